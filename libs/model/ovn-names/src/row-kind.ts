@@ -1,0 +1,40 @@
+import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
+
+export type NorthboundTable = keyof OvnNorthbound & string
+
+/** The row that holds a reference to another one, as far as an identity depends on it. */
+export interface ParentRow {
+  readonly table: string
+  readonly name: string
+}
+
+/**
+ * Declares one kind of row that somebody creates.
+ *
+ * `shared` lists the set columns to which other kinds contribute single values (ports of a switch, members of a
+ * group). They are never written as a whole. `exactMaps` lists the map columns whose every key is ours; in any
+ * other map column only the keys that are asked for are compared, and a key asked for as `undefined` is removed.
+ */
+export interface RowKind<N extends NorthboundTable = NorthboundTable> {
+  /** Short and unique: it becomes part of `external_ids:id`. */
+  readonly name: string
+  readonly table: N
+  readonly shared: readonly string[]
+  readonly exactMaps: readonly string[]
+  /**
+   * Columns of the table's rows that must be known to identify a row written by upstream, see `identify`.
+   * `(parent table, column)` pairs: the reverse reference to follow, e.g. `['Logical_Router', 'policies']`.
+   */
+  readonly parent?: readonly [table: NorthboundTable, column: string]
+  /**
+   * Gives the natural key of a row that carries no `owner` of ours, or `undefined` when it is not of this kind.
+   * A row thus recognised is adopted: kept, and marked.
+   */
+  identify(row: OvnNorthbound[N], parent: ParentRow | undefined): string | undefined
+}
+
+/** Names a row by kind and natural key, whether it exists yet or not. */
+export interface RowRef {
+  readonly kind: string
+  readonly id: string
+}

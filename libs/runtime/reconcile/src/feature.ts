@@ -1,0 +1,138 @@
+import type { KubeOvnError } from '@kube-ovn/errors'
+import type { JsonValue, KubeObject, ObjectChange, Resource } from '@kube-ovn/kube'
+import type { NorthboundTable, RowKind, RowRef } from '@kube-ovn/ovn-names'
+import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
+import type { Atom, RowChange } from 'ovsdb-client'
+
+/** A key is a string that names an object of the feature's concern; what it means is the feature's affair. */
+export type Key = string
+
+/**
+ * Decides, for each key, which rows and objects should be there.
+ *
+ * `K` is the key type, `S` the snapshot, `W` the world: the caches and settings that an app wires up.
+ */
+export interface Feature<K extends Key = Key, S = unknown, W = unknown> {
+  readonly name: string
+  /** Row kinds that it may own. Two features that claim one kind fail at start. */
+  readonly kinds: readonly RowKind[]
+  /** Shared columns of other kinds to which its rows or values contribute. */
+  readonly memberships?: readonly Membership[]
+  readonly triggers: readonly Trigger<K, W>[]
+  /** Keys that exist although nothing triggers them, e.g. a singleton. Queued once at start. */
+  initialKeys?(world: W): Iterable<K>
+  /** At most one round for a key in this time; what comes earlier waits for the rest of it. */
+  readonly paceMs?: number
+  /** Reads caches only, synchronously. `undefined` means that the object is gone. */
+  observe(key: K, world: W): S | undefined
+  /** A function in the mathematical sense. For a gone object the answer is usually {@link nothing}. */
+  desired(key: K, snapshot: S | undefined): Desired
+}
+
+/** A shared column of rows of a kind, e.g. `{ kind: 'node-pg', column: 'ports' }`. */
+export interface Membership {
+  readonly kind: string
+  readonly column: string
+}
+
+export type Trigger<K extends Key, W> = ObjectTrigger<K, W> | RowTrigger<K, W> | SignalTrigger<K, W>
+
+/** "When an object of this resource changes, these keys are concerned." */
+export interface ObjectTrigger<K extends Key, W> {
+  readonly on: 'object'
+  readonly resource: Resource
+  // A method, not a property: a trigger written for one object type is assignable to the general one.
+  keys(change: ObjectChange<never>, world: W): Iterable<K>
+}
+
+/** "When a row that is not the key's own changes, these keys are concerned." Own rows trigger by themselves. */
+export interface RowTrigger<K extends Key, W> {
+  readonly on: 'row'
+  readonly table: NorthboundTable
+  keys(change: RowChange, world: W): Iterable<K>
+}
+
+/** "When something that is neither an object nor a row changes (an address became free), …" */
+export interface SignalTrigger<K extends Key, W> {
+  readonly on: 'signal'
+  readonly signal: string
+  keys(subject: string, world: W): Iterable<K>
+}
+
+/** Everything that one key wants. What it owned before and no longer names is removed. */
+export interface Desired {
+  readonly rows: readonly OwnedRow[]
+  readonly members: readonly Member[]
+  readonly patches: readonly KubePatch[]
+  readonly events: readonly KubeEvent[]
+  readonly recheckMs?: number
+  /** The user must act, or the world must change: reported, and retried as its class says. */
+  readonly problem?: KubeOvnError
+}
+
+export type ColumnValue =
+  | Atom
+  | RowRef
+  | undefined
+  | readonly (Atom | RowRef)[]
+  | Readonly<Record<string, Atom | RowRef | undefined>>
+
+/** A row that the key owns. Columns that are not named are left alone (and have their default in a new row). */
+export interface OwnedRow {
+  readonly kind: RowKind
+  /** Natural key, unique within the kind. */
+  readonly id: string
+  readonly columns: Readonly<Record<string, ColumnValue>>
+  /** Columns for a new row only, e.g. a generated MAC address that is kept afterwards. */
+  readonly onInsert?: Readonly<Record<string, ColumnValue>>
+}
+
+/**
+ * A single value in a set (or a single entry in a map) that somebody else owns.
+ *
+ * A row of a non-root table needs one: the reference that keeps it alive. A key is held back until every
+ * container that it names exists.
+ */
+export type Member = SetMember | MapMember
+
+export interface SetMember {
+  readonly of: RowRef
+  readonly column: string
+  readonly value: RowRef | Atom
+}
+
+/** An entry in a map column of a table's only row, e.g. NB_Global.options. An `undefined` value removes it. */
+export interface MapMember {
+  readonly singleton: NorthboundTable & keyof OvnNorthbound
+  readonly column: string
+  readonly key: string
+  readonly value: string | undefined
+}
+
+/**
+ * What an API object should contain.
+ *
+ * `merge` is a fragment in the sense of RFC 7386: `null` removes a key, arrays are replaced as a whole. Only what
+ * differs from the cached object is sent, as one patch per object and subresource; nothing when nothing differs.
+ */
+export interface KubePatch {
+  readonly resource: Resource
+  readonly namespace?: string
+  readonly name: string
+  readonly subresource?: 'status'
+  readonly merge?: { readonly [key: string]: JsonValue }
+  /** Posted when the object does not exist; without it a missing object is not an error. */
+  readonly create?: KubeObject
+  /** The object should not exist. Finalizers named in `merge` are removed first. */
+  readonly remove?: true
+}
+
+/** An event about an object. The same reason and message about one object is sent once. */
+export interface KubeEvent {
+  readonly regarding: { readonly resource: Resource; readonly namespace?: string; readonly name: string; readonly uid: string }
+  readonly type: 'Normal' | 'Warning'
+  readonly reason: string
+  readonly message: string
+}
+
+export const nothing: Desired = { rows: [], members: [], patches: [], events: [] }

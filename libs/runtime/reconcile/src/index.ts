@@ -1,0 +1,2 @@
+export type * from './feature.ts'
+export { nothing } from './feature.ts'

@@ -1,0 +1,37 @@
+import { defineConfig } from 'vitest/config'
+
+/** Types that need a daemon, root or a cluster run in projects of their own, so that unit tests stay fast. */
+export default defineConfig({
+  test: {
+    reporters: ['default'],
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: ['{apps,tools}/*/src/**/*.test.ts', 'libs/*/*/src/**/*.test.ts'],
+          exclude: ['**/*.it.test.ts', '**/*.e2e.test.ts', '**/node_modules/**'],
+        },
+      },
+      {
+        test: {
+          name: 'integration',
+          include: ['{apps,tools}/*/src/**/*.it.test.ts', 'libs/*/*/src/**/*.it.test.ts'],
+          exclude: ['**/node_modules/**'],
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+          maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          name: 'e2e',
+          include: ['tools/e2e/src/**/*.e2e.test.ts'],
+          exclude: ['**/node_modules/**'],
+          testTimeout: 300_000,
+          hookTimeout: 900_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+})
