@@ -1,1 +1,1 @@
-export {}
+export { MultiMap } from './multi-map.ts'

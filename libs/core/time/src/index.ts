@@ -1,1 +1,4 @@
-export {}
+export { backoffDelayMs, type Backoff } from './backoff.ts'
+export { sleep, type Clock } from './clock.ts'
+export { formatGoDuration, parseGoDuration } from './go-duration.ts'
+export { ManualClock } from './manual-clock.ts'
