@@ -1,4 +1,3 @@
-/** Row types by table, generated; placeholder until the generator has run. */
-export interface OvnNorthbound {
-  readonly [table: string]: { readonly _uuid: string }
-}
+export { ovnNorthboundSchema, type OvnNorthbound } from './generated/ovn-northbound.ts'
+export { ovnSouthboundSchema, type OvnSouthbound } from './generated/ovn-southbound.ts'
+export { openVswitchSchema, type OpenVswitch } from './generated/open-vswitch.ts'
