@@ -1,1 +1,20 @@
-export {}
+import type { Definition } from './definition.ts'
+import { ipDefinition } from './ip.ts'
+import { subnetDefinition } from './subnet.ts'
+import { vpcDefinition } from './vpc.ts'
+
+/** Every custom resource. The CRD generator, the chart's rights and the scheme test read this list. */
+export const definitions: readonly Definition[] = [ipDefinition, subnetDefinition, vpcDefinition]
+
+export { conditionType, isConditionTrue, setCondition, withStandardConditions } from './conditions.ts'
+export type { Condition, ConditionChange, ConditionStatus } from './conditions.ts'
+export { customResourceDefinition, objectSchema } from './crd.ts'
+export type { JsonSchema } from './crd.ts'
+export type { Definition, PrinterColumn } from './definition.ts'
+export { ipResource } from './ip.ts'
+export type { Ip, IpSpec } from './ip.ts'
+export type { CustomResource, ObjectMeta, OwnerReference } from './resource.ts'
+export { subnetReason, subnetResource } from './subnet.ts'
+export type { Subnet, SubnetSpec, SubnetStatus } from './subnet.ts'
+export { vpcResource } from './vpc.ts'
+export type { Vpc, VpcSpec, VpcStatus } from './vpc.ts'

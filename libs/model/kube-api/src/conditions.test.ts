@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest'
+import type { Condition } from './conditions.ts'
+import { isConditionTrue, setCondition, withStandardConditions } from './conditions.ts'
+
+const t0 = Date.parse('2026-01-02T03:04:05.678Z')
+const t1 = t0 + 60_000
+const [time0, time1] = ['2026-01-02T03:04:05Z', '2026-01-02T03:05:05Z']
+
+const ready: Condition = {
+  type: 'Ready',
+  status: 'False',
+  reason: 'Init',
+  message: 'waiting',
+  observedGeneration: 3,
+  lastUpdateTime: time0,
+  lastTransitionTime: time0,
+}
+
+describe('setCondition', () => {
+  it('appends a condition that is not there, with both times in whole seconds', () => {
+    expect(setCondition([ready], { type: 'Error', status: 'True', reason: 'Broken' }, t0)).toEqual([
+      ready,
+      { type: 'Error', status: 'True', reason: 'Broken', lastUpdateTime: time0, lastTransitionTime: time0 },
+    ])
+  })
+
+  it('returns the very same list when nothing changes', () => {
+    const list = [ready]
+    expect(
+      setCondition(list, { type: 'Ready', status: 'False', reason: 'Init', message: 'waiting' }, t1),
+    ).toBe(list)
+  })
+
+  it('reads an absent message as an empty one', () => {
+    const list = [{ type: 'Ready', status: 'True', reason: 'Done' }]
+    expect(setCondition(list, { type: 'Ready', status: 'True', reason: 'Done', message: '' }, t1)).toBe(list)
+  })
+
+  it('moves only the update time when the status stays', () => {
+    expect(
+      setCondition([ready], { type: 'Ready', status: 'False', reason: 'Busy', message: 'busy' }, t1),
+    ).toEqual([{ ...ready, reason: 'Busy', message: 'busy', lastUpdateTime: time1 }])
+  })
+
+  it('moves both times when the status changes and drops the old message', () => {
+    expect(setCondition([ready], { type: 'Ready', status: 'True', reason: 'Done' }, t1)).toEqual([
+      {
+        type: 'Ready',
+        status: 'True',
+        reason: 'Done',
+        observedGeneration: 3,
+        lastUpdateTime: time1,
+        lastTransitionTime: time1,
+      },
+    ])
+  })
+
+  it('takes a new observed generation for a change', () => {
+    const change = {
+      type: 'Ready',
+      status: 'False',
+      reason: 'Init',
+      message: 'waiting',
+      observedGeneration: 4,
+    } as const
+    expect(setCondition([ready], change, t1)).toEqual([
+      { ...ready, observedGeneration: 4, lastUpdateTime: time1 },
+    ])
+  })
+})
+
+describe('withStandardConditions', () => {
+  it('adds what is absent as unknown and leaves the rest', () => {
+    expect(withStandardConditions([ready], ['Ready', 'Error'], t1)).toEqual([
+      ready,
+      {
+        type: 'Error',
+        status: 'Unknown',
+        reason: 'Init',
+        message: 'Not Observed',
+        lastUpdateTime: time1,
+        lastTransitionTime: time1,
+      },
+    ])
+  })
+
+  it('returns the very same list when all are there', () => {
+    const list = [ready]
+    expect(withStandardConditions(list, ['Ready'], t1)).toBe(list)
+  })
+})
+
+it('holds a condition true only when it is there and says so', () => {
+  expect(isConditionTrue(undefined, 'Ready')).toBe(false)
+  expect(isConditionTrue([ready], 'Ready')).toBe(false)
+  expect(isConditionTrue([{ ...ready, status: 'True' }], 'Ready')).toBe(true)
+})

@@ -1,0 +1,22 @@
+import type { z } from 'zod'
+import type { CustomResource } from './resource.ts'
+
+/** Everything that the API server is told about one custom resource. */
+export interface Definition {
+  readonly resource: CustomResource<unknown>
+  readonly singular: string
+  readonly shortNames: readonly string[]
+  /** One sentence for the reference page and `kubectl explain`. */
+  readonly description: string
+  readonly spec: z.ZodObject
+  readonly status?: z.ZodObject
+  readonly hasStatusSubresource: boolean
+  readonly printerColumns: readonly PrinterColumn[]
+}
+
+/** A column of `kubectl get`. */
+export interface PrinterColumn {
+  readonly name: string
+  readonly type: 'string' | 'boolean' | 'number' | 'integer' | 'date'
+  readonly jsonPath: string
+}

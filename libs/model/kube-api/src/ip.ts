@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import { macAddressRule, v4AddressRule, v6AddressRule } from './cel.ts'
+import type { Definition } from './definition.ts'
+import { checkedText, text, texts } from './fields.ts'
+import { group, version } from './resource.ts'
+import type { CustomResource, DeepReadonly, ObjectMeta } from './resource.ts'
+
+const spec = z.object({
+  podName: text('Pod that has the addresses; the node for a node address.'),
+  namespace: text('Namespace of the Pod; empty for a node address.'),
+  subnet: text('Subnet that the addresses are taken from.'),
+  nodeName: text('Node on which the Pod runs; empty until it is scheduled.'),
+  ipAddress: text('All addresses of the NIC: v4, v6 or v4,v6.'),
+  v4IpAddress: checkedText(
+    'IPv4 address. In an object that a user creates: the address to reserve.',
+    64,
+    v4AddressRule('v4IpAddress'),
+  ),
+  v6IpAddress: checkedText(
+    'IPv6 address. In an object that a user creates: the address to reserve.',
+    64,
+    v6AddressRule('v6IpAddress'),
+  ),
+  macAddress: checkedText('MAC address of the NIC.', 64, macAddressRule('macAddress')),
+  podType: text('Empty, StatefulSet or VirtualMachine: owners whose Pods keep their addresses.'),
+  attachSubnets: texts('Unused, always empty. Subnets of further NICs in an early version.'),
+  attachIps: texts('Unused, always empty. Addresses of further NICs in an early version.'),
+  attachMacs: texts('Unused, always empty. MAC addresses of further NICs in an early version.'),
+  containerID: text('Unused.'),
+})
+
+export type IpSpec = DeepReadonly<z.infer<typeof spec>>
+
+/**
+ * The durable record of the addresses of one NIC.
+ *
+ * Named `<pod>.<namespace>[.<provider>]`, or `node-<node>` for a node's join address. A user may create one in advance,
+ * under the name of the future port, to reserve addresses.
+ */
+export interface Ip {
+  readonly apiVersion?: string
+  readonly kind?: string
+  readonly metadata: ObjectMeta
+  readonly spec?: IpSpec
+}
+
+export const ipResource: CustomResource<Ip> = { group, version, kind: 'IP', plural: 'ips', namespaced: false }
+
+export const ipDefinition: Definition = {
+  resource: ipResource,
+  singular: 'ip',
+  shortNames: ['ip'],
+  description: 'Records the addresses of one NIC, or reserves them for a Pod to come.',
+  spec,
+  hasStatusSubresource: false,
+  printerColumns: [
+    { name: 'V4IP', type: 'string', jsonPath: '.spec.v4IpAddress' },
+    { name: 'V6IP', type: 'string', jsonPath: '.spec.v6IpAddress' },
+    { name: 'Mac', type: 'string', jsonPath: '.spec.macAddress' },
+    { name: 'Node', type: 'string', jsonPath: '.spec.nodeName' },
+    { name: 'Subnet', type: 'string', jsonPath: '.spec.subnet' },
+  ],
+}
