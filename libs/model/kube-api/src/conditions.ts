@@ -10,9 +10,6 @@ export const conditionSchema = z.object({
   message: text('What happened, for a person.'),
   observedGeneration: integer('Generation of the spec that the condition speaks of.'),
   lastUpdateTime: text('When anything of the condition last changed.'),
-    .datetime()
-    .optional()
-    .meta({ description: 'When anything of the condition last changed.' }),
   lastTransitionTime: text('When the status last changed.'),
 })
 
