@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process'
+import { constants } from 'node:os'
+import { join } from 'node:path'
+import { commands } from './src/commands.mjs'
+import { ensureDebianPackages } from './src/debian.mjs'
+import { ensureBaseImage, ensureDockerEngine } from './src/docker.mjs'
+import { ensureGoPrograms, goProgramDirectories } from './src/go-programs.mjs'
+import { cache, nodeBin, pnpmBin, repository } from './src/paths.mjs'
+import { BootstrapError } from './src/run-command.mjs'
+import { ensureToolchain, ensureWorkspace } from './src/toolchain.mjs'
+
+/**
+ * Makes the machine ready for a command of this project and runs it on the pinned Node.
+ *
+ * Plain JavaScript without dependencies, because it runs before anything is installed, on Node 20 or newer.
+ */
+async function main([name, ...args]) {
+  const command = commands[name]
+  if (command === undefined)
+    throw new BootstrapError(`Unknown command ${name}; known: ${Object.keys(commands).join(', ')}`)
+  if (process.platform !== 'linux')
+    throw new BootstrapError('This needs Linux: the network under test is Linux')
+  const needsContainers = command.containers && !args.includes('--list')
+  await Promise.all([prepareWorkspace(), needsContainers ? prepareContainers() : undefined])
+  if (needsContainers && command.kubernetes) await ensureGoPrograms()
+  if (needsContainers && command.images) await runProgram(commands.images.main, [])
+  process.exitCode = await runProgram(command.main, args)
+}
+
+async function prepareWorkspace() {
+  await ensureToolchain()
+  await ensureWorkspace()
+}
+
+async function prepareContainers() {
+  await ensureDebianPackages()
+  await ensureDockerEngine()
+  await ensureBaseImage()
+}
+
+/** Runs a program of the workspace in the foreground; signals of the terminal reach it by themselves. */
+function runProgram(main, args) {
+  const child = spawn(join(nodeBin, 'node'), [join(repository, main), ...args], {
+    cwd: repository,
+    stdio: 'inherit',
+    env: {
+      ...process.env,
+      KUBE_OVN_CACHE: cache,
+      PATH: [nodeBin, pnpmBin, ...goProgramDirectories(), process.env.PATH, '/usr/sbin', '/sbin'].join(':'),
+    },
+  })
+  const ignore = () => {}
+  const pass = (signal) => child.kill(signal)
+  process.on('SIGINT', ignore)
+  process.on('SIGTERM', pass)
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', (code, signal) => {
+      process.off('SIGINT', ignore)
+      process.off('SIGTERM', pass)
+      resolve(code ?? 128 + constants.signals[signal])
+    })
+  })
+}
+
+try {
+  await main(process.argv.slice(2))
+} catch (error) {
+  process.stderr.write(error instanceof BootstrapError ? `${error.message}\n` : `${error.stack}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,18 @@
+/**
+ * The commands of package.json: the program behind each, and what must be ready before it runs.
+ *
+ * `containers`: a Docker engine and the base image. `kubernetes`: the programs built from Go modules.
+ * `images`: the product's container images.
+ *
+ * @type {Record<string, { main: string, containers?: boolean, kubernetes?: boolean, images?: boolean }>}
+ */
+export const commands = {
+  lab: { main: 'tools/lab/src/main.ts', containers: true, kubernetes: true, images: true },
+  test: { main: 'tools/run/src/test.ts', containers: true, kubernetes: true, images: true },
+  e2e: { main: 'tools/run/src/e2e.ts', containers: true, kubernetes: true, images: true },
+  bench: { main: 'tools/bench/src/main.ts', containers: true, kubernetes: true, images: true },
+  golden: { main: 'tools/golden/src/main.ts', containers: true, kubernetes: true },
+  build: { main: 'tools/images/src/build.ts' },
+  images: { main: 'tools/images/src/main.ts', containers: true },
+  check: { main: 'tools/run/src/check.ts' },
+}

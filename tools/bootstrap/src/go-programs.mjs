@@ -1,0 +1,141 @@
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { cache, repository, versions } from './paths.mjs'
+import { step } from './progress.mjs'
+import { findProgram, runCommand, withLock } from './run-command.mjs'
+
+const [kubernetesMajor, kubernetesMinor] = versions.kubernetes.split('.')
+
+/**
+ * What is built from Go modules, because it exists neither in npm nor in Debian: a module below tools/kubernetes with
+ * its pinned go.mod, the programs of it, and the variables that hold their versions.
+ */
+const modules = [
+  {
+    name: 'kubernetes',
+    version: versions.kubernetes,
+    packages: [
+      'kube-apiserver',
+      'kube-controller-manager',
+      'kube-scheduler',
+      'kube-proxy',
+      'kubelet',
+      'kubectl',
+    ].map((command) => `k8s.io/kubernetes/cmd/${command}`),
+    variables: {
+      'k8s.io/component-base/version.gitVersion': `v${versions.kubernetes}`,
+      'k8s.io/component-base/version.gitMajor': kubernetesMajor,
+      'k8s.io/component-base/version.gitMinor': kubernetesMinor,
+      'k8s.io/component-base/version.gitTreeState': 'clean',
+    },
+  },
+  {
+    name: 'helm',
+    version: versions.helm,
+    packages: ['helm.sh/helm/v3/cmd/helm'],
+    variables: {
+      'helm.sh/helm/v3/internal/version.version': `v${versions.helm}`,
+      'helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor': kubernetesMajor,
+      'helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor': kubernetesMinor,
+    },
+  },
+  {
+    name: 'coredns',
+    version: versions.coredns,
+    packages: ['github.com/coredns/coredns'],
+    variables: {},
+  },
+]
+
+/** Builds the Kubernetes commands, Helm and CoreDNS into the cache, each module once for each version. */
+export async function ensureGoPrograms() {
+  for (const module of modules) {
+    if (isBuilt(module)) continue
+    await step(`build ${module.name} ${module.version}`, (report) =>
+      withLock(join(cache, `${module.name}.lock`), async () => {
+        if (!isBuilt(module)) await build(module, report)
+      }),
+    )
+  }
+}
+
+function directoryOf(module) {
+  return join(cache, module.name, `v${module.version}`, 'bin')
+}
+
+function isBuilt(module) {
+  return module.packages.every((path) => existsSync(join(directoryOf(module), basename(path))))
+}
+
+async function build(module, report) {
+  const output = join(cache, module.name, `v${module.version}.partial`)
+  rmSync(output, { recursive: true, force: true })
+  mkdirSync(output, { recursive: true })
+  const source = join(repository, 'tools/kubernetes', module.name)
+  const go = await goCommand(source, output)
+  const total = Number((await go.run(['list', '-deps', ...module.packages])).trim().split('\n').length)
+  const variables = Object.entries(module.variables).map(([name, value]) => `-X ${name}=${value}`)
+  let compiled = 0
+  const flags = ['-v', '-buildvcs=false', '-trimpath', '-ldflags', ['-s', '-w', ...variables].join(' ')]
+  await go.run(['build', ...flags, '-o', `${go.output}/`, ...module.packages], () =>
+    report(`${++compiled}/${total} packages`),
+  )
+  const target = directoryOf(module)
+  mkdirSync(dirname(target), { recursive: true })
+  rmSync(target, { recursive: true, force: true })
+  renameSync(output, target)
+}
+
+/** Go from the machine when it is new enough, else Debian's in a container, which fetches the pinned one itself. */
+async function goCommand(source, output) {
+  const program = await hostGo()
+  const env = { CGO_ENABLED: '0', GOFLAGS: '-mod=readonly', GOWORK: 'off' }
+  if (program !== undefined)
+    return { output, run: (args, onLine) => runCommand(program, args, { cwd: source, env, onLine }) }
+  await ensureGoImage()
+  const proxies = [
+    'HTTP_PROXY',
+    'HTTPS_PROXY',
+    'NO_PROXY',
+    'http_proxy',
+    'https_proxy',
+    'no_proxy',
+    'GOPROXY',
+  ]
+  const passed = proxies.filter((name) => process.env[name] !== undefined)
+  const options = [
+    ...['run', '--rm', '--network', 'host', '-w', '/source'],
+    ...['-v', `${source}:/source:ro`, '-v', `${output}:/output`, '-v', `${join(cache, 'go')}:/root`],
+    ...['-v', '/etc/ssl/certs:/etc/ssl/certs:ro', '-e', 'SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt'],
+    ...['-e', `GOTOOLCHAIN=go${versions.go}`, ...passed.flatMap((name) => ['-e', name])],
+    ...Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`]),
+  ]
+  return {
+    output: '/output',
+    run: (args, onLine) => runCommand('docker', [...options, goImage, 'go', ...args], { onLine }),
+  }
+}
+
+async function hostGo() {
+  const program = findProgram('go')
+  if (program === undefined) return undefined
+  const [, major, minor] = /go(\d+)\.(\d+)/.exec(await runCommand(program, ['env', 'GOVERSION'])) ?? []
+  const [wantedMajor, wantedMinor] = versions.go.split('.').map(Number)
+  const isNewEnough =
+    Number(major) > wantedMajor || (Number(major) === wantedMajor && Number(minor) >= wantedMinor)
+  return isNewEnough ? program : undefined
+}
+
+const goImage = 'kube-ovn-build-go'
+
+async function ensureGoImage() {
+  const context = join(repository, 'tools/kubernetes/go-image')
+  const images = await runCommand('docker', ['image', 'ls', '-q', goImage])
+  if (images.trim() !== '') return
+  await runCommand('docker', ['build', '-q', '--network', 'host', '-t', goImage, context])
+}
+
+/** Where the programs are, for the path of the command that follows. */
+export function goProgramDirectories() {
+  return modules.map(directoryOf)
+}

@@ -1,0 +1,35 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { renderCounts, repository, runProject } from './vitest.ts'
+
+const suffix = '.e2e.test.ts'
+
+/** The suites by name: the files `tools/e2e/src/NAME.e2e.test.ts`. */
+function listSuites(): string[] {
+  return readdirSync(join(repository, 'tools/e2e/src'))
+    .filter((name) => name.endsWith(suffix))
+    .map((name) => name.slice(0, -suffix.length))
+    .sort()
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const suites = listSuites()
+  if (args.includes('--list')) {
+    process.stdout.write(suites.map((name) => `${name}\n`).join(''))
+    return 0
+  }
+  const unknown = args.filter((name) => !suites.includes(name))
+  if (args.length === 0 || unknown.length > 0) {
+    process.stderr.write(`${unknown.length > 0 ? `Unknown suite ${unknown.join(', ')}` : 'No suite given'}; `)
+    process.stderr.write(`known: ${suites.join(', ')}\n`)
+    return 2
+  }
+  const counts = await runProject(
+    'e2e',
+    args.map((name) => `tools/e2e/src/${name}${suffix}`),
+  )
+  process.stdout.write(`${renderCounts(counts)}\n`)
+  return counts.failed === 0 && counts.passed > 0 ? 0 : 1
+}
+
+process.exitCode = await main(process.argv.slice(2))
