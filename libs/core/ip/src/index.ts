@@ -1,1 +1,41 @@
-export {}
+export {
+  compareIps,
+  familyOf,
+  formatIp,
+  isIpv4,
+  isIpv6,
+  offsetIp,
+  parseIp,
+  parseIpv4,
+  parseIpv6,
+  tryParseIp,
+  tryParseIpv4,
+  tryParseIpv6,
+} from './address.ts'
+export type { Family, Ip, Ipv4, Ipv6 } from './address.ts'
+export { ipv4Space, ipv6Space } from './address-space.ts'
+export type { AddressSpace } from './address-space.ts'
+export {
+  blockRange,
+  cidrOf,
+  cidrText,
+  contains,
+  firstAddress,
+  lastAddress,
+  networkText,
+  overlaps,
+  parseCidr,
+  sameNetwork,
+  tryParseCidr,
+  usableCount,
+  usableRange,
+} from './cidr.ts'
+export type { Cidr, CidrV4, CidrV6, IpRange } from './cidr.ts'
+export { formatCidrList, formatIpList, parseCidrList, parseIpList } from './dual-stack.ts'
+export type { DualStack, DualStackCidr, DualStackIp } from './dual-stack.ts'
+export * from './errors.ts'
+export { formatMac, parseMac, tryParseMac } from './mac.ts'
+export type { Mac } from './mac.ts'
+export { RangeSet } from './range-set.ts'
+export { isIpv4Range, parseIpRange, parseRangeSets, tryParseIpRange } from './range-text.ts'
+export type { RangeSets } from './range-text.ts'
