@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Definition } from './definition.ts'
+import type { CelRule } from './fields.ts'
 
 /** The part of OpenAPI v3 that structural schemas of Kubernetes use, as far as ours do. */
 export interface JsonSchema {
@@ -14,7 +15,7 @@ export interface JsonSchema {
   properties?: Record<string, JsonSchema>
   additionalProperties?: JsonSchema
   items?: JsonSchema
-  'x-kubernetes-validations'?: readonly object[]
+  'x-kubernetes-validations'?: readonly CelRule[]
 }
 
 /** The schema of a whole object, as `kubectl explain` and the reference pages show it. */

@@ -1,0 +1,34 @@
+/** Finalizer of the controller on its custom resources. */
+export const controllerFinalizer = 'kubeovn.io/kube-ovn-controller'
+
+/** The name that the finalizer had before; replaced where it is found. */
+export const deprecatedControllerFinalizer = 'kube-ovn-controller'
+
+/** Labels of IP objects by which others select them. */
+export const ipLabel = {
+  subnet: 'ovn.kubernetes.io/subnet',
+  nodeName: 'ovn.kubernetes.io/node-name',
+  /** `true`: a user made the object, it outlives its Pod. */
+  isReserved: 'ovn.kubernetes.io/ip_reserved',
+} as const
+
+/** Longest value of a label, and longest key without its prefix. */
+const longestLabel = 63
+
+/**
+ * Computes the labels of an IP object.
+ *
+ * Beside the labels of {@link ipLabel} there is one whose key is the name of the Subnet. Names that are too long for a
+ * label are left out, as the API server would refuse the whole object.
+ */
+export function ipLabels(ip: {
+  readonly subnet: string
+  readonly nodeName: string
+  readonly isReserved: boolean
+}): Readonly<Record<string, string>> {
+  return {
+    [ipLabel.isReserved]: String(ip.isReserved),
+    ...(ip.nodeName.length > longestLabel ? {} : { [ipLabel.nodeName]: ip.nodeName }),
+    ...(ip.subnet.length > longestLabel ? {} : { [ipLabel.subnet]: ip.subnet, [ip.subnet]: '' }),
+  }
+}
