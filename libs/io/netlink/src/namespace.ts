@@ -1,0 +1,57 @@
+import { closeSync, openSync } from 'node:fs'
+import { NamespaceNotFoundError, netlinkError } from './errors.ts'
+import { errnoName, setns } from './libc.ts'
+
+/** CLONE_NEWNET: setns refuses a descriptor that is not of a network namespace. */
+const networkNamespaceType = 0x40000000
+
+/**
+ * Runs a function with the calling thread in another network namespace.
+ *
+ * Sockets that it opens belong to that namespace for good, and `/proc/sys/net` shows that namespace's settings. The
+ * function must be synchronous: the thread is shared with everything else that this process does, so it has to be back
+ * before the event loop turns. Threads of libuv's pool stay where they are, so only synchronous calls of `node:fs` see
+ * the namespace.
+ *
+ * If the thread cannot return, the process is aborted: everything after would silently happen in the wrong network.
+ *
+ * @see setns(2)
+ */
+export function inNamespace<T>(
+  netns: string | number,
+  action: () => T extends PromiseLike<unknown> ? never : T,
+): T {
+  const target = typeof netns === 'number' ? netns : openNamespace(netns)
+  try {
+    const home = openSync('/proc/thread-self/ns/net', 'r')
+    try {
+      enter(target, String(netns))
+      try {
+        return action()
+      } finally {
+        if (setns(home, networkNamespaceType) < 0) process.abort()
+      }
+    } finally {
+      closeSync(home)
+    }
+  } finally {
+    if (target !== netns) closeSync(target)
+  }
+}
+
+/** Opens a namespace; the descriptor keeps it in being until it is closed. */
+export function openNamespace(path: string): number {
+  try {
+    return openSync(path, 'r')
+  } catch (cause) {
+    const errno = cause instanceof Error && 'code' in cause ? String(cause.code) : 'EIO'
+    throw new NamespaceNotFoundError({ netns: path, errno }, { cause })
+  }
+}
+
+function enter(descriptor: number, subject: string): void {
+  if (setns(descriptor, networkNamespaceType) === 0) return
+  const errno = errnoName()
+  if (errno === 'EINVAL' || errno === 'EBADF') throw new NamespaceNotFoundError({ netns: subject, errno })
+  throw netlinkError({ operation: 'netns enter', subject, errno })
+}
