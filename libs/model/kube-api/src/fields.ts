@@ -42,6 +42,8 @@ export function uint32(description: string) {
 
 /**
  * An integer of any size, a bare JSON number on the wire: a /64 has more addresses than a `number` counts exactly.
+ *
+ * The API server itself keeps 64-bit floating point beyond 2^63, so what comes back is the nearest `number`.
  */
 export function bigCount(description: string) {
   return z.union([z.number(), z.bigint()]).optional().meta({ description })
