@@ -1,1 +1,6 @@
+export { OvsdbClient, type ClientState, type OvsdbClientOptions } from './client.ts'
+export type { TlsFiles } from './endpoint.ts'
+export * from './errors.ts'
+export type { Lock } from './lock.ts'
+export { named, operationsFor, type Condition, type Operations } from './operations.ts'
 export type * from './types.ts'

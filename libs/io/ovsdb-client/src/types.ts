@@ -19,11 +19,7 @@ export type Value = Atom | undefined | readonly Atom[] | Readonly<Record<string,
 
 /** A value to be written: like {@link Value}, where a reference may name a row of the same transaction. */
 export type NewValue =
-  | Atom
-  | NamedUuid
-  | undefined
-  | readonly (Atom | NamedUuid)[]
-  | Readonly<Record<string, Atom | NamedUuid>>
+  Atom | NamedUuid | undefined | readonly (Atom | NamedUuid)[] | Readonly<Record<string, Atom | NamedUuid>>
 
 /** Every row carries its id. */
 export interface RowBase {
@@ -89,6 +85,16 @@ export interface RowChange<T extends Tables = Tables, N extends keyof T & string
   readonly old: T[N] | undefined
   readonly new: T[N] | undefined
 }
+
+/** A change in any of the tables: naming the table tells the type of the row. */
+export type AnyRowChange<T extends Tables> = {
+  [N in keyof T & string]: RowChange<T, N>
+}[keyof T & string]
+
+/** Columns of a row to be written. Tables that are not known by name take any column. */
+export type NewRow<R extends RowBase> = RowBase extends R
+  ? Readonly<Record<string, NewValue>>
+  : { readonly [C in Exclude<keyof R, '_uuid'>]?: NewValue }
 
 /** A read-only view of the monitored rows. Rows are never changed in place: keep and compare them freely. */
 export interface Cache<T extends Tables> {

@@ -1,0 +1,303 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Backoff, backoffDelayMs } from '@kube-ovn/time'
+import {
+  type ClusterEvent,
+  initialBelief,
+  isExhausted,
+  serverSchema,
+  type ServerTables,
+  unsuitability,
+  updateBelief,
+} from './cluster.ts'
+import { type Endpoint, openSocket, parseEndpoint, type TlsFiles } from './endpoint.ts'
+import {
+  ClientClosedError,
+  ConnectFailedError,
+  ConnectionLostError,
+  InvalidEndpointError,
+  NotConnectedError,
+  TransactionOutcomeUnknownError,
+  UnsuitableServerError,
+} from './errors.ts'
+import { Listeners } from './listeners.ts'
+import { type Lock, LockSet } from './lock.ts'
+import { Monitor } from './monitor.ts'
+import { type Operations, operationsFor } from './operations.ts'
+import type { RowDifference } from './row-cache.ts'
+import { Session } from './session.ts'
+import { readResults } from './transaction.ts'
+import type {
+  AnyRowChange,
+  Cache,
+  DatabaseSchema,
+  Operation,
+  OperationResult,
+  TableSelection,
+  Tables,
+} from './types.ts'
+
+export interface OvsdbClientOptions<T extends Tables> {
+  /** Servers of the database, e.g. `tcp:10.0.0.1:6641`, `ssl:[fd00::1]:6641`, `unix:/run/ovn/ovnnb_db.sock`. */
+  readonly endpoints: readonly string[]
+  readonly schema: DatabaseSchema
+  /** What to keep in the cache. Tables that are not named are not monitored. */
+  readonly tables: { readonly [N in keyof T]?: TableSelection }
+  /** Talks to no server of a cluster but its leader. Writes are faster there, and locks are the leader's. */
+  readonly leaderOnly?: boolean
+  /** For `ssl:` endpoints. */
+  readonly tls?: TlsFiles
+  /**
+   * How long a server may be silent before it is asked for a sign of life, which it then has the same time to give.
+   * 10 000 when absent; 0 means for ever.
+   */
+  readonly inactivityProbeMs?: number
+  /** For the connection itself, with the TLS handshake. 5 000 when absent. */
+  readonly connectTimeoutMs?: number
+  /** Pause after every endpoint has failed. */
+  readonly backoff?: Backoff
+}
+
+export type ClientState =
+  | { readonly phase: 'idle' }
+  /** `cause` tells why the endpoint before was left. */
+  | { readonly phase: 'connecting'; readonly endpoint: string; readonly cause: Error | undefined }
+  /** `missing` are the tables (`T`) and columns (`T.c`) that were selected but that the server does not have. */
+  | { readonly phase: 'connected'; readonly endpoint: string; readonly missing: readonly string[] }
+  | { readonly phase: 'waiting'; readonly delayMs: number; readonly cause: Error }
+  | { readonly phase: 'closed' }
+
+const defaultBackoff: Backoff = { initialMs: 100, maxMs: 5_000, factor: 2, jitter: 0.5 }
+
+/**
+ * A connection to one database that keeps itself up, with a copy of the selected rows.
+ *
+ * While there is no connection, the cache shows what was last known. It is never half updated: a notification of the
+ * server is applied as a whole, then the listeners are called.
+ */
+export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
+  readonly cache: Cache<T>
+  /** Builders of operations for this database. */
+  readonly operations: Operations<T>
+  readonly #options: OvsdbClientOptions<T>
+  readonly #endpoints: readonly Endpoint[]
+  readonly #monitor: Monitor<T>
+  readonly #changeListeners = new Listeners<readonly AnyRowChange<T>[]>()
+  readonly #stateListeners = new Listeners<ClientState>()
+  readonly #locks = new LockSet()
+  readonly #closing = new AbortController()
+  #state: ClientState = { phase: 'idle' }
+  #belief
+  /** The session of the current attempt. Transactions may use it once the state is `connected`. */
+  #session: Session | undefined
+  #running: Promise<void> | undefined
+
+  /** Throws when an endpoint is malformed, or a table, column or index is not in the schema. */
+  constructor(options: OvsdbClientOptions<T>) {
+    if (options.endpoints.length === 0) throw new InvalidEndpointError('')
+    this.#options = options
+    this.#endpoints = options.endpoints.map(parseEndpoint)
+    this.#belief = initialBelief(this.#endpoints.length)
+    this.#monitor = new Monitor<T>(options.schema, options.tables, (differences) =>
+      this.#publish(differences),
+    )
+    this.cache = this.#monitor.cache
+    this.operations = operationsFor<T>(options.schema)
+  }
+
+  get state(): ClientState {
+    return this.#state
+  }
+
+  onState(listener: (state: ClientState) => void): Disposable {
+    return this.#stateListeners.add(listener)
+  }
+
+  /**
+   * Calls `listener` once for every notification of the server that changed something, and for the initial contents.
+   *
+   * After a reconnect it sees what differs from before, nothing else. An exception in it goes uncaught.
+   */
+  onChange(listener: (changes: readonly AnyRowChange<T>[]) => void): Disposable {
+    return this.#changeListeners.add(listener)
+  }
+
+  /**
+   * Connects, unless that has been asked for already, and resolves when the cache is what the server has.
+   *
+   * It does not give up by itself; aborting `signal` ends the waiting, not the client.
+   */
+  connect(signal?: AbortSignal): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const check = (state: ClientState): void => {
+      if (state.phase === 'connected') resolve()
+      if (state.phase === 'closed') reject(new ClientClosedError(this.#options.schema.name))
+    }
+    const subscription = this.onState(check)
+    const onAbort = (): void => reject(signal?.reason)
+    signal?.addEventListener('abort', onAbort, { once: true })
+    if (signal?.aborted === true) onAbort()
+    check(this.#state)
+    this.#running ??= this.#run()
+    return promise.finally(() => {
+      subscription[Symbol.dispose]()
+      signal?.removeEventListener('abort', onAbort)
+    })
+  }
+
+  /** Asks for a lock. It may be called before connecting; the same name gives the same lock. */
+  lock(name: string): Lock {
+    return this.#locks.lock(name)
+  }
+
+  /**
+   * Commits operations as one transaction. When it resolves, the cache includes what they changed.
+   *
+   * Rejects with `NotConnectedError` when nothing was sent, with a `TransactionError` when the server did not commit,
+   * and with `TransactionOutcomeUnknownError` when the connection was lost before the answer came.
+   */
+  async transact(operations: readonly Operation[]): Promise<readonly OperationResult[]> {
+    const { name } = this.#options.schema
+    const session = this.#session
+    if (this.#state.phase !== 'connected' || session === undefined) {
+      throw new NotConnectedError(name, this.#state.phase === 'waiting' ? this.#state.cause : undefined)
+    }
+    if (operations.length === 0) return []
+    try {
+      // The server sends the update of a transaction before the answer to it (ovsdb-server(7), section 4.1.5).
+      const answer = await session.request('transact', [name, ...operations], (result) => result)
+      return readResults(operations, answer)
+    } catch (error) {
+      throw session.hasEnded ? new TransactionOutcomeUnknownError(name, error) : error
+    }
+  }
+
+  /** Closes the connection and stays closed. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const closed = new ClientClosedError(this.#options.schema.name)
+    this.#closing.abort(closed)
+    this.#session?.end(closed)
+    await this.#running
+    this.#setState({ phase: 'closed' })
+  }
+
+  async #run(): Promise<void> {
+    let cause: Error | undefined
+    while (!this.#closing.signal.aborted) {
+      const endpoint = this.#endpoints[this.#belief.current]
+      if (endpoint === undefined) return
+      this.#setState({ phase: 'connecting', endpoint: endpoint.text, cause })
+      cause = await this.#serve(endpoint)
+      this.#believe({ type: 'failed' })
+      if (isExhausted(this.#belief)) await this.#pause(cause)
+    }
+  }
+
+  async #pause(cause: Error): Promise<void> {
+    if (this.#closing.signal.aborted) return
+    const delayMs = backoffDelayMs(this.#options.backoff ?? defaultBackoff, this.#belief.pauses, Math.random)
+    this.#believe({ type: 'paused' })
+    this.#setState({ phase: 'waiting', delayMs, cause })
+    await pause(delayMs, undefined, { signal: this.#closing.signal }).catch(() => undefined)
+  }
+
+  /** Works with one endpoint until that ends, and answers why it did. Never rejects. */
+  async #serve(endpoint: Endpoint): Promise<Error> {
+    const {
+      connectTimeoutMs = 5_000,
+      inactivityProbeMs = 10_000,
+      tls,
+      backoff = defaultBackoff,
+    } = this.#options
+    let session: Session | undefined
+    let lasting: NodeJS.Timeout | undefined
+    try {
+      const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(connectTimeoutMs)])
+      const socket = await openSocket(endpoint, tls, signal)
+      const server: Monitor<ServerTables> = new Monitor<ServerTables>(
+        serverSchema,
+        { Database: { indexes: ['name'] } },
+        () => this.#assess(server, endpoint),
+      )
+      session = new Session(socket, {
+        endpoint: endpoint.text,
+        inactivityProbeMs,
+        onNotification: (method, params) => this.#notified(server, endpoint, method, params),
+      })
+      this.#session = session
+      this.#closing.signal.throwIfAborted()
+      const missing = await this.#synchronise(session, server, endpoint)
+      this.#setState({ phase: 'connected', endpoint: endpoint.text, missing })
+      lasting = setTimeout(() => this.#believe({ type: 'lasted' }), backoff.maxMs)
+      return await session.ended
+    } catch (error) {
+      const failure = new ConnectFailedError(endpoint.text, error)
+      session?.end(failure)
+      return failure
+    } finally {
+      clearTimeout(lasting)
+      this.#session = undefined
+      this.#locks.detach()
+    }
+  }
+
+  async #synchronise(
+    session: Session,
+    server: Monitor<ServerTables>,
+    endpoint: Endpoint,
+  ): Promise<readonly string[]> {
+    const { name } = this.#options.schema
+    // Or else the server would hang up whenever any of its databases comes, goes or gets another schema.
+    await session.request('set_db_change_aware', [true], () => undefined)
+    await server.start(session, serverSchema)
+    this.#assess(server, endpoint)
+    this.#locks.attach(session)
+    const offered = await session.request('get_schema', [name], (result) => result as DatabaseSchema)
+    return this.#monitor.start(session, offered)
+  }
+
+  /** Throws when the server must not be used, or not any more. */
+  #assess(server: Monitor<ServerTables>, endpoint: Endpoint): void {
+    const { schema, leaderOnly = false } = this.#options
+    const [database] = server.cache.find('Database', 'name', schema.name)
+    const reason = unsuitability(this.#belief, database, leaderOnly)
+    if (reason !== undefined) throw new UnsuitableServerError(endpoint.text, schema.name, reason)
+    if (database !== undefined) this.#believe({ type: 'observed', database })
+  }
+
+  #notified(
+    server: Monitor<ServerTables>,
+    endpoint: Endpoint,
+    method: string,
+    params: readonly unknown[],
+  ): void {
+    switch (method) {
+      case 'update3':
+        server.update(params)
+        this.#monitor.update(params)
+        break
+      case 'locked':
+      case 'stolen':
+        this.#locks.notified(method, params[0])
+        break
+      case 'monitor_canceled':
+        // The database was converted to another schema, or removed.
+        if (params[0] !== this.#options.schema.name) break
+        this.#monitor.forget()
+        this.#session?.end(new ConnectionLostError(endpoint.text, 'the server canceled the monitor'))
+        break
+    }
+  }
+
+  #publish(differences: readonly RowDifference[]): void {
+    this.#changeListeners.emit(differences as readonly AnyRowChange<T>[])
+  }
+
+  #believe(event: ClusterEvent): void {
+    this.#belief = updateBelief(this.#belief, event)
+  }
+
+  #setState(state: ClientState): void {
+    this.#state = state
+    this.#stateListeners.emit(state)
+  }
+}

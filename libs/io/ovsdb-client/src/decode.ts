@@ -1,0 +1,54 @@
+import { type AtomType, type ColumnType, defaultValue, emptyMap } from './column-type.ts'
+import { ProtocolError } from './errors.ts'
+import type { Atom, Value } from './types.ts'
+import { compareAtoms } from './value.ts'
+
+/**
+ * Reads a <value> of RFC 7047, section 5.1.
+ *
+ * Integers beyond ±2^53 lose precision: they pass through JavaScript's numbers.
+ */
+export function decodeValue(type: ColumnType, wire: unknown): Value {
+  switch (type.shape) {
+    case 'single': {
+      const [only] = elements(wire)
+      return only === undefined ? defaultValue(type) : decodeAtom(type.atom, only)
+    }
+    case 'set': {
+      const atoms = elements(wire).map((element) => decodeAtom(type.atom, element))
+      return atoms.length > 1 ? atoms.sort(compareAtoms) : atoms
+    }
+    case 'map': {
+      const map = emptyMap()
+      for (const [key, value] of pairs(wire)) {
+        map[String(decodeAtom(type.key, key))] = decodeAtom(type.value, value)
+      }
+      return map
+    }
+  }
+}
+
+/** A set of exactly one element may stand for itself (RFC 7047, section 5.1). */
+function elements(wire: unknown): readonly unknown[] {
+  if (!Array.isArray(wire) || wire[0] !== 'set') return [wire]
+  if (!Array.isArray(wire[1])) throw new ProtocolError('set without a list of elements', wire)
+  return wire[1]
+}
+
+function pairs(wire: unknown): readonly (readonly [unknown, unknown])[] {
+  if (!Array.isArray(wire) || wire[0] !== 'map' || !Array.isArray(wire[1])) {
+    throw new ProtocolError('value of a map column is not a map', wire)
+  }
+  return wire[1] as (readonly [unknown, unknown])[]
+}
+
+function decodeAtom(type: AtomType, wire: unknown): Atom {
+  if (type === 'uuid') {
+    if (Array.isArray(wire) && wire[0] === 'uuid' && typeof wire[1] === 'string') return wire[1]
+  } else if (typeof wire === javascriptType[type]) {
+    return wire as Atom
+  }
+  throw new ProtocolError(`atom is not of type ${type}`, wire)
+}
+
+const javascriptType = { integer: 'number', real: 'number', boolean: 'boolean', string: 'string' } as const

@@ -1,0 +1,92 @@
+import { Listeners } from './listeners.ts'
+import type { Session } from './session.ts'
+
+/**
+ * A lock of the server (RFC 7047, section 4.1.8): at most one client has it, the others queue for it.
+ *
+ * It is asked for again after every reconnect. `isOwned` may be out of date by the time a transaction arrives, so
+ * begin the transaction with `assertLock(name)`.
+ */
+export interface Lock extends AsyncDisposable {
+  readonly name: string
+  readonly isOwned: boolean
+  onChange(listener: (isOwned: boolean) => void): Disposable
+  /** Gives the lock, or the place in the queue, back. */
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** The locks that a client wants. */
+export class LockSet {
+  readonly #locks = new Map<string, HeldLock>()
+  #session: Session | undefined
+
+  lock(name: string): Lock {
+    const known = this.#locks.get(name)
+    if (known !== undefined) return known
+    const lock = new HeldLock(name, () => this.#release(lock))
+    this.#locks.set(name, lock)
+    if (this.#session !== undefined) ask(this.#session, lock)
+    return lock
+  }
+
+  /** Asks for every lock on a new session. */
+  attach(session: Session): void {
+    this.#session = session
+    for (const lock of this.#locks.values()) ask(session, lock)
+  }
+
+  /** The session ended, and with it the ownership of all locks. */
+  detach(): void {
+    this.#session = undefined
+    for (const lock of this.#locks.values()) lock.setOwned(false)
+  }
+
+  /** Takes a `locked` or `stolen` notification. */
+  notified(method: 'locked' | 'stolen', name: unknown): void {
+    if (typeof name === 'string') this.#locks.get(name)?.setOwned(method === 'locked')
+  }
+
+  async #release(lock: HeldLock): Promise<void> {
+    if (this.#locks.get(lock.name) !== lock) return
+    this.#locks.delete(lock.name)
+    lock.setOwned(false)
+    // A session that ends meanwhile takes the lock along, which is as good.
+    await this.#session?.request('unlock', [lock.name], () => undefined).catch(() => undefined)
+  }
+}
+
+class HeldLock implements Lock {
+  readonly name: string
+  readonly #release: () => Promise<void>
+  readonly #listeners = new Listeners<boolean>()
+  #isOwned = false
+
+  constructor(name: string, release: () => Promise<void>) {
+    this.name = name
+    this.#release = release
+  }
+
+  get isOwned(): boolean {
+    return this.#isOwned
+  }
+
+  onChange(listener: (isOwned: boolean) => void): Disposable {
+    return this.#listeners.add(listener)
+  }
+
+  setOwned(isOwned: boolean): void {
+    if (isOwned === this.#isOwned) return
+    this.#isOwned = isOwned
+    this.#listeners.emit(isOwned)
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#release()
+  }
+}
+
+function ask(session: Session, lock: HeldLock): void {
+  session
+    .request('lock', [lock.name], (result) => lock.setOwned((result as { locked?: unknown }).locked === true))
+    .catch((error: Error) => session.end(error))
+}

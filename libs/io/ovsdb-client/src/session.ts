@@ -1,0 +1,147 @@
+import type { Duplex } from 'node:stream'
+import { ConnectionLostError, ProtocolError, RequestRefusedError } from './errors.ts'
+import { JsonFrames } from './frames.ts'
+
+export interface SessionOptions {
+  /** For error messages. */
+  readonly endpoint: string
+  /** How long the peer may be silent before it is asked for an echo, and then again until it is given up. 0: for ever. */
+  readonly inactivityProbeMs: number
+  /** Called for every notification, in the order in which the messages came. */
+  onNotification(method: string, params: readonly unknown[]): void
+}
+
+interface PendingRequest {
+  readonly method: string
+  accept(result: unknown): void
+  reject(error: Error): void
+}
+
+/** One connection that speaks JSON-RPC 1.0 as RFC 7047, section 4, has it. It ends once and does not come back. */
+export class Session implements Disposable {
+  readonly #stream: Duplex
+  readonly #options: SessionOptions
+  readonly #frames = new JsonFrames()
+  readonly #pending = new Map<number, PendingRequest>()
+  readonly #ended = Promise.withResolvers<Error>()
+  #end: Error | undefined
+  #nextId = 0
+  #probe: NodeJS.Timeout | undefined
+  #heardAnything = false
+
+  constructor(stream: Duplex, options: SessionOptions) {
+    this.#stream = stream
+    this.#options = options
+    stream.on('data', (chunk: Buffer) => this.#receive(chunk))
+    stream.on('error', (error) => this.#lose('connection failed', error))
+    stream.on('close', () => this.#lose('closed by the server'))
+    if (options.inactivityProbeMs > 0) {
+      this.#probe = setInterval(() => this.#checkSilence(), options.inactivityProbeMs)
+    }
+  }
+
+  /** Resolves, with why, when the session has ended. */
+  get ended(): Promise<Error> {
+    return this.#ended.promise
+  }
+
+  get hasEnded(): boolean {
+    return this.#end !== undefined
+  }
+
+  /**
+   * Sends a request.
+   *
+   * `accept` sees the result in the order in which the messages came, before any that follows; the promise resolves
+   * with its answer, later. An exception in it ends the session.
+   */
+  request<R>(method: string, params: readonly unknown[], accept: (result: unknown) => R): Promise<R> {
+    const { promise, resolve, reject } = Promise.withResolvers<R>()
+    if (this.#end !== undefined) {
+      reject(this.#end)
+      return promise
+    }
+    const id = this.#nextId++
+    this.#pending.set(id, {
+      method,
+      reject,
+      accept: (result) => {
+        try {
+          resolve(accept(result))
+        } catch (error) {
+          reject(error)
+          throw error
+        }
+      },
+    })
+    this.#send({ method, params, id })
+    return promise
+  }
+
+  /** Ends the session. Requests without an answer are rejected with `cause`. */
+  end(cause: Error): void {
+    if (this.#end !== undefined) return
+    this.#end = cause
+    clearInterval(this.#probe)
+    this.#stream.destroy()
+    for (const { reject } of this.#pending.values()) reject(cause)
+    this.#pending.clear()
+    this.#ended.resolve(cause)
+  }
+
+  [Symbol.dispose](): void {
+    this.#lose('closed by the client')
+  }
+
+  #lose(reason: string, cause?: unknown): void {
+    this.end(new ConnectionLostError(this.#options.endpoint, reason, cause))
+  }
+
+  #send(message: object): void {
+    this.#stream.write(JSON.stringify(message))
+  }
+
+  #receive(chunk: Buffer): void {
+    this.#heardAnything = true
+    try {
+      for (const message of this.#frames.push(chunk)) {
+        if (this.#end !== undefined) return
+        this.#dispatch(message)
+      }
+    } catch (error) {
+      this.end(error instanceof Error ? error : new ProtocolError('message could not be handled', error))
+    }
+  }
+
+  #dispatch(message: unknown): void {
+    const { id, method, params, result, error } = message as Readonly<Record<string, unknown>>
+    if (typeof method === 'string') {
+      const list = Array.isArray(params) ? params : []
+      if (id === null || id === undefined) this.#options.onNotification(method, list)
+      else if (method === 'echo') this.#send({ id, result: list, error: null })
+      else this.#send({ id, result: null, error: 'unknown method' })
+      return
+    }
+    const pending = typeof id === 'number' ? this.#pending.get(id) : undefined
+    if (pending === undefined) throw new ProtocolError('answer to no request', message)
+    this.#pending.delete(id as number)
+    if (error === null || error === undefined) pending.accept(result)
+    else pending.reject(new RequestRefusedError(pending.method, error))
+  }
+
+  #checkSilence(): void {
+    if (this.#heardAnything) {
+      this.#heardAnything = false
+      return
+    }
+    const isAlreadyAsked = [...this.#pending.values()].some(({ method }) => method === 'echo')
+    if (!isAlreadyAsked) {
+      this.request('echo', [], () => undefined).catch(() => undefined)
+      return
+    }
+    // When it was this process that was busy, the answer lies unread in the socket: look there first.
+    setImmediate(() => {
+      if (!this.#heardAnything) this.#lose('no answer to an inactivity probe')
+    })
+  }
+}

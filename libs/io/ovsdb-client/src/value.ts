@@ -1,0 +1,83 @@
+import { type ColumnType, emptyMap } from './column-type.ts'
+import type { Atom, Value } from './types.ts'
+
+/** Orders atoms of one type: numbers by size, strings by UTF-16 code unit, `false` before `true`. */
+export function compareAtoms(a: Atom, b: Atom): number {
+  if (a < b) return -1
+  return a > b ? 1 : 0
+}
+
+/** Tells whether two values of one column are the same. */
+export function sameValue(a: Value, b: Value): boolean {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object') return false
+  if (isSet(a)) return isSet(b) && a.length === b.length && a.every((atom, index) => atom === b[index])
+  if (isSet(b)) return false
+  const keys = Object.keys(a)
+  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key])
+}
+
+export function isSet(value: Value): value is readonly Atom[] {
+  return Array.isArray(value)
+}
+
+/**
+ * Applies what a `modify` of update2 says about one column.
+ *
+ * For a column that takes one value, the difference is the new value. For a set it holds the elements that are
+ * in either the old or the new value but not in both. For a map: an entry that the old value has with the same
+ * value is removed, any other is added or replaces the one of the same key.
+ *
+ * @see ovsdb-server(7), section 4.1.14, Update2 Notification
+ */
+export function applyDifference(type: ColumnType, old: Value, difference: Value): Value {
+  if (type.shape === 'single' || (type.shape === 'map' && type.isSingular)) return difference
+  if (isSet(old) && isSet(difference)) return symmetricDifference(old, difference)
+  return applyMapDifference(
+    old as Readonly<Record<string, Atom>>,
+    difference as Readonly<Record<string, Atom>>,
+  )
+}
+
+/** Both inputs ascend, and so does the result. */
+function symmetricDifference(a: readonly Atom[], b: readonly Atom[]): readonly Atom[] {
+  const result: Atom[] = []
+  const keep = (atom: Atom): void => void result.push(atom)
+  compareSets(a, b, keep, keep)
+  return result
+}
+
+function applyMapDifference(
+  old: Readonly<Record<string, Atom>>,
+  difference: Readonly<Record<string, Atom>>,
+): Readonly<Record<string, Atom>> {
+  const result = emptyMap()
+  for (const [key, value] of Object.entries(old)) {
+    if (!(key in difference)) result[key] = value
+  }
+  for (const [key, value] of Object.entries(difference)) {
+    if (old[key] !== value) result[key] = value
+  }
+  return result
+}
+
+/** Visits, in ascending order, what only one of two ascending sets contains. */
+export function compareSets(
+  before: readonly Atom[],
+  after: readonly Atom[],
+  onlyBefore: (atom: Atom) => void,
+  onlyAfter: (atom: Atom) => void,
+): void {
+  let i = 0
+  let j = 0
+  for (;;) {
+    const left = before[i]
+    const right = after[j]
+    if (left === undefined && right === undefined) return
+    const order = left === undefined ? 1 : right === undefined ? -1 : compareAtoms(left, right)
+    if (order <= 0) i++
+    if (order >= 0) j++
+    if (order < 0 && left !== undefined) onlyBefore(left)
+    if (order > 0 && right !== undefined) onlyAfter(right)
+  }
+}
