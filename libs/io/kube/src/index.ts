@@ -1,1 +1,44 @@
 export type * from './types.ts'
+export { loadAccess, type Authentication, type ClusterAccess } from './access.ts'
+export {
+  KubeClient,
+  type KubeClientOptions,
+  type ListOptions,
+  type ListPage,
+  type PatchOptions,
+  type ReadOptions,
+  type Removal,
+  type RemoveOptions,
+  type Selection,
+  type WatchEvent,
+  type WatchOptions,
+  type WriteOptions,
+} from './client.ts'
+export * from './errors.ts'
+export { inClusterAccess } from './in-cluster.ts'
+export {
+  Informer,
+  dropManagedFields,
+  type ChangeListener,
+  type InformerHealth,
+  type InformerOptions,
+} from './informer.ts'
+export { parseJson, stringifyJson } from './json.ts'
+export { loadKubeconfig } from './kubeconfig.ts'
+export { listAll, type WholeList } from './pages.ts'
+export { compareResourceVersions } from './resource-version.ts'
+export { IndexedStore, objectKey, type IndexFunction } from './store.ts'
+export { isEqualJson, mergePatch, type MergeFragment } from './merge-patch.ts'
+export type * from './objects.ts'
+export {
+  configMaps,
+  endpointSlices,
+  endpoints,
+  events,
+  leases,
+  namespaces,
+  nodes,
+  pods,
+  serviceCidrs,
+  services,
+} from './resources.ts'

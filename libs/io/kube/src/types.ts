@@ -12,16 +12,20 @@ export interface Resource<T extends KubeObject = KubeObject> {
 
 export interface ObjectMeta {
   readonly name: string
+  readonly generateName?: string
   readonly namespace?: string
   readonly uid?: string
   readonly resourceVersion?: string
   readonly generation?: number
   readonly creationTimestamp?: string
   readonly deletionTimestamp?: string
+  readonly deletionGracePeriodSeconds?: number
   readonly labels?: Readonly<Record<string, string>>
   readonly annotations?: Readonly<Record<string, string>>
   readonly finalizers?: readonly string[]
   readonly ownerReferences?: readonly OwnerReference[]
+  /** Who set which field; informers leave it out. */
+  readonly managedFields?: readonly unknown[]
 }
 
 export interface OwnerReference {
@@ -42,6 +46,12 @@ export interface KubeObject {
 /** `namespace/name`, or `name` for what is cluster-scoped. */
 export type ObjectKey = string
 
+/** Names one object of a resource. */
+export interface ObjectRef {
+  readonly namespace?: string
+  readonly name: string
+}
+
 export interface ObjectChange<T extends KubeObject = KubeObject> {
   readonly key: ObjectKey
   readonly old: T | undefined
@@ -59,13 +69,12 @@ export interface Store<T extends KubeObject> {
   readonly size: number
 }
 
-/** The five ways to change an object partially. */
+/** The ways to change an object partially. JSON is YAML, so an apply patch is sent as JSON too. */
 export type PatchType =
   | 'application/json-patch+json'
   | 'application/merge-patch+json'
   | 'application/strategic-merge-patch+json'
   | 'application/apply-patch+yaml'
-  | 'application/apply-patch+cbor'
 
 export type JsonValue =
   | string

@@ -1,0 +1,196 @@
+import { Pool, type Dispatcher } from 'undici'
+import type { Authentication, ClusterAccess } from './access.ts'
+import { KubeConnectionError } from './errors.ts'
+import { errorOfStatus, parseStatus } from './status.ts'
+
+export interface TransportOptions {
+  readonly userAgent: string
+  /** Requests under way at a time; watches do not count. */
+  readonly connections: number
+  /** Time to wait for the head of an answer, and between two pieces of its body. */
+  readonly timeoutMs: number
+  /** A watch that is silent for so long is taken for dead. The server sends a bookmark about every minute. */
+  readonly watchSilenceMs: number
+}
+
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** Path and query, from `/api` or `/apis` on. */
+  readonly path: string
+  readonly body?: string
+  readonly contentType?: string
+  readonly signal?: AbortSignal | undefined
+}
+
+interface Pools {
+  readonly authentication: Authentication
+  readonly requests: Pool
+  readonly watches: Pool
+}
+
+/** Connections to one API server: kept alive, authenticated, checked. */
+export class Transport implements AsyncDisposable {
+  readonly #access: ClusterAccess
+  readonly #options: TransportOptions
+  readonly #prefix: string
+  readonly #origin: string
+  #pools: Pools | undefined
+
+  constructor(access: ClusterAccess, options: TransportOptions) {
+    const url = new URL(access.server)
+    this.#access = access
+    this.#options = options
+    this.#origin = url.origin
+    this.#prefix = url.pathname.replace(/\/+$/, '')
+  }
+
+  /** Yields the body of a successful answer; throws the typed error of any other. */
+  async send(request: HttpRequest): Promise<string> {
+    const answer = await this.#dispatch(request, false)
+    return await this.#read(request, answer.body)
+  }
+
+  /** Yields the body of a successful answer as it comes. Leaving the iteration closes the connection. */
+  async stream(request: HttpRequest): Promise<AsyncIterable<Uint8Array>> {
+    const answer = await this.#dispatch(request, true)
+    return this.#pieces(request, answer.body)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const pools = this.#pools
+    this.#pools = undefined
+    await Promise.all([pools?.requests.destroy(), pools?.watches.destroy()])
+  }
+
+  /** Sends, and once more with renewed credentials when these were refused: tokens and certificates get replaced. */
+  async #dispatch(request: HttpRequest, isStream: boolean): Promise<Dispatcher.ResponseData> {
+    const first = await this.#attempt(request, isStream)
+    if (first.statusCode !== 401) return this.#accept(request, first)
+    const refused = this.#pools?.authentication
+    await this.#read(request, first.body)
+    const renewed = await this.#access.authenticate(true)
+    if (refused !== undefined && isSame(refused, renewed)) {
+      throw errorOfStatus(request, 401, { message: 'Unauthorized' })
+    }
+    return this.#accept(request, await this.#attempt(request, isStream))
+  }
+
+  async #accept(request: HttpRequest, answer: Dispatcher.ResponseData): Promise<Dispatcher.ResponseData> {
+    if (answer.statusCode < 300) return answer
+    const body = await this.#read(request, answer.body)
+    const retryAfter = answer.headers['retry-after']
+    throw errorOfStatus(
+      request,
+      answer.statusCode,
+      parseStatus(body),
+      typeof retryAfter === 'string' ? retryAfter : undefined,
+    )
+  }
+
+  async #attempt(request: HttpRequest, isStream: boolean): Promise<Dispatcher.ResponseData> {
+    const authentication = await this.#access.authenticate(false)
+    const pools = this.#poolsFor(authentication)
+    try {
+      return await (isStream ? pools.watches : pools.requests).request({
+        method: request.method,
+        path: `${this.#prefix}${request.path}`,
+        headers: {
+          accept: 'application/json',
+          'user-agent': this.#options.userAgent,
+          ...(authentication.authorization === undefined
+            ? {}
+            : { authorization: authentication.authorization }),
+          ...(request.body === undefined
+            ? {}
+            : { 'content-type': request.contentType ?? 'application/json' }),
+        },
+        body: request.body ?? null,
+        signal: request.signal ?? null,
+      })
+    } catch (cause) {
+      throw this.#lost(request, cause)
+    }
+  }
+
+  async #read(request: HttpRequest, body: Dispatcher.ResponseData['body']): Promise<string> {
+    try {
+      return await body.text()
+    } catch (cause) {
+      throw this.#lost(request, cause)
+    }
+  }
+
+  async *#pieces(
+    request: HttpRequest,
+    body: AsyncIterable<Uint8Array>,
+  ): AsyncGenerator<Uint8Array, void, undefined> {
+    try {
+      yield* body
+    } catch (cause) {
+      throw this.#lost(request, cause)
+    }
+  }
+
+  /** An abort by the caller stays what it is; all else is a lost connection. */
+  #lost(request: HttpRequest, cause: unknown): unknown {
+    if (request.signal?.aborted === true) return request.signal.reason
+    const { method, path } = request
+    return new KubeConnectionError(
+      'API server did not answer',
+      { method, path, endpoint: this.#origin },
+      { cause },
+    )
+  }
+
+  /** A connection is bound to its client certificate, so new ones are opened when that changes. */
+  #poolsFor(authentication: Authentication): Pools {
+    const known = this.#pools
+    if (
+      known?.authentication.certificate === authentication.certificate &&
+      known?.authentication.privateKey === authentication.privateKey &&
+      known !== undefined
+    ) {
+      if (known.authentication.authorization !== authentication.authorization) {
+        this.#pools = { ...known, authentication }
+        return this.#pools
+      }
+      return known
+    }
+    // Requests under way finish on the old connections.
+    void known?.requests.close()
+    void known?.watches.close()
+    this.#pools = {
+      authentication,
+      requests: this.#openPool(authentication, this.#options.connections, this.#options.timeoutMs),
+      watches: this.#openPool(authentication, null, this.#options.watchSilenceMs),
+    }
+    return this.#pools
+  }
+
+  #openPool(authentication: Authentication, connections: number | null, bodyTimeout: number): Pool {
+    const { ca, tlsServerName, isVerified } = this.#access
+    return new Pool(this.#origin, {
+      connections,
+      pipelining: 1,
+      // One connection for all requests would make a large list hold up every small one.
+      allowH2: false,
+      headersTimeout: this.#options.timeoutMs,
+      bodyTimeout,
+      keepAliveTimeout: 30_000,
+      connect: {
+        timeout: 10_000,
+        rejectUnauthorized: isVerified,
+        ...(ca === undefined ? {} : { ca }),
+        ...(tlsServerName === undefined ? {} : { servername: tlsServerName }),
+        ...(authentication.certificate === undefined ? {} : { cert: authentication.certificate }),
+        ...(authentication.privateKey === undefined ? {} : { key: authentication.privateKey }),
+      },
+    })
+  }
+}
+
+function isSame(a: Authentication, b: Authentication): boolean {
+  return (
+    a.authorization === b.authorization && a.certificate === b.certificate && a.privateKey === b.privateKey
+  )
+}
