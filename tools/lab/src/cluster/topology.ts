@@ -1,0 +1,89 @@
+/** The address families of a cluster. */
+export type Stack = 'dual' | 'ipv4' | 'ipv6'
+
+/** What connects the pods: our chart, or the plain bridge plugin as a measure to compare with. */
+export type PodNetwork = 'kube-ovn' | 'bridge'
+
+export interface Topology {
+  /** Distinguishes labs on one machine; part of the names of its containers and networks. */
+  readonly id: string
+  readonly nodes: number
+  readonly stack: Stack
+  readonly podNetwork: PodNetwork
+  /** The lab outlives the process that made it. */
+  readonly isKept: boolean
+}
+
+export const defaultTopology: Topology = {
+  id: 'lab',
+  nodes: 2,
+  stack: 'dual',
+  podNetwork: 'kube-ovn',
+  isKept: false,
+}
+
+/** A pair of addresses of one interface. */
+export interface AddressPair {
+  readonly ipv4: string
+  readonly ipv6: string
+}
+
+/**
+ * The networks of a lab.
+ *
+ * `kubernetes` carries the API server and node addresses, `tunnel` is moved into `br-phy` and carries Geneve, so that a crash of
+ * ovs-vswitchd does not cut a node off. Both are Docker networks. `physical` is a bridge inside the outside host, because a Docker
+ * network drops packets with a source that is not its own.
+ */
+export type NetworkName = 'kubernetes' | 'tunnel' | 'physical'
+
+/** Each lab takes one block, the first that does not overlap with another network of the machine. */
+export const maxBlocks = 60
+
+const networkOffset: Record<NetworkName, number> = { kubernetes: 0, tunnel: 1, physical: 2 }
+
+/** The subnets of a network of the lab in block `block`. */
+export function subnetsOf(block: number, network: NetworkName): AddressPair {
+  const index = block * 4 + networkOffset[network]
+  return { ipv4: `172.30.${index}.0/24`, ipv6: `fd00:172:30:${index}::/64` }
+}
+
+/** The address of host `host` in a network of the lab in block `block`. */
+export function addressesOf(block: number, network: NetworkName, host: number): AddressPair {
+  const index = block * 4 + networkOffset[network]
+  return { ipv4: `172.30.${index}.${host}`, ipv6: `fd00:172:30:${index}::${host.toString(16)}` }
+}
+
+/** Host numbers in the networks of a lab; 1 is Docker's own bridge. */
+export const controlHost = 2
+export const outsideHost = 254
+
+/** The host number of the node with index `index`. */
+export function nodeHost(index: number): number {
+  return 10 + index
+}
+
+/** Pod, join and service ranges are upstream's defaults. */
+export const podRange: AddressPair = { ipv4: '10.16.0.0/16', ipv6: 'fd00:10:16::/112' }
+export const joinRange: AddressPair = { ipv4: '100.64.0.0/16', ipv6: 'fd00:100:64::/112' }
+export const serviceRange: AddressPair = { ipv4: '10.96.0.0/12', ipv6: 'fd00:10:96::/112' }
+export const apiServiceAddress: AddressPair = { ipv4: '10.96.0.1', ipv6: 'fd00:10:96::1' }
+export const dnsServiceAddress: AddressPair = { ipv4: '10.96.0.10', ipv6: 'fd00:10:96::a' }
+export const apiPort = 6443
+
+/** The members of a pair that a stack has, IPv4 first. */
+export function ofStack(stack: Stack, pair: AddressPair): readonly string[] {
+  switch (stack) {
+    case 'dual':
+      return [pair.ipv4, pair.ipv6]
+    case 'ipv4':
+      return [pair.ipv4]
+    case 'ipv6':
+      return [pair.ipv6]
+  }
+}
+
+/** An address as it stands in a URL or before a port. */
+export function bracketed(address: string): string {
+  return address.includes(':') ? `[${address}]` : address
+}

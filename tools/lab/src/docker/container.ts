@@ -1,0 +1,109 @@
+import { callEngine, labelFilter, unlessMissing } from './engine.ts'
+
+export interface NetworkAttachment {
+  readonly network: string
+  readonly ipv4: string
+  readonly ipv6: string
+}
+
+export interface ContainerSpec {
+  readonly name: string
+  readonly hostname: string
+  readonly image: string
+  readonly command: readonly string[]
+  readonly labels: Readonly<Record<string, string>>
+  /** `SOURCE:TARGET[:ro]`. */
+  readonly mounts: readonly string[]
+  /** Directories that must not lie on the container's overlay; removed with it. */
+  readonly volumes: readonly string[]
+  readonly networks: readonly NetworkAttachment[]
+  /** `NAME:ADDRESS`. */
+  readonly extraHosts: readonly string[]
+}
+
+export interface Container {
+  readonly id: string
+  readonly name: string
+  /** The process id of its first process, in the host's namespace. */
+  readonly pid: number
+}
+
+/** What `docker inspect` says, as far as it is read here. */
+interface Inspected {
+  readonly Id: string
+  readonly Name: string
+  readonly State: { readonly Pid: number }
+}
+
+/** What a listed container looks like, as far as it is read here. */
+export interface ListedContainer {
+  readonly Id: string
+  readonly Names: readonly string[]
+  readonly Labels: Readonly<Record<string, string>>
+  readonly State: string
+}
+
+/**
+ * Creates and starts a container that can hold a whole machine.
+ *
+ * It gets every capability but SYS_RESOURCE, which a host may not have to give and `--privileged` therefore fails on; the
+ * cgroup rule lets privileged pods inside write `devices.allow`.
+ */
+export async function startContainer(spec: ContainerSpec): Promise<Container> {
+  const [first, ...others] = spec.networks
+  const created = await callEngine<{ Id: string }>('POST', `/containers/create?name=${spec.name}`, {
+    Hostname: spec.hostname,
+    Image: spec.image,
+    Cmd: spec.command,
+    Labels: spec.labels,
+    Volumes: Object.fromEntries(spec.volumes.map((path) => [path, {}])),
+    StopSignal: 'SIGKILL',
+    HostConfig: {
+      Init: true,
+      Binds: spec.mounts,
+      NetworkMode: first?.network ?? 'none',
+      CapAdd: ['ALL'],
+      CapDrop: ['SYS_RESOURCE'],
+      SecurityOpt: ['seccomp=unconfined', 'apparmor=unconfined'],
+      CgroupnsMode: 'private',
+      DeviceCgroupRules: ['a *:* rwm'],
+      Devices: ['/dev/net/tun', '/dev/kmsg'].map((path) => ({
+        PathOnHost: path,
+        PathInContainer: path,
+        CgroupPermissions: 'rwm',
+      })),
+      Sysctls: { 'net.ipv6.conf.all.disable_ipv6': '0', 'net.ipv6.conf.default.disable_ipv6': '0' },
+      ExtraHosts: spec.extraHosts,
+      LogConfig: { Type: 'json-file', Config: { 'max-size': '10m' } },
+    },
+    NetworkingConfig:
+      first === undefined ? {} : { EndpointsConfig: { [first.network]: endpointConfig(first) } },
+  })
+  for (const attachment of others)
+    await callEngine('POST', `/networks/${attachment.network}/connect`, {
+      Container: created.Id,
+      EndpointConfig: endpointConfig(attachment),
+    })
+  await callEngine('POST', `/containers/${created.Id}/start`)
+  return inspectContainer(created.Id)
+}
+
+function endpointConfig(attachment: NetworkAttachment): object {
+  return { IPAMConfig: { IPv4Address: attachment.ipv4, IPv6Address: attachment.ipv6 } }
+}
+
+/** Looks up a running container by id or name. */
+export async function inspectContainer(idOrName: string): Promise<Container> {
+  const seen = await callEngine<Inspected>('GET', `/containers/${idOrName}/json`)
+  return { id: seen.Id, name: seen.Name.replace(/^\//, ''), pid: seen.State.Pid }
+}
+
+/** Lists the containers, running or not, that carry all labels. */
+export function listContainers(...labels: readonly string[]): Promise<readonly ListedContainer[]> {
+  return callEngine('GET', `/containers/json?all=true&${labelFilter(...labels)}`)
+}
+
+/** Kills and removes a container with its volumes; one that is gone already is fine. */
+export async function removeContainer(idOrName: string): Promise<void> {
+  await unlessMissing(callEngine('DELETE', `/containers/${idOrName}?force=true&v=true`))
+}

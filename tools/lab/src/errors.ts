@@ -1,0 +1,46 @@
+import { KubeOvnError, type RetryClass } from '@kube-ovn/errors'
+
+/** The Docker engine refused or could not do what it was asked. */
+export class DockerError extends KubeOvnError<{
+  method: string
+  path: string
+  status: number
+  reason: string
+}> {
+  readonly code = 'lab-docker'
+  readonly retry: RetryClass = 'never'
+}
+
+/** A program ended with something else than 0. */
+export class ProgramError extends KubeOvnError<{
+  command: string
+  exitCode: number | string
+  output: string
+}> {
+  readonly code = 'lab-program'
+  readonly retry: RetryClass = 'never'
+}
+
+/** The API server of the lab answered with an error. */
+export class ApiError extends KubeOvnError<{ method: string; path: string; status: number; reason: string }> {
+  readonly code = 'lab-api'
+  readonly retry: RetryClass = 'never'
+}
+
+/** Something that should have happened did not, in the time given to it. */
+export class LabTimeoutError extends KubeOvnError<{ what: string; timeoutMs: number; seen: string }> {
+  readonly code = 'lab-timeout'
+  readonly retry: RetryClass = 'never'
+}
+
+/** A lab of that name is there already and is not ours to remove. */
+export class LabExistsError extends KubeOvnError<{ id: string; cure: string }> {
+  readonly code = 'lab-exists'
+  readonly retry: RetryClass = 'never'
+}
+
+/** The command line asks for something that does not exist. */
+export class LabUsageError extends KubeOvnError<{ argument: string; cure: string }> {
+  readonly code = 'lab-usage'
+  readonly retry: RetryClass = 'never'
+}

@@ -1,0 +1,227 @@
+import { readFileSync } from 'node:fs'
+import { Agent, request } from 'undici'
+import { parse } from 'yaml'
+import { ApiError } from '../errors.ts'
+
+/** Any object of the API. */
+export interface ApiObject {
+  readonly apiVersion?: string
+  readonly kind?: string
+  readonly metadata: {
+    readonly name: string
+    readonly namespace?: string
+    readonly uid?: string
+    readonly resourceVersion?: string
+    readonly generation?: number
+    readonly creationTimestamp?: string
+    readonly deletionTimestamp?: string
+    readonly labels?: Readonly<Record<string, string>>
+    readonly annotations?: Readonly<Record<string, string>>
+    readonly finalizers?: readonly string[]
+  }
+}
+
+interface Discovery {
+  readonly resources: readonly {
+    readonly name: string
+    readonly kind: string
+    readonly namespaced: boolean
+  }[]
+}
+
+interface WatchEvent<T> {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
+  readonly object: T
+}
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/**
+ * A client of the lab's API server that is not the product's: checks must not see the world through what they check.
+ */
+export class ApiClient implements Disposable {
+  readonly kubeconfig: string
+  readonly #server: string
+  readonly #agent: Agent
+  readonly #discovered = new Map<string, Promise<Discovery>>()
+
+  constructor(kubeconfig: string) {
+    this.kubeconfig = kubeconfig
+    const config = parse(readFileSync(kubeconfig, 'utf8')) as Kubeconfig
+    const cluster = config.clusters[0]?.cluster
+    const user = config.users[0]?.user
+    this.#server = cluster?.server ?? ''
+    const decode = (text: string | undefined): string => Buffer.from(text ?? '', 'base64').toString()
+    this.#agent = new Agent({
+      connections: 16,
+      bodyTimeout: 0,
+      connect: {
+        ca: decode(cluster?.['certificate-authority-data']),
+        cert: decode(user?.['client-certificate-data']),
+        key: decode(user?.['client-key-data']),
+      },
+    })
+  }
+
+  /**
+   * Sends a request and returns the parsed answer.
+   *
+   * @throws {ApiError} if the server answers with a status of 400 or above
+   */
+  async call<T>(method: Method, path: string, body?: unknown, contentType = 'application/json'): Promise<T> {
+    const response = await request(`${this.#server}${path}`, {
+      method,
+      dispatcher: this.#agent,
+      headers: { accept: 'application/json', 'content-type': contentType },
+      body: body === undefined ? null : JSON.stringify(body),
+    })
+    const text = await response.body.text()
+    if (response.statusCode >= 400) {
+      const details = { method, path, status: response.statusCode, reason: readMessage(text) }
+      throw new ApiError('the API server refused a request', details)
+    }
+    return (text.startsWith('{') ? JSON.parse(text) : text) as T
+  }
+
+  /** Creates or changes an object by server-side apply and returns it as stored. */
+  async apply<T extends ApiObject>(object: T): Promise<T> {
+    const path = await this.#pathOf(object)
+    return this.call('PATCH', `${path}?fieldManager=lab&force=true`, object, 'application/apply-patch+yaml')
+  }
+
+  /** Creates an object; unlike `apply` it fails if the object exists. */
+  async create<T extends ApiObject>(object: T): Promise<T> {
+    const path = await this.#pathOf(object)
+    return this.call('POST', path.slice(0, path.lastIndexOf('/')), object)
+  }
+
+  /** Deletes an object; one that is gone already is fine. */
+  async delete(object: ApiObject, gracePeriodSeconds?: number): Promise<void> {
+    try {
+      await this.call(
+        'DELETE',
+        await this.#pathOf(object),
+        gracePeriodSeconds === undefined ? undefined : { gracePeriodSeconds },
+      )
+    } catch (error) {
+      if (!(error instanceof ApiError && error.details.status === 404)) throw error
+    }
+  }
+
+  /** Changes an object by a merge patch. */
+  mergePatch<T extends ApiObject>(path: string, patch: unknown): Promise<T> {
+    return this.call('PATCH', path, patch, 'application/merge-patch+json')
+  }
+
+  /** Lists the objects of a collection path. */
+  async list<T extends ApiObject>(path: string): Promise<readonly T[]> {
+    return (await this.call<{ items: readonly T[] }>('GET', path)).items
+  }
+
+  /**
+   * Follows a collection until `until` finds what it waits for, or the signal fires.
+   *
+   * `until` is called with all objects once the list is there and after every change.
+   *
+   * @param path of a collection, with a query if need be
+   */
+  async follow<T extends ApiObject, R>(
+    path: string,
+    until: (objects: readonly T[]) => R | undefined,
+    signal: AbortSignal,
+  ): Promise<R> {
+    const separator = path.includes('?') ? '&' : '?'
+    for (;;) {
+      signal.throwIfAborted()
+      const list = await this.call<{ metadata: { resourceVersion: string }; items: readonly T[] }>(
+        'GET',
+        path,
+      )
+      const objects = new Map(list.items.map((object) => [keyOf(object), object]))
+      const found = until([...objects.values()])
+      if (found !== undefined) return found
+      const query = `watch=true&allowWatchBookmarks=true&resourceVersion=${list.metadata.resourceVersion}`
+      const response = await request(`${this.#server}${path}${separator}${query}`, {
+        dispatcher: this.#agent,
+        signal,
+      })
+      try {
+        for await (const line of linesOf(response.body)) {
+          const event = JSON.parse(line) as WatchEvent<T>
+          if (event.type === 'ERROR') break
+          if (event.type === 'BOOKMARK') continue
+          if (event.type === 'DELETED') objects.delete(keyOf(event.object))
+          else objects.set(keyOf(event.object), event.object)
+          const result = until([...objects.values()])
+          if (result !== undefined) return result
+        }
+      } finally {
+        response.body.destroy()
+      }
+    }
+  }
+
+  async #pathOf(object: ApiObject): Promise<string> {
+    const version = object.apiVersion ?? 'v1'
+    const base = version.includes('/') ? `/apis/${version}` : `/api/${version}`
+    const { resources } = await this.#discover(base)
+    const resource = resources.find(({ name, kind }) => kind === object.kind && !name.includes('/'))
+    if (resource === undefined) {
+      this.#discovered.delete(base)
+      const details = {
+        method: 'GET',
+        path: base,
+        status: 404,
+        reason: `no kind ${object.kind} in ${version}`,
+      }
+      throw new ApiError('the API server does not know a kind', details)
+    }
+    const namespace = resource.namespaced ? `/namespaces/${object.metadata.namespace ?? 'default'}` : ''
+    return `${base}${namespace}/${resource.name}/${object.metadata.name}`
+  }
+
+  #discover(base: string): Promise<Discovery> {
+    const known = this.#discovered.get(base)
+    if (known !== undefined) return known
+    const asked = this.call<Discovery>('GET', base)
+    this.#discovered.set(base, asked)
+    asked.catch(() => this.#discovered.delete(base))
+    return asked
+  }
+
+  [Symbol.dispose](): void {
+    void this.#agent.destroy()
+  }
+}
+
+interface Kubeconfig {
+  readonly clusters: readonly {
+    readonly cluster: { readonly server: string; readonly 'certificate-authority-data': string }
+  }[]
+  readonly users: readonly {
+    readonly user: { readonly 'client-certificate-data': string; readonly 'client-key-data': string }
+  }[]
+}
+
+/** readline would lose the error of an aborted stream. */
+async function* linesOf(stream: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let rest = ''
+  const decoder = new TextDecoder()
+  for await (const chunk of stream) {
+    const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+    rest = parts.pop() ?? ''
+    yield* parts
+  }
+}
+
+function keyOf(object: ApiObject): string {
+  return `${object.metadata.namespace ?? ''}/${object.metadata.name}`
+}
+
+function readMessage(text: string): string {
+  try {
+    return (JSON.parse(text) as { message?: string }).message ?? text
+  } catch {
+    return text
+  }
+}

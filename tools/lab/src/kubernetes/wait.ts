@@ -1,0 +1,58 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { LabTimeoutError } from '../errors.ts'
+import type { ApiClient, ApiObject } from './client.ts'
+
+/**
+ * Waits until `until` finds what it looks for in a collection.
+ *
+ * @param what for the error, e.g. `nodes ready`
+ * @throws {LabTimeoutError} with what was seen last
+ */
+export async function waitForObjects<T extends ApiObject, R>(
+  api: ApiClient,
+  path: string,
+  what: string,
+  until: (objects: readonly T[]) => R | undefined,
+  timeoutMs = 60_000,
+): Promise<R> {
+  let last: readonly T[] = []
+  try {
+    return await api.follow<T, R>(
+      path,
+      (objects) => {
+        last = objects
+        return until(objects)
+      },
+      AbortSignal.timeout(timeoutMs),
+    )
+  } catch (cause) {
+    if (!(cause instanceof DOMException)) throw cause
+    const seen = JSON.stringify(last.map(summarize)).slice(0, 4000)
+    throw new LabTimeoutError('something did not happen in time', { what, timeoutMs, seen }, { cause })
+  }
+}
+
+/** The part of an object that tells why it is not what one waits for. */
+function summarize(object: ApiObject & { readonly status?: unknown }): object {
+  return { name: object.metadata.name, deleted: object.metadata.deletionTimestamp, status: object.status }
+}
+
+/**
+ * Repeats a question that nothing announces the answer of, e.g. a packet that should get through.
+ *
+ * @throws {LabTimeoutError}
+ */
+export async function eventually<R>(
+  what: string,
+  ask: () => Promise<R | undefined>,
+  { timeoutMs = 30_000, pauseMs = 100 }: { timeoutMs?: number; pauseMs?: number } = {},
+): Promise<R> {
+  const deadline = performance.now() + timeoutMs
+  for (;;) {
+    const answer = await ask()
+    if (answer !== undefined) return answer
+    if (performance.now() > deadline)
+      throw new LabTimeoutError('something did not happen in time', { what, timeoutMs, seen: '' })
+    await delay(pauseMs)
+  }
+}

@@ -1,0 +1,86 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { runProgram, startProgram, tryProgram, type ProgramOptions, type ProgramResult } from './program.ts'
+import type { Container } from './docker/container.ts'
+import type { ChildProcess } from 'node:child_process'
+
+/**
+ * Where a program runs: the files of a container, and the network of the same container or of a pod inside it.
+ *
+ * Entering namespaces from the host takes 5 ms; `docker exec` takes 80 and `kubectl exec` 150.
+ */
+export interface Place {
+  /** Whose files, processes and host name it sees; a process id of the host. */
+  readonly machinePid: number
+  /** Whose network it uses; a process id of the host. */
+  readonly networkPid: number
+}
+
+/** The container as it sees itself. */
+export function insideContainer(container: Container): Place {
+  return { machinePid: container.pid, networkPid: container.pid }
+}
+
+/**
+ * The network of a pod with the programs of its node, so that a probe needs nothing from the pod's image.
+ *
+ * @returns undefined if no process of the pod runs on this machine
+ */
+export function insidePodNetwork(node: Container, podUid: string): Place | undefined {
+  const networkPid = findPodProcess(podUid)
+  return networkPid === undefined ? undefined : { machinePid: node.pid, networkPid }
+}
+
+/** The first process whose cgroup is the pod's; kubelet's cgroupfs driver names it `pod<uid>`. */
+function findPodProcess(podUid: string): number | undefined {
+  const wanted = `/pod${podUid}/`
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .sort((a, b) => a - b)
+    .find((pid) => readCgroups(pid).includes(wanted))
+}
+
+function readCgroups(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cgroup`, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+/** Runs a program at a place and returns its standard output. */
+export function runAt(place: Place, command: readonly string[], options?: ProgramOptions): Promise<string> {
+  return runProgram('nsenter', enterArguments(place, command), withDebianPath(options))
+}
+
+/** Runs a program at a place, whatever it exits with. */
+export function tryAt(
+  place: Place,
+  command: readonly string[],
+  options?: ProgramOptions,
+): Promise<ProgramResult> {
+  return tryProgram('nsenter', enterArguments(place, command), withDebianPath(options))
+}
+
+/** Starts a program at a place whose output is read while it runs. */
+export function startAt(place: Place, command: readonly string[]): ChildProcess {
+  return startProgram('nsenter', enterArguments(place, command))
+}
+
+function enterArguments(place: Place, command: readonly string[]): string[] {
+  const machine = ['mnt', 'uts', 'ipc'].map(
+    (kind) => `--${namespaceOption(kind)}=/proc/${place.machinePid}/ns/${kind}`,
+  )
+  return [...machine, `--net=/proc/${place.networkPid}/ns/net`, '--', ...command]
+}
+
+function namespaceOption(kind: string): string {
+  return kind === 'mnt' ? 'mount' : kind
+}
+
+function withDebianPath(options: ProgramOptions = {}): ProgramOptions {
+  return {
+    ...options,
+    env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', ...options.env },
+  }
+}
