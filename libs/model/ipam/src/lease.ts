@@ -1,0 +1,68 @@
+import type { Cidr, DualStack, Ip, Ipv4, Ipv6 } from '@kube-ovn/ip'
+
+/** What a NIC holds in a subnet. Never changes; a change of the holdings makes a new one. */
+export interface Lease {
+  readonly nic: string
+  readonly owner: string
+  readonly subnet: string
+  readonly v4: Ipv4 | undefined
+  readonly v6: Ipv6 | undefined
+  /** Canonical text; absent for NICs whose MAC address is not ours to choose. */
+  readonly mac: string | undefined
+}
+
+/** Asks for the addresses of one NIC. */
+export interface AllocateRequest {
+  readonly subnet: string
+  /** Unique in the cluster: a NIC has one lease, and asking in another subnet moves it there. */
+  readonly nic: string
+  /** Who the NIC belongs to, e.g. `<namespace>/<pod>`. */
+  readonly owner: string
+  /** The IPPool to draw from; without it only addresses that are in no IPPool are drawn. */
+  readonly pool?: string | undefined
+  /** Addresses to have and no others; of any pool, excluded ones too. The other family is drawn unless `family` is given. */
+  readonly static?: DualStack<Ip> | undefined
+  /** Only this family; what the NIC holds of the other one stays. */
+  readonly family?: 4 | 6 | undefined
+  /** The MAC address to have; `false` when none is wanted. Without it the NIC's own is kept, or one is made up. */
+  readonly mac?: string | false | undefined
+  /** Addresses not to draw; a lease on one of them is exchanged. */
+  readonly skip?: ReadonlySet<Ip> | undefined
+  /** Shares what another owner holds instead of failing: live migration, and addresses lent to a Pod. */
+  readonly shareOnConflict?: boolean | undefined
+}
+
+/** What a subnet has to hand out. */
+export interface SubnetSpec {
+  readonly name: string
+  /** None at all for a subnet that hands out MAC addresses only. */
+  readonly cidrs: DualStack<Cidr>
+  /** Never handed out, whether excluded or not. */
+  readonly gateways: DualStack<Ip>
+  /** `ip` or `ip..ip` of either family: never drawn, but may be asked for. */
+  readonly excludeIps: readonly string[]
+}
+
+/** What a change of a subnet did beyond the change itself. */
+export interface SubnetChange {
+  /** Leases that lost an address which the subnet no longer has, as they were before. */
+  readonly lost: readonly Lease[]
+  /** Entries of `excludeIps` that are malformed or have no address of the subnet; they have no effect. */
+  readonly ignoredExcludeIps: readonly string[]
+}
+
+/** Counts and ranges of one family, as published in the status of subnets and IPPools. */
+export interface FamilyStatistics {
+  /** Addresses that can be drawn. */
+  readonly available: bigint
+  readonly using: bigint
+  /** As `a-b,c`. */
+  readonly availableRanges: string
+  readonly usingRanges: string
+}
+
+/** Absent for families that the subnet does not have. */
+export interface Statistics {
+  readonly v4: FamilyStatistics | undefined
+  readonly v6: FamilyStatistics | undefined
+}
