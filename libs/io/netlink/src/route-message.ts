@@ -1,3 +1,4 @@
+import { networkText, parseCidr } from '@kube-ovn/ip'
 import { align, attribute, nested, parseAttributes, u32 } from './attributes.ts'
 import { InvalidNetlinkValueError } from './errors.ts'
 import { addressFamily, decodeAddress, encodeAddress, encodePrefix, familyOf, familyOfBytes } from './inet.ts'
@@ -57,10 +58,12 @@ export function encodeRouteList(family: Family, filter: RouteFilter): Buffer {
 
 /** Fills in what the kernel or this library would choose, so that a request and its listing compare equal. */
 export function completeRoute(request: RouteRequest): Route {
-  const { family } = encodePrefix('destination', request.destination)
+  const destination = parseCidr(request.destination, 'destination')
+  const family = destination.family === 4 ? 'ipv4' : 'ipv6'
   const type = request.type ?? 'unicast'
   return {
     ...request,
+    destination: networkText(destination),
     family,
     type,
     scope: request.scope ?? defaultScope(request, family, type),

@@ -46,9 +46,12 @@ export function encodeRuleList(family: Family): Buffer {
 
 /** Fills in the defaults, so that a request and its listing compare equal. */
 export function completeRule(request: RuleRequest): Rule {
+  const { from, to, ...rest } = request
   const action = request.action ?? 'lookup'
   return {
-    ...request,
+    ...rest,
+    ...(from === undefined || isEverything('from', from) ? {} : { from }),
+    ...(to === undefined || isEverything('to', to) ? {} : { to }),
     action,
     table: request.table ?? (action === 'lookup' ? routeTable.main : 0),
     protocol: request.protocol ?? routeProtocol.static,
@@ -117,6 +120,11 @@ export function isSameRule(a: Rule, b: Rule): boolean {
 /** Says a rule the way ip(8) does, for errors. */
 export function describeRule(rule: RuleRequest): string {
   return `${rule.family} priority ${rule.priority} from ${rule.from ?? 'all'} to ${rule.to ?? 'all'}`
+}
+
+/** A prefix of length 0 selects everything, which the kernel lists as no selector at all. */
+function isEverything(field: string, prefix: string): boolean {
+  return encodePrefix(field, prefix).length === 0
 }
 
 function prefixOf(field: string, value: string, family: Family): { address: Buffer; length: number } {
