@@ -1,1 +1,18 @@
-export {}
+export { InvalidMatchNameError, MatchFamilyError } from './errors.ts'
+export {
+  addressSet,
+  and,
+  anyIp,
+  eq,
+  inPortGroup,
+  ipDestination,
+  ipDestinationSet,
+  ipSource,
+  ipSourceSet,
+  not,
+  or,
+  outPortGroup,
+  portGroup,
+  printMatch,
+} from './match.ts'
+export type { AddressField, AddressSetRef, Match, PortField, PortGroupRef } from './match.ts'
