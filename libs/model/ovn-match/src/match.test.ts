@@ -35,6 +35,8 @@ const cases: readonly { name: string; match: Match; want: string }[] = [
     match: ipDestination(parseIp('FD00:0::5')),
     want: 'ip6.dst == fd00::5',
   },
+  { name: 'a source given as text', match: ipSource('10.16.3.4/16'), want: 'ip4.src == 10.16.0.0/16' },
+  { name: 'a destination given as text', match: ipDestination('FD00::5'), want: 'ip6.dst == fd00::5' },
   { name: 'a host prefix', match: ipSource(parseCidr('fd00::5/128')), want: 'ip6.src == fd00::5/128' },
   {
     name: 'sources in the address set of a port group',
@@ -102,6 +104,13 @@ describe('names', () => {
   it.each(['', '9a', 'a-b', '$a', 'a b', 'a || ip', 'ä'])('%j is refused', (name) => {
     expect(() => ipSourceSet(4, name)).toThrow(InvalidMatchNameError)
     expect(() => inPortGroup(name)).toThrow(InvalidMatchNameError)
+  })
+})
+
+describe('addresses given as text', () => {
+  it('are refused when they are none', () => {
+    expect(() => ipSource('10.16.0.0/16 || ip')).toThrow('invalid CIDR address')
+    expect(() => ipDestination('10.16.0.1 || ip')).toThrow('invalid IP address')
   })
 })
 

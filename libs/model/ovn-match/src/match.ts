@@ -1,4 +1,13 @@
-import { familyOf, formatIp, networkText, type Cidr, type Family, type Ip } from '@kube-ovn/ip'
+import {
+  familyOf,
+  formatIp,
+  networkText,
+  parseCidr,
+  parseIp,
+  type Cidr,
+  type Family,
+  type Ip,
+} from '@kube-ovn/ip'
 import { InvalidMatchNameError, MatchFamilyError } from './errors.ts'
 
 /** Addresses in the header of a packet. Comparing one implies that the packet is of that family. */
@@ -63,14 +72,24 @@ export function eq(
   return { kind: 'comparison', field, value: printValue(field, value) }
 }
 
-/** The packet comes from the address, or from one of the prefix. */
-export function ipSource(source: Ip | Cidr): Match {
-  return eq(`ip${familyOfValue(source)}.src`, source)
+/**
+ * The packet comes from the address, or from one of the prefix; text is read first.
+ *
+ * @throws InvalidIpError and InvalidCidrError
+ */
+export function ipSource(source: Ip | Cidr | string): Match {
+  const value = readAddress(source)
+  return eq(`ip${familyOfValue(value)}.src`, value)
 }
 
-/** The packet goes to the address, or to one of the prefix. */
-export function ipDestination(destination: Ip | Cidr): Match {
-  return eq(`ip${familyOfValue(destination)}.dst`, destination)
+/**
+ * The packet goes to the address, or to one of the prefix; text is read first.
+ *
+ * @throws InvalidIpError and InvalidCidrError
+ */
+export function ipDestination(destination: Ip | Cidr | string): Match {
+  const value = readAddress(destination)
+  return eq(`ip${familyOfValue(value)}.dst`, value)
 }
 
 /** The packet comes from an address of the set. @throws InvalidMatchNameError */
@@ -153,6 +172,11 @@ function printValue(
   const text = typeof value === 'object' ? networkText(value) : formatIp(value)
   if (!field.startsWith(`ip${familyOfValue(value)}.`)) throw new MatchFamilyError({ field, value: text })
   return text
+}
+
+function readAddress(value: Ip | Cidr | string): Ip | Cidr {
+  if (typeof value !== 'string') return value
+  return value.includes('/') ? parseCidr(value) : parseIp(value)
 }
 
 function familyOfValue(value: Ip | Cidr): Family {
