@@ -1,1 +1,4 @@
-export {}
+export type { ApiWrite } from './audit-log.ts'
+export { FixtureError } from './errors.ts'
+export { startKubeApi, type CertificatePaths, type KubeApi, type KubeApiOptions } from './kube-api.ts'
+export type { TcpProxy } from './tcp-proxy.ts'

@@ -1,0 +1,73 @@
+# Runs etcd and a Kubernetes API server, and obeys the test that started the container.
+#
+# Commands come as lines on stdin, answers go as lines to stdout. When stdin ends, the test is gone and so is this.
+# Flags of the API server and of the controller manager are in the files apiserver.flags and controller-manager.flags.
+set -u
+cd /run/test
+
+address=$(hostname -i | tr ' ' '\n' | grep -v ':' | head -n 1)
+exec 3>&1 >>supervise.log 2>&1
+
+make_certificates() {
+  openssl ecparam -name prime256v1 -genkey -noout -out ca.key
+  openssl req -x509 -new -key ca.key -sha256 -days 30 -subj /CN=kube-ovn-test-ca -out ca.crt \
+    -addext basicConstraints=critical,CA:TRUE -addext keyUsage=critical,keyCertSign,cRLSign
+  issue admin "/O=system:masters/CN=admin" clientAuth "DNS:admin"
+  issue controller-manager "/CN=system:kube-controller-manager" clientAuth "DNS:controller-manager"
+  issue apiserver "/CN=kube-apiserver" serverAuth "IP:$address,IP:127.0.0.1,IP:::1,DNS:localhost,DNS:kubernetes,DNS:kubernetes.default.svc${ADVERTISE_ADDRESS:+,IP:$ADVERTISE_ADDRESS}"
+  openssl ecparam -name prime256v1 -genkey -noout -out service-account.key
+  openssl ec -in service-account.key -pubout -out service-account.pub
+}
+
+# issue NAME SUBJECT USAGE ALTERNATIVE_NAMES
+issue() {
+  openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout "$1.key" -subj "$2" -out "$1.csr"
+  printf 'extendedKeyUsage=%s\nsubjectAltName=%s\n' "$3" "$4" >"$1.ext"
+  openssl x509 -req -in "$1.csr" -CA ca.crt -CAkey ca.key -set_serial "$RANDOM$RANDOM" -days 30 -extfile "$1.ext" -out "$1.crt"
+}
+
+start_etcd() {
+  etcd --data-dir /var/lib/etcd-test --unsafe-no-fsync --max-txn-ops 10000 --log-level warn \
+    --listen-client-urls "http://0.0.0.0:2379" --advertise-client-urls "http://$address:2379" \
+    --listen-peer-urls http://127.0.0.1:2380 --initial-advertise-peer-urls http://127.0.0.1:2380 \
+    --initial-cluster default=http://127.0.0.1:2380 >>etcd.log 2>&1 &
+}
+
+start_apiserver() {
+  mapfile -t flags <apiserver.flags
+  /opt/kubernetes/kube-apiserver --advertise-address "${ADVERTISE_ADDRESS:-$address}" "${flags[@]}" >>apiserver.log 2>&1 &
+  apiserver=$!
+}
+
+start_controller_manager() {
+  [ -s controller-manager.flags ] || return 0
+  cat >controller-manager.kubeconfig <<END
+{"apiVersion": "v1", "kind": "Config", "current-context": "test",
+ "clusters": [{"name": "test", "cluster": {"server": "https://127.0.0.1:6443", "certificate-authority": "ca.crt"}}],
+ "users": [{"name": "test", "user": {"client-certificate": "controller-manager.crt", "client-key": "controller-manager.key"}}],
+ "contexts": [{"name": "test", "context": {"cluster": "test", "user": "test"}}]}
+END
+  mapfile -t flags <controller-manager.flags
+  /opt/kubernetes/kube-controller-manager "${flags[@]}" >>controller-manager.log 2>&1 &
+}
+
+start_etcd
+make_certificates
+start_apiserver
+start_controller_manager
+echo "$address" >&3
+
+while read -r command; do
+  case $command in
+    kill)
+      kill -KILL "$apiserver"
+      wait "$apiserver"
+      echo killed >&3
+      ;;
+    start)
+      start_apiserver
+      echo started >&3
+      ;;
+  esac
+done
+kill -KILL $(jobs -p)

@@ -1,0 +1,133 @@
+import { watch } from 'node:fs'
+import { open, type FileHandle } from 'node:fs/promises'
+import { FixtureError } from './errors.ts'
+
+/** A request that was to change something, as the API server's audit log has it. */
+export interface ApiWrite {
+  readonly verb: 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
+  /** Plural, with the subresource if there is one: `pods/status`. */
+  readonly resource: string
+  readonly namespace: string
+  readonly name: string
+  readonly user: string
+  readonly userAgent: string
+  /** HTTP status of the answer. */
+  readonly code: number
+}
+
+interface AuditEvent {
+  readonly auditID: string
+  readonly stage: string
+  readonly verb: ApiWrite['verb']
+  readonly user: { readonly username: string }
+  readonly userAgent?: string
+  readonly objectRef?: {
+    readonly resource?: string
+    readonly subresource?: string
+    readonly namespace?: string
+    readonly name?: string
+  }
+  readonly responseStatus?: { readonly code?: number }
+}
+
+const READ_SIZE = 1 << 16
+
+/** How long an answered request may take to reach the log. */
+const SETTLE_MS = 5000
+
+/**
+ * Reads an audit log while it is written.
+ *
+ * A request is logged before it is carried out and once more after it was answered, so a request whose answer somebody
+ * has seen is in the log at least as begun; {@link settled} waits for the rest of it.
+ */
+export class AuditLog implements AsyncDisposable {
+  readonly #path: string
+  readonly #file: FileHandle
+  readonly #begun = new Set<string>()
+  #writes: ApiWrite[] = []
+  #rest = Buffer.alloc(0)
+
+  private constructor(path: string, file: FileHandle) {
+    this.#path = path
+    this.#file = file
+  }
+
+  static async open(path: string): Promise<AuditLog> {
+    return new AuditLog(path, await open(path, 'r'))
+  }
+
+  /** Yields all requests that were answered since the last {@link clear}, once none is under way. */
+  async settled(): Promise<readonly ApiWrite[]> {
+    const changed = new EventTarget()
+    const watcher = watch(this.#path, () => changed.dispatchEvent(new Event('change')))
+    try {
+      const deadline = AbortSignal.timeout(SETTLE_MS)
+      for (;;) {
+        const next = nextEvent(changed, deadline)
+        await this.#read()
+        if (this.#begun.size === 0) return this.#writes
+        if (!(await next)) {
+          throw new FixtureError('Requests were not answered in time', {
+            what: this.#path,
+            output: [...this.#begun].join(', '),
+            cure: 'wait for quiet before counting',
+          })
+        }
+      }
+    } finally {
+      watcher.close()
+    }
+  }
+
+  /** Forgets what was logged so far. */
+  async clear(): Promise<void> {
+    await this.settled()
+    this.#writes = []
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#file.close()
+  }
+
+  async #read(): Promise<void> {
+    const chunk = Buffer.alloc(READ_SIZE)
+    for (;;) {
+      const { bytesRead } = await this.#file.read(chunk, 0, READ_SIZE, null)
+      if (bytesRead === 0) return
+      const text = Buffer.concat([this.#rest, chunk.subarray(0, bytesRead)])
+      const end = text.lastIndexOf('\n') + 1
+      this.#rest = text.subarray(end)
+      for (const line of text.subarray(0, end).toString('utf8').split('\n')) {
+        if (line !== '') this.#take(JSON.parse(line) as AuditEvent)
+      }
+    }
+  }
+
+  #take(event: AuditEvent): void {
+    if (event.stage === 'RequestReceived') {
+      this.#begun.add(event.auditID)
+      return
+    }
+    if (!this.#begun.delete(event.auditID)) return
+    const { resource = '', subresource, namespace = '', name = '' } = event.objectRef ?? {}
+    this.#writes.push({
+      verb: event.verb,
+      resource: subresource === undefined ? resource : `${resource}/${subresource}`,
+      namespace,
+      name,
+      user: event.user.username,
+      userAgent: event.userAgent ?? '',
+      code: event.responseStatus?.code ?? 0,
+    })
+  }
+}
+
+/** Answers whether the target changed before the deadline. */
+function nextEvent(target: EventTarget, deadline: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (deadline.aborted) resolve(false)
+    deadline.addEventListener('abort', () => resolve(false), { once: true })
+    target.addEventListener('change', () => resolve(true), { once: true })
+  })
+}

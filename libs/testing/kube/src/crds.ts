@@ -1,0 +1,99 @@
+import { readFile, readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  KubeNotFoundError,
+  type Condition,
+  type KubeClient,
+  type KubeObject,
+  type Resource,
+} from '@kube-ovn/kube'
+import { parseAllDocuments } from 'yaml'
+import { FixtureError } from './errors.ts'
+
+interface CustomResourceDefinition extends KubeObject {
+  readonly spec: {
+    readonly group: string
+    readonly scope: 'Namespaced' | 'Cluster'
+    readonly names: { readonly kind: string; readonly plural: string }
+    readonly versions: readonly { readonly name: string; readonly served: boolean }[]
+  }
+  readonly status?: { readonly conditions?: readonly Condition[] }
+}
+
+const definitions: Resource<CustomResourceDefinition> = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  kind: 'CustomResourceDefinition',
+  plural: 'customresourcedefinitions',
+  namespaced: false,
+}
+
+const SERVED_MS = 30_000
+
+/** Applies all definitions that the files hold, and waits until the API server answers for each. */
+export async function applyCrds(client: KubeClient, paths: readonly string[]): Promise<void> {
+  const files = (await Promise.all(paths.map(filesOf))).flat()
+  const documents = (await Promise.all(files.map(readDocuments))).flat()
+  await Promise.all(documents.filter(isDefinition).map((definition) => applyCrd(client, definition)))
+}
+
+async function applyCrd(client: KubeClient, definition: CustomResourceDefinition): Promise<void> {
+  const { name } = definition.metadata
+  const options = { fieldManager: 'kube-ovn-test', force: true }
+  await client.patch(definitions, { name }, 'application/apply-patch+yaml', definition, options)
+  const { group, scope, names, versions } = definition.spec
+  for (const version of versions.filter(({ served }) => served)) {
+    await waitUntilServed(client, {
+      group,
+      version: version.name,
+      kind: names.kind,
+      plural: names.plural,
+      namespaced: scope === 'Namespaced',
+    })
+  }
+}
+
+/** The condition Established comes before the server answers, so the answer is what is waited for. */
+async function waitUntilServed(client: KubeClient, resource: Resource): Promise<void> {
+  const deadlineMs = performance.now() + SERVED_MS
+  for (;;) {
+    try {
+      await client.list(resource, { limit: 1 })
+      return
+    } catch (error) {
+      if (!(error instanceof KubeNotFoundError) || performance.now() > deadlineMs) throw error
+      await delay(20)
+    }
+  }
+}
+
+async function filesOf(path: string): Promise<string[]> {
+  if (!(await stat(path)).isDirectory()) return [path]
+  const names = (await readdir(path)).filter((name) => /\.ya?ml$/.test(name))
+  return names.map((name) => join(path, name))
+}
+
+async function readDocuments(path: string): Promise<unknown[]> {
+  const documents = parseAllDocuments(await readFile(path, 'utf8'))
+  return [...documents].map((document) => {
+    const [error] = document.errors
+    if (error !== undefined) {
+      throw new FixtureError('YAML cannot be parsed', {
+        what: path,
+        output: error.message,
+        cure: 'correct the file',
+      })
+    }
+    return document.toJS() as unknown
+  })
+}
+
+function isDefinition(document: unknown): document is CustomResourceDefinition {
+  return (
+    typeof document === 'object' &&
+    document !== null &&
+    'kind' in document &&
+    document.kind === definitions.kind
+  )
+}

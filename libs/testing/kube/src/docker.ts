@@ -1,0 +1,49 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { readFile, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { FixtureError } from './errors.ts'
+
+const IMAGE_DIRECTORY = join(import.meta.dirname, '..', 'image')
+
+/** Containers of tests carry it, so that what a crash left behind can be found. */
+export const TEST_LABEL = 'kube-ovn.test=1'
+
+/** Runs a docker command and yields what it prints. */
+export async function docker(...args: readonly string[]): Promise<string> {
+  try {
+    const { stdout } = await promisify(execFile)('docker', args, { maxBuffer: 1 << 24 })
+    return stdout.trim()
+  } catch (cause) {
+    const output = cause instanceof Error ? cause.message : String(cause)
+    throw new FixtureError(
+      'Docker command failed',
+      { what: `docker ${args.join(' ')}`, output, cure: 'start a Docker engine' },
+      { cause },
+    )
+  }
+}
+
+/** Builds the image unless it is there. Its tag is a hash of what it is built from. */
+export async function buildImage(): Promise<string> {
+  const hash = createHash('sha256')
+  for (const file of (await readdir(IMAGE_DIRECTORY)).toSorted()) {
+    hash.update(file).update(await readFile(join(IMAGE_DIRECTORY, file)))
+  }
+  const tag = `kube-ovn-test/kube:${hash.digest('hex').slice(0, 12)}`
+  const found = await docker('images', '--quiet', tag)
+  if (found === '') await docker('build', '--network', 'host', '--tag', tag, IMAGE_DIRECTORY)
+  return tag
+}
+
+/** Makes the network of tests unless it is there. It is internal: nothing on it reaches the outside. */
+export async function ensureNetwork(name: string): Promise<void> {
+  if ((await docker('network', 'ls', '--quiet', '--filter', `name=^${name}$`)) !== '') return
+  try {
+    await docker('network', 'create', '--check-duplicate', '--internal', '--label', TEST_LABEL, name)
+  } catch (error) {
+    // Another worker was faster.
+    if (!(error instanceof FixtureError) || !error.details.output.includes('already exists')) throw error
+  }
+}

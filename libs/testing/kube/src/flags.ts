@@ -1,0 +1,69 @@
+import type { KubeApiOptions } from './kube-api.ts'
+
+/** Where the supervisor of the image finds its files, and the commands of Kubernetes. */
+export const CONTAINER_DIRECTORY = '/run/test'
+
+/** Controllers whose work the product relies on; no kubelet and no scheduler, so that nothing else moves. */
+const CONTROLLERS = [
+  'namespace-controller',
+  'serviceaccount-controller',
+  'deployment-controller',
+  'replicaset-controller',
+  'statefulset-controller',
+  'endpointslice-controller',
+  'endpointslice-mirroring-controller',
+  'endpoints-controller',
+  'garbage-collector-controller',
+]
+
+/** Flags of kube-apiserver: as in the recorded cases, and quick to start. */
+export function apiServerFlags(options: KubeApiOptions): string[] {
+  return [
+    '--etcd-servers=http://127.0.0.1:2379',
+    '--etcd-compaction-interval=0',
+    `--authorization-mode=${options.authorization ?? 'AlwaysAllow'}`,
+    `--service-cluster-ip-range=${options.serviceClusterIpRange ?? '10.96.0.0/12,fd00:10:96::/112'}`,
+    '--disable-admission-plugins=ServiceAccount,TaintNodesByCondition,DefaultTolerationSeconds',
+    '--client-ca-file=ca.crt',
+    '--tls-cert-file=apiserver.crt',
+    '--tls-private-key-file=apiserver.key',
+    '--cert-dir=/tmp',
+    '--service-account-issuer=https://kubernetes.default.svc',
+    '--service-account-key-file=service-account.pub',
+    '--service-account-signing-key-file=service-account.key',
+    '--allow-privileged=true',
+    // Its bootstrap takes a second, and one client needs no fairness.
+    '--enable-priority-and-fairness=false',
+    '--audit-policy-file=audit-policy.json',
+    '--audit-log-path=audit.log',
+    '--audit-log-mode=blocking',
+    '--profiling=false',
+    ...(options.apiServerFlags ?? []),
+  ]
+}
+
+/** Flags of kube-controller-manager; none when it shall not run. */
+export function controllerManagerFlags(options: KubeApiOptions): string[] {
+  if (options.controllerManager !== true) return []
+  return [
+    '--kubeconfig=controller-manager.kubeconfig',
+    `--controllers=${CONTROLLERS.join(',')}`,
+    '--leader-elect=false',
+    '--secure-port=0',
+    '--root-ca-file=ca.crt',
+    '--service-account-private-key-file=service-account.key',
+    '--kube-api-qps=500',
+    '--kube-api-burst=1000',
+  ]
+}
+
+/** Only what changes something is logged, once when it arrives and once when it is answered. */
+export const AUDIT_POLICY = {
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  rules: [
+    { level: 'None', verbs: ['get', 'list', 'watch'] },
+    { level: 'None', nonResourceURLs: ['*'] },
+    { level: 'Metadata' },
+  ],
+}
