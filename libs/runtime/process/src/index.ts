@@ -1,1 +1,9 @@
-export {}
+export { duration, list, oneOf, readConfig, switchedOn, text, wholeNumber } from './config.ts'
+export type { Command, ConfigOf, ParsedConfig, Setting, Settings } from './config.ts'
+export { ConfigInvalidError } from './errors.ts'
+export { bindAddresses, serveHealth } from './http-server.ts'
+export type { HealthServerOptions } from './http-server.ts'
+export { runUntilSignal } from './lifecycle.ts'
+export { createLogger } from './logger.ts'
+export type { LoggerOptions } from './logger.ts'
+export { systemClock } from './system-clock.ts'
