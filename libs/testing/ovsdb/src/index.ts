@@ -1,1 +1,6 @@
-export {}
+export type { Certificates } from './certificates.ts'
+export type { DatabaseServer } from './database-server.ts'
+export { CommandFailedError } from './errors.ts'
+export { startNorthbound, type Northbound, type NorthboundOptions } from './northbound.ts'
+export { startOpenVswitch, type OpenVswitchDatabase } from './open-vswitch.ts'
+export type { TransactionRecord } from './transaction-log.ts'

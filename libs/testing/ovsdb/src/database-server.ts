@@ -1,0 +1,117 @@
+import type { Container } from './container.ts'
+import { parseTransactionLog, type TransactionRecord } from './transaction-log.ts'
+
+export interface DatabaseServerOptions {
+  /** Name of the database, as in its schema. */
+  readonly database: string
+  /** Tells apart the servers of one container. */
+  readonly id: string
+  readonly schemaPath: string
+  readonly port: number
+  /** Another port, for TLS, with the files of `certificates.ts`. */
+  readonly tlsPort?: number
+  /** Makes it a member of a RAFT cluster. The first member has no `join`. */
+  readonly raft?: { readonly port: number; readonly join?: number }
+}
+
+/** One ovsdb-server process with one database in memory-backed storage. */
+export class DatabaseServer {
+  /** For `ovsdb-client`, from the host. */
+  readonly address: string
+  /** For commands inside the container. */
+  readonly socket: string
+  readonly #container: Container
+  readonly #options: DatabaseServerOptions
+
+  private constructor(container: Container, options: DatabaseServerOptions) {
+    this.#container = container
+    this.#options = options
+    this.address = `tcp:${container.address}:${options.port}`
+    this.socket = `unix:/run/ovn/${options.id}.sock`
+  }
+
+  /** Makes an empty database and serves it. */
+  static async create(container: Container, options: DatabaseServerOptions): Promise<DatabaseServer> {
+    const server = new DatabaseServer(container, options)
+    await container.script(`${server.#createCommand()}\n${server.#startCommand()}`)
+    return server
+  }
+
+  /** Serves the database again after {@link stop} or {@link kill}. */
+  async start(): Promise<void> {
+    await this.#container.script(this.#startCommand())
+  }
+
+  /** Lets the process end in good order. */
+  async stop(): Promise<void> {
+    await this.#container.script(`pid=$(cat ${this.#pidFile})\n${this.#control} exit\n${waitForEnd}`)
+  }
+
+  /** Ends the process by SIGKILL. */
+  async kill(): Promise<void> {
+    await this.#container.script(`pid=$(cat ${this.#pidFile})\nkill -KILL $pid\n${waitForEnd}`)
+  }
+
+  /** Stops the process in its tracks: connections stay open, and nothing is answered. */
+  async freeze(): Promise<void> {
+    await this.#container.script(`kill -STOP $(cat ${this.#pidFile})`)
+  }
+
+  async thaw(): Promise<void> {
+    await this.#container.script(`kill -CONT $(cat ${this.#pidFile})`)
+  }
+
+  /** Sends a command to the running server, e.g. `cluster/status OVN_Northbound`. */
+  control(command: string): Promise<string> {
+    return this.#container.script(`${this.#control} ${command}`)
+  }
+
+  /** Sends one transaction of RFC 7047 operations and answers the results. */
+  async transact(operations: readonly object[]): Promise<unknown> {
+    const transaction = JSON.stringify([this.#options.database, ...operations])
+    return JSON.parse(await this.#container.run(['ovsdb-client', 'transact', this.socket, transaction]))
+  }
+
+  /** Every transaction committed since the database was made, oldest first. Not for members of a cluster. */
+  async transactionLog(): Promise<readonly TransactionRecord[]> {
+    return parseTransactionLog(await this.#container.run(['cat', this.#file]))
+  }
+
+  get #file(): string {
+    return `/var/lib/ovn/${this.#options.id}.db`
+  }
+
+  get #pidFile(): string {
+    return `/run/ovn/${this.#options.id}.pid`
+  }
+
+  get #control(): string {
+    return `ovs-appctl --timeout=10 --target=/run/ovn/${this.#options.id}.ctl`
+  }
+
+  #createCommand(): string {
+    const { database, schemaPath, raft } = this.#options
+    if (raft === undefined) return `ovsdb-tool create ${this.#file} ${schemaPath}`
+    const local = `tcp:127.0.0.1:${raft.port}`
+    return raft.join === undefined
+      ? `ovsdb-tool create-cluster ${this.#file} ${schemaPath} ${local}`
+      : `ovsdb-tool join-cluster ${this.#file} ${database} ${local} tcp:127.0.0.1:${raft.join}`
+  }
+
+  #startCommand(): string {
+    const { id, database, port, tlsPort } = this.#options
+    return [
+      `ovsdb-server --detach --no-chdir --pidfile=${this.#pidFile} --unixctl=/run/ovn/${id}.ctl`,
+      `--log-file=/var/log/ovn/${id}.log --remote=p${this.socket} --remote=ptcp:${port}:0.0.0.0`,
+      ...(tlsPort === undefined
+        ? []
+        : [`--remote=pssl:${tlsPort}:0.0.0.0 -C /run/ovn/ca.pem -c /run/ovn/cert.pem -p /run/ovn/key.pem`]),
+      `${this.#file} 2>/dev/null`,
+      `&& ovsdb-client --timeout=10 wait ${this.socket} ${database} connected`,
+    ].join(' ')
+  }
+}
+
+/** Nobody collects the exit status of a daemon here, so it stays a zombie. */
+const waitForEnd =
+  'while kill -0 $pid 2>/dev/null && ! grep -q "^State:.Z" /proc/$pid/status; do sleep 0.01; done'
