@@ -9,5 +9,9 @@ export {
   InvalidNetlinkValueError,
 } from './errors.ts'
 export { openNetlink } from './netlink.ts'
-export { inNamespace } from './namespace.ts'
+export { inFreshNamespace, inNamespace } from './namespace.ts'
+export { openMulticast } from './multicast.ts'
+export type { MulticastEvent, MulticastOptions } from './multicast.ts'
+export { parseAttributes, readText } from './attributes.ts'
+export type { Message } from './message.ts'
 export { readSysctl, writeSysctl } from './sysctl.ts'

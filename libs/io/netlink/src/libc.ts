@@ -22,6 +22,7 @@ export const recv: (fd: number, buffer: Buffer, length: number, flags: number) =
   'intptr_t recv(int fd, void *buffer, size_t length, int flags)',
 )
 export const setns: (fd: number, type: number) => number = libc.func('int setns(int fd, int type)')
+export const unshare: (flags: number) => number = libc.func('int unshare(int flags)')
 /** The third argument is variadic in C; an address is passed the same way on every ABI that Linux runs on here. */
 export const ioctl: (fd: number, request: number, argument: Buffer | null) => number = libc.func(
   'int ioctl(int fd, ulong request, void *argument)',

@@ -1,6 +1,7 @@
 import { closeSync, openSync } from 'node:fs'
 import { NamespaceNotFoundError, netlinkError } from './errors.ts'
-import { errnoName, setns } from './libc.ts'
+import { errnoName, setns, unshare } from './libc.ts'
+import type { NamespaceReference } from './types.ts'
 
 /** CLONE_NEWNET: setns refuses a descriptor that is not of a network namespace. */
 const networkNamespaceType = 0x40000000
@@ -18,24 +19,40 @@ const networkNamespaceType = 0x40000000
  * @see setns(2)
  */
 export function inNamespace<T>(
-  netns: string | number,
+  netns: NamespaceReference,
   action: () => T extends PromiseLike<unknown> ? never : T,
 ): T {
   const target = typeof netns === 'number' ? netns : openNamespace(netns)
   try {
-    const home = openSync('/proc/thread-self/ns/net', 'r')
-    try {
-      enter(target, String(netns))
-      try {
-        return action()
-      } finally {
-        if (setns(home, networkNamespaceType) < 0) process.abort()
-      }
-    } finally {
-      closeSync(home)
-    }
+    return away(() => enter(target, String(netns)), action)
   } finally {
     if (target !== netns) closeSync(target)
+  }
+}
+
+/**
+ * Runs a function with the calling thread in a new, empty network namespace; see `inNamespace`.
+ *
+ * The namespace lives for as long as something uses it: a socket opened or a process started by the function.
+ */
+export function inFreshNamespace<T>(action: () => T extends PromiseLike<unknown> ? never : T): T {
+  return away(() => {
+    if (unshare(networkNamespaceType) === 0) return
+    throw netlinkError({ operation: 'netns create', subject: 'unnamed', errno: errnoName() })
+  }, action)
+}
+
+function away<T>(leave: () => void, action: () => T): T {
+  const home = openSync('/proc/thread-self/ns/net', 'r')
+  try {
+    leave()
+    try {
+      return action()
+    } finally {
+      if (setns(home, networkNamespaceType) < 0) process.abort()
+    }
+  } finally {
+    closeSync(home)
   }
 }
 

@@ -19,6 +19,7 @@ import {
   parseLink,
 } from './link-message.ts'
 import { requestFlag } from './message.ts'
+import { openMulticast } from './multicast.ts'
 import { inNamespace, openNamespace } from './namespace.ts'
 import {
   encodeNeighbour,
@@ -46,12 +47,11 @@ import {
   parseRule,
   ruleMessageType,
 } from './rule-message.ts'
-import { openEventSocket, RoutingSocket } from './socket.ts'
+import { RoutingSocket, routingProtocol } from './socket.ts'
 import type * as api from './types.ts'
-import { EventReader, groupMask } from './watch.ts'
+import { groupMask, toEvent } from './watch.ts'
 
-/** Room for bursts: a few thousand events, while the event loop is busy elsewhere. */
-const defaultReceiveBufferBytes = 4 * 1024 * 1024
+const resync = { kind: 'resync' } as const
 
 /** Makes a new object, and fails if there is one. */
 const createFlags = requestFlag.create | requestFlag.exclusive
@@ -302,12 +302,15 @@ class KernelNetlink implements api.Netlink {
     listener: (event: api.NetlinkEvent) => void,
     options: api.WatchOptions = {},
   ): Disposable {
-    const mask = groupMask(selection)
-    const bufferBytes = options.receiveBufferBytes ?? defaultReceiveBufferBytes
     const netns = this.#socket.openNamespace()
     try {
-      const descriptor = inNamespace(netns, () => openEventSocket(mask, bufferBytes))
-      return new EventReader(descriptor, listener, options.ref ?? false)
+      return openMulticast(
+        { ...options, protocol: routingProtocol, groupMask: groupMask(selection), netns },
+        (arrival) => {
+          const event = arrival.kind === 'overrun' ? resync : toEvent(arrival.message)
+          if (event !== undefined) listener(event)
+        },
+      )
     } finally {
       closeSync(netns)
     }

@@ -4,6 +4,8 @@ import { bind, errnoName, ioctl, recv, send, setsockopt, socket } from './libc.t
 import { attributeTypeAt, encodeRequest, parseDatagram, requestFlag, type Message } from './message.ts'
 
 const netlinkFamily = 16
+/** NETLINK_ROUTE. */
+export const routingProtocol = 0
 const rawCloseOnExec = 3 | 0o2000000
 const nonBlocking = 0o4000
 const solSocket = 1
@@ -41,7 +43,7 @@ export class RoutingSocket implements Disposable {
 
   /** Opens the socket in the namespace that the calling thread is in. */
   constructor() {
-    this.descriptor = openRoutingSocket()
+    this.descriptor = openSocket(routingProtocol)
     setOption(this.descriptor, solNetlink, netlinkOption.extAck, 1)
     setOption(this.descriptor, solNetlink, netlinkOption.capAck, 1)
     setOption(this.descriptor, solNetlink, netlinkOption.strictCheck, 1)
@@ -127,18 +129,22 @@ export type Arrival =
   | { readonly kind: 'nothing' }
 
 /** Opens a socket, in the calling thread's namespace, that receives the events of multicast groups (a mask). */
-export function openEventSocket(groups: number, receiveBufferBytes: number): number {
-  const descriptor = openRoutingSocket(nonBlocking)
+export function openEventSocket(protocol: number, groupMask: number, receiveBufferBytes: number): number {
+  const descriptor = openSocket(protocol, nonBlocking)
   if (!setOption(descriptor, solSocket, socketOption.receiveBufferForce, receiveBufferBytes)) {
     setOption(descriptor, solSocket, socketOption.receiveBuffer, receiveBufferBytes)
   }
   const address = Buffer.alloc(12)
   address.writeUInt16LE(netlinkFamily, 0)
-  address.writeUInt32LE(groups, 8)
+  address.writeUInt32LE(groupMask, 8)
   if (bind(descriptor, address, address.length) === 0) return descriptor
   const errno = errnoName()
   closeSync(descriptor)
-  throw netlinkError({ operation: 'monitor', subject: `groups 0x${groups.toString(16)}`, errno })
+  throw netlinkError({
+    operation: 'monitor',
+    subject: `protocol ${protocol} groups 0x${groupMask.toString(16)}`,
+    errno,
+  })
 }
 
 /** Takes what has arrived on an event socket, without waiting. */
@@ -155,11 +161,10 @@ export function takeEvent(descriptor: number): Arrival {
   }
 }
 
-function openRoutingSocket(extraType = 0): number {
-  const descriptor = socket(netlinkFamily, rawCloseOnExec | extraType, 0)
-  if (descriptor < 0)
-    throw netlinkError({ operation: 'socket', subject: 'NETLINK_ROUTE', errno: errnoName() })
-  return descriptor
+function openSocket(protocol: number, extraType = 0): number {
+  const descriptor = socket(netlinkFamily, rawCloseOnExec | extraType, protocol)
+  if (descriptor >= 0) return descriptor
+  throw netlinkError({ operation: 'socket', subject: `netlink protocol ${protocol}`, errno: errnoName() })
 }
 
 function setOption(descriptor: number, level: number, name: number, value: number): boolean {
