@@ -1,0 +1,69 @@
+import { KubeOvnError } from '@kube-ovn/errors'
+
+interface TunnelNicDetails {
+  /** Where the wish came from: a flag, an annotation, the pod's environment. */
+  readonly field: string
+  readonly value: string
+  readonly cure: string
+}
+
+/** Says that no interface of this node fits what was asked for as the tunnels' end. */
+export class TunnelNicNotFoundError extends KubeOvnError<TunnelNicDetails> {
+  readonly code = 'tunnel-nic-not-found'
+  readonly retry = 'on-change'
+
+  constructor(details: TunnelNicDetails) {
+    super('tunnel interface was not found', details)
+  }
+}
+
+/** Says that the tunnels' interface has no address that a tunnel could end at. */
+export class TunnelAddressNotFoundError extends KubeOvnError<TunnelNicDetails> {
+  readonly code = 'tunnel-address-not-found'
+  readonly retry = 'on-change'
+
+  constructor(details: TunnelNicDetails) {
+    super('tunnel interface has no usable address', details)
+  }
+}
+
+/** Says that a pod cannot be attached for now. The text is for the operator: it becomes the sandbox's event. */
+export class AttachmentError extends KubeOvnError<{
+  readonly pod: string
+  /** Upstream's name of the step that failed, as it stands in events. */
+  readonly stage: AttachmentStage
+  readonly reason: string
+}> {
+  readonly code = 'attachment-failed'
+  readonly retry = 'backoff'
+
+  constructor(
+    details: { readonly pod: string; readonly stage: AttachmentStage; readonly reason: string },
+    options?: { readonly cause?: unknown },
+  ) {
+    super('pod network cannot be configured', details, options)
+  }
+}
+
+/** Steps of an attachment, named as upstream names them in events. */
+export type AttachmentStage =
+  | 'provider'
+  | 'validate-request'
+  | 'get-pod'
+  | 'parse-address'
+  | 'wait-address'
+  | 'wait-route'
+  | 'get-subnet'
+  | 'mtu'
+  | 'configure-nic'
+  | 'delete-nic'
+
+/** Says that a CHECK found something other than what ADD had made. */
+export class AttachmentDiffersError extends KubeOvnError<{ readonly differences: readonly string[] }> {
+  readonly code = 'attachment-differs'
+  readonly retry = 'on-change'
+
+  constructor(details: { readonly differences: readonly string[] }) {
+    super('attachment differs from what was made', details)
+  }
+}

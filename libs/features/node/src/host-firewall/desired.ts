@@ -1,0 +1,196 @@
+import type {
+  BaseChain,
+  Chain,
+  Expression,
+  NftRule,
+  NftSet,
+  SetElement,
+  Statement,
+  Table,
+} from '@kube-ovn/netfilter'
+import type { HostFirewallSnapshot } from './snapshot.ts'
+
+/** The table that this project keeps on a node; nothing else in the packet filter is touched. */
+export const hostFirewallTable = { family: 'inet', name: 'kube-ovn' } as const
+
+/** Says "masquerade" to us and to kube-proxy alike (its `--iptables-masquerade-bit`, default 14). */
+const masqueradeMark = 0x4000
+
+const geneve = 6081
+const vxlan = 4789
+
+/** Both families, with what differs between them. */
+const families = [
+  { suffix: '4', protocol: 'ip', type: 'ipv4_addr' },
+  { suffix: '6', protocol: 'ip6', type: 'ipv6_addr' },
+] as const
+
+type FamilyFacts = (typeof families)[number]
+
+/**
+ * Renders the node's whole packet filter.
+ *
+ * - `mark-services` runs just before kube-proxy's DNAT (dstnat), because afterwards the destination is a pod and
+ *   nobody can tell that a Service was meant. The mark stays with the packet up to POSTROUTING.
+ * - `masquerade` runs just before kube-proxy's own chain (srcnat): whichever chain first gives a connection a
+ *   source address decides, and ours knows which traffic may keep its own.
+ * - A base chain of type nat sees the first packet of each connection only.
+ *
+ * There are no "accept" rules for pod traffic: in nftables, accepting in one table does not save a packet from a
+ * later table, so they would decide nothing.
+ *
+ * @see nft(8), "STATEMENTS"
+ */
+export function desiredHostFirewall(snapshot: HostFirewallSnapshot): Table {
+  return {
+    ...hostFirewallTable,
+    sets: families.flatMap((family) => [
+      prefixSet('subnets', 'prefixes of overlay subnets', family, snapshot.subnets),
+      prefixSet('subnets-nat', 'subnets with natOutgoing', family, snapshot.natOutgoing),
+      prefixSet('services', 'prefixes of Service addresses', family, snapshot.services),
+      prefixSet('other-nodes', 'addresses of the other nodes', family, snapshot.otherNodes),
+    ]),
+    chains: [
+      markServices(),
+      unmarkTunnels(),
+      dropStrayResets(),
+      masquerade(snapshot.nodeAddresses),
+      {
+        name: 'masquerade-now',
+        rules: [{ statements: [setMark(0), { masquerade: { flags: ['fully-random'] } }] }],
+      },
+    ],
+  }
+}
+
+/** Pods reach a Service that OVN does not balance by way of ovn0; the backend has to answer by the same way. */
+function markServices(): Chain {
+  return base('mark-services', { type: 'nat', hook: 'prerouting', priority: -105 }, [
+    ...families.map((family) =>
+      rule('pod to service', [
+        equals({ meta: { key: 'iifname' } }, 'ovn0'),
+        inSet(family, 'saddr', 'subnets'),
+        inSet(family, 'daddr', 'services'),
+        setMark({ '|': [{ meta: { key: 'mark' } }, masqueradeMark] }),
+      ]),
+    ),
+  ])
+}
+
+/** A tunnel packet inherits the mark of what it carries and must not be masqueraded for it. */
+function unmarkTunnels(): Chain {
+  return base('unmark-tunnels', { type: 'filter', hook: 'output', priority: -150 }, [
+    ...[geneve, vxlan].map((port) =>
+      rule('tunnel packet', [equals({ payload: { protocol: 'udp', field: 'dport' } }, port), setMark(0)]),
+    ),
+  ])
+}
+
+/** A reset that belongs to no known connection would leave the node with a pod's bare address. */
+function dropStrayResets(): Chain {
+  return base('drop-stray-resets', { type: 'filter', hook: 'postrouting', priority: -150 }, [
+    ...families.map((family) =>
+      rule('stray reset of a pod', [
+        inSet(family, 'saddr', 'subnets'),
+        { match: { op: '!=', left: { '&': [tcpFlags, 'rst'] }, right: 0 } },
+        { match: { op: 'in', left: { ct: { key: 'state' } }, right: 'invalid' } },
+        { drop: null },
+      ]),
+    ),
+  ])
+}
+
+function masquerade(nodeAddresses: readonly string[]): Chain {
+  const isMarked = equals({ '&': [{ meta: { key: 'mark' } }, masqueradeMark] }, masqueradeMark)
+  const masqueradeNow: Statement = { goto: { target: 'masquerade-now' } }
+  return base('masquerade', { type: 'nat', hook: 'postrouting', priority: 95 }, [
+    ...families.flatMap((family) => {
+      const address = nodeAddresses.find((text) => text.includes(':') === (family.suffix === '6'))
+      if (address === undefined) return []
+      return [
+        rule('service reply to pod', [
+          inSet(family, 'saddr', 'services'),
+          inSet(family, 'daddr', 'subnets'),
+          isMarked,
+          { snat: { addr: address, family: family.protocol, flags: ['fully-random'] } },
+        ]),
+      ]
+    }),
+    rule('marked here or by kube-proxy', [isMarked, masqueradeNow]),
+    ...families.map((family) =>
+      rule('pod to service to pod', [
+        inSet(family, 'saddr', 'subnets'),
+        inSet(family, 'daddr', 'subnets'),
+        masqueradeNow,
+      ]),
+    ),
+    rule('reply of a flow that was routed directly', [
+      equals({ '&': [tcpFlags, 'syn'] }, 0),
+      { match: { op: 'in', left: { ct: { key: 'state' } }, right: 'new' } },
+      { return: null },
+    ]),
+    ...families.map((family) =>
+      rule('routed in from outside', [
+        notInSet(family, 'saddr', 'subnets'),
+        notInSet(family, 'saddr', 'other-nodes'),
+        inSet(family, 'daddr', 'subnets-nat'),
+        { return: null },
+      ]),
+    ),
+    ...families.map((family) =>
+      rule('natOutgoing', [
+        inSet(family, 'saddr', 'subnets-nat'),
+        notInSet(family, 'daddr', 'subnets'),
+        masqueradeNow,
+      ]),
+    ),
+  ])
+}
+
+const tcpFlags: Expression = { payload: { protocol: 'tcp', field: 'flags' } }
+
+function base(name: string, hook: BaseChain, rules: readonly NftRule[]): Chain {
+  return { name, base: { ...hook, policy: 'accept' }, rules }
+}
+
+function rule(comment: string, statements: readonly Statement[]): NftRule {
+  return { statements, comment }
+}
+
+function equals(left: Expression, right: Expression): Statement {
+  return { match: { op: '==', left, right } }
+}
+
+function setMark(value: Expression): Statement {
+  return { mangle: { key: { meta: { key: 'mark' } }, value } }
+}
+
+function inSet(family: FamilyFacts, field: 'saddr' | 'daddr', set: string): Statement {
+  return { match: { op: '==', left: addressOf(family, field), right: `@${set}-${family.suffix}` } }
+}
+
+function notInSet(family: FamilyFacts, field: 'saddr' | 'daddr', set: string): Statement {
+  return { match: { op: '!=', left: addressOf(family, field), right: `@${set}-${family.suffix}` } }
+}
+
+function addressOf(family: FamilyFacts, field: 'saddr' | 'daddr'): Expression {
+  return { payload: { protocol: family.protocol, field } }
+}
+
+function prefixSet(name: string, comment: string, family: FamilyFacts, texts: readonly string[]): NftSet {
+  return {
+    name: `${name}-${family.suffix}`,
+    type: family.type,
+    flags: ['interval'],
+    // Subnets may contain each other when an operator imports them; the kernel refuses overlaps otherwise.
+    autoMerge: true,
+    comment,
+    elements: texts.filter((text) => text.includes(':') === (family.suffix === '6')).map(element),
+  }
+}
+
+function element(text: string): SetElement {
+  const slash = text.indexOf('/')
+  if (slash < 0) return text
+  return { prefix: { addr: text.slice(0, slash), len: Number(text.slice(slash + 1)) } }
+}

@@ -1,0 +1,13 @@
+/** What the node's packet filter depends on. Prefixes and addresses are text of both families. */
+export interface HostFirewallSnapshot {
+  /** Prefixes of overlay subnets of the default VPC. */
+  readonly subnets: readonly string[]
+  /** Those of them whose traffic to the outside gets the node's address. */
+  readonly natOutgoing: readonly string[]
+  /** Prefixes of Service addresses. */
+  readonly services: readonly string[]
+  /** Addresses of all other nodes. */
+  readonly otherNodes: readonly string[]
+  /** This node's own addresses, at most one of each family. */
+  readonly nodeAddresses: readonly string[]
+}

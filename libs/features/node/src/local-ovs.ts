@@ -1,0 +1,109 @@
+import type { OpenVswitch } from '@kube-ovn/ovsdb-schema'
+import type { AnyRowChange, NewRow, Operation, OvsdbClient } from 'ovsdb-client'
+
+/** The integration bridge, on which ovn-controller works. */
+export const integrationBridge = 'br-int'
+
+export type BridgeRow = OpenVswitch['Bridge']
+export type InterfaceRow = OpenVswitch['Interface']
+export type PortRow = OpenVswitch['Port']
+export type OpenVswitchRow = OpenVswitch['Open_vSwitch']
+
+/** The node's own Open vSwitch database over one open connection, with the tables of {@link localOvsTables}. */
+export type LocalOvs = Pick<
+  OvsdbClient<OpenVswitch>,
+  'cache' | 'operations' | 'transact' | 'state' | 'onChange' | 'onState'
+>
+
+/** Changed rows of the database. */
+export type LocalOvsChanges = readonly AnyRowChange<OpenVswitch>[]
+
+/** What the node's features read of the database. Counters are left out: they change every few seconds. */
+export const localOvsTables = {
+  Open_vSwitch: { columns: ['external_ids', 'cur_cfg', 'next_cfg'] },
+  Bridge: { columns: ['name', 'ports', 'datapath_type', 'external_ids'], indexes: ['name', 'ports'] },
+  Port: { columns: ['name', 'interfaces', 'external_ids'], indexes: ['name', 'interfaces'] },
+  Interface: {
+    columns: ['name', 'type', 'external_ids', 'mac', 'mtu_request', 'error', 'ofport', 'link_state'],
+    indexes: ['name', 'external_ids:iface-id'],
+  },
+} as const
+
+/** An interface that has a port of its own, as all interfaces of ours have. */
+export interface AttachedInterface {
+  readonly bridge: BridgeRow
+  readonly port: PortRow
+  readonly interface: InterfaceRow
+}
+
+export function findBridge(ovs: LocalOvs, name: string): BridgeRow | undefined {
+  return ovs.cache.find('Bridge', 'name', name)[0]
+}
+
+export function findInterface(ovs: LocalOvs, name: string): InterfaceRow | undefined {
+  return ovs.cache.find('Interface', 'name', name)[0]
+}
+
+/** The only row of the table Open_vSwitch; `undefined` before the cache is filled. */
+export function openVswitchRow(ovs: LocalOvs): OpenVswitchRow | undefined {
+  for (const row of ovs.cache.scan('Open_vSwitch')) return row
+  return undefined
+}
+
+/** Finds an interface with the port and the bridge that hold it; `undefined` when any is missing. */
+export function findAttached(ovs: LocalOvs, name: string): AttachedInterface | undefined {
+  const row = findInterface(ovs, name)
+  if (row === undefined) return undefined
+  const port = ovs.cache.find('Port', 'interfaces', row._uuid)[0]
+  if (port === undefined) return undefined
+  const bridge = ovs.cache.find('Bridge', 'ports', port._uuid)[0]
+  return bridge === undefined ? undefined : { bridge, port, interface: row }
+}
+
+/** Whether packets of br-int are switched in user space, where nobody completes partial checksums. */
+export function hasUserspaceDatapath(ovs: LocalOvs): boolean {
+  return findBridge(ovs, integrationBridge)?.datapath_type === 'netdev'
+}
+
+/** Whether ovn-controller says that the flows of the port with this interface are in place. */
+export function isInstalled(row: InterfaceRow | undefined): boolean {
+  return row?.external_ids['ovn-installed'] === 'true'
+}
+
+/** Columns of a new Interface. */
+export type NewInterface = NewRow<InterfaceRow> & { readonly name: string }
+
+/** Adds a port with one interface to a bridge, in the operations of one transaction. */
+export function addPortOperations(ovs: LocalOvs, bridge: BridgeRow, row: NewInterface): readonly Operation[] {
+  const { insert, mutate } = ovs.operations
+  return [
+    insert('Interface', row, 'interface'),
+    insert('Port', { name: row.name, interfaces: [{ named: 'interface' }] }, 'port'),
+    mutate('Bridge', bridge._uuid, [['ports', 'insert', [{ named: 'port' }]]]),
+  ]
+}
+
+/** Takes a port off its bridge; with the last reference the rows of port and interface go too. */
+export function removePortOperations(ovs: LocalOvs, attached: AttachedInterface): readonly Operation[] {
+  return [
+    ovs.operations.mutate('Bridge', attached.bridge._uuid, [['ports', 'delete', [attached.port._uuid]]]),
+  ]
+}
+
+/** Sets keys of a map column and leaves its other keys alone; yields nothing when all are as they should be. */
+export function setMapKeys(
+  ovs: LocalOvs,
+  table: 'Interface' | 'Open_vSwitch',
+  row: { readonly _uuid: string; readonly external_ids: Readonly<Record<string, string>> },
+  wanted: Readonly<Record<string, string>>,
+): readonly Operation[] {
+  const differing = Object.entries(wanted).filter(([key, value]) => row.external_ids[key] !== value)
+  if (differing.length === 0) return []
+  // An insertion does not replace the value of a key that is there.
+  return [
+    ovs.operations.mutate(table, row._uuid, [
+      ['external_ids', 'delete', differing.map(([key]) => key)],
+      ['external_ids', 'insert', Object.fromEntries(differing)],
+    ]),
+  ]
+}

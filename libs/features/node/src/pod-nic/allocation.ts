@@ -1,0 +1,100 @@
+import { AnnotationInvalidError, readPodNetwork, type PodNetwork } from '@kube-ovn/annotations'
+import { formatIp } from '@kube-ovn/ip'
+import type { Store } from '@kube-ovn/kube'
+import type { Subnet } from '@kube-ovn/kube-api'
+import { AttachmentError, type AttachmentStage } from '../errors.ts'
+import { podIdentities, type LocalPodObject } from '../kube-objects.ts'
+import type { AttachmentRequest, PodAddress } from './snapshot.ts'
+
+/** What the controller decided about a pod's interface. */
+export interface Allocation {
+  /** The Pod's uid in the API, which events refer to. */
+  readonly uid: string
+  readonly subnet: string
+  readonly mac: string
+  readonly addresses: readonly PodAddress[]
+  readonly ownsDefaultRoute: boolean
+  /** Of the subnet, bytes; 0 means: as the tunnel allows. */
+  readonly mtu: number
+}
+
+/** Something that is still missing, and who is expected to supply it. */
+export interface Pending {
+  readonly stage: AttachmentStage
+  readonly reason: string
+}
+
+/**
+ * Reads what the controller decided, or what is still to be waited for.
+ *
+ * @throws AttachmentError when the pod that was seen before is gone: nobody wants the interface any more
+ */
+export function readAllocation(
+  request: AttachmentRequest,
+  caches: { readonly pods: Store<LocalPodObject>; readonly subnets: Store<Subnet> },
+  wasSeen: boolean,
+): Allocation | Pending {
+  const key = `${request.podNamespace}/${request.podName}`
+  const pod = caches.pods.get(key)
+  const isRight = pod !== undefined && (request.podUid === '' || podIdentities(pod).includes(request.podUid))
+  if (!isRight) {
+    if (wasSeen)
+      throw new AttachmentError({ pod: key, stage: 'get-pod', reason: 'the Pod was deleted meanwhile' })
+    return { stage: 'get-pod', reason: `the API server has not sent Pod ${key} to this node yet` }
+  }
+  const network = tryReadNetwork(pod)
+  if ('reason' in network) return network
+  const ownsDefaultRoute = request.ifName === 'eth0'
+  const hasAddresses = network.addresses.v4 !== undefined || network.addresses.v6 !== undefined
+  if (hasAddresses && ownsDefaultRoute && !network.isRouted) {
+    return {
+      stage: 'wait-route',
+      reason: 'kube-ovn-controller has not marked the Pod as routed; its events say why',
+    }
+  }
+  const name = network.logicalSwitch ?? ''
+  const subnet = caches.subnets.get(name)
+  if (subnet === undefined)
+    return { stage: 'get-subnet', reason: `Subnet "${name}" of the Pod does not exist` }
+  return {
+    uid: pod.metadata.uid ?? '',
+    subnet: name,
+    mac: network.mac,
+    addresses: podAddresses(network),
+    ownsDefaultRoute,
+    mtu: subnet.spec?.mtu ?? 0,
+  }
+}
+
+function tryReadNetwork(pod: LocalPodObject): PodNetwork | Pending {
+  try {
+    const network = readPodNetwork(pod.metadata.annotations)
+    if (network !== undefined) return network
+    return {
+      stage: 'wait-address',
+      reason: 'kube-ovn-controller has not allocated an address to the Pod; its events say why',
+    }
+  } catch (error) {
+    if (!(error instanceof AnnotationInvalidError)) throw error
+    const { field, value, cure } = error.details
+    return { stage: 'wait-address', reason: `annotation ${field}="${value}" is not valid: ${cure}` }
+  }
+}
+
+function podAddresses(network: PodNetwork): readonly PodAddress[] {
+  const families = [
+    { ip: network.addresses.v4, cidr: network.cidrs.v4, gateway: network.gateways.v4, host: 32 },
+    { ip: network.addresses.v6, cidr: network.cidrs.v6, gateway: network.gateways.v6, host: 128 },
+  ]
+  return families.flatMap(({ ip, cidr, gateway, host }) =>
+    ip === undefined
+      ? []
+      : [
+          {
+            ip: formatIp(ip),
+            prefixLength: cidr?.prefixLength ?? host,
+            gateway: gateway === undefined ? undefined : formatIp(gateway),
+          },
+        ],
+  )
+}

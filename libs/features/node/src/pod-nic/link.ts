@@ -1,0 +1,81 @@
+import type { Logger } from '@kube-ovn/log'
+import type { LinkInfo, Netlink, NetlinkOptions } from '@kube-ovn/netlink'
+import { planAddresses } from '../node-nic/plan.ts'
+import type { DesiredAttachment } from './desired.ts'
+
+/** The kernel, as far as a pod's interface is concerned. */
+export interface Kernel {
+  /** In the host's namespace, kept open. */
+  readonly host: Netlink
+  open(options: NetlinkOptions): Netlink
+  writeSysctl(netns: string, key: string, value: string): void
+}
+
+const txQueueLength = 1000
+
+/**
+ * Makes the veth pair, the pod's end directly in the pod's namespace and still down. About 1 ms, no process started.
+ */
+export function createPair(kernel: Kernel, wanted: DesiredAttachment): LinkInfo {
+  const mtu = wanted.mtu > 0 ? { mtu: wanted.mtu } : {}
+  return kernel.host.createVeth({
+    name: wanted.hostName,
+    txQueueLength,
+    up: true,
+    ...mtu,
+    peer: { name: wanted.ifName, netns: wanted.netns, mac: wanted.mac, txQueueLength, ...mtu },
+  })
+}
+
+/** Gives the pod's end its addresses and routes. */
+export function configurePodEnd(kernel: Kernel, wanted: DesiredAttachment, log: Logger): void {
+  prepareIpv6(kernel, wanted, log)
+  using inside = kernel.open({ netns: wanted.netns })
+  const link = inside.link(wanted.ifName)
+  if (link === undefined) throw new TypeError(`${wanted.ifName} vanished from ${wanted.netns}`)
+  if (wanted.disablesTxChecksumOffload) inside.disableTxChecksumOffload(wanted.ifName)
+  inside.changeLink(link.index, { up: true })
+  for (const cidr of wanted.addresses) {
+    // OVN hands out every address once and answers for all of them: there is nobody to detect.
+    inside.addAddress(link.index, cidr, { noDad: true })
+  }
+  for (const route of wanted.routes) inside.replaceRoute({ ...route, index: link.index })
+}
+
+/** Tells what differs from what was made; nothing when the interface is as it should be. */
+export function comparePodEnd(kernel: Kernel, wanted: DesiredAttachment): readonly string[] {
+  using inside = kernel.open({ netns: wanted.netns })
+  const link = inside.link(wanted.ifName)
+  if (link === undefined) return [`interface ${wanted.ifName} is missing`]
+  const differences: string[] = []
+  if (!link.isUp) differences.push(`interface ${wanted.ifName} is down`)
+  if (link.mac !== wanted.mac) differences.push(`MAC is ${link.mac ?? 'unset'}, not ${wanted.mac}`)
+  if (wanted.mtu > 0 && link.mtu !== wanted.mtu) differences.push(`MTU is ${link.mtu}, not ${wanted.mtu}`)
+  for (const cidr of planAddresses(wanted.addresses, inside.addresses(link.index)).add) {
+    differences.push(`address ${cidr} is missing`)
+  }
+  const routes = inside.routes({ index: link.index })
+  for (const route of wanted.routes) {
+    const isThere = routes.some(
+      (other) => other.destination === route.destination && other.gateway === route.gateway,
+    )
+    if (!isThere) differences.push(`route ${route.destination} via ${route.gateway ?? 'the link'} is missing`)
+  }
+  return differences
+}
+
+/** Hosts without IPv6, or containers that may not write settings, are not a reason to refuse a pod. */
+function prepareIpv6(kernel: Kernel, { netns }: DesiredAttachment, log: Logger): void {
+  for (const scope of ['all', 'default']) {
+    for (const [key, value] of [
+      ['disable_ipv6', '0'],
+      ['accept_ra', '0'],
+    ] as const) {
+      try {
+        kernel.writeSysctl(netns, `ipv6/conf/${scope}/${key}`, value)
+      } catch (error) {
+        log.debug('setting of the pod was not written', { setting: `ipv6/conf/${scope}/${key}`, err: error })
+      }
+    }
+  }
+}

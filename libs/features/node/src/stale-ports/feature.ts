@@ -1,0 +1,109 @@
+import type { Informer } from '@kube-ovn/kube'
+import type { Logger } from '@kube-ovn/log'
+import { vendor } from '@kube-ovn/ovn-names'
+import type { Clock } from '@kube-ovn/time'
+import { podIdentities, type LocalPodObject } from '../kube-objects.ts'
+import { LevelLoop } from '../level-loop.ts'
+import type { LocalOvs } from '../local-ovs.ts'
+import { attachmentId } from '../pod-nic/desired.ts'
+import type { PodNics } from '../pod-nic/feature.ts'
+import { staleReason, type PodPort } from './desired.ts'
+
+/** How long a port may look stale: the runtime's own DEL comes within this time, and cleans up better. */
+const graceMs = 30_000
+
+export interface StalePortsDependencies {
+  readonly ovs: LocalOvs
+  readonly pods: Pick<Informer<LocalPodObject>, 'store' | 'onChange' | 'health'>
+  readonly podNics: Pick<PodNics, 'isBusy' | 'removePort'>
+  readonly clock: Clock
+  readonly log: Logger
+  readonly random: () => number
+}
+
+/**
+ * Removes ports of pods that are gone without a DEL: after a crash, a reboot, or a forced deletion.
+ *
+ * Looks when a pod goes, when an interface changes, and when the grace of a port ends.
+ */
+export class StalePorts implements Disposable {
+  readonly #deps: StalePortsDependencies
+  readonly #loop: LevelLoop
+  readonly #subscriptions = new DisposableStack()
+  /** When each port was first seen to be stale, by name. */
+  #sinceMs = new Map<string, number>()
+  #timer: Disposable | undefined
+
+  constructor(dependencies: StalePortsDependencies) {
+    this.#deps = { ...dependencies, log: dependencies.log.child({ feature: 'stale-ports' }) }
+    this.#loop = new LevelLoop({ ...this.#deps, name: 'stale-ports', reconcile: () => this.#reconcile() })
+  }
+
+  start(): void {
+    const trigger = (): void => this.#loop.trigger()
+    this.#subscriptions.use(
+      this.#deps.pods.onChange((change) => (change.new === undefined ? trigger() : undefined)),
+    )
+    this.#subscriptions.use(
+      this.#deps.ovs.onChange((changes) =>
+        changes.some(({ table }) => table === 'Interface') ? trigger() : undefined,
+      ),
+    )
+    trigger()
+  }
+
+  [Symbol.dispose](): void {
+    this.#subscriptions[Symbol.dispose]()
+    this.#timer?.[Symbol.dispose]()
+    this.#loop[Symbol.dispose]()
+  }
+
+  async #reconcile(): Promise<void> {
+    const { clock, podNics, pods, log } = this.#deps
+    // An empty store that was never filled says nothing about which pods exist.
+    if (!pods.health.isSynced) return
+    const nowMs = clock.monotonic()
+    const sinceMs = new Map<string, number>()
+    for (const port of this.#ports()) {
+      const reason = staleReason(port, this.#pod(port))
+      if (reason === undefined || podNics.isBusy(port.name)) continue
+      const since = this.#sinceMs.get(port.name) ?? nowMs
+      if (nowMs - since < graceMs) {
+        sinceMs.set(port.name, since)
+        continue
+      }
+      await podNics.removePort(port.name)
+      log.info('stale port removed', {
+        hostName: port.name,
+        pod: `${port.podNamespace}/${port.podName}`,
+        reason,
+      })
+    }
+    this.#sinceMs = sinceMs
+    this.#timer?.[Symbol.dispose]()
+    this.#timer = undefined
+    const nextMs = Math.min(...sinceMs.values()) + graceMs - nowMs
+    if (sinceMs.size > 0) this.#timer = clock.setTimer(nextMs, () => this.#loop.trigger())
+  }
+
+  *#ports(): Iterable<PodPort> {
+    for (const row of [...this.#deps.ovs.cache.scan('Interface')]) {
+      const ids = row.external_ids
+      const podName = ids[attachmentId.podName]
+      const podNamespace = ids[attachmentId.podNamespace]
+      if (podName === undefined || podNamespace === undefined || ids[attachmentId.vendor] !== vendor) continue
+      yield {
+        name: row.name,
+        podName,
+        podNamespace,
+        podUid: ids[attachmentId.podUid] ?? '',
+        error: row.error ?? '',
+      }
+    }
+  }
+
+  #pod({ podNamespace, podName }: PodPort): { readonly uids: readonly string[] } | undefined {
+    const pod = this.#deps.pods.store.get(`${podNamespace}/${podName}`)
+    return pod === undefined ? undefined : { uids: podIdentities(pod) }
+  }
+}
