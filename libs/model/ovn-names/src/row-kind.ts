@@ -2,6 +2,13 @@ import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 
 export type NorthboundTable = keyof OvnNorthbound & string
 
+type WithExternalIds = { readonly external_ids: Readonly<Record<string, string>> }
+
+/** Tables whose rows can carry marks of ownership. */
+export type MarkedTable = {
+  [N in NorthboundTable]: OvnNorthbound[N] extends WithExternalIds ? N : never
+}[NorthboundTable]
+
 /** The row that holds a reference to another one, as far as an identity depends on it. */
 export interface ParentRow {
   readonly table: string
@@ -15,7 +22,7 @@ export interface ParentRow {
  * group). They are never written as a whole. `exactMaps` lists the map columns whose every key is ours; in any
  * other map column only the keys that are asked for are compared, and a key asked for as `undefined` is removed.
  */
-export interface RowKind<N extends NorthboundTable = NorthboundTable> {
+export interface RowKind<N extends MarkedTable = MarkedTable> {
   /** Short and unique: it becomes part of `external_ids:id`. */
   readonly name: string
   readonly table: N

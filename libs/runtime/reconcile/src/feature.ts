@@ -66,16 +66,17 @@ export interface Desired {
   readonly patches: readonly KubePatch[]
   readonly events: readonly KubeEvent[]
   readonly recheckMs?: number
+  /**
+   * The input can not be used at present (an invalid edit, a deletion that must wait): the rows and members that
+   * the key owns stay as they are, whatever `rows` and `members` say.
+   */
+  readonly hold?: true
   /** The user must act, or the world must change: reported, and retried as its class says. */
   readonly problem?: KubeOvnError
 }
 
 export type ColumnValue =
-  | Atom
-  | RowRef
-  | undefined
-  | readonly (Atom | RowRef)[]
-  | Readonly<Record<string, Atom | RowRef | undefined>>
+  Atom | RowRef | undefined | readonly (Atom | RowRef)[] | Readonly<Record<string, Atom | RowRef | undefined>>
 
 /** A row that the key owns. Columns that are not named are left alone (and have their default in a new row). */
 export interface OwnedRow {
@@ -122,14 +123,19 @@ export interface KubePatch {
   readonly subresource?: 'status'
   readonly merge?: { readonly [key: string]: JsonValue }
   /** Posted when the object does not exist; without it a missing object is not an error. */
-  readonly create?: KubeObject
+  readonly create?: KubeObject & { readonly spec?: { readonly [key: string]: JsonValue } }
   /** The object should not exist. Finalizers named in `merge` are removed first. */
   readonly remove?: true
 }
 
 /** An event about an object. The same reason and message about one object is sent once. */
 export interface KubeEvent {
-  readonly regarding: { readonly resource: Resource; readonly namespace?: string; readonly name: string; readonly uid: string }
+  readonly regarding: {
+    readonly resource: Resource
+    readonly namespace?: string
+    readonly name: string
+    readonly uid: string
+  }
   readonly type: 'Normal' | 'Warning'
   readonly reason: string
   readonly message: string

@@ -1,0 +1,76 @@
+import { restoreLeases, restoreNetworks } from '@kube-ovn/features-control'
+import type { ControlSettings } from '@kube-ovn/features-control'
+import type { EventRecorder, KubeClient } from '@kube-ovn/kube'
+import type { Logger } from '@kube-ovn/log'
+import { ovnNorthboundSchema } from '@kube-ovn/ovsdb-schema'
+import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
+import { systemClock } from '@kube-ovn/process'
+import { Kernel, kubeObjects, Signals } from '@kube-ovn/reconcile'
+import type { KernelMetrics } from '@kube-ovn/telemetry'
+import type { OvsdbClient } from 'ovsdb-client'
+import { features } from './features.ts'
+import { createInformers } from './informers.ts'
+import { createWorld, forkWorld } from './world.ts'
+
+export interface LeadershipOptions {
+  readonly client: KubeClient
+  readonly recorder: EventRecorder
+  readonly northbound: OvsdbClient<OvnNorthbound>
+  readonly settings: ControlSettings
+  readonly metrics: KernelMetrics
+  readonly log: Logger
+}
+
+/**
+ * Does the work of the leader until the signal is aborted.
+ *
+ * Everything is read anew: what the leader before wrote last must be known before an address is given out.
+ */
+export async function lead(
+  options: LeadershipOptions,
+  signal: AbortSignal,
+  onKernel: (kernel: Kernel<unknown> | undefined) => void,
+): Promise<void> {
+  const { client, northbound, settings, log } = options
+  await using stack = new AsyncDisposableStack()
+  const startedMs = systemClock.monotonic()
+  const informers = createInformers(client, log)
+  for (const informer of Object.values(informers)) {
+    stack.use(informer)
+    informer.start(signal)
+  }
+  await Promise.all([northbound.connect(signal), ...Object.values(informers).map((informer) => informer.synced)])
+
+  const signals = new Signals()
+  const world = createWorld({ settings, informers, northbound: northbound.cache, signals })
+  restoreNetworks(world)
+  restoreLeases(world, log)
+  const kernel = new Kernel({
+    features,
+    world,
+    forkWorld,
+    database: northbound,
+    schema: ovnNorthboundSchema,
+    objects: kubeObjects({ client, informers: Object.values(informers), record: (event) => record(options.recorder, event) }),
+    signals,
+    clock: systemClock,
+    logger: log,
+    metrics: options.metrics,
+    onOrphansHeld: (held) => log.error('deletion of orphaned rows is held back', { held }),
+  })
+  stack.use(kernel)
+  kernel.start()
+  onKernel(kernel)
+  stack.defer(() => onKernel(undefined))
+  log.info('leading', { ms: Math.round(systemClock.monotonic() - startedMs) })
+  await aborted(signal)
+}
+
+function record(recorder: EventRecorder, event: Parameters<EventRecorder['record']>[0]): void {
+  recorder.record(event)
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+}

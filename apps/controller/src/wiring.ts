@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import { EventRecorder, KubeClient, LeaderElector, loadAccess } from '@kube-ovn/kube'
+import type { Logger } from '@kube-ovn/log'
+import { bindAddresses, serveHealth, systemClock } from '@kube-ovn/process'
+import type { Kernel } from '@kube-ovn/reconcile'
+import { kernelMetrics, processRegistry } from '@kube-ovn/telemetry'
+import type { ControllerConfig } from './config.ts'
+import { lead } from './leadership.ts'
+import { createNorthbound } from './northbound.ts'
+import { settingsOf, upstreamVersion } from './settings.ts'
+
+const component = 'kube-ovn-controller'
+
+/** A key that waits longer than this makes the process unready. */
+const unservedLimitMs = 60_000
+
+/** Serves health checks, and leads whenever this process is elected, until the signal is aborted. */
+export async function runController(config: ControllerConfig, log: Logger, signal: AbortSignal): Promise<void> {
+  const settings = settingsOf(config)
+  await using stack = new AsyncDisposableStack()
+  const registry = processRegistry()
+  const metrics = kernelMetrics(registry)
+  let kernel: Kernel<unknown> | undefined
+  stack.use(
+    await serveHealth({
+      addresses: bindAddresses(config.enableBindLocalIp, config.podIps),
+      port: config.pprofPort,
+      ...(config.enableMetrics ? { registry } : {}),
+      liveness: () => [],
+      // A candidate is ready to take over.
+      readiness: () => (kernel === undefined || kernel.isReady(unservedLimitMs) ? [] : ['keys are not served']),
+    }),
+  )
+  const instance = config.podName === '' ? hostname() : config.podName
+  const client = stack.use(
+    new KubeClient(await loadAccess(config.kubeconfig), { userAgent: `${component}/${upstreamVersion}` }),
+  )
+  const recorder = stack.use(new EventRecorder({ client, clock: systemClock, logger: log, component, instance }))
+
+  const deposed = Promise.withResolvers<void>()
+  const elector = new LeaderElector({
+    client,
+    clock: systemClock,
+    logger: log,
+    namespace: config.podNamespace,
+    name: component,
+    identity: `${instance}_${randomUUID()}`,
+    leaseDurationMs: config.leaderElectLeaseDuration,
+    renewDeadlineMs: config.leaderElectRenewDeadline,
+    retryPeriodMs: config.leaderElectRetryPeriod,
+    onElected(leading) {
+      const northbound = createNorthbound(config)
+      lead({ client, recorder, northbound, settings, metrics, log }, leading, (current) => (kernel = current))
+        .finally(() => northbound[Symbol.asyncDispose]())
+        .then(() => undefined, deposed.reject)
+    },
+    onLeader: (identity) => log.info('leader elected', { name: identity }),
+  })
+  stack.use(elector)
+  elector.start(signal)
+  signal.addEventListener('abort', () => deposed.resolve(), { once: true })
+  await deposed.promise
+}

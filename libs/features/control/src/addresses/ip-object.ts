@@ -1,0 +1,59 @@
+import { controllerFinalizer, ipLabels } from '@kube-ovn/annotations'
+import { formatIp, formatIpList } from '@kube-ovn/ip'
+import type { Lease } from '@kube-ovn/ipam'
+import { apiVersion, ipResource } from '@kube-ovn/kube-api'
+import type { Ip, OwnerReference } from '@kube-ovn/kube-api'
+import type { KubePatch } from '@kube-ovn/reconcile'
+
+/** What an IP object records beside the addresses. */
+export interface AddressHolder {
+  /** Name of the object, which is also the name of the port. */
+  readonly name: string
+  readonly podName: string
+  /** Empty for a node. */
+  readonly namespace: string
+  readonly nodeName: string
+  readonly ownerReferences?: readonly OwnerReference[]
+}
+
+/**
+ * Computes the durable record of a lease.
+ *
+ * An object that somebody deletes meanwhile is let go; it is made anew once it is gone.
+ */
+export function desiredIpObject(holder: AddressHolder, lease: Lease, existing: Ip | undefined): KubePatch {
+  const { name } = holder
+  if (existing?.metadata.deletionTimestamp !== undefined) return ipObjectRemoval(name)
+  const labels = ipLabels({ subnet: lease.subnet, nodeName: holder.nodeName, isReserved: false })
+  const spec = {
+    podName: holder.podName,
+    namespace: holder.namespace,
+    nodeName: holder.nodeName,
+    subnet: lease.subnet,
+    ipAddress: formatIpList(lease),
+    v4IpAddress: lease.v4 === undefined ? '' : formatIp(lease.v4),
+    v6IpAddress: lease.v6 === undefined ? '' : formatIp(lease.v6),
+    macAddress: lease.mac ?? '',
+  }
+  return {
+    resource: ipResource,
+    name,
+    merge: { metadata: { labels, finalizers: [controllerFinalizer] }, spec },
+    create: {
+      apiVersion,
+      kind: ipResource.kind,
+      metadata: {
+        name,
+        labels,
+        finalizers: [controllerFinalizer],
+        ...(holder.ownerReferences === undefined ? {} : { ownerReferences: holder.ownerReferences }),
+      },
+      spec: { ...spec, attachIps: [], attachMacs: [], attachSubnets: [], podType: '', containerID: '' },
+    },
+  }
+}
+
+/** Removes a record whose lease has ended. */
+export function ipObjectRemoval(name: string): KubePatch {
+  return { resource: ipResource, name, remove: true, merge: { metadata: { finalizers: null } } }
+}

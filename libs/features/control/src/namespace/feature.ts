@@ -1,0 +1,57 @@
+import { namespaceAnnotations } from '@kube-ovn/annotations'
+import { namespaces } from '@kube-ovn/kube'
+import type { ObjectChange } from '@kube-ovn/kube'
+import { subnetResource } from '@kube-ovn/kube-api'
+import type { Subnet } from '@kube-ovn/kube-api'
+import { nothing } from '@kube-ovn/reconcile'
+import type { Desired, Feature } from '@kube-ovn/reconcile'
+import { hasOtherBinding, subnetsOfNamespace } from '../topology/namespace-subnets.ts'
+import type { ControlWorld } from '../world.ts'
+
+/** The subnets that serve a namespace. */
+interface NamespaceSnapshot {
+  readonly name: string
+  readonly subnets: readonly {
+    readonly name: string
+    readonly cidrBlock: string
+    readonly excludeIps: readonly string[]
+  }[]
+}
+
+/** Tells, on each namespace, which subnets its pods take their addresses from. */
+export const namespace: Feature<string, NamespaceSnapshot, ControlWorld> = {
+  name: 'namespace',
+  kinds: [],
+  triggers: [
+    { on: 'object', resource: namespaces, keys: (change) => [change.key] },
+    {
+      on: 'object',
+      resource: subnetResource,
+      keys: (change: ObjectChange<Subnet>, world) => (hasOtherBinding(change) ? names(world) : []),
+    },
+    { on: 'signal', signal: 'network', keys: (_name, world) => names(world) },
+  ],
+  observe(name, world) {
+    const object = world.namespaces.get(name)
+    if (object === undefined || object.metadata.deletionTimestamp !== undefined) return undefined
+    const bound = subnetsOfNamespace(object, world.subnets.values(), world.settings.defaultSubnet.name)
+    return { name, subnets: bound.flatMap((subnet) => world.networks.get(subnet) ?? []) }
+  },
+  desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredNamespace(snapshot)),
+}
+
+function names(world: ControlWorld): readonly string[] {
+  return [...world.namespaces.values()].map((object) => object.metadata.name)
+}
+
+/** Computes the annotations of a namespace; none while no subnet of it is in effect. */
+export function desiredNamespace({ name, subnets }: NamespaceSnapshot): Desired {
+  if (subnets.length === 0) return nothing
+  const { logicalSwitch, cidr, excludeIps } = namespaceAnnotations
+  const annotations = {
+    [logicalSwitch.key]: logicalSwitch.format(subnets.map((subnet) => subnet.name)),
+    [cidr.key]: cidr.format(subnets.map((subnet) => subnet.cidrBlock)),
+    [excludeIps.key]: excludeIps.format(subnets.map((subnet) => subnet.excludeIps)),
+  }
+  return { ...nothing, patches: [{ resource: namespaces, name, merge: { metadata: { annotations } } }] }
+}

@@ -1,0 +1,145 @@
+import { nodeAnnotations } from '@kube-ovn/annotations'
+import { familyOf, formatIp, formatIpList, parseIp } from '@kube-ovn/ip'
+import type { Lease } from '@kube-ovn/ipam'
+import { nodes } from '@kube-ovn/kube'
+import {
+  externalId,
+  logicalRouter,
+  logicalSwitch,
+  nodeLocalDnsPolicy,
+  nodePolicy,
+  nodePort,
+  nodePortGroup,
+  nodePortGroupName,
+  nodePortName,
+  portGroupAddressSetName,
+  routerPolicyPriority,
+} from '@kube-ovn/ovn-names'
+import { and, ipDestination, ipSourceSet, printMatch } from '@kube-ovn/ovn-match'
+import { nothing } from '@kube-ovn/reconcile'
+import type { Desired, KubePatch, OwnedRow } from '@kube-ovn/reconcile'
+import { desiredIpObject, ipObjectRemoval } from '../addresses/ip-object.ts'
+import { portAddresses } from '../addresses/port-addresses.ts'
+import { externalIds, memberOf, ref } from '../rows.ts'
+import type { Network } from '../topology/network.ts'
+import type { NodeSnapshot } from './snapshot.ts'
+
+/**
+ * Computes a node's port on the nodes' switch, the policies that lead to the node, and the group of its pods' ports.
+ *
+ * @see ovn-nb(5), Logical_Switch_Port, Logical_Router_Policy, Port_Group
+ */
+export function desiredNode(node: NodeSnapshot): Desired {
+  if (node.uid === undefined) return { ...nothing, patches: [ipObjectRemoval(nodePortName(node.name))] }
+  const { join } = node
+  if (join === undefined) {
+    return { ...nothing, hold: true, ...(node.problem === undefined ? {} : { problem: node.problem }) }
+  }
+  const policies = desiredPolicies(node, join.lease)
+  const router = ref(logicalRouter, join.network.vpc)
+  return {
+    ...nothing,
+    rows: [desiredPortGroup(node.name), desiredPort(node.name, join.network, join.lease), ...policies],
+    members: [
+      memberOf(ref(logicalSwitch, join.network.name), 'ports', ref(nodePort, node.name)),
+      ...policies.map((policy) => memberOf(router, 'policies', ref(policy.kind, policy.id))),
+    ],
+    patches: desiredObjects(node, join.network, join.lease),
+  }
+}
+
+function desiredPortGroup(node: string): OwnedRow {
+  return {
+    kind: nodePortGroup,
+    id: node,
+    columns: {
+      name: nodePortGroupName(node),
+      external_ids: externalIds({ [externalId.node]: node, [externalId.networkPolicy]: `node/${node}` }),
+    },
+  }
+}
+
+function desiredPort(node: string, network: Network, lease: Lease): OwnedRow {
+  return {
+    kind: nodePort,
+    id: node,
+    columns: {
+      name: nodePortName(node),
+      addresses: [portAddresses(lease)],
+      external_ids: externalIds({ [externalId.logicalSwitch]: network.name }),
+    },
+  }
+}
+
+function desiredPolicies(node: NodeSnapshot, lease: Lease): readonly OwnedRow[] {
+  const common = { priority: routerPolicyPriority.nodeDestination, action: 'reroute' }
+  const toNode = node.internalAddresses.flatMap(({ family, address }): OwnedRow[] => {
+    const nexthop = joinAddress(lease, family)
+    if (nexthop === undefined) return []
+    return [
+      {
+        kind: nodePolicy,
+        id: `${node.name}/${family}`,
+        columns: {
+          ...common,
+          match: printMatch(ipDestination(address)),
+          nexthops: [nexthop],
+          external_ids: externalIds({ [externalId.node]: node.name, [externalId.addressFamily]: String(family) }),
+        },
+      },
+    ]
+  })
+  const toDns = node.nodeLocalDns.flatMap((address): OwnedRow[] => {
+    const family = familyOf(parseIp(address))
+    const nexthop = joinAddress(lease, family)
+    if (nexthop === undefined) return []
+    const pods = portGroupAddressSetName(nodePortGroupName(node.name), family)
+    return [
+      {
+        kind: nodeLocalDnsPolicy,
+        id: `${node.name}/${address}`,
+        columns: {
+          ...common,
+          match: printMatch(and(ipSourceSet(family, pods), ipDestination(address))),
+          nexthops: [nexthop],
+          external_ids: externalIds({
+            [externalId.node]: node.name,
+            [externalId.addressFamily]: String(family),
+            [externalId.isLocalDnsCache]: 'true',
+          }),
+        },
+      },
+    ]
+  })
+  return [...toNode, ...toDns]
+}
+
+function joinAddress(lease: Lease, family: 4 | 6): string | undefined {
+  const address = family === 4 ? lease.v4 : lease.v6
+  return address === undefined ? undefined : formatIp(address)
+}
+
+function desiredObjects(node: NodeSnapshot, network: Network, lease: Lease): readonly KubePatch[] {
+  const { name } = node
+  const port = nodePortName(name)
+  const holder = {
+    name: port,
+    podName: name,
+    namespace: '',
+    nodeName: name,
+    ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name, uid: node.uid ?? '' }],
+  }
+  const annotations = {
+    [nodeAnnotations.allocated.key]: 'true',
+    [nodeAnnotations.ipAddress.key]: formatIpList(lease),
+    [nodeAnnotations.macAddress.key]: lease.mac ?? '',
+    [nodeAnnotations.cidr.key]: network.cidrBlock,
+    [nodeAnnotations.gateway.key]: network.gateway,
+    [nodeAnnotations.logicalSwitch.key]: network.name,
+    [nodeAnnotations.portName.key]: port,
+  }
+  return [
+    desiredIpObject(holder, lease, node.ipObject),
+    { resource: nodes, name, merge: { metadata: { annotations } } },
+  ]
+}

@@ -1,0 +1,90 @@
+import { nodeAnnotations } from '@kube-ovn/annotations'
+import { KubeOvnError } from '@kube-ovn/errors'
+import type { DualStackIp } from '@kube-ovn/ip'
+import type { Lease } from '@kube-ovn/ipam'
+import type { Node } from '@kube-ovn/kube'
+import type { Ip } from '@kube-ovn/kube-api'
+import { nodePortName } from '@kube-ovn/ovn-names'
+import type { Network } from '../topology/network.ts'
+import { internalAddresses } from '../topology/node-addresses.ts'
+import type { ControlWorld } from '../world.ts'
+
+/** What decides about a node. */
+export interface NodeSnapshot {
+  readonly name: string
+  /** Absent when the node is gone and only its record is left. */
+  readonly uid: string | undefined
+  readonly ipObject: Ip | undefined
+  /** The nodes' network and the node's addresses in it. Absent until that network is in effect. */
+  readonly join: { readonly network: Network; readonly lease: Lease } | undefined
+  readonly internalAddresses: readonly { readonly family: 4 | 6; readonly address: string }[]
+  readonly nodeLocalDns: readonly string[]
+  readonly problem: KubeOvnError | undefined
+}
+
+/** Reads a node and sees that it has addresses in the nodes' network. */
+export function observeNode(name: string, world: ControlWorld): NodeSnapshot | undefined {
+  const node = world.nodes.get(name)
+  const port = nodePortName(name)
+  const ipObject = world.ips.get(port)
+  if (node === undefined) {
+    world.ipam.release(port)
+    return ipObject === undefined ? undefined : { ...absent, name, ipObject }
+  }
+  const network = world.networks.get(world.settings.nodeSwitch.name)
+  const allocated = network === undefined ? undefined : allocate(node, network, world)
+  return {
+    name,
+    uid: node.metadata.uid ?? '',
+    ipObject,
+    join: network === undefined || allocated?.lease === undefined ? undefined : { network, lease: allocated.lease },
+    internalAddresses: internalAddresses(node),
+    nodeLocalDns: world.settings.nodeLocalDns,
+    problem: allocated?.problem,
+  }
+}
+
+const absent = { uid: undefined, join: undefined, internalAddresses: [], nodeLocalDns: [], problem: undefined }
+
+interface Allocation {
+  readonly lease?: Lease
+  readonly problem: KubeOvnError | undefined
+}
+
+/** Takes the addresses that the node had, unless they are not to be had any more. */
+function allocate(node: Node, network: Network, world: ControlWorld): Allocation {
+  const nic = nodePortName(node.metadata.name)
+  const request = { subnet: network.name, nic, owner: nic }
+  const known = world.ipam.lease(nic)
+  if (known !== undefined) return { lease: known, problem: undefined }
+  const before = recorded(node)
+  try {
+    return { lease: world.ipam.allocate({ ...request, ...before }), problem: undefined }
+  } catch (error) {
+    if (!(error instanceof KubeOvnError)) throw error
+    return before.static === undefined ? { problem: error } : allocateAny(request, world)
+  }
+}
+
+function allocateAny(request: { readonly subnet: string; readonly nic: string; readonly owner: string }, world: ControlWorld): Allocation {
+  try {
+    return { lease: world.ipam.allocate(request), problem: undefined }
+  } catch (error) {
+    if (!(error instanceof KubeOvnError)) throw error
+    return { problem: error }
+  }
+}
+
+/** What the annotations say that the node has; a malformed one counts as none. */
+function recorded(node: Node): { readonly static?: DualStackIp; readonly mac?: string } {
+  const annotations = node.metadata.annotations
+  try {
+    const addresses = nodeAnnotations.ipAddress.read(annotations)
+    const mac = nodeAnnotations.macAddress.read(annotations)
+    if (addresses === undefined || mac === undefined) return {}
+    return nodeAnnotations.allocated.read(annotations) === true ? { static: addresses, mac } : {}
+  } catch (error) {
+    if (error instanceof KubeOvnError) return {}
+    throw error
+  }
+}

@@ -1,0 +1,25 @@
+/** What the flags of the controller decide. Defaults and meanings are those of the flags. */
+export interface ControlSettings {
+  readonly clusterRouter: string
+  readonly defaultSubnet: BuiltInSubnet & { readonly disableGatewayCheck: boolean }
+  readonly nodeSwitch: BuiltInSubnet
+  readonly enableLb: boolean
+  readonly podNicType: string
+  /** Addresses of node-local DNS caches, both families. */
+  readonly nodeLocalDns: readonly string[]
+  readonly skipConntrackDstCidrs: string
+  readonly lsDnatModDlDst: boolean
+  readonly lsCtSkipDstLportIps: boolean
+  /** The address of Service `default/kubernetes` as the process sees it, if any: no subnet may contain it. */
+  readonly apiServerAddress: string | undefined
+  /** Stored in NB_Global, where upstream looks for it before an upgrade. */
+  readonly version: string
+}
+
+/** A subnet that exists in every cluster. Empty strings mean: derive it. */
+export interface BuiltInSubnet {
+  readonly name: string
+  readonly cidrBlock: string
+  readonly gateway: string
+  readonly excludeIps: readonly string[]
+}

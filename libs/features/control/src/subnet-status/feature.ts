@@ -1,0 +1,56 @@
+import type { Statistics } from '@kube-ovn/ipam'
+import { ipResource, subnetResource } from '@kube-ovn/kube-api'
+import type { Ip } from '@kube-ovn/kube-api'
+import type { ObjectChange } from '@kube-ovn/kube'
+import { nothing } from '@kube-ovn/reconcile'
+import type { Desired, Feature } from '@kube-ovn/reconcile'
+import type { ControlWorld } from '../world.ts'
+
+/** How many addresses of a subnet are in use and which are free. */
+interface StatusSnapshot {
+  readonly name: string
+  readonly statistics: Statistics
+}
+
+/** Publishes the counts of each subnet, at most once a second however many pods come and go. */
+export const subnetStatus: Feature<string, StatusSnapshot, ControlWorld> = {
+  name: 'subnet-status',
+  kinds: [],
+  paceMs: 1000,
+  triggers: [
+    { on: 'object', resource: ipResource, keys: (change: ObjectChange<Ip>) => subnetOf(change) },
+    { on: 'signal', signal: 'network', keys: (name) => [name] },
+    { on: 'object', resource: subnetResource, keys: (change) => (change.old === undefined ? [change.key] : []) },
+  ],
+  observe: (name, world) =>
+    world.networks.has(name) && world.subnets.get(name) !== undefined
+      ? { name, statistics: world.ipam.statistics(name) }
+      : undefined,
+  desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredStatus(snapshot)),
+}
+
+function subnetOf({ old, new: current }: ObjectChange<Ip>): readonly string[] {
+  const name = (current ?? old)?.spec?.subnet
+  // A record that is only relabelled changes no count.
+  return name === undefined || (old !== undefined && current !== undefined) ? [] : [name]
+}
+
+/** Computes the counts of a subnet; a family that it does not have counts nothing. */
+export function desiredStatus({ name, statistics: { v4, v6 } }: StatusSnapshot): Desired {
+  const status = {
+    v4availableIPs: count(v4?.available),
+    v4availableIPrange: v4?.availableRanges ?? '',
+    v4usingIPs: count(v4?.using),
+    v4usingIPrange: v4?.usingRanges ?? '',
+    v6availableIPs: count(v6?.available),
+    v6availableIPrange: v6?.availableRanges ?? '',
+    v6usingIPs: count(v6?.using),
+    v6usingIPrange: v6?.usingRanges ?? '',
+  }
+  return { ...nothing, patches: [{ resource: subnetResource, name, subresource: 'status', merge: { status } }] }
+}
+
+/** Counts are plain numbers wherever these are exact. */
+function count(value = 0n): number | bigint {
+  return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value
+}

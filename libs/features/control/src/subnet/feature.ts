@@ -1,0 +1,55 @@
+import { ipResource, isConditionTrue, conditionType, subnetResource } from '@kube-ovn/kube-api'
+import type { Ip } from '@kube-ovn/kube-api'
+import { nodes } from '@kube-ovn/kube'
+import type { Node, ObjectChange } from '@kube-ovn/kube'
+import { logicalRouter, logicalSwitch, subnetPolicy, subnetRouterPort, switchRouterPort } from '@kube-ovn/ovn-names'
+import { nothing } from '@kube-ovn/reconcile'
+import type { Feature } from '@kube-ovn/reconcile'
+import { hasOtherAddresses } from '../topology/node-addresses.ts'
+import type { ControlWorld } from '../world.ts'
+import { desiredSubnet } from './desired.ts'
+import { observeSubnet } from './snapshot.ts'
+import type { SubnetSnapshot } from './snapshot.ts'
+
+/** Keeps the switch of each subnet and its connection to the router. */
+export const subnet: Feature<string, SubnetSnapshot, ControlWorld> = {
+  name: 'subnet',
+  kinds: [logicalSwitch, switchRouterPort, subnetRouterPort, subnetPolicy],
+  memberships: [
+    { kind: logicalSwitch.name, column: 'ports' },
+    { kind: logicalRouter.name, column: 'ports' },
+    { kind: logicalRouter.name, column: 'policies' },
+  ],
+  triggers: [
+    { on: 'object', resource: subnetResource, keys: (change) => [change.key] },
+    // What a subnet was refused for may be gone: another subnet ended or changed.
+    { on: 'signal', signal: 'network', keys: (name, world) => refusedSubnets(world).filter((other) => other !== name) },
+    {
+      on: 'object',
+      resource: nodes,
+      keys: (change: ObjectChange<Node>, world) =>
+        hasOtherAddresses(change.old, change.new) ? [...world.subnets.values()].map((object) => object.metadata.name) : [],
+    },
+    // A deleted subnet waits for the last of its addresses.
+    {
+      on: 'object',
+      resource: ipResource,
+      keys: (change: ObjectChange<Ip>, world) => deletedSubnet(change, world),
+    },
+  ],
+  initialKeys: ({ settings }) => [settings.nodeSwitch.name, settings.defaultSubnet.name],
+  observe: observeSubnet,
+  desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredSubnet(snapshot)),
+}
+
+function refusedSubnets(world: ControlWorld): readonly string[] {
+  return [...world.subnets.values()]
+    .filter((object) => !isConditionTrue(object.status?.conditions, conditionType.validated))
+    .map((object) => object.metadata.name)
+}
+
+function deletedSubnet(change: ObjectChange<Ip>, world: ControlWorld): readonly string[] {
+  const name = change.new === undefined ? change.old?.spec?.subnet : undefined
+  const object = name === undefined ? undefined : world.subnets.get(name)
+  return object?.metadata.deletionTimestamp === undefined ? [] : [object.metadata.name]
+}

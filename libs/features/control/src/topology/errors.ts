@@ -1,0 +1,46 @@
+import { KubeOvnError } from '@kube-ovn/errors'
+import type { RetryClass } from '@kube-ovn/errors'
+
+/** Says which field of a Subnet can not be used, and what would be right. */
+export interface SubnetProblem {
+  readonly subnet: string
+  /** Path of the field, e.g. `spec.gateway`. */
+  readonly field: string
+  readonly value: string
+  readonly cure: string
+}
+
+/** Refuses a Subnet whose own fields contradict each other or the rules of the field. */
+export class SubnetInvalidError extends KubeOvnError<SubnetProblem> {
+  readonly code = 'subnet-invalid'
+  readonly retry: RetryClass = 'on-change'
+
+  constructor(details: SubnetProblem, options?: { readonly cause?: unknown }) {
+    super('subnet is invalid', details, options)
+  }
+}
+
+/** Refuses a Subnet that can not exist beside another one, or beside a node. */
+export class SubnetConflictError extends KubeOvnError<SubnetProblem & { readonly conflictsWith: string }> {
+  readonly code = 'subnet-conflict'
+  readonly retry: RetryClass = 'on-change'
+
+  constructor(details: SubnetProblem & { readonly conflictsWith: string }) {
+    super('subnet conflicts with something that exists', details)
+  }
+}
+
+/** Refuses a Subnet that asks for what this version does not build. */
+export class SubnetUnsupportedError extends KubeOvnError<SubnetProblem> {
+  readonly code = 'subnet-unsupported'
+  readonly retry: RetryClass = 'on-change'
+
+  constructor(details: SubnetProblem) {
+    super('subnet needs a feature that this version does not have', details)
+  }
+}
+
+/** Tells a user in one sentence what is wrong and what to do. */
+export function subnetProblemText(problem: SubnetProblem): string {
+  return `${problem.field} ${JSON.stringify(problem.value)}: ${problem.cure}`
+}

@@ -1,0 +1,54 @@
+import { compareIps, familyOf, formatIp, InvalidIpRangeError, parseIpRange } from '@kube-ovn/ip'
+import type { DualStackIp, Ip } from '@kube-ovn/ip'
+
+interface Range {
+  readonly first: Ip
+  readonly last: Ip
+}
+
+/**
+ * Brings `spec.excludeIps` into its normal form: overlapping entries merged, the gateways covered, sorted as text.
+ *
+ * Neighbouring entries stay apart, as users wrote them. A prefix is not an entry: upstream never took one.
+ *
+ * @throws InvalidIpError, InvalidIpRangeError naming `spec.excludeIps`
+ */
+export function normaliseExcludeIps(entries: readonly string[], gateways: DualStackIp): readonly string[] {
+  const ranges = entries.map(parseEntry)
+  for (const gateway of [gateways.v4, gateways.v6]) {
+    if (gateway !== undefined) ranges.push({ first: gateway, last: gateway })
+  }
+  return mergeOverlapping(ranges).map(rangeText).sort()
+}
+
+function parseEntry(entry: string): Range {
+  const field = 'spec.excludeIps'
+  if (entry.includes('/')) {
+    const cure = 'write an address like 10.16.0.5 or a range like 10.16.0.5..10.16.0.9'
+    throw new InvalidIpRangeError({ field, value: entry, cure })
+  }
+  return parseIpRange(entry, field)
+}
+
+function mergeOverlapping(ranges: readonly Range[]): readonly Range[] {
+  const merged: Range[] = []
+  for (const range of ranges.toSorted((a, b) => compareIps(a.first, b.first))) {
+    const previous = merged.at(-1)
+    if (previous === undefined || !touches(previous, range)) {
+      merged.push(range)
+    } else if (compareIps(previous.last, range.last) < 0) {
+      merged[merged.length - 1] = { first: previous.first, last: range.last }
+    }
+  }
+  return merged
+}
+
+function touches(previous: Range, next: Range): boolean {
+  return familyOf(previous.last) === familyOf(next.first) && compareIps(next.first, previous.last) <= 0
+}
+
+function rangeText(range: Range): string {
+  const first = formatIp(range.first)
+  const last = formatIp(range.last)
+  return first === last ? first : `${first}..${last}`
+}

@@ -1,0 +1,63 @@
+import type { Namespace, ObjectChange } from '@kube-ovn/kube'
+import type { Subnet } from '@kube-ovn/kube-api'
+
+/** A label selector of the API: all its terms must hold. */
+type LabelSelector = NonNullable<NonNullable<Subnet['spec']>['namespaceSelectors']>[number]
+
+/**
+ * Gives the names of the subnets that serve a namespace, sorted; the default subnet when none is bound to it.
+ *
+ * A subnet is bound by name (`spec.namespaces`) or by label (`spec.namespaceSelectors`).
+ */
+export function subnetsOfNamespace(
+  namespace: Namespace,
+  subnets: Iterable<Subnet>,
+  defaultSubnet: string,
+): readonly string[] {
+  const bound = [...subnets]
+    .filter((subnet) => subnet.metadata.deletionTimestamp === undefined && binds(subnet, namespace))
+    .map((subnet) => subnet.metadata.name)
+    .sort()
+  return bound.length > 0 ? bound : [defaultSubnet]
+}
+
+/** Whether a change of a subnet may change which namespaces it serves. */
+export function hasOtherBinding({ old, new: current }: ObjectChange<Subnet>): boolean {
+  return bindingText(old) !== bindingText(current)
+}
+
+function bindingText(subnet: Subnet | undefined): string {
+  const { namespaces, namespaceSelectors } = subnet?.spec ?? {}
+  const isServing = subnet !== undefined && subnet.metadata.deletionTimestamp === undefined
+  return JSON.stringify([isServing, namespaces ?? [], namespaceSelectors ?? []])
+}
+
+function binds(subnet: Subnet, namespace: Namespace): boolean {
+  const spec = subnet.spec
+  if (spec?.namespaces?.includes(namespace.metadata.name) === true) return true
+  const labels = namespace.metadata.labels ?? {}
+  return spec?.namespaceSelectors?.some((selector) => selects(selector, labels)) ?? false
+}
+
+function selects(selector: LabelSelector, labels: Readonly<Record<string, string>>): boolean {
+  const { matchLabels = {}, matchExpressions = [] } = selector
+  return (
+    Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
+    matchExpressions.every(({ key, operator, values = [] }) => {
+      const value = labels[key]
+      switch (operator) {
+        case 'In':
+          return value !== undefined && values.includes(value)
+        case 'NotIn':
+          return value === undefined || !values.includes(value)
+        case 'Exists':
+          return value !== undefined
+        case 'DoesNotExist':
+          return value === undefined
+        default:
+          // The API server refuses other operators; an unknown one selects nothing.
+          return false
+      }
+    })
+  )
+}

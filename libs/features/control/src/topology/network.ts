@@ -1,0 +1,53 @@
+import { formatIp, formatIpList, networkText } from '@kube-ovn/ip'
+import type { DualStackCidr, DualStackIp, Family } from '@kube-ovn/ip'
+
+/** A subnet that is in effect: what its valid specification means to ports, routes and policies. */
+export interface Network {
+  readonly name: string
+  readonly vpc: string
+  readonly cidrs: DualStackCidr
+  readonly gateways: DualStackIp
+  /** As in the specification: `v4`, `v6` or both separated by a comma. */
+  readonly cidrBlock: string
+  readonly gateway: string
+  readonly excludeIps: readonly string[]
+  /** The switch that the nodes' own ports are on. */
+  readonly isJoin: boolean
+}
+
+/** The share of one address family in a network. */
+export interface NetworkFamily {
+  readonly family: Family
+  /** Prefix without host bits. */
+  readonly cidr: string
+  readonly gateway: string
+  /** The gateway with the length of the prefix, as a router port has it. */
+  readonly routerAddress: string
+}
+
+/** Gives the families of a network, IPv4 first. */
+export function familiesOf(network: Network): readonly NetworkFamily[] {
+  const families: NetworkFamily[] = []
+  const { cidrs, gateways } = network
+  for (const [cidr, gateway] of [[cidrs.v4, gateways.v4] as const, [cidrs.v6, gateways.v6] as const]) {
+    if (cidr === undefined || gateway === undefined) continue
+    families.push({
+      family: cidr.family,
+      cidr: networkText(cidr),
+      gateway: formatIp(gateway),
+      routerAddress: `${formatIp(gateway)}/${cidr.prefixLength}`,
+    })
+  }
+  return families
+}
+
+/** Whether two networks mean the same, so that nothing that depends on them has to be looked at. */
+export function isSameNetwork(a: Network, b: Network): boolean {
+  return (
+    a.vpc === b.vpc &&
+    a.cidrBlock === b.cidrBlock &&
+    a.gateway === b.gateway &&
+    formatIpList(a.gateways) === formatIpList(b.gateways) &&
+    a.excludeIps.join() === b.excludeIps.join()
+  )
+}

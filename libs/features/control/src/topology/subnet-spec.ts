@@ -1,0 +1,192 @@
+import { KubeOvnError } from '@kube-ovn/errors'
+import {
+  compareIps,
+  contains,
+  familyOf,
+  formatIp,
+  lastAddress,
+  networkText,
+  overlaps,
+  parseCidr,
+  parseCidrList,
+  parseIp,
+  parseIpList,
+  tryParseIp,
+  usableRange,
+} from '@kube-ovn/ip'
+import type { Cidr, DualStackCidr, DualStackIp, Ip } from '@kube-ovn/ip'
+import type { SubnetSpec } from '@kube-ovn/kube-api'
+import type { ControlSettings } from '../settings.ts'
+import { SubnetInvalidError, SubnetUnsupportedError } from './errors.ts'
+import { normaliseExcludeIps } from './exclude-ips.ts'
+import type { Network } from './network.ts'
+
+/** A specification that makes sense, and what the controller writes into it. */
+export interface ResolvedSubnet {
+  readonly network: Network
+  /** Fields of the specification in their normal form; `null` where a field has to go. */
+  readonly normalised: NormalisedSpec
+}
+
+export interface NormalisedSpec {
+  readonly cidrBlock: string
+  readonly protocol: 'IPv4' | 'IPv6' | 'Dual'
+  readonly gateway: string
+  readonly excludeIps: readonly string[]
+  readonly provider: string
+  readonly vpc: string
+  readonly default: boolean
+  readonly gatewayType?: string
+  readonly enableLb?: boolean | null
+  readonly natOutgoing: boolean
+  readonly private: boolean
+}
+
+/** Prefixes that hold no addresses of hosts (RFC 6890). */
+const reservedCidrs = [
+  '255.255.255.255/32',
+  '224.0.0.0/4',
+  '127.0.0.0/8',
+  '0.0.0.0/32',
+  '169.254.0.0/16',
+  '::/128',
+  '::1/128',
+  'ff00::/8',
+  'fe80::/10',
+].map((text) => parseCidr(text))
+
+/**
+ * Brings a specification into its normal form and checks it, without a look at other objects.
+ *
+ * @throws SubnetInvalidError or SubnetUnsupportedError that names the field, its value and the cure
+ */
+export function resolveSubnet(name: string, spec: SubnetSpec, settings: ControlSettings): ResolvedSubnet {
+  const check = (field: string, value: string, cure: string): SubnetInvalidError =>
+    new SubnetInvalidError({ subnet: name, field, value, cure })
+  refuseUnsupported(name, spec, settings)
+
+  const cidrs = inSubnet(name, () => parseCidrList(spec.cidrBlock ?? '', 'spec.cidrBlock'))
+  const all: readonly Cidr[] = [cidrs.v4, cidrs.v6].filter((cidr) => cidr !== undefined)
+  for (const cidr of all) checkCidr(name, cidr, settings)
+  const gateways = resolveGateways(name, spec.gateway ?? '', cidrs)
+  const isJoin = name === settings.nodeSwitch.name
+  const vpc = spec.vpc || settings.clusterRouter
+  if (name === vpc) throw check('metadata.name', name, 'give the subnet another name than its VPC has')
+  if (spec.natOutgoing === true && (spec.externalEgressGateway ?? '') !== '') {
+    throw check('spec.externalEgressGateway', spec.externalEgressGateway ?? '', 'switch natOutgoing off, or leave it empty')
+  }
+  if (cidrs.v6 !== undefined && spec.mtu !== undefined && spec.mtu > 0 && spec.mtu < 1280) {
+    throw check('spec.mtu', String(spec.mtu), 'IPv6 needs at least 1280 (RFC 8200), or 0 to derive it')
+  }
+
+  const order = writtenOrder(spec.cidrBlock ?? '', cidrs)
+  const cidrBlock = order.map(networkText).join(',')
+  const gateway = order
+    .map((cidr) => (cidr.family === 4 ? gateways.v4 : gateways.v6))
+    .filter((ip) => ip !== undefined)
+    .map((ip) => formatIp(ip))
+    .join(',')
+  const excludeIps = inSubnet(name, () => normaliseExcludeIps(spec.excludeIps ?? [], gateways))
+  return {
+    network: { name, vpc, cidrs, gateways, cidrBlock, gateway, excludeIps, isJoin },
+    normalised: {
+      cidrBlock,
+      protocol: all.length === 2 ? 'Dual' : cidrs.v4 === undefined ? 'IPv6' : 'IPv4',
+      gateway,
+      excludeIps,
+      provider: spec.provider || 'ovn',
+      vpc,
+      default: name === settings.defaultSubnet.name,
+      ...(isJoin ? {} : { gatewayType: spec.gatewayType || 'distributed' }),
+      ...(isJoin ? joinLoadBalancing(spec) : { enableLb: spec.enableLb ?? settings.enableLb }),
+      natOutgoing: spec.natOutgoing ?? false,
+      private: spec.private ?? false,
+    },
+  }
+}
+
+/** The nodes' switch has no load balancers, whatever was asked for. */
+function joinLoadBalancing(spec: SubnetSpec): { readonly enableLb?: null } {
+  return spec.enableLb === undefined ? {} : { enableLb: null }
+}
+
+function refuseUnsupported(name: string, spec: SubnetSpec, settings: ControlSettings): void {
+  const refuse = (field: string, value: string, cure: string): SubnetUnsupportedError =>
+    new SubnetUnsupportedError({ subnet: name, field, value, cure })
+  if ((spec.provider || 'ovn') !== 'ovn') {
+    throw refuse('spec.provider', spec.provider ?? '', 'only the provider ovn is served by this version')
+  }
+  if ((spec.vpc || settings.clusterRouter) !== settings.clusterRouter) {
+    throw refuse('spec.vpc', spec.vpc ?? '', `only subnets of the VPC ${settings.clusterRouter} are served by this version`)
+  }
+  if ((spec.vlan ?? '') !== '') {
+    throw refuse('spec.vlan', spec.vlan ?? '', 'underlay subnets are not served by this version')
+  }
+  if (spec.gatewayType === 'centralized') {
+    throw refuse('spec.gatewayType', spec.gatewayType, 'use distributed; centralized gateways are not served by this version')
+  }
+}
+
+/** Runs a parser and says which subnet its complaint is about. */
+function inSubnet<T>(subnet: string, parse: () => T): T {
+  try {
+    return parse()
+  } catch (error) {
+    if (!(error instanceof KubeOvnError)) throw error
+    const { field, value, cure } = error.details as { readonly field: string; readonly value: string; readonly cure: string }
+    throw new SubnetInvalidError({ subnet, field, value, cure }, { cause: error })
+  }
+}
+
+function checkCidr(subnet: string, cidr: Cidr, settings: ControlSettings): void {
+  const value = networkText(cidr)
+  const refuse = (cure: string): SubnetInvalidError =>
+    new SubnetInvalidError({ subnet, field: 'spec.cidrBlock', value, cure })
+  if (cidr.prefixLength === (cidr.family === 4 ? 32 : 128)) {
+    throw refuse(`use a prefix with room for a gateway and a pod, at most /${cidr.prefixLength - 1}`)
+  }
+  const reserved = reservedCidrs.find((block) => overlaps(block, cidr))
+  if (reserved !== undefined) throw refuse(`choose a prefix outside ${networkText(reserved)}, which is reserved`)
+  const apiServer = settings.apiServerAddress === undefined ? undefined : tryParseIp(settings.apiServerAddress)
+  if (apiServer !== undefined && contains(cidr, apiServer)) {
+    throw refuse(`choose a prefix that does not contain the API server's address ${formatIp(apiServer)}`)
+  }
+}
+
+/** Takes the gateways that are given and the first usable address for a family without one. */
+function resolveGateways(subnet: string, text: string, cidrs: DualStackCidr): DualStackIp {
+  const given: DualStackIp = text === '' ? {} : inSubnet(subnet, () => parseIpList(text, 'spec.gateway'))
+  for (const ip of [given.v4, given.v6]) {
+    if (ip !== undefined) checkGateway(subnet, ip, familyOf(ip) === 4 ? cidrs.v4 : cidrs.v6)
+  }
+  return {
+    v4: cidrs.v4 === undefined ? undefined : (given.v4 ?? usableRange(cidrs.v4).first),
+    v6: cidrs.v6 === undefined ? undefined : (given.v6 ?? usableRange(cidrs.v6).first),
+  }
+}
+
+function checkGateway(subnet: string, ip: Ip, cidr: Cidr | undefined): void {
+  const value = formatIp(ip)
+  const refuse = (cure: string): SubnetInvalidError =>
+    new SubnetInvalidError({ subnet, field: 'spec.gateway', value, cure })
+  if (cidr === undefined) throw refuse('cidrBlock has no prefix of this family: add one, or leave this gateway out')
+  if (!contains(cidr, ip)) throw refuse(`choose an address inside ${networkText(cidr)}, or leave it empty for the first one`)
+  const isPointToPoint = cidr.prefixLength === (cidr.family === 4 ? 31 : 127)
+  if (isPointToPoint) return
+  if (compareIps(ip, cidr.network) === 0) throw refuse('this is the network address: choose another one')
+  if (cidr.family === 4 && compareIps(ip, lastAddress(cidr)) === 0) {
+    throw refuse('this is the broadcast address: choose another one')
+  }
+}
+
+/** The prefixes in the order in which the user wrote them, so that a specification is never rewritten needlessly. */
+function writtenOrder(text: string, cidrs: DualStackCidr): readonly Cidr[] {
+  const both: readonly Cidr[] = [cidrs.v4, cidrs.v6].filter((cidr) => cidr !== undefined)
+  const isV6First = parseFirst(text) === 6
+  return isV6First ? both.toReversed() : both
+}
+
+function parseFirst(text: string): 4 | 6 {
+  const first = text.split(',')[0]?.trim().split('/')[0] ?? ''
+  return familyOf(parseIp(first, 'spec.cidrBlock'))
+}

@@ -1,0 +1,48 @@
+import type { Ipam } from '@kube-ovn/ipam'
+import type { Cache } from 'ovsdb-client'
+import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
+import type { Namespace, Node, Pod, Store } from '@kube-ovn/kube'
+import type { Ip, Subnet, Vpc } from '@kube-ovn/kube-api'
+import type { ControlSettings } from './settings.ts'
+import type { Network } from './topology/network.ts'
+
+/** Everything that a decision of the controller may be based on. */
+export interface ControlWorld {
+  readonly settings: ControlSettings
+  readonly pods: Store<Pod>
+  readonly nodes: Store<Node>
+  readonly namespaces: Store<Namespace>
+  readonly subnets: Store<Subnet>
+  readonly vpcs: Store<Vpc>
+  readonly ips: Store<Ip>
+  readonly northbound: Cache<OvnNorthbound>
+  readonly ipam: Ipam
+  /** The subnets that are in effect, by name. One that was edited badly stays as it was. */
+  readonly networks: Map<string, Network>
+  /** MAC addresses of router ports, so that a port that somebody deleted comes back with the address peers know. */
+  readonly routerMacs: Map<string, string>
+  /** Makes a random, locally administered unicast MAC address. */
+  newMac(): string
+  /** Milliseconds since the epoch. */
+  now(): number
+  /** Wakes the features that wait for something that is neither an object nor a row. */
+  raise(signal: ControlSignal, subject: string): void
+}
+
+/**
+ * `network`: a subnet took effect, changed or ended. `addresses`: addresses of it became free, or it can give
+ * addresses now. The subject is the subnet.
+ */
+export type ControlSignal = 'network' | 'addresses'
+
+/** Names of the index functions of the stores. */
+export const storeIndex = {
+  /** Pods on a node. */
+  podsByNode: 'node',
+  /** Pods that should have an address and have none yet, all under one value. */
+  podsWaiting: 'waiting',
+  /** IP objects of a subnet. */
+  ipsBySubnet: 'subnet',
+  /** IP objects of a pod, by `namespace/name`. */
+  ipsByPod: 'pod',
+} as const

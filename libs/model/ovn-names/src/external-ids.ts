@@ -1,0 +1,25 @@
+/** Keys of `external_ids` that the project writes and reads. */
+export const externalId = {
+  vendor: 'vendor',
+  /** `<feature>/<key>`: who keeps the row. */
+  owner: 'owner',
+  /** `<kind>/<natural key>`: what the row is. */
+  id: 'id',
+  logicalSwitch: 'ls',
+  logicalRouter: 'lr',
+  parent: 'parent',
+  pod: 'pod',
+  node: 'node',
+  subnet: 'subnet',
+  vpc: 'vpc',
+  networkPolicy: 'np',
+  securityGroup: 'sg',
+  type: 'type',
+  addressFamily: 'address-family',
+  isLocalDnsCache: 'isLocalDnsCache',
+  isOverlayCidrs: 'isU2OOverlayCIDRs',
+  version: 'kube-ovn-version',
+} as const
+
+/** The value of `external_ids:vendor` of every row that upstream or this project writes. */
+export const vendor = 'kube-ovn'

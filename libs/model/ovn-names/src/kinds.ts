@@ -1,0 +1,203 @@
+import { externalId, vendor } from './external-ids.ts'
+import { denyAllSecurityGroup, securityGroupPortGroupName } from './names.ts'
+import { routerPolicyPriority } from './priorities.ts'
+import type { MarkedTable, NorthboundTable, ParentRow, RowKind } from './row-kind.ts'
+import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
+
+type Marks = Readonly<Record<string, string>>
+
+interface KindOptions<N extends MarkedTable> {
+  readonly name: string
+  readonly table: N
+  readonly shared?: readonly string[]
+  readonly exactMaps?: readonly string[]
+  readonly parent?: readonly [NorthboundTable, string]
+  readonly identify: (row: OvnNorthbound[N], ids: Marks, parent: ParentRow | undefined) => string | undefined
+}
+
+/**
+ * Declares a kind. Only a row with `vendor=kube-ovn` is ever identified as ours: a foreign row is nobody's to adopt.
+ */
+function rowKind<N extends MarkedTable>(options: KindOptions<N>): RowKind<N> {
+  return {
+    name: options.name,
+    table: options.table,
+    shared: options.shared ?? [],
+    exactMaps: options.exactMaps ?? [],
+    ...(options.parent === undefined ? {} : { parent: options.parent }),
+    identify(row, parent) {
+      const ids: Marks = row.external_ids
+      return ids[externalId.vendor] === vendor ? options.identify(row, ids, parent) : undefined
+    },
+  }
+}
+
+function familyOfMatch(match: string): 4 | 6 | undefined {
+  if (match.startsWith('ip4.')) return 4
+  if (match.startsWith('ip6.')) return 6
+  return undefined
+}
+
+/** A family's share of something, e.g. `ovn-default/4`. */
+function perFamily(key: string, match: string): string | undefined {
+  const family = familyOfMatch(match)
+  return family === undefined ? undefined : `${key}/${family}`
+}
+
+export const logicalRouter = rowKind({
+  name: 'lr',
+  table: 'Logical_Router',
+  shared: ['ports', 'policies', 'static_routes', 'nat', 'load_balancer', 'load_balancer_group'],
+  identify: (row) => row.name,
+})
+
+export const logicalSwitch = rowKind({
+  name: 'ls',
+  table: 'Logical_Switch',
+  shared: ['ports', 'acls', 'qos_rules', 'load_balancer', 'load_balancer_group', 'dns_records', 'forwarding_groups'],
+  identify: (row) => row.name,
+})
+
+/** The router's port to a subnet. */
+export const subnetRouterPort = rowKind({
+  name: 'lrp',
+  table: 'Logical_Router_Port',
+  shared: ['gateway_chassis'],
+  identify: (row, ids) => (ids[externalId.logicalRouter] !== undefined && row.peer === undefined ? row.name : undefined),
+})
+
+/** The switch's port to the router. */
+export const switchRouterPort = rowKind({
+  name: 'lsp-lr',
+  table: 'Logical_Switch_Port',
+  identify: (row) => (row.type === 'router' ? row.name : undefined),
+})
+
+/** The port of a pod's network interface. */
+export const podPort = rowKind({
+  name: 'lsp',
+  table: 'Logical_Switch_Port',
+  identify: (row, ids) => (row.type === '' && ids[externalId.pod] !== undefined ? row.name : undefined),
+})
+
+/** The port of a node's `ovn0`. */
+export const nodePort = rowKind({
+  name: 'lsp-node',
+  table: 'Logical_Switch_Port',
+  identify: (row, ids) =>
+    row.type === '' && ids[externalId.pod] === undefined && row.name.startsWith('node-')
+      ? row.name.slice('node-'.length)
+      : undefined,
+})
+
+/** "The destination is one of the router's subnets", by subnet and family. */
+export const subnetPolicy = rowKind({
+  name: 'lrpol-subnet',
+  table: 'Logical_Router_Policy',
+  identify: (row, ids) => {
+    const subnet = ids[externalId.subnet]
+    if (subnet === undefined || row.priority !== routerPolicyPriority.subnetDestination) return undefined
+    return row.action === 'allow' ? perFamily(subnet, row.match) : undefined
+  },
+})
+
+/** "The destination is a node's address", by node and family. */
+export const nodePolicy = rowKind({
+  name: 'lrpol-node',
+  table: 'Logical_Router_Policy',
+  identify: (row, ids) => {
+    const node = ids[externalId.node]
+    if (node === undefined || row.priority !== routerPolicyPriority.nodeDestination) return undefined
+    return ids[externalId.isLocalDnsCache] === 'true' ? undefined : perFamily(node, row.match)
+  },
+})
+
+/** "From a pod of this node to a node-local DNS address", by node and address. */
+export const nodeLocalDnsPolicy = rowKind({
+  name: 'lrpol-dns',
+  table: 'Logical_Router_Policy',
+  identify: (row, ids) => {
+    const node = ids[externalId.node]
+    const address = row.match.split('.dst == ')[1]
+    return node === undefined || address === undefined || ids[externalId.isLocalDnsCache] !== 'true'
+      ? undefined
+      : `${node}/${address}`
+  },
+})
+
+/** "From a pod of this subnet on this node": leaves by the node. By subnet, node and family. */
+export const subnetGatewayPolicy = rowKind({
+  name: 'lrpol-gw',
+  table: 'Logical_Router_Policy',
+  identify: (row, ids) => {
+    const node = ids[externalId.node]
+    const subnet = ids[externalId.subnet]
+    if (node === undefined || subnet === undefined) return undefined
+    return row.priority === routerPolicyPriority.subnetGateway ? perFamily(`${subnet}/${node}`, row.match) : undefined
+  },
+})
+
+/** The default route of the default VPC, by router and family. */
+export const defaultRoute = rowKind({
+  name: 'route-default',
+  table: 'Logical_Router_Static_Route',
+  parent: ['Logical_Router', 'static_routes'],
+  identify: (row, _ids, parent) => {
+    if (parent === undefined || row.route_table !== '') return undefined
+    if (row.ip_prefix === '0.0.0.0/0') return `${parent.name}/4`
+    if (row.ip_prefix === '::/0') return `${parent.name}/6`
+    return undefined
+  },
+})
+
+/** Ports of all pods of a node. */
+export const nodePortGroup = rowKind({
+  name: 'pg-node',
+  table: 'Port_Group',
+  shared: ['ports', 'acls'],
+  identify: (_row, ids) => {
+    const node = ids[externalId.node]
+    return node !== undefined && ids[externalId.networkPolicy] === `node/${node}` ? node : undefined
+  },
+})
+
+/** Ports of a subnet's pods on a node, by subnet and node. */
+export const subnetNodePortGroup = rowKind({
+  name: 'pg-subnet',
+  table: 'Port_Group',
+  shared: ['ports', 'acls'],
+  identify: (_row, ids) => {
+    const node = ids[externalId.node]
+    const subnet = ids[externalId.subnet]
+    return node !== undefined && subnet !== undefined ? `${subnet}/${node}` : undefined
+  },
+})
+
+/** Ports whose security groups allow nothing. */
+export const denyAllPortGroup = rowKind({
+  name: 'pg-deny',
+  table: 'Port_Group',
+  shared: ['ports', 'acls'],
+  identify: (_row, ids) => (ids[externalId.securityGroup] === denyAllSecurityGroup ? denyAllSecurityGroup : undefined),
+})
+
+/** The drops of {@link denyAllPortGroup}, by direction and tier. */
+export const denyAllAcl = rowKind({
+  name: 'acl-deny',
+  table: 'ACL',
+  identify: (row, ids) =>
+    ids[externalId.parent] === securityGroupPortGroupName(denyAllSecurityGroup)
+      ? `${row.direction}/${row.tier}`
+      : undefined,
+})
+
+/** Prefixes of all overlay subnets of a VPC, by VPC and family. */
+export const overlayCidrs = rowKind({
+  name: 'as-overlay',
+  table: 'Address_Set',
+  identify: (row, ids) => {
+    const vpc = ids[externalId.vpc]
+    if (vpc === undefined || ids[externalId.isOverlayCidrs] !== 'true') return undefined
+    return `${vpc}/${row.name.endsWith('.ip6') ? 6 : 4}`
+  },
+})

@@ -1,0 +1,50 @@
+/** Gives the names of rows. They are a contract with the data path, with other tools and with upstream. */
+
+/** Names of port groups and address sets may not hold a dash, since matches refer to them. */
+function dotted(name: string): string {
+  return name.replaceAll('-', '.')
+}
+
+export function routerPortName(vpc: string, subnet: string): string {
+  return `${vpc}-${subnet}`
+}
+
+/** The switch's end of the connection to the router. */
+export function switchRouterPortName(subnet: string, vpc: string): string {
+  return `${subnet}-${vpc}`
+}
+
+/** The port of a pod's first network; it is also the node agent's `iface-id` and the name of the IP object. */
+export function podPortName(namespace: string, pod: string): string {
+  return `${pod}.${namespace}`
+}
+
+export function nodePortName(node: string): string {
+  return `node-${node}`
+}
+
+/** Holds the ports of all pods of a node. */
+export function nodePortGroupName(node: string): string {
+  return dotted(`node.${node}`)
+}
+
+/** Holds the ports of the pods of a subnet with a distributed gateway that run on a node. */
+export function subnetNodePortGroupName(subnet: string, node: string): string {
+  return dotted(`${subnet}.${node}`)
+}
+
+export const denyAllSecurityGroup = 'kubeovn_deny_all'
+
+export function securityGroupPortGroupName(securityGroup: string): string {
+  return dotted(`ovn.sg.${securityGroup}`)
+}
+
+/** Holds the prefixes of all overlay subnets of a VPC. */
+export function overlayCidrsAddressSetName(vpc: string, family: 4 | 6): string {
+  return `${dotted(vpc)}.u2o_overlay_cidrs.ip${family}`
+}
+
+/** The address set that OVN keeps for the addresses of a port group's ports (ovn-nb(5), Port_Group). */
+export function portGroupAddressSetName(portGroup: string, family: 4 | 6): string {
+  return `${portGroup}_ip${family}`
+}

@@ -1,0 +1,21 @@
+/** Priorities of Logical_Router_Policy rows, from the most to the least specific. */
+export const routerPolicyPriority = {
+  /** The destination is a subnet of the router: routed inside, never sent to a gateway. */
+  subnetDestination: 31000,
+  /** The destination is a node's own address, or a node-local DNS address: by way of the node's join port. */
+  nodeDestination: 30000,
+  /** Everything else that leaves a subnet: by way of its gateway node. */
+  subnetGateway: 29000,
+} as const
+
+/** Priorities of ACL rows. */
+export const aclPriority = {
+  /** The port group of ports whose security groups allow nothing. */
+  denyAll: 2003,
+} as const
+
+/** Tiers of ACL rows (ovn-nb(5), ACL, tier). A verdict in a lower tier ends the evaluation. */
+export const aclTier = {
+  policy: 2,
+  baseline: 3,
+} as const
