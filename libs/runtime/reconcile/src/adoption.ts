@@ -1,0 +1,131 @@
+import type { ParentRow, RowKind } from '@kube-ovn/ovn-names'
+import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
+import type { RowBase, RowChange, Uuid } from 'ovsdb-client'
+import type { Catalog } from './catalog.ts'
+import { hasVendor, idMark, idOf, ownerOf, parseIdMark, type IdMark } from './marks.ts'
+import { columnOf, elementsOf, type Rows } from './rows.ts'
+import type { TableRow } from './resolve.ts'
+import type { Adoptable } from './want.ts'
+
+/**
+ * Knows the rows that carry no owner but are, by their content, what a feature may want: rows that upstream wrote,
+ * and rows of ours from which somebody took the mark.
+ */
+export class Adoption implements Adoptable {
+  readonly #catalog: Catalog
+  readonly #rows: Rows
+  readonly #byId = new Map<IdMark, Uuid>()
+  readonly #byUuid = new Map<Uuid, { readonly id: IdMark; readonly table: string }>()
+
+  constructor(catalog: Catalog, rows: Rows) {
+    this.#catalog = catalog
+    this.#rows = rows
+  }
+
+  /** Looks at every row of every known kind. Called once the cache is complete, and after each full resync. */
+  rebuild(): void {
+    this.#byId.clear()
+    this.#byUuid.clear()
+    for (const table of this.#catalog.kindsOfTable.keys()) {
+      for (const row of this.#rows.scan(table)) this.#consider(table, row)
+    }
+  }
+
+  /** Follows changes of rows; answers the ids that are adoptable now and were not before. */
+  follow(changes: readonly RowChange[]): readonly IdMark[] {
+    const appeared: IdMark[] = []
+    for (const change of changes) {
+      if (this.#catalog.kindsOfTable.has(change.table)) {
+        const before = this.#byUuid.get(change.uuid)?.id
+        this.#forget(change.uuid)
+        if (change.new !== undefined) this.#consider(change.table, change.new)
+        const after = this.#byUuid.get(change.uuid)?.id
+        if (after !== undefined && after !== before) appeared.push(after)
+      }
+      if (change.new !== undefined) appeared.push(...this.#considerChildren(change.table, change.new))
+    }
+    return appeared
+  }
+
+  find(id: IdMark): Uuid | undefined {
+    return this.#byId.get(id)
+  }
+
+  /** The id under which a row without owner is known. */
+  known(uuid: Uuid): IdMark | undefined {
+    return this.#byUuid.get(uuid)?.id
+  }
+
+  identify(table: string, row: RowBase): IdMark | undefined {
+    for (const kind of this.#catalog.kindsOfTable.get(table) ?? []) {
+      const id = kind.identify(row as OvnNorthbound[typeof kind.table], this.#parentOf(kind, row))
+      if (id !== undefined) return idMark({ kind: kind.name, id })
+    }
+    return undefined
+  }
+
+  /** Rows of the vendor that nobody has adopted. */
+  leftOver(): readonly (TableRow & { readonly id: IdMark })[] {
+    const rows: (TableRow & { readonly id: IdMark })[] = []
+    for (const [uuid, { table, id }] of this.#byUuid) {
+      const row = this.#rows.get(table, uuid)
+      if (row !== undefined && hasVendor(row)) rows.push({ table, row, id })
+    }
+    return rows
+  }
+
+  #consider(table: string, row: RowBase): void {
+    if (ownerOf(row) !== undefined) return
+    const id = this.#markedId(table, row) ?? this.identify(table, row)
+    if (id === undefined) return
+    this.#byUuid.set(row._uuid, { id, table })
+    const other = this.#byId.get(id)
+    if (other === undefined || row._uuid < other) this.#byId.set(id, row._uuid)
+  }
+
+  /** The id mark of a row that lost its owner mark only. */
+  #markedId(table: string, row: RowBase): IdMark | undefined {
+    const mark = idOf(row)
+    const kind = mark === undefined ? undefined : parseIdMark(mark)?.kind
+    return kind !== undefined && hasVendor(row) && this.#catalog.kinds.get(kind)?.table === table
+      ? mark
+      : undefined
+  }
+
+  #forget(uuid: Uuid): void {
+    const known = this.#byUuid.get(uuid)
+    if (known === undefined) return
+    this.#byUuid.delete(uuid)
+    if (this.#byId.get(known.id) !== uuid) return
+    this.#byId.delete(known.id)
+    for (const [other, { id, table }] of this.#byUuid) {
+      const row = id === known.id ? this.#rows.get(table, other) : undefined
+      if (row !== undefined) this.#consider(table, row)
+    }
+  }
+
+  /** A row may be identified by its parent, whose reference can come after the row. */
+  #considerChildren(table: string, parent: RowBase): readonly IdMark[] {
+    const appeared: IdMark[] = []
+    for (const kind of this.#catalog.kinds.values()) {
+      if (kind.parent?.[0] !== table) continue
+      for (const uuid of elementsOf(parent, kind.parent[1])) {
+        if (this.#byUuid.has(String(uuid))) continue
+        const child = this.#rows.get(kind.table, String(uuid))
+        if (child === undefined) continue
+        this.#consider(kind.table, child)
+        const id = this.#byUuid.get(child._uuid)?.id
+        if (id !== undefined) appeared.push(id)
+      }
+    }
+    return appeared
+  }
+
+  #parentOf(kind: RowKind, row: RowBase): ParentRow | undefined {
+    if (kind.parent === undefined) return undefined
+    const [table, column] = kind.parent
+    const parent = this.#rows.find(table, column, row._uuid)[0]
+    const name = parent === undefined ? undefined : columnOf(parent, 'name')
+    return parent === undefined ? undefined : { table, name: typeof name === 'string' ? name : parent._uuid }
+  }
+}

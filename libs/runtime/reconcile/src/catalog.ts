@@ -1,0 +1,134 @@
+import type { RowKind } from '@kube-ovn/ovn-names'
+import type { Atom, BaseTypeSchema, ColumnSchema, DatabaseSchema, TableSelection } from 'ovsdb-client'
+import { KindClaimedTwiceError, UnmarkableTableError, UnknownTableError } from './errors.ts'
+import type { Feature } from './feature.ts'
+import { idIndex, markColumn, ownerIndex } from './marks.ts'
+
+/** How a column's value looks: exactly one, at most one, a set, a map. */
+export type ColumnShape = 'one' | 'optional' | 'set' | 'map'
+
+export interface Column {
+  readonly shape: ColumnShape
+  /** What an omitted value means. */
+  readonly initial: Atom | undefined
+  readonly refTable: string | undefined
+  /** A weak reference is dropped by the server when its row goes, a strong one keeps its row. */
+  readonly isWeak: boolean
+  readonly minimum: number
+}
+
+export interface Table {
+  readonly columns: ReadonlyMap<string, Column>
+  /** A row of a table that is not root lives as long as a strong reference to it. */
+  readonly isRoot: boolean
+}
+
+/** A set column of a kind's rows to which others contribute. */
+export interface SharedColumn {
+  readonly kind: string
+  readonly table: string
+  readonly column: string
+}
+
+/** What there is to know about tables and kinds before any row is seen. */
+export interface Catalog {
+  readonly tables: ReadonlyMap<string, Table>
+  readonly kinds: ReadonlyMap<string, RowKind>
+  readonly kindsOfTable: ReadonlyMap<string, readonly RowKind[]>
+  /** Shared columns by the table to which their elements refer (those of plain values: by ''). */
+  readonly sharedByRefTable: ReadonlyMap<string, readonly SharedColumn[]>
+}
+
+/**
+ * Puts together what the features declare.
+ *
+ * @throws {KindClaimedTwiceError} when two features claim one kind
+ * @throws {UnknownTableError} when the schema lacks a kind's table or shared column
+ * @throws {UnmarkableTableError} when a kind's table has no external_ids
+ */
+export function catalogOf(
+  schema: DatabaseSchema,
+  features: readonly Pick<Feature, 'name' | 'kinds'>[],
+): Catalog {
+  const tables = tablesOf(schema)
+  const kinds = new Map<string, RowKind>()
+  const claimedBy = new Map<string, string>()
+  const kindsOfTable = new Map<string, RowKind[]>()
+  const sharedByRefTable = new Map<string, SharedColumn[]>()
+  for (const feature of features) {
+    for (const kind of feature.kinds) {
+      const other = claimedBy.get(kind.name)
+      if (other !== undefined) throw new KindClaimedTwiceError(kind.name, [other, feature.name])
+      claimedBy.set(kind.name, feature.name)
+      kinds.set(kind.name, kind)
+      append(kindsOfTable, kind.table, kind)
+      const table = tables.get(kind.table)
+      if (table === undefined) throw new UnknownTableError(kind.name, kind.table, undefined)
+      if (table.columns.get(markColumn)?.shape !== 'map')
+        throw new UnmarkableTableError(kind.name, kind.table)
+      for (const column of kind.shared) {
+        const shape = table.columns.get(column)
+        if (shape === undefined) throw new UnknownTableError(kind.name, kind.table, column)
+        append(sharedByRefTable, shape.refTable ?? '', { kind: kind.name, table: kind.table, column })
+      }
+    }
+  }
+  return { tables, kinds, kindsOfTable, sharedByRefTable }
+}
+
+/**
+ * What the cache must keep and index for the kernel, by table.
+ *
+ * All columns of the tables of known kinds, with indexes over the marks, over the shared columns and over the
+ * references that lead from an identified row to its parent.
+ */
+export function selectionOf(catalog: Catalog): Readonly<Record<string, TableSelection>> {
+  const indexes = new Map<string, Set<string>>()
+  function index(table: string, name: string): void {
+    const names = indexes.get(table) ?? new Set()
+    indexes.set(table, names.add(name))
+  }
+  for (const kind of catalog.kinds.values()) {
+    index(kind.table, ownerIndex)
+    index(kind.table, idIndex)
+    for (const column of kind.shared) index(kind.table, column)
+    if (kind.parent !== undefined) index(kind.parent[0], kind.parent[1])
+  }
+  return Object.fromEntries([...indexes].map(([table, names]) => [table, { indexes: [...names].sort() }]))
+}
+
+function tablesOf(schema: DatabaseSchema): ReadonlyMap<string, Table> {
+  // RFC 7047, section 3.2: when no table says isRoot, all are.
+  const someRoot = Object.values(schema.tables).some((table) => table.isRoot === true)
+  return new Map(
+    Object.entries(schema.tables).map(([name, table]) => {
+      const columns = new Map(
+        Object.entries(table.columns).map(([column, type]) => [column, columnFrom(type)]),
+      )
+      return [name, { columns, isRoot: !someRoot || table.isRoot === true }]
+    }),
+  )
+}
+
+const initialAtoms: Readonly<Record<string, Atom>> = { integer: 0, real: 0, boolean: false, string: '' }
+
+function columnFrom(schema: ColumnSchema): Column {
+  const type = typeof schema.type === 'string' ? { key: schema.type } : schema.type
+  const key: BaseTypeSchema = typeof type.key === 'string' ? { type: type.key } : type.key
+  const minimum = type.min ?? 1
+  const maximum = type.max ?? 1
+  const shape = type.value !== undefined ? 'map' : maximum !== 1 ? 'set' : minimum === 0 ? 'optional' : 'one'
+  return {
+    shape,
+    initial: shape === 'one' ? initialAtoms[key.type] : undefined,
+    refTable: key.refTable,
+    isWeak: key.refType === 'weak',
+    minimum,
+  }
+}
+
+function append<V>(map: Map<string, V[]>, key: string, value: V): void {
+  const values = map.get(key)
+  if (values === undefined) map.set(key, [value])
+  else values.push(value)
+}

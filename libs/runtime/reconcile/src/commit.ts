@@ -1,0 +1,59 @@
+import {
+  BadOperationError,
+  ConstraintViolationError,
+  DuplicateUuidError,
+  ReferentialIntegrityError,
+  SchemaMismatchError,
+  type DatabaseSchema,
+} from 'ovsdb-client'
+import type { KernelMetrics } from '@kube-ovn/telemetry'
+import type { Clock } from '@kube-ovn/time'
+import type { Database } from './database.ts'
+import { encodeSteps } from './encode.ts'
+import { parseIdMark } from './marks.ts'
+import type { Plan } from './plan.ts'
+
+export interface CommitOptions {
+  readonly database: Database
+  readonly schema: DatabaseSchema
+  readonly lock: string | undefined
+  readonly clock: Clock
+  readonly metrics: KernelMetrics
+}
+
+/** Carries a plan out as one transaction; answers how long it took. When it resolves, the cache knows. */
+export async function commitPlan(
+  plan: Pick<Plan, 'steps' | 'outcomes'>,
+  options: CommitOptions,
+): Promise<number> {
+  const { database, schema, lock, clock, metrics } = options
+  const operations = encodeSteps(schema, plan.steps, lock)
+  const startedMs = clock.monotonic()
+  try {
+    await database.transact(operations)
+  } catch (error) {
+    metrics.transacted('failed', operations.length, clock.monotonic() - startedMs)
+    throw error
+  }
+  const tookMs = clock.monotonic() - startedMs
+  metrics.transacted('committed', operations.length, tookMs)
+  for (const { id, outcome } of plan.outcomes) metrics.rowChanged(parseIdMark(id)?.kind ?? 'unknown', outcome)
+  return tookMs
+}
+
+/**
+ * Whether a transaction failed for what it contained, so that other keys may succeed without the one at fault.
+ *
+ * A lost connection, lock or leader concerns all keys alike.
+ */
+export function isFaultOfContent(error: unknown): boolean {
+  return faultsOfContent.some((type) => error instanceof type)
+}
+
+const faultsOfContent = [
+  ConstraintViolationError,
+  ReferentialIntegrityError,
+  BadOperationError,
+  DuplicateUuidError,
+  SchemaMismatchError,
+]

@@ -1,0 +1,91 @@
+import type { Atom, RowChange } from 'ovsdb-client'
+import type { Adoption } from './adoption.ts'
+import type { Catalog } from './catalog.ts'
+import { kindOf } from './containers.ts'
+import { idMark, idOf, ownerOf, parseIdMark, type IdMark, type OwnerMark } from './marks.ts'
+import type { Memory } from './memory.ts'
+import { elementsOf, type Rows } from './rows.ts'
+import { singletonRef } from './want.ts'
+
+/** Keys that a change in the database concerns, apart from the features' own triggers. */
+export interface Concerned {
+  /** Owners of rows that changed or vanished, and those whose values were added to or taken from a container. */
+  readonly drifted: ReadonlySet<OwnerMark>
+  /** Keys that refer to a row which has just come into being. */
+  readonly unblocked: ReadonlySet<OwnerMark>
+}
+
+export interface DriftLookup {
+  readonly rows: Rows
+  readonly catalog: Catalog
+  readonly adoption: Adoption
+  readonly memory: Memory
+}
+
+/** Follows a batch of changes. It keeps `adoption` up to date on the way, so it must see every batch once. */
+export function followChanges(changes: readonly RowChange[], lookup: DriftLookup): Concerned {
+  const drifted = new Set<OwnerMark>()
+  const unblocked = new Set<OwnerMark>()
+  const present = presentBefore(changes, lookup)
+  for (const change of changes) {
+    for (const row of [change.old, change.new]) {
+      const owner = row === undefined ? undefined : ownerOf(row)
+      if (owner !== undefined) drifted.add(owner)
+    }
+    followContainer(change, lookup, drifted)
+  }
+  const appeared = new Set<IdMark>(lookup.adoption.follow(changes))
+  for (const change of changes) {
+    const mark = change.new === undefined || ownerOf(change.new) === undefined ? undefined : idOf(change.new)
+    if (mark !== undefined) appeared.add(mark)
+    if (change.old === undefined) appeared.add(idMark(singletonRef(change.table)))
+  }
+  for (const id of appeared) {
+    if (present.has(id)) continue
+    for (const owner of lookup.memory.referrersOf(id)) unblocked.add(owner)
+  }
+  return { drifted, unblocked }
+}
+
+/** Ids under which the changed rows were known before. */
+function presentBefore(changes: readonly RowChange[], { adoption }: DriftLookup): ReadonlySet<IdMark> {
+  const present = new Set<IdMark>()
+  for (const { old, uuid } of changes) {
+    if (old === undefined) continue
+    const mark = ownerOf(old) === undefined ? adoption.known(uuid) : idOf(old)
+    if (mark !== undefined) present.add(mark)
+  }
+  return present
+}
+
+function followContainer(change: RowChange, lookup: DriftLookup, drifted: Set<OwnerMark>): void {
+  const { catalog, memory } = lookup
+  const container = change.new ?? change.old
+  const kinds = catalog.kindsOfTable.get(change.table)
+  if (container === undefined || kinds === undefined || kinds.every((kind) => kind.shared.length === 0))
+    return
+  const name = kindOf(change.table, container, { adoptable: lookup.adoption })
+  const kind = kinds.find((one) => one.name === name)
+  const mark = idOf(container)
+  for (const column of kind?.shared ?? []) {
+    const refTable = catalog.tables.get(change.table)?.columns.get(column)?.refTable
+    for (const element of changedElements(change, column)) {
+      const row = refTable === undefined ? undefined : lookup.rows.get(refTable, String(element))
+      const owner = row === undefined ? undefined : ownerOf(row)
+      if (owner !== undefined) drifted.add(owner)
+      const value = row === undefined ? element : parseIdMark(idOf(row) ?? '')
+      if (mark === undefined || value === undefined) continue
+      for (const contributor of memory.contributorsOf(mark, column, value)) drifted.add(contributor)
+    }
+  }
+}
+
+/** Elements that only one of the two states has. */
+function changedElements(change: RowChange, column: string): readonly Atom[] {
+  const before = change.old === undefined ? [] : elementsOf(change.old, column)
+  const after = change.new === undefined ? [] : elementsOf(change.new, column)
+  if (before === after) return []
+  const had = new Set(before)
+  const has = new Set(after)
+  return [...before.filter((atom) => !has.has(atom)), ...after.filter((atom) => !had.has(atom))]
+}

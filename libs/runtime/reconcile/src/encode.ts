@@ -1,0 +1,29 @@
+import { operationsFor, type DatabaseSchema, type NewValue, type Operation, type Tables } from 'ovsdb-client'
+import type { Step } from './steps.ts'
+
+/** Turns the steps of a plan into the operations of one transaction, headed by an assertion that the lock is ours. */
+export function encodeSteps(
+  schema: DatabaseSchema,
+  steps: readonly Step[],
+  lock: string | undefined,
+): readonly Operation[] {
+  const build = operationsFor<Loose>(schema)
+  const operations = steps.map((step) => {
+    switch (step.do) {
+      case 'insert':
+        return build.insert(step.table, step.columns, step.name)
+      case 'update':
+        return build.update(step.table, step.uuid, step.columns)
+      case 'mutate':
+        return build.mutate(step.table, step.uuid, step.mutations)
+      case 'delete':
+        return build.remove(step.table, step.uuid)
+    }
+  })
+  return lock === undefined ? operations : [build.assertLock(lock), ...operations]
+}
+
+/** Any table with any column: the builders check both against the schema. */
+interface Loose extends Tables {
+  readonly [table: string]: { readonly _uuid: string; readonly [column: string]: NewValue }
+}

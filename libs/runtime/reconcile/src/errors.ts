@@ -1,0 +1,92 @@
+import { KubeOvnError, type RetryClass } from '@kube-ovn/errors'
+
+/** Two features declare the same row kind, so each would undo what the other does. */
+export class KindClaimedTwiceError extends KubeOvnError<{
+  kind: string
+  features: readonly string[]
+  cure: string
+}> {
+  readonly code = 'reconcile-kind-claimed-twice'
+  readonly retry: RetryClass = 'never'
+  constructor(kind: string, features: readonly string[]) {
+    super('a row kind is claimed by two features', {
+      kind,
+      features,
+      cure: 'remove the kind from one of them',
+    })
+  }
+}
+
+/** A kind names a table or column that the database's schema lacks. */
+export class UnknownTableError extends KubeOvnError<{
+  kind: string
+  table: string
+  column: string | undefined
+  cure: string
+}> {
+  readonly code = 'reconcile-unknown-table'
+  readonly retry: RetryClass = 'never'
+  constructor(kind: string, table: string, column: string | undefined) {
+    super('a row kind names what the schema lacks', { kind, table, column, cure: 'run a newer database' })
+  }
+}
+
+/** A kind's table has no `external_ids`, so its rows could not say whose they are. */
+export class UnmarkableTableError extends KubeOvnError<{ kind: string; table: string }> {
+  readonly code = 'reconcile-unmarkable-table'
+  readonly retry: RetryClass = 'never'
+  constructor(kind: string, table: string) {
+    super('rows of a kind cannot be marked for lack of external_ids', { kind, table })
+  }
+}
+
+/** A desired state breaks the feature's own declaration or the schema. A defect of the feature. */
+export class InvalidDesiredError extends KubeOvnError<{
+  owner: string
+  row: string
+  column: string | undefined
+  problem: string
+}> {
+  readonly code = 'reconcile-invalid-desired'
+  readonly retry: RetryClass = 'never'
+  constructor(owner: string, row: string, column: string | undefined, problem: string) {
+    super('a desired state is not valid', { owner, row, column, problem })
+  }
+}
+
+/** Two keys want the same row. The first keeps it; the other waits until it is free. */
+export class RowClaimedTwiceError extends KubeOvnError<{
+  row: string
+  owner: string
+  holder: string
+  cure: string
+}> {
+  readonly code = 'reconcile-row-claimed-twice'
+  readonly retry: RetryClass = 'backoff'
+  constructor(row: string, owner: string, holder: string) {
+    super('a row is wanted by two keys', {
+      row,
+      owner,
+      holder,
+      cure: 'rename or delete one of the two objects',
+    })
+  }
+}
+
+/** A patch names a resource that no informer watches, so it is unknown whether anything differs. */
+export class UnwatchedResourceError extends KubeOvnError<{ owner: string; group: string; plural: string }> {
+  readonly code = 'reconcile-unwatched-resource'
+  readonly retry: RetryClass = 'never'
+  constructor(owner: string, group: string, plural: string) {
+    super('a patched resource is not watched', { owner, group, plural })
+  }
+}
+
+/** After a successful commit the database still differs from what is desired. */
+export class NotSettledError extends KubeOvnError<{ owner: string; differences: readonly string[] }> {
+  readonly code = 'reconcile-not-settled'
+  readonly retry: RetryClass = 'backoff'
+  constructor(owner: string, differences: readonly string[]) {
+    super('rows differ from what was just committed', { owner, differences })
+  }
+}

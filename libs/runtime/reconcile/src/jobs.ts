@@ -1,0 +1,36 @@
+import type { Desired, Feature, Key } from './feature.ts'
+import { parseOwnerMark, type OwnerMark } from './marks.ts'
+import type { Memory } from './memory.ts'
+import type { Want } from './want.ts'
+
+type AnyFeature<W> = Feature<Key, unknown, W>
+
+/** A key that has been observed, and what it wants. */
+export interface Job<W> {
+  readonly owner: OwnerMark
+  readonly feature: AnyFeature<W>
+  readonly key: Key
+  readonly isGone: boolean
+  readonly desired: Desired
+}
+
+export function findFeature<W>(
+  owner: OwnerMark,
+  features: ReadonlyMap<string, AnyFeature<W>>,
+): { readonly feature: AnyFeature<W>; readonly key: Key } | undefined {
+  const mark = parseOwnerMark(owner)
+  const feature = mark === undefined ? undefined : features.get(mark.feature)
+  return mark === undefined || feature === undefined ? undefined : { feature, key: mark.key }
+}
+
+/** Observes and decides. Throws what the feature throws. */
+export function observeKey<W>(owner: OwnerMark, feature: AnyFeature<W>, key: Key, world: W): Job<W> {
+  const snapshot = feature.observe(key, world)
+  const desired = feature.desired(key, snapshot)
+  return { owner, feature, key, isGone: snapshot === undefined, desired }
+}
+
+export function wantOf<W>({ owner, feature, desired }: Job<W>, memory: Memory): Want {
+  const { kinds, memberships = [] } = feature
+  return { owner, kinds, memberships, desired, released: memory.released(owner, desired) }
+}

@@ -1,0 +1,40 @@
+import type { Logger } from '@kube-ovn/log'
+import type { KernelMetrics } from '@kube-ovn/telemetry'
+import type { Backoff, Clock } from '@kube-ovn/time'
+import type { DatabaseSchema } from 'ovsdb-client'
+import type { Database } from './database.ts'
+import type { Feature, Key } from './feature.ts'
+import type { Objects } from './objects.ts'
+import type { HeldOrphans } from './orphans.ts'
+import type { Signals } from './signals.ts'
+
+export interface KernelOptions<W> {
+  readonly features: readonly Feature<Key, unknown, W>[]
+  readonly world: W
+  /** A world in which observing leaves no traces, for plans that are not carried out. `world` itself when absent. */
+  forkWorld?(world: W): W
+  readonly database: Database
+  readonly schema: DatabaseSchema
+  readonly objects: Objects
+  readonly signals?: Signals
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: KernelMetrics
+  /** Name of the OVSDB lock that every transaction asserts. */
+  readonly lock?: string
+  /** Yields values in [0, 1), for jitter. */
+  readonly random?: () => number
+  /** Keys to a transaction. */
+  readonly batchSize?: number
+  readonly backoff?: Backoff
+  /** Keys that have a request to the API server under way at a time. */
+  readonly patchConcurrency?: number
+  /** Told when deletions are held back until {@link Kernel.confirmOrphans}; with nothing when none are any more. */
+  onOrphansHeld?(held: readonly HeldOrphans[]): void
+}
+
+export const kernelDefaults = {
+  batchSize: 50,
+  backoff: { initialMs: 100, maxMs: 60_000, factor: 2, jitter: 0.5 },
+  patchConcurrency: 32,
+} as const

@@ -1,0 +1,65 @@
+import type { KubeClient, KubeObject, ObjectChange, ObjectRef, Removal, Resource, Store } from '@kube-ovn/kube'
+import type { KubeEvent } from './feature.ts'
+import { objectKeyOf, resourceKey, type Objects } from './objects.ts'
+
+/** An informer, whatever the type of its objects: it is only given objects of its own resource. */
+export interface AnyInformer {
+  readonly resource: Resource
+  readonly store: Store<KubeObject>
+  onChange(listener: (change: ObjectChange) => void): Disposable
+  observe(object: KubeObject): void
+  observeRemoval(ref: ObjectRef, uid: string, removal: Removal<KubeObject>): void
+}
+
+export interface KubeObjectsOptions {
+  readonly client: KubeClient
+  /** One for each resource that triggers or patches name. */
+  readonly informers: readonly AnyInformer[]
+  /** Sends an event, if it was not sent before. */
+  record(event: KubeEvent): void
+}
+
+/** The API server behind {@link Objects}: the answer to every write enters the informer's store at once. */
+export function kubeObjects({ client, informers, record }: KubeObjectsOptions): Objects {
+  const byResource = new Map(informers.map((informer) => [resourceKey(informer.resource), informer]))
+  function informerOf(resource: Resource): AnyInformer | undefined {
+    return byResource.get(resourceKey(resource))
+  }
+  return {
+    resources: informers.map((informer) => informer.resource),
+    store: (resource) => informerOf(resource)?.store,
+    onChange(listener) {
+      const stack = new DisposableStack()
+      for (const informer of informers) {
+        stack.use(informer.onChange((change: ObjectChange) => listener(informer.resource, change)))
+      }
+      return stack
+    },
+    async create(resource, object) {
+      informerOf(resource)?.observe(await client.create(resource, object))
+    },
+    async patch(resource, { name, namespace }, patch, subresource) {
+      const ref = namespace === undefined ? { name } : { name, namespace }
+      const options = subresource === undefined ? {} : { subresource }
+      informerOf(resource)?.observe(
+        await client.patch(resource, ref, 'application/merge-patch+json', patch, options),
+      )
+    },
+    async remove(resource, { name, namespace }, uid) {
+      const ref = namespace === undefined ? { name } : { name, namespace }
+      const removal = await client.remove(resource, ref, { preconditions: { uid } })
+      informerOf(resource)?.observeRemoval(ref, uid, removal)
+    },
+    async refresh(resource, { name, namespace }) {
+      const ref = namespace === undefined ? { name } : { name, namespace }
+      const informer = informerOf(resource)
+      const known = informer?.store.get(objectKeyOf(ref))
+      const object = await client.get(resource, ref)
+      if (object !== undefined) informer?.observe(object)
+      else if (known !== undefined) {
+        informer?.observeRemoval(ref, known.metadata.uid ?? '', { isGone: true, object: undefined })
+      }
+    },
+    record,
+  }
+}

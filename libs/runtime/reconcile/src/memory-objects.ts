@@ -1,0 +1,97 @@
+import { KubeNotFoundError, objectKey, type JsonValue, type KubeObject, type Resource } from '@kube-ovn/kube'
+import type { KubeEvent } from './feature.ts'
+import { objectKeyOf, resourceKey, type ObjectName, type Objects } from './objects.ts'
+
+type Listener = Parameters<Objects['onChange']>[0]
+
+/** Objects in memory, with the writes that they received: the API server of tests that are about something else. */
+export class MemoryObjects implements Objects {
+  readonly resources: readonly Resource[]
+  readonly writes: string[] = []
+  readonly events: KubeEvent[] = []
+  /** Called before each write; a test may throw from it, or wait. */
+  onWrite: (line: string) => Promise<void> | void = () => undefined
+  readonly #stores: ReadonlyMap<string, Map<string, KubeObject>>
+  readonly #listeners = new Set<Listener>()
+
+  constructor(resources: readonly Resource[]) {
+    this.resources = resources
+    this.#stores = new Map(resources.map((resource) => [resourceKey(resource), new Map()]))
+  }
+
+  store(resource: Resource) {
+    const objects = this.#stores.get(resourceKey(resource))
+    if (objects === undefined) return undefined
+    return {
+      get: (key: string) => objects.get(key),
+      find: () => [],
+      values: () => objects.values(),
+      size: objects.size,
+    }
+  }
+
+  onChange(listener: Listener): Disposable {
+    this.#listeners.add(listener)
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
+  }
+
+  /** Puts an object as a user would; without one, removes it. */
+  put(resource: Resource, key: string, object: KubeObject | undefined): void {
+    const objects = this.#stores.get(resourceKey(resource))
+    const old = objects?.get(key)
+    if (object === undefined) objects?.delete(key)
+    else objects?.set(key, object)
+    for (const listener of this.#listeners) listener(resource, { key, old, new: object, initial: false })
+  }
+
+  async create(resource: Resource, object: KubeObject): Promise<void> {
+    await this.#write(`create ${resource.plural} ${objectKey(object)}`)
+    this.put(resource, objectKey(object), object)
+  }
+
+  async patch(
+    resource: Resource,
+    name: ObjectName,
+    patch: JsonValue,
+    subresource: string | undefined,
+  ): Promise<void> {
+    const suffix = subresource === undefined ? '' : `/${subresource}`
+    await this.#write(`patch ${resource.plural}${suffix} ${objectKeyOf(name)} ${JSON.stringify(patch)}`)
+    const object = this.store(resource)?.get(objectKeyOf(name))
+    if (object === undefined) throw notFound
+    this.put(resource, objectKeyOf(name), merged(object, patch) as KubeObject)
+  }
+
+  async remove(resource: Resource, name: ObjectName, uid: string): Promise<void> {
+    await this.#write(`delete ${resource.plural} ${objectKeyOf(name)} ${uid}`)
+    this.put(resource, objectKeyOf(name), undefined)
+  }
+
+  refresh(resource: Resource, name: ObjectName): Promise<void> {
+    return this.#write(`get ${resource.plural} ${objectKeyOf(name)}`)
+  }
+
+  record(event: KubeEvent): void {
+    this.events.push(event)
+  }
+
+  async #write(line: string): Promise<void> {
+    this.writes.push(line)
+    await this.onWrite(line)
+  }
+}
+
+const notFound = new KubeNotFoundError('not found', {
+  ...{ method: 'PATCH', path: '', status: 404, reason: 'NotFound', answer: '', causes: [], hasName: true },
+})
+
+/** Applies a merge patch (RFC 7386). */
+function merged(target: unknown, patch: unknown): unknown {
+  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch
+  const result: Record<string, unknown> = typeof target === 'object' ? { ...target } : {}
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete result[key]
+    else result[key] = merged(result[key], value)
+  }
+  return result
+}

@@ -1,0 +1,66 @@
+import type { Catalog } from './catalog.ts'
+import { idOf, ownerIndex, ownerOf, parseIdMark, type OwnerMark } from './marks.ts'
+import type { TableRow } from './resolve.ts'
+import type { Rows } from './rows.ts'
+
+/** More rows than this, and more than a tenth of a kind, are not deleted without asking. */
+export const orphanLimit = { rows: 50, share: 0.1 } as const
+
+/** Rows whose object this process never saw, and that are too many to be deleted without a confirmation. */
+export interface HeldOrphans {
+  readonly kind: string
+  /** Rows that would be deleted. */
+  readonly rows: number
+  /** Rows of the kind in all. */
+  readonly of: number
+  /** Some of their owners, for the report. */
+  readonly owners: readonly OwnerMark[]
+}
+
+/** All rows of the features' tables that an owner has. */
+export function rowsOwnedBy(owner: OwnerMark, rows: Rows, catalog: Catalog): readonly TableRow[] {
+  return [...catalog.kindsOfTable.keys()].flatMap((table) =>
+    rows.find(table, ownerIndex, owner).map((row) => ({ table, row })),
+  )
+}
+
+/** Owners that the database names, whether or not anything else does. */
+export function ownersIn(rows: Rows, catalog: Catalog): ReadonlySet<OwnerMark> {
+  const owners = new Set<OwnerMark>()
+  for (const table of catalog.kindsOfTable.keys()) {
+    for (const row of rows.scan(table)) {
+      const owner = ownerOf(row)
+      if (owner !== undefined) owners.add(owner)
+    }
+  }
+  return owners
+}
+
+/** Finds the kinds of which too much would be deleted. */
+export function excessiveDeletions(
+  doomed: readonly (TableRow & { readonly kind: string })[],
+  rows: Rows,
+  catalog: Catalog,
+): readonly HeldOrphans[] {
+  const byKind = new Map<string, (typeof doomed)[number][]>()
+  for (const one of doomed) {
+    const some = byKind.get(one.kind)
+    if (some === undefined) byKind.set(one.kind, [one])
+    else some.push(one)
+  }
+  return [...byKind].flatMap(([kind, some]): readonly HeldOrphans[] => {
+    if (some.length <= orphanLimit.rows) return []
+    const table = catalog.kinds.get(kind)?.table ?? some[0]?.table ?? ''
+    let total = 0
+    for (const row of rows.scan(table)) if (kindMarkOf(row) === kind) total++
+    // Rows that are not yet adopted count to their kind, too.
+    const unmarked = some.filter(({ row }) => kindMarkOf(row) !== kind).length
+    if (some.length <= (total + unmarked) * orphanLimit.share) return []
+    const owners = new Set(some.flatMap(({ row }) => ownerOf(row) ?? []))
+    return [{ kind, rows: some.length, of: total + unmarked, owners: [...owners].slice(0, 10) }]
+  })
+}
+
+export function kindMarkOf(row: Parameters<typeof idOf>[0]): string | undefined {
+  return parseIdMark(idOf(row) ?? '')?.kind
+}

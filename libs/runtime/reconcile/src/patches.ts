@@ -1,0 +1,128 @@
+import {
+  KubeAlreadyExistsError,
+  KubeConflictError,
+  KubeNotFoundError,
+  mergePatch,
+  type JsonValue,
+  type KubeObject,
+} from '@kube-ovn/kube'
+import type { KernelMetrics } from '@kube-ovn/telemetry'
+import { UnwatchedResourceError } from './errors.ts'
+import type { KubePatch } from './feature.ts'
+import type { OwnerMark } from './marks.ts'
+import { objectKeyOf, type Objects } from './objects.ts'
+
+/** What is to be sent for a patch. Nothing differs when there is none. */
+export type Write =
+  | { readonly verb: 'create'; readonly object: KubeObject }
+  | { readonly verb: 'patch'; readonly patch: JsonValue }
+  | { readonly verb: 'delete'; readonly uid: string; readonly patch: JsonValue | undefined }
+
+/** Compares a patch with the object as it was last seen. */
+export function planWrite(patch: KubePatch, current: KubeObject | undefined): Write | undefined {
+  if (current === undefined) {
+    return patch.create === undefined || patch.remove === true
+      ? undefined
+      : { verb: 'create', object: patch.create }
+  }
+  const difference = patch.merge === undefined ? undefined : mergePatch(current, patch.merge)
+  if (patch.remove === true) {
+    const { uid = '', deletionTimestamp } = current.metadata
+    if (deletionTimestamp !== undefined)
+      return difference === undefined ? undefined : { verb: 'patch', patch: difference }
+    return { verb: 'delete', uid, patch: difference }
+  }
+  return difference === undefined ? undefined : { verb: 'patch', patch: difference }
+}
+
+/** Whether a key's patches went through: `again` when an object turned out to be other than it was last seen. */
+export type PatchOutcome = 'done' | 'again'
+
+export interface PatchSenderOptions {
+  readonly objects: Objects
+  readonly metrics: KernelMetrics
+  /** How many keys have a request under way at a time. */
+  readonly concurrency: number
+}
+
+/** Sends patches: those of a key in order, those of different keys side by side. */
+export class PatchSender {
+  readonly #options: PatchSenderOptions
+  readonly #queue: (() => void)[] = []
+  #running = 0
+
+  constructor(options: PatchSenderOptions) {
+    this.#options = options
+  }
+
+  /** The writes that patches amount to at this moment. */
+  plan(owner: OwnerMark, patches: readonly KubePatch[]): readonly { patch: KubePatch; write: Write }[] {
+    return patches.flatMap((patch) => {
+      const write = planWrite(patch, this.#current(owner, patch))
+      return write === undefined ? [] : [{ patch, write }]
+    })
+  }
+
+  /**
+   * Sends what differs. Each patch is compared when its turn comes, so that it sees what the one before answered.
+   *
+   * Rejects with what the server refused, or with {@link UnwatchedResourceError}.
+   */
+  async send(owner: OwnerMark, feature: string, patches: readonly KubePatch[]): Promise<PatchOutcome> {
+    if (this.plan(owner, patches).length === 0) return 'done'
+    await this.#enter()
+    try {
+      let outcome: PatchOutcome = 'done'
+      for (const patch of patches)
+        if ((await this.#sendOne(owner, feature, patch)) === 'again') outcome = 'again'
+      return outcome
+    } finally {
+      this.#leave()
+    }
+  }
+
+  async #sendOne(owner: OwnerMark, feature: string, patch: KubePatch): Promise<PatchOutcome> {
+    const { objects, metrics } = this.#options
+    const write = planWrite(patch, this.#current(owner, patch))
+    if (write === undefined) return 'done'
+    try {
+      if (write.verb === 'create') await objects.create(patch.resource, write.object)
+      else {
+        if (write.patch !== undefined)
+          await objects.patch(patch.resource, patch, write.patch, patch.subresource)
+        if (write.verb === 'delete') await objects.remove(patch.resource, patch, write.uid)
+      }
+      metrics.patched(feature, write.verb, 'ok')
+      return 'done'
+    } catch (error) {
+      metrics.patched(feature, write.verb, 'failed')
+      // Gone meanwhile: its removal is on its way to the store, and will queue whom it concerns.
+      if (error instanceof KubeNotFoundError && error.details.hasName && write.verb !== 'create')
+        return 'done'
+      if (!(error instanceof KubeAlreadyExistsError) && !(error instanceof KubeConflictError)) throw error
+      await objects.refresh(patch.resource, patch)
+      return 'again'
+    }
+  }
+
+  #current(owner: OwnerMark, patch: KubePatch): KubeObject | undefined {
+    const { resource } = patch
+    const store = this.#options.objects.store(resource)
+    if (store === undefined) throw new UnwatchedResourceError(owner, resource.group, resource.plural)
+    return store.get(objectKeyOf(patch))
+  }
+
+  #enter(): Promise<void> {
+    if (this.#running < this.#options.concurrency) {
+      this.#running++
+      return Promise.resolve()
+    }
+    return new Promise((resolve) => this.#queue.push(resolve))
+  }
+
+  #leave(): void {
+    const next = this.#queue.shift()
+    if (next === undefined) this.#running--
+    else next()
+  }
+}

@@ -1,0 +1,126 @@
+import type { MarkedTable, RowKind } from '@kube-ovn/ovn-names'
+import type { DatabaseSchema } from 'ovsdb-client'
+import { Adoption } from './adoption.ts'
+import { catalogOf } from './catalog.ts'
+import type { Membership, OwnedRow } from './feature.ts'
+import { ownerMark } from './marks.ts'
+import { MemoryRows } from './memory-rows.ts'
+import { planRows, type Plan } from './plan.ts'
+import { mapOf } from './rows.ts'
+import type { Want } from './want.ts'
+
+const text = { type: 'string' }
+const texts = { type: { key: 'string', min: 0, max: 'unlimited' as const } }
+const map = { type: { key: 'string', value: 'string', min: 0, max: 'unlimited' as const } }
+function references(refTable: string, refType: 'strong' | 'weak', max: number | 'unlimited' = 'unlimited') {
+  return { type: { key: { type: 'uuid', refTable, refType }, min: 0, max } }
+}
+
+/** A part of the Northbound's schema in which every sort of column and table occurs. */
+export const schema: DatabaseSchema = {
+  name: 'OVN_Northbound',
+  version: '7.11.0',
+  tables: {
+    NB_Global: { isRoot: true, maxRows: 1, columns: { options: map } },
+    Logical_Switch: {
+      isRoot: true,
+      columns: {
+        name: text,
+        ports: references('Logical_Switch_Port', 'strong'),
+        load_balancer: references('Load_Balancer', 'weak'),
+        other_config: map,
+        external_ids: map,
+      },
+    },
+    Logical_Switch_Port: {
+      columns: {
+        name: text,
+        addresses: texts,
+        options: map,
+        tag: { type: { key: 'integer', min: 0, max: 1 } },
+        dhcpv4_options: references('DHCP_Options', 'weak', 1),
+        external_ids: map,
+      },
+    },
+    DHCP_Options: { isRoot: true, columns: { cidr: text, options: map, external_ids: map } },
+    Load_Balancer: { isRoot: true, columns: { name: text, vips: map, external_ids: map } },
+    Port_Group: {
+      isRoot: true,
+      columns: { name: text, ports: references('Logical_Switch_Port', 'weak'), external_ids: map },
+    },
+  },
+}
+
+function kind(
+  name: string,
+  table: MarkedTable,
+  shared: readonly string[] = [],
+  exactMaps: readonly string[] = [],
+): RowKind {
+  return {
+    ...{ name, table, shared, exactMaps },
+    // Upstream's rows carry the vendor and, in these tests, their name.
+    identify: (row) =>
+      mapOf(row, 'external_ids')['vendor'] === 'kube-ovn' && 'name' in row ? String(row.name) : undefined,
+  }
+}
+
+export const kinds = {
+  ls: kind('ls', 'Logical_Switch', ['ports', 'load_balancer']),
+  lsp: kind('lsp', 'Logical_Switch_Port'),
+  dhcp: kind('dhcp', 'DHCP_Options'),
+  lb: kind('lb', 'Load_Balancer', [], ['vips']),
+  pg: kind('pg', 'Port_Group', ['ports']),
+  group: kind('group', 'Port_Group'),
+} as const
+
+export const memberships: readonly Membership[] = [
+  { kind: 'ls', column: 'ports' },
+  { kind: 'ls', column: 'load_balancer' },
+  { kind: 'pg', column: 'ports' },
+]
+
+const owned = [kinds.ls, kinds.lsp, kinds.dhcp, kinds.lb, kinds.pg, kinds.group]
+export const catalog = catalogOf(schema, [{ name: 'net', kinds: owned }])
+
+/** What the key `name` of the only feature wants. */
+export function want(
+  name: string,
+  rows: readonly OwnedRow[],
+  members: Want['desired']['members'] = [],
+): Want {
+  return {
+    owner: ownerMark('net', name),
+    kinds: owned,
+    memberships,
+    desired: { rows, members },
+    released: [],
+  }
+}
+
+export function row(of: RowKind, id: string, columns: OwnedRow['columns'] = {}): OwnedRow {
+  return {
+    kind: of,
+    id,
+    columns: 'name' in columns || of === kinds.dhcp ? columns : { name: id, ...columns },
+  }
+}
+
+/** A port of a switch, with the reference that keeps it alive. */
+export function port(id: string, on: string, columns: OwnedRow['columns'] = {}): Want {
+  const member = { of: { kind: 'ls', id: on }, column: 'ports', value: { kind: 'lsp', id } }
+  return want(id, [row(kinds.lsp, id, columns)], [member])
+}
+
+export function planOn(rows: MemoryRows, wants: readonly Want[]): Plan {
+  const adoptable = new Adoption(catalog, rows)
+  adoptable.rebuild()
+  return planRows({ wants, rows, catalog, adoptable })
+}
+
+/** Plans and applies. */
+export function reconcile(rows: MemoryRows, wants: readonly Want[]): Plan {
+  const plan = planOn(rows, wants)
+  rows.apply(plan.steps)
+  return plan
+}

@@ -1,0 +1,263 @@
+import type { RowBase } from 'ovsdb-client'
+import { describe, expect, it } from 'vitest'
+import { MemoryRows } from './memory-rows.ts'
+import { catalog, kinds, planOn, port, reconcile, row, schema, want } from './plan-fixture.ts'
+import { columnOf, elementsOf, mapOf } from './rows.ts'
+
+function named(rows: MemoryRows, table: string, name: string): RowBase {
+  const found = rows.find(table, 'name', name)[0]
+  if (found === undefined) throw new Error(`no ${table} ${name}`)
+  return found
+}
+
+describe('planRows', () => {
+  it('inserts a switch and its port in one plan, marked', () => {
+    const rows = new MemoryRows(schema)
+    const plan = reconcile(rows, [
+      port('web', 'blue', { addresses: ['dynamic'] }),
+      want('blue', [row(kinds.ls, 'blue')]),
+    ])
+    expect(plan.steps.map((step) => step.do)).toEqual(['insert', 'insert'])
+    const web = named(rows, 'Logical_Switch_Port', 'web')
+    expect(mapOf(web, 'external_ids')).toEqual({ vendor: 'kube-ovn', owner: 'net/web', id: 'lsp/web' })
+    expect(elementsOf(named(rows, 'Logical_Switch', 'blue'), 'ports')).toEqual([web._uuid])
+  })
+
+  it('adds the ports of many keys to a switch in one operation', () => {
+    const rows = new MemoryRows(schema)
+    reconcile(rows, [want('blue', [row(kinds.ls, 'blue')])])
+    const plan = reconcile(rows, [port('a', 'blue'), port('b', 'blue'), port('c', 'blue')])
+    expect(plan.steps.filter((step) => step.do === 'mutate')).toHaveLength(1)
+    expect(elementsOf(named(rows, 'Logical_Switch', 'blue'), 'ports')).toHaveLength(3)
+  })
+
+  it('moves a port between switches and keeps its row', () => {
+    const rows = new MemoryRows(schema)
+    const switches = want('both', [row(kinds.ls, 'blue'), row(kinds.ls, 'red')])
+    reconcile(rows, [switches, port('web', 'blue')])
+    const before = named(rows, 'Logical_Switch_Port', 'web')._uuid
+    reconcile(rows, [port('web', 'red')])
+    expect(elementsOf(named(rows, 'Logical_Switch', 'blue'), 'ports')).toEqual([])
+    expect(elementsOf(named(rows, 'Logical_Switch', 'red'), 'ports')).toEqual([before])
+  })
+
+  it('removes a port by its reference, and a switch by itself', () => {
+    const rows = new MemoryRows(schema)
+    reconcile(rows, [want('blue', [row(kinds.ls, 'blue')]), port('web', 'blue')])
+    const plan = reconcile(rows, [want('web', [])])
+    expect(plan.steps.map((step) => step.do)).toEqual(['mutate'])
+    expect(plan.outcomes.map(({ outcome, id }) => [outcome, id])).toEqual([['deleted', 'lsp/web']])
+    expect([...rows.scan('Logical_Switch_Port')]).toEqual([])
+    expect(reconcile(rows, [want('blue', [])]).steps.map((step) => step.do)).toEqual(['delete'])
+  })
+
+  it('leaves entries of others in a shared map, and removes what is asked for as undefined', () => {
+    const rows = new MemoryRows(schema)
+    reconcile(rows, [
+      want('blue', [row(kinds.ls, 'blue', { other_config: { subnet: '10.0.0.0/24', mcast: 'x' } })]),
+    ])
+    const { _uuid } = named(rows, 'Logical_Switch', 'blue')
+    const mutations = [['other_config', 'insert', { stranger: '1' }]] as const
+    rows.apply([{ do: 'mutate', table: 'Logical_Switch', uuid: _uuid, mutations }])
+    const columns = { other_config: { subnet: '10.1.0.0/24', mcast: undefined } }
+    const plan = reconcile(rows, [want('blue', [row(kinds.ls, 'blue', columns)])])
+    expect(plan.steps.map((step) => step.do)).toEqual(['mutate'])
+    expect(mapOf(named(rows, 'Logical_Switch', 'blue'), 'other_config')).toEqual({
+      subnet: '10.1.0.0/24',
+      stranger: '1',
+    })
+  })
+
+  it('replaces an exact map as a whole', () => {
+    const rows = new MemoryRows(schema)
+    const lb = (vips: Record<string, string>) => want('lb', [row(kinds.lb, 'lb', { vips })])
+    reconcile(rows, [lb({ a: '1', b: '2' })])
+    reconcile(rows, [lb({ b: '3' })])
+    expect(mapOf(named(rows, 'Load_Balancer', 'lb'), 'vips')).toEqual({ b: '3' })
+  })
+
+  it('changes a large set by its difference', () => {
+    const rows = new MemoryRows(schema)
+    const addresses = Array.from({ length: 40 }, (_, n) => `10.0.0.${n}`)
+    reconcile(rows, [want('blue', [row(kinds.ls, 'blue')]), port('web', 'blue', { addresses })])
+    const plan = reconcile(rows, [port('web', 'blue', { addresses: [...addresses.slice(1), '10.0.0.99'] })])
+    expect(plan.steps).toEqual([
+      {
+        do: 'mutate',
+        table: 'Logical_Switch_Port',
+        uuid: named(rows, 'Logical_Switch_Port', 'web')._uuid,
+        mutations: [
+          ['addresses', 'delete', ['10.0.0.0']],
+          ['addresses', 'insert', ['10.0.0.99']],
+        ],
+      },
+    ])
+    expect(
+      planOn(rows, [port('web', 'blue', { addresses: [...addresses.slice(1), '10.0.0.99'] })]).steps,
+    ).toEqual([])
+  })
+
+  it('keeps what was generated for a new row', () => {
+    const rows = new MemoryRows(schema)
+    const ls = (mac: string) =>
+      want('blue', [{ ...row(kinds.ls, 'blue'), onInsert: { other_config: { mac } } }])
+    reconcile(rows, [ls('first')])
+    expect(reconcile(rows, [ls('second')]).steps).toEqual([])
+    expect(mapOf(named(rows, 'Logical_Switch', 'blue'), 'other_config')).toEqual({ mac: 'first' })
+  })
+
+  it('holds a key whose container is missing, and not its neighbours', () => {
+    const rows = new MemoryRows(schema)
+    const plan = reconcile(rows, [
+      port('web', 'nowhere'),
+      want('blue', [row(kinds.ls, 'blue')]),
+      port('db', 'blue'),
+    ])
+    expect(plan.held).toEqual(new Map([['net/web', [{ kind: 'ls', id: 'nowhere' }]]]))
+    expect([...rows.scan('Logical_Switch_Port')]).toHaveLength(1)
+  })
+
+  it('holds a key that refers to a row of a held key', () => {
+    const rows = new MemoryRows(schema)
+    const group = want('group', [row(kinds.group, 'g')], [])
+    const lb = want(
+      'lb',
+      [row(kinds.lb, 'lb')],
+      [{ of: { kind: 'ls', id: 'no' }, column: 'load_balancer', value: { kind: 'lb', id: 'lb' } }],
+    )
+    const dependent = want('p', [row(kinds.lsp, 'p', { dhcpv4_options: { kind: 'lb', id: 'lb' } })])
+    const plan = reconcile(rows, [group, lb, dependent])
+    expect([...plan.held.keys()]).toEqual(['net/lb', 'net/p'])
+    expect(plan.touched).toEqual(new Set(['net/group']))
+  })
+
+  it('leaves out a weak reference in a set until its row exists', () => {
+    const rows = new MemoryRows(schema)
+    const group = want('g', [row(kinds.group, 'g', { ports: ['a', 'b'].map((id) => ({ kind: 'lsp', id })) })])
+    const plan = reconcile(rows, [want('blue', [row(kinds.ls, 'blue')]), port('a', 'blue'), group])
+    expect(plan.awaited).toEqual(new Map([['net/g', [{ kind: 'lsp', id: 'b' }]]]))
+    expect(elementsOf(named(rows, 'Port_Group', 'g'), 'ports')).toHaveLength(1)
+    reconcile(rows, [port('b', 'blue')])
+    reconcile(rows, [group])
+    expect(elementsOf(named(rows, 'Port_Group', 'g'), 'ports')).toHaveLength(2)
+  })
+
+  it('does not refer to a row that the same plan removes', () => {
+    const rows = new MemoryRows(schema)
+    reconcile(rows, [want('blue', [row(kinds.ls, 'blue')])])
+    const plan = reconcile(rows, [want('blue', []), port('web', 'blue')])
+    expect([...plan.held.keys()]).toEqual(['net/web'])
+    expect([...rows.scan('Logical_Switch')]).toEqual([])
+  })
+
+  it('adopts the row that upstream wrote', () => {
+    const rows = new MemoryRows(schema)
+    const uuid = rows.insert('Logical_Switch', {
+      name: 'blue',
+      external_ids: { vendor: 'kube-ovn', old: 'yes' },
+    })
+    const plan = reconcile(rows, [want('blue', [row(kinds.ls, 'blue')])])
+    expect(plan.outcomes).toEqual([
+      {
+        outcome: 'adopted',
+        owner: 'net/blue',
+        id: 'ls/blue',
+        table: 'Logical_Switch',
+        columns: ['external_ids'],
+      },
+    ])
+    const adopted = named(rows, 'Logical_Switch', 'blue')
+    expect(adopted._uuid).toBe(uuid)
+    expect(mapOf(adopted, 'external_ids')).toEqual({
+      vendor: 'kube-ovn',
+      old: 'yes',
+      owner: 'net/blue',
+      id: 'ls/blue',
+    })
+  })
+
+  it('recognises a row of its own whose id was changed', () => {
+    const rows = new MemoryRows(schema)
+    reconcile(rows, [want('blue', [row(kinds.ls, 'blue')])])
+    const { _uuid: uuid } = named(rows, 'Logical_Switch', 'blue')
+    const columns = { external_ids: { vendor: 'kube-ovn', owner: 'net/blue', id: 'ls/other' } }
+    rows.apply([{ do: 'update', table: 'Logical_Switch', uuid, columns }])
+    reconcile(rows, [want('blue', [row(kinds.ls, 'blue')])])
+    expect(mapOf(named(rows, 'Logical_Switch', 'blue'), 'external_ids')['id']).toBe('ls/blue')
+    expect(named(rows, 'Logical_Switch', 'blue')._uuid).toBe(uuid)
+  })
+
+  it('keeps one of two rows with the same id', () => {
+    const rows = new MemoryRows(schema)
+    const ids = { vendor: 'kube-ovn', owner: 'net/blue', id: 'ls/blue' }
+    const first = rows.insert('Logical_Switch', { name: 'blue', external_ids: ids })
+    rows.insert('Logical_Switch', { name: 'blue', external_ids: ids })
+    reconcile(rows, [want('blue', [row(kinds.ls, 'blue')])])
+    expect([...rows.scan('Logical_Switch')].map((one) => one._uuid)).toEqual([first])
+  })
+
+  it('hands a row from one key to another', () => {
+    const rows = new MemoryRows(schema)
+    reconcile(rows, [want('old', [row(kinds.ls, 'blue')])])
+    const { _uuid: uuid } = named(rows, 'Logical_Switch', 'blue')
+    reconcile(rows, [want('old', []), want('new', [row(kinds.ls, 'blue')])])
+    const moved = named(rows, 'Logical_Switch', 'blue')
+    expect([moved._uuid, mapOf(moved, 'external_ids')['owner']]).toEqual([uuid, 'net/new'])
+  })
+
+  it('gives a row that two keys want to one of them', () => {
+    const rows = new MemoryRows(schema)
+    const plan = reconcile(rows, [want('b', [row(kinds.ls, 'x')]), want('a', [row(kinds.ls, 'x')])])
+    expect([...plan.problems].map(([owner, { code }]) => [owner, code])).toEqual([
+      ['net/b', 'reconcile-row-claimed-twice'],
+    ])
+    expect(mapOf(named(rows, 'Logical_Switch', 'x'), 'external_ids')['owner']).toBe('net/a')
+  })
+
+  it.each([
+    ['an unknown column', want('k', [row(kinds.ls, 'k', { nonsense: 1 })]), 'nonsense'],
+    ['a shared column', want('k', [row(kinds.ls, 'k', { ports: [] })]), 'ports'],
+    ['a map where a value belongs', want('k', [row(kinds.ls, 'k', { name: { a: '1' } })]), 'name'],
+    ['a set where a value belongs', want('k', [row(kinds.ls, 'k', { name: ['a'] })]), 'name'],
+    [
+      'a membership that is not declared',
+      want('k', [], [{ of: { kind: 'group', id: 'g' }, column: 'ports', value: 'x' }]),
+      'ports',
+    ],
+  ])('refuses %s and plans the rest', (_name, bad, column) => {
+    const plan = planOn(new MemoryRows(schema), [bad, want('good', [row(kinds.ls, 'good')])])
+    expect(plan.problems.get('net/k')?.details).toMatchObject({ owner: 'net/k', column })
+    expect([...plan.touched]).toEqual(['net/good'])
+  })
+
+  it('changes single entries of the only row of a table', () => {
+    const rows = new MemoryRows(schema)
+    const entry = (value: string | undefined) =>
+      want('g', [], [{ singleton: 'NB_Global', column: 'options', key: 'mac_prefix', value }])
+    expect([...planOn(rows, [entry('0a')]).held.keys()]).toEqual(['net/g'])
+    const uuid = rows.insert('NB_Global', { options: { other: '1', mac_prefix: '00' } })
+    reconcile(rows, [entry('0a')])
+    expect(columnOf(rows.get('NB_Global', uuid) ?? { _uuid: '' }, 'options')).toEqual({
+      other: '1',
+      mac_prefix: '0a',
+    })
+    expect(planOn(rows, [entry('0a')]).steps).toEqual([])
+    reconcile(rows, [entry(undefined)])
+    expect(columnOf(rows.get('NB_Global', uuid) ?? { _uuid: '' }, 'options')).toEqual({ other: '1' })
+  })
+
+  it('releases a value that it contributed before', () => {
+    const rows = new MemoryRows(schema)
+    const lb = want('lb', [row(kinds.lb, 'lb')])
+    const member = {
+      of: { kind: 'ls', id: 'blue' },
+      column: 'load_balancer',
+      value: { kind: 'lb', id: 'lb' },
+    }
+    reconcile(rows, [want('blue', [row(kinds.ls, 'blue')]), lb, want('user', [], [member])])
+    expect(elementsOf(named(rows, 'Logical_Switch', 'blue'), 'load_balancer')).toHaveLength(1)
+    reconcile(rows, [{ ...want('user', []), released: [member] }])
+    expect(elementsOf(named(rows, 'Logical_Switch', 'blue'), 'load_balancer')).toEqual([])
+    expect(catalog.sharedByRefTable.get('Load_Balancer')).toHaveLength(1)
+  })
+})

@@ -1,0 +1,129 @@
+import type { KubeOvnError } from '@kube-ovn/errors'
+import type { RowRef } from '@kube-ovn/ovn-names'
+import type { NewValue, Uuid } from 'ovsdb-client'
+import type { Catalog } from './catalog.ts'
+import { Edits } from './edits.ts'
+import { idOf, type OwnerMark } from './marks.ts'
+import { planMembers } from './members.ts'
+import { resolveWants, type ResolveRequest, type Resolution, type TableRow } from './resolve.ts'
+import { diffRow, newColumns } from './row-diff.ts'
+import { sharedContainersOf } from './containers.ts'
+import type { DeleteStep, InsertStep, RowOutcome, Step, UpdateStep } from './steps.ts'
+
+export interface Plan {
+  /** All of them belong into one transaction. None means that the database is as it should be. */
+  readonly steps: readonly Step[]
+  readonly outcomes: readonly RowOutcome[]
+  /** The keys for whose sake there are steps. */
+  readonly touched: ReadonlySet<OwnerMark>
+  /** Keys for which nothing was planned because rows that they refer to are missing. */
+  readonly held: ReadonlyMap<OwnerMark, readonly RowRef[]>
+  /** References that were left out because their rows are missing; the rest of the key is planned. */
+  readonly awaited: ReadonlyMap<OwnerMark, readonly RowRef[]>
+  /** Keys for which nothing was planned because their desired state is wrong. */
+  readonly problems: ReadonlyMap<OwnerMark, KubeOvnError>
+}
+
+/** State of a plan in the making. */
+export interface Draft {
+  readonly request: ResolveRequest
+  readonly resolution: Resolution
+  readonly edits: Edits
+  /** Columns of the rows to be inserted, by their names. */
+  readonly inserts: Map<string, Record<string, NewValue>>
+  readonly touched: Set<OwnerMark>
+  readonly outcomes: RowOutcome[]
+}
+
+/**
+ * Computes what must change in the database so that every key has what it wants, and nothing that it had before
+ * and no longer wants.
+ *
+ * Pure: the same request gives the same plan, in whatever order the wants stand. Applying the plan makes the next
+ * one empty. Rows without an owner of ours are not touched, unless they are adopted or are containers of ours.
+ */
+export function planRows(request: ResolveRequest): Plan {
+  const resolution = resolveWants(request)
+  const draft = draftOf(request, resolution)
+  const steps: Step[] = []
+  for (const want of resolution.ready) {
+    for (const target of resolution.targetsOf.get(want.owner) ?? []) {
+      const { owner, id, existing } = target
+      const { table } = target.row.kind
+      const shape = request.catalog.tables.get(table)
+      if (shape === undefined) continue
+      if (existing === undefined) {
+        const columns = newColumns(target, shape, resolution.resolve)
+        draft.inserts.set(target.name, columns)
+        const step: InsertStep = { do: 'insert', table, name: target.name, columns }
+        steps.push(step)
+        draft.outcomes.push({ outcome: 'inserted', owner, id, table })
+        draft.touched.add(owner)
+        continue
+      }
+      const { update, columns } = diffRow(target, existing, shape, resolution.resolve, draft.edits)
+      if (columns.length === 0) continue
+      if (Object.keys(update).length > 0) {
+        const step: UpdateStep = { do: 'update', table, uuid: existing._uuid, columns: update }
+        steps.push(step)
+      }
+      draft.outcomes.push({ outcome: target.isAdopted ? 'adopted' : 'updated', owner, id, table, columns })
+      draft.touched.add(owner)
+    }
+  }
+  const removed = new Set<Uuid>()
+  for (const want of resolution.ready) {
+    for (const unwanted of resolution.unwantedOf.get(want.owner) ?? []) {
+      if (!removed.has(unwanted.row._uuid)) steps.push(...removeRow(unwanted, want.owner, draft))
+      removed.add(unwanted.row._uuid)
+    }
+  }
+  for (const want of resolution.ready) planMembers(want, draft)
+  return planOf(draft, [...steps, ...draft.edits.steps()])
+}
+
+/** Plans the removal of rows that no key owns. */
+export function planRemoval(rows: readonly TableRow[], request: ResolveRequest): Plan {
+  const doomed = new Set(rows.map(({ row }) => row._uuid))
+  const resolution: Resolution = { ...resolveWants(request), doomed }
+  const draft = draftOf(request, resolution)
+  const deletions = rows.flatMap((row) => removeRow(row, nobody, draft))
+  return planOf(draft, [...deletions, ...draft.edits.steps()])
+}
+
+const nobody: OwnerMark = ''
+
+function draftOf(request: ResolveRequest, resolution: Resolution): Draft {
+  return { request, resolution, edits: new Edits(), inserts: new Map(), touched: new Set(), outcomes: [] }
+}
+
+function planOf({ resolution, outcomes, touched }: Draft, steps: readonly Step[]): Plan {
+  const { held, awaited, problems } = resolution
+  return { steps, outcomes, touched, held, awaited, problems }
+}
+
+/**
+ * Removes a row of ours: of a root table by deleting it, of another by removing the references that keep it.
+ *
+ * A row that is kept by a container of somebody else only is left: containers of others are not ours to change.
+ */
+function removeRow({ table, row }: TableRow, owner: OwnerMark, draft: Draft): readonly DeleteStep[] {
+  const { request, resolution, edits } = draft
+  const isRoot = isRootTable(request.catalog, table)
+  let isFreed = isRoot
+  for (const container of sharedContainersOf(table, row._uuid, request)) {
+    // The server itself drops weak references to a row that is gone.
+    if (container.isWeak) continue
+    isFreed = true
+    if (resolution.doomed.has(container.row._uuid)) continue
+    edits.delete(container.table, container.row._uuid, container.column, row._uuid)
+  }
+  if (!isFreed) return []
+  draft.outcomes.push({ outcome: 'deleted', owner, id: idOf(row) ?? row._uuid, table })
+  draft.touched.add(owner)
+  return isRoot ? [{ do: 'delete', table, uuid: row._uuid }] : []
+}
+
+function isRootTable(catalog: Catalog, table: string): boolean {
+  return catalog.tables.get(table)?.isRoot !== false
+}

@@ -1,0 +1,174 @@
+import type { Clock } from '@kube-ovn/time'
+
+/** Keys of live changes are taken before those of an initial list. */
+export type Band = 'live' | 'initial'
+
+/** Hears what a queue does, for metrics. */
+export interface QueueObserver<K> {
+  added(key: K): void
+  taken(key: K, waitedMs: number): void
+  finished(key: K, workedMs: number): void
+}
+
+export interface QueueOptions<K> {
+  readonly clock: Clock
+  /** At most one take of a key in this time; 0 for no limit. */
+  paceMs(key: K): number
+  /** Keys became ready. Called from within `add`, so it must not take at once. */
+  onReady(): void
+  readonly observer?: QueueObserver<K>
+}
+
+interface Waiting {
+  readonly sinceMs: number
+  band: Band
+}
+
+interface Working {
+  readonly sinceMs: number
+  /** Arrived meanwhile: queued again when the work is done. */
+  again: Band | undefined
+}
+
+/**
+ * Holds keys to be worked on, each once.
+ *
+ * A key that is being worked on is not taken again; it is queued anew afterwards if it was added meanwhile.
+ */
+export class WorkQueue<K> implements Disposable {
+  readonly #options: QueueOptions<K>
+  readonly #clock: Clock
+  readonly #bands: Readonly<Record<Band, Set<K>>> = { live: new Set(), initial: new Set() }
+  readonly #waiting = new Map<K, Waiting>()
+  readonly #working = new Map<K, Working>()
+  readonly #paced = new Map<K, Disposable>()
+  readonly #later = new Map<K, Disposable>()
+  readonly #takenAtMs = new Map<K, number>()
+
+  constructor(options: QueueOptions<K>) {
+    this.#options = options
+    this.#clock = options.clock
+  }
+
+  /** Queues a key now, or as soon as its pace allows. A pending retry or recheck is superseded. */
+  add(key: K, band: Band): void {
+    const working = this.#working.get(key)
+    if (working !== undefined) {
+      working.again = working.again === 'live' ? 'live' : band
+      return
+    }
+    const waiting = this.#waiting.get(key)
+    if (waiting !== undefined) {
+      if (waiting.band === 'initial' && band === 'live') this.#move(key, waiting)
+      return
+    }
+    this.#cancel(this.#later, key)
+    if (this.#paced.has(key)) return
+    const paceMs = this.#options.paceMs(key)
+    const takenAtMs = paceMs > 0 ? this.#takenAtMs.get(key) : undefined
+    const restMs = takenAtMs === undefined ? 0 : takenAtMs + paceMs - this.#clock.monotonic()
+    if (restMs <= 0) {
+      this.#enqueue(key, band)
+      return
+    }
+    const timer = this.#clock.setTimer(restMs, () => {
+      this.#paced.delete(key)
+      this.#enqueue(key, band)
+    })
+    this.#paced.set(key, timer)
+  }
+
+  /** Queues a key after a time, unless it is queued before. Replaces an earlier delay. */
+  addAfter(key: K, delayMs: number): void {
+    if (this.#waiting.has(key) || this.#paced.has(key)) return
+    this.#cancel(this.#later, key)
+    const timer = this.#clock.setTimer(delayMs, () => {
+      this.#later.delete(key)
+      this.add(key, 'live')
+    })
+    this.#later.set(key, timer)
+  }
+
+  /** Takes up to `limit` keys, live ones first, in the order in which they came. */
+  take(limit: number): readonly K[] {
+    const taken: K[] = []
+    const nowMs = this.#clock.monotonic()
+    for (const band of [this.#bands.live, this.#bands.initial]) {
+      for (const key of band) {
+        if (taken.length >= limit) return taken
+        band.delete(key)
+        const waitedMs = nowMs - (this.#waiting.get(key)?.sinceMs ?? nowMs)
+        this.#waiting.delete(key)
+        this.#working.set(key, { sinceMs: nowMs, again: undefined })
+        if (this.#options.paceMs(key) > 0) this.#takenAtMs.set(key, nowMs)
+        this.#options.observer?.taken(key, waitedMs)
+        taken.push(key)
+      }
+    }
+    return taken
+  }
+
+  /** Ends the work on a key that was taken. */
+  done(key: K): void {
+    const working = this.#working.get(key)
+    if (working === undefined) return
+    this.#working.delete(key)
+    this.#options.observer?.finished(key, this.#clock.monotonic() - working.sinceMs)
+    if (working.again !== undefined) this.add(key, working.again)
+  }
+
+  get hasReady(): boolean {
+    return this.#waiting.size > 0
+  }
+
+  /** Nothing is ready, being worked on or held back by its pace. Retries and rechecks do not count. */
+  get isIdle(): boolean {
+    return this.#waiting.size === 0 && this.#working.size === 0 && this.#paced.size === 0
+  }
+
+  /** How long the key that has waited longest, or is worked on longest, has not been served. */
+  get oldestMs(): number {
+    let sinceMs = Number.POSITIVE_INFINITY
+    for (const entry of this.#waiting.values()) sinceMs = Math.min(sinceMs, entry.sinceMs)
+    for (const entry of this.#working.values()) sinceMs = Math.min(sinceMs, entry.sinceMs)
+    return Math.max(0, this.#clock.monotonic() - Math.min(sinceMs, this.#clock.monotonic()))
+  }
+
+  /** Keys that wait, and for each key that is worked on for how long. */
+  *waiting(): Iterable<K> {
+    yield* this.#waiting.keys()
+  }
+
+  *working(): Iterable<readonly [key: K, workedMs: number]> {
+    const nowMs = this.#clock.monotonic()
+    for (const [key, { sinceMs }] of this.#working) yield [key, nowMs - sinceMs]
+  }
+
+  [Symbol.dispose](): void {
+    for (const timers of [this.#paced, this.#later]) {
+      for (const timer of timers.values()) timer[Symbol.dispose]()
+      timers.clear()
+    }
+    this.#waiting.clear()
+    this.#bands.live.clear()
+    this.#bands.initial.clear()
+  }
+
+  #enqueue(key: K, band: Band): void {
+    this.#waiting.set(key, { sinceMs: this.#clock.monotonic(), band })
+    this.#bands[band].add(key)
+    this.#options.observer?.added(key)
+    this.#options.onReady()
+  }
+
+  #move(key: K, waiting: Waiting): void {
+    this.#bands.initial.delete(key)
+    this.#bands.live.add(key)
+    waiting.band = 'live'
+  }
+
+  #cancel(timers: Map<K, Disposable>, key: K): void {
+    timers.get(key)?.[Symbol.dispose]()
+    timers.delete(key)
+  }
+}

@@ -1,0 +1,203 @@
+import type { KubeOvnError } from '@kube-ovn/errors'
+import type { RowRef } from '@kube-ovn/ovn-names'
+import type { RowBase, Uuid } from 'ovsdb-client'
+import type { Catalog } from './catalog.ts'
+import { RowClaimedTwiceError } from './errors.ts'
+import type { OwnedRow } from './feature.ts'
+import { idIndex, idMark, idOf, ownerIndex, ownerOf, type IdMark, type OwnerMark } from './marks.ts'
+import type { Rows } from './rows.ts'
+import type { Element } from './values.ts'
+import { defectOf, isSingleton, referencesOf, type Adoptable, type Want } from './want.ts'
+
+/** A wanted row and the row of the database that it is, if there is one. */
+export interface Target {
+  readonly owner: OwnerMark
+  readonly id: IdMark
+  readonly row: OwnedRow
+  readonly existing: RowBase | undefined
+  readonly isAdopted: boolean
+  /** Names the row within the transaction; used when nothing exists. */
+  readonly name: string
+}
+
+export interface TableRow {
+  readonly table: string
+  readonly row: RowBase
+}
+
+/** Which row is which: the first half of planning. */
+export interface Resolution {
+  /** Wants that can be planned now. */
+  readonly ready: readonly Want[]
+  readonly targetsOf: ReadonlyMap<OwnerMark, readonly Target[]>
+  /** Rows that the owner has and no longer wants. */
+  readonly unwantedOf: ReadonlyMap<OwnerMark, readonly TableRow[]>
+  /** Rows that go away with this plan. */
+  readonly doomed: ReadonlySet<Uuid>
+  readonly held: ReadonlyMap<OwnerMark, readonly RowRef[]>
+  readonly awaited: ReadonlyMap<OwnerMark, readonly RowRef[]>
+  readonly problems: ReadonlyMap<OwnerMark, KubeOvnError>
+  resolve(ref: RowRef): Element | undefined
+}
+
+export interface ResolveRequest {
+  readonly wants: readonly Want[]
+  readonly rows: Rows
+  readonly catalog: Catalog
+  readonly adoptable: Adoptable
+  /** The living key that wants a row, as far as known from earlier plans. */
+  holderOf?(id: IdMark): OwnerMark | undefined
+}
+
+/**
+ * Finds the existing row of every wanted one, and sets aside the keys that cannot be planned.
+ *
+ * A key is held when a row that it refers to neither exists nor comes into being with this plan; holding one may
+ * make others held. References that may be missing are left out and awaited.
+ */
+export function resolveWants(request: ResolveRequest): Resolution {
+  const { catalog, rows, adoptable } = request
+  const problems = new Map<OwnerMark, KubeOvnError>()
+  const wants = [...request.wants].sort((a, b) => (a.owner < b.owner ? -1 : 1))
+  const wantedBy = claimRows(wants, request, problems)
+  const targets = new Map<IdMark, Target>()
+  const targetsOf = new Map<OwnerMark, readonly Target[]>()
+  const unwantedOf = new Map<OwnerMark, readonly TableRow[]>()
+  for (const want of wants) {
+    if (problems.has(want.owner)) continue
+    const { found, unwanted } = matchRows(want, request, wantedBy, targets.size)
+    for (const target of found) targets.set(target.id, target)
+    targetsOf.set(want.owner, found)
+    unwantedOf.set(want.owner, unwanted)
+  }
+
+  const held = new Map<OwnerMark, readonly RowRef[]>()
+  let doomed: ReadonlySet<Uuid> = new Set()
+  function resolve(ref: RowRef): Element | undefined {
+    const id = idMark(ref)
+    const target = targets.get(id)
+    if (target?.existing !== undefined) return target.existing._uuid
+    if (target !== undefined) return held.has(target.owner) ? undefined : { named: target.name }
+    const table = catalog.kinds.get(ref.kind)?.table
+    if (table === undefined) return isSingleton(ref) ? firstOf(rows.scan(ref.id))?._uuid : undefined
+    const marked = lowest(rows.find(table, idIndex, id).filter((row) => ownerOf(row) !== undefined))?._uuid
+    const uuid = marked ?? adoptable.find(id)
+    return uuid === undefined || doomed.has(uuid) ? undefined : uuid
+  }
+  function missing(want: Want, isOptional: boolean): readonly RowRef[] {
+    const isNew = (row: OwnedRow) => targets.get(markOf(row))?.existing === undefined
+    return referencesOf(want, catalog, isNew)
+      .filter((reference) => reference.isOptional === isOptional && resolve(reference.ref) === undefined)
+      .map((reference) => reference.ref)
+  }
+
+  let ready = wants.filter((want) => !problems.has(want.owner))
+  for (;;) {
+    doomed = new Set(ready.flatMap((want) => (unwantedOf.get(want.owner) ?? []).map(({ row }) => row._uuid)))
+    const before = held.size
+    for (const want of ready) {
+      const lacking = missing(want, false)
+      if (lacking.length > 0) held.set(want.owner, lacking)
+    }
+    if (held.size === before) break
+    ready = ready.filter((want) => !held.has(want.owner))
+  }
+  const awaited = new Map<OwnerMark, readonly RowRef[]>()
+  for (const want of ready) {
+    const lacking = missing(want, true)
+    if (lacking.length > 0) awaited.set(want.owner, lacking)
+  }
+  return { ready, targetsOf, unwantedOf, doomed, held, awaited, problems, resolve }
+}
+
+/** Gives each row to one key, and finds the keys that must do without. */
+function claimRows(
+  wants: readonly Want[],
+  request: ResolveRequest,
+  problems: Map<OwnerMark, KubeOvnError>,
+): ReadonlyMap<IdMark, OwnerMark> {
+  const owners = new Set(wants.map((want) => want.owner))
+  const wantedBy = new Map<IdMark, OwnerMark>()
+  for (const want of wants) {
+    const defect = defectOf(want, request.catalog)
+    if (defect !== undefined) {
+      problems.set(want.owner, defect)
+      continue
+    }
+    const ids = want.desired.rows.map(markOf)
+    for (const id of ids) {
+      const living = request.holderOf?.(id)
+      const holder = wantedBy.get(id) ?? (living === undefined || owners.has(living) ? undefined : living)
+      if (holder === undefined || holder === want.owner) continue
+      problems.set(want.owner, new RowClaimedTwiceError(id, want.owner, holder))
+      break
+    }
+    if (!problems.has(want.owner)) for (const id of ids) wantedBy.set(id, want.owner)
+  }
+  return wantedBy
+}
+
+function matchRows(
+  want: Want,
+  { rows, adoptable }: ResolveRequest,
+  wantedBy: ReadonlyMap<IdMark, OwnerMark>,
+  offset: number,
+): { found: readonly Target[]; unwanted: readonly TableRow[] } {
+  const tables = new Set(want.kinds.map((kind) => kind.table))
+  const owned = [...tables].flatMap((table) =>
+    rows.find(table, ownerIndex, want.owner).map((row) => ({ table, row })),
+  )
+  const kept = new Set<Uuid>()
+  const duplicates: TableRow[] = []
+  // A row of ours whose id was tampered with is recognised by its content rather than replaced.
+  const strayed = new Map<IdMark, RowBase>()
+  for (const { table, row } of owned) {
+    const mark = idOf(row)
+    if (mark !== undefined && wantedBy.has(mark)) continue
+    const natural = adoptable.identify(table, row)
+    if (natural !== undefined && wantedBy.get(natural) === want.owner) strayed.set(natural, row)
+  }
+  const found = want.desired.rows.map((row, n): Target => {
+    const id = markOf(row)
+    const { table } = row.kind
+    const marked = rows.find(table, idIndex, id).filter((one) => ownerOf(one) !== undefined)
+    const best = lowest(marked)
+    for (const one of marked) if (one !== best) duplicates.push({ table, row: one })
+    const adoptableUuid = best === undefined ? adoptable.find(id) : undefined
+    const adopted = adoptableUuid === undefined ? undefined : rows.get(table, adoptableUuid)
+    const existing = best ?? adopted ?? strayed.get(id)
+    if (existing !== undefined) kept.add(existing._uuid)
+    return {
+      owner: want.owner,
+      id,
+      row,
+      existing,
+      isAdopted: adopted !== undefined,
+      name: `row${offset + n}`,
+    }
+  })
+  const listed = new Set(duplicates.map(({ row }) => row._uuid))
+  const unwanted = owned.filter(({ row }) => {
+    if (kept.has(row._uuid) || listed.has(row._uuid)) return false
+    // Another key of this plan takes the row over.
+    const mark = idOf(row)
+    return mark === undefined || !wantedBy.has(mark)
+  })
+  return { found, unwanted: [...unwanted, ...duplicates] }
+}
+
+function markOf(row: OwnedRow): IdMark {
+  return idMark({ kind: row.kind.name, id: row.id })
+}
+
+function lowest(rows: readonly RowBase[]): RowBase | undefined {
+  return rows.reduce<RowBase | undefined>(
+    (best, row) => (best === undefined || row._uuid < best._uuid ? row : best),
+    undefined,
+  )
+}
+
+function firstOf(rows: Iterable<RowBase>): RowBase | undefined {
+  for (const row of rows) return row
+  return undefined
+}

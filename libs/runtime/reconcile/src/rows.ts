@@ -1,0 +1,41 @@
+import type { Atom, RowBase, Uuid, Value } from 'ovsdb-client'
+
+/**
+ * The rows of a database as the kernel sees them: tables and columns by name, whatever the schema.
+ *
+ * A `Cache` of ovsdb-client is one.
+ */
+export interface Rows {
+  get(table: string, uuid: Uuid): RowBase | undefined
+  find(table: string, index: string, key: Atom): readonly RowBase[]
+  scan(table: string): Iterable<RowBase>
+}
+
+type Columns = RowBase & Readonly<Record<string, Value>>
+
+export function columnOf(row: RowBase, column: string): Value {
+  return (row as Columns)[column]
+}
+
+const emptyMap: Readonly<Record<string, Atom>> = Object.freeze({})
+
+export function mapOf(row: RowBase, column: string): Readonly<Record<string, Atom>> {
+  const value = columnOf(row, column)
+  return isMap(value) ? value : emptyMap
+}
+
+/** A column's elements: of a set all, of an optional or single value none or one. */
+export function elementsOf(row: RowBase, column: string): readonly Atom[] {
+  const value = columnOf(row, column)
+  if (value === undefined || isMap(value)) return []
+  return isArray(value) ? value : [value]
+}
+
+/** Like `Array.isArray`, which does not recognise read-only arrays. */
+export function isArray<T>(value: T): value is Extract<T, readonly unknown[]> {
+  return Array.isArray(value)
+}
+
+function isMap(value: Value): value is Readonly<Record<string, Atom>> {
+  return typeof value === 'object' && !Array.isArray(value)
+}

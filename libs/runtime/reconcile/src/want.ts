@@ -1,0 +1,121 @@
+import type { KubeOvnError } from '@kube-ovn/errors'
+import type { RowKind, RowRef } from '@kube-ovn/ovn-names'
+import type { RowBase, Uuid } from 'ovsdb-client'
+import type { Catalog, Column } from './catalog.ts'
+import { InvalidDesiredError } from './errors.ts'
+import type { Desired, Member, Membership, OwnedRow, SetMember } from './feature.ts'
+import { idMark, type IdMark, type OwnerMark } from './marks.ts'
+import { isRef, mismatchOf, refsIn } from './values.ts'
+
+/** What one key wants of the database. */
+export interface Want {
+  readonly owner: OwnerMark
+  /** The kinds and memberships of the key's feature: where to look for what it had before. */
+  readonly kinds: readonly RowKind[]
+  readonly memberships: readonly Membership[]
+  readonly desired: Pick<Desired, 'rows' | 'members'>
+  /** Values that the key contributed before, and that no key contributes any more. */
+  readonly released: readonly SetMember[]
+}
+
+/** Rows that carry no owner, known by what they are. */
+export interface Adoptable {
+  find(id: IdMark): Uuid | undefined
+  /** What a row is by its own content, whatever its marks say. */
+  identify(table: string, row: RowBase): IdMark | undefined
+}
+
+const singletonKind = 'singleton'
+
+/** The only row of a table has no kind; it is referred to, and waited for, under this name. */
+export function singletonRef(table: string): RowRef {
+  return { kind: singletonKind, id: table }
+}
+
+export function isSingleton(ref: RowRef): boolean {
+  return ref.kind === singletonKind
+}
+
+/** A reference, and whether its row may be missing: a weak reference in a set is added when its row appears. */
+export interface Reference {
+  readonly ref: RowRef
+  readonly isOptional: boolean
+}
+
+/** Every row that a want's rows and members name; `isNew` says for which rows `onInsert` counts. */
+export function referencesOf(
+  want: Want,
+  catalog: Catalog,
+  isNew: (row: OwnedRow) => boolean,
+): readonly Reference[] {
+  const references: Reference[] = []
+  for (const row of want.desired.rows) {
+    const table = catalog.tables.get(row.kind.table)
+    for (const columns of isNew(row) ? [row.columns, row.onInsert ?? {}] : [row.columns]) {
+      for (const [name, value] of Object.entries(columns)) {
+        const column = table?.columns.get(name)
+        if (column === undefined) continue
+        for (const ref of refsIn(column, value)) references.push({ ref, isOptional: mayLack(column) })
+      }
+    }
+  }
+  const own = new Set(want.desired.rows.map((row) => idMark({ kind: row.kind.name, id: row.id })))
+  for (const member of want.desired.members) {
+    if (!('of' in member)) {
+      references.push({ ref: singletonRef(member.singleton), isOptional: false })
+      continue
+    }
+    references.push({ ref: member.of, isOptional: false })
+    if (isRef(member.value))
+      references.push({ ref: member.value, isOptional: !own.has(idMark(member.value)) })
+  }
+  return references
+}
+
+function mayLack(column: Column): boolean {
+  return column.shape === 'set' && column.isWeak && column.minimum === 0
+}
+
+/** Finds what breaks the feature's declaration or the schema; a plan leaves such a key alone. */
+export function defectOf(want: Want, catalog: Catalog): KubeOvnError | undefined {
+  const seen = new Set<IdMark>()
+  for (const row of want.desired.rows) {
+    const id = idMark({ kind: row.kind.name, id: row.id })
+    if (!want.kinds.includes(row.kind)) {
+      return new InvalidDesiredError(want.owner, id, undefined, 'the feature does not declare the kind')
+    }
+    if (seen.has(id)) return new InvalidDesiredError(want.owner, id, undefined, 'the row is named twice')
+    seen.add(id)
+    for (const [name, value] of [...Object.entries(row.columns), ...Object.entries(row.onInsert ?? {})]) {
+      const column = catalog.tables.get(row.kind.table)?.columns.get(name)
+      const problem =
+        column === undefined
+          ? 'the table has no such column'
+          : row.kind.shared.includes(name)
+            ? 'the column is shared; contribute members'
+            : mismatchOf(column, value)
+      if (problem !== undefined) return new InvalidDesiredError(want.owner, id, name, problem)
+    }
+  }
+  for (const member of want.desired.members) {
+    const problem = memberDefect(member, want, catalog)
+    if (problem !== undefined) {
+      const container = 'of' in member ? idMark(member.of) : member.singleton
+      return new InvalidDesiredError(want.owner, container, member.column, problem)
+    }
+  }
+  return undefined
+}
+
+function memberDefect(member: Member, want: Want, catalog: Catalog): string | undefined {
+  if (!('of' in member)) {
+    const column = catalog.tables.get(member.singleton)?.columns.get(member.column)
+    return column?.shape === 'map' ? undefined : 'the table has no such map column'
+  }
+  const isDeclared = want.memberships.some(
+    (one) => one.kind === member.of.kind && one.column === member.column,
+  )
+  if (!isDeclared) return 'the feature does not declare the membership'
+  const kind = catalog.kinds.get(member.of.kind)
+  return kind === undefined || kind.shared.includes(member.column) ? undefined : 'the column is not shared'
+}

@@ -1,0 +1,24 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+
+/** Makes a registry of its own for a process, with the `process_*` and `nodejs_*` metrics in it. */
+export function processRegistry(): Registry {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const delay = monitorEventLoopDelay({ resolution: 10 })
+  delay.enable()
+  new Gauge({
+    name: 'kube_ovn_event_loop_delay_seconds',
+    help: 'How late the event loop was since the last scrape, by quantile.',
+    labelNames: ['quantile'],
+    registers: [registry],
+    collect() {
+      for (const quantile of [0.5, 0.99, 1]) {
+        const nanoseconds = delay.percentile(Math.max(quantile * 100, 1e-3))
+        this.set({ quantile: String(quantile) }, Number.isFinite(nanoseconds) ? nanoseconds / 1e9 : 0)
+      }
+      delay.reset()
+    },
+  })
+  return registry
+}

@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest'
+import { kernelMetrics, processRegistry, Registry } from './index.ts'
+
+it('shows the queue under the names of controller-runtime', async () => {
+  const registry = new Registry()
+  const metrics = kernelMetrics(registry)
+  metrics.observe({
+    depth: () => new Map([['subnet', 3]]),
+    working: () => new Map([['subnet', [1, 2.5]]]),
+  })
+  metrics.added('subnet')
+  metrics.reconciled('subnet', 'error', 20)
+  const text = await registry.metrics()
+  expect(text).toContain('workqueue_depth{name="subnet",controller="subnet",priority=""} 3')
+  expect(text).toContain('workqueue_adds_total{name="subnet",controller="subnet"} 1')
+  expect(text).toContain('workqueue_unfinished_work_seconds{name="subnet",controller="subnet"} 3.5')
+  expect(text).toContain('workqueue_longest_running_processor_seconds{name="subnet",controller="subnet"} 2.5')
+  expect(text).toContain('controller_runtime_reconcile_total{controller="subnet",result="error"} 1')
+  expect(text).toContain('controller_runtime_reconcile_errors_total{controller="subnet"} 1')
+})
+
+it('counts rows by kind and forgets orphans that are no longer held', async () => {
+  const registry = new Registry()
+  const metrics = kernelMetrics(registry)
+  metrics.rowChanged('lsp', 'inserted')
+  metrics.orphansHeld(new Map([['lsp', 60]]))
+  metrics.orphansHeld(new Map())
+  const text = await registry.metrics()
+  expect(text).toContain('kube_ovn_rows_total{kind="lsp",outcome="inserted"} 1')
+  expect(text).not.toContain('kube_ovn_orphans_held{')
+})
+
+it('keeps the registries of two processes apart', async () => {
+  const [one, other] = [processRegistry(), processRegistry()]
+  kernelMetrics(one)
+  expect(await one.metrics()).toContain('process_resident_memory_bytes')
+  expect(await one.metrics()).toContain('kube_ovn_event_loop_delay_seconds{quantile="0.99"}')
+  expect(await other.metrics()).not.toContain('workqueue_depth')
+})
