@@ -1,0 +1,60 @@
+import { join } from 'node:path'
+import { namespaces, pods } from '@kube-ovn/kube'
+import { ipResource, subnetResource, vpcResource } from '@kube-ovn/kube-api'
+import { startKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { untilControllerGone } from './controller-pods.ts'
+import { removeFinalizers } from './finalizers.ts'
+
+const crds = join(import.meta.dirname, '../../../helm/kube-ovn/crds')
+
+let api: KubeApi
+
+beforeAll(async () => {
+  api = await startKubeApi()
+  await api.installCrds(crds)
+})
+afterEach(() => api.reset())
+afterAll(() => api[Symbol.asyncDispose]())
+
+it('takes our finalizers, old and new, off all kinds and leaves those of others', async () => {
+  const { client } = api
+  const current = 'kubeovn.io/kube-ovn-controller'
+  await client.create(subnetResource, { metadata: { name: 'a', finalizers: [current, 'example.com/keep'] } })
+  await client.create(vpcResource, { metadata: { name: 'b', finalizers: ['kube-ovn-controller'] } })
+  await client.create(ipResource, { metadata: { name: 'c' } })
+
+  expect(await removeFinalizers(client)).toEqual([
+    { kind: 'IP', count: 0 },
+    { kind: 'Subnet', count: 1 },
+    { kind: 'Vpc', count: 1 },
+  ])
+
+  expect((await client.get(subnetResource, { name: 'a' }))?.metadata.finalizers).toEqual(['example.com/keep'])
+  expect((await client.get(vpcResource, { name: 'b' }))?.metadata.finalizers).toBeUndefined()
+})
+
+it('lets go an object that is being deleted', async () => {
+  const { client } = api
+  await client.create(subnetResource, {
+    metadata: { name: 'a', finalizers: ['kubeovn.io/kube-ovn-controller'] },
+  })
+  await client.remove(subnetResource, { name: 'a' })
+  await removeFinalizers(client)
+  expect(await client.get(subnetResource, { name: 'a' })).toBeUndefined()
+})
+
+it('waits for the last pod of the controller', async () => {
+  const { client } = api
+  const ref = { namespace: 'kube-system', name: 'controller' }
+  await client.create(pods, {
+    metadata: { ...ref, labels: { app: 'kube-ovn-controller' } },
+    spec: { containers: [{ name: 'c', image: 'c' }] },
+  })
+  let isGone = false
+  const gone = untilControllerGone(client, 'kube-system').then(() => (isGone = true))
+  await client.get(namespaces, { name: 'kube-system' })
+  expect(isGone).toBe(false)
+  await client.remove(pods, ref, { gracePeriodSeconds: 0 })
+  await gone
+})

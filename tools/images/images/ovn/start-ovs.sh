@@ -1,0 +1,100 @@
+#!/bin/bash
+# Runs Open vSwitch and ovn-controller on a node.
+#
+# The daemons of an earlier container may still run: the pods of an upgrade overlap, so that the node is without
+# Open vSwitch for as short as possible. This one takes over from them.
+#
+# NODE_NAME                     name of the node
+# OVN_DB_IPS                    addresses of the Southbound's members; empty: OVN_SB_SERVICE_HOST and _PORT
+# OVN_SB_ADDR                   connection string, beats OVN_DB_IPS
+# TUNNEL_TYPE                   geneve, vxlan or stt
+# HW_OFFLOAD                    "true": flows are offloaded to the NIC
+# OVN_REMOTE_PROBE_INTERVAL     inactivity probe of the Southbound, ms
+# OVN_REMOTE_OPENFLOW_INTERVAL  inactivity probe of OpenFlow, s
+# OVS_DATAPATH_TYPE             system (kernel) or netdev (userspace)
+# USERSPACE_TUNNEL_NIC          see tunnel-bridge.sh
+set -euo pipefail
+
+. /kube-ovn/tunnel-bridge.sh
+
+ovs_ctl=/usr/share/openvswitch/scripts/ovs-ctl
+ovn_ctl=/usr/share/ovn/scripts/ovn-ctl
+
+southbound() {
+  local list=() address
+  if [[ -n ${OVN_SB_ADDR:-} ]]; then
+    echo "$OVN_SB_ADDR"
+    return
+  fi
+  for address in ${OVN_DB_IPS//,/ }; do
+    list+=("tcp:[$address]:${KUBE_OVN_SB_PORT:-6642}")
+  done
+  if ((${#list[@]} == 0)); then
+    list=("tcp:[$OVN_SB_SERVICE_HOST]:$OVN_SB_SERVICE_PORT")
+  fi
+  (IFS=,; echo "${list[*]}")
+}
+
+# Everything here is in place before ovs-vswitchd and ovn-controller start, and is no change when it was there.
+configure() {
+  ovs-vsctl --no-wait set Open_vSwitch . \
+    "external_ids:ovn-remote=\"$(southbound)\"" \
+    "external_ids:ovn-remote-probe-interval=${OVN_REMOTE_PROBE_INTERVAL:-10000}" \
+    "external_ids:ovn-openflow-probe-interval=${OVN_REMOTE_OPENFLOW_INTERVAL:-180}" \
+    external_ids:ovn-match-northd-version=true \
+    "external_ids:ovn-encap-type=${TUNNEL_TYPE:-geneve}" \
+    "external_ids:hostname=$NODE_NAME" \
+    "other_config:hw-offload=${HW_OFFLOAD:-false}"
+  if (($(nproc) > 12)); then
+    ovs-vsctl --no-wait set Open_vSwitch . other_config:n-revalidator-threads=4 other_config:n-handler-threads=10
+  fi
+  if [[ ${OVS_DATAPATH_TYPE:-system} == netdev ]]; then
+    ovs-vsctl --no-wait set Open_vSwitch . external_ids:ovn-bridge-datapath-type=netdev -- \
+      --may-exist add-br br-int -- set Bridge br-int datapath_type=netdev fail_mode=secure
+  else
+    ovs-vsctl --no-wait remove Open_vSwitch . external_ids ovn-bridge-datapath-type
+  fi
+}
+
+# is_own PIDFILE: the daemon runs, and in this container.
+is_own() {
+  local pid
+  pid=$(cat "$1" 2>/dev/null) && [[ -e /proc/$pid ]] && cmp -s "/proc/$pid/cgroup" /proc/self/cgroup
+}
+
+# The chassis stays in the Southbound and the kernel goes on forwarding: whoever comes next finds both. Daemons that
+# another container took over are left to it.
+# shellcheck disable=SC2317 # called by the trap
+stop() {
+  trap - EXIT TERM INT
+  if is_own /run/ovn/ovn-controller.pid; then
+    "$ovn_ctl" stop_controller --restart || true
+  fi
+  if is_own /run/openvswitch/ovs-vswitchd.pid; then
+    "$ovs_ctl" stop || true
+  fi
+  exit 0
+}
+
+mkdir -p /run/openvswitch /run/ovn /var/log/openvswitch /var/log/ovn
+trap stop EXIT TERM INT
+
+"$ovn_ctl" stop_controller --restart
+"$ovs_ctl" stop
+"$ovs_ctl" --no-ovs-vswitchd --system-id=random --no-mlockall start
+ovs-appctl -t ovsdb-server vlog/set jsonrpc:file:err reconnect:file:err
+configure
+if [[ -n ${USERSPACE_TUNNEL_NIC:-} ]]; then
+  declare_tunnel_bridge "$USERSPACE_TUNNEL_NIC"
+fi
+"$ovs_ctl" --no-ovsdb-server --no-mlockall start
+if [[ -n ${USERSPACE_TUNNEL_NIC:-} ]]; then
+  connect_tunnel_bridge
+  watch_tunnel_bridge &
+fi
+"$ovn_ctl" start_controller
+chmod 600 /etc/openvswitch/conf.db
+
+tail --lines=0 --follow=name --retry --quiet \
+  /var/log/openvswitch/ovs-vswitchd.log /var/log/ovn/ovn-controller.log &
+wait $!

@@ -1,0 +1,76 @@
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import type { ContextEntry } from './content.ts'
+import { imageSources, programsDirectory } from './paths.ts'
+import { plugin, type BundleName } from './programs.ts'
+
+/** An image and what it is made of. */
+export interface ImageSource {
+  readonly name: string
+  readonly context: readonly ContextEntry[]
+  /** The image that it is built on, by name in the list; its reference becomes the build argument RUNTIME. */
+  readonly on?: string
+  /** Not for users: others are built on it. */
+  readonly isInternal?: true
+}
+
+/** The product's images, each after the one that it is built on. */
+export function imageList(): readonly ImageSource[] {
+  return [
+    { name: 'ovn', context: [{ from: join(imageSources, 'ovn'), to: '.' }] },
+    {
+      name: 'node-runtime',
+      isInternal: true,
+      context: [
+        dockerfile('node-runtime'),
+        // The very Node that builds: it is the pinned one, of the machine's own architecture.
+        { from: process.execPath, to: 'node', identity: `${process.version} ${process.arch}` },
+      ],
+    },
+    {
+      name: 'controller',
+      on: 'node-runtime',
+      context: [dockerfile('controller'), ...bundle('controller.mjs'), ...bundle('remove-finalizers.mjs')],
+    },
+    {
+      name: 'cni',
+      on: 'node-runtime',
+      context: [
+        dockerfile('cni'),
+        { from: join(programsDirectory, plugin.name), to: join('plugin', plugin.name) },
+        ...nativeKoffi(),
+        ...bundle('cni-agent.mjs'),
+        ...bundle('cni-install.mjs'),
+      ],
+    },
+  ]
+}
+
+function dockerfile(image: string): ContextEntry {
+  return { from: join(imageSources, image, 'Dockerfile'), to: 'Dockerfile' }
+}
+
+function bundle(name: BundleName): readonly ContextEntry[] {
+  return [name, `${name}.map`].map((file) => ({
+    from: join(programsDirectory, file),
+    to: join('kube-ovn', file),
+  }))
+}
+
+/** koffi's own files and its native part for this machine's architecture, without sources and documentation. */
+function nativeKoffi(): readonly ContextEntry[] {
+  const fromNetlink = createRequire(join(imageSources, '../../../libs/io/netlink/package.json'))
+  const koffi = dirname(fromNetlink.resolve('koffi/package.json'))
+  const nativeName = `@koromix/koffi-linux-${process.arch}`
+  const native = dirname(createRequire(join(koffi, 'package.json')).resolve(`${nativeName}/package.json`))
+  const modules = join('kube-ovn', 'node_modules')
+  return [
+    ...['package.json', 'index.js', 'index.cjs', 'indirect.js', 'indirect.cjs', 'lib', 'LICENSE.txt'].map(
+      (file) => ({
+        from: join(koffi, file),
+        to: join(modules, 'koffi', file),
+      }),
+    ),
+    { from: native, to: join(modules, nativeName) },
+  ]
+}
