@@ -1,1 +1,56 @@
-export {}
+export {
+  createCluster,
+  importImages,
+  importProbeImage,
+  openCluster,
+  untilNodesReady,
+  type Cluster,
+  type LabNode,
+} from './cluster/cluster.ts'
+export { claimLabName, findLabs, removeLab, removeLeftovers, type FoundLab } from './cluster/leftovers.ts'
+export {
+  defaultTopology,
+  ofStack,
+  type AddressPair,
+  type PodNetwork,
+  type Stack,
+  type Topology,
+} from './cluster/topology.ts'
+export {
+  chartNamespace,
+  importProductImages,
+  installChart,
+  labValues,
+  uninstallChart,
+  upgradeChart,
+  type ChartValues,
+} from './chart.ts'
+export { installDns } from './dns.ts'
+export { ApiClient, type ApiObject } from './kubernetes/client.ts'
+export { applyAll, deleteAll, listExamples, parseManifests, readExample } from './kubernetes/manifests.ts'
+export { kubectl } from './kubernetes/kubectl.ts'
+export { eventually, waitForObjects } from './kubernetes/wait.ts'
+export {
+  addressesOfPod,
+  isPodReady,
+  untilPod,
+  untilPodsReady,
+  untilRolledOut,
+  type PodObject,
+} from './kubernetes/workloads.ts'
+export {
+  insideContainer,
+  insidePodContainer,
+  insidePodNetwork,
+  podProcesses,
+  runAt,
+  startAt,
+  tryAt,
+  type Place,
+} from './namespaces.ts'
+export { auditPosition, isWrite, readAudit, type AuditedRequest } from './observe/audit-log.ts'
+export { databaseSize, findColumn, nbctl, ovnCentral, untilRowChange } from './observe/northbound.ts'
+export { pingAll, startPing, type PingLoss, type SteadyPing } from './probe/ping.ts'
+export { askSourceAddress, fetchAll, fetchText } from './probe/tcp.ts'
+export { finalChecks, productChecks, runCheck, runChecks, type CheckGroup } from './checks/all.ts'
+export { nodeOf, placeOf, type Check, type CheckRow } from './checks/check.ts'

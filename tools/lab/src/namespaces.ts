@@ -26,23 +26,33 @@ export function insideContainer(container: Container): Place {
  * @returns undefined if no process of the pod runs on this machine
  */
 export function insidePodNetwork(node: Container, podUid: string): Place | undefined {
-  const networkPid = findPodProcess(podUid)
+  const [networkPid] = podProcesses(podUid)
   return networkPid === undefined ? undefined : { machinePid: node.pid, networkPid }
 }
 
-/** The first process whose cgroup is the pod's; kubelet's cgroupfs driver names it `pod<uid>`. */
-function findPodProcess(podUid: string): number | undefined {
+/**
+ * A container of a pod, with its own files.
+ *
+ * @param program that runs in it, which tells it apart from the pod's other containers
+ */
+export function insidePodContainer(podUid: string, program: string): Place | undefined {
+  const pid = podProcesses(podUid).find((candidate) => readProcessFile(candidate, 'comm').trim() === program)
+  return pid === undefined ? undefined : { machinePid: pid, networkPid: pid }
+}
+
+/** Processes whose cgroup is the pod's, oldest first; kubelet's cgroupfs driver names it `pod<uid>`. */
+export function podProcesses(podUid: string): number[] {
   const wanted = `/pod${podUid}/`
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
     .sort((a, b) => a - b)
-    .find((pid) => readCgroups(pid).includes(wanted))
+    .filter((pid) => readProcessFile(pid, 'cgroup').includes(wanted))
 }
 
-function readCgroups(pid: number): string {
+function readProcessFile(pid: number, file: 'cgroup' | 'comm'): string {
   try {
-    return readFileSync(`/proc/${pid}/cgroup`, 'utf8')
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8')
   } catch {
     return ''
   }

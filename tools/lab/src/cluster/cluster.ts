@@ -27,6 +27,7 @@ import {
   renderProxyConfiguration,
 } from './node-machine.ts'
 import { attachToPhysicalNetwork, createPhysicalNetwork } from './physical-network.ts'
+import { renderMachineScript } from './shell-script.ts'
 import {
   addressesOf,
   apiPort,
@@ -56,6 +57,8 @@ export interface LabNode {
 /** A running cluster; disposing of it removes everything that it is made of, unless it is to be kept. */
 export interface Cluster extends AsyncDisposable {
   readonly topology: Topology
+  /** Tells its addresses apart from those of other labs of this machine. */
+  readonly block: number
   readonly directory: string
   readonly kubeconfig: string
   readonly api: ApiClient
@@ -123,6 +126,29 @@ export async function importImages(cluster: Cluster, images: readonly string[]):
       for (const file of files)
         await runAt(place, ['ctr', '-n', 'k8s.io', 'images', 'import', `${imageArchiveMount}/${file}`])
     }),
+  )
+}
+
+/** The name under which examples ask for the image that pods are tried with; a lab has no registry to get it from. */
+const exampleImage = 'docker.io/library/busybox:stable'
+
+/** Makes the image for trying the network known to every node, under the name that the examples use. */
+export async function importProbeImage(cluster: Cluster): Promise<void> {
+  const image = await ensureLabImage('probe')
+  await importImages(cluster, [image])
+  await Promise.all(
+    cluster.nodes.map(({ place }) =>
+      runAt(place, [
+        'ctr',
+        '-n',
+        'k8s.io',
+        'images',
+        'tag',
+        '--force',
+        `docker.io/library/${image}`,
+        exampleImage,
+      ]),
+    ),
   )
 }
 
@@ -252,7 +278,7 @@ async function writeConfiguration(
     writeFileSync(join(controlDirectory, `${identity}.kubeconfig`), own)
   }
 
-  writeScript(makeMachineDirectory(directory, 'outside', pki), '#!/bin/sh\nset -e\nexec sleep infinity\n')
+  writeScript(makeMachineDirectory(directory, 'outside', pki), renderOutsideScript())
 
   for (const [index, node] of nodes.entries()) {
     const own = makeMachineDirectory(directory, node.name, pki)
@@ -282,6 +308,18 @@ function pkiFilesOf(machine: string): string[] {
   if (machine === 'outside') return []
   if (machine !== 'control') return pair(machine)
   return ['ca.key', 'sa.key', 'sa.pub', ...['apiserver', 'apiserver-kubelet', 'front-proxy'].flatMap(pair)]
+}
+
+/** The outside host answers every connection to port 8080 with the address that it sees it come from. */
+function renderOutsideScript(): string {
+  const answer = 'SYSTEM:echo $SOCAT_PEERADDR'
+  return renderMachineScript(
+    [],
+    [
+      { name: 'echo4', command: ['socat', 'TCP4-LISTEN:8080,fork,reuseaddr', answer] },
+      { name: 'echo6', command: ['socat', 'TCP6-LISTEN:8080,fork,reuseaddr,ipv6only=1', answer] },
+    ],
+  )
 }
 
 function writeScript(directory: string, text: string): void {
@@ -338,6 +376,7 @@ function assembleCluster(
   const api = new ApiClient(kubeconfig)
   return {
     topology,
+    block,
     directory,
     kubeconfig,
     api,

@@ -59,6 +59,8 @@ function apiServerCommand(address: string, serviceRanges: string): string[] {
     `--audit-policy-file=${configurationDirectory}/audit-policy.yaml`,
     '--audit-log-path=/var/log/lab/audit.log',
     '--audit-log-mode=blocking',
+    // Megabytes: readers follow one file by position.
+    '--audit-log-maxsize=10000',
   ]
 }
 

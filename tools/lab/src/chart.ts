@@ -1,0 +1,90 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { stringify } from 'yaml'
+import { importImages, untilNodesReady, type Cluster } from './cluster/cluster.ts'
+import { podRange, joinRange, serviceRange, subnetsOf, type Stack } from './cluster/topology.ts'
+import { programs, repository } from './paths.ts'
+import { runProgram } from './program.ts'
+import { untilRolledOut, type WorkloadKind } from './kubernetes/workloads.ts'
+
+/** Values of the chart, as a user would put them into a file. */
+export type ChartValues = Readonly<Record<string, unknown>>
+
+export const chartNamespace = 'kube-system'
+const release = 'kube-ovn'
+const chart = join(repository, 'helm/kube-ovn')
+
+/** What the chart starts, in the order in which it becomes ready. */
+export const chartWorkloads: readonly { readonly kind: WorkloadKind; readonly name: string }[] = [
+  { kind: 'deployments', name: 'ovn-central' },
+  { kind: 'daemonsets', name: 'ovs-ovn' },
+  { kind: 'deployments', name: 'kube-ovn-controller' },
+  { kind: 'daemonsets', name: 'kube-ovn-cni' },
+]
+
+/** The product's images, as `npm run images` left them. */
+interface ImageList {
+  readonly images: Readonly<Record<string, string>>
+}
+
+/** Makes the product's images known to every node. */
+export async function importProductImages(cluster: Cluster): Promise<void> {
+  const list = JSON.parse(readFileSync(join(repository, 'dist/images.json'), 'utf8')) as ImageList
+  await importImages(cluster, Object.values(list.images))
+}
+
+const stackNames: Record<Stack, string> = { dual: 'Dual', ipv4: 'IPv4', ipv6: 'IPv6' }
+
+/**
+ * The values with which the chart is installed in a lab: ordinary ones, for a cluster whose kernel has no openvswitch module and whose
+ * nodes have a NIC of their own for tunnels.
+ */
+export function labValues(cluster: Cluster): ChartValues {
+  const pair = (range: { ipv4: string; ipv6: string }) => ({ v4: range.ipv4, v6: range.ipv6 })
+  return {
+    networking: {
+      stack: stackNames[cluster.topology.stack],
+      pods: { cidr: pair(podRange) },
+      join: { cidr: pair(joinRange) },
+      services: { cidr: pair(serviceRange) },
+    },
+    ovsOvn: { datapath: 'userspace', disableModulesManagement: true },
+    agent: { interface: subnetsOf(cluster.block, 'tunnel').ipv4 },
+  }
+}
+
+/** Installs the chart with Helm and waits until everything in it has rolled out and every node is Ready. */
+export async function installChart(cluster: Cluster, values: ChartValues = {}): Promise<void> {
+  await runHelm(cluster, 'install', values)
+  await untilChartReady(cluster)
+}
+
+/** Upgrades the chart with changed values and waits until it has rolled out. */
+export async function upgradeChart(cluster: Cluster, values: ChartValues): Promise<void> {
+  await runHelm(cluster, 'upgrade', values)
+  await untilChartReady(cluster)
+}
+
+/** Uninstalls the chart; its hooks have cleaned the nodes when this returns. */
+export async function uninstallChart(cluster: Cluster): Promise<void> {
+  await helm(cluster, 'uninstall', release, '--namespace', chartNamespace, '--wait', '--timeout', '3m')
+}
+
+async function runHelm(cluster: Cluster, verb: 'install' | 'upgrade', values: ChartValues): Promise<void> {
+  const files = [labValues(cluster), values].map((layer, index) => {
+    const path = join(cluster.directory, `values-${index}.yaml`)
+    writeFileSync(path, stringify(layer))
+    return ['--values', path]
+  })
+  files.unshift(['--values', join(repository, 'dist/image-values.yaml')])
+  await helm(cluster, verb, release, chart, '--namespace', chartNamespace, ...files.flat(), '--timeout', '5m')
+}
+
+function helm(cluster: Cluster, ...args: readonly string[]): Promise<string> {
+  return runProgram(programs.helm, args, { env: { KUBECONFIG: cluster.kubeconfig }, timeoutMs: 600_000 })
+}
+
+async function untilChartReady(cluster: Cluster): Promise<void> {
+  for (const { kind, name } of chartWorkloads) await untilRolledOut(cluster.api, kind, chartNamespace, name)
+  await untilNodesReady(cluster)
+}

@@ -1,0 +1,97 @@
+import { applyAll, deleteAll, readExample } from '../kubernetes/manifests.ts'
+import {
+  addressesOfPod,
+  isPodReady,
+  untilPod,
+  untilPodsReady,
+  untilRolledOut,
+} from '../kubernetes/workloads.ts'
+import { eventually } from '../kubernetes/wait.ts'
+import { runAt } from '../namespaces.ts'
+import { findColumn, ovnCentral } from '../observe/northbound.ts'
+import { claimRow, equalRow, firstOf, happensRow, placeOf, type Check, type CheckRow } from './check.ts'
+import type { Cluster } from '../cluster/cluster.ts'
+import type { ApiObject } from '../kubernetes/client.ts'
+
+/** Addresses that pods choose, that they leave behind, and that a roll-out of twenty pods needs. */
+export const addresses: Check = {
+  name: 'addresses',
+  async run(cluster) {
+    return [...(await staticAddressRows(cluster)), ...(await rolloutRows(cluster))]
+  },
+}
+
+async function staticAddressRows(cluster: Cluster): Promise<CheckRow[]> {
+  const example = readExample('02-static-address')
+  await applyAll(cluster.api, example)
+  const pod = firstOf(await untilPodsReady(cluster.api, 'shop', 'app=fixed', 1), 'pod fixed')
+  const wanted = pod.metadata.annotations ?? {}
+  const links = JSON.parse(await runAt(placeOf(cluster, pod), ['ip', '-json', 'link', 'show', 'eth0'])) as {
+    address: string
+  }[]
+  const honoured = [
+    equalRow(
+      'static addresses, subnet by annotation',
+      wanted['ovn.kubernetes.io/ip_address'] ?? '',
+      addressesOfPod(pod).join(','),
+    ),
+    equalRow('static MAC', (wanted['ovn.kubernetes.io/mac_address'] ?? '').toLowerCase(), links[0]?.address),
+  ]
+  await deleteAll(cluster.api, example)
+  const gone = await goneRows(cluster, 'fixed.shop')
+  await applyAll(cluster.api, example)
+  const again = await happensRow('the address of a deleted pod is free again', 'taken by its successor', () =>
+    untilPodsReady(cluster.api, 'shop', 'app=fixed', 1, 30_000),
+  )
+  await deleteAll(cluster.api, example)
+  return [...honoured, ...gone, again]
+}
+
+/** What a pod leaves behind: nothing. */
+async function goneRows(cluster: Cluster, port: string): Promise<CheckRow[]> {
+  const central = await ovnCentral(cluster)
+  const before = await findColumn(central, 'Logical_Switch_Port', '_uuid', `name=${port}`)
+  await untilPod(cluster.api, 'shop', 'fixed', 'is gone', (pod) => pod === undefined)
+  const portGone = await happensRow('the port of a deleted pod is gone', 'gone', () =>
+    eventually(`port ${port} is gone`, async () => {
+      const rows = await findColumn(central, 'Logical_Switch_Port', 'name', `name=${port}`)
+      return rows.length === 0 ? true : undefined
+    }),
+  )
+  const groups = await Promise.all(
+    before.map((uuid) => findColumn(central, 'Port_Group', 'name', `ports{>=}${uuid}`)),
+  )
+  const records = await cluster.api.list<ApiObject>('/apis/kubeovn.io/v1/ips')
+  const left = records.filter(({ metadata }) => metadata.name === port).length
+  return [
+    portGone,
+    claimRow(
+      'its memberships in port groups are gone',
+      groups.flat().length === 0,
+      'none',
+      groups.flat().join(' '),
+    ),
+    claimRow('its IP resource is gone', left === 0, 'none', `${left} left`),
+  ]
+}
+
+async function rolloutRows(cluster: Cluster): Promise<CheckRow[]> {
+  const example = readExample('03-rolling-deployment')
+  await applyAll(cluster.api, example)
+  const started = await happensRow('a Deployment of 20 starts', '20 pods Ready', () =>
+    untilRolledOut(cluster.api, 'deployments', 'fleet', 'fleet'),
+  )
+  await cluster.api.mergePatch('/apis/apps/v1/namespaces/fleet/deployments/fleet', {
+    spec: { template: { metadata: { annotations: { 'example.com/generation': '2' } } } },
+  })
+  const rolled = await happensRow('it rolls without a pod stuck', '20 new pods Ready', async () => {
+    await untilRolledOut(cluster.api, 'deployments', 'fleet', 'fleet')
+    const pods = await untilPodsReady(cluster.api, 'fleet', 'app=fleet', 20)
+    return pods.every(isPodReady)
+  })
+  const pods = await untilPodsReady(cluster.api, 'fleet', 'app=fleet', 20)
+  const distinct = new Set(pods.flatMap(addressesOfPod)).size
+  const total = pods.flatMap(addressesOfPod).length
+  await deleteAll(cluster.api, example)
+  return [started, rolled, equalRow('no address is held twice', total, distinct)]
+}

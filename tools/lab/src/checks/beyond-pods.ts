@@ -1,0 +1,189 @@
+import { ofStack, type AddressPair } from '../cluster/topology.ts'
+import { runAt } from '../namespaces.ts'
+import { pingAll } from '../probe/ping.ts'
+import { askSourceAddress } from '../probe/tcp.ts'
+import { eventually } from '../kubernetes/wait.ts'
+import { addressesOfPod, type PodObject } from '../kubernetes/workloads.ts'
+import {
+  countRow,
+  familyOf,
+  firstOf,
+  happensRow,
+  nodeOf,
+  placeOf,
+  type Check,
+  type CheckRow,
+} from './check.ts'
+import { sixPods } from './pod-to-pod.ts'
+import type { Cluster, LabNode } from '../cluster/cluster.ts'
+import type { ApiObject } from '../kubernetes/client.ts'
+
+const outsidePort = 8080
+
+interface SubnetObject extends ApiObject {
+  readonly spec: { readonly gateway: string; readonly cidrBlock: string }
+}
+
+/** What a pod reaches beside other pods: its gateway, the nodes, the world outside, with and without NAT. */
+export const beyondPods: Check = {
+  name: 'gateway, nodes, outside',
+  async run(cluster) {
+    const pods = await sixPods(cluster)
+    return [
+      ...(await gatewayRows(cluster, pods)),
+      ...(await nodeRows(cluster, pods)),
+      ...(await outsideRows(cluster, pods)),
+      ...(await isolationRows(cluster)),
+    ]
+  },
+}
+
+async function gatewayRows(cluster: Cluster, pods: readonly PodObject[]): Promise<CheckRow[]> {
+  const results = await Promise.all(
+    pods.map(async (pod) => {
+      const subnet = await cluster.api.call<SubnetObject>(
+        'GET',
+        `/apis/kubeovn.io/v1/subnets/${pod.metadata.namespace ?? ''}`,
+      )
+      const gateways = subnet.spec.gateway.split(',')
+      return { gateways, answered: await pingAll(placeOf(cluster, pod), gateways) }
+    }),
+  )
+  const all = results.flatMap(({ gateways, answered }) => gateways.map((gateway) => answered.has(gateway)))
+  return [countRow('pod to its gateway', all.filter(Boolean).length, all.length)]
+}
+
+async function nodeRows(cluster: Cluster, pods: readonly PodObject[]): Promise<CheckRow[]> {
+  const { stack } = cluster.topology
+  const toPods = await Promise.all(
+    cluster.nodes.map(async ({ place }) => {
+      const addresses = pods.flatMap(addressesOfPod)
+      const answered = await pingAll(place, addresses)
+      return addresses.map((address) => answered.has(address))
+    }),
+  )
+  const toNodes = await Promise.all(
+    pods.map(async (pod) => {
+      const addresses = cluster.nodes.flatMap((node) => ofStack(stack, node.kubernetes))
+      const answered = await pingAll(placeOf(cluster, pod), addresses)
+      return addresses.map((address) => answered.has(address))
+    }),
+  )
+  const devices = await Promise.all(
+    cluster.nodes.flatMap((node) =>
+      pods.flatMap(addressesOfPod).map((address) => routeDevice(node, address)),
+    ),
+  )
+  return [
+    countRow('node to pod', toPods.flat().filter(Boolean).length, toPods.flat().length),
+    countRow('pod to node', toNodes.flat().filter(Boolean).length, toNodes.flat().length),
+    countRow(
+      'node to pod leaves by ovn0',
+      devices.filter((device) => device === 'ovn0').length,
+      devices.length,
+    ),
+  ]
+}
+
+async function routeDevice(node: LabNode, address: string): Promise<string | undefined> {
+  const routes = JSON.parse(await runAt(node.place, ['ip', '-json', 'route', 'get', address])) as {
+    dev?: string
+  }[]
+  return routes[0]?.dev
+}
+
+async function outsideRows(cluster: Cluster, pods: readonly PodObject[]): Promise<CheckRow[]> {
+  const pod = firstOf(
+    pods.filter(({ metadata }) => metadata.namespace === 'stock'),
+    'pod in subnet stock',
+  )
+  const withNat = await sourceRows(
+    cluster,
+    pod,
+    "to outside with the node's address",
+    ownAddresses(nodeOf(cluster, pod)),
+  )
+  await cluster.api.mergePatch('/apis/kubeovn.io/v1/subnets/stock', { spec: { natOutgoing: false } })
+  const unrouted = await routeBack(cluster, pod)
+  const withoutNat = await sourceRows(
+    cluster,
+    pod,
+    "to outside with the pod's address once natOutgoing is off",
+    addressesOfPod(pod),
+  )
+  await unrouted()
+  await cluster.api.mergePatch('/apis/kubeovn.io/v1/subnets/stock', { spec: { natOutgoing: true } })
+  return [...withNat, ...withoutNat]
+}
+
+function ownAddresses({ kubernetes, physical }: LabNode): string[] {
+  return [kubernetes, physical].flatMap((pair: AddressPair) => [pair.ipv4, pair.ipv6])
+}
+
+/** Asks the outside host, over each family, which address the pod comes from; a change of NAT may take a moment. */
+function sourceRows(
+  cluster: Cluster,
+  pod: PodObject,
+  name: string,
+  wanted: readonly string[],
+): Promise<CheckRow[]> {
+  const targets = ofStack(cluster.topology.stack, cluster.outside.addresses)
+  return Promise.all(
+    targets.map((target) => {
+      const expected = wanted.filter((address) => familyOf(address) === familyOf(target))
+      return happensRow(`pod ${name}, ${familyOf(target)}`, expected.join(' or '), () =>
+        eventually(
+          `the outside host sees ${expected.join(' or ')}`,
+          async () => {
+            const seen = await askSourceAddress(placeOf(cluster, pod), target, outsidePort)
+            return seen !== undefined && expected.includes(seen) ? seen : undefined
+          },
+          { timeoutMs: 10_000 },
+        ),
+      )
+    }),
+  )
+}
+
+/** Without NAT the outside world must know the way to a pod: through its node. */
+async function routeBack(cluster: Cluster, pod: PodObject): Promise<() => Promise<void>> {
+  const { physical } = nodeOf(cluster, pod)
+  const routes = addressesOfPod(pod).map((address) => [
+    address,
+    familyOf(address) === 'IPv4' ? physical.ipv4 : physical.ipv6,
+  ])
+  const change = (verb: 'add' | 'del'): Promise<string> =>
+    runAt(cluster.outside.place, ['ip', '-batch', '-'], {
+      input: routes.map(([address, gateway]) => `route ${verb} ${address} via ${gateway}\n`).join(''),
+    })
+  await change('add')
+  return async () => {
+    await change('del')
+  }
+}
+
+/** No packet of the lab may leave the machine: the outside host, where every default route ends, leads nowhere. */
+async function isolationRows(cluster: Cluster): Promise<CheckRow[]> {
+  const [links, ...defaults] = await Promise.all([
+    runAt(cluster.outside.place, ['ip', '-json', 'link']),
+    ...['-4', '-6'].map((family) => runAt(cluster.outside.place, ['ip', family, 'route', 'show', 'default'])),
+  ])
+  const foreign = (JSON.parse(links) as { ifname: string }[]).filter(
+    ({ ifname }) => !/^(lo|br0|node-\d+)$/.test(ifname),
+  )
+  const nodeDefaults = await Promise.all(
+    cluster.nodes.flatMap(({ place }) =>
+      ['-4', '-6'].map(async (family) => runAt(place, ['ip', family, 'route', 'show', 'default'])),
+    ),
+  )
+  const astray = nodeDefaults.filter((route) => route.trim() !== '' && !route.includes('dev phys0'))
+  const isClosed = foreign.length === 0 && defaults.every((route) => route === '') && astray.length === 0
+  return [
+    {
+      name: 'an address without a route stays in the lab',
+      expected: 'no way out',
+      seen: isClosed ? 'no way out' : JSON.stringify({ foreign, defaults, astray }),
+      isOk: isClosed,
+    },
+  ]
+}

@@ -1,0 +1,78 @@
+import { findColumn, nbctl, ovnCentral, untilRowChange } from '../observe/northbound.ts'
+import { durationRow, firstOf, type Check, type CheckRow } from './check.ts'
+import { sixPods } from './pod-to-pod.ts'
+import type { Place } from '../namespaces.ts'
+import type { PodObject } from '../kubernetes/workloads.ts'
+
+const limitMs = 1_000
+
+/** Rows of ours that somebody deletes by hand. */
+export const drift: Check = {
+  name: 'drift',
+  async run(cluster) {
+    const central = await ovnCentral(cluster)
+    const pod = firstOf(await sixPods(cluster), 'pod')
+    return [await portRow(central, pod), await policyRow(central), await memberRow(central, pod)]
+  },
+}
+
+function portNameOf(pod: PodObject): string {
+  return `${pod.metadata.name}.${pod.metadata.namespace ?? ''}`
+}
+
+async function portRow(central: Place, pod: PodObject): Promise<CheckRow> {
+  const name = portNameOf(pod)
+  const ms = await untilRowChange(
+    central,
+    'Logical_Switch_Port',
+    ['name'],
+    async () => {
+      await nbctl(central, 'lsp-del', name)
+    },
+    ({ action, columns }) => action === 'insert' && columns['name'] === name,
+    limitMs,
+  )
+  return durationRow("a pod's deleted port is back", ms, limitMs)
+}
+
+async function policyRow(central: Place): Promise<CheckRow> {
+  const ours = 'external_ids:vendor=kube-ovn'
+  const uuid = firstOf(
+    await findColumn(central, 'Logical_Router_Policy', '_uuid', ours),
+    'router policy of ours',
+  )
+  const [priority = ''] = await findColumn(central, 'Logical_Router_Policy', 'priority', `_uuid=${uuid}`)
+  const [match = ''] = await findColumn(central, 'Logical_Router_Policy', 'match', `_uuid=${uuid}`)
+  const ms = await untilRowChange(
+    central,
+    'Logical_Router_Policy',
+    ['priority', 'match'],
+    async () => {
+      await nbctl(central, 'lr-policy-del', 'ovn-cluster', priority, match)
+    },
+    ({ action, columns }) =>
+      action === 'insert' && String(columns['priority']) === priority && columns['match'] === match,
+    limitMs,
+  )
+  return durationRow('a deleted router policy is back', ms, limitMs)
+}
+
+async function memberRow(central: Place, pod: PodObject): Promise<CheckRow> {
+  const [port = ''] = await findColumn(central, 'Logical_Switch_Port', '_uuid', `name=${portNameOf(pod)}`)
+  const group = firstOf(
+    await findColumn(central, 'Port_Group', 'name', `ports{>=}${port}`),
+    'port group of a pod',
+  )
+  const ms = await untilRowChange(
+    central,
+    'Port_Group',
+    ['name', 'ports'],
+    async () => {
+      await nbctl(central, 'remove', 'Port_Group', group, 'ports', port)
+    },
+    ({ action, columns }) =>
+      action === 'new' && columns['name'] === group && JSON.stringify(columns['ports']).includes(port),
+    limitMs,
+  )
+  return durationRow('a removed member of a port group is back', ms, limitMs)
+}

@@ -1,0 +1,96 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { chartNamespace } from '../chart.ts'
+import { isPodReady, untilRolledOut, type PodObject } from '../kubernetes/workloads.ts'
+import { waitForObjects } from '../kubernetes/wait.ts'
+import { auditPosition, isWrite, readAudit } from '../observe/audit-log.ts'
+import { databaseSize, lastTransactions, ovnCentral } from '../observe/northbound.ts'
+import { startPing } from '../probe/ping.ts'
+import { addressesOfPod } from '../kubernetes/workloads.ts'
+import { claimRow, equalRow, familyOf, firstOf, placeOf, type Check, type CheckRow } from './check.ts'
+import { sixPods } from './pod-to-pod.ts'
+import type { Cluster } from '../cluster/cluster.ts'
+
+/** How long a restarted process is watched for writes that it should not make. */
+const quietMs = 5_000
+
+/** Controller and agent are killed and started again. */
+export const restarts: Check = {
+  name: 'restarts',
+  async run(cluster) {
+    return [...(await controllerRows(cluster)), ...(await agentRows(cluster))]
+  },
+}
+
+async function controllerRows(cluster: Cluster): Promise<CheckRow[]> {
+  const central = await ovnCentral(cluster)
+  const before = await databaseSize(central)
+  const position = auditPosition(cluster)
+  await replacePod(cluster, 'app=kube-ovn-controller')
+  await untilRolledOut(cluster.api, 'deployments', chartNamespace, 'kube-ovn-controller')
+  await delay(quietMs)
+  const written = (await databaseSize(central)) - before
+  const writes = readAudit(cluster, position)
+    .filter(isWrite)
+    .filter(({ user }) => user === `system:serviceaccount:${chartNamespace}:ovn`)
+    .map(({ verb, resource, name }) => `${verb} ${resource} ${name ?? ''}`)
+  return [
+    claimRow(
+      'a restarted controller makes no Northbound transaction',
+      written === 0,
+      'none',
+      written === 0 ? '' : await lastTransactions(central, written),
+    ),
+    claimRow(
+      'a restarted controller writes nothing to the API',
+      writes.length === 0,
+      'none',
+      writes.join(', '),
+    ),
+  ]
+}
+
+async function agentRows(cluster: Cluster): Promise<CheckRow[]> {
+  const pods = await sixPods(cluster)
+  const target = firstOf(pods, 'pod')
+  const sources = [
+    firstOf(
+      pods.filter((pod) => pod !== target && pod.spec.nodeName === target.spec.nodeName),
+      'pod on the same node',
+    ),
+    firstOf(
+      pods.filter((pod) => pod.spec.nodeName !== target.spec.nodeName),
+      'pod on another node',
+    ),
+  ]
+  const pings = sources.flatMap((source) =>
+    addressesOfPod(target).map((address) => ({
+      name: `${familyOf(address)} ${source.spec.nodeName === target.spec.nodeName ? 'on its node' : 'across nodes'}`,
+      ping: startPing(placeOf(cluster, source), address),
+    })),
+  )
+  await replacePod(cluster, 'app=kube-ovn-cni', target.spec.nodeName)
+  await untilRolledOut(cluster.api, 'daemonsets', chartNamespace, 'kube-ovn-cni')
+  return Promise.all(
+    pings.map(async ({ name, ping }) => {
+      const { sent, received } = await ping.stop()
+      return equalRow(
+        `packets kept while the agent restarts, ${name}`,
+        `${sent} of ${sent}`,
+        `${received} of ${sent}`,
+      )
+    }),
+  )
+}
+
+/** Kills a pod without grace and waits until another one has taken its place. */
+async function replacePod(cluster: Cluster, labels: string, nodeName?: string): Promise<void> {
+  const path = `/api/v1/namespaces/${chartNamespace}/pods?labelSelector=${encodeURIComponent(labels)}`
+  const isMeant = (pod: PodObject): boolean => nodeName === undefined || pod.spec.nodeName === nodeName
+  const old = firstOf((await cluster.api.list<PodObject>(path)).filter(isMeant), `pod ${labels}`)
+  await cluster.api.delete({ apiVersion: 'v1', kind: 'Pod', metadata: old.metadata }, 0)
+  await waitForObjects<PodObject, true>(cluster.api, path, `a new pod ${labels} is Ready`, (pods) =>
+    pods.some((pod) => isMeant(pod) && isPodReady(pod) && pod.metadata.uid !== old.metadata.uid)
+      ? true
+      : undefined,
+  )
+}

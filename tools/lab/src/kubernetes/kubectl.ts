@@ -1,0 +1,17 @@
+import { join } from 'node:path'
+import { programs } from '../paths.ts'
+import { runProgram, startProgram } from '../program.ts'
+import type { Cluster } from '../cluster/cluster.ts'
+import type { ChildProcess } from 'node:child_process'
+
+const program = join(programs.kubernetes, 'kubectl')
+
+/** Runs kubectl as a user would and returns its standard output. */
+export function kubectl(cluster: Cluster, ...args: readonly string[]): Promise<string> {
+  return runProgram(program, args, { env: { KUBECONFIG: cluster.kubeconfig }, timeoutMs: 60_000 })
+}
+
+/** Starts a kubectl that runs until it is killed, such as port-forward. */
+export function startKubectl(cluster: Cluster, ...args: readonly string[]): ChildProcess {
+  return startProgram(program, ['--kubeconfig', cluster.kubeconfig, ...args])
+}

@@ -1,0 +1,147 @@
+import { spawn } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { KubeOvnError } from '@kube-ovn/errors'
+import { importProductImages, installChart } from './chart.ts'
+import { finalChecks, productChecks, runCheck, runChecks, type CheckGroup } from './checks/all.ts'
+import { createCluster, importProbeImage, untilNodesReady, type Cluster } from './cluster/cluster.ts'
+import { claimLabName, findLabs, removeLab, removeLeftovers } from './cluster/leftovers.ts'
+import { parseCommandLine, usage, type LabCommand } from './command-line.ts'
+import { installDns } from './dns.ts'
+import { inspectContainer } from './docker/container.ts'
+import { insideContainer, runAt } from './namespaces.ts'
+import { applyAll, readExample } from './kubernetes/manifests.ts'
+import { labDirectory, programs } from './paths.ts'
+import { printGroup, printSummary, step } from './report.ts'
+
+async function main(args: readonly string[]): Promise<number> {
+  if (args.includes('--help')) {
+    process.stdout.write(usage)
+    return 0
+  }
+  const command = parseCommandLine(args)
+  const { id } = command.topology
+  switch (command.verb) {
+    case 'run':
+    case 'up':
+      return bringUp(command)
+    case 'down':
+      await removeLab(id)
+      return 0
+    case 'status':
+      return printStatus()
+    case 'exec':
+      return execIn(id, command.rest)
+    case 'logs':
+      return printLogs(id, command.rest)
+  }
+}
+
+async function bringUp(command: LabCommand): Promise<number> {
+  const { topology, verb } = command
+  await removeLeftovers()
+  await claimLabName(topology.id)
+  const stop = removeOnSignal(topology.id)
+  await using cluster = await step(`cluster of ${topology.nodes} nodes`, () => createCluster(topology))
+  await prepare(cluster)
+  const isOk = verb === 'up' || (await check(cluster))
+  if (topology.isKept) printAccess(cluster)
+  else await step('tear down', () => removeLab(topology.id))
+  stop()
+  return isOk ? 0 : 1
+}
+
+/** Everything between a bare cluster and one that checks can be run on. */
+async function prepare(cluster: Cluster): Promise<void> {
+  await step('images for pods', () => importProbeImage(cluster))
+  if (cluster.topology.podNetwork === 'bridge') await untilNodesReady(cluster)
+  else {
+    await step("the product's images", () => importProductImages(cluster))
+    await step('helm install', () => installChart(cluster))
+  }
+  await step('CoreDNS', () => installDns(cluster))
+  if (cluster.topology.podNetwork === 'kube-ovn')
+    await step('examples', () => applyAll(cluster.api, readExample('01-two-subnets')))
+}
+
+async function check(cluster: Cluster): Promise<boolean> {
+  if (cluster.topology.podNetwork === 'bridge') return true
+  const groups: CheckGroup[] = [...(await runChecks(cluster, productChecks, printGroup))]
+  if (!cluster.topology.isKept)
+    for (const last of finalChecks) {
+      const group = await runCheck(cluster, last)
+      printGroup(group)
+      groups.push(group)
+    }
+  return printSummary(groups)
+}
+
+/** A lab that is not to be kept goes when its process is told to go. */
+function removeOnSignal(id: string): () => void {
+  const onSignal = (): void => {
+    process.stdout.write('\nremoving the lab\n')
+    void removeLab(id).finally(() => process.exit(130))
+  }
+  process.once('SIGINT', onSignal)
+  process.once('SIGTERM', onSignal)
+  return () => {
+    process.off('SIGINT', onSignal)
+    process.off('SIGTERM', onSignal)
+  }
+}
+
+function printAccess(cluster: Cluster): void {
+  process.stdout.write(`
+The lab is left running.
+
+  export KUBECONFIG=${cluster.kubeconfig} PATH=${programs.kubernetes}:$PATH
+  kubectl get pods -A -o wide
+  kubectl -n kube-system exec deploy/ovn-central -- ovn-nbctl show
+  npm run lab -- exec node-1 ip route
+  npm run lab -- down --id ${cluster.topology.id}
+`)
+}
+
+async function printStatus(): Promise<number> {
+  for (const { topology, containers, running, isOwned } of await findLabs()) {
+    const owner = topology.isKept ? 'kept' : isOwned ? 'in use' : 'left over'
+    process.stdout.write(
+      `${topology.id}  ${topology.nodes} nodes, ${topology.stack}, ${topology.podNetwork}  ` +
+        `${running} of ${containers} machines running  ${owner}  ${labDirectory(topology.id)}/kubeconfig\n`,
+    )
+  }
+  return 0
+}
+
+/** Runs a command on a machine of the lab with the terminal's input and output. */
+async function execIn(id: string, [machine = 'node-1', ...command]: readonly string[]): Promise<number> {
+  const container = await inspectContainer(`kube-ovn-${id}-${machine}`)
+  const words = command.length === 0 ? ['bash'] : command
+  const child = spawn('nsenter', ['--all', `--target=${container.pid}`, '--', ...words], { stdio: 'inherit' })
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', (code) => resolve(code ?? 1))
+  })
+}
+
+async function printLogs(id: string, [machine = 'control']: readonly string[]): Promise<number> {
+  const directory = join(labDirectory(id), 'logs', machine)
+  const container = await inspectContainer(`kube-ovn-${id}-${machine}`)
+  for (const file of readdirSync(directory)) {
+    process.stdout.write(`── ${join(directory, file)}\n`)
+    process.stdout.write(
+      await runAt(insideContainer(container), ['tail', '-n', '20', `/var/log/lab/${file}`]),
+    )
+  }
+  return 0
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2))
+} catch (error) {
+  if (!(error instanceof KubeOvnError)) throw error
+  process.stderr.write(`${error.message}\n`)
+  for (const [name, value] of Object.entries(error.details))
+    process.stderr.write(`  ${name}: ${String(value)}\n`)
+  process.exitCode = 1
+}

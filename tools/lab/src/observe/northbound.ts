@@ -1,0 +1,127 @@
+import { createInterface } from 'node:readline'
+import { chartNamespace } from '../chart.ts'
+import { LabTimeoutError } from '../errors.ts'
+import { insidePodContainer, runAt, startAt, type Place } from '../namespaces.ts'
+import { untilPodsReady } from '../kubernetes/workloads.ts'
+import type { Cluster } from '../cluster/cluster.ts'
+
+/** The file of the Northbound, which its server appends every transaction to. */
+const databaseFile = '/etc/ovn/ovnnb_db.db'
+const databaseSocket = 'unix:/var/run/ovn/ovnnb_db.sock'
+
+/** The container of ovn-central, with OVN's own tools in it. */
+export async function ovnCentral(cluster: Cluster): Promise<Place> {
+  const [pod] = await untilPodsReady(cluster.api, chartNamespace, 'app=ovn-central', 1)
+  const place = insidePodContainer(pod?.metadata.uid ?? '', 'ovsdb-server')
+  if (place === undefined)
+    throw new LabTimeoutError('something did not happen in time', {
+      what: 'an ovsdb-server runs in the pod ovn-central',
+      timeoutMs: 0,
+      seen: 'no such process',
+    })
+  return place
+}
+
+/** Runs ovn-nbctl as an operator would, and returns what it prints. */
+export async function nbctl(central: Place, ...args: readonly string[]): Promise<string> {
+  return (await runAt(central, ['ovn-nbctl', '--timeout=10', ...args])).trim()
+}
+
+/** Reads one column of the rows of a table that fulfil the conditions. */
+export async function findColumn(
+  central: Place,
+  table: string,
+  column: string,
+  ...conditions: readonly string[]
+): Promise<readonly string[]> {
+  const options = ['--bare', '--no-headings', `--columns=${column}`]
+  const output = await nbctl(central, ...options, 'find', table, ...conditions)
+  return output.split('\n').filter((line) => line !== '')
+}
+
+/**
+ * How much the Northbound has written: its log only grows by transactions that change something, and shrinks by compaction, which
+ * takes far more of them than a check makes.
+ */
+export async function databaseSize(central: Place): Promise<number> {
+  return Number((await runAt(central, ['stat', '-c', '%s', databaseFile])).trim())
+}
+
+/** The last transactions, for a reader who wonders who wrote. */
+export function lastTransactions(central: Place, bytes: number): Promise<string> {
+  return runAt(central, ['tail', '-c', String(bytes), databaseFile])
+}
+
+/** A change that the Northbound announced. */
+export interface RowChange {
+  readonly action: 'initial' | 'insert' | 'delete' | 'old' | 'new'
+  readonly columns: Readonly<Record<string, unknown>>
+  /** `performance.now()` when it was read. */
+  readonly at: number
+}
+
+interface MonitorTable {
+  readonly headings: readonly string[]
+  readonly data: readonly (readonly unknown[])[]
+}
+
+/**
+ * Follows a table with OVN's own client, not with ours, until `isWanted` holds for a change; what is there already is not a change.
+ *
+ * `act` is called once the client follows, so that nothing it causes is missed.
+ *
+ * @returns the time from the end of `act` to the change in milliseconds, or undefined if it took longer than the limit
+ */
+export async function untilRowChange(
+  central: Place,
+  table: string,
+  columns: readonly string[],
+  act: () => Promise<void>,
+  isWanted: (change: RowChange) => boolean,
+  limitMs: number,
+): Promise<number | undefined> {
+  const child = startAt(central, [
+    ...[
+      'ovsdb-client',
+      '--format=json',
+      'monitor',
+      databaseSocket,
+      'OVN_Northbound',
+      table,
+      columns.join(','),
+    ],
+  ])
+  const timer = setTimeout(() => child.kill(), limitMs + 20_000)
+  let acted: number | undefined
+  try {
+    if (child.stdout === null) return undefined
+    for await (const line of createInterface({ input: child.stdout })) {
+      const changes = parseMonitorLine(line)
+      if (acted === undefined) {
+        await act()
+        acted = performance.now()
+        continue
+      }
+      const wanted = changes.find(
+        (change) => change.action !== 'delete' && change.action !== 'old' && isWanted(change),
+      )
+      if (wanted === undefined) continue
+      const ms = Math.max(0, wanted.at - acted)
+      return ms <= limitMs ? ms : undefined
+    }
+    return undefined
+  } finally {
+    clearTimeout(timer)
+    child.kill()
+  }
+}
+
+function parseMonitorLine(line: string): RowChange[] {
+  const at = performance.now()
+  const { headings, data } = JSON.parse(line) as MonitorTable
+  return data.map((row) => ({
+    at,
+    action: row[headings.indexOf('action')] as RowChange['action'],
+    columns: Object.fromEntries(headings.map((heading, index) => [heading, row[index]])),
+  }))
+}
