@@ -131,9 +131,8 @@ describe('the API server refuses', () => {
   it.each(refused)(
     '$field $value, naming field, value and cure',
     async ({ resource, field, value, cure }) => {
-      const refusal = await api.client
-        .create(resource, { metadata: { name: 'example' }, spec: { [field]: value } })
-        .catch((error: unknown) => error)
+      const object = { metadata: { name: 'example' }, spec: { [field]: value } }
+      const refusal = await api.client.create(resource, object).catch((error: unknown) => error)
       expect(refusal).toBeInstanceOf(KubeInvalidError)
       const text = JSON.stringify((refusal as KubeInvalidError).details)
       for (const part of [`spec.${field}`, value, cure]) expect(text).toContain(part)
