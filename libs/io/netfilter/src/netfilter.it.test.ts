@@ -1,0 +1,275 @@
+import {
+  missingForNamespaces,
+  openTestNetwork,
+  type TestNamespace,
+  type TestNetwork,
+} from '@kube-ovn/testing-net'
+import { describe, expect, it } from 'vitest'
+import {
+  NftCommandError,
+  NftNotFoundError,
+  openNetfilter,
+  statement,
+  type SetElement,
+  type Table,
+  type TableEvent,
+} from './index.ts'
+
+const missing = missingForNamespaces('nft', 'ping')
+
+/** Gives pods the router's address, except towards pods. */
+function masquerading(pods: readonly SetElement[]): Table {
+  const isPod = (field: 'saddr' | 'daddr', op: '==' | '!=') =>
+    statement.payload({ protocol: 'ip', field }, statement.named('pods'), op)
+  return {
+    family: 'inet',
+    name: 'kube-ovn',
+    sets: [{ name: 'pods', type: 'ipv4_addr', flags: ['interval'], autoMerge: true, elements: pods }],
+    chains: [
+      {
+        name: 'postrouting',
+        base: { type: 'nat', hook: 'postrouting', priority: 95 },
+        rules: [
+          {
+            statements: [
+              isPod('saddr', '=='),
+              isPod('daddr', '!='),
+              statement.counter,
+              statement.masquerade('fully-random'),
+            ],
+            comment: 'natOutgoing',
+          },
+        ],
+      },
+    ],
+  }
+}
+
+/** One rule of every kind that this library can build. */
+const everything: Table = {
+  family: 'inet',
+  name: 'everything',
+  sets: [
+    {
+      name: 'v6',
+      type: 'ipv6_addr',
+      flags: ['interval'],
+      elements: [{ prefix: { addr: 'fd00::', len: 64 } }],
+    },
+    { name: 'pairs', type: ['ipv4_addr', 'inet_service'], elements: [{ concat: ['10.0.0.1', 80] }] },
+    { name: 'hosts', type: 'ipv4_addr', elements: ['10.0.0.9', '10.0.0.1', '10.0.0.5'] },
+    { name: 'empty', type: 'ipv4_addr', flags: ['interval'], elements: [] },
+  ],
+  chains: [
+    {
+      name: 'in',
+      base: { type: 'filter', hook: 'input', priority: 0, policy: 'accept' },
+      comment: 'where packets come in',
+      rules: [
+        { statements: [statement.inputInterface('ovn0'), statement.mark(0x10, 0x10), statement.accept] },
+        {
+          statements: [
+            statement.connectionState('established', 'related'),
+            statement.counter,
+            statement.leave,
+          ],
+        },
+        { statements: [statement.connectionState('new'), statement.jump('more')] },
+        { statements: [statement.tcpFlags(['syn', 'ack'], ['syn']), statement.addMark(0x4000)] },
+        { statements: [statement.tcpFlags(['rst'], ['rst']), statement.setMark(0x1)] },
+      ],
+    },
+    {
+      name: 'more',
+      rules: [
+        { statements: [statement.payload({ protocol: 'ip6', field: 'daddr' }, '@v6'), statement.drop] },
+        {
+          statements: [
+            {
+              match: {
+                op: '==',
+                left: {
+                  concat: [
+                    { payload: { protocol: 'ip', field: 'daddr' } },
+                    { payload: { protocol: 'tcp', field: 'dport' } },
+                  ],
+                },
+                right: '@pairs',
+              },
+            },
+            statement.accept,
+          ],
+        },
+        {
+          statements: [
+            statement.payload({ protocol: 'udp', field: 'dport' }, statement.oneOf(4789, 6081)),
+            statement.goto('last'),
+          ],
+        },
+      ],
+    },
+    {
+      name: 'last',
+      rules: [{ statements: [statement.outputInterface('eth0'), statement.drop], comment: 'no' }],
+    },
+    {
+      name: 'out',
+      base: { type: 'nat', hook: 'postrouting', priority: 100 },
+      rules: [
+        {
+          statements: [statement.mark(5), statement.sourceNat('ip', '192.0.2.1', 'fully-random')],
+        },
+        { statements: [statement.sourceNat('ip6', '2001:db8::1')] },
+        { statements: [statement.masquerade()] },
+      ],
+    },
+  ],
+}
+
+/** A pod, a router in between, and a host outside that knows no way back to the pod. */
+function threeNamespaces(network: TestNetwork): {
+  pod: TestNamespace
+  router: TestNamespace
+  host: TestNamespace
+} {
+  const pod = network.namespace('pod')
+  const router = network.namespace('router')
+  const host = network.namespace('host')
+  network.connect(
+    { namespace: pod, name: 'eth0', addresses: ['10.16.0.5/16'] },
+    { namespace: router, name: 'pods', addresses: ['10.16.0.1/16'] },
+  )
+  network.connect(
+    { namespace: router, name: 'eth0', addresses: ['192.0.2.1/24'] },
+    { namespace: host, name: 'eth0', addresses: ['192.0.2.2/24'] },
+  )
+  pod.run('ip', 'route', 'add', 'default', 'via', '10.16.0.1')
+  router.run('sysctl', '-qw', 'net.ipv4.ip_forward=1')
+  return { pod, router, host }
+}
+
+describe.skipIf(missing)(`netfilter${missing === undefined ? '' : ` (${missing})`}`, () => {
+  it('masquerades: a host without a way back to the pod answers', async () => {
+    using network = openTestNetwork()
+    const { pod, router } = threeNamespaces(network)
+    const netfilter = openNetfilter({ netns: router.path })
+    expect(() => pod.run('ping', '-c1', '-W1', '192.0.2.2')).toThrow(/0 received/)
+
+    await netfilter.applyTable(masquerading([{ prefix: { addr: '10.16.0.0', len: 16 } }, '10.16.0.5']))
+    expect(pod.run('ping', '-c1', '-W2', '192.0.2.2')).toContain('1 received')
+    expect(router.run('nft', 'list', 'table', 'inet', 'kube-ovn')).toMatch(/counter packets 1 /)
+  })
+
+  it('writes a table once, also when another process asks again after traffic', async () => {
+    using network = openTestNetwork()
+    const { pod, router } = threeNamespaces(network)
+    const table = masquerading([{ prefix: { addr: '10.16.0.0', len: 16 } }])
+    const events: TableEvent[] = []
+    const netfilter = openNetfilter({ netns: router.path })
+    using _watch = netfilter.watch((event) => events.push(event), { ref: true })
+    expect(await netfilter.applyTable(table)).toBe('applied')
+    pod.run('ping', '-c1', '-W2', '192.0.2.2')
+    expect(await netfilter.applyTable(table)).toBe('unchanged')
+    expect(await openNetfilter({ netns: router.path }).applyTable(table)).toBe('unchanged')
+    expect(await netfilter.hasDrifted(table)).toBe(false)
+    expect(events).toEqual([{ kind: 'changed', table: { family: 'inet', name: 'kube-ovn' } }])
+  })
+
+  it('knows every expression again that it wrote', async () => {
+    using network = openTestNetwork()
+    const netfilter = openNetfilter({ netns: network.namespace('one').path })
+    expect(await netfilter.applyTable(everything)).toBe('applied')
+    expect(await netfilter.applyTable(everything)).toBe('unchanged')
+  })
+
+  it.each([
+    'add element inet kube-ovn pods { 10.99.0.0/16 }',
+    'delete element inet kube-ovn pods { 10.16.0.0/16 }',
+    'add rule inet kube-ovn postrouting accept',
+    'insert rule inet kube-ovn postrouting accept',
+    'flush chain inet kube-ovn postrouting',
+    'add chain inet kube-ovn other',
+    'add set inet kube-ovn other { type ipv4_addr; }',
+    'delete table inet kube-ovn',
+    'flush ruleset',
+  ])('notices and heals: nft %s', async (vandalism) => {
+    using network = openTestNetwork()
+    const space = network.namespace('one')
+    const netfilter = openNetfilter({ netns: space.path })
+    const table = masquerading([{ prefix: { addr: '10.16.0.0', len: 16 } }])
+    await netfilter.applyTable(table)
+    const wanted = await netfilter.readTable(table)
+
+    const { promise, resolve } = Promise.withResolvers<TableEvent>()
+    using _watch = netfilter.watch(resolve, { ref: true })
+    space.run('nft', vandalism)
+    expect(await promise).toEqual({ kind: 'changed', table: { family: 'inet', name: 'kube-ovn' } })
+    expect(await netfilter.hasDrifted(table)).toBe(true)
+    expect(await netfilter.applyTable(table)).toBe('applied')
+    expect(await netfilter.readTable(table)).toEqual(wanted)
+  })
+
+  it('leaves other tables alone, byte for byte', async () => {
+    using network = openTestNetwork()
+    const space = network.namespace('one')
+    space.run(
+      'nft',
+      'table ip kube-ovn { set s { type ipv4_addr; elements = { 10.0.0.1 }; }; chain c { accept; }; }',
+    )
+    space.run('nft', 'table inet kube-proxy { chain c { type filter hook input priority 0; drop; }; }')
+    const listForeign = (): string =>
+      space.run('nft', '-a', 'list', 'table', 'ip', 'kube-ovn') +
+      space.run('nft', '-a', 'list', 'table', 'inet', 'kube-proxy')
+    const before = listForeign()
+    const netfilter = openNetfilter({ netns: space.path })
+    const table = masquerading(['10.16.0.5'])
+    await netfilter.applyTable(table)
+    await netfilter.applyTable(masquerading(['10.16.0.6']))
+    expect(listForeign()).toBe(before)
+    await netfilter.removeTable(table)
+    await netfilter.removeTable(table)
+    expect(await netfilter.readTable(table)).toBeUndefined()
+    expect(listForeign()).toBe(before)
+  })
+
+  it('does nothing at all when one rule of a table is wrong', async () => {
+    using network = openTestNetwork()
+    const space = network.namespace('one')
+    const netfilter = openNetfilter({ netns: space.path })
+    const good = masquerading(['10.16.0.5'])
+    await netfilter.applyTable(good)
+    const before = space.run('nft', '-a', 'list', 'ruleset')
+    const bad: Table = {
+      ...good,
+      chains: [...good.chains, { name: 'lost', rules: [{ statements: [statement.jump('nowhere')] }] }],
+    }
+    const refused = netfilter.applyTable(bad)
+    await expect(refused).rejects.toThrow(NftCommandError)
+    await expect(refused).rejects.toMatchObject({ details: { operation: 'try inet kube-ovn', status: 1 } })
+    await expect(refused).rejects.toHaveProperty(
+      'details.nftMessage',
+      expect.stringContaining('No such file or directory'),
+    )
+    expect(space.run('nft', '-a', 'list', 'ruleset')).toBe(before)
+    expect(await netfilter.applyTable(good)).toBe('unchanged')
+  })
+
+  it('replaces in one transaction: one event, whatever the size', async () => {
+    using network = openTestNetwork()
+    const space = network.namespace('one')
+    const netfilter = openNetfilter({ netns: space.path })
+    const many = Array.from({ length: 2000 }, (_, at): SetElement => `10.${at >> 8}.${at & 255}.1`)
+    await netfilter.applyTable(masquerading(many))
+    const events: TableEvent[] = []
+    using _watch = netfilter.watch((event) => events.push(event), { ref: true })
+    expect(await netfilter.applyTable(masquerading(many.slice(1)))).toBe('applied')
+    await expect.poll(() => events.length).toBeGreaterThan(0)
+    expect(events).toEqual([{ kind: 'changed', table: { family: 'inet', name: 'kube-ovn' } }])
+  })
+
+  it('says when nft is not installed', async () => {
+    using network = openTestNetwork()
+    const netfilter = openNetfilter({ netns: network.namespace('one').path, nft: '/nowhere/nft' })
+    await expect(netfilter.readTable({ family: 'inet', name: 'x' })).rejects.toThrow(NftNotFoundError)
+  })
+})

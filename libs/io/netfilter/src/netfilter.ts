@@ -1,0 +1,131 @@
+import { closeSync, openSync } from 'node:fs'
+import { inFreshNamespace, type NamespaceReference } from '@kube-ovn/netlink'
+import { NftCommandError } from './errors.ts'
+import { parseListing, sameListing } from './listing.ts'
+import { runNft } from './nft.ts'
+import { renderRemoval, renderReplacement, renderTable } from './render.ts'
+import type {
+  ApplyOutcome,
+  Netfilter,
+  NetfilterOptions,
+  Table,
+  TableEvent,
+  TableKey,
+  TableListing,
+} from './types.ts'
+import { watchTables } from './watch.ts'
+
+/** Works on the nftables of this process's network namespace, or of another one. */
+export function openNetfilter(options: NetfilterOptions = {}): Netfilter {
+  return new NftNetfilter(options)
+}
+
+class NftNetfilter implements Netfilter {
+  readonly #nft: string
+  readonly #netns: string | undefined
+  /** For each table the last one wanted, as text, and how nft lists it. */
+  readonly #wanted = new Map<string, { readonly input: string; readonly listing: TableListing }>()
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor({ nft = 'nft', netns }: NetfilterOptions) {
+    this.#nft = nft
+    this.#netns = netns
+  }
+
+  async applyTable(table: Table): Promise<ApplyOutcome> {
+    return this.#inTurn(async () => {
+      if (await this.#isAsWanted(table)) return 'unchanged'
+      await this.#commit(this.#netns, `apply ${describe(table)}`, renderReplacement(table))
+      return 'applied'
+    })
+  }
+
+  async removeTable(key: TableKey): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#wanted.delete(describe(key))
+      if ((await this.#list(this.#netns, key)) === undefined) return
+      await this.#commit(this.#netns, `remove ${describe(key)}`, renderRemoval(key))
+    })
+  }
+
+  async readTable(key: TableKey): Promise<TableListing | undefined> {
+    return this.#inTurn(() => this.#list(this.#netns, key))
+  }
+
+  async hasDrifted(table: Table): Promise<boolean> {
+    return this.#inTurn(async () => !(await this.#isAsWanted(table)))
+  }
+
+  watch(listener: (event: TableEvent) => void, options: { readonly ref?: boolean } = {}): Disposable {
+    return watchTables(this.#netns, listener, options)
+  }
+
+  async #isAsWanted(table: Table): Promise<boolean> {
+    const present = await this.#list(this.#netns, table)
+    return present !== undefined && sameListing(present, await this.#listingOf(table))
+  }
+
+  /**
+   * Finds out how nft lists a table, by loading it into an empty namespace that no packet passes.
+   *
+   * nft lists expressions in another form than it reads them, and each version in its own; comparing listing with listing
+   * needs no knowledge of that. The answer is kept until another table of this name is wanted.
+   */
+  async #listingOf(table: Table): Promise<TableListing | undefined> {
+    const key = describe(table)
+    const commands = renderTable(table)
+    const input = JSON.stringify(commands)
+    const known = this.#wanted.get(key)
+    if (known?.input === input) return known.listing
+    const scratch = inFreshNamespace(() => openSync('/proc/thread-self/ns/net', 'r'))
+    try {
+      await this.#commit(scratch, `try ${key}`, commands)
+      const listing = await this.#list(scratch, table)
+      if (listing !== undefined) this.#wanted.set(key, { input, listing })
+      return listing
+    } finally {
+      closeSync(scratch)
+    }
+  }
+
+  async #list(netns: NamespaceReference | undefined, key: TableKey): Promise<TableListing | undefined> {
+    const { family, name } = key
+    try {
+      const printed = await runNft({
+        nft: this.#nft,
+        netns,
+        args: ['--json', 'list', 'table', family, name],
+        operation: `list ${describe(key)}`,
+      })
+      return parseListing(printed)
+    } catch (error) {
+      if (
+        error instanceof NftCommandError &&
+        error.details.nftMessage.includes('No such file or directory')
+      ) {
+        return undefined
+      }
+      throw error
+    }
+  }
+
+  async #commit(
+    netns: NamespaceReference | undefined,
+    operation: string,
+    commands: readonly object[],
+  ): Promise<void> {
+    const input = JSON.stringify({ nftables: commands })
+    await runNft({ nft: this.#nft, netns, args: ['--json', '--file', '-'], input, operation })
+  }
+
+  /** Runs after everything that was asked for before, so that what was compared is what is replaced. */
+  #inTurn<T>(action: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(action, action)
+    this.#last = result.catch(() => undefined)
+    return result
+  }
+}
+
+function describe({ family, name }: TableKey): string {
+  return `${family} ${name}`
+}
