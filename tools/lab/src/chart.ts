@@ -1,7 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { importImages, untilNodesReady, type Cluster } from './cluster/cluster.ts'
+import { untilNodesReady, type Cluster } from './cluster/cluster.ts'
 import { podRange, joinRange, serviceRange, subnetsOf, type Stack } from './cluster/topology.ts'
 import { programs, repository } from './paths.ts'
 import { runProgram } from './program.ts'
@@ -21,17 +21,6 @@ export const chartWorkloads: readonly { readonly kind: WorkloadKind; readonly na
   { kind: 'deployments', name: 'kube-ovn-controller' },
   { kind: 'daemonsets', name: 'kube-ovn-cni' },
 ]
-
-/** The product's images, as `npm run images` left them. */
-interface ImageList {
-  readonly images: Readonly<Record<string, string>>
-}
-
-/** Makes the product's images known to every node. */
-export async function importProductImages(cluster: Cluster): Promise<void> {
-  const list = JSON.parse(readFileSync(join(repository, 'dist/images.json'), 'utf8')) as ImageList
-  await importImages(cluster, Object.values(list.images))
-}
 
 const stackNames: Record<Stack, string> = { dual: 'Dual', ipv4: 'IPv4', ipv6: 'IPv6' }
 

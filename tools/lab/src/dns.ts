@@ -1,5 +1,5 @@
 import { ensureLabImage } from './docker/image.ts'
-import { importImages, type Cluster } from './cluster/cluster.ts'
+import type { Cluster } from './cluster/cluster.ts'
 import { dnsServiceAddress, ofStack } from './cluster/topology.ts'
 import { applyAll, parseManifests } from './kubernetes/manifests.ts'
 import { untilRolledOut } from './kubernetes/workloads.ts'
@@ -7,7 +7,6 @@ import { untilRolledOut } from './kubernetes/workloads.ts'
 /** Runs CoreDNS as pods of the cluster's network, under the address that kubelet tells every pod. */
 export async function installDns(cluster: Cluster): Promise<void> {
   const image = await ensureLabImage('coredns')
-  await importImages(cluster, [image])
   await applyAll(
     cluster.api,
     parseManifests(renderDns(image, ofStack(cluster.topology.stack, dnsServiceAddress))),

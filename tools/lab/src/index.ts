@@ -1,7 +1,6 @@
 export {
   createCluster,
   importImages,
-  importProbeImage,
   openCluster,
   untilNodesReady,
   type Cluster,
@@ -18,7 +17,6 @@ export {
 } from './cluster/topology.ts'
 export {
   chartNamespace,
-  importProductImages,
   installChart,
   labValues,
   uninstallChart,

@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { KubeOvnError } from '@kube-ovn/errors'
-import { importProductImages, installChart } from './chart.ts'
+import { installChart } from './chart.ts'
 import { finalChecks, productChecks, runCheck, runChecks, type CheckGroup } from './checks/all.ts'
-import { createCluster, importProbeImage, untilNodesReady, type Cluster } from './cluster/cluster.ts'
+import { createCluster, untilNodesReady, type Cluster } from './cluster/cluster.ts'
 import { claimLabName, findLabs, removeLab, removeLeftovers } from './cluster/leftovers.ts'
 import { parseCommandLine, usage, type LabCommand } from './command-line.ts'
 import { installDns } from './dns.ts'
@@ -53,12 +53,8 @@ async function bringUp(command: LabCommand): Promise<number> {
 
 /** Everything between a bare cluster and one that checks can be run on. */
 async function prepare(cluster: Cluster): Promise<void> {
-  await step('images for pods', () => importProbeImage(cluster))
   if (cluster.topology.podNetwork === 'bridge') await untilNodesReady(cluster)
-  else {
-    await step("the product's images", () => importProductImages(cluster))
-    await step('helm install', () => installChart(cluster))
-  }
+  else await step('helm install', () => installChart(cluster))
   await step('CoreDNS', () => installDns(cluster))
   if (cluster.topology.podNetwork === 'kube-ovn')
     await step('examples', () => applyAll(cluster.api, readExample('01-two-subnets')))

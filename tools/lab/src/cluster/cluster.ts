@@ -1,14 +1,15 @@
-import { chmodSync, copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { startContainer, inspectContainer, type Container } from '../docker/container.ts'
 import { ensureLabImage, imageArchiveMount, imageArchives, saveImage } from '../docker/image.ts'
+import { createContainerdDirectory, type SeedImage } from '../docker/containerd-seed.ts'
 import { createInternalNetwork } from '../docker/network.ts'
 import { DockerError } from '../errors.ts'
 import { ApiClient, type ApiObject } from '../kubernetes/client.ts'
 import { eventually, waitForObjects } from '../kubernetes/wait.ts'
 import { insideContainer, runAt, type Place } from '../namespaces.ts'
-import { labDirectory, programs } from '../paths.ts'
+import { labDirectory, programs, repository } from '../paths.ts'
 import { writeCertificates } from './certificates.ts'
 import {
   auditPolicy,
@@ -79,18 +80,19 @@ export async function createCluster(wanted: Partial<Topology> = {}): Promise<Clu
   await removeLab(topology.id)
   const block = await createNetworks(topology)
   const directory = labDirectory(topology.id)
+  const images = await imagesOf(topology, pauseImage)
   await writeConfiguration(topology, block, directory, pauseImage)
   const [control, outside, ...machines] = await Promise.all([
-    startMachine(topology, block, directory, nodeImage, { name: 'control', host: controlHost }),
-    startMachine(topology, block, directory, nodeImage, { name: 'outside', host: outsideHost }),
-    ...nodeNames(topology).map((name, index) =>
-      startMachine(topology, block, directory, nodeImage, { name, host: nodeHost(index) }),
-    ),
+    startMachine(topology, block, nodeImage, { name: 'control', host: controlHost }),
+    startMachine(topology, block, nodeImage, { name: 'outside', host: outsideHost }),
+    ...nodeNames(topology).map(async (name, index) => {
+      const containerd = await createContainerdDirectory(topology.id, name, nodeImage, images)
+      return startMachine(topology, block, nodeImage, { name, host: nodeHost(index), containerd })
+    }),
   ])
   await createPhysicalNetwork(outside, block)
   await Promise.all(machines.map((node, index) => attachToPhysicalNetwork(node, index, outside, block)))
   const cluster = assembleCluster(topology, block, control, outside, machines)
-  await importImages(cluster, [pauseImage])
   await untilApiAnswers(cluster)
   await untilNodesRegistered(cluster)
   return cluster
@@ -114,7 +116,30 @@ export async function openCluster(topology: Topology, block: number): Promise<Cl
   return assembleCluster(topology, block, control, outside, machines)
 }
 
-/** Makes an image known to every node. */
+/** The name under which examples ask for the image that pods are tried with; a lab has no registry to get it from. */
+const exampleImage = 'docker.io/library/busybox:stable'
+
+/** What every node has from the start, in the order of how seldom it changes. */
+async function imagesOf(topology: Topology, pauseImage: string): Promise<readonly SeedImage[]> {
+  const [probe, coredns] = await Promise.all([ensureLabImage('probe'), ensureLabImage('coredns')])
+  const product = topology.podNetwork === 'kube-ovn' ? readProductImages() : []
+  return [
+    { name: pauseImage },
+    { name: coredns },
+    { name: probe, aliases: [exampleImage] },
+    ...product.map((name) => ({ name })),
+  ]
+}
+
+/** The product's images, as `npm run images` left them. */
+function readProductImages(): readonly string[] {
+  const list = JSON.parse(readFileSync(join(repository, 'dist/images.json'), 'utf8')) as {
+    readonly images: Readonly<Record<string, string>>
+  }
+  return Object.values(list.images)
+}
+
+/** Makes one more image known to every node. */
 export async function importImages(cluster: Cluster, images: readonly string[]): Promise<void> {
   const files = await Promise.all(images.map(saveImage))
   await Promise.all(
@@ -126,29 +151,6 @@ export async function importImages(cluster: Cluster, images: readonly string[]):
       for (const file of files)
         await runAt(place, ['ctr', '-n', 'k8s.io', 'images', 'import', `${imageArchiveMount}/${file}`])
     }),
-  )
-}
-
-/** The name under which examples ask for the image that pods are tried with; a lab has no registry to get it from. */
-const exampleImage = 'docker.io/library/busybox:stable'
-
-/** Makes the image for trying the network known to every node, under the name that the examples use. */
-export async function importProbeImage(cluster: Cluster): Promise<void> {
-  const image = await ensureLabImage('probe')
-  await importImages(cluster, [image])
-  await Promise.all(
-    cluster.nodes.map(({ place }) =>
-      runAt(place, [
-        'ctr',
-        '-n',
-        'k8s.io',
-        'images',
-        'tag',
-        '--force',
-        `docker.io/library/${image}`,
-        exampleImage,
-      ]),
-    ),
   )
 }
 
@@ -331,15 +333,15 @@ function writeScript(directory: string, text: string): void {
 async function startMachine(
   topology: Topology,
   block: number,
-  directory: string,
   image: string,
-  machine: { readonly name: string; readonly host: number },
+  machine: { readonly name: string; readonly host: number; readonly containerd?: string },
 ): Promise<Container> {
+  const directory = labDirectory(topology.id)
   const attachment = (network: 'kubernetes' | 'tunnel') => ({
     network: networkName(topology.id, network),
     ...addressesOf(block, network, machine.host),
   })
-  const isNode = machine.name.startsWith('node-')
+  const isNode = machine.containerd !== undefined
   mkdirSync(imageArchives, { recursive: true })
   return startContainer({
     name: containerName(topology.id, machine.name),
@@ -351,9 +353,11 @@ async function startMachine(
       `${join(directory, machine.name)}:${configurationDirectory}`,
       `${join(directory, 'logs', machine.name)}:/var/log/lab`,
       ...(machine.name === 'outside' ? [] : [`${programs.kubernetes}:${programDirectory}:ro`]),
-      ...(isNode ? [`${imageArchives}:${imageArchiveMount}:ro`] : []),
+      ...(isNode
+        ? [`${imageArchives}:${imageArchiveMount}:ro`, `${machine.containerd}:/var/lib/containerd`]
+        : []),
     ],
-    volumes: isNode ? ['/var/lib/containerd', '/var/lib/kubelet'] : [],
+    volumes: isNode ? ['/var/lib/kubelet'] : [],
     // Only nodes have tunnels, and the outside host is reached through the physical network alone.
     networks: isNode
       ? [attachment('kubernetes'), attachment('tunnel')]

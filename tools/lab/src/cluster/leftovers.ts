@@ -1,8 +1,7 @@
-import { rmSync } from 'node:fs'
 import { listContainers, removeContainer } from '../docker/container.ts'
+import { removeContainerdDirectories } from '../docker/containerd-seed.ts'
 import { removeNetworks } from '../docker/network.ts'
 import { LabExistsError } from '../errors.ts'
-import { labDirectory } from '../paths.ts'
 import type { PodNetwork, Stack, Topology } from './topology.ts'
 
 const idLabel = 'kube-ovn.lab'
@@ -79,11 +78,7 @@ export async function removeLab(id: string): Promise<void> {
   const containers = await listContainers(label)
   await Promise.all(containers.map((container) => removeContainer(container.Id)))
   await removeNetworks(label)
-}
-
-/** Removes the files of a lab; its logs are worth keeping after a failure. */
-export function removeLabFiles(id: string): void {
-  rmSync(labDirectory(id), { recursive: true, force: true })
+  removeContainerdDirectories(id)
 }
 
 function isAlive(pid: number): boolean {

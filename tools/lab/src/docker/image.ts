@@ -80,9 +80,3 @@ export async function saveImage(name: string): Promise<string> {
   renameSync(partial, path)
   return file
 }
-
-/** Removes the archives that are not among `files`, so that rebuilt images do not fill the disk. */
-export function pruneImageArchives(files: readonly string[]): void {
-  for (const file of readdirSync(imageArchives))
-    if (file.endsWith('.tar') && !files.includes(file)) rmSync(join(imageArchives, file), { force: true })
-}
