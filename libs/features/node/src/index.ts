@@ -8,7 +8,6 @@ export {
 export { desiredHostFirewall, hostFirewallTable } from './host-firewall/desired.ts'
 export { HostFirewall, type HostFirewallDependencies } from './host-firewall/feature.ts'
 export { desiredSysctls } from './host-firewall/sysctls.ts'
-export type { LocalPodObject, NodeObject, ServiceCidrObject } from './kube-objects.ts'
 export {
   findInterface,
   integrationBridge,
@@ -20,6 +19,7 @@ export {
 export { nodeNicName } from './node-nic/desired.ts'
 export { NodeNic, type NodeNicSettings } from './node-nic/feature.ts'
 export { NodeStatus } from './node-status/feature.ts'
+export { removeOwnPorts, type OwnPorts } from './own-ports.ts'
 export type { NodeWorld } from './node-world.ts'
 export { Observable } from './observable.ts'
 export type {

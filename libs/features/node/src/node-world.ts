@@ -1,8 +1,7 @@
-import type { Informer, KubeClient } from '@kube-ovn/kube'
+import type { Informer, KubeClient, Node } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
 import type { Netlink } from '@kube-ovn/netlink'
 import type { Clock } from '@kube-ovn/time'
-import type { NodeObject } from './kube-objects.ts'
 import type { LocalOvs } from './local-ovs.ts'
 import type { Observable } from './observable.ts'
 
@@ -12,7 +11,7 @@ export interface NodeWorld {
   readonly ovs: LocalOvs
   /** The host's own network namespace. */
   readonly host: Netlink
-  readonly nodes: Pick<Informer<NodeObject>, 'store' | 'onChange' | 'observe' | 'resource'>
+  readonly nodes: Pick<Informer<Node>, 'store' | 'onChange' | 'observe' | 'resource'>
   readonly client: Pick<KubeClient, 'patch'>
   /** MTU of what travels in tunnels; `undefined` until it is known. */
   readonly tunnelMtu: Observable<number | undefined>
@@ -21,7 +20,7 @@ export interface NodeWorld {
   readonly random: () => number
 }
 
-export function ownNode(world: NodeWorld): NodeObject | undefined {
+export function ownNode(world: NodeWorld): Node | undefined {
   return world.nodes.store.get(world.nodeName)
 }
 

@@ -1,4 +1,5 @@
 export { Registry } from 'prom-client'
+export { agentMetrics, type AddTimings, type AgentMetrics } from './agent-metrics.ts'
 export {
   kernelMetrics,
   type KernelGauges,

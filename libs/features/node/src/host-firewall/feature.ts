@@ -1,7 +1,7 @@
-import type { Informer } from '@kube-ovn/kube'
+import type { Informer, ServiceCidr } from '@kube-ovn/kube'
 import type { Subnet } from '@kube-ovn/kube-api'
 import type { Netfilter } from '@kube-ovn/netfilter'
-import { internalAddresses, type ServiceCidrObject } from '../kube-objects.ts'
+import { internalAddresses } from '../kube-objects.ts'
 import { LevelLoop } from '../level-loop.ts'
 import { ownNode, type NodeWorld } from '../node-world.ts'
 import { natOutgoingPrefixes, readSubnetFacts, routedPrefixes } from '../subnet-facts.ts'
@@ -13,7 +13,7 @@ export interface HostFirewallDependencies {
   readonly netfilter: Pick<Netfilter, 'applyTable' | 'watch'>
   readonly subnets: Pick<Informer<Subnet>, 'store' | 'onChange'>
   /** `undefined` where the API server has no ServiceCIDR objects (before Kubernetes 1.33). */
-  readonly serviceCidrs: Pick<Informer<ServiceCidrObject>, 'store' | 'onChange'> | undefined
+  readonly serviceCidrs: Pick<Informer<ServiceCidr>, 'store' | 'onChange'> | undefined
   /** `--service-cluster-ip-range`: used where there are no ServiceCIDR objects. */
   readonly fallbackServicePrefixes: readonly string[]
   readonly clusterRouter: string

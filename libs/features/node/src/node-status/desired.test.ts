@@ -22,7 +22,7 @@ it('says that the network is unavailable before', () => {
 
 it('compares what a condition says, not when', () => {
   const wanted = desiredCondition({ isInstalled: true, gateways })
-  expect(isSameCondition({ ...wanted, lastHeartbeatTime: '2026-01-01T00:00:00Z' }, wanted)).toBe(true)
+  expect(isSameCondition({ ...wanted, lastTransitionTime: '2026-01-01T00:00:00Z' }, wanted)).toBe(true)
   expect(isSameCondition({ ...wanted, status: 'True' }, wanted)).toBe(false)
   expect(isSameCondition(undefined, wanted)).toBe(false)
 })

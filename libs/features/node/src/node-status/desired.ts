@@ -1,4 +1,4 @@
-import type { NodeCondition } from '../kube-objects.ts'
+import type { Condition } from '@kube-ovn/kube'
 
 /** What the node's readiness for pods depends on. */
 export interface NodeStatusSnapshot {
@@ -9,7 +9,7 @@ export interface NodeStatusSnapshot {
 }
 
 /** A condition without its times. */
-export type ConditionFacts = Required<Pick<NodeCondition, 'type' | 'status' | 'reason' | 'message'>>
+export type ConditionFacts = Required<Pick<Condition, 'type' | 'status' | 'reason' | 'message'>>
 
 /** Says whether pods may be placed on the node; the scheduler keeps them away while the network is unavailable. */
 export function desiredCondition({ isInstalled, gateways }: NodeStatusSnapshot): ConditionFacts {
@@ -29,7 +29,7 @@ export function desiredCondition({ isInstalled, gateways }: NodeStatusSnapshot):
       }
 }
 
-export function isSameCondition(actual: NodeCondition | undefined, wanted: ConditionFacts): boolean {
+export function isSameCondition(actual: Condition | undefined, wanted: ConditionFacts): boolean {
   return (
     actual !== undefined &&
     actual.status === wanted.status &&

@@ -1,9 +1,9 @@
 import { AnnotationInvalidError, readPodNetwork, type PodNetwork } from '@kube-ovn/annotations'
 import { formatIp } from '@kube-ovn/ip'
-import type { Store } from '@kube-ovn/kube'
+import type { Pod, Store } from '@kube-ovn/kube'
 import type { Subnet } from '@kube-ovn/kube-api'
 import { AttachmentError, type AttachmentStage } from '../errors.ts'
-import { podIdentities, type LocalPodObject } from '../kube-objects.ts'
+import { podIdentities } from '../kube-objects.ts'
 import type { AttachmentRequest, PodAddress } from './snapshot.ts'
 
 /** What the controller decided about a pod's interface. */
@@ -31,7 +31,7 @@ export interface Pending {
  */
 export function readAllocation(
   request: AttachmentRequest,
-  caches: { readonly pods: Store<LocalPodObject>; readonly subnets: Store<Subnet> },
+  caches: { readonly pods: Store<Pod>; readonly subnets: Store<Subnet> },
   wasSeen: boolean,
 ): Allocation | Pending {
   const key = `${request.podNamespace}/${request.podName}`
@@ -66,7 +66,7 @@ export function readAllocation(
   }
 }
 
-function tryReadNetwork(pod: LocalPodObject): PodNetwork | Pending {
+function tryReadNetwork(pod: Pod): PodNetwork | Pending {
   try {
     const network = readPodNetwork(pod.metadata.annotations)
     if (network !== undefined) return network

@@ -1,9 +1,8 @@
-import type { Informer } from '@kube-ovn/kube'
+import type { Informer, Pod } from '@kube-ovn/kube'
 import type { Subnet } from '@kube-ovn/kube-api'
 import type { Logger } from '@kube-ovn/log'
 import type { Clock } from '@kube-ovn/time'
 import type { AttachmentStage } from '../errors.ts'
-import type { LocalPodObject } from '../kube-objects.ts'
 import type { LocalOvs } from '../local-ovs.ts'
 import type { Observable } from '../observable.ts'
 import type { Allocation } from './allocation.ts'
@@ -14,7 +13,7 @@ import type { AttachmentRequest } from './snapshot.ts'
 export interface PodNicDependencies {
   readonly ovs: LocalOvs
   readonly kernel: Kernel
-  readonly pods: Pick<Informer<LocalPodObject>, 'store' | 'onChange'>
+  readonly pods: Pick<Informer<Pod>, 'store' | 'onChange'>
   readonly subnets: Pick<Informer<Subnet>, 'store' | 'onChange'>
   /** MTU of what travels in tunnels; `undefined` until it is known. */
   readonly tunnelMtu: Observable<number | undefined>

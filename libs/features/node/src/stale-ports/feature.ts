@@ -1,8 +1,8 @@
-import type { Informer } from '@kube-ovn/kube'
+import type { Informer, Pod } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
 import { vendor } from '@kube-ovn/ovn-names'
 import type { Clock } from '@kube-ovn/time'
-import { podIdentities, type LocalPodObject } from '../kube-objects.ts'
+import { podIdentities } from '../kube-objects.ts'
 import { LevelLoop } from '../level-loop.ts'
 import type { LocalOvs } from '../local-ovs.ts'
 import { attachmentId } from '../pod-nic/desired.ts'
@@ -14,7 +14,7 @@ const graceMs = 30_000
 
 export interface StalePortsDependencies {
   readonly ovs: LocalOvs
-  readonly pods: Pick<Informer<LocalPodObject>, 'store' | 'onChange' | 'health'>
+  readonly pods: Pick<Informer<Pod>, 'store' | 'onChange' | 'health'>
   readonly podNics: Pick<PodNics, 'isBusy' | 'removePort'>
   readonly clock: Clock
   readonly log: Logger

@@ -1,9 +1,10 @@
+import type { Node } from '@kube-ovn/kube'
 import { AnnotationInvalidError, nodeAnnotations } from '@kube-ovn/annotations'
 import { formatIp } from '@kube-ovn/ip'
 import type { Logger } from '@kube-ovn/log'
 import type { Netlink } from '@kube-ovn/netlink'
 import { vendor } from '@kube-ovn/ovn-names'
-import { internalAddresses, type NodeObject } from '../kube-objects.ts'
+import { internalAddresses } from '../kube-objects.ts'
 import type { LocalOvs } from '../local-ovs.ts'
 import type { TunnelLink, TunnelSettings, TunnelSnapshot } from './snapshot.ts'
 
@@ -16,7 +17,7 @@ const datapathLabel = { key: 'ovn.kubernetes.io/ovs_dp_type', userspace: 'usersp
 
 export function observeTunnel(
   settings: TunnelSettings,
-  node: NodeObject,
+  node: Node,
   host: Netlink,
   ovs: LocalOvs,
   log: Logger,
@@ -35,7 +36,7 @@ export function observeTunnel(
 }
 
 /** An annotation that cannot be read costs the node its further networks, not its tunnels. */
-function readNetworks(node: NodeObject, log: Logger): ReadonlyMap<string, string> {
+function readNetworks(node: Node, log: Logger): ReadonlyMap<string, string> {
   try {
     const networks = nodeAnnotations.nodeNetworks.read(node.metadata.annotations) ?? new Map()
     return new Map([...networks].map(([name, ip]) => [name, formatIp(ip)]))

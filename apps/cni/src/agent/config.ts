@@ -1,0 +1,86 @@
+import { networkTypes } from '@kube-ovn/features-node'
+import { list, oneOf, switchedOn, text, wholeNumber, type Command, type ConfigOf } from '@kube-ovn/process'
+
+const notServed = 'Accepted for compatibility, not served yet.'
+const noEffect = 'Accepted for compatibility, without effect.'
+
+/** Flags and environment of upstream's kube-ovn-daemon. Those that nothing reads yet say so. */
+const settings = {
+  installCniConfig: switchedOn(false, 'Only write the CNI configuration, then exit.'),
+  cniConfDir: text('/etc/cni/net.d', 'Directory of the CNI configuration.'),
+  cniConfFile: text('/kube-ovn/01-kube-ovn.conflist', 'Accepted for compatibility: the content is built in.'),
+  cniConfName: text('01-kube-ovn.conflist', 'File name of the CNI configuration.'),
+  iface: text('', 'NIC of the tunnels: a name, or regular expressions separated by commas.'),
+  hostTunnelSrc: switchedOn(false, 'Let tunnels end at addresses with a /32 or /128 mask too.'),
+  dpdkTunnelIface: text(
+    'br-phy',
+    'NIC of the tunnels on nodes that are labelled for the userspace data path.',
+  ),
+  mtu: wholeNumber(0, 'MTU of pods, bytes; 0 derives it from the NIC of the tunnels.'),
+  enableMirror: switchedOn(false, notServed),
+  mirrorIface: text('mirror0', notServed),
+  bindSocket: text('/run/openvswitch/kube-ovn-daemon.sock', 'Unix socket that the CNI plugin asks.'),
+  ovsSocket: text('/run/openvswitch/db.sock', 'Unix socket of the local Open vSwitch database.'),
+  kubeconfig: text('', 'File with the way to the API server; empty inside a cluster.', {
+    environment: 'KUBECONFIG',
+  }),
+  serviceClusterIpRange: list(
+    '10.96.0.0/12',
+    'Prefixes of Service addresses, where there are no ServiceCIDR objects.',
+  ),
+  clusterRouter: text('ovn-cluster', 'Name of the default VPC.'),
+  nodeSwitch: text('join', "Name of the subnet of the nodes' ports."),
+  encapChecksum: switchedOn(true, 'Checksums in the outer headers of tunnels.'),
+  enablePprof: switchedOn(false, noEffect),
+  pprofPort: wholeNumber(10665, 'Port of health checks and metrics.'),
+  secureServing: switchedOn(false, notServed),
+  macLearningFallback: switchedOn(false, notServed),
+  networkType: oneOf(networkTypes, 'geneve', 'Protocol of tunnels; decides the MTU.'),
+  defaultProviderName: text('provider', notServed),
+  defaultInterfaceName: text('', notServed),
+  externalGatewayConfigNs: text('kube-system', notServed),
+  externalGatewaySwitch: text('external', notServed),
+  enableMetrics: switchedOn(true, 'Serve /metrics.'),
+  enableArpDetectIpConflict: switchedOn(
+    true,
+    'Without effect on overlay networks, where OVN hands out every address once.',
+  ),
+  kubeletDir: text('/var/lib/kubelet', notServed),
+  enableVerboseConnCheck: switchedOn(false, notServed),
+  tcpConnCheckPort: wholeNumber(8100, notServed),
+  udpConnCheckPort: wholeNumber(8101, notServed),
+  enableTproxy: switchedOn(false, notServed),
+  ovsVsctlConcurrency: wholeNumber(100, 'Accepted for compatibility: no ovs-vsctl is started.'),
+  enableOvnIpsec: switchedOn(false, notServed),
+  certManagerIpsecCert: switchedOn(false, notServed),
+  certManagerIssuerName: text('kube-ovn', notServed),
+  ovnIpsecCertDuration: wholeNumber(63_072_000, notServed),
+  setVxlanTxOff: switchedOn(false, notServed),
+  logPerm: text('640', noEffect),
+  tlsMinVersion: text('', notServed),
+  tlsMaxVersion: text('', notServed),
+  tlsCipherSuites: list('', notServed),
+  nonPrimaryCniMode: switchedOn(false, notServed),
+  nodeName: text('', 'Name of the own Node; empty for the host name.', {
+    environment: 'NODE_NAME',
+    isEnvironmentOnly: true,
+  }),
+  podIp: text('', 'Own address: tunnels end there when no NIC is named.', {
+    environment: 'POD_IP',
+    isEnvironmentOnly: true,
+  }),
+  podIps: list('', 'Own addresses.', { environment: 'POD_IPS', isEnvironmentOnly: true }),
+  enableBindLocalIp: switchedOn(false, 'Listen on the own addresses only.', {
+    environment: 'ENABLE_BIND_LOCAL_IP',
+    isEnvironmentOnly: true,
+  }),
+} as const
+
+export const command: Command<typeof settings> = {
+  name: 'kube-ovn-daemon',
+  summary: 'Attaches the pods of a node to the network, and keeps the node connected to it.',
+  examples: ['kube-ovn-daemon --iface=eth1', 'kube-ovn-daemon --kubeconfig=$HOME/.kube/config --mtu=1400'],
+  settings,
+}
+
+export type AgentConfig = ConfigOf<typeof settings>

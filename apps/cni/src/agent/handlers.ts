@@ -1,0 +1,105 @@
+import {
+  AttachmentDiffersError,
+  AttachmentError,
+  type Attachment,
+  type PodNics,
+} from '@kube-ovn/features-node'
+import {
+  addPath,
+  checkPath,
+  delPath,
+  gcPath,
+  statusPath,
+  type AttachedMessage,
+} from '../protocol/messages.ts'
+import { failure, type Answer, type Handler } from './api-server.ts'
+import type { Readiness } from './readiness.ts'
+import { parseAttachmentRequest, parseCollectionRequest } from './requests.ts'
+
+/** Code of an error of ours in the sense of the CNI specification, which leaves 100 and above to plugins. */
+const attachmentDiffers = 100
+
+/** The provider that this agent serves. */
+const primaryProvider = 'ovn'
+
+/** The agent's answers to the plugin, by path. */
+export function createHandlers(podNics: PodNics, readiness: Readiness): ReadonlyMap<string, Handler> {
+  return new Map<string, Handler>([
+    [addPath, (body, signal) => add(podNics, body, signal)],
+    [delPath, (body) => remove(podNics, body)],
+    [checkPath, (body) => check(podNics, body)],
+    [gcPath, (body) => collect(podNics, body)],
+    [statusPath, async () => status(readiness)],
+  ])
+}
+
+async function add(podNics: PodNics, body: unknown, signal: AbortSignal): Promise<Answer> {
+  const request = parseAttachmentRequest(body, true)
+  if ('refusal' in request) return failure(400, request.refusal)
+  if (request.provider !== primaryProvider) {
+    return failure(
+      400,
+      `provider ${request.provider} is not bound to any subnet: only ${primaryProvider} is served`,
+    )
+  }
+  try {
+    return { status: 200, body: attachedMessage(await podNics.add(request, signal)) }
+  } catch (error) {
+    return attachmentFailure(error)
+  }
+}
+
+async function remove(podNics: PodNics, body: unknown): Promise<Answer> {
+  const request = parseAttachmentRequest(body, false)
+  if ('refusal' in request) return failure(400, request.refusal)
+  // Nothing was ever attached for another provider.
+  if (request.provider !== primaryProvider) return { status: 204 }
+  await podNics.remove(request)
+  return { status: 204 }
+}
+
+async function check(podNics: PodNics, body: unknown): Promise<Answer> {
+  const request = parseAttachmentRequest(body, true)
+  if ('refusal' in request) return failure(400, request.refusal)
+  try {
+    await podNics.check(request)
+    return { status: 204 }
+  } catch (error) {
+    if (!(error instanceof AttachmentDiffersError)) return attachmentFailure(error)
+    return failure(409, error.details.differences.join('; '), attachmentDiffers)
+  }
+}
+
+async function collect(podNics: PodNics, body: unknown): Promise<Answer> {
+  const request = parseCollectionRequest(body)
+  if ('refusal' in request) return failure(400, request.refusal)
+  await podNics.collect(request.network, request.valid)
+  return { status: 204 }
+}
+
+function status(readiness: Readiness): Answer {
+  const { reasons, code } = readiness.forPods()
+  return reasons.length === 0 ? { status: 204 } : failure(503, reasons.join('; '), code)
+}
+
+function attachmentFailure(error: unknown): Answer {
+  if (!(error instanceof AttachmentError)) throw error
+  const { stage, reason, pod } = error.details
+  const isBadRequest = stage === 'validate-request' || stage === 'provider'
+  return failure(isBadRequest ? 400 : 500, `${reason} (pod ${pod}, stage ${stage})`)
+}
+
+function attachedMessage({ allocation, wanted }: Attachment): AttachedMessage {
+  return {
+    ips: allocation.addresses.map((address) => ({
+      protocol: address.ip.includes(':') ? 'IPv6' : 'IPv4',
+      ip: address.ip,
+      cidr: `${address.ip}/${address.prefixLength}`,
+      gateway: allocation.ownsDefaultRoute ? (address.gateway ?? '') : '',
+    })),
+    mac_address: wanted.mac,
+    routes: wanted.routes.map((route) => ({ dst: route.destination, gw: route.gateway ?? '' })),
+    mtu: wanted.mtu,
+    nicname: wanted.ifName,
+  }
+}

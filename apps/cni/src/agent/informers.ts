@@ -1,0 +1,98 @@
+import {
+  dropManagedFields,
+  Informer,
+  KubeNotFoundError,
+  nodes,
+  pods,
+  serviceCidrs,
+  type KubeClient,
+  type Node,
+  type Pod,
+  type ServiceCidr,
+} from '@kube-ovn/kube'
+import { subnetResource, type Subnet } from '@kube-ovn/kube-api'
+import type { Logger } from '@kube-ovn/log'
+import { systemClock } from '@kube-ovn/process'
+import { backoffDelayMs, sleep, type Backoff } from '@kube-ovn/time'
+
+const retry: Backoff = { initialMs: 500, maxMs: 15_000, factor: 2, jitter: 0.5 }
+
+export interface Informers {
+  /** Of this node only. */
+  readonly pods: Informer<Pod>
+  readonly nodes: Informer<Node>
+  readonly subnets: Informer<Subnet>
+}
+
+/** Watches what the agent decides by. */
+export function createInformers(client: KubeClient, nodeName: string, logger: Logger): Informers {
+  const common = { client, clock: systemClock, logger }
+  return {
+    pods: new Informer({
+      ...common,
+      resource: pods,
+      fieldSelector: `spec.nodeName=${nodeName}`,
+      trim: trimPod,
+    }),
+    nodes: new Informer({ ...common, resource: nodes, trim: (node) => trimNode(node, nodeName) }),
+    subnets: new Informer({ ...common, resource: subnetResource, trim: trimSubnet }),
+  }
+}
+
+/**
+ * Watches the prefixes of Services; `undefined` where the API server has no such objects (before Kubernetes 1.33).
+ *
+ * Waits for as long as the API server does not answer.
+ */
+export async function watchServiceCidrs(
+  client: KubeClient,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<Informer<ServiceCidr> | undefined> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      await client.list(serviceCidrs, { limit: 1, signal })
+      break
+    } catch (error) {
+      if (error instanceof KubeNotFoundError) return undefined
+      if (signal.aborted) throw error
+      logger.warn('API server was not asked for service prefixes yet', { attempt, err: error })
+      await sleep(systemClock, backoffDelayMs(retry, attempt, Math.random), signal)
+    }
+  }
+  const informer = new Informer({
+    client,
+    clock: systemClock,
+    logger,
+    resource: serviceCidrs,
+    trim: dropManagedFields,
+  })
+  informer.start(signal)
+  await informer.synced
+  return informer
+}
+
+/** Keeps of a pod what says how to attach it. */
+function trimPod(pod: Pod): Pod {
+  const { name, namespace = '', uid = '', resourceVersion = '', annotations = {} } = pod.metadata
+  return { metadata: { name, namespace, uid, resourceVersion, annotations }, spec: { containers: [] } }
+}
+
+/** Keeps of the own node what the controller and users write on it, of the others their addresses. */
+function trimNode(node: Node, nodeName: string): Node {
+  const { name, resourceVersion = '', annotations = {}, labels = {} } = node.metadata
+  const addresses = node.status?.addresses ?? []
+  if (name !== nodeName) return { metadata: { name, resourceVersion }, status: { addresses } }
+  const conditions = (node.status?.conditions ?? []).filter(({ type }) => type === 'NetworkUnavailable')
+  return { metadata: { name, resourceVersion, annotations, labels }, status: { addresses, conditions } }
+}
+
+/** Counters in the status change with every pod; they do not concern a node. */
+function trimSubnet(subnet: Subnet): Subnet {
+  const { metadata, spec, status } = dropManagedFields(subnet)
+  return {
+    metadata,
+    ...(spec === undefined ? {} : { spec }),
+    ...(status?.conditions === undefined ? {} : { status: { conditions: status.conditions } }),
+  }
+}

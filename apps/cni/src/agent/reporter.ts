@@ -1,0 +1,63 @@
+import {
+  attachmentId,
+  AttachmentError,
+  type AttachmentReporter,
+  type AttachmentRequest,
+} from '@kube-ovn/features-node'
+import { pods, type EventRecorder, type Informer, type Pod } from '@kube-ovn/kube'
+import type { AgentMetrics } from '@kube-ovn/telemetry'
+
+/** Makes events on Pods, in upstream's words, and metrics of what becomes of attachments. */
+export function createReporter(
+  recorder: Pick<EventRecorder, 'record'>,
+  store: Informer<Pod>['store'],
+  metrics: AgentMetrics,
+  nodeName: string,
+): AttachmentReporter {
+  function record(
+    request: AttachmentRequest,
+    uid: string | undefined,
+    type: 'Normal' | 'Warning',
+    reason: string,
+    message: string,
+  ): void {
+    const { podNamespace: namespace, podName: name } = request
+    const known = uid ?? store.get(`${namespace}/${name}`)?.metadata.uid ?? request.podUid
+    // An event without uid belongs to no Pod, and nobody would see it.
+    if (known === '') return
+    recorder.record({ regarding: { resource: pods, namespace, name, uid: known }, type, reason, message })
+  }
+
+  return {
+    added(request, { allocation, wanted, timings }) {
+      metrics.added(timings)
+      const ip = wanted.externalIds[attachmentId.ip] ?? ''
+      const message = `subnet=${allocation.subnet} ip=${ip} mac=${wanted.mac} ${where(request)}`
+      record(request, allocation.uid, 'Normal', 'PodNetworkConfigured', message)
+    },
+    addFailed(request, podUid, stage, error) {
+      const message = `stage=${stage} error=${describe(error)} ${where(request)}`
+      record(request, podUid === '' ? undefined : podUid, 'Warning', 'PodNetworkConfigureFailed', message)
+    },
+    removed(request) {
+      record(request, undefined, 'Normal', 'PodNetworkRemoved', where(request))
+    },
+    removeFailed(request, error) {
+      const message = `stage=delete-nic error=${describe(error)} ${where(request)}`
+      record(request, undefined, 'Warning', 'PodNetworkRemoveFailed', message)
+    },
+    waited(stage, ms) {
+      if (stage === 'wait-route') metrics.waitedForRoute(ms)
+      else metrics.waitedForAddress(ms)
+    },
+  }
+
+  function where(request: AttachmentRequest): string {
+    return `provider=${request.provider} interface=${request.ifName} node=${nodeName}`
+  }
+}
+
+function describe(error: unknown): string {
+  if (error instanceof AttachmentError) return error.details.reason
+  return error instanceof Error ? error.message : String(error)
+}

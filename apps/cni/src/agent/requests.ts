@@ -1,0 +1,74 @@
+import type { AttachmentRequest } from '@kube-ovn/features-node'
+import { z } from 'zod'
+
+const route = z.object({ dst: z.string().default(''), gw: z.string().default('') })
+
+const attachment = z.object({
+  pod_name: z.string().min(1),
+  pod_namespace: z.string().min(1),
+  container_id: z.string().regex(/^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/),
+  net_ns: z.string().default(''),
+  if_name: z.string().min(1).max(15),
+  provider: z.string().default(''),
+  routes: z.array(route).nullish(),
+  pod_uid: z.string().default(''),
+  network: z.string().default(''),
+})
+
+const collection = z.object({
+  network: z.string(),
+  valid_attachments: z.array(z.object({ container_id: z.string(), if_name: z.string() })),
+})
+
+/** What was wrong with the body of a request: the field, and what it should be. */
+export interface Refusal {
+  readonly refusal: string
+}
+
+/** The provider of a pod's primary network; an old plugin may leave it empty. */
+const primaryProvider = 'ovn'
+
+/** The name of the network in the configuration that is installed; an old plugin does not tell it. */
+const primaryNetwork = 'kube-ovn'
+
+/** Reads the body of add, del or check. */
+export function parseAttachmentRequest(body: unknown, needsNetns: boolean): AttachmentRequest | Refusal {
+  const parsed = attachment.safeParse(body)
+  if (!parsed.success) return refuse(parsed.error)
+  const message = parsed.data
+  if (needsNetns && message.net_ns === '')
+    return { refusal: 'net_ns: a path of a network namespace is required' }
+  return {
+    podNamespace: message.pod_namespace,
+    podName: message.pod_name,
+    podUid: message.pod_uid,
+    containerId: message.container_id,
+    ifName: message.if_name,
+    netns: message.net_ns,
+    provider: message.provider === '' ? primaryProvider : message.provider,
+    network: message.network === '' ? primaryNetwork : message.network,
+    routes: message.routes ?? [],
+  }
+}
+
+export interface CollectionRequest {
+  readonly network: string
+  readonly valid: readonly { readonly containerId: string; readonly ifName: string }[]
+}
+
+/** Reads the body of gc. */
+export function parseCollectionRequest(body: unknown): CollectionRequest | Refusal {
+  const parsed = collection.safeParse(body)
+  if (!parsed.success) return refuse(parsed.error)
+  return {
+    network: parsed.data.network,
+    valid: parsed.data.valid_attachments.map(({ container_id, if_name }) => ({
+      containerId: container_id,
+      ifName: if_name,
+    })),
+  }
+}
+
+function refuse(error: z.ZodError): Refusal {
+  return { refusal: error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ') }
+}

@@ -1,0 +1,138 @@
+import { hostname } from 'node:os'
+import {
+  HostFirewall,
+  localOvsTables,
+  NodeNic,
+  NodeStatus,
+  Observable,
+  PodNics,
+  StalePorts,
+  Tunnels,
+  UserspaceTaps,
+  type NodeWorld,
+} from '@kube-ovn/features-node'
+import { EventRecorder, KubeClient, loadAccess } from '@kube-ovn/kube'
+import type { Logger } from '@kube-ovn/log'
+import { openNetfilter } from '@kube-ovn/netfilter'
+import { openNetlink, readSysctl, writeSysctl } from '@kube-ovn/netlink'
+import { openVswitchSchema, type OpenVswitch } from '@kube-ovn/ovsdb-schema'
+import { bindAddresses, serveHealth, systemClock } from '@kube-ovn/process'
+import { agentMetrics, processRegistry } from '@kube-ovn/telemetry'
+import { OvsdbClient } from 'ovsdb-client'
+import { serveApi } from './api-server.ts'
+import type { AgentConfig } from './config.ts'
+import { createHandlers } from './handlers.ts'
+import { createInformers, watchServiceCidrs } from './informers.ts'
+import { Readiness, type Synced } from './readiness.ts'
+import { createReporter } from './reporter.ts'
+import { version } from './version.ts'
+
+/** Upstream's name of the daemon, as events show it. */
+const component = 'kube-ovn-cni'
+
+/**
+ * Constructs the agent and runs it until `signal` is aborted.
+ *
+ * Nothing here waits for something that may be late: database, API server and features come up in any order, and
+ * what needs another part is triggered when that changes. Stopping takes nothing down: pods keep their network.
+ */
+export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSignal): Promise<void> {
+  await using stack = new AsyncDisposableStack()
+  const nodeName = (config.nodeName === '' ? hostname() : config.nodeName).toLowerCase()
+  const registry = processRegistry()
+  const metrics = agentMetrics(registry, nodeName)
+
+  const client = stack.use(
+    new KubeClient(await loadAccess(config.kubeconfig), { userAgent: `${component}/${version}` }),
+  )
+  const informers = createInformers(client, nodeName, log)
+  const ovs = stack.use(
+    new OvsdbClient<OpenVswitch>({
+      endpoints: [`unix:${config.ovsSocket}`],
+      schema: openVswitchSchema,
+      tables: localOvsTables,
+    }),
+  )
+  const host = stack.use(openNetlink())
+  const netfilter = openNetfilter()
+  const tunnelMtu = new Observable<number | undefined>(undefined)
+  const shared = { ovs, clock: systemClock, log, random: Math.random }
+  const world: NodeWorld = { ...shared, nodeName, host, nodes: informers.nodes, client, tunnelMtu }
+
+  const recorder = stack.use(
+    new EventRecorder({ client, clock: systemClock, logger: log, component, instance: nodeName }),
+  )
+  const podNics = stack.use(
+    new PodNics({
+      ...shared,
+      kernel: { host, open: openNetlink, writeSysctl },
+      pods: informers.pods,
+      subnets: informers.subnets,
+      tunnelMtu,
+      reporter: createReporter(recorder, informers.pods.store, metrics, nodeName),
+    }),
+  )
+  const named = new Map<string, Synced>([
+    ['pods', informers.pods],
+    ['nodes', informers.nodes],
+    ['subnets', informers.subnets],
+  ])
+  const readiness = new Readiness(ovs, tunnelMtu, named)
+  stack.use(
+    await serveHealth({
+      addresses: bindAddresses(config.enableBindLocalIp, config.podIps),
+      port: config.pprofPort,
+      ...(config.enableMetrics ? { registry } : {}),
+      readiness: () => readiness.forPods().reasons,
+      liveness: () => [],
+    }),
+  )
+  stack.use(
+    await serveApi({
+      socketPath: config.bindSocket,
+      handlers: createHandlers(podNics, readiness),
+      onAnswered(path, status, ms) {
+        metrics.answered(path, status, ms)
+        log.debug('request answered', { path, status, ms: Math.round(ms) })
+      },
+    }),
+  )
+
+  for (const informer of [informers.pods, informers.nodes, informers.subnets]) {
+    informer.start(signal)
+    stack.use<AsyncDisposable>(informer)
+  }
+  ovs.connect(signal).catch(() => undefined)
+  const serviceCidrs = await watchServiceCidrs(client, log, signal)
+  if (serviceCidrs !== undefined) stack.use(serviceCidrs)
+  const features = [
+    new UserspaceTaps(world),
+    new Tunnels(world, {
+      networkType: config.networkType,
+      mtu: config.mtu,
+      iface: config.iface,
+      dpdkTunnelIface: config.dpdkTunnelIface,
+      acceptsHostMasks: config.hostTunnelSrc,
+      hasEncapChecksum: config.encapChecksum,
+      podIp: config.podIp,
+    }),
+    new NodeNic(world, informers.subnets, config),
+    new NodeStatus(world),
+    new HostFirewall(world, {
+      netfilter,
+      subnets: informers.subnets,
+      serviceCidrs,
+      fallbackServicePrefixes: config.serviceClusterIpRange,
+      clusterRouter: config.clusterRouter,
+      readSysctl: (key) => readSysctl(undefined, key),
+      writeSysctl: (key, value) => writeSysctl(undefined, key, value),
+    }),
+    new StalePorts({ ...shared, pods: informers.pods, podNics }),
+  ]
+  for (const feature of features) stack.use(feature)
+  // A feature that decides by many objects must not decide by half of them.
+  await Promise.all([informers.nodes.synced, informers.subnets.synced])
+  for (const feature of features) feature.start()
+  log.info('agent started', { node: nodeName })
+  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+}

@@ -1,0 +1,74 @@
+import { existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  hostFirewallTable,
+  localOvsTables,
+  nodeNicName,
+  removeOwnPorts,
+  type OwnPorts,
+} from '@kube-ovn/features-node'
+import type { Logger } from '@kube-ovn/log'
+import { openNetfilter } from '@kube-ovn/netfilter'
+import { openNetlink } from '@kube-ovn/netlink'
+import { openVswitchSchema, type OpenVswitch } from '@kube-ovn/ovsdb-schema'
+import { OvsdbClient } from 'ovsdb-client'
+import type { InstallConfig } from './config.ts'
+
+/** How long the database may take to answer before it is taken to be gone. */
+const databaseTimeoutMs = 10_000
+
+/** Name of the host's end of a pod's veth pair. */
+const hostEnd = /^[0-9a-f]{1,12}(_[^/ ]+)?_h$/
+
+/**
+ * Takes everything of the product off the node, in the order in which nothing new can appear: first what makes the
+ * runtime ask us, then ports, links and rules.
+ *
+ * Every step does what it can: that a part is gone already, or does not answer, is not a failure.
+ */
+export async function cleanNode(config: InstallConfig, log: Logger): Promise<void> {
+  for (const path of [
+    join(config.cniConfDir, config.cniConfName),
+    join(config.cniBinDir, 'kube-ovn'),
+    config.serverSocket,
+  ]) {
+    if (!existsSync(path)) continue
+    rmSync(path, { force: true })
+    log.info('file removed', { path })
+  }
+  const ports = await removePorts(config, log)
+  removeLinks(ports, log)
+  await openNetfilter().removeTable(hostFirewallTable)
+  log.info('packet filter removed', { table: `${hostFirewallTable.family} ${hostFirewallTable.name}` })
+}
+
+async function removePorts(config: InstallConfig, log: Logger): Promise<OwnPorts> {
+  const none = { ports: [], bridges: [] }
+  if (!existsSync(config.ovsSocket)) return none
+  await using ovs = new OvsdbClient<OpenVswitch>({
+    endpoints: [`unix:${config.ovsSocket}`],
+    schema: openVswitchSchema,
+    tables: localOvsTables,
+  })
+  try {
+    await ovs.connect(AbortSignal.timeout(databaseTimeoutMs))
+    const removed = await removeOwnPorts(ovs)
+    log.info('ports removed', { ports: removed.ports, bridges: removed.bridges })
+    return removed
+  } catch (error) {
+    log.warn('ports were not removed: the database does not answer', { err: error })
+    return none
+  }
+}
+
+/** Routes and addresses go with their link. ovn0 is vswitchd's; without vswitchd nobody else removes it. */
+function removeLinks({ ports }: OwnPorts, log: Logger): void {
+  using host = openNetlink()
+  const names = new Set(ports)
+  for (const link of host.links()) {
+    const isHostEnd = link.kind === 'veth' && (names.has(link.name) || hostEnd.test(link.name))
+    if (!isHostEnd && link.name !== nodeNicName) continue
+    host.removeLink(link.index)
+    log.info('link removed', { link: link.name })
+  }
+}

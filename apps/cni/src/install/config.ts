@@ -1,0 +1,29 @@
+import { list, text, type Command, type ConfigOf } from '@kube-ovn/process'
+
+const settings = {
+  cniConfDir: text('/etc/cni/net.d', 'Directory of the CNI configuration.'),
+  cniConfFile: text('', 'Accepted for compatibility: the content is built in.'),
+  cniConfName: text('01-kube-ovn.conflist', 'File name of the CNI configuration.'),
+  cniBinDir: text('/opt/cni/bin', 'Directory of the CNI plugins.'),
+  sourceDirs: list(
+    '/kube-ovn,/usr/lib/cni',
+    'Directories that the plugins are copied from; the first that has one wins.',
+  ),
+  serverSocket: text('/run/openvswitch/kube-ovn-daemon.sock', 'Unix socket of the agent.'),
+  ovsSocket: text('/run/openvswitch/db.sock', 'Unix socket of the local Open vSwitch database.'),
+  podIps: list('', 'Own addresses: they tell which families the node forwards.', {
+    environment: 'POD_IPS',
+    isEnvironmentOnly: true,
+  }),
+} as const
+
+export const command: Command<typeof settings> = {
+  name: 'cni-install',
+  summary:
+    'Prepares a node for the CNI plugin (install), or takes everything of the product off it (uninstall, cleanup). ' +
+    'An upgrade or a restart of the agent never calls the latter.',
+  examples: ['cni-install install --cni-conf-name=01-kube-ovn.conflist', 'cni-install uninstall'],
+  settings,
+}
+
+export type InstallConfig = ConfigOf<typeof settings>
