@@ -42,3 +42,5 @@ export {
   serviceCidrs,
   services,
 } from './resources.ts'
+export { EventRecorder, type EventNote, type EventRecorderOptions, type Regarding } from './event-recorder.ts'
+export { LeaderElector, type LeaderElectorOptions } from './leader-elector.ts'

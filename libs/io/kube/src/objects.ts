@@ -155,12 +155,15 @@ export interface Endpoints extends KubeObject {
 
 export interface EndpointSlice extends KubeObject {
   readonly addressType: 'IPv4' | 'IPv6' | 'FQDN'
-  readonly endpoints: readonly Endpoint[]
-  readonly ports?: readonly {
-    readonly name?: string
-    readonly port?: number
-    readonly protocol?: 'TCP' | 'UDP' | 'SCTP'
-  }[]
+  /** `null` when there are none: the server prints an empty list so. */
+  readonly endpoints: readonly Endpoint[] | null
+  readonly ports?:
+    | readonly {
+        readonly name?: string
+        readonly port?: number
+        readonly protocol?: 'TCP' | 'UDP' | 'SCTP'
+      }[]
+    | null
 }
 
 export interface Endpoint {

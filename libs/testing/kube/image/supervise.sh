@@ -71,3 +71,6 @@ while read -r command; do
   esac
 done
 kill -KILL $(jobs -p)
+wait
+# A test that was killed cannot clean up.
+rm -rf /run/test/*

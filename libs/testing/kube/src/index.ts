@@ -1,4 +1,10 @@
 export type { ApiWrite } from './audit-log.ts'
 export { FixtureError } from './errors.ts'
-export { startKubeApi, type CertificatePaths, type KubeApi, type KubeApiOptions } from './kube-api.ts'
+export {
+  sharedKubeApi,
+  startKubeApi,
+  type CertificatePaths,
+  type KubeApi,
+  type KubeApiOptions,
+} from './kube-api.ts'
 export type { TcpProxy } from './tcp-proxy.ts'

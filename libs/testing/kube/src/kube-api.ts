@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
@@ -22,6 +21,7 @@ import { Etcd } from './etcd.ts'
 import { AUDIT_POLICY, CONTAINER_DIRECTORY, apiServerFlags, controllerManagerFlags } from './flags.ts'
 import { kubeconfigOf } from './kubeconfig.ts'
 import { TcpProxy } from './tcp-proxy.ts'
+import { TemporaryDirectory } from './temporary-directory.ts'
 
 export interface KubeApiOptions {
   /** Default `AlwaysAllow`. */
@@ -176,8 +176,7 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
     buildImage(),
     options.network === undefined ? ensureNetwork(network) : undefined,
   ])
-  const directory = await mkdtemp(join(tmpdir(), 'kube-ovn-test-kube-'))
-  resources.defer(() => rm(directory, { recursive: true, force: true }))
+  const directory = resources.use(await TemporaryDirectory.make()).path
   await writeSettings(directory, options)
 
   const container = resources.use(
@@ -214,6 +213,26 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
     baseline,
     resources: resources.move(),
   })
+}
+
+const shared = new Map<string, Promise<KubeApi>>()
+
+/**
+ * Yields the API server with these options that this process has, empty, and starts it the first time.
+ *
+ * It is not to be disposed: it ends with the process. Suites that run one after the other share it.
+ */
+export async function sharedKubeApi(options: KubeApiOptions = {}): Promise<KubeApi> {
+  const key = JSON.stringify(Object.entries(options).toSorted(([a], [b]) => a.localeCompare(b)))
+  const known = shared.get(key)
+  if (known !== undefined) {
+    const api = await known
+    await api.reset()
+    return api
+  }
+  const started = startKubeApi(options)
+  shared.set(key, started)
+  return started
 }
 
 async function writeSettings(directory: string, options: KubeApiOptions): Promise<void> {

@@ -1,0 +1,88 @@
+import { EventRecorder, configMaps, events, type EventNote } from '@kube-ovn/kube'
+import { recordingLogger } from '@kube-ovn/log'
+import { ManualClock } from '@kube-ovn/time'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { startKubeApi, type KubeApi } from './kube-api.ts'
+
+let api: KubeApi
+
+beforeAll(async () => {
+  api = await startKubeApi()
+})
+
+afterAll(() => api[Symbol.asyncDispose]())
+
+beforeEach(() => api.reset())
+
+const note: EventNote = {
+  regarding: { resource: configMaps, namespace: 'default', name: 'a', uid: '7d1c' },
+  type: 'Warning',
+  reason: 'AddressExhausted',
+  message: 'subnet has no free address',
+}
+
+it('sends the same event once, and its count half an hour later', async () => {
+  const client = await api.openClient('kube-ovn-controller')
+  const clock = new ManualClock()
+  const logger = recordingLogger()
+  await using recorder = new EventRecorder({
+    client,
+    clock,
+    logger,
+    component: 'kube-ovn-controller',
+    instance: 'n1',
+  })
+  recorder.record(note)
+  recorder.record(note)
+  recorder.record({ ...note, reason: 'AddressAllocated', type: 'Normal' })
+  await recorder.flushed()
+  const { items } = await api.client.list(events, { namespace: 'default' })
+  expect(items).toHaveLength(2)
+  const first = items.find((event) => event.reason === 'AddressExhausted')
+  expect(first).toMatchObject({
+    involvedObject: { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'default', name: 'a', uid: '7d1c' },
+    type: 'Warning',
+    message: 'subnet has no free address',
+    source: { component: 'kube-ovn-controller', host: 'n1' },
+    reportingComponent: 'kube-ovn-controller',
+    firstTimestamp: '2026-01-01T00:00:00Z',
+  })
+  clock.advance(30 * 60_000)
+  recorder.record(note)
+  await recorder.flushed()
+  const again = await api.client.get(events, { namespace: 'default', name: first?.metadata.name ?? '' })
+  expect(again).toMatchObject({
+    count: 3,
+    firstTimestamp: '2026-01-01T00:00:00Z',
+    lastTimestamp: '2026-01-01T00:30:00Z',
+  })
+  expect((await api.writes()).map((write) => write.verb)).toEqual(['create', 'create', 'patch'])
+  expect(logger.lines).toEqual([])
+})
+
+it('makes an event anew that the server has forgotten', async () => {
+  const clock = new ManualClock()
+  const options = { client: api.client, clock, logger: recordingLogger(), component: 'c', instance: 'n1' }
+  await using recorder = new EventRecorder(options)
+  recorder.record(note)
+  await recorder.flushed()
+  await api.reset()
+  clock.advance(60 * 60_000)
+  recorder.record(note)
+  await recorder.flushed()
+  const { items } = await api.client.list(events, { namespace: 'default' })
+  expect(items.map((event) => event.count)).toEqual([2])
+})
+
+it('gives up an event that the server refuses, and logs it', async () => {
+  const logger = recordingLogger()
+  const options = { client: api.client, clock: new ManualClock(), logger, component: 'c', instance: 'n1' }
+  await using recorder = new EventRecorder(options)
+  recorder.record({ ...note, regarding: { ...note.regarding, namespace: 'gone', uid: '8e2d' } })
+  recorder.record(note)
+  await recorder.flushed()
+  expect(logger.lines).toMatchObject([
+    { level: 'warn', message: 'event not sent', fields: { name: 'a', attempt: 1 } },
+  ])
+  expect((await api.client.list(events, { namespace: 'default' })).items).toHaveLength(1)
+})
