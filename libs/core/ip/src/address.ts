@@ -139,7 +139,10 @@ function formatIpv4(ip: Ipv4): string {
 function formatIpv6(ip: Ipv6): string {
   if (ip >> 32n === mappedPrefix) return `::ffff:${formatIpv4(Number(ip & 0xffff_ffffn) as Ipv4)}`
   const groups: number[] = []
-  for (let shift = 112n; shift >= 0n; shift -= 16n) groups.push(Number((ip >> shift) & 0xffffn))
+  for (let shift = 96n; shift >= 0n; shift -= 32n) {
+    const word = Number((ip >> shift) & 0xffff_ffffn)
+    groups.push(word >>> 16, word & 0xffff)
+  }
   const run = longestZeroRun(groups)
   const hex = groups.map((group) => group.toString(16))
   if (run.length < 2) return hex.join(':')

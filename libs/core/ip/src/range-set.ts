@@ -1,6 +1,7 @@
 import { ipv4Space, ipv6Space, type AddressSpace } from './address-space.ts'
 import { formatIp, type Ip, type Ipv4, type Ipv6 } from './address.ts'
 import type { IpRange } from './cidr.ts'
+import { RangeList } from './range-list.ts'
 
 /**
  * A mutable set of addresses of one family, kept as sorted ranges that neither overlap nor touch.
@@ -10,13 +11,11 @@ import type { IpRange } from './cidr.ts'
  */
 export class RangeSet<A extends Ip> {
   readonly #space: AddressSpace<A>
-  readonly #firsts: A[]
-  readonly #lasts: A[]
+  readonly #list: RangeList<A>
 
-  private constructor(space: AddressSpace<A>, firsts: A[], lasts: A[]) {
+  private constructor(space: AddressSpace<A>, list: RangeList<A>) {
     this.#space = space
-    this.#firsts = firsts
-    this.#lasts = lasts
+    this.#list = list
   }
 
   static v4(ranges: Iterable<IpRange<Ipv4>> = []): RangeSet<Ipv4> {
@@ -29,22 +28,22 @@ export class RangeSet<A extends Ip> {
 
   /** For code that is written once for both families. */
   static in<A extends Ip>(space: AddressSpace<A>, ranges: Iterable<IpRange<A>> = []): RangeSet<A> {
-    const set = new RangeSet<A>(space, [], [])
+    const set = new RangeSet<A>(space, RangeList.empty())
     for (const { first, last } of ranges) set.addRange(first, last)
     return set
   }
 
   clone(): RangeSet<A> {
-    return new RangeSet(this.#space, this.#firsts.slice(), this.#lasts.slice())
+    return new RangeSet(this.#space, this.#list.clone())
   }
 
   get isEmpty(): boolean {
-    return this.#firsts.length === 0
+    return this.#list.length === 0
   }
 
   /** The lowest address. */
   get first(): A | undefined {
-    return this.#firsts[0]
+    return this.#list.first(0)
   }
 
   /** How many addresses there are. */
@@ -55,7 +54,7 @@ export class RangeSet<A extends Ip> {
   }
 
   has(ip: A): boolean {
-    const last = this.#lasts[this.#rangeBefore(ip)]
+    const last = this.#list.last(this.#list.before(ip))
     return last !== undefined && ip <= last
   }
 
@@ -82,18 +81,19 @@ export class RangeSet<A extends Ip> {
     // The ranges from `from` up to before `to` overlap the new one or touch it, and become one with it.
     const reachLow = first === lowest ? first : this.#space.previous(first)
     const reachHigh = last === highest ? last : this.#space.next(last)
-    const before = this.#rangeBefore(reachLow)
-    const beforeLast = this.#lasts[before]
+    const before = this.#list.before(reachLow)
+    const beforeLast = this.#list.last(before)
     const from = beforeLast !== undefined && beforeLast >= reachLow ? before : before + 1
-    const to = this.#rangeBefore(reachHigh) + 1
-    const oldFirst = this.#firsts[from]
-    const oldLast = this.#lasts[to - 1]
+    const to = this.#list.before(reachHigh) + 1
+    const oldFirst = this.#list.first(from)
+    const oldLast = this.#list.last(to - 1)
     if (from >= to || oldFirst === undefined || oldLast === undefined) {
-      this.#replace(from, from, [first], [last])
+      this.#list.replace(from, from, [{ first, last }])
       return true
     }
     if (to - from === 1 && oldFirst <= first && last <= oldLast) return false
-    this.#replace(from, to, [oldFirst < first ? oldFirst : first], [oldLast > last ? oldLast : last])
+    const merged = { first: oldFirst < first ? oldFirst : first, last: oldLast > last ? oldLast : last }
+    this.#list.replace(from, to, [merged])
     return true
   }
 
@@ -105,32 +105,27 @@ export class RangeSet<A extends Ip> {
   /** Removes all addresses from `first` to `last`; false when none was there. */
   removeRange(first: A, last: A): boolean {
     if (last < first) throw new RangeError('a range must not end before it starts')
-    const before = this.#rangeBefore(first)
-    const beforeLast = this.#lasts[before]
+    const before = this.#list.before(first)
+    const beforeLast = this.#list.last(before)
     const from = beforeLast !== undefined && beforeLast >= first ? before : before + 1
-    const to = this.#rangeBefore(last) + 1
-    const oldFirst = this.#firsts[from]
-    const oldLast = this.#lasts[to - 1]
+    const to = this.#list.before(last) + 1
+    const oldFirst = this.#list.first(from)
+    const oldLast = this.#list.last(to - 1)
     if (from >= to || oldFirst === undefined || oldLast === undefined) return false
-    const firsts: A[] = []
-    const lasts: A[] = []
-    if (oldFirst < first) {
-      firsts.push(oldFirst)
-      lasts.push(this.#space.previous(first))
-    }
-    if (oldLast > last) {
-      firsts.push(this.#space.next(last))
-      lasts.push(oldLast)
-    }
-    this.#replace(from, to, firsts, lasts)
+    const rest: IpRange<A>[] = []
+    if (oldFirst < first) rest.push({ first: oldFirst, last: this.#space.previous(first) })
+    if (oldLast > last) rest.push({ first: this.#space.next(last), last: oldLast })
+    this.#list.replace(from, to, rest)
     return true
   }
 
   /** The ranges in ascending order. The set must not change while they are read. */
   *ranges(): Generator<IpRange<A>, void, undefined> {
-    for (const [index, first] of this.#firsts.entries()) {
-      const last = this.#lasts[index]
-      if (last !== undefined) yield { first, last }
+    for (let index = 0; ; index++) {
+      const first = this.#list.first(index)
+      const last = this.#list.last(index)
+      if (first === undefined || last === undefined) return
+      yield { first, last }
     }
   }
 
@@ -147,11 +142,12 @@ export class RangeSet<A extends Ip> {
   }
 
   equals(other: RangeSet<A>): boolean {
-    return (
-      this.#firsts.length === other.#firsts.length &&
-      this.#firsts.every((first, index) => first === other.#firsts[index]) &&
-      this.#lasts.every((last, index) => last === other.#lasts[index])
-    )
+    if (this.#list.length !== other.#list.length) return false
+    for (let index = 0; index < this.#list.length; index++) {
+      if (this.#list.first(index) !== other.#list.first(index)) return false
+      if (this.#list.last(index) !== other.#list.last(index)) return false
+    }
+    return true
   }
 
   /** Prints `a-b,c`; empty for the empty set. */
@@ -195,39 +191,11 @@ export class RangeSet<A extends Ip> {
     return prefixLength
   }
 
-  /** The index of the last range that starts at or before `ip`; -1 when there is none. */
-  #rangeBefore(ip: A): number {
-    const firsts = this.#firsts
-    let low = 0
-    let high = firsts.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      const first = firsts[middle]
-      if (first !== undefined && first <= ip) low = middle + 1
-      else high = middle
-    }
-    return low - 1
-  }
-
-  #replace(from: number, to: number, firsts: readonly A[], lasts: readonly A[]): void {
-    const [first] = firsts
-    const [last] = lasts
-    // Shrinking or growing one range is by far the most frequent change and moves nothing.
-    if (to - from === 1 && firsts.length === 1 && first !== undefined && last !== undefined) {
-      this.#firsts[from] = first
-      this.#lasts[from] = last
-      return
-    }
-    this.#firsts.splice(from, to - from, ...firsts)
-    this.#lasts.splice(from, to - from, ...lasts)
-  }
-
   /** Sweeps over the ends of both sets and keeps the stretches where `keep` holds. */
   #combine(other: RangeSet<A>, keep: (inThis: boolean, inOther: boolean) => boolean): RangeSet<A> {
-    const mine = new Sweep(this.#space, this.#firsts, this.#lasts)
-    const theirs = new Sweep(this.#space, other.#firsts, other.#lasts)
-    const firsts: A[] = []
-    const lasts: A[] = []
+    const mine = new Sweep(this.#space, this.#list)
+    const theirs = new Sweep(this.#space, other.#list)
+    const list = RangeList.empty<A>()
     let open: A | undefined
     while (true) {
       const at = earlier(mine.boundary, theirs.boundary)
@@ -237,16 +205,12 @@ export class RangeSet<A extends Ip> {
       const wanted = keep(mine.isInside, theirs.isInside)
       if (wanted && open === undefined) open = at
       if (!wanted && open !== undefined) {
-        firsts.push(open)
-        lasts.push(this.#space.previous(at))
+        list.append(open, this.#space.previous(at))
         open = undefined
       }
     }
-    if (open !== undefined) {
-      firsts.push(open)
-      lasts.push(this.#space.highest)
-    }
-    return new RangeSet(this.#space, firsts, lasts)
+    if (open !== undefined) list.append(open, this.#space.highest)
+    return new RangeSet(this.#space, list)
   }
 }
 
@@ -258,27 +222,25 @@ function earlier<A extends Ip>(a: A | undefined, b: A | undefined): A | undefine
 /** Walks over the boundaries of a set: the addresses at which membership changes. */
 class Sweep<A extends Ip> {
   readonly #space: AddressSpace<A>
-  readonly #firsts: readonly A[]
-  readonly #lasts: readonly A[]
+  readonly #list: RangeList<A>
   #index = 0
   isInside = false
   /** The next address whose membership differs from the one before; none past the highest address. */
   boundary: A | undefined
 
-  constructor(space: AddressSpace<A>, firsts: readonly A[], lasts: readonly A[]) {
+  constructor(space: AddressSpace<A>, list: RangeList<A>) {
     this.#space = space
-    this.#firsts = firsts
-    this.#lasts = lasts
-    this.boundary = firsts[0]
+    this.#list = list
+    this.boundary = list.first(0)
   }
 
   advance(): void {
     this.isInside = !this.isInside
     if (this.isInside) {
-      const last = this.#lasts[this.#index++]
+      const last = this.#list.last(this.#index++)
       this.boundary = last === undefined || last === this.#space.highest ? undefined : this.#space.next(last)
     } else {
-      this.boundary = this.#firsts[this.#index]
+      this.boundary = this.#list.first(this.#index)
     }
   }
 }

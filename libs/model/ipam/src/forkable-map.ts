@@ -19,17 +19,11 @@ export class ForkableMap<K extends Primitive, V> {
   #shards: (Shard<K, V> | undefined)[] = []
   #writer: object = {}
   #sharesArray = false
-  #size = 0
-
-  get size(): number {
-    return this.#size
-  }
 
   /** An independent map with the same entries. */
   fork(): ForkableMap<K, V> {
     const twin = new ForkableMap<K, V>()
     twin.#shards = this.#shards
-    twin.#size = this.#size
     twin.#sharesArray = true
     this.#sharesArray = true
     this.#writer = {}
@@ -45,15 +39,12 @@ export class ForkableMap<K extends Primitive, V> {
   }
 
   set(key: K, value: V): void {
-    const entries = this.#writable(shardOf(key))
-    const before = entries.size
-    entries.set(key, value)
-    this.#size += entries.size - before
+    this.#writable(shardOf(key)).set(key, value)
   }
 
   delete(key: K): boolean {
+    // Looks first, so that deleting what is not there copies nothing.
     if (!this.has(key)) return false
-    this.#size--
     return this.#writable(shardOf(key)).delete(key)
   }
 

@@ -178,6 +178,16 @@ describe('Ipam.allocate, drawing', () => {
     expect(() => ask(ipam, 'h')).toThrow(NoAvailableAddressError)
   })
 
+  it('keeps taking turns after all addresses have been used once', () => {
+    const ipam = ipamWith('10.0.0.0/29', '10.0.0.1', ['10.0.0.5..10.0.0.6'])
+    const turns = Array.from({ length: 7 }, () => {
+      const address = ask(ipam, 'a')
+      ipam.release('a')
+      return address
+    })
+    expect(turns.map((address) => Number(address.slice(-1)))).toEqual([2, 3, 4, 2, 3, 4, 2])
+  })
+
   it('answers the same for the same NIC', () => {
     const ipam = ipamWith('10.0.0.0/28', '10.0.0.1')
     const request = { subnet: 's', nic: 'a', owner: 'ns/a' }
