@@ -1,16 +1,6 @@
-import {
-  attribute,
-  eachAttribute,
-  nested,
-  parseAttributes,
-  readText,
-  text,
-  u16,
-  u32,
-  u8,
-} from './attributes.ts'
+import { attribute, eachAttribute, nested, parseAttributes, readText, text, u16, u32 } from './attributes.ts'
 import { InvalidNetlinkValueError } from './errors.ts'
-import { addressFamily, decodeMac, encodeMac } from './inet.ts'
+import { decodeMac, encodeMac } from './inet.ts'
 import type {
   BridgeRequest,
   LinkChange,
@@ -25,7 +15,7 @@ import type {
 export const linkType = { created: 16, removed: 17, get: 18 } as const
 
 /** IFF_* of linux/if.h. */
-const linkFlag = { up: 0x1, promiscuous: 0x100, lowerUp: 0x10000 } as const
+const linkFlag = { up: 0x1, lowerUp: 0x10000 } as const
 
 /** IFLA_* of linux/if_link.h. */
 const ifla = {
@@ -39,7 +29,6 @@ const ifla = {
   linkInfo: 18,
   alias: 20,
   stats64: 23,
-  addressFamilySpecific: 26,
   netnsDescriptor: 28,
   extendedMask: 29,
   linkNetnsId: 37,
@@ -52,7 +41,6 @@ const infoKind = 1
 const infoData = 2
 const vethPeer = 1
 const vlanId = 1
-const inet6AddressGeneration = 8
 /** RTEXT_FILTER_SKIP_STATS: leaves out the counters of IPv6, which make a list much longer. */
 const skipStatistics = 1 << 3
 
@@ -66,6 +54,14 @@ const operationalStates: readonly OperationalState[] = [
   'up',
 ]
 
+/** New values of IFF_* flags, and which of them are meant. */
+interface FlagChange {
+  readonly flags: number
+  readonly mask: number
+}
+
+const unchanged: FlagChange = { flags: 0, mask: 0 }
+
 const headerBytes = 16
 /** IFNAMSIZ, less the terminating zero. */
 const maximumNameBytes = 15
@@ -77,7 +73,7 @@ export function encodeLinkList(): Buffer {
 export function encodeLinkQuery(nameOrIndex: string | number): Buffer {
   return typeof nameOrIndex === 'number'
     ? Buffer.concat([linkHeader(nameOrIndex), extendedMask()])
-    : Buffer.concat([linkHeader(0), extendedMask(), attribute(ifla.name, linkName(nameOrIndex))])
+    : Buffer.concat([linkHeader(0), extendedMask(), queriedName(nameOrIndex)])
 }
 
 /** Encodes a veth pair; the peer's namespace is given as an open descriptor. */
@@ -129,33 +125,17 @@ export function encodeVlan(request: VlanRequest): Buffer {
 
 /** Encodes a change; the namespace to move to is given as an open descriptor. */
 export function encodeLinkChange(index: number, change: LinkChange, netns: number | undefined): Buffer {
-  let flags = 0
-  let mask = 0
-  if (change.up !== undefined) {
-    mask |= linkFlag.up
-    if (change.up) flags |= linkFlag.up
-  }
-  if (change.isPromiscuous !== undefined) {
-    mask |= linkFlag.promiscuous
-    if (change.isPromiscuous) flags |= linkFlag.promiscuous
-  }
   return Buffer.concat([
-    linkHeader(index, { flags, mask }),
+    linkHeader(
+      index,
+      change.up === undefined ? unchanged : { flags: change.up ? linkFlag.up : 0, mask: linkFlag.up },
+    ),
     ...(netns === undefined ? [] : [attribute(ifla.netnsDescriptor, u32(netns))]),
     ...(change.name === undefined ? [] : [attribute(ifla.name, linkName(change.name))]),
     ...mtuAndMac(change),
     ...(change.alias === undefined ? [] : [attribute(ifla.alias, Buffer.from(change.alias))]),
     ...(change.txQueueLength === undefined ? [] : [attribute(ifla.txQueueLength, u32(change.txQueueLength))]),
     ...(change.masterIndex === undefined ? [] : [attribute(ifla.master, u32(change.masterIndex))]),
-    ...(change.ipv6AddressGeneration === undefined
-      ? []
-      : [
-          nested(ifla.addressFamilySpecific, [
-            nested(addressFamily.ipv6, [
-              attribute(inet6AddressGeneration, u8(change.ipv6AddressGeneration === 'none' ? 1 : 0)),
-            ]),
-          ]),
-        ]),
   ])
 }
 
@@ -223,7 +203,7 @@ function parseStatistics(bytes: Buffer): LinkStatistics {
 }
 
 /** struct ifinfomsg: family, type, index, flags, which flags count. */
-function linkHeader(index: number, change: { flags: number; mask: number } = { flags: 0, mask: 0 }): Buffer {
+function linkHeader(index: number, change: FlagChange = unchanged): Buffer {
   const bytes = Buffer.alloc(headerBytes)
   bytes.writeInt32LE(index, 4)
   bytes.writeUInt32LE(change.flags, 8)
@@ -231,8 +211,8 @@ function linkHeader(index: number, change: { flags: number; mask: number } = { f
   return bytes
 }
 
-function flagsFor(up: boolean | undefined): { flags: number; mask: number } {
-  return up === true ? { flags: linkFlag.up, mask: linkFlag.up } : { flags: 0, mask: 0 }
+function flagsFor(up: boolean | undefined): FlagChange {
+  return up === true ? { flags: linkFlag.up, mask: linkFlag.up } : unchanged
 }
 
 function linkInfo(kind: string, data: readonly Buffer[]): Buffer {
@@ -251,6 +231,13 @@ function mtuAndMac(wanted: { readonly mtu?: number; readonly mac?: string }): Bu
 
 function extendedMask(): Buffer {
   return attribute(ifla.extendedMask, u32(skipStatistics))
+}
+
+/** Links are found by alternative names as well, which may be longer than names. */
+function queriedName(name: string): Buffer {
+  return Buffer.byteLength(name) > maximumNameBytes
+    ? attribute(ifla.alternativeName, text(name))
+    : attribute(ifla.name, linkName(name))
 }
 
 function linkName(name: string): Buffer {

@@ -12,7 +12,7 @@ const networkNamespaceType = 0x40000000
  * Sockets that it opens belong to that namespace for good, and `/proc/sys/net` shows that namespace's settings. The
  * function must be synchronous: the thread is shared with everything else that this process does, so it has to be back
  * before the event loop turns. Threads of libuv's pool stay where they are, so only synchronous calls of `node:fs` see
- * the namespace.
+ * the namespace. A process started by the function begins in it.
  *
  * If the thread cannot return, the process is aborted: everything after would silently happen in the wrong network.
  *

@@ -51,6 +51,8 @@ export function switchTxChecksumOff(socket: number, name: string): boolean {
 }
 
 function readFeature(socket: number, name: string, command: number): boolean | undefined {
+  // A name cut short might be that of another link.
+  if (Buffer.byteLength(name) >= nameBytes) return undefined
   const value = ethtoolValue(command)
   if (callEthtool(socket, name, value) === 0) return value.readUInt32LE(4) !== 0
   const errno = errnoName()
@@ -66,7 +68,7 @@ function ethtoolValue(command: number): Buffer {
 
 function callEthtool(socket: number, name: string, value: Buffer): number {
   const request = Buffer.alloc(requestBytes)
-  request.write(name.slice(0, nameBytes - 1), 'latin1')
+  request.write(name, 0, nameBytes - 1)
   request.writeBigUInt64LE(addressOf(value), nameBytes)
   return ioctl(socket, ethtoolRequest, request)
 }

@@ -109,9 +109,6 @@ export interface LinkChange {
   readonly netns?: NamespaceReference
   /** Index of the new master; 0 releases the link. */
   readonly masterIndex?: number
-  readonly isPromiscuous?: boolean
-  /** Whether the kernel makes a link-local IPv6 address by itself when the link comes up. */
-  readonly ipv6AddressGeneration?: 'eui64' | 'none'
 }
 
 export interface AddressInfo {
@@ -177,7 +174,7 @@ export interface RouteRequest {
   readonly scope?: number
   /** Who made it. Default: `routeProtocol.static`. */
   readonly protocol?: number
-  /** Priority; the lowest wins. Default: 0 for IPv4, 1024 for IPv6 (the kernel's). */
+  /** Priority; the lowest wins. Default: 0 for IPv4, 1024 for IPv6, where the kernel takes 0 as the default too. */
   readonly metric?: number
   /** Default: `routeTable.main`. */
   readonly table?: number

@@ -4,7 +4,7 @@ import { missingForNamespaces, openTestNetwork } from '@kube-ovn/testing-net'
 import { describe, expect, it } from 'vitest'
 import { openNetlink, type Netlink, type NetlinkEvent } from './index.ts'
 
-const missing = missingForNamespaces()
+const missing = missingForNamespaces('ethtool')
 
 /** Waits for an event that satisfies a predicate, after doing something. */
 async function eventAfter(
@@ -65,6 +65,20 @@ describe.skipIf(missing)(`watch${missing === undefined ? '' : ` (${missing})`}`,
     for (const [command, isIt] of steps) {
       await eventAfter(netlink, () => space.run('ip', ...command.split(' ')), isIt)
     }
+  })
+
+  it('tells that somebody changed an offload', async () => {
+    using network = openTestNetwork()
+    const space = network.namespace('one')
+    using netlink = openNetlink({ netns: space.path })
+    const { index } = netlink.createVeth({ name: 'eth0', peer: { name: 'eth1' } })
+    netlink.disableTxChecksumOffload('eth0')
+    await eventAfter(
+      netlink,
+      () => space.run('ethtool', '-K', 'eth0', 'tx', 'on'),
+      (event) => event.kind === 'link' && event.link.index === index,
+    )
+    expect(netlink.offload('eth0')?.txChecksum).toBe(true)
   })
 
   it('says resync when events were lost', async () => {

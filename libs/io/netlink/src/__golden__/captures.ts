@@ -144,3 +144,28 @@ export const refusedList: readonly Buffer[] = [
   ),
 ]
 
+/**
+ * What ip(8) 6.1 sends, as strace shows it, without the netlink header:
+ * `ip link add veth0 mtu 1400 txqueuelen 500 address 02:00:00:00:00:0a type veth peer name eth0 mtu 1400 address 02:00:00:00:00:0b netns other`,
+ * descriptor 4 being the other namespace.
+ */
+export const ipVethRequest = Buffer.from(
+  '00000000000000000000000000000000' +
+    '080004007805000008000d00f4010000' +
+    '0a0001000200000000' +
+    '0a00000a00030076657468300000004c00120008000100' +
+    '76657468400002003c0001000000000000000000000000000000000008000400' +
+    '780500000a0001000200000000' +
+    '0b000008001c00040000000900030065746830' +
+    '00000000',
+  'hex',
+)
+
+/** `ip link add link br0 name br0.7 type vlan id 7`, br0 having index 2. */
+export const ipVlanRequest = Buffer.from(
+  '00000000000000000000000000000000' +
+    '08000500020000000a0003006272302e' +
+    '370000001800120008000100766c616e' +
+    '0c0002000600010007000000',
+  'hex',
+)
