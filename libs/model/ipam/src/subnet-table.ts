@@ -23,10 +23,10 @@ interface SubnetLease extends Lease {
   readonly mac: Mac | undefined
 }
 
-/** A lease that was found possible, and which of its addresses leave their pool's order of hand-out. */
+/** A lease that was found possible. */
 export interface LeasePlan {
   readonly lease: SubnetLease
-  /** The pool from which addresses are drawn, by family. */
+  /** Which addresses are drawn from the pool, as opposed to asked for or held before. */
   readonly draws: { readonly v4: boolean; readonly v6: boolean }
   readonly pool: string
 }
