@@ -1,3 +1,4 @@
+import { MultiMap } from '@kube-ovn/collections'
 import type { ParentRow, RowKind } from '@kube-ovn/ovn-names'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import type { RowBase, RowChange, Uuid } from 'ovsdb-client'
@@ -14,7 +15,7 @@ import type { Adoptable } from './want.ts'
 export class Adoption implements Adoptable {
   readonly #catalog: Catalog
   readonly #rows: Rows
-  readonly #byId = new Map<IdMark, Uuid>()
+  readonly #byId = new MultiMap<IdMark, Uuid>()
   readonly #byUuid = new Map<Uuid, { readonly id: IdMark; readonly table: string }>()
 
   constructor(catalog: Catalog, rows: Rows) {
@@ -47,8 +48,11 @@ export class Adoption implements Adoptable {
     return appeared
   }
 
+  /** Of several rows that are the same by their content, the one with the lowest id. */
   find(id: IdMark): Uuid | undefined {
-    return this.#byId.get(id)
+    let lowest: Uuid | undefined
+    for (const uuid of this.#byId.get(id)) if (lowest === undefined || uuid < lowest) lowest = uuid
+    return lowest
   }
 
   /** The id under which a row without owner is known. */
@@ -79,8 +83,7 @@ export class Adoption implements Adoptable {
     const id = this.#markedId(table, row) ?? this.identify(table, row)
     if (id === undefined) return
     this.#byUuid.set(row._uuid, { id, table })
-    const other = this.#byId.get(id)
-    if (other === undefined || row._uuid < other) this.#byId.set(id, row._uuid)
+    this.#byId.add(id, row._uuid)
   }
 
   /** The id mark of a row that lost its owner mark only. */
@@ -96,12 +99,7 @@ export class Adoption implements Adoptable {
     const known = this.#byUuid.get(uuid)
     if (known === undefined) return
     this.#byUuid.delete(uuid)
-    if (this.#byId.get(known.id) !== uuid) return
-    this.#byId.delete(known.id)
-    for (const [other, { id, table }] of this.#byUuid) {
-      const row = id === known.id ? this.#rows.get(table, other) : undefined
-      if (row !== undefined) this.#consider(table, row)
-    }
+    this.#byId.delete(known.id, uuid)
   }
 
   /** A row may be identified by its parent, whose reference can come after the row. */

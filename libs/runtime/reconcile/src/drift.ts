@@ -4,7 +4,7 @@ import type { Catalog } from './catalog.ts'
 import { kindOf } from './containers.ts'
 import { idMark, idOf, ownerOf, parseIdMark, type IdMark, type OwnerMark } from './marks.ts'
 import type { Memory } from './memory.ts'
-import { elementsOf, type Rows } from './rows.ts'
+import { columnOf, elementsOf, type Rows } from './rows.ts'
 import { singletonRef } from './want.ts'
 
 /** Keys that a change in the database concerns, apart from the features' own triggers. */
@@ -33,6 +33,7 @@ export function followChanges(changes: readonly RowChange[], lookup: DriftLookup
       if (owner !== undefined) drifted.add(owner)
     }
     followContainer(change, lookup, drifted)
+    for (const owner of contributorsToMaps(change, lookup)) drifted.add(owner)
   }
   const appeared = new Set<IdMark>(lookup.adoption.follow(changes))
   for (const change of changes) {
@@ -78,6 +79,18 @@ function followContainer(change: RowChange, lookup: DriftLookup, drifted: Set<Ow
       for (const contributor of memory.contributorsOf(mark, column, value)) drifted.add(contributor)
     }
   }
+}
+
+/** Keys that keep entries in the map columns of a table's only row, if one of these columns changed. */
+function contributorsToMaps({ table, old, new: fresh }: RowChange, lookup: DriftLookup): Iterable<OwnerMark> {
+  const owners = lookup.memory.referrersOf(idMark(singletonRef(table)))
+  if (owners.size === 0 || old === undefined || fresh === undefined) return owners
+  const columns = [...(lookup.catalog.tables.get(table)?.columns ?? [])]
+  // The cache shares the columns that stay the same between the two states of a row.
+  const isConcerned = columns.some(
+    ([name, { shape }]) => shape === 'map' && columnOf(old, name) !== columnOf(fresh, name),
+  )
+  return isConcerned ? owners : []
 }
 
 /** Elements that only one of the two states has. */

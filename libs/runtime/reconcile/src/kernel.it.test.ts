@@ -1,75 +1,6 @@
-import { recordingLogger } from '@kube-ovn/log'
-import type { RowKind } from '@kube-ovn/ovn-names'
-import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
-import { systemClock } from '@kube-ovn/process'
-import { kernelMetrics, Registry } from '@kube-ovn/telemetry'
 import { startNorthbound, type Northbound } from '@kube-ovn/testing-ovsdb'
-import { OvsdbClient } from 'ovsdb-client'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { catalogOf, selectionOf } from './catalog.ts'
-import { nothing, type Desired, type Feature } from './feature.ts'
-import { Kernel } from './kernel.ts'
-import type { KernelOptions } from './kernel-options.ts'
-import { MemoryObjects } from './memory-objects.ts'
-import { Signals } from './signals.ts'
-
-interface Settings {
-  readonly switches: Map<string, { readonly config?: Record<string, string> }>
-  readonly ports: Map<string, { readonly on: string; readonly addresses?: string[]; readonly tag?: number }>
-}
-
-function rowKind(
-  name: string,
-  table: 'Logical_Switch' | 'Logical_Switch_Port',
-  shared: string[] = [],
-): RowKind {
-  return {
-    ...{ name, table, shared, exactMaps: [] },
-    identify: (row) => (row.external_ids['vendor'] === 'kube-ovn' && 'name' in row ? row.name : undefined),
-  }
-}
-
-const ls = rowKind('ls', 'Logical_Switch', ['ports'])
-const lsp = rowKind('lsp', 'Logical_Switch_Port')
-
-const switchFeature: Feature<string, { readonly config?: Record<string, string> }, Settings> = {
-  name: 'switch',
-  kinds: [ls],
-  triggers: [{ on: 'signal', signal: 'switch', keys: (subject) => [subject] }],
-  initialKeys: (world) => world.switches.keys(),
-  observe: (key, world) => world.switches.get(key),
-  desired: (key, snapshot): Desired =>
-    snapshot === undefined
-      ? nothing
-      : { ...nothing, rows: [{ kind: ls, id: key, columns: { name: key, other_config: snapshot.config } }] },
-}
-
-const portFeature: Feature<
-  string,
-  { readonly on: string; readonly addresses?: string[]; readonly tag?: number },
-  Settings
-> = {
-  name: 'port',
-  kinds: [lsp],
-  memberships: [{ kind: 'ls', column: 'ports' }],
-  triggers: [{ on: 'signal', signal: 'port', keys: (subject) => [subject] }],
-  initialKeys: (world) => world.ports.keys(),
-  observe: (key, world) => world.ports.get(key),
-  desired: (key, snapshot) =>
-    snapshot === undefined
-      ? nothing
-      : {
-          ...nothing,
-          rows: [
-            { kind: lsp, id: key, columns: { name: key, addresses: snapshot.addresses, tag: snapshot.tag } },
-          ],
-          members: [
-            { of: { kind: 'ls', id: snapshot.on }, column: 'ports', value: { kind: 'lsp', id: key } },
-          ],
-        },
-}
-
-const features = [switchFeature, portFeature]
+import { emptySettings, startProcess } from './kernel-fixture.ts'
 
 let northbound: Northbound
 beforeAll(async () => {
@@ -77,50 +8,6 @@ beforeAll(async () => {
 })
 afterAll(() => northbound[Symbol.asyncDispose]())
 beforeEach(() => northbound.reset())
-
-/** One process: a client, a kernel and a world that the test changes. */
-async function startProcess(world: Settings, more: Partial<KernelOptions<Settings>> = {}) {
-  const stack = new AsyncDisposableStack()
-  const client = stack.use(
-    new OvsdbClient<OvnNorthbound>({
-      endpoints: [northbound.address],
-      schema: ovnNorthboundSchema,
-      tables: selectionOf(catalogOf(ovnNorthboundSchema, features)),
-    }),
-  )
-  await client.connect()
-  const logger = recordingLogger()
-  const signals = new Signals()
-  const objects = new MemoryObjects([])
-  const kernel = stack.use(
-    new Kernel<Settings>({
-      ...{ features, world, database: client, schema: ovnNorthboundSchema, objects, signals, logger },
-      ...{ clock: systemClock, metrics: kernelMetrics(new Registry()), ...more },
-    }),
-  )
-  kernel.start()
-  await kernel.quiet()
-  return {
-    ...{ client, kernel, logger },
-    async change(kind: 'switch' | 'port', ...keys: string[]) {
-      for (const key of keys) signals.raise(kind, key)
-      await kernel.quiet()
-    },
-    /** Waits until the client sees what a stranger did, and the kernel has dealt with it. */
-    async after(act: () => Promise<unknown>) {
-      const seen = Promise.withResolvers<void>()
-      using _subscription = client.onChange(() => seen.resolve())
-      await act()
-      await seen.promise
-      await kernel.quiet()
-    },
-    [Symbol.asyncDispose]: () => stack.disposeAsync(),
-  }
-}
-
-function emptyWorld(): Settings {
-  return { switches: new Map(), ports: new Map() }
-}
 
 /** Every switch with the names of its ports. */
 async function show(): Promise<readonly string[]> {
@@ -137,8 +24,8 @@ async function show(): Promise<readonly string[]> {
 }
 
 it('creates, changes and deletes, each in one transaction, and costs nothing when nothing differs', async () => {
-  const world = emptyWorld()
-  await using process = await startProcess(world)
+  const world = emptySettings()
+  await using process = await startProcess(northbound, world)
   const before = await northbound.transactions()
   world.switches.set('blue', {})
   for (let n = 0; n < 20; n++) world.ports.set(`p${n}`, { on: 'blue', addresses: ['dynamic'] })
@@ -165,20 +52,20 @@ it('creates, changes and deletes, each in one transaction, and costs nothing whe
 })
 
 it('changes nothing when it is restarted, and catches up with what happened meanwhile', async () => {
-  const world = emptyWorld()
+  const world = emptySettings()
   for (const name of ['blue', 'red']) world.switches.set(name, {})
   for (const name of ['a', 'b']) world.ports.set(name, { on: 'blue' })
   {
-    await using _first = await startProcess(world)
+    await using _first = await startProcess(northbound, world)
   }
   const before = await northbound.transactions()
   {
-    await using _second = await startProcess(world)
+    await using _second = await startProcess(northbound, world)
     expect(await northbound.transactions()).toBe(before)
   }
   world.ports.delete('a')
   world.ports.set('c', { on: 'red' })
-  await using third = await startProcess(world)
+  await using third = await startProcess(northbound, world)
   expect(await show()).toEqual(['blue: b', 'red: c'])
   // An object that went away while nobody looked is collected apart from the rest.
   expect(await northbound.transactions()).toBe(before + 2)
@@ -186,11 +73,11 @@ it('changes nothing when it is restarted, and catches up with what happened mean
 })
 
 it('puts right what a stranger changes, and leaves his own rows alone', async () => {
-  const world = emptyWorld()
+  const world = emptySettings()
   world.switches.set('blue', { config: { subnet: '10.0.0.0/24' } })
   world.ports.set('web', { on: 'blue', addresses: ['dynamic'] })
   await northbound.nbctl('ls-add', 'foreign', '--', 'lsp-add', 'foreign', 'other', '--', 'ls-add', 'red')
-  await using process = await startProcess(world)
+  await using process = await startProcess(northbound, world)
   const list = () => northbound.nbctl('--format=csv', 'list', 'Logical_Switch', 'foreign')
   const foreign = await list()
 
@@ -207,9 +94,9 @@ it('puts right what a stranger changes, and leaves his own rows alone', async ()
 })
 
 it('isolates a key that the database refuses', async () => {
-  const world = emptyWorld()
+  const world = emptySettings()
   world.switches.set('blue', {})
-  await using process = await startProcess(world)
+  await using process = await startProcess(northbound, world)
   for (let n = 0; n < 8; n++) world.ports.set(`p${n}`, { on: 'blue' })
   // VLAN tags end at 4095.
   world.ports.set('bad', { on: 'blue', tag: 5000 })
@@ -239,11 +126,11 @@ it('adopts what upstream wrote, and collects the rest of it', async () => {
     await northbound.nbctl('lsp-add', 'blue', port, '--', 'set', 'Logical_Switch_Port', port, vendor)
   }
   const uuid = await northbound.nbctl('get', 'Logical_Switch_Port', 'web', '_uuid')
-  const world = emptyWorld()
+  const world = emptySettings()
   world.switches.set('blue', {})
   world.ports.set('web', { on: 'blue' })
   const before = await northbound.transactions()
-  await using _process = await startProcess(world)
+  await using _process = await startProcess(northbound, world)
   expect(await northbound.transactions()).toBe(before + 2)
   expect(await show()).toEqual(['blue: web'])
   expect(await northbound.nbctl('get', 'Logical_Switch_Port', 'web', '_uuid')).toBe(uuid)
@@ -251,16 +138,18 @@ it('adopts what upstream wrote, and collects the rest of it', async () => {
 })
 
 it('holds a mass deletion of orphans until it is confirmed', async () => {
-  const world = emptyWorld()
+  const world = emptySettings()
   world.switches.set('blue', {})
   for (let n = 0; n < 60; n++) world.ports.set(`p${n}`, { on: 'blue' })
   {
-    await using _first = await startProcess(world)
+    await using _first = await startProcess(northbound, world)
   }
   world.ports.clear()
   const before = await northbound.transactions()
   const held: unknown[] = []
-  await using process = await startProcess(world, { onOrphansHeld: (some) => void held.push(some) })
+  await using process = await startProcess(northbound, world, {
+    onOrphansHeld: (some) => void held.push(some),
+  })
   expect(held).toMatchObject([[{ kind: 'lsp', rows: 60, of: 60 }]])
   expect(await northbound.transactions()).toBe(before)
   process.kernel.confirmOrphans()
@@ -270,8 +159,8 @@ it('holds a mass deletion of orphans until it is confirmed', async () => {
 })
 
 it('goes on after the server was away', async () => {
-  const world = emptyWorld()
-  await using process = await startProcess(world)
+  const world = emptySettings()
+  await using process = await startProcess(northbound, world)
   const back = Promise.withResolvers<void>()
   await northbound.stop()
   world.switches.set('blue', {})

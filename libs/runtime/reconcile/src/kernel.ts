@@ -1,30 +1,27 @@
-import { backoffDelayMs } from '@kube-ovn/time'
 import type { RowChange } from 'ovsdb-client'
 import { Adoption } from './adoption.ts'
+import { Answers } from './answers.ts'
 import { catalogOf, type Catalog } from './catalog.ts'
+import { logCommit } from './commit-log.ts'
 import { commitPlan, isFaultOfContent, type CommitOptions } from './commit.ts'
 import { followChanges } from './drift.ts'
 import { NotSettledError } from './errors.ts'
-import type { Desired, Feature, Key, KubePatch } from './feature.ts'
+import { dryRun, type DryRun } from './dry-run.ts'
+import { EventLog } from './events.ts'
+import type { Desired, Feature, Key } from './feature.ts'
 import { Garbage } from './garbage.ts'
 import { findFeature, observeKey, wantOf, type Job } from './jobs.ts'
 import { kernelDefaults, type KernelOptions } from './kernel-options.ts'
-import { ownerMark, parseOwnerMark, type OwnerMark } from './marks.ts'
+import { featureOf, ownerMark, type OwnerMark } from './marks.ts'
 import { Memory } from './memory.ts'
 import { ownersIn, rowsOwnedBy } from './orphans.ts'
-import { PatchSender, type Write } from './patches.ts'
+import { PatchSender } from './patches.ts'
 import { planRows, type Plan } from './plan.ts'
-import { ProblemLog, retryOf } from './problems.ts'
+import { ProblemLog } from './problems.ts'
+import { queueGauges, queueObserver } from './queue-metrics.ts'
 import { WorkQueue } from './queue.ts'
 import { Triggers } from './triggers.ts'
 import { referencesOf } from './want.ts'
-
-/** What would change if keys were reconciled now. */
-export interface DryRun extends Plan {
-  readonly writes: readonly { readonly owner: OwnerMark; readonly patch: KubePatch; readonly write: Write }[]
-  /** Keys whose feature threw. */
-  readonly failed: ReadonlyMap<OwnerMark, unknown>
-}
 
 /**
  * Makes the database and the API server what the features want, and keeps them so.
@@ -40,16 +37,14 @@ export class Kernel<W> implements AsyncDisposable {
   readonly #triggers: Triggers<W>
   readonly #queue: WorkQueue<OwnerMark>
   readonly #sender: PatchSender
-  readonly #problems: ProblemLog
+  readonly #answers: Answers<W>
   readonly #garbage: Garbage
   readonly #subscriptions = new DisposableStack()
   /** Keys that existed when this process last looked. */
   readonly #alive = new Set<OwnerMark>()
   /** Keys of the transaction under way: changes of their rows are ours. */
   readonly #inFlight = new Set<OwnerMark>()
-  readonly #attempts = new Map<OwnerMark, number>()
   readonly #drifted = new Set<OwnerMark>()
-  readonly #sentEvents = new Map<OwnerMark, ReadonlySet<string>>()
   #quietWaiters: (() => void)[] = []
   #phase: 'new' | 'started' | 'closed' = 'new'
   #isScheduled = false
@@ -63,19 +58,22 @@ export class Kernel<W> implements AsyncDisposable {
     this.#catalog = catalogOf(schema, features)
     this.#adoption = new Adoption(this.#catalog, database.cache)
     this.#triggers = new Triggers(features, logger)
-    this.#problems = new ProblemLog(logger)
     const concurrency = options.patchConcurrency ?? kernelDefaults.patchConcurrency
     this.#sender = new PatchSender({ objects, metrics, concurrency })
-    const nameOf = (owner: OwnerMark): string => parseOwnerMark(owner)?.feature ?? ''
     this.#queue = new WorkQueue({
       clock,
-      paceMs: (owner) => this.#features.get(nameOf(owner))?.paceMs ?? 0,
+      paceMs: (owner) => this.#features.get(featureOf(owner))?.paceMs ?? 0,
       onReady: () => this.#schedule(),
-      observer: {
-        added: (owner) => metrics.added(nameOf(owner)),
-        taken: (owner, waitedMs) => metrics.taken(nameOf(owner), waitedMs),
-        finished: (owner, workedMs) => metrics.finished(nameOf(owner), workedMs),
-      },
+      observer: queueObserver(metrics),
+    })
+    metrics.observe(queueGauges(this.#queue, [...this.#features.keys()]))
+    const { backoff = kernelDefaults.backoff, random = Math.random } = options
+    this.#answers = new Answers({
+      ...{ queue: this.#queue, sender: this.#sender, metrics, clock, backoff, random },
+      problems: new ProblemLog(logger),
+      events: new EventLog((event) => objects.record(event)),
+      onGone: (owner) => void this.#alive.delete(owner),
+      onSent: () => this.#proceed(),
     })
     this.#garbage = new Garbage({
       ...{ rows: database.cache, catalog: this.#catalog, adoption: this.#adoption, logger, metrics },
@@ -83,7 +81,6 @@ export class Kernel<W> implements AsyncDisposable {
       commit: (plan) => commitPlan(plan, this.#commitOptions),
       ...(options.onOrphansHeld === undefined ? {} : { onHeld: (held) => options.onOrphansHeld?.(held) }),
     })
-    metrics.observe({ depth: () => this.#depths(nameOf), working: () => this.#workTimes(nameOf) })
   }
 
   /** Begins to follow changes, and queues every key that anything which exists now concerns. */
@@ -141,14 +138,20 @@ export class Kernel<W> implements AsyncDisposable {
 
   /** What would change if these keys were reconciled now. Nothing is changed by it. */
   plan(keys: Iterable<{ readonly feature: string; readonly key: Key }>): DryRun {
-    return this.#dryRun([...keys].map(({ feature, key }) => ownerMark(feature, key)))
+    return this.#dryRun(
+      [...keys].map(({ feature, key }) => ownerMark(feature, key)),
+      this.#fork,
+    )
   }
 
   /** What would change if every key were reconciled from scratch: nothing, if nothing was missed. */
   recomputeAll(): DryRun {
-    const world = this.#options.forkWorld?.(this.#options.world) ?? this.#options.world
+    const world = this.#fork
     const owners = new Set([...this.#knownOwners(world), ...this.#memory.owners(), ...this.#alive])
-    return this.#dryRun([...owners].filter((owner) => !this.#garbage.isHeld(owner)))
+    return this.#dryRun(
+      [...owners].filter((owner) => !this.#garbage.isHeld(owner)),
+      world,
+    )
   }
 
   /** Stops taking keys, and waits for what is under way. */
@@ -157,10 +160,18 @@ export class Kernel<W> implements AsyncDisposable {
     this.#subscriptions.dispose()
     this.#queue[Symbol.dispose]()
     await this.#round
+    await this.#answers.sent()
+    this.#announceQuiet()
   }
 
   get #isQuiet(): boolean {
+    if (this.#phase === 'closed') return true
     return this.#queue.isIdle && this.#round === undefined && !this.#isScheduled && !this.#garbage.hasWork
+  }
+
+  /** Garbage is looked at when nothing else is left to do. */
+  get #canCollect(): boolean {
+    return this.#garbage.hasWork && this.#queue.isIdle
   }
 
   get #isConnected(): boolean {
@@ -171,15 +182,14 @@ export class Kernel<W> implements AsyncDisposable {
   #schedule(): void {
     if (this.#isScheduled || this.#round !== undefined || this.#phase !== 'started' || !this.#isConnected)
       return
-    if (!this.#queue.hasReady && this.#isQuiet) return
+    if (!this.#queue.hasReady && !this.#canCollect) return
     this.#isScheduled = true
     setImmediate(() => {
       this.#isScheduled = false
       if (this.#phase !== 'started') return
       this.#round = this.#runRound().finally(() => {
         this.#round = undefined
-        if (this.#queue.hasReady || this.#garbage.hasWork) this.#schedule()
-        this.#announceQuiet()
+        this.#proceed()
       })
     })
   }
@@ -187,7 +197,12 @@ export class Kernel<W> implements AsyncDisposable {
   async #runRound(): Promise<void> {
     const owners = this.#queue.take(this.#options.batchSize ?? kernelDefaults.batchSize)
     if (owners.length > 0) await this.#reconcile(owners)
-    else if (this.#queue.isIdle) await this.#garbage.collect()
+    else if (this.#canCollect) await this.#garbage.collect()
+  }
+
+  #proceed(): void {
+    this.#schedule()
+    this.#announceQuiet()
   }
 
   #announceQuiet(): void {
@@ -202,7 +217,13 @@ export class Kernel<W> implements AsyncDisposable {
     const startedMs = this.#options.clock.monotonic()
     const jobs = owners.flatMap((owner) => this.#observe(owner, startedMs))
     // No await between observing and sending: what was observed cannot have changed.
-    const plan = this.#planJobs(jobs)
+    let plan: Plan
+    try {
+      plan = this.#planJobs(jobs)
+    } catch (error) {
+      await this.#splitUp(jobs, error, startedMs)
+      return
+    }
     const touched: Job<W>[] = []
     for (const job of jobs) {
       if (job.desired.hold === true) {
@@ -225,10 +246,11 @@ export class Kernel<W> implements AsyncDisposable {
     for (const { owner } of touched) this.#inFlight.add(owner)
     try {
       const ms = await commitPlan(plan, this.#commitOptions)
-      this.#logCommit(plan, ms)
+      logCommit(this.#options.logger, plan, ms)
     } catch (error) {
       this.#inFlight.clear()
-      await this.#commitFailed(touched, error, startedMs)
+      if (isFaultOfContent(error)) await this.#splitUp(touched, error, startedMs)
+      else for (const job of touched) this.#fail(job.owner, error, startedMs, job)
       return
     }
     const rest = this.#planJobs(touched)
@@ -244,13 +266,13 @@ export class Kernel<W> implements AsyncDisposable {
     }
   }
 
-  /** Halves the keys until the one at fault is alone; the others succeed. */
-  async #commitFailed(touched: readonly Job<W>[], error: unknown, startedMs: number): Promise<void> {
-    if (touched.length === 1 || !isFaultOfContent(error)) {
-      for (const job of touched) this.#fail(job.owner, error, startedMs, job)
+  /** A fault of the content is some key's: the keys are halved until it is alone, and the others succeed. */
+  async #splitUp(jobs: readonly Job<W>[], error: unknown, startedMs: number): Promise<void> {
+    if (jobs.length === 1) {
+      for (const job of jobs) this.#fail(job.owner, error, startedMs, job)
       return
     }
-    const owners = touched.map((job) => job.owner)
+    const owners = jobs.map((job) => job.owner)
     const middle = Math.ceil(owners.length / 2)
     await this.#reconcile(owners.slice(0, middle))
     await this.#reconcile(owners.slice(middle))
@@ -299,11 +321,9 @@ export class Kernel<W> implements AsyncDisposable {
     this.#remember(job, false)
     this.#garbage.markFailing(owner)
     this.#options.logger.debug('key held until rows appear', { feature: feature.name, key, missing })
-    this.#sendEvents(job)
-    this.#finish(job, 'requeue', startedMs)
+    this.#answers.held(job, startedMs)
   }
 
-  /** The rows are as wanted: the key's patches may go out. The next round does not wait for them. */
   #settle(job: Job<W>, startedMs: number): void {
     const { owner, feature, desired } = job
     if (desired.hold === true) {
@@ -314,83 +334,14 @@ export class Kernel<W> implements AsyncDisposable {
       this.#garbage.markSettled(owner)
     }
     if (this.#drifted.delete(owner)) this.#options.metrics.driftHealed(feature.name)
-    this.#sendEvents(job)
-    if (desired.patches.length === 0) {
-      this.#answer(job, startedMs)
-      return
-    }
-    this.#sender
-      .send(owner, feature.name, desired.patches)
-      .then(
-        (outcome) => {
-          this.#answer(job, startedMs)
-          if (outcome === 'again') this.#queue.add(owner, 'live')
-        },
-        (error: unknown) => this.#fail(owner, error, startedMs),
-      )
-      .finally(() => {
-        this.#schedule()
-        this.#announceQuiet()
-      })
+    this.#answers.settled(job, startedMs)
   }
 
-  #answer(job: Job<W>, startedMs: number): void {
-    const { owner, isGone, desired } = job
-    if (desired.problem !== undefined) {
-      this.#fail(owner, desired.problem, startedMs, undefined)
-      this.#recheck(job)
-      return
-    }
-    this.#attempts.delete(owner)
-    this.#problems.clear(owner)
-    if (isGone) {
-      this.#alive.delete(owner)
-      this.#sentEvents.delete(owner)
-    }
-    this.#finish(job, desired.recheckMs === undefined ? 'success' : 'requeue_after', startedMs)
-  }
-
-  #finish(job: Job<W>, result: 'success' | 'requeue' | 'requeue_after', startedMs: number): void {
-    this.#options.metrics.reconciled(job.feature.name, result, this.#options.clock.monotonic() - startedMs)
-    this.#queue.done(job.owner)
-    this.#recheck(job)
-  }
-
-  #recheck({ owner, desired }: Job<W>): void {
-    if (desired.recheckMs !== undefined) this.#queue.addAfter(owner, desired.recheckMs)
-  }
-
+  /** It is not known, or not so, that the key's rows are what it wants. */
   #fail(owner: OwnerMark, error: unknown, startedMs: number, job?: Job<W>): void {
-    const { metrics, clock, random = Math.random, backoff = kernelDefaults.backoff } = this.#options
-    const feature = parseOwnerMark(owner)?.feature ?? ''
-    const attempt = this.#attempts.get(owner) ?? 0
-    this.#attempts.set(owner, attempt + 1)
     if (job !== undefined) this.#remember(job, false)
-    metrics.reconciled(feature, 'error', clock.monotonic() - startedMs)
-    this.#queue.done(owner)
-    if (retryOf(error) !== 'backoff') {
-      metrics.parked(feature)
-      this.#problems.report(owner, error, { attempt: attempt + 1 })
-      return
-    }
     this.#garbage.markFailing(owner)
-    metrics.retried(feature)
-    const retryMs = backoffDelayMs(backoff, attempt, random)
-    this.#problems.report(owner, error, { attempt: attempt + 1, retryMs })
-    this.#queue.addAfter(owner, retryMs)
-  }
-
-  #sendEvents({ owner, desired }: Job<W>): void {
-    const before = this.#sentEvents.get(owner)
-    const now = new Set<string>()
-    for (const event of desired.events) {
-      const { uid, name } = event.regarding
-      const text = JSON.stringify([uid, name, event.reason, event.message])
-      if (before?.has(text) !== true && !now.has(text)) this.#options.objects.record(event)
-      now.add(text)
-    }
-    if (now.size > 0) this.#sentEvents.set(owner, now)
-    else this.#sentEvents.delete(owner)
+    this.#answers.failed(owner, error, startedMs)
   }
 
   #onRows(changes: readonly RowChange[]): void {
@@ -421,52 +372,21 @@ export class Kernel<W> implements AsyncDisposable {
     return owners
   }
 
-  #dryRun(owners: readonly OwnerMark[]): DryRun {
-    const world = this.#options.forkWorld?.(this.#options.world) ?? this.#options.world
-    const failed = new Map<OwnerMark, unknown>()
-    const jobs = owners.flatMap((owner): readonly Job<W>[] => {
-      const found = findFeature(owner, this.#features)
-      if (found === undefined) return []
-      try {
-        return [observeKey(owner, found.feature, found.key, world)]
-      } catch (error) {
-        failed.set(owner, error)
-        return []
-      }
+  #dryRun(owners: Iterable<OwnerMark>, world: W): DryRun {
+    return dryRun(owners, {
+      ...{ features: this.#features, world, sender: this.#sender },
+      plan: (jobs) => this.#planJobs(jobs),
     })
-    const writes = jobs.flatMap(({ owner, desired }) =>
-      this.#sender.plan(owner, desired.patches).map((one) => ({ owner, ...one })),
-    )
-    return { ...this.#planJobs(jobs), writes, failed }
   }
 
-  #logCommit(plan: Plan, ms: number): void {
-    const counts = new Map<OwnerMark, Record<'inserted' | 'updated' | 'adopted' | 'deleted', number>>()
-    for (const owner of plan.touched) counts.set(owner, { inserted: 0, updated: 0, adopted: 0, deleted: 0 })
-    for (const { owner, outcome } of plan.outcomes) {
-      const count = counts.get(owner)
-      if (count !== undefined) count[outcome]++
-    }
-    for (const [owner, count] of counts) {
-      this.#options.logger.info('rows committed', { ...parseOwnerMark(owner), ...count, ms })
-    }
+  get #fork(): W {
+    const { world, forkWorld } = this.#options
+    return forkWorld === undefined ? world : forkWorld(world)
   }
 
   get #commitOptions(): CommitOptions {
     const { database, schema, lock, clock, metrics } = this.#options
     return { database, schema, lock, clock, metrics }
-  }
-
-  #depths(nameOf: (owner: OwnerMark) => string): ReadonlyMap<string, number> {
-    const depths = new Map([...this.#features.keys()].map((name) => [name, 0]))
-    for (const owner of this.#queue.waiting()) depths.set(nameOf(owner), (depths.get(nameOf(owner)) ?? 0) + 1)
-    return depths
-  }
-
-  #workTimes(nameOf: (owner: OwnerMark) => string): ReadonlyMap<string, readonly number[]> {
-    const times = new Map<string, number[]>([...this.#features.keys()].map((name) => [name, []]))
-    for (const [owner, workedMs] of this.#queue.working()) times.get(nameOf(owner))?.push(workedMs / 1000)
-    return times
   }
 }
 

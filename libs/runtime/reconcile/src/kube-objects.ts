@@ -1,4 +1,12 @@
-import type { KubeClient, KubeObject, ObjectChange, ObjectRef, Removal, Resource, Store } from '@kube-ovn/kube'
+import type {
+  KubeClient,
+  KubeObject,
+  ObjectChange,
+  ObjectRef,
+  Removal,
+  Resource,
+  Store,
+} from '@kube-ovn/kube'
 import type { KubeEvent } from './feature.ts'
 import { objectKeyOf, resourceKey, type Objects } from './objects.ts'
 

@@ -23,6 +23,11 @@ export function parseOwnerMark(
   return slash <= 0 ? undefined : { feature: mark.slice(0, slash), key: mark.slice(slash + 1) }
 }
 
+/** The name of the owner's feature; empty when the mark is none of ours. */
+export function featureOf(mark: OwnerMark): string {
+  return parseOwnerMark(mark)?.feature ?? ''
+}
+
 /** `<kind>/<natural key>`. A kind's name has no slash, a natural key may have some. */
 export type IdMark = string
 

@@ -10,7 +10,7 @@ import type { KernelMetrics } from '@kube-ovn/telemetry'
 import { UnwatchedResourceError } from './errors.ts'
 import type { KubePatch } from './feature.ts'
 import type { OwnerMark } from './marks.ts'
-import { objectKeyOf, type Objects } from './objects.ts'
+import { objectKeyOf, resourceKey, type Objects } from './objects.ts'
 
 /** What is to be sent for a patch. Nothing differs when there is none. */
 export type Write =
@@ -35,6 +35,37 @@ export function planWrite(patch: KubePatch, current: KubeObject | undefined): Wr
   return difference === undefined ? undefined : { verb: 'patch', patch: difference }
 }
 
+/**
+ * Joins the patches of one key that concern the same object and subresource, so that each is written once.
+ *
+ * Where two name the same field, the later one counts.
+ */
+export function joinPatches(patches: readonly KubePatch[]): readonly KubePatch[] {
+  const joined = new Map<string, KubePatch>()
+  for (const patch of patches) {
+    const target = `${resourceKey(patch.resource)} ${objectKeyOf(patch)} ${patch.subresource ?? ''}`
+    const before = joined.get(target)
+    const merge = before?.merge === undefined ? patch.merge : joinFragments(before.merge, patch.merge ?? {})
+    joined.set(target, { ...before, ...patch, ...(merge === undefined ? {} : { merge }) })
+  }
+  return [...joined.values()]
+}
+
+type Fragment = NonNullable<KubePatch['merge']>
+
+function joinFragments(one: Fragment, other: Fragment): Fragment {
+  const result: Record<string, JsonValue> = { ...one }
+  for (const [key, value] of Object.entries(other)) {
+    const before = result[key]
+    result[key] = isFragment(before) && isFragment(value) ? joinFragments(before, value) : value
+  }
+  return result
+}
+
+function isFragment(value: JsonValue): value is Fragment {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 /** Whether a key's patches went through: `again` when an object turned out to be other than it was last seen. */
 export type PatchOutcome = 'done' | 'again'
 
@@ -57,7 +88,7 @@ export class PatchSender {
 
   /** The writes that patches amount to at this moment. */
   plan(owner: OwnerMark, patches: readonly KubePatch[]): readonly { patch: KubePatch; write: Write }[] {
-    return patches.flatMap((patch) => {
+    return joinPatches(patches).flatMap((patch) => {
       const write = planWrite(patch, this.#current(owner, patch))
       return write === undefined ? [] : [{ patch, write }]
     })

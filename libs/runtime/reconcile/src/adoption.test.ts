@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest'
+import { Adoption } from './adoption.ts'
+import { catalogOf } from './catalog.ts'
+import { MemoryRows } from './memory-rows.ts'
+import { kinds, schema } from './plan-fixture.ts'
+
+const ids = { vendor: 'kube-ovn' }
+/** A port that is known by its switch. */
+const onSwitch = {
+  ...kinds.lsp,
+  parent: ['Logical_Switch', 'ports'] as const,
+  identify: (_row: unknown, parent: { name: string } | undefined) => parent?.name,
+}
+const catalog = catalogOf(schema, [{ name: 'net', kinds: [kinds.ls, onSwitch] }])
+
+it('finds rows of the vendor by their content, the lowest of several', () => {
+  const rows = new MemoryRows(schema)
+  const [first] = [1, 2].map(() => rows.insert('Logical_Switch', { name: 'blue', external_ids: ids }))
+  rows.insert('Logical_Switch', { name: 'foreign' })
+  rows.insert('Logical_Switch', {
+    name: 'owned',
+    external_ids: { ...ids, owner: 'net/owned', id: 'ls/owned' },
+  })
+  const adoption = new Adoption(catalog, rows)
+  adoption.rebuild()
+  expect(adoption.find('ls/blue')).toBe(first)
+  expect(adoption.leftOver().map(({ id }) => id)).toEqual(['ls/blue', 'ls/blue'])
+})
+
+it('follows changes: a row that is adopted, changed or removed is not adoptable any more', () => {
+  const rows = new MemoryRows(schema)
+  const uuid = rows.insert('Logical_Switch', { name: 'blue', external_ids: ids })
+  const adoption = new Adoption(catalog, rows)
+  adoption.rebuild()
+  function change(act: () => void): readonly string[] {
+    const old = rows.get('Logical_Switch', uuid)
+    act()
+    return adoption.follow([{ table: 'Logical_Switch', uuid, old, new: rows.get('Logical_Switch', uuid) }])
+  }
+  const update = (columns: Record<string, string | Record<string, string>>) =>
+    rows.apply([{ do: 'update', table: 'Logical_Switch', uuid, columns }])
+  expect(change(() => update({ name: 'red' }))).toEqual(['ls/red'])
+  expect([adoption.find('ls/blue'), adoption.find('ls/red')]).toEqual([undefined, uuid])
+  expect(change(() => update({ external_ids: { ...ids, owner: 'net/red' } }))).toEqual([])
+  expect(adoption.find('ls/red')).toBeUndefined()
+  expect(change(() => update({ external_ids: ids }))).toEqual(['ls/red'])
+  change(() => rows.apply([{ do: 'delete', table: 'Logical_Switch', uuid }]))
+  expect(adoption.leftOver()).toEqual([])
+})
+
+it('recognises a row once its parent refers to it', () => {
+  const rows = new MemoryRows(schema)
+  const adoption = new Adoption(catalog, rows)
+  const names = rows.apply([
+    { do: 'insert', table: 'Logical_Switch_Port', name: 'p', columns: { name: 'p', external_ids: ids } },
+    { do: 'insert', table: 'Logical_Switch', name: 's', columns: { name: 'blue', ports: [{ named: 'p' }] } },
+  ])
+  const uuid = names.get('s') ?? ''
+  const change = { table: 'Logical_Switch', uuid, old: undefined, new: rows.get('Logical_Switch', uuid) }
+  expect(adoption.follow([change])).toEqual(['lsp/blue'])
+  expect(adoption.find('lsp/blue')).toBe(names.get('p'))
+})

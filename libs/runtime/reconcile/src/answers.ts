@@ -1,0 +1,119 @@
+import type { KernelMetrics } from '@kube-ovn/telemetry'
+import { backoffDelayMs, type Backoff, type Clock } from '@kube-ovn/time'
+import type { EventLog } from './events.ts'
+import type { Job } from './jobs.ts'
+import { featureOf, type OwnerMark } from './marks.ts'
+import type { PatchSender } from './patches.ts'
+import { retryOf, type ProblemLog } from './problems.ts'
+import type { WorkQueue } from './queue.ts'
+
+export interface AnswersOptions {
+  readonly queue: WorkQueue<OwnerMark>
+  readonly sender: PatchSender
+  readonly events: EventLog
+  readonly problems: ProblemLog
+  readonly metrics: KernelMetrics
+  readonly clock: Clock
+  readonly backoff: Backoff
+  readonly random: () => number
+  /** A gone key has nothing left. */
+  onGone(owner: OwnerMark): void
+  /** Patches came to their end, and the keys with them. */
+  onSent(): void
+}
+
+/** The end of a key's round, as of any moment after its rows are decided: patches, events, retry, recheck. */
+export class Answers<W> {
+  readonly #options: AnswersOptions
+  readonly #attempts = new Map<OwnerMark, number>()
+  readonly #sending = new Set<Promise<void>>()
+
+  constructor(options: AnswersOptions) {
+    this.#options = options
+  }
+
+  /** The rows are as wanted: events and patches may go out. The next round does not wait for them. */
+  settled(job: Job<W>, startedMs: number): void {
+    const { owner, desired } = job
+    this.#options.events.send(owner, desired)
+    if (desired.patches.length === 0) {
+      this.#answer(job, startedMs)
+      return
+    }
+    const sent = this.#send(job, startedMs).finally(() => {
+      this.#sending.delete(sent)
+      this.#options.onSent()
+    })
+    this.#sending.add(sent)
+  }
+
+  /** The key waits for rows of others; its patches wait with it. */
+  held(job: Job<W>, startedMs: number): void {
+    this.#options.events.send(job.owner, job.desired)
+    this.#finish(job, 'requeue', startedMs)
+  }
+
+  /** The key did not get what it wants: the error's class says what follows. */
+  failed(owner: OwnerMark, error: unknown, startedMs: number): void {
+    const { queue, problems, metrics, clock, random, backoff } = this.#options
+    const feature = featureOf(owner)
+    const attempt = this.#attempts.get(owner) ?? 0
+    this.#attempts.set(owner, attempt + 1)
+    metrics.reconciled(feature, 'error', clock.monotonic() - startedMs)
+    queue.done(owner)
+    if (retryOf(error) !== 'backoff') {
+      metrics.parked(feature)
+      problems.report(owner, error, { attempt: attempt + 1 })
+      return
+    }
+    metrics.retried(feature)
+    const retryMs = backoffDelayMs(backoff, attempt, random)
+    problems.report(owner, error, { attempt: attempt + 1, retryMs })
+    queue.addAfter(owner, retryMs)
+  }
+
+  /** Waits for the patches that are under way. */
+  async sent(): Promise<void> {
+    await Promise.all(this.#sending)
+  }
+
+  async #send(job: Job<W>, startedMs: number): Promise<void> {
+    const { owner, feature, desired } = job
+    const { sender, queue } = this.#options
+    try {
+      const outcome = await sender.send(owner, feature.name, desired.patches)
+      this.#answer(job, startedMs)
+      if (outcome === 'again') queue.add(owner, 'live')
+    } catch (error) {
+      this.failed(owner, error, startedMs)
+    }
+  }
+
+  #answer(job: Job<W>, startedMs: number): void {
+    const { owner, isGone, desired } = job
+    const { events, problems, onGone } = this.#options
+    if (desired.problem !== undefined) {
+      this.failed(owner, desired.problem, startedMs)
+      if (desired.problem.retry !== 'backoff') this.#recheck(job)
+      return
+    }
+    this.#attempts.delete(owner)
+    problems.clear(owner)
+    if (isGone) {
+      events.forget(owner)
+      onGone(owner)
+    }
+    this.#finish(job, desired.recheckMs === undefined ? 'success' : 'requeue_after', startedMs)
+  }
+
+  #finish(job: Job<W>, result: 'success' | 'requeue' | 'requeue_after', startedMs: number): void {
+    const { queue, metrics, clock } = this.#options
+    metrics.reconciled(job.feature.name, result, clock.monotonic() - startedMs)
+    queue.done(job.owner)
+    this.#recheck(job)
+  }
+
+  #recheck({ owner, desired }: Job<W>): void {
+    if (desired.recheckMs !== undefined) this.#options.queue.addAfter(owner, desired.recheckMs)
+  }
+}

@@ -1,0 +1,141 @@
+import type { Resource } from '@kube-ovn/kube'
+import { recordingLogger } from '@kube-ovn/log'
+import type { RowKind } from '@kube-ovn/ovn-names'
+import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
+import { systemClock } from '@kube-ovn/process'
+import { kernelMetrics, Registry } from '@kube-ovn/telemetry'
+import type { Northbound } from '@kube-ovn/testing-ovsdb'
+import { OvsdbClient } from 'ovsdb-client'
+import { catalogOf, selectionOf } from './catalog.ts'
+import { nothing, type Desired, type Feature } from './feature.ts'
+import type { KernelOptions } from './kernel-options.ts'
+import { Kernel } from './kernel.ts'
+import { MemoryObjects } from './memory-objects.ts'
+import { Signals } from './signals.ts'
+
+export interface SwitchSpec {
+  readonly config?: Record<string, string>
+  /** What the key answers beside its row. */
+  readonly more?: Partial<Desired>
+}
+
+export interface PortSpec {
+  readonly on: string
+  readonly addresses?: string[]
+  readonly tag?: number
+}
+
+export interface Settings {
+  readonly switches: Map<string, SwitchSpec>
+  readonly ports: Map<string, PortSpec>
+}
+
+export function emptySettings(): Settings {
+  return { switches: new Map(), ports: new Map() }
+}
+
+function rowKind(
+  name: string,
+  table: 'Logical_Switch' | 'Logical_Switch_Port',
+  shared: string[] = [],
+): RowKind {
+  return {
+    ...{ name, table, shared, exactMaps: [] },
+    identify: (row) => (row.external_ids['vendor'] === 'kube-ovn' && 'name' in row ? row.name : undefined),
+  }
+}
+
+const ls = rowKind('ls', 'Logical_Switch', ['ports'])
+const lsp = rowKind('lsp', 'Logical_Switch_Port')
+
+export const widgets: Resource = {
+  group: 'test',
+  version: 'v1',
+  kind: 'Widget',
+  plural: 'widgets',
+  namespaced: false,
+}
+
+const switchFeature: Feature<string, SwitchSpec, Settings> = {
+  name: 'switch',
+  kinds: [ls],
+  triggers: [
+    { on: 'signal', signal: 'switch', keys: (subject) => [subject] },
+    { on: 'object', resource: widgets, keys: (change) => [change.key] },
+  ],
+  initialKeys: (world) => world.switches.keys(),
+  observe: (key, world) => world.switches.get(key),
+  desired: (key, spec) =>
+    spec === undefined
+      ? nothing
+      : {
+          ...nothing,
+          rows: [{ kind: ls, id: key, columns: { name: key, other_config: spec.config } }],
+          ...spec.more,
+        },
+}
+
+const portFeature: Feature<string, PortSpec, Settings> = {
+  name: 'port',
+  kinds: [lsp],
+  memberships: [{ kind: 'ls', column: 'ports' }],
+  triggers: [{ on: 'signal', signal: 'port', keys: (subject) => [subject] }],
+  initialKeys: (world) => world.ports.keys(),
+  observe: (key, world) => world.ports.get(key),
+  desired: (key, spec) =>
+    spec === undefined
+      ? nothing
+      : {
+          ...nothing,
+          rows: [{ kind: lsp, id: key, columns: { name: key, addresses: spec.addresses, tag: spec.tag } }],
+          members: [{ of: { kind: 'ls', id: spec.on }, column: 'ports', value: { kind: 'lsp', id: key } }],
+        },
+}
+
+/** A switch and the ports on it, wanted by a world that a test changes. */
+export const features = [switchFeature, portFeature]
+
+/** One process: a client and a kernel, settled when this resolves. */
+export async function startProcess(
+  northbound: Northbound,
+  world: Settings,
+  more: Partial<KernelOptions<Settings>> = {},
+) {
+  const stack = new AsyncDisposableStack()
+  const selection = selectionOf(catalogOf(ovnNorthboundSchema, features))
+  const client = stack.use(
+    new OvsdbClient<OvnNorthbound>({
+      endpoints: [northbound.address],
+      schema: ovnNorthboundSchema,
+      tables: { ...selection, NB_Global: {} },
+    }),
+  )
+  await client.connect()
+  const logger = recordingLogger()
+  const signals = new Signals()
+  const objects = new MemoryObjects([widgets])
+  const kernel = stack.use(
+    new Kernel<Settings>({
+      ...{ features, world, database: client, schema: ovnNorthboundSchema, objects, signals, logger },
+      ...{ clock: systemClock, metrics: kernelMetrics(new Registry()), ...more },
+    }),
+  )
+  kernel.start()
+  await kernel.quiet()
+  return {
+    ...{ client, kernel, logger, objects },
+    async change(kind: 'switch' | 'port', ...keys: string[]): Promise<void> {
+      for (const key of keys) signals.raise(kind, key)
+      await kernel.quiet()
+    },
+    /** Waits until the client sees what a stranger does, and the kernel has dealt with it. */
+    async after(act: () => Promise<unknown>): Promise<void> {
+      const seen = Promise.withResolvers<void>()
+      using _subscription = client.onChange(() => seen.resolve())
+      await act()
+      await seen.promise
+      await kernel.quiet()
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  }
+}
