@@ -336,7 +336,7 @@ function playOut([first, steps]: Story): readonly Twin[] {
   return twins
 }
 
-describe('Ipam against the naive rules', () => {
+describe('Ipam against the naive rules', { timeout: 60_000 }, () => {
   it('answers alike, whatever happens, and forks stay independent', () => {
     fc.assert(
       fc.property(story, (told) => {

@@ -487,7 +487,7 @@ describe('Ipam.release', () => {
 })
 
 describe('Ipam with many addresses', () => {
-  it('costs nothing per free address and little per lease', () => {
+  it('costs nothing per free address and little per lease', { timeout: 60_000 }, () => {
     const ipam = ipamWith('10.0.0.0/8,fd00::/64', '10.0.0.1,fd00::1')
     const count = 50_000
     const started = performance.now()
