@@ -94,7 +94,7 @@ export async function createCluster(wanted: Partial<Topology> = {}): Promise<Clu
   await Promise.all(machines.map((node, index) => attachToPhysicalNetwork(node, index, outside, block)))
   const cluster = assembleCluster(topology, block, control, outside, machines)
   await untilApiAnswers(cluster)
-  await untilNodesRegistered(cluster)
+  await Promise.all([untilNodesRegistered(cluster), untilPodsAdmitted(cluster)])
   return cluster
 }
 
@@ -195,6 +195,21 @@ async function untilNodesRegistered(cluster: Cluster): Promise<void> {
       cluster.api.mergePatch(`/api/v1/nodes/${name}`, {
         metadata: { labels: { 'node-role.kubernetes.io/control-plane': '' } },
       }),
+    ),
+  )
+}
+
+/** The API server refuses pods of a namespace until the controller manager has made its service account. */
+async function untilPodsAdmitted(cluster: Cluster): Promise<void> {
+  const namespaces = ['default', 'kube-system']
+  await Promise.all(
+    namespaces.map((namespace) =>
+      waitForObjects(
+        cluster.api,
+        `/api/v1/namespaces/${namespace}/serviceaccounts`,
+        `the service account of namespace ${namespace}`,
+        (accounts) => (accounts.some(({ metadata }) => metadata.name === 'default') ? true : undefined),
+      ),
     ),
   )
 }

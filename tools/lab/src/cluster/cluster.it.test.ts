@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { installDns } from '../dns.ts'
+import { listContainers } from '../docker/container.ts'
+import { kubectl } from '../kubernetes/kubectl.ts'
+import { addressesOfPod, untilPodsReady, type PodObject } from '../kubernetes/workloads.ts'
+import { insideContainer, insidePodNetwork, tryAt } from '../namespaces.ts'
+import { auditPosition, isWrite, readAudit } from '../observe/audit-log.ts'
+import { pingAll } from '../probe/ping.ts'
+import { askSourceAddress, fetchText } from '../probe/tcp.ts'
+import { createCluster, untilNodesReady, type Cluster } from './cluster.ts'
+import { findLabs, removeLab } from './leftovers.ts'
+
+const id = `test-${process.pid}`
+let cluster: Cluster
+let pod: PodObject
+
+beforeAll(async () => {
+  cluster = await createCluster({ id, nodes: 1, podNetwork: 'bridge' })
+  await untilNodesReady(cluster)
+  await cluster.api.apply({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'web', namespace: 'default', labels: { app: 'web' } },
+    ...{ spec: podSpec },
+  })
+  await installDns(cluster)
+  const [ready] = await untilPodsReady(cluster.api, 'default', 'app=web', 1)
+  if (ready === undefined) throw new Error('untilPodsReady resolved without a pod')
+  pod = ready
+})
+
+afterAll(() => removeLab(id))
+
+const podSpec = {
+  terminationGracePeriodSeconds: 0,
+  containers: [
+    {
+      name: 'web',
+      image: 'docker.io/library/busybox:stable',
+      command: [
+        'sh',
+        '-c',
+        'mkdir /www && hostname > /www/index.html && exec busybox httpd -f -p 8080 -h /www',
+      ],
+    },
+  ],
+}
+
+it('is dual stack: a pod is reached from its node over both families', async () => {
+  const node = insideContainer(cluster.nodes[0]?.container ?? cluster.control)
+  const addresses = addressesOfPod(pod)
+  expect(addresses).toHaveLength(2)
+  expect([...(await pingAll(node, addresses))].sort()).toEqual([...addresses].sort())
+  for (const address of addresses) expect(await fetchText(node, address, 8080)).toBe('web')
+})
+
+it('shows the outside host where a pod comes from', async () => {
+  const node = cluster.nodes[0]
+  const place = node && insidePodNetwork(node.container, pod.metadata.uid ?? '')
+  expect(place && (await askSourceAddress(place, cluster.outside.addresses.ipv4, 8080))).toBe(
+    node?.physical.ipv4,
+  )
+})
+
+it('lets no packet out: an unknown address gets no answer', async () => {
+  const node = insideContainer(cluster.nodes[0]?.container ?? cluster.control)
+  const { exitCode } = await tryAt(node, ['ping', '-c', '1', '-W', '1', '192.0.2.1'])
+  expect(exitCode).not.toBe(0)
+})
+
+it('answers names of Services in pods', async () => {
+  const output = await kubectl(
+    cluster,
+    'exec',
+    'web',
+    '--',
+    'getent',
+    'hosts',
+    'kubernetes.default.svc.cluster.local',
+  )
+  expect(output).toMatch(/^(10\.96\.0\.1|fd00:10:96::1)\s/)
+})
+
+it('counts writes to the API from the audit log', async () => {
+  const position = auditPosition(cluster)
+  await cluster.api.mergePatch('/api/v1/namespaces/default/pods/web', {
+    metadata: { labels: { counted: 'yes' } },
+  })
+  await cluster.api.call('GET', '/api/v1/namespaces/default/pods/web')
+  const writes = readAudit(cluster, position).filter(
+    (request) => isWrite(request) && request.user === 'admin',
+  )
+  expect(writes).toMatchObject([{ verb: 'patch', resource: 'pods', name: 'web', status: 200 }])
+})
+
+it('can be found while it runs and is gone after its removal', async () => {
+  expect((await findLabs()).find((lab) => lab.topology.id === id)).toMatchObject({
+    running: 3,
+    isOwned: true,
+  })
+  await removeLab(id)
+  expect(await listContainers(`kube-ovn.lab=${id}`)).toEqual([])
+})
