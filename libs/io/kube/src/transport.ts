@@ -35,6 +35,7 @@ export class Transport implements AsyncDisposable {
   readonly #prefix: string
   readonly #origin: string
   #pools: Pools | undefined
+  #isClosed = false
 
   constructor(access: ClusterAccess, options: TransportOptions) {
     const url = new URL(access.server)
@@ -57,6 +58,7 @@ export class Transport implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true
     const pools = this.#pools
     this.#pools = undefined
     await Promise.all([pools?.requests.destroy(), pools?.watches.destroy()])
@@ -89,8 +91,8 @@ export class Transport implements AsyncDisposable {
 
   async #attempt(request: HttpRequest, isStream: boolean): Promise<Dispatcher.ResponseData> {
     const authentication = await this.#access.authenticate(false)
-    const pools = this.#poolsFor(authentication)
     try {
+      const pools = this.#poolsFor(authentication)
       return await (isStream ? pools.watches : pools.requests).request({
         method: request.method,
         path: `${this.#prefix}${request.path}`,
@@ -144,6 +146,7 @@ export class Transport implements AsyncDisposable {
 
   /** A connection is bound to its client certificate, so new ones are opened when that changes. */
   #poolsFor(authentication: Authentication): Pools {
+    if (this.#isClosed) throw new Error('Client was disposed')
     const known = this.#pools
     if (
       known?.authentication.certificate === authentication.certificate &&

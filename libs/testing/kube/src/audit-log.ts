@@ -59,25 +59,37 @@ export class AuditLog implements AsyncDisposable {
 
   /** Yields all requests that were answered since the last {@link clear}, once none is under way. */
   async settled(): Promise<readonly ApiWrite[]> {
-    const changed = new EventTarget()
-    const watcher = watch(this.#path, () => changed.dispatchEvent(new Event('change')))
-    try {
-      const deadline = AbortSignal.timeout(SETTLE_MS)
-      for (;;) {
-        const next = nextEvent(changed, deadline)
-        await this.#read()
-        if (this.#begun.size === 0) return this.#writes
-        if (!(await next)) {
-          throw new FixtureError('Requests were not answered in time', {
-            what: this.#path,
-            output: [...this.#begun].join(', '),
-            cure: 'wait for quiet before counting',
-          })
-        }
-      }
-    } finally {
-      watcher.close()
+    let changed = Promise.withResolvers<void>()
+    let isLate = false
+    using resources = new DisposableStack()
+    resources.adopt(
+      watch(this.#path, () => changed.resolve()),
+      (watcher) => watcher.close(),
+    )
+    function expire(): void {
+      isLate = true
+      changed.resolve()
     }
+    resources.adopt(setTimeout(expire, SETTLE_MS), clearTimeout)
+    for (;;) {
+      await this.#read()
+      if (this.#begun.size === 0) return [...this.#writes]
+      if (isLate) {
+        throw new FixtureError('Requests were not answered in time', {
+          what: this.#path,
+          output: [...this.#begun].join(', '),
+          cure: 'wait for quiet before counting',
+        })
+      }
+      await changed.promise
+      changed = Promise.withResolvers<void>()
+    }
+  }
+
+  /** Gives up on requests under way: the server was killed, and will not answer them. */
+  async abandon(): Promise<void> {
+    await this.#read()
+    this.#begun.clear()
   }
 
   /** Forgets what was logged so far. */
@@ -121,13 +133,4 @@ export class AuditLog implements AsyncDisposable {
       code: event.responseStatus?.code ?? 0,
     })
   }
-}
-
-/** Answers whether the target changed before the deadline. */
-function nextEvent(target: EventTarget, deadline: AbortSignal): Promise<boolean> {
-  return new Promise((resolve) => {
-    if (deadline.aborted) resolve(false)
-    deadline.addEventListener('abort', () => resolve(false), { once: true })
-    target.addEventListener('change', () => resolve(true), { once: true })
-  })
 }

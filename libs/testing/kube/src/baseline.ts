@@ -7,6 +7,7 @@ const OWN_KEYS = [
   /^\/registry\/masterleases\//,
   /^\/registry\/leases\/kube-system\/apiserver-/,
   /^\/registry\/(apiregistration\.k8s\.io|priorityclasses|flowschemas|prioritylevelconfigurations)\//,
+  /^\/registry\/servicecidrs\/kubernetes$/,
   /^\/registry\/services\/endpoints\/default\/kubernetes$/,
   /^\/registry\/endpointslices\/default\/kubernetes$/,
   /^\/registry\/configmaps\/kube-system\/(extension-apiserver-authentication|kube-apiserver-legacy-.*)$/,

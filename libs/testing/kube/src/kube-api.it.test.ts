@@ -7,6 +7,7 @@ import {
   endpointSlices,
   endpoints,
   namespaces,
+  nodes,
   pods,
   services,
   type KubeClient,
@@ -63,6 +64,7 @@ describe('startKubeApi', () => {
       metadata: { namespace: 'default', name: 'web-1', labels },
       spec: { nodeName: 'n1', containers },
     }
+    await api.client.create(nodes, { metadata: { name: 'n1' } })
     await api.client.create(pods, pod)
     const ready = { type: 'Ready', status: 'True' }
     const status = {

@@ -52,6 +52,9 @@ const NETWORK = 'kube-ovn-test'
 
 const READY_MS = 60_000
 
+/** The API server makes default, kube-system, kube-public and kube-node-lease. */
+const SYSTEM_NAMESPACES = 4
+
 /**
  * A real kube-apiserver with etcd, in a container that ends with the test process.
  *
@@ -130,6 +133,7 @@ export class KubeApi implements AsyncDisposable {
   /** Ends the API server as a crash would. etcd goes on. */
   async kill(): Promise<void> {
     await this.#container.ask('kill')
+    await this.#audit.abandon()
   }
 
   /** Starts the API server again after {@link kill}. */
@@ -253,11 +257,11 @@ async function waitUntilReady(client: KubeClient, container: Container): Promise
   while (performance.now() < deadlineMs) {
     try {
       await client.read('/readyz')
-      const [kubeSystem, kubernetes] = await Promise.all([
-        client.get(namespaces, { name: 'kube-node-lease' }),
+      const [{ items }, kubernetes] = await Promise.all([
+        client.list(namespaces),
         client.get(services, { namespace: 'default', name: 'kubernetes' }),
       ])
-      if (kubeSystem !== undefined && kubernetes !== undefined) return
+      if (items.length >= SYSTEM_NAMESPACES && kubernetes !== undefined) return
     } catch (error) {
       if (!(error instanceof KubeConnectionError) && !(error instanceof KubeRequestError)) throw error
       last = error
