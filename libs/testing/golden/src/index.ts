@@ -1,1 +1,6 @@
-export {}
+export { compareDumps, rulesFor, type Difference } from './compare.ts'
+export { readDifferences, type DeclaredDifference } from './differences.ts'
+export type { Dump, Json, JsonObject, Snapshot } from './dump.ts'
+export { findCases, type GoldenCase, type Profile } from './golden-case.ts'
+export { advertiseAddress, recordedFlags, serviceRange } from './recorded-cluster.ts'
+export { replayCase, type ReplayOptions, type StepResult } from './replay.ts'

@@ -1,0 +1,83 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { systemClock } from '@kube-ovn/process'
+import { findCases, readDifferences, replayCase } from '@kube-ovn/testing-golden'
+import type { GoldenCase } from '@kube-ovn/testing-golden'
+import { startController } from './controller-process.ts'
+import { groupByProfile, startStage } from './stage.ts'
+import { printCase } from './report.ts'
+
+const repository = join(import.meta.dirname, '../../..')
+const recorded = join(repository, 'libs/testing/golden/cases')
+
+const help = `Replays recorded cases of the original against our controller and prints what differs.
+
+  npm run golden                    the cases that must be equal now
+  npm run golden -- base            a group
+  npm run golden -- pods/burst      a case
+  npm run golden -- FOLDER          any folder of cases, also outside the project
+`
+
+/** Cases that are equal; the others of the recording wait for features that are not there yet. */
+const served = [
+  'base',
+  'pods/plain-v4',
+  'pods/plain-dual',
+  'pods/burst',
+  'pods/completed',
+  'subnets/namespaces-exclude',
+  'subnets/v4-host-bits',
+]
+
+const settleMs = 2000
+
+async function main(args: readonly string[]): Promise<number> {
+  if (args.includes('--help')) {
+    process.stdout.write(help)
+    return 0
+  }
+  const folders = args.length === 0 ? served : args
+  const cases = (await Promise.all(folders.map((folder) => findCases(folderOf(folder))))).flat()
+  const declared = await readDifferences(join(repository, 'docs/differences.md'))
+  const page = await readFile(join(repository, 'docs/differences.md'), 'utf8')
+  console.log(`differences declared in docs/differences.md (${page.length} bytes):`)
+  for (const one of declared) console.log(`  ${one.in} ${one.kind} ${(one.path ?? ['*']).join('.')}: ${one.why}`)
+
+  const logs = await mkdtemp(join(tmpdir(), 'kube-ovn-golden-'))
+  console.log(`logs of the controller: ${logs}`)
+  let equal = 0
+  for (const [profile, group] of groupByProfile(cases)) {
+    await using stage = await startStage(profile)
+    for (const golden of group) equal += (await playOne(golden, stage, declared, logs)) ? 1 : 0
+  }
+  console.log(JSON.stringify({ cases: cases.length, equal }))
+  return equal === cases.length ? 0 : 1
+}
+
+async function playOne(
+  golden: GoldenCase,
+  stage: Awaited<ReturnType<typeof startStage>>,
+  declared: Awaited<ReturnType<typeof readDifferences>>,
+  logs: string,
+): Promise<boolean> {
+  const startedMs = systemClock.monotonic()
+  await stage.reset()
+  await using _controller = await startController(repository, stage, golden, logs)
+  const results = await replayCase(golden, {
+    client: stage.kube.client,
+    northboundAddress: stage.northbound.address,
+    clock: systemClock,
+    declared,
+    settleMs,
+  })
+  return printCase(golden, results, systemClock.monotonic() - startedMs)
+}
+
+function folderOf(argument: string): string {
+  const inside = join(recorded, argument)
+  return existsSync(inside) ? inside : argument
+}
+
+process.exitCode = await main(process.argv.slice(2))
