@@ -64,9 +64,9 @@ export function operationsFor<T extends Tables = Tables>(schema: DatabaseSchema)
   }
 
   function wireRow(table: string, row: Readonly<Record<string, NewValue>>): WireRow {
-    const columns = Object.entries(row)
+    tableSchema(schema, table)
     return Object.fromEntries(
-      columns.map(([column, value]) => {
+      Object.entries(row).map(([column, value]) => {
         const type = typeOf(table, column)
         return [column, fitting(table, column, value, encodeValue(type, value))]
       }),

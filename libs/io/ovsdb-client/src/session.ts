@@ -34,6 +34,7 @@ export class Session implements Disposable {
     this.#options = options
     stream.on('data', (chunk: Buffer) => this.#receive(chunk))
     stream.on('error', (error) => this.#lose('connection failed', error))
+    stream.on('end', () => this.#lose('closed by the server'))
     stream.on('close', () => this.#lose('closed by the server'))
     if (options.inactivityProbeMs > 0) {
       this.#probe = setInterval(() => this.#checkSilence(), options.inactivityProbeMs)

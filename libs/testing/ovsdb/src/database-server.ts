@@ -72,6 +72,11 @@ export class DatabaseServer {
     return JSON.parse(await this.#container.run(['ovsdb-client', 'transact', this.socket, transaction]))
   }
 
+  /** Converts the database to the schema that it has, which cancels everybody's monitors. */
+  async convert(): Promise<void> {
+    await this.#container.run(['ovsdb-client', 'convert', this.socket, this.#options.schemaPath])
+  }
+
   /** Every transaction committed since the database was made, oldest first. Not for members of a cluster. */
   async transactionLog(): Promise<readonly TransactionRecord[]> {
     return parseTransactionLog(await this.#container.run(['cat', this.#file]))

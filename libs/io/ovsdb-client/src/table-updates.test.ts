@@ -1,0 +1,156 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { ProtocolError, SchemaMismatchError } from './errors.ts'
+import { layoutTable } from './layout.ts'
+import { RowCache } from './row-cache.ts'
+import { planDump, planUpdate, type TableUpdates } from './table-updates.ts'
+import type { DatabaseSchema } from './types.ts'
+
+const unlimited = { min: 0, max: 'unlimited' } as const
+const schema: DatabaseSchema = {
+  name: 'Zoo',
+  version: '1.0.0',
+  tables: {
+    Animal: {
+      columns: {
+        name: { type: 'string' },
+        age: { type: { key: 'integer', min: 0 } },
+        foods: { type: { key: 'string', ...unlimited } },
+        tags: { type: { key: 'string', value: 'string', ...unlimited } },
+      },
+    },
+  },
+}
+
+type Animal = {
+  readonly _uuid: string
+  readonly name: string
+  readonly age: number | undefined
+  readonly foods: readonly string[]
+  readonly tags: Readonly<Record<string, string>>
+}
+type Zoo = { readonly Animal: Animal }
+
+const indexes = ['name', 'age', 'foods', 'tags:keeper']
+
+function zoo(updates: TableUpdates = {}): RowCache<Zoo> {
+  const cache = new RowCache<Zoo>([layoutTable(schema, 'Animal', { indexes })])
+  cache.apply(planUpdate(cache, updates))
+  return cache
+}
+
+const leo = { name: 'Leo', foods: ['set', ['meat', 'fish']], tags: ['map', [['keeper', 'Ann']]] }
+
+describe('planUpdate', () => {
+  it('gives columns that an insert leaves out their defaults', () => {
+    const cache = zoo({ Animal: { a: { insert: { name: 'Leo' } } } })
+    expect(cache.get('Animal', 'a')).toEqual({ _uuid: 'a', name: 'Leo', age: undefined, foods: [], tags: {} })
+  })
+
+  it('applies differences and shares what stays the same', () => {
+    const cache = zoo({ Animal: { a: { initial: leo } } })
+    const old = cache.get('Animal', 'a')
+    const modify = { age: 4, foods: ['set', ['meat', 'hay']] }
+    const [change] = planUpdate(cache, { Animal: { a: { modify } } })
+    expect(change?.old).toBe(old)
+    expect(change?.new).toEqual({ ...old, age: 4, foods: ['fish', 'hay'] })
+    expect(change?.new?.['tags']).toBe(old?.tags)
+    expect(old?.age).toBeUndefined()
+  })
+
+  it('finds nothing changed in a row that is sent again', () => {
+    expect(planUpdate(zoo({ Animal: { a: { insert: leo } } }), { Animal: { a: { insert: leo } } })).toEqual(
+      [],
+    )
+  })
+
+  it.each<TableUpdates>([
+    { Animal: { a: { modify: {} } } },
+    { Plant: { a: { insert: {} } } },
+    { Animal: { a: {} } },
+    { Animal: { b: { insert: leo }, a: { insert: { name: 7 } } } },
+  ])('refuses %j and changes nothing', (updates) => {
+    const cache = zoo()
+    expect(() => cache.apply(planUpdate(cache, updates))).toThrow(ProtocolError)
+    expect(cache.count('Animal')).toBe(0)
+  })
+
+  it('refuses a modification of a column that is not monitored', () => {
+    const cache = zoo({ Animal: { a: { insert: leo } } })
+    expect(() => planUpdate(cache, { Animal: { a: { modify: { colour: 'red' } } } })).toThrow(ProtocolError)
+  })
+})
+
+describe('planDump', () => {
+  it('finds only what differs from before', () => {
+    const cache = zoo({
+      Animal: { a: { initial: leo }, b: { initial: { name: 'Bo' } }, c: { initial: { name: 'Cy' } } },
+    })
+    const dump = {
+      Animal: { a: { initial: leo }, b: { initial: { name: 'Bob' } }, d: { initial: { name: 'Di' } } },
+    }
+    const changes = planDump(cache, dump).map((change) => [change.old?.['name'], change.new?.['name']])
+    expect(changes).toEqual([
+      ['Cy', undefined],
+      ['Bo', 'Bob'],
+      [undefined, 'Di'],
+    ])
+  })
+})
+
+describe('indexes', () => {
+  it('agree with a full scan after any changes', () => {
+    const word = fc.constantFrom('x', 'y', 'z')
+    const row = fc.record({
+      name: word,
+      age: fc.constantFrom(['set', []], 1, 2),
+      foods: fc.uniqueArray(word).map((foods) => ['set', foods]),
+      tags: fc
+        .dictionary(fc.constantFrom('keeper', 'other'), word)
+        .map((tags) => ['map', Object.entries(tags)]),
+    })
+    const step = fc.record({ uuid: fc.constantFrom('a', 'b', 'c', 'd'), row: fc.option(row) })
+    fc.assert(
+      fc.property(fc.array(step), (steps) => {
+        const cache = zoo()
+        for (const { uuid, row: wire } of steps) {
+          cache.apply(
+            planUpdate(cache, { Animal: { [uuid]: wire === null ? { delete: null } : { insert: wire } } }),
+          )
+        }
+        const matching = (test: (animal: Animal) => boolean): readonly Animal[] =>
+          [...cache.scan('Animal')].filter(test)
+        const byId = (rows: readonly Animal[]): readonly Animal[] =>
+          rows.toSorted((a, b) => (a._uuid < b._uuid ? -1 : 1))
+        for (const key of ['x', 'y', 'z']) {
+          expect(byId(cache.find('Animal', 'name', key))).toEqual(byId(matching(({ name }) => name === key)))
+          expect(byId(cache.find('Animal', 'foods', key))).toEqual(
+            byId(matching(({ foods }) => foods.includes(key))),
+          )
+          const kept = matching(({ tags }) => tags['keeper'] === key)
+          expect(byId(cache.find('Animal', 'tags:keeper', key))).toEqual(byId(kept))
+        }
+        for (const key of [1, 2]) {
+          expect(byId(cache.find('Animal', 'age', key))).toEqual(byId(matching(({ age }) => age === key)))
+        }
+      }),
+    )
+  })
+
+  it('must have been declared', () => {
+    expect(() => zoo().find('Animal', 'tags:other', 'x')).toThrow(SchemaMismatchError)
+  })
+})
+
+describe('layoutTable', () => {
+  it.each([
+    { table: 'Plant', selection: {} },
+    { table: 'constructor', selection: {} },
+    { table: 'Animal', selection: { columns: ['colour'] } },
+    { table: 'Animal', selection: { columns: ['name'], indexes: ['age'] } },
+    { table: 'Animal', selection: { indexes: ['tags'] } },
+    { table: 'Animal', selection: { indexes: ['foods:meat'] } },
+  ])('refuses $table $selection', ({ table, selection }) => {
+    expect(() => layoutTable(schema, table, selection)).toThrow(SchemaMismatchError)
+  })
+})
