@@ -37,7 +37,14 @@ describe('readConfig', () => {
   })
 
   it('reads all the ways to write a flag in Go', () => {
-    const args = ['--default-cidr=fd00::/112', '--ls-dnat-mod-dl-dst=false', '--pprof-port', '1', '-v=5', '--log_file=/x']
+    const args = [
+      '--default-cidr=fd00::/112',
+      '--ls-dnat-mod-dl-dst=false',
+      '--pprof-port',
+      '1',
+      '-v=5',
+      '--log_file=/x',
+    ]
     expect(config(args)).toMatchObject({
       defaultCidr: 'fd00::/112',
       lsDnatModDlDst: false,
@@ -46,11 +53,17 @@ describe('readConfig', () => {
       logFile: '/x',
     })
     expect(config(['--ls-dnat-mod-dl-dst=false', '--ls-dnat-mod-dl-dst']).lsDnatModDlDst).toBe(true)
-    expect(config(['--node-local-dns-ip=169.254.20.10, fd00::a']).nodeLocalDnsIp).toEqual(['169.254.20.10', 'fd00::a'])
+    expect(config(['--node-local-dns-ip=169.254.20.10, fd00::a']).nodeLocalDnsIp).toEqual([
+      '169.254.20.10',
+      'fd00::a',
+    ])
   })
 
   it('prefers a flag to the environment and the environment to the default', () => {
-    expect(config([], { NODE_NAME: 'n1', POD_IPS: 'a,b' })).toMatchObject({ nodeName: 'n1', podIps: ['a', 'b'] })
+    expect(config([], { NODE_NAME: 'n1', POD_IPS: 'a,b' })).toMatchObject({
+      nodeName: 'n1',
+      podIps: ['a', 'b'],
+    })
     expect(config(['--node-name=n2'], { NODE_NAME: 'n1' }).nodeName).toBe('n2')
   })
 

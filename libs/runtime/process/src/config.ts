@@ -32,7 +32,12 @@ interface SettingOptions {
   readonly flag?: string
 }
 
-function setting<T>(fallback: string, help: string, schema: z.ZodType<T, string>, options: SettingOptions): Setting<T> {
+function setting<T>(
+  fallback: string,
+  help: string,
+  schema: z.ZodType<T, string>,
+  options: SettingOptions,
+): Setting<T> {
   return { help, fallback, isSwitch: false, schema, ...options }
 }
 
@@ -41,7 +46,11 @@ export function text(fallback: string, help: string, options: SettingOptions = {
 }
 
 /** Texts separated by commas; blanks around them do not count. */
-export function list(fallback: string, help: string, options: SettingOptions = {}): Setting<readonly string[]> {
+export function list(
+  fallback: string,
+  help: string,
+  options: SettingOptions = {},
+): Setting<readonly string[]> {
   const schema = z.string().transform((value) =>
     value
       .split(',')
@@ -92,7 +101,9 @@ const klog = {
   logtostderr: switchedOn(true, 'Write the log to standard error.'),
   alsologtostderr: switchedOn(false, 'Write the log to standard error besides the file.'),
   logFile: text('', 'Write the log to this file.', { flag: 'log_file' }),
-  logFileMaxSize: wholeNumber(1800, 'Accepted for compatibility, without effect.', { flag: 'log_file_max_size' }),
+  logFileMaxSize: wholeNumber(1800, 'Accepted for compatibility, without effect.', {
+    flag: 'log_file_max_size',
+  }),
   logDir: text('', 'Accepted for compatibility, without effect.', { flag: 'log_dir' }),
   stderrthreshold: text('2', 'Accepted for compatibility, without effect.'),
   skipHeaders: switchedOn(false, 'Accepted for compatibility, without effect.', { flag: 'skip_headers' }),
@@ -121,7 +132,8 @@ export function readConfig<S extends Settings>(
   args: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
 ): ParsedConfig<S> {
-  if (args.some((argument) => argument === '--help' || argument === '-h')) return { kind: 'help', text: helpText(command) }
+  if (args.some((argument) => argument === '--help' || argument === '-h'))
+    return { kind: 'help', text: helpText(command) }
   const settings: Settings = { ...klog, ...command.settings }
   const flags = readFlags(args, syntaxOf(settings))
   const config = Object.fromEntries(
@@ -158,14 +170,16 @@ function flagName(key: string, one: Setting<unknown>): string {
 }
 
 function helpText<S extends Settings>(command: Command<S>): string {
-  const lines = Object.entries({ ...command.settings, ...klog }).map(([key, one]: [string, Setting<unknown>]) => {
-    const name = one.isEnvironmentOnly === true ? `$${one.environment ?? ''}` : `--${flagName(key, one)}`
-    const notes = [
-      one.environment === undefined || one.isEnvironmentOnly === true ? [] : [`$${one.environment}`],
-      one.fallback === '' ? [] : [`default ${one.fallback}`],
-    ].flat()
-    return `  ${name}\n      ${one.help}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`
-  })
+  const lines = Object.entries({ ...command.settings, ...klog }).map(
+    ([key, one]: [string, Setting<unknown>]) => {
+      const name = one.isEnvironmentOnly === true ? `$${one.environment ?? ''}` : `--${flagName(key, one)}`
+      const notes = [
+        one.environment === undefined || one.isEnvironmentOnly === true ? [] : [`$${one.environment}`],
+        one.fallback === '' ? [] : [`default ${one.fallback}`],
+      ].flat()
+      return `  ${name}\n      ${one.help}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`
+    },
+  )
   const examples = command.examples.map((example) => `  ${example}`)
   return [command.summary, '', 'Examples', ...examples, '', 'Flags', ...lines, ''].join('\n')
 }

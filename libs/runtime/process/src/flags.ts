@@ -16,12 +16,18 @@ export interface FlagSyntax {
  *
  * @throws ConfigInvalidError for a flag that nobody declared, a missing value, or an argument that is no flag
  */
-export function readFlags(args: readonly string[], flags: readonly FlagSyntax[]): ReadonlyMap<string, string> {
+export function readFlags(
+  args: readonly string[],
+  flags: readonly FlagSyntax[],
+): ReadonlyMap<string, string> {
   const known = new Map(flags.map((flag) => [flag.name, flag]))
   const { tokens } = parseArgs({
     args: args.map(withTwoDashes),
     options: Object.fromEntries(
-      flags.map(({ name, isSwitch }) => [name, { type: isSwitch ? ('boolean' as const) : ('string' as const) }]),
+      flags.map(({ name, isSwitch }) => [
+        name,
+        { type: isSwitch ? ('boolean' as const) : ('string' as const) },
+      ]),
     ),
     strict: false,
     tokens: true,
@@ -53,6 +59,7 @@ function noValue(name: string): ConfigInvalidError {
 
 function unknownFlag(name: string, known: readonly string[]): ConfigInvalidError {
   const similar = known.filter((other) => other.includes(name) || name.includes(other))
-  const cure = similar.length > 0 ? `did you mean --${similar[0] ?? ''}?` : 'see --help for the flags that exist'
+  const cure =
+    similar.length > 0 ? `did you mean --${similar[0] ?? ''}?` : 'see --help for the flags that exist'
   return new ConfigInvalidError({ field: `--${name}`, value: '', cure })
 }

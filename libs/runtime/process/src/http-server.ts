@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Registry } from '@kube-ovn/telemetry'
+import { ConfigInvalidError } from './errors.ts'
 
 export interface HealthServerOptions {
   /** One listener for each. */
@@ -14,35 +15,63 @@ export interface HealthServerOptions {
   liveness(): readonly string[]
 }
 
+export interface HealthServer extends AsyncDisposable {
+  /** `host:port` of each listener, an IPv6 address in brackets. */
+  readonly endpoints: readonly string[]
+}
+
 /** Serves `/healthz`, `/livez`, `/readyz` and `/metrics` until disposed. Resolves once all addresses are bound. */
-export async function serveHealth(options: HealthServerOptions): Promise<AsyncDisposable> {
-  const servers: Server[] = []
-  const disposable: AsyncDisposable = {
-    async [Symbol.asyncDispose]() {
-      await Promise.all(servers.map(close))
-    },
+export async function serveHealth(options: HealthServerOptions): Promise<HealthServer> {
+  await using stack = new AsyncDisposableStack()
+  const endpoints: string[] = []
+  for (const address of options.addresses) {
+    const server = createServer((request, response) => {
+      answer(request, response, options).catch(() => response.destroy())
+    })
+    stack.defer(() => close(server))
+    endpoints.push(await listenAt(server, options.port, address))
   }
+  const owned = stack.move()
+  return { endpoints, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+/**
+ * The addresses to bind: any of the host, or only the pod's own.
+ *
+ * @throws ConfigInvalidError when the pod's own are asked for and not known
+ */
+export function bindAddresses(isLocalOnly: boolean, podIps: readonly string[]): readonly string[] {
+  if (!isLocalOnly) return [anyAddress]
+  if (podIps.length > 0) return podIps
+  const cure = 'set POD_IPS to the addresses of the pod, or ENABLE_BIND_LOCAL_IP to false'
+  throw new ConfigInvalidError({ field: 'POD_IPS', value: '', cure })
+}
+
+/** Takes both families, where the host has IPv6. */
+const anyAddress = '::'
+
+async function listenAt(server: Server, port: number, address: string): Promise<string> {
   try {
-    for (const address of options.addresses) {
-      const server = createServer((request, response) => {
-        answer(request, response, options).catch(() => response.destroy())
-      })
-      servers.push(server)
-      await listen(server, options.port, address)
-    }
+    return await listen(server, port, address)
   } catch (error) {
-    await disposable[Symbol.asyncDispose]()
+    if (address === anyAddress && lacksIpv6(error)) return listen(server, port, '0.0.0.0')
     throw error
   }
-  return disposable
 }
 
-/** The addresses to bind: all of them, or only the pod's own. */
-export function bindAddresses(isLocalOnly: boolean, podIps: readonly string[]): readonly string[] {
-  return isLocalOnly && podIps.length > 0 ? podIps : ['0.0.0.0']
+function lacksIpv6(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    ['EAFNOSUPPORT', 'EADDRNOTAVAIL'].includes(String(error.code))
+  )
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, options: HealthServerOptions): Promise<void> {
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: HealthServerOptions,
+): Promise<void> {
   switch (new URL(request.url ?? '/', 'http://localhost').pathname) {
     case '/healthz':
     case '/livez':
@@ -63,12 +92,14 @@ function verdict(response: ServerResponse, reasons: readonly string[]): void {
   response.end(reasons.length === 0 ? 'ok' : `${reasons.join('\n')}\n`)
 }
 
-function listen(server: Server, port: number, address: string): Promise<void> {
+function listen(server: Server, port: number, host: string): Promise<string> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, address, () => {
+    server.listen(port, host, () => {
       server.off('error', reject)
-      resolve()
+      const bound = server.address()
+      const boundPort = typeof bound === 'object' && bound !== null ? bound.port : port
+      resolve(`${host.includes(':') ? `[${host}]` : host}:${boundPort}`)
     })
   })
 }

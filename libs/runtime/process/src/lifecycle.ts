@@ -11,7 +11,10 @@ const stopLimitMs = 10_000
  *
  * @returns never: the process exits, 0 after a signal or a normal end, else 1
  */
-export async function runUntilSignal(log: Logger, run: (signal: AbortSignal) => Promise<void>): Promise<never> {
+export async function runUntilSignal(
+  log: Logger,
+  run: (signal: AbortSignal) => Promise<void>,
+): Promise<never> {
   const stop = new AbortController()
   for (const name of ['SIGTERM', 'SIGINT'] as const) {
     process.once(name, () => {

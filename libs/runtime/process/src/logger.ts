@@ -18,7 +18,8 @@ export function createLogger(options: LoggerOptions): Logger {
   const streams: StreamEntry[] = []
   const hasFile = options.file !== undefined && options.file !== ''
   if (hasFile) streams.push({ level, stream: destination({ dest: options.file, mkdir: true, sync: true }) })
-  if (!hasFile || options.alsoToStderr === true) streams.push({ level, stream: destination({ dest: 2, sync: true }) })
+  if (!hasFile || options.alsoToStderr === true)
+    streams.push({ level, stream: destination({ dest: 2, sync: true }) })
   return adapt(
     pino(
       {

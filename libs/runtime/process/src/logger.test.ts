@@ -1,0 +1,64 @@
+import { KubeOvnError, type RetryClass } from '@kube-ovn/errors'
+import { mkdtempDisposableSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { createLogger } from './logger.ts'
+
+class TestError extends KubeOvnError<{ size: bigint }> {
+  readonly code = 'test'
+  readonly retry: RetryClass = 'backoff'
+}
+
+function logged(
+  verbosity: number,
+  write: (log: ReturnType<typeof createLogger>) => void,
+): readonly unknown[] {
+  using directory = mkdtempDisposableSync(join(tmpdir(), 'kube-ovn-log-'))
+  const file = join(directory.path, 'sub', 'controller.log')
+  write(createLogger({ app: 'controller', verbosity, file }))
+  const lines = readFileSync(file, 'utf8').trim().split('\n')
+  return lines.map((line): unknown => JSON.parse(line))
+}
+
+it('writes one object a line, with the time as text', () => {
+  const [line] = logged(0, (log) =>
+    log.child({ feature: 'subnet' }).info('rows committed', { key: 'blue', inserted: 1 }),
+  )
+  expect(line).toEqual({
+    ...{
+      level: 'info',
+      app: 'controller',
+      feature: 'subnet',
+      key: 'blue',
+      inserted: 1,
+      msg: 'rows committed',
+    },
+    time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+  })
+})
+
+it('includes debug lines from verbosity 4 on', () => {
+  const write = (log: ReturnType<typeof createLogger>): void => {
+    log.debug('key held until rows appear')
+    log.warn('key failed')
+  }
+  expect(logged(3, write)).toMatchObject([{ level: 'warn' }])
+  expect(logged(4, write)).toMatchObject([{ level: 'debug' }, { level: 'warn' }])
+})
+
+it('tells an expected error by its fields and a defect by its stack', () => {
+  const cause = new TypeError('a defect')
+  const [line] = logged(0, (log) =>
+    log.error('key failed', { err: new TestError('cannot be', { size: 5n }, { cause }) }),
+  )
+  expect(line).toMatchObject({
+    err: {
+      code: 'test',
+      message: 'cannot be',
+      details: { size: 5 },
+      cause: { message: 'a defect', stack: expect.stringContaining('TypeError') },
+    },
+  })
+  expect(line).not.toHaveProperty('err.stack')
+})
