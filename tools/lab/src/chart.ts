@@ -15,7 +15,7 @@ const release = 'kube-ovn'
 const chart = join(repository, 'helm/kube-ovn')
 
 /** What the chart starts, in the order in which it becomes ready. */
-export const chartWorkloads: readonly { readonly kind: WorkloadKind; readonly name: string }[] = [
+const chartWorkloads: readonly { readonly kind: WorkloadKind; readonly name: string }[] = [
   { kind: 'deployments', name: 'ovn-central' },
   { kind: 'daemonsets', name: 'ovs-ovn' },
   { kind: 'deployments', name: 'kube-ovn-controller' },
@@ -37,8 +37,13 @@ export function labValues(cluster: Cluster): ChartValues {
       join: { cidr: pair(joinRange) },
       services: { cidr: pair(serviceRange) },
     },
-    ovsOvn: { datapath: 'userspace', disableModulesManagement: true },
-    agent: { interface: subnetsOf(cluster.block, 'tunnel').ipv4 },
+    ovsOvn: {
+      datapath: 'userspace',
+      tunnelNic: subnetsOf(cluster.block, 'tunnel').ipv4,
+      disableModulesManagement: true,
+    },
+    // The bridge that the tunnel NIC becomes a port of.
+    agent: { interface: 'br-phy' },
   }
 }
 

@@ -3,7 +3,7 @@ import { LabUsageError } from './errors.ts'
 import { defaultTopology, type PodNetwork, type Stack, type Topology } from './cluster/topology.ts'
 
 const verbs = ['run', 'up', 'down', 'status', 'exec', 'logs'] as const
-export type Verb = (typeof verbs)[number]
+type Verb = (typeof verbs)[number]
 
 export interface LabCommand {
   readonly verb: Verb

@@ -1,6 +1,7 @@
 export {
   createCluster,
   importImages,
+  importProductImages,
   openCluster,
   untilNodesReady,
   type Cluster,

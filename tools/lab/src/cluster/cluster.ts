@@ -139,7 +139,12 @@ function readProductImages(): readonly string[] {
   return Object.values(list.images)
 }
 
-/** Makes one more image known to every node. */
+/** Makes the product's images known to a cluster that was made with another pod network. */
+export async function importProductImages(cluster: Cluster): Promise<void> {
+  await importImages(cluster, readProductImages())
+}
+
+/** Makes more images known to every node. */
 export async function importImages(cluster: Cluster, images: readonly string[]): Promise<void> {
   const files = await Promise.all(images.map(saveImage))
   await Promise.all(

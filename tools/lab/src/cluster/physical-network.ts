@@ -4,7 +4,7 @@ import type { Container } from '../docker/container.ts'
 import { addressesOf, nodeHost, outsideHost } from './topology.ts'
 
 /** The name of a node's NIC on the physical network. */
-export const physicalInterface = 'phys0'
+const physicalInterface = 'phys0'
 
 const bridge = 'br0'
 

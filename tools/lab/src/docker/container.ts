@@ -1,6 +1,6 @@
 import { callEngine, labelFilter, unlessMissing } from './engine.ts'
 
-export interface NetworkAttachment {
+interface NetworkAttachment {
   readonly network: string
   readonly ipv4: string
   readonly ipv6: string

@@ -25,7 +25,7 @@ const additions: Partial<Record<LabImage, { readonly file: string; readonly vers
 }
 
 /** The name of an image of the lab; its tag changes with what it is made from. */
-export function labImageName(image: LabImage): string {
+function labImageName(image: LabImage): string {
   const hash = createHash('sha256')
   for (const file of readdirSync(join(contexts, image)).sort()) {
     hash.update(`${file}\n`)

@@ -18,7 +18,7 @@ export interface PodObject extends ApiObject {
 }
 
 /** A Deployment or a DaemonSet, as far as a roll-out shows in it. */
-export interface WorkloadObject extends ApiObject {
+interface WorkloadObject extends ApiObject {
   readonly spec: { readonly replicas?: number }
   readonly status?: {
     readonly observedGeneration?: number
