@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { ContextEntry } from './content.ts'
@@ -57,20 +58,21 @@ function bundle(name: BundleName): readonly ContextEntry[] {
   }))
 }
 
-/** koffi's own files and its native part for this machine's architecture, without sources and documentation. */
+/** koffi's JavaScript and its native part for this machine's architecture, without sources and documentation. */
 function nativeKoffi(): readonly ContextEntry[] {
   const fromNetlink = createRequire(join(imageSources, '../../../libs/io/netlink/package.json'))
-  const koffi = dirname(fromNetlink.resolve('koffi/package.json'))
+  const koffi = dirname(fromNetlink.resolve('koffi'))
   const nativeName = `@koromix/koffi-linux-${process.arch}`
-  const native = dirname(createRequire(join(koffi, 'package.json')).resolve(`${nativeName}/package.json`))
+  const native = dirname(createRequire(join(koffi, 'package.json')).resolve(nativeName))
   const modules = join('kube-ovn', 'node_modules')
+  const scripts = readdirSync(koffi, { recursive: true, encoding: 'utf8' }).filter(
+    (file) => /^(src\/.*|[^/]*)\.c?js$/.test(file) && file !== 'cnoke.cjs',
+  )
   return [
-    ...['package.json', 'index.js', 'index.cjs', 'indirect.js', 'indirect.cjs', 'lib', 'LICENSE.txt'].map(
-      (file) => ({
-        from: join(koffi, file),
-        to: join(modules, 'koffi', file),
-      }),
-    ),
+    ...['package.json', 'LICENSE.txt', ...scripts].map((file) => ({
+      from: join(koffi, file),
+      to: join(modules, 'koffi', file),
+    })),
     { from: native, to: join(modules, nativeName) },
   ]
 }

@@ -1,14 +1,15 @@
-import { mkdir } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { build } from 'esbuild'
+import { build, type BuildOptions } from 'esbuild'
 import { BuildInputMissingError } from './errors.ts'
+import { BuildRecord } from './build-record.ts'
 import { productVersion, programsDirectory, repository } from './paths.ts'
 import { runProgram } from './program.ts'
 
 /** Programs that run on Node: one file each, by the name that they have in the images. */
-export const bundles = {
+const bundles = {
   'controller.mjs': 'apps/controller/src/main.ts',
   'remove-finalizers.mjs': 'apps/uninstall/src/main.ts',
   'cni-agent.mjs': 'apps/cni/src/agent/main.ts',
@@ -20,58 +21,83 @@ export type BundleName = keyof typeof bundles
 /** The CNI plugin, a single executable because nodes have no Node. */
 export const plugin = { name: 'kube-ovn', entry: 'apps/cni/src/plugin/main.ts' } as const
 
-/** Replaced in the sources by the version of the product. */
-const definitions = { KUBE_OVN_VERSION: JSON.stringify(productVersion) }
+const common = {
+  absWorkingDir: repository,
+  outdir: programsDirectory,
+  outExtension: { '.js': '.mjs' },
+  bundle: true,
+  platform: 'node',
+  target: 'node26',
+  format: 'esm',
+  // Replaced in the sources by the version of the product.
+  define: { KUBE_OVN_VERSION: JSON.stringify(productVersion) },
+  legalComments: 'none',
+  logLevel: 'warning',
+  metafile: true,
+} satisfies BuildOptions
 
-/** Builds all bundles into `dist/programs`. */
+const forNode = {
+  ...common,
+  entryPoints: Object.entries(bundles).map(([name, entry]) => ({
+    in: entry,
+    out: name.replace(/\.mjs$/, ''),
+  })),
+  // koffi finds its native part beside itself.
+  external: ['koffi'],
+  // CommonJS packages inside call require() for what Node brings along.
+  banner: {
+    js:
+      "import { createRequire as __createRequire } from 'node:module'\n" +
+      'const require = __createRequire(import.meta.url)',
+  },
+  keepNames: true,
+  sourcemap: 'linked',
+  sourcesContent: false,
+} satisfies BuildOptions
+
+const forPlugin = { ...common, entryPoints: [{ in: plugin.entry, out: plugin.name }] } satisfies BuildOptions
+
+/** Builds all bundles into `dist/programs`, unless nothing that they are made of has changed. */
 export async function buildBundles(): Promise<void> {
-  await mkdir(programsDirectory, { recursive: true })
-  await build({
-    absWorkingDir: repository,
-    entryPoints: Object.entries(bundles).map(([name, entry]) => ({
-      in: existingEntry(entry),
-      out: name.replace(/\.mjs$/, ''),
-    })),
-    outdir: programsDirectory,
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
-    platform: 'node',
-    target: 'node26',
-    format: 'esm',
-    // koffi finds its native part beside itself.
-    external: ['koffi'],
-    // CommonJS packages inside call require() for what Node brings along.
-    banner: {
-      js: "import { createRequire as __createRequire } from 'node:module'\nconst require = __createRequire(import.meta.url)",
-    },
-    define: definitions,
-    keepNames: true,
-    sourcemap: 'linked',
-    sourcesContent: false,
-    legalComments: 'none',
-    logLevel: 'warning',
+  await bundle('bundles', forNode, Object.keys(bundles))
+}
+
+/** Compiles the CNI plugin into `dist/programs`, unless nothing that it is made of has changed. */
+export async function buildPlugin(): Promise<void> {
+  await bundle('plugin', forPlugin, [plugin.name], async () => {
+    await runProgram(bunPath(), [
+      'build',
+      ...['--compile', '--bytecode', '--minify', '--format=esm'],
+      `--outfile=${join(programsDirectory, plugin.name)}`,
+      join(programsDirectory, `${plugin.name}.mjs`),
+    ])
   })
 }
 
-/** Compiles the CNI plugin into `dist/programs`. */
-export async function buildPlugin(): Promise<void> {
+/** Bundles, does what comes after, and records what went in, so that the next time it can be left out. */
+async function bundle(
+  name: string,
+  options: BuildOptions & { readonly entryPoints: readonly { readonly in: string }[] },
+  outputs: readonly string[],
+  afterwards: () => Promise<void> = async () => undefined,
+): Promise<void> {
+  const record = new BuildRecord(name, options)
+  if (await record.isCurrent(outputs)) return
+  for (const entry of options.entryPoints) requireEntry(entry.in)
   await mkdir(programsDirectory, { recursive: true })
-  const bun = join(createRequire(import.meta.url).resolve('bun/package.json'), '../bin/bun.exe')
-  await runProgram(bun, [
-    'build',
-    ...['--compile', '--bytecode', '--minify', '--format=esm'],
-    ...Object.entries(definitions).flatMap(([name, value]) => ['--define', `${name}=${value}`]),
-    `--outfile=${join(programsDirectory, plugin.name)}`,
-    join(repository, existingEntry(plugin.entry)),
-  ])
+  const { metafile } = await build(options)
+  await afterwards()
+  await record.write(Object.keys(metafile?.inputs ?? {}))
 }
 
-function existingEntry(entry: string): string {
-  if (!existsSync(join(repository, entry))) {
-    throw new BuildInputMissingError('a program has no entry point', {
-      path: entry,
-      cure: 'write it, or take it off the list in tools/images/src/programs.ts',
-    })
-  }
-  return entry
+function bunPath(): string {
+  return join(createRequire(import.meta.url).resolve('bun/package.json'), '../bin/bun.exe')
+}
+
+function requireEntry(entry: string): void {
+  if (existsSync(join(repository, entry))) return
+  throw new BuildInputMissingError('a program has no entry point', {
+    path: entry,
+    cure: 'write it, or take it off the list in tools/images/src/programs.ts',
+  })
 }

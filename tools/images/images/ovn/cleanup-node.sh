@@ -6,12 +6,22 @@ set -euo pipefail
 
 ovs_ctl=/usr/share/openvswitch/scripts/ovs-ctl
 
-# The last pods may still be on their way out.
-for daemon in /run/openvswitch/ovs-vswitchd.pid /run/openvswitch/ovsdb-server.pid /run/ovn/ovn-controller.pid; do
-  if pid=$(cat "$daemon" 2>/dev/null) && [[ -e /proc/$pid ]]; then
-    timeout 120 tail --pid="$pid" -f /dev/null
-  fi
-done
+# until_gone PATTERN: waits for the processes whose command line has it. The last pods may still be on their way out.
+until_gone() {
+  local process pid
+  for process in /proc/[0-9]*; do
+    pid=${process#/proc/}
+    if ((pid != $$)) && tr '\0' ' ' <"$process/cmdline" 2>/dev/null | grep -q -- "$1"; then
+      timeout 120 tail --pid="$pid" --follow /dev/null
+    fi
+  done
+}
+
+until_gone '^node /kube-ovn/cni-agent.mjs'
+until_gone '^ovn-controller '
+until_gone '^ovs-vswitchd '
+until_gone '^ovsdb-server .*/etc/openvswitch/conf.db'
+until_gone '^ovsdb-server .*/etc/ovn/ovn[ns]b_db.db'
 
 if [[ ! -e /etc/openvswitch/conf.db ]]; then
   exit 0
@@ -36,9 +46,9 @@ if [[ -n $nic && -e /sys/class/net/$nic ]]; then
     fi
   done
 fi
-for datapath in $(ovs-dpctl dump-dps 2>/dev/null || true); do
-  ovs-dpctl del-dp "$datapath"
-done
+if [[ -d /sys/class/net/ovs-system ]]; then
+  ovs-dpctl del-dp system@ovs-system
+fi
 for tap in ovs-netdev "$tunnel_bridge" br-int; do
   ip link delete "$tap" 2>/dev/null || true
 done

@@ -1,11 +1,11 @@
-# The bridge br-phy through which the userspace data path sends tunnels. Sourced.
+# The bridge (br-phy) through which the userspace data path sends tunnels. Sourced.
 #
 # The userspace data path reaches the network only by ports of its bridges, so the NIC that has the tunnels' address
 # becomes a port of br-phy, and br-phy takes over its addresses and routes. What they were is kept with the bridge in
 # Open vSwitch's database: the bridge's interface vanishes with ovs-vswitchd, and the NIC may be given back one day.
 # shellcheck shell=bash
 
-tunnel_bridge=br-phy
+tunnel_bridge=${USERSPACE_TUNNEL_BRIDGE:-br-phy}
 
 # find_nic WANTED: the NIC by name, or by an address or prefix that one of its addresses is in.
 find_nic() {
@@ -28,7 +28,7 @@ declare_tunnel_bridge() {
   fi
   nic=$(find_nic "$1")
   if [[ -z $nic ]]; then
-    echo "no NIC has the name or an address in $1: correct ovsOvn.userspaceDatapath.tunnelNic" >&2
+    echo "no NIC has the name or an address in $1: correct ovsOvn.tunnelNic or agent.interface" >&2
     return 1
   fi
   addresses=$(ip -oneline address show dev "$nic" scope global | awk '{ printf "%s%s", sep, $4; sep = " " }')

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
-import { namespaces, pods } from '@kube-ovn/kube'
+import { namespaces, pods, type KubeObject, type Resource } from '@kube-ovn/kube'
 import { ipResource, subnetResource, vpcResource } from '@kube-ovn/kube-api'
 import { startKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { untilControllerGone } from './controller-pods.ts'
 import { removeFinalizers } from './finalizers.ts'
+import { untilControllerGone, untilNodesClean } from './workloads.ts'
 
 const crds = join(import.meta.dirname, '../../../helm/kube-ovn/crds')
 
@@ -52,9 +52,44 @@ it('waits for the last pod of the controller', async () => {
     spec: { containers: [{ name: 'c', image: 'c' }] },
   })
   let isGone = false
-  const gone = untilControllerGone(client, 'kube-system').then(() => (isGone = true))
+  const gone = untilControllerGone(client, 'kube-system', AbortSignal.timeout(30_000)).then(
+    () => (isGone = true),
+  )
   await client.get(namespaces, { name: 'kube-system' })
   expect(isGone).toBe(false)
   await client.remove(pods, ref, { gracePeriodSeconds: 0 })
   await gone
+})
+
+it('waits until the clean-up is ready on all nodes, but not for ever', async () => {
+  const { client } = api
+  const ref = { namespace: 'kube-system', name: 'cleanup' }
+  const labels = { app: 'cleanup' }
+  const daemonSets: Resource = {
+    group: 'apps',
+    version: 'v1',
+    kind: 'DaemonSet',
+    plural: 'daemonsets',
+    namespaced: true,
+  }
+  const daemonSet: KubeObject & { spec: object } = {
+    metadata: ref,
+    spec: {
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'c' }] } },
+    },
+  }
+  await client.create(daemonSets, daemonSet)
+  expect(await untilNodesClean(client, ref.namespace, ref.name, AbortSignal.timeout(200))).toBe(false)
+
+  const clean = untilNodesClean(client, ref.namespace, ref.name, AbortSignal.timeout(30_000))
+  const status = {
+    currentNumberScheduled: 2,
+    numberMisscheduled: 0,
+    desiredNumberScheduled: 2,
+    numberReady: 2,
+  }
+  const options = { subresource: 'status' }
+  await client.patch(daemonSets, ref, 'application/merge-patch+json', { status }, options)
+  expect(await clean).toBe(true)
 })

@@ -1,0 +1,41 @@
+import { pods, type KubeClient, type KubeObject, type Resource } from '@kube-ovn/kube'
+import { untilObjects } from './wait.ts'
+
+interface DaemonSet extends KubeObject {
+  readonly status?: { readonly desiredNumberScheduled?: number; readonly numberReady?: number }
+}
+
+const daemonSets: Resource<DaemonSet> = {
+  group: 'apps',
+  version: 'v1',
+  kind: 'DaemonSet',
+  plural: 'daemonsets',
+  namespaced: true,
+}
+
+/** Waits until there is no pod of the controller; false when `signal` was aborted before. */
+export function untilControllerGone(
+  client: KubeClient,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const selection = { namespace, labelSelector: 'app=kube-ovn-controller', signal }
+  return untilObjects(client, pods, selection, (objects) => objects.length === 0)
+}
+
+/**
+ * Waits until the named DaemonSet, whose pods are ready when they have cleaned their node, is ready everywhere; false
+ * when `signal` was aborted before, e.g. because a node is down.
+ */
+export function untilNodesClean(
+  client: KubeClient,
+  namespace: string,
+  name: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const selection = { namespace, fieldSelector: `metadata.name=${name}`, signal }
+  return untilObjects(client, daemonSets, selection, ([daemonSet]) => {
+    const { desiredNumberScheduled = 0, numberReady = 0 } = daemonSet?.status ?? {}
+    return desiredNumberScheduled > 0 && numberReady >= desiredNumberScheduled
+  })
+}

@@ -1,0 +1,145 @@
+{{/* The image of a component: (list $ .Values.central). */}}
+{{- define "kube-ovn.image" -}}
+{{- $root := index . 0 -}}
+{{- $image := (index . 1).image -}}
+{{- $registry := $image.registry | default $root.Values.global.registry.address -}}
+{{- $tag := $image.tag | default $root.Values.global.images.kubeovn.tag | default $root.Chart.AppVersion -}}
+{{- with $registry }}{{ trimSuffix "/" . }}/{{ end }}{{ $image.repository }}:{{ $tag }}
+{{- end -}}
+
+{{- define "kube-ovn.pullPolicy" -}}
+{{- (index . 1).image.pullPolicy | default (index . 0).Values.image.pullPolicy -}}
+{{- end -}}
+
+{{/* Labels by which Services and workloads select pods: the name of a workload. */}}
+{{- define "kube-ovn.selectorLabels" -}}
+app.kubernetes.io/name: {{ . }}
+app.kubernetes.io/part-of: kube-ovn
+{{- end -}}
+
+{{/* All labels of pods: (list name legacyName). Tools select by the legacy ones. */}}
+{{- define "kube-ovn.podLabels" -}}
+{{ include "kube-ovn.selectorLabels" (index . 0) }}
+app: {{ index . 1 }}
+component: network
+type: infra
+{{- end -}}
+
+{{/* v4, v6 or v4,v6 of a pair, as the stack has it: (list $ .Values.networking.pods.cidr). */}}
+{{- define "kube-ovn.pair" -}}
+{{- $stack := (index . 0).Values.networking.stack -}}
+{{- $pair := index . 1 -}}
+{{- if eq $stack "IPv4" -}}
+{{- $pair.v4 -}}
+{{- else if eq $stack "IPv6" -}}
+{{- $pair.v6 -}}
+{{- else if eq $stack "Dual" -}}
+{{- list $pair.v4 $pair.v6 | compact | join "," -}}
+{{- else -}}
+{{- fail (printf "networking.stack %q is not allowed: write IPv4, IPv6 or Dual" $stack) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The addresses of the nodes that host the databases, separated by commas, in the order of the nodes' names. */}}
+{{- define "kube-ovn.masterAddresses" -}}
+{{- if .Values.masterNodes -}}
+{{- kindIs "string" .Values.masterNodes | ternary .Values.masterNodes (.Values.masterNodes | toStrings | join ",") -}}
+{{- else -}}
+{{- $nodes := (lookup "v1" "Node" "" "").items | default list -}}
+{{- $addresses := dict -}}
+{{- range $node := $nodes -}}
+{{- $isMaster := false -}}
+{{- range $key, $value := $.Values.masterNodesLabels -}}
+{{- $labels := $node.metadata.labels | default dict -}}
+{{- if and (hasKey $labels $key) (or (not $value) (eq (get $labels $key) (toString $value))) -}}
+{{- $isMaster = true -}}
+{{- end -}}
+{{- end -}}
+{{- if $isMaster -}}
+{{- range $address := $node.status.addresses -}}
+{{- if and (eq $address.type "InternalIP") (not (hasKey $addresses $node.metadata.name)) -}}
+{{- $_ := set $addresses $node.metadata.name $address.address -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if and $nodes (not $addresses) -}}
+{{- fail (printf "No nodes found with label %s: label the nodes that are to host the OVN databases, or list their addresses in masterNodes" (toJson .Values.masterNodesLabels)) -}}
+{{- end -}}
+{{- $ordered := list -}}
+{{- range $name := keys $addresses | sortAlpha -}}
+{{- $ordered = append $ordered (get $addresses $name) -}}
+{{- end -}}
+{{- join "," $ordered -}}
+{{- end -}}
+{{- end -}}
+
+{{/* One replica for each node that hosts databases. */}}
+{{- define "kube-ovn.masterCount" -}}
+{{- include "kube-ovn.masterAddresses" . | splitList "," | compact | len | max 1 -}}
+{{- end -}}
+
+{{- define "kube-ovn.isUserspace" -}}
+{{- if not (has .Values.ovsOvn.datapath (list "kernel" "userspace")) -}}
+{{- fail (printf "ovsOvn.datapath %q is not allowed: write kernel or userspace" .Values.ovsOvn.datapath) -}}
+{{- end -}}
+{{- if eq .Values.ovsOvn.datapath "userspace" -}}true{{- end -}}
+{{- end -}}
+
+{{/* The NIC of the userspace data path. */}}
+{{- define "kube-ovn.tunnelNic" -}}
+{{- .Values.ovsOvn.tunnelNic | default .Values.agent.interface | default "" | required "ovsOvn.datapath userspace needs the NIC of the tunnels: set ovsOvn.tunnelNic or agent.interface to its name or to a prefix that it has an address in" -}}
+{{- end -}}
+
+{{/* Own addresses of a pod, as its environment. */}}
+{{- define "kube-ovn.podEnv" -}}
+- name: POD_IP
+  valueFrom: { fieldRef: { fieldPath: status.podIP } }
+- name: POD_IPS
+  valueFrom: { fieldRef: { fieldPath: status.podIPs } }
+- name: POD_NAME
+  valueFrom: { fieldRef: { fieldPath: metadata.name } }
+- name: POD_NAMESPACE
+  valueFrom: { fieldRef: { fieldPath: metadata.namespace } }
+- name: NODE_NAME
+  valueFrom: { fieldRef: { fieldPath: spec.nodeName } }
+- name: ENABLE_BIND_LOCAL_IP
+  value: {{ .Values.features.ENABLE_BIND_LOCAL_IP | quote }}
+{{- end -}}
+
+{{/* A volume of a directory of the host: (list name path). */}}
+{{- define "kube-ovn.hostDirectory" -}}
+- name: {{ index . 0 }}
+  hostPath: { path: {{ index . 1 }}, type: DirectoryOrCreate }
+{{- end -}}
+
+{{/* No two pods of a workload on one node. */}}
+{{- define "kube-ovn.apart" -}}
+podAntiAffinity:
+  requiredDuringSchedulingIgnoredDuringExecution:
+    - topologyKey: kubernetes.io/hostname
+      labelSelector:
+        matchLabels: {{- include "kube-ovn.selectorLabels" . | nindent 10 }}
+{{- end -}}
+
+{{/* What the values prefer about nodes: a component's nodeAffinity, whose weight is 100 unless given. */}}
+{{- define "kube-ovn.preferredNodes" -}}
+{{- range .preferredDuringSchedulingIgnoredDuringExecution }}
+- weight: {{ .weight | default 100 }}
+  preference:
+    matchExpressions: {{- toYaml .matchExpressions | nindent 6 }}
+{{- end }}
+{{- end -}}
+
+{{- define "kube-ovn.ipFamilyPolicy" -}}
+{{- if eq .Values.networking.stack "Dual" }}
+ipFamilyPolicy: PreferDualStack
+{{- end }}
+{{- end -}}
+
+{{/* Annotations of an object that only exists while the chart is being uninstalled: its place in the order. */}}
+{{- define "kube-ovn.hook" -}}
+helm.sh/hook: post-delete
+helm.sh/hook-weight: {{ . | quote }}
+helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+{{- end -}}
