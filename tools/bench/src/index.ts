@@ -1,1 +1,1 @@
-export {}
+export { benchmarks, type Benchmark, type BenchmarkResult } from './benchmarks.ts'

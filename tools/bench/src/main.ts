@@ -1,0 +1,29 @@
+import { benchmarks } from './benchmarks.ts'
+
+const help = `Runs one benchmark on a lab of its own. The last line is one JSON object.
+
+  npm run bench -- pod-cost
+  npm run bench -- --list
+`
+
+async function main(args: readonly string[]): Promise<number> {
+  const [name] = args
+  if (name === undefined || name === '--help') {
+    process.stdout.write(help)
+    return name === undefined ? 1 : 0
+  }
+  if (name === '--list') {
+    for (const { name: one, summary } of benchmarks) console.log(`${one.padEnd(12)} ${summary}`)
+    return 0
+  }
+  const benchmark = benchmarks.find((one) => one.name === name)
+  if (benchmark === undefined) {
+    process.stderr.write(`there is no benchmark ${name}; npm run bench -- --list names them\n`)
+    return 1
+  }
+  const result = await benchmark.run()
+  console.log(JSON.stringify({ name, ...result }))
+  return 0
+}
+
+process.exitCode = await main(process.argv.slice(2))
