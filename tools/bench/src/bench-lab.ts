@@ -12,12 +12,16 @@ export async function createBenchLab(id: string): Promise<Cluster> {
   try {
     console.log('installing the chart')
     await installChart(cluster)
-    await cluster.api.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: benchNamespace } })
+    await createBenchNamespace(cluster)
     return cluster
   } catch (error) {
     await cluster[Symbol.asyncDispose]()
     throw error
   }
+}
+
+export async function createBenchNamespace(cluster: Cluster): Promise<void> {
+  await cluster.api.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: benchNamespace } })
 }
 
 export interface PodPlan {

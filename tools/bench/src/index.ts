@@ -1,1 +1,2 @@
-export { benchmarks, type Benchmark, type BenchmarkResult } from './benchmarks.ts'
+export { createBenchNamespace } from './bench-lab.ts'
+export { measurePodCosts, type Cost, type PodCosts } from './pod-cost.ts'

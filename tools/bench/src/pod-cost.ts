@@ -25,7 +25,8 @@ const productUsers = ['ovn', 'kube-ovn-cni'].map(
   (account) => `system:serviceaccount:${chartNamespace}:${account}`,
 )
 
-interface Cost {
+/** What something cost, seen by the database's log, the API server's audit log and process accounting. */
+export interface Cost {
   readonly transactions: number
   readonly writes: readonly AuditedRequest[]
   readonly forks: number
@@ -37,36 +38,7 @@ export const podCost: Benchmark = {
   summary: 'Northbound transactions, API writes and forks that one plain pod costs, and a burst of 200',
   async run(): Promise<BenchmarkResult> {
     await using cluster = await createBenchLab('bench-pod-cost')
-    const central = await ovnCentral(cluster)
-    using accounting = new ProcessAccounting()
-    const agents = await agentProcesses(cluster)
-    const measure = (act: () => Promise<unknown>): Promise<Cost> =>
-      measureCost(cluster, central, accounting, agents, act)
-
-    // The first pod of a node does what is done once.
-    await createPods(cluster, [
-      { name: 'first-1', nodeName: 'node-1' },
-      { name: 'first-2', nodeName: 'node-2' },
-    ])
-    await untilPodsReady(cluster.api, benchNamespace, 'app=bench', 2)
-    await deletePods(cluster)
-    await delay(settleMs)
-
-    const added = await measure(async () => {
-      await createPods(cluster, [{ name: 'one' }])
-      await untilPodsReady(cluster.api, benchNamespace, 'app=bench', 1)
-    })
-    printCost('one pod added', added)
-    const deleted = await measure(() => deletePods(cluster))
-    printCost('one pod deleted', deleted)
-    const many = await measure(async () => {
-      await createPods(
-        cluster,
-        Array.from({ length: burst }, (_, index) => ({ name: `burst-${index}` })),
-      )
-      await untilPodsReady(cluster.api, benchNamespace, 'app=bench', burst, 600_000)
-    })
-    printCost(`${burst} pods added`, many)
+    const { added, deleted, many } = await measurePodCosts(cluster, burst)
     return {
       value: added.transactions,
       unit: 'transactions',
@@ -78,6 +50,51 @@ export const podCost: Benchmark = {
       forksPerDel: deleted.forks,
     }
   },
+}
+
+export interface PodCosts {
+  /** Of one pod until it is Ready. */
+  readonly added: Cost
+  /** Of its deletion. */
+  readonly deleted: Cost
+  /** Of many pods that are created at once. */
+  readonly many: Cost
+}
+
+/** Measures on a cluster with the chart and the namespace of the benchmarks, which is empty before and after. */
+export async function measurePodCosts(cluster: Cluster, atOnce: number): Promise<PodCosts> {
+  const central = await ovnCentral(cluster)
+  using accounting = new ProcessAccounting()
+  const agents = await agentProcesses(cluster)
+  const measure = (act: () => Promise<unknown>): Promise<Cost> =>
+    measureCost(cluster, central, accounting, agents, act)
+
+  // The first pod of a node does what is done once.
+  await createPods(
+    cluster,
+    cluster.nodes.map(({ name }) => ({ name: `first-${name}`, nodeName: name })),
+  )
+  await untilPodsReady(cluster.api, benchNamespace, 'app=bench', cluster.nodes.length)
+  await deletePods(cluster)
+  await delay(settleMs)
+
+  const added = await measure(async () => {
+    await createPods(cluster, [{ name: 'one' }])
+    await untilPodsReady(cluster.api, benchNamespace, 'app=bench', 1)
+  })
+  printCost('one pod added', added)
+  const deleted = await measure(() => deletePods(cluster))
+  printCost('one pod deleted', deleted)
+  const many = await measure(async () => {
+    await createPods(
+      cluster,
+      Array.from({ length: atOnce }, (_, index) => ({ name: `burst-${index}` })),
+    )
+    await untilPodsReady(cluster.api, benchNamespace, 'app=bench', atOnce, 600_000)
+  })
+  printCost(`${atOnce} pods added`, many)
+  await deletePods(cluster)
+  return { added, deleted, many }
 }
 
 async function measureCost(

@@ -1,0 +1,68 @@
+import { createBenchNamespace, measurePodCosts } from '@kube-ovn/bench'
+import {
+  applyAll,
+  claimLabName,
+  createCluster,
+  finalChecks,
+  installChart,
+  installDns,
+  productChecks,
+  readExample,
+  removeLeftovers,
+  runCheck,
+  runChecks,
+} from '@kube-ovn/lab'
+import type { CheckGroup, Cluster } from '@kube-ovn/lab'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+/** The pods of a burst; a benchmark has more. */
+const burst = 50
+
+let cluster: Cluster
+
+beforeAll(async () => {
+  await removeLeftovers()
+  await claimLabName('e2e')
+  cluster = await createCluster({ id: 'e2e', nodes: 2, stack: 'dual' })
+  await installChart(cluster)
+  await installDns(cluster)
+  await applyAll(cluster.api, readExample('01-two-subnets'))
+})
+
+afterAll(async () => {
+  await cluster[Symbol.asyncDispose]()
+})
+
+describe('two nodes, dual stack, installed by Helm', () => {
+  it('holds every check of the lab', async () => {
+    const groups = await runChecks(cluster, productChecks, () => undefined)
+    expect(groups.length).toBeGreaterThan(0)
+    expect(failures(groups)).toEqual([])
+  })
+
+  it('costs one transaction, few writes and no process for a pod', async () => {
+    await createBenchNamespace(cluster)
+    const { added, deleted, many } = await measurePodCosts(cluster, burst)
+    expect(added.transactions).toBe(1)
+    expect(added.writes.length).toBeLessThanOrEqual(4)
+    expect(added.forks).toBe(0)
+    expect(deleted.forks).toBe(0)
+    expect(many.transactions / burst).toBeLessThanOrEqual(0.2)
+    expect(many.forks).toBe(0)
+  })
+
+  it('leaves nothing behind when it is uninstalled', async () => {
+    const groups = await Promise.all(finalChecks.map((check) => runCheck(cluster, check)))
+    expect(groups.length).toBeGreaterThan(0)
+    expect(failures(groups)).toEqual([])
+  })
+})
+
+/** What did not hold, as text, so that the report of a failure says it all. */
+function failures(groups: readonly CheckGroup[]): readonly string[] {
+  return groups.flatMap(({ name, rows }) =>
+    rows
+      .filter(({ isOk }) => !isOk)
+      .map((row) => `${name}: ${row.name}: expected ${row.expected}, saw ${row.seen}`),
+  )
+}
