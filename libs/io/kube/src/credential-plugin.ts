@@ -1,38 +1,49 @@
-import { KubeConfig } from '@kubernetes/client-node'
+// The one module of the official client that is needed: the whole takes most of a second to import.
+import { ExecAuth } from '@kubernetes/client-node/dist/exec_auth.js'
+import type { RequestOptions } from 'node:https'
 import type { Authentication } from './access.ts'
+import { KubeConfigError } from './errors.ts'
+
+/** A command that prints an ExecCredential, as the `exec` field of a kubeconfig's user names it. */
+export interface CredentialPlugin {
+  /** Absolute, or found by `PATH`. */
+  readonly command: string
+  readonly args: readonly string[]
+  readonly env: readonly { readonly name: string; readonly value: string }[]
+}
 
 /**
- * Authenticates as a kubeconfig says that names a plug-in or a provider, by means of the official client.
+ * Authenticates with what a plug-in prints. That is kept until it expires, or is refused.
  *
- * It keeps what the plug-in answered until that expires; a refused credential is asked for anew.
+ * @see https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins
  */
-export function pluginAuthentication(
-  kubeconfig: string,
-  context: string,
-  directory: string,
-): (renew: boolean) => Promise<Authentication> {
-  function load(): KubeConfig {
-    const config = new KubeConfig()
-    config.loadFromString(kubeconfig)
-    config.makePathsAbsolute(directory)
-    config.setCurrentContext(context)
-    return config
-  }
-  let config = load()
+export function pluginAuthentication(plugin: CredentialPlugin): (renew: boolean) => Promise<Authentication> {
+  const user = { name: 'plug-in', exec: plugin }
+  let runner = new ExecAuth()
   return async (renew) => {
-    if (renew) config = load()
-    const options: { headers?: Record<string, string>; cert?: unknown; key?: unknown } = {}
-    await config.applyToHTTPSOptions(options)
-    const authorization = options.headers?.['Authorization']
+    if (renew) runner = new ExecAuth()
+    const options: RequestOptions = {}
+    try {
+      await runner.applyAuthentication(user, options)
+    } catch (cause) {
+      throw new KubeConfigError(
+        'Credential plug-in failed',
+        {
+          source: plugin.command,
+          field: 'exec',
+          value: plugin.args.join(' '),
+          cure: 'run the command by hand',
+        },
+        { cause },
+      )
+    }
+    const headers = new Map(Object.entries(options.headers ?? {}))
+    const authorization: unknown = headers.get('Authorization')
     return {
-      ...(authorization === undefined ? {} : { authorization }),
-      ...(isPem(options.cert) && isPem(options.key)
-        ? { certificate: options.cert.toString(), privateKey: options.key.toString() }
+      ...(typeof authorization === 'string' ? { authorization } : {}),
+      ...(typeof options.cert === 'string' && typeof options.key === 'string'
+        ? { certificate: options.cert, privateKey: options.key }
         : {}),
     }
   }
-}
-
-function isPem(value: unknown): value is string | Buffer {
-  return typeof value === 'string' || value instanceof Buffer
 }

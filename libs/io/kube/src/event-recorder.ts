@@ -1,3 +1,4 @@
+import { events, type CoreEvent } from '@kube-ovn/kube-api/core'
 import type { Logger } from '@kube-ovn/log'
 import { backoffDelayMs, sleep, type Backoff, type Clock } from '@kube-ovn/time'
 import type { KubeClient } from './client.ts'
@@ -7,8 +8,6 @@ import {
   KubeTooManyRequestsError,
   KubeUnavailableError,
 } from './errors.ts'
-import type { CoreEvent } from './objects.ts'
-import { events } from './resources.ts'
 import type { ObjectRef, Resource } from './types.ts'
 
 /** The object that an event is about. */

@@ -29,18 +29,6 @@ export { listAll, type WholeList } from './pages.ts'
 export { compareResourceVersions } from './resource-version.ts'
 export { IndexedStore, objectKey, type IndexFunction } from './store.ts'
 export { isEqualJson, mergePatch, type MergeFragment } from './merge-patch.ts'
-export type * from './objects.ts'
-export {
-  configMaps,
-  endpointSlices,
-  endpoints,
-  events,
-  leases,
-  namespaces,
-  nodes,
-  pods,
-  serviceCidrs,
-  services,
-} from './resources.ts'
+export * from '@kube-ovn/kube-api/core'
 export { EventRecorder, type EventNote, type EventRecorderOptions, type Regarding } from './event-recorder.ts'
 export { LeaderElector, type LeaderElectorOptions } from './leader-elector.ts'

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -75,6 +75,30 @@ describe('loadKubeconfig', () => {
   it('takes a name and a password', async () => {
     const access = await loadKubeconfig(await config('username: me, password: secret'))
     expect(await access.authenticate(false)).toEqual({ authorization: `Basic ${base64('me:secret')}` })
+  })
+
+  it('runs a credential plug-in beside it, once until what it answered is refused', async () => {
+    await write(
+      'plugin.sh',
+      `echo run >> ${join(directory, 'runs')}
+       echo '{"kind": "ExecCredential", "status": {"token": "'"$1-$SUFFIX"'"}}'`,
+    )
+    const exec = 'command: ./run, args: [tok], env: [{ name: SUFFIX, value: en }]'
+    await write('run', `#!/bin/sh\n. ${join(directory, 'plugin.sh')}\n`)
+    await chmod(join(directory, 'run'), 0o755)
+    const access = await loadKubeconfig(await config(`exec: { ${exec} }`))
+    expect(await access.authenticate(false)).toEqual({ authorization: 'Bearer tok-en' })
+    await access.authenticate(false)
+    await access.authenticate(true)
+    expect(await readFile(join(directory, 'runs'), 'utf8')).toBe('run\nrun\n')
+  })
+
+  it('says which credential plug-in failed', async () => {
+    const access = await loadKubeconfig(await config('exec: { command: "false" }'))
+    await expect(access.authenticate(false)).rejects.toMatchObject({
+      code: 'kube-config',
+      details: { source: 'false' },
+    })
   })
 
   it.each([

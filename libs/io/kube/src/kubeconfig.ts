@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path'
 import type { Authentication, ClusterAccess } from './access.ts'
+import type { CredentialPlugin } from './credential-plugin.ts'
 import { KubeConfigError } from './errors.ts'
 import { fileToken, readCredential } from './in-cluster.ts'
 
@@ -8,8 +9,7 @@ type Fields = Readonly<Record<string, unknown>>
 /**
  * Loads the cluster and the user of a kubeconfig's context, by default the current one.
  *
- * Certificates, tokens, token files and passwords are handled here. For plug-ins and providers (`exec`,
- * `auth-provider`) the official client is imported, which takes most of a second.
+ * Users may have certificates, a token, a token file, a password, or a credential plug-in (`exec`).
  *
  * @throws KubeConfigError naming the field that is missing or wrong
  */
@@ -28,17 +28,16 @@ export async function loadKubeconfig(path: string, context?: string): Promise<Cl
     ca: await cluster.pem('certificate-authority'),
     tlsServerName: cluster.text('tls-server-name'),
     isVerified: cluster.fields['insecure-skip-tls-verify'] !== true,
-    authenticate: await authenticationOf(user, text, contextName),
+    authenticate: await authenticationOf(user),
   }
 }
 
-async function authenticationOf(
-  user: Section,
-  text: string,
-  context: string,
-): Promise<(renew: boolean) => Promise<Authentication>> {
-  if (user.fields['exec'] !== undefined || user.fields['auth-provider'] !== undefined) {
-    return (await import('./credential-plugin.ts')).pluginAuthentication(text, context, user.directory)
+async function authenticationOf(user: Section): Promise<(renew: boolean) => Promise<Authentication>> {
+  if (user.fields['auth-provider'] !== undefined) {
+    throw user.refuse('auth-provider', '', 'use a credential plug-in (exec), as Kubernetes has since 1.26')
+  }
+  if (user.fields['exec'] !== undefined) {
+    return (await import('./credential-plugin.ts')).pluginAuthentication(pluginOf(user.section('exec')))
   }
   const certificate = await user.pem('client-certificate')
   const privateKey = await user.pem('client-key')
@@ -54,6 +53,21 @@ async function authenticationOf(
   if (name === undefined) return () => Promise.resolve({})
   const basic = Buffer.from(`${name}:${user.text('password') ?? ''}`).toString('base64')
   return () => Promise.resolve({ authorization: `Basic ${basic}` })
+}
+
+function pluginOf(exec: Section): CredentialPlugin {
+  const command = exec.require('command')
+  const { args, env } = exec.fields
+  return {
+    // As in client-go: a path is relative to the kubeconfig, a bare name is looked up in PATH.
+    command: command.includes('/') ? resolve(exec.directory, command) : command,
+    args: Array.isArray(args) ? args.map(String) : [],
+    env: Array.isArray(env) ? env.filter(isVariable) : [],
+  }
+}
+
+function isVariable(value: unknown): value is CredentialPlugin['env'][number] {
+  return isFields(value) && typeof value['name'] === 'string' && typeof value['value'] === 'string'
 }
 
 /** Kubeconfigs are YAML; those that programs write are often JSON, which needs no parser of its own. */
@@ -109,12 +123,17 @@ class Section {
       ? entries.find((candidate) => isFields(candidate) && candidate['name'] === name)
       : undefined
     if (!isFields(entry)) throw this.refuse(list, name, `add an entry of this name to ${list}`)
-    const fields = entry[content]
+    return new Section(entry, this.#source, this.directory, `${list}[${name}].`).section(content)
+  }
+
+  /** The mapping in a field. */
+  section(field: string): Section {
+    const fields = this.fields[field]
     return new Section(
       isFields(fields) ? fields : {},
       this.#source,
       this.directory,
-      `${list}[${name}].${content}.`,
+      `${this.#place}${field}.`,
     )
   }
 

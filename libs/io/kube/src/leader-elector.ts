@@ -1,9 +1,8 @@
+import { leases, type Lease } from '@kube-ovn/kube-api/core'
 import type { Logger } from '@kube-ovn/log'
 import { sleep, type Clock } from '@kube-ovn/time'
 import type { KubeClient } from './client.ts'
 import { KubeAlreadyExistsError, KubeConflictError } from './errors.ts'
-import type { Lease } from './objects.ts'
-import { leases } from './resources.ts'
 
 export interface LeaderElectorOptions {
   readonly client: KubeClient

@@ -73,7 +73,7 @@ export class ObjectSet<T extends KubeObject> {
       this.store.put(key, object)
       changes.push({ key, old, new: object, initial: options.initial })
     }
-    for (const [key, old] of [...this.#entries()]) {
+    for (const [key, old] of this.store.entries()) {
       if (listed.has(key)) continue
       if (
         !options.authoritative &&
@@ -86,10 +86,6 @@ export class ObjectSet<T extends KubeObject> {
     for (const key of this.#removed.keys())
       if (options.authoritative || !listed.has(key)) this.#removed.delete(key)
     return changes
-  }
-
-  *#entries(): Generator<[ObjectKey, T]> {
-    for (const object of this.store.values()) yield [objectKey(object), object]
   }
 }
 

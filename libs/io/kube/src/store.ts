@@ -39,8 +39,8 @@ export class IndexedStore<T extends KubeObject> implements Store<T> {
     return this.#objects.values()
   }
 
-  keys(): MapIterator<ObjectKey> {
-    return this.#objects.keys()
+  entries(): MapIterator<[ObjectKey, T]> {
+    return this.#objects.entries()
   }
 
   find(index: string, value: string): readonly T[] {
