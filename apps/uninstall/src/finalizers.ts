@@ -5,9 +5,10 @@ import {
   listAll,
   type KubeClient,
   type KubeObject,
+  type ObjectMeta,
   type Resource,
 } from '@kube-ovn/kube'
-import { definitions, type ObjectMeta } from '@kube-ovn/kube-api'
+import { definitions } from '@kube-ovn/kube-api'
 
 const ours: readonly string[] = [controllerFinalizer, deprecatedControllerFinalizer]
 const pageSize = 500

@@ -1,4 +1,4 @@
-import type { KubeObject, Node } from '@kube-ovn/kube'
+import type { KubeObject, Node } from '@kube-ovn/kube-api/core'
 
 export function internalAddresses(node: Node | undefined): readonly string[] {
   return (node?.status?.addresses ?? [])

@@ -1,4 +1,5 @@
-import type { Informer, KubeClient, Node } from '@kube-ovn/kube'
+import type { Informer, KubeClient } from '@kube-ovn/kube'
+import type { Node } from '@kube-ovn/kube-api/core'
 import type { Logger } from '@kube-ovn/log'
 import type { Netlink } from '@kube-ovn/netlink'
 import type { Clock } from '@kube-ovn/time'

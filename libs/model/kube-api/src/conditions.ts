@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { integer, text } from './fields.ts'
-import type { DeepReadonly } from './resource.ts'
+import type { DeepReadonly } from './deep-readonly.ts'
 
 /** Condition of a kubeovn.io object. Not metav1's: it has `lastUpdateTime`, and nothing is required. */
 export const conditionSchema = z.object({

@@ -1,9 +1,9 @@
 import type { z } from 'zod'
-import type { CustomResource, ObjectMeta } from './resource.ts'
+import type { Resource } from './core/object.ts'
 
 /** Everything that the API server is told about one custom resource. */
 export interface Definition {
-  readonly resource: CustomResource<CustomObject>
+  readonly resource: Resource
   readonly singular: string
   readonly shortNames: readonly string[]
   /** One sentence for the reference page and `kubectl explain`. */
@@ -12,13 +12,6 @@ export interface Definition {
   readonly status?: z.ZodObject
   readonly hasStatusSubresource: boolean
   readonly printerColumns: readonly PrinterColumn[]
-}
-
-/** What is common to the objects of all kinds. */
-export interface CustomObject {
-  readonly apiVersion?: string
-  readonly kind?: string
-  readonly metadata: ObjectMeta
 }
 
 /** A column of `kubectl get`. */

@@ -2,8 +2,9 @@ import { z } from 'zod'
 import { macAddressRule, v4AddressRule, v6AddressRule } from './cel.ts'
 import type { Definition } from './definition.ts'
 import { checkedText, text, texts } from './fields.ts'
-import { group, version } from './resource.ts'
-import type { CustomResource, DeepReadonly, ObjectMeta } from './resource.ts'
+import { group, version } from './api-group.ts'
+import type { KubeObject, Resource } from './core/object.ts'
+import type { DeepReadonly } from './deep-readonly.ts'
 
 const spec = z.object({
   podName: text('Pod that has the addresses; the node for a node address.'),
@@ -37,14 +38,11 @@ export type IpSpec = DeepReadonly<z.infer<typeof spec>>
  * Named `<pod>.<namespace>[.<provider>]`, or `node-<node>` for a node's join address. A user may create one in advance,
  * under the name of the future port, to reserve addresses.
  */
-export interface Ip {
-  readonly apiVersion?: string
-  readonly kind?: string
-  readonly metadata: ObjectMeta
+export interface Ip extends KubeObject {
   readonly spec?: IpSpec
 }
 
-export const ipResource: CustomResource<Ip> = { group, version, kind: 'IP', plural: 'ips', namespaced: false }
+export const ipResource: Resource<Ip> = { group, version, kind: 'IP', plural: 'ips', namespaced: false }
 
 export const ipDefinition: Definition = {
   resource: ipResource,

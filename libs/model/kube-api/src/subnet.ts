@@ -3,8 +3,9 @@ import { addressPairRule, cidrPairRule, oneOfRule } from './cel.ts'
 import { conditionSchema } from './conditions.ts'
 import type { Definition } from './definition.ts'
 import { bigCount, checkedText, flag, integer, labelSelector, list, text, texts, uint32 } from './fields.ts'
-import { group, version } from './resource.ts'
-import type { CustomResource, DeepReadonly, ObjectMeta } from './resource.ts'
+import { group, version } from './api-group.ts'
+import type { KubeObject, Resource } from './core/object.ts'
+import type { DeepReadonly } from './deep-readonly.ts'
 
 const natMatch = z
   .object({
@@ -135,15 +136,12 @@ export type SubnetSpec = DeepReadonly<z.infer<typeof spec>>
 export type SubnetStatus = DeepReadonly<z.infer<typeof status>>
 
 /** A range of addresses and the logical switch that they are on. */
-export interface Subnet {
-  readonly apiVersion?: string
-  readonly kind?: string
-  readonly metadata: ObjectMeta
+export interface Subnet extends KubeObject {
   readonly spec?: SubnetSpec
   readonly status?: SubnetStatus
 }
 
-export const subnetResource: CustomResource<Subnet> = {
+export const subnetResource: Resource<Subnet> = {
   group,
   version,
   kind: 'Subnet',

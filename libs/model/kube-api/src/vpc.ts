@@ -2,8 +2,9 @@ import { z } from 'zod'
 import { conditionSchema } from './conditions.ts'
 import type { Definition } from './definition.ts'
 import { flag, flagDefaultingToFalse, integer, labelSelector, list, text, texts } from './fields.ts'
-import { group, version } from './resource.ts'
-import type { CustomResource, DeepReadonly, ObjectMeta } from './resource.ts'
+import { group, version } from './api-group.ts'
+import type { KubeObject, Resource } from './core/object.ts'
+import type { DeepReadonly } from './deep-readonly.ts'
 
 const staticRoute = z.object({
   policy: text('Which address the prefix is compared with: policyDst (default) or policySrc.'),
@@ -78,15 +79,12 @@ export type VpcSpec = DeepReadonly<z.infer<typeof spec>>
 export type VpcStatus = DeepReadonly<z.infer<typeof status>>
 
 /** A network of its own: one logical router, the Subnets on it and the namespaces that use them. */
-export interface Vpc {
-  readonly apiVersion?: string
-  readonly kind?: string
-  readonly metadata: ObjectMeta
+export interface Vpc extends KubeObject {
   readonly spec?: VpcSpec
   readonly status?: VpcStatus
 }
 
-export const vpcResource: CustomResource<Vpc> = {
+export const vpcResource: Resource<Vpc> = {
   group,
   version,
   kind: 'Vpc',

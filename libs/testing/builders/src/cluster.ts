@@ -1,4 +1,4 @@
-import type { Namespace, Node } from '@kube-ovn/kube'
+import type { Namespace, Node } from '@kube-ovn/kube-api/core'
 
 export interface NodeFields {
   readonly name?: string

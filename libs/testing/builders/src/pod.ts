@@ -1,4 +1,4 @@
-import type { Pod } from '@kube-ovn/kube'
+import type { Pod } from '@kube-ovn/kube-api/core'
 
 export interface PodFields {
   readonly name?: string

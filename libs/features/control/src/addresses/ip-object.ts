@@ -1,8 +1,8 @@
 import { controllerFinalizer, ipLabels } from '@kube-ovn/annotations'
 import { formatIp, formatIpList } from '@kube-ovn/ip'
 import type { Lease } from '@kube-ovn/ipam'
-import { apiVersion, ipResource } from '@kube-ovn/kube-api'
-import type { Ip, OwnerReference } from '@kube-ovn/kube-api'
+import { apiVersion, ipResource, type Ip } from '@kube-ovn/kube-api'
+import type { OwnerReference } from '@kube-ovn/kube-api/core'
 import type { KubePatch } from '@kube-ovn/reconcile'
 
 /** What an IP object records beside the addresses. */

@@ -1,5 +1,5 @@
 import { namespaceAnnotations } from '@kube-ovn/annotations'
-import { namespaces } from '@kube-ovn/kube'
+import { namespaces } from '@kube-ovn/kube-api/core'
 import type { ObjectChange } from '@kube-ovn/kube'
 import { subnetResource } from '@kube-ovn/kube-api'
 import type { Subnet } from '@kube-ovn/kube-api'

@@ -1,7 +1,7 @@
 import { nodeAnnotations } from '@kube-ovn/annotations'
 import { familyOf, formatIp, formatIpList, parseIp } from '@kube-ovn/ip'
 import type { Lease } from '@kube-ovn/ipam'
-import { nodes } from '@kube-ovn/kube'
+import { nodes } from '@kube-ovn/kube-api/core'
 import {
   externalId,
   logicalRouter,
@@ -84,7 +84,10 @@ function desiredPolicies(node: NodeSnapshot, lease: Lease): readonly OwnedRow[] 
           ...common,
           match: printMatch(ipDestination(address)),
           nexthops: [nexthop],
-          external_ids: externalIds({ [externalId.node]: node.name, [externalId.addressFamily]: String(family) }),
+          external_ids: externalIds({
+            [externalId.node]: node.name,
+            [externalId.addressFamily]: String(family),
+          }),
         },
       },
     ]

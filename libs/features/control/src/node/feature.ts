@@ -1,8 +1,15 @@
 import { ipResource } from '@kube-ovn/kube-api'
 import type { Ip } from '@kube-ovn/kube-api'
-import { nodes } from '@kube-ovn/kube'
+import { nodes } from '@kube-ovn/kube-api/core'
 import type { Node, ObjectChange } from '@kube-ovn/kube'
-import { logicalRouter, logicalSwitch, nodeLocalDnsPolicy, nodePolicy, nodePort, nodePortGroup } from '@kube-ovn/ovn-names'
+import {
+  logicalRouter,
+  logicalSwitch,
+  nodeLocalDnsPolicy,
+  nodePolicy,
+  nodePort,
+  nodePortGroup,
+} from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
 import type { Feature } from '@kube-ovn/reconcile'
 import type { ControlWorld } from '../world.ts'
@@ -29,9 +36,15 @@ export const node: Feature<string, NodeSnapshot, ControlWorld> = {
       on: 'signal',
       signal: 'network',
       keys: (name, world) =>
-        name === world.settings.nodeSwitch.name ? [...world.nodes.values()].map((object) => object.metadata.name) : [],
+        name === world.settings.nodeSwitch.name
+          ? [...world.nodes.values()].map((object) => object.metadata.name)
+          : [],
     },
-    { on: 'object', resource: ipResource, keys: (change: ObjectChange<Ip>) => nodeOf(change.new ?? change.old) },
+    {
+      on: 'object',
+      resource: ipResource,
+      keys: (change: ObjectChange<Ip>) => nodeOf(change.new ?? change.old),
+    },
   ],
   observe: observeNode,
   desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredNode(snapshot)),

@@ -2,7 +2,7 @@ import { nodeAnnotations } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
 import type { DualStackIp } from '@kube-ovn/ip'
 import type { Lease } from '@kube-ovn/ipam'
-import type { Node } from '@kube-ovn/kube'
+import type { Node } from '@kube-ovn/kube-api/core'
 import type { Ip } from '@kube-ovn/kube-api'
 import { nodePortName } from '@kube-ovn/ovn-names'
 import type { Network } from '../topology/network.ts'
@@ -37,14 +37,23 @@ export function observeNode(name: string, world: ControlWorld): NodeSnapshot | u
     name,
     uid: node.metadata.uid ?? '',
     ipObject,
-    join: network === undefined || allocated?.lease === undefined ? undefined : { network, lease: allocated.lease },
+    join:
+      network === undefined || allocated?.lease === undefined
+        ? undefined
+        : { network, lease: allocated.lease },
     internalAddresses: internalAddresses(node),
     nodeLocalDns: world.settings.nodeLocalDns,
     problem: allocated?.problem,
   }
 }
 
-const absent = { uid: undefined, join: undefined, internalAddresses: [], nodeLocalDns: [], problem: undefined }
+const absent = {
+  uid: undefined,
+  join: undefined,
+  internalAddresses: [],
+  nodeLocalDns: [],
+  problem: undefined,
+}
 
 interface Allocation {
   readonly lease?: Lease
@@ -66,7 +75,10 @@ function allocate(node: Node, network: Network, world: ControlWorld): Allocation
   }
 }
 
-function allocateAny(request: { readonly subnet: string; readonly nic: string; readonly owner: string }, world: ControlWorld): Allocation {
+function allocateAny(
+  request: { readonly subnet: string; readonly nic: string; readonly owner: string },
+  world: ControlWorld,
+): Allocation {
   try {
     return { lease: world.ipam.allocate(request), problem: undefined }
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { Pod } from '@kube-ovn/kube'
+import type { Pod } from '@kube-ovn/kube-api/core'
 
 /** Whether a pod's containers may still run, so that it needs its port. A finished pod gives its address back. */
 export function isAlive(pod: Pod): boolean {

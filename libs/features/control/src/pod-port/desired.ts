@@ -1,7 +1,7 @@
 import { ipLabel, podAnnotations } from '@kube-ovn/annotations'
 import type { KubeOvnError } from '@kube-ovn/errors'
 import { formatIpList } from '@kube-ovn/ip'
-import { pods } from '@kube-ovn/kube'
+import { pods } from '@kube-ovn/kube-api/core'
 import {
   externalId,
   logicalSwitch,
@@ -33,7 +33,11 @@ export function desiredPod(snapshot: PodSnapshot): Desired {
   const { placement, problem } = pod
   if (placement === undefined) {
     // A pod that runs keeps what it has: its subnet may only be misspelt for the moment.
-    return { ...nothing, hold: true, ...(problem === undefined ? {} : { events: [refusal(snapshot, problem)], problem }) }
+    return {
+      ...nothing,
+      hold: true,
+      ...(problem === undefined ? {} : { events: [refusal(snapshot, problem)], problem }),
+    }
   }
   const { network, lease } = placement
   const self = ref(podPort, port)

@@ -1,4 +1,4 @@
-import { namespaces, pods } from '@kube-ovn/kube'
+import { namespaces, pods } from '@kube-ovn/kube-api/core'
 import type { ObjectChange } from '@kube-ovn/kube'
 import { ipResource } from '@kube-ovn/kube-api'
 import type { Ip } from '@kube-ovn/kube-api'
@@ -22,7 +22,11 @@ export const podPortFeature: Feature<string, PodSnapshot, ControlWorld> = {
   ],
   triggers: [
     { on: 'object', resource: pods, keys: (change) => [change.key] },
-    { on: 'object', resource: ipResource, keys: (change: ObjectChange<Ip>) => podOf(change.new ?? change.old) },
+    {
+      on: 'object',
+      resource: ipResource,
+      keys: (change: ObjectChange<Ip>) => podOf(change.new ?? change.old),
+    },
     // Pods that wait for an address take what became free, or what a new subnet offers.
     { on: 'signal', signal: 'addresses', keys: (_subnet, world) => waitingPods(world) },
     {

@@ -2,7 +2,7 @@ import { podAnnotations, readPodNetwork, readPodRequest } from '@kube-ovn/annota
 import { KubeOvnError } from '@kube-ovn/errors'
 import { formatIpList } from '@kube-ovn/ip'
 import type { AllocateRequest, Lease } from '@kube-ovn/ipam'
-import type { Pod } from '@kube-ovn/kube'
+import type { Pod } from '@kube-ovn/kube-api/core'
 import type { Ip } from '@kube-ovn/kube-api'
 import { podPortName } from '@kube-ovn/ovn-names'
 import { subnetsOfNamespace } from '../topology/namespace-subnets.ts'
@@ -93,7 +93,11 @@ function candidates(pod: Pod, world: ControlWorld): readonly string[] {
 }
 
 /** Tries one subnet after the other. The most telling refusal is reported: any but "not an address of this subnet". */
-function firstThatFits(subnets: readonly string[], world: ControlWorld, request: Omit<AllocateRequest, 'subnet'>): Placement {
+function firstThatFits(
+  subnets: readonly string[],
+  world: ControlWorld,
+  request: Omit<AllocateRequest, 'subnet'>,
+): Placement {
   let refusal: KubeOvnError | undefined
   for (const subnet of subnets) {
     const network = world.networks.get(subnet)
@@ -112,7 +116,8 @@ function firstThatFits(subnets: readonly string[], world: ControlWorld, request:
 }
 
 function unavailableCure(subnet: string, world: ControlWorld): string {
-  if (subnet === world.settings.nodeSwitch.name) return "choose another subnet: this one is for the nodes' own ports"
+  if (subnet === world.settings.nodeSwitch.name)
+    return "choose another subnet: this one is for the nodes' own ports"
   return world.subnets.get(subnet) === undefined
     ? 'create the subnet, or name one that exists'
     : 'correct the specification of the subnet, see its conditions'
@@ -121,7 +126,11 @@ function unavailableCure(subnet: string, world: ControlWorld): string {
 function isAnnotated(pod: Pod, lease: Lease): boolean {
   try {
     const network = readPodNetwork(pod.metadata.annotations)
-    return network !== undefined && formatIpList(network.addresses) === formatIpList(lease) && network.mac === lease.mac
+    return (
+      network !== undefined &&
+      formatIpList(network.addresses) === formatIpList(lease) &&
+      network.mac === lease.mac
+    )
   } catch (error) {
     // What somebody wrote over our annotations is put right.
     if (error instanceof KubeOvnError) return false

@@ -2,7 +2,7 @@ import { nodeAnnotations, readPodNetwork } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
 import { familyOf, tryParseIp, tryParseMac } from '@kube-ovn/ip'
 import type { DualStackIp, Ip as Address } from '@kube-ovn/ip'
-import type { Node, Pod } from '@kube-ovn/kube'
+import type { Node, Pod } from '@kube-ovn/kube-api/core'
 import type { Ip } from '@kube-ovn/kube-api'
 import type { Logger } from '@kube-ovn/log'
 import { externalId, nodePortName, podPortName, vendor } from '@kube-ovn/ovn-names'
@@ -60,7 +60,14 @@ function fromPod(pod: Pod): Holding | undefined {
     const network = readPodNetwork(pod.metadata.annotations)
     if (network?.logicalSwitch === undefined) return undefined
     const { addresses, mac, logicalSwitch } = network
-    return { source: 'Pod', nic: podPortName(namespace, name), owner: `${namespace}/${name}`, subnet: logicalSwitch, addresses, mac }
+    return {
+      source: 'Pod',
+      nic: podPortName(namespace, name),
+      owner: `${namespace}/${name}`,
+      subnet: logicalSwitch,
+      addresses,
+      mac,
+    }
   } catch (error) {
     // Unreadable annotations hold no address; the feature writes them anew.
     if (error instanceof KubeOvnError) return undefined

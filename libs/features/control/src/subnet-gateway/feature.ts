@@ -1,4 +1,4 @@
-import { nodes } from '@kube-ovn/kube'
+import { nodes } from '@kube-ovn/kube-api/core'
 import type { Node, ObjectChange } from '@kube-ovn/kube'
 import { subnetResource } from '@kube-ovn/kube-api'
 import type { Subnet } from '@kube-ovn/kube-api'
@@ -21,7 +21,9 @@ export const subnetGateway: Feature<string, GatewaySnapshot | typeof unsettled, 
       on: 'object',
       resource: nodes,
       keys: (change: ObjectChange<Node>, world) =>
-        hasOtherNetwork(change) ? [...world.networks.keys()].map((subnet) => gatewayKey(subnet, change.key)) : [],
+        hasOtherNetwork(change)
+          ? [...world.networks.keys()].map((subnet) => gatewayKey(subnet, change.key))
+          : [],
     },
     { on: 'signal', signal: 'network', keys: keysOfSubnet },
     // A subnet that is gone raised its last signal while its object was still there.

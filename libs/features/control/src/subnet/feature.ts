@@ -1,8 +1,14 @@
 import { ipResource, isConditionTrue, conditionType, subnetResource } from '@kube-ovn/kube-api'
 import type { Ip } from '@kube-ovn/kube-api'
-import { nodes } from '@kube-ovn/kube'
+import { nodes } from '@kube-ovn/kube-api/core'
 import type { Node, ObjectChange } from '@kube-ovn/kube'
-import { logicalRouter, logicalSwitch, subnetPolicy, subnetRouterPort, switchRouterPort } from '@kube-ovn/ovn-names'
+import {
+  logicalRouter,
+  logicalSwitch,
+  subnetPolicy,
+  subnetRouterPort,
+  switchRouterPort,
+} from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
 import type { Feature } from '@kube-ovn/reconcile'
 import { hasOtherAddresses } from '../topology/node-addresses.ts'
@@ -23,12 +29,18 @@ export const subnet: Feature<string, SubnetSnapshot, ControlWorld> = {
   triggers: [
     { on: 'object', resource: subnetResource, keys: (change) => [change.key] },
     // What a subnet was refused for may be gone: another subnet ended or changed.
-    { on: 'signal', signal: 'network', keys: (name, world) => refusedSubnets(world).filter((other) => other !== name) },
+    {
+      on: 'signal',
+      signal: 'network',
+      keys: (name, world) => refusedSubnets(world).filter((other) => other !== name),
+    },
     {
       on: 'object',
       resource: nodes,
       keys: (change: ObjectChange<Node>, world) =>
-        hasOtherAddresses(change.old, change.new) ? [...world.subnets.values()].map((object) => object.metadata.name) : [],
+        hasOtherAddresses(change.old, change.new)
+          ? [...world.subnets.values()].map((object) => object.metadata.name)
+          : [],
     },
     // A deleted subnet waits for the last of its addresses.
     {

@@ -1,4 +1,5 @@
-import type { Namespace, ObjectChange } from '@kube-ovn/kube'
+import type { ObjectChange } from '@kube-ovn/kube'
+import type { Namespace } from '@kube-ovn/kube-api/core'
 import type { Subnet } from '@kube-ovn/kube-api'
 
 /** A label selector of the API: all its terms must hold. */

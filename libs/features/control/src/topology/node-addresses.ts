@@ -1,9 +1,11 @@
-import type { Node } from '@kube-ovn/kube'
+import type { Node } from '@kube-ovn/kube-api/core'
 import { familyOf, tryParseIp } from '@kube-ovn/ip'
 import type { NodeAddress } from './subnet-conflicts.ts'
 
 /** Gives a node's own addresses, the first of each family, IPv4 first. */
-export function internalAddresses(node: Node): readonly { readonly family: 4 | 6; readonly address: string }[] {
+export function internalAddresses(
+  node: Node,
+): readonly { readonly family: 4 | 6; readonly address: string }[] {
   const found = (node.status?.addresses ?? [])
     .filter(({ type }) => type === 'InternalIP')
     .flatMap(({ address }) => {
@@ -28,5 +30,9 @@ export function hasOtherAddresses(a: Node | undefined, b: Node | undefined): boo
 }
 
 function addressText(node: Node | undefined): string {
-  return node === undefined ? '' : internalAddresses(node).map(({ address }) => address).join()
+  return node === undefined
+    ? ''
+    : internalAddresses(node)
+        .map(({ address }) => address)
+        .join()
 }

@@ -1,5 +1,6 @@
 import { nodeAnnotations } from '@kube-ovn/annotations'
-import type { Node, ObjectChange } from '@kube-ovn/kube'
+import type { ObjectChange } from '@kube-ovn/kube'
+import type { Node } from '@kube-ovn/kube-api/core'
 import { hasOtherAddresses } from './node-addresses.ts'
 
 const keys = Object.values(nodeAnnotations).map(({ key }) => key)

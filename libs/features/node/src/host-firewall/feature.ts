@@ -1,4 +1,5 @@
-import type { Informer, ServiceCidr } from '@kube-ovn/kube'
+import type { Informer } from '@kube-ovn/kube'
+import type { ServiceCidr } from '@kube-ovn/kube-api/core'
 import type { Subnet } from '@kube-ovn/kube-api'
 import type { Netfilter } from '@kube-ovn/netfilter'
 import { internalAddresses } from '../kube-objects.ts'

@@ -1,4 +1,4 @@
-import type { Condition } from '@kube-ovn/kube'
+import type { Condition } from '@kube-ovn/kube-api/core'
 
 /** What the node's readiness for pods depends on. */
 export interface NodeStatusSnapshot {

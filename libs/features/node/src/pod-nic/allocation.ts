@@ -1,6 +1,7 @@
 import { AnnotationInvalidError, readPodNetwork, type PodNetwork } from '@kube-ovn/annotations'
 import { formatIp } from '@kube-ovn/ip'
-import type { Pod, Store } from '@kube-ovn/kube'
+import type { Store } from '@kube-ovn/kube'
+import type { Pod } from '@kube-ovn/kube-api/core'
 import type { Subnet } from '@kube-ovn/kube-api'
 import { AttachmentError, type AttachmentStage } from '../errors.ts'
 import { podIdentities } from '../kube-objects.ts'

@@ -1,4 +1,5 @@
-import type { Informer, Pod } from '@kube-ovn/kube'
+import type { Informer } from '@kube-ovn/kube'
+import type { Pod } from '@kube-ovn/kube-api/core'
 import type { Subnet } from '@kube-ovn/kube-api'
 import type { Logger } from '@kube-ovn/log'
 import type { Clock } from '@kube-ovn/time'

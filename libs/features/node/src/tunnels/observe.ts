@@ -1,4 +1,4 @@
-import type { Node } from '@kube-ovn/kube'
+import type { Node } from '@kube-ovn/kube-api/core'
 import { AnnotationInvalidError, nodeAnnotations } from '@kube-ovn/annotations'
 import { formatIp } from '@kube-ovn/ip'
 import type { Logger } from '@kube-ovn/log'

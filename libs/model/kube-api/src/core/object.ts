@@ -1,5 +1,6 @@
-/** A kind of the API as a client needs it: the shape that the Kubernetes client takes. */
-export interface CustomResource<T> {
+/** A kind of the API as a client needs it. */
+export interface Resource<T extends KubeObject = KubeObject> {
+  /** Empty for the core group. */
   readonly group: string
   readonly version: string
   readonly kind: string
@@ -11,16 +12,20 @@ export interface CustomResource<T> {
 
 export interface ObjectMeta {
   readonly name: string
+  readonly generateName?: string
   readonly namespace?: string
   readonly uid?: string
   readonly resourceVersion?: string
   readonly generation?: number
   readonly creationTimestamp?: string
   readonly deletionTimestamp?: string
+  readonly deletionGracePeriodSeconds?: number
   readonly labels?: Readonly<Record<string, string>>
   readonly annotations?: Readonly<Record<string, string>>
   readonly finalizers?: readonly string[]
   readonly ownerReferences?: readonly OwnerReference[]
+  /** Who set which field; informers leave it out. */
+  readonly managedFields?: readonly unknown[]
 }
 
 export interface OwnerReference {
@@ -32,13 +37,8 @@ export interface OwnerReference {
   readonly blockOwnerDeletion?: boolean
 }
 
-/** `T` and everything in it, read-only: objects of the API are never changed in place. */
-export type DeepReadonly<T> = T extends readonly (infer E)[]
-  ? readonly DeepReadonly<E>[]
-  : T extends object
-    ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
-    : T
-
-export const group = 'kubeovn.io'
-export const version = 'v1'
-export const apiVersion = `${group}/${version}`
+export interface KubeObject {
+  readonly apiVersion?: string
+  readonly kind?: string
+  readonly metadata: ObjectMeta
+}

@@ -1,0 +1,3 @@
+export const group = 'kubeovn.io'
+export const version = 'v1'
+export const apiVersion = `${group}/${version}`

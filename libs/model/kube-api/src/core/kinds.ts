@@ -1,0 +1,218 @@
+import type { KubeObject } from './object.ts'
+
+/*
+ * Kubernetes' own kinds, reduced to the fields that are read here. Documentation of each field is Kubernetes' own:
+ * https://kubernetes.io/docs/reference/kubernetes-api/
+ */
+
+export interface Condition {
+  readonly type: string
+  readonly status: 'True' | 'False' | 'Unknown'
+  readonly reason?: string
+  readonly message?: string
+  readonly lastTransitionTime?: string
+}
+
+export interface ContainerPort {
+  readonly name?: string
+  readonly containerPort: number
+  readonly protocol?: 'TCP' | 'UDP' | 'SCTP'
+  readonly hostPort?: number
+}
+
+export interface Container {
+  readonly name: string
+  readonly image?: string
+  readonly ports?: readonly ContainerPort[]
+  /** Only of init containers: `Always` makes one a sidecar. */
+  readonly restartPolicy?: string
+}
+
+export interface Pod extends KubeObject {
+  readonly spec: {
+    readonly nodeName?: string
+    readonly hostNetwork?: boolean
+    readonly hostname?: string
+    readonly subdomain?: string
+    readonly containers: readonly Container[]
+    readonly initContainers?: readonly Container[]
+    readonly restartPolicy?: string
+    readonly serviceAccountName?: string
+    readonly terminationGracePeriodSeconds?: number
+  }
+  readonly status?: {
+    readonly phase?: 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown'
+    readonly reason?: string
+    readonly hostIP?: string
+    readonly hostIPs?: readonly { readonly ip: string }[]
+    readonly podIP?: string
+    readonly podIPs?: readonly { readonly ip: string }[]
+    readonly conditions?: readonly Condition[]
+    readonly containerStatuses?: readonly ContainerStatus[]
+  }
+}
+
+export interface ContainerStatus {
+  readonly name: string
+  readonly ready?: boolean
+  readonly containerID?: string
+  readonly restartCount?: number
+}
+
+export interface Namespace extends KubeObject {
+  readonly spec?: { readonly finalizers?: readonly string[] }
+  readonly status?: { readonly phase?: 'Active' | 'Terminating' }
+}
+
+export interface Node extends KubeObject {
+  readonly spec?: {
+    readonly podCIDR?: string
+    readonly podCIDRs?: readonly string[]
+    readonly providerID?: string
+    readonly unschedulable?: boolean
+    readonly taints?: readonly { readonly key: string; readonly value?: string; readonly effect: string }[]
+  }
+  readonly status?: {
+    readonly addresses?: readonly NodeAddress[]
+    readonly conditions?: readonly Condition[]
+    readonly nodeInfo?: {
+      readonly kernelVersion?: string
+      readonly osImage?: string
+      readonly architecture?: string
+    }
+  }
+}
+
+export interface NodeAddress {
+  readonly type: 'InternalIP' | 'ExternalIP' | 'Hostname' | 'InternalDNS' | 'ExternalDNS'
+  readonly address: string
+}
+
+export interface ServicePort {
+  readonly name?: string
+  readonly protocol?: 'TCP' | 'UDP' | 'SCTP'
+  readonly appProtocol?: string
+  readonly port: number
+  readonly targetPort?: number | string
+  readonly nodePort?: number
+}
+
+export interface Service extends KubeObject {
+  readonly spec?: {
+    readonly type?: 'ClusterIP' | 'NodePort' | 'LoadBalancer' | 'ExternalName'
+    readonly clusterIP?: string
+    readonly clusterIPs?: readonly string[]
+    readonly externalIPs?: readonly string[]
+    readonly loadBalancerIP?: string
+    readonly loadBalancerClass?: string
+    readonly loadBalancerSourceRanges?: readonly string[]
+    readonly ports?: readonly ServicePort[]
+    readonly selector?: Readonly<Record<string, string>>
+    readonly sessionAffinity?: 'None' | 'ClientIP'
+    readonly sessionAffinityConfig?: { readonly clientIP?: { readonly timeoutSeconds?: number } }
+    readonly externalTrafficPolicy?: 'Cluster' | 'Local'
+    readonly internalTrafficPolicy?: 'Cluster' | 'Local'
+    readonly trafficDistribution?: string
+    readonly healthCheckNodePort?: number
+    readonly ipFamilies?: readonly ('IPv4' | 'IPv6')[]
+    readonly ipFamilyPolicy?: 'SingleStack' | 'PreferDualStack' | 'RequireDualStack'
+    readonly publishNotReadyAddresses?: boolean
+    readonly allocateLoadBalancerNodePorts?: boolean
+  }
+  readonly status?: {
+    readonly loadBalancer?: {
+      readonly ingress?: readonly { readonly ip?: string; readonly hostname?: string }[]
+    }
+    readonly conditions?: readonly Condition[]
+  }
+}
+
+/** Points from an endpoint to what is behind it, or from an event to what it is about. */
+export interface ObjectReference {
+  readonly apiVersion?: string
+  readonly kind?: string
+  readonly namespace?: string
+  readonly name?: string
+  readonly uid?: string
+  readonly resourceVersion?: string
+  readonly fieldPath?: string
+}
+
+export interface EndpointAddress {
+  readonly ip: string
+  readonly hostname?: string
+  readonly nodeName?: string
+  readonly targetRef?: ObjectReference
+}
+
+export interface Endpoints extends KubeObject {
+  readonly subsets?: readonly {
+    readonly addresses?: readonly EndpointAddress[]
+    readonly notReadyAddresses?: readonly EndpointAddress[]
+    readonly ports?: readonly { readonly name?: string; readonly port: number; readonly protocol?: string }[]
+  }[]
+}
+
+export interface EndpointSlice extends KubeObject {
+  readonly addressType: 'IPv4' | 'IPv6' | 'FQDN'
+  /** `null` when there are none: the server prints an empty list so. */
+  readonly endpoints: readonly Endpoint[] | null
+  readonly ports?:
+    | readonly {
+        readonly name?: string
+        readonly port?: number
+        readonly protocol?: 'TCP' | 'UDP' | 'SCTP'
+      }[]
+    | null
+}
+
+export interface Endpoint {
+  readonly addresses: readonly string[]
+  readonly conditions?: {
+    readonly ready?: boolean
+    readonly serving?: boolean
+    readonly terminating?: boolean
+  }
+  readonly hostname?: string
+  readonly nodeName?: string
+  readonly zone?: string
+  readonly targetRef?: ObjectReference
+  readonly hints?: {
+    readonly forZones?: readonly { readonly name: string }[]
+    readonly forNodes?: readonly { readonly name: string }[]
+  }
+}
+
+export interface ServiceCidr extends KubeObject {
+  readonly spec?: { readonly cidrs?: readonly string[] }
+  readonly status?: { readonly conditions?: readonly Condition[] }
+}
+
+export interface ConfigMap extends KubeObject {
+  readonly data?: Readonly<Record<string, string>>
+  readonly binaryData?: Readonly<Record<string, string>>
+  readonly immutable?: boolean
+}
+
+export interface CoreEvent extends KubeObject {
+  readonly involvedObject: ObjectReference
+  readonly type: 'Normal' | 'Warning'
+  readonly reason: string
+  readonly message: string
+  readonly count?: number
+  readonly firstTimestamp?: string
+  readonly lastTimestamp?: string
+  readonly source?: { readonly component?: string; readonly host?: string }
+  readonly reportingComponent?: string
+  readonly reportingInstance?: string
+}
+
+export interface Lease extends KubeObject {
+  readonly spec?: {
+    readonly holderIdentity?: string
+    readonly leaseDurationSeconds?: number
+    readonly acquireTime?: string
+    readonly renewTime?: string
+    readonly leaseTransitions?: number
+  }
+}

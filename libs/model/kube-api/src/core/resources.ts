@@ -1,0 +1,50 @@
+import type {
+  ConfigMap,
+  CoreEvent,
+  EndpointSlice,
+  Endpoints,
+  Lease,
+  Namespace,
+  Node,
+  Pod,
+  Service,
+  ServiceCidr,
+} from './kinds.ts'
+import type { KubeObject, Resource } from './object.ts'
+
+/** Kubernetes' own resources that we read or write. */
+export const pods: Resource<Pod> = core('Pod', 'pods', true)
+export const namespaces: Resource<Namespace> = core('Namespace', 'namespaces', false)
+export const nodes: Resource<Node> = core('Node', 'nodes', false)
+export const services: Resource<Service> = core('Service', 'services', true)
+export const endpoints: Resource<Endpoints> = core('Endpoints', 'endpoints', true)
+export const configMaps: Resource<ConfigMap> = core('ConfigMap', 'configmaps', true)
+export const events: Resource<CoreEvent> = core('Event', 'events', true)
+
+export const endpointSlices: Resource<EndpointSlice> = {
+  group: 'discovery.k8s.io',
+  version: 'v1',
+  kind: 'EndpointSlice',
+  plural: 'endpointslices',
+  namespaced: true,
+}
+
+export const serviceCidrs: Resource<ServiceCidr> = {
+  group: 'networking.k8s.io',
+  version: 'v1',
+  kind: 'ServiceCIDR',
+  plural: 'servicecidrs',
+  namespaced: false,
+}
+
+export const leases: Resource<Lease> = {
+  group: 'coordination.k8s.io',
+  version: 'v1',
+  kind: 'Lease',
+  plural: 'leases',
+  namespaced: true,
+}
+
+function core<T extends KubeObject>(kind: string, plural: string, namespaced: boolean): Resource<T> {
+  return { group: '', version: 'v1', kind, plural, namespaced }
+}
