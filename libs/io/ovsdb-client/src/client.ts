@@ -16,6 +16,7 @@ import {
   ConnectionLostError,
   InvalidEndpointError,
   NotConnectedError,
+  RequestRefusedError,
   TransactionOutcomeUnknownError,
   UnsuitableServerError,
 } from './errors.ts'
@@ -162,13 +163,14 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
       throw new NotConnectedError(name, this.#state.phase === 'waiting' ? this.#state.cause : undefined)
     }
     if (operations.length === 0) return []
+    let answer: unknown
     try {
       // The server sends the update of a transaction before the answer to it (ovsdb-server(7), section 4.1.5).
-      const answer = await session.request('transact', [name, ...operations], (result) => result)
-      return readResults(operations, answer)
+      answer = await session.request('transact', [name, ...operations], (result) => result)
     } catch (error) {
-      throw session.hasEnded ? new TransactionOutcomeUnknownError(name, error) : error
+      throw error instanceof RequestRefusedError ? error : new TransactionOutcomeUnknownError(name, error)
     }
+    return readResults(operations, answer)
   }
 
   /** Closes the connection and stays closed. */

@@ -35,7 +35,7 @@ export const serverSchema: DatabaseSchema = {
 }
 
 /** What is known about the servers of a database, as a value. */
-export interface ClusterBelief {
+interface ClusterBelief {
   readonly endpointCount: number
   /** The endpoint to use or to try next. */
   readonly current: number

@@ -6,24 +6,24 @@ export type AtomType = 'integer' | 'real' | 'boolean' | 'string' | 'uuid'
 export type ColumnType = SingleType | SetType | MapType
 
 /** At most one value: shown as the value itself. */
-export interface SingleType {
+interface SingleType {
   readonly shape: 'single'
   readonly atom: AtomType
   readonly isOptional: boolean
 }
 
-export interface SetType {
+interface SetType {
   readonly shape: 'set'
   readonly atom: AtomType
   readonly isOptional: boolean
 }
 
-export interface MapType {
+interface MapType {
   readonly shape: 'map'
   readonly key: AtomType
   readonly value: AtomType
   readonly isOptional: boolean
-  /** Takes one entry only. A difference of such a column is its new value, see {@link applyDifference}. */
+  /** Takes one entry only. A difference of such a column is its new value, see `applyDifference`. */
   readonly isSingular: boolean
 }
 

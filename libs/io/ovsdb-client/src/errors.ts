@@ -212,6 +212,8 @@ const classes: Readonly<Record<string, new (details: TransactionErrorDetails) =>
   'syntax error': BadOperationError,
   'unknown column': BadOperationError,
   'unknown table': BadOperationError,
+  // A map or set with a duplicate key, see ovsdb-server(7), section 3.1.
+  'ovsdb error': BadOperationError,
   'not supported': BadOperationError,
   'resources exhausted': ServerResourceError,
   'I/O error': ServerResourceError,

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream'
 import { ConnectionLostError, ProtocolError, RequestRefusedError } from './errors.ts'
 import { JsonFrames } from './frames.ts'
 
-export interface SessionOptions {
+interface SessionOptions {
   /** For error messages. */
   readonly endpoint: string
   /** How long the peer may be silent before it is asked for an echo, and then again until it is given up. 0: for ever. */

@@ -7,7 +7,7 @@ import type { Uuid } from './types.ts'
 export type TableUpdates = Readonly<Record<string, Readonly<Record<Uuid, RowUpdate>>>>
 
 /** Exactly one of these is present. */
-export interface RowUpdate {
+interface RowUpdate {
   readonly initial?: WireRow
   readonly insert?: WireRow
   readonly modify?: WireRow
@@ -15,7 +15,7 @@ export interface RowUpdate {
 }
 
 /** The rows before an update. */
-export interface KnownRows {
+interface KnownRows {
   readonly layouts: readonly TableLayout[]
   layout(table: string): TableLayout | undefined
   row(table: string, uuid: Uuid): Row | undefined

@@ -1,7 +1,7 @@
 import type { Container } from './container.ts'
 import { parseTransactionLog, type TransactionRecord } from './transaction-log.ts'
 
-export interface DatabaseServerOptions {
+interface DatabaseServerOptions {
   /** Name of the database, as in its schema. */
   readonly database: string
   /** Tells apart the servers of one container. */
