@@ -1,5 +1,6 @@
 import { nodes } from '@kube-ovn/kube-api/core'
-import type { Node, ObjectChange } from '@kube-ovn/kube'
+import type { ObjectChange } from '@kube-ovn/kube'
+import type { Node } from '@kube-ovn/kube-api/core'
 import { subnetResource } from '@kube-ovn/kube-api'
 import type { Subnet } from '@kube-ovn/kube-api'
 import { logicalRouter, subnetGatewayPolicy, subnetNodePortGroup } from '@kube-ovn/ovn-names'

@@ -1,7 +1,8 @@
 import { ipResource, isConditionTrue, conditionType, subnetResource } from '@kube-ovn/kube-api'
 import type { Ip } from '@kube-ovn/kube-api'
 import { nodes } from '@kube-ovn/kube-api/core'
-import type { Node, ObjectChange } from '@kube-ovn/kube'
+import type { ObjectChange } from '@kube-ovn/kube'
+import type { Node } from '@kube-ovn/kube-api/core'
 import {
   logicalRouter,
   logicalSwitch,
