@@ -1,4 +1,4 @@
-import type { Atom, RowChange } from 'ovsdb-client'
+import type { Atom, RowBase, RowChange } from 'ovsdb-client'
 import type { Adoption } from './adoption.ts'
 import type { Catalog } from './catalog.ts'
 import { kindOf } from './containers.ts'
@@ -28,7 +28,7 @@ export function followChanges(changes: readonly RowChange[], lookup: DriftLookup
   const unblocked = new Set<OwnerMark>()
   const present = presentBefore(changes, lookup)
   for (const change of changes) {
-    for (const row of [change.old, change.new]) {
+    for (const row of concernsOwner(change, lookup.catalog) ? [change.old, change.new] : []) {
       const owner = row === undefined ? undefined : ownerOf(row)
       if (owner !== undefined) drifted.add(owner)
     }
@@ -46,6 +46,20 @@ export function followChanges(changes: readonly RowChange[], lookup: DriftLookup
     for (const owner of lookup.memory.referrersOf(id)) unblocked.add(owner)
   }
   return { drifted, unblocked }
+}
+
+/** A change in shared columns only is the affair of those who share: an owner need not look at every port that joins. */
+function concernsOwner({ table, old, new: fresh }: RowChange, catalog: Catalog): boolean {
+  if (old === undefined || fresh === undefined) return true
+  const kind = parseIdMark(idOf(fresh) ?? '')?.kind
+  const shared = (kind === undefined ? undefined : catalog.kinds.get(kind))?.shared ?? []
+  return changedColumns(table, old, fresh, catalog).some((column) => !shared.includes(column))
+}
+
+/** The cache shares the columns that stay the same between the two states of a row. */
+function changedColumns(table: string, old: RowBase, fresh: RowBase, catalog: Catalog): readonly string[] {
+  const columns = [...(catalog.tables.get(table)?.columns.keys() ?? [])]
+  return columns.filter((column) => columnOf(old, column) !== columnOf(fresh, column))
 }
 
 /** Ids under which the changed rows were known before. */
@@ -85,11 +99,9 @@ function followContainer(change: RowChange, lookup: DriftLookup, drifted: Set<Ow
 function contributorsToMaps({ table, old, new: fresh }: RowChange, lookup: DriftLookup): Iterable<OwnerMark> {
   const owners = lookup.memory.referrersOf(idMark(singletonRef(table)))
   if (owners.size === 0 || old === undefined || fresh === undefined) return owners
-  const columns = [...(lookup.catalog.tables.get(table)?.columns ?? [])]
-  // The cache shares the columns that stay the same between the two states of a row.
-  const isConcerned = columns.some(
-    ([name, { shape }]) => shape === 'map' && columnOf(old, name) !== columnOf(fresh, name),
-  )
+  const columns = lookup.catalog.tables.get(table)?.columns
+  const changed = changedColumns(table, old, fresh, lookup.catalog)
+  const isConcerned = changed.some((column) => columns?.get(column)?.shape === 'map')
   return isConcerned ? owners : []
 }
 

@@ -23,11 +23,16 @@ it('counts rows by kind and forgets orphans that are no longer held', async () =
   const registry = new Registry()
   const metrics = kernelMetrics(registry)
   metrics.rowChanged('lsp', 'inserted')
+  metrics.transacted('committed', 3, 5)
   metrics.orphansHeld(new Map([['lsp', 60]]))
   metrics.orphansHeld(new Map())
   const text = await registry.metrics()
   expect(text).toContain('kube_ovn_rows_total{kind="lsp",outcome="inserted"} 1')
   expect(text).not.toContain('kube_ovn_orphans_held{')
+  expect(text).toContain(
+    'ovs_client_request_latency_milliseconds_bucket{le="8",db="ovn-nb",method="reconcile",code="0"} 1',
+  )
+  expect(text).toContain('kube_ovn_plan_operations_sum 3')
 })
 
 it('keeps the registries of two processes apart', async () => {
