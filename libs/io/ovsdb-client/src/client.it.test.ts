@@ -354,6 +354,20 @@ describe('a lock', () => {
     })
   })
 
+  it('is taken at once by a client to which it belongs, and its former owner can write no more', async () => {
+    await using former = openClient()
+    const lost = former.lock('stolen')
+    await former.connect()
+    if (!lost.isOwned) await new Promise((resolve) => lost.onChange(resolve))
+    const told = new Promise((resolve) => lost.onChange(resolve))
+    const taken = client.lock('stolen', { steal: true })
+    if (!taken.isOwned) await new Promise((resolve) => taken.onChange(resolve))
+    expect(await told).toBe(false)
+    const { assertLock, comment } = client.operations
+    await client.transact([assertLock('stolen'), comment('elected')])
+    await expect(former.transact([assertLock('stolen')])).rejects.toBeInstanceOf(errors.NotOwnerError)
+  })
+
   it('is lost with the connection and asked for again', async () => {
     const lock = client.lock('leader')
     if (!lock.isOwned) await new Promise((resolve) => lock.onChange(resolve))

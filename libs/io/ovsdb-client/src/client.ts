@@ -145,9 +145,14 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
     })
   }
 
-  /** Asks for a lock. It may be called before connecting; the same name gives the same lock. */
-  lock(name: string): Lock {
-    return this.#locks.lock(name)
+  /**
+   * Asks for a lock. It may be called before connecting; the same name gives the same lock.
+   *
+   * With `steal` whoever has it loses it at once and is told. That is for a client that knows by other means that the
+   * lock is its own by right, e.g. by an election: the former owner may be cut off and never give it back.
+   */
+  lock(name: string, options: { readonly steal?: boolean } = {}): Lock {
+    return this.#locks.lock(name, options.steal === true)
   }
 
   /**

@@ -2,7 +2,7 @@ import { Listeners } from './listeners.ts'
 import type { Session } from './session.ts'
 
 /**
- * A lock of the server (RFC 7047, section 4.1.8): at most one client has it, the others queue for it.
+ * A lock of the server (RFC 7047, section 4.1.8 and 4.1.9): at most one client has it, the others queue for it.
  *
  * It is asked for again after every reconnect. `isOwned` may be out of date by the time a transaction arrives, so
  * begin the transaction with `assertLock(name)`.
@@ -20,10 +20,10 @@ export class LockSet {
   readonly #locks = new Map<string, HeldLock>()
   #session: Session | undefined
 
-  lock(name: string): Lock {
+  lock(name: string, isStolen: boolean): Lock {
     const known = this.#locks.get(name)
     if (known !== undefined) return known
-    const lock = new HeldLock(name, () => this.#release(lock))
+    const lock = new HeldLock(name, isStolen, () => this.#release(lock))
     this.#locks.set(name, lock)
     if (this.#session !== undefined) ask(this.#session, lock)
     return lock
@@ -57,12 +57,15 @@ export class LockSet {
 
 class HeldLock implements Lock {
   readonly name: string
+  /** To be taken from whoever has it, once: after a reconnect it may be another's by right. */
+  isStolen: boolean
   readonly #release: () => Promise<void>
   readonly #listeners = new Listeners<boolean>()
   #isOwned = false
 
-  constructor(name: string, release: () => Promise<void>) {
+  constructor(name: string, isStolen: boolean, release: () => Promise<void>) {
     this.name = name
+    this.isStolen = isStolen
     this.#release = release
   }
 
@@ -86,7 +89,11 @@ class HeldLock implements Lock {
 }
 
 function ask(session: Session, lock: HeldLock): void {
+  const isStolen = lock.isStolen
   session
-    .request('lock', [lock.name], (result) => lock.setOwned((result as { locked?: unknown }).locked === true))
+    .request(isStolen ? 'steal' : 'lock', [lock.name], (result) => {
+      lock.isStolen = false
+      lock.setOwned(isStolen || (result as { locked?: unknown }).locked === true)
+    })
     .catch((error: Error) => session.end(error))
 }
