@@ -1,5 +1,4 @@
-import { mkdtemp, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   KubeAlreadyExistsError,
@@ -24,6 +23,7 @@ import {
 } from '@kube-ovn/kube'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startKubeApi, type KubeApi } from './kube-api.ts'
+import { TemporaryDirectory } from './temporary-directory.ts'
 
 let api: KubeApi
 
@@ -247,14 +247,16 @@ describe('credentials', () => {
   })
 
   it('come from a plug-in that a kubeconfig names', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'kube-ovn-test-plugin-'))
-    const read = async (path: string): Promise<string> =>
-      (await import('node:fs/promises')).readFile(path, 'utf8')
+    await using temporary = await TemporaryDirectory.make()
+    const directory = temporary.path
     const { ca, certificate, privateKey } = api.adminCertificate
     const credential = {
       apiVersion: 'client.authentication.k8s.io/v1',
       kind: 'ExecCredential',
-      status: { clientCertificateData: await read(certificate), clientKeyData: await read(privateKey) },
+      status: {
+        clientCertificateData: await readFile(certificate, 'utf8'),
+        clientKeyData: await readFile(privateKey, 'utf8'),
+      },
     }
     await writeFile(join(directory, 'credential.json'), JSON.stringify(credential))
     const config = `
@@ -292,8 +294,8 @@ describe('large integers', () => {
   }
 
   it('keep every digit up to 64 bits, and the float that the server makes of more', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'kube-ovn-test-crd-'))
-    const file = join(directory, 'counter.yaml')
+    await using directory = await TemporaryDirectory.make()
+    const file = join(directory.path, 'counter.yaml')
     await writeFile(
       file,
       `
