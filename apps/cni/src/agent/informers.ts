@@ -80,11 +80,11 @@ function trimPod(pod: Pod): Pod {
 
 /** Keeps of the own node what the controller and users write on it, of the others their addresses. */
 function trimNode(node: Node, nodeName: string): Node {
-  const { name, resourceVersion = '', annotations = {}, labels = {} } = node.metadata
+  const { name, uid = '', resourceVersion = '', annotations = {}, labels = {} } = node.metadata
   const addresses = node.status?.addresses ?? []
-  if (name !== nodeName) return { metadata: { name, resourceVersion }, status: { addresses } }
+  if (name !== nodeName) return { metadata: { name, uid, resourceVersion }, status: { addresses } }
   const conditions = (node.status?.conditions ?? []).filter(({ type }) => type === 'NetworkUnavailable')
-  return { metadata: { name, resourceVersion, annotations, labels }, status: { addresses, conditions } }
+  return { metadata: { name, uid, resourceVersion, annotations, labels }, status: { addresses, conditions } }
 }
 
 /** Counters in the status change with every pod; they do not concern a node. */

@@ -1,0 +1,320 @@
+import { nodeAnnotations, podAnnotations } from '@kube-ovn/annotations'
+import { nodes, pods, type Pod } from '@kube-ovn/kube'
+import { subnetResource } from '@kube-ovn/kube-api'
+import { node, pod, subnet } from '@kube-ovn/testing-builders'
+import { startKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { NodeContainer } from '../testing/node-container.ts'
+
+/*
+ * A real node: OVN with the userspace data path in a container, the agent on it, and a real API server. The test plays
+ * the controller: it makes the rows of the Northbound, and annotates Node and Pods.
+ */
+
+const crds = join(import.meta.dirname, '../../../../helm/kube-ovn/crds')
+
+const northbound = `
+ovn-nbctl lr-add ovn-cluster
+ovn-nbctl ls-add join -- ls-add ovn-default
+ovn-nbctl lrp-add ovn-cluster ovn-cluster-join 00:00:00:00:64:01 100.64.0.1/16 fd00:100:64::1/112
+ovn-nbctl lrp-add ovn-cluster ovn-cluster-ovn-default 00:00:00:00:16:01 10.16.0.1/16 fd00:10:16::1/112
+ovn-nbctl lsp-add join join-ovn-cluster -- lsp-set-type join-ovn-cluster router -- \\
+  lsp-set-addresses join-ovn-cluster router -- lsp-set-options join-ovn-cluster router-port=ovn-cluster-join
+ovn-nbctl lsp-add ovn-default ovn-default-ovn-cluster -- lsp-set-type ovn-default-ovn-cluster router -- \\
+  lsp-set-addresses ovn-default-ovn-cluster router -- \\
+  lsp-set-options ovn-default-ovn-cluster router-port=ovn-cluster-ovn-default
+ovn-nbctl lsp-add join node-node1 -- lsp-set-addresses node-node1 "00:00:00:00:64:02 100.64.0.2 fd00:100:64::2"
+ovn-nbctl lr-route-add ovn-cluster 0.0.0.0/0 100.64.0.2
+ovn-nbctl lr-route-add ovn-cluster ::/0 fd00:100:64::2
+`
+
+let api: KubeApi
+let machine: NodeContainer
+
+beforeAll(async () => {
+  ;[api, machine] = await Promise.all([startKubeApi(), NodeContainer.start()])
+  await api.installCrds(crds)
+  await machine.script(northbound)
+  await createSubnet('join', { cidrBlock: '100.64.0.0/16,fd00:100:64::/112', natOutgoing: false })
+  await createSubnet('ovn-default', { cidrBlock: '10.16.0.0/16,fd00:10:16::/112', natOutgoing: true })
+  const own = node({
+    name: 'node1',
+    addresses: [machine.address],
+    annotations: allocation('100.64.0.2,fd00:100:64::2', '00:00:00:00:64:02', 'join'),
+  })
+  await api.client.create(nodes, own)
+  await api.client.patch(
+    nodes,
+    { name: 'node1' },
+    'application/merge-patch+json',
+    { status: own.status },
+    { subresource: 'status' },
+  )
+  await machine.startAgent(api.kubeconfigPath, 'node1')
+})
+
+afterAll(async () => {
+  await machine?.[Symbol.asyncDispose]()
+  await api?.[Symbol.asyncDispose]()
+})
+
+/** A pod's and a node's annotations about their address have the same keys. */
+const keys = podAnnotations()
+
+function allocation(addresses: string, mac: string, subnetName: string): Record<string, string> {
+  const [cidr, gateway] =
+    subnetName === 'join'
+      ? ['100.64.0.0/16,fd00:100:64::/112', '100.64.0.1,fd00:100:64::1']
+      : ['10.16.0.0/16,fd00:10:16::/112', '10.16.0.1,fd00:10:16::1']
+  return {
+    [keys.allocated.key]: 'true',
+    [keys.routed.key]: 'true',
+    [keys.ipAddress.key]: addresses,
+    [keys.macAddress.key]: mac,
+    [keys.cidr.key]: cidr,
+    [keys.gateway.key]: gateway,
+    [keys.logicalSwitch.key]: subnetName,
+  }
+}
+
+async function createSubnet(name: string, spec: { cidrBlock: string; natOutgoing: boolean }): Promise<void> {
+  await api.client.create(subnetResource, subnet({ name, vpc: 'ovn-cluster', ...spec }))
+  const conditions = [{ type: 'Validated', status: 'True', reason: 'Test', message: '' }]
+  await api.client.patch(
+    subnetResource,
+    { name },
+    'application/merge-patch+json',
+    { status: { conditions } },
+    { subresource: 'status' },
+  )
+}
+
+/** Makes a pod with its namespace and its logical port, annotated as the controller does. */
+async function createPod(name: string, index: number): Promise<Pod> {
+  await machine.script(`ip netns add ${name}; ip -n ${name} link set lo up`)
+  const created = await api.client.create(pods, pod({ name, node: 'node1' }))
+  const [mac, v4, v6] = [`00:00:00:00:16:0${index}`, `10.16.0.${index}`, `fd00:10:16::${index}`]
+  await machine.script(
+    `ovn-nbctl lsp-add ovn-default ${name}.default -- lsp-set-addresses ${name}.default "${mac} ${v4} ${v6}"`,
+  )
+  await api.client.patch(pods, { namespace: 'default', name }, 'application/merge-patch+json', {
+    metadata: { annotations: allocation(`${v4},${v6}`, mac, 'ovn-default') },
+  })
+  return created
+}
+
+async function deletePod(name: string): Promise<void> {
+  await api.client.remove(pods, { namespace: 'default', name }, { gracePeriodSeconds: 0 })
+  await machine.script(
+    `ip netns delete ${name} 2>/dev/null || true; ovn-nbctl --if-exists lsp-del ${name}.default`,
+  )
+}
+
+async function ping(from: string, to: string): Promise<boolean> {
+  const { exitCode } = await machine.try(['ip', 'netns', 'exec', from, 'ping', '-c', '1', '-W', '2', to])
+  return exitCode === 0
+}
+
+describe('the node', () => {
+  it('becomes available: chassis, tunnel end, ovn0 with addresses, routes and condition', async () => {
+    await machine.logged('condition of the node was written', { status: 'False' })
+    const own = await api.client.get(nodes, { name: 'node1' })
+    expect(nodeAnnotations.chassis.read(own?.metadata.annotations)).toBe('chassis-1')
+    expect(own?.status?.conditions).toContainEqual(
+      expect.objectContaining({
+        type: 'NetworkUnavailable',
+        status: 'False',
+        reason: 'JoinSubnetGatewayReachable',
+      }),
+    )
+    expect(await machine.script('ovs-vsctl get Open_vSwitch . external_ids:ovn-encap-ip')).toBe(
+      `"${machine.address}"`,
+    )
+    const routes = await machine.script('ip route show dev ovn0; ip -6 route show dev ovn0')
+    expect(routes).toContain(`10.16.0.0/16 via 100.64.0.1 proto static src ${machine.address}`)
+    expect(routes).toContain('100.64.0.0/16 proto kernel scope link src 100.64.0.2')
+    expect(routes).toContain('fd00:10:16::/112 via fd00:100:64::1')
+    expect(await machine.script('ping -c 1 -W 2 100.64.0.1 && ping -c 1 -W 2 fd00:100:64::1')).toContain(
+      '1 received',
+    )
+  })
+
+  it('heals a route, an address and offload of ovn0 that somebody removed', async () => {
+    await machine.script('ip route del 10.16.0.0/16 dev ovn0; ip addr del fd00:100:64::2/112 dev ovn0')
+    await expect
+      .poll(() => machine.script('ip route show dev ovn0; ip -6 addr show dev ovn0'))
+      .toMatch(/10\.16\.0\.0\/16[\s\S]*fd00:100:64::2/)
+    await machine.script('ethtool -K ovn0 tx on')
+    await expect.poll(() => machine.script('ethtool -k ovn0 | grep tx-checksumming')).toContain('off')
+  })
+})
+
+describe('a pod', () => {
+  it('is attached: two pods reach each other, the gateway, the node and, masqueraded, the world', async () => {
+    const [added] = await Promise.all([machine.plugin('ADD', 'web-1'), createPod('web-1', 5)])
+    expect(added).toMatchObject({ exitCode: 0 })
+    expect(JSON.parse(added.stdout)).toEqual({
+      cniVersion: '1.1.0',
+      interfaces: [{ name: 'eth0', mac: '00:00:00:00:16:05', mtu: 1400, sandbox: '/run/netns/web-1' }],
+      ips: [
+        { interface: 0, address: '10.16.0.5/16', gateway: '10.16.0.1' },
+        { interface: 0, address: 'fd00:10:16::5/112', gateway: 'fd00:10:16::1' },
+      ],
+      routes: [
+        { dst: '0.0.0.0/0', gw: '10.16.0.1' },
+        { dst: '::/0', gw: 'fd00:10:16::1' },
+      ],
+      dns: {},
+    })
+    await createPod('web-2', 6)
+    expect(await machine.plugin('ADD', 'web-2')).toMatchObject({ exitCode: 0 })
+    for (const target of [
+      '10.16.0.6',
+      'fd00:10:16::6',
+      '10.16.0.1',
+      'fd00:10:16::1',
+      machine.address,
+      api.address,
+    ]) {
+      expect([target, await ping('web-1', target)]).toEqual([target, true])
+    }
+    expect((await machine.try(['ping', '-c', '1', '-W', '2', '10.16.0.5'])).exitCode).toBe(0)
+    const line = await machine.logged('attachment added', { pod: 'default/web-2' })
+    expect(line).toMatchObject({
+      agentMs: expect.any(Number),
+      controllerWaitMs: expect.any(Number),
+      ovnWaitMs: expect.any(Number),
+    })
+    expect(Number(line['agentMs'])).toBeLessThan(200)
+  })
+
+  it('passes CHECK, and fails it once its address is gone', async () => {
+    expect(await machine.plugin('CHECK', 'web-1')).toMatchObject({ exitCode: 0 })
+    await machine.script('ip -n web-1 addr del 10.16.0.5/16 dev eth0')
+    const failed = await machine.plugin('CHECK', 'web-1')
+    expect(failed.exitCode).toBe(1)
+    expect(JSON.parse(failed.stdout)).toMatchObject({ code: 100 })
+    await machine.script(
+      'ip -n web-1 addr add 10.16.0.5/16 dev eth0; ip -n web-1 route add default via 10.16.0.1',
+    )
+    expect(await machine.plugin('CHECK', 'web-1')).toMatchObject({ exitCode: 0 })
+  })
+
+  it('is attached anew when ADD is repeated', async () => {
+    expect(await machine.plugin('ADD', 'web-1')).toMatchObject({ exitCode: 0 })
+    expect(await ping('web-1', '10.16.0.6')).toBe(true)
+  })
+
+  it('has one event and one row more for each ADD', async () => {
+    await api.forgetWrites()
+    await createPod('web-3', 7)
+    expect(await machine.plugin('ADD', 'web-3')).toMatchObject({ exitCode: 0 })
+    await expect.poll(() => api.writes()).toHaveLength(1)
+    expect((await api.writes())[0]).toMatchObject({ verb: 'create', resource: 'events' })
+    const ids = await machine.script(
+      'ovs-vsctl --bare --columns=external_ids find Interface external_ids:iface-id=web-3.default',
+    )
+    expect(ids).toContain('ip=10.16.0.7,fd00:10:16::7')
+    expect(ids).toContain('vendor=kube-ovn')
+  })
+
+  it('loses no packet while the agent is killed and started again, which writes nothing', async () => {
+    const pinging = machine.try([
+      'ip',
+      'netns',
+      'exec',
+      'web-1',
+      'ping',
+      '-i',
+      '0.05',
+      '-c',
+      '60',
+      '10.16.0.6',
+    ])
+    await api.forgetWrites()
+    await machine.stopAgent('KILL')
+    await machine.startAgent(api.kubeconfigPath, 'node1')
+    expect((await pinging).stdout).toContain(' 0% packet loss')
+    expect(await machine.plugin('STATUS', 'web-1')).toMatchObject({ exitCode: 0 })
+    expect(await api.writes()).toEqual([])
+    const changes = machine.agentLog.filter(
+      (line) => line['level'] === 'info' && String(line['msg']).match(/written|configured|removed/),
+    )
+    expect(changes).toEqual([])
+  })
+
+  it('reaches the world by the address of the node only while natOutgoing is on', async () => {
+    const ref = { name: 'ovn-default' }
+    await api.client.patch(subnetResource, ref, 'application/merge-patch+json', {
+      spec: { natOutgoing: false },
+    })
+    await expect.poll(() => ping('web-1', api.address), { timeout: 10_000 }).toBe(false)
+    await api.client.patch(subnetResource, ref, 'application/merge-patch+json', {
+      spec: { natOutgoing: true },
+    })
+    await expect.poll(() => ping('web-1', api.address), { timeout: 10_000 }).toBe(true)
+  })
+
+  it('works again after vswitchd was killed and started', async () => {
+    await machine.script(
+      'kill -9 $(cat /run/openvswitch/ovs-vswitchd.pid); ' +
+        'ovs-vswitchd unix:/run/openvswitch/db.sock --pidfile --detach --log-file=/var/log/openvswitch/ovs-vswitchd.log',
+    )
+    await expect.poll(() => ping('web-1', '10.16.0.6'), { timeout: 20_000 }).toBe(true)
+    await expect
+      .poll(async () => (await machine.try(['ping', '-c', '1', '-W', '1', '10.16.0.5'])).exitCode, {
+        timeout: 20_000,
+      })
+      .toBe(0)
+    expect(await machine.script('ethtool -k ovn0 | grep tx-checksumming')).toContain('off')
+  })
+
+  it('is detached by DEL, also when its namespace is gone, and a second DEL is fine', async () => {
+    await machine.script('ip netns delete web-3')
+    expect(await machine.plugin('DEL', 'web-3', {}, { CNI_NETNS: '' })).toMatchObject({
+      exitCode: 0,
+      stdout: '',
+    })
+    expect(await machine.plugin('DEL', 'web-3', {}, { CNI_NETNS: '' })).toMatchObject({ exitCode: 0 })
+    expect(
+      await machine.script('ovs-vsctl --bare --columns=name find Interface external_ids:pod_name=web-3'),
+    ).toBe('')
+    await deletePod('web-3')
+  })
+
+  it('is taken back whole when the controller never allocates and the runtime gives up', async () => {
+    await machine.script('ip netns add late')
+    await api.client.create(pods, pod({ name: 'late', node: 'node1' }))
+    const { exitCode } = await machine.try(
+      ['timeout', '2', 'sh', '-c', `exec /opt/node/node ${join(import.meta.dirname, '../plugin/main.ts')}`],
+      {
+        input: JSON.stringify({
+          cniVersion: '1.1.0',
+          name: 'kube-ovn',
+          type: 'kube-ovn',
+          server_socket: '/run/openvswitch/kube-ovn-daemon.sock',
+        }),
+        env: {
+          CNI_COMMAND: 'ADD',
+          CNI_CONTAINERID: 'fedcba9876543210',
+          CNI_NETNS: '/run/netns/late',
+          CNI_IFNAME: 'eth0',
+          CNI_PATH: '/x',
+          CNI_ARGS: 'K8S_POD_NAMESPACE=default;K8S_POD_NAME=late',
+        },
+      },
+    )
+    expect(exitCode).toBe(124)
+    expect(await machine.script('ip -n late -o link | grep -c eth0 || true')).toBe('0')
+    await deletePod('late')
+  })
+
+  it('is removed by GC when the runtime does not know it any more', async () => {
+    const valid = { 'cni.dev/valid-attachments': [{ containerID: 'unknown', ifname: 'eth0' }] }
+    expect(await machine.plugin('GC', 'web-1', { ...valid, name: 'other' })).toMatchObject({ exitCode: 0 })
+    expect(await machine.script('ovs-vsctl list-ports br-int')).toContain('_h')
+    expect(await machine.plugin('GC', 'web-1', valid)).toMatchObject({ exitCode: 0 })
+    expect(await machine.script('ovs-vsctl list-ports br-int')).not.toContain('_h')
+  })
+})
