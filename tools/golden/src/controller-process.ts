@@ -26,7 +26,12 @@ export async function startController(
     ],
     {
       stdio: ['ignore', log, log],
-      env: { PATH: process.env['PATH'] ?? '', POD_NAMESPACE: 'kube-system', POD_NAME: 'kube-ovn-controller', NODE_NAME: 'n1' },
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        POD_NAMESPACE: 'kube-system',
+        POD_NAME: 'kube-ovn-controller',
+        NODE_NAME: 'n1',
+      },
     },
   )
   const exited = once(child, 'exit')

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '@kube-ovn/process'
@@ -8,6 +8,7 @@ import type { GoldenCase } from '@kube-ovn/testing-golden'
 import { startController } from './controller-process.ts'
 import { groupByProfile, startStage } from './stage.ts'
 import { printCase } from './report.ts'
+import { servedCases } from './served-cases.ts'
 
 const repository = join(import.meta.dirname, '../../..')
 const recorded = join(repository, 'libs/testing/golden/cases')
@@ -20,17 +21,6 @@ const help = `Replays recorded cases of the original against our controller and 
   npm run golden -- FOLDER          any folder of cases, also outside the project
 `
 
-/** Cases that are equal; the others of the recording wait for features that are not there yet. */
-const served = [
-  'base',
-  'pods/plain-v4',
-  'pods/plain-dual',
-  'pods/burst',
-  'pods/completed',
-  'subnets/namespaces-exclude',
-  'subnets/v4-host-bits',
-]
-
 const settleMs = 2000
 
 async function main(args: readonly string[]): Promise<number> {
@@ -38,12 +28,12 @@ async function main(args: readonly string[]): Promise<number> {
     process.stdout.write(help)
     return 0
   }
-  const folders = args.length === 0 ? served : args
+  const folders = args.length === 0 ? servedCases : args
   const cases = (await Promise.all(folders.map((folder) => findCases(folderOf(folder))))).flat()
   const declared = await readDifferences(join(repository, 'docs/differences.md'))
-  const page = await readFile(join(repository, 'docs/differences.md'), 'utf8')
-  console.log(`differences declared in docs/differences.md (${page.length} bytes):`)
-  for (const one of declared) console.log(`  ${one.in} ${one.kind} ${(one.path ?? ['*']).join('.')}: ${one.why}`)
+  console.log('differences declared in docs/differences.md:')
+  for (const one of declared)
+    console.log(`  ${one.in} ${one.kind} ${(one.path ?? ['*']).join('.')}: ${one.why}`)
 
   const logs = await mkdtemp(join(tmpdir(), 'kube-ovn-golden-'))
   console.log(`logs of the controller: ${logs}`)

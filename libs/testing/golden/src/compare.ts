@@ -10,7 +10,11 @@ export interface Difference {
 }
 
 /** Compares what was recorded with what was found, without the differences that are declared. */
-export function compareDumps(recorded: Dump, found: Dump, declared: readonly DeclaredDifference[]): readonly Difference[] {
+export function compareDumps(
+  recorded: Dump,
+  found: Dump,
+  declared: readonly DeclaredDifference[],
+): readonly Difference[] {
   const kinds = [...new Set([...Object.keys(recorded), ...Object.keys(found)])].sort()
   return kinds.flatMap((kind) => {
     const rules = declared.filter((rule) => matches(rule.kind, kind))
@@ -72,6 +76,9 @@ function isHollow(value: Json): boolean {
 }
 
 function matches(pattern: string, text: string): boolean {
-  const source = pattern.split('*').map((part) => part.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&')).join('.*')
+  const source = pattern
+    .split('*')
+    .map((part) => part.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&'))
+    .join('.*')
   return new RegExp(`^${source}$`).test(text)
 }

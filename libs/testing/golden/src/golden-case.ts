@@ -6,7 +6,11 @@ import { parseAllDocuments } from 'yaml'
 export type Profile = 'dual' | 'v4' | 'v6'
 
 /** A manifest that names its kind. */
-export type Manifest = KubeObject & { readonly apiVersion: string; readonly kind: string; readonly status?: unknown }
+export type Manifest = KubeObject & {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly status?: unknown
+}
 
 /** One file of a case, and what is done with its objects. */
 export interface Step {

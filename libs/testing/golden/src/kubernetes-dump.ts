@@ -66,9 +66,11 @@ function plain(object: KubeObject): JsonObject {
 
 /** Names the MAC addresses of nodes, of recorded addresses, and of pods, in this order. */
 export function learnKubernetesMacs(raw: RawObjects, macs: MacNames): void {
-  const annotation = (object: JsonObject): string => text(at(object, 'metadata', 'annotations', 'ovn.kubernetes.io/mac_address'))
+  const annotation = (object: JsonObject): string =>
+    text(at(object, 'metadata', 'annotations', 'ovn.kubernetes.io/mac_address'))
   for (const node of raw.get('Node') ?? []) macs.learn(annotation(node), `node-${nameOf(node)}`)
-  for (const ip of sorted(raw.get('IP') ?? [])) macs.learn(text(at(ip, 'spec', 'macAddress')), `IP/${nameOf(ip)}`)
+  for (const ip of sorted(raw.get('IP') ?? []))
+    macs.learn(text(at(ip, 'spec', 'macAddress')), `IP/${nameOf(ip)}`)
   for (const pod of sorted(raw.get('Pod') ?? [])) {
     macs.learn(annotation(pod), `pod:${text(at(pod, 'metadata', 'namespace'))}/${nameOf(pod)}`)
   }
@@ -85,7 +87,9 @@ export function dumpKubernetes(raw: RawObjects, macs: MacNames): Dump {
       .map((object) => sortKeys(mapTexts(withoutEmpty(shown(kind, object)), name)) as JsonObject)
       .sort((a, b) => (sortText(a) < sortText(b) ? -1 : 1)),
   ])
-  return Object.fromEntries(kinds.filter(([, objects]) => objects.length > 0).sort(([a], [b]) => (a < b ? -1 : 1)))
+  return Object.fromEntries(
+    kinds.filter(([, objects]) => objects.length > 0).sort(([a], [b]) => (a < b ? -1 : 1)),
+  )
 }
 
 function isServerOwned(kind: string, name: string): boolean {
@@ -127,7 +131,8 @@ function shownMetadata(metadata: JsonObject): JsonObject {
     ...kept,
     annotations: Object.fromEntries(
       Object.entries(annotations).filter(
-        ([key]) => !/^(kubectl\.|endpoints\.kubernetes\.io\/last-change|deployment\.kubernetes\.io)/.test(key),
+        ([key]) =>
+          !/^(kubectl\.|endpoints\.kubernetes\.io\/last-change|deployment\.kubernetes\.io)/.test(key),
       ),
     ),
     ownerReferences: owners.map((owner) => (isObject(owner) ? omit(owner, ['uid']) : owner)),
@@ -164,11 +169,19 @@ function withoutTimes(value: Json): Json {
 /** Lists in a status whose order means nothing. */
 function withSortedLists(status: Json): Json {
   if (!isObject(status)) return status
-  const unordered: ReadonlySet<string> = new Set(['conditions', 'readyNodes', 'notReadyNodes', 'vlans', 'subnets'])
+  const unordered: ReadonlySet<string> = new Set([
+    'conditions',
+    'readyNodes',
+    'notReadyNodes',
+    'vlans',
+    'subnets',
+  ])
   return Object.fromEntries(
     Object.entries(status).map(([key, value]) => [
       key,
-      unordered.has(key) && isList(value) ? [...value].sort((a, b) => (listText(a) < listText(b) ? -1 : 1)) : value,
+      unordered.has(key) && isList(value)
+        ? [...value].sort((a, b) => (listText(a) < listText(b) ? -1 : 1))
+        : value,
     ]),
   )
 }

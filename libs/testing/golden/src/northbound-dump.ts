@@ -48,11 +48,13 @@ export const northboundTables = (Object.keys(ovnNorthboundSchema.tables) as read
 /** Names the MAC addresses of ports, router ports before switch ports. */
 export function learnNorthboundMacs(cache: Cache<OvnNorthbound>, macs: MacNames): void {
   for (const port of byName(cache.scan('Logical_Router_Port'))) macs.learn(port.mac, port.name)
-  for (const port of byName(cache.scan('Logical_Switch_Port'))) macs.learn(port.addresses.join(' '), port.name)
+  for (const port of byName(cache.scan('Logical_Switch_Port')))
+    macs.learn(port.addresses.join(' '), port.name)
   for (const nat of cache.scan('NAT')) macs.learn(nat.external_mac ?? '', `nat:${nat.external_ip}`)
   for (const dhcp of cache.scan('DHCP_Options')) {
     const { ls = '', port = '', protocol = '' } = dhcp.external_ids
-    for (const key of ['server_mac', 'server_id']) macs.learn(dhcp.options[key] ?? '', `dhcp:${ls}:${port}:${protocol}`)
+    for (const key of ['server_mac', 'server_id'])
+      macs.learn(dhcp.options[key] ?? '', `dhcp:${ls}:${port}:${protocol}`)
   }
 }
 
@@ -64,7 +66,8 @@ function byName<R extends { readonly name: string }>(rows: Iterable<R>): readonl
 export function dumpNorthbound(cache: Cache<OvnNorthbound>, macs: MacNames): Dump {
   const names = new Map<string, string>()
   for (const table of northboundTables) {
-    for (const row of cache.scan(table)) names.set(row._uuid, `${table}:${naturalName(table, row as unknown as Row)}`)
+    for (const row of cache.scan(table))
+      names.set(row._uuid, `${table}:${naturalName(table, row as unknown as Row)}`)
   }
   const name = (text: string): string => macs.apply(names.get(text) ?? text)
   const tables = northboundTables.map((table): [string, readonly JsonObject[]] => {
@@ -97,7 +100,9 @@ function sortedList(column: string, list: readonly Json[]): readonly Json[] {
 }
 
 function distinct<T extends Json>(sorted: readonly T[]): readonly T[] {
-  return sorted.filter((value, index) => index === 0 || canonicalText(value) !== canonicalText(sorted[index - 1] ?? null))
+  return sorted.filter(
+    (value, index) => index === 0 || canonicalText(value) !== canonicalText(sorted[index - 1] ?? null),
+  )
 }
 
 function isDefault(value: Json, hasAbsence: boolean): boolean {
@@ -108,8 +113,9 @@ function isDefault(value: Json, hasAbsence: boolean): boolean {
 
 /** Whether a column may have no value, so that an empty text or a zero is one that somebody chose. */
 function isOptional(table: string, column: string): boolean {
-  const tables: Readonly<Record<string, { readonly columns: Readonly<Record<string, { readonly type: unknown }>> }>> =
-    ovnNorthboundSchema.tables
+  const tables: Readonly<
+    Record<string, { readonly columns: Readonly<Record<string, { readonly type: unknown }>> }>
+  > = ovnNorthboundSchema.tables
   const type = tables[table]?.columns[column]?.type
   return typeof type === 'object' && type !== null && 'min' in type && type.min === 0
 }

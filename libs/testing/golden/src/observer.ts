@@ -25,7 +25,12 @@ export class Observer implements AsyncDisposable {
     this.#lastChangeMs = clock.monotonic()
   }
 
-  static async start(client: KubeClient, northboundAddress: string, clock: Clock, logger: Logger): Promise<Observer> {
+  static async start(
+    client: KubeClient,
+    northboundAddress: string,
+    clock: Clock,
+    logger: Logger,
+  ): Promise<Observer> {
     const northbound = new OvsdbClient<OvnNorthbound>({
       endpoints: [northboundAddress],
       schema: ovnNorthboundSchema,

@@ -47,11 +47,21 @@ export async function replayCase(golden: GoldenCase, options: ReplayOptions): Pr
     results.push(await compareStep(golden, step, await observer.snapshot(manifests), options.declared))
   }
 
-  await until(client, subnets, (store) => (store.get('ovn-default')?.status?.conditions ?? []).length > 0, clock)
+  await until(
+    client,
+    subnets,
+    (store) => (store.get('ovn-default')?.status?.conditions ?? []).length > 0,
+    clock,
+  )
   for (let index = 1; index <= golden.nodes; index++) {
     const node = recordedNode(index, golden.profile)
     await client.create(nodes, node)
-    await until(client, nodes, (store) => isAllocated(store.get(node.metadata.name), nodeAnnotations.allocated.key), clock)
+    await until(
+      client,
+      nodes,
+      (store) => isAllocated(store.get(node.metadata.name), nodeAnnotations.allocated.key),
+      clock,
+    )
   }
   await observer.quiet(options.settleMs)
   if (golden.hasStart) await record('00')
@@ -85,7 +95,13 @@ async function play(step: Step, object: Manifest, client: KubeClient, clock: Clo
       await until(client, resource, (store) => store.get(objectKey({ metadata: ref })) === undefined, clock)
       return
     case 'patch-status':
-      await client.patch(resource, ref, 'application/merge-patch+json', { status: object.status }, { subresource: 'status' })
+      await client.patch(
+        resource,
+        ref,
+        'application/merge-patch+json',
+        { status: object.status },
+        { subresource: 'status' },
+      )
       return
     case 'apply':
       await apply(client, resource, ref, object)
@@ -94,10 +110,18 @@ async function play(step: Step, object: Manifest, client: KubeClient, clock: Clo
 }
 
 /** Server-side apply, again while something that it refers to (a namespace's service account) is still being made. */
-async function apply(client: KubeClient, resource: Resource, ref: ObjectRef, object: Manifest): Promise<void> {
+async function apply(
+  client: KubeClient,
+  resource: Resource,
+  ref: ObjectRef,
+  object: Manifest,
+): Promise<void> {
   for (let attempt = 0; ; attempt++) {
     try {
-      await client.patch(resource, ref, 'application/apply-patch+yaml', object, { fieldManager: 'golden', force: true })
+      await client.patch(resource, ref, 'application/apply-patch+yaml', object, {
+        fieldManager: 'golden',
+        force: true,
+      })
       return
     } catch (error) {
       const isPassing = error instanceof KubeConflictError || error instanceof KubeNotFoundError
@@ -113,7 +137,12 @@ async function processed(object: Manifest, client: KubeClient, clock: Clock): Pr
     await until(client, subnets, (store) => (store.get(name)?.status?.conditions ?? []).length > 0, clock)
   } else if (object.kind === 'Pod' && !isHostNetwork(object)) {
     const pods = resourceOf(object)
-    await until(client, pods, (store) => isAllocated(store.get(`${namespace}/${name}`), podAnnotations().allocated.key), clock)
+    await until(
+      client,
+      pods,
+      (store) => isAllocated(store.get(`${namespace}/${name}`), podAnnotations().allocated.key),
+      clock,
+    )
   }
 }
 
@@ -146,7 +175,8 @@ async function until<T extends KubeObject>(
 
 function resourceOf(object: Manifest): Resource {
   const found = dumpedResources.find(
-    ({ group, version, kind }) => kind === object.kind && object.apiVersion === (group === '' ? version : `${group}/${version}`),
+    ({ group, version, kind }) =>
+      kind === object.kind && object.apiVersion === (group === '' ? version : `${group}/${version}`),
   )
   if (found === undefined) throw new TypeError(`no resource is known for ${object.apiVersion} ${object.kind}`)
   return found

@@ -59,14 +59,17 @@ export class StandInKubelet implements AsyncDisposable {
         lastTransitionTime: now,
       })),
     }
-    this.#write(this.#client.patch(pods, ref, 'application/merge-patch+json', { status }, { subresource: 'status' }))
+    this.#write(
+      this.#client.patch(pods, ref, 'application/merge-patch+json', { status }, { subresource: 'status' }),
+    )
   }
 
   #write(write: Promise<unknown>): void {
     const done = write
       .catch((error: unknown) => {
         // A pod that went away meanwhile needs nothing any more.
-        if (!(error instanceof Error && 'code' in error && error.code === 'kube-not-found')) this.#failure ??= error
+        if (!(error instanceof Error && 'code' in error && error.code === 'kube-not-found'))
+          this.#failure ??= error
       })
       .finally(() => this.#writes.delete(done))
     this.#writes.add(done)
