@@ -3,7 +3,9 @@ import type { Command, ConfigOf } from '@kube-ovn/process'
 
 /** Flags and environment of upstream's kube-ovn-controller. Those that nothing reads yet say so. */
 const settings = {
-  ovnNbAddr: text('', 'Northbound servers, e.g. tcp:10.0.0.1:6641, separated by commas.', { environment: 'OVN_NB_ADDR' }),
+  ovnNbAddr: text('', 'Northbound servers, e.g. tcp:10.0.0.1:6641, separated by commas.', {
+    environment: 'OVN_NB_ADDR',
+  }),
   ovnSbAddr: text('', 'Southbound servers. Nothing is read from there yet.', { environment: 'OVN_SB_ADDR' }),
   ovnDbIps: list('', 'Addresses of the database servers, when no address is given.', {
     environment: 'OVN_DB_IPS',
@@ -12,16 +14,24 @@ const settings = {
   ovnTimeout: wholeNumber(60, 'Accepted for compatibility: transactions fail with their connection.'),
   ovsdbConTimeout: wholeNumber(3, 'Seconds until a connection attempt to a database fails.'),
   ovsdbConMaxretry: wholeNumber(60, 'Accepted for compatibility: attempts never end.'),
-  ovsdbInactivityTimeout: wholeNumber(10, 'Seconds of silence after which a database server is probed; 0 switches it off.'),
+  ovsdbInactivityTimeout: wholeNumber(
+    10,
+    'Seconds of silence after which a database server is probed; 0 switches it off.',
+  ),
   custCrdRetryMinDelay: wholeNumber(1, 'Accepted for compatibility, without effect.'),
   custCrdRetryMaxDelay: wholeNumber(20, 'Accepted for compatibility, without effect.'),
-  kubeconfig: text('', 'File with the way to the API server; empty inside a cluster.', { environment: 'KUBECONFIG' }),
+  kubeconfig: text('', 'File with the way to the API server; empty inside a cluster.', {
+    environment: 'KUBECONFIG',
+  }),
   defaultLs: text('ovn-default', 'Name of the default subnet.'),
   defaultCidr: text('10.16.0.0/16', 'Prefix of the default subnet: v4, v6 or v4,v6.'),
   defaultGateway: text('', 'Gateway of the default subnet; empty for the first address.'),
   defaultGatewayCheck: switchedOn(true, 'Check the gateway of the default subnet.'),
   defaultLogicalGateway: switchedOn(false, 'For an underlay default subnet, not served yet.'),
-  defaultExcludeIps: list('', 'Addresses of the default subnet that are never allocated; empty for the gateway.'),
+  defaultExcludeIps: list(
+    '',
+    'Addresses of the default subnet that are never allocated; empty for the gateway.',
+  ),
   defaultU2oInterconnection: switchedOn(false, 'For an underlay default subnet, not served yet.'),
   clusterRouter: text('ovn-cluster', 'Name of the default VPC and of its router.'),
   nodeSwitch: text('join', "Name of the subnet of the nodes' ports."),
@@ -31,15 +41,28 @@ const settings = {
   clusterTcpLoadbalancer: text('cluster-tcp-loadbalancer', 'Name of a load balancer, not served yet.'),
   clusterUdpLoadbalancer: text('cluster-udp-loadbalancer', 'Name of a load balancer, not served yet.'),
   clusterSctpLoadbalancer: text('cluster-sctp-loadbalancer', 'Name of a load balancer, not served yet.'),
-  clusterTcpSessionLoadbalancer: text('cluster-tcp-session-loadbalancer', 'Name of a load balancer, not served yet.'),
-  clusterUdpSessionLoadbalancer: text('cluster-udp-session-loadbalancer', 'Name of a load balancer, not served yet.'),
-  clusterSctpSessionLoadbalancer: text('cluster-sctp-session-loadbalancer', 'Name of a load balancer, not served yet.'),
+  clusterTcpSessionLoadbalancer: text(
+    'cluster-tcp-session-loadbalancer',
+    'Name of a load balancer, not served yet.',
+  ),
+  clusterUdpSessionLoadbalancer: text(
+    'cluster-udp-session-loadbalancer',
+    'Name of a load balancer, not served yet.',
+  ),
+  clusterSctpSessionLoadbalancer: text(
+    'cluster-sctp-session-loadbalancer',
+    'Name of a load balancer, not served yet.',
+  ),
   workerNum: wholeNumber(3, 'Accepted for compatibility: keys are batched.'),
   enablePprof: switchedOn(false, 'Accepted for compatibility, without effect.'),
   pprofPort: wholeNumber(10660, 'Port of health checks and metrics.'),
   secureServing: switchedOn(false, 'Accepted for compatibility, not served yet.'),
   nodepgProbeTime: wholeNumber(1, 'Accepted for compatibility: port groups follow changes.'),
-  networkType: oneOf(['geneve', 'vxlan', 'stt', 'vlan'], 'geneve', 'Protocol of tunnels. vlan is not served yet.'),
+  networkType: oneOf(
+    ['geneve', 'vxlan', 'stt', 'vlan'],
+    'geneve',
+    'Protocol of tunnels. vlan is not served yet.',
+  ),
   defaultProviderName: text('provider', 'For an underlay default subnet, not served yet.'),
   defaultInterfaceName: text('', 'For an underlay default subnet, not served yet.'),
   defaultExchangeLinkName: switchedOn(false, 'For an underlay default subnet, not served yet.'),
@@ -84,15 +107,27 @@ const settings = {
   leaderElectLeaseDuration: duration('30s', 'How long the others wait for a leader that is silent.'),
   leaderElectRenewDeadline: duration('20s', 'How long the leader tries to renew before it gives up.'),
   leaderElectRetryPeriod: duration('6s', 'Time between two tries to get or renew the lease.'),
-  podName: text('', 'Name of the own pod, identity in the election.', { environment: 'POD_NAME', isEnvironmentOnly: true }),
-  podNamespace: text('kube-system', 'Namespace of the lease.', { environment: 'POD_NAMESPACE', isEnvironmentOnly: true }),
+  podName: text('', 'Name of the own pod, identity in the election.', {
+    environment: 'POD_NAME',
+    isEnvironmentOnly: true,
+  }),
+  podNamespace: text('kube-system', 'Namespace of the lease.', {
+    environment: 'POD_NAMESPACE',
+    isEnvironmentOnly: true,
+  }),
   podIps: list('', 'Own addresses.', { environment: 'POD_IPS', isEnvironmentOnly: true }),
   enableBindLocalIp: switchedOn(false, 'Listen on the own addresses only.', {
     environment: 'ENABLE_BIND_LOCAL_IP',
     isEnvironmentOnly: true,
   }),
-  enableSsl: switchedOn(false, 'Talk TLS to the databases.', { environment: 'ENABLE_SSL', isEnvironmentOnly: true }),
-  nbPort: wholeNumber(6641, 'Port of the Northbound.', { environment: 'KUBE_OVN_NB_PORT', isEnvironmentOnly: true }),
+  enableSsl: switchedOn(false, 'Talk TLS to the databases.', {
+    environment: 'ENABLE_SSL',
+    isEnvironmentOnly: true,
+  }),
+  nbPort: wholeNumber(6641, 'Port of the Northbound.', {
+    environment: 'KUBE_OVN_NB_PORT',
+    isEnvironmentOnly: true,
+  }),
   apiServerHost: text('', 'Address of Service default/kubernetes.', {
     environment: 'KUBERNETES_SERVICE_HOST',
     isEnvironmentOnly: true,

@@ -1,48 +1,30 @@
-import { needsPort, storeIndex } from '@kube-ovn/features-control'
-import { podAnnotations } from '@kube-ovn/annotations'
-import { Informer, namespaces, nodes, pods } from '@kube-ovn/kube'
-import type { KubeClient, Pod } from '@kube-ovn/kube'
-import { ipResource, subnetResource, vpcResource } from '@kube-ovn/kube-api'
-import type { Ip } from '@kube-ovn/kube-api'
+import { watched, type WatchedStores } from '@kube-ovn/features-control'
+import { Informer } from '@kube-ovn/kube'
+import type { KubeClient } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
 import { systemClock } from '@kube-ovn/process'
-import { trimNode, trimPod } from './trim.ts'
 
-/** Watches what the features decide by, indexed by what they look up. */
+/** Makes an informer for each resource that the features decide by. */
 export function createInformers(client: KubeClient, logger: Logger) {
   const common = { client, clock: systemClock, logger }
   return {
-    pods: new Informer({
-      ...common,
-      resource: pods,
-      trim: trimPod,
-      indexes: {
-        [storeIndex.podsByNode]: (pod) => [pod.spec?.nodeName ?? ''],
-        [storeIndex.podsWaiting]: (pod) => (isWaiting(pod) ? ['true'] : []),
-      },
-    }),
-    nodes: new Informer({ ...common, resource: nodes, trim: trimNode }),
-    namespaces: new Informer({ ...common, resource: namespaces }),
-    subnets: new Informer({ ...common, resource: subnetResource }),
-    vpcs: new Informer({ ...common, resource: vpcResource }),
-    ips: new Informer({
-      ...common,
-      resource: ipResource,
-      indexes: {
-        [storeIndex.ipsBySubnet]: (ip) => [ip.spec?.subnet ?? ''],
-        [storeIndex.ipsByPod]: (ip) => podsOf(ip),
-      },
-    }),
+    pods: new Informer({ ...common, ...watched.pods }),
+    nodes: new Informer({ ...common, ...watched.nodes }),
+    namespaces: new Informer({ ...common, ...watched.namespaces }),
+    subnets: new Informer({ ...common, ...watched.subnets }),
+    vpcs: new Informer({ ...common, ...watched.vpcs }),
+    ips: new Informer({ ...common, ...watched.ips }),
   }
 }
 
-export type Informers = ReturnType<typeof createInformers>
-
-function isWaiting(pod: Pod): boolean {
-  return needsPort(pod) && podAnnotations().allocated.read(pod.metadata.annotations) !== true
-}
-
-function podsOf(ip: Ip): readonly string[] {
-  const { namespace = '', podName = '' } = ip.spec ?? {}
-  return namespace === '' ? [] : [`${namespace}/${podName}`]
+export function storesOf(informers: ReturnType<typeof createInformers>): WatchedStores {
+  const { pods, nodes, namespaces, subnets, vpcs, ips } = informers
+  return {
+    pods: pods.store,
+    nodes: nodes.store,
+    namespaces: namespaces.store,
+    subnets: subnets.store,
+    vpcs: vpcs.store,
+    ips: ips.store,
+  }
 }

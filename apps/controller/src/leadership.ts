@@ -1,4 +1,5 @@
-import { restoreLeases, restoreNetworks } from '@kube-ovn/features-control'
+import { randomBytes } from 'node:crypto'
+import { controlFeatures, createWorld, forkWorld, restoreWorld } from '@kube-ovn/features-control'
 import type { ControlSettings } from '@kube-ovn/features-control'
 import type { EventRecorder, KubeClient } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
@@ -8,9 +9,7 @@ import { systemClock } from '@kube-ovn/process'
 import { Kernel, kubeObjects, Signals } from '@kube-ovn/reconcile'
 import type { KernelMetrics } from '@kube-ovn/telemetry'
 import type { OvsdbClient } from 'ovsdb-client'
-import { features } from './features.ts'
-import { createInformers } from './informers.ts'
-import { createWorld, forkWorld } from './world.ts'
+import { createInformers, storesOf } from './informers.ts'
 
 export interface LeadershipOptions {
   readonly client: KubeClient
@@ -20,6 +19,9 @@ export interface LeadershipOptions {
   readonly metrics: KernelMetrics
   readonly log: Logger
 }
+
+/** Every transaction asserts this lock of the Northbound. */
+const lockName = 'kube-ovn-controller'
 
 /**
  * Does the work of the leader until the signal is aborted.
@@ -32,6 +34,8 @@ export async function lead(
   onKernel: (kernel: Kernel<unknown> | undefined) => void,
 ): Promise<void> {
   const { client, northbound, settings, log } = options
+  // The election has decided: a leader before, which may be cut off, must not write any more.
+  const lock = northbound.lock(lockName, { steal: true })
   await using stack = new AsyncDisposableStack()
   const startedMs = systemClock.monotonic()
   const informers = createInformers(client, log)
@@ -39,19 +43,33 @@ export async function lead(
     stack.use(informer)
     informer.start(signal)
   }
-  await Promise.all([northbound.connect(signal), ...Object.values(informers).map((informer) => informer.synced)])
+  await Promise.all([
+    northbound.connect(signal),
+    ...Object.values(informers).map((informer) => informer.synced),
+  ])
 
   const signals = new Signals()
-  const world = createWorld({ settings, informers, northbound: northbound.cache, signals })
-  restoreNetworks(world)
-  restoreLeases(world, log)
+  const world = createWorld({
+    settings,
+    stores: storesOf(informers),
+    northbound: northbound.cache,
+    signals,
+    clock: systemClock,
+    randomBytes,
+  })
+  restoreWorld(world, log)
   const kernel = new Kernel({
-    features,
+    features: controlFeatures,
     world,
     forkWorld,
     database: northbound,
     schema: ovnNorthboundSchema,
-    objects: kubeObjects({ client, informers: Object.values(informers), record: (event) => record(options.recorder, event) }),
+    lock: lock.name,
+    objects: kubeObjects({
+      client,
+      informers: Object.values(informers),
+      record: (event) => record(options.recorder, event),
+    }),
     signals,
     clock: systemClock,
     logger: log,

@@ -54,7 +54,9 @@ function checkPrefixes(config: ControllerConfig): void {
     ...prefixesOf('--service-cluster-ip-range', config.serviceClusterIpRange),
   ]
   for (const [index, one] of prefixes.entries()) {
-    const other = prefixes.slice(index + 1).find(({ flag, cidr }) => flag !== one.flag && overlaps(cidr, one.cidr))
+    const other = prefixes
+      .slice(index + 1)
+      .find(({ flag, cidr }) => flag !== one.flag && overlaps(cidr, one.cidr))
     if (other === undefined) continue
     const cure = `choose a prefix that does not overlap ${networkText(other.cidr)} of ${other.flag}`
     throw new ConfigInvalidError({ field: one.flag, value: networkText(one.cidr), cure })

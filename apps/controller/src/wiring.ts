@@ -16,7 +16,11 @@ const component = 'kube-ovn-controller'
 const unservedLimitMs = 60_000
 
 /** Serves health checks, and leads whenever this process is elected, until the signal is aborted. */
-export async function runController(config: ControllerConfig, log: Logger, signal: AbortSignal): Promise<void> {
+export async function runController(
+  config: ControllerConfig,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
   const settings = settingsOf(config)
   await using stack = new AsyncDisposableStack()
   const registry = processRegistry()
@@ -29,14 +33,17 @@ export async function runController(config: ControllerConfig, log: Logger, signa
       ...(config.enableMetrics ? { registry } : {}),
       liveness: () => [],
       // A candidate is ready to take over.
-      readiness: () => (kernel === undefined || kernel.isReady(unservedLimitMs) ? [] : ['keys are not served']),
+      readiness: () =>
+        kernel === undefined || kernel.isReady(unservedLimitMs) ? [] : ['keys are not served'],
     }),
   )
   const instance = config.podName === '' ? hostname() : config.podName
   const client = stack.use(
     new KubeClient(await loadAccess(config.kubeconfig), { userAgent: `${component}/${upstreamVersion}` }),
   )
-  const recorder = stack.use(new EventRecorder({ client, clock: systemClock, logger: log, component, instance }))
+  const recorder = stack.use(
+    new EventRecorder({ client, clock: systemClock, logger: log, component, instance }),
+  )
 
   const deposed = Promise.withResolvers<void>()
   const elector = new LeaderElector({

@@ -22,6 +22,8 @@ export interface ControlWorld {
   readonly networks: Map<string, Network>
   /** MAC addresses of router ports, so that a port that somebody deleted comes back with the address peers know. */
   readonly routerMacs: Map<string, string>
+  /** Keys of pods that should have a port and could not be given one: they try again when something changes. */
+  readonly unplacedPods: Set<string>
   /** Makes a random, locally administered unicast MAC address. */
   newMac(): string
   /** Milliseconds since the epoch. */
@@ -38,10 +40,6 @@ export type ControlSignal = 'network' | 'addresses'
 
 /** Names of the index functions of the stores. */
 export const storeIndex = {
-  /** Pods on a node. */
-  podsByNode: 'node',
-  /** Pods that should have an address and have none yet, all under one value. */
-  podsWaiting: 'waiting',
   /** IP objects of a subnet. */
   ipsBySubnet: 'subnet',
   /** IP objects of a pod, by `namespace/name`. */

@@ -4,6 +4,7 @@ import type { Lease } from '@kube-ovn/ipam'
 import { apiVersion, ipResource, type Ip } from '@kube-ovn/kube-api'
 import type { OwnerReference } from '@kube-ovn/kube-api/core'
 import type { KubePatch } from '@kube-ovn/reconcile'
+import { isReservation } from './recorded.ts'
 
 /** What an IP object records beside the addresses. */
 export interface AddressHolder {
@@ -24,7 +25,8 @@ export interface AddressHolder {
 export function desiredIpObject(holder: AddressHolder, lease: Lease, existing: Ip | undefined): KubePatch {
   const { name } = holder
   if (existing?.metadata.deletionTimestamp !== undefined) return ipObjectRemoval(name)
-  const labels = ipLabels({ subnet: lease.subnet, nodeName: holder.nodeName, isReserved: false })
+  const isReserved = existing !== undefined && isReservation(existing)
+  const labels = ipLabels({ subnet: lease.subnet, nodeName: holder.nodeName, isReserved })
   const spec = {
     podName: holder.podName,
     namespace: holder.namespace,

@@ -32,9 +32,8 @@ import type { NodeSnapshot } from './snapshot.ts'
 export function desiredNode(node: NodeSnapshot): Desired {
   if (node.uid === undefined) return { ...nothing, patches: [ipObjectRemoval(nodePortName(node.name))] }
   const { join } = node
-  if (join === undefined) {
-    return { ...nothing, hold: true, ...(node.problem === undefined ? {} : { problem: node.problem }) }
-  }
+  const problem = node.problem === undefined ? {} : { problem: node.problem }
+  if (join === undefined) return { ...nothing, hold: true, ...problem }
   const policies = desiredPolicies(node, join.lease)
   const router = ref(logicalRouter, join.network.vpc)
   return {
@@ -45,6 +44,7 @@ export function desiredNode(node: NodeSnapshot): Desired {
       ...policies.map((policy) => memberOf(router, 'policies', ref(policy.kind, policy.id))),
     ],
     patches: desiredObjects(node, join.network, join.lease),
+    ...problem,
   }
 }
 

@@ -33,14 +33,9 @@ export const node: Feature<string, NodeSnapshot, ControlWorld> = {
       resource: nodes,
       keys: (change: ObjectChange<Node>) => (hasOtherNetwork(change) ? [change.key] : []),
     },
-    {
-      on: 'signal',
-      signal: 'network',
-      keys: (name, world) =>
-        name === world.settings.nodeSwitch.name
-          ? [...world.nodes.values()].map((object) => object.metadata.name)
-          : [],
-    },
+    { on: 'signal', signal: 'network', keys: allNodes },
+    // A node for which there was no address takes one that became free.
+    { on: 'signal', signal: 'addresses', keys: allNodes },
     {
       on: 'object',
       resource: ipResource,
@@ -49,6 +44,11 @@ export const node: Feature<string, NodeSnapshot, ControlWorld> = {
   ],
   observe: observeNode,
   desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredNode(snapshot)),
+}
+
+function allNodes(subnet: string, world: ControlWorld): readonly string[] {
+  if (subnet !== world.settings.nodeSwitch.name) return []
+  return [...world.nodes.values()].map((object) => object.metadata.name)
 }
 
 /** The node whose record this is; pods have a namespace. */

@@ -1,7 +1,6 @@
 import { nodeAnnotations } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
-import type { DualStackIp } from '@kube-ovn/ip'
-import type { Lease } from '@kube-ovn/ipam'
+import type { AllocateRequest, Lease } from '@kube-ovn/ipam'
 import type { Node } from '@kube-ovn/kube-api/core'
 import type { Ip } from '@kube-ovn/kube-api'
 import { nodePortName } from '@kube-ovn/ovn-names'
@@ -28,7 +27,8 @@ export function observeNode(name: string, world: ControlWorld): NodeSnapshot | u
   const port = nodePortName(name)
   const ipObject = world.ips.get(port)
   if (node === undefined) {
-    world.ipam.release(port)
+    const released = world.ipam.release(port)
+    if (released !== undefined) world.raise('addresses', released.subnet)
     return ipObject === undefined ? undefined : { ...absent, name, ipObject }
   }
   const network = world.networks.get(world.settings.nodeSwitch.name)
@@ -56,47 +56,47 @@ const absent = {
 }
 
 interface Allocation {
-  readonly lease?: Lease
+  readonly lease: Lease | undefined
   readonly problem: KubeOvnError | undefined
 }
 
-/** Takes the addresses that the node had, unless they are not to be had any more. */
+/**
+ * Takes the addresses that the node had, unless they are not to be had any more.
+ *
+ * Asking again completes what the node holds when its network has gained a family.
+ */
 function allocate(node: Node, network: Network, world: ControlWorld): Allocation {
   const nic = nodePortName(node.metadata.name)
   const request = { subnet: network.name, nic, owner: nic }
-  const known = world.ipam.lease(nic)
-  if (known !== undefined) return { lease: known, problem: undefined }
-  const before = recorded(node)
-  try {
-    return { lease: world.ipam.allocate({ ...request, ...before }), problem: undefined }
-  } catch (error) {
-    if (!(error instanceof KubeOvnError)) throw error
-    return before.static === undefined ? { problem: error } : allocateAny(request, world)
-  }
+  const held = world.ipam.lease(nic)
+  const before = held === undefined ? recorded(node) : undefined
+  const first = before === undefined ? undefined : tryAllocate({ ...request, ...before }, world)
+  if (first?.lease !== undefined) return first
+  const { lease, problem } = tryAllocate(request, world)
+  return { lease: lease ?? held, problem }
 }
 
-function allocateAny(
-  request: { readonly subnet: string; readonly nic: string; readonly owner: string },
-  world: ControlWorld,
-): Allocation {
+function tryAllocate(request: AllocateRequest, world: ControlWorld): Allocation {
   try {
     return { lease: world.ipam.allocate(request), problem: undefined }
   } catch (error) {
     if (!(error instanceof KubeOvnError)) throw error
-    return { problem: error }
+    return { lease: undefined, problem: error }
   }
 }
 
 /** What the annotations say that the node has; a malformed one counts as none. */
-function recorded(node: Node): { readonly static?: DualStackIp; readonly mac?: string } {
+function recorded(node: Node): Pick<AllocateRequest, 'static' | 'mac'> | undefined {
   const annotations = node.metadata.annotations
   try {
     const addresses = nodeAnnotations.ipAddress.read(annotations)
     const mac = nodeAnnotations.macAddress.read(annotations)
-    if (addresses === undefined || mac === undefined) return {}
-    return nodeAnnotations.allocated.read(annotations) === true ? { static: addresses, mac } : {}
+    const isAllocated = nodeAnnotations.allocated.read(annotations) === true
+    return isAllocated && addresses !== undefined && mac !== undefined
+      ? { static: addresses, mac }
+      : undefined
   } catch (error) {
-    if (error instanceof KubeOvnError) return {}
+    if (error instanceof KubeOvnError) return undefined
     throw error
   }
 }

@@ -1,4 +1,4 @@
-import { ipLabel, podAnnotations } from '@kube-ovn/annotations'
+import { podAnnotations } from '@kube-ovn/annotations'
 import type { KubeOvnError } from '@kube-ovn/errors'
 import { formatIpList } from '@kube-ovn/ip'
 import { pods } from '@kube-ovn/kube-api/core'
@@ -13,6 +13,7 @@ import {
 import { nothing } from '@kube-ovn/reconcile'
 import type { Desired, KubeEvent, KubePatch } from '@kube-ovn/reconcile'
 import { desiredIpObject, ipObjectRemoval } from '../addresses/ip-object.ts'
+import { isReservation } from '../addresses/recorded.ts'
 import { portAddresses } from '../addresses/port-addresses.ts'
 import { externalIds, memberOf, ref } from '../rows.ts'
 import { refusalText } from './refusal.ts'
@@ -29,7 +30,10 @@ import type { PodNeeds, PodSnapshot } from './snapshot.ts'
 export function desiredPod(snapshot: PodSnapshot): Desired {
   const { namespace, name, pod } = snapshot
   const port = podPortName(namespace, name)
-  if (pod === undefined) return { ...nothing, patches: recordsToRemove(snapshot) }
+  if (pod === undefined) {
+    const { problem } = snapshot
+    return { ...nothing, patches: recordsToRemove(snapshot), ...(problem === undefined ? {} : { problem }) }
+  }
   const { placement, problem } = pod
   if (placement === undefined) {
     // A pod that runs keeps what it has: its subnet may only be misspelt for the moment.
@@ -103,7 +107,7 @@ function annotationPatch(
 /** Records of a pod that is gone, of all its networks. What a user reserved outlives the pod. */
 function recordsToRemove({ ipObjects }: PodSnapshot): readonly KubePatch[] {
   return ipObjects
-    .filter((ip) => ip.metadata.labels?.[ipLabel.isReserved] !== 'true')
+    .filter((ip) => !isReservation(ip) || ip.metadata.deletionTimestamp !== undefined)
     .map((ip) => ipObjectRemoval(ip.metadata.name))
 }
 

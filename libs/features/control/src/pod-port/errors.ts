@@ -2,7 +2,10 @@ import { KubeOvnError } from '@kube-ovn/errors'
 import type { RetryClass } from '@kube-ovn/errors'
 
 /** The subnet that a pod is to take its addresses from is not in effect. */
-export class PodSubnetUnavailableError extends KubeOvnError<{ readonly subnet: string; readonly cure: string }> {
+export class PodSubnetUnavailableError extends KubeOvnError<{
+  readonly subnet: string
+  readonly cure: string
+}> {
   readonly code = 'pod-subnet-unavailable'
   readonly retry: RetryClass = 'on-change'
 

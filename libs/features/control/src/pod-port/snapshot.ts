@@ -5,6 +5,7 @@ import type { AllocateRequest, Lease } from '@kube-ovn/ipam'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import type { Ip } from '@kube-ovn/kube-api'
 import { podPortName } from '@kube-ovn/ovn-names'
+import { addressesOf, isReservation, requestOf } from '../addresses/recorded.ts'
 import { subnetsOfNamespace } from '../topology/namespace-subnets.ts'
 import type { Network } from '../topology/network.ts'
 import type { ControlWorld } from '../world.ts'
@@ -20,6 +21,8 @@ export interface PodSnapshot {
   readonly ipObjects: readonly Ip[]
   /** Absent when the pod has no use for a port (any more). */
   readonly pod: PodNeeds | undefined
+  /** Why the addresses that a user reserves can not be had. */
+  readonly problem?: KubeOvnError
 }
 
 export interface PodNeeds {
@@ -40,11 +43,39 @@ export function observePod(key: string, world: ControlWorld): PodSnapshot | unde
   const object = world.pods.get(key)
   const ipObjects = world.ips.find(storeIndex.ipsByPod, key)
   if (object === undefined || !needsPort(object)) {
-    const released = world.ipam.release(podPortName(namespace, name))
-    if (released !== undefined) world.raise('addresses', released.subnet)
-    return ipObjects.length === 0 ? undefined : { namespace, name, ipObjects, pod: undefined }
+    world.unplacedPods.delete(key)
+    const problem = keepReservation(podPortName(namespace, name), key, world)
+    if (ipObjects.length === 0) return undefined
+    return { namespace, name, ipObjects, pod: undefined, ...(problem === undefined ? {} : { problem }) }
   }
-  return { namespace, name, ipObjects, pod: observeNeeds(key, object, world) }
+  const pod = observeNeeds(key, object, world)
+  if (pod.placement === undefined) world.unplacedPods.add(key)
+  else world.unplacedPods.delete(key)
+  return { namespace, name, ipObjects, pod }
+}
+
+/** Without a pod, a NIC has the addresses that a user reserved for it, or none. */
+function keepReservation(nic: string, owner: string, world: ControlWorld): KubeOvnError | undefined {
+  const object = world.ips.get(nic)
+  if (object !== undefined && isReservation(object) && object.metadata.deletionTimestamp === undefined) {
+    return reserve(object, owner, world)
+  }
+  const released = world.ipam.release(nic)
+  if (released !== undefined) world.raise('addresses', released.subnet)
+  return undefined
+}
+
+function reserve(object: Ip, owner: string, world: ControlWorld): KubeOvnError | undefined {
+  const recorded = addressesOf(object)
+  const { name: nic } = object.metadata
+  if (recorded === undefined || world.ipam.lease(nic) !== undefined) return undefined
+  try {
+    world.ipam.allocate({ subnet: object.spec?.subnet ?? '', nic, owner, ...requestOf(recorded) })
+    return undefined
+  } catch (error) {
+    if (error instanceof KubeOvnError) return error
+    throw error
+  }
 }
 
 function observeNeeds(key: string, object: Pod, world: ControlWorld): PodNeeds {
@@ -76,13 +107,8 @@ function place(key: string, pod: Pod, world: ControlWorld): Placement {
   if (held !== undefined && network !== undefined) return { network, lease: held }
   const request = readPodRequest(pod.metadata.annotations)
   const subnets = request.logicalSwitch === undefined ? candidates(pod, world) : [request.logicalSwitch]
-  return firstThatFits(subnets, world, {
-    nic,
-    owner: key,
-    static: request.addresses,
-    mac: request.mac,
-    family: request.family,
-  })
+  const { addresses, mac, family } = request
+  return firstThatFits(subnets, world, { nic, owner: key, static: addresses, mac, family })
 }
 
 function candidates(pod: Pod, world: ControlWorld): readonly string[] {
@@ -101,7 +127,7 @@ function firstThatFits(
   let refusal: KubeOvnError | undefined
   for (const subnet of subnets) {
     const network = world.networks.get(subnet)
-    if (network === undefined || network.isJoin) {
+    if (network === undefined || network.isJoin || isEnding(subnet, world)) {
       refusal ??= new PodSubnetUnavailableError({ subnet, cure: unavailableCure(subnet, world) })
       continue
     }
@@ -115,9 +141,15 @@ function firstThatFits(
   throw refusal ?? new PodSubnetUnavailableError({ subnet: '', cure: 'create the namespace of the pod' })
 }
 
+/** A subnet that is being deleted waits for its last pod, so it takes no new one. */
+function isEnding(subnet: string, world: ControlWorld): boolean {
+  return world.subnets.get(subnet)?.metadata.deletionTimestamp !== undefined
+}
+
 function unavailableCure(subnet: string, world: ControlWorld): string {
   if (subnet === world.settings.nodeSwitch.name)
     return "choose another subnet: this one is for the nodes' own ports"
+  if (isEnding(subnet, world)) return 'name another subnet, or create it anew: this one is being deleted'
   return world.subnets.get(subnet) === undefined
     ? 'create the subnet, or name one that exists'
     : 'correct the specification of the subnet, see its conditions'

@@ -1,22 +1,20 @@
 import { nodeAnnotations, readPodNetwork } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
-import { familyOf, tryParseIp, tryParseMac } from '@kube-ovn/ip'
-import type { DualStackIp, Ip as Address } from '@kube-ovn/ip'
 import type { Node, Pod } from '@kube-ovn/kube-api/core'
 import type { Ip } from '@kube-ovn/kube-api'
 import type { Logger } from '@kube-ovn/log'
 import { externalId, nodePortName, podPortName, vendor } from '@kube-ovn/ovn-names'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
+import { addressesOf, readAddresses, requestOf } from '../addresses/recorded.ts'
+import type { RecordedAddresses } from '../addresses/recorded.ts'
 import { needsPort } from '../pod-port/alive.ts'
 import type { ControlWorld } from '../world.ts'
 
-interface Holding {
+interface Holding extends RecordedAddresses {
   readonly source: 'IP object' | 'Pod' | 'Node' | 'logical switch port'
   readonly nic: string
   readonly owner: string
   readonly subnet: string
-  readonly addresses: DualStackIp
-  readonly mac: string | undefined
 }
 
 /**
@@ -34,13 +32,10 @@ export function restoreLeases(world: ControlWorld, log: Logger): void {
 
 function take(holding: Holding | undefined, world: ControlWorld, log: Logger): void {
   if (holding === undefined || !world.ipam.hasSubnet(holding.subnet)) return
-  const { nic, owner, subnet, addresses, mac, source } = holding
-  const known = world.ipam.lease(nic)
-  if (known !== undefined) return
-  const families = [addresses.v4, addresses.v6].filter((address) => address !== undefined)
-  const only = families.length === 1 && families[0] !== undefined ? familyOf(families[0]) : undefined
+  const { nic, owner, subnet, source } = holding
+  if (world.ipam.lease(nic) !== undefined) return
   try {
-    world.ipam.allocate({ subnet, nic, owner, static: addresses, mac, family: only })
+    world.ipam.allocate({ subnet, nic, owner, ...requestOf(holding) })
   } catch (error) {
     if (!(error instanceof KubeOvnError)) throw error
     log.error('recorded address was refused', { subnet, name: nic, source, err: error })
@@ -48,9 +43,10 @@ function take(holding: Holding | undefined, world: ControlWorld, log: Logger): v
 }
 
 function fromIpObject(ip: Ip): Holding | undefined {
-  const { podName = '', namespace = '', subnet = '', v4IpAddress, v6IpAddress, macAddress } = ip.spec ?? {}
-  const owner = namespace === '' ? ip.metadata.name : `${namespace}/${podName}`
-  return holding('IP object', ip.metadata.name, owner, subnet, [v4IpAddress, v6IpAddress], macAddress)
+  const { podName = '', namespace = '', subnet = '' } = ip.spec ?? {}
+  const nic = ip.metadata.name
+  const owner = namespace === '' ? nic : `${namespace}/${podName}`
+  return holding({ source: 'IP object', nic, owner, subnet }, addressesOf(ip))
 }
 
 function fromPod(pod: Pod): Holding | undefined {
@@ -79,7 +75,8 @@ function fromNode(node: Node, subnet: string): Holding | undefined {
   const annotations = node.metadata.annotations
   const nic = nodePortName(node.metadata.name)
   const texts = (annotations?.[nodeAnnotations.ipAddress.key] ?? '').split(',')
-  return holding('Node', nic, nic, subnet, texts, annotations?.[nodeAnnotations.macAddress.key])
+  const mac = annotations?.[nodeAnnotations.macAddress.key]
+  return holding({ source: 'Node', nic, owner: nic, subnet }, readAddresses(texts, mac))
 }
 
 function fromPort(port: OvnNorthbound['Logical_Switch_Port']): Holding | undefined {
@@ -87,24 +84,13 @@ function fromPort(port: OvnNorthbound['Logical_Switch_Port']): Holding | undefin
   const owner = ids[externalId.pod]
   if (ids[externalId.vendor] !== vendor || owner === undefined) return undefined
   const [mac, ...texts] = (port.addresses[0] ?? '').split(' ')
-  return holding('logical switch port', port.name, owner, ids[externalId.logicalSwitch] ?? '', texts, mac)
+  const subnet = ids[externalId.logicalSwitch] ?? ''
+  return holding({ source: 'logical switch port', nic: port.name, owner, subnet }, readAddresses(texts, mac))
 }
 
 function holding(
-  source: Holding['source'],
-  nic: string,
-  owner: string,
-  subnet: string,
-  texts: readonly (string | undefined)[],
-  mac: string | undefined,
+  holder: Pick<Holding, 'source' | 'nic' | 'owner' | 'subnet'>,
+  recorded: RecordedAddresses | undefined,
 ): Holding | undefined {
-  const ips = texts.flatMap((text) => tryParseIp(text ?? '') ?? [])
-  if (ips.length === 0) return undefined
-  return { source, nic, owner, subnet, addresses: byFamily(ips), mac: tryParseMac(mac ?? '') }
-}
-
-function byFamily(ips: readonly Address[]): DualStackIp {
-  const v4 = ips.find((ip) => typeof ip === 'number')
-  const v6 = ips.find((ip) => typeof ip === 'bigint')
-  return { v4, v6 }
+  return recorded === undefined ? undefined : { ...holder, ...recorded }
 }

@@ -16,7 +16,8 @@ export function restoreNetworks(world: ControlWorld): void {
   const addresses = allNodeAddresses(world.nodes.values())
   for (const subnet of [...world.subnets.values()].sort(byRank)) {
     const network = resolve(subnet, world)
-    if (network === undefined || findConflict(network, [...world.networks.values()], addresses) !== undefined) continue
+    if (network === undefined || findConflict(network, [...world.networks.values()], addresses) !== undefined)
+      continue
     world.networks.set(network.name, network)
     world.ipam.setSubnet(network)
   }

@@ -25,7 +25,9 @@ const tiers = [aclTier.policy, aclTier.baseline] as const
 export function desiredDenyAll(): Desired {
   const name = securityGroupPortGroupName(denyAllSecurityGroup)
   const group = ref(denyAllPortGroup, denyAllSecurityGroup)
-  const acls = directions.flatMap((direction) => tiers.map((tier) => ({ direction, tier, id: `${direction}/${tier}` })))
+  const acls = directions.flatMap((direction) =>
+    tiers.map((tier) => ({ direction, tier, id: `${direction}/${tier}` })),
+  )
   return {
     ...nothing,
     rows: [

@@ -29,19 +29,17 @@ export interface GatewaySnapshot {
 export function desiredGateway(gateway: GatewaySnapshot): Desired {
   const { subnet, node } = gateway
   const group = subnetNodePortGroupName(subnet, node)
-  const policies = gateway.nextHops.map(
-    ({ family, address }): OwnedRow => ({
-      kind: subnetGatewayPolicy,
-      id: `${subnet}/${node}/${family}`,
-      columns: {
-        priority: routerPolicyPriority.subnetGateway,
-        match: printMatch(ipSourceSet(family, portGroupAddressSetName(group, family))),
-        action: 'reroute',
-        nexthops: [address],
-        external_ids: externalIds({ [externalId.subnet]: subnet, [externalId.node]: node }),
-      },
-    }),
-  )
+  const policies = gateway.nextHops.map(({ family, address }): OwnedRow => ({
+    kind: subnetGatewayPolicy,
+    id: `${subnet}/${node}/${family}`,
+    columns: {
+      priority: routerPolicyPriority.subnetGateway,
+      match: printMatch(ipSourceSet(family, portGroupAddressSetName(group, family))),
+      action: 'reroute',
+      nexthops: [address],
+      external_ids: externalIds({ [externalId.subnet]: subnet, [externalId.node]: node }),
+    },
+  }))
   return {
     ...nothing,
     rows: [
@@ -59,6 +57,8 @@ export function desiredGateway(gateway: GatewaySnapshot): Desired {
       },
       ...policies,
     ],
-    members: policies.map(({ kind, id }) => memberOf(ref(logicalRouter, gateway.vpc), 'policies', ref(kind, id))),
+    members: policies.map(({ kind, id }) =>
+      memberOf(ref(logicalRouter, gateway.vpc), 'policies', ref(kind, id)),
+    ),
   }
 }

@@ -12,7 +12,10 @@ export function gatewayKey(subnet: string, node: string): string {
   return `${subnet}/${node}`
 }
 
-export function observeGateway(key: string, world: ControlWorld): GatewaySnapshot | typeof unsettled | undefined {
+export function observeGateway(
+  key: string,
+  world: ControlWorld,
+): GatewaySnapshot | typeof unsettled | undefined {
   const [subnet = '', node = ''] = key.split('/')
   if (world.subnets.get(subnet) === undefined || world.nodes.get(node) === undefined) return undefined
   const network = world.networks.get(subnet)

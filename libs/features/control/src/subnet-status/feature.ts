@@ -20,7 +20,11 @@ export const subnetStatus: Feature<string, StatusSnapshot, ControlWorld> = {
   triggers: [
     { on: 'object', resource: ipResource, keys: (change: ObjectChange<Ip>) => subnetOf(change) },
     { on: 'signal', signal: 'network', keys: (name) => [name] },
-    { on: 'object', resource: subnetResource, keys: (change) => (change.old === undefined ? [change.key] : []) },
+    {
+      on: 'object',
+      resource: subnetResource,
+      keys: (change) => (change.old === undefined ? [change.key] : []),
+    },
   ],
   observe: (name, world) =>
     world.networks.has(name) && world.subnets.get(name) !== undefined
@@ -47,7 +51,10 @@ export function desiredStatus({ name, statistics: { v4, v6 } }: StatusSnapshot):
     v6usingIPs: count(v6?.using),
     v6usingIPrange: v6?.usingRanges ?? '',
   }
-  return { ...nothing, patches: [{ resource: subnetResource, name, subresource: 'status', merge: { status } }] }
+  return {
+    ...nothing,
+    patches: [{ resource: subnetResource, name, subresource: 'status', merge: { status } }],
+  }
 }
 
 /** Counts are plain numbers wherever these are exact. */

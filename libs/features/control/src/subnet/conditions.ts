@@ -1,4 +1,10 @@
-import { conditionType, setCondition, subnetReason, subnetResource, withStandardConditions } from '@kube-ovn/kube-api'
+import {
+  conditionType,
+  setCondition,
+  subnetReason,
+  subnetResource,
+  withStandardConditions,
+} from '@kube-ovn/kube-api'
 import type { Condition, ConditionChange } from '@kube-ovn/kube-api'
 import type { KubeEvent } from '@kube-ovn/reconcile'
 import { subnetProblemText } from '../topology/errors.ts'

@@ -27,7 +27,8 @@ import type { SubnetSnapshot } from './snapshot.ts'
  * @see ovn-nb(5), Logical_Switch, Logical_Router_Port, Logical_Router_Policy
  */
 export function desiredSubnet(subnet: SubnetSnapshot): Desired {
-  if (subnet.isDeleting && subnet.addressesInUse === 0) return { ...nothing, patches: finalizerRemoval(subnet) }
+  if (subnet.isDeleting && subnet.addressesInUse === 0)
+    return { ...nothing, patches: finalizerRemoval(subnet) }
   const objects = desiredObjects(subnet)
   const events = subnetEvents(subnet)
   if (subnet.network === undefined) {
@@ -37,7 +38,10 @@ export function desiredSubnet(subnet: SubnetSnapshot): Desired {
   return { ...nothing, ...desiredRows(subnet.network, subnet.routerMac), patches: objects, events }
 }
 
-function desiredRows(network: Network, routerMac: string): { readonly rows: OwnedRow[]; readonly members: Member[] } {
+function desiredRows(
+  network: Network,
+  routerMac: string,
+): { readonly rows: OwnedRow[]; readonly members: Member[] } {
   const { name, vpc } = network
   const routerPort = routerPortName(vpc, name)
   const switchPort = switchRouterPortName(name, vpc)

@@ -9,7 +9,9 @@ export function desiredObjects(subnet: SubnetSnapshot): readonly KubePatch[] {
   const { name, object, normalised, builtIn } = subnet
   const patches: KubePatch[] = []
   if (normalised !== undefined) {
-    const metadata = subnet.isDeleting ? {} : { metadata: { finalizers: withOurs(object?.metadata.finalizers ?? []) } }
+    const metadata = subnet.isDeleting
+      ? {}
+      : { metadata: { finalizers: withOurs(object?.metadata.finalizers ?? []) } }
     patches.push({
       resource: subnetResource,
       name,

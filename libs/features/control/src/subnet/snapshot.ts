@@ -46,7 +46,11 @@ export function observeSubnet(name: string, world: ControlWorld): SubnetSnapshot
     endNetwork(name, world)
     return undefined
   }
-  const judged = judge(name, builtIn === undefined ? object?.spec : withSecondFamily(object?.spec ?? builtIn, builtIn), world)
+  const judged = judge(
+    name,
+    builtIn === undefined ? object?.spec : withSecondFamily(object?.spec ?? builtIn, builtIn),
+    world,
+  )
   if (judged.network !== undefined) startNetwork(judged.network, world)
   return {
     name,

@@ -22,6 +22,13 @@ export function subnetsOfNamespace(
   return bound.length > 0 ? bound : [defaultSubnet]
 }
 
+/** Whether a change of a namespace may change which subnets select it. */
+export function hasOtherLabels({ old, new: current }: ObjectChange<Namespace>): boolean {
+  const labelText = (namespace: Namespace | undefined): string =>
+    JSON.stringify(Object.entries(namespace?.metadata.labels ?? {}).sort())
+  return old === undefined || labelText(old) !== labelText(current)
+}
+
 /** Whether a change of a subnet may change which namespaces it serves. */
 export function hasOtherBinding({ old, new: current }: ObjectChange<Subnet>): boolean {
   return bindingText(old) !== bindingText(current)

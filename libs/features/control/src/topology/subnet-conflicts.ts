@@ -3,7 +3,6 @@ import type { Cidr } from '@kube-ovn/ip'
 import { SubnetConflictError } from './errors.ts'
 import type { Network } from './network.ts'
 
-
 export interface NodeAddress {
   readonly node: string
   readonly address: string
@@ -25,7 +24,11 @@ export function findConflict(
   return undefined
 }
 
-function overlapWith(network: Network, cidr: Cidr, older: readonly Network[]): SubnetConflictError | undefined {
+function overlapWith(
+  network: Network,
+  cidr: Cidr,
+  older: readonly Network[],
+): SubnetConflictError | undefined {
   for (const other of older) {
     if (other.vpc !== network.vpc) continue
     const clash = cidrsOf(other).find((block) => overlaps(block, cidr))

@@ -73,7 +73,11 @@ export function resolveSubnet(name: string, spec: SubnetSpec, settings: ControlS
   const vpc = spec.vpc || settings.clusterRouter
   if (name === vpc) throw check('metadata.name', name, 'give the subnet another name than its VPC has')
   if (spec.natOutgoing === true && (spec.externalEgressGateway ?? '') !== '') {
-    throw check('spec.externalEgressGateway', spec.externalEgressGateway ?? '', 'switch natOutgoing off, or leave it empty')
+    throw check(
+      'spec.externalEgressGateway',
+      spec.externalEgressGateway ?? '',
+      'switch natOutgoing off, or leave it empty',
+    )
   }
   if (cidrs.v6 !== undefined && spec.mtu !== undefined && spec.mtu > 0 && spec.mtu < 1280) {
     throw check('spec.mtu', String(spec.mtu), 'IPv6 needs at least 1280 (RFC 8200), or 0 to derive it')
@@ -117,13 +121,21 @@ function refuseUnsupported(name: string, spec: SubnetSpec, settings: ControlSett
     throw refuse('spec.provider', spec.provider ?? '', 'only the provider ovn is served by this version')
   }
   if ((spec.vpc || settings.clusterRouter) !== settings.clusterRouter) {
-    throw refuse('spec.vpc', spec.vpc ?? '', `only subnets of the VPC ${settings.clusterRouter} are served by this version`)
+    throw refuse(
+      'spec.vpc',
+      spec.vpc ?? '',
+      `only subnets of the VPC ${settings.clusterRouter} are served by this version`,
+    )
   }
   if ((spec.vlan ?? '') !== '') {
     throw refuse('spec.vlan', spec.vlan ?? '', 'underlay subnets are not served by this version')
   }
   if (spec.gatewayType === 'centralized') {
-    throw refuse('spec.gatewayType', spec.gatewayType, 'use distributed; centralized gateways are not served by this version')
+    throw refuse(
+      'spec.gatewayType',
+      spec.gatewayType,
+      'use distributed; centralized gateways are not served by this version',
+    )
   }
 }
 
@@ -133,7 +145,11 @@ function inSubnet<T>(subnet: string, parse: () => T): T {
     return parse()
   } catch (error) {
     if (!(error instanceof KubeOvnError)) throw error
-    const { field, value, cure } = error.details as { readonly field: string; readonly value: string; readonly cure: string }
+    const { field, value, cure } = error.details as {
+      readonly field: string
+      readonly value: string
+      readonly cure: string
+    }
     throw new SubnetInvalidError({ subnet, field, value, cure }, { cause: error })
   }
 }
@@ -146,8 +162,10 @@ function checkCidr(subnet: string, cidr: Cidr, settings: ControlSettings): void 
     throw refuse(`use a prefix with room for a gateway and a pod, at most /${cidr.prefixLength - 1}`)
   }
   const reserved = reservedCidrs.find((block) => overlaps(block, cidr))
-  if (reserved !== undefined) throw refuse(`choose a prefix outside ${networkText(reserved)}, which is reserved`)
-  const apiServer = settings.apiServerAddress === undefined ? undefined : tryParseIp(settings.apiServerAddress)
+  if (reserved !== undefined)
+    throw refuse(`choose a prefix outside ${networkText(reserved)}, which is reserved`)
+  const apiServer =
+    settings.apiServerAddress === undefined ? undefined : tryParseIp(settings.apiServerAddress)
   if (apiServer !== undefined && contains(cidr, apiServer)) {
     throw refuse(`choose a prefix that does not contain the API server's address ${formatIp(apiServer)}`)
   }
@@ -169,8 +187,10 @@ function checkGateway(subnet: string, ip: Ip, cidr: Cidr | undefined): void {
   const value = formatIp(ip)
   const refuse = (cure: string): SubnetInvalidError =>
     new SubnetInvalidError({ subnet, field: 'spec.gateway', value, cure })
-  if (cidr === undefined) throw refuse('cidrBlock has no prefix of this family: add one, or leave this gateway out')
-  if (!contains(cidr, ip)) throw refuse(`choose an address inside ${networkText(cidr)}, or leave it empty for the first one`)
+  if (cidr === undefined)
+    throw refuse('cidrBlock has no prefix of this family: add one, or leave this gateway out')
+  if (!contains(cidr, ip))
+    throw refuse(`choose an address inside ${networkText(cidr)}, or leave it empty for the first one`)
   const isPointToPoint = cidr.prefixLength === (cidr.family === 4 ? 31 : 127)
   if (isPointToPoint) return
   if (compareIps(ip, cidr.network) === 0) throw refuse('this is the network address: choose another one')

@@ -1,11 +1,6 @@
 import { controllerFinalizer } from '@kube-ovn/annotations'
 import { apiVersion, vpcResource } from '@kube-ovn/kube-api'
-import {
-  externalId,
-  logicalRouter,
-  overlayCidrs,
-  overlayCidrsAddressSetName,
-} from '@kube-ovn/ovn-names'
+import { externalId, logicalRouter, overlayCidrs, overlayCidrsAddressSetName } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
 import type { Desired, KubePatch, OwnedRow } from '@kube-ovn/reconcile'
 import { externalIds } from '../rows.ts'

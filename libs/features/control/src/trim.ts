@@ -1,10 +1,9 @@
-import { dropManagedFields } from '@kube-ovn/kube'
-import type { Node, Pod } from '@kube-ovn/kube'
+import type { Node, Pod } from '@kube-ovn/kube-api/core'
 
 /** Keeps of a pod what decides about its port. */
 export function trimPod(pod: Pod): Pod {
   const { name, namespace, uid, resourceVersion, annotations, deletionTimestamp } = pod.metadata
-  const { nodeName, hostNetwork, restartPolicy } = pod.spec ?? {}
+  const { nodeName, hostNetwork, restartPolicy } = pod.spec
   const { phase, reason } = pod.status ?? {}
   return {
     metadata: present({ name, namespace, uid, resourceVersion, annotations, deletionTimestamp }),
@@ -14,9 +13,12 @@ export function trimPod(pod: Pod): Pod {
 }
 
 /** Keeps of a node its addresses and what is written on it. */
-export function trimNode(node: Node): Node {
-  const { metadata, status } = dropManagedFields(node)
-  return { metadata, ...(status?.addresses === undefined ? {} : { status: { addresses: status.addresses } }) }
+export function trimNode({ metadata, status }: Node): Node {
+  const { managedFields: _, ...kept } = metadata
+  return {
+    metadata: kept,
+    ...(status?.addresses === undefined ? {} : { status: { addresses: status.addresses } }),
+  }
 }
 
 /** Leaves out what is undefined, so that the copy has no more keys than the original. */

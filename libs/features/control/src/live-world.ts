@@ -1,36 +1,36 @@
-import { randomBytes } from 'node:crypto'
-import type { ControlSettings, ControlWorld } from '@kube-ovn/features-control'
 import { formatMac } from '@kube-ovn/ip'
 import { Ipam } from '@kube-ovn/ipam'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
-import { systemClock } from '@kube-ovn/process'
 import type { Signals } from '@kube-ovn/reconcile'
+import type { Clock } from '@kube-ovn/time'
 import type { Cache } from 'ovsdb-client'
-import type { Informers } from './informers.ts'
+import type { ControlSettings } from './settings.ts'
+import type { WatchedStores } from './watched.ts'
+import type { ControlWorld } from './world.ts'
 
-export interface WorldOptions {
+export interface WorldParts {
   readonly settings: ControlSettings
-  readonly informers: Informers
+  readonly stores: WatchedStores
   readonly northbound: Cache<OvnNorthbound>
   readonly signals: Signals
+  readonly clock: Clock
+  /** Gives that many random bytes, for MAC addresses. */
+  readonly randomBytes: (count: number) => Uint8Array
 }
 
-/** Joins caches, settings and allocations into what the features look at. */
-export function createWorld({ settings, informers, northbound, signals }: WorldOptions): ControlWorld {
+/** Joins caches, settings and allocations into what the features look at. Nothing is allocated in it yet. */
+export function createWorld(parts: WorldParts): ControlWorld {
+  const { settings, stores, northbound, signals, clock, randomBytes } = parts
   return {
+    ...stores,
     settings,
-    pods: informers.pods.store,
-    nodes: informers.nodes.store,
-    namespaces: informers.namespaces.store,
-    subnets: informers.subnets.store,
-    vpcs: informers.vpcs.store,
-    ips: informers.ips.store,
     northbound,
     ipam: new Ipam(randomBytes),
     networks: new Map(),
     routerMacs: new Map(),
-    newMac: randomMac,
-    now: () => systemClock.now(),
+    unplacedPods: new Set(),
+    newMac: () => randomMac(randomBytes(6)),
+    now: () => clock.now(),
     raise: (signal, subject) => signals.raise(signal, subject),
   }
 }
@@ -42,13 +42,14 @@ export function forkWorld(world: ControlWorld): ControlWorld {
     ipam: world.ipam.fork(),
     networks: new Map(world.networks),
     routerMacs: new Map(world.routerMacs),
+    unplacedPods: new Set(world.unplacedPods),
     raise: () => undefined,
   }
 }
 
 /** Locally administered and unicast (RFC 7042, section 2.1). */
-function randomMac(): string {
-  const bytes = randomBytes(6)
+function randomMac(random: Uint8Array): string {
+  const bytes = Uint8Array.from(random)
   bytes[0] = ((bytes[0] ?? 0) | 0x02) & 0xfe
   return formatMac(bytes)
 }
