@@ -12,6 +12,7 @@
 set -euo pipefail
 
 NODE_IPS=${NODE_IPS:-}
+. /kube-ovn/daemons.sh
 . /kube-ovn/databases.sh
 
 probe_interval=${PROBE_INTERVAL:-180000}
@@ -131,7 +132,7 @@ stop() {
   "$ovn_ctl" --ovn-manage-ovsdb=no stop_northd || true
   "$ovn_ctl" stop_nb_ovsdb || true
   "$ovn_ctl" stop_sb_ovsdb || true
-  exit 0
+  exit "${1:-0}"
 }
 
 if ((${#members[@]} > 1)) && [[ " ${members[*]} " != *" $own_address "* ]]; then
@@ -143,13 +144,14 @@ fi
 mkdir -p /run/ovn /var/log/ovn "$OVN_DBDIR"
 rm -f /run/ovn/ovn{nb,sb}_db.{pid,ctl} /run/ovn/ovn-northd.*
 
-trap stop EXIT TERM INT
+trap 'stop 1' EXIT
+trap stop TERM INT
 start_database nb
 start_database sb
 chmod 600 "$OVN_DBDIR"/*.db
 start_northd
 set_options &
 
-tail --lines=0 --follow=name --retry --quiet \
-  /var/log/ovn/ovsdb-server-nb.log /var/log/ovn/ovsdb-server-sb.log /var/log/ovn/ovn-northd.log &
-wait $!
+show_logs /var/log/ovn/ovsdb-server-nb.log /var/log/ovn/ovsdb-server-sb.log /var/log/ovn/ovn-northd.log
+until_daemon_ends /run/ovn/ovnnb_db.pid /run/ovn/ovnsb_db.pid /run/ovn/ovn-northd.pid || true
+log 'a daemon has ended'

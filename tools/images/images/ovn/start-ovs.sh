@@ -15,6 +15,7 @@
 # USERSPACE_TUNNEL_NIC          see tunnel-bridge.sh
 set -euo pipefail
 
+. /kube-ovn/daemons.sh
 . /kube-ovn/tunnel-bridge.sh
 
 ovs_ctl=/usr/share/openvswitch/scripts/ovs-ctl
@@ -56,10 +57,12 @@ configure() {
   fi
 }
 
-# is_own PIDFILE: the daemon runs, and in this container.
-is_own() {
-  local pid
-  pid=$(cat "$1" 2>/dev/null) && [[ -e /proc/$pid ]] && cmp -s "/proc/$pid/cgroup" /proc/self/cgroup
+# Names the container that has the daemons: the last one that started.
+owner_file=/run/openvswitch/kube-ovn-owner
+own_id=$(</proc/sys/kernel/random/uuid)
+
+is_owner() {
+  [[ $(cat "$owner_file" 2>/dev/null) == "$own_id" ]]
 }
 
 # The chassis stays in the Southbound and the kernel goes on forwarding: whoever comes next finds both. Daemons that
@@ -67,18 +70,18 @@ is_own() {
 # shellcheck disable=SC2317 # called by the trap
 stop() {
   trap - EXIT TERM INT
-  if is_own /run/ovn/ovn-controller.pid; then
+  if is_owner; then
     "$ovn_ctl" stop_controller --restart || true
-  fi
-  if is_own /run/openvswitch/ovs-vswitchd.pid; then
     "$ovs_ctl" stop || true
   fi
-  exit 0
+  exit "${1:-0}"
 }
 
 mkdir -p /run/openvswitch /run/ovn /var/log/openvswitch /var/log/ovn
-trap stop EXIT TERM INT
+trap 'stop 1' EXIT
+trap stop TERM INT
 
+echo "$own_id" >"$owner_file"
 "$ovn_ctl" stop_controller --restart
 "$ovs_ctl" stop
 "$ovs_ctl" --no-ovs-vswitchd --system-id=random --no-mlockall start
@@ -95,6 +98,11 @@ fi
 "$ovn_ctl" start_controller
 chmod 600 /etc/openvswitch/conf.db
 
-tail --lines=0 --follow=name --retry --quiet \
-  /var/log/openvswitch/ovs-vswitchd.log /var/log/ovn/ovn-controller.log &
-wait $!
+show_logs /var/log/openvswitch/ovs-vswitchd.log /var/log/ovn/ovn-controller.log
+until_daemon_ends /run/openvswitch/{ovsdb-server,ovs-vswitchd}.pid /run/ovn/ovn-controller.pid || true
+if ! is_owner; then
+  echo 'another container has taken over' >&2
+  sleep infinity &
+  wait $!
+fi
+echo 'a daemon has ended' >&2

@@ -52,7 +52,7 @@ connect_tunnel_bridge() {
       missing=true
     fi
   done
-  if [[ $missing == false ]] && [[ $(cat "/sys/class/net/$tunnel_bridge/flags") == *3 ]]; then
+  if [[ $missing == false ]] && (($(cat "/sys/class/net/$tunnel_bridge/flags") & 1)); then
     return
   fi
   # With IPv6 off for new interfaces the addresses could not be added.

@@ -1,0 +1,29 @@
+# Waiting for daemons that another process supervises. Sourced.
+# shellcheck shell=bash
+
+# watch_daemon PIDFILE: ends when the daemon is gone for good. Its monitor, the parent, starts it again after a crash.
+watch_daemon() {
+  local pid monitor
+  pid=$(cat "$1")
+  monitor=$(awk '/^PPid:/ { print $2 }' "/proc/$pid/status")
+  # One that is its own session's leader has no monitor.
+  if ((monitor <= 1)) || ! cmp -s "/proc/$monitor/comm" "/proc/$pid/comm"; then
+    monitor=$pid
+  fi
+  tail --pid="$monitor" --follow /dev/null
+}
+
+# until_daemon_ends PIDFILE...: until the first of them is gone for good.
+until_daemon_ends() {
+  local file watchers=()
+  for file in "$@"; do
+    watch_daemon "$file" &
+    watchers+=($!)
+  done
+  wait -n "${watchers[@]}"
+}
+
+# show_logs FILE...: what is written from now on becomes the log of the container.
+show_logs() {
+  tail --lines=0 --follow=name --retry --quiet "$@" &
+}
