@@ -1,0 +1,90 @@
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { askAgent } from '../plugin/agent-client.ts'
+import { serveApi, type Handler } from './api-server.ts'
+
+let directory: string
+let socketPath: string
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'kube-ovn-cni-'))
+  socketPath = join(directory, 'daemon.sock')
+})
+
+afterEach(() => rmSync(directory, { recursive: true }))
+
+function serve(handler: Handler, onAnswered: (path: string, status: number) => void = () => undefined) {
+  return serveApi({ socketPath, handlers: new Map([['/api/v1/add', handler]]), onAnswered })
+}
+
+it('replaces a socket that an earlier agent left, for root only, without a trace of another name', async () => {
+  writeFileSync(socketPath, '')
+  await using _server = await serve(async () => ({ status: 204 }))
+  expect(statSync(socketPath).isSocket()).toBe(true)
+  expect(statSync(socketPath).mode & 0o777).toBe(0o600)
+  expect(readdirSync(directory)).toEqual(['daemon.sock'])
+  expect(await askAgent(socketPath, '/api/v1/add', {})).toEqual({ status: 204, body: '' })
+})
+
+it('leaves the socket of a successor alone when it stops', async () => {
+  const old = await serve(async () => ({ status: 500 }))
+  await using _successor = await serve(async () => ({ status: 204 }))
+  await old[Symbol.asyncDispose]()
+  expect((await askAgent(socketPath, '/api/v1/add', {})).status).toBe(204)
+})
+
+it('answers what the handler says, and reports it', async () => {
+  const answered: [string, number][] = []
+  await using _server = await serve(
+    async (body) => ({ status: 200, body: { got: body } }),
+    (path, status) => answered.push([path, status]),
+  )
+  expect(await askAgent(socketPath, '/api/v1/add', { a: 1 })).toEqual({
+    status: 200,
+    body: '{"got":{"a":1}}',
+  })
+  expect(answered).toEqual([['/api/v1/add', 200]])
+})
+
+it('answers an error body to everything that goes wrong', async () => {
+  await using _server = await serve(async () => {
+    throw new Error('no such luck')
+  })
+  expect(await askAgent(socketPath, '/api/v1/add', {})).toEqual({
+    status: 500,
+    body: '{"error":"no such luck"}',
+  })
+  expect((await askAgent(socketPath, '/nowhere', {})).status).toBe(404)
+  expect(await post('not json')).toBe(400)
+})
+
+it('tells the handler when the client goes away', async () => {
+  const entered = Promise.withResolvers<void>()
+  const aborted = Promise.withResolvers<unknown>()
+  await using _server = await serve(async (_body, signal) => {
+    signal.addEventListener('abort', () => aborted.resolve(signal.reason))
+    entered.resolve()
+    await aborted.promise
+    return { status: 204 }
+  })
+  const outgoing = request({ socketPath, path: '/api/v1/add', method: 'POST' })
+  outgoing.on('error', () => undefined)
+  outgoing.end('{}')
+  await entered.promise
+  outgoing.destroy()
+  await expect(aborted.promise).resolves.toMatchObject({ message: 'the runtime gave up the request' })
+})
+
+function post(text: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request({ socketPath, path: '/api/v1/add', method: 'POST' }, (incoming) => {
+      incoming.resume()
+      resolve(incoming.statusCode)
+    })
+    outgoing.on('error', reject)
+    outgoing.end(text)
+  })
+}
