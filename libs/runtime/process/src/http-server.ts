@@ -15,7 +15,7 @@ export interface HealthServerOptions {
   liveness(): readonly string[]
 }
 
-export interface HealthServer extends AsyncDisposable {
+interface HealthServer extends AsyncDisposable {
   /** `host:port` of each listener, an IPv6 address in brackets. */
   readonly endpoints: readonly string[]
 }

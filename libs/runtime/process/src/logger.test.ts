@@ -26,14 +26,12 @@ it('writes one object a line, with the time as text', () => {
     log.child({ feature: 'subnet' }).info('rows committed', { key: 'blue', inserted: 1 }),
   )
   expect(line).toEqual({
-    ...{
-      level: 'info',
-      app: 'controller',
-      feature: 'subnet',
-      key: 'blue',
-      inserted: 1,
-      msg: 'rows committed',
-    },
+    level: 'info',
+    app: 'controller',
+    feature: 'subnet',
+    key: 'blue',
+    inserted: 1,
+    msg: 'rows committed',
     time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
   })
 })
@@ -61,4 +59,19 @@ it('tells an expected error by its fields and a defect by its stack', () => {
     },
   })
   expect(line).not.toHaveProperty('err.stack')
+})
+
+it('tells the level and size of each line', () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), 'kube-ovn-log-'))
+  const file = join(directory.path, 'controller.log')
+  const counted: [string, number][] = []
+  const log = createLogger({
+    app: 'controller',
+    verbosity: 0,
+    file,
+    onLine: (level, bytes) => void counted.push([level, bytes]),
+  })
+  log.warn('key failed', { key: 'ü' })
+  log.debug('not written')
+  expect(counted).toEqual([['warn', readFileSync(file).length]])
 })

@@ -10,6 +10,8 @@ export interface LoggerOptions {
   /** Besides standard error when `alsoToStderr`, else in its place. */
   readonly file?: string
   readonly alsoToStderr?: boolean
+  /** Called with the level and the size of each line, e.g. `logMetrics(registry).wrote`. */
+  onLine?(level: string, bytes: number): void
 }
 
 /** Makes a logger that writes one JSON object a line. */
@@ -20,6 +22,8 @@ export function createLogger(options: LoggerOptions): Logger {
   if (hasFile) streams.push({ level, stream: destination({ dest: options.file, mkdir: true, sync: true }) })
   if (!hasFile || options.alsoToStderr === true)
     streams.push({ level, stream: destination({ dest: 2, sync: true }) })
+  const { onLine } = options
+  if (onLine !== undefined) streams.push({ level, stream: lineCounter(onLine) })
   return adapt(
     pino(
       {
@@ -32,6 +36,11 @@ export function createLogger(options: LoggerOptions): Logger {
       multistream(streams),
     ),
   )
+}
+
+/** pino writes the level first: `{"level":"info",…`. */
+function lineCounter(onLine: (level: string, bytes: number) => void): { write(line: string): void } {
+  return { write: (line) => onLine(/^\{"level":"(\w+)"/.exec(line)?.[1] ?? '', Buffer.byteLength(line)) }
 }
 
 function adapt(inner: PinoLogger): Logger {

@@ -7,7 +7,7 @@ import type { PatchSender } from './patches.ts'
 import { retryOf, type ProblemLog } from './problems.ts'
 import type { WorkQueue } from './queue.ts'
 
-export interface AnswersOptions {
+interface AnswersOptions {
   readonly queue: WorkQueue<OwnerMark>
   readonly sender: PatchSender
   readonly events: EventLog

@@ -5,7 +5,7 @@ import type { Feature } from './feature.ts'
 import { idIndex, markColumn, ownerIndex } from './marks.ts'
 
 /** How a column's value looks: exactly one, at most one, a set, a map. */
-export type ColumnShape = 'one' | 'optional' | 'set' | 'map'
+type ColumnShape = 'one' | 'optional' | 'set' | 'map'
 
 export interface Column {
   readonly shape: ColumnShape
@@ -24,7 +24,7 @@ export interface Table {
 }
 
 /** A set column of a kind's rows to which others contribute. */
-export interface SharedColumn {
+interface SharedColumn {
   readonly kind: string
   readonly table: string
   readonly column: string

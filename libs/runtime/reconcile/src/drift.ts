@@ -8,14 +8,14 @@ import { columnOf, elementsOf, type Rows } from './rows.ts'
 import { singletonRef } from './want.ts'
 
 /** Keys that a change in the database concerns, apart from the features' own triggers. */
-export interface Concerned {
+interface Concerned {
   /** Owners of rows that changed or vanished, and those whose values were added to or taken from a container. */
   readonly drifted: ReadonlySet<OwnerMark>
   /** Keys that refer to a row which has just come into being. */
   readonly unblocked: ReadonlySet<OwnerMark>
 }
 
-export interface DriftLookup {
+interface DriftLookup {
   readonly rows: Rows
   readonly catalog: Catalog
   readonly adoption: Adoption

@@ -11,7 +11,7 @@ export interface DryRun extends Plan {
   readonly failed: ReadonlyMap<OwnerMark, unknown>
 }
 
-export interface DryRunOptions<W> {
+interface DryRunOptions<W> {
   readonly features: ReadonlyMap<string, Feature<Key, unknown, W>>
   /** Observing in it leaves no traces. */
   readonly world: W

@@ -9,7 +9,7 @@ import { retryOf } from './problems.ts'
 import type { TableRow } from './resolve.ts'
 import type { Rows } from './rows.ts'
 
-export interface GarbageOptions {
+interface GarbageOptions {
   readonly rows: Rows
   readonly catalog: Catalog
   readonly adoption: Adoption
@@ -101,7 +101,8 @@ export class Garbage {
 
   #leftOver(): readonly Doomed[] {
     return this.#options.adoption.leftOver().map(({ table, row, id }) => ({
-      ...{ table, row },
+      table,
+      row,
       kind: parseIdMark(id)?.kind ?? '',
     }))
   }

@@ -4,7 +4,6 @@ import type { RowKind } from '@kube-ovn/ovn-names'
 import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { systemClock } from '@kube-ovn/process'
 import { kernelMetrics, Registry } from '@kube-ovn/telemetry'
-import type { Northbound } from '@kube-ovn/testing-ovsdb'
 import { OvsdbClient } from 'ovsdb-client'
 import { catalogOf, selectionOf } from './catalog.ts'
 import { nothing, type Desired, type Feature } from './feature.ts'
@@ -13,13 +12,13 @@ import { Kernel } from './kernel.ts'
 import { MemoryObjects } from './memory-objects.ts'
 import { Signals } from './signals.ts'
 
-export interface SwitchSpec {
+interface SwitchSpec {
   readonly config?: Record<string, string>
   /** What the key answers beside its row. */
   readonly more?: Partial<Desired>
 }
 
-export interface PortSpec {
+interface PortSpec {
   readonly on: string
   readonly addresses?: string[]
   readonly tag?: number
@@ -40,7 +39,10 @@ function rowKind(
   shared: string[] = [],
 ): RowKind {
   return {
-    ...{ name, table, shared, exactMaps: [] },
+    name,
+    table,
+    shared,
+    exactMaps: [],
     identify: (row) => (row.external_ids['vendor'] === 'kube-ovn' && 'name' in row ? row.name : undefined),
   }
 }
@@ -97,7 +99,7 @@ export const features = [switchFeature, portFeature]
 
 /** One process: a client and a kernel, settled when this resolves. */
 export async function startProcess(
-  northbound: Northbound,
+  northbound: { readonly address: string },
   world: Settings,
   more: Partial<KernelOptions<Settings>> = {},
 ) {
@@ -116,14 +118,25 @@ export async function startProcess(
   const objects = new MemoryObjects([widgets])
   const kernel = stack.use(
     new Kernel<Settings>({
-      ...{ features, world, database: client, schema: ovnNorthboundSchema, objects, signals, logger },
-      ...{ clock: systemClock, metrics: kernelMetrics(new Registry()), ...more },
+      features,
+      world,
+      database: client,
+      schema: ovnNorthboundSchema,
+      objects,
+      signals,
+      logger,
+      clock: systemClock,
+      metrics: kernelMetrics(new Registry()),
+      ...more,
     }),
   )
   kernel.start()
   await kernel.quiet()
   return {
-    ...{ client, kernel, logger, objects },
+    client,
+    kernel,
+    logger,
+    objects,
     async change(kind: 'switch' | 'port', ...keys: string[]): Promise<void> {
       for (const key of keys) signals.raise(kind, key)
       await kernel.quiet()

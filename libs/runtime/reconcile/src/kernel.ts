@@ -1,3 +1,4 @@
+import type { RowRef } from '@kube-ovn/ovn-names'
 import type { RowChange } from 'ovsdb-client'
 import { Adoption } from './adoption.ts'
 import { Answers } from './answers.ts'
@@ -12,7 +13,7 @@ import type { Desired, Feature, Key } from './feature.ts'
 import { Garbage } from './garbage.ts'
 import { findFeature, observeKey, wantOf, type Job } from './jobs.ts'
 import { kernelDefaults, type KernelOptions } from './kernel-options.ts'
-import { featureOf, ownerMark, type OwnerMark } from './marks.ts'
+import { featureOf, idMark, ownerMark, type OwnerMark } from './marks.ts'
 import { Memory } from './memory.ts'
 import { ownersIn, rowsOwnedBy } from './orphans.ts'
 import { PatchSender } from './patches.ts'
@@ -69,14 +70,23 @@ export class Kernel<W> implements AsyncDisposable {
     metrics.observe(queueGauges(this.#queue, [...this.#features.keys()]))
     const { backoff = kernelDefaults.backoff, random = Math.random } = options
     this.#answers = new Answers({
-      ...{ queue: this.#queue, sender: this.#sender, metrics, clock, backoff, random },
+      queue: this.#queue,
+      sender: this.#sender,
+      metrics,
+      clock,
+      backoff,
+      random,
       problems: new ProblemLog(logger),
       events: new EventLog((event) => objects.record(event)),
       onGone: (owner) => void this.#alive.delete(owner),
       onSent: () => this.#proceed(),
     })
     this.#garbage = new Garbage({
-      ...{ rows: database.cache, catalog: this.#catalog, adoption: this.#adoption, logger, metrics },
+      rows: database.cache,
+      catalog: this.#catalog,
+      adoption: this.#adoption,
+      logger,
+      metrics,
       release: (owner) => this.#queue.add(owner, 'initial'),
       commit: (plan) => commitPlan(plan, this.#commitOptions),
       ...(options.onOrphansHeld === undefined ? {} : { onHeld: (held) => options.onOrphansHeld?.(held) }),
@@ -187,10 +197,12 @@ export class Kernel<W> implements AsyncDisposable {
     setImmediate(() => {
       this.#isScheduled = false
       if (this.#phase !== 'started') return
-      this.#round = this.#runRound().finally(() => {
-        this.#round = undefined
-        this.#proceed()
-      })
+      this.#round = this.#runRound()
+        .catch((err: unknown) => this.#options.logger.error('round failed', { err }))
+        .finally(() => {
+          this.#round = undefined
+          this.#proceed()
+        })
     })
   }
 
@@ -233,12 +245,7 @@ export class Kernel<W> implements AsyncDisposable {
       const problem = plan.problems.get(job.owner)
       const missing = plan.held.get(job.owner)
       if (problem !== undefined) this.#fail(job.owner, problem, startedMs)
-      else if (missing !== undefined)
-        this.#hold(
-          job,
-          missing.map(({ kind, id }) => `${kind}/${id}`),
-          startedMs,
-        )
+      else if (missing !== undefined) this.#hold(job, missing, startedMs)
       else if (plan.touched.has(job.owner)) touched.push(job)
       else this.#settle(job, startedMs)
     }
@@ -257,6 +264,7 @@ export class Kernel<W> implements AsyncDisposable {
     this.#inFlight.clear()
     for (const job of touched) {
       if (!rest.touched.has(job.owner) && !rest.held.has(job.owner)) {
+        if (this.#drifted.has(job.owner)) this.#options.metrics.driftHealed(job.feature.name)
         this.#settle(job, startedMs)
         continue
       }
@@ -316,16 +324,17 @@ export class Kernel<W> implements AsyncDisposable {
     this.#memory.remember(job.owner, job.desired, references, isSettled)
   }
 
-  #hold(job: Job<W>, missing: readonly string[], startedMs: number): void {
+  #hold(job: Job<W>, refs: readonly RowRef[], startedMs: number): void {
     const { owner, feature, key } = job
     this.#remember(job, false)
     this.#garbage.markFailing(owner)
+    const missing = refs.map(idMark)
     this.#options.logger.debug('key held until rows appear', { feature: feature.name, key, missing })
     this.#answers.held(job, startedMs)
   }
 
   #settle(job: Job<W>, startedMs: number): void {
-    const { owner, feature, desired } = job
+    const { owner, desired } = job
     if (desired.hold === true) {
       // What it has stays, and what it would adopt must not be collected.
       this.#garbage.markFailing(owner)
@@ -333,7 +342,7 @@ export class Kernel<W> implements AsyncDisposable {
       this.#remember(job, true)
       this.#garbage.markSettled(owner)
     }
-    if (this.#drifted.delete(owner)) this.#options.metrics.driftHealed(feature.name)
+    this.#drifted.delete(owner)
     this.#answers.settled(job, startedMs)
   }
 
@@ -374,7 +383,9 @@ export class Kernel<W> implements AsyncDisposable {
 
   #dryRun(owners: Iterable<OwnerMark>, world: W): DryRun {
     return dryRun(owners, {
-      ...{ features: this.#features, world, sender: this.#sender },
+      features: this.#features,
+      world,
+      sender: this.#sender,
       plan: (jobs) => this.#planJobs(jobs),
     })
   }

@@ -82,7 +82,13 @@ export class MemoryObjects implements Objects {
 }
 
 const notFound = new KubeNotFoundError('not found', {
-  ...{ method: 'PATCH', path: '', status: 404, reason: 'NotFound', answer: '', causes: [], hasName: true },
+  method: 'PATCH',
+  path: '',
+  status: 404,
+  reason: 'NotFound',
+  answer: '',
+  causes: [],
+  hasName: true,
 })
 
 /** Applies a merge patch (RFC 7386). */

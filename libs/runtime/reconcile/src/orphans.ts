@@ -4,7 +4,7 @@ import type { TableRow } from './resolve.ts'
 import type { Rows } from './rows.ts'
 
 /** More rows than this, and more than a tenth of a kind, are not deleted without asking. */
-export const orphanLimit = { rows: 50, share: 0.1 } as const
+const orphanLimit = { rows: 50, share: 0.1 } as const
 
 /** Rows whose object this process never saw, and that are too many to be deleted without a confirmation. */
 export interface HeldOrphans {

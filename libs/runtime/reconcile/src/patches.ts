@@ -67,9 +67,9 @@ function isFragment(value: JsonValue): value is Fragment {
 }
 
 /** Whether a key's patches went through: `again` when an object turned out to be other than it was last seen. */
-export type PatchOutcome = 'done' | 'again'
+type PatchOutcome = 'done' | 'again'
 
-export interface PatchSenderOptions {
+interface PatchSenderOptions {
   readonly objects: Objects
   readonly metrics: KernelMetrics
   /** How many keys have a request under way at a time. */

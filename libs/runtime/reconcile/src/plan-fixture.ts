@@ -58,7 +58,10 @@ function kind(
   exactMaps: readonly string[] = [],
 ): RowKind {
   return {
-    ...{ name, table, shared, exactMaps },
+    name,
+    table,
+    shared,
+    exactMaps,
     // Upstream's rows carry the vendor and, in these tests, their name.
     identify: (row) =>
       mapOf(row, 'external_ids')['vendor'] === 'kube-ovn' && 'name' in row ? String(row.name) : undefined,

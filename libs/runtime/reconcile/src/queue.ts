@@ -1,7 +1,7 @@
 import type { Clock } from '@kube-ovn/time'
 
 /** Keys of live changes are taken before those of an initial list. */
-export type Band = 'live' | 'initial'
+type Band = 'live' | 'initial'
 
 /** Hears what a queue does, for metrics. */
 export interface QueueObserver<K> {
@@ -10,7 +10,7 @@ export interface QueueObserver<K> {
   finished(key: K, workedMs: number): void
 }
 
-export interface QueueOptions<K> {
+interface QueueOptions<K> {
   readonly clock: Clock
   /** At most one take of a key in this time; 0 for no limit. */
   paceMs(key: K): number

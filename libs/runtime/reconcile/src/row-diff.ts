@@ -31,7 +31,7 @@ export function newColumns(target: Target, table: Table, resolve: Resolve): Reco
   return columns
 }
 
-export interface RowDifference {
+interface RowDifference {
   /** Columns to be written whole. */
   readonly update: Readonly<Record<string, NewValue>>
   /** Names of all columns that differ, those that are edited in place included. */

@@ -74,7 +74,7 @@ export function isInitial(column: Column, value: NewValue): boolean {
 }
 
 /** How a set must change. */
-export interface SetDifference {
+interface SetDifference {
   readonly missing: readonly Element[]
   readonly surplus: readonly Atom[]
 }
@@ -112,7 +112,7 @@ export function mapDifference(
   return { put, remove }
 }
 
-export function isEqualMap(
+function isEqualMap(
   current: Readonly<Record<string, Atom>>,
   wanted: Readonly<Record<string, Element>>,
 ): boolean {

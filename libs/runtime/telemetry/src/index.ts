@@ -6,4 +6,5 @@ export {
   type KernelMetrics,
   type ReconcileResult,
 } from './kernel-metrics.ts'
+export { logMetrics } from './log-metrics.ts'
 export { processRegistry } from './process-metrics.ts'

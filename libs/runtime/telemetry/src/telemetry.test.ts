@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { kernelMetrics, processRegistry, Registry } from './index.ts'
+import { kernelMetrics, logMetrics, processRegistry, Registry } from './index.ts'
 
 it('shows the queue under the names of controller-runtime', async () => {
   const registry = new Registry()
@@ -41,4 +41,17 @@ it('keeps the registries of two processes apart', async () => {
   expect(await one.metrics()).toContain('process_resident_memory_bytes')
   expect(await one.metrics()).toContain('kube_ovn_event_loop_delay_seconds{quantile="0.99"}')
   expect(await other.metrics()).not.toContain('workqueue_depth')
+})
+
+it('counts log lines by the levels of klog', async () => {
+  const registry = new Registry()
+  const { wrote } = logMetrics(registry)
+  wrote('error', 100)
+  wrote('debug', 10)
+  wrote('info', 10)
+  const text = await registry.metrics()
+  expect(text).toContain('klog_lines_total{level="ERROR"} 1')
+  expect(text).toContain('klog_lines_total{level="INFO"} 2')
+  expect(text).toContain('klog_bytes_total{level="INFO"} 20')
+  expect(text).toContain('klog_lines_total{level="WARN"} 0')
 })
