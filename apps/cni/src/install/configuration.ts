@@ -9,7 +9,7 @@ const mode = 0o600
  * The version is the one that every runtime in use knows; a runtime that knows STATUS and GC uses them when an
  * operator raises it.
  */
-export function renderConfiguration(serverSocket: string): string {
+function renderConfiguration(serverSocket: string): string {
   const configuration = {
     name: 'kube-ovn',
     cniVersion: '0.3.1',

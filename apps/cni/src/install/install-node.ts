@@ -9,7 +9,7 @@ import { PluginMissingError } from './errors.ts'
 import { replaceFile } from './replace-file.ts'
 
 /** What is copied to the node: our plugin, and two of the CNI project's that Debian packages. */
-export const plugins = ['kube-ovn', 'portmap', 'loopback'] as const
+const plugins = ['kube-ovn', 'portmap', 'loopback'] as const
 
 const executable = 0o755
 

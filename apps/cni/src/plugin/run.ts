@@ -152,9 +152,12 @@ function refused(answer: AgentAnswer): CniError {
 
 function parseFailure(body: string): FailureMessage {
   try {
-    const json = JSON.parse(body) as Partial<FailureMessage> | null
+    const json = JSON.parse(body) as { readonly error?: unknown; readonly code?: unknown } | null
     const code = json?.code
-    return { error: String(json?.error ?? body), ...(typeof code === 'number' ? { code } : {}) }
+    return {
+      error: typeof json?.error === 'string' ? json.error : body,
+      ...(typeof code === 'number' ? { code } : {}),
+    }
   } catch {
     return { error: body }
   }

@@ -218,7 +218,7 @@ export class NodeContainer implements AsyncDisposable {
 }
 
 /** A container id, as long as containerd's, that is the same for a pod each time. */
-export function containerId(pod: string): string {
+function containerId(pod: string): string {
   return createHash('sha256').update(pod).digest('hex')
 }
 

@@ -1,12 +1,12 @@
 import type { OpenVswitch } from '@kube-ovn/ovsdb-schema'
-import type { AnyRowChange, NewRow, Operation, OvsdbClient } from 'ovsdb-client'
+import type { NewRow, Operation, OvsdbClient } from 'ovsdb-client'
 
 /** The integration bridge, on which ovn-controller works. */
 export const integrationBridge = 'br-int'
 
 export type BridgeRow = OpenVswitch['Bridge']
 export type InterfaceRow = OpenVswitch['Interface']
-export type PortRow = OpenVswitch['Port']
+type PortRow = OpenVswitch['Port']
 export type OpenVswitchRow = OpenVswitch['Open_vSwitch']
 
 /** The node's own Open vSwitch database over one open connection, with the tables of {@link localOvsTables}. */
@@ -14,9 +14,6 @@ export type LocalOvs = Pick<
   OvsdbClient<OpenVswitch>,
   'cache' | 'operations' | 'transact' | 'state' | 'onChange' | 'onState'
 >
-
-/** Changed rows of the database. */
-export type LocalOvsChanges = readonly AnyRowChange<OpenVswitch>[]
 
 /** What the node's features read of the database. Counters are left out: they change every few seconds. */
 export const localOvsTables = {
@@ -75,11 +72,11 @@ export type NewInterface = NewRow<InterfaceRow> & { readonly name: string }
 
 /** Adds a port with one interface to a bridge, in the operations of one transaction. */
 export function addPortOperations(ovs: LocalOvs, bridge: BridgeRow, row: NewInterface): readonly Operation[] {
-  const { insert, mutate } = ovs.operations
+  const { operations } = ovs
   return [
-    insert('Interface', row, 'interface'),
-    insert('Port', { name: row.name, interfaces: [{ named: 'interface' }] }, 'port'),
-    mutate('Bridge', bridge._uuid, [['ports', 'insert', [{ named: 'port' }]]]),
+    operations.insert('Interface', row, 'interface'),
+    operations.insert('Port', { name: row.name, interfaces: [{ named: 'interface' }] }, 'port'),
+    operations.mutate('Bridge', bridge._uuid, [['ports', 'insert', [{ named: 'port' }]]]),
   ]
 }
 

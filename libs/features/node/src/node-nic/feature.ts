@@ -122,7 +122,7 @@ export class NodeNic implements Disposable {
         portName: network.portName ?? nodePortName(nodeName),
         mac: network.mac,
         addresses: prefixed(network),
-        gateways: present([network.gateways.v4, network.gateways.v6]).map((ip) => formatIp(ip)),
+        gateways: known([network.gateways.v4, network.gateways.v6]).map((ip) => formatIp(ip)),
       } satisfies NodeNetwork,
       mtu,
       hasUserspaceDatapath: hasUserspaceDatapath(ovs),
@@ -191,6 +191,6 @@ function prefixed(network: {
   ].filter((text) => text !== undefined)
 }
 
-function present(ips: readonly (Ip | undefined)[]): readonly Ip[] {
+function known(ips: readonly (Ip | undefined)[]): readonly Ip[] {
   return ips.filter((ip) => ip !== undefined)
 }

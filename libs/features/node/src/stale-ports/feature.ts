@@ -13,7 +13,7 @@ import { staleReason, type PodPort } from './desired.ts'
 /** How long a port may look stale: the runtime's own DEL comes within this time, and cleans up better. */
 const graceMs = 30_000
 
-export interface StalePortsDependencies {
+interface StalePortsDependencies {
   readonly ovs: LocalOvs
   readonly pods: Pick<Informer<Pod>, 'store' | 'onChange' | 'health'>
   readonly podNics: Pick<PodNics, 'isBusy' | 'removePort'>

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { TunnelAddressNotFoundError, TunnelNicNotFoundError } from '../errors.ts'
 import { desiredTunnel } from './desired.ts'
 import type { TunnelLink, TunnelSnapshot } from './snapshot.ts'
@@ -124,11 +124,9 @@ const cases: readonly {
   { name: '--mtu is taken as it is', given: { settings: { mtu: 1300 } }, want: ['eth0', '192.0.2.10', 1300] },
 ]
 
-describe.each(cases)('desiredTunnel', ({ name, given, want }) => {
-  it(name, () => {
-    const tunnel = desiredTunnel(snapshot(given))
-    expect([tunnel.linkName, tunnel.address, tunnel.mtu]).toEqual(want)
-  })
+it.each(cases)('$name', ({ given, want }) => {
+  const tunnel = desiredTunnel(snapshot(given))
+  expect([tunnel.linkName, tunnel.address, tunnel.mtu]).toEqual(want)
 })
 
 it('lists the addresses of further networks after the default one, sorted and without repetition', () => {

@@ -1,6 +1,6 @@
 import type { Node } from '@kube-ovn/kube-api/core'
 import { AnnotationInvalidError, nodeAnnotations } from '@kube-ovn/annotations'
-import { formatIp } from '@kube-ovn/ip'
+import { formatIp, type Ip } from '@kube-ovn/ip'
 import type { Logger } from '@kube-ovn/log'
 import type { Netlink } from '@kube-ovn/netlink'
 import { vendor } from '@kube-ovn/ovn-names'
@@ -38,7 +38,7 @@ export function observeTunnel(
 /** An annotation that cannot be read costs the node its further networks, not its tunnels. */
 function readNetworks(node: Node, log: Logger): ReadonlyMap<string, string> {
   try {
-    const networks = nodeAnnotations.nodeNetworks.read(node.metadata.annotations) ?? new Map()
+    const networks = nodeAnnotations.nodeNetworks.read(node.metadata.annotations) ?? new Map<string, Ip>()
     return new Map([...networks].map(([name, ip]) => [name, formatIp(ip)]))
   } catch (error) {
     if (!(error instanceof AnnotationInvalidError)) throw error
