@@ -6,8 +6,8 @@ watch_daemon() {
   local pid monitor
   pid=$(cat "$1")
   monitor=$(awk '/^PPid:/ { print $2 }' "/proc/$pid/status")
-  # One that is its own session's leader has no monitor.
-  if ((monitor <= 1)) || ! cmp -s "/proc/$monitor/comm" "/proc/$pid/comm"; then
+  # One that was started without a monitor has another parent.
+  if [[ $(cat "/proc/$monitor/comm") != monitor ]]; then
     monitor=$pid
   fi
   tail --pid="$monitor" --follow /dev/null
