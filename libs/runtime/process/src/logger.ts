@@ -11,7 +11,7 @@ export interface LoggerOptions {
   readonly file?: string
   readonly alsoToStderr?: boolean
   /** Called with the level and the size of each line, e.g. `logMetrics(registry).wrote`. */
-  onLine?(level: string, bytes: number): void
+  readonly onLine?: (level: string, bytes: number) => void
 }
 
 /** Makes a logger that writes one JSON object a line. */

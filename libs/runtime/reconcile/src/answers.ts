@@ -17,9 +17,9 @@ interface AnswersOptions {
   readonly backoff: Backoff
   readonly random: () => number
   /** A gone key has nothing left. */
-  onGone(owner: OwnerMark): void
+  readonly onGone: (owner: OwnerMark) => void
   /** Patches came to their end, and the keys with them. */
-  onSent(): void
+  readonly onSent: () => void
 }
 
 /** The end of a key's round, as of any moment after its rows are decided: patches, events, retry, recheck. */

@@ -16,7 +16,7 @@ interface DryRunOptions<W> {
   /** Observing in it leaves no traces. */
   readonly world: W
   readonly sender: PatchSender
-  plan(jobs: readonly Job<W>[]): Plan
+  readonly plan: (jobs: readonly Job<W>[]) => Plan
 }
 
 /** Observes, decides and plans, and leaves it at that. */

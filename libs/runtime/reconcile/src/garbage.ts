@@ -16,9 +16,9 @@ interface GarbageOptions {
   readonly logger: Logger
   readonly metrics: KernelMetrics
   /** Reconciles a key whose rows may now be deleted. */
-  release(owner: OwnerMark): void
-  commit(plan: Plan): Promise<number>
-  onHeld?(held: readonly HeldOrphans[]): void
+  readonly release: (owner: OwnerMark) => void
+  readonly commit: (plan: Plan) => Promise<number>
+  readonly onHeld?: (held: readonly HeldOrphans[]) => void
 }
 
 type Doomed = TableRow & { readonly kind: string }

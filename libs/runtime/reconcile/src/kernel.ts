@@ -391,8 +391,8 @@ export class Kernel<W> implements AsyncDisposable {
   }
 
   get #fork(): W {
-    const { world, forkWorld } = this.#options
-    return forkWorld === undefined ? world : forkWorld(world)
+    const { world } = this.#options
+    return this.#options.forkWorld?.(world) ?? world
   }
 
   get #commitOptions(): CommitOptions {

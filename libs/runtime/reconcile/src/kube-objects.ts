@@ -24,7 +24,7 @@ export interface KubeObjectsOptions {
   /** One for each resource that triggers or patches name. */
   readonly informers: readonly AnyInformer[]
   /** Sends an event, if it was not sent before. */
-  record(event: KubeEvent): void
+  readonly record: (event: KubeEvent) => void
 }
 
 /** The API server behind {@link Objects}: the answer to every write enters the informer's store at once. */

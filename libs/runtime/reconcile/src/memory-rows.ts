@@ -1,6 +1,6 @@
 import type { Atom, DatabaseSchema, NewValue, RowBase, Uuid, Value } from 'ovsdb-client'
 import { catalogOf, type Catalog, type Column } from './catalog.ts'
-import { columnOf, elementsOf, mapOf, type Rows } from './rows.ts'
+import { elementsOf, mapOf, type Rows } from './rows.ts'
 import type { Step } from './steps.ts'
 import { asElements, asMap, tokenOf, type Element } from './values.ts'
 
@@ -132,7 +132,7 @@ function stored(column: Column, value: NewValue, plain: (element: Element) => At
   if (column.shape === 'map') {
     return Object.fromEntries(Object.entries(asMap(value)).map(([key, element]) => [key, plain(element)]))
   }
-  const elements = [...new Set(asElements(value).map(plain))].sort()
+  const elements = sorted(asElements(value).map(plain))
   return column.shape === 'set' ? elements : elements[0]
 }
 
@@ -151,10 +151,14 @@ function mutated(
     return Object.fromEntries(Object.entries(mapOf(row, name)).filter(([key]) => !keys.has(key)))
   }
   const elements = asElements(value).map(plain)
-  if (isInsert) return [...new Set([...elementsOf(row, name), ...elements])].sort()
+  if (isInsert) return sorted([...elementsOf(row, name), ...elements])
   const gone = new Set(elements.map(tokenOf))
-  const current = columnOf(row, name)
-  return (Array.isArray(current) ? current : []).filter((atom) => !gone.has(tokenOf(atom)))
+  return elementsOf(row, name).filter((atom) => !gone.has(tokenOf(atom)))
+}
+
+/** Each atom once, in ascending order: atoms of one column are of one type. */
+function sorted(atoms: readonly Atom[]): readonly Atom[] {
+  return [...new Set(atoms)].sort((a, b) => (a < b ? -1 : 1))
 }
 
 function fail(problem: string): never {

@@ -4,7 +4,7 @@ import { Adoption } from './adoption.ts'
 import { catalogOf } from './catalog.ts'
 import type { Membership, OwnedRow } from './feature.ts'
 import { ownerMark } from './marks.ts'
-import { MemoryRows } from './memory-rows.ts'
+import type { MemoryRows } from './memory-rows.ts'
 import { planRows, type Plan } from './plan.ts'
 import { mapOf } from './rows.ts'
 import type { Want } from './want.ts'
@@ -63,8 +63,10 @@ function kind(
     shared,
     exactMaps,
     // Upstream's rows carry the vendor and, in these tests, their name.
-    identify: (row) =>
-      mapOf(row, 'external_ids')['vendor'] === 'kube-ovn' && 'name' in row ? String(row.name) : undefined,
+    identify: (found) =>
+      mapOf(found, 'external_ids')['vendor'] === 'kube-ovn' && 'name' in found
+        ? String(found.name)
+        : undefined,
   }
 }
 

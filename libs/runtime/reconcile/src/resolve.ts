@@ -6,7 +6,7 @@ import { RowClaimedTwiceError } from './errors.ts'
 import type { OwnedRow } from './feature.ts'
 import { idIndex, idMark, idOf, ownerIndex, ownerOf, type IdMark, type OwnerMark } from './marks.ts'
 import type { Rows } from './rows.ts'
-import type { Element } from './values.ts'
+import type { Element, Resolve } from './values.ts'
 import { defectOf, isSingleton, referencesOf, type Adoptable, type Want } from './want.ts'
 
 /** A wanted row and the row of the database that it is, if there is one. */
@@ -37,7 +37,7 @@ export interface Resolution {
   readonly held: ReadonlyMap<OwnerMark, readonly RowRef[]>
   readonly awaited: ReadonlyMap<OwnerMark, readonly RowRef[]>
   readonly problems: ReadonlyMap<OwnerMark, KubeOvnError>
-  resolve(ref: RowRef): Element | undefined
+  readonly resolve: Resolve
 }
 
 export interface ResolveRequest {

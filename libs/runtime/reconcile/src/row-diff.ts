@@ -1,15 +1,17 @@
-import type { NewValue, RowBase } from 'ovsdb-client'
+import type { RowRef } from '@kube-ovn/ovn-names'
+import type { Atom, NewValue, RowBase } from 'ovsdb-client'
 import type { Column, Table } from './catalog.ts'
 import type { ColumnValue } from './feature.ts'
 import type { Edits } from './edits.ts'
 import { markColumn, marksOf } from './marks.ts'
 import type { Target } from './resolve.ts'
-import { elementsOf, isArray, mapOf } from './rows.ts'
+import { elementsOf, mapOf } from './rows.ts'
 import {
   asElements,
   asMap,
   isEqualValue,
   isInitial,
+  isMapValue,
   mapDifference,
   resolveValue,
   setDifference,
@@ -93,9 +95,6 @@ function columnsOf(target: Target): Readonly<Record<string, ColumnValue>> {
   return { ...target.row.columns, [markColumn]: ids }
 }
 
-function asAsked(value: ColumnValue): Readonly<Record<string, Exclude<ColumnValue, object>>> {
-  const asked: Record<string, Exclude<ColumnValue, object>> = {}
-  if (typeof value !== 'object' || isArray(value)) return asked
-  for (const [key, item] of Object.entries(value)) asked[key] = item
-  return asked
+function asAsked(value: ColumnValue): Readonly<Record<string, Atom | RowRef | undefined>> {
+  return isMapValue(value) ? value : {}
 }

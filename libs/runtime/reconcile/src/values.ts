@@ -14,6 +14,11 @@ export function isRef(value: unknown): value is RowRef {
   return typeof value === 'object' && value !== null && 'kind' in value && 'id' in value
 }
 
+/** A value for a map column. That it is no reference is said by the column, not by the value. */
+export function isMapValue(value: ColumnValue): value is Readonly<Record<string, Atom | RowRef | undefined>> {
+  return typeof value === 'object' && !isArray(value)
+}
+
 /** Makes elements comparable: equal tokens, equal elements. */
 export function tokenOf(element: Element): string {
   return typeof element === 'object' ? `@${element.named}` : `${typeof element}:${element}`
@@ -57,7 +62,7 @@ function resolveElements(value: ColumnValue, resolve: Resolve): readonly Element
 
 function resolveMap(value: ColumnValue, resolve: Resolve): Readonly<Record<string, Element>> {
   const result: Record<string, Element> = {}
-  if (typeof value !== 'object' || isArray(value)) return result
+  if (!isMapValue(value)) return result
   for (const [key, item] of Object.entries(value)) {
     const element = isRef(item) ? resolve(item) : item
     if (element !== undefined) result[key] = element
