@@ -67,7 +67,8 @@ export async function uninstallChart(cluster: Cluster): Promise<void> {
 async function runHelm(cluster: Cluster, verb: 'install' | 'upgrade', values: ChartValues): Promise<void> {
   const files = [labValues(cluster), values].map((layer, index) => {
     const path = join(cluster.directory, `values-${index}.yaml`)
-    writeFileSync(path, stringify(layer))
+    // Helm reads `yes` as true.
+    writeFileSync(path, stringify(layer, { version: '1.1' }))
     return ['--values', path]
   })
   files.unshift(['--values', join(repository, 'dist/image-values.yaml')])

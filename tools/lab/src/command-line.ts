@@ -2,19 +2,19 @@ import { parseArgs } from 'node:util'
 import { LabUsageError } from './errors.ts'
 import { defaultTopology, type PodNetwork, type Stack, type Topology } from './cluster/topology.ts'
 
-const verbs = ['run', 'up', 'down', 'status', 'exec', 'logs'] as const
+const verbs = ['run', 'up', 'check', 'down', 'status', 'exec', 'logs'] as const
 type Verb = (typeof verbs)[number]
 
 export interface LabCommand {
   readonly verb: Verb
   readonly topology: Topology
-  /** Whether `--id` was given. */
   readonly rest: readonly string[]
 }
 
 export const usage = `npm run lab                          bring up, install, check, tear down
 npm run lab -- --keep                the same, but leave it running
 npm run lab -- up                    bring up and install, without checks
+npm run lab -- check [NAME…]         run checks on a lab that is kept
 npm run lab -- status                the labs of this machine
 npm run lab -- exec MACHINE COMMAND  run a command on control, outside or node-N
 npm run lab -- logs MACHINE          where the logs of a machine are, and their last lines

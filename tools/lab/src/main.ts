@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import { KubeOvnError } from '@kube-ovn/errors'
 import { installChart } from './chart.ts'
 import { finalChecks, productChecks, runCheck, runChecks, type CheckGroup } from './checks/all.ts'
-import { createCluster, untilNodesReady, type Cluster } from './cluster/cluster.ts'
+import { createCluster, openCluster, untilNodesReady, type Cluster } from './cluster/cluster.ts'
 import { claimLabName, findLabs, removeLab, removeLeftovers } from './cluster/leftovers.ts'
 import { parseCommandLine, usage, type LabCommand } from './command-line.ts'
 import { installDns } from './dns.ts'
+import { LabUsageError } from './errors.ts'
 import { inspectContainer } from './docker/container.ts'
 import { insideContainer, runAt } from './namespaces.ts'
 import { applyAll, readExample } from './kubernetes/manifests.ts'
@@ -25,6 +26,8 @@ async function main(args: readonly string[]): Promise<number> {
     case 'run':
     case 'up':
       return bringUp(command)
+    case 'check':
+      return checkAgain(id, command.rest)
     case 'down':
       await removeLab(id)
       return 0
@@ -70,6 +73,30 @@ async function check(cluster: Cluster): Promise<boolean> {
       groups.push(group)
     }
   return printSummary(groups)
+}
+
+/** Runs checks, all or by name, on a lab that was kept. */
+async function checkAgain(id: string, names: readonly string[]): Promise<number> {
+  const cluster = await openLab(id)
+  const all = [...productChecks, ...finalChecks]
+  const chosen = names.length === 0 ? productChecks : all.filter(({ name }) => names.includes(name))
+  if (chosen.length < names.length) {
+    const cure = `names from: ${all.map(({ name }) => name).join('; ')}`
+    throw new LabUsageError('the command line is not understood', { argument: names.join(' '), cure })
+  }
+  const isOk = printSummary(await runChecks(cluster, chosen, printGroup))
+  cluster.api[Symbol.dispose]()
+  return isOk ? 0 : 1
+}
+
+async function openLab(id: string): Promise<Cluster> {
+  const lab = (await findLabs()).find(({ topology }) => topology.id === id)
+  if (lab === undefined)
+    throw new LabUsageError('there is no such lab', {
+      argument: `--id ${id}`,
+      cure: 'npm run lab -- status lists them',
+    })
+  return openCluster(lab.topology, lab.block)
 }
 
 /** A lab that is not to be kept goes when its process is told to go. */

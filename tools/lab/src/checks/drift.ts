@@ -1,4 +1,4 @@
-import { findColumn, nbctl, ovnCentral, untilRowChange } from '../observe/northbound.ts'
+import { findColumn, nbctl, ovnCentral, readColumn, untilRowChange } from '../observe/northbound.ts'
 import { durationRow, firstOf, type Check, type CheckRow } from './check.ts'
 import { sixPods } from './pod-to-pod.ts'
 import type { Place } from '../namespaces.ts'
@@ -41,8 +41,8 @@ async function policyRow(central: Place): Promise<CheckRow> {
     await findColumn(central, 'Logical_Router_Policy', '_uuid', ours),
     'router policy of ours',
   )
-  const [priority = ''] = await findColumn(central, 'Logical_Router_Policy', 'priority', `_uuid=${uuid}`)
-  const [match = ''] = await findColumn(central, 'Logical_Router_Policy', 'match', `_uuid=${uuid}`)
+  const priority = await readColumn(central, 'Logical_Router_Policy', uuid, 'priority')
+  const match = await readColumn(central, 'Logical_Router_Policy', uuid, 'match')
   const ms = await untilRowChange(
     central,
     'Logical_Router_Policy',

@@ -12,19 +12,10 @@ export interface ForeignRows {
 /** Writes a logical switch and an ACL that are not the product's. */
 export async function createForeignRows(cluster: Cluster): Promise<ForeignRows> {
   const central = await ovnCentral(cluster)
-  await nbctl(
-    central,
-    ...[
-      'ls-add',
-      foreignSwitch,
-      '--',
-      'set',
-      'Logical_Switch',
-      foreignSwitch,
-      'external_ids:made-by=somebody-else',
-    ],
-    ...['--', 'acl-add', foreignSwitch, 'to-lport', '1001', 'ip4.src == 192.0.2.0/24', 'drop'],
-  )
+  const owner = 'external_ids:made-by=somebody-else'
+  await nbctl(central, '--if-exists', 'ls-del', foreignSwitch)
+  await nbctl(central, 'ls-add', foreignSwitch, '--', 'set', 'Logical_Switch', foreignSwitch, owner)
+  await nbctl(central, 'acl-add', foreignSwitch, 'to-lport', '1001', 'ip4.src == 192.0.2.0/24', 'drop')
   return { before: await readForeignRows(cluster) }
 }
 

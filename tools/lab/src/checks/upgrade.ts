@@ -6,7 +6,7 @@ import type { PodObject } from '../kubernetes/workloads.ts'
 const parts = ['ovn-central', 'ovs', 'kube-ovn-controller', 'kube-ovn-cni']
 
 /** A value that concerns the controller alone. */
-const changed: ChartValues = { controller: { extraEnv: [{ name: 'UPGRADED', value: 'yes' }] } }
+const changed: ChartValues = { controller: { extraEnv: [{ name: 'UPGRADED', value: 'once' }] } }
 
 /** `helm upgrade` with a changed value. */
 export const upgrade: Check = {

@@ -22,7 +22,7 @@ describe('the addresses of labs', () => {
 
   it('has room for 200 nodes beside the outside host', () => {
     expect(nodeHost(199)).toBeLessThan(outsideHost)
-    expect(addressesOf(1, 'tunnel', nodeHost(0))).toEqual({ ipv4: '172.30.5.10', ipv6: 'fd00:172:30:5::a' })
+    expect(addressesOf(1, 'tunnel', nodeHost(0))).toEqual({ ipv4: '172.30.6.10', ipv6: 'fd00:172:30:6::a' })
   })
 })
 

@@ -40,7 +40,8 @@ export type NetworkName = 'kubernetes' | 'tunnel' | 'physical'
 /** Each lab takes one block, the first that does not overlap with another network of the machine. */
 export const maxBlocks = 60
 
-const networkOffset: Record<NetworkName, number> = { kubernetes: 0, tunnel: 1, physical: 2 }
+/** From 1, so that addresses are in canonical form as they are written here. */
+const networkOffset: Record<NetworkName, number> = { kubernetes: 1, tunnel: 2, physical: 3 }
 
 /** The subnets of a network of the lab in block `block`. */
 export function subnetsOf(block: number, network: NetworkName): AddressPair {

@@ -33,8 +33,9 @@ export async function waitForObjects<T extends ApiObject, R>(
 }
 
 /** The part of an object that tells why it is not what one waits for. */
-function summarize(object: ApiObject & { readonly status?: unknown }): object {
-  return { name: object.metadata.name, deleted: object.metadata.deletionTimestamp, status: object.status }
+function summarize(object: ApiObject & { readonly status?: unknown; readonly message?: string }): object {
+  const { metadata, status, message } = object
+  return { name: metadata.name, deleted: metadata.deletionTimestamp, status, message }
 }
 
 /**

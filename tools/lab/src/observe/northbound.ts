@@ -39,6 +39,11 @@ export async function findColumn(
   return output.split('\n').filter((line) => line !== '')
 }
 
+/** Reads one column of one row. */
+export function readColumn(central: Place, table: string, uuid: string, column: string): Promise<string> {
+  return nbctl(central, '--bare', '--no-headings', `--columns=${column}`, 'list', table, uuid)
+}
+
 /**
  * How much the Northbound has written: its log only grows by transactions that change something, and shrinks by compaction, which
  * takes far more of them than a check makes.

@@ -9,9 +9,11 @@ export async function pingAll(from: Place, addresses: readonly string[]): Promis
   return new Set(stdout.split('\n').filter((line) => line !== ''))
 }
 
+/** What became of the packets of a ping. */
 export interface PingLoss {
   readonly sent: number
-  readonly received: number
+  /** Sequence numbers, from 1, that no answer came for. */
+  readonly lost: readonly number[]
 }
 
 /** A ping that runs until it is stopped, and tells what was lost meanwhile. */
@@ -22,10 +24,10 @@ export interface SteadyPing {
 /**
  * Pings an address 20 times a second until stopped.
  *
- * The packet that is under way when it stops counts as received: ping ends between two packets.
+ * The last packet does not count: it may be under way when ping is stopped.
  */
 export function startPing(from: Place, address: string): SteadyPing {
-  const child = startAt(from, ['ping', '-q', '-n', '-i', '0.05', '-W', '1', address])
+  const child = startAt(from, ['ping', '-n', '-i', '0.05', '-W', '1', address])
   let output = ''
   child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()))
   const ended = new Promise<void>((resolve, reject) => {
@@ -36,8 +38,18 @@ export function startPing(from: Place, address: string): SteadyPing {
     async stop() {
       child.kill('SIGINT')
       await ended
-      const [, sent = '0', received = '0'] = /(\d+) packets transmitted, (\d+) received/.exec(output) ?? []
-      return { sent: Number(sent), received: Number(received) }
+      return readPing(output)
     },
   }
+}
+
+/** Reads what ping printed when it was stopped. */
+export function readPing(output: string): PingLoss {
+  const sent = Number(/(\d+) packets transmitted/.exec(output)?.[1] ?? 0)
+  const answered = new Set(
+    [...output.matchAll(/bytes from .*icmp_seq=(\d+)/g)].map(([, sequence]) => Number(sequence)),
+  )
+  const counted = answered.has(sent) ? sent : Math.max(0, sent - 1)
+  const all = Array.from({ length: counted }, (_, index) => index + 1)
+  return { sent: counted, lost: all.filter((sequence) => !answered.has(sequence)) }
 }
