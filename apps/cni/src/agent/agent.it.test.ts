@@ -116,6 +116,32 @@ async function ping(from: string, to: string): Promise<boolean> {
   return exitCode === 0
 }
 
+function inNamespace(name: string): readonly string[] {
+  return ['ip', 'netns', 'exec', name]
+}
+
+/** Serves a TCP port in a pod: it tells each client the client's address, padded so that segments are full. */
+async function serveTcp(name: string, address: string, port: number): Promise<void> {
+  const program = `
+    require('net').createServer((socket) => socket.end(socket.remoteAddress + '\\n' + 'x'.repeat(100000)))
+      .listen(${port}, '${address}', () => console.log('listening'))`
+  await machine.script(
+    `ip netns exec ${name} /opt/node/node -e "${program}" > /run/${name}-${port}.log 2>&1 &
+     until grep -qs listening /run/${name}-${port}.log; do sleep 0.05; done`,
+  )
+}
+
+/** Connects, reads to the end, and answers the address that the server saw. */
+async function tcp(prefix: readonly string[], address: string, port: number): Promise<string> {
+  const program = `
+    let text = ''
+    const socket = require('net').connect({ host: '${address}', port: ${port}, timeout: 5000 })
+    socket.on('timeout', () => process.exit(1)).on('data', (chunk) => { text += chunk })
+    socket.on('end', () => console.log(text.length > 100000 ? text.split('\\n')[0] : 'truncated'))`
+  const { stdout, stderr } = await machine.try([...prefix, '/opt/node/node', '-e', program])
+  return stdout.trim() || stderr
+}
+
 describe('the node', () => {
   it('becomes available: chassis, tunnel end, ovn0 with addresses, routes and condition', async () => {
     await machine.logged('condition of the node was written', { status: 'False' })
@@ -187,6 +213,23 @@ describe('a pod', () => {
       ovnWaitMs: expect.any(Number),
     })
     expect(Number(line['agentMs'])).toBeLessThan(200)
+  })
+
+  it('takes TCP from a pod and from the node, by both families', async () => {
+    await serveTcp('web-2', 'fd00:10:16::6', 80)
+    await serveTcp('web-2', '10.16.0.6', 80)
+    expect(await tcp(inNamespace('web-1'), '10.16.0.6', 80)).toBe('10.16.0.5')
+    expect(await tcp(inNamespace('web-1'), 'fd00:10:16::6', 80)).toBe('fd00:10:16::5')
+    expect(await tcp([], '10.16.0.6', 80)).toBe(machine.address)
+  })
+
+  it('reaches another pod by a Service that kube-proxy translates on the node, which masquerades', async () => {
+    // What kube-proxy does in nftables mode, in short: DNAT at dstnat, masquerading of what is marked at srcnat.
+    await machine.script(
+      "nft 'table ip kube-proxy { chain nat-prerouting { type nat hook prerouting priority dstnat; " +
+        "ip daddr 10.96.0.10 tcp dport 80 dnat to 10.16.0.6:80; }; }'",
+    )
+    expect(await tcp(inNamespace('web-1'), '10.96.0.10', 80)).toBe('100.64.0.2')
   })
 
   it('passes CHECK, and fails it once its address is gone', async () => {
@@ -316,5 +359,27 @@ describe('a pod', () => {
     expect(await machine.script('ovs-vsctl list-ports br-int')).toContain('_h')
     expect(await machine.plugin('GC', 'web-1', valid)).toMatchObject({ exitCode: 0 })
     expect(await machine.script('ovs-vsctl list-ports br-int')).not.toContain('_h')
+  })
+})
+
+describe('uninstallation', () => {
+  it('leaves no port, link, rule or file of ours, and those of others alone', async () => {
+    await createPod('web-4', 8)
+    expect(await machine.plugin('ADD', 'web-4')).toMatchObject({ exitCode: 0 })
+    await machine.script(
+      'ip link add foreign_h type veth peer name foreign_c; mkdir -p /etc/cni/net.d; echo {} > /etc/cni/net.d/01-kube-ovn.conflist',
+    )
+    await machine.stopAgent()
+    const install = join(import.meta.dirname, '../install/main.ts')
+    expect(await machine.try(['/opt/node/node', install, 'uninstall'])).toMatchObject({ exitCode: 0 })
+    const links = await machine.script("ip -o link | cut -d: -f2 | cut -d@ -f1 | tr -d ' '")
+    expect(links.split('\n')).not.toContain('ovn0')
+    expect(links.split('\n').filter((name) => name.endsWith('_h'))).toEqual(['foreign_h'])
+    expect(await machine.script('nft list tables')).not.toContain('inet kube-ovn')
+    expect(await machine.script('nft list tables')).toContain('ip kube-proxy')
+    expect(await machine.script('ls /etc/cni/net.d /run/openvswitch')).not.toMatch(/conflist|kube-ovn-daemon/)
+    expect(
+      await machine.script('ovs-vsctl --bare --columns=name find Interface external_ids:vendor=kube-ovn'),
+    ).toBe('')
   })
 })
