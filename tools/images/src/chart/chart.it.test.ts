@@ -1,0 +1,191 @@
+import { join } from 'node:path'
+import { definitions } from '@kube-ovn/kube-api'
+import { startKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
+import type { KubeObject, Resource } from '@kube-ovn/kube'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { repository } from '../paths.ts'
+import { container, environment, renderChart, workload, type Manifest } from './render.ts'
+
+const masters = { masterNodes: ['172.30.0.10', '172.30.0.11', '172.30.0.12'] }
+const userspace = { ovsOvn: { datapath: 'userspace', tunnelNic: '172.30.1.0/24' } }
+const workloads = ['ovn-central', 'ovs-ovn', 'kube-ovn-controller', 'kube-ovn-cni']
+
+describe('networking.stack', () => {
+  const stacks = [
+    { stack: 'IPv4', pods: '10.16.0.0/16', join: '100.64.0.0/16', policy: undefined },
+    { stack: 'IPv6', pods: 'fd00:10:16::/112', join: 'fd00:100:64::/112', policy: undefined },
+    {
+      stack: 'Dual',
+      pods: '10.16.0.0/16,fd00:10:16::/112',
+      join: '100.64.0.0/16,fd00:100:64::/112',
+      policy: 'PreferDualStack',
+    },
+  ]
+  it.each(stacks)(
+    '$stack selects prefixes and families of Services',
+    async ({ stack, pods, join: nodes, policy }) => {
+      const manifests = await renderChart({ networking: { stack } })
+      const { args } = container(workload(manifests, 'kube-ovn-controller'), 'kube-ovn-controller')
+      expect(args).toContain(`--default-cidr=${pods}`)
+      expect(args).toContain(`--node-switch-cidr=${nodes}`)
+      for (const service of manifests.filter(({ kind }) => kind === 'Service')) {
+        expect(service.spec?.ipFamilyPolicy).toBe(policy)
+      }
+    },
+  )
+
+  it('refuses another word, and says what to write', async () => {
+    await expect(renderChart({ networking: { stack: 'ipv4' } })).rejects.toThrow('write IPv4, IPv6 or Dual')
+  })
+})
+
+describe('the databases', () => {
+  it('have one replica, and every client knows one address, for each master', async () => {
+    const manifests = await renderChart(masters)
+    const addresses = masters.masterNodes.join(',')
+    const central = workload(manifests, 'ovn-central')
+    expect(central.spec?.replicas).toBe(3)
+    expect(environment(container(central, 'ovn-central'), 'NODE_IPS')).toBe(addresses)
+    expect(environment(container(workload(manifests, 'ovs-ovn'), 'openvswitch'), 'OVN_DB_IPS')).toBe(
+      addresses,
+    )
+    const controller = container(workload(manifests, 'kube-ovn-controller'), 'kube-ovn-controller')
+    expect(environment(controller, 'OVN_DB_IPS')).toBe(addresses)
+  })
+})
+
+describe('ovsOvn.datapath', () => {
+  it('is the kernel, without privileges for Open vSwitch once the module is loaded', async () => {
+    const ovs = workload(await renderChart({}), 'ovs-ovn')
+    expect(container(ovs, 'hostpath-init').securityContext?.privileged).toBe(true)
+    expect(container(ovs, 'openvswitch').securityContext?.privileged).toBe(false)
+    expect(environment(container(ovs, 'openvswitch'), 'OVS_DATAPATH_TYPE')).toBe('system')
+  })
+
+  it('userspace takes the NIC of the tunnels, and the agent its bridge', async () => {
+    const manifests = await renderChart(userspace)
+    const ovs = container(workload(manifests, 'ovs-ovn'), 'openvswitch')
+    expect(environment(ovs, 'OVS_DATAPATH_TYPE')).toBe('netdev')
+    expect(environment(ovs, 'USERSPACE_TUNNEL_NIC')).toBe('172.30.1.0/24')
+    expect(ovs.securityContext?.privileged).toBe(true)
+    expect(container(workload(manifests, 'kube-ovn-cni'), 'cni-server').args).toContain('--iface=br-phy')
+  })
+
+  it('userspace is refused without a NIC, and another word too', async () => {
+    await expect(renderChart({ ovsOvn: { datapath: 'userspace' } })).rejects.toThrow('set ovsOvn.tunnelNic')
+    await expect(renderChart({ ovsOvn: { datapath: 'netdev' } })).rejects.toThrow('write kernel or userspace')
+  })
+})
+
+describe('an upgrade', () => {
+  const changes = [
+    { name: 'the MTU of pods', values: { networking: { pods: { mtu: 1300 } } }, rolls: ['kube-ovn-cni'] },
+    {
+      name: 'a gateway',
+      values: { networking: { pods: { gateways: { v4: '10.16.0.9' } } } },
+      rolls: ['kube-ovn-controller'],
+    },
+    { name: 'a probe', values: { ovsOvn: { probeInterval: 60_000 } }, rolls: ['ovn-central'] },
+    { name: 'hardware offload', values: { features: { enableHardwareOffload: true } }, rolls: ['ovs-ovn'] },
+    { name: "the agent's image", values: { agent: { image: { tag: 'v9' } } }, rolls: ['kube-ovn-cni'] },
+    { name: 'a label of a Deployment', values: { controller: { labels: { team: 'net' } } }, rolls: [] },
+    { name: 'the port of a metrics Service', values: { agent: { metrics: { port: 9000 } } }, rolls: [] },
+  ]
+  it.each(changes)('of $name rolls $rolls and nothing else', async ({ values, rolls }) => {
+    const [before, after] = await Promise.all([renderChart({}), renderChart(values)])
+    const changed = workloads.filter((name) => template(before, name) !== template(after, name))
+    expect(changed).toEqual(rolls)
+  })
+})
+
+describe('the hooks', () => {
+  it('run at the end of an uninstallation only', async () => {
+    const hooks = (await renderChart({}))
+      .map(({ metadata }) => metadata.annotations?.['helm.sh/hook'])
+      .filter((hook) => hook !== undefined)
+    expect(new Set(hooks)).toEqual(new Set(['post-delete']))
+  })
+
+  it('clean the nodes unless that is switched off', async () => {
+    expect(names(await renderChart({}))).toContain('kube-ovn-node-cleanup')
+    expect(names(await renderChart({ uninstall: { cleanNodes: false } }))).not.toContain(
+      'kube-ovn-node-cleanup',
+    )
+  })
+})
+
+describe('rights', () => {
+  it('of the controller and of the hook cover every custom resource', async () => {
+    const manifests = await renderChart({})
+    for (const { resource, hasStatusSubresource } of definitions) {
+      const wanted = [resource.plural, ...(hasStatusSubresource ? [`${resource.plural}/status`] : [])]
+      expect(customResources(manifests, 'system:ovn')).toEqual(expect.arrayContaining(wanted))
+      expect(customResources(manifests, 'system:kube-ovn-post-delete-hook')).toContain(resource.plural)
+    }
+  })
+
+  it('never name everything', async () => {
+    for (const { rules = [] } of await renderChart({})) {
+      for (const { apiGroups, resources, verbs } of rules) {
+        expect([...apiGroups, ...resources, ...verbs]).not.toContain('*')
+      }
+    }
+  })
+})
+
+it('keeps the labels by which tools select pods', async () => {
+  const manifests = await renderChart({})
+  const apps = workloads.map((name) => workload(manifests, name).spec?.template?.metadata.labels['app'])
+  expect(apps).toEqual(['ovn-central', 'ovs', 'kube-ovn-controller', 'kube-ovn-cni'])
+})
+
+describe('a real API server', () => {
+  let api: KubeApi
+  beforeAll(async () => {
+    api = await startKubeApi({ apiServerFlags: ['--allow-privileged=true'] })
+    await api.installCrds(join(repository, 'helm/kube-ovn/crds'))
+  })
+  afterAll(() => api[Symbol.asyncDispose]())
+
+  it.each([
+    { name: 'defaults', values: {} },
+    { name: 'dual stack with three masters', values: { ...masters, networking: { stack: 'Dual' } } },
+    { name: 'the userspace data path', values: userspace },
+  ])('takes everything that is rendered with $name, as it is', async ({ values }) => {
+    for (const manifest of await renderChart(values)) {
+      const { name, namespace } = manifest.metadata
+      const resource = resourceOf(manifest)
+      const ref = { name, ...(namespace === undefined ? {} : { namespace }) }
+      const options = { fieldManager: 'helm', force: true }
+      // Server-side apply refuses fields that the schema does not know.
+      const applied = await api.client.patch(resource, ref, 'application/apply-patch+yaml', manifest, options)
+      expect(applied.metadata.name).toBe(name)
+    }
+  })
+})
+
+function template(manifests: readonly Manifest[], name: string): string {
+  return JSON.stringify(workload(manifests, name).spec?.template)
+}
+
+function names(manifests: readonly Manifest[]): readonly string[] {
+  return manifests.map(({ metadata }) => metadata.name)
+}
+
+function customResources(manifests: readonly Manifest[], role: string): readonly string[] {
+  const { rules = [] } = manifests.find(({ metadata }) => metadata.name === role) ?? {}
+  return rules
+    .filter(({ apiGroups }) => apiGroups.includes('kubeovn.io'))
+    .flatMap(({ resources }) => resources)
+}
+
+function resourceOf({ apiVersion, kind, metadata }: Manifest): Resource<KubeObject> {
+  const [group = '', version = ''] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
+  return {
+    group,
+    version,
+    kind,
+    plural: `${kind.toLowerCase()}s`,
+    namespaced: metadata.namespace !== undefined,
+  }
+}
