@@ -7,6 +7,7 @@
  * but does not prevent it.
  */
 import { KubeClient, loadAccess } from '@kube-ovn/kube'
+import { createLogger } from '@kube-ovn/process'
 import { removeFinalizers } from './finalizers.ts'
 import { untilControllerGone, untilNodesClean } from './workloads.ts'
 
@@ -14,23 +15,16 @@ const namespace = process.env['POD_NAMESPACE'] ?? 'kube-system'
 const nodeCleanup = process.env['NODE_CLEANUP'] ?? ''
 const timeoutMs = Number(process.env['TIMEOUT_SECONDS'] ?? 120) * 1000
 
+const log = createLogger({ app: 'uninstall', verbosity: 0 })
 await using client = new KubeClient(await loadAccess(), { userAgent: 'kube-ovn-uninstall' })
 
 if (!(await untilControllerGone(client, namespace, AbortSignal.timeout(timeoutMs)))) {
-  report('warn', 'controller still runs', { namespace })
+  log.warn('controller still ran after the time to wait', { namespace })
 }
-for (const { kind, count } of await removeFinalizers(client))
-  report('info', 'finalizers removed', { kind, count })
-if (
-  nodeCleanup !== '' &&
-  !(await untilNodesClean(client, namespace, nodeCleanup, AbortSignal.timeout(timeoutMs)))
-) {
-  report('warn', 'some nodes are not clean: run the clean-up there when they are back', {
-    namespace,
-    nodeCleanup,
-  })
-}
-
-function report(level: 'info' | 'warn', msg: string, fields: object): void {
-  console.log(JSON.stringify({ time: new Date().toISOString(), level, msg, app: 'uninstall', ...fields }))
+for (const { kind, count } of await removeFinalizers(client)) log.info('finalizers removed', { kind, count })
+if (nodeCleanup !== '') {
+  const isClean = await untilNodesClean(client, namespace, nodeCleanup, AbortSignal.timeout(timeoutMs))
+  // Those that are down keep what they have; the chart's README tells what to run there.
+  if (isClean) log.info('nodes cleaned', { namespace, nodeCleanup })
+  else log.warn('some nodes were not cleaned', { namespace, nodeCleanup })
 }

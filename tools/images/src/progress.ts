@@ -1,4 +1,4 @@
-const isTerminal = process.stderr.isTTY === true
+const isTerminal = process.stderr.isTTY
 
 /**
  * Runs one step of a build and prints how long it took, unless that was no noticeable time.

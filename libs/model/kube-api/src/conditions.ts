@@ -28,7 +28,7 @@ export const conditionType = {
 } as const
 
 /** What a condition says that was created before anything was found out. */
-export const initialCondition = { status: 'Unknown', reason: 'Init', message: 'Not Observed' } as const
+const initialCondition = { status: 'Unknown', reason: 'Init', message: 'Not Observed' } as const
 
 export interface ConditionChange {
   readonly type: string

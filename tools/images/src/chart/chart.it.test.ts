@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { definitions } from '@kube-ovn/kube-api'
 import { startKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
-import type { KubeObject, Resource } from '@kube-ovn/kube'
+import type { Resource } from '@kube-ovn/kube'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { repository } from '../paths.ts'
 import { container, environment, renderChart, workload, type Manifest } from './render.ts'
@@ -179,7 +179,7 @@ function customResources(manifests: readonly Manifest[], role: string): readonly
     .flatMap(({ resources }) => resources)
 }
 
-function resourceOf({ apiVersion, kind, metadata }: Manifest): Resource<KubeObject> {
+function resourceOf({ apiVersion, kind, metadata }: Manifest): Resource {
   const [group = '', version = ''] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
   return {
     group,
