@@ -1,11 +1,11 @@
-import type { Informer } from '@kube-ovn/kube'
+import type { InformerHealth, ObjectChange, Store } from '@kube-ovn/kube'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import type { Logger } from '@kube-ovn/log'
 import { vendor } from '@kube-ovn/ovn-names'
 import type { Clock } from '@kube-ovn/time'
 import { podIdentities } from '../kube-objects.ts'
 import { LevelLoop } from '../level-loop.ts'
-import type { LocalOvs } from '../local-ovs.ts'
+import type { InterfaceRow } from '../local-ovs.ts'
 import { attachmentId } from '../pod-nic/desired.ts'
 import type { PodNics } from '../pod-nic/feature.ts'
 import { staleReason, type PodPort } from './desired.ts'
@@ -13,9 +13,21 @@ import { staleReason, type PodPort } from './desired.ts'
 /** How long a port may look stale: the runtime's own DEL comes within this time, and cleans up better. */
 const graceMs = 30_000
 
+type InterfaceFacts = Pick<InterfaceRow, 'name' | 'external_ids'> & { readonly error?: string | undefined }
+
+/** Only what is used, so that time and caches can be played with in tests. */
 interface StalePortsDependencies {
-  readonly ovs: LocalOvs
-  readonly pods: Pick<Informer<Pod>, 'store' | 'onChange' | 'health'>
+  readonly ovs: {
+    readonly cache: {
+      scan(table: 'Interface'): Iterable<InterfaceFacts>
+    }
+    onChange(listener: (changes: readonly { readonly table: string }[]) => void): Disposable
+  }
+  readonly pods: {
+    readonly store: Pick<Store<Pod>, 'get'>
+    readonly health: Pick<InformerHealth, 'isSynced'>
+    onChange(listener: (change: ObjectChange<Pod>) => void): Disposable
+  }
   readonly podNics: Pick<PodNics, 'isBusy' | 'removePort'>
   readonly clock: Clock
   readonly log: Logger
@@ -36,8 +48,8 @@ export class StalePorts implements Disposable {
   #timer: Disposable | undefined
 
   constructor(dependencies: StalePortsDependencies) {
-    this.#deps = { ...dependencies, log: dependencies.log.child({ feature: 'stale-ports' }) }
-    this.#loop = new LevelLoop({ ...this.#deps, name: 'stale-ports', reconcile: () => this.#reconcile() })
+    this.#deps = dependencies
+    this.#loop = new LevelLoop({ ...dependencies, name: 'stale-ports', reconcile: () => this.#reconcile() })
   }
 
   start(): void {

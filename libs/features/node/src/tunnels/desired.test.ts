@@ -4,7 +4,7 @@ import { desiredTunnel } from './desired.ts'
 import type { TunnelLink, TunnelSnapshot } from './snapshot.ts'
 
 function link(name: string, addresses: readonly string[], more: Partial<TunnelLink> = {}): TunnelLink {
-  return { name, mtu: 1500, isUp: true, addresses, preferredSources: [], ...more }
+  return { name, mtu: 1500, addresses, preferredSources: [], ...more }
 }
 
 const links = [

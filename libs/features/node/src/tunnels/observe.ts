@@ -1,5 +1,5 @@
 import type { Node } from '@kube-ovn/kube-api/core'
-import { AnnotationInvalidError, nodeAnnotations } from '@kube-ovn/annotations'
+import { AnnotationInvalidError, nodeAnnotations, nodeLabel } from '@kube-ovn/annotations'
 import { formatIp, type Ip } from '@kube-ovn/ip'
 import type { Logger } from '@kube-ovn/log'
 import type { Netlink } from '@kube-ovn/netlink'
@@ -12,9 +12,6 @@ import type { TunnelLink, TunnelSettings, TunnelSnapshot } from './snapshot.ts'
 const scopeLink = 253
 const mainTable = 254
 
-/** Label of a node whose tunnels end at an interface of the userspace data path, and its value. */
-const datapathLabel = { key: 'ovn.kubernetes.io/ovs_dp_type', userspace: 'userspace' } as const
-
 export function observeTunnel(
   settings: TunnelSettings,
   node: Node,
@@ -26,7 +23,7 @@ export function observeTunnel(
   return {
     settings,
     node: {
-      hasUserspaceDatapath: labels?.[datapathLabel.key] === datapathLabel.userspace,
+      hasUserspaceDatapath: labels?.[nodeLabel.datapath] === 'userspace',
       tunnelInterface: nodeAnnotations.tunnelInterface.read(annotations) ?? '',
       networks: readNetworks(node, log),
       internalAddresses: internalAddresses(node),
@@ -60,7 +57,6 @@ function observeLinks(host: Netlink, ovs: LocalOvs): readonly TunnelLink[] {
     return {
       name: link.name,
       mtu: link.mtu,
-      isUp: link.isUp,
       addresses: (addresses.get(link.index) ?? []).map((address) => address.cidr),
       preferredSources: (routes.get(link.index) ?? []).flatMap((route) => route.source ?? []),
       ...(bridge === undefined ? {} : { bridge }),

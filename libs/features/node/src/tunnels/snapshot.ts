@@ -2,7 +2,6 @@
 export interface TunnelLink {
   readonly name: string
   readonly mtu: number
-  readonly isUp: boolean
   /** Addresses with prefix length, in the kernel's order. */
   readonly addresses: readonly string[]
   /** Preferred sources of the link's on-link routes: where there are any, a tunnel ends at one of them. */

@@ -1,0 +1,131 @@
+import type { ObjectChange } from '@kube-ovn/kube'
+import type { Pod } from '@kube-ovn/kube-api/core'
+import { silentLogger } from '@kube-ovn/log'
+import { ManualClock } from '@kube-ovn/time'
+import { beforeEach, expect, it } from 'vitest'
+import { StalePorts } from './feature.ts'
+
+type Row = {
+  readonly name: string
+  readonly external_ids: Readonly<Record<string, string>>
+  readonly error?: string
+}
+
+let clock: ManualClock
+let rows: Row[]
+let pods: Map<string, Pod>
+let isSynced: boolean
+let busy: Set<string>
+let removed: string[]
+let podGone: (change: ObjectChange<Pod>) => void
+
+beforeEach(() => {
+  clock = new ManualClock()
+  rows = [port('a_h', 'web-0', 'uid-1')]
+  pods = new Map([['shop/web-0', pod('web-0', 'uid-1')]])
+  isSynced = true
+  busy = new Set()
+  removed = []
+})
+
+function port(name: string, podName: string, uid: string): Row {
+  return {
+    name,
+    external_ids: { vendor: 'kube-ovn', pod_name: podName, pod_namespace: 'shop', pod_uid: uid },
+  }
+}
+
+function pod(name: string, uid: string): Pod {
+  return { metadata: { namespace: 'shop', name, uid }, spec: { containers: [] } }
+}
+
+function start(): StalePorts {
+  const nothing = { [Symbol.dispose]: () => undefined }
+  const stalePorts = new StalePorts({
+    clock,
+    log: silentLogger,
+    random: () => 0,
+    ovs: { cache: { scan: () => rows }, onChange: () => nothing },
+    pods: {
+      store: { get: (key: string) => pods.get(key) },
+      get health() {
+        return { isSynced }
+      },
+      onChange(listener: typeof podGone) {
+        podGone = listener
+        return nothing
+      },
+    },
+    podNics: {
+      isBusy: (name: string) => busy.has(name),
+      removePort: async (name: string) => {
+        removed.push(name)
+        rows = rows.filter((row) => row.name !== name)
+      },
+    },
+  })
+  stalePorts.start()
+  return stalePorts
+}
+
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 10; turn++) await Promise.resolve()
+}
+
+function deletePod(key: string): void {
+  const old = pods.get(key)
+  pods.delete(key)
+  podGone({ key, old, new: undefined, initial: false })
+}
+
+it('removes the port of a deleted pod when the runtime has had its time, and not before', async () => {
+  using _stalePorts = start()
+  await settle()
+  deletePod('shop/web-0')
+  await settle()
+  clock.advance(29_999)
+  await settle()
+  expect(removed).toEqual([])
+  clock.advance(1)
+  await settle()
+  expect(removed).toEqual(['a_h'])
+  expect(clock.pendingTimers).toBe(0)
+})
+
+it('keeps a port whose pod comes back in time', async () => {
+  using _stalePorts = start()
+  await settle()
+  deletePod('shop/web-0')
+  await settle()
+  pods.set('shop/web-0', pod('web-0', 'uid-1'))
+  clock.advance(60_000)
+  await settle()
+  expect(removed).toEqual([])
+})
+
+it('removes the port of an earlier pod of the same name only', async () => {
+  rows.push(port('b_h', 'web-0', 'uid-0'))
+  using _stalePorts = start()
+  await settle()
+  clock.advance(30_000)
+  await settle()
+  expect(removed).toEqual(['b_h'])
+})
+
+it('touches nothing before the pods of the node are known, nor ports that are worked on, nor those of others', async () => {
+  isSynced = false
+  pods.clear()
+  rows.push({ name: 'foreign', external_ids: { pod_name: 'x', pod_namespace: 'y' } })
+  using _stalePorts = start()
+  await settle()
+  clock.advance(60_000)
+  await settle()
+  expect(removed).toEqual([])
+  isSynced = true
+  busy.add('a_h')
+  podGone({ key: 'shop/other', old: undefined, new: undefined, initial: false })
+  await settle()
+  clock.advance(60_000)
+  await settle()
+  expect(removed).toEqual([])
+})
