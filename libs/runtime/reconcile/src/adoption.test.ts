@@ -48,6 +48,25 @@ it('follows changes: a row that is adopted, changed or removed is not adoptable 
   expect(adoption.leftOver()).toEqual([])
 })
 
+it('remembers what a row was from which somebody takes every mark', () => {
+  const rows = new MemoryRows(schema)
+  const marks = { ...ids, owner: 'net/blue', id: 'ls/blue' }
+  const uuid = rows.insert('Logical_Switch', { name: 'blue', external_ids: marks })
+  const adoption = new Adoption(catalog, rows)
+  adoption.rebuild()
+  function change(columns: Record<string, string | Record<string, string>>): readonly string[] {
+    const old = rows.get('Logical_Switch', uuid)
+    rows.apply([{ do: 'update', table: 'Logical_Switch', uuid, columns }])
+    return adoption.follow([{ table: 'Logical_Switch', uuid, old, new: rows.get('Logical_Switch', uuid) }])
+  }
+  expect(change({ external_ids: {} })).toEqual(['ls/blue'])
+  expect(change({ name: 'renamed' })).toEqual([])
+  expect(adoption.find('ls/blue')).toBe(uuid)
+  expect(adoption.leftOver()).toEqual([])
+  change({ external_ids: marks })
+  expect(adoption.find('ls/blue')).toBeUndefined()
+})
+
 it('recognises a row once its parent refers to it', () => {
   const rows = new MemoryRows(schema)
   const adoption = new Adoption(catalog, rows)

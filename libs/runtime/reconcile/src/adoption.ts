@@ -17,6 +17,8 @@ export class Adoption implements Adoptable {
   readonly #rows: Rows
   readonly #byId = new MultiMap<IdMark, Uuid>()
   readonly #byUuid = new Map<Uuid, { readonly id: IdMark; readonly table: string }>()
+  /** What rows were that this process saw as ours, until somebody took all marks from them. */
+  readonly #stripped = new Map<Uuid, IdMark>()
 
   constructor(catalog: Catalog, rows: Rows) {
     this.#catalog = catalog
@@ -27,6 +29,7 @@ export class Adoption implements Adoptable {
   rebuild(): void {
     this.#byId.clear()
     this.#byUuid.clear()
+    this.#stripped.clear()
     for (const table of this.#catalog.kindsOfTable.keys()) {
       for (const row of this.#rows.scan(table)) this.#consider(table, row)
     }
@@ -39,6 +42,7 @@ export class Adoption implements Adoptable {
       if (this.#catalog.kindsOfTable.has(change.table)) {
         const before = this.#byUuid.get(change.uuid)?.id
         this.#forget(change.uuid)
+        this.#followMarks(change)
         if (change.new !== undefined) this.#consider(change.table, change.new)
         const after = this.#byUuid.get(change.uuid)?.id
         if (after !== undefined && after !== before) appeared.push(after)
@@ -80,10 +84,18 @@ export class Adoption implements Adoptable {
 
   #consider(table: string, row: RowBase): void {
     if (ownerOf(row) !== undefined) return
-    const id = this.#markedId(table, row) ?? this.identify(table, row)
+    const id = this.#markedId(table, row) ?? this.identify(table, row) ?? this.#stripped.get(row._uuid)
     if (id === undefined) return
     this.#byUuid.set(row._uuid, { id, table })
     this.#byId.add(id, row._uuid)
+  }
+
+  #followMarks({ uuid, old, new: current }: RowChange): void {
+    if (current === undefined || ownerOf(current) !== undefined) this.#stripped.delete(uuid)
+    else if (old !== undefined && ownerOf(old) !== undefined) {
+      const mark = idOf(old)
+      if (mark !== undefined) this.#stripped.set(uuid, mark)
+    }
   }
 
   /** The id mark of a row that lost its owner mark only. */

@@ -173,3 +173,25 @@ it('goes on after the server was away', async () => {
   await changed
   expect(await show()).toEqual(['blue: '])
 })
+
+it('does not answer somebody who always writes back at the speed of the network', async () => {
+  const world = emptySettings()
+  world.switches.set('blue', { config: { a: 'ours' } })
+  await using process = await startProcess(northbound, world)
+  const healedAtMs: number[] = []
+  const paused = Promise.withResolvers<void>()
+  const { client, logger } = process
+  using _stranger = client.onChange((changes) => {
+    for (const { table, uuid, new: row } of changes) {
+      if (table !== 'Logical_Switch' || row?.other_config['a'] !== 'ours') continue
+      healedAtMs.push(performance.now())
+      // The first one after the warning has waited.
+      if (logger.lines.some(({ message }) => message === 'rows fought over')) paused.resolve()
+      else void client.transact([client.operations.update(table, uuid, { other_config: { a: 'theirs' } })])
+    }
+  })
+  await northbound.nbctl('set', 'Logical_Switch', 'blue', 'other_config:a=theirs')
+  await paused.promise
+  const [last = 0, before = 0] = healedAtMs.toReversed()
+  expect(last - before).toBeGreaterThan(900)
+})

@@ -7,6 +7,7 @@ import { logCommit } from './commit-log.ts'
 import { commitPlan, isFaultOfContent, type CommitOptions } from './commit.ts'
 import { followChanges } from './drift.ts'
 import { NotSettledError } from './errors.ts'
+import { DriftLimit } from './drift-limit.ts'
 import { dryRun, type DryRun } from './dry-run.ts'
 import { EventLog } from './events.ts'
 import type { Desired, Feature, Key } from './feature.ts'
@@ -46,6 +47,7 @@ export class Kernel<W> implements AsyncDisposable {
   /** Keys of the transaction under way: changes of their rows are ours. */
   readonly #inFlight = new Set<OwnerMark>()
   readonly #drifted = new Set<OwnerMark>()
+  readonly #driftLimit: DriftLimit
   #quietWaiters: (() => void)[] = []
   #phase: 'new' | 'started' | 'closed' = 'new'
   #isScheduled = false
@@ -61,6 +63,7 @@ export class Kernel<W> implements AsyncDisposable {
     this.#triggers = new Triggers(features, logger)
     const concurrency = options.patchConcurrency ?? kernelDefaults.patchConcurrency
     this.#sender = new PatchSender({ objects, metrics, concurrency })
+    this.#driftLimit = new DriftLimit(clock)
     this.#queue = new WorkQueue({
       clock,
       paceMs: (owner) => this.#features.get(featureOf(owner))?.paceMs ?? 0,
@@ -264,7 +267,7 @@ export class Kernel<W> implements AsyncDisposable {
     this.#inFlight.clear()
     for (const job of touched) {
       if (!rest.touched.has(job.owner) && !rest.held.has(job.owner)) {
-        if (this.#drifted.has(job.owner)) this.#options.metrics.driftHealed(job.feature.name)
+        if (this.#drifted.has(job.owner)) this.#healed(job)
         this.#settle(job, startedMs)
         continue
       }
@@ -333,6 +336,13 @@ export class Kernel<W> implements AsyncDisposable {
     this.#answers.held(job, startedMs)
   }
 
+  #healed({ owner, feature, key }: Job<W>): void {
+    this.#options.metrics.driftHealed(feature.name)
+    if (this.#driftLimit.healed(owner)) {
+      this.#options.logger.warn('rows fought over', { feature: feature.name, key })
+    }
+  }
+
   #settle(job: Job<W>, startedMs: number): void {
     const { owner, desired } = job
     if (desired.hold === true) {
@@ -364,7 +374,9 @@ export class Kernel<W> implements AsyncDisposable {
       // The second plan after a commit looks at these.
       if (this.#inFlight.has(owner) || findFeature(owner, this.#features) === undefined) continue
       this.#drifted.add(owner)
-      this.#queue.add(owner, 'live')
+      const pauseMs = this.#driftLimit.pauseMs(owner)
+      if (pauseMs > 0) this.#queue.addAfter(owner, pauseMs)
+      else this.#queue.add(owner, 'live')
     }
     for (const owner of unblocked) if (!this.#inFlight.has(owner)) this.#queue.add(owner, 'live')
     for (const change of changes) {
