@@ -26,6 +26,12 @@ export const nodeAnnotations = {
   nodeNetworks: annotation(`${prefix}/node_networks`, parseNetworks, formatNetworks),
 } as const
 
+/** Labels of a Node by which it is told apart. User. */
+export const nodeLabel = {
+  /** `userspace`: its tunnels end at an interface of the userspace data path. */
+  datapath: `${prefix}/ovs_dp_type`,
+} as const
+
 /** How a node is connected to the pod network, by `ovn0`. */
 export interface NodeNetwork {
   readonly addresses: DualStackIp
