@@ -1,0 +1,87 @@
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { createLinter, refreshProjectGraph } from './lint.ts'
+import { repository } from './workspace.ts'
+
+const linter = createLinter()
+
+beforeAll(refreshProjectGraph, 120_000)
+
+/** Names of the rules that refuse the code, were it in the file. */
+async function rulesAgainst(path: string, code: string): Promise<readonly (string | null)[]> {
+  const results = await linter.lintText(`${code}\n`, { filePath: join(repository, path) })
+  return results.flatMap((result) => result.messages.map((message) => message.ruleId))
+}
+
+const boundary = '@nx/enforce-module-boundaries'
+
+const cases = [
+  {
+    name: 'core imports nothing from above',
+    path: 'libs/core/ip/src/example.ts',
+    refused: `export { OvsdbClient } from 'ovsdb-client'`,
+    accepted: `export { KubeOvnError } from '@kube-ovn/errors'`,
+    rule: boundary,
+  },
+  {
+    name: 'I/O does not know what the product does',
+    path: 'libs/io/kube/src/example.ts',
+    refused: `export { subnet } from '@kube-ovn/features-control'`,
+    accepted: `export { pods } from '@kube-ovn/kube-api/core'`,
+    rule: boundary,
+  },
+  {
+    name: 'the planes do not meet',
+    path: 'apps/controller/src/example.ts',
+    refused: `export { tunnels } from '@kube-ovn/features-node'`,
+    accepted: `export { subnet } from '@kube-ovn/features-control'`,
+    rule: boundary,
+  },
+  {
+    name: 'what is shipped imports no test library',
+    path: 'libs/runtime/reconcile/src/example.ts',
+    refused: `export { startNorthbound } from '@kube-ovn/testing-ovsdb'`,
+    accepted: `export { pods } from '@kube-ovn/kube'`,
+    rule: boundary,
+  },
+  {
+    name: 'a package is entered by its door',
+    path: 'libs/io/kube/src/example.ts',
+    refused: `export { pods } from '../../../model/kube-api/src/core/resources.ts'`,
+    accepted: `export { pods } from '@kube-ovn/kube-api/core'`,
+    rule: boundary,
+  },
+  {
+    name: 'features act on nothing by themselves',
+    path: 'libs/features/control/src/example.ts',
+    refused: `export { KubeClient } from '@kube-ovn/kube'`,
+    accepted: `export type { Store } from '@kube-ovn/kube'`,
+    rule: 'kube-ovn/package-imports',
+  },
+  {
+    name: 'the CNI plugin stays small',
+    path: 'apps/cni/src/plugin/example.ts',
+    refused: `export { Netlink } from '@kube-ovn/netlink'`,
+    accepted: `export { request } from 'node:http'`,
+    rule: 'kube-ovn/package-imports',
+  },
+  {
+    name: 'desired state is computed',
+    path: 'libs/features/control/src/vpc/desired.ts',
+    refused: `export const now = Date.now()`,
+    accepted: `export const now = clock.now()`,
+    rule: 'kube-ovn/pure-code',
+  },
+  {
+    name: 'annotations have one home',
+    path: 'libs/features/control/src/example.ts',
+    refused: `export const key = 'ovn.kubernetes.io/vlan_id'`,
+    accepted: `export const version = 'kubeovn.io/v1'`,
+    rule: 'kube-ovn/annotation-home',
+  },
+]
+
+describe.each(cases)('$name', ({ path, refused, accepted, rule }) => {
+  it('refuses', async () => expect(await rulesAgainst(path, refused)).toContain(rule))
+  it('accepts', async () => expect(await rulesAgainst(path, accepted)).toEqual([]))
+})
