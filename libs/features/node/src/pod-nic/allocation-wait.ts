@@ -4,6 +4,9 @@ import { readAllocation, type Allocation, type Pending } from './allocation.ts'
 import type { PodNicDependencies } from './dependencies.ts'
 import type { AttachmentRequest } from './snapshot.ts'
 
+/** Where the answer comes from. */
+type AllocationSources = Pick<PodNicDependencies, 'pods' | 'subnets' | 'tunnelMtu' | 'clock' | 'reporter'>
+
 /** How long the controller may take: kubelet's own time-out for a request to the runtime is 2 minutes. */
 const controllerTimeoutMs = 110_000
 
@@ -15,7 +18,7 @@ const controllerTimeoutMs = 110_000
  */
 export async function awaitAllocation(
   request: AttachmentRequest,
-  { pods, subnets, tunnelMtu, clock, reporter }: PodNicDependencies,
+  { pods, subnets, tunnelMtu, clock, reporter }: AllocationSources,
   signal: AbortSignal,
 ): Promise<Allocation> {
   let wasSeen = false

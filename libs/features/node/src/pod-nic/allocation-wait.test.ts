@@ -1,0 +1,203 @@
+import { podAnnotations } from '@kube-ovn/annotations'
+import { IndexedStore, type ObjectChange } from '@kube-ovn/kube'
+import type { KubeObject, Pod } from '@kube-ovn/kube-api/core'
+import type { Subnet } from '@kube-ovn/kube-api'
+import { ManualClock } from '@kube-ovn/time'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { AttachmentError } from '../errors.ts'
+import { Observable } from '../observable.ts'
+import { awaitAllocation } from './allocation-wait.ts'
+import type { AttachmentRequest } from './snapshot.ts'
+
+const keys = podAnnotations()
+const allocated = {
+  [keys.allocated.key]: 'true',
+  [keys.routed.key]: 'true',
+  [keys.ipAddress.key]: '10.16.0.5,fd00:10:16::5',
+  [keys.macAddress.key]: '00:00:00:53:6b:b6',
+  [keys.cidr.key]: '10.16.0.0/16,fd00:10:16::/112',
+  [keys.gateway.key]: '10.16.0.1,fd00:10:16::1',
+  [keys.logicalSwitch.key]: 'ovn-default',
+}
+const { [keys.routed.key]: _, ...notRouted } = allocated
+
+const request: AttachmentRequest = {
+  podNamespace: 'shop',
+  podName: 'web-0',
+  podUid: 'uid-1',
+  containerId: '0123456789abcdef',
+  ifName: 'eth0',
+  netns: '/run/netns/x',
+  provider: 'ovn',
+  network: 'kube-ovn',
+  routes: [],
+}
+
+/** A cache that a test fills by hand. */
+class Objects<T extends KubeObject> {
+  readonly store = new IndexedStore<T>()
+  readonly #listeners = new Set<(change: ObjectChange<T>) => void>()
+
+  onChange(listener: (change: ObjectChange<T>) => void): Disposable {
+    this.#listeners.add(listener)
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
+  }
+
+  put(key: string, object: T | undefined): void {
+    const old = this.store.get(key)
+    if (object === undefined) this.store.delete(key)
+    else this.store.put(key, object)
+    for (const listener of this.#listeners) listener({ key, old, new: object, initial: false })
+  }
+
+  get listeners(): number {
+    return this.#listeners.size
+  }
+}
+
+let clock: ManualClock
+let pods: Objects<Pod>
+let subnets: Objects<Subnet>
+let tunnelMtu: Observable<number | undefined>
+let waits: string[]
+
+beforeEach(() => {
+  clock = new ManualClock()
+  pods = new Objects()
+  subnets = new Objects()
+  subnets.put('ovn-default', { metadata: { name: 'ovn-default' }, spec: {} })
+  tunnelMtu = new Observable<number | undefined>(1400)
+  waits = []
+})
+
+function putPod(annotations: Readonly<Record<string, string>>, uid = 'uid-1'): void {
+  pods.put('shop/web-0', {
+    metadata: { namespace: 'shop', name: 'web-0', uid, annotations },
+    spec: { containers: [] },
+  })
+}
+
+function wait(wanted = request, signal = new AbortController().signal) {
+  const reporter = {
+    waited: (stage: string, ms: number) => void (ms > 0 && waits.push(`${stage} ${ms}`)),
+    added: () => undefined,
+    addFailed: () => undefined,
+    removed: () => undefined,
+    removeFailed: () => undefined,
+  }
+  const waiting = awaitAllocation(wanted, { pods, subnets, tunnelMtu, clock, reporter }, signal)
+  waiting.catch(() => undefined)
+  return waiting
+}
+
+async function failure(waiting: Promise<unknown>): Promise<AttachmentError['details']> {
+  const error: unknown = await waiting.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  if (error instanceof AttachmentError) return error.details
+  throw new TypeError(`not an AttachmentError: ${String(error)}`)
+}
+
+describe('awaitAllocation', () => {
+  it('answers at once when the controller was faster', async () => {
+    putPod(allocated)
+    expect(await wait()).toEqual({
+      uid: 'uid-1',
+      subnet: 'ovn-default',
+      mac: '00:00:00:53:6b:b6',
+      addresses: [
+        { ip: '10.16.0.5', prefixLength: 16, gateway: '10.16.0.1' },
+        { ip: 'fd00:10:16::5', prefixLength: 112, gateway: 'fd00:10:16::1' },
+      ],
+      ownsDefaultRoute: true,
+      mtu: 0,
+    })
+  })
+
+  it('waits for pod, address and route in turn, tells how long for each, and stops listening', async () => {
+    const waiting = wait()
+    clock.advance(10)
+    putPod({})
+    clock.advance(20)
+    putPod(notRouted)
+    clock.advance(30)
+    putPod(allocated)
+    await waiting
+    expect(waits).toEqual(['get-pod 10', 'wait-address 20', 'wait-route 30'])
+    expect([pods.listeners, subnets.listeners, clock.pendingTimers]).toEqual([0, 0, 0])
+  })
+
+  it('does not take the annotations of an earlier pod of the same name', async () => {
+    putPod(allocated, 'uid-0')
+    const waiting = wait()
+    putPod({ ...allocated, [keys.ipAddress.key]: '10.16.0.9' })
+    expect((await waiting).addresses).toMatchObject([{ ip: '10.16.0.9' }])
+  })
+
+  it('takes a static pod by the uid that kubelet noted in an annotation', async () => {
+    putPod({ ...allocated, 'config.hash': 'uid-of-kubelet' }, 'uid-of-mirror')
+    expect(await wait({ ...request, podUid: 'uid-of-kubelet' })).toMatchObject({ uid: 'uid-of-mirror' })
+  })
+
+  it.each([
+    ['goes', () => pods.put('shop/web-0', undefined)],
+    ['is replaced', () => putPod(allocated, 'uid-2')],
+  ])('gives up when the pod %s', async (_name, change) => {
+    putPod({})
+    const waiting = wait()
+    change()
+    expect(await failure(waiting)).toMatchObject({
+      stage: 'get-pod',
+      reason: 'the Pod was deleted meanwhile',
+    })
+  })
+
+  it('needs no route on an interface without the default route, nor without addresses', async () => {
+    putPod(notRouted)
+    expect(await wait({ ...request, ifName: 'net1' })).toMatchObject({ ownsDefaultRoute: false })
+    putPod({ ...notRouted, [keys.ipAddress.key]: '', [keys.cidr.key]: '' })
+    expect(await wait()).toMatchObject({ addresses: [] })
+  })
+
+  it('waits for the MTU of tunnels, unless the subnet has one', async () => {
+    tunnelMtu.set(undefined)
+    putPod(allocated)
+    const waiting = wait()
+    tunnelMtu.set(1350)
+    expect(await waiting).toMatchObject({ mtu: 0 })
+    tunnelMtu.set(undefined)
+    subnets.put('ovn-default', { metadata: { name: 'ovn-default' }, spec: { mtu: 1300 } })
+    expect(await wait()).toMatchObject({ mtu: 1300 })
+  })
+
+  it.each([
+    ['the pod', undefined, 'get-pod', 'has not sent Pod shop/web-0'],
+    ['an address', {}, 'wait-address', 'has not allocated an address'],
+    ['the route', notRouted, 'wait-route', 'has not marked the Pod as routed'],
+    ['the subnet', { ...allocated, [keys.logicalSwitch.key]: 'gone' }, 'get-subnet', 'Subnet "gone"'],
+    [
+      'a readable address',
+      { ...allocated, [keys.ipAddress.key]: '10.16.0' },
+      'wait-address',
+      '"10.16.0" is not valid',
+    ],
+  ])('names %s as what was missing at the end', async (_name, annotations, stage, reason) => {
+    if (annotations !== undefined) putPod(annotations)
+    const waiting = wait()
+    clock.advance(110_000)
+    expect(await failure(waiting)).toEqual({
+      pod: 'shop/web-0',
+      stage,
+      reason: expect.stringContaining(reason),
+    })
+  })
+
+  it('ends when the runtime gives up', async () => {
+    const abort = new AbortController()
+    const waiting = wait(request, abort.signal)
+    abort.abort(new Error('gone'))
+    await expect(waiting).rejects.toThrow('gone')
+    expect(pods.listeners).toBe(0)
+  })
+})
