@@ -20,8 +20,8 @@ export interface LeadershipOptions {
   readonly log: Logger
 }
 
-/** Every transaction asserts this lock of the Northbound. */
-const lockName = 'kube-ovn-controller'
+/** Every transaction asserts this lock of the Northbound. A lock's name has no dashes (RFC 7047, section 3.1, <id>). */
+const lockName = 'kube_ovn_controller'
 
 /**
  * Does the work of the leader until the signal is aborted.
@@ -74,7 +74,6 @@ export async function lead(
     clock: systemClock,
     logger: log,
     metrics: options.metrics,
-    onOrphansHeld: (held) => log.error('deletion of orphaned rows is held back', { held }),
   })
   stack.use(kernel)
   kernel.start()

@@ -4,7 +4,8 @@ import { EventRecorder, KubeClient, LeaderElector, loadAccess } from '@kube-ovn/
 import type { Logger } from '@kube-ovn/log'
 import { bindAddresses, serveHealth, systemClock } from '@kube-ovn/process'
 import type { Kernel } from '@kube-ovn/reconcile'
-import { kernelMetrics, processRegistry } from '@kube-ovn/telemetry'
+import { kernelMetrics } from '@kube-ovn/telemetry'
+import type { Registry } from '@kube-ovn/telemetry'
 import type { ControllerConfig } from './config.ts'
 import { lead } from './leadership.ts'
 import { createNorthbound } from './northbound.ts'
@@ -19,11 +20,11 @@ const unservedLimitMs = 60_000
 export async function runController(
   config: ControllerConfig,
   log: Logger,
+  registry: Registry,
   signal: AbortSignal,
 ): Promise<void> {
   const settings = settingsOf(config)
   await using stack = new AsyncDisposableStack()
-  const registry = processRegistry()
   const metrics = kernelMetrics(registry)
   let kernel: Kernel<unknown> | undefined
   stack.use(
@@ -57,10 +58,12 @@ export async function runController(
     renewDeadlineMs: config.leaderElectRenewDeadline,
     retryPeriodMs: config.leaderElectRetryPeriod,
     onElected(leading) {
-      const northbound = createNorthbound(config)
-      lead({ client, recorder, northbound, settings, metrics, log }, leading, (current) => (kernel = current))
-        .finally(() => northbound[Symbol.asyncDispose]())
-        .then(() => undefined, deposed.reject)
+      async function leadOnce(): Promise<void> {
+        await using northbound = createNorthbound(config)
+        const options = { client, recorder, northbound, settings, metrics, log }
+        await lead(options, leading, (current) => (kernel = current))
+      }
+      leadOnce().catch(deposed.reject)
     },
     onLeader: (identity) => log.info('leader elected', { name: identity }),
   })

@@ -354,6 +354,10 @@ describe('a lock', () => {
     })
   })
 
+  it('has an identifier for a name', () => {
+    expect(() => client.lock('two-words')).toThrow(errors.InvalidLockNameError)
+  })
+
   it('is taken at once by a client to which it belongs, and its former owner can write no more', async () => {
     await using former = openClient()
     const lost = former.lock('stolen')

@@ -66,7 +66,7 @@ const defaults: Readonly<Record<AtomType, Atom>> = {
  */
 const MapObject = (() => {
   function MapObject(): void {}
-  MapObject.prototype = Object.freeze(Object.create(null))
+  MapObject.prototype = Object.freeze(Object.create(null) as object)
   return MapObject as unknown as new () => Record<string, Atom> // a function with a prototype is a constructor
 })()
 

@@ -231,3 +231,13 @@ function excerpt(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
   return text.length > 200 ? `${text.slice(0, 200)}…` : text
 }
+
+/** Refuses a name that no server takes for a lock. */
+export class InvalidLockNameError extends KubeOvnError<{ readonly name: string; readonly cure: string }> {
+  readonly code = 'ovsdb-invalid-lock-name'
+  readonly retry: RetryClass = 'never'
+
+  constructor(details: { readonly name: string; readonly cure: string }) {
+    super('lock name is not an identifier', details)
+  }
+}
