@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { KubeOvnError } from '@kube-ovn/errors'
 import { installChart } from './chart.ts'
-import { finalChecks, productChecks, runCheck, runChecks, type CheckGroup } from './checks/all.ts'
+import { finalChecks, productChecks, runChecks } from './checks/all.ts'
 import { createCluster, openCluster, untilNodesReady, type Cluster } from './cluster/cluster.ts'
 import { claimLabName, findLabs, removeLab, removeLeftovers } from './cluster/leftovers.ts'
 import { parseCommandLine, usage, type LabCommand } from './command-line.ts'
@@ -11,6 +11,7 @@ import { installDns } from './dns.ts'
 import { LabUsageError } from './errors.ts'
 import { inspectContainer } from './docker/container.ts'
 import { insideContainer, runAt } from './namespaces.ts'
+import { describePodsNotReady } from './kubernetes/diagnosis.ts'
 import { applyAll, readExample } from './kubernetes/manifests.ts'
 import { labDirectory, programs } from './paths.ts'
 import { printGroup, printSummary, step } from './report.ts'
@@ -46,7 +47,12 @@ async function bringUp(command: LabCommand): Promise<number> {
   await claimLabName(topology.id)
   const stop = removeOnSignal(topology.id)
   await using cluster = await step(`cluster of ${topology.nodes} nodes`, () => createCluster(topology))
-  await prepare(cluster)
+  try {
+    await prepare(cluster)
+  } catch (error) {
+    process.stderr.write(await describePodsNotReady(cluster))
+    throw error
+  }
   const isOk = verb === 'up' || (await check(cluster))
   if (topology.isKept) printAccess(cluster)
   else await step('tear down', () => removeLab(topology.id))
@@ -65,13 +71,8 @@ async function prepare(cluster: Cluster): Promise<void> {
 
 async function check(cluster: Cluster): Promise<boolean> {
   if (cluster.topology.podNetwork === 'bridge') return true
-  const groups: CheckGroup[] = [...(await runChecks(cluster, productChecks, printGroup))]
-  if (!cluster.topology.isKept)
-    for (const last of finalChecks) {
-      const group = await runCheck(cluster, last)
-      printGroup(group)
-      groups.push(group)
-    }
+  const checks = cluster.topology.isKept ? productChecks : [...productChecks, ...finalChecks]
+  const groups = await runChecks(cluster, checks, printGroup)
   return printSummary(groups)
 }
 

@@ -33,7 +33,8 @@ export function tryProgram(
         ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
       },
       (error, stdout, stderr) => {
-        if (error !== null && typeof error.code === 'string') reject(error)
+        if (error !== null && typeof error.code === 'string')
+          reject(new Error(`can not run ${command}`, { cause: error }))
         else resolve({ exitCode: error === null ? 0 : (child.exitCode ?? 137), stdout, stderr })
       },
     )

@@ -22,6 +22,7 @@ export async function step<T>(name: string, work: () => Promise<T>): Promise<T> 
 
 /** Prints what a group of checks found. */
 export function printGroup({ name, rows, ms }: CheckGroup): void {
+  if (rows.length === 0) return
   process.stdout.write(`\n${name}  ${seconds(ms)}\n`)
   const width = Math.max(0, ...rows.map((row) => row.name.length))
   for (const row of rows) {

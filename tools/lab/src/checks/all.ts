@@ -2,7 +2,7 @@ import { addresses } from './addresses.ts'
 import { badInput } from './bad-input.ts'
 import { beyondPods } from './beyond-pods.ts'
 import { drift } from './drift.ts'
-import { createForeignRows, foreignRow } from './foreign-rows.ts'
+import { createForeignRows, foreignRow, type ForeignRows } from './foreign-rows.ts'
 import { kubelet } from './kubelet.ts'
 import { podToPod } from './pod-to-pod.ts'
 import { restarts } from './restarts.ts'
@@ -35,27 +35,48 @@ export interface CheckGroup {
 /**
  * Runs checks one after the other, since each measures, and tells after each what it found.
  *
- * A check that could not be carried out is a row that failed, with the reason.
+ * Foreign rows are watched over all checks but the final ones, which remove the database.
  */
 export async function runChecks(
   cluster: Cluster,
   checks: readonly Check[],
   onDone: (group: CheckGroup) => void,
 ): Promise<readonly CheckGroup[]> {
-  const foreign = await createForeignRows(cluster)
+  const ofProduct = checks.filter((check) => !finalChecks.includes(check))
+  const chosen =
+    ofProduct.length === 0
+      ? checks
+      : [...withForeignRows(ofProduct), ...checks.filter((check) => finalChecks.includes(check))]
   const groups: CheckGroup[] = []
-  const record = (group: CheckGroup): void => {
+  for (const check of chosen) {
+    const group = await runCheck(cluster, check)
     groups.push(group)
     onDone(group)
   }
-  for (const check of checks) record(await runCheck(cluster, check))
-  const since = performance.now()
-  record({ name: 'foreign rows', rows: [await foreignRow(cluster, foreign)], ms: performance.now() - since })
   return groups
 }
 
-/** Runs one check. */
-export async function runCheck(cluster: Cluster, check: Check): Promise<CheckGroup> {
+/** The checks, between one that writes rows of somebody else and one that looks at them. */
+function withForeignRows(checks: readonly Check[]): readonly Check[] {
+  let foreign: ForeignRows | undefined
+  return [
+    {
+      name: 'foreign rows are made',
+      async run(cluster) {
+        foreign = await createForeignRows(cluster)
+        return []
+      },
+    },
+    ...checks,
+    {
+      name: 'foreign rows',
+      run: async (cluster) => (foreign === undefined ? [] : [await foreignRow(cluster, foreign)]),
+    },
+  ]
+}
+
+/** Runs one check; one that could not be carried out is a row that failed, with the reason. */
+async function runCheck(cluster: Cluster, check: Check): Promise<CheckGroup> {
   const since = performance.now()
   const rows = await check.run(cluster).catch((error: unknown) => [failureRow(error)])
   return { name: check.name, rows, ms: performance.now() - since }

@@ -42,21 +42,16 @@ async function nodeRows({ name, place, tunnel }: LabNode): Promise<CheckRow[]> {
     '-c',
     'ls /opt/cni/bin/kube-ovn /etc/cni/net.d/*kube-ovn* 2>/dev/null',
   ])
-  const links = (JSON.parse(await runAt(place, ['ip', '-json', 'address'])) as Link[]).filter(({ ifname }) =>
-    /^(ovn0|br-|ovs-|genev_|mirror|.*_h$)/.test(ifname),
-  )
+  const links = JSON.parse(await runAt(place, ['ip', '-json', 'address'])) as Link[]
+  const left = links
+    .map(({ ifname }) => ifname)
+    .filter((ifname) => /^(ovn0|br-|ovs-|genev_|mirror|.*_h$)/.test(ifname))
+  const holder = links.find(({ addr_info }) => addr_info.some(({ local }) => local === tunnel.ipv4))?.ifname
   const rules = await runAt(place, ['nft', 'list', 'ruleset'])
-  const addresses = await runAt(place, ['ip', '-json', 'address', 'show', 'to', `${tunnel.ipv4}/32`])
-  const holder = (JSON.parse(addresses) as Link[]).find(({ ifname }) => ifname !== undefined)?.ifname
   const ours = rules.split('\n').filter((line) => /^table .*(kube-?ovn|ovn)/.test(line))
   return [
     claimRow(`${name}: no plugin and no conflist`, files.stdout === '', 'none', files.stdout.trim()),
-    claimRow(
-      `${name}: no link of ours`,
-      links.length === 0,
-      'none',
-      links.map(({ ifname }) => ifname).join(', '),
-    ),
+    claimRow(`${name}: no link of ours`, left.length === 0, 'none', left.join(', ')),
     claimRow(`${name}: no rule of ours`, ours.length === 0, 'none', ours.join(', ')),
     claimRow(
       `${name}: the tunnel NIC has its address back`,
@@ -67,6 +62,8 @@ async function nodeRows({ name, place, tunnel }: LabNode): Promise<CheckRow[]> {
   ]
 }
 
+/** As ip(8) prints it. */
 interface Link {
   readonly ifname: string
+  readonly addr_info: readonly { readonly local?: string }[]
 }
