@@ -135,7 +135,10 @@ export class Informer<T extends KubeObject> implements AsyncDisposable {
     if (!this.#isSynced) return
     if (namespace !== undefined && namespace !== object.metadata.namespace) return
     const isSelective = labelSelector !== undefined || fieldSelector !== undefined
-    if (isSelective && this.store.get(objectKey(object)) === undefined) return
+    const isKnown = this.store.get(objectKey(object)) !== undefined
+    if (isSelective && !isKnown) return
+    // The watch is past this state, so it has told of the object's end as well.
+    if (!isKnown && compareResourceVersions(object.metadata.resourceVersion, this.#newestVersion) <= 0) return
     this.#notify(this.#objects.put(this.#trim(object)))
   }
 

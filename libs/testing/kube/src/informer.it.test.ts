@@ -285,6 +285,20 @@ describe('answers to our own writes', () => {
     informer.observe(old)
     expect(informer.store.get('default/a')?.data).toEqual({ x: '2' })
   })
+
+  it('do not bring back what was deleted before the answer came', async () => {
+    const { informer, seen } = watchConfigMaps(api.client)
+    const ref = { namespace: 'default', name: 'a' }
+    informer.start()
+    await informer.synced
+    const answer = await create('a', { x: '1' })
+    await api.client.remove(configMaps, ref)
+    await seen(({ old, new: current }) => old !== undefined && current === undefined)
+    informer.observe(answer)
+    expect(informer.store.get('default/a')).toBeUndefined()
+    informer.observe(await create('a', { x: '2' }))
+    expect(informer.store.get('default/a')?.data).toEqual({ x: '2' })
+  })
 })
 
 describe('writes', () => {
