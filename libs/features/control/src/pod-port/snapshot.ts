@@ -70,7 +70,13 @@ function reserve(object: Ip, owner: string, world: ControlWorld): KubeOvnError |
   const { name: nic } = object.metadata
   if (recorded === undefined || world.ipam.lease(nic) !== undefined) return undefined
   try {
-    world.ipam.allocate({ subnet: object.spec?.subnet ?? '', nic, owner, ...requestOf(recorded) })
+    const { subnet } = world.ipam.allocate({
+      subnet: object.spec?.subnet ?? '',
+      nic,
+      owner,
+      ...requestOf(recorded),
+    })
+    world.raise('usage', subnet)
     return undefined
   } catch (error) {
     if (error instanceof KubeOvnError) return error

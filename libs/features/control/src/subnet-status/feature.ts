@@ -20,6 +20,8 @@ export const subnetStatus: Feature<string, StatusSnapshot, ControlWorld> = {
   triggers: [
     { on: 'object', resource: ipResource, keys: (change: ObjectChange<Ip>) => subnetOf(change) },
     { on: 'signal', signal: 'network', keys: (name) => [name] },
+    { on: 'signal', signal: 'addresses', keys: (name) => [name] },
+    { on: 'signal', signal: 'usage', keys: (name) => [name] },
     {
       on: 'object',
       resource: subnetResource,

@@ -1,7 +1,6 @@
 import { routerPortName } from '@kube-ovn/ovn-names'
 import type { Subnet, SubnetSpec } from '@kube-ovn/kube-api'
-import type { SubnetConflictError, SubnetUnsupportedError } from '../topology/errors.ts'
-import { SubnetInvalidError } from '../topology/errors.ts'
+import type { SubnetConflictError, SubnetInvalidError, SubnetUnsupportedError } from '../topology/errors.ts'
 import { isSameNetwork } from '../topology/network.ts'
 import type { Network } from '../topology/network.ts'
 import { allNodeAddresses } from '../topology/node-addresses.ts'

@@ -25,7 +25,7 @@ export function subnetsOfNamespace(
 /** Whether a change of a namespace may change which subnets select it. */
 export function hasOtherLabels({ old, new: current }: ObjectChange<Namespace>): boolean {
   const labelText = (namespace: Namespace | undefined): string =>
-    JSON.stringify(Object.entries(namespace?.metadata.labels ?? {}).sort())
+    JSON.stringify(Object.entries(namespace?.metadata.labels ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1)))
   return old === undefined || labelText(old) !== labelText(current)
 }
 

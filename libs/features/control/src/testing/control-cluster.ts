@@ -1,0 +1,75 @@
+import { fileURLToPath } from 'node:url'
+import { pods } from '@kube-ovn/kube-api/core'
+import type { KubeClient } from '@kube-ovn/kube'
+import { sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
+import { startNorthbound, type Northbound } from '@kube-ovn/testing-ovsdb'
+import { Controller, type ControllerOptions } from './controller.ts'
+
+const crds = fileURLToPath(new URL('../../../../../helm/kube-ovn/crds', import.meta.url))
+
+/** What somebody outside counted. */
+export interface Costs {
+  readonly transactions: number
+  /** `verb resource`, sorted. */
+  readonly writes: readonly string[]
+}
+
+/** A Kubernetes API and a Northbound, on which a controller is started and ended. */
+export class ControlCluster implements AsyncDisposable {
+  readonly api: KubeApi
+  readonly northbound: Northbound
+  readonly #controllerClient: KubeClient
+  #transactionsBefore = 0
+
+  private constructor(api: KubeApi, northbound: Northbound, controllerClient: KubeClient) {
+    this.api = api
+    this.northbound = northbound
+    this.#controllerClient = controllerClient
+  }
+
+  static async start(): Promise<ControlCluster> {
+    const [api, northbound] = await Promise.all([sharedKubeApi(), startNorthbound()])
+    await api.installCrds(crds)
+    return new ControlCluster(api, northbound, await api.openClient('kube-ovn-controller'))
+  }
+
+  /** The client of users, kubelets and whoever else is not the controller. */
+  get client(): KubeClient {
+    return this.api.client
+  }
+
+  /** Empties both. No controller may be at work. */
+  async reset(): Promise<void> {
+    await Promise.all([this.api.reset(), this.northbound.reset()])
+    await this.forgetCosts()
+  }
+
+  async startController(options: ControllerOptions = {}): Promise<Controller> {
+    const { address: northboundAddress } = this.northbound
+    const surroundings = { northboundAddress, client: this.#controllerClient, observer: this.client }
+    return Controller.start(surroundings, options)
+  }
+
+  /** What was written since the last {@link forgetCosts}, by anybody in the Northbound, by the controller in the API. */
+  async costs(): Promise<Costs> {
+    const [transactions, writes] = await Promise.all([this.northbound.transactions(), this.api.writes()])
+    return {
+      transactions: transactions - this.#transactionsBefore,
+      writes: writes.map(({ verb, resource }) => `${verb} ${resource}`).sort(),
+    }
+  }
+
+  async forgetCosts(): Promise<void> {
+    await this.api.forgetWrites()
+    this.#transactionsBefore = await this.northbound.transactions()
+  }
+
+  /** Removes a pod as its kubelet does in the end. */
+  async removePod(name: string, namespace = 'default'): Promise<void> {
+    await this.client.remove(pods, { namespace, name }, { gracePeriodSeconds: 0 })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.northbound[Symbol.asyncDispose]()
+  }
+}

@@ -1,0 +1,196 @@
+import { randomBytes } from 'node:crypto'
+import { EventRecorder } from '@kube-ovn/kube'
+import type { KubeClient } from '@kube-ovn/kube'
+import { recordingLogger, type RecordingLogger } from '@kube-ovn/log'
+import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
+import { systemClock } from '@kube-ovn/process'
+import { Kernel, kubeObjects, Signals } from '@kube-ovn/reconcile'
+import { kernelMetrics, Registry } from '@kube-ovn/telemetry'
+import { OvsdbClient } from 'ovsdb-client'
+import { controlFeatures } from '../features.ts'
+import { createWorld, forkWorld } from '../live-world.ts'
+import { northboundTables } from '../northbound-tables.ts'
+import { restoreWorld } from '../restore/restore-world.ts'
+import type { ControlSettings } from '../settings.ts'
+import type { ControlWorld } from '../world.ts'
+import { NotEqualToFullError } from './errors.ts'
+import { fastClock } from './fast-clock.ts'
+import { controlSettings } from './settings.ts'
+import { WatchedObjects } from './watched-objects.ts'
+
+export interface ControllerOptions {
+  readonly settings?: Partial<ControlSettings>
+  /** How much faster than real time its clock runs. */
+  readonly timeFactor?: number
+}
+
+export interface Surroundings {
+  readonly northboundAddress: string
+  /** Its writes are the controller's. */
+  readonly client: KubeClient
+  /** Sees what the API server has. */
+  readonly observer: KubeClient
+}
+
+type Table = keyof OvnNorthbound & string
+
+/** The controller's features at work, in this process. */
+export class Controller implements AsyncDisposable {
+  readonly kernel: Kernel<ControlWorld>
+  readonly world: ControlWorld
+  readonly logger: RecordingLogger
+  readonly #northbound: OvsdbClient<OvnNorthbound>
+  readonly #objects: WatchedObjects
+  readonly #recorder: EventRecorder
+  readonly #stack: AsyncDisposableStack
+  #changes = 0
+
+  private constructor(parts: {
+    readonly kernel: Kernel<ControlWorld>
+    readonly world: ControlWorld
+    readonly logger: RecordingLogger
+    readonly northbound: OvsdbClient<OvnNorthbound>
+    readonly objects: WatchedObjects
+    readonly recorder: EventRecorder
+    readonly stack: AsyncDisposableStack
+  }) {
+    this.kernel = parts.kernel
+    this.world = parts.world
+    this.logger = parts.logger
+    this.#northbound = parts.northbound
+    this.#objects = parts.objects
+    this.#recorder = parts.recorder
+    this.#stack = parts.stack
+    this.#northbound.onChange(() => void this.#changes++)
+  }
+
+  /** Starts as the process does when it is elected; it has not settled yet when this resolves. */
+  static async start(surroundings: Surroundings, options: ControllerOptions = {}): Promise<Controller> {
+    const { client, observer, northboundAddress } = surroundings
+    await using stack = new AsyncDisposableStack()
+    const logger = recordingLogger()
+    const objects = stack.use(await WatchedObjects.open({ client, observer, logger }))
+    const northbound = stack.use(
+      new OvsdbClient<OvnNorthbound>({
+        endpoints: [northboundAddress],
+        schema: ovnNorthboundSchema,
+        tables: northboundTables(),
+      }),
+    )
+    await northbound.connect()
+    const clock = fastClock(options.timeFactor ?? 20)
+    const component = 'kube-ovn-controller'
+    const recorder = stack.use(
+      new EventRecorder({ client, clock: systemClock, logger, component, instance: 'test' }),
+    )
+    const signals = new Signals()
+    const world = createWorld({
+      settings: controlSettings(options.settings),
+      stores: objects.stores,
+      northbound: northbound.cache,
+      signals,
+      clock,
+      randomBytes,
+    })
+    restoreWorld(world, logger)
+    const kernel = stack.use(
+      new Kernel({
+        features: controlFeatures,
+        world,
+        forkWorld,
+        database: northbound,
+        schema: ovnNorthboundSchema,
+        objects: kubeObjects({
+          client,
+          informers: objects.informers,
+          record: (event) => recorder.record(event),
+        }),
+        signals,
+        clock,
+        logger,
+        metrics: kernelMetrics(new Registry()),
+      }),
+    )
+    kernel.start()
+    return new Controller({ kernel, world, logger, northbound, objects, recorder, stack: stack.move() })
+  }
+
+  /**
+   * Resolves when everything that happened so far was seen and dealt with.
+   *
+   * @throws NotEqualToFullError when a recomputation from scratch would change anything
+   */
+  async settle(): Promise<void> {
+    for (;;) {
+      const seen = this.#changes + this.#objects.changes
+      await this.kernel.quiet()
+      await this.#recorder.flushed()
+      await this.#overtakeNorthbound()
+      await this.#objects.current()
+      await this.kernel.quiet()
+      if (seen === this.#changes + this.#objects.changes) break
+    }
+    this.#compareWithFull()
+  }
+
+  /** Rows of a table as the controller sees them, by the given columns, in the order of their text. */
+  rows<N extends Table, C extends keyof OvnNorthbound[N]>(
+    table: N,
+    ...columns: readonly C[]
+  ): readonly Pick<OvnNorthbound[N], C>[] {
+    const rows = [...this.#northbound.cache.scan(table)].map(
+      (row) =>
+        Object.fromEntries(columns.map((column) => [column, row[column]])) as Pick<OvnNorthbound[N], C>,
+    )
+    return rows.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
+  }
+
+  /** The rows of a table, by their names. */
+  named<N extends Table>(table: N, name: string): OvnNorthbound[N] | undefined {
+    return [...this.#northbound.cache.scan(table)].find((row) => 'name' in row && row.name === name)
+  }
+
+  /** Names of ports that are on a switch or in a port group, sorted. */
+  portsOf(table: 'Logical_Switch' | 'Port_Group', name: string): readonly string[] {
+    const ports = this.named(table, name)?.ports ?? []
+    return ports.map((uuid) => this.#northbound.cache.get('Logical_Switch_Port', uuid)?.name ?? uuid).sort()
+  }
+
+  /** Messages of a level and above that were logged. */
+  problems(): readonly string[] {
+    return this.logger.lines
+      .filter(({ level }) => level === 'warn' || level === 'error')
+      .map(({ message, fields }) => `${message}: ${JSON.stringify(fields['err'] ?? fields, plain)}`)
+  }
+
+  /** Ends without finishing anything but requests that are under way. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#stack.disposeAsync()
+  }
+
+  /** The server sends what others changed before it answers this. */
+  async #overtakeNorthbound(): Promise<void> {
+    await this.#northbound.transact([{ op: 'select', table: 'NB_Global', where: [], columns: [] }])
+  }
+
+  #compareWithFull(): void {
+    const { steps, writes, failed, outcomes } = this.kernel.recomputeAll()
+    if (steps.length === 0 && writes.length === 0 && failed.size === 0) return
+    throw new NotEqualToFullError([
+      ...outcomes.map(
+        ({ owner, id, outcome, columns }) => `${owner}: ${outcome} ${id} ${columns?.join(' ') ?? ''}`,
+      ),
+      ...writes.map(
+        ({ owner, patch, write }) => `${owner}: ${patch.resource.plural} ${JSON.stringify(write, plain)}`,
+      ),
+      ...[...failed].map(([owner, error]) => `${owner}: ${String(error)}`),
+    ])
+  }
+}
+
+function plain(_key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return String(value)
+  if (value instanceof Error && 'details' in value)
+    return { error: value.message, ...(value.details as object) }
+  return value instanceof Error ? String(value) : value
+}

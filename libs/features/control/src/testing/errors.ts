@@ -1,0 +1,11 @@
+import { KubeOvnError, type RetryClass } from '@kube-ovn/errors'
+
+/** A recomputation of every key from scratch found something that the changes so far should have led to. */
+export class NotEqualToFullError extends KubeOvnError<{ readonly left: readonly string[] }> {
+  readonly code = 'testing-not-equal-to-full'
+  readonly retry: RetryClass = 'never'
+
+  constructor(left: readonly string[]) {
+    super(`recomputing everything would still change something:\n${left.join('\n')}`, { left })
+  }
+}

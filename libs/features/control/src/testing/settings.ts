@@ -1,0 +1,25 @@
+import type { ControlSettings } from '../settings.ts'
+
+/** The settings of a controller without flags, dual stack, with those of a test instead. */
+export function controlSettings(settings: Partial<ControlSettings> = {}): ControlSettings {
+  return {
+    clusterRouter: 'ovn-cluster',
+    defaultSubnet: {
+      name: 'ovn-default',
+      cidrBlock: '10.16.0.0/16,fd00:10:16::/112',
+      gateway: '',
+      excludeIps: [],
+      disableGatewayCheck: false,
+    },
+    nodeSwitch: { name: 'join', cidrBlock: '100.64.0.0/16,fd00:100:64::/112', gateway: '', excludeIps: [] },
+    enableLb: true,
+    podNicType: 'veth-pair',
+    nodeLocalDns: [],
+    skipConntrackDstCidrs: '',
+    lsDnatModDlDst: true,
+    lsCtSkipDstLportIps: true,
+    apiServerAddress: undefined,
+    version: 'v1.17.0',
+    ...settings,
+  }
+}

@@ -1,0 +1,94 @@
+import { Informer, listAll, objectKey } from '@kube-ovn/kube'
+import type { KubeClient } from '@kube-ovn/kube'
+import type { Logger } from '@kube-ovn/log'
+import { systemClock } from '@kube-ovn/process'
+import type { AnyInformer } from '@kube-ovn/reconcile'
+import { watched, type WatchedStores } from '../watched.ts'
+
+export interface WatchedObjectsOptions {
+  readonly client: KubeClient
+  readonly observer: KubeClient
+  readonly logger: Logger
+}
+
+/** The informers of a controller, which can tell whether they are up to date. */
+export class WatchedObjects implements AsyncDisposable {
+  readonly stores: WatchedStores
+  readonly informers: readonly AnyInformer[]
+  readonly #observer: KubeClient
+  readonly #stack: AsyncDisposableStack
+  #changes = 0
+  #waiters: (() => void)[] = []
+
+  private constructor(
+    stores: WatchedStores,
+    informers: readonly AnyInformer[],
+    observer: KubeClient,
+    stack: AsyncDisposableStack,
+  ) {
+    this.stores = stores
+    this.informers = informers
+    this.#observer = observer
+    this.#stack = stack
+    for (const informer of informers) informer.onChange(() => this.#changed())
+  }
+
+  static async open({ client, observer, logger }: WatchedObjectsOptions): Promise<WatchedObjects> {
+    await using stack = new AsyncDisposableStack()
+    const common = { client, clock: systemClock, logger }
+    const pods = stack.use(new Informer({ ...common, ...watched.pods }))
+    const nodes = stack.use(new Informer({ ...common, ...watched.nodes }))
+    const namespaces = stack.use(new Informer({ ...common, ...watched.namespaces }))
+    const subnets = stack.use(new Informer({ ...common, ...watched.subnets }))
+    const vpcs = stack.use(new Informer({ ...common, ...watched.vpcs }))
+    const ips = stack.use(new Informer({ ...common, ...watched.ips }))
+    const informers = [pods, nodes, namespaces, subnets, vpcs, ips]
+    for (const informer of informers) informer.start()
+    await Promise.all(informers.map((informer) => informer.synced))
+    const stores = {
+      pods: pods.store,
+      nodes: nodes.store,
+      namespaces: namespaces.store,
+      subnets: subnets.store,
+      vpcs: vpcs.store,
+      ips: ips.store,
+    }
+    return new WatchedObjects(stores, informers, observer, stack.move())
+  }
+
+  /** How many changes were seen so far. */
+  get changes(): number {
+    return this.#changes
+  }
+
+  /** Resolves when the stores hold what the API server has. */
+  async current(): Promise<void> {
+    for (;;) {
+      const seen = this.#changes
+      const isCurrent = await Promise.all(this.informers.map((informer) => this.#isCurrent(informer)))
+      if (!isCurrent.includes(false)) return
+      if (seen === this.#changes) await new Promise<void>((resolve) => this.#waiters.push(resolve))
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#stack.disposeAsync()
+  }
+
+  async #isCurrent({ resource, store }: AnyInformer): Promise<boolean> {
+    const { items } = await listAll(this.#observer, resource, {})
+    return (
+      items.length === store.size &&
+      items.every(
+        (item) => store.get(objectKey(item))?.metadata.resourceVersion === item.metadata.resourceVersion,
+      )
+    )
+  }
+
+  #changed(): void {
+    this.#changes++
+    const waiters = this.#waiters
+    this.#waiters = []
+    for (const resolve of waiters) resolve()
+  }
+}
