@@ -1,6 +1,6 @@
 import boundaries from '@nx/eslint-plugin'
 import typescriptParser from '@typescript-eslint/parser'
-import type { ESLint, Linter } from 'eslint'
+import type { Linter } from 'eslint'
 import { sourceConstraints, testConstraints, type DependencyConstraint } from './layers.ts'
 import { annotationHome } from './rules/annotation-home.ts'
 import { packageImports, type PackageImportsOptions } from './rules/package-imports.ts'
@@ -22,7 +22,7 @@ export const config: Linter.Config[] = [
     languageOptions: { parser: typescriptParser },
     linterOptions: { reportUnusedDisableDirectives: 'off' },
     plugins: {
-      '@nx': nxPlugin as ESLint.Plugin,
+      '@nx': nxPlugin,
       'kube-ovn': {
         rules: {
           'annotation-home': annotationHome,

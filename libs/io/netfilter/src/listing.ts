@@ -22,8 +22,8 @@ export function sameListing(a: TableListing | undefined, b: TableListing | undef
 /** Sorting is stable, so rules of one chain stay in the order in which the kernel asks them. */
 function sortKey(object: JsonValue): string {
   const [kind = '', value = null] = Object.entries(asObject(object))[0] ?? []
-  const { name = '', chain = '' } = asObject(value)
-  return `${kinds.indexOf(kind)} ${kind} ${kind === 'rule' ? String(chain) : String(name)}`
+  const name = asObject(value)[kind === 'rule' ? 'chain' : 'name']
+  return `${kinds.indexOf(kind)} ${kind} ${typeof name === 'string' ? name : ''}`
 }
 
 function withoutCounts(value: JsonValue): JsonValue {

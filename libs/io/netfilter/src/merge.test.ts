@@ -25,7 +25,9 @@ function coverage(elements: readonly SetElement[]): RangeSet<Ipv4> {
     const text =
       typeof element === 'object' && 'prefix' in element
         ? `${element.prefix.addr}/${element.prefix.len}`
-        : `${String(element)}/32`
+        : typeof element === 'string'
+          ? `${element}/32`
+          : expect.unreachable('a range is not in these tests')
     const cidr = parseCidr(text)
     const first = firstAddress(cidr)
     const last = lastAddress(cidr)

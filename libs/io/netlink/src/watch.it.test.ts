@@ -63,7 +63,8 @@ describe.skipIf(missing)(`watch${missing === undefined ? '' : ` (${missing})`}`,
       ],
     ]
     for (const [command, isIt] of steps) {
-      await eventAfter(netlink, () => space.run('ip', ...command.split(' ')), isIt)
+      const event = await eventAfter(netlink, () => space.run('ip', ...command.split(' ')), isIt)
+      expect(event, command).toSatisfy(isIt)
     }
   })
 

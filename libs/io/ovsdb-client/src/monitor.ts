@@ -101,7 +101,8 @@ export class Monitor<T extends Tables> {
 }
 
 function dumpParts(result: unknown): readonly [boolean, string, TableUpdates] {
-  const [found, transaction, updates]: readonly unknown[] = Array.isArray(result) ? result : []
+  const parts: readonly unknown[] = Array.isArray(result) ? result : []
+  const [found, transaction, updates] = parts
   if (typeof found === 'boolean' && typeof transaction === 'string' && typeof updates === 'object') {
     return [found, transaction, updates as TableUpdates]
   }

@@ -15,7 +15,7 @@ export class MacTable {
   constructor(
     subnet: string,
     holders: ForkableMap<Mac, readonly Holder[]> = new ForkableMap(),
-    gateway: Mac | undefined = undefined,
+    gateway?: Mac,
   ) {
     this.#subnet = subnet
     this.#holders = holders

@@ -203,7 +203,9 @@ export function allocate(
       throw new NaiveRefusal('ipam-invalid-ip-family')
     }
   }
-  const wanted = [...subnet.families.keys()].sort().filter((its) => family === undefined || family === its)
+  const wanted = [...subnet.families.keys()]
+    .sort((a, b) => a - b)
+    .filter((its) => family === undefined || family === its)
   for (const its of wanted) checkStatic(state, subnet, request, its, before)
   const chosen = new Map<Family, Ip | undefined>()
   for (const its of [4, 6] as const) {

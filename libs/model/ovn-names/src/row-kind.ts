@@ -1,6 +1,6 @@
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 
-export type NorthboundTable = keyof OvnNorthbound & string
+export type NorthboundTable = keyof OvnNorthbound
 
 type WithExternalIds = { readonly external_ids: Readonly<Record<string, string>> }
 

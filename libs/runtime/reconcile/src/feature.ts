@@ -1,7 +1,6 @@
 import type { KubeOvnError } from '@kube-ovn/errors'
 import type { JsonValue, KubeObject, ObjectChange, Resource } from '@kube-ovn/kube'
 import type { NorthboundTable, RowKind, RowRef } from '@kube-ovn/ovn-names'
-import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import type { Atom, RowChange } from 'ovsdb-client'
 
 /** A key is a string that names an object of the feature's concern; what it means is the feature's affair. */
@@ -104,7 +103,7 @@ export interface SetMember {
 
 /** An entry in a map column of a table's only row, e.g. NB_Global.options. An `undefined` value removes it. */
 export interface MapMember {
-  readonly singleton: NorthboundTable & keyof OvnNorthbound
+  readonly singleton: NorthboundTable
   readonly column: string
   readonly key: string
   readonly value: string | undefined

@@ -5,7 +5,7 @@ import { canonicalText, isList, isObject, mapTexts, sortKeys } from './dump.ts'
 import type { Dump, Json, JsonObject } from './dump.ts'
 import type { MacNames } from './mac-names.ts'
 
-type Table = keyof OvnNorthbound & string
+type Table = keyof OvnNorthbound
 type Row = Readonly<Record<string, Json | undefined>>
 
 /** Tables that describe the server and not the network. */

@@ -14,7 +14,7 @@ export class StandInKubelet implements AsyncDisposable {
   readonly #client: KubeClient
   readonly #informer: Informer<Pod>
   readonly #writes = new Set<Promise<unknown>>()
-  #failure: unknown
+  #failure: Error | undefined
 
   constructor(client: KubeClient, clock: Clock, logger: Logger) {
     this.#client = client
@@ -69,7 +69,7 @@ export class StandInKubelet implements AsyncDisposable {
       .catch((error: unknown) => {
         // A pod that went away meanwhile needs nothing any more.
         if (!(error instanceof Error && 'code' in error && error.code === 'kube-not-found'))
-          this.#failure ??= error
+          this.#failure ??= new Error('a write of the stand-in failed', { cause: error })
       })
       .finally(() => this.#writes.delete(done))
     this.#writes.add(done)

@@ -15,6 +15,7 @@ describe('a standalone database', () => {
     const [, host, port] = northbound.address.split(':')
     const socket = connect({ host: String(host), port: Number(port) })
     await once(socket, 'connect')
+    expect(socket.remotePort).toBe(Number(port))
     socket.destroy()
   })
 

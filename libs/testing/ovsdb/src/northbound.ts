@@ -140,10 +140,12 @@ const clearing = Object.keys(ovnNorthboundSchema.tables).map((table) =>
 function clearedColumns(): object {
   const empty = { string: '', boolean: false, integer: 0 } as const
   return Object.fromEntries(
-    Object.entries(ovnNorthboundSchema.tables.NB_Global.columns).map(([column, { type }]) => {
-      if (typeof type === 'string') return [column, empty[type]]
-      if ('value' in type) return [column, ['map', []]]
-      return [column, 'min' in type ? ['set', []] : 0]
-    }),
+    Object.entries(ovnNorthboundSchema.tables.NB_Global.columns).map(
+      ([column, { type }]): [string, unknown] => {
+        if (typeof type === 'string') return [column, empty[type]]
+        if ('value' in type) return [column, ['map', []]]
+        return [column, 'min' in type ? ['set', []] : 0]
+      },
+    ),
   )
 }

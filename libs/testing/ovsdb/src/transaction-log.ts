@@ -9,7 +9,8 @@ export interface TransactionRecord {
 export function parseTransactionLog(file: string): readonly TransactionRecord[] {
   const [, ...transactions] = file.split('\n').filter((line) => line.startsWith('{'))
   return transactions.map((line) => {
-    const { _comment: comment, _date, _is_diff, ...tables } = JSON.parse(line)
-    return { comment, tables }
+    const { _comment, _date, _is_diff, ...tables } = JSON.parse(line) as Readonly<Record<string, unknown>>
+    const comment = typeof _comment === 'string' ? _comment : undefined
+    return { comment, tables: tables as TransactionRecord['tables'] }
   })
 }
