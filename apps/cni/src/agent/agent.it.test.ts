@@ -262,6 +262,28 @@ describe('a pod', () => {
     expect(ids).toContain('vendor=kube-ovn')
   })
 
+  it('starts no process, neither for ADD nor for DEL', async () => {
+    await createPod('web-5', 9)
+    // The last process id that the container gave out tells whether anything in it forked meanwhile.
+    const program = `
+      const http = require('http'), fs = require('fs')
+      const ask = (path) => new Promise((resolve, reject) => http
+        .request({ socketPath: '/run/openvswitch/kube-ovn-daemon.sock', path, method: 'POST' }, (answer) =>
+          answer.resume().on('end', () => resolve(answer.statusCode)))
+        .on('error', reject)
+        .end(JSON.stringify({ pod_name: 'web-5', pod_namespace: 'default', container_id: 'abcabcabcabc',
+          net_ns: '/run/netns/web-5', if_name: 'eth0', provider: 'ovn' })))
+      const lastPid = () => Number(fs.readFileSync('/proc/sys/kernel/ns_last_pid', 'utf8'))
+      // The first round starts the threads that the programs go on working with.
+      ask('/api/v1/add').then(() => ask('/api/v1/del')).then(async () => {
+        const before = lastPid()
+        const statuses = [await ask('/api/v1/add'), await ask('/api/v1/del')]
+        console.log(JSON.stringify({ statuses, forks: lastPid() - before }))
+      })`
+    const { stdout } = await machine.try(['/opt/node/node', '-e', program])
+    expect(JSON.parse(stdout)).toEqual({ statuses: [200, 204], forks: 0 })
+  })
+
   it('loses no packet while the agent is killed and started again, which writes nothing', async () => {
     const pinging = machine.try([
       'ip',

@@ -23,13 +23,13 @@ const attachmentDiffers = 100
 const primaryProvider = 'ovn'
 
 /** The agent's answers to the plugin, by path. */
-export function createHandlers(podNics: PodNics, readiness: Readiness): ReadonlyMap<string, Handler> {
+export function createHandlers(podNics: PodNics, readiness: () => Readiness): ReadonlyMap<string, Handler> {
   return new Map<string, Handler>([
     [addPath, (body, signal) => add(podNics, body, signal)],
     [delPath, (body) => remove(podNics, body)],
     [checkPath, (body) => check(podNics, body)],
     [gcPath, (body) => collect(podNics, body)],
-    [statusPath, async () => status(readiness)],
+    [statusPath, async () => status(readiness())],
   ])
 }
 
@@ -77,8 +77,7 @@ async function collect(podNics: PodNics, body: unknown): Promise<Answer> {
   return { status: 204 }
 }
 
-function status(readiness: Readiness): Answer {
-  const { reasons, code } = readiness.forPods()
+function status({ reasons, code }: Readiness): Answer {
   return reasons.length === 0 ? { status: 204 } : failure(503, reasons.join('; '), code)
 }
 

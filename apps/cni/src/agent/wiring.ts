@@ -1,7 +1,10 @@
 import { hostname } from 'node:os'
 import {
+  findInterface,
   HostFirewall,
+  isInstalled,
   localOvsTables,
+  nodeNicName,
   NodeNic,
   NodeStatus,
   Observable,
@@ -23,7 +26,7 @@ import { serveApi } from './api-server.ts'
 import type { AgentConfig } from './config.ts'
 import { createHandlers } from './handlers.ts'
 import { createInformers, watchServiceCidrs } from './informers.ts'
-import { Readiness, type Synced } from './readiness.ts'
+import { judgeReadiness, type Readiness } from './readiness.ts'
 import { createReporter } from './reporter.ts'
 import { version } from './version.ts'
 
@@ -72,18 +75,21 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
       reporter: createReporter(recorder, informers.pods.store, metrics, nodeName),
     }),
   )
-  const named = new Map<string, Synced>([
-    ['pods', informers.pods],
-    ['nodes', informers.nodes],
-    ['subnets', informers.subnets],
-  ])
-  const readiness = new Readiness(ovs, tunnelMtu, named)
+  const synced = { pods: informers.pods, nodes: informers.nodes, subnets: informers.subnets }
+  function readiness(): Readiness {
+    return judgeReadiness({
+      isDatabaseConnected: ovs.state.phase === 'connected',
+      unsynced: Object.entries(synced).flatMap(([name, { health }]) => (health.isSynced ? [] : [name])),
+      isTunnelKnown: tunnelMtu.value !== undefined,
+      isNodeNicInstalled: isInstalled(findInterface(ovs, nodeNicName)),
+    })
+  }
   stack.use(
     await serveHealth({
       addresses: bindAddresses(config.enableBindLocalIp, config.podIps),
       port: config.pprofPort,
       ...(config.enableMetrics ? { registry } : {}),
-      readiness: () => readiness.forPods().reasons,
+      readiness: () => readiness().reasons,
       liveness: () => [],
     }),
   )
