@@ -28,6 +28,7 @@ async function portRow(central: Place, pod: PodObject): Promise<CheckRow> {
     ['name'],
     async () => {
       await nbctl(central, 'lsp-del', name)
+      return false
     },
     ({ action, columns }) => action === 'insert' && columns['name'] === name,
     limitMs,
@@ -49,6 +50,7 @@ async function policyRow(central: Place): Promise<CheckRow> {
     ['priority', 'match'],
     async () => {
       await nbctl(central, 'lr-policy-del', 'ovn-cluster', priority, match)
+      return false
     },
     ({ action, columns }) =>
       action === 'insert' && String(columns['priority']) === priority && columns['match'] === match,
@@ -69,6 +71,8 @@ async function memberRow(central: Place, pod: PodObject): Promise<CheckRow> {
     ['name', 'ports'],
     async () => {
       await nbctl(central, 'remove', 'Port_Group', group, 'ports', port)
+      const groups = await findColumn(central, 'Port_Group', 'name', `ports{>=}${port}`)
+      return groups.includes(group)
     },
     ({ action, columns }) =>
       action === 'new' && columns['name'] === group && JSON.stringify(columns['ports']).includes(port),
