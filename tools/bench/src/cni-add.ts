@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { chartNamespace, runAt, tryAt, untilPodsReady } from '@kube-ovn/lab'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { chartNamespace, untilPodsReady } from '@kube-ovn/lab'
 import type { Cluster, LabNode } from '@kube-ovn/lab'
 import { benchNamespace, createBenchLab, deletePods, idlePod } from './bench-lab.ts'
 import type { Benchmark, BenchmarkResult } from './benchmarks.ts'
+import { runOnNode } from './node-process.ts'
 import { percentile, rounded } from './statistics.ts'
 
 const pods = 100
@@ -32,7 +33,8 @@ export const cniAdd: Benchmark = {
     const [node] = cluster.nodes
     if (node === undefined) throw new TypeError('a lab has nodes')
     await untilPodsReady(cluster.api, chartNamespace, 'app=kube-ovn-cni', cluster.nodes.length)
-    await runAt(node.place, ['pkill', '-STOP', '-x', 'kubelet'])
+    const kubelet = findKubelet(node)
+    process.kill(kubelet, 'SIGSTOP')
     const totals = new Map<string, number>()
     try {
       const baseline = await timeOfEntering(node)
@@ -44,7 +46,7 @@ export const cniAdd: Benchmark = {
           console.log(`${index + 1} of ${pods}: p50 ${rounded(percentile([...totals.values()], 0.5))} ms`)
       }
     } finally {
-      await runAt(node.place, ['pkill', '-CONT', '-x', 'kubelet'])
+      process.kill(kubelet, 'SIGCONT')
     }
     const timings = combine(totals, await readAgentTimings(cluster, node))
     await removeNamespaces(node, [...totals.keys()])
@@ -73,18 +75,38 @@ export const cniAdd: Benchmark = {
   },
 }
 
+/** The kubelet of the node, by its id on this machine. */
+function findKubelet(node: LabNode): number {
+  const files = readlinkSync(`/proc/${node.place.machinePid}/ns/mnt`)
+  const found = readdirSync('/proc').find((entry) => /^\d+$/.test(entry) && isKubeletOf(entry, files))
+  if (found === undefined) throw new TypeError(`no kubelet runs on ${node.name}`)
+  return Number(found)
+}
+
+function isKubeletOf(pid: string, files: string): boolean {
+  try {
+    return (
+      readFileSync(`/proc/${pid}/comm`, 'utf8') === 'kubelet\n' &&
+      readlinkSync(`/proc/${pid}/ns/mnt`) === files
+    )
+  } catch {
+    // It ended while it was looked at.
+    return false
+  }
+}
+
 async function timeOfEntering(node: LabNode): Promise<number> {
   const times: number[] = []
   for (let index = 0; index < 20; index++) {
     const startedMs = performance.now()
-    await runAt(node.place, ['true'])
+    await runOnNode(node, ['true'])
     times.push(performance.now() - startedMs)
   }
   return percentile(times, 0.5)
 }
 
 async function addOne(cluster: Cluster, node: LabNode, name: string): Promise<number> {
-  await runAt(node.place, ['ip', 'netns', 'add', name])
+  await runOnNode(node, ['ip', 'netns', 'add', name])
   const pod = await cluster.api.create(idlePod({ name, nodeName: node.name }))
   const configuration = JSON.stringify({
     cniVersion: '0.3.1',
@@ -93,7 +115,7 @@ async function addOne(cluster: Cluster, node: LabNode, name: string): Promise<nu
     server_socket: socket,
   })
   const startedMs = performance.now()
-  const result = await tryAt(node.place, [plugin], {
+  const result = await runOnNode(node, [plugin], {
     input: configuration,
     env: {
       CNI_COMMAND: 'ADD',
@@ -105,7 +127,7 @@ async function addOne(cluster: Cluster, node: LabNode, name: string): Promise<nu
     },
   })
   const ms = performance.now() - startedMs
-  if (result.exitCode !== 0) throw new Error(`the plugin failed: ${result.stdout} ${result.stderr}`)
+  if (result.exitCode !== 0) throw new Error(`the plugin failed: ${result.output}`)
   return ms
 }
 
@@ -147,5 +169,5 @@ function combine(
 }
 
 async function removeNamespaces(node: LabNode, names: readonly string[]): Promise<void> {
-  for (const name of names) await runAt(node.place, ['ip', 'netns', 'delete', name])
+  for (const name of names) await runOnNode(node, ['ip', 'netns', 'delete', name])
 }
