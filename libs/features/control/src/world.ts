@@ -36,7 +36,7 @@ export interface ControlWorld {
  * `network`: a subnet took effect, changed or ended. `addresses`: addresses of it became free, or it can give
  * addresses now. `usage`: an address was taken without an IP object being written. The subject is the subnet.
  */
-export type ControlSignal = 'network' | 'addresses' | 'usage'
+type ControlSignal = 'network' | 'addresses' | 'usage'
 
 /** Names of the index functions of the stores. */
 export const storeIndex = {

@@ -23,7 +23,7 @@ export interface Message {
 }
 
 /** What the kernel says at the end of a request. */
-export interface Acknowledgement {
+interface Acknowledgement {
   /** 0 for success, else a positive error number. */
   readonly errno: number
   /** The extended acknowledgement's sentence. */

@@ -15,7 +15,7 @@ export interface NaiveSubnet {
   gatewayMac: string | undefined
 }
 
-export interface NaiveFamily {
+interface NaiveFamily {
   readonly block: readonly Ip[]
   readonly usable: readonly Ip[]
   readonly gateway: Ip
@@ -65,7 +65,7 @@ export function at(family: Family, offset: number): Ip {
   return family === 4 ? ((0x0a00_0000 + offset) as Ipv4) : (((0xfd00n << 112n) + BigInt(offset)) as Ipv6)
 }
 
-export function held(lease: NaiveLease, family: Family): Ip | undefined {
+function held(lease: NaiveLease, family: Family): Ip | undefined {
   return family === 4 ? lease.v4 : lease.v6
 }
 

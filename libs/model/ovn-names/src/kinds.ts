@@ -54,7 +54,15 @@ export const logicalRouter = rowKind({
 export const logicalSwitch = rowKind({
   name: 'ls',
   table: 'Logical_Switch',
-  shared: ['ports', 'acls', 'qos_rules', 'load_balancer', 'load_balancer_group', 'dns_records', 'forwarding_groups'],
+  shared: [
+    'ports',
+    'acls',
+    'qos_rules',
+    'load_balancer',
+    'load_balancer_group',
+    'dns_records',
+    'forwarding_groups',
+  ],
   identify: (row) => row.name,
 })
 
@@ -63,7 +71,8 @@ export const subnetRouterPort = rowKind({
   name: 'lrp',
   table: 'Logical_Router_Port',
   shared: ['gateway_chassis'],
-  identify: (row, ids) => (ids[externalId.logicalRouter] !== undefined && row.peer === undefined ? row.name : undefined),
+  identify: (row, ids) =>
+    ids[externalId.logicalRouter] !== undefined && row.peer === undefined ? row.name : undefined,
 })
 
 /** The switch's port to the router. */
@@ -133,7 +142,9 @@ export const subnetGatewayPolicy = rowKind({
     const node = ids[externalId.node]
     const subnet = ids[externalId.subnet]
     if (node === undefined || subnet === undefined) return undefined
-    return row.priority === routerPolicyPriority.subnetGateway ? perFamily(`${subnet}/${node}`, row.match) : undefined
+    return row.priority === routerPolicyPriority.subnetGateway
+      ? perFamily(`${subnet}/${node}`, row.match)
+      : undefined
   },
 })
 
@@ -178,7 +189,8 @@ export const denyAllPortGroup = rowKind({
   name: 'pg-deny',
   table: 'Port_Group',
   shared: ['ports', 'acls'],
-  identify: (_row, ids) => (ids[externalId.securityGroup] === denyAllSecurityGroup ? denyAllSecurityGroup : undefined),
+  identify: (_row, ids) =>
+    ids[externalId.securityGroup] === denyAllSecurityGroup ? denyAllSecurityGroup : undefined,
 })
 
 /** The drops of {@link denyAllPortGroup}, by direction and tier. */

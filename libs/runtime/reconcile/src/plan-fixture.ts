@@ -79,7 +79,7 @@ export const kinds = {
   group: kind('group', 'Port_Group'),
 } as const
 
-export const memberships: readonly Membership[] = [
+const memberships: readonly Membership[] = [
   { kind: 'ls', column: 'ports' },
   { kind: 'ls', column: 'load_balancer' },
   { kind: 'pg', column: 'ports' },

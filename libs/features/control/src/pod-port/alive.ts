@@ -1,7 +1,7 @@
 import type { Pod } from '@kube-ovn/kube-api/core'
 
 /** Whether a pod's containers may still run, so that it needs its port. A finished pod gives its address back. */
-export function isAlive(pod: Pod): boolean {
+function isAlive(pod: Pod): boolean {
   const { phase, reason } = pod.status ?? {}
   const restartPolicy = pod.spec?.restartPolicy ?? 'Always'
   if (phase === 'Succeeded') return restartPolicy === 'Always'

@@ -12,7 +12,7 @@ import type { ControlWorld } from '../world.ts'
 import { storeIndex } from '../world.ts'
 import { builtInSpec, withSecondFamily } from './built-in.ts'
 
-export type SubnetError = SubnetInvalidError | SubnetConflictError | SubnetUnsupportedError
+type SubnetError = SubnetInvalidError | SubnetConflictError | SubnetUnsupportedError
 
 /** What decides about a subnet. */
 export interface SubnetSnapshot {

@@ -41,7 +41,7 @@ export interface Attachment {
 }
 
 /** Where the time of an ADD went, milliseconds. */
-export interface AttachmentTimings {
+interface AttachmentTimings {
   /** The agent's own work. */
   readonly agentMs: number
   /** Until the controller had allocated an address and marked the pod as routed. */
