@@ -6,3 +6,4 @@
  */
 import './ovsdb/main.ts'
 import './crds/main.ts'
+import './errors/main.ts'

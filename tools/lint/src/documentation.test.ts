@@ -1,0 +1,65 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  controllerFinalizer,
+  deprecatedControllerFinalizer,
+  ipLabel,
+  namespaceAnnotations,
+  nodeAnnotations,
+  nodeLabel,
+  podAnnotations,
+} from '@kube-ovn/annotations'
+import { describe, expect, it } from 'vitest'
+import { repository, workspacePackages } from './workspace.ts'
+
+const packages = workspacePackages()
+const libs = packages.filter(({ directory }) => directory.startsWith('libs/'))
+
+function read(path: string): string {
+  return readFileSync(join(repository, path), 'utf8')
+}
+
+describe.each(packages)('$name', ({ name, directory, tags }) => {
+  it('says in one line what it is for', () => {
+    const [title, blank, charter] = read(`${directory}/README.md`).split('\n')
+    expect(title).toBe(`# ${name}`)
+    expect(blank).toBe('')
+    expect(charter).toMatch(/^[^#|>-].{10,}$/)
+  })
+
+  it('has one layer', () => {
+    expect(tags.filter((tag) => tag.startsWith('layer:'))).toHaveLength(1)
+  })
+})
+
+describe.each(libs)('$name', ({ directory, tags }) => {
+  it('has one door', () => {
+    expect(existsSync(join(repository, directory, 'src/index.ts'))).toBe(true)
+  })
+
+  it('is in the folder of its layer', () => {
+    const folder = directory.split('/')[1] ?? ''
+    expect(tags).toContain(`layer:${folder === 'features' ? 'feature' : folder}`)
+  })
+})
+
+describe('docs/reference/annotations.md', () => {
+  const page = read('docs/reference/annotations.md')
+
+  function section(title: string): string {
+    return page.split(/^## /m).find((part) => part.startsWith(`${title}\n`)) ?? ''
+  }
+
+  const sections = [
+    { title: 'Pod', keys: Object.values(podAnnotations()).map(({ key }: { readonly key: string }) => key) },
+    { title: 'Namespace', keys: Object.values(namespaceAnnotations).map(({ key }) => key) },
+    { title: 'Node', keys: Object.values(nodeAnnotations).map(({ key }) => key) },
+    { title: 'Labels', keys: [...Object.values(ipLabel), ...Object.values(nodeLabel)] },
+    { title: 'Finalizers', keys: [controllerFinalizer, deprecatedControllerFinalizer] },
+  ]
+
+  it.each(sections)('has a row for each key: $title', ({ title, keys }) => {
+    const documented = [...section(title).matchAll(/^\| `([^`]+)`/gm)].map((match) => match[1])
+    expect(documented.toSorted()).toEqual([...keys].toSorted())
+  })
+})
