@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { startContainer, inspectContainer, type Container } from '../docker/container.ts'
 import { ensureLabImage, imageArchiveMount, imageArchives, saveImage } from '../docker/image.ts'
-import { createContainerdDirectory, type SeedImage } from '../docker/containerd-seed.ts'
+import { createContainerdDirectory, ensureContainerdSeed, type SeedImage } from '../docker/containerd-seed.ts'
 import { createInternalNetwork } from '../docker/network.ts'
 import { DockerError } from '../errors.ts'
 import { ApiClient, type ApiObject } from '../kubernetes/client.ts'
@@ -80,13 +80,13 @@ export async function createCluster(wanted: Partial<Topology> = {}): Promise<Clu
   await removeLab(topology.id)
   const block = await createNetworks(topology)
   const directory = labDirectory(topology.id)
-  const images = await imagesOf(topology, pauseImage)
+  const seed = await ensureContainerdSeed(nodeImage, await imagesOf(topology, pauseImage))
   await writeConfiguration(topology, block, directory, pauseImage)
   const [control, outside, ...machines] = await Promise.all([
     startMachine(topology, block, nodeImage, { name: 'control', host: controlHost }),
     startMachine(topology, block, nodeImage, { name: 'outside', host: outsideHost }),
     ...nodeNames(topology).map(async (name, index) => {
-      const containerd = await createContainerdDirectory(topology.id, name, nodeImage, images)
+      const containerd = await createContainerdDirectory(topology.id, name, seed)
       return startMachine(topology, block, nodeImage, { name, host: nodeHost(index), containerd })
     }),
   ])

@@ -35,20 +35,11 @@ const databases = [
 const dayMs = 24 * 3600 * 1000
 
 /**
- * Makes a directory for a node's containerd that has the images in it already.
+ * Makes a directory for a node's containerd that has the images of the seed in it already.
  *
- * Importing takes seconds for each image and node. Here it is done once for each content: a seed with the images is kept, and a node
- * gets hard links to its files, which are never written to, and copies of its databases.
- *
- * @param images in the order of how seldom they change: the seed of all but the last is the base for the seed of all
+ * The node gets hard links to the seed's files, which are never written to, and copies of its databases.
  */
-export async function createContainerdDirectory(
-  lab: string,
-  node: string,
-  nodeImage: string,
-  images: readonly SeedImage[],
-): Promise<string> {
-  const seed = await ensureSeed(nodeImage, images)
+export async function createContainerdDirectory(lab: string, node: string, seed: string): Promise<string> {
   const directory = join(machines, lab, node)
   await linkDirectory(seed, directory)
   return directory
@@ -63,7 +54,14 @@ export function removeContainerdDirectories(lab: string): void {
   spawn('rm', ['-rf', trash], { detached: true, stdio: 'ignore' }).unref()
 }
 
-async function ensureSeed(nodeImage: string, images: readonly SeedImage[]): Promise<string> {
+/**
+ * Makes a directory of containerd with the images in it, unless there is one, and returns its path.
+ *
+ * Importing takes seconds for each image and node. Here it is done once for each content.
+ *
+ * @param images in the order of how seldom they change: the seed of all but the last is the base for the seed of all
+ */
+export async function ensureContainerdSeed(nodeImage: string, images: readonly SeedImage[]): Promise<string> {
   const archives = await Promise.all(images.map(({ name }) => saveImage(name)))
   const names = images.map(({ name, aliases = [] }, index) =>
     [archives[index] ?? '', name, ...aliases].join(' '),

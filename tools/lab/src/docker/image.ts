@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import {
   cpSync,
   existsSync,
@@ -75,7 +75,7 @@ export async function saveImage(name: string): Promise<string> {
   const path = join(imageArchives, file)
   if (existsSync(path)) return file
   mkdirSync(imageArchives, { recursive: true })
-  const partial = `${path}.${process.pid}`
+  const partial = `${path}.${randomUUID()}`
   await runProgram('docker', ['save', '--output', partial, name])
   renameSync(partial, path)
   return file

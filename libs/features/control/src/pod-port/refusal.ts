@@ -1,11 +1,35 @@
+import { podAnnotations } from '@kube-ovn/annotations'
 import type { KubeOvnError } from '@kube-ovn/errors'
 
-/** Puts an error into one line for a user: what is wrong, with which values, and what to do. */
+type Details = Readonly<Record<string, unknown>>
+
+/** Puts an error into one line for a user: which annotation is at fault, what is wrong, with which values, and what to do. */
 export function refusalText(error: KubeOvnError): string {
-  const { cure, ...values } = error.details as Readonly<Record<string, unknown>>
-  const facts = Object.entries(values)
+  const { cure, ...values } = error.details as Details
+  const field = faultyAnnotation(error.code, values)
+  const facts = Object.entries(field === undefined ? values : { field, ...values })
     .filter(([, value]) => value !== '' && !(Array.isArray(value) && value.length === 0))
     .map(([name, value]) => `${name}=${Array.isArray(value) ? value.join('+') : String(value)}`)
   const what = facts.length === 0 ? error.message : `${error.message} (${facts.join(' ')})`
   return typeof cure === 'string' ? `${what}; ${cure}` : what
+}
+
+/** The annotation by which the pod asked for what it can not have. IPAM knows addresses, and not where they came from. */
+function faultyAnnotation(code: string, values: Details): string | undefined {
+  const keys = podAnnotations()
+  switch (code) {
+    case 'ipam-address-out-of-range':
+      return keys.ipAddress.key
+    case 'ipam-address-conflict':
+      // With every free address to be avoided, none was asked for.
+      return values['conflict'] === 'avoided' ? undefined : keys.ipAddress.key
+    case 'ipam-mac-conflict':
+      return keys.macAddress.key
+    case 'ipam-invalid-ip-family':
+      return keys.ipFamily.key
+    case 'pod-subnet-unavailable':
+      return keys.logicalSwitch.key
+    default:
+      return undefined
+  }
 }

@@ -1,0 +1,46 @@
+import { parseIp } from '@kube-ovn/ip'
+import {
+  AddressConflictError,
+  AddressOutOfRangeError,
+  MacConflictError,
+  NoAvailableAddressError,
+} from '@kube-ovn/ipam'
+import { formatIp } from '@kube-ovn/ip'
+import { describe, expect, it } from 'vitest'
+import { PodSubnetUnavailableError } from './errors.ts'
+import { refusalText } from './refusal.ts'
+
+const address = formatIp(parseIp('10.16.0.5'))
+
+describe('refusalText', () => {
+  it.each([
+    [
+      'an address of another prefix',
+      new AddressOutOfRangeError({ subnet: 's', address, cidr: '10.18.0.0/16' }),
+      /field=ovn\.kubernetes\.io\/ip_address .*address=10\.16\.0\.5.*; choose an address of 10\.18\.0\.0\/16/,
+    ],
+    [
+      'an address that is held',
+      new AddressConflictError({ subnet: 's', conflict: 'held', address, holders: ['shop/a', 'shop/b'] }),
+      /field=ovn\.kubernetes\.io\/ip_address .*holders=shop\/a\+shop\/b\); choose another address/,
+    ],
+    [
+      'a MAC address that is held',
+      new MacConflictError({ subnet: 's', mac: '00:00:5e:00:53:01', holders: ['shop/a'] }),
+      /field=ovn\.kubernetes\.io\/mac_address .*mac=00:00:5e:00:53:01/,
+    ],
+    [
+      'a subnet that is not there',
+      new PodSubnetUnavailableError({ subnet: 's', cure: 'create it' }),
+      /field=ovn\.kubernetes\.io\/logical_switch subnet=s\); create it/,
+    ],
+  ])('names the annotation, the value and the cure for %s', (_name, error, text) => {
+    expect(refusalText(error)).toMatch(text)
+  })
+
+  it('names no annotation when nothing was asked for', () => {
+    const full = refusalText(new NoAvailableAddressError({ subnet: 's', pool: '', family: 4 }))
+    expect(full).not.toContain('field=')
+    expect(full).toContain('subnet=s')
+  })
+})
