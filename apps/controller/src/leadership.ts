@@ -45,6 +45,7 @@ export async function lead(
   }
   await Promise.all([
     northbound.connect(signal),
+    options.recorder.recall(),
     ...Object.values(informers).map((informer) => informer.synced),
   ])
 

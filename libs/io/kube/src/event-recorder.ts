@@ -8,6 +8,7 @@ import {
   KubeTooManyRequestsError,
   KubeUnavailableError,
 } from './errors.ts'
+import { listAll } from './pages.ts'
 import type { ObjectRef, Resource } from './types.ts'
 
 /** The object that an event is about. */
@@ -81,7 +82,7 @@ export class EventRecorder implements AsyncDisposable {
   record(note: EventNote): void {
     if (this.#stop.signal.aborted) return
     const nowMs = this.#options.clock.now()
-    const key = [note.regarding.uid, note.type, note.reason, note.message].join('\n')
+    const key = keyOf(note)
     const known = this.#remembered.get(key)
     const remembered = known ?? {
       note,
@@ -103,6 +104,48 @@ export class EventRecorder implements AsyncDisposable {
     this.#waiting.push(remembered)
     this.#forgetOldest()
     this.#sending ??= this.#send()
+  }
+
+  /**
+   * Reads what earlier lives of the component told, so that this one does not tell it again.
+   *
+   * To be called before the first event is recorded. What fails is logged: the worst is that something is told twice.
+   */
+  async recall(): Promise<void> {
+    const { client, component, logger } = this.#options
+    const selection = { fieldSelector: `reportingComponent=${component}`, limit: 500 }
+    try {
+      const { items } = await listAll(client, events, selection)
+      for (const event of items.slice(-MAX_REMEMBERED)) this.#recall(event)
+    } catch (error) {
+      logger.warn('events of earlier lives not read', { err: error })
+    }
+  }
+
+  #recall(event: CoreEvent): void {
+    const {
+      involvedObject,
+      type,
+      reason = '',
+      message = '',
+      count = 1,
+      firstTimestamp,
+      lastTimestamp,
+      metadata,
+    } = event
+    const { kind = '', name = '', namespace, uid = '' } = involvedObject
+    if (type !== 'Normal' && type !== 'Warning') return
+    const place = namespace === undefined ? {} : { namespace }
+    const regarding = { resource: resourceOf(involvedObject.apiVersion ?? '', kind), name, ...place, uid }
+    const toldAtMs = Date.parse(lastTimestamp ?? '') || 0
+    const note: EventNote = { regarding, type, reason, message }
+    this.#remembered.set(keyOf(note), {
+      note,
+      firstMs: Date.parse(firstTimestamp ?? '') || toldAtMs,
+      count,
+      toldAtMs,
+      name: metadata.name,
+    })
   }
 
   /** Settles once all that was recorded so far was sent or dropped. */
@@ -184,7 +227,7 @@ export class EventRecorder implements AsyncDisposable {
       },
       type: note.type,
       reason: note.reason,
-      message: note.message.slice(0, 1024),
+      message: shortened(note.message),
       count,
       firstTimestamp: timestamp(firstMs),
       lastTimestamp: this.#timestamp(),
@@ -197,6 +240,21 @@ export class EventRecorder implements AsyncDisposable {
   #timestamp(): string {
     return timestamp(this.#options.clock.now())
   }
+}
+
+function keyOf({ regarding, type, reason, message }: EventNote): string {
+  return [regarding.uid, type, reason, shortened(message)].join('\n')
+}
+
+/** The API server refuses longer messages. */
+function shortened(message: string): string {
+  return message.slice(0, 1024)
+}
+
+/** As far as an event needs it that is only counted on. */
+function resourceOf(apiVersion: string, kind: string): Resource {
+  const [version = '', group = ''] = apiVersion.split('/').toReversed()
+  return { group, version, kind, plural: '', namespaced: false }
 }
 
 /** Whether the server could not answer; what it refuses (the namespace is gone, say) it will refuse again. */

@@ -86,3 +86,28 @@ it('gives up an event that the server refuses, and logs it', async () => {
   ])
   expect((await api.client.list(events, { namespace: 'default' })).items).toHaveLength(1)
 })
+
+it('knows after a restart what it has told, and goes on counting', async () => {
+  const client = await api.openClient('kube-ovn-controller')
+  const clock = new ManualClock()
+  const logger = recordingLogger()
+  const options = { client, clock, logger, component: 'kube-ovn-controller', instance: 'n1' }
+  {
+    await using first = new EventRecorder(options)
+    first.record(note)
+    await first.flushed()
+  }
+  await api.forgetWrites()
+  await using second = new EventRecorder(options)
+  await second.recall()
+  second.record(note)
+  await second.flushed()
+  expect(await api.writes()).toEqual([])
+  clock.advance(30 * 60_000)
+  second.record(note)
+  await second.flushed()
+  expect((await api.writes()).map((write) => write.verb)).toEqual(['patch'])
+  const { items } = await api.client.list(events, { namespace: 'default' })
+  expect(items).toMatchObject([{ count: 3, firstTimestamp: '2026-01-01T00:00:00Z' }])
+  expect(logger.lines).toEqual([])
+})

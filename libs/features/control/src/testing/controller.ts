@@ -83,6 +83,7 @@ export class Controller implements AsyncDisposable {
     const recorder = stack.use(
       new EventRecorder({ client, clock: systemClock, logger, component, instance: 'test' }),
     )
+    await recorder.recall()
     const signals = new Signals()
     const world = createWorld({
       settings: controlSettings(options.settings),
@@ -154,6 +155,11 @@ export class Controller implements AsyncDisposable {
   portsOf(table: 'Logical_Switch' | 'Port_Group', name: string): readonly string[] {
     const ports = this.named(table, name)?.ports ?? []
     return ports.map((uuid) => this.#northbound.cache.get('Logical_Switch_Port', uuid)?.name ?? uuid).sort()
+  }
+
+  /** Calls at the next change of the Northbound, and at those after it. */
+  onNorthboundChange(listener: () => void): Disposable {
+    return this.#northbound.onChange(listener)
   }
 
   /** Messages of a level and above that were logged. */

@@ -1,0 +1,251 @@
+import { podAnnotations } from '@kube-ovn/annotations'
+import { ipResource, subnetResource } from '@kube-ovn/kube-api'
+import { events, namespaces, nodes, pods } from '@kube-ovn/kube-api/core'
+import { namespace, node, pod, subnet } from '@kube-ovn/testing-builders'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { ControlCluster } from './testing/control-cluster.ts'
+import type { Controller } from './testing/controller.ts'
+
+let cluster: ControlCluster
+beforeAll(async () => {
+  cluster = await ControlCluster.start()
+})
+afterAll(() => cluster[Symbol.asyncDispose]())
+beforeEach(() => cluster.reset())
+
+const keys = podAnnotations()
+const nothing = { transactions: 0, writes: [] }
+
+/** Tables that the controller writes rows of. */
+const tables = [
+  'ACL',
+  'Address_Set',
+  'Logical_Router',
+  'Logical_Router_Policy',
+  'Logical_Router_Port',
+  'Logical_Router_Static_Route',
+  'Logical_Switch',
+  'Logical_Switch_Port',
+  'Port_Group',
+] as const
+
+/** Two nodes, a user's subnet with its namespace, and a pod in each subnet. */
+async function populate(): Promise<void> {
+  const { client } = cluster
+  await client.create(nodes, node({ name: 'n1', addresses: ['172.18.0.11', 'fd00:18::11'] }))
+  await client.create(nodes, node({ name: 'n2', addresses: ['172.18.0.12', 'fd00:18::12'] }))
+  await client.create(namespaces, namespace({ name: 'shop' }))
+  await client.create(
+    subnetResource,
+    subnet({ name: 'blue', cidrBlock: '10.17.0.0/24', namespaces: ['shop'] }),
+  )
+  await client.create(pods, pod({ name: 'web', node: 'n1' }))
+  await client.create(pods, pod({ name: 'web', namespace: 'shop', node: 'n2' }))
+}
+
+/** A life of the controller from its start until it has settled. */
+async function oneLife(): Promise<void> {
+  await using control = await cluster.startController()
+  await control.settle()
+}
+
+function strip(...keysOfMarks: readonly string[]): Promise<unknown> {
+  const mutations = [['external_ids', 'delete', ['set', keysOfMarks]]]
+  const [server] = cluster.northbound.servers
+  return Promise.resolve(
+    server?.transact(tables.map((table) => ({ op: 'mutate', table, where: [], mutations }))),
+  )
+}
+
+function everyRow(control: Controller): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    tables.map((table) => [
+      table,
+      [...control.world.northbound.scan(table)].sort((a, b) => (a._uuid < b._uuid ? -1 : 1)),
+    ]),
+  )
+}
+
+async function forgetAnnotations(name: string): Promise<void> {
+  const annotations = Object.fromEntries(Object.values(keys).map(({ key }) => [key, null]))
+  const ref = { namespace: 'default', name }
+  await cluster.client.patch(pods, ref, 'application/merge-patch+json', { metadata: { annotations } })
+}
+
+describe('a restart', () => {
+  it('of a quiet system writes nothing', async () => {
+    await populate()
+    await oneLife()
+    await cluster.forgetCosts()
+    await oneLife()
+    expect(await cluster.costs()).toEqual(nothing)
+  })
+
+  it('tells nothing twice of pods and subnets that wait', async () => {
+    await populate()
+    const annotations = { [keys.ipAddress.key]: '10.99.0.1' }
+    await cluster.client.create(pods, pod({ name: 'odd', node: 'n1', annotations }))
+    await cluster.client.create(subnetResource, subnet({ name: 'bad', cidrBlock: '127.0.0.0/24' }))
+    await oneLife()
+    await cluster.forgetCosts()
+    await oneLife()
+    expect(await cluster.costs()).toEqual(nothing)
+    const { items } = await cluster.client.list(events)
+    expect(items.map(({ involvedObject, count }) => `${involvedObject.name} ${count}`).sort()).toEqual([
+      'bad 1',
+      'odd 1',
+    ])
+  })
+
+  it('catches up with what happened meanwhile', async () => {
+    await populate()
+    await oneLife()
+    await cluster.removePod('web')
+    await cluster.client.remove(nodes, { name: 'n2' })
+    await cluster.removePod('web', 'shop')
+    await cluster.client.remove(subnetResource, { name: 'blue' })
+    await cluster.client.create(pods, pod({ name: 'late', node: 'n1' }))
+    await using control = await cluster.startController()
+    await control.settle()
+    expect(control.rows('Logical_Switch_Port', 'name').map(({ name }) => name)).toEqual([
+      'join-ovn-cluster',
+      'late.default',
+      'node-n1',
+      'ovn-default-ovn-cluster',
+    ])
+    expect(control.named('Logical_Switch', 'blue')).toBeUndefined()
+    expect(await cluster.client.get(subnetResource, { name: 'blue' })).toBeUndefined()
+    expect((await cluster.client.list(ipResource)).items.map(({ metadata }) => metadata.name)).toEqual([
+      'late.default',
+      'node-n1',
+    ])
+    expect(control.problems()).toEqual([])
+  })
+
+  it('after a crash between the record of a pod and its annotations finishes them, with the same address', async () => {
+    await populate()
+    await oneLife()
+    const before = await cluster.client.get(pods, { namespace: 'default', name: 'web' })
+    await forgetAnnotations('web')
+    await cluster.forgetCosts()
+    await oneLife()
+    expect(await cluster.costs()).toEqual({ transactions: 0, writes: ['patch pods'] })
+    const after = await cluster.client.get(pods, { namespace: 'default', name: 'web' })
+    expect(after?.metadata.annotations).toEqual(before?.metadata.annotations)
+  })
+
+  it('after a crash between a transaction and the record finishes both, with the same address', async () => {
+    await populate()
+    await oneLife()
+    const before = await cluster.client.get(pods, { namespace: 'default', name: 'web' })
+    await forgetAnnotations('web')
+    const record = { name: 'web.default' }
+    await cluster.client.patch(ipResource, record, 'application/merge-patch+json', {
+      metadata: { finalizers: null },
+    })
+    await cluster.client.remove(ipResource, record)
+    await cluster.client.create(pods, pod({ name: 'another', node: 'n1' }))
+    await oneLife()
+    const after = await cluster.client.get(pods, { namespace: 'default', name: 'web' })
+    expect(after?.metadata.annotations).toEqual(before?.metadata.annotations)
+    const other = await cluster.client.get(pods, { namespace: 'default', name: 'another' })
+    expect(other?.metadata.annotations?.[keys.ipAddress.key]).not.toBe(
+      before?.metadata.annotations?.[keys.ipAddress.key],
+    )
+  })
+
+  it('at any moment of a burst leaves every pod with an address of its own', async () => {
+    await populate()
+    await oneLife()
+    const names = Array.from({ length: 60 }, (_, n) => `p${n}`)
+    const created = Promise.all(names.map((name) => cluster.client.create(pods, pod({ name, node: 'n1' }))))
+    for (let life = 0; life < 3; life++) {
+      await using control = await cluster.startController()
+      // Ended as soon as it has done anything.
+      await new Promise<void>((resolve) => void control.onNorthboundChange(resolve))
+    }
+    await created
+    await using control = await cluster.startController()
+    await control.settle()
+    const { items } = await cluster.client.list(pods)
+    const addresses = items.map(({ metadata }) => metadata.annotations?.[keys.ipAddress.key])
+    expect(addresses).not.toContain(undefined)
+    expect(new Set(addresses).size).toBe(62)
+    expect(control.portsOf('Port_Group', 'node.n1')).toHaveLength(61)
+  })
+})
+
+describe('a Northbound that upstream wrote', () => {
+  it('is taken over: only marks are added', async () => {
+    await populate()
+    let before: Readonly<Record<string, unknown>>
+    {
+      await using control = await cluster.startController()
+      await control.settle()
+      before = everyRow(control)
+    }
+    await strip('owner', 'id')
+    await cluster.forgetCosts()
+    await using control = await cluster.startController()
+    await control.settle()
+    expect(everyRow(control)).toEqual(before)
+    const { transactions, writes } = await cluster.costs()
+    expect(writes).toEqual([])
+    expect(transactions).toBeLessThanOrEqual(3)
+    expect(control.problems()).toEqual([])
+  })
+
+  it('is cleared of ports without a pod, whose addresses are free again', async () => {
+    await populate()
+    await oneLife()
+    await strip('owner', 'id')
+    await cluster.removePod('web', 'shop')
+    const record = { name: 'web.shop' }
+    await cluster.client.patch(ipResource, record, 'application/merge-patch+json', {
+      metadata: { finalizers: null },
+    })
+    await cluster.client.remove(ipResource, record)
+    await using control = await cluster.startController()
+    await control.settle()
+    expect(control.named('Logical_Switch_Port', 'web.shop')).toBeUndefined()
+    expect(control.world.ipam.lease('web.shop')).toBeUndefined()
+    expect((await cluster.client.get(subnetResource, { name: 'blue' }))?.status).toMatchObject({
+      v4usingIPs: 0,
+    })
+  })
+})
+
+it('starts with 2,000 pods, and restarts without a write', { timeout: 300_000 }, async () => {
+  await populate()
+  const names = Array.from({ length: 2000 }, (_, n) => `p${n}`)
+  await inParallel(names, 20, async (name) => {
+    await cluster.client.create(pods, pod({ name, node: 'n1' }))
+  })
+  await cluster.forgetCosts()
+  const startMs = performance.now()
+  await oneLife()
+  const firstMs = performance.now() - startMs
+  const { transactions } = await cluster.costs()
+  expect(transactions).toBeLessThanOrEqual(400)
+  await cluster.forgetCosts()
+  const restartMs = performance.now()
+  await oneLife()
+  const againMs = performance.now() - restartMs
+  expect(await cluster.costs()).toEqual(nothing)
+  console.log(
+    `2,000 pods: ${Math.round(firstMs)} ms and ${transactions} transactions at first, ${Math.round(againMs)} ms at a restart`,
+  )
+})
+
+async function inParallel(
+  names: readonly string[],
+  width: number,
+  act: (name: string) => Promise<void>,
+): Promise<void> {
+  const rest = names.values()
+  await Promise.all(
+    Array.from({ length: width }, async () => {
+      for (const name of rest) await act(name)
+    }),
+  )
+}
