@@ -1,5 +1,5 @@
 import { podAnnotations } from '@kube-ovn/annotations'
-import { ipResource, subnetResource } from '@kube-ovn/kube-api'
+import { ipResource, subnetResource, vpcResource } from '@kube-ovn/kube-api'
 import { events, namespaces, nodes, pods } from '@kube-ovn/kube-api/core'
 import { namespace, node, pod, subnet } from '@kube-ovn/testing-builders'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -193,6 +193,25 @@ describe('a Northbound that upstream wrote', () => {
     expect(writes).toEqual([])
     expect(transactions).toBeLessThanOrEqual(3)
     expect(control.problems()).toEqual([])
+  })
+
+  it('keeps what belongs to a VPC that is not served, for as long as that exists', async () => {
+    await populate()
+    const vendor = 'external_ids:vendor=kube-ovn'
+    await cluster.northbound.nbctl('lr-add', 'v1', '--', 'set', 'Logical_Router', 'v1', vendor)
+    await cluster.client.create(vpcResource, {
+      apiVersion: 'kubeovn.io/v1',
+      kind: 'Vpc',
+      metadata: { name: 'v1' },
+      spec: {},
+    })
+    await oneLife()
+    await using control = await cluster.startController()
+    await control.settle()
+    expect(control.named('Logical_Router', 'v1')).toBeDefined()
+    await cluster.client.remove(vpcResource, { name: 'v1' })
+    await control.settle()
+    expect(control.named('Logical_Router', 'v1')).toBeUndefined()
   })
 
   it('is cleared of ports without a pod, whose addresses are free again', async () => {

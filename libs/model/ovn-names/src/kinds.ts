@@ -1,5 +1,5 @@
 import { externalId, vendor } from './external-ids.ts'
-import { denyAllSecurityGroup, securityGroupPortGroupName } from './names.ts'
+import { denyAllSecurityGroup, podPortName, securityGroupPortGroupName } from './names.ts'
 import { routerPolicyPriority } from './priorities.ts'
 import type { MarkedTable, NorthboundTable, ParentRow, RowKind } from './row-kind.ts'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
@@ -82,11 +82,14 @@ export const switchRouterPort = rowKind({
   identify: (row) => (row.type === 'router' ? row.name : undefined),
 })
 
-/** The port of a pod's network interface. */
+/** The port of a pod's first network; those of further networks have longer names. */
 export const podPort = rowKind({
   name: 'lsp',
   table: 'Logical_Switch_Port',
-  identify: (row, ids) => (row.type === '' && ids[externalId.pod] !== undefined ? row.name : undefined),
+  identify: (row, ids) => {
+    const [namespace = '', pod = ''] = (ids[externalId.pod] ?? '').split('/')
+    return row.type === '' && pod !== '' && row.name === podPortName(namespace, pod) ? row.name : undefined
+  },
 })
 
 /** The port of a node's `ovn0`. */

@@ -5,10 +5,10 @@ import type { Feature } from '@kube-ovn/reconcile'
 import type { ControlWorld } from '../world.ts'
 import { desiredVpc } from './desired.ts'
 import type { VpcSnapshot } from './desired.ts'
-import { observeVpc } from './snapshot.ts'
+import { observeVpc, unserved } from './snapshot.ts'
 
 /** Keeps the logical router of the default VPC, and the Vpc object that describes it. */
-export const vpc: Feature<string, VpcSnapshot, ControlWorld> = {
+export const vpc: Feature<string, VpcSnapshot | typeof unserved, ControlWorld> = {
   name: 'vpc',
   kinds: [logicalRouter, overlayCidrs],
   triggers: [
@@ -17,5 +17,8 @@ export const vpc: Feature<string, VpcSnapshot, ControlWorld> = {
   ],
   initialKeys: (world) => [world.settings.clusterRouter],
   observe: observeVpc,
-  desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredVpc(snapshot)),
+  desired(_key, snapshot) {
+    if (snapshot === undefined) return nothing
+    return snapshot === unserved ? { ...nothing, hold: true } : desiredVpc(snapshot)
+  },
 }

@@ -2,10 +2,13 @@ import { familiesOf } from '../topology/network.ts'
 import type { ControlWorld } from '../world.ts'
 import type { VpcSnapshot } from './desired.ts'
 
-/** Reads what decides about a VPC. Only the default VPC is kept; others are not of this controller's concern. */
-export function observeVpc(name: string, world: ControlWorld): VpcSnapshot | undefined {
+/** A VPC that is not the default one: nothing is made for it, and what upstream made is not collected. */
+export const unserved = 'unserved'
+
+/** Reads what decides about a VPC. */
+export function observeVpc(name: string, world: ControlWorld): VpcSnapshot | typeof unserved | undefined {
   const { settings } = world
-  if (name !== settings.clusterRouter) return undefined
+  if (name !== settings.clusterRouter) return world.vpcs.get(name) === undefined ? undefined : unserved
   const networks = [...world.networks.values()].filter((network) => network.vpc === name)
   return {
     name,

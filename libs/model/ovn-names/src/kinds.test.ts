@@ -1,0 +1,107 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
+import { expect, it } from 'vitest'
+import * as names from './index.ts'
+import type { MarkedTable, ParentRow, RowKind } from './row-kind.ts'
+
+const cases = fileURLToPath(new URL('../../../testing/golden/cases', import.meta.url))
+
+/** Cases that hold rows of kinds that are declared, and of no others. */
+const served = [
+  ...[
+    'base/dual',
+    'base/options',
+    'base/v4',
+    'pods/burst',
+    'pods/completed',
+    'pods/plain-dual',
+    'pods/plain-v4',
+  ],
+  ...['subnets/namespaces-exclude', 'subnets/v4-host-bits'],
+]
+
+type RecordedRow = Readonly<Record<string, unknown>>
+type Recorded = Readonly<Record<string, readonly RecordedRow[]>>
+
+const kinds = Object.values<unknown>(names).filter(isKind)
+
+function isKind(value: unknown): value is RowKind {
+  return typeof value === 'object' && value !== null && 'identify' in value
+}
+
+/** Every recorded state of the Northbound of the original, by case and step. */
+const recordings = (readdirSync(cases, { recursive: true }) as string[])
+  .filter((file) => file.endsWith('northbound.json'))
+  .sort()
+  .map((file) => ({ file, rows: JSON.parse(readFileSync(join(cases, file), 'utf8')) as Recorded }))
+
+const zero: Readonly<Record<string, unknown>> = { integer: 0, real: 0, boolean: false, string: '' }
+
+/** A row as the cache has it: recordings leave out what has its default. */
+function whole(table: MarkedTable, row: RecordedRow): OvnNorthbound[MarkedTable] {
+  const columns = Object.entries(ovnNorthboundSchema.tables[table].columns).map(([column, { type }]) => {
+    if (typeof type === 'string') return [column, zero[type]]
+    if ('value' in type) return [column, {}]
+    return [column, 'max' in type && type.max === 'unlimited' ? [] : undefined]
+  })
+  return { ...Object.fromEntries(columns), ...row } as OvnNorthbound[MarkedTable]
+}
+
+function parentOf(kind: RowKind, row: RecordedRow, rows: Recorded): ParentRow | undefined {
+  if (kind.parent === undefined) return undefined
+  const [table, column] = kind.parent
+  const name = `${kind.table}:${[row['route_table'] ?? '', row['policy'], row['ip_prefix'], row['nexthop']].join('|')}`
+  const parent = rows[table]?.find((one) => (one[column] as readonly string[] | undefined)?.includes(name))
+  return parent === undefined ? undefined : { table, name: String(parent['name']) }
+}
+
+/** What every kind makes of every row: `table row: kind/id …`. */
+function identities(rows: Recorded): readonly { readonly row: string; readonly ids: readonly string[] }[] {
+  return Object.entries(rows).flatMap(([table, some]) =>
+    some.map((row) => ({
+      row: `${table} ${JSON.stringify(row)}`,
+      ids: kinds
+        .filter((kind) => kind.table === table)
+        .flatMap((kind) => {
+          const id = kind.identify(whole(kind.table, row), parentOf(kind, row, rows))
+          return id === undefined ? [] : [`${kind.name}/${id}`]
+        }),
+    })),
+  )
+}
+
+it.each(recordings)('gives each row of $file one kind at most, and no two the same identity', ({ rows }) => {
+  const found = identities(rows)
+  expect(found.filter(({ ids }) => ids.length > 1)).toEqual([])
+  const ids = found.flatMap((one) => one.ids)
+  expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([])
+})
+
+it.each(recordings.filter(({ file }) => served.some((name) => file.startsWith(`${name}/`))))(
+  'knows every row of $file',
+  ({ rows }) => {
+    const unknown = identities(rows).filter(({ ids }) => ids.length === 0)
+    expect(unknown.filter(({ row }) => !/^(NB_Global|Load_Balancer) /.test(row))).toEqual([])
+  },
+)
+
+it('knows no row that has no mark of the vendor', () => {
+  const { rows } = recordings.find(({ file }) => file.startsWith('base/dual')) ?? { rows: {} as Recorded }
+  const unmarked = Object.fromEntries(
+    Object.entries(rows).map(([table, some]) => [table, some.map((row) => ({ ...row, external_ids: {} }))]),
+  )
+  expect(identities(unmarked).flatMap(({ ids }) => ids)).toEqual([])
+})
+
+it('leaves ports of further networks, of virtual addresses and of gateways to others', () => {
+  const ports = recordings
+    .filter(({ file }) => /^(multinic|vips|ovnnat|subnets\/underlay)/.test(file))
+    .flatMap(({ rows }) => identities({ Logical_Switch_Port: rows['Logical_Switch_Port'] ?? [] }))
+  const foreign = ports.filter(({ row }) =>
+    /"name": ?"[^".]+\.[^".]+\.[^"]+"|"type":"(virtual|localnet)"/.test(row),
+  )
+  expect(foreign.length).toBeGreaterThan(0)
+  expect(foreign.filter(({ ids }) => ids.length > 0)).toEqual([])
+})
