@@ -1,0 +1,36 @@
+import { defineConfig } from 'vitepress'
+
+export default defineConfig({
+  title: 'Kube-OVN in TypeScript',
+  description: 'OVN network for Kubernetes',
+  cleanUrls: true,
+  themeConfig: {
+    search: { provider: 'local' },
+    sidebar: [
+      {
+        text: 'Use',
+        items: [
+          { text: 'Subnets, pods, addresses', link: '/user/subnets-and-pods' },
+          { text: 'Differences from Kube-OVN', link: '/differences' },
+        ],
+      },
+      {
+        text: 'Reference',
+        items: [
+          { text: 'Custom resources', link: '/reference/crds/' },
+          { text: 'Annotations and labels', link: '/reference/annotations' },
+          { text: 'Errors', link: '/reference/errors' },
+        ],
+      },
+      {
+        text: 'Develop',
+        items: [
+          { text: 'Architecture', link: '/architecture' },
+          { text: 'The lab', link: '/lab' },
+          { text: 'Adding a feature', link: '/adding-a-feature' },
+          { text: 'Design of each feature', link: '/design/' },
+        ],
+      },
+    ],
+  },
+})
