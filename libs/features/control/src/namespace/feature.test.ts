@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest'
+import { network } from '../testing/networks.ts'
+import { shownPatches } from '../testing/shown.ts'
+import { desiredNamespace } from './feature.ts'
+
+const blue = network('blue', '10.1.0.0/16,fd00:1::/112', { excludeIps: ['10.1.0.9'] })
+const red = network('red', '10.2.0.0/24')
+
+describe('desiredNamespace', () => {
+  it('names subnets, prefixes and excluded addresses, in the same order', () => {
+    expect(shownPatches(desiredNamespace({ name: 'shop', subnets: [blue, red] }))).toEqual([
+      {
+        object: 'namespaces/shop',
+        metadata: {
+          annotations: {
+            'ovn.kubernetes.io/logical_switch': 'blue,red',
+            'ovn.kubernetes.io/cidr': '10.1.0.0/16,fd00:1::/112;10.2.0.0/24',
+            'ovn.kubernetes.io/exclude_ips': '10.1.0.1,10.1.0.9,fd00:1::1;10.2.0.1',
+          },
+        },
+      },
+    ])
+  })
+
+  it('leaves annotations alone while no subnet of it is in effect', () => {
+    expect(shownPatches(desiredNamespace({ name: 'shop', subnets: [] }))).toEqual([])
+  })
+})

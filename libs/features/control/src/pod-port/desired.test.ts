@@ -1,0 +1,140 @@
+import { controllerFinalizer } from '@kube-ovn/annotations'
+import { ip } from '@kube-ovn/testing-builders'
+import { describe, expect, it } from 'vitest'
+import { lease, network } from '../testing/networks.ts'
+import { shownMembers, shownPatches, shownRows } from '../testing/shown.ts'
+import { desiredPod } from './desired.ts'
+import { PodSubnetUnavailableError } from './errors.ts'
+import type { PodNeeds, PodSnapshot } from './snapshot.ts'
+
+const blue = network('blue', '10.1.0.0/16,fd00:1::/112')
+const needs: PodNeeds = {
+  uid: 'u1',
+  node: 'node-1',
+  nicType: 'veth-pair',
+  isAnnotated: false,
+  hasNicType: false,
+  placement: { network: blue, lease: lease('blue', 'web.shop', '10.1.0.2,fd00:1::2') },
+  problem: undefined,
+}
+const web: PodSnapshot = { namespace: 'shop', name: 'web', ipObjects: [], pod: needs }
+const told = {
+  'ovn.kubernetes.io/ip_address': '10.1.0.2,fd00:1::2',
+  'ovn.kubernetes.io/mac_address': '00:00:5e:00:53:01',
+  'ovn.kubernetes.io/logical_switch': 'blue',
+  'ovn.kubernetes.io/logical_router': 'ovn-cluster',
+  'ovn.kubernetes.io/allocated': 'true',
+  'ovn.kubernetes.io/routed': 'true',
+}
+const once = {
+  'ovn.kubernetes.io/cidr': '10.1.0.0/16,fd00:1::/112',
+  'ovn.kubernetes.io/gateway': '10.1.0.1,fd00:1::1',
+}
+
+function annotationsFor(pod: Partial<PodNeeds>): unknown {
+  return shownPatches(desiredPod({ ...web, pod: { ...needs, ...pod } }))[1]
+}
+
+describe('desiredPod', () => {
+  it.each([
+    { name: 'both families', addresses: '10.1.0.2,fd00:1::2', want: '00:00:5e:00:53:01 10.1.0.2 fd00:1::2' },
+    { name: 'IPv4', addresses: '10.1.0.2', want: '00:00:5e:00:53:01 10.1.0.2' },
+    { name: 'IPv6', addresses: 'fd00:1::2', want: '00:00:5e:00:53:01 fd00:1::2' },
+  ])(
+    'is a port with addresses of $name, on its switch and in the groups of its node',
+    ({ addresses, want }) => {
+      const placement = { network: blue, lease: lease('blue', 'web.shop', addresses) }
+      const desired = desiredPod({ ...web, pod: { ...needs, placement } })
+      expect(shownRows(desired)).toEqual([
+        {
+          row: 'lsp/web.shop',
+          name: 'web.shop',
+          addresses: [want],
+          external_ids: { vendor: 'kube-ovn', ls: 'blue', pod: 'shop/web' },
+        },
+      ])
+      expect(shownMembers(desired)).toEqual([
+        'ls/blue ports: lsp/web.shop',
+        'pg-node/node-1 ports: lsp/web.shop',
+        'pg-subnet/blue/node-1 ports: lsp/web.shop',
+      ])
+    },
+  )
+
+  it('records its addresses before it is told', () => {
+    expect(shownPatches(desiredPod(web)).map(({ object }) => object)).toEqual([
+      'ips/web.shop',
+      'pods/shop/web',
+    ])
+    expect(shownPatches(desiredPod(web))[0]).toEqual({
+      object: 'ips/web.shop',
+      metadata: {
+        labels: {
+          'ovn.kubernetes.io/ip_reserved': 'false',
+          'ovn.kubernetes.io/node-name': 'node-1',
+          'ovn.kubernetes.io/subnet': 'blue',
+          blue: '',
+        },
+        finalizers: [controllerFinalizer],
+      },
+      spec: {
+        podName: 'web',
+        namespace: 'shop',
+        nodeName: 'node-1',
+        subnet: 'blue',
+        ipAddress: '10.1.0.2,fd00:1::2',
+        v4IpAddress: '10.1.0.2',
+        v6IpAddress: 'fd00:1::2',
+        macAddress: '00:00:5e:00:53:01',
+      },
+    })
+  })
+
+  it.each([
+    {
+      name: 'a new pod all',
+      pod: {},
+      want: { ...told, ...once, 'ovn.kubernetes.io/pod_nic_type': 'veth-pair' },
+    },
+    { name: 'one that chose its NIC all else', pod: { hasNicType: true }, want: { ...told, ...once } },
+    { name: 'a running one nothing new about its subnet', pod: { isAnnotated: true }, want: told },
+  ])('tells $name', ({ pod, want }) => {
+    expect(annotationsFor(pod)).toEqual({ object: 'pods/shop/web', metadata: { annotations: want } })
+  })
+
+  it('keeps what it has, and tells why, while it can not be placed', () => {
+    const problem = new PodSubnetUnavailableError({ subnet: 'nowhere', cure: 'create the subnet' })
+    const desired = desiredPod({ ...web, pod: { ...needs, placement: undefined, problem } })
+    expect(desired).toMatchObject({ hold: true, problem, rows: [], patches: [] })
+    expect(
+      desired.events.map(({ type, reason, message, regarding }) => [type, reason, regarding.uid, message]),
+    ).toEqual([
+      [
+        'Warning',
+        'AcquireAddressFailed',
+        'u1',
+        'stage=acquireAddress error=the subnet does not exist or is not in effect (field=ovn.kubernetes.io/logical_switch subnet=nowhere); create the subnet',
+      ],
+    ])
+  })
+
+  it.each([
+    {
+      name: 'removes a record of ours',
+      labels: { 'ovn.kubernetes.io/ip_reserved': 'false' },
+      isRemoved: true,
+    },
+    {
+      name: 'keeps what a user reserves',
+      labels: { 'ovn.kubernetes.io/ip_reserved': 'true' },
+      isRemoved: false,
+    },
+    { name: 'keeps what a user has just made', labels: {}, isRemoved: false },
+  ])('when it is gone $name', ({ labels, isRemoved }) => {
+    const desired = desiredPod({ ...web, pod: undefined, ipObjects: [ip({ name: 'web.shop', labels })] })
+    expect(shownRows(desired)).toEqual([])
+    expect(shownPatches(desired)).toEqual(
+      isRemoved ? [{ object: 'ips/web.shop', remove: true, metadata: { finalizers: null } }] : [],
+    )
+  })
+})

@@ -1,0 +1,46 @@
+import type { FamilyStatistics } from '@kube-ovn/ipam'
+import { expect, it } from 'vitest'
+import { shownPatches } from '../testing/shown.ts'
+import { desiredStatus } from './feature.ts'
+
+const v4: FamilyStatistics = {
+  available: 3n,
+  using: 1n,
+  availableRanges: '10.1.0.3-10.1.0.5',
+  usingRanges: '10.1.0.2',
+}
+const none = { v4availableIPs: 0, v4availableIPrange: '', v4usingIPs: 0, v4usingIPrange: '' }
+
+it.each([
+  {
+    name: 'counts nothing in a family that the subnet does not have',
+    statistics: { v4, v6: undefined },
+    want: {
+      ...{
+        v4availableIPs: 3,
+        v4availableIPrange: '10.1.0.3-10.1.0.5',
+        v4usingIPs: 1,
+        v4usingIPrange: '10.1.0.2',
+      },
+      ...{ v6availableIPs: 0, v6availableIPrange: '', v6usingIPs: 0, v6usingIPrange: '' },
+    },
+  },
+  {
+    name: 'counts exactly beyond the range of numbers',
+    statistics: {
+      v4: undefined,
+      v6: { available: 2n ** 64n - 3n, using: 1n, availableRanges: 'a', usingRanges: 'b' },
+    },
+    want: {
+      ...none,
+      v6availableIPs: 2n ** 64n - 3n,
+      v6availableIPrange: 'a',
+      v6usingIPs: 1,
+      v6usingIPrange: 'b',
+    },
+  },
+])('$name', ({ statistics, want }) => {
+  expect(shownPatches(desiredStatus({ name: 'blue', statistics }))).toEqual([
+    { object: 'subnets/blue/status', status: want },
+  ])
+})

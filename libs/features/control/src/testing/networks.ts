@@ -1,0 +1,17 @@
+import { parseIpList } from '@kube-ovn/ip'
+import type { Lease } from '@kube-ovn/ipam'
+import type { SubnetSpec } from '@kube-ovn/kube-api'
+import { resolveSubnet } from '../topology/subnet-spec.ts'
+import type { Network } from '../topology/network.ts'
+import { controlSettings } from './settings.ts'
+
+/** A network as a valid specification makes it. */
+export function network(name: string, cidrBlock: string, spec: SubnetSpec = {}): Network {
+  return resolveSubnet(name, { ...spec, cidrBlock }, controlSettings()).network
+}
+
+/** A lease of these addresses. */
+export function lease(subnet: string, nic: string, addresses: string, mac = '00:00:5e:00:53:01'): Lease {
+  const { v4, v6 } = parseIpList(addresses)
+  return { nic, owner: nic, subnet, v4, v6, mac }
+}

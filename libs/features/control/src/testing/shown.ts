@@ -1,0 +1,27 @@
+import type { Desired } from '@kube-ovn/reconcile'
+
+type ShownRow = Readonly<Record<string, unknown>>
+
+/** Rows as a table of expectations has them: `row` is their kind and natural key. */
+export function shownRows({ rows }: Desired): readonly ShownRow[] {
+  return rows.map(({ kind, id, columns }) => ({ row: `${kind.name}/${id}`, ...columns }))
+}
+
+/** Members as `kind/id column: value`. */
+export function shownMembers({ members }: Desired): readonly string[] {
+  return members.map((member) => {
+    if (!('of' in member))
+      return `${member.singleton} ${member.column}: ${member.key}=${member.value ?? '(none)'}`
+    const { of, column, value } = member
+    return `${of.kind}/${of.id} ${column}: ${typeof value === 'object' ? `${value.kind}/${value.id}` : String(value)}`
+  })
+}
+
+/** Patches as what they are about and what they say. */
+export function shownPatches({ patches }: Desired): readonly ShownRow[] {
+  return patches.map(({ resource, namespace, name, subresource, merge, remove }) => ({
+    object: [resource.plural, namespace, name, subresource].filter((part) => part !== undefined).join('/'),
+    ...(remove === true ? { remove } : {}),
+    ...merge,
+  }))
+}
