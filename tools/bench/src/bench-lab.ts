@@ -38,7 +38,8 @@ export function idlePod({ name, nodeName }: PodPlan): ApiObject & { readonly spe
     metadata: { name, namespace: benchNamespace, labels: { app: 'bench' } },
     spec: {
       ...(nodeName === undefined ? {} : { nodeName }),
-      terminationGracePeriodSeconds: 0,
+      // Deleted by kubelet, not by force: the API object goes when the node is done with it.
+      terminationGracePeriodSeconds: 1,
       containers: [
         { name: 'idle', image: 'docker.io/library/busybox:stable', command: ['sleep', 'infinity'] },
       ],
@@ -55,7 +56,7 @@ export async function createPods(cluster: Cluster, pods: readonly PodPlan[]): Pr
 
 /** Deletes all pods of the namespace and waits until they are gone. */
 export async function deletePods(cluster: Cluster): Promise<void> {
-  await cluster.api.call('DELETE', podsPath, { gracePeriodSeconds: 0 })
+  await cluster.api.call('DELETE', podsPath)
   await cluster.api.follow<PodObject, true>(
     podsPath,
     (pods) => (pods.length === 0 ? true : undefined),
