@@ -122,6 +122,41 @@ describe('a restart', () => {
     expect(control.problems()).toEqual([])
   })
 
+  it('leaves an address to the pod that has it when another one claims it too', async () => {
+    await populate()
+    await oneLife()
+    const web = await cluster.client.get(pods, { namespace: 'default', name: 'web' })
+    const annotations = web?.metadata.annotations ?? {}
+    // Sorts before the other one, and says that it has been allocated.
+    await cluster.client.create(pods, pod({ name: 'a-copy', node: 'n1', annotations }))
+    await using control = await cluster.startController()
+    await control.settle()
+    expect(control.portsOf('Port_Group', 'node.n1')).toEqual(['web.default'])
+    const { items } = await cluster.client.list(events)
+    expect(items.map(({ involvedObject }) => involvedObject.name)).toEqual(['a-copy'])
+    await cluster.removePod('web')
+    await control.settle()
+    expect(control.portsOf('Port_Group', 'node.n1')).toEqual(['a-copy.default'])
+  })
+
+  it('gives an edit no precedence over what is in effect', async () => {
+    await populate()
+    await oneLife()
+    await cluster.client.create(subnetResource, subnet({ name: 'red', cidrBlock: '10.20.0.0/24' }))
+    await oneLife()
+    // Blue is the older one, and both were valid.
+    const edit = { spec: { cidrBlock: '10.20.0.0/16', gateway: '10.20.9.9' } }
+    await cluster.client.patch(subnetResource, { name: 'blue' }, 'application/merge-patch+json', edit)
+    await using control = await cluster.startController()
+    await control.settle()
+    expect(control.named('Logical_Router_Port', 'ovn-cluster-red')?.networks).toEqual(['10.20.0.1/24'])
+    expect(control.named('Logical_Router_Port', 'ovn-cluster-blue')?.networks).toEqual(['10.17.0.1/24'])
+    const conditions = (await cluster.client.get(subnetResource, { name: 'blue' }))?.status?.conditions ?? []
+    expect(conditions.find(({ type }) => type === 'Validated')?.message).toContain(
+      '10.20.0.0/24 of subnet red',
+    )
+  })
+
   it('after a crash between the record of a pod and its annotations finishes them, with the same address', async () => {
     await populate()
     await oneLife()
