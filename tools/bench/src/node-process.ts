@@ -31,7 +31,7 @@ export function runOnNode(
       [...enter, ...command],
       { encoding: 'utf8', env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', ...options.env } },
       (error, stdout, stderr) => {
-        if (typeof error?.code === 'string') reject(error)
+        if (typeof error?.code === 'string') reject(new Error(`can not enter ${node.name}`, { cause: error }))
         else resolve({ exitCode: error === null ? 0 : (child.exitCode ?? 1), output: `${stdout}${stderr}` })
       },
     )

@@ -1,6 +1,6 @@
 const started = performance.now()
 const running = new Map()
-const isTerminal = process.stderr.isTTY === true
+const isTerminal = Boolean(process.stderr.isTTY)
 let ticker
 
 /**
