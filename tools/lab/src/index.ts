@@ -51,5 +51,5 @@ export { auditPosition, isWrite, readAudit, type AuditedRequest } from './observ
 export { databaseSize, findColumn, nbctl, ovnCentral, untilRowChange } from './observe/northbound.ts'
 export { pingAll, startPing, type PingLoss, type SteadyPing } from './probe/ping.ts'
 export { askSourceAddress, fetchAll, fetchText } from './probe/tcp.ts'
-export { finalChecks, productChecks, runChecks, type CheckGroup } from './checks/all.ts'
+export { finalChecks, productChecks, runCheck, runChecks, type CheckGroup } from './checks/all.ts'
 export { nodeOf, placeOf, type Check, type CheckRow } from './checks/check.ts'

@@ -9,6 +9,7 @@ import {
   nodeLabel,
   podAnnotations,
 } from '@kube-ovn/annotations'
+import { controlFeatures } from '@kube-ovn/features-control'
 import { describe, expect, it } from 'vitest'
 import { repository, workspacePackages } from './workspace.ts'
 
@@ -40,6 +41,16 @@ describe.each(libs)('$name', ({ directory, tags }) => {
   it('is in the folder of its layer', () => {
     const folder = directory.split('/')[1] ?? ''
     expect(tags).toContain(`layer:${folder === 'features' ? 'feature' : folder}`)
+  })
+})
+
+describe('docs/design', () => {
+  it.each(controlFeatures)('has a page about $name with what it owns', ({ name, kinds }) => {
+    const page = read(`docs/design/${name}.md`)
+    expect(page).toMatch(new RegExp(`^# ${name}$`, 'm'))
+    const owned = page.split('\n').find((line) => line.startsWith('| Kinds owned')) ?? ''
+    expect(kinds.filter((kind) => !owned.includes(`\`${kind.name}\``))).toEqual([])
+    expect(read('docs/design/index.md')).toContain(`(./${name}.md)`)
   })
 })
 

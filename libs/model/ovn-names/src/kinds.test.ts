@@ -87,8 +87,10 @@ it.each(recordings.filter(({ file }) => served.some((name) => file.startsWith(`$
   },
 )
 
+const nothing: Recorded = {}
+
 it('knows no row that has no mark of the vendor', () => {
-  const { rows } = recordings.find(({ file }) => file.startsWith('base/dual')) ?? { rows: {} as Recorded }
+  const { rows } = recordings.find(({ file }) => file.startsWith('base/dual')) ?? { rows: nothing }
   const unmarked = Object.fromEntries(
     Object.entries(rows).map(([table, some]) => [table, some.map((row) => ({ ...row, external_ids: {} }))]),
   )

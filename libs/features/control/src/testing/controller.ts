@@ -32,7 +32,7 @@ export interface Surroundings {
   readonly observer: KubeClient
 }
 
-type Table = keyof OvnNorthbound & string
+type Table = keyof OvnNorthbound
 
 /** The controller's features at work, in this process. */
 export class Controller implements AsyncDisposable {
