@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Informer, KubeConflictError, KubeNotFoundError, nodes, objectKey } from '@kube-ovn/kube'
 import type { KubeClient, KubeObject, ObjectRef, Resource, Store } from '@kube-ovn/kube'
-import { nodeAnnotations, podAnnotations } from '@kube-ovn/annotations'
+import { namespaceAnnotations, nodeAnnotations, podAnnotations } from '@kube-ovn/annotations'
 import { silentLogger } from '@kube-ovn/log'
 import type { Clock } from '@kube-ovn/time'
 import { compareDumps, rulesFor } from './compare.ts'
@@ -133,7 +133,15 @@ async function apply(
 /** Waits for what fixes the order of addresses: documents of a file are processed one after the other. */
 async function processed(object: Manifest, client: KubeClient, clock: Clock): Promise<void> {
   const { namespace = 'default', name } = object.metadata
-  if (object.kind === 'Subnet') {
+  if (object.kind === 'Namespace') {
+    const key = namespaceAnnotations.logicalSwitch.key
+    await until(
+      client,
+      resourceOf(object),
+      (store) => store.get(name)?.metadata.annotations?.[key] !== undefined,
+      clock,
+    )
+  } else if (object.kind === 'Subnet') {
     await until(client, subnets, (store) => (store.get(name)?.status?.conditions ?? []).length > 0, clock)
   } else if (object.kind === 'Pod' && !isHostNetwork(object)) {
     const pods = resourceOf(object)
