@@ -1,3 +1,4 @@
+import { eventually } from '../kubernetes/wait.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { installDns } from '../dns.ts'
 import { listContainers } from '../docker/container.ts'
@@ -69,14 +70,10 @@ it('lets no packet out: an unknown address gets no answer', async () => {
 })
 
 it('answers names of Services in pods', async () => {
-  const output = await kubectl(
-    cluster,
-    'exec',
-    'web',
-    '--',
-    'getent',
-    'hosts',
-    'kubernetes.default.svc.cluster.local',
+  const name = 'kubernetes.default.svc.cluster.local'
+  // Nothing announces when kube-proxy has put a new Service into effect.
+  const output = await eventually('CoreDNS answers a pod', () =>
+    kubectl(cluster, 'exec', 'web', '--', 'getent', 'hosts', name).catch(() => undefined),
   )
   expect(output).toMatch(/^(10\.96\.0\.1|fd00:10:96::1)\s/)
 })
