@@ -26,7 +26,7 @@ it('leaves what the original leaves, in every case that is served', { timeout: 6
         northboundAddress: stage.northbound.address,
         clock: systemClock,
         declared,
-        settleMs: 3000,
+        settleMs: 2000,
       })
       for (const { step, northbound, kubernetes } of results) {
         different.push(

@@ -21,7 +21,7 @@ const help = `Replays recorded cases of the original against our controller and 
   npm run golden -- FOLDER          any folder of cases, also outside the project
 `
 
-const settleMs = 3000
+const settleMs = 2000
 
 async function main(args: readonly string[]): Promise<number> {
   if (args.includes('--help')) {

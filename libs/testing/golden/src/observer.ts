@@ -55,8 +55,9 @@ export class Observer implements AsyncDisposable {
     this.#lastChangeMs = this.#clock.monotonic()
   }
 
-  /** Resolves once nothing has changed for `forMs`. */
+  /** Resolves once nothing has changed for `forMs`, counted from now: what was just done may not have shown yet. */
   async quiet(forMs: number): Promise<void> {
+    this.#changed()
     for (;;) {
       const waitMs = this.#lastChangeMs + forMs - this.#clock.monotonic()
       if (waitMs <= 0) return
