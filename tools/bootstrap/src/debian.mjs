@@ -6,9 +6,14 @@ import { BootstrapError, findProgram, runCommand, withLock } from './run-command
 
 /** The Debian packages that bring the programs which the lab and the tests start on the host. */
 const packageOfProgram = {
+  accton: 'acct',
+  ethtool: 'ethtool',
   ip: 'iproute2',
   nft: 'nftables',
   nsenter: 'util-linux',
+  openssl: 'openssl',
+  ping: 'iputils-ping',
+  sysctl: 'procps',
 }
 
 /**
