@@ -107,3 +107,11 @@ describe('ObjectSet', () => {
     expect(held(set)).toEqual(new Map([['older', '5']]))
   })
 })
+
+it('takes an object from a list whose uid was trimmed away', () => {
+  const set = new ObjectSet<KubeObject>()
+  const object = { metadata: { name: 'a', resourceVersion: '5' } }
+  const changes = set.swap([object], '5', { authoritative: false, initial: true })
+  expect(changes).toMatchObject([{ key: 'a', new: object }])
+  expect(set.store.get('a')).toBe(object)
+})

@@ -68,7 +68,8 @@ export class ObjectSet<T extends KubeObject> {
       const isOutdated = options.authoritative
         ? old !== undefined && isSame(object, old)
         : old !== undefined && !isNewer(object, old)
-      const isRemoved = !options.authoritative && this.#removed.get(key) === object.metadata.uid
+      const removed = this.#removed.get(key)
+      const isRemoved = !options.authoritative && removed !== undefined && removed === object.metadata.uid
       if (isOutdated || isRemoved) continue
       this.store.put(key, object)
       changes.push({ key, old, new: object, initial: options.initial })
