@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { chartNamespace } from '../chart.ts'
-import { isPodReady, untilRolledOut, type PodObject } from '../kubernetes/workloads.ts'
+import { isPodReady, untilPodsReady, untilRolledOut, type PodObject } from '../kubernetes/workloads.ts'
+import type { ApiObject } from '../kubernetes/client.ts'
 import { eventually, waitForObjects } from '../kubernetes/wait.ts'
 import { auditPosition, isWrite, readAudit, type AuditedRequest } from '../observe/audit-log.ts'
 import { databaseSize, lastTransactions, ovnCentral } from '../observe/northbound.ts'
@@ -29,6 +30,7 @@ async function controllerRows(cluster: Cluster): Promise<CheckRow[]> {
   const position = auditPosition(cluster)
   await replacePod(cluster, 'app=kube-ovn-controller')
   await untilRolledOut(cluster.api, 'deployments', chartNamespace, 'kube-ovn-controller')
+  await untilLeading(cluster)
   await delay(quietMs)
   const written = (await databaseSize(central)) - before
   const writes = productWrites(cluster, position).map(
@@ -48,6 +50,25 @@ async function controllerRows(cluster: Cluster): Promise<CheckRow[]> {
       writes.join(', '),
     ),
   ]
+}
+
+interface LeaseObject extends ApiObject {
+  readonly spec?: { readonly holderIdentity?: string }
+}
+
+/** A leader that was killed holds the Lease until it expires: waits until one of the pods that run now has it. */
+async function untilLeading(cluster: Cluster): Promise<void> {
+  const pods = await untilPodsReady(cluster.api, chartNamespace, 'app=kube-ovn-controller', 1)
+  await waitForObjects<LeaseObject, true>(
+    cluster.api,
+    `/apis/coordination.k8s.io/v1/namespaces/${chartNamespace}/leases?fieldSelector=metadata.name%3Dkube-ovn-controller`,
+    'the new controller leads',
+    ([lease]) =>
+      pods.some((pod) => lease?.spec?.holderIdentity?.startsWith(`${pod.metadata.name}_`) === true)
+        ? true
+        : undefined,
+    90_000,
+  )
 }
 
 /** What is under way before a restart is not the restart's doing: waits until nothing was written for a while. */
