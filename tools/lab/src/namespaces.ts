@@ -40,17 +40,31 @@ export function insidePodContainer(podUid: string, program: string): Place | und
   return pid === undefined ? undefined : { machinePid: pid, networkPid: pid }
 }
 
-/** Processes whose cgroup is the pod's, oldest first; kubelet's cgroupfs driver names it `pod<uid>`. */
+/**
+ * Processes whose cgroup is the pod's, oldest first; kubelet's cgroupfs driver names it `pod<uid>`.
+ *
+ * The oldest is the sandbox, which stays. Ids do not tell: they start again from the bottom when they have reached the top, and a server
+ * that forks for a request has children that are gone at once.
+ */
 export function podProcesses(podUid: string): number[] {
   const wanted = `/pod${podUid}/`
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
-    .sort((a, b) => a - b)
     .filter((pid) => readProcessFile(pid, 'cgroup').includes(wanted))
+    .map((pid) => ({ pid, startedAt: startOf(pid) }))
+    .sort((a, b) => a.startedAt - b.startedAt)
+    .map(({ pid }) => pid)
 }
 
-function readProcessFile(pid: number, file: 'cgroup' | 'comm'): string {
+/** When a process started, in clock ticks since boot: field 22 of proc_pid_stat(5), the 20th after the name in parentheses. */
+function startOf(pid: number): number {
+  const stat = readProcessFile(pid, 'stat')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return Number(fields[19] ?? Number.MAX_SAFE_INTEGER)
+}
+
+function readProcessFile(pid: number, file: 'cgroup' | 'comm' | 'stat'): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8')
   } catch {
