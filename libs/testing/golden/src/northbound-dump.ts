@@ -66,12 +66,11 @@ function byName<R extends { readonly name: string }>(rows: Iterable<R>): readonl
 export function dumpNorthbound(cache: Cache<OvnNorthbound>, macs: MacNames): Dump {
   const names = new Map<string, string>()
   for (const table of northboundTables) {
-    for (const row of cache.scan(table))
-      names.set(row._uuid, `${table}:${naturalName(table, row as unknown as Row)}`)
+    for (const row of cache.scan(table)) names.set(row._uuid, `${table}:${naturalName(table, { ...row })}`)
   }
   const name = (text: string): string => macs.apply(names.get(text) ?? text)
   const tables = northboundTables.map((table): [string, readonly JsonObject[]] => {
-    const rows = [...cache.scan(table)].map((row) => dumpRow(table, row as unknown as Row, name))
+    const rows = [...cache.scan(table)].map((row) => dumpRow(table, { ...row }, name))
     const sorted = rows.sort((a, b) => (canonicalText(a) < canonicalText(b) ? -1 : 1))
     return [table, countedOnce.has(table) ? distinct(sorted) : sorted]
   })
