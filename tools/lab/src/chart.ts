@@ -39,7 +39,7 @@ export function labValues(cluster: Cluster): ChartValues {
     },
     ovsOvn: {
       datapath: 'userspace',
-      tunnelNic: subnetsOf(cluster.block, 'tunnel').ipv4,
+      tunnelNic: subnetsOf(cluster.block, 'tunnel')[cluster.topology.stack === 'ipv6' ? 'ipv6' : 'ipv4'],
       disableModulesManagement: true,
     },
     // The bridge that the tunnel NIC becomes a port of.
