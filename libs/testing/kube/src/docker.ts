@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFile, readdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { FixtureError } from './errors.ts'
@@ -10,16 +11,23 @@ const IMAGE_DIRECTORY = join(import.meta.dirname, '..', 'image')
 /** Containers of tests carry it, so that what a crash left behind can be found. */
 export const TEST_LABEL = 'kube-ovn.test=1'
 
+/** Held while something is made that all test fixtures of the machine share. */
+const LOCK = join(tmpdir(), 'kube-ovn-test.lock')
+
 /** Runs a docker command and yields what it prints. */
-export async function docker(...args: readonly string[]): Promise<string> {
+export function docker(...args: readonly string[]): Promise<string> {
+  return run('docker', args)
+}
+
+async function run(program: string, args: readonly string[]): Promise<string> {
   try {
-    const { stdout } = await promisify(execFile)('docker', args, { maxBuffer: 1 << 24 })
+    const { stdout } = await promisify(execFile)(program, args, { maxBuffer: 1 << 24 })
     return stdout.trim()
   } catch (cause) {
     const output = cause instanceof Error ? cause.message : String(cause)
     throw new FixtureError(
       'Docker command failed',
-      { what: `docker ${args.join(' ')}`, output, cure: 'start a Docker engine' },
+      { what: [program, ...args].join(' '), output, cure: 'start a Docker engine' },
       { cause },
     )
   }
@@ -39,11 +47,8 @@ export async function buildImage(): Promise<string> {
 
 /** Makes the network of tests unless it is there. It is internal: nothing on it reaches the outside. */
 export async function ensureNetwork(name: string): Promise<void> {
-  if ((await docker('network', 'ls', '--quiet', '--filter', `name=^${name}$`)) !== '') return
-  try {
-    await docker('network', 'create', '--check-duplicate', '--internal', '--label', TEST_LABEL, name)
-  } catch (error) {
-    // Another worker was faster.
-    if (!(error instanceof FixtureError) || !error.details.output.includes('already exists')) throw error
-  }
+  // Docker lets two networks have one name, so workers that start together must not both find none.
+  const script =
+    'docker network inspect "$1" >/dev/null 2>&1 || docker network create --internal --label "$2" "$1"'
+  await run('flock', [LOCK, 'sh', '-c', script, 'sh', name, TEST_LABEL])
 }

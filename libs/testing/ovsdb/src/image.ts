@@ -26,12 +26,12 @@ export async function ensureImage(): Promise<string> {
 /** Makes sure that the network of the test containers exists, and answers its name. It is left for the next test. */
 export async function ensureNetwork(): Promise<string> {
   await once(
-    `docker network inspect ${network} >/dev/null 2>&1 || docker network create --internal ${network}`,
+    `docker network inspect ${network} >/dev/null 2>&1 || docker network create --internal --label kube-ovn.test=1 ${network}`,
   )
   return network
 }
 
 /** Test workers start at the same time, and Docker does not keep two from making the same thing twice. */
 async function once(script: string, input?: string): Promise<void> {
-  await run(['flock', join(tmpdir(), 'kube-ovn-test-ovsdb.lock'), 'sh', '-c', script], input)
+  await run(['flock', join(tmpdir(), 'kube-ovn-test.lock'), 'sh', '-c', script], input)
 }
