@@ -227,7 +227,7 @@ async function ensureImage(): Promise<void> {
   const script =
     `docker image inspect ${image} >/dev/null 2>&1 || docker build --quiet --network host --tag ${image} - ; ` +
     `docker network inspect ${network} >/dev/null 2>&1 || docker network create --internal ${network}`
-  const lock = join(tmpdir(), 'kube-ovn-test-cni.lock')
+  const lock = join(tmpdir(), 'kube-ovn-test.lock')
   const { exitCode, stderr } = await finish(spawn('flock', [lock, 'sh', '-c', script]), dockerfile)
   if (exitCode !== 0) throw new TypeError(`image was not built: ${stderr}`)
 }
