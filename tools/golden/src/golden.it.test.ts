@@ -1,11 +1,9 @@
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { systemClock } from '@kube-ovn/process'
-import { findCases, readDifferences, replayCase } from '@kube-ovn/testing-golden'
+import { findCases, readDifferences } from '@kube-ovn/testing-golden'
 import { expect, it } from 'vitest'
-import { startController } from './controller-process.ts'
-import { groupByProfile, startStage } from './stage.ts'
+import { playCases } from './play.ts'
 import { servedCases } from './served-cases.ts'
 
 const repository = join(import.meta.dirname, '../../..')
@@ -16,23 +14,11 @@ it('leaves what the original leaves, in every case that is served', { timeout: 6
   const declared = await readDifferences(join(repository, 'docs/differences.md'))
   const logs = await mkdtemp(join(tmpdir(), 'kube-ovn-golden-'))
   const different: unknown[] = []
-  for (const [profile, group] of groupByProfile(cases)) {
-    await using stage = await startStage(profile)
-    for (const golden of group) {
-      await stage.reset()
-      await using _controller = await startController(repository, stage, golden, logs)
-      const results = await replayCase(golden, {
-        client: stage.kube.client,
-        northboundAddress: stage.northbound.address,
-        clock: systemClock,
-        declared,
-        settleMs: 2000,
-      })
-      for (const { step, northbound, kubernetes } of results) {
-        different.push(
-          ...[...northbound, ...kubernetes].map((difference) => ({ case: golden.name, step, ...difference })),
-        )
-      }
+  for await (const { golden, results } of playCases(cases, repository, declared, logs)) {
+    for (const { step, northbound, kubernetes } of results) {
+      different.push(
+        ...[...northbound, ...kubernetes].map((difference) => ({ case: golden.name, step, ...difference })),
+      )
     }
   }
   expect(cases.length).toBeGreaterThan(6)

@@ -2,11 +2,8 @@ import { existsSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { systemClock } from '@kube-ovn/process'
-import { findCases, readDifferences, replayCase } from '@kube-ovn/testing-golden'
-import type { GoldenCase } from '@kube-ovn/testing-golden'
-import { startController } from './controller-process.ts'
-import { groupByProfile, startStage } from './stage.ts'
+import { findCases, readDifferences } from '@kube-ovn/testing-golden'
+import { playCases } from './play.ts'
 import { printCase } from './report.ts'
 import { servedCases } from './served-cases.ts'
 
@@ -20,8 +17,6 @@ const help = `Replays recorded cases of the original against our controller and 
   npm run golden -- pods/burst      a case
   npm run golden -- FOLDER          any folder of cases, also outside the project
 `
-
-const settleMs = 2000
 
 async function main(args: readonly string[]): Promise<number> {
   if (args.includes('--help')) {
@@ -38,31 +33,11 @@ async function main(args: readonly string[]): Promise<number> {
   const logs = await mkdtemp(join(tmpdir(), 'kube-ovn-golden-'))
   console.log(`logs of the controller: ${logs}`)
   let equal = 0
-  for (const [profile, group] of groupByProfile(cases)) {
-    await using stage = await startStage(profile)
-    for (const golden of group) equal += (await playOne(golden, stage, declared, logs)) ? 1 : 0
+  for await (const { golden, results, ms } of playCases(cases, repository, declared, logs)) {
+    if (printCase(golden, results, ms)) equal++
   }
   console.log(JSON.stringify({ cases: cases.length, equal }))
   return equal === cases.length ? 0 : 1
-}
-
-async function playOne(
-  golden: GoldenCase,
-  stage: Awaited<ReturnType<typeof startStage>>,
-  declared: Awaited<ReturnType<typeof readDifferences>>,
-  logs: string,
-): Promise<boolean> {
-  const startedMs = systemClock.monotonic()
-  await stage.reset()
-  await using _controller = await startController(repository, stage, golden, logs)
-  const results = await replayCase(golden, {
-    client: stage.kube.client,
-    northboundAddress: stage.northbound.address,
-    clock: systemClock,
-    declared,
-    settleMs,
-  })
-  return printCase(golden, results, systemClock.monotonic() - startedMs)
 }
 
 function folderOf(argument: string): string {
