@@ -26,7 +26,7 @@ beforeAll(async () => {
   cluster = await createCluster({ id: 'e2e', nodes: 2, stack: 'dual' })
   await installChart(cluster)
   await installDns(cluster)
-  await applyAll(cluster.api, readExample('01-two-subnets'))
+  await applyAll(cluster.api, readExample('01-two-subnets', 'dual'))
 })
 
 afterAll(async () => {

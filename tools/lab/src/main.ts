@@ -66,7 +66,7 @@ async function prepare(cluster: Cluster): Promise<void> {
   else await step('helm install', () => installChart(cluster))
   await step('CoreDNS', () => installDns(cluster))
   if (cluster.topology.podNetwork === 'kube-ovn')
-    await step('examples', () => applyAll(cluster.api, readExample('01-two-subnets')))
+    await step('examples', () => applyAll(cluster.api, readExample('01-two-subnets', cluster.topology.stack)))
 }
 
 async function check(cluster: Cluster): Promise<boolean> {

@@ -5,7 +5,7 @@ import { node, pod, subnet } from '@kube-ovn/testing-builders'
 import { startKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { NodeContainer } from '../testing/node-container.ts'
+import { NodeContainer, pluginCommand } from '../testing/node-container.ts'
 
 /*
  * A real node: OVN with the userspace data path in a container, the agent on it, and a real API server. The test plays
@@ -351,25 +351,22 @@ describe('a pod', () => {
   it('is taken back whole when the controller never allocates and the runtime gives up', async () => {
     await machine.script('ip netns add late')
     await api.client.create(pods, pod({ name: 'late', node: 'node1' }))
-    const { exitCode } = await machine.try(
-      ['timeout', '2', 'sh', '-c', `exec /opt/node/node ${join(import.meta.dirname, '../plugin/main.ts')}`],
-      {
-        input: JSON.stringify({
-          cniVersion: '1.1.0',
-          name: 'kube-ovn',
-          type: 'kube-ovn',
-          server_socket: '/run/openvswitch/kube-ovn-daemon.sock',
-        }),
-        env: {
-          CNI_COMMAND: 'ADD',
-          CNI_CONTAINERID: 'fedcba9876543210',
-          CNI_NETNS: '/run/netns/late',
-          CNI_IFNAME: 'eth0',
-          CNI_PATH: '/x',
-          CNI_ARGS: 'K8S_POD_NAMESPACE=default;K8S_POD_NAME=late',
-        },
+    const { exitCode } = await machine.try(['timeout', '2', ...pluginCommand], {
+      input: JSON.stringify({
+        cniVersion: '1.1.0',
+        name: 'kube-ovn',
+        type: 'kube-ovn',
+        server_socket: '/run/openvswitch/kube-ovn-daemon.sock',
+      }),
+      env: {
+        CNI_COMMAND: 'ADD',
+        CNI_CONTAINERID: 'fedcba9876543210',
+        CNI_NETNS: '/run/netns/late',
+        CNI_IFNAME: 'eth0',
+        CNI_PATH: '/x',
+        CNI_ARGS: 'K8S_POD_NAMESPACE=default;K8S_POD_NAME=late',
       },
-    )
+    })
     expect(exitCode).toBe(124)
     expect(await machine.script('ip -n late -o link | grep -c eth0 || true')).toBe('0')
     await deletePod('late')

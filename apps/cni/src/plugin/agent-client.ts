@@ -1,5 +1,3 @@
-import { request } from 'node:http'
-
 /** What the agent said. */
 export interface AgentAnswer {
   readonly status: number
@@ -7,36 +5,38 @@ export interface AgentAnswer {
 }
 
 /**
- * Sends one request to the agent.
+ * What Bun's fetch takes beyond the standard's.
+ *
+ * @see https://bun.com/docs/api/fetch
+ */
+interface UnixRequest extends RequestInit {
+  /** The socket that the server listens on. */
+  readonly unix: string
+  readonly timeout: false
+}
+
+/**
+ * Sends one request to the agent. Works in Bun only, which is what the plugin is compiled with: its fetch is native, so that the
+ * process starts in a third of the time that loading `node:http` takes.
  *
  * It has no time-out: the runtime's deadline is the bound, and when the runtime kills this process, the agent sees
  * the connection close and gives up what it was doing.
+ *
+ * @throws the system's error, with its code as message, if nobody answers
  */
-export function askAgent(socketPath: string, path: string, body: unknown): Promise<AgentAnswer> {
-  const payload = JSON.stringify(body)
-  return new Promise((resolve, reject) => {
-    const outgoing = request(
-      {
-        socketPath,
-        path,
-        method: 'POST',
-        headers: {
-          host: 'dummy',
-          'content-type': 'application/json',
-          'content-length': Buffer.byteLength(payload),
-          connection: 'close',
-        },
-      },
-      (incoming) => {
-        const chunks: Buffer[] = []
-        incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
-        incoming.on('error', reject)
-        incoming.on('end', () => {
-          resolve({ status: incoming.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') })
-        })
-      },
-    )
-    outgoing.on('error', reject)
-    outgoing.end(payload)
-  })
+export async function askAgent(socketPath: string, path: string, body: unknown): Promise<AgentAnswer> {
+  const request: UnixRequest = {
+    unix: socketPath,
+    timeout: false,
+    method: 'POST',
+    headers: { 'content-type': 'application/json', connection: 'close' },
+    body: JSON.stringify(body),
+  }
+  try {
+    const response = await fetch(`http://dummy${path}`, request)
+    return { status: response.status, body: await response.text() }
+  } catch (cause) {
+    const code: unknown = cause instanceof Error && 'code' in cause ? cause.code : undefined
+    throw typeof code === 'string' ? new Error(code, { cause }) : cause
+  }
 }

@@ -4,6 +4,7 @@ import { EventEmitter, once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
 
 const dockerfile = `FROM debian:trixie-slim
@@ -19,6 +20,12 @@ const image = `kube-ovn-test/node:${createHash('sha256').update(dockerfile).dige
 const network = 'kube-ovn-test'
 
 const repository = join(import.meta.dirname, '../../../..')
+
+/** The plugin, run from its source by what it is compiled with. */
+export const pluginCommand: readonly string[] = [
+  join(createRequire(import.meta.url).resolve('bun/package.json'), '../bin/bun.exe'),
+  join(repository, 'apps/cni/src/plugin/main.ts'),
+]
 
 /** What a node has before the agent starts: databases, northd, vswitchd in user space, ovn-controller. */
 const startOvn = `
@@ -121,7 +128,7 @@ export class NodeContainer implements AsyncDisposable {
     configuration: object = {},
     env: Record<string, string> = {},
   ): Promise<Finished> {
-    return this.try(['/opt/node/node', `${repository}/apps/cni/src/plugin/main.ts`], {
+    return this.try(pluginCommand, {
       input: JSON.stringify({
         cniVersion: '1.1.0',
         name: 'kube-ovn',

@@ -22,7 +22,7 @@ export const addresses: Check = {
 }
 
 async function staticAddressRows(cluster: Cluster): Promise<CheckRow[]> {
-  const example = readExample('02-static-address')
+  const example = readExample('02-static-address', cluster.topology.stack)
   await applyAll(cluster.api, example)
   const pod = firstOf(await untilPodsReady(cluster.api, 'shop', 'app=fixed', 1), 'pod fixed')
   const wanted = pod.metadata.annotations ?? {}
@@ -76,7 +76,7 @@ async function goneRows(cluster: Cluster, port: string): Promise<CheckRow[]> {
 }
 
 async function rolloutRows(cluster: Cluster): Promise<CheckRow[]> {
-  const example = readExample('03-rolling-deployment')
+  const example = readExample('03-rolling-deployment', cluster.topology.stack)
   await applyAll(cluster.api, example)
   const started = await happensRow('a Deployment of 20 starts', '20 pods Ready', () =>
     untilRolledOut(cluster.api, 'deployments', 'fleet', 'fleet'),

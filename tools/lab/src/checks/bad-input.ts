@@ -1,3 +1,4 @@
+import { ofStack, type Stack } from '../cluster/topology.ts'
 import { LabTimeoutError, ApiError } from '../errors.ts'
 import { waitForObjects } from '../kubernetes/wait.ts'
 import { addressesOfPod, isPodReady, untilPod, type PodObject } from '../kubernetes/workloads.ts'
@@ -38,7 +39,7 @@ export const badInput: Check = {
       before.filter(({ metadata }) => metadata.namespace === 'stock'),
       'pod in subnet stock',
     )
-    const inputs = badInputs(taken)
+    const inputs = badInputs(taken, cluster.topology.stack)
     const told = []
     for (const input of inputs) told.push(await toldRow(cluster, input))
     const undisturbed = await undisturbedRow(cluster, before)
@@ -48,23 +49,26 @@ export const badInput: Check = {
   },
 }
 
-function badInputs(taken: PodObject): BadInput[] {
+function badInputs(taken: PodObject, stack: Stack): BadInput[] {
   const [address = ''] = addressesOfPod(taken)
+  const [invalid = ''] = ofStack(stack, { ipv4: '10.300.0.0/16', ipv6: 'fd00:10:30000::/112' })
+  const [overlap = ''] = ofStack(stack, { ipv4: '10.17.128.0/24', ipv6: 'fd00:10:17::8000/120' })
+  const [outside = ''] = ofStack(stack, { ipv4: '192.168.99.9', ipv6: 'fd00:192:168:99::9' })
   return [
     {
       name: 'a Subnet with an invalid CIDR',
-      object: subnet('bad-cidr', '10.300.0.0/16'),
-      mentions: ['cidrBlock', '10.300.0.0/16'],
+      object: subnet('bad-cidr', invalid),
+      mentions: ['cidrBlock', invalid],
     },
     {
       name: 'a Subnet that overlaps with another',
-      object: subnet('bad-overlap', '10.17.128.0/24'),
-      mentions: ['cidrBlock', '10.17.128.0/24', 'shop'],
+      object: subnet('bad-overlap', overlap),
+      mentions: ['cidrBlock', overlap, 'shop'],
     },
     {
       name: 'an address outside the subnet',
-      object: pod('bad-outside', { 'ovn.kubernetes.io/ip_address': '192.168.99.9' }),
-      mentions: ['ovn.kubernetes.io/ip_address', '192.168.99.9'],
+      object: pod('bad-outside', { 'ovn.kubernetes.io/ip_address': outside }),
+      mentions: ['ovn.kubernetes.io/ip_address', outside],
     },
     {
       name: 'an address that is taken',
@@ -84,7 +88,7 @@ function subnet(name: string, cidrBlock: string): ApiObject {
     apiVersion: 'kubeovn.io/v1',
     kind: 'Subnet',
     metadata: { name },
-    spec: { protocol: 'IPv4', cidrBlock },
+    spec: { cidrBlock },
   }
   return object
 }
@@ -200,7 +204,13 @@ async function recoveryRows(
     [
       'bad-outside',
       'starts once its address is corrected',
-      () => correct('bad-outside', { 'ovn.kubernetes.io/ip_address': '10.18.0.201,fd00:10:18::201' }),
+      () =>
+        correct('bad-outside', {
+          'ovn.kubernetes.io/ip_address': ofStack(cluster.topology.stack, {
+            ipv4: '10.18.0.201',
+            ipv6: 'fd00:10:18::201',
+          }).join(','),
+        }),
     ],
     [
       'bad-taken',

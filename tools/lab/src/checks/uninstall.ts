@@ -10,7 +10,8 @@ import type { ApiObject } from '../kubernetes/client.ts'
 export const uninstall: Check = {
   name: 'helm uninstall',
   async run(cluster) {
-    for (const example of listExamples().reverse()) await deleteAll(cluster.api, readExample(example))
+    for (const example of listExamples().reverse())
+      await deleteAll(cluster.api, readExample(example, cluster.topology.stack))
     await uninstallChart(cluster)
     const onNodes = await Promise.all(cluster.nodes.map((node) => nodeRows(node)))
     return [await finalizerRow(cluster), ...onNodes.flat()]

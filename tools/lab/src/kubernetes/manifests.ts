@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
+import type { Stack } from '../cluster/topology.ts'
 import { repository } from '../paths.ts'
 import type { ApiClient, ApiObject } from './client.ts'
 
@@ -13,9 +15,21 @@ export function parseManifests(text: string): ApiObject[] {
     .filter((object) => object !== null)
 }
 
-/** The objects of an example of the documentation, e.g. `01-two-subnets`. */
-export function readExample(name: string): ApiObject[] {
-  return parseManifests(readFileSync(join(examples, `${name}.yaml`), 'utf8'))
+/** The objects of an example of the documentation, e.g. `01-two-subnets`, with the families that a cluster has. */
+export function readExample(name: string, stack: Stack): ApiObject[] {
+  const manifest = parseManifests(readFileSync(join(examples, `${name}.yaml`), 'utf8'))
+  const reviver = (_key: string, value: unknown): unknown =>
+    typeof value === 'string' ? withinStack(value, stack) : value
+  return manifest.map((object) => JSON.parse(JSON.stringify(object), reviver) as ApiObject)
+}
+
+/** Leaves out the members of a list of addresses or prefixes whose family the stack lacks; other text stays as it is. */
+function withinStack(text: string, stack: Stack): string {
+  if (stack === 'dual') return text
+  const members = text.split(',')
+  const families = members.map((member) => isIP(member.replace(/\/\d+$/, '')))
+  if (members.length < 2 || families.includes(0)) return text
+  return members.filter((_, index) => families[index] === (stack === 'ipv4' ? 4 : 6)).join(',')
 }
 
 /** All examples by name, in the order in which they are applied. */
