@@ -1,12 +1,12 @@
 import { type AtomType, type ColumnType, defaultValue, emptyMap } from './column-type.ts'
-import { ProtocolError } from './errors.ts'
+import { InexactIntegerError, ProtocolError } from './errors.ts'
 import type { Atom, Value } from './types.ts'
 import { compareAtoms } from './value.ts'
 
 /**
  * Reads a <value> of RFC 7047, section 5.1.
  *
- * Integers beyond ±2^53 lose precision: they pass through JavaScript's numbers.
+ * Throws {@link ProtocolError} when it is not of the type, and {@link InexactIntegerError} on an integer that lost digits.
  */
 export function decodeValue(type: ColumnType, wire: unknown): Value {
   switch (type.shape) {
@@ -43,12 +43,23 @@ function pairs(wire: unknown): readonly (readonly [unknown, unknown])[] {
 }
 
 function decodeAtom(type: AtomType, wire: unknown): Atom {
-  if (type === 'uuid') {
-    if (Array.isArray(wire) && wire[0] === 'uuid' && typeof wire[1] === 'string') return wire[1]
-  } else if (typeof wire === javascriptType[type]) {
-    return wire as Atom
+  switch (type) {
+    case 'uuid':
+      if (Array.isArray(wire) && wire[0] === 'uuid' && typeof wire[1] === 'string') return wire[1]
+      break
+    case 'integer':
+      // Adding zero makes one of the two zeros.
+      if (Number.isSafeInteger(wire)) return (wire as number) + 0
+      if (typeof wire === 'bigint') return wire
+      if (Number.isInteger(wire)) throw new InexactIntegerError(wire as number)
+      break
+    case 'real':
+      if (Number.isFinite(wire)) return (wire as number) + 0
+      if (typeof wire === 'bigint') return Number(wire)
+      break
+    case 'boolean':
+    case 'string':
+      if (typeof wire === type) return wire as Atom
   }
   throw new ProtocolError(`atom is not of type ${type}`, wire)
 }
-
-const javascriptType = { integer: 'number', real: 'number', boolean: 'boolean', string: 'string' } as const

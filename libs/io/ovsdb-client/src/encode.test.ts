@@ -3,17 +3,20 @@ import { describe, expect, it } from 'vitest'
 import { type ColumnType, mapOf, parseColumnType } from './column-type.ts'
 import { decodeValue } from './decode.ts'
 import { encodeValue } from './encode.ts'
-import { ProtocolError } from './errors.ts'
+import { InexactIntegerError, ProtocolError } from './errors.ts'
+import { parseExactly, shortestInteger } from './integer.ts'
 import type { Atom, ColumnTypeSchema, NewValue, Value } from './types.ts'
 import { compareAtoms } from './value.ts'
 
 const uuid = '0d5b0e7c-7d5c-4b1f-9d0e-5f3f2d3a1b00'
 const unlimited = { min: 0, max: 'unlimited' } as const
 const atoms: Readonly<Record<string, fc.Arbitrary<Atom>>> = {
-  integer: fc.maxSafeInteger(),
-  real: fc.double({ noNaN: true, noDefaultInfinity: true }).filter((value) => !Object.is(value, -0)),
+  integer: fc.oneof(fc.maxSafeInteger(), fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n).map(shortestInteger)),
+  real: fc
+    .double({ noNaN: true, min: -1e300, max: 1e300 })
+    .map((value) => (Math.abs(value) < 2 ** -1000 ? 0 : Number(value.toPrecision(15)))),
   boolean: fc.boolean(),
-  string: fc.string({ unit: 'grapheme' }),
+  string: fc.string({ unit: 'binary' }).filter((text) => text.isWellFormed() && !text.includes('\0')),
   uuid: fc.uuid(),
 }
 
@@ -27,7 +30,7 @@ describe.each(Object.entries(atoms))('a column of %s', (key, atom) => {
       fc.property(values, (value) => {
         const encoded = encodeValue(type(schema), value)
         if (!('wire' in encoded)) throw new Error(encoded.expected)
-        const sent: unknown = JSON.parse(JSON.stringify(encoded.wire))
+        const sent = parseExactly(JSON.stringify(encoded.wire))
         expect(decodeValue(type(schema), sent)).toEqual(value)
       }),
     )
@@ -85,9 +88,39 @@ describe('encodeValue', () => {
       name: 'an integer beyond 2^53',
       schema: { key: 'integer' },
       value: 2 ** 53,
+      expected: 'an integer value, beyond ±2^53 as a bigint',
+    },
+    {
+      name: 'an integer beyond 64 bits',
+      schema: { key: 'integer' },
+      value: 2n ** 63n,
       expected: 'an integer value',
     },
     { name: 'infinity', schema: { key: 'real' }, value: Infinity, expected: 'a real value' },
+    {
+      name: 'a real that the server would shorten',
+      schema: { key: 'real' },
+      value: 0.1 + 0.2,
+      expected: 'a real value of at most 15 significant digits',
+    },
+    {
+      name: 'a subnormal real, on which the server hangs up',
+      schema: { key: 'real', min: 0, max: 'unlimited' },
+      value: [1, 5e-324],
+      expected: 'a list of real values of at most 15 significant digits',
+    },
+    {
+      name: 'text with U+0000, on which the server hangs up',
+      schema: { key: 'string' },
+      value: 'a\0b',
+      expected: 'a string value without U+0000 and halves of surrogate pairs',
+    },
+    {
+      name: 'half of a surrogate pair as a key',
+      schema: { key: 'string', value: 'string', ...unlimited },
+      value: { '\ud800': 'x' },
+      expected: 'an object of string values by string keys without U+0000 and halves of surrogate pairs',
+    },
     {
       name: 'a row name as a reference',
       schema: { key: 'uuid', min: 0 },
@@ -125,6 +158,18 @@ describe('encodeValue', () => {
 })
 
 describe('decodeValue', () => {
+  it('knows one zero', () => {
+    expect(decodeValue(type({ key: 'real' }), -0)).toBe(0)
+    expect(decodeValue(type({ key: 'integer' }), -0)).toBe(0)
+  })
+
+  it('never takes an integer that has lost digits', () => {
+    const lossy: unknown = JSON.parse('9007199254740993')
+    expect(() => decodeValue(type({ key: 'integer' }), lossy)).toThrow(InexactIntegerError)
+    expect(decodeValue(type({ key: 'integer' }), parseExactly('9007199254740993'))).toBe(9007199254740993n)
+    expect(decodeValue(type({ key: 'real' }), parseExactly('9007199254740993'))).toBe(2 ** 53)
+  })
+
   it('makes maps that inherit nothing', () => {
     const map = decodeValue(type({ key: 'string', value: 'string', ...unlimited }), [
       'map',

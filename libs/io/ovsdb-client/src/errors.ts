@@ -83,14 +83,41 @@ export class ProtocolError extends KubeOvnError<{ readonly problem: string; read
   }
 }
 
-/** A request as a whole was refused, e.g. because the server has no such database or table. */
-export class RequestRefusedError extends KubeOvnError<{ readonly method: string; readonly error: string }> {
-  readonly code = 'ovsdb-request-refused'
-  readonly retry = 'backoff'
+export interface RequestRefusedDetails {
+  readonly method: string
+  /** The `<error>` string of RFC 7047, section 3.1, or whatever the server gave as the reason. */
+  readonly error: string
+  readonly explanation: string | undefined
+}
 
-  constructor(method: string, error: unknown) {
-    super('OVSDB server refused a request', { method, error: excerpt(error) })
+/** A request as a whole was refused, e.g. because the server does not know the method. */
+export class RequestRefusedError extends KubeOvnError<RequestRefusedDetails> {
+  readonly code: string = 'ovsdb-request-refused'
+  readonly retry: RetryClass = 'backoff'
+
+  constructor(details: RequestRefusedDetails) {
+    super('OVSDB server refused a request', details)
   }
+}
+
+/** The server has no such database, or not yet: a new member of a cluster gets it from the others first. */
+export class UnknownDatabaseError extends RequestRefusedError {
+  override readonly code = 'ovsdb-database-unknown'
+}
+
+/** Finds the class that belongs to the `error` of an answer (RFC 7047, section 4). */
+export function requestRefused(method: string, answer: unknown): RequestRefusedError {
+  const { error = answer, details } = (typeof answer === 'object' && answer !== null ? answer : {}) as {
+    readonly error?: unknown
+    readonly details?: unknown
+  }
+  const explanation = typeof details === 'string' ? details : undefined
+  const isUnknown = error === 'unknown database' || error === 'database not available'
+  return new (isUnknown ? UnknownDatabaseError : RequestRefusedError)({
+    method,
+    error: excerpt(error),
+    explanation,
+  })
 }
 
 /** The server works, but it is not the one to talk to. The client goes on to the next endpoint. */
@@ -127,12 +154,79 @@ export class SchemaMismatchError extends KubeOvnError<{
   }
 }
 
+/**
+ * An integer of the server lost digits, because it lies beyond what JavaScript's numbers hold exactly (±2^53).
+ *
+ * A client that meets one in a row connects again and from then on reads such integers as bigints.
+ */
+export class InexactIntegerError extends KubeOvnError<{ readonly nearest: number; readonly cure: string }> {
+  readonly code = 'ovsdb-integer-inexact'
+  readonly retry = 'backoff'
+
+  constructor(nearest: number) {
+    super('integer does not fit a JavaScript number', {
+      nearest,
+      cure: 'set exactIntegers, so that integers beyond ±2^53 are read as bigints',
+    })
+  }
+}
+
+/** A file for TLS cannot be read or does not hold what it should. */
+export class TlsFileError extends KubeOvnError<{ readonly file: string; readonly cure: string }> {
+  readonly code = 'ovsdb-tls-file'
+  readonly retry = 'backoff'
+
+  constructor(file: string, cure: string, cause: unknown) {
+    super('TLS file cannot be used', { file, cure }, { cause })
+  }
+}
+
+/** The two ends of a TLS connection do not trust each other, or one of them does not speak TLS. */
+export class TlsHandshakeError extends KubeOvnError<{
+  readonly endpoint: string
+  readonly problem: string
+  readonly file: string | undefined
+  readonly cure: string
+}> {
+  readonly code = 'ovsdb-tls-handshake'
+  readonly retry = 'backoff'
+
+  constructor(
+    details: {
+      readonly endpoint: string
+      readonly problem: string
+      readonly file: string | undefined
+      readonly cure: string
+    },
+    cause: unknown,
+  ) {
+    super('TLS connection to the OVSDB server was refused', details, { cause })
+  }
+}
+
+/** A name of a lock or of a new row that no server takes. */
+export class InvalidIdentifierError extends KubeOvnError<{ readonly name: string; readonly cure: string }> {
+  readonly code = 'ovsdb-invalid-identifier'
+  readonly retry = 'never'
+
+  constructor(name: string) {
+    super('name of an OVSDB lock or row is not an identifier', {
+      name,
+      cure: 'use letters, digits and underscores, no digit first',
+    })
+  }
+}
+
 /** What the server said about a transaction that it did not commit. */
 export interface TransactionErrorDetails {
   /** The `<error>` string of RFC 7047, section 3.1. */
   readonly error: string
   readonly explanation: string | undefined
-  /** Position of the operation that failed; `undefined` when it was the commit as a whole. */
+  /**
+   * Position of the operation that failed.
+   *
+   * Of an error at commit, the first operation on a row that the explanation names; `undefined` when it names none.
+   */
   readonly operation: number | undefined
   readonly op: string | undefined
   readonly table: string | undefined
@@ -143,8 +237,8 @@ export class TransactionError extends KubeOvnError<TransactionErrorDetails> {
   readonly code: string = 'ovsdb-transaction'
   readonly retry: RetryClass = 'backoff'
 
-  constructor(details: TransactionErrorDetails) {
-    super('OVSDB transaction was not committed', details)
+  constructor(details: TransactionErrorDetails, options?: { readonly cause?: unknown }) {
+    super('OVSDB transaction was not committed', details, options)
   }
 }
 
@@ -168,7 +262,22 @@ export class WaitTimedOutError extends TransactionError {
   override readonly code = 'ovsdb-wait-timed-out'
 }
 
-/** Two inserts used the same name (or row id). */
+/** An `abort` operation did what it is for. */
+export class TransactionAbortedError extends TransactionError {
+  override readonly code = 'ovsdb-aborted'
+}
+
+/**
+ * The transaction was canceled: by its signal, or by the server because the database got another schema.
+ *
+ * On a standalone server nothing of it took effect. In a cluster it may have been on its way to the other members, and be
+ * committed later: decide anew from the cache.
+ */
+export class TransactionCanceledError extends TransactionError {
+  override readonly code = 'ovsdb-canceled'
+}
+
+/** Two inserts used the same name, or a row id that is or was in use. */
 export class DuplicateUuidError extends TransactionError {
   override readonly code = 'ovsdb-duplicate-uuid'
   override readonly retry = 'never'
@@ -191,6 +300,16 @@ export class PermissionDeniedError extends TransactionError {
   override readonly retry = 'on-change'
 }
 
+/** The server takes no writes: it is a backup or was told so, or the database is its own. */
+export class ReadOnlyError extends TransactionError {
+  override readonly code = 'ovsdb-read-only'
+}
+
+/** The server found a defect of its own. */
+export class ServerDefectError extends TransactionError {
+  override readonly code = 'ovsdb-server-defect'
+}
+
 /**
  * The cluster did not agree, e.g. because its leader just changed.
  *
@@ -201,24 +320,33 @@ export class ClusterError extends TransactionError {
 }
 
 const classes: Readonly<Record<string, new (details: TransactionErrorDetails) => TransactionError>> = {
+  // RFC 7047, section 3.1 and 5.2.
+  aborted: TransactionAbortedError,
+  canceled: TransactionCanceledError,
   'constraint violation': ConstraintViolationError,
-  'referential integrity violation': ReferentialIntegrityError,
-  'not owner': NotOwnerError,
-  'timed out': WaitTimedOutError,
-  'duplicate uuid-name': DuplicateUuidError,
-  'duplicate uuid': DuplicateUuidError,
   'domain error': BadOperationError,
+  'duplicate uuid name': DuplicateUuidError,
+  'I/O error': ServerResourceError,
+  'not owner': NotOwnerError,
+  'not supported': BadOperationError,
   'range error': BadOperationError,
+  'referential integrity violation': ReferentialIntegrityError,
+  'resources exhausted': ServerResourceError,
+  'timed out': WaitTimedOutError,
+  // ovsdb-server(7), section 3.1.
+  'internal error': ServerDefectError,
+  // A map or set with a duplicate key.
+  'ovsdb error': BadOperationError,
+  'permission error': PermissionDeniedError,
   'syntax error': BadOperationError,
   'unknown column': BadOperationError,
-  'unknown table': BadOperationError,
-  // A map or set with a duplicate key, see ovsdb-server(7), section 3.1.
-  'ovsdb error': BadOperationError,
-  'not supported': BadOperationError,
-  'resources exhausted': ServerResourceError,
-  'I/O error': ServerResourceError,
-  'permission error': PermissionDeniedError,
+  // What the code of ovsdb-server has besides.
   'cluster error': ClusterError,
+  'duplicate uuid': DuplicateUuidError,
+  'duplicate uuid-name': DuplicateUuidError,
+  'not allowed': ReadOnlyError,
+  'unknown mutator': BadOperationError,
+  'unknown table': BadOperationError,
 }
 
 /** Finds the class that belongs to an `<error>` string; {@link TransactionError} itself for an unknown one. */
@@ -228,16 +356,10 @@ export function transactionError(details: TransactionErrorDetails): TransactionE
 }
 
 function excerpt(value: unknown): string {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
+  const text = typeof value === 'string' ? value : (JSON.stringify(value, plainBigint) ?? String(value))
   return text.length > 200 ? `${text.slice(0, 200)}…` : text
 }
 
-/** Refuses a name that no server takes for a lock. */
-export class InvalidLockNameError extends KubeOvnError<{ readonly name: string; readonly cure: string }> {
-  readonly code = 'ovsdb-invalid-lock-name'
-  readonly retry: RetryClass = 'never'
-
-  constructor(details: { readonly name: string; readonly cure: string }) {
-    super('lock name is not an identifier', details)
-  }
+function plainBigint(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? value.toString() : value
 }

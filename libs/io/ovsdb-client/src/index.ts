@@ -2,5 +2,5 @@ export { OvsdbClient, type ClientState, type OvsdbClientOptions } from './client
 export type { TlsFiles } from './endpoint.ts'
 export * from './errors.ts'
 export type { Lock } from './lock.ts'
-export { named, operationsFor, type Condition, type Operations } from './operations.ts'
+export { named, operationsFor, type NewRowId, type Operations, type Where } from './operations.ts'
 export type * from './types.ts'

@@ -1,4 +1,5 @@
-import { InvalidLockNameError } from './errors.ts'
+import { isIdentifier } from './encode.ts'
+import { InvalidIdentifierError } from './errors.ts'
 import { Listeners } from './listeners.ts'
 import type { Session } from './session.ts'
 
@@ -16,17 +17,13 @@ export interface Lock extends AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** An <id> of RFC 7047, section 3.1. */
-const identifier = /^[a-zA-Z_][a-zA-Z0-9_]*$/
-
 /** The locks that a client wants. */
 export class LockSet {
   readonly #locks = new Map<string, HeldLock>()
   #session: Session | undefined
 
   lock(name: string, isStolen: boolean): Lock {
-    if (!identifier.test(name))
-      throw new InvalidLockNameError({ name, cure: 'use letters, digits and underscores' })
+    if (!isIdentifier(name)) throw new InvalidIdentifierError(name)
     const known = this.#locks.get(name)
     if (known !== undefined) return known
     const lock = new HeldLock(name, isStolen, () => this.#release(lock))

@@ -1,6 +1,6 @@
 import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { describe, expect, it } from 'vitest'
-import { SchemaMismatchError } from './errors.ts'
+import { InvalidIdentifierError, SchemaMismatchError } from './errors.ts'
 import { named, operationsFor } from './operations.ts'
 
 const operations = operationsFor<OvnNorthbound>(ovnNorthboundSchema)
@@ -81,6 +81,55 @@ describe('operations', () => {
       operation: operations.select('Logical_Switch', [['name', '!=', 'sw0']], ['name']),
       want: { op: 'select', table: 'Logical_Switch', where: [['name', '!=', 'sw0']], columns: ['name'] },
     },
+    {
+      name: 'an insert with an id of its own',
+      operation: operations.insert('Logical_Switch', { name: 'sw0' }, { name: 'sw', uuid }),
+      want: { op: 'insert', table: 'Logical_Switch', row: { name: 'sw0' }, 'uuid-name': 'sw', uuid },
+    },
+    {
+      name: 'an update of the rows that meet conditions',
+      operation: operations.update(
+        'ACL',
+        [
+          ['priority', '>=', 100],
+          ['external_ids', 'includes', { owner: 'me' }],
+          ['name', '==', undefined],
+        ],
+        { log: true },
+      ),
+      want: {
+        op: 'update',
+        table: 'ACL',
+        where: [
+          ['priority', '>=', 100],
+          ['external_ids', 'includes', ['map', [['owner', 'me']]]],
+          ['name', '==', ['set', []]],
+        ],
+        row: { log: true },
+      },
+    },
+    {
+      name: 'a removal by a set',
+      operation: operations.remove('Address_Set', [['addresses', 'excludes', ['10.0.0.1']]]),
+      want: { op: 'delete', table: 'Address_Set', where: [['addresses', 'excludes', '10.0.0.1']] },
+    },
+    {
+      name: 'a wait for there being no row',
+      operation: operations.wait('ACL', [], '==', [], Infinity),
+      want: { op: 'wait', table: 'ACL', where: [], columns: ['_uuid'], until: '==', rows: [] },
+    },
+    {
+      name: 'a wait with a time limit',
+      operation: operations.wait('Logical_Switch', uuid, '!=', { name: 'a' }, 500),
+      want: { op: 'wait', table: 'Logical_Switch', where, columns: ['name'], until: '!=', rows: [{ name: 'a' }], timeout: 500 },
+    }, // prettier-ignore
+    { name: 'a commit to disk', operation: operations.commit(true), want: { op: 'commit', durable: true } },
+    { name: 'an abort', operation: operations.abort(), want: { op: 'abort' } },
+    {
+      name: 'a comment that the server can read',
+      operation: operations.comment('a\0\ud800b'),
+      want: { op: 'comment', comment: 'a\ufffdb' },
+    },
     { name: 'an assertion', operation: operations.assertLock('l'), want: { op: 'assert', lock: 'l' } },
     { name: 'a comment', operation: operations.comment('why'), want: { op: 'comment', comment: 'why' } },
   ])('write $name', ({ operation, want }) => expect(operation).toEqual(want))
@@ -97,4 +146,28 @@ describe('operations', () => {
     expect(() => untyped.insert('Acl', {})).toThrow(SchemaMismatchError)
     expect(() => untyped.remove('ACL', 'not-a-uuid')).toThrow(SchemaMismatchError)
   })
+})
+
+describe('a condition', () => {
+  const untyped = operationsFor(ovnNorthboundSchema)
+
+  it.each([
+    ['name', '<', 'a'],
+    ['external_ids', '>=', {}],
+    ['ports', '>', []],
+  ] as const)('does not order %s', (column, comparison, value) => {
+    expect(() => untyped.select('Logical_Switch', [[column, comparison, value]])).toThrow(SchemaMismatchError)
+  })
+
+  it('takes only columns and values of the table', () => {
+    expect(() => untyped.select('Logical_Switch', [['colour', '==', 'red']])).toThrow(SchemaMismatchError)
+    expect(() => untyped.select('Logical_Switch', [['name', '==', 1]])).toThrow(SchemaMismatchError)
+    // @ts-expect-error the row type has no such column
+    expect(() => operations.select('Logical_Switch', [['colour', '==', 'red']])).toThrow(SchemaMismatchError)
+  })
+})
+
+it.each(['two-words', '1st', ''])('no row of a transaction and no lock is called %j', (name) => {
+  expect(() => operations.insert('ACL', {}, name)).toThrow(InvalidIdentifierError)
+  expect(() => operations.assertLock(name)).toThrow(InvalidIdentifierError)
 })

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream'
-import { ConnectionLostError, ProtocolError, RequestRefusedError } from './errors.ts'
+import { ConnectionLostError, ProtocolError, requestRefused } from './errors.ts'
 import { JsonFrames } from './frames.ts'
 
 interface SessionOptions {
@@ -127,7 +127,7 @@ export class Session implements Disposable {
     if (pending === undefined) throw new ProtocolError('answer to no request', message)
     this.#pending.delete(id as number)
     if (error === null || error === undefined) pending.accept(result)
-    else pending.reject(new RequestRefusedError(pending.method, error))
+    else pending.reject(requestRefused(pending.method, error))
   }
 
   #checkSilence(): void {

@@ -1,8 +1,8 @@
 /** A row id in the textual form of RFC 4122. */
 export type Uuid = string
 
-/** A value of one of the five atomic types of RFC 7047, section 5.1. */
-export type Atom = string | number | boolean
+/** A value of one of the five atomic types of RFC 7047, section 5.1. Only integers beyond ±2^53 are bigints. */
+export type Atom = string | number | bigint | boolean
 
 /** Stands for the id of a row that the same transaction inserts (RFC 7047, named-uuid). */
 export interface NamedUuid {
@@ -72,11 +72,46 @@ export interface BaseTypeSchema {
  * An index is named by what it covers: `name` (a column with one value), `ports` (each element of a set), or
  * `external_ids:owner` (one key of a map).
  */
-export interface TableSelection {
+export interface TableSelection<R extends RowBase = RowBase> {
   /** All columns when absent. */
   readonly columns?: readonly string[]
   readonly indexes?: readonly string[]
+  /**
+   * Keeps the rows that meet any of the conditions: all rows when absent, none when empty.
+   *
+   * The server applies them, unless it is older than Open vSwitch 2.6 or lacks one of the columns: then all rows come.
+   */
+  readonly where?: readonly Condition<R>[]
 }
+
+/**
+ * A <condition> of RFC 7047, section 5.1, e.g. `['name', '==', 'sw0']` or `['_uuid', '==', id]`.
+ *
+ * `includes` and `excludes` compare sets and maps: those of the row have all, or none, of the elements given.
+ */
+export type Condition<R extends RowBase = RowBase> = RowBase extends R
+  ? readonly [column: string, comparison: Comparison, value: NewValue]
+  : {
+      readonly [C in keyof R & string]: readonly [
+        column: C,
+        comparison: NonNullable<R[C]> extends number ? Comparison : Exclude<Comparison, OrderComparison>,
+        value: NewOf<R[C]>,
+      ]
+    }[keyof R & string]
+
+/** For columns with at most one number only. */
+export type OrderComparison = '<' | '<=' | '>' | '>='
+
+export type Comparison = '==' | '!=' | OrderComparison | 'includes' | 'excludes'
+
+/** What may be written where a row has a value of type `V`. */
+type NewOf<V> = V extends readonly (infer E)[]
+  ? NewAtom<E> | readonly NewAtom<E>[]
+  : V extends object
+    ? Readonly<Record<string, NewAtom<V[keyof V]>>>
+    : NewAtom<V>
+
+type NewAtom<V> = V extends string ? V | NamedUuid : V extends number ? V | bigint : V
 
 /** One row that differs from before. A row that is new has no `old`, one that is gone has no `new`. */
 export interface RowChange<T extends Tables = Tables, N extends keyof T & string = keyof T & string> {
@@ -119,8 +154,9 @@ export interface OperationResult {
   readonly rows?: readonly unknown[]
 }
 
-export type Mutation = readonly [
-  column: string,
+/** A <mutation> of RFC 7047, section 5.1. `delete` from a map takes entries, or keys as a list. */
+export type Mutation<R extends RowBase = RowBase> = readonly [
+  column: RowBase extends R ? string : keyof R & string,
   mutator: 'insert' | 'delete' | '+=' | '-=' | '*=' | '/=' | '%=',
   value: NewValue,
 ]
