@@ -22,7 +22,7 @@ describe('JsonFrames', () => {
         fc.array(fc.nat(), { maxLength: 40 }),
         (stream, places) => {
           const bytes = Buffer.from(stream.map(([value, gap]) => JSON.stringify(value) + gap).join(''))
-          const frames = new JsonFrames()
+          const frames = new JsonFrames(JSON.parse)
           const found = cut(bytes, places).flatMap((chunk) => frames.push(chunk))
           expect(found).toEqual(stream.map(([value]) => JSON.parse(JSON.stringify(value))))
         },
@@ -32,7 +32,7 @@ describe('JsonFrames', () => {
 
   it('takes a message byte by byte, with brackets and escapes in strings', () => {
     const message = { 'a{[': 'quote " backslash \\ ]}', nested: [[{ ü: '\u{1f600}' }]] }
-    const frames = new JsonFrames()
+    const frames = new JsonFrames(JSON.parse)
     const found = [...Buffer.from(JSON.stringify(message))].flatMap((byte) =>
       frames.push(Buffer.from([byte])),
     )
@@ -41,7 +41,7 @@ describe('JsonFrames', () => {
 
   it('copies a large message once, however many chunks it comes in', () => {
     // 64 MiB in 16 384 chunks: copying all that came before with each chunk would move half a terabyte.
-    const frames = new JsonFrames()
+    const frames = new JsonFrames(JSON.parse)
     const chunk = Buffer.alloc(4096, 'x')
     expect(frames.push(Buffer.from('["'))).toEqual([])
     for (let count = 0; count < 16_384; count++) frames.push(chunk)
@@ -50,6 +50,6 @@ describe('JsonFrames', () => {
   })
 
   it.each(['HTTP/1.1 400 Bad Request', '{}{}x', ']', '{"a":}', '"text"', '[1}'])('refuses %j', (text) => {
-    expect(() => new JsonFrames().push(Buffer.from(text))).toThrow(ProtocolError)
+    expect(() => new JsonFrames(JSON.parse).push(Buffer.from(text))).toThrow(ProtocolError)
   })
 })

@@ -19,6 +19,12 @@ export class JsonFrames {
   #depth = 0
   #isInString = false
   #isEscaped = false
+  readonly #parse: (text: string) => unknown
+
+  /** `parse` is `JSON.parse`, or something slower that keeps all digits of integers. */
+  constructor(parse: (text: string) => unknown) {
+    this.#parse = parse
+  }
 
   /** Takes the next chunk and answers the messages that it completes, parsed. */
   push(chunk: Buffer): readonly unknown[] {
@@ -57,7 +63,7 @@ export class JsonFrames {
     this.#depth = 0
     const text = bytes.toString('utf8')
     try {
-      return JSON.parse(text)
+      return this.#parse(text)
     } catch (cause) {
       throw new ProtocolError('message is not JSON', text, cause)
     }

@@ -69,14 +69,34 @@ describe('Session', () => {
     },
   )
 
-  it('ends when a result cannot be accepted, with that error', async () => {
+  it('ends when a result cannot be accepted, for that reason', async () => {
     const defect = new Error('defect')
     const answered = session.request('x', [], () => {
       throw defect
     })
     server.write('{"id":0,"result":null,"error":null}')
     await expect(answered).rejects.toBe(defect)
-    expect(await session.ended).toBe(defect)
+    expect(await session.ended).toMatchObject({ code: 'ovsdb-protocol', cause: defect })
+  })
+
+  it('asks for a request to be canceled, and takes whatever answer comes', async () => {
+    const abort = new AbortController()
+    const answered = session.request('transact', ['x'], String, abort.signal)
+    abort.abort()
+    await settle()
+    expect(sent.join('')).toContain('{"method":"cancel","params":[0],"id":null}')
+    server.write('{"id":0,"result":null,"error":"canceled"}')
+    await expect(answered).rejects.toMatchObject({ details: { method: 'transact', error: 'canceled' } })
+  })
+
+  it('cancels nothing that has been answered', async () => {
+    const abort = new AbortController()
+    const answered = session.request('transact', ['x'], String, abort.signal)
+    server.write('{"id":0,"result":1,"error":null}')
+    await answered
+    abort.abort()
+    await settle()
+    expect(sent).toHaveLength(1)
   })
 
   it('rejects what is unanswered, and what comes later, when the server hangs up', async () => {

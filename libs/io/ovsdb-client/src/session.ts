@@ -1,12 +1,16 @@
 import type { Duplex } from 'node:stream'
+import { KubeOvnError } from '@kube-ovn/errors'
 import { ConnectionLostError, ProtocolError, requestRefused } from './errors.ts'
 import { JsonFrames } from './frames.ts'
+import { parseExactly } from './integer.ts'
 
 interface SessionOptions {
   /** For error messages. */
   readonly endpoint: string
   /** How long the peer may be silent before it is asked for an echo, and then again until it is given up. 0: for ever. */
   readonly inactivityProbeMs: number
+  /** Reads integers beyond ±2^53 as bigints. That costs time with messages that have long numbers. */
+  readonly hasExactIntegers?: boolean
   /** Called for every notification, in the order in which the messages came. */
   onNotification(method: string, params: readonly unknown[]): void
 }
@@ -21,7 +25,7 @@ interface PendingRequest {
 export class Session implements Disposable {
   readonly #stream: Duplex
   readonly #options: SessionOptions
-  readonly #frames = new JsonFrames()
+  readonly #frames: JsonFrames
   readonly #pending = new Map<number, PendingRequest>()
   readonly #ended = Promise.withResolvers<Error>()
   #end: Error | undefined
@@ -32,6 +36,7 @@ export class Session implements Disposable {
   constructor(stream: Duplex, options: SessionOptions) {
     this.#stream = stream
     this.#options = options
+    this.#frames = new JsonFrames(options.hasExactIntegers === true ? parseExactly : JSON.parse)
     stream.on('data', (chunk: Buffer) => this.#receive(chunk))
     stream.on('error', (error) => this.#lose('connection failed', error))
     stream.on('end', () => this.#lose('closed by the server'))
@@ -55,8 +60,16 @@ export class Session implements Disposable {
    *
    * `accept` sees the result in the order in which the messages came, before any that follows; the promise resolves
    * with its answer, later. An exception in it ends the session.
+   *
+   * Aborting `signal` sends a `cancel` (RFC 7047, section 4.1.4). The request is answered all the same: with the error
+   * `canceled`, or as usual when it was done before the server heard of it.
    */
-  request<R>(method: string, params: readonly unknown[], accept: (result: unknown) => R): Promise<R> {
+  request<R>(
+    method: string,
+    params: readonly unknown[],
+    accept: (result: unknown) => R,
+    signal?: AbortSignal,
+  ): Promise<R> {
     const { promise, resolve, reject } = Promise.withResolvers<R>()
     if (this.#end !== undefined) {
       reject(this.#end)
@@ -76,7 +89,10 @@ export class Session implements Disposable {
       },
     })
     this.#send({ method, params, id })
-    return promise
+    if (signal === undefined) return promise
+    const cancel = (): void => this.#send({ method: 'cancel', params: [id], id: null })
+    signal.addEventListener('abort', cancel, { once: true })
+    return promise.finally(() => signal.removeEventListener('abort', cancel))
   }
 
   /** Ends the session. Requests without an answer are rejected with `cause`. */
@@ -110,7 +126,8 @@ export class Session implements Disposable {
         this.#dispatch(message)
       }
     } catch (error) {
-      this.end(error instanceof Error ? error : new ProtocolError('message could not be handled', error))
+      const isKnown = error instanceof KubeOvnError
+      this.end(isKnown ? error : new ProtocolError('message could not be handled', String(error), error))
     }
   }
 
