@@ -2,11 +2,16 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ProtocolError } from './errors.ts'
 import { JsonFrames } from './frames.ts'
+import { parseExactly } from './integer.ts'
 
 /** Cuts a buffer at the given places, wherever in a character they fall. */
 function cut(bytes: Buffer, places: readonly number[]): readonly Buffer[] {
   const ends = [...places.map((place) => place % (bytes.length + 1)), bytes.length].toSorted((a, b) => a - b)
   return ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end))
+}
+
+function messagesIn(chunks: readonly Buffer[], frames = new JsonFrames(JSON.parse)): readonly unknown[] {
+  return chunks.flatMap((chunk) => [...frames.push(chunk)])
 }
 
 describe('JsonFrames', () => {
@@ -22,9 +27,9 @@ describe('JsonFrames', () => {
         fc.array(fc.nat(), { maxLength: 40 }),
         (stream, places) => {
           const bytes = Buffer.from(stream.map(([value, gap]) => JSON.stringify(value) + gap).join(''))
-          const frames = new JsonFrames(JSON.parse)
-          const found = cut(bytes, places).flatMap((chunk) => frames.push(chunk))
-          expect(found).toEqual(stream.map(([value]) => JSON.parse(JSON.stringify(value))))
+          expect(messagesIn(cut(bytes, places))).toEqual(
+            stream.map(([value]) => JSON.parse(JSON.stringify(value))),
+          )
         },
       ),
     )
@@ -32,24 +37,42 @@ describe('JsonFrames', () => {
 
   it('takes a message byte by byte, with brackets and escapes in strings', () => {
     const message = { 'a{[': 'quote " backslash \\ ]}', nested: [[{ ü: '\u{1f600}' }]] }
+    const bytes = Buffer.from(JSON.stringify(message))
+    const places = Array.from(bytes, (_, index) => index)
+    expect(messagesIn(cut(bytes, places))).toEqual([message])
+  })
+
+  it('shows each message before it looks at what follows', () => {
     const frames = new JsonFrames(JSON.parse)
-    const found = [...Buffer.from(JSON.stringify(message))].flatMap((byte) =>
-      frames.push(Buffer.from([byte])),
-    )
-    expect(found).toEqual([message])
+    const messages = frames.push(Buffer.from('{"a":1}{"b":2}nonsense'))
+    expect([messages.next().value, messages.next().value]).toEqual([{ a: 1 }, { b: 2 }])
+    expect(() => messages.next()).toThrow(ProtocolError)
   })
 
   it('copies a large message once, however many chunks it comes in', () => {
     // 64 MiB in 16 384 chunks: copying all that came before with each chunk would move half a terabyte.
     const frames = new JsonFrames(JSON.parse)
     const chunk = Buffer.alloc(4096, 'x')
-    expect(frames.push(Buffer.from('["'))).toEqual([])
-    for (let count = 0; count < 16_384; count++) frames.push(chunk)
-    const [found] = frames.push(Buffer.from('"]')) as [[string]]
+    expect(messagesIn([Buffer.from('["')], frames)).toEqual([])
+    for (let count = 0; count < 16_384; count++) messagesIn([chunk], frames)
+    const [found] = messagesIn([Buffer.from('"]')], frames) as [[string]]
     expect(found[0]).toHaveLength(4096 * 16_384)
   })
 
-  it.each(['HTTP/1.1 400 Bad Request', '{}{}x', ']', '{"a":}', '"text"', '[1}'])('refuses %j', (text) => {
-    expect(() => new JsonFrames(JSON.parse).push(Buffer.from(text))).toThrow(ProtocolError)
+  it('gives the text of a message to the parser it was made with', () => {
+    expect(messagesIn([Buffer.from('[9007199254740993]')], new JsonFrames(parseExactly))).toEqual([[9007199254740993n]]) // prettier-ignore
+  })
+
+  it.each([
+    'HTTP/1.1 400 Bad Request',
+    '{}{}x',
+    ']',
+    '{"a":}',
+    '"text"',
+    '[1}',
+    '['.repeat(2000),
+    '{"a":'.repeat(2000),
+  ])('refuses %.20j', (text) => {
+    expect(() => messagesIn([Buffer.from(text)])).toThrow(ProtocolError)
   })
 })

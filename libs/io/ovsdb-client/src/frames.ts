@@ -1,66 +1,93 @@
 import { ProtocolError } from './errors.ts'
+import {
+  closeBrace,
+  closeBracket,
+  isSpace,
+  maxDepth,
+  openBrace,
+  openBracket,
+  quote,
+  StringScan,
+} from './json-bytes.ts'
+import { LongMessage, type TakeMembers } from './long-message.ts'
 
-const quote = 0x22
-const backslash = 0x5c
-const openBracket = 0x5b
-const closeBracket = 0x5d
-const openBrace = 0x7b
-const closeBrace = 0x7d
+/** A message that is longer is parsed while it arrives. */
+const longBytes = 2 ** 16
 
 /**
  * Cuts a stream of JSON objects into messages.
  *
  * OVSDB puts messages one after the other with nothing but, perhaps, white space between them (RFC 7047, section
- * 4), so an end is where the brackets are balanced. Every byte is looked at once and copied at most once,
- * however the stream is cut into chunks. UTF-8 needs no attention: bytes of a longer sequence are never ASCII.
+ * 4), so an end is where the brackets are balanced. Every byte is copied at most once, however the stream is cut into
+ * chunks.
  */
 export class JsonFrames {
-  #parts: Buffer[] = []
-  #depth = 0
-  #isInString = false
-  #isEscaped = false
   readonly #parse: (text: string) => unknown
+  readonly #take: TakeMembers
+  #string = new StringScan()
+  #depth = 0
+  #parts: Buffer[] = []
+  #partBytes = 0
+  #long: LongMessage | undefined
 
   /** `parse` is `JSON.parse`, or something slower that keeps all digits of integers. */
-  constructor(parse: (text: string) => unknown) {
+  constructor(parse: (text: string) => unknown, take: TakeMembers = () => false) {
     this.#parse = parse
+    this.#take = take
   }
 
-  /** Takes the next chunk and answers the messages that it completes, parsed. */
-  push(chunk: Buffer): readonly unknown[] {
-    const messages: unknown[] = []
+  /** Takes the next chunk and answers the messages that it completes, each before looking at what follows it. */
+  *push(chunk: Buffer): Generator<unknown, void> {
     let start = 0
-    let position = 0
-    while (position < chunk.length) {
+    while (start < chunk.length) {
+      if (this.#long === undefined && this.#depth === 0) {
+        start = skipSpace(chunk, start)
+        if (start === chunk.length) return
+      }
+      const end = this.#long === undefined ? this.#findEnd(chunk, start) : this.#long.push(chunk, start)
+      if (end < 0) {
+        if (this.#long === undefined) this.#keep(chunk.subarray(start))
+        return
+      }
+      const message =
+        this.#long === undefined ? this.#complete(chunk.subarray(start, end)) : this.#long.message
+      this.#long = undefined
+      start = end
+      yield message
+    }
+  }
+
+  /** The position behind the end of the message, or -1. */
+  #findEnd(chunk: Buffer, from: number): number {
+    const { length } = chunk
+    let depth = this.#depth
+    let position = from
+    while (position < length) {
+      if (this.#string.isInside) {
+        position = this.#string.skip(chunk, position)
+        continue
+      }
       const byte = chunk[position]
       position++
-      if (this.#isEscaped) {
-        this.#isEscaped = false
-      } else if (this.#isInString) {
-        if (byte === quote) this.#isInString = false
-        else if (byte === backslash) this.#isEscaped = true
-      } else if (byte === quote && this.#depth > 0) {
-        this.#isInString = true
-      } else if (byte === openBrace || byte === openBracket) {
-        this.#depth++
-      } else if (byte === closeBrace || byte === closeBracket) {
-        this.#depth--
-        if (this.#depth > 0) continue
-        const message = chunk.subarray(start, position)
-        start = position
-        messages.push(this.#complete(message))
-      } else if (this.#depth === 0 && !isSpace(byte)) {
+      if (byte === openBrace || byte === openBracket) {
+        depth++
+        if (depth > maxDepth) throw new ProtocolError('message is nested too deeply', `${maxDepth} levels`)
+      } else if (depth === 0) {
         throw new ProtocolError('text between messages', chunk.toString('utf8', position - 1))
+      } else if (byte === quote) {
+        this.#string.isInside = true
+      } else if (byte === closeBrace || byte === closeBracket) {
+        depth--
+        if (depth === 0) break
       }
     }
-    if (start < chunk.length) this.#parts.push(chunk.subarray(start))
-    return messages
+    this.#depth = depth
+    return depth === 0 ? position : -1
   }
 
   #complete(last: Buffer): unknown {
     const bytes = this.#parts.length === 0 ? last : Buffer.concat([...this.#parts, last])
-    this.#parts = []
-    this.#depth = 0
+    this.#forget()
     const text = bytes.toString('utf8')
     try {
       return this.#parse(text)
@@ -68,8 +95,26 @@ export class JsonFrames {
       throw new ProtocolError('message is not JSON', text, cause)
     }
   }
+
+  #keep(part: Buffer): void {
+    this.#parts.push(part)
+    this.#partBytes += part.length
+    if (this.#partBytes < longBytes) return
+    this.#long = new LongMessage(this.#parse, this.#take)
+    for (const one of this.#parts) this.#long.push(one, 0)
+    this.#forget()
+  }
+
+  #forget(): void {
+    this.#parts = []
+    this.#partBytes = 0
+    this.#depth = 0
+    this.#string = new StringScan()
+  }
 }
 
-function isSpace(byte: number | undefined): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+function skipSpace(chunk: Buffer, from: number): number {
+  let position = from
+  while (isSpace(chunk[position])) position++
+  return position
 }
