@@ -14,15 +14,22 @@ import {
   ClientClosedError,
   ConnectFailedError,
   ConnectionLostError,
+  InexactIntegerError,
   InvalidEndpointError,
   NotConnectedError,
+  ProtocolError,
   RequestRefusedError,
+  TransactionCanceledError,
+  TransactionError,
   TransactionOutcomeUnknownError,
+  UnknownDatabaseError,
   UnsuitableServerError,
 } from './errors.ts'
 import { Listeners } from './listeners.ts'
 import { type Lock, LockSet } from './lock.ts'
 import { Monitor } from './monitor.ts'
+import { isUnknownMethod } from './monitor-request.ts'
+import { readSchema } from './offered-schema.ts'
 import { type Operations, operationsFor } from './operations.ts'
 import type { RowDifference } from './row-cache.ts'
 import { Session } from './session.ts'
@@ -30,6 +37,8 @@ import { readResults } from './transaction.ts'
 import type {
   AnyRowChange,
   Cache,
+  Condition,
+  ConditionalSelection,
   DatabaseSchema,
   Operation,
   OperationResult,
@@ -42,7 +51,7 @@ export interface OvsdbClientOptions<T extends Tables> {
   readonly endpoints: readonly string[]
   readonly schema: DatabaseSchema
   /** What to keep in the cache. Tables that are not named are not monitored. */
-  readonly tables: { readonly [N in keyof T]?: TableSelection }
+  readonly tables: { readonly [N in keyof T]?: ConditionalSelection<T[N]> }
   /** Talks to no server of a cluster but its leader. Writes are faster there, and locks are the leader's. */
   readonly leaderOnly?: boolean
   /** For `ssl:` endpoints. */
@@ -56,6 +65,13 @@ export interface OvsdbClientOptions<T extends Tables> {
   readonly connectTimeoutMs?: number
   /** Pause after every endpoint has failed. */
   readonly backoff?: Backoff
+  /**
+   * Reads integers beyond ±2^53 as bigints from the start.
+   *
+   * When absent, the client does so once it met one in a row that it keeps, which costs a reconnect; a `select` that answers
+   * one then fails with `InexactIntegerError`.
+   */
+  readonly exactIntegers?: boolean
 }
 
 export type ClientState =
@@ -88,6 +104,7 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
   readonly #closing = new AbortController()
   #state: ClientState = { phase: 'idle' }
   #belief
+  #hasExactIntegers: boolean
   /** The session of the current attempt. Transactions may use it once the state is `connected`. */
   #session: Session | undefined
   #running: Promise<void> | undefined
@@ -98,9 +115,10 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
     this.#options = options
     this.#endpoints = options.endpoints.map(parseEndpoint)
     this.#belief = initialBelief(this.#endpoints.length)
-    this.#monitor = new Monitor<T>(options.schema, options.tables, (differences) =>
-      this.#publish(differences),
-    )
+    this.#hasExactIntegers = options.exactIntegers === true
+    // The conditions of each table are for its own row type, which is of no concern from here on.
+    const tables: { readonly [N in keyof T]?: TableSelection } = options.tables
+    this.#monitor = new Monitor<T>(options.schema, tables, (differences) => this.#publish(differences))
     this.cache = this.#monitor.cache
     this.operations = operationsFor<T>(options.schema)
   }
@@ -159,23 +177,61 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
    * Commits operations as one transaction. When it resolves, the cache includes what they changed.
    *
    * Rejects with `NotConnectedError` when nothing was sent, with a `TransactionError` when the server did not commit,
-   * and with `TransactionOutcomeUnknownError` when the connection was lost before the answer came.
+   * and with `TransactionOutcomeUnknownError` when the connection was lost before the answer came. Aborting `signal` cancels the
+   * transaction: it then rejects with `TransactionCanceledError`, unless it was done already.
    */
-  async transact(operations: readonly Operation[]): Promise<readonly OperationResult[]> {
+  async transact(
+    operations: readonly Operation[],
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): Promise<readonly OperationResult[]> {
     const { name } = this.#options.schema
-    const session = this.#session
-    if (this.#state.phase !== 'connected' || session === undefined) {
-      throw new NotConnectedError(name, this.#state.phase === 'waiting' ? this.#state.cause : undefined)
-    }
+    const session = this.#connected()
     if (operations.length === 0) return []
-    let answer: unknown
+    if (signal?.aborted === true) throw canceled(signal.reason)
     try {
       // The server sends the update of a transaction before the answer to it (ovsdb-server(7), section 4.1.5).
-      answer = await session.request('transact', [name, ...operations], (result) => result)
+      const answer = await session.request('transact', [name, ...operations], (result) => result, signal)
+      return readResults(operations, answer)
     } catch (error) {
-      throw error instanceof RequestRefusedError ? error : new TransactionOutcomeUnknownError(name, error)
+      if (error instanceof TransactionError) throw error
+      if (error instanceof RequestRefusedError) {
+        throw error.details.error === 'canceled' ? canceled(signal?.reason ?? error) : error
+      }
+      if (error instanceof ProtocolError) session.end(error)
+      throw new TransactionOutcomeUnknownError(name, error)
     }
-    return readResults(operations, answer)
+  }
+
+  /**
+   * Says from now on which rows of a table to keep; `undefined` for all. Resolves when the cache has these rows and no others.
+   *
+   * Without a connection, that is when there is one again. A client that was never told to connect takes note and is done.
+   */
+  async setConditions<N extends keyof T & string>(
+    table: N,
+    where: readonly Condition<T[N]>[] | undefined,
+  ): Promise<void> {
+    this.#monitor.want(table, where as readonly Condition[] | undefined)
+    if (this.#state.phase === 'idle') return
+    const session = this.#session
+    if (this.#state.phase === 'connected' && session !== undefined) {
+      const refusal = await this.#monitor.changeConditions(session).catch((error: unknown) => error)
+      if (refusal instanceof RequestRefusedError) throw refusal
+      if (refusal === undefined) return
+      // The connection was lost. The next one starts with these conditions.
+      await session.ended
+    }
+    await this.connect()
+  }
+
+  /** Asks the server for its schema of the database, which may be newer or older than the client's. */
+  getSchema(): Promise<DatabaseSchema> {
+    return this.#connected().request('get_schema', [this.#options.schema.name], readSchema)
+  }
+
+  /** Asks the server which databases it has. */
+  listDatabases(): Promise<readonly string[]> {
+    return this.#connected().request('list_dbs', [], readNames)
   }
 
   /** Closes the connection and stays closed. */
@@ -187,6 +243,13 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
     this.#setState({ phase: 'closed' })
   }
 
+  /** The session of a connection that is in use. Throws {@link NotConnectedError}. */
+  #connected(): Session {
+    if (this.#state.phase === 'connected' && this.#session !== undefined) return this.#session
+    const cause = this.#state.phase === 'waiting' ? this.#state.cause : undefined
+    throw new NotConnectedError(this.#options.schema.name, cause)
+  }
+
   async #run(): Promise<void> {
     let cause: Error | undefined
     while (!this.#closing.signal.aborted) {
@@ -194,6 +257,7 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
       if (endpoint === undefined) return
       this.#setState({ phase: 'connecting', endpoint: endpoint.text, cause })
       cause = await this.#serve(endpoint)
+      if (causedBy(cause, InexactIntegerError)) this.#hasExactIntegers = true
       this.#believe({ type: 'failed' })
       if (isExhausted(this.#belief)) await this.#pause(cause)
     }
@@ -228,6 +292,7 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
       session = new Session(socket, {
         endpoint: endpoint.text,
         inactivityProbeMs,
+        hasExactIntegers: this.#hasExactIntegers,
         onNotification: (method, params) => this.#notified(server, endpoint, method, params),
       })
       this.#session = session
@@ -254,11 +319,10 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
   ): Promise<readonly string[]> {
     const { name } = this.#options.schema
     // Or else the server would hang up whenever any of its databases comes, goes or gets another schema.
-    await session.request('set_db_change_aware', [true], () => undefined)
-    await server.start(session, serverSchema)
-    this.#assess(server, endpoint)
+    await session.request('set_db_change_aware', [true], () => undefined).catch(ignoreUnknownMethod)
+    if (await isStarted(server, session)) this.#assess(server, endpoint)
     this.#locks.attach(session)
-    const offered = await session.request('get_schema', [name], (result) => result as DatabaseSchema)
+    const offered = await session.request('get_schema', [name], readSchema)
     return this.#monitor.start(session, offered)
   }
 
@@ -266,7 +330,8 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
   #assess(server: Monitor<ServerTables>, endpoint: Endpoint): void {
     const { schema, leaderOnly = false } = this.#options
     const [database] = server.cache.find('Database', 'name', schema.name)
-    const reason = unsuitability(this.#belief, database, leaderOnly)
+    const others = [...server.cache.scan('Database')].map((other) => other.name)
+    const reason = unsuitability(this.#belief, database, leaderOnly, others)
     if (reason !== undefined) throw new UnsuitableServerError(endpoint.text, schema.name, reason)
     if (database !== undefined) this.#believe({ type: 'observed', database })
   }
@@ -278,9 +343,11 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
     params: readonly unknown[],
   ): void {
     switch (method) {
+      case 'update':
+      case 'update2':
       case 'update3':
-        server.update(params)
-        this.#monitor.update(params)
+        server.update(method, params)
+        this.#monitor.update(method, params)
         break
       case 'locked':
       case 'stolen':
@@ -307,4 +374,33 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
     this.#state = state
     this.#stateListeners.emit(state)
   }
+}
+
+/** Starts the monitor of `_Server`; answers whether there is such a database. Before Open vSwitch 2.9 there was none, nor clusters. */
+async function isStarted(server: Monitor<ServerTables>, session: Session): Promise<boolean> {
+  try {
+    await server.start(session, serverSchema)
+    return true
+  } catch (error) {
+    if (error instanceof UnknownDatabaseError) return false
+    throw error
+  }
+}
+
+function ignoreUnknownMethod(error: unknown): void {
+  if (!isUnknownMethod(error)) throw error
+}
+
+function readNames(answer: unknown): readonly string[] {
+  if (Array.isArray(answer) && answer.every((name) => typeof name === 'string')) return answer
+  throw new ProtocolError('answer to list_dbs is not a list of names', answer)
+}
+
+function canceled(cause: unknown): TransactionCanceledError {
+  const unknown = { explanation: undefined, operation: undefined, op: undefined, table: undefined }
+  return new TransactionCanceledError({ error: 'canceled', ...unknown }, { cause })
+}
+
+function causedBy(error: unknown, type: abstract new (...args: never[]) => Error): boolean {
+  return error instanceof type || (error instanceof Error && causedBy(error.cause, type))
 }

@@ -53,7 +53,7 @@ describe('unsuitability', () => {
       want: undefined,
     },
   ])('accepts $name', ({ database, leaderOnly, want }) =>
-    expect(unsuitability(before, database, leaderOnly)).toBe(want),
+    expect(unsuitability(before, database, leaderOnly, ['_Server'])).toBe(want),
   )
 
   it.each<{ name: string; database: ServerDatabase | undefined; leaderOnly: boolean; want: string }>([
@@ -85,7 +85,7 @@ describe('unsuitability', () => {
     },
     { name: 'a relay', database: { ...standalone, model: 'relay' }, leaderOnly: true, want: 'relay' },
   ])('refuses $name', ({ database, leaderOnly, want }) =>
-    expect(unsuitability(before, database, leaderOnly)).toContain(want),
+    expect(unsuitability(before, database, leaderOnly, ['_Server'])).toContain(want),
   )
 })
 

@@ -82,13 +82,14 @@ export function isExhausted(belief: ClusterBelief): boolean {
   return belief.failed >= belief.endpointCount
 }
 
-/** Tells why the current endpoint's server must not be used; `undefined` when it may. */
+/** Tells why the current endpoint's server must not be used; `undefined` when it may. `names` are the databases that it has. */
 export function unsuitability(
   belief: ClusterBelief,
   database: ServerDatabase | undefined,
   leaderOnly: boolean,
+  names: readonly string[],
 ): string | undefined {
-  if (database === undefined) return 'it does not have the database'
+  if (database === undefined) return `it does not have the database, but ${names.join(', ')}`
   if (database.model === 'standalone') return undefined
   if (!database.connected) return 'it is not connected to its cluster'
   if (database.model === 'relay') return leaderOnly ? 'it is a relay' : undefined

@@ -41,6 +41,21 @@ export function parseColumnType(schema: ColumnSchema): ColumnType {
   return { shape: isSingular ? 'single' : 'set', atom, isOptional }
 }
 
+/**
+ * Tells whether every value of a column of type `theirs` can be shown as one of type `ours`.
+ *
+ * The two differ when a server has another version of the schema. What an update says about a column depends on whether it
+ * takes more than one value, so that must be the same.
+ */
+export function isReadableAs(ours: ColumnType, theirs: ColumnType): boolean {
+  if (theirs.isOptional && !ours.isOptional) return false
+  if (ours.shape === 'map') {
+    const isMap = theirs.shape === 'map' && theirs.key === ours.key && theirs.value === ours.value
+    return isMap && theirs.isSingular === ours.isSingular
+  }
+  return theirs.shape === ours.shape && theirs.atom === ours.atom
+}
+
 /** The value of a column that an insert left out (RFC 7047, section 5.2.1). */
 export function defaultValue(type: ColumnType): Value {
   if (type.shape === 'map') {

@@ -25,7 +25,10 @@ export class LockSet {
   lock(name: string, isStolen: boolean): Lock {
     if (!isIdentifier(name)) throw new InvalidIdentifierError(name)
     const known = this.#locks.get(name)
-    if (known !== undefined) return known
+    if (known !== undefined) {
+      if (isStolen && !known.isOwned) this.#steal(known)
+      return known
+    }
     const lock = new HeldLock(name, isStolen, () => this.#release(lock))
     this.#locks.set(name, lock)
     if (this.#session !== undefined) ask(this.#session, lock)
@@ -47,6 +50,15 @@ export class LockSet {
   /** Takes a `locked` or `stolen` notification. */
   notified(method: 'locked' | 'stolen', name: unknown): void {
     if (typeof name === 'string') this.#locks.get(name)?.setOwned(method === 'locked')
+  }
+
+  /** Takes a lock for which this client is in the queue. The server wants it to leave the queue first. */
+  #steal(lock: HeldLock): void {
+    lock.isStolen = true
+    const session = this.#session
+    if (session === undefined) return
+    session.request('unlock', [lock.name], () => undefined).catch((error: Error) => session.end(error))
+    ask(session, lock)
   }
 
   async #release(lock: HeldLock): Promise<void> {

@@ -1,9 +1,19 @@
-import { ProtocolError } from './errors.ts'
+import { ConnectionLostError, SchemaMismatchError } from './errors.ts'
 import { layoutTable } from './layout.ts'
+import {
+  conditionChanges,
+  type MonitorMethod,
+  type MonitorRequests,
+  planRequests,
+  readUpdate,
+  requestMonitor,
+  type WireConditions,
+  wireConditions,
+} from './monitor-request.ts'
 import { RowCache, type RowDifference } from './row-cache.ts'
 import type { Session } from './session.ts'
-import { planDump, planUpdate, type TableUpdates } from './table-updates.ts'
-import type { DatabaseSchema, TableSelection, Tables } from './types.ts'
+import { planDump, planUpdate } from './table-updates.ts'
+import type { Condition, ConditionalSelection, DatabaseSchema, Tables, Uuid } from './types.ts'
 
 /** Names no transaction: a server that is asked for what came after it sends everything. */
 const noTransaction = '00000000-0000-0000-0000-000000000000'
@@ -17,21 +27,32 @@ export class Monitor<T extends Tables> {
   readonly cache: RowCache<T>
   readonly #database: string
   readonly #onDifferences: (differences: readonly RowDifference[]) => void
+  readonly #schema: DatabaseSchema
+  /** Conditions by table, as they are wanted. */
+  readonly #conditions: Map<string, WireConditions>
   #lastTransaction = noTransaction
-  /** Table → columns, as the last request had them, as text. */
+  /** What the cache shows, as text; empty while that is not certain. */
   #lastRequest = ''
+  /** What the server was asked for last, and by which method. */
+  #active: { readonly offered: DatabaseSchema; readonly method: MonitorMethod } | undefined
+  #requests: MonitorRequests = {}
+  #conditionChanges = 0
 
   constructor(
     schema: DatabaseSchema,
-    tables: { readonly [N in keyof T]?: TableSelection },
+    tables: Readonly<Record<string, ConditionalSelection | undefined>>,
     onDifferences: (differences: readonly RowDifference[]) => void,
   ) {
-    const selections = Object.entries<TableSelection | undefined>(tables)
-    this.cache = new RowCache(
-      selections.flatMap(([table, selection]) =>
-        selection === undefined ? [] : [layoutTable(schema, table, selection)],
+    const selections = Object.entries(tables).flatMap(
+      ([table, selection]) => (selection === undefined ? [] : [[table, selection] as const]),
+    )
+    this.cache = new RowCache(selections.map(([table, selection]) => layoutTable(schema, table, selection)))
+    this.#conditions = new Map(
+      selections.flatMap(([table, { where }]) =>
+        where === undefined ? [] : [[table, wireConditions(schema, table, where)]],
       ),
     )
+    this.#schema = schema
     this.#database = schema.name
     this.#onDifferences = onDifferences
   }
@@ -42,28 +63,61 @@ export class Monitor<T extends Tables> {
    * Answers what `offered`, the server's own schema, lacks, as `table` or `table.column`; such columns keep their default.
    */
   async start(session: Session, offered: DatabaseSchema): Promise<readonly string[]> {
-    const { requests, missing } = this.#requests(offered)
+    const { requests, missing } = planRequests(this.cache.layouts, this.#conditions, offered)
     const text = JSON.stringify(requests)
     // With other columns than before, the updates since then would not tell their present values.
     const since = text === this.#lastRequest ? this.#lastTransaction : noTransaction
     this.#lastRequest = ''
-    const params = [this.#database, this.#database, requests, since]
-    await session.request('monitor_cond_since', params, (result) => {
-      const [isResumed, transaction, updates] = dumpParts(result)
-      const plan = isResumed ? planUpdate : planDump
-      this.#apply(plan(this.cache, updates), transaction)
-      this.#lastRequest = text
-    })
+    this.#requests = requests
+    this.#active = undefined
+    const change = ++this.#conditionChanges
+    try {
+      const method = await requestMonitor(
+        session,
+        [this.#database, requests, since],
+        ({ isResumed, contents: { transaction, updates } }) => {
+          const plan = isResumed ? planUpdate : planDump
+          this.#apply(plan(this.cache, updates), transaction)
+          if (change === this.#conditionChanges) this.#lastRequest = text
+        },
+      )
+      this.#active = { offered, method }
+    } catch (error) {
+      if (!session.hasEnded || !(error instanceof ConnectionLostError)) this.forget()
+      throw error
+    }
+    await this.changeConditions(session)
     return missing
   }
 
-  /** Takes the parameters of an `update3`. They may belong to another monitor. */
-  update([id, transaction, updates]: readonly unknown[]): void {
-    if (id !== this.#database) return
-    if (typeof transaction !== 'string')
-      throw new ProtocolError('update without a transaction id', transaction)
+  /** Says which rows of a table are wanted; `undefined` for all. Throws `SchemaMismatchError`. */
+  want(table: string, where: readonly Condition[] | undefined): void {
+    if (this.cache.layout(table) === undefined)
+      throw new SchemaMismatchError(table, undefined, undefined, 'a table that was selected')
+    if (where === undefined) this.#conditions.delete(table)
+    else this.#conditions.set(table, wireConditions(this.#schema, table, where))
+  }
+
+  /** Asks the server for the rows that are wanted by now. When it resolves, the cache has them and no others. */
+  async changeConditions(session: Session): Promise<void> {
+    if (this.#active === undefined || this.#active.method === 'monitor') return
+    const { requests } = planRequests(this.cache.layouts, this.#conditions, this.#active.offered)
+    const changes = conditionChanges(this.#requests, requests)
+    if (Object.keys(changes).length === 0) return
+    this.#requests = requests
+    this.#lastRequest = ''
+    const change = ++this.#conditionChanges
+    await session.request('monitor_cond_change', [this.#database, this.#database, changes], () => {
+      if (change === this.#conditionChanges) this.#lastRequest = JSON.stringify(requests)
+    })
+  }
+
+  /** Takes an `update`, `update2` or `update3`. It may belong to another monitor. */
+  update(method: string, params: readonly unknown[]): void {
+    if (params[0] !== this.#database) return
     try {
-      this.#apply(planUpdate(this.cache, updates as TableUpdates), transaction)
+      const { transaction, updates } = readUpdate(method, params)
+      this.#apply(planUpdate(this.cache, updates), transaction)
     } catch (error) {
       this.forget()
       throw error
@@ -75,36 +129,9 @@ export class Monitor<T extends Tables> {
     this.#lastTransaction = noTransaction
   }
 
-  #apply(differences: readonly RowDifference[], transaction: string): void {
+  #apply(differences: readonly RowDifference[], transaction: Uuid | undefined): void {
     this.cache.apply(differences)
-    this.#lastTransaction = transaction
+    this.#lastTransaction = transaction ?? noTransaction
     if (differences.length > 0) this.#onDifferences(differences)
   }
-
-  #requests(offered: DatabaseSchema): { readonly requests: object; readonly missing: readonly string[] } {
-    const requests: Record<string, unknown> = {}
-    const missing: string[] = []
-    for (const { name, columns } of this.cache.layouts) {
-      const table = offered.tables[name]
-      if (table === undefined) {
-        missing.push(name)
-        continue
-      }
-      const names = [...columns.keys()]
-      missing.push(
-        ...names.filter((column) => !(column in table.columns)).map((column) => `${name}.${column}`),
-      )
-      requests[name] = [{ columns: names.filter((column) => column in table.columns) }]
-    }
-    return { requests, missing }
-  }
-}
-
-function dumpParts(result: unknown): readonly [boolean, string, TableUpdates] {
-  const parts: readonly unknown[] = Array.isArray(result) ? result : []
-  const [found, transaction, updates] = parts
-  if (typeof found === 'boolean' && typeof transaction === 'string' && typeof updates === 'object') {
-    return [found, transaction, updates as TableUpdates]
-  }
-  throw new ProtocolError('answer to monitor_cond_since is not understood', result)
 }

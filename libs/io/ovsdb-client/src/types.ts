@@ -72,10 +72,14 @@ export interface BaseTypeSchema {
  * An index is named by what it covers: `name` (a column with one value), `ports` (each element of a set), or
  * `external_ids:owner` (one key of a map).
  */
-export interface TableSelection<R extends RowBase = RowBase> {
+export interface TableSelection {
   /** All columns when absent. */
   readonly columns?: readonly string[]
   readonly indexes?: readonly string[]
+}
+
+/** What to keep of a table, and which of its rows. */
+export interface ConditionalSelection<R extends RowBase = RowBase> extends TableSelection {
   /**
    * Keeps the rows that meet any of the conditions: all rows when absent, none when empty.
    *
