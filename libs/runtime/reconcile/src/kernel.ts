@@ -51,6 +51,7 @@ export class Kernel<W> implements AsyncDisposable {
   #quietWaiters: (() => void)[] = []
   #phase: 'new' | 'started' | 'closed' = 'new'
   #isScheduled = false
+  #holdBack: Disposable = { [Symbol.dispose]: () => undefined }
   #round: Promise<void> | undefined
 
   /** Throws when the features contradict each other or the schema. */
@@ -62,7 +63,7 @@ export class Kernel<W> implements AsyncDisposable {
     this.#adoption = new Adoption(this.#catalog, database.cache)
     this.#triggers = new Triggers(features, logger)
     const concurrency = options.patchConcurrency ?? kernelDefaults.patchConcurrency
-    this.#sender = new PatchSender({ objects, metrics, concurrency })
+    this.#sender = new PatchSender({ objects, metrics, clock, concurrency })
     this.#driftLimit = new DriftLimit(clock)
     this.#queue = new WorkQueue({
       clock,
@@ -170,6 +171,7 @@ export class Kernel<W> implements AsyncDisposable {
   /** Stops taking keys, and waits for what is under way. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#phase = 'closed'
+    this.#holdBack[Symbol.dispose]()
     this.#subscriptions.dispose()
     this.#queue[Symbol.dispose]()
     await this.#round
@@ -196,6 +198,7 @@ export class Kernel<W> implements AsyncDisposable {
     if (this.#isScheduled || this.#round !== undefined || this.#phase !== 'started' || !this.#isConnected)
       return
     if (!this.#queue.hasReady && !this.#canCollect) return
+    if (this.#isHeldBack()) return
     this.#isScheduled = true
     setImmediate(() => {
       this.#isScheduled = false
@@ -207,6 +210,15 @@ export class Kernel<W> implements AsyncDisposable {
           this.#proceed()
         })
     })
+  }
+
+  /** Keys gather while the API server is busy; each of its answers, or the lack of any, lets the kernel look again. */
+  #isHeldBack(): boolean {
+    const waitMs = this.#sender.busyForMs
+    this.#holdBack[Symbol.dispose]()
+    if (waitMs === 0) return false
+    this.#holdBack = this.#options.clock.setTimer(waitMs, () => this.#schedule())
+    return true
   }
 
   async #runRound(): Promise<void> {

@@ -30,7 +30,12 @@ async function start() {
   informer.start()
   await informer.synced
   const objects = kubeObjects({ client, informers: [informer], record: () => undefined })
-  const sender = new PatchSender({ objects, metrics: kernelMetrics(new Registry()), concurrency: 4 })
+  const sender = new PatchSender({
+    objects,
+    metrics: kernelMetrics(new Registry()),
+    clock: systemClock,
+    concurrency: 4,
+  })
   return {
     store: informer.store,
     send: (...patches: KubePatch[]) => sender.send('test/settings', 'test', patches),

@@ -7,6 +7,7 @@ import {
   type KubeObject,
 } from '@kube-ovn/kube'
 import type { KernelMetrics } from '@kube-ovn/telemetry'
+import type { Clock } from '@kube-ovn/time'
 import { UnwatchedResourceError } from './errors.ts'
 import type { KubePatch } from './feature.ts'
 import type { OwnerMark } from './marks.ts'
@@ -72,15 +73,23 @@ type PatchOutcome = 'done' | 'again'
 interface PatchSenderOptions {
   readonly objects: Objects
   readonly metrics: KernelMetrics
+  readonly clock: Clock
   /** How many keys have a request under way at a time. */
   readonly concurrency: number
 }
+
+/** With so many keys under way, more transactions would only run ahead of the API server. */
+const busyKeys = 4
+
+/** An API server that has answered nothing for so long no longer sets the pace. */
+const stallMs = 1_000
 
 /** Sends patches: those of a key in order, those of different keys side by side. */
 export class PatchSender {
   readonly #options: PatchSenderOptions
   readonly #queue: (() => void)[] = []
   #running = 0
+  #progressAtMs = 0
 
   constructor(options: PatchSenderOptions) {
     this.#options = options
@@ -143,7 +152,18 @@ export class PatchSender {
     return store.get(objectKeyOf(patch))
   }
 
+  /**
+   * For how long, at most, it is worth waiting before more is sent; 0 when there is no reason to wait.
+   *
+   * While keys wait for the API server, those that arrive gather, and go into one transaction.
+   */
+  get busyForMs(): number {
+    if (this.#running < busyKeys) return 0
+    return Math.max(0, this.#progressAtMs + stallMs - this.#options.clock.monotonic())
+  }
+
   #enter(): Promise<void> {
+    if (this.#running === 0) this.#progressAtMs = this.#options.clock.monotonic()
     if (this.#running < this.#options.concurrency) {
       this.#running++
       return Promise.resolve()
@@ -152,6 +172,7 @@ export class PatchSender {
   }
 
   #leave(): void {
+    this.#progressAtMs = this.#options.clock.monotonic()
     const next = this.#queue.shift()
     if (next === undefined) this.#running--
     else next()
