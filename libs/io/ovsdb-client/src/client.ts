@@ -190,7 +190,7 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
     if (signal?.aborted === true) throw canceled(signal.reason)
     try {
       // The server sends the update of a transaction before the answer to it (ovsdb-server(7), section 4.1.5).
-      const answer = await session.request('transact', [name, ...operations], (result) => result, signal)
+      const answer = await session.request('transact', [name, ...operations], (result) => result, { signal })
       return readResults(operations, answer)
     } catch (error) {
       if (error instanceof TransactionError) throw error
@@ -294,6 +294,7 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
         inactivityProbeMs,
         hasExactIntegers: this.#hasExactIntegers,
         onNotification: (method, params) => this.#notified(server, endpoint, method, params),
+        takePart: (method, part) => server.takePart(method, part) || this.#monitor.takePart(method, part),
       })
       this.#session = session
       this.#closing.signal.throwIfAborted()

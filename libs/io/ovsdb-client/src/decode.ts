@@ -16,7 +16,7 @@ export function decodeValue(type: ColumnType, wire: unknown): Value {
     }
     case 'set': {
       const atoms = elements(wire).map((element) => decodeAtom(type.atom, element))
-      return atoms.length > 1 ? atoms.sort(compareAtoms) : atoms
+      return isAscending(atoms) ? atoms : atoms.sort(compareAtoms)
     }
     case 'map': {
       const map = emptyMap()
@@ -33,6 +33,15 @@ function elements(wire: unknown): readonly unknown[] {
   if (!Array.isArray(wire) || wire[0] !== 'set') return [wire]
   if (!Array.isArray(wire[1])) throw new ProtocolError('set without a list of elements', wire)
   return wire[1]
+}
+
+/** The server sends sets in its own order, which differs from ours for some strings only. */
+function isAscending(atoms: readonly Atom[]): boolean {
+  for (let index = 1; index < atoms.length; index++) {
+    const [before, atom] = [atoms[index - 1], atoms[index]]
+    if (before !== undefined && atom !== undefined && before > atom) return false
+  }
+  return true
 }
 
 function pairs(wire: unknown): readonly (readonly [unknown, unknown])[] {

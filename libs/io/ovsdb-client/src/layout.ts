@@ -1,8 +1,8 @@
 import { type ColumnType, defaultValue, parseColumnType } from './column-type.ts'
 import { decodeValue } from './decode.ts'
 import { ProtocolError, SchemaMismatchError } from './errors.ts'
-import type { DatabaseSchema, RowBase, TableSchema, TableSelection, Uuid, Value } from './types.ts'
-import { applyDifference, sameValue } from './value.ts'
+import type { Atom, DatabaseSchema, RowBase, TableSchema, TableSelection, Uuid, Value } from './types.ts'
+import { applyDifference, isSet, sameValue } from './value.ts'
 
 /** A row of which nothing is known but that it has values. */
 export type Row = RowBase & { readonly [column: string]: Value }
@@ -15,6 +15,8 @@ export interface TableLayout {
   readonly name: string
   readonly columns: ReadonlyMap<string, ColumnType>
   readonly indexes: readonly IndexLayout[]
+  /** What every row is copied from. */
+  readonly blank: Row
 }
 
 export interface IndexLayout {
@@ -36,6 +38,7 @@ export function layoutTable(schema: DatabaseSchema, name: string, selection: Tab
     name,
     columns,
     indexes: (selection.indexes ?? []).map((index) => layoutIndex(name, columns, index)),
+    blank: blankRow(columns),
   }
 }
 
@@ -67,39 +70,67 @@ function layoutIndex(table: string, columns: ReadonlyMap<string, ColumnType>, na
   return { name, column, key }
 }
 
-/** Makes a row of what `initial` or `insert` of update2 holds; columns left out have their default. */
-export function decodeRow(layout: TableLayout, uuid: Uuid, wire: WireRow): Row {
-  const row: Record<string, Value> = {}
-  for (const [column, type] of layout.columns) {
-    const value = wire[column]
-    row[column] = value === undefined ? defaultValue(type) : decodeValue(type, value)
-  }
-  return asRow(uuid, row)
+/**
+ * Makes a row in which every column has its default.
+ *
+ * Copies of it have the same shape, so that V8 keeps what their columns are called only once, and they share what is
+ * empty. It comes out of the parser because that makes objects of any size compact; column by column, one of more than
+ * about twenty becomes a hash table.
+ */
+function blankRow(columns: ReadonlyMap<string, ColumnType>): Row {
+  const names = Object.fromEntries(['_uuid', ...columns.keys()].map((column) => [column, '']))
+  const row = JSON.parse(JSON.stringify(names)) as RowBase & Record<string, Value>
+  for (const [column, type] of columns) row[column] = Object.freeze(defaultValue(type))
+  return row
 }
 
-/** Makes the row that a `modify` of update2 turns `old` into. Columns that stay the same are shared. */
-export function modifyRow(layout: TableLayout, old: Row, difference: WireRow): Row {
-  const row: Record<string, Value> = { ...old }
-  for (const [column, value] of Object.entries(difference)) {
+/**
+ * Makes a row of what `initial` or `insert` of update2, or a `select`, holds.
+ *
+ * Columns left out have their default; others than the layout's are passed over.
+ */
+export function decodeRow(layout: TableLayout, uuid: Uuid, wire: WireRow): Row {
+  const row: RowBase & Record<string, Value> = { ...layout.blank, _uuid: uuid }
+  for (const column of Object.keys(wire)) {
+    const type = layout.columns.get(column)
+    if (type !== undefined) row[column] = decodeValue(type, wire[column])
+  }
+  return row
+}
+
+/** What a `modify` makes of a row. */
+interface Modified {
+  /** The old row itself when nothing has changed. Columns that stay the same are shared. */
+  readonly row: Row
+  /** Column that is a set → elements that joined or left. */
+  readonly elements: ReadonlyMap<string, readonly Atom[]>
+}
+
+/** Applies a `modify` of update2 to a row. */
+export function modifyRow(layout: TableLayout, old: Row, difference: WireRow): Modified {
+  let row: (RowBase & Record<string, Value>) | undefined
+  const elements = new Map<string, readonly Atom[]>()
+  for (const column of Object.keys(difference)) {
     const type = layout.columns.get(column)
     if (type === undefined)
       throw new ProtocolError(`update of column ${column}, which is not monitored`, difference)
-    row[column] = applyDifference(type, old[column], decodeValue(type, value))
+    const change = decodeValue(type, difference[column])
+    const value = applyDifference(type, old[column], change)
+    if (value === old[column]) continue
+    row ??= { ...old }
+    row[column] = value
+    if (isSet(change)) elements.set(column, change)
   }
-  return asRow(old._uuid, row)
+  return { row: row ?? old, elements }
 }
 
 /** Gives `old` when `fresh` says the same, else `fresh` with the unchanged columns shared with `old`. */
 export function shareUnchanged(layout: TableLayout, old: Row, fresh: Row): Row {
-  const row: Record<string, Value> = { ...fresh }
+  const row: RowBase & Record<string, Value> = { ...fresh }
   let isSame = true
   for (const column of layout.columns.keys()) {
     if (sameValue(old[column], fresh[column])) row[column] = old[column]
     else isSame = false
   }
-  return isSame ? old : asRow(old._uuid, row)
-}
-
-function asRow(uuid: Uuid, columns: Record<string, Value>): Row {
-  return { _uuid: uuid, ...columns }
+  return isSame ? old : row
 }

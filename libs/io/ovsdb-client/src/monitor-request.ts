@@ -2,6 +2,7 @@ import { isReadableAs, parseColumnType } from './column-type.ts'
 import { encodeCondition } from './condition.ts'
 import { ProtocolError, RequestRefusedError } from './errors.ts'
 import type { TableLayout } from './layout.ts'
+import type { Path } from './long-message.ts'
 import type { Session } from './session.ts'
 import type { TableUpdates } from './table-updates.ts'
 import type { Condition, DatabaseSchema, TableSchema, Uuid } from './types.ts'
@@ -86,27 +87,44 @@ export interface InitialContents {
   readonly contents: Contents
 }
 
-interface Contents {
+export interface Contents {
   /** The last transaction included, for a server that can resume. */
   readonly transaction: Uuid | undefined
   readonly updates: TableUpdates
 }
 
-/**
- * Starts a monitor by the newest method that the server knows.
- *
- * `accept` is called with the initial contents before any later update is heard of.
- */
+/** Rows of one table. */
+export interface PartOfUpdates {
+  readonly table: string
+  readonly rows: TableUpdates[string]
+}
+
+interface Receiver {
+  /** Is given rows while the rest is still arriving. They are missing in the contents. */
+  take(isResumed: boolean, part: PartOfUpdates): void
+  /** Is given the initial contents, before any later update is heard of. */
+  accept(initial: InitialContents): void
+}
+
+/** Starts a monitor by the newest method that the server knows. */
 export async function requestMonitor(
   session: Session,
   [database, requests, since]: readonly [string, MonitorRequests, Uuid],
-  accept: (initial: InitialContents) => void,
+  receiver: Receiver,
 ): Promise<MonitorMethod> {
   for (const method of methods) {
     const params = [database, database, method === 'monitor' ? withoutConditions(requests) : requests]
     if (method === 'monitor_cond_since') params.push(since)
     try {
-      await session.request(method, params, (result) => accept(initialContents(method, result)))
+      await session.request(method, params, (result) => receiver.accept(initialContents(method, result)), {
+        takePart: ({ whole, path, members }) => {
+          const part = partOfUpdates(path, members)
+          const isResumed: unknown = Array.isArray(whole) ? whole[0] : undefined
+          if (part === undefined || typeof isResumed !== 'boolean') return false
+          receiver.take(isResumed, part)
+          return true
+        },
+      })
       return method
     } catch (error) {
       if (method === 'monitor' || !isUnknownMethod(error)) throw error
@@ -134,6 +152,13 @@ function initialContents(method: MonitorMethod, result: unknown): InitialContent
     return { isResumed, contents: { transaction, updates: updates as TableUpdates } }
   }
   throw new ProtocolError('answer to monitor_cond_since is not understood', result)
+}
+
+/** Reads a part of the answer to `monitor_cond_since`, or of an `update3`; `undefined` for a part of something else. */
+export function partOfUpdates(path: Path, members: object): PartOfUpdates | undefined {
+  const [index, table] = path
+  if (index !== 2 || typeof table !== 'string') return undefined
+  return { table, rows: members as TableUpdates[string] }
 }
 
 /** Reads an `update` (RFC 7047, section 4.1.6), `update2` or `update3` notification, without the monitor's id. */

@@ -2,8 +2,10 @@ import { ConnectionLostError, SchemaMismatchError } from './errors.ts'
 import { layoutTable } from './layout.ts'
 import {
   conditionChanges,
+  type Contents,
   type MonitorMethod,
   type MonitorRequests,
+  partOfUpdates,
   planRequests,
   readUpdate,
   requestMonitor,
@@ -11,9 +13,9 @@ import {
   wireConditions,
 } from './monitor-request.ts'
 import { RowCache, type RowDifference } from './row-cache.ts'
-import type { Session } from './session.ts'
-import { planDump, planUpdate } from './table-updates.ts'
-import type { Condition, ConditionalSelection, DatabaseSchema, Tables, Uuid } from './types.ts'
+import type { Part, Session } from './session.ts'
+import { IncomingDump, type IncomingRows, IncomingUpdate } from './table-updates.ts'
+import type { Condition, ConditionalSelection, DatabaseSchema, Tables } from './types.ts'
 
 /** Names no transaction: a server that is asked for what came after it sends everything. */
 const noTransaction = '00000000-0000-0000-0000-000000000000'
@@ -37,14 +39,16 @@ export class Monitor<T extends Tables> {
   #active: { readonly offered: DatabaseSchema; readonly method: MonitorMethod } | undefined
   #requests: MonitorRequests = {}
   #conditionChanges = 0
+  /** What has come of an update that is still arriving. */
+  #incoming: IncomingRows | undefined
 
   constructor(
     schema: DatabaseSchema,
     tables: Readonly<Record<string, ConditionalSelection | undefined>>,
     onDifferences: (differences: readonly RowDifference[]) => void,
   ) {
-    const selections = Object.entries(tables).flatMap(
-      ([table, selection]) => (selection === undefined ? [] : [[table, selection] as const]),
+    const selections = Object.entries(tables).flatMap(([table, selection]) =>
+      selection === undefined ? [] : [[table, selection] as const],
     )
     this.cache = new RowCache(selections.map(([table, selection]) => layoutTable(schema, table, selection)))
     this.#conditions = new Map(
@@ -70,17 +74,19 @@ export class Monitor<T extends Tables> {
     this.#lastRequest = ''
     this.#requests = requests
     this.#active = undefined
+    this.#incoming = undefined
     const change = ++this.#conditionChanges
+    let incoming: IncomingRows | undefined
+    const begin = (isResumed: boolean): IncomingRows =>
+      (incoming ??= isResumed ? new IncomingUpdate(this.cache) : new IncomingDump(this.cache))
     try {
-      const method = await requestMonitor(
-        session,
-        [this.#database, requests, since],
-        ({ isResumed, contents: { transaction, updates } }) => {
-          const plan = isResumed ? planUpdate : planDump
-          this.#apply(plan(this.cache, updates), transaction)
+      const method = await requestMonitor(session, [this.#database, requests, since], {
+        take: (isResumed, { table, rows }) => begin(isResumed).take(table, rows),
+        accept: ({ isResumed, contents }) => {
+          this.#apply(begin(isResumed), contents)
           if (change === this.#conditionChanges) this.#lastRequest = text
         },
-      )
+      })
       this.#active = { offered, method }
     } catch (error) {
       if (!session.hasEnded || !(error instanceof ConnectionLostError)) this.forget()
@@ -112,16 +118,22 @@ export class Monitor<T extends Tables> {
     })
   }
 
+  /** Takes part of a long `update3`, while it is still arriving. Answers whether it did. */
+  takePart(method: string, { whole, path, members }: Part): boolean {
+    const part = partOfUpdates(path, members)
+    const isOurs = method === 'update3' && Array.isArray(whole) && whole[0] === this.#database
+    if (part === undefined || !isOurs) return false
+    const incoming = (this.#incoming ??= new IncomingUpdate(this.cache))
+    this.#orForget(() => incoming.take(part.table, part.rows))
+    return true
+  }
+
   /** Takes an `update`, `update2` or `update3`. It may belong to another monitor. */
   update(method: string, params: readonly unknown[]): void {
     if (params[0] !== this.#database) return
-    try {
-      const { transaction, updates } = readUpdate(method, params)
-      this.#apply(planUpdate(this.cache, updates), transaction)
-    } catch (error) {
-      this.forget()
-      throw error
-    }
+    const incoming = this.#incoming ?? new IncomingUpdate(this.cache)
+    this.#incoming = undefined
+    this.#orForget(() => this.#apply(incoming, readUpdate(method, params)))
   }
 
   /** Lets the next start ask for everything. */
@@ -129,8 +141,19 @@ export class Monitor<T extends Tables> {
     this.#lastTransaction = noTransaction
   }
 
-  #apply(differences: readonly RowDifference[], transaction: Uuid | undefined): void {
-    this.cache.apply(differences)
+  /** An update that fails shows that the cache is not what the server takes it for. */
+  #orForget(act: () => void): void {
+    try {
+      act()
+    } catch (error) {
+      this.forget()
+      throw error
+    }
+  }
+
+  #apply(incoming: IncomingRows, { transaction, updates }: Contents): void {
+    for (const [table, rows] of Object.entries(updates)) incoming.take(table, rows)
+    const differences = incoming.apply()
     this.#lastTransaction = transaction ?? noTransaction
     if (differences.length > 0) this.#onDifferences(differences)
   }

@@ -1,6 +1,6 @@
 import { SchemaMismatchError } from './errors.ts'
 import type { IndexLayout, Row, TableLayout } from './layout.ts'
-import type { Atom, Cache, RowBase, Tables, Uuid, Value } from './types.ts'
+import type { Atom, Cache, RowBase, RowChange, Tables, Uuid, Value } from './types.ts'
 import { compareSets, isSet } from './value.ts'
 
 /** A row as it was and as it is. One of the two may be missing, not both. */
@@ -9,14 +9,16 @@ export interface RowDifference {
   readonly uuid: Uuid
   readonly old: Row | undefined
   readonly new: Row | undefined
+  /** As in {@link RowChange}. */
+  readonly elements?: NonNullable<RowChange['elements']>
 }
 
 /** The monitored rows by id and by index. */
 export class RowCache<T extends Tables> implements Cache<T> {
-  readonly #tables: ReadonlyMap<string, CachedTable>
+  #tables: ReadonlyMap<string, CachedTable>
 
   constructor(layouts: readonly TableLayout[]) {
-    this.#tables = new Map(layouts.map((layout) => [layout.name, cachedTable(layout)]))
+    this.#tables = tablesFor(layouts)
   }
 
   get<N extends keyof T & string>(table: N, uuid: Uuid): T[N] | undefined {
@@ -60,12 +62,17 @@ export class RowCache<T extends Tables> implements Cache<T> {
   }
 
   apply(differences: readonly RowDifference[]): void {
-    for (const { table, uuid, old, new: fresh } of differences) {
-      const { rows, indexes } = this.#table(table)
-      if (fresh === undefined) rows.delete(uuid)
-      else rows.set(uuid, fresh)
-      for (const index of indexes.values()) moveEntry(index, uuid, old, fresh)
-    }
+    for (const difference of differences) put(this.#table(difference.table), difference)
+  }
+
+  /** A cache of the same tables without rows, to be filled and then to {@link replace} this one. */
+  empty(): RowCache<T> {
+    return new RowCache(this.layouts)
+  }
+
+  /** Takes the rows of another cache, which must not be used any more. */
+  replace(other: RowCache<T>): void {
+    this.#tables = other.#tables
   }
 
   #table(name: string): CachedTable {
@@ -88,28 +95,50 @@ interface Index {
   readonly entries: Map<Atom, Uuid | Set<Uuid>>
 }
 
-function cachedTable(layout: TableLayout): CachedTable {
-  const indexes = layout.indexes.map((index): [string, Index] => [
-    index.name,
-    { layout: index, entries: new Map() },
-  ])
-  return { layout, rows: new Map(), indexes: new Map(indexes) }
+function tablesFor(layouts: readonly TableLayout[]): ReadonlyMap<string, CachedTable> {
+  return new Map(
+    layouts.map((layout) => {
+      const indexes = layout.indexes.map((index): [string, Index] => [
+        index.name,
+        { layout: index, entries: new Map() },
+      ])
+      return [layout.name, { layout, rows: new Map(), indexes: new Map(indexes) }]
+    }),
+  )
+}
+
+function put({ rows, indexes }: CachedTable, { uuid, old, new: fresh, elements }: RowDifference): void {
+  if (fresh === undefined) rows.delete(uuid)
+  else rows.set(uuid, fresh)
+  for (const { layout, entries } of indexes.values()) {
+    const { column } = layout
+    if (old !== undefined && fresh !== undefined && old[column] === fresh[column]) continue
+    const moved = elements?.get(column)
+    if (moved === undefined) moveEntry(layout, entries, uuid, [old?.[column], fresh?.[column]])
+    else for (const key of moved) toggleEntry(entries, key, uuid)
+  }
 }
 
 function moveEntry(
-  { layout, entries }: Index,
+  layout: IndexLayout,
+  entries: Index['entries'],
   uuid: Uuid,
-  old: Row | undefined,
-  fresh: Row | undefined,
+  [old, fresh]: readonly [Value, Value],
 ): void {
-  const { column } = layout
-  if (old !== undefined && fresh !== undefined && old[column] === fresh[column]) return
   compareSets(
-    indexedAtoms(layout, old?.[column]),
-    indexedAtoms(layout, fresh?.[column]),
+    indexedAtoms(layout, old),
+    indexedAtoms(layout, fresh),
     (key) => removeEntry(entries, key, uuid),
     (key) => addEntry(entries, key, uuid),
   )
+}
+
+/** Removes what is there and adds what is not. */
+function toggleEntry(entries: Index['entries'], key: Atom, uuid: Uuid): void {
+  const found = entries.get(key)
+  const isThere = typeof found === 'object' ? found.has(uuid) : found === uuid
+  if (isThere) removeEntry(entries, key, uuid)
+  else addEntry(entries, key, uuid)
 }
 
 function indexedAtoms(layout: IndexLayout, value: Value): readonly Atom[] {
@@ -134,6 +163,6 @@ function removeEntry(entries: Index['entries'], key: Atom, uuid: Uuid): void {
     return
   }
   found.delete(uuid)
-  const [last] = found
-  if (found.size === 1 && last !== undefined) entries.set(key, last)
+  if (found.size > 1) return
+  for (const last of found) entries.set(key, last)
 }

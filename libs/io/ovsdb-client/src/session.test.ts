@@ -1,12 +1,13 @@
 import { duplexPair, type Duplex } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ConnectionLostError, ProtocolError, RequestRefusedError } from './errors.ts'
-import { Session } from './session.ts'
+import { type Part, Session } from './session.ts'
 
 let session: Session
 let server: Duplex
 let sent: string[]
 let heard: unknown[]
+let takePart: (method: string, part: Part) => boolean
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
@@ -14,11 +15,13 @@ beforeEach(() => {
   server = theirs
   sent = []
   heard = []
+  takePart = () => false
   theirs.on('data', (chunk: Buffer) => sent.push(chunk.toString()))
   session = new Session(ours, {
     endpoint: 'tcp:test',
     inactivityProbeMs: 1000,
     onNotification: (method, params) => heard.push([method, ...params]),
+    takePart: (method, part) => takePart(method, part),
   })
 })
 afterEach(() => {
@@ -31,6 +34,11 @@ async function settle(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
 
+function writeInChunks(message: object): void {
+  const bytes = Buffer.from(JSON.stringify(message))
+  for (let from = 0; from < bytes.length; from += 10_000) server.write(bytes.subarray(from, from + 10_000))
+}
+
 describe('Session', () => {
   it('hands messages on in the order in which they came, results included', async () => {
     const answered = session.request('monitor', ['x'], (result) => heard.push(['result', result]))
@@ -41,6 +49,35 @@ describe('Session', () => {
     )
     await answered
     expect(heard).toEqual([['a', 1], ['result', 7], ['b']]) // prettier-ignore
+  })
+
+  it('shows parts of a long result to who asked for it, and of a long notification to its listener', async () => {
+    const rows = Object.fromEntries(
+      Array.from({ length: 2000 }, (_, index) => [`row${index}`, { initial: { a: 'ü{"' } }]),
+    )
+    const shown: unknown[] = []
+    takePart = (method, { whole, path }) => {
+      shown.push([method, structuredClone(whole), path.join('.')])
+      return path[1] === 'T'
+    }
+    const answered = session.request('monitor', [], (result) => result, {
+      takePart: ({ whole, path, members }) => {
+        shown.push([structuredClone(whole), path.join('.'), Object.keys(members)[0]])
+        return path[1] === 'T'
+      },
+    })
+    writeInChunks({ id: 0, result: [false, { T: rows, U: rows }], error: null })
+    expect(await answered).toEqual([false, { T: {}, U: rows }])
+    expect(shown[0]).toEqual([[false, { T: {} }], '1.T', 'row0'])
+    shown.length = 0
+    writeInChunks({ id: null, method: 'update', params: ['x', { T: rows, U: rows }] })
+    for (let turn = 0; turn < 20; turn++) await settle()
+    expect(shown[0]).toEqual(['update', ['x', { T: {} }], '1.T'])
+    expect(heard).toEqual([['update', 'x', { T: {}, U: rows }]])
+    // Its subject comes last, so it cannot be known before.
+    writeInChunks({ params: [{ T: rows }, { T: rows }], id: null, method: 'late' })
+    for (let turn = 0; turn < 20; turn++) await settle()
+    expect(heard[1]).toEqual(['late', { T: rows }, { T: rows }])
   })
 
   it('answers the server’s echo', async () => {
@@ -81,7 +118,7 @@ describe('Session', () => {
 
   it('asks for a request to be canceled, and takes whatever answer comes', async () => {
     const abort = new AbortController()
-    const answered = session.request('transact', ['x'], String, abort.signal)
+    const answered = session.request('transact', ['x'], String, { signal: abort.signal })
     abort.abort()
     await settle()
     expect(sent.join('')).toContain('{"method":"cancel","params":[0],"id":null}')
@@ -91,7 +128,7 @@ describe('Session', () => {
 
   it('cancels nothing that has been answered', async () => {
     const abort = new AbortController()
-    const answered = session.request('transact', ['x'], String, abort.signal)
+    const answered = session.request('transact', ['x'], String, { signal: abort.signal })
     server.write('{"id":0,"result":1,"error":null}')
     await answered
     abort.abort()

@@ -3,6 +3,7 @@ import { KubeOvnError } from '@kube-ovn/errors'
 import { ConnectionLostError, ProtocolError, requestRefused } from './errors.ts'
 import { JsonFrames } from './frames.ts'
 import { parseExactly } from './integer.ts'
+import type { Path } from './long-message.ts'
 
 interface SessionOptions {
   /** For error messages. */
@@ -13,10 +14,29 @@ interface SessionOptions {
   readonly hasExactIntegers?: boolean
   /** Called for every notification, in the order in which the messages came. */
   onNotification(method: string, params: readonly unknown[]): void
+  /** Is shown parts of the parameters of a long notification, before that itself. */
+  readonly takePart?: (method: string, part: Part) => boolean
+}
+
+/** Part of a long result, or of the parameters of a long notification, while it is still arriving. */
+export interface Part {
+  /** What has come before. */
+  readonly whole: unknown
+  /** Where the part belongs in the whole. */
+  readonly path: Path
+  readonly members: object
+}
+
+interface RequestOptions {
+  /** Cancels the request. */
+  readonly signal?: AbortSignal | undefined
+  /** Is shown parts of a long result. One that it takes, by answering `true`, is missing in the result. */
+  readonly takePart?: (part: Part) => boolean
 }
 
 interface PendingRequest {
   readonly method: string
+  readonly takePart: RequestOptions['takePart']
   accept(result: unknown): void
   reject(error: Error): void
 }
@@ -36,7 +56,8 @@ export class Session implements Disposable {
   constructor(stream: Duplex, options: SessionOptions) {
     this.#stream = stream
     this.#options = options
-    this.#frames = new JsonFrames(options.hasExactIntegers === true ? parseExactly : JSON.parse)
+    const parse = options.hasExactIntegers === true ? parseExactly : JSON.parse
+    this.#frames = new JsonFrames(parse, (message, path, members) => this.#takePart(message, path, members))
     stream.on('data', (chunk: Buffer) => this.#receive(chunk))
     stream.on('error', (error) => this.#lose('connection failed', error))
     stream.on('end', () => this.#lose('closed by the server'))
@@ -68,7 +89,7 @@ export class Session implements Disposable {
     method: string,
     params: readonly unknown[],
     accept: (result: unknown) => R,
-    signal?: AbortSignal,
+    { signal, takePart }: RequestOptions = {},
   ): Promise<R> {
     const { promise, resolve, reject } = Promise.withResolvers<R>()
     if (this.#end !== undefined) {
@@ -78,6 +99,7 @@ export class Session implements Disposable {
     const id = this.#nextId++
     this.#pending.set(id, {
       method,
+      takePart,
       reject,
       accept: (result) => {
         try {
@@ -129,6 +151,16 @@ export class Session implements Disposable {
       const isKnown = error instanceof KubeOvnError
       this.end(isKnown ? error : new ProtocolError('message could not be handled', String(error), error))
     }
+  }
+
+  /** What a message is about comes first in it, as ovsdb-server writes it. If not, it is collected as a whole. */
+  #takePart(message: object, [member, ...path]: Path, members: object): boolean {
+    const { id, method, params, result } = message as Readonly<Record<string, unknown>>
+    if (member === 'params' && typeof method === 'string') {
+      return this.#options.takePart?.(method, { whole: params, path, members }) ?? false
+    }
+    if (member !== 'result' || typeof id !== 'number') return false
+    return this.#pending.get(id)?.takePart?.({ whole: result, path, members }) ?? false
   }
 
   #dispatch(message: unknown): void {

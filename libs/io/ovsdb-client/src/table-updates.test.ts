@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ProtocolError, SchemaMismatchError } from './errors.ts'
 import { layoutTable } from './layout.ts'
-import { RowCache } from './row-cache.ts'
-import { planDump, planUpdate, type TableUpdates } from './table-updates.ts'
+import { RowCache, type RowDifference } from './row-cache.ts'
+import { IncomingDump, type IncomingRows, IncomingUpdate, type TableUpdates } from './table-updates.ts'
 import type { DatabaseSchema } from './types.ts'
 
 const unlimited = { min: 0, max: 'unlimited' } as const
@@ -35,13 +35,22 @@ const indexes = ['name', 'age', 'foods', 'tags:keeper']
 
 function zoo(updates: TableUpdates = {}): RowCache<Zoo> {
   const cache = new RowCache<Zoo>([layoutTable(schema, 'Animal', { indexes })])
-  cache.apply(planUpdate(cache, updates))
+  update(cache, updates)
   return cache
+}
+
+function update(cache: RowCache<Zoo>, updates: TableUpdates): readonly RowDifference[] {
+  return applyAll(new IncomingUpdate(cache), updates)
+}
+
+function applyAll(incoming: IncomingRows, updates: TableUpdates): readonly RowDifference[] {
+  for (const [table, rows] of Object.entries(updates)) incoming.take(table, rows)
+  return incoming.apply()
 }
 
 const leo = { name: 'Leo', foods: ['set', ['meat', 'fish']], tags: ['map', [['keeper', 'Ann']]] }
 
-describe('planUpdate', () => {
+describe('IncomingUpdate', () => {
   it('gives columns that an insert leaves out their defaults', () => {
     const cache = zoo({ Animal: { a: { insert: { name: 'Leo' } } } })
     expect(cache.get('Animal', 'a')).toEqual({ _uuid: 'a', name: 'Leo', age: undefined, foods: [], tags: {} })
@@ -51,7 +60,7 @@ describe('planUpdate', () => {
     const cache = zoo({ Animal: { a: { initial: leo } } })
     const old = cache.get('Animal', 'a')
     const modify = { age: 4, foods: ['set', ['meat', 'hay']] }
-    const [change] = planUpdate(cache, { Animal: { a: { modify } } })
+    const [change] = update(cache, { Animal: { a: { modify } } })
     expect(change?.old).toBe(old)
     expect(change?.new).toEqual({ ...old, age: 4, foods: ['fish', 'hay'] })
     expect(change?.new?.['tags']).toBe(old?.tags)
@@ -59,9 +68,8 @@ describe('planUpdate', () => {
   })
 
   it('finds nothing changed in a row that is sent again', () => {
-    expect(planUpdate(zoo({ Animal: { a: { insert: leo } } }), { Animal: { a: { insert: leo } } })).toEqual(
-      [],
-    )
+    const cache = zoo({ Animal: { a: { insert: leo } } })
+    expect(update(cache, { Animal: { a: { insert: leo } } })).toEqual([])
   })
 
   it.each<TableUpdates>([
@@ -71,17 +79,17 @@ describe('planUpdate', () => {
     { Animal: { b: { insert: leo }, a: { insert: { name: 7 } } } },
   ])('refuses %j and changes nothing', (updates) => {
     const cache = zoo()
-    expect(() => cache.apply(planUpdate(cache, updates))).toThrow(ProtocolError)
+    expect(() => update(cache, updates)).toThrow(ProtocolError)
     expect(cache.count('Animal')).toBe(0)
   })
 
   it('refuses a modification of a column that is not monitored', () => {
     const cache = zoo({ Animal: { a: { insert: leo } } })
-    expect(() => planUpdate(cache, { Animal: { a: { modify: { colour: 'red' } } } })).toThrow(ProtocolError)
+    expect(() => update(cache, { Animal: { a: { modify: { colour: 'red' } } } })).toThrow(ProtocolError)
   })
 })
 
-describe('planDump', () => {
+describe('IncomingDump', () => {
   it('finds only what differs from before', () => {
     const cache = zoo({
       Animal: { a: { initial: leo }, b: { initial: { name: 'Bo' } }, c: { initial: { name: 'Cy' } } },
@@ -89,7 +97,10 @@ describe('planDump', () => {
     const dump = {
       Animal: { a: { initial: leo }, b: { initial: { name: 'Bob' } }, d: { initial: { name: 'Di' } } },
     }
-    const changes = planDump(cache, dump).map((change) => [change.old?.['name'], change.new?.['name']])
+    const changes = applyAll(new IncomingDump(cache), dump).map((change) => [
+      change.old?.['name'],
+      change.new?.['name'],
+    ])
     expect(changes).toEqual([
       ['Cy', undefined],
       ['Bo', 'Bob'],
@@ -114,9 +125,7 @@ describe('indexes', () => {
       fc.property(fc.array(step), (steps) => {
         const cache = zoo()
         for (const { uuid, row: wire } of steps) {
-          cache.apply(
-            planUpdate(cache, { Animal: { [uuid]: wire === null ? { delete: null } : { insert: wire } } }),
-          )
+          update(cache, { Animal: { [uuid]: wire === null ? { delete: null } : { insert: wire } } })
         }
         const matching = (test: (animal: Animal) => boolean): readonly Animal[] =>
           [...cache.scan('Animal')].filter(test)

@@ -1,7 +1,7 @@
 import { ProtocolError } from './errors.ts'
 import { decodeRow, modifyRow, type Row, shareUnchanged, type TableLayout, type WireRow } from './layout.ts'
-import type { RowDifference } from './row-cache.ts'
-import type { Uuid } from './types.ts'
+import type { RowCache, RowDifference } from './row-cache.ts'
+import type { Tables, Uuid } from './types.ts'
 
 /** The <table-updates2> of ovsdb-server(7), section 4.1.14: table → row id → what happened to it. */
 export type TableUpdates = Readonly<Record<string, Readonly<Record<Uuid, RowUpdate>>>>
@@ -14,59 +14,89 @@ interface RowUpdate {
   readonly delete?: null
 }
 
-/** The rows before an update. */
-interface KnownRows {
-  readonly layouts: readonly TableLayout[]
-  layout(table: string): TableLayout | undefined
-  row(table: string, uuid: Uuid): Row | undefined
-  rows(table: string): ReadonlyMap<Uuid, Row>
+/**
+ * What a message says about rows, gathered part by part while it arrives.
+ *
+ * The cache stays as it was until all is known. Between the first part and the last, nothing else may change it.
+ */
+export interface IncomingRows {
+  /** Takes rows of a table, by id. Throws {@link ProtocolError} when they do not fit the rows known. */
+  take(table: string, rows: Readonly<Record<Uuid, RowUpdate>>): void
+  /** Changes the cache, and answers how. */
+  apply(): readonly RowDifference[]
 }
 
-/** Computes what an update changes. Throws {@link ProtocolError} when it does not fit the rows known. */
-export function planUpdate(known: KnownRows, updates: TableUpdates): readonly RowDifference[] {
-  return Object.entries(updates).flatMap(([table, rows]) => {
-    const layout = known.layout(table)
-    if (layout === undefined)
-      throw new ProtocolError(`update of table ${table}, which is not monitored`, rows)
-    return Object.entries(rows).flatMap(([uuid, update]) => {
-      const old = known.row(table, uuid)
-      return difference(table, uuid, old, updatedRow(layout, uuid, old, update))
+/** What an update changes. */
+export class IncomingUpdate<T extends Tables> implements IncomingRows {
+  readonly #cache: RowCache<T>
+  readonly #differences: RowDifference[] = []
+
+  constructor(cache: RowCache<T>) {
+    this.#cache = cache
+  }
+
+  take(table: string, rows: Readonly<Record<Uuid, RowUpdate>>): void {
+    const layout = layoutOf(this.#cache, table)
+    for (const [uuid, update] of Object.entries(rows)) {
+      const difference = updateRow(layout, uuid, this.#cache.row(table, uuid), update)
+      if (difference.old !== difference.new) this.#differences.push(difference)
+    }
+  }
+
+  apply(): readonly RowDifference[] {
+    this.#cache.apply(this.#differences)
+    return this.#differences
+  }
+}
+
+/** What a complete dump changes: rows that it does not mention are gone. Its rows are indexed while they arrive. */
+export class IncomingDump<T extends Tables> implements IncomingRows {
+  readonly #cache: RowCache<T>
+  readonly #next: RowCache<T>
+  readonly #differences: RowDifference[] = []
+
+  constructor(cache: RowCache<T>) {
+    this.#cache = cache
+    this.#next = cache.empty()
+  }
+
+  take(table: string, rows: Readonly<Record<Uuid, RowUpdate>>): void {
+    const layout = layoutOf(this.#cache, table)
+    for (const [uuid, update] of Object.entries(rows)) {
+      const difference = updateRow(layout, uuid, this.#cache.row(table, uuid), update)
+      this.#next.apply([{ table, uuid, old: this.#next.row(table, uuid), new: difference.new }])
+      if (difference.old !== difference.new) this.#differences.push(difference)
+    }
+  }
+
+  apply(): readonly RowDifference[] {
+    const gone = this.#cache.layouts.flatMap(({ name }) => {
+      const kept = this.#next.rows(name)
+      return [...this.#cache.rows(name).values()]
+        .filter(({ _uuid }) => !kept.has(_uuid))
+        .map((old): RowDifference => ({ table: name, uuid: old._uuid, old, new: undefined }))
     })
-  })
+    this.#cache.replace(this.#next)
+    return [...gone, ...this.#differences]
+  }
 }
 
-/** Computes what a complete dump changes: rows that it does not mention are gone. */
-export function planDump(known: KnownRows, dump: TableUpdates): readonly RowDifference[] {
-  const gone = known.layouts.flatMap(({ name }) =>
-    [...known.rows(name).values()]
-      .filter(({ _uuid }) => dump[name]?.[_uuid] === undefined)
-      .flatMap((old) => difference(name, old._uuid, old, undefined)),
-  )
-  return [...gone, ...planUpdate(known, dump)]
+function layoutOf<T extends Tables>(cache: RowCache<T>, table: string): TableLayout {
+  const layout = cache.layout(table)
+  if (layout === undefined) throw new ProtocolError('update of a table that is not monitored', table)
+  return layout
 }
 
-function updatedRow(
-  layout: TableLayout,
-  uuid: Uuid,
-  old: Row | undefined,
-  update: RowUpdate,
-): Row | undefined {
-  if (update.delete !== undefined) return undefined
+function updateRow(layout: TableLayout, uuid: Uuid, old: Row | undefined, update: RowUpdate): RowDifference {
+  const table = layout.name
+  if (update.delete !== undefined) return { table, uuid, old, new: undefined }
   if (update.modify !== undefined) {
     if (old === undefined) throw new ProtocolError('modification of an unknown row', { [uuid]: update })
-    return shareUnchanged(layout, old, modifyRow(layout, old, update.modify))
+    const { row, elements } = modifyRow(layout, old, update.modify)
+    return { table, uuid, old, new: row, elements }
   }
   const complete = update.insert ?? update.initial
   if (complete === undefined) throw new ProtocolError('row update of no known kind', update)
   const fresh = decodeRow(layout, uuid, complete)
-  return old === undefined ? fresh : shareUnchanged(layout, old, fresh)
-}
-
-function difference(
-  table: string,
-  uuid: Uuid,
-  old: Row | undefined,
-  fresh: Row | undefined,
-): readonly RowDifference[] {
-  return old === fresh ? [] : [{ table, uuid, old, new: fresh }]
+  return { table, uuid, old, new: old === undefined ? fresh : shareUnchanged(layout, old, fresh) }
 }

@@ -123,6 +123,11 @@ export interface RowChange<T extends Tables = Tables, N extends keyof T & string
   readonly uuid: Uuid
   readonly old: T[N] | undefined
   readonly new: T[N] | undefined
+  /**
+   * Column that is a set → elements that joined or left it, where the server told: then what a large set became is known without
+   * comparing it. A changed column that is not mentioned must be compared.
+   */
+  readonly elements?: ReadonlyMap<string, readonly Atom[]>
 }
 
 /** A change in any of the tables: naming the table tells the type of the row. */

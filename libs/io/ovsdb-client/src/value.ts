@@ -22,7 +22,7 @@ export function isSet(value: Value): value is readonly Atom[] {
 }
 
 /**
- * Applies what a `modify` of update2 says about one column.
+ * Applies what a `modify` of update2 says about one column, and answers `old` itself when it says nothing new.
  *
  * For a column that takes one value, the difference is the new value. For a set it holds the elements that are
  * in either the old or the new value but not in both. For a map: an entry that the old value has with the same
@@ -31,7 +31,9 @@ export function isSet(value: Value): value is readonly Atom[] {
  * @see ovsdb-server(7), section 4.1.14, Update2 Notification
  */
 export function applyDifference(type: ColumnType, old: Value, difference: Value): Value {
-  if (type.shape === 'single' || (type.shape === 'map' && type.isSingular)) return difference
+  if (type.shape === 'single' || (type.shape === 'map' && type.isSingular)) {
+    return sameValue(old, difference) ? old : difference
+  }
   if (isSet(old) && isSet(difference)) return symmetricDifference(old, difference)
   return applyMapDifference(
     old as Readonly<Record<string, Atom>>,
@@ -39,23 +41,50 @@ export function applyDifference(type: ColumnType, old: Value, difference: Value)
   )
 }
 
-/** Both inputs ascend, and so does the result. */
-function symmetricDifference(a: readonly Atom[], b: readonly Atom[]): readonly Atom[] {
-  const result: Atom[] = []
-  const keep = (atom: Atom): void => void result.push(atom)
-  compareSets(a, b, keep, keep)
-  return result
+/**
+ * Puts into an ascending set what an ascending difference has and the set has not, and takes out the rest of it.
+ *
+ * What lies between is copied as a whole: a port that joins a switch of 50,000 is looked for, not passed by all the others.
+ */
+function symmetricDifference(set: readonly Atom[], difference: readonly Atom[]): readonly Atom[] {
+  if (difference.length === 0) return set
+  const pieces: (readonly Atom[])[] = []
+  let from = 0
+  for (const atom of difference) {
+    const place = placeOf(set, atom, from)
+    pieces.push(set.slice(from, place))
+    const isTakenOut = set[place] === atom
+    if (!isTakenOut) pieces.push([atom])
+    from = isTakenOut ? place + 1 : place
+  }
+  pieces.push(set.slice(from))
+  return pieces.flat()
+}
+
+/** The first place, from one on, at which an ascending set has nothing less than an atom. */
+function placeOf(set: readonly Atom[], atom: Atom, from: number): number {
+  let low = from
+  let high = set.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const found = set[middle]
+    if (found !== undefined && found < atom) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 function applyMapDifference(
   old: Readonly<Record<string, Atom>>,
   difference: Readonly<Record<string, Atom>>,
 ): Readonly<Record<string, Atom>> {
+  const changes = Object.entries(difference)
+  if (changes.length === 0) return old
   const result = emptyMap()
-  for (const [key, value] of Object.entries(old)) {
-    if (!(key in difference)) result[key] = value
+  for (const key of Object.keys(old)) {
+    if (!(key in difference)) result[key] = old[key] as Atom
   }
-  for (const [key, value] of Object.entries(difference)) {
+  for (const [key, value] of changes) {
     if (old[key] !== value) result[key] = value
   }
   return result
@@ -73,7 +102,12 @@ export function compareSets(
   for (;;) {
     const left = before[i]
     const right = after[j]
-    if (left === undefined && right === undefined) return
+    if (left === right) {
+      if (left === undefined) return
+      i++
+      j++
+      continue
+    }
     const order = left === undefined ? 1 : right === undefined ? -1 : compareAtoms(left, right)
     if (order <= 0) i++
     if (order >= 0) j++
