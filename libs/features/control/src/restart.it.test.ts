@@ -51,10 +51,8 @@ async function oneLife(): Promise<void> {
 
 function strip(...keysOfMarks: readonly string[]): Promise<unknown> {
   const mutations = [['external_ids', 'delete', ['set', keysOfMarks]]]
-  const [server] = cluster.northbound.servers
-  return Promise.resolve(
-    server?.transact(tables.map((table) => ({ op: 'mutate', table, where: [], mutations }))),
-  )
+  const { server } = cluster.northbound
+  return server.transact(tables.map((table) => ({ op: 'mutate', table, where: [], mutations })))
 }
 
 function everyRow(control: Controller): Readonly<Record<string, unknown>> {

@@ -224,8 +224,8 @@ describe('transact', () => {
   })
 
   it('does not know the outcome when the connection is lost before the answer', async () => {
-    const [server] = northbound.servers
-    await server?.freeze()
+    const { server } = northbound
+    await server.freeze()
     const unanswered = client.transact([client.operations.insert('Logical_Switch', { name: 'sw0' })])
     const settled = expect(unanswered).rejects.toBeInstanceOf(errors.TransactionOutcomeUnknownError)
     await northbound.kill()
@@ -308,9 +308,9 @@ describe('a server with another schema', () => {
 
   it('may get it while connected', async () => {
     await insertSwitch('sw0')
-    const [server] = northbound.servers
+    const { server } = northbound
     const reconnected = phase('connected')
-    await server?.convert()
+    await server.convert()
     await reconnected
     seen.length = 0
     await insertSwitch('sw1')
@@ -322,13 +322,13 @@ describe('a silent server', () => {
   it('is given up after an inactivity probe', async () => {
     await using impatient = openClient({ inactivityProbeMs: 50 })
     await impatient.connect()
-    const [server] = northbound.servers
+    const { server } = northbound
     const lost = phase('waiting', impatient)
-    await server?.freeze()
+    await server.freeze()
     try {
       expect(await lost).toMatchObject({ cause: { details: { reason: 'no answer to an inactivity probe' } } })
     } finally {
-      await server?.thaw()
+      await server.thaw()
     }
     await impatient.connect()
     expect(impatient.state.phase).toBe('connected')
@@ -355,7 +355,7 @@ describe('a lock', () => {
   })
 
   it('has an identifier for a name', () => {
-    expect(() => client.lock('two-words')).toThrow(errors.InvalidLockNameError)
+    expect(() => client.lock('two-words')).toThrow(errors.InvalidIdentifierError)
   })
 
   it('is taken at once by a client to which it belongs, and its former owner can write no more', async () => {

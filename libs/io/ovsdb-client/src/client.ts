@@ -294,6 +294,7 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
         inactivityProbeMs,
         hasExactIntegers: this.#hasExactIntegers,
         onNotification: (method, params) => this.#notified(server, endpoint, method, params),
+        onEnd: (cause) => this.#disconnected(cause),
         takePart: (method, part) => server.takePart(method, part) || this.#monitor.takePart(method, part),
       })
       this.#session = session
@@ -311,6 +312,12 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
       this.#session = undefined
       this.#locks.detach()
     }
+  }
+
+  /** Whoever learns that a transaction was not answered must not find this client connected and its cache up to date. */
+  #disconnected(cause: Error): void {
+    if (this.#state.phase !== 'connected' || this.#closing.signal.aborted) return
+    this.#setState({ phase: 'waiting', delayMs: 0, cause })
   }
 
   async #synchronise(

@@ -14,6 +14,8 @@ interface SessionOptions {
   readonly hasExactIntegers?: boolean
   /** Called for every notification, in the order in which the messages came. */
   onNotification(method: string, params: readonly unknown[]): void
+  /** Called when the session ends, before requests without an answer are rejected. */
+  onEnd?(cause: Error): void
   /** Is shown parts of the parameters of a long notification, before that itself. */
   readonly takePart?: (method: string, part: Part) => boolean
 }
@@ -41,6 +43,9 @@ interface PendingRequest {
   reject(error: Error): void
 }
 
+/** So much is read before timers and other connections have their turn. Handling it takes some milliseconds. */
+const bytesPerTurn = 2 ** 18
+
 /** One connection that speaks JSON-RPC 1.0 as RFC 7047, section 4, has it. It ends once and does not come back. */
 export class Session implements Disposable {
   readonly #stream: Duplex
@@ -52,6 +57,7 @@ export class Session implements Disposable {
   #nextId = 0
   #probe: NodeJS.Timeout | undefined
   #heardAnything = false
+  #bytesThisTurn = 0
 
   constructor(stream: Duplex, options: SessionOptions) {
     this.#stream = stream
@@ -123,6 +129,7 @@ export class Session implements Disposable {
     this.#end = cause
     clearInterval(this.#probe)
     this.#stream.destroy()
+    this.#options.onEnd?.(cause)
     for (const { reject } of this.#pending.values()) reject(cause)
     this.#pending.clear()
     this.#ended.resolve(cause)
@@ -142,6 +149,7 @@ export class Session implements Disposable {
 
   #receive(chunk: Buffer): void {
     this.#heardAnything = true
+    this.#pace(chunk.length)
     try {
       for (const message of this.#frames.push(chunk)) {
         if (this.#end !== undefined) return
@@ -151,6 +159,14 @@ export class Session implements Disposable {
       const isKnown = error instanceof KubeOvnError
       this.end(isKnown ? error : new ProtocolError('message could not be handled', String(error), error))
     }
+  }
+
+  #pace(bytes: number): void {
+    this.#bytesThisTurn += bytes
+    if (this.#bytesThisTurn < bytesPerTurn) return
+    this.#bytesThisTurn = 0
+    this.#stream.pause()
+    setImmediate(() => this.#stream.resume())
   }
 
   /** What a message is about comes first in it, as ovsdb-server writes it. If not, it is collected as a whole. */

@@ -28,6 +28,8 @@ export class Container implements AsyncDisposable {
     const name = `kube-ovn-test-ovsdb-${process.pid}-${crypto.randomUUID().slice(0, 8)}`
     const command = [
       ...['run', '--rm', '--interactive', '--name', name, '--label', 'kube-ovn.test=1', '--network', network],
+      // For the packet filter that keeps the members of a cluster apart.
+      ...['--cap-add', 'NET_ADMIN'],
       ...['--tmpfs', '/var/lib/ovn', '--tmpfs', '/run', image],
       ...['sh', '-c', 'mkdir -p /run/ovn /run/openvswitch /var/log/ovn && hostname -i && exec cat'],
     ]
@@ -44,8 +46,8 @@ export class Container implements AsyncDisposable {
   }
 
   /** Runs a command inside and answers its standard output. Throws {@link CommandFailedError}. */
-  run(command: readonly [string, ...string[]], input?: string): Promise<string> {
-    return run(['docker', 'exec', '--interactive', this.name, ...command], input)
+  run(command: readonly [string, ...string[]], input?: string, signal?: AbortSignal): Promise<string> {
+    return run(['docker', 'exec', '--interactive', this.name, ...command], input, signal)
   }
 
   /** Runs a shell script inside. */

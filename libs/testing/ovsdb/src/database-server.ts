@@ -1,5 +1,5 @@
 import type { Container } from './container.ts'
-import { parseTransactionLog, type TransactionRecord } from './transaction-log.ts'
+import { parseRaftLog, parseTransactionLog, type TransactionRecord } from './transaction-log.ts'
 
 interface DatabaseServerOptions {
   /** Name of the database, as in its schema. */
@@ -10,8 +10,8 @@ interface DatabaseServerOptions {
   readonly port: number
   /** Another port, for TLS, with the files of `certificates.ts`. */
   readonly tlsPort?: number
-  /** Makes it a member of a RAFT cluster. The first member has no `join`. */
-  readonly raft?: { readonly port: number; readonly join?: number }
+  /** Makes it a member of a RAFT cluster: the port for its peers, and the `IP:PORT` of a member that is there already. */
+  readonly raft?: { readonly port: number; readonly join?: string }
 }
 
 /** One ovsdb-server process with one database in memory-backed storage. */
@@ -77,9 +77,14 @@ export class DatabaseServer {
     await this.#container.run(['ovsdb-client', 'convert', this.socket, this.#options.schemaPath])
   }
 
-  /** Every transaction committed since the database was made, oldest first. Not for members of a cluster. */
+  /**
+   * Every transaction committed since the database was made, oldest first.
+   *
+   * That of a member of a cluster begins with its last snapshot, and has what the member knows to be committed.
+   */
   async transactionLog(): Promise<readonly TransactionRecord[]> {
-    return parseTransactionLog(await this.#container.run(['cat', this.#file]))
+    const text = await this.#container.run(['cat', this.#file])
+    return this.#options.raft === undefined ? parseTransactionLog(text) : parseRaftLog(text)
   }
 
   get #file(): string {
@@ -97,10 +102,10 @@ export class DatabaseServer {
   #createCommand(): string {
     const { database, schemaPath, raft } = this.#options
     if (raft === undefined) return `ovsdb-tool create ${this.#file} ${schemaPath}`
-    const local = `tcp:127.0.0.1:${raft.port}`
+    const local = `tcp:${this.#container.address}:${raft.port}`
     return raft.join === undefined
       ? `ovsdb-tool create-cluster ${this.#file} ${schemaPath} ${local}`
-      : `ovsdb-tool join-cluster ${this.#file} ${database} ${local} tcp:127.0.0.1:${raft.join}`
+      : `ovsdb-tool join-cluster ${this.#file} ${database} ${local} tcp:${raft.join}`
   }
 
   #startCommand(): string {

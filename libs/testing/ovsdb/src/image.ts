@@ -5,7 +5,7 @@ import { run } from './command.ts'
 
 const dockerfile = `FROM debian:trixie-slim
 RUN apt-get update \\
- && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends openvswitch-switch ovn-central openssl \\
+ && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends openvswitch-switch ovn-central openssl nftables \\
  && rm -rf /var/lib/apt/lists/*
 `
 

@@ -1,6 +1,8 @@
 export type { Certificates } from './certificates.ts'
 export type { DatabaseServer } from './database-server.ts'
 export { CommandFailedError } from './errors.ts'
+export type { ClusterMember } from './cluster-member.ts'
+export { NorthboundCluster } from './northbound-cluster.ts'
 export { startNorthbound, type Northbound, type NorthboundOptions } from './northbound.ts'
 export { startOpenVswitch, type OpenVswitchDatabase } from './open-vswitch.ts'
 export { startProxy, type Proxy } from './proxy.ts'

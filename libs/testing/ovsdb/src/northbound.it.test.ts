@@ -24,8 +24,7 @@ describe('a standalone database', () => {
     await northbound.nbctl('ls-add', 'sw0')
     expect(await northbound.nbctl('--bare', '--columns=name', 'list', 'Logical_Switch')).toBe('sw0')
     expect(await northbound.transactions()).toBe(before + 1)
-    const [server] = northbound.servers
-    const last = (await server?.transactionLog())?.at(-1)
+    const last = (await northbound.server.transactionLog()).at(-1)
     expect(last?.comment).toContain('ls-add sw0')
     expect(Object.keys(last?.tables ?? {})).toEqual(['Logical_Switch'])
   })
@@ -59,14 +58,4 @@ it('runs ovn-northd on request', async () => {
   expect(await northbound.sbctl('--bare', '--columns=external_ids', 'list', 'Datapath_Binding')).toContain(
     'name=sw0',
   )
-})
-
-it('forms a cluster on request', async () => {
-  await using northbound = await startNorthbound({ members: 3 })
-  await northbound.nbctl('ls-add', 'sw0')
-  const states = await Promise.all(
-    northbound.servers.map((server) => server.control('cluster/status OVN_Northbound')),
-  )
-  expect(states.filter((state) => state.includes('Role: leader'))).toHaveLength(1)
-  expect(states.filter((state) => state.includes('Role: follower'))).toHaveLength(2)
 })

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
+import { JsonSplitter } from './json-splitter.ts'
 
 /** Stands between a client and a server, so that a test can cut them apart and see what the server sent. */
 export interface Proxy extends AsyncDisposable {
@@ -11,7 +12,26 @@ export interface Proxy extends AsyncDisposable {
   cut(): void
   /** Accepts connections again. */
   mend(): void
+  /** Lets a judge decide what becomes of each message of the server, on connections made from now on. */
+  meddle(judge: (message: ServerMessage) => Fate): void
 }
+
+/** A message from the server to the client. */
+export interface ServerMessage {
+  /** Of the notification, or of the request that is answered. */
+  readonly method: string
+  readonly isAnswer: boolean
+  readonly text: string
+}
+
+/**
+ * - `pass`: the client gets it
+ * - `drop`: the client does not get it
+ * - `hang up`: nor anything after it: the connection ends
+ * - `truncate`: the client gets the first half of it, and the connection ends
+ * - a promise: the client gets it, and what follows, when that resolves
+ */
+export type Fate = 'pass' | 'drop' | 'hang up' | 'truncate' | Promise<void>
 
 /** Forwards connections to `target` (`tcp:IP:PORT`). Listens on a unix socket when given a path. */
 export async function startProxy(target: string, path?: string): Promise<Proxy> {
@@ -19,6 +39,7 @@ export async function startProxy(target: string, path?: string): Promise<Proxy> 
   const sockets = new Set<Socket>()
   let chunks: Buffer[] = []
   let isCut = false
+  let judge: ((message: ServerMessage) => Fate) | undefined
   const server = createServer((client) => {
     if (isCut) {
       client.destroy()
@@ -38,8 +59,10 @@ export async function startProxy(target: string, path?: string): Promise<Proxy> 
         sockets.delete(socket)
         peer.destroy()
       })
-      socket.pipe(peer)
     }
+    client.pipe(upstream)
+    if (judge === undefined) upstream.pipe(client)
+    else void forwardJudged(client, upstream, judge)
   })
   server.listen(path === undefined ? { host: '127.0.0.1', port: 0 } : { path })
   await once(server, 'listening')
@@ -61,10 +84,56 @@ export async function startProxy(target: string, path?: string): Promise<Proxy> 
     mend() {
       isCut = false
     },
+    meddle(newJudge) {
+      judge = newJudge
+    },
     async [Symbol.asyncDispose]() {
       destroyAll()
       server.close()
       await once(server, 'close')
     },
   }
+}
+
+/** Forwards what the server sends, message for message, as the judge says. */
+async function forwardJudged(
+  client: Socket,
+  upstream: Socket,
+  judge: (message: ServerMessage) => Fate,
+): Promise<void> {
+  const asked = new Map<unknown, string>()
+  const requests = new JsonSplitter()
+  client.on('data', (chunk: Buffer) => {
+    for (const text of requests.push(chunk)) {
+      const { id, method } = JSON.parse(text) as JsonRpc
+      if (method !== undefined) asked.set(id, method)
+    }
+  })
+  const messages = new JsonSplitter()
+  try {
+    for await (const chunk of upstream) {
+      for (const text of messages.push(chunk as Buffer)) {
+        const { id, method } = JSON.parse(text) as JsonRpc
+        const message = { method: method ?? asked.get(id) ?? '', isAnswer: method === undefined, text }
+        const fate = judge(message)
+        if (fate === 'hang up') {
+          client.destroy()
+          return
+        }
+        if (fate === 'truncate') {
+          client.end(text.slice(0, text.length / 2))
+          return
+        }
+        if (fate instanceof Promise) await fate
+        if (fate !== 'drop') client.write(text)
+      }
+    }
+  } catch {
+    // The connection was destroyed while it was read, which its client hears by itself.
+  }
+}
+
+interface JsonRpc {
+  readonly id: unknown
+  readonly method?: string
 }

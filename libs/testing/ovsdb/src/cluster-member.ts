@@ -1,0 +1,89 @@
+import type { Container } from './container.ts'
+import { DatabaseServer } from './database-server.ts'
+import { northboundServer } from './northbound.ts'
+
+const { database } = northboundServer
+
+/** Where the members of a cluster talk to each other. */
+const raftPort = 6643
+
+/** One server of a cluster, in a container of its own. */
+export class ClusterMember {
+  /** Stop, kill, freeze and start it here. */
+  readonly server: DatabaseServer
+  readonly #container: Container
+
+  private constructor(container: Container, server: DatabaseServer) {
+    this.#container = container
+    this.server = server
+  }
+
+  /** Makes the first member of a new cluster, or one that joins another. */
+  static async create(container: Container, other?: ClusterMember): Promise<ClusterMember> {
+    const join = other === undefined ? {} : { join: `${other.ip}:${raftPort}` }
+    const raft = { port: raftPort, ...join }
+    return new ClusterMember(container, await DatabaseServer.create(container, { ...northboundServer, raft }))
+  }
+
+  /** `tcp:IP:PORT` for clients. */
+  get address(): string {
+    return this.server.address
+  }
+
+  get ip(): string {
+    return this.#container.address
+  }
+
+  /** Resolves when the server is the leader as far as it knows. */
+  async leading(signal?: AbortSignal): Promise<void> {
+    const isLeader = { where: [['name', '==', database]], columns: ['leader'], rows: [{ leader: true }] }
+    const wait = { op: 'wait', table: 'Database', ...isLeader, until: '==', timeout: 60_000 }
+    const transaction = JSON.stringify(['_Server', wait])
+    const command = ['ovsdb-client', 'transact', this.server.socket, transaction] as const
+    await this.#container.run([...command], undefined, signal)
+  }
+
+  /** Resolves when the server is in a majority of its cluster. */
+  async connected(): Promise<void> {
+    await this.#container.run([
+      'ovsdb-client',
+      '--timeout=60',
+      'wait',
+      this.server.socket,
+      database,
+      'connected',
+    ])
+  }
+
+  /** Runs `ovn-nbctl` with this server, and answers what it prints, without the last line feed. */
+  async nbctl(...args: readonly string[]): Promise<string> {
+    const options = ['--timeout=30', '--no-leader-only', `--db=${this.server.socket}`]
+    return (await this.#container.run(['ovn-nbctl', ...options, ...args])).replace(/\n$/, '')
+  }
+
+  /** Arms a fault that ovsdb-server has for its own tests, e.g. `crash-after-sending-append-request`. */
+  async arm(fault: string): Promise<void> {
+    await this.server.control(`cluster/failure-test ${fault}`)
+  }
+
+  /** Writes a snapshot and forgets the log before it. */
+  async compact(): Promise<void> {
+    await this.server.control(`ovsdb-server/compact ${database}`)
+  }
+
+  /** Drops what these members send to this one; with none of them, nothing any more. Clients are not concerned. */
+  async ignore(peers: readonly ClusterMember[]): Promise<void> {
+    const addresses = peers.map(({ ip }) => ip).join(', ')
+    const rules = ['sport', 'dport'].map(
+      (end) => `add rule ip partition input ip saddr { ${addresses} } tcp ${end} ${raftPort} drop`,
+    )
+    const lines = [
+      'add table ip partition',
+      'delete table ip partition',
+      'add table ip partition',
+      'add chain ip partition input { type filter hook input priority 0; }',
+      ...(peers.length === 0 ? [] : rules),
+    ]
+    await this.#container.run(['nft', '-f', '-'], lines.map((line) => `${line}\n`).join(''))
+  }
+}

@@ -1,0 +1,86 @@
+import { ClusterMember } from './cluster-member.ts'
+import { Container } from './container.ts'
+import type { TransactionRecord } from './transaction-log.ts'
+
+/**
+ * A northbound database of a RAFT cluster of three, for tests of what happens when it falls apart.
+ *
+ *     await using cluster = await NorthboundCluster.start()
+ *     await cluster.partition([await cluster.leader()])
+ */
+export class NorthboundCluster implements AsyncDisposable {
+  readonly members: readonly ClusterMember[]
+  readonly #containers: AsyncDisposable
+
+  private constructor(members: readonly ClusterMember[], containers: AsyncDisposable) {
+    this.members = members
+    this.#containers = containers
+  }
+
+  static async start(): Promise<NorthboundCluster> {
+    await using stack = new AsyncDisposableStack()
+    const starting = [Container.start(), Container.start(), Container.start()] as const
+    const containers = await Promise.all(starting)
+    for (const container of containers) stack.use(container)
+    const [one, two, three] = containers
+    const first = await ClusterMember.create(one)
+    const members = [first, await ClusterMember.create(two, first), await ClusterMember.create(three, first)]
+    const cluster = new NorthboundCluster(members, stack.move())
+    await cluster.nbctl('init')
+    return cluster
+  }
+
+  /** `tcp:IP:PORT` of every member. */
+  get addresses(): readonly string[] {
+    return this.members.map(({ address }) => address)
+  }
+
+  /** Waits until one of these members is the leader, and answers it. One that is cut off believes in itself for a while. */
+  async leader(among: readonly ClusterMember[] = this.members): Promise<ClusterMember> {
+    const found = new AbortController()
+    try {
+      return await Promise.any(
+        among.map(async (member) => {
+          await member.leading(found.signal)
+          return member
+        }),
+      )
+    } finally {
+      found.abort()
+    }
+  }
+
+  /** Waits until there is a leader, and answers the members that are not. */
+  async followers(): Promise<readonly ClusterMember[]> {
+    return this.except(await this.leader())
+  }
+
+  except(one: ClusterMember): readonly ClusterMember[] {
+    return this.members.filter((member) => member !== one)
+  }
+
+  /** Runs `ovn-nbctl` with the leader, and answers what it prints, without the last line feed. */
+  async nbctl(...args: readonly string[]): Promise<string> {
+    return (await this.leader()).nbctl(...args)
+  }
+
+  /** Drops every packet between these members and the others. Both sides still talk to clients and among themselves. */
+  async partition(side: readonly ClusterMember[]): Promise<void> {
+    const others = this.members.filter((member) => !side.includes(member))
+    await Promise.all(this.members.map((member) => member.ignore(side.includes(member) ? others : side)))
+  }
+
+  /** Ends every partition. */
+  async heal(): Promise<void> {
+    await Promise.all(this.members.map((member) => member.ignore([])))
+  }
+
+  /** What is committed since the last snapshot, as the leader has it. */
+  async transactionLog(): Promise<readonly TransactionRecord[]> {
+    return (await this.leader()).server.transactionLog()
+  }
+
+  [Symbol.asyncDispose](): PromiseLike<void> {
+    return this.#containers[Symbol.asyncDispose]()
+  }
+}
