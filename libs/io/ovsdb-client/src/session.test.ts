@@ -1,4 +1,4 @@
-import { duplexPair, type Duplex } from 'node:stream'
+import { duplexPair, PassThrough, type Duplex } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ConnectionLostError, ProtocolError, RequestRefusedError } from './errors.ts'
 import { type Part, Session } from './session.ts'
@@ -78,6 +78,39 @@ describe('Session', () => {
     writeInChunks({ params: [{ T: rows }, { T: rows }], id: null, method: 'late' })
     for (let turn = 0; turn < 20; turn++) await settle()
     expect(heard[1]).toEqual(['late', { T: rows }, { T: rows }])
+  })
+
+  it('lets others have their turn while a long message arrives', async () => {
+    let turn = 0
+    const done = Promise.withResolvers<void>()
+    const count = (): void => {
+      turn++
+      counting = setImmediate(count)
+    }
+    let counting = setImmediate(count)
+    const bytesByTurn = new Map<number, number>()
+    takePart = (_method, { members }) => {
+      bytesByTurn.set(turn, (bytesByTurn.get(turn) ?? 0) + JSON.stringify(members).length)
+      return true
+    }
+    const rows = Object.fromEntries(
+      Array.from({ length: 400 }, (_, index) => [`row${index}`, 'x'.repeat(10_000)]),
+    )
+    // Whatever the stream gives at once.
+    const bytes = Buffer.from(JSON.stringify({ id: null, method: 'update', params: ['x', { T: rows }] }))
+    const stream = new PassThrough({ highWaterMark: 2 ** 24 })
+    using eager = new Session(stream, {
+      endpoint: 'tcp:test',
+      inactivityProbeMs: 0,
+      onNotification: () => done.resolve(),
+      takePart,
+    })
+    for (let from = 0; from < bytes.length; from += 65_536) stream.write(bytes.subarray(from, from + 65_536))
+    await done.promise
+    clearImmediate(counting)
+    expect(eager.hasEnded).toBe(false)
+    expect(bytesByTurn.size).toBeGreaterThan(10)
+    expect(Math.max(...bytesByTurn.values())).toBeLessThan(400_000)
   })
 
   it('answers the server’s echo', async () => {
