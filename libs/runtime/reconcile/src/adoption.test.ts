@@ -79,3 +79,18 @@ it('recognises a row once its parent refers to it', () => {
   expect(adoption.follow([change])).toEqual(['lsp/blue'])
   expect(adoption.find('lsp/blue')).toBe(names.get('p'))
 })
+
+it('does not believe in an owner whose feature cannot own the row', () => {
+  const rows = new MemoryRows(schema)
+  const features = [
+    { name: 'net', kinds: [kinds.ls] },
+    { name: 'other', kinds: [kinds.lb] },
+  ]
+  const marks = (owner: string) => ({ external_ids: { vendor: 'kube-ovn', owner, id: 'ls/blue' } })
+  for (const owner of ['net/blue', 'other/blue', 'unknown/blue']) {
+    rows.insert('Logical_Switch', { name: owner, ...marks(owner) })
+  }
+  const adoption = new Adoption(catalogOf(schema, features), rows)
+  adoption.rebuild()
+  expect(adoption.leftOver().map(({ row }) => 'name' in row && row.name)).toEqual(['other/blue'])
+})

@@ -3,14 +3,14 @@ import type { ParentRow, RowKind } from '@kube-ovn/ovn-names'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import type { RowBase, RowChange, Uuid } from 'ovsdb-client'
 import type { Catalog } from './catalog.ts'
-import { hasVendor, idMark, idOf, ownerOf, parseIdMark, type IdMark } from './marks.ts'
+import { featureOf, hasVendor, idMark, idOf, ownerOf, parseIdMark, type IdMark } from './marks.ts'
 import { columnOf, elementsOf, type Rows } from './rows.ts'
 import type { TableRow } from './resolve.ts'
 import type { Adoptable } from './want.ts'
 
 /**
  * Knows the rows that carry no owner but are, by their content, what a feature may want: rows that upstream wrote,
- * and rows of ours from which somebody took the mark.
+ * and rows of ours from which somebody took the mark, or gave them an owner that cannot be.
  */
 export class Adoption implements Adoptable {
   readonly #catalog: Catalog
@@ -83,11 +83,18 @@ export class Adoption implements Adoptable {
   }
 
   #consider(table: string, row: RowBase): void {
-    if (ownerOf(row) !== undefined) return
+    if (this.#hasOwner(table, row)) return
     const id = this.#markedId(table, row) ?? this.identify(table, row) ?? this.#stripped.get(row._uuid)
     if (id === undefined) return
     this.#byUuid.set(row._uuid, { id, table })
     this.#byId.add(id, row._uuid)
+  }
+
+  /** An owner who cannot own rows of the table is none. A feature that is not known may own anything. */
+  #hasOwner(table: string, row: RowBase): boolean {
+    const owner = ownerOf(row)
+    if (owner === undefined) return false
+    return this.#catalog.tablesOfFeature.get(featureOf(owner))?.has(table) !== false
   }
 
   #followMarks({ uuid, old, new: current }: RowChange): void {

@@ -27,6 +27,7 @@ export class Answers<W> {
   readonly #options: AnswersOptions
   readonly #attempts = new Map<OwnerMark, number>()
   readonly #sending = new Set<Promise<void>>()
+  #isClosed = false
 
   constructor(options: AnswersOptions) {
     this.#options = options
@@ -55,6 +56,8 @@ export class Answers<W> {
 
   /** The key did not get what it wants: the error's class says what follows. */
   failed(owner: OwnerMark, error: unknown, startedMs: number): void {
+    // What fails because everything ends is no news, and there is nobody left to try again.
+    if (this.#isClosed) return
     const { queue, problems, metrics, clock, random, backoff } = this.#options
     const feature = featureOf(owner)
     const attempt = this.#attempts.get(owner) ?? 0
@@ -70,6 +73,11 @@ export class Answers<W> {
     const retryMs = backoffDelayMs(backoff, attempt, random)
     problems.report(owner, error, { attempt: attempt + 1, retryMs })
     queue.addAfter(owner, retryMs)
+  }
+
+  /** Failures are not told any more. */
+  close(): void {
+    this.#isClosed = true
   }
 
   /** Waits for the patches that are under way. */

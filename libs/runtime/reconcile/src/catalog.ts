@@ -35,6 +35,10 @@ export interface Catalog {
   readonly tables: ReadonlyMap<string, Table>
   readonly kinds: ReadonlyMap<string, RowKind>
   readonly kindsOfTable: ReadonlyMap<string, readonly RowKind[]>
+  /** The feature that claims a kind. */
+  readonly featureOfKind: ReadonlyMap<string, string>
+  /** Tables in which a feature may own rows. */
+  readonly tablesOfFeature: ReadonlyMap<string, ReadonlySet<string>>
   /** Shared columns by the table to which their elements refer (those of plain values: by ''). */
   readonly sharedByRefTable: ReadonlyMap<string, readonly SharedColumn[]>
 }
@@ -54,8 +58,10 @@ export function catalogOf(
   const kinds = new Map<string, RowKind>()
   const claimedBy = new Map<string, string>()
   const kindsOfTable = new Map<string, RowKind[]>()
+  const tablesOfFeature = new Map<string, ReadonlySet<string>>()
   const sharedByRefTable = new Map<string, SharedColumn[]>()
   for (const feature of features) {
+    tablesOfFeature.set(feature.name, new Set(feature.kinds.map((kind) => kind.table)))
     for (const kind of feature.kinds) {
       const other = claimedBy.get(kind.name)
       if (other !== undefined) throw new KindClaimedTwiceError(kind.name, [other, feature.name])
@@ -73,7 +79,7 @@ export function catalogOf(
       }
     }
   }
-  return { tables, kinds, kindsOfTable, sharedByRefTable }
+  return { tables, kinds, kindsOfTable, featureOfKind: claimedBy, tablesOfFeature, sharedByRefTable }
 }
 
 /**

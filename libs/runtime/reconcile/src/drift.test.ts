@@ -41,6 +41,7 @@ beforeEach(() => {
 function stranger(...steps: Step[]): {
   readonly drifted: readonly string[]
   readonly unblocked: readonly string[]
+  readonly hasStrays: boolean
 } {
   const before = rows.dump()
   rows.apply(steps)
@@ -52,8 +53,8 @@ function stranger(...steps: Step[]): {
       .filter((uuid) => JSON.stringify(olds[uuid]) !== JSON.stringify(news[uuid]))
       .map((uuid) => ({ table, uuid, old: olds[uuid], new: shared(news[uuid], olds[uuid]) }))
   })
-  const { drifted, unblocked } = followChanges(changes, { rows, catalog, adoption, memory })
-  return { drifted: [...drifted].sort(), unblocked: [...unblocked].sort() }
+  const { drifted, unblocked, hasStrays } = followChanges(changes, { rows, catalog, adoption, memory })
+  return { drifted: [...drifted].sort(), unblocked: [...unblocked].sort(), hasStrays }
 }
 
 /** The cache shares the columns that stay the same. */
@@ -91,7 +92,7 @@ describe('followChanges', () => {
       uuid: uuidOf('Logical_Switch', 'blue'),
       mutations,
     } as const
-    expect(stranger(insert, join)).toEqual({ drifted: [], unblocked: [] })
+    expect(stranger(insert, join)).toEqual({ drifted: [], unblocked: [], hasStrays: false })
   })
 
   it('concerns whoever contributed a value that is gone, its own row or not', () => {
@@ -128,7 +129,7 @@ describe('followChanges', () => {
       uuid: uuidOf('Logical_Switch', 'red'),
       columns: marked,
     } as const
-    expect(stranger(adopt)).toEqual({ drifted: ['net/red'], unblocked: [] })
+    expect(stranger(adopt)).toEqual({ drifted: ['net/red'], unblocked: [], hasStrays: false })
   })
 
   it('concerns those who keep an entry in a map of the only row of a table', () => {

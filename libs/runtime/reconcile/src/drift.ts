@@ -13,6 +13,8 @@ interface Concerned {
   readonly drifted: ReadonlySet<OwnerMark>
   /** Keys that refer to a row which has just come into being. */
   readonly unblocked: ReadonlySet<OwnerMark>
+  /** There are rows without an owner that were not there before. */
+  readonly hasStrays: boolean
 }
 
 interface DriftLookup {
@@ -35,7 +37,8 @@ export function followChanges(changes: readonly RowChange[], lookup: DriftLookup
     followContainer(change, lookup, drifted)
     for (const owner of contributorsToMaps(change, lookup)) drifted.add(owner)
   }
-  const appeared = new Set<IdMark>(lookup.adoption.follow(changes))
+  const strays = lookup.adoption.follow(changes)
+  const appeared = new Set<IdMark>(strays)
   for (const change of changes) {
     const mark = change.new === undefined || ownerOf(change.new) === undefined ? undefined : idOf(change.new)
     if (mark !== undefined) appeared.add(mark)
@@ -45,7 +48,7 @@ export function followChanges(changes: readonly RowChange[], lookup: DriftLookup
     if (present.has(id)) continue
     for (const owner of lookup.memory.referrersOf(id)) unblocked.add(owner)
   }
-  return { drifted, unblocked }
+  return { drifted, unblocked, hasStrays: strays.length > 0 }
 }
 
 /** A change in shared columns only is the affair of those who share: an owner need not look at every port that joins. */

@@ -1,23 +1,34 @@
+import { MultiMap } from '@kube-ovn/collections'
 import type { Logger } from '@kube-ovn/log'
 import type { KernelMetrics } from '@kube-ovn/telemetry'
 import type { Adoption } from './adoption.ts'
 import type { Catalog } from './catalog.ts'
-import { parseIdMark, type OwnerMark } from './marks.ts'
-import { excessiveDeletions, kindMarkOf, rowsOwnedBy, type HeldOrphans } from './orphans.ts'
+import { featureOf, parseIdMark, type OwnerMark } from './marks.ts'
+import {
+  excessiveDeletions,
+  excessiveRemovals,
+  kindMarkOf,
+  rowsOwnedBy,
+  type HeldOrphans,
+} from './orphans.ts'
 import { planRemoval, type Plan } from './plan.ts'
 import { retryOf } from './problems.ts'
 import type { TableRow } from './resolve.ts'
 import type { Rows } from './rows.ts'
+import { planMemberRemoval, type StrayMember, type StrayMembers } from './stray-members.ts'
 
 interface GarbageOptions {
   readonly rows: Rows
   readonly catalog: Catalog
   readonly adoption: Adoption
+  readonly strays: StrayMembers
   readonly logger: Logger
   readonly metrics: KernelMetrics
   /** Reconciles a key whose rows may now be deleted. */
   readonly release: (owner: OwnerMark) => void
-  readonly commit: (plan: Plan) => Promise<number>
+  readonly commit: (plan: Pick<Plan, 'steps' | 'outcomes'>) => Promise<number>
+  /** Lets {@link Garbage.lookAgain} be called after a while. */
+  readonly retry: () => void
   readonly onHeld?: (held: readonly HeldOrphans[]) => void
 }
 
@@ -25,7 +36,7 @@ type Doomed = TableRow & { readonly kind: string }
 
 /**
  * Collects rows without an object: those whose owner this process never saw alive, and rows of the vendor that no
- * key adopted in the first pass over all keys.
+ * key has adopted once every key has been looked at; likewise values in shared sets that no key wants there.
  *
  * They are looked at together, when nothing else is left to do, and held back when they are suspiciously many.
  */
@@ -33,12 +44,11 @@ export class Garbage {
   readonly #options: GarbageOptions
   readonly #orphans = new Set<OwnerMark>()
   readonly #released = new Set<OwnerMark>()
-  /** Keys of which it is not known yet which rows they want. */
-  readonly #failing = new Set<OwnerMark>()
+  /** Keys, by feature, of which it is not known yet which rows they want. */
+  readonly #failing = new MultiMap<string, OwnerMark>()
   #heldText = ''
   #isConfirmed = false
   #hasNews = true
-  #hasSwept = false
 
   constructor(options: GarbageOptions) {
     this.#options = options
@@ -64,13 +74,19 @@ export class Garbage {
   }
 
   markFailing(owner: OwnerMark): void {
-    this.#failing.add(owner)
+    this.#failing.add(featureOf(owner), owner)
   }
 
   markSettled(owner: OwnerMark): void {
     this.#released.delete(owner)
     this.#orphans.delete(owner)
-    if (this.#failing.delete(owner) && this.#failing.size === 0 && !this.#hasSwept) this.#hasNews = true
+    const feature = featureOf(owner)
+    if (this.#failing.delete(feature, owner) && this.#isSettled(feature)) this.#hasNews = true
+  }
+
+  /** Rows without an owner, or values that nobody wants, may have appeared. */
+  lookAgain(): void {
+    this.#hasNews = true
   }
 
   confirm(): void {
@@ -80,13 +96,18 @@ export class Garbage {
 
   async collect(): Promise<void> {
     this.#hasNews = false
-    const { rows, catalog, release } = this.#options
-    // What a failing key would adopt cannot be told from what nobody wants.
-    const leftOver = this.#hasSwept || this.#failing.size > 0 ? [] : this.#leftOver()
+    const { rows, catalog, strays, release } = this.#options
+    const leftOver = this.#leftOver()
     const orphaned = [...this.#orphans].flatMap((owner) =>
       rowsOwnedBy(owner, rows, catalog).map((one): Doomed => ({ ...one, kind: kindMarkOf(one.row) ?? '' })),
     )
-    const excessive = this.#isConfirmed ? [] : excessiveDeletions([...orphaned, ...leftOver], rows, catalog)
+    const members = strays.find((feature) => this.#isSettled(feature))
+    const excessive = this.#isConfirmed
+      ? []
+      : [
+          ...excessiveDeletions([...orphaned, ...leftOver], rows, catalog),
+          ...excessiveRemovals(members, strays),
+        ]
     this.#report(excessive)
     if (excessive.length > 0) return
     this.#isConfirmed = false
@@ -95,29 +116,37 @@ export class Garbage {
       release(owner)
     }
     this.#orphans.clear()
-    if (leftOver.length > 0) await this.#sweep(leftOver)
-    else if (this.#failing.size === 0) this.#hasSwept = true
+    await this.#sweep(leftOver, members)
   }
 
+  #isSettled(feature: string): boolean {
+    return this.#failing.get(feature).size === 0
+  }
+
+  /** What a failing key would adopt cannot be told from what nobody wants: kinds of its feature are left out. */
   #leftOver(): readonly Doomed[] {
-    return this.#options.adoption.leftOver().map(({ table, row, id }) => ({
+    const { adoption, catalog } = this.#options
+    const found = adoption.leftOver().map(({ table, row, id }) => ({
       table,
       row,
       kind: parseIdMark(id)?.kind ?? '',
     }))
+    return found.filter(({ kind }) => this.#isSettled(catalog.featureOfKind.get(kind) ?? ''))
   }
 
-  async #sweep(leftOver: readonly Doomed[]): Promise<void> {
-    const { rows, catalog, adoption, logger, commit } = this.#options
-    const plan = planRemoval(leftOver, { wants: [], rows, catalog, adoptable: adoption })
-    this.#hasSwept = true
-    if (plan.steps.length === 0) return
+  async #sweep(leftOver: readonly Doomed[], members: readonly StrayMember[]): Promise<void> {
+    const { rows, catalog, adoption, logger, commit, retry } = this.#options
+    const removal = planRemoval(leftOver, { wants: [], rows, catalog, adoptable: adoption })
+    const departure = planMemberRemoval(members, '')
+    const steps = [...removal.steps, ...departure.steps]
+    if (steps.length === 0) return
+    const counts = { deleted: removal.outcomes.length, removed: members.length }
     try {
-      await commit(plan)
-      logger.info('rows without owner removed', { deleted: plan.outcomes.length })
+      await commit({ steps, outcomes: [...removal.outcomes, ...departure.outcomes] })
+      logger.info('rows without owner removed', counts)
     } catch (err) {
-      this.#hasSwept = false
-      logger.warn('rows without owner not removed', { rows: plan.outcomes.length, retry: retryOf(err), err })
+      logger.warn('rows without owner not removed', { ...counts, retry: retryOf(err), err })
+      retry()
     }
   }
 

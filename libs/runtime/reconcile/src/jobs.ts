@@ -1,6 +1,6 @@
 import type { Desired, Feature, Key } from './feature.ts'
 import { parseOwnerMark, type OwnerMark } from './marks.ts'
-import type { Memory } from './memory.ts'
+import type { Batch, Memory } from './memory.ts'
 import type { Want } from './want.ts'
 
 type AnyFeature<W> = Feature<Key, unknown, W>
@@ -30,7 +30,7 @@ export function observeKey<W>(owner: OwnerMark, feature: AnyFeature<W>, key: Key
   return { owner, feature, key, isGone: snapshot === undefined, desired }
 }
 
-export function wantOf<W>({ owner, feature, desired }: Job<W>, memory: Memory): Want {
+export function wantOf<W>({ owner, feature, desired }: Job<W>, memory: Memory, batch?: Batch): Want {
   const { kinds, memberships = [] } = feature
-  return { owner, kinds, memberships, desired, released: memory.released(owner, desired) }
+  return { owner, kinds, memberships, desired, released: memory.released(owner, desired, batch) }
 }

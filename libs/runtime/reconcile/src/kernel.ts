@@ -1,4 +1,5 @@
 import type { RowRef } from '@kube-ovn/ovn-names'
+import { backoffDelayMs } from '@kube-ovn/time'
 import type { RowChange } from 'ovsdb-client'
 import { Adoption } from './adoption.ts'
 import { Answers } from './answers.ts'
@@ -15,9 +16,10 @@ import { Garbage } from './garbage.ts'
 import { findFeature, observeKey, wantOf, type Job } from './jobs.ts'
 import { kernelDefaults, type KernelOptions } from './kernel-options.ts'
 import { featureOf, idMark, ownerMark, type OwnerMark } from './marks.ts'
-import { Memory } from './memory.ts'
+import { Batch, Memory } from './memory.ts'
 import { ownersIn, rowsOwnedBy } from './orphans.ts'
 import { PatchSender } from './patches.ts'
+import { StrayMembers } from './stray-members.ts'
 import { planRows, type Plan } from './plan.ts'
 import { ProblemLog } from './problems.ts'
 import { queueGauges, queueObserver } from './queue-metrics.ts'
@@ -40,7 +42,9 @@ export class Kernel<W> implements AsyncDisposable {
   readonly #queue: WorkQueue<OwnerMark>
   readonly #sender: PatchSender
   readonly #answers: Answers<W>
+  readonly #strays: StrayMembers
   readonly #garbage: Garbage
+  #sweepAttempts = 0
   readonly #subscriptions = new DisposableStack()
   /** Keys that existed when this process last looked. */
   readonly #alive = new Set<OwnerMark>()
@@ -85,14 +89,17 @@ export class Kernel<W> implements AsyncDisposable {
       onGone: (owner) => void this.#alive.delete(owner),
       onSent: () => this.#proceed(),
     })
+    const lookup = { rows: database.cache, catalog: this.#catalog }
+    this.#strays = new StrayMembers({ ...lookup, features, memory: this.#memory })
     this.#garbage = new Garbage({
-      rows: database.cache,
-      catalog: this.#catalog,
+      ...lookup,
       adoption: this.#adoption,
+      strays: this.#strays,
       logger,
       metrics,
       release: (owner) => this.#queue.add(owner, 'initial'),
       commit: (plan) => commitPlan(plan, this.#commitOptions),
+      retry: () => this.#sweepLater(),
       ...(options.onOrphansHeld === undefined ? {} : { onHeld: (held) => options.onOrphansHeld?.(held) }),
     })
   }
@@ -103,6 +110,7 @@ export class Kernel<W> implements AsyncDisposable {
     this.#phase = 'started'
     const { database, objects, signals, world } = this.#options
     this.#adoption.rebuild()
+    this.#strays.rebuild()
     this.#subscriptions.use(database.onChange((changes) => this.#onRows(changes)))
     this.#subscriptions.use(database.onState(() => this.#schedule()))
     this.#subscriptions.use(
@@ -174,6 +182,7 @@ export class Kernel<W> implements AsyncDisposable {
     this.#holdBack[Symbol.dispose]()
     this.#subscriptions.dispose()
     this.#queue[Symbol.dispose]()
+    this.#answers.close()
     await this.#round
     await this.#answers.sent()
     this.#announceQuiet()
@@ -275,8 +284,15 @@ export class Kernel<W> implements AsyncDisposable {
       else for (const job of touched) this.#fail(job.owner, error, startedMs, job)
       return
     }
-    const rest = this.#planJobs(touched)
-    this.#inFlight.clear()
+    let rest: Plan
+    try {
+      rest = this.#planJobs(touched)
+    } catch (error) {
+      for (const job of touched) this.#fail(job.owner, error, startedMs, job)
+      return
+    } finally {
+      this.#inFlight.clear()
+    }
     for (const job of touched) {
       if (!rest.touched.has(job.owner) && !rest.held.has(job.owner)) {
         if (this.#drifted.has(job.owner)) this.#healed(job)
@@ -325,8 +341,10 @@ export class Kernel<W> implements AsyncDisposable {
   }
 
   #planJobs(jobs: readonly Job<W>[]): Plan {
+    const planned = jobs.filter((job) => job.desired.hold !== true)
+    const batch = new Batch(planned.map((job) => [job.owner, job.desired]))
     return planRows({
-      wants: jobs.filter((job) => job.desired.hold !== true).map((job) => wantOf(job, this.#memory)),
+      wants: planned.map((job) => wantOf(job, this.#memory, batch)),
       rows: this.#options.database.cache,
       catalog: this.#catalog,
       adoptable: this.#adoption,
@@ -375,13 +393,24 @@ export class Kernel<W> implements AsyncDisposable {
     this.#answers.failed(owner, error, startedMs)
   }
 
+  #sweepLater(): void {
+    if (this.#phase === 'closed') return
+    const { clock, random = Math.random, backoff = kernelDefaults.backoff } = this.#options
+    const timer = clock.setTimer(backoffDelayMs(backoff, this.#sweepAttempts++, random), () => {
+      this.#garbage.lookAgain()
+      this.#schedule()
+    })
+    this.#subscriptions.use(timer)
+  }
+
   #onRows(changes: readonly RowChange[]): void {
     const lookup = { rows: this.#options.database.cache, catalog: this.#catalog }
-    const { drifted, unblocked } = followChanges(changes, {
+    const { drifted, unblocked, hasStrays } = followChanges(changes, {
       ...lookup,
       adoption: this.#adoption,
       memory: this.#memory,
     })
+    if (this.#strays.follow(changes) || hasStrays) this.#garbage.lookAgain()
     for (const owner of drifted) {
       // The second plan after a commit looks at these.
       if (this.#inFlight.has(owner) || findFeature(owner, this.#features) === undefined) continue
@@ -394,6 +423,7 @@ export class Kernel<W> implements AsyncDisposable {
     for (const change of changes) {
       for (const owner of this.#triggers.ofRow(change, this.#options.world)) this.#queue.add(owner, 'live')
     }
+    this.#schedule()
   }
 
   #knownOwners(world: W): ReadonlySet<OwnerMark> {

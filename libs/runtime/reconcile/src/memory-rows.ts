@@ -1,10 +1,11 @@
-import type { Atom, DatabaseSchema, NewValue, RowBase, Uuid, Value } from 'ovsdb-client'
+import type { Atom, DatabaseSchema, NewValue, RowBase, RowChange, Uuid, Value } from 'ovsdb-client'
 import { catalogOf, type Catalog, type Column } from './catalog.ts'
 import { elementsOf, mapOf, type Rows } from './rows.ts'
 import type { Step } from './steps.ts'
 import { asElements, asMap, tokenOf, type Element } from './values.ts'
 
-type Row = Record<string, Value> & RowBase
+/** Never changed in place, so that whoever keeps one keeps a state. */
+type Row = Readonly<Record<string, Value>> & RowBase
 
 /**
  * A database in memory that does what RFC 7047 says about the steps of a plan: named UUIDs, weak references,
@@ -47,8 +48,26 @@ export class MemoryRows implements Rows {
     return this.apply([{ do: 'insert', table, name, columns }]).get(name) ?? ''
   }
 
-  /** Applies the steps as one transaction; answers the ids of inserted rows by name. */
+  /** Makes rows what another database has. */
+  follow(changes: readonly RowChange[]): void {
+    for (const { table, uuid, new: fresh } of changes) {
+      if (fresh === undefined) this.#tables.get(table)?.delete(uuid)
+      else this.#tables.get(table)?.set(uuid, fresh as Row)
+    }
+  }
+
+  /** Applies the steps as one transaction, or nothing; answers the ids of inserted rows by name. */
   apply(steps: readonly Step[]): ReadonlyMap<string, Uuid> {
+    const before = [...this.#tables].map(([table, rows]) => [table, new Map(rows)] as const)
+    try {
+      return this.#applySteps(steps)
+    } catch (error) {
+      for (const [table, rows] of before) this.#tables.set(table, rows)
+      throw error
+    }
+  }
+
+  #applySteps(steps: readonly Step[]): ReadonlyMap<string, Uuid> {
     const named = new Map<string, Uuid>()
     for (const step of steps) if (step.do === 'insert') named.set(step.name, this.#newUuid())
     const plain = (element: Element): Atom =>
@@ -68,7 +87,7 @@ export class MemoryRows implements Rows {
       rows.delete(uuid)
       return
     }
-    const row: Row = { ...rows.get(uuid), _uuid: uuid }
+    const row: Record<string, Value> & RowBase = { ...rows.get(uuid), _uuid: uuid }
     if (step.do === 'insert') {
       for (const [name, column] of columns) row[name] = initialValue(column)
     } else if (!rows.has(uuid)) return
@@ -110,10 +129,11 @@ export class MemoryRows implements Rows {
     for (const [table, rows] of this.#tables) {
       for (const [name, column] of this.#catalog.tables.get(table)?.columns ?? []) {
         if (column.refTable === undefined || column.shape === 'map') continue
-        for (const row of rows.values()) {
+        for (const row of [...rows.values()]) {
           const elements = elementsOf(row, name)
           const kept = elements.filter((element) => keep(element, column))
-          if (kept.length < elements.length) row[name] = stored(column, kept, (element) => element as Atom)
+          if (kept.length === elements.length) continue
+          rows.set(row._uuid, { ...row, [name]: stored(column, kept, (element) => element as Atom) })
         }
       }
     }

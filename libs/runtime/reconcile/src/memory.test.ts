@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { SetMember } from './feature.ts'
-import { Memory } from './memory.ts'
+import { Batch, Memory } from './memory.ts'
 import { kinds, row } from './plan-fixture.ts'
 
 const blue = { kind: 'ls', id: 'blue' }
@@ -15,6 +15,33 @@ it('releases a value when the last key that contributes it stops', () => {
   memory.remember('f/a', nothing, [], true)
   expect(memory.released('f/b', nothing)).toEqual([balancer])
   expect([...memory.contributorsOf('ls/blue', 'load_balancer', { kind: 'lb', id: 'lb' })]).toEqual(['f/b'])
+})
+
+it('releases a value that several keys let go at a time, unless one of them keeps it', () => {
+  const memory = new Memory()
+  const desired = { rows: [], members: [balancer] }
+  for (const owner of ['f/a', 'f/b']) memory.remember(owner, desired, [], true)
+  const both = new Batch([
+    ['f/a', nothing],
+    ['f/b', nothing],
+  ])
+  expect(memory.released('f/a', nothing, both)).toEqual([balancer])
+  const one = new Batch([
+    ['f/a', nothing],
+    ['f/b', desired],
+  ])
+  expect(memory.released('f/a', nothing, one)).toEqual([])
+})
+
+it('does not release a value that another key takes over', () => {
+  const memory = new Memory()
+  const desired = { rows: [], members: [balancer] }
+  memory.remember('f/a', desired, [], true)
+  const batch = new Batch([
+    ['f/a', nothing],
+    ['f/b', desired],
+  ])
+  expect(memory.released('f/a', nothing, batch)).toEqual([])
 })
 
 it('remembers a value until its removal is committed', () => {

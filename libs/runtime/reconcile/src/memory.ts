@@ -10,6 +10,28 @@ interface Known {
   readonly members: readonly SetMember[]
 }
 
+type Contribution = Pick<Desired, 'rows' | 'members'>
+
+/** What the keys that are planned together want. */
+export class Batch {
+  readonly #wanted: ReadonlyMap<OwnerMark, Contribution>
+  #places: ReadonlySet<string> | undefined
+
+  constructor(wanted: Iterable<readonly [OwnerMark, Contribution]>) {
+    this.#wanted = new Map(wanted)
+  }
+
+  has(owner: OwnerMark): boolean {
+    return this.#wanted.has(owner)
+  }
+
+  /** Whether any of the keys contributes the value. */
+  wants(place: string): boolean {
+    this.#places ??= new Set([...this.#wanted.values()].flatMap((one) => [...placesOf(one)]))
+    return this.#places.has(place)
+  }
+}
+
 const unknown: Known = { ids: [], references: [], members: [] }
 
 /**
@@ -37,15 +59,20 @@ export class Memory {
     return this.#contributors.get(placeOf(container, column, value))
   }
 
-  /** Values that the key contributed and does not want any more, as far as no other key contributes them. */
-  released(owner: OwnerMark, desired: Pick<Desired, 'rows' | 'members'>): readonly SetMember[] {
+  /**
+   * Values that the key contributed and does not want any more, as far as no other key does. Of the keys of `batch`
+   * counts what they want now, not what they wanted: they may let a value go together, or hand it over.
+   */
+  released(owner: OwnerMark, desired: Contribution, batch?: Batch): readonly SetMember[] {
     const last = this.#known.get(owner)?.members ?? []
     if (last.length === 0) return []
-    const wanted = new Set(foreignMembers(desired).map(placeOfMember))
+    const wanted = placesOf(desired)
     return last.filter((member) => {
       const place = placeOfMember(member)
-      const others = this.#contributors.get(place)
-      return !wanted.has(place) && [...others].every((other) => other === owner)
+      if (wanted.has(place) || batch?.wants(place) === true) return false
+      return [...this.#contributors.get(place)].every(
+        (other) => other === owner || batch?.has(other) === true,
+      )
     })
   }
 
@@ -55,7 +82,7 @@ export class Memory {
    */
   remember(
     owner: OwnerMark,
-    desired: Pick<Desired, 'rows' | 'members'>,
+    desired: Contribution,
     references: readonly Reference[],
     isSettled: boolean,
   ): void {
@@ -87,7 +114,11 @@ export class Memory {
   }
 }
 
-function foreignMembers({ rows, members }: Pick<Desired, 'rows' | 'members'>): readonly SetMember[] {
+function placesOf(desired: Contribution): ReadonlySet<string> {
+  return new Set(foreignMembers(desired).map(placeOfMember))
+}
+
+function foreignMembers({ rows, members }: Contribution): readonly SetMember[] {
   const own = new Set(rows.map((row) => idMark({ kind: row.kind.name, id: row.id })))
   return members.filter((member): member is SetMember => {
     if (!('of' in member)) return false

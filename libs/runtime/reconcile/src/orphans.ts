@@ -2,6 +2,7 @@ import type { Catalog } from './catalog.ts'
 import { idOf, ownerIndex, ownerOf, parseIdMark, type OwnerMark } from './marks.ts'
 import type { TableRow } from './resolve.ts'
 import type { Rows } from './rows.ts'
+import type { StrayMember, StrayMembers } from './stray-members.ts'
 
 /** More rows than this, and more than a tenth of a kind, are not deleted without asking. */
 const orphanLimit = { rows: 50, share: 0.1 } as const
@@ -58,6 +59,21 @@ export function excessiveDeletions(
     if (some.length <= (total + unmarked) * orphanLimit.share) return []
     const owners = new Set(some.flatMap(({ row }) => ownerOf(row) ?? []))
     return [{ kind, rows: some.length, of: total + unmarked, owners: [...owners].slice(0, 10) }]
+  })
+}
+
+/** Finds the shared columns out of which too much would be taken. They are reported as `kind.column`. */
+export function excessiveRemovals(
+  strays: readonly StrayMember[],
+  all: Pick<StrayMembers, 'count'>,
+): readonly HeldOrphans[] {
+  const byColumn = Map.groupBy(strays, ({ kind, column }) => `${kind}.${column}`)
+  return [...byColumn].flatMap(([name, some]): readonly HeldOrphans[] => {
+    const [first] = some
+    if (first === undefined || some.length <= orphanLimit.rows) return []
+    const total = all.count(first)
+    if (some.length <= total * orphanLimit.share) return []
+    return [{ kind: name, rows: some.length, of: total, owners: [] }]
   })
 }
 

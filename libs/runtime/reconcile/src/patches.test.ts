@@ -1,7 +1,10 @@
-import type { KubeObject } from '@kube-ovn/kube'
+import { KubeInvalidError, type KubeObject } from '@kube-ovn/kube'
+import { kernelMetrics, Registry } from '@kube-ovn/telemetry'
+import { ManualClock } from '@kube-ovn/time'
 import { describe, expect, it } from 'vitest'
 import type { KubePatch } from './feature.ts'
-import { joinPatches, planWrite } from './patches.ts'
+import { MemoryObjects } from './memory-objects.ts'
+import { joinPatches, PatchSender, planWrite } from './patches.ts'
 
 const pods = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true }
 const pod: KubeObject = {
@@ -77,5 +80,68 @@ describe('joinPatches', () => {
       status,
       patch({ name: 'other', merge: {} }),
     ])
+  })
+})
+
+describe('PatchSender', () => {
+  function start(concurrency = 4) {
+    const objects = new MemoryObjects([pods])
+    objects.put(pods, 'shop/web', pod)
+    const metrics = kernelMetrics(new Registry())
+    return { objects, sender: new PatchSender({ objects, metrics, clock: new ManualClock(), concurrency }) }
+  }
+  const label = (name: string, value = '1') => patch({ merge: { metadata: { labels: { [name]: value } } } })
+
+  it('writes an object once for a key that has several patches for it', async () => {
+    const { objects, sender } = start()
+    await sender.send('f/a', 'f', [label('a'), label('b')])
+    expect(objects.writes).toEqual(['patch pods shop/web {"metadata":{"labels":{"a":"1","b":"1"}}}'])
+  })
+
+  it.each([1, 4])(
+    'writes an object once for all keys that are about to, %d at a time',
+    async (concurrency) => {
+      const { objects, sender } = start(concurrency)
+      const status = patch({ subresource: 'status', merge: { status: { phase: 'x' } } })
+      const outcomes = [
+        sender.send('f/a', 'f', [label('a')]),
+        sender.send('f/b', 'f', [label('b'), status]),
+        sender.send('g/c', 'g', [label('c')]),
+      ]
+      expect(await Promise.all(outcomes)).toEqual(['done', 'done', 'done'])
+      expect(objects.writes.sort()).toEqual([
+        'patch pods shop/web {"metadata":{"labels":{"a":"1","b":"1","c":"1"}}}',
+        'patch pods/status shop/web {"status":{"phase":"x"}}',
+      ])
+    },
+  )
+
+  it('lets nobody suffer from what the server does not take of another key', async () => {
+    const { objects, sender } = start()
+    objects.onWrite = (line) => {
+      if (!line.includes('bad')) return
+      const details = { method: 'PATCH', path: '', status: 422, reason: 'Invalid', answer: '', causes: [] }
+      throw new KubeInvalidError('invalid', { ...details, hasName: true })
+    }
+    const good = sender.send('f/a', 'f', [label('a')])
+    const bad = sender.send('f/b', 'f', [label('b', 'bad')])
+    expect(await good).toBe('done')
+    await expect(bad).rejects.toThrow(KubeInvalidError)
+    expect(objects.store(pods)?.get('shop/web')?.metadata.labels).toEqual({ x: '1', a: '1' })
+  })
+
+  it('waits for a write to the same object, and sees what became of it', async () => {
+    const { objects, sender } = start()
+    const [begun, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    objects.onWrite = () => {
+      begun.resolve()
+      return answer.promise
+    }
+    const first = sender.send('f/a', 'f', [label('a')])
+    await begun.promise
+    const second = sender.send('f/b', 'f', [label('a')])
+    answer.resolve()
+    expect(await Promise.all([first, second])).toEqual(['done', 'done'])
+    expect(objects.writes).toHaveLength(1)
   })
 })

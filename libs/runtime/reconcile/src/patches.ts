@@ -11,7 +11,9 @@ import type { Clock } from '@kube-ovn/time'
 import { UnwatchedResourceError } from './errors.ts'
 import type { KubePatch } from './feature.ts'
 import type { OwnerMark } from './marks.ts'
-import { objectKeyOf, resourceKey, type Objects } from './objects.ts'
+import { objectKeyOf, type Objects } from './objects.ts'
+import { PatchLanes, targetOf } from './patch-lanes.ts'
+import { retryOf } from './problems.ts'
 
 /** What is to be sent for a patch. Nothing differs when there is none. */
 export type Write =
@@ -44,7 +46,7 @@ export function planWrite(patch: KubePatch, current: KubeObject | undefined): Wr
 export function joinPatches(patches: readonly KubePatch[]): readonly KubePatch[] {
   const joined = new Map<string, KubePatch>()
   for (const patch of patches) {
-    const target = `${resourceKey(patch.resource)} ${objectKeyOf(patch)} ${patch.subresource ?? ''}`
+    const target = targetOf(patch)
     const before = joined.get(target)
     const merge = before?.merge === undefined ? patch.merge : joinFragments(before.merge, patch.merge ?? {})
     joined.set(target, { ...before, ...patch, ...(merge === undefined ? {} : { merge }) })
@@ -84,9 +86,10 @@ const busyKeys = 4
 /** An API server that has answered nothing for so long no longer sets the pace. */
 const stallMs = 1_000
 
-/** Sends patches: those of a key in order, those of different keys side by side. */
+/** Sends patches: those of a key in order, those of different keys side by side, but one at a time to an object. */
 export class PatchSender {
   readonly #options: PatchSenderOptions
+  readonly #lanes = new PatchLanes()
   readonly #queue: (() => void)[] = []
   #running = 0
   #progressAtMs = 0
@@ -110,15 +113,46 @@ export class PatchSender {
    */
   async send(owner: OwnerMark, feature: string, patches: readonly KubePatch[]): Promise<PatchOutcome> {
     if (this.plan(owner, patches).length === 0) return 'done'
+    const joined = joinPatches(patches)
+    using _announced = this.#lanes.announce(joined)
     await this.#enter()
     try {
       let outcome: PatchOutcome = 'done'
-      for (const patch of patches)
-        if ((await this.#sendOne(owner, feature, patch)) === 'again') outcome = 'again'
+      for (const patch of joined) {
+        const one = await this.#lanes.inTurn(patch, (others) => this.#sendWith(owner, feature, patch, others))
+        if (one === 'again') outcome = 'again'
+      }
       return outcome
     } finally {
       this.#leave()
     }
+  }
+
+  /** Takes along what other keys are about to write to the same object, unless that is what the server refuses. */
+  async #sendWith(
+    owner: OwnerMark,
+    feature: string,
+    patch: KubePatch,
+    others: readonly KubePatch[],
+  ): Promise<PatchOutcome> {
+    const merges = others.map(({ merge }) => merge).filter((merge) => merge !== undefined)
+    const isPlain = patch.remove !== true && this.#current(owner, patch) !== undefined
+    if (!isPlain || merges.length === 0 || this.#differsNot(owner, patch)) {
+      return this.#sendOne(owner, feature, patch)
+    }
+    try {
+      return await this.#sendOne(owner, feature, {
+        ...patch,
+        merge: merges.reduce(joinFragments, patch.merge ?? {}),
+      })
+    } catch (error) {
+      if (retryOf(error) === 'backoff') throw error
+      return this.#sendOne(owner, feature, patch)
+    }
+  }
+
+  #differsNot(owner: OwnerMark, patch: KubePatch): boolean {
+    return planWrite(patch, this.#current(owner, patch)) === undefined
   }
 
   async #sendOne(owner: OwnerMark, feature: string, patch: KubePatch): Promise<PatchOutcome> {

@@ -81,3 +81,15 @@ it('tells the age of the oldest key that is not served', () => {
   queue[Symbol.dispose]()
   expect(queue.isIdle).toBe(true)
 })
+
+it('takes nothing and sets no timer once it is closed', () => {
+  const { clock, queue } = queueWith(1000)
+  queue.add('a', 'live')
+  queue.take(1)
+  queue[Symbol.dispose]()
+  queue.done('a')
+  queue.add('a', 'live')
+  queue.addAfter('b', 500)
+  expect(clock.pendingTimers).toBe(0)
+  expect(queue.hasReady).toBe(false)
+})

@@ -44,6 +44,7 @@ export class WorkQueue<K> implements Disposable {
   readonly #paced = new Map<K, Disposable>()
   readonly #later = new Map<K, Disposable>()
   readonly #takenAtMs = new Map<K, number>()
+  #isClosed = false
 
   constructor(options: QueueOptions<K>) {
     this.#options = options
@@ -52,6 +53,7 @@ export class WorkQueue<K> implements Disposable {
 
   /** Queues a key now, or as soon as its pace allows. A pending retry or recheck is superseded. */
   add(key: K, band: Band): void {
+    if (this.#isClosed) return
     const working = this.#working.get(key)
     if (working !== undefined) {
       working.again = working.again === 'live' ? 'live' : band
@@ -80,7 +82,7 @@ export class WorkQueue<K> implements Disposable {
 
   /** Queues a key after a time, unless it is queued before. Replaces an earlier delay. */
   addAfter(key: K, delayMs: number): void {
-    if (this.#waiting.has(key) || this.#paced.has(key)) return
+    if (this.#isClosed || this.#waiting.has(key) || this.#paced.has(key)) return
     this.#cancel(this.#later, key)
     const timer = this.#clock.setTimer(delayMs, () => {
       this.#later.delete(key)
@@ -144,7 +146,9 @@ export class WorkQueue<K> implements Disposable {
     for (const [key, { sinceMs }] of this.#working) yield [key, nowMs - sinceMs]
   }
 
+  /** Forgets every key, and takes no more. */
   [Symbol.dispose](): void {
+    this.#isClosed = true
     for (const timers of [this.#paced, this.#later]) {
       for (const timer of timers.values()) timer[Symbol.dispose]()
       timers.clear()

@@ -1,0 +1,88 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { expectedRows, expectedWidgets, shownRows } from './simulation/expected.ts'
+import { Player } from './simulation/player.ts'
+import { script } from './simulation/script.ts'
+import { possible, widgets } from './simulation/state.ts'
+
+/** Many more runs, for a night. */
+const isDeep = process.env['KUBE_OVN_DEEP'] === '1'
+
+function foreignRows({ server, foreign }: Player): unknown {
+  return Object.values(server.rows.dump()).flatMap((table) =>
+    Object.values(table).filter(({ _uuid }) => foreign.has(_uuid)),
+  )
+}
+
+function widgetsOf({ objects }: Player): readonly string[] {
+  return [...(objects.store(widgets)?.values() ?? [])]
+    .map(({ metadata }) => JSON.stringify([metadata.name, metadata.labels]))
+    .sort()
+}
+
+describe('Kernel', () => {
+  it(
+    'makes the database and the objects what is wanted, whatever happens on the way',
+    { timeout: isDeep ? 3_600_000 : 120_000 },
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(script, async ({ scenes, last, ...rest }) => {
+          const { layout } = rest
+          const final = possible(last)
+          await using player = new Player(rest, final)
+          const foreign = foreignRows(player)
+          for (const scene of scenes) await player.play(scene)
+          await player.rest(final)
+
+          expect(shownRows(player.server.rows)).toEqual(expectedRows(final, layout))
+          expect(widgetsOf(player)).toEqual(expectedWidgets(final, layout))
+          expect(foreignRows(player)).toEqual(foreign)
+          const { steps, writes, failed } = player.kernel.recomputeAll()
+          expect({ steps, writes, failed: [...failed] }).toEqual({ steps: [], writes: [], failed: [] })
+          expect(player.logger.lines.filter(({ level }) => level === 'error')).toEqual([])
+
+          const before = [player.server.transactions, player.objects.writes.length]
+          await player.restart()
+          await player.rest(final)
+          expect([player.server.transactions, player.objects.writes.length]).toEqual(before)
+        }),
+        { numRuns: isDeep ? 20_000 : 100 },
+      )
+    },
+  )
+
+  const nobody = {
+    switches: {},
+    ports: {},
+    groups: {},
+    balancers: {},
+    attached: {},
+    alsoAttached: {},
+    hasDhcp: false,
+    option: undefined,
+  }
+
+  it('lets no key suffer from another that the database refuses', { timeout: 120_000 }, async () => {
+    const poison = fc.subarray(['a', 'b', 'c', 'd', 'e'], { minLength: 1 })
+    await fc.assert(
+      fc.asyncProperty(script, poison, async ({ layout, order, last }, poisoned) => {
+        const isJoint = { ...layout.isJoint, port: false }
+        const interruptions = { transact: [], committed: [], patch: [], patched: [] }
+        const good = possible(last)
+        const bad = Object.entries(good.ports).map(([name, port]) => {
+          const isBad = port !== undefined && poisoned.includes(name)
+          return [name, isBad ? { ...port, addresses: ['bad'] } : port] as const
+        })
+        const without = bad.map(([name, port]) => [name, port?.addresses[0] === 'bad' ? undefined : port])
+        await using player = new Player({ layout: { ...layout, isJoint }, order, interruptions }, nobody)
+        await player.play({ do: 'world', state: { ...good, ports: Object.fromEntries(bad) } })
+        expect(shownRows(player.server.rows)).toEqual(
+          expectedRows({ ...good, ports: Object.fromEntries(without) }, { ...layout, isJoint }),
+        )
+        await player.rest(good)
+        expect(shownRows(player.server.rows)).toEqual(expectedRows(good, { ...layout, isJoint }))
+      }),
+      { numRuns: isDeep ? 5_000 : 40 },
+    )
+  })
+})

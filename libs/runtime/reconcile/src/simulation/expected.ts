@@ -1,0 +1,71 @@
+import type { RowBase } from 'ovsdb-client'
+import { Adoption } from '../adoption.ts'
+import { catalogOf } from '../catalog.ts'
+import { idOf, ownerMark, ownerOf } from '../marks.ts'
+import { MemoryRows } from '../memory-rows.ts'
+import { planRows } from '../plan.ts'
+import { schema } from '../plan-fixture.ts'
+import { mapOf } from '../rows.ts'
+import { featuresOf, keysOf, widgetOf, type Layout, type State } from './state.ts'
+
+/** Rows of ours as text, with marks in the place of row ids. Elements that are rows of strangers are left out. */
+export function shownRows(rows: MemoryRows): readonly string[] {
+  const names = new Map<string, string>()
+  const all = Object.keys(schema.tables).flatMap((table) => [...rows.scan(table)])
+  for (const row of all) if (ownerOf(row) !== undefined) names.set(row._uuid, `@${idOf(row)}`)
+  const strangers = new Set(all.map(({ _uuid }) => _uuid).filter((uuid) => !names.has(uuid)))
+  const shown = (value: unknown): unknown =>
+    Array.isArray(value)
+      ? value
+          .filter((atom) => !strangers.has(atom as string))
+          .map((atom: unknown) => names.get(String(atom)) ?? String(atom))
+          .sort((a, b) => (a < b ? -1 : 1))
+      : typeof value === 'string'
+        ? (names.get(value) ?? value)
+        : value
+  const lines = all.filter((row) => names.has(row._uuid)).map((row) => showRow(row, shown))
+  const options = [...rows.scan('NB_Global')].map((row) => `global ${JSON.stringify(mapOf(row, 'options'))}`)
+  return [...lines, ...options].sort()
+}
+
+function showRow(row: RowBase, shown: (value: unknown) => unknown): string {
+  const columns = Object.entries(row)
+    .filter(([name]) => name !== '_uuid')
+    .map(([name, value]: [string, unknown]): [string, unknown] => [name, sortedKeys(shown(value))])
+  return JSON.stringify(sortedKeys(Object.fromEntries(columns)))
+}
+
+function sortedKeys(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/** What the database holds when every key has what it wants, and nothing ever went wrong. */
+export function expectedRows(state: State, layout: Layout): readonly string[] {
+  const rows = new MemoryRows(schema)
+  rows.insert('NB_Global', {})
+  const features = featuresOf(layout)
+  const catalog = catalogOf(schema, features)
+  const wants = features.flatMap(({ name, kinds, memberships = [] }) =>
+    [...keysOf(state, layout, name)].map(([key, desired]) => ({
+      owner: ownerMark(name, key),
+      kinds,
+      memberships,
+      desired,
+      released: [],
+    })),
+  )
+  const adoptable = new Adoption(catalog, rows)
+  rows.apply(planRows({ wants, rows, catalog, adoptable }).steps)
+  return shownRows(rows)
+}
+
+/** Names and contents of the objects in which the keys write down their state. */
+export function expectedWidgets(state: State, layout: Layout): readonly string[] {
+  return featuresOf(layout)
+    .flatMap(({ name }) =>
+      [...keysOf(state, layout, name)].map(([key, desired]) => widgetOf(name, key, desired)),
+    )
+    .map(({ metadata }) => JSON.stringify([metadata.name, metadata.labels]))
+    .sort()
+}

@@ -1,0 +1,263 @@
+import type { KubeObject, Resource } from '@kube-ovn/kube'
+import type { RowKind } from '@kube-ovn/ovn-names'
+import fc from 'fast-check'
+import { nothing, type Desired, type Feature, type Member, type OwnedRow } from '../feature.ts'
+import { kinds as plain, row } from '../plan-fixture.ts'
+
+const switchNames = ['blue', 'red', 'green']
+const portNames = ['a', 'b', 'c', 'd', 'e']
+const groupNames = ['g', 'h']
+const balancerNames = ['l', 'm']
+
+export const kinds = {
+  ls: { ...plain.ls, exactMaps: ['other_config'] },
+  lsp: { ...plain.lsp, exactMaps: ['options'] },
+  pg: plain.pg,
+  lb: plain.lb,
+  // Its only row needs no name to be known by.
+  dhcp: { ...plain.dhcp, identify: (row) => (row.external_ids['vendor'] === 'kube-ovn' ? 'd' : undefined) },
+} as const satisfies Record<string, RowKind>
+
+interface PortState {
+  readonly on: string
+  readonly addresses: readonly string[]
+  readonly options: Readonly<Record<string, string>>
+  readonly groups: readonly string[]
+  readonly hasDhcp: boolean
+}
+
+interface BalancerState {
+  readonly vips: Readonly<Record<string, string>>
+}
+
+/** What users ask for. */
+export interface State {
+  readonly switches: Readonly<Record<string, Readonly<Record<string, string>> | undefined>>
+  readonly ports: Readonly<Record<string, PortState | undefined>>
+  readonly groups: Readonly<Record<string, true | undefined>>
+  readonly balancers: Readonly<Record<string, BalancerState | undefined>>
+  /** Switches to which balancers are attached, by two that do so independently of each other. */
+  readonly attached: Readonly<Record<string, readonly string[]>>
+  readonly alsoAttached: Readonly<Record<string, readonly string[]>>
+  readonly hasDhcp: boolean
+  readonly option: string | undefined
+}
+
+const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
+const each = <T>(names: readonly string[], arbitrary: fc.Arbitrary<T>) =>
+  fc.record(Object.fromEntries(names.map((name) => [name, arbitrary])))
+const smallMap = fc.dictionary(fc.constantFrom('k', 'l', 'm'), fc.constantFrom('1', '2'), { maxKeys: 3 })
+
+export const state: fc.Arbitrary<State> = fc.record({
+  switches: each(switchNames, maybe(smallMap)),
+  ports: each(
+    portNames,
+    maybe(
+      fc.record({
+        on: fc.constantFrom(...switchNames),
+        addresses: fc.subarray(['x', 'y', 'z']),
+        options: smallMap,
+        groups: fc.subarray(groupNames),
+        hasDhcp: fc.boolean(),
+      }),
+    ),
+  ),
+  groups: each(groupNames, fc.constantFrom(true as const, undefined)),
+  balancers: each(balancerNames, maybe(fc.record({ vips: smallMap }))),
+  attached: each(balancerNames, fc.subarray(switchNames)),
+  alsoAttached: each(balancerNames, fc.subarray(switchNames)),
+  hasDhcp: fc.boolean(),
+  option: fc.constantFrom('1', '2', undefined),
+})
+
+/** The same without what cannot be: a key is held, and keeps what it had, while a row that it refers to is missing. */
+export function possible(given: State): State {
+  const { switches, groups, hasDhcp } = given
+  const existing = (names: readonly string[]) => names.filter((name) => switches[name] !== undefined)
+  const attachable = (attached: State['attached']) => mapValues(attached, existing)
+  return {
+    ...given,
+    ports: mapValues(given.ports, (port) => {
+      if (port === undefined || switches[port.on] === undefined) return undefined
+      const joined = port.groups.filter((name) => groups[name] === true)
+      return { ...port, groups: joined, hasDhcp: port.hasDhcp && hasDhcp }
+    }),
+    attached: attachable(given.attached),
+    alsoAttached: attachable(given.alsoAttached),
+  }
+}
+
+function mapValues<T, U>(record: Readonly<Record<string, T>>, change: (value: T) => U): Record<string, U> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]))
+}
+
+/** What a part of the state amounts to: a share of some key's desired state. */
+interface Share {
+  readonly role: Role
+  readonly name: string
+  readonly rows: readonly OwnedRow[]
+  readonly members: readonly Member[]
+}
+
+const roles = ['switch', 'port', 'group', 'balancer', 'attach', 'also', 'dhcp', 'global'] as const
+type Role = (typeof roles)[number]
+
+const kindsOfRole: Readonly<Partial<Record<Role, RowKind>>> = {
+  switch: kinds.ls,
+  port: kinds.lsp,
+  group: kinds.pg,
+  balancer: kinds.lb,
+  dhcp: kinds.dhcp,
+}
+
+/** Which features there are, and what is a key: each thing by itself, or all of a role together. */
+export interface Layout {
+  readonly featureOf: Readonly<Record<Role, number>>
+  readonly isJoint: Readonly<Record<Role, boolean>>
+}
+
+function perRole<T>(arbitrary: (role: Role) => fc.Arbitrary<T>): fc.Arbitrary<Record<Role, T>> {
+  const entries = roles.map((role): [Role, fc.Arbitrary<T>] => [role, arbitrary(role)])
+  return fc.record(Object.fromEntries(entries) as Record<Role, fc.Arbitrary<T>>)
+}
+
+export const layout: fc.Arbitrary<Layout> = fc.record({
+  // A membership is for a feature's own rows or for those of others: whoever attaches has no balancers.
+  featureOf: perRole((role) =>
+    role === 'attach' || role === 'also' ? fc.nat(1) : fc.integer({ min: 2, max: 4 }),
+  ),
+  isJoint: perRole(() => fc.boolean()),
+})
+
+function member(
+  kind: string,
+  id: string,
+  column: string,
+  value: readonly [kind: string, id: string],
+): Member {
+  return { of: { kind, id }, column, value: { kind: value[0], id: value[1] } }
+}
+
+function sharesOf(given: State): readonly Share[] {
+  const shares: Share[] = []
+  function share(role: Role, name: string, rows: readonly OwnedRow[], members: readonly Member[] = []): void {
+    shares.push({ role, name, rows, members })
+  }
+  for (const [name, config] of Object.entries(given.switches)) {
+    if (config !== undefined) share('switch', name, [row(kinds.ls, name, { other_config: config })])
+  }
+  for (const [name, port] of Object.entries(given.ports)) {
+    if (port === undefined) continue
+    const dhcpv4_options = port.hasDhcp ? { kind: 'dhcp', id: 'd' } : undefined
+    const columns = { addresses: port.addresses, options: port.options, dhcpv4_options }
+    const joined = port.groups.map((group) => member('pg', group, 'ports', ['lsp', name]))
+    const home = member('ls', port.on, 'ports', ['lsp', name])
+    share('port', name, [row(kinds.lsp, name, columns)], [home, ...joined])
+  }
+  for (const [name, isThere] of Object.entries(given.groups)) {
+    if (isThere === true) share('group', name, [row(kinds.pg, name)])
+  }
+  for (const [name, balancer] of Object.entries(given.balancers)) {
+    if (balancer !== undefined) share('balancer', name, [row(kinds.lb, name, { vips: balancer.vips })])
+  }
+  for (const role of ['attach', 'also'] as const) {
+    const attached = role === 'attach' ? given.attached : given.alsoAttached
+    for (const [name, switches] of Object.entries(attached)) {
+      const members = switches.map((one) => member('ls', one, 'load_balancer', ['lb', name]))
+      if (members.length > 0) share(role, name, [], members)
+    }
+  }
+  if (given.hasDhcp) share('dhcp', 'd', [{ kind: kinds.dhcp, id: 'd', columns: { cidr: '10.0.0.0/24' } }])
+  share(
+    'global',
+    'option',
+    [],
+    [{ singleton: 'NB_Global', column: 'options', key: 'k', value: given.option }],
+  )
+  return shares
+}
+
+function featureName(index: number): string {
+  return `f${index}`
+}
+
+/** What each key of a feature wants. */
+export function keysOf(
+  given: State,
+  { featureOf, isJoint }: Layout,
+  feature: string,
+): ReadonlyMap<string, Desired> {
+  const keys = new Map<string, Desired>()
+  for (const { role, name, rows, members } of sharesOf(given)) {
+    if (featureName(featureOf[role]) !== feature) continue
+    const key = isJoint[role] ? role : `${role}/${name}`
+    const before = keys.get(key) ?? nothing
+    keys.set(key, { ...before, rows: [...before.rows, ...rows], members: [...before.members, ...members] })
+  }
+  return keys
+}
+
+export const widgets: Resource = {
+  group: 'test',
+  version: 'v1',
+  kind: 'Widget',
+  plural: 'widgets',
+  namespaced: false,
+}
+
+/** The world of the features: what users ask for at this moment. */
+export interface SimulatedWorld {
+  state: State
+  readonly layout: Layout
+}
+
+/** The object in which a key writes down what it was reconciled to. */
+export function widgetOf(feature: string, key: string, { rows, members }: Desired): KubeObject {
+  const name = `${feature}.${key.replace('/', '.')}`
+  const rest = rows.map(({ kind, id, columns }) => [kind.name, id, columns])
+  return { metadata: { name, uid: name, labels: { last: JSON.stringify([rest, members]) } } }
+}
+
+/** The features that a layout has, as a random but lasting choice. */
+export function featuresOf(layoutOfAll: Layout): readonly Feature<string, Desired, SimulatedWorld>[] {
+  const names = new Set(roles.map((role) => featureName(layoutOfAll.featureOf[role])))
+  return [...names].sort().map((name) => featureOf(name, layoutOfAll))
+}
+
+function featureOf(name: string, ofAll: Layout): Feature<string, Desired, SimulatedWorld> {
+  const own = roles.filter((role) => featureName(ofAll.featureOf[role]) === name)
+  const attaches = own.includes('attach') || own.includes('also')
+  return {
+    name,
+    kinds: own.flatMap((role) => kindsOfRole[role] ?? []),
+    memberships: [
+      ...(own.includes('port')
+        ? [
+            { kind: 'ls', column: 'ports' },
+            { kind: 'pg', column: 'ports' },
+          ]
+        : []),
+      ...(attaches ? [{ kind: 'ls', column: 'load_balancer' }] : []),
+    ],
+    triggers: [
+      { on: 'signal', signal: name, keys: (key) => [key] },
+      {
+        on: 'object',
+        resource: widgets,
+        keys(change) {
+          const [feature, ...key] = change.key.split('.')
+          return feature === name ? [key.join('/')] : []
+        },
+      },
+    ],
+    initialKeys: (world) => keysOf(world.state, ofAll, name).keys(),
+    observe: (key, world) => keysOf(world.state, ofAll, name).get(key),
+    desired(key, wanted) {
+      const object = widgetOf(name, key, wanted ?? nothing)
+      const patch = { resource: widgets, name: object.metadata.name }
+      if (wanted === undefined) return { ...nothing, patches: [{ ...patch, remove: true }] }
+      const { labels = {} } = object.metadata
+      return { ...wanted, patches: [{ ...patch, create: object, merge: { metadata: { labels } } }] }
+    },
+  }
+}

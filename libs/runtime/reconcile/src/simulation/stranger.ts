@@ -1,0 +1,97 @@
+import type { RowBase } from 'ovsdb-client'
+import { idOf, markColumn, ownerOf } from '../marks.ts'
+import type { MemoryRows } from '../memory-rows.ts'
+import { mapOf } from '../rows.ts'
+import type { Step } from '../steps.ts'
+import type { Vandalism } from './script.ts'
+import type { SimulatedServer } from './simulated-server.ts'
+
+const foreignPort = 'foreign-port'
+
+/** Adds rows of somebody else, some of which look like ours; answers their ids. */
+export function addForeignRows(rows: MemoryRows): ReadonlySet<string> {
+  const ids = rows.apply([
+    {
+      do: 'insert',
+      table: 'Logical_Switch_Port',
+      name: 'p',
+      columns: { name: foreignPort, external_ids: { own: '1' } },
+    },
+    { do: 'insert', table: 'Logical_Switch', name: 's', columns: { name: 'blue', ports: [{ named: 'p' }] } },
+    { do: 'insert', table: 'Port_Group', name: 'g', columns: { name: 'g', ports: [{ named: 'p' }] } },
+    { do: 'insert', table: 'Load_Balancer', name: 'l', columns: { name: 'l', vips: { a: 'b' } } },
+  ])
+  return new Set(ids.values())
+}
+
+const tables = [
+  'Logical_Switch',
+  'Logical_Switch_Port',
+  'Port_Group',
+  'Load_Balancer',
+  'DHCP_Options',
+] as const
+type Table = (typeof tables)[number]
+
+interface Victim {
+  readonly table: Table
+  readonly row: RowBase
+}
+
+/** Does something to a row that is not a stranger's. */
+export function actAsStranger(
+  server: SimulatedServer,
+  { how, draw }: { readonly how: Vandalism; readonly draw: number },
+  foreign: ReadonlySet<string>,
+): void {
+  const victims = tables.flatMap((table) =>
+    [...server.rows.scan(table)].filter(({ _uuid }) => !foreign.has(_uuid)).map((row) => ({ table, row })),
+  )
+  const victim = victims[draw % Math.max(1, victims.length)]
+  const other = victims[(draw * 7 + 1) % Math.max(1, victims.length)]
+  if (victim === undefined || other === undefined) return
+  const steps = vandalise(how, victim, other, server.rows)
+  if (steps.length > 0) server.apply(steps)
+}
+
+function vandalise(how: Vandalism, { table, row }: Victim, other: Victim, rows: MemoryRows): readonly Step[] {
+  const at = { table, uuid: row._uuid }
+  const ids = mapOf(row, markColumn)
+  switch (how) {
+    case 'clear':
+      return table === 'DHCP_Options' ? [] : [{ do: 'update', ...at, columns: { name: 'changed' } }]
+    case 'delete':
+      return table === 'Logical_Switch_Port' ? [] : [{ do: 'delete', ...at }]
+    case 'empty':
+      return table === 'Logical_Switch'
+        ? [{ do: 'update', ...at, columns: { ports: [], load_balancer: [] } }]
+        : table === 'Port_Group'
+          ? [{ do: 'update', ...at, columns: { ports: [] } }]
+          : []
+    case 'unmark':
+      return [{ do: 'update', ...at, columns: { [markColumn]: { vendor: 'kube-ovn' } } }]
+    case 'misown': {
+      const owner = ownerOf(other.row)
+      return owner === undefined
+        ? []
+        : [{ do: 'update', ...at, columns: { [markColumn]: { ...ids, owner } } }]
+    }
+    case 'mislabel': {
+      const id = idOf(other.row)
+      return other.table !== table || id === undefined
+        ? []
+        : [{ do: 'update', ...at, columns: { [markColumn]: { ...ids, id } } }]
+    }
+    case 'copy':
+      // A port lives by a reference, and options have no name.
+      return table === 'Logical_Switch_Port' || table === 'DHCP_Options'
+        ? []
+        : [{ do: 'insert', table, name: 'copy', columns: { name: 'copy', [markColumn]: ids } }]
+    case 'join': {
+      const [port] = rows.find('Logical_Switch_Port', 'name', foreignPort)
+      return table === 'Port_Group' && port !== undefined
+        ? [{ do: 'mutate', ...at, mutations: [['ports', 'insert', [port._uuid]]] }]
+        : []
+    }
+  }
+}

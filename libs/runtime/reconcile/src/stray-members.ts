@@ -1,0 +1,166 @@
+import type { Atom, RowBase, RowChange, Uuid } from 'ovsdb-client'
+import type { Catalog } from './catalog.ts'
+import { Edits } from './edits.ts'
+import type { Membership } from './feature.ts'
+import { featureOf, idOf, ownerOf, parseIdMark, type IdMark, type OwnerMark } from './marks.ts'
+import type { Memory } from './memory.ts'
+import { elementsOf, type Rows } from './rows.ts'
+import type { RowOutcome, Step } from './steps.ts'
+
+/** A row of ours in a set of ours, which no key put there. */
+export interface StrayMember {
+  readonly kind: string
+  readonly table: string
+  readonly container: Uuid
+  readonly containerId: IdMark
+  readonly column: string
+  readonly value: Atom
+}
+
+/** A shared column into which features put rows of other features. */
+interface OpenColumn {
+  readonly kind: string
+  readonly table: string
+  readonly column: string
+  readonly refTable: string
+  /** Features that put something there: their own rows, of which they know themselves, or those of others. */
+  readonly contributors: ReadonlySet<string>
+}
+
+interface StrayMembersOptions {
+  readonly features: readonly { readonly name: string; readonly memberships?: readonly Membership[] }[]
+  readonly catalog: Catalog
+  readonly rows: Rows
+  readonly memory: Memory
+}
+
+/**
+ * Finds what keys put into sets in an earlier life of the process, and do not want any more.
+ *
+ * Such a value carries no mark of who contributed it. So every value is suspected that comes into a set, and
+ * cleared or convicted when all keys have said what they want. Rows of strangers and plain values are never suspected.
+ */
+export class StrayMembers {
+  readonly #catalog: Catalog
+  readonly #rows: Rows
+  readonly #memory: Memory
+  readonly #columnsOfTable = new Map<string, OpenColumn[]>()
+  readonly #suspects = new Map<string, StrayMember>()
+
+  constructor({ features, catalog, rows, memory }: StrayMembersOptions) {
+    this.#catalog = catalog
+    this.#rows = rows
+    this.#memory = memory
+    for (const { name: kind, table, shared } of catalog.kinds.values()) {
+      for (const column of shared) {
+        const refTable = catalog.tables.get(table)?.columns.get(column)?.refTable
+        if (refTable === undefined) continue
+        const declares = (one: Membership) => one.kind === kind && one.column === column
+        const contributors = new Set(
+          features.filter(({ memberships = [] }) => memberships.some(declares)).map(({ name }) => name),
+        )
+        const takesOthers = [...catalog.tablesOfFeature].some(
+          ([name, tables]) => tables.has(refTable) && !contributors.has(name),
+        )
+        if (contributors.size === 0 || !takesOthers) continue
+        const open = { kind, table, column, refTable, contributors }
+        this.#columnsOfTable.set(table, [...(this.#columnsOfTable.get(table) ?? []), open])
+      }
+    }
+  }
+
+  /** Suspects everything that is there. */
+  rebuild(): void {
+    for (const table of this.#columnsOfTable.keys()) {
+      for (const row of this.#rows.scan(table)) this.#suspect(table, undefined, row)
+    }
+  }
+
+  /** Suspects what came into a set; answers whether there was anything. */
+  follow(changes: readonly RowChange[]): boolean {
+    const before = this.#suspects.size
+    for (const { table, old, new: fresh } of changes) {
+      if (fresh !== undefined && this.#columnsOfTable.has(table)) this.#suspect(table, old, fresh)
+    }
+    return this.#suspects.size > before
+  }
+
+  /** Values that nobody wants, of those on whose contributors all is known. Others are kept in mind, or cleared. */
+  find(isSettled: (feature: string) => boolean): readonly StrayMember[] {
+    const strays: StrayMember[] = []
+    for (const [place, suspect] of this.#suspects) {
+      const column = this.#openColumn(suspect)
+      const value = this.#ownedValue(suspect, column)
+      if (value === undefined) this.#suspects.delete(place)
+      else if ([...column.contributors].every(isSettled)) {
+        const contributors = this.#memory.contributorsOf(suspect.containerId, suspect.column, value)
+        if (contributors.size === 0) strays.push(suspect)
+        else this.#suspects.delete(place)
+      }
+    }
+    return strays
+  }
+
+  /** How many values the columns of these strays have in all, by `kind.column`. */
+  count({ table, kind, column }: StrayMember): number {
+    let total = 0
+    for (const row of this.#rows.scan(table)) {
+      if (parseIdMark(idOf(row) ?? '')?.kind === kind) total += elementsOf(row, column).length
+    }
+    return total
+  }
+
+  #suspect(table: string, old: RowBase | undefined, row: RowBase): void {
+    const containerId = ownerOf(row) === undefined ? undefined : idOf(row)
+    const kind = containerId === undefined ? undefined : parseIdMark(containerId)?.kind
+    if (containerId === undefined || kind === undefined) return
+    // A row that has become another one brings along what it held.
+    const isSame = old !== undefined && ownerOf(old) !== undefined && idOf(old) === containerId
+    for (const open of this.#columnsOfTable.get(table) ?? []) {
+      if (open.kind !== kind) continue
+      const had = new Set(isSame ? elementsOf(old, open.column) : [])
+      for (const value of elementsOf(row, open.column)) {
+        if (had.has(value)) continue
+        const place = `${row._uuid} ${open.column} ${value}`
+        this.#suspects.set(place, {
+          kind,
+          table,
+          container: row._uuid,
+          containerId,
+          column: open.column,
+          value,
+        })
+      }
+    }
+  }
+
+  #openColumn({ table, kind, column }: StrayMember): OpenColumn {
+    const found = this.#columnsOfTable.get(table)?.find((one) => one.kind === kind && one.column === column)
+    return found ?? { kind, table, column, refTable: '', contributors: new Set() }
+  }
+
+  /** The value as a row of ours, if it still is one, is still there, and is not there by its own feature's doing. */
+  #ownedValue({ table, container, column, value }: StrayMember, { refTable, contributors }: OpenColumn) {
+    const row = this.#rows.get(table, container)
+    if (row === undefined || !elementsOf(row, column).includes(value)) return undefined
+    const member = this.#rows.get(refTable, String(value))
+    const owner = member === undefined ? undefined : ownerOf(member)
+    if (member === undefined || owner === undefined || contributors.has(featureOf(owner))) return undefined
+    if (this.#catalog.tablesOfFeature.get(featureOf(owner))?.has(refTable) !== true) return undefined
+    return parseIdMark(idOf(member) ?? '')
+  }
+}
+
+/** Takes values out of their sets. */
+export function planMemberRemoval(
+  strays: readonly StrayMember[],
+  owner: OwnerMark,
+): { readonly steps: readonly Step[]; readonly outcomes: readonly RowOutcome[] } {
+  const edits = new Edits()
+  const outcomes = new Map<Uuid, RowOutcome>()
+  for (const { table, container, containerId, column, value } of strays) {
+    edits.delete(table, container, column, value)
+    outcomes.set(container, { outcome: 'updated', owner, id: containerId, table, columns: [column] })
+  }
+  return { steps: edits.steps(), outcomes: [...outcomes.values()] }
+}
