@@ -1,4 +1,5 @@
 import { cniAdd } from './cni-add.ts'
+import { ovsdbSync } from './ovsdb-sync.ts'
 import { podCost } from './pod-cost.ts'
 import { podReady } from './pod-ready.ts'
 
@@ -16,4 +17,4 @@ export interface Benchmark {
   run(): Promise<BenchmarkResult>
 }
 
-export const benchmarks: readonly Benchmark[] = [podCost, cniAdd, podReady]
+export const benchmarks: readonly Benchmark[] = [podCost, cniAdd, podReady, ovsdbSync]
