@@ -1,5 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { controlFeatures, createWorld, forkWorld, restoreWorld } from '@kube-ovn/features-control'
+import {
+  controlFeatures,
+  createWorld,
+  forkWorld,
+  OrphanConfirmation,
+  restoreWorld,
+} from '@kube-ovn/features-control'
 import type { ControlSettings } from '@kube-ovn/features-control'
 import type { EventRecorder, KubeClient } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
@@ -59,6 +65,14 @@ export async function lead(
     randomBytes,
   })
   restoreWorld(world, log)
+  const confirmation = stack.use(
+    new OrphanConfirmation({
+      vpc: settings.clusterRouter,
+      vpcs: informers.vpcs,
+      record: (event) => record(options.recorder, event),
+      confirm: (token) => kernel.confirmOrphans(token),
+    }),
+  )
   const kernel = new Kernel({
     features: controlFeatures,
     world,
@@ -75,9 +89,11 @@ export async function lead(
     clock: systemClock,
     logger: log,
     metrics: options.metrics,
+    onOrphansHeld: (held) => confirmation.held(held),
   })
   stack.use(kernel)
   kernel.start()
+  confirmation.start()
   onKernel(kernel)
   stack.defer(() => onKernel(undefined))
   log.info('leading', { ms: Math.round(systemClock.monotonic() - startedMs) })

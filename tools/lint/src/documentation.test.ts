@@ -8,6 +8,7 @@ import {
   nodeAnnotations,
   nodeLabel,
   podAnnotations,
+  vpcAnnotations,
 } from '@kube-ovn/annotations'
 import { controlFeatures } from '@kube-ovn/features-control'
 import { describe, expect, it } from 'vitest'
@@ -65,6 +66,7 @@ describe('docs/reference/annotations.md', () => {
     { title: 'Pod', keys: Object.values(podAnnotations()).map(({ key }: { readonly key: string }) => key) },
     { title: 'Namespace', keys: Object.values(namespaceAnnotations).map(({ key }) => key) },
     { title: 'Node', keys: Object.values(nodeAnnotations).map(({ key }) => key) },
+    { title: 'Vpc', keys: Object.values(vpcAnnotations).map(({ key }) => key) },
     { title: 'Labels', keys: [...Object.values(ipLabel), ...Object.values(nodeLabel)] },
     { title: 'Finalizers', keys: [controllerFinalizer, deprecatedControllerFinalizer] },
   ]

@@ -1,6 +1,7 @@
 export { controlFeatures } from './features.ts'
 export { createWorld, forkWorld, type WorldParts } from './live-world.ts'
 export { northboundTables } from './northbound-tables.ts'
+export { OrphanConfirmation } from './orphans/confirmation.ts'
 export { restoreWorld } from './restore/restore-world.ts'
 export type { BuiltInSubnet, ControlSettings } from './settings.ts'
 export { watched, type WatchedStores } from './watched.ts'

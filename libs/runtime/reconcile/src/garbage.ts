@@ -9,7 +9,8 @@ import {
   excessiveRemovals,
   kindMarkOf,
   rowsOwnedBy,
-  type HeldOrphans,
+  tokenOf,
+  type HeldDeletion,
 } from './orphans.ts'
 import { planRemoval, type Plan } from './plan.ts'
 import { retryOf } from './problems.ts'
@@ -29,7 +30,7 @@ interface GarbageOptions {
   readonly commit: (plan: Pick<Plan, 'steps' | 'outcomes'>) => Promise<number>
   /** Lets {@link Garbage.lookAgain} be called after a while. */
   readonly retry: () => void
-  readonly onHeld?: (held: readonly HeldOrphans[]) => void
+  readonly onHeld?: (held: HeldDeletion | undefined) => void
 }
 
 type Doomed = TableRow & { readonly kind: string }
@@ -46,8 +47,8 @@ export class Garbage {
   readonly #released = new Set<OwnerMark>()
   /** Keys, by feature, of which it is not known yet which rows they want. */
   readonly #failing = new MultiMap<string, OwnerMark>()
-  #heldText = ''
-  #isConfirmed = false
+  #heldToken: string | undefined
+  #confirmedToken: string | undefined
   #hasNews = true
 
   constructor(options: GarbageOptions) {
@@ -89,8 +90,10 @@ export class Garbage {
     this.#hasNews = true
   }
 
-  confirm(): void {
-    this.#isConfirmed = true
+  /** Lets the deletion of this name go ahead, whether it is held already or will be. */
+  confirm(token: string): void {
+    if (token === this.#confirmedToken) return
+    this.#confirmedToken = token
     this.#hasNews = true
   }
 
@@ -102,21 +105,23 @@ export class Garbage {
       rowsOwnedBy(owner, rows, catalog).map((one): Doomed => ({ ...one, kind: kindMarkOf(one.row) ?? '' })),
     )
     const members = strays.find((feature) => this.#isSettled(feature))
-    const excessive = this.#isConfirmed
-      ? []
-      : [
-          ...excessiveDeletions([...orphaned, ...leftOver], rows, catalog),
-          ...excessiveRemovals(members, strays),
-        ]
-    this.#report(excessive)
-    if (excessive.length > 0) return
-    this.#isConfirmed = false
+    const held = this.#heldOf([...orphaned, ...leftOver], members)
+    this.#report(held)
+    if (held !== undefined) return
     for (const owner of this.#orphans) {
       this.#released.add(owner)
       release(owner)
     }
     this.#orphans.clear()
     await this.#sweep(leftOver, members)
+  }
+
+  #heldOf(doomed: readonly Doomed[], members: readonly StrayMember[]): HeldDeletion | undefined {
+    const { rows, catalog, strays } = this.#options
+    const kinds = [...excessiveDeletions(doomed, rows, catalog), ...excessiveRemovals(members, strays)]
+    if (kinds.length === 0) return undefined
+    const token = tokenOf(doomed, members)
+    return token === this.#confirmedToken ? undefined : { token, kinds }
   }
 
   #isSettled(feature: string): boolean {
@@ -150,14 +155,13 @@ export class Garbage {
     }
   }
 
-  #report(held: readonly HeldOrphans[]): void {
-    const text = held.map(({ kind, rows }) => `${kind}=${rows}`).join(' ')
-    if (text === this.#heldText) return
-    this.#heldText = text
+  #report(held: HeldDeletion | undefined): void {
+    if (held?.token === this.#heldToken) return
+    this.#heldToken = held?.token
     const { logger, metrics, onHeld } = this.#options
-    metrics.orphansHeld(new Map(held.map(({ kind, rows }) => [kind, rows])))
-    for (const { kind, rows, of, owners } of held) {
-      logger.error('deletion of rows without object held', { kind, rows, of, owners })
+    metrics.orphansHeld(new Map(held?.kinds.map(({ kind, rows }) => [kind, rows])))
+    for (const { kind, rows, of, owners } of held?.kinds ?? []) {
+      logger.error('deletion of rows without object held', { kind, rows, of, owners, token: held?.token })
     }
     onHeld?.(held)
   }

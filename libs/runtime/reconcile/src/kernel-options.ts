@@ -5,7 +5,7 @@ import type { DatabaseSchema } from 'ovsdb-client'
 import type { Database } from './database.ts'
 import type { Feature, Key } from './feature.ts'
 import type { Objects } from './objects.ts'
-import type { HeldOrphans } from './orphans.ts'
+import type { HeldDeletion } from './orphans.ts'
 import type { Signals } from './signals.ts'
 
 export interface KernelOptions<W> {
@@ -30,7 +30,7 @@ export interface KernelOptions<W> {
   /** Keys that have a request to the API server under way at a time. */
   readonly patchConcurrency?: number
   /** Told when deletions are held back until {@link Kernel.confirmOrphans}; with nothing when none are any more. */
-  onOrphansHeld?(held: readonly HeldOrphans[]): void
+  onOrphansHeld?(held: HeldDeletion | undefined): void
 }
 
 export const kernelDefaults = {

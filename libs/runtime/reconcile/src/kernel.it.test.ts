@@ -1,6 +1,7 @@
 import { startNorthbound, type Northbound } from '@kube-ovn/testing-ovsdb'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { emptySettings, startProcess } from './kernel-fixture.ts'
+import type { HeldDeletion } from './orphans.ts'
 
 let northbound: Northbound
 beforeAll(async () => {
@@ -146,16 +147,20 @@ it('holds a mass deletion of orphans until it is confirmed', async () => {
   }
   world.ports.clear()
   const before = await northbound.transactions()
-  const held: unknown[] = []
+  const held: (HeldDeletion | undefined)[] = []
   await using process = await startProcess(northbound, world, {
     onOrphansHeld: (some) => void held.push(some),
   })
-  expect(held).toMatchObject([[{ kind: 'lsp', rows: 60, of: 60 }]])
+  expect(held).toMatchObject([{ kinds: [{ kind: 'lsp', rows: 60, of: 60 }] }])
   expect(await northbound.transactions()).toBe(before)
-  process.kernel.confirmOrphans()
+  process.kernel.confirmOrphans('of another deletion')
+  await process.kernel.quiet()
+  expect(await northbound.transactions()).toBe(before)
+  process.kernel.confirmOrphans(held[0]?.token ?? '')
   await process.kernel.quiet()
   expect(await show()).toEqual(['blue: '])
-  expect(held.at(-1)).toEqual([])
+  expect(held.at(-1)).toBeUndefined()
+  expect(held).toHaveLength(2)
 })
 
 it('goes on after the server was away', async () => {

@@ -152,9 +152,9 @@ export class Kernel<W> implements AsyncDisposable {
     return this.#queue.oldestMs
   }
 
-  /** Lets the deletions that were held back go ahead. */
-  confirmOrphans(): void {
-    this.#garbage.confirm()
+  /** Lets the deletion of this token go ahead, if it is the one that is held back, or as soon as it is. */
+  confirmOrphans(token: string): void {
+    this.#garbage.confirm(token)
     this.#schedule()
   }
 

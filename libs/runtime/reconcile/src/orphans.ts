@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Catalog } from './catalog.ts'
 import { idOf, ownerIndex, ownerOf, parseIdMark, type OwnerMark } from './marks.ts'
 import type { TableRow } from './resolve.ts'
@@ -6,6 +7,14 @@ import type { StrayMember, StrayMembers } from './stray-members.ts'
 
 /** More rows than this, and more than a tenth of a kind, are not deleted without asking. */
 const orphanLimit = { rows: 50, share: 0.1 } as const
+
+/** A deletion that waits for an operator. */
+export interface HeldDeletion {
+  /** Names exactly what would be deleted, so that a confirmation of this is none of anything else. */
+  readonly token: string
+  /** The kinds of which it would be too much, at least one. */
+  readonly kinds: readonly HeldOrphans[]
+}
 
 /** Rows whose object this process never saw, and that are too many to be deleted without a confirmation. */
 export interface HeldOrphans {
@@ -75,6 +84,16 @@ export function excessiveRemovals(
     if (some.length <= total * orphanLimit.share) return []
     return [{ kind: name, rows: some.length, of: total, owners: [] }]
   })
+}
+
+/** Names a deletion by what goes: row ids are never used again, so neither is the name. */
+export function tokenOf(doomed: readonly TableRow[], strays: readonly StrayMember[]): string {
+  const names = [
+    ...doomed.map(({ row }) => row._uuid),
+    ...strays.map(({ container, column, value }) => `${container} ${column} ${value}`),
+  ]
+  const hash = createHash('sha256').update([...new Set(names)].sort().join('\n'))
+  return hash.digest('hex').slice(0, 12)
 }
 
 export function kindMarkOf(row: Parameters<typeof idOf>[0]): string | undefined {

@@ -10,6 +10,7 @@ import { OvsdbClient } from 'ovsdb-client'
 import { controlFeatures } from '../features.ts'
 import { createWorld, forkWorld } from '../live-world.ts'
 import { northboundTables } from '../northbound-tables.ts'
+import { OrphanConfirmation } from '../orphans/confirmation.ts'
 import { restoreWorld } from '../restore/restore-world.ts'
 import type { ControlSettings } from '../settings.ts'
 import type { ControlWorld } from '../world.ts'
@@ -94,7 +95,15 @@ export class Controller implements AsyncDisposable {
       randomBytes,
     })
     restoreWorld(world, logger)
-    const kernel = stack.use(
+    const confirmation = stack.use(
+      new OrphanConfirmation({
+        vpc: world.settings.clusterRouter,
+        vpcs: objects.vpcs,
+        record: (event) => recorder.record(event),
+        confirm: (token) => kernel.confirmOrphans(token),
+      }),
+    )
+    const kernel: Kernel<ControlWorld> = stack.use(
       new Kernel({
         features: controlFeatures,
         world,
@@ -110,9 +119,11 @@ export class Controller implements AsyncDisposable {
         clock,
         logger,
         metrics: kernelMetrics(new Registry()),
+        onOrphansHeld: (held) => confirmation.held(held),
       }),
     )
     kernel.start()
+    confirmation.start()
     return new Controller({ kernel, world, logger, northbound, objects, recorder, stack: stack.move() })
   }
 

@@ -1,5 +1,6 @@
 import { Informer, listAll, objectKey } from '@kube-ovn/kube'
 import type { KubeClient } from '@kube-ovn/kube'
+import type { Vpc } from '@kube-ovn/kube-api'
 import type { Logger } from '@kube-ovn/log'
 import { systemClock } from '@kube-ovn/process'
 import type { AnyInformer } from '@kube-ovn/reconcile'
@@ -15,6 +16,7 @@ export interface WatchedObjectsOptions {
 export class WatchedObjects implements AsyncDisposable {
   readonly stores: WatchedStores
   readonly informers: readonly AnyInformer[]
+  readonly vpcs: Informer<Vpc>
   readonly #observer: KubeClient
   readonly #stack: AsyncDisposableStack
   #changes = 0
@@ -23,11 +25,13 @@ export class WatchedObjects implements AsyncDisposable {
   private constructor(
     stores: WatchedStores,
     informers: readonly AnyInformer[],
+    vpcs: Informer<Vpc>,
     observer: KubeClient,
     stack: AsyncDisposableStack,
   ) {
     this.stores = stores
     this.informers = informers
+    this.vpcs = vpcs
     this.#observer = observer
     this.#stack = stack
     for (const informer of informers) informer.onChange(() => this.#changed())
@@ -53,7 +57,7 @@ export class WatchedObjects implements AsyncDisposable {
       vpcs: vpcs.store,
       ips: ips.store,
     }
-    return new WatchedObjects(stores, informers, observer, stack.move())
+    return new WatchedObjects(stores, informers, vpcs, observer, stack.move())
   }
 
   /** How many changes were seen so far. */
