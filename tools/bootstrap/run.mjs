@@ -20,7 +20,8 @@ async function main([name, ...args]) {
     throw new BootstrapError(`Unknown command ${name}; known: ${Object.keys(commands).join(', ')}`)
   if (process.platform !== 'linux')
     throw new BootstrapError('This needs Linux: the network under test is Linux')
-  const needsContainers = command.containers && !args.includes('--list')
+  // The row types are generated from schemas of Debian's packages, which a container fetches on request.
+  const needsContainers = (command.containers && !args.includes('--list')) || args.includes('--fetch')
   await Promise.all([prepareWorkspace(), needsContainers ? prepareContainers() : undefined])
   if (needsContainers && command.kubernetes) await ensureGoPrograms()
   if (needsContainers && command.images) await runProgram(commands.images.main, [])

@@ -14,5 +14,6 @@ export const commands = {
   golden: { main: 'tools/golden/src/main.ts', containers: true, kubernetes: true },
   build: { main: 'tools/images/src/build.ts' },
   images: { main: 'tools/images/src/main.ts', containers: true },
+  generate: { main: 'tools/generate/src/main.ts' },
   check: { main: 'tools/run/src/check.ts' },
 }

@@ -1,8 +1,9 @@
 /**
  * Writes everything that is generated.
  *
- *     node tools/generate/src/main.ts            write
- *     node tools/generate/src/main.ts --check    exit 1 when a generated file is stale
+ *     npm run generate               write what is stale
+ *     npm run generate -- --check    exit 1 when a generated file is stale
+ *     npm run generate -- --fetch    take the .ovsschema files from Debian's packages first (Docker)
  */
 import './ovsdb/main.ts'
 import './crds/main.ts'

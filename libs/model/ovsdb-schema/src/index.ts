@@ -1,3 +1,5 @@
+export { ovnIcNorthboundSchema, type OvnIcNorthbound } from './generated/ovn-ic-northbound.ts'
+export { ovnIcSouthboundSchema, type OvnIcSouthbound } from './generated/ovn-ic-southbound.ts'
 export { ovnNorthboundSchema, type OvnNorthbound } from './generated/ovn-northbound.ts'
 export { ovnSouthboundSchema, type OvnSouthbound } from './generated/ovn-southbound.ts'
 export { openVswitchSchema, type OpenVswitch } from './generated/open-vswitch.ts'

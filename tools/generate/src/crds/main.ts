@@ -6,17 +6,15 @@
  */
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import { parseArgs } from 'node:util'
 import { definitions } from '@kube-ovn/kube-api'
 import { format, resolveConfig } from 'prettier'
 import { renderManifest } from './manifest.ts'
 import { renderIndex, renderPage } from './page.ts'
+import { flags } from '../flags.ts'
 
 const root = join(import.meta.dirname, '../../../..')
 const manifests = join(root, 'helm/kube-ovn/crds')
 const pages = join(root, 'docs/reference/crds')
-
-const { values: flags } = parseArgs({ options: { check: { type: 'boolean' } } })
 
 const wanted = new Map<string, string>([
   [join(pages, 'index.md'), await pretty(renderIndex(definitions), 'index.md')],
@@ -30,7 +28,7 @@ for (const definition of definitions) {
 for (const [path, text] of wanted) {
   const present = await readFile(path, 'utf8').catch(() => undefined)
   if (present === text) continue
-  if (flags.check === true) {
+  if (flags.check) {
     stale(path)
   } else {
     await mkdir(join(path, '..'), { recursive: true })
@@ -43,7 +41,7 @@ for (const directory of [manifests, pages]) {
   for (const name of await readdir(directory).catch(() => [])) {
     const path = join(directory, name)
     if (wanted.has(path)) continue
-    if (flags.check === true) {
+    if (flags.check) {
       stale(path)
     } else {
       await rm(path)

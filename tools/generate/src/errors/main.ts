@@ -6,15 +6,13 @@
  */
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { format, resolveConfig } from 'prettier'
 import { errorClasses } from './error-classes.ts'
 import { renderErrors, type ErrorSection } from './page.ts'
+import { flags } from '../flags.ts'
 
 const root = join(import.meta.dirname, '../../../..')
 const page = 'docs/reference/errors.md'
-
-const { values: flags } = parseArgs({ options: { check: { type: 'boolean' } } })
 
 const sections = readSections()
 for (const problem of problems(sections)) fail(problem)
@@ -23,7 +21,7 @@ const text = await format(renderErrors(sections), {
   parser: 'markdown',
 })
 if (!isCurrent(text)) {
-  if (flags.check === true) {
+  if (flags.check) {
     fail(`${page} is stale: run node tools/generate/src/errors/main.ts`)
   } else {
     writeFileSync(join(root, page), text)

@@ -32,4 +32,18 @@ export const databases: readonly SchemaSource[] = [
     tablesType: 'OpenVswitch',
     schemaConstant: 'openVswitchSchema',
   },
+  {
+    schemaFile: 'ovn-ic-nb.ovsschema',
+    packagedPath: '/usr/share/ovn/ovn-ic-nb.ovsschema',
+    outputFile: 'ovn-ic-northbound.ts',
+    tablesType: 'OvnIcNorthbound',
+    schemaConstant: 'ovnIcNorthboundSchema',
+  },
+  {
+    schemaFile: 'ovn-ic-sb.ovsschema',
+    packagedPath: '/usr/share/ovn/ovn-ic-sb.ovsschema',
+    outputFile: 'ovn-ic-southbound.ts',
+    tablesType: 'OvnIcSouthbound',
+    schemaConstant: 'ovnIcSouthboundSchema',
+  },
 ]

@@ -9,7 +9,7 @@ const run = promisify(execFile)
 
 const dockerfile = `FROM debian:trixie-slim
 RUN apt-get update \\
- && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends ovn-central openvswitch-switch \\
+ && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends ovn-central ovn-ic-db openvswitch-switch \\
  && rm -rf /var/lib/apt/lists/*
 `
 

@@ -7,24 +7,22 @@
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { format, resolveConfig } from 'prettier'
 import { databases, type SchemaSource } from './databases.ts'
 import { fetchPackagedSchemas } from './fetch.ts'
 import { renderDatabase, type Schema } from './render.ts'
+import { flags } from '../flags.ts'
 
 const library = join(import.meta.dirname, '../../../../libs/model/ovsdb-schema')
 
-const { values: flags } = parseArgs({ options: { check: { type: 'boolean' }, fetch: { type: 'boolean' } } })
-
-if (flags.fetch === true) await fetchPackagedSchemas(databases, join(library, 'schemas'))
+if (flags.fetch) await fetchPackagedSchemas(databases, join(library, 'schemas'))
 
 for (const source of databases) {
   const path = join(library, 'src/generated', source.outputFile)
   const wanted = await generate(source, path)
   const present = await readFile(path, 'utf8').catch(() => undefined)
   if (wanted === present) continue
-  if (flags.check === true) {
+  if (flags.check) {
     console.error(`${path} is stale: run node tools/generate/src/ovsdb/main.ts`)
     process.exitCode = 1
   } else {

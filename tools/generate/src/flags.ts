@@ -1,0 +1,6 @@
+import { parseArgs } from 'node:util'
+
+/** What the generators are told on the command line: to write nothing, to get what they work from first. */
+export const { values: flags } = parseArgs({
+  options: { check: { type: 'boolean', default: false }, fetch: { type: 'boolean', default: false } },
+})
