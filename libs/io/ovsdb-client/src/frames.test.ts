@@ -63,6 +63,27 @@ describe('JsonFrames', () => {
     expect(messagesIn([Buffer.from('[9007199254740993]')], new JsonFrames(parseExactly))).toEqual([[9007199254740993n]]) // prettier-ignore
   })
 
+  it('finds messages in any bytes, or refuses them', () => {
+    const jsonLike = fc
+      .array(fc.constantFrom(...'{ } [ ] , : " \\ 0 a'.split(' '), ' ', 'é'))
+      .map((all) => all.join(''))
+    const bytes = fc.oneof(
+      fc.uint8Array().map((all) => Buffer.from(all)),
+      jsonLike.map((text) => Buffer.from(text)),
+    )
+    fc.assert(
+      fc.property(bytes, fc.array(fc.nat(), { maxLength: 5 }), (all, places) => {
+        const frames = new JsonFrames(JSON.parse)
+        try {
+          for (const message of messagesIn(cut(all, places), frames)) expect(message).toBeTypeOf('object')
+        } catch (error) {
+          expect(error).toBeInstanceOf(ProtocolError)
+        }
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
   it.each([
     'HTTP/1.1 400 Bad Request',
     '{}{}x',

@@ -81,7 +81,7 @@ const methods = ['monitor_cond_since', 'monitor_cond', 'monitor'] as const
 export type MonitorMethod = (typeof methods)[number]
 
 /** The contents that a monitor starts with. */
-export interface InitialContents {
+interface InitialContents {
   /** Whether `updates` is what came after the transaction that was asked about; else it is everything. */
   readonly isResumed: boolean
   readonly contents: Contents

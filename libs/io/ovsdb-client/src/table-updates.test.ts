@@ -35,11 +35,11 @@ const indexes = ['name', 'age', 'foods', 'tags:keeper']
 
 function zoo(updates: TableUpdates = {}): RowCache<Zoo> {
   const cache = new RowCache<Zoo>([layoutTable(schema, 'Animal', { indexes })])
-  update(cache, updates)
+  change(cache, updates)
   return cache
 }
 
-function update(cache: RowCache<Zoo>, updates: TableUpdates): readonly RowDifference[] {
+function change(cache: RowCache<Zoo>, updates: TableUpdates): readonly RowDifference[] {
   return applyAll(new IncomingUpdate(cache), updates)
 }
 
@@ -60,16 +60,38 @@ describe('IncomingUpdate', () => {
     const cache = zoo({ Animal: { a: { initial: leo } } })
     const old = cache.get('Animal', 'a')
     const modify = { age: 4, foods: ['set', ['meat', 'hay']] }
-    const [change] = update(cache, { Animal: { a: { modify } } })
-    expect(change?.old).toBe(old)
-    expect(change?.new).toEqual({ ...old, age: 4, foods: ['fish', 'hay'] })
-    expect(change?.new?.['tags']).toBe(old?.tags)
+    const [changed] = change(cache, { Animal: { a: { modify } } })
+    expect(changed?.old).toBe(old)
+    expect(changed?.new).toEqual({ ...old, age: 4, foods: ['fish', 'hay'] })
+    expect(changed?.new?.['tags']).toBe(old?.tags)
     expect(old?.age).toBeUndefined()
+  })
+
+  it('tells which elements joined or left a set', () => {
+    const cache = zoo({ Animal: { a: { initial: leo } } })
+    const modify = { name: 'Leon', foods: ['set', ['meat', 'hay']] }
+    const [changed] = change(cache, { Animal: { a: { modify } } })
+    expect(changed?.elements).toEqual(new Map([['foods', ['hay', 'meat']]]))
+  })
+
+  it('gives the rows of a table one shape, whatever columns were sent, and shares what is empty', () => {
+    const cache = zoo({
+      Animal: {
+        a: { initial: leo },
+        b: { initial: { tags: leo.tags, age: 1 } },
+        c: { insert: {} },
+        d: { insert: { name: 'Di' } },
+      },
+    })
+    change(cache, { Animal: { b: { modify: { foods: leo.foods, name: 'Bo' } } } })
+    const rows = [...cache.scan('Animal')]
+    for (const animal of rows) expect(Object.keys(animal)).toEqual(['_uuid', 'name', 'age', 'foods', 'tags'])
+    expect(cache.get('Animal', 'c')?.foods).toBe(cache.get('Animal', 'd')?.foods)
   })
 
   it('finds nothing changed in a row that is sent again', () => {
     const cache = zoo({ Animal: { a: { insert: leo } } })
-    expect(update(cache, { Animal: { a: { insert: leo } } })).toEqual([])
+    expect(change(cache, { Animal: { a: { insert: leo } } })).toEqual([])
   })
 
   it.each<TableUpdates>([
@@ -79,13 +101,13 @@ describe('IncomingUpdate', () => {
     { Animal: { b: { insert: leo }, a: { insert: { name: 7 } } } },
   ])('refuses %j and changes nothing', (updates) => {
     const cache = zoo()
-    expect(() => update(cache, updates)).toThrow(ProtocolError)
+    expect(() => change(cache, updates)).toThrow(ProtocolError)
     expect(cache.count('Animal')).toBe(0)
   })
 
   it('refuses a modification of a column that is not monitored', () => {
     const cache = zoo({ Animal: { a: { insert: leo } } })
-    expect(() => update(cache, { Animal: { a: { modify: { colour: 'red' } } } })).toThrow(ProtocolError)
+    expect(() => change(cache, { Animal: { a: { modify: { colour: 'red' } } } })).toThrow(ProtocolError)
   })
 })
 
@@ -109,6 +131,26 @@ describe('IncomingDump', () => {
   })
 })
 
+describe('rows that arrive in parts', () => {
+  it('are in the cache when all are there, or not at all', () => {
+    const cache = zoo({ Animal: { a: { initial: leo } } })
+    const before = cache.get('Animal', 'a')
+    for (const incoming of [new IncomingDump(cache), new IncomingUpdate(cache)]) {
+      incoming.take('Animal', { b: { insert: { name: 'Bo' } } })
+      expect(() => incoming.take('Animal', { c: { insert: { name: 7 } } })).toThrow(ProtocolError)
+    }
+    const incoming = new IncomingDump(cache)
+    incoming.take('Animal', { a: { initial: { name: 'Leon' } } })
+    incoming.take('Animal', { b: { initial: { name: 'Bo' } } })
+    expect([...cache.scan('Animal')]).toEqual([before])
+    expect(cache.find('Animal', 'name', 'Bo')).toEqual([])
+    incoming.apply()
+    expect([...cache.scan('Animal')].map(({ name }) => name)).toEqual(['Leon', 'Bo'])
+    expect(cache.find('Animal', 'name', 'Bo')).toHaveLength(1)
+    expect(cache.find('Animal', 'tags:keeper', 'Ann')).toEqual([])
+  })
+})
+
 describe('indexes', () => {
   it('agree with a full scan after any changes', () => {
     const word = fc.constantFrom('x', 'y', 'z')
@@ -120,12 +162,19 @@ describe('indexes', () => {
         .dictionary(fc.constantFrom('keeper', 'other'), word)
         .map((tags) => ['map', Object.entries(tags)]),
     })
-    const step = fc.record({ uuid: fc.constantFrom('a', 'b', 'c', 'd'), row: fc.option(row) })
+    const update = fc.oneof(
+      row.map((insert) => ({ insert })),
+      fc.constant({ delete: null }),
+      // A set whose elements are those that join or leave.
+      row.map(({ name, foods }) => ({ modify: { name, foods } })),
+    )
+    const step = fc.record({ uuid: fc.constantFrom('a', 'b', 'c', 'd'), rowUpdate: update })
     fc.assert(
       fc.property(fc.array(step), (steps) => {
         const cache = zoo()
-        for (const { uuid, row: wire } of steps) {
-          update(cache, { Animal: { [uuid]: wire === null ? { delete: null } : { insert: wire } } })
+        for (const { uuid, rowUpdate } of steps) {
+          if ('modify' in rowUpdate && cache.get('Animal', uuid) === undefined) continue
+          change(cache, { Animal: { [uuid]: rowUpdate } })
         }
         const matching = (test: (animal: Animal) => boolean): readonly Animal[] =>
           [...cache.scan('Animal')].filter(test)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { mapOf, type ColumnType } from './column-type.ts'
 import type { Atom, Value } from './types.ts'
-import { applyDifference, compareAtoms, compareSets, sameValue } from './value.ts'
+import { applyDifference, compareAtoms, compareSets, hasElement, sameValue } from './value.ts'
 
 const setType: ColumnType = { shape: 'set', atom: 'integer', isOptional: true }
 const mapType: ColumnType = {
@@ -74,6 +74,14 @@ describe('sameValue', () => {
     expect(sameValue(a, b)).toBe(false)
     expect(sameValue(b, a)).toBe(false)
   })
+})
+
+it('hasElement tells what is in a set', () => {
+  fc.assert(
+    fc.property(sets, (set) => {
+      for (let atom = -1; atom <= 21; atom++) expect(hasElement(set, atom)).toBe(set.includes(atom))
+    }),
+  )
 })
 
 it('compareSets visits each atom that only one set contains', () => {

@@ -41,6 +41,11 @@ export function applyDifference(type: ColumnType, old: Value, difference: Value)
   )
 }
 
+/** Tells whether a set, ascending as rows have it, has an element: that takes sixteen comparisons with a set of 50,000. */
+export function hasElement(set: readonly Atom[], element: Atom): boolean {
+  return set[placeOf(set, element, 0)] === element
+}
+
 /**
  * Puts into an ascending set what an ascending difference has and the set has not, and takes out the rest of it.
  *
@@ -49,7 +54,8 @@ export function applyDifference(type: ColumnType, old: Value, difference: Value)
 function symmetricDifference(set: readonly Atom[], difference: readonly Atom[]): readonly Atom[] {
   if (difference.length === 0) return set
   // Known to be large enough: an array that grows would be copied several times.
-  const result = new Array<Atom | undefined>(set.length + difference.length)
+  const result: (Atom | undefined)[] = []
+  result.length = set.length + difference.length
   let length = 0
   let from = 0
   for (const atom of difference) {
