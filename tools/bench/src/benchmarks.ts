@@ -1,5 +1,11 @@
+import { burst } from './burst.ts'
 import { cniAdd } from './cni-add.ts'
+import { drift } from './drift.ts'
+import { kernelGrowth } from './kernel-growth.ts'
+import { kernelIdle } from './kernel-idle.ts'
+import { kernelRestart } from './kernel-restart.ts'
 import { ovsdbSync } from './ovsdb-sync.ts'
+import { ovsdbWrite } from './ovsdb-write.ts'
 import { podCost } from './pod-cost.ts'
 import { podReady } from './pod-ready.ts'
 
@@ -17,4 +23,15 @@ export interface Benchmark {
   run(): Promise<BenchmarkResult>
 }
 
-export const benchmarks: readonly Benchmark[] = [podCost, cniAdd, podReady, ovsdbSync]
+export const benchmarks: readonly Benchmark[] = [
+  podCost,
+  cniAdd,
+  podReady,
+  ovsdbSync,
+  ovsdbWrite,
+  kernelIdle,
+  kernelRestart,
+  kernelGrowth,
+  burst,
+  drift,
+]

@@ -1,0 +1,150 @@
+import { randomBytes } from 'node:crypto'
+import { controlFeatures, createWorld, forkWorld, restoreWorld, watched } from '@kube-ovn/features-control'
+import type { ControlSettings, ControlWorld } from '@kube-ovn/features-control'
+import { IndexedStore, objectKey } from '@kube-ovn/kube'
+import type { KubeObject, Namespace, Node, ObjectChange, Pod, Resource, Store } from '@kube-ovn/kube'
+import type { Ip, Subnet, Vpc } from '@kube-ovn/kube-api'
+import { silentLogger } from '@kube-ovn/log'
+import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
+import { systemClock } from '@kube-ovn/process'
+import { Kernel, Signals, type Database, type Objects } from '@kube-ovn/reconcile'
+import { kernelMetrics, Registry } from '@kube-ovn/telemetry'
+import type { Cache } from 'ovsdb-client'
+
+const settings: ControlSettings = {
+  clusterRouter: 'ovn-cluster',
+  defaultSubnet: {
+    name: 'ovn-default',
+    cidrBlock: '10.16.0.0/16,fd00:10:16::/112',
+    gateway: '',
+    excludeIps: [],
+    disableGatewayCheck: false,
+  },
+  nodeSwitch: { name: 'join', cidrBlock: '100.64.0.0/16,fd00:100:64::/112', gateway: '', excludeIps: [] },
+  enableLb: true,
+  podNicType: 'veth-pair',
+  nodeLocalDns: [],
+  skipConntrackDstCidrs: '',
+  lsDnatModDlDst: true,
+  lsCtSkipDstLportIps: true,
+  apiServerAddress: undefined,
+  version: 'v1.17.0',
+}
+
+/** A store, whatever the type of its objects: it is only given objects of its own resource. */
+interface AnyStore extends Store<KubeObject> {
+  put(key: string, object: KubeObject): void
+  delete(key: string): void
+}
+
+type Listener = Parameters<Objects['onChange']>[0]
+
+/**
+ * The controller's features and kernel on objects in memory.
+ *
+ * It is for what is about the Northbound alone: writes to the API server are taken at once, so that they do not count.
+ */
+export class MemoryCluster implements AsyncDisposable {
+  readonly kernel: Kernel<ControlWorld>
+  readonly #stores: ReadonlyMap<string, AnyStore>
+  readonly #listeners = new Set<Listener>()
+
+  constructor(database: Database & { readonly cache: Cache<OvnNorthbound> }) {
+    const stores = {
+      pods: new IndexedStore<Pod>(),
+      nodes: new IndexedStore<Node>(),
+      namespaces: new IndexedStore<Namespace>(),
+      subnets: new IndexedStore<Subnet>(),
+      vpcs: new IndexedStore<Vpc>(),
+      ips: new IndexedStore<Ip>(watched.ips.indexes),
+    }
+    this.#stores = new Map<string, AnyStore>([
+      [keyOf(watched.pods.resource), stores.pods],
+      [keyOf(watched.nodes.resource), stores.nodes],
+      [keyOf(watched.namespaces.resource), stores.namespaces],
+      [keyOf(watched.subnets.resource), stores.subnets],
+      [keyOf(watched.vpcs.resource), stores.vpcs],
+      [keyOf(watched.ips.resource), stores.ips],
+    ])
+    const signals = new Signals()
+    const world = createWorld({
+      settings,
+      stores,
+      northbound: database.cache,
+      signals,
+      clock: systemClock,
+      randomBytes,
+    })
+    restoreWorld(world, silentLogger)
+    this.kernel = new Kernel({
+      features: controlFeatures,
+      world,
+      forkWorld,
+      database,
+      schema: ovnNorthboundSchema,
+      objects: this.#objects(Object.values(watched).map(({ resource }) => resource)),
+      signals,
+      clock: systemClock,
+      logger: silentLogger,
+      metrics: kernelMetrics(new Registry()),
+    })
+  }
+
+  /** Takes in the next state of an object, as from a watch. */
+  put(resource: Resource, object: KubeObject): void {
+    const key = objectKey(object)
+    const store = this.#stores.get(keyOf(resource))
+    const old = store?.get(key)
+    store?.put(key, object)
+    this.#tell(resource, { key, old, new: object, initial: false })
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.kernel[Symbol.asyncDispose]()
+  }
+
+  #tell(resource: Resource, change: ObjectChange): void {
+    for (const listener of this.#listeners) listener(resource, change)
+  }
+
+  #objects(resources: readonly Resource[]): Objects {
+    const find = (resource: Resource, name: { namespace?: string; name: string }): KubeObject | undefined =>
+      this.#stores.get(keyOf(resource))?.get(objectKey({ metadata: name } as KubeObject))
+    return {
+      resources,
+      store: (resource) => this.#stores.get(keyOf(resource)),
+      onChange: (listener) => {
+        this.#listeners.add(listener)
+        return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
+      },
+      create: async (resource, object) => this.put(resource, object),
+      patch: async (resource, name, patch) => {
+        const object = find(resource, name)
+        if (object !== undefined) this.put(resource, patched(object, patch) as KubeObject)
+      },
+      remove: async (resource, name) => {
+        const old = find(resource, name)
+        if (old === undefined) return
+        this.#stores.get(keyOf(resource))?.delete(objectKey(old))
+        this.#tell(resource, { key: objectKey(old), old, new: undefined, initial: false })
+      },
+      refresh: async () => undefined,
+      record: () => undefined,
+    }
+  }
+}
+
+function keyOf({ plural, group }: Resource): string {
+  return `${plural}.${group}`
+}
+
+/** Applies a merge patch (RFC 7386). */
+function patched(target: unknown, patch: unknown): unknown {
+  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch
+  const result: Record<string, unknown> = typeof target === 'object' && target !== null ? { ...target } : {}
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete result[key]
+    else result[key] = patched(result[key], value)
+  }
+  return result
+}

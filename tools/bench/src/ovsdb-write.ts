@@ -1,0 +1,135 @@
+import { northboundTables } from '@kube-ovn/features-control'
+import { namespaces, nodes, pods } from '@kube-ovn/kube'
+import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
+import type { Database } from '@kube-ovn/reconcile'
+import { namespace, node, pod } from '@kube-ovn/testing-builders'
+import { startNorthbound } from '@kube-ovn/testing-ovsdb'
+import { OvsdbClient, type Operation, type OperationResult } from 'ovsdb-client'
+import type { Benchmark, BenchmarkResult } from './benchmarks.ts'
+import { MemoryCluster } from './memory-cluster.ts'
+import { rounded } from './statistics.ts'
+
+const nodeCount = 100
+const podCount = 10_000
+const switchSize = 50_000
+
+/** Rows of pods, committed by the kernel and by a writer that has nothing to find out. */
+export const ovsdbWrite: Benchmark = {
+  name: 'ovsdb-write',
+  summary: "the kernel's rate of committing pods, in that of a bare writer of the same transactions",
+  async run(): Promise<BenchmarkResult> {
+    const alone = await compare(0)
+    const crowded = await compare(switchSize - podCount)
+    return {
+      value: rounded(alone.bareSeconds / alone.kernelSeconds),
+      unit: 'ratio',
+      at50000: rounded(crowded.bareSeconds / crowded.kernelSeconds),
+      podsPerSecond: rounded(podCount / alone.kernelSeconds),
+      podsPerSecondAt50000: rounded(podCount / crowded.kernelSeconds),
+      transactions: alone.transactions,
+    }
+  },
+}
+
+interface Comparison {
+  readonly kernelSeconds: number
+  readonly bareSeconds: number
+  readonly transactions: number
+}
+
+/** Has the kernel commit pods, then sends what it sent to an empty database. */
+async function compare(podsBefore: number): Promise<Comparison> {
+  const before: Transaction[] = []
+  const measured: Transaction[] = []
+  const kernelSeconds = await withNorthbound(async (client) => {
+    const record = { to: before }
+    await using cluster = new MemoryCluster(recording(client, record))
+    cluster.kernel.start()
+    cluster.put(namespaces, namespace())
+    for (let index = 0; index < nodeCount; index++) {
+      cluster.put(nodes, node({ name: `node-${index}`, addresses: [`172.18.0.${index + 2}`] }))
+    }
+    await cluster.kernel.quiet()
+    await putPods(cluster, 0, podsBefore)
+    record.to = measured
+    return await seconds(() => putPods(cluster, podsBefore, podCount))
+  })
+  const bareSeconds = await withNorthbound(async (client) => {
+    await replay(client, before)
+    return await seconds(() => replay(client, measured))
+  })
+  const result = { kernelSeconds, bareSeconds, transactions: measured.length }
+  console.log(`${podCount} pods beside ${podsBefore}`, result)
+  return result
+}
+
+type Transaction = readonly Operation[]
+
+async function withNorthbound<T>(act: (client: OvsdbClient<OvnNorthbound>) => Promise<T>): Promise<T> {
+  await using northbound = await startNorthbound()
+  await using client = new OvsdbClient<OvnNorthbound>({
+    endpoints: [northbound.address],
+    schema: ovnNorthboundSchema,
+    tables: northboundTables(),
+    inactivityProbeMs: 0,
+  })
+  await client.connect()
+  return await act(client)
+}
+
+async function putPods(cluster: MemoryCluster, first: number, count: number): Promise<void> {
+  for (let index = first; index < first + count; index++) {
+    cluster.put(pods, pod({ name: `pod-${index}`, node: `node-${index % nodeCount}` }))
+  }
+  await cluster.kernel.quiet()
+}
+
+/** Notes what is sent, with the ids that the server gave to new rows, so that it can be sent again to another server. */
+function recording(
+  client: OvsdbClient<OvnNorthbound>,
+  record: { readonly to: Transaction[] },
+): Database & { readonly cache: OvsdbClient<OvnNorthbound>['cache'] } {
+  return {
+    cache: client.cache,
+    get state() {
+      return client.state
+    },
+    onState: (listener) => client.onState(listener),
+    onChange: (listener) => client.onChange(listener),
+    async transact(operations) {
+      const results = await client.transact(operations)
+      record.to.push(withIds(operations, results))
+      return results
+    },
+  }
+}
+
+/** The same operations with the ids that new rows were given, in place of names. */
+function withIds(operations: Transaction, results: readonly OperationResult[]): Transaction {
+  const ids = new Map<unknown, string>()
+  operations.forEach((operation, index) => {
+    const { uuid } = results[index] ?? {}
+    if (operation.op === 'insert' && uuid !== undefined) ids.set(operation['uuid-name'], uuid)
+  })
+  function reviver(_key: string, value: unknown): unknown {
+    if (!Array.isArray(value) || value[0] !== 'named-uuid') return value
+    return ['uuid', ids.get(value[1])]
+  }
+  return operations.map((operation) => {
+    const { 'uuid-name': name, ...rest } = JSON.parse(JSON.stringify(operation), reviver) as Operation
+    return operation.op === 'insert' ? { ...rest, uuid: ids.get(name) } : rest
+  })
+}
+
+async function replay(
+  client: OvsdbClient<OvnNorthbound>,
+  transactions: readonly Transaction[],
+): Promise<void> {
+  for (const operations of transactions) await client.transact(operations)
+}
+
+async function seconds(act: () => Promise<void>): Promise<number> {
+  const startedMs = performance.now()
+  await act()
+  return (performance.now() - startedMs) / 1000
+}
