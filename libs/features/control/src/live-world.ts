@@ -1,11 +1,11 @@
 import { formatMac } from '@kube-ovn/ip'
 import { Ipam } from '@kube-ovn/ipam'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
-import type { Signals } from '@kube-ovn/reconcile'
+import type { Fork, Signals } from '@kube-ovn/reconcile'
 import type { Clock } from '@kube-ovn/time'
 import type { Cache } from 'ovsdb-client'
 import type { ControlSettings } from './settings.ts'
-import type { WatchedStores } from './watched.ts'
+import { watched, type WatchedStores } from './watched.ts'
 import type { ControlWorld } from './world.ts'
 
 export interface WorldParts {
@@ -36,14 +36,21 @@ export function createWorld(parts: WorldParts): ControlWorld {
 }
 
 /** A copy in which observing leaves no traces, for plans that are not carried out. */
-export function forkWorld(world: ControlWorld): ControlWorld {
+export function forkWorld(world: ControlWorld, fork: Fork): ControlWorld {
+  const { pods, nodes, namespaces, subnets, vpcs, ips } = watched
   return {
     ...world,
+    pods: fork.store(pods.resource, world.pods),
+    nodes: fork.store(nodes.resource, world.nodes),
+    namespaces: fork.store(namespaces.resource, world.namespaces),
+    subnets: fork.store(subnets.resource, world.subnets),
+    vpcs: fork.store(vpcs.resource, world.vpcs),
+    ips: fork.store(ips.resource, world.ips, ips.indexes),
     ipam: world.ipam.fork(),
     networks: new Map(world.networks),
     routerMacs: new Map(world.routerMacs),
     unplacedPods: new Set(world.unplacedPods),
-    raise: () => undefined,
+    raise: (signal, subject) => fork.raise(signal, subject),
   }
 }
 

@@ -1,3 +1,4 @@
+import type { KubeOvnError } from '@kube-ovn/errors'
 import type { Feature, Key, KubePatch } from './feature.ts'
 import { findFeature, observeKey, type Job } from './jobs.ts'
 import type { OwnerMark } from './marks.ts'
@@ -9,6 +10,15 @@ export interface DryRun extends Plan {
   readonly writes: readonly { readonly owner: OwnerMark; readonly patch: KubePatch; readonly write: Write }[]
   /** Keys whose feature threw. */
   readonly failed: ReadonlyMap<OwnerMark, unknown>
+  /** What the user would have to correct, or what would have to change, by key. */
+  readonly refusals: ReadonlyMap<OwnerMark, KubeOvnError>
+}
+
+export function refusalsOf<W>(jobs: Iterable<Job<W>>): ReadonlyMap<OwnerMark, KubeOvnError> {
+  const refusals = new Map<OwnerMark, KubeOvnError>()
+  for (const { owner, desired } of jobs)
+    if (desired.problem !== undefined) refusals.set(owner, desired.problem)
+  return refusals
 }
 
 interface DryRunOptions<W> {
@@ -33,8 +43,13 @@ export function dryRun<W>(owners: Iterable<OwnerMark>, options: DryRunOptions<W>
       failed.set(owner, error)
     }
   }
-  const writes = jobs.flatMap(({ owner, desired }) =>
-    sender.plan(owner, desired.patches).map((one) => ({ owner, ...one })),
-  )
-  return { ...plan(jobs), writes, failed }
+  const writes = jobs.flatMap(({ owner, desired }) => {
+    try {
+      return sender.plan(owner, desired.patches).map((one) => ({ owner, ...one }))
+    } catch (error) {
+      failed.set(owner, error)
+      return []
+    }
+  })
+  return { ...plan(jobs), writes, failed, refusals: refusalsOf(jobs) }
 }

@@ -90,3 +90,12 @@ export class NotSettledError extends KubeOvnError<{ owner: string; differences: 
     super('rows differ from what was just committed', { owner, differences })
   }
 }
+
+/** A change was to be planned in a world of which no copy can be made. */
+export class NoForkError extends KubeOvnError<{ cure: string }> {
+  readonly code = 'reconcile-no-fork'
+  readonly retry: RetryClass = 'never'
+  constructor() {
+    super('a change cannot be planned without a copy of the world', { cure: 'give the kernel a forkWorld' })
+  }
+}

@@ -97,9 +97,9 @@ const portFeature: Feature<string, PortSpec, Settings> = {
 /** A switch and the ports on it, wanted by a world that a test changes. */
 export const features = [switchFeature, portFeature]
 
-/** One process: a client and a kernel, settled when this resolves. */
+/** One process: a client and a kernel, settled when this resolves. With members of a cluster it talks to their leader. */
 export async function startProcess(
-  northbound: { readonly address: string },
+  northbound: { readonly address: string } | { readonly addresses: readonly string[] },
   world: Settings,
   more: Partial<KernelOptions<Settings>> = {},
 ) {
@@ -107,7 +107,9 @@ export async function startProcess(
   const selection = selectionOf(catalogOf(ovnNorthboundSchema, features))
   const client = stack.use(
     new OvsdbClient<OvnNorthbound>({
-      endpoints: [northbound.address],
+      ...('addresses' in northbound
+        ? { endpoints: northbound.addresses, leaderOnly: true, inactivityProbeMs: 500 }
+        : { endpoints: [northbound.address] }),
       schema: ovnNorthboundSchema,
       tables: { ...selection, NB_Global: {} },
     }),

@@ -1,3 +1,4 @@
+import type { IndexFunction, KubeObject, Resource, Store } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
 import type { KernelMetrics } from '@kube-ovn/telemetry'
 import type { Backoff, Clock } from '@kube-ovn/time'
@@ -8,11 +9,23 @@ import type { Objects } from './objects.ts'
 import type { HeldDeletion } from './orphans.ts'
 import type { Signals } from './signals.ts'
 
+/** What is different in a world that is made for a plan. */
+export interface Fork {
+  /** A store as it would be after the changes that are planned. `indexes` are those of the store itself. */
+  store<T extends KubeObject>(
+    resource: Resource<T>,
+    store: Store<T>,
+    indexes?: Readonly<Record<string, IndexFunction<T>>>,
+  ): Store<T>
+  /** Takes what is raised, in the place of {@link Signals}. */
+  raise(signal: string, subject: string): void
+}
+
 export interface KernelOptions<W> {
   readonly features: readonly Feature<Key, unknown, W>[]
   readonly world: W
   /** A world in which observing leaves no traces, for plans that are not carried out. `world` itself when absent. */
-  forkWorld?(world: W): W
+  forkWorld?(world: W, fork: Fork): W
   readonly database: Database
   readonly schema: DatabaseSchema
   readonly objects: Objects

@@ -4,12 +4,13 @@ import type { RowChange } from 'ovsdb-client'
 import { Adoption } from './adoption.ts'
 import { Answers } from './answers.ts'
 import { catalogOf, type Catalog } from './catalog.ts'
+import type { PlannedChange } from './change-plan.ts'
 import { logCommit } from './commit-log.ts'
 import { commitPlan, isFaultOfContent, type CommitOptions } from './commit.ts'
 import { followChanges } from './drift.ts'
 import { NotSettledError } from './errors.ts'
 import { DriftLimit } from './drift-limit.ts'
-import { dryRun, type DryRun } from './dry-run.ts'
+import type { DryRun } from './dry-run.ts'
 import { EventLog } from './events.ts'
 import type { Desired, Feature, Key } from './feature.ts'
 import { Garbage } from './garbage.ts'
@@ -21,6 +22,7 @@ import { ownersIn, rowsOwnedBy } from './orphans.ts'
 import { PatchSender } from './patches.ts'
 import { StrayMembers } from './stray-members.ts'
 import { planRows, type Plan } from './plan.ts'
+import { Previews } from './previews.ts'
 import { ProblemLog } from './problems.ts'
 import { queueGauges, queueObserver } from './queue-metrics.ts'
 import { WorkQueue } from './queue.ts'
@@ -41,6 +43,7 @@ export class Kernel<W> implements AsyncDisposable {
   readonly #triggers: Triggers<W>
   readonly #queue: WorkQueue<OwnerMark>
   readonly #sender: PatchSender
+  readonly #previews: Previews<W>
   readonly #answers: Answers<W>
   readonly #strays: StrayMembers
   readonly #garbage: Garbage
@@ -68,6 +71,13 @@ export class Kernel<W> implements AsyncDisposable {
     this.#triggers = new Triggers(features, logger)
     const concurrency = options.patchConcurrency ?? kernelDefaults.patchConcurrency
     this.#sender = new PatchSender({ objects, metrics, clock, concurrency })
+    this.#previews = new Previews({
+      ...options,
+      features: this.#features,
+      triggers: this.#triggers,
+      sender: this.#sender,
+      plan: (jobs) => this.#planJobs(jobs),
+    })
     this.#driftLimit = new DriftLimit(clock)
     this.#queue = new WorkQueue({
       clock,
@@ -160,20 +170,27 @@ export class Kernel<W> implements AsyncDisposable {
 
   /** What would change if these keys were reconciled now. Nothing is changed by it. */
   plan(keys: Iterable<{ readonly feature: string; readonly key: Key }>): DryRun {
-    return this.#dryRun(
-      [...keys].map(({ feature, key }) => ownerMark(feature, key)),
-      this.#fork,
-    )
+    return this.#previews.ofKeys([...keys].map(({ feature, key }) => ownerMark(feature, key)))
+  }
+
+  /**
+   * What would change, in the database and in other objects, if these objects were changed, in this order. Nothing is
+   * changed by it: addresses are allocated in a copy.
+   *
+   * @throws {NoForkError} when the world cannot be copied
+   */
+  planChanges(changes: readonly PlannedChange[]): DryRun {
+    return this.#previews.ofChanges(changes)
   }
 
   /** What would change if every key were reconciled from scratch: nothing, if nothing was missed. */
   recomputeAll(): DryRun {
-    const world = this.#fork
-    const owners = new Set([...this.#knownOwners(world), ...this.#memory.owners(), ...this.#alive])
-    return this.#dryRun(
-      [...owners].filter((owner) => !this.#garbage.isHeld(owner)),
-      world,
-    )
+    const owners = new Set([
+      ...this.#knownOwners(this.#previews.fork()),
+      ...this.#memory.owners(),
+      ...this.#alive,
+    ])
+    return this.#previews.ofKeys([...owners].filter((owner) => !this.#garbage.isHeld(owner)))
   }
 
   /** Stops taking keys, and waits for what is under way. */
@@ -433,20 +450,6 @@ export class Kernel<W> implements AsyncDisposable {
       if (findFeature(owner, this.#features) !== undefined) owners.add(owner)
     }
     return owners
-  }
-
-  #dryRun(owners: Iterable<OwnerMark>, world: W): DryRun {
-    return dryRun(owners, {
-      features: this.#features,
-      world,
-      sender: this.#sender,
-      plan: (jobs) => this.#planJobs(jobs),
-    })
-  }
-
-  get #fork(): W {
-    const { world } = this.#options
-    return this.#options.forkWorld?.(world) ?? world
   }
 
   get #commitOptions(): CommitOptions {

@@ -1,0 +1,52 @@
+import { planChanges, type PlannedChange } from './change-plan.ts'
+import { dryRun, type DryRun } from './dry-run.ts'
+import { NoForkError } from './errors.ts'
+import type { Feature, Key } from './feature.ts'
+import type { Job } from './jobs.ts'
+import type { Fork, KernelOptions } from './kernel-options.ts'
+import type { OwnerMark } from './marks.ts'
+import { ObjectOverlay } from './object-overlay.ts'
+import type { PatchSender } from './patches.ts'
+import type { Plan } from './plan.ts'
+import type { Triggers } from './triggers.ts'
+
+interface PreviewsOptions<W> extends Pick<KernelOptions<W>, 'world' | 'forkWorld' | 'objects'> {
+  readonly features: ReadonlyMap<string, Feature<Key, unknown, W>>
+  readonly triggers: Triggers<W>
+  readonly sender: PatchSender
+  readonly plan: (jobs: readonly Job<W>[]) => Plan
+}
+
+/** For plans of the world as it is. */
+const unchanged: Fork = { store: (_resource, store) => store, raise: () => undefined }
+
+/** Plans that are not carried out. */
+export class Previews<W> {
+  readonly #options: PreviewsOptions<W>
+
+  constructor(options: PreviewsOptions<W>) {
+    this.#options = options
+  }
+
+  /** A copy of the world as it is. */
+  fork(): W {
+    const { world, forkWorld } = this.#options
+    return forkWorld?.(world, unchanged) ?? world
+  }
+
+  ofKeys(owners: Iterable<OwnerMark>): DryRun {
+    return dryRun(owners, { ...this.#options, world: this.fork() })
+  }
+
+  ofChanges(changes: readonly PlannedChange[]): DryRun {
+    const { world, forkWorld, objects } = this.#options
+    if (forkWorld === undefined) throw new NoForkError()
+    const overlay = new ObjectOverlay(objects)
+    const raised: { signal: string; subject: string }[] = []
+    const fork: Fork = {
+      store: (resource, store, indexes) => overlay.store(resource, store, indexes),
+      raise: (signal, subject) => void raised.push({ signal, subject }),
+    }
+    return planChanges(changes, { ...this.#options, overlay, raised, world: forkWorld(world, fork) })
+  }
+}
