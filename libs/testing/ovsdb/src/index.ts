@@ -1,3 +1,4 @@
+export { startDatabase, type AnyDatabase } from './any-database.ts'
 export type { Certificates } from './certificates.ts'
 export type { DatabaseServer } from './database-server.ts'
 export { CommandFailedError } from './errors.ts'
