@@ -9,7 +9,7 @@ import {
   unsuitability,
   updateBelief,
 } from './cluster.ts'
-import { type Endpoint, openSocket, parseEndpoint, type TlsFiles } from './endpoint.ts'
+import { type Endpoint, openSocket, parseEndpoint } from './endpoint.ts'
 import {
   ClientClosedError,
   ConnectFailedError,
@@ -33,6 +33,7 @@ import { readSchema } from './offered-schema.ts'
 import { type Operations, operationsFor } from './operations.ts'
 import type { RowDifference } from './row-cache.ts'
 import { Session } from './session.ts'
+import { explainTls, type TlsFiles } from './tls.ts'
 import { readResults } from './transaction.ts'
 import type {
   AnyRowChange,
@@ -304,7 +305,8 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
       lasting = setTimeout(() => this.#believe({ type: 'lasted' }), backoff.maxMs)
       return await session.ended
     } catch (error) {
-      const failure = new ConnectFailedError(endpoint.text, error)
+      const reason = tls === undefined ? error : explainTls(endpoint.text, tls, error)
+      const failure = new ConnectFailedError(endpoint.text, reason)
       session?.end(failure)
       return failure
     } finally {

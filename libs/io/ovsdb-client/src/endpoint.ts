@@ -1,19 +1,12 @@
-import { readFile } from 'node:fs/promises'
 import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { InvalidEndpointError } from './errors.ts'
+import { loadTls, type TlsFiles } from './tls.ts'
 
 /** Where a server listens, as in `--remote` and `--db` of the OVS commands. */
 export type Endpoint =
   | { readonly protocol: 'tcp' | 'ssl'; readonly host: string; readonly port: number; readonly text: string }
   | { readonly protocol: 'unix'; readonly path: string; readonly text: string }
-
-/** PEM files for `ssl:` endpoints. Read anew for every connection, so that they may be renewed. */
-export interface TlsFiles {
-  readonly caFile: string
-  readonly certificateFile: string
-  readonly privateKeyFile: string
-}
 
 /** The port that IANA gave to OVSDB. */
 const defaultPort = 6640
@@ -49,13 +42,10 @@ export async function openSocket(
       )
     case 'ssl': {
       if (tls === undefined) throw new InvalidEndpointError(`${endpoint.text} without TLS files`)
-      const [ca, cert, key] = await Promise.all(
-        [tls.caFile, tls.certificateFile, tls.privateKeyFile].map((file) => readFile(file)),
-      )
       const socket = connectTls({
         host: endpoint.host,
         port: endpoint.port,
-        ...{ ca, cert, key },
+        secureContext: await loadTls(tls),
         // As in OVS, whoever has a certificate of this CA is trusted: OVSDB certificates name no hosts.
         checkServerIdentity: () => undefined,
       })

@@ -1,7 +1,7 @@
 export { OvsdbClient, type ClientState, type OvsdbClientOptions } from './client.ts'
-export type { TlsFiles } from './endpoint.ts'
 export * from './errors.ts'
 export type { Lock } from './lock.ts'
 export { named, operationsFor, type NewRowId, type Operations, type Where } from './operations.ts'
 export type * from './types.ts'
 export { hasElement } from './value.ts'
+export type { TlsFiles } from './tls.ts'
