@@ -333,7 +333,12 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
     if (await isStarted(server, session)) this.#assess(server, endpoint)
     this.#locks.attach(session)
     const offered = await session.request('get_schema', [name], readSchema)
-    return this.#monitor.start(session, offered)
+    const missing = await this.#monitor.start(session, offered)
+    const [database] = server.cache.find('Database', 'name', name)
+    // What was sent to the leader before may be in the log of this one, yet not committed. A server of a cluster carries
+    // out no transaction, not even this empty one, before it has applied its log, and the updates come before the answer.
+    if (database?.model === 'clustered') await session.request('transact', [name], () => undefined)
+    return missing
   }
 
   /** Throws when the server must not be used, or not any more. */

@@ -10,7 +10,7 @@ let heard: unknown[]
 let takePart: (method: string, part: Part) => boolean
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const [ours, theirs] = duplexPair()
   server = theirs
   sent = []
@@ -189,10 +189,24 @@ describe('Session', () => {
     vi.advanceTimersByTime(1000)
     server.write('{"id":0,"result":[],"error":null}')
     await settle()
-    vi.advanceTimersByTime(2000)
+    vi.advanceTimersByTime(1999)
     await settle()
     expect(sent).toHaveLength(2)
     expect(session.hasEnded).toBe(false)
+  })
+
+  it('measures the silence from what it heard last', async () => {
+    vi.advanceTimersByTime(900)
+    server.write('{"method":"locked","params":["x"],"id":null}')
+    await settle()
+    vi.advanceTimersByTime(999)
+    await settle()
+    expect(sent).toEqual([])
+    vi.advanceTimersByTime(1)
+    await settle()
+    expect(sent).toHaveLength(1)
+    vi.advanceTimersByTime(1000)
+    await session.ended
   })
 
   it('keeps a server whose answer waited only for this process to read it', async () => {

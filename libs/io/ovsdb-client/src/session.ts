@@ -56,7 +56,7 @@ export class Session implements Disposable {
   #end: Error | undefined
   #nextId = 0
   #probe: NodeJS.Timeout | undefined
-  #heardAnything = false
+  #isAskedForEcho = false
   #bytesThisTurn = 0
 
   constructor(stream: Duplex, options: SessionOptions) {
@@ -69,7 +69,7 @@ export class Session implements Disposable {
     stream.on('end', () => this.#lose('closed by the server'))
     stream.on('close', () => this.#lose('closed by the server'))
     if (options.inactivityProbeMs > 0) {
-      this.#probe = setInterval(() => this.#checkSilence(), options.inactivityProbeMs)
+      this.#probe = setTimeout(() => this.#endSilence(), options.inactivityProbeMs)
     }
   }
 
@@ -127,7 +127,7 @@ export class Session implements Disposable {
   end(cause: Error): void {
     if (this.#end !== undefined) return
     this.#end = cause
-    clearInterval(this.#probe)
+    clearTimeout(this.#probe)
     this.#stream.destroy()
     this.#options.onEnd?.(cause)
     for (const { reject } of this.#pending.values()) reject(cause)
@@ -148,7 +148,8 @@ export class Session implements Disposable {
   }
 
   #receive(chunk: Buffer): void {
-    this.#heardAnything = true
+    this.#isAskedForEcho = false
+    this.#probe?.refresh()
     this.#pace(chunk.length)
     try {
       for (const message of this.#frames.push(chunk)) {
@@ -195,19 +196,17 @@ export class Session implements Disposable {
     else pending.reject(requestRefused(pending.method, error))
   }
 
-  #checkSilence(): void {
-    if (this.#heardAnything) {
-      this.#heardAnything = false
-      return
-    }
-    const isAlreadyAsked = [...this.#pending.values()].some(({ method }) => method === 'echo')
-    if (!isAlreadyAsked) {
+  /** Nothing came for as long as the peer may be silent. */
+  #endSilence(): void {
+    if (!this.#isAskedForEcho) {
+      this.#isAskedForEcho = true
+      this.#probe?.refresh()
       this.request('echo', [], () => undefined).catch(() => undefined)
       return
     }
     // When it was this process that was busy, the answer lies unread in the socket: look there first.
     setImmediate(() => {
-      if (!this.#heardAnything) this.#lose('no answer to an inactivity probe')
+      if (this.#isAskedForEcho) this.#lose('no answer to an inactivity probe')
     })
   }
 }

@@ -1,0 +1,29 @@
+import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
+import { type ClientState, OvsdbClient, type OvsdbClientOptions } from './client.ts'
+
+/** A client that is in a hurry to find out what is wrong, for tests with clusters that fall apart. */
+export function openRaftClient(
+  options: Partial<OvsdbClientOptions<OvnNorthbound>> & { readonly endpoints: readonly string[] },
+): OvsdbClient<OvnNorthbound> {
+  return new OvsdbClient<OvnNorthbound>({
+    schema: ovnNorthboundSchema,
+    tables: { Logical_Switch: { columns: ['name'], indexes: ['name'] }, NB_Global: {} },
+    inactivityProbeMs: 500,
+    backoff: { initialMs: 20, maxMs: 500, factor: 2, jitter: 0.5 },
+    ...options,
+  })
+}
+
+/** Resolves the next time that the client gets to a phase. */
+export function nextPhase(
+  client: OvsdbClient<OvnNorthbound>,
+  wanted: ClientState['phase'],
+): Promise<ClientState> {
+  return new Promise((resolve) => {
+    const subscription = client.onState((state) => {
+      if (state.phase !== wanted) return
+      subscription[Symbol.dispose]()
+      resolve(state)
+    })
+  })
+}
