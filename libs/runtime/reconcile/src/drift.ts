@@ -1,10 +1,10 @@
-import type { Atom, RowBase, RowChange } from 'ovsdb-client'
+import type { RowBase, RowChange } from 'ovsdb-client'
 import type { Adoption } from './adoption.ts'
 import type { Catalog } from './catalog.ts'
 import { kindOf } from './containers.ts'
 import { idMark, idOf, ownerOf, parseIdMark, type IdMark, type OwnerMark } from './marks.ts'
 import type { Memory } from './memory.ts'
-import { columnOf, elementsOf, type Rows } from './rows.ts'
+import { changedElements, columnOf, type Rows } from './rows.ts'
 import { singletonRef } from './want.ts'
 
 /** Keys that a change in the database concerns, apart from the features' own triggers. */
@@ -106,14 +106,4 @@ function contributorsToMaps({ table, old, new: fresh }: RowChange, lookup: Drift
   const changed = changedColumns(table, old, fresh, lookup.catalog)
   const isConcerned = changed.some((column) => columns?.get(column)?.shape === 'map')
   return isConcerned ? owners : []
-}
-
-/** Elements that only one of the two states has. */
-function changedElements(change: RowChange, column: string): readonly Atom[] {
-  const before = change.old === undefined ? [] : elementsOf(change.old, column)
-  const after = change.new === undefined ? [] : elementsOf(change.new, column)
-  if (before === after) return []
-  const had = new Set(before)
-  const has = new Set(after)
-  return [...before.filter((atom) => !has.has(atom)), ...after.filter((atom) => !had.has(atom))]
 }

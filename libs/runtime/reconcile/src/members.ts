@@ -2,7 +2,7 @@ import type { Uuid } from 'ovsdb-client'
 import type { Draft } from './plan.ts'
 import { sharedContainersOf } from './containers.ts'
 import type { MapMember, SetMember } from './feature.ts'
-import { elementsOf, isArray, mapOf } from './rows.ts'
+import { isArray, isIn, mapOf } from './rows.ts'
 import { isRef, mapDifference, tokenOf, type Element } from './values.ts'
 import { singletonRef, type Want } from './want.ts'
 
@@ -44,7 +44,7 @@ function addValue(want: Want, member: SetMember, draft: Draft): string | undefin
   const table = request.catalog.kinds.get(member.of.kind)?.table
   const row = table === undefined ? undefined : request.rows.get(table, String(container))
   if (table === undefined || row === undefined) return undefined
-  if (!elementsOf(row, member.column).some((element) => element === value)) {
+  if (typeof value === 'object' || !isIn(value, row, member.column)) {
     edits.insert(table, row._uuid, member.column, value)
     touched.add(want.owner)
   }
@@ -82,7 +82,7 @@ function releaseValue(want: Want, member: SetMember, kept: ReadonlySet<string>, 
     return
   const row = request.rows.get(table, container)
   if (row === undefined || kept.has(placeOf(container, member.column, value))) return
-  if (!elementsOf(row, member.column).includes(value)) return
+  if (!isIn(value, row, member.column)) return
   edits.delete(table, container, member.column, value)
   touched.add(want.owner)
 }

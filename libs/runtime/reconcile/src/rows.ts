@@ -1,4 +1,4 @@
-import type { Atom, RowBase, Uuid, Value } from 'ovsdb-client'
+import { hasElement, type Atom, type RowBase, type RowChange, type Uuid, type Value } from 'ovsdb-client'
 
 /**
  * The rows of a database as the kernel sees them: tables and columns by name, whatever the schema.
@@ -29,6 +29,23 @@ export function elementsOf(row: RowBase, column: string): readonly Atom[] {
   const value = columnOf(row, column)
   if (value === undefined || isMap(value)) return []
   return isArray(value) ? value : [value]
+}
+
+/** Whether an element is in a column, which may be a large set. */
+export function isIn(element: Atom, row: RowBase, column: string): boolean {
+  return hasElement(elementsOf(row, column), element)
+}
+
+/** Elements of a column that only one of the two states of a row has. */
+export function changedElements({ old, new: fresh, elements }: RowChange, column: string): readonly Atom[] {
+  const told = elements?.get(column)
+  if (told !== undefined) return told
+  const before = old === undefined ? [] : elementsOf(old, column)
+  const after = fresh === undefined ? [] : elementsOf(fresh, column)
+  if (before === after) return []
+  const had = new Set(before)
+  const has = new Set(after)
+  return [...before.filter((atom) => !has.has(atom)), ...after.filter((atom) => !had.has(atom))]
 }
 
 /** Like `Array.isArray`, which does not recognise read-only arrays. */

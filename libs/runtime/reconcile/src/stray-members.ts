@@ -4,7 +4,7 @@ import { Edits } from './edits.ts'
 import type { Membership } from './feature.ts'
 import { featureOf, idOf, ownerOf, parseIdMark, type IdMark, type OwnerMark } from './marks.ts'
 import type { Memory } from './memory.ts'
-import { elementsOf, type Rows } from './rows.ts'
+import { changedElements, elementsOf, isIn, type Rows } from './rows.ts'
 import type { RowOutcome, Step } from './steps.ts'
 
 /** A row of ours in a set of ours, which no key put there. */
@@ -72,15 +72,23 @@ export class StrayMembers {
   /** Suspects everything that is there. */
   rebuild(): void {
     for (const table of this.#columnsOfTable.keys()) {
-      for (const row of this.#rows.scan(table)) this.#suspect(table, undefined, row)
+      for (const row of this.#rows.scan(table)) this.#suspect(table, row, (column) => elementsOf(row, column))
     }
   }
 
   /** Suspects what came into a set; answers whether there was anything. */
   follow(changes: readonly RowChange[]): boolean {
     const before = this.#suspects.size
-    for (const { table, old, new: fresh } of changes) {
-      if (fresh !== undefined && this.#columnsOfTable.has(table)) this.#suspect(table, old, fresh)
+    for (const change of changes) {
+      const { table, old, new: fresh } = change
+      if (fresh === undefined || !this.#columnsOfTable.has(table)) continue
+      // A row that has become another one brings along what it held.
+      const isSame = old !== undefined && ownerOf(old) !== undefined && idOf(old) === idOf(fresh)
+      this.#suspect(table, fresh, (column) =>
+        isSame
+          ? changedElements(change, column).filter((value) => isIn(value, fresh, column))
+          : elementsOf(fresh, column),
+      )
     }
     return this.#suspects.size > before
   }
@@ -110,17 +118,13 @@ export class StrayMembers {
     return total
   }
 
-  #suspect(table: string, old: RowBase | undefined, row: RowBase): void {
+  #suspect(table: string, row: RowBase, newcomers: (column: string) => readonly Atom[]): void {
     const containerId = ownerOf(row) === undefined ? undefined : idOf(row)
     const kind = containerId === undefined ? undefined : parseIdMark(containerId)?.kind
     if (containerId === undefined || kind === undefined) return
-    // A row that has become another one brings along what it held.
-    const isSame = old !== undefined && ownerOf(old) !== undefined && idOf(old) === containerId
     for (const open of this.#columnsOfTable.get(table) ?? []) {
       if (open.kind !== kind) continue
-      const had = new Set(isSame ? elementsOf(old, open.column) : [])
-      for (const value of elementsOf(row, open.column)) {
-        if (had.has(value)) continue
+      for (const value of newcomers(open.column)) {
         const place = `${row._uuid} ${open.column} ${value}`
         this.#suspects.set(place, {
           kind,
@@ -142,7 +146,7 @@ export class StrayMembers {
   /** The value as a row of ours, if it still is one, is still there, and is not there by its own feature's doing. */
   #ownedValue({ table, container, column, value }: StrayMember, { refTable, contributors }: OpenColumn) {
     const row = this.#rows.get(table, container)
-    if (row === undefined || !elementsOf(row, column).includes(value)) return undefined
+    if (row === undefined || !isIn(value, row, column)) return undefined
     const member = this.#rows.get(refTable, String(value))
     const owner = member === undefined ? undefined : ownerOf(member)
     if (member === undefined || owner === undefined || contributors.has(featureOf(owner))) return undefined
