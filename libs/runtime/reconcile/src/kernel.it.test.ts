@@ -1,4 +1,6 @@
-import { startNorthbound, type Northbound } from '@kube-ovn/testing-ovsdb'
+import { ovnNorthboundSchema } from '@kube-ovn/ovsdb-schema'
+import { startDatabase, startNorthbound, type Northbound } from '@kube-ovn/testing-ovsdb'
+import type { DatabaseSchema } from 'ovsdb-client'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { emptySettings, startProcess } from './kernel-fixture.ts'
 import type { HeldDeletion } from './orphans.ts'
@@ -199,4 +201,49 @@ it('does not answer somebody who always writes back at the speed of the network'
   await paused.promise
   const [last = 0, before = 0] = healedAtMs.toReversed()
   expect(last - before).toBeGreaterThan(900)
+})
+
+it('leaves out what an older database lacks, tells it once, and makes up for it after a conversion', async () => {
+  const { Logical_Switch, Logical_Switch_Port, ...others } = ovnNorthboundSchema.tables
+  const { other_config: _config, ...switchColumns } = Logical_Switch.columns
+  const { tag: _tag, ...portColumns } = Logical_Switch_Port.columns
+  const older = {
+    ...others,
+    Logical_Switch: { ...Logical_Switch, columns: switchColumns },
+    Logical_Switch_Port: { ...Logical_Switch_Port, columns: portColumns },
+  }
+  const schema: DatabaseSchema = { ...ovnNorthboundSchema, tables: older }
+  await using database = await startDatabase(schema)
+  const nbctl = (...args: readonly string[]) =>
+    database.run('ovn-nbctl', `--db=${database.server.socket}`, ...args)
+  await nbctl('init')
+  const world = emptySettings()
+  world.switches.set('blue', { config: { subnet: '10.0.0.0/24' } })
+  world.ports.set('web', { on: 'blue', addresses: ['dynamic'], tag: 5 })
+  await using process = await startProcess(database.server, world)
+  expect(await nbctl('lsp-get-addresses', 'web')).toBe('dynamic\n')
+  expect(process.kernel.recomputeAll().steps).toEqual([])
+  await process.change('port', 'web')
+  const warnings = () => process.logger.lines.filter(({ level }) => level !== 'info' && level !== 'debug')
+  expect(warnings().map(({ message, fields }) => [message, fields['missing']])).toEqual([
+    ['columns missing in the database', ['Logical_Switch.other_config', 'Logical_Switch_Port.tag']],
+  ])
+  const written = Promise.withResolvers<void>()
+  using _subscription = process.client.onChange((changes) => {
+    if (changes.some(({ new: row }) => row !== undefined && 'tag' in row && row.tag === 5)) written.resolve()
+  })
+  await database.run('ovsdb-client', 'convert', database.server.socket, '/usr/share/ovn/ovn-nb.ovsschema')
+  await written.promise
+  await process.kernel.quiet()
+  const { socket } = database.server
+  const dump = await database.run(
+    'ovsdb-client',
+    'dump',
+    socket,
+    'OVN_Northbound',
+    'Logical_Switch',
+    'other_config',
+  )
+  expect(dump).toContain('{subnet="10.0.0.0/24"}')
+  expect(process.kernel.recomputeAll().steps).toEqual([])
 })

@@ -5,6 +5,7 @@ import { Adoption } from './adoption.ts'
 import { Answers } from './answers.ts'
 import { catalogOf, type Catalog } from './catalog.ts'
 import type { PlannedChange } from './change-plan.ts'
+import type { DatabaseState } from './database.ts'
 import { logCommit } from './commit-log.ts'
 import { commitPlan, isFaultOfContent, type CommitOptions } from './commit.ts'
 import { followChanges } from './drift.ts'
@@ -19,6 +20,7 @@ import { kernelDefaults, type KernelOptions } from './kernel-options.ts'
 import { featureOf, idMark, ownerMark, type OwnerMark } from './marks.ts'
 import { Batch, Memory } from './memory.ts'
 import { ownersIn, rowsOwnedBy } from './orphans.ts'
+import { MissingColumns } from './missing-columns.ts'
 import { PatchSender } from './patches.ts'
 import { StrayMembers } from './stray-members.ts'
 import { planRows, type Plan } from './plan.ts'
@@ -38,6 +40,7 @@ export class Kernel<W> implements AsyncDisposable {
   readonly #options: KernelOptions<W>
   readonly #features: ReadonlyMap<string, Feature<Key, unknown, W>>
   readonly #catalog: Catalog
+  #missing: MissingColumns
   readonly #adoption: Adoption
   readonly #memory = new Memory()
   readonly #triggers: Triggers<W>
@@ -67,6 +70,7 @@ export class Kernel<W> implements AsyncDisposable {
     const { features, database, schema, clock, logger, metrics, objects } = options
     this.#features = new Map(features.map((feature) => [feature.name, feature]))
     this.#catalog = catalogOf(schema, features)
+    this.#missing = new MissingColumns([], this.#catalog)
     this.#adoption = new Adoption(this.#catalog, database.cache)
     this.#triggers = new Triggers(features, logger)
     const concurrency = options.patchConcurrency ?? kernelDefaults.patchConcurrency
@@ -76,7 +80,7 @@ export class Kernel<W> implements AsyncDisposable {
       features: this.#features,
       triggers: this.#triggers,
       sender: this.#sender,
-      plan: (jobs) => this.#planJobs(jobs),
+      plan: (jobs) => this.#planJobs(jobs.map((job) => this.#possible(job))),
     })
     this.#driftLimit = new DriftLimit(clock)
     this.#queue = new WorkQueue({
@@ -122,7 +126,13 @@ export class Kernel<W> implements AsyncDisposable {
     this.#adoption.rebuild()
     this.#strays.rebuild()
     this.#subscriptions.use(database.onChange((changes) => this.#onRows(changes)))
-    this.#subscriptions.use(database.onState(() => this.#schedule()))
+    this.#followSchema(database.state)
+    this.#subscriptions.use(
+      database.onState((state) => {
+        this.#followSchema(state)
+        this.#schedule()
+      }),
+    )
     this.#subscriptions.use(
       objects.onChange((resource, change) => {
         const band = change.initial ? 'initial' : 'live'
@@ -341,7 +351,7 @@ export class Kernel<W> implements AsyncDisposable {
       return []
     }
     try {
-      const job = observeKey(owner, found.feature, found.key, this.#options.world)
+      const job = this.#possible(observeKey(owner, found.feature, found.key, this.#options.world))
       if (!job.isGone) this.#alive.add(owner)
       else if (isNothing(job.desired) && !this.#alive.has(owner) && !this.#garbage.isReleased(owner)) {
         if (rowsOwnedBy(owner, this.#options.database.cache, this.#catalog).length > 0) {
@@ -355,6 +365,12 @@ export class Kernel<W> implements AsyncDisposable {
       this.#fail(owner, error, startedMs)
       return []
     }
+  }
+
+  /** The job without what the server cannot keep. */
+  #possible(job: Job<W>): Job<W> {
+    const desired = this.#missing.without(job.desired)
+    return desired === job.desired ? job : { ...job, desired }
   }
 
   #planJobs(jobs: readonly Job<W>[]): Plan {
@@ -418,6 +434,17 @@ export class Kernel<W> implements AsyncDisposable {
       this.#schedule()
     })
     this.#subscriptions.use(timer)
+  }
+
+  /** What a server lacks is told once. What another one has after all is made up for. */
+  #followSchema({ phase, missing = [] }: DatabaseState): void {
+    if (phase !== 'connected') return
+    const before = this.#missing.names
+    this.#missing = new MissingColumns(missing, this.#catalog)
+    const { names } = this.#missing
+    if (names.join() === before.join()) return
+    if (names.length > 0) this.#options.logger.warn('columns missing in the database', { missing: names })
+    for (const owner of this.#knownOwners(this.#options.world)) this.#queue.add(owner, 'initial')
   }
 
   #onRows(changes: readonly RowChange[]): void {

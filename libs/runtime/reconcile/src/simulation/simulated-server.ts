@@ -10,7 +10,7 @@ import {
   type RowBase,
   type RowChange,
 } from 'ovsdb-client'
-import type { Database } from '../database.ts'
+import type { Database, DatabaseState } from '../database.ts'
 import { MemoryRows } from '../memory-rows.ts'
 import { schema } from '../plan-fixture.ts'
 import type { Step } from '../steps.ts'
@@ -67,11 +67,11 @@ function details(error: string, table?: string) {
 /** A connection with a cache: what the kernel sees of the server. */
 export class SimulatedClient implements Database, Disposable {
   readonly cache = new MemoryRows(schema)
-  state: { readonly phase: 'connected' | 'waiting' | 'closed' } = { phase: 'connected' }
+  state: DatabaseState = { phase: 'connected' }
   readonly #server: SimulatedServer
   readonly #options: SimulatedClientOptions
   readonly #onClose: () => void
-  readonly #stateListeners = new Set<(state: SimulatedClient['state']) => void>()
+  readonly #stateListeners = new Set<(state: DatabaseState) => void>()
   readonly #changeListeners = new Set<(changes: readonly RowChange[]) => void>()
   #delayed: (readonly Step[])[] = []
 
@@ -82,7 +82,7 @@ export class SimulatedClient implements Database, Disposable {
     this.synchronise()
   }
 
-  onState(listener: (state: SimulatedClient['state']) => void): Disposable {
+  onState(listener: (state: DatabaseState) => void): Disposable {
     this.#stateListeners.add(listener)
     return { [Symbol.dispose]: () => void this.#stateListeners.delete(listener) }
   }
@@ -156,7 +156,7 @@ export class SimulatedClient implements Database, Disposable {
     if (this.state.phase === 'closed') throw new ClientClosedError(schema.name)
   }
 
-  #setPhase(phase: SimulatedClient['state']['phase']): void {
+  #setPhase(phase: string): void {
     this.state = { phase }
     for (const listener of this.#stateListeners) listener(this.state)
   }
