@@ -97,6 +97,31 @@ it('holds patches while the rows are refused', async () => {
   })
 })
 
+it('is not ready while nothing can be written, and is while a single key is refused', async () => {
+  const clock = new ManualClock()
+  const world = emptySettings()
+  await using process = await startProcess(northbound, world, { clock, lock: 'kernel_test' })
+  world.switches.set('blue', {})
+  await process.change('switch', 'blue')
+  clock.advance(400)
+  await process.kernel.quiet()
+  expect(process.kernel.oldestUnservedMs).toBe(400)
+  expect([process.kernel.isReady(399), process.kernel.isReady(400)]).toEqual([false, true])
+  const lock = process.client.lock('kernel_test')
+  if (!lock.isOwned) await new Promise((resolve) => lock.onChange(resolve))
+  clock.advance(60_000)
+  await process.kernel.quiet()
+  expect(process.client.cache.count('Logical_Switch')).toBe(1)
+  expect(process.kernel.oldestUnservedMs).toBe(0)
+
+  // VLAN tags end at 4095.
+  world.ports.set('bad', { on: 'blue', tag: 5000 })
+  await process.change('port', 'bad')
+  clock.advance(60_000)
+  await process.kernel.quiet()
+  expect(process.kernel.isReady(0)).toBe(true)
+})
+
 it('creates, and reads an object that turned out to exist', async () => {
   const world = emptySettings()
   await using process = await startProcess(northbound, world)

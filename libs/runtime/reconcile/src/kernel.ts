@@ -29,6 +29,7 @@ import { ProblemLog } from './problems.ts'
 import { queueGauges, queueObserver } from './queue-metrics.ts'
 import { WorkQueue } from './queue.ts'
 import { Triggers } from './triggers.ts'
+import { UnservedKeys } from './unserved.ts'
 import { referencesOf } from './want.ts'
 
 /**
@@ -57,6 +58,7 @@ export class Kernel<W> implements AsyncDisposable {
   /** Keys of the transaction under way: changes of their rows are ours. */
   readonly #inFlight = new Set<OwnerMark>()
   readonly #drifted = new Set<OwnerMark>()
+  readonly #unserved: UnservedKeys
   readonly #driftLimit: DriftLimit
   #quietWaiters: (() => void)[] = []
   #phase: 'new' | 'started' | 'closed' = 'new'
@@ -83,6 +85,7 @@ export class Kernel<W> implements AsyncDisposable {
       plan: (jobs) => this.#planJobs(jobs.map((job) => this.#possible(job))),
     })
     this.#driftLimit = new DriftLimit(clock)
+    this.#unserved = new UnservedKeys(clock)
     this.#queue = new WorkQueue({
       clock,
       paceMs: (owner) => this.#features.get(featureOf(owner))?.paceMs ?? 0,
@@ -164,12 +167,15 @@ export class Kernel<W> implements AsyncDisposable {
 
   /** Whether no key has gone unserved for longer than `limitMs`. */
   isReady(limitMs: number): boolean {
-    return this.#phase === 'started' && this.#queue.oldestMs <= limitMs
+    return this.#phase === 'started' && this.oldestUnservedMs <= limitMs
   }
 
-  /** Age of the key that has gone unserved longest. */
+  /**
+   * Age of the key that has gone unserved longest: that waits for its turn, is worked on, or could not be written for
+   * no fault of its own. A key that is refused for what it wants has been served.
+   */
   get oldestUnservedMs(): number {
-    return this.#queue.oldestMs
+    return Math.max(this.#queue.oldestMs, this.#unserved.oldestMs)
   }
 
   /** Lets the deletion of this token go ahead, if it is the one that is held back, or as soon as it is. */
@@ -308,7 +314,12 @@ export class Kernel<W> implements AsyncDisposable {
     } catch (error) {
       this.#inFlight.clear()
       if (isFaultOfContent(error)) await this.#splitUp(touched, error, startedMs)
-      else for (const job of touched) this.#fail(job.owner, error, startedMs, job)
+      else {
+        for (const job of touched) {
+          this.#fail(job.owner, error, startedMs, job)
+          this.#unserved.add(job.owner)
+        }
+      }
       return
     }
     let rest: Plan
@@ -392,6 +403,7 @@ export class Kernel<W> implements AsyncDisposable {
 
   #hold(job: Job<W>, refs: readonly RowRef[], startedMs: number): void {
     const { owner, feature, key } = job
+    this.#unserved.delete(owner)
     this.#remember(job, false)
     this.#garbage.markFailing(owner)
     const missing = refs.map(idMark)
@@ -408,6 +420,7 @@ export class Kernel<W> implements AsyncDisposable {
 
   #settle(job: Job<W>, startedMs: number): void {
     const { owner, desired } = job
+    this.#unserved.delete(owner)
     if (desired.hold === true) {
       // What it has stays, and what it would adopt must not be collected.
       this.#garbage.markFailing(owner)
@@ -422,6 +435,7 @@ export class Kernel<W> implements AsyncDisposable {
   /** It is not known, or not so, that the key's rows are what it wants. */
   #fail(owner: OwnerMark, error: unknown, startedMs: number, job?: Job<W>): void {
     if (job !== undefined) this.#remember(job, false)
+    if (isFaultOfContent(error)) this.#unserved.delete(owner)
     this.#garbage.markFailing(owner)
     this.#answers.failed(owner, error, startedMs)
   }
