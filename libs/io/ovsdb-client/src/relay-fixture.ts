@@ -14,6 +14,8 @@ export interface Relay extends AsyncDisposable {
   readonly address: string
   /** The requests that reached the server, in order. */
   readonly passed: readonly string[]
+  /** Ends all connections. */
+  drop(): void
 }
 
 /** Stands between a client and a real server (`tcp:IP:PORT`), and plays one that is older, or mad. */
@@ -50,16 +52,22 @@ export async function startRelay(target: string, meddling: Meddling): Promise<Re
       }
     })
     const corrupt = meddling.corrupt?.()
-    upstream.on('data', (chunk: Buffer) => client.write(corrupt === undefined ? chunk : corrupt(chunk)))
+    upstream.on('data', (chunk: Buffer) => {
+      if (client.writable) client.write(corrupt === undefined ? chunk : corrupt(chunk))
+    })
   })
+  function drop(): void {
+    for (const socket of sockets) socket.destroy()
+  }
   server.listen({ host: '127.0.0.1', port: 0 })
   await once(server, 'listening')
   const address = server.address()
   return {
     address: typeof address === 'object' ? `tcp:127.0.0.1:${address?.port}` : '',
     passed,
+    drop,
     async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy()
+      drop()
       server.close()
       await once(server, 'close')
     },
