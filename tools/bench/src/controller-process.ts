@@ -66,8 +66,8 @@ export class ControllerProcess implements AsyncDisposable {
     return { now: kib('VmRSS') / 1024, peak: kib('VmHWM') / 1024 }
   }
 
-  /** Resolves when it leads and has nothing left to do: it uses next to no processor time for two seconds. */
-  async untilQuiet(): Promise<void> {
+  /** Resolves when it leads and has nothing left to do: for two seconds it uses no more than this share of a processor. */
+  async untilQuiet(share = 0.04): Promise<void> {
     while (!this.#log().includes('"msg":"leading"')) {
       this.#requireAlive()
       await delay(100)
@@ -76,7 +76,7 @@ export class ControllerProcess implements AsyncDisposable {
       const before = this.cpuSeconds
       await delay(500)
       this.#requireAlive()
-      calm = this.cpuSeconds - before <= 0.02 ? calm + 1 : 0
+      calm = this.cpuSeconds - before <= share / 2 ? calm + 1 : 0
     }
   }
 

@@ -7,7 +7,7 @@ import type { Ip, Subnet, Vpc } from '@kube-ovn/kube-api'
 import { silentLogger } from '@kube-ovn/log'
 import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { systemClock } from '@kube-ovn/process'
-import { Kernel, Signals, type Database, type Objects } from '@kube-ovn/reconcile'
+import { Kernel, Signals, type Database, type Feature, type Key, type Objects } from '@kube-ovn/reconcile'
 import { kernelMetrics, Registry } from '@kube-ovn/telemetry'
 import type { Cache } from 'ovsdb-client'
 
@@ -49,7 +49,11 @@ export class MemoryCluster implements AsyncDisposable {
   readonly #stores: ReadonlyMap<string, AnyStore>
   readonly #listeners = new Set<Listener>()
 
-  constructor(database: Database & { readonly cache: Cache<OvnNorthbound> }) {
+  /** With other features than the controller's, where they are given. */
+  constructor(
+    database: Database & { readonly cache: Cache<OvnNorthbound> },
+    features: readonly Feature<Key, unknown, ControlWorld>[] = controlFeatures,
+  ) {
     const stores = {
       pods: new IndexedStore<Pod>(),
       nodes: new IndexedStore<Node>(),
@@ -77,7 +81,7 @@ export class MemoryCluster implements AsyncDisposable {
     })
     restoreWorld(world, silentLogger)
     this.kernel = new Kernel({
-      features: controlFeatures,
+      features,
       world,
       forkWorld,
       database,

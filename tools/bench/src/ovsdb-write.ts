@@ -1,7 +1,7 @@
-import { northboundTables } from '@kube-ovn/features-control'
+import { controlFeatures, northboundTables } from '@kube-ovn/features-control'
 import { namespaces, nodes, pods } from '@kube-ovn/kube'
 import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
-import type { Database } from '@kube-ovn/reconcile'
+import { nothing, type Database, type Desired } from '@kube-ovn/reconcile'
 import { namespace, node, pod } from '@kube-ovn/testing-builders'
 import { startNorthbound } from '@kube-ovn/testing-ovsdb'
 import { OvsdbClient, type Operation, type OperationResult } from 'ovsdb-client'
@@ -24,6 +24,8 @@ export const ovsdbWrite: Benchmark = {
       value: rounded(alone.bareSeconds / alone.kernelSeconds),
       unit: 'ratio',
       at50000: rounded(crowded.bareSeconds / crowded.kernelSeconds),
+      withFeatures: rounded(alone.bareSeconds / alone.featureSeconds),
+      withFeaturesAt50000: rounded(crowded.bareSeconds / crowded.featureSeconds),
       podsPerSecond: rounded(podCount / alone.kernelSeconds),
       podsPerSecondAt50000: rounded(podCount / crowded.kernelSeconds),
       transactions: alone.transactions,
@@ -32,36 +34,92 @@ export const ovsdbWrite: Benchmark = {
 }
 
 interface Comparison {
+  /** Of the whole controller: addresses are chosen, annotations and records of addresses are made. */
+  readonly featureSeconds: number
+  /** Of the kernel alone, which is told the rows of each pod. */
   readonly kernelSeconds: number
+  /** Of a writer that is told the transactions. */
   readonly bareSeconds: number
   readonly transactions: number
 }
 
-/** Has the kernel commit pods, then sends what it sent to an empty database. */
+/** Has the controller commit pods; then the kernel, the rows; then a bare writer, the transactions; each to an empty database. */
 async function compare(podsBefore: number): Promise<Comparison> {
+  const rows = new Map<string, Desired>()
+  const featureSeconds = await withNorthbound((client) =>
+    commitPods(client, podsBefore, noting(rows), () => undefined),
+  )
   const before: Transaction[] = []
   const measured: Transaction[] = []
   const kernelSeconds = await withNorthbound(async (client) => {
     const record = { to: before }
-    await using cluster = new MemoryCluster(recording(client, record))
-    cluster.kernel.start()
-    cluster.put(namespaces, namespace())
-    for (let index = 0; index < nodeCount; index++) {
-      cluster.put(nodes, node({ name: `node-${index}`, addresses: [`172.18.0.${index + 2}`] }))
-    }
-    await cluster.kernel.quiet()
-    await putPods(cluster, 0, podsBefore)
-    record.to = measured
-    return await seconds(() => putPods(cluster, podsBefore, podCount))
+    return await commitPods(
+      recording(client, record),
+      podsBefore,
+      readyMade(rows),
+      () => (record.to = measured),
+    )
   })
   const bareSeconds = await withNorthbound(async (client) => {
     await replay(client, before)
     return await seconds(() => replay(client, measured))
   })
-  const result = { kernelSeconds, bareSeconds, transactions: measured.length }
+  const result = { featureSeconds, kernelSeconds, bareSeconds, transactions: measured.length }
   console.log(`${podCount} pods beside ${podsBefore}`, result)
   return result
 }
+
+type AnyFeature = (typeof controlFeatures)[number]
+
+/** The controller's features; of the one for pods it is noted which rows each pod needs. */
+function noting(rows: Map<string, Desired>): readonly AnyFeature[] {
+  return controlFeatures.map((feature) =>
+    feature.name !== 'pod-port'
+      ? feature
+      : {
+          ...feature,
+          desired(key: string, snapshot: unknown) {
+            const desired = feature.desired(key, snapshot)
+            if (desired.rows.length > 0)
+              rows.set(key, { ...nothing, rows: desired.rows, members: desired.members })
+            return desired
+          },
+        },
+  )
+}
+
+/** The controller's features; the one for pods knows without looking which rows each pod needs. */
+function readyMade(rows: ReadonlyMap<string, Desired>): readonly AnyFeature[] {
+  return controlFeatures.map((feature) =>
+    feature.name !== 'pod-port'
+      ? feature
+      : {
+          ...feature,
+          observe: (key: string) => rows.get(key),
+          desired: (key: string) => rows.get(key) ?? nothing,
+        },
+  )
+}
+
+async function commitPods(
+  database: Northbound,
+  podsBefore: number,
+  features: readonly AnyFeature[],
+  onMeasured: () => void,
+): Promise<number> {
+  await using cluster = new MemoryCluster(database, features)
+  cluster.kernel.start()
+  cluster.put(namespaces, namespace())
+  for (let index = 0; index < nodeCount; index++) {
+    cluster.put(nodes, node({ name: `node-${index}`, addresses: [`172.18.0.${index + 2}`] }))
+  }
+  await cluster.kernel.quiet()
+  await putPods(cluster, 0, podsBefore)
+  onMeasured()
+  return await seconds(() => putPods(cluster, podsBefore, podCount))
+}
+
+type Northbound = Database & { readonly cache: OvsdbClient<OvnNorthbound>['cache'] }
 
 type Transaction = readonly Operation[]
 
@@ -85,10 +143,7 @@ async function putPods(cluster: MemoryCluster, first: number, count: number): Pr
 }
 
 /** Notes what is sent, with the ids that the server gave to new rows, so that it can be sent again to another server. */
-function recording(
-  client: OvsdbClient<OvnNorthbound>,
-  record: { readonly to: Transaction[] },
-): Database & { readonly cache: OvsdbClient<OvnNorthbound>['cache'] } {
+function recording(client: OvsdbClient<OvnNorthbound>, record: { readonly to: Transaction[] }): Northbound {
   return {
     cache: client.cache,
     get state() {
