@@ -240,7 +240,7 @@ it(`a server that sends nonsense causes typed errors, and is right again afterwa
     await client.transact([client.operations.comment('barrier')])
     expect(contents(client)).toEqual(contents(witness))
   })
-  await fc.assert(property, { seed, numRuns: 60, endOnFailure: true })
+  await fc.assert(property, { seed, numRuns: 40, endOnFailure: true })
   expect([...outcomes.keys()]).toEqual(
     expect.arrayContaining(['ovsdb-protocol', 'ovsdb-connection-lost', 'connected']),
   )

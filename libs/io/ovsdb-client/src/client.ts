@@ -19,22 +19,20 @@ import {
   NotConnectedError,
   ProtocolError,
   RequestRefusedError,
-  TransactionCanceledError,
   TransactionError,
   TransactionOutcomeUnknownError,
-  UnknownDatabaseError,
   UnsuitableServerError,
 } from './errors.ts'
 import { Listeners } from './listeners.ts'
 import { type Lock, LockSet } from './lock.ts'
 import { Monitor } from './monitor.ts'
-import { isUnknownMethod } from './monitor-request.ts'
-import { readSchema } from './offered-schema.ts'
+import { readNames, readSchema } from './offered-schema.ts'
+import { ignoreUnknownMethod, startIfPresent } from './older-server.ts'
 import { type Operations, operationsFor } from './operations.ts'
 import type { RowDifference } from './row-cache.ts'
 import { Session } from './session.ts'
 import { explainTls, type TlsFiles } from './tls.ts'
-import { readResults } from './transaction.ts'
+import { canceled, readResults } from './transaction.ts'
 import type {
   AnyRowChange,
   Cache,
@@ -330,7 +328,7 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
     const { name } = this.#options.schema
     // Or else the server would hang up whenever any of its databases comes, goes or gets another schema.
     await session.request('set_db_change_aware', [true], () => undefined).catch(ignoreUnknownMethod)
-    if (await isStarted(server, session)) this.#assess(server, endpoint)
+    if (await startIfPresent(server, session)) this.#assess(server, endpoint)
     this.#locks.attach(session)
     const offered = await session.request('get_schema', [name], readSchema)
     const missing = await this.#monitor.start(session, offered)
@@ -389,31 +387,6 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
     this.#state = state
     this.#stateListeners.emit(state)
   }
-}
-
-/** Starts the monitor of `_Server`; answers whether there is such a database. Before Open vSwitch 2.9 there was none, nor clusters. */
-async function isStarted(server: Monitor<ServerTables>, session: Session): Promise<boolean> {
-  try {
-    await server.start(session, serverSchema)
-    return true
-  } catch (error) {
-    if (error instanceof UnknownDatabaseError) return false
-    throw error
-  }
-}
-
-function ignoreUnknownMethod(error: unknown): void {
-  if (!isUnknownMethod(error)) throw error
-}
-
-function readNames(answer: unknown): readonly string[] {
-  if (Array.isArray(answer) && answer.every((name) => typeof name === 'string')) return answer
-  throw new ProtocolError('answer to list_dbs is not a list of names', answer)
-}
-
-function canceled(cause: unknown): TransactionCanceledError {
-  const unknown = { explanation: undefined, operation: undefined, op: undefined, table: undefined }
-  return new TransactionCanceledError({ error: 'canceled', ...unknown }, { cause })
 }
 
 function causedBy(error: unknown, type: abstract new (...args: never[]) => Error): boolean {

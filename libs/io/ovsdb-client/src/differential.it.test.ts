@@ -37,6 +37,8 @@ it.each([
   `both sides read alike what either writes to $name (SEED=${seed})`,
   async (packaged) => {
     const schema = unconstrained(packaged)
+    // Drawn beforehand: that takes seconds, in which no server is answered.
+    const [initial = {}, ...samples] = fc.sample(arbitraryContents(schema), { seed, numRuns: 7 })
     await using database = await startDatabase(schema)
     const tables = Object.keys(schema.tables)
     await using client = new OvsdbClient({
@@ -48,15 +50,13 @@ it.each([
     await client.connect()
     const { insert, update, comment } = client.operations
     const uuids = new Map(tables.map((table) => [table, crypto.randomUUID() as string]))
-    const [initial = {}] = fc.sample(arbitraryContents(schema), { seed, numRuns: 1 })
     await client.transact(
       tables.map((table) =>
         insert(table, ourRow(schema, table, initial[table]), { uuid: uuids.get(table) ?? '' }),
       ),
     )
 
-    const pair = fc.tuple(arbitraryContents(schema), arbitraryContents(schema))
-    const property = fc.asyncProperty(pair, async ([ours, theirs]) => {
+    for (const [ours, theirs] of pairs(samples)) {
       await client.transact(
         tables.map((table) => update(table, uuids.get(table) ?? '', ourRow(schema, table, ours[table]))),
       )
@@ -79,10 +79,16 @@ it.each([
       if (schema.name === 'OVN_Northbound') {
         expect(await nbctlList(database, schema), 'read by ovn-nbctl').toEqual(texts(theirs))
       }
-    })
-    await fc.assert(property, { seed, numRuns: 3, endOnFailure: true })
+    }
   },
 )
+
+function pairs<A>(list: readonly A[]): readonly (readonly [A, A])[] {
+  return list.flatMap((one, index) => {
+    const other = list[index + 1]
+    return index % 2 === 0 && other !== undefined ? [[one, other] as const] : []
+  })
+}
 
 /** The schema with all its columns and their types, but without rules that concern more than one row. */
 function unconstrained(schema: DatabaseSchema): DatabaseSchema {

@@ -14,6 +14,12 @@ export function readSchema(answer: unknown): DatabaseSchema {
   return answer as DatabaseSchema
 }
 
+/** Reads the answer to `list_dbs`. Throws {@link ProtocolError}. */
+export function readNames(answer: unknown): readonly string[] {
+  if (Array.isArray(answer) && answer.every((name) => typeof name === 'string')) return answer
+  throw new ProtocolError('answer to list_dbs is not a list of names', answer)
+}
+
 function entries(value: unknown, what: string): object {
   if (typeof value === 'object' && value !== null) return value
   throw new ProtocolError(`${what} is not an object`, value)

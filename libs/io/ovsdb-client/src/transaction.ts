@@ -1,4 +1,4 @@
-import { ProtocolError, transactionError } from './errors.ts'
+import { ProtocolError, TransactionCanceledError, transactionError } from './errors.ts'
 import type { Operation, OperationResult } from './types.ts'
 
 interface WireError {
@@ -30,6 +30,12 @@ export function readResults(operations: readonly Operation[], answer: unknown): 
     })
   }
   return operations.map((_, position) => readResult(answers[position]))
+}
+
+/** Says that a transaction was canceled, and why. */
+export function canceled(cause: unknown): TransactionCanceledError {
+  const unknown = { explanation: undefined, operation: undefined, op: undefined, table: undefined }
+  return new TransactionCanceledError({ error: 'canceled', ...unknown }, { cause })
 }
 
 /** The first operation that made a row which an error at commit names, or that names it, too. */
