@@ -11,6 +11,7 @@ export default defineConfig({
         text: 'Use',
         items: [
           { text: 'Subnets, pods, addresses', link: '/user/subnets-and-pods' },
+          { text: 'Deletions that are held back', link: '/user/held-deletions' },
           { text: 'Differences from Kube-OVN', link: '/differences' },
         ],
       },
@@ -19,6 +20,7 @@ export default defineConfig({
         items: [
           { text: 'Custom resources', link: '/reference/crds/' },
           { text: 'Annotations and labels', link: '/reference/annotations' },
+          { text: 'Metrics of the controller', link: '/reference/metrics' },
           { text: 'Errors', link: '/reference/errors' },
         ],
       },
@@ -28,6 +30,7 @@ export default defineConfig({
           { text: 'Architecture', link: '/architecture' },
           { text: 'The lab', link: '/lab' },
           { text: 'Adding a feature', link: '/adding-a-feature' },
+          { text: 'The reconcile kernel', link: '/design/kernel' },
           { text: 'Design of each feature', link: '/design/' },
         ],
       },

@@ -107,6 +107,7 @@ const settings = {
   leaderElectLeaseDuration: duration('30s', 'How long the others wait for a leader that is silent.'),
   leaderElectRenewDeadline: duration('20s', 'How long the leader tries to renew before it gives up.'),
   leaderElectRetryPeriod: duration('6s', 'Time between two tries to get or renew the lease.'),
+  unservedLimit: duration('1m', 'A key that is not served for longer makes the process unready.'),
   podName: text('', 'Name of the own pod, identity in the election.', {
     environment: 'POD_NAME',
     isEnvironmentOnly: true,

@@ -4,7 +4,7 @@ import { EventRecorder, KubeClient, LeaderElector, loadAccess } from '@kube-ovn/
 import type { Logger } from '@kube-ovn/log'
 import { bindAddresses, serveHealth, systemClock } from '@kube-ovn/process'
 import type { Kernel } from '@kube-ovn/reconcile'
-import { kernelMetrics } from '@kube-ovn/telemetry'
+import { kernelMetrics, leaderMetrics } from '@kube-ovn/telemetry'
 import type { Registry } from '@kube-ovn/telemetry'
 import type { ControllerConfig } from './config.ts'
 import { lead } from './leadership.ts'
@@ -12,9 +12,6 @@ import { createNorthbound } from './northbound.ts'
 import { settingsOf, upstreamVersion } from './settings.ts'
 
 const component = 'kube-ovn-controller'
-
-/** A key that waits longer than this makes the process unready. */
-const unservedLimitMs = 60_000
 
 /** Serves health checks, and leads whenever this process is elected, until the signal is aborted. */
 export async function runController(
@@ -35,7 +32,9 @@ export async function runController(
       liveness: () => [],
       // A candidate is ready to take over.
       readiness: () =>
-        kernel === undefined || kernel.isReady(unservedLimitMs) ? [] : ['keys are not served'],
+        kernel === undefined || kernel.isReady(config.unservedLimit)
+          ? []
+          : [`a key has not been served for ${Math.round(kernel.oldestUnservedMs / 1000)} s`],
     }),
   )
   const instance = config.podName === '' ? hostname() : config.podName
@@ -68,6 +67,7 @@ export async function runController(
     onLeader: (identity) => log.info('leader elected', { name: identity }),
   })
   stack.use(elector)
+  leaderMetrics(registry, component, () => elector.isLeader)
   elector.start(signal)
   signal.addEventListener('abort', () => deposed.resolve(), { once: true })
   await deposed.promise

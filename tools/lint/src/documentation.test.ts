@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   controllerFinalizer,
@@ -11,6 +11,7 @@ import {
   vpcAnnotations,
 } from '@kube-ovn/annotations'
 import { controlFeatures } from '@kube-ovn/features-control'
+import { kernelMetrics, leaderMetrics, logMetrics, Registry } from '@kube-ovn/telemetry'
 import { describe, expect, it } from 'vitest'
 import { repository, workspacePackages } from './workspace.ts'
 
@@ -74,5 +75,29 @@ describe('docs/reference/annotations.md', () => {
   it.each(sections)('has a row for each key: $title', ({ title, keys }) => {
     const documented = [...section(title).matchAll(/^\| `([^`]+)`/gm)].map((match) => match[1])
     expect(documented.toSorted()).toEqual([...keys].toSorted())
+  })
+})
+
+describe('docs/reference/metrics.md', () => {
+  it('has a row for each metric of the controller', async () => {
+    const registry = new Registry()
+    kernelMetrics(registry)
+    logMetrics(registry)
+    leaderMetrics(registry, 'test', () => true)
+    const names = (await registry.getMetricsAsJSON()).map(({ name }) => name)
+    const documented = [...read('docs/reference/metrics.md').matchAll(/^\| `(\w+)`/gm)].map(
+      (match) => match[1],
+    )
+    expect(documented.toSorted()).toEqual([...names, 'kube_ovn_event_loop_delay_seconds'].toSorted())
+  })
+})
+
+describe('the suites of the features', () => {
+  const suites = globSync('libs/features/control/src/*.it.test.ts', { cwd: repository })
+
+  it.each(suites)('recompute everything after each step: %s', (path) => {
+    const text = read(path)
+    expect(text).toContain('.settle()')
+    expect(text).not.toMatch(/kernel\.quiet\(|new Kernel\(/)
   })
 })

@@ -57,7 +57,8 @@ export class Kernel<W> implements AsyncDisposable {
   readonly #alive = new Set<OwnerMark>()
   /** Keys of the transaction under way: changes of their rows are ours. */
   readonly #inFlight = new Set<OwnerMark>()
-  readonly #drifted = new Set<OwnerMark>()
+  /** Keys of whose rows somebody else changed one; what they have of it may still be what they want. */
+  readonly #drifted = new Map<OwnerMark, 'suspected' | 'found'>()
   readonly #unserved: UnservedKeys
   readonly #driftLimit: DriftLimit
   #quietWaiters: (() => void)[] = []
@@ -92,7 +93,8 @@ export class Kernel<W> implements AsyncDisposable {
       onReady: () => this.#schedule(),
       observer: queueObserver(metrics),
     })
-    metrics.observe(queueGauges(this.#queue, [...this.#features.keys()]))
+    const batchSize = options.batchSize ?? kernelDefaults.batchSize
+    metrics.observe(queueGauges(this.#queue, [...this.#features.keys()], batchSize))
     const { backoff = kernelDefaults.backoff, random = Math.random } = options
     this.#answers = new Answers({
       queue: this.#queue,
@@ -307,7 +309,10 @@ export class Kernel<W> implements AsyncDisposable {
       else this.#settle(job, startedMs)
     }
     if (touched.length === 0) return
-    for (const { owner } of touched) this.#inFlight.add(owner)
+    for (const job of touched) {
+      this.#inFlight.add(job.owner)
+      if (this.#drifted.get(job.owner) === 'suspected') this.#foundDrift(job)
+    }
     try {
       const ms = await commitPlan(plan, this.#commitOptions)
       logCommit(this.#options.logger, plan, ms)
@@ -411,6 +416,11 @@ export class Kernel<W> implements AsyncDisposable {
     this.#answers.held(job, startedMs)
   }
 
+  #foundDrift({ owner, feature }: Job<W>): void {
+    this.#drifted.set(owner, 'found')
+    this.#options.metrics.driftFound(feature.name)
+  }
+
   #healed({ owner, feature, key }: Job<W>): void {
     this.#options.metrics.driftHealed(feature.name)
     if (this.#driftLimit.healed(owner)) {
@@ -472,7 +482,7 @@ export class Kernel<W> implements AsyncDisposable {
     for (const owner of drifted) {
       // The second plan after a commit looks at these.
       if (this.#inFlight.has(owner) || findFeature(owner, this.#features) === undefined) continue
-      this.#drifted.add(owner)
+      if (!this.#drifted.has(owner)) this.#drifted.set(owner, 'suspected')
       const pauseMs = this.#driftLimit.pauseMs(owner)
       if (pauseMs > 0) this.#queue.addAfter(owner, pauseMs)
       else this.#queue.add(owner, 'live')

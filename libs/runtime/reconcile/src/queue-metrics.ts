@@ -12,8 +12,13 @@ export function queueObserver(metrics: KernelMetrics): QueueObserver<OwnerMark> 
 }
 
 /** Shows the state of a queue at a scrape. A feature without keys is shown with none. */
-export function queueGauges(queue: WorkQueue<OwnerMark>, features: readonly string[]): KernelGauges {
+export function queueGauges(
+  queue: WorkQueue<OwnerMark>,
+  features: readonly string[],
+  concurrency: number,
+): KernelGauges {
   return {
+    concurrency,
     depth() {
       const depths = new Map(features.map((name) => [name, 0]))
       for (const owner of queue.waiting())

@@ -6,5 +6,6 @@ export {
   type KernelMetrics,
   type ReconcileResult,
 } from './kernel-metrics.ts'
+export { leaderMetrics } from './leader-metrics.ts'
 export { logMetrics } from './log-metrics.ts'
 export { processRegistry } from './process-metrics.ts'

@@ -6,6 +6,8 @@ export interface KernelGauges {
   depth(): ReadonlyMap<string, number>
   /** Seconds that each key in work has taken so far, by feature. */
   working(): ReadonlyMap<string, readonly number[]>
+  /** Keys of one feature that may be in work at a time. */
+  readonly concurrency: number
 }
 
 /** Exponential from 10 ns, as client-go has it for its work queues. */
@@ -74,6 +76,27 @@ export function kernelMetrics(registry: Registry) {
         this.set({ name, controller: name }, Math.max(0, ...seconds))
     },
   })
+  new Gauge({
+    name: 'controller_runtime_active_workers',
+    help: 'Keys in work.',
+    labelNames: ['controller'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [controller, seconds] of gauges?.working() ?? []) this.set({ controller }, seconds.length)
+    },
+  })
+  new Gauge({
+    name: 'controller_runtime_max_concurrent_reconciles',
+    help: 'Keys that may be in work at a time, in one transaction.',
+    labelNames: ['controller'],
+    registers,
+    collect() {
+      this.reset()
+      for (const controller of gauges?.depth().keys() ?? [])
+        this.set({ controller }, gauges?.concurrency ?? 0)
+    },
+  })
   const adds = counter('workqueue_adds_total', 'Keys added to the work queue.', queueLabels)
   const retries = counter('workqueue_retries_total', 'Keys queued again after a failure.', queueLabels)
   const queueDuration = new Histogram({
@@ -128,7 +151,10 @@ export function kernelMetrics(registry: Registry) {
     'kind',
     'outcome',
   ])
-  const drift = counter(
+  const driftFound = counter('kube_ovn_drift_found_total', 'Keys whose rows somebody else changed.', [
+    'controller',
+  ])
+  const driftHealed = counter(
     'kube_ovn_drift_healed_total',
     'Keys whose rows somebody else changed, and that were put right.',
     ['controller'],
@@ -179,8 +205,11 @@ export function kernelMetrics(registry: Registry) {
     rowChanged(kind: string, outcome: string): void {
       rows.inc({ kind, outcome })
     },
+    driftFound(controller: string): void {
+      driftFound.inc({ controller })
+    },
     driftHealed(controller: string): void {
-      drift.inc({ controller })
+      driftHealed.inc({ controller })
     },
     patched(controller: string, verb: 'create' | 'patch' | 'delete', outcome: 'ok' | 'failed'): void {
       patches.inc({ controller, verb, outcome })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { kernelMetrics, logMetrics, processRegistry, Registry } from './index.ts'
+import { kernelMetrics, leaderMetrics, logMetrics, processRegistry, Registry } from './index.ts'
 
 it('shows the queue under the names of controller-runtime', async () => {
   const registry = new Registry()
@@ -7,6 +7,7 @@ it('shows the queue under the names of controller-runtime', async () => {
   metrics.observe({
     depth: () => new Map([['subnet', 3]]),
     working: () => new Map([['subnet', [1, 2.5]]]),
+    concurrency: 50,
   })
   metrics.added('subnet')
   metrics.reconciled('subnet', 'error', 20)
@@ -15,6 +16,8 @@ it('shows the queue under the names of controller-runtime', async () => {
   expect(text).toContain('workqueue_adds_total{name="subnet",controller="subnet"} 1')
   expect(text).toContain('workqueue_unfinished_work_seconds{name="subnet",controller="subnet"} 3.5')
   expect(text).toContain('workqueue_longest_running_processor_seconds{name="subnet",controller="subnet"} 2.5')
+  expect(text).toContain('controller_runtime_active_workers{controller="subnet"} 2')
+  expect(text).toContain('controller_runtime_max_concurrent_reconciles{controller="subnet"} 50')
   expect(text).toContain('controller_runtime_reconcile_total{controller="subnet",result="error"} 1')
   expect(text).toContain('controller_runtime_reconcile_errors_total{controller="subnet"} 1')
 })
@@ -54,4 +57,13 @@ it('counts log lines by the levels of klog', async () => {
   expect(text).toContain('klog_lines_total{level="INFO"} 2')
   expect(text).toContain('klog_bytes_total{level="INFO"} 20')
   expect(text).toContain('klog_lines_total{level="WARN"} 0')
+})
+
+it('shows at each scrape whether the process leads', async () => {
+  const registry = new Registry()
+  let isLeader = false
+  leaderMetrics(registry, 'kube-ovn-controller', () => isLeader)
+  expect(await registry.metrics()).toContain('leader_election_master_status{name="kube-ovn-controller"} 0')
+  isLeader = true
+  expect(await registry.metrics()).toContain('leader_election_master_status{name="kube-ovn-controller"} 1')
 })

@@ -191,12 +191,15 @@ export class Controller implements AsyncDisposable {
   }
 
   #compareWithFull(): void {
-    const { steps, writes, failed, outcomes } = this.kernel.recomputeAll()
+    const { steps, touched, writes, failed, outcomes } = this.kernel.recomputeAll()
+    // Values in sets and maps of others are no rows.
+    const members = new Set(touched).difference(new Set(outcomes.map(({ owner }) => owner)))
     if (steps.length === 0 && writes.length === 0 && failed.size === 0) return
     throw new NotEqualToFullError([
       ...outcomes.map(
         ({ owner, id, outcome, columns }) => `${owner}: ${outcome} ${id} ${columns?.join(' ') ?? ''}`,
       ),
+      ...[...members].map((owner) => `${owner}: values in rows of others`),
       ...writes.map(
         ({ owner, patch, write }) => `${owner}: ${patch.resource.plural} ${JSON.stringify(write, plain)}`,
       ),

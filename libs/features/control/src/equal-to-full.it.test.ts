@@ -1,0 +1,28 @@
+import { nodes, pods } from '@kube-ovn/kube-api/core'
+import { node, pod } from '@kube-ovn/testing-builders'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { ControlCluster } from './testing/control-cluster.ts'
+import { NotEqualToFullError } from './testing/errors.ts'
+
+let cluster: ControlCluster
+beforeAll(async () => {
+  cluster = await ControlCluster.start()
+})
+afterAll(() => cluster[Symbol.asyncDispose]())
+beforeEach(() => cluster.reset())
+
+it('fails the test of a feature that misses a change', async () => {
+  await cluster.client.create(nodes, node({ name: 'n1', addresses: ['172.18.0.11', 'fd00:18::11'] }))
+  await cluster.client.create(pods, pod({ name: 'web', node: 'n1' }))
+  await using control = await cluster.startController()
+  await control.settle()
+
+  // No trigger tells that settings change, as they never do while a controller runs.
+  const { settings } = control.world
+  const { lsDnatModDlDst } = settings
+  Object.assign(settings, { lsDnatModDlDst: !lsDnatModDlDst })
+  await expect(control.settle()).rejects.toThrow(NotEqualToFullError)
+  await expect(control.settle()).rejects.toThrow(/^nb-options\//m)
+  Object.assign(settings, { lsDnatModDlDst })
+  await control.settle()
+})
