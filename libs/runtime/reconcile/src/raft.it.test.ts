@@ -251,14 +251,12 @@ async function workThrough(
   }
 }
 
-const title = (when: string): string => `makes of the database what is wanted ${when} (KUBE_OVN_SEED=${seed})`
-
-it.each(faults)(title('when $name'), async (fault) => {
+it.each(faults)(`makes of the database what is wanted when $name (KUBE_OVN_SEED=${seed})`, async (fault) => {
   const { had, wanted: want } = await workThrough([fault])
   expect(had).toEqual(want)
 })
 
-it.runIf(isDeep)(title('whatever comes after whatever'), { timeout: 600_000 }, async () => {
+it.runIf(isDeep)(`does so in any sequence (KUBE_OVN_SEED=${seed})`, { timeout: 600_000 }, async () => {
   const sequence = fc.sample(fc.constantFrom(...faults), { seed, numRuns: 30 })
   const { had, wanted: want } = await workThrough(sequence)
   expect(had).toEqual(want)

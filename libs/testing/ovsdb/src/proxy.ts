@@ -17,7 +17,7 @@ export interface Proxy extends AsyncDisposable {
 }
 
 /** A message from the server to the client. */
-export interface ServerMessage {
+interface ServerMessage {
   /** Of the notification, or of the request that is answered. */
   readonly method: string
   readonly isAnswer: boolean
@@ -31,7 +31,7 @@ export interface ServerMessage {
  * - `truncate`: the client gets the first half of it, and the connection ends
  * - a promise: the client gets it, and what follows, when that resolves
  */
-export type Fate = 'pass' | 'drop' | 'hang up' | 'truncate' | Promise<void>
+type Fate = 'pass' | 'drop' | 'hang up' | 'truncate' | Promise<void>
 
 /** Forwards connections to `target` (`tcp:IP:PORT`). Listens on a unix socket when given a path. */
 export async function startProxy(target: string, path?: string): Promise<Proxy> {
