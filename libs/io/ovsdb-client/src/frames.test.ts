@@ -59,6 +59,18 @@ describe('JsonFrames', () => {
     expect(found[0]).toHaveLength(4096 * 16_384)
   })
 
+  it.each([
+    ['short', 0],
+    ['long', 2 ** 17],
+  ])('refuses a %s message that is not UTF-8', (_name, length) => {
+    const bytes = Buffer.from(JSON.stringify({ a: ['x'.repeat(length), 'ü'] }))
+    const at = bytes.lastIndexOf('ü')
+    expect(() => messagesIn([Buffer.concat([bytes.subarray(0, at + 1), bytes.subarray(at + 2)])])).toThrow(
+      ProtocolError,
+    )
+    expect(messagesIn([bytes])).toHaveLength(1)
+  })
+
   it('gives the text of a message to the parser it was made with', () => {
     expect(messagesIn([Buffer.from('[9007199254740993]')], new JsonFrames(parseExactly))).toEqual([[9007199254740993n]]) // prettier-ignore
   })

@@ -2,6 +2,7 @@ import { ProtocolError } from './errors.ts'
 import {
   closeBrace,
   closeBracket,
+  decodeText,
   isSpace,
   maxDepth,
   openBrace,
@@ -88,7 +89,7 @@ export class JsonFrames {
   #complete(last: Buffer): unknown {
     const bytes = this.#parts.length === 0 ? last : Buffer.concat([...this.#parts, last])
     this.#forget()
-    const text = bytes.toString('utf8')
+    const text = decodeText(bytes)
     try {
       return this.#parse(text)
     } catch (cause) {

@@ -1,3 +1,6 @@
+import { isUtf8 } from 'node:buffer'
+import { ProtocolError } from './errors.ts'
+
 /** The bytes of JSON's structure. In UTF-8 they stand for nothing else, not even as part of a longer character. */
 export const quote = 0x22
 export const comma = 0x2c
@@ -12,6 +15,12 @@ export const maxDepth = 1000
 
 export function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+}
+
+/** Reads UTF-8. Throws {@link ProtocolError} where `Buffer.toString` would put replacement characters in silence. */
+export function decodeText(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new ProtocolError('message is not UTF-8', bytes.toString('latin1', 0, 400))
+  return bytes.toString('utf8')
 }
 
 /** Finds the ends of strings, which may lie in a later chunk than their beginnings. */

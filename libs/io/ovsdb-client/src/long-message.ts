@@ -3,6 +3,7 @@ import {
   closeBrace,
   closeBracket,
   comma,
+  decodeText,
   maxDepth,
   openBrace,
   openBracket,
@@ -167,11 +168,11 @@ export class LongMessage {
 
   /** Text that has not been parsed, up to a position. */
   #text(chunk: Buffer, start: number, end: number): string {
-    if (this.#parts.length === 0) return chunk.toString('utf8', start, end)
+    if (this.#parts.length === 0) return decodeText(chunk.subarray(start, end))
     const bytes = Buffer.concat([...this.#parts, chunk.subarray(start, end)])
     this.#parts = []
     this.#partBytes = 0
-    return bytes.toString('utf8')
+    return decodeText(bytes)
   }
 
   #keep(part: Buffer): void {

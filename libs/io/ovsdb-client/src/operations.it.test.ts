@@ -315,6 +315,32 @@ describe('the server', () => {
   })
 })
 
+it('a server that has more tables and columns than the client knows is as good', async () => {
+  const { name, ports } = ovnNorthboundSchema.tables.Logical_Switch.columns
+  const Logical_Switch = { ...ovnNorthboundSchema.tables.Logical_Switch, columns: { name, ports } }
+  const schema = { ...ovnNorthboundSchema, tables: { Logical_Switch } }
+  await using old = new OvsdbClient({
+    endpoints: [northbound.address],
+    schema,
+    tables: { Logical_Switch: {} },
+  })
+  await old.connect()
+  expect(old.state).toMatchObject({ missing: [] })
+  const { insert, select, selected, comment } = old.operations
+  const [row] = await old.transact([insert('Logical_Switch', { name: 'sw0' })])
+  await northbound.nbctl(
+    'set',
+    'Logical_Switch',
+    'sw0',
+    'external_ids:new=yes',
+    'other_config:mcast_snoop=true',
+  )
+  const [result] = await old.transact([select('Logical_Switch'), comment('barrier')])
+  const want = [{ _uuid: row?.uuid, name: 'sw0', ports: [] }]
+  expect([...old.cache.scan('Logical_Switch')]).toEqual(want)
+  expect(selected('Logical_Switch', result ?? {})).toEqual(want)
+})
+
 describe('a lock for which one waits', () => {
   it('can be stolen after all', async () => {
     await using other = open()
