@@ -1,5 +1,6 @@
 import { ClusterMember } from './cluster-member.ts'
 import { Container } from './container.ts'
+import type { DatabaseServer } from './database-server.ts'
 import type { TransactionRecord } from './transaction-log.ts'
 
 /**
@@ -70,6 +71,18 @@ export class NorthboundCluster implements AsyncDisposable {
     await Promise.all(this.members.map((member) => member.ignore(side.includes(member) ? others : side)))
   }
 
+  /**
+   * Sets how long followers wait for the leader before they elect another: 1 000 ms at first.
+   *
+   * Tests that need a leader which is cut off to stay one for a while are not to depend on the speed of the machine.
+   */
+  async setElectionTimer(ms: number): Promise<void> {
+    const { server } = await this.leader()
+    // It may be doubled at most, and each change must be committed before the next.
+    for (let stepMs = 2_000; stepMs < ms; stepMs *= 2) await this.#setElectionTimer(server, stepMs)
+    await this.#setElectionTimer(server, ms)
+  }
+
   /** Ends every partition. */
   async heal(): Promise<void> {
     await Promise.all(this.members.map((member) => member.ignore([])))
@@ -82,5 +95,11 @@ export class NorthboundCluster implements AsyncDisposable {
 
   [Symbol.asyncDispose](): PromiseLike<void> {
     return this.#containers[Symbol.asyncDispose]()
+  }
+
+  async #setElectionTimer(server: DatabaseServer, ms: number): Promise<void> {
+    await server.control(`cluster/change-election-timer OVN_Northbound ${ms}`)
+    // What comes after it in the log is committed after it.
+    await server.transact([{ op: 'update', table: 'NB_Global', where: [], row: { nb_cfg_timestamp: ms } }])
   }
 }
