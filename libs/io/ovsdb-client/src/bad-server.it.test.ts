@@ -71,6 +71,15 @@ describe('a wrong endpoint', () => {
     })
   })
 
+  it('with TLS, but without the files for it, is refused at once', () => {
+    expect(() => open({ endpoints: ['ssl:127.0.0.1:6641'] })).toThrow(
+      expect.objectContaining({
+        code: 'ovsdb-endpoint-invalid',
+        details: expect.objectContaining({ endpoint: 'ssl:127.0.0.1:6641' }),
+      }),
+    )
+  })
+
   it('where a socket is missing is told, with the reason', async () => {
     await using client = open({ endpoints: ['unix:/nowhere/ovnnb_db.sock'] })
     expect(await failure(client)).toMatchObject({ code: 'ovsdb-connect-failed', cause: { code: 'ENOENT' } })

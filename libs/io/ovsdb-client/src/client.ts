@@ -9,7 +9,7 @@ import {
   unsuitability,
   updateBelief,
 } from './cluster.ts'
-import { type Endpoint, openSocket, parseEndpoint } from './endpoint.ts'
+import { type Endpoint, missingTls, openSocket, parseEndpoint } from './endpoint.ts'
 import {
   ClientClosedError,
   ConnectFailedError,
@@ -108,11 +108,13 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
   #session: Session | undefined
   #running: Promise<void> | undefined
 
-  /** Throws when an endpoint is malformed, or a table, column or index is not in the schema. */
+  /** Throws when an endpoint is malformed or lacks TLS files, or a table, column or index is not in the schema. */
   constructor(options: OvsdbClientOptions<T>) {
     if (options.endpoints.length === 0) throw new InvalidEndpointError('')
     this.#options = options
     this.#endpoints = options.endpoints.map(parseEndpoint)
+    const unprotected = this.#endpoints.find(({ protocol }) => protocol === 'ssl')
+    if (unprotected !== undefined && options.tls === undefined) throw missingTls(unprotected)
     this.#belief = initialBelief(this.#endpoints.length)
     this.#hasExactIntegers = options.exactIntegers === true
     // The conditions of each table are for its own row type, which is of no concern from here on.

@@ -25,6 +25,11 @@ export function parseEndpoint(text: string): Endpoint {
   return { protocol: protocol === 'ssl' ? 'ssl' : 'tcp', host, port: number, text }
 }
 
+/** Says that an `ssl:` endpoint needs files. */
+export function missingTls(endpoint: Endpoint): InvalidEndpointError {
+  return new InvalidEndpointError(endpoint.text, 'the option tls with the files for ssl:, or tcp:')
+}
+
 /** Opens a connection. Rejects with the reason of `signal` when that is aborted first. */
 export async function openSocket(
   endpoint: Endpoint,
@@ -41,7 +46,7 @@ export async function openSocket(
         signal,
       )
     case 'ssl': {
-      if (tls === undefined) throw new InvalidEndpointError(`${endpoint.text} without TLS files`)
+      if (tls === undefined) throw missingTls(endpoint)
       const socket = connectTls({
         host: endpoint.host,
         port: endpoint.port,

@@ -1,6 +1,6 @@
 import { KubeOvnError, type RetryClass } from '@kube-ovn/errors'
 
-/** An endpoint that cannot be parsed. */
+/** An endpoint that cannot be parsed, or `ssl:` without the files for it. */
 export class InvalidEndpointError extends KubeOvnError<{
   readonly endpoint: string
   readonly expected: string
@@ -8,11 +8,11 @@ export class InvalidEndpointError extends KubeOvnError<{
   readonly code = 'ovsdb-endpoint-invalid'
   readonly retry = 'on-change'
 
-  constructor(endpoint: string) {
-    super('OVSDB endpoint is not understood', {
-      endpoint,
-      expected: 'tcp:HOST:PORT, ssl:HOST:PORT or unix:/PATH, an IPv6 address in brackets',
-    })
+  constructor(
+    endpoint: string,
+    expected = 'tcp:HOST:PORT, ssl:HOST:PORT or unix:/PATH, an IPv6 address in brackets',
+  ) {
+    super('OVSDB endpoint is not understood', { endpoint, expected })
   }
 }
 

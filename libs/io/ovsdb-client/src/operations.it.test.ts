@@ -1,4 +1,9 @@
-import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
+import {
+  ovnNorthboundSchema,
+  ovnSouthboundSchema,
+  type OvnNorthbound,
+  type OvnSouthbound,
+} from '@kube-ovn/ovsdb-schema'
 import { startNorthbound, type Northbound } from '@kube-ovn/testing-ovsdb'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { OvsdbClient } from './client.ts'
@@ -246,6 +251,27 @@ describe('an error', () => {
       await expect(refused).rejects.toBeInstanceOf(errors.BadOperationError)
       await expect(refused).rejects.toMatchObject({ details: { operation: 1, op: 'insert', table } })
     }
+  })
+
+  it('tells that the role of the client may not do that', async () => {
+    await using both = await startNorthbound({ southbound: true })
+    const southbound = both.southbound ?? expect.unreachable()
+    await southbound.control('ovsdb-server/add-remote db:OVN_Southbound,SB_Global,connections')
+    await both.sbctl('create', 'RBAC_Role', 'name=ovn-controller')
+    await both.sbctl('set-connection', 'role=ovn-controller', 'ptcp:6699:0.0.0.0')
+    const endpoint = southbound.address.replace(/\d+$/, '6699')
+    await using controller = new OvsdbClient<OvnSouthbound>({
+      endpoints: [endpoint],
+      schema: ovnSouthboundSchema,
+      tables: { Chassis: {} },
+    })
+    await controller.connect()
+    const refused = controller.transact([controller.operations.insert('Chassis', { name: 'stranger' })])
+    await expect(refused).rejects.toBeInstanceOf(errors.PermissionDeniedError)
+    await expect(refused).rejects.toMatchObject({
+      retry: 'on-change',
+      details: { operation: 0, op: 'insert', table: 'Chassis' },
+    })
   })
 
   it('tells of a server that stands by for another', async () => {

@@ -185,6 +185,16 @@ describe('Session', () => {
     expect(end).toMatchObject({ details: { reason: 'no answer to an inactivity probe' } })
   })
 
+  it('gives up a server whose answers disappear in a message that never ends', async () => {
+    server.write('{"method":"update3","params":["lost quote}')
+    await settle()
+    vi.advanceTimersByTime(1000)
+    server.write('{"id":0,"result":[],"error":null}')
+    await settle()
+    vi.advanceTimersByTime(1000)
+    expect(await session.ended).toMatchObject({ details: { reason: 'no answer to an inactivity probe' } })
+  })
+
   it('keeps a server that answers', async () => {
     vi.advanceTimersByTime(1000)
     server.write('{"id":0,"result":[],"error":null}')

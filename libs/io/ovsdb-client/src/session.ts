@@ -57,6 +57,7 @@ export class Session implements Disposable {
   #nextId = 0
   #probe: NodeJS.Timeout | undefined
   #isAskedForEcho = false
+  #chunks = 0
   #bytesThisTurn = 0
 
   constructor(stream: Duplex, options: SessionOptions) {
@@ -148,7 +149,7 @@ export class Session implements Disposable {
   }
 
   #receive(chunk: Buffer): void {
-    this.#isAskedForEcho = false
+    this.#chunks++
     this.#probe?.refresh()
     this.#pace(chunk.length)
     try {
@@ -196,17 +197,23 @@ export class Session implements Disposable {
     else pending.reject(requestRefused(pending.method, error))
   }
 
-  /** Nothing came for as long as the peer may be silent. */
+  /**
+   * Nothing came for as long as the peer may be silent.
+   *
+   * Only the answer to the echo is a sign of life that counts: what else comes in between may be swallowed by a garbled
+   * message that never ends.
+   */
   #endSilence(): void {
+    this.#probe?.refresh()
     if (!this.#isAskedForEcho) {
       this.#isAskedForEcho = true
-      this.#probe?.refresh()
-      this.request('echo', [], () => undefined).catch(() => undefined)
+      this.request('echo', [], () => (this.#isAskedForEcho = false)).catch(() => undefined)
       return
     }
     // When it was this process that was busy, the answer lies unread in the socket: look there first.
+    const chunks = this.#chunks
     setImmediate(() => {
-      if (this.#isAskedForEcho) this.#lose('no answer to an inactivity probe')
+      if (this.#isAskedForEcho && this.#chunks === chunks) this.#lose('no answer to an inactivity probe')
     })
   }
 }
