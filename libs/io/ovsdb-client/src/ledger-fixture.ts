@@ -100,7 +100,9 @@ export async function discrepancies(
   for (const member of cluster.members) {
     await member.connected()
     // It may have to catch up.
-    await member.nbctl('wait-until', 'NB_Global', '.', `nb_cfg=${wanted.size}`)
+    await member.nbctl('wait-until', 'NB_Global', '.', `nb_cfg>=${wanted.size}`)
+    const count = await member.nbctl('get', 'NB_Global', '.', 'nb_cfg')
+    if (Number(count) !== wanted.size) found.push(`${member.ip} counts ${count}, not ${wanted.size}`)
     const names = (await member.nbctl('--bare', '--columns=name', 'list', 'Logical_Switch')).split(/\n+/)
     const has = new Set(names)
     found.push(...names.filter((name) => !wanted.has(name)).map((name) => `${member.ip} has ${name}`))
