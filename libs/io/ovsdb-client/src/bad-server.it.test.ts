@@ -27,7 +27,7 @@ function open(options: Partial<OvsdbClientOptions<OvnNorthbound>> = {}): OvsdbCl
     schema: ovnNorthboundSchema,
     tables: { Logical_Switch: { indexes: ['name'] }, NB_Global: {} },
     backoff: { initialMs: 10, maxMs: 50, factor: 2, jitter: 0 },
-    inactivityProbeMs: 40,
+    inactivityProbeMs: 150,
     ...options,
   })
 }
