@@ -49,8 +49,8 @@ async function compare(podsBefore: number): Promise<Comparison> {
   const featureSeconds = await withNorthbound((client) =>
     commitPods(client, podsBefore, noting(rows), () => undefined),
   )
-  const before: Transaction[] = []
-  const measured: Transaction[] = []
+  const before: Sent[] = []
+  const measured: Sent[] = []
   const kernelSeconds = await withNorthbound(async (client) => {
     const record = { to: before }
     return await commitPods(
@@ -61,8 +61,9 @@ async function compare(podsBefore: number): Promise<Comparison> {
     )
   })
   const bareSeconds = await withNorthbound(async (client) => {
-    await replay(client, before)
-    return await seconds(() => replay(client, measured))
+    await replay(client, before.map(withIds))
+    const transactions = measured.map(withIds)
+    return await seconds(() => replay(client, transactions))
   })
   const result = { featureSeconds, kernelSeconds, bareSeconds, transactions: measured.length }
   console.log(`${podCount} pods beside ${podsBefore}`, result)
@@ -123,6 +124,12 @@ type Northbound = Database & { readonly cache: OvsdbClient<OvnNorthbound>['cache
 
 type Transaction = readonly Operation[]
 
+/** A transaction and its answer. */
+interface Sent {
+  readonly operations: Transaction
+  readonly results: readonly OperationResult[]
+}
+
 async function withNorthbound<T>(act: (client: OvsdbClient<OvnNorthbound>) => Promise<T>): Promise<T> {
   await using northbound = await startNorthbound()
   await using client = new OvsdbClient<OvnNorthbound>({
@@ -143,7 +150,7 @@ async function putPods(cluster: MemoryCluster, first: number, count: number): Pr
 }
 
 /** Notes what is sent, with the ids that the server gave to new rows, so that it can be sent again to another server. */
-function recording(client: OvsdbClient<OvnNorthbound>, record: { readonly to: Transaction[] }): Northbound {
+function recording(client: OvsdbClient<OvnNorthbound>, record: { readonly to: Sent[] }): Northbound {
   return {
     cache: client.cache,
     get state() {
@@ -153,14 +160,14 @@ function recording(client: OvsdbClient<OvnNorthbound>, record: { readonly to: Tr
     onChange: (listener) => client.onChange(listener),
     async transact(operations) {
       const results = await client.transact(operations)
-      record.to.push(withIds(operations, results))
+      record.to.push({ operations, results })
       return results
     },
   }
 }
 
 /** The same operations with the ids that new rows were given, in place of names. */
-function withIds(operations: Transaction, results: readonly OperationResult[]): Transaction {
+function withIds({ operations, results }: Sent): Transaction {
   const ids = new Map<unknown, string>()
   operations.forEach((operation, index) => {
     const { uuid } = results[index] ?? {}

@@ -5,11 +5,14 @@ import {
   ReferentialIntegrityError,
   SchemaMismatchError,
   type DatabaseSchema,
+  type OperationResult,
+  type Uuid,
 } from 'ovsdb-client'
 import type { KernelMetrics } from '@kube-ovn/telemetry'
 import type { Clock } from '@kube-ovn/time'
 import type { Database } from './database.ts'
 import { encodeSteps } from './encode.ts'
+import { idsOfNew } from './landed.ts'
 import { parseIdMark } from './marks.ts'
 import type { Plan } from './plan.ts'
 
@@ -21,16 +24,24 @@ export interface CommitOptions {
   readonly metrics: KernelMetrics
 }
 
-/** Carries a plan out as one transaction; answers how long it took. When it resolves, the cache knows. */
+/** What came of a plan. */
+interface Commit {
+  readonly ms: number
+  /** Ids of new rows, by the names which they have in the plan. */
+  readonly ids: ReadonlyMap<string, Uuid>
+}
+
+/** Carries a plan out as one transaction. When it resolves, the cache knows. */
 export async function commitPlan(
   plan: Pick<Plan, 'steps' | 'outcomes'>,
   options: CommitOptions,
-): Promise<number> {
+): Promise<Commit> {
   const { database, schema, lock, clock, metrics } = options
   const operations = encodeSteps(schema, plan.steps, lock)
   const startedMs = clock.monotonic()
+  let results: readonly OperationResult[]
   try {
-    await database.transact(operations)
+    results = await database.transact(operations)
   } catch (error) {
     metrics.transacted('failed', operations.length, clock.monotonic() - startedMs)
     throw error
@@ -38,7 +49,7 @@ export async function commitPlan(
   const tookMs = clock.monotonic() - startedMs
   metrics.transacted('committed', operations.length, tookMs)
   for (const { id, outcome } of plan.outcomes) metrics.rowChanged(parseIdMark(id)?.kind ?? 'unknown', outcome)
-  return tookMs
+  return { ms: tookMs, ids: idsOfNew(operations, results) }
 }
 
 /**

@@ -27,7 +27,7 @@ interface GarbageOptions {
   readonly metrics: KernelMetrics
   /** Reconciles a key whose rows may now be deleted. */
   readonly release: (owner: OwnerMark) => void
-  readonly commit: (plan: Pick<Plan, 'steps' | 'outcomes'>) => Promise<number>
+  readonly commit: (plan: Pick<Plan, 'steps' | 'outcomes'>) => Promise<unknown>
   /** Lets {@link Garbage.lookAgain} be called after a while. */
   readonly retry: () => void
   readonly onHeld?: (held: HeldDeletion | undefined) => void

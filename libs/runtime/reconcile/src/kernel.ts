@@ -1,12 +1,13 @@
 import type { RowRef } from '@kube-ovn/ovn-names'
 import { backoffDelayMs } from '@kube-ovn/time'
-import type { RowChange } from 'ovsdb-client'
+import type { RowChange, Uuid } from 'ovsdb-client'
 import { Adoption } from './adoption.ts'
 import { Answers } from './answers.ts'
 import { catalogOf, type Catalog } from './catalog.ts'
 import type { PlannedChange } from './change-plan.ts'
 import type { DatabaseState } from './database.ts'
 import { logCommit } from './commit-log.ts'
+import { haveJustLanded } from './landed.ts'
 import { commitPlan, isFaultOfContent, type CommitOptions } from './commit.ts'
 import { followChanges } from './drift.ts'
 import { NotSettledError } from './errors.ts'
@@ -57,6 +58,8 @@ export class Kernel<W> implements AsyncDisposable {
   readonly #alive = new Set<OwnerMark>()
   /** Keys of the transaction under way: changes of their rows are ours. */
   readonly #inFlight = new Set<OwnerMark>()
+  /** What changed while the transaction was under way. */
+  #seenInFlight: (readonly RowChange[])[] | undefined
   /** Keys of whose rows somebody else changed one; what they have of it may still be what they want. */
   readonly #drifted = new Map<OwnerMark, 'suspected' | 'found'>()
   readonly #unserved: UnservedKeys
@@ -313,11 +316,16 @@ export class Kernel<W> implements AsyncDisposable {
       this.#inFlight.add(job.owner)
       if (this.#drifted.get(job.owner) === 'suspected') this.#foundDrift(job)
     }
+    const seen: (readonly RowChange[])[] = []
+    this.#seenInFlight = seen
+    let ids: ReadonlyMap<string, Uuid>
     try {
-      const ms = await commitPlan(plan, this.#commitOptions)
-      logCommit(this.#options.logger, plan, ms)
+      const commit = await commitPlan(plan, this.#commitOptions)
+      ids = commit.ids
+      logCommit(this.#options.logger, plan, commit.ms)
     } catch (error) {
       this.#inFlight.clear()
+      this.#seenInFlight = undefined
       if (isFaultOfContent(error)) await this.#splitUp(touched, error, startedMs)
       else {
         for (const job of touched) {
@@ -327,14 +335,16 @@ export class Kernel<W> implements AsyncDisposable {
       }
       return
     }
-    let rest: Plan
+    let rest: Pick<Plan, 'touched' | 'held' | 'outcomes'>
     try {
-      rest = this.#planJobs(touched)
+      const isAllThatHappened = haveJustLanded(plan.steps, ids, seen.flat(), this.#catalog)
+      rest = isAllThatHappened ? nothingLeft : this.#planJobs(touched)
     } catch (error) {
       for (const job of touched) this.#fail(job.owner, error, startedMs, job)
       return
     } finally {
       this.#inFlight.clear()
+      this.#seenInFlight = undefined
     }
     for (const job of touched) {
       if (!rest.touched.has(job.owner) && !rest.held.has(job.owner)) {
@@ -472,6 +482,7 @@ export class Kernel<W> implements AsyncDisposable {
   }
 
   #onRows(changes: readonly RowChange[]): void {
+    this.#seenInFlight?.push(changes)
     const lookup = { rows: this.#options.database.cache, catalog: this.#catalog }
     const { drifted, unblocked, hasStrays } = followChanges(changes, {
       ...lookup,
@@ -507,6 +518,13 @@ export class Kernel<W> implements AsyncDisposable {
     const { database, schema, lock, clock, metrics } = this.#options
     return { database, schema, lock, clock, metrics }
   }
+}
+
+/** What a plan has to say of keys that have all they want. */
+const nothingLeft: Pick<Plan, 'touched' | 'held' | 'outcomes'> = {
+  touched: new Set(),
+  held: new Map(),
+  outcomes: [],
 }
 
 function isNothing({ rows, hold }: Desired): boolean {

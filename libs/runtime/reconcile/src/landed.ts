@@ -1,0 +1,117 @@
+import type { Mutation, NamedUuid, NewValue, Operation, OperationResult, RowChange, Uuid } from 'ovsdb-client'
+import type { Catalog, Column } from './catalog.ts'
+import { changedElements, columnOf, isArray, isIn } from './rows.ts'
+import type { InsertStep, MutateStep, Step } from './steps.ts'
+import { asElements, asMap, isEqualValue, isInitial, type Element } from './values.ts'
+
+/**
+ * Tells whether the database changed by exactly what the steps say, since they were planned: then there is no need to plan again to
+ * know that nothing is left to do.
+ *
+ * It knows new rows and what joins sets, which is all that a burst of new objects brings. Of anything else it says no.
+ */
+export function haveJustLanded(
+  steps: readonly Step[],
+  ids: ReadonlyMap<string, Uuid>,
+  changes: readonly RowChange[],
+  catalog: Catalog,
+): boolean {
+  const awaited = new Map<Uuid, InsertStep | MutateStep>()
+  for (const step of steps) {
+    const uuid = step.do === 'insert' ? ids.get(step.name) : step.uuid
+    if (uuid === undefined || (step.do !== 'insert' && step.do !== 'mutate')) return false
+    awaited.set(uuid, step)
+  }
+  const resolve = (value: NewValue): NewValue => withIds(value, ids)
+  for (const change of changes) {
+    const step = awaited.get(change.uuid)
+    const columns = catalog.tables.get(change.table)?.columns
+    if (step === undefined || columns === undefined) return false
+    const isExpected =
+      step.do === 'insert'
+        ? isInserted(change, step, columns, resolve)
+        : isExtended(change, step, columns, resolve)
+    if (!isExpected) return false
+    awaited.delete(change.uuid)
+  }
+  return awaited.size === 0
+}
+
+/** The ids that the server gave to new rows, by the names which they had in the transaction. */
+export function idsOfNew(
+  operations: readonly Operation[],
+  results: readonly OperationResult[],
+): ReadonlyMap<string, Uuid> {
+  const ids = new Map<string, Uuid>()
+  operations.forEach((operation, index) => {
+    const name = operation['uuid-name']
+    const uuid = results[index]?.uuid
+    if (typeof name === 'string' && uuid !== undefined) ids.set(name, uuid)
+  })
+  return ids
+}
+
+type Columns = ReadonlyMap<string, Column>
+type ResolveIds = (value: NewValue) => NewValue
+
+function isInserted(
+  { old, new: row }: RowChange,
+  step: InsertStep,
+  columns: Columns,
+  resolve: ResolveIds,
+): boolean {
+  if (old !== undefined || row === undefined) return false
+  for (const [name, column] of columns) {
+    const wanted = step.columns[name]
+    // What is not monitored can not be compared, and drifts unseen anyway.
+    if (!(name in row)) continue
+    if (
+      wanted === undefined
+        ? !isInitial(column, columnOf(row, name))
+        : !isEqualValue(row, name, column, resolve(wanted))
+    )
+      return false
+  }
+  return true
+}
+
+function isExtended(change: RowChange, step: MutateStep, columns: Columns, resolve: ResolveIds): boolean {
+  const { old, new: row } = change
+  if (old === undefined || row === undefined) return false
+  const joining = new Map<string, readonly Element[]>()
+  for (const [name, mutator, value] of step.mutations as readonly Mutation[]) {
+    if (mutator !== 'insert' || columns.get(name)?.shape !== 'set') return false
+    joining.set(name, asElements(resolve(value as NewValue)))
+  }
+  for (const name of columns.keys()) {
+    if (columnOf(old, name) === columnOf(row, name)) continue
+    const expected = joining.get(name)
+    if (expected === undefined) return false
+    const joined = changedElements(change, name)
+    // As many as were sent, and each of them there now and not before: then they are the same.
+    if (joined.length !== expected.length) return false
+    if (
+      !expected.every(
+        (element) => typeof element !== 'object' && isIn(element, row, name) && !isIn(element, old, name),
+      )
+    )
+      return false
+    joining.delete(name)
+  }
+  return joining.size === 0
+}
+
+function withIds(value: NewValue, ids: ReadonlyMap<string, Uuid>): NewValue {
+  if (value === undefined || typeof value !== 'object') return value
+  if (isArray(value)) return value.map((element) => withId(element, ids))
+  if (isName(value)) return withId(value, ids)
+  return Object.fromEntries(Object.entries(asMap(value)).map(([key, element]) => [key, withId(element, ids)]))
+}
+
+function withId(element: Element, ids: ReadonlyMap<string, Uuid>): Element {
+  return typeof element === 'object' ? (ids.get(element.named) ?? element) : element
+}
+
+function isName(value: object): value is NamedUuid {
+  return 'named' in value && Object.keys(value).length === 1
+}
