@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { expectedRows, expectedWidgets, shownRows } from './simulation/expected.ts'
-import { Player } from './simulation/player.ts'
-import { script } from './simulation/script.ts'
-import { possible, widgets } from './simulation/state.ts'
+import { expectedRows, expectedWidgets, shownRows } from './testing/expected.ts'
+import { Player } from './testing/player.ts'
+import { script } from './testing/script.ts'
+import { possible, widgets } from './testing/state.ts'
 
 /** Many more runs, for a night. */
 const isDeep = process.env['KUBE_OVN_DEEP'] === '1'

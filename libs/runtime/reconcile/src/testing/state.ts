@@ -9,7 +9,7 @@ const portNames = ['a', 'b', 'c', 'd', 'e']
 const groupNames = ['g', 'h']
 const balancerNames = ['l', 'm']
 
-export const kinds = {
+const kinds = {
   ls: { ...plain.ls, exactMaps: ['other_config'] },
   lsp: { ...plain.lsp, exactMaps: ['options'] },
   pg: plain.pg,

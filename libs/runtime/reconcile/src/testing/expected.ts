@@ -5,19 +5,24 @@ import { idOf, ownerMark, ownerOf } from '../marks.ts'
 import { MemoryRows } from '../memory-rows.ts'
 import { planRows } from '../plan.ts'
 import { schema } from '../plan-fixture.ts'
-import { mapOf } from '../rows.ts'
+import { mapOf, type Rows } from '../rows.ts'
 import { featuresOf, keysOf, widgetOf, type Layout, type State } from './state.ts'
 
+const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
 /** Rows of ours as text, with marks in the place of row ids. Elements that are rows of strangers are left out. */
-export function shownRows(rows: MemoryRows): readonly string[] {
+export function shownRows(rows: Pick<Rows, 'scan'>): readonly string[] {
   const names = new Map<string, string>()
-  const all = Object.keys(schema.tables).flatMap((table) => [...rows.scan(table)])
+  const all = Object.entries(schema.tables).flatMap(([table, { columns }]) =>
+    [...rows.scan(table)].map((row) => only(row, Object.keys(columns))),
+  )
   for (const row of all) if (ownerOf(row) !== undefined) names.set(row._uuid, `@${idOf(row)}`)
-  const strangers = new Set(all.map(({ _uuid }) => _uuid).filter((uuid) => !names.has(uuid)))
+  // ovsdb-server 3.5 can keep a weak reference to a row that is gone. Its readers pass over it, and so does this one.
+  const isOthers = (atom: unknown) => uuidPattern.test(String(atom)) && !names.has(String(atom))
   const shown = (value: unknown): unknown =>
     Array.isArray(value)
       ? value
-          .filter((atom) => !strangers.has(atom as string))
+          .filter((atom) => !isOthers(atom))
           .map((atom: unknown) => names.get(String(atom)) ?? String(atom))
           .sort((a, b) => (a < b ? -1 : 1))
       : typeof value === 'string'
@@ -26,6 +31,12 @@ export function shownRows(rows: MemoryRows): readonly string[] {
   const lines = all.filter((row) => names.has(row._uuid)).map((row) => showRow(row, shown))
   const options = [...rows.scan('NB_Global')].map((row) => `global ${JSON.stringify(mapOf(row, 'options'))}`)
   return [...lines, ...options].sort()
+}
+
+/** The model knows a part of the columns only. */
+function only(row: RowBase, columns: readonly string[]): RowBase {
+  const kept = Object.entries(row).filter(([name]) => columns.includes(name))
+  return { ...Object.fromEntries(kept), _uuid: row._uuid }
 }
 
 function showRow(row: RowBase, shown: (value: unknown) => unknown): string {

@@ -1,27 +1,28 @@
 import type { RowBase } from 'ovsdb-client'
 import { idOf, markColumn, ownerOf } from '../marks.ts'
-import type { MemoryRows } from '../memory-rows.ts'
-import { mapOf } from '../rows.ts'
+import { mapOf, type Rows } from '../rows.ts'
 import type { Step } from '../steps.ts'
 import type { Vandalism } from './script.ts'
-import type { SimulatedServer } from './simulated-server.ts'
 
 const foreignPort = 'foreign-port'
 
-/** Adds rows of somebody else, some of which look like ours; answers their ids. */
-export function addForeignRows(rows: MemoryRows): ReadonlySet<string> {
-  const ids = rows.apply([
-    {
-      do: 'insert',
-      table: 'Logical_Switch_Port',
-      name: 'p',
-      columns: { name: foreignPort, external_ids: { own: '1' } },
-    },
-    { do: 'insert', table: 'Logical_Switch', name: 's', columns: { name: 'blue', ports: [{ named: 'p' }] } },
-    { do: 'insert', table: 'Port_Group', name: 'g', columns: { name: 'g', ports: [{ named: 'p' }] } },
-    { do: 'insert', table: 'Load_Balancer', name: 'l', columns: { name: 'l', vips: { a: 'b' } } },
-  ])
-  return new Set(ids.values())
+/** Rows of somebody else, some of which look like ours. */
+export const foreignRows: readonly Step[] = [
+  {
+    do: 'insert',
+    table: 'Logical_Switch_Port',
+    name: 'p',
+    columns: { name: foreignPort, external_ids: { own: '1' } },
+  },
+  { do: 'insert', table: 'Logical_Switch', name: 's', columns: { name: 'blue', ports: [{ named: 'p' }] } },
+  { do: 'insert', table: 'Port_Group', name: 'g', columns: { name: 'theirs', ports: [{ named: 'p' }] } },
+  { do: 'insert', table: 'Load_Balancer', name: 'l', columns: { name: 'l', vips: { a: 'b' } } },
+]
+
+/** A database as a stranger sees it. */
+export interface Target {
+  readonly rows: Pick<Rows, 'scan' | 'find'>
+  apply(steps: readonly Step[]): void
 }
 
 const tables = [
@@ -40,7 +41,7 @@ interface Victim {
 
 /** Does something to a row that is not a stranger's. */
 export function actAsStranger(
-  server: SimulatedServer,
+  server: Target,
   { how, draw }: { readonly how: Vandalism; readonly draw: number },
   foreign: ReadonlySet<string>,
 ): void {
@@ -54,7 +55,12 @@ export function actAsStranger(
   if (steps.length > 0) server.apply(steps)
 }
 
-function vandalise(how: Vandalism, { table, row }: Victim, other: Victim, rows: MemoryRows): readonly Step[] {
+function vandalise(
+  how: Vandalism,
+  { table, row }: Victim,
+  other: Victim,
+  rows: Target['rows'],
+): readonly Step[] {
   const at = { table, uuid: row._uuid }
   const ids = mapOf(row, markColumn)
   switch (how) {

@@ -9,7 +9,7 @@ import type { Act, Point, Script } from './script.ts'
 import { SimulatedObjects } from './simulated-objects.ts'
 import { SimulatedServer, turn, type Fate, type SimulatedClient } from './simulated-server.ts'
 import { featuresOf, keysOf, widgets, type SimulatedWorld, type State } from './state.ts'
-import { actAsStranger, addForeignRows } from './stranger.ts'
+import { actAsStranger, foreignRows } from './stranger.ts'
 
 /** Longer than any back-off, and than the pause in a fight over a row. */
 const longMs = 100_000
@@ -40,7 +40,7 @@ export class Player implements AsyncDisposable {
     this.#script = script
     this.world = { state: first, layout: script.layout }
     this.server.rows.insert('NB_Global', {})
-    this.foreign = addForeignRows(this.server.rows)
+    this.foreign = new Set(this.server.rows.apply(foreignRows).values())
     this.#process = this.#start()
   }
 
@@ -181,7 +181,7 @@ interface Process {
 }
 
 /** Brings items into an order that depends on `seed` only. */
-function shuffled<T>(items: readonly T[], seed: number): readonly T[] {
+export function shuffled<T>(items: readonly T[], seed: number): readonly T[] {
   const drawn = items.map((item, n) => ({ item, draw: ((n + 1) * (2 * seed + 1) * 7919) % 1009 }))
   return drawn.sort((a, b) => a.draw - b.draw).map(({ item }) => item)
 }
