@@ -132,6 +132,14 @@ describe('followChanges', () => {
     expect(stranger(adopt)).toEqual({ drifted: ['net/red'], unblocked: [], hasStrays: false })
   })
 
+  it('unblocks whoever refers to a row that comes back to its owner', () => {
+    const uuid = uuidOf('Logical_Switch', 'blue')
+    const marked = (owner: string) => ({ external_ids: { vendor: 'kube-ovn', owner, id: 'ls/blue' } })
+    const update = { do: 'update', table: 'Logical_Switch', uuid } as const
+    stranger({ ...update, columns: marked('net/web') })
+    expect(stranger({ ...update, columns: marked('net/blue') }).unblocked).toEqual(['net/user', 'net/web'])
+  })
+
   it('concerns those who keep an entry in a map of the only row of a table', () => {
     const [global] = rows.scan('NB_Global')
     const uuid = global?._uuid ?? ''

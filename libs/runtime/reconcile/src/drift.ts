@@ -68,12 +68,18 @@ function changedColumns(table: string, old: RowBase, fresh: RowBase, catalog: Ca
 /** Ids under which the changed rows were known before. */
 function presentBefore(changes: readonly RowChange[], { adoption }: DriftLookup): ReadonlySet<IdMark> {
   const present = new Set<IdMark>()
-  for (const { old, uuid } of changes) {
-    if (old === undefined) continue
+  for (const { old, new: fresh, uuid } of changes) {
+    if (old === undefined || isHandedOver(old, fresh)) continue
     const mark = ownerOf(old) === undefined ? adoption.known(uuid) : idOf(old)
     if (mark !== undefined) present.add(mark)
   }
   return present
+}
+
+/** Under another owner a row may have been about to go, so it counts as new when it comes to the right one. */
+function isHandedOver(old: RowBase, fresh: RowBase | undefined): boolean {
+  const [before, after] = [ownerOf(old), fresh === undefined ? undefined : ownerOf(fresh)]
+  return before !== undefined && after !== undefined && before !== after
 }
 
 function followContainer(change: RowChange, lookup: DriftLookup, drifted: Set<OwnerMark>): void {

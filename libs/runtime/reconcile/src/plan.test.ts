@@ -1,6 +1,8 @@
 import type { RowBase } from 'ovsdb-client'
 import { describe, expect, it } from 'vitest'
+import { Adoption } from './adoption.ts'
 import { MemoryRows } from './memory-rows.ts'
+import { planRows } from './plan.ts'
 import { catalog, kinds, planOn, port, reconcile, row, schema, want } from './plan-fixture.ts'
 import { columnOf, elementsOf, mapOf } from './rows.ts'
 
@@ -260,4 +262,16 @@ describe('planRows', () => {
     expect(elementsOf(named(rows, 'Logical_Switch', 'blue'), 'load_balancer')).toEqual([])
     expect(catalog.sharedByRefTable.get('Load_Balancer')).toHaveLength(1)
   })
+})
+
+it('leaves a row alone that carries its mark by mistake and is held by another key', () => {
+  const rows = new MemoryRows(schema)
+  reconcile(rows, [want('blue', [row(kinds.ls, 'blue')])])
+  const [blue] = rows.find('Logical_Switch', 'name', 'blue')
+  const external_ids = { vendor: 'kube-ovn', owner: 'net/thief', id: 'ls/blue' }
+  rows.apply([{ do: 'update', table: 'Logical_Switch', uuid: blue?._uuid ?? '', columns: { external_ids } }])
+  const adoptable = new Adoption(catalog, rows)
+  const request = { wants: [want('thief', [])], rows, catalog, adoptable }
+  expect(planRows({ ...request, holderOf: () => 'net/blue' }).steps).toEqual([])
+  expect(planRows({ ...request, holderOf: () => undefined }).steps).toMatchObject([{ do: 'delete' }])
 })

@@ -46,7 +46,7 @@ export interface ResolveRequest {
   readonly catalog: Catalog
   readonly adoptable: Adoptable
   /** The living key that wants a row, as far as known from earlier plans. */
-  holderOf?(id: IdMark): OwnerMark | undefined
+  readonly holderOf?: (id: IdMark) => OwnerMark | undefined
 }
 
 /**
@@ -139,7 +139,7 @@ function claimRows(
 
 function matchRows(
   want: Want,
-  { rows, adoptable }: ResolveRequest,
+  { rows, adoptable, holderOf }: ResolveRequest,
   wantedBy: ReadonlyMap<IdMark, OwnerMark>,
   offset: number,
 ): { found: readonly Target[]; unwanted: readonly TableRow[] } {
@@ -179,9 +179,11 @@ function matchRows(
   const listed = new Set(duplicates.map(({ row }) => row._uuid))
   const unwanted = owned.filter(({ row }) => {
     if (kept.has(row._uuid) || listed.has(row._uuid)) return false
-    // Another key of this plan takes the row over.
+    // Another key of this plan takes the row over, or one that holds it puts its mark right.
     const mark = idOf(row)
-    return mark === undefined || !wantedBy.has(mark)
+    if (mark === undefined) return true
+    const holder = holderOf?.(mark)
+    return !wantedBy.has(mark) && (holder === undefined || holder === want.owner)
   })
   return { found, unwanted: [...unwanted, ...duplicates] }
 }
