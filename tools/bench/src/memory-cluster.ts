@@ -113,7 +113,7 @@ export class MemoryCluster implements AsyncDisposable {
 
   #objects(resources: readonly Resource[]): Objects {
     const find = (resource: Resource, name: { namespace?: string; name: string }): KubeObject | undefined =>
-      this.#stores.get(keyOf(resource))?.get(objectKey({ metadata: name } as KubeObject))
+      this.#stores.get(keyOf(resource))?.get(objectKey({ metadata: name }))
     return {
       resources,
       store: (resource) => this.#stores.get(keyOf(resource)),

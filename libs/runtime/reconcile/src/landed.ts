@@ -1,4 +1,4 @@
-import type { Mutation, NamedUuid, NewValue, Operation, OperationResult, RowChange, Uuid } from 'ovsdb-client'
+import type { NamedUuid, NewValue, Operation, OperationResult, RowChange, Uuid } from 'ovsdb-client'
 import type { Catalog, Column } from './catalog.ts'
 import { changedElements, columnOf, isArray, isIn } from './rows.ts'
 import type { InsertStep, MutateStep, Step } from './steps.ts'
@@ -79,9 +79,9 @@ function isExtended(change: RowChange, step: MutateStep, columns: Columns, resol
   const { old, new: row } = change
   if (old === undefined || row === undefined) return false
   const joining = new Map<string, readonly Element[]>()
-  for (const [name, mutator, value] of step.mutations as readonly Mutation[]) {
+  for (const [name, mutator, value] of step.mutations) {
     if (mutator !== 'insert' || columns.get(name)?.shape !== 'set') return false
-    joining.set(name, asElements(resolve(value as NewValue)))
+    joining.set(name, asElements(resolve(value)))
   }
   for (const name of columns.keys()) {
     if (columnOf(old, name) === columnOf(row, name)) continue
