@@ -8,6 +8,7 @@ import { BootstrapError, findProgram, runCommand, withLock } from './run-command
 const packageOfProgram = {
   accton: 'acct',
   ethtool: 'ethtool',
+  faketime: 'faketime',
   ip: 'iproute2',
   nft: 'nftables',
   nsenter: 'util-linux',
