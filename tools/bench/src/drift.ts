@@ -62,13 +62,15 @@ async function times(
   for (let round = 0; round < rounds; round++) {
     const { operations, isHealed } = damage()
     const healed = Promise.withResolvers<void>()
-    await vandal.transact(operations)
-    if (isHealed()) throw new Error(`a ${what} was not damaged`)
-    const startedMs = performance.now()
+    let isDamageSeen = false
     using _subscription = vandal.onChange(() => {
-      if (isHealed()) healed.resolve()
+      if (!isHealed()) isDamageSeen = true
+      else if (isDamageSeen) healed.resolve()
     })
-    if (isHealed()) healed.resolve()
+    const startedMs = performance.now()
+    await vandal.transact(operations)
+    // The server tells of damage and cure at once when they are that close.
+    if (isHealed() && !isDamageSeen) healed.resolve()
     await healed.promise
     taken.push(performance.now() - startedMs)
   }
