@@ -1,6 +1,6 @@
 import type { NamedUuid, NewValue, Operation, OperationResult, RowChange, Uuid } from 'ovsdb-client'
 import type { Catalog, Column } from './catalog.ts'
-import { changedElements, columnOf, isArray, isIn } from './rows.ts'
+import { changedElements, columnOf, elementsOf, isArray } from './rows.ts'
 import type { InsertStep, MutateStep, Step } from './steps.ts'
 import { asElements, asMap, isEqualValue, isInitial, type Element } from './values.ts'
 
@@ -88,14 +88,11 @@ function isExtended(change: RowChange, step: MutateStep, columns: Columns, resol
     const expected = joining.get(name)
     if (expected === undefined) return false
     const joined = changedElements(change, name)
-    // As many as were sent, and each of them there now and not before: then they are the same.
-    if (joined.length !== expected.length) return false
-    if (
-      !expected.every(
-        (element) => typeof element !== 'object' && isIn(element, row, name) && !isIn(element, old, name),
-      )
-    )
-      return false
+    // As many more as were sent: then none has left, and each that differs has joined.
+    const more = elementsOf(row, name).length - elementsOf(old, name).length
+    if (joined.length !== expected.length || more !== expected.length) return false
+    const sent = new Set<Element>(expected)
+    if (!joined.every((element) => sent.has(element))) return false
     joining.delete(name)
   }
   return joining.size === 0

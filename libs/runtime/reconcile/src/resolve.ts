@@ -56,7 +56,7 @@ export interface ResolveRequest {
  * make others held. References that may be missing are left out and awaited.
  */
 export function resolveWants(request: ResolveRequest): Resolution {
-  const { catalog, rows, adoptable } = request
+  const { catalog } = request
   const problems = new Map<OwnerMark, KubeOvnError>()
   const wants = [...request.wants].sort((a, b) => (a.owner < b.owner ? -1 : 1))
   const wantedBy = claimRows(wants, request, problems)
@@ -78,15 +78,21 @@ export function resolveWants(request: ResolveRequest): Resolution {
     const target = targets.get(id)
     if (target?.existing !== undefined) return target.existing._uuid
     if (target !== undefined) return held.has(target.owner) ? undefined : { named: target.name }
-    const table = catalog.kinds.get(ref.kind)?.table
-    if (table === undefined) return isSingleton(ref) ? firstOf(rows.scan(ref.id))?._uuid : undefined
-    const marked = lowest(rows.find(table, idIndex, id).filter((row) => ownerOf(row) !== undefined))?._uuid
-    const uuid = marked ?? adoptable.find(id)
+    const uuid = existing(ref, id)
     return uuid === undefined || doomed.has(uuid) ? undefined : uuid
   }
+  // Many keys refer to the same few containers.
+  const found = new Map<IdMark, Uuid | undefined>()
+  function existing(ref: RowRef, id: IdMark): Uuid | undefined {
+    if (found.has(id)) return found.get(id)
+    const uuid = findExisting(ref, id, request)
+    found.set(id, uuid)
+    return uuid
+  }
+  const isNew = (row: OwnedRow) => targets.get(markOf(row))?.existing === undefined
+  const references = new Map(wants.map((want) => [want, referencesOf(want, catalog, isNew)]))
   function missing(want: Want, isOptional: boolean): readonly RowRef[] {
-    const isNew = (row: OwnedRow) => targets.get(markOf(row))?.existing === undefined
-    return referencesOf(want, catalog, isNew)
+    return (references.get(want) ?? [])
       .filter((reference) => reference.isOptional === isOptional && resolve(reference.ref) === undefined)
       .map((reference) => reference.ref)
   }
@@ -108,6 +114,18 @@ export function resolveWants(request: ResolveRequest): Resolution {
     if (lacking.length > 0) awaited.set(want.owner, lacking)
   }
   return { ready, targetsOf, unwantedOf, doomed, held, awaited, problems, resolve }
+}
+
+/** Finds a row that no key of the plan wants. */
+function findExisting(
+  ref: RowRef,
+  id: IdMark,
+  { catalog, rows, adoptable }: ResolveRequest,
+): Uuid | undefined {
+  const table = catalog.kinds.get(ref.kind)?.table
+  if (table === undefined) return isSingleton(ref) ? firstOf(rows.scan(ref.id))?._uuid : undefined
+  const marked = lowest(rows.find(table, idIndex, id).filter((row) => ownerOf(row) !== undefined))?._uuid
+  return marked ?? adoptable.find(id)
 }
 
 /** Gives each row to one key, and finds the keys that must do without. */
