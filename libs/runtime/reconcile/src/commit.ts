@@ -25,7 +25,7 @@ export interface CommitOptions {
 }
 
 /** What came of a plan. */
-interface Commit {
+export interface Commit {
   readonly ms: number
   /** Ids of new rows, by the names which they have in the plan. */
   readonly ids: ReadonlyMap<string, Uuid>

@@ -6,6 +6,7 @@ import { systemClock } from '@kube-ovn/process'
 import { kernelMetrics, Registry } from '@kube-ovn/telemetry'
 import { OvsdbClient } from 'ovsdb-client'
 import { catalogOf, selectionOf } from './catalog.ts'
+import type { Database } from './database.ts'
 import { nothing, type Desired, type Feature } from './feature.ts'
 import type { KernelOptions } from './kernel-options.ts'
 import { Kernel } from './kernel.ts'
@@ -102,6 +103,7 @@ export async function startProcess(
   northbound: { readonly address: string } | { readonly addresses: readonly string[] },
   world: Settings,
   more: Partial<KernelOptions<Settings>> = {},
+  databaseOf: (client: OvsdbClient<OvnNorthbound>) => Database = (client) => client,
 ) {
   const stack = new AsyncDisposableStack()
   const selection = selectionOf(catalogOf(ovnNorthboundSchema, features))
@@ -122,7 +124,7 @@ export async function startProcess(
     new Kernel<Settings>({
       features,
       world,
-      database: client,
+      database: databaseOf(client),
       schema: ovnNorthboundSchema,
       objects,
       signals,

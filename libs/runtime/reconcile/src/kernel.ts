@@ -7,6 +7,7 @@ import { catalogOf, type Catalog } from './catalog.ts'
 import type { PlannedChange } from './change-plan.ts'
 import type { DatabaseState } from './database.ts'
 import { logCommit } from './commit-log.ts'
+import { areAdditions, isIndependent, type Flight } from './flight.ts'
 import { haveJustLanded } from './landed.ts'
 import { commitPlan, isFaultOfContent, type CommitOptions } from './commit.ts'
 import { followChanges } from './drift.ts'
@@ -58,8 +59,8 @@ export class Kernel<W> implements AsyncDisposable {
   readonly #alive = new Set<OwnerMark>()
   /** Keys of the transaction under way: changes of their rows are ours. */
   readonly #inFlight = new Set<OwnerMark>()
-  /** What changed while the transaction was under way. */
-  #seenInFlight: (readonly RowChange[])[] | undefined
+  /** Transactions under way, in the order in which they were sent. */
+  readonly #flights = new Set<Flight<W>>()
   /** Keys of whose rows somebody else changed one; what they have of it may still be what they want. */
   readonly #drifted = new Map<OwnerMark, 'suspected' | 'found'>()
   readonly #unserved: UnservedKeys
@@ -268,10 +269,23 @@ export class Kernel<W> implements AsyncDisposable {
     return true
   }
 
+  get #batchSize(): number {
+    return this.#options.batchSize ?? kernelDefaults.batchSize
+  }
+
+  /** Takes keys and brings them to their end; goes on to the next ones while the server is at work, as long as there are many. */
   async #runRound(): Promise<void> {
-    const owners = this.#queue.take(this.#options.batchSize ?? kernelDefaults.batchSize)
-    if (owners.length > 0) await this.#reconcile(owners)
-    else if (this.#canCollect) await this.#garbage.collect()
+    const owners = this.#queue.take(this.#batchSize)
+    if (owners.length === 0) {
+      if (this.#canCollect) await this.#garbage.collect()
+      return
+    }
+    let flight = await this.#launch(owners)
+    while (flight !== undefined) {
+      const beside = this.#launchBeside()
+      await this.#land(flight)
+      flight = Array.isArray(beside) ? await this.#launch(beside) : beside
+    }
   }
 
   #proceed(): void {
@@ -288,6 +302,12 @@ export class Kernel<W> implements AsyncDisposable {
 
   /** Brings keys that were taken to their end: each is settled, held or failed when this resolves, but for patches. */
   async #reconcile(owners: readonly OwnerMark[]): Promise<void> {
+    const flight = await this.#launch(owners)
+    if (flight !== undefined) await this.#land(flight)
+  }
+
+  /** Observes keys that were taken, and sends what they lack. Those that lack nothing, or wait, are at their end. */
+  async #launch(owners: readonly OwnerMark[]): Promise<Flight<W> | undefined> {
     const startedMs = this.#options.clock.monotonic()
     const jobs = owners.flatMap((owner) => this.#observe(owner, startedMs))
     // No await between observing and sending: what was observed cannot have changed.
@@ -296,8 +316,35 @@ export class Kernel<W> implements AsyncDisposable {
       plan = this.#planJobs(jobs)
     } catch (error) {
       await this.#splitUp(jobs, error, startedMs)
-      return
+      return undefined
     }
+    return this.#send(jobs, plan, startedMs)
+  }
+
+  /**
+   * Takes a whole batch, if there is one, and sends it without waiting for what is under way.
+   *
+   * Answers its keys when that would make a difference: they are to be launched when what is under way has landed.
+   */
+  #launchBeside(): Flight<W> | OwnerMark[] | undefined {
+    if (this.#queue.ready < this.#batchSize || this.#phase !== 'started') return undefined
+    if (this.#sender.busyForMs > 0) return undefined
+    if (![...this.#flights].every(({ plan }) => areAdditions(plan.steps, this.#catalog))) return undefined
+    const startedMs = this.#options.clock.monotonic()
+    const owners = this.#queue.take(this.#batchSize)
+    const jobs = owners.flatMap((owner) => this.#observe(owner, startedMs))
+    const taken = jobs.map(({ owner }) => owner)
+    try {
+      const plan = this.#planJobs(jobs)
+      const known = { catalog: this.#catalog, memory: this.#memory }
+      return isIndependent(plan, jobs, this.#flights, known) ? this.#send(jobs, plan, startedMs) : taken
+    } catch {
+      // Planned again, alone, it fails again, and then somebody is told.
+      return taken
+    }
+  }
+
+  #send(jobs: readonly Job<W>[], plan: Plan, startedMs: number): Flight<W> | undefined {
     const touched: Job<W>[] = []
     for (const job of jobs) {
       if (job.desired.hold === true) {
@@ -311,24 +358,32 @@ export class Kernel<W> implements AsyncDisposable {
       else if (plan.touched.has(job.owner)) touched.push(job)
       else this.#settle(job, startedMs)
     }
-    if (touched.length === 0) return
+    if (touched.length === 0) return undefined
     for (const job of touched) {
       this.#inFlight.add(job.owner)
       if (this.#drifted.get(job.owner) === 'suspected') this.#foundDrift(job)
     }
-    const seen: (readonly RowChange[])[] = []
-    this.#seenInFlight = seen
+    const commit = commitPlan(plan, this.#commitOptions)
+    // Whoever lands it hears of its failure; until then nobody listens.
+    commit.catch(() => undefined)
+    const flight: Flight<W> = { plan, jobs: touched, startedMs, commit, seen: [] }
+    this.#flights.add(flight)
+    return flight
+  }
+
+  /** Waits for a transaction, and brings its keys to their end. */
+  async #land(flight: Flight<W>): Promise<void> {
+    const { plan, jobs, startedMs } = flight
     let ids: ReadonlyMap<string, Uuid>
     try {
-      const commit = await commitPlan(plan, this.#commitOptions)
+      const commit = await flight.commit
       ids = commit.ids
       logCommit(this.#options.logger, plan, commit.ms)
     } catch (error) {
-      this.#inFlight.clear()
-      this.#seenInFlight = undefined
-      if (isFaultOfContent(error)) await this.#splitUp(touched, error, startedMs)
+      this.#end(flight)
+      if (isFaultOfContent(error)) await this.#splitUp(jobs, error, startedMs)
       else {
-        for (const job of touched) {
+        for (const job of jobs) {
           this.#fail(job.owner, error, startedMs, job)
           this.#unserved.add(job.owner)
         }
@@ -337,16 +392,14 @@ export class Kernel<W> implements AsyncDisposable {
     }
     let rest: Pick<Plan, 'touched' | 'held' | 'outcomes'>
     try {
-      const isAllThatHappened = haveJustLanded(plan.steps, ids, seen.flat(), this.#catalog)
-      rest = isAllThatHappened ? nothingLeft : this.#planJobs(touched)
+      rest = this.#hasJustLanded(flight, ids) ? nothingLeft : this.#planJobs(jobs)
     } catch (error) {
-      for (const job of touched) this.#fail(job.owner, error, startedMs, job)
+      for (const job of jobs) this.#fail(job.owner, error, startedMs, job)
       return
     } finally {
-      this.#inFlight.clear()
-      this.#seenInFlight = undefined
+      this.#end(flight)
     }
-    for (const job of touched) {
+    for (const job of jobs) {
       if (!rest.touched.has(job.owner) && !rest.held.has(job.owner)) {
         if (this.#drifted.has(job.owner)) this.#healed(job)
         this.#settle(job, startedMs)
@@ -356,6 +409,18 @@ export class Kernel<W> implements AsyncDisposable {
       const lines = differences.map(({ id, outcome, columns }) => [id, outcome, ...(columns ?? [])].join(' '))
       this.#fail(job.owner, new NotSettledError(job.owner, lines), startedMs)
     }
+  }
+
+  #hasJustLanded({ plan, seen }: Flight<W>, ids: ReadonlyMap<string, Uuid>): boolean {
+    if (!haveJustLanded(plan.steps, ids, seen.flat(), this.#catalog)) return false
+    // The others saw nothing but this.
+    for (const other of this.#flights) other.seen = []
+    return true
+  }
+
+  #end(flight: Flight<W>): void {
+    this.#flights.delete(flight)
+    for (const { owner } of flight.jobs) this.#inFlight.delete(owner)
   }
 
   /** A fault of the content is some key's: the keys are halved until it is alone, and the others succeed. */
@@ -482,7 +547,7 @@ export class Kernel<W> implements AsyncDisposable {
   }
 
   #onRows(changes: readonly RowChange[]): void {
-    this.#seenInFlight?.push(changes)
+    for (const flight of this.#flights) flight.seen.push(changes)
     const lookup = { rows: this.#options.database.cache, catalog: this.#catalog }
     const { drifted, unblocked, hasStrays } = followChanges(changes, {
       ...lookup,

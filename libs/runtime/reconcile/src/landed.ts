@@ -1,5 +1,6 @@
 import type { NamedUuid, NewValue, Operation, OperationResult, RowChange, Uuid } from 'ovsdb-client'
 import type { Catalog, Column } from './catalog.ts'
+import { areAdditions } from './flight.ts'
 import { changedElements, columnOf, elementsOf, isArray } from './rows.ts'
 import type { InsertStep, MutateStep, Step } from './steps.ts'
 import { asElements, asMap, isEqualValue, isInitial, type Element } from './values.ts'
@@ -16,10 +17,11 @@ export function haveJustLanded(
   changes: readonly RowChange[],
   catalog: Catalog,
 ): boolean {
-  const awaited = new Map<Uuid, InsertStep | MutateStep>()
+  if (!areAdditions(steps, catalog)) return false
+  const awaited = new Map<Uuid, Step>()
   for (const step of steps) {
     const uuid = step.do === 'insert' ? ids.get(step.name) : step.uuid
-    if (uuid === undefined || (step.do !== 'insert' && step.do !== 'mutate')) return false
+    if (uuid === undefined) return false
     awaited.set(uuid, step)
   }
   const resolve = (value: NewValue): NewValue => withIds(value, ids)
@@ -30,7 +32,7 @@ export function haveJustLanded(
     const isExpected =
       step.do === 'insert'
         ? isInserted(change, step, columns, resolve)
-        : isExtended(change, step, columns, resolve)
+        : step.do === 'mutate' && isExtended(change, step, columns, resolve)
     if (!isExpected) return false
     awaited.delete(change.uuid)
   }
@@ -79,10 +81,7 @@ function isExtended(change: RowChange, step: MutateStep, columns: Columns, resol
   const { old, new: row } = change
   if (old === undefined || row === undefined) return false
   const joining = new Map<string, readonly Element[]>()
-  for (const [name, mutator, value] of step.mutations) {
-    if (mutator !== 'insert' || columns.get(name)?.shape !== 'set') return false
-    joining.set(name, asElements(resolve(value)))
-  }
+  for (const [name, , value] of step.mutations) joining.set(name, asElements(resolve(value)))
   for (const name of columns.keys()) {
     if (columnOf(old, name) === columnOf(row, name)) continue
     const expected = joining.get(name)

@@ -103,6 +103,11 @@ export class Memory {
     else this.#known.set(owner, next)
   }
 
+  /** Whether a key contributes, or did, values that are not rows of its own. */
+  contributes(owner: OwnerMark, desired: Contribution): boolean {
+    return (this.#known.get(owner)?.members.length ?? 0) > 0 || foreignMembers(desired).length > 0
+  }
+
   owners(): Iterable<OwnerMark> {
     return this.#known.keys()
   }

@@ -123,6 +123,11 @@ export class WorkQueue<K> implements Disposable {
     return this.#waiting.size > 0
   }
 
+  /** Keys that can be taken now. */
+  get ready(): number {
+    return this.#waiting.size
+  }
+
   /** Nothing is ready, being worked on or held back by its pace. Retries and rechecks do not count. */
   get isIdle(): boolean {
     return this.#waiting.size === 0 && this.#working.size === 0 && this.#paced.size === 0

@@ -1,0 +1,59 @@
+import type { RowChange } from 'ovsdb-client'
+import type { Catalog } from './catalog.ts'
+import type { Commit } from './commit.ts'
+import type { Job } from './jobs.ts'
+import type { Memory } from './memory.ts'
+import type { Plan } from './plan.ts'
+import type { Step } from './steps.ts'
+
+/** A transaction that was sent, and the keys for whose sake. */
+export interface Flight<W> {
+  readonly plan: Plan
+  readonly jobs: readonly Job<W>[]
+  readonly startedMs: number
+  readonly commit: Promise<Commit>
+  /** What changed since it was sent, but for what is known to be another flight's doing. */
+  seen: (readonly RowChange[])[]
+}
+
+/** Whether all that the steps do is to make rows and to put values into sets. */
+export function areAdditions(steps: readonly Step[], catalog: Catalog): boolean {
+  return steps.every((step) => {
+    if (step.do === 'insert') return true
+    const columns = catalog.tables.get(step.table)?.columns
+    return (
+      step.do === 'mutate' &&
+      step.mutations.every(
+        ([column, mutator]) => mutator === 'insert' && columns?.get(column)?.shape === 'set',
+      )
+    )
+  })
+}
+
+/**
+ * Whether it makes no difference to a plan if it is made before or after transactions that are under way.
+ *
+ * So it is when both only add, when neither waits for rows or lets go of values of which others may be the last to want them, and
+ * when no row is wanted by both.
+ */
+export function isIndependent<W>(
+  plan: Plan,
+  jobs: readonly Job<W>[],
+  flights: Iterable<Flight<W>>,
+  { catalog, memory }: { readonly catalog: Catalog; readonly memory: Memory },
+): boolean {
+  if (!isPlain(plan, jobs, catalog, memory)) return false
+  const ids = new Set(plan.outcomes.map(({ id }) => id))
+  for (const flight of flights) {
+    if (!isPlain(flight.plan, flight.jobs, catalog, memory)) return false
+    if (flight.plan.outcomes.some(({ id }) => ids.has(id))) return false
+  }
+  return true
+}
+
+function isPlain<W>(plan: Plan, jobs: readonly Job<W>[], catalog: Catalog, memory: Memory): boolean {
+  if (plan.held.size + plan.awaited.size + plan.problems.size > 0) return false
+  if (jobs.some(({ owner, desired }) => desired.hold === true || memory.contributes(owner, desired)))
+    return false
+  return areAdditions(plan.steps, catalog)
+}
