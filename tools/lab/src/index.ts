@@ -41,6 +41,7 @@ export {
   insideContainer,
   insidePodContainer,
   insidePodNetwork,
+  namespaceOf,
   podProcesses,
   runAt,
   startAt,
@@ -49,7 +50,11 @@ export {
 } from './namespaces.ts'
 export { auditPosition, isWrite, readAudit, type AuditedRequest } from './observe/audit-log.ts'
 export { databaseSize, findColumn, nbctl, ovnCentral, untilRowChange } from './observe/northbound.ts'
+export type { MatrixRuleInput } from './matrix/declaration.ts'
+export { renderMatrix } from './matrix/render.ts'
+export { runMatrix, type MatrixResult, type MatrixRow } from './matrix/run-matrix.ts'
 export { pingAll, startPing, type PingLoss, type SteadyPing } from './probe/ping.ts'
-export { askSourceAddress, fetchAll, fetchText } from './probe/tcp.ts'
+export { measureRate, type Rate } from './probe/rate.ts'
+export { askSourceAddress, fetchText } from './probe/tcp.ts'
 export { finalChecks, productChecks, runCheck, runChecks, type CheckGroup } from './checks/all.ts'
 export { nodeOf, placeOf, type Check, type CheckRow } from './checks/check.ts'

@@ -72,6 +72,11 @@ function readProcessFile(pid: number, file: 'cgroup' | 'comm' | 'stat'): string 
   }
 }
 
+/** The path of a place's network namespace, as setns takes it. */
+export function namespaceOf({ networkPid }: Place): string {
+  return `/proc/${networkPid}/ns/net`
+}
+
 /** Runs a program at a place and returns its standard output. */
 export function runAt(place: Place, command: readonly string[], options?: ProgramOptions): Promise<string> {
   return runProgram('nsenter', enterArguments(place, command), withDebianPath(options))

@@ -1,23 +1,31 @@
-import { pingAll } from '../probe/ping.ts'
-import { fetchAll } from '../probe/tcp.ts'
-import { addressesOfPod, untilPodsReady, type PodObject } from '../kubernetes/workloads.ts'
-import { countRow, familyOf, placeOf, type Check, type CheckRow } from './check.ts'
+import { untilPodsReady, type PodObject } from '../kubernetes/workloads.ts'
+import { runMatrix, type MatrixRow } from '../matrix/run-matrix.ts'
+import type { Check, CheckRow } from './check.ts'
 import type { Cluster } from '../cluster/cluster.ts'
+import type { MatrixRuleInput } from '../matrix/declaration.ts'
 
-/** What one pod reached of another. */
-interface Attempt {
-  readonly kind: string
-  readonly isOk: boolean
-}
+const party: MatrixRuleInput['from'] = [
+  { namespace: 'shop', pods: 'app=web' },
+  { namespace: 'stock', pods: 'app=db' },
+]
 
-/** Every pair of the six pods of example `01-two-subnets`, in both directions. */
+/** Every pair of the six pods of example `01-two-subnets`, in both directions: by listeners of ours, and what the pods serve. */
 export const podToPod: Check = {
   name: 'pod to pod',
   async run(cluster) {
     const pods = await sixPods(cluster)
-    const attempts = (await Promise.all(pods.map((source) => attemptAll(cluster, source, pods)))).flat()
-    const kinds = [...new Set(attempts.map(({ kind }) => kind))].sort()
-    return kinds.map((kind) => summarize(kind, attempts))
+    const { rows } = await runMatrix(cluster, [
+      { from: party, to: party, by: ['ping', 'tcp', 'udp'] },
+      { from: party, to: party, by: ['http'], port: 8080 },
+    ])
+    const nodes = new Map(
+      pods.map(({ metadata, spec }) => [`${metadata.namespace}/${metadata.name}`, spec.nodeName]),
+    )
+    const kinds = Map.groupBy(rows, ({ protocol, family, from, to }) => {
+      const where = nodes.get(from) === nodes.get(to) ? 'same node' : 'across nodes'
+      return `${protocol} ${family === 'ipv4' ? 'IPv4' : 'IPv6'} ${where}`
+    })
+    return [...kinds].sort(([a], [b]) => a.localeCompare(b)).map(([kind, own]) => kindRow(kind, own))
   },
 }
 
@@ -30,25 +38,14 @@ export async function sixPods(cluster: Cluster): Promise<readonly PodObject[]> {
   return groups.flat()
 }
 
-async function attemptAll(
-  cluster: Cluster,
-  source: PodObject,
-  pods: readonly PodObject[],
-): Promise<Attempt[]> {
-  const place = placeOf(cluster, source)
-  const others = pods.filter((pod) => pod !== source)
-  const addresses = others.flatMap(addressesOfPod)
-  const [pinged, fetched] = await Promise.all([pingAll(place, addresses), fetchAll(place, addresses, 8080)])
-  return others.flatMap((target) => {
-    const where = target.spec.nodeName === source.spec.nodeName ? 'same node' : 'across nodes'
-    return addressesOfPod(target).flatMap((address) => [
-      { kind: `ping ${familyOf(address)} ${where}`, isOk: pinged.has(address) },
-      { kind: `TCP ${familyOf(address)} ${where}`, isOk: fetched.has(address) },
-    ])
-  })
-}
-
-function summarize(kind: string, attempts: readonly Attempt[]): CheckRow {
-  const own = attempts.filter((attempt) => attempt.kind === kind)
-  return countRow(kind, own.filter(({ isOk }) => isOk).length, own.length)
+/** How many pairs are as expected, and which are not. */
+function kindRow(name: string, rows: readonly MatrixRow[]): CheckRow {
+  const differing = rows.filter(({ verdict }) => verdict !== 'as expected')
+  const missing = differing.map(({ from, to, seen }) => `${from} → ${to}: ${seen}`)
+  return {
+    name,
+    expected: `${rows.length} of ${rows.length}`,
+    seen: [`${rows.length - differing.length} of ${rows.length}`, ...missing].join('; '),
+    isOk: differing.length === 0,
+  }
 }

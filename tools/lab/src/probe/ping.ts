@@ -1,12 +1,19 @@
-import { startAt, tryAt, type Place } from '../namespaces.ts'
+import { namespaceOf, startAt, type Place } from '../namespaces.ts'
+import { runAttempt } from './attempt.ts'
+import { Sightings } from './sightings.ts'
 
 /**
- * Pings many addresses of either family at once and returns those that answered, each within a second and three attempts.
+ * Pings many addresses of either family at once and returns those that answered, each within three seconds and three attempts.
  */
 export async function pingAll(from: Place, addresses: readonly string[]): Promise<ReadonlySet<string>> {
-  if (addresses.length === 0) return new Set()
-  const { stdout } = await tryAt(from, ['fping', '-a', '-r', '2', '-t', '1000', ...addresses])
-  return new Set(stdout.split('\n').filter((line) => line !== ''))
+  const netns = namespaceOf(from)
+  const sightings = new Sightings()
+  const outcomes = await Promise.all(
+    addresses.map((target) =>
+      runAttempt({ netns, target, port: 0, protocol: 'ping', isOurs: false, timeoutMs: 3000 }, sightings),
+    ),
+  )
+  return new Set(addresses.filter((_, index) => outcomes[index]?.kind === 'reached'))
 }
 
 /** What became of the packets of a ping. */

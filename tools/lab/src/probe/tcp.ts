@@ -1,27 +1,17 @@
+import { tryParseIp, formatIp } from '@kube-ovn/ip'
 import { bracketed } from '../cluster/topology.ts'
-import { tryAt, type Place } from '../namespaces.ts'
+import { namespaceOf, type Place } from '../namespaces.ts'
+import { readFrom } from './attempt.ts'
 
-/** Fetches a page over HTTP from each address and returns those that answered with success. */
-export async function fetchAll(
-  from: Place,
-  addresses: readonly string[],
-  port: number,
-): Promise<ReadonlySet<string>> {
-  const answers = await Promise.all(
-    addresses.map(async (address) => {
-      const url = `http://${bracketed(address)}:${port}/`
-      const { exitCode } = await tryAt(from, ['curl', '-sS', '-f', '-m', '3', '-o', '/dev/null', url])
-      return exitCode === 0 ? [address] : []
-    }),
-  )
-  return new Set(answers.flat())
-}
+/** How long a server may take. */
+const timeoutMs = 3000
 
-/** Fetches a page and returns its text, or undefined if there was no answer within three seconds. */
+/** Fetches a page over HTTP and returns its text, or undefined if there was no success within three seconds. */
 export async function fetchText(from: Place, address: string, port: number): Promise<string | undefined> {
-  const url = `http://${bracketed(address)}:${port}/`
-  const { exitCode, stdout } = await tryAt(from, ['curl', '-sS', '-f', '-m', '3', url])
-  return exitCode === 0 ? stdout.trim() : undefined
+  const request = `GET / HTTP/1.0\r\nHost: ${bracketed(address)}\r\n\r\n`
+  const answer = await readFrom({ netns: namespaceOf(from), target: address, port }, request, timeoutMs)
+  const [head = '', ...body] = answer?.split('\r\n\r\n') ?? []
+  return /^HTTP\/1\.\d [23]/.test(head) ? body.join('\r\n\r\n').trim() : undefined
 }
 
 /**
@@ -34,15 +24,7 @@ export async function askSourceAddress(
   address: string,
   port: number,
 ): Promise<string | undefined> {
-  const family = address.includes(':') ? 'TCP6' : 'TCP4'
-  const { stdout } = await tryAt(
-    from,
-    ['socat', '-T', '3', '-', `${family}:${bracketed(address)}:${port},connect-timeout=3`],
-    {
-      input: '',
-    },
-  )
-  const text = stdout.trim().replace(/^\[|\]$/g, '')
-  if (text === '') return undefined
-  return text.includes(':') ? new URL(`http://[${text}]/`).hostname.slice(1, -1) : text
+  const answer = await readFrom({ netns: namespaceOf(from), target: address, port }, '', timeoutMs)
+  const seen = tryParseIp(answer?.trim().replace(/^\[|\]$/g, '') ?? '')
+  return seen === undefined ? undefined : formatIp(seen)
 }

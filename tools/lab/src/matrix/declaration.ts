@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs'
+import { parse } from 'yaml'
+import { z } from 'zod'
+import { MatrixError } from '../errors.ts'
+import { protocols } from '../probe/attempt.ts'
+
+/** Who takes part: some pods, all nodes, the outside host, a Service, or an address. */
+const party = z.union([
+  z.enum(['nodes', 'outside']),
+  z.strictObject({
+    namespace: z.string(),
+    pods: z.string().describe('label selector; empty for all').default(''),
+  }),
+  z.strictObject({ namespace: z.string(), service: z.string(), port: z.int().min(1).max(65_535).optional() }),
+  z.strictObject({ address: z.union([z.ipv4(), z.ipv6()]), name: z.string().optional() }),
+])
+
+/** That packets arrive, that they do not, or that they arrive from a certain source: the sender's own address, its node's, or any given. */
+const expectation = z.union([
+  z.enum(['reach', 'no-reach']),
+  z.strictObject({ source: z.union([z.enum(['own', 'node']), z.ipv4(), z.ipv6()]) }),
+])
+
+const rule = z.strictObject({
+  name: z.string().optional(),
+  from: z.array(party).min(1),
+  to: z.array(party).min(1),
+  by: z.array(z.enum(protocols)).min(1).default(['ping', 'tcp']),
+  families: z
+    .array(z.enum(['ipv4', 'ipv6']))
+    .min(1)
+    .default(['ipv4', 'ipv6']),
+  port: z.int().min(1).max(65_535).optional(),
+  dscp: z.int().min(0).max(63).optional(),
+  lookup: z.string().describe('the name that DNS is asked for').optional(),
+  expect: expectation.default('reach'),
+})
+
+const matrix = z.array(rule).min(1)
+
+export type Party = z.infer<typeof party>
+export type Expectation = z.infer<typeof expectation>
+/** One claim about the network: all of `from` reach, or do not reach, all of `to`, by each protocol and family. */
+export type MatrixRule = z.infer<typeof rule>
+/** As it is declared, with what may be left out left out. */
+export type MatrixRuleInput = z.input<typeof rule>
+
+/**
+ * Completes a declaration.
+ *
+ * @throws {MatrixError} naming the field that is not understood
+ */
+export function parseMatrix(declared: unknown): readonly MatrixRule[] {
+  const parsed = matrix.safeParse(declared)
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  throw new MatrixError('a connectivity matrix is not understood', {
+    field: issue?.path.join('.') ?? '',
+    value: JSON.stringify(valueAt(declared, issue?.path ?? [])),
+    cure: issue?.message ?? '',
+  })
+}
+
+/** Reads a declaration from a YAML or JSON file. */
+export function readMatrix(path: string): readonly MatrixRule[] {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (cause) {
+    const cure = 'the path of a YAML file with a list of rules'
+    throw new MatrixError(
+      'a connectivity matrix can not be read',
+      { field: 'FILE', value: path, cure },
+      { cause },
+    )
+  }
+  return parseMatrix(parse(text))
+}
+
+function valueAt(declared: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (value, key) =>
+      typeof value === 'object' && value !== null ? (value as Record<PropertyKey, unknown>)[key] : undefined,
+    declared,
+  )
+}
