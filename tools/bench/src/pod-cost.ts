@@ -2,17 +2,20 @@ import { setTimeout as delay } from 'node:timers/promises'
 import {
   auditPosition,
   chartNamespace,
+  countTransactions,
   isWrite,
+  logPosition,
   ovnCentral,
   podProcesses,
+  ProcessAccounting,
   readAudit,
+  renderObservation,
+  startObservation,
   untilPodsReady,
 } from '@kube-ovn/lab'
 import type { AuditedRequest, Cluster, Place } from '@kube-ovn/lab'
 import { benchNamespace, createBenchLab, createPods, deletePods } from './bench-lab.ts'
 import type { Benchmark, BenchmarkResult } from './benchmarks.ts'
-import { countTransactions, logPosition } from './northbound-log.ts'
-import { ProcessAccounting } from './process-accounting.ts'
 import { rounded } from './statistics.ts'
 
 const burst = 200
@@ -85,6 +88,7 @@ export async function measurePodCosts(cluster: Cluster, atOnce: number): Promise
   printCost('one pod added', added)
   const deleted = await measure(() => deletePods(cluster))
   printCost('one pod deleted', deleted)
+  const endObservation = await startObservation(cluster, accounting)
   const many = await measure(async () => {
     await createPods(
       cluster,
@@ -93,6 +97,7 @@ export async function measurePodCosts(cluster: Cluster, atOnce: number): Promise
     await untilPodsReady(cluster.api, benchNamespace, 'app=bench', atOnce, 600_000)
   })
   printCost(`${atOnce} pods added`, many)
+  console.log(renderObservation(await endObservation()))
   await deletePods(cluster)
   return { added, deleted, many }
 }

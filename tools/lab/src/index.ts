@@ -49,7 +49,10 @@ export {
   type Place,
 } from './namespaces.ts'
 export { auditPosition, isWrite, readAudit, type AuditedRequest } from './observe/audit-log.ts'
-export { databaseSize, findColumn, nbctl, ovnCentral, untilRowChange } from './observe/northbound.ts'
+export { countTransactions, logPosition } from './observe/database-log.ts'
+export { findColumn, nbctl, ovnCentral, untilRowChange } from './observe/northbound.ts'
+export { renderObservation, startObservation, type Observation } from './observe/observation.ts'
+export { ProcessAccounting } from './observe/process-accounting.ts'
 export type { MatrixRuleInput } from './matrix/declaration.ts'
 export { renderMatrix } from './matrix/render.ts'
 export { runMatrix, type MatrixResult, type MatrixRow } from './matrix/run-matrix.ts'

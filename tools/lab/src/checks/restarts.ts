@@ -4,7 +4,8 @@ import { isPodReady, untilPodsReady, untilRolledOut, type PodObject } from '../k
 import type { ApiObject } from '../kubernetes/client.ts'
 import { eventually, waitForObjects } from '../kubernetes/wait.ts'
 import { auditPosition, isWrite, readAudit, type AuditedRequest } from '../observe/audit-log.ts'
-import { databaseSize, lastTransactions, ovnCentral } from '../observe/northbound.ts'
+import { logPosition, readLog } from '../observe/database-log.ts'
+import { ovnCentral } from '../observe/northbound.ts'
 import { startPing } from '../probe/ping.ts'
 import { addressesOfPod } from '../kubernetes/workloads.ts'
 import { claimRow, familyOf, firstOf, placeOf, type Check, type CheckRow } from './check.ts'
@@ -26,13 +27,13 @@ export const restarts: Check = {
 async function controllerRows(cluster: Cluster): Promise<CheckRow[]> {
   const central = await ovnCentral(cluster)
   await untilQuiet(cluster, central)
-  const before = await databaseSize(central)
+  const before = await logPosition(central)
   const position = auditPosition(cluster)
   await replacePod(cluster, 'app=kube-ovn-controller')
   await untilRolledOut(cluster.api, 'deployments', chartNamespace, 'kube-ovn-controller')
   await untilLeading(cluster)
   await delay(quietMs)
-  const written = (await databaseSize(central)) - before
+  const written = (await logPosition(central)) - before
   const writes = productWrites(cluster, position).map(
     ({ verb, resource, name }) => `${verb} ${resource} ${name ?? ''}`,
   )
@@ -41,7 +42,7 @@ async function controllerRows(cluster: Cluster): Promise<CheckRow[]> {
       'a restarted controller makes no Northbound transaction',
       written === 0,
       'none',
-      written === 0 ? '' : await lastTransactions(central, written),
+      written === 0 ? '' : await readLog(central, before),
     ),
     claimRow(
       'a restarted controller writes nothing to the API',
@@ -74,7 +75,7 @@ async function untilLeading(cluster: Cluster): Promise<void> {
 /** What is under way before a restart is not the restart's doing: waits until nothing was written for a while. */
 async function untilQuiet(cluster: Cluster, central: Place): Promise<void> {
   const state = async (): Promise<string> =>
-    `${await databaseSize(central)} ${productWrites(cluster, 0).length}`
+    `${await logPosition(central)} ${productWrites(cluster, 0).length}`
   let last = await state()
   await eventually(
     'nothing is written',

@@ -5,8 +5,6 @@ import { insidePodContainer, runAt, startAt, type Place } from '../namespaces.ts
 import { untilPodsReady } from '../kubernetes/workloads.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 
-/** The file of the Northbound, which its server appends every transaction to. */
-const databaseFile = '/etc/ovn/ovnnb_db.db'
 const databaseSocket = 'unix:/var/run/ovn/ovnnb_db.sock'
 
 /** The container of ovn-central, with OVN's own tools in it. */
@@ -42,19 +40,6 @@ export async function findColumn(
 /** Reads one column of one row. */
 export function readColumn(central: Place, table: string, uuid: string, column: string): Promise<string> {
   return nbctl(central, '--bare', '--no-headings', `--columns=${column}`, 'list', table, uuid)
-}
-
-/**
- * How much the Northbound has written: its log only grows by transactions that change something, and shrinks by compaction, which
- * takes far more of them than a check makes.
- */
-export async function databaseSize(central: Place): Promise<number> {
-  return Number((await runAt(central, ['stat', '-c', '%s', databaseFile])).trim())
-}
-
-/** The last transactions, for a reader who wonders who wrote. */
-export function lastTransactions(central: Place, bytes: number): Promise<string> {
-  return runAt(central, ['tail', '-c', String(bytes), databaseFile])
 }
 
 /** A change that the Northbound announced. */
