@@ -3,22 +3,29 @@ import {
   applyAll,
   claimLabName,
   createCluster,
+  deleteAll,
   finalChecks,
+  findLeaks,
   installChart,
   installDns,
+  listExamples,
   productChecks,
   readExample,
   removeLeftovers,
+  renderDifferences,
   runCheck,
   runChecks,
+  takeSnapshot,
 } from '@kube-ovn/lab'
-import type { CheckGroup, Cluster } from '@kube-ovn/lab'
+import type { CheckGroup, Cluster, Snapshot } from '@kube-ovn/lab'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 /** The pods of a burst; a benchmark has more. */
 const burst = 50
 
 let cluster: Cluster
+/** What was there before the suite did anything. */
+let before: Snapshot
 
 beforeAll(async () => {
   await removeLeftovers()
@@ -26,6 +33,7 @@ beforeAll(async () => {
   cluster = await createCluster({ id: 'e2e', nodes: 2, stack: 'dual' })
   await installChart(cluster)
   await installDns(cluster)
+  before = await takeSnapshot(cluster)
   await applyAll(cluster.api, readExample('01-two-subnets', 'dual'))
 })
 
@@ -58,6 +66,11 @@ describe('two nodes, dual stack, installed by Helm', () => {
     expect(deleted.forks).toBe(0)
     expect(many.transactions / burst).toBeLessThanOrEqual(0.2)
     expect(many.forks).toBe(0)
+  })
+
+  it('leaks nothing over all of that, once the examples are deleted', async () => {
+    for (const example of listExamples().reverse()) await deleteAll(cluster.api, readExample(example, 'dual'))
+    expect(renderDifferences(await findLeaks(cluster, before))).toBe('')
   })
 
   it('leaves nothing behind when it is uninstalled', async () => {

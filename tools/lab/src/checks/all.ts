@@ -2,7 +2,7 @@ import { addresses } from './addresses.ts'
 import { badInput } from './bad-input.ts'
 import { beyondPods } from './beyond-pods.ts'
 import { drift } from './drift.ts'
-import { createForeignRows, foreignRow, type ForeignRows } from './foreign-rows.ts'
+import { createForeignRows, foreignRow, removeForeignRows, type ForeignRows } from './foreign-rows.ts'
 import { kubelet } from './kubelet.ts'
 import { podToPod } from './pod-to-pod.ts'
 import { restarts } from './restarts.ts'
@@ -70,7 +70,12 @@ function withForeignRows(checks: readonly Check[]): readonly Check[] {
     ...checks,
     {
       name: 'foreign rows',
-      run: async (cluster) => (foreign === undefined ? [] : [await foreignRow(cluster, foreign)]),
+      async run(cluster) {
+        if (foreign === undefined) return []
+        const row = await foreignRow(cluster, foreign)
+        await removeForeignRows(cluster)
+        return [row]
+      },
     },
   ]
 }

@@ -25,6 +25,11 @@ export async function foreignRow(cluster: Cluster, { before }: ForeignRows): Pro
   return claimRow('a foreign logical switch and ACL are as they were', before === after, 'equal', after)
 }
 
+/** Takes the foreign rows away again, so that nothing is left of the checks. */
+export async function removeForeignRows(cluster: Cluster): Promise<void> {
+  await nbctl(await ovnCentral(cluster), '--if-exists', 'ls-del', foreignSwitch)
+}
+
 async function readForeignRows(cluster: Cluster): Promise<string> {
   const central = await ovnCentral(cluster)
   const [ofSwitch, ofAcl] = await Promise.all([

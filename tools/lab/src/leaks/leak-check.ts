@@ -1,0 +1,99 @@
+import { chartNamespace } from '../chart.ts'
+import type { Cluster } from '../cluster/cluster.ts'
+import type { ApiObject } from '../kubernetes/client.ts'
+import { eventually } from '../kubernetes/wait.ts'
+import { LabTimeoutError } from '../errors.ts'
+import type { PodObject } from '../kubernetes/workloads.ts'
+import { insidePodContainer, runAt, type Place } from '../namespaces.ts'
+import { ovnCentral } from '../observe/northbound.ts'
+import { northboundView, readRows, southboundView, type DatabaseView } from './database-rows.ts'
+import { snapshotNode } from './node-snapshot.ts'
+import { compareSnapshots, type Difference, type Snapshot } from './snapshot.ts'
+
+/**
+ * Writes down what exists in a cluster with the chart: rows of both databases, our resources, and what is on each node.
+ *
+ * A suite takes one before it begins and asks `findLeaks` when it has cleaned up.
+ */
+export async function takeSnapshot(cluster: Cluster): Promise<Snapshot> {
+  const [central, vswitches] = await Promise.all([ovnCentral(cluster), vswitchPlaces(cluster)])
+  const [northbound, southbound, resources, ...nodes] = await Promise.all([
+    readDatabase(central, 'ovnnb_db', 'OVN_Northbound', northboundView),
+    readDatabase(central, 'ovnsb_db', 'OVN_Southbound', southboundView),
+    ourResources(cluster),
+    ...cluster.nodes.map((node) => snapshotNode(node, vswitches.get(node.name))),
+  ])
+  const ofNodes = Map.groupBy(nodes.flat(), ([where]) => where)
+  return new Map([
+    ['Northbound', northbound],
+    ['Southbound', southbound],
+    ['resources of kubeovn.io', resources],
+    ...[...ofNodes].map(([where, lists]) => [where, lists.flatMap(([, things]) => things)] as const),
+  ])
+}
+
+/**
+ * Compares with an earlier snapshot, again and again until nothing differs: what was deleted takes a moment to go.
+ *
+ * @returns what still differs when the time is up
+ */
+export async function findLeaks(
+  cluster: Cluster,
+  before: Snapshot,
+  timeoutMs = 60_000,
+): Promise<readonly Difference[]> {
+  let last: readonly Difference[] = []
+  try {
+    await eventually(
+      'nothing differs',
+      async () => {
+        last = compareSnapshots(before, await takeSnapshot(cluster))
+        return last.length === 0 ? true : undefined
+      },
+      { timeoutMs, pauseMs: 1000 },
+    )
+  } catch (error) {
+    if (!(error instanceof LabTimeoutError)) throw error
+  }
+  return last
+}
+
+async function readDatabase(
+  central: Place,
+  socket: string,
+  database: string,
+  view: DatabaseView,
+): Promise<readonly string[]> {
+  const server = `unix:/var/run/ovn/${socket}.sock`
+  return readRows(await runAt(central, ['ovsdb-client', '--format=json', 'dump', server, database]), view)
+}
+
+/** The containers of Open vSwitch, by node. */
+async function vswitchPlaces(cluster: Cluster): Promise<ReadonlyMap<string, Place>> {
+  const path = `/api/v1/namespaces/${chartNamespace}/pods?labelSelector=app%3Dovs`
+  const pods = await cluster.api.list<PodObject>(path)
+  return new Map(
+    pods.flatMap(({ metadata, spec }) => {
+      const place = insidePodContainer(metadata.uid ?? '', 'ovs-vswitchd')
+      return place === undefined || spec.nodeName === undefined ? [] : [[spec.nodeName, place]]
+    }),
+  )
+}
+
+interface ResourceList {
+  readonly resources: readonly { readonly name: string; readonly verbs: readonly string[] }[]
+}
+
+/** Every object of our API group, by name. */
+async function ourResources(cluster: Cluster): Promise<readonly string[]> {
+  const group = '/apis/kubeovn.io/v1'
+  const { resources } = await cluster.api.call<ResourceList>('GET', group)
+  const kinds = resources.filter(({ name, verbs }) => verbs.includes('list') && !name.includes('/'))
+  const lists = await Promise.all(
+    kinds.map(async ({ name }) => {
+      const objects = await cluster.api.list<ApiObject>(`${group}/${name}`)
+      return objects.map(({ metadata }) => `${name} ${metadata.name}`)
+    }),
+  )
+  return lists.flat()
+}
