@@ -1,0 +1,43 @@
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { expect, it, onTestFinished } from 'vitest'
+import { runProgram } from '../program.ts'
+import { watchUplink } from './watch-uplink.ts'
+
+/** A range of labs that no lab of this machine takes: it is beyond the last block. */
+const range = '172.30.250.0/24'
+const link = `up${process.pid}`.slice(0, 12)
+
+/** Sends a datagram from this host, as a program would that still knows the address of a lab that is gone. */
+async function sendTo(address: string): Promise<void> {
+  const socket = createSocket('udp4')
+  socket.send('lost', 9, address, () => socket.close())
+  await once(socket, 'close')
+}
+
+it('tells of a packet of a lab that leaves, and of nothing else', async () => {
+  onTestFinished(async () => {
+    await runProgram('ip', ['link', 'delete', link])
+  })
+  await runProgram('ip', ['link', 'add', link, 'type', 'veth', 'peer', 'name', `${link}p`])
+  await runProgram('ip', ['link', 'set', link, 'up'])
+  await runProgram('ip', ['link', 'set', `${link}p`, 'up'])
+  await runProgram('ip', ['address', 'add', '198.51.100.1/24', 'dev', link])
+  await runProgram('ip', ['route', 'add', range, 'dev', link])
+  // Without an answer to ARP, nothing would leave the host.
+  for (const address of ['172.30.250.9', '198.51.100.9'])
+    await runProgram('ip', ['neigh', 'add', address, 'lladdr', '02:00:00:00:00:09', 'dev', link])
+  const uplink = { name: link, networks: ['198.51.100.1/24'] }
+
+  const quiet = await watchUplink([uplink])
+  await sendTo('198.51.100.9')
+  expect(await quiet.stop()).toEqual([])
+
+  const watch = await watchUplink([uplink])
+  await sendTo('172.30.250.9')
+  expect(await watch.stop()).toEqual([
+    '198.51.100.1 > 172.30.250.9 udp: 1 packets routed to the uplink',
+    expect.stringMatching(/^IP 198\.51\.100\.1\.\d+ > 172\.30\.250\.9\.9: UDP, length 4/),
+  ])
+  expect(await runProgram('nft', ['list', 'tables'])).not.toContain('kube_ovn_uplink')
+})
