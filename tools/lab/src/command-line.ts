@@ -2,13 +2,15 @@ import { parseArgs } from 'node:util'
 import { LabUsageError } from './errors.ts'
 import { defaultTopology, type PodNetwork, type Stack, type Topology } from './cluster/topology.ts'
 
-const verbs = ['run', 'up', 'check', 'down', 'status', 'exec', 'logs'] as const
+const verbs = ['run', 'up', 'check', 'down', 'status', 'exec', 'logs', 'matrix'] as const
 type Verb = (typeof verbs)[number]
 
 export interface LabCommand {
   readonly verb: Verb
   readonly topology: Topology
   readonly rest: readonly string[]
+  /** For programs rather than people. */
+  readonly isJson: boolean
 }
 
 export const usage = `npm run lab                          bring up, install, check, tear down
@@ -18,12 +20,14 @@ npm run lab -- check [NAME…]         run checks on a lab that is kept
 npm run lab -- status                the labs of this machine
 npm run lab -- exec MACHINE COMMAND  run a command on control, outside or node-N
 npm run lab -- logs MACHINE          where the logs of a machine are, and their last lines
+npm run lab -- matrix [FILE]         who reaches whom, expected against seen; of the example without a file
 npm run lab -- down                  remove a lab
 
   --nodes N            2 by default
   --stack STACK        dual, ipv4 or ipv6
   --cni NETWORK        kube-ovn, or bridge to compare with
   --id NAME            for several labs side by side
+  --json               the matrix for a program
 `
 
 /**
@@ -41,6 +45,7 @@ export function parseCommandLine(args: readonly string[]): LabCommand {
       stack: { type: 'string', default: defaultTopology.stack },
       cni: { type: 'string', default: defaultTopology.podNetwork },
       id: { type: 'string', default: defaultTopology.id },
+      json: { type: 'boolean', default: false },
     },
   })
   const [verbText = 'run', ...rest] = positionals
@@ -59,6 +64,7 @@ export function parseCommandLine(args: readonly string[]): LabCommand {
   return {
     verb,
     rest,
+    isJson: values.json,
     topology: {
       id: values.id,
       nodes,

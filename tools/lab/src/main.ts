@@ -13,6 +13,7 @@ import { inspectContainer } from './docker/container.ts'
 import { insideContainer, runAt } from './namespaces.ts'
 import { describePodsNotReady } from './kubernetes/diagnosis.ts'
 import { applyAll, readExample } from './kubernetes/manifests.ts'
+import { runMatrixCommand } from './matrix/command.ts'
 import { labDirectory, programs } from './paths.ts'
 import { printGroup, printSummary, step } from './report.ts'
 
@@ -38,6 +39,8 @@ async function main(args: readonly string[]): Promise<number> {
       return execIn(id, command.rest)
     case 'logs':
       return printLogs(id, command.rest)
+    case 'matrix':
+      return printMatrix(id, command.rest, command.isJson)
   }
 }
 
@@ -88,6 +91,13 @@ async function checkAgain(id: string, names: readonly string[]): Promise<number>
   const isOk = printSummary(await runChecks(cluster, chosen, printGroup))
   cluster.api[Symbol.dispose]()
   return isOk ? 0 : 1
+}
+
+/** Runs a declared matrix on a lab that is there; exit 1 if anything differs. */
+async function printMatrix(id: string, [file]: readonly string[], isJson: boolean): Promise<number> {
+  const cluster = await openLab(id)
+  using _ = cluster.api
+  return await runMatrixCommand(cluster, file, isJson)
 }
 
 async function openLab(id: string): Promise<Cluster> {
