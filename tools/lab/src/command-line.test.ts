@@ -7,7 +7,16 @@ describe('parseCommandLine', () => {
     expect(parseCommandLine([])).toEqual({
       verb: 'run',
       rest: [],
+      isJson: false,
       topology: { id: 'lab', nodes: 2, stack: 'dual', podNetwork: 'kube-ovn', isKept: false },
+    })
+  })
+
+  it('takes the file of a matrix, and whether a program reads the result', () => {
+    expect(parseCommandLine(['matrix', 'matrix.yaml', '--json'])).toMatchObject({
+      verb: 'matrix',
+      rest: ['matrix.yaml'],
+      isJson: true,
     })
   })
 
