@@ -22,11 +22,7 @@ export function allocateFromList(
   const held = ipam.lease(nic)
   const kept = entries.find((entry) => held?.subnet === subnet && isWithin(entry, held))
   if (kept !== undefined) return ipam.allocate({ ...request, static: kept })
-  let refusal: KubeOvnError = new NoAvailableAddressError({
-    subnet,
-    pool: '',
-    family: entries[0]?.v4 === undefined && entries[0]?.v6 !== undefined ? 6 : 4,
-  })
+  let refusal: KubeOvnError | undefined
   for (const entry of entries) {
     const first = entry.v4 ?? entry.v6
     const holders = first === undefined ? [] : ipam.holders(subnet, first)
@@ -38,7 +34,8 @@ export function allocateFromList(
       refusal = error
     }
   }
-  throw refusal
+  const [family = 4] = ipam.families(subnet)
+  throw refusal ?? new NoAvailableAddressError({ subnet, pool: '', family })
 }
 
 function isWithin({ v4, v6 }: DualStackIp, lease: Lease): boolean {

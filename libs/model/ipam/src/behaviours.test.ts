@@ -80,8 +80,7 @@ class Network {
   holders(address: string): readonly Owner[] {
     const { v4, v6 } = this.addresses(address)
     const [ofV4, ofV6] = [v4, v6].map((ip) => (ip === undefined ? undefined : this.ipam.holders('s', ip)))
-    if (ofV4 !== undefined && ofV6 !== undefined) expect(ofV4).toEqual(ofV6)
-    return ofV4 ?? ofV6 ?? []
+    return alike([ofV4, ofV6].filter((owners) => owners !== undefined)) ?? []
   }
 
   /** What is available, and in use, as ranges. */
@@ -90,9 +89,7 @@ class Network {
     const texts = [statistics.v4, statistics.v6].flatMap((family) =>
       family === undefined ? [] : [[family.availableRanges, family.usingRanges].map(short)],
     )
-    const [first = [], second = first] = texts
-    expect(second).toEqual(first)
-    return first
+    return alike(texts) ?? []
   }
 
   addresses(text: string): DualStackIp {
@@ -100,14 +97,20 @@ class Network {
   }
 
   said(lease: Lease): string {
-    const [first = '', second = first] = formatIpList(lease).split(',').map(short)
-    expect(second).toBe(first)
-    return first
+    return alike(formatIpList(lease).split(',').map(short)) ?? ''
   }
 
   entries(texts: readonly string[]): readonly string[] {
     return texts.flatMap((text) => this.#stack.text(text).split(','))
   }
+}
+
+/** What is the same in all families. */
+function alike<T>(values: readonly T[]): T | undefined {
+  const [first, ...others] = values.map((value) => JSON.stringify(value))
+  const other = others.find((text) => text !== first)
+  if (other !== undefined) throw new Error(`the families differ: ${first} and ${other}`)
+  return values[0]
 }
 
 function ownerOfNic(nic: string): Owner {

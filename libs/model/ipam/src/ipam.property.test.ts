@@ -1,7 +1,7 @@
 import { formatIp, type Family, type Ip } from '@kube-ovn/ip'
 import fc from 'fast-check'
-import { describe, it } from 'vitest'
-import { assertSeeded } from './assert-seeded.ts'
+import { describe, expect, it } from 'vitest'
+import { counterexample } from './counterexample.ts'
 import { restoreRecords, type AddressRecord } from './index.ts'
 import { diceOf, families, specOf, stepOf, type Step } from './story.ts'
 import { compare, forkTwin, start, take, type Twin } from './twin.ts'
@@ -42,14 +42,14 @@ describe('Ipam against the naive rules', { timeout: 120_000 }, () => {
     const property = fc.property(stories(60), (told) => {
       for (const twin of playOut(told, 1)) compare(twin)
     })
-    assertSeeded('each step compared', property, { numRuns: 50 })
+    expect(counterexample('each step compared', property, { numRuns: 50 })).toBeUndefined()
   })
 
   it('answers alike in 750,000 steps', () => {
     const property = fc.property(stories(1500), (told) => {
       for (const twin of playOut(told, 250)) compare(twin)
     })
-    assertSeeded('long stories', property, { numRuns: 500 })
+    expect(counterexample('long stories', property, { numRuns: 500 })).toBeUndefined()
   })
 
   it('hands out in the same order until nothing is left', () => {
@@ -59,7 +59,7 @@ describe('Ipam against the naive rules', { timeout: 120_000 }, () => {
         compare(twin)
       }
     })
-    assertSeeded('order', property, { numRuns: 60 })
+    expect(counterexample('order', property, { numRuns: 60 })).toBeUndefined()
   })
 
   it('comes back from its leases, in any order', () => {
@@ -84,7 +84,7 @@ describe('Ipam against the naive rules', { timeout: 120_000 }, () => {
         compare({ ipam: again, state: { ...state, leases: restored } })
       }
     })
-    assertSeeded('restart', property, { numRuns: 60 })
+    expect(counterexample('restart', property, { numRuns: 60 })).toBeUndefined()
   })
 })
 

@@ -1,4 +1,4 @@
-import { RangeSet, type Ip } from '@kube-ovn/ip'
+import type { Ip, RangeSet } from '@kube-ovn/ip'
 import type { FamilyLayout } from './family-layout.ts'
 import { IntervalSet } from './interval-set.ts'
 
