@@ -1,6 +1,7 @@
 import { burst } from './burst.ts'
 import { cniAdd } from './cni-add.ts'
 import { drift } from './drift.ts'
+import { ipam } from './ipam.ts'
 import { kernelGrowth } from './kernel-growth.ts'
 import { kernelIdle } from './kernel-idle.ts'
 import { kernelRestart } from './kernel-restart.ts'
@@ -34,4 +35,5 @@ export const benchmarks: readonly Benchmark[] = [
   kernelGrowth,
   burst,
   drift,
+  ipam,
 ]

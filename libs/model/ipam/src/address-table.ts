@@ -1,63 +1,74 @@
 import { formatIp, RangeSet, type Ip } from '@kube-ovn/ip'
-import { AddressConflictError, AddressOutOfRangeError, NoAvailableAddressError } from './errors.ts'
+import {
+  AddressConflictError,
+  AddressOutOfRangeError,
+  NoAvailableAddressError,
+  type AddressConflict,
+} from './errors.ts'
 import type { FamilyLayout } from './family-layout.ts'
-import { ForkableMap } from './forkable-map.ts'
-import type { FamilyStatistics } from './lease.ts'
+import { AddressIndex } from './address-index.ts'
+import { HashIndex } from './hash-index.ts'
+import { IntervalSet } from './interval-set.ts'
+import { ownersOf, type FamilyStatistics, type SubnetLease } from './lease.ts'
+import { isSameOwner, type Owner } from './owner.ts'
+import { availableIn, defaultPool, forkPool, freshPool, PoolMap, type Pool } from './pool.ts'
 
-export interface Holder {
-  readonly nic: string
-  readonly owner: string
+/** How leases are found by their address of one family. */
+export interface AddressKey<A extends Ip> {
+  readonly of: (lease: SubnetLease) => A | undefined
+  readonly hash: (address: A) => number
+}
+
+function farIndex<A extends Ip>(key: AddressKey<A>): HashIndex<A, SubnetLease> {
+  return new HashIndex(key.of, key.hash)
 }
 
 /**
- * A part of the addresses of a family, with its own order of hand-out.
+ * Who holds which address of one family of a subnet, and which comes next.
  *
- * `free` and `released` are disjoint, and neither has an address that is held or reserved.
+ * Each usable address is reserved, held, free or released: exactly one of the last three if it is not reserved.
  */
-interface Pool<A extends Ip> {
-  /** May list addresses that the subnet does not have; they are never free. Not changed in place. */
-  readonly members: RangeSet<A>
-  /** Not held since the last time that all were used up. */
-  readonly free: RangeSet<A>
-  /** Given back; drawn only when nothing is free, so that an address is not reused early. */
-  readonly released: RangeSet<A>
-}
-
-/** The name of the pool of all addresses that are in no named pool. */
-export const defaultPool = ''
-
-const none: readonly Holder[] = []
-
-/** Who holds which address of one family of a subnet, and which comes next. */
 export class AddressTable<A extends Ip> {
   readonly #subnet: string
   readonly #layout: FamilyLayout<A>
-  readonly #holders: ForkableMap<A, readonly Holder[]>
-  readonly #using: RangeSet<A>
+  readonly #leases: AddressIndex<A>
+  readonly #key: AddressKey<A>
+  /** Reserved addresses that are held. Few: somebody asked for each by name. */
+  readonly #heldReserved: RangeSet<A>
   /** The default pool is always there. */
   readonly #pools: Map<string, Pool<A>>
+  #poolMap: PoolMap<A>
+  /** Leases beyond the first one of an address. Nearly always none, and then nobody has to look for others. */
+  #surplus = 0
 
   private constructor(
     subnet: string,
     layout: FamilyLayout<A>,
-    holders: ForkableMap<A, readonly Holder[]>,
-    using: RangeSet<A>,
+    key: AddressKey<A>,
+    leases: AddressIndex<A>,
+    heldReserved: RangeSet<A>,
     pools: Map<string, Pool<A>>,
+    poolMap: PoolMap<A>,
   ) {
     this.#subnet = subnet
     this.#layout = layout
-    this.#holders = holders
-    this.#using = using
+    this.#key = key
+    this.#leases = leases
+    this.#heldReserved = heldReserved
     this.#pools = pools
+    this.#poolMap = poolMap
   }
 
   static create<A extends Ip>(
     subnet: string,
     layout: FamilyLayout<A>,
+    key: AddressKey<A>,
     pools: Iterable<readonly [string, RangeSet<A>]>,
   ): AddressTable<A> {
-    const table = new AddressTable(subnet, layout, new ForkableMap(), RangeSet.in(layout.space), new Map())
-    table.#buildPools(pools)
+    const none = RangeSet.in(layout.space)
+    const leases = new AddressIndex(layout.block.first, key.of, farIndex(key))
+    const table = new AddressTable(subnet, layout, key, leases, none, new Map(), new PoolMap<A>([]))
+    table.#buildPools(pools, none)
     return table
   }
 
@@ -67,122 +78,137 @@ export class AddressTable<A extends Ip> {
 
   fork(): AddressTable<A> {
     const pools = new Map<string, Pool<A>>()
-    for (const [name, pool] of this.#pools) {
-      pools.set(name, { members: pool.members, free: pool.free.clone(), released: pool.released.clone() })
-    }
-    return new AddressTable(this.#subnet, this.#layout, this.#holders.fork(), this.#using.clone(), pools)
+    for (const [name, pool] of this.#pools) pools.set(name, forkPool(pool))
+    const reserved = this.#heldReserved.clone()
+    const leases = this.#leases.fork()
+    const { layout } = this
+    const twin = new AddressTable(this.#subnet, layout, this.#key, leases, reserved, pools, this.#poolMap)
+    twin.#surplus = this.#surplus
+    return twin
   }
 
   /**
-   * A table of a new layout with the holders whose addresses it still has.
+   * A table of a new layout with the same leases, of which those outside the new range are yet to be dropped.
    *
    * All that is not held is free again: what had been released is forgotten.
    */
   relaid(layout: FamilyLayout<A>): AddressTable<A> {
-    const holders = this.#holders.fork()
-    const lost = this.#using.minus(layout.usable)
-    if (!lost.isEmpty) {
-      for (const [address] of this.#holders.entries()) if (lost.has(address)) holders.delete(address)
-    }
-    const table = new AddressTable(this.#subnet, layout, holders, this.#using.minus(lost), new Map())
-    const named = [...this.#pools].filter(([name]) => name !== defaultPool)
-    table.#buildPools(named.map(([name, pool]) => [name, pool.members]))
+    const held = RangeSet.in(layout.space)
+    const addresses = [...this.#leases.values()].map(this.#key.of).filter((ip) => ip !== undefined)
+    // In order, since a range set is built up fastest from its low end.
+    for (const ip of addresses.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))) held.add(ip)
+    const heldReserved = held.intersect(layout.reserved)
+    const none = new PoolMap<A>([])
+    const key = this.#key
+    const leases = this.#leases.from(layout.block.first, farIndex(key))
+    const table = new AddressTable(this.#subnet, layout, key, leases, heldReserved, new Map(), none)
+    table.#surplus = addresses.length - Number(held.size())
+    const named = [...this.#pools.values()].filter(({ name }) => name !== defaultPool)
+    table.#buildPools(
+      named.map(({ name, members }) => [name, members]),
+      held,
+    )
     return table
   }
 
-  holders(address: A): readonly Holder[] {
-    return this.#holders.get(address) ?? none
+  /** The leases that have the address, more than one if it is shared. */
+  holders(address: A): readonly SubnetLease[] {
+    return this.#leases.all(address)
+  }
+
+  leases(): Iterable<SubnetLease> {
+    return this.#leases.values()
   }
 
   /** Finds out whether a NIC of `owner` may have the address. Throws when not; changes nothing. */
-  checkStatic(address: A, owner: string, shares: boolean): void {
+  checkStatic(address: A, owner: Owner, shares: boolean): void {
     const { block, cidr, gateway, reserved } = this.#layout
-    const text = formatIp(address)
     const pool = this.#poolOf(address)
     if (address < block.first || address > block.last || pool === undefined) {
-      throw new AddressOutOfRangeError({ subnet: this.#subnet, address: text, cidr })
+      throw new AddressOutOfRangeError({ subnet: this.#subnet, address: formatIp(address), cidr })
     }
-    if (address === gateway && !shares) {
-      throw new AddressConflictError({
-        subnet: this.#subnet,
-        conflict: 'gateway',
-        address: text,
-        holders: [],
-      })
-    }
+    if (address === gateway && !shares) throw this.#conflict('gateway', formatIp(address), [])
     const holders = this.holders(address)
-    if (holders.some((holder) => holder.owner !== owner) && !shares) {
-      const names = ownersOf(holders)
-      throw new AddressConflictError({
-        subnet: this.#subnet,
-        conflict: 'held',
-        address: text,
-        holders: names,
-      })
+    if (holders.length > 0) {
+      if (shares) return
+      if (holders.every((lease) => isSameOwner(lease.owner, owner))) return
+      throw this.#conflict('held', formatIp(address), ownersOf(holders))
     }
-    if (holders.length > 0 || reserved.has(address)) return
-    if (pool.free.has(address) || pool.released.has(address)) return
+    if (reserved.has(address) || pool.free.has(address) || pool.released.has(address)) return
     // A named pool may list the first and the last address of the CIDR, which ports can not have.
-    throw new AddressOutOfRangeError({ subnet: this.#subnet, address: text, cidr })
+    throw new AddressOutOfRangeError({ subnet: this.#subnet, address: formatIp(address), cidr })
+  }
+
+  /** Whether there is anything to draw from the pool. */
+  hasRoom(poolName: string): boolean {
+    const pool = this.#pools.get(poolName)
+    return pool !== undefined && !(pool.free.isEmpty && pool.released.isEmpty)
   }
 
   /** Chooses the address to draw next: the lowest free one, else the lowest released one. Changes nothing. */
   choose(poolName: string, skip: ReadonlySet<Ip>): A {
     const pool = this.#pools.get(poolName)
-    if (pool === undefined || (pool.free.isEmpty && pool.released.isEmpty)) {
-      throw new NoAvailableAddressError({
-        subnet: this.#subnet,
-        pool: poolName,
-        family: this.#layout.space.family,
-      })
+    if (pool === undefined || !this.hasRoom(poolName)) {
+      const { family } = this.#layout.space
+      throw new NoAvailableAddressError({ subnet: this.#subnet, pool: poolName, family }, pool !== undefined)
     }
     const address = pool.free.firstExcept(skip) ?? pool.released.firstExcept(skip)
-    if (address === undefined) {
-      const addresses = pool.free.union(pool.released).toString()
-      throw new AddressConflictError({
-        subnet: this.#subnet,
-        conflict: 'avoided',
-        address: addresses,
-        holders: [],
-      })
-    }
+    if (address === undefined) throw this.#conflict('avoided', availableIn(pool).toString(), [])
     return address
   }
 
-  /** Records a holder of an address that has been checked or chosen. */
-  take(address: A, holder: Holder): void {
-    const others = this.holders(address).filter(({ nic }) => nic !== holder.nic)
-    this.#holders.set(address, [...others, holder])
-    if (!this.#using.add(address)) return
+  /** Draws an address that has been chosen. Released ones become free again once nothing else is left in the pool. */
+  draw(address: A, lease: SubnetLease, poolName: string): void {
+    const pool = this.#pools.get(poolName)
+    if (pool === undefined) return
+    if (pool.free.isEmpty) {
+      const { free, released } = pool
+      pool.free = released
+      pool.released = free
+    }
+    this.#leases.add(lease)
+    if (!pool.free.remove(address)) pool.released.remove(address)
+  }
+
+  /** Records a lease of an address that has been checked. */
+  take(address: A, lease: SubnetLease): void {
+    const isFirst = !this.#leases.has(address)
+    this.#leases.add(lease)
+    if (!isFirst) {
+      this.#surplus++
+      return
+    }
+    if (this.#layout.reserved.has(address)) this.#heldReserved.add(address)
     const pool = this.#poolOf(address)
     if (pool === undefined || pool.free.remove(address)) return
     pool.released.remove(address)
   }
 
-  /** Makes released addresses free again once nothing else is left in the pool. To be called before drawing from it. */
-  recycle(poolName: string): void {
-    const pool = this.#pools.get(poolName)
-    if (pool === undefined || !pool.free.isEmpty) return
-    const { members, free, released } = pool
-    this.#pools.set(poolName, { members, free: released, released: free })
+  /** Puts a lease of the same address into the place of another. */
+  replace(before: SubnetLease, after: SubnetLease): void {
+    this.#leases.remove(before)
+    this.#leases.add(after)
   }
 
-  /** Forgets a holder; the last one releases the address. */
-  drop(address: A, nic: string): void {
-    const others = this.holders(address).filter((holder) => holder.nic !== nic)
-    if (others.length > 0) {
-      this.#holders.set(address, others)
+  /** Forgets a lease; the last one releases the address. */
+  drop(address: A, lease: SubnetLease): void {
+    this.#leases.remove(lease)
+    if (this.#surplus > 0 && this.#leases.has(address)) {
+      this.#surplus--
       return
     }
-    this.#holders.delete(address)
-    this.#using.remove(address)
-    if (!this.#layout.reserved.has(address)) this.#poolOf(address)?.released.add(address)
+    if (this.#layout.reserved.has(address)) this.#heldReserved.remove(address)
+    else this.#poolOf(address)?.released.add(address)
   }
 
   /** Makes a new pool of addresses that are in no named pool. */
   addPool(name: string, members: RangeSet<A>): void {
-    this.#pools.set(name, this.#freshPool(members))
-    this.#rebuildDefaultPool()
+    const { usable, reserved } = this.#layout
+    let free = RangeSet.in(this.#layout.space)
+    for (const pool of this.#pools.values()) free = free.union(availableIn(pool))
+    const held = usable.minus(reserved).minus(free)
+    this.#pools.set(name, freshPool(name, members, this.#layout, held))
+    this.#buildDefaultPool(held)
   }
 
   /** Gives the addresses of a pool back to the default pool, with their order of hand-out. */
@@ -190,53 +216,62 @@ export class AddressTable<A extends Ip> {
     const pool = this.#pools.get(name)
     const rest = this.#pools.get(defaultPool)
     if (pool === undefined || rest === undefined) return
+    const { space, usable } = this.#layout
     this.#pools.delete(name)
     this.#pools.set(defaultPool, {
-      members: rest.members.union(pool.members.intersect(this.#layout.usable)),
-      free: rest.free.union(pool.free),
-      released: rest.released.union(pool.released),
+      name: defaultPool,
+      members: rest.members.union(pool.members.intersect(usable)),
+      free: IntervalSet.of(space, rest.free.toRangeSet().union(pool.free.toRangeSet())),
+      released: IntervalSet.of(space, rest.released.toRangeSet().union(pool.released.toRangeSet())),
     })
+    this.#poolMap = new PoolMap(this.#pools.values())
   }
 
   /** Counts without what is reserved: it is neither available nor in use. */
   statistics(): FamilyStatistics {
+    let available = RangeSet.in(this.#layout.space)
+    for (const pool of this.#pools.values()) available = available.union(availableIn(pool))
     const { usable, reserved } = this.#layout
-    return statisticsOf(usable.minus(reserved).minus(this.#using), this.#using.minus(reserved))
+    return statisticsOf(available, usable.minus(reserved).minus(available))
   }
 
   /** Counts of one pool; in use are reserved addresses too, if they were asked for. */
   poolStatistics(name: string): FamilyStatistics | undefined {
     const pool = this.#pools.get(name)
     if (pool === undefined) return undefined
-    return statisticsOf(pool.free.union(pool.released), pool.members.intersect(this.#using))
+    const { usable, reserved } = this.#layout
+    const available = availableIn(pool)
+    const held = pool.members.intersect(usable).minus(reserved).minus(available)
+    return statisticsOf(available, held.union(pool.members.intersect(this.#heldReserved)))
+  }
+
+  /** The pools as they are, for the one who checks them. */
+  pools(): Iterable<Pool<A>> {
+    return this.#pools.values()
   }
 
   #poolOf(address: A): Pool<A> | undefined {
-    for (const pool of this.#pools.values()) if (pool.members.has(address)) return pool
-    return undefined
+    const name = this.#poolMap.poolOf(address)
+    return name === undefined ? undefined : this.#pools.get(name)
   }
 
-  #buildPools(named: Iterable<readonly [string, RangeSet<A>]>): void {
-    for (const [name, members] of named) this.#pools.set(name, this.#freshPool(members))
-    this.#rebuildDefaultPool()
+  #conflict(conflict: AddressConflict, address: string, holders: readonly Owner[]): AddressConflictError {
+    return new AddressConflictError({ subnet: this.#subnet, conflict, address, holders })
   }
 
-  #rebuildDefaultPool(): void {
+  #buildPools(named: Iterable<readonly [string, RangeSet<A>]>, held: RangeSet<A>): void {
+    for (const [name, members] of named) {
+      this.#pools.set(name, freshPool(name, members, this.#layout, held))
+    }
+    this.#buildDefaultPool(held)
+  }
+
+  #buildDefaultPool(held: RangeSet<A>): void {
     let members = this.#layout.usable
     for (const [name, pool] of this.#pools) if (name !== defaultPool) members = members.minus(pool.members)
-    this.#pools.set(defaultPool, this.#freshPool(members))
+    this.#pools.set(defaultPool, freshPool(defaultPool, members, this.#layout, held))
+    this.#poolMap = new PoolMap(this.#pools.values())
   }
-
-  #freshPool(members: RangeSet<A>): Pool<A> {
-    const { space, usable, reserved } = this.#layout
-    const free = members.intersect(usable).minus(this.#using).minus(reserved)
-    return { members, free, released: RangeSet.in(space) }
-  }
-}
-
-/** The owners among the holders, each once. */
-export function ownersOf(holders: readonly Holder[]): readonly string[] {
-  return [...new Set(holders.map((holder) => holder.owner))]
 }
 
 function statisticsOf<A extends Ip>(available: RangeSet<A>, using: RangeSet<A>): FamilyStatistics {

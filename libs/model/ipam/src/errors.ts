@@ -1,4 +1,5 @@
 import { KubeOvnError, type RetryClass } from '@kube-ovn/errors'
+import type { Owner } from './owner.ts'
 
 // Messages begin with the word that upstream puts into Events; users and their tools look for it.
 
@@ -40,7 +41,7 @@ export class AddressConflictError extends KubeOvnError<{
   readonly conflict: AddressConflict
   readonly address: string
   /** The owners that hold the address; empty when it is no owner that stands in the way. */
-  readonly holders: readonly string[]
+  readonly holders: readonly Owner[]
   readonly cure: string
 }> {
   readonly code = 'ipam-address-conflict'
@@ -50,7 +51,7 @@ export class AddressConflictError extends KubeOvnError<{
     readonly subnet: string
     readonly conflict: AddressConflict
     readonly address: string
-    readonly holders: readonly string[]
+    readonly holders: readonly Owner[]
   }) {
     super(conflictMessages[details.conflict], { ...details, cure: conflictCures[details.conflict] })
   }
@@ -67,9 +68,13 @@ export class NoAvailableAddressError extends KubeOvnError<{
   readonly code = 'ipam-no-available-address'
   readonly retry: RetryClass = 'on-change'
 
-  constructor(details: { readonly subnet: string; readonly pool: string; readonly family: 4 | 6 }) {
-    const cure =
-      details.pool === ''
+  constructor(
+    details: { readonly subnet: string; readonly pool: string; readonly family: 4 | 6 },
+    isKnownPool = true,
+  ) {
+    const cure = !isKnownPool
+      ? 'name an IPPool of this subnet, or create it'
+      : details.pool === ''
         ? 'free addresses of the subnet, exclude fewer of them, or widen its CIDR'
         : 'free addresses of the IPPool, or add some to it'
     super('NoAvailableAddress: no address of the family is free', { ...details, cure })
@@ -109,6 +114,69 @@ export class CidrInvalidError extends KubeOvnError<{
   }
 }
 
+/** The gateway of a subnet is no address of its CIDR. */
+export class GatewayOutsideError extends KubeOvnError<{
+  readonly subnet: string
+  readonly field: 'gateways'
+  readonly value: string
+  readonly cidr: string
+  readonly cure: string
+}> {
+  readonly code = 'ipam-gateway-outside'
+  readonly retry: RetryClass = 'on-change'
+
+  constructor(details: { readonly subnet: string; readonly value: string; readonly cidr: string }) {
+    const cure = `choose an address of ${details.cidr}`
+    super('CIDRInvalid: the gateway is outside the CIDR of the subnet', {
+      ...details,
+      field: 'gateways',
+      cure,
+    })
+  }
+}
+
+/** An entry of `excludeIps` excludes nothing. Told, not thrown: the subnet works without it. */
+export class ExcludeIpsError extends KubeOvnError<{
+  readonly subnet: string
+  readonly field: 'excludeIps'
+  readonly value: string
+  readonly cure: string
+}> {
+  readonly code = 'ipam-exclude-ips'
+  readonly retry: RetryClass = 'on-change'
+
+  constructor(details: { readonly subnet: string; readonly value: string; readonly cure: string }) {
+    super('the entry excludes no address of the subnet', { ...details, field: 'excludeIps' })
+  }
+}
+
+/** An entry of an IPPool names no address of its subnet. Told, not thrown: the rest of the pool works without it. */
+export class PoolOutsideSubnetError extends KubeOvnError<{
+  readonly subnet: string
+  readonly pool: string
+  readonly field: 'spec.ips'
+  readonly value: string
+  /** What the subnet offers. */
+  readonly cidr: string
+  readonly cure: string
+}> {
+  readonly code = 'ipam-pool-outside-subnet'
+  readonly retry: RetryClass = 'on-change'
+
+  constructor(details: {
+    readonly subnet: string
+    readonly pool: string
+    readonly value: string
+    readonly cidr: string
+  }) {
+    const cure =
+      details.cidr === ''
+        ? 'name a subnet that has addresses'
+        : `choose addresses of ${details.cidr}, or remove the entry`
+    super('the IPPool has addresses that are none of its subnet', { ...details, field: 'spec.ips', cure })
+  }
+}
+
 /** The request names a family, or an address of a family, that the subnet does not have. */
 export class InvalidIpFamilyError extends KubeOvnError<{
   readonly subnet: string
@@ -135,7 +203,7 @@ export class MacConflictError extends KubeOvnError<{
   readonly subnet: string
   readonly mac: string
   /** The owners that hold it; empty when it is the gateway's. */
-  readonly holders: readonly string[]
+  readonly holders: readonly Owner[]
   readonly cure: string
 }> {
   readonly code = 'ipam-mac-conflict'
@@ -144,7 +212,7 @@ export class MacConflictError extends KubeOvnError<{
   constructor(details: {
     readonly subnet: string
     readonly mac: string
-    readonly holders: readonly string[]
+    readonly holders: readonly Owner[]
   }) {
     super('AddressConflict: the MAC address is in use', { ...details, cure: 'choose another MAC address' })
   }
@@ -153,14 +221,14 @@ export class MacConflictError extends KubeOvnError<{
 /** Another owner has a NIC of this name. */
 export class NicConflictError extends KubeOvnError<{
   readonly nic: string
-  readonly owner: string
-  readonly holder: string
+  readonly owner: Owner
+  readonly holder: Owner
   readonly cure: string
 }> {
   readonly code = 'ipam-nic-conflict'
   readonly retry: RetryClass = 'on-change'
 
-  constructor(details: { readonly nic: string; readonly owner: string; readonly holder: string }) {
+  constructor(details: { readonly nic: string; readonly owner: Owner; readonly holder: Owner }) {
     super('AddressConflict: another owner holds the addresses of this NIC', {
       ...details,
       cure: 'remove the holder, or give one of the two another name',
@@ -173,8 +241,9 @@ export class PoolConflictError extends KubeOvnError<{
   readonly subnet: string
   readonly pool: string
   readonly sibling: string
+  readonly field: 'spec.ips'
   /** The addresses that both name, as `a-b,c`. */
-  readonly addresses: string
+  readonly value: string
   readonly cure: string
 }> {
   readonly code = 'ipam-pool-conflict'
@@ -184,10 +253,11 @@ export class PoolConflictError extends KubeOvnError<{
     readonly subnet: string
     readonly pool: string
     readonly sibling: string
-    readonly addresses: string
+    readonly value: string
   }) {
     super('the IPPool has addresses of another IPPool', {
       ...details,
+      field: 'spec.ips',
       cure: 'remove the addresses from one of the two',
     })
   }

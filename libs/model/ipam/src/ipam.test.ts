@@ -13,15 +13,13 @@ import {
   PoolConflictError,
   type AllocateRequest,
   type Lease,
+  type Owner,
 } from './index.ts'
 
 /** Counts up, so that every MAC address of a test is known. */
 function countingRandom(): (bytes: number) => Uint8Array {
   let count = 0
-  return (bytes) => {
-    count++
-    return Uint8Array.from({ length: bytes }, (_, index) => (index === bytes - 1 ? count : 0))
-  }
+  return (bytes) => Uint8Array.from({ length: bytes }, (_, index) => (index % 6 === 5 ? ++count : 0))
 }
 
 function ipamWith(cidr: string, gateway: string, excludeIps: readonly string[] = []): Ipam {
@@ -44,7 +42,11 @@ function setSubnet(
 
 /** Asks for a NIC whose owner has no other. */
 function ask(ipam: Ipam, nic: string, wishes: Partial<AllocateRequest> = {}): string {
-  return text(ipam.allocate({ subnet: 's', nic, owner: `ns/${nic}`, ...wishes }))
+  return text(ipam.allocate({ subnet: 's', nic, owner: `pod/ns/${nic}`, ...wishes }))
+}
+
+function free(ipam: Ipam, nic: string, owner: Owner = `pod/ns/${nic}`): Lease | undefined {
+  return ipam.release(nic, owner)
 }
 
 function text(lease: Lease): string {
@@ -86,7 +88,7 @@ describe('Ipam.setSubnet', () => {
     const useless = ['nonsense', '10.0.0.9..10.0.0.2', '10.0.0.0/30', '10.1.0.0..10.1.0.9', 'fd00::1']
     const change = setSubnet(ipam, '10.0.0.0/28', '10.0.0.1', [...odd, ...useless])
     expect(ipam.statistics('s').v4?.availableRanges).toBe('10.0.0.10-10.0.0.13')
-    expect(new Set(change.ignoredExcludeIps)).toEqual(new Set(useless))
+    expect(new Set(change.ignoredExcludeIps.map(({ details }) => details.value))).toEqual(new Set(useless))
   })
 
   it('takes the ends of point-to-point prefixes', () => {
@@ -108,7 +110,7 @@ describe('Ipam.setSubnet', () => {
   it('keeps released addresses behind when nothing changes, and frees them when something does', () => {
     const ipam = ipamWith('10.0.0.0/28', '10.0.0.1')
     ask(ipam, 'a')
-    ipam.release('a')
+    free(ipam, 'a')
     setSubnet(ipam, '10.0.0.7/28', '10.0.0.1', ['10.0.0.1'])
     expect(ask(ipam.fork(), 'b')).toBe('10.0.0.3')
     setSubnet(ipam, '10.0.0.0/28', '10.0.0.1', ['10.0.0.14'])
@@ -119,7 +121,7 @@ describe('Ipam.setSubnet', () => {
     const ipam = ipamWith('10.0.0.0/29', '10.0.0.1')
     ask(ipam, 'a')
     setSubnet(ipam, '10.0.0.0/29', '10.0.0.1', ['10.0.0.2'])
-    ipam.release('a')
+    free(ipam, 'a')
     expect(['b', 'c', 'd', 'e'].map((nic) => ask(ipam, nic))).toEqual([
       '10.0.0.3',
       '10.0.0.4',
@@ -136,7 +138,7 @@ describe('Ipam.setSubnet', () => {
     const change = setSubnet(ipam, '10.1.0.0/28,fd00::/124', '10.1.0.1,fd00::1')
     expect(change.lost.map(text)).toEqual(expect.arrayContaining(['10.0.0.2,fd00::2', '10.0.0.3']))
     expect(ipam.lease('b')).toBeUndefined()
-    expect(ipam.leasesOf('ns/b')).toEqual([])
+    expect(ipam.leasesOf('pod/ns/b')).toEqual([])
     expect(ask(ipam, 'a')).toBe('10.1.0.2,fd00::2')
   })
 
@@ -167,8 +169,8 @@ describe('Ipam.allocate, drawing', () => {
   it('takes the lowest address and comes back to released ones last', () => {
     const ipam = ipamWith('10.0.0.0/29', '10.0.0.1')
     expect(['a', 'b', 'c'].map((nic) => ask(ipam, nic))).toEqual(['10.0.0.2', '10.0.0.3', '10.0.0.4'])
-    ipam.release('b')
-    ipam.release('a')
+    free(ipam, 'b')
+    free(ipam, 'a')
     expect(['d', 'e', 'f', 'g'].map((nic) => ask(ipam, nic))).toEqual([
       '10.0.0.5',
       '10.0.0.6',
@@ -182,7 +184,7 @@ describe('Ipam.allocate, drawing', () => {
     const ipam = ipamWith('10.0.0.0/29', '10.0.0.1', ['10.0.0.5..10.0.0.6'])
     const turns = Array.from({ length: 7 }, () => {
       const address = ask(ipam, 'a')
-      ipam.release('a')
+      free(ipam, 'a')
       return address
     })
     expect(turns.map((address) => Number(address.slice(-1)))).toEqual([2, 3, 4, 2, 3, 4, 2])
@@ -190,15 +192,15 @@ describe('Ipam.allocate, drawing', () => {
 
   it('answers the same for the same NIC', () => {
     const ipam = ipamWith('10.0.0.0/28', '10.0.0.1')
-    const request = { subnet: 's', nic: 'a', owner: 'ns/a' }
+    const request = { subnet: 's', nic: 'a', owner: 'pod/ns/a' } as const
     expect(ipam.allocate(request)).toBe(ipam.allocate(request))
     expect(ipam.statistics('s').v4?.using).toBe(1n)
   })
 
   it('never draws what is to be skipped, and exchanges what is held', () => {
     const ipam = ipamWith('10.0.0.0/29,fd00::/125', '10.0.0.1,fd00::1')
-    const before = ipam.allocate({ subnet: 's', nic: 'a', owner: 'o' })
-    const after = ipam.allocate({ subnet: 's', nic: 'a', owner: 'o', skip: ips('10.0.0.2', '10.0.0.3') })
+    const before = ipam.allocate({ subnet: 's', nic: 'a', owner: 'pod/o' })
+    const after = ipam.allocate({ subnet: 's', nic: 'a', owner: 'pod/o', skip: ips('10.0.0.2', '10.0.0.3') })
     expect(text(after)).toBe('10.0.0.4,fd00::2')
     expect(after.mac).toBe(before.mac)
     const all = ips('10.0.0.2', '10.0.0.3', '10.0.0.4', '10.0.0.5', '10.0.0.6')
@@ -208,9 +210,9 @@ describe('Ipam.allocate, drawing', () => {
   it('falls back to released addresses when all free ones are to be skipped', () => {
     const ipam = ipamWith('10.0.0.0/29', '10.0.0.1')
     ask(ipam, 'a')
-    ipam.release('a')
-    const free = ips('10.0.0.3', '10.0.0.4', '10.0.0.5', '10.0.0.6')
-    expect(ask(ipam, 'b', { skip: free })).toBe('10.0.0.2')
+    free(ipam, 'a')
+    const lower = ips('10.0.0.3', '10.0.0.4', '10.0.0.5', '10.0.0.6')
+    expect(ask(ipam, 'b', { skip: lower })).toBe('10.0.0.2')
     expect(ask(ipam, 'c')).toBe('10.0.0.3')
   })
 
@@ -237,19 +239,19 @@ describe('Ipam.allocate, drawing', () => {
     ask(ipam, 'a')
     expect(ask(ipam, 'a', { subnet: 'other' })).toBe('10.9.0.2')
     expect(ipam.holders('s', parseIp('10.0.0.2'))).toEqual([])
-    expect(ipam.leasesOf('ns/a').map(text)).toEqual(['10.9.0.2'])
+    expect(ipam.leasesOf('pod/ns/a').map(text)).toEqual(['10.9.0.2'])
     expect(() => ask(ipam, 'a', { static: parseIpList('10.9.0.2') })).toThrow(AddressOutOfRangeError)
-    expect(ipam.leasesOf('ns/a').map(text)).toEqual(['10.9.0.2'])
+    expect(ipam.leasesOf('pod/ns/a').map(text)).toEqual(['10.9.0.2'])
   })
 
   it('keeps the NIC of another owner from being taken', () => {
     const ipam = ipamWith('10.0.0.0/28', '10.0.0.1')
     ask(ipam, 'a')
-    expect(() => ask(ipam, 'a', { owner: 'else' })).toThrow(NicConflictError)
-    expect(ask(ipam, 'a', { owner: 'else', shareOnConflict: true })).toBe('10.0.0.2')
-    expect(ipam.holders('s', parseIp('10.0.0.2'))).toEqual(['else'])
-    expect(ipam.leasesOf('ns/a')).toEqual([])
-    expect(ipam.leasesOf('else')).toHaveLength(1)
+    expect(() => ask(ipam, 'a', { owner: 'pod/else' })).toThrow(NicConflictError)
+    expect(ask(ipam, 'a', { owner: 'pod/else', shareOnConflict: true })).toBe('10.0.0.2')
+    expect(ipam.holders('s', parseIp('10.0.0.2'))).toEqual(['pod/else'])
+    expect(ipam.leasesOf('pod/ns/a')).toEqual([])
+    expect(ipam.leasesOf('pod/else')).toHaveLength(1)
   })
 })
 
@@ -264,7 +266,7 @@ describe('Ipam.allocate, static', () => {
   ])('refuses %s and leaves the lease as it was', (_, address, error) => {
     const ipam = ipamWith('10.0.0.0/28', '10.0.0.1')
     ask(ipam, 'other')
-    const before = ipam.allocate({ subnet: 's', nic: 'a', owner: 'ns/a' })
+    const before = ipam.allocate({ subnet: 's', nic: 'a', owner: 'pod/ns/a' })
     expect(() => ask(ipam, 'a', { static: parseIpList(address) })).toThrow(error)
     expect(ipam.lease('a')).toBe(before)
   })
@@ -280,7 +282,7 @@ describe('Ipam.allocate, static', () => {
           subnet: 's',
           conflict: 'held',
           address: '10.0.0.2',
-          holders: ['ns/a'],
+          holders: ['pod/ns/a'],
           cure: expect.stringContaining('another address'),
         },
       }),
@@ -299,8 +301,8 @@ describe('Ipam.allocate, static', () => {
 
   it('replaces only the address that differs and keeps the MAC address', () => {
     const ipam = ipamWith('10.0.0.0/28,fd00::/124', '10.0.0.1,fd00::1')
-    const before = ipam.allocate({ subnet: 's', nic: 'a', owner: 'o' })
-    const after = ipam.allocate({ subnet: 's', nic: 'a', owner: 'o', static: parseIpList('10.0.0.9') })
+    const before = ipam.allocate({ subnet: 's', nic: 'a', owner: 'pod/o' })
+    const after = ipam.allocate({ subnet: 's', nic: 'a', owner: 'pod/o', static: parseIpList('10.0.0.9') })
     expect(after).toEqual({ ...before, v4: parseIp('10.0.0.9') })
     expect(ipam.holders('s', parseIp('10.0.0.2'))).toEqual([])
     expect(ipam.statistics('s').v4?.usingRanges).toBe('10.0.0.9')
@@ -309,10 +311,10 @@ describe('Ipam.allocate, static', () => {
   it('gives excluded and released addresses', () => {
     const ipam = ipamWith('10.0.0.0/28', '10.0.0.1', ['10.0.0.7'])
     ask(ipam, 'a')
-    ipam.release('a')
+    free(ipam, 'a')
     expect(ask(ipam, 'b', { static: parseIpList('10.0.0.2') })).toBe('10.0.0.2')
     expect(ask(ipam, 'c', { static: parseIpList('10.0.0.7') })).toBe('10.0.0.7')
-    ipam.release('c')
+    free(ipam, 'c')
     expect(ipam.statistics('s').v4?.availableRanges).toBe('10.0.0.3-10.0.0.6,10.0.0.8-10.0.0.14')
   })
 
@@ -321,22 +323,22 @@ describe('Ipam.allocate, static', () => {
     const shared = { static: parseIpList('10.0.0.2'), shareOnConflict: true }
     ask(ipam, 'a')
     ask(ipam, 'b', shared)
-    expect(ipam.holders('s', parseIp('10.0.0.2'))).toEqual(['ns/a', 'ns/b'])
-    ipam.release('a')
+    expect(ipam.holders('s', parseIp('10.0.0.2'))).toEqual(['pod/ns/a', 'pod/ns/b'])
+    free(ipam, 'a')
     expect(ipam.lease('a')).toBeUndefined()
     expect(() => ask(ipam, 'c', { static: parseIpList('10.0.0.2') })).toThrow(AddressConflictError)
-    ipam.release('b')
+    free(ipam, 'b')
     expect(ask(ipam, 'c', { static: parseIpList('10.0.0.2') })).toBe('10.0.0.2')
   })
 
   it('keeps an address that two NICs of one owner have until both are gone', () => {
     const ipam = ipamWith('10.0.0.0/28', '10.0.0.1')
-    const mine = { owner: 'o', static: parseIpList('10.0.0.5') }
+    const mine = { owner: 'pod/o' as const, static: parseIpList('10.0.0.5') }
     ask(ipam, 'a', mine)
     ask(ipam, 'b', mine)
-    ipam.release('a')
-    expect(ipam.holders('s', parseIp('10.0.0.5'))).toEqual(['o'])
-    expect(ipam.releaseOwner('o').map(text)).toEqual(['10.0.0.5'])
+    free(ipam, 'a', 'pod/o')
+    expect(ipam.holders('s', parseIp('10.0.0.5'))).toEqual(['pod/o'])
+    expect(ipam.releaseOwner('pod/o').map(text)).toEqual(['10.0.0.5'])
     expect(ipam.holders('s', parseIp('10.0.0.5'))).toEqual([])
   })
 })
@@ -345,7 +347,7 @@ describe('Ipam.allocate, MAC addresses', () => {
   it('makes up locally administered unicast addresses that differ', () => {
     const ipam = ipamWith('10.0.0.0/28', '10.0.0.1')
     ipam.setGatewayMac('s', '02:00:00:00:00:01')
-    const macs = ['a', 'b'].map((nic) => ipam.allocate({ subnet: 's', nic, owner: nic }).mac)
+    const macs = ['a', 'b'].map((nic) => ipam.allocate({ subnet: 's', nic, owner: `pod/ns/${nic}` }).mac)
     expect(macs).toEqual(['02:00:00:00:00:02', '02:00:00:00:00:03'])
   })
 
@@ -359,7 +361,7 @@ describe('Ipam.allocate, MAC addresses', () => {
   it('compares addresses, not their text, and changes nothing on a conflict', () => {
     const ipam = ipamWith('10.0.0.0/28,fd00::/124', '10.0.0.1,fd00::1')
     ipam.setGatewayMac('s', '00-00-5E-00-53-FE')
-    const lease = ipam.allocate({ subnet: 's', nic: 'a', owner: 'a', mac: 'AA:BB:CC:00:00:01' })
+    const lease = ipam.allocate({ subnet: 's', nic: 'a', owner: 'pod/ns/a', mac: 'AA:BB:CC:00:00:01' })
     expect(lease.mac).toBe('aa:bb:cc:00:00:01')
     const statistics = ipam.statistics('s')
     for (const mac of ['aabb.cc00.0001', '00:00:5e:00:53:fe']) {
@@ -376,7 +378,7 @@ describe('Ipam.allocate, MAC addresses', () => {
     ask(ipam, 'a', { mac: '00:00:5e:00:53:01' })
     ask(ipam, 'a', { mac: '00:00:5e:00:53:02' })
     ask(ipam, 'b', { mac: '00:00:5e:00:53:01' })
-    ipam.release('b')
+    free(ipam, 'b')
     ask(ipam, 'c', { mac: '00:00:5e:00:53:01' })
     expect(ipam.lease('a')?.mac).toBe('00:00:5e:00:53:02')
   })
@@ -397,12 +399,12 @@ describe('Ipam.allocate, MAC addresses', () => {
   it('hands out nothing else in a subnet without CIDR', () => {
     const ipam = ipamWith('', '')
     expect(setSubnet(ipam, '', '')).toEqual({ lost: [], ignoredExcludeIps: [] })
-    const lease = ipam.allocate({ subnet: 's', nic: 'a', owner: 'ns/a', family: 4 })
+    const lease = ipam.allocate({ subnet: 's', nic: 'a', owner: 'pod/ns/a', family: 4 })
     expect(lease).toMatchObject({ v4: undefined, v6: undefined, mac: '02:00:00:00:00:01' })
-    expect(ipam.allocate({ subnet: 's', nic: 'a', owner: 'ns/a' })).toBe(lease)
+    expect(ipam.allocate({ subnet: 's', nic: 'a', owner: 'pod/ns/a' })).toBe(lease)
     expect(() => ask(ipam, 'b', { mac: '02:00:00:00:00:01' })).toThrow(MacConflictError)
     expect(() => ask(ipam, 'b', { static: parseIpList('10.0.0.1') })).toThrow(InvalidIpFamilyError)
-    ipam.release('a')
+    free(ipam, 'a')
     expect(ask(ipam, 'b', { mac: '02:00:00:00:00:01' })).toBe('')
   })
 })
@@ -437,7 +439,7 @@ describe('Ipam pools', () => {
     expect(ipam.poolStatistics('s', 'p').v4).toMatchObject(expected)
     expect(ask(ipam, 'b', { static: parseIpList('10.0.0.4'), family: 4 })).toBe('10.0.0.4')
     setSubnet(ipam, '10.0.0.0/28,fd00::/124', '10.0.0.1,fd00::1', ['10.0.0.3', '10.0.0.2'])
-    ipam.release('a')
+    free(ipam, 'a')
     expect(ask(ipam, 'c', { pool: 'p', family: 4 })).toBe('10.0.0.5')
   })
 
@@ -466,7 +468,7 @@ describe('Ipam pools', () => {
       using: 2n,
       availableRanges: '10.0.0.4-10.0.0.14',
     })
-    ipam.release('a')
+    free(ipam, 'a')
     expect(ask(ipam, 'c')).toBe('10.0.0.4')
   })
 })
@@ -475,14 +477,14 @@ describe('Ipam.release', () => {
   it('answers what was held, for a NIC and for an owner in one subnet or in all', () => {
     const ipam = ipamWith('10.0.0.0/28', '10.0.0.1')
     setSubnet(ipam, '10.9.0.0/28', '10.9.0.1', [], 'other')
-    ask(ipam, 'a', { owner: 'o' })
-    ask(ipam, 'b', { owner: 'o' })
-    ask(ipam, 'c', { owner: 'o', subnet: 'other' })
-    expect(ipam.release('unknown')).toBeUndefined()
-    expect(text(ipam.release('a') ?? expect.unreachable())).toBe('10.0.0.2')
-    expect(ipam.releaseOwner('o', 'other').map(text)).toEqual(['10.9.0.2'])
-    expect(ipam.releaseOwner('o').map(text)).toEqual(['10.0.0.3'])
-    expect(ipam.releaseOwner('o')).toEqual([])
+    ask(ipam, 'a', { owner: 'pod/o' })
+    ask(ipam, 'b', { owner: 'pod/o' })
+    ask(ipam, 'c', { owner: 'pod/o', subnet: 'other' })
+    expect(free(ipam, 'unknown')).toBeUndefined()
+    expect(text(free(ipam, 'a', 'pod/o') ?? expect.unreachable())).toBe('10.0.0.2')
+    expect(ipam.releaseOwner('pod/o', 'other').map(text)).toEqual(['10.9.0.2'])
+    expect(ipam.releaseOwner('pod/o').map(text)).toEqual(['10.0.0.3'])
+    expect(ipam.releaseOwner('pod/o')).toEqual([])
   })
 })
 
@@ -491,11 +493,11 @@ describe('Ipam with many addresses', () => {
     const ipam = ipamWith('10.0.0.0/8,fd00::/64', '10.0.0.1,fd00::1')
     const count = 50_000
     for (let index = 0; index < count; index++) {
-      ipam.allocate({ subnet: 's', nic: `pod-${index}.shop`, owner: `shop/pod-${index}`, mac: false })
+      ipam.allocate({ subnet: 's', nic: `pod-${index}.shop`, owner: `pod/shop/pod-${index}`, mac: false })
     }
-    for (let index = 0; index < count; index += 2) ipam.release(`pod-${index}.shop`)
+    for (let index = 0; index < count; index += 2) ipam.release(`pod-${index}.shop`, `pod/shop/pod-${index}`)
     const fork = ipam.fork()
-    fork.allocate({ subnet: 's', nic: 'probe', owner: 'probe' })
+    fork.allocate({ subnet: 's', nic: 'probe', owner: 'pod/probe' })
     expect(formatIp(fork.lease('probe')?.v4 ?? expect.unreachable())).toBe('10.0.195.82')
     expect(ipam.lease('probe')).toBeUndefined()
     expect(ipam.statistics('s').v4?.using).toBe(BigInt(count / 2))

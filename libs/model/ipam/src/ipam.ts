@@ -1,10 +1,22 @@
-import { parseMac, parseRangeSets, type Ip } from '@kube-ovn/ip'
-import { defaultPool, ownersOf } from './address-table.ts'
+import { parseMac, parseRangeSets, type Family, type Ip } from '@kube-ovn/ip'
 import { NicConflictError, NoSubnetError } from './errors.ts'
-import { ForkableMap } from './forkable-map.ts'
-import type { AllocateRequest, Lease, Statistics, SubnetChange, SubnetSpec } from './lease.ts'
+import { HashIndex, hashText } from './hash-index.ts'
+import { ownersOf } from './lease.ts'
+import type {
+  AllocateRequest,
+  Lease,
+  PoolChange,
+  Statistics,
+  SubnetChange,
+  SubnetLease,
+  SubnetSpec,
+} from './lease.ts'
+import { MacSource } from './mac-source.ts'
+import { isSameOwner, isSameUid, type Owner } from './owner.ts'
+import { defaultPool } from './pool.ts'
 import { layOutSubnet } from './subnet-layout.ts'
 import { SubnetTable } from './subnet-table.ts'
+import { verifySubnet, type Violation } from './verify.ts'
 
 const nothing: Statistics = { v4: undefined, v6: undefined }
 
@@ -18,16 +30,16 @@ const nothing: Statistics = { v4: undefined, v6: undefined }
  * The state is an index of durable records: rebuild it by asking again for every address as a static one.
  */
 export class Ipam {
-  readonly #random: (bytes: number) => Uint8Array
+  readonly #macs: MacSource
   readonly #subnets = new Map<string, SubnetTable>()
   /** Subnets that no fork shares; others are copied before they change. */
-  readonly #unshared = new Set<string>()
-  #subnetOfNic = new ForkableMap<string, string>()
-  #nicsOfOwner = new ForkableMap<string, readonly string[]>()
+  readonly #unshared = new Set<SubnetTable>()
+  #byNic = new HashIndex((lease: SubnetLease) => lease.nic, hashText)
+  #byOwner = new HashIndex((lease: SubnetLease): string => lease.owner, hashText)
 
-  /** @param random gives that many random bytes; used for MAC addresses only */
-  constructor(random: (bytes: number) => Uint8Array) {
-    this.#random = random
+  /** @param random gives that many random bytes, a block at a time; used for MAC addresses only */
+  constructor(random: ((bytes: number) => Uint8Array) | MacSource) {
+    this.#macs = random instanceof MacSource ? random : new MacSource(random)
   }
 
   /**
@@ -36,11 +48,11 @@ export class Ipam {
    * Cheap: what both have in common stays shared until one of them changes it.
    */
   fork(): Ipam {
-    const twin = new Ipam(this.#random)
+    const twin = new Ipam(this.#macs)
     for (const [name, table] of this.#subnets) twin.#subnets.set(name, table)
     this.#unshared.clear()
-    twin.#subnetOfNic = this.#subnetOfNic.fork()
-    twin.#nicsOfOwner = this.#nicsOfOwner.fork()
+    twin.#byNic = this.#byNic.fork()
+    twin.#byOwner = this.#byOwner.fork()
     return twin
   }
 
@@ -50,21 +62,23 @@ export class Ipam {
    * In a family that changes, released addresses become free, and holders of addresses that the subnet no longer
    * has lose them: they are told in the answer.
    *
-   * @throws CidrInvalidError
+   * @throws CidrInvalidError and GatewayOutsideError
    */
   setSubnet(spec: SubnetSpec): SubnetChange {
     const layout = layOutSubnet(spec)
     const { ignoredExcludeIps } = layout
     const known = this.#subnets.get(spec.name)
     if (known === undefined) {
-      this.#subnets.set(spec.name, SubnetTable.create(spec.name, layout))
-      this.#unshared.add(spec.name)
+      this.#own(SubnetTable.create(spec.name, layout))
       return { lost: [], ignoredExcludeIps }
     }
     if (known.hasLayout(layout)) return { lost: [], ignoredExcludeIps }
     known.checkLayout(layout)
     const changes = this.#writable(known).relay(layout)
-    for (const { before, after } of changes) if (after === undefined) this.#unlist(before)
+    for (const { before, after } of changes) {
+      this.#unlist(before)
+      if (after !== undefined) this.#list(after)
+    }
     return { lost: changes.map(({ before }) => before), ignoredExcludeIps }
   }
 
@@ -72,13 +86,18 @@ export class Ipam {
   removeSubnet(name: string): void {
     const table = this.#subnets.get(name)
     if (table === undefined) return
-    for (const lease of table.leases()) this.#unlist(lease)
+    for (const lease of [...this.#leasesIn(name)]) this.#unlist(lease)
     this.#subnets.delete(name)
-    this.#unshared.delete(name)
+    this.#unshared.delete(table)
   }
 
   hasSubnet(name: string): boolean {
     return this.#subnets.has(name)
+  }
+
+  /** The families that ports of the subnet get addresses of: none, one or both. */
+  families(subnet: string): readonly Family[] {
+    return this.#subnets.get(subnet)?.families ?? []
   }
 
   /**
@@ -89,7 +108,7 @@ export class Ipam {
   setGatewayMac(subnet: string, mac: string): void {
     const table = this.#existing(subnet)
     const parsed = parseMac(mac)
-    if (table.gatewayMac !== parsed) this.#writable(table).setGatewayMac(parsed)
+    if (table.macs.gateway !== parsed) this.#writable(table).setGatewayMac(parsed)
   }
 
   /**
@@ -98,13 +117,15 @@ export class Ipam {
    * @param ips `ip`, `ip..ip` or CIDR entries of either family
    * @throws NoSubnetError, PoolConflictError, InvalidIpError, InvalidIpRangeError and InvalidCidrError
    */
-  setPool(subnet: string, pool: string, ips: readonly string[]): void {
+  setPool(subnet: string, pool: string, ips: readonly string[]): PoolChange {
     if (pool === defaultPool) throw new RangeError('a pool needs a name')
     const table = this.#existing(subnet)
     const members = parseRangeSets(ips, 'spec.ips')
-    if (table.hasPool(pool, members)) return
+    const outside = ips.flatMap((ip) => table.judgePoolEntry(pool, ip, parseRangeSets([ip])) ?? [])
+    if (table.hasPool(pool, members)) return { outside }
     table.checkPool(pool, members)
     this.#writable(table).setPool(pool, members)
+    return { outside }
   }
 
   /** Gives the addresses of a pool back to the subnet; their holders keep them. */
@@ -127,51 +148,63 @@ export class Ipam {
    */
   allocate(request: AllocateRequest): Lease {
     const table = this.#existing(request.subnet)
-    const held = this.lease(request.nic)
-    if (held !== undefined && held.owner !== request.owner && request.shareOnConflict !== true) {
+    const held = this.#byNic.get(request.nic)
+    if (held !== undefined && request.shareOnConflict !== true && !isSameOwner(held.owner, request.owner)) {
       throw new NicConflictError({ nic: request.nic, owner: request.owner, holder: held.owner })
     }
-    const plan = table.plan(request, this.#random)
-    if (held !== undefined && sameLease(held, plan.lease)) return held
-    const lease = this.#writable(table).record(plan)
-    if (held !== undefined && held.subnet !== lease.subnet) this.#release(held)
-    else if (held !== undefined && held.owner !== lease.owner) this.#unlist(held)
+    const heldHere = held?.subnet === table.name ? held : undefined
+    const lease = table.plan(request, heldHere, this.#macs)
+    if (held !== undefined && isSameLease(held, lease)) return held
+    this.#writable(table).record(lease, heldHere, request)
+    if (held !== undefined) {
+      if (heldHere === undefined) this.#writable(this.#existing(held.subnet)).release(held)
+      this.#unlist(held)
+    }
     this.#list(lease)
     return lease
   }
 
-  /** Releases what the NIC has, and answers what that was. */
-  release(nic: string): Lease | undefined {
-    const lease = this.lease(nic)
-    if (lease !== undefined) this.#release(lease)
+  /**
+   * Releases what the NIC has, and answers what that was: nothing, if the NIC is another owner's by now.
+   *
+   * @param uid of the object that is gone; without it, all objects of the owner's name are
+   */
+  release(nic: string, owner: Owner, uid?: string): Lease | undefined {
+    const lease = this.#byNic.get(nic)
+    if (lease === undefined || !isSameOwner(lease.owner, owner) || !isSameUid(lease.uid, uid))
+      return undefined
+    this.#release(lease)
     return lease
   }
 
   /** Releases what all NICs of the owner have, in one subnet or in all. */
-  releaseOwner(owner: string, subnet?: string): readonly Lease[] {
-    const leases = this.leasesOf(owner).filter((lease) => subnet === undefined || lease.subnet === subnet)
+  releaseOwner(owner: Owner, subnet?: string): readonly Lease[] {
+    const leases = this.#byOwner.all(owner).filter((lease) => subnet === undefined || lease.subnet === subnet)
     for (const lease of leases) this.#release(lease)
     return leases
   }
 
   lease(nic: string): Lease | undefined {
-    const subnet = this.#subnetOfNic.get(nic)
-    return subnet === undefined ? undefined : this.#subnets.get(subnet)?.lease(nic)
+    return this.#byNic.get(nic)
   }
 
-  /** In no particular order; the subnet must not change while they are read. */
-  leases(subnet: string): Iterable<Lease> {
-    return this.#subnets.get(subnet)?.leases() ?? []
+  /** Those of one subnet or of all, in no particular order; nothing must change while they are read. */
+  leases(subnet?: string): Iterable<Lease> {
+    return this.#leasesIn(subnet)
   }
 
-  /** What the NICs of an owner have, in the order in which they were given it. */
-  leasesOf(owner: string): readonly Lease[] {
-    const nics = this.#nicsOfOwner.get(owner) ?? []
-    return nics.map((nic) => this.lease(nic)).filter((lease) => lease !== undefined)
+  /** How many leases there are, in all subnets. */
+  get size(): number {
+    return this.#byNic.size
+  }
+
+  /** What the NICs of an owner have, in no particular order. */
+  leasesOf(owner: Owner): readonly Lease[] {
+    return this.#byOwner.all(owner)
   }
 
   /** The owners of an address, more than one if it is shared. */
-  holders(subnet: string, ip: Ip): readonly string[] {
+  holders(subnet: string, ip: Ip): readonly Owner[] {
     return ownersOf(this.#subnets.get(subnet)?.holders(ip) ?? [])
   }
 
@@ -185,6 +218,35 @@ export class Ipam {
     return this.#subnets.get(subnet)?.poolStatistics(pool) ?? nothing
   }
 
+  /**
+   * Whether an address of each family of the subnet, or of the one named, could be drawn.
+   *
+   * @param pool the IPPool to draw from; without it, what is in no IPPool
+   */
+  hasRoom(subnet: string, pool = defaultPool, family?: Family): boolean {
+    return this.#subnets.get(subnet)?.hasRoom(pool, family) ?? false
+  }
+
+  /** Checks every promise that the state as a whole makes, by counting everything anew. Finds nothing. */
+  verify(): readonly Violation[] {
+    const bySubnet = Map.groupBy(this.#byNic.values(), (lease) => lease.subnet)
+    const found = [...this.#subnets.values()].flatMap((table) => {
+      return verifySubnet(table, bySubnet.get(table.name) ?? [])
+    })
+    for (const lease of this.#byNic.values()) {
+      const { subnet, nic, owner } = lease
+      if (!this.#subnets.has(subnet))
+        found.push({ rule: 'inside', subnet, subject: nic, text: 'no such subnet' })
+      if (!this.#byOwner.all(owner).includes(lease))
+        found.push({ rule: 'indexed', subnet, subject: nic, text: `not known to be ${owner}'s` })
+    }
+    if (this.#byOwner.size !== this.#byNic.size) {
+      const text = `${this.#byOwner.size} leases by owner, ${this.#byNic.size} by NIC`
+      found.push({ rule: 'indexed', subnet: '', subject: '', text })
+    }
+    return found
+  }
+
   #existing(name: string): SubnetTable {
     const table = this.#subnets.get(name)
     if (table === undefined) throw new NoSubnetError({ subnet: name })
@@ -192,32 +254,45 @@ export class Ipam {
   }
 
   #writable(table: SubnetTable): SubnetTable {
-    if (this.#unshared.has(table.name)) return table
-    const copy = table.fork()
-    this.#subnets.set(table.name, copy)
-    this.#unshared.add(table.name)
-    return copy
+    return this.#unshared.has(table) ? table : this.#own(table.fork())
   }
 
-  #release(lease: Lease): void {
+  #own(table: SubnetTable): SubnetTable {
+    this.#subnets.set(table.name, table)
+    this.#unshared.add(table)
+    return table
+  }
+
+  #release(lease: SubnetLease): void {
     this.#writable(this.#existing(lease.subnet)).release(lease)
     this.#unlist(lease)
   }
 
-  #list(lease: Lease): void {
-    this.#subnetOfNic.set(lease.nic, lease.subnet)
-    const nics = this.#nicsOfOwner.get(lease.owner) ?? []
-    if (!nics.includes(lease.nic)) this.#nicsOfOwner.set(lease.owner, [...nics, lease.nic])
+  *#leasesIn(subnet: string | undefined): Generator<SubnetLease, void, undefined> {
+    for (const lease of this.#byNic.values()) {
+      if (subnet === undefined || lease.subnet === subnet) yield lease
+    }
   }
 
-  #unlist(lease: Lease): void {
-    this.#subnetOfNic.delete(lease.nic)
-    const nics = (this.#nicsOfOwner.get(lease.owner) ?? []).filter((nic) => nic !== lease.nic)
-    if (nics.length > 0) this.#nicsOfOwner.set(lease.owner, nics)
-    else this.#nicsOfOwner.delete(lease.owner)
+  #list(lease: SubnetLease): void {
+    this.#byNic.add(lease)
+    this.#byOwner.add(lease)
+  }
+
+  #unlist(lease: SubnetLease): void {
+    this.#byNic.remove(lease)
+    this.#byOwner.remove(lease)
   }
 }
 
-function sameLease(a: Lease, b: Lease): boolean {
-  return a.subnet === b.subnet && a.owner === b.owner && a.v4 === b.v4 && a.v6 === b.v6 && a.mac === b.mac
+function isSameLease(a: Lease, b: Lease): boolean {
+  return (
+    a.subnet === b.subnet &&
+    a.owner === b.owner &&
+    a.uid === b.uid &&
+    a.v4 === b.v4 &&
+    a.v6 === b.v6 &&
+    a.mac === b.mac &&
+    a.isShared === b.isShared
+  )
 }

@@ -1,14 +1,30 @@
-import type { Cidr, DualStack, Ip, Ipv4, Ipv6 } from '@kube-ovn/ip'
+import type { Cidr, DualStack, Ip, Ipv4, Ipv6, Mac } from '@kube-ovn/ip'
+import type { ExcludeIpsError, PoolOutsideSubnetError } from './errors.ts'
+import type { Owner } from './owner.ts'
 
 /** What a NIC holds in a subnet. Never changes; a change of the holdings makes a new one. */
 export interface Lease {
   readonly nic: string
-  readonly owner: string
+  readonly owner: Owner
+  /** Of the object that is the owner at present, where that matters: see {@link AllocateRequest.uid}. */
+  readonly uid: string | undefined
   readonly subnet: string
   readonly v4: Ipv4 | undefined
   readonly v6: Ipv6 | undefined
   /** Canonical text; absent for NICs whose MAC address is not ours to choose. */
   readonly mac: string | undefined
+  /** The holder said that others may have the same addresses, too. */
+  readonly isShared: true | undefined
+}
+
+/** A lease with a MAC address that was parsed here. */
+export interface SubnetLease extends Lease {
+  readonly mac: Mac | undefined
+}
+
+/** The owners among the holders, each once. */
+export function ownersOf(leases: readonly Lease[]): readonly Owner[] {
+  return [...new Set(leases.map((lease) => lease.owner))]
 }
 
 /** Asks for the addresses of one NIC. */
@@ -16,8 +32,13 @@ export interface AllocateRequest {
   readonly subnet: string
   /** Unique in the cluster: a NIC has one lease, and asking in another subnet moves it there. */
   readonly nic: string
-  /** Who the NIC belongs to, e.g. `<namespace>/<pod>`. */
-  readonly owner: string
+  /** Who the NIC belongs to. */
+  readonly owner: Owner
+  /**
+   * Tells a pod from its predecessor of the same name, whose addresses it takes over. From then on the predecessor
+   * can not release them any more. Absent for owners that are the same one when they come back.
+   */
+  readonly uid?: string | undefined
   /** The IPPool to draw from; without it only addresses that are in no IPPool are drawn. */
   readonly pool?: string | undefined
   /** Addresses to have and no others; of any pool, excluded ones too. The other family is drawn unless `family` is given. */
@@ -28,7 +49,10 @@ export interface AllocateRequest {
   readonly mac?: string | false | undefined
   /** Addresses not to draw; a lease on one of them is exchanged. */
   readonly skip?: ReadonlySet<Ip> | undefined
-  /** Shares what another owner holds instead of failing: live migration, and addresses lent to a Pod. */
+  /**
+   * Shares what another owner holds instead of failing: live migration, allowed address pairs, and addresses lent to
+   * a Pod.
+   */
   readonly shareOnConflict?: boolean | undefined
 }
 
@@ -47,8 +71,14 @@ export interface SubnetSpec {
 export interface SubnetChange {
   /** Leases that lost an address which the subnet no longer has, as they were before. */
   readonly lost: readonly Lease[]
-  /** Entries of `excludeIps` that are malformed or have no address of the subnet; they have no effect. */
-  readonly ignoredExcludeIps: readonly string[]
+  /** What is wrong with entries of `excludeIps` that have no effect. */
+  readonly ignoredExcludeIps: readonly ExcludeIpsError[]
+}
+
+/** What a change of an IPPool did beyond the change itself. */
+export interface PoolChange {
+  /** Entries that name no address of the subnet; they have no effect until it grows. */
+  readonly outside: readonly PoolOutsideSubnetError[]
 }
 
 /** Counts and ranges of one family, as published in the status of subnets and IPPools. */

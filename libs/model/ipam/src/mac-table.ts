@@ -1,7 +1,9 @@
-import { formatMac, parseMac, type Mac } from '@kube-ovn/ip'
-import { ownersOf, type Holder } from './address-table.ts'
+import { parseMac, type Mac } from '@kube-ovn/ip'
 import { MacConflictError } from './errors.ts'
-import { ForkableMap } from './forkable-map.ts'
+import { HashIndex, hashText } from './hash-index.ts'
+import { ownersOf, type SubnetLease } from './lease.ts'
+import type { MacSource } from './mac-source.ts'
+import { isSameOwner, type Owner } from './owner.ts'
 
 /** Far more than needed: a single collision among 46 random bits is already unlikely. */
 const maxDraws = 64
@@ -9,31 +11,27 @@ const maxDraws = 64
 /** Who holds which MAC address of a subnet. */
 export class MacTable {
   readonly #subnet: string
-  readonly #holders: ForkableMap<Mac, readonly Holder[]>
-  readonly #gateway: Mac | undefined
+  readonly #leases: HashIndex<Mac, SubnetLease>
+  readonly gateway: Mac | undefined
 
+  /** @param gateway the address of the router port, which nobody else may have */
   constructor(
     subnet: string,
-    holders: ForkableMap<Mac, readonly Holder[]> = new ForkableMap(),
+    leases: HashIndex<Mac, SubnetLease> = new HashIndex((lease: SubnetLease) => lease.mac, hashText),
     gateway?: Mac,
   ) {
     this.#subnet = subnet
-    this.#holders = holders
-    this.#gateway = gateway
+    this.#leases = leases
+    this.gateway = gateway
   }
 
   fork(): MacTable {
-    return new MacTable(this.#subnet, this.#holders.fork(), this.#gateway)
+    return new MacTable(this.#subnet, this.#leases.fork(), this.gateway)
   }
 
-  /** The same holders beside another router port. */
+  /** The same leases beside another router port. */
   withGateway(gateway: Mac): MacTable {
-    return new MacTable(this.#subnet, this.#holders, gateway)
-  }
-
-  /** The address of the router port, which nobody else may have. */
-  get gateway(): Mac | undefined {
-    return this.#gateway
+    return new MacTable(this.#subnet, this.#leases, gateway)
   }
 
   /**
@@ -41,40 +39,38 @@ export class MacTable {
    *
    * @throws InvalidMacError and MacConflictError
    */
-  check(text: string, owner: string, shares: boolean, held: Mac | undefined): Mac {
+  check(text: string, owner: Owner, shares: boolean, held: Mac | undefined): Mac {
+    // What is held was parsed before, and is asked for again and again.
+    if (text === held) return held
     const mac = parseMac(text)
     if (shares || mac === held) return mac
-    const holders = this.#holders.get(mac) ?? []
-    if (mac === this.#gateway || holders.some((holder) => holder.owner !== owner)) {
-      throw new MacConflictError({ subnet: this.#subnet, mac, holders: ownersOf(holders) })
+    const leases = this.#leases.all(mac)
+    if (mac === this.gateway || leases.some((lease) => !isSameOwner(lease.owner, owner))) {
+      throw new MacConflictError({ subnet: this.#subnet, mac, holders: ownersOf(leases) })
     }
     return mac
   }
 
-  /** Makes up a locally administered unicast address that nobody in the subnet has. Changes nothing. */
-  choose(random: (bytes: number) => Uint8Array): Mac {
-    let mac = localMac(random(6))
-    for (let draw = 1; mac === this.#gateway || this.#holders.has(mac); draw++) {
+  /** Makes up an address that nobody in the subnet has. Changes nothing. */
+  choose(source: MacSource): Mac {
+    let mac = source.next()
+    for (let draw = 1; mac === this.gateway || this.#leases.has(mac); draw++) {
       if (draw === maxDraws) throw new MacConflictError({ subnet: this.#subnet, mac, holders: [] })
-      mac = localMac(random(6))
+      mac = source.next()
     }
     return mac
   }
 
-  /** Records a holder of an address that has been checked or chosen. */
-  take(mac: Mac, holder: Holder): void {
-    const others = (this.#holders.get(mac) ?? []).filter(({ nic }) => nic !== holder.nic)
-    this.#holders.set(mac, [...others, holder])
+  holders(mac: Mac): readonly SubnetLease[] {
+    return this.#leases.all(mac)
   }
 
-  drop(mac: Mac, nic: string): void {
-    const others = (this.#holders.get(mac) ?? []).filter((holder) => holder.nic !== nic)
-    if (others.length > 0) this.#holders.set(mac, others)
-    else this.#holders.delete(mac)
+  /** Records a lease whose MAC address, if it has one, has been checked or chosen. */
+  take(lease: SubnetLease): void {
+    this.#leases.add(lease)
   }
-}
 
-/** Sets the locally administered bit and clears the multicast bit of the first byte. */
-function localMac(bytes: Uint8Array): Mac {
-  return formatMac(bytes.map((byte, index) => (index === 0 ? (byte | 0b10) & ~0b1 : byte)))
+  drop(lease: SubnetLease): void {
+    this.#leases.remove(lease)
+  }
 }

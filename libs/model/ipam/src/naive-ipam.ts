@@ -1,4 +1,5 @@
 import { compareIps, type Family, type Ip, type Ipv4, type Ipv6 } from '@kube-ovn/ip'
+import type { Owner } from './owner.ts'
 
 /**
  * The rules of address allocation, written down in the simplest way: plain sets, full scans, no sharing of code
@@ -32,10 +33,12 @@ interface NaiveOrder {
 export interface NaiveLease {
   readonly nic: string
   readonly owner: string
+  readonly uid: string | undefined
   readonly subnet: string
   readonly v4: Ip | undefined
   readonly v6: Ip | undefined
   readonly mac: string | undefined
+  readonly isShared: true | undefined
 }
 
 /** Sizes are prefix lengths; the gateway is the second address of each block. */
@@ -48,7 +51,8 @@ export interface NaiveSpec {
 export interface NaiveRequest {
   readonly subnet: string
   readonly nic: string
-  readonly owner: string
+  readonly owner: Owner
+  readonly uid: string | undefined
   readonly pool: string | undefined
   readonly static: readonly Ip[]
   readonly family: Family | undefined
@@ -63,6 +67,11 @@ export class NaiveRefusal extends Error {}
 
 export function at(family: Family, offset: number): Ip {
   return family === 4 ? ((0x0a00_0000 + offset) as Ipv4) : (((0xfd00n << 112n) + BigInt(offset)) as Ipv6)
+}
+
+/** All pods of one name are one, whatever kind of pod; all else is told by its kind, too. */
+function sameOwner(a: string, b: string): boolean {
+  return a.replace('statefulset-pod/', 'pod/') === b.replace('statefulset-pod/', 'pod/')
 }
 
 function held(lease: NaiveLease, family: Family): Ip | undefined {
@@ -181,7 +190,7 @@ export function existing(state: NaiveState, name: string): NaiveSubnet {
   return subnet
 }
 
-/** Changes the state even if it refuses in the end: the caller works on a copy. */
+/** Decides everything before it changes anything. */
 export function allocate(
   state: NaiveState,
   request: NaiveRequest,
@@ -189,7 +198,7 @@ export function allocate(
 ): NaiveLease {
   const subnet = existing(state, request.subnet)
   const previous = state.leases.get(request.nic)
-  if (previous !== undefined && previous.owner !== request.owner && !request.share) {
+  if (previous !== undefined && !sameOwner(previous.owner, request.owner) && !request.share) {
     throw new NaiveRefusal('ipam-nic-conflict')
   }
   const before = previous?.subnet === request.subnet ? previous : undefined
@@ -214,10 +223,21 @@ export function allocate(
   }
   const mac = chooseMac(state, subnet, request, before, madeUpMac)
   const { nic, owner } = request
-  const lease = { nic, owner, subnet: request.subnet, v4: chosen.get(4), v6: chosen.get(6), mac }
+  const [v4, v6] = [chosen.get(4), chosen.get(6)]
+  const keeps = [[v4, before?.v4] as const, [v6, before?.v6] as const, [mac, before?.mac] as const].some(
+    ([now, then]) => now !== undefined && now === then,
+  )
+  const isShared = request.share || (before?.isShared === true && keeps) ? true : undefined
+  const uid = request.uid ?? (before?.owner === owner ? before.uid : undefined)
+  const lease = { nic, owner, uid, subnet: request.subnet, v4, v6, mac, isShared } as const
   if (previous !== undefined) state.leases.delete(nic)
   for (const [its, ip] of chosen) {
     if (ip === undefined || ip === (before && held(before, its))) continue
+    const drawn = subnet.families.get(its)?.order.get(request.pool ?? '')
+    if (drawn?.free.size === 0 && fixedOf(request, its) === undefined) {
+      drawn.free = drawn.released
+      drawn.released = new Set()
+    }
     for (const order of subnet.families.get(its)?.order.values() ?? []) {
       order.free.delete(ip)
       order.released.delete(ip)
@@ -242,7 +262,7 @@ function checkStatic(
   if (!offer.block.includes(ip) || !isMember) throw new NaiveRefusal('ipam-address-out-of-range')
   if (ip === offer.gateway && !request.share) throw new NaiveRefusal('ipam-address-conflict')
   const holders = holdersOf(state, request.subnet, ip)
-  if (holders.some((lease) => lease.owner !== request.owner) && !request.share) {
+  if (holders.some((lease) => !sameOwner(lease.owner, request.owner)) && !request.share) {
     throw new NaiveRefusal('ipam-address-conflict')
   }
   if (!offer.usable.includes(ip)) throw new NaiveRefusal('ipam-address-out-of-range')
@@ -255,10 +275,6 @@ function choose(subnet: NaiveSubnet, request: NaiveRequest, family: Family, curr
   const order = subnet.families.get(family)?.order.get(request.pool ?? '')
   if (order === undefined || order.free.size + order.released.size === 0) {
     throw new NaiveRefusal('ipam-no-available-address')
-  }
-  if (order.free.size === 0) {
-    order.free = order.released
-    order.released = new Set()
   }
   for (const set of [order.free, order.released]) {
     const ip = sorted(set).find((candidate) => !request.skip.has(candidate))
@@ -288,14 +304,20 @@ function chooseMac(
     return madeUpMac
   }
   if (request.share || mac === before?.mac) return mac
-  const isHeld = others.some((lease) => lease.mac === mac && lease.owner !== request.owner)
+  const isHeld = others.some((lease) => lease.mac === mac && !sameOwner(lease.owner, request.owner))
   if (mac === subnet.gatewayMac || isHeld) throw new NaiveRefusal('ipam-mac-conflict')
   return mac
 }
 
-export function release(state: NaiveState, nic: string): NaiveLease | undefined {
+export function release(
+  state: NaiveState,
+  nic: string,
+  owner: string,
+  uid: string | undefined,
+): NaiveLease | undefined {
   const lease = state.leases.get(nic)
-  if (lease === undefined) return undefined
+  if (lease === undefined || !sameOwner(lease.owner, owner)) return undefined
+  if (uid !== undefined && lease.uid !== undefined && uid !== lease.uid) return undefined
   state.leases.delete(nic)
   giveBack(state, lease)
   return lease

@@ -1,5 +1,6 @@
 import {
   blockRange,
+  contains,
   formatIp,
   ipv4Space,
   ipv6Space,
@@ -9,23 +10,24 @@ import {
   networkText,
   tryParseIpRange,
   usableRange,
+  type Cidr,
   type DualStack,
   type Ip,
   type IpRange,
   type Ipv4,
   type Ipv6,
 } from '@kube-ovn/ip'
-import { CidrInvalidError } from './errors.ts'
+import { CidrInvalidError, ExcludeIpsError, GatewayOutsideError } from './errors.ts'
 import { layOut, type FamilyLayout } from './family-layout.ts'
 import type { SubnetSpec } from './lease.ts'
 
 export interface SubnetLayout {
   readonly v4: FamilyLayout<Ipv4> | undefined
   readonly v6: FamilyLayout<Ipv6> | undefined
-  readonly ignoredExcludeIps: readonly string[]
+  readonly ignoredExcludeIps: readonly ExcludeIpsError[]
 }
 
-/** Turns what the user wrote into what there is to hand out. @throws CidrInvalidError */
+/** Turns what the user wrote into what there is to hand out. @throws CidrInvalidError and GatewayOutsideError */
 export function layOutSubnet(spec: SubnetSpec): SubnetLayout {
   const { name, cidrs, gateways } = spec
   requireFamilies(name, 'cidrs', { v4: cidrs.v4?.address, v6: cidrs.v6?.address })
@@ -37,7 +39,10 @@ export function layOutSubnet(spec: SubnetSpec): SubnetLayout {
       throw new CidrInvalidError({ subnet: name, field: 'gateways', value: '', cure })
     }
   }
-  const excluded = parseExcludeIps(spec.excludeIps)
+  for (const cidr of [cidrs.v4, cidrs.v6]) if (cidr !== undefined) checkSize(name, cidr)
+  checkGateway(name, cidrs.v4, gateways.v4)
+  checkGateway(name, cidrs.v6, gateways.v6)
+  const excluded = parseExcludeIps(name, spec.excludeIps)
   const v4 =
     cidrs.v4?.family === 4
       ? layOut(
@@ -63,7 +68,11 @@ export function layOutSubnet(spec: SubnetSpec): SubnetLayout {
   return {
     v4,
     v6,
-    ignoredExcludeIps: [...excluded.malformed, ...outside(excluded.v4, v4), ...outside(excluded.v6, v6)],
+    ignoredExcludeIps: [
+      ...excluded.malformed,
+      ...outside(name, excluded.v4, v4),
+      ...outside(name, excluded.v6, v6),
+    ],
   }
 }
 
@@ -80,37 +89,61 @@ function requireFamilies(subnet: string, field: string, ips: DualStack<Ip>): voi
   throw new CidrInvalidError({ subnet, field, value: formatIp(wrong), cure })
 }
 
+function checkSize(subnet: string, cidr: Cidr): void {
+  const longest = cidr.family === 4 ? 31 : 127
+  if (cidr.prefixLength <= longest) return
+  const cure = `use a prefix with room for a gateway and a pod, at most /${longest}`
+  throw new CidrInvalidError({ subnet, field: 'cidrs', value: networkText(cidr), cure })
+}
+
+function checkGateway(subnet: string, cidr: Cidr | undefined, gateway: Ip | undefined): void {
+  if (cidr === undefined || gateway === undefined || contains(cidr, gateway)) return
+  throw new GatewayOutsideError({ subnet, value: formatIp(gateway), cidr: networkText(cidr) })
+}
+
 interface Exclusion<A extends Ip> {
   readonly text: string
   readonly range: IpRange<A>
 }
 
-function parseExcludeIps(entries: readonly string[]): {
+function parseExcludeIps(
+  subnet: string,
+  entries: readonly string[],
+): {
   readonly v4: readonly Exclusion<Ipv4>[]
   readonly v6: readonly Exclusion<Ipv6>[]
-  readonly malformed: readonly string[]
+  readonly malformed: readonly ExcludeIpsError[]
 } {
   const v4: Exclusion<Ipv4>[] = []
   const v6: Exclusion<Ipv6>[] = []
-  const malformed: string[] = []
+  const malformed: ExcludeIpsError[] = []
   for (const text of entries) {
     // Prefixes belong into IPPools; here they never had an effect.
     const range = text.includes('/') ? undefined : tryParseIpRange(text)
-    if (range === undefined) malformed.push(text)
-    else if (isIpv4Range(range)) v4.push({ text, range })
+    if (range === undefined) {
+      const cure = 'write an address, or a range like 10.16.0.10..10.16.0.20 with the lower end first'
+      malformed.push(new ExcludeIpsError({ subnet, value: text, cure }))
+    } else if (isIpv4Range(range)) v4.push({ text, range })
     else v6.push({ text, range })
   }
   return { v4, v6, malformed }
 }
 
 function outside<A extends Ip>(
+  subnet: string,
   exclusions: readonly Exclusion<A>[],
   layout: FamilyLayout<A> | undefined,
-): readonly string[] {
+): readonly ExcludeIpsError[] {
   return exclusions
     .filter(
       ({ range }) =>
         layout === undefined || range.last < layout.block.first || range.first > layout.block.last,
     )
-    .map(({ text }) => text)
+    .map(({ text }) => {
+      const cure =
+        layout === undefined
+          ? 'remove it: the subnet has no addresses of this family'
+          : `choose addresses of ${layout.cidr}, or remove it`
+      return new ExcludeIpsError({ subnet, value: text, cure })
+    })
 }

@@ -6,29 +6,33 @@ import {
   type Ipv4,
   type Ipv6,
   type Mac,
+  type RangeSet,
   type RangeSets,
 } from '@kube-ovn/ip'
-import { AddressTable, defaultPool, type Holder } from './address-table.ts'
-import { CidrInvalidError, InvalidIpFamilyError, PoolConflictError } from './errors.ts'
+import { AddressTable, type AddressKey } from './address-table.ts'
+import {
+  CidrInvalidError,
+  InvalidIpFamilyError,
+  PoolConflictError,
+  PoolOutsideSubnetError,
+} from './errors.ts'
 import { sameLayout, type FamilyLayout } from './family-layout.ts'
-import { ForkableMap } from './forkable-map.ts'
-import type { AllocateRequest, Lease, Statistics } from './lease.ts'
+import { hashBigint, hashNumber } from './hash-index.ts'
+import type { AllocateRequest, Statistics, SubnetLease } from './lease.ts'
+import type { MacSource } from './mac-source.ts'
 import { MacTable } from './mac-table.ts'
+import { defaultPool } from './pool.ts'
 import type { SubnetLayout } from './subnet-layout.ts'
+
+const byV4: AddressKey<Ipv4> = { of: (lease) => lease.v4, hash: hashNumber }
+const byV6: AddressKey<Ipv6> = { of: (lease) => lease.v6, hash: hashBigint }
 
 const nothingToSkip: ReadonlySet<Ip> = new Set()
 
-/** A lease with a MAC address that was parsed here. */
-interface SubnetLease extends Lease {
-  readonly mac: Mac | undefined
-}
-
-/** A lease that was found possible. */
-export interface LeasePlan {
-  readonly lease: SubnetLease
-  /** Which addresses are drawn from the pool, as opposed to asked for or held before. */
-  readonly draws: { readonly v4: boolean; readonly v6: boolean }
-  readonly pool: string
+/** What became of a lease: without `after` nothing is left of it. */
+export interface LeaseChange {
+  readonly before: SubnetLease
+  readonly after: SubnetLease | undefined
 }
 
 /** All that is held in one subnet. Planning throws and changes nothing; recording changes and does not throw. */
@@ -37,7 +41,6 @@ export class SubnetTable {
   #v4: AddressTable<Ipv4> | undefined
   #v6: AddressTable<Ipv6> | undefined
   #macs: MacTable
-  readonly #leases: ForkableMap<string, SubnetLease>
   readonly #pools: Map<string, RangeSets>
 
   private constructor(
@@ -45,43 +48,47 @@ export class SubnetTable {
     v4: AddressTable<Ipv4> | undefined,
     v6: AddressTable<Ipv6> | undefined,
     macs: MacTable,
-    leases: ForkableMap<string, SubnetLease>,
     pools: Map<string, RangeSets>,
   ) {
     this.name = name
     this.#v4 = v4
     this.#v6 = v6
     this.#macs = macs
-    this.#leases = leases
     this.#pools = pools
   }
 
   static create(name: string, layout: SubnetLayout): SubnetTable {
-    const v4 = layout.v4 && AddressTable.create(name, layout.v4, [])
-    const v6 = layout.v6 && AddressTable.create(name, layout.v6, [])
-    return new SubnetTable(name, v4, v6, new MacTable(name), new ForkableMap(), new Map())
+    const v4 = layout.v4 && AddressTable.create(name, layout.v4, byV4, [])
+    const v6 = layout.v6 && AddressTable.create(name, layout.v6, byV6, [])
+    return new SubnetTable(name, v4, v6, new MacTable(name), new Map())
   }
 
   fork(): SubnetTable {
-    return new SubnetTable(
-      this.name,
-      this.#v4?.fork(),
-      this.#v6?.fork(),
-      this.#macs.fork(),
-      this.#leases.fork(),
-      new Map(this.#pools),
-    )
+    const { name } = this
+    return new SubnetTable(name, this.#v4?.fork(), this.#v6?.fork(), this.#macs.fork(), new Map(this.#pools))
   }
 
-  lease(nic: string): SubnetLease | undefined {
-    return this.#leases.get(nic)
+  /** Families that ports get addresses of. */
+  get families(): readonly Family[] {
+    const families: Family[] = []
+    if (this.#v4 !== undefined) families.push(4)
+    if (this.#v6 !== undefined) families.push(6)
+    return families
   }
 
-  leases(): Iterable<Lease> {
-    return this.#leases.values()
+  get v4(): AddressTable<Ipv4> | undefined {
+    return this.#v4
   }
 
-  holders(ip: Ip): readonly Holder[] {
+  get v6(): AddressTable<Ipv6> | undefined {
+    return this.#v6
+  }
+
+  get macs(): MacTable {
+    return this.#macs
+  }
+
+  holders(ip: Ip): readonly SubnetLease[] {
     return (isIpv4(ip) ? this.#v4?.holders(ip) : this.#v6?.holders(ip)) ?? []
   }
 
@@ -93,8 +100,10 @@ export class SubnetTable {
     return { v4: this.#v4?.poolStatistics(pool), v6: this.#v6?.poolStatistics(pool) }
   }
 
-  get gatewayMac(): Mac | undefined {
-    return this.#macs.gateway
+  /** Whether an address of each family that the subnet has, or of the one, could be drawn from the pool. */
+  hasRoom(pool: string, family: Family | undefined): boolean {
+    const v4 = family === 6 || this.#v4 === undefined || this.#v4.hasRoom(pool)
+    return v4 && (family === 4 || this.#v6 === undefined || this.#v6.hasRoom(pool))
   }
 
   setGatewayMac(mac: Mac): void {
@@ -116,47 +125,41 @@ export class SubnetTable {
   }
 
   /** Moves to another layout; families that stay the same keep their order of hand-out. */
-  relay(layout: SubnetLayout): { readonly before: SubnetLease; readonly after: SubnetLease | undefined }[] {
-    this.#v4 = this.#relaid(this.#v4, layout.v4, (pool) => pool.v4)
-    this.#v6 = this.#relaid(this.#v6, layout.v6, (pool) => pool.v6)
-    const lost = [...this.#leases.values()].filter((lease) => {
-      return this.#stillHolds(lease) !== lease
+  relay(layout: SubnetLayout): readonly LeaseChange[] {
+    const changes = this.#losers(layout).map((before): LeaseChange => {
+      const v4 = stays(before.v4, layout.v4)
+      const v6 = stays(before.v6, layout.v6)
+      return { before, after: v4 === undefined && v6 === undefined ? undefined : { ...before, v4, v6 } }
     })
-    return lost.map((before) => {
-      const kept = this.#stillHolds(before)
-      const after = kept.v4 === undefined && kept.v6 === undefined ? undefined : kept
-      if (after === undefined) this.#forget(before)
-      else this.#leases.set(after.nic, after)
-      return { before, after }
-    })
+    for (const { before, after } of changes) {
+      this.release(before)
+      if (after !== undefined) this.#take(after)
+    }
+    this.#v4 = this.#relaid(this.#v4, layout.v4, byV4, (pool) => pool.v4)
+    this.#v6 = this.#relaid(this.#v6, layout.v6, byV6, (pool) => pool.v6)
+    return changes
+  }
+
+  /** The leases that have an address which the layout does not have. */
+  #losers(layout: SubnetLayout): readonly SubnetLease[] {
+    const losers = new Set<SubnetLease>()
+    for (const lease of this.#v4?.leases() ?? [])
+      if (stays(lease.v4, layout.v4) === undefined) losers.add(lease)
+    for (const lease of this.#v6?.leases() ?? [])
+      if (stays(lease.v6, layout.v6) === undefined) losers.add(lease)
+    return [...losers]
   }
 
   #relaid<A extends Ipv4 | Ipv6>(
     table: AddressTable<A> | undefined,
     layout: FamilyLayout<A> | undefined,
-    members: (pool: RangeSets) => Parameters<AddressTable<A>['addPool']>[1],
+    key: AddressKey<A>,
+    members: (pool: RangeSets) => RangeSet<A>,
   ): AddressTable<A> | undefined {
     if (layout === undefined) return undefined
     if (table !== undefined) return sameLayout(table.layout, layout) ? table : table.relaid(layout)
-    return AddressTable.create(
-      this.name,
-      layout,
-      [...this.#pools].map(([name, pool]) => [name, members(pool)]),
-    )
-  }
-
-  /** The lease without the addresses that the tables have lost; itself when they have all. */
-  #stillHolds(lease: SubnetLease): SubnetLease {
-    const has = (holders: readonly Holder[] | undefined) =>
-      holders?.some(({ nic }) => nic === lease.nic) === true
-    const v4 = lease.v4 !== undefined && has(this.#v4?.holders(lease.v4)) ? lease.v4 : undefined
-    const v6 = lease.v6 !== undefined && has(this.#v6?.holders(lease.v6)) ? lease.v6 : undefined
-    return v4 === lease.v4 && v6 === lease.v6 ? lease : { ...lease, v4, v6 }
-  }
-
-  #forget(lease: SubnetLease): void {
-    if (lease.mac !== undefined) this.#macs.drop(lease.mac, lease.nic)
-    this.#leases.delete(lease.nic)
+    const pools = [...this.#pools].map(([name, pool]) => [name, members(pool)] as const)
+    return AddressTable.create(this.name, layout, key, pools)
   }
 
   /** Whether {@link setPool} with these members would change nothing. */
@@ -169,6 +172,10 @@ export class SubnetTable {
     return this.#pools.has(name)
   }
 
+  get poolNames(): Iterable<string> {
+    return this.#pools.keys()
+  }
+
   /** Refuses addresses that another named pool has. @throws PoolConflictError */
   checkPool(name: string, members: RangeSets): void {
     for (const [sibling, theirs] of this.#pools) {
@@ -176,8 +183,18 @@ export class SubnetTable {
       const shared = [theirs.v4.intersect(members.v4), theirs.v6.intersect(members.v6)]
       const addresses = shared.map(String).filter((text) => text !== '')
       if (addresses.length === 0) continue
-      throw new PoolConflictError({ subnet: this.name, pool: name, sibling, addresses: addresses.join(',') })
+      throw new PoolConflictError({ subnet: this.name, pool: name, sibling, value: addresses.join(',') })
     }
+  }
+
+  /** What is wrong with an entry of a pool whose addresses are none of the subnet; nothing when one of them is. */
+  judgePoolEntry(pool: string, value: string, { v4, v6 }: RangeSets): PoolOutsideSubnetError | undefined {
+    const isUseful =
+      (this.#v4 !== undefined && !v4.intersect(this.#v4.layout.usable).isEmpty) ||
+      (this.#v6 !== undefined && !v6.intersect(this.#v6.layout.usable).isEmpty)
+    if (isUseful) return undefined
+    const cidrs = [this.#v4?.layout.cidr, this.#v6?.layout.cidr].filter((cidr) => cidr !== undefined)
+    return new PoolOutsideSubnetError({ subnet: this.name, pool, value, cidr: cidrs.join(',') })
   }
 
   setPool(name: string, members: RangeSets): void {
@@ -193,78 +210,92 @@ export class SubnetTable {
     this.#v6?.removePool(name)
   }
 
-  /** Decides what the NIC gets. Throws when the request can not be met; changes nothing. */
-  plan(request: AllocateRequest, random: (bytes: number) => Uint8Array): LeasePlan {
-    const { nic, owner } = request
-    const held = this.#leases.get(nic)
-    const wanted = this.#wantedFamilies(request)
+  /** Decides what the NIC gets, that has `held` in this subnet. Throws when the request can not be met; changes nothing. */
+  plan(request: AllocateRequest, held: SubnetLease | undefined, macs: MacSource): SubnetLease {
+    const { nic, owner, family } = request
+    this.#checkFamilies(request)
     const fixed = request.static
     const fixed4 = fixed?.v4 !== undefined && isIpv4(fixed.v4) ? fixed.v4 : undefined
     const fixed6 = fixed?.v6 !== undefined && isIpv6(fixed.v6) ? fixed.v6 : undefined
     // Both static addresses are checked before anything is drawn, so that the error is about what the user asked for.
     checkFixed(this.#v4, fixed4, held?.v4, request)
     checkFixed(this.#v6, fixed6, held?.v6, request)
-    const v4 = wanted.v4 ? choose(this.#v4, fixed4, held?.v4, request) : held?.v4
-    const v6 = wanted.v6 ? choose(this.#v6, fixed6, held?.v6, request) : held?.v6
-    const mac = this.#chooseMac(request, held, random)
+    const v4 = family === 6 ? held?.v4 : choose(this.#v4, fixed4, held?.v4, request)
+    const v6 = family === 4 ? held?.v6 : choose(this.#v6, fixed6, held?.v6, request)
+    const mac = this.#chooseMac(request, held, macs)
+    const isShared =
+      request.shareOnConflict === true || (held?.isShared === true && keepsSome(held, v4, v6, mac))
     return {
-      lease: { nic, owner, subnet: this.name, v4, v6, mac },
-      draws: { v4: fixed4 === undefined && v4 !== held?.v4, v6: fixed6 === undefined && v6 !== held?.v6 },
-      pool: request.pool ?? defaultPool,
+      nic,
+      owner,
+      uid: request.uid ?? (held?.owner === owner ? held.uid : undefined),
+      subnet: this.name,
+      v4,
+      v6,
+      mac,
+      isShared: isShared ? true : undefined,
     }
   }
 
-  /** Which families to see to. @throws InvalidIpFamilyError when the subnet does not have what is asked for. */
-  #wantedFamilies(request: AllocateRequest): { readonly v4: boolean; readonly v6: boolean } {
-    const offered: Family[] = []
-    if (this.#v4 !== undefined) offered.push(4)
-    if (this.#v6 !== undefined) offered.push(6)
-    const refuse = (requested: Family) => new InvalidIpFamilyError({ subnet: this.name, requested, offered })
+  /** @throws InvalidIpFamilyError when the subnet does not have what is asked for. */
+  #checkFamilies(request: AllocateRequest): void {
     const { family } = request
+    if (family === undefined && request.static === undefined) return
+    const offered = this.families
+    const refuse = (requested: Family) => new InvalidIpFamilyError({ subnet: this.name, requested, offered })
     // A subnet without addresses gives a MAC address whatever family is wished for.
     if (family !== undefined && offered.length > 0 && !offered.includes(family)) throw refuse(family)
     for (const requested of staticFamilies(request)) {
       if (!offered.includes(requested)) throw refuse(requested)
       if (family !== undefined && family !== requested) throw refuse(requested)
     }
-    return {
-      v4: this.#v4 !== undefined && family !== 6,
-      v6: this.#v6 !== undefined && family !== 4,
-    }
   }
 
-  #chooseMac(
-    request: AllocateRequest,
-    held: SubnetLease | undefined,
-    random: (bytes: number) => Uint8Array,
-  ): Mac | undefined {
+  #chooseMac(request: AllocateRequest, held: SubnetLease | undefined, macs: MacSource): Mac | undefined {
     if (request.mac === false) return undefined
-    if (request.mac === undefined) return held?.mac ?? this.#macs.choose(random)
+    if (request.mac === undefined) return held?.mac ?? this.#macs.choose(macs)
     return this.#macs.check(request.mac, request.owner, request.shareOnConflict ?? false, held?.mac)
   }
 
-  /** Records a planned lease, taking the new addresses before the old ones are released. */
-  record(plan: LeasePlan): Lease {
-    const { lease, draws, pool } = plan
-    const held = this.#leases.get(lease.nic)
-    if (draws.v4) this.#v4?.recycle(pool)
-    if (draws.v6) this.#v6?.recycle(pool)
-    const isNewOwner = held?.owner !== lease.owner
-    exchange(this.#v4, held?.v4, lease.v4, lease, isNewOwner)
-    exchange(this.#v6, held?.v6, lease.v6, lease, isNewOwner)
-    if (lease.mac !== undefined) this.#macs.take(lease.mac, lease)
-    if (held?.mac !== undefined && held.mac !== lease.mac) this.#macs.drop(held.mac, lease.nic)
-    this.#leases.set(lease.nic, lease)
-    return lease
+  /** Records a planned lease in place of `held`, taking the new addresses before the old ones are released. */
+  record(lease: SubnetLease, held: SubnetLease | undefined, request: AllocateRequest): void {
+    const pool = request.pool ?? defaultPool
+    exchange(this.#v4, held, held?.v4, lease, lease.v4, request.static?.v4 === undefined, pool)
+    exchange(this.#v6, held, held?.v6, lease, lease.v6, request.static?.v6 === undefined, pool)
+    if (held !== undefined) this.#macs.drop(held)
+    this.#macs.take(lease)
   }
 
-  release(lease: Lease): void {
-    const held = this.#leases.get(lease.nic)
-    if (held === undefined) return
-    if (held.v4 !== undefined) this.#v4?.drop(held.v4, held.nic)
-    if (held.v6 !== undefined) this.#v6?.drop(held.v6, held.nic)
-    this.#forget(held)
+  release(lease: SubnetLease): void {
+    if (lease.v4 !== undefined) this.#v4?.drop(lease.v4, lease)
+    if (lease.v6 !== undefined) this.#v6?.drop(lease.v6, lease)
+    this.#macs.drop(lease)
   }
+
+  #take(lease: SubnetLease): void {
+    if (lease.v4 !== undefined) this.#v4?.take(lease.v4, lease)
+    if (lease.v6 !== undefined) this.#v6?.take(lease.v6, lease)
+    this.#macs.take(lease)
+  }
+}
+
+/** Whether anything of the lease stays, which others may have because it was shared. */
+function keepsSome(
+  held: SubnetLease,
+  v4: Ipv4 | undefined,
+  v6: Ipv6 | undefined,
+  mac: Mac | undefined,
+): boolean {
+  return (
+    (v4 !== undefined && v4 === held.v4) ||
+    (v6 !== undefined && v6 === held.v6) ||
+    (mac !== undefined && mac === held.mac)
+  )
+}
+
+/** The address, if the layout has it. */
+function stays<A extends Ip>(address: A | undefined, layout: FamilyLayout<A> | undefined): A | undefined {
+  return address !== undefined && layout?.usable.has(address) === true ? address : undefined
 }
 
 function agrees<A extends Ip>(
@@ -299,20 +330,30 @@ function choose<A extends Ip>(
   held: A | undefined,
   request: AllocateRequest,
 ): A | undefined {
+  if (table === undefined) return undefined
   if (fixed !== undefined) return fixed
   const skip = request.skip ?? nothingToSkip
   if (held !== undefined && !skip.has(held)) return held
-  return table?.choose(request.pool ?? defaultPool, skip)
+  return table.choose(request.pool ?? defaultPool, skip)
 }
 
 function exchange<A extends Ip>(
   table: AddressTable<A> | undefined,
+  held: SubnetLease | undefined,
   old: A | undefined,
+  lease: SubnetLease,
   next: A | undefined,
-  lease: Lease,
-  isNewOwner: boolean,
+  isDrawn: boolean,
+  pool: string,
 ): void {
-  if (next !== undefined && (next !== old || isNewOwner))
-    table?.take(next, { nic: lease.nic, owner: lease.owner })
-  if (old !== undefined && old !== next) table?.drop(old, lease.nic)
+  if (table === undefined) return
+  if (held !== undefined && old !== undefined && old === next) {
+    table.replace(held, lease)
+    return
+  }
+  if (next !== undefined) {
+    if (isDrawn) table.draw(next, lease, pool)
+    else table.take(next, lease)
+  }
+  if (held !== undefined && old !== undefined) table.drop(old, held)
 }

@@ -1,6 +1,6 @@
 import { nodeAnnotations } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
-import type { AllocateRequest, Lease } from '@kube-ovn/ipam'
+import { ownerOf, type AllocateRequest, type Lease } from '@kube-ovn/ipam'
 import type { Node } from '@kube-ovn/kube-api/core'
 import type { Ip } from '@kube-ovn/kube-api'
 import { nodePortName } from '@kube-ovn/ovn-names'
@@ -27,7 +27,7 @@ export function observeNode(name: string, world: ControlWorld): NodeSnapshot | u
   const port = nodePortName(name)
   const ipObject = world.ips.get(port)
   if (node === undefined) {
-    const released = world.ipam.release(port)
+    const released = world.ipam.release(port, ownerOf('node', name))
     if (released !== undefined) world.raise('addresses', released.subnet)
     return ipObject === undefined ? undefined : { ...absent, name, ipObject }
   }
@@ -67,7 +67,7 @@ interface Allocation {
  */
 function allocate(node: Node, network: Network, world: ControlWorld): Allocation {
   const nic = nodePortName(node.metadata.name)
-  const request = { subnet: network.name, nic, owner: nic }
+  const request = { subnet: network.name, nic, owner: ownerOf('node', node.metadata.name) }
   const held = world.ipam.lease(nic)
   const before = held === undefined ? recorded(node) : undefined
   const first = before === undefined ? undefined : tryAllocate({ ...request, ...before }, world)

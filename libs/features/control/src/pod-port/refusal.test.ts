@@ -21,12 +21,12 @@ describe('refusalText', () => {
     ],
     [
       'an address that is held',
-      new AddressConflictError({ subnet: 's', conflict: 'held', address, holders: ['shop/a', 'shop/b'] }),
-      /field=ovn\.kubernetes\.io\/ip_address .*holders=shop\/a\+shop\/b\); choose another address/,
+      new AddressConflictError({ subnet: 's', conflict: 'held', address, holders: ['pod/shop/a', 'vip/b'] }),
+      /field=ovn\.kubernetes\.io\/ip_address .*holders=pod\/shop\/a\+vip\/b\); choose another address/,
     ],
     [
       'a MAC address that is held',
-      new MacConflictError({ subnet: 's', mac: '00:00:5e:00:53:01', holders: ['shop/a'] }),
+      new MacConflictError({ subnet: 's', mac: '00:00:5e:00:53:01', holders: ['pod/shop/a'] }),
       /field=ovn\.kubernetes\.io\/mac_address .*mac=00:00:5e:00:53:01/,
     ],
     [

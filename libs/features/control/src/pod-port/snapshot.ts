@@ -1,7 +1,7 @@
 import { podAnnotations, readPodNetwork, readPodRequest } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
 import { formatIpList } from '@kube-ovn/ip'
-import type { AllocateRequest, Lease } from '@kube-ovn/ipam'
+import { ownerOf, type AllocateRequest, type Lease } from '@kube-ovn/ipam'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import type { Ip } from '@kube-ovn/kube-api'
 import { podPortName } from '@kube-ovn/ovn-names'
@@ -55,17 +55,17 @@ export function observePod(key: string, world: ControlWorld): PodSnapshot | unde
 }
 
 /** Without a pod, a NIC has the addresses that a user reserved for it, or none. */
-function keepReservation(nic: string, owner: string, world: ControlWorld): KubeOvnError | undefined {
+function keepReservation(nic: string, key: string, world: ControlWorld): KubeOvnError | undefined {
   const object = world.ips.get(nic)
   if (object !== undefined && isReservation(object) && object.metadata.deletionTimestamp === undefined) {
-    return reserve(object, owner, world)
+    return reserve(object, key, world)
   }
-  const released = world.ipam.release(nic)
+  const released = world.ipam.release(nic, ownerOf('pod', key))
   if (released !== undefined) world.raise('addresses', released.subnet)
   return undefined
 }
 
-function reserve(object: Ip, owner: string, world: ControlWorld): KubeOvnError | undefined {
+function reserve(object: Ip, key: string, world: ControlWorld): KubeOvnError | undefined {
   const recorded = addressesOf(object)
   const { name: nic } = object.metadata
   if (recorded === undefined || world.ipam.lease(nic) !== undefined) return undefined
@@ -73,7 +73,7 @@ function reserve(object: Ip, owner: string, world: ControlWorld): KubeOvnError |
     const { subnet } = world.ipam.allocate({
       subnet: object.spec?.subnet ?? '',
       nic,
-      owner,
+      owner: ownerOf('reservation', key),
       ...requestOf(recorded),
     })
     world.raise('usage', subnet)
@@ -114,7 +114,7 @@ function place(key: string, pod: Pod, world: ControlWorld): Placement {
   const request = readPodRequest(pod.metadata.annotations)
   const subnets = request.logicalSwitch === undefined ? candidates(pod, world) : [request.logicalSwitch]
   const { addresses, mac, family } = request
-  return firstThatFits(subnets, world, { nic, owner: key, static: addresses, mac, family })
+  return firstThatFits(subnets, world, { nic, owner: ownerOf('pod', key), static: addresses, mac, family })
 }
 
 function candidates(pod: Pod, world: ControlWorld): readonly string[] {

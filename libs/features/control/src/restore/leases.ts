@@ -3,50 +3,46 @@ import { KubeOvnError } from '@kube-ovn/errors'
 import type { Node, Pod } from '@kube-ovn/kube-api/core'
 import type { Ip } from '@kube-ovn/kube-api'
 import type { Logger } from '@kube-ovn/log'
+import { kindOf, nameOf, ownerOf, restoreRecords, type AddressRecord, type Owner } from '@kube-ovn/ipam'
 import { externalId, nodePortName, podPortName, vendor } from '@kube-ovn/ovn-names'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
-import { addressesOf, readAddresses, requestOf } from '../addresses/recorded.ts'
+import { addressesOf, isReservation, readAddresses } from '../addresses/recorded.ts'
 import type { RecordedAddresses } from '../addresses/recorded.ts'
 import { needsPort } from '../pod-port/alive.ts'
 import type { ControlWorld } from '../world.ts'
 
-interface Holding extends RecordedAddresses {
+interface Holding extends AddressRecord {
   readonly source: 'IP object' | 'Pod' | 'Node' | 'logical switch port'
-  readonly nic: string
-  readonly owner: string
-  readonly subnet: string
 }
 
 /**
  * Takes every address that is seen anywhere, so that none is handed out twice.
  *
- * The durable records come first, then what pods and nodes were told, then what the Northbound holds. Two that claim
- * one address are reported; the first one has it.
+ * The durable records come first, then what pods and nodes were told, then what the Northbound holds. Of two that
+ * claim one address a running pod has it, or else the first one. Each that did not get what it claims is reported.
  */
 export function restoreLeases(world: ControlWorld, log: Logger): void {
-  for (const ip of world.ips.values()) take(fromIpObject(ip), world, log)
-  for (const pod of world.pods.values()) take(fromPod(pod), world, log)
-  for (const node of world.nodes.values()) take(fromNode(node, world.settings.nodeSwitch.name), world, log)
-  for (const port of world.northbound.scan('Logical_Switch_Port')) take(fromPort(port), world, log)
-}
-
-function take(holding: Holding | undefined, world: ControlWorld, log: Logger): void {
-  if (holding === undefined || !world.ipam.hasSubnet(holding.subnet)) return
-  const { nic, owner, subnet, source } = holding
-  if (world.ipam.lease(nic) !== undefined) return
-  try {
-    world.ipam.allocate({ subnet, nic, owner, ...requestOf(holding) })
-  } catch (error) {
-    if (!(error instanceof KubeOvnError)) throw error
-    log.error('recorded address was refused', { subnet, name: nic, source, err: error })
+  const holdings = [
+    ...[...world.ips.values()].map((ip) => fromIpObject(ip, world)),
+    ...[...world.pods.values()].map(fromPod),
+    ...[...world.nodes.values()].map((node) => fromNode(node, world.settings.nodeSwitch.name)),
+    ...[...world.northbound.scan('Logical_Switch_Port')].map((port) => fromPort(port, world)),
+  ]
+  const records = holdings
+    .filter((held) => held !== undefined)
+    .filter(({ subnet }) => world.ipam.hasSubnet(subnet))
+  for (const { record, error } of restoreRecords(world.ipam, records)) {
+    const { subnet, nic, owner, source } = record
+    log.error('recorded address was refused', { subnet, name: nic, source, owner, err: error })
   }
 }
 
-function fromIpObject(ip: Ip): Holding | undefined {
+function fromIpObject(ip: Ip, world: ControlWorld): Holding | undefined {
   const { podName = '', namespace = '', subnet = '' } = ip.spec ?? {}
   const nic = ip.metadata.name
-  const owner = namespace === '' ? nic : `${namespace}/${podName}`
-  return holding({ source: 'IP object', nic, owner, subnet }, addressesOf(ip))
+  const owner = namespace === '' ? ownerOf('node', podName) : ownerOf('pod', `${namespace}/${podName}`)
+  const isOver = !isReservation(ip) && isGone(owner, world)
+  return holding({ source: 'IP object', nic, owner, subnet, isOver }, addressesOf(ip))
 }
 
 function fromPod(pod: Pod): Holding | undefined {
@@ -59,10 +55,11 @@ function fromPod(pod: Pod): Holding | undefined {
     return {
       source: 'Pod',
       nic: podPortName(namespace, name),
-      owner: `${namespace}/${name}`,
+      owner: ownerOf('pod', `${namespace}/${name}`),
       subnet: logicalSwitch,
       addresses,
       mac,
+      isRunning: pod.status?.phase === 'Running',
     }
   } catch (error) {
     // Unreadable annotations hold no address; the feature writes them anew.
@@ -76,20 +73,34 @@ function fromNode(node: Node, subnet: string): Holding | undefined {
   const nic = nodePortName(node.metadata.name)
   const texts = (annotations?.[nodeAnnotations.ipAddress.key] ?? '').split(',')
   const mac = annotations?.[nodeAnnotations.macAddress.key]
-  return holding({ source: 'Node', nic, owner: nic, subnet }, readAddresses(texts, mac))
+  return holding(
+    { source: 'Node', nic, owner: ownerOf('node', node.metadata.name), subnet },
+    readAddresses(texts, mac),
+  )
 }
 
-function fromPort(port: OvnNorthbound['Logical_Switch_Port']): Holding | undefined {
+function fromPort(port: OvnNorthbound['Logical_Switch_Port'], world: ControlWorld): Holding | undefined {
   const ids = port.external_ids
-  const owner = ids[externalId.pod]
-  if (ids[externalId.vendor] !== vendor || owner === undefined) return undefined
+  const pod = ids[externalId.pod]
+  if (ids[externalId.vendor] !== vendor || pod === undefined) return undefined
+  const owner = ownerOf('pod', pod)
   const [mac, ...texts] = (port.addresses[0] ?? '').split(' ')
   const subnet = ids[externalId.logicalSwitch] ?? ''
-  return holding({ source: 'logical switch port', nic: port.name, owner, subnet }, readAddresses(texts, mac))
+  const isOver = isGone(owner, world)
+  return holding(
+    { source: 'logical switch port', nic: port.name, owner, subnet, isOver },
+    readAddresses(texts, mac),
+  )
+}
+
+/** Whether nobody will come for the addresses. */
+function isGone(owner: Owner, { pods, nodes }: ControlWorld): boolean {
+  const name = nameOf(owner)
+  return kindOf(owner) === 'node' ? nodes.get(name) === undefined : pods.get(name) === undefined
 }
 
 function holding(
-  holder: Pick<Holding, 'source' | 'nic' | 'owner' | 'subnet'>,
+  holder: Pick<Holding, 'source' | 'nic' | 'owner' | 'subnet' | 'isOver'>,
   recorded: RecordedAddresses | undefined,
 ): Holding | undefined {
   return recorded === undefined ? undefined : { ...holder, ...recorded }

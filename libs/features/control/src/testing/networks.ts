@@ -13,5 +13,5 @@ export function network(name: string, cidrBlock: string, spec: SubnetSpec = {}):
 /** A lease of these addresses. */
 export function lease(subnet: string, nic: string, addresses: string, mac = '00:00:5e:00:53:01'): Lease {
   const { v4, v6 } = parseIpList(addresses)
-  return { nic, owner: nic, subnet, v4, v6, mac }
+  return { nic, owner: `pod/${nic}`, uid: undefined, subnet, v4, v6, mac, isShared: undefined }
 }
