@@ -1,10 +1,10 @@
 import { cidrOf, type Cidr, type Family, type Ip } from '@kube-ovn/ip'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { counterexample } from './counterexample.ts'
+import { counterexample } from './testing/counterexample.ts'
 import { auditRecords, Ipam, isSameOwner, restoreRecords, type AddressRecord, type Lease } from './index.ts'
-import { at } from './naive-ipam.ts'
-import { diceOf } from './story.ts'
+import { at } from './testing/naive-ipam.ts'
+import { diceOf } from './testing/story.ts'
 
 // A cluster with one subnet, in which a controller gives addresses to pods: it writes an IP object, a row of the
 // Northbound and an annotation, one after the other, and may be killed before each of them.

@@ -1,10 +1,10 @@
 import { formatIp, type Family, type Ip } from '@kube-ovn/ip'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { counterexample } from './counterexample.ts'
+import { counterexample } from './testing/counterexample.ts'
 import { restoreRecords, type AddressRecord } from './index.ts'
-import { diceOf, families, specOf, stepOf, type Step } from './story.ts'
-import { compare, forkTwin, start, take, type Twin } from './twin.ts'
+import { diceOf, families, specOf, stepOf, type Step } from './testing/story.ts'
+import { compare, forkTwin, start, take, type Twin } from './testing/twin.ts'
 
 /**
  * Each number is a step and the fork to which it happens. The first one is the subnet at the beginning.

@@ -6,7 +6,7 @@
  * runs it. `router-port`: our own port on a router, e.g. of U2O. `gateway`: a gateway for egress or NAT.
  * `reservation`: an `IP` object that a user made. `port`: a port in the Northbound, of nobody knows whom.
  */
-export const ownerKinds = [
+const ownerKinds = [
   'pod',
   'statefulset-pod',
   'service-pod',

@@ -1,5 +1,5 @@
 import { compareIps, type Family, type Ip, type Ipv4, type Ipv6 } from '@kube-ovn/ip'
-import type { Owner } from './owner.ts'
+import type { Owner } from '../owner.ts'
 
 /**
  * The rules of address allocation, written down in the simplest way: plain sets, full scans, no sharing of code

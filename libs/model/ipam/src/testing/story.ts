@@ -1,6 +1,6 @@
 import { parseMac, type Family, type Ip } from '@kube-ovn/ip'
 import * as naive from './naive-ipam.ts'
-import type { Owner } from './owner.ts'
+import type { Owner } from '../owner.ts'
 
 /** What may happen to an allocator. */
 export type Step =

@@ -1,8 +1,8 @@
 import { KubeOvnError } from '@kube-ovn/errors'
 import { cidrOf, formatIp, parseMac, type Cidr, type Family } from '@kube-ovn/ip'
 import { expect } from 'vitest'
-import { Ipam } from './ipam.ts'
-import type { Lease } from './lease.ts'
+import { Ipam } from '../ipam.ts'
+import type { Lease } from '../lease.ts'
 import * as naive from './naive-ipam.ts'
 import { diceOf, families, nics, owners, type Step } from './story.ts'
 
