@@ -249,7 +249,9 @@ it(`a server that sends nonsense causes typed errors, and is right again afterwa
     await client.transact([client.operations.comment('barrier')])
     expect(contents(client)).toEqual(contents(witness))
   })
-  await fc.assert(property, { seed, numRuns: 40, endOnFailure: true })
+  // The whole of the first answer is lost, and the server lives on.
+  const examples: [Mutation][] = [[{ kind: 'cut', at: 0, size: 96 }]]
+  await fc.assert(property, { seed, numRuns: 40, examples, endOnFailure: true })
   expect([...outcomes.keys()]).toEqual(
     expect.arrayContaining(['ovsdb-protocol', 'ovsdb-connection-lost', 'connected']),
   )

@@ -207,7 +207,12 @@ export class Session implements Disposable {
     this.#probe?.refresh()
     if (!this.#isAskedForEcho) {
       this.#isAskedForEcho = true
-      this.request('echo', [], () => (this.#isAskedForEcho = false)).catch(() => undefined)
+      const earlier = [...this.#pending].filter(([, { method }]) => method !== 'transact').map(([id]) => id)
+      this.request('echo', [], () => {
+        this.#isAskedForEcho = false
+        // The server answers in order, but for transactions, which may wait: what it passed over will not be answered.
+        if (earlier.some((id) => this.#pending.has(id))) this.#lose('an answer never came')
+      }).catch(() => undefined)
       return
     }
     // When it was this process that was busy, the answer lies unread in the socket: look there first.
