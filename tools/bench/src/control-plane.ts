@@ -99,6 +99,15 @@ export class ControlPlane implements AsyncDisposable {
     })
   }
 
+  /** Has a controller serve so many pods, and end. */
+  async populate(count: number): Promise<void> {
+    await using controller = this.startController()
+    console.log(`creating ${count} pods`)
+    await this.createPods(count)
+    await this.untilAllocated()
+    await controller.untilQuiet()
+  }
+
   /** Creates pods as fast as the API server takes them, on all nodes in turn. */
   async createPods(count: number): Promise<void> {
     const first = this.#created

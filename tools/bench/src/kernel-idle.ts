@@ -34,13 +34,7 @@ export const kernelIdle: Benchmark = {
   summary: 'transactions in 15 simulated minutes with 10,000 pods in place, incl. a resync',
   async run(): Promise<BenchmarkResult> {
     await using plane = await ControlPlane.start(nodeCount)
-    {
-      await using first = plane.startController()
-      console.log(`creating ${podCount} pods`)
-      await plane.createPods(podCount)
-      await plane.untilAllocated()
-      await first.untilQuiet()
-    }
+    await plane.populate(podCount)
     await using controller = plane.startController({
       environment: { LD_PRELOAD: library, FAKETIME: `+0 x${speed}` },
       flags: scaledFlags,

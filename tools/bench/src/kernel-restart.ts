@@ -11,13 +11,7 @@ export const kernelRestart: Benchmark = {
   summary: 'seconds from the start of a controller until it has served a new pod, with 10,000 pods in place',
   async run(): Promise<BenchmarkResult> {
     await using plane = await ControlPlane.start(nodeCount)
-    {
-      await using first = plane.startController()
-      console.log(`creating ${podCount} pods`)
-      await plane.createPods(podCount)
-      await plane.untilAllocated()
-      await first.untilQuiet()
-    }
+    await plane.populate(podCount)
     await plane.api.forgetWrites()
     const transactionsBefore = await plane.northbound.transactions()
     console.log('starting the controller again, and creating a pod')
