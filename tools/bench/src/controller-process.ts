@@ -4,7 +4,9 @@ import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
-const program = join(import.meta.dirname, '../../../dist/programs/controller.mjs')
+const repository = join(import.meta.dirname, '../../..')
+const program = join(repository, 'dist/programs/controller.mjs')
+const dockerfile = join(repository, 'tools/images/images/controller/Dockerfile')
 
 /** Ticks per second of the times in /proc/PID/stat; the same on every Linux that Node runs on. */
 const ticksPerSecond = 100
@@ -45,7 +47,7 @@ export class ControllerProcess implements AsyncDisposable {
     const { size } = statSync(plan.logFile)
     const child = spawn(process.execPath, [program, ...flags(plan)], {
       stdio: ['ignore', log, log],
-      env: { ...process.env, ...plan.environment, POD_NAMESPACE: 'kube-system' },
+      env: { ...process.env, ...imageEnvironment(), ...plan.environment, POD_NAMESPACE: 'kube-system' },
     })
     closeSync(log)
     if (child.pid === undefined) throw new TypeError('the controller could not be started')
@@ -114,4 +116,10 @@ function flags({ kubeconfig, northbound, flags: others = [] }: ControllerPlan): 
     '--pprof-port=0',
     ...others,
   ]
+}
+
+/** The variables that its image sets, so that what is measured runs as what is released. */
+function imageEnvironment(): Readonly<Record<string, string>> {
+  const variables = readFileSync(dockerfile, 'utf8').matchAll(/^ENV (\w+)=(\S+)$/gm)
+  return Object.fromEntries(variables.map(([, name = '', value = '']) => [name, value]))
 }

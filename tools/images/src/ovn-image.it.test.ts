@@ -103,6 +103,10 @@ describe('ovs-ovn with the userspace data path', () => {
       await docker('exec', name, 'bash', '-c', 'kill -SEGV $(cat /run/openvswitch/ovs-vswitchd.pid)')
       await eventually(async () => expect(await bridgeState(name)).toEqual(before))
 
+      // As ovs-vswitchd does when it comes to it only after the addresses are in place.
+      await docker('exec', name, 'ethtool', '--offload', 'br-phy', 'tx', 'on')
+      await eventually(async () => expect(await bridgeState(name)).toEqual(before))
+
       await docker('restart', '--time', '20', name)
       await untilHealthy(name, 'ovs-healthcheck.sh')
       await eventually(async () => expect(await bridgeState(name)).toEqual(before))

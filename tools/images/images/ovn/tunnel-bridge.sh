@@ -43,6 +43,14 @@ declare_tunnel_bridge() {
     "external_ids:tunnel-routes=\"$routes\""
 }
 
+# complete_checksums: the userspace data path does not complete checksums that the kernel left to the NIC. ovs-vswitchd
+# turns that on some time after it made the interface, also when that was turned off before.
+complete_checksums() {
+  if ! ethtool --show-offload "$tunnel_bridge" 2>/dev/null | grep -q '^tx-checksumming: off'; then
+    ethtool --offload "$tunnel_bridge" tx off >/dev/null
+  fi
+}
+
 # connect_tunnel_bridge: moves what is still on the NIC to the bridge's interface; nothing to do when all is in place.
 connect_tunnel_bridge() {
   local nic address route missing=false
@@ -52,6 +60,7 @@ connect_tunnel_bridge() {
       missing=true
     fi
   done
+  complete_checksums
   if [[ $missing == false ]] && (($(cat "/sys/class/net/$tunnel_bridge/flags") & 1)); then
     return
   fi
@@ -60,8 +69,6 @@ connect_tunnel_bridge() {
   ip address flush dev "$nic" scope global
   ip link set "$nic" up
   ip link set "$tunnel_bridge" up
-  # The userspace data path does not complete checksums that the kernel left to the NIC.
-  ethtool --offload "$tunnel_bridge" tx off >/dev/null
   for address in $(bridge_id tunnel-addresses); do
     if [[ $address == *:* ]]; then
       ip address replace "$address" dev "$tunnel_bridge" nodad
