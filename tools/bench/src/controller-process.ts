@@ -34,12 +34,14 @@ export class ControllerProcess implements AsyncDisposable {
   readonly #logFile: string
   /** Where its own part of the log begins. */
   readonly #logStart: number
+  readonly #kill = (): void => void this.#child.kill('SIGKILL')
 
   private constructor(child: ChildProcess, pid: number, logFile: string, logStart: number) {
     this.#child = child
     this.#pid = pid
     this.#logFile = logFile
     this.#logStart = logStart
+    process.once('exit', this.#kill)
   }
 
   static start(plan: ControllerPlan): ControllerProcess {
@@ -98,6 +100,7 @@ export class ControllerProcess implements AsyncDisposable {
 
   /** Lets it end in good order, so that it hands its Lease back. */
   async [Symbol.asyncDispose](): Promise<void> {
+    process.off('exit', this.#kill)
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
     const ended = once(this.#child, 'exit')
     this.#child.kill('SIGTERM')

@@ -26,4 +26,11 @@ async function main(args: readonly string[]): Promise<number> {
   return 0
 }
 
+// Whatever was started goes when this process exits.
+for (const [signal, status] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const) {
+  process.once(signal, () => process.exit(status))
+}
 process.exitCode = await main(process.argv.slice(2))
