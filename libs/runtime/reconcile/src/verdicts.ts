@@ -1,0 +1,108 @@
+import type { RowRef } from '@kube-ovn/ovn-names'
+import type { Logger } from '@kube-ovn/log'
+import type { KernelMetrics } from '@kube-ovn/telemetry'
+import type { Clock } from '@kube-ovn/time'
+import type { Answers } from './answers.ts'
+import { isFaultOfContent } from './commit.ts'
+import { DriftLimit } from './drift-limit.ts'
+import type { Garbage } from './garbage.ts'
+import type { Job } from './jobs.ts'
+import { idMark, type OwnerMark } from './marks.ts'
+import type { Planner } from './planner.ts'
+import { UnservedKeys } from './unserved.ts'
+
+interface VerdictsOptions<W> {
+  readonly planner: Planner<W>
+  readonly garbage: Garbage
+  readonly answers: Answers<W>
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: KernelMetrics
+}
+
+/** What is said of a key's rows at the end of its round, and who has to hear of it. */
+export class Verdicts<W> {
+  readonly #options: VerdictsOptions<W>
+  /** Keys of whose rows somebody else changed one; what they have of it may still be what they want. */
+  readonly #drifted = new Map<OwnerMark, 'suspected' | 'found'>()
+  readonly #driftLimit: DriftLimit
+  readonly #unserved: UnservedKeys
+
+  constructor(options: VerdictsOptions<W>) {
+    this.#options = options
+    this.#driftLimit = new DriftLimit(options.clock)
+    this.#unserved = new UnservedKeys(options.clock)
+  }
+
+  /** Age of the key that has gone longest without being written, for no fault of its own. */
+  get oldestUnservedMs(): number {
+    return this.#unserved.oldestMs
+  }
+
+  /** Somebody else changed a row of the key. Answers how long the next look at it must wait. */
+  suspected(owner: OwnerMark): number {
+    if (!this.#drifted.has(owner)) this.#drifted.set(owner, 'suspected')
+    return this.#driftLimit.pauseMs(owner)
+  }
+
+  /** The key lacks something, and it is on its way. */
+  sent({ owner, feature }: Job<W>): void {
+    if (this.#drifted.get(owner) !== 'suspected') return
+    this.#drifted.set(owner, 'found')
+    this.#options.metrics.driftFound(feature.name)
+  }
+
+  /** What was sent arrived, and nothing is left to do. */
+  landed(job: Job<W>, startedMs: number): void {
+    const { owner, feature, key } = job
+    if (this.#drifted.has(owner)) {
+      this.#options.metrics.driftHealed(feature.name)
+      if (this.#driftLimit.healed(owner)) {
+        this.#options.logger.warn('rows fought over', { feature: feature.name, key })
+      }
+    }
+    this.settled(job, startedMs)
+  }
+
+  /** The key has what it wants, or wants to be let alone. */
+  settled(job: Job<W>, startedMs: number): void {
+    const { planner, garbage, answers } = this.#options
+    const { owner, desired } = job
+    this.#unserved.delete(owner)
+    if (desired.hold === true) {
+      // What it has stays, and what it would adopt must not be collected.
+      garbage.markFailing(owner)
+    } else {
+      planner.remember(job, true)
+      garbage.markSettled(owner)
+    }
+    this.#drifted.delete(owner)
+    answers.settled(job, startedMs)
+  }
+
+  /** The key waits for rows that are not there. */
+  held(job: Job<W>, refs: readonly RowRef[], startedMs: number): void {
+    const { planner, garbage, answers, logger } = this.#options
+    const { owner, feature, key } = job
+    this.#unserved.delete(owner)
+    planner.remember(job, false)
+    garbage.markFailing(owner)
+    logger.debug('key held until rows appear', { feature: feature.name, key, missing: refs.map(idMark) })
+    answers.held(job, startedMs)
+  }
+
+  /** It is not known, or not so, that the key's rows are what it wants. */
+  failed(owner: OwnerMark, error: unknown, startedMs: number, job?: Job<W>): void {
+    const { planner, garbage, answers } = this.#options
+    if (job !== undefined) planner.remember(job, false)
+    if (isFaultOfContent(error)) this.#unserved.delete(owner)
+    garbage.markFailing(owner)
+    answers.failed(owner, error, startedMs)
+  }
+
+  /** What was sent did not arrive, or nobody said so. */
+  lost(job: Job<W>, error: unknown, startedMs: number): void {
+    this.failed(job.owner, error, startedMs, job)
+    this.#unserved.add(job.owner)
+  }
+}
