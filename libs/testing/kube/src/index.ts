@@ -1,3 +1,5 @@
+export { type ApiFault, type RequestKind } from './api-fault.ts'
+export { ApiProxy, type ApiProxyOptions } from './api-proxy.ts'
 export type { ApiWrite } from './audit-log.ts'
 export { FixtureError } from './errors.ts'
 export {
