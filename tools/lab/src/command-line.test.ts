@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { plainNodes } from './cluster/topology.ts'
 import { parseCommandLine } from './command-line.ts'
 import { LabUsageError } from './errors.ts'
 
@@ -8,7 +9,8 @@ describe('parseCommandLine', () => {
       verb: 'run',
       rest: [],
       isJson: false,
-      topology: { id: 'lab', nodes: 2, stack: 'dual', podNetwork: 'kube-ovn', isKept: false },
+      hasNewAddresses: false,
+      topology: { id: 'lab', nodes: plainNodes(2), stack: 'dual', podNetwork: 'kube-ovn', isKept: false },
     })
   })
 
@@ -23,9 +25,33 @@ describe('parseCommandLine', () => {
   it('keeps what `up` makes', () => {
     expect(parseCommandLine(['up', '--nodes', '3', '--id', 'other']).topology).toMatchObject({
       id: 'other',
-      nodes: 3,
+      nodes: plainNodes(3),
       isKept: true,
     })
+  })
+
+  it('takes a preset, and flags before what it says', () => {
+    const { nodes, stack } = parseCommandLine([
+      '--topology',
+      'ha',
+      '--stack',
+      'ipv4',
+      '--zones',
+      'a,b',
+    ]).topology
+    expect(stack).toBe('ipv4')
+    expect(nodes.map(({ isMaster, zone }) => [isMaster, zone])).toEqual([
+      [true, 'a'],
+      [true, 'b'],
+      [true, 'a'],
+    ])
+    expect(parseCommandLine(['--topology', 'ha', '--nodes', '5']).topology.nodes).toEqual(plainNodes(5, 3))
+  })
+
+  it('takes a number below zero for what it is', () => {
+    expect(
+      parseCommandLine(['fault', 'apply', 'clock', 'agent@node-1', '-60', '--id', 'other']).rest,
+    ).toEqual(['apply', 'clock', 'agent@node-1', '-60'])
   })
 
   it.each([
@@ -33,6 +59,8 @@ describe('parseCommandLine', () => {
     [['--nodes', 'two'], '--nodes two'],
     [['--stack', 'ipv5'], '--stack ipv5'],
     [['--id', 'No spaces'], '--id No spaces'],
+    [['--masters', '3'], '--masters 3'],
+    [['--nics', '0'], '--nics 0'],
   ])('names what it does not understand in %j', (args, argument) => {
     try {
       parseCommandLine(args)
@@ -41,5 +69,24 @@ describe('parseCommandLine', () => {
       expect(error).toBeInstanceOf(LabUsageError)
       expect(error).toMatchObject({ details: { argument } })
     }
+  })
+
+  it('leaves the command of exec alone', () => {
+    const { rest, topology } = parseCommandLine([
+      'exec',
+      '--id',
+      'other',
+      'node-1',
+      'ip',
+      '-6',
+      'route',
+      '--id',
+    ])
+    expect(rest).toEqual(['node-1', 'ip', '-6', 'route', '--id'])
+    expect(topology.id).toBe('other')
+  })
+
+  it('names an option that it does not know', () => {
+    expect(() => parseCommandLine(['--sideways'])).toThrow(LabUsageError)
   })
 })

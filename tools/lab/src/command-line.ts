@@ -1,8 +1,10 @@
 import { parseArgs } from 'node:util'
 import { LabUsageError } from './errors.ts'
-import { defaultTopology, type PodNetwork, type Stack, type Topology } from './cluster/topology.ts'
+import { maxNodes, podNetworks, presets, readTopology, stacks } from './cluster/topology-file.ts'
+import { defaultTopology, plainNodes, type NodeSpec, type Topology } from './cluster/topology.ts'
+import { faultUsage } from './faults/words.ts'
 
-const verbs = ['run', 'up', 'check', 'down', 'status', 'exec', 'logs', 'matrix'] as const
+const verbs = ['run', 'up', 'check', 'down', 'status', 'exec', 'logs', 'matrix', 'node', 'fault'] as const
 type Verb = (typeof verbs)[number]
 
 export interface LabCommand {
@@ -11,6 +13,8 @@ export interface LabCommand {
   readonly rest: readonly string[]
   /** For programs rather than people. */
   readonly isJson: boolean
+  /** Of `node reboot`. */
+  readonly hasNewAddresses: boolean
 }
 
 export const usage = `npm run lab                          bring up, install, check, tear down
@@ -21,58 +25,134 @@ npm run lab -- status                the labs of this machine
 npm run lab -- exec MACHINE COMMAND  run a command on control, outside or node-N
 npm run lab -- logs MACHINE          where the logs of a machine are, and their last lines
 npm run lab -- matrix [FILE]         who reaches whom, expected against seen; of the example without a file
+npm run lab -- node add|drain|remove|reboot [NODE]
+npm run lab -- fault list|apply FAULT|undo [NUMBER]
 npm run lab -- down                  remove a lab
 
+  --topology NAME      ${Object.keys(presets).join(', ')}, or a file; what follows goes before it
   --nodes N            2 by default
-  --stack STACK        dual, ipv4 or ipv6
+  --masters N          how many of them host the databases; 1 by default
+  --zones A,B          zones, given to the nodes in turn
+  --nics N             NICs of each node on the physical network; 1 by default
+  --stack STACK        ${stacks.join(', ')}
   --cni NETWORK        kube-ovn, or bridge to compare with
   --id NAME            for several labs side by side
   --json               the matrix for a program
-`
+  --new-addresses      a node that is rebooted comes back with other addresses
+
+Faults:
+${faultUsage.replaceAll(/^(?=.)/gm, '  ')}`
 
 /**
  * Reads the command line.
  *
  * @throws {LabUsageError} naming the argument and what would have been right
+ * @throws {TopologyError} naming field, value and cure
  */
 export function parseCommandLine(args: readonly string[]): LabCommand {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      keep: { type: 'boolean', default: false },
-      nodes: { type: 'string', default: String(defaultTopology.nodes) },
-      stack: { type: 'string', default: defaultTopology.stack },
-      cni: { type: 'string', default: defaultTopology.podNetwork },
-      id: { type: 'string', default: defaultTopology.id },
-      json: { type: 'boolean', default: false },
-    },
-  })
+  const { values, positionals } = parseWords(args)
   const [verbText = 'run', ...rest] = positionals
   const verb = oneOf('verb', verbText, verbs)
-  const nodes = Number(values.nodes)
-  if (!Number.isInteger(nodes) || nodes < 1 || nodes > 200)
-    throw new LabUsageError('the command line is not understood', {
-      argument: `--nodes ${values.nodes}`,
-      cure: 'a number from 1 to 200',
-    })
   if (!/^[a-z][a-z0-9-]{0,20}$/.test(values.id))
     throw new LabUsageError('the command line is not understood', {
       argument: `--id ${values.id}`,
       cure: 'lower case letters, digits and dashes',
     })
+  const described = readTopology(values.topology)
   return {
     verb,
     rest,
     isJson: values.json,
+    hasNewAddresses: values['new-addresses'],
     topology: {
+      ...defaultTopology,
+      ...described,
       id: values.id,
-      nodes,
-      stack: oneOf<Stack>('--stack', values.stack, ['dual', 'ipv4', 'ipv6']),
-      podNetwork: oneOf<PodNetwork>('--cni', values.cni, ['kube-ovn', 'bridge']),
+      nodes: chooseNodes(values, described.nodes ?? defaultTopology.nodes),
+      ...(values.stack === undefined ? {} : { stack: oneOf('--stack', values.stack, stacks) }),
+      ...(values.cni === undefined ? {} : { podNetwork: oneOf('--cni', values.cni, podNetworks) }),
       isKept: values.keep || verb === 'up',
     },
   }
+}
+
+function parseWords(args: readonly string[]) {
+  const [own, command] = splitAtCommand(args)
+  try {
+    const { values, positionals } = parseArgs({
+      // A number below zero is no option.
+      args: own.map((word) => (/^-\d+$/.test(word) ? ` ${word}` : word)),
+      allowPositionals: true,
+      options: {
+        keep: { type: 'boolean', default: false },
+        json: { type: 'boolean', default: false },
+        'new-addresses': { type: 'boolean', default: false },
+        topology: { type: 'string', default: 'two-nodes' },
+        nodes: { type: 'string' },
+        masters: { type: 'string' },
+        zones: { type: 'string' },
+        nics: { type: 'string' },
+        stack: { type: 'string' },
+        cni: { type: 'string' },
+        id: { type: 'string', default: defaultTopology.id },
+      },
+    })
+    return { values, positionals: [...positionals.map((word) => word.trim()), ...command] }
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause
+    const details = { argument: cause.message, cure: 'npm run lab -- --help lists what there is' }
+    throw new LabUsageError('the command line is not understood', details, { cause })
+  }
+}
+
+/** What follows the machine of `exec` belongs to the command there, options included. */
+function splitAtCommand(args: readonly string[]): readonly [readonly string[], readonly string[]] {
+  const verb = args.indexOf('exec')
+  if (verb === -1) return [args, []]
+  let machine = verb + 1
+  while (args[machine]?.startsWith('--') === true) machine += args[machine]?.includes('=') === true ? 1 : 2
+  return [args.slice(0, machine + 1), args.slice(machine + 1)]
+}
+
+interface NodeFlags {
+  readonly nodes?: string | undefined
+  readonly masters?: string | undefined
+  readonly zones?: string | undefined
+  readonly nics?: string | undefined
+}
+
+/** The nodes of the topology, as far as the flags do not say otherwise. */
+function chooseNodes(flags: NodeFlags, described: readonly NodeSpec[]): readonly NodeSpec[] {
+  const masters = described.filter(({ isMaster }) => isMaster).length
+  const count = flags.nodes === undefined ? described.length : wholeNumber('--nodes', flags.nodes, maxNodes)
+  const nodes =
+    flags.nodes === undefined && flags.masters === undefined
+      ? described
+      : plainNodes(
+          count,
+          flags.masters === undefined
+            ? Math.min(masters, count)
+            : wholeNumber('--masters', flags.masters, count),
+        )
+  const zones = flags.zones?.split(',') ?? []
+  const nics = flags.nics === undefined ? undefined : wholeNumber('--nics', flags.nics, 8)
+  return nodes.map((node, index) => {
+    const zone = zones[index % zones.length]
+    return {
+      ...node,
+      ...(zone === undefined ? {} : { zone }),
+      ...(nics === undefined ? {} : { physicalNics: nics }),
+    }
+  })
+}
+
+function wholeNumber(argument: string, text: string, max: number): number {
+  const value = Number(text)
+  if (Number.isInteger(value) && value >= 1 && value <= max) return value
+  throw new LabUsageError('the command line is not understood', {
+    argument: `${argument} ${text}`,
+    cure: `a number from 1 to ${max}`,
+  })
 }
 
 function oneOf<T extends string>(argument: string, value: string, allowed: readonly T[]): T {

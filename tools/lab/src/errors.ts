@@ -56,3 +56,21 @@ export class MatrixError extends KubeOvnError<{ field: string; value: string; cu
   readonly code = 'lab-matrix'
   readonly retry: RetryClass = 'never'
 }
+
+/** A description of a topology says something that can not be. */
+export class TopologyError extends KubeOvnError<{ field: string; value: string; cure: string }> {
+  readonly code = 'lab-topology'
+  readonly retry: RetryClass = 'never'
+}
+
+/** This machine lacks something that every lab needs. */
+export class LabMachineError extends KubeOvnError<{ what: string; cure: string }> {
+  readonly code = 'lab-machine'
+  readonly retry: RetryClass = 'never'
+}
+
+/** Something is broken in just this way already. */
+export class FaultStandsError extends KubeOvnError<{ fault: string; cure: string }> {
+  readonly code = 'lab-fault-stands'
+  readonly retry: RetryClass = 'never'
+}

@@ -1,21 +1,34 @@
 export {
   createCluster,
-  importImages,
-  importProductImages,
   openCluster,
-  untilNodesReady,
   type Cluster,
   type LabNode,
+  type WantedTopology,
 } from './cluster/cluster.ts'
-export { claimLabName, findLabs, removeLab, removeLeftovers, type FoundLab } from './cluster/leftovers.ts'
+export { importImages, importProductImages } from './cluster/images.ts'
+export {
+  claimLabName,
+  findLabs,
+  removeLab,
+  removeLeftovers,
+  type FoundLab,
+  type FoundNode,
+} from './cluster/leftovers.ts'
+export { nodeNamed } from './cluster/lookup.ts'
+export { addNode, drainNode, rebootNode, removeNode } from './cluster/node-life.ts'
+export { untilNodesReady } from './cluster/readiness.ts'
 export {
   defaultTopology,
   ofStack,
+  plainNode,
+  plainNodes,
   type AddressPair,
+  type NodeSpec,
   type PodNetwork,
   type Stack,
   type Topology,
 } from './cluster/topology.ts'
+export { presets } from './cluster/topology-file.ts'
 export {
   chartNamespace,
   installChart,
@@ -63,4 +76,14 @@ export { measureRate, type Rate } from './probe/rate.ts'
 export { askSourceAddress, fetchText } from './probe/tcp.ts'
 export { finalChecks, productChecks, runCheck, runChecks, type CheckGroup } from './checks/all.ts'
 export { nodeOf, placeOf, type Check, type CheckRow } from './checks/check.ts'
+export { describeLoss, lossDuring, renderLoss, type PathLoss, type WatchedPath } from './faults/drill.ts'
+export type { Blow, Fault } from './faults/fault.ts'
+export {
+  applyFault,
+  injectFault,
+  repairFault,
+  standingFaults,
+  strike,
+  type StandingFault,
+} from './faults/inject.ts'
 export { watchUplink, type UplinkWatch } from './uplink/watch-uplink.ts'

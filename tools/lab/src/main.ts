@@ -4,10 +4,16 @@ import { join } from 'node:path'
 import { KubeOvnError } from '@kube-ovn/errors'
 import { installChart } from './chart.ts'
 import { finalChecks, productChecks, runChecks } from './checks/all.ts'
-import { createCluster, openCluster, untilNodesReady, type Cluster } from './cluster/cluster.ts'
+import { createCluster, openCluster, type Cluster } from './cluster/cluster.ts'
 import { claimLabName, findLabs, removeLab, removeLeftovers } from './cluster/leftovers.ts'
+import { untilNodesReady } from './cluster/readiness.ts'
+import { plainNode } from './cluster/topology.ts'
 import { parseCommandLine, usage, type LabCommand } from './command-line.ts'
+import { faultCommand } from './commands/fault.ts'
+import { nodeCommand } from './commands/node.ts'
+import { describeError } from './describe-error.ts'
 import { installDns } from './dns.ts'
+import { checkMachine } from './machine-check.ts'
 import { LabUsageError } from './errors.ts'
 import { inspectContainer } from './docker/container.ts'
 import { insideContainer, runAt } from './namespaces.ts'
@@ -24,12 +30,13 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const command = parseCommandLine(args)
   const { id } = command.topology
+  checkMachine()
   switch (command.verb) {
     case 'run':
     case 'up':
       return bringUp(command)
     case 'check':
-      return checkAgain(id, command.rest)
+      return onLab(id, (cluster) => checkAgain(cluster, command.rest))
     case 'down':
       await removeLab(id)
       return 0
@@ -40,7 +47,16 @@ async function main(args: readonly string[]): Promise<number> {
     case 'logs':
       return printLogs(id, command.rest)
     case 'matrix':
-      return printMatrix(id, command.rest, command.isJson)
+      return onLab(id, (cluster) => runMatrixCommand(cluster, command.rest[0], command.isJson))
+    case 'node':
+      return onLab(id, (cluster) =>
+        nodeCommand(cluster, command.rest, {
+          hasNewAddresses: command.hasNewAddresses,
+          spec: command.topology.nodes.at(-1) ?? plainNode,
+        }),
+      )
+    case 'fault':
+      return onLab(id, (cluster) => faultCommand(cluster, command.rest))
   }
 }
 
@@ -49,7 +65,7 @@ async function bringUp(command: LabCommand): Promise<number> {
   await removeLeftovers()
   await claimLabName(topology.id)
   const stop = removeOnSignal(topology.id)
-  await using cluster = await step(`cluster of ${topology.nodes} nodes`, () => createCluster(topology))
+  await using cluster = await step(`cluster of ${topology.nodes.length} nodes`, () => createCluster(topology))
   try {
     await prepare(cluster)
   } catch (error) {
@@ -80,24 +96,24 @@ async function check(cluster: Cluster): Promise<boolean> {
 }
 
 /** Runs checks, all or by name, on a lab that was kept. */
-async function checkAgain(id: string, names: readonly string[]): Promise<number> {
-  const cluster = await openLab(id)
+async function checkAgain(cluster: Cluster, names: readonly string[]): Promise<number> {
   const all = [...productChecks, ...finalChecks]
   const chosen = names.length === 0 ? productChecks : all.filter(({ name }) => names.includes(name))
   if (chosen.length < names.length) {
     const cure = `names from: ${all.map(({ name }) => name).join('; ')}`
     throw new LabUsageError('the command line is not understood', { argument: names.join(' '), cure })
   }
-  const isOk = printSummary(await runChecks(cluster, chosen, printGroup))
-  cluster.api[Symbol.dispose]()
-  return isOk ? 0 : 1
+  return printSummary(await runChecks(cluster, chosen, printGroup)) ? 0 : 1
 }
 
-/** Runs a declared matrix on a lab that is there; exit 1 if anything differs. */
-async function printMatrix(id: string, [file]: readonly string[], isJson: boolean): Promise<number> {
+/** Does something with a lab that is kept. */
+async function onLab(id: string, work: (cluster: Cluster) => Promise<number>): Promise<number> {
   const cluster = await openLab(id)
-  using _ = cluster.api
-  return await runMatrixCommand(cluster, file, isJson)
+  try {
+    return await work(cluster)
+  } finally {
+    cluster.api[Symbol.dispose]()
+  }
 }
 
 async function openLab(id: string): Promise<Cluster> {
@@ -107,7 +123,7 @@ async function openLab(id: string): Promise<Cluster> {
       argument: `--id ${id}`,
       cure: 'npm run lab -- status lists them',
     })
-  return openCluster(lab.topology, lab.block)
+  return openCluster(lab)
 }
 
 /** A lab that is not to be kept goes when its process is told to go. */
@@ -137,10 +153,10 @@ The lab is left running.
 }
 
 async function printStatus(): Promise<number> {
-  for (const { topology, containers, running, isOwned } of await findLabs()) {
+  for (const { topology, nodes, containers, running, isOwned } of await findLabs()) {
     const owner = topology.isKept ? 'kept' : isOwned ? 'in use' : 'left over'
     process.stdout.write(
-      `${topology.id}  ${topology.nodes} nodes, ${topology.stack}, ${topology.podNetwork}  ` +
+      `${topology.id}  ${nodes.length} nodes, ${topology.stack}, ${topology.podNetwork}  ` +
         `${running} of ${containers} machines running  ${owner}  ${labDirectory(topology.id)}/kubeconfig\n`,
     )
   }
@@ -174,8 +190,6 @@ try {
   process.exitCode = await main(process.argv.slice(2))
 } catch (error) {
   if (!(error instanceof KubeOvnError)) throw error
-  process.stderr.write(`${error.message}\n`)
-  for (const [name, value] of Object.entries(error.details))
-    process.stderr.write(`  ${name}: ${String(value)}\n`)
+  process.stderr.write(describeError(error as KubeOvnError))
   process.exitCode = 1
 }

@@ -16,7 +16,13 @@ interface CertificateRequest {
 /** What the control plane and the nodes identify themselves with. */
 export interface ClusterIdentities {
   readonly apiServerNames: readonly string[]
-  readonly nodes: readonly { readonly name: string; readonly addresses: readonly string[] }[]
+  readonly nodes: readonly NodeIdentity[]
+}
+
+/** A node and what kubelet serves under. */
+interface NodeIdentity {
+  readonly name: string
+  readonly addresses: readonly string[]
 }
 
 /**
@@ -31,6 +37,11 @@ export async function writeCertificates(directory: string, identities: ClusterId
   await Promise.all(requestsOf(identities).map((request) => issueCertificate(directory, request)))
 }
 
+/** Writes the pair of one node, new or under other addresses, signed by the authority that `directory` has. */
+export function writeNodeCertificate(directory: string, node: NodeIdentity): Promise<void> {
+  return issueCertificate(directory, nodeRequest(node))
+}
+
 const newKey = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
 
 function requestsOf(identities: ClusterIdentities): CertificateRequest[] {
@@ -42,13 +53,12 @@ function requestsOf(identities: ClusterIdentities): CertificateRequest[] {
     { name: 'controller-manager', user: 'system:kube-controller-manager' },
     { name: 'scheduler', user: 'system:kube-scheduler' },
     { name: 'kube-proxy', user: 'system:kube-proxy' },
-    ...identities.nodes.map((node) => ({
-      name: node.name,
-      user: `system:node:${node.name}`,
-      group: 'system:nodes',
-      servesAs: [node.name, ...node.addresses],
-    })),
+    ...identities.nodes.map(nodeRequest),
   ]
+}
+
+function nodeRequest({ name, addresses }: NodeIdentity): CertificateRequest {
+  return { name, user: `system:node:${name}`, group: 'system:nodes', servesAs: [name, ...addresses] }
 }
 
 async function issueCertificate(directory: string, request: CertificateRequest): Promise<void> {

@@ -8,7 +8,8 @@ import { insideContainer, insidePodNetwork, tryAt } from '../namespaces.ts'
 import { auditPosition, isWrite, readAudit } from '../observe/audit-log.ts'
 import { pingAll } from '../probe/ping.ts'
 import { askSourceAddress, fetchText } from '../probe/tcp.ts'
-import { createCluster, untilNodesReady, type Cluster } from './cluster.ts'
+import { createCluster, type Cluster } from './cluster.ts'
+import { untilNodesReady } from './readiness.ts'
 import { findLabs, removeLab } from './leftovers.ts'
 
 const id = `test-${process.pid}`

@@ -1,27 +1,52 @@
-import { listContainers, removeContainer } from '../docker/container.ts'
+import {
+  freezeContainer,
+  listContainers,
+  removeContainer,
+  type ListedContainer,
+} from '../docker/container.ts'
 import { removeContainerdDirectories } from '../docker/containerd-seed.ts'
 import { removeNetworks } from '../docker/network.ts'
 import { LabExistsError } from '../errors.ts'
-import type { PodNetwork, Stack, Topology } from './topology.ts'
+import { nodeNumber } from './names.ts'
+import type { NodeSpec, Topology } from './topology.ts'
 
 const idLabel = 'kube-ovn.lab'
 const ownerLabel = 'kube-ovn.lab.owner'
 const topologyLabel = 'kube-ovn.lab.topology'
+const nodeLabel = 'kube-ovn.lab.node'
 
 /** What containers and networks of a lab are found by, also after the process that made them is gone. */
-export function labelsOf(topology: Topology, block: number): Record<string, string> {
+export function labelsOf(
+  topology: Topology,
+  block: number,
+  machine?: { readonly name: string; readonly spec?: NodeSpec },
+): Record<string, string> {
   const { nodes, stack, podNetwork, isKept } = topology
   return {
     [idLabel]: topology.id,
     [ownerLabel]: isKept ? 'kept' : String(process.pid),
-    [topologyLabel]: JSON.stringify({ nodes, stack, podNetwork, block }),
+    [topologyLabel]: JSON.stringify({ nodes, stack, podNetwork, block } satisfies MadeTopology),
+    ...(machine?.spec === undefined
+      ? {}
+      : { [nodeLabel]: JSON.stringify({ name: machine.name, spec: machine.spec } satisfies FoundNode) }),
   }
+}
+
+type MadeTopology = Omit<Topology, 'id' | 'isKept'> & { readonly block: number }
+
+/** A node that is there. */
+export interface FoundNode {
+  readonly name: string
+  readonly spec: NodeSpec
 }
 
 /** A lab that is there. */
 export interface FoundLab {
+  /** As it was made; nodes may have come and gone since. */
   readonly topology: Topology
   readonly block: number
+  /** The nodes that it has now, by their number. */
+  readonly nodes: readonly FoundNode[]
   readonly containers: number
   readonly running: number
   /** The process that made it is alive, or it is to be kept. */
@@ -30,27 +55,27 @@ export interface FoundLab {
 
 /** Lists the labs of this machine. */
 export async function findLabs(): Promise<readonly FoundLab[]> {
-  const labs = new Map<string, FoundLab>()
-  for (const container of await listContainers(idLabel)) {
-    const id = container.Labels[idLabel] ?? ''
-    const owner = container.Labels[ownerLabel] ?? ''
-    const made = JSON.parse(container.Labels[topologyLabel] ?? '{}') as {
-      nodes: number
-      stack: Stack
-      podNetwork: PodNetwork
-      block: number
-    }
-    const known = labs.get(id)
-    const isKept = owner === 'kept'
-    labs.set(id, {
-      topology: { id, nodes: made.nodes, stack: made.stack, podNetwork: made.podNetwork, isKept },
-      block: made.block,
-      containers: (known?.containers ?? 0) + 1,
-      running: (known?.running ?? 0) + (container.State === 'running' ? 1 : 0),
-      isOwned: isKept || isAlive(Number(owner)),
-    })
+  const containers = await listContainers(idLabel)
+  const byLab = Map.groupBy(containers, ({ Labels }) => Labels[idLabel] ?? '')
+  return [...byLab].map(([id, machines]) => describeLab(id, machines))
+}
+
+function describeLab(id: string, machines: readonly ListedContainer[]): FoundLab {
+  const labels = machines[0]?.Labels ?? {}
+  const { block, ...made } = JSON.parse(labels[topologyLabel] ?? '{}') as MadeTopology
+  const owner = labels[ownerLabel] ?? ''
+  const isKept = owner === 'kept'
+  return {
+    topology: { id, ...made, isKept },
+    block,
+    nodes: machines
+      .flatMap(({ Labels }) => Labels[nodeLabel] ?? [])
+      .map((text) => JSON.parse(text) as FoundNode)
+      .sort((a, b) => nodeNumber(a.name) - nodeNumber(b.name)),
+    containers: machines.length,
+    running: machines.filter(({ State }) => State === 'running').length,
+    isOwned: isKept || isAlive(Number(owner)),
   }
-  return [...labs.values()]
 }
 
 /** Removes what is left of labs whose process is gone. */
@@ -76,7 +101,13 @@ export async function claimLabName(id: string): Promise<void> {
 export async function removeLab(id: string): Promise<void> {
   const label = `${idLabel}=${id}`
   const containers = await listContainers(label)
-  await Promise.all(containers.map((container) => removeContainer(container.Id)))
+  await Promise.all(
+    containers.map(async ({ Id, State }) => {
+      // What is frozen can not be killed.
+      if (State === 'paused') await freezeContainer(Id, false)
+      await removeContainer(Id)
+    }),
+  )
   await removeNetworks(label)
   removeContainerdDirectories(id)
 }

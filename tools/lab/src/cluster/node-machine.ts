@@ -5,7 +5,6 @@ import { dnsServiceAddress, ofStack, podRange, type PodNetwork, type Stack } fro
 
 export interface NodeMachine {
   readonly name: string
-  readonly stack: Stack
   readonly podNetwork: PodNetwork
   /** Its addresses in the Kubernetes network, one for each family of the stack. */
   readonly addresses: readonly string[]

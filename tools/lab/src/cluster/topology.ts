@@ -4,19 +4,38 @@ export type Stack = 'dual' | 'ipv4' | 'ipv6'
 /** What connects the pods: our chart, or the plain bridge plugin as a measure to compare with. */
 export type PodNetwork = 'kube-ovn' | 'bridge'
 
+/** What makes a node different from others. */
+export interface NodeSpec {
+  /** It hosts the OVN databases and the controller; several make a raft cluster. */
+  readonly isMaster: boolean
+  /** The label `topology.kubernetes.io/zone`. */
+  readonly zone?: string
+  /** NICs on the physical network. The first carries the node's address there and its default routes, others are bare. */
+  readonly physicalNics: number
+  readonly labels: Readonly<Record<string, string>>
+}
+
+export const plainNode: NodeSpec = { isMaster: false, physicalNics: 1, labels: {} }
+
 export interface Topology {
   /** Distinguishes labs on one machine; part of the names of its containers and networks. */
   readonly id: string
-  readonly nodes: number
+  /** Called node-1, node-2 and so on. */
+  readonly nodes: readonly NodeSpec[]
   readonly stack: Stack
   readonly podNetwork: PodNetwork
   /** The lab outlives the process that made it. */
   readonly isKept: boolean
 }
 
+/** So many nodes, the first of which host the databases. */
+export function plainNodes(count: number, masters = 1): NodeSpec[] {
+  return Array.from({ length: count }, (_, index) => ({ ...plainNode, isMaster: index < masters }))
+}
+
 export const defaultTopology: Topology = {
   id: 'lab',
-  nodes: 2,
+  nodes: plainNodes(2),
   stack: 'dual',
   podNetwork: 'kube-ovn',
   isKept: false,
@@ -35,7 +54,8 @@ export interface AddressPair {
  * ovs-vswitchd does not cut a node off. Both are Docker networks. `physical` is a bridge inside the outside host, because a Docker
  * network drops packets with a source that is not its own.
  */
-export type NetworkName = 'kubernetes' | 'tunnel' | 'physical'
+export const networkNames = ['kubernetes', 'tunnel', 'physical'] as const
+export type NetworkName = (typeof networkNames)[number]
 
 /** Each lab takes one block, the first that does not overlap with another network of the machine. */
 export const maxBlocks = 60

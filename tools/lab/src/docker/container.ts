@@ -1,6 +1,7 @@
 import { callEngine, labelFilter, unlessMissing } from './engine.ts'
 
-interface NetworkAttachment {
+/** The addresses of a container in a network. */
+export interface NetworkAttachment {
   readonly network: string
   readonly ipv4: string
   readonly ipv6: string
@@ -26,6 +27,15 @@ export interface Container {
   readonly name: string
   /** The process id of its first process, in the host's namespace. */
   readonly pid: number
+  /** Its NICs by the name of their network. */
+  readonly nics: Readonly<Record<string, ContainerNic>>
+}
+
+/** A NIC that the engine gave to a container. */
+interface ContainerNic {
+  readonly mac: string
+  readonly ipv4: string
+  readonly ipv6: string
 }
 
 /** What `docker inspect` says, as far as it is read here. */
@@ -33,6 +43,15 @@ interface Inspected {
   readonly Id: string
   readonly Name: string
   readonly State: { readonly Pid: number }
+  readonly NetworkSettings: { readonly Networks: Readonly<Record<string, InspectedEndpoint>> }
+}
+
+interface InspectedEndpoint {
+  readonly MacAddress: string
+  readonly IPAddress: string
+  readonly GlobalIPv6Address: string
+  /** What was asked for; a container that does not run has no other addresses. */
+  readonly IPAMConfig: { readonly IPv4Address?: string; readonly IPv6Address?: string } | null
 }
 
 /** What a listed container looks like, as far as it is read here. */
@@ -95,7 +114,45 @@ function endpointConfig(attachment: NetworkAttachment): object {
 /** Looks up a running container by id or name. */
 export async function inspectContainer(idOrName: string): Promise<Container> {
   const seen = await callEngine<Inspected>('GET', `/containers/${idOrName}/json`)
-  return { id: seen.Id, name: seen.Name.replace(/^\//, ''), pid: seen.State.Pid }
+  const nics = Object.entries(seen.NetworkSettings.Networks).map(([network, endpoint]) => [
+    network,
+    {
+      mac: endpoint.MacAddress,
+      ipv4: endpoint.IPAMConfig?.IPv4Address ?? endpoint.IPAddress,
+      ipv6: endpoint.IPAMConfig?.IPv6Address ?? endpoint.GlobalIPv6Address,
+    },
+  ])
+  return {
+    id: seen.Id,
+    name: seen.Name.replace(/^\//, ''),
+    pid: seen.State.Pid,
+    nics: Object.fromEntries(nics) as Record<string, ContainerNic>,
+  }
+}
+
+/** Ends everything in a container at once, as a power cut does. */
+export async function killContainer(id: string): Promise<void> {
+  await callEngine('POST', `/containers/${id}/kill`)
+}
+
+/** Starts a container again that has ended; its process ids are others then. */
+export async function startAgain(id: string): Promise<Container> {
+  await callEngine('POST', `/containers/${id}/start`)
+  return inspectContainer(id)
+}
+
+/** Freezes every process in a container, or lets them go on. */
+export async function freezeContainer(id: string, isFrozen: boolean): Promise<void> {
+  await callEngine('POST', `/containers/${id}/${isFrozen ? 'pause' : 'unpause'}`)
+}
+
+/** Gives a container that does not run other addresses in a network. */
+export async function changeAddresses(id: string, attachment: NetworkAttachment): Promise<void> {
+  await callEngine('POST', `/networks/${attachment.network}/disconnect`, { Container: id, Force: true })
+  await callEngine('POST', `/networks/${attachment.network}/connect`, {
+    Container: id,
+    EndpointConfig: endpointConfig(attachment),
+  })
 }
 
 /** Lists the containers, running or not, that carry all labels. */

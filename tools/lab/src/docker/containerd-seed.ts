@@ -45,9 +45,9 @@ export async function createContainerdDirectory(lab: string, node: string, seed:
   return directory
 }
 
-/** Removes the directories of a lab's nodes; the files go in the background, since there may be many. */
-export function removeContainerdDirectories(lab: string): void {
-  const directory = join(machines, lab)
+/** Removes the directories of a lab's nodes, or of one; the files go in the background, since there may be many. */
+export function removeContainerdDirectories(lab: string, node = ''): void {
+  const directory = join(machines, lab, node)
   if (!existsSync(directory)) return
   mkdirSync(trash, { recursive: true })
   renameSync(directory, mkdtempSync(join(trash, `${lab}-`)))

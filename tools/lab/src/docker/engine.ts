@@ -1,5 +1,5 @@
 import { Agent, request } from 'node:http'
-import { DockerError } from '../errors.ts'
+import { DockerError, LabMachineError } from '../errors.ts'
 
 /**
  * Where the engine listens. It must be an engine of this machine: the lab enters the namespaces of its containers.
@@ -37,9 +37,21 @@ export function callEngine<T>(method: 'GET' | 'POST' | 'DELETE', path: string, b
         })
       },
     )
-    query.once('error', reject)
+    query.once('error', (cause: NodeJS.ErrnoException) => {
+      const isRefused = cause.code === 'ENOENT' || cause.code === 'ECONNREFUSED' || cause.code === 'EACCES'
+      reject(isRefused ? unreachable(cause) : cause)
+    })
     query.end(body === undefined ? undefined : JSON.stringify(body))
   })
+}
+
+function unreachable(cause: NodeJS.ErrnoException): LabMachineError {
+  const what = `${socketPath}: ${cause.code}`
+  const cure =
+    cause.code === 'EACCES'
+      ? 'run it as root, e.g. with sudo'
+      : 'install and start Docker (apt-get install docker.io; systemctl start docker), or set DOCKER_HOST to the socket of an engine of this machine'
+  return new LabMachineError('the Docker engine does not answer', { what, cure }, { cause })
 }
 
 /** Turns an answer "there is no such thing" into `undefined`. */

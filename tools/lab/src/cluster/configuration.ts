@@ -1,0 +1,172 @@
+import { chmodSync, copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { stringify } from 'yaml'
+import { writeCertificates, writeNodeCertificate } from './certificates.ts'
+import { auditPolicy, renderControlScript } from './control-plane.ts'
+import { renderKubeconfig } from './kubeconfig.ts'
+import { nodeName, nodeNumber } from './names.ts'
+import {
+  bridgeConflist,
+  renderBridgeConflist,
+  renderContainerdConfiguration,
+  renderKubeletConfiguration,
+  renderNodeScript,
+  renderProxyConfiguration,
+} from './node-machine.ts'
+import { renderMachineScript } from './shell-script.ts'
+import {
+  addressesOf,
+  apiPort,
+  apiServiceAddress,
+  bracketed,
+  controlHost,
+  nodeHost,
+  ofStack,
+  outsideHost,
+  type NodeSpec,
+  type Topology,
+} from './topology.ts'
+
+/** A node as its files describe it. */
+export interface NodePlan {
+  readonly name: string
+  /** Its number in every network of the lab. */
+  readonly host: number
+  readonly spec: NodeSpec
+}
+
+/** The nodes that a topology starts with. */
+export function plannedNodes({ nodes }: Topology): NodePlan[] {
+  return nodes.map((spec, index) => ({ name: nodeName(index + 1), host: nodeHost(index), spec }))
+}
+
+/** Writes what all machines of a cluster need, and its kubeconfig. */
+export async function writeConfiguration(
+  topology: Topology,
+  block: number,
+  directory: string,
+  pauseImage: string,
+): Promise<void> {
+  rmSync(directory, { recursive: true, force: true })
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const pki = join(directory, 'pki')
+  const { stack } = topology
+  const nodes = plannedNodes(topology)
+  const control = ofStack(stack, addressesOf(block, 'kubernetes', controlHost))
+  const [controlAddress = ''] = control
+  await writeCertificates(pki, {
+    apiServerNames: [
+      ...[
+        'kubernetes',
+        'kubernetes.default',
+        'kubernetes.default.svc',
+        'kubernetes.default.svc.cluster.local',
+      ],
+      ...['localhost', '127.0.0.1', '::1', ...control, ...ofStack(stack, apiServiceAddress)],
+    ],
+    nodes: nodes.map((node) => ({ name: node.name, addresses: nodeAddresses(topology, block, node) })),
+  })
+  const server = serverOf(topology, block)
+  writeFileSync(join(directory, 'kubeconfig'), renderKubeconfig(pki, 'admin', server), { mode: 0o600 })
+
+  const controlDirectory = makeMachineDirectory(directory, 'control', pki)
+  writeScript(controlDirectory, renderControlScript(stack, controlAddress))
+  writeFileSync(join(controlDirectory, 'audit-policy.yaml'), stringify(auditPolicy))
+  for (const identity of ['controller-manager', 'scheduler']) {
+    const own = renderKubeconfig(pki, identity, `https://localhost:${apiPort}`)
+    writeFileSync(join(controlDirectory, `${identity}.kubeconfig`), own)
+  }
+
+  writeScript(makeMachineDirectory(directory, 'outside', pki), renderOutsideScript())
+  for (const node of nodes) writeNodeFiles(topology, block, directory, pauseImage, node)
+}
+
+/** Writes what a node needs that comes later, or that gets other addresses. */
+export async function writeNodeConfiguration(
+  topology: Topology,
+  block: number,
+  directory: string,
+  pauseImage: string,
+  node: NodePlan,
+): Promise<void> {
+  const addresses = nodeAddresses(topology, block, node)
+  await writeNodeCertificate(join(directory, 'pki'), { name: node.name, addresses })
+  writeNodeFiles(topology, block, directory, pauseImage, node)
+}
+
+function writeNodeFiles(
+  topology: Topology,
+  block: number,
+  directory: string,
+  pauseImage: string,
+  node: NodePlan,
+): void {
+  const { stack, podNetwork } = topology
+  const pki = join(directory, 'pki')
+  const server = serverOf(topology, block)
+  const own = makeMachineDirectory(directory, node.name, pki)
+  const write = (file: string, text: string): void => writeFileSync(join(own, file), text)
+  const addresses = nodeAddresses(topology, block, node)
+  writeScript(
+    own,
+    renderNodeScript({ name: node.name, podNetwork, addresses, labels: labelsOfNode(node.spec) }),
+  )
+  write('kubelet.yaml', renderKubeletConfiguration(stack, node.name))
+  write('kube-proxy.yaml', renderProxyConfiguration(stack))
+  write('containerd.toml', renderContainerdConfiguration(pauseImage))
+  write('resolv.conf', `nameserver ${ofStack(stack, addressesOf(block, 'physical', outsideHost))[0]}\n`)
+  write('kubelet.kubeconfig', renderKubeconfig(pki, node.name, server))
+  write('kube-proxy.kubeconfig', renderKubeconfig(pki, 'kube-proxy', server))
+  if (podNetwork === 'bridge') write(bridgeConflist, renderBridgeConflist(stack, nodeNumber(node.name) - 1))
+}
+
+function labelsOfNode({ isMaster, zone, labels }: NodeSpec): Record<string, string> {
+  return {
+    ...(isMaster ? { 'kube-ovn/role': 'master' } : {}),
+    ...(zone === undefined ? {} : { 'topology.kubernetes.io/zone': zone }),
+    ...labels,
+  }
+}
+
+function nodeAddresses({ stack }: Topology, block: number, { host }: NodePlan): readonly string[] {
+  return ofStack(stack, addressesOf(block, 'kubernetes', host))
+}
+
+function serverOf({ stack }: Topology, block: number): string {
+  const [address = ''] = ofStack(stack, addressesOf(block, 'kubernetes', controlHost))
+  return `https://${bracketed(address)}:${apiPort}`
+}
+
+/** A machine's own configuration directory; logs lie beside it. */
+function makeMachineDirectory(directory: string, machine: string, pki: string): string {
+  const own = join(directory, machine)
+  mkdirSync(join(own, 'pki'), { recursive: true })
+  mkdirSync(join(directory, 'logs', machine), { recursive: true })
+  for (const file of ['ca.crt', ...pkiFilesOf(machine)]) copyFileSync(join(pki, file), join(own, 'pki', file))
+  return own
+}
+
+function pkiFilesOf(machine: string): string[] {
+  const pair = (name: string): string[] => [`${name}.crt`, `${name}.key`]
+  if (machine === 'outside') return []
+  if (machine !== 'control') return pair(machine)
+  return ['ca.key', 'sa.key', 'sa.pub', ...['apiserver', 'apiserver-kubelet', 'front-proxy'].flatMap(pair)]
+}
+
+/** The outside host answers every connection to port 8080 with the address that it sees it come from. */
+function renderOutsideScript(): string {
+  const answer = 'SYSTEM:echo $SOCAT_PEERADDR'
+  return renderMachineScript(
+    [],
+    [
+      { name: 'echo4', command: ['socat', 'TCP4-LISTEN:8080,fork,reuseaddr', answer] },
+      { name: 'echo6', command: ['socat', 'TCP6-LISTEN:8080,fork,reuseaddr,ipv6only=1', answer] },
+    ],
+  )
+}
+
+function writeScript(directory: string, text: string): void {
+  const path = join(directory, 'start')
+  writeFileSync(path, text)
+  chmodSync(path, 0o755)
+}

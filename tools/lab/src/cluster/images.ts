@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ensureLabImage, imageArchiveMount, saveImage } from '../docker/image.ts'
+import { ensureContainerdSeed, type SeedImage } from '../docker/containerd-seed.ts'
+import { eventually } from '../kubernetes/wait.ts'
+import { runAt } from '../namespaces.ts'
+import { repository } from '../paths.ts'
+import type { Cluster } from './cluster.ts'
+import type { Topology } from './topology.ts'
+
+/** The images that machines are made of. */
+export interface MachineImages {
+  readonly node: string
+  readonly pause: string
+}
+
+/** Builds what machines are made of, unless it is there. */
+export async function ensureMachineImages(): Promise<MachineImages> {
+  const [node, pause] = await Promise.all([ensureLabImage('node'), ensureLabImage('pause')])
+  return { node, pause }
+}
+
+/** The directory that the nodes of a cluster start their containerd with. */
+export async function ensureNodeSeed(topology: Topology, { node, pause }: MachineImages): Promise<string> {
+  return ensureContainerdSeed(node, await imagesOf(topology, pause))
+}
+
+/** The name under which examples ask for the image that pods are tried with; a lab has no registry to get it from. */
+const exampleImage = 'docker.io/library/busybox:stable'
+
+/** What every node has from the start, in the order of how seldom it changes. */
+async function imagesOf(topology: Topology, pauseImage: string): Promise<readonly SeedImage[]> {
+  const [probe, coredns] = await Promise.all([ensureLabImage('probe'), ensureLabImage('coredns')])
+  const product = topology.podNetwork === 'kube-ovn' ? readProductImages() : []
+  return [
+    { name: pauseImage },
+    { name: coredns },
+    { name: probe, aliases: [exampleImage] },
+    ...product.map((name) => ({ name })),
+  ]
+}
+
+/** The product's images, as `npm run images` left them. */
+function readProductImages(): readonly string[] {
+  const list = JSON.parse(readFileSync(join(repository, 'dist/images.json'), 'utf8')) as {
+    readonly images: Readonly<Record<string, string>>
+  }
+  return Object.values(list.images)
+}
+
+/** Makes the product's images known to a cluster that was made with another pod network. */
+export async function importProductImages(cluster: Cluster): Promise<void> {
+  await importImages(cluster, readProductImages())
+}
+
+/** Makes more images known to every node. */
+export async function importImages(cluster: Cluster, images: readonly string[]): Promise<void> {
+  const files = await Promise.all(images.map(saveImage))
+  await Promise.all(
+    cluster.nodes.map(async ({ place }) => {
+      await eventually('containerd answers', async () => {
+        const answer = await runAt(place, ['ctr', 'version']).catch(() => undefined)
+        return answer
+      })
+      for (const file of files)
+        await runAt(place, ['ctr', '-n', 'k8s.io', 'images', 'import', `${imageArchiveMount}/${file}`])
+    }),
+  )
+}

@@ -1,0 +1,19 @@
+/** The name of a machine's container. */
+export function containerName(id: string, machine: string): string {
+  return `kube-ovn-${id}-${machine}`
+}
+
+/** The name of one of a lab's Docker networks. */
+export function networkName(id: string, network: 'kubernetes' | 'tunnel'): string {
+  return `kube-ovn-${id}-${network}`
+}
+
+/** The name of the node with a number, from 1. */
+export function nodeName(number: number): string {
+  return `node-${number}`
+}
+
+/** The number of a node, or 0 if that is no name of a node. */
+export function nodeNumber(name: string): number {
+  return Number(/^node-(\d+)$/.exec(name)?.[1] ?? 0)
+}

@@ -1,0 +1,121 @@
+import { changeAddresses, killContainer, removeContainer, startAgain } from '../docker/container.ts'
+import { removeContainerdDirectories } from '../docker/containerd-seed.ts'
+import { DockerError } from '../errors.ts'
+import { kubectl } from '../kubernetes/kubectl.ts'
+import { writeNodeConfiguration } from './configuration.ts'
+import { ensureMachineImages, ensureNodeSeed } from './images.ts'
+import { nodeNamed } from './lookup.ts'
+import { networkName, nodeName, nodeNumber } from './names.ts'
+import { describeNode, hostNumber, startNodeMachine, type LabNode } from './node.ts'
+import { attachToPhysicalNetwork } from './physical-network.ts'
+import { untilNodeStarted } from './readiness.ts'
+import { addressesOf, controlHost, outsideHost, plainNode, type NodeSpec } from './topology.ts'
+import type { ApiObject } from '../kubernetes/client.ts'
+import type { Cluster } from './cluster.ts'
+
+/** Adds a node and waits until it is Ready and has what every node has. Its name is the next that was never used. */
+export async function addNode(cluster: Cluster, wanted: Partial<NodeSpec> = {}): Promise<LabNode> {
+  const { topology, block, directory, outside } = cluster
+  const since = new Date()
+  const images = await ensureMachineImages()
+  const highest = Math.max(topology.nodes.length, ...cluster.nodes.map(({ name }) => nodeNumber(name)))
+  const plan = {
+    name: nodeName(highest + 1),
+    host: freeHost(cluster),
+    spec: { ...plainNode, ...wanted },
+  }
+  await writeNodeConfiguration(topology, block, directory, images.pause, plan)
+  const node = await startNodeMachine(
+    {
+      topology,
+      block,
+      outside: outside.container,
+      image: images.node,
+      seed: await ensureNodeSeed(topology, images),
+    },
+    plan,
+  )
+  cluster.nodes = [...cluster.nodes, node]
+  await untilNodeStarted(cluster, node.name, since)
+  return node
+}
+
+/** Moves everything off a node that can be moved, as kubectl does, and lets nothing new onto it. */
+export async function drainNode(cluster: Cluster, name: string): Promise<void> {
+  nodeNamed(cluster, name)
+  await kubectl(
+    cluster,
+    ...['drain', name, '--ignore-daemonsets', '--delete-emptydir-data', '--force', '--timeout=50s'],
+  )
+}
+
+/** Drains a node, ends its machine and takes it out of the cluster. */
+export async function removeNode(cluster: Cluster, name: string): Promise<void> {
+  const node = nodeNamed(cluster, name)
+  await drainNode(cluster, name)
+  await removeContainer(node.container.id)
+  removeContainerdDirectories(cluster.topology.id, name)
+  cluster.nodes = cluster.nodes.filter((other) => other.name !== name)
+  const object: ApiObject = { apiVersion: 'v1', kind: 'Node', metadata: { name } }
+  await cluster.api.delete(object)
+}
+
+/**
+ * Cuts a node's power and starts it again; waits until it is Ready and what every node has runs anew.
+ *
+ * @returns the node as it is now
+ */
+export async function rebootNode(
+  cluster: Cluster,
+  name: string,
+  { hasNewAddresses = false }: { readonly hasNewAddresses?: boolean } = {},
+): Promise<LabNode> {
+  await powerOff(cluster, name)
+  if (hasNewAddresses) await moveNode(cluster, name)
+  return powerOn(cluster, name)
+}
+
+/** Ends everything on a node at once. Its disk stays. */
+export async function powerOff(cluster: Cluster, name: string): Promise<void> {
+  await killContainer(nodeNamed(cluster, name).container.id)
+}
+
+/** Starts a node again that was powered off, and waits as {@link rebootNode} does. */
+export async function powerOn(cluster: Cluster, name: string): Promise<LabNode> {
+  const { topology, block, outside } = cluster
+  const { spec, container: old } = nodeNamed(cluster, name)
+  const since = new Date()
+  const container = await startAgain(old.id)
+  const node = describeNode(topology.id, block, { name, spec }, container)
+  const machine = { name, host: hostNumber(node.kubernetes), nics: spec.physicalNics }
+  await attachToPhysicalNetwork(container, machine, outside.container, block)
+  cluster.nodes = cluster.nodes.map((other) => (other.name === name ? node : other))
+  await untilNodeStarted(cluster, name, since)
+  return node
+}
+
+/** Gives a node that does not run other addresses in every network. */
+async function moveNode(cluster: Cluster, name: string): Promise<void> {
+  const { topology, block, directory } = cluster
+  const { container, spec } = nodeNamed(cluster, name)
+  const host = freeHost(cluster)
+  const { pause } = await ensureMachineImages()
+  await writeNodeConfiguration(topology, block, directory, pause, { name, host, spec })
+  for (const network of ['kubernetes', 'tunnel'] as const)
+    await changeAddresses(container.id, {
+      network: networkName(topology.id, network),
+      ...addressesOf(block, network, host),
+    })
+}
+
+/**
+ * A number that no host of the lab has. From the top, so that a node that comes back is never taken for another one that left.
+ *
+ * @throws {DockerError} if there is none
+ */
+function freeHost({ nodes }: Cluster): number {
+  const taken = new Set([controlHost, ...nodes.map(({ kubernetes }) => hostNumber(kubernetes))])
+  for (let host = outsideHost - 1; host > controlHost; host--) if (!taken.has(host)) return host
+  const details = { method: 'POST', path: '/networks/connect', status: 0, reason: 'the subnet is used up' }
+  throw new DockerError('no free address for a node', details)
+}

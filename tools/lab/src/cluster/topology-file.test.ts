@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import { TopologyError } from '../errors.ts'
+import { parseTopology, presets, readTopology } from './topology-file.ts'
+import { plainNode, plainNodes } from './topology.ts'
+
+describe('parseTopology', () => {
+  it('takes an empty file for the default', () => {
+    expect(parseTopology('')).toEqual({})
+  })
+
+  it('makes plain nodes of a number, the first of which hosts the databases', () => {
+    expect(parseTopology('nodes: 3\nstack: ipv4\n')).toEqual({ nodes: plainNodes(3), stack: 'ipv4' })
+  })
+
+  it('reads each node of a list', () => {
+    const text = `
+podNetwork: bridge
+nodes:
+  - { zone: a, physicalNics: 2 }
+  - { master: true, zone: b, labels: { rack: r1 } }
+  -
+`
+    expect(parseTopology(text)).toEqual({
+      podNetwork: 'bridge',
+      nodes: [
+        { ...plainNode, zone: 'a', physicalNics: 2 },
+        { ...plainNode, isMaster: true, zone: 'b', labels: { rack: 'r1' } },
+        plainNode,
+      ],
+    })
+  })
+
+  it('has a master where none is named', () => {
+    expect(parseTopology('nodes: [{}, {}]').nodes?.map(({ isMaster }) => isMaster)).toEqual([true, false])
+  })
+
+  it.each([
+    ['nodes: two', 'nodes', 'two'],
+    ['nodes: 0', 'nodes', '0'],
+    ['nodes: 201', 'nodes', '201'],
+    ['nodes: []', 'nodes', '0 entries'],
+    ['stack: ipv5', 'stack', 'ipv5'],
+    ['podNetwork: calico', 'podNetwork', 'calico'],
+    ['stacks: dual', 'stacks', 'dual'],
+    ['nodes: [{ zones: a }]', 'nodes[0].zones', 'a'],
+    ['nodes: [{ master: yes please }]', 'nodes[0].master', 'yes please'],
+    ['nodes: [{}, { physicalNics: 9 }]', 'nodes[1].physicalNics', '9'],
+    ['nodes: [{ labels: [a] }]', 'nodes[0].labels', '["a"]'],
+    ['nodes: [{ labels: { rack: 1 } }]', 'nodes[0].labels.rack', '1'],
+    ['- dual', 'the file', '["dual"]'],
+  ])('says what is wrong with "%s"', (text, field, value) => {
+    expect(detailsOf(() => parseTopology(text))).toMatchObject({ field, value })
+  })
+
+  it('says where YAML is broken', () => {
+    expect(detailsOf(() => parseTopology('nodes: [1'))).toMatchObject({ field: 'the file' })
+  })
+})
+
+describe('readTopology', () => {
+  it('knows presets by name', () => {
+    expect(readTopology('ha')).toBe(presets['ha'])
+  })
+
+  it('names the presets where there is no such file', () => {
+    const details = detailsOf(() => readTopology('toString'))
+    expect(details).toMatchObject({ field: '--topology', value: 'toString' })
+    expect(details.cure).toContain('two-nodes, ipv6-only, ha')
+  })
+})
+
+function detailsOf(work: () => unknown): TopologyError['details'] {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof TopologyError) return error.details
+  }
+  return expect.unreachable()
+}

@@ -1,0 +1,150 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { parseDocument } from 'yaml'
+import { TopologyError } from '../errors.ts'
+import { plainNode, plainNodes, type NodeSpec, type PodNetwork, type Stack } from './topology.ts'
+import type { WantedTopology } from './cluster.ts'
+
+/** What a file or preset says of a topology; the rest is as by default. */
+type DescribedTopology = Pick<WantedTopology, 'stack' | 'podNetwork'> & {
+  readonly nodes?: readonly NodeSpec[]
+}
+
+/** Topologies by name. */
+export const presets: Readonly<Record<string, DescribedTopology>> = {
+  'two-nodes': {},
+  'ipv6-only': { stack: 'ipv6' },
+  /** Three members of each database, and as many controllers, one of which leads. */
+  ha: { nodes: plainNodes(3, 3) },
+}
+
+export const stacks: readonly Stack[] = ['dual', 'ipv4', 'ipv6']
+export const podNetworks: readonly PodNetwork[] = ['kube-ovn', 'bridge']
+
+/** As many as there are addresses for. */
+export const maxNodes = 200
+const maxPhysicalNics = 8
+
+/**
+ * Reads the topology of a preset or file.
+ *
+ * @throws {TopologyError} naming field, value and cure
+ */
+export function readTopology(nameOrFile: string): DescribedTopology {
+  const preset = Object.hasOwn(presets, nameOrFile) ? presets[nameOrFile] : undefined
+  if (preset !== undefined) return preset
+  if (!existsSync(nameOrFile))
+    throw wrong('--topology', nameOrFile, `a file that exists, or one of ${Object.keys(presets).join(', ')}`)
+  return parseTopology(readFileSync(nameOrFile, 'utf8'))
+}
+
+/**
+ * Reads the text of a topology file.
+ *
+ * @throws {TopologyError} naming field, value and cure
+ */
+export function parseTopology(text: string): DescribedTopology {
+  const document = parseDocument(text)
+  const [error] = document.errors
+  if (error !== undefined)
+    throw wrong('the file', error.message.split('\n')[0] ?? '', 'YAML, e.g. "nodes: 2"')
+  const fields = fieldsOf('the file', document.toJS() ?? {}, ['nodes', 'stack', 'podNetwork'])
+  return {
+    ...optional('nodes', fields['nodes'], parseNodes),
+    ...optional('stack', fields['stack'], (value) => oneOf('stack', value, stacks)),
+    ...optional('podNetwork', fields['podNetwork'], (value) => oneOf('podNetwork', value, podNetworks)),
+  }
+}
+
+function parseNodes(value: unknown): readonly NodeSpec[] {
+  if (!Array.isArray(value)) return plainNodes(wholeNumber('nodes', value, 1, maxNodes))
+  if (value.length < 1 || value.length > maxNodes)
+    throw wrong('nodes', `${value.length} entries`, `1 to ${maxNodes} entries`)
+  const nodes = value.map((entry: unknown, index) => parseNode(`nodes[${index}]`, entry ?? {}))
+  // The databases must be somewhere.
+  if (nodes.some(({ isMaster }) => isMaster)) return nodes
+  return nodes.map((node, index) => (index === 0 ? { ...node, isMaster: true } : node))
+}
+
+function parseNode(field: string, value: unknown): NodeSpec {
+  const { master, zone, physicalNics, labels } = fieldsOf(field, value, [
+    'master',
+    'zone',
+    'physicalNics',
+    'labels',
+  ])
+  return {
+    ...plainNode,
+    ...optional('isMaster', master, (given) => {
+      if (typeof given === 'boolean') return given
+      throw wrong(`${field}.master`, given, 'true or false')
+    }),
+    ...optional('zone', zone, (given) => labelValue(`${field}.zone`, given)),
+    ...optional('physicalNics', physicalNics, (given) =>
+      wholeNumber(`${field}.physicalNics`, given, 1, maxPhysicalNics),
+    ),
+    ...optional('labels', labels, (given) => parseLabels(`${field}.labels`, given)),
+  }
+}
+
+function parseLabels(field: string, value: unknown): Readonly<Record<string, string>> {
+  if (!isMap(value)) throw wrong(field, value, 'a map of text, e.g. { rack: r1 }')
+  return Object.fromEntries(
+    Object.entries(value).map(([key, given]) => [key, labelValue(`${field}.${key}`, given)]),
+  )
+}
+
+/** As Kubernetes allows it in a label. */
+function labelValue(field: string, value: unknown): string {
+  if (typeof value === 'string' && /^[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/.test(value)) return value
+  throw wrong(
+    field,
+    value,
+    'text of at most 63 letters, digits, dashes, dots and underscores; numbers in quotes',
+  )
+}
+
+function wholeNumber(field: string, value: unknown, min: number, max: number): number {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value
+  throw wrong(field, value, `a whole number from ${min} to ${max}`)
+}
+
+function oneOf<T extends string>(field: string, value: unknown, allowed: readonly T[]): T {
+  const found = allowed.find((candidate) => candidate === value)
+  if (found === undefined) throw wrong(field, value, `one of ${allowed.join(', ')}`)
+  return found
+}
+
+/** A map without fields that nobody knows. */
+function fieldsOf(
+  field: string,
+  value: unknown,
+  known: readonly string[],
+): Readonly<Record<string, unknown>> {
+  if (!isMap(value)) throw wrong(field, value, `a map with fields of ${known.join(', ')}`)
+  const unknown = Object.keys(value).find((key) => !known.includes(key))
+  if (unknown !== undefined)
+    throw wrong(
+      field === 'the file' ? unknown : `${field}.${unknown}`,
+      value[unknown],
+      `a field of ${known.join(', ')}`,
+    )
+  return value
+}
+
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A field that is left out where nothing was given. */
+function optional<K extends string, T>(
+  name: K,
+  value: unknown,
+  parse: (value: unknown) => T,
+): { readonly [name in K]?: T } {
+  return value === undefined ? {} : ({ [name]: parse(value) } as { [name in K]: T })
+}
+
+function wrong(field: string, value: unknown, cure: string): TopologyError {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing')
+  return new TopologyError('the topology is not understood', { field, value: text, cure })
+}

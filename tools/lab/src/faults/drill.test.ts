@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest'
+import { describeLoss, renderLoss } from './drill.ts'
+
+describe('describeLoss', () => {
+  it('sees no outage where nothing was lost', () => {
+    expect(describeLoss('a', { sent: 40, lost: [] })).toEqual({ name: 'a', sent: 40, lost: 0, outages: [] })
+  })
+
+  it('tells outages apart, and one that has not ended', () => {
+    const loss = describeLoss('a', { sent: 100, lost: [3, 4, 5, 9, 99, 100] })
+    expect(loss.outages).toEqual([
+      { fromMs: 100, toMs: 250, packets: 3 },
+      { fromMs: 400, toMs: 450, packets: 1 },
+      { fromMs: 4900, packets: 2 },
+    ])
+    expect(renderLoss(loss)).toBe('a: 6 of 100 lost, 0.10 s to 0.25 s, 0.40 s to 0.45 s, 4.90 s to the end')
+  })
+})

@@ -1,0 +1,143 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { chartNamespace } from '../chart.ts'
+import { holdDirectory } from '../cluster/shell-script.ts'
+import { LabTimeoutError } from '../errors.ts'
+import { eventually } from '../kubernetes/wait.ts'
+import { isPodReady, type PodObject } from '../kubernetes/workloads.ts'
+import { runAt, insideContainer } from '../namespaces.ts'
+import { componentTraits, type Component } from './component.ts'
+import { machineOf } from '../cluster/lookup.ts'
+import type { Cluster } from '../cluster/cluster.ts'
+import type { Container } from '../docker/container.ts'
+
+type ComponentTarget = { readonly machine: string; readonly component: Component }
+
+/**
+ * The processes of a component on a machine, by their ids on the host.
+ *
+ * The cgroup tells the machine: pods of a machine, also those that share its process ids, are below the machine's own.
+ */
+export function findProcesses(container: Container, component: Component): readonly number[] {
+  const { matches } = componentTraits[component]
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => matches(read(pid, 'cmdline').split('\0')) && read(pid, 'cgroup').includes(container.id))
+}
+
+/**
+ * Sends a signal to every process of a component.
+ *
+ * @throws {LabTimeoutError} if there is none
+ */
+export function signalComponent(cluster: Cluster, target: ComponentTarget, signal: NodeJS.Signals): void {
+  const pids = findProcesses(machineOf(cluster, target.machine), target.component)
+  if (pids.length === 0) throw missing(target)
+  for (const pid of pids) send(pid, signal)
+}
+
+/** Lets a component go on that was frozen; one that has gone meanwhile is fine. */
+export function continueComponent(cluster: Cluster, target: ComponentTarget): void {
+  for (const pid of findProcesses(machineOf(cluster, target.machine), target.component)) send(pid, 'SIGCONT')
+}
+
+/** Ends a component by a signal and waits until its successor runs and, as far as that is known, serves. */
+export async function endAndAwaitSuccessor(
+  cluster: Cluster,
+  target: ComponentTarget,
+  signal: 'SIGKILL' | 'SIGTERM',
+): Promise<void> {
+  const before = findProcesses(machineOf(cluster, target.machine), target.component)
+  signalComponent(cluster, target, signal)
+  await untilRunning(cluster, target, before)
+}
+
+/** Waits until a component runs in a process that is not one of `before`, and serves. */
+export async function untilRunning(
+  cluster: Cluster,
+  target: ComponentTarget,
+  before: readonly number[],
+): Promise<void> {
+  const { app, daemon } = componentTraits[target.component]
+  const name = `${target.component}@${target.machine}`
+  await eventually(
+    `${name} runs again`,
+    () => {
+      const now = findProcesses(machineOf(cluster, target.machine), target.component)
+      return Promise.resolve(now.some((pid) => !before.includes(pid)) ? true : undefined)
+    },
+    { timeoutMs: 120_000 },
+  )
+  if (app !== undefined)
+    await eventually(`the pod of ${name} is Ready`, () => isAppReady(cluster, app, target.machine), {
+      timeoutMs: 120_000,
+    })
+  if (daemon === 'kube-apiserver' || daemon === 'etcd')
+    await eventually(
+      'the API server is ready',
+      () => cluster.api.call<string>('GET', '/readyz').catch(() => undefined),
+      { timeoutMs: 60_000 },
+    )
+}
+
+async function isAppReady(cluster: Cluster, app: string, node: string): Promise<true | undefined> {
+  // The API server may be what is broken.
+  const pods = await listPods(cluster, app, node).catch(() => [])
+  return pods.some(isPodReady) ? true : undefined
+}
+
+/** Deletes the pods of the product on a node that hold a component; others take their place. */
+export async function deletePods(cluster: Cluster, app: string, node: string): Promise<void> {
+  for (const { metadata } of await listPods(cluster, app, node))
+    await cluster.api.delete({ apiVersion: 'v1', kind: 'Pod', metadata }, 0)
+}
+
+async function listPods(cluster: Cluster, app: string, node: string): Promise<readonly PodObject[]> {
+  const path = `/api/v1/namespaces/${chartNamespace}/pods?labelSelector=app%3D${app}`
+  return (await cluster.api.list<PodObject>(path)).filter(({ spec }) => spec.nodeName === node)
+}
+
+/** Ends a daemon of the lab and keeps it from being started again. */
+export async function holdDaemon(cluster: Cluster, target: ComponentTarget): Promise<void> {
+  await runAt(placeOf(cluster, target), ['touch', holdFile(target.component)])
+  for (const pid of findProcesses(machineOf(cluster, target.machine), target.component)) send(pid, 'SIGKILL')
+}
+
+/** Lets a daemon of the lab be started again, and waits for it. */
+export async function releaseDaemon(cluster: Cluster, target: ComponentTarget): Promise<void> {
+  await runAt(placeOf(cluster, target), ['rm', '-f', holdFile(target.component)])
+  await untilRunning(cluster, target, [])
+}
+
+function placeOf(cluster: Cluster, { machine }: ComponentTarget) {
+  return insideContainer(machineOf(cluster, machine))
+}
+
+function holdFile(component: Component): string {
+  return `${holdDirectory}/${componentTraits[component].daemon ?? component}`
+}
+
+/** A process that has ended meanwhile needs no signal. */
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+  }
+}
+
+function read(pid: number, file: 'cmdline' | 'cgroup'): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+function missing({ component, machine }: ComponentTarget): LabTimeoutError {
+  return new LabTimeoutError('something that a fault needs is missing', {
+    what: `a process of ${component} on ${machine}`,
+    timeoutMs: 0,
+    seen: 'nothing',
+  })
+}
