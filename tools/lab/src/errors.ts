@@ -74,3 +74,9 @@ export class FaultStandsError extends KubeOvnError<{ fault: string; cure: string
   readonly code = 'lab-fault-stands'
   readonly retry: RetryClass = 'never'
 }
+
+/** A kubeconfig is missing, or says not enough to reach a cluster. */
+export class KubeconfigError extends KubeOvnError<{ path: string; cure: string }> {
+  readonly code = 'lab-kubeconfig'
+  readonly retry: RetryClass = 'never'
+}

@@ -16,6 +16,7 @@ import { installDns } from './dns.ts'
 import { checkMachine } from './machine-check.ts'
 import { LabUsageError } from './errors.ts'
 import { inspectContainer } from './docker/container.ts'
+import { closeForCreation } from './docker/engine.ts'
 import { insideContainer, runAt } from './namespaces.ts'
 import { describePodsNotReady } from './kubernetes/diagnosis.ts'
 import { applyAll, readExample } from './kubernetes/manifests.ts'
@@ -126,17 +127,21 @@ async function openLab(id: string): Promise<Cluster> {
   return openCluster(lab)
 }
 
+/** Is there once this process was told to go; what fails from then on fails because of it. */
+let ending: Promise<void> | undefined
+
 /** A lab that is not to be kept goes when its process is told to go. */
 function removeOnSignal(id: string): () => void {
   const onSignal = (): void => {
     process.stdout.write('\nremoving the lab\n')
-    void removeLab(id).finally(() => process.exit(130))
+    ending = closeForCreation()
+      .then(() => removeLab(id))
+      .finally(() => process.exit(130))
   }
-  process.once('SIGINT', onSignal)
-  process.once('SIGTERM', onSignal)
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  for (const signal of signals) process.once(signal, onSignal)
   return () => {
-    process.off('SIGINT', onSignal)
-    process.off('SIGTERM', onSignal)
+    for (const signal of signals) process.off(signal, onSignal)
   }
 }
 
@@ -189,6 +194,7 @@ async function printLogs(id: string, [machine = 'control']: readonly string[]): 
 try {
   process.exitCode = await main(process.argv.slice(2))
 } catch (error) {
+  await ending
   if (!(error instanceof KubeOvnError)) throw error
   process.stderr.write(describeError(error as KubeOvnError))
   process.exitCode = 1

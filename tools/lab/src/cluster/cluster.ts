@@ -48,10 +48,20 @@ export type WantedTopology = Partial<Omit<Topology, 'nodes'>> & {
 /**
  * Brings up a Kubernetes cluster in containers: a control machine, nodes and an outside host.
  *
- * It returns once the API server is ready and every node has registered; nodes become Ready when a network is installed.
+ * It returns once the API server is ready and every node has registered; nodes become Ready when a network is installed. If it fails, it
+ * leaves nothing.
  */
 export async function createCluster(wanted: WantedTopology = {}): Promise<Cluster> {
   const topology = completeTopology(wanted)
+  try {
+    return await bringUp(topology)
+  } catch (error) {
+    await removeLab(topology.id)
+    throw error
+  }
+}
+
+async function bringUp(topology: Topology): Promise<Cluster> {
   const images = await ensureMachineImages()
   await removeLab(topology.id)
   const block = await createNetworks(topology)

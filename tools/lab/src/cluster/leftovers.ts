@@ -97,8 +97,17 @@ export async function claimLabName(id: string): Promise<void> {
   }
 }
 
+/** Removals by lab: whoever fails and whoever is told to end may both want one. */
+const removals = new Map<string, Promise<void>>()
+
 /** Removes a lab: containers, volumes, networks, files. Nothing of it may be there already. */
-export async function removeLab(id: string): Promise<void> {
+export function removeLab(id: string): Promise<void> {
+  const removal = (removals.get(id) ?? Promise.resolve()).catch(() => undefined).then(() => removeNow(id))
+  removals.set(id, removal)
+  return removal
+}
+
+async function removeNow(id: string): Promise<void> {
   const label = `${idLabel}=${id}`
   const containers = await listContainers(label)
   await Promise.all(

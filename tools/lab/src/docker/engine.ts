@@ -19,6 +19,33 @@ const agent = new Agent({ keepAlive: true, maxSockets: 8 })
  * @throws {DockerError} if the engine answers with a status of 400 or above
  */
 export function callEngine<T>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<T> {
+  const isCreation = method === 'POST' && path.includes('/create')
+  if (isCreation && isClosed) {
+    const reason = 'this process has been told to end'
+    return Promise.reject(new DockerError('nothing more is created', { method, path, status: 0, reason }))
+  }
+  const answer = sendRequest<T>(method, path, body)
+  if (isCreation) {
+    const settled = answer.then(ignore, ignore).finally(() => creations.delete(settled))
+    creations.add(settled)
+  }
+  return answer
+}
+
+let isClosed = false
+const creations = new Set<Promise<void>>()
+
+function ignore(): void {
+  // Whoever created hears of it.
+}
+
+/** From now on this process creates nothing; when this resolves, what it was creating is there to be found, or never will be. */
+export async function closeForCreation(): Promise<void> {
+  isClosed = true
+  await Promise.all(creations)
+}
+
+function sendRequest<T>(method: string, path: string, body?: object): Promise<T> {
   return new Promise((resolve, reject) => {
     const headers = body === undefined ? {} : { 'content-type': 'application/json' }
     const query = request(

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { Agent, request } from 'undici'
 import { parse } from 'yaml'
-import { ApiError } from '../errors.ts'
+import { ApiError, KubeconfigError } from '../errors.ts'
 
 /** Any object of the API. */
 export interface ApiObject {
@@ -47,7 +47,7 @@ export class ApiClient implements Disposable {
 
   constructor(kubeconfig: string) {
     this.kubeconfig = kubeconfig
-    const config = parse(readFileSync(kubeconfig, 'utf8')) as Kubeconfig
+    const config = readKubeconfig(kubeconfig)
     const cluster = config.clusters[0]?.cluster
     const user = config.users[0]?.user
     this.#server = cluster?.server ?? ''
@@ -66,7 +66,7 @@ export class ApiClient implements Disposable {
   /**
    * Sends a request and returns the parsed answer.
    *
-   * @throws {ApiError} if the server answers with a status of 400 or above
+   * @throws {ApiError} if the server answers with a status of 400 or above, or, with status 0, not at all
    */
   async call<T>(method: Method, path: string, body?: unknown, contentType = 'application/json'): Promise<T> {
     const response = await request(`${this.#server}${path}`, {
@@ -74,6 +74,9 @@ export class ApiClient implements Disposable {
       dispatcher: this.#agent,
       headers: { accept: 'application/json', 'content-type': contentType },
       body: body === undefined ? null : JSON.stringify(body),
+    }).catch((cause: unknown) => {
+      const reason = `${this.#server}: ${cause instanceof Error ? cause.message : String(cause)}`
+      throw new ApiError('the API server does not answer', { method, path, status: 0, reason }, { cause })
     })
     const text = await response.body.text()
     if (response.statusCode >= 400) {
@@ -201,6 +204,26 @@ interface Kubeconfig {
   readonly users: readonly {
     readonly user: { readonly 'client-certificate-data': string; readonly 'client-key-data': string }
   }[]
+}
+
+/**
+ * Reads a kubeconfig of the lab.
+ *
+ * @throws {KubeconfigError} if it is missing or names no server
+ */
+function readKubeconfig(path: string): Kubeconfig {
+  if (!existsSync(path))
+    throw new KubeconfigError('there is no kubeconfig', {
+      path,
+      cure: 'call it in the checkout that made the lab, or make the lab anew (npm run lab -- down, then up)',
+    })
+  const config = parse(readFileSync(path, 'utf8')) as Kubeconfig | null
+  if (config?.clusters?.[0]?.cluster.server === undefined || config.users[0] === undefined)
+    throw new KubeconfigError('the kubeconfig names no server or no user', {
+      path,
+      cure: 'make the lab anew (npm run lab -- down, then up)',
+    })
+  return config
 }
 
 /** readline would lose the error of an aborted stream. */

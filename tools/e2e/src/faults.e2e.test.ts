@@ -1,0 +1,211 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  addNode,
+  addressesOfPod,
+  applyAll,
+  claimLabName,
+  createCluster,
+  eventually,
+  injectFault,
+  installChart,
+  lossDuring,
+  nodeNamed,
+  pingAll,
+  placeOf,
+  readExample,
+  rebootNode,
+  removeLeftovers,
+  removeNode,
+  renderLoss,
+  runAt,
+  standingFaults,
+  strike,
+  untilPodsReady,
+} from '@kube-ovn/lab'
+import type { Cluster, Fault, PathLoss, PodObject, WatchedPath } from '@kube-ovn/lab'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+
+let cluster: Cluster
+let pods: readonly PodObject[]
+
+beforeAll(async () => {
+  await removeLeftovers()
+  await claimLabName('faults')
+  cluster = await createCluster({ id: 'faults' })
+  await installChart(cluster)
+  await applyAll(cluster.api, readExample('01-two-subnets', 'dual'))
+  pods = await untilPodsReady(cluster.api, 'shop', 'app=web', 3)
+})
+
+afterAll(() => cluster[Symbol.asyncDispose]())
+
+afterEach(() => {
+  expect(standingFaults(cluster)).toEqual([])
+})
+
+/** Pods of the example on these nodes, both families, from the first to the second. */
+function paths(fromNode: string, toNode: string): WatchedPath[] {
+  const source = pods.find((pod) => pod.spec.nodeName === fromNode)
+  const target = pods.find((pod) => pod !== source && pod.spec.nodeName === toNode)
+  if (source === undefined || target === undefined) return expect.unreachable()
+  return addressesOfPod(target).map((address) => ({
+    name: `${fromNode} to ${address} on ${toNode}`,
+    from: placeOf(cluster, source),
+    address,
+  }))
+}
+
+/** Between the nodes, in the direction in which the example's pods allow it. */
+function acrossNodes(): WatchedPath[] {
+  return paths('node-1', 'node-2')
+}
+
+function expectLoss(losses: readonly PathLoss[], isExpected: (loss: PathLoss) => boolean): void {
+  expect(losses).toHaveLength(2)
+  expect(losses.filter((loss) => !isExpected(loss)).map(renderLoss)).toEqual([])
+}
+
+/** Lets a fault stand for a while. */
+async function stand(fault: Fault, ms: number): Promise<void> {
+  await using _ = await injectFault(cluster, fault)
+  await delay(ms)
+}
+
+describe('what is broken is broken, and is whole again afterwards', () => {
+  it.each<Fault>([
+    { kind: 'partition', node: 'node-1', from: { network: 'tunnel' } },
+    { kind: 'partition', node: 'node-1', from: { node: 'node-2' } },
+  ])('loses packets between nodes while $kind stands, and none before and after', async (fault) => {
+    const losses = await lossDuring(acrossNodes(), () => stand(fault, 1_000))
+    expectLoss(
+      losses,
+      ({ sent, lost, outages }) =>
+        sent > 30 &&
+        lost >= 15 &&
+        lost < sent - 10 &&
+        outages.length === 1 &&
+        (outages[0]?.fromMs ?? 0) >= 400 &&
+        outages[0]?.toMs !== undefined,
+    )
+  })
+
+  it.each<Fault>([
+    { kind: 'pause', target: { component: 'ovn-controller', machine: 'node-1' } },
+    { kind: 'pause', target: { component: 'controller', machine: 'node-1' } },
+    { kind: 'partition', node: 'node-2', from: { service: 'southbound' } },
+    { kind: 'stop', target: { component: 'etcd', machine: 'control' } },
+    { kind: 'api-server', faults: [{ answer: 'reset' }] },
+  ])('forwards on while $kind stands', async (fault) => {
+    // Where the controller runs is the scheduler's choice.
+    const meant =
+      fault.kind === 'pause' && fault.target.component === 'controller'
+        ? { ...fault, target: { ...fault.target, machine: await nodeOfController() } }
+        : fault
+    const losses = await lossDuring(acrossNodes(), () => stand(meant, 1_000))
+    expectLoss(losses, ({ sent, lost }) => sent > 30 && lost === 0)
+  })
+})
+
+async function nodeOfController(): Promise<string> {
+  const [pod] = await untilPodsReady(cluster.api, 'kube-system', 'app=kube-ovn-controller', 1)
+  return pod?.spec.nodeName ?? ''
+}
+
+describe('an API server that misbehaves', () => {
+  it('keeps nodes from making a pod, until it behaves', async () => {
+    const pod = podOn('node-2', 'misbehaved')
+    {
+      await using _ = await injectFault(cluster, {
+        kind: 'api-server',
+        faults: [
+          { kind: 'read', answer: 500 },
+          { kind: 'write', answer: 429 },
+          { kind: 'watch', resetAfterMs: 0 },
+        ],
+      })
+      await cluster.api.apply(pod)
+      await delay(3_000)
+      const [seen] = await cluster.api.list<PodObject>(
+        `/api/v1/namespaces/shop/pods?fieldSelector=metadata.name%3Dmisbehaved`,
+      )
+      expect(seen?.status?.phase).toBe('Pending')
+    }
+    await untilPodsReady(cluster.api, 'shop', 'app=misbehaved', 1)
+    await cluster.api.delete(pod, 0)
+  })
+
+  it('forgets its history, and pods are made all the same', async () => {
+    await strike(cluster, { kind: 'compact' })
+    await strike(cluster, { kind: 'kill', target: { component: 'apiserver', machine: 'control' } })
+    const pod = podOn('node-2', 'compacted')
+    await cluster.api.apply(pod)
+    expect(await untilPodsReady(cluster.api, 'shop', 'app=compacted', 1)).toHaveLength(1)
+    await cluster.api.delete(pod, 0)
+  })
+})
+
+function podOn(nodeName: string, name: string) {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'shop', labels: { app: name } },
+    spec: {
+      nodeName,
+      terminationGracePeriodSeconds: 0,
+      containers: [{ name: 'pod', image: 'docker.io/library/busybox:stable', command: ['sleep', '1000'] }],
+    },
+  }
+}
+
+describe('what is restarted comes back', () => {
+  it.each([
+    { component: 'kubelet', machine: 'node-1' },
+    { component: 'containerd', machine: 'node-2' },
+    { component: 'agent', machine: 'node-2' },
+  ] as const)('$component@$machine, without a packet lost', async (target) => {
+    const losses = await lossDuring(acrossNodes(), () => strike(cluster, { kind: 'restart', target }))
+    expectLoss(losses, ({ sent, lost }) => sent > 20 && lost === 0)
+  })
+
+  it('a database whose disk was full', async () => {
+    const target = { component: 'northbound', machine: 'node-1' } as const
+    const directory = '/etc/origin/ovn'
+    {
+      await using _ = await injectFault(cluster, { kind: 'full-disk', target })
+      const { place } = nodeNamed(cluster, 'node-1')
+      await expect(
+        runAt(place, ['dd', 'if=/dev/zero', `of=${directory}/more`, 'bs=64k', 'count=1']),
+      ).rejects.toThrow('a program failed')
+      await runAt(place, ['rm', '-f', `${directory}/more`])
+    }
+    const pod = podOn('node-2', 'stored')
+    await cluster.api.apply(pod)
+    await untilPodsReady(cluster.api, 'shop', 'app=stored', 1)
+    await cluster.api.delete(pod, 0)
+  })
+})
+
+describe('nodes come and go', () => {
+  it('a node is added, gets pods that reach the others, and is removed', async () => {
+    const node = await addNode(cluster, { zone: 'b' })
+    expect(node.name).toBe('node-3')
+    await cluster.api.apply(podOn('node-3', 'newcomer'))
+    const [pod] = await untilPodsReady(cluster.api, 'shop', 'app=newcomer', 1)
+    if (pod === undefined) return expect.unreachable()
+    const others = pods.flatMap(addressesOfPod)
+    expect((await pingAll(placeOf(cluster, pod), others)).size).toBe(others.length)
+    await removeNode(cluster, 'node-3')
+    expect(await cluster.api.list('/api/v1/nodes')).toHaveLength(2)
+  })
+
+  it('a node is rebooted, comes back with other addresses, and its pods reach the others', async () => {
+    const before = nodeNamed(cluster, 'node-2').kubernetes
+    const after = await rebootNode(cluster, 'node-2', { hasNewAddresses: true })
+    expect(after.kubernetes).not.toEqual(before)
+    pods = await untilPodsReady(cluster.api, 'shop', 'app=web', 3)
+    for (const { from, address } of acrossNodes())
+      await eventually(`${address} answers`, async () =>
+        (await pingAll(from, [address])).size === 1 ? true : undefined,
+      )
+  })
+})
