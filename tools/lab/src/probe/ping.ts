@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { namespaceOf, startAt, type Place } from '../namespaces.ts'
 import { runAttempt } from './attempt.ts'
 import { Sightings } from './sightings.ts'
@@ -28,13 +29,17 @@ export interface SteadyPing {
   stop(): Promise<PingLoss>
 }
 
+/** How long an answer may take, also that to the last packet; ms. */
+const patienceMs = 1_000
+
 /**
  * Pings an address 20 times a second until stopped.
  *
- * The last packet does not count: it may be under way when ping is stopped.
+ * Packets count up to the one that was sent last when it is stopped; it ends when all of them are answered, or the last has had its time.
  */
 export function startPing(from: Place, address: string): SteadyPing {
-  const child = startAt(from, ['ping', '-n', '-i', '0.05', '-W', '1', address])
+  // -O names a packet that was not answered when the next one is sent.
+  const child = startAt(from, ['ping', '-n', '-O', '-i', '0.05', '-W', '1', address])
   let output = ''
   child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()))
   const ended = new Promise<void>((resolve, reject) => {
@@ -43,20 +48,30 @@ export function startPing(from: Place, address: string): SteadyPing {
   })
   return {
     async stop() {
+      const sent = lastSequence(output)
+      const patience = AbortSignal.timeout(patienceMs)
+      while (!patience.aborted && child.exitCode === null && readPing(output, sent).lost.length > 0)
+        await Promise.race([
+          ended,
+          once(child.stdout ?? child, 'data', { signal: patience }).catch(() => undefined),
+        ])
       child.kill('SIGINT')
       await ended
-      return readPing(output)
+      return readPing(output, sent)
     },
   }
 }
 
-/** Reads what ping printed when it was stopped. */
-export function readPing(output: string): PingLoss {
-  const sent = Number(/(\d+) packets transmitted/.exec(output)?.[1] ?? 0)
+/** The number of the last packet that ping has named. */
+function lastSequence(output: string): number {
+  return Math.max(0, ...[...output.matchAll(/icmp_seq=(\d+)/g)].map(([, sequence]) => Number(sequence)))
+}
+
+/** Reads which of the first so many packets were answered, by what ping has printed. */
+export function readPing(output: string, sent: number): PingLoss {
   const answered = new Set(
     [...output.matchAll(/bytes from .*icmp_seq=(\d+)/g)].map(([, sequence]) => Number(sequence)),
   )
-  const counted = answered.has(sent) ? sent : Math.max(0, sent - 1)
-  const all = Array.from({ length: counted }, (_, index) => index + 1)
-  return { sent: counted, lost: all.filter((sequence) => !answered.has(sequence)) }
+  const all = Array.from({ length: sent }, (_, index) => index + 1)
+  return { sent, lost: all.filter((sequence) => !answered.has(sequence)) }
 }
