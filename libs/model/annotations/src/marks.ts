@@ -32,3 +32,26 @@ export function ipLabels(ip: {
     ...(ip.subnet.length > longestLabel ? {} : { [ipLabel.subnet]: ip.subnet, [ip.subnet]: '' }),
   }
 }
+
+/** Labels of Vips by which others select them. */
+export const vipLabel = {
+  subnet: ipLabel.subnet,
+  /** Name of the port that has the addresses; empty when no Pod has borrowed them. */
+  borrower: ipLabel.isReserved,
+} as const
+
+/** Computes the labels of a Vip. Ends of names that are too long for a label are left out. */
+export function vipLabels(vip: {
+  readonly subnet: string
+  readonly borrower: string
+}): Readonly<Record<string, string>> {
+  return {
+    [vipLabel.subnet]: labelValue(vip.subnet),
+    [vipLabel.borrower]: labelValue(vip.borrower),
+  }
+}
+
+/** A label's value ends with a letter or a digit. */
+function labelValue(name: string): string {
+  return name.slice(0, longestLabel).replace(/[^A-Za-z0-9]+$/, '')
+}

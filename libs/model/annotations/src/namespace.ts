@@ -14,6 +14,8 @@ export const namespaceAnnotations = {
     (text) => splitGroups(text).map(splitNames),
     (groups: readonly (readonly string[])[]) => groups.map((group) => group.join(',')).join(';'),
   ),
+  /** Names of the IPPools from which Pods get addresses, if there are any, tried in this order. */
+  ipPool: namesAnnotation(`${prefix}/ip_pool`),
 } as const
 
 function splitGroups(text: string): readonly string[] {

@@ -61,6 +61,11 @@ export function oneOfRule(field: string, words: readonly string[]): CelRule {
   }
 }
 
+/** Refuses to change a field once it is there. */
+export function unchangeableRule(field: string): CelRule {
+  return { rule: 'self == oldSelf', message: `${field} is changed; delete the object and create it anew` }
+}
+
 function matching(field: string, pattern: string, complaint: string): CelRule {
   // A raw string, so that the pattern needs no second escaping.
   return { rule: `self.matches(r'^(${pattern})$')`, ...messages(field, complaint) }

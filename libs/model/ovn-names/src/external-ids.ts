@@ -12,6 +12,7 @@ export const externalId = {
   node: 'node',
   subnet: 'subnet',
   vpc: 'vpc',
+  ipPool: 'ippool',
   networkPolicy: 'np',
   securityGroup: 'sg',
   type: 'type',

@@ -3,6 +3,7 @@ export {
   defaultRoute,
   denyAllAcl,
   denyAllPortGroup,
+  ipPoolAddresses,
   logicalRouter,
   logicalSwitch,
   nodeLocalDnsPolicy,
@@ -15,10 +16,14 @@ export {
   subnetNodePortGroup,
   subnetPolicy,
   subnetRouterPort,
+  subnetVipPort,
   switchRouterPort,
+  vipPort,
+  vipVirtualPort,
 } from './kinds.ts'
 export {
   denyAllSecurityGroup,
+  ipPoolAddressSetName,
   nodePortGroupName,
   nodePortName,
   overlayCidrsAddressSetName,
@@ -27,7 +32,10 @@ export {
   routerPortName,
   securityGroupPortGroupName,
   subnetNodePortGroupName,
+  subnetVipPortName,
   switchRouterPortName,
+  vipPortName,
 } from './names.ts'
+export { arpProxyOption, virtualPortOption } from './port-options.ts'
 export { aclPriority, aclTier, routerPolicyPriority } from './priorities.ts'
 export type { MarkedTable, NorthboundTable, ParentRow, RowKind, RowRef } from './row-kind.ts'

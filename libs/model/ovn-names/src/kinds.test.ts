@@ -19,6 +19,7 @@ const served = [
     'pods/plain-dual',
     'pods/plain-v4',
   ],
+  ...['vips/plain', 'vips/subnet-vips', 'vips/switch-lb', 'ippools/address-set'],
   ...['subnets/namespaces-exclude', 'subnets/v4-host-bits'],
 ]
 
@@ -97,13 +98,11 @@ it('knows no row that has no mark of the vendor', () => {
   expect(identities(unmarked).flatMap(({ ids }) => ids)).toEqual([])
 })
 
-it('leaves ports of further networks, of virtual addresses and of gateways to others', () => {
+it('leaves ports of further networks and of gateways to others', () => {
   const ports = recordings
-    .filter(({ file }) => /^(multinic|vips|ovnnat|subnets\/underlay)/.test(file))
+    .filter(({ file }) => /^(multinic|ovnnat|subnets\/underlay)/.test(file))
     .flatMap(({ rows }) => identities({ Logical_Switch_Port: rows['Logical_Switch_Port'] ?? [] }))
-  const foreign = ports.filter(({ row }) =>
-    /"name": ?"[^".]+\.[^".]+\.[^"]+"|"type":"(virtual|localnet)"/.test(row),
-  )
+  const foreign = ports.filter(({ row }) => /"name": ?"[^".]+\.[^".]+\.[^"]+"|"type":"localnet"/.test(row))
   expect(foreign.length).toBeGreaterThan(0)
   expect(foreign.filter(({ ids }) => ids.length > 0)).toEqual([])
 })

@@ -1,5 +1,6 @@
 import { externalId, vendor } from './external-ids.ts'
-import { denyAllSecurityGroup, podPortName, securityGroupPortGroupName } from './names.ts'
+import { denyAllSecurityGroup, podPortName, securityGroupPortGroupName, subnetVipPortName } from './names.ts'
+import { arpProxyOption, virtualPortOption } from './port-options.ts'
 import { routerPolicyPriority } from './priorities.ts'
 import type { MarkedTable, NorthboundTable, ParentRow, RowKind } from './row-kind.ts'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
@@ -88,7 +89,8 @@ export const podPort = rowKind({
   table: 'Logical_Switch_Port',
   identify: (row, ids) => {
     const [namespace = '', pod = ''] = (ids[externalId.pod] ?? '').split('/')
-    return row.type === '' && pod !== '' && row.name === podPortName(namespace, pod) ? row.name : undefined
+    if (row.type !== '' || pod === '' || answersArp(row)) return undefined
+    return row.name === podPortName(namespace, pod) ? row.name : undefined
   },
 })
 
@@ -97,10 +99,50 @@ export const nodePort = rowKind({
   name: 'lsp-node',
   table: 'Logical_Switch_Port',
   identify: (row, ids) =>
-    row.type === '' && ids[externalId.pod] === undefined && row.name.startsWith('node-')
+    row.type === '' &&
+    ids[externalId.pod] === undefined &&
+    row.name.startsWith('node-') &&
+    !row.name.endsWith('.')
       ? row.name.slice('node-'.length)
       : undefined,
 })
+
+/**
+ * The port of a Vip that is of a type which has one.
+ *
+ * That of a machine with a namespace looks like a pod's, and is taken for one until its Vip is looked at.
+ */
+export const vipPort = rowKind({
+  name: 'lsp-vip',
+  table: 'Logical_Switch_Port',
+  identify: (row) => (row.type === '' && (answersArp(row) || row.name.endsWith('.')) ? row.name : undefined),
+})
+
+/** Whether a port stands for a SwitchLBRule. */
+function answersArp(row: OvnNorthbound['Logical_Switch_Port']): boolean {
+  return row.options[arpProxyOption] === 'true'
+}
+
+/** The virtual port of a Vip that pods may have beside their own addresses. */
+export const vipVirtualPort = rowKind({
+  name: 'lsp-vip-virtual',
+  table: 'Logical_Switch_Port',
+  identify: (row, ids) => (row.type === 'virtual' && !isOfSubnetVip(row, ids) ? row.name : undefined),
+})
+
+/** The virtual port of an address in a subnet's `spec.vips`. */
+export const subnetVipPort = rowKind({
+  name: 'lsp-subnet-vip',
+  table: 'Logical_Switch_Port',
+  identify: (row, ids) => (row.type === 'virtual' && isOfSubnetVip(row, ids) ? row.name : undefined),
+})
+
+function isOfSubnetVip(row: OvnNorthbound['Logical_Switch_Port'], ids: Marks): boolean {
+  return (
+    row.name ===
+    subnetVipPortName(ids[externalId.logicalSwitch] ?? '', row.options[virtualPortOption.address] ?? '')
+  )
+}
 
 /** "The destination is one of the router's subnets", by subnet and family. */
 export const subnetPolicy = rowKind({
@@ -204,6 +246,13 @@ export const denyAllAcl = rowKind({
     ids[externalId.parent] === securityGroupPortGroupName(denyAllSecurityGroup)
       ? `${row.direction}/${row.tier}`
       : undefined,
+})
+
+/** Addresses of an IPPool. */
+export const ipPoolAddresses = rowKind({
+  name: 'as-pool',
+  table: 'Address_Set',
+  identify: (_row, ids) => ids[externalId.ipPool],
 })
 
 /** Prefixes of all overlay subnets of a VPC, by VPC and family. */

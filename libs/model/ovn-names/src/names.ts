@@ -23,6 +23,25 @@ export function nodePortName(node: string): string {
   return `node-${node}`
 }
 
+/**
+ * The port of a Vip that has one of its own.
+ *
+ * @param namespace of the Vip's specification; empty where it has none, and then the name ends with a dot
+ */
+export function vipPortName(namespace: string, vip: string): string {
+  return `${vip}.${namespace}`
+}
+
+/** The virtual port of an address of a subnet that its ports may take in turns. */
+export function subnetVipPortName(subnet: string, address: string): string {
+  return `${subnet}-vip-${address}`
+}
+
+/** Holds the addresses of an IPPool. */
+export function ipPoolAddressSetName(pool: string): string {
+  return dotted(pool)
+}
+
 /** Holds the ports of all pods of a node. */
 export function nodePortGroupName(node: string): string {
   return dotted(`node.${node}`)

@@ -1,10 +1,16 @@
 import {
   apiVersion,
   type Ip,
+  type IpPool,
+  type IpPoolSpec,
+  type IpPoolStatus,
   type IpSpec,
   type Subnet,
   type SubnetSpec,
   type SubnetStatus,
+  type Vip,
+  type VipSpec,
+  type VipStatus,
 } from '@kube-ovn/kube-api'
 
 export interface SubnetFields extends SubnetSpec {
@@ -39,4 +45,61 @@ export interface IpFields extends IpSpec {
 export function ip(fields: IpFields): Ip {
   const { name, labels, ...spec } = fields
   return { apiVersion, kind: 'IP', metadata: { name, ...(labels === undefined ? {} : { labels }) }, spec }
+}
+
+export interface VipFields extends VipSpec {
+  readonly name?: string
+  readonly labels?: Readonly<Record<string, string>>
+  readonly finalizers?: readonly string[]
+  readonly status?: VipStatus
+}
+
+/** A Vip as a user writes it: fields of the spec beside a name. */
+export function vip(fields: VipFields = {}): Vip {
+  const { name = 'vip', labels, finalizers, status, ...spec } = fields
+  return {
+    apiVersion,
+    kind: 'Vip',
+    metadata: metadataOf({ name, labels, finalizers }),
+    spec,
+    ...(status === undefined ? {} : { status }),
+  }
+}
+
+export interface IpPoolFields extends IpPoolSpec {
+  readonly name?: string
+  readonly labels?: Readonly<Record<string, string>>
+  readonly finalizers?: readonly string[]
+  readonly deletionTimestamp?: string
+  readonly creationTimestamp?: string
+  readonly status?: IpPoolStatus
+}
+
+/** An IPPool as a user writes it: fields of the spec beside a name. */
+export function ipPool(fields: IpPoolFields): IpPool {
+  const { name = 'pool', labels, finalizers, deletionTimestamp, creationTimestamp, status, ...spec } = fields
+  return {
+    apiVersion,
+    kind: 'IPPool',
+    metadata: {
+      ...metadataOf({ name, labels, finalizers }),
+      ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+      ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
+    },
+    spec,
+    ...(status === undefined ? {} : { status }),
+  }
+}
+
+function metadataOf(fields: {
+  readonly name: string
+  readonly labels: Readonly<Record<string, string>> | undefined
+  readonly finalizers: readonly string[] | undefined
+}): Vip['metadata'] {
+  const { name, labels, finalizers } = fields
+  return {
+    name,
+    ...(labels === undefined ? {} : { labels }),
+    ...(finalizers === undefined ? {} : { finalizers }),
+  }
 }

@@ -1,6 +1,6 @@
 export { namespace, node } from './cluster.ts'
 export type { NamespaceFields, NodeFields } from './cluster.ts'
-export { ip, subnet } from './custom.ts'
-export type { IpFields, SubnetFields } from './custom.ts'
+export { ip, ipPool, subnet, vip } from './custom.ts'
+export type { IpFields, IpPoolFields, SubnetFields, VipFields } from './custom.ts'
 export { pod } from './pod.ts'
 export type { PodFields } from './pod.ts'

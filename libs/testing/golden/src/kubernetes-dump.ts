@@ -64,13 +64,17 @@ function plain(object: KubeObject): JsonObject {
   ) as JsonObject
 }
 
-/** Names the MAC addresses of nodes, of recorded addresses, and of pods, in this order. */
+/** Names the MAC addresses of nodes, of recorded addresses, of Vips, and of pods, in this order. */
 export function learnKubernetesMacs(raw: RawObjects, macs: MacNames): void {
   const annotation = (object: JsonObject): string =>
     text(at(object, 'metadata', 'annotations', 'ovn.kubernetes.io/mac_address'))
   for (const node of raw.get('Node') ?? []) macs.learn(annotation(node), `node-${nameOf(node)}`)
   for (const ip of sorted(raw.get('IP') ?? []))
     macs.learn(text(at(ip, 'spec', 'macAddress')), `IP/${nameOf(ip)}`)
+  for (const vip of sorted(raw.get('Vip') ?? [])) {
+    const written = [at(vip, 'spec', 'macAddress'), at(vip, 'status', 'mac')].map(text).join(' ')
+    macs.learn(written, `Vip/${nameOf(vip)}`)
+  }
   for (const pod of sorted(raw.get('Pod') ?? [])) {
     macs.learn(annotation(pod), `pod:${text(at(pod, 'metadata', 'namespace'))}/${nameOf(pod)}`)
   }

@@ -84,6 +84,22 @@ const subnets: Resource<Conditioned> = {
   namespaced: false,
 }
 
+interface Addressed extends KubeObject {
+  readonly status?: { readonly v4ip?: string; readonly v6ip?: string }
+}
+
+const vips: Resource<Addressed> = {
+  group: 'kubeovn.io',
+  version: 'v1',
+  kind: 'Vip',
+  plural: 'vips',
+  namespaced: false,
+}
+
+function hasAddress(object: Addressed | undefined): boolean {
+  return (object?.status?.v4ip ?? object?.status?.v6ip ?? '') !== ''
+}
+
 async function play(step: Step, object: Manifest, client: KubeClient, clock: Clock): Promise<void> {
   const resource = resourceOf(object)
   const ref = refOf(object, resource)
@@ -143,6 +159,8 @@ async function processed(object: Manifest, client: KubeClient, clock: Clock): Pr
     )
   } else if (object.kind === 'Subnet') {
     await until(client, subnets, (store) => (store.get(name)?.status?.conditions ?? []).length > 0, clock)
+  } else if (object.kind === 'Vip') {
+    await until(client, vips, (store) => hasAddress(store.get(name)), clock)
   } else if (object.kind === 'Pod' && !isHostNetwork(object)) {
     const pods = resourceOf(object)
     await until(
