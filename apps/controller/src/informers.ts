@@ -14,11 +14,13 @@ export function createInformers(client: KubeClient, logger: Logger) {
     subnets: new Informer({ ...common, ...watched.subnets }),
     vpcs: new Informer({ ...common, ...watched.vpcs }),
     ips: new Informer({ ...common, ...watched.ips }),
+    ipPools: new Informer({ ...common, ...watched.ipPools }),
+    vips: new Informer({ ...common, ...watched.vips }),
   }
 }
 
 export function storesOf(informers: ReturnType<typeof createInformers>): WatchedStores {
-  const { pods, nodes, namespaces, subnets, vpcs, ips } = informers
+  const { pods, nodes, namespaces, subnets, vpcs, ips, ipPools, vips } = informers
   return {
     pods: pods.store,
     nodes: nodes.store,
@@ -26,5 +28,7 @@ export function storesOf(informers: ReturnType<typeof createInformers>): Watched
     subnets: subnets.store,
     vpcs: vpcs.store,
     ips: ips.store,
+    ipPools: ipPools.store,
+    vips: vips.store,
   }
 }

@@ -3,7 +3,7 @@ import { controlFeatures, createWorld, forkWorld, restoreWorld, watched } from '
 import type { ControlSettings, ControlWorld } from '@kube-ovn/features-control'
 import { IndexedStore, objectKey } from '@kube-ovn/kube'
 import type { KubeObject, Namespace, Node, ObjectChange, Pod, Resource, Store } from '@kube-ovn/kube'
-import type { Ip, Subnet, Vpc } from '@kube-ovn/kube-api'
+import type { Ip, IpPool, Subnet, Vip, Vpc } from '@kube-ovn/kube-api'
 import { silentLogger } from '@kube-ovn/log'
 import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { systemClock } from '@kube-ovn/process'
@@ -55,12 +55,14 @@ export class MemoryCluster implements AsyncDisposable {
     features: readonly Feature<Key, unknown, ControlWorld>[] = controlFeatures,
   ) {
     const stores = {
-      pods: new IndexedStore<Pod>(),
+      pods: new IndexedStore<Pod>(watched.pods.indexes),
       nodes: new IndexedStore<Node>(),
       namespaces: new IndexedStore<Namespace>(),
       subnets: new IndexedStore<Subnet>(),
       vpcs: new IndexedStore<Vpc>(),
       ips: new IndexedStore<Ip>(watched.ips.indexes),
+      ipPools: new IndexedStore<IpPool>(watched.ipPools.indexes),
+      vips: new IndexedStore<Vip>(watched.vips.indexes),
     }
     this.#stores = new Map<string, AnyStore>([
       [keyOf(watched.pods.resource), stores.pods],
@@ -69,6 +71,8 @@ export class MemoryCluster implements AsyncDisposable {
       [keyOf(watched.subnets.resource), stores.subnets],
       [keyOf(watched.vpcs.resource), stores.vpcs],
       [keyOf(watched.ips.resource), stores.ips],
+      [keyOf(watched.ipPools.resource), stores.ipPools],
+      [keyOf(watched.vips.resource), stores.vips],
     ])
     const signals = new Signals()
     const world = createWorld({

@@ -5,6 +5,8 @@ export const servedCases = [
   'pods/plain-dual',
   'pods/burst',
   'pods/completed',
+  'vips/switch-lb',
+  'ippools',
   'subnets/namespaces-exclude',
   'subnets/v4-host-bits',
 ] as const

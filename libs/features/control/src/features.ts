@@ -1,5 +1,7 @@
 import type { Feature, Key } from '@kube-ovn/reconcile'
 import { nodeDefaultRoute } from './default-route/feature.ts'
+import { ipPoolStatus } from './ip-pool-status/feature.ts'
+import { ipPool } from './ip-pool/feature.ts'
 import { namespace } from './namespace/feature.ts'
 import { node } from './node/feature.ts'
 import { northboundOptions } from './northbound-options/feature.ts'
@@ -8,6 +10,7 @@ import { denyAll } from './security-group/feature.ts'
 import { subnetGateway } from './subnet-gateway/feature.ts'
 import { subnetStatus } from './subnet-status/feature.ts'
 import { subnet } from './subnet/feature.ts'
+import { vip } from './vip/feature.ts'
 import { vpc } from './vpc/feature.ts'
 import type { ControlWorld } from './world.ts'
 
@@ -21,6 +24,9 @@ export const controlFeatures: readonly Feature<Key, unknown, ControlWorld>[] = [
   node,
   subnetGateway,
   subnetStatus,
+  ipPool,
+  ipPoolStatus,
   namespace,
+  vip,
   podPortFeature,
 ]

@@ -27,6 +27,7 @@ export function createWorld(parts: WorldParts): ControlWorld {
     northbound,
     ipam: new Ipam(randomBytes),
     networks: new Map(),
+    pools: new Map(),
     routerMacs: new Map(),
     unplacedPods: new Set(),
     newMac: () => randomMac(randomBytes(6)),
@@ -37,17 +38,20 @@ export function createWorld(parts: WorldParts): ControlWorld {
 
 /** A copy in which observing leaves no traces, for plans that are not carried out. */
 export function forkWorld(world: ControlWorld, fork: Fork): ControlWorld {
-  const { pods, nodes, namespaces, subnets, vpcs, ips } = watched
+  const { pods, nodes, namespaces, subnets, vpcs, ips, ipPools, vips } = watched
   return {
     ...world,
-    pods: fork.store(pods.resource, world.pods),
+    pods: fork.store(pods.resource, world.pods, pods.indexes),
     nodes: fork.store(nodes.resource, world.nodes),
     namespaces: fork.store(namespaces.resource, world.namespaces),
     subnets: fork.store(subnets.resource, world.subnets),
     vpcs: fork.store(vpcs.resource, world.vpcs),
     ips: fork.store(ips.resource, world.ips, ips.indexes),
+    ipPools: fork.store(ipPools.resource, world.ipPools, ipPools.indexes),
+    vips: fork.store(vips.resource, world.vips, vips.indexes),
     ipam: world.ipam.fork(),
     networks: new Map(world.networks),
+    pools: new Map(world.pools),
     routerMacs: new Map(world.routerMacs),
     unplacedPods: new Set(world.unplacedPods),
     raise: (signal, subject) => fork.raise(signal, subject),

@@ -1,12 +1,15 @@
+import { vipAnnotations } from '@kube-ovn/annotations'
 import type { Node, Pod } from '@kube-ovn/kube-api/core'
 
 /** Keeps of a pod what decides about its port. */
 export function trimPod(pod: Pod): Pod {
   const { name, namespace, uid, resourceVersion, annotations, deletionTimestamp } = pod.metadata
+  // Only Vips select pods by labels, and only those that name them.
+  const labels = vipAnnotations.shared.read(annotations) === undefined ? undefined : pod.metadata.labels
   const { nodeName, hostNetwork, restartPolicy } = pod.spec
   const { phase, reason } = pod.status ?? {}
   return {
-    metadata: present({ name, namespace, uid, resourceVersion, annotations, deletionTimestamp }),
+    metadata: present({ name, namespace, uid, resourceVersion, labels, annotations, deletionTimestamp }),
     spec: { containers: [], ...present({ nodeName, hostNetwork, restartPolicy }) },
     status: present({ phase, reason }),
   }

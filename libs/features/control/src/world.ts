@@ -3,7 +3,7 @@ import type { Cache } from 'ovsdb-client'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import type { Store } from '@kube-ovn/kube'
 import type { Namespace, Node, Pod } from '@kube-ovn/kube-api/core'
-import type { Ip, Subnet, Vpc } from '@kube-ovn/kube-api'
+import type { Ip, IpPool, Subnet, Vip, Vpc } from '@kube-ovn/kube-api'
 import type { ControlSettings } from './settings.ts'
 import type { Network } from './topology/network.ts'
 
@@ -16,10 +16,14 @@ export interface ControlWorld {
   readonly subnets: Store<Subnet>
   readonly vpcs: Store<Vpc>
   readonly ips: Store<Ip>
+  readonly ipPools: Store<IpPool>
+  readonly vips: Store<Vip>
   readonly northbound: Cache<OvnNorthbound>
   readonly ipam: Ipam
   /** The subnets that are in effect, by name. One that was edited badly stays as it was. */
   readonly networks: Map<string, Network>
+  /** The IPPools that are in effect, by name. One that was edited badly stays as it was. */
+  readonly pools: Map<string, PoolInEffect>
   /** MAC addresses of router ports, so that a port that somebody deleted comes back with the address peers know. */
   readonly routerMacs: Map<string, string>
   /** Keys of pods that should have a port and could not be given one: they try again when something changes. */
@@ -30,6 +34,12 @@ export interface ControlWorld {
   now(): number
   /** Wakes the features that wait for something that is neither an object nor a row. */
   raise(signal: ControlSignal, subject: string): void
+}
+
+/** What an IPPool sets apart, as it was written. */
+interface PoolInEffect {
+  readonly subnet: string
+  readonly ips: readonly string[]
 }
 
 /**
@@ -44,4 +54,12 @@ export const storeIndex = {
   ipsBySubnet: 'subnet',
   /** IP objects of a pod, by `namespace/name`. */
   ipsByPod: 'pod',
+  /** IPPools of a subnet. */
+  poolsBySubnet: 'subnet',
+  /** Vips of a subnet. */
+  vipsBySubnet: 'subnet',
+  /** Pods that may have the addresses of a Vip beside their own. */
+  podsBySharedVip: 'shared-vip',
+  /** Pods that have, or want, the addresses of a Vip as their own. */
+  podsByBorrowedVip: 'borrowed-vip',
 } as const

@@ -8,21 +8,29 @@ const red = network('red', '10.2.0.0/24')
 
 describe('desiredNamespace', () => {
   it('names subnets, prefixes and excluded addresses, in the same order', () => {
-    expect(shownPatches(desiredNamespace({ name: 'shop', subnets: [blue, red] }))).toEqual([
-      {
-        object: 'namespaces/shop',
-        metadata: {
-          annotations: {
-            'ovn.kubernetes.io/logical_switch': 'blue,red',
-            'ovn.kubernetes.io/cidr': '10.1.0.0/16,fd00:1::/112;10.2.0.0/24',
-            'ovn.kubernetes.io/exclude_ips': '10.1.0.1,10.1.0.9,fd00:1::1;10.2.0.1',
+    expect(shownPatches(desiredNamespace({ name: 'shop', subnets: [blue, red], pools: ['a', 'b'] }))).toEqual(
+      [
+        {
+          object: 'namespaces/shop',
+          metadata: {
+            annotations: {
+              'ovn.kubernetes.io/logical_switch': 'blue,red',
+              'ovn.kubernetes.io/cidr': '10.1.0.0/16,fd00:1::/112;10.2.0.0/24',
+              'ovn.kubernetes.io/exclude_ips': '10.1.0.1,10.1.0.9,fd00:1::1;10.2.0.1',
+              'ovn.kubernetes.io/ip_pool': 'a,b',
+            },
           },
         },
-      },
-    ])
+      ],
+    )
+  })
+
+  it('names no pools when there are none', () => {
+    const [patch] = shownPatches(desiredNamespace({ name: 'shop', subnets: [red], pools: [] }))
+    expect(patch).toMatchObject({ metadata: { annotations: { 'ovn.kubernetes.io/ip_pool': null } } })
   })
 
   it('leaves annotations alone while no subnet of it is in effect', () => {
-    expect(shownPatches(desiredNamespace({ name: 'shop', subnets: [] }))).toEqual([])
+    expect(shownPatches(desiredNamespace({ name: 'shop', subnets: [], pools: ['a'] }))).toEqual([])
   })
 })

@@ -1,14 +1,14 @@
 import { namespaceAnnotations } from '@kube-ovn/annotations'
 import { namespaces } from '@kube-ovn/kube-api/core'
 import type { ObjectChange } from '@kube-ovn/kube'
-import { subnetResource } from '@kube-ovn/kube-api'
-import type { Subnet } from '@kube-ovn/kube-api'
+import { ipPoolResource, subnetResource } from '@kube-ovn/kube-api'
+import type { IpPool, Subnet } from '@kube-ovn/kube-api'
 import { nothing } from '@kube-ovn/reconcile'
 import type { Desired, Feature } from '@kube-ovn/reconcile'
 import { hasOtherBinding, subnetsOfNamespace } from '../topology/namespace-subnets.ts'
 import type { ControlWorld } from '../world.ts'
 
-/** The subnets that serve a namespace. */
+/** The subnets and IPPools that serve a namespace. */
 interface NamespaceSnapshot {
   readonly name: string
   readonly subnets: readonly {
@@ -16,9 +16,11 @@ interface NamespaceSnapshot {
     readonly cidrBlock: string
     readonly excludeIps: readonly string[]
   }[]
+  /** Names of IPPools. */
+  readonly pools: readonly string[]
 }
 
-/** Tells, on each namespace, which subnets its pods take their addresses from. */
+/** Tells, on each namespace, which subnets and IPPools its pods take their addresses from. */
 export const namespace: Feature<string, NamespaceSnapshot, ControlWorld> = {
   name: 'namespace',
   kinds: [],
@@ -30,12 +32,21 @@ export const namespace: Feature<string, NamespaceSnapshot, ControlWorld> = {
       keys: (change: ObjectChange<Subnet>, world) => (hasOtherBinding(change) ? names(world) : []),
     },
     { on: 'signal', signal: 'network', keys: (_name, world) => names(world) },
+    {
+      on: 'object',
+      resource: ipPoolResource,
+      keys: ({ old, new: current }: ObjectChange<IpPool>) => [
+        ...(old?.spec?.namespaces ?? []),
+        ...(current?.spec?.namespaces ?? []),
+      ],
+    },
   ],
   observe(name, world) {
     const object = world.namespaces.get(name)
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) return undefined
     const bound = subnetsOfNamespace(object, world.subnets.values(), world.settings.defaultSubnet.name)
-    return { name, subnets: bound.flatMap((subnet) => world.networks.get(subnet) ?? []) }
+    const subnets = bound.flatMap((subnet) => world.networks.get(subnet) ?? [])
+    return { name, subnets, pools: poolsOf(name, world) }
   },
   desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredNamespace(snapshot)),
 }
@@ -44,14 +55,25 @@ function names(world: ControlWorld): readonly string[] {
   return [...world.namespaces.values()].map((object) => object.metadata.name)
 }
 
+/** IPPools that are bound to the namespace, and are there to stay. */
+function poolsOf(namespace: string, world: ControlWorld): readonly string[] {
+  return [...world.ipPools.values()]
+    .filter(({ metadata, spec }) => {
+      return metadata.deletionTimestamp === undefined && spec?.namespaces?.includes(namespace) === true
+    })
+    .map(({ metadata }) => metadata.name)
+    .sort()
+}
+
 /** Computes the annotations of a namespace; none while no subnet of it is in effect. */
-export function desiredNamespace({ name, subnets }: NamespaceSnapshot): Desired {
+export function desiredNamespace({ name, subnets, pools }: NamespaceSnapshot): Desired {
   if (subnets.length === 0) return nothing
-  const { logicalSwitch, cidr, excludeIps } = namespaceAnnotations
+  const { logicalSwitch, cidr, excludeIps, ipPool } = namespaceAnnotations
   const annotations = {
     [logicalSwitch.key]: logicalSwitch.format(subnets.map((subnet) => subnet.name)),
     [cidr.key]: cidr.format(subnets.map((subnet) => subnet.cidrBlock)),
     [excludeIps.key]: excludeIps.format(subnets.map((subnet) => subnet.excludeIps)),
+    [ipPool.key]: pools.length === 0 ? null : ipPool.format(pools),
   }
   return { ...nothing, patches: [{ resource: namespaces, name, merge: { metadata: { annotations } } }] }
 }

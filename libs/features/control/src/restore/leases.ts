@@ -1,7 +1,7 @@
 import { nodeAnnotations, readPodNetwork } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
 import type { Node, Pod } from '@kube-ovn/kube-api/core'
-import type { Ip } from '@kube-ovn/kube-api'
+import type { Ip, Vip } from '@kube-ovn/kube-api'
 import type { Logger } from '@kube-ovn/log'
 import { kindOf, nameOf, ownerOf, restoreRecords, type AddressRecord, type Owner } from '@kube-ovn/ipam'
 import { externalId, nodePortName, podPortName, vendor } from '@kube-ovn/ovn-names'
@@ -10,9 +10,10 @@ import { addressesOf, isReservation, readAddresses } from '../addresses/recorded
 import type { RecordedAddresses } from '../addresses/recorded.ts'
 import { needsPort } from '../pod-port/alive.ts'
 import type { ControlWorld } from '../world.ts'
+import { recordOfVip, recordOfVipPort, vipOfPort } from './vips.ts'
 
 interface Holding extends AddressRecord {
-  readonly source: 'IP object' | 'Pod' | 'Node' | 'logical switch port'
+  readonly source: 'IP object' | 'Pod' | 'Node' | 'Vip' | 'logical switch port'
 }
 
 /**
@@ -26,6 +27,7 @@ export function restoreLeases(world: ControlWorld, log: Logger): void {
     ...[...world.ips.values()].map((ip) => fromIpObject(ip, world)),
     ...[...world.pods.values()].map(fromPod),
     ...[...world.nodes.values()].map((node) => fromNode(node, world.settings.nodeSwitch.name)),
+    ...[...world.vips.values()].map((vip) => fromVip(vip, world)),
     ...[...world.northbound.scan('Logical_Switch_Port')].map((port) => fromPort(port, world)),
   ]
   const records = holdings
@@ -79,8 +81,18 @@ function fromNode(node: Node, subnet: string): Holding | undefined {
   )
 }
 
+function fromVip(vip: Vip, world: ControlWorld): Holding | undefined {
+  const record = recordOfVip(vip, world)
+  return record === undefined ? undefined : { source: 'Vip', ...record }
+}
+
 function fromPort(port: OvnNorthbound['Logical_Switch_Port'], world: ControlWorld): Holding | undefined {
   const ids = port.external_ids
+  const vip = vipOfPort(port, world)
+  if (vip !== undefined) {
+    const record = recordOfVipPort(vip, port, world)
+    return record === undefined ? undefined : { source: 'logical switch port', ...record }
+  }
   const pod = ids[externalId.pod]
   if (ids[externalId.vendor] !== vendor || pod === undefined) return undefined
   const owner = ownerOf('pod', pod)

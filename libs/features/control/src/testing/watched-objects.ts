@@ -46,7 +46,9 @@ export class WatchedObjects implements AsyncDisposable {
     const subnets = stack.use(new Informer({ ...common, ...watched.subnets }))
     const vpcs = stack.use(new Informer({ ...common, ...watched.vpcs }))
     const ips = stack.use(new Informer({ ...common, ...watched.ips }))
-    const informers = [pods, nodes, namespaces, subnets, vpcs, ips]
+    const ipPools = stack.use(new Informer({ ...common, ...watched.ipPools }))
+    const vips = stack.use(new Informer({ ...common, ...watched.vips }))
+    const informers = [pods, nodes, namespaces, subnets, vpcs, ips, ipPools, vips]
     for (const informer of informers) informer.start()
     await Promise.all(informers.map((informer) => informer.synced))
     const stores = {
@@ -56,6 +58,8 @@ export class WatchedObjects implements AsyncDisposable {
       subnets: subnets.store,
       vpcs: vpcs.store,
       ips: ips.store,
+      ipPools: ipPools.store,
+      vips: vips.store,
     }
     return new WatchedObjects(stores, informers, vpcs, observer, stack.move())
   }

@@ -1,0 +1,291 @@
+import { namespaceAnnotations, podAnnotations } from '@kube-ovn/annotations'
+import { ipPoolResource, subnetResource, type IpPool } from '@kube-ovn/kube-api'
+import { events, namespaces, nodes, pods } from '@kube-ovn/kube-api/core'
+import { ipPool, namespace, node, pod, subnet, type IpPoolFields } from '@kube-ovn/testing-builders'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { ControlCluster } from './testing/control-cluster.ts'
+import type { Controller } from './testing/controller.ts'
+
+let cluster: ControlCluster
+beforeAll(async () => {
+  cluster = await ControlCluster.start()
+})
+afterAll(() => cluster[Symbol.asyncDispose]())
+beforeEach(async () => {
+  await cluster.reset()
+  await cluster.client.create(nodes, node({ name: 'n1', addresses: ['172.18.0.11', 'fd00:18::11'] }))
+  await cluster.client.create(
+    subnetResource,
+    subnet({ name: 'blue', cidrBlock: '10.17.0.0/24,fd00:17::/120' }),
+  )
+})
+
+const keys = podAnnotations()
+const merge = 'application/merge-patch+json'
+const nothing = { transactions: 0, writes: [] }
+
+async function start(): Promise<Controller> {
+  const control = await cluster.startController()
+  await control.settle()
+  await cluster.forgetCosts()
+  return control
+}
+
+async function make(fields: Partial<IpPoolFields> & { readonly name: string }): Promise<void> {
+  await cluster.client.create(ipPoolResource, ipPool({ subnet: 'blue', ips: [], ...fields }))
+}
+
+async function read(name: string): Promise<IpPool | undefined> {
+  return cluster.client.get(ipPoolResource, { name })
+}
+
+async function edit(name: string, spec: Partial<IpPoolFields>): Promise<void> {
+  await cluster.client.patch(ipPoolResource, { name }, merge, { spec: { ...spec } })
+}
+
+async function makePod(name: string, annotations: Readonly<Record<string, string>>): Promise<void> {
+  await cluster.client.create(pods, pod({ name, node: 'n1', annotations }))
+}
+
+async function told(name: string): Promise<string> {
+  const object = await cluster.client.get(pods, { namespace: 'default', name })
+  return object?.metadata.annotations?.[keys.ipAddress.key] ?? ''
+}
+
+async function eventsOf(name: string, type: string): Promise<readonly string[]> {
+  const { items } = await cluster.client.list(events)
+  return items
+    .filter(({ involvedObject, type: kind }) => involvedObject.name === name && kind === type)
+    .map(({ reason, message }) => `${reason}: ${message}`)
+}
+
+function ready(object: IpPool | undefined): string {
+  const condition = object?.status?.conditions?.find(({ type }) => type === 'Ready')
+  return [condition?.status, condition?.reason, condition?.message ?? ''].join(' ').trim()
+}
+
+function countsOf(object: IpPool | undefined): readonly unknown[] {
+  const { status } = object ?? {}
+  return [
+    status?.v4AvailableIPRange,
+    status?.v4UsingIPRange,
+    status?.v6AvailableIPRange,
+    status?.v6UsingIPRange,
+  ]
+}
+
+describe('an IPPool', () => {
+  it('sets addresses apart for those who name it, counts them, and gives them back', async () => {
+    await using control = await start()
+    await make({
+      name: 'some',
+      ips: ['10.17.0.2..10.17.0.3', '10.17.0.64/30', 'fd00:17::1000/124', 'fd00:17::20'],
+    })
+    await control.settle()
+    expect((await cluster.costs()).transactions).toBe(0)
+    const made = await read('some')
+    expect(made?.metadata.finalizers).toEqual(['kubeovn.io/kube-ovn-controller'])
+    expect(ready(made)).toBe('True UpdateIPAMSucceeded')
+    expect(made?.status).toMatchObject({ v4AvailableIPs: 6, v4UsingIPs: 0, v6AvailableIPs: 1, v6UsingIPs: 0 })
+    expect(await eventsOf('some', 'Normal')).toEqual(['UpdateIPAMSucceeded: the addresses are handed out'])
+
+    await makePod('other', { [keys.logicalSwitch.key]: 'blue' })
+    await control.settle()
+    expect(await told('other')).toBe('10.17.0.4,fd00:17::2')
+    await cluster.client.remove(ipPoolResource, { name: 'some' })
+    await control.settle()
+    expect(await read('some')).toBeUndefined()
+    expect(control.world.ipam.hasPool('blue', 'some')).toBe(false)
+    expect(control.world.ipam.verify()).toEqual([])
+  })
+
+  it('is kept while somebody has an address of it, says who, and serves no one else', async () => {
+    await using control = await start()
+    await make({
+      name: 'some',
+      ips: ['10.17.0.64..10.17.0.70', 'fd00:17::64..fd00:17::70'],
+      enableAddressSet: false,
+    })
+    await makePod('holder', {
+      [keys.logicalSwitch.key]: 'blue',
+      [keys.ipAddress.key]: '10.17.0.64,fd00:17::64',
+    })
+    await control.settle()
+    await cluster.client.remove(ipPoolResource, { name: 'some' })
+    await control.settle()
+    expect(ready(await read('some'))).toContain('False AddressesInUse')
+    expect(ready(await read('some'))).toContain('pod/default/holder(10.17.0.64,fd00:17::64)')
+    expect(await eventsOf('some', 'Warning')).toHaveLength(1)
+
+    await control[Symbol.asyncDispose]()
+    await cluster.forgetCosts()
+    await using again = await cluster.startController()
+    await again.settle()
+    expect(await cluster.costs()).toEqual(nothing)
+    await cluster.removePod('holder')
+    await again.settle()
+    expect(await read('some')).toBeUndefined()
+  })
+
+  it('is in effect before anything is handed out after a restart', async () => {
+    await using first = await start()
+    await make({ name: 'some', ips: ['10.17.0.2..10.17.0.9'], enableAddressSet: true })
+    await first.settle()
+    await first[Symbol.asyncDispose]()
+    await cluster.forgetCosts()
+    await using second = await cluster.startController()
+    await second.settle()
+    expect(await cluster.costs()).toEqual(nothing)
+    await second[Symbol.asyncDispose]()
+    await makePod('p', { [keys.logicalSwitch.key]: 'blue' })
+    await using third = await cluster.startController()
+    await third.settle()
+    expect(await told('p')).toBe('10.17.0.10,fd00:17::2')
+  })
+
+  it('is told to the namespaces that it serves', async () => {
+    await using control = await start()
+    await cluster.client.create(namespaces, namespace({ name: 'shop' }))
+    await cluster.client.patch(subnetResource, { name: 'blue' }, merge, { spec: { namespaces: ['shop'] } })
+    const ips = (n: number) => [`10.17.0.${n}`, `fd00:17::${n}`]
+    await make({ name: 'a', ips: ips(64), namespaces: ['shop'] })
+    await make({ name: 'b', ips: ips(65), namespaces: ['shop'] })
+    await control.settle()
+    const annotationOf = async () =>
+      (await cluster.client.get(namespaces, { name: 'shop' }))?.metadata.annotations?.[
+        namespaceAnnotations.ipPool.key
+      ]
+    expect(await annotationOf()).toBe('a,b')
+    for (const name of ['a', 'b']) await edit(name, { namespaces: [] })
+    await control.settle()
+    expect(await annotationOf()).toBeUndefined()
+  })
+})
+
+describe('the address set of an IPPool', () => {
+  it('follows it, comes back when somebody changes it, and goes with it', async () => {
+    await using control = await start()
+    const set = (name = 'some.1') => control.named('Address_Set', name)
+    await make({ name: 'some-1', ips: ['10.17.0.1..10.17.0.6', '10.17.0.64/28'], enableAddressSet: true })
+    await control.settle()
+    expect([...(set()?.addresses ?? [])].sort()).toEqual([
+      '10.17.0.1',
+      '10.17.0.2/31',
+      '10.17.0.4/31',
+      '10.17.0.6',
+      '10.17.0.64/28',
+    ])
+    expect(set()?.external_ids).toMatchObject({ ippool: 'some-1', vendor: 'kube-ovn' })
+    expect((await cluster.costs()).transactions).toBe(1)
+
+    await edit('some-1', { ips: ['10.17.0.8/30'] })
+    await control.settle()
+    expect(set()?.addresses).toEqual(['10.17.0.8/30'])
+    await cluster.northbound.server.transact([
+      {
+        op: 'update',
+        table: 'Address_Set',
+        where: [['name', '==', 'some.1']],
+        row: { addresses: '10.99.0.1' },
+      },
+    ])
+    await control.settle()
+    expect(set()?.addresses).toEqual(['10.17.0.8/30'])
+
+    await edit('some-1', { ips: ['10.17.0.8/30', 'fd00:17::9'] })
+    await control.settle()
+    expect(ready(await read('some-1'))).toContain('False ReconcileAddressSetFailed')
+    expect(ready(await read('some-1'))).toContain('make a pool for each family')
+    expect(set()?.addresses).toEqual(['10.17.0.8/30'])
+    await make({ name: 'some.1', ips: ['10.17.0.200'], enableAddressSet: true })
+    await control.settle()
+    expect(ready(await read('some.1'))).toContain('that of the IPPool some-1')
+    await edit('some-1', { enableAddressSet: false })
+    await control.settle()
+    expect(ready(await read('some-1'))).toBe('True UpdateIPAMSucceeded')
+    expect(set()?.addresses).toEqual(['10.17.0.200'])
+    await cluster.client.remove(ipPoolResource, { name: 'some.1' })
+    await control.settle()
+    expect(set()).toBeUndefined()
+    expect(control.rows('Address_Set', 'name').length).toBeGreaterThan(0)
+  })
+})
+
+describe('an IPPool that can not be served as it is written', () => {
+  it.each([
+    [
+      { subnet: 'nowhere', ips: ['10.17.0.64'] },
+      'subnet nowhere does not exist in IPAM',
+      'create the subnet',
+    ],
+    [
+      { ips: ['10.17.0.200'] },
+      'ippool bad has conflict IPs with ippool first: 10.17.0.200',
+      'remove the addresses',
+    ],
+    [
+      { ips: ['10.99.0.1..10.99.0.5'] },
+      'none of its subnet',
+      'choose addresses of 10.17.0.0/24,fd00:17::/120',
+    ],
+    [{ ips: ['10.17.0.9..10.17.0.3'] }, '10.17.0.9..10.17.0.3', 'write the lower address first'],
+    [{ ips: ['blue'] }, 'spec.ips', 'write an address'],
+    [{ name: '1-bad', ips: ['10.17.0.64'], enableAddressSet: true }, '1-bad', 'begins with a letter'],
+  ] as const)('says so: %j', async (fields, what, cure) => {
+    await using control = await start()
+    await make({ name: 'first', ips: ['10.17.0.200..10.17.0.210'] })
+    await control.settle()
+    const { name = 'bad' } = { name: undefined, ...fields }
+    await make({ ...fields, ips: [...fields.ips], name })
+    await control.settle()
+    expect(ready(await read(name))).toMatch(/^False /)
+    expect(ready(await read(name))).toContain(what)
+    expect(ready(await read(name))).toContain(cure)
+    expect(await eventsOf(name, 'Warning')).toHaveLength(1)
+    expect(ready(await read('first'))).toBe('True UpdateIPAMSucceeded')
+    await cluster.client.remove(ipPoolResource, { name })
+    await control.settle()
+    expect(await read(name)).toBeUndefined()
+  })
+
+  it('keeps what it had, over a restart too, and is served once the cause is gone', async () => {
+    await using control = await start()
+    await make({ name: 'first', ips: ['10.17.0.200..10.17.0.210'] })
+    await make({ name: 'some', ips: ['10.17.0.64..10.17.0.70', 'fd00:17::64..fd00:17::70'] })
+    await control.settle()
+    await edit('some', { ips: ['10.17.0.64..10.17.0.70', 'fd00:17::64..fd00:17::70', '10.17.0.205'] })
+    await control.settle()
+    expect(ready(await read('some'))).toContain('conflict IPs with ippool first')
+    await control[Symbol.asyncDispose]()
+    await cluster.forgetCosts()
+    await using again = await cluster.startController()
+    await again.settle()
+    expect(await cluster.costs()).toEqual(nothing)
+    await cluster.client.remove(ipPoolResource, { name: 'first' })
+    await again.settle()
+    expect(ready(await read('some'))).toBe('True UpdateIPAMSucceeded')
+    expect(countsOf(await read('some'))[0]).toBe('10.17.0.64-10.17.0.70,10.17.0.205')
+  })
+
+  it('warns of entries without effect, and takes them once the subnet has them', async () => {
+    await using control = await start()
+    await make({ name: 'some', ips: ['10.17.0.64', '10.17.1.5'] })
+    await control.settle()
+    expect(ready(await read('some'))).toBe('True UpdateIPAMSucceeded')
+    expect((await eventsOf('some', 'Warning'))[0]).toContain('value=10.17.1.5')
+    await cluster.client.patch(subnetResource, { name: 'blue' }, merge, {
+      spec: { cidrBlock: '10.17.0.0/23,fd00:17::/120' },
+    })
+    await control.settle()
+    expect(countsOf(await read('some'))[0]).toBe('10.17.0.64,10.17.1.5')
+  })
+
+  it('refuses another subnet', async () => {
+    await using control = await start()
+    await make({ name: 'some', ips: ['10.17.0.64'] })
+    await control.settle()
+    await expect(edit('some', { subnet: 'ovn-default' })).rejects.toMatchObject({
+      details: { answer: expect.stringContaining('subnet is changed') },
+    })
+  })
+})

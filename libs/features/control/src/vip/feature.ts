@@ -1,0 +1,78 @@
+import { vipLabel } from '@kube-ovn/annotations'
+import { pods, type Pod } from '@kube-ovn/kube-api/core'
+import type { ObjectChange } from '@kube-ovn/kube'
+import { subnetResource, vipResource, vipType, type Subnet } from '@kube-ovn/kube-api'
+import { logicalSwitch, routerPortName, vipPort, vipVirtualPort } from '@kube-ovn/ovn-names'
+import { nothing } from '@kube-ovn/reconcile'
+import type { Feature } from '@kube-ovn/reconcile'
+import type { RowBase, RowChange } from 'ovsdb-client'
+import { vipNic } from '../addresses/vip-record.ts'
+import { storeIndex, type ControlWorld } from '../world.ts'
+import { desiredVip } from './desired.ts'
+import { vipsOf } from './parents.ts'
+import { observeVip } from './snapshot.ts'
+import type { VipSnapshot } from './snapshot.ts'
+
+/** Gives each Vip its addresses, and ports to those that are to have some. */
+export const vip: Feature<string, VipSnapshot, ControlWorld> = {
+  name: 'vip',
+  kinds: [vipPort, vipVirtualPort],
+  memberships: [{ kind: logicalSwitch.name, column: 'ports' }],
+  triggers: [
+    { on: 'object', resource: vipResource, keys: (change) => [change.key] },
+    { on: 'object', resource: pods, keys: concerned },
+    { on: 'signal', signal: 'network', keys: vipsIn },
+    // Addresses may be those that a Vip waits for, or those that a Pod gave back to it.
+    {
+      on: 'signal',
+      signal: 'addresses',
+      keys: (subnet, world) => vipsIn(subnet, world).filter((name) => isWaiting(name, world)),
+    },
+    {
+      on: 'object',
+      resource: subnetResource,
+      keys: (change: ObjectChange<Subnet>, world) => unplaced(change, world),
+    },
+    { on: 'row', table: 'Logical_Router_Port', keys: followersOfRouterPort },
+  ],
+  observe: observeVip,
+  desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredVip(snapshot)),
+}
+
+/** Vips that a pod shares or borrows, and one that may not have a port because the pod has it. */
+function concerned({ old, new: current }: ObjectChange<Pod>, world: ControlWorld): readonly string[] {
+  const name = (current ?? old)?.metadata.name ?? ''
+  return [...vipsOf(old), ...vipsOf(current), ...(world.vips.get(name) === undefined ? [] : [name])]
+}
+
+function vipsIn(subnet: string, world: ControlWorld): readonly string[] {
+  return world.vips.find(storeIndex.vipsBySubnet, subnet).map((object) => object.metadata.name)
+}
+
+function isWaiting(name: string, world: ControlWorld): boolean {
+  const isLent = (world.vips.get(name)?.metadata.labels?.[vipLabel.borrower] ?? '') !== ''
+  return isLent || world.ipam.lease(vipNic(name)) === undefined
+}
+
+/** What a Vip without a subnet is told depends on whether there is an object of that name. */
+function unplaced({ key, old, new: current }: ObjectChange<Subnet>, world: ControlWorld): readonly string[] {
+  return old === undefined || current === undefined || current.metadata.deletionTimestamp !== undefined
+    ? vipsIn(key, world).filter((name) => world.ipam.lease(vipNic(name)) === undefined)
+    : []
+}
+
+/** Vips whose MAC address is that of a router port. */
+function followersOfRouterPort(change: RowChange, world: ControlWorld): readonly string[] {
+  const port = nameOf(change.new ?? change.old)
+  return [...world.vips.values()]
+    .filter(({ spec }) => spec?.type === vipType.switchLb)
+    .filter(({ spec }) => {
+      const network = world.networks.get(spec?.subnet ?? '')
+      return network !== undefined && routerPortName(network.vpc, network.name) === port
+    })
+    .map(({ metadata }) => metadata.name)
+}
+
+function nameOf(row: RowBase | undefined): unknown {
+  return row !== undefined && 'name' in row ? row.name : undefined
+}

@@ -1,0 +1,54 @@
+import { podAnnotations, vipAnnotations } from '@kube-ovn/annotations'
+import type { Pod } from '@kube-ovn/kube-api/core'
+import type { Vip } from '@kube-ovn/kube-api'
+import { podPortName } from '@kube-ovn/ovn-names'
+import { needsPort } from '../pod-port/alive.ts'
+import { storeIndex, type ControlWorld } from '../world.ts'
+import { VipInvalidError } from './errors.ts'
+
+/** Labels and their values. */
+export type Labels = readonly (readonly [key: string, value: string])[]
+
+/** Reads which labels the pods that share a Vip must have. @throws VipInvalidError naming `spec.selector` */
+export function labelsOf({ metadata: { name }, spec }: Vip): Labels {
+  return (spec?.selector ?? []).map((text) => readTerm(name, text))
+}
+
+/**
+ * Finds the ports that may have the addresses of a Vip beside their own: of the pods in its namespace that name it and
+ * have these labels.
+ */
+export function parentsOf(vip: Vip, labels: Labels, subnet: string, world: ControlWorld): readonly string[] {
+  const namespace = vip.spec?.namespace ?? ''
+  return world.pods
+    .find(storeIndex.podsBySharedVip, vip.metadata.name)
+    .filter((pod) => pod.metadata.namespace === namespace && isOn(pod, subnet))
+    .filter((pod) => labels.every(([key, value]) => pod.metadata.labels?.[key] === value))
+    .map((pod) => podPortName(namespace, pod.metadata.name))
+    .sort()
+}
+
+/** Whether the pod has its port on the subnet. */
+function isOn(pod: Pod, subnet: string): boolean {
+  const { allocated, logicalSwitch } = podAnnotations()
+  const { annotations } = pod.metadata
+  return needsPort(pod) && allocated.read(annotations) === true && logicalSwitch.read(annotations) === subnet
+}
+
+function readTerm(vip: string, text: string): readonly [string, string] {
+  const colon = text.indexOf(':')
+  if (colon > 0) return [text.slice(0, colon).trim(), text.slice(colon + 1).trim()]
+  throw new VipInvalidError({
+    vip,
+    field: 'spec.selector',
+    value: text,
+    cure: 'write a label and its value, separated by a colon, like app:web',
+  })
+}
+
+/** Names of the Vips that a pod shares or borrows. */
+export function vipsOf(pod: Pod | undefined): readonly string[] {
+  const annotations = pod?.metadata.annotations
+  const borrowed = vipAnnotations.borrowed.read(annotations)
+  return [...(vipAnnotations.shared.read(annotations) ?? []), ...(borrowed === undefined ? [] : [borrowed])]
+}

@@ -1,0 +1,136 @@
+import { KubeOvnError } from '@kube-ovn/errors'
+import type { DualStackIp } from '@kube-ovn/ip'
+import type { Lease } from '@kube-ovn/ipam'
+import { vipType, type Vip } from '@kube-ovn/kube-api'
+import { routerPortName } from '@kube-ovn/ovn-names'
+import { addressesOfVip, subnetOfVip, vipNic, vipOwner } from '../addresses/vip-record.ts'
+import { needsPort } from '../pod-port/alive.ts'
+import type { ControlWorld } from '../world.ts'
+import { RouterPortMissingError, VipInvalidError } from './errors.ts'
+import { labelsOf, parentsOf, type Labels } from './parents.ts'
+import { changeOf, requestFor, typeOf, type KnownVipType } from './request.ts'
+
+/** What decides about a Vip. */
+export interface VipSnapshot {
+  readonly name: string
+  readonly object: Vip
+  readonly isDeleting: boolean
+  /** Absent while it can not have what it asks for. */
+  readonly placement: VipPlacement | undefined
+  /** What is wrong with it; one that has its addresses works on all the same. */
+  readonly problem: KubeOvnError | undefined
+  /** Milliseconds since the epoch, for conditions. */
+  readonly now: number
+}
+
+/** What a Vip has. */
+export interface VipPlacement {
+  readonly subnet: string
+  readonly type: KnownVipType
+  readonly addresses: DualStackIp
+  readonly mac: string
+  /** Ports that may have the addresses beside their own. */
+  readonly parents: readonly string[]
+  /** Name of the port of the Pod that has the addresses as its own; empty when there is none. */
+  readonly borrower: string
+}
+
+/** Reads a Vip and sees that it has addresses. Asking again gives the same ones. */
+export function observeVip(name: string, world: ControlWorld): VipSnapshot | undefined {
+  const object = world.vips.get(name)
+  if (object === undefined) {
+    const released = world.ipam.release(vipNic(name), vipOwner(name))
+    if (released !== undefined) world.raise('addresses', released.subnet)
+    return undefined
+  }
+  const isDeleting = object.metadata.deletionTimestamp !== undefined
+  const base = { name, object, isDeleting, now: world.now() }
+  if (isDeleting) return { ...base, placement: undefined, problem: undefined }
+  try {
+    const type = typeOf(object)
+    const labels = labelsOf(object)
+    if (type !== vipType.plain) checkPortName(object, world)
+    const lease = hold(object, type, world)
+    const placement = placementOf(object, type, labels, lease, world)
+    return { ...base, placement, problem: changeOf(object, lease) }
+  } catch (error) {
+    if (!(error instanceof KubeOvnError)) throw error
+    return { ...base, placement: undefined, problem: error }
+  }
+}
+
+function hold(object: Vip, type: KnownVipType, world: ControlWorld): Lease {
+  const { name } = object.metadata
+  const held = world.ipam.lease(vipNic(name))
+  if (held !== undefined) return held
+  const subnet = subnetOfVip(object, world)
+  const refuse = (cure: string) =>
+    new VipInvalidError({ vip: name, field: 'spec.subnet', value: subnet, cure })
+  if (subnet === '') throw refuse('name the Subnet that the addresses are to be taken from')
+  if (!world.networks.has(subnet)) {
+    throw refuse(
+      world.subnets.get(subnet) === undefined
+        ? 'create the Subnet, or delete the Vip and create it anew in one that exists'
+        : 'correct the specification of the Subnet, see its conditions',
+    )
+  }
+  if (
+    world.subnets.get(subnet)?.metadata.deletionTimestamp !== undefined &&
+    addressesOfVip(object) === undefined
+  ) {
+    throw refuse('choose another Subnet: this one is being deleted')
+  }
+  const lease = world.ipam.allocate({ ...requestFor(object, type), subnet })
+  world.raise('usage', subnet)
+  return lease
+}
+
+function placementOf(
+  object: Vip,
+  type: KnownVipType,
+  labels: Labels,
+  lease: Lease,
+  world: ControlWorld,
+): VipPlacement {
+  const { v4, v6, subnet } = lease
+  const isShared = type === vipType.plain && (object.spec?.namespace ?? '') !== ''
+  return {
+    subnet,
+    type,
+    addresses: { v4, v6 },
+    mac: type === vipType.switchLb ? routerMac(object, subnet, world) : (lease.mac ?? ''),
+    parents: isShared ? parentsOf(object, labels, subnet, world) : [],
+    borrower: borrowerOf(lease, world),
+  }
+}
+
+/** A Vip with a port of its own, and a pod of the same name in the same namespace, would have one port. */
+function checkPortName({ metadata: { name }, spec }: Vip, world: ControlWorld): void {
+  const pod = world.pods.get(`${spec?.namespace ?? ''}/${name}`)
+  if (pod === undefined || !needsPort(pod)) return
+  throw new VipInvalidError({
+    vip: name,
+    field: 'metadata.name',
+    value: name,
+    cure: `give the Vip another name: the pod ${spec?.namespace ?? ''}/${name} has the port of this one`,
+  })
+}
+
+function routerMac({ metadata: { name } }: Vip, subnet: string, world: ControlWorld): string {
+  const port = routerPortName(world.networks.get(subnet)?.vpc ?? '', subnet)
+  const mac = world.routerMacs.get(port) ?? world.northbound.find('Logical_Router_Port', 'name', port)[0]?.mac
+  if (mac === undefined) throw new RouterPortMissingError({ vip: name, port })
+  return mac
+}
+
+/** The NIC, other than the Vip itself, that has its addresses. */
+function borrowerOf(lease: Lease, world: ControlWorld): string {
+  const address = lease.v4 ?? lease.v6
+  if (address === undefined) return ''
+  const others = world.ipam.holders(lease.subnet, address).filter((owner) => owner !== lease.owner)
+  const nics = others
+    .flatMap((owner) => world.ipam.leasesOf(owner))
+    .filter((other) => other.subnet === lease.subnet && (other.v4 ?? other.v6) === address)
+    .map((other) => other.nic)
+  return nics.sort()[0] ?? ''
+}

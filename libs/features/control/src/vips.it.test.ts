@@ -1,0 +1,349 @@
+import { podAnnotations, vipAnnotations } from '@kube-ovn/annotations'
+import { subnetResource, vipResource, type Vip } from '@kube-ovn/kube-api'
+import { events, namespaces, nodes, pods } from '@kube-ovn/kube-api/core'
+import { namespace, node, pod, subnet, vip, type VipFields } from '@kube-ovn/testing-builders'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { ControlCluster } from './testing/control-cluster.ts'
+import type { Controller } from './testing/controller.ts'
+
+let cluster: ControlCluster
+beforeAll(async () => {
+  cluster = await ControlCluster.start()
+})
+afterAll(() => cluster[Symbol.asyncDispose]())
+beforeEach(async () => {
+  await cluster.reset()
+  await cluster.client.create(nodes, node({ name: 'n1', addresses: ['172.18.0.11', 'fd00:18::11'] }))
+  await cluster.client.create(namespaces, namespace({ name: 'shop' }))
+  await cluster.client.create(
+    subnetResource,
+    subnet({ name: 'blue', cidrBlock: '10.17.0.0/24,fd00:17::/120', namespaces: ['shop'] }),
+  )
+  await cluster.client.create(subnetResource, subnet({ name: 'red', cidrBlock: '10.18.0.0/24' }))
+})
+
+const keys = podAnnotations()
+const merge = 'application/merge-patch+json'
+const nothing = { transactions: 0, writes: [] }
+
+/** A controller that is done with what there is. */
+async function start(): Promise<Controller> {
+  const control = await cluster.startController()
+  await control.settle()
+  await cluster.forgetCosts()
+  return control
+}
+
+async function make(fields: VipFields): Promise<void> {
+  await cluster.client.create(vipResource, vip(fields))
+}
+
+async function read(name: string): Promise<Vip | undefined> {
+  return cluster.client.get(vipResource, { name })
+}
+
+async function edit(name: string, spec: VipFields): Promise<void> {
+  await cluster.client.patch(vipResource, { name }, merge, { spec: { ...spec } })
+}
+
+async function makePod(
+  name: string,
+  annotations: Readonly<Record<string, string>>,
+  labels = {},
+): Promise<void> {
+  await cluster.client.create(pods, pod({ name, namespace: 'shop', node: 'n1', annotations, labels }))
+}
+
+async function annotate(name: string, annotations: Readonly<Record<string, string | null>>): Promise<void> {
+  await cluster.client.patch(pods, { namespace: 'shop', name }, merge, { metadata: { annotations } })
+}
+
+async function usingRange(name: string): Promise<string> {
+  const status = (await cluster.client.get(subnetResource, { name }))?.status
+  return `${status?.v4usingIPrange} ${status?.v6usingIPrange ?? ''}`.trim()
+}
+
+async function warnings(name: string): Promise<readonly string[]> {
+  const { items } = await cluster.client.list(events)
+  return items
+    .filter(({ involvedObject, type }) => involvedObject.name === name && type === 'Warning')
+    .map(({ reason, message }) => `${reason}: ${message}`)
+}
+
+/** What nobody but the API server writes is left out. */
+function withoutVersions(object: Vip | undefined): unknown {
+  const { name, uid, labels, finalizers } = object?.metadata ?? { name: '' }
+  return { name, uid, labels, finalizers, spec: object?.spec, status: object?.status }
+}
+
+function ready(object: Vip | undefined): string {
+  const condition = object?.status?.conditions?.find(({ type }) => type === 'Ready')
+  return condition === undefined ? '' : `${condition.status}: ${condition.message ?? ''}`
+}
+
+describe('a reservation', () => {
+  it('has addresses of its own choice or of ours, counts, and gives them back', async () => {
+    await using control = await start()
+    await make({ name: 'auto', subnet: 'blue' })
+    await control.settle()
+    expect(await cluster.costs()).toEqual({
+      transactions: 0,
+      writes: ['patch subnets/status', 'patch vips'],
+    })
+    const auto = await read('auto')
+    expect(auto?.spec).toMatchObject({ v4ip: '10.17.0.2', v6ip: 'fd00:17::2', macAddress: auto?.status?.mac })
+    expect(auto?.status).toEqual({ v4ip: '10.17.0.2', v6ip: 'fd00:17::2', mac: auto?.spec?.macAddress })
+    expect(auto?.metadata.finalizers).toEqual(['kubeovn.io/kube-ovn-controller'])
+    expect(auto?.metadata.labels).toEqual({
+      'ovn.kubernetes.io/subnet': 'blue',
+      'ovn.kubernetes.io/ip_reserved': '',
+    })
+
+    await make({ name: 'fixed', subnet: 'blue', v4ip: '10.17.0.77', macAddress: '00:00:5E:00:53:77' })
+    await make({ name: 'v6', subnet: 'blue', v6ip: 'fd00:17::88' })
+    await control.settle()
+    expect((await read('fixed'))?.status).toEqual({
+      v4ip: '10.17.0.77',
+      v6ip: 'fd00:17::3',
+      mac: '00:00:5e:00:53:77',
+    })
+    expect((await read('v6'))?.status).toMatchObject({ v4ip: '10.17.0.3', v6ip: 'fd00:17::88' })
+    expect(await usingRange('blue')).toBe('10.17.0.2-10.17.0.3,10.17.0.77 fd00:17::2-fd00:17::3,fd00:17::88')
+    expect(control.portsOf('Logical_Switch', 'blue')).toEqual(['blue-ovn-cluster'])
+
+    for (const name of ['auto', 'fixed', 'v6']) await cluster.client.remove(vipResource, { name })
+    await control.settle()
+    expect(await read('auto')).toBeUndefined()
+    expect(await usingRange('blue')).toBe('')
+    expect(control.world.ipam.size).toBe(1)
+    expect(control.problems()).toEqual([])
+  })
+
+  it('keeps its addresses over a restart, and a crash before it was told them', async () => {
+    await using first = await start()
+    await make({ name: 'auto', subnet: 'blue' })
+    await make({ name: 'slb', subnet: 'blue', type: 'switch_lb_vip' })
+    await first.settle()
+    await first[Symbol.asyncDispose]()
+    await cluster.forgetCosts()
+    await using second = await cluster.startController()
+    await second.settle()
+    expect(await cluster.costs()).toEqual(nothing)
+
+    await second[Symbol.asyncDispose]()
+    const address = (await read('slb'))?.status?.v4ip
+    await cluster.client.patch(vipResource, { name: 'slb' }, merge, {
+      spec: { v4ip: null, v6ip: null, macAddress: null },
+      status: null,
+    })
+    await cluster.client.remove(vipResource, { name: 'auto' })
+    await make({ name: 'early', subnet: 'blue', v4ip: address ?? '' })
+    await using third = await cluster.startController()
+    await third.settle()
+    // Its port is there, so that nobody else has its address.
+    expect((await read('slb'))?.status?.v4ip).toBe(address)
+    expect(ready(await read('early'))).toContain('vip/slb')
+    expect(await read('auto')).toBeUndefined()
+  })
+
+  it('heals what somebody wrote over its status', async () => {
+    await using control = await start()
+    await make({ name: 'auto', subnet: 'red' })
+    await control.settle()
+    const before = await read('auto')
+    await cluster.client.patch(vipResource, { name: 'auto' }, merge, {
+      status: { v4ip: '10.18.0.99', mac: null },
+      metadata: { labels: null, finalizers: [] },
+    })
+    await control.settle()
+    expect(withoutVersions(await read('auto'))).toEqual(withoutVersions(before))
+  })
+})
+
+describe('a Vip that pods share', () => {
+  const shared = { [vipAnnotations.shared.key]: 'web' }
+
+  function parents(control: Controller): string | undefined {
+    return control.named('Logical_Switch_Port', 'web')?.options['virtual-parents']
+  }
+
+  it('has a virtual port whose parents follow annotations, labels and pods', async () => {
+    await using control = await start()
+    await make({ name: 'web', subnet: 'red', namespace: 'shop', v4ip: '10.18.0.200', selector: ['app:web'] })
+    await control.settle()
+    expect(control.named('Logical_Switch_Port', 'web')).toMatchObject({
+      type: 'virtual',
+      options: { 'virtual-ip': '10.18.0.200' },
+      external_ids: { ls: 'red', vendor: 'kube-ovn' },
+    })
+    expect(parents(control)).toBeUndefined()
+
+    const inRed = { [keys.logicalSwitch.key]: 'red' }
+    await makePod('a', { ...shared, ...inRed }, { app: 'web' })
+    await makePod('b', { ...shared, ...inRed }, { app: 'web' })
+    await makePod('other-label', { ...shared, ...inRed }, { app: 'db' })
+    await makePod('other-subnet', shared, { app: 'web' })
+    await cluster.client.create(
+      pods,
+      pod({
+        name: 'other-namespace',
+        node: 'n1',
+        annotations: { ...shared, ...inRed },
+        labels: { app: 'web' },
+      }),
+    )
+    await control.settle()
+    expect(parents(control)).toBe('a.shop,b.shop')
+
+    await annotate('b', { [vipAnnotations.shared.key]: null })
+    await control.settle()
+    expect(parents(control)).toBe('a.shop')
+    await edit('web', { selector: ['app:db'] })
+    await control.settle()
+    expect(parents(control)).toBe('other-label.shop')
+    await cluster.client.remove(vipResource, { name: 'web' })
+    await control.settle()
+    expect(control.named('Logical_Switch_Port', 'web')).toBeUndefined()
+    expect(control.problems()).toEqual([])
+  })
+})
+
+describe('a Vip with a port', () => {
+  it("answers with the router's address, comes back when somebody deletes it, and leaves strangers alone", async () => {
+    await using control = await start()
+    const { server } = cluster.northbound
+    await server.transact([
+      { op: 'insert', table: 'Logical_Switch_Port', 'uuid-name': 'stranger', row: { name: 'stranger' } },
+      {
+        op: 'mutate',
+        table: 'Logical_Switch',
+        where: [['name', '==', 'red']],
+        mutations: [['ports', 'insert', ['named-uuid', 'stranger']]],
+      },
+    ])
+    await make({ name: 'slb', subnet: 'red', type: 'switch_lb_vip', namespace: 'shop', v4ip: '10.18.0.88' })
+    await make({ name: 'hvm', subnet: 'red', type: 'kube_host_vm_vip', v4ip: '10.18.0.89' })
+    await control.settle()
+    const mac = control.named('Logical_Router_Port', 'ovn-cluster-red')?.mac
+    expect(control.named('Logical_Switch_Port', 'slb.shop')).toMatchObject({
+      addresses: [`${mac} 10.18.0.88`],
+      options: { arp_proxy: 'true' },
+      external_ids: { ls: 'red', pod: 'shop/slb', vendor: 'kube-ovn' },
+    })
+    expect(control.named('Logical_Switch_Port', 'hvm.')?.options).toEqual({})
+    expect((await read('slb'))?.status).toMatchObject({ mac, type: 'switch_lb_vip' })
+    const onRed = ['hvm.', 'red-ovn-cluster', 'slb', 'slb.shop', 'stranger']
+    expect(control.portsOf('Logical_Switch', 'red')).toEqual(onRed)
+
+    for (const name of ['slb.shop', 'hvm.']) {
+      await server.transact([
+        {
+          op: 'mutate',
+          table: 'Logical_Switch',
+          where: [],
+          mutations: [['ports', 'delete', ['uuid', control.named('Logical_Switch_Port', name)?._uuid ?? '']]],
+        },
+      ])
+    }
+    await control.settle()
+    expect(control.portsOf('Logical_Switch', 'red')).toEqual(onRed)
+
+    for (const name of ['slb', 'hvm']) await cluster.client.remove(vipResource, { name })
+    await control.settle()
+    expect(control.portsOf('Logical_Switch', 'red')).toEqual(['red-ovn-cluster', 'stranger'])
+  })
+
+  it('that upstream made is adopted with its ports', async () => {
+    await using first = await start()
+    await make({ name: 'slb', subnet: 'red', type: 'switch_lb_vip', namespace: 'shop', v4ip: '10.18.0.88' })
+    await make({
+      name: 'hvm',
+      subnet: 'red',
+      type: 'kube_host_vm_vip',
+      namespace: 'shop',
+      v4ip: '10.18.0.89',
+    })
+    await first.settle()
+    const uuid = first.named('Logical_Switch_Port', 'slb.shop')?._uuid
+    await first[Symbol.asyncDispose]()
+    const mutations = [['external_ids', 'delete', ['set', ['owner', 'id']]]]
+    await cluster.northbound.server.transact([
+      { op: 'mutate', table: 'Logical_Switch_Port', where: [], mutations },
+    ])
+    await using second = await cluster.startController()
+    await second.settle()
+    expect(second.named('Logical_Switch_Port', 'slb.shop')?._uuid).toBe(uuid)
+    expect(second.portsOf('Logical_Switch', 'red')).toEqual([
+      'hvm.shop',
+      'red-ovn-cluster',
+      'slb',
+      'slb.shop',
+    ])
+  })
+})
+
+describe('a Vip that can not have what it asks for', () => {
+  it.each([
+    [{ subnet: 'nowhere' }, 'spec.subnet', 'create the Subnet'],
+    [{}, 'spec.subnet', 'name the Subnet'],
+    [{ subnet: 'blue', type: 'magic' }, 'spec.type', 'write switch_lb_vip or kube_host_vm_vip'],
+    [{ subnet: 'blue', v4ip: '10.99.0.1' }, 'AddressOutOfRange', 'choose an address of 10.17.0.0/24'],
+    [{ subnet: 'blue', v4ip: '10.17.0.1' }, 'gateway', 'other than the gateway'],
+    [{ subnet: 'red', v6ip: 'fd00:17::9' }, 'InvalidIPFamily', 'ask for IPv4'],
+    [{ subnet: 'blue', v4ip: '10.17.0.50' }, 'vip/first', 'choose another address'],
+    [{ subnet: 'blue', macAddress: '00:00:5e:00:53:50' }, 'vip/first', 'choose another MAC address'],
+    [{ subnet: 'blue', namespace: 'shop', selector: ['app=web'] }, 'spec.selector', 'separated by a colon'],
+  ] as const)('is told so: %j', async (fields, what, cure) => {
+    await using control = await start()
+    await make({ name: 'first', subnet: 'blue', v4ip: '10.17.0.50', macAddress: '00:00:5e:00:53:50' })
+    await make({ name: 'bad', ...fields })
+    await make({ name: 'good', subnet: 'blue' })
+    await control.settle()
+    expect(ready(await read('bad'))).toContain('False')
+    expect(ready(await read('bad'))).toContain(what)
+    expect(ready(await read('bad'))).toContain(cure)
+    expect(await warnings('bad')).toHaveLength(1)
+    expect((await read('good'))?.status?.v4ip).toBe('10.17.0.2')
+    await cluster.client.remove(vipResource, { name: 'bad' })
+    await control.settle()
+    expect(await read('bad')).toBeUndefined()
+  })
+
+  it('has it as soon as it can', async () => {
+    await using control = await start()
+    await make({ name: 'early', subnet: 'green' })
+    await make({ name: 'first', subnet: 'blue', v4ip: '10.17.0.50' })
+    await make({ name: 'second', subnet: 'blue', v4ip: '10.17.0.50' })
+    await control.settle()
+    expect(ready(await read('early'))).toContain('False')
+    await cluster.client.create(subnetResource, subnet({ name: 'green', cidrBlock: '10.19.0.0/30' }))
+    await cluster.client.remove(vipResource, { name: 'first' })
+    await control.settle()
+    expect((await read('early'))?.status?.v4ip).toBe('10.19.0.2')
+    expect(ready(await read('early'))).toBe('True: ')
+    expect((await read('second'))?.status?.v4ip).toBe('10.17.0.50')
+  })
+
+  it('keeps what it has when its specification is changed', async () => {
+    await using control = await start()
+    await make({ name: 'web', subnet: 'red', namespace: 'shop', v4ip: '10.18.0.200' })
+    await control.settle()
+    for (const change of [
+      { v4ip: '10.18.0.201' },
+      { subnet: 'blue' },
+      { type: 'switch_lb_vip' },
+      { macAddress: '00:00:5e:00:53:99' },
+    ]) {
+      const { spec, status } = (await read('web')) ?? {}
+      await edit('web', change)
+      await control.settle()
+      const changed = await read('web')
+      expect(ready(changed)).toContain('does not support change')
+      expect({ ...changed?.status, conditions: undefined }).toEqual({ ...status, conditions: undefined })
+      expect(control.named('Logical_Switch_Port', 'web')?.options['virtual-ip']).toBe('10.18.0.200')
+      await edit('web', { type: '', ...spec })
+      await control.settle()
+      expect(ready(await read('web'))).toBe('True: ')
+    }
+  })
+})
