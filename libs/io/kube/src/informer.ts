@@ -22,6 +22,8 @@ export interface InformerOptions<T extends KubeObject> extends Omit<Selection, '
   readonly logger: Logger
   /** Named functions whose values {@link Store.find} looks up. */
   readonly indexes?: Readonly<Record<string, IndexFunction<T>>>
+  /** The resource may not be served, or only later: until it is, it has no objects. */
+  readonly mayBeAbsent?: boolean
   /** Leaves out what nobody reads, before the object is stored. It must not change its argument. */
   readonly trim?: (object: T) => T
   /** Yields values in [0, 1), for jitter. */
@@ -169,7 +171,12 @@ export class Informer<T extends KubeObject> implements AsyncDisposable {
   async #list(signal: AbortSignal): Promise<void> {
     const { client, resource, namespace, labelSelector, fieldSelector, pageSize = 500 } = this.#options
     const selection = { namespace, labelSelector, fieldSelector, signal, limit: pageSize }
-    const { items, resourceVersion } = await listAll(client, resource, selection, this.#trim)
+    const { items, resourceVersion } = await listAll(client, resource, selection, this.#trim).catch(
+      (error: unknown) => {
+        if (this.#isAbsence(error)) this.#beginWithNothing()
+        throw error
+      },
+    )
     this.#touch()
     const changes = this.#objects.swap(items, resourceVersion, {
       // The list is the newest state there is. That it is older than what we saw means that the database went back.
@@ -180,6 +187,19 @@ export class Informer<T extends KubeObject> implements AsyncDisposable {
     this.#newestVersion = resourceVersion
     this.#isSynced = true
     for (const change of changes) this.#notify(change)
+    this.#synced.resolve()
+  }
+
+  #isAbsence(error: unknown): boolean {
+    return this.#options.mayBeAbsent === true && error instanceof KubeNotFoundError && !error.details.hasName
+  }
+
+  /**
+   * Nobody has objects of a resource that was never served. Of one that is served no more the server told every end
+   * before; when it only seems so, what is known had better stay.
+   */
+  #beginWithNothing(): void {
+    this.#isSynced = true
     this.#synced.resolve()
   }
 
@@ -224,10 +244,11 @@ export class Informer<T extends KubeObject> implements AsyncDisposable {
     if (isGone) this.#resourceVersion = undefined
     // A version that expired says nothing about the server's health: the list can be read at once, the first time.
     const attempt = this.#failures++
+    const isOutdated = isGone && !this.#isAbsence(error)
     const retryMs =
-      isGone && attempt === 0 ? 0 : delayMs(error, backoffDelayMs(BACKOFF, attempt, this.#random))
+      isOutdated && attempt === 0 ? 0 : delayMs(error, backoffDelayMs(BACKOFF, attempt, this.#random))
     const fields = { attempt: attempt + 1, retryMs: Math.round(retryMs), err: error }
-    if (isGone || attempt === 0) this.#logger.debug('watch interrupted', fields)
+    if (isGone || attempt === 0 || this.#isAbsence(error)) this.#logger.debug('watch interrupted', fields)
     else this.#logger.warn('list and watch failed', fields)
     // An abort ends the wait; the caller sees it by itself.
     await sleep(this.#options.clock, retryMs, signal).catch(() => undefined)

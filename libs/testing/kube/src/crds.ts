@@ -31,6 +31,9 @@ const definitions: Resource<CustomResourceDefinition> = {
 
 const SERVED_MS = 30_000
 
+/** Definitions of other projects whose objects the controller reads where there are any: of Multus and KubeVirt. */
+export const foreignCrds = join(import.meta.dirname, '../crds')
+
 /** Applies all definitions that the files hold, and waits until the API server answers for each. */
 export async function applyCrds(client: KubeClient, paths: readonly string[]): Promise<void> {
   const files = (await Promise.all(paths.map(filesOf))).flat()

@@ -8,6 +8,7 @@ import {
 } from '@kube-ovn/kube'
 import { recordingLogger, silentLogger } from '@kube-ovn/log'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { foreignCrds } from './crds.ts'
 import { startKubeApi, type KubeApi } from './kube-api.ts'
 import { realClock } from './real-clock.ts'
 
@@ -313,5 +314,36 @@ describe('writes', () => {
     ])
     await api.reset()
     expect(await api.writes(() => true)).toEqual([])
+  })
+})
+
+describe('of a resource that is not served', () => {
+  const machines = {
+    group: 'kubevirt.io',
+    version: 'v1',
+    kind: 'VirtualMachine',
+    plural: 'virtualmachines',
+    namespaced: true,
+  }
+  const one = {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachine',
+    metadata: { namespace: 'default', name: 'one' },
+  }
+
+  it('begins with nothing, and finds what is there once it is', async () => {
+    const logger = recordingLogger()
+    const informer = resources.use(
+      new Informer({ client: api.client, resource: machines, clock: realClock, logger, mayBeAbsent: true }),
+    )
+    informer.start()
+    await informer.synced
+    expect(informer.store.size).toBe(0)
+    const found = new Promise<void>((resolve) => void informer.onChange(() => resolve()))
+    await api.installCrds(foreignCrds)
+    await api.client.create(machines, one)
+    await found
+    expect([...informer.store.values()].map(({ metadata }) => metadata.name)).toEqual(['one'])
+    expect(logger.lines.filter(({ level }) => level === 'warn')).toEqual([])
   })
 })
