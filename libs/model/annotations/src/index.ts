@@ -1,3 +1,4 @@
+export type { AddressPool } from './address-pool.ts'
 export type { Annotation, Annotations } from './annotation.ts'
 export { AnnotationInvalidError } from './errors.ts'
 export {
@@ -8,10 +9,22 @@ export {
   vipLabel,
   vipLabels,
 } from './marks.ts'
+export { kubevirtAnnotations } from './kubevirt.ts'
 export { namespaceAnnotations } from './namespace.ts'
+export { networkAnnotations } from './networks.ts'
+export type { NetworkSelection } from './networks.ts'
 export { nodeAnnotations, nodeLabel, readNodeNetwork } from './node.ts'
 export type { NodeNetwork } from './node.ts'
-export { defaultNicType, podAnnotations, primaryProvider, readPodNetwork, readPodRequest } from './pod.ts'
+export {
+  addressRequestKeys,
+  defaultNicType,
+  interfaceAnnotations,
+  podAnnotations,
+  primaryProvider,
+  readPodNetwork,
+  readPodRequest,
+  staleNicKeys,
+} from './pod.ts'
 export type { PodAnnotations, PodNetwork, PodRequest, Provider } from './pod.ts'
 export { vipAnnotations } from './vip.ts'
 export { vpcAnnotations } from './vpc.ts'

@@ -1,8 +1,11 @@
-import type { DualStackCidr, DualStackIp, Family, Mac } from '@kube-ovn/ip'
+import { formatIp, parseIp } from '@kube-ovn/ip'
+import type { DualStackCidr, DualStackIp, Family, Ip, Mac } from '@kube-ovn/ip'
 import { addressesAnnotation, cidrsAnnotation, macAnnotation, usableGateways } from './addresses.ts'
+import { addressPoolAnnotation, type AddressPool } from './address-pool.ts'
 import {
   annotation,
   flagAnnotation,
+  splitNames,
   textAnnotation,
   type Annotation,
   type Annotations,
@@ -40,6 +43,18 @@ export interface PodAnnotations {
   readonly podNicType: Annotation<string>
   /** Set by the user: the only family wanted on a dual-stack subnet. */
   readonly ipFamily: Annotation<Family>
+  /** Set by the user, for all pods of a workload: where their addresses come from. */
+  readonly ipPool: Annotation<AddressPool>
+  /** Set by the user: the port sends from its own addresses only. */
+  readonly portSecurity: Annotation<boolean>
+  /** Set by the user: further addresses that the port may send from. */
+  readonly portVips: Annotation<readonly Ip[]>
+  /** Set by the user: the port gets frames for MAC addresses that nobody has. */
+  readonly layer2Forward: Annotation<boolean>
+  /** Set by the user, first network only: the router's next hop for what the Pod sends out of the cluster. */
+  readonly northGateway: Annotation<DualStackIp>
+  /** Name of the KubeVirt machine that runs in the Pod. */
+  readonly virtualMachine: Annotation<string>
 }
 
 const known = new Map<Provider, PodAnnotations>()
@@ -60,9 +75,50 @@ export function podAnnotations(provider: Provider = primaryProvider): PodAnnotat
     logicalRouter: textAnnotation(`${prefix}/logical_router`),
     podNicType: textAnnotation(`${prefix}/pod_nic_type`),
     ipFamily: annotation(`${prefix}/ip_family`, parseFamily, (family) => `ipv${family}`),
+    ipPool: addressPoolAnnotation(`${prefix}/ip_pool`),
+    portSecurity: flagAnnotation(`${prefix}/port_security`),
+    portVips: annotation(`${prefix}/port_vips`, parseAddresses, (ips) =>
+      ips.map((ip) => formatIp(ip)).join(),
+    ),
+    layer2Forward: flagAnnotation(`${prefix}/layer2_forward`),
+    northGateway: addressesAnnotation(`${prefix}/north_gateway`),
+    virtualMachine: textAnnotation(`${prefix}/virtualmachine`),
   }
   known.set(provider, made)
   return made
+}
+
+/** Annotations by which a Pod asks for addresses of one NIC among several in the same network. */
+export function interfaceAnnotations(
+  attachment: { readonly namespace: string; readonly name: string },
+  nic: string,
+): Pick<PodAnnotations, 'ipAddress' | 'macAddress'> {
+  const prefix = `${attachment.name}.${attachment.namespace}.kubernetes.io`
+  return {
+    ipAddress: addressesAnnotation(`${prefix}/ip_address.${nic}`),
+    macAddress: macAnnotation(`${prefix}/mac_address.${nic}`),
+  }
+}
+
+/** Keys by which a Pod asks for addresses of its first network: they belong into the template of a workload. */
+export function addressRequestKeys(): readonly string[] {
+  const { ipAddress, macAddress, logicalSwitch, ipFamily, ipPool } = podAnnotations()
+  return [ipAddress, macAddress, logicalSwitch, ipFamily, ipPool].map(({ key }) => key)
+}
+
+const allocatedKey = /^(.+)\.kubernetes\.io\/allocated$/
+
+/** Finds the annotations about NICs that a Pod was given and does not have any more. */
+export function staleNicKeys(
+  annotations: Annotations | undefined,
+  providers: ReadonlySet<Provider>,
+): readonly string[] {
+  const keys = Object.keys(annotations ?? {})
+  const stale = keys
+    .flatMap((key) => allocatedKey.exec(key)?.[1] ?? [])
+    .filter((provider) => provider !== primaryProvider && !providers.has(provider))
+    .map((provider) => `${provider}.kubernetes.io/`)
+  return keys.filter((key) => stale.some((prefix) => key.startsWith(prefix)))
 }
 
 /** What the node agent needs to know to configure a NIC. */
@@ -117,6 +173,7 @@ export interface PodRequest {
   /** Name of the Subnet. */
   readonly logicalSwitch: string | undefined
   readonly family: Family | undefined
+  readonly pool: AddressPool | undefined
 }
 
 /**
@@ -148,6 +205,7 @@ export function readPodRequest(
     mac: requested(pod.macAddress, annotations),
     logicalSwitch: requested(pod.logicalSwitch, annotations),
     family,
+    pool: requested(pod.ipPool, annotations),
   }
 }
 
@@ -159,4 +217,8 @@ function parseFamily(text: string, field: string): Family {
   if (text === 'ipv4') return 4
   if (text === 'ipv6') return 6
   throw new AnnotationInvalidError({ field, value: text, cure: 'write ipv4 or ipv6 in lower case' })
+}
+
+function parseAddresses(text: string, field: string): readonly Ip[] {
+  return [...new Set(splitNames(text).map((part) => parseIp(part, field)))]
 }

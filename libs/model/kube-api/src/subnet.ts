@@ -165,6 +165,10 @@ export const subnetReason = {
   reconcileCentralizedGatewaySuccess: 'ReconcileCentralizedGatewaySuccess',
   changeToDistributedGw: 'ChangeToDistributedGw',
   noReadyGateway: 'NoReadyGateway',
+  /** Of this project: a deletion waits for holders of addresses. */
+  subnetInUse: 'SubnetInUse',
+  /** Of this project: entries of `excludeIps` are outside the subnet. */
+  excludeIpsIgnored: 'ExcludeIpsIgnored',
   subnetGatewayTypeChanged: 'SubnetGatewayTypeChanged',
   subnetGatewayNodeChanged: 'SubnetGatewayNodeChanged',
 } as const

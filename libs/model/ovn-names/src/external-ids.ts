@@ -17,6 +17,9 @@ export const externalId = {
   securityGroup: 'sg',
   type: 'type',
   addressFamily: 'address-family',
+  /** Addresses beside its own that a port may send from, separated by commas. */
+  vips: 'vips',
+  hasVips: 'attach-vips',
   isLocalDnsCache: 'isLocalDnsCache',
   isOverlayCidrs: 'isU2OOverlayCIDRs',
   version: 'kube-ovn-version',

@@ -10,6 +10,7 @@ export {
   nodePolicy,
   nodePort,
   nodePortGroup,
+  northGatewayPolicy,
   overlayCidrs,
   podPort,
   subnetGatewayPolicy,

@@ -83,14 +83,27 @@ export const switchRouterPort = rowKind({
   identify: (row) => (row.type === 'router' ? row.name : undefined),
 })
 
-/** The port of a pod's first network; those of further networks have longer names. */
+/** A pod's port in one of its networks. */
 export const podPort = rowKind({
   name: 'lsp',
   table: 'Logical_Switch_Port',
   identify: (row, ids) => {
     const [namespace = '', pod = ''] = (ids[externalId.pod] ?? '').split('/')
     if (row.type !== '' || pod === '' || answersArp(row)) return undefined
-    return row.name === podPortName(namespace, pod) ? row.name : undefined
+    const first = podPortName(namespace, pod)
+    return row.name === first || row.name.startsWith(`${first}.`) ? row.name : undefined
+  },
+})
+
+/** "From this pod's address": leaves by the next hop that the pod chose. By subnet and address. */
+export const northGatewayPolicy = rowKind({
+  name: 'lrpol-north',
+  table: 'Logical_Router_Policy',
+  identify: (row, ids) => {
+    const subnet = ids[externalId.subnet]
+    const address = row.match.split('.src == ')[1]
+    if (subnet === undefined || address === undefined) return undefined
+    return row.priority === routerPolicyPriority.podGateway ? `${subnet}/${address}` : undefined
   },
 })
 

@@ -14,9 +14,13 @@ export function switchRouterPortName(subnet: string, vpc: string): string {
   return `${subnet}-${vpc}`
 }
 
-/** The port of a pod's first network; it is also the node agent's `iface-id` and the name of the IP object. */
-export function podPortName(namespace: string, pod: string): string {
-  return `${pod}.${namespace}`
+/**
+ * A pod's port in one of its networks; it is also the node agent's `iface-id` and the name of the IP object.
+ *
+ * @param provider of a further network; that of the first one is not part of the name
+ */
+export function podPortName(namespace: string, pod: string, provider = 'ovn'): string {
+  return provider === 'ovn' ? `${pod}.${namespace}` : `${pod}.${namespace}.${provider}`
 }
 
 export function nodePortName(node: string): string {

@@ -4,6 +4,8 @@ export const routerPolicyPriority = {
   subnetDestination: 31000,
   /** The destination is a node's own address, or a node-local DNS address: by way of the node's join port. */
   nodeDestination: 30000,
+  /** Everything else that leaves a pod with a gateway of its own. */
+  podGateway: 29250,
   /** Everything else that leaves a subnet: by way of its gateway node. */
   subnetGateway: 29000,
 } as const

@@ -2,13 +2,17 @@ export type * from './kinds.ts'
 export type { KubeObject, ObjectMeta, OwnerReference, Resource } from './object.ts'
 export {
   configMaps,
+  daemonSets,
+  deployments,
   endpointSlices,
   endpoints,
   events,
+  jobs,
   leases,
   namespaces,
   nodes,
   pods,
   serviceCidrs,
   services,
+  statefulSets,
 } from './resources.ts'

@@ -88,6 +88,28 @@ export interface NodeAddress {
   readonly address: string
 }
 
+/** What a workload makes its pods of. */
+export interface PodTemplate {
+  readonly metadata?: {
+    readonly labels?: Readonly<Record<string, string>>
+    readonly annotations?: Readonly<Record<string, string>>
+  }
+}
+
+/** Makes pods of a template: a Deployment, StatefulSet, DaemonSet or Job. */
+export interface Workload extends KubeObject {
+  readonly spec?: { readonly template?: PodTemplate }
+}
+
+export interface StatefulSet extends Workload {
+  readonly spec?: {
+    /** 1 when absent. */
+    readonly replicas?: number
+    readonly ordinals?: { readonly start?: number }
+    readonly template?: PodTemplate
+  }
+}
+
 export interface ServicePort {
   readonly name?: string
   readonly protocol?: 'TCP' | 'UDP' | 'SCTP'

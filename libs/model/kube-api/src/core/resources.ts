@@ -9,6 +9,8 @@ import type {
   Pod,
   Service,
   ServiceCidr,
+  StatefulSet,
+  Workload,
 } from './kinds.ts'
 import type { KubeObject, Resource } from './object.ts'
 
@@ -20,6 +22,11 @@ export const services: Resource<Service> = core('Service', 'services', true)
 export const endpoints: Resource<Endpoints> = core('Endpoints', 'endpoints', true)
 export const configMaps: Resource<ConfigMap> = core('ConfigMap', 'configmaps', true)
 export const events: Resource<CoreEvent> = core('Event', 'events', true)
+
+export const deployments: Resource<Workload> = workload('apps', 'Deployment', 'deployments')
+export const statefulSets: Resource<StatefulSet> = workload('apps', 'StatefulSet', 'statefulsets')
+export const daemonSets: Resource<Workload> = workload('apps', 'DaemonSet', 'daemonsets')
+export const jobs: Resource<Workload> = workload('batch', 'Job', 'jobs')
 
 export const endpointSlices: Resource<EndpointSlice> = {
   group: 'discovery.k8s.io',
@@ -47,4 +54,8 @@ export const leases: Resource<Lease> = {
 
 function core<T extends KubeObject>(kind: string, plural: string, namespaced: boolean): Resource<T> {
   return { group: '', version: 'v1', kind, plural, namespaced }
+}
+
+function workload<T extends Workload>(group: string, kind: string, plural: string): Resource<T> {
+  return { group, version: 'v1', kind, plural, namespaced: true }
 }
