@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { startKubeApi } from '@kube-ovn/testing-kube'
+import { foreignCrds, startKubeApi } from '@kube-ovn/testing-kube'
 import type { KubeApi } from '@kube-ovn/testing-kube'
 import { startNorthbound } from '@kube-ovn/testing-ovsdb'
 import type { Northbound } from '@kube-ovn/testing-ovsdb'
@@ -24,7 +24,7 @@ export async function startStage(profile: Profile): Promise<Stage> {
     }).then((started) => stack.use(started)),
     startNorthbound({ northd: true }).then((started) => stack.use(started)),
   ])
-  await kube.installCrds(join(import.meta.dirname, '../../../helm/kube-ovn/crds'))
+  await kube.installCrds(join(import.meta.dirname, '../../../helm/kube-ovn/crds'), foreignCrds)
   const owned = stack.move()
   return {
     kube,

@@ -1,10 +1,20 @@
-import { endpoints, namespaces, nodes, pods, serviceCidrs, services } from '@kube-ovn/kube'
 import type { KubeClient, KubeObject, Resource } from '@kube-ovn/kube'
-import { configMaps } from '@kube-ovn/kube'
-import { definitions } from '@kube-ovn/kube-api'
+import { definitions, networkAttachmentResource } from '@kube-ovn/kube-api'
+import {
+  configMaps,
+  daemonSets,
+  deployments,
+  endpoints,
+  namespaces,
+  nodes,
+  pods,
+  serviceCidrs,
+  services,
+  statefulSets,
+} from '@kube-ovn/kube-api/core'
 import { canonicalText, isList, isObject, mapTexts, sortKeys } from './dump.ts'
 import type { Dump, Json, JsonObject } from './dump.ts'
-import type { MacNames } from './mac-names.ts'
+import type { MacNames, Names } from './mac-names.ts'
 
 /** The kinds that a dump holds. */
 export const dumpedResources: readonly Resource[] = [
@@ -15,6 +25,10 @@ export const dumpedResources: readonly Resource[] = [
   endpoints,
   serviceCidrs,
   configMaps,
+  deployments,
+  statefulSets,
+  daemonSets,
+  networkAttachmentResource,
   ...definitions.map(({ resource }): Resource => {
     const { group, version, kind, plural, namespaced } = resource
     return { group, version, kind, plural, namespaced }
@@ -81,9 +95,9 @@ export function learnKubernetesMacs(raw: RawObjects, macs: MacNames): void {
 }
 
 /** Prints the objects in a form in which two runs can be compared. */
-export function dumpKubernetes(raw: RawObjects, macs: MacNames): Dump {
+export function dumpKubernetes(raw: RawObjects, names: Names): Dump {
   const name = (value: string): string =>
-    macs.apply(value).replaceAll(timePattern, '<time>').replaceAll(uuidPattern, '<uuid>')
+    names.apply(value).replaceAll(timePattern, '<time>').replaceAll(uuidPattern, '<uuid>')
   const kinds = [...raw].map(([kind, objects]): [string, readonly JsonObject[]] => [
     kind,
     objects
@@ -120,7 +134,12 @@ function shown(kind: string, object: JsonObject): JsonObject {
       return { metadata, subsets: withoutTargets(object['subsets'] ?? null) }
     case 'ConfigMap':
       return { metadata, data: object['data'] ?? null }
+    case 'Deployment':
+    case 'StatefulSet':
+    case 'DaemonSet':
+      return { metadata, spec: pick(spec, ['replicas']) }
     case 'ServiceCIDR':
+    case 'NetworkAttachmentDefinition':
       return { metadata, status: withoutTimes(status) }
     default:
       return { metadata, spec, status: withSortedLists(withoutTimes(status)) }

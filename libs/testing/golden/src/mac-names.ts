@@ -1,7 +1,12 @@
 const macPattern = /\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b/gi
 
+/** Replaces in a text what differs from run to run. */
+export interface Names {
+  apply(text: string): string
+}
+
 /** Gives generated MAC addresses names after their owners, so that two runs can be compared. */
-export class MacNames {
+export class MacNames implements Names {
   /** Addresses that the manifests of the case contain: they are not generated and stay as they are. */
   readonly #given: ReadonlySet<string>
   readonly #names = new Map<string, string>()

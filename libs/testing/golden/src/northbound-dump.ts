@@ -3,7 +3,7 @@ import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import type { Cache } from 'ovsdb-client'
 import { canonicalText, isList, isObject, mapTexts, sortKeys } from './dump.ts'
 import type { Dump, Json, JsonObject } from './dump.ts'
-import type { MacNames } from './mac-names.ts'
+import type { MacNames, Names } from './mac-names.ts'
 
 type Table = keyof OvnNorthbound
 type Row = Readonly<Record<string, Json | undefined>>
@@ -63,12 +63,12 @@ function byName<R extends { readonly name: string }>(rows: Iterable<R>): readonl
 }
 
 /** Prints the whole database in a form in which two runs can be compared: names for references, no defaults. */
-export function dumpNorthbound(cache: Cache<OvnNorthbound>, macs: MacNames): Dump {
+export function dumpNorthbound(cache: Cache<OvnNorthbound>, shownNames: Names): Dump {
   const names = new Map<string, string>()
   for (const table of northboundTables) {
     for (const row of cache.scan(table)) names.set(row._uuid, `${table}:${naturalName(table, { ...row })}`)
   }
-  const name = (text: string): string => macs.apply(names.get(text) ?? text)
+  const name = (text: string): string => shownNames.apply(names.get(text) ?? text)
   const tables = northboundTables.map((table): [string, readonly JsonObject[]] => {
     const rows = [...cache.scan(table)].map((row) => dumpRow(table, { ...row }, name))
     const sorted = rows.sort((a, b) => (canonicalText(a) < canonicalText(b) ? -1 : 1))

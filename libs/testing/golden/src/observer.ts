@@ -7,8 +7,9 @@ import type { Clock } from '@kube-ovn/time'
 import { OvsdbClient } from 'ovsdb-client'
 import type { Snapshot } from './dump.ts'
 import { dumpKubernetes, dumpedResources, learnKubernetesMacs, listObjects } from './kubernetes-dump.ts'
-import { MacNames } from './mac-names.ts'
+import { MacNames, type Names } from './mac-names.ts'
 import { dumpNorthbound, learnNorthboundMacs, northboundTables } from './northbound-dump.ts'
+import { podNames } from './pod-names.ts'
 
 /** Watches both sides of the controller, tells when nothing changes any more, and takes snapshots. */
 export class Observer implements AsyncDisposable {
@@ -71,7 +72,12 @@ export class Observer implements AsyncDisposable {
     const raw = await listObjects(this.#client)
     learnNorthboundMacs(this.#northbound.cache, macs)
     learnKubernetesMacs(raw, macs)
-    return { northbound: dumpNorthbound(this.#northbound.cache, macs), kubernetes: dumpKubernetes(raw, macs) }
+    const pods = podNames(raw.get('Pod') ?? [])
+    const names: Names = { apply: (text) => pods.apply(macs.apply(text)) }
+    return {
+      northbound: dumpNorthbound(this.#northbound.cache, names),
+      kubernetes: dumpKubernetes(raw, names),
+    }
   }
 
   [Symbol.asyncDispose](): Promise<void> {
