@@ -11,6 +11,7 @@ export default defineConfig({
         text: 'Use',
         items: [
           { text: 'Subnets, pods, addresses', link: '/user/subnets-and-pods' },
+          { text: 'Static addresses', link: '/user/static-addresses' },
           { text: 'Deletions that are held back', link: '/user/held-deletions' },
           { text: 'Differences from Kube-OVN', link: '/differences' },
         ],

@@ -16,11 +16,20 @@ export function createInformers(client: KubeClient, logger: Logger) {
     ips: new Informer({ ...common, ...watched.ips }),
     ipPools: new Informer({ ...common, ...watched.ipPools }),
     vips: new Informer({ ...common, ...watched.vips }),
+    statefulSets: new Informer({ ...common, ...watched.statefulSets }),
+    deployments: new Informer({ ...common, ...watched.deployments }),
+    daemonSets: new Informer({ ...common, ...watched.daemonSets }),
+    jobs: new Informer({ ...common, ...watched.jobs }),
+    networkAttachments: new Informer({ ...common, ...watched.networkAttachments }),
+    machines: new Informer({ ...common, ...watched.machines }),
+    machineInstances: new Informer({ ...common, ...watched.machineInstances }),
   }
 }
 
 export function storesOf(informers: ReturnType<typeof createInformers>): WatchedStores {
   const { pods, nodes, namespaces, subnets, vpcs, ips, ipPools, vips } = informers
+  const { statefulSets, deployments, daemonSets, jobs } = informers
+  const { networkAttachments, machines, machineInstances } = informers
   return {
     pods: pods.store,
     nodes: nodes.store,
@@ -30,5 +39,12 @@ export function storesOf(informers: ReturnType<typeof createInformers>): Watched
     ips: ips.store,
     ipPools: ipPools.store,
     vips: vips.store,
+    statefulSets: statefulSets.store,
+    deployments: deployments.store,
+    daemonSets: daemonSets.store,
+    jobs: jobs.store,
+    networkAttachments: networkAttachments.store,
+    machines: machines.store,
+    machineInstances: machineInstances.store,
   }
 }

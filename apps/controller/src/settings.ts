@@ -33,6 +33,8 @@ export function settingsOf(config: ControllerConfig): ControlSettings {
     },
     enableLb: config.enableLb,
     podNicType: config.podNicType,
+    keepVmIp: config.keepVmIp,
+    nonPrimaryCni: config.nonPrimaryCniMode,
     nodeLocalDns: config.nodeLocalDnsIp,
     skipConntrackDstCidrs: config.skipConntrackDstCidrs,
     lsDnatModDlDst: config.lsDnatModDlDst,

@@ -2,8 +2,18 @@ import { randomBytes } from 'node:crypto'
 import { controlFeatures, createWorld, forkWorld, restoreWorld, watched } from '@kube-ovn/features-control'
 import type { ControlSettings, ControlWorld } from '@kube-ovn/features-control'
 import { IndexedStore, objectKey } from '@kube-ovn/kube'
-import type { KubeObject, Namespace, Node, ObjectChange, Pod, Resource, Store } from '@kube-ovn/kube'
-import type { Ip, IpPool, Subnet, Vip, Vpc } from '@kube-ovn/kube-api'
+import type { KubeObject, ObjectChange, Resource, Store } from '@kube-ovn/kube'
+import type {
+  Ip,
+  IpPool,
+  NetworkAttachmentDefinition,
+  Subnet,
+  Vip,
+  VirtualMachine,
+  VirtualMachineInstance,
+  Vpc,
+} from '@kube-ovn/kube-api'
+import type { Namespace, Node, Pod, StatefulSet, Workload } from '@kube-ovn/kube-api/core'
 import { silentLogger } from '@kube-ovn/log'
 import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { systemClock } from '@kube-ovn/process'
@@ -23,6 +33,8 @@ const settings: ControlSettings = {
   nodeSwitch: { name: 'join', cidrBlock: '100.64.0.0/16,fd00:100:64::/112', gateway: '', excludeIps: [] },
   enableLb: true,
   podNicType: 'veth-pair',
+  keepVmIp: true,
+  nonPrimaryCni: false,
   nodeLocalDns: [],
   skipConntrackDstCidrs: '',
   lsDnatModDlDst: true,
@@ -63,6 +75,13 @@ export class MemoryCluster implements AsyncDisposable {
       ips: new IndexedStore<Ip>(watched.ips.indexes),
       ipPools: new IndexedStore<IpPool>(watched.ipPools.indexes),
       vips: new IndexedStore<Vip>(watched.vips.indexes),
+      statefulSets: new IndexedStore<StatefulSet>(),
+      deployments: new IndexedStore<Workload>(),
+      daemonSets: new IndexedStore<Workload>(),
+      jobs: new IndexedStore<Workload>(),
+      networkAttachments: new IndexedStore<NetworkAttachmentDefinition>(),
+      machines: new IndexedStore<VirtualMachine>(),
+      machineInstances: new IndexedStore<VirtualMachineInstance>(),
     }
     this.#stores = new Map<string, AnyStore>([
       [keyOf(watched.pods.resource), stores.pods],
@@ -73,6 +92,13 @@ export class MemoryCluster implements AsyncDisposable {
       [keyOf(watched.ips.resource), stores.ips],
       [keyOf(watched.ipPools.resource), stores.ipPools],
       [keyOf(watched.vips.resource), stores.vips],
+      [keyOf(watched.statefulSets.resource), stores.statefulSets],
+      [keyOf(watched.deployments.resource), stores.deployments],
+      [keyOf(watched.daemonSets.resource), stores.daemonSets],
+      [keyOf(watched.jobs.resource), stores.jobs],
+      [keyOf(watched.networkAttachments.resource), stores.networkAttachments],
+      [keyOf(watched.machines.resource), stores.machines],
+      [keyOf(watched.machineInstances.resource), stores.machineInstances],
     ])
     const signals = new Signals()
     const world = createWorld({

@@ -4,7 +4,9 @@ import {
   controllerFinalizer,
   deprecatedControllerFinalizer,
   ipLabel,
+  kubevirtAnnotations,
   namespaceAnnotations,
+  networkAnnotations,
   nodeAnnotations,
   nodeLabel,
   podAnnotations,
@@ -65,6 +67,12 @@ describe('docs/reference/annotations.md', () => {
 
   const sections = [
     { title: 'Pod', keys: Object.values(podAnnotations()).map(({ key }: { readonly key: string }) => key) },
+    {
+      title: 'Networks',
+      keys: [...Object.values(networkAnnotations), ...Object.values(kubevirtAnnotations)].map(
+        ({ key }) => key,
+      ),
+    },
     { title: 'Namespace', keys: Object.values(namespaceAnnotations).map(({ key }) => key) },
     { title: 'Node', keys: Object.values(nodeAnnotations).map(({ key }) => key) },
     { title: 'Vpc', keys: Object.values(vpcAnnotations).map(({ key }) => key) },

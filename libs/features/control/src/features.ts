@@ -12,6 +12,7 @@ import { subnetStatus } from './subnet-status/feature.ts'
 import { subnet } from './subnet/feature.ts'
 import { vip } from './vip/feature.ts'
 import { vpc } from './vpc/feature.ts'
+import { workload } from './workload/feature.ts'
 import type { ControlWorld } from './world.ts'
 
 /** Everything that the controller does, a line a feature. Containers stand before what goes into them. */
@@ -29,4 +30,5 @@ export const controlFeatures: readonly Feature<Key, unknown, ControlWorld>[] = [
   namespace,
   vip,
   podPortFeature,
+  workload,
 ]

@@ -39,6 +39,8 @@ export function createWorld(parts: WorldParts): ControlWorld {
 /** A copy in which observing leaves no traces, for plans that are not carried out. */
 export function forkWorld(world: ControlWorld, fork: Fork): ControlWorld {
   const { pods, nodes, namespaces, subnets, vpcs, ips, ipPools, vips } = watched
+  const { statefulSets, deployments, daemonSets, jobs } = watched
+  const { networkAttachments, machines, machineInstances } = watched
   return {
     ...world,
     pods: fork.store(pods.resource, world.pods, pods.indexes),
@@ -49,6 +51,13 @@ export function forkWorld(world: ControlWorld, fork: Fork): ControlWorld {
     ips: fork.store(ips.resource, world.ips, ips.indexes),
     ipPools: fork.store(ipPools.resource, world.ipPools, ipPools.indexes),
     vips: fork.store(vips.resource, world.vips, vips.indexes),
+    statefulSets: fork.store(statefulSets.resource, world.statefulSets),
+    deployments: fork.store(deployments.resource, world.deployments),
+    daemonSets: fork.store(daemonSets.resource, world.daemonSets),
+    jobs: fork.store(jobs.resource, world.jobs),
+    networkAttachments: fork.store(networkAttachments.resource, world.networkAttachments),
+    machines: fork.store(machines.resource, world.machines),
+    machineInstances: fork.store(machineInstances.resource, world.machineInstances),
     ipam: world.ipam.fork(),
     networks: new Map(world.networks),
     pools: new Map(world.pools),

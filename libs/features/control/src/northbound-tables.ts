@@ -10,6 +10,7 @@ export function northboundTables(): Readonly<Record<string, TableSelection>> {
     NB_Global: {},
     ...owned,
     Logical_Router_Port: withIndex(owned['Logical_Router_Port'], 'name'),
+    Logical_Switch_Port: withIndex(owned['Logical_Switch_Port'], 'name'),
   }
 }
 

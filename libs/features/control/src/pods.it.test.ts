@@ -298,6 +298,73 @@ describe('a request by annotation', () => {
     expect(await annotationsOf('odd')).toMatchObject({ [keys.allocated.key]: 'true' })
   })
 
+  it('changes how the port of a running pod behaves', async () => {
+    await using control = await startWithNodes()
+    await cluster.client.create(pods, pod({ name: 'web', node: 'n1' }))
+    await control.settle()
+    const own = control.named('Logical_Switch_Port', 'web.default')?.addresses[0] ?? ''
+    await annotate('web', {
+      [keys.portSecurity.key]: 'true',
+      [keys.portVips.key]: '10.16.0.200,fd00:10:16::c8',
+      [keys.layer2Forward.key]: 'true',
+    })
+    await control.settle()
+    expect(control.named('Logical_Switch_Port', 'web.default')).toMatchObject({
+      addresses: [own, 'unknown'],
+      port_security: [`${own} 10.16.0.200 fd00:10:16::c8`],
+      external_ids: { vips: '10.16.0.200,fd00:10:16::c8', 'attach-vips': 'true' },
+    })
+    await annotate('web', {
+      [keys.portSecurity.key]: null,
+      [keys.portVips.key]: null,
+      [keys.layer2Forward.key]: null,
+    })
+    await control.settle()
+    const { addresses, port_security, external_ids } =
+      control.named('Logical_Switch_Port', 'web.default') ?? {}
+    expect([addresses, port_security]).toEqual([[own], []])
+    expect(external_ids).not.toHaveProperty('vips')
+  })
+
+  it('for a gateway of its own leads the pod there, until it is taken back or the pod goes', async () => {
+    await using control = await startWithNodes()
+    const policies = () =>
+      control
+        .rows('Logical_Router_Policy', 'priority', 'match', 'nexthops')
+        .filter(({ priority }) => priority === 29250)
+        .map(({ match, nexthops }) => `${match} ${nexthops.join()}`)
+    const annotations = { [keys.northGateway.key]: '100.64.0.99' }
+    await cluster.client.create(pods, pod({ name: 'web', node: 'n1', annotations }))
+    await cluster.client.create(pods, pod({ name: 'other', node: 'n1', annotations }))
+    await control.settle()
+    expect(policies()).toEqual(['ip4.src == 10.16.0.2 100.64.0.99', 'ip4.src == 10.16.0.3 100.64.0.99'])
+    expect(control.portsOf('Port_Group', 'ovn.default.n1')).toEqual([])
+    expect(control.portsOf('Port_Group', 'node.n1')).toEqual(['other.default', 'web.default'])
+    await annotate('web', { [keys.northGateway.key]: null })
+    await control.settle()
+    expect(policies()).toHaveLength(1)
+    expect(control.portsOf('Port_Group', 'ovn.default.n1')).toEqual(['web.default'])
+    await control[Symbol.asyncDispose]()
+    await cluster.removePod('other')
+    await using again = await cluster.startController()
+    await again.settle()
+    expect(
+      [...again.rows('Logical_Router_Policy', 'priority')].filter(({ priority }) => priority === 29250),
+    ).toEqual([])
+  })
+
+  it.each([
+    [keys.portVips.key, '10.16.0.300'],
+    [keys.northGateway.key, 'nowhere'],
+  ])('%s that can not be read is told, and has no effect', async (key, value) => {
+    await using control = await startWithNodes()
+    await cluster.client.create(pods, pod({ name: 'odd', node: 'n1', annotations: { [key]: value } }))
+    await control.settle()
+    expect(await warnings('odd')).toEqual([expect.stringContaining(`field=${key} value=${value}`)])
+    expect(control.portsOf('Port_Group', 'ovn.default.n1')).toEqual(['odd.default'])
+    expect(await annotationsOf('odd')).toMatchObject({ [keys.allocated.key]: 'true' })
+  })
+
   it('for an address that is taken waits for it', async () => {
     await using control = await startWithNodes()
     const annotations = {

@@ -208,6 +208,58 @@ describe('a restart', () => {
   })
 })
 
+describe('addresses of pods that go', () => {
+  const names = Array.from({ length: 40 }, (_, n) => `p${n}`)
+
+  async function createAll(prefix: string): Promise<void> {
+    await Promise.all(
+      names.map((name) => cluster.client.create(pods, pod({ name: prefix + name, node: 'n1' }))),
+    )
+  }
+
+  it('are held for as long as anything records them', async () => {
+    await populate()
+    await using control = await cluster.startController()
+    await createAll('')
+    await control.settle()
+    const lost = new Set<string>()
+    let removals = 0
+    using _watching = control.onNorthboundChange(() => {
+      removals++
+      for (const { metadata } of control.world.ips.values())
+        if (control.world.ipam.lease(metadata.name) === undefined) lost.add(metadata.name)
+      for (const { name } of control.world.northbound.scan('Logical_Switch_Port'))
+        if (/^p\d/.test(name) && control.world.ipam.lease(name) === undefined) lost.add(name)
+    })
+    await Promise.all(names.map((name) => cluster.removePod(name)))
+    await control.settle()
+    expect(removals).toBeGreaterThan(0)
+    expect([...lost]).toEqual([])
+    expect(names.filter((name) => control.world.ipam.lease(`${name}.default`) !== undefined)).toEqual([])
+  })
+
+  it('are given to nobody who could lose them, whenever the controller is killed', async () => {
+    await populate()
+    await oneLife()
+    for (let life = 0; life < 4; life++) {
+      await createAll(`l${life}-`)
+      const gone = life === 0 ? [] : names.map((name) => `l${life - 1}-${name}`)
+      await Promise.all(gone.map((name) => cluster.removePod(name)))
+      await using control = await cluster.startController()
+      await new Promise<void>((resolve) => void control.onNorthboundChange(resolve))
+      expect(control.problems()).toEqual([])
+    }
+    await using control = await cluster.startController()
+    await control.settle()
+    const { items } = await cluster.client.list(pods)
+    const addresses = items.map(({ metadata }) => metadata.annotations?.[keys.ipAddress.key])
+    expect(addresses).not.toContain(undefined)
+    expect(new Set(addresses).size).toBe(items.length)
+    expect(control.world.ipam.verify()).toEqual([])
+    expect(control.problems()).toEqual([])
+  })
+})
+
 describe('a Northbound that upstream wrote', () => {
   it('is taken over: only marks are added', async () => {
     await populate()

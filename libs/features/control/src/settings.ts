@@ -5,6 +5,10 @@ export interface ControlSettings {
   readonly nodeSwitch: BuiltInSubnet
   readonly enableLb: boolean
   readonly podNicType: string
+  /** Addresses of a virtual machine are the machine's, not those of the pod that happens to run it. */
+  readonly keepVmIp: boolean
+  /** Another CNI makes the first NIC of each pod; pods have further ones here. */
+  readonly nonPrimaryCni: boolean
   /** Addresses of node-local DNS caches, both families. */
   readonly nodeLocalDns: readonly string[]
   readonly skipConntrackDstCidrs: string

@@ -169,6 +169,11 @@ describe('a subnet', () => {
     expect((await read('blue'))?.metadata.deletionTimestamp).toBeDefined()
     expect(control.portsOf('Logical_Switch', 'blue')).toContain('old.default')
     expect((await warnings('new'))[0]).toContain('being deleted')
+    const told = 'addresses of the subnet are held by pod/default/old: delete these first'
+    expect(await warnings('blue')).toEqual([told])
+    expect((await read('blue'))?.status?.conditions).toContainEqual(
+      expect.objectContaining({ type: 'Error', status: 'True', reason: 'SubnetInUse', message: told }),
+    )
     await cluster.removePod('old')
     await control.settle()
     expect(await read('blue')).toBeUndefined()

@@ -1,17 +1,83 @@
 import { vipAnnotations } from '@kube-ovn/annotations'
-import type { Node, Pod } from '@kube-ovn/kube-api/core'
+import { instanceOf } from '@kube-ovn/kube-api'
+import type { VirtualMachine, VirtualMachineInstance } from '@kube-ovn/kube-api'
+import type { Node, OwnerReference, Pod, StatefulSet, Workload } from '@kube-ovn/kube-api/core'
+import { misplacedRequests } from './workload/misplaced.ts'
 
 /** Keeps of a pod what decides about its port. */
 export function trimPod(pod: Pod): Pod {
   const { name, namespace, uid, resourceVersion, annotations, deletionTimestamp } = pod.metadata
   // Only Vips select pods by labels, and only those that name them.
   const labels = vipAnnotations.shared.read(annotations) === undefined ? undefined : pod.metadata.labels
+  const ownerReferences = pod.metadata.ownerReferences?.filter(decidesAboutAddresses)
   const { nodeName, hostNetwork, restartPolicy } = pod.spec
   const { phase, reason } = pod.status ?? {}
   return {
-    metadata: present({ name, namespace, uid, resourceVersion, labels, annotations, deletionTimestamp }),
+    metadata: present({
+      name,
+      namespace,
+      uid,
+      resourceVersion,
+      labels,
+      annotations,
+      deletionTimestamp,
+      ownerReferences: ownerReferences?.length === 0 ? undefined : ownerReferences,
+    }),
     spec: { containers: [], ...present({ nodeName, hostNetwork, restartPolicy }) },
     status: present({ phase, reason }),
+  }
+}
+
+/** Pods of most owners are as good as pods of none. */
+function decidesAboutAddresses(owner: OwnerReference): boolean {
+  return owner.kind === 'StatefulSet' || instanceOf([owner]) !== undefined
+}
+
+/** Keeps of a workload what it asks for in the wrong place. */
+export function trimWorkload(workload: Workload): Workload {
+  const { name, namespace, uid, resourceVersion } = workload.metadata
+  const misplaced = misplacedRequests(workload)
+  const annotations = Object.keys(misplaced).length === 0 ? undefined : misplaced
+  return { metadata: present({ name, namespace, uid, resourceVersion, annotations }) }
+}
+
+/** Keeps of a StatefulSet which members it makes, and where these are to have their addresses. */
+export function trimStatefulSet(set: StatefulSet): StatefulSet {
+  const { deletionTimestamp } = set.metadata
+  const { replicas, ordinals, template } = set.spec ?? {}
+  const annotations = template?.metadata?.annotations
+  return {
+    metadata: { ...trimWorkload(set).metadata, ...present({ deletionTimestamp }) },
+    spec: present({
+      replicas,
+      ordinals,
+      template: annotations === undefined ? undefined : { metadata: { annotations } },
+    }),
+  }
+}
+
+/** Keeps of a machine where it is to have its addresses. */
+export function trimMachine({ metadata, spec }: VirtualMachine): VirtualMachine {
+  const { name, namespace, uid, resourceVersion, deletionTimestamp } = metadata
+  const annotations = spec?.template?.metadata?.annotations
+  const networks = spec?.template?.spec?.networks
+  return {
+    metadata: present({ name, namespace, uid, resourceVersion, deletionTimestamp }),
+    spec: {
+      template: present({
+        metadata: annotations === undefined ? undefined : { annotations },
+        spec: networks === undefined ? undefined : { networks },
+      }),
+    },
+  }
+}
+
+/** Keeps of a running machine whether it still does. */
+export function trimInstance({ metadata, status }: VirtualMachineInstance): VirtualMachineInstance {
+  const { name, namespace, uid, resourceVersion, deletionTimestamp } = metadata
+  return {
+    metadata: present({ name, namespace, uid, resourceVersion, deletionTimestamp }),
+    status: present({ phase: status?.phase }),
   }
 }
 

@@ -1,9 +1,21 @@
 import { vipAnnotations, vipLabel } from '@kube-ovn/annotations'
-import { namespaces, nodes, pods, type Pod } from '@kube-ovn/kube-api/core'
+import { daemonSets, deployments, jobs, namespaces, nodes, pods, statefulSets } from '@kube-ovn/kube-api/core'
+import type { Pod } from '@kube-ovn/kube-api/core'
 import type { KubeObject, Resource, Store } from '@kube-ovn/kube'
-import { ipPoolResource, ipResource, subnetResource, vipResource, vpcResource } from '@kube-ovn/kube-api'
+import {
+  instanceOf,
+  ipPoolResource,
+  ipResource,
+  networkAttachmentResource,
+  subnetResource,
+  virtualMachineInstanceResource,
+  virtualMachineResource,
+  vipResource,
+  vpcResource,
+} from '@kube-ovn/kube-api'
 import type { Ip, IpPool, Vip } from '@kube-ovn/kube-api'
-import { trimNode, trimPod } from './trim.ts'
+import { statefulSetOf } from './pod-port/holder.ts'
+import { trimInstance, trimMachine, trimNode, trimPod, trimStatefulSet, trimWorkload } from './trim.ts'
 import { storeIndex } from './world.ts'
 
 /** What the features decide by: resources to watch, what to keep of them, and by what they are looked up. */
@@ -12,6 +24,7 @@ export const watched = {
     resource: pods,
     trim: trimPod,
     indexes: {
+      [storeIndex.podsByMachine]: machineOf,
       [storeIndex.podsBySharedVip]: (pod: Pod) => vipAnnotations.shared.read(pod.metadata.annotations) ?? [],
       [storeIndex.podsByBorrowedVip]: ({ metadata: { annotations } }: Pod) => {
         const name = vipAnnotations.borrowed.read(annotations)
@@ -28,6 +41,8 @@ export const watched = {
     indexes: {
       [storeIndex.ipsBySubnet]: (ip: Ip) => [ip.spec?.subnet ?? ''],
       [storeIndex.ipsByPod]: podOf,
+      [storeIndex.ipsByPodType]: (ip: Ip) => [ip.spec?.podType ?? ''],
+      [storeIndex.ipsByStatefulSet]: (ip: Ip) => [statefulSetOf(ip) ?? ''],
     },
   },
   ipPools: {
@@ -38,6 +53,13 @@ export const watched = {
     resource: vipResource,
     indexes: { [storeIndex.vipsBySubnet]: (vip: Vip) => subnetsOf(vip) },
   },
+  statefulSets: { resource: statefulSets, trim: trimStatefulSet },
+  deployments: { resource: deployments, trim: trimWorkload },
+  daemonSets: { resource: daemonSets, trim: trimWorkload },
+  jobs: { resource: jobs, trim: trimWorkload },
+  networkAttachments: { resource: networkAttachmentResource, mayBeAbsent: true },
+  machines: { resource: virtualMachineResource, trim: trimMachine, mayBeAbsent: true },
+  machineInstances: { resource: virtualMachineInstanceResource, trim: trimInstance, mayBeAbsent: true },
 } as const
 
 /** The stores of all that is watched. */
@@ -58,4 +80,10 @@ function podOf(ip: Ip): readonly string[] {
 function subnetsOf({ metadata, spec }: Vip): readonly string[] {
   const labelled = metadata.labels?.[vipLabel.subnet]
   return [...new Set([spec?.subnet ?? '', ...(labelled === undefined ? [] : [labelled])])]
+}
+
+/** The machine that the pod runs. */
+function machineOf({ metadata }: Pod): readonly string[] {
+  const instance = instanceOf(metadata.ownerReferences)
+  return instance === undefined ? [] : [`${metadata.namespace ?? ''}/${instance.name}`]
 }

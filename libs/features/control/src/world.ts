@@ -2,8 +2,17 @@ import type { Ipam } from '@kube-ovn/ipam'
 import type { Cache } from 'ovsdb-client'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import type { Store } from '@kube-ovn/kube'
-import type { Namespace, Node, Pod } from '@kube-ovn/kube-api/core'
-import type { Ip, IpPool, Subnet, Vip, Vpc } from '@kube-ovn/kube-api'
+import type { Namespace, Node, Pod, StatefulSet, Workload } from '@kube-ovn/kube-api/core'
+import type {
+  Ip,
+  IpPool,
+  NetworkAttachmentDefinition,
+  Subnet,
+  Vip,
+  VirtualMachine,
+  VirtualMachineInstance,
+  Vpc,
+} from '@kube-ovn/kube-api'
 import type { ControlSettings } from './settings.ts'
 import type { Network } from './topology/network.ts'
 
@@ -18,6 +27,15 @@ export interface ControlWorld {
   readonly ips: Store<Ip>
   readonly ipPools: Store<IpPool>
   readonly vips: Store<Vip>
+  readonly statefulSets: Store<StatefulSet>
+  readonly deployments: Store<Workload>
+  readonly daemonSets: Store<Workload>
+  readonly jobs: Store<Workload>
+  /** Empty where Multus is not installed. */
+  readonly networkAttachments: Store<NetworkAttachmentDefinition>
+  /** Empty where KubeVirt is not installed. */
+  readonly machines: Store<VirtualMachine>
+  readonly machineInstances: Store<VirtualMachineInstance>
   readonly northbound: Cache<OvnNorthbound>
   readonly ipam: Ipam
   /** The subnets that are in effect, by name. One that was edited badly stays as it was. */
@@ -62,4 +80,10 @@ export const storeIndex = {
   podsBySharedVip: 'shared-vip',
   /** Pods that have, or want, the addresses of a Vip as their own. */
   podsByBorrowedVip: 'borrowed-vip',
+  /** IP objects of pods of a type. */
+  ipsByPodType: 'podtype',
+  /** Pods that run a machine, by `namespace/name`. */
+  podsByMachine: 'machine',
+  /** IP objects of the members of a StatefulSet, by `namespace/name`. */
+  ipsByStatefulSet: 'statefulset',
 } as const

@@ -14,6 +14,8 @@ export interface AddressHolder {
   /** Empty for a node. */
   readonly namespace: string
   readonly nodeName: string
+  /** Says what kind of pod it is whose addresses stay; empty for others. */
+  readonly podType?: string
   readonly ownerReferences?: readonly OwnerReference[]
 }
 
@@ -23,7 +25,7 @@ export interface AddressHolder {
  * An object that somebody deletes meanwhile is let go; it is made anew once it is gone.
  */
 export function desiredIpObject(holder: AddressHolder, lease: Lease, existing: Ip | undefined): KubePatch {
-  const { name } = holder
+  const { name, podType = '' } = holder
   if (existing?.metadata.deletionTimestamp !== undefined) return ipObjectRemoval(name)
   const isReserved = existing !== undefined && isReservation(existing)
   const labels = ipLabels({ subnet: lease.subnet, nodeName: holder.nodeName, isReserved })
@@ -36,6 +38,7 @@ export function desiredIpObject(holder: AddressHolder, lease: Lease, existing: I
     v4IpAddress: lease.v4 === undefined ? '' : formatIp(lease.v4),
     v6IpAddress: lease.v6 === undefined ? '' : formatIp(lease.v6),
     macAddress: lease.mac ?? '',
+    podType,
   }
   return {
     resource: ipResource,
@@ -50,7 +53,7 @@ export function desiredIpObject(holder: AddressHolder, lease: Lease, existing: I
         finalizers: [controllerFinalizer],
         ...(holder.ownerReferences === undefined ? {} : { ownerReferences: holder.ownerReferences }),
       },
-      spec: { ...spec, attachIps: [], attachMacs: [], attachSubnets: [], podType: '', containerID: '' },
+      spec: { ...spec, attachIps: [], attachMacs: [], attachSubnets: [], containerID: '' },
     },
   }
 }

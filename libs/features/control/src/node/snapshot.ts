@@ -27,9 +27,11 @@ export function observeNode(name: string, world: ControlWorld): NodeSnapshot | u
   const port = nodePortName(name)
   const ipObject = world.ips.get(port)
   if (node === undefined) {
+    if (ipObject !== undefined) return { ...absent, name, ipObject }
+    // Not before the record is gone: whoever were given the address in between would lose it in a restart.
     const released = world.ipam.release(port, ownerOf('node', name))
     if (released !== undefined) world.raise('addresses', released.subnet)
-    return ipObject === undefined ? undefined : { ...absent, name, ipObject }
+    return undefined
   }
   const network = world.networks.get(world.settings.nodeSwitch.name)
   const allocated = network === undefined ? undefined : allocate(node, network, world)

@@ -1,23 +1,34 @@
-import { controllerFinalizer } from '@kube-ovn/annotations'
+import { AnnotationInvalidError, controllerFinalizer } from '@kube-ovn/annotations'
 import { ip } from '@kube-ovn/testing-builders'
 import { describe, expect, it } from 'vitest'
 import { lease, network } from '../testing/networks.ts'
 import { shownMembers, shownPatches, shownRows } from '../testing/shown.ts'
 import { desiredPod } from './desired.ts'
 import { PodSubnetUnavailableError } from './errors.ts'
-import type { PodNeeds, PodSnapshot } from './snapshot.ts'
+import { primaryNic } from './nic.ts'
+import type { NicNeeds, PodNeeds, PodSnapshot } from './snapshot.ts'
 
 const blue = network('blue', '10.1.0.0/16,fd00:1::/112')
-const needs: PodNeeds = {
-  uid: 'u1',
-  node: 'node-1',
-  nicType: 'veth-pair',
+const first: NicNeeds = {
+  nic: primaryNic({ namespace: 'shop', name: 'web' }),
+  options: { isSecured: false, forwardsUnknown: false, vips: [], northGateway: undefined },
   isAnnotated: false,
   hasNicType: false,
   placement: { network: blue, lease: lease('blue', 'web.shop', '10.1.0.2,fd00:1::2') },
   problem: undefined,
 }
-const web: PodSnapshot = { namespace: 'shop', name: 'web', ipObjects: [], pod: needs }
+const needs: PodNeeds = {
+  name: 'web',
+  uid: 'u1',
+  node: 'node-1',
+  nicType: 'veth-pair',
+  kind: 'pod',
+  nics: [first],
+  problem: undefined,
+  ignored: [],
+  staleKeys: [],
+}
+const web: PodSnapshot = { namespace: 'shop', name: 'web', ipObjects: [], pods: [needs], kept: [] }
 const told = {
   'ovn.kubernetes.io/ip_address': '10.1.0.2,fd00:1::2',
   'ovn.kubernetes.io/mac_address': '00:00:5e:00:53:01',
@@ -31,8 +42,12 @@ const once = {
   'ovn.kubernetes.io/gateway': '10.1.0.1,fd00:1::1',
 }
 
-function annotationsFor(pod: Partial<PodNeeds>): unknown {
-  return shownPatches(desiredPod({ ...web, pod: { ...needs, ...pod } }))[1]
+function withNic(nic: Partial<NicNeeds>): PodSnapshot {
+  return { ...web, pods: [{ ...needs, nics: [{ ...first, ...nic }] }] }
+}
+
+function annotationsFor(nic: Partial<NicNeeds>): unknown {
+  return shownPatches(desiredPod(withNic(nic)))[1]
 }
 
 describe('desiredPod', () => {
@@ -44,12 +59,13 @@ describe('desiredPod', () => {
     'is a port with addresses of $name, on its switch and in the groups of its node',
     ({ addresses, want }) => {
       const placement = { network: blue, lease: lease('blue', 'web.shop', addresses) }
-      const desired = desiredPod({ ...web, pod: { ...needs, placement } })
+      const desired = desiredPod(withNic({ placement }))
       expect(shownRows(desired)).toEqual([
         {
           row: 'lsp/web.shop',
           name: 'web.shop',
           addresses: [want],
+          port_security: [],
           external_ids: { vendor: 'kube-ovn', ls: 'blue', pod: 'shop/web' },
         },
       ])
@@ -86,6 +102,7 @@ describe('desiredPod', () => {
         v4IpAddress: '10.1.0.2',
         v6IpAddress: 'fd00:1::2',
         macAddress: '00:00:5e:00:53:01',
+        podType: '',
       },
     })
   })
@@ -104,7 +121,7 @@ describe('desiredPod', () => {
 
   it('keeps what it has, and tells why, while it can not be placed', () => {
     const problem = new PodSubnetUnavailableError({ subnet: 'nowhere', cure: 'create the subnet' })
-    const desired = desiredPod({ ...web, pod: { ...needs, placement: undefined, problem } })
+    const desired = desiredPod(withNic({ placement: undefined, problem }))
     expect(desired).toMatchObject({ hold: true, problem, rows: [], patches: [] })
     expect(
       desired.events.map(({ type, reason, message, regarding }) => [type, reason, regarding.uid, message]),
@@ -116,6 +133,39 @@ describe('desiredPod', () => {
         'stage=acquireAddress error=the subnet does not exist or is not in effect (field=ovn.kubernetes.io/logical_switch subnet=nowhere); create the subnet',
       ],
     ])
+  })
+
+  it('keeps the port of a member that is away on its switch, and nowhere else', () => {
+    const kept = [{ port: 'web.shop', lease: lease('blue', 'web.shop', '10.1.0.2'), hasPort: true }]
+    const desired = desiredPod({ ...web, pods: [], ipObjects: [ip({ name: 'web.shop' })], kept })
+    expect(shownRows(desired)).toEqual([
+      {
+        row: 'lsp/web.shop',
+        name: 'web.shop',
+        addresses: ['00:00:5e:00:53:01 10.1.0.2'],
+        external_ids: { vendor: 'kube-ovn', ls: 'blue', pod: 'shop/web' },
+      },
+    ])
+    expect(shownMembers(desired)).toEqual(['ls/blue ports: lsp/web.shop'])
+    expect(shownPatches(desired)).toEqual([])
+  })
+
+  it('tells of annotations that have no effect, and goes on', () => {
+    const ignored = [
+      new AnnotationInvalidError({
+        field: 'ovn.kubernetes.io/port_vips',
+        value: 'x',
+        cure: 'write addresses',
+      }),
+    ]
+    const desired = desiredPod({ ...web, pods: [{ ...needs, ignored }] })
+    expect(desired.events.map(({ reason, message }) => [reason, message])).toEqual([
+      [
+        'ValidatePodNetworkFailed',
+        'invalid annotation (field=ovn.kubernetes.io/port_vips value=x); write addresses',
+      ],
+    ])
+    expect(shownRows(desired)).toHaveLength(1)
   })
 
   it.each([
@@ -131,7 +181,8 @@ describe('desiredPod', () => {
     },
     { name: 'keeps what a user has just made', labels: {}, isRemoved: false },
   ])('when it is gone $name', ({ labels, isRemoved }) => {
-    const desired = desiredPod({ ...web, pod: undefined, ipObjects: [ip({ name: 'web.shop', labels })] })
+    const gone = { ...web, pods: [] }
+    const desired = desiredPod({ ...gone, ipObjects: [ip({ name: 'web.shop', labels })] })
     expect(shownRows(desired)).toEqual([])
     expect(shownPatches(desired)).toEqual(
       isRemoved ? [{ object: 'ips/web.shop', remove: true, metadata: { finalizers: null } }] : [],

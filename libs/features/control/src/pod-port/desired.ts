@@ -1,121 +1,156 @@
 import { podAnnotations } from '@kube-ovn/annotations'
-import type { KubeOvnError } from '@kube-ovn/errors'
 import { formatIpList } from '@kube-ovn/ip'
-import { pods } from '@kube-ovn/kube-api/core'
-import {
-  externalId,
-  logicalSwitch,
-  nodePortGroup,
-  podPort,
-  podPortName,
-  subnetNodePortGroup,
-} from '@kube-ovn/ovn-names'
+import { pods as podResource } from '@kube-ovn/kube-api/core'
+import { logicalSwitch, nodePortGroup, podPort } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
-import type { Desired, KubeEvent, KubePatch } from '@kube-ovn/reconcile'
+import type { Desired, KubeEvent, KubePatch, Member } from '@kube-ovn/reconcile'
 import { desiredIpObject, ipObjectRemoval } from '../addresses/ip-object.ts'
 import { isReservation } from '../addresses/recorded.ts'
-import { portAddresses } from '../addresses/port-addresses.ts'
-import { externalIds, memberOf, ref } from '../rows.ts'
+import { memberOf, ref } from '../rows.ts'
+import { podTypeOf } from './holder.ts'
+import { desiredPort, portRow } from './port.ts'
 import { refusalText } from './refusal.ts'
-import type { PodNeeds, PodSnapshot } from './snapshot.ts'
+import type { PlacedNic, PodNeeds, PodSnapshot } from './snapshot.ts'
+
+type PodAnnotationValues = Readonly<Record<string, string | null>>
 
 /**
- * Computes the port of a pod, its memberships, the record of its addresses and what the pod itself is told.
+ * Computes the ports of a pod, their memberships, the records of its addresses and what the pod itself is told.
  *
- * The pod is annotated only when the port is committed: the node agent may rely on it. Port security stays empty:
- * OVN reads an empty set as "allow all".
+ * The pod is annotated only when the ports are committed: the node agent may rely on it.
  *
  * @see ovn-nb(5), Logical_Switch_Port
  */
 export function desiredPod(snapshot: PodSnapshot): Desired {
-  const { namespace, name, pod } = snapshot
-  const port = podPortName(namespace, name)
-  if (pod === undefined) {
-    const { problem } = snapshot
-    return { ...nothing, patches: recordsToRemove(snapshot), ...(problem === undefined ? {} : { problem }) }
-  }
-  const { placement, problem } = pod
-  if (placement === undefined) {
+  const { pods } = snapshot
+  const [active, ...others] = pods
+  if (active === undefined) return desiredAbsence(snapshot)
+  const ignored = pods.flatMap((pod) =>
+    pod.ignored.map((error) => warning(snapshot, pod, 'ValidatePodNetworkFailed', refusalText(error))),
+  )
+  const problem = pods.flatMap(problemsOf)[0]?.error
+  if (problem !== undefined) {
     // A pod that runs keeps what it has: its subnet may only be misspelt for the moment.
-    return {
-      ...nothing,
-      hold: true,
-      ...(problem === undefined ? {} : { events: [refusal(snapshot, problem)], problem }),
-    }
+    const refusals = pods.flatMap((pod) => refusalsOf(snapshot, pod))
+    return { ...nothing, hold: true, events: [...ignored, ...refusals], problem }
   }
-  const { network, lease } = placement
-  const self = ref(podPort, port)
+  const placed = placedNics(active)
+  const ports = placed
+    .filter(({ nic }) => nic.has === 'port')
+    .map((nic) => desiredPort(snapshot, active.node, nic))
   return {
     ...nothing,
-    rows: [
-      {
-        kind: podPort,
-        id: port,
-        columns: {
-          name: port,
-          addresses: [portAddresses(lease)],
-          external_ids: externalIds({
-            [externalId.logicalSwitch]: network.name,
-            [externalId.pod]: `${namespace}/${name}`,
-          }),
-        },
-      },
-    ],
-    members: [
-      memberOf(ref(logicalSwitch, network.name), 'ports', self),
-      memberOf(ref(nodePortGroup, pod.node), 'ports', self),
-      memberOf(ref(subnetNodePortGroup, `${network.name}/${pod.node}`), 'ports', self),
-    ],
+    rows: ports.flatMap(({ rows }) => rows),
+    members: [...ports.flatMap(({ members }) => members), ...others.flatMap(membershipsElsewhere)],
     patches: [
-      desiredIpObject(
-        { name: port, podName: name, namespace, nodeName: pod.node },
-        lease,
-        snapshot.ipObjects.find((ip) => ip.metadata.name === port),
-      ),
-      annotationPatch(namespace, name, pod, placement),
+      ...placed.map((nic) => desiredRecord(snapshot, active, nic)),
+      ...recordsToRemove(snapshot, new Set(placed.map(({ nic }) => nic.port))),
+      ...pods.map((pod) => annotationPatch(snapshot, pod)),
     ],
+    events: ignored,
   }
 }
 
-function annotationPatch(
-  namespace: string,
-  name: string,
-  pod: PodNeeds,
-  { network, lease }: NonNullable<PodNeeds['placement']>,
+/** Ports that wait for their pod stay on their switch; nothing is said about them any more. */
+function desiredAbsence(snapshot: PodSnapshot): Desired {
+  const { problem } = snapshot
+  const kept = snapshot.kept.filter(({ hasPort }) => hasPort)
+  return {
+    ...nothing,
+    rows: kept.map(({ port, lease }) => portRow(snapshot, port, lease)),
+    members: kept.map(({ port, lease }) =>
+      memberOf(ref(logicalSwitch, lease.subnet), 'ports', ref(podPort, port)),
+    ),
+    patches: recordsToRemove(snapshot, new Set(snapshot.kept.map(({ port }) => port))),
+    ...(problem === undefined ? {} : { problem }),
+  }
+}
+
+/** While a machine moves, its ports are of both nodes. */
+function membershipsElsewhere(pod: PodNeeds): readonly Member[] {
+  return placedNics(pod)
+    .filter(({ nic }) => nic.has === 'port')
+    .map(({ nic }) => memberOf(ref(nodePortGroup, pod.node), 'ports', ref(podPort, nic.port)))
+}
+
+function placedNics({ nics }: PodNeeds): readonly PlacedNic[] {
+  return nics.filter((nic): nic is PlacedNic => nic.placement !== undefined)
+}
+
+function desiredRecord(
+  { namespace, name, ipObjects }: PodSnapshot,
+  { node, kind }: PodNeeds,
+  { nic, placement }: PlacedNic,
 ): KubePatch {
-  const keys = podAnnotations()
+  return desiredIpObject(
+    { name: nic.port, podName: name, namespace, nodeName: node, podType: podTypeOf(kind) },
+    placement.lease,
+    ipObjects.find((ip) => ip.metadata.name === nic.port),
+  )
+}
+
+function annotationPatch({ namespace, name }: PodSnapshot, pod: PodNeeds): KubePatch {
+  const annotations: Record<string, string | null> = {}
+  for (const key of pod.staleKeys) annotations[key] = null
+  for (const nic of placedNics(pod)) Object.assign(annotations, annotationsOf(nic, pod, name))
+  return { resource: podResource, namespace, name: pod.name, merge: { metadata: { annotations } } }
+}
+
+function annotationsOf(nic: PlacedNic, pod: PodNeeds, holder: string): PodAnnotationValues {
+  const { network, lease } = nic.placement
+  const keys = podAnnotations(nic.nic.provider)
   // What a running pod was told about its subnet is not rewritten when the subnet changes: nobody would act on it.
-  const first = pod.isAnnotated
+  const about = nic.isAnnotated
     ? {}
-    : {
-        [keys.cidr.key]: network.cidrBlock,
-        [keys.gateway.key]: network.gateway,
-        ...(pod.hasNicType ? {} : { [keys.podNicType.key]: pod.nicType }),
-      }
-  const annotations = {
-    [keys.ipAddress.key]: formatIpList(lease),
+    : { [keys.cidr.key]: network.cidrBlock, [keys.gateway.key]: network.gateway }
+  const common = { [keys.allocated.key]: 'true', [keys.ipAddress.key]: formatIpList(lease), ...about }
+  if (nic.nic.has === 'addresses') {
+    return {
+      ...common,
+      [keys.macAddress.key]: lease.mac ?? null,
+      [keys.logicalSwitch.key]: null,
+      [keys.podNicType.key]: null,
+    }
+  }
+  return {
+    ...common,
     [keys.macAddress.key]: lease.mac ?? '',
     [keys.logicalSwitch.key]: network.name,
     [keys.logicalRouter.key]: network.vpc,
-    [keys.allocated.key]: 'true',
     [keys.routed.key]: 'true',
-    ...first,
+    ...(nic.isAnnotated || nic.hasNicType ? {} : { [keys.podNicType.key]: pod.nicType }),
+    ...(pod.kind === 'vm' ? { [keys.virtualMachine.key]: holder } : {}),
   }
-  return { resource: pods, namespace, name, merge: { metadata: { annotations } } }
 }
 
-/** Records of a pod that is gone, of all its networks. What a user reserved outlives the pod. */
-function recordsToRemove({ ipObjects }: PodSnapshot): readonly KubePatch[] {
+/** Records that nobody has a use for any more. What a user reserved outlives the pod. */
+function recordsToRemove({ ipObjects }: PodSnapshot, wanted: ReadonlySet<string>): readonly KubePatch[] {
   return ipObjects
     .filter((ip) => !isReservation(ip) || ip.metadata.deletionTimestamp !== undefined)
+    .filter((ip) => !wanted.has(ip.metadata.name))
     .map((ip) => ipObjectRemoval(ip.metadata.name))
 }
 
-function refusal({ namespace, name, pod }: PodSnapshot, problem: KubeOvnError): KubeEvent {
-  return {
-    regarding: { resource: pods, namespace, name, uid: pod?.uid ?? '' },
-    type: 'Warning',
-    reason: 'AcquireAddressFailed',
-    message: `stage=acquireAddress error=${refusalText(problem)}`,
-  }
+function problemsOf({ problem, nics }: PodNeeds) {
+  const ofPod = problem === undefined ? [] : [{ error: problem, provider: undefined }]
+  const ofNics = nics.flatMap((nic) =>
+    nic.problem === undefined ? [] : [{ error: nic.problem, provider: nic.nic.provider }],
+  )
+  return [...ofPod, ...ofNics]
+}
+
+function refusalsOf(snapshot: PodSnapshot, pod: PodNeeds): readonly KubeEvent[] {
+  return problemsOf(pod).map(({ error, provider }) => {
+    const message = `stage=acquireAddress error=${refusalText(error, provider)}`
+    return warning(snapshot, pod, 'AcquireAddressFailed', message)
+  })
+}
+
+function warning(
+  { namespace }: PodSnapshot,
+  { name, uid }: PodNeeds,
+  reason: string,
+  message: string,
+): KubeEvent {
+  return { regarding: { resource: podResource, namespace, name, uid }, type: 'Warning', reason, message }
 }

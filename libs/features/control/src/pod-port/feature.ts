@@ -1,29 +1,55 @@
-import { namespaces, pods } from '@kube-ovn/kube-api/core'
-import type { Namespace } from '@kube-ovn/kube-api/core'
+import { namespaceAnnotations } from '@kube-ovn/annotations'
+import { namespaces, pods, statefulSets } from '@kube-ovn/kube-api/core'
+import type { Namespace, Pod } from '@kube-ovn/kube-api/core'
 import type { ObjectChange } from '@kube-ovn/kube'
-import { ipResource, subnetResource } from '@kube-ovn/kube-api'
+import {
+  ipResource,
+  networkAttachmentResource,
+  subnetResource,
+  virtualMachineInstanceResource,
+  virtualMachineResource,
+} from '@kube-ovn/kube-api'
 import type { Ip, Subnet } from '@kube-ovn/kube-api'
-import { externalId, logicalSwitch, nodePortGroup, podPort, subnetNodePortGroup } from '@kube-ovn/ovn-names'
+import {
+  externalId,
+  logicalRouter,
+  logicalSwitch,
+  nodePortGroup,
+  northGatewayPolicy,
+  podPort,
+  subnetNodePortGroup,
+} from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
 import type { Feature } from '@kube-ovn/reconcile'
 import type { RowBase, RowChange } from 'ovsdb-client'
 import { hasOtherBinding, hasOtherLabels } from '../topology/namespace-subnets.ts'
+import { storeIndex } from '../world.ts'
 import type { ControlWorld } from '../world.ts'
 import { desiredPod } from './desired.ts'
-import { observePod } from './snapshot.ts'
+import { holderKey, holderOf, stickyPodTypes } from './holder.ts'
+import { livePods, observePod } from './snapshot.ts'
 import type { PodSnapshot } from './snapshot.ts'
 
-/** Gives each pod its port and its addresses. Keys are `namespace/name`. */
+/** Gives each pod its ports and its addresses. Keys are `namespace/name`, that of the machine for pods that run one. */
 export const podPortFeature: Feature<string, PodSnapshot, ControlWorld> = {
   name: 'pod-port',
-  kinds: [podPort],
+  kinds: [podPort, northGatewayPolicy],
   memberships: [
     { kind: logicalSwitch.name, column: 'ports' },
     { kind: nodePortGroup.name, column: 'ports' },
     { kind: subnetNodePortGroup.name, column: 'ports' },
+    { kind: logicalRouter.name, column: 'policies' },
   ],
   triggers: [
-    { on: 'object', resource: pods, keys: (change) => [change.key] },
+    {
+      on: 'object',
+      resource: pods,
+      keys: ({ old, new: current }: ObjectChange<Pod>, { settings }) => [
+        ...new Set(
+          [old, current].flatMap((pod) => (pod === undefined ? [] : [holderKey(holderOf(pod, settings))])),
+        ),
+      ],
+    },
     {
       on: 'object',
       resource: ipResource,
@@ -31,21 +57,54 @@ export const podPortFeature: Feature<string, PodSnapshot, ControlWorld> = {
     },
     // Pods that could not be placed take what became free, and what a subnet offers that is new or newly bound.
     { on: 'signal', signal: 'addresses', keys: (_subnet, world) => world.unplacedPods },
+    { on: 'object', resource: networkAttachmentResource, keys: (_change, world) => world.unplacedPods },
     {
       on: 'object',
       resource: namespaces,
-      keys: (change: ObjectChange<Namespace>, world) => (hasOtherLabels(change) ? world.unplacedPods : []),
+      keys: (change: ObjectChange<Namespace>, world) => (hasOtherHome(change) ? waiting(world) : []),
     },
     {
       on: 'object',
       resource: subnetResource,
-      keys: (change: ObjectChange<Subnet>, world) => (hasOtherBinding(change) ? world.unplacedPods : []),
+      keys: (change: ObjectChange<Subnet>, world) => (hasOtherBinding(change) ? waiting(world) : []),
+    },
+    // Who is away keeps its addresses for as long as its workload will make it again, in that subnet.
+    {
+      on: 'object',
+      resource: statefulSets,
+      keys: (change, world) => world.ips.find(storeIndex.ipsByStatefulSet, change.key).flatMap(podOf),
+    },
+    {
+      on: 'object',
+      resource: virtualMachineResource,
+      keys: (change, world) => world.ips.find(storeIndex.ipsByPod, change.key).flatMap(podOf),
+    },
+    {
+      on: 'object',
+      resource: virtualMachineInstanceResource,
+      keys: (change, world) => world.ips.find(storeIndex.ipsByPod, change.key).flatMap(podOf),
     },
     // Upstream's port of a pod that is long gone has no owner: its addresses are free once it is collected.
     { on: 'row', table: 'Logical_Switch_Port', keys: podOfRemovedPort },
   ],
   observe: observePod,
   desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredPod(snapshot)),
+}
+
+/** Pods without addresses, and addresses without a pod. */
+function waiting(world: ControlWorld): readonly string[] {
+  const absent = Object.values(stickyPodTypes)
+    .flatMap((type) => world.ips.find(storeIndex.ipsByPodType, type))
+    .flatMap(podOf)
+    .filter((key) => livePods(key, world).length === 0)
+  return [...new Set([...world.unplacedPods, ...absent])]
+}
+
+/** Whether pods of a namespace may be served by other subnets or pools. */
+function hasOtherHome(change: ObjectChange<Namespace>): boolean {
+  const { key } = namespaceAnnotations.ipPool
+  const { old, new: current } = change
+  return hasOtherLabels(change) || old?.metadata.annotations?.[key] !== current?.metadata.annotations?.[key]
 }
 
 /** The pod whose record this is; nodes have no namespace. */

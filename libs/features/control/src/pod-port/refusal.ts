@@ -1,12 +1,16 @@
-import { podAnnotations } from '@kube-ovn/annotations'
+import { networkAnnotations, podAnnotations, type Provider } from '@kube-ovn/annotations'
 import type { KubeOvnError } from '@kube-ovn/errors'
 
 type Details = Readonly<Record<string, unknown>>
 
-/** Puts an error into one line for a user: which annotation is at fault, what is wrong, with which values, and what to do. */
-export function refusalText(error: KubeOvnError): string {
+/**
+ * Puts an error into one line for a user: which annotation is at fault, what is wrong, with which values, and what to do.
+ *
+ * @param provider of the NIC that it is about
+ */
+export function refusalText(error: KubeOvnError, provider?: Provider): string {
   const { cure, ...values } = error.details as Details
-  const field = faultyAnnotation(error.code, values)
+  const field = faultyAnnotation(error.code, values, provider)
   const facts = Object.entries(field === undefined ? values : { field, ...values })
     .filter(([, value]) => value !== '' && !(Array.isArray(value) && value.length === 0))
     .map(([name, value]) => `${name}=${Array.isArray(value) ? value.join('+') : String(value)}`)
@@ -15,8 +19,8 @@ export function refusalText(error: KubeOvnError): string {
 }
 
 /** The annotation by which the pod asked for what it can not have. IPAM knows addresses, and not where they came from. */
-function faultyAnnotation(code: string, values: Details): string | undefined {
-  const keys = podAnnotations()
+function faultyAnnotation(code: string, values: Details, provider?: Provider): string | undefined {
+  const keys = podAnnotations(provider)
   switch (code) {
     case 'ipam-address-out-of-range':
       return keys.ipAddress.key
@@ -29,6 +33,13 @@ function faultyAnnotation(code: string, values: Details): string | undefined {
       return keys.ipFamily.key
     case 'pod-subnet-unavailable':
       return keys.logicalSwitch.key
+    case 'pod-network-unavailable':
+      return networkAnnotations.further.key
+    case 'pod-pool-unavailable':
+    case 'pod-pool-entry-missing':
+      return keys.ipPool.key
+    case 'ipam-no-available-address':
+      return values['pool'] === '' ? undefined : keys.ipPool.key
     default:
       return undefined
   }

@@ -1,68 +1,114 @@
-import { podAnnotations, readPodNetwork, readPodRequest } from '@kube-ovn/annotations'
+import { kubevirtAnnotations, podAnnotations, staleNicKeys } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
-import { formatIpList } from '@kube-ovn/ip'
-import { ownerOf, type AllocateRequest, type Lease } from '@kube-ovn/ipam'
+import { ownerOf } from '@kube-ovn/ipam'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import type { Ip } from '@kube-ovn/kube-api'
-import { podPortName } from '@kube-ovn/ovn-names'
 import { addressesOf, isReservation, requestOf } from '../addresses/recorded.ts'
-import { subnetsOfNamespace } from '../topology/namespace-subnets.ts'
-import type { Network } from '../topology/network.ts'
 import type { ControlWorld } from '../world.ts'
 import { storeIndex } from '../world.ts'
 import { needsPort } from './alive.ts'
-import { PodSubnetUnavailableError } from './errors.ts'
+import { holderKey, holderOf, type Holder } from './holder.ts'
+import { nicsOf, type PodNic } from './nic.ts'
+import { isTold, place, type Placement } from './placement.ts'
+import { readPortOptions, type PortOptions } from './port-options.ts'
+import { releaseOthers } from './release.ts'
+import { keptNics, type KeptNic } from './sticky.ts'
 
-/** What decides about the port of a pod's first network. */
+/** What decides about the ports of a pod, or of what runs in pods. */
 export interface PodSnapshot {
   readonly namespace: string
+  /** What its ports are named after. */
   readonly name: string
-  /** Records of the pod's addresses. */
+  /** Records of its addresses. */
   readonly ipObjects: readonly Ip[]
-  /** Absent when the pod has no use for a port (any more). */
-  readonly pod: PodNeeds | undefined
+  /**
+   * Pods that need the ports: one, or two while a machine moves, the one that it leaves first. None when nobody has a
+   * use for ports (any more).
+   */
+  readonly pods: readonly PodNeeds[]
+  /** Ports that wait for the pod to come back. */
+  readonly kept: readonly KeptNic[]
   /** Why the addresses that a user reserves can not be had. */
   readonly problem?: KubeOvnError
 }
 
 export interface PodNeeds {
+  readonly name: string
   readonly uid: string
   readonly node: string
   readonly nicType: string
+  readonly kind: Holder['kind']
+  readonly nics: readonly NicNeeds[]
+  /** Why its networks are not known. */
+  readonly problem: KubeOvnError | undefined
+  /** Annotations that have no effect. */
+  readonly ignored: readonly KubeOvnError[]
+  /** Keys of annotations about NICs that it does not have any more. */
+  readonly staleKeys: readonly string[]
+}
+
+export interface NicNeeds {
+  readonly nic: PodNic
+  readonly options: PortOptions
   /** The annotations already say what the lease says. */
   readonly isAnnotated: boolean
   readonly hasNicType: boolean
-  readonly placement: { readonly network: Network; readonly lease: Lease } | undefined
+  readonly placement: Placement | undefined
   /** Why there is no placement. */
   readonly problem: KubeOvnError | undefined
 }
 
+export type PlacedNic = NicNeeds & { readonly placement: Placement }
+
 /** Reads a pod and sees that it has addresses. Asking again gives the same ones. */
 export function observePod(key: string, world: ControlWorld): PodSnapshot | undefined {
   const [namespace = '', name = ''] = key.split('/')
-  const object = world.pods.get(key)
   const ipObjects = world.ips.find(storeIndex.ipsByPod, key)
-  if (object === undefined || !needsPort(object)) {
+  const pods = livePods(key, world).map((object) => observeNeeds(object, world))
+  if (pods.length === 0) {
     world.unplacedPods.delete(key)
-    const problem = keepReservation(podPortName(namespace, name), key, world)
-    if (ipObjects.length === 0) return undefined
-    return { namespace, name, ipObjects, pod: undefined, ...(problem === undefined ? {} : { problem }) }
+    return observeAbsent(key, { namespace, name, ipObjects, pods }, world)
   }
-  const pod = observeNeeds(key, object, world)
-  if (pod.placement === undefined) world.unplacedPods.add(key)
-  else world.unplacedPods.delete(key)
-  return { namespace, name, ipObjects, pod }
+  const nics = pods.flatMap((pod) => pod.nics)
+  const isPlaced = pods.every(({ problem }) => problem === undefined)
+  if (isPlaced && nics.every(({ placement }) => placement !== undefined)) {
+    world.unplacedPods.delete(key)
+    releaseOthers(key, new Set(nics.map(({ nic }) => nic.port)), world)
+  } else world.unplacedPods.add(key)
+  return { namespace, name, ipObjects, pods, kept: [] }
 }
 
-/** Without a pod, a NIC has the addresses that a user reserved for it, or none. */
-function keepReservation(nic: string, key: string, world: ControlWorld): KubeOvnError | undefined {
-  const object = world.ips.get(nic)
-  if (object !== undefined && isReservation(object) && object.metadata.deletionTimestamp === undefined) {
-    return reserve(object, key, world)
-  }
-  const released = world.ipam.release(nic, ownerOf('pod', key))
-  if (released !== undefined) world.raise('addresses', released.subnet)
-  return undefined
+/** Pods of the key that need ports. */
+export function livePods(key: string, world: ControlWorld): readonly Pod[] {
+  const named = world.pods.get(key)
+  const { settings } = world
+  return [...(named === undefined ? [] : [named]), ...world.pods.find(storeIndex.podsByMachine, key)]
+    .filter((pod) => needsPort(pod) && holderKey(holderOf(pod, settings)) === key)
+    .sort((a, b) => (turnOf(a) < turnOf(b) ? -1 : 1))
+}
+
+/** The pod that a machine is on its way into comes after the one that it is in. */
+function turnOf(pod: Pod): string {
+  const { name, annotations } = pod.metadata
+  const isTarget = (kubevirtAnnotations.migrationJobName.read(annotations) ?? '') !== ''
+  return `${isTarget ? 1 : 0} ${name}`
+}
+
+/** Without a pod, NICs have what waits for it, and what a user reserved for them, or nothing. */
+function observeAbsent(
+  key: string,
+  absent: Omit<PodSnapshot, 'kept' | 'problem'>,
+  world: ControlWorld,
+): PodSnapshot | undefined {
+  const { ipObjects } = absent
+  const reserved = ipObjects.filter((ip) => isReservation(ip) && ip.metadata.deletionTimestamp === undefined)
+  const problems = reserved.flatMap((ip) => reserve(ip, key, world) ?? [])
+  const kept = keptNics(ipObjects, world)
+  const wanted = [...reserved.map(({ metadata }) => metadata.name), ...kept.map(({ port }) => port)]
+  releaseOthers(key, new Set(wanted), world)
+  if (ipObjects.length === 0) return undefined
+  const [problem] = problems
+  return { ...absent, kept, ...(problem === undefined ? {} : { problem }) }
 }
 
 function reserve(object: Ip, key: string, world: ControlWorld): KubeOvnError | undefined {
@@ -84,94 +130,45 @@ function reserve(object: Ip, key: string, world: ControlWorld): KubeOvnError | u
   }
 }
 
-function observeNeeds(key: string, object: Pod, world: ControlWorld): PodNeeds {
-  const annotations = object.metadata.annotations
+function observeNeeds(object: Pod, world: ControlWorld): PodNeeds {
+  const { name, uid = '', annotations } = object.metadata
+  const holder = holderOf(object, world.settings)
   const base = {
-    uid: object.metadata.uid ?? '',
+    name,
+    uid,
     node: object.spec?.nodeName ?? '',
     nicType: world.settings.podNicType,
-    hasNicType: (annotations?.[podAnnotations().podNicType.key] ?? '') !== '',
+    kind: holder.kind,
   }
   try {
-    const placement = place(key, object, world)
-    return { ...base, placement, isAnnotated: isAnnotated(object, placement.lease), problem: undefined }
+    const nics = nicsOf(object, holder, world).map((nic) => ({ nic, ...readPortOptions(object, nic) }))
+    return {
+      ...base,
+      nics: nics.map(({ nic, options }) => observeNic(object, holder, nic, options, world)),
+      problem: undefined,
+      ignored: nics.flatMap(({ ignored }) => ignored),
+      staleKeys: staleNicKeys(annotations, new Set(nics.map(({ nic }) => nic.provider))),
+    }
+  } catch (error) {
+    if (!(error instanceof KubeOvnError)) throw error
+    return { ...base, nics: [], problem: error, ignored: [], staleKeys: [] }
+  }
+}
+
+function observeNic(
+  object: Pod,
+  holder: Holder,
+  nic: PodNic,
+  options: PortOptions,
+  world: ControlWorld,
+): NicNeeds {
+  const nicType = object.metadata.annotations?.[podAnnotations(nic.provider).podNicType.key] ?? ''
+  const base = { nic, options, hasNicType: nicType !== '' }
+  try {
+    const placement = place(object, holder, nic, world)
+    return { ...base, placement, isAnnotated: isTold(object, nic, placement.lease), problem: undefined }
   } catch (error) {
     if (!(error instanceof KubeOvnError)) throw error
     return { ...base, placement: undefined, isAnnotated: false, problem: error }
-  }
-}
-
-interface Placement {
-  readonly network: Network
-  readonly lease: Lease
-}
-
-function place(key: string, pod: Pod, world: ControlWorld): Placement {
-  const nic = podPortName(pod.metadata.namespace ?? '', pod.metadata.name)
-  const held = world.ipam.lease(nic)
-  const network = held === undefined ? undefined : world.networks.get(held.subnet)
-  if (held !== undefined && network !== undefined) return { network, lease: held }
-  const request = readPodRequest(pod.metadata.annotations)
-  const subnets = request.logicalSwitch === undefined ? candidates(pod, world) : [request.logicalSwitch]
-  const { addresses, mac, family } = request
-  return firstThatFits(subnets, world, { nic, owner: ownerOf('pod', key), static: addresses, mac, family })
-}
-
-function candidates(pod: Pod, world: ControlWorld): readonly string[] {
-  const namespace = world.namespaces.get(pod.metadata.namespace ?? '')
-  return namespace === undefined
-    ? []
-    : subnetsOfNamespace(namespace, world.subnets.values(), world.settings.defaultSubnet.name)
-}
-
-/** Tries one subnet after the other. The most telling refusal is reported: any but "not an address of this subnet". */
-function firstThatFits(
-  subnets: readonly string[],
-  world: ControlWorld,
-  request: Omit<AllocateRequest, 'subnet'>,
-): Placement {
-  let refusal: KubeOvnError | undefined
-  for (const subnet of subnets) {
-    const network = world.networks.get(subnet)
-    if (network === undefined || network.isJoin || isEnding(subnet, world)) {
-      refusal ??= new PodSubnetUnavailableError({ subnet, cure: unavailableCure(subnet, world) })
-      continue
-    }
-    try {
-      return { network, lease: world.ipam.allocate({ ...request, subnet }) }
-    } catch (error) {
-      if (!(error instanceof KubeOvnError)) throw error
-      if (refusal === undefined || refusal.code === 'ipam-address-out-of-range') refusal = error
-    }
-  }
-  throw refusal ?? new PodSubnetUnavailableError({ subnet: '', cure: 'create the namespace of the pod' })
-}
-
-/** A subnet that is being deleted waits for its last pod, so it takes no new one. */
-function isEnding(subnet: string, world: ControlWorld): boolean {
-  return world.subnets.get(subnet)?.metadata.deletionTimestamp !== undefined
-}
-
-function unavailableCure(subnet: string, world: ControlWorld): string {
-  if (subnet === world.settings.nodeSwitch.name)
-    return "choose another subnet: this one is for the nodes' own ports"
-  if (isEnding(subnet, world)) return 'name another subnet, or create it anew: this one is being deleted'
-  return world.subnets.get(subnet) === undefined
-    ? 'create the subnet, or name one that exists'
-    : 'correct the specification of the subnet, see its conditions'
-}
-
-function isAnnotated(pod: Pod, lease: Lease): boolean {
-  try {
-    const network = readPodNetwork(pod.metadata.annotations)
-    return (
-      network !== undefined &&
-      formatIpList(network.addresses) === formatIpList(lease) &&
-      network.mac === lease.mac
-    )
-  } catch (error) {
-    // What somebody wrote over our annotations is put right.
-    if (error instanceof KubeOvnError) return false
-    throw error
   }
 }

@@ -1,20 +1,19 @@
-import { nodeAnnotations, readPodNetwork } from '@kube-ovn/annotations'
-import { KubeOvnError } from '@kube-ovn/errors'
-import type { Node, Pod } from '@kube-ovn/kube-api/core'
+import { nodeAnnotations } from '@kube-ovn/annotations'
+import type { Node } from '@kube-ovn/kube-api/core'
 import type { Ip, Vip } from '@kube-ovn/kube-api'
 import type { Logger } from '@kube-ovn/log'
-import { kindOf, nameOf, ownerOf, restoreRecords, type AddressRecord, type Owner } from '@kube-ovn/ipam'
-import { externalId, nodePortName, podPortName, vendor } from '@kube-ovn/ovn-names'
+import { kindOf, nameOf, ownerOf, restoreRecords, type Owner, type OwnerKind } from '@kube-ovn/ipam'
+import { externalId, nodePortName, vendor } from '@kube-ovn/ovn-names'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { addressesOf, isReservation, readAddresses } from '../addresses/recorded.ts'
 import type { RecordedAddresses } from '../addresses/recorded.ts'
-import { needsPort } from '../pod-port/alive.ts'
+import { kindOfRecord } from '../pod-port/holder.ts'
+import { isAwaited } from '../pod-port/sticky.ts'
+import { storeIndex } from '../world.ts'
 import type { ControlWorld } from '../world.ts'
+import type { Holding } from './holding.ts'
+import { podRecords } from './pod-records.ts'
 import { recordOfVip, recordOfVipPort, vipOfPort } from './vips.ts'
-
-interface Holding extends AddressRecord {
-  readonly source: 'IP object' | 'Pod' | 'Node' | 'Vip' | 'logical switch port'
-}
 
 /**
  * Takes every address that is seen anywhere, so that none is handed out twice.
@@ -25,7 +24,7 @@ interface Holding extends AddressRecord {
 export function restoreLeases(world: ControlWorld, log: Logger): void {
   const holdings = [
     ...[...world.ips.values()].map((ip) => fromIpObject(ip, world)),
-    ...[...world.pods.values()].map(fromPod),
+    ...[...world.pods.values()].flatMap((pod) => podRecords(pod, world)),
     ...[...world.nodes.values()].map((node) => fromNode(node, world.settings.nodeSwitch.name)),
     ...[...world.vips.values()].map((vip) => fromVip(vip, world)),
     ...[...world.northbound.scan('Logical_Switch_Port')].map((port) => fromPort(port, world)),
@@ -42,32 +41,13 @@ export function restoreLeases(world: ControlWorld, log: Logger): void {
 function fromIpObject(ip: Ip, world: ControlWorld): Holding | undefined {
   const { podName = '', namespace = '', subnet = '' } = ip.spec ?? {}
   const nic = ip.metadata.name
-  const owner = namespace === '' ? ownerOf('node', podName) : ownerOf('pod', `${namespace}/${podName}`)
-  const isOver = !isReservation(ip) && isGone(owner, world)
-  return holding({ source: 'IP object', nic, owner, subnet, isOver }, addressesOf(ip))
-}
-
-function fromPod(pod: Pod): Holding | undefined {
-  if (!needsPort(pod)) return undefined
-  const { namespace = '', name } = pod.metadata
-  try {
-    const network = readPodNetwork(pod.metadata.annotations)
-    if (network?.logicalSwitch === undefined) return undefined
-    const { addresses, mac, logicalSwitch } = network
-    return {
-      source: 'Pod',
-      nic: podPortName(namespace, name),
-      owner: ownerOf('pod', `${namespace}/${name}`),
-      subnet: logicalSwitch,
-      addresses,
-      mac,
-      isRunning: pod.status?.phase === 'Running',
-    }
-  } catch (error) {
-    // Unreadable annotations hold no address; the feature writes them anew.
-    if (error instanceof KubeOvnError) return undefined
-    throw error
-  }
+  const owner =
+    namespace === '' ? ownerOf('node', podName) : ownerOf(kindOfRecord(ip), `${namespace}/${podName}`)
+  const isOver = !isReservation(ip) && !isAwaited(ip, world) && isGone(owner, world)
+  const recorded = addressesOf(ip)
+  const hasMac = recorded?.mac !== undefined || world.networks.get(subnet)?.hasSwitch !== false
+  const held = holding({ source: 'IP object', nic, owner, subnet, isOver }, recorded)
+  return held === undefined || hasMac ? held : { ...held, mac: false }
 }
 
 function fromNode(node: Node, subnet: string): Holding | undefined {
@@ -95,7 +75,7 @@ function fromPort(port: OvnNorthbound['Logical_Switch_Port'], world: ControlWorl
   }
   const pod = ids[externalId.pod]
   if (ids[externalId.vendor] !== vendor || pod === undefined) return undefined
-  const owner = ownerOf('pod', pod)
+  const owner = ownerOf(kindOfPort(port.name, pod, world), pod)
   const [mac, ...texts] = (port.addresses[0] ?? '').split(' ')
   const subnet = ids[externalId.logicalSwitch] ?? ''
   const isOver = isGone(owner, world)
@@ -105,10 +85,28 @@ function fromPort(port: OvnNorthbound['Logical_Switch_Port'], world: ControlWorl
   )
 }
 
+/** A port does not say whose it is; its record does, and the pods that it is for. */
+function kindOfPort(port: string, pod: string, world: ControlWorld): OwnerKind {
+  const record = world.ips.get(port)
+  if (record !== undefined) return kindOfRecord(record)
+  return runsMachine(pod, world) ? 'vm' : 'pod'
+}
+
+function runsMachine(name: string, { pods, settings }: ControlWorld): boolean {
+  return settings.keepVmIp && pods.find(storeIndex.podsByMachine, name).length > 0
+}
+
 /** Whether nobody will come for the addresses. */
-function isGone(owner: Owner, { pods, nodes }: ControlWorld): boolean {
+function isGone(owner: Owner, world: ControlWorld): boolean {
   const name = nameOf(owner)
-  return kindOf(owner) === 'node' ? nodes.get(name) === undefined : pods.get(name) === undefined
+  switch (kindOf(owner)) {
+    case 'node':
+      return world.nodes.get(name) === undefined
+    case 'vm':
+      return !runsMachine(name, world)
+    default:
+      return world.pods.get(name) === undefined
+  }
 }
 
 function holding(

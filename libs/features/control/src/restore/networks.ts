@@ -59,6 +59,7 @@ function formerNetwork({ metadata: { name }, spec }: Subnet, world: ControlWorld
   const addressing = {
     cidrBlock: cidrs.map(networkText).join(','),
     gateway: cidrs.map(({ address }) => formatIp(address)).join(','),
+    ...(spec?.provider === undefined ? {} : { provider: spec.provider }),
   }
   return (
     resolve(name, { ...addressing, excludeIps: spec?.excludeIps ?? [] }, world) ??

@@ -1,11 +1,12 @@
 import {
   conditionType,
+  isConditionTrue,
   setCondition,
   subnetReason,
   subnetResource,
   withStandardConditions,
 } from '@kube-ovn/kube-api'
-import type { Condition, ConditionChange } from '@kube-ovn/kube-api'
+import type { Condition, ConditionChange, Subnet } from '@kube-ovn/kube-api'
 import type { KubeEvent } from '@kube-ovn/reconcile'
 import { subnetProblemText } from '../topology/errors.ts'
 import type { SubnetSnapshot } from './snapshot.ts'
@@ -13,9 +14,12 @@ import type { SubnetSnapshot } from './snapshot.ts'
 /** Computes the conditions of a subnet, the very same list when nothing about it changed. */
 export function subnetConditions(subnet: SubnetSnapshot): readonly Condition[] {
   const before = subnet.object?.status?.conditions ?? []
+  const { validated, ready, error } = conditionType
+  // Upstream never gave subnets without a switch the condition of an error; they get it with the first one.
+  const hasSwitch = subnet.network?.hasSwitch !== false
   const standard = withStandardConditions(
     before,
-    [conditionType.validated, conditionType.ready, conditionType.error],
+    hasSwitch ? [validated, ready, error] : [validated, ready],
     subnet.now,
   )
   return changes(subnet, standard).reduce((list, change) => setCondition(list, change, subnet.now), standard)
@@ -32,24 +36,78 @@ function changes(subnet: SubnetSnapshot, conditions: readonly Condition[]): read
       { type: conditionType.ready, status: 'False', reason, message },
     ]
   }
-  const reason = subnetReason.resetLogicalSwitchAclSuccess
-  const hadError = conditions.some(({ type, status }) => type === conditionType.error && status === 'True')
+  const reason =
+    subnet.network?.hasSwitch === false
+      ? subnetReason.setNonOvnSubnetSuccess
+      : subnetReason.resetLogicalSwitchAclSuccess
   return [
-    ...(hadError ? [{ type: conditionType.error, status: 'False', reason } as const] : []),
+    ...errorChange(subnet, conditions, reason),
     { type: conditionType.validated, status: 'True', reason },
     { type: conditionType.ready, status: 'True', reason },
   ]
 }
 
+/** A deletion that has to wait is an error; one that is over is told, and one that never was is not. */
+function errorChange(
+  subnet: SubnetSnapshot,
+  conditions: readonly Condition[],
+  reason: string,
+): readonly ConditionChange[] {
+  const { error } = conditionType
+  const message = inUseText(subnet)
+  if (message !== undefined)
+    return [{ type: error, status: 'True', reason: subnetReason.subnetInUse, message }]
+  return isConditionTrue(conditions, error) ? [{ type: error, status: 'False', reason }] : []
+}
+
+/** How many holders are named; the others are as good as these to find out why. */
+const namedHolders = 3
+
+/** Says who keeps a deleted subnet from going. */
+function inUseText({ isDeleting, holders }: SubnetSnapshot): string | undefined {
+  if (!isDeleting || holders.length === 0) return undefined
+  const named = holders.slice(0, namedHolders).join(', ')
+  const others = holders.length > namedHolders ? ' and others' : ''
+  return `addresses of the subnet are held by ${named}${others}: delete these first`
+}
+
 /** Tells the user once, when the problem appears: afterwards the conditions hold it. */
 export function subnetEvents(subnet: SubnetSnapshot): readonly KubeEvent[] {
   const { problem, object, name } = subnet
-  if (problem === undefined || object?.metadata.uid === undefined) return []
-  const message = subnetProblemText(problem.details)
-  const isKnown = object.status?.conditions?.some(
-    (condition) => condition.type === conditionType.validated && condition.message === message,
-  )
-  if (isKnown === true) return []
+  if (object?.metadata.uid === undefined) return []
   const regarding = { resource: subnetResource, name, uid: object.metadata.uid }
-  return [{ regarding, type: 'Warning', reason: subnetReason.validateLogicalSwitchFailed, message }]
+  const warn = (reason: string, message: string): KubeEvent => ({
+    regarding,
+    type: 'Warning',
+    reason,
+    message,
+  })
+  if (problem !== undefined) {
+    const message = subnetProblemText(problem.details)
+    const isKnown = has(object, conditionType.validated, message)
+    return isKnown ? [] : [warn(subnetReason.validateLogicalSwitchFailed, message)]
+  }
+  const inUse = inUseText(subnet)
+  const { strayExcludes } = subnet
+  return [
+    ...(inUse === undefined || has(object, conditionType.error, inUse)
+      ? []
+      : [warn(subnetReason.subnetInUse, inUse)]),
+    ...(strayExcludes.length === 0
+      ? []
+      : [
+          warn(
+            subnetReason.excludeIpsIgnored,
+            `spec.excludeIps ${JSON.stringify(strayExcludes.join())}: choose addresses of the subnet, or remove them; they exclude nothing`,
+          ),
+        ]),
+  ]
+}
+
+function has(object: Subnet, type: string, message: string): boolean {
+  return (
+    object.status?.conditions?.some(
+      (condition) => condition.type === type && condition.message === message,
+    ) === true
+  )
 }

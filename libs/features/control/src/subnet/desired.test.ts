@@ -25,7 +25,7 @@ function snapshot(
   const { network, normalised } = resolveSubnet('blue', { cidrBlock }, controlSettings())
   return {
     ...{ name: 'blue', object, builtIn: undefined, network, normalised, problem: undefined, now },
-    ...{ isDeleting: false, addressesInUse: 0, routerMac: '00:00:5e:00:53:fe' },
+    ...{ isDeleting: false, holders: [], strayExcludes: [], routerMac: '00:00:5e:00:53:fe' },
   }
 }
 
@@ -147,7 +147,7 @@ describe('desiredSubnet', () => {
     const finalizers = ['kubeovn.io/kube-ovn-controller', 'example.com/other']
     const object = withUid(subnet({ name: 'blue', finalizers, deletionTimestamp: time }))
     const deleting = { ...snapshot('10.1.0.0/16', object), isDeleting: true }
-    const waiting = desiredSubnet({ ...deleting, addressesInUse: 1 })
+    const waiting = desiredSubnet({ ...deleting, holders: ['pod/shop/a'] })
     expect(shownRows(waiting)).toHaveLength(4)
     expect(shownPatches(waiting)[0]).not.toHaveProperty('metadata')
     const going = desiredSubnet(deleting)

@@ -27,7 +27,7 @@ import type { SubnetSnapshot } from './snapshot.ts'
  * @see ovn-nb(5), Logical_Switch, Logical_Router_Port, Logical_Router_Policy
  */
 export function desiredSubnet(subnet: SubnetSnapshot): Desired {
-  if (subnet.isDeleting && subnet.addressesInUse === 0)
+  if (subnet.isDeleting && subnet.holders.length === 0)
     return { ...nothing, patches: finalizerRemoval(subnet) }
   const objects = desiredObjects(subnet)
   const events = subnetEvents(subnet)
@@ -35,6 +35,7 @@ export function desiredSubnet(subnet: SubnetSnapshot): Desired {
     const { problem } = subnet
     return { ...nothing, hold: true, patches: objects, events, ...(problem === undefined ? {} : { problem }) }
   }
+  if (!subnet.network.hasSwitch) return { ...nothing, patches: objects, events }
   return { ...nothing, ...desiredRows(subnet.network, subnet.routerMac), patches: objects, events }
 }
 

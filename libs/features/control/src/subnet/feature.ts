@@ -49,6 +49,11 @@ export const subnet: Feature<string, SubnetSnapshot, ControlWorld> = {
       resource: ipResource,
       keys: (change: ObjectChange<Ip>, world) => deletedSubnet(change, world),
     },
+    {
+      on: 'signal',
+      signal: 'addresses',
+      keys: (name, world) => (isEnding(name, world) ? [name] : []),
+    },
   ],
   initialKeys: ({ settings }) => [settings.nodeSwitch.name, settings.defaultSubnet.name],
   observe: observeSubnet,
@@ -63,6 +68,9 @@ function refusedSubnets(world: ControlWorld): readonly string[] {
 
 function deletedSubnet(change: ObjectChange<Ip>, world: ControlWorld): readonly string[] {
   const name = change.new === undefined ? change.old?.spec?.subnet : undefined
-  const object = name === undefined ? undefined : world.subnets.get(name)
-  return object?.metadata.deletionTimestamp === undefined ? [] : [object.metadata.name]
+  return name !== undefined && isEnding(name, world) ? [name] : []
+}
+
+function isEnding(name: string, world: ControlWorld): boolean {
+  return world.subnets.get(name)?.metadata.deletionTimestamp !== undefined
 }

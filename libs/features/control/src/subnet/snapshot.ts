@@ -8,6 +8,8 @@ import { findConflict } from '../topology/subnet-conflicts.ts'
 import { resolveSubnet } from '../topology/subnet-spec.ts'
 import type { NormalisedSpec } from '../topology/subnet-spec.ts'
 import { KubeOvnError } from '@kube-ovn/errors'
+import { kindOf, nameOf, type Owner } from '@kube-ovn/ipam'
+import { strayExcludes } from '../topology/exclude-ips.ts'
 import type { ControlWorld } from '../world.ts'
 import { storeIndex } from '../world.ts'
 import { builtInSpec, withSecondFamily } from './built-in.ts'
@@ -26,8 +28,10 @@ export interface SubnetSnapshot {
   readonly normalised: NormalisedSpec | undefined
   readonly problem: SubnetError | undefined
   readonly isDeleting: boolean
-  /** IP objects that still refer to the subnet. */
-  readonly addressesInUse: number
+  /** Who still has addresses of a subnet that is being deleted, in alphabetical order. */
+  readonly holders: readonly string[]
+  /** Entries of `excludeIps` without effect. */
+  readonly strayExcludes: readonly string[]
   readonly routerMac: string
   /** Milliseconds since the epoch, for conditions. */
   readonly now: number
@@ -50,17 +54,34 @@ export function observeSubnet(name: string, world: ControlWorld): SubnetSnapshot
     builtIn === undefined ? object?.spec : withSecondFamily(object?.spec ?? builtIn, builtIn),
     world,
   )
-  if (judged.network !== undefined) startNetwork(judged.network, world)
+  const mac = routerMac(routerPortName(world.settings.clusterRouter, name), world)
+  if (judged.network !== undefined) {
+    startNetwork(judged.network, world)
+    if (judged.network.hasSwitch) world.ipam.setGatewayMac(name, mac)
+  }
+  const isDeleting = object?.metadata.deletionTimestamp !== undefined
   return {
     name,
     object,
     builtIn,
     ...judged,
-    isDeleting: object?.metadata.deletionTimestamp !== undefined,
-    addressesInUse: world.ips.find(storeIndex.ipsBySubnet, name).length,
-    routerMac: routerMac(routerPortName(world.settings.clusterRouter, name), world),
+    isDeleting,
+    holders: isDeleting ? holdersOf(name, world) : [],
+    strayExcludes: judged.network === undefined ? [] : strayExcludes(judged.network),
+    routerMac: mac,
     now: world.now(),
   }
+}
+
+/** Whoever has an address, and every record of one. */
+function holdersOf(name: string, world: ControlWorld): readonly string[] {
+  const holders = new Set<string>()
+  for (const { owner } of world.ipam.leases(name)) holders.add(owner)
+  for (const { metadata } of world.ips.find(storeIndex.ipsBySubnet, name)) {
+    const owner = world.ipam.lease(metadata.name)?.owner
+    holders.add(owner ?? `ip/${metadata.name}`)
+  }
+  return [...holders].sort()
 }
 
 type Judged = Pick<SubnetSnapshot, 'network' | 'normalised' | 'problem'>
@@ -86,15 +107,21 @@ function isSubnetError(error: unknown): error is SubnetError {
 function startNetwork(network: Network, world: ControlWorld): void {
   const before = world.networks.get(network.name)
   if (before !== undefined && isSameNetwork(before, network)) return
-  world.ipam.setSubnet({
+  const { lost } = world.ipam.setSubnet({
     name: network.name,
     cidrs: network.cidrs,
     gateways: network.gateways,
     excludeIps: network.excludeIps,
   })
   world.networks.set(network.name, network)
+  // Pods whose addresses the subnet has no more go on with them, and are told.
+  for (const { owner } of lost) if (isOfPod(owner)) world.unplacedPods.add(nameOf(owner))
   world.raise('network', network.name)
   world.raise('addresses', network.name)
+}
+
+function isOfPod(owner: Owner): boolean {
+  return ['pod', 'statefulset-pod', 'vm'].includes(kindOf(owner))
 }
 
 function endNetwork(name: string, world: ControlWorld): void {

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { pods } from '@kube-ovn/kube-api/core'
 import type { KubeClient } from '@kube-ovn/kube'
-import { sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
+import { foreignCrds, sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
 import { startNorthbound, type Northbound } from '@kube-ovn/testing-ovsdb'
 import { Controller, type ControllerOptions } from './controller.ts'
 
@@ -29,7 +29,7 @@ export class ControlCluster implements AsyncDisposable {
 
   static async start(): Promise<ControlCluster> {
     const [api, northbound] = await Promise.all([sharedKubeApi(), startNorthbound()])
-    await api.installCrds(crds)
+    await api.installCrds(crds, foreignCrds)
     return new ControlCluster(api, northbound, await api.openClient('kube-ovn-controller'))
   }
 

@@ -48,7 +48,16 @@ export class WatchedObjects implements AsyncDisposable {
     const ips = stack.use(new Informer({ ...common, ...watched.ips }))
     const ipPools = stack.use(new Informer({ ...common, ...watched.ipPools }))
     const vips = stack.use(new Informer({ ...common, ...watched.vips }))
-    const informers = [pods, nodes, namespaces, subnets, vpcs, ips, ipPools, vips]
+    const statefulSets = stack.use(new Informer({ ...common, ...watched.statefulSets }))
+    const deployments = stack.use(new Informer({ ...common, ...watched.deployments }))
+    const daemonSets = stack.use(new Informer({ ...common, ...watched.daemonSets }))
+    const jobs = stack.use(new Informer({ ...common, ...watched.jobs }))
+    const networkAttachments = stack.use(new Informer({ ...common, ...watched.networkAttachments }))
+    const machines = stack.use(new Informer({ ...common, ...watched.machines }))
+    const machineInstances = stack.use(new Informer({ ...common, ...watched.machineInstances }))
+    const ours = [pods, nodes, namespaces, subnets, vpcs, ips, ipPools, vips, statefulSets]
+    const workloads = [deployments, daemonSets, jobs]
+    const informers = [...ours, ...workloads, networkAttachments, machines, machineInstances]
     for (const informer of informers) informer.start()
     await Promise.all(informers.map((informer) => informer.synced))
     const stores = {
@@ -60,6 +69,13 @@ export class WatchedObjects implements AsyncDisposable {
       ips: ips.store,
       ipPools: ipPools.store,
       vips: vips.store,
+      statefulSets: statefulSets.store,
+      deployments: deployments.store,
+      daemonSets: daemonSets.store,
+      jobs: jobs.store,
+      networkAttachments: networkAttachments.store,
+      machines: machines.store,
+      machineInstances: machineInstances.store,
     }
     return new WatchedObjects(stores, informers, vpcs, observer, stack.move())
   }

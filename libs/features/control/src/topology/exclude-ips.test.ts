@@ -1,6 +1,6 @@
-import { parseIpList } from '@kube-ovn/ip'
+import { parseCidrList, parseIpList } from '@kube-ovn/ip'
 import { describe, expect, it } from 'vitest'
-import { normaliseExcludeIps } from './exclude-ips.ts'
+import { normaliseExcludeIps, strayExcludes } from './exclude-ips.ts'
 
 const gateways = parseIpList('10.1.0.1,fd00::1')
 
@@ -41,4 +41,22 @@ describe('normaliseExcludeIps', () => {
       }),
     )
   })
+})
+
+it('finds entries that exclude nothing', () => {
+  const excludeIps = [
+    '10.1.0.5',
+    '10.2.0.5',
+    '10.0.255.0..10.1.0.9',
+    '10.1.1.0..10.1.1.9',
+    'fd00::5',
+    'fd01::5',
+  ]
+  expect(strayExcludes({ cidrs: parseCidrList('10.1.0.0/24'), excludeIps })).toEqual([
+    '10.2.0.5',
+    '10.1.1.0..10.1.1.9',
+    'fd00::5',
+    'fd01::5',
+  ])
+  expect(strayExcludes({ cidrs: parseCidrList('10.0.0.0/8,fd00::/64'), excludeIps })).toEqual(['fd01::5'])
 })

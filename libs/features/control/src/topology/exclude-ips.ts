@@ -1,5 +1,6 @@
-import { compareIps, familyOf, formatIp, InvalidIpRangeError, parseIpRange } from '@kube-ovn/ip'
+import { compareIps, familyOf, formatIp, InvalidIpRangeError, lastAddress, parseIpRange } from '@kube-ovn/ip'
 import type { DualStackIp, Ip } from '@kube-ovn/ip'
+import type { Network } from './network.ts'
 
 interface Range {
   readonly first: Ip
@@ -51,4 +52,18 @@ function rangeText(range: Range): string {
   const first = formatIp(range.first)
   const last = formatIp(range.last)
   return first === last ? first : `${first}..${last}`
+}
+
+/** Finds the entries that exclude nothing, since they are outside of the network. */
+export function strayExcludes({
+  cidrs,
+  excludeIps,
+}: Pick<Network, 'cidrs' | 'excludeIps'>): readonly string[] {
+  return excludeIps.filter((entry) => {
+    const { first, last } = parseEntry(entry)
+    const cidr = familyOf(first) === 4 ? cidrs.v4 : cidrs.v6
+    return (
+      cidr === undefined || compareIps(last, cidr.network) < 0 || compareIps(first, lastAddress(cidr)) > 0
+    )
+  })
 }

@@ -4,7 +4,12 @@ import type { DualStackCidr, DualStackIp, Family } from '@kube-ovn/ip'
 /** A subnet that is in effect: what its valid specification means to ports, routes and policies. */
 export interface Network {
   readonly name: string
+  /** Empty for a subnet without a switch. */
   readonly vpc: string
+  /** Of the networks of pods that take their addresses here. */
+  readonly provider: string
+  /** Whether it is a switch of OVN. Otherwise it has addresses for NICs of other CNIs only. */
+  readonly hasSwitch: boolean
   readonly cidrs: DualStackCidr
   readonly gateways: DualStackIp
   /** As in the specification: `v4`, `v6` or both separated by a comma. */
@@ -45,6 +50,7 @@ export function familiesOf(network: Network): readonly NetworkFamily[] {
 export function isSameNetwork(a: Network, b: Network): boolean {
   return (
     a.vpc === b.vpc &&
+    a.provider === b.provider &&
     a.cidrBlock === b.cidrBlock &&
     a.gateway === b.gateway &&
     formatIpList(a.gateways) === formatIpList(b.gateways) &&

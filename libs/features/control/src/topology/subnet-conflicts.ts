@@ -49,6 +49,8 @@ function nodeInside(
   cidr: Cidr,
   nodeAddresses: readonly NodeAddress[],
 ): SubnetConflictError | undefined {
+  // Nobody routes to addresses without a switch by way of us.
+  if (!network.hasSwitch) return undefined
   for (const { node, address } of nodeAddresses) {
     const ip = tryParseIp(address)
     if (ip === undefined || !contains(cidr, ip)) continue

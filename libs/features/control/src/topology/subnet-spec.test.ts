@@ -20,12 +20,25 @@ const plain: NormalisedSpec = {
   private: false,
 }
 
+const { vpc: _vpc, gatewayType: _gatewayType, ...bare } = plain
+const withoutSwitch: NormalisedSpec = { ...bare, provider: 'net1.default' }
+
 const accepted: readonly {
   readonly name: string
   readonly given: SubnetSpec
   readonly want: NormalisedSpec
 }[] = [
   { name: 'a prefix alone is completed', given: { cidrBlock: '10.1.0.0/16' }, want: plain },
+  {
+    name: 'a further network of pods has a switch, too',
+    given: { cidrBlock: '10.1.0.0/16', provider: 'net1.default.ovn' },
+    want: { ...plain, provider: 'net1.default.ovn' },
+  },
+  {
+    name: "another CNI's network has neither a VPC nor a gateway type",
+    given: { cidrBlock: '10.1.0.0/16', provider: 'net1.default' },
+    want: withoutSwitch,
+  },
   { name: 'host bits are masked off', given: { cidrBlock: '10.1.2.3/16' }, want: plain },
   {
     name: 'both families are completed',
@@ -151,7 +164,6 @@ describe('resolveSubnet', () => {
   it.each<[SubnetSpec, string]>([
     [{ vpc: 'v1' }, 'spec.vpc'],
     [{ vlan: 'v10' }, 'spec.vlan'],
-    [{ provider: 'net1.default.ovn' }, 'spec.provider'],
     [{ gatewayType: 'centralized' }, 'spec.gatewayType'],
   ])('says that %j is not served', (given, field) => {
     const resolve = () => resolveSubnet('blue', { cidrBlock: '10.1.0.0/16', ...given }, settings)

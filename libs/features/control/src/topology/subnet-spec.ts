@@ -1,3 +1,4 @@
+import { primaryProvider } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
 import {
   compareIps,
@@ -34,7 +35,7 @@ export interface NormalisedSpec {
   readonly gateway: string
   readonly excludeIps: readonly string[]
   readonly provider: string
-  readonly vpc: string
+  readonly vpc?: string
   readonly default: boolean
   readonly gatewayType?: string
   readonly enableLb?: boolean | null
@@ -67,10 +68,12 @@ export function resolveSubnet(name: string, spec: SubnetSpec, settings: ControlS
 
   const cidrs = inSubnet(name, () => parseCidrList(spec.cidrBlock ?? '', 'spec.cidrBlock'))
   const all: readonly Cidr[] = [cidrs.v4, cidrs.v6].filter((cidr) => cidr !== undefined)
-  for (const cidr of all) checkCidr(name, cidr, settings)
+  const provider = spec.provider || primaryProvider
+  const hasSwitch = isOvnProvider(provider)
+  for (const cidr of all) checkCidr(name, cidr, hasSwitch, settings)
   const gateways = resolveGateways(name, spec.gateway ?? '', cidrs)
   const isJoin = name === settings.nodeSwitch.name
-  const vpc = spec.vpc || settings.clusterRouter
+  const vpc = hasSwitch ? spec.vpc || settings.clusterRouter : ''
   if (name === vpc) throw check('metadata.name', name, 'give the subnet another name than its VPC has')
   if (spec.natOutgoing === true && (spec.externalEgressGateway ?? '') !== '') {
     throw check(
@@ -92,16 +95,16 @@ export function resolveSubnet(name: string, spec: SubnetSpec, settings: ControlS
     .join(',')
   const excludeIps = inSubnet(name, () => normaliseExcludeIps(spec.excludeIps ?? [], gateways))
   return {
-    network: { name, vpc, cidrs, gateways, cidrBlock, gateway, excludeIps, isJoin },
+    network: { name, vpc, provider, hasSwitch, cidrs, gateways, cidrBlock, gateway, excludeIps, isJoin },
     normalised: {
       cidrBlock,
       protocol: all.length === 2 ? 'Dual' : cidrs.v4 === undefined ? 'IPv6' : 'IPv4',
       gateway,
       excludeIps,
-      provider: spec.provider || 'ovn',
-      vpc,
+      provider,
+      ...(hasSwitch ? { vpc } : {}),
       default: name === settings.defaultSubnet.name,
-      ...(isJoin ? {} : { gatewayType: spec.gatewayType || 'distributed' }),
+      ...(isJoin || !hasSwitch ? {} : { gatewayType: spec.gatewayType || 'distributed' }),
       ...(isJoin ? joinLoadBalancing(spec) : { enableLb: spec.enableLb ?? settings.enableLb }),
       natOutgoing: spec.natOutgoing ?? false,
       private: spec.private ?? false,
@@ -117,8 +120,14 @@ function joinLoadBalancing(spec: SubnetSpec): { readonly enableLb?: null } {
 function refuseUnsupported(name: string, spec: SubnetSpec, settings: ControlSettings): void {
   const refuse = (field: string, value: string, cure: string): SubnetUnsupportedError =>
     new SubnetUnsupportedError({ subnet: name, field, value, cure })
-  if ((spec.provider || 'ovn') !== 'ovn') {
-    throw refuse('spec.provider', spec.provider ?? '', 'only the provider ovn is served by this version')
+  if (!isProvider(spec.provider || primaryProvider)) {
+    const cure = 'write ovn, or <nad>.<namespace>.ovn, or <nad>.<namespace> for NICs of another CNI'
+    throw new SubnetInvalidError({
+      subnet: name,
+      field: 'spec.provider',
+      value: spec.provider ?? '',
+      cure,
+    })
   }
   if ((spec.vpc || settings.clusterRouter) !== settings.clusterRouter) {
     throw refuse(
@@ -139,6 +148,20 @@ function refuseUnsupported(name: string, spec: SubnetSpec, settings: ControlSett
   }
 }
 
+/** The switches of OVN: of the first network, or of a further one. */
+function isOvnProvider(provider: string): boolean {
+  const parts = provider.split('.')
+  return provider === primaryProvider || (parts.length === 3 && parts[2] === primaryProvider)
+}
+
+/** Annotations are named after it. */
+function isProvider(provider: string): boolean {
+  return (
+    isOvnProvider(provider) ||
+    /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$/.test(provider)
+  )
+}
+
 /** Runs a parser and says which subnet its complaint is about. */
 function inSubnet<T>(subnet: string, parse: () => T): T {
   try {
@@ -154,7 +177,7 @@ function inSubnet<T>(subnet: string, parse: () => T): T {
   }
 }
 
-function checkCidr(subnet: string, cidr: Cidr, settings: ControlSettings): void {
+function checkCidr(subnet: string, cidr: Cidr, hasSwitch: boolean, settings: ControlSettings): void {
   const value = networkText(cidr)
   const refuse = (cure: string): SubnetInvalidError =>
     new SubnetInvalidError({ subnet, field: 'spec.cidrBlock', value, cure })
@@ -166,7 +189,7 @@ function checkCidr(subnet: string, cidr: Cidr, settings: ControlSettings): void 
     throw refuse(`choose a prefix outside ${networkText(reserved)}, which is reserved`)
   const apiServer =
     settings.apiServerAddress === undefined ? undefined : tryParseIp(settings.apiServerAddress)
-  if (apiServer !== undefined && contains(cidr, apiServer)) {
+  if (hasSwitch && apiServer !== undefined && contains(cidr, apiServer)) {
     throw refuse(`choose a prefix that does not contain the API server's address ${formatIp(apiServer)}`)
   }
 }

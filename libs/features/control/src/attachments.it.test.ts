@@ -1,0 +1,238 @@
+import { networkAnnotations, podAnnotations } from '@kube-ovn/annotations'
+import { events, nodes, pods, statefulSets } from '@kube-ovn/kube-api/core'
+import { ipResource, networkAttachmentResource, subnetResource } from '@kube-ovn/kube-api'
+import { node, pod, statefulSet, subnet } from '@kube-ovn/testing-builders'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { ControlCluster } from './testing/control-cluster.ts'
+import type { Controller } from './testing/controller.ts'
+
+let cluster: ControlCluster
+beforeAll(async () => {
+  cluster = await ControlCluster.start()
+})
+afterAll(() => cluster[Symbol.asyncDispose]())
+beforeEach(async () => {
+  await cluster.reset()
+  await cluster.client.create(nodes, node({ name: 'n1', addresses: ['172.18.0.11', 'fd00:18::11'] }))
+})
+
+const networks = networkAnnotations.further.key
+const net1 = podAnnotations('net1.default.ovn')
+const mv = podAnnotations('mv.default')
+const first = podAnnotations()
+
+async function createAttachment(name: string, type: string): Promise<void> {
+  await cluster.client.create(networkAttachmentResource, {
+    apiVersion: 'k8s.cni.cncf.io/v1',
+    kind: 'NetworkAttachmentDefinition',
+    metadata: { namespace: 'default', name },
+    spec: { config: JSON.stringify({ cniVersion: '0.3.0', type }) },
+  } as Parameters<typeof cluster.client.create>[1])
+}
+
+/** A network of OVN with its subnet, and one of macvlan. */
+async function startWithNetworks(): Promise<Controller> {
+  const control = await cluster.startController()
+  await createAttachment('net1', 'kube-ovn')
+  await createAttachment('mv', 'macvlan')
+  await cluster.client.create(
+    subnetResource,
+    subnet({ name: 'att1', cidrBlock: '10.17.0.0/16,fd00:10:17::/112', provider: 'net1.default.ovn' }),
+  )
+  await cluster.client.create(
+    subnetResource,
+    subnet({ name: 'mvs', cidrBlock: '172.17.0.0/16', provider: 'mv.default' }),
+  )
+  await control.settle()
+  await cluster.forgetCosts()
+  return control
+}
+
+async function annotationsOf(name: string): Promise<Readonly<Record<string, string>>> {
+  return (await cluster.client.get(pods, { namespace: 'default', name }))?.metadata.annotations ?? {}
+}
+
+async function records(): Promise<readonly string[]> {
+  const { items } = await cluster.client.list(ipResource)
+  return items.map(({ metadata }) => metadata.name).filter((name) => !name.startsWith('node-'))
+}
+
+describe('a further network', () => {
+  it('gives a pod a second port, with a record and annotations of its own, in the same transaction', async () => {
+    await using control = await startWithNetworks()
+    const annotations = { [networks]: 'default/net1' }
+    await cluster.client.create(pods, pod({ name: 'm', node: 'n1', annotations }))
+    await control.settle()
+    expect(await cluster.costs()).toEqual({
+      transactions: 1,
+      writes: [
+        ...['create ips', 'create ips', 'patch pods'],
+        ...['patch subnets/status', 'patch subnets/status'],
+      ],
+    })
+    const told = await annotationsOf('m')
+    expect(told).toMatchObject({
+      [first.ipAddress.key]: '10.16.0.2,fd00:10:16::2',
+      [net1.ipAddress.key]: '10.17.0.2,fd00:10:17::2',
+      [net1.logicalSwitch.key]: 'att1',
+      [net1.logicalRouter.key]: 'ovn-cluster',
+      [net1.podNicType.key]: 'veth-pair',
+      [net1.allocated.key]: 'true',
+      [net1.routed.key]: 'true',
+    })
+    expect(told[net1.macAddress.key]).not.toBe(told[first.macAddress.key])
+    const port = 'm.default.net1.default.ovn'
+    expect(control.named('Logical_Switch_Port', port)).toMatchObject({
+      addresses: [`${told[net1.macAddress.key]} 10.17.0.2 fd00:10:17::2`],
+      external_ids: { vendor: 'kube-ovn', ls: 'att1', pod: 'default/m' },
+    })
+    expect(control.portsOf('Port_Group', 'node.n1')).toEqual(['m.default', port])
+    expect(control.portsOf('Port_Group', 'att1.n1')).toEqual([port])
+    expect(control.portsOf('Port_Group', 'ovn.default.n1')).toEqual(['m.default'])
+    expect(await records()).toEqual(['m.default', port])
+
+    await cluster.removePod('m')
+    await control.settle()
+    expect(await records()).toEqual([])
+    expect(control.world.ipam.lease(port)).toBeUndefined()
+    expect(control.problems()).toEqual([])
+  })
+
+  it.each<[string, Readonly<Record<string, string>>]>([
+    [
+      'by annotation',
+      {
+        [networks]: 'default/net1',
+        [net1.ipAddress.key]: '10.17.0.40',
+        [net1.macAddress.key]: '02:00:00:00:17:40',
+      },
+    ],
+    [
+      'by the request for the network',
+      { [networks]: '[{"name":"net1","ips":["10.17.0.40/16"],"mac":"02:00:00:00:17:40"}]' },
+    ],
+    [
+      'by annotation for the NIC',
+      {
+        [networks]: 'net1@eth9',
+        'net1.default.kubernetes.io/ip_address.eth9': '10.17.0.40',
+        'net1.default.kubernetes.io/mac_address.eth9': '02:00:00:00:17:40',
+        [net1.ipAddress.key]: '10.17.0.41',
+      },
+    ],
+  ])('has the addresses that were asked for %s', async (_name, annotations) => {
+    await using control = await startWithNetworks()
+    await cluster.client.create(pods, pod({ name: 'm', node: 'n1', annotations }))
+    await control.settle()
+    expect(await annotationsOf('m')).toMatchObject({
+      [net1.ipAddress.key]: '10.17.0.40,fd00:10:17::2',
+      [net1.macAddress.key]: '02:00:00:00:17:40',
+    })
+  })
+
+  it('twice, has a NIC for each interface', async () => {
+    await using control = await startWithNetworks()
+    const annotations = { [networks]: 'net1@a,net1@b' }
+    await cluster.client.create(pods, pod({ name: 'm', node: 'n1', annotations }))
+    await control.settle()
+    expect(await records()).toEqual([
+      'm.default',
+      'm.default.net1.default.ovn.a',
+      'm.default.net1.default.ovn.b',
+    ])
+    expect(await annotationsOf('m')).toMatchObject({
+      'net1.default.ovn.a.kubernetes.io/ip_address': '10.17.0.2,fd00:10:17::2',
+      'net1.default.ovn.b.kubernetes.io/ip_address': '10.17.0.3,fd00:10:17::3',
+    })
+  })
+
+  it('that is unplugged takes its port, record and annotations with it', async () => {
+    await using control = await startWithNetworks()
+    const annotations = { [networks]: 'default/net1' }
+    await cluster.client.create(pods, pod({ name: 'm', node: 'n1', annotations }))
+    await control.settle()
+    await cluster.client.patch(pods, { namespace: 'default', name: 'm' }, 'application/merge-patch+json', {
+      metadata: { annotations: { [networks]: null } },
+    })
+    await control.settle()
+    expect(await records()).toEqual(['m.default'])
+    expect(Object.keys(await annotationsOf('m')).filter((key) => key.startsWith('net1'))).toEqual([])
+    expect(control.named('Logical_Switch_Port', 'm.default.net1.default.ovn')).toBeUndefined()
+    expect(control.world.ipam.lease('m.default.net1.default.ovn')).toBeUndefined()
+  })
+
+  it('of another CNI gives addresses and nothing else', async () => {
+    await using control = await startWithNetworks()
+    const annotations = { [networks]: 'default/mv' }
+    await cluster.client.create(pods, pod({ name: 'm', node: 'n1', annotations }))
+    await control.settle()
+    const told = await annotationsOf('m')
+    expect(Object.fromEntries(Object.entries(told).filter(([key]) => key.startsWith('mv.')))).toEqual({
+      [mv.allocated.key]: 'true',
+      [mv.ipAddress.key]: '172.17.0.2',
+      [mv.cidr.key]: '172.17.0.0/16',
+      [mv.gateway.key]: '172.17.0.1',
+    })
+    expect(control.named('Logical_Switch', 'mvs')).toBeUndefined()
+    expect(control.rows('Logical_Switch_Port', 'name').filter(({ name }) => name.includes('mv'))).toEqual([])
+    const record = await cluster.client.get(ipResource, { name: 'm.default.mv.default' })
+    expect(record?.spec).toMatchObject({ ipAddress: '172.17.0.2', macAddress: '', subnet: 'mvs' })
+    const conditions = (await cluster.client.get(subnetResource, { name: 'mvs' }))?.status?.conditions
+    expect(conditions?.map(({ type, status, reason }) => `${type} ${status} ${reason}`).sort()).toEqual([
+      'Ready True SetNonOvnSubnetSuccess',
+      'Validated True SetNonOvnSubnetSuccess',
+    ])
+    await control[Symbol.asyncDispose]()
+    await cluster.forgetCosts()
+    await using again = await cluster.startController()
+    await again.settle()
+    expect(await cluster.costs()).toEqual({ transactions: 0, writes: [] })
+  })
+
+  it('stays with the member of a StatefulSet that is away', async () => {
+    await using control = await startWithNetworks()
+    const annotations = { [networks]: 'default/net1,default/mv' }
+    const set = await cluster.client.create(statefulSets, statefulSet({ annotations }))
+    const ownerReferences = [
+      { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db', uid: set.metadata.uid ?? '' },
+    ]
+    const member = pod({ name: 'db-0', node: 'n1', annotations, ownerReferences })
+    await cluster.client.create(pods, member)
+    await control.settle()
+    const before = await annotationsOf('db-0')
+    await cluster.removePod('db-0')
+    await control.settle()
+    expect(await records()).toHaveLength(3)
+    await cluster.client.create(pods, member)
+    await control.settle()
+    expect(await annotationsOf('db-0')).toEqual(before)
+    expect(control.problems()).toEqual([])
+  })
+
+  it.each<[string, string, string]>([
+    ['that does not exist', 'default/nowhere', 'network=default/nowhere'],
+    ['without a subnet', 'default/lonely', 'lonely.default.ovn'],
+    ['that can not be read', '[{"name":', networks],
+  ])('%s is told, and the pod waits until it is there', async (_name, asked, about) => {
+    await using control = await startWithNetworks()
+    await createAttachment('lonely', 'kube-ovn')
+    await cluster.client.create(pods, pod({ name: 'm', node: 'n1', annotations: { [networks]: asked } }))
+    await cluster.client.create(pods, pod({ name: 'plain', node: 'n1' }))
+    await control.settle()
+    const { items } = await cluster.client.list(events)
+    expect(items.map(({ involvedObject, message }) => `${involvedObject.name} ${message}`)).toEqual([
+      expect.stringMatching(new RegExp(`^m .*${about.replaceAll('.', '\\.')}`)),
+    ])
+    expect(await annotationsOf('plain')).toMatchObject({ [first.allocated.key]: 'true' })
+    expect(await records()).toEqual(['plain.default'])
+    await createAttachment('nowhere', 'kube-ovn')
+    for (const name of ['nowhere', 'lonely']) {
+      const cidrBlock = name === 'nowhere' ? '10.18.0.0/24' : '10.19.0.0/24'
+      const provider = `${name}.default.ovn`
+      await cluster.client.create(subnetResource, subnet({ name, cidrBlock, provider }))
+    }
+    if (asked.startsWith('[')) return
+    await control.settle()
+    expect(await annotationsOf('m')).toMatchObject({ [first.allocated.key]: 'true' })
+  })
+})

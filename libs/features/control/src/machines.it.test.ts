@@ -1,0 +1,138 @@
+import { podAnnotations } from '@kube-ovn/annotations'
+import { nodes, pods } from '@kube-ovn/kube-api/core'
+import { ipResource, virtualMachineInstanceResource, virtualMachineResource } from '@kube-ovn/kube-api'
+import { node, pod } from '@kube-ovn/testing-builders'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { ControlCluster } from './testing/control-cluster.ts'
+
+let cluster: ControlCluster
+beforeAll(async () => {
+  cluster = await ControlCluster.start()
+})
+afterAll(() => cluster[Symbol.asyncDispose]())
+beforeEach(async () => {
+  await cluster.reset()
+  for (const [index, name] of ['n1', 'n2'].entries())
+    await cluster.client.create(
+      nodes,
+      node({ name, addresses: [`172.18.0.1${index}`, `fd00:18::1${index}`] }),
+    )
+})
+
+const keys = podAnnotations()
+const ref = { namespace: 'default', name: 'vm' }
+
+async function createMachine(): Promise<void> {
+  await cluster.client.create(virtualMachineResource, {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachine',
+    metadata: ref,
+    spec: { template: {} },
+  })
+}
+
+async function startMachine(): Promise<void> {
+  await cluster.client.create(virtualMachineInstanceResource, {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachineInstance',
+    metadata: ref,
+    status: { phase: 'Running' },
+  })
+}
+
+async function createLauncher(name: string, on: string, isTarget = false): Promise<void> {
+  const annotations = { 'kubevirt.io/migrationJobName': 'move' }
+  await cluster.client.create(
+    pods,
+    pod({
+      name,
+      node: on,
+      ownerReferences: [
+        { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', name: 'vm', uid: 'instance' },
+      ],
+      ...(isTarget ? { annotations } : {}),
+    }),
+  )
+}
+
+async function annotationsOf(name: string): Promise<Readonly<Record<string, string>>> {
+  return (await cluster.client.get(pods, { namespace: 'default', name }))?.metadata.annotations ?? {}
+}
+
+it('keeps the addresses of a machine over stop and start', async () => {
+  await using control = await cluster.startController()
+  await createMachine()
+  await startMachine()
+  await createLauncher('launcher-a', 'n1')
+  await control.settle()
+  const before = await annotationsOf('launcher-a')
+  expect(before).toMatchObject({ [keys.virtualMachine.key]: 'vm', [keys.allocated.key]: 'true' })
+  expect(control.named('Logical_Switch_Port', 'vm.default')?.external_ids).toMatchObject({
+    pod: 'default/vm',
+  })
+  const record = await cluster.client.get(ipResource, { name: 'vm.default' })
+  expect(record?.spec).toMatchObject({ podName: 'vm', podType: 'VirtualMachine' })
+
+  await cluster.removePod('launcher-a')
+  await cluster.client.remove(virtualMachineInstanceResource, ref)
+  await cluster.client.create(pods, pod({ name: 'other', node: 'n1' }))
+  await control.settle()
+  expect(control.named('Logical_Switch_Port', 'vm.default')).toBeDefined()
+  expect(control.portsOf('Port_Group', 'node.n1')).toEqual(['other.default'])
+  await control[Symbol.asyncDispose]()
+
+  await using again = await cluster.startController()
+  await startMachine()
+  await createLauncher('launcher-b', 'n2')
+  await again.settle()
+  expect(await annotationsOf('launcher-b')).toEqual(before)
+  expect(again.portsOf('Port_Group', 'node.n2')).toEqual(['vm.default'])
+  expect(again.problems()).toEqual([])
+})
+
+it('gives a machine that moves the same addresses in both pods', async () => {
+  await using control = await cluster.startController()
+  await createMachine()
+  await startMachine()
+  await createLauncher('z-source', 'n1')
+  await control.settle()
+  await createLauncher('a-target', 'n2', true)
+  await control.settle()
+  const source = await annotationsOf('z-source')
+  expect(await annotationsOf('a-target')).toMatchObject(source)
+  expect(control.portsOf('Port_Group', 'node.n1')).toEqual(['vm.default'])
+  expect(control.portsOf('Port_Group', 'node.n2')).toEqual(['vm.default'])
+  expect((await cluster.client.get(ipResource, { name: 'vm.default' }))?.spec?.nodeName).toBe('n1')
+  await cluster.removePod('z-source')
+  await control.settle()
+  expect(control.portsOf('Port_Group', 'node.n1')).toEqual([])
+  expect(control.portsOf('Port_Group', 'ovn.default.n2')).toEqual(['vm.default'])
+  expect((await cluster.client.get(ipResource, { name: 'vm.default' }))?.spec?.nodeName).toBe('n2')
+  expect(control.problems()).toEqual([])
+})
+
+it('gives the addresses back when the machine is deleted', async () => {
+  await using control = await cluster.startController()
+  await createMachine()
+  await createLauncher('launcher-a', 'n1')
+  await control.settle()
+  await cluster.removePod('launcher-a')
+  await control.settle()
+  expect(control.named('Logical_Switch_Port', 'vm.default')).toBeDefined()
+  await cluster.client.remove(virtualMachineResource, ref)
+  await control.settle()
+  expect(control.named('Logical_Switch_Port', 'vm.default')).toBeUndefined()
+  expect(await cluster.client.get(ipResource, { name: 'vm.default' })).toBeUndefined()
+  expect(control.world.ipam.lease('vm.default')).toBeUndefined()
+})
+
+it('treats launchers like any pods when addresses are not to be kept', async () => {
+  await using control = await cluster.startController({ settings: { keepVmIp: false } })
+  await createMachine()
+  await createLauncher('launcher-a', 'n1')
+  await control.settle()
+  expect(control.named('Logical_Switch_Port', 'launcher-a.default')).toBeDefined()
+  await cluster.removePod('launcher-a')
+  await control.settle()
+  expect(control.named('Logical_Switch_Port', 'launcher-a.default')).toBeUndefined()
+})

@@ -1,0 +1,243 @@
+import { kubevirtAnnotations, namespaceAnnotations, podAnnotations } from '@kube-ovn/annotations'
+import { KubeOvnError } from '@kube-ovn/errors'
+import { formatIpList } from '@kube-ovn/ip'
+import { allocateFromList, entryOfMember, type AllocateRequest, type Lease } from '@kube-ovn/ipam'
+import type { Pod } from '@kube-ovn/kube-api/core'
+import { isReservation } from '../addresses/recorded.ts'
+import { subnetsOfNamespace } from '../topology/namespace-subnets.ts'
+import type { Network } from '../topology/network.ts'
+import type { ControlWorld } from '../world.ts'
+import {
+  PodPoolEntryMissingError,
+  PodPoolUnavailableError,
+  PodProviderUnboundError,
+  PodSubnetUnavailableError,
+} from './errors.ts'
+import { ownerOfHolder, type Holder } from './holder.ts'
+import { isPrimary, type PodNic } from './nic.ts'
+import { readNicRequest, type NicRequest } from './request.ts'
+
+/** Where a NIC is, and what it has there. */
+export interface Placement {
+  readonly network: Network
+  readonly lease: Lease
+}
+
+/**
+ * Sees that a NIC has the addresses that its pod asks for. Asking again gives the same ones, and a pod that was told
+ * its addresses keeps them, whatever its annotations and its subnets become.
+ *
+ * @throws a KubeOvnError that names what can not be had
+ */
+export function place(pod: Pod, holder: Holder, nic: PodNic, world: ControlWorld): Placement {
+  const held = world.ipam.lease(nic.port)
+  const network = held === undefined ? undefined : world.networks.get(held.subnet)
+  if (held !== undefined && network !== undefined && isOfSameLife(held, pod, holder, nic)) {
+    return { network, lease: held }
+  }
+  const request = readNicRequest(pod, nic)
+  const subnets = subnetsFor(pod, nic, request, held, world)
+  const pools = isPrimary(nic) ? poolsOfNamespace(pod, request, subnets, world) : undefined
+  const attempt = (subnet: string, more: Partial<NicRequest> = {}) =>
+    take(subnet, pod, holder, nic, { ...request, ...more }, world)
+  const placement =
+    pools === undefined || pools.some(({ subnet }) => subnet === held?.subnet)
+      ? firstThatFits(subnets, nic, world, (subnet) => attempt(subnet))
+      : firstPoolThatFits(pools, nic, world, (subnet, name) =>
+          attempt(subnet, { pool: { kind: 'named', name } }),
+        )
+  if (held !== undefined && held.subnet !== placement.lease.subnet) {
+    world.raise('addresses', held.subnet)
+    world.raise('usage', placement.lease.subnet)
+  }
+  return placement
+}
+
+/** Whether the addresses were given to this very pod, and not to one before it of the same name. */
+function isOfSameLife(held: Lease, pod: Pod, holder: Holder, nic: PodNic): boolean {
+  if (podAnnotations(nic.provider).allocated.read(pod.metadata.annotations) === true) return true
+  return holder.kind === 'pod' && held.uid !== undefined && held.uid === holder.uid
+}
+
+/** Whether the annotations of the pod say what the lease says. */
+export function isTold(pod: Pod, { provider }: PodNic, lease: Lease): boolean {
+  const keys = podAnnotations(provider)
+  const { annotations } = pod.metadata
+  try {
+    return (
+      keys.allocated.read(annotations) === true &&
+      formatIpList(keys.ipAddress.read(annotations) ?? {}) === formatIpList(lease) &&
+      keys.macAddress.read(annotations) === lease.mac
+    )
+  } catch (error) {
+    // What somebody wrote over our annotations is put right.
+    if (error instanceof KubeOvnError) return false
+    throw error
+  }
+}
+
+/** The subnets that may serve a NIC, the one to try first before others. */
+function subnetsFor(
+  pod: Pod,
+  nic: PodNic,
+  request: NicRequest,
+  held: Lease | undefined,
+  world: ControlWorld,
+): readonly string[] {
+  if (request.logicalSwitch !== undefined) return [request.logicalSwitch]
+  if (request.pool?.kind === 'named') return [subnetOfPool(request.pool.name, world)]
+  if (nic.boundTo !== undefined) return subnetsOfProvider(nic.boundTo, world)
+  const namespace = world.namespaces.get(pod.metadata.namespace ?? '')
+  if (namespace === undefined) return []
+  const bound = subnetsOfNamespace(namespace, world.subnets.values(), world.settings.defaultSubnet.name)
+  // Who comes back goes where its addresses are, and everybody where a user reserved some for it.
+  const record = held === undefined ? undefined : world.ips.get(held.nic)
+  const isReserved = record !== undefined && isReservation(record)
+  const former = held !== undefined && (isReserved || bound.includes(held.subnet)) ? [held.subnet] : []
+  return [...former, ...bound.filter((subnet) => !former.includes(subnet))]
+}
+
+function subnetsOfProvider(provider: string, world: ControlWorld): readonly string[] {
+  const names = [...world.subnets.values()]
+    .filter(({ spec }) => spec?.provider === provider)
+    .map(({ metadata }) => metadata.name)
+  if (names.length === 0) throw new PodProviderUnboundError({ provider })
+  return names.sort()
+}
+
+interface PoolChoice {
+  readonly subnet: string
+  readonly pool: string
+}
+
+/**
+ * The IPPools that a pod's namespace is bound to, those of its subnets; nothing when it is bound to none, when the pod
+ * asks for addresses, or for a subnet in which there is none of them.
+ */
+function poolsOfNamespace(
+  pod: Pod,
+  { pool, addresses, logicalSwitch }: NicRequest,
+  subnets: readonly string[],
+  world: ControlWorld,
+): readonly PoolChoice[] | undefined {
+  if (pool !== undefined || addresses !== undefined) return undefined
+  const namespace = world.namespaces.get(pod.metadata.namespace ?? '')
+  const names = namespaceAnnotations.ipPool.read(namespace?.metadata.annotations) ?? []
+  const choices = names.flatMap((name) =>
+    subnets.filter((subnet) => world.ipam.hasPool(subnet, name)).map((subnet) => ({ subnet, pool: name })),
+  )
+  if (names.length === 0 || (choices.length === 0 && logicalSwitch !== undefined)) return undefined
+  if (choices.length > 0) return choices
+  const cure = "bind the namespace to the IPPools' subnets, or bind it to IPPools of its own subnets"
+  throw new PodPoolUnavailableError({ pool: names.join(), cure })
+}
+
+/** Tries one pool after the other; the refusal of the last one is reported. */
+function firstPoolThatFits(
+  pools: readonly PoolChoice[],
+  nic: PodNic,
+  world: ControlWorld,
+  attempt: (subnet: string, pool: string) => Lease,
+): Placement {
+  const roomy = pools.filter(({ subnet, pool }) => world.ipam.hasRoom(subnet, pool))
+  const [first = pools[0], ...rest] = roomy
+  let refusal: KubeOvnError | undefined
+  for (const choice of first === undefined ? [] : [first, ...rest]) {
+    try {
+      return firstThatFits([choice.subnet], nic, world, (subnet) => attempt(subnet, choice.pool))
+    } catch (error) {
+      if (!(error instanceof KubeOvnError)) throw error
+      refusal = error
+    }
+  }
+  throw refusal ?? new PodPoolUnavailableError({ pool: '', cure: 'create an IPPool' })
+}
+
+function subnetOfPool(pool: string, world: ControlWorld): string {
+  for (const subnet of world.networks.keys()) if (world.ipam.hasPool(subnet, pool)) return subnet
+  throw new PodPoolUnavailableError({ pool, cure: 'create the IPPool, or name one that exists' })
+}
+
+/** Tries one subnet after the other. The most telling refusal is reported: any but "not an address of this subnet". */
+function firstThatFits(
+  subnets: readonly string[],
+  nic: PodNic,
+  world: ControlWorld,
+  attempt: (subnet: string) => Lease,
+): Placement {
+  let refusal: KubeOvnError | undefined
+  for (const subnet of subnets) {
+    const network = world.networks.get(subnet)
+    if (network === undefined || !canServe(network, nic) || isEnding(subnet, world)) {
+      refusal ??= new PodSubnetUnavailableError({ subnet, cure: unavailableCure(subnet, world) })
+      continue
+    }
+    try {
+      return { network, lease: attempt(subnet) }
+    } catch (error) {
+      if (!(error instanceof KubeOvnError)) throw error
+      if (refusal === undefined || refusal.code === 'ipam-address-out-of-range') refusal = error
+    }
+  }
+  throw refusal ?? new PodSubnetUnavailableError({ subnet: '', cure: 'create the namespace of the pod' })
+}
+
+/** A port needs a switch, and the nodes' one is for nodes. */
+function canServe(network: Network, nic: PodNic): boolean {
+  return !network.isJoin && (network.hasSwitch || nic.has === 'addresses')
+}
+
+/** Takes addresses in one subnet: those asked for, or those of the pool, or any. */
+function take(
+  subnet: string,
+  pod: Pod,
+  holder: Holder,
+  nic: PodNic,
+  { addresses, mac, family, pool }: NicRequest,
+  world: ControlWorld,
+): Lease {
+  const { ipam } = world
+  const request: AllocateRequest = {
+    subnet,
+    nic: nic.port,
+    owner: ownerOfHolder(holder),
+    uid: holder.uid,
+    mac,
+    family,
+  }
+  if (addresses !== undefined) {
+    // While a machine moves, both of its pods have its addresses.
+    const isMoving = (kubevirtAnnotations.migrationJobName.read(pod.metadata.annotations) ?? '') !== ''
+    return ipam.allocate({ ...request, static: addresses, shareOnConflict: isMoving && nic.has === 'port' })
+  }
+  if (pool === undefined) return ipam.allocate(request)
+  if (pool.kind === 'named') return ipam.allocate({ ...request, pool: pool.name })
+  if (holder.kind !== 'statefulset-pod') return allocateFromList(ipam, request, pool.entries)
+  const entry = entryOfMember(pool.entries, holder.name, firstOrdinal(pod, world))
+  if (entry === undefined)
+    throw new PodPoolEntryMissingError({ subnet, pod: holder.name, entries: pool.entries.length })
+  return ipam.allocate({ ...request, static: entry })
+}
+
+/** The number of the first member of the pod's StatefulSet. */
+function firstOrdinal(pod: Pod, world: ControlWorld): number {
+  const { namespace = '', ownerReferences = [] } = pod.metadata
+  const set = ownerReferences.find(({ kind }) => kind === 'StatefulSet')?.name ?? ''
+  return world.statefulSets.get(`${namespace}/${set}`)?.spec?.ordinals?.start ?? 0
+}
+
+/** A subnet that is being deleted waits for its last pod, so it takes no new one. */
+function isEnding(subnet: string, world: ControlWorld): boolean {
+  return world.subnets.get(subnet)?.metadata.deletionTimestamp !== undefined
+}
+
+function unavailableCure(subnet: string, world: ControlWorld): string {
+  if (subnet === world.settings.nodeSwitch.name)
+    return "choose another subnet: this one is for the nodes' own ports"
+  if (isEnding(subnet, world)) return 'name another subnet, or create it anew: this one is being deleted'
+  if (world.networks.get(subnet)?.hasSwitch === false)
+    return 'choose another subnet: this one has addresses for NICs of other CNIs only'
+  return world.subnets.get(subnet) === undefined
+    ? 'create the subnet, or name one that exists'
+    : 'correct the specification of the subnet, see its conditions'
+}

@@ -1,0 +1,45 @@
+import { AnnotationInvalidError, podAnnotations, type Annotation } from '@kube-ovn/annotations'
+import type { KubeOvnError } from '@kube-ovn/errors'
+import type { DualStackIp, Ip } from '@kube-ovn/ip'
+import type { Pod } from '@kube-ovn/kube-api/core'
+import { isPrimary, type PodNic } from './nic.ts'
+
+/** How a pod wants its port to behave, beside its addresses. */
+export interface PortOptions {
+  readonly isSecured: boolean
+  readonly forwardsUnknown: boolean
+  /** Further addresses that it may send from. */
+  readonly vips: readonly Ip[]
+  /** Next hops of its own for what leaves the cluster. */
+  readonly northGateway: DualStackIp | undefined
+}
+
+export interface ReadPortOptions {
+  readonly options: PortOptions
+  /** What can not be read, and therefore has no effect. */
+  readonly ignored: readonly KubeOvnError[]
+}
+
+/** Reads what a pod asks of its port. A malformed value has no effect: the pod gets its port all the same. */
+export function readPortOptions({ metadata }: Pod, nic: PodNic): ReadPortOptions {
+  const keys = podAnnotations(nic.provider)
+  const ignored: KubeOvnError[] = []
+  function read<T>(annotation: Annotation<T>): T | undefined {
+    try {
+      return annotation.read(metadata.annotations)
+    } catch (error) {
+      if (!(error instanceof AnnotationInvalidError)) throw error
+      ignored.push(error)
+      return undefined
+    }
+  }
+  const gateway = isPrimary(nic) ? read(keys.northGateway) : undefined
+  const hasGateway = gateway?.v4 !== undefined || gateway?.v6 !== undefined
+  const options = {
+    isSecured: read(keys.portSecurity) ?? false,
+    forwardsUnknown: read(keys.layer2Forward) ?? false,
+    vips: read(keys.portVips) ?? [],
+    northGateway: hasGateway ? gateway : undefined,
+  }
+  return { options, ignored }
+}

@@ -1,0 +1,121 @@
+import { podAnnotations, primaryProvider } from '@kube-ovn/annotations'
+import { isMachineKept, isMemberKept, kindOf, type Lease } from '@kube-ovn/ipam'
+import type { PodTemplate } from '@kube-ovn/kube-api/core'
+import type { Ip, VirtualMachine } from '@kube-ovn/kube-api'
+import { podPortName } from '@kube-ovn/ovn-names'
+import { subnetsOfNamespace } from '../topology/namespace-subnets.ts'
+import type { ControlWorld } from '../world.ts'
+import { kindOfRecord, statefulSetOf } from './holder.ts'
+
+/** A lease that outlives its pod, because that comes back. */
+export interface KeptNic {
+  readonly port: string
+  readonly lease: Lease
+  /** False for a NIC of another CNI. */
+  readonly hasPort: boolean
+}
+
+/** Who will make the pod of a record again. */
+interface Workload {
+  readonly template: PodTemplate | undefined
+  /** The networks that the pod will be in beside the first one, if that is known. */
+  readonly networks: readonly string[] | undefined
+}
+
+/**
+ * Finds the leases that stay although there is no pod at present: those of a StatefulSet's member that the set will
+ * make again, and of a machine that may be started again, for as long as these would get their addresses from the same
+ * subnet.
+ *
+ * Whoever deletes the record takes the addresses away.
+ */
+export function keptNics(records: readonly Ip[], world: ControlWorld): readonly KeptNic[] {
+  return records.flatMap((record) => {
+    const lease = world.ipam.lease(record.metadata.name)
+    if (lease === undefined || record.metadata.deletionTimestamp !== undefined) return []
+    // Records do not tell which set of the name it was; leases of this process do.
+    const setUid = kindOf(lease.owner) === 'statefulset-pod' ? lease.uid : undefined
+    const workload = workloadOf(record, world, setUid)
+    const isKept = workload !== undefined && isSameNetwork(record, lease, workload, world)
+    const hasPort = world.networks.get(lease.subnet)?.hasSwitch === true
+    return isKept ? [{ port: record.metadata.name, lease, hasPort }] : []
+  })
+}
+
+/** Whether the pod of the record will be made again. */
+export function isAwaited(record: Ip, world: ControlWorld): boolean {
+  return workloadOf(record, world) !== undefined
+}
+
+function workloadOf(record: Ip, world: ControlWorld, setUid?: string): Workload | undefined {
+  switch (kindOfRecord(record)) {
+    case 'statefulset-pod':
+      return setOfMember(record, world, setUid)
+    case 'vm':
+      return machineOf(record, world)
+    case 'pod':
+      return undefined
+  }
+}
+
+function setOfMember(record: Ip, world: ControlWorld, setUid?: string): Workload | undefined {
+  const set = world.statefulSets.get(statefulSetOf(record) ?? '')
+  if (set === undefined) return undefined
+  const { uid = '', deletionTimestamp } = set.metadata
+  const { replicas = 1, ordinals, template } = set.spec ?? {}
+  const isDeleting = deletionTimestamp !== undefined
+  const facts = { uid, isDeleting, start: ordinals?.start ?? 0, replicas }
+  return isMemberKept(record.spec?.podName ?? '', setUid ?? uid, facts)
+    ? { template, networks: undefined }
+    : undefined
+}
+
+function machineOf(record: Ip, world: ControlWorld): Workload | undefined {
+  if (!world.settings.keepVmIp) return undefined
+  const { namespace = '', podName = '' } = record.spec ?? {}
+  const machine = world.machines.get(`${namespace}/${podName}`)
+  const instance = world.machineInstances.get(`${namespace}/${podName}`)
+  const isEnding = (object: { readonly metadata: { readonly deletionTimestamp?: string } }): boolean =>
+    object.metadata.deletionTimestamp !== undefined
+  const isKept = isMachineKept({
+    machine: machine && { isDeleting: isEnding(machine) },
+    instance: instance && {
+      isAlive: instance.status?.phase !== 'Succeeded' && instance.status?.phase !== 'Failed',
+      isDeleting: isEnding(instance),
+    },
+  })
+  if (!isKept) return undefined
+  return { template: machine?.spec?.template, networks: machine && networksOf(machine) }
+}
+
+/** Providers of the networks that a machine is plugged into. */
+function networksOf({ metadata, spec }: VirtualMachine): readonly string[] {
+  return (spec?.template?.spec?.networks ?? []).flatMap(({ multus }) => {
+    if (multus === undefined) return []
+    const [name = '', namespace = metadata.namespace ?? ''] = multus.networkName.split('/').reverse()
+    return [`${name}.${namespace}.${primaryProvider}`]
+  })
+}
+
+/** Whether the pod that comes back is to have the addresses where they are. */
+function isSameNetwork(record: Ip, lease: Lease, workload: Workload, world: ControlWorld): boolean {
+  const network = world.networks.get(lease.subnet)
+  if (network === undefined || world.subnets.get(lease.subnet)?.metadata.deletionTimestamp !== undefined)
+    return false
+  const { namespace = '', podName = '' } = record.spec ?? {}
+  const provider = record.metadata.name.slice(podPortName(namespace, podName).length + 1) || primaryProvider
+  const template = workload.template?.metadata?.annotations
+  const keys = podAnnotations(provider)
+  const named = template?.[keys.logicalSwitch.key] ?? ''
+  if (named !== '') return named === lease.subnet
+  if (provider !== primaryProvider) {
+    const isPlugged = workload.networks?.some((one) => provider === one || provider.startsWith(`${one}.`))
+    return isPlugged !== false && provider.startsWith(network.provider)
+  }
+  // An IPPool has its own subnet, which the namespace need not be bound to.
+  if (world.ipam.hasPool(lease.subnet, template?.[keys.ipPool.key] ?? '')) return true
+  const home = world.namespaces.get(namespace)
+  if (home === undefined) return false
+  const { name } = world.settings.defaultSubnet
+  return subnetsOfNamespace(home, world.subnets.values(), name).includes(lease.subnet)
+}

@@ -1,0 +1,263 @@
+import { podAnnotations } from '@kube-ovn/annotations'
+import { namespaces, nodes, pods, statefulSets } from '@kube-ovn/kube-api/core'
+import type { StatefulSet } from '@kube-ovn/kube-api/core'
+import { ipResource, subnetResource } from '@kube-ovn/kube-api'
+import { namespace, node, pod, statefulSet, subnet } from '@kube-ovn/testing-builders'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { ControlCluster } from './testing/control-cluster.ts'
+
+let cluster: ControlCluster
+beforeAll(async () => {
+  cluster = await ControlCluster.start()
+})
+afterAll(() => cluster[Symbol.asyncDispose]())
+beforeEach(async () => {
+  await cluster.reset()
+  await cluster.client.create(nodes, node({ name: 'n1', addresses: ['172.18.0.11', 'fd00:18::11'] }))
+  await cluster.client.create(nodes, node({ name: 'n2', addresses: ['172.18.0.12', 'fd00:18::12'] }))
+})
+
+const keys = podAnnotations()
+const mergePatch = 'application/merge-patch+json'
+
+/** What the StatefulSet's controller makes of one member. */
+async function createMember(
+  set: StatefulSet,
+  ordinal: number,
+  fields: { readonly node?: string } = {},
+): Promise<void> {
+  const { name, namespace = 'default', uid = '' } = set.metadata
+  const template = set.spec?.template?.metadata?.annotations
+  await cluster.client.create(
+    pods,
+    pod({
+      name: `${name}-${ordinal}`,
+      namespace,
+      node: fields.node ?? 'n1',
+      ownerReferences: [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name, uid, controller: true }],
+      ...(template === undefined ? {} : { annotations: template }),
+    }),
+  )
+}
+
+async function addressOf(name: string, namespace = 'default'): Promise<string | undefined> {
+  return (await cluster.client.get(pods, { namespace, name }))?.metadata.annotations?.[keys.ipAddress.key]
+}
+
+async function macOf(name: string): Promise<string | undefined> {
+  const object = await cluster.client.get(pods, { namespace: 'default', name })
+  return object?.metadata.annotations?.[keys.macAddress.key]
+}
+
+describe('a member of a StatefulSet', () => {
+  it('keeps its addresses while it is away, and comes back to them on another node', async () => {
+    await using control = await cluster.startController()
+    const set = await cluster.client.create(statefulSets, statefulSet({ replicas: 2 }))
+    await createMember(set, 0)
+    await control.settle()
+    const before = [await addressOf('db-0'), await macOf('db-0')]
+    const record = await cluster.client.get(ipResource, { name: 'db-0.default' })
+    expect(record?.spec?.podType).toBe('StatefulSet')
+
+    await cluster.forgetCosts()
+    await cluster.removePod('db-0')
+    await cluster.client.create(pods, pod({ name: 'other', node: 'n1' }))
+    await control.settle()
+    expect(control.named('Logical_Switch_Port', 'db-0.default')).toBeDefined()
+    expect(control.portsOf('Logical_Switch', 'ovn-default')).toContain('db-0.default')
+    expect(control.portsOf('Port_Group', 'node.n1')).toEqual(['other.default'])
+    expect(control.portsOf('Port_Group', 'ovn.default.n1')).toEqual(['other.default'])
+    expect(await cluster.client.get(ipResource, { name: 'db-0.default' })).toBeDefined()
+
+    await createMember(set, 0, { node: 'n2' })
+    await control.settle()
+    expect([await addressOf('db-0'), await macOf('db-0')]).toEqual(before)
+    expect(control.portsOf('Port_Group', 'node.n2')).toEqual(['db-0.default'])
+    expect(control.problems()).toEqual([])
+  })
+
+  it('keeps them over a restart, too', async () => {
+    const set = await cluster.client.create(statefulSets, statefulSet())
+    let before: string | undefined
+    {
+      await using control = await cluster.startController()
+      await createMember(set, 0)
+      await control.settle()
+      before = await addressOf('db-0')
+      await cluster.removePod('db-0')
+      await control.settle()
+    }
+    await cluster.forgetCosts()
+    {
+      await using control = await cluster.startController()
+      await control.settle()
+      expect(await cluster.costs()).toEqual({ transactions: 0, writes: [] })
+    }
+    await cluster.client.create(pods, pod({ name: 'other', node: 'n1' }))
+    await createMember(set, 0)
+    await using control = await cluster.startController()
+    await control.settle()
+    expect(await addressOf('db-0')).toBe(before)
+    expect(await addressOf('other')).not.toBe(before)
+  })
+
+  it('gives them back when the set shrinks, whether it is away by then or not', async () => {
+    await using control = await cluster.startController()
+    const set = await cluster.client.create(statefulSets, statefulSet({ replicas: 3 }))
+    for (const ordinal of [0, 1, 2]) await createMember(set, ordinal)
+    await control.settle()
+    const ref = { namespace: 'default', name: 'db' }
+    await cluster.removePod('db-2')
+    await control.settle()
+    expect(control.named('Logical_Switch_Port', 'db-2.default')).toBeDefined()
+    await cluster.client.patch(statefulSets, ref, mergePatch, { spec: { replicas: 1 } })
+    await control.settle()
+    expect(control.named('Logical_Switch_Port', 'db-2.default')).toBeUndefined()
+    expect(control.named('Logical_Switch_Port', 'db-1.default')).toBeDefined()
+    await cluster.removePod('db-1')
+    await control.settle()
+    expect((await cluster.client.list(ipResource)).items.map(({ metadata }) => metadata.name)).toEqual([
+      'db-0.default',
+      'node-n1',
+      'node-n2',
+    ])
+    expect(control.world.ipam.lease('db-2.default')).toBeUndefined()
+  })
+
+  it('keeps its number when the set does not start at 0', async () => {
+    await using control = await cluster.startController()
+    const set = await cluster.client.create(statefulSets, statefulSet({ replicas: 2, start: 10 }))
+    await createMember(set, 11)
+    await control.settle()
+    const before = await addressOf('db-11')
+    await cluster.removePod('db-11')
+    await control.settle()
+    await createMember(set, 11)
+    await control.settle()
+    expect(await addressOf('db-11')).toBe(before)
+  })
+
+  it.each<[string, (set: StatefulSet) => Promise<unknown>]>([
+    ['is deleted', () => cluster.client.remove(statefulSets, { namespace: 'default', name: 'db' })],
+    [
+      'is another one of the same name',
+      async () => {
+        await cluster.client.remove(statefulSets, { namespace: 'default', name: 'db' })
+        await cluster.client.create(statefulSets, statefulSet())
+      },
+    ],
+    [
+      'takes its addresses from another subnet',
+      () =>
+        cluster.client.create(
+          subnetResource,
+          subnet({ name: 'blue', cidrBlock: '10.17.0.0/24', namespaces: ['default'] }),
+        ),
+    ],
+    [
+      'is to have them by its template',
+      () =>
+        cluster.client.patch(statefulSets, { namespace: 'default', name: 'db' }, mergePatch, {
+          spec: { template: { metadata: { annotations: { [keys.logicalSwitch.key]: 'blue' } } } },
+        }),
+    ],
+    ['loses its record', () => cluster.client.remove(ipResource, { name: 'db-0.default' })],
+  ])('that is away gives them back when the set %s', async (_name, act) => {
+    await using control = await cluster.startController()
+    const set = await cluster.client.create(statefulSets, statefulSet())
+    await createMember(set, 0)
+    await control.settle()
+    await cluster.removePod('db-0')
+    await control.settle()
+    expect(control.named('Logical_Switch_Port', 'db-0.default')).toBeDefined()
+    await act(set)
+    await control.settle()
+    expect(control.named('Logical_Switch_Port', 'db-0.default')).toBeUndefined()
+    expect(await cluster.client.get(ipResource, { name: 'db-0.default' })).toBeUndefined()
+    expect(control.world.ipam.lease('db-0.default')).toBeUndefined()
+  })
+
+  it('moves with its namespace', async () => {
+    await using control = await cluster.startController()
+    await cluster.client.create(namespaces, namespace({ name: 'shop' }))
+    const set = await cluster.client.create(statefulSets, statefulSet({ namespace: 'shop' }))
+    await createMember(set, 0)
+    await control.settle()
+    await cluster.client.create(
+      subnetResource,
+      subnet({ name: 'blue', cidrBlock: '10.17.0.0/24', namespaces: ['shop'] }),
+    )
+    await control.settle()
+    expect(await addressOf('db-0', 'shop')).toMatch(/^10\.16\./)
+    await cluster.removePod('db-0', 'shop')
+    await createMember(set, 0)
+    await control.settle()
+    expect(await addressOf('db-0', 'shop')).toBe('10.17.0.2')
+  })
+})
+
+describe('a list of addresses in ip_pool', () => {
+  const v4 = '10.16.0.100,10.16.0.101,10.16.0.102'
+  const dual = '10.16.0.100,fd00:10:16::100;10.16.0.101,fd00:10:16::101'
+
+  it.each([
+    { name: 'IPv4', pool: v4, want: ['10.16.0.100,fd00:10:16::2', '10.16.0.101,fd00:10:16::3'] },
+    {
+      name: 'both families',
+      pool: dual,
+      want: ['10.16.0.100,fd00:10:16::100', '10.16.0.101,fd00:10:16::101'],
+    },
+    {
+      name: 'a range',
+      pool: '10.16.0.100..10.16.0.109',
+      want: ['10.16.0.100,fd00:10:16::2', '10.16.0.101,fd00:10:16::3'],
+    },
+    {
+      name: 'IPv6',
+      pool: 'fd00:10:16::100,fd00:10:16::101',
+      want: ['10.16.0.2,fd00:10:16::100', '10.16.0.3,fd00:10:16::101'],
+    },
+  ])('of $name serves the members of a StatefulSet by their number', async ({ pool, want }) => {
+    await using control = await cluster.startController()
+    const annotations = { [keys.ipPool.key]: pool }
+    const set = await cluster.client.create(statefulSets, statefulSet({ replicas: 2, annotations }))
+    await createMember(set, 0)
+    await control.settle()
+    await createMember(set, 1)
+    await control.settle()
+    expect([await addressOf('db-0'), await addressOf('db-1')]).toEqual(want)
+  })
+
+  it.each([
+    { name: 'IPv4', pool: v4, want: /^10\.16\.0\.10[012],/ },
+    { name: 'both families', pool: dual, want: /^10\.16\.0\.10([01]),fd00:10:16::10\1$/ },
+  ])('of $name serves any pods, first come first served', async ({ pool, want }) => {
+    await using control = await cluster.startController()
+    const annotations = { [keys.ipPool.key]: pool }
+    for (const name of ['web-a', 'web-b']) {
+      await cluster.client.create(pods, pod({ name, node: 'n1', annotations }))
+      await control.settle()
+    }
+    const addresses = [await addressOf('web-a'), await addressOf('web-b')]
+    for (const address of addresses) expect(address).toMatch(want)
+    expect(addresses[0]).toMatch(/^10\.16\.0\.100,/)
+    // Who comes after one has gone takes its address.
+    await cluster.removePod('web-a')
+    await control.settle()
+    await cluster.client.create(pods, pod({ name: 'web-c', node: 'n1', annotations }))
+    await control.settle()
+    expect((await addressOf('web-c'))?.split(',')[0]).toBe('10.16.0.100')
+  })
+
+  it('that is too short for the set tells the member without an entry, and serves the others', async () => {
+    await using control = await cluster.startController()
+    const annotations = { [keys.ipPool.key]: '10.16.0.100' }
+    const set = await cluster.client.create(statefulSets, statefulSet({ replicas: 2, annotations }))
+    await createMember(set, 1)
+    await createMember(set, 0)
+    await control.settle()
+    expect(await addressOf('db-0')).toBe('10.16.0.100,fd00:10:16::2')
+    expect(await addressOf('db-1')).toBeUndefined()
+    expect(control.problems().join()).toContain('the list has no entry for this member')
+  })
+})
