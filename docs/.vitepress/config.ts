@@ -12,6 +12,7 @@ export default defineConfig({
         items: [
           { text: 'Subnets, pods, addresses', link: '/user/subnets-and-pods' },
           { text: 'Deletions that are held back', link: '/user/held-deletions' },
+          { text: 'How long an attachment takes', link: '/user/attachment-time' },
           { text: 'Differences from Kube-OVN', link: '/differences' },
         ],
       },
