@@ -13,6 +13,7 @@ export default defineConfig({
           { text: 'Subnets, pods, addresses', link: '/user/subnets-and-pods' },
           { text: 'Static addresses', link: '/user/static-addresses' },
           { text: 'Deletions that are held back', link: '/user/held-deletions' },
+          { text: 'How long an attachment takes', link: '/user/attachment-time' },
           { text: 'Differences from Kube-OVN', link: '/differences' },
         ],
       },

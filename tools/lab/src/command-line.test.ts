@@ -10,6 +10,7 @@ describe('parseCommandLine', () => {
       rest: [],
       isJson: false,
       hasNewAddresses: false,
+      fakes: { nodes: 0, pods: 0 },
       topology: { id: 'lab', nodes: plainNodes(2), stack: 'dual', podNetwork: 'kube-ovn', isKept: false },
     })
   })
@@ -54,6 +55,13 @@ describe('parseCommandLine', () => {
     ).toEqual(['apply', 'clock', 'agent@node-1', '-60'])
   })
 
+  it('takes numbers of fake nodes and pods', () => {
+    expect(parseCommandLine(['--fake-nodes', '200', '--fake-pods', '10000']).fakes).toEqual({
+      nodes: 200,
+      pods: 10_000,
+    })
+  })
+
   it.each([
     [['sideways'], 'verb sideways'],
     [['--nodes', 'two'], '--nodes two'],
@@ -61,6 +69,9 @@ describe('parseCommandLine', () => {
     [['--id', 'No spaces'], '--id No spaces'],
     [['--masters', '3'], '--masters 3'],
     [['--nics', '0'], '--nics 0'],
+    [['--fake-pods', '10'], '--fake-pods 10'],
+    [['--fake-nodes', '-1'], '--fake-nodes -1'],
+    [['--fake-nodes', '10', '--cni', 'bridge'], '--cni bridge --fake-nodes'],
   ])('names what it does not understand in %j', (args, argument) => {
     try {
       parseCommandLine(args)

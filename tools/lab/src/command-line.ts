@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { LabUsageError } from './errors.ts'
 import { maxNodes, podNetworks, presets, readTopology, stacks } from './cluster/topology-file.ts'
 import { defaultTopology, plainNodes, type NodeSpec, type Topology } from './cluster/topology.ts'
+import { maxFakeNodes, maxFakePods, type FakePlan } from './fake/plan.ts'
 import { faultUsage } from './faults/words.ts'
 
 const verbs = ['run', 'up', 'check', 'down', 'status', 'exec', 'logs', 'matrix', 'node', 'fault'] as const
@@ -15,6 +16,8 @@ export interface LabCommand {
   readonly isJson: boolean
   /** Of `node reboot`. */
   readonly hasNewAddresses: boolean
+  /** What is to exist in the API and the Southbound only. */
+  readonly fakes: FakePlan
 }
 
 export const usage = `npm run lab                          bring up, install, check, tear down
@@ -36,6 +39,8 @@ npm run lab -- down                  remove a lab
   --nics N             NICs of each node on the physical network; 1 by default
   --stack STACK        ${stacks.join(', ')}
   --cni NETWORK        kube-ovn, or bridge to compare with
+  --fake-nodes N       nodes that exist in the API and the Southbound only
+  --fake-pods N        pods on them
   --id NAME            for several labs side by side
   --json               the matrix for a program
   --new-addresses      a node that is rebooted comes back with other addresses
@@ -64,6 +69,7 @@ export function parseCommandLine(args: readonly string[]): LabCommand {
     rest,
     isJson: values.json,
     hasNewAddresses: values['new-addresses'],
+    fakes: chooseFakes(values),
     topology: {
       ...defaultTopology,
       ...described,
@@ -94,6 +100,8 @@ function parseWords(args: readonly string[]) {
         nics: { type: 'string' },
         stack: { type: 'string' },
         cni: { type: 'string' },
+        'fake-nodes': { type: 'string', default: '0' },
+        'fake-pods': { type: 'string', default: '0' },
         id: { type: 'string', default: defaultTopology.id },
       },
     })
@@ -146,12 +154,30 @@ function chooseNodes(flags: NodeFlags, described: readonly NodeSpec[]): readonly
   })
 }
 
-function wholeNumber(argument: string, text: string, max: number): number {
+function chooseFakes(flags: {
+  readonly 'fake-nodes': string
+  readonly 'fake-pods': string
+  readonly cni?: string | undefined
+}): FakePlan {
+  const nodes = wholeNumber('--fake-nodes', flags['fake-nodes'], maxFakeNodes, 0)
+  const pods = wholeNumber('--fake-pods', flags['fake-pods'], maxFakePods, 0)
+  const isBridge = flags.cni === 'bridge'
+  if ((nodes === 0 && pods > 0) || (nodes > 0 && isBridge))
+    throw new LabUsageError('the command line is not understood', {
+      argument: isBridge ? '--cni bridge --fake-nodes' : `--fake-pods ${pods}`,
+      cure: isBridge
+        ? 'kube-ovn, which has a Southbound'
+        : 'give --fake-nodes as well, for the pods to be on',
+    })
+  return { nodes, pods }
+}
+
+function wholeNumber(argument: string, text: string, max: number, min = 1): number {
   const value = Number(text)
-  if (Number.isInteger(value) && value >= 1 && value <= max) return value
+  if (Number.isInteger(value) && value >= min && value <= max) return value
   throw new LabUsageError('the command line is not understood', {
-    argument: `${argument} ${text}`,
-    cure: `a number from 1 to ${max}`,
+    argument: `${argument} ${text.trim()}`,
+    cure: `a number from ${min} to ${max}`,
   })
 }
 

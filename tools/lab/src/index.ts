@@ -86,4 +86,16 @@ export {
   strike,
   type StandingFault,
 } from './faults/inject.ts'
+export { bringUpFakes } from './fake/bring-up.ts'
+export { fakesCheck } from './fake/check.ts'
+export {
+  createPlacedPods,
+  createPodNamespace,
+  deletePlacedPods,
+  fakePods,
+  type PlacedPod,
+} from './fake/fake-pods.ts'
+export { PodTally, type PodStage } from './fake/pod-tally.ts'
+export type { FakePlan } from './fake/plan.ts'
+export { countUsableFakeNodes, startFakeNodes } from './fake/start-fake-nodes.ts'
 export { watchUplink, type UplinkWatch } from './uplink/watch-uplink.ts'

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { KubeOvnError } from '@kube-ovn/errors'
 import { installChart } from './chart.ts'
 import { finalChecks, productChecks, runChecks } from './checks/all.ts'
+import { podToPod } from './checks/pod-to-pod.ts'
 import { createCluster, openCluster, type Cluster } from './cluster/cluster.ts'
 import { claimLabName, findLabs, removeLab, removeLeftovers } from './cluster/leftovers.ts'
 import { untilNodesReady } from './cluster/readiness.ts'
@@ -13,6 +14,8 @@ import { faultCommand } from './commands/fault.ts'
 import { nodeCommand } from './commands/node.ts'
 import { describeError } from './describe-error.ts'
 import { installDns } from './dns.ts'
+import { bringUpFakes } from './fake/bring-up.ts'
+import { fakesCheck } from './fake/check.ts'
 import { checkMachine } from './machine-check.ts'
 import { LabUsageError } from './errors.ts'
 import { inspectContainer } from './docker/container.ts'
@@ -23,6 +26,8 @@ import { applyAll, readExample } from './kubernetes/manifests.ts'
 import { runMatrixCommand } from './matrix/command.ts'
 import { labDirectory, programs } from './paths.ts'
 import { printGroup, printSummary, step } from './report.ts'
+import type { Check } from './checks/check.ts'
+import type { FakePlan } from './fake/plan.ts'
 
 async function main(args: readonly string[]): Promise<number> {
   if (args.includes('--help')) {
@@ -69,11 +74,12 @@ async function bringUp(command: LabCommand): Promise<number> {
   await using cluster = await step(`cluster of ${topology.nodes.length} nodes`, () => createCluster(topology))
   try {
     await prepare(cluster)
+    if (command.fakes.nodes > 0) await bringUpFakes(cluster, command.fakes)
   } catch (error) {
     process.stderr.write(await describePodsNotReady(cluster))
     throw error
   }
-  const isOk = verb === 'up' || (await check(cluster))
+  const isOk = verb === 'up' || (await check(cluster, command.fakes))
   if (topology.isKept) printAccess(cluster)
   else await step('tear down', () => removeLab(topology.id))
   stop()
@@ -89,11 +95,16 @@ async function prepare(cluster: Cluster): Promise<void> {
     await step('examples', () => applyAll(cluster.api, readExample('01-two-subnets', cluster.topology.stack)))
 }
 
-async function check(cluster: Cluster): Promise<boolean> {
+async function check(cluster: Cluster, fakes: FakePlan): Promise<boolean> {
   if (cluster.topology.podNetwork === 'bridge') return true
-  const checks = cluster.topology.isKept ? productChecks : [...productChecks, ...finalChecks]
-  const groups = await runChecks(cluster, checks, printGroup)
+  const groups = await runChecks(cluster, checksFor(cluster, fakes), printGroup)
   return printSummary(groups)
+}
+
+/** Beside many fakes, what the lab usually checks would measure this machine. */
+function checksFor(cluster: Cluster, fakes: FakePlan): readonly Check[] {
+  if (fakes.nodes > 0) return [fakesCheck(fakes), podToPod]
+  return cluster.topology.isKept ? productChecks : [...productChecks, ...finalChecks]
 }
 
 /** Runs checks, all or by name, on a lab that was kept. */

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import {
   findInterface,
+  HostEnds,
   HostFirewall,
   isInstalled,
   localOvsTables,
@@ -65,10 +66,11 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
   const recorder = stack.use(
     new EventRecorder({ client, clock: systemClock, logger: log, component, instance: nodeName }),
   )
+  const kernel = { host, open: openNetlink, writeSysctl }
   const podNics = stack.use(
     new PodNics({
       ...shared,
-      kernel: { host, open: openNetlink, writeSysctl },
+      kernel,
       pods: informers.pods,
       subnets: informers.subnets,
       tunnelMtu,
@@ -133,6 +135,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
       readSysctl: (key) => readSysctl(undefined, key),
       writeSysctl: (key, value) => writeSysctl(undefined, key, value),
     }),
+    new HostEnds({ ...shared, kernel }),
     new StalePorts({ ...shared, pods: informers.pods, podNics }),
   ]
   for (const feature of features) stack.use(feature)

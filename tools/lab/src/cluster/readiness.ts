@@ -3,13 +3,16 @@ import type { ApiObject } from '../kubernetes/client.ts'
 import { isPodReady, type PodObject } from '../kubernetes/workloads.ts'
 import type { Cluster } from './cluster.ts'
 
-/** Waits until every node is Ready, which takes a pod network. */
+/** Waits until every node that has a machine is Ready, which takes a pod network. */
 export function untilNodesReady(cluster: Cluster, timeoutMs = 120_000): Promise<true> {
   return waitForObjects<NodeObject, true>(
     cluster.api,
     '/api/v1/nodes',
     'every node is Ready',
-    (nodes) => (nodes.length === cluster.nodes.length && nodes.every(isReady) ? true : undefined),
+    (nodes) => {
+      const ready = new Set(nodes.filter(isReady).map(({ metadata }) => metadata.name))
+      return cluster.nodes.every(({ name }) => ready.has(name)) ? true : undefined
+    },
     timeoutMs,
   )
 }

@@ -34,6 +34,11 @@ interface WatchEvent<T> {
   readonly object: T
 }
 
+/** What a collection holds, or one object of it that is new, changed or gone. */
+export type CollectionChange<T> =
+  | { readonly type: 'all'; readonly objects: readonly T[] }
+  | { readonly type: 'changed' | 'gone'; readonly object: T }
+
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /**
@@ -133,6 +138,25 @@ export class ApiClient implements Disposable {
     until: (objects: readonly T[]) => R | undefined,
     signal: AbortSignal,
   ): Promise<R> {
+    const objects = new Map<string, T>()
+    for await (const change of this.watch<T>(path, signal)) {
+      if (change.type === 'all') {
+        objects.clear()
+        for (const object of change.objects) objects.set(keyOf(object), object)
+      } else if (change.type === 'gone') objects.delete(keyOf(change.object))
+      else objects.set(keyOf(change.object), change.object)
+      const found = until([...objects.values()])
+      if (found !== undefined) return found
+    }
+    throw signal.reason
+  }
+
+  /**
+   * Lists a collection and tells what changes from then on, until the signal fires, which it throws.
+   *
+   * All objects come first, and again whenever the server ends the watch.
+   */
+  async *watch<T extends ApiObject>(path: string, signal: AbortSignal): AsyncGenerator<CollectionChange<T>> {
     const separator = path.includes('?') ? '&' : '?'
     for (;;) {
       signal.throwIfAborted()
@@ -140,9 +164,7 @@ export class ApiClient implements Disposable {
         'GET',
         path,
       )
-      const objects = new Map(list.items.map((object) => [keyOf(object), object]))
-      const found = until([...objects.values()])
-      if (found !== undefined) return found
+      yield { type: 'all', objects: list.items }
       const query = `watch=true&allowWatchBookmarks=true&resourceVersion=${list.metadata.resourceVersion}`
       const response = await request(`${this.#server}${path}${separator}${query}`, {
         dispatcher: this.#agent,
@@ -150,13 +172,9 @@ export class ApiClient implements Disposable {
       })
       try {
         for await (const line of linesOf(response.body)) {
-          const event = JSON.parse(line) as WatchEvent<T>
-          if (event.type === 'ERROR') break
-          if (event.type === 'BOOKMARK') continue
-          if (event.type === 'DELETED') objects.delete(keyOf(event.object))
-          else objects.set(keyOf(event.object), event.object)
-          const result = until([...objects.values()])
-          if (result !== undefined) return result
+          const { type, object } = JSON.parse(line) as WatchEvent<T>
+          if (type === 'ERROR') break
+          if (type !== 'BOOKMARK') yield { type: type === 'DELETED' ? 'gone' : 'changed', object }
         }
       } finally {
         response.body.destroy()

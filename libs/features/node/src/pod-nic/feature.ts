@@ -207,7 +207,7 @@ export class PodNics implements Disposable {
   ): Promise<number> {
     const { ovs, kernel, clock, log } = this.#deps
     try {
-      createPair(kernel, wanted)
+      createPair(kernel, wanted, log)
       const committed = ovs.transact(this.#portOperations(wanted))
       // Meanwhile the pod's end is configured; a refusal is seen below.
       committed.catch(() => undefined)

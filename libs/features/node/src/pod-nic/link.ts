@@ -8,7 +8,8 @@ export interface Kernel {
   /** In the host's namespace, kept open. */
   readonly host: Netlink
   open(options: NetlinkOptions): Netlink
-  writeSysctl(netns: string, key: string, value: string): void
+  /** In a namespace, `undefined` for the host's. */
+  writeSysctl(netns: string | undefined, key: string, value: string): void
 }
 
 const txQueueLength = 1000
@@ -16,15 +17,27 @@ const txQueueLength = 1000
 /**
  * Makes the veth pair, the pod's end directly in the pod's namespace and still down. About 1 ms, no process started.
  */
-export function createPair(kernel: Kernel, wanted: DesiredAttachment): LinkInfo {
+export function createPair(kernel: Kernel, wanted: DesiredAttachment, log: Logger): LinkInfo {
   const mtu = wanted.mtu > 0 ? { mtu: wanted.mtu } : {}
-  return kernel.host.createVeth({
+  const link = kernel.host.createVeth({
     name: wanted.hostName,
     txQueueLength,
     up: true,
     ...mtu,
     peer: { name: wanted.ifName, netns: wanted.netns, mac: wanted.mac, txQueueLength, ...mtu },
   })
+  silenceHostEnd(kernel, wanted.hostName, log)
+  return link
+}
+
+/**
+ * Switches IPv6 off at the host's end, which is Open vSwitch's and needs no address.
+ *
+ * With it, the kernel adds a link-local address and four routes for each pod as soon as the pod's end is up, and ovs-vswitchd reads every route,
+ * and for each of them every link, whenever a link changes: adding a port takes a time that grows with the square of the pods on the node.
+ */
+export function silenceHostEnd(kernel: Pick<Kernel, 'writeSysctl'>, hostName: string, log: Logger): void {
+  setIfPossible(kernel, undefined, `ipv6/conf/${hostName}/disable_ipv6`, '1', log)
 }
 
 /** Gives the pod's end its addresses and routes. */
@@ -64,18 +77,24 @@ export function comparePodEnd(kernel: Kernel, wanted: DesiredAttachment): readon
   return differences
 }
 
-/** Hosts without IPv6, or containers that may not write settings, are not a reason to refuse a pod. */
 function prepareIpv6(kernel: Kernel, { netns }: DesiredAttachment, log: Logger): void {
   for (const scope of ['all', 'default']) {
-    for (const [key, value] of [
-      ['disable_ipv6', '0'],
-      ['accept_ra', '0'],
-    ] as const) {
-      try {
-        kernel.writeSysctl(netns, `ipv6/conf/${scope}/${key}`, value)
-      } catch (error) {
-        log.debug('setting of the pod was not written', { setting: `ipv6/conf/${scope}/${key}`, err: error })
-      }
-    }
+    setIfPossible(kernel, netns, `ipv6/conf/${scope}/disable_ipv6`, '0', log)
+    setIfPossible(kernel, netns, `ipv6/conf/${scope}/accept_ra`, '0', log)
+  }
+}
+
+/** Hosts without IPv6, or containers that may not write settings, are not a reason to refuse a pod. */
+function setIfPossible(
+  kernel: Pick<Kernel, 'writeSysctl'>,
+  netns: string | undefined,
+  key: string,
+  value: string,
+  log: Logger,
+): void {
+  try {
+    kernel.writeSysctl(netns, key, value)
+  } catch (error) {
+    log.debug('setting of an interface was not written', { setting: key, err: error })
   }
 }
