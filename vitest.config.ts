@@ -16,6 +16,8 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['{apps,tools}/*/src/**/*.it.test.ts', 'libs/*/*/src/**/*.it.test.ts'],
+          // What the chart allows and nobody needs is told at the end.
+          globalSetup: ['libs/testing/kube/src/rights-report.ts'],
           exclude: ['**/node_modules/**'],
           testTimeout: 60_000,
           hookTimeout: 120_000,

@@ -22,6 +22,7 @@ let northbound: Northbound
 beforeAll(async () => {
   ;[api, northbound] = await Promise.all([sharedKubeApi(), startNorthbound()])
   await api.installCrds(crds)
+  await api.installAccounts()
   await api.reset()
 })
 afterAll(() => northbound[Symbol.asyncDispose]())
@@ -76,11 +77,11 @@ async function start() {
     command,
     [
       `--ovn-nb-addr=${northbound.address}`,
-      `--kubeconfig=${api.kubeconfigPath}`,
+      `--kubeconfig=${await api.accountKubeconfig('kube-system/ovn')}`,
       `--pprof-port=${port}`,
       '--unserved-limit=0s',
     ],
-    { POD_NAMESPACE: 'default', POD_NAME: 'controller-0' },
+    { POD_NAMESPACE: 'kube-system', POD_NAME: 'controller-0' },
   )
   if (parsed.kind === 'help') throw new Error(parsed.text)
   const { logger, line } = followedLogger()

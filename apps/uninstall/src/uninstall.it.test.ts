@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { namespaces, pods, type KubeObject, type Resource } from '@kube-ovn/kube'
+import { namespaces, pods, type KubeClient, type KubeObject, type Resource } from '@kube-ovn/kube'
 import { ipResource, subnetResource, vpcResource } from '@kube-ovn/kube-api'
 import { startKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
@@ -9,10 +9,14 @@ import { untilControllerGone, untilNodesClean } from './workloads.ts'
 const crds = join(import.meta.dirname, '../../../helm/kube-ovn/crds')
 
 let api: KubeApi
+/** With the rights that the chart gives the hook. */
+let hook: KubeClient
 
 beforeAll(async () => {
   api = await startKubeApi()
   await api.installCrds(crds)
+  await api.installAccounts()
+  hook = await api.openClient('kube-ovn-uninstall', 'kube-system/kube-ovn-post-delete-hook')
 })
 afterEach(() => api.reset())
 afterAll(() => api[Symbol.asyncDispose]())
@@ -24,7 +28,7 @@ it('takes our finalizers, old and new, off all kinds and leaves those of others'
   await client.create(vpcResource, { metadata: { name: 'b', finalizers: ['kube-ovn-controller'] } })
   await client.create(ipResource, { metadata: { name: 'c' } })
 
-  expect(await removeFinalizers(client)).toEqual([
+  expect(await removeFinalizers(hook)).toEqual([
     { kind: 'IP', count: 0 },
     { kind: 'Subnet', count: 1 },
     { kind: 'Vpc', count: 1 },
@@ -40,7 +44,7 @@ it('lets go an object that is being deleted', async () => {
     metadata: { name: 'a', finalizers: ['kubeovn.io/kube-ovn-controller'] },
   })
   await client.remove(subnetResource, { name: 'a' })
-  await removeFinalizers(client)
+  await removeFinalizers(hook)
   expect(await client.get(subnetResource, { name: 'a' })).toBeUndefined()
 })
 
@@ -52,7 +56,7 @@ it('waits for the last pod of the controller', async () => {
     spec: { containers: [{ name: 'c', image: 'c' }] },
   })
   let isGone = false
-  const gone = untilControllerGone(client, 'kube-system', AbortSignal.timeout(30_000)).then(
+  const gone = untilControllerGone(hook, 'kube-system', AbortSignal.timeout(30_000)).then(
     () => (isGone = true),
   )
   await client.get(namespaces, { name: 'kube-system' })
@@ -80,9 +84,9 @@ it('waits until the clean-up is ready on all nodes, but not for ever', async () 
     },
   }
   await client.create(daemonSets, daemonSet)
-  expect(await untilNodesClean(client, ref.namespace, ref.name, AbortSignal.timeout(200))).toBe(false)
+  expect(await untilNodesClean(hook, ref.namespace, ref.name, AbortSignal.timeout(200))).toBe(false)
 
-  const clean = untilNodesClean(client, ref.namespace, ref.name, AbortSignal.timeout(30_000))
+  const clean = untilNodesClean(hook, ref.namespace, ref.name, AbortSignal.timeout(30_000))
   const status = {
     currentNumberScheduled: 2,
     numberMisscheduled: 0,

@@ -1,7 +1,9 @@
 import { createBenchNamespace, measurePodCosts } from '@kube-ovn/bench'
+import { leaveBundleIfThrows, leaveBundleOnFailure } from '@kube-ovn/testing-bundle'
 import {
   applyAll,
   claimLabName,
+  clusterEvidence,
   createCluster,
   deleteAll,
   finalChecks,
@@ -18,7 +20,7 @@ import {
   takeSnapshot,
 } from '@kube-ovn/lab'
 import type { CheckGroup, Cluster, Snapshot } from '@kube-ovn/lab'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 
 /** The pods of a burst; a benchmark has more. */
 const burst = 50
@@ -31,11 +33,15 @@ beforeAll(async () => {
   await removeLeftovers()
   await claimLabName('e2e')
   cluster = await createCluster({ id: 'e2e', nodes: 2, stack: 'dual' })
-  await installChart(cluster)
-  await installDns(cluster)
-  before = await takeSnapshot(cluster)
+  await leaveBundleIfThrows('first-line set-up', clusterEvidence(cluster), async () => {
+    await installChart(cluster)
+    await installDns(cluster)
+    before = await takeSnapshot(cluster)
+  })
   await applyAll(cluster.api, readExample('01-two-subnets', 'dual'))
 })
+
+beforeEach(() => leaveBundleOnFailure(clusterEvidence(cluster)))
 
 afterAll(async () => {
   await cluster[Symbol.asyncDispose]()

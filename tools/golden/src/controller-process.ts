@@ -6,7 +6,7 @@ import { recordedFlags } from '@kube-ovn/testing-golden'
 import type { GoldenCase } from '@kube-ovn/testing-golden'
 import type { Stage } from './stage.ts'
 
-/** Starts the controller as a plain process, as a user would outside a cluster, with the flags of the recording. */
+/** Starts the controller as a plain process, as a user would outside a cluster, with the flags of the recording and the rights that the chart gives. */
 export async function startController(
   repository: string,
   stage: Stage,
@@ -21,7 +21,7 @@ export async function startController(
       ...recordedFlags(golden.profile),
       ...golden.flags,
       `--ovn-nb-addr=${stage.northbound.address}`,
-      `--kubeconfig=${stage.kube.kubeconfigPath}`,
+      `--kubeconfig=${stage.controllerKubeconfig}`,
       '--pprof-port=0',
     ],
     {

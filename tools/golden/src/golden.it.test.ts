@@ -14,7 +14,8 @@ it('leaves what the original leaves, in every case that is served', { timeout: 6
   const declared = await readDifferences(join(repository, 'docs/differences.md'))
   const logs = await mkdtemp(join(tmpdir(), 'kube-ovn-golden-'))
   const different: unknown[] = []
-  for await (const { golden, results } of playCases(cases, repository, declared, logs)) {
+  for await (const { golden, results, missingRights } of playCases(cases, repository, declared, logs)) {
+    different.push(...missingRights.map((right) => ({ case: golden.name, right })))
     for (const { step, northbound, kubernetes } of results) {
       different.push(
         ...[...northbound, ...kubernetes].map((difference) => ({ case: golden.name, step, ...difference })),

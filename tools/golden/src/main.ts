@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findCases, readDifferences } from '@kube-ovn/testing-golden'
 import { playCases } from './play.ts'
+import { recordCommand, recordHelp } from './record.ts'
 import { printCase } from './report.ts'
 import { servedCases } from './served-cases.ts'
 
@@ -16,13 +17,14 @@ const help = `Replays recorded cases of the original against our controller and 
   npm run golden -- base            a group
   npm run golden -- pods/burst      a case
   npm run golden -- FOLDER          any folder of cases, also outside the project
-`
+${recordHelp}`
 
 async function main(args: readonly string[]): Promise<number> {
   if (args.includes('--help')) {
     process.stdout.write(help)
     return 0
   }
+  if (args[0] === 'record') return recordCommand(repository, args.slice(1))
   const folders = args.length === 0 ? servedCases : args
   const cases = (await Promise.all(folders.map((folder) => findCases(folderOf(folder))))).flat()
   const declared = await readDifferences(join(repository, 'docs/differences.md'))
@@ -33,8 +35,8 @@ async function main(args: readonly string[]): Promise<number> {
   const logs = await mkdtemp(join(tmpdir(), 'kube-ovn-golden-'))
   console.log(`logs of the controller: ${logs}`)
   let equal = 0
-  for await (const { golden, results, ms } of playCases(cases, repository, declared, logs)) {
-    if (printCase(golden, results, ms)) equal++
+  for await (const played of playCases(cases, repository, declared, logs)) {
+    if (printCase(played)) equal++
   }
   console.log(JSON.stringify({ cases: cases.length, equal }))
   return equal === cases.length ? 0 : 1

@@ -5,11 +5,13 @@ import { startController } from './controller-process.ts'
 import { groupByProfile, startStage } from './stage.ts'
 
 /** How long nothing must have changed before a snapshot is taken. */
-const settleMs = 2000
+export const settleMs = 2000
 
 export interface PlayedCase {
   readonly golden: GoldenCase
   readonly results: readonly StepResult[]
+  /** What the controller tried and the chart gives it no right to. */
+  readonly missingRights: readonly string[]
   readonly ms: number
 }
 
@@ -33,7 +35,8 @@ export async function* playCases(
         declared,
         settleMs,
       })
-      yield { golden, results, ms: systemClock.monotonic() - startedMs }
+      const missingRights = await stage.kube.missingRights()
+      yield { golden, results, missingRights, ms: systemClock.monotonic() - startedMs }
     }
   }
 }

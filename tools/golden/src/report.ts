@@ -1,18 +1,25 @@
-import type { Difference, GoldenCase, StepResult } from '@kube-ovn/testing-golden'
+import { describeDifferences } from '@kube-ovn/testing-golden'
+import type { Difference } from '@kube-ovn/testing-golden'
+import type { PlayedCase } from './play.ts'
 
-/** Prints one case: a line when all is equal, else what only one side has. Answers whether all is equal. */
-export function printCase(golden: GoldenCase, results: readonly StepResult[], ms: number): boolean {
-  const isEqual = results.every(({ northbound, kubernetes }) => northbound.length + kubernetes.length === 0)
+/** Prints one case: a line when all is equal, else what differs. Answers whether all is equal. */
+export function printCase({ golden, results, missingRights, ms }: PlayedCase): boolean {
+  const isEqual =
+    missingRights.length === 0 &&
+    results.every(({ northbound, kubernetes }) => northbound.length + kubernetes.length === 0)
   console.log(
     `${isEqual ? 'equal    ' : 'DIFFERENT'} ${golden.name} (${results.length} steps, ${(ms / 1000).toFixed(1)} s)`,
   )
   for (const { step, northbound, kubernetes } of results) {
-    for (const difference of northbound) printDifference(`${step} northbound`, difference)
-    for (const difference of kubernetes) printDifference(`${step} kubernetes`, difference)
+    printDifferences(`${step}/northbound.json`, northbound)
+    printDifferences(`${step}/kubernetes.json`, kubernetes)
   }
+  for (const right of missingRights) console.log(`  the chart does not say that ${right}`)
   return isEqual
 }
 
-function printDifference(where: string, { kind, side, object }: Difference): void {
-  console.log(`  ${where} ${side === 'recorded' ? '-' : '+'} ${kind} ${JSON.stringify(object)}`)
+function printDifferences(file: string, differences: readonly Difference[]): void {
+  if (differences.length === 0) return
+  console.log(`  ${file}  (- recorded, + ours)`)
+  for (const line of describeDifferences(differences)) console.log(`    ${line}`)
 }

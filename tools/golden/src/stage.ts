@@ -10,6 +10,8 @@ import type { GoldenCase, Profile } from '@kube-ovn/testing-golden'
 export interface Stage extends AsyncDisposable {
   readonly kube: KubeApi
   readonly northbound: Northbound
+  /** Of the ServiceAccount that the chart gives the controller. */
+  readonly controllerKubeconfig: string
   /** Empties both. */
   reset(): Promise<void>
 }
@@ -25,10 +27,13 @@ export async function startStage(profile: Profile): Promise<Stage> {
     startNorthbound({ northd: true }).then((started) => stack.use(started)),
   ])
   await kube.installCrds(join(import.meta.dirname, '../../../helm/kube-ovn/crds'), foreignCrds)
+  await kube.installAccounts()
+  const controllerKubeconfig = await kube.accountKubeconfig('kube-system/ovn')
   const owned = stack.move()
   return {
     kube,
     northbound,
+    controllerKubeconfig,
     async reset() {
       await Promise.all([kube.reset(), northbound.reset()])
     },

@@ -38,6 +38,7 @@ export {
   type ChartValues,
 } from './chart.ts'
 export { installDns } from './dns.ts'
+export { clusterEvidence } from './evidence.ts'
 export { ApiClient, type ApiObject } from './kubernetes/client.ts'
 export { applyAll, deleteAll, listExamples, parseManifests, readExample } from './kubernetes/manifests.ts'
 export { kubectl } from './kubernetes/kubectl.ts'

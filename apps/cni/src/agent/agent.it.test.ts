@@ -35,6 +35,7 @@ let machine: NodeContainer
 beforeAll(async () => {
   ;[api, machine] = await Promise.all([startKubeApi(), NodeContainer.start()])
   await api.installCrds(crds)
+  await api.installAccounts()
   await machine.script(northbound)
   await createSubnet('join', { cidrBlock: '100.64.0.0/16,fd00:100:64::/112', natOutgoing: false })
   await createSubnet('ovn-default', { cidrBlock: '10.16.0.0/16,fd00:10:16::/112', natOutgoing: true })
@@ -51,7 +52,7 @@ beforeAll(async () => {
     { status: own.status },
     { subresource: 'status' },
   )
-  await machine.startAgent(api.kubeconfigPath, 'node1')
+  await machine.startAgent(await api.accountKubeconfig('kube-system/kube-ovn-cni'), 'node1')
 })
 
 afterAll(async () => {
@@ -307,7 +308,7 @@ describe('a pod', () => {
     await machine.stopAgent('KILL')
     // As an earlier version left it.
     await machine.script('for end in /proc/sys/net/ipv6/conf/*_h; do echo 0 >$end/disable_ipv6; done')
-    await machine.startAgent(api.kubeconfigPath, 'node1')
+    await machine.startAgent(await api.accountKubeconfig('kube-system/kube-ovn-cni'), 'node1')
     expect((await pinging).stdout).toContain(' 0% packet loss')
     expect(await machine.plugin('STATUS', 'web-1')).toMatchObject({ exitCode: 0 })
     expect(await api.writes()).toEqual([])

@@ -60,9 +60,9 @@ const replaceFlags = requestFlag.create | requestFlag.replace
 
 /** Opens a routing socket in this process's network namespace, or in another one. */
 export function openNetlink(options: api.NetlinkOptions = {}): api.Netlink {
-  const { netns } = options
+  const { netns, refuse } = options
   return new KernelNetlink(
-    netns === undefined ? new RoutingSocket() : inNamespace(netns, () => new RoutingSocket()),
+    netns === undefined ? new RoutingSocket(refuse) : inNamespace(netns, () => new RoutingSocket(refuse)),
   )
 }
 

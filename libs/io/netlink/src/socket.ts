@@ -2,6 +2,7 @@ import { closeSync } from 'node:fs'
 import { netlinkError } from './errors.ts'
 import { bind, errnoName, ioctl, recv, send, setsockopt, socket } from './libc.ts'
 import { attributeTypeAt, encodeRequest, parseDatagram, requestFlag, type Message } from './message.ts'
+import type { NetlinkOptions, RequestName } from './types.ts'
 
 const netlinkFamily = 16
 /** NETLINK_ROUTE. */
@@ -25,24 +26,23 @@ const replyTimeoutSeconds = 10
 /** Requests may be repeated this often when the kernel says that a list changed while it was made. */
 const maximumListAttempts = 10
 
-export interface Request {
+export interface Request extends RequestName {
   /** RTM_* of linux/rtnetlink.h. */
   readonly type: number
   readonly flags?: number
   readonly body: Buffer
-  /** For errors: what is attempted, and on what. */
-  readonly operation: string
-  readonly subject: string
 }
 
 /** Is one NETLINK_ROUTE socket. Every request of this library goes through `request` or `list`. */
 export class RoutingSocket implements Disposable {
   readonly descriptor: number
+  readonly #refuse: NetlinkOptions['refuse']
   #sequence = 0
   #isOpen = true
 
   /** Opens the socket in the namespace that the calling thread is in. */
-  constructor() {
+  constructor(refuse: NetlinkOptions['refuse']) {
+    this.#refuse = refuse
     this.descriptor = openSocket(routingProtocol)
     setOption(this.descriptor, solNetlink, netlinkOption.extAck, 1)
     setOption(this.descriptor, solNetlink, netlinkOption.capAck, 1)
@@ -82,6 +82,8 @@ export class RoutingSocket implements Disposable {
   }
 
   #exchange(request: Request, flags: number): { messages: Message[]; isInterrupted: boolean } {
+    const refusal = this.#refuse?.({ operation: request.operation, subject: request.subject })
+    if (refusal !== undefined) throw this.#failure(request, refusal)
     const sequence = (this.#sequence = (this.#sequence + 1) >>> 0)
     const bytes = encodeRequest(request.type, flags, sequence, request.body)
     if (send(this.descriptor, bytes, bytes.length, 0) < 0) throw this.#failure(request, errnoName())

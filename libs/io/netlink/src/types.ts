@@ -298,6 +298,20 @@ export type NetlinkEvent =
 export interface NetlinkOptions {
   /** Path of the network namespace to talk to. Default: the one this process is in. */
   readonly netns?: string
+  /**
+   * Refuses a request in the kernel's place, which does not get it: answers the errno's name, e.g. `ENOBUFS`.
+   *
+   * What a refusal leads to can be tested so; most of them can not be brought about otherwise.
+   */
+  readonly refuse?: (request: RequestName) => string | undefined
+}
+
+/** What is attempted, as in the details of a `NetlinkError`. */
+export interface RequestName {
+  /** In ip(8)'s words: `link add`, `route replace`, `address list`. */
+  readonly operation: string
+  /** The name of the link, the destination of the route. */
+  readonly subject: string
 }
 
 /**

@@ -3,7 +3,14 @@ import { basename, dirname, join, resolve } from 'node:path'
 import type { KubeObject } from '@kube-ovn/kube'
 import { parseAllDocuments } from 'yaml'
 
-export type Profile = 'dual' | 'v4' | 'v6'
+const profiles = ['dual', 'v4', 'v6'] as const
+
+/** Families of a cluster. */
+export type Profile = (typeof profiles)[number]
+
+export function isProfile(text: string): text is Profile {
+  return profiles.some((profile) => profile === text)
+}
 
 /** A manifest that names its kind. */
 export type Manifest = KubeObject & {
@@ -50,7 +57,8 @@ export async function findCases(directory: string): Promise<readonly GoldenCase[
   return Promise.all(folders.sort().map((folder) => readCase(join(directory, folder))))
 }
 
-async function readCase(folder: string): Promise<GoldenCase> {
+/** Reads one case. */
+export async function readCase(folder: string): Promise<GoldenCase> {
   const directory = resolve(folder)
   const file = JSON.parse(await readFile(join(directory, 'case.json'), 'utf8')) as CaseFile
   const manifests = (await readdir(directory)).filter((entry) => /^\d\d-.*\.yaml$/.test(entry)).sort()

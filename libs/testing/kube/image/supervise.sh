@@ -13,7 +13,7 @@ make_certificates() {
   openssl req -x509 -new -key ca.key -sha256 -days 30 -subj /CN=kube-ovn-test-ca -out ca.crt \
     -addext basicConstraints=critical,CA:TRUE -addext keyUsage=critical,keyCertSign,cRLSign
   issue admin "/O=system:masters/CN=admin" clientAuth "DNS:admin"
-  issue controller-manager "/CN=system:kube-controller-manager" clientAuth "DNS:controller-manager"
+  issue controller-manager "/O=system:masters/CN=system:kube-controller-manager" clientAuth "DNS:controller-manager"
   issue apiserver "/CN=kube-apiserver" serverAuth "IP:$address,IP:127.0.0.1,IP:::1,DNS:localhost,DNS:kubernetes,DNS:kubernetes.default.svc${ADVERTISE_ADDRESS:+,IP:$ADVERTISE_ADDRESS}"
   openssl ecparam -name prime256v1 -genkey -noout -out service-account.key
   openssl ec -in service-account.key -pubout -out service-account.pub

@@ -11,7 +11,6 @@ let agent: Agent
 
 beforeAll(async () => {
   api = await startKubeApi({
-    authorization: 'RBAC',
     apiServerFlags: [
       '--requestheader-client-ca-file=ca.crt',
       // The administrator stands for the proxy, too.

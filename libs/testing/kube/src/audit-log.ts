@@ -1,6 +1,7 @@
 import { watch } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { FixtureError } from './errors.ts'
+import type { RightUse } from './rights.ts'
 
 /** A request that was to change something, as the API server's audit log has it. */
 export interface ApiWrite {
@@ -15,20 +16,35 @@ export interface ApiWrite {
   readonly code: number
 }
 
+/** A request of a ServiceAccount, also one that only reads. */
+export interface AccountRequest extends RightUse {
+  /** The account had no right to it. */
+  readonly isRefused: boolean
+}
+
 interface AuditEvent {
   readonly auditID: string
   readonly stage: string
-  readonly verb: ApiWrite['verb']
+  readonly verb: string
   readonly user: { readonly username: string }
   readonly userAgent?: string
   readonly objectRef?: {
+    readonly apiGroup?: string
     readonly resource?: string
     readonly subresource?: string
     readonly namespace?: string
     readonly name?: string
   }
   readonly responseStatus?: { readonly code?: number }
+  readonly annotations?: Readonly<Record<string, string>>
 }
+
+const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
+
+const ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/
+
+/** Beside 403, which admission also answers with, e.g. to a write into a namespace that is going away. */
+const DECISION = 'authorization.k8s.io/decision'
 
 const READ_SIZE = 1 << 16
 
@@ -44,17 +60,20 @@ const SETTLE_MS = 5000
 export class AuditLog implements AsyncDisposable {
   readonly #path: string
   readonly #file: FileHandle
+  readonly #onRequest: (request: AccountRequest) => void
   readonly #begun = new Set<string>()
   #writes: ApiWrite[] = []
   #rest = Buffer.alloc(0)
 
-  private constructor(path: string, file: FileHandle) {
+  private constructor(path: string, file: FileHandle, onRequest: (request: AccountRequest) => void) {
     this.#path = path
     this.#file = file
+    this.#onRequest = onRequest
   }
 
-  static async open(path: string): Promise<AuditLog> {
-    return new AuditLog(path, await open(path, 'r'))
+  /** `onRequest` is told each request of a ServiceAccount when it is read here. */
+  static async open(path: string, onRequest: (request: AccountRequest) => void): Promise<AuditLog> {
+    return new AuditLog(path, await open(path, 'r'), onRequest)
   }
 
   /** Yields all requests that were answered since the last {@link clear}, once none is under way. */
@@ -121,14 +140,23 @@ export class AuditLog implements AsyncDisposable {
       this.#begun.add(event.auditID)
       return
     }
-    if (!this.#begun.delete(event.auditID)) return
-    const { resource = '', subresource, namespace = '', name = '' } = event.objectRef ?? {}
+    const { apiGroup: group = '', subresource, namespace = '', name = '' } = event.objectRef ?? {}
+    const plural = event.objectRef?.resource ?? ''
+    const resource = subresource === undefined ? plural : `${plural}/${subresource}`
+    const { verb, user } = event
+    const [, accountNamespace, accountName] = ACCOUNT.exec(user.username) ?? []
+    if (accountNamespace !== undefined && accountName !== undefined && plural !== '') {
+      const account = `${accountNamespace}/${accountName}`
+      const isRefused = event.annotations?.[DECISION] === 'forbid'
+      this.#onRequest({ account, verb, group, resource, namespace, name, isRefused })
+    }
+    if (READS.has(verb) || !this.#begun.delete(event.auditID)) return
     this.#writes.push({
-      verb: event.verb,
-      resource: subresource === undefined ? resource : `${resource}/${subresource}`,
+      verb: verb as ApiWrite['verb'],
+      resource,
       namespace,
       name,
-      user: event.user.username,
+      user: user.username,
       userAgent: event.userAgent ?? '',
       code: event.responseStatus?.code ?? 0,
     })

@@ -1,4 +1,4 @@
-import type { Etcd } from './etcd.ts'
+import type { Entry, Etcd } from './etcd.ts'
 
 const REGISTRY = '/registry/'
 
@@ -16,12 +16,26 @@ const OWN_KEYS = [
 
 const DEFINITIONS = `${REGISTRY}apiextensions.k8s.io/`
 
-/** The contents of a cluster to which a reset goes back. */
+/** What is installed and not under test: definitions of resources, accounts and their rights. */
+const INSTALLED = [
+  DEFINITIONS,
+  ...['serviceaccounts', 'clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'].map(
+    (resource) => `${REGISTRY}${resource}/`,
+  ),
+]
+
+const RIGHTS = /^\/registry\/(cluster)?role(binding)?s\//
+
+/**
+ * The contents of a cluster to which a reset goes back.
+ *
+ * What changed is found by revisions alone: the definitions of a cluster are megabytes, and stay as they are.
+ */
 export class Baseline {
   readonly #etcd: Etcd
-  readonly #entries: Map<string, string>
+  readonly #entries: Map<string, Entry>
 
-  private constructor(etcd: Etcd, entries: Map<string, string>) {
+  private constructor(etcd: Etcd, entries: Map<string, Entry>) {
     this.#etcd = etcd
     this.#entries = entries
   }
@@ -30,24 +44,33 @@ export class Baseline {
     return new Baseline(etcd, await etcd.entries(REGISTRY))
   }
 
-  /** Keeps the custom resource definitions that are there now. */
-  async keepDefinitions(): Promise<void> {
-    for (const [key, value] of await this.#etcd.entries(DEFINITIONS)) this.#entries.set(key, value)
+  /** Keeps what is installed now: definitions, accounts and rights. */
+  async keepInstalled(): Promise<void> {
+    const kept = await Promise.all(INSTALLED.map((prefix) => this.#etcd.entries(prefix)))
+    for (const entries of kept) for (const [key, entry] of entries) this.#entries.set(key, entry)
   }
 
-  /** Removes what came since, and puts back what was changed or removed. */
-  async restore(): Promise<void> {
-    const present = await this.#etcd.entries(REGISTRY)
+  /** Removes what came since, and puts back what was changed or removed. Yields whether that was about rights. */
+  async restore(): Promise<boolean> {
+    const present = await this.#etcd.revisions(REGISTRY)
     const work: Promise<void>[] = []
+    let hasRights = false
     for (const key of present.keys()) {
       if (!this.#entries.has(key) && !isOwn(key)) work.push(this.#etcd.remove(key))
     }
-    for (const [key, value] of this.#entries) {
+    for (const [key, { value, revision }] of this.#entries) {
       // The status of a definition changes by itself.
-      const isRight = key.startsWith(DEFINITIONS) ? present.has(key) : present.get(key) === value
-      if (!isRight && !isOwn(key)) work.push(this.#etcd.put(key, value))
+      const isRight = key.startsWith(DEFINITIONS) ? present.has(key) : present.get(key) === revision
+      if (isRight || isOwn(key)) continue
+      hasRights ||= RIGHTS.test(key)
+      work.push(this.#putBack(key, value))
     }
     await Promise.all(work)
+    return hasRights
+  }
+
+  async #putBack(key: string, value: string): Promise<void> {
+    this.#entries.set(key, { value, revision: await this.#etcd.put(key, value) })
   }
 }
 

@@ -1,23 +1,51 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { FixtureError } from './errors.ts'
 
-/** The Kubernetes that lab and tests run; `tools/kubernetes` pins and builds it. */
-const KUBERNETES_VERSION = 'v1.36.4'
+/** The checkout. */
+export const repository = join(import.meta.dirname, '../../../..')
+
+/** What is built once for a machine; the same rule as in tools/bootstrap. */
+function cacheDirectory(): string {
+  const isRoot = process.getuid?.() === 0
+  return (
+    process.env['KUBE_OVN_CACHE'] ?? (isRoot ? '/var/cache/kube-ovn' : join(homedir(), '.cache', 'kube-ovn'))
+  )
+}
+
+interface Versions {
+  readonly kubernetes: string
+  readonly helm: string
+}
+
+/** Directory of the programs of the version that is pinned. */
+function programsOf(name: keyof Versions): string {
+  const versions = JSON.parse(
+    readFileSync(join(repository, 'tools/bootstrap/versions.json'), 'utf8'),
+  ) as Versions
+  return join(cacheDirectory(), name, `v${versions[name]}`, 'bin')
+}
 
 /** Directory of the Kubernetes commands, which are built once for a machine. */
 export function kubernetesDirectory(): string {
-  const isRoot = process.getuid?.() === 0
-  const cache =
-    process.env['KUBE_OVN_CACHE'] ?? (isRoot ? '/var/cache/kube-ovn' : join(homedir(), '.cache', 'kube-ovn'))
-  const directory = join(cache, 'kubernetes', KUBERNETES_VERSION, 'bin')
-  if (!existsSync(join(directory, 'kube-apiserver'))) {
-    throw new FixtureError('Kubernetes commands are missing', {
-      what: directory,
-      output: '',
-      cure: 'npm test builds them, and so does npm run lab',
-    })
-  }
+  const directory = programsOf('kubernetes')
+  requireProgram(join(directory, 'kube-apiserver'))
   return directory
+}
+
+/** Helm, which is built likewise. */
+export function helmPath(): string {
+  const path = join(programsOf('helm'), 'helm')
+  requireProgram(path)
+  return path
+}
+
+function requireProgram(path: string): void {
+  if (existsSync(path)) return
+  throw new FixtureError('A program that is built once for a machine is missing', {
+    what: path,
+    output: '',
+    cure: 'npm test builds it, and so does npm run lab',
+  })
 }

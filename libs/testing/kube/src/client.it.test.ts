@@ -6,7 +6,6 @@ import {
   KubeClient,
   KubeConflictError,
   KubeConnectionError,
-  KubeForbiddenError,
   KubeGoneError,
   KubeInvalidError,
   KubeNotFoundError,
@@ -327,31 +326,5 @@ spec:
     expect(Number(read?.spec.float)).toBe(2 ** 64)
     await api.reset()
     expect((await api.client.list(counters)).items).toEqual([])
-  })
-})
-
-describe('authorization', () => {
-  it('forbids what no role allows', async () => {
-    await using strict = await startKubeApi({ authorization: 'RBAC' })
-    const { metadata } = await strict.client.create(
-      { group: '', version: 'v1', kind: 'ServiceAccount', plural: 'serviceaccounts', namespaced: true },
-      { metadata: ref },
-    )
-    const tokenRequests: Resource<KubeObject & { readonly status?: { readonly token?: string } }> = {
-      group: '',
-      version: 'v1',
-      kind: 'TokenRequest',
-      plural: 'serviceaccounts',
-      namespaced: true,
-    }
-    const request = { apiVersion: 'authentication.k8s.io/v1', metadata, spec: { expirationSeconds: 600 } }
-    const { status } = await strict.client.create(tokenRequests, request, { subresource: 'token' })
-    const access = await loadKubeconfig(strict.kubeconfigPath)
-    const authentication = { authorization: `Bearer ${status?.token ?? ''}` }
-    await using client = new KubeClient(
-      { ...access, authenticate: () => Promise.resolve(authentication) },
-      { userAgent: 'test' },
-    )
-    await expect(client.list(pods)).rejects.toThrow(KubeForbiddenError)
   })
 })

@@ -4,6 +4,13 @@ import { FixtureError } from './errors.ts'
 interface KeyValue {
   readonly key: string
   readonly value?: string
+  readonly mod_revision: string
+}
+
+/** A value as etcd has it, and when it was written. */
+export interface Entry {
+  readonly value: string
+  readonly revision: string
 }
 
 /**
@@ -19,19 +26,27 @@ export class Etcd implements AsyncDisposable {
     this.#pool = new Pool(`http://${address}:2379`, { connections: 16, allowH2: false })
   }
 
-  /** All keys under a prefix, with their values, both as etcd has them. */
-  async entries(prefix: string): Promise<Map<string, string>> {
-    const answer = await this.#call('/v3/kv/range', { key: encode(prefix), range_end: encode(endOf(prefix)) })
-    const entries = new Map<string, string>()
-    for (const { key, value } of (answer as { readonly kvs?: readonly KeyValue[] }).kvs ?? []) {
-      entries.set(Buffer.from(key, 'base64').toString('utf8'), value ?? '')
-    }
-    return entries
+  /** All keys under a prefix, with their values. */
+  async entries(prefix: string): Promise<Map<string, Entry>> {
+    return new Map(
+      (await this.#range(prefix, false)).map(({ key, value = '', mod_revision: revision }) => [
+        decode(key),
+        { value, revision },
+      ]),
+    )
   }
 
-  /** Puts back a value that {@link entries} gave. */
-  async put(key: string, value: string): Promise<void> {
-    await this.#call('/v3/kv/put', { key: encode(key), value })
+  /** All keys under a prefix, each with the revision in which it was written last. */
+  async revisions(prefix: string): Promise<Map<string, string>> {
+    return new Map(
+      (await this.#range(prefix, true)).map(({ key, mod_revision }) => [decode(key), mod_revision]),
+    )
+  }
+
+  /** Puts back a value that {@link entries} gave, and yields the revision that this made. */
+  async put(key: string, value: string): Promise<string> {
+    const answer = await this.#call('/v3/kv/put', { key: encode(key), value })
+    return (answer as Answer).header.revision
   }
 
   async remove(key: string): Promise<void> {
@@ -41,12 +56,16 @@ export class Etcd implements AsyncDisposable {
   /** Forgets all history: lists and watches that go on from before cannot be served from here any more. */
   async compact(): Promise<void> {
     const answer = await this.#call('/v3/kv/range', { key: encode('/'), limit: '1' })
-    const { header } = answer as { readonly header: { readonly revision: string } }
-    await this.#call('/v3/kv/compaction', { revision: header.revision, physical: true })
+    await this.#call('/v3/kv/compaction', { revision: (answer as Answer).header.revision, physical: true })
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.#pool.destroy()
+  }
+
+  async #range(prefix: string, keysOnly: boolean): Promise<readonly KeyValue[]> {
+    const range = { key: encode(prefix), range_end: encode(endOf(prefix)), keys_only: keysOnly }
+    return ((await this.#call('/v3/kv/range', range)) as { readonly kvs?: readonly KeyValue[] }).kvs ?? []
   }
 
   async #call(path: string, request: object): Promise<unknown> {
@@ -62,6 +81,14 @@ export class Etcd implements AsyncDisposable {
       cure: 'read etcd.log',
     })
   }
+}
+
+interface Answer {
+  readonly header: { readonly revision: string }
+}
+
+function decode(text: string): string {
+  return Buffer.from(text, 'base64').toString('utf8')
 }
 
 function encode(text: string): string {

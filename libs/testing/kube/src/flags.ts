@@ -21,7 +21,7 @@ export function apiServerFlags(options: KubeApiOptions): string[] {
   return [
     '--etcd-servers=http://127.0.0.1:2379',
     '--etcd-compaction-interval=0',
-    `--authorization-mode=${options.authorization ?? 'AlwaysAllow'}`,
+    '--authorization-mode=RBAC',
     `--service-cluster-ip-range=${options.serviceClusterIpRange ?? '10.96.0.0/12,fd00:10:96::/112'}`,
     '--disable-admission-plugins=ServiceAccount,TaintNodesByCondition,DefaultTolerationSeconds',
     '--client-ca-file=ca.crt',
@@ -57,13 +57,30 @@ export function controllerManagerFlags(options: KubeApiOptions): string[] {
   ]
 }
 
-/** Only what changes something is logged, once when it arrives and once when it is answered. */
+const READS = ['get', 'list', 'watch']
+
+/**
+ * What changes something is logged twice, when it arrives and when it is answered; of what only reads, the requests of
+ * ServiceAccounts are logged, once: they show which rights are needed.
+ */
 export const AUDIT_POLICY = {
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',
   rules: [
-    { level: 'None', verbs: ['get', 'list', 'watch'] },
     { level: 'None', nonResourceURLs: ['*'] },
+    {
+      level: 'Metadata',
+      userGroups: ['system:serviceaccounts'],
+      verbs: ['watch'],
+      omitStages: ['RequestReceived', 'ResponseComplete'],
+    },
+    {
+      level: 'Metadata',
+      userGroups: ['system:serviceaccounts'],
+      verbs: READS,
+      omitStages: ['RequestReceived'],
+    },
+    { level: 'None', verbs: READS },
     { level: 'Metadata' },
   ],
 }

@@ -10,22 +10,22 @@ import {
   namespaces,
   services,
 } from '@kube-ovn/kube'
+import { Accounts } from './accounts.ts'
 import { AuditLog, type ApiWrite } from './audit-log.ts'
 import { Baseline } from './baseline.ts'
 import { kubernetesDirectory } from './cache-directory.ts'
+import { renderChart } from './chart.ts'
 import { Container } from './container.ts'
 import { applyCrds } from './crds.ts'
 import { TEST_LABEL, buildImage, ensureNetwork } from './docker.ts'
 import { FixtureError } from './errors.ts'
 import { Etcd } from './etcd.ts'
 import { AUDIT_POLICY, CONTAINER_DIRECTORY, apiServerFlags, controllerManagerFlags } from './flags.ts'
-import { kubeconfigOf } from './kubeconfig.ts'
+import { certificateKubeconfig, tokenKubeconfig } from './kubeconfig.ts'
 import { TcpProxy } from './tcp-proxy.ts'
 import { TemporaryDirectory } from './temporary-directory.ts'
 
 export interface KubeApiOptions {
-  /** Default `AlwaysAllow`. */
-  readonly authorization?: 'AlwaysAllow' | 'RBAC'
   /** Default `10.96.0.0/12,fd00:10:96::/112`. */
   readonly serviceClusterIpRange?: string
   /** Address in the endpoints of Service `default/kubernetes`. Default: the container's own. */
@@ -44,7 +44,7 @@ export interface CertificatePaths {
 }
 
 /** Requests of these are not the product's. */
-const NOT_OURS = /^system:(apiserver|kube-controller-manager|serviceaccount:kube-system:)/
+const NOT_OURS = /^system:(apiserver|kube-controller-manager)$/
 
 const USER_AGENT = 'kube-ovn-test'
 
@@ -73,6 +73,7 @@ export class KubeApi implements AsyncDisposable {
   readonly #etcd: Etcd
   readonly #directory: string
   readonly #audit: AuditLog
+  readonly #accounts: Accounts
   readonly #baseline: Baseline
   readonly #resources: AsyncDisposableStack
 
@@ -84,6 +85,7 @@ export class KubeApi implements AsyncDisposable {
     readonly container: Container
     readonly etcd: Etcd
     readonly audit: AuditLog
+    readonly accounts: Accounts
     readonly baseline: Baseline
     readonly resources: AsyncDisposableStack
   }) {
@@ -100,14 +102,16 @@ export class KubeApi implements AsyncDisposable {
     this.#container = parts.container
     this.#etcd = parts.etcd
     this.#audit = parts.audit
+    this.#accounts = parts.accounts
     this.#baseline = parts.baseline
     this.#resources = parts.resources
   }
 
-  /** Empties the cluster: all is as after the start, but for installed definitions. Watches see the deletions. */
+  /** Empties the cluster: all is as after the start, but for what was installed. Watches see the deletions. */
   async reset(): Promise<void> {
-    await this.#baseline.restore()
+    if (await this.#baseline.restore()) await this.#accounts.untilEffective()
     await this.#audit.clear()
+    this.#accounts.forget()
   }
 
   /**
@@ -127,7 +131,34 @@ export class KubeApi implements AsyncDisposable {
   /** Applies the definitions of these YAML files, or of the files in these directories, and waits until they serve. */
   async installCrds(...paths: readonly string[]): Promise<void> {
     await applyCrds(this.client, paths)
-    await this.#baseline.keepDefinitions()
+    await this.#baseline.keepInstalled()
+  }
+
+  /**
+   * Creates the ServiceAccounts of our chart with exactly the rights that it gives them.
+   *
+   * @param values of the chart
+   */
+  async installAccounts(values: object = {}): Promise<void> {
+    await this.#accounts.install(await renderChart(values))
+    await this.#baseline.keepInstalled()
+  }
+
+  /** The rights that accounts lacked since the last {@link reset}, e.g. `kube-system/ovn may list pods`. */
+  async missingRights(): Promise<readonly string[]> {
+    await this.#audit.settled()
+    return this.#accounts.missing
+  }
+
+  /** Waits until the API server knows that an account lacks a right that a test took from it. */
+  untilMissing(account: string, verb: string, resource: string): Promise<void> {
+    return this.#accounts.untilMissing(account, verb, resource)
+  }
+
+  /** The rights that no account has used since {@link installAccounts}. */
+  async unusedRights(): Promise<readonly string[]> {
+    await this.#audit.settled()
+    return this.#accounts.unused
   }
 
   /** Ends the API server as a crash would. etcd goes on. */
@@ -156,9 +187,18 @@ export class KubeApi implements AsyncDisposable {
     return { client, proxy }
   }
 
-  /** A client of the administrator under another name, whose writes are counted. */
-  async openClient(userAgent: string): Promise<KubeClient> {
-    return this.#resources.use(new KubeClient(await loadKubeconfig(this.kubeconfigPath), { userAgent }))
+  /** A client whose writes are counted: of the administrator, or of a ServiceAccount `NAMESPACE/NAME`. */
+  async openClient(userAgent: string, account?: string): Promise<KubeClient> {
+    const path = account === undefined ? this.kubeconfigPath : await this.accountKubeconfig(account)
+    return this.#resources.use(new KubeClient(await loadKubeconfig(path), { userAgent }))
+  }
+
+  /** Writes a kubeconfig of a ServiceAccount `NAMESPACE/NAME` that is installed, and yields its path. */
+  async accountKubeconfig(account: string): Promise<string> {
+    const path = join(this.#directory, `${account.replace('/', '-')}.kubeconfig`)
+    const token = await this.#accounts.token(account)
+    await writeFile(path, await tokenKubeconfig(this.#directory, this.url, token), { mode: 0o600 })
+    return path
   }
 
   /** The log of `apiserver`, `etcd` or `controller-manager`. */
@@ -199,13 +239,18 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
   )
   const address = await container.ask('')
   const url = `https://${address}:6443`
-  await writeFile(join(directory, 'kubeconfig'), await kubeconfigOf(directory, url, 'admin'), { mode: 0o600 })
+  await writeFile(join(directory, 'kubeconfig'), await certificateKubeconfig(directory, url, 'admin'), {
+    mode: 0o600,
+  })
   const access = await loadKubeconfig(join(directory, 'kubeconfig'))
   const client = resources.use(new KubeClient(access, { userAgent: USER_AGENT }))
   await waitUntilReady(client, container)
 
   const etcd = resources.use(new Etcd(address))
-  const audit = resources.use(await AuditLog.open(join(directory, 'audit.log')))
+  const accounts = new Accounts(client)
+  const audit = resources.use(
+    await AuditLog.open(join(directory, 'audit.log'), (request) => accounts.take(request)),
+  )
   const baseline = await Baseline.take(etcd)
   return new KubeApi({
     address,
@@ -214,6 +259,7 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
     container,
     etcd,
     audit,
+    accounts,
     baseline,
     resources: resources.move(),
   })

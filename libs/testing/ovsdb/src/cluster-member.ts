@@ -1,11 +1,9 @@
 import type { Container } from './container.ts'
 import { DatabaseServer } from './database-server.ts'
 import { northboundServer } from './northbound.ts'
+import { raftPort } from './peer-network.ts'
 
 const { database } = northboundServer
-
-/** Where the members of a cluster talk to each other. */
-const raftPort = 6643
 
 /** One server of a cluster, in a container of its own. */
 export class ClusterMember {
@@ -73,15 +71,33 @@ export class ClusterMember {
 
   /** Drops what these members send to this one; with none of them, nothing any more. Clients are not concerned. */
   async ignore(peers: readonly ClusterMember[]): Promise<void> {
+    await this.#drop(peers, ['input'])
+  }
+
+  /**
+   * Drops what this member and these send each other.
+   *
+   * Both ends of a connection must do so: where it is led through a proxy, the end that accepted it cannot tell whose it is.
+   */
+  async isolate(peers: readonly ClusterMember[]): Promise<void> {
+    await this.#drop(peers, ['input', 'output'])
+  }
+
+  async #drop(peers: readonly ClusterMember[], hooks: readonly ('input' | 'output')[]): Promise<void> {
     const addresses = peers.map(({ ip }) => ip).join(', ')
-    const rules = ['sport', 'dport'].map(
-      (end) => `add rule ip partition input ip saddr { ${addresses} } tcp ${end} ${raftPort} drop`,
+    const rules = hooks.flatMap((hook) =>
+      ['sport', 'dport'].map((end) => {
+        const peer = `ip ${hook === 'input' ? 'saddr' : 'daddr'} { ${addresses} }`
+        return `add rule ip partition ${hook} ${peer} tcp ${end} ${raftPort} drop`
+      }),
     )
     const lines = [
       'add table ip partition',
       'delete table ip partition',
       'add table ip partition',
       'add chain ip partition input { type filter hook input priority 0; }',
+      // Before addresses are translated.
+      'add chain ip partition output { type filter hook output priority -300; }',
       ...(peers.length === 0 ? [] : rules),
     ]
     await this.#container.run(['nft', '-f', '-'], lines.map((line) => `${line}\n`).join(''))

@@ -20,6 +20,8 @@ export function run(
           new CommandFailedError(command, child.exitCode ?? undefined, `${stderr}${stdout}`.trim(), error),
         )
     })
+    // A command need not read its input; how it ended is told above.
+    child.stdin?.on('error', () => undefined)
     child.stdin?.end(input)
   })
 }

@@ -16,11 +16,19 @@ export class Container implements AsyncDisposable {
   /** IPv4 address, reachable from the host. */
   readonly address: string
   readonly #attached: ChildProcess
+  /** What a command is put behind, to run inside. */
+  readonly #inside: readonly [string, ...string[]]
 
-  private constructor(name: string, address: string, attached: ChildProcess) {
+  private constructor(
+    name: string,
+    address: string,
+    attached: ChildProcess,
+    inside: readonly [string, ...string[]],
+  ) {
     this.name = name
     this.address = address
     this.#attached = attached
+    this.#inside = inside
   }
 
   static async start(): Promise<Container> {
@@ -42,12 +50,12 @@ export class Container implements AsyncDisposable {
         throw new CommandFailedError(['docker', ...command], Number(exitCode), lines.join(''))
       }),
     ])
-    return new Container(name, address.trim(), attached)
+    return new Container(name, address.trim(), attached, await wayInside(name))
   }
 
   /** Runs a command inside and answers its standard output. Throws {@link CommandFailedError}. */
   run(command: readonly [string, ...string[]], input?: string, signal?: AbortSignal): Promise<string> {
-    return run(['docker', 'exec', '--interactive', this.name, ...command], input, signal)
+    return run([...this.#inside, ...command], input, signal)
   }
 
   /** Runs a shell script inside. */
@@ -61,4 +69,11 @@ export class Container implements AsyncDisposable {
     this.#attached.stdin?.end()
     await exit
   }
+}
+
+/** Root enters the namespaces by itself, which takes a tenth of the time that the engine takes for it. */
+async function wayInside(name: string): Promise<readonly [string, ...string[]]> {
+  if (process.getuid?.() !== 0) return ['docker', 'exec', '--interactive', name]
+  const pid = await run(['docker', 'inspect', '--format', '{{.State.Pid}}', name])
+  return ['nsenter', `--target=${pid.trim()}`, '--mount', '--uts', '--ipc', '--net', '--pid', '--']
 }

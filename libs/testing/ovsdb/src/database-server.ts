@@ -22,6 +22,7 @@ export class DatabaseServer {
   readonly socket: string
   readonly #container: Container
   readonly #options: DatabaseServerOptions
+  #counted = { file: '', bytes: 0, records: 0 }
 
   private constructor(container: Container, options: DatabaseServerOptions) {
     this.#container = container
@@ -87,6 +88,40 @@ export class DatabaseServer {
     return this.#options.raft === undefined ? parseTransactionLog(text) : parseRaftLog(text)
   }
 
+  /**
+   * How many transactions were committed since the database was made.
+   *
+   * Only what was added since the last call is read: the file grows with every test.
+   */
+  async transactionCount(): Promise<number> {
+    if (this.#options.raft !== undefined) return (await this.transactionLog()).length
+    const { file, bytes, records } = this.#counted
+    const output = await this.#container.script(
+      `stat -c %i ${this.#file}\ntail -c +${bytes + 1} ${this.#file}`,
+    )
+    const inode = output.slice(0, output.indexOf('\n'))
+    const added = output.slice(inode.length + 1)
+    const known = inode === file || bytes === 0
+    this.#counted = known
+      ? { file: inode, bytes: bytes + Buffer.byteLength(added), records: records + countRecords(added) }
+      : { file: '', bytes: 0, records: 0 }
+    // It was written anew, by a conversion or a compaction. The first record is the schema.
+    return known ? this.#counted.records - 1 : this.transactionCount()
+  }
+
+  /** The contents of the database as `ovsdb-client dump` prints them, for a reader. */
+  dump(): Promise<string> {
+    return this.#container.run([
+      ...['ovsdb-client', '--timeout=10', '--format=list', '--data=string'],
+      ...['dump', this.socket, this.#options.database],
+    ] as [string, ...string[]])
+  }
+
+  /** The log of ovsdb-server. */
+  log(): Promise<string> {
+    return this.#container.run(['cat', `/var/log/ovn/${this.#options.id}.log`])
+  }
+
   /** Milliseconds that `ovsdb-client dump` takes beside the server, its output thrown away. */
   async timeDump(): Promise<number> {
     const { database } = this.#options
@@ -135,3 +170,7 @@ export class DatabaseServer {
 /** Nobody collects the exit status of a daemon here, so it stays a zombie. */
 const waitForEnd =
   'while kill -0 $pid 2>/dev/null && ! grep -q "^State:.Z" /proc/$pid/status; do sleep 0.01; done'
+
+function countRecords(text: string): number {
+  return text.split('\n').filter((line) => line.startsWith('{')).length
+}

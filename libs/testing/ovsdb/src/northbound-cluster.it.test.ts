@@ -1,36 +1,76 @@
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { NorthboundCluster } from './northbound-cluster.ts'
 
-let cluster: NorthboundCluster
+const networks = [
+  { name: 'a cluster', observed: false },
+  { name: 'a cluster whose network is led through the test', observed: true },
+]
 
-beforeAll(async () => {
-  cluster = await NorthboundCluster.start()
-})
-afterEach(() => cluster.heal())
-afterAll(() => cluster[Symbol.asyncDispose]())
+describe.each(networks)('$name', ({ observed }) => {
+  let cluster: NorthboundCluster
 
-it('has the same log as its leader, with and without a snapshot', async () => {
-  await cluster.nbctl('ls-add', 'sw0')
-  await cluster.nbctl('ls-add', 'sw1')
-  const comments = (await cluster.transactionLog()).map(({ comment }) => comment)
-  expect(comments.slice(-2)).toEqual([
-    expect.stringContaining('ls-add sw0'),
-    expect.stringContaining('ls-add sw1'),
-  ])
-  const [follower] = await cluster.followers()
-  await follower?.compact()
-  const [snapshot, ...later] = (await follower?.server.transactionLog()) ?? []
-  expect(Object.values(snapshot?.tables['Logical_Switch'] ?? {})).toHaveLength(2)
-  expect(later).toEqual([])
-})
+  beforeAll(async () => {
+    cluster = await NorthboundCluster.start({ observed })
+  })
+  afterEach(() => cluster.heal())
+  afterAll(() => cluster[Symbol.asyncDispose]())
 
-it('elects another leader when the old one is cut off, and agrees again when it is not', async () => {
-  const old = await cluster.leader()
-  await cluster.partition([old])
-  const heir = await cluster.leader(cluster.except(old))
-  await heir.nbctl('ls-add', 'meanwhile')
-  await cluster.heal()
-  await old.connected()
-  await old.nbctl('wait-until', 'Logical_Switch', 'meanwhile')
-  expect(await cluster.leader()).toBe(heir)
+  it('has the same log as its leader, with and without a snapshot', async () => {
+    await cluster.nbctl('ls-add', 'sw0')
+    await cluster.nbctl('ls-add', 'sw1')
+    const comments = (await cluster.transactionLog()).map(({ comment }) => comment)
+    expect(comments.slice(-2)).toEqual([
+      expect.stringContaining('ls-add sw0'),
+      expect.stringContaining('ls-add sw1'),
+    ])
+    const [follower] = await cluster.followers()
+    await follower?.compact()
+    const [snapshot, ...later] = (await follower?.server.transactionLog()) ?? []
+    expect(Object.values(snapshot?.tables['Logical_Switch'] ?? {})).toHaveLength(2)
+    expect(later).toEqual([])
+  })
+
+  it('elects another leader when the old one is cut off, and agrees again when it is not', async () => {
+    const old = await cluster.leader()
+    await cluster.partition([old])
+    const heir = await cluster.leader(cluster.except(old))
+    await heir.nbctl('ls-add', 'meanwhile')
+    await cluster.heal()
+    await old.connected()
+    await old.nbctl('wait-until', 'Logical_Switch', 'meanwhile')
+    expect(await cluster.leader()).toBe(heir)
+  })
+
+  it.runIf(observed)('shows what members tell each other', async () => {
+    const leader = await cluster.leader()
+    cluster.forgetMessages()
+    await cluster.nbctl('ls-add', 'shown')
+    const appended = cluster.messages.filter(({ method }) => method === 'append_request')
+    expect(new Set(appended.map(({ from }) => from))).toEqual(new Set([leader.ip]))
+    expect(new Set(appended.map(({ to }) => to))).toEqual(new Set(cluster.except(leader).map(({ ip }) => ip)))
+    const replies = cluster.messages.filter(({ method }) => method === 'append_reply')
+    expect(replies.map(({ to }) => to)).toContain(leader.ip)
+  })
+
+  it.runIf(observed)(
+    'commits later when its messages arrive later, and not when one member alone is slow',
+    async () => {
+      await cluster.setElectionTimer(4_000)
+      async function commitMs(name: string): Promise<number> {
+        const startedMs = performance.now()
+        await cluster.nbctl('ls-add', name)
+        return performance.now() - startedMs
+      }
+      // There and back.
+      cluster.slow(300)
+      expect(await commitMs('slow')).toBeGreaterThan(600)
+      cluster.slow(1_500, (await cluster.followers()).slice(0, 1))
+      expect(await commitMs('majority')).toBeLessThan(3_000)
+      cluster.slow(0)
+      const leader = await cluster.leader()
+      cluster.slow(300, [leader])
+      expect(await commitMs('leader')).toBeGreaterThan(600)
+      cluster.slow(0)
+    },
+  )
 })

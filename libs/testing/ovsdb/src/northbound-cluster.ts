@@ -1,7 +1,13 @@
 import { ClusterMember } from './cluster-member.ts'
 import { Container } from './container.ts'
 import type { DatabaseServer } from './database-server.ts'
+import { PeerNetwork, type PeerMessage } from './peer-network.ts'
 import type { TransactionRecord } from './transaction-log.ts'
+
+export interface NorthboundClusterOptions {
+  /** Leads what members tell each other through this process, for {@link NorthboundCluster.slow} and {@link NorthboundCluster.messages}. */
+  readonly observed?: boolean
+}
 
 /**
  * A northbound database of a RAFT cluster of three, for tests of what happens when it falls apart.
@@ -11,22 +17,29 @@ import type { TransactionRecord } from './transaction-log.ts'
  */
 export class NorthboundCluster implements AsyncDisposable {
   readonly members: readonly ClusterMember[]
-  readonly #containers: AsyncDisposable
+  readonly #network: PeerNetwork | undefined
+  readonly #resources: AsyncDisposable
 
-  private constructor(members: readonly ClusterMember[], containers: AsyncDisposable) {
+  private constructor(
+    members: readonly ClusterMember[],
+    network: PeerNetwork | undefined,
+    resources: AsyncDisposable,
+  ) {
     this.members = members
-    this.#containers = containers
+    this.#network = network
+    this.#resources = resources
   }
 
-  static async start(): Promise<NorthboundCluster> {
+  static async start(options: NorthboundClusterOptions = {}): Promise<NorthboundCluster> {
     await using stack = new AsyncDisposableStack()
     const starting = [Container.start(), Container.start(), Container.start()] as const
     const containers = await Promise.all(starting)
     for (const container of containers) stack.use(container)
+    const network = options.observed === true ? stack.use(await PeerNetwork.open(containers)) : undefined
     const [one, two, three] = containers
     const first = await ClusterMember.create(one)
     const members = [first, await ClusterMember.create(two, first), await ClusterMember.create(three, first)]
-    const cluster = new NorthboundCluster(members, stack.move())
+    const cluster = new NorthboundCluster(members, network, stack.move())
     await cluster.nbctl('init')
     return cluster
   }
@@ -68,7 +81,7 @@ export class NorthboundCluster implements AsyncDisposable {
   /** Drops every packet between these members and the others. Both sides still talk to clients and among themselves. */
   async partition(side: readonly ClusterMember[]): Promise<void> {
     const others = this.members.filter((member) => !side.includes(member))
-    await Promise.all(this.members.map((member) => member.ignore(side.includes(member) ? others : side)))
+    await Promise.all(this.members.map((member) => member.isolate(side.includes(member) ? others : side)))
   }
 
   /**
@@ -88,13 +101,35 @@ export class NorthboundCluster implements AsyncDisposable {
     await Promise.all(this.members.map((member) => member.ignore([])))
   }
 
+  /** Has what these members and the others tell each other arrive so much later, and everything else at once. */
+  slow(delayMs: number, members: readonly ClusterMember[] = this.members): void {
+    this.#observed.slow(
+      delayMs,
+      members.map(({ ip }) => ip),
+    )
+  }
+
+  /** What members told each other since the start or the last {@link forgetMessages}. */
+  get messages(): readonly PeerMessage[] {
+    return this.#observed.messages
+  }
+
+  forgetMessages(): void {
+    this.#observed.forget()
+  }
+
   /** What is committed since the last snapshot, as the leader has it. */
   async transactionLog(): Promise<readonly TransactionRecord[]> {
     return (await this.leader()).server.transactionLog()
   }
 
   [Symbol.asyncDispose](): PromiseLike<void> {
-    return this.#containers[Symbol.asyncDispose]()
+    return this.#resources[Symbol.asyncDispose]()
+  }
+
+  get #observed(): PeerNetwork {
+    if (this.#network === undefined) throw new TypeError('the cluster was not started with `observed`')
+    return this.#network
   }
 
   async #setElectionTimer(server: DatabaseServer, ms: number): Promise<void> {

@@ -25,6 +25,8 @@ export interface Northbound extends AsyncDisposable {
   sbctl(...args: readonly string[]): Promise<string>
   /** Number of transactions committed since the database was made. */
   transactions(): Promise<number>
+  /** What a failed test leaves for a reader: file names and texts. */
+  evidence(): Promise<Readonly<Record<string, string>>>
   /** Removes every row, in one transaction. The row of NB_Global stays, with its columns cleared. */
   reset(): Promise<void>
   /** Ends ovsdb-server in good order; {@link start} brings it back. */
@@ -64,7 +66,8 @@ export async function startNorthbound(options: NorthboundOptions = {}): Promise<
     tls: certificates && { address: `ssl:${container.address}:${tlsPort}`, certificates },
     nbctl,
     sbctl,
-    transactions: async () => (await server.transactionLog()).length,
+    transactions: () => server.transactionCount(),
+    evidence: () => evidence(server, southbound),
     reset: async () => void (await server.transact(clearing)),
     stop: () => server.stop(),
     kill: () => server.kill(),
@@ -74,6 +77,22 @@ export async function startNorthbound(options: NorthboundOptions = {}): Promise<
 }
 
 const tlsPort = 6651
+
+async function evidence(
+  northbound: DatabaseServer,
+  southbound: DatabaseServer | undefined,
+): Promise<Readonly<Record<string, string>>> {
+  const [dump, log, southboundDump] = await Promise.all([
+    northbound.dump(),
+    northbound.log(),
+    southbound?.dump(),
+  ])
+  return {
+    'northbound.txt': dump,
+    'northbound.log': log,
+    ...(southboundDump === undefined ? {} : { 'southbound.txt': southboundDump }),
+  }
+}
 
 /** How a server of the northbound database is made. */
 export const northboundServer = {

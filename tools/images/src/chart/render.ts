@@ -1,10 +1,4 @@
-import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { homedir, tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { parseAllDocuments, stringify } from 'yaml'
-import { repository } from '../paths.ts'
+import { renderChart as renderObjects } from '@kube-ovn/testing-kube'
 
 /** A manifest as the chart renders it, reduced to what the tests look at. */
 export interface Manifest {
@@ -46,26 +40,13 @@ interface Container {
   readonly securityContext?: { readonly privileged?: boolean; readonly runAsUser?: number }
 }
 
-const run = promisify(execFile)
-
 /**
  * Renders the chart with values, as `helm template` does: without a cluster.
  *
  * @throws Error with Helm's message when the chart refuses the values
  */
 export async function renderChart(values: object): Promise<readonly Manifest[]> {
-  const directory = await mkdtemp(join(tmpdir(), 'kube-ovn-chart-'))
-  try {
-    const file = join(directory, 'values.yaml')
-    await writeFile(file, stringify(values))
-    const chart = join(repository, 'helm/kube-ovn')
-    const { stdout } = await run(await helmPath(), ['template', 'kube-ovn', chart, '--values', file])
-    return [...parseAllDocuments(stdout)]
-      .map((document) => document.toJS() as Manifest | null)
-      .filter((manifest) => manifest !== null)
-  } finally {
-    await rm(directory, { recursive: true, force: true })
-  }
+  return await renderObjects(values)
 }
 
 /** The workload of this name. */
@@ -90,14 +71,4 @@ export function container(manifest: Manifest, name: string): Container {
 /** Value of an environment variable of a container. */
 export function environment({ env = [] }: Container, name: string): string | undefined {
   return env.find((each) => each.name === name)?.value
-}
-
-/** Built from its Go module by tools/bootstrap. */
-async function helmPath(): Promise<string> {
-  const cache =
-    process.env['KUBE_OVN_CACHE'] ??
-    (process.getuid?.() === 0 ? '/var/cache/kube-ovn' : join(homedir(), '.cache/kube-ovn'))
-  const versions = await readFile(join(repository, 'tools/bootstrap/versions.json'), 'utf8')
-  const { helm } = JSON.parse(versions) as { helm: string }
-  return join(cache, 'helm', `v${helm}`, 'bin', 'helm')
 }

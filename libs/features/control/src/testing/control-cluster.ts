@@ -1,11 +1,18 @@
 import { fileURLToPath } from 'node:url'
 import { pods } from '@kube-ovn/kube-api/core'
 import type { KubeClient } from '@kube-ovn/kube'
+import { recordingLogger, type RecordingLogger } from '@kube-ovn/log'
+import { leaveBundleOnFailure } from '@kube-ovn/testing-bundle'
+import { readObjects } from '@kube-ovn/testing-bundle/objects'
 import { foreignCrds, sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
 import { startNorthbound, type Northbound } from '@kube-ovn/testing-ovsdb'
 import { Controller, type ControllerOptions } from './controller.ts'
+import { plainValue } from './plain-value.ts'
 
 const crds = fileURLToPath(new URL('../../../../../helm/kube-ovn/crds', import.meta.url))
+
+/** The controller's, in the chart. */
+const account = 'kube-system/ovn'
 
 /** What somebody outside counted. */
 export interface Costs {
@@ -19,6 +26,7 @@ export class ControlCluster implements AsyncDisposable {
   readonly api: KubeApi
   readonly northbound: Northbound
   readonly #controllerClient: KubeClient
+  readonly #logs: RecordingLogger[] = []
   #transactionsBefore = 0
 
   private constructor(api: KubeApi, northbound: Northbound, controllerClient: KubeClient) {
@@ -30,7 +38,8 @@ export class ControlCluster implements AsyncDisposable {
   static async start(): Promise<ControlCluster> {
     const [api, northbound] = await Promise.all([sharedKubeApi(), startNorthbound()])
     await api.installCrds(crds, foreignCrds)
-    return new ControlCluster(api, northbound, await api.openClient('kube-ovn-controller'))
+    await api.installAccounts()
+    return new ControlCluster(api, northbound, await api.openClient('kube-ovn-controller', account))
   }
 
   /** The client of users, kubelets and whoever else is not the controller. */
@@ -38,15 +47,26 @@ export class ControlCluster implements AsyncDisposable {
     return this.api.client
   }
 
-  /** Empties both. No controller may be at work. */
+  /** Empties both, to be called in `beforeEach`: a test that fails leaves a bundle. No controller may be at work. */
   async reset(): Promise<void> {
+    this.#logs.length = 0
+    leaveBundleOnFailure({
+      kubernetes: () => readObjects((path) => this.client.read(path)),
+      northbound: () => this.northbound.evidence(),
+      logs: () => this.#evidence(),
+    })
     await Promise.all([this.api.reset(), this.northbound.reset()])
     await this.forgetCosts()
   }
 
   async startController(options: ControllerOptions = {}): Promise<Controller> {
     const { address: northboundAddress } = this.northbound
-    const surroundings = { northboundAddress, client: this.#controllerClient, observer: this.client }
+    const logger = recordingLogger()
+    this.#logs.push(logger)
+    const surroundings = {
+      ...{ northboundAddress, client: this.#controllerClient, observer: this.client, logger },
+      missingRights: () => this.api.missingRights(),
+    }
     return Controller.start(surroundings, options)
   }
 
@@ -71,5 +91,13 @@ export class ControlCluster implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.northbound[Symbol.asyncDispose]()
+  }
+
+  async #evidence(): Promise<Readonly<Record<string, string>>> {
+    const controllers = this.#logs.map(({ lines }, index): [string, string] => [
+      `controller-${index + 1}.log`,
+      lines.map((line) => `${JSON.stringify(line, plainValue)}\n`).join(''),
+    ])
+    return { ...Object.fromEntries(controllers), 'apiserver.log': await this.api.log('apiserver') }
   }
 }

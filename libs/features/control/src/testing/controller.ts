@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { EventRecorder } from '@kube-ovn/kube'
 import type { KubeClient } from '@kube-ovn/kube'
-import { recordingLogger, type RecordingLogger } from '@kube-ovn/log'
+import type { RecordingLogger } from '@kube-ovn/log'
 import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { systemClock } from '@kube-ovn/process'
 import { Kernel, kubeObjects, Signals } from '@kube-ovn/reconcile'
@@ -14,8 +14,10 @@ import { OrphanConfirmation } from '../orphans/confirmation.ts'
 import { restoreWorld } from '../restore/restore-world.ts'
 import type { ControlSettings } from '../settings.ts'
 import type { ControlWorld } from '../world.ts'
-import { NotEqualToFullError } from './errors.ts'
+import { MissingRightError, NotEqualToFullError } from './errors.ts'
 import { fastClock } from './fast-clock.ts'
+import { plainValue } from './plain-value.ts'
+import { tellingRefusals } from './refusals.ts'
 import { controlSettings } from './settings.ts'
 import { WatchedObjects } from './watched-objects.ts'
 
@@ -31,6 +33,10 @@ export interface Surroundings {
   readonly client: KubeClient
   /** Sees what the API server has. */
   readonly observer: KubeClient
+  /** Keeps what the controller logs. */
+  readonly logger: RecordingLogger
+  /** The rights that the controller lacked so far. */
+  readonly missingRights: () => Promise<readonly string[]>
 }
 
 type Table = keyof OvnNorthbound
@@ -43,6 +49,9 @@ export class Controller implements AsyncDisposable {
   readonly #northbound: OvsdbClient<OvnNorthbound>
   readonly #objects: WatchedObjects
   readonly #recorder: EventRecorder
+  readonly #missingRights: () => Promise<readonly string[]>
+  /** Rejects when the API server refuses what the controller asks for. */
+  readonly #refused: Promise<never>
   readonly #stack: AsyncDisposableStack
   #changes = 0
 
@@ -53,6 +62,8 @@ export class Controller implements AsyncDisposable {
     readonly northbound: OvsdbClient<OvnNorthbound>
     readonly objects: WatchedObjects
     readonly recorder: EventRecorder
+    readonly missingRights: () => Promise<readonly string[]>
+    readonly refused: Promise<never>
     readonly stack: AsyncDisposableStack
   }) {
     this.kernel = parts.kernel
@@ -61,16 +72,24 @@ export class Controller implements AsyncDisposable {
     this.#northbound = parts.northbound
     this.#objects = parts.objects
     this.#recorder = parts.recorder
+    this.#missingRights = parts.missingRights
+    this.#refused = parts.refused
     this.#stack = parts.stack
     this.#northbound.onChange(() => void this.#changes++)
   }
 
   /** Starts as the process does when it is elected; it has not settled yet when this resolves. */
   static async start(surroundings: Surroundings, options: ControllerOptions = {}): Promise<Controller> {
-    const { client, observer, northboundAddress } = surroundings
+    const { client, observer, northboundAddress, missingRights } = surroundings
     await using stack = new AsyncDisposableStack()
-    const logger = recordingLogger()
-    const objects = stack.use(await WatchedObjects.open({ client, observer, logger }))
+    const refusal = Promise.withResolvers<never>()
+    const refused = refusal.promise
+    // Those who wait are told; when nobody does, `missingRights` tells.
+    refused.catch(() => undefined)
+    const logger = tellingRefusals(surroundings.logger, (answer) =>
+      refusal.reject(new MissingRightError([answer])),
+    )
+    const objects = stack.use(await WatchedObjects.open({ client, observer, logger, refused }))
     const northbound = stack.use(
       new OvsdbClient<OvnNorthbound>({
         endpoints: [northboundAddress],
@@ -124,25 +143,34 @@ export class Controller implements AsyncDisposable {
     )
     kernel.start()
     confirmation.start()
-    return new Controller({ kernel, world, logger, northbound, objects, recorder, stack: stack.move() })
+    return new Controller({
+      ...{
+        kernel,
+        world,
+        logger: surroundings.logger,
+        northbound,
+        objects,
+        recorder,
+        missingRights,
+        refused,
+      },
+      stack: stack.move(),
+    })
   }
 
   /**
    * Resolves when everything that happened so far was seen and dealt with.
    *
    * @throws NotEqualToFullError when a recomputation from scratch would change anything
+   * @throws MissingRightError when the controller asked for what its ServiceAccount may not do
    */
   async settle(): Promise<void> {
-    for (;;) {
-      const seen = this.#changes + this.#objects.changes
-      await this.kernel.quiet()
-      await this.#recorder.flushed()
-      await this.#overtakeNorthbound()
-      await this.#objects.current()
-      await this.kernel.quiet()
-      if (seen === this.#changes + this.#objects.changes) break
-    }
-    this.#compareWithFull()
+    await Promise.race([this.#settled(), this.#refused])
+    // At once, before anything else happens.
+    const left = this.#leftToDo()
+    const missing = await this.#missingRights()
+    if (missing.length > 0) throw new MissingRightError(missing)
+    if (left.length > 0) throw new NotEqualToFullError(left)
   }
 
   /** Rows of a table as the controller sees them, by the given columns, in the order of their text. */
@@ -177,7 +205,7 @@ export class Controller implements AsyncDisposable {
   problems(): readonly string[] {
     return this.logger.lines
       .filter(({ level }) => level === 'warn' || level === 'error')
-      .map(({ message, fields }) => `${message}: ${JSON.stringify(fields['err'] ?? fields, plain)}`)
+      .map(({ message, fields }) => `${message}: ${JSON.stringify(fields['err'] ?? fields, plainValue)}`)
   }
 
   /** Ends without finishing anything but requests that are under way. */
@@ -185,32 +213,39 @@ export class Controller implements AsyncDisposable {
     return this.#stack.disposeAsync()
   }
 
+  async #settled(): Promise<void> {
+    for (;;) {
+      const seen = this.#changes + this.#objects.changes
+      await this.kernel.quiet()
+      await this.#recorder.flushed()
+      await this.#overtakeNorthbound()
+      await this.#objects.current()
+      await this.kernel.quiet()
+      if (seen === this.#changes + this.#objects.changes) return
+    }
+  }
+
   /** The server sends what others changed before it answers this. */
   async #overtakeNorthbound(): Promise<void> {
     await this.#northbound.transact([{ op: 'select', table: 'NB_Global', where: [], columns: [] }])
   }
 
-  #compareWithFull(): void {
+  /** What a recomputation of every key from scratch would change. */
+  #leftToDo(): readonly string[] {
     const { steps, touched, writes, failed, outcomes } = this.kernel.recomputeAll()
     // Values in sets and maps of others are no rows.
     const members = new Set(touched).difference(new Set(outcomes.map(({ owner }) => owner)))
-    if (steps.length === 0 && writes.length === 0 && failed.size === 0) return
-    throw new NotEqualToFullError([
+    if (steps.length === 0 && writes.length === 0 && failed.size === 0) return []
+    return [
       ...outcomes.map(
         ({ owner, id, outcome, columns }) => `${owner}: ${outcome} ${id} ${columns?.join(' ') ?? ''}`,
       ),
       ...[...members].map((owner) => `${owner}: values in rows of others`),
       ...writes.map(
-        ({ owner, patch, write }) => `${owner}: ${patch.resource.plural} ${JSON.stringify(write, plain)}`,
+        ({ owner, patch, write }) =>
+          `${owner}: ${patch.resource.plural} ${JSON.stringify(write, plainValue)}`,
       ),
       ...[...failed].map(([owner, error]) => `${owner}: ${String(error)}`),
-    ])
+    ]
   }
-}
-
-function plain(_key: string, value: unknown): unknown {
-  if (typeof value === 'bigint') return String(value)
-  if (value instanceof Error && 'details' in value)
-    return { error: value.message, ...(value.details as object) }
-  return value instanceof Error ? String(value) : value
 }

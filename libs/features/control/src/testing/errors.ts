@@ -9,3 +9,13 @@ export class NotEqualToFullError extends KubeOvnError<{ readonly left: readonly 
     super(`recomputing everything would still change something:\n${left.join('\n')}`, { left })
   }
 }
+
+/** The controller asked for something that its ServiceAccount has no right to. */
+export class MissingRightError extends KubeOvnError<{ readonly rights: readonly string[] }> {
+  readonly code = 'testing-missing-right'
+  readonly retry: RetryClass = 'never'
+
+  constructor(rights: readonly string[]) {
+    super(`the chart gives no right to what the controller does:\n${rights.join('\n')}`, { rights })
+  }
+}

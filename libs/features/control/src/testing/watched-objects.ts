@@ -10,6 +10,8 @@ export interface WatchedObjectsOptions {
   readonly client: KubeClient
   readonly observer: KubeClient
   readonly logger: Logger
+  /** Rejects when a request is refused that would be tried again for ever. */
+  readonly refused: Promise<never>
 }
 
 /** The informers of a controller, which can tell whether they are up to date. */
@@ -37,7 +39,7 @@ export class WatchedObjects implements AsyncDisposable {
     for (const informer of informers) informer.onChange(() => this.#changed())
   }
 
-  static async open({ client, observer, logger }: WatchedObjectsOptions): Promise<WatchedObjects> {
+  static async open({ client, observer, logger, refused }: WatchedObjectsOptions): Promise<WatchedObjects> {
     await using stack = new AsyncDisposableStack()
     const common = { client, clock: systemClock, logger }
     const pods = stack.use(new Informer({ ...common, ...watched.pods }))
@@ -59,7 +61,7 @@ export class WatchedObjects implements AsyncDisposable {
     const workloads = [deployments, daemonSets, jobs]
     const informers = [...ours, ...workloads, networkAttachments, machines, machineInstances]
     for (const informer of informers) informer.start()
-    await Promise.all(informers.map((informer) => informer.synced))
+    await Promise.race([Promise.all(informers.map((informer) => informer.synced)), refused])
     const stores = {
       pods: pods.store,
       nodes: nodes.store,

@@ -206,9 +206,10 @@ export class PodNics implements Disposable {
     signal: AbortSignal,
   ): Promise<number> {
     const { ovs, kernel, clock, log } = this.#deps
+    let committed: Promise<unknown> = Promise.resolve()
     try {
       createPair(kernel, wanted, log)
-      const committed = ovs.transact(this.#portOperations(wanted))
+      committed = ovs.transact(this.#portOperations(wanted))
       // Meanwhile the pod's end is configured; a refusal is seen below.
       committed.catch(() => undefined)
       configurePodEnd(kernel, wanted, log)
@@ -217,6 +218,8 @@ export class PodNics implements Disposable {
       await this.#awaitInstalled(request, wanted, signal)
       return clock.monotonic() - configuredMs
     } catch (error) {
+      // A port that is still on its way into the database would come after everything was taken back.
+      await committed.catch(() => undefined)
       await this.#detach(wanted.hostName)
       if (error instanceof AttachmentError) throw error
       const reason = error instanceof Error ? error.message : String(error)

@@ -1,0 +1,61 @@
+import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { runFixture } from '@kube-ovn/testing-bundle/fixture'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+const fixture = join(import.meta.dirname, 'one-pod.fixture.ts')
+
+let directory: string
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'kube-ovn-one-pod-'))
+})
+afterAll(() => rm(directory, { recursive: true }))
+
+interface Result {
+  readonly remains: readonly {
+    readonly heapBytes: number
+    readonly handles: readonly string[]
+    readonly processes: number
+  }[]
+}
+
+describe('feature tests, one after the other in one worker', () => {
+  it('leave no process, no handle and no memory behind', { timeout: 300_000 }, async () => {
+    const file = join(directory, 'result.json')
+    const { exitCode, output } = await runFixture(fixture, { ONE_POD_TESTS: '24', ONE_POD_RESULT: file })
+    expect(exitCode, output).toBe(0)
+    const { remains } = JSON.parse(await readFile(file, 'utf8')) as Result
+    expect(remains).toHaveLength(24)
+    // The first ones fill pools and compile code.
+    const [early, late] = [remains[11], remains[23]]
+    expect(late?.processes).toBe(early?.processes)
+    expect(late?.handles.length).toBeLessThanOrEqual((early?.handles.length ?? 0) + 2)
+    expect((late?.heapBytes ?? 0) / (early?.heapBytes ?? 1)).toBeLessThan(1.05)
+  })
+
+  it(
+    'leave a bundle when they fail: the objects, the Northbound and what the controller logged',
+    { timeout: 120_000 },
+    async () => {
+      const { exitCode, output } = await runFixture(fixture, {
+        ...{ ONE_POD_TESTS: '1', ONE_POD_FAILS: 'yes', KUBE_OVN_TEST_RESULTS: directory },
+      })
+      expect(exitCode).toBe(1)
+      const [folder = ''] = await readdir(join(directory, 'failed'))
+      const bundle = join(directory, 'failed', folder)
+      expect(output).toContain(`what there was when the test failed: ${bundle}\n`)
+      const files = await readdir(bundle, { recursive: true })
+      expect(files).toEqual(
+        expect.arrayContaining([
+          ...['failure.txt', 'northbound.txt', 'northbound.log', 'controller-1.log', 'apiserver.log'],
+          ...['objects/nodes.yaml', 'objects/subnets.kubeovn.io.yaml'],
+        ]),
+      )
+      const read = (name: string): Promise<string> => readFile(join(bundle, name), 'utf8')
+      expect(await read('objects/nodes.yaml')).toContain('name: n1')
+      expect(await read('northbound.txt')).toContain('ovn-default')
+      expect(await read('controller-1.log')).toContain('rows committed')
+    },
+  )
+})

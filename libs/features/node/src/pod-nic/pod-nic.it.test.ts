@@ -1,0 +1,168 @@
+import { podAnnotations } from '@kube-ovn/annotations'
+import { IndexedStore } from '@kube-ovn/kube'
+import type { Pod } from '@kube-ovn/kube-api/core'
+import type { Subnet } from '@kube-ovn/kube-api'
+import { silentLogger } from '@kube-ovn/log'
+import { openNetlink, writeSysctl, type NetlinkOptions } from '@kube-ovn/netlink'
+import { openVswitchSchema, type OpenVswitch } from '@kube-ovn/ovsdb-schema'
+import { systemClock } from '@kube-ovn/process'
+import { missingForNamespaces, openTestNetwork, type TestNetwork } from '@kube-ovn/testing-net'
+import { startOpenVswitch, type OpenVswitchDatabase } from '@kube-ovn/testing-ovsdb'
+import { OvsdbClient } from 'ovsdb-client'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { AttachmentDiffersError, AttachmentError } from '../errors.ts'
+import { localOvsTables } from '../local-ovs.ts'
+import { Observable } from '../observable.ts'
+import { PodNics } from './feature.ts'
+import type { AttachmentRequest } from './snapshot.ts'
+
+const missing = missingForNamespaces()
+const hostName = '0123456789ab_h'
+const keys = podAnnotations()
+
+/** What an addition asks of the kernel, in its order, with a refusal that each may meet. */
+const refusals = [
+  { operation: 'link add', subject: hostName, errno: 'ENOBUFS' },
+  { operation: 'link set', subject: '', errno: 'ENETDOWN' },
+  { operation: 'address replace', subject: '10.16.0.5/16', errno: 'ENOMEM' },
+  { operation: 'address replace', subject: 'fd00:10:16::5/112', errno: 'EACCES' },
+  { operation: 'route replace', subject: '0.0.0.0/0', errno: 'ENETUNREACH' },
+  { operation: 'route replace', subject: '::/0', errno: 'EINVAL' },
+] as const
+
+describe.skipIf(missing)(`an attachment${missing === undefined ? '' : ` (${missing})`}`, () => {
+  let database: OpenVswitchDatabase
+  let ovs: OvsdbClient<OpenVswitch>
+  let network: TestNetwork
+  /** Decides what the kernel refuses. */
+  let refuse: NonNullable<NetlinkOptions['refuse']>
+  let nics: PodNics
+  let request: AttachmentRequest
+  let stack: AsyncDisposableStack
+
+  beforeAll(async () => {
+    database = await startOpenVswitch()
+    await database.vsctl('add-br', 'br-int')
+    ovs = new OvsdbClient<OpenVswitch>({
+      endpoints: [database.address],
+      schema: openVswitchSchema,
+      tables: localOvsTables,
+    })
+    await ovs.connect()
+  })
+  afterAll(async () => {
+    await ovs[Symbol.asyncDispose]()
+    await database[Symbol.asyncDispose]()
+  })
+
+  beforeEach(() => {
+    stack = new AsyncDisposableStack()
+    network = stack.use(openTestNetwork())
+    const host = network.namespace('host')
+    refuse = () => undefined
+    function open(options: NetlinkOptions) {
+      return openNetlink({ ...options, refuse: (one) => refuse(one) })
+    }
+    request = {
+      ...{ podNamespace: 'shop', podName: 'web-0', podUid: 'uid-1', ifName: 'eth0', routes: [] },
+      ...{ containerId: '0123456789abcdef', netns: network.namespace('pod').path },
+      ...{ provider: 'ovn', network: 'kube-ovn' },
+    }
+    nics = stack.use(
+      new PodNics({
+        ...{
+          ovs,
+          clock: systemClock,
+          log: silentLogger,
+          tunnelMtu: new Observable<number | undefined>(1400),
+        },
+        kernel: { host: stack.use(open({ netns: host.path })), open, writeSysctl },
+        pods: { store: storeOf<Pod>('shop/web-0', allocatedPod), onChange: neverChanges },
+        subnets: { store: storeOf<Subnet>('ovn-default', defaultSubnet), onChange: neverChanges },
+        reporter: {
+          ...{ added: ignore, addFailed: ignore, removed: ignore, removeFailed: ignore, waited: ignore },
+        },
+      }),
+    )
+  })
+  afterEach(() => stack.disposeAsync())
+
+  /** Plays ovn-controller. */
+  async function add() {
+    using _installs = ovs.onChange(() => {
+      const row = ovs.cache.find('Interface', 'name', hostName)[0]
+      if (row === undefined || row.external_ids['ovn-installed'] === 'true') return
+      void ovs.transact([
+        ovs.operations.mutate('Interface', row._uuid, [
+          ['external_ids', 'insert', { 'ovn-installed': 'true' }],
+        ]),
+      ])
+    })
+    return await nics.add(request, new AbortController().signal)
+  }
+
+  it.each(refusals)(
+    'is taken back whole when the kernel refuses $operation $subject ($errno)',
+    async (refused) => {
+      const asked: string[] = []
+      refuse = ({ operation, subject }) => {
+        asked.push(operation)
+        const isIt = operation === refused.operation && subject.startsWith(refused.subject)
+        return isIt ? refused.errno : undefined
+      }
+      const failure = await add().catch((error: unknown) => error)
+      expect(asked).toContain(refused.operation)
+      expect(failure).toBeInstanceOf(AttachmentError)
+      expect((failure as AttachmentError).cause).toMatchObject({
+        details: { operation: refused.operation, errno: refused.errno },
+      })
+      expect(await database.vsctl('list-ports', 'br-int')).toBe('')
+      refuse = () => undefined
+      const { timings } = await add()
+      expect(timings.agentMs).toBeGreaterThan(0)
+      await nics.check(request)
+      await nics.remove(request)
+      expect(await database.vsctl('list-ports', 'br-int')).toBe('')
+    },
+  )
+
+  it('is removed as far as it goes when the kernel does not let go of the link, and wholly the next time', async () => {
+    await add()
+    refuse = ({ operation }) => (operation === 'link delete' ? 'EBUSY' : undefined)
+    await expect(nics.remove(request)).rejects.toMatchObject({ details: { errno: 'EBUSY' } })
+    expect(await database.vsctl('list-ports', 'br-int')).toBe('')
+    refuse = () => undefined
+    await nics.remove(request)
+    await expect(nics.check(request)).rejects.toThrow(AttachmentDiffersError)
+  })
+})
+
+const allocatedPod: Pod = {
+  metadata: {
+    ...{ namespace: 'shop', name: 'web-0', uid: 'uid-1' },
+    annotations: {
+      [keys.allocated.key]: 'true',
+      [keys.routed.key]: 'true',
+      [keys.ipAddress.key]: '10.16.0.5,fd00:10:16::5',
+      [keys.macAddress.key]: '00:00:00:53:6b:b6',
+      [keys.cidr.key]: '10.16.0.0/16,fd00:10:16::/112',
+      [keys.gateway.key]: '10.16.0.1,fd00:10:16::1',
+      [keys.logicalSwitch.key]: 'ovn-default',
+    },
+  },
+  spec: { containers: [] },
+}
+
+const defaultSubnet: Subnet = { metadata: { name: 'ovn-default' }, spec: {} }
+
+function storeOf<T extends Pod | Subnet>(key: string, object: T): IndexedStore<T> {
+  const store = new IndexedStore<T>()
+  store.put(key, object)
+  return store
+}
+
+function neverChanges(): Disposable {
+  return { [Symbol.dispose]: ignore }
+}
+
+function ignore(): void {}

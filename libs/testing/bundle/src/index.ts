@@ -1,0 +1,1 @@
+export { leaveBundleIfThrows, leaveBundleOnFailure } from './bundle.ts'

@@ -1,0 +1,99 @@
+import { KubeForbiddenError, nodes, pods, type Resource } from '@kube-ovn/kube'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { renderChart } from './chart.ts'
+import { sharedKubeApi, type KubeApi } from './kube-api.ts'
+import { describeRight, rightsOf } from './rights.ts'
+
+const account = 'kube-system/ovn'
+
+let api: KubeApi
+beforeAll(async () => {
+  api = await sharedKubeApi()
+  await api.installCrds(`${import.meta.dirname}/../../../../helm/kube-ovn/crds`)
+  await api.installAccounts()
+})
+beforeEach(() => api.reset())
+
+describe('an account of the chart', () => {
+  it('may do what the chart lets it, over resets, and what it did is a right that is used', async () => {
+    const right = `${account} may list pods`
+    expect(await api.unusedRights()).toContain(right)
+    const client = await api.openClient('test', account)
+    await client.list(pods)
+    await api.reset()
+    await client.list(pods)
+    expect(await api.unusedRights()).not.toContain(right)
+    expect(await api.missingRights()).toEqual([])
+  })
+
+  it('may do nothing else, and what it lacked is told until the next reset', async () => {
+    const client = await api.openClient('test', account)
+    await expect(client.remove(nodes, { name: 'n1' })).rejects.toThrow(KubeForbiddenError)
+    const ref = { namespace: 'default', name: 'web' }
+    await expect(
+      client.patch(pods, ref, 'application/merge-patch+json', {}, { subresource: 'status' }),
+    ).rejects.toThrow(KubeForbiddenError)
+    await expect(client.watchStream(secrets)).rejects.toThrow(KubeForbiddenError)
+    expect(await api.missingRights()).toEqual([
+      `${account} may delete nodes`,
+      `${account} may patch pods/status`,
+      `${account} may watch secrets`,
+    ])
+    await api.reset()
+    expect(await api.missingRights()).toEqual([])
+  })
+
+  it('counts as somebody who writes', async () => {
+    const client = await api.openClient('test', account)
+    await api.client.create(nodes, { metadata: { name: 'n1' } })
+    await client.patch(nodes, { name: 'n1' }, 'application/merge-patch+json', {
+      metadata: { labels: { a: 'b' } },
+    })
+    expect(await api.writes()).toMatchObject([
+      { verb: 'patch', resource: 'nodes', name: 'n1', user: 'system:serviceaccount:kube-system:ovn' },
+    ])
+  })
+})
+
+describe('the rights of the chart', () => {
+  it('are about resources and verbs that there are, none of them a wildcard', async () => {
+    const rights = rightsOf(await renderChart())
+    expect(rights.filter((right) => [right.verb, right.group, right.resource].includes('*'))).toEqual([])
+    // What others define, such as Multus, is not here.
+    const groups = (await groupsServed()).filter((group) => rights.some((right) => right.group === group))
+    expect(groups).toContain('kubeovn.io')
+    const served = new Set((await Promise.all(groups.map(verbsOf))).flat())
+    const superfluous = rights.filter(
+      ({ group, resource, verb }) => groups.includes(group) && !served.has(`${verb} ${resource} ${group}`),
+    )
+    expect(superfluous.map(describeRight)).toEqual([])
+  })
+})
+
+const secrets: Resource = {
+  group: '',
+  version: 'v1',
+  kind: 'Secret',
+  plural: 'secrets',
+  namespaced: true,
+}
+
+interface GroupList {
+  readonly groups: readonly { readonly name: string }[]
+}
+
+interface ResourceList {
+  readonly resources: readonly { readonly name: string; readonly verbs: readonly string[] }[]
+}
+
+async function groupsServed(): Promise<readonly string[]> {
+  const { groups } = JSON.parse(await api.client.read('/apis')) as GroupList
+  return ['', ...groups.map(({ name }) => name)]
+}
+
+/** What the API server serves of a group, as `VERB RESOURCE GROUP`. */
+async function verbsOf(group: string): Promise<readonly string[]> {
+  const path = group === '' ? '/api/v1' : `/apis/${group}/v1`
+  const { resources } = JSON.parse(await api.client.read(path)) as ResourceList
+  return resources.flatMap(({ name, verbs }) => verbs.map((verb) => `${verb} ${name} ${group}`))
+}
