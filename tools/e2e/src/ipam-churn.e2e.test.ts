@@ -49,6 +49,7 @@ interface IpObject extends ApiObject {
 
 let cluster: Cluster
 let before: Snapshot
+let kills = 0
 
 beforeAll(async () => {
   await removeLeftovers()
@@ -106,6 +107,7 @@ it(
     await expectExact(free, 0)
     expect(watch.faults).toEqual([])
     expect(watch.observations).toBeGreaterThan(podCount * rounds)
+    expect(kills).toBe(10)
   },
 )
 
@@ -144,6 +146,7 @@ async function killAmid<T>(things: readonly T[], act: (some: readonly T[]) => Pr
 async function killController(): Promise<void> {
   const [pod] = await untilPodsReady(cluster.api, chartNamespace, 'app=kube-ovn-controller', 1)
   if (pod === undefined) throw new TypeError('no controller runs')
+  kills++
   for (const pid of podProcesses(pod.metadata.uid ?? '')) process.kill(pid, 'SIGKILL')
   await cluster.api.delete({ apiVersion: 'v1', kind: 'Pod', metadata: pod.metadata }, 0)
   await cluster.api.delete({
