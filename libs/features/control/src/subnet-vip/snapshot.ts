@@ -11,7 +11,7 @@ export interface SubnetVipSnapshot {
   readonly vips: readonly SubnetVip[]
 }
 
-export interface SubnetVip {
+interface SubnetVip {
   readonly address: string
   /** Ports that may take it. */
   readonly parents: readonly string[]
