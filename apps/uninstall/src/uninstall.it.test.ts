@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { namespaces, pods, type KubeClient, type KubeObject, type Resource } from '@kube-ovn/kube'
-import { ipResource, subnetResource, vpcResource } from '@kube-ovn/kube-api'
+import { ipPoolResource, ipResource, subnetResource, vipResource, vpcResource } from '@kube-ovn/kube-api'
 import { startKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { removeFinalizers } from './finalizers.ts'
@@ -27,15 +27,22 @@ it('takes our finalizers, old and new, off all kinds and leaves those of others'
   await client.create(subnetResource, { metadata: { name: 'a', finalizers: [current, 'example.com/keep'] } })
   await client.create(vpcResource, { metadata: { name: 'b', finalizers: ['kube-ovn-controller'] } })
   await client.create(ipResource, { metadata: { name: 'c' } })
+  await client.create(vipResource, { metadata: { name: 'd', finalizers: [current] } })
+  const pool = { subnet: 'a', ips: ['10.16.0.10'] }
+  await client.create(ipPoolResource, { metadata: { name: 'e', finalizers: [current] }, spec: pool })
 
   expect(await removeFinalizers(hook)).toEqual([
     { kind: 'IP', count: 0 },
+    { kind: 'IPPool', count: 1 },
     { kind: 'Subnet', count: 1 },
+    { kind: 'Vip', count: 1 },
     { kind: 'Vpc', count: 1 },
   ])
 
   expect((await client.get(subnetResource, { name: 'a' }))?.metadata.finalizers).toEqual(['example.com/keep'])
   expect((await client.get(vpcResource, { name: 'b' }))?.metadata.finalizers).toBeUndefined()
+  expect((await client.get(vipResource, { name: 'd' }))?.metadata.finalizers).toBeUndefined()
+  expect((await client.get(ipPoolResource, { name: 'e' }))?.metadata.finalizers).toBeUndefined()
 })
 
 it('lets go an object that is being deleted', async () => {
