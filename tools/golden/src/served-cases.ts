@@ -4,7 +4,7 @@ export const servedCases = [
   'pods',
   'multinic/overlay',
   'multinic/ipam-only',
-  'vips/switch-lb',
+  'vips',
   'ippools',
   'subnets/cidr-change',
   'subnets/namespaces-exclude',

@@ -10,6 +10,7 @@ import {
   nodeAnnotations,
   nodeLabel,
   podAnnotations,
+  vipAnnotations,
   vpcAnnotations,
 } from '@kube-ovn/annotations'
 import { controlFeatures } from '@kube-ovn/features-control'
@@ -66,7 +67,12 @@ describe('docs/reference/annotations.md', () => {
   }
 
   const sections = [
-    { title: 'Pod', keys: Object.values(podAnnotations()).map(({ key }: { readonly key: string }) => key) },
+    {
+      title: 'Pod',
+      keys: [...Object.values(podAnnotations()), ...Object.values(vipAnnotations)].map(
+        ({ key }: { readonly key: string }) => key,
+      ),
+    },
     {
       title: 'Networks',
       keys: [...Object.values(networkAnnotations), ...Object.values(kubevirtAnnotations)].map(

@@ -10,6 +10,7 @@ import { denyAll } from './security-group/feature.ts'
 import { subnetGateway } from './subnet-gateway/feature.ts'
 import { subnetStatus } from './subnet-status/feature.ts'
 import { subnet } from './subnet/feature.ts'
+import { subnetVip } from './subnet-vip/feature.ts'
 import { vip } from './vip/feature.ts'
 import { vpc } from './vpc/feature.ts'
 import { workload } from './workload/feature.ts'
@@ -30,5 +31,6 @@ export const controlFeatures: readonly Feature<Key, unknown, ControlWorld>[] = [
   namespace,
   vip,
   podPortFeature,
+  subnetVip,
   workload,
 ]

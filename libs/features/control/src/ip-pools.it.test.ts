@@ -43,12 +43,16 @@ async function edit(name: string, spec: Partial<IpPoolFields>): Promise<void> {
   await cluster.client.patch(ipPoolResource, { name }, merge, { spec: { ...spec } })
 }
 
-async function makePod(name: string, annotations: Readonly<Record<string, string>>): Promise<void> {
-  await cluster.client.create(pods, pod({ name, node: 'n1', annotations }))
+async function makePod(
+  name: string,
+  annotations: Readonly<Record<string, string>> = {},
+  ns = 'default',
+): Promise<void> {
+  await cluster.client.create(pods, pod({ name, namespace: ns, node: 'n1', annotations }))
 }
 
-async function told(name: string): Promise<string> {
-  const object = await cluster.client.get(pods, { namespace: 'default', name })
+async function told(name: string, ns = 'default'): Promise<string> {
+  const object = await cluster.client.get(pods, { namespace: ns, name })
   return object?.metadata.annotations?.[keys.ipAddress.key] ?? ''
 }
 
@@ -74,6 +78,9 @@ function countsOf(object: IpPool | undefined): readonly unknown[] {
   ]
 }
 
+/** Pods that take their addresses from the pool. */
+const fromPool = { [keys.ipPool.key]: 'some' }
+
 describe('an IPPool', () => {
   it('sets addresses apart for those who name it, counts them, and gives them back', async () => {
     await using control = await start()
@@ -89,9 +96,29 @@ describe('an IPPool', () => {
     expect(made?.status).toMatchObject({ v4AvailableIPs: 6, v4UsingIPs: 0, v6AvailableIPs: 1, v6UsingIPs: 0 })
     expect(await eventsOf('some', 'Normal')).toEqual(['UpdateIPAMSucceeded: the addresses are handed out'])
 
+    await makePod('named', fromPool)
     await makePod('other', { [keys.logicalSwitch.key]: 'blue' })
     await control.settle()
+    expect(await told('named')).toBe('10.17.0.2,fd00:17::20')
     expect(await told('other')).toBe('10.17.0.4,fd00:17::2')
+    expect(countsOf(await read('some'))).toEqual([
+      '10.17.0.3,10.17.0.64-10.17.0.67',
+      '10.17.0.2',
+      '',
+      'fd00:17::20',
+    ])
+
+    await makePod('full', fromPool)
+    await control.settle()
+    expect((await eventsOf('full', 'Warning'))[0]).toContain('NoAvailableAddress')
+    expect((await eventsOf('full', 'Warning'))[0]).toContain('pool=some')
+    await edit('some', { ips: ['10.17.0.2..10.17.0.3', 'fd00:17::20..fd00:17::21'] })
+    await control.settle()
+    expect(await told('full')).toBe('10.17.0.3,fd00:17::21')
+
+    for (const name of ['named', 'full']) await cluster.removePod(name)
+    await control.settle()
+    expect(countsOf(await read('some'))).toEqual(['10.17.0.2-10.17.0.3', '', 'fd00:17::20-fd00:17::21', ''])
     await cluster.client.remove(ipPoolResource, { name: 'some' })
     await control.settle()
     expect(await read('some')).toBeUndefined()
@@ -143,7 +170,7 @@ describe('an IPPool', () => {
     expect(await told('p')).toBe('10.17.0.10,fd00:17::2')
   })
 
-  it('is told to the namespaces that it serves', async () => {
+  it('serves the namespaces that it names, and only them', async () => {
     await using control = await start()
     await cluster.client.create(namespaces, namespace({ name: 'shop' }))
     await cluster.client.patch(subnetResource, { name: 'blue' }, merge, { spec: { namespaces: ['shop'] } })
@@ -156,6 +183,19 @@ describe('an IPPool', () => {
         namespaceAnnotations.ipPool.key
       ]
     expect(await annotationOf()).toBe('a,b')
+    for (const name of ['one', 'two', 'three']) {
+      await makePod(name, {}, 'shop')
+      await control.settle()
+    }
+    expect([await told('one', 'shop'), await told('two', 'shop')]).toEqual([
+      '10.17.0.64,fd00:17::64',
+      '10.17.0.65,fd00:17::65',
+    ])
+    expect(await told('three', 'shop')).toBe('')
+    expect((await eventsOf('three', 'Warning'))[0]).toContain('NoAvailableAddress')
+    await cluster.removePod('one', 'shop')
+    await control.settle()
+    expect(await told('three', 'shop')).toBe('10.17.0.64,fd00:17::64')
     for (const name of ['a', 'b']) await edit(name, { namespaces: [] })
     await control.settle()
     expect(await annotationOf()).toBeUndefined()
@@ -261,10 +301,13 @@ describe('an IPPool that can not be served as it is written', () => {
     await using again = await cluster.startController()
     await again.settle()
     expect(await cluster.costs()).toEqual(nothing)
+    await makePod('p', fromPool)
+    await again.settle()
+    expect(await told('p')).toBe('10.17.0.64,fd00:17::64')
     await cluster.client.remove(ipPoolResource, { name: 'first' })
     await again.settle()
     expect(ready(await read('some'))).toBe('True UpdateIPAMSucceeded')
-    expect(countsOf(await read('some'))[0]).toBe('10.17.0.64-10.17.0.70,10.17.0.205')
+    expect(countsOf(await read('some'))[0]).toBe('10.17.0.65-10.17.0.70,10.17.0.205')
   })
 
   it('warns of entries without effect, and takes them once the subnet has them', async () => {

@@ -58,6 +58,11 @@ async function annotate(name: string, annotations: Readonly<Record<string, strin
   await cluster.client.patch(pods, { namespace: 'shop', name }, merge, { metadata: { annotations } })
 }
 
+async function told(name: string): Promise<string> {
+  const object = await cluster.client.get(pods, { namespace: 'shop', name })
+  return object?.metadata.annotations?.[keys.ipAddress.key] ?? ''
+}
+
 async function usingRange(name: string): Promise<string> {
   const status = (await cluster.client.get(subnetResource, { name }))?.status
   return `${status?.v4usingIPrange} ${status?.v6usingIPrange ?? ''}`.trim()
@@ -160,6 +165,49 @@ describe('a reservation', () => {
   })
 })
 
+describe('a Vip that a pod borrows', () => {
+  it('is held all the while, and lent to one pod at a time', async () => {
+    await using control = await start()
+    const borrowed = { [vipAnnotations.borrowed.key]: 'lent' }
+    await makePod('early', borrowed)
+    await control.settle()
+    expect((await warnings('early'))[0]).toContain('the Vip does not exist')
+    await make({ name: 'lent', subnet: 'blue', v4ip: '10.17.0.77', v6ip: 'fd00:17::77' })
+    await control.settle()
+    expect(await told('early')).toBe('10.17.0.77,fd00:17::77')
+    const vipObject = await read('lent')
+    const annotations = (await cluster.client.get(pods, { namespace: 'shop', name: 'early' }))?.metadata
+      .annotations
+    expect(annotations?.[keys.macAddress.key]).toBe(vipObject?.status?.mac)
+    expect(vipObject?.metadata.labels?.['ovn.kubernetes.io/ip_reserved']).toBe('early.shop')
+    expect(control.portsOf('Logical_Switch', 'blue')).toEqual(['blue-ovn-cluster', 'early.shop'])
+    expect(await usingRange('blue')).toBe('10.17.0.77 fd00:17::77')
+
+    await makePod('late', borrowed)
+    await control.settle()
+    expect((await warnings('late'))[0]).toContain('in use by another pod')
+    expect((await warnings('late'))[0]).toContain('pod/shop/early')
+
+    await control[Symbol.asyncDispose]()
+    await cluster.forgetCosts()
+    await using again = await cluster.startController()
+    await again.settle()
+    expect(await cluster.costs()).toEqual(nothing)
+
+    await cluster.removePod('early', 'shop')
+    await again.settle()
+    expect(await told('late')).toBe('10.17.0.77,fd00:17::77')
+    expect((await read('lent'))?.metadata.labels?.['ovn.kubernetes.io/ip_reserved']).toBe('late.shop')
+    await cluster.removePod('late', 'shop')
+    await again.settle()
+    const free = await read('lent')
+    expect(free?.metadata.labels?.['ovn.kubernetes.io/ip_reserved']).toBe('')
+    expect(free?.status).toEqual(vipObject?.status)
+    expect(await usingRange('blue')).toBe('10.17.0.77 fd00:17::77')
+    expect(again.world.ipam.verify()).toEqual([])
+  })
+})
+
 describe('a Vip that pods share', () => {
   const shared = { [vipAnnotations.shared.key]: 'web' }
 
@@ -179,7 +227,7 @@ describe('a Vip that pods share', () => {
     expect(parents(control)).toBeUndefined()
 
     const inRed = { [keys.logicalSwitch.key]: 'red' }
-    await makePod('a', { ...shared, ...inRed }, { app: 'web' })
+    await makePod('a', { ...shared, ...inRed, [keys.portSecurity.key]: 'true' }, { app: 'web' })
     await makePod('b', { ...shared, ...inRed }, { app: 'web' })
     await makePod('other-label', { ...shared, ...inRed }, { app: 'db' })
     await makePod('other-subnet', shared, { app: 'web' })
@@ -194,16 +242,24 @@ describe('a Vip that pods share', () => {
     )
     await control.settle()
     expect(parents(control)).toBe('a.shop,b.shop')
+    const port = control.named('Logical_Switch_Port', 'a.shop')
+    expect(port?.external_ids).toMatchObject({ vips: '10.18.0.200', 'attach-vips': 'true' })
+    expect(port?.port_security).toEqual([`${port?.addresses[0]} 10.18.0.200`])
+    expect(
+      control.named('Logical_Switch_Port', 'other-namespace.default')?.external_ids['vips'],
+    ).toBeUndefined()
 
     await annotate('b', { [vipAnnotations.shared.key]: null })
     await control.settle()
     expect(parents(control)).toBe('a.shop')
+    expect(control.named('Logical_Switch_Port', 'b.shop')?.external_ids['vips']).toBeUndefined()
     await edit('web', { selector: ['app:db'] })
     await control.settle()
     expect(parents(control)).toBe('other-label.shop')
     await cluster.client.remove(vipResource, { name: 'web' })
     await control.settle()
     expect(control.named('Logical_Switch_Port', 'web')).toBeUndefined()
+    expect(control.named('Logical_Switch_Port', 'a.shop')?.external_ids['vips']).toBeUndefined()
     expect(control.problems()).toEqual([])
   })
 })
@@ -345,5 +401,44 @@ describe('a Vip that can not have what it asks for', () => {
       await control.settle()
       expect(ready(await read('web'))).toBe('True: ')
     }
+  })
+})
+
+describe("a subnet's vips", () => {
+  it('are virtual ports whose parents are the pods that may take them', async () => {
+    await using control = await start()
+    await cluster.client.patch(subnetResource, { name: 'red' }, merge, {
+      spec: { vips: ['10.18.0.100', '10.18.0.10'] },
+    })
+    await make({ name: 'web', subnet: 'red', namespace: 'shop', v4ip: '10.18.0.50' })
+    await control.settle()
+    const inRed = { [keys.logicalSwitch.key]: 'red' }
+    await makePod('a', { ...inRed, [keys.portVips.key]: '10.18.0.100' })
+    await makePod('b', { ...inRed, [vipAnnotations.shared.key]: 'web' })
+    await control.settle()
+    const options = (name: string) => control.named('Logical_Switch_Port', name)?.options
+    expect(options('red-vip-10.18.0.100')).toEqual({
+      'virtual-ip': '10.18.0.100',
+      'virtual-parents': 'a.shop',
+    })
+    expect(options('red-vip-10.18.0.10')).toEqual({ 'virtual-ip': '10.18.0.10' })
+
+    await cluster.client.patch(subnetResource, { name: 'red' }, merge, {
+      spec: { vips: ['10.18.0.10', '10.18.0.50'] },
+    })
+    await control.settle()
+    expect(options('red-vip-10.18.0.100')).toBeUndefined()
+    expect(options('red-vip-10.18.0.50')?.['virtual-parents']).toBe('b.shop')
+    // The Vip's own virtual port is nobody else's business.
+    expect(options('web')?.['virtual-parents']).toBe('b.shop')
+
+    await cluster.removePod('b', 'shop')
+    await control.settle()
+    expect(options('red-vip-10.18.0.50')).toEqual({ 'virtual-ip': '10.18.0.50' })
+    await cluster.client.patch(subnetResource, { name: 'red' }, merge, { spec: { vips: ['10.99.0.1'] } })
+    await control.settle()
+    const conditions = (await cluster.client.get(subnetResource, { name: 'red' }))?.status?.conditions
+    expect(conditions?.find(({ type }) => type === 'Ready')?.message).toContain('spec.vips "10.99.0.1"')
+    expect(options('red-vip-10.18.0.50')).toBeDefined()
   })
 })

@@ -1,4 +1,5 @@
-import { vipAnnotations, vipLabel } from '@kube-ovn/annotations'
+import { readPortVips, vipAnnotations, vipLabel } from '@kube-ovn/annotations'
+import { formatIp } from '@kube-ovn/ip'
 import { daemonSets, deployments, jobs, namespaces, nodes, pods, statefulSets } from '@kube-ovn/kube-api/core'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import type { KubeObject, Resource, Store } from '@kube-ovn/kube'
@@ -30,6 +31,8 @@ export const watched = {
         const name = vipAnnotations.borrowed.read(annotations)
         return name === undefined ? [] : [name]
       },
+      [storeIndex.podsByPortVip]: ({ metadata: { annotations } }: Pod) =>
+        readPortVips(annotations).map((ip) => formatIp(ip)),
     },
   },
   nodes: { resource: nodes, trim: trimNode },

@@ -80,6 +80,8 @@ export const storeIndex = {
   podsBySharedVip: 'shared-vip',
   /** Pods that have, or want, the addresses of a Vip as their own. */
   podsByBorrowedVip: 'borrowed-vip',
+  /** Pods that may send from an address beside their own, by that address. */
+  podsByPortVip: 'port-vip',
   /** IP objects of pods of a type. */
   ipsByPodType: 'podtype',
   /** Pods that run a machine, by `namespace/name`. */

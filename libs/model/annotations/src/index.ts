@@ -26,5 +26,5 @@ export {
   staleNicKeys,
 } from './pod.ts'
 export type { PodAnnotations, PodNetwork, PodRequest, Provider } from './pod.ts'
-export { vipAnnotations } from './vip.ts'
+export { readPortVips, vipAnnotations } from './vip.ts'
 export { vpcAnnotations } from './vpc.ts'

@@ -128,7 +128,8 @@ export const nodePort = rowKind({
 export const vipPort = rowKind({
   name: 'lsp-vip',
   table: 'Logical_Switch_Port',
-  identify: (row) => (row.type === '' && (answersArp(row) || row.name.endsWith('.')) ? row.name : undefined),
+  identify: (row) =>
+    row.type === '' && (answersArp(row) || /\.(\.|$)/.test(row.name)) ? row.name : undefined,
 })
 
 /** Whether a port stands for a SwitchLBRule. */

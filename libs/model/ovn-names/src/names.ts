@@ -30,10 +30,11 @@ export function nodePortName(node: string): string {
 /**
  * The port of a Vip that has one of its own.
  *
- * @param namespace of the Vip's specification; empty where it has none, and then the name ends with a dot
+ * @param namespace of the Vip's specification; empty where it has none
+ * @param provider of the subnet; that of the first network is not part of the name
  */
-export function vipPortName(namespace: string, vip: string): string {
-  return `${vip}.${namespace}`
+export function vipPortName(namespace: string, vip: string, provider = 'ovn'): string {
+  return podPortName(namespace, vip, provider)
 }
 
 /** The virtual port of an address of a subnet that its ports may take in turns. */

@@ -7,6 +7,7 @@ import {
   networkAttachmentResource,
   subnetResource,
   virtualMachineInstanceResource,
+  vipResource,
   virtualMachineResource,
 } from '@kube-ovn/kube-api'
 import type { Ip, Subnet } from '@kube-ovn/kube-api'
@@ -57,6 +58,15 @@ export const podPortFeature: Feature<string, PodSnapshot, ControlWorld> = {
     },
     // Pods that could not be placed take what became free, and what a subnet offers that is new or newly bound.
     { on: 'signal', signal: 'addresses', keys: (_subnet, world) => world.unplacedPods },
+    // Pods that share a Vip, or have its addresses as their own or would like to.
+    {
+      on: 'object',
+      resource: vipResource,
+      keys: ({ key }, world) =>
+        [storeIndex.podsBySharedVip, storeIndex.podsByBorrowedVip]
+          .flatMap((index) => world.pods.find(index, key))
+          .map((pod) => holderKey(holderOf(pod, world.settings))),
+    },
     { on: 'object', resource: networkAttachmentResource, keys: (_change, world) => world.unplacedPods },
     {
       on: 'object',

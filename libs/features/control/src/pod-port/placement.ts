@@ -1,8 +1,14 @@
-import { kubevirtAnnotations, namespaceAnnotations, podAnnotations } from '@kube-ovn/annotations'
+import {
+  kubevirtAnnotations,
+  namespaceAnnotations,
+  podAnnotations,
+  vipAnnotations,
+} from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
 import { formatIpList } from '@kube-ovn/ip'
 import { allocateFromList, entryOfMember, type AllocateRequest, type Lease } from '@kube-ovn/ipam'
 import type { Pod } from '@kube-ovn/kube-api/core'
+import { borrow } from '../addresses/borrowed-vip.ts'
 import { isReservation } from '../addresses/recorded.ts'
 import { subnetsOfNamespace } from '../topology/namespace-subnets.ts'
 import type { Network } from '../topology/network.ts'
@@ -36,6 +42,8 @@ export function place(pod: Pod, holder: Holder, nic: PodNic, world: ControlWorld
     return { network, lease: held }
   }
   const request = readNicRequest(pod, nic)
+  const vip = isPrimary(nic) ? (vipAnnotations.borrowed.read(pod.metadata.annotations) ?? '') : ''
+  if (vip !== '') return placeOnVip(vip, request, holder, nic, world)
   const subnets = subnetsFor(pod, nic, request, held, world)
   const pools = isPrimary(nic) ? poolsOfNamespace(pod, request, subnets, world) : undefined
   const attempt = (subnet: string, more: Partial<NicRequest> = {}) =>
@@ -51,6 +59,21 @@ export function place(pod: Pod, holder: Holder, nic: PodNic, world: ControlWorld
     world.raise('usage', placement.lease.subnet)
   }
   return placement
+}
+
+/** Takes the addresses and the MAC address of a Vip. */
+function placeOnVip(
+  vip: string,
+  { logicalSwitch }: NicRequest,
+  holder: Holder,
+  nic: PodNic,
+  world: ControlWorld,
+): Placement {
+  const owner = ownerOfHolder(holder)
+  const lent = borrow(vip, owner, logicalSwitch, world)
+  return firstThatFits([lent.subnet], nic, world, () =>
+    world.ipam.allocate({ nic: nic.port, owner, uid: holder.uid, ...lent }),
+  )
 }
 
 /** Whether the addresses were given to this very pod, and not to one before it of the same name. */

@@ -1,4 +1,4 @@
-import { networkAnnotations, podAnnotations, type Provider } from '@kube-ovn/annotations'
+import { networkAnnotations, podAnnotations, vipAnnotations, type Provider } from '@kube-ovn/annotations'
 import type { KubeOvnError } from '@kube-ovn/errors'
 
 type Details = Readonly<Record<string, unknown>>
@@ -33,6 +33,8 @@ function faultyAnnotation(code: string, values: Details, provider?: Provider): s
       return keys.ipFamily.key
     case 'pod-subnet-unavailable':
       return keys.logicalSwitch.key
+    case 'vip-not-lent':
+      return vipAnnotations.borrowed.key
     case 'pod-network-unavailable':
       return networkAnnotations.further.key
     case 'pod-pool-unavailable':

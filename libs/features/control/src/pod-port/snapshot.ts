@@ -4,6 +4,7 @@ import { ownerOf } from '@kube-ovn/ipam'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import type { Ip } from '@kube-ovn/kube-api'
 import { addressesOf, isReservation, requestOf } from '../addresses/recorded.ts'
+import { sharedAddresses, unsharableVips } from '../addresses/shared-vips.ts'
 import type { ControlWorld } from '../world.ts'
 import { storeIndex } from '../world.ts'
 import { needsPort } from './alive.ts'
@@ -142,11 +143,12 @@ function observeNeeds(object: Pod, world: ControlWorld): PodNeeds {
   }
   try {
     const nics = nicsOf(object, holder, world).map((nic) => ({ nic, ...readPortOptions(object, nic) }))
+    const unsharable = unsharableVips(holder.namespace, annotations, world)
     return {
       ...base,
       nics: nics.map(({ nic, options }) => observeNic(object, holder, nic, options, world)),
       problem: undefined,
-      ignored: nics.flatMap(({ ignored }) => ignored),
+      ignored: [...nics.flatMap(({ ignored }) => ignored), ...unsharable],
       staleKeys: staleNicKeys(annotations, new Set(nics.map(({ nic }) => nic.provider))),
     }
   } catch (error) {
@@ -166,7 +168,16 @@ function observeNic(
   const base = { nic, options, hasNicType: nicType !== '' }
   try {
     const placement = place(object, holder, nic, world)
-    return { ...base, placement, isAnnotated: isTold(object, nic, placement.lease), problem: undefined }
+    const { annotations } = object.metadata
+    const shared = sharedAddresses(holder.namespace, annotations, placement.network.name, world)
+    const vips = [...new Set([...shared, ...options.vips])]
+    return {
+      ...base,
+      options: { ...options, vips },
+      placement,
+      isAnnotated: isTold(object, nic, placement.lease),
+      problem: undefined,
+    }
   } catch (error) {
     if (!(error instanceof KubeOvnError)) throw error
     return { ...base, placement: undefined, isAnnotated: false, problem: error }

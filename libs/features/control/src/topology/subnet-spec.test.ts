@@ -137,6 +137,14 @@ describe('resolveSubnet', () => {
       '10.1.0.9..10.1.0.3',
       '',
     ],
+    [
+      { cidrBlock: '10.1.0.0/16', vips: ['10.1.0.9', '10.2.0.9'] },
+      'spec.vips',
+      '10.2.0.9',
+      'inside 10.1.0.0/16',
+    ],
+    [{ cidrBlock: '10.1.0.0/16', vips: ['fd00::9'] }, 'spec.vips', 'fd00::9', 'no prefix of this family'],
+    [{ cidrBlock: '10.1.0.0/16', vips: ['10.1.0'] }, 'spec.vips', '10.1.0', ''],
     [{ cidrBlock: 'fd00::/64', mtu: 1200 }, 'spec.mtu', '1200', '1280'],
     [
       { cidrBlock: '10.1.0.0/16', natOutgoing: true, externalEgressGateway: '10.9.0.1' },

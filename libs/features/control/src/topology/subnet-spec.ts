@@ -72,6 +72,7 @@ export function resolveSubnet(name: string, spec: SubnetSpec, settings: ControlS
   const hasSwitch = isOvnProvider(provider)
   for (const cidr of all) checkCidr(name, cidr, hasSwitch, settings)
   const gateways = resolveGateways(name, spec.gateway ?? '', cidrs)
+  for (const vip of spec.vips ?? []) checkVip(name, vip, cidrs)
   const isJoin = name === settings.nodeSwitch.name
   const vpc = hasSwitch ? spec.vpc || settings.clusterRouter : ''
   if (name === vpc) throw check('metadata.name', name, 'give the subnet another name than its VPC has')
@@ -220,6 +221,17 @@ function checkGateway(subnet: string, ip: Ip, cidr: Cidr | undefined): void {
   if (cidr.family === 4 && compareIps(ip, lastAddress(cidr)) === 0) {
     throw refuse('this is the broadcast address: choose another one')
   }
+}
+
+function checkVip(subnet: string, value: string, cidrs: DualStackCidr): void {
+  const ip = inSubnet(subnet, () => parseIp(value, 'spec.vips'))
+  const cidr = familyOf(ip) === 4 ? cidrs.v4 : cidrs.v6
+  if (cidr !== undefined && contains(cidr, ip)) return
+  const cure =
+    cidr === undefined
+      ? 'cidrBlock has no prefix of this family: remove the address'
+      : `choose an address inside ${networkText(cidr)}, or remove it`
+  throw new SubnetInvalidError({ subnet, field: 'spec.vips', value, cure })
 }
 
 /** The prefixes in the order in which the user wrote them, so that a specification is never rewritten needlessly. */

@@ -16,7 +16,15 @@ function placed(
   addresses: string,
   parents: readonly string[] = [],
 ): VipPlacement {
-  return { subnet: 'blue', type, addresses: parseIpList(addresses), mac, parents, borrower: '' }
+  return {
+    subnet: 'blue',
+    provider: 'ovn',
+    type,
+    addresses: parseIpList(addresses),
+    mac,
+    parents,
+    borrower: '',
+  }
 }
 
 function snapshot(placement: VipPlacement | undefined, fields: Parameters<typeof vip>[0] = {}): VipSnapshot {
@@ -82,6 +90,11 @@ describe('the ports of a Vip', () => {
           options: { arp_proxy: undefined },
         },
       ],
+    },
+    {
+      name: 'one in a further network is named after that, too',
+      given: snapshot({ ...placed('kube_host_vm_vip', '10.1.0.5'), provider: 'net.default.ovn' }),
+      rows: [{ ...answering('web..net.default.ovn', '10.1.0.5'), options: { arp_proxy: undefined } }],
     },
   ])('$name', ({ given, rows }) => {
     const desired = desiredVip(given)

@@ -53,12 +53,12 @@ export function desiredVip(vip: VipSnapshot): Desired {
 }
 
 function portRows({ name, object }: VipSnapshot, placement: VipPlacement): readonly OwnedRow[] {
-  const { subnet, type, addresses, mac, parents } = placement
+  const { subnet, provider, type, addresses, mac, parents } = placement
   const namespace = object.spec?.namespace ?? ''
   const ids = { [externalId.logicalSwitch]: subnet }
   const rows: OwnedRow[] = []
   if (type !== vipType.plain) {
-    const port = vipPortName(namespace, name)
+    const port = vipPortName(namespace, name, provider)
     rows.push({
       kind: vipPort,
       id: port,

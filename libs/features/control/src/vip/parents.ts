@@ -1,8 +1,7 @@
-import { podAnnotations, vipAnnotations } from '@kube-ovn/annotations'
+import { vipAnnotations } from '@kube-ovn/annotations'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import type { Vip } from '@kube-ovn/kube-api'
-import { podPortName } from '@kube-ovn/ovn-names'
-import { needsPort } from '../pod-port/alive.ts'
+import { portsOn } from '../pod-port/ports-on.ts'
 import { storeIndex, type ControlWorld } from '../world.ts'
 import { VipInvalidError } from './errors.ts'
 
@@ -20,19 +19,12 @@ export function labelsOf({ metadata: { name }, spec }: Vip): Labels {
  */
 export function parentsOf(vip: Vip, labels: Labels, subnet: string, world: ControlWorld): readonly string[] {
   const namespace = vip.spec?.namespace ?? ''
-  return world.pods
+  const ports = world.pods
     .find(storeIndex.podsBySharedVip, vip.metadata.name)
-    .filter((pod) => pod.metadata.namespace === namespace && isOn(pod, subnet))
+    .filter((pod) => pod.metadata.namespace === namespace)
     .filter((pod) => labels.every(([key, value]) => pod.metadata.labels?.[key] === value))
-    .map((pod) => podPortName(namespace, pod.metadata.name))
-    .sort()
-}
-
-/** Whether the pod has its port on the subnet. */
-function isOn(pod: Pod, subnet: string): boolean {
-  const { allocated, logicalSwitch } = podAnnotations()
-  const { annotations } = pod.metadata
-  return needsPort(pod) && allocated.read(annotations) === true && logicalSwitch.read(annotations) === subnet
+    .flatMap((pod) => portsOn(pod, subnet, world)[0]?.port ?? [])
+  return [...new Set(ports)].sort()
 }
 
 function readTerm(vip: string, text: string): readonly [string, string] {

@@ -1,3 +1,4 @@
+import { primaryProvider } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
 import type { DualStackIp } from '@kube-ovn/ip'
 import type { Lease } from '@kube-ovn/ipam'
@@ -26,6 +27,8 @@ export interface VipSnapshot {
 /** What a Vip has. */
 export interface VipPlacement {
   readonly subnet: string
+  /** Of the subnet; that of further networks is part of a port's name. */
+  readonly provider: string
   readonly type: KnownVipType
   readonly addresses: DualStackIp
   readonly mac: string
@@ -80,9 +83,17 @@ function hold(object: Vip, type: KnownVipType, world: ControlWorld): Lease {
   ) {
     throw refuse('choose another Subnet: this one is being deleted')
   }
+  if (world.networks.get(subnet)?.hasSwitch === false && needsSwitch(object, type)) {
+    throw refuse('choose another Subnet: this one has addresses for NICs of other CNIs only')
+  }
   const lease = world.ipam.allocate({ ...requestFor(object, type), subnet })
   world.raise('usage', subnet)
   return lease
+}
+
+/** A Vip that is only reserved has no port. */
+function needsSwitch({ spec }: Vip, type: KnownVipType): boolean {
+  return type !== vipType.plain || (spec?.namespace ?? '') !== ''
 }
 
 function placementOf(
@@ -96,6 +107,7 @@ function placementOf(
   const isShared = type === vipType.plain && (object.spec?.namespace ?? '') !== ''
   return {
     subnet,
+    provider: world.networks.get(subnet)?.provider ?? primaryProvider,
     type,
     addresses: { v4, v6 },
     mac: type === vipType.switchLb ? routerMac(object, subnet, world) : (lease.mac ?? ''),
