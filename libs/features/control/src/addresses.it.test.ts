@@ -1,8 +1,8 @@
 import { podAnnotations } from '@kube-ovn/annotations'
 import { events, nodes, pods } from '@kube-ovn/kube-api/core'
-import { ipResource, subnetResource } from '@kube-ovn/kube-api'
+import { ipPoolResource, ipResource, subnetResource } from '@kube-ovn/kube-api'
 import type { Subnet } from '@kube-ovn/kube-api'
-import { node, pod, subnet } from '@kube-ovn/testing-builders'
+import { ipPool, node, pod, subnet } from '@kube-ovn/testing-builders'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ControlCluster } from './testing/control-cluster.ts'
 import type { Controller } from './testing/controller.ts'
@@ -28,6 +28,13 @@ const stacks = [
 ]
 
 type Stack = (typeof stacks)[number]
+
+const dual: Stack = {
+  stack: 'Dual',
+  cidr: '10.17.0.0/24,fd00:10:17::/120',
+  v4: '10.17.0.',
+  v6: 'fd00:10:17::',
+}
 
 /** The host number in each family, as `v4,v6`. */
 function address({ v4, v6 }: Stack, host: number): string {
@@ -229,14 +236,51 @@ describe.each(stacks)('$stack', (stack) => {
   })
 })
 
-describe('a subnet of both families', () => {
-  const dual: Stack = {
-    stack: 'Dual',
-    cidr: '10.17.0.0/24,fd00:10:17::/120',
-    v4: '10.17.0.',
-    v6: 'fd00:10:17::',
+describe('an IPPool that is named in ip_pool', () => {
+  const fromPool = { [keys.ipPool.key]: 'some' }
+
+  async function createPool(): Promise<void> {
+    await cluster.client.create(
+      ipPoolResource,
+      ipPool({ name: 'some', subnet: 'blue', ips: ['10.17.0.64/30'] }),
+    )
   }
 
+  async function createFromPool(control: Controller, name: string): Promise<void> {
+    await cluster.client.create(pods, pod({ name, node: 'n1', annotations: fromPool }))
+    await control.settle()
+  }
+
+  it('need not be there yet, and decides about the subnet', async () => {
+    await using control = await startWithBlue({ ...dual, cidr: '10.17.0.0/24' })
+    await createFromPool(control, 'early')
+    expect(await warnings('early')).toEqual([
+      expect.stringMatching(/field=ovn\.kubernetes\.io\/ip_pool pool=some\); create the IPPool/),
+    ])
+    await createPool()
+    await control.settle()
+    expect(await addressOf('early')).toBe('10.17.0.64')
+  })
+
+  it('gives no more once it is being deleted', async () => {
+    await using control = await startWithBlue({ ...dual, cidr: '10.17.0.0/24' })
+    await createPool()
+    await createFromPool(control, 'first')
+    await cluster.client.remove(ipPoolResource, { name: 'some' })
+    await control.settle()
+    await createFromPool(control, 'late')
+    expect(await addressOf('late')).toBeUndefined()
+    expect(await warnings('late')).toEqual([expect.stringContaining('this one is being deleted')])
+    await cluster.removePod('first')
+    await control.settle()
+    expect(await cluster.client.get(ipPoolResource, { name: 'some' })).toBeUndefined()
+    await createPool()
+    await control.settle()
+    expect(await addressOf('late')).toBe('10.17.0.64')
+  })
+})
+
+describe('a subnet of both families', () => {
   it.each([
     ['ipv4', '10.17.0.2'],
     ['ipv6', 'fd00:10:17::2'],

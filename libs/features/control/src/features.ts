@@ -1,5 +1,6 @@
 import type { Feature, Key } from '@kube-ovn/reconcile'
 import { nodeDefaultRoute } from './default-route/feature.ts'
+import { ip } from './ip/feature.ts'
 import { ipPoolStatus } from './ip-pool-status/feature.ts'
 import { ipPool } from './ip-pool/feature.ts'
 import { namespace } from './namespace/feature.ts'
@@ -31,6 +32,7 @@ export const controlFeatures: readonly Feature<Key, unknown, ControlWorld>[] = [
   namespace,
   vip,
   podPortFeature,
+  ip,
   subnetVip,
   workload,
 ]

@@ -157,6 +157,23 @@ describe('a subnet', () => {
     expect(await cluster.costs()).toEqual({ transactions: 0, writes: [] })
   })
 
+  it('tells of excluded addresses that it does not have, once, and works all the same', async () => {
+    const excludeIps = ['10.17.0.5', '10.18.0.5', '10.19.0.1..10.19.0.9']
+    for (let life = 0; life < 2; life++) {
+      await using control = life === 0 ? await start() : await cluster.startController()
+      if (life === 0)
+        await cluster.client.create(
+          subnetResource,
+          subnet({ name: 'blue', cidrBlock: '10.17.0.0/24', excludeIps }),
+        )
+      await control.settle()
+      expect(await warnings('blue')).toEqual([
+        'spec.excludeIps "10.18.0.5,10.19.0.1..10.19.0.9": choose addresses of the subnet, or remove them; they exclude nothing',
+      ])
+      expect((await read('blue'))?.status).toMatchObject({ v4availableIPs: 252 })
+    }
+  })
+
   it('waits for its last address when it is deleted, and takes no new pod meanwhile', async () => {
     await using control = await start()
     const inBlue = { [keys.logicalSwitch.key]: 'blue' }
@@ -319,6 +336,9 @@ describe('a namespace', () => {
       [cidr.key]: '10.18.0.0/24;10.17.0.0/24',
       [excludeIps.key]: '10.18.0.1;10.17.0.1',
     })
+    expect(await warnings('shop')).toEqual([
+      expect.stringContaining('from the subnets a, b, tried in this order'),
+    ])
     await edit('b', { namespaces: [] })
     await cluster.client.remove(subnetResource, { name: 'a' })
     await control.settle()

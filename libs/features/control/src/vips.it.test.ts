@@ -151,6 +151,21 @@ describe('a reservation', () => {
     expect(await read('auto')).toBeUndefined()
   })
 
+  it('keeps a subnet that is deleted', async () => {
+    await using control = await start()
+    await make({ name: 'held', subnet: 'red' })
+    await control.settle()
+    await cluster.client.remove(subnetResource, { name: 'red' })
+    await make({ name: 'late', subnet: 'red' })
+    await control.settle()
+    const { status } = (await cluster.client.get(subnetResource, { name: 'red' })) ?? {}
+    expect(JSON.stringify(status?.conditions)).toContain('held')
+    expect(ready(await read('late'))).toContain('being deleted')
+    await cluster.client.remove(vipResource, { name: 'held' })
+    await control.settle()
+    expect(await cluster.client.get(subnetResource, { name: 'red' })).toBeUndefined()
+  })
+
   it('heals what somebody wrote over its status', async () => {
     await using control = await start()
     await make({ name: 'auto', subnet: 'red' })

@@ -6,31 +6,43 @@ import { desiredNamespace } from './feature.ts'
 const blue = network('blue', '10.1.0.0/16,fd00:1::/112', { excludeIps: ['10.1.0.9'] })
 const red = network('red', '10.2.0.0/24')
 
+const shop = { name: 'shop', uid: 'u1' }
+
 describe('desiredNamespace', () => {
   it('names subnets, prefixes and excluded addresses, in the same order', () => {
-    expect(shownPatches(desiredNamespace({ name: 'shop', subnets: [blue, red], pools: ['a', 'b'] }))).toEqual(
-      [
-        {
-          object: 'namespaces/shop',
-          metadata: {
-            annotations: {
-              'ovn.kubernetes.io/logical_switch': 'blue,red',
-              'ovn.kubernetes.io/cidr': '10.1.0.0/16,fd00:1::/112;10.2.0.0/24',
-              'ovn.kubernetes.io/exclude_ips': '10.1.0.1,10.1.0.9,fd00:1::1;10.2.0.1',
-              'ovn.kubernetes.io/ip_pool': 'a,b',
-            },
+    expect(shownPatches(desiredNamespace({ ...shop, subnets: [blue, red], pools: ['a', 'b'] }))).toEqual([
+      {
+        object: 'namespaces/shop',
+        metadata: {
+          annotations: {
+            'ovn.kubernetes.io/logical_switch': 'blue,red',
+            'ovn.kubernetes.io/cidr': '10.1.0.0/16,fd00:1::/112;10.2.0.0/24',
+            'ovn.kubernetes.io/exclude_ips': '10.1.0.1,10.1.0.9,fd00:1::1;10.2.0.1',
+            'ovn.kubernetes.io/ip_pool': 'a,b',
           },
         },
-      ],
-    )
+      },
+    ])
   })
 
   it('names no pools when there are none', () => {
-    const [patch] = shownPatches(desiredNamespace({ name: 'shop', subnets: [red], pools: [] }))
+    const [patch] = shownPatches(desiredNamespace({ ...shop, subnets: [red], pools: [] }))
     expect(patch).toMatchObject({ metadata: { annotations: { 'ovn.kubernetes.io/ip_pool': null } } })
   })
 
   it('leaves annotations alone while no subnet of it is in effect', () => {
-    expect(shownPatches(desiredNamespace({ name: 'shop', subnets: [], pools: ['a'] }))).toEqual([])
+    expect(shownPatches(desiredNamespace({ ...shop, subnets: [], pools: ['a'] }))).toEqual([])
+  })
+
+  it('tells of several subnets, in case that one was meant', () => {
+    expect(desiredNamespace({ ...shop, subnets: [red], pools: [] }).events).toEqual([])
+    const { events } = desiredNamespace({ ...shop, subnets: [blue, red], pools: [] })
+    expect(events.map(({ type, reason, message }) => [type, reason, message])).toEqual([
+      [
+        'Warning',
+        'NamespaceBoundTwice',
+        expect.stringMatching(/^pods take addresses from the subnets blue, red, tried in this order: if one/),
+      ],
+    ])
   })
 })

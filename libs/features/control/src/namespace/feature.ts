@@ -4,13 +4,14 @@ import type { ObjectChange } from '@kube-ovn/kube'
 import { ipPoolResource, subnetResource } from '@kube-ovn/kube-api'
 import type { IpPool, Subnet } from '@kube-ovn/kube-api'
 import { nothing } from '@kube-ovn/reconcile'
-import type { Desired, Feature } from '@kube-ovn/reconcile'
+import type { Desired, Feature, KubeEvent } from '@kube-ovn/reconcile'
 import { hasOtherBinding, subnetsOfNamespace } from '../topology/namespace-subnets.ts'
 import type { ControlWorld } from '../world.ts'
 
 /** The subnets and IPPools that serve a namespace. */
 interface NamespaceSnapshot {
   readonly name: string
+  readonly uid: string
   readonly subnets: readonly {
     readonly name: string
     readonly cidrBlock: string
@@ -46,7 +47,7 @@ export const namespace: Feature<string, NamespaceSnapshot, ControlWorld> = {
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) return undefined
     const bound = subnetsOfNamespace(object, world.subnets.values(), world.settings.defaultSubnet.name)
     const subnets = bound.flatMap((subnet) => world.networks.get(subnet) ?? [])
-    return { name, subnets, pools: poolsOf(name, world) }
+    return { name, uid: object.metadata.uid ?? '', subnets, pools: poolsOf(name, world) }
   },
   desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredNamespace(snapshot)),
 }
@@ -66,7 +67,8 @@ function poolsOf(namespace: string, world: ControlWorld): readonly string[] {
 }
 
 /** Computes the annotations of a namespace; none while no subnet of it is in effect. */
-export function desiredNamespace({ name, subnets, pools }: NamespaceSnapshot): Desired {
+export function desiredNamespace(namespace: NamespaceSnapshot): Desired {
+  const { name, subnets, pools } = namespace
   if (subnets.length === 0) return nothing
   const { logicalSwitch, cidr, excludeIps, ipPool } = namespaceAnnotations
   const annotations = {
@@ -75,5 +77,20 @@ export function desiredNamespace({ name, subnets, pools }: NamespaceSnapshot): D
     [excludeIps.key]: excludeIps.format(subnets.map((subnet) => subnet.excludeIps)),
     [ipPool.key]: pools.length === 0 ? null : ipPool.format(pools),
   }
-  return { ...nothing, patches: [{ resource: namespaces, name, merge: { metadata: { annotations } } }] }
+  return {
+    ...nothing,
+    patches: [{ resource: namespaces, name, merge: { metadata: { annotations } } }],
+    events: subnets.length > 1 ? [boundTwice(namespace)] : [],
+  }
+}
+
+/** Several subnets may be meant, as when one is full. Whoever did not mean it would wonder where addresses come from. */
+function boundTwice({ name, uid, subnets }: NamespaceSnapshot): KubeEvent {
+  const names = subnets.map((subnet) => subnet.name).join(', ')
+  return {
+    regarding: { resource: namespaces, name, uid },
+    type: 'Warning',
+    reason: 'NamespaceBoundTwice',
+    message: `pods take addresses from the subnets ${names}, tried in this order: if one is meant, leave the namespace out of spec.namespaces and spec.namespaceSelectors of the others`,
+  }
 }

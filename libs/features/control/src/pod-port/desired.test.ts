@@ -28,7 +28,14 @@ const needs: PodNeeds = {
   ignored: [],
   staleKeys: [],
 }
-const web: PodSnapshot = { namespace: 'shop', name: 'web', ipObjects: [], pods: [needs], kept: [] }
+const web: PodSnapshot = {
+  namespace: 'shop',
+  name: 'web',
+  ipObjects: [],
+  pods: [needs],
+  kept: [],
+  reservations: [],
+}
 const told = {
   'ovn.kubernetes.io/ip_address': '10.1.0.2,fd00:1::2',
   'ovn.kubernetes.io/mac_address': '00:00:5e:00:53:01',

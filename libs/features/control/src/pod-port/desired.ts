@@ -1,15 +1,18 @@
 import { podAnnotations } from '@kube-ovn/annotations'
 import { formatIpList } from '@kube-ovn/ip'
+import { ipResource } from '@kube-ovn/kube-api'
 import { pods as podResource } from '@kube-ovn/kube-api/core'
 import { logicalSwitch, nodePortGroup, podPort } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
 import type { Desired, KubeEvent, KubePatch, Member } from '@kube-ovn/reconcile'
 import { desiredIpObject, ipObjectRemoval } from '../addresses/ip-object.ts'
 import { isReservation } from '../addresses/recorded.ts'
+import { problemText } from '../problem-text.ts'
 import { memberOf, ref } from '../rows.ts'
 import { podTypeOf } from './holder.ts'
 import { desiredPort, portRow } from './port.ts'
 import { refusalText } from './refusal.ts'
+import type { Reservation } from './reservation.ts'
 import type { PlacedNic, PodNeeds, PodSnapshot } from './snapshot.ts'
 
 type PodAnnotationValues = Readonly<Record<string, string | null>>
@@ -53,7 +56,8 @@ export function desiredPod(snapshot: PodSnapshot): Desired {
 
 /** Ports that wait for their pod stay on their switch; nothing is said about them any more. */
 function desiredAbsence(snapshot: PodSnapshot): Desired {
-  const { problem } = snapshot
+  const { reservations } = snapshot
+  const problem = reservations.find((one) => one.problem !== undefined)?.problem
   const kept = snapshot.kept.filter(({ hasPort }) => hasPort)
   return {
     ...nothing,
@@ -61,9 +65,31 @@ function desiredAbsence(snapshot: PodSnapshot): Desired {
     members: kept.map(({ port, lease }) =>
       memberOf(ref(logicalSwitch, lease.subnet), 'ports', ref(podPort, port)),
     ),
-    patches: recordsToRemove(snapshot, new Set(snapshot.kept.map(({ port }) => port))),
+    patches: [
+      ...recordsToRemove(snapshot, new Set(snapshot.kept.map(({ port }) => port))),
+      ...reservations.flatMap((one) => reservedRecord(snapshot, one) ?? []),
+    ],
+    events: reservations.flatMap((one) => reservationRefusal(one) ?? []),
     ...(problem === undefined ? {} : { problem }),
   }
+}
+
+/** Tells a user which addresses are kept, and that we look after them. */
+function reservedRecord(
+  { namespace, name }: PodSnapshot,
+  { object, lease }: Reservation,
+): KubePatch | undefined {
+  if (lease === undefined) return undefined
+  const { nodeName = '', podType = '' } = object.spec ?? {}
+  const port = object.metadata.name
+  return desiredIpObject({ name: port, podName: name, namespace, nodeName, podType }, lease, object)
+}
+
+function reservationRefusal({ object, problem }: Reservation): KubeEvent | undefined {
+  const { name, uid } = object.metadata
+  if (problem === undefined || uid === undefined) return undefined
+  const regarding = { resource: ipResource, name, uid }
+  return { regarding, type: 'Warning', reason: 'AcquireAddressFailed', message: problemText(problem) }
 }
 
 /** While a machine moves, its ports are of both nodes. */

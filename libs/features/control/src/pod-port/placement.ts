@@ -234,12 +234,22 @@ function take(
     return ipam.allocate({ ...request, static: addresses, shareOnConflict: isMoving && nic.has === 'port' })
   }
   if (pool === undefined) return ipam.allocate(request)
-  if (pool.kind === 'named') return ipam.allocate({ ...request, pool: pool.name })
+  if (pool.kind === 'named') {
+    checkPool(pool.name, world)
+    return ipam.allocate({ ...request, pool: pool.name })
+  }
   if (holder.kind !== 'statefulset-pod') return allocateFromList(ipam, request, pool.entries)
   const entry = entryOfMember(pool.entries, holder.name, firstOrdinal(pod, world))
   if (entry === undefined)
     throw new PodPoolEntryMissingError({ subnet, pod: holder.name, entries: pool.entries.length })
   return ipam.allocate({ ...request, static: entry })
+}
+
+/** An IPPool that is being deleted waits for the last of its addresses, so it gives no more. */
+function checkPool(pool: string, world: ControlWorld): void {
+  if (world.ipPools.get(pool)?.metadata.deletionTimestamp === undefined) return
+  const cure = 'name another IPPool, or create it anew: this one is being deleted'
+  throw new PodPoolUnavailableError({ pool, cure })
 }
 
 /** The number of the first member of the pod's StatefulSet. */

@@ -1,9 +1,7 @@
 import { kubevirtAnnotations, podAnnotations, staleNicKeys } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
-import { ownerOf } from '@kube-ovn/ipam'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import type { Ip } from '@kube-ovn/kube-api'
-import { addressesOf, isReservation, requestOf } from '../addresses/recorded.ts'
 import { sharedAddresses, unsharableVips } from '../addresses/shared-vips.ts'
 import type { ControlWorld } from '../world.ts'
 import { storeIndex } from '../world.ts'
@@ -13,6 +11,7 @@ import { nicsOf, type PodNic } from './nic.ts'
 import { isTold, place, type Placement } from './placement.ts'
 import { readPortOptions, type PortOptions } from './port-options.ts'
 import { releaseOthers } from './release.ts'
+import { observeReservations, type Reservation } from './reservation.ts'
 import { keptNics, type KeptNic } from './sticky.ts'
 
 /** What decides about the ports of a pod, or of what runs in pods. */
@@ -29,8 +28,8 @@ export interface PodSnapshot {
   readonly pods: readonly PodNeeds[]
   /** Ports that wait for the pod to come back. */
   readonly kept: readonly KeptNic[]
-  /** Why the addresses that a user reserves can not be had. */
-  readonly problem?: KubeOvnError
+  /** Addresses that a user keeps for it. */
+  readonly reservations: readonly Reservation[]
 }
 
 export interface PodNeeds {
@@ -76,7 +75,7 @@ export function observePod(key: string, world: ControlWorld): PodSnapshot | unde
     world.unplacedPods.delete(key)
     releaseOthers(key, new Set(nics.map(({ nic }) => nic.port)), world)
   } else world.unplacedPods.add(key)
-  return { namespace, name, ipObjects, pods, kept: [] }
+  return { namespace, name, ipObjects, pods, kept: [], reservations: [] }
 }
 
 /** Pods of the key that need ports. */
@@ -98,37 +97,17 @@ function turnOf(pod: Pod): string {
 /** Without a pod, NICs have what waits for it, and what a user reserved for them, or nothing. */
 function observeAbsent(
   key: string,
-  absent: Omit<PodSnapshot, 'kept' | 'problem'>,
+  absent: Omit<PodSnapshot, 'kept' | 'reservations'>,
   world: ControlWorld,
 ): PodSnapshot | undefined {
   const { ipObjects } = absent
-  const reserved = ipObjects.filter((ip) => isReservation(ip) && ip.metadata.deletionTimestamp === undefined)
-  const problems = reserved.flatMap((ip) => reserve(ip, key, world) ?? [])
+  const reservations = observeReservations(key, ipObjects, world)
+  if (reservations.some(({ problem }) => problem !== undefined)) world.unplacedPods.add(key)
   const kept = keptNics(ipObjects, world)
-  const wanted = [...reserved.map(({ metadata }) => metadata.name), ...kept.map(({ port }) => port)]
+  const wanted = [...reservations.map(({ object }) => object.metadata.name), ...kept.map(({ port }) => port)]
   releaseOthers(key, new Set(wanted), world)
   if (ipObjects.length === 0) return undefined
-  const [problem] = problems
-  return { ...absent, kept, ...(problem === undefined ? {} : { problem }) }
-}
-
-function reserve(object: Ip, key: string, world: ControlWorld): KubeOvnError | undefined {
-  const recorded = addressesOf(object)
-  const { name: nic } = object.metadata
-  if (recorded === undefined || world.ipam.lease(nic) !== undefined) return undefined
-  try {
-    const { subnet } = world.ipam.allocate({
-      subnet: object.spec?.subnet ?? '',
-      nic,
-      owner: ownerOf('reservation', key),
-      ...requestOf(recorded),
-    })
-    world.raise('usage', subnet)
-    return undefined
-  } catch (error) {
-    if (error instanceof KubeOvnError) return error
-    throw error
-  }
+  return { ...absent, kept, reservations }
 }
 
 function observeNeeds(object: Pod, world: ControlWorld): PodNeeds {

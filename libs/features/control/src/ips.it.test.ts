@@ -1,0 +1,154 @@
+import { podAnnotations } from '@kube-ovn/annotations'
+import { ipResource, subnetResource, type Ip } from '@kube-ovn/kube-api'
+import { events, nodes, pods } from '@kube-ovn/kube-api/core'
+import { ip, node, pod, subnet, type IpFields } from '@kube-ovn/testing-builders'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { ControlCluster } from './testing/control-cluster.ts'
+import type { Controller } from './testing/controller.ts'
+
+let cluster: ControlCluster
+beforeAll(async () => {
+  cluster = await ControlCluster.start()
+})
+afterAll(() => cluster[Symbol.asyncDispose]())
+beforeEach(async () => {
+  await cluster.reset()
+  await cluster.client.create(nodes, node({ name: 'n1', addresses: ['172.18.0.11', 'fd00:18::11'] }))
+  await cluster.client.create(
+    subnetResource,
+    subnet({ name: 'blue', cidrBlock: '10.17.0.0/24,fd00:17::/120', namespaces: ['default'] }),
+  )
+})
+
+const keys = podAnnotations()
+
+async function start(): Promise<Controller> {
+  const control = await cluster.startController()
+  await control.settle()
+  await cluster.forgetCosts()
+  return control
+}
+
+/** Reserves addresses for the pod of that name. */
+async function reserve(podName: string, fields: Partial<IpFields> = {}): Promise<void> {
+  const name = `${podName}.default`
+  await cluster.client.create(
+    ipResource,
+    ip({ name, podName, namespace: 'default', subnet: 'blue', ...fields }),
+  )
+}
+
+async function read(podName: string): Promise<Ip | undefined> {
+  return cluster.client.get(ipResource, { name: `${podName}.default` })
+}
+
+async function makePod(name: string, annotations: Readonly<Record<string, string>> = {}): Promise<void> {
+  await cluster.client.create(pods, pod({ name, node: 'n1', annotations }))
+}
+
+async function told(name: string): Promise<string> {
+  const object = await cluster.client.get(pods, { namespace: 'default', name })
+  return object?.metadata.annotations?.[keys.ipAddress.key] ?? ''
+}
+
+async function warnings(name: string): Promise<readonly string[]> {
+  const { items } = await cluster.client.list(events)
+  return items
+    .filter(({ involvedObject, type }) => involvedObject.name === name && type === 'Warning')
+    .map(({ message }) => message ?? '')
+}
+
+describe('an IP object that reserves addresses', () => {
+  it.each([
+    {
+      name: 'of its own choice',
+      fields: { v4IpAddress: '10.17.0.50', v6IpAddress: 'fd00:17::50' },
+      want: '10.17.0.50,fd00:17::50',
+    },
+    {
+      name: 'one of its choice and one of ours',
+      fields: { v4IpAddress: '10.17.0.50' },
+      want: '10.17.0.50,fd00:17::2',
+    },
+    { name: 'of our choice', fields: {}, want: '10.17.0.2,fd00:17::2' },
+  ])('has $name, is told so, and its pod has them', async ({ fields, want }) => {
+    await using control = await start()
+    await reserve('db', { macAddress: '00:00:5e:00:53:50', ...fields })
+    await control.settle()
+    expect(await cluster.costs()).toEqual({ transactions: 0, writes: ['patch ips', 'patch subnets/status'] })
+    const kept = await read('db')
+    expect(kept?.spec).toMatchObject({ ipAddress: want, macAddress: '00:00:5e:00:53:50', subnet: 'blue' })
+    expect(kept?.metadata.finalizers).toEqual(['kubeovn.io/kube-ovn-controller'])
+    expect(kept?.metadata.labels).toEqual({
+      'ovn.kubernetes.io/ip_reserved': 'true',
+      'ovn.kubernetes.io/subnet': 'blue',
+      'ovn.kubernetes.io/node-name': '',
+      blue: '',
+    })
+
+    await makePod('other')
+    await makePod('db')
+    await control.settle()
+    expect(await told('db')).toBe(want)
+    expect(await told('other')).not.toBe(want)
+    await cluster.removePod('db')
+    await control.settle()
+    expect((await read('db'))?.spec?.ipAddress).toBe(want)
+
+    await control[Symbol.asyncDispose]()
+    await cluster.forgetCosts()
+    await using again = await cluster.startController()
+    await again.settle()
+    expect(await cluster.costs()).toEqual({ transactions: 0, writes: [] })
+    await cluster.client.remove(ipResource, { name: 'db.default' })
+    await again.settle()
+    expect(await read('db')).toBeUndefined()
+    expect([...again.world.ipam.leases('blue')].map(({ nic }) => nic)).toEqual(['other.default'])
+    expect(again.problems()).toEqual([])
+  })
+
+  it('is refused what somebody has, told who, and has it once it is free', async () => {
+    await using control = await start()
+    await makePod('first', { [keys.ipAddress.key]: '10.17.0.50,fd00:17::50' })
+    await control.settle()
+    await reserve('db', { v4IpAddress: '10.17.0.50' })
+    await reserve('early', { subnet: 'green', v4IpAddress: '10.19.0.9' })
+    await control.settle()
+    expect((await warnings('db.default'))[0]).toContain('pod/default/first')
+    expect((await warnings('db.default'))[0]).toContain('choose another address')
+    expect((await warnings('early.default'))[0]).toContain('subnet=green')
+    expect((await read('db'))?.spec?.ipAddress).toBeUndefined()
+    await cluster.removePod('first')
+    await cluster.client.create(subnetResource, subnet({ name: 'green', cidrBlock: '10.19.0.0/24' }))
+    await control.settle()
+    expect((await read('db'))?.spec?.ipAddress).toMatch(/^10\.17\.0\.50,/)
+    expect((await read('early'))?.spec?.ipAddress).toBe('10.19.0.9')
+  })
+
+  it('keeps a subnet that is deleted', async () => {
+    await using control = await start()
+    await reserve('db')
+    await control.settle()
+    await cluster.client.remove(subnetResource, { name: 'blue' })
+    await control.settle()
+    const { status } = (await cluster.client.get(subnetResource, { name: 'blue' })) ?? {}
+    expect(JSON.stringify(status?.conditions)).toContain('default/db')
+    await cluster.client.remove(ipResource, { name: 'db.default' })
+    await control.settle()
+    expect(await cluster.client.get(subnetResource, { name: 'blue' })).toBeUndefined()
+  })
+
+  it('says what is wrong when it reserves nothing', async () => {
+    await using control = await start()
+    await cluster.client.create(
+      ipResource,
+      ip({ name: 'odd', podName: 'db', namespace: 'default', subnet: 'blue' }),
+    )
+    await control.settle()
+    expect((await warnings('odd'))[0]).toContain('name it like the port: db.default')
+    await cluster.client.remove(ipResource, { name: 'odd' })
+    await control.settle()
+    expect(await cluster.client.get(ipResource, { name: 'odd' })).toBeUndefined()
+    expect(control.world.ipam.lease('odd')).toBeUndefined()
+  })
+})
