@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { LabUsageError } from './errors.ts'
-import { maxNodes, podNetworks, presets, readTopology, stacks } from './cluster/topology-file.ts'
+import { maxNodes, parseRouters, parseVlans, podNetworks, presets, readTopology, routingDaemons, stacks } from './cluster/topology-file.ts'
 import { defaultTopology, plainNodes, type NodeSpec, type Topology } from './cluster/topology.ts'
 import { faultUsage } from './faults/words.ts'
 
@@ -34,6 +34,8 @@ npm run lab -- down                  remove a lab
   --masters N          how many of them host the databases; 1 by default
   --zones A,B          zones, given to the nodes in turn
   --nics N             NICs of each node on the physical network; 1 by default
+  --vlans N,M          VLANs of the physical network
+  --routers A,B        routers on the physical network, each ${routingDaemons.join(' or ')}
   --stack STACK        ${stacks.join(', ')}
   --cni NETWORK        kube-ovn, or bridge to compare with
   --id NAME            for several labs side by side
@@ -69,6 +71,10 @@ export function parseCommandLine(args: readonly string[]): LabCommand {
       ...described,
       id: values.id,
       nodes: chooseNodes(values, described.nodes ?? defaultTopology.nodes),
+      ...(values.vlans === undefined
+        ? {}
+        : { vlans: parseVlans('--vlans', values.vlans.split(',').map(Number)) }),
+      ...(values.routers === undefined ? {} : { routers: parseRouters('--routers', values.routers.split(',')) }),
       ...(values.stack === undefined ? {} : { stack: oneOf('--stack', values.stack, stacks) }),
       ...(values.cni === undefined ? {} : { podNetwork: oneOf('--cni', values.cni, podNetworks) }),
       isKept: values.keep || verb === 'up',
@@ -92,6 +98,8 @@ function parseWords(args: readonly string[]) {
         masters: { type: 'string' },
         zones: { type: 'string' },
         nics: { type: 'string' },
+        vlans: { type: 'string' },
+        routers: { type: 'string' },
         stack: { type: 'string' },
         cni: { type: 'string' },
         id: { type: 'string', default: defaultTopology.id },

@@ -4,6 +4,7 @@ import { beyondPods } from './beyond-pods.ts'
 import { drift } from './drift.ts'
 import { createForeignRows, foreignRow, removeForeignRows, type ForeignRows } from './foreign-rows.ts'
 import { kubelet } from './kubelet.ts'
+import { physicalNetwork } from './physical-network.ts'
 import { podToPod } from './pod-to-pod.ts'
 import { restarts } from './restarts.ts'
 import { uninstall } from './uninstall.ts'
@@ -17,6 +18,7 @@ export const productChecks: readonly Check[] = [
   beyondPods,
   kubelet,
   addresses,
+  physicalNetwork,
   restarts,
   drift,
   badInput,

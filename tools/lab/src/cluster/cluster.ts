@@ -7,9 +7,10 @@ import { plannedNodes, writeConfiguration } from './configuration.ts'
 import { ensureMachineImages, ensureNodeSeed } from './images.ts'
 import { removeLab, type FoundLab } from './leftovers.ts'
 import { createNetworks, startMachine } from './machine.ts'
-import { containerName } from './names.ts'
+import { containerName, routerName } from './names.ts'
 import { describeNode, startNodeMachine, type LabNode } from './node.ts'
 import { createPhysicalNetwork } from './physical-network.ts'
+import { describeRouter, startRouters, type Router } from './router.ts'
 import { untilApiAnswers, untilNodesRegistered, untilPodsAdmitted } from './readiness.ts'
 import {
   addressesOf,
@@ -38,6 +39,7 @@ export interface Cluster extends AsyncDisposable {
   nodes: readonly LabNode[]
   /** A plain host and switch on the physical network. */
   readonly outside: { readonly container: Container; readonly addresses: AddressPair; readonly place: Place }
+  readonly routers: readonly Router[]
 }
 
 /** A topology with what differs from the default; a number stands for so many plain nodes. */
@@ -62,7 +64,7 @@ export async function createCluster(wanted: WantedTopology = {}): Promise<Cluste
 }
 
 async function bringUp(topology: Topology): Promise<Cluster> {
-  const images = await ensureMachineImages()
+  const images = await ensureMachineImages(topology)
   await removeLab(topology.id)
   const block = await createNetworks(topology)
   const directory = labDirectory(topology.id)
@@ -70,15 +72,17 @@ async function bringUp(topology: Topology): Promise<Cluster> {
   await writeConfiguration(topology, block, directory, images.pause)
   const [control, outside] = await Promise.all([
     startMachine(topology, block, images.node, { name: 'control', host: controlHost }),
-    startMachine(topology, block, images.node, { name: 'outside', host: outsideHost }),
+    startMachine(topology, block, images.outside, { name: 'outside', host: outsideHost }),
   ])
-  await createPhysicalNetwork(outside, block)
-  const nodes = await Promise.all(
-    plannedNodes(topology).map((plan) =>
-      startNodeMachine({ topology, block, outside, image: images.node, seed }, plan),
+  const physical = { topology, block, outside }
+  await createPhysicalNetwork(physical)
+  const [nodes, routers] = await Promise.all([
+    Promise.all(
+      plannedNodes(topology).map((plan) => startNodeMachine({ ...physical, image: images.node, seed }, plan)),
     ),
-  )
-  const cluster = assembleCluster(topology, block, control, outside, nodes)
+    startRouters(physical, images.outside),
+  ])
+  const cluster = assembleCluster(topology, block, { control, outside, nodes, routers })
   await untilApiAnswers(cluster)
   await Promise.all([untilNodesRegistered(cluster), untilPodsAdmitted(cluster)])
   return cluster
@@ -100,7 +104,7 @@ function completeTopology({ nodes, ...others }: WantedTopology): Topology {
 export async function openCluster({ topology, block, nodes }: FoundLab): Promise<Cluster> {
   const inspect = (machine: string): Promise<Container> =>
     inspectContainer(containerName(topology.id, machine))
-  const [control, outside, machines] = await Promise.all([
+  const [control, outside, machines, routers] = await Promise.all([
     inspect('control'),
     inspect('outside'),
     Promise.all(
@@ -108,17 +112,26 @@ export async function openCluster({ topology, block, nodes }: FoundLab): Promise
         describeNode(topology.id, block, { name, spec }, await inspect(name)),
       ),
     ),
+    Promise.all(
+      topology.routers.map(async (daemon, index) =>
+        describeRouter(block, daemon, index, await inspect(routerName(index))),
+      ),
+    ),
   ])
-  return assembleCluster(topology, block, control, outside, machines)
+  return assembleCluster(topology, block, { control, outside, nodes: machines, routers })
 }
 
 function assembleCluster(
   topology: Topology,
   block: number,
-  control: Container,
-  outside: Container,
-  nodes: readonly LabNode[],
+  machines: {
+    readonly control: Container
+    readonly outside: Container
+    readonly nodes: readonly LabNode[]
+    readonly routers: readonly Router[]
+  },
 ): Cluster {
+  const { control, outside, nodes, routers } = machines
   const directory = labDirectory(topology.id)
   const kubeconfig = join(directory, 'kubeconfig')
   const api = new ApiClient(kubeconfig)
@@ -135,6 +148,7 @@ function assembleCluster(
       addresses: addressesOf(block, 'physical', outsideHost),
       place: insideContainer(outside),
     },
+    routers,
     async [Symbol.asyncDispose]() {
       api[Symbol.dispose]()
       if (!topology.isKept) await removeLab(topology.id)

@@ -4,7 +4,7 @@ import { stringify } from 'yaml'
 import { writeCertificates, writeNodeCertificate } from './certificates.ts'
 import { auditPolicy, renderControlScript } from './control-plane.ts'
 import { renderKubeconfig } from './kubeconfig.ts'
-import { nodeName, nodeNumber } from './names.ts'
+import { nodeName, nodeNumber, routerName } from './names.ts'
 import {
   bridgeConflist,
   renderBridgeConflist,
@@ -13,7 +13,9 @@ import {
   renderNodeScript,
   renderProxyConfiguration,
 } from './node-machine.ts'
+import { renderRouterFiles } from './router-configuration.ts'
 import { renderMachineScript } from './shell-script.ts'
+import { switchDaemons, switchPreparation } from './vlan-switch.ts'
 import {
   addressesOf,
   apiPort,
@@ -77,8 +79,16 @@ export async function writeConfiguration(
     writeFileSync(join(controlDirectory, `${identity}.kubeconfig`), own)
   }
 
-  writeScript(makeMachineDirectory(directory, 'outside', pki), renderOutsideScript())
+  writeScript(makeMachineDirectory(directory, 'outside', pki), renderOutsideScript(topology))
+  for (const index of topology.routers.keys()) writeRouterFiles(topology, block, directory, index)
   for (const node of nodes) writeNodeFiles(topology, block, directory, pauseImage, node)
+}
+
+function writeRouterFiles(topology: Topology, block: number, directory: string, index: number): void {
+  const own = makeMachineDirectory(directory, routerName(index), join(directory, 'pki'))
+  const { start = '', ...others } = renderRouterFiles(topology, block, index)
+  writeScript(own, start)
+  for (const [file, text] of Object.entries(others)) writeFileSync(join(own, file), text)
 }
 
 /** Writes what a node needs that comes later, or that gets other addresses. */
@@ -148,17 +158,19 @@ function makeMachineDirectory(directory: string, machine: string, pki: string): 
 
 function pkiFilesOf(machine: string): string[] {
   const pair = (name: string): string[] => [`${name}.crt`, `${name}.key`]
-  if (machine === 'outside') return []
-  if (machine !== 'control') return pair(machine)
+  if (nodeNumber(machine) > 0) return pair(machine)
+  if (machine !== 'control') return []
   return ['ca.key', 'sa.key', 'sa.pub', ...['apiserver', 'apiserver-kubelet', 'front-proxy'].flatMap(pair)]
 }
 
 /** The outside host answers every connection to port 8080 with the address that it sees it come from. */
-function renderOutsideScript(): string {
+function renderOutsideScript({ vlans }: Topology): string {
   const answer = 'SYSTEM:echo $SOCAT_PEERADDR'
+  const hasVlans = vlans.length > 0
   return renderMachineScript(
-    [],
+    hasVlans ? switchPreparation : [],
     [
+      ...(hasVlans ? switchDaemons : []),
       { name: 'echo4', command: ['socat', 'TCP4-LISTEN:8080,fork,reuseaddr', answer] },
       { name: 'echo6', command: ['socat', 'TCP6-LISTEN:8080,fork,reuseaddr,ipv6only=1', answer] },
     ],

@@ -21,11 +21,11 @@ export function labelsOf(
   block: number,
   machine?: { readonly name: string; readonly spec?: NodeSpec },
 ): Record<string, string> {
-  const { nodes, stack, podNetwork, isKept } = topology
+  const { id, isKept, ...made } = topology
   return {
-    [idLabel]: topology.id,
+    [idLabel]: id,
     [ownerLabel]: isKept ? 'kept' : String(process.pid),
-    [topologyLabel]: JSON.stringify({ nodes, stack, podNetwork, block } satisfies MadeTopology),
+    [topologyLabel]: JSON.stringify({ ...made, block } satisfies MadeTopology),
     ...(machine?.spec === undefined
       ? {}
       : { [nodeLabel]: JSON.stringify({ name: machine.name, spec: machine.spec } satisfies FoundNode) }),

@@ -36,7 +36,7 @@ function createNetwork(
   })
 }
 
-/** Starts a machine: the control machine, the outside host, or a node, which has a directory for its containerd. */
+/** Starts a machine: the control machine, the outside host, a router, or a node, which has a directory for its containerd. */
 export async function startMachine(
   topology: Topology,
   block: number,
@@ -54,6 +54,7 @@ export async function startMachine(
     ...addressesOf(block, network, machine.host),
   })
   const isNode = machine.containerd !== undefined
+  const isControl = machine.name === 'control'
   mkdirSync(imageArchives, { recursive: true })
   return startContainer({
     name: containerName(topology.id, machine.name),
@@ -64,16 +65,16 @@ export async function startMachine(
     mounts: [
       `${join(directory, machine.name)}:${configurationDirectory}`,
       `${join(directory, 'logs', machine.name)}:/var/log/lab`,
-      ...(machine.name === 'outside' ? [] : [`${programs.kubernetes}:${programDirectory}:ro`]),
+      ...(isNode || isControl ? [`${programs.kubernetes}:${programDirectory}:ro`] : []),
       ...(isNode
         ? [`${imageArchives}:${imageArchiveMount}:ro`, `${machine.containerd}:/var/lib/containerd`]
         : []),
     ],
     volumes: isNode ? ['/var/lib/kubelet'] : [],
-    // Only nodes have tunnels, and the outside host is reached through the physical network alone.
+    // Only nodes have tunnels, and what is outside is reached through the physical network alone.
     networks: isNode
       ? [attachment('kubernetes'), attachment('tunnel')]
-      : machine.name === 'control'
+      : isControl
         ? [attachment('kubernetes')]
         : [],
     extraHosts: [],

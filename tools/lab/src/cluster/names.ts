@@ -17,3 +17,16 @@ export function nodeName(number: number): string {
 export function nodeNumber(name: string): number {
   return Number(/^node-(\d+)$/.exec(name)?.[1] ?? 0)
 }
+
+/** The name of the router with index `index`. */
+export function routerName(index: number): string {
+  return `router-${index + 1}`
+}
+
+/** The switch of the physical network, and the outside host's own port on it. */
+export const switchName = 'br0'
+
+/** The outside host's port in a VLAN. */
+export function vlanPort(vlan: number): string {
+  return `vlan${vlan}`
+}

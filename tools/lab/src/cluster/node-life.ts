@@ -9,7 +9,7 @@ import { networkName, nodeName, nodeNumber } from './names.ts'
 import { describeNode, hostNumber, startNodeMachine, type LabNode } from './node.ts'
 import { attachToPhysicalNetwork } from './physical-network.ts'
 import { untilNodeStarted } from './readiness.ts'
-import { addressesOf, controlHost, outsideHost, plainNode, type NodeSpec } from './topology.ts'
+import { addressesOf, controlHost, plainNode, routerHost, type NodeSpec } from './topology.ts'
 import type { ApiObject } from '../kubernetes/client.ts'
 import type { Cluster } from './cluster.ts'
 
@@ -17,7 +17,7 @@ import type { Cluster } from './cluster.ts'
 export async function addNode(cluster: Cluster, wanted: Partial<NodeSpec> = {}): Promise<LabNode> {
   const { topology, block, directory, outside } = cluster
   const since = new Date()
-  const images = await ensureMachineImages()
+  const images = await ensureMachineImages(topology)
   const highest = Math.max(topology.nodes.length, ...cluster.nodes.map(({ name }) => nodeNumber(name)))
   const plan = {
     name: nodeName(highest + 1),
@@ -87,8 +87,13 @@ export async function powerOn(cluster: Cluster, name: string): Promise<LabNode> 
   const since = new Date()
   const container = await startAgain(old.id)
   const node = describeNode(topology.id, block, { name, spec }, container)
-  const machine = { name, host: hostNumber(node.kubernetes), nics: spec.physicalNics }
-  await attachToPhysicalNetwork(container, machine, outside.container, block)
+  const host = hostNumber(node.kubernetes)
+  const network = { topology, block, outside: outside.container }
+  await attachToPhysicalNetwork(network, {
+    ...{ container, name, host },
+    nics: spec.physicalNics,
+    isLedOutside: true,
+  })
   cluster.nodes = cluster.nodes.map((other) => (other.name === name ? node : other))
   await untilNodeStarted(cluster, name, since)
   return node
@@ -99,7 +104,7 @@ async function moveNode(cluster: Cluster, name: string): Promise<void> {
   const { topology, block, directory } = cluster
   const { container, spec } = nodeNamed(cluster, name)
   const host = freeHost(cluster)
-  const { pause } = await ensureMachineImages()
+  const { pause } = await ensureMachineImages(topology)
   await writeNodeConfiguration(topology, block, directory, pause, { name, host, spec })
   for (const network of ['kubernetes', 'tunnel'] as const)
     await changeAddresses(container.id, {
@@ -113,9 +118,9 @@ async function moveNode(cluster: Cluster, name: string): Promise<void> {
  *
  * @throws {DockerError} if there is none
  */
-function freeHost({ nodes }: Cluster): number {
+function freeHost({ nodes, topology }: Cluster): number {
   const taken = new Set([controlHost, ...nodes.map(({ kubernetes }) => hostNumber(kubernetes))])
-  for (let host = outsideHost - 1; host > controlHost; host--) if (!taken.has(host)) return host
+  for (let host = routerHost(topology.routers.length); host > controlHost; host--) if (!taken.has(host)) return host
   const details = { method: 'POST', path: '/networks/connect', status: 0, reason: 'the subnet is used up' }
   throw new DockerError('no free address for a node', details)
 }

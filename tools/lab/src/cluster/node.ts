@@ -38,11 +38,10 @@ export async function startNodeMachine(
 ): Promise<LabNode> {
   const containerd = await createContainerdDirectory(topology.id, plan.name, seed)
   const container = await startMachine(topology, block, image, { ...plan, containerd })
+  const { name, host, spec } = plan
   await attachToPhysicalNetwork(
-    container,
-    { name: plan.name, host: plan.host, nics: plan.spec.physicalNics },
-    outside,
-    block,
+    { topology, block, outside },
+    { container, name, host, nics: spec.physicalNics, isLedOutside: true },
   )
   return describeNode(topology.id, block, plan, container)
 }

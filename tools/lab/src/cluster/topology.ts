@@ -17,6 +17,9 @@ export interface NodeSpec {
 
 export const plainNode: NodeSpec = { isMaster: false, physicalNics: 1, labels: {} }
 
+/** What speaks BGP on the physical network. */
+export type RoutingDaemon = 'frr' | 'bird'
+
 export interface Topology {
   /** Distinguishes labs on one machine; part of the names of its containers and networks. */
   readonly id: string
@@ -24,6 +27,10 @@ export interface Topology {
   readonly nodes: readonly NodeSpec[]
   readonly stack: Stack
   readonly podNetwork: PodNetwork
+  /** VLANs of the physical network beside its untagged frames; the outside host is in each of them. */
+  readonly vlans: readonly number[]
+  /** Routers on the physical network, called router-1, router-2 and so on, that peer with each other and with every node that asks. */
+  readonly routers: readonly RoutingDaemon[]
   /** The lab outlives the process that made it. */
   readonly isKept: boolean
 }
@@ -38,6 +45,8 @@ export const defaultTopology: Topology = {
   nodes: plainNodes(2),
   stack: 'dual',
   podNetwork: 'kube-ovn',
+  vlans: [],
+  routers: [],
   isKept: false,
 }
 
@@ -51,7 +60,7 @@ export interface AddressPair {
  * The networks of a lab.
  *
  * `kubernetes` carries the API server and node addresses, `tunnel` is moved into `br-phy` and carries Geneve, so that a crash of
- * ovs-vswitchd does not cut a node off. Both are Docker networks. `physical` is a bridge inside the outside host, because a Docker
+ * ovs-vswitchd does not cut a node off. Both are Docker networks. `physical` is a switch inside the outside host, because a Docker
  * network drops packets with a source that is not its own.
  */
 export const networkNames = ['kubernetes', 'tunnel', 'physical'] as const
@@ -82,6 +91,21 @@ export const outsideHost = 254
 /** The host number of the node with index `index`. */
 export function nodeHost(index: number): number {
   return 10 + index
+}
+
+/** The host number of the router with index `index`. */
+export function routerHost(index: number): number {
+  return outsideHost - 1 - index
+}
+
+export const maxVlanId = 4094
+
+/** The address of host `host` in a VLAN of the physical network, which no other lab sees; the prefixes are /24 and /64. */
+export function vlanAddresses(vlan: number, host: number): AddressPair {
+  return {
+    ipv4: `10.${128 + (vlan >> 8)}.${vlan & 255}.${host}`,
+    ipv6: `fd00:10:128:${vlan}::${host.toString(16)}`,
+  }
 }
 
 /** Pod, join and service ranges are upstream's defaults. */
