@@ -23,7 +23,11 @@ export async function setPortState(
 ): Promise<void> {
   if (network === 'physical') {
     const { place } = cluster.outside
-    await physicalSwitch(cluster.topology).setForwarding(place, physicalPort(node.name), state === 'forwarding')
+    await physicalSwitch(cluster.topology).setForwarding(
+      place,
+      physicalPort(node.name),
+      state === 'forwarding',
+    )
     return
   }
   const { peerIndex } = await networkInterface(cluster, node, network)
