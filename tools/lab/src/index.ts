@@ -38,6 +38,8 @@ export {
   type ChartValues,
 } from './chart.ts'
 export { installDns } from './dns.ts'
+export { describeError } from './describe-error.ts'
+export { ApiError } from './errors.ts'
 export { ApiClient, type ApiObject } from './kubernetes/client.ts'
 export { applyAll, deleteAll, listExamples, parseManifests, readExample } from './kubernetes/manifests.ts'
 export { kubectl } from './kubernetes/kubectl.ts'
@@ -74,6 +76,9 @@ export { runMatrix, type MatrixResult, type MatrixRow } from './matrix/run-matri
 export { pingAll, startPing, type PingLoss, type SteadyPing } from './probe/ping.ts'
 export { measureRate, type Rate } from './probe/rate.ts'
 export { askSourceAddress, fetchText } from './probe/tcp.ts'
+export { networkAttachments } from './checks/network-attachments.ts'
+export { physicalNetwork } from './checks/physical-network.ts'
+export { seenCluster } from './checks/seen-cluster.ts'
 export { finalChecks, productChecks, runCheck, runChecks, type CheckGroup } from './checks/all.ts'
 export { nodeOf, placeOf, type Check, type CheckRow } from './checks/check.ts'
 export { describeLoss, lossDuring, renderLoss, type PathLoss, type WatchedPath } from './faults/drill.ts'

@@ -4,6 +4,7 @@ import { beyondPods } from './beyond-pods.ts'
 import { drift } from './drift.ts'
 import { createForeignRows, foreignRow, removeForeignRows, type ForeignRows } from './foreign-rows.ts'
 import { kubelet } from './kubelet.ts'
+import { networkAttachments } from './network-attachments.ts'
 import { physicalNetwork } from './physical-network.ts'
 import { podToPod } from './pod-to-pod.ts'
 import { restarts } from './restarts.ts'
@@ -19,6 +20,7 @@ export const productChecks: readonly Check[] = [
   kubelet,
   addresses,
   physicalNetwork,
+  networkAttachments,
   restarts,
   drift,
   badInput,

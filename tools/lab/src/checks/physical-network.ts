@@ -24,7 +24,9 @@ async function vlanRows(cluster: Cluster): Promise<readonly CheckRow[]> {
   if (vlans.length === 0 || nodes.length === 0 || podNetwork !== 'kube-ovn') return []
   const joined = await Promise.all(nodes.map((node) => joinVlans(cluster, node)))
   try {
-    return await Promise.all(vlans.flatMap((vlan) => nodes.map((node) => vlanRow(cluster, nodes, node, vlan))))
+    return await Promise.all(
+      vlans.flatMap((vlan) => nodes.map((node) => vlanRow(cluster, nodes, node, vlan))),
+    )
   } finally {
     await Promise.all(joined.map((membership) => membership[Symbol.asyncDispose]()))
   }
@@ -37,7 +39,10 @@ async function vlanRow(
   node: LabNode,
   vlan: number,
 ): Promise<CheckRow> {
-  const hosts = [outsideHost, ...nodes.filter((other) => other !== node).map(({ kubernetes }) => hostNumber(kubernetes))]
+  const hosts = [
+    outsideHost,
+    ...nodes.filter((other) => other !== node).map(({ kubernetes }) => hostNumber(kubernetes)),
+  ]
   const addresses = hosts.flatMap((host) => ofStack(cluster.topology.stack, vlanAddresses(vlan, host)))
   const answered = await pingAll(node.place, addresses)
   const name = `${node.name} reaches its neighbours in VLAN ${vlan}`

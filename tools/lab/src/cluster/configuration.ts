@@ -25,6 +25,7 @@ import {
   nodeHost,
   ofStack,
   outsideHost,
+  type Blocks,
   type NodeSpec,
   type Topology,
 } from './topology.ts'
@@ -38,14 +39,18 @@ export interface NodePlan {
 }
 
 /** The nodes that a topology starts with. */
-export function plannedNodes({ nodes }: Topology): NodePlan[] {
-  return nodes.map((spec, index) => ({ name: nodeName(index + 1), host: nodeHost(index), spec }))
+export function plannedNodes(topology: Topology): NodePlan[] {
+  return topology.nodes.map((spec, index) => ({
+    name: nodeName(index + 1),
+    host: nodeHost(topology, index),
+    spec,
+  }))
 }
 
 /** Writes what all machines of a cluster need, and its kubeconfig. */
 export async function writeConfiguration(
   topology: Topology,
-  block: number,
+  blocks: Blocks,
   directory: string,
   pauseImage: string,
 ): Promise<void> {
@@ -54,7 +59,7 @@ export async function writeConfiguration(
   const pki = join(directory, 'pki')
   const { stack } = topology
   const nodes = plannedNodes(topology)
-  const control = ofStack(stack, addressesOf(block, 'kubernetes', controlHost))
+  const control = ofStack(stack, addressesOf(blocks, 'kubernetes', controlHost))
   const [controlAddress = ''] = control
   await writeCertificates(pki, {
     apiServerNames: [
@@ -66,13 +71,13 @@ export async function writeConfiguration(
       ],
       ...['localhost', '127.0.0.1', '::1', ...control, ...ofStack(stack, apiServiceAddress)],
     ],
-    nodes: nodes.map((node) => ({ name: node.name, addresses: nodeAddresses(topology, block, node) })),
+    nodes: nodes.map((node) => ({ name: node.name, addresses: nodeAddresses(topology, blocks, node) })),
   })
-  const server = serverOf(topology, block)
+  const server = serverOf(topology, blocks)
   writeFileSync(join(directory, 'kubeconfig'), renderKubeconfig(pki, 'admin', server), { mode: 0o600 })
 
   const controlDirectory = makeMachineDirectory(directory, 'control', pki)
-  writeScript(controlDirectory, renderControlScript(stack, controlAddress))
+  writeScript(controlDirectory, renderControlScript(topology, controlAddress))
   writeFileSync(join(controlDirectory, 'audit-policy.yaml'), stringify(auditPolicy))
   for (const identity of ['controller-manager', 'scheduler']) {
     const own = renderKubeconfig(pki, identity, `https://localhost:${apiPort}`)
@@ -80,13 +85,13 @@ export async function writeConfiguration(
   }
 
   writeScript(makeMachineDirectory(directory, 'outside', pki), renderOutsideScript(topology))
-  for (const index of topology.routers.keys()) writeRouterFiles(topology, block, directory, index)
-  for (const node of nodes) writeNodeFiles(topology, block, directory, pauseImage, node)
+  for (const index of topology.routers.keys()) writeRouterFiles(topology, blocks, directory, index)
+  for (const node of nodes) writeNodeFiles(topology, blocks, directory, pauseImage, node)
 }
 
-function writeRouterFiles(topology: Topology, block: number, directory: string, index: number): void {
+function writeRouterFiles(topology: Topology, blocks: Blocks, directory: string, index: number): void {
   const own = makeMachineDirectory(directory, routerName(index), join(directory, 'pki'))
-  const { start = '', ...others } = renderRouterFiles(topology, block, index)
+  const { start = '', ...others } = renderRouterFiles(topology, blocks, index)
   writeScript(own, start)
   for (const [file, text] of Object.entries(others)) writeFileSync(join(own, file), text)
 }
@@ -94,37 +99,37 @@ function writeRouterFiles(topology: Topology, block: number, directory: string, 
 /** Writes what a node needs that comes later, or that gets other addresses. */
 export async function writeNodeConfiguration(
   topology: Topology,
-  block: number,
+  blocks: Blocks,
   directory: string,
   pauseImage: string,
   node: NodePlan,
 ): Promise<void> {
-  const addresses = nodeAddresses(topology, block, node)
+  const addresses = nodeAddresses(topology, blocks, node)
   await writeNodeCertificate(join(directory, 'pki'), { name: node.name, addresses })
-  writeNodeFiles(topology, block, directory, pauseImage, node)
+  writeNodeFiles(topology, blocks, directory, pauseImage, node)
 }
 
 function writeNodeFiles(
   topology: Topology,
-  block: number,
+  blocks: Blocks,
   directory: string,
   pauseImage: string,
   node: NodePlan,
 ): void {
   const { stack, podNetwork } = topology
   const pki = join(directory, 'pki')
-  const server = serverOf(topology, block)
+  const server = serverOf(topology, blocks)
   const own = makeMachineDirectory(directory, node.name, pki)
   const write = (file: string, text: string): void => writeFileSync(join(own, file), text)
-  const addresses = nodeAddresses(topology, block, node)
+  const addresses = nodeAddresses(topology, blocks, node)
   writeScript(
     own,
     renderNodeScript({ name: node.name, podNetwork, addresses, labels: labelsOfNode(node.spec) }),
   )
   write('kubelet.yaml', renderKubeletConfiguration(stack, node.name))
-  write('kube-proxy.yaml', renderProxyConfiguration(stack))
+  write('kube-proxy.yaml', renderProxyConfiguration(topology))
   write('containerd.toml', renderContainerdConfiguration(pauseImage))
-  write('resolv.conf', `nameserver ${ofStack(stack, addressesOf(block, 'physical', outsideHost))[0]}\n`)
+  write('resolv.conf', `nameserver ${ofStack(stack, addressesOf(blocks, 'physical', outsideHost))[0]}\n`)
   write('kubelet.kubeconfig', renderKubeconfig(pki, node.name, server))
   write('kube-proxy.kubeconfig', renderKubeconfig(pki, 'kube-proxy', server))
   if (podNetwork === 'bridge') write(bridgeConflist, renderBridgeConflist(stack, nodeNumber(node.name) - 1))
@@ -138,12 +143,12 @@ function labelsOfNode({ isMaster, zone, labels }: NodeSpec): Record<string, stri
   }
 }
 
-function nodeAddresses({ stack }: Topology, block: number, { host }: NodePlan): readonly string[] {
-  return ofStack(stack, addressesOf(block, 'kubernetes', host))
+function nodeAddresses({ stack }: Topology, blocks: Blocks, { host }: NodePlan): readonly string[] {
+  return ofStack(stack, addressesOf(blocks, 'kubernetes', host))
 }
 
-function serverOf({ stack }: Topology, block: number): string {
-  const [address = ''] = ofStack(stack, addressesOf(block, 'kubernetes', controlHost))
+function serverOf({ stack }: Topology, blocks: Blocks): string {
+  const [address = ''] = ofStack(stack, addressesOf(blocks, 'kubernetes', controlHost))
   return `https://${bracketed(address)}:${apiPort}`
 }
 
@@ -167,14 +172,11 @@ function pkiFilesOf(machine: string): string[] {
 function renderOutsideScript({ vlans }: Topology): string {
   const answer = 'SYSTEM:echo $SOCAT_PEERADDR'
   const hasVlans = vlans.length > 0
-  return renderMachineScript(
-    hasVlans ? switchPreparation : [],
-    [
-      ...(hasVlans ? switchDaemons : []),
-      { name: 'echo4', command: ['socat', 'TCP4-LISTEN:8080,fork,reuseaddr', answer] },
-      { name: 'echo6', command: ['socat', 'TCP6-LISTEN:8080,fork,reuseaddr,ipv6only=1', answer] },
-    ],
-  )
+  return renderMachineScript(hasVlans ? switchPreparation : [], [
+    ...(hasVlans ? switchDaemons : []),
+    { name: 'echo4', command: ['socat', 'TCP4-LISTEN:8080,fork,reuseaddr', answer] },
+    { name: 'echo6', command: ['socat', 'TCP6-LISTEN:8080,fork,reuseaddr,ipv6only=1', answer] },
+  ])
 }
 
 function writeScript(directory: string, text: string): void {

@@ -7,7 +7,6 @@ const states = { disabled: '0', forwarding: '3' } as const
 
 /** A switch without VLANs. */
 export const linuxBridge: PhysicalSwitch = {
-  isUserspace: false,
   async create(outside) {
     await runAt(outside, ['ip', 'link', 'add', switchName, 'type', 'bridge'])
   },

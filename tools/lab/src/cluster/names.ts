@@ -1,11 +1,17 @@
+/** What tells a lab from others, and whose tunnel network it has if not its own. */
+export interface LabName {
+  readonly id: string
+  readonly sees?: string
+}
+
 /** The name of a machine's container. */
 export function containerName(id: string, machine: string): string {
   return `kube-ovn-${id}-${machine}`
 }
 
 /** The name of one of a lab's Docker networks. */
-export function networkName(id: string, network: 'kubernetes' | 'tunnel'): string {
-  return `kube-ovn-${id}-${network}`
+export function networkName({ id, sees }: LabName, network: 'kubernetes' | 'tunnel'): string {
+  return `kube-ovn-${network === 'tunnel' ? (sees ?? id) : id}-${network}`
 }
 
 /** The name of the node with a number, from 1. */

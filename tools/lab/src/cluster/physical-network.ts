@@ -3,7 +3,15 @@ import { runProgram } from '../program.ts'
 import type { Container } from '../docker/container.ts'
 import { switchName, vlanPort } from './names.ts'
 import { physicalSwitch } from './physical-switch.ts'
-import { addressesOf, outsideHost, vlanAddresses, type AddressPair, type Topology } from './topology.ts'
+import {
+  addressesOf,
+  outsideHost,
+  subnetsOf,
+  vlanAddresses,
+  type AddressPair,
+  type Blocks,
+  type Topology,
+} from './topology.ts'
 
 /** The name of a machine's first NIC on the physical network. */
 export const physicalInterface = 'phys0'
@@ -11,7 +19,7 @@ export const physicalInterface = 'phys0'
 /** Where a machine is plugged in. */
 export interface PhysicalNetwork {
   readonly topology: Topology
-  readonly block: number
+  readonly blocks: Blocks
   readonly outside: Container
 }
 
@@ -30,12 +38,12 @@ export interface PluggedMachine {
  *
  * It forwards nothing and has no other link, so whatever a node sends to an unknown address ends here.
  */
-export async function createPhysicalNetwork({ topology, block, outside }: PhysicalNetwork): Promise<void> {
+export async function createPhysicalNetwork({ topology, blocks, outside }: PhysicalNetwork): Promise<void> {
   const place = insideContainer(outside)
   await physicalSwitch(topology).create(place)
   await runAt(place, ['ip', '-batch', '-'], {
     input: [
-      ...hostPortLines(switchName, addressesOf(block, 'physical', outsideHost)),
+      ...hostPortLines(switchName, addressesOf(blocks, 'physical', outsideHost)),
       ...topology.vlans.flatMap((vlan) => hostPortLines(vlanPort(vlan), vlanAddresses(vlan, outsideHost))),
       '',
     ].join('\n'),
@@ -50,6 +58,39 @@ function hostPortLines(nic: string, { ipv4, ipv6 }: AddressPair): readonly strin
   ]
 }
 
+/**
+ * Joins the physical networks of two labs: one wire between the switches, and both outside hosts lead from either network to the other.
+ */
+export async function joinPhysicalNetworks(one: PhysicalNetwork, other: PhysicalNetwork): Promise<void> {
+  const ends = [
+    { network: one, beyond: other },
+    { network: other, beyond: one },
+  ].map(({ network, beyond }) => ({
+    place: insideContainer(network.outside),
+    topology: network.topology,
+    port: `lab-${beyond.blocks.own}`,
+    subnets: subnetsOf(beyond.blocks, 'physical'),
+  }))
+  const [near = [], far = []] = ends.map(({ port, place }) => [port, 'netns', `${place.networkPid}`])
+  await runProgram('ip', ['link', 'add', ...near, 'type', 'veth', 'peer', 'name', ...far])
+  for (const { place, topology, port, subnets } of ends) {
+    await physicalSwitch(topology).plugIn(place, port)
+    await runAt(place, ['sh', '-ec', renderForwarding(subnets)])
+  }
+}
+
+/** Packets go back by the link that they came from; nobody is to be told of a shorter way. */
+function renderForwarding({ ipv4, ipv6 }: AddressPair): string {
+  return [
+    'mount -o remount,rw /proc/sys',
+    'echo 1 > /proc/sys/net/ipv4/ip_forward',
+    'echo 1 > /proc/sys/net/ipv6/conf/all/forwarding',
+    `echo 0 | tee /proc/sys/net/ipv4/conf/all/send_redirects > /proc/sys/net/ipv4/conf/${switchName}/send_redirects`,
+    `ip route replace ${ipv4} dev ${switchName}`,
+    `ip route replace ${ipv6} dev ${switchName}`,
+  ].join('\n')
+}
+
 /** The port of the switch that a NIC of a machine is plugged into. */
 export function physicalPort(machine: string, nic = 0): string {
   return nic === 0 ? machine : `${machine}.${nic}`
@@ -60,8 +101,8 @@ export async function attachToPhysicalNetwork(
   network: PhysicalNetwork,
   machine: PluggedMachine,
 ): Promise<void> {
-  const own = addressesOf(network.block, 'physical', machine.host)
-  const outside = addressesOf(network.block, 'physical', outsideHost)
+  const own = addressesOf(network.blocks, 'physical', machine.host)
+  const outside = addressesOf(network.blocks, 'physical', outsideHost)
   for (let nic = 0; nic < machine.nics; nic++) await plugIn(network, machine, nic)
   await runAt(insideContainer(machine.container), ['ip', '-batch', '-'], {
     input: [
@@ -83,14 +124,14 @@ async function plugIn(
   const port = physicalPort(name, nic)
   const own = `phys${nic}`
   const place = insideContainer(container)
-  const { isUserspace, plugIn: plug } = physicalSwitch(topology)
   await runProgram('ip', [
     ...['link', 'add', own, 'netns', `${container.pid}`, 'type', 'veth'],
     ...['peer', 'name', port, 'netns', `${outside.pid}`],
   ])
-  if (isUserspace) await runAt(place, ['ethtool', '-K', own, 'tx', 'off'])
+  // A switch in userspace, here or beyond, reads packets before the kernel fills in checksums that it has put off.
+  await runAt(place, ['ethtool', '-K', own, 'tx', 'off'])
   await Promise.all([
-    plug(insideContainer(outside), port),
+    physicalSwitch(topology).plugIn(insideContainer(outside), port),
     runAt(place, ['ip', 'link', 'set', own, 'up']),
   ])
 }

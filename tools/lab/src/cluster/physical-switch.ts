@@ -5,8 +5,6 @@ import type { Topology } from './topology.ts'
 
 /** What the physical network is switched by. It lives in the outside host, whose programs and network namespace it is given. */
 export interface PhysicalSwitch {
-  /** Reads packets before the kernel has filled in their checksums, so whoever is plugged in must do that itself. */
-  readonly isUserspace: boolean
   /** Makes the switch, with the outside host's own NIC of the same name on it; not up yet. */
   create(outside: Place): Promise<void>
   /** Plugs in a link that is there, also if another one of that name was plugged in before. */

@@ -1,6 +1,13 @@
 import { configurationDirectory } from './control-plane.ts'
 import { containerPreparation, renderMachineScript, type Daemon } from './shell-script.ts'
-import { addressesOf, routerHost, subnetsOf, type AddressPair, type Topology } from './topology.ts'
+import {
+  addressesOf,
+  routerHost,
+  subnetsOf,
+  type AddressPair,
+  type Blocks,
+  type Topology,
+} from './topology.ts'
 
 /** What a router must know. */
 interface RouterPlan {
@@ -31,14 +38,14 @@ export function networkBehind(index: number): {
 /** Renders the files of the router with index `index`, by name; `start` is what it runs. */
 export function renderRouterFiles(
   { routers }: Topology,
-  block: number,
+  blocks: Blocks,
   index: number,
 ): Readonly<Record<string, string>> {
-  const physical = (host: number): AddressPair => addressesOf(block, 'physical', host)
+  const physical = (host: number): AddressPair => addressesOf(blocks, 'physical', host)
   const plan: RouterPlan = {
     asn: firstRouterAsn + index,
     address: physical(routerHost(index)),
-    neighbors: subnetsOf(block, 'physical'),
+    neighbors: subnetsOf(blocks, 'physical'),
     behind: networkBehind(index).prefixes,
     called: routers.slice(0, index).map((_, before) => physical(routerHost(before))),
   }
@@ -57,7 +64,10 @@ const routing: readonly string[] = [
   'echo 1 > /proc/sys/net/ipv6/conf/all/forwarding',
 ]
 
-const frrPreparation: readonly string[] = ['mkdir -p /run/frr /var/tmp/frr', 'chown frr:frr /run/frr /var/tmp/frr']
+const frrPreparation: readonly string[] = [
+  'mkdir -p /run/frr /var/tmp/frr',
+  'chown frr:frr /run/frr /var/tmp/frr',
+]
 
 const frrDaemons: readonly Daemon[] = [
   { name: 'mgmtd', command: ['/usr/lib/frr/mgmtd', '--log=stdout'] },
@@ -69,11 +79,14 @@ const frrDaemons: readonly Daemon[] = [
 ]
 
 const birdDaemons: readonly Daemon[] = [
-  { name: 'bird', command: ['bird', '-f', '-c', `${configurationDirectory}/bird.conf`, '-s', '/run/bird.ctl'] },
+  {
+    name: 'bird',
+    command: ['bird', '-f', '-c', `${configurationDirectory}/bird.conf`, '-s', '/run/bird.ctl'],
+  },
 ]
 
 /** A session carries the family that it runs over. */
-export function renderFrr({ asn, address, neighbors, behind, called }: RouterPlan): string {
+function renderFrr({ asn, address, neighbors, behind, called }: RouterPlan): string {
   const family = (name: 'ipv4' | 'ipv6'): readonly string[] => [
     ` address-family ${name} unicast`,
     `  network ${behind[name]}`,
@@ -100,7 +113,7 @@ export function renderFrr({ asn, address, neighbors, behind, called }: RouterPla
   ].join('\n')
 }
 
-export function renderBird({ asn, address, neighbors, behind, called }: RouterPlan): string {
+function renderBird({ asn, address, neighbors, behind, called }: RouterPlan): string {
   const channel = (name: 'ipv4' | 'ipv6'): string => `  ${name} { import all; export all; };`
   const families = ['ipv4', 'ipv6'] as const
   return [

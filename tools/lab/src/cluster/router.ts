@@ -3,7 +3,7 @@ import { startMachine } from './machine.ts'
 import { routerName } from './names.ts'
 import { attachToPhysicalNetwork, type PhysicalNetwork } from './physical-network.ts'
 import { networkBehind } from './router-configuration.ts'
-import { addressesOf, routerHost, type AddressPair, type RoutingDaemon } from './topology.ts'
+import { addressesOf, routerHost, type AddressPair, type Blocks, type RoutingDaemon } from './topology.ts'
 import type { Container } from '../docker/container.ts'
 
 /** A router on the physical network, in an autonomous system of its own. */
@@ -20,13 +20,13 @@ export interface Router {
 
 /** Starts every router whose files are written, and plugs it in. */
 export function startRouters(network: PhysicalNetwork, image: string): Promise<readonly Router[]> {
-  const { topology, block } = network
+  const { topology, blocks } = network
   return Promise.all(
     topology.routers.map(async (daemon, index) => {
       const name = routerName(index)
       const host = routerHost(index)
-      const container = await startMachine(topology, block, image, { name, host })
-      const router = describeRouter(block, daemon, index, container)
+      const container = await startMachine(topology, blocks, image, { name, host })
+      const router = describeRouter(blocks, daemon, index, container)
       await attachToPhysicalNetwork(network, { container, name, host, nics: 1, isLedOutside: false })
       await runAt(router.place, ['ip', '-batch', '-'], {
         input: `address add ${router.behind.ipv4}/24 dev lo\naddress add ${router.behind.ipv6}/64 dev lo\n`,
@@ -38,7 +38,7 @@ export function startRouters(network: PhysicalNetwork, image: string): Promise<r
 
 /** Where the router of a container is to be found. */
 export function describeRouter(
-  block: number,
+  blocks: Blocks,
   daemon: RoutingDaemon,
   index: number,
   container: Container,
@@ -48,7 +48,7 @@ export function describeRouter(
     daemon,
     container,
     place: insideContainer(container),
-    addresses: addressesOf(block, 'physical', routerHost(index)),
+    addresses: addressesOf(blocks, 'physical', routerHost(index)),
     behind: networkBehind(index).address,
   }
 }

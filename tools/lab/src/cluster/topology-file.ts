@@ -13,8 +13,13 @@ import {
 import type { WantedTopology } from './cluster.ts'
 
 /** What a file or preset says of a topology; the rest is as by default. */
-type DescribedTopology = Pick<WantedTopology, 'stack' | 'podNetwork' | 'vlans' | 'routers'> & {
+type DescribedTopology = Pick<
+  WantedTopology,
+  'stack' | 'podNetwork' | 'vlans' | 'routers' | 'hasNetworkAttachments'
+> & {
   readonly nodes?: readonly NodeSpec[]
+  /** So many of the same; each sees the first. */
+  readonly clusters?: number
 }
 
 /** Topologies by name. */
@@ -29,6 +34,9 @@ export const presets: Readonly<Record<string, DescribedTopology>> = {
     vlans: [100, 200],
     routers: ['frr', 'bird'],
   },
+  'multi-cluster': { clusters: 2 },
+  /** The custom resource that Multus reads. */
+  multus: { hasNetworkAttachments: true },
 }
 
 export const stacks: readonly Stack[] = ['dual', 'ipv4', 'ipv6']
@@ -38,6 +46,8 @@ export const routingDaemons: readonly RoutingDaemon[] = ['frr', 'bird']
 /** As many as there are addresses for. */
 export const maxNodes = 200
 const maxPhysicalNics = 8
+/** As many as have ranges for pods, and host numbers in one tunnel network. */
+const maxClusters = 2
 const maxVlans = 16
 const maxRouters = 8
 
@@ -69,12 +79,24 @@ export function parseTopology(text: string): DescribedTopology {
     ...optional('nodes', fields['nodes'], parseNodes),
     ...optional('stack', fields['stack'], (value) => oneOf('stack', value, stacks)),
     ...optional('podNetwork', fields['podNetwork'], (value) => oneOf('podNetwork', value, podNetworks)),
+    ...optional('clusters', fields['clusters'], (value) => wholeNumber('clusters', value, 1, maxClusters)),
     ...optional('vlans', fields['vlans'], (value) => parseVlans('vlans', value)),
     ...optional('routers', fields['routers'], (value) => parseRouters('routers', value)),
+    ...optional('hasNetworkAttachments', fields['networkAttachments'], (value) =>
+      trueOrFalse('networkAttachments', value),
+    ),
   }
 }
 
-const fileFields = ['nodes', 'stack', 'podNetwork', 'vlans', 'routers'] as const
+const fileFields = [
+  'nodes',
+  'stack',
+  'podNetwork',
+  'clusters',
+  'vlans',
+  'routers',
+  'networkAttachments',
+] as const
 
 /**
  * Reads the VLANs of the physical network.
@@ -125,10 +147,7 @@ function parseNode(field: string, value: unknown): NodeSpec {
   ])
   return {
     ...plainNode,
-    ...optional('isMaster', master, (given) => {
-      if (typeof given === 'boolean') return given
-      throw wrong(`${field}.master`, given, 'true or false')
-    }),
+    ...optional('isMaster', master, (given) => trueOrFalse(`${field}.master`, given)),
     ...optional('zone', zone, (given) => labelValue(`${field}.zone`, given)),
     ...optional('physicalNics', physicalNics, (given) =>
       wholeNumber(`${field}.physicalNics`, given, 1, maxPhysicalNics),
@@ -152,6 +171,11 @@ function labelValue(field: string, value: unknown): string {
     value,
     'text of at most 63 letters, digits, dashes, dots and underscores; numbers in quotes',
   )
+}
+
+function trueOrFalse(field: string, value: unknown): boolean {
+  if (typeof value === 'boolean') return value
+  throw wrong(field, value, 'true or false')
 }
 
 function wholeNumber(field: string, value: unknown, min: number, max: number): number {

@@ -33,7 +33,6 @@ export const switchDaemons: readonly Daemon[] = [
  */
 export function vlanSwitch(vlans: readonly number[]): PhysicalSwitch {
   return {
-    isUserspace: true,
     async create(outside) {
       const access = vlans.flatMap((vlan) => {
         const port = vlanPort(vlan)
