@@ -1,6 +1,7 @@
 import { burst } from './burst.ts'
 import { cniAdd } from './cni-add.ts'
 import { drift } from './drift.ts'
+import { lab } from './lab.ts'
 import { ipam } from './ipam.ts'
 import { kernelGrowth } from './kernel-growth.ts'
 import { kernelIdle } from './kernel-idle.ts'
@@ -36,4 +37,5 @@ export const benchmarks: readonly Benchmark[] = [
   burst,
   drift,
   ipam,
+  lab,
 ]
