@@ -34,7 +34,8 @@ export function labValues(cluster: Cluster): ChartValues {
   return {
     networking: {
       stack: stackNames[cluster.topology.stack],
-      pods: { cidr: pair(cluster.topology.podRange) },
+      // Empty gateways: the first address of each.
+      pods: { cidr: pair(cluster.topology.podRange), gateways: { v4: '', v6: '' } },
       join: { cidr: pair(joinRange) },
       services: { cidr: pair(serviceRange) },
     },

@@ -8,6 +8,7 @@ import { networkAttachments } from './network-attachments.ts'
 import { physicalNetwork } from './physical-network.ts'
 import { podToPod } from './pod-to-pod.ts'
 import { restarts } from './restarts.ts'
+import { seenCluster } from './seen-cluster.ts'
 import { uninstall } from './uninstall.ts'
 import { upgrade } from './upgrade.ts'
 import { claimRow, type Check, type CheckRow } from './check.ts'
@@ -21,6 +22,7 @@ export const productChecks: readonly Check[] = [
   addresses,
   physicalNetwork,
   networkAttachments,
+  seenCluster,
   restarts,
   drift,
   badInput,
