@@ -29,7 +29,7 @@ export default defineConfig({
           name: 'e2e',
           include: ['tools/e2e/src/**/*.e2e.test.ts'],
           // No packet of a lab may leave the machine.
-          globalSetup: ['tools/e2e/src/watch-uplink.ts'],
+          globalSetup: ['tools/e2e/src/given-cluster.ts', 'tools/e2e/src/watch-uplink.ts'],
           exclude: ['**/node_modules/**'],
           testTimeout: 300_000,
           hookTimeout: 900_000,

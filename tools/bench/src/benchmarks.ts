@@ -2,6 +2,7 @@ import { burst } from './burst.ts'
 import { cniAdd } from './cni-add.ts'
 import { drift } from './drift.ts'
 import { featureTest } from './feature-test.ts'
+import { lab } from './lab.ts'
 import { ipam } from './ipam.ts'
 import { kernelGrowth } from './kernel-growth.ts'
 import { kernelIdle } from './kernel-idle.ts'
@@ -38,4 +39,5 @@ export const benchmarks: readonly Benchmark[] = [
   drift,
   ipam,
   featureTest,
+  lab,
 ]

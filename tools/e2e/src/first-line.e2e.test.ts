@@ -20,7 +20,8 @@ import {
   takeSnapshot,
 } from '@kube-ovn/lab'
 import type { CheckGroup, Cluster, Snapshot } from '@kube-ovn/lab'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { describeInLab } from './describe-in-lab.ts'
 
 /** The pods of a burst; a benchmark has more. */
 const burst = 50
@@ -28,6 +29,8 @@ const burst = 50
 let cluster: Cluster
 /** What was there before the suite did anything. */
 let before: Snapshot
+
+const describe = describeInLab('enters the namespaces of pods and nodes')
 
 beforeAll(async () => {
   await removeLeftovers()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { untilNodesReady } from './cluster/readiness.ts'
 import type { Cluster } from './cluster/cluster.ts'
-import { podRange, joinRange, serviceRange, subnetsOf, type Stack } from './cluster/topology.ts'
+import { joinRange, serviceRange, subnetsOf, type Stack } from './cluster/topology.ts'
 import { programs, repository } from './paths.ts'
 import { runProgram } from './program.ts'
 import { untilRolledOut, type WorkloadKind } from './kubernetes/workloads.ts'
@@ -34,13 +34,14 @@ export function labValues(cluster: Cluster): ChartValues {
   return {
     networking: {
       stack: stackNames[cluster.topology.stack],
-      pods: { cidr: pair(podRange) },
+      // Empty gateways: the first address of each.
+      pods: { cidr: pair(cluster.topology.podRange), gateways: { v4: '', v6: '' } },
       join: { cidr: pair(joinRange) },
       services: { cidr: pair(serviceRange) },
     },
     ovsOvn: {
       datapath: 'userspace',
-      tunnelNic: subnetsOf(cluster.block, 'tunnel')[cluster.topology.stack === 'ipv6' ? 'ipv6' : 'ipv4'],
+      tunnelNic: subnetsOf(cluster.blocks, 'tunnel')[cluster.topology.stack === 'ipv6' ? 'ipv6' : 'ipv4'],
       disableModulesManagement: true,
     },
     // The bridge that the tunnel NIC becomes a port of.

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { plainNodes } from './cluster/topology.ts'
+import { defaultTopology, plainNodes } from './cluster/topology.ts'
 import { parseCommandLine } from './command-line.ts'
-import { LabUsageError } from './errors.ts'
+import { LabUsageError, TopologyError } from './errors.ts'
 
 describe('parseCommandLine', () => {
   it('makes a dual stack cluster of two nodes that does not outlive the run', () => {
@@ -11,7 +11,7 @@ describe('parseCommandLine', () => {
       isJson: false,
       hasNewAddresses: false,
       fakes: { nodes: 0, pods: 0 },
-      topology: { id: 'lab', nodes: plainNodes(2), stack: 'dual', podNetwork: 'kube-ovn', isKept: false },
+      topologies: [{ ...defaultTopology, nodes: plainNodes(2), stack: 'dual', isKept: false }],
     })
   })
 
@@ -24,7 +24,7 @@ describe('parseCommandLine', () => {
   })
 
   it('keeps what `up` makes', () => {
-    expect(parseCommandLine(['up', '--nodes', '3', '--id', 'other']).topology).toMatchObject({
+    expect(parseCommandLine(['up', '--nodes', '3', '--id', 'other']).topologies[0]).toMatchObject({
       id: 'other',
       nodes: plainNodes(3),
       isKept: true,
@@ -32,21 +32,31 @@ describe('parseCommandLine', () => {
   })
 
   it('takes a preset, and flags before what it says', () => {
-    const { nodes, stack } = parseCommandLine([
-      '--topology',
-      'ha',
-      '--stack',
-      'ipv4',
-      '--zones',
-      'a,b',
-    ]).topology
+    const { nodes, stack } = parseCommandLine(['--topology', 'ha', '--stack', 'ipv4', '--zones', 'a,b'])
+      .topologies[0]
     expect(stack).toBe('ipv4')
     expect(nodes.map(({ isMaster, zone }) => [isMaster, zone])).toEqual([
       [true, 'a'],
       [true, 'b'],
       [true, 'a'],
     ])
-    expect(parseCommandLine(['--topology', 'ha', '--nodes', '5']).topology.nodes).toEqual(plainNodes(5, 3))
+    expect(parseCommandLine(['--topology', 'ha', '--nodes', '5']).topologies[0].nodes).toEqual(
+      plainNodes(5, 3),
+    )
+  })
+
+  it('makes clusters that see each other', () => {
+    const [first, second, ...others] = parseCommandLine(['up', '--topology', 'multi-cluster']).topologies
+    expect(first).toMatchObject({ id: 'lab', isKept: true })
+    expect(second).toMatchObject({ id: 'lab-2', sees: 'lab', isKept: true })
+    expect(second?.podRange).not.toEqual(first.podRange)
+    expect(others).toEqual([])
+  })
+
+  it('takes VLANs and routers', () => {
+    const [topology] = parseCommandLine(['--vlans', '7,4094', '--routers', 'bird,bird']).topologies
+    expect(topology).toMatchObject({ vlans: [7, 4094], routers: ['bird', 'bird'] })
+    expect(() => parseCommandLine(['--vlans', '7,4095'])).toThrow(TopologyError)
   })
 
   it('takes a number below zero for what it is', () => {
@@ -83,7 +93,7 @@ describe('parseCommandLine', () => {
   })
 
   it('leaves the command of exec alone', () => {
-    const { rest, topology } = parseCommandLine([
+    const { rest, topologies } = parseCommandLine([
       'exec',
       '--id',
       'other',
@@ -94,7 +104,7 @@ describe('parseCommandLine', () => {
       '--id',
     ])
     expect(rest).toEqual(['node-1', 'ip', '-6', 'route', '--id'])
-    expect(topology.id).toBe('other')
+    expect(topologies[0].id).toBe('other')
   })
 
   it('names an option that it does not know', () => {

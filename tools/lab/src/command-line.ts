@@ -1,16 +1,19 @@
 import { parseArgs } from 'node:util'
+import { presets, routingDaemons, stacks } from './cluster/topology-file.ts'
+import { defaultTopology } from './cluster/topology.ts'
 import { LabUsageError } from './errors.ts'
-import { maxNodes, podNetworks, presets, readTopology, stacks } from './cluster/topology-file.ts'
-import { defaultTopology, plainNodes, type NodeSpec, type Topology } from './cluster/topology.ts'
-import { maxFakeNodes, maxFakePods, type FakePlan } from './fake/plan.ts'
+import { chooseFakes } from './fake/flags.ts'
+import type { FakePlan } from './fake/plan.ts'
 import { faultUsage } from './faults/words.ts'
+import { chooseTopologies, oneOf, type Topologies } from './topology-flags.ts'
 
 const verbs = ['run', 'up', 'check', 'down', 'status', 'exec', 'logs', 'matrix', 'node', 'fault'] as const
 type Verb = (typeof verbs)[number]
 
 export interface LabCommand {
   readonly verb: Verb
-  readonly topology: Topology
+  /** The lab that is meant; what follows are labs that see it. */
+  readonly topologies: Topologies
   readonly rest: readonly string[]
   /** For programs rather than people. */
   readonly isJson: boolean
@@ -37,6 +40,8 @@ npm run lab -- down                  remove a lab
   --masters N          how many of them host the databases; 1 by default
   --zones A,B          zones, given to the nodes in turn
   --nics N             NICs of each node on the physical network; 1 by default
+  --vlans N,M          VLANs of the physical network
+  --routers A,B        routers on the physical network, each ${routingDaemons.join(' or ')}
   --stack STACK        ${stacks.join(', ')}
   --cni NETWORK        kube-ovn, or bridge to compare with
   --fake-nodes N       nodes that exist in the API and the Southbound only
@@ -58,27 +63,13 @@ export function parseCommandLine(args: readonly string[]): LabCommand {
   const { values, positionals } = parseWords(args)
   const [verbText = 'run', ...rest] = positionals
   const verb = oneOf('verb', verbText, verbs)
-  if (!/^[a-z][a-z0-9-]{0,20}$/.test(values.id))
-    throw new LabUsageError('the command line is not understood', {
-      argument: `--id ${values.id}`,
-      cure: 'lower case letters, digits and dashes',
-    })
-  const described = readTopology(values.topology)
   return {
     verb,
     rest,
     isJson: values.json,
     hasNewAddresses: values['new-addresses'],
     fakes: chooseFakes(values),
-    topology: {
-      ...defaultTopology,
-      ...described,
-      id: values.id,
-      nodes: chooseNodes(values, described.nodes ?? defaultTopology.nodes),
-      ...(values.stack === undefined ? {} : { stack: oneOf('--stack', values.stack, stacks) }),
-      ...(values.cni === undefined ? {} : { podNetwork: oneOf('--cni', values.cni, podNetworks) }),
-      isKept: values.keep || verb === 'up',
-    },
+    topologies: chooseTopologies({ ...values, keep: values.keep || verb === 'up' }),
   }
 }
 
@@ -98,6 +89,8 @@ function parseWords(args: readonly string[]) {
         masters: { type: 'string' },
         zones: { type: 'string' },
         nics: { type: 'string' },
+        vlans: { type: 'string' },
+        routers: { type: 'string' },
         stack: { type: 'string' },
         cni: { type: 'string' },
         'fake-nodes': { type: 'string', default: '0' },
@@ -120,73 +113,4 @@ function splitAtCommand(args: readonly string[]): readonly [readonly string[], r
   let machine = verb + 1
   while (args[machine]?.startsWith('--') === true) machine += args[machine]?.includes('=') === true ? 1 : 2
   return [args.slice(0, machine + 1), args.slice(machine + 1)]
-}
-
-interface NodeFlags {
-  readonly nodes?: string | undefined
-  readonly masters?: string | undefined
-  readonly zones?: string | undefined
-  readonly nics?: string | undefined
-}
-
-/** The nodes of the topology, as far as the flags do not say otherwise. */
-function chooseNodes(flags: NodeFlags, described: readonly NodeSpec[]): readonly NodeSpec[] {
-  const masters = described.filter(({ isMaster }) => isMaster).length
-  const count = flags.nodes === undefined ? described.length : wholeNumber('--nodes', flags.nodes, maxNodes)
-  const nodes =
-    flags.nodes === undefined && flags.masters === undefined
-      ? described
-      : plainNodes(
-          count,
-          flags.masters === undefined
-            ? Math.min(masters, count)
-            : wholeNumber('--masters', flags.masters, count),
-        )
-  const zones = flags.zones?.split(',') ?? []
-  const nics = flags.nics === undefined ? undefined : wholeNumber('--nics', flags.nics, 8)
-  return nodes.map((node, index) => {
-    const zone = zones[index % zones.length]
-    return {
-      ...node,
-      ...(zone === undefined ? {} : { zone }),
-      ...(nics === undefined ? {} : { physicalNics: nics }),
-    }
-  })
-}
-
-function chooseFakes(flags: {
-  readonly 'fake-nodes': string
-  readonly 'fake-pods': string
-  readonly cni?: string | undefined
-}): FakePlan {
-  const nodes = wholeNumber('--fake-nodes', flags['fake-nodes'], maxFakeNodes, 0)
-  const pods = wholeNumber('--fake-pods', flags['fake-pods'], maxFakePods, 0)
-  const isBridge = flags.cni === 'bridge'
-  if ((nodes === 0 && pods > 0) || (nodes > 0 && isBridge))
-    throw new LabUsageError('the command line is not understood', {
-      argument: isBridge ? '--cni bridge --fake-nodes' : `--fake-pods ${pods}`,
-      cure: isBridge
-        ? 'kube-ovn, which has a Southbound'
-        : 'give --fake-nodes as well, for the pods to be on',
-    })
-  return { nodes, pods }
-}
-
-function wholeNumber(argument: string, text: string, max: number, min = 1): number {
-  const value = Number(text)
-  if (Number.isInteger(value) && value >= min && value <= max) return value
-  throw new LabUsageError('the command line is not understood', {
-    argument: `${argument} ${text.trim()}`,
-    cure: `a number from ${min} to ${max}`,
-  })
-}
-
-function oneOf<T extends string>(argument: string, value: string, allowed: readonly T[]): T {
-  const found = allowed.find((candidate) => candidate === value)
-  if (found === undefined)
-    throw new LabUsageError('the command line is not understood', {
-      argument: `${argument} ${value}`,
-      cure: `one of ${allowed.join(', ')}`,
-    })
-  return found
 }

@@ -4,8 +4,11 @@ import { beyondPods } from './beyond-pods.ts'
 import { drift } from './drift.ts'
 import { createForeignRows, foreignRow, removeForeignRows, type ForeignRows } from './foreign-rows.ts'
 import { kubelet } from './kubelet.ts'
+import { networkAttachments } from './network-attachments.ts'
+import { physicalNetwork } from './physical-network.ts'
 import { podToPod } from './pod-to-pod.ts'
 import { restarts } from './restarts.ts'
+import { seenCluster } from './seen-cluster.ts'
 import { uninstall } from './uninstall.ts'
 import { upgrade } from './upgrade.ts'
 import { claimRow, type Check, type CheckRow } from './check.ts'
@@ -17,6 +20,9 @@ export const productChecks: readonly Check[] = [
   beyondPods,
   kubelet,
   addresses,
+  physicalNetwork,
+  networkAttachments,
+  seenCluster,
   restarts,
   drift,
   badInput,

@@ -2,14 +2,18 @@ import { join } from 'node:path'
 import { inspectContainer, type Container } from '../docker/container.ts'
 import { ApiClient } from '../kubernetes/client.ts'
 import { insideContainer, type Place } from '../namespaces.ts'
+import { LabUsageError } from '../errors.ts'
 import { labDirectory } from '../paths.ts'
 import { plannedNodes, writeConfiguration } from './configuration.ts'
 import { ensureMachineImages, ensureNodeSeed } from './images.ts'
-import { removeLab, type FoundLab } from './leftovers.ts'
+import { findLabs, removeLab, type FoundLab } from './leftovers.ts'
 import { createNetworks, startMachine } from './machine.ts'
-import { containerName } from './names.ts'
+import { containerName, routerName } from './names.ts'
+import { installNetworkAttachments } from './network-attachments.ts'
 import { describeNode, startNodeMachine, type LabNode } from './node.ts'
-import { createPhysicalNetwork } from './physical-network.ts'
+import { createPhysicalNetwork, joinPhysicalNetworks } from './physical-network.ts'
+import { ensureReaper } from './reaper.ts'
+import { describeRouter, startRouters, type Router } from './router.ts'
 import { untilApiAnswers, untilNodesRegistered, untilPodsAdmitted } from './readiness.ts'
 import {
   addressesOf,
@@ -17,7 +21,9 @@ import {
   defaultTopology,
   outsideHost,
   plainNodes,
+  secondPodRange,
   type AddressPair,
+  type Blocks,
   type NodeSpec,
   type Topology,
 } from './topology.ts'
@@ -29,7 +35,7 @@ export interface Cluster extends AsyncDisposable {
   /** As it was made; nodes may have come and gone since. */
   readonly topology: Topology
   /** Tells its addresses apart from those of other labs of this machine. */
-  readonly block: number
+  readonly blocks: Blocks
   readonly directory: string
   readonly kubeconfig: string
   readonly api: ApiClient
@@ -38,6 +44,7 @@ export interface Cluster extends AsyncDisposable {
   nodes: readonly LabNode[]
   /** A plain host and switch on the physical network. */
   readonly outside: { readonly container: Container; readonly addresses: AddressPair; readonly place: Place }
+  readonly routers: readonly Router[]
 }
 
 /** A topology with what differs from the default; a number stands for so many plain nodes. */
@@ -53,6 +60,7 @@ export type WantedTopology = Partial<Omit<Topology, 'nodes'>> & {
  */
 export async function createCluster(wanted: WantedTopology = {}): Promise<Cluster> {
   const topology = completeTopology(wanted)
+  if (!topology.isKept) ensureReaper()
   try {
     return await bringUp(topology)
   } catch (error) {
@@ -62,31 +70,59 @@ export async function createCluster(wanted: WantedTopology = {}): Promise<Cluste
 }
 
 async function bringUp(topology: Topology): Promise<Cluster> {
-  const images = await ensureMachineImages()
+  const images = await ensureMachineImages(topology)
   await removeLab(topology.id)
-  const block = await createNetworks(topology)
+  const seen = topology.sees === undefined ? undefined : await findLab(topology.sees)
+  const blocks = await createNetworks(topology, seen)
   const directory = labDirectory(topology.id)
   const seed = await ensureNodeSeed(topology, images)
-  await writeConfiguration(topology, block, directory, images.pause)
+  await writeConfiguration(topology, blocks, directory, images.pause)
   const [control, outside] = await Promise.all([
-    startMachine(topology, block, images.node, { name: 'control', host: controlHost }),
-    startMachine(topology, block, images.node, { name: 'outside', host: outsideHost }),
+    startMachine(topology, blocks, images.node, { name: 'control', host: controlHost }),
+    startMachine(topology, blocks, images.outside, { name: 'outside', host: outsideHost }),
   ])
-  await createPhysicalNetwork(outside, block)
-  const nodes = await Promise.all(
-    plannedNodes(topology).map((plan) =>
-      startNodeMachine({ topology, block, outside, image: images.node, seed }, plan),
+  const physical = { topology, blocks, outside }
+  await createPhysicalNetwork(physical)
+  if (seen !== undefined)
+    await joinPhysicalNetworks(physical, {
+      ...seen,
+      outside: await inspectContainer(containerName(seen.topology.id, 'outside')),
+    })
+  const [nodes, routers] = await Promise.all([
+    Promise.all(
+      plannedNodes(topology).map((plan) => startNodeMachine({ ...physical, image: images.node, seed }, plan)),
     ),
-  )
-  const cluster = assembleCluster(topology, block, control, outside, nodes)
+    startRouters(physical, images.outside),
+  ])
+  const cluster = assembleCluster(topology, blocks, { control, outside, nodes, routers })
   await untilApiAnswers(cluster)
-  await Promise.all([untilNodesRegistered(cluster), untilPodsAdmitted(cluster)])
+  await Promise.all([
+    untilNodesRegistered(cluster),
+    untilPodsAdmitted(cluster),
+    topology.hasNetworkAttachments ? installNetworkAttachments(cluster.api) : undefined,
+  ])
   return cluster
+}
+
+/**
+ * Finds a lab by its id.
+ *
+ * @throws {LabUsageError} if there is none
+ */
+export async function findLab(id: string): Promise<FoundLab> {
+  const lab = (await findLabs()).find(({ topology }) => topology.id === id)
+  if (lab === undefined)
+    throw new LabUsageError('there is no such lab', {
+      argument: `--id ${id}`,
+      cure: 'npm run lab -- status lists them',
+    })
+  return lab
 }
 
 function completeTopology({ nodes, ...others }: WantedTopology): Topology {
   return {
     ...defaultTopology,
+    ...(others.sees === undefined ? {} : { podRange: secondPodRange }),
     ...others,
     ...(nodes === undefined ? {} : { nodes: typeof nodes === 'number' ? plainNodes(nodes) : nodes }),
   }
@@ -97,34 +133,43 @@ function completeTopology({ nodes, ...others }: WantedTopology): Topology {
  *
  * @throws {DockerError} if a machine is missing
  */
-export async function openCluster({ topology, block, nodes }: FoundLab): Promise<Cluster> {
+export async function openCluster({ topology, blocks, nodes }: FoundLab): Promise<Cluster> {
   const inspect = (machine: string): Promise<Container> =>
     inspectContainer(containerName(topology.id, machine))
-  const [control, outside, machines] = await Promise.all([
+  const [control, outside, machines, routers] = await Promise.all([
     inspect('control'),
     inspect('outside'),
     Promise.all(
       nodes.map(async ({ name, spec }) =>
-        describeNode(topology.id, block, { name, spec }, await inspect(name)),
+        describeNode(topology, blocks, { name, spec }, await inspect(name)),
+      ),
+    ),
+    Promise.all(
+      topology.routers.map(async (daemon, index) =>
+        describeRouter(blocks, daemon, index, await inspect(routerName(index))),
       ),
     ),
   ])
-  return assembleCluster(topology, block, control, outside, machines)
+  return assembleCluster(topology, blocks, { control, outside, nodes: machines, routers })
 }
 
 function assembleCluster(
   topology: Topology,
-  block: number,
-  control: Container,
-  outside: Container,
-  nodes: readonly LabNode[],
+  blocks: Blocks,
+  machines: {
+    readonly control: Container
+    readonly outside: Container
+    readonly nodes: readonly LabNode[]
+    readonly routers: readonly Router[]
+  },
 ): Cluster {
+  const { control, outside, nodes, routers } = machines
   const directory = labDirectory(topology.id)
   const kubeconfig = join(directory, 'kubeconfig')
   const api = new ApiClient(kubeconfig)
   return {
     topology,
-    block,
+    blocks,
     directory,
     kubeconfig,
     api,
@@ -132,9 +177,10 @@ function assembleCluster(
     nodes,
     outside: {
       container: outside,
-      addresses: addressesOf(block, 'physical', outsideHost),
+      addresses: addressesOf(blocks, 'physical', outsideHost),
       place: insideContainer(outside),
     },
+    routers,
     async [Symbol.asyncDispose]() {
       api[Symbol.dispose]()
       if (!topology.isKept) await removeLab(topology.id)

@@ -4,7 +4,7 @@ import { stringify } from 'yaml'
 import { writeCertificates, writeNodeCertificate } from './certificates.ts'
 import { auditPolicy, renderControlScript } from './control-plane.ts'
 import { renderKubeconfig } from './kubeconfig.ts'
-import { nodeName, nodeNumber } from './names.ts'
+import { nodeName, nodeNumber, routerName } from './names.ts'
 import {
   bridgeConflist,
   renderBridgeConflist,
@@ -13,7 +13,9 @@ import {
   renderNodeScript,
   renderProxyConfiguration,
 } from './node-machine.ts'
+import { renderRouterFiles } from './router-configuration.ts'
 import { renderMachineScript } from './shell-script.ts'
+import { switchDaemons, switchPreparation } from './vlan-switch.ts'
 import {
   addressesOf,
   apiPort,
@@ -23,6 +25,7 @@ import {
   nodeHost,
   ofStack,
   outsideHost,
+  type Blocks,
   type NodeSpec,
   type Topology,
 } from './topology.ts'
@@ -36,14 +39,18 @@ export interface NodePlan {
 }
 
 /** The nodes that a topology starts with. */
-export function plannedNodes({ nodes }: Topology): NodePlan[] {
-  return nodes.map((spec, index) => ({ name: nodeName(index + 1), host: nodeHost(index), spec }))
+export function plannedNodes(topology: Topology): NodePlan[] {
+  return topology.nodes.map((spec, index) => ({
+    name: nodeName(index + 1),
+    host: nodeHost(topology, index),
+    spec,
+  }))
 }
 
 /** Writes what all machines of a cluster need, and its kubeconfig. */
 export async function writeConfiguration(
   topology: Topology,
-  block: number,
+  blocks: Blocks,
   directory: string,
   pauseImage: string,
 ): Promise<void> {
@@ -52,7 +59,7 @@ export async function writeConfiguration(
   const pki = join(directory, 'pki')
   const { stack } = topology
   const nodes = plannedNodes(topology)
-  const control = ofStack(stack, addressesOf(block, 'kubernetes', controlHost))
+  const control = ofStack(stack, addressesOf(blocks, 'kubernetes', controlHost))
   const [controlAddress = ''] = control
   await writeCertificates(pki, {
     apiServerNames: [
@@ -64,57 +71,65 @@ export async function writeConfiguration(
       ],
       ...['localhost', '127.0.0.1', '::1', ...control, ...ofStack(stack, apiServiceAddress)],
     ],
-    nodes: nodes.map((node) => ({ name: node.name, addresses: nodeAddresses(topology, block, node) })),
+    nodes: nodes.map((node) => ({ name: node.name, addresses: nodeAddresses(topology, blocks, node) })),
   })
-  const server = serverOf(topology, block)
+  const server = serverOf(topology, blocks)
   writeFileSync(join(directory, 'kubeconfig'), renderKubeconfig(pki, 'admin', server), { mode: 0o600 })
 
   const controlDirectory = makeMachineDirectory(directory, 'control', pki)
-  writeScript(controlDirectory, renderControlScript(stack, controlAddress))
+  writeScript(controlDirectory, renderControlScript(topology, controlAddress))
   writeFileSync(join(controlDirectory, 'audit-policy.yaml'), stringify(auditPolicy))
   for (const identity of ['controller-manager', 'scheduler']) {
     const own = renderKubeconfig(pki, identity, `https://localhost:${apiPort}`)
     writeFileSync(join(controlDirectory, `${identity}.kubeconfig`), own)
   }
 
-  writeScript(makeMachineDirectory(directory, 'outside', pki), renderOutsideScript())
-  for (const node of nodes) writeNodeFiles(topology, block, directory, pauseImage, node)
+  writeScript(makeMachineDirectory(directory, 'outside', pki), renderOutsideScript(topology))
+  for (const index of topology.routers.keys()) writeRouterFiles(topology, blocks, directory, index)
+  for (const node of nodes) writeNodeFiles(topology, blocks, directory, pauseImage, node)
+}
+
+function writeRouterFiles(topology: Topology, blocks: Blocks, directory: string, index: number): void {
+  const own = makeMachineDirectory(directory, routerName(index), join(directory, 'pki'))
+  const { start = '', ...others } = renderRouterFiles(topology, blocks, index)
+  writeScript(own, start)
+  for (const [file, text] of Object.entries(others)) writeFileSync(join(own, file), text)
 }
 
 /** Writes what a node needs that comes later, or that gets other addresses. */
 export async function writeNodeConfiguration(
   topology: Topology,
-  block: number,
+  blocks: Blocks,
   directory: string,
   pauseImage: string,
   node: NodePlan,
 ): Promise<void> {
-  const addresses = nodeAddresses(topology, block, node)
+  const addresses = nodeAddresses(topology, blocks, node)
   await writeNodeCertificate(join(directory, 'pki'), { name: node.name, addresses })
-  writeNodeFiles(topology, block, directory, pauseImage, node)
+  writeNodeFiles(topology, blocks, directory, pauseImage, node)
 }
 
 function writeNodeFiles(
   topology: Topology,
-  block: number,
+  blocks: Blocks,
   directory: string,
   pauseImage: string,
   node: NodePlan,
 ): void {
   const { stack, podNetwork } = topology
   const pki = join(directory, 'pki')
-  const server = serverOf(topology, block)
+  const server = serverOf(topology, blocks)
   const own = makeMachineDirectory(directory, node.name, pki)
   const write = (file: string, text: string): void => writeFileSync(join(own, file), text)
-  const addresses = nodeAddresses(topology, block, node)
+  const addresses = nodeAddresses(topology, blocks, node)
   writeScript(
     own,
     renderNodeScript({ name: node.name, podNetwork, addresses, labels: labelsOfNode(node.spec) }),
   )
   write('kubelet.yaml', renderKubeletConfiguration(stack, node.name))
-  write('kube-proxy.yaml', renderProxyConfiguration(stack))
+  write('kube-proxy.yaml', renderProxyConfiguration(topology))
   write('containerd.toml', renderContainerdConfiguration(pauseImage))
-  write('resolv.conf', `nameserver ${ofStack(stack, addressesOf(block, 'physical', outsideHost))[0]}\n`)
+  write('resolv.conf', `nameserver ${ofStack(stack, addressesOf(blocks, 'physical', outsideHost))[0]}\n`)
   write('kubelet.kubeconfig', renderKubeconfig(pki, node.name, server))
   write('kube-proxy.kubeconfig', renderKubeconfig(pki, 'kube-proxy', server))
   if (podNetwork === 'bridge') write(bridgeConflist, renderBridgeConflist(stack, nodeNumber(node.name) - 1))
@@ -128,12 +143,12 @@ function labelsOfNode({ isMaster, zone, labels }: NodeSpec): Record<string, stri
   }
 }
 
-function nodeAddresses({ stack }: Topology, block: number, { host }: NodePlan): readonly string[] {
-  return ofStack(stack, addressesOf(block, 'kubernetes', host))
+function nodeAddresses({ stack }: Topology, blocks: Blocks, { host }: NodePlan): readonly string[] {
+  return ofStack(stack, addressesOf(blocks, 'kubernetes', host))
 }
 
-function serverOf({ stack }: Topology, block: number): string {
-  const [address = ''] = ofStack(stack, addressesOf(block, 'kubernetes', controlHost))
+function serverOf({ stack }: Topology, blocks: Blocks): string {
+  const [address = ''] = ofStack(stack, addressesOf(blocks, 'kubernetes', controlHost))
   return `https://${bracketed(address)}:${apiPort}`
 }
 
@@ -148,21 +163,20 @@ function makeMachineDirectory(directory: string, machine: string, pki: string): 
 
 function pkiFilesOf(machine: string): string[] {
   const pair = (name: string): string[] => [`${name}.crt`, `${name}.key`]
-  if (machine === 'outside') return []
-  if (machine !== 'control') return pair(machine)
+  if (nodeNumber(machine) > 0) return pair(machine)
+  if (machine !== 'control') return []
   return ['ca.key', 'sa.key', 'sa.pub', ...['apiserver', 'apiserver-kubelet', 'front-proxy'].flatMap(pair)]
 }
 
 /** The outside host answers every connection to port 8080 with the address that it sees it come from. */
-function renderOutsideScript(): string {
+function renderOutsideScript({ vlans }: Topology): string {
   const answer = 'SYSTEM:echo $SOCAT_PEERADDR'
-  return renderMachineScript(
-    [],
-    [
-      { name: 'echo4', command: ['socat', 'TCP4-LISTEN:8080,fork,reuseaddr', answer] },
-      { name: 'echo6', command: ['socat', 'TCP6-LISTEN:8080,fork,reuseaddr,ipv6only=1', answer] },
-    ],
-  )
+  const hasVlans = vlans.length > 0
+  return renderMachineScript(hasVlans ? switchPreparation : [], [
+    ...(hasVlans ? switchDaemons : []),
+    { name: 'echo4', command: ['socat', 'TCP4-LISTEN:8080,fork,reuseaddr', answer] },
+    { name: 'echo6', command: ['socat', 'TCP6-LISTEN:8080,fork,reuseaddr,ipv6only=1', answer] },
+  ])
 }
 
 function writeScript(directory: string, text: string): void {

@@ -1,5 +1,5 @@
 import { containerPreparation, renderMachineScript } from './shell-script.ts'
-import { apiPort, ofStack, podRange, serviceRange, type Stack } from './topology.ts'
+import { apiPort, ofStack, serviceRange, type Topology } from './topology.ts'
 
 /** Where the machines of the lab find what the lab wrote for them. */
 export const configurationDirectory = '/etc/kubernetes'
@@ -11,7 +11,7 @@ const pki = `${configurationDirectory}/pki`
  * Renders the script of the control machine: etcd (without fsync: nothing here outlives the machine), the API server with an audit
  * log, from which API writes are counted, the controller manager and the scheduler.
  */
-export function renderControlScript(stack: Stack, address: string): string {
+export function renderControlScript({ stack, podRange }: Topology, address: string): string {
   const serviceRanges = ofStack(stack, serviceRange).join(',')
   return renderMachineScript(containerPreparation, [
     {
@@ -19,7 +19,10 @@ export function renderControlScript(stack: Stack, address: string): string {
       command: ['etcd', '--unsafe-no-fsync', '--data-dir=/var/lib/etcd', '--log-level=warn'],
     },
     { name: 'kube-apiserver', command: apiServerCommand(address, serviceRanges) },
-    { name: 'kube-controller-manager', command: controllerManagerCommand(stack, serviceRanges) },
+    {
+      name: 'kube-controller-manager',
+      command: controllerManagerCommand(ofStack(stack, podRange).join(','), serviceRanges),
+    },
     {
       name: 'kube-scheduler',
       command: withKubeconfig('kube-scheduler', 'scheduler', ['--leader-elect=false']),
@@ -64,10 +67,10 @@ function apiServerCommand(address: string, serviceRanges: string): string[] {
   ]
 }
 
-function controllerManagerCommand(stack: Stack, serviceRanges: string): string[] {
+function controllerManagerCommand(podRanges: string, serviceRanges: string): string[] {
   return withKubeconfig('kube-controller-manager', 'controller-manager', [
     '--leader-elect=false',
-    `--cluster-cidr=${ofStack(stack, podRange).join(',')}`,
+    `--cluster-cidr=${podRanges}`,
     `--service-cluster-ip-range=${serviceRanges}`,
     '--use-service-account-credentials=true',
     `--service-account-private-key-file=${pki}/sa.key`,

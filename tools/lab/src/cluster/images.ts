@@ -12,12 +12,19 @@ import type { Topology } from './topology.ts'
 export interface MachineImages {
   readonly node: string
   readonly pause: string
+  /** Of the outside host and of routers. */
+  readonly outside: string
 }
 
-/** Builds what machines are made of, unless it is there. */
-export async function ensureMachineImages(): Promise<MachineImages> {
-  const [node, pause] = await Promise.all([ensureLabImage('node'), ensureLabImage('pause')])
-  return { node, pause }
+/** Builds what machines are made of, unless it is there. Switches and routing daemons are not in what every lab must have. */
+export async function ensureMachineImages({ vlans, routers }: Topology): Promise<MachineImages> {
+  const outsideImage = vlans.length > 0 || routers.length > 0 ? 'outside' : 'node'
+  const [node, pause, outside] = await Promise.all([
+    ensureLabImage('node'),
+    ensureLabImage('pause'),
+    ensureLabImage(outsideImage),
+  ])
+  return { node, pause, outside }
 }
 
 /** The directory that the nodes of a cluster start their containerd with. */

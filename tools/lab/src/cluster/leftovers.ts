@@ -8,7 +8,7 @@ import { removeContainerdDirectories } from '../docker/containerd-seed.ts'
 import { removeNetworks } from '../docker/network.ts'
 import { LabExistsError } from '../errors.ts'
 import { nodeNumber } from './names.ts'
-import type { NodeSpec, Topology } from './topology.ts'
+import type { Blocks, NodeSpec, Topology } from './topology.ts'
 
 const idLabel = 'kube-ovn.lab'
 const ownerLabel = 'kube-ovn.lab.owner'
@@ -18,21 +18,21 @@ const nodeLabel = 'kube-ovn.lab.node'
 /** What containers and networks of a lab are found by, also after the process that made them is gone. */
 export function labelsOf(
   topology: Topology,
-  block: number,
+  blocks: Blocks,
   machine?: { readonly name: string; readonly spec?: NodeSpec },
 ): Record<string, string> {
-  const { nodes, stack, podNetwork, isKept } = topology
+  const { id, isKept, ...made } = topology
   return {
-    [idLabel]: topology.id,
+    [idLabel]: id,
     [ownerLabel]: isKept ? 'kept' : String(process.pid),
-    [topologyLabel]: JSON.stringify({ nodes, stack, podNetwork, block } satisfies MadeTopology),
+    [topologyLabel]: JSON.stringify({ ...made, blocks } satisfies MadeTopology),
     ...(machine?.spec === undefined
       ? {}
       : { [nodeLabel]: JSON.stringify({ name: machine.name, spec: machine.spec } satisfies FoundNode) }),
   }
 }
 
-type MadeTopology = Omit<Topology, 'id' | 'isKept'> & { readonly block: number }
+type MadeTopology = Omit<Topology, 'id' | 'isKept'> & { readonly blocks: Blocks }
 
 /** A node that is there. */
 export interface FoundNode {
@@ -44,7 +44,7 @@ export interface FoundNode {
 export interface FoundLab {
   /** As it was made; nodes may have come and gone since. */
   readonly topology: Topology
-  readonly block: number
+  readonly blocks: Blocks
   /** The nodes that it has now, by their number. */
   readonly nodes: readonly FoundNode[]
   readonly containers: number
@@ -62,12 +62,12 @@ export async function findLabs(): Promise<readonly FoundLab[]> {
 
 function describeLab(id: string, machines: readonly ListedContainer[]): FoundLab {
   const labels = machines[0]?.Labels ?? {}
-  const { block, ...made } = JSON.parse(labels[topologyLabel] ?? '{}') as MadeTopology
+  const { blocks, ...made } = JSON.parse(labels[topologyLabel] ?? '{}') as MadeTopology
   const owner = labels[ownerLabel] ?? ''
   const isKept = owner === 'kept'
   return {
     topology: { id, ...made, isKept },
-    block,
+    blocks,
     nodes: machines
       .flatMap(({ Labels }) => Labels[nodeLabel] ?? [])
       .map((text) => JSON.parse(text) as FoundNode)
@@ -108,6 +108,9 @@ export function removeLab(id: string): Promise<void> {
 }
 
 async function removeNow(id: string): Promise<void> {
+  const seeing = (await findLabs()).filter(({ topology }) => topology.sees === id)
+  // They have machines in its tunnel network.
+  await Promise.all(seeing.map(({ topology }) => removeLab(topology.id)))
   const label = `${idLabel}=${id}`
   const containers = await listContainers(label)
   await Promise.all(

@@ -11,6 +11,8 @@ import type { Container } from '../docker/container.ts'
 export function machineOf(cluster: Cluster, name: string): Container {
   if (name === 'control') return cluster.control
   if (name === 'outside') return cluster.outside.container
+  const router = cluster.routers.find((candidate) => candidate.name === name)
+  if (router !== undefined) return router.container
   return nodeNamed(cluster, name).container
 }
 

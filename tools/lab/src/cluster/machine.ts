@@ -6,15 +6,20 @@ import { createInternalNetwork } from '../docker/network.ts'
 import { DockerError } from '../errors.ts'
 import { labDirectory, programs } from '../paths.ts'
 import { configurationDirectory, programDirectory } from './control-plane.ts'
-import { labelsOf, removeLab } from './leftovers.ts'
+import { labelsOf, removeLab, type FoundLab } from './leftovers.ts'
 import { containerName, networkName } from './names.ts'
-import { addressesOf, maxBlocks, subnetsOf, type NodeSpec, type Topology } from './topology.ts'
+import { addressesOf, maxBlocks, subnetsOf, type Blocks, type NodeSpec, type Topology } from './topology.ts'
 
-/** Takes the first block of addresses that nothing on this machine uses. */
-export async function createNetworks(topology: Topology): Promise<number> {
-  for (let block = 0; block < maxBlocks; block++) {
-    if (await createNetwork(topology, block, 'kubernetes')) {
-      if (await createNetwork(topology, block, 'tunnel')) return block
+/**
+ * Takes the first block of addresses that nothing on this machine uses.
+ *
+ * @param seen the lab whose tunnel network this one shares
+ */
+export async function createNetworks(topology: Topology, seen?: FoundLab): Promise<Blocks> {
+  for (let own = 0; own < maxBlocks; own++) {
+    const blocks = { own, tunnel: seen?.blocks.own ?? own }
+    if (await createNetwork(topology, blocks, 'kubernetes')) {
+      if (seen !== undefined || (await createNetwork(topology, blocks, 'tunnel'))) return blocks
       await removeLab(topology.id)
     }
   }
@@ -24,22 +29,22 @@ export async function createNetworks(topology: Topology): Promise<number> {
 
 function createNetwork(
   topology: Topology,
-  block: number,
+  blocks: Blocks,
   network: 'kubernetes' | 'tunnel',
 ): Promise<boolean> {
-  const { ipv4, ipv6 } = subnetsOf(block, network)
+  const { ipv4, ipv6 } = subnetsOf(blocks, network)
   return createInternalNetwork({
-    name: networkName(topology.id, network),
+    name: networkName(topology, network),
     ipv4Subnet: ipv4,
     ipv6Subnet: ipv6,
-    labels: labelsOf(topology, block),
+    labels: labelsOf(topology, blocks),
   })
 }
 
-/** Starts a machine: the control machine, the outside host, or a node, which has a directory for its containerd. */
+/** Starts a machine: the control machine, the outside host, a router, or a node, which has a directory for its containerd. */
 export async function startMachine(
   topology: Topology,
-  block: number,
+  blocks: Blocks,
   image: string,
   machine: {
     readonly name: string
@@ -50,30 +55,31 @@ export async function startMachine(
 ): Promise<Container> {
   const directory = labDirectory(topology.id)
   const attachment = (network: 'kubernetes' | 'tunnel') => ({
-    network: networkName(topology.id, network),
-    ...addressesOf(block, network, machine.host),
+    network: networkName(topology, network),
+    ...addressesOf(blocks, network, machine.host),
   })
   const isNode = machine.containerd !== undefined
+  const isControl = machine.name === 'control'
   mkdirSync(imageArchives, { recursive: true })
   return startContainer({
     name: containerName(topology.id, machine.name),
     hostname: machine.name,
     image,
     command: [`${configurationDirectory}/start`],
-    labels: labelsOf(topology, block, machine),
+    labels: labelsOf(topology, blocks, machine),
     mounts: [
       `${join(directory, machine.name)}:${configurationDirectory}`,
       `${join(directory, 'logs', machine.name)}:/var/log/lab`,
-      ...(machine.name === 'outside' ? [] : [`${programs.kubernetes}:${programDirectory}:ro`]),
+      ...(isNode || isControl ? [`${programs.kubernetes}:${programDirectory}:ro`] : []),
       ...(isNode
         ? [`${imageArchives}:${imageArchiveMount}:ro`, `${machine.containerd}:/var/lib/containerd`]
         : []),
     ],
     volumes: isNode ? ['/var/lib/kubelet'] : [],
-    // Only nodes have tunnels, and the outside host is reached through the physical network alone.
+    // Only nodes have tunnels, and what is outside is reached through the physical network alone.
     networks: isNode
       ? [attachment('kubernetes'), attachment('tunnel')]
-      : machine.name === 'control'
+      : isControl
         ? [attachment('kubernetes')]
         : [],
     extraHosts: [],

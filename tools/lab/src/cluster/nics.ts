@@ -35,7 +35,7 @@ export async function networkInterface(
   const isMeant =
     network === 'physical'
       ? (link: Link) => link.ifname === physicalInterface
-      : (link: Link) => link.address === node.container.nics[networkName(cluster.topology.id, network)]?.mac
+      : (link: Link) => link.address === node.container.nics[networkName(cluster.topology, network)]?.mac
   const found = links.find((link) => link.link_index !== undefined && isMeant(link))
   if (found?.link_index === undefined)
     throw new LabTimeoutError('a NIC of a node is missing', {

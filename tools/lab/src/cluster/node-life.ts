@@ -9,26 +9,26 @@ import { networkName, nodeName, nodeNumber } from './names.ts'
 import { describeNode, hostNumber, startNodeMachine, type LabNode } from './node.ts'
 import { attachToPhysicalNetwork } from './physical-network.ts'
 import { untilNodeStarted } from './readiness.ts'
-import { addressesOf, controlHost, outsideHost, plainNode, type NodeSpec } from './topology.ts'
+import { addressesOf, controlHost, plainNode, topFreeHost, type NodeSpec } from './topology.ts'
 import type { ApiObject } from '../kubernetes/client.ts'
 import type { Cluster } from './cluster.ts'
 
 /** Adds a node and waits until it is Ready and has what every node has. Its name is the next that was never used. */
 export async function addNode(cluster: Cluster, wanted: Partial<NodeSpec> = {}): Promise<LabNode> {
-  const { topology, block, directory, outside } = cluster
+  const { topology, blocks, directory, outside } = cluster
   const since = new Date()
-  const images = await ensureMachineImages()
+  const images = await ensureMachineImages(topology)
   const highest = Math.max(topology.nodes.length, ...cluster.nodes.map(({ name }) => nodeNumber(name)))
   const plan = {
     name: nodeName(highest + 1),
     host: freeHost(cluster),
     spec: { ...plainNode, ...wanted },
   }
-  await writeNodeConfiguration(topology, block, directory, images.pause, plan)
+  await writeNodeConfiguration(topology, blocks, directory, images.pause, plan)
   const node = await startNodeMachine(
     {
       topology,
-      block,
+      blocks,
       outside: outside.container,
       image: images.node,
       seed: await ensureNodeSeed(topology, images),
@@ -82,13 +82,18 @@ export async function powerOff(cluster: Cluster, name: string): Promise<void> {
 
 /** Starts a node again that was powered off, and waits as {@link rebootNode} does. */
 export async function powerOn(cluster: Cluster, name: string): Promise<LabNode> {
-  const { topology, block, outside } = cluster
+  const { topology, blocks, outside } = cluster
   const { spec, container: old } = nodeNamed(cluster, name)
   const since = new Date()
   const container = await startAgain(old.id)
-  const node = describeNode(topology.id, block, { name, spec }, container)
-  const machine = { name, host: hostNumber(node.kubernetes), nics: spec.physicalNics }
-  await attachToPhysicalNetwork(container, machine, outside.container, block)
+  const node = describeNode(topology, blocks, { name, spec }, container)
+  const host = hostNumber(node.kubernetes)
+  const network = { topology, blocks, outside: outside.container }
+  await attachToPhysicalNetwork(network, {
+    ...{ container, name, host },
+    nics: spec.physicalNics,
+    isLedOutside: true,
+  })
   cluster.nodes = cluster.nodes.map((other) => (other.name === name ? node : other))
   await untilNodeStarted(cluster, name, since)
   return node
@@ -96,15 +101,15 @@ export async function powerOn(cluster: Cluster, name: string): Promise<LabNode> 
 
 /** Gives a node that does not run other addresses in every network. */
 async function moveNode(cluster: Cluster, name: string): Promise<void> {
-  const { topology, block, directory } = cluster
+  const { topology, blocks, directory } = cluster
   const { container, spec } = nodeNamed(cluster, name)
   const host = freeHost(cluster)
-  const { pause } = await ensureMachineImages()
-  await writeNodeConfiguration(topology, block, directory, pause, { name, host, spec })
+  const { pause } = await ensureMachineImages(topology)
+  await writeNodeConfiguration(topology, blocks, directory, pause, { name, host, spec })
   for (const network of ['kubernetes', 'tunnel'] as const)
     await changeAddresses(container.id, {
-      network: networkName(topology.id, network),
-      ...addressesOf(block, network, host),
+      network: networkName(topology, network),
+      ...addressesOf(blocks, network, host),
     })
 }
 
@@ -113,9 +118,9 @@ async function moveNode(cluster: Cluster, name: string): Promise<void> {
  *
  * @throws {DockerError} if there is none
  */
-function freeHost({ nodes }: Cluster): number {
+function freeHost({ nodes, topology }: Cluster): number {
   const taken = new Set([controlHost, ...nodes.map(({ kubernetes }) => hostNumber(kubernetes))])
-  for (let host = outsideHost - 1; host > controlHost; host--) if (!taken.has(host)) return host
+  for (let host = topFreeHost(topology); host > controlHost; host--) if (!taken.has(host)) return host
   const details = { method: 'POST', path: '/networks/connect', status: 0, reason: 'the subnet is used up' }
   throw new DockerError('no free address for a node', details)
 }

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml'
 import { configurationDirectory, programDirectory } from './control-plane.ts'
 import { containerPreparation, renderMachineScript } from './shell-script.ts'
-import { dnsServiceAddress, ofStack, podRange, type PodNetwork, type Stack } from './topology.ts'
+import { dnsServiceAddress, ofStack, type PodNetwork, type Stack, type Topology } from './topology.ts'
 
 export interface NodeMachine {
   readonly name: string
@@ -82,7 +82,7 @@ export function renderKubeletConfiguration(stack: Stack, nodeName: string): stri
 }
 
 /** kube-proxy in nftables mode; the host's conntrack limits are not ours to set. */
-export function renderProxyConfiguration(stack: Stack): string {
+export function renderProxyConfiguration({ stack, podRange }: Topology): string {
   return stringify({
     apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
     kind: 'KubeProxyConfiguration',

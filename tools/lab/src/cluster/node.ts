@@ -1,9 +1,9 @@
 import { createContainerdDirectory } from '../docker/containerd-seed.ts'
 import { insideContainer, type Place } from '../namespaces.ts'
 import { startMachine } from './machine.ts'
-import { networkName } from './names.ts'
+import { networkName, type LabName } from './names.ts'
 import { attachToPhysicalNetwork } from './physical-network.ts'
-import { addressesOf, type AddressPair, type NodeSpec, type Topology } from './topology.ts'
+import { addressesOf, type AddressPair, type Blocks, type NodeSpec, type Topology } from './topology.ts'
 import type { Container } from '../docker/container.ts'
 import type { NodePlan } from './configuration.ts'
 import type { FoundNode } from './leftovers.ts'
@@ -23,7 +23,7 @@ export interface LabNode {
 /** What a node is put into. */
 export interface NodeSurroundings {
   readonly topology: Topology
-  readonly block: number
+  readonly blocks: Blocks
   readonly outside: Container
   /** The image of machines. */
   readonly image: string
@@ -33,29 +33,28 @@ export interface NodeSurroundings {
 
 /** Starts the machine of a node whose files are written, and plugs it in. */
 export async function startNodeMachine(
-  { topology, block, outside, image, seed }: NodeSurroundings,
+  { topology, blocks, outside, image, seed }: NodeSurroundings,
   plan: NodePlan,
 ): Promise<LabNode> {
   const containerd = await createContainerdDirectory(topology.id, plan.name, seed)
-  const container = await startMachine(topology, block, image, { ...plan, containerd })
+  const container = await startMachine(topology, blocks, image, { ...plan, containerd })
+  const { name, host, spec } = plan
   await attachToPhysicalNetwork(
-    container,
-    { name: plan.name, host: plan.host, nics: plan.spec.physicalNics },
-    outside,
-    block,
+    { topology, blocks, outside },
+    { container, name, host, nics: spec.physicalNics, isLedOutside: true },
   )
-  return describeNode(topology.id, block, plan, container)
+  return describeNode(topology, blocks, plan, container)
 }
 
 /** Where the node of a container is to be found. */
 export function describeNode(
-  id: string,
-  block: number,
+  lab: LabName,
+  blocks: Blocks,
   { name, spec }: FoundNode,
   container: Container,
 ): LabNode {
   const nic = (network: 'kubernetes' | 'tunnel'): AddressPair => {
-    const { ipv4 = '', ipv6 = '' } = container.nics[networkName(id, network)] ?? {}
+    const { ipv4 = '', ipv6 = '' } = container.nics[networkName(lab, network)] ?? {}
     return { ipv4, ipv6 }
   }
   const kubernetes = nic('kubernetes')
@@ -65,7 +64,7 @@ export function describeNode(
     container,
     kubernetes,
     tunnel: nic('tunnel'),
-    physical: addressesOf(block, 'physical', hostNumber(kubernetes)),
+    physical: addressesOf(blocks, 'physical', hostNumber(kubernetes)),
     place: insideContainer(container),
   }
 }

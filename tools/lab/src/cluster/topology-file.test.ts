@@ -30,6 +30,14 @@ nodes:
     })
   })
 
+  it('reads what is around the nodes', () => {
+    expect(parseTopology('{ vlans: [100, 200], routers: [frr], clusters: 2 }')).toEqual({
+      vlans: [100, 200],
+      routers: ['frr'],
+      clusters: 2,
+    })
+  })
+
   it('has a master where none is named', () => {
     expect(parseTopology('nodes: [{}, {}]').nodes?.map(({ isMaster }) => isMaster)).toEqual([true, false])
   })
@@ -47,6 +55,11 @@ nodes:
     ['nodes: [{}, { physicalNics: 9 }]', 'nodes[1].physicalNics', '9'],
     ['nodes: [{ labels: [a] }]', 'nodes[0].labels', '["a"]'],
     ['nodes: [{ labels: { rack: 1 } }]', 'nodes[0].labels.rack', '1'],
+    ['vlans: 100', 'vlans', '100'],
+    ['vlans: [100, 0]', 'vlans[1]', '0'],
+    ['vlans: [100, 100]', 'vlans', '100'],
+    ['routers: [quagga]', 'routers[0]', 'quagga'],
+    ['clusters: 3', 'clusters', '3'],
     ['- dual', 'the file', '["dual"]'],
   ])('says what is wrong with "%s"', (text, field, value) => {
     expect(detailsOf(() => parseTopology(text))).toMatchObject({ field, value })

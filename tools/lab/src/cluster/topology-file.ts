@@ -1,12 +1,25 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { parseDocument } from 'yaml'
 import { TopologyError } from '../errors.ts'
-import { plainNode, plainNodes, type NodeSpec, type PodNetwork, type Stack } from './topology.ts'
+import {
+  maxVlanId,
+  plainNode,
+  plainNodes,
+  type NodeSpec,
+  type PodNetwork,
+  type RoutingDaemon,
+  type Stack,
+} from './topology.ts'
 import type { WantedTopology } from './cluster.ts'
 
 /** What a file or preset says of a topology; the rest is as by default. */
-type DescribedTopology = Pick<WantedTopology, 'stack' | 'podNetwork'> & {
+type DescribedTopology = Pick<
+  WantedTopology,
+  'stack' | 'podNetwork' | 'vlans' | 'routers' | 'hasNetworkAttachments'
+> & {
   readonly nodes?: readonly NodeSpec[]
+  /** So many of the same; each sees the first. */
+  readonly clusters?: number
 }
 
 /** Topologies by name. */
@@ -15,14 +28,28 @@ export const presets: Readonly<Record<string, DescribedTopology>> = {
   'ipv6-only': { stack: 'ipv6' },
   /** Three members of each database, and as many controllers, one of which leads. */
   ha: { nodes: plainNodes(3, 3) },
+  /** A second, bare NIC of each node on a trunk, and routers of both kinds. */
+  underlay: {
+    nodes: plainNodes(2).map((node) => ({ ...node, physicalNics: 2 })),
+    vlans: [100, 200],
+    routers: ['frr', 'bird'],
+  },
+  'multi-cluster': { clusters: 2 },
+  /** The custom resource that Multus reads. */
+  multus: { hasNetworkAttachments: true },
 }
 
 export const stacks: readonly Stack[] = ['dual', 'ipv4', 'ipv6']
 export const podNetworks: readonly PodNetwork[] = ['kube-ovn', 'bridge']
+export const routingDaemons: readonly RoutingDaemon[] = ['frr', 'bird']
 
 /** As many as there are addresses for. */
 export const maxNodes = 200
 const maxPhysicalNics = 8
+/** As many as have ranges for pods, and host numbers in one tunnel network. */
+const maxClusters = 2
+const maxVlans = 16
+const maxRouters = 8
 
 /**
  * Reads the topology of a preset or file.
@@ -47,12 +74,58 @@ export function parseTopology(text: string): DescribedTopology {
   const [error] = document.errors
   if (error !== undefined)
     throw wrong('the file', error.message.split('\n')[0] ?? '', 'YAML, e.g. "nodes: 2"')
-  const fields = fieldsOf('the file', document.toJS() ?? {}, ['nodes', 'stack', 'podNetwork'])
+  const fields = fieldsOf('the file', document.toJS() ?? {}, fileFields)
   return {
     ...optional('nodes', fields['nodes'], parseNodes),
     ...optional('stack', fields['stack'], (value) => oneOf('stack', value, stacks)),
     ...optional('podNetwork', fields['podNetwork'], (value) => oneOf('podNetwork', value, podNetworks)),
+    ...optional('clusters', fields['clusters'], (value) => wholeNumber('clusters', value, 1, maxClusters)),
+    ...optional('vlans', fields['vlans'], (value) => parseVlans('vlans', value)),
+    ...optional('routers', fields['routers'], (value) => parseRouters('routers', value)),
+    ...optional('hasNetworkAttachments', fields['networkAttachments'], (value) =>
+      trueOrFalse('networkAttachments', value),
+    ),
   }
+}
+
+const fileFields = [
+  'nodes',
+  'stack',
+  'podNetwork',
+  'clusters',
+  'vlans',
+  'routers',
+  'networkAttachments',
+] as const
+
+/**
+ * Reads the VLANs of the physical network.
+ *
+ * @throws {TopologyError} naming field, value and cure
+ */
+export function parseVlans(field: string, value: unknown): readonly number[] {
+  const vlans = listOf(field, value, maxVlans, 'e.g. [100, 200]').map((vlan, index) =>
+    wholeNumber(`${field}[${index}]`, vlan, 1, maxVlanId),
+  )
+  const double = vlans.find((vlan, index) => vlans.indexOf(vlan) < index)
+  if (double !== undefined) throw wrong(field, double, 'each VLAN once')
+  return vlans
+}
+
+/**
+ * Reads the routers of the physical network.
+ *
+ * @throws {TopologyError} naming field, value and cure
+ */
+export function parseRouters(field: string, value: unknown): readonly RoutingDaemon[] {
+  return listOf(field, value, maxRouters, 'e.g. [frr, bird]').map((daemon, index) =>
+    oneOf(`${field}[${index}]`, daemon, routingDaemons),
+  )
+}
+
+function listOf(field: string, value: unknown, max: number, example: string): readonly unknown[] {
+  if (Array.isArray(value) && value.length <= max) return value
+  throw wrong(field, value, `a list of at most ${max} entries, ${example}`)
 }
 
 function parseNodes(value: unknown): readonly NodeSpec[] {
@@ -74,10 +147,7 @@ function parseNode(field: string, value: unknown): NodeSpec {
   ])
   return {
     ...plainNode,
-    ...optional('isMaster', master, (given) => {
-      if (typeof given === 'boolean') return given
-      throw wrong(`${field}.master`, given, 'true or false')
-    }),
+    ...optional('isMaster', master, (given) => trueOrFalse(`${field}.master`, given)),
     ...optional('zone', zone, (given) => labelValue(`${field}.zone`, given)),
     ...optional('physicalNics', physicalNics, (given) =>
       wholeNumber(`${field}.physicalNics`, given, 1, maxPhysicalNics),
@@ -101,6 +171,11 @@ function labelValue(field: string, value: unknown): string {
     value,
     'text of at most 63 letters, digits, dashes, dots and underscores; numbers in quotes',
   )
+}
+
+function trueOrFalse(field: string, value: unknown): boolean {
+  if (typeof value === 'boolean') return value
+  throw wrong(field, value, 'true or false')
 }
 
 function wholeNumber(field: string, value: unknown, min: number, max: number): number {

@@ -15,7 +15,7 @@ import { runProgram } from '../program.ts'
 import { cache, corednsVersion, programs } from '../paths.ts'
 import { callEngine, unlessMissing } from './engine.ts'
 
-export type LabImage = 'node' | 'probe' | 'pause' | 'coredns'
+export type LabImage = 'node' | 'outside' | 'probe' | 'pause' | 'coredns'
 
 const contexts = join(import.meta.dirname, '../../images')
 

@@ -52,7 +52,7 @@ export async function misbehave(cluster: Cluster, faults: readonly ApiFault[]): 
   child.stderr.destroy()
   child.unref()
   await runAt(insideContainer(cluster.control), ['nft', '-f', '-'], {
-    input: renderRedirect(Object.values(addressesOf(cluster.block, 'kubernetes', 1))),
+    input: renderRedirect(Object.values(addressesOf(cluster.blocks, 'kubernetes', 1))),
   })
 }
 

@@ -1,7 +1,7 @@
 import { networkInterface } from '../cluster/nics.ts'
 import { physicalPort } from '../cluster/physical-network.ts'
+import { physicalSwitch } from '../cluster/physical-switch.ts'
 import { LabTimeoutError } from '../errors.ts'
-import { runAt } from '../namespaces.ts'
 import { runProgram } from '../program.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { LabNode } from '../cluster/node.ts'
@@ -11,7 +11,7 @@ import type { NetworkName } from '../cluster/topology.ts'
 const states = { disabled: '0', forwarding: '3' } as const
 
 /**
- * Sets whether the bridge of a network passes on what a node sends and what is sent to it.
+ * Sets whether the switch of a network passes on what a node sends and what is sent to it.
  *
  * The node's NIC stays up: it is silence, as from a switch that has lost its mind, and not a pulled cable. The state is gone with the NIC.
  */
@@ -21,14 +21,18 @@ export async function setPortState(
   network: NetworkName,
   state: keyof typeof states,
 ): Promise<void> {
-  const command = (port: string): string[] => ['bridge', 'link', 'set', 'dev', port, 'state', states[state]]
   if (network === 'physical') {
-    await runAt(cluster.outside.place, command(physicalPort(node.name)))
+    const { place } = cluster.outside
+    await physicalSwitch(cluster.topology).setForwarding(
+      place,
+      physicalPort(node.name),
+      state === 'forwarding',
+    )
     return
   }
   const { peerIndex } = await networkInterface(cluster, node, network)
-  const [program = '', ...args] = command(await hostInterface(peerIndex))
-  await runProgram(program, args)
+  const port = await hostInterface(peerIndex)
+  await runProgram('bridge', ['link', 'set', 'dev', port, 'state', states[state]])
 }
 
 /** The name of the host's interface with an index. */

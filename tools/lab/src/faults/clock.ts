@@ -27,7 +27,7 @@ const libraryDirectory = '/usr/lib/lab-faketime'
 /**
  * Sets the clock of a component on one node off, and of nothing else.
  *
- * The component gets libfaketime between itself and the C library, which takes a roll-out. Then the clock jumps while it runs. Only the
+ * The component gets libfaketime between itself and the C library, which takes a roll-out; a controller that is alone is kept on the node. Then the clock jumps while it runs. Only the
  * time of day jumps: durations are measured by another clock.
  */
 export async function shiftClock(
@@ -42,6 +42,7 @@ export async function shiftClock(
     env: Object.entries(environmentOf(component)).map(([name, value]) => ({ name, value })),
     volumes: volumes.map(({ name, path }) => ({ name, hostPath: { path, type: 'Directory' } })),
     mounts: volumes.map(({ name, path }) => ({ name, mountPath: path, readOnly: true })),
+    nodeName: (await isAlone(cluster, component)) ? node : null,
   })
   if (findProcesses(container, component).length === 0)
     throw new LabUsageError('the component does not run there', {
@@ -65,6 +66,7 @@ export async function restoreClock(cluster: Cluster, component: ClockComponent):
     env: Object.keys(environmentOf(component)).map((name) => ({ name, ...gone })),
     volumes: volumes.map(({ name }) => ({ name, ...gone })),
     mounts: volumes.map(({ path }) => ({ mountPath: path, ...gone })),
+    nodeName: null,
   })
 }
 
@@ -83,6 +85,15 @@ function environmentOf(component: ClockComponent): Readonly<Record<string, strin
   }
 }
 
+async function isAlone(cluster: Cluster, component: ClockComponent): Promise<boolean> {
+  const { kind, name } = workloads[component]
+  const { spec } = await cluster.api.call<{ readonly spec: { readonly replicas?: number } }>(
+    'GET',
+    `/apis/apps/v1/namespaces/${chartNamespace}/${kind}/${name}`,
+  )
+  return spec.replicas === 1
+}
+
 /** Replaced as a whole, so that nobody reads half of it. */
 async function writeOffset(place: Place, component: ClockComponent, offsetSeconds: number): Promise<void> {
   const sign = offsetSeconds < 0 ? '' : '+'
@@ -99,10 +110,17 @@ async function writeOffset(place: Place, component: ClockComponent, offsetSecond
 async function patch(
   cluster: Cluster,
   component: ClockComponent,
-  parts: { readonly env: object[]; readonly volumes: object[]; readonly mounts: object[] },
+  parts: {
+    readonly env: object[]
+    readonly volumes: object[]
+    readonly mounts: object[]
+    /** Where it must run; null: wherever the chart lets it. */
+    readonly nodeName: string | null
+  },
 ): Promise<void> {
   const { kind, name, container } = workloads[component]
   const spec = {
+    ...(kind === 'daemonsets' ? {} : { nodeSelector: { 'kubernetes.io/hostname': parts.nodeName } }),
     volumes: parts.volumes,
     containers: [{ name: container, env: parts.env, volumeMounts: parts.mounts }],
   }

@@ -28,6 +28,8 @@ export interface ComponentTraits {
   readonly app?: string
   /** Where it keeps what must survive it, on its machine. */
   readonly dataDirectory?: string
+  /** It writes to a database of OVSDB. */
+  readonly hasDatabase?: boolean
   /** Its process, told by the arguments it was started with. */
   matches(command: readonly string[]): boolean
 }
@@ -52,17 +54,20 @@ export const componentTraits: Readonly<Record<Component, ComponentTraits>> = {
   'ovsdb-server': {
     app: 'ovs',
     dataDirectory: '/etc/origin/openvswitch',
+    hasDatabase: true,
     matches: programWith('ovsdb-server', /\/conf\.db$/),
   },
   northd: { app: 'ovn-central', matches: program('ovn-northd') },
   northbound: {
     app: 'ovn-central',
     dataDirectory: ovnDirectory,
+    hasDatabase: true,
     matches: programWith('ovsdb-server', /\/ovnnb_db\.db$/),
   },
   southbound: {
     app: 'ovn-central',
     dataDirectory: ovnDirectory,
+    hasDatabase: true,
     matches: programWith('ovsdb-server', /\/ovnsb_db\.db$/),
   },
   containerd: { daemon: 'containerd', matches: program('containerd') },

@@ -11,7 +11,7 @@ export interface WatchedPath {
 
 /** A time in which nothing got through. */
 interface Outage {
-  /** From the begin of the drill to the first packet that was lost. */
+  /** From the first packet of all to the first that was lost. */
   readonly fromMs: number
   /** To the first one after it that got through; undefined if none did. */
   readonly toMs?: number
@@ -39,6 +39,7 @@ export async function lossDuring(
 ): Promise<readonly PathLoss[]> {
   const pings = paths.map(({ name, from, address }) => ({ name, ping: startPing(from, address) }))
   try {
+    await Promise.all(pings.map(({ ping }) => ping.started()))
     await delay(marginMs)
     await work()
     await delay(marginMs)

@@ -17,6 +17,7 @@ import {
   releaseDaemon,
   signalComponent,
 } from './processes.ts'
+import { restoreDisk, slowDisk } from './slow-disk.ts'
 import { faultWords } from './words.ts'
 import { repairOnSignal } from './signals.ts'
 import type { Cluster } from '../cluster/cluster.ts'
@@ -102,6 +103,8 @@ function breakIt(cluster: Cluster, fault: Fault): Promise<void> {
       return partition(cluster, fault.node, fault.from)
     case 'full-disk':
       return fillDisk(cluster, fault.target)
+    case 'slow-disk':
+      return slowDisk(cluster, fault.target, fault.delayMs)
     case 'clock':
       return shiftClock(cluster, fault.target.component, fault.target.machine, fault.offsetSeconds)
     case 'api-server':
@@ -119,6 +122,8 @@ async function mend(cluster: Cluster, fault: Fault): Promise<void> {
       return heal(cluster, fault.node, fault.from)
     case 'full-disk':
       return emptyDisk(cluster, fault.target)
+    case 'slow-disk':
+      return restoreDisk(cluster, fault.target)
     case 'clock':
       return restoreClock(cluster, fault.target.component)
     case 'api-server':

@@ -14,6 +14,7 @@ describe('faults in words', () => {
     'partition node-1 node-2',
     'partition node-2 southbound',
     'full-disk northbound@node-1',
+    'slow-disk southbound@node-1 250',
     'clock controller@node-1 -3600',
     'api-server write:status=429 delay=250 watch:refuse drop-watches=500',
   ])('"%s" is read and written the same', (text) => {
@@ -37,6 +38,8 @@ describe('faults in words', () => {
     ['pause agent@', 'nothing'],
     ['stop agent@node-1', 'agent@node-1'],
     ['full-disk northd@node-1', 'northd@node-1'],
+    ['slow-disk etcd@control 5', 'etcd@control'],
+    ['slow-disk northbound@node-1 slowly', 'slowly'],
     ['clock vswitchd@node-1 5', 'vswitchd@node-1'],
     ['clock agent@node-1 soon', 'soon'],
     ['partition', 'nothing'],

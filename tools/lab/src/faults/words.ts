@@ -20,6 +20,7 @@ pause COMPONENT@MACHINE | MACHINE      frozen
 stop DAEMON@MACHINE | NODE             ended and kept down; a node as by a power cut
 partition NODE [NETWORK|NODE|SERVICE]  silence; without a second word, all its networks
 full-disk COMPONENT@MACHINE            not a byte left where its data is
+slow-disk COMPONENT@MACHINE MS          every write of a database of OVSDB takes so much longer
 clock COMPONENT@NODE SECONDS           controller or agent; its clock is off by so much
 api-server FAULT…                      refuse, delay=MS, status=CODE, drop-watches[=MS]; each may begin with read:, write: or watch:
 
@@ -61,6 +62,15 @@ export function parseFault([kind = '', ...words]: readonly string[]): Fault | Bl
         )
       return { kind, target }
     }
+    case 'slow-disk': {
+      const target = parseComponent(first)
+      if (!componentTraits[target.component].hasDatabase)
+        throw wrong(
+          first,
+          `one of ${components.filter((name) => componentTraits[name].hasDatabase).join(', ')}`,
+        )
+      return { kind, target, delayMs: parseMilliseconds(second ?? '') }
+    }
     case 'clock':
       return { kind, target: parseClockTarget(first), offsetSeconds: parseSeconds(second ?? '') }
     case 'api-server':
@@ -69,7 +79,7 @@ export function parseFault([kind = '', ...words]: readonly string[]): Fault | Bl
     default:
       throw wrong(
         kind || 'nothing',
-        'kill, restart, compact, pause, stop, partition, full-disk, clock or api-server',
+        'kill, restart, compact, pause, stop, partition, full-disk, slow-disk, clock or api-server',
       )
   }
 }
@@ -81,6 +91,8 @@ export function faultWords(fault: Fault): string {
     case 'stop':
     case 'full-disk':
       return `${fault.kind} ${targetWord(fault.target)}`
+    case 'slow-disk':
+      return `slow-disk ${targetWord(fault.target)} ${fault.delayMs}`
     case 'clock':
       return `clock ${targetWord(fault.target)} ${fault.offsetSeconds}`
     case 'partition':
@@ -130,6 +142,13 @@ function otherSideWords(from: OtherSide): readonly string[] {
   if ('node' in from) return [from.node]
   if ('service' in from) return [from.service]
   return from.network === 'all' ? [] : [from.network]
+}
+
+function parseMilliseconds(word: string): number {
+  const ms = Number(word)
+  if (!/^\d+$/.test(word) || ms < 1 || ms > 60_000)
+    throw wrong(word || 'nothing', 'milliseconds from 1 to 60000')
+  return ms
 }
 
 function parseSeconds(word: string): number {

@@ -1,7 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { Agent, request } from 'undici'
-import { parse } from 'yaml'
-import { ApiError, KubeconfigError } from '../errors.ts'
+import { ApiError } from '../errors.ts'
+import { readKubeconfig } from './kubeconfig.ts'
 
 /** Any object of the API. */
 export interface ApiObject {
@@ -42,30 +41,21 @@ export type CollectionChange<T> =
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /**
- * A client of the lab's API server that is not the product's: checks must not see the world through what they check.
+ * A client of an API server, the lab's or a given one, that is not the product's: checks must not see the world through what they check.
  */
 export class ApiClient implements Disposable {
   readonly kubeconfig: string
   readonly #server: string
+  readonly #headers: Readonly<Record<string, string>>
   readonly #agent: Agent
   readonly #discovered = new Map<string, Promise<Discovery>>()
 
   constructor(kubeconfig: string) {
     this.kubeconfig = kubeconfig
-    const config = readKubeconfig(kubeconfig)
-    const cluster = config.clusters[0]?.cluster
-    const user = config.users[0]?.user
-    this.#server = cluster?.server ?? ''
-    const decode = (text: string | undefined): string => Buffer.from(text ?? '', 'base64').toString()
-    this.#agent = new Agent({
-      connections: 16,
-      bodyTimeout: 0,
-      connect: {
-        ca: decode(cluster?.['certificate-authority-data']),
-        cert: decode(user?.['client-certificate-data']),
-        key: decode(user?.['client-key-data']),
-      },
-    })
+    const { server, token, ...tls } = readKubeconfig(kubeconfig)
+    this.#server = server
+    this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
+    this.#agent = new Agent({ connections: 16, bodyTimeout: 0, connect: tls })
   }
 
   /**
@@ -77,7 +67,7 @@ export class ApiClient implements Disposable {
     const response = await request(`${this.#server}${path}`, {
       method,
       dispatcher: this.#agent,
-      headers: { accept: 'application/json', 'content-type': contentType },
+      headers: { ...this.#headers, accept: 'application/json', 'content-type': contentType },
       body: body === undefined ? null : JSON.stringify(body),
     }).catch((cause: unknown) => {
       const reason = `${this.#server}: ${cause instanceof Error ? cause.message : String(cause)}`
@@ -168,6 +158,7 @@ export class ApiClient implements Disposable {
       const query = `watch=true&allowWatchBookmarks=true&resourceVersion=${list.metadata.resourceVersion}`
       const response = await request(`${this.#server}${path}${separator}${query}`, {
         dispatcher: this.#agent,
+        headers: this.#headers,
         signal,
       })
       try {
@@ -213,35 +204,6 @@ export class ApiClient implements Disposable {
   [Symbol.dispose](): void {
     void this.#agent.destroy()
   }
-}
-
-interface Kubeconfig {
-  readonly clusters: readonly {
-    readonly cluster: { readonly server: string; readonly 'certificate-authority-data': string }
-  }[]
-  readonly users: readonly {
-    readonly user: { readonly 'client-certificate-data': string; readonly 'client-key-data': string }
-  }[]
-}
-
-/**
- * Reads a kubeconfig of the lab.
- *
- * @throws {KubeconfigError} if it is missing or names no server
- */
-function readKubeconfig(path: string): Kubeconfig {
-  if (!existsSync(path))
-    throw new KubeconfigError('there is no kubeconfig', {
-      path,
-      cure: 'call it in the checkout that made the lab, or make the lab anew (npm run lab -- down, then up)',
-    })
-  const config = parse(readFileSync(path, 'utf8')) as Kubeconfig | null
-  if (config?.clusters?.[0]?.cluster.server === undefined || config.users[0] === undefined)
-    throw new KubeconfigError('the kubeconfig names no server or no user', {
-      path,
-      cure: 'make the lab anew (npm run lab -- down, then up)',
-    })
-  return config
 }
 
 /** readline would lose the error of an aborted stream. */

@@ -7,11 +7,11 @@ import type { ChildProcess } from 'node:child_process'
 const program = join(programs.kubernetes, 'kubectl')
 
 /** Runs kubectl as a user would and returns its standard output. */
-export function kubectl(cluster: Cluster, ...args: readonly string[]): Promise<string> {
+export function kubectl(cluster: Pick<Cluster, 'kubeconfig'>, ...args: readonly string[]): Promise<string> {
   return runProgram(program, args, { env: { KUBECONFIG: cluster.kubeconfig }, timeoutMs: 60_000 })
 }
 
 /** Starts a kubectl that runs until it is killed, such as port-forward. */
-export function startKubectl(cluster: Cluster, ...args: readonly string[]): ChildProcess {
+export function startKubectl(cluster: Pick<Cluster, 'kubeconfig'>, ...args: readonly string[]): ChildProcess {
   return startProgram(program, ['--kubeconfig', cluster.kubeconfig, ...args])
 }

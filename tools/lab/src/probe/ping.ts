@@ -26,6 +26,8 @@ export interface PingLoss {
 
 /** A ping that runs until it is stopped, and tells what was lost meanwhile. */
 export interface SteadyPing {
+  /** Resolves when it is known of the first packet whether it was answered. */
+  started(): Promise<void>
   stop(): Promise<PingLoss>
 }
 
@@ -47,6 +49,10 @@ export function startPing(from: Place, address: string): SteadyPing {
     child.once('close', () => resolve())
   })
   return {
+    async started() {
+      while (lastSequence(output) === 0 && child.exitCode === null)
+        await Promise.race([ended, once(child.stdout ?? child, 'data')])
+    },
     async stop() {
       const sent = lastSequence(output)
       const patience = AbortSignal.timeout(patienceMs)

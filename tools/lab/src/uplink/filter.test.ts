@@ -8,7 +8,8 @@ describe('the watch over the uplink', () => {
   it('leaves out ranges in which the host itself lives: they tell nothing', () => {
     expect(watchedRanges([uplink]).ip).toContain('10.16.0.0/12')
     const office = { name: 'eth0', networks: ['10.20.1.5/16'] }
-    expect(watchedRanges([office]).ip).toEqual(['172.30.0.0/16', '10.96.0.0/12', '100.64.0.0/16'])
+    expect(watchedRanges([office]).ip).not.toContain('10.16.0.0/12')
+    expect(watchedRanges([office]).ip).toHaveLength(watchedRanges([uplink]).ip.length - 1)
     expect(watchedRanges([office]).ip6).toEqual(watchedRanges([uplink]).ip6)
   })
 
@@ -16,7 +17,7 @@ describe('the watch over the uplink', () => {
     const table = renderUplinkTable('watch', [uplink])
     expect(table).toContain('type filter hook postrouting priority 90; policy accept;')
     expect(table).toContain(
-      'oifname { "eth0" } ip saddr { 172.30.0.0/16, 10.16.0.0/12, 10.96.0.0/12, 100.64.0.0/16 } add @ip_seen',
+      'oifname { "eth0" } ip saddr { 172.30.0.0/16, 10.16.0.0/12, 10.96.0.0/12, 10.127.0.0/16, 10.128.0.0/12, 100.64.0.0/16 } add @ip_seen',
     )
     expect(table).not.toMatch(/drop|reject|masquerade/)
   })

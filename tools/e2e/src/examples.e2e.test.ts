@@ -1,0 +1,119 @@
+import { BlockList, isIP } from 'node:net'
+import {
+  addressesOfPod,
+  applyAll,
+  deleteAll,
+  eventually,
+  kubectl,
+  readExample,
+  untilPodsReady,
+  type ApiObject,
+  type PodObject,
+} from '@kube-ovn/lab'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openSuiteCluster, type SuiteCluster } from './suite-cluster.ts'
+
+/** Runs on any cluster that has the chart: it sees only what a user sees. */
+let cluster: SuiteCluster
+let example: readonly ApiObject[]
+let shop: readonly PodObject[]
+let stock: readonly PodObject[]
+
+beforeAll(async () => {
+  cluster = await openSuiteCluster({ id: 'examples', nodes: 2 })
+  example = readExample('01-two-subnets', cluster.stack)
+  await applyAll(cluster.api, example)
+  shop = await untilPodsReady(cluster.api, 'shop', 'app=web', 3)
+  stock = await untilPodsReady(cluster.api, 'stock', 'app=db', 3)
+})
+
+afterAll(async () => {
+  await deleteAll(cluster.api, example)
+  await cluster[Symbol.asyncDispose]()
+})
+
+interface SubnetObject extends ApiObject {
+  readonly spec: { readonly cidrBlock: string }
+}
+
+interface IpObject extends ApiObject {
+  readonly spec: { readonly ipAddress: string; readonly namespace: string; readonly podName: string }
+}
+
+it('gives every pod addresses of its namespace’s Subnet, one for each family', async () => {
+  for (const pod of [...shop, ...stock]) {
+    const subnet = await cluster.api.call<SubnetObject>(
+      'GET',
+      `/apis/kubeovn.io/v1/subnets/${pod.metadata.namespace ?? ''}`,
+    )
+    const cidrs = subnet.spec.cidrBlock.split(',')
+    const addresses = addressesOfPod(pod)
+    expect(addresses).toHaveLength(cidrs.length)
+    expect(addresses.filter((address) => !isWithin(address, cidrs))).toEqual([])
+  }
+  expect(new Set([...shop, ...stock].flatMap(addressesOfPod)).size).toBe(
+    [...shop, ...stock].flatMap(addressesOfPod).length,
+  )
+})
+
+function isWithin(address: string, cidrs: readonly string[]): boolean {
+  const ranges = new BlockList()
+  for (const cidr of cidrs) {
+    const [prefix = '', length] = cidr.split('/')
+    ranges.addSubnet(prefix, Number(length), isIP(prefix) === 6 ? 'ipv6' : 'ipv4')
+  }
+  return ranges.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+}
+
+it('records every address in an IP', async () => {
+  const pods = [...shop, ...stock]
+  const ips = await cluster.api.list<IpObject>('/apis/kubeovn.io/v1/ips')
+  const recorded = pods.map((pod) =>
+    ips
+      .find(({ spec }) => spec.podName === pod.metadata.name && spec.namespace === pod.metadata.namespace)
+      ?.spec.ipAddress.split(','),
+  )
+  expect(recorded).toEqual(pods.map(addressesOfPod))
+})
+
+it('lets every pod of one Subnet fetch from every pod, over every family', async () => {
+  const answers = await Promise.all(
+    shop.flatMap((from) =>
+      [...shop, ...stock]
+        .filter((to) => to !== from)
+        .flatMap((to) =>
+          addressesOfPod(to).map(async (address) => [to.metadata.name, await fetchFrom(from, address)]),
+        ),
+    ),
+  )
+  expect(answers.length).toBeGreaterThanOrEqual(15)
+  expect(answers.filter(([name, page]) => page?.trim() !== name)).toEqual([])
+})
+
+it('resolves a Service and reaches it', async () => {
+  const [from] = stock
+  if (from === undefined) return expect.unreachable()
+  const page = await eventually('the Service answers', () =>
+    fetchFrom(from, 'web.shop.svc', 80).catch(() => undefined),
+  )
+  expect(shop.map(({ metadata }) => metadata.name)).toContain(page.trim())
+})
+
+it('gives addresses back when pods go', async () => {
+  await deleteAll(cluster.api, example)
+  const left = await eventually('the pods’ IPs are gone', async () => {
+    const ips = await cluster.api.list<IpObject>('/apis/kubeovn.io/v1/ips')
+    const ours = ips.filter(({ spec }) => ['shop', 'stock'].includes(spec.namespace))
+    return ours.length === 0 ? ours : undefined
+  })
+  expect(left).toEqual([])
+})
+
+function fetchFrom(pod: PodObject, host: string, port = 8080): Promise<string> {
+  const url = `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}/`
+  return kubectl(
+    cluster,
+    ...['exec', '-n', pod.metadata.namespace ?? '', pod.metadata.name, '--'],
+    ...['busybox', 'wget', '-q', '-T', '5', '-O', '-', url],
+  )
+}

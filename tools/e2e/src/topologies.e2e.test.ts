@@ -1,0 +1,62 @@
+import {
+  claimLabName,
+  createCluster,
+  installChart,
+  networkAttachments,
+  physicalNetwork,
+  presets,
+  removeLeftovers,
+  runCheck,
+  seenCluster,
+  type Check,
+  type Cluster,
+} from '@kube-ovn/lab'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeInLab } from './describe-in-lab.ts'
+
+const describe = describeInLab('has networks of its own around its nodes')
+
+/** All that presets have, in one topology. */
+let cluster: Cluster
+let seeing: Cluster
+
+beforeAll(async () => {
+  await removeLeftovers()
+  await claimLabName('topologies')
+  cluster = await createCluster({
+    id: 'topologies',
+    ...presets['underlay'],
+    hasNetworkAttachments: true,
+  })
+  await installChart(cluster)
+  seeing = await createCluster({ id: 'topologies-2', nodes: 1, podNetwork: 'bridge', sees: 'topologies' })
+})
+
+afterAll(async () => {
+  await seeing[Symbol.asyncDispose]()
+  await cluster[Symbol.asyncDispose]()
+})
+
+/** Every row that a check finds; those that do not hold, as text. */
+async function run(on: Cluster, check: Check): Promise<{ readonly rows: number; readonly failed: string[] }> {
+  const { rows } = await runCheck(on, check)
+  const failed = rows
+    .filter(({ isOk }) => !isOk)
+    .map(({ name, expected, seen }) => `${name}: expected ${expected}, saw ${seen}`)
+  return { rows: rows.length, failed }
+}
+
+describe('what is around the nodes', () => {
+  it('has VLANs that nodes are hosts in, and routers of both kinds that learn from each other', async () => {
+    // Two nodes in two VLANs, two routers.
+    expect(await run(cluster, physicalNetwork)).toEqual({ rows: 6, failed: [] })
+  })
+
+  it('knows NetworkAttachmentDefinitions', async () => {
+    expect(await run(cluster, networkAttachments)).toEqual({ rows: 2, failed: [] })
+  })
+
+  it('sees another cluster, and is seen by it', async () => {
+    expect(await run(seeing, seenCluster)).toEqual({ rows: 4, failed: [] })
+  })
+})

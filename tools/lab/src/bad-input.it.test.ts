@@ -1,0 +1,91 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { tryProgram } from './program.ts'
+
+let directory: string
+
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'lab-input-'))
+  writeFileSync(join(directory, 'broken.yaml'), 'nodes: [1')
+  writeFileSync(join(directory, 'wrong.yaml'), 'vlans: [5000]')
+})
+
+afterAll(() => rmSync(directory, { recursive: true }))
+
+interface BadInput {
+  readonly name: string
+  readonly args: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  /** The sentence, and below it what to do. */
+  readonly says: readonly [RegExp, RegExp]
+}
+
+const cases: readonly BadInput[] = [
+  {
+    name: 'a topology file that is no YAML',
+    args: ['--topology', 'broken.yaml'],
+    says: [
+      /^the topology is not understood: field the file, value Flow sequence/,
+      /^→ YAML, e\.g\. "nodes: 2"$/,
+    ],
+  },
+  {
+    name: 'a topology file with a value that can not be',
+    args: ['--topology', 'wrong.yaml'],
+    says: [
+      /^the topology is not understood: field vlans\[0\], value 5000$/,
+      /^→ a whole number from 1 to 4094$/,
+    ],
+  },
+  {
+    name: 'a topology file that is not there',
+    args: ['--topology', 'nowhere.yaml'],
+    says: [
+      /^the topology is not understood: field --topology, value nowhere\.yaml$/,
+      /^→ a file that exists, or one of two-nodes, /,
+    ],
+  },
+  {
+    name: 'an option that does not exist',
+    args: ['--sideways'],
+    says: [/^the command line is not understood: argument .*'--sideways'/, /^→ npm run lab -- --help /],
+  },
+  {
+    name: 'a lab that is not there',
+    args: ['matrix', '--id', 'nobodys'],
+    says: [/^there is no such lab: argument --id nobodys$/, /^→ npm run lab -- status lists them$/],
+  },
+  {
+    name: 'an engine that does not run',
+    args: ['status'],
+    env: { DOCKER_HOST: 'unix:///run/no-docker.sock' },
+    says: [
+      /^the Docker engine does not answer: what \/run\/no-docker\.sock: ENOENT$/,
+      /^→ install and start Docker /,
+    ],
+  },
+]
+
+it.each(cases)('says what is wrong with $name, and what to do', async ({ args, env, says }) => {
+  const main = join(import.meta.dirname, 'main.ts')
+  const { exitCode, stdout, stderr } = await tryProgram(process.execPath, [main, ...args], {
+    cwd: directory,
+    ...(env === undefined ? {} : { env }),
+  })
+  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+  const lines = stderr.trimEnd().split('\n')
+  expect(lines).toHaveLength(2)
+  for (const [index, pattern] of says.entries()) expect(lines[index]).toMatch(pattern)
+})
+
+it('says to a user who is not root that it takes root', async () => {
+  const main = join(import.meta.dirname, 'main.ts')
+  // In a user namespace of its own a process is nobody, and may still read what it did before.
+  const { exitCode, stderr } = await tryProgram('unshare', ['--user', process.execPath, main])
+  expect(exitCode).toBe(1)
+  expect(stderr).toBe(
+    'this user can make no lab: what it is not root but user 65534\n→ run it as root, e.g. with sudo: it enters network namespaces\n',
+  )
+})
