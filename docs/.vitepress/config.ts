@@ -12,6 +12,7 @@ export default defineConfig({
         items: [
           { text: 'Subnets, pods, addresses', link: '/user/subnets-and-pods' },
           { text: 'Deletions that are held back', link: '/user/held-deletions' },
+          { text: 'Addresses that contradict each other', link: '/user/address-findings' },
           { text: 'Differences from Kube-OVN', link: '/differences' },
         ],
       },
