@@ -9,7 +9,7 @@ import {
 } from '@kube-ovn/features-control'
 import type { ControlWorld, WatchedStores } from '@kube-ovn/features-control'
 import { cidrOf, formatIp, formatMac, offsetIp, parseIpv4, parseIpv6 } from '@kube-ovn/ip'
-import { IndexedStore, objectKey, type KubeObject } from '@kube-ovn/kube'
+import { IndexedStore, objectKey } from '@kube-ovn/kube'
 import type { Ip, Subnet } from '@kube-ovn/kube-api'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import { silentLogger } from '@kube-ovn/log'
@@ -67,7 +67,7 @@ function factsOf(index: number): PodFacts {
 
 function worldOf(facts: readonly PodFacts[]): ControlWorld {
   const keys = podAnnotations()
-  const pods = new IndexedStore<Pod>()
+  const pods = new IndexedStore<Pod>(watched.pods.indexes)
   const subnets = new IndexedStore<Subnet>()
   const ips = new IndexedStore<Ip>(watched.ips.indexes)
   const cidrs = [cidrOf(parseIpv4('10.16.0.0'), 16), cidrOf(parseIpv6('fd00:10:16::'), 112)]
@@ -102,7 +102,9 @@ function worldOf(facts: readonly PodFacts[]): ControlWorld {
 
 /** An empty store for each resource that is watched. */
 function noObjects(): WatchedStores {
-  const stores = Object.keys(watched).map((name) => [name, new IndexedStore<KubeObject>()])
+  const stores = Object.entries(watched).map(([name, of]) => {
+    return [name, new IndexedStore<never>('indexes' in of ? of.indexes : {})]
+  })
   return Object.fromEntries(stores) as WatchedStores
 }
 
@@ -121,7 +123,7 @@ function portsOf(facts: readonly PodFacts[]): Cache<OvnNorthbound> {
   tables.set('Logical_Switch_Port', new Map(ports))
   const row = { _uuid: subnetName, name: subnetName, ports: facts.map(({ port }) => port) }
   tables.set('Logical_Switch', new Map([[subnetName, row]]))
-  const rows = <N extends keyof OvnNorthbound & string>(table: N) =>
+  const rows = <N extends keyof OvnNorthbound>(table: N) =>
     (tables.get(table) ?? new Map()) as ReadonlyMap<string, OvnNorthbound[N]>
   return {
     get: (table, uuid) => rows(table).get(uuid),

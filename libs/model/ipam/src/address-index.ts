@@ -144,7 +144,7 @@ export class AddressIndex<A extends Ip> {
       this.#pages = this.#pages.slice()
       this.#sharesArray = false
     }
-    const slots = page?.slots.slice() ?? new Array<undefined>(pageSize).fill(undefined)
+    const slots = page?.slots.slice() ?? Array.from<undefined>({ length: pageSize })
     const copy: Page = { writer: this.#writer, slots, used: page?.used ?? 0 }
     this.#pages[at] = copy
     return copy

@@ -217,7 +217,7 @@ function emptyShard<V>(writer: object): Shard<V> {
 }
 
 function shardOfCapacity<V>(writer: object, capacity: number): Shard<V> {
-  const values = new Array<V | undefined>(capacity).fill(undefined)
+  const values = Array.from<V | undefined>({ length: capacity })
   return { writer, tags: new Uint16Array(capacity), values, size: 0 }
 }
 

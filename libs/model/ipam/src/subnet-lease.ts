@@ -49,4 +49,10 @@ export class SubnetLease implements Lease {
     this.#ownerHash = hashText(fields.owner)
     this.#macHash = fields.mac === undefined ? 0 : hashText(fields.mac)
   }
+
+  /** The same lease with what is left of its addresses. */
+  withAddresses(v4: Ipv4 | undefined, v6: Ipv6 | undefined): SubnetLease {
+    const { nic, owner, uid, subnet, mac, isShared } = this
+    return new SubnetLease({ nic, owner, uid, subnet, v4, v6, mac, isShared })
+  }
 }

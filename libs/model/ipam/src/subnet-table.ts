@@ -153,7 +153,7 @@ export class SubnetTable {
       const v4 = stays(before.v4, layout.v4)
       const v6 = stays(before.v6, layout.v6)
       const isOver = v4 === undefined && v6 === undefined
-      return { before, after: isOver ? undefined : new SubnetLease({ ...before, v4, v6 }) }
+      return { before, after: isOver ? undefined : before.withAddresses(v4, v6) }
     })
     for (const { before, after } of changes) {
       this.release(before)

@@ -200,7 +200,7 @@ describe.each(families)('auditAddresses, $name', ({ at, cidrBlock }) => {
     const { objects, ports } = quiet(at, cidrBlock)
     const { statistics } = { statistics: stillWorld(objects, rowsOf(ports)).ipam.statistics('blue') }
     const [patch] = desiredStatus({ name: 'blue', statistics }).patches
-    const right = (patch?.merge as { status: Record<string, number> }).status
+    const { status: right } = (patch?.merge ?? expect.unreachable()) as { status: Record<string, number> }
     const key = at === families[2]?.at ? 'v6usingIPs' : 'v4usingIPs'
     function withStatus(status: object) {
       return stillWorld({ ...objects, subnets: [subnet({ name: 'blue', cidrBlock, status })] }, rowsOf(ports))

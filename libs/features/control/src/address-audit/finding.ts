@@ -21,10 +21,10 @@ export const findingRules = [
  * `miscounted`: the status of a Subnet says other numbers than there are. `inconsistent`: the allocator contradicts
  * itself.
  */
-export type FindingRule = AddressRule | 'ownerless' | 'portless' | 'miscounted' | 'inconsistent'
+type FindingRule = AddressRule | 'ownerless' | 'portless' | 'miscounted' | 'inconsistent'
 
 /** Where a claim stands: in a record, on a port whoever made it, or in the allocator itself. */
-export type FindingSource = Holding['source'] | 'IPAM' | 'Subnet'
+type FindingSource = Holding['source'] | 'IPAM' | 'Subnet'
 
 /** One thing that is wrong, and what a person can do about it. */
 export interface Finding {

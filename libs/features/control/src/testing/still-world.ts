@@ -28,7 +28,7 @@ export function stillWorld(objects: StillObjects, rows: StillRows): ControlWorld
     settings: controlSettings(),
     stores: {
       ...noObjects(),
-      pods: storeOf(new IndexedStore<Pod>(), objects.pods),
+      pods: storeOf(new IndexedStore<Pod>(watched.pods.indexes), objects.pods),
       nodes: storeOf(new IndexedStore<Node>(), objects.nodes),
       subnets: storeOf(new IndexedStore<Subnet>(), objects.subnets),
       ips: storeOf(new IndexedStore<Ip>(watched.ips.indexes), objects.ips),
@@ -45,7 +45,7 @@ export function stillWorld(objects: StillObjects, rows: StillRows): ControlWorld
 /** An empty store for each resource that is watched. */
 function noObjects(): WatchedStores {
   const stores = Object.entries(watched).map(([name, of]) => {
-    return [name, new IndexedStore<KubeObject>('indexes' in of ? of.indexes : {})]
+    return [name, new IndexedStore<never>('indexes' in of ? of.indexes : {})]
   })
   return Object.fromEntries(stores) as WatchedStores
 }
@@ -56,7 +56,7 @@ function storeOf<T extends KubeObject>(store: IndexedStore<T>, objects: readonly
 }
 
 function cacheOf(rows: StillRows): Cache<OvnNorthbound> {
-  type Table = keyof OvnNorthbound & string
+  type Table = keyof OvnNorthbound
   function all<N extends Table>(table: N): readonly OvnNorthbound[N][] {
     return (rows[table] ?? []).map(
       (row, index) => ({ _uuid: `${table} ${index}`, ...row }) as OvnNorthbound[N],
