@@ -305,7 +305,7 @@ function watchMembers({ kept, annotations, sticky }: Cluster): void {
   }
 }
 
-describe('a controller that is killed between any two steps', { timeout: 120_000 }, () => {
+describe('a controller that is killed between any two steps', { timeout: 300_000 }, () => {
   it('gives no address twice, leaks none, and takes none from a pod that runs, in 300,000 steps', () => {
     const numbers = fc.array(fc.integer({ min: 0, max: 0xffff_ffff }), {
       minLength: 600,
