@@ -14,6 +14,7 @@ export default defineConfig({
           { text: 'Static addresses', link: '/user/static-addresses' },
           { text: 'Deletions that are held back', link: '/user/held-deletions' },
           { text: 'How long an attachment takes', link: '/user/attachment-time' },
+          { text: 'Addresses that contradict each other', link: '/user/address-findings' },
           { text: 'Differences from Kube-OVN', link: '/differences' },
         ],
       },

@@ -93,7 +93,7 @@ const settings = {
   nodeLocalDnsIp: list('', 'Addresses of node-local DNS caches.'),
   skipConntrackDstCidrs: text('', 'Destinations that pass connection tracking by.'),
   gcInterval: wholeNumber(360, 'Accepted for compatibility: what is orphaned goes at once.'),
-  inspectInterval: wholeNumber(20, 'Accepted for compatibility: what is missing comes back at once.'),
+  inspectInterval: wholeNumber(20, 'Seconds between two audits of all addresses; 0 switches them off.'),
   bfdMinTx: wholeNumber(100, 'For BFD, not served yet.'),
   bfdMinRx: wholeNumber(100, 'For BFD, not served yet.'),
   detectMult: wholeNumber(3, 'For BFD, not served yet.'),

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import {
+  AddressAudit,
+  auditSteps,
   controlFeatures,
   createWorld,
   forkWorld,
@@ -13,7 +15,7 @@ import { ovnNorthboundSchema } from '@kube-ovn/ovsdb-schema'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { systemClock } from '@kube-ovn/process'
 import { Kernel, kubeObjects, Signals } from '@kube-ovn/reconcile'
-import type { KernelMetrics } from '@kube-ovn/telemetry'
+import type { AddressAuditMetrics, KernelMetrics } from '@kube-ovn/telemetry'
 import type { OvsdbClient } from 'ovsdb-client'
 import { createInformers, storesOf } from './informers.ts'
 
@@ -23,6 +25,9 @@ export interface LeadershipOptions {
   readonly northbound: OvsdbClient<OvnNorthbound>
   readonly settings: ControlSettings
   readonly metrics: KernelMetrics
+  readonly auditMetrics: AddressAuditMetrics
+  /** From the end of one audit of addresses to the next; without it there are none. */
+  readonly auditIntervalMs: number | undefined
   readonly log: Logger
 }
 
@@ -94,6 +99,18 @@ export async function lead(
   stack.use(kernel)
   kernel.start()
   confirmation.start()
+  const { auditMetrics, auditIntervalMs } = options
+  if (auditIntervalMs !== undefined) {
+    const audit = new AddressAudit({
+      steps: () => auditSteps(world),
+      clock: systemClock,
+      log,
+      metrics: auditMetrics,
+      intervalMs: auditIntervalMs,
+    })
+    stack.use(audit)
+    audit.start()
+  }
   onKernel(kernel)
   stack.defer(() => onKernel(undefined))
   log.info('leading', { ms: Math.round(systemClock.monotonic() - startedMs) })

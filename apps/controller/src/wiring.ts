@@ -4,7 +4,7 @@ import { EventRecorder, KubeClient, LeaderElector, loadAccess } from '@kube-ovn/
 import type { Logger } from '@kube-ovn/log'
 import { bindAddresses, serveHealth, systemClock } from '@kube-ovn/process'
 import type { Kernel } from '@kube-ovn/reconcile'
-import { kernelMetrics, leaderMetrics } from '@kube-ovn/telemetry'
+import { addressAuditMetrics, kernelMetrics, leaderMetrics } from '@kube-ovn/telemetry'
 import type { Registry } from '@kube-ovn/telemetry'
 import type { ControllerConfig } from './config.ts'
 import { lead } from './leadership.ts'
@@ -23,6 +23,8 @@ export async function runController(
   const settings = settingsOf(config)
   await using stack = new AsyncDisposableStack()
   const metrics = kernelMetrics(registry)
+  const auditMetrics = addressAuditMetrics(registry)
+  const auditIntervalMs = config.inspectInterval === 0 ? undefined : config.inspectInterval * 1000
   let kernel: Kernel<unknown> | undefined
   stack.use(
     await serveHealth({
@@ -59,7 +61,8 @@ export async function runController(
     onElected(leading) {
       async function leadOnce(): Promise<void> {
         await using northbound = createNorthbound(config)
-        const options = { client, recorder, northbound, settings, metrics, log }
+        const audit = { auditMetrics, auditIntervalMs }
+        const options = { client, recorder, northbound, settings, metrics, ...audit, log }
         await lead(options, leading, (current) => (kernel = current))
       }
       leadOnce().catch(deposed.reject)

@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Benchmark, BenchmarkResult } from './benchmarks.ts'
+import { auditCost } from './ipam-audit.ts'
 import { percentile, rounded } from './statistics.ts'
 
 /** How full a network is while addresses come and go in it. */
@@ -25,6 +26,7 @@ export const ipam: Benchmark = {
     const v4 = churnRate('10.16.0.0/16', '10.16.0.1')
     const v6 = churnRate('fd00:10:16::/64', 'fd00:10:16::1')
     const dual = churnRate('10.16.0.0/16,fd00:10:16::/64', '10.16.0.1,fd00:10:16::1')
+    const { auditMs, auditSliceMs } = await auditCost()
     return {
       value: rounded(v4),
       unit: 'operations/s',
@@ -34,6 +36,8 @@ export const ipam: Benchmark = {
       bytesPerAddress: rounded(await bytesPerLease('10.0.0.0/8', '10.0.0.1')),
       bytesPerV6Address: rounded(await bytesPerLease('fd00:10:16::/64', 'fd00:10:16::1')),
       dryRunUs: rounded(dryRunUs()),
+      auditMs: rounded(auditMs),
+      auditSliceMs: rounded(auditSliceMs),
     }
   },
 }

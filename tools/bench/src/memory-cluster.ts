@@ -21,7 +21,8 @@ import { Kernel, Signals, type Database, type Feature, type Key, type Objects } 
 import { kernelMetrics, Registry } from '@kube-ovn/telemetry'
 import type { Cache } from 'ovsdb-client'
 
-const settings: ControlSettings = {
+/** Those of a controller without flags, dual stack. */
+export const settings: ControlSettings = {
   clusterRouter: 'ovn-cluster',
   defaultSubnet: {
     name: 'ovn-default',

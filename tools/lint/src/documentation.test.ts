@@ -14,7 +14,7 @@ import {
   vpcAnnotations,
 } from '@kube-ovn/annotations'
 import { controlFeatures } from '@kube-ovn/features-control'
-import { kernelMetrics, leaderMetrics, logMetrics, Registry } from '@kube-ovn/telemetry'
+import { addressAuditMetrics, kernelMetrics, leaderMetrics, logMetrics, Registry } from '@kube-ovn/telemetry'
 import { describe, expect, it } from 'vitest'
 import { repository, workspacePackages } from './workspace.ts'
 
@@ -95,6 +95,7 @@ describe('docs/reference/annotations.md', () => {
 describe('docs/reference/metrics.md', () => {
   it('has a row for each metric of the controller', async () => {
     const registry = new Registry()
+    addressAuditMetrics(registry)
     kernelMetrics(registry)
     logMetrics(registry)
     leaderMetrics(registry, 'test', () => true)

@@ -10,6 +10,10 @@ export interface AddressSpace<A extends Ip> {
   next(ip: A): A
   /** The address before; the caller has made sure that it is not the lowest. */
   previous(ip: A): A
+  /** How far `ip` is beyond `first`, which it is not below: exact up to 2^53. */
+  offset(first: A, ip: A): number
+  /** The address that is `offset` beyond `first`; the caller has made sure that there is one. */
+  at(first: A, offset: number): A
   /** How many addresses lie between the two, both included. */
   count(first: A, last: A): bigint
   /** The first address of the prefix around `ip`. */
@@ -27,6 +31,8 @@ export const ipv4Space: AddressSpace<Ipv4> = {
   highest: 0xffff_ffff as Ipv4,
   next: (ip) => (ip + 1) as Ipv4,
   previous: (ip) => (ip - 1) as Ipv4,
+  offset: (first, ip) => ip - first,
+  at: (first, offset) => (first + offset) as Ipv4,
   count: (first, last) => BigInt(last - first + 1),
   // Plain arithmetic: shifting a 32-bit number by 32 does nothing in JavaScript.
   network: (ip, prefixLength) => (ip - (ip % 2 ** (32 - prefixLength))) as Ipv4,
@@ -41,6 +47,8 @@ export const ipv6Space: AddressSpace<Ipv6> = {
   highest: highestIpv6 as Ipv6,
   next: (ip) => (ip + 1n) as Ipv6,
   previous: (ip) => (ip - 1n) as Ipv6,
+  offset: (first, ip) => Number(ip - first),
+  at: (first, offset) => (first + BigInt(offset)) as Ipv6,
   count: (first, last) => last - first + 1n,
   network: (ip, prefixLength) => (ip & ~hostMask(prefixLength)) as Ipv6,
   broadcast: (ip, prefixLength) => (ip | hostMask(prefixLength)) as Ipv6,

@@ -1,6 +1,6 @@
-import type { Ip } from '@kube-ovn/ip'
-import type { HashIndex } from './hash-index.ts'
-import type { SubnetLease } from './lease.ts'
+import type { AddressSpace, Ip } from '@kube-ovn/ip'
+import { HashIndex, type IndexKey } from './hash-index.ts'
+import type { SubnetLease } from './subnet-lease.ts'
 
 /** Neighbouring addresses: who has each. */
 interface Page {
@@ -10,7 +10,7 @@ interface Page {
   used: number
 }
 
-const pageBits = 5
+const pageBits = 7
 const pageSize = 1 << pageBits
 /** How far from the first address there are pages; addresses are handed out from there, so few lie beyond. */
 const pagedAddresses = 1 << 24
@@ -22,7 +22,9 @@ const pagedAddresses = 1 << 24
  * counting and not by searching. What lies far from the first address of the block is in a hash table.
  */
 export class AddressIndex<A extends Ip> {
+  readonly #space: AddressSpace<A>
   readonly #first: A
+  readonly #key: IndexKey<A, SubnetLease>
   readonly #addressOf: (lease: SubnetLease) => A | undefined
   readonly #far: HashIndex<A, SubnetLease>
   #pages: (Page | undefined)[] = []
@@ -30,16 +32,22 @@ export class AddressIndex<A extends Ip> {
   #writer: object = {}
   #sharesArray = false
 
-  /** @param far an empty index by the address of this family */
-  constructor(first: A, addressOf: (lease: SubnetLease) => A | undefined, far: HashIndex<A, SubnetLease>) {
+  constructor(
+    space: AddressSpace<A>,
+    first: A,
+    key: IndexKey<A, SubnetLease>,
+    far: HashIndex<A, SubnetLease> = new HashIndex(key),
+  ) {
+    this.#space = space
     this.#first = first
-    this.#addressOf = addressOf
+    this.#key = key
+    this.#addressOf = key.of
     this.#far = far
   }
 
   /** An independent index of the same leases. */
   fork(): AddressIndex<A> {
-    const twin = new AddressIndex(this.#first, this.#addressOf, this.#far.fork())
+    const twin = new AddressIndex(this.#space, this.#first, this.#key, this.#far.fork())
     twin.#pages = this.#pages
     twin.#size = this.#size
     twin.#sharesArray = true
@@ -49,8 +57,8 @@ export class AddressIndex<A extends Ip> {
   }
 
   /** An index of the same leases that counts from another address. */
-  from(first: A, far: HashIndex<A, SubnetLease>): AddressIndex<A> {
-    const moved = new AddressIndex(first, this.#addressOf, far)
+  from(first: A): AddressIndex<A> {
+    const moved = new AddressIndex(this.#space, first, this.#key)
     for (const lease of this.values()) moved.add(lease)
     return moved
   }
@@ -125,12 +133,8 @@ export class AddressIndex<A extends Ip> {
 
   /** How far from the first address; negative when it is too far for a page. */
   #offsetOf(address: A): number {
-    if (typeof address === 'number' && typeof this.#first === 'number') {
-      const offset = address - this.#first
-      return offset < pagedAddresses ? offset : -1
-    }
-    const offset = BigInt(address) - BigInt(this.#first)
-    return offset < pagedAddresses ? Number(offset) : -1
+    const offset = this.#space.offset(this.#first, address)
+    return offset < pagedAddresses ? offset : -1
   }
 
   #writable(at: number): Page {

@@ -1,4 +1,6 @@
 import { formatIp, RangeSet, type Ip } from '@kube-ovn/ip'
+import { AddressIndex } from './address-index.ts'
+import { AddressSet } from './address-set.ts'
 import {
   AddressConflictError,
   AddressOutOfRangeError,
@@ -6,22 +8,14 @@ import {
   type AddressConflict,
 } from './errors.ts'
 import type { FamilyLayout } from './family-layout.ts'
-import { AddressIndex } from './address-index.ts'
-import { HashIndex } from './hash-index.ts'
-import { IntervalSet } from './interval-set.ts'
-import { ownersOf, type FamilyStatistics, type SubnetLease } from './lease.ts'
+import type { IndexKey } from './hash-index.ts'
+import { ownersOf, type AddressState, type FamilyStatistics } from './lease.ts'
 import { isSameOwner, type Owner } from './owner.ts'
 import { availableIn, defaultPool, forkPool, freshPool, PoolMap, type Pool } from './pool.ts'
+import type { SubnetLease } from './subnet-lease.ts'
 
 /** How leases are found by their address of one family. */
-export interface AddressKey<A extends Ip> {
-  readonly of: (lease: SubnetLease) => A | undefined
-  readonly hash: (address: A) => number
-}
-
-function farIndex<A extends Ip>(key: AddressKey<A>): HashIndex<A, SubnetLease> {
-  return new HashIndex(key.of, key.hash)
-}
+export type AddressKey<A extends Ip> = IndexKey<A, SubnetLease>
 
 /**
  * Who holds which address of one family of a subnet, and which comes next.
@@ -66,7 +60,7 @@ export class AddressTable<A extends Ip> {
     pools: Iterable<readonly [string, RangeSet<A>]>,
   ): AddressTable<A> {
     const none = RangeSet.in(layout.space)
-    const leases = new AddressIndex(layout.block.first, key.of, farIndex(key))
+    const leases = new AddressIndex(layout.space, layout.block.first, key)
     const table = new AddressTable(subnet, layout, key, leases, none, new Map(), new PoolMap<A>([]))
     table.#buildPools(pools, none)
     return table
@@ -100,7 +94,7 @@ export class AddressTable<A extends Ip> {
     const heldReserved = held.intersect(layout.reserved)
     const none = new PoolMap<A>([])
     const key = this.#key
-    const leases = this.#leases.from(layout.block.first, farIndex(key))
+    const leases = this.#leases.from(layout.block.first)
     const table = new AddressTable(this.#subnet, layout, key, leases, heldReserved, new Map(), none)
     table.#surplus = addresses.length - Number(held.size())
     const named = [...this.#pools.values()].filter(({ name }) => name !== defaultPool)
@@ -116,6 +110,13 @@ export class AddressTable<A extends Ip> {
     return this.#leases.all(address)
   }
 
+  stateOf(address: A): AddressState {
+    const { gateway, usable } = this.#layout
+    if (this.#leases.has(address)) return 'held'
+    if (address === gateway) return 'gateway'
+    return usable.has(address) ? 'free' : 'outside'
+  }
+
   leases(): Iterable<SubnetLease> {
     return this.#leases.values()
   }
@@ -128,10 +129,9 @@ export class AddressTable<A extends Ip> {
       throw new AddressOutOfRangeError({ subnet: this.#subnet, address: formatIp(address), cidr })
     }
     if (address === gateway && !shares) throw this.#conflict('gateway', formatIp(address), [])
-    const holders = this.holders(address)
-    if (holders.length > 0) {
-      if (shares) return
-      if (holders.every((lease) => isSameOwner(lease.owner, owner))) return
+    if (this.#leases.has(address)) {
+      const holders = this.holders(address)
+      if (shares || holders.every((lease) => isSameOwner(lease.owner, owner))) return
       throw this.#conflict('held', formatIp(address), ownersOf(holders))
     }
     if (reserved.has(address) || pool.free.has(address) || pool.released.has(address)) return
@@ -148,7 +148,7 @@ export class AddressTable<A extends Ip> {
   /** Chooses the address to draw next: the lowest free one, else the lowest released one. Changes nothing. */
   choose(poolName: string, skip: ReadonlySet<Ip>): A {
     const pool = this.#pools.get(poolName)
-    if (pool === undefined || !this.hasRoom(poolName)) {
+    if (pool === undefined || (pool.free.isEmpty && pool.released.isEmpty)) {
       const { family } = this.#layout.space
       throw new NoAvailableAddressError({ subnet: this.#subnet, pool: poolName, family }, pool !== undefined)
     }
@@ -216,13 +216,17 @@ export class AddressTable<A extends Ip> {
     const pool = this.#pools.get(name)
     const rest = this.#pools.get(defaultPool)
     if (pool === undefined || rest === undefined) return
-    const { space, usable } = this.#layout
+    const { space, block, usable } = this.#layout
     this.#pools.delete(name)
     this.#pools.set(defaultPool, {
       name: defaultPool,
       members: rest.members.union(pool.members.intersect(usable)),
-      free: IntervalSet.of(space, rest.free.toRangeSet().union(pool.free.toRangeSet())),
-      released: IntervalSet.of(space, rest.released.toRangeSet().union(pool.released.toRangeSet())),
+      free: AddressSet.of(space, block.first, rest.free.toRangeSet().union(pool.free.toRangeSet())),
+      released: AddressSet.of(
+        space,
+        block.first,
+        rest.released.toRangeSet().union(pool.released.toRangeSet()),
+      ),
     })
     this.#poolMap = new PoolMap(this.#pools.values())
   }

@@ -1,43 +1,104 @@
-import { formatIpList } from '@kube-ovn/ip'
+import { formatIp, formatIpList, tryParseMac, type Ip } from '@kube-ovn/ip'
 import type { Ipam } from './ipam.ts'
+import type { Lease } from './lease.ts'
+import { isSameOwner, ownerOf, type Owner } from './owner.ts'
 import type { AddressRecord } from './restore.ts'
-import { isSameOwner } from './owner.ts'
-import type { Violation } from './verify.ts'
+
+/** What is wrong between what is held and what is written down. */
+export type AddressRule =
+  /** A record claims an address that another owner holds. */
+  | 'held-twice'
+  /** The same of a MAC address. */
+  | 'mac-held-twice'
+  /** A record claims an address that nobody holds, so that it may be handed out a second time. */
+  | 'unheld'
+  /** A record claims an address that its subnet does not have. */
+  | 'outside'
+  /** A lease has no record: nobody will release it. */
+  | 'unrecorded'
+
+/** A record or a lease that contradicts the rest. */
+export interface AddressFinding {
+  readonly rule: AddressRule
+  readonly subnet: string
+  readonly nic: string
+  /** The address or MAC address in question, or all of a lease. */
+  readonly address: string
+  /** Whoever claims it, and then those who have it. */
+  readonly owners: readonly [Owner, ...Owner[]]
+}
 
 /**
  * Compares what is held with all that is written down, on a live system that has come to rest.
  *
- * A lease without a record is a leak: nobody will release it. A record without its lease is worse: its address may be
- * handed out a second time.
+ * For a system at work, {@link judgeRecord} and {@link judgeLease} do the same piece by piece.
  */
-export function auditRecords(ipam: Ipam, records: Iterable<AddressRecord>): readonly Violation[] {
-  const found: Violation[] = []
+export function auditRecords(ipam: Ipam, records: Iterable<AddressRecord>): readonly AddressFinding[] {
+  const found: AddressFinding[] = []
   const recorded = new Set<string>()
-  for (const { subnet, nic, owner, addresses } of records) {
-    recorded.add(nic)
-    const lease = ipam.lease(nic)
-    const claimed = formatIpList(addresses)
-    if (lease === undefined || lease.subnet !== subnet)
-      found.push({ rule: 'held', subnet, subject: nic, text: `${owner} is recorded to have ${claimed}` })
-    else if (!isSameOwner(lease.owner, owner))
-      found.push({
-        rule: 'held',
-        subnet,
-        subject: nic,
-        text: `${lease.owner} has what ${owner} is recorded to have`,
-      })
-    else if (
-      (addresses.v4 !== undefined && addresses.v4 !== lease.v4) ||
-      (addresses.v6 !== undefined && addresses.v6 !== lease.v6)
-    ) {
-      const text = `has ${formatIpList(lease)}, and is recorded to have ${claimed}`
-      found.push({ rule: 'held', subnet, subject: nic, text })
+  for (const record of records) {
+    recorded.add(record.nic)
+    found.push(...judgeRecord(ipam, record))
+  }
+  for (const lease of ipam.leases()) if (!recorded.has(lease.nic)) found.push(judgeLease(lease))
+  return found
+}
+
+/** Finds what a record claims without its NIC having it. */
+export function judgeRecord(ipam: Ipam, record: AddressRecord): readonly AddressFinding[] {
+  const { subnet, nic, owner, addresses, mac } = record
+  const found: AddressFinding[] = []
+  for (const ip of [addresses.v4, addresses.v6]) {
+    const problem = ip === undefined ? undefined : judgeAddress(ipam, record, ip)
+    if (ip === undefined || problem === undefined) continue
+    const { rule, others } = problem
+    found.push({ rule, subnet, nic, address: formatIp(ip), owners: [owner, ...others] })
+  }
+  const others = typeof mac === 'string' ? otherMacHolders(ipam, record, mac) : []
+  if (others.length > 0)
+    found.push({ rule: 'mac-held-twice', subnet, nic, address: String(mac), owners: [owner, ...others] })
+  return found
+}
+
+/** What is wrong with a lease that no record names. */
+export function judgeLease({ subnet, nic, owner, v4, v6, mac }: Lease): AddressFinding {
+  const address = v4 === undefined && v6 === undefined ? (mac ?? '') : formatIpList({ v4, v6 })
+  return { rule: 'unrecorded', subnet, nic, address, owners: [owner] }
+}
+
+interface AddressProblem {
+  readonly rule: AddressRule
+  readonly others: readonly Owner[]
+}
+
+function judgeAddress(ipam: Ipam, record: AddressRecord, ip: Ip): AddressProblem | undefined {
+  const { subnet, nic, owner, isShared } = record
+  switch (ipam.stateOf(subnet, ip)) {
+    case 'outside':
+      return { rule: 'outside', others: [] }
+    case 'gateway':
+      return { rule: 'held-twice', others: [ownerOf('router-port', subnet)] }
+    case 'free':
+      return { rule: 'unheld', others: [] }
+    case 'held': {
+      const lease = ipam.lease(nic)
+      const isIts = lease?.subnet === subnet && (lease.v4 === ip || lease.v6 === ip)
+      if (isIts && isSameOwner(lease.owner, owner)) return undefined
+      const others = ipam.holders(subnet, ip).filter((holder) => !isSameOwner(holder, owner))
+      // Another NIC of the owner has it: when that one is released, the address is free.
+      if (others.length === 0) return { rule: 'unheld', others }
+      return isShared === true ? undefined : { rule: 'held-twice', others }
     }
   }
-  for (const lease of ipam.leases()) {
-    if (recorded.has(lease.nic)) continue
-    const { subnet, nic, owner } = lease
-    found.push({ rule: 'recorded', subnet, subject: nic, text: `${owner} has ${formatIpList(lease)}` })
-  }
-  return found
+}
+
+function otherMacHolders(
+  ipam: Ipam,
+  { subnet, nic, owner, isShared }: AddressRecord,
+  text: string,
+): readonly Owner[] {
+  const mac = tryParseMac(text)
+  const lease = ipam.lease(nic)
+  if (mac === undefined || isShared === true || (lease?.subnet === subnet && lease.mac === mac)) return []
+  return ipam.macHolders(subnet, mac).filter((holder) => !isSameOwner(holder, owner))
 }

@@ -4,51 +4,54 @@ type Key = string | number | bigint
 /**
  * A part of the table, probed linearly.
  *
- * `hashes` has 0 where `values` has nothing, and otherwise what the key of the value hashes to.
+ * `tags` has 0 where `values` has nothing, and otherwise the upper half of what the key of the value hashes to. That is
+ * enough to know where the value is looked for first, and nearly always to tell it from others: most values are never
+ * looked at but the one that is found, which counts as they are all over the memory.
  */
 interface Shard<V> {
   /** The index that may write here; every other one copies the shard first. */
   readonly writer: object
-  hashes: Int32Array
+  tags: Uint16Array
   values: (V | undefined)[]
   size: number
 }
 
-/** Average number of values in a shard from which on there are twice as many shards. */
-const fullShard = 256
+/** How a value is found. */
+export interface IndexKey<K extends Key, V extends object> {
+  /** Absent for a value that is not to be found. */
+  readonly of: (value: V) => K | undefined
+  readonly hash: (key: K) => number
+  /** The hash of a value's key, which the value may know by heart. */
+  readonly hashOf: (value: V) => number
+}
 
+/** Average number of values in a shard from which on there are twice as many shards. */
+const fullShard = 1024
+
+/** A power of two, as all capacities are. */
 const smallestCapacity = 8
 
 /**
  * Finds objects by a key that they have in themselves; several may have the same.
  *
- * It keeps no keys and no entries, but 12 bytes for each of its slots, of which at least half are in use when it grows. It can
+ * It keeps no keys and no entries, but 10 bytes for each of its slots, of which at least half are in use when it grows. It can
  * be forked in constant time: both share all shards, and each copies a shard when it first writes there.
  */
 export class HashIndex<K extends Key, V extends object> {
-  readonly #keyOf: (value: V) => K | undefined
-  readonly #hash: (key: K) => number
+  readonly #key: IndexKey<K, V>
   #shards: Shard<V>[]
   #size = 0
   #writer: object = {}
   #sharesArray = false
-  // One key is looked for, then added or removed: its hash is needed again at once.
-  #lastKey: K | undefined
-  #lastHash = 0
 
-  /**
-   * @param keyOf what a value is found by; it is asked only for values that have one
-   * @param hash any 32 bits; 0 is replaced
-   */
-  constructor(keyOf: (value: V) => K | undefined, hash: (key: K) => number) {
-    this.#keyOf = keyOf
-    this.#hash = hash
+  constructor(key: IndexKey<K, V>) {
+    this.#key = key
     this.#shards = [emptyShard(this.#writer)]
   }
 
   /** An independent index of the same values. */
   fork(): HashIndex<K, V> {
-    const twin = new HashIndex(this.#keyOf, this.#hash)
+    const twin = new HashIndex(this.#key)
     twin.#shards = this.#shards
     twin.#size = this.#size
     twin.#sharesArray = true
@@ -63,13 +66,14 @@ export class HashIndex<K extends Key, V extends object> {
 
   /** One value with the key; which one, when there are several, is not said. */
   get(key: K): V | undefined {
-    const hash = this.#hashOf(key)
-    const { hashes, values } = this.#shardOf(hash)
-    const capacity = hashes.length
-    for (let at = home(hash, capacity); hashes[at] !== 0; at = at + 1 === capacity ? 0 : at + 1) {
-      if (hashes[at] !== hash) continue
+    const hash = this.#key.hash(key)
+    const { tags, values } = this.#shardOf(hash)
+    const tag = tagOf(hash)
+    const mask = tags.length - 1
+    for (let at = tag & mask; tags[at] !== 0; at = (at + 1) & mask) {
+      if (tags[at] !== tag) continue
       const value = values[at]
-      if (value !== undefined && this.#keyOf(value) === key) return value
+      if (value !== undefined && this.#key.of(value) === key) return value
     }
     return undefined
   }
@@ -81,42 +85,42 @@ export class HashIndex<K extends Key, V extends object> {
   /** All values with the key, in no particular order. */
   all(key: K): readonly V[] {
     const found: V[] = []
-    const hash = this.#hashOf(key)
-    const { hashes, values } = this.#shardOf(hash)
-    const capacity = hashes.length
-    for (let at = home(hash, capacity); hashes[at] !== 0; at = at + 1 === capacity ? 0 : at + 1) {
+    const hash = this.#key.hash(key)
+    const { tags, values } = this.#shardOf(hash)
+    const tag = tagOf(hash)
+    const mask = tags.length - 1
+    for (let at = tag & mask; tags[at] !== 0; at = (at + 1) & mask) {
       const value = values[at]
-      if (hashes[at] === hash && value !== undefined && this.#keyOf(value) === key) found.push(value)
+      if (tags[at] === tag && value !== undefined && this.#key.of(value) === key) found.push(value)
     }
     return found
   }
 
   /** Adds a value that is not in it yet; without a key it stays out. */
   add(value: V): void {
-    const key = this.#keyOf(value)
-    if (key === undefined) return
+    if (this.#key.of(value) === undefined) return
     if (this.#size >= this.#shards.length * fullShard) this.#doubleShards()
-    const hash = this.#hashOf(key)
+    const hash = this.#key.hashOf(value)
     const shard = this.#writable(hash & (this.#shards.length - 1))
-    if (shard.size * 10 >= shard.hashes.length * 7) resize(shard)
-    insert(shard, hash, value)
+    if (isFull(shard.size, shard.tags.length)) resize(shard, shard.tags.length * 2)
+    insert(shard, tagOf(hash), value)
     this.#size++
   }
 
   /** Removes this very value; false when it is not in it. */
   remove(value: V): boolean {
-    const key = this.#keyOf(value)
-    if (key === undefined) return false
-    const hash = this.#hashOf(key)
+    if (this.#key.of(value) === undefined) return false
+    const hash = this.#key.hashOf(value)
     const index = hash & (this.#shards.length - 1)
-    const at = find(this.#shardOf(hash), hash, value)
+    const at = find(this.#shardOf(hash), tagOf(hash), value)
     // Looks first, so that removing what is not there copies nothing.
     if (at < 0) return false
     const shard = this.#writable(index)
     closeGap(shard, at)
     shard.size--
     this.#size--
-    if (shard.size * 4 < shard.hashes.length && shard.hashes.length > 2 * smallestCapacity) resize(shard)
+    const capacity = shard.tags.length
+    if (shard.size * 5 < capacity && capacity > smallestCapacity) resize(shard, capacity / 2)
     return true
   }
 
@@ -125,14 +129,6 @@ export class HashIndex<K extends Key, V extends object> {
     for (const { values } of this.#shards) {
       for (const value of values) if (value !== undefined) yield value
     }
-  }
-
-  #hashOf(key: K): number {
-    if (key !== this.#lastKey) {
-      this.#lastHash = this.#hash(key) || 1
-      this.#lastKey = key
-    }
-    return this.#lastHash
   }
 
   #shardOf(hash: number): Shard<V> {
@@ -148,37 +144,43 @@ export class HashIndex<K extends Key, V extends object> {
       this.#shards = this.#shards.slice()
       this.#sharesArray = false
     }
-    const { hashes, values, size } = shard
-    const copy = { writer: this.#writer, hashes: hashes.slice(), values: values.slice(), size }
+    const { tags, values, size } = shard
+    const copy = { writer: this.#writer, tags: tags.slice(), values: values.slice(), size }
     this.#shards[index] = copy
     return copy
   }
 
   #doubleShards(): void {
     const before = this.#shards
-    const after: Shard<V>[] = []
-    for (const half of [0, before.length]) {
-      for (const [index, shard] of before.entries()) {
-        const kept: [number, V][] = []
-        shard.values.forEach((value, at) => {
-          const hash = shard.hashes[at] ?? 0
-          if (value !== undefined && (hash & (2 * before.length - 1)) === index + half)
-            kept.push([hash, value])
-        })
-        after.push(shardWith(this.#writer, kept))
-      }
-    }
-    this.#shards = after
+    const lower = before.map((shard) => this.#part(shard, before.length, 0))
+    const upper = before.map((shard) => this.#part(shard, before.length, before.length))
+    this.#shards = [...lower, ...upper]
     this.#sharesArray = false
+  }
+
+  /** The values of a shard for which the bit of their hash is as it is in `half`. */
+  #part({ values }: Shard<V>, bit: number, half: number): Shard<V> {
+    const kept = values.filter((value) => value !== undefined && (this.#key.hashOf(value) & bit) === half)
+    let capacity = smallestCapacity
+    while (isFull(kept.length, capacity)) capacity *= 2
+    const shard = shardOfCapacity<V>(this.#writer, capacity)
+    for (const value of kept) if (value !== undefined) insert(shard, tagOf(this.#key.hashOf(value)), value)
+    return shard
   }
 }
 
-/** Spreads the characters of a text over 32 bits (FNV-1a, then the finaliser of MurmurHash3). */
+/** Spreads the characters of a text over 32 bits, four at a time: names are long, and each multiplication waits for the last. */
 export function hashText(text: string): number {
-  let hash = 0x811c_9dc5
-  for (let index = 0; index < text.length; index++) {
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x0100_0193)
+  const { length } = text
+  let hash = length
+  let at = 0
+  for (; at + 4 <= length; at += 4) {
+    const low = text.charCodeAt(at) | (text.charCodeAt(at + 1) << 8)
+    const high = text.charCodeAt(at + 2) | (text.charCodeAt(at + 3) << 8)
+    hash = Math.imul(hash ^ low ^ (high << 16), 0x9e37_79b1)
+    hash ^= hash >>> 15
   }
+  for (; at < length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x0100_0193)
   return mix(hash)
 }
 
@@ -200,9 +202,14 @@ function mix(hash: number): number {
   return mixed ^ (mixed >>> 16)
 }
 
-/** Where to look first. Takes the upper bits, as the lower ones have chosen the shard. */
-function home(hash: number, capacity: number): number {
-  return Math.floor(((hash >>> 0) / 0x1_0000_0000) * capacity)
+/** Takes the upper bits, as the lower ones have chosen the shard; 0 stands for an empty slot. */
+function tagOf(hash: number): number {
+  return hash >>> 16 || 1
+}
+
+/** Whether one more would make for long ways. */
+function isFull(size: number, capacity: number): boolean {
+  return size * 10 >= capacity * 7
 }
 
 function emptyShard<V>(writer: object): Shard<V> {
@@ -211,61 +218,48 @@ function emptyShard<V>(writer: object): Shard<V> {
 
 function shardOfCapacity<V>(writer: object, capacity: number): Shard<V> {
   const values = Array.from<V | undefined>({ length: capacity })
-  return { writer, hashes: new Int32Array(capacity), values, size: 0 }
+  return { writer, tags: new Uint16Array(capacity), values, size: 0 }
 }
 
-function shardWith<V>(writer: object, entries: readonly (readonly [number, V])[]): Shard<V> {
-  const capacity = Math.max(smallestCapacity, Math.ceil(entries.length * 1.6))
-  const shard = shardOfCapacity<V>(writer, capacity)
-  for (const [hash, value] of entries) insert(shard, hash, value)
-  return shard
+function resize<V>(shard: Shard<V>, capacity: number): void {
+  const { tags, values } = shard
+  const other = shardOfCapacity<V>(shard.writer, capacity)
+  for (const [at, value] of values.entries()) if (value !== undefined) insert(other, tags[at] ?? 0, value)
+  shard.tags = other.tags
+  shard.values = other.values
 }
 
-/** Makes a shard twice as large as its values need. */
-function resize<V>(shard: Shard<V>): void {
-  const { hashes, values } = shard
-  const roomy = shardOfCapacity<V>(shard.writer, Math.max(smallestCapacity, shard.size * 2))
-  for (const [at, value] of values.entries()) if (value !== undefined) insert(roomy, hashes[at] ?? 0, value)
-  shard.hashes = roomy.hashes
-  shard.values = roomy.values
-}
-
-function insert<V>(shard: Shard<V>, hash: number, value: V): void {
-  const { hashes, values } = shard
-  const capacity = hashes.length
-  let at = home(hash, capacity)
-  while (hashes[at] !== 0) at = at + 1 === capacity ? 0 : at + 1
-  hashes[at] = hash
+function insert<V>(shard: Shard<V>, tag: number, value: V): void {
+  const { tags, values } = shard
+  const mask = tags.length - 1
+  let at = tag & mask
+  while (tags[at] !== 0) at = (at + 1) & mask
+  tags[at] = tag
   values[at] = value
   shard.size++
 }
 
-function find<V>({ hashes, values }: Shard<V>, hash: number, value: V): number {
-  const capacity = hashes.length
-  for (let at = home(hash, capacity); hashes[at] !== 0; at = at + 1 === capacity ? 0 : at + 1) {
-    if (values[at] === value) return at
+function find<V>({ tags, values }: Shard<V>, tag: number, value: V): number {
+  const mask = tags.length - 1
+  for (let at = tag & mask; tags[at] !== 0; at = (at + 1) & mask) {
+    if (tags[at] === tag && values[at] === value) return at
   }
   return -1
 }
 
 /** Empties a slot and moves what comes after it closer to where it is looked for first. */
-function closeGap<V>({ hashes, values }: Shard<V>, gap: number): void {
-  const capacity = hashes.length
+function closeGap<V>({ tags, values }: Shard<V>, gap: number): void {
+  const mask = tags.length - 1
   let hole = gap
-  for (let at = next(hole, capacity); hashes[at] !== 0; at = next(at, capacity)) {
-    const hash = hashes[at] ?? 0
-    const wanted = home(hash, capacity)
-    // Stays where it is if it is looked for only after the hole.
-    const isAfterHole = hole <= at ? hole < wanted && wanted <= at : hole < wanted || wanted <= at
-    if (isAfterHole) continue
-    hashes[hole] = hash
+  for (let at = (hole + 1) & mask; ; at = (at + 1) & mask) {
+    const tag = tags[at] ?? 0
+    if (tag === 0) break
+    // Stays where it is if the hole is before where it is looked for first.
+    if (((at - tag) & mask) < ((at - hole) & mask)) continue
+    tags[hole] = tag
     values[hole] = values[at]
     hole = at
   }
-  hashes[hole] = 0
+  tags[hole] = 0
   values[hole] = undefined
-}
-
-function next(at: number, capacity: number): number {
-  return at + 1 === capacity ? 0 : at + 1
 }

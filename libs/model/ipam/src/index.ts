@@ -1,5 +1,6 @@
 export { allocateFromList, entryOfMember } from './address-list.ts'
-export { auditRecords } from './audit.ts'
+export { auditRecords, judgeLease, judgeRecord } from './audit.ts'
+export type { AddressFinding, AddressRule } from './audit.ts'
 export * from './errors.ts'
 export { Ipam } from './ipam.ts'
 export type {

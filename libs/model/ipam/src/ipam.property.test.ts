@@ -37,7 +37,7 @@ function playOut(
   return twins
 }
 
-describe('Ipam against the naive rules', { timeout: 120_000 }, () => {
+describe('Ipam against the naive rules', { timeout: 300_000 }, () => {
   it('answers alike, whatever happens, and forks stay independent', () => {
     const property = fc.property(stories(60), (told) => {
       for (const twin of playOut(told, 1)) compare(twin)

@@ -1,20 +1,21 @@
-import { parseMac, parseRangeSets, type Family, type Ip } from '@kube-ovn/ip'
+import { parseMac, parseRangeSets, type Family, type Ip, type Mac } from '@kube-ovn/ip'
 import { NicConflictError, NoSubnetError } from './errors.ts'
-import { HashIndex, hashText } from './hash-index.ts'
+import { HashIndex } from './hash-index.ts'
 import { ownersOf } from './lease.ts'
 import type {
+  AddressState,
   AllocateRequest,
   Lease,
   PoolChange,
   Statistics,
   SubnetChange,
-  SubnetLease,
   SubnetSpec,
 } from './lease.ts'
 import { MacSource } from './mac-source.ts'
 import { isSameOwner, isSameUid, type Owner } from './owner.ts'
 import { defaultPool } from './pool.ts'
 import { layOutSubnet } from './subnet-layout.ts'
+import { SubnetLease } from './subnet-lease.ts'
 import { SubnetTable } from './subnet-table.ts'
 import { verifySubnet, type Violation } from './verify.ts'
 
@@ -32,10 +33,10 @@ const nothing: Statistics = { v4: undefined, v6: undefined }
 export class Ipam {
   readonly #macs: MacSource
   readonly #subnets = new Map<string, SubnetTable>()
-  /** Subnets that no fork shares; others are copied before they change. */
-  readonly #unshared = new Set<SubnetTable>()
-  #byNic = new HashIndex((lease: SubnetLease) => lease.nic, hashText)
-  #byOwner = new HashIndex((lease: SubnetLease): string => lease.owner, hashText)
+  /** Marks the subnets that no fork shares; others are copied before they change. */
+  #writer: object = {}
+  #byNic = new HashIndex(SubnetLease.byNic)
+  #byOwner = new HashIndex(SubnetLease.byOwner)
 
   /** @param random gives that many random bytes, a block at a time; used for MAC addresses only */
   constructor(random: ((bytes: number) => Uint8Array) | MacSource) {
@@ -50,7 +51,7 @@ export class Ipam {
   fork(): Ipam {
     const twin = new Ipam(this.#macs)
     for (const [name, table] of this.#subnets) twin.#subnets.set(name, table)
-    this.#unshared.clear()
+    this.#writer = {}
     twin.#byNic = this.#byNic.fork()
     twin.#byOwner = this.#byOwner.fork()
     return twin
@@ -69,7 +70,7 @@ export class Ipam {
     const { ignoredExcludeIps } = layout
     const known = this.#subnets.get(spec.name)
     if (known === undefined) {
-      this.#own(SubnetTable.create(spec.name, layout))
+      this.#subnets.set(spec.name, SubnetTable.create(spec.name, this.#writer, layout))
       return { lost: [], ignoredExcludeIps }
     }
     if (known.hasLayout(layout)) return { lost: [], ignoredExcludeIps }
@@ -88,7 +89,6 @@ export class Ipam {
     if (table === undefined) return
     for (const lease of [...this.#leasesIn(name)]) this.#unlist(lease)
     this.#subnets.delete(name)
-    this.#unshared.delete(table)
   }
 
   hasSubnet(name: string): boolean {
@@ -208,6 +208,16 @@ export class Ipam {
     return ownersOf(this.#subnets.get(subnet)?.holders(ip) ?? [])
   }
 
+  /** The owners of a MAC address in a subnet, more than one if it is shared. */
+  macHolders(subnet: string, mac: Mac): readonly Owner[] {
+    return ownersOf(this.#subnets.get(subnet)?.macs.holders(mac) ?? [])
+  }
+
+  /** What an address is in a subnet; outside of one that is not known. */
+  stateOf(subnet: string, ip: Ip): AddressState {
+    return this.#subnets.get(subnet)?.stateOf(ip) ?? 'outside'
+  }
+
   /** Counts by family. Reserved addresses are neither available nor in use, even if somebody asked for one. */
   statistics(subnet: string): Statistics {
     return this.#subnets.get(subnet)?.statistics() ?? nothing
@@ -227,8 +237,13 @@ export class Ipam {
     return this.#subnets.get(subnet)?.hasRoom(pool, family) ?? false
   }
 
-  /** Checks every promise that the state as a whole makes, by counting everything anew. Finds nothing. */
-  verify(): readonly Violation[] {
+  /**
+   * Checks every promise that the state makes, by counting everything anew. Finds nothing.
+   *
+   * @param subnet the one to check; without it, all of them and what is promised across them
+   */
+  verify(subnet?: string): readonly Violation[] {
+    if (subnet !== undefined) return this.#verifyAlone(subnet)
     const bySubnet = Map.groupBy(this.#byNic.values(), (lease) => lease.subnet)
     const found = [...this.#subnets.values()].flatMap((table) => {
       return verifySubnet(table, bySubnet.get(table.name) ?? [])
@@ -247,6 +262,19 @@ export class Ipam {
     return found
   }
 
+  #verifyAlone(subnet: string): readonly Violation[] {
+    const table = this.#subnets.get(subnet)
+    if (table === undefined) return []
+    const leases = [...table.leases()]
+    const strange = leases.filter((lease) => this.#byNic.get(lease.nic) !== lease)
+    return [
+      ...verifySubnet(table, leases),
+      ...strange.map(({ nic }): Violation => {
+        return { rule: 'indexed', subnet, subject: nic, text: 'not known to be what the NIC has' }
+      }),
+    ]
+  }
+
   #existing(name: string): SubnetTable {
     const table = this.#subnets.get(name)
     if (table === undefined) throw new NoSubnetError({ subnet: name })
@@ -254,13 +282,10 @@ export class Ipam {
   }
 
   #writable(table: SubnetTable): SubnetTable {
-    return this.#unshared.has(table) ? table : this.#own(table.fork())
-  }
-
-  #own(table: SubnetTable): SubnetTable {
-    this.#subnets.set(table.name, table)
-    this.#unshared.add(table)
-    return table
+    if (table.writer === this.#writer) return table
+    const copy = table.fork(this.#writer)
+    this.#subnets.set(table.name, copy)
+    return copy
   }
 
   #release(lease: SubnetLease): void {

@@ -1,4 +1,4 @@
-import type { Cidr, DualStack, Ip, Ipv4, Ipv6, Mac } from '@kube-ovn/ip'
+import type { Cidr, DualStack, Ip, Ipv4, Ipv6 } from '@kube-ovn/ip'
 import type { ExcludeIpsError, PoolOutsideSubnetError } from './errors.ts'
 import type { Owner } from './owner.ts'
 
@@ -17,10 +17,12 @@ export interface Lease {
   readonly isShared: true | undefined
 }
 
-/** A lease with a MAC address that was parsed here. */
-export interface SubnetLease extends Lease {
-  readonly mac: Mac | undefined
-}
+/**
+ * What an address is in a subnet.
+ *
+ * `outside`: no port may have it. `free`: nobody has it, which does not say that it may be drawn.
+ */
+export type AddressState = 'outside' | 'gateway' | 'held' | 'free'
 
 /** The owners among the holders, each once. */
 export function ownersOf(leases: readonly Lease[]): readonly Owner[] {

@@ -1,9 +1,10 @@
 import { parseMac, type Mac } from '@kube-ovn/ip'
 import { MacConflictError } from './errors.ts'
-import { HashIndex, hashText } from './hash-index.ts'
-import { ownersOf, type SubnetLease } from './lease.ts'
+import { HashIndex } from './hash-index.ts'
+import { ownersOf } from './lease.ts'
 import type { MacSource } from './mac-source.ts'
 import { isSameOwner, type Owner } from './owner.ts'
+import { SubnetLease } from './subnet-lease.ts'
 
 /** Far more than needed: a single collision among 46 random bits is already unlikely. */
 const maxDraws = 64
@@ -17,7 +18,7 @@ export class MacTable {
   /** @param gateway the address of the router port, which nobody else may have */
   constructor(
     subnet: string,
-    leases: HashIndex<Mac, SubnetLease> = new HashIndex((lease: SubnetLease) => lease.mac, hashText),
+    leases: HashIndex<Mac, SubnetLease> = new HashIndex(SubnetLease.byMac),
     gateway?: Mac,
   ) {
     this.#subnet = subnet
@@ -44,6 +45,7 @@ export class MacTable {
     if (text === held) return held
     const mac = parseMac(text)
     if (shares || mac === held) return mac
+    if (mac !== this.gateway && !this.#leases.has(mac)) return mac
     const leases = this.#leases.all(mac)
     if (mac === this.gateway || leases.some((lease) => !isSameOwner(lease.owner, owner))) {
       throw new MacConflictError({ subnet: this.#subnet, mac, holders: ownersOf(leases) })
@@ -63,6 +65,10 @@ export class MacTable {
 
   holders(mac: Mac): readonly SubnetLease[] {
     return this.#leases.all(mac)
+  }
+
+  leases(): Iterable<SubnetLease> {
+    return this.#leases.values()
   }
 
   /** Records a lease whose MAC address, if it has one, has been checked or chosen. */

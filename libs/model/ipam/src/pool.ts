@@ -1,6 +1,6 @@
 import type { Ip, RangeSet } from '@kube-ovn/ip'
+import { AddressSet } from './address-set.ts'
 import type { FamilyLayout } from './family-layout.ts'
-import { IntervalSet } from './interval-set.ts'
 
 /** The name of the pool of all addresses that are in no named pool. */
 export const defaultPool = ''
@@ -15,9 +15,9 @@ export interface Pool<A extends Ip> {
   /** May list addresses that the subnet does not have; they are never free. Not changed in place. */
   readonly members: RangeSet<A>
   /** Not held since the last time that all were used up. */
-  free: IntervalSet<A>
+  free: AddressSet<A>
   /** Given back; drawn only when nothing is free, so that an address is not reused early. */
-  released: IntervalSet<A>
+  released: AddressSet<A>
 }
 
 export function forkPool<A extends Ip>({ name, members, free, released }: Pool<A>): Pool<A> {
@@ -28,11 +28,16 @@ export function forkPool<A extends Ip>({ name, members, free, released }: Pool<A
 export function freshPool<A extends Ip>(
   name: string,
   members: RangeSet<A>,
-  { space, usable, reserved }: FamilyLayout<A>,
+  { space, block, usable, reserved }: FamilyLayout<A>,
   held: RangeSet<A>,
 ): Pool<A> {
   const free = members.intersect(usable).minus(held).minus(reserved)
-  return { name, members, free: IntervalSet.of(space, free), released: new IntervalSet(space) }
+  return {
+    name,
+    members,
+    free: AddressSet.of(space, block.first, free),
+    released: new AddressSet(space, block.first),
+  }
 }
 
 /** What of a pool can be drawn, now or once the rest is used up. */

@@ -2,7 +2,6 @@ import { parseCidrList, parseIp, parseIpList } from '@kube-ovn/ip'
 import { describe, expect, it } from 'vitest'
 import {
   allocateFromList,
-  auditRecords,
   entryOfMember,
   Ipam,
   isMachineKept,
@@ -83,34 +82,6 @@ describe('restoreRecords', () => {
     expect(restoreRecords(ipam, records)).toEqual([])
     expect(ipam.lease('a')).toMatchObject(parseIpList('10.0.0.2,fd00::2'))
     expect(ipam.lease('b')).toBeUndefined()
-  })
-})
-
-describe('auditRecords', () => {
-  it('finds leaks, addresses that nobody holds, and those that somebody else holds', () => {
-    const ipam = ipamWith('10.0.0.0/28', '10.0.0.1')
-    const kept = record('kept', '10.0.0.2')
-    restoreRecords(ipam, [
-      kept,
-      record('leaked', '10.0.0.3'),
-      record('taken', '10.0.0.4', { owner: 'vip/taken' }),
-    ])
-    const records = [kept, record('lost', '10.0.0.5'), record('taken', '10.0.0.4')]
-    expect(
-      auditRecords(ipam, [
-        kept,
-        record('leaked', '10.0.0.3'),
-        record('taken', '10.0.0.4', { owner: 'vip/taken' }),
-      ]),
-    ).toEqual([])
-    expect(auditRecords(ipam, records).map(({ rule, subject }) => [rule, subject])).toEqual([
-      ['held', 'lost'],
-      ['held', 'taken'],
-      ['recorded', 'leaked'],
-    ])
-    expect(auditRecords(ipam, [record('kept', '10.0.0.9')])[0]?.text).toBe(
-      'has 10.0.0.2, and is recorded to have 10.0.0.9',
-    )
   })
 })
 

@@ -99,8 +99,9 @@ function attempt(ipam: Ipam, record: AddressRecord, addresses: DualStackIp): Kub
 
 /** The family of the address if it is the only one: none of the other is to be drawn. */
 function onlyFamily({ v4, v6 }: DualStackIp): Family | undefined {
-  const [first, second] = [v4, v6].filter((address) => address !== undefined)
-  return first === undefined || second !== undefined ? undefined : familyOf(first)
+  if (v4 !== undefined && v6 !== undefined) return undefined
+  const only = v4 ?? v6
+  return only === undefined ? undefined : familyOf(only)
 }
 
 function holdersOf(error: KubeOvnError): readonly Owner[] {

@@ -1,4 +1,5 @@
 import {
+  familyOf,
   isIpv4,
   isIpv6,
   type Family,
@@ -18,14 +19,23 @@ import {
 } from './errors.ts'
 import { sameLayout, type FamilyLayout } from './family-layout.ts'
 import { hashBigint, hashNumber } from './hash-index.ts'
-import type { AllocateRequest, Statistics, SubnetLease } from './lease.ts'
+import type { AddressState, AllocateRequest, Statistics } from './lease.ts'
 import type { MacSource } from './mac-source.ts'
 import { MacTable } from './mac-table.ts'
 import { defaultPool } from './pool.ts'
 import type { SubnetLayout } from './subnet-layout.ts'
+import { SubnetLease } from './subnet-lease.ts'
 
-const byV4: AddressKey<Ipv4> = { of: (lease) => lease.v4, hash: hashNumber }
-const byV6: AddressKey<Ipv6> = { of: (lease) => lease.v6, hash: hashBigint }
+const byV4: AddressKey<Ipv4> = {
+  of: ({ v4 }) => v4,
+  hash: hashNumber,
+  hashOf: ({ v4 }) => (v4 === undefined ? 0 : hashNumber(v4)),
+}
+const byV6: AddressKey<Ipv6> = {
+  of: ({ v6 }) => v6,
+  hash: hashBigint,
+  hashOf: ({ v6 }) => (v6 === undefined ? 0 : hashBigint(v6)),
+}
 
 const nothingToSkip: ReadonlySet<Ip> = new Set()
 
@@ -38,6 +48,8 @@ export interface LeaseChange {
 /** All that is held in one subnet. Planning throws and changes nothing; recording changes and does not throw. */
 export class SubnetTable {
   readonly name: string
+  /** The allocator that may change it; every other one copies it first. */
+  readonly writer: object
   #v4: AddressTable<Ipv4> | undefined
   #v6: AddressTable<Ipv6> | undefined
   #macs: MacTable
@@ -45,27 +57,29 @@ export class SubnetTable {
 
   private constructor(
     name: string,
+    writer: object,
     v4: AddressTable<Ipv4> | undefined,
     v6: AddressTable<Ipv6> | undefined,
     macs: MacTable,
     pools: Map<string, RangeSets>,
   ) {
     this.name = name
+    this.writer = writer
     this.#v4 = v4
     this.#v6 = v6
     this.#macs = macs
     this.#pools = pools
   }
 
-  static create(name: string, layout: SubnetLayout): SubnetTable {
+  static create(name: string, writer: object, layout: SubnetLayout): SubnetTable {
     const v4 = layout.v4 && AddressTable.create(name, layout.v4, byV4, [])
     const v6 = layout.v6 && AddressTable.create(name, layout.v6, byV6, [])
-    return new SubnetTable(name, v4, v6, new MacTable(name), new Map())
+    return new SubnetTable(name, writer, v4, v6, new MacTable(name), new Map())
   }
 
-  fork(): SubnetTable {
-    const { name } = this
-    return new SubnetTable(name, this.#v4?.fork(), this.#v6?.fork(), this.#macs.fork(), new Map(this.#pools))
+  fork(writer: object): SubnetTable {
+    const [v4, v6, macs] = [this.#v4?.fork(), this.#v6?.fork(), this.#macs.fork()]
+    return new SubnetTable(this.name, writer, v4, v6, macs, new Map(this.#pools))
   }
 
   /** Families that ports get addresses of. */
@@ -88,8 +102,17 @@ export class SubnetTable {
     return this.#macs
   }
 
+  /** All that is held here, each once; nothing must change while it is read. */
+  leases(): Iterable<SubnetLease> {
+    return new Set([...(this.#v4?.leases() ?? []), ...(this.#v6?.leases() ?? []), ...this.#macs.leases()])
+  }
+
   holders(ip: Ip): readonly SubnetLease[] {
     return (isIpv4(ip) ? this.#v4?.holders(ip) : this.#v6?.holders(ip)) ?? []
+  }
+
+  stateOf(ip: Ip): AddressState {
+    return (isIpv4(ip) ? this.#v4?.stateOf(ip) : this.#v6?.stateOf(ip)) ?? 'outside'
   }
 
   statistics(): Statistics {
@@ -129,7 +152,8 @@ export class SubnetTable {
     const changes = this.#losers(layout).map((before): LeaseChange => {
       const v4 = stays(before.v4, layout.v4)
       const v6 = stays(before.v6, layout.v6)
-      return { before, after: v4 === undefined && v6 === undefined ? undefined : { ...before, v4, v6 } }
+      const isOver = v4 === undefined && v6 === undefined
+      return { before, after: isOver ? undefined : before.withAddresses(v4, v6) }
     })
     for (const { before, after } of changes) {
       this.release(before)
@@ -225,7 +249,7 @@ export class SubnetTable {
     const mac = this.#chooseMac(request, held, macs)
     const isShared =
       request.shareOnConflict === true || (held?.isShared === true && keepsSome(held, v4, v6, mac))
-    return {
+    return new SubnetLease({
       nic,
       owner,
       uid: request.uid ?? (held?.owner === owner ? held.uid : undefined),
@@ -234,21 +258,30 @@ export class SubnetTable {
       v6,
       mac,
       isShared: isShared ? true : undefined,
-    }
+    })
   }
 
   /** @throws InvalidIpFamilyError when the subnet does not have what is asked for. */
   #checkFamilies(request: AllocateRequest): void {
     const { family } = request
     if (family === undefined && request.static === undefined) return
-    const offered = this.families
-    const refuse = (requested: Family) => new InvalidIpFamilyError({ subnet: this.name, requested, offered })
     // A subnet without addresses gives a MAC address whatever family is wished for.
-    if (family !== undefined && offered.length > 0 && !offered.includes(family)) throw refuse(family)
-    for (const requested of staticFamilies(request)) {
-      if (!offered.includes(requested)) throw refuse(requested)
-      if (family !== undefined && family !== requested) throw refuse(requested)
+    const isMacOnly = this.#v4 === undefined && this.#v6 === undefined
+    if (family !== undefined && !isMacOnly && !this.#has(family)) throw this.#familyError(family)
+    for (const ip of [request.static?.v4, request.static?.v6]) {
+      if (ip === undefined) continue
+      // By what it is and not by where it stands.
+      const requested = familyOf(ip)
+      if (!this.#has(requested) || (family ?? requested) !== requested) throw this.#familyError(requested)
     }
+  }
+
+  #has(family: Family): boolean {
+    return (family === 4 ? this.#v4 : this.#v6) !== undefined
+  }
+
+  #familyError(requested: Family): InvalidIpFamilyError {
+    return new InvalidIpFamilyError({ subnet: this.name, requested, offered: this.families })
   }
 
   #chooseMac(request: AllocateRequest, held: SubnetLease | undefined, macs: MacSource): Mac | undefined {
@@ -304,14 +337,6 @@ function agrees<A extends Ip>(
 ): boolean {
   if (table === undefined || layout === undefined) return table === undefined && layout === undefined
   return sameLayout(table.layout, layout)
-}
-
-/** The families of the static addresses, by what they are and not by where they stand. */
-function staticFamilies(request: AllocateRequest): readonly Family[] {
-  const families: Family[] = []
-  if (request.static?.v4 !== undefined) families.push(isIpv4(request.static.v4) ? 4 : 6)
-  if (request.static?.v6 !== undefined) families.push(isIpv6(request.static.v6) ? 6 : 4)
-  return families
 }
 
 function checkFixed<A extends Ip>(

@@ -1,4 +1,5 @@
 export { Registry } from 'prom-client'
+export { addressAuditMetrics, type AddressAuditMetrics, type AuditOutcome } from './address-audit-metrics.ts'
 export { agentMetrics, type AddTimings, type AgentMetrics } from './agent-metrics.ts'
 export {
   kernelMetrics,

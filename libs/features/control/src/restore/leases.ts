@@ -22,20 +22,26 @@ import { recordOfVip, recordOfVipPort, vipOfPort } from './vips.ts'
  * claim one address a running pod has it, or else the first one. Each that did not get what it claims is reported.
  */
 export function restoreLeases(world: ControlWorld, log: Logger): void {
-  const holdings = [
-    ...[...world.ips.values()].map((ip) => fromIpObject(ip, world)),
-    ...[...world.pods.values()].flatMap((pod) => podRecords(pod, world)),
-    ...[...world.nodes.values()].map((node) => fromNode(node, world.settings.nodeSwitch.name)),
-    ...[...world.vips.values()].map((vip) => fromVip(vip, world)),
-    ...[...world.northbound.scan('Logical_Switch_Port')].map((port) => fromPort(port, world)),
-  ]
-  const records = holdings
-    .filter((held) => held !== undefined)
-    .filter(({ subnet }) => world.ipam.hasSubnet(subnet))
+  const ports = [...world.northbound.scan('Logical_Switch_Port')]
+  const holdings = [...objectHoldings(world), ...ports.flatMap((port) => portHolding(port, world) ?? [])]
+  const records = holdings.filter(({ subnet }) => world.ipam.hasSubnet(subnet))
   for (const { record, error } of restoreRecords(world.ipam, records)) {
     const { subnet, nic, owner, source } = record
     log.error('recorded address was refused', { subnet, name: nic, source, owner, err: error })
   }
+}
+
+/** Gives what Kubernetes objects say about addresses, the durable records first. */
+export function* objectHoldings(world: ControlWorld): Generator<Holding, void, undefined> {
+  const join = world.settings.nodeSwitch.name
+  for (const ip of world.ips.values()) yield* present(fromIpObject(ip, world))
+  for (const pod of world.pods.values()) yield* podRecords(pod, world)
+  for (const node of world.nodes.values()) yield* present(fromNode(node, join))
+  for (const vip of world.vips.values()) yield* present(fromVip(vip, world))
+}
+
+function present(held: Holding | undefined): readonly Holding[] {
+  return held === undefined ? [] : [held]
 }
 
 function fromIpObject(ip: Ip, world: ControlWorld): Holding | undefined {
@@ -66,7 +72,11 @@ function fromVip(vip: Vip, world: ControlWorld): Holding | undefined {
   return record === undefined ? undefined : { source: 'Vip', ...record }
 }
 
-function fromPort(port: OvnNorthbound['Logical_Switch_Port'], world: ControlWorld): Holding | undefined {
+/** What a port says that the controller made; `undefined` for one that it did not make, and for one of a node. */
+export function portHolding(
+  port: OvnNorthbound['Logical_Switch_Port'],
+  world: ControlWorld,
+): Holding | undefined {
   const ids = port.external_ids
   const vip = vipOfPort(port, world)
   if (vip !== undefined) {
