@@ -28,7 +28,7 @@ const cures: Readonly<Record<Refusal, string>> = {
 }
 
 /** A Pod wants the addresses of a Vip that it can not have. */
-export class VipNotLentError extends KubeOvnError<{
+class VipNotLentError extends KubeOvnError<{
   readonly vip: string
   /** Who has them; empty when it is nobody who stands in the way. */
   readonly holder: string
