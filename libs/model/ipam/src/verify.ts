@@ -1,4 +1,4 @@
-import { compareIps, formatIp, RangeSet, type Ip, type IpRange } from '@kube-ovn/ip'
+import { compareIps, formatIp, RangeSet, type Ip, type IpRange, type Mac } from '@kube-ovn/ip'
 import type { AddressTable } from './address-table.ts'
 import type { Lease } from './lease.ts'
 import { isSameOwner } from './owner.ts'
@@ -30,14 +30,17 @@ export interface Violation {
   readonly text: string
 }
 
-/** Checks one subnet against the leases that name it, by counting everything anew. */
-export function verifySubnet(table: SubnetTable, leases: readonly SubnetLease[]): readonly Violation[] {
+/** Checks one subnet against the leases that name it, by counting everything anew, in steps. */
+export function* verifySubnet(
+  table: SubnetTable,
+  leases: readonly SubnetLease[],
+): Generator<void, readonly Violation[], undefined> {
   const found: Violation[] = []
   const report = (rule: InvariantRule, subject: string, text: string) => {
     found.push({ rule, subnet: table.name, subject, text })
   }
-  if (table.v4 !== undefined) verifyFamily(table.v4, leases, (lease) => lease.v4, report)
-  if (table.v6 !== undefined) verifyFamily(table.v6, leases, (lease) => lease.v6, report)
+  if (table.v4 !== undefined) yield* verifyFamily(table.v4, leases, (lease) => lease.v4, report)
+  if (table.v6 !== undefined) yield* verifyFamily(table.v6, leases, (lease) => lease.v6, report)
   for (const lease of leases) {
     if (lease.mac !== undefined && !table.macs.holders(lease.mac).includes(lease))
       report('indexed', lease.nic, `${lease.mac} is not known to be the NIC's`)
@@ -45,35 +48,41 @@ export function verifySubnet(table: SubnetTable, leases: readonly SubnetLease[])
       report('inside', formatIp(lease.v4), 'the subnet has no IPv4')
     if (lease.v6 !== undefined && table.v6 === undefined)
       report('inside', formatIp(lease.v6), 'the subnet has no IPv6')
+    yield
   }
-  verifyOwners(leases, (lease) => lease.mac, report)
+  yield* verifyOwners(leases, (lease) => lease.mac, report)
   return found
 }
 
 type Report = (rule: InvariantRule, subject: string, text: string) => void
 
-function verifyFamily<A extends Ip>(
+function* verifyFamily<A extends Ip>(
   table: AddressTable<A>,
   leases: readonly SubnetLease[],
   addressOf: (lease: SubnetLease) => A | undefined,
   report: Report,
-): void {
+): Generator<void, void, undefined> {
   const { space, usable, reserved } = table.layout
   const addresses: A[] = []
   for (const lease of leases) {
     const address = addressOf(lease)
     if (address === undefined) continue
     addresses.push(address)
-    const subject = formatIp(address)
-    if (!usable.has(address)) report('inside', subject, `${lease.nic} has it, and the subnet does not`)
-    if (!table.holders(address).includes(lease)) report('indexed', subject, `not known to be ${lease.nic}'s`)
+    if (!usable.has(address))
+      report('inside', formatIp(address), `${lease.nic} has it, and the subnet does not`)
+    if (!table.holders(address).includes(lease))
+      report('indexed', formatIp(address), `not known to be ${lease.nic}'s`)
+    yield
   }
-  const held = RangeSet.in(space, inOrder(addresses))
+  const ranges = inOrder(addresses)
+  yield
+  const held = RangeSet.in(space, ranges)
   const known = [...table.leases()].length
   const count = addresses.length
   if (known !== count) report('indexed', table.layout.cidr, `${known} leases are known, and ${count} exist`)
-  verifyOwners(leases, (lease) => text(addressOf(lease)), report)
+  yield* verifyOwners(leases, addressOf, report)
   verifyPools(table, held, report)
+  yield
   const { available, using } = table.statistics()
   const isUsing = held.minus(reserved).size()
   if (using !== isUsing) report('counted', table.layout.cidr, `${using} counted as in use, ${isUsing} are`)
@@ -104,27 +113,26 @@ function verifyPools<A extends Ip>(table: AddressTable<A>, held: RangeSet<A>, re
 }
 
 /** Of the holders of one thing that are different owners, all but one must have said that they share it. */
-function verifyOwners(
+function* verifyOwners(
   leases: readonly SubnetLease[],
-  keyOf: (lease: SubnetLease) => string | undefined,
+  keyOf: (lease: SubnetLease) => Ip | Mac | undefined,
   report: Report,
-): void {
-  const claims = new Map<string, Lease>()
+): Generator<void, void, undefined> {
+  const claims = new Map<Ip | Mac, Lease>()
   for (const lease of leases) {
+    yield
     const key = keyOf(lease)
     if (key === undefined || lease.isShared === true) continue
     const other = claims.get(key)
     if (other === undefined) claims.set(key, lease)
-    else if (!isSameOwner(other.owner, lease.owner))
-      report('one-owner', key, `held by ${other.owner} and by ${lease.owner}`)
+    else if (!isSameOwner(other.owner, lease.owner)) {
+      const subject = typeof key === 'string' ? key : formatIp(key)
+      report('one-owner', subject, `held by ${other.owner} and by ${lease.owner}`)
+    }
   }
 }
 
 /** A range set is built up fastest from its low end. */
 function inOrder<A extends Ip>(addresses: readonly A[]): readonly IpRange<A>[] {
   return addresses.toSorted(compareIps).map((ip) => ({ first: ip, last: ip }))
-}
-
-function text(address: Ip | undefined): string | undefined {
-  return address === undefined ? undefined : formatIp(address)
 }
