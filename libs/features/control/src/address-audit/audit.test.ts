@@ -1,6 +1,6 @@
 import { controllerFinalizer } from '@kube-ovn/annotations'
 import type { Pod } from '@kube-ovn/kube-api/core'
-import { ip, node, pod, subnet } from '@kube-ovn/testing-builders'
+import { ip, node, pod, statefulSet, subnet } from '@kube-ovn/testing-builders'
 import { describe, expect, it } from 'vitest'
 import { stillWorld, type StillObjects, type StillRows } from '../testing/still-world.ts'
 import { desiredStatus } from '../subnet-status/feature.ts'
@@ -59,7 +59,10 @@ function portOf(at: At, name: string, number: number) {
 }
 
 /** Two pods with everything that belongs to them, and the port of the router. */
-function quiet(at: At, cidrBlock: string): { objects: Required<StillObjects>; ports: readonly object[] } {
+function quiet(
+  at: At,
+  cidrBlock: string,
+): { objects: Required<Omit<StillObjects, 'statefulSets'>>; ports: readonly object[] } {
   return {
     objects: {
       nodes: [node({ name: 'n1' })],
@@ -155,6 +158,20 @@ describe.each(families)('auditAddresses, $name', ({ at, cidrBlock }) => {
       'ownerless b.shop (IP object) : pod/shop/b',
     ])
     expect(auditAddresses(world)[1]?.cure).toBe('delete IP object b.shop: pod/shop/b does not exist')
+  })
+
+  it('finds nothing wrong with what waits for a member of a StatefulSet', () => {
+    const { objects, ports } = quiet(at, cidrBlock)
+    const record = recordOf(at, 'db-0', 4)
+    const kept = { ...record, spec: { ...record.spec, podType: 'StatefulSet' } }
+    const away = { ...objects, ips: [...objects.ips, kept] }
+    const rows = rowsOf([...ports, portOf(at, 'db-0', 4)])
+    const set = statefulSet({ name: 'db', namespace: 'shop' })
+    expect(findings(stillWorld({ ...away, statefulSets: [set] }, rows))).toEqual([])
+    expect(findings(stillWorld(away, rows))).toEqual([
+      'ownerless db-0.shop (logical switch port) : statefulset-pod/shop/db-0',
+      'ownerless db-0.shop (IP object) : statefulset-pod/shop/db-0',
+    ])
   })
 
   it('keeps what a user reserved for a pod to come', () => {

@@ -88,7 +88,8 @@ export function portHolding(
   const owner = ownerOf(kindOfPort(port.name, pod, world), pod)
   const [mac, ...texts] = (port.addresses[0] ?? '').split(' ')
   const subnet = ids[externalId.logicalSwitch] ?? ''
-  const isOver = isGone(owner, world)
+  const record = world.ips.get(port.name)
+  const isOver = isGone(owner, world) && (record === undefined || !isAwaited(record, world))
   return holding(
     { source: 'logical switch port', nic: port.name, owner, subnet, isOver },
     readAddresses(texts, mac),

@@ -1,7 +1,7 @@
 import { IndexedStore, objectKey, type KubeObject } from '@kube-ovn/kube'
 import { silentLogger } from '@kube-ovn/log'
 import type { Ip, Subnet } from '@kube-ovn/kube-api'
-import type { Node, Pod } from '@kube-ovn/kube-api/core'
+import type { Node, Pod, StatefulSet } from '@kube-ovn/kube-api/core'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { Signals } from '@kube-ovn/reconcile'
 import { ManualClock } from '@kube-ovn/time'
@@ -20,6 +20,7 @@ export interface StillObjects {
   readonly nodes?: readonly Node[]
   readonly subnets?: readonly Subnet[]
   readonly ips?: readonly Ip[]
+  readonly statefulSets?: readonly StatefulSet[]
 }
 
 /** A world that is as given and in which nobody acts, after a start. */
@@ -32,6 +33,7 @@ export function stillWorld(objects: StillObjects, rows: StillRows): ControlWorld
       nodes: storeOf(new IndexedStore<Node>(), objects.nodes),
       subnets: storeOf(new IndexedStore<Subnet>(), objects.subnets),
       ips: storeOf(new IndexedStore<Ip>(watched.ips.indexes), objects.ips),
+      statefulSets: storeOf(new IndexedStore<StatefulSet>(), objects.statefulSets),
     },
     northbound: cacheOf(rows),
     signals: new Signals(),
