@@ -7,6 +7,7 @@ import {
 import { removeContainerdDirectories } from '../docker/containerd-seed.ts'
 import { removeNetworks } from '../docker/network.ts'
 import { LabExistsError } from '../errors.ts'
+import { dropStrayPackets } from '../uplink/stray-packets.ts'
 import { nodeNumber } from './names.ts'
 import type { Blocks, NodeSpec, Topology } from './topology.ts'
 
@@ -108,6 +109,7 @@ export function removeLab(id: string): Promise<void> {
 }
 
 async function removeNow(id: string): Promise<void> {
+  dropStrayPackets()
   const seeing = (await findLabs()).filter(({ topology }) => topology.sees === id)
   // They have machines in its tunnel network.
   await Promise.all(seeing.map(({ topology }) => removeLab(topology.id)))

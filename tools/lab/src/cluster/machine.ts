@@ -6,6 +6,7 @@ import { createInternalNetwork } from '../docker/network.ts'
 import { DockerError } from '../errors.ts'
 import { labDirectory, programs } from '../paths.ts'
 import { configurationDirectory, programDirectory } from './control-plane.ts'
+import { dropStrayPackets } from '../uplink/stray-packets.ts'
 import { labelsOf, removeLab, type FoundLab } from './leftovers.ts'
 import { containerName, networkName } from './names.ts'
 import { addressesOf, maxBlocks, subnetsOf, type Blocks, type NodeSpec, type Topology } from './topology.ts'
@@ -19,7 +20,10 @@ export async function createNetworks(topology: Topology, seen?: FoundLab): Promi
   for (let own = 0; own < maxBlocks; own++) {
     const blocks = { own, tunnel: seen?.blocks.own ?? own }
     if (await createNetwork(topology, blocks, 'kubernetes')) {
-      if (seen !== undefined || (await createNetwork(topology, blocks, 'tunnel'))) return blocks
+      if (seen !== undefined || (await createNetwork(topology, blocks, 'tunnel'))) {
+        dropStrayPackets()
+        return blocks
+      }
       await removeLab(topology.id)
     }
   }

@@ -1,0 +1,41 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+
+/** The ranges that networks of labs are cut from, by the flag that ip(8) has for their family. */
+const ranges = [
+  ['-4', '172.30.0.0/16'],
+  ['-6', 'fd00:172:30::/48'],
+] as const
+
+let isRegistered = false
+
+/**
+ * Has the kernel drop packets for labs that are not there. Without a route of their own they would go to the default gateway, when
+ * somebody still asks for a lab that has just been removed.
+ *
+ * Networks of labs have longer prefixes, so nothing changes for them. The routes go when this process exits and no lab is left.
+ */
+export function dropStrayPackets(): void {
+  for (const [family, range] of usableRanges()) ip(family, 'route', 'replace', 'blackhole', range)
+  if (isRegistered) return
+  isRegistered = true
+  process.once('exit', allowStrayPackets)
+}
+
+function allowStrayPackets(): void {
+  for (const [family, range] of usableRanges()) {
+    const routes = JSON.parse(ip('-json', family, 'route', 'show', 'root', range) || '[]') as {
+      type?: string
+    }[]
+    const isOurs = ({ type }: { type?: string }): boolean => type === 'blackhole'
+    if (routes.some(isOurs) && routes.every(isOurs)) ip(family, 'route', 'delete', 'blackhole', range)
+  }
+}
+
+function usableRanges(): readonly (typeof ranges)[number][] {
+  return ranges.filter(([family]) => family === '-4' || existsSync('/proc/net/if_inet6'))
+}
+
+function ip(...args: readonly string[]): string {
+  return execFileSync('ip', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+}
