@@ -6,7 +6,7 @@ import {
   untilPodsReady,
   untilRolledOut,
 } from '../kubernetes/workloads.ts'
-import { eventually } from '../kubernetes/wait.ts'
+import { eventually, waitForObjects } from '../kubernetes/wait.ts'
 import { runAt } from '../namespaces.ts'
 import { findColumn, ovnCentral } from '../observe/northbound.ts'
 import { claimRow, equalRow, firstOf, happensRow, placeOf, type Check, type CheckRow } from './check.ts'
@@ -93,5 +93,12 @@ async function rolloutRows(cluster: Cluster): Promise<CheckRow[]> {
   const distinct = new Set(pods.flatMap(addressesOfPod)).size
   const total = pods.flatMap(addressesOfPod).length
   await deleteAll(cluster.api, example)
+  // Whoever checks next that nothing is written must not see pods that are still on their way out.
+  await waitForObjects(
+    cluster.api,
+    '/apis/kubeovn.io/v1/ips',
+    'the addresses of the fleet are free',
+    (records) => (records.some(({ metadata }) => metadata.name.endsWith('.fleet')) ? undefined : true),
+  )
   return [started, rolled, equalRow('no address is held twice', total, distinct)]
 }
