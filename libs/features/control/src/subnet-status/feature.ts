@@ -4,6 +4,7 @@ import type { Ip } from '@kube-ovn/kube-api'
 import type { ObjectChange } from '@kube-ovn/kube'
 import { nothing } from '@kube-ovn/reconcile'
 import type { Desired, Feature } from '@kube-ovn/reconcile'
+import { countOf } from '../addresses/count.ts'
 import type { ControlWorld } from '../world.ts'
 
 /** How many addresses of a subnet are in use and which are free. */
@@ -44,22 +45,17 @@ function subnetOf({ old, new: current }: ObjectChange<Ip>): readonly string[] {
 /** Computes the counts of a subnet; a family that it does not have counts nothing. */
 export function desiredStatus({ name, statistics: { v4, v6 } }: StatusSnapshot): Desired {
   const status = {
-    v4availableIPs: count(v4?.available),
+    v4availableIPs: countOf(v4?.available),
     v4availableIPrange: v4?.availableRanges ?? '',
-    v4usingIPs: count(v4?.using),
+    v4usingIPs: countOf(v4?.using),
     v4usingIPrange: v4?.usingRanges ?? '',
-    v6availableIPs: count(v6?.available),
+    v6availableIPs: countOf(v6?.available),
     v6availableIPrange: v6?.availableRanges ?? '',
-    v6usingIPs: count(v6?.using),
+    v6usingIPs: countOf(v6?.using),
     v6usingIPrange: v6?.usingRanges ?? '',
   }
   return {
     ...nothing,
     patches: [{ resource: subnetResource, name, subresource: 'status', merge: { status } }],
   }
-}
-
-/** Counts are plain numbers wherever these are exact. */
-function count(value = 0n): number | bigint {
-  return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value
 }
