@@ -76,16 +76,14 @@ async function untilLeading(cluster: Cluster): Promise<void> {
 async function untilQuiet(cluster: Cluster, central: Place): Promise<void> {
   const state = async (): Promise<string> =>
     `${await logPosition(central)} ${productWrites(cluster, 0).length}`
-  let last = await state()
   await eventually(
     'nothing is written',
     async () => {
-      const now = await state()
-      const isQuiet = now === last
-      last = now
-      return isQuiet ? true : undefined
+      const before = await state()
+      await delay(quietMs)
+      return (await state()) === before ? true : undefined
     },
-    { timeoutMs: 60_000, pauseMs: quietMs },
+    { timeoutMs: 60_000 },
   )
 }
 
