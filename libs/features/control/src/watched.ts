@@ -15,7 +15,7 @@ import {
   vpcResource,
 } from '@kube-ovn/kube-api'
 import type { Ip, IpPool, Vip } from '@kube-ovn/kube-api'
-import { statefulSetOf } from './pod-port/holder.ts'
+import { statefulSetOf } from './pods/holder.ts'
 import { trimInstance, trimMachine, trimNode, trimPod, trimStatefulSet, trimWorkload } from './trim.ts'
 import { storeIndex } from './world.ts'
 

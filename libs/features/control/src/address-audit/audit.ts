@@ -4,7 +4,7 @@ import { judgeLease, judgeRecord, ownerOf, type FamilyStatistics, type Lease } f
 import type { Pod } from '@kube-ovn/kube-api/core'
 import type { Subnet } from '@kube-ovn/kube-api'
 import { podPortName } from '@kube-ovn/ovn-names'
-import { needsPort } from '../pod-port/alive.ts'
+import { needsPort } from '../pods/alive.ts'
 import type { Holding } from '../restore/holding.ts'
 import { objectHoldings } from '../restore/leases.ts'
 import type { ControlWorld } from '../world.ts'

@@ -5,7 +5,7 @@ import { lease, network } from '../testing/networks.ts'
 import { shownMembers, shownPatches, shownRows } from '../testing/shown.ts'
 import { desiredPod } from './desired.ts'
 import { PodSubnetUnavailableError } from './errors.ts'
-import { primaryNic } from './nic.ts'
+import { primaryNic } from '../pods/nic.ts'
 import type { NicNeeds, PodNeeds, PodSnapshot } from './snapshot.ts'
 
 const blue = network('blue', '10.1.0.0/16,fd00:1::/112')

@@ -43,19 +43,6 @@ export class PodPoolEntryMissingError extends KubeOvnError<{
   }
 }
 
-/** A network that a pod asks for is not there. */
-export class PodNetworkUnavailableError extends KubeOvnError<{
-  readonly network: string
-  readonly cure: string
-}> {
-  readonly code = 'pod-network-unavailable'
-  readonly retry: RetryClass = 'on-change'
-
-  constructor(details: { readonly network: string; readonly cure: string }) {
-    super('the network does not exist', details)
-  }
-}
-
 /** No Subnet gives addresses to a network that a pod asks for. */
 export class PodProviderUnboundError extends KubeOvnError<{
   readonly provider: string

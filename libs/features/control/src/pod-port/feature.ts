@@ -27,7 +27,7 @@ import { hasOtherBinding, hasOtherLabels } from '../topology/namespace-subnets.t
 import { storeIndex } from '../world.ts'
 import type { ControlWorld } from '../world.ts'
 import { desiredPod } from './desired.ts'
-import { holderKey, holderOf, stickyPodTypes } from './holder.ts'
+import { holderKey, holderOf, stickyPodTypes } from '../pods/holder.ts'
 import { livePods, observePod } from './snapshot.ts'
 import type { PodSnapshot } from './snapshot.ts'
 

@@ -19,8 +19,8 @@ import {
   PodProviderUnboundError,
   PodSubnetUnavailableError,
 } from './errors.ts'
-import { ownerOfHolder, type Holder } from './holder.ts'
-import { isPrimary, type PodNic } from './nic.ts'
+import { ownerOfHolder, type Holder } from '../pods/holder.ts'
+import { isPrimary, type PodNic } from '../pods/nic.ts'
 import { readNicRequest, type NicRequest } from './request.ts'
 
 /** Where a NIC is, and what it has there. */

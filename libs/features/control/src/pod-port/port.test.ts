@@ -3,9 +3,9 @@ import { nothing } from '@kube-ovn/reconcile'
 import { describe, expect, it } from 'vitest'
 import { lease, network } from '../testing/networks.ts'
 import { shownMembers, shownRows } from '../testing/shown.ts'
-import { primaryNic } from './nic.ts'
+import { primaryNic } from '../pods/nic.ts'
 import { desiredPort } from './port.ts'
-import type { PortOptions } from './port-options.ts'
+import type { PortOptions } from '../pods/port-options.ts'
 
 const blue = network('blue', '10.1.0.0/16,fd00:1::/112')
 const plain: PortOptions = { isSecured: false, forwardsUnknown: false, vips: [], northGateway: undefined }

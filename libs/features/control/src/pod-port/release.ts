@@ -1,5 +1,5 @@
 import type { ControlWorld } from '../world.ts'
-import { ownersOfKey } from './holder.ts'
+import { ownersOfKey } from '../pods/holder.ts'
 
 /**
  * Releases what the holder of a key has beyond the NICs that it is to have.

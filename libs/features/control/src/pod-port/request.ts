@@ -1,6 +1,6 @@
 import { readPodRequest, type PodRequest } from '@kube-ovn/annotations'
 import type { Pod } from '@kube-ovn/kube-api/core'
-import type { PodNic } from './nic.ts'
+import type { PodNic } from '../pods/nic.ts'
 
 /** What a pod asks for one of its NICs. */
 export interface NicRequest extends Omit<PodRequest, 'mac'> {

@@ -1,9 +1,9 @@
 import { podAnnotations } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
 import type { Pod } from '@kube-ovn/kube-api/core'
-import { needsPort } from '../pod-port/alive.ts'
-import { holderOf, ownerOfHolder, type Holder } from '../pod-port/holder.ts'
-import { nicsOf, primaryNic, type PodNic } from '../pod-port/nic.ts'
+import { needsPort } from '../pods/alive.ts'
+import { holderOf, ownerOfHolder, type Holder } from '../pods/holder.ts'
+import { nicsOf, primaryNic, type PodNic } from '../pods/nic.ts'
 import type { ControlWorld } from '../world.ts'
 import type { Holding } from './holding.ts'
 

@@ -1,7 +1,7 @@
 import { contains, formatIp, isIpv4, tryParseIp, type Ip } from '@kube-ovn/ip'
 import { sharedAddresses } from '../addresses/shared-vips.ts'
-import { readPortOptions } from '../pod-port/port-options.ts'
-import { portsOn } from '../pod-port/ports-on.ts'
+import { readPortOptions } from '../pods/port-options.ts'
+import { portsOn } from '../pods/ports-on.ts'
 import type { Network } from '../topology/network.ts'
 import { storeIndex, type ControlWorld } from '../world.ts'
 

@@ -1,7 +1,7 @@
 import { vipAnnotations } from '@kube-ovn/annotations'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import type { Vip } from '@kube-ovn/kube-api'
-import { portsOn } from '../pod-port/ports-on.ts'
+import { portsOn } from '../pods/ports-on.ts'
 import { storeIndex, type ControlWorld } from '../world.ts'
 import { VipInvalidError } from './errors.ts'
 
