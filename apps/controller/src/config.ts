@@ -85,7 +85,7 @@ const settings = {
   enableDnsNameResolver: switchedOn(false, 'Follow DNS names in policies, not served yet.'),
   enableOvnIpsec: switchedOn(false, 'Encrypt tunnels, not served yet.'),
   certManagerIpsecCert: switchedOn(false, 'Encrypt tunnels, not served yet.'),
-  enableLiveMigrationOptimize: switchedOn(true, 'For virtual machines, not served yet.'),
+  enableLiveMigrationOptimize: switchedOn(true, 'Lead traffic to both nodes while a virtual machine moves.'),
   externalGatewayConfigNs: text('kube-system', 'For the external gateway, not served yet.'),
   externalGatewaySwitch: text('external', 'For the external gateway, not served yet.'),
   externalGatewayNet: text('external', 'For the external gateway, not served yet.'),

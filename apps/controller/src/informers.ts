@@ -23,13 +23,14 @@ export function createInformers(client: KubeClient, logger: Logger) {
     networkAttachments: new Informer({ ...common, ...watched.networkAttachments }),
     machines: new Informer({ ...common, ...watched.machines }),
     machineInstances: new Informer({ ...common, ...watched.machineInstances }),
+    machineMigrations: new Informer({ ...common, ...watched.machineMigrations }),
   }
 }
 
 export function storesOf(informers: ReturnType<typeof createInformers>): WatchedStores {
   const { pods, nodes, namespaces, subnets, vpcs, ips, ipPools, vips } = informers
   const { statefulSets, deployments, daemonSets, jobs } = informers
-  const { networkAttachments, machines, machineInstances } = informers
+  const { networkAttachments, machines, machineInstances, machineMigrations } = informers
   return {
     pods: pods.store,
     nodes: nodes.store,
@@ -46,5 +47,6 @@ export function storesOf(informers: ReturnType<typeof createInformers>): Watched
     networkAttachments: networkAttachments.store,
     machines: machines.store,
     machineInstances: machineInstances.store,
+    machineMigrations: machineMigrations.store,
   }
 }

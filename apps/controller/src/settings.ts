@@ -34,6 +34,7 @@ export function settingsOf(config: ControllerConfig): ControlSettings {
     enableLb: config.enableLb,
     podNicType: config.podNicType,
     keepVmIp: config.keepVmIp,
+    optimizeLiveMigration: config.enableLiveMigrationOptimize,
     nonPrimaryCni: config.nonPrimaryCniMode,
     nodeLocalDns: config.nodeLocalDnsIp,
     skipConntrackDstCidrs: config.skipConntrackDstCidrs,

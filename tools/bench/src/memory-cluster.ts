@@ -11,6 +11,7 @@ import type {
   Vip,
   VirtualMachine,
   VirtualMachineInstance,
+  VirtualMachineInstanceMigration,
   Vpc,
 } from '@kube-ovn/kube-api'
 import type { Namespace, Node, Pod, StatefulSet, Workload } from '@kube-ovn/kube-api/core'
@@ -35,6 +36,7 @@ export const settings: ControlSettings = {
   enableLb: true,
   podNicType: 'veth-pair',
   keepVmIp: true,
+  optimizeLiveMigration: true,
   nonPrimaryCni: false,
   nodeLocalDns: [],
   skipConntrackDstCidrs: '',
@@ -69,7 +71,7 @@ export class MemoryCluster implements AsyncDisposable {
   ) {
     const stores = {
       pods: new IndexedStore<Pod>(watched.pods.indexes),
-      nodes: new IndexedStore<Node>(),
+      nodes: new IndexedStore<Node>(watched.nodes.indexes),
       namespaces: new IndexedStore<Namespace>(),
       subnets: new IndexedStore<Subnet>(),
       vpcs: new IndexedStore<Vpc>(),
@@ -83,6 +85,7 @@ export class MemoryCluster implements AsyncDisposable {
       networkAttachments: new IndexedStore<NetworkAttachmentDefinition>(),
       machines: new IndexedStore<VirtualMachine>(),
       machineInstances: new IndexedStore<VirtualMachineInstance>(),
+      machineMigrations: new IndexedStore<VirtualMachineInstanceMigration>(watched.machineMigrations.indexes),
     }
     this.#stores = new Map<string, AnyStore>([
       [keyOf(watched.pods.resource), stores.pods],
@@ -100,6 +103,7 @@ export class MemoryCluster implements AsyncDisposable {
       [keyOf(watched.networkAttachments.resource), stores.networkAttachments],
       [keyOf(watched.machines.resource), stores.machines],
       [keyOf(watched.machineInstances.resource), stores.machineInstances],
+      [keyOf(watched.machineMigrations.resource), stores.machineMigrations],
     ])
     const signals = new Signals()
     const world = createWorld({

@@ -186,6 +186,30 @@ describe.each(stacks)('$stack', (stack) => {
     expect(await warnings('greedy')).toEqual([expect.stringContaining('AddressConflict')])
   })
 
+  it('are not those of a node, which may come later; whoever has one by then keeps it, and both are named', async () => {
+    await using control = await startWithBlue(stack)
+    await createPods(control, ['first'])
+    const own = (host: number): string[] => address(stack, host).split(',')
+    await cluster.client.create(nodes, node({ name: 'n2', addresses: [...own(2), ...own(3)] }))
+    await control.settle()
+    await createPods(control, ['second'])
+    expect(await addressOf('first')).toBe(address(stack, 2))
+    expect(await addressOf('second')).toBe(address(stack, 4))
+    expect(await warnings('n2')).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(
+          /^address \S+ of node n2 lies in subnet blue and is held by pod\/default\/first, which keeps it: give/,
+        ),
+      ]),
+    )
+    const conditions = (await blue())?.status?.conditions
+    expect(conditions?.find(({ type }) => type === 'Validated')?.message).toContain('of node n2')
+    await createPods(control, ['asks'], { [keys.ipAddress.key]: own(3)[0] ?? '' })
+    expect(await addressOf('asks')).toContain(own(3)[0])
+    await cluster.client.remove(nodes, { name: 'n2' })
+    await control.settle()
+  })
+
   it('says which addresses ran out', async () => {
     await using control = await cluster.startController()
     const cidrBlock = stack.cidr.replace('/24', '/30').replace('/120', '/126')

@@ -107,6 +107,20 @@ describe('an IP object that reserves addresses', () => {
     expect(again.problems()).toEqual([])
   })
 
+  it('is its pod’s even when both are made in the same moment', async () => {
+    await using control = await start()
+    const names = Array.from({ length: 10 }, (_, index) => `p${index}`)
+    for (const [index, name] of names.entries()) {
+      await Promise.all([reserve(name, { v4IpAddress: `10.17.0.${50 + index}` }), makePod(`other-${name}`)])
+      await makePod(name)
+    }
+    await control.settle()
+    for (const [index, name] of names.entries()) {
+      expect(await told(name)).toMatch(new RegExp(`^10\\.17\\.0\\.${50 + index},`))
+      expect((await read(name))?.spec?.v4IpAddress).toBe(`10.17.0.${50 + index}`)
+    }
+  })
+
   it('is refused what somebody has, told who, and has it once it is free', async () => {
     await using control = await start()
     await makePod('first', { [keys.ipAddress.key]: '10.17.0.50,fd00:17::50' })

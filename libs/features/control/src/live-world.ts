@@ -40,11 +40,11 @@ export function createWorld(parts: WorldParts): ControlWorld {
 export function forkWorld(world: ControlWorld, fork: Fork): ControlWorld {
   const { pods, nodes, namespaces, subnets, vpcs, ips, ipPools, vips } = watched
   const { statefulSets, deployments, daemonSets, jobs } = watched
-  const { networkAttachments, machines, machineInstances } = watched
+  const { networkAttachments, machines, machineInstances, machineMigrations } = watched
   return {
     ...world,
     pods: fork.store(pods.resource, world.pods, pods.indexes),
-    nodes: fork.store(nodes.resource, world.nodes),
+    nodes: fork.store(nodes.resource, world.nodes, nodes.indexes),
     namespaces: fork.store(namespaces.resource, world.namespaces),
     subnets: fork.store(subnets.resource, world.subnets),
     vpcs: fork.store(vpcs.resource, world.vpcs),
@@ -58,6 +58,11 @@ export function forkWorld(world: ControlWorld, fork: Fork): ControlWorld {
     networkAttachments: fork.store(networkAttachments.resource, world.networkAttachments),
     machines: fork.store(machines.resource, world.machines),
     machineInstances: fork.store(machineInstances.resource, world.machineInstances),
+    machineMigrations: fork.store(
+      machineMigrations.resource,
+      world.machineMigrations,
+      machineMigrations.indexes,
+    ),
     ipam: world.ipam.fork(),
     networks: new Map(world.networks),
     pools: new Map(world.pools),

@@ -1,9 +1,15 @@
 import { podAnnotations } from '@kube-ovn/annotations'
 import { nodes, pods } from '@kube-ovn/kube-api/core'
-import { ipResource, virtualMachineInstanceResource, virtualMachineResource } from '@kube-ovn/kube-api'
+import {
+  ipResource,
+  virtualMachineInstanceMigrationResource,
+  virtualMachineInstanceResource,
+  virtualMachineResource,
+} from '@kube-ovn/kube-api'
 import { node, pod } from '@kube-ovn/testing-builders'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ControlCluster } from './testing/control-cluster.ts'
+import type { Controller } from './testing/controller.ts'
 
 let cluster: ControlCluster
 beforeAll(async () => {
@@ -40,8 +46,7 @@ async function startMachine(): Promise<void> {
   })
 }
 
-async function createLauncher(name: string, on: string, isTarget = false): Promise<void> {
-  const annotations = { 'kubevirt.io/migrationJobName': 'move' }
+async function createLauncher(name: string, on: string, move?: string): Promise<void> {
   await cluster.client.create(
     pods,
     pod({
@@ -50,9 +55,26 @@ async function createLauncher(name: string, on: string, isTarget = false): Promi
       ownerReferences: [
         { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', name: 'vm', uid: 'instance' },
       ],
-      ...(isTarget ? { annotations } : {}),
+      ...(move === undefined ? {} : { annotations: { 'kubevirt.io/migrationJobName': move } }),
     }),
   )
+}
+
+async function setPhase(move: string, phase: string): Promise<void> {
+  const ref = { namespace: 'default', name: move }
+  const migration = {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachineInstanceMigration',
+    metadata: ref,
+    spec: { vmiName: 'vm' },
+    status: { phase },
+  }
+  const existing = await cluster.client.get(virtualMachineInstanceMigrationResource, ref)
+  await (existing === undefined
+    ? cluster.client.create(virtualMachineInstanceMigrationResource, migration)
+    : cluster.client.patch(virtualMachineInstanceMigrationResource, ref, 'application/merge-patch+json', {
+        status: { phase },
+      }))
 }
 
 async function annotationsOf(name: string): Promise<Readonly<Record<string, string>>> {
@@ -96,7 +118,7 @@ it('gives a machine that moves the same addresses in both pods', async () => {
   await startMachine()
   await createLauncher('z-source', 'n1')
   await control.settle()
-  await createLauncher('a-target', 'n2', true)
+  await createLauncher('a-target', 'n2', 'move')
   await control.settle()
   const source = await annotationsOf('z-source')
   expect(await annotationsOf('a-target')).toMatchObject(source)
@@ -109,6 +131,69 @@ it('gives a machine that moves the same addresses in both pods', async () => {
   expect(control.portsOf('Port_Group', 'ovn.default.n2')).toEqual(['vm.default'])
   expect((await cluster.client.get(ipResource, { name: 'vm.default' }))?.spec?.nodeName).toBe('n2')
   expect(control.problems()).toEqual([])
+})
+
+describe('the port of a machine that moves', () => {
+  function chassis(control: Controller): Readonly<Record<string, string>> | undefined {
+    return control.named('Logical_Switch_Port', 'vm.default')?.options
+  }
+
+  it('is on both nodes until the move is over, then where the machine is, again and again', async () => {
+    await using control = await cluster.startController()
+    await createMachine()
+    await startMachine()
+    await createLauncher('launcher-b', 'n1')
+    await setPhase('first', 'Pending')
+    await control.settle()
+    expect(chassis(control)).toEqual({})
+    await createLauncher('launcher-a', 'n2', 'first')
+    await control.settle()
+    expect(chassis(control)).toEqual({})
+    for (const phase of ['Scheduling', 'Scheduled', 'TargetReady', 'Running']) {
+      await setPhase('first', phase)
+      await control.settle()
+      expect(chassis(control)).toEqual({ 'requested-chassis': 'n1,n2', 'activation-strategy': 'rarp' })
+    }
+    await control[Symbol.asyncDispose]()
+
+    await setPhase('first', 'Succeeded')
+    await using again = await cluster.startController()
+    await again.settle()
+    expect(chassis(again)).toEqual({ 'requested-chassis': 'n2' })
+    await cluster.removePod('launcher-b')
+    await again.settle()
+    expect(chassis(again)).toEqual({})
+
+    await setPhase('second', 'Scheduling')
+    await createLauncher('launcher-c', 'n1', 'second')
+    await again.settle()
+    expect(chassis(again)).toEqual({ 'requested-chassis': 'n2,n1', 'activation-strategy': 'rarp' })
+    await setPhase('second', 'Failed')
+    await again.settle()
+    expect(chassis(again)).toEqual({ 'requested-chassis': 'n2' })
+    await cluster.removePod('launcher-c')
+    await again.settle()
+    expect(chassis(again)).toEqual({})
+    expect(again.portsOf('Port_Group', 'node.n1')).toEqual([])
+    expect(again.problems()).toEqual([])
+  })
+
+  it('says nothing when that is switched off, nor when it stays on its node', async () => {
+    await using control = await cluster.startController({ settings: { optimizeLiveMigration: false } })
+    await createMachine()
+    await startMachine()
+    await createLauncher('launcher-a', 'n1')
+    await setPhase('first', 'Running')
+    await createLauncher('launcher-b', 'n2', 'first')
+    await control.settle()
+    expect(chassis(control)).toEqual({})
+    await control[Symbol.asyncDispose]()
+    await cluster.removePod('launcher-b')
+    await createLauncher('launcher-b', 'n1', 'first')
+    await using again = await cluster.startController()
+    await again.settle()
+    expect(chassis(again)).toEqual({})
+  })
 })
 
 it('gives the addresses back when the machine is deleted', async () => {

@@ -253,7 +253,7 @@ describe('a request by annotation', () => {
         node: 'n1',
         annotations: {
           [keys.ipAddress.key]: '10.17.0.77,fd00:10:17::77',
-          [keys.macAddress.key]: '00-00-5E-00-53-01',
+          [keys.macAddress.key]: '00:00:5E:00:53:01',
           [keys.logicalSwitch.key]: 'blue',
         },
       }),
@@ -264,8 +264,12 @@ describe('a request by annotation', () => {
     )
     await control.settle()
     expect(control.named('Logical_Switch_Port', 'fixed.default')?.addresses).toEqual([
-      '00:00:5e:00:53:01 10.17.0.77 fd00:10:17::77',
+      '00:00:5E:00:53:01 10.17.0.77 fd00:10:17::77',
     ])
+    expect((await annotationsOf('fixed'))[keys.macAddress.key]).toBe('00:00:5E:00:53:01')
+    const record = await cluster.client.get(ipResource, { name: 'fixed.default' })
+    expect(record?.spec?.macAddress).toBe('00:00:5E:00:53:01')
+    expect(control.world.ipam.lease('fixed.default')?.mac).toBe('00:00:5e:00:53:01')
     expect(control.portsOf('Logical_Switch', 'blue')).toContain('fixed.default')
     expect(await annotationsOf('fixed')).toMatchObject({ [keys.gateway.key]: '10.17.0.1,fd00:10:17::1' })
     expect(await addressOf('v6')).toBe('fd00:10:16::2')

@@ -7,6 +7,8 @@ export interface ControlSettings {
   readonly podNicType: string
   /** Addresses of a virtual machine are the machine's, not those of the pod that happens to run it. */
   readonly keepVmIp: boolean
+  /** While a machine moves, its port is on both nodes, and traffic follows at the machine's first word from the new one. */
+  readonly optimizeLiveMigration: boolean
   /** Another CNI makes the first NIC of each pod; pods have further ones here. */
   readonly nonPrimaryCni: boolean
   /** Addresses of node-local DNS caches, both families. */

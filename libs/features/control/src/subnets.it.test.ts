@@ -339,6 +339,10 @@ describe('a namespace', () => {
     expect(await warnings('shop')).toEqual([
       expect.stringContaining('from the subnets a, b, tried in this order'),
     ])
+    for (const name of ['a', 'b'])
+      expect(await warnings(name)).toEqual([
+        expect.stringContaining('from the subnets a, b, tried in this order'),
+      ])
     await edit('b', { namespaces: [] })
     await cluster.client.remove(subnetResource, { name: 'a' })
     await control.settle()

@@ -1,14 +1,20 @@
 import { vipAnnotations } from '@kube-ovn/annotations'
 import { instanceOf } from '@kube-ovn/kube-api'
-import type { VirtualMachine, VirtualMachineInstance } from '@kube-ovn/kube-api'
+import type {
+  VirtualMachine,
+  VirtualMachineInstance,
+  VirtualMachineInstanceMigration,
+} from '@kube-ovn/kube-api'
 import type { Node, OwnerReference, Pod, StatefulSet, Workload } from '@kube-ovn/kube-api/core'
 import { misplacedRequests } from './workload/misplaced.ts'
 
 /** Keeps of a pod what decides about its port. */
 export function trimPod(pod: Pod): Pod {
   const { name, namespace, uid, resourceVersion, annotations, deletionTimestamp } = pod.metadata
-  // Only Vips select pods by labels, and only those that name them.
-  const labels = vipAnnotations.shared.read(annotations) === undefined ? undefined : pod.metadata.labels
+  const runsMachine = instanceOf(pod.metadata.ownerReferences) !== undefined
+  // Only Vips select pods by labels, and only those that name them; machines that move mark their pods.
+  const isLabelled = runsMachine || vipAnnotations.shared.read(annotations) !== undefined
+  const labels = isLabelled ? pod.metadata.labels : undefined
   const ownerReferences = pod.metadata.ownerReferences?.filter(decidesAboutAddresses)
   const { nodeName, hostNetwork, restartPolicy } = pod.spec
   const { phase, reason } = pod.status ?? {}
@@ -20,6 +26,7 @@ export function trimPod(pod: Pod): Pod {
       resourceVersion,
       labels,
       annotations,
+      creationTimestamp: runsMachine ? pod.metadata.creationTimestamp : undefined,
       deletionTimestamp,
       ownerReferences: ownerReferences?.length === 0 ? undefined : ownerReferences,
     }),
@@ -77,6 +84,20 @@ export function trimInstance({ metadata, status }: VirtualMachineInstance): Virt
   const { name, namespace, uid, resourceVersion, deletionTimestamp } = metadata
   return {
     metadata: present({ name, namespace, uid, resourceVersion, deletionTimestamp }),
+    status: present({ phase: status?.phase }),
+  }
+}
+
+/** Keeps of a machine's move who moves, and how far it is. */
+export function trimMigration({
+  metadata,
+  spec,
+  status,
+}: VirtualMachineInstanceMigration): VirtualMachineInstanceMigration {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata
+  return {
+    metadata: present({ name, namespace, uid, resourceVersion, creationTimestamp }),
+    spec: present({ vmiName: spec?.vmiName }),
     status: present({ phase: status?.phase }),
   }
 }

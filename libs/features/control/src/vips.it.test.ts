@@ -110,7 +110,7 @@ describe('a reservation', () => {
     expect((await read('fixed'))?.status).toEqual({
       v4ip: '10.17.0.77',
       v6ip: 'fd00:17::3',
-      mac: '00:00:5e:00:53:77',
+      mac: '00:00:5E:00:53:77',
     })
     expect((await read('v6'))?.status).toMatchObject({ v4ip: '10.17.0.3', v6ip: 'fd00:17::88' })
     expect(await usingRange('blue')).toBe('10.17.0.2-10.17.0.3,10.17.0.77 fd00:17::2-fd00:17::3,fd00:17::88')

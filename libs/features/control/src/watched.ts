@@ -1,7 +1,7 @@
 import { readPortVips, vipAnnotations, vipLabel } from '@kube-ovn/annotations'
-import { formatIp } from '@kube-ovn/ip'
+import { formatIp, tryParseIp } from '@kube-ovn/ip'
 import { daemonSets, deployments, jobs, namespaces, nodes, pods, statefulSets } from '@kube-ovn/kube-api/core'
-import type { Pod } from '@kube-ovn/kube-api/core'
+import type { Node, Pod } from '@kube-ovn/kube-api/core'
 import type { KubeObject, Resource, Store } from '@kube-ovn/kube'
 import {
   instanceOf,
@@ -9,14 +9,24 @@ import {
   ipResource,
   networkAttachmentResource,
   subnetResource,
+  virtualMachineInstanceMigrationResource,
   virtualMachineInstanceResource,
   virtualMachineResource,
   vipResource,
   vpcResource,
 } from '@kube-ovn/kube-api'
-import type { Ip, IpPool, Vip } from '@kube-ovn/kube-api'
+import type { Ip, IpPool, VirtualMachineInstanceMigration, Vip } from '@kube-ovn/kube-api'
+import { allNodeAddresses } from './topology/node-addresses.ts'
 import { statefulSetOf } from './pods/holder.ts'
-import { trimInstance, trimMachine, trimNode, trimPod, trimStatefulSet, trimWorkload } from './trim.ts'
+import {
+  trimInstance,
+  trimMachine,
+  trimMigration,
+  trimNode,
+  trimPod,
+  trimStatefulSet,
+  trimWorkload,
+} from './trim.ts'
 import { storeIndex } from './world.ts'
 
 /** What the features decide by: resources to watch, what to keep of them, and by what they are looked up. */
@@ -35,7 +45,11 @@ export const watched = {
         readPortVips(annotations).map((ip) => formatIp(ip)),
     },
   },
-  nodes: { resource: nodes, trim: trimNode },
+  nodes: {
+    resource: nodes,
+    trim: trimNode,
+    indexes: { [storeIndex.nodesByAddress]: addressesOfNode },
+  },
   namespaces: { resource: namespaces },
   subnets: { resource: subnetResource },
   vpcs: { resource: vpcResource },
@@ -63,6 +77,12 @@ export const watched = {
   networkAttachments: { resource: networkAttachmentResource, mayBeAbsent: true },
   machines: { resource: virtualMachineResource, trim: trimMachine, mayBeAbsent: true },
   machineInstances: { resource: virtualMachineInstanceResource, trim: trimInstance, mayBeAbsent: true },
+  machineMigrations: {
+    resource: virtualMachineInstanceMigrationResource,
+    trim: trimMigration,
+    indexes: { [storeIndex.migrationsByMachine]: machineOfMigration },
+    mayBeAbsent: true,
+  },
 } as const
 
 /** The stores of all that is watched. */
@@ -89,4 +109,17 @@ function subnetsOf({ metadata, spec }: Vip): readonly string[] {
 function machineOf({ metadata }: Pod): readonly string[] {
   const instance = instanceOf(metadata.ownerReferences)
   return instance === undefined ? [] : [`${metadata.namespace ?? ''}/${instance.name}`]
+}
+
+/** The machine that moves. */
+function machineOfMigration({ metadata, spec }: VirtualMachineInstanceMigration): readonly string[] {
+  return spec?.vmiName === undefined ? [] : [`${metadata.namespace ?? ''}/${spec.vmiName}`]
+}
+
+/** Its own addresses, in canonical text. */
+function addressesOfNode(node: Node): readonly string[] {
+  return allNodeAddresses([node]).flatMap(({ address }) => {
+    const ip = tryParseIp(address)
+    return ip === undefined ? [] : [formatIp(ip)]
+  })
 }

@@ -11,6 +11,7 @@ import type {
   Vip,
   VirtualMachine,
   VirtualMachineInstance,
+  VirtualMachineInstanceMigration,
   Vpc,
 } from '@kube-ovn/kube-api'
 import type { ControlSettings } from './settings.ts'
@@ -36,6 +37,7 @@ export interface ControlWorld {
   /** Empty where KubeVirt is not installed. */
   readonly machines: Store<VirtualMachine>
   readonly machineInstances: Store<VirtualMachineInstance>
+  readonly machineMigrations: Store<VirtualMachineInstanceMigration>
   readonly northbound: Cache<OvnNorthbound>
   readonly ipam: Ipam
   /** The subnets that are in effect, by name. One that was edited badly stays as it was. */
@@ -86,6 +88,10 @@ export const storeIndex = {
   ipsByPodType: 'podtype',
   /** Pods that run a machine, by `namespace/name`. */
   podsByMachine: 'machine',
+  /** Moves of a machine from node to node, by its `namespace/name`. */
+  migrationsByMachine: 'machine',
+  /** Nodes that have an address as their own, by that address. */
+  nodesByAddress: 'address',
   /** IP objects of the members of a StatefulSet, by `namespace/name`. */
   ipsByStatefulSet: 'statefulset',
 } as const

@@ -9,7 +9,7 @@ export {
   vipLabel,
   vipLabels,
 } from './marks.ts'
-export { kubevirtAnnotations } from './kubevirt.ts'
+export { kubevirtAnnotations, kubevirtLabel } from './kubevirt.ts'
 export { namespaceAnnotations } from './namespace.ts'
 export { networkAnnotations } from './networks.ts'
 export type { NetworkSelection } from './networks.ts'

@@ -53,6 +53,8 @@ export interface PodAnnotations {
   readonly layer2Forward: Annotation<boolean>
   /** Set by the user, first network only: the router's next hop for what the Pod sends out of the cluster. */
   readonly northGateway: Annotation<DualStackIp>
+  /** Set by the user, to any text: traffic reaches the port once what runs in the Pod announces itself by RARP. */
+  readonly activationStrategy: Annotation<string>
   /** Name of the KubeVirt machine that runs in the Pod. */
   readonly virtualMachine: Annotation<string>
 }
@@ -82,6 +84,7 @@ export function podAnnotations(provider: Provider = primaryProvider): PodAnnotat
     ),
     layer2Forward: flagAnnotation(`${prefix}/layer2_forward`),
     northGateway: addressesAnnotation(`${prefix}/north_gateway`),
+    activationStrategy: textAnnotation(`${prefix}/activation_strategy`),
     virtualMachine: textAnnotation(`${prefix}/virtualmachine`),
   }
   known.set(provider, made)

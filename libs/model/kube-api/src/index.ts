@@ -24,8 +24,13 @@ export type { Ip, IpSpec } from './ip.ts'
 export { ipPoolReason, ipPoolResource } from './ip-pool.ts'
 export type { IpPool, IpPoolSpec, IpPoolStatus } from './ip-pool.ts'
 export { apiVersion } from './api-group.ts'
-export { instanceOf, virtualMachineInstanceResource, virtualMachineResource } from './kubevirt.ts'
-export type { VirtualMachine, VirtualMachineInstance } from './kubevirt.ts'
+export {
+  instanceOf,
+  virtualMachineInstanceMigrationResource,
+  virtualMachineInstanceResource,
+  virtualMachineResource,
+} from './kubevirt.ts'
+export type { VirtualMachine, VirtualMachineInstance, VirtualMachineInstanceMigration } from './kubevirt.ts'
 export { isOfKubeOvn, networkAttachmentResource } from './network-attachment.ts'
 export type { NetworkAttachmentDefinition } from './network-attachment.ts'
 export { subnetReason, subnetResource } from './subnet.ts'

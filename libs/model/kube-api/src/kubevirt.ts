@@ -22,6 +22,14 @@ export interface VirtualMachineInstance extends KubeObject {
   readonly status?: { readonly phase?: string }
 }
 
+/** The move of a running machine into another pod, mostly on another node. */
+export interface VirtualMachineInstanceMigration extends KubeObject {
+  /** Name of the machine's instance. */
+  readonly spec?: { readonly vmiName?: string }
+  /** `Succeeded` and `Failed` are final. */
+  readonly status?: { readonly phase?: string }
+}
+
 const kubevirt = { group: 'kubevirt.io', version: 'v1', namespaced: true }
 
 export const virtualMachineResource: Resource<VirtualMachine> = {
@@ -34,6 +42,12 @@ export const virtualMachineInstanceResource: Resource<VirtualMachineInstance> = 
   ...kubevirt,
   kind: 'VirtualMachineInstance',
   plural: 'virtualmachineinstances',
+}
+
+export const virtualMachineInstanceMigrationResource: Resource<VirtualMachineInstanceMigration> = {
+  ...kubevirt,
+  kind: 'VirtualMachineInstanceMigration',
+  plural: 'virtualmachineinstancemigrations',
 }
 
 /** The instance that a pod runs, by its owner reference. */

@@ -37,6 +37,6 @@ export {
   switchRouterPortName,
   vipPortName,
 } from './names.ts'
-export { arpProxyOption, virtualPortOption } from './port-options.ts'
+export { arpProxyOption, migrationOption, virtualPortOption } from './port-options.ts'
 export { aclPriority, aclTier, routerPolicyPriority } from './priorities.ts'
 export type { MarkedTable, NorthboundTable, ParentRow, RowKind, RowRef } from './row-kind.ts'

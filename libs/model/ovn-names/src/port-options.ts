@@ -7,3 +7,11 @@ export const virtualPortOption = {
 
 /** Upstream's mark of a port that answers ARP for a SwitchLBRule. Stock OVN reads it on router ports only. */
 export const arpProxyOption = 'arp_proxy'
+
+/** Options of a port that is on two chassis while a machine moves (ovn-nb(5), Logical_Switch_Port). */
+export const migrationOption = {
+  /** Host names of the chassis that may have the port, the one that has it first, separated by commas. */
+  requestedChassis: 'requested-chassis',
+  /** How the second chassis learns that the machine is there: `rarp`, by the packet that a hypervisor sends then. */
+  activationStrategy: 'activation-strategy',
+} as const

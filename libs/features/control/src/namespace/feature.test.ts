@@ -3,8 +3,8 @@ import { network } from '../testing/networks.ts'
 import { shownPatches } from '../testing/shown.ts'
 import { desiredNamespace } from './feature.ts'
 
-const blue = network('blue', '10.1.0.0/16,fd00:1::/112', { excludeIps: ['10.1.0.9'] })
-const red = network('red', '10.2.0.0/24')
+const blue = { ...network('blue', '10.1.0.0/16,fd00:1::/112', { excludeIps: ['10.1.0.9'] }), uid: 'blue-uid' }
+const red = { ...network('red', '10.2.0.0/24'), uid: 'red-uid' }
 
 const shop = { name: 'shop', uid: 'u1' }
 
@@ -34,15 +34,19 @@ describe('desiredNamespace', () => {
     expect(shownPatches(desiredNamespace({ ...shop, subnets: [], pools: ['a'] }))).toEqual([])
   })
 
-  it('tells of several subnets, in case that one was meant', () => {
+  it('tells of several subnets, there and on each of them, in case that one was meant', () => {
     expect(desiredNamespace({ ...shop, subnets: [red], pools: [] }).events).toEqual([])
     const { events } = desiredNamespace({ ...shop, subnets: [blue, red], pools: [] })
-    expect(events.map(({ type, reason, message }) => [type, reason, message])).toEqual([
-      [
-        'Warning',
-        'NamespaceBoundTwice',
-        expect.stringMatching(/^pods take addresses from the subnets blue, red, tried in this order: if one/),
-      ],
+    expect(events.map(({ regarding: { resource, name, uid } }) => [resource.kind, name, uid])).toEqual([
+      ['Namespace', 'shop', 'u1'],
+      ['Subnet', 'blue', 'blue-uid'],
+      ['Subnet', 'red', 'red-uid'],
+    ])
+    const said = new Set(events.map(({ type, reason, message }) => [type, reason, message].join(' ')))
+    expect([...said]).toEqual([
+      expect.stringMatching(
+        /^Warning NamespaceBoundTwice pods of namespace shop take addresses from the subnets blue, red, tried in this order: if one is meant, leave/,
+      ),
     ])
   })
 })

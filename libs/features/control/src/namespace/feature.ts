@@ -14,6 +14,7 @@ interface NamespaceSnapshot {
   readonly uid: string
   readonly subnets: readonly {
     readonly name: string
+    readonly uid: string
     readonly cidrBlock: string
     readonly excludeIps: readonly string[]
   }[]
@@ -46,7 +47,11 @@ export const namespace: Feature<string, NamespaceSnapshot, ControlWorld> = {
     const object = world.namespaces.get(name)
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) return undefined
     const bound = subnetsOfNamespace(object, world.subnets.values(), world.settings.defaultSubnet.name)
-    const subnets = bound.flatMap((subnet) => world.networks.get(subnet) ?? [])
+    const subnets = bound.flatMap((subnet) => {
+      const network = world.networks.get(subnet)
+      const uid = world.subnets.get(subnet)?.metadata.uid ?? ''
+      return network === undefined ? [] : [{ ...network, uid }]
+    })
     return { name, uid: object.metadata.uid ?? '', subnets, pools: poolsOf(name, world) }
   },
   desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredNamespace(snapshot)),
@@ -80,17 +85,19 @@ export function desiredNamespace(namespace: NamespaceSnapshot): Desired {
   return {
     ...nothing,
     patches: [{ resource: namespaces, name, merge: { metadata: { annotations } } }],
-    events: subnets.length > 1 ? [boundTwice(namespace)] : [],
+    events: subnets.length > 1 ? boundTwice(namespace) : [],
   }
 }
 
-/** Several subnets may be meant, as when one is full. Whoever did not mean it would wonder where addresses come from. */
-function boundTwice({ name, uid, subnets }: NamespaceSnapshot): KubeEvent {
+/**
+ * Several subnets may be meant, as when one is full. Whoever did not mean it would wonder where addresses come from, so
+ * both the namespace and its subnets tell.
+ */
+function boundTwice({ name, uid, subnets }: NamespaceSnapshot): readonly KubeEvent[] {
   const names = subnets.map((subnet) => subnet.name).join(', ')
-  return {
-    regarding: { resource: namespaces, name, uid },
-    type: 'Warning',
-    reason: 'NamespaceBoundTwice',
-    message: `pods take addresses from the subnets ${names}, tried in this order: if one is meant, leave the namespace out of spec.namespaces and spec.namespaceSelectors of the others`,
-  }
+  const message = `pods of namespace ${name} take addresses from the subnets ${names}, tried in this order: if one is meant, leave the namespace out of spec.namespaces and spec.namespaceSelectors of the others`
+  return [
+    { resource: namespaces, name, uid },
+    ...subnets.map((subnet) => ({ resource: subnetResource, name: subnet.name, uid: subnet.uid })),
+  ].map((regarding) => ({ regarding, type: 'Warning', reason: 'NamespaceBoundTwice', message }))
 }

@@ -16,6 +16,7 @@ const dual: NodeSnapshot = {
     { family: 6, address: 'fd00:18::11' },
   ],
   nodeLocalDns: [],
+  doubles: [],
   problem: undefined,
 }
 const group = {
@@ -149,6 +150,30 @@ describe('desiredNode', () => {
     expect(shownRows(desired)).toEqual([])
     expect(shownPatches(desired)).toEqual([
       { object: 'ips/node-node-1', remove: true, metadata: { finalizers: null } },
+    ])
+  })
+})
+
+describe('a node whose own address lies in a subnet', () => {
+  it.each([
+    { name: 'nobody', holders: [], held: '' },
+    {
+      name: 'a pod',
+      holders: ['pod/shop/web' as const],
+      held: ' and is held by pod/shop/web, which keeps it',
+    },
+  ])('is told, with who has it: $name', ({ holders, held }) => {
+    const doubles = [{ address: '10.1.0.9', subnet: 'blue', holders }]
+    const { events } = desiredNode({ ...dual, doubles })
+    expect(
+      events.map(({ regarding, type, reason, message }) => [regarding.uid, type, reason, message]),
+    ).toEqual([
+      [
+        'u1',
+        'Warning',
+        'NodeAddressConflictWithSubnet',
+        `address 10.1.0.9 of node node-1 lies in subnet blue${held}: give the node another address, or the subnet another spec.cidrBlock`,
+      ],
     ])
   })
 })

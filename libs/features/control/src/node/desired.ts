@@ -17,12 +17,12 @@ import {
 } from '@kube-ovn/ovn-names'
 import { and, ipDestination, ipSourceSet, printMatch } from '@kube-ovn/ovn-match'
 import { nothing } from '@kube-ovn/reconcile'
-import type { Desired, KubePatch, OwnedRow } from '@kube-ovn/reconcile'
+import type { Desired, KubeEvent, KubePatch, OwnedRow } from '@kube-ovn/reconcile'
 import { desiredIpObject, ipObjectRemoval } from '../addresses/ip-object.ts'
 import { portAddresses } from '../addresses/port-addresses.ts'
 import { externalIds, memberOf, ref } from '../rows.ts'
 import type { Network } from '../topology/network.ts'
-import type { NodeSnapshot } from './snapshot.ts'
+import type { DoubleAddress, NodeSnapshot } from './snapshot.ts'
 
 /**
  * Computes a node's port on the nodes' switch, the policies that lead to the node, and the group of its pods' ports.
@@ -44,7 +44,19 @@ export function desiredNode(node: NodeSnapshot): Desired {
       ...policies.map((policy) => memberOf(router, 'policies', ref(policy.kind, policy.id))),
     ],
     patches: desiredObjects(node, join.network, join.lease),
+    events: node.doubles.map((double) => doubleEvent(node.name, node.uid ?? '', double)),
     ...problem,
+  }
+}
+
+/** Pods in whose subnet a node has its address can not reach that node; and one of them may have the very address. */
+function doubleEvent(name: string, uid: string, { address, subnet, holders }: DoubleAddress): KubeEvent {
+  const held = holders.length === 0 ? '' : ` and is held by ${holders.join(', ')}, which keeps it`
+  return {
+    regarding: { resource: nodes, name, uid },
+    type: 'Warning',
+    reason: 'NodeAddressConflictWithSubnet',
+    message: `address ${address} of node ${name} lies in subnet ${subnet}${held}: give the node another address, or the subnet another spec.cidrBlock`,
   }
 }
 

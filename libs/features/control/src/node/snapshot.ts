@@ -1,11 +1,12 @@
 import { nodeAnnotations } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
-import { ownerOf, type AllocateRequest, type Lease } from '@kube-ovn/ipam'
+import { contains, tryParseIp } from '@kube-ovn/ip'
+import { ownerOf, type AllocateRequest, type Lease, type Owner } from '@kube-ovn/ipam'
 import type { Node } from '@kube-ovn/kube-api/core'
 import type { Ip } from '@kube-ovn/kube-api'
 import { nodePortName } from '@kube-ovn/ovn-names'
 import type { Network } from '../topology/network.ts'
-import { internalAddresses } from '../topology/node-addresses.ts'
+import { allNodeAddresses, internalAddresses } from '../topology/node-addresses.ts'
 import type { ControlWorld } from '../world.ts'
 
 /** What decides about a node. */
@@ -18,7 +19,17 @@ export interface NodeSnapshot {
   readonly join: { readonly network: Network; readonly lease: Lease } | undefined
   readonly internalAddresses: readonly { readonly family: 4 | 6; readonly address: string }[]
   readonly nodeLocalDns: readonly string[]
+  /** Addresses of its own that are those of pods, too. */
+  readonly doubles: readonly DoubleAddress[]
   readonly problem: KubeOvnError | undefined
+}
+
+/** An address of a node that lies in a subnet, which was there before. */
+export interface DoubleAddress {
+  readonly address: string
+  readonly subnet: string
+  /** Who has it there, if anybody has. */
+  readonly holders: readonly Owner[]
 }
 
 /** Reads a node and sees that it has addresses in the nodes' network. */
@@ -45,6 +56,7 @@ export function observeNode(name: string, world: ControlWorld): NodeSnapshot | u
         : { network, lease: allocated.lease },
     internalAddresses: internalAddresses(node),
     nodeLocalDns: world.settings.nodeLocalDns,
+    doubles: doublesOf(node, world),
     problem: allocated?.problem,
   }
 }
@@ -54,7 +66,22 @@ const absent = {
   join: undefined,
   internalAddresses: [],
   nodeLocalDns: [],
+  doubles: [],
   problem: undefined,
+}
+
+function doublesOf(node: Node, { networks, ipam }: ControlWorld): readonly DoubleAddress[] {
+  return allNodeAddresses([node]).flatMap(({ address }) => {
+    const ip = tryParseIp(address)
+    if (ip === undefined) return []
+    const network = [...networks.values()].find(
+      ({ hasSwitch, cidrs }) =>
+        hasSwitch && [cidrs.v4, cidrs.v6].some((cidr) => cidr !== undefined && contains(cidr, ip)),
+    )
+    return network === undefined
+      ? []
+      : [{ address, subnet: network.name, holders: ipam.holders(network.name, ip) }]
+  })
 }
 
 interface Allocation {

@@ -11,7 +11,13 @@ import type { NicNeeds, PodNeeds, PodSnapshot } from './snapshot.ts'
 const blue = network('blue', '10.1.0.0/16,fd00:1::/112')
 const first: NicNeeds = {
   nic: primaryNic({ namespace: 'shop', name: 'web' }),
-  options: { isSecured: false, forwardsUnknown: false, vips: [], northGateway: undefined },
+  options: {
+    isSecured: false,
+    forwardsUnknown: false,
+    isActivatedByRarp: false,
+    vips: [],
+    northGateway: undefined,
+  },
   isAnnotated: false,
   hasNicType: false,
   placement: { network: blue, lease: lease('blue', 'web.shop', '10.1.0.2,fd00:1::2') },
@@ -33,6 +39,7 @@ const web: PodSnapshot = {
   name: 'web',
   ipObjects: [],
   pods: [needs],
+  chassis: undefined,
   kept: [],
   reservations: [],
 }
@@ -51,6 +58,15 @@ const once = {
 
 function withNic(nic: Partial<NicNeeds>): PodSnapshot {
   return { ...web, pods: [{ ...needs, nics: [{ ...first, ...nic }] }] }
+}
+
+/** A member of a StatefulSet that is away, and what its record says that it has. */
+function away(has: string, recorded: string): PodSnapshot {
+  const spec = { subnet: 'blue', nodeName: 'node-1', podType: 'StatefulSet', v4IpAddress: recorded }
+  const { metadata, ...rest } = ip({ name: 'web.shop' })
+  const record = { ...rest, metadata: { ...metadata, finalizers: [controllerFinalizer] }, spec }
+  const kept = [{ port: 'web.shop', lease: lease('blue', 'web.shop', has), record, hasPort: true }]
+  return { ...web, pods: [], ipObjects: [record], kept }
 }
 
 function annotationsFor(nic: Partial<NicNeeds>): unknown {
@@ -73,6 +89,7 @@ describe('desiredPod', () => {
           name: 'web.shop',
           addresses: [want],
           port_security: [],
+          options: {},
           external_ids: { vendor: 'kube-ovn', ls: 'blue', pod: 'shop/web' },
         },
       ])
@@ -143,18 +160,31 @@ describe('desiredPod', () => {
   })
 
   it('keeps the port of a member that is away on its switch, and nowhere else', () => {
-    const kept = [{ port: 'web.shop', lease: lease('blue', 'web.shop', '10.1.0.2'), hasPort: true }]
-    const desired = desiredPod({ ...web, pods: [], ipObjects: [ip({ name: 'web.shop' })], kept })
+    const desired = desiredPod(away('10.1.0.2', '10.1.0.2'))
     expect(shownRows(desired)).toEqual([
       {
         row: 'lsp/web.shop',
         name: 'web.shop',
         addresses: ['00:00:5e:00:53:01 10.1.0.2'],
+        options: {},
         external_ids: { vendor: 'kube-ovn', ls: 'blue', pod: 'shop/web' },
       },
     ])
     expect(shownMembers(desired)).toEqual(['ls/blue ports: lsp/web.shop'])
-    expect(shownPatches(desired)).toEqual([])
+  })
+
+  it('records all that a member has that went before it was told', () => {
+    const [record, ...others] = shownPatches(desiredPod(away('10.1.0.2,fd00:1::2', '10.1.0.2')))
+    expect(record).toMatchObject({
+      object: 'ips/web.shop',
+      spec: {
+        ipAddress: '10.1.0.2,fd00:1::2',
+        v6IpAddress: 'fd00:1::2',
+        nodeName: 'node-1',
+        podType: 'StatefulSet',
+      },
+    })
+    expect(others).toEqual([])
   })
 
   it('tells of annotations that have no effect, and goes on', () => {

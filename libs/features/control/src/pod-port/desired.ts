@@ -7,9 +7,11 @@ import { nothing } from '@kube-ovn/reconcile'
 import type { Desired, KubeEvent, KubePatch, Member } from '@kube-ovn/reconcile'
 import { desiredIpObject, ipObjectRemoval } from '../addresses/ip-object.ts'
 import { isReservation } from '../addresses/recorded.ts'
+import { writtenMac } from '../addresses/written-mac.ts'
 import { problemText } from '../problem-text.ts'
 import { memberOf, ref } from '../rows.ts'
 import { podTypeOf } from '../pods/holder.ts'
+import type { KeptNic } from '../pods/sticky.ts'
 import { desiredPort, portRow } from './port.ts'
 import { refusalText } from './refusal.ts'
 import type { Reservation } from './reservation.ts'
@@ -40,7 +42,7 @@ export function desiredPod(snapshot: PodSnapshot): Desired {
   const placed = placedNics(active)
   const ports = placed
     .filter(({ nic }) => nic.has === 'port')
-    .map((nic) => desiredPort(snapshot, active.node, nic))
+    .map((nic) => desiredPort(snapshot, active.node, nic, snapshot.chassis))
   return {
     ...nothing,
     rows: ports.flatMap(({ rows }) => rows),
@@ -66,6 +68,7 @@ function desiredAbsence(snapshot: PodSnapshot): Desired {
       memberOf(ref(logicalSwitch, lease.subnet), 'ports', ref(podPort, port)),
     ),
     patches: [
+      ...snapshot.kept.flatMap((nic) => keptRecord(snapshot, nic) ?? []),
       ...recordsToRemove(snapshot, new Set(snapshot.kept.map(({ port }) => port))),
       ...reservations.flatMap((one) => reservedRecord(snapshot, one) ?? []),
     ],
@@ -74,15 +77,30 @@ function desiredAbsence(snapshot: PodSnapshot): Desired {
   }
 }
 
+/** The pod may have gone before its record said all that it was given. */
+function keptRecord(
+  { namespace, name }: PodSnapshot,
+  { port, lease, record }: KeptNic,
+): KubePatch | undefined {
+  if (isReservation(record)) return undefined
+  const { nodeName = '', podType = '' } = record.spec ?? {}
+  return desiredIpObject({ name: port, podName: name, namespace, nodeName, podType }, lease, record)
+}
+
 /** Tells a user which addresses are kept, and that we look after them. */
 function reservedRecord(
   { namespace, name }: PodSnapshot,
   { object, lease }: Reservation,
 ): KubePatch | undefined {
   if (lease === undefined) return undefined
-  const { nodeName = '', podType = '' } = object.spec ?? {}
+  const { nodeName = '', podType = '', macAddress } = object.spec ?? {}
   const port = object.metadata.name
-  return desiredIpObject({ name: port, podName: name, namespace, nodeName, podType }, lease, object)
+  const mac = writtenMac(lease.mac, [macAddress])
+  return desiredIpObject(
+    { name: port, podName: name, namespace, nodeName, podType },
+    { ...lease, mac },
+    object,
+  )
 }
 
 function reservationRefusal({ object, problem }: Reservation): KubeEvent | undefined {

@@ -6,11 +6,12 @@ import {
   ipResource,
   networkAttachmentResource,
   subnetResource,
+  virtualMachineInstanceMigrationResource,
   virtualMachineInstanceResource,
   vipResource,
   virtualMachineResource,
 } from '@kube-ovn/kube-api'
-import type { Ip, Subnet } from '@kube-ovn/kube-api'
+import type { Ip, Subnet, VirtualMachineInstanceMigration } from '@kube-ovn/kube-api'
 import {
   externalId,
   logicalRouter,
@@ -93,6 +94,14 @@ export const podPortFeature: Feature<string, PodSnapshot, ControlWorld> = {
       on: 'object',
       resource: virtualMachineInstanceResource,
       keys: (change, world) => world.ips.find(storeIndex.ipsByPod, change.key).flatMap(podOf),
+    },
+    {
+      on: 'object',
+      resource: virtualMachineInstanceMigrationResource,
+      keys: ({ old, new: current }: ObjectChange<VirtualMachineInstanceMigration>) =>
+        [old, current].flatMap((move) =>
+          move?.spec?.vmiName === undefined ? [] : [`${move.metadata.namespace ?? ''}/${move.spec.vmiName}`],
+        ),
     },
     // Upstream's port of a pod that is long gone has no owner: its addresses are free once it is collected.
     { on: 'row', table: 'Logical_Switch_Port', keys: podOfRemovedPort },

@@ -1,13 +1,9 @@
-import {
-  kubevirtAnnotations,
-  namespaceAnnotations,
-  podAnnotations,
-  vipAnnotations,
-} from '@kube-ovn/annotations'
+import { namespaceAnnotations, podAnnotations, vipAnnotations } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
 import { formatIpList } from '@kube-ovn/ip'
 import { allocateFromList, entryOfMember, type AllocateRequest, type Lease } from '@kube-ovn/ipam'
 import type { Pod } from '@kube-ovn/kube-api/core'
+import { allocateApartFromNodes } from '../addresses/apart-from-nodes.ts'
 import { borrow } from '../addresses/borrowed-vip.ts'
 import { isReservation } from '../addresses/recorded.ts'
 import { subnetsOfNamespace } from '../topology/namespace-subnets.ts'
@@ -20,6 +16,7 @@ import {
   PodSubnetUnavailableError,
 } from './errors.ts'
 import { ownerOfHolder, type Holder } from '../pods/holder.ts'
+import { isTarget } from '../pods/machine-pods.ts'
 import { isPrimary, type PodNic } from '../pods/nic.ts'
 import { readNicRequest, type NicRequest } from './request.ts'
 
@@ -178,7 +175,13 @@ function firstPoolThatFits(
 
 function subnetOfPool(pool: string, world: ControlWorld): string {
   for (const subnet of world.networks.keys()) if (world.ipam.hasPool(subnet, pool)) return subnet
-  throw new PodPoolUnavailableError({ pool, cure: 'create the IPPool, or name one that exists' })
+  throw new PodPoolUnavailableError({ pool, cure: unservedPoolCure(pool, world) })
+}
+
+function unservedPoolCure(pool: string, world: ControlWorld): string {
+  return world.ipPools.get(pool) === undefined
+    ? 'create the IPPool, or name one that exists'
+    : 'correct the specification of the IPPool, see its conditions'
 }
 
 /** Tries one subnet after the other. The most telling refusal is reported: any but "not an address of this subnet". */
@@ -219,7 +222,6 @@ function take(
   { addresses, mac, family, pool }: NicRequest,
   world: ControlWorld,
 ): Lease {
-  const { ipam } = world
   const request: AllocateRequest = {
     subnet,
     nic: nic.port,
@@ -230,23 +232,31 @@ function take(
   }
   if (addresses !== undefined) {
     // While a machine moves, both of its pods have its addresses.
-    const isMoving = (kubevirtAnnotations.migrationJobName.read(pod.metadata.annotations) ?? '') !== ''
-    return ipam.allocate({ ...request, static: addresses, shareOnConflict: isMoving && nic.has === 'port' })
+    const shareOnConflict = isTarget(pod) && nic.has === 'port'
+    return allocateApartFromNodes({ ...request, static: addresses, shareOnConflict }, world)
   }
-  if (pool === undefined) return ipam.allocate(request)
+  if (pool === undefined) return allocateApartFromNodes(request, world)
   if (pool.kind === 'named') {
-    checkPool(pool.name, world)
-    return ipam.allocate({ ...request, pool: pool.name })
+    checkPool(pool.name, subnet, world)
+    return allocateApartFromNodes({ ...request, pool: pool.name }, world)
   }
-  if (holder.kind !== 'statefulset-pod') return allocateFromList(ipam, request, pool.entries)
+  if (holder.kind !== 'statefulset-pod') return allocateFromList(world.ipam, request, pool.entries)
   const entry = entryOfMember(pool.entries, holder.name, firstOrdinal(pod, world))
   if (entry === undefined)
     throw new PodPoolEntryMissingError({ subnet, pod: holder.name, entries: pool.entries.length })
-  return ipam.allocate({ ...request, static: entry })
+  return allocateApartFromNodes({ ...request, static: entry }, world)
 }
 
-/** An IPPool that is being deleted waits for the last of its addresses, so it gives no more. */
-function checkPool(pool: string, world: ControlWorld): void {
+/** An IPPool has addresses of one subnet; one that is being deleted waits for the last of them, so it gives no more. */
+function checkPool(pool: string, subnet: string, world: ControlWorld): void {
+  if (!world.ipam.hasPool(subnet, pool)) {
+    const other = world.pools.get(pool)?.subnet
+    const cure =
+      other === undefined
+        ? unservedPoolCure(pool, world)
+        : `name an IPPool of subnet ${subnet}: this one has addresses of ${other}`
+    throw new PodPoolUnavailableError({ pool, cure })
+  }
   if (world.ipPools.get(pool)?.metadata.deletionTimestamp === undefined) return
   const cure = 'name another IPPool, or create it anew: this one is being deleted'
   throw new PodPoolUnavailableError({ pool, cure })

@@ -4,14 +4,21 @@ import { describe, expect, it } from 'vitest'
 import { lease, network } from '../testing/networks.ts'
 import { shownMembers, shownRows } from '../testing/shown.ts'
 import { primaryNic } from '../pods/nic.ts'
+import type { ChassisRequest } from './chassis.ts'
 import { desiredPort } from './port.ts'
 import type { PortOptions } from '../pods/port-options.ts'
 
 const blue = network('blue', '10.1.0.0/16,fd00:1::/112')
-const plain: PortOptions = { isSecured: false, forwardsUnknown: false, vips: [], northGateway: undefined }
+const plain: PortOptions = {
+  isSecured: false,
+  forwardsUnknown: false,
+  isActivatedByRarp: false,
+  vips: [],
+  northGateway: undefined,
+}
 const mac = '00:00:5e:00:53:01'
 
-function portWith(options: Partial<PortOptions>, addresses = '10.1.0.2,fd00:1::2') {
+function portWith(options: Partial<PortOptions>, addresses = '10.1.0.2,fd00:1::2', moving?: ChassisRequest) {
   const nic = {
     nic: primaryNic({ namespace: 'shop', name: 'web' }),
     options: { ...plain, ...options },
@@ -20,7 +27,7 @@ function portWith(options: Partial<PortOptions>, addresses = '10.1.0.2,fd00:1::2
     placement: { network: blue, lease: lease('blue', 'web.shop', addresses, mac) },
     problem: undefined,
   }
-  const desired = { ...nothing, ...desiredPort({ namespace: 'shop', name: 'web' }, 'n1', nic) }
+  const desired = { ...nothing, ...desiredPort({ namespace: 'shop', name: 'web' }, 'n1', nic, moving) }
   return { rows: shownRows(desired), members: shownMembers(desired) }
 }
 
@@ -81,6 +88,32 @@ describe('a port', () => {
     },
   ])('$name', ({ options, addresses, want }) => {
     expect(portWith(options, addresses).rows).toMatchObject([want])
+  })
+
+  it.each<{
+    name: string
+    options?: Partial<PortOptions>
+    moving?: ChassisRequest
+    want: Readonly<Record<string, string>>
+  }>([
+    { name: 'is where it is plugged in', want: {} },
+    {
+      name: 'is on both nodes while a machine moves',
+      moving: { nodes: ['n1', 'n2'], isActivatedByRarp: true },
+      want: { 'requested-chassis': 'n1,n2', 'activation-strategy': 'rarp' },
+    },
+    {
+      name: 'is on one node once the machine has moved',
+      moving: { nodes: ['n2'], isActivatedByRarp: false },
+      want: { 'requested-chassis': 'n2' },
+    },
+    {
+      name: 'is activated by RARP when it asks for that',
+      options: { isActivatedByRarp: true },
+      want: { 'requested-chassis': 'n1,n1', 'activation-strategy': 'rarp' },
+    },
+  ])('$name', ({ options = {}, moving, want }) => {
+    expect(portWith(options, '10.1.0.2', moving).rows[0]?.['options']).toEqual(want)
   })
 
   it.each([

@@ -15,6 +15,7 @@ import {
 import type { Desired, OwnedRow } from '@kube-ovn/reconcile'
 import { portAddresses } from '../addresses/port-addresses.ts'
 import { externalIds, memberOf, ref } from '../rows.ts'
+import { chassisOptions, type ChassisRequest } from './chassis.ts'
 import type { Placement } from './placement.ts'
 import type { PlacedNic } from './snapshot.ts'
 
@@ -23,7 +24,7 @@ interface PortHolder {
   readonly name: string
 }
 
-/** Computes the port of a NIC as far as its addresses decide; a port that waits for its pod has nothing else. */
+/** Computes the port of a NIC as far as its addresses decide; a port that waits for its pod is nowhere. */
 export function portRow(holder: PortHolder, port: string, lease: Lease): OwnedRow {
   return {
     kind: podPort,
@@ -31,6 +32,7 @@ export function portRow(holder: PortHolder, port: string, lease: Lease): OwnedRo
     columns: {
       name: port,
       addresses: [portAddresses(lease)],
+      options: chassisOptions(undefined),
       external_ids: portIds(holder, lease),
     },
   }
@@ -48,12 +50,14 @@ function portIds({ namespace, name }: PortHolder, lease: Lease): Readonly<Record
  *
  * Port security is empty unless the pod asks for it: OVN reads an empty set as "allow all".
  *
- * @see ovn-nb(5), Logical_Switch_Port, addresses and port_security
+ * @param moving where it is while a machine moves
+ * @see ovn-nb(5), Logical_Switch_Port, addresses, port_security, options:requested-chassis
  */
 export function desiredPort(
   holder: PortHolder,
   node: string,
   { nic, options, placement }: PlacedNic,
+  moving?: ChassisRequest,
 ): Pick<Desired, 'rows' | 'members'> {
   const { network, lease } = placement
   const plain = portRow(holder, nic.port, lease)
@@ -61,6 +65,8 @@ export function desiredPort(
   const own = portAddresses(lease)
   const self = ref(podPort, nic.port)
   const policies = northPolicies(placement, options.northGateway ?? {})
+  // Upstream's build of OVN holds traffic back on the one node, too; others are given what makes no difference there.
+  const onItsNode = options.isActivatedByRarp ? { nodes: [node, node], isActivatedByRarp: true } : undefined
   const leavesByNode = options.northGateway === undefined
   return {
     rows: [
@@ -69,6 +75,7 @@ export function desiredPort(
         columns: {
           ...plain.columns,
           addresses: [own, ...(options.forwardsUnknown ? ['unknown'] : [])],
+          options: chassisOptions(moving ?? onItsNode),
           port_security: options.isSecured ? [[own, ...vips].join(' ')] : [],
           external_ids: {
             ...portIds(holder, lease),

@@ -1,13 +1,16 @@
-import { kubevirtAnnotations, podAnnotations, staleNicKeys } from '@kube-ovn/annotations'
+import { podAnnotations, staleNicKeys, vipAnnotations } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import type { Ip } from '@kube-ovn/kube-api'
 import { sharedAddresses, unsharableVips } from '../addresses/shared-vips.ts'
+import { writtenMac } from '../addresses/written-mac.ts'
 import type { ControlWorld } from '../world.ts'
 import { storeIndex } from '../world.ts'
 import { needsPort } from '../pods/alive.ts'
 import { holderKey, holderOf, type Holder } from '../pods/holder.ts'
+import { inTurn } from '../pods/machine-pods.ts'
 import { nicsOf, type PodNic } from '../pods/nic.ts'
+import { chassisOfMachine, type ChassisRequest } from './chassis.ts'
 import { isTold, place, type Placement } from './placement.ts'
 import { readPortOptions, type PortOptions } from '../pods/port-options.ts'
 import { releaseOthers } from './release.ts'
@@ -26,6 +29,8 @@ export interface PodSnapshot {
    * use for ports (any more).
    */
   readonly pods: readonly PodNeeds[]
+  /** Where the ports are while a machine moves. */
+  readonly chassis: ChassisRequest | undefined
   /** Ports that wait for the pod to come back. */
   readonly kept: readonly KeptNic[]
   /** Addresses that a user keeps for it. */
@@ -64,7 +69,10 @@ export type PlacedNic = NicNeeds & { readonly placement: Placement }
 export function observePod(key: string, world: ControlWorld): PodSnapshot | undefined {
   const [namespace = '', name = ''] = key.split('/')
   const ipObjects = world.ips.find(storeIndex.ipsByPod, key)
-  const pods = livePods(key, world).map((object) => observeNeeds(object, world))
+  const live = livePods(key, world)
+  // A reservation may have been made in the same moment as its pod, which then is to have what is reserved.
+  if (live.length > 0) observeReservations(key, ipObjects, world)
+  const pods = live.map((object) => observeNeeds(object, world))
   if (pods.length === 0) {
     world.unplacedPods.delete(key)
     return observeAbsent(key, { namespace, name, ipObjects, pods }, world)
@@ -75,29 +83,25 @@ export function observePod(key: string, world: ControlWorld): PodSnapshot | unde
     world.unplacedPods.delete(key)
     releaseOthers(key, new Set(nics.map(({ nic }) => nic.port)), world)
   } else world.unplacedPods.add(key)
-  return { namespace, name, ipObjects, pods, kept: [], reservations: [] }
+  const chassis = chassisOfMachine(key, live, world)
+  return { namespace, name, ipObjects, pods, chassis, kept: [], reservations: [] }
 }
 
 /** Pods of the key that need ports. */
 export function livePods(key: string, world: ControlWorld): readonly Pod[] {
   const named = world.pods.get(key)
   const { settings } = world
-  return [...(named === undefined ? [] : [named]), ...world.pods.find(storeIndex.podsByMachine, key)]
-    .filter((pod) => needsPort(pod) && holderKey(holderOf(pod, settings)) === key)
-    .sort((a, b) => (turnOf(a) < turnOf(b) ? -1 : 1))
-}
-
-/** The pod that a machine is on its way into comes after the one that it is in. */
-function turnOf(pod: Pod): string {
-  const { name, annotations } = pod.metadata
-  const isTarget = (kubevirtAnnotations.migrationJobName.read(annotations) ?? '') !== ''
-  return `${isTarget ? 1 : 0} ${name}`
+  const candidates = [
+    ...(named === undefined ? [] : [named]),
+    ...world.pods.find(storeIndex.podsByMachine, key),
+  ]
+  return inTurn(candidates.filter((pod) => needsPort(pod) && holderKey(holderOf(pod, settings)) === key))
 }
 
 /** Without a pod, NICs have what waits for it, and what a user reserved for them, or nothing. */
 function observeAbsent(
   key: string,
-  absent: Omit<PodSnapshot, 'kept' | 'reservations'>,
+  absent: Omit<PodSnapshot, 'chassis' | 'kept' | 'reservations'>,
   world: ControlWorld,
 ): PodSnapshot | undefined {
   const { ipObjects } = absent
@@ -107,7 +111,7 @@ function observeAbsent(
   const wanted = [...reservations.map(({ object }) => object.metadata.name), ...kept.map(({ port }) => port)]
   releaseOthers(key, new Set(wanted), world)
   if (ipObjects.length === 0) return undefined
-  return { ...absent, kept, reservations }
+  return { ...absent, chassis: undefined, kept, reservations }
 }
 
 function observeNeeds(object: Pod, world: ControlWorld): PodNeeds {
@@ -153,7 +157,7 @@ function observeNic(
     return {
       ...base,
       options: { ...options, vips },
-      placement,
+      placement: asWritten(placement, object, nic, world),
       isAnnotated: isTold(object, nic, placement.lease),
       problem: undefined,
     }
@@ -161,4 +165,18 @@ function observeNic(
     if (!(error instanceof KubeOvnError)) throw error
     return { ...base, placement: undefined, isAnnotated: false, problem: error }
   }
+}
+
+/** The MAC address is shown to everybody in the letters in which the user wrote it. */
+function asWritten(placement: Placement, { metadata }: Pod, nic: PodNic, world: ControlWorld): Placement {
+  const { network, lease } = placement
+  const { annotations } = metadata
+  const vip = world.vips.get(vipAnnotations.borrowed.read(annotations) ?? '')
+  const mac = writtenMac(lease.mac, [
+    annotations?.[nic.own?.macAddress.key ?? ''],
+    annotations?.[podAnnotations(nic.provider).macAddress.key],
+    vip?.status?.mac,
+    world.ips.get(nic.port)?.spec?.macAddress,
+  ])
+  return mac === lease.mac ? placement : { network, lease: { ...lease, mac } }
 }

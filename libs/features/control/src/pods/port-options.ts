@@ -8,6 +8,8 @@ import { isPrimary, type PodNic } from './nic.ts'
 export interface PortOptions {
   readonly isSecured: boolean
   readonly forwardsUnknown: boolean
+  /** Traffic reaches it once whoever is there announces itself. */
+  readonly isActivatedByRarp: boolean
   /** Further addresses that it may send from. */
   readonly vips: readonly Ip[]
   /** Next hops of its own for what leaves the cluster. */
@@ -38,6 +40,7 @@ export function readPortOptions({ metadata }: Pod, nic: PodNic): ReadPortOptions
   const options = {
     isSecured: read(keys.portSecurity) ?? false,
     forwardsUnknown: read(keys.layer2Forward) ?? false,
+    isActivatedByRarp: (read(keys.activationStrategy) ?? '') !== '',
     vips: read(keys.portVips) ?? [],
     northGateway: hasGateway ? gateway : undefined,
   }

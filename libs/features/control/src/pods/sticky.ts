@@ -3,6 +3,7 @@ import { isMachineKept, isMemberKept, kindOf, type Lease } from '@kube-ovn/ipam'
 import type { PodTemplate } from '@kube-ovn/kube-api/core'
 import type { Ip, VirtualMachine } from '@kube-ovn/kube-api'
 import { podPortName } from '@kube-ovn/ovn-names'
+import { writtenMac } from '../addresses/written-mac.ts'
 import { subnetsOfNamespace } from '../topology/namespace-subnets.ts'
 import type { ControlWorld } from '../world.ts'
 import { kindOfRecord, statefulSetOf } from './holder.ts'
@@ -11,6 +12,7 @@ import { kindOfRecord, statefulSetOf } from './holder.ts'
 export interface KeptNic {
   readonly port: string
   readonly lease: Lease
+  readonly record: Ip
   /** False for a NIC of another CNI. */
   readonly hasPort: boolean
 }
@@ -38,7 +40,8 @@ export function keptNics(records: readonly Ip[], world: ControlWorld): readonly 
     const workload = workloadOf(record, world, setUid)
     const isKept = workload !== undefined && isSameNetwork(record, lease, workload, world)
     const hasPort = world.networks.get(lease.subnet)?.hasSwitch === true
-    return isKept ? [{ port: record.metadata.name, lease, hasPort }] : []
+    const mac = writtenMac(lease.mac, [record.spec?.macAddress])
+    return isKept ? [{ port: record.metadata.name, lease: { ...lease, mac }, record, hasPort }] : []
   })
 }
 

@@ -15,6 +15,7 @@ export function controlSettings(settings: Partial<ControlSettings> = {}): Contro
     enableLb: true,
     podNicType: 'veth-pair',
     keepVmIp: true,
+    optimizeLiveMigration: true,
     nonPrimaryCni: false,
     nodeLocalDns: [],
     skipConntrackDstCidrs: '',

@@ -30,7 +30,7 @@ export function stillWorld(objects: StillObjects, rows: StillRows): ControlWorld
     stores: {
       ...noObjects(),
       pods: storeOf(new IndexedStore<Pod>(watched.pods.indexes), objects.pods),
-      nodes: storeOf(new IndexedStore<Node>(), objects.nodes),
+      nodes: storeOf(new IndexedStore<Node>(watched.nodes.indexes), objects.nodes),
       subnets: storeOf(new IndexedStore<Subnet>(), objects.subnets),
       ips: storeOf(new IndexedStore<Ip>(watched.ips.indexes), objects.ips),
       statefulSets: storeOf(new IndexedStore<StatefulSet>(), objects.statefulSets),

@@ -57,9 +57,17 @@ export class WatchedObjects implements AsyncDisposable {
     const networkAttachments = stack.use(new Informer({ ...common, ...watched.networkAttachments }))
     const machines = stack.use(new Informer({ ...common, ...watched.machines }))
     const machineInstances = stack.use(new Informer({ ...common, ...watched.machineInstances }))
+    const machineMigrations = stack.use(new Informer({ ...common, ...watched.machineMigrations }))
     const ours = [pods, nodes, namespaces, subnets, vpcs, ips, ipPools, vips, statefulSets]
     const workloads = [deployments, daemonSets, jobs]
-    const informers = [...ours, ...workloads, networkAttachments, machines, machineInstances]
+    const informers = [
+      ...ours,
+      ...workloads,
+      networkAttachments,
+      machines,
+      machineInstances,
+      machineMigrations,
+    ]
     for (const informer of informers) informer.start()
     await Promise.race([Promise.all(informers.map((informer) => informer.synced)), refused])
     const stores = {
@@ -78,6 +86,7 @@ export class WatchedObjects implements AsyncDisposable {
       networkAttachments: networkAttachments.store,
       machines: machines.store,
       machineInstances: machineInstances.store,
+      machineMigrations: machineMigrations.store,
     }
     return new WatchedObjects(stores, informers, vpcs, observer, stack.move())
   }

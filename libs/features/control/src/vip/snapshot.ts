@@ -4,7 +4,9 @@ import type { DualStackIp } from '@kube-ovn/ip'
 import type { Lease } from '@kube-ovn/ipam'
 import { vipType, type Vip } from '@kube-ovn/kube-api'
 import { routerPortName } from '@kube-ovn/ovn-names'
+import { allocateApartFromNodes } from '../addresses/apart-from-nodes.ts'
 import { addressesOfVip, subnetOfVip, vipNic, vipOwner } from '../addresses/vip-record.ts'
+import { writtenMac } from '../addresses/written-mac.ts'
 import { needsPort } from '../pods/alive.ts'
 import type { ControlWorld } from '../world.ts'
 import { RouterPortMissingError, VipInvalidError } from './errors.ts'
@@ -86,7 +88,7 @@ function hold(object: Vip, type: KnownVipType, world: ControlWorld): Lease {
   if (world.networks.get(subnet)?.hasSwitch === false && needsSwitch(object, type)) {
     throw refuse('choose another Subnet: this one has addresses for NICs of other CNIs only')
   }
-  const lease = world.ipam.allocate({ ...requestFor(object, type), subnet })
+  const lease = allocateApartFromNodes({ ...requestFor(object, type), subnet }, world)
   world.raise('usage', subnet)
   return lease
 }
@@ -110,10 +112,15 @@ function placementOf(
     provider: world.networks.get(subnet)?.provider ?? primaryProvider,
     type,
     addresses: { v4, v6 },
-    mac: type === vipType.switchLb ? routerMac(object, subnet, world) : (lease.mac ?? ''),
+    mac: type === vipType.switchLb ? routerMac(object, subnet, world) : ownMac(object, lease),
     parents: isShared ? parentsOf(object, labels, subnet, world) : [],
     borrower: borrowerOf(lease, world),
   }
+}
+
+/** The Vip's own, in the letters in which the user wrote it. */
+function ownMac({ spec, status }: Vip, { mac }: Lease): string {
+  return writtenMac(mac, [spec?.macAddress, status?.mac]) ?? ''
 }
 
 /** A Vip with a port of its own, and a pod of the same name in the same namespace, would have one port. */

@@ -1,0 +1,36 @@
+import { formatIp, type Ip } from '@kube-ovn/ip'
+import type { AllocateRequest, Lease } from '@kube-ovn/ipam'
+import { storeIndex, type ControlWorld } from '../world.ts'
+
+/**
+ * Allocates like IPAM, and draws no address that a node has as its own: a subnet may have been there before the node.
+ *
+ * Addresses that are asked for are given all the same, as upstream does.
+ *
+ * @throws what IPAM throws; then nothing has changed
+ */
+export function allocateApartFromNodes(request: AllocateRequest, world: ControlWorld): Lease {
+  const { ipam } = world
+  const before = ipam.lease(request.nic)
+  const skip = new Set<Ip>(request.skip)
+  let lease = ipam.allocate(request)
+  for (;;) {
+    const onNodes = drawn(lease, request).filter((ip) => isOfNode(ip, world))
+    if (onNodes.length === 0 || world.networks.get(lease.subnet)?.hasSwitch === false) return lease
+    for (const ip of onNodes) skip.add(ip)
+    try {
+      lease = ipam.allocate({ ...request, skip })
+    } catch (error) {
+      if (before === undefined) ipam.release(request.nic, request.owner)
+      throw error
+    }
+  }
+}
+
+function drawn({ v4, v6 }: Lease, { static: asked }: AllocateRequest): readonly Ip[] {
+  return [v4, v6].filter((ip) => ip !== undefined && ip !== asked?.v4 && ip !== asked?.v6) as readonly Ip[]
+}
+
+function isOfNode(ip: Ip, { nodes }: ControlWorld): boolean {
+  return nodes.find(storeIndex.nodesByAddress, formatIp(ip)).length > 0
+}
