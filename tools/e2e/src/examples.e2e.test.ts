@@ -5,12 +5,14 @@ import {
   deleteAll,
   eventually,
   kubectl,
+  listExamples,
   readExample,
   untilPodsReady,
   type ApiObject,
   type PodObject,
 } from '@kube-ovn/lab'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { exampleChecks } from './example-checks.ts'
 import { openSuiteCluster, type SuiteCluster } from './suite-cluster.ts'
 
 /** Runs on any cluster that has the chart: it sees only what a user sees. */
@@ -20,7 +22,7 @@ let shop: readonly PodObject[]
 let stock: readonly PodObject[]
 
 beforeAll(async () => {
-  cluster = await openSuiteCluster({ id: 'examples', nodes: 2 })
+  cluster = await openSuiteCluster({ id: 'examples', nodes: 2, hasNetworkAttachments: true })
   example = readExample('01-two-subnets', cluster.stack)
   await applyAll(cluster.api, example)
   shop = await untilPodsReady(cluster.api, 'shop', 'app=web', 3)
@@ -97,6 +99,20 @@ it('resolves a Service and reaches it', async () => {
     fetchFrom(from, 'web.shop.svc', 80).catch(() => undefined),
   )
   expect(shop.map(({ metadata }) => metadata.name)).toContain(page.trim())
+})
+
+it('has a check for every other example', () => {
+  expect(['01-two-subnets', ...Object.keys(exampleChecks)]).toEqual(listExamples())
+})
+
+it.each(Object.entries(exampleChecks))('does what %s says', { timeout: 300_000 }, async (name, check) => {
+  const objects = readExample(name, cluster.stack)
+  try {
+    await applyAll(cluster.api, objects)
+    await check(cluster, objects)
+  } finally {
+    await deleteAll(cluster.api, objects)
+  }
 })
 
 it('gives addresses back when pods go', async () => {

@@ -18,18 +18,38 @@ export function parseManifests(text: string): ApiObject[] {
 /** The objects of an example of the documentation, e.g. `01-two-subnets`, with the families that a cluster has. */
 export function readExample(name: string, stack: Stack): ApiObject[] {
   const manifest = parseManifests(readFileSync(join(examples, `${name}.yaml`), 'utf8'))
-  const reviver = (_key: string, value: unknown): unknown =>
-    typeof value === 'string' ? withinStack(value, stack) : value
-  return manifest.map((object) => JSON.parse(JSON.stringify(object), reviver) as ApiObject)
+  return manifest.map((object) => withinStack(object, stack))
 }
 
-/** Leaves out the members of a list of addresses or prefixes whose family the stack lacks; other text stays as it is. */
-function withinStack(text: string, stack: Stack): string {
-  if (stack === 'dual') return text
-  const members = text.split(',')
-  const families = members.map((member) => isIP(member.replace(/\/\d+$/, '')))
-  if (members.length < 2 || families.includes(0)) return text
-  return members.filter((_, index) => families[index] === (stack === 'ipv4' ? 4 : 6)).join(',')
+/**
+ * Leaves out of an object the addresses whose family the stack lacks: from `10.0.0.5,fd00::5;10.0.0.6,fd00::6`, from lists, and
+ * fields that have nothing else. Other text stays as it is.
+ */
+export function withinStack<T extends object>(object: T, stack: Stack): T {
+  if (stack === 'dual') return object
+  const lacked = stack === 'ipv4' ? 6 : 4
+  function reviver(_key: string, value: unknown): unknown {
+    if (Array.isArray(value)) return value.filter((item) => item !== undefined)
+    if (typeof value !== 'string' || !isAddressList(value)) return value
+    const kept = value.split(';').map((entry) =>
+      entry
+        .split(',')
+        .filter((member) => familyOf(member) !== lacked)
+        .join(','),
+    )
+    return kept.every((entry) => entry === '') ? undefined : kept.join(';')
+  }
+  return JSON.parse(JSON.stringify(object), reviver) as T
+}
+
+function isAddressList(text: string): boolean {
+  return text.split(/[;,]/).every((member) => familyOf(member) !== 0)
+}
+
+/** 4 or 6 for an address, a prefix or a range; 0 for anything else. */
+function familyOf(text: string): number {
+  const [first = '', last = first] = text.replace(/\/\d+$/, '').split('..')
+  return isIP(first) === isIP(last) ? isIP(first) : 0
 }
 
 /** All examples by name, in the order in which they are applied. */

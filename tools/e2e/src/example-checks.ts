@@ -1,0 +1,170 @@
+import { BlockList, isIP } from 'node:net'
+import {
+  addressesOfPod,
+  deleteAll,
+  untilPod,
+  untilPodsReady,
+  untilRolledOut,
+  waitForObjects,
+  type ApiObject,
+  type PodObject,
+} from '@kube-ovn/lab'
+import { expect } from 'vitest'
+import type { SuiteCluster } from './suite-cluster.ts'
+
+/** Expects that an example, which was just applied, does what it says. */
+type ExampleCheck = (cluster: SuiteCluster, objects: readonly ApiObject[]) => Promise<void>
+
+interface IpObject extends ApiObject {
+  readonly spec: { readonly ipAddress?: string }
+}
+
+interface IpPoolObject extends ApiObject {
+  readonly spec: { readonly ips: readonly string[] }
+  readonly status?: { readonly v4UsingIPs?: number; readonly v6UsingIPs?: number }
+}
+
+interface VipObject extends ApiObject {
+  readonly status?: { readonly v4ip?: string; readonly v6ip?: string; readonly mac?: string }
+}
+
+const ips = '/apis/kubeovn.io/v1/ips'
+const vips = '/apis/kubeovn.io/v1/vips'
+const ipPools = '/apis/kubeovn.io/v1/ippools'
+
+/** By the name of the example; the first one has a suite of its own. */
+export const exampleChecks: Readonly<Record<string, ExampleCheck>> = {
+  async '02-static-address'({ api }) {
+    const [pod] = await untilPodsReady(api, 'shop', 'app=fixed', 1)
+    expect(told(pod, 'logical_switch')).toBe('stock')
+    expect(told(pod, 'mac_address')).toBe('00:00:00:53:6B:B6')
+    expect(addressesOfPod(pod as PodObject).join()).toBe(told(pod, 'ip_address'))
+  },
+
+  async '03-rolling-deployment'({ api }) {
+    await untilRolledOut(api, 'deployments', 'fleet', 'fleet')
+    const all = (await untilPodsReady(api, 'fleet', 'app=fleet', 20)).flatMap(addressesOfPod)
+    expect(new Set(all).size).toBe(all.length)
+  },
+
+  async '04-address-lists'({ api }) {
+    const members = await untilPodsReady(api, 'shop', 'app=ledger', 2)
+    const entries = told(members[0], 'ip_pool')?.split(';')
+    expect(byName(members).map((pod) => addressesOfPod(pod).join())).toEqual(entries)
+  },
+
+  async '05-ip-pools'({ api }) {
+    for (const name of ['till', 'stall']) {
+      const own = (await untilPodsReady(api, 'market', `app=${name}`, 2)).flatMap(addressesOfPod)
+      const pool = await waitForObjects<IpPoolObject, IpPoolObject>(
+        api,
+        `${ipPools}?fieldSelector=metadata.name%3D${name}`,
+        `IPPool ${name} counts the addresses of its pods`,
+        ([found]) => {
+          const { v4UsingIPs = 0, v6UsingIPs = 0 } = found?.status ?? {}
+          return v4UsingIPs + v6UsingIPs === own.length ? found : undefined
+        },
+      )
+      expect(own.filter((address) => !isWithin(address, pool.spec.ips))).toEqual([])
+    }
+  },
+
+  async '06-vips'({ api }) {
+    const names = ['customs', 'lighthouse', 'pilot', 'quay']
+    const served = await waitForObjects<VipObject, readonly VipObject[]>(
+      api,
+      vips,
+      'all Vips have addresses',
+      (all) => {
+        const ours = all.filter(
+          ({ metadata, status }) => names.includes(metadata.name) && status?.mac !== undefined,
+        )
+        return ours.length === names.length ? ours : undefined
+      },
+    )
+    const held = served.map(({ status }) =>
+      [status?.v4ip, status?.v6ip].filter((ip) => ip !== undefined).join(),
+    )
+    expect(new Set(held).size).toBe(names.length)
+    const [pilot] = await untilPodsReady(api, 'harbour', 'app=pilot', 1)
+    const own = served.find(({ metadata }) => metadata.name === 'pilot')
+    expect(addressesOfPod(pilot as PodObject)).toEqual(
+      [own?.status?.v4ip, own?.status?.v6ip].filter((ip) => ip !== undefined),
+    )
+    expect(told(pilot, 'mac_address')).toBe(own?.status?.mac)
+    const cranes = (await untilPodsReady(api, 'harbour', 'app=crane', 2)).flatMap(addressesOfPod)
+    expect(cranes.filter((address) => held.flatMap((text) => text.split(',')).includes(address))).toEqual([])
+  },
+
+  async '07-reserved-addresses'({ api }, objects) {
+    const [guest] = await untilPodsReady(api, 'hotel', 'app=guest', 1)
+    expect(addressesOfPod(guest as PodObject)).toEqual(reservedIn(objects))
+    await deleteAll(
+      api,
+      objects.filter(({ kind }) => kind === 'Pod'),
+    )
+    await untilPod(api, 'hotel', 'guest', 'is gone', (pod) => pod === undefined)
+    const record = await api.call<IpObject>('GET', `${ips}/guest.hotel`)
+    expect(record.spec.ipAddress).toBe(reservedIn(objects).join())
+    await deleteAll(
+      api,
+      objects.filter(({ kind }) => kind === 'IP'),
+    )
+  },
+
+  async '08-sticky-statefulset'({ api }) {
+    const [before] = byName(await untilPodsReady(api, 'archive', 'app=shelf', 2))
+    await deleteAll(api, [
+      { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'shelf-0', namespace: 'archive' } },
+    ])
+    await untilPod(
+      api,
+      'archive',
+      'shelf-0',
+      'is another one',
+      (pod) => pod?.metadata.uid !== before?.metadata.uid,
+    )
+    const [after] = byName(await untilPodsReady(api, 'archive', 'app=shelf', 2))
+    expect(addressesOfPod(after as PodObject)).toEqual(addressesOfPod(before as PodObject))
+    expect(told(after, 'mac_address')).toBe(told(before, 'mac_address'))
+  },
+
+  async '09-further-networks'({ api }) {
+    const [pod] = await untilPodsReady(api, 'depot', 'app=forklift', 1)
+    for (const provider of ['storage.depot.ovn', 'camera.depot']) {
+      const record = await api.call<IpObject>('GET', `${ips}/forklift.depot.${provider}`)
+      expect(record.spec.ipAddress).toBe(told(pod, 'ip_address', provider))
+    }
+    expect(told(pod, 'logical_switch', 'storage.depot.ovn')).toBe('storage')
+    expect(told(pod, 'logical_switch', 'camera.depot')).toBeUndefined()
+  },
+}
+
+function byName(pods: readonly PodObject[]): readonly PodObject[] {
+  return pods.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
+}
+
+/** What the controller wrote on a pod about one of its NICs. */
+function told(pod: PodObject | undefined, key: string, provider = 'ovn'): string | undefined {
+  return pod?.metadata.annotations?.[`${provider}.kubernetes.io/${key}`]
+}
+
+/** The addresses that the example keeps for its pod. */
+function reservedIn(objects: readonly ApiObject[]): readonly string[] {
+  const spec = objects.find(({ kind }) => kind === 'IP') as
+    { readonly spec: { readonly v4IpAddress?: string; readonly v6IpAddress?: string } } | undefined
+  return [spec?.spec.v4IpAddress, spec?.spec.v6IpAddress].filter((ip) => ip !== undefined)
+}
+
+/** Whether an address is one of those that an IPPool lists. */
+function isWithin(address: string, entries: readonly string[]): boolean {
+  const list = new BlockList()
+  for (const entry of entries) {
+    const [first = '', last = first] = entry.split('..')
+    const [prefix = '', length] = first.split('/')
+    const family = isIP(prefix) === 6 ? 'ipv6' : 'ipv4'
+    if (length === undefined) list.addRange(first, last, family)
+    else list.addSubnet(prefix, Number(length), family)
+  }
+  return list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+}
