@@ -306,11 +306,16 @@ describe('an IPPool that is named in ip_pool', () => {
 
 describe('a subnet of both families', () => {
   it.each([
-    ['ipv4', '10.17.0.2'],
-    ['ipv6', 'fd00:10:17::2'],
-  ])('gives a pod that wants %s that alone, and tells it of the whole subnet', async (family, want) => {
+    ['ipv4', '10.17.0.2', {}],
+    ['ipv6', 'fd00:10:17::2', {}],
+    ['ipv4', '10.17.0.64', { [keys.ipPool.key]: 'some' }],
+    ['ipv6', 'fd00:10:17::64', { [keys.ipPool.key]: 'some' }],
+  ])('gives a pod that wants %s %s alone, and tells it of the whole subnet', async (family, want, asked) => {
     await using control = await startWithBlue(dual)
-    await createPods(control, ['one'], { [keys.ipFamily.key]: family })
+    const ips = ['10.17.0.64..10.17.0.65', 'fd00:10:17::64..fd00:10:17::65']
+    await cluster.client.create(ipPoolResource, ipPool({ name: 'some', subnet: 'blue', ips }))
+    await control.settle()
+    await createPods(control, ['one'], { [keys.ipFamily.key]: family, ...asked })
     const told = (await cluster.client.get(pods, { namespace: 'default', name: 'one' }))?.metadata.annotations
     expect(told).toMatchObject({
       [keys.ipAddress.key]: want,
@@ -347,7 +352,9 @@ describe('a subnet of both families', () => {
     await cluster.client.create(subnetResource, subnet({ name: 'blue', cidrBlock: '10.17.0.0/24' }))
     await createPods(control, ['one'], { [keys.ipFamily.key]: 'ipv6' })
     expect(await warnings('one')).toEqual([
-      expect.stringMatching(/field=ovn\.kubernetes\.io\/ip_family subnet=blue/),
+      expect.stringMatching(
+        /requested ip family IPv6 does not match subnet blue protocol IPv4 \(field=ovn\.kubernetes\.io\/ip_family .*; ask for IPv4$/,
+      ),
     ])
     expect(await addressOf('one')).toBeUndefined()
   })

@@ -4,7 +4,7 @@ import { ipResource, networkAttachmentResource, subnetResource } from '@kube-ovn
 import { node, pod, statefulSet, subnet } from '@kube-ovn/testing-builders'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ControlCluster } from './testing/control-cluster.ts'
-import type { Controller } from './testing/controller.ts'
+import type { Controller, ControllerOptions } from './testing/controller.ts'
 
 let cluster: ControlCluster
 beforeAll(async () => {
@@ -31,8 +31,8 @@ async function createAttachment(name: string, type: string): Promise<void> {
 }
 
 /** A network of OVN with its subnet, and one of macvlan. */
-async function startWithNetworks(): Promise<Controller> {
-  const control = await cluster.startController()
+async function startWithNetworks(options: ControllerOptions = {}): Promise<Controller> {
+  const control = await cluster.startController(options)
   await createAttachment('net1', 'kube-ovn')
   await createAttachment('mv', 'macvlan')
   await cluster.client.create(
@@ -234,5 +234,36 @@ describe('a further network', () => {
     if (asked.startsWith('[')) return
     await control.settle()
     expect(await annotationsOf('m')).toMatchObject({ [first.allocated.key]: 'true' })
+  })
+})
+
+describe('a pod without a NIC in the cluster’s network', () => {
+  it.each([
+    {
+      name: 'since another CNI makes the first one',
+      options: { settings: { nonPrimaryCni: true } },
+      annotations: { [networks]: 'net1,mv,unserved' },
+      want: ['m.default.mv.default', 'm.default.net1.default.ovn'],
+    },
+    {
+      name: 'since it asks for another one in its place',
+      options: {},
+      annotations: { 'v1.multus-cni.io/default-network': 'default/net1', [networks]: 'mv,unserved' },
+      want: ['m.default.mv.default', 'm.default.net1.default.ovn'],
+    },
+  ])('$name, has its others, and gives their addresses back', async ({ options, annotations, want }) => {
+    await using control = await startWithNetworks(options)
+    await createAttachment('unserved', 'macvlan')
+    await cluster.client.create(pods, pod({ name: 'm', node: 'n1', annotations }))
+    if (options.settings !== undefined) await cluster.client.create(pods, pod({ name: 'plain', node: 'n1' }))
+    await control.settle()
+    expect(await records()).toEqual(want)
+    expect(control.portsOf('Logical_Switch', 'att1')).toContain('m.default.net1.default.ovn')
+    expect(Object.keys(await annotationsOf('m')).filter((key) => key.startsWith('ovn.'))).toEqual([])
+    await cluster.removePod('m')
+    await control.settle()
+    expect(await records()).toEqual([])
+    expect([...control.world.ipam.leases('att1'), ...control.world.ipam.leases('mvs')]).toEqual([])
+    expect(control.problems()).toEqual([])
   })
 })

@@ -2,11 +2,14 @@ import { podAnnotations } from '@kube-ovn/annotations'
 import { nodes, pods } from '@kube-ovn/kube-api/core'
 import {
   ipResource,
+  networkAttachmentResource,
+  subnetResource,
   virtualMachineInstanceMigrationResource,
   virtualMachineInstanceResource,
   virtualMachineResource,
+  type VirtualMachine,
 } from '@kube-ovn/kube-api'
-import { node, pod } from '@kube-ovn/testing-builders'
+import { node, pod, subnet } from '@kube-ovn/testing-builders'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ControlCluster } from './testing/control-cluster.ts'
 import type { Controller } from './testing/controller.ts'
@@ -28,14 +31,16 @@ beforeEach(async () => {
 const keys = podAnnotations()
 const ref = { namespace: 'default', name: 'vm' }
 
-async function createMachine(): Promise<void> {
+async function createMachine(template: VirtualMachineTemplate = {}): Promise<void> {
   await cluster.client.create(virtualMachineResource, {
     apiVersion: 'kubevirt.io/v1',
     kind: 'VirtualMachine',
     metadata: ref,
-    spec: { template: {} },
+    spec: { template },
   })
 }
+
+type VirtualMachineTemplate = NonNullable<NonNullable<VirtualMachine['spec']>['template']>
 
 async function startMachine(): Promise<void> {
   await cluster.client.create(virtualMachineInstanceResource, {
@@ -46,7 +51,13 @@ async function startMachine(): Promise<void> {
   })
 }
 
-async function createLauncher(name: string, on: string, move?: string): Promise<void> {
+async function createLauncher(
+  name: string,
+  on: string,
+  move?: string,
+  annotations: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const moving = move === undefined ? {} : { 'kubevirt.io/migrationJobName': move }
   await cluster.client.create(
     pods,
     pod({
@@ -55,7 +66,7 @@ async function createLauncher(name: string, on: string, move?: string): Promise<
       ownerReferences: [
         { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', name: 'vm', uid: 'instance' },
       ],
-      ...(move === undefined ? {} : { annotations: { 'kubevirt.io/migrationJobName': move } }),
+      annotations: { ...annotations, ...moving },
     }),
   )
 }
@@ -220,4 +231,77 @@ it('treats launchers like any pods when addresses are not to be kept', async () 
   await cluster.removePod('launcher-a')
   await control.settle()
   expect(control.named('Logical_Switch_Port', 'launcher-a.default')).toBeUndefined()
+})
+
+describe('a machine that is away', () => {
+  const networks = { 'k8s.v1.cni.cncf.io/networks': 'net1' }
+
+  async function createNetwork(): Promise<void> {
+    await cluster.client.create(networkAttachmentResource, {
+      apiVersion: 'k8s.cni.cncf.io/v1',
+      kind: 'NetworkAttachmentDefinition',
+      metadata: { namespace: 'default', name: 'net1' },
+      spec: { config: JSON.stringify({ cniVersion: '0.3.0', type: 'kube-ovn' }) },
+    } as Parameters<typeof cluster.client.create>[1])
+    await cluster.client.create(
+      subnetResource,
+      subnet({ name: 'att1', cidrBlock: '10.17.0.0/16,fd00:10:17::/112', provider: 'net1.default.ovn' }),
+    )
+  }
+
+  async function records(): Promise<readonly string[]> {
+    const { items } = await cluster.client.list(ipResource)
+    return items.map(({ metadata }) => metadata.name).filter((name) => !name.startsWith('node-'))
+  }
+
+  it('keeps all of its networks, but for one that it is unplugged from', async () => {
+    await using control = await cluster.startController()
+    await createNetwork()
+    const plugged = { spec: { networks: [{ multus: { networkName: 'net1' } }] } }
+    await createMachine(plugged)
+    await createLauncher('launcher-a', 'n1', undefined, networks)
+    await control.settle()
+    const both = ['vm.default', 'vm.default.net1.default.ovn']
+    expect(await records()).toEqual(both)
+    await cluster.removePod('launcher-a')
+    await control.settle()
+    expect(await records()).toEqual(both)
+    await cluster.client.patch(virtualMachineResource, ref, 'application/merge-patch+json', {
+      spec: { template: { spec: { networks: [] } } },
+    })
+    await control.settle()
+    expect(await records()).toEqual(['vm.default'])
+    expect(control.portsOf('Logical_Switch', 'att1')).toEqual(['att1-ovn-cluster'])
+    expect(control.world.ipam.lease('vm.default.net1.default.ovn')).toBeUndefined()
+  })
+
+  it('gives its addresses back when its template names another subnet', async () => {
+    await using control = await cluster.startController()
+    await createMachine()
+    await createLauncher('launcher-a', 'n1')
+    await control.settle()
+    await cluster.removePod('launcher-a')
+    await cluster.client.create(subnetResource, subnet({ name: 'blue', cidrBlock: '10.18.0.0/24' }))
+    await cluster.client.patch(virtualMachineResource, ref, 'application/merge-patch+json', {
+      spec: { template: { metadata: { annotations: { [keys.logicalSwitch.key]: 'blue' } } } },
+    })
+    await control.settle()
+    expect(await records()).toEqual([])
+    await createLauncher('launcher-b', 'n1', undefined, { [keys.logicalSwitch.key]: 'blue' })
+    await control.settle()
+    expect((await annotationsOf('launcher-b'))[keys.ipAddress.key]).toBe('10.18.0.2')
+  })
+
+  it('keeps them while an instance of its own lives, and gives them back when that ends', async () => {
+    await using control = await cluster.startController()
+    await startMachine()
+    await createLauncher('launcher-a', 'n1')
+    await control.settle()
+    await cluster.removePod('launcher-a')
+    await control.settle()
+    expect(await records()).toEqual(['vm.default'])
+    await cluster.client.remove(virtualMachineInstanceResource, ref)
+    await control.settle()
+    expect(await records()).toEqual([])
+  })
 })

@@ -26,7 +26,7 @@ async function start(): Promise<Controller> {
 
 function edit(
   name: string,
-  spec: Record<string, string | boolean | null | readonly string[]>,
+  spec: Record<string, string | boolean | null | readonly (string | object)[]>,
 ): Promise<Subnet> {
   return cluster.client.patch(subnetResource, { name }, 'application/merge-patch+json', { spec })
 }
@@ -347,6 +347,49 @@ describe('a namespace', () => {
     await cluster.client.remove(subnetResource, { name: 'a' })
     await control.settle()
     expect(await annotationsOf('shop')).toEqual(byDefault)
+  })
+})
+
+describe('a namespace that a subnet selects by label', () => {
+  const selecting = { namespaceSelectors: [{ matchLabels: { team: 'red' } }] }
+  async function subnets(): Promise<string | undefined> {
+    const { key } = namespaceAnnotations.logicalSwitch
+    return (await cluster.client.get(namespaces, { name: 'shop' }))?.metadata.annotations?.[key]
+  }
+  function label(team: string | null): Promise<unknown> {
+    return cluster.client.patch(namespaces, { name: 'shop' }, 'application/merge-patch+json', {
+      metadata: { labels: { team } },
+    })
+  }
+
+  it('is bound while selector and label are there, or it is named', async () => {
+    await using control = await start()
+    await cluster.client.create(namespaces, namespace({ name: 'shop' }))
+    await cluster.client.create(subnetResource, subnet({ name: 'b', cidrBlock: '10.17.0.0/24' }))
+    const steps: readonly (readonly [what: () => Promise<unknown>, want: string])[] = [
+      [() => edit('b', selecting), 'ovn-default'],
+      [() => label('red'), 'b'],
+      [() => edit('b', { namespaces: ['shop'] }), 'b'],
+      [() => edit('b', { namespaceSelectors: [] }), 'b'],
+      [() => edit('b', selecting), 'b'],
+      [() => edit('b', { namespaces: [] }), 'b'],
+      [() => label('blue'), 'ovn-default'],
+      [() => label('red'), 'b'],
+      [() => label(null), 'ovn-default'],
+      [() => edit('b', { namespaces: ['shop'] }), 'b'],
+      [() => edit('b', { namespaces: [], namespaceSelectors: [] }), 'ovn-default'],
+    ]
+    for (const [act, want] of steps) {
+      await act()
+      await control.settle()
+      expect(await subnets()).toBe(want)
+    }
+    const { key } = namespaceAnnotations.logicalSwitch
+    await cluster.client.patch(namespaces, { name: 'shop' }, 'application/merge-patch+json', {
+      metadata: { annotations: { [key]: null } },
+    })
+    await control.settle()
+    expect(await subnets()).toBe('ovn-default')
   })
 })
 

@@ -50,7 +50,7 @@ export function desiredPod(snapshot: PodSnapshot): Desired {
     patches: [
       ...placed.map((nic) => desiredRecord(snapshot, active, nic)),
       ...recordsToRemove(snapshot, new Set(placed.map(({ nic }) => nic.port))),
-      ...pods.map((pod) => annotationPatch(snapshot, pod)),
+      ...pods.flatMap((pod) => annotationPatch(snapshot, pod) ?? []),
     ],
     events: ignored,
   }
@@ -133,10 +133,12 @@ function desiredRecord(
   )
 }
 
-function annotationPatch({ namespace, name }: PodSnapshot, pod: PodNeeds): KubePatch {
+/** Nothing for a pod that has no NIC here. */
+function annotationPatch({ namespace, name }: PodSnapshot, pod: PodNeeds): KubePatch | undefined {
   const annotations: Record<string, string | null> = {}
   for (const key of pod.staleKeys) annotations[key] = null
   for (const nic of placedNics(pod)) Object.assign(annotations, annotationsOf(nic, pod, name))
+  if (Object.keys(annotations).length === 0) return undefined
   return { resource: podResource, namespace, name: pod.name, merge: { metadata: { annotations } } }
 }
 

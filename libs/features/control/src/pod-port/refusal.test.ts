@@ -2,6 +2,7 @@ import { parseIp } from '@kube-ovn/ip'
 import {
   AddressConflictError,
   AddressOutOfRangeError,
+  InvalidIpFamilyError,
   MacConflictError,
   NoAvailableAddressError,
 } from '@kube-ovn/ipam'
@@ -28,6 +29,11 @@ describe('refusalText', () => {
       'a MAC address that is held',
       new MacConflictError({ subnet: 's', mac: '00:00:5e:00:53:01', holders: ['pod/shop/a'] }),
       /field=ovn\.kubernetes\.io\/mac_address .*mac=00:00:5e:00:53:01/,
+    ],
+    [
+      'a family that the subnet does not have',
+      new InvalidIpFamilyError({ subnet: 's', requested: 6, offered: [4] }),
+      /^InvalidIPFamily: requested ip family IPv6 does not match subnet s protocol IPv4 .*; ask for IPv4$/,
     ],
     [
       'a subnet that is not there',

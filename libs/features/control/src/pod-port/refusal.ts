@@ -1,5 +1,6 @@
 import { networkAnnotations, podAnnotations, vipAnnotations, type Provider } from '@kube-ovn/annotations'
 import type { KubeOvnError } from '@kube-ovn/errors'
+import { InvalidIpFamilyError } from '@kube-ovn/ipam'
 
 type Details = Readonly<Record<string, unknown>>
 
@@ -14,8 +15,17 @@ export function refusalText(error: KubeOvnError, provider?: Provider): string {
   const facts = Object.entries(field === undefined ? values : { field, ...values })
     .filter(([, value]) => value !== '' && !(Array.isArray(value) && value.length === 0))
     .map(([name, value]) => `${name}=${Array.isArray(value) ? value.join('+') : String(value)}`)
-  const what = facts.length === 0 ? error.message : `${error.message} (${facts.join(' ')})`
+  const message = upstreamText(error) ?? error.message
+  const what = facts.length === 0 ? message : `${message} (${facts.join(' ')})`
   return typeof cure === 'string' ? `${what}; ${cure}` : what
+}
+
+/** What upstream says of a family that the subnet does not have: programs look for it. */
+function upstreamText(error: KubeOvnError): string | undefined {
+  if (!(error instanceof InvalidIpFamilyError)) return undefined
+  const { requested, subnet, offered } = error.details
+  const protocol = offered.map((family) => `IPv${family}`).join(' and ')
+  return `InvalidIPFamily: requested ip family IPv${requested} does not match subnet ${subnet} protocol ${protocol}`
 }
 
 /** The annotation by which the pod asked for what it can not have. IPAM knows addresses, and not where they came from. */
