@@ -20,6 +20,8 @@ export const externalId = {
   /** Addresses beside its own that a port may send from, separated by commas. */
   vips: 'vips',
   hasVips: 'attach-vips',
+  /** Of a port, separated by slashes; empty where they were looked for and there are none. */
+  securityGroups: 'security_groups',
   isLocalDnsCache: 'isLocalDnsCache',
   isOverlayCidrs: 'isU2OOverlayCIDRs',
   version: 'kube-ovn-version',

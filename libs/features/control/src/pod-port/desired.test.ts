@@ -16,6 +16,7 @@ const first: NicNeeds = {
     forwardsUnknown: false,
     isActivatedByRarp: false,
     vips: [],
+    sharesVip: false,
     northGateway: undefined,
   },
   isAnnotated: false,

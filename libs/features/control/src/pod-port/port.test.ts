@@ -14,6 +14,7 @@ const plain: PortOptions = {
   forwardsUnknown: false,
   isActivatedByRarp: false,
   vips: [],
+  sharesVip: false,
   northGateway: undefined,
 }
 const mac = '00:00:5e:00:53:01'
@@ -62,6 +63,22 @@ describe('a port', () => {
           pod: 'shop/web',
           vips: '10.1.0.200,fd00:1::c8',
           'attach-vips': 'true',
+        },
+      },
+    },
+    {
+      name: 'has no security groups on record once it shares a VIP',
+      options: { vips: [parseIp('10.1.0.200')], sharesVip: true },
+      addresses: '10.1.0.2',
+      want: {
+        port_security: [],
+        external_ids: {
+          vendor: 'kube-ovn',
+          ls: 'blue',
+          pod: 'shop/web',
+          vips: '10.1.0.200',
+          'attach-vips': 'true',
+          security_groups: '',
         },
       },
     },

@@ -81,6 +81,7 @@ export function desiredPort(
             ...portIds(holder, lease),
             [externalId.vips]: vips.length === 0 ? undefined : vips.join(),
             [externalId.hasVips]: vips.length === 0 ? undefined : 'true',
+            [externalId.securityGroups]: options.sharesVip ? '' : undefined,
           },
         },
       },

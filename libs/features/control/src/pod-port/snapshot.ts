@@ -156,7 +156,7 @@ function observeNic(
     const vips = [...new Set([...shared, ...options.vips])]
     return {
       ...base,
-      options: { ...options, vips },
+      options: { ...options, vips, sharesVip: shared.length > 0 },
       placement: asWritten(placement, object, nic, world),
       isAnnotated: isTold(object, nic, placement.lease),
       problem: undefined,

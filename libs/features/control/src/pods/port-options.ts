@@ -12,6 +12,8 @@ export interface PortOptions {
   readonly isActivatedByRarp: boolean
   /** Further addresses that it may send from. */
   readonly vips: readonly Ip[]
+  /** Some of these are addresses of a Vip that it shares with other ports. */
+  readonly sharesVip: boolean
   /** Next hops of its own for what leaves the cluster. */
   readonly northGateway: DualStackIp | undefined
 }
@@ -42,6 +44,7 @@ export function readPortOptions({ metadata }: Pod, nic: PodNic): ReadPortOptions
     forwardsUnknown: read(keys.layer2Forward) ?? false,
     isActivatedByRarp: (read(keys.activationStrategy) ?? '') !== '',
     vips: read(keys.portVips) ?? [],
+    sharesVip: false,
     northGateway: hasGateway ? gateway : undefined,
   }
   return { options, ignored }
