@@ -104,19 +104,19 @@ describe('a further network', () => {
       {
         [networks]: 'default/net1',
         [net1.ipAddress.key]: '10.17.0.40',
-        [net1.macAddress.key]: '02:00:00:00:17:40',
+        [net1.macAddress.key]: '02:00:00:00:17:AB',
       },
     ],
     [
       'by the request for the network',
-      { [networks]: '[{"name":"net1","ips":["10.17.0.40/16"],"mac":"02:00:00:00:17:40"}]' },
+      { [networks]: '[{"name":"net1","ips":["10.17.0.40/16"],"mac":"02:00:00:00:17:AB"}]' },
     ],
     [
       'by annotation for the NIC',
       {
         [networks]: 'net1@eth9',
         'net1.default.kubernetes.io/ip_address.eth9': '10.17.0.40',
-        'net1.default.kubernetes.io/mac_address.eth9': '02:00:00:00:17:40',
+        'net1.default.kubernetes.io/mac_address.eth9': '02:00:00:00:17:AB',
         [net1.ipAddress.key]: '10.17.0.41',
       },
     ],
@@ -126,7 +126,7 @@ describe('a further network', () => {
     await control.settle()
     expect(await annotationsOf('m')).toMatchObject({
       [net1.ipAddress.key]: '10.17.0.40,fd00:10:17::2',
-      [net1.macAddress.key]: '02:00:00:00:17:40',
+      [net1.macAddress.key]: '02:00:00:00:17:AB',
     })
   })
 

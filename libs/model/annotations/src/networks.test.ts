@@ -27,7 +27,7 @@ it.each([
         namespace: 'default',
         interface: 'eth9',
         addresses: parseIpList('10.1.0.5,fd00::5'),
-        mac: '02:00:00:00:00:05',
+        mac: '02-00-00-00-00-05',
       },
       { name: 'net2' },
     ],

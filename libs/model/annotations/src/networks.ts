@@ -1,4 +1,4 @@
-import { formatIp, parseIp, parseMac, type DualStackIp, type Ip, type Mac } from '@kube-ovn/ip'
+import { formatIp, parseIp, parseMac, type DualStackIp, type Ip } from '@kube-ovn/ip'
 import { annotation, splitNames } from './annotation.ts'
 import { AnnotationInvalidError } from './errors.ts'
 
@@ -12,7 +12,8 @@ export interface NetworkSelection {
   readonly interface?: string
   /** Addresses asked for. */
   readonly addresses?: DualStackIp
-  readonly mac?: Mac
+  /** MAC address asked for, as it is written. */
+  readonly mac?: string
 }
 
 /**
@@ -74,8 +75,14 @@ function parseElement(
     ...(typeof namespace === 'string' && namespace !== '' ? { namespace } : {}),
     ...(typeof nic === 'string' && nic !== '' ? { interface: nic } : {}),
     ...(addresses.length === 0 ? {} : { addresses: byFamily(addresses, text, field) }),
-    ...(typeof mac === 'string' && mac !== '' ? { mac: parseMac(mac, field) } : {}),
+    ...(typeof mac === 'string' && mac !== '' ? { mac: checked(mac, field) } : {}),
   }
+}
+
+/** @throws InvalidMacError */
+function checked(mac: string, field: string): string {
+  parseMac(mac, field)
+  return mac
 }
 
 function byFamily(addresses: readonly Ip[], value: string, field: string): DualStackIp {

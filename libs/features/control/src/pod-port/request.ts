@@ -1,4 +1,5 @@
 import { readPodRequest, type PodRequest } from '@kube-ovn/annotations'
+import { tryParseMac } from '@kube-ovn/ip'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import type { PodNic } from '../pods/nic.ts'
 
@@ -22,6 +23,6 @@ export function readNicRequest({ metadata: { annotations } }: Pod, nic: PodNic):
   return {
     ...request,
     addresses: ownAddresses ?? nic.asked?.addresses ?? request.addresses,
-    mac: ownMac ?? nic.asked?.mac ?? (isOurs ? request.mac : false),
+    mac: ownMac ?? tryParseMac(nic.asked?.mac ?? '') ?? (isOurs ? request.mac : false),
   }
 }

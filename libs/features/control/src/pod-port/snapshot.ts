@@ -174,6 +174,7 @@ function asWritten(placement: Placement, { metadata }: Pod, nic: PodNic, world: 
   const vip = world.vips.get(vipAnnotations.borrowed.read(annotations) ?? '')
   const mac = writtenMac(lease.mac, [
     annotations?.[nic.own?.macAddress.key ?? ''],
+    nic.asked?.mac,
     annotations?.[podAnnotations(nic.provider).macAddress.key],
     vip?.status?.mac,
     world.ips.get(nic.port)?.spec?.macAddress,
