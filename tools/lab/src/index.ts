@@ -65,6 +65,7 @@ export {
   type Place,
 } from './namespaces.ts'
 export { auditPosition, isWrite, readAudit, type AuditedRequest } from './observe/audit-log.ts'
+export { databaseLeader } from './observe/database-leader.ts'
 export { countTransactions, logPosition } from './observe/database-log.ts'
 export { findColumn, nbctl, ovnCentral, untilRowChange } from './observe/northbound.ts'
 export { renderObservation, startObservation, type Observation } from './observe/observation.ts'
@@ -83,7 +84,7 @@ export { seenCluster } from './checks/seen-cluster.ts'
 export { finalChecks, productChecks, runCheck, runChecks, type CheckGroup } from './checks/all.ts'
 export { nodeOf, placeOf, type Check, type CheckRow } from './checks/check.ts'
 export { describeLoss, lossDuring, renderLoss, type PathLoss, type WatchedPath } from './faults/drill.ts'
-export type { Blow, Fault } from './faults/fault.ts'
+export type { Blow, Fault, OtherSide } from './faults/fault.ts'
 export {
   applyFault,
   injectFault,
