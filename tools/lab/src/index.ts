@@ -5,7 +5,7 @@ export {
   type LabNode,
   type WantedTopology,
 } from './cluster/cluster.ts'
-export { importImages, importProductImages } from './cluster/images.ts'
+export { importImages, importProductImages, readProbeImage } from './cluster/images.ts'
 export {
   claimLabName,
   findLabs,
@@ -74,7 +74,9 @@ export { findLeaks, takeSnapshot } from './leaks/leak-check.ts'
 export { renderDifferences, type Snapshot } from './leaks/snapshot.ts'
 export type { MatrixRuleInput } from './matrix/declaration.ts'
 export { renderMatrix } from './matrix/render.ts'
-export { runMatrix, type MatrixResult, type MatrixRow } from './matrix/run-matrix.ts'
+export { podStage } from './matrix/pod-stage.ts'
+export { deployProbes, probeLabel, probeNamespace } from './matrix/probe-pods.ts'
+export { runMatrix, runMatrixOn, type MatrixResult, type MatrixRow } from './matrix/run-matrix.ts'
 export { pingAll, startPing, type PingLoss, type SteadyPing } from './probe/ping.ts'
 export { measureRate, type Rate } from './probe/rate.ts'
 export { askSourceAddress, fetchText } from './probe/tcp.ts'
