@@ -45,9 +45,17 @@ const modules = [
     packages: ['github.com/coredns/coredns'],
     variables: {},
   },
+  {
+    name: 'multus',
+    version: versions.multus,
+    packages: ['gopkg.in/k8snetworkplumbingwg/multus-cni.v4/cmd/multus'],
+    variables: {
+      'gopkg.in/k8snetworkplumbingwg/multus-cni.v4/pkg/multus.version': `v${versions.multus}`,
+    },
+  },
 ]
 
-/** Builds the Kubernetes commands, Helm and CoreDNS into the cache, each module once for each version. */
+/** Builds the Kubernetes commands, Helm, CoreDNS and Multus into the cache, each module once for each version. */
 export async function ensureGoPrograms() {
   for (const module of modules) {
     if (isBuilt(module)) continue

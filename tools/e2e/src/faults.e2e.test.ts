@@ -200,6 +200,17 @@ describe('a component that is off', () => {
     expect(quick).toBeLessThan(500)
     await eventually('commits are quick again', async () => ((await commitMs()) < 500 ? true : undefined))
   })
+
+  it('by its disk: the API server takes so much longer to write, and writes all the same', async () => {
+    const target = { component: 'etcd', machine: 'control' } as const
+    {
+      await using _ = await injectFault(cluster, { kind: 'slow-disk', target, delayMs: 500 })
+      expect(await writeMs('slow')).toBeGreaterThanOrEqual(500)
+    }
+    await eventually('writes are quick again', async () =>
+      (await writeMs('quick')) < 500 ? true : undefined,
+    )
+  })
 })
 
 interface Lease extends ApiObject {
@@ -213,6 +224,14 @@ async function leaseAgeSeconds(): Promise<number> {
     '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-ovn-controller',
   )
   return (Date.now() - Date.parse(lease.spec.renewTime)) / 1000
+}
+
+/** How long the API server takes to store something new. */
+async function writeMs(text: string): Promise<number> {
+  const since = performance.now()
+  const metadata = { name: 'lab-write', namespace: 'default', annotations: { text, at: String(since) } }
+  await cluster.api.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata })
+  return performance.now() - since
 }
 
 async function commitMs(): Promise<number> {

@@ -52,8 +52,8 @@ describe('what is around the nodes', () => {
     expect(await run(cluster, physicalNetwork)).toEqual({ rows: 6, failed: [] })
   })
 
-  it('knows NetworkAttachmentDefinitions', async () => {
-    expect(await run(cluster, networkAttachments)).toEqual({ rows: 2, failed: [] })
+  it('knows NetworkAttachmentDefinitions, and attaches pods to the networks that they describe', async () => {
+    expect(await run(cluster, networkAttachments)).toEqual({ rows: 4, failed: [] })
   })
 
   it('sees another cluster, and is seen by it', async () => {

@@ -13,6 +13,8 @@ export interface ImageSource {
   readonly on?: string
   /** Not for users: others are built on it. */
   readonly isInternal?: true
+  /** Not of the product: suites try a network with it. */
+  readonly isForTests?: true
 }
 
 /** The product's images, each after the one that it is built on. */
@@ -43,6 +45,12 @@ export function imageList(): readonly ImageSource[] {
         ...bundle('cni-agent.mjs'),
         ...bundle('cni-install.mjs'),
       ],
+    },
+    {
+      name: 'probe',
+      on: 'node-runtime',
+      isForTests: true,
+      context: [dockerfile('probe'), ...nativeKoffi(), ...bundle('probe.mjs')],
     },
   ]
 }

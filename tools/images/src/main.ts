@@ -16,19 +16,21 @@ await buildPrograms()
 
 const references = new Map<string, string>()
 const published: Record<string, string> = {}
+const forTests: Record<string, string> = {}
 for (const source of imageList()) {
   const reference = await ensureImage(source, source.on === undefined ? undefined : references.get(source.on))
   references.set(source.name, reference)
-  if (source.isInternal !== true) published[source.name] = reference
+  if (source.isForTests === true) forTests[source.name] = reference
+  else if (source.isInternal !== true) published[source.name] = reference
 }
 
 await mkdir(dist, { recursive: true })
 await writeFile(
   join(dist, 'images.json'),
-  `${JSON.stringify({ version: productVersion, images: published }, undefined, 2)}\n`,
+  `${JSON.stringify({ version: productVersion, images: published, forTests }, undefined, 2)}\n`,
 )
 await writeFile(join(dist, 'image-values.yaml'), imageValues())
-for (const reference of Object.values(published)) console.log(reference)
+for (const reference of Object.values({ ...published, ...forTests })) console.log(reference)
 
 /** Each component of the chart with the tag of its image. */
 function imageValues(): string {

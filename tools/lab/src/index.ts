@@ -5,7 +5,7 @@ export {
   type LabNode,
   type WantedTopology,
 } from './cluster/cluster.ts'
-export { importImages, importProductImages } from './cluster/images.ts'
+export { importImages, importProductImages, readProbeImage } from './cluster/images.ts'
 export {
   claimLabName,
   findLabs,
@@ -65,6 +65,7 @@ export {
   type Place,
 } from './namespaces.ts'
 export { auditPosition, isWrite, readAudit, type AuditedRequest } from './observe/audit-log.ts'
+export { databaseLeader } from './observe/database-leader.ts'
 export { countTransactions, logPosition } from './observe/database-log.ts'
 export { findColumn, nbctl, ovnCentral, untilRowChange } from './observe/northbound.ts'
 export { renderObservation, startObservation, type Observation } from './observe/observation.ts'
@@ -73,7 +74,9 @@ export { findLeaks, takeSnapshot } from './leaks/leak-check.ts'
 export { renderDifferences, type Snapshot } from './leaks/snapshot.ts'
 export type { MatrixRuleInput } from './matrix/declaration.ts'
 export { renderMatrix } from './matrix/render.ts'
-export { runMatrix, type MatrixResult, type MatrixRow } from './matrix/run-matrix.ts'
+export { podStage } from './matrix/pod-stage.ts'
+export { deployProbes, probeLabel, probeNamespace } from './matrix/probe-pods.ts'
+export { runMatrix, runMatrixOn, type MatrixResult, type MatrixRow } from './matrix/run-matrix.ts'
 export { pingAll, startPing, type PingLoss, type SteadyPing } from './probe/ping.ts'
 export { measureRate, type Rate } from './probe/rate.ts'
 export { askSourceAddress, fetchText } from './probe/tcp.ts'
@@ -83,7 +86,7 @@ export { seenCluster } from './checks/seen-cluster.ts'
 export { finalChecks, productChecks, runCheck, runChecks, type CheckGroup } from './checks/all.ts'
 export { nodeOf, placeOf, type Check, type CheckRow } from './checks/check.ts'
 export { describeLoss, lossDuring, renderLoss, type PathLoss, type WatchedPath } from './faults/drill.ts'
-export type { Blow, Fault } from './faults/fault.ts'
+export type { Blow, Fault, OtherSide } from './faults/fault.ts'
 export {
   applyFault,
   injectFault,

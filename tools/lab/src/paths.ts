@@ -14,6 +14,7 @@ interface Versions {
   readonly kubernetes: string
   readonly helm: string
   readonly coredns: string
+  readonly multus: string
 }
 
 const versions = JSON.parse(
@@ -25,6 +26,7 @@ export const programs = {
   kubernetes: join(cache, 'kubernetes', `v${versions.kubernetes}`, 'bin'),
   helm: join(cache, 'helm', `v${versions.helm}`, 'bin', 'helm'),
   coredns: join(cache, 'coredns', `v${versions.coredns}`, 'bin', 'coredns'),
+  multus: join(cache, 'multus', `v${versions.multus}`, 'bin'),
 } as const
 
 export const corednsVersion = versions.coredns

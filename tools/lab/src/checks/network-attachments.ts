@@ -1,18 +1,31 @@
 import { ApiError } from '../errors.ts'
-import { claimRow, equalRow, type Check } from './check.ts'
+import { runAt } from '../namespaces.ts'
+import { addressesOfPod, untilPodsReady } from '../kubernetes/workloads.ts'
+import { claimRow, equalRow, placeOf, type Check, type CheckRow } from './check.ts'
 import type { ApiClient, ApiObject } from '../kubernetes/client.ts'
+import type { Cluster } from '../cluster/cluster.ts'
 
-const config = JSON.stringify({ cniVersion: '1.0.0', name: 'attached', type: 'kube-ovn' })
+/** The address that a pod has in its further network. */
+const address = '10.99.0.2'
 
-/** Pods' further networks can be described, also by those who make mistakes. */
+/** A bridge of the node. */
+const config = JSON.stringify({
+  cniVersion: '1.0.0',
+  name: 'attached',
+  type: 'bridge',
+  bridge: 'lab-attached',
+  ipam: { type: 'static', addresses: [{ address: `${address}/24` }] },
+})
+
+/** Pods' further networks can be described, also by those who make mistakes, and Multus attaches them beside ours. */
 export const networkAttachments: Check = {
   name: 'network attachments',
-  async run({ api, topology }) {
+  async run(cluster) {
+    const { api, topology } = cluster
     if (!topology.hasNetworkAttachments) return []
     const wanted = attachment(config)
     const stored = await api.apply(wanted)
-    await api.delete(wanted)
-    return [
+    const rows = [
       equalRow('a NetworkAttachmentDefinition is stored', config, stored.spec.config),
       claimRow(
         'one whose configuration is no text is refused',
@@ -20,8 +33,50 @@ export const networkAttachments: Check = {
         'refused',
         'stored all the same',
       ),
+      ...(await attachedRows(cluster)),
     ]
+    await api.delete(wanted)
+    return rows
   },
+}
+
+async function attachedRows(cluster: Cluster): Promise<readonly CheckRow[]> {
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: 'attached',
+      namespace: 'default',
+      labels: { app: 'attached' },
+      annotations: { 'k8s.v1.cni.cncf.io/networks': 'attached' },
+    },
+    spec: {
+      terminationGracePeriodSeconds: 0,
+      containers: [{ name: 'pod', image: 'docker.io/library/busybox:stable', command: ['sleep', '1000'] }],
+    },
+  }
+  await cluster.api.apply(pod)
+  const [made] = await untilPodsReady(cluster.api, 'default', 'app=attached', 1)
+  if (made === undefined) return []
+  const links = JSON.parse(await runAt(placeOf(cluster, made), ['ip', '-json', 'address'])) as readonly {
+    readonly ifname: string
+    readonly addr_info: readonly { readonly local: string; readonly scope: string }[]
+  }[]
+  const seen = (name: string): readonly string[] =>
+    links
+      .filter(({ ifname }) => ifname === name)
+      .flatMap(({ addr_info: info }) => info.filter(({ scope }) => scope === 'global'))
+      .map(({ local }) => local)
+  const rows = [
+    equalRow('a pod has what it describes', address, seen('net1').join(' ')),
+    equalRow(
+      'beside its address',
+      addressesOfPod(made).toSorted().join(' '),
+      seen('eth0').toSorted().join(' '),
+    ),
+  ]
+  await cluster.api.delete(pod, 0)
+  return rows
 }
 
 function attachment<T>(value: T): ApiObject & { readonly spec: { readonly config: T } } {
@@ -34,12 +89,13 @@ function attachment<T>(value: T): ApiObject & { readonly spec: { readonly config
 }
 
 async function isRefused(api: ApiClient): Promise<boolean> {
+  const wrong = attachment({ type: 'bridge' })
   try {
-    await api.create(attachment({ type: 'kube-ovn' }))
+    await api.create({ ...wrong, metadata: { ...wrong.metadata, name: 'wrong' } })
   } catch (error) {
     if (error instanceof ApiError && error.details.status === 422) return true
     throw error
   }
-  await api.delete(attachment(''))
+  await api.delete({ ...wrong, metadata: { ...wrong.metadata, name: 'wrong' } })
   return false
 }

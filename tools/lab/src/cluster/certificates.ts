@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runProgram } from '../program.ts'
+import { multusUser } from './multus.ts'
 
 /** A certificate to be issued by the cluster's authority. */
 interface CertificateRequest {
@@ -53,6 +54,7 @@ function requestsOf(identities: ClusterIdentities): CertificateRequest[] {
     { name: 'controller-manager', user: 'system:kube-controller-manager' },
     { name: 'scheduler', user: 'system:kube-scheduler' },
     { name: 'kube-proxy', user: 'system:kube-proxy' },
+    { name: multusUser, user: multusUser },
     ...identities.nodes.map(nodeRequest),
   ]
 }

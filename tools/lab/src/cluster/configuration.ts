@@ -4,9 +4,11 @@ import { stringify } from 'yaml'
 import { writeCertificates, writeNodeCertificate } from './certificates.ts'
 import { auditPolicy, renderControlScript } from './control-plane.ts'
 import { renderKubeconfig } from './kubeconfig.ts'
+import { multusFiles, multusPreparation, multusUser, renderMultusConfiguration } from './multus.ts'
 import { nodeName, nodeNumber, routerName } from './names.ts'
 import {
   bridgeConflist,
+  podNetworkPreparation,
   renderBridgeConflist,
   renderContainerdConfiguration,
   renderKubeletConfiguration,
@@ -124,7 +126,15 @@ function writeNodeFiles(
   const addresses = nodeAddresses(topology, blocks, node)
   writeScript(
     own,
-    renderNodeScript({ name: node.name, podNetwork, addresses, labels: labelsOfNode(node.spec) }),
+    renderNodeScript({
+      name: node.name,
+      preparation: [
+        ...podNetworkPreparation(podNetwork),
+        ...(topology.hasNetworkAttachments ? multusPreparation : []),
+      ],
+      addresses,
+      labels: labelsOfNode(node.spec),
+    }),
   )
   write('kubelet.yaml', renderKubeletConfiguration(stack, node.name))
   write('kube-proxy.yaml', renderProxyConfiguration(topology))
@@ -132,6 +142,10 @@ function writeNodeFiles(
   write('resolv.conf', `nameserver ${ofStack(stack, addressesOf(blocks, 'physical', outsideHost))[0]}\n`)
   write('kubelet.kubeconfig', renderKubeconfig(pki, node.name, server))
   write('kube-proxy.kubeconfig', renderKubeconfig(pki, 'kube-proxy', server))
+  if (topology.hasNetworkAttachments) {
+    write(multusFiles.configuration, renderMultusConfiguration(podNetwork))
+    write(multusFiles.kubeconfig, renderKubeconfig(pki, multusUser, server))
+  }
   if (podNetwork === 'bridge') write(bridgeConflist, renderBridgeConflist(stack, nodeNumber(node.name) - 1))
 }
 

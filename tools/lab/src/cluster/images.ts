@@ -49,10 +49,21 @@ async function imagesOf(topology: Topology, pauseImage: string): Promise<readonl
 
 /** The product's images, as `npm run images` left them. */
 function readProductImages(): readonly string[] {
-  const list = JSON.parse(readFileSync(join(repository, 'dist/images.json'), 'utf8')) as {
-    readonly images: Readonly<Record<string, string>>
-  }
-  return Object.values(list.images)
+  return Object.values(readImages().images)
+}
+
+interface BuiltImages {
+  readonly images: Readonly<Record<string, string>>
+  readonly forTests: { readonly probe: string }
+}
+
+function readImages(): BuiltImages {
+  return JSON.parse(readFileSync(join(repository, 'dist/images.json'), 'utf8')) as BuiltImages
+}
+
+/** The image of the probe, as `npm run images` left it. */
+export function readProbeImage(): string {
+  return readImages().forTests.probe
 }
 
 /** Makes the product's images known to a cluster that was made with another pod network. */

@@ -8,6 +8,7 @@ import { labDirectory, programs } from '../paths.ts'
 import { configurationDirectory, programDirectory } from './control-plane.ts'
 import { dropStrayPackets } from '../uplink/stray-packets.ts'
 import { labelsOf, removeLab, type FoundLab } from './leftovers.ts'
+import { multusMount } from './multus.ts'
 import { containerName, networkName } from './names.ts'
 import { addressesOf, maxBlocks, subnetsOf, type Blocks, type NodeSpec, type Topology } from './topology.ts'
 
@@ -78,6 +79,7 @@ export async function startMachine(
       ...(isNode
         ? [`${imageArchives}:${imageArchiveMount}:ro`, `${machine.containerd}:/var/lib/containerd`]
         : []),
+      ...(isNode && topology.hasNetworkAttachments ? [multusMount] : []),
     ],
     volumes: isNode ? ['/var/lib/kubelet'] : [],
     // Only nodes have tunnels, and what is outside is reached through the physical network alone.

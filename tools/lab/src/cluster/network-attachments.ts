@@ -1,12 +1,12 @@
 import { waitForObjects } from '../kubernetes/wait.ts'
 import type { ApiClient, ApiObject } from '../kubernetes/client.ts'
+import { multusUser } from './multus.ts'
 
 /**
  * The custom resource of the Network Plumbing Working Group's de-facto standard for multiple networks, in which a Pod's further networks are
  * described.
  *
- * Multus, which attaches them, can not be had as a Go module; whoever tries an attachment calls the CNI plugin with `spec.config` as Multus
- * would.
+ * Multus, which attaches them, is on every node (`multus.ts`).
  */
 const definition = {
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -42,9 +42,30 @@ const definition = {
   },
 } as const
 
-/** Makes NetworkAttachmentDefinitions known to a cluster, and waits until it takes them. */
+/** What Multus reads, and where it says what it did. */
+const rights = [
+  {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name: multusUser },
+    rules: [
+      { apiGroups: ['k8s.cni.cncf.io'], resources: ['*'], verbs: ['get', 'list'] },
+      { apiGroups: [''], resources: ['pods', 'pods/status'], verbs: ['get', 'update'] },
+      { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch', 'update'] },
+    ],
+  },
+  {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata: { name: multusUser },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: multusUser },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: multusUser }],
+  },
+]
+
+/** Makes NetworkAttachmentDefinitions known to a cluster, and to Multus, and waits until it takes them. */
 export async function installNetworkAttachments(api: ApiClient): Promise<void> {
-  await api.apply(definition)
+  for (const object of [...rights, definition]) await api.apply(object)
   await waitForObjects<Definition, true>(
     api,
     `/apis/apiextensions.k8s.io/v1/customresourcedefinitions?fieldSelector=metadata.name%3D${definition.metadata.name}`,

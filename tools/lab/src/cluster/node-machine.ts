@@ -5,7 +5,8 @@ import { dnsServiceAddress, ofStack, type PodNetwork, type Stack, type Topology 
 
 export interface NodeMachine {
   readonly name: string
-  readonly podNetwork: PodNetwork
+  /** What its machine does before its daemons start, beside what every machine does. */
+  readonly preparation: readonly string[]
   /** Its addresses in the Kubernetes network, one for each family of the stack. */
   readonly addresses: readonly string[]
   readonly labels: Readonly<Record<string, string>>
@@ -24,7 +25,7 @@ export function renderNodeScript(node: NodeMachine): string {
     ...(labels.length === 0 ? [] : [`--node-labels=${labels.join(',')}`]),
   ]
   return renderMachineScript(
-    [...containerPreparation, ...podNetworkPreparation(node.podNetwork)],
+    [...containerPreparation, ...node.preparation],
     [
       {
         name: 'containerd',
@@ -151,7 +152,7 @@ export function renderBridgeConflist(stack: Stack, index: number): string {
 export const bridgeConflist = 'bridge.conflist'
 
 /** A product brings its own plugins; only the bridge network is set up by the lab, from Debian's. */
-function podNetworkPreparation(network: PodNetwork): readonly string[] {
+export function podNetworkPreparation(network: PodNetwork): readonly string[] {
   if (network !== 'bridge') return []
   const plugins = ['bridge', 'host-local', 'portmap', 'loopback'].map((name) => `/usr/lib/cni/${name}`)
   return [

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
+import { passStrayPackets } from '../uplink/stray-packets.ts'
 import { removeLeftovers } from './leftovers.ts'
 
 /** Within which the engine carries out what it was asked for last; ms. */
@@ -10,3 +11,4 @@ await once(process.stdin, 'end')
 await removeLeftovers()
 await delay(lastRequestsMs)
 await removeLeftovers()
+passStrayPackets()

@@ -31,7 +31,7 @@ export interface Topology {
   readonly vlans: readonly number[]
   /** Routers on the physical network, called router-1, router-2 and so on, that peer with each other and with every node that asks. */
   readonly routers: readonly RoutingDaemon[]
-  /** The custom resource is there in which further networks of pods are described. */
+  /** Further networks of pods can be described, and Multus attaches them. */
   readonly hasNetworkAttachments: boolean
   /** The id of a lab that this one sees: they have one tunnel network, and their physical networks are joined. */
   readonly sees?: string

@@ -28,8 +28,8 @@ export interface ComponentTraits {
   readonly app?: string
   /** Where it keeps what must survive it, on its machine. */
   readonly dataDirectory?: string
-  /** It writes to a database of OVSDB. */
-  readonly hasDatabase?: boolean
+  /** The files that it writes to, told by their names, if its disk can be slow. */
+  readonly writes?: RegExp
   /** Its process, told by the arguments it was started with. */
   matches(command: readonly string[]): boolean
 }
@@ -46,6 +46,8 @@ function programWith(name: string, file: RegExp): (command: readonly string[]) =
 
 const ovnDirectory = '/etc/origin/ovn'
 
+const ovsdbFile = /\.db$/
+
 export const componentTraits: Readonly<Record<Component, ComponentTraits>> = {
   controller: { app: 'kube-ovn-controller', matches: programWith('node', /\/controller\.mjs$/) },
   agent: { app: 'kube-ovn-cni', matches: programWith('node', /\/cni-agent\.mjs$/) },
@@ -54,27 +56,33 @@ export const componentTraits: Readonly<Record<Component, ComponentTraits>> = {
   'ovsdb-server': {
     app: 'ovs',
     dataDirectory: '/etc/origin/openvswitch',
-    hasDatabase: true,
+    writes: ovsdbFile,
     matches: programWith('ovsdb-server', /\/conf\.db$/),
   },
   northd: { app: 'ovn-central', matches: program('ovn-northd') },
   northbound: {
     app: 'ovn-central',
     dataDirectory: ovnDirectory,
-    hasDatabase: true,
+    writes: ovsdbFile,
     matches: programWith('ovsdb-server', /\/ovnnb_db\.db$/),
   },
   southbound: {
     app: 'ovn-central',
     dataDirectory: ovnDirectory,
-    hasDatabase: true,
+    writes: ovsdbFile,
     matches: programWith('ovsdb-server', /\/ovnsb_db\.db$/),
   },
   containerd: { daemon: 'containerd', matches: program('containerd') },
   kubelet: { daemon: 'kubelet', matches: program('kubelet') },
   'kube-proxy': { daemon: 'kube-proxy', matches: program('kube-proxy') },
   apiserver: { daemon: 'kube-apiserver', matches: program('kube-apiserver') },
-  etcd: { daemon: 'etcd', dataDirectory: '/var/lib/etcd', matches: program('etcd') },
+  etcd: {
+    daemon: 'etcd',
+    dataDirectory: '/var/lib/etcd',
+    // The log that has what was committed, before the store has it.
+    writes: /\.wal$/,
+    matches: program('etcd'),
+  },
   'controller-manager': {
     daemon: 'kube-controller-manager',
     matches: program('kube-controller-manager'),

@@ -26,7 +26,7 @@ export type Service = keyof typeof services
  * - `partition`: nothing arrives any more, and nobody is told. A node from one of its networks or all of them, from another node, or from a
  *   service.
  * - `full-disk`: the file system of a component's data has not a byte left.
- * - `slow-disk`: every write of a database of OVSDB to its file takes so much longer.
+ * - `slow-disk`: every write of a database to its file takes so much longer.
  * - `clock`: the component's clock, and no other, is off by so much.
  * - `api-server`: a proxy that misbehaves takes the place of the API server, for everybody outside the control machine.
  */

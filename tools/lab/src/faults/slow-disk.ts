@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { machineOf } from '../cluster/lookup.ts'
 import { LabTimeoutError, ProgramError } from '../errors.ts'
 import { findProcesses } from './processes.ts'
-import type { Component } from './component.ts'
+import { componentTraits, type Component } from './component.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 
 type DiskTarget = { readonly machine: string; readonly component: Component }
@@ -30,7 +30,7 @@ export async function slowDisk(cluster: Cluster, target: DiskTarget, delayMs: nu
   const command = [
     ...['strace', '-f', '-o', '/dev/null', '-e', `trace=${calls}`],
     ...['-e', `inject=${calls}:delay_enter=${delayMs * 1000}`],
-    ...pids.flatMap(databasesOf).flatMap((file) => ['-P', file]),
+    ...pids.flatMap((pid) => filesOf(pid, target.component)).flatMap((file) => ['-P', file]),
     ...pids.flatMap((pid) => ['-p', String(idOnMachine(pid))]),
   ]
   const child = spawn('nsenter', ['--all', `--target=${machine.pid}`, '--', ...command], {
@@ -78,12 +78,13 @@ function tracers(machinePid: number): readonly number[] {
     })
 }
 
-/** The database files that a process has open, as it names them itself. */
-function databasesOf(pid: number): readonly string[] {
+/** The files that a component writes to and has open, as it names them itself. */
+function filesOf(pid: number, component: Component): readonly string[] {
+  const { writes } = componentTraits[component]
   const directory = `/proc/${pid}/fd`
   return readdirSync(directory)
     .map((fd) => readlinkSync(`${directory}/${fd}`))
-    .filter((path) => path.endsWith('.db'))
+    .filter((path) => writes?.test(path))
 }
 
 /** The id of a process as its machine sees it: ids are listed from the reader's namespace inwards. */

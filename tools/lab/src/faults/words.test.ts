@@ -38,7 +38,7 @@ describe('faults in words', () => {
     ['pause agent@', 'nothing'],
     ['stop agent@node-1', 'agent@node-1'],
     ['full-disk northd@node-1', 'northd@node-1'],
-    ['slow-disk etcd@control 5', 'etcd@control'],
+    ['slow-disk kubelet@node-1 5', 'kubelet@node-1'],
     ['slow-disk northbound@node-1 slowly', 'slowly'],
     ['clock vswitchd@node-1 5', 'vswitchd@node-1'],
     ['clock agent@node-1 soon', 'soon'],

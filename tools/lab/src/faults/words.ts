@@ -20,7 +20,7 @@ pause COMPONENT@MACHINE | MACHINE      frozen
 stop DAEMON@MACHINE | NODE             ended and kept down; a node as by a power cut
 partition NODE [NETWORK|NODE|SERVICE]  silence; without a second word, all its networks
 full-disk COMPONENT@MACHINE            not a byte left where its data is
-slow-disk COMPONENT@MACHINE MS          every write of a database of OVSDB takes so much longer
+slow-disk COMPONENT@MACHINE MS          every write of a database takes so much longer
 clock COMPONENT@NODE SECONDS           controller or agent; its clock is off by so much
 api-server FAULT…                      refuse, delay=MS, status=CODE, drop-watches[=MS]; each may begin with read:, write: or watch:
 
@@ -64,11 +64,8 @@ export function parseFault([kind = '', ...words]: readonly string[]): Fault | Bl
     }
     case 'slow-disk': {
       const target = parseComponent(first)
-      if (!componentTraits[target.component].hasDatabase)
-        throw wrong(
-          first,
-          `one of ${components.filter((name) => componentTraits[name].hasDatabase).join(', ')}`,
-        )
+      if (componentTraits[target.component].writes === undefined)
+        throw wrong(first, `one of ${components.filter((name) => componentTraits[name].writes).join(', ')}`)
       return { kind, target, delayMs: parseMilliseconds(second ?? '') }
     }
     case 'clock':

@@ -11,6 +11,15 @@ export function kubectl(cluster: Pick<Cluster, 'kubeconfig'>, ...args: readonly 
   return runProgram(program, args, { env: { KUBECONFIG: cluster.kubeconfig }, timeoutMs: 60_000 })
 }
 
+/** The same with standard input. */
+export function kubectlWithInput(
+  cluster: Pick<Cluster, 'kubeconfig'>,
+  input: string,
+  ...args: readonly string[]
+): Promise<string> {
+  return runProgram(program, args, { input, env: { KUBECONFIG: cluster.kubeconfig }, timeoutMs: 60_000 })
+}
+
 /** Starts a kubectl that runs until it is killed, such as port-forward. */
 export function startKubectl(cluster: Pick<Cluster, 'kubeconfig'>, ...args: readonly string[]): ChildProcess {
   return startProgram(program, ['--kubeconfig', cluster.kubeconfig, ...args])

@@ -1,7 +1,7 @@
 import type { Cluster } from '../cluster/cluster.ts'
 import { ofStack } from '../cluster/topology.ts'
 import { MatrixError } from '../errors.ts'
-import type { ApiObject } from '../kubernetes/client.ts'
+import type { ApiClient, ApiObject } from '../kubernetes/client.ts'
 import { addressesOfPod, isPodReady, type PodObject } from '../kubernetes/workloads.ts'
 import { insidePodNetwork, namespaceOf } from '../namespaces.ts'
 import type { Party } from './declaration.ts'
@@ -19,6 +19,10 @@ export interface Endpoint {
   readonly port?: number
   /** The ports of a Service lead to these ends. */
   readonly backends?: readonly Backend[]
+  /** A pod in which the probe is asked to ask. */
+  readonly pod?: { readonly namespace: string; readonly name: string }
+  /** The port at which a probe, or every pod behind a Service, answers. */
+  readonly probePort?: number
 }
 
 interface Backend {
@@ -92,12 +96,40 @@ async function serviceEndpoint(
   cluster: Cluster,
   party: Extract<Party, { service: string }>,
 ): Promise<Endpoint> {
+  const { name, addresses, port, ends } = await findService(cluster.api, party)
+  const backends = ends.flatMap((end) => {
+    const netns = netnsOfPod(cluster, end.nodeName, end.uid)
+    return netns === undefined ? [] : [{ netns, address: end.address, port: end.port }]
+  })
+  return { name, addresses, netns: undefined, nodeAddresses: [], backends, port }
+}
+
+/** What a port of a Service leads to. */
+interface ServiceEnd {
+  readonly address: string
+  readonly port: number
+  readonly uid: string | undefined
+  readonly nodeName: string | undefined
+}
+
+/**
+ * Finds a Service with the pods behind it.
+ *
+ * @throws {MatrixError} if it, its address or the port is missing
+ */
+export async function findService(
+  api: ApiClient,
+  party: Extract<Party, { service: string }>,
+): Promise<{
+  readonly name: string
+  readonly addresses: readonly string[]
+  readonly port: number
+  readonly ends: readonly ServiceEnd[]
+}> {
   const { namespace, service: name } = party
   const [services, slices] = await Promise.all([
-    cluster.api.list<ServiceObject>(
-      `/api/v1/namespaces/${namespace}/services?fieldSelector=metadata.name%3D${name}`,
-    ),
-    cluster.api.list<SliceObject>(
+    api.list<ServiceObject>(`/api/v1/namespaces/${namespace}/services?fieldSelector=metadata.name%3D${name}`),
+    api.list<SliceObject>(
       `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices?labelSelector=kubernetes.io%2Fservice-name%3D${name}`,
     ),
   ])
@@ -107,23 +139,15 @@ async function serviceEndpoint(
   const ports = service?.spec.ports ?? []
   const port = ports.find((candidate) => party.port === undefined || candidate.port === party.port)
   if (port === undefined) throw nobody('service', `${namespace}/${name} port ${party.port ?? ''}`)
-  const backends = slices.flatMap(({ endpoints = [], ports: targets = [] }) => {
+  const ends = slices.flatMap(({ endpoints = [], ports: targets = [] }) => {
     const target = targets.find((candidate) => (candidate.name ?? '') === (port.name ?? ''))?.port
-    return endpoints.flatMap(({ addresses: [address], targetRef, nodeName }) => {
-      const netns = netnsOfPod(cluster, nodeName, targetRef?.uid)
-      return netns === undefined || target === undefined || address === undefined
+    return endpoints.flatMap(({ addresses: [address], targetRef, nodeName }) =>
+      target === undefined || address === undefined
         ? []
-        : [{ netns, address, port: target }]
-    })
+        : [{ address, port: target, uid: targetRef?.uid, nodeName }],
+    )
   })
-  return {
-    name: `service ${namespace}/${name}`,
-    addresses,
-    netns: undefined,
-    nodeAddresses: [],
-    backends,
-    port: port.port,
-  }
+  return { name: `service ${namespace}/${name}`, addresses, port: port.port, ends }
 }
 
 function netnsOfPod(
@@ -144,7 +168,7 @@ function nodeAddresses(cluster: Cluster, name: string | undefined): readonly str
   )
 }
 
-function nobody(field: string, value: string): MatrixError {
+export function nobody(field: string, value: string): MatrixError {
   const cure = 'name pods that are Ready, or a Service with an address'
   return new MatrixError('a connectivity matrix names nobody', { field, value, cure })
 }

@@ -18,7 +18,7 @@ export interface Cell {
 }
 
 /** Where listeners of ours wait if a rule names no port: outside of the range that Linux takes ports of clients from. */
-const listenerPort = 18_080
+export const listenerPort = 18_080
 const dnsPort = 53
 
 /**

@@ -1,9 +1,5 @@
 import { runAt, type Place } from '../namespaces.ts'
-
-/** The files to which the servers append every transaction (ovsdb(5)). */
-const databaseFiles = { northbound: '/etc/ovn/ovnnb_db.db', southbound: '/etc/ovn/ovnsb_db.db' } as const
-
-export type OvnDatabase = keyof typeof databaseFiles
+import { databaseServers, statusCommand, type OvnDatabase } from './database-servers.ts'
 
 /** Columns that ovn-northd writes back into the Northbound; a transaction of nothing else is northd's. */
 const northdColumns: Readonly<Record<string, readonly string[]>> = {
@@ -23,21 +19,38 @@ const northdColumns: Readonly<Record<string, readonly string[]>> = {
 
 type Tables = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, unknown>> | null>>>>
 
+/** With which the file of a member of a raft cluster begins, as that of a server alone begins with `OVSDB JSON`. */
+const clusterMagic = 'OVSDB CLUSTER'
+
 /**
- * The present end of a database's log: it only grows by transactions that change something, and shrinks by compaction, which takes far
- * more of them than a suite makes.
+ * The present end of a database's log, for whoever reads on from there later.
+ *
+ * Of a server alone it is the size of its file, which only grows by transactions that change something, and shrinks by compaction, which
+ * takes far more of them than a suite makes. Of a raft cluster it is the index that the next entry gets, which is the same whichever member
+ * is asked: another may lead by the time that the log is read.
  */
 export async function logPosition(central: Place, database: OvnDatabase = 'northbound'): Promise<number> {
-  return Number((await runAt(central, ['stat', '-c', '%s', databaseFiles[database]])).trim())
+  if (!(await isClustered(central, database)))
+    return Number((await runAt(central, ['stat', '-c', '%s', databaseServers[database].file])).trim())
+  const status = await runAt(central, statusCommand(database))
+  return Number(/^Log: \[\d+, (\d+)\]$/m.exec(status)?.[1])
 }
 
-/** What was appended since a position, as it stands in the file: for a reader who wonders who wrote. */
-export function readLog(
+/** The transactions since a position, a line of JSON for each, as they stand in the file: for a reader who wonders who wrote. */
+export async function readLog(
   central: Place,
   since: number,
   database: OvnDatabase = 'northbound',
 ): Promise<string> {
-  return runAt(central, ['tail', '-c', `+${since + 1}`, databaseFiles[database]])
+  const { file } = databaseServers[database]
+  const isOfCluster = await isClustered(central, database)
+  const log = await runAt(central, isOfCluster ? ['cat', file] : ['tail', '-c', `+${since + 1}`, file])
+  return (isOfCluster ? entriesSince(log, since) : linesOf(log)).join('\n')
+}
+
+async function isClustered(central: Place, database: OvnDatabase): Promise<boolean> {
+  const head = ['head', '-c', String(clusterMagic.length), databaseServers[database].file]
+  return (await runAt(central, head)) === clusterMagic
 }
 
 /**
@@ -55,10 +68,33 @@ export async function countTransactions(
 
 /** Each record is a line with a header and a line of JSON: table, row, columns written. */
 export function parseRecords(log: string): readonly Tables[] {
-  return log
-    .split('\n')
-    .filter((line) => line.startsWith('{'))
-    .map((line) => JSON.parse(line) as Tables)
+  return linesOf(log).map((line) => JSON.parse(line) as Tables)
+}
+
+/** What a record of a raft log is, as far as it is an entry (ovsdb/raft.c, raft_record_to_json). */
+interface RaftRecord {
+  readonly index?: number
+  /** The schema, if the entry changes it, and the transaction. */
+  readonly data?: readonly [unknown, Tables | null]
+}
+
+/**
+ * The transactions of a raft log from an index on. Beside them it has terms, votes, what is committed, and the empty entry with which a
+ * leader begins.
+ */
+export function entriesSince(log: string, since: number): readonly string[] {
+  const records = linesOf(log).map((line) => JSON.parse(line) as RaftRecord)
+  // An entry that was not committed when its leader was lost is there again under the same index, as its successor has it.
+  const entries = new Map(
+    records.flatMap(({ index, data }) => (index === undefined ? [] : [[index, data?.[1]] as const])),
+  )
+  return [...entries].flatMap(([index, tables]) =>
+    index >= since && tables !== undefined && tables !== null ? [JSON.stringify(tables)] : [],
+  )
+}
+
+function linesOf(log: string): string[] {
+  return log.split('\n').filter((line) => line.startsWith('{'))
 }
 
 /** Says whether a transaction of the Northbound wrote nothing but what ovn-northd writes. */

@@ -1,30 +1,17 @@
 import { createInterface } from 'node:readline'
 import { chartNamespace } from '../chart.ts'
-import { insidePodContainer, runAt, startAt, tryAt, type Place } from '../namespaces.ts'
-import { eventually } from '../kubernetes/wait.ts'
+import { runAt, startAt, type Place } from '../namespaces.ts'
 import { untilPodsReady } from '../kubernetes/workloads.ts'
 import type { Cluster } from '../cluster/cluster.ts'
+import { databaseLeader } from './database-leader.ts'
 
 const databaseSocket = 'unix:/var/run/ovn/ovnnb_db.sock'
 
 /** The container of ovn-central, with OVN's own tools in it; of several, that of the Northbound's leader, which takes writes. */
 export async function ovnCentral(cluster: Cluster): Promise<Place> {
   const masters = cluster.topology.nodes.filter(({ isMaster }) => isMaster).length
-  const pods = await untilPodsReady(cluster.api, chartNamespace, 'app=ovn-central', masters)
-  const members = pods.flatMap(({ metadata }) => insidePodContainer(metadata.uid ?? '', 'ovsdb-server') ?? [])
-  if (members.length === 1 && members[0] !== undefined) return members[0]
-  return eventually('a member of the Northbound leads', async () => {
-    const isLeader = await Promise.all(members.map(leadsNorthbound))
-    return members.find((_, index) => isLeader[index])
-  })
-}
-
-async function leadsNorthbound(member: Place): Promise<boolean> {
-  const { stdout } = await tryAt(member, [
-    ...['ovn-appctl', '--timeout=5', '--target=/var/run/ovn/ovnnb_db.ctl'],
-    ...['cluster/status', 'OVN_Northbound'],
-  ])
-  return /^Role: leader$/m.test(stdout)
+  await untilPodsReady(cluster.api, chartNamespace, 'app=ovn-central', masters)
+  return (await databaseLeader(cluster, 'northbound')).place
 }
 
 /** Runs ovn-nbctl as an operator would, and returns what it prints. */

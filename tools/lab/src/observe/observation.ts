@@ -23,10 +23,10 @@ export async function startObservation(
   cluster: Cluster,
   accounting?: ProcessAccounting,
 ): Promise<() => Promise<Observation>> {
-  const central = await ovnCentral(cluster)
+  const first = await ovnCentral(cluster)
   const [northbound, southbound, before] = await Promise.all([
-    logPosition(central, 'northbound'),
-    logPosition(central, 'southbound'),
+    logPosition(first, 'northbound'),
+    logPosition(first, 'southbound'),
     readComponents(cluster),
   ])
   const audit = auditPosition(cluster)
@@ -35,9 +35,11 @@ export async function startObservation(
   const started = performance.now()
   return async () => {
     const ms = performance.now() - started
+    // Who led at the beginning may be gone.
+    const last = await ovnCentral(cluster)
     const [ofNorthbound, ofSouthbound, after] = await Promise.all([
-      countTransactions(central, northbound, 'northbound'),
-      countTransactions(central, southbound, 'southbound'),
+      countTransactions(last, northbound, 'northbound'),
+      countTransactions(last, southbound, 'southbound'),
       readComponents(cluster),
     ])
     return {

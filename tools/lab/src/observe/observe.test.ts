@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { usedBetween, type Components } from './components.ts'
-import { isNorthds, parseRecords } from './database-log.ts'
+import { entriesSince, isNorthds, parseRecords } from './database-log.ts'
 import { countForks, countWrites } from './observation.ts'
 import { packetsBetween, parseLinkCounters } from './packets.ts'
 import { parseStat, type ObservedProcess } from './processes.ts'
@@ -59,6 +59,28 @@ describe('the log of the Northbound', () => {
 
   it('knows that northd deletes no row', () => {
     expect(isNorthds({ Logical_Switch_Port: { a: null } })).toBe(false)
+  })
+})
+
+describe('the log of a raft cluster', () => {
+  const log = [
+    'OVSDB CLUSTER 9 0123',
+    '{"cluster_id":"c","prev_index":1,"prev_data":[{},{"NB_Global":{"a":{}}}]}',
+    'OVSDB CLUSTER 9 0123',
+    '{"term":1,"index":2}',
+    'OVSDB CLUSTER 9 0123',
+    '{"term":1,"index":3,"data":[null,{"Logical_Switch":{"b":{"name":"old"}}}]}',
+    '{"commit_index":3}',
+    '{"term":1,"index":4,"data":[null,{"Logical_Switch":{"c":{"name":"lost with its leader"}}}]}',
+    '{"term":2,"vote":"v"}',
+    '{"term":2,"index":4}',
+    '{"term":2,"index":5,"data":[null,{"Logical_Switch":{"d":{"name":"new"}}}]}',
+  ].join('\n')
+
+  it('has transactions from an index on, whatever else is written', () => {
+    expect(entriesSince(log, 4)).toEqual(['{"Logical_Switch":{"d":{"name":"new"}}}'])
+    expect(entriesSince(log, 3)).toHaveLength(2)
+    expect(entriesSince(log, 6)).toEqual([])
   })
 })
 

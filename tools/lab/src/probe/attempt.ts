@@ -1,7 +1,8 @@
 import { ProbeSocketError } from '../errors.ts'
 import { decodeDnsAnswer, encodeDnsQuestion } from './dns-message.ts'
 import { decodeEchoReply, encodeEchoRequest } from './echo-packet.ts'
-import { interfaceIndex, probeGroups, tokenLine } from './listener.ts'
+import { readAnswer, requestLine } from './answer.ts'
+import { interfaceIndex, probeGroups } from './listener.ts'
 import { ProbeSocket, socketOptions, type Received, type SocketKind } from './probe-socket.ts'
 import { keyOf, keyOfMember, type Sighting, type Sightings } from './sightings.ts'
 import { addressBytes, familyOfText } from './socket-address.ts'
@@ -11,8 +12,8 @@ export type Protocol = (typeof protocols)[number]
 
 /** One question to the network. */
 export interface Attempt {
-  /** Path of the namespace that it is asked from. */
-  readonly netns: string
+  /** Path of the namespace that it is asked from; this process's own without one. */
+  readonly netns?: string
   /** The address that it is sent from where that matters, which is for multicast. */
   readonly source?: string
   readonly target: string
@@ -102,14 +103,16 @@ async function ping(attempt: Attempt, token: number): Promise<Outcome> {
 
 async function askDatagram(attempt: Attempt, token: number, sightings: Sightings): Promise<Outcome> {
   using socket = open(attempt, 'udp')
-  const request = Buffer.from(tokenLine(token))
+  const request = Buffer.from(requestLine(token))
   socket.connect({ address: attempt.target, port: attempt.port })
   const outcome = await exchange(socket, attempt, {
     send: () => void socket.send(request),
-    read: ({ data, ttl }, ms) =>
-      data.equals(request)
-        ? { kind: 'reached', ms, ...(ttl === undefined ? {} : { answerTtl: ttl }) }
-        : undefined,
+    read({ data, ttl }, ms) {
+      const told = readAnswer(data.toString('latin1'))
+      return told?.token === token
+        ? { kind: 'reached', ms, seen: told.seen, ...(ttl === undefined ? {} : { answerTtl: ttl }) }
+        : undefined
+    },
   })
   return withSighting(outcome, sightings.take(keyOf(token)))
 }
@@ -132,7 +135,7 @@ async function askName(attempt: Attempt, token: number): Promise<Outcome> {
   })
 }
 
-/** Nothing answers a packet to a group: it is reached when the target's listener has seen it. */
+/** It is reached when the target's listener has seen it, here, or says so itself: other members may, too. */
 async function sendToGroup(attempt: Attempt, token: number, sightings: Sightings): Promise<Outcome> {
   const family = familyOfText(attempt.target)
   using socket = open(attempt, 'udp')
@@ -140,12 +143,21 @@ async function sendToGroup(attempt: Attempt, token: number, sightings: Sightings
   const device = family === 'ipv4' ? addressBytes(source) : interfaceIndex(attempt.netns, source)
   socket.setOption(socketOptions.multicastInterface[family], device)
   socket.setOption(socketOptions.multicastHops[family], 4)
-  const request = Buffer.from(tokenLine(token))
+  const request = Buffer.from(requestLine(token))
   const key = keyOfMember(token, attempt.target)
   try {
     return await sendRepeatedly(attempt, {
       send: () => void socket.send(request, { address: probeGroups[family], port: attempt.port }),
-      listen: (settle) => sightings.notify(key, (seen) => settle((ms) => ({ kind: 'reached', ms, seen }))),
+      listen(settle) {
+        sightings.notify(key, (seen) => settle((ms) => ({ kind: 'reached', ms, seen })))
+        socket.onReadable(() =>
+          settle((ms) => {
+            const told = readAnswer(socket.receive()?.data.toString('latin1') ?? '')
+            const isMeant = told?.token === token && told.member === attempt.target
+            return isMeant ? { kind: 'reached', ms, seen: told.seen } : undefined
+          }),
+        )
+      },
     })
   } finally {
     sightings.forget(key)
@@ -161,11 +173,13 @@ async function connectTo(
   using socket = open(attempt, kind)
   const connected = await connectWithin(socket, attempt)
   if (!attempt.isOurs || connected.kind !== 'reached') return connected
-  const line = tokenLine(token)
+  const line = requestLine(token)
   const answer = await readStream(socket, line, attempt.timeoutMs, (text) => text.includes('\n'))
-  if (answer === line) return withSighting(connected, sightings.take(keyOf(token)))
+  const told = readAnswer(answer)
+  const seen = sightings.take(keyOf(token)) ?? told?.seen
+  if (told?.token === token) return withSighting(connected, seen)
   const reason = answer === '' ? 'connected, no answer' : 'connected, the answer is not ours'
-  return withSighting({ kind: 'lost', reason }, sightings.take(keyOf(token)))
+  return withSighting({ kind: 'lost', reason }, seen)
 }
 
 async function fetchPage(attempt: Attempt, token: number, sightings: Sightings): Promise<Outcome> {
@@ -174,9 +188,10 @@ async function fetchPage(attempt: Attempt, token: number, sightings: Sightings):
   if (connected.kind !== 'reached') return connected
   const page = attempt.isOurs ? `/kube-ovn-probe/${token}` : '/'
   const request = `GET ${page} HTTP/1.0\r\nHost: probe\r\n\r\n`
-  const answer = await readStream(socket, request, attempt.timeoutMs, (text) => text.includes('\r\n'))
+  const end = attempt.isOurs ? '\r\n\r\n' : '\r\n'
+  const answer = await readStream(socket, request, attempt.timeoutMs, (text) => text.includes(end))
   const status = Number(/^HTTP\/1\.\d (\d{3})/.exec(answer)?.[1])
-  const seen = sightings.take(keyOf(token))
+  const seen = sightings.take(keyOf(token)) ?? readAnswer(answer)?.seen
   if (status >= 200 && status < 400) return withSighting({ ...connected, detail: `HTTP ${status}` }, seen)
   const reason = Number.isNaN(status) ? 'connected, no answer' : `HTTP ${status}`
   return withSighting({ kind: 'lost', reason }, seen)

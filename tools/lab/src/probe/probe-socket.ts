@@ -83,16 +83,17 @@ export class ProbeSocket implements Disposable {
   }
 
   /**
-   * Opens a socket in a namespace, given by its path.
+   * Opens a socket in a namespace, given by its path, or in this process's own.
    *
    * @throws {ProbeSocketError} e.g. with EPROTONOSUPPORT if the kernel lacks the protocol
    */
-  static open(netns: string, family: ProbeFamily, kind: SocketKind): ProbeSocket {
+  static open(netns: string | undefined, family: ProbeFamily, kind: SocketKind): ProbeSocket {
     const { type, protocol } = kinds[kind]
-    const [descriptor, errno] = inNamespace(netns, (): [number, string] => {
-      const opened = socket(addressFamilies[family], type | nonBlockingCloseOnExec, protocol)
-      return [opened, opened < 0 ? errnoName() : '']
-    })
+    const make = (): [number, string] => {
+      const made = socket(addressFamilies[family], type | nonBlockingCloseOnExec, protocol)
+      return [made, made < 0 ? errnoName() : '']
+    }
+    const [descriptor, errno] = netns === undefined ? make() : inNamespace(netns, make)
     if (descriptor < 0) throw failure('socket', `${kind} ${family}`, errno)
     const opened = new ProbeSocket(descriptor, family)
     if (family === 'ipv6' && type !== 3) opened.setOption(socketOptions.onlyIpv6, 1)

@@ -7,6 +7,9 @@ export interface Sighting extends PacketMarks {
   readonly sourcePort: number
 }
 
+/** Where a listener writes down what it sees. */
+export type SightingRecorder = Pick<Sightings, 'record'>
+
 /** Is what all listeners of a run saw, by the token that each request carries. */
 export class Sightings {
   readonly #seen = new Map<string, Sighting>()

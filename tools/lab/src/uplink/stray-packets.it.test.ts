@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { runProgram } from '../program.ts'
 
 const module = join(import.meta.dirname, 'stray-packets.ts')
+const reaper = join(import.meta.dirname, '../cluster/reaper.ts')
 
 /** In a network namespace of its own, with a default gateway: what the kernel does before, meanwhile and afterwards. */
 async function routesSeen(meanwhile: string): Promise<readonly string[]> {
@@ -46,3 +47,26 @@ it('leaves the network of a lab alone, and goes on while there is one', async ()
   )
   expect(seen.slice(2)).toEqual(Array.from({ length: 4 }, () => expect.stringMatching(/^RTNETLINK answers/)))
 })
+
+it('goes on with a process that is killed only until its reaper has seen that', async () => {
+  const script = `
+    ip link set lo up
+    exec 3< <(exec ip monitor route)
+    monitor=$!
+    "$1" --input-type=module --eval '
+      const { dropStrayPackets } = await import(process.argv[1])
+      const { ensureReaper } = await import(process.argv[2])
+      ensureReaper()
+      dropStrayPackets()
+      process.kill(process.pid, "SIGKILL")
+    ' "$2" "$3"
+    echo "exit $?"
+    timeout 50 grep --max-count=2 '^Deleted blackhole' <&3
+    kill $monitor`
+  const output = await runProgram('unshare', [
+    ...['--net', 'bash', '-c', script, 'bash', process.execPath, module, reaper],
+  ])
+  const [exit, ...deleted] = output.trim().split('\n')
+  expect(exit).toBe('exit 137')
+  expect(deleted).toHaveLength(2)
+}, 60_000)
