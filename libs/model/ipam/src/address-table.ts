@@ -1,5 +1,5 @@
 import { formatIp, RangeSet, type Ip } from '@kube-ovn/ip'
-import { AddressIndex } from './address-index.ts'
+import { AddressIndex, type AddressKey } from './address-index.ts'
 import { AddressSet } from './address-set.ts'
 import {
   AddressConflictError,
@@ -8,14 +8,10 @@ import {
   type AddressConflict,
 } from './errors.ts'
 import type { FamilyLayout } from './family-layout.ts'
-import type { IndexKey } from './hash-index.ts'
-import { ownersOf, type AddressState, type FamilyStatistics } from './lease.ts'
+import { distinct, type AddressState, type FamilyStatistics } from './lease.ts'
+import type { LeaseRows } from './lease-rows.ts'
 import { isSameOwner, type Owner } from './owner.ts'
 import { availableIn, defaultPool, forkPool, freshPool, PoolMap, type Pool } from './pool.ts'
-import type { SubnetLease } from './subnet-lease.ts'
-
-/** How leases are found by their address of one family. */
-export type AddressKey<A extends Ip> = IndexKey<A, SubnetLease>
 
 /**
  * Who holds which address of one family of a subnet, and which comes next.
@@ -32,8 +28,6 @@ export class AddressTable<A extends Ip> {
   /** The default pool is always there. */
   readonly #pools: Map<string, Pool<A>>
   #poolMap: PoolMap<A>
-  /** Leases beyond the first one of an address. Nearly always none, and then nobody has to look for others. */
-  #surplus = 0
 
   private constructor(
     subnet: string,
@@ -76,9 +70,7 @@ export class AddressTable<A extends Ip> {
     const reserved = this.#heldReserved.clone()
     const leases = this.#leases.fork()
     const { layout } = this
-    const twin = new AddressTable(this.#subnet, layout, this.#key, leases, reserved, pools, this.#poolMap)
-    twin.#surplus = this.#surplus
-    return twin
+    return new AddressTable(this.#subnet, layout, this.#key, leases, reserved, pools, this.#poolMap)
   }
 
   /**
@@ -86,17 +78,18 @@ export class AddressTable<A extends Ip> {
    *
    * All that is not held is free again: what had been released is forgotten.
    */
-  relaid(layout: FamilyLayout<A>): AddressTable<A> {
+  relaid(layout: FamilyLayout<A>, rows: LeaseRows): AddressTable<A> {
     const held = RangeSet.in(layout.space)
-    const addresses = [...this.#leases.values()].map(this.#key.of).filter((ip) => ip !== undefined)
+    const key = this.#key
+    const addresses = [...this.#leases.numbers()]
+      .map((number) => key.of(rows, number))
+      .filter((ip) => ip !== undefined)
     // In order, since a range set is built up fastest from its low end.
     for (const ip of addresses.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))) held.add(ip)
     const heldReserved = held.intersect(layout.reserved)
     const none = new PoolMap<A>([])
-    const key = this.#key
-    const leases = this.#leases.from(layout.block.first)
+    const leases = this.#leases.from(layout.block.first, rows)
     const table = new AddressTable(this.#subnet, layout, key, leases, heldReserved, new Map(), none)
-    table.#surplus = addresses.length - Number(held.size())
     const named = [...this.#pools.values()].filter(({ name }) => name !== defaultPool)
     table.#buildPools(
       named.map(({ name, members }) => [name, members]),
@@ -106,33 +99,34 @@ export class AddressTable<A extends Ip> {
   }
 
   /** The leases that have the address, more than one if it is shared. */
-  holders(address: A): readonly SubnetLease[] {
-    return this.#leases.all(address)
+  holders(address: A, rows: LeaseRows): readonly number[] {
+    return this.#leases.all(address, rows)
   }
 
-  stateOf(address: A): AddressState {
+  stateOf(address: A, rows: LeaseRows): AddressState {
     const { gateway, usable } = this.#layout
-    if (this.#leases.has(address)) return 'held'
+    if (this.#leases.has(address, rows)) return 'held'
     if (address === gateway) return 'gateway'
     return usable.has(address) ? 'free' : 'outside'
   }
 
-  leases(): Iterable<SubnetLease> {
-    return this.#leases.values()
+  /** Of all leases with an address. */
+  numbers(): Iterable<number> {
+    return this.#leases.numbers()
   }
 
   /** Finds out whether a NIC of `owner` may have the address. Throws when not; changes nothing. */
-  checkStatic(address: A, owner: Owner, shares: boolean): void {
+  checkStatic(address: A, owner: Owner, shares: boolean, rows: LeaseRows): void {
     const { block, cidr, gateway, reserved } = this.#layout
     const pool = this.#poolOf(address)
     if (address < block.first || address > block.last || pool === undefined) {
       throw new AddressOutOfRangeError({ subnet: this.#subnet, address: formatIp(address), cidr })
     }
     if (address === gateway && !shares) throw this.#conflict('gateway', formatIp(address), [])
-    if (this.#leases.has(address)) {
-      const holders = this.holders(address)
-      if (shares || holders.every((lease) => isSameOwner(lease.owner, owner))) return
-      throw this.#conflict('held', formatIp(address), ownersOf(holders))
+    if (this.#leases.has(address, rows)) {
+      const owners = this.holders(address, rows).map((number) => rows.owner(number))
+      if (shares || owners.every((holder) => isSameOwner(holder, owner))) return
+      throw this.#conflict('held', formatIp(address), distinct(owners))
     }
     if (reserved.has(address) || pool.free.has(address) || pool.released.has(address)) return
     // A named pool may list the first and the last address of the CIDR, which ports can not have.
@@ -158,7 +152,7 @@ export class AddressTable<A extends Ip> {
   }
 
   /** Draws an address that has been chosen. Released ones become free again once nothing else is left in the pool. */
-  draw(address: A, lease: SubnetLease, poolName: string): void {
+  draw(address: A, number: number, poolName: string, rows: LeaseRows): void {
     const pool = this.#pools.get(poolName)
     if (pool === undefined) return
     if (pool.free.isEmpty) {
@@ -166,37 +160,27 @@ export class AddressTable<A extends Ip> {
       pool.free = released
       pool.released = free
     }
-    this.#leases.add(lease)
+    this.#leases.add(address, number, rows)
     if (!pool.free.remove(address)) pool.released.remove(address)
   }
 
   /** Records a lease of an address that has been checked. */
-  take(address: A, lease: SubnetLease): void {
-    const isFirst = !this.#leases.has(address)
-    this.#leases.add(lease)
-    if (!isFirst) {
-      this.#surplus++
-      return
-    }
+  take(address: A, number: number, rows: LeaseRows): void {
+    if (!this.#leases.add(address, number, rows)) return
     if (this.#layout.reserved.has(address)) this.#heldReserved.add(address)
     const pool = this.#poolOf(address)
     if (pool === undefined || pool.free.remove(address)) return
     pool.released.remove(address)
   }
 
-  /** Puts a lease of the same address into the place of another. */
-  replace(before: SubnetLease, after: SubnetLease): void {
-    this.#leases.remove(before)
-    this.#leases.add(after)
+  /** Puts a lease of the address into the place of another. */
+  replace(address: A, before: number, after: number): void {
+    this.#leases.replace(address, before, after)
   }
 
   /** Forgets a lease; the last one releases the address. */
-  drop(address: A, lease: SubnetLease): void {
-    this.#leases.remove(lease)
-    if (this.#surplus > 0 && this.#leases.has(address)) {
-      this.#surplus--
-      return
-    }
+  drop(address: A, number: number, rows: LeaseRows): void {
+    if (!this.#leases.remove(address, number, rows)) return
     if (this.#layout.reserved.has(address)) this.#heldReserved.remove(address)
     else this.#poolOf(address)?.released.add(address)
   }

@@ -1,57 +1,39 @@
-/** What can be a key: it is compared by value. */
-type Key = string | number | bigint
-
 /**
- * A part of the table, probed linearly.
+ * A part of the table, probed linearly: a slot has the hash, and then the number that is found by it.
  *
- * `tags` has 0 where `values` has nothing, and otherwise the upper half of what the key of the value hashes to. That is
- * enough to know where the value is looked for first, and nearly always to tell it from others: most values are never
- * looked at but the one that is found, which counts as they are all over the memory.
+ * Both lie side by side, so that to find, add or remove a number touches one line of the memory and no object.
  */
-interface Shard<V> {
+interface Shard {
   /** The index that may write here; every other one copies the shard first. */
   readonly writer: object
-  tags: Uint16Array
-  values: (V | undefined)[]
+  slots: Int32Array
   size: number
 }
 
-/** How a value is found. */
-export interface IndexKey<K extends Key, V extends object> {
-  /** Absent for a value that is not to be found. */
-  readonly of: (value: V) => K | undefined
-  readonly hash: (key: K) => number
-  /** The hash of a value's key, which the value may know by heart. */
-  readonly hashOf: (value: V) => number
-}
+/** Stands for an empty slot, and for nothing found: numbers start at 1. */
+const none = 0
 
-/** Average number of values in a shard from which on there are twice as many shards. */
+/** Average number of entries in a shard from which on there are twice as many shards. */
 const fullShard = 1024
 
-/** A power of two, as all capacities are. */
+/** Entries of the smallest shard; a power of two, as all capacities are. */
 const smallestCapacity = 8
 
 /**
- * Finds objects by a key that they have in themselves; several may have the same.
+ * Finds numbers of leases by what a key of theirs hashes to.
  *
- * It keeps no keys and no entries, but 10 bytes for each of its slots, of which at least half are in use when it grows. It can
- * be forked in constant time: both share all shards, and each copies a shard when it first writes there.
+ * It keeps neither keys nor leases: whoever asks compares the key of what is found, as another may hash to the same.
+ * It can be forked in constant time: both share all shards, and each copies a shard when it first writes there.
  */
-export class HashIndex<K extends Key, V extends object> {
-  readonly #key: IndexKey<K, V>
-  #shards: Shard<V>[]
-  #size = 0
+export class HashIndex {
   #writer: object = {}
+  #shards: Shard[] = [shardOf(this.#writer, smallestCapacity)]
+  #size = 0
   #sharesArray = false
 
-  constructor(key: IndexKey<K, V>) {
-    this.#key = key
-    this.#shards = [emptyShard(this.#writer)]
-  }
-
-  /** An independent index of the same values. */
-  fork(): HashIndex<K, V> {
-    const twin = new HashIndex(this.#key)
+  /** An independent index of the same numbers. */
+  fork(): HashIndex {
+    const twin = new HashIndex()
     twin.#shards = this.#shards
     twin.#size = this.#size
     twin.#sharesArray = true
@@ -64,147 +46,115 @@ export class HashIndex<K extends Key, V extends object> {
     return this.#size
   }
 
-  /** One value with the key; which one, when there are several, is not said. */
-  get(key: K): V | undefined {
-    const hash = this.#key.hash(key)
-    const { tags, values } = this.#shardOf(hash)
-    const tag = tagOf(hash)
-    const mask = tags.length - 1
-    for (let at = tag & mask; tags[at] !== 0; at = (at + 1) & mask) {
-      if (tags[at] !== tag) continue
-      const value = values[at]
-      if (value !== undefined && this.#key.of(value) === key) return value
+  /** A number with the hash; 0 when there is none. */
+  first(hash: number): number {
+    const { slots } = this.#shardOf(hash)
+    const mask = slots.length - 2
+    for (let at = homeOf(hash, mask); ; at = (at + 2) & mask) {
+      const number = slots[at + 1] ?? none
+      if (number === none || slots[at] === hash) return number
     }
-    return undefined
   }
 
-  has(key: K): boolean {
-    return this.get(key) !== undefined
+  /** The number with the hash that comes after another such; 0 when that was the last. */
+  next(hash: number, before: number): number {
+    const numbers = this.all(hash)
+    return numbers[numbers.indexOf(before) + 1] ?? none
   }
 
-  /** All values with the key, in no particular order. */
-  all(key: K): readonly V[] {
-    const found: V[] = []
-    const hash = this.#key.hash(key)
-    const { tags, values } = this.#shardOf(hash)
-    const tag = tagOf(hash)
-    const mask = tags.length - 1
-    for (let at = tag & mask; tags[at] !== 0; at = (at + 1) & mask) {
-      const value = values[at]
-      if (tags[at] === tag && value !== undefined && this.#key.of(value) === key) found.push(value)
+  /** All numbers with the hash, in the order of {@link next}. */
+  all(hash: number): readonly number[] {
+    const found: number[] = []
+    const { slots } = this.#shardOf(hash)
+    const mask = slots.length - 2
+    for (let at = homeOf(hash, mask); ; at = (at + 2) & mask) {
+      const number = slots[at + 1] ?? none
+      if (number === none) return found
+      if (slots[at] === hash) found.push(number)
     }
-    return found
   }
 
-  /** Adds a value that is not in it yet; without a key it stays out. */
-  add(value: V): void {
-    if (this.#key.of(value) === undefined) return
+  /** Adds a number that is not in it yet. */
+  add(hash: number, number: number): void {
     if (this.#size >= this.#shards.length * fullShard) this.#doubleShards()
-    const hash = this.#key.hashOf(value)
-    const shard = this.#writable(hash & (this.#shards.length - 1))
-    if (isFull(shard.size, shard.tags.length)) resize(shard, shard.tags.length * 2)
-    insert(shard, tagOf(hash), value)
+    const shard = this.#writable(hash)
+    if (isFull(shard.size, capacityOf(shard))) resize(shard, capacityOf(shard) * 2)
+    insert(shard, hash, number)
     this.#size++
   }
 
-  /** Removes this very value; false when it is not in it. */
-  remove(value: V): boolean {
-    if (this.#key.of(value) === undefined) return false
-    const hash = this.#key.hashOf(value)
-    const index = hash & (this.#shards.length - 1)
-    const at = find(this.#shardOf(hash), tagOf(hash), value)
+  /** Removes a number; nothing happens when it is not in it. */
+  remove(hash: number, number: number): void {
     // Looks first, so that removing what is not there copies nothing.
-    if (at < 0) return false
-    const shard = this.#writable(index)
-    closeGap(shard, at)
+    const at = find(this.#shardOf(hash), hash, number)
+    if (at < 0) return
+    const shard = this.#writable(hash)
+    closeGap(shard.slots, at)
     shard.size--
     this.#size--
-    const capacity = shard.tags.length
+    const capacity = capacityOf(shard)
     if (shard.size * 5 < capacity && capacity > smallestCapacity) resize(shard, capacity / 2)
-    return true
   }
 
   /** In no particular order; the index must not change meanwhile. */
-  *values(): Generator<V, void, undefined> {
-    for (const { values } of this.#shards) {
-      for (const value of values) if (value !== undefined) yield value
+  *values(): Generator<number, void, undefined> {
+    for (const { slots } of this.#shards) {
+      for (let at = 1; at < slots.length; at += 2) {
+        const number = slots[at] ?? none
+        if (number !== none) yield number
+      }
     }
   }
 
-  #shardOf(hash: number): Shard<V> {
+  #shardOf(hash: number): Shard {
     const shard = this.#shards[hash & (this.#shards.length - 1)]
     if (shard === undefined) throw new RangeError('a mask of the number of shards names none of them')
     return shard
   }
 
-  #writable(index: number): Shard<V> {
-    const shard = this.#shardOf(index)
+  #writable(hash: number): Shard {
+    const shard = this.#shardOf(hash)
     if (shard.writer === this.#writer) return shard
     if (this.#sharesArray) {
       this.#shards = this.#shards.slice()
       this.#sharesArray = false
     }
-    const { tags, values, size } = shard
-    const copy = { writer: this.#writer, tags: tags.slice(), values: values.slice(), size }
-    this.#shards[index] = copy
+    const copy = { writer: this.#writer, slots: shard.slots.slice(), size: shard.size }
+    this.#shards[hash & (this.#shards.length - 1)] = copy
     return copy
   }
 
   #doubleShards(): void {
     const before = this.#shards
-    const lower = before.map((shard) => this.#part(shard, before.length, 0))
-    const upper = before.map((shard) => this.#part(shard, before.length, before.length))
+    const lower = before.map((shard) => this.#half(shard, before.length, 0))
+    const upper = before.map((shard) => this.#half(shard, before.length, before.length))
     this.#shards = [...lower, ...upper]
     this.#sharesArray = false
   }
 
-  /** The values of a shard for which the bit of their hash is as it is in `half`. */
-  #part({ values }: Shard<V>, bit: number, half: number): Shard<V> {
-    const kept = values.filter((value) => value !== undefined && (this.#key.hashOf(value) & bit) === half)
+  /** What of a shard has the bit of its hash as it is in `half`. */
+  #half({ slots }: Shard, bit: number, half: number): Shard {
+    const part = shardOf(this.#writer, smallestCapacity)
+    let size = 0
+    for (let at = 0; at < slots.length; at += 2)
+      if (slots[at + 1] !== none && ((slots[at] ?? 0) & bit) === half) size++
     let capacity = smallestCapacity
-    while (isFull(kept.length, capacity)) capacity *= 2
-    const shard = shardOfCapacity<V>(this.#writer, capacity)
-    for (const value of kept) if (value !== undefined) insert(shard, tagOf(this.#key.hashOf(value)), value)
-    return shard
+    while (isFull(size, capacity)) capacity *= 2
+    part.slots = new Int32Array(2 * capacity)
+    for (let at = 0; at < slots.length; at += 2) {
+      const [hash = 0, number = none] = [slots[at], slots[at + 1]]
+      if (number !== none && (hash & bit) === half) insert(part, hash, number)
+    }
+    return part
   }
 }
 
-/** Spreads the characters of a text over 32 bits, four at a time: names are long, and each multiplication waits for the last. */
-export function hashText(text: string): number {
-  const { length } = text
-  let hash = length
-  let at = 0
-  for (; at + 4 <= length; at += 4) {
-    const low = text.charCodeAt(at) | (text.charCodeAt(at + 1) << 8)
-    const high = text.charCodeAt(at + 2) | (text.charCodeAt(at + 3) << 8)
-    hash = Math.imul(hash ^ low ^ (high << 16), 0x9e37_79b1)
-    hash ^= hash >>> 15
-  }
-  for (; at < length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x0100_0193)
-  return mix(hash)
+function shardOf(writer: object, capacity: number): Shard {
+  return { writer, slots: new Int32Array(2 * capacity), size: 0 }
 }
 
-export function hashNumber(value: number): number {
-  return mix(value | 0)
-}
-
-/** Two /64 that are used alike differ in the upper half only, so it counts too. */
-export function hashBigint(value: bigint): number {
-  const low = BigInt.asUintN(64, value)
-  const lower = Number(BigInt.asUintN(32, low))
-  const upper = Number(BigInt.asUintN(32, low >> 32n)) ^ Number(BigInt.asUintN(32, value >> 64n))
-  return mix(lower ^ Math.imul(upper, 0x9e37_79b1))
-}
-
-function mix(hash: number): number {
-  let mixed = Math.imul(hash ^ (hash >>> 16), 0x85eb_ca6b)
-  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2_ae35)
-  return mixed ^ (mixed >>> 16)
-}
-
-/** Takes the upper bits, as the lower ones have chosen the shard; 0 stands for an empty slot. */
-function tagOf(hash: number): number {
-  return hash >>> 16 || 1
+function capacityOf({ slots }: Shard): number {
+  return slots.length / 2
 }
 
 /** Whether one more would make for long ways. */
@@ -212,54 +162,53 @@ function isFull(size: number, capacity: number): boolean {
   return size * 10 >= capacity * 7
 }
 
-function emptyShard<V>(writer: object): Shard<V> {
-  return shardOfCapacity(writer, smallestCapacity)
+/** Where a hash is looked for first: by its upper bits, as the lower ones have chosen the shard. */
+function homeOf(hash: number, mask: number): number {
+  return (hash >>> 15) & mask
 }
 
-function shardOfCapacity<V>(writer: object, capacity: number): Shard<V> {
-  const values = Array.from<V | undefined>({ length: capacity })
-  return { writer, tags: new Uint16Array(capacity), values, size: 0 }
+function resize(shard: Shard, capacity: number): void {
+  const { slots } = shard
+  shard.slots = new Int32Array(2 * capacity)
+  shard.size = 0
+  for (let at = 0; at < slots.length; at += 2) {
+    const number = slots[at + 1] ?? none
+    if (number !== none) insert(shard, slots[at] ?? 0, number)
+  }
 }
 
-function resize<V>(shard: Shard<V>, capacity: number): void {
-  const { tags, values } = shard
-  const other = shardOfCapacity<V>(shard.writer, capacity)
-  for (const [at, value] of values.entries()) if (value !== undefined) insert(other, tags[at] ?? 0, value)
-  shard.tags = other.tags
-  shard.values = other.values
-}
-
-function insert<V>(shard: Shard<V>, tag: number, value: V): void {
-  const { tags, values } = shard
-  const mask = tags.length - 1
-  let at = tag & mask
-  while (tags[at] !== 0) at = (at + 1) & mask
-  tags[at] = tag
-  values[at] = value
+function insert(shard: Shard, hash: number, number: number): void {
+  const { slots } = shard
+  const mask = slots.length - 2
+  let at = homeOf(hash, mask)
+  while (slots[at + 1] !== none) at = (at + 2) & mask
+  slots[at] = hash
+  slots[at + 1] = number
   shard.size++
 }
 
-function find<V>({ tags, values }: Shard<V>, tag: number, value: V): number {
-  const mask = tags.length - 1
-  for (let at = tag & mask; tags[at] !== 0; at = (at + 1) & mask) {
-    if (tags[at] === tag && values[at] === value) return at
+function find({ slots }: Shard, hash: number, number: number): number {
+  const mask = slots.length - 2
+  for (let at = homeOf(hash, mask); ; at = (at + 2) & mask) {
+    const found = slots[at + 1]
+    if (found === number) return at
+    if (found === none) return -1
   }
-  return -1
 }
 
 /** Empties a slot and moves what comes after it closer to where it is looked for first. */
-function closeGap<V>({ tags, values }: Shard<V>, gap: number): void {
-  const mask = tags.length - 1
+function closeGap(slots: Int32Array, gap: number): void {
+  const mask = slots.length - 2
   let hole = gap
-  for (let at = (hole + 1) & mask; ; at = (at + 1) & mask) {
-    const tag = tags[at] ?? 0
-    if (tag === 0) break
+  for (let at = (hole + 2) & mask; ; at = (at + 2) & mask) {
+    const number = slots[at + 1] ?? none
+    if (number === none) break
+    const hash = slots[at] ?? 0
     // Stays where it is if the hole is before where it is looked for first.
-    if (((at - tag) & mask) < ((at - hole) & mask)) continue
-    tags[hole] = tag
-    values[hole] = values[at]
+    if (((at - homeOf(hash, mask)) & mask) < ((at - hole) & mask)) continue
+    slots[hole] = hash
+    slots[hole + 1] = number
     hole = at
   }
-  tags[hole] = 0
-  values[hole] = undefined
+  slots[hole + 1] = none
 }

@@ -70,8 +70,8 @@ describe('Ipam against the naive rules', { timeout: 300_000 }, () => {
           again.setPool('s', pool, [...members].map(formatIp))
         }
         if (!state.subnets.has('s')) again.removeSubnet('s')
-        const order = new Map([...ipam.leases()].map((lease) => [lease, shuffle.next().value]))
-        const leases = [...ipam.leases()].sort((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0))
+        const order = new Map([...ipam.leases()].map(({ nic }) => [nic, shuffle.next().value]))
+        const leases = [...ipam.leases()].sort((a, b) => (order.get(a.nic) ?? 0) - (order.get(b.nic) ?? 0))
         const records = leases.map(({ v4, v6, mac, ...lease }): AddressRecord => {
           return { ...lease, addresses: { v4, v6 }, mac: mac ?? false }
         })

@@ -1,7 +1,8 @@
 import { parseMac, parseRangeSets, type Family, type Ip, type Mac } from '@kube-ovn/ip'
 import { NicConflictError, NoSubnetError } from './errors.ts'
+import { hashText } from './hash.ts'
 import { HashIndex } from './hash-index.ts'
-import { ownersOf } from './lease.ts'
+import { distinct } from './lease.ts'
 import type {
   AddressState,
   AllocateRequest,
@@ -11,12 +12,13 @@ import type {
   SubnetChange,
   SubnetSpec,
 } from './lease.ts'
+import { LeaseRows, type LeaseRow } from './lease-rows.ts'
+import { bitsOfMac } from './mac-bits.ts'
 import { MacSource } from './mac-source.ts'
 import { isSameOwner, isSameUid, type Owner } from './owner.ts'
 import { defaultPool } from './pool.ts'
 import { layOutSubnet } from './subnet-layout.ts'
-import { SubnetLease } from './subnet-lease.ts'
-import { SubnetTable } from './subnet-table.ts'
+import { remainder, SubnetTable } from './subnet-table.ts'
 import { verifySubnet, type Violation } from './verify.ts'
 
 const nothing: Statistics = { v4: undefined, v6: undefined }
@@ -35,8 +37,9 @@ export class Ipam {
   readonly #subnets = new Map<string, SubnetTable>()
   /** Marks the subnets that no fork shares; others are copied before they change. */
   #writer: object = {}
-  #byNic = new HashIndex(SubnetLease.byNic)
-  #byOwner = new HashIndex(SubnetLease.byOwner)
+  #rows = new LeaseRows()
+  #byNic = new HashIndex()
+  #byOwner = new HashIndex()
 
   /** @param random gives that many random bytes, a block at a time; used for MAC addresses only */
   constructor(random: ((bytes: number) => Uint8Array) | MacSource) {
@@ -52,6 +55,7 @@ export class Ipam {
     const twin = new Ipam(this.#macs)
     for (const [name, table] of this.#subnets) twin.#subnets.set(name, table)
     this.#writer = {}
+    twin.#rows = this.#rows.fork()
     twin.#byNic = this.#byNic.fork()
     twin.#byOwner = this.#byOwner.fork()
     return twin
@@ -75,19 +79,24 @@ export class Ipam {
     }
     if (known.hasLayout(layout)) return { lost: [], ignoredExcludeIps }
     known.checkLayout(layout)
-    const changes = this.#writable(known).relay(layout)
-    for (const { before, after } of changes) {
-      this.#unlist(before)
-      if (after !== undefined) this.#list(after)
+    const table = this.#writable(known)
+    const losers = table.losers(layout, this.#rows)
+    const lost = losers.map((number) => this.#rows.lease(number))
+    for (const number of losers) {
+      const rest = remainder(number, layout, this.#rows)
+      table.release(number, this.#rows)
+      this.#unlist(number)
+      if (rest !== undefined) table.take(this.#list(rest), this.#rows)
     }
-    return { lost: changes.map(({ before }) => before), ignoredExcludeIps }
+    table.relay(layout, this.#rows)
+    return { lost, ignoredExcludeIps }
   }
 
   /** Forgets a subnet with its pools and leases. */
   removeSubnet(name: string): void {
     const table = this.#subnets.get(name)
     if (table === undefined) return
-    for (const lease of [...this.#leasesIn(name)]) this.#unlist(lease)
+    for (const number of [...this.#numbersIn(name)]) this.#unlist(number)
     this.#subnets.delete(name)
   }
 
@@ -108,7 +117,7 @@ export class Ipam {
   setGatewayMac(subnet: string, mac: string): void {
     const table = this.#existing(subnet)
     const parsed = parseMac(mac)
-    if (table.macs.gateway !== parsed) this.#writable(table).setGatewayMac(parsed)
+    if (!table.macs.hasGateway(parsed)) this.#writable(table).setGatewayMac(parsed)
   }
 
   /**
@@ -148,20 +157,22 @@ export class Ipam {
    */
   allocate(request: AllocateRequest): Lease {
     const table = this.#existing(request.subnet)
-    const held = this.#byNic.get(request.nic)
-    if (held !== undefined && request.shareOnConflict !== true && !isSameOwner(held.owner, request.owner)) {
-      throw new NicConflictError({ nic: request.nic, owner: request.owner, holder: held.owner })
+    const rows = this.#rows
+    const nicHash = hashText(request.nic)
+    const held = this.#find(request.nic, nicHash)
+    if (held !== 0 && request.shareOnConflict !== true && !isSameOwner(rows.owner(held), request.owner)) {
+      throw new NicConflictError({ nic: request.nic, owner: request.owner, holder: rows.owner(held) })
     }
-    const heldHere = held?.subnet === table.name ? held : undefined
-    const lease = table.plan(request, heldHere, this.#macs)
-    if (held !== undefined && isSameLease(held, lease)) return held
-    this.#writable(table).record(lease, heldHere, request)
-    if (held !== undefined) {
-      if (heldHere === undefined) this.#writable(this.#existing(held.subnet)).release(held)
+    const heldHere = held !== 0 && rows.subnet(held) === table.name ? held : 0
+    const row = table.plan(request, nicHash, heldHere, rows, this.#macs)
+    if (heldHere !== 0 && rows.says(heldHere, row)) return rows.lease(heldHere)
+    const number = this.#list(row)
+    this.#writable(table).record(number, row, heldHere, request, rows)
+    if (held !== 0) {
+      if (heldHere === 0) this.#writable(this.#existing(rows.subnet(held))).release(held, rows)
       this.#unlist(held)
     }
-    this.#list(lease)
-    return lease
+    return rows.lease(number)
   }
 
   /**
@@ -170,27 +181,26 @@ export class Ipam {
    * @param uid of the object that is gone; without it, all objects of the owner's name are
    */
   release(nic: string, owner: Owner, uid?: string): Lease | undefined {
-    const lease = this.#byNic.get(nic)
-    if (lease === undefined || !isSameOwner(lease.owner, owner) || !isSameUid(lease.uid, uid))
-      return undefined
-    this.#release(lease)
-    return lease
+    const number = this.#find(nic, hashText(nic))
+    if (number === 0 || !isSameOwner(this.#rows.owner(number), owner)) return undefined
+    return isSameUid(this.#rows.uid(number), uid) ? this.#release(number) : undefined
   }
 
   /** Releases what all NICs of the owner have, in one subnet or in all. */
   releaseOwner(owner: Owner, subnet?: string): readonly Lease[] {
-    const leases = this.#byOwner.all(owner).filter((lease) => subnet === undefined || lease.subnet === subnet)
-    for (const lease of leases) this.#release(lease)
-    return leases
+    return this.#numbersOf(owner)
+      .filter((number) => subnet === undefined || this.#rows.subnet(number) === subnet)
+      .map((number) => this.#release(number))
   }
 
   lease(nic: string): Lease | undefined {
-    return this.#byNic.get(nic)
+    const number = this.#find(nic, hashText(nic))
+    return number === 0 ? undefined : this.#rows.lease(number)
   }
 
   /** Those of one subnet or of all, in no particular order; nothing must change while they are read. */
-  leases(subnet?: string): Iterable<Lease> {
-    return this.#leasesIn(subnet)
+  *leases(subnet?: string): Generator<Lease, void, undefined> {
+    for (const number of this.#numbersIn(subnet)) yield this.#rows.lease(number)
   }
 
   /** How many leases there are, in all subnets. */
@@ -200,22 +210,22 @@ export class Ipam {
 
   /** What the NICs of an owner have, in no particular order. */
   leasesOf(owner: Owner): readonly Lease[] {
-    return this.#byOwner.all(owner)
+    return this.#numbersOf(owner).map((number) => this.#rows.lease(number))
   }
 
   /** The owners of an address, more than one if it is shared. */
   holders(subnet: string, ip: Ip): readonly Owner[] {
-    return ownersOf(this.#subnets.get(subnet)?.holders(ip) ?? [])
+    return this.#ownersOf(this.#subnets.get(subnet)?.holders(ip, this.#rows))
   }
 
   /** The owners of a MAC address in a subnet, more than one if it is shared. */
   macHolders(subnet: string, mac: Mac): readonly Owner[] {
-    return ownersOf(this.#subnets.get(subnet)?.macs.holders(mac) ?? [])
+    return this.#ownersOf(this.#subnets.get(subnet)?.macs.holders(bitsOfMac(mac), this.#rows))
   }
 
   /** What an address is in a subnet; outside of one that is not known. */
   stateOf(subnet: string, ip: Ip): AddressState {
-    return this.#subnets.get(subnet)?.stateOf(ip) ?? 'outside'
+    return this.#subnets.get(subnet)?.stateOf(ip, this.#rows) ?? 'outside'
   }
 
   /** Counts by family. Reserved addresses are neither available nor in use, even if somebody asked for one. */
@@ -239,19 +249,21 @@ export class Ipam {
 
   /** Checks every promise that the state as a whole makes, by counting everything anew. Finds nothing. */
   verify(): readonly Violation[] {
-    const bySubnet = Map.groupBy(this.#byNic.values(), (lease) => lease.subnet)
+    const rows = this.#rows
+    const bySubnet = Map.groupBy(this.#byNic.values(), (number) => rows.subnet(number))
     const found = [...this.#subnets.values()].flatMap((table) => {
-      return drained(verifySubnet(table, bySubnet.get(table.name) ?? []))
+      return drained(verifySubnet(table, bySubnet.get(table.name) ?? [], rows))
     })
-    for (const lease of this.#byNic.values()) {
-      const { subnet, nic, owner } = lease
+    for (const number of this.#byNic.values()) {
+      const { subnet, nic, owner } = rows.lease(number)
       if (!this.#subnets.has(subnet))
         found.push({ rule: 'inside', subnet, subject: nic, text: 'no such subnet' })
-      if (!this.#byOwner.all(owner).includes(lease))
+      if (!this.#numbersOf(owner).includes(number))
         found.push({ rule: 'indexed', subnet, subject: nic, text: `not known to be ${owner}'s` })
     }
-    if (this.#byOwner.size !== this.#byNic.size) {
-      const text = `${this.#byOwner.size} leases by owner, ${this.#byNic.size} by NIC`
+    for (const [name, { size }] of [['owner', this.#byOwner] as const, ['number', rows] as const]) {
+      if (size === this.#byNic.size) continue
+      const text = `${size} leases by ${name}, ${this.#byNic.size} by NIC`
       found.push({ rule: 'indexed', subnet: '', subject: '', text })
     }
     return found
@@ -265,12 +277,12 @@ export class Ipam {
   *verifySteps(subnet: string): Generator<void, readonly Violation[], undefined> {
     const table = this.#subnets.get(subnet)
     if (table === undefined) return []
-    const leases = [...table.leases()]
-    const found = [...(yield* verifySubnet(table, leases))]
-    for (const lease of leases) {
+    const numbers = [...table.numbers()]
+    const found = [...(yield* verifySubnet(table, numbers, this.#rows))]
+    for (const number of numbers) {
       yield
-      const { nic } = lease
-      if (this.#byNic.get(nic) !== lease)
+      const nic = this.#rows.nic(number)
+      if (this.#find(nic, hashText(nic)) !== number)
         found.push({ rule: 'indexed', subnet, subject: nic, text: 'not known to be what the NIC has' })
     }
     return found
@@ -289,38 +301,46 @@ export class Ipam {
     return copy
   }
 
-  #release(lease: SubnetLease): void {
-    this.#writable(this.#existing(lease.subnet)).release(lease)
-    this.#unlist(lease)
+  /** The lease of a NIC whose name hashes to that; 0 when it has none. */
+  #find(nic: string, hash: number): number {
+    let number = this.#byNic.first(hash)
+    while (number !== 0 && this.#rows.nic(number) !== nic) number = this.#byNic.next(hash, number)
+    return number
   }
 
-  *#leasesIn(subnet: string | undefined): Generator<SubnetLease, void, undefined> {
-    for (const lease of this.#byNic.values()) {
-      if (subnet === undefined || lease.subnet === subnet) yield lease
+  #numbersOf(owner: Owner): readonly number[] {
+    return this.#byOwner.all(hashText(owner)).filter((number) => this.#rows.owner(number) === owner)
+  }
+
+  *#numbersIn(subnet: string | undefined): Generator<number, void, undefined> {
+    for (const number of this.#byNic.values()) {
+      if (subnet === undefined || this.#rows.subnet(number) === subnet) yield number
     }
   }
 
-  #list(lease: SubnetLease): void {
-    this.#byNic.add(lease)
-    this.#byOwner.add(lease)
+  #ownersOf(numbers: readonly number[] = []): readonly Owner[] {
+    return distinct(numbers.map((number) => this.#rows.owner(number)))
   }
 
-  #unlist(lease: SubnetLease): void {
-    this.#byNic.remove(lease)
-    this.#byOwner.remove(lease)
+  #release(number: number): Lease {
+    const lease = this.#rows.lease(number)
+    this.#writable(this.#existing(lease.subnet)).release(number, this.#rows)
+    this.#unlist(number)
+    return lease
   }
-}
 
-function isSameLease(a: Lease, b: Lease): boolean {
-  return (
-    a.subnet === b.subnet &&
-    a.owner === b.owner &&
-    a.uid === b.uid &&
-    a.v4 === b.v4 &&
-    a.v6 === b.v6 &&
-    a.mac === b.mac &&
-    a.isShared === b.isShared
-  )
+  #list(row: LeaseRow): number {
+    const number = this.#rows.add(row)
+    this.#byNic.add(row.nicHash, number)
+    this.#byOwner.add(row.ownerHash, number)
+    return number
+  }
+
+  #unlist(number: number): void {
+    this.#byNic.remove(this.#rows.nicHash(number), number)
+    this.#byOwner.remove(this.#rows.ownerHash(number), number)
+    this.#rows.remove(number)
+  }
 }
 
 function drained<R>(steps: Generator<void, R, undefined>): R {

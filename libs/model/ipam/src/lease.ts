@@ -24,9 +24,9 @@ export interface Lease {
  */
 export type AddressState = 'outside' | 'gateway' | 'held' | 'free'
 
-/** The owners among the holders, each once. */
-export function ownersOf(leases: readonly Lease[]): readonly Owner[] {
-  return [...new Set(leases.map((lease) => lease.owner))]
+/** Each owner once. */
+export function distinct(owners: readonly Owner[]): readonly Owner[] {
+  return owners.length < 2 ? owners : [...new Set(owners)]
 }
 
 /** Asks for the addresses of one NIC. */

@@ -1,10 +1,12 @@
 import { parseMac, type Mac } from '@kube-ovn/ip'
 import { MacConflictError } from './errors.ts'
+import { hashNumber } from './hash.ts'
 import { HashIndex } from './hash-index.ts'
-import { ownersOf } from './lease.ts'
+import { distinct } from './lease.ts'
+import type { LeaseRows } from './lease-rows.ts'
+import { bitsOfMac, macText, type MacBits } from './mac-bits.ts'
 import type { MacSource } from './mac-source.ts'
 import { isSameOwner, type Owner } from './owner.ts'
-import { SubnetLease } from './subnet-lease.ts'
 
 /** Far more than needed: a single collision among 46 random bits is already unlikely. */
 const maxDraws = 64
@@ -12,27 +14,27 @@ const maxDraws = 64
 /** Who holds which MAC address of a subnet. */
 export class MacTable {
   readonly #subnet: string
-  readonly #leases: HashIndex<Mac, SubnetLease>
-  readonly gateway: Mac | undefined
+  readonly #index: HashIndex
+  /** The address of the router port, which nobody else may have. */
+  readonly #gateway: MacBits | undefined
 
-  /** @param gateway the address of the router port, which nobody else may have */
-  constructor(
-    subnet: string,
-    leases: HashIndex<Mac, SubnetLease> = new HashIndex(SubnetLease.byMac),
-    gateway?: Mac,
-  ) {
+  constructor(subnet: string, index = new HashIndex(), gateway?: MacBits) {
     this.#subnet = subnet
-    this.#leases = leases
-    this.gateway = gateway
+    this.#index = index
+    this.#gateway = gateway
   }
 
   fork(): MacTable {
-    return new MacTable(this.#subnet, this.#leases.fork(), this.gateway)
+    return new MacTable(this.#subnet, this.#index.fork(), this.#gateway)
   }
 
   /** The same leases beside another router port. */
   withGateway(gateway: Mac): MacTable {
-    return new MacTable(this.#subnet, this.#leases, gateway)
+    return new MacTable(this.#subnet, this.#index, bitsOfMac(gateway))
+  }
+
+  hasGateway(gateway: Mac): boolean {
+    return this.#gateway === bitsOfMac(gateway)
   }
 
   /**
@@ -40,43 +42,55 @@ export class MacTable {
    *
    * @throws InvalidMacError and MacConflictError
    */
-  check(text: string, owner: Owner, shares: boolean, held: Mac | undefined): Mac {
-    // What is held was parsed before, and is asked for again and again.
-    if (text === held) return held
-    const mac = parseMac(text)
+  check(text: string, owner: Owner, shares: boolean, held: MacBits | undefined, rows: LeaseRows): MacBits {
+    const mac = bitsOfMac(parseMac(text))
     if (shares || mac === held) return mac
-    if (mac !== this.gateway && !this.#leases.has(mac)) return mac
-    const leases = this.#leases.all(mac)
-    if (mac === this.gateway || leases.some((lease) => !isSameOwner(lease.owner, owner))) {
-      throw new MacConflictError({ subnet: this.#subnet, mac, holders: ownersOf(leases) })
+    const isFree = mac !== this.#gateway && !this.#has(mac, rows)
+    if (isFree) return mac
+    const owners = this.holders(mac, rows).map((number) => rows.owner(number))
+    if (mac === this.#gateway || owners.some((holder) => !isSameOwner(holder, owner))) {
+      throw this.#conflict(mac, distinct(owners))
     }
     return mac
   }
 
   /** Makes up an address that nobody in the subnet has. Changes nothing. */
-  choose(source: MacSource): Mac {
+  choose(source: MacSource, rows: LeaseRows): MacBits {
     let mac = source.next()
-    for (let draw = 1; mac === this.gateway || this.#leases.has(mac); draw++) {
-      if (draw === maxDraws) throw new MacConflictError({ subnet: this.#subnet, mac, holders: [] })
+    for (let draw = 1; mac === this.#gateway || this.#has(mac, rows); draw++) {
+      if (draw === maxDraws) throw this.#conflict(mac, [])
       mac = source.next()
     }
     return mac
   }
 
-  holders(mac: Mac): readonly SubnetLease[] {
-    return this.#leases.all(mac)
+  /** The leases that have the address, more than one if it is shared. */
+  holders(mac: MacBits, rows: LeaseRows): readonly number[] {
+    return this.#index.all(hashNumber(mac)).filter((number) => rows.mac(number) === mac)
   }
 
-  leases(): Iterable<SubnetLease> {
-    return this.#leases.values()
+  /** Of all leases with a MAC address. */
+  numbers(): Iterable<number> {
+    return this.#index.values()
   }
 
   /** Records a lease whose MAC address, if it has one, has been checked or chosen. */
-  take(lease: SubnetLease): void {
-    this.#leases.add(lease)
+  take(mac: MacBits | undefined, number: number): void {
+    if (mac !== undefined) this.#index.add(hashNumber(mac), number)
   }
 
-  drop(lease: SubnetLease): void {
-    this.#leases.remove(lease)
+  drop(mac: MacBits | undefined, number: number): void {
+    if (mac !== undefined) this.#index.remove(hashNumber(mac), number)
+  }
+
+  #has(mac: MacBits, rows: LeaseRows): boolean {
+    const hash = hashNumber(mac)
+    let number = this.#index.first(hash)
+    while (number !== 0 && rows.mac(number) !== mac) number = this.#index.next(hash, number)
+    return number !== 0
+  }
+
+  #conflict(mac: MacBits, holders: readonly Owner[]): MacConflictError {
+    return new MacConflictError({ subnet: this.#subnet, mac: macText(mac), holders })
   }
 }

@@ -21,7 +21,7 @@ describe('Ipam.allocate, static', () => {
     ask(ipam, 'other')
     const before = ipam.allocate({ subnet: 's', nic: 'a', owner: 'pod/ns/a' })
     expect(() => ask(ipam, 'a', { static: parseIpList(address) })).toThrow(error)
-    expect(ipam.lease('a')).toBe(before)
+    expect(ipam.lease('a')).toEqual(before)
   })
 
   it('names the holder and the cure in a conflict', () => {

@@ -10,7 +10,8 @@ import {
   type RangeSet,
   type RangeSets,
 } from '@kube-ovn/ip'
-import { AddressTable, type AddressKey } from './address-table.ts'
+import type { AddressKey } from './address-index.ts'
+import { AddressTable } from './address-table.ts'
 import {
   CidrInvalidError,
   InvalidIpFamilyError,
@@ -18,34 +19,26 @@ import {
   PoolOutsideSubnetError,
 } from './errors.ts'
 import { sameLayout, type FamilyLayout } from './family-layout.ts'
-import { hashBigint, hashNumber } from './hash-index.ts'
+import { hashBigint, hashNumber, hashText } from './hash.ts'
 import type { AddressState, AllocateRequest, Statistics } from './lease.ts'
+import type { LeaseRow, LeaseRows } from './lease-rows.ts'
+import type { MacBits } from './mac-bits.ts'
 import type { MacSource } from './mac-source.ts'
 import { MacTable } from './mac-table.ts'
 import { defaultPool } from './pool.ts'
 import type { SubnetLayout } from './subnet-layout.ts'
-import { SubnetLease } from './subnet-lease.ts'
 
-const byV4: AddressKey<Ipv4> = {
-  of: ({ v4 }) => v4,
-  hash: hashNumber,
-  hashOf: ({ v4 }) => (v4 === undefined ? 0 : hashNumber(v4)),
-}
-const byV6: AddressKey<Ipv6> = {
-  of: ({ v6 }) => v6,
-  hash: hashBigint,
-  hashOf: ({ v6 }) => (v6 === undefined ? 0 : hashBigint(v6)),
-}
+const byV4: AddressKey<Ipv4> = { of: (rows, number) => rows.v4(number), hash: hashNumber }
+const byV6: AddressKey<Ipv6> = { of: (rows, number) => rows.v6(number), hash: hashBigint }
 
 const nothingToSkip: ReadonlySet<Ip> = new Set()
 
-/** What became of a lease: without `after` nothing is left of it. */
-export interface LeaseChange {
-  readonly before: SubnetLease
-  readonly after: SubnetLease | undefined
-}
-
-/** All that is held in one subnet. Planning throws and changes nothing; recording changes and does not throw. */
+/**
+ * All that is held in one subnet. Planning throws and changes nothing; recording changes and does not throw.
+ *
+ * It knows leases by their numbers. Whoever calls lends the rows, as several allocators may share a subnet, each with
+ * rows of its own.
+ */
 export class SubnetTable {
   readonly name: string
   /** The allocator that may change it; every other one copies it first. */
@@ -102,17 +95,17 @@ export class SubnetTable {
     return this.#macs
   }
 
-  /** All that is held here, each once; nothing must change while it is read. */
-  leases(): Iterable<SubnetLease> {
-    return new Set([...(this.#v4?.leases() ?? []), ...(this.#v6?.leases() ?? []), ...this.#macs.leases()])
+  /** Of all that is held here, each once; nothing must change while it is read. */
+  numbers(): Iterable<number> {
+    return new Set([...(this.#v4?.numbers() ?? []), ...(this.#v6?.numbers() ?? []), ...this.#macs.numbers()])
   }
 
-  holders(ip: Ip): readonly SubnetLease[] {
-    return (isIpv4(ip) ? this.#v4?.holders(ip) : this.#v6?.holders(ip)) ?? []
+  holders(ip: Ip, rows: LeaseRows): readonly number[] {
+    return (isIpv4(ip) ? this.#v4?.holders(ip, rows) : this.#v6?.holders(ip, rows)) ?? []
   }
 
-  stateOf(ip: Ip): AddressState {
-    return (isIpv4(ip) ? this.#v4?.stateOf(ip) : this.#v6?.stateOf(ip)) ?? 'outside'
+  stateOf(ip: Ip, rows: LeaseRows): AddressState {
+    return (isIpv4(ip) ? this.#v4?.stateOf(ip, rows) : this.#v6?.stateOf(ip, rows)) ?? 'outside'
   }
 
   statistics(): Statistics {
@@ -147,30 +140,19 @@ export class SubnetTable {
     throw new CidrInvalidError({ subnet: this.name, field: 'cidrs', value: '', cure })
   }
 
-  /** Moves to another layout; families that stay the same keep their order of hand-out. */
-  relay(layout: SubnetLayout): readonly LeaseChange[] {
-    const changes = this.#losers(layout).map((before): LeaseChange => {
-      const v4 = stays(before.v4, layout.v4)
-      const v6 = stays(before.v6, layout.v6)
-      const isOver = v4 === undefined && v6 === undefined
-      return { before, after: isOver ? undefined : before.withAddresses(v4, v6) }
-    })
-    for (const { before, after } of changes) {
-      this.release(before)
-      if (after !== undefined) this.#take(after)
-    }
-    this.#v4 = this.#relaid(this.#v4, layout.v4, byV4, (pool) => pool.v4)
-    this.#v6 = this.#relaid(this.#v6, layout.v6, byV6, (pool) => pool.v6)
-    return changes
+  /** Moves to another layout, of which nobody is a loser; families that stay the same keep their order of hand-out. */
+  relay(layout: SubnetLayout, rows: LeaseRows): void {
+    this.#v4 = this.#relaid(this.#v4, layout.v4, byV4, (pool) => pool.v4, rows)
+    this.#v6 = this.#relaid(this.#v6, layout.v6, byV6, (pool) => pool.v6, rows)
   }
 
   /** The leases that have an address which the layout does not have. */
-  #losers(layout: SubnetLayout): readonly SubnetLease[] {
-    const losers = new Set<SubnetLease>()
-    for (const lease of this.#v4?.leases() ?? [])
-      if (stays(lease.v4, layout.v4) === undefined) losers.add(lease)
-    for (const lease of this.#v6?.leases() ?? [])
-      if (stays(lease.v6, layout.v6) === undefined) losers.add(lease)
+  losers(layout: SubnetLayout, rows: LeaseRows): readonly number[] {
+    const losers = new Set<number>()
+    for (const number of this.#v4?.numbers() ?? [])
+      if (stays(rows.v4(number), layout.v4) === undefined) losers.add(number)
+    for (const number of this.#v6?.numbers() ?? [])
+      if (stays(rows.v6(number), layout.v6) === undefined) losers.add(number)
     return [...losers]
   }
 
@@ -179,9 +161,10 @@ export class SubnetTable {
     layout: FamilyLayout<A> | undefined,
     key: AddressKey<A>,
     members: (pool: RangeSets) => RangeSet<A>,
+    rows: LeaseRows,
   ): AddressTable<A> | undefined {
     if (layout === undefined) return undefined
-    if (table !== undefined) return sameLayout(table.layout, layout) ? table : table.relaid(layout)
+    if (table !== undefined) return sameLayout(table.layout, layout) ? table : table.relaid(layout, rows)
     const pools = [...this.#pools].map(([name, pool]) => [name, members(pool)] as const)
     return AddressTable.create(this.name, layout, key, pools)
   }
@@ -234,31 +217,41 @@ export class SubnetTable {
     this.#v6?.removePool(name)
   }
 
-  /** Decides what the NIC gets, that has `held` in this subnet. Throws when the request can not be met; changes nothing. */
-  plan(request: AllocateRequest, held: SubnetLease | undefined, macs: MacSource): SubnetLease {
+  /**
+   * Decides what the NIC gets. Throws when the request can not be met; changes nothing.
+   *
+   * @param nicHash of the NIC's name
+   * @param held the lease that the NIC has in this subnet, or 0
+   */
+  plan(request: AllocateRequest, nicHash: number, held: number, rows: LeaseRows, macs: MacSource): LeaseRow {
     const { nic, owner, family } = request
     this.#checkFamilies(request)
     const fixed = request.static
     const fixed4 = fixed?.v4 !== undefined && isIpv4(fixed.v4) ? fixed.v4 : undefined
     const fixed6 = fixed?.v6 !== undefined && isIpv6(fixed.v6) ? fixed.v6 : undefined
+    const held4 = held === 0 ? undefined : rows.v4(held)
+    const held6 = held === 0 ? undefined : rows.v6(held)
     // Both static addresses are checked before anything is drawn, so that the error is about what the user asked for.
-    checkFixed(this.#v4, fixed4, held?.v4, request)
-    checkFixed(this.#v6, fixed6, held?.v6, request)
-    const v4 = family === 6 ? held?.v4 : choose(this.#v4, fixed4, held?.v4, request)
-    const v6 = family === 4 ? held?.v6 : choose(this.#v6, fixed6, held?.v6, request)
-    const mac = this.#chooseMac(request, held, macs)
-    const isShared =
-      request.shareOnConflict === true || (held?.isShared === true && keepsSome(held, v4, v6, mac))
-    return new SubnetLease({
+    checkFixed(this.#v4, fixed4, held4, request, rows)
+    checkFixed(this.#v6, fixed6, held6, request, rows)
+    const v4 = family === 6 ? held4 : choose(this.#v4, fixed4, held4, request)
+    const v6 = family === 4 ? held6 : choose(this.#v6, fixed6, held6, request)
+    const heldMac = held === 0 ? undefined : rows.mac(held)
+    const mac = this.#chooseMac(request, heldMac, rows, macs)
+    // What stays of a lease that was shared may have other holders.
+    const keepsSome = isKept(v4, held4) || isKept(v6, held6) || isKept(mac, heldMac)
+    return {
       nic,
+      nicHash,
       owner,
-      uid: request.uid ?? (held?.owner === owner ? held.uid : undefined),
+      ownerHash: hashText(owner),
+      uid: request.uid ?? (held !== 0 && rows.owner(held) === owner ? rows.uid(held) : undefined),
       subnet: this.name,
       v4,
       v6,
       mac,
-      isShared: isShared ? true : undefined,
-    })
+      isShared: request.shareOnConflict === true || (keepsSome && rows.isShared(held)),
+    }
   }
 
   /** @throws InvalidIpFamilyError when the subnet does not have what is asked for. */
@@ -284,46 +277,57 @@ export class SubnetTable {
     return new InvalidIpFamilyError({ subnet: this.name, requested, offered: this.families })
   }
 
-  #chooseMac(request: AllocateRequest, held: SubnetLease | undefined, macs: MacSource): Mac | undefined {
+  #chooseMac(
+    request: AllocateRequest,
+    held: MacBits | undefined,
+    rows: LeaseRows,
+    source: MacSource,
+  ): MacBits | undefined {
     if (request.mac === false) return undefined
-    if (request.mac === undefined) return held?.mac ?? this.#macs.choose(macs)
-    return this.#macs.check(request.mac, request.owner, request.shareOnConflict ?? false, held?.mac)
+    if (request.mac === undefined) return held ?? this.#macs.choose(source, rows)
+    return this.#macs.check(request.mac, request.owner, request.shareOnConflict ?? false, held, rows)
   }
 
-  /** Records a planned lease in place of `held`, taking the new addresses before the old ones are released. */
-  record(lease: SubnetLease, held: SubnetLease | undefined, request: AllocateRequest): void {
-    const pool = request.pool ?? defaultPool
-    exchange(this.#v4, held, held?.v4, lease, lease.v4, request.static?.v4 === undefined, pool)
-    exchange(this.#v6, held, held?.v6, lease, lease.v6, request.static?.v6 === undefined, pool)
-    if (held !== undefined) this.#macs.drop(held)
-    this.#macs.take(lease)
+  /**
+   * Records a planned lease in place of `held`, taking the new addresses before the old ones are released.
+   *
+   * @param held the lease that the NIC has in this subnet, or 0
+   */
+  record(number: number, row: LeaseRow, held: number, request: AllocateRequest, rows: LeaseRows): void {
+    const drawn4 = request.static?.v4 === undefined ? (request.pool ?? defaultPool) : undefined
+    const drawn6 = request.static?.v6 === undefined ? (request.pool ?? defaultPool) : undefined
+    exchange(this.#v4, held, held === 0 ? undefined : rows.v4(held), number, row.v4, drawn4, rows)
+    exchange(this.#v6, held, held === 0 ? undefined : rows.v6(held), number, row.v6, drawn6, rows)
+    if (held !== 0) this.#macs.drop(rows.mac(held), held)
+    this.#macs.take(row.mac, number)
   }
 
-  release(lease: SubnetLease): void {
-    if (lease.v4 !== undefined) this.#v4?.drop(lease.v4, lease)
-    if (lease.v6 !== undefined) this.#v6?.drop(lease.v6, lease)
-    this.#macs.drop(lease)
+  /** Records a lease of addresses that the subnet has. */
+  take(number: number, rows: LeaseRows): void {
+    const [v4, v6] = [rows.v4(number), rows.v6(number)]
+    if (v4 !== undefined) this.#v4?.take(v4, number, rows)
+    if (v6 !== undefined) this.#v6?.take(v6, number, rows)
+    this.#macs.take(rows.mac(number), number)
   }
 
-  #take(lease: SubnetLease): void {
-    if (lease.v4 !== undefined) this.#v4?.take(lease.v4, lease)
-    if (lease.v6 !== undefined) this.#v6?.take(lease.v6, lease)
-    this.#macs.take(lease)
+  release(number: number, rows: LeaseRows): void {
+    const [v4, v6] = [rows.v4(number), rows.v6(number)]
+    if (v4 !== undefined) this.#v4?.drop(v4, number, rows)
+    if (v6 !== undefined) this.#v6?.drop(v6, number, rows)
+    this.#macs.drop(rows.mac(number), number)
   }
 }
 
-/** Whether anything of the lease stays, which others may have because it was shared. */
-function keepsSome(
-  held: SubnetLease,
-  v4: Ipv4 | undefined,
-  v6: Ipv6 | undefined,
-  mac: Mac | undefined,
-): boolean {
-  return (
-    (v4 !== undefined && v4 === held.v4) ||
-    (v6 !== undefined && v6 === held.v6) ||
-    (mac !== undefined && mac === held.mac)
-  )
+/** What is left of a lease in another layout; nothing, when that is no address. */
+export function remainder(number: number, layout: SubnetLayout, rows: LeaseRows): LeaseRow | undefined {
+  const row = rows.row(number)
+  const v4 = stays(row.v4, layout.v4)
+  const v6 = stays(row.v6, layout.v6)
+  return v4 === undefined && v6 === undefined ? undefined : { ...row, v4, v6 }
+}
+
+function isKept(now: Ip | MacBits | undefined, held: Ip | MacBits | undefined): boolean {
+  return now !== undefined && now === held
 }
 
 /** The address, if the layout has it. */
@@ -344,9 +348,10 @@ function checkFixed<A extends Ip>(
   fixed: A | undefined,
   held: A | undefined,
   request: AllocateRequest,
+  rows: LeaseRows,
 ): void {
   if (fixed === undefined || fixed === held) return
-  table?.checkStatic(fixed, request.owner, request.shareOnConflict ?? false)
+  table?.checkStatic(fixed, request.owner, request.shareOnConflict ?? false, rows)
 }
 
 function choose<A extends Ip>(
@@ -362,23 +367,24 @@ function choose<A extends Ip>(
   return table.choose(request.pool ?? defaultPool, skip)
 }
 
+/** @param drawnFrom the pool that the next address was drawn from; without it, it was asked for */
 function exchange<A extends Ip>(
   table: AddressTable<A> | undefined,
-  held: SubnetLease | undefined,
+  held: number,
   old: A | undefined,
-  lease: SubnetLease,
+  number: number,
   next: A | undefined,
-  isDrawn: boolean,
-  pool: string,
+  drawnFrom: string | undefined,
+  rows: LeaseRows,
 ): void {
   if (table === undefined) return
-  if (held !== undefined && old !== undefined && old === next) {
-    table.replace(held, lease)
+  if (old !== undefined && old === next) {
+    table.replace(old, held, number)
     return
   }
   if (next !== undefined) {
-    if (isDrawn) table.draw(next, lease, pool)
-    else table.take(next, lease)
+    if (drawnFrom === undefined) table.take(next, number, rows)
+    else table.draw(next, number, drawnFrom, rows)
   }
-  if (held !== undefined && old !== undefined) table.drop(old, held)
+  if (old !== undefined) table.drop(old, held, rows)
 }

@@ -1,9 +1,9 @@
-import { compareIps, formatIp, RangeSet, type Ip, type IpRange, type Mac } from '@kube-ovn/ip'
+import { compareIps, formatIp, RangeSet, type Ip, type IpRange } from '@kube-ovn/ip'
 import type { AddressTable } from './address-table.ts'
-import type { Lease } from './lease.ts'
-import { isSameOwner } from './owner.ts'
+import type { LeaseRows } from './lease-rows.ts'
+import { macText, type MacBits } from './mac-bits.ts'
+import { isSameOwner, type Owner } from './owner.ts'
 import { availableIn } from './pool.ts'
-import type { SubnetLease } from './subnet-lease.ts'
 import type { SubnetTable } from './subnet-table.ts'
 
 /** Which promise is broken. */
@@ -33,24 +33,27 @@ export interface Violation {
 /** Checks one subnet against the leases that name it, by counting everything anew, in steps. */
 export function* verifySubnet(
   table: SubnetTable,
-  leases: readonly SubnetLease[],
+  numbers: readonly number[],
+  rows: LeaseRows,
 ): Generator<void, readonly Violation[], undefined> {
   const found: Violation[] = []
   const report = (rule: InvariantRule, subject: string, text: string) => {
     found.push({ rule, subnet: table.name, subject, text })
   }
-  if (table.v4 !== undefined) yield* verifyFamily(table.v4, leases, (lease) => lease.v4, report)
-  if (table.v6 !== undefined) yield* verifyFamily(table.v6, leases, (lease) => lease.v6, report)
-  for (const lease of leases) {
-    if (lease.mac !== undefined && !table.macs.holders(lease.mac).includes(lease))
-      report('indexed', lease.nic, `${lease.mac} is not known to be the NIC's`)
-    if (lease.v4 !== undefined && table.v4 === undefined)
-      report('inside', formatIp(lease.v4), 'the subnet has no IPv4')
-    if (lease.v6 !== undefined && table.v6 === undefined)
-      report('inside', formatIp(lease.v6), 'the subnet has no IPv6')
+  if (table.v4 !== undefined)
+    yield* verifyFamily(table.v4, numbers, rows, (number) => rows.v4(number), report)
+  if (table.v6 !== undefined)
+    yield* verifyFamily(table.v6, numbers, rows, (number) => rows.v6(number), report)
+  for (const number of numbers) {
+    const { nic, v4, v6 } = rows.lease(number)
+    const mac = rows.mac(number)
+    if (mac !== undefined && !table.macs.holders(mac, rows).includes(number))
+      report('indexed', nic, `${macText(mac)} is not known to be the NIC's`)
+    if (v4 !== undefined && table.v4 === undefined) report('inside', formatIp(v4), 'the subnet has no IPv4')
+    if (v6 !== undefined && table.v6 === undefined) report('inside', formatIp(v6), 'the subnet has no IPv6')
     yield
   }
-  yield* verifyOwners(leases, (lease) => lease.mac, report)
+  yield* verifyOwners(numbers, rows, (number) => rows.mac(number), macText, report)
   return found
 }
 
@@ -58,29 +61,30 @@ type Report = (rule: InvariantRule, subject: string, text: string) => void
 
 function* verifyFamily<A extends Ip>(
   table: AddressTable<A>,
-  leases: readonly SubnetLease[],
-  addressOf: (lease: SubnetLease) => A | undefined,
+  numbers: readonly number[],
+  rows: LeaseRows,
+  addressOf: (number: number) => A | undefined,
   report: Report,
 ): Generator<void, void, undefined> {
   const { space, usable, reserved } = table.layout
   const addresses: A[] = []
-  for (const lease of leases) {
-    const address = addressOf(lease)
+  for (const number of numbers) {
+    const address = addressOf(number)
     if (address === undefined) continue
     addresses.push(address)
     if (!usable.has(address))
-      report('inside', formatIp(address), `${lease.nic} has it, and the subnet does not`)
-    if (!table.holders(address).includes(lease))
-      report('indexed', formatIp(address), `not known to be ${lease.nic}'s`)
+      report('inside', formatIp(address), `${rows.nic(number)} has it, and the subnet does not`)
+    if (!table.holders(address, rows).includes(number))
+      report('indexed', formatIp(address), `not known to be ${rows.nic(number)}'s`)
     yield
   }
   const ranges = inOrder(addresses)
   yield
   const held = RangeSet.in(space, ranges)
-  const known = [...table.leases()].length
+  const known = [...table.numbers()].length
   const count = addresses.length
   if (known !== count) report('indexed', table.layout.cidr, `${known} leases are known, and ${count} exist`)
-  yield* verifyOwners(leases, addressOf, report)
+  yield* verifyOwners(numbers, rows, addressOf, formatIp, report)
   verifyPools(table, held, report)
   yield
   const { available, using } = table.statistics()
@@ -113,22 +117,22 @@ function verifyPools<A extends Ip>(table: AddressTable<A>, held: RangeSet<A>, re
 }
 
 /** Of the holders of one thing that are different owners, all but one must have said that they share it. */
-function* verifyOwners(
-  leases: readonly SubnetLease[],
-  keyOf: (lease: SubnetLease) => Ip | Mac | undefined,
+function* verifyOwners<K extends Ip | MacBits>(
+  numbers: readonly number[],
+  rows: LeaseRows,
+  keyOf: (number: number) => K | undefined,
+  textOf: (key: K) => string,
   report: Report,
 ): Generator<void, void, undefined> {
-  const claims = new Map<Ip | Mac, Lease>()
-  for (const lease of leases) {
+  const claims = new Map<K, Owner>()
+  for (const number of numbers) {
     yield
-    const key = keyOf(lease)
-    if (key === undefined || lease.isShared === true) continue
+    const key = keyOf(number)
+    if (key === undefined || rows.isShared(number)) continue
+    const owner = rows.owner(number)
     const other = claims.get(key)
-    if (other === undefined) claims.set(key, lease)
-    else if (!isSameOwner(other.owner, lease.owner)) {
-      const subject = typeof key === 'string' ? key : formatIp(key)
-      report('one-owner', subject, `held by ${other.owner} and by ${lease.owner}`)
-    }
+    if (other === undefined) claims.set(key, owner)
+    else if (!isSameOwner(other, owner)) report('one-owner', textOf(key), `held by ${other} and by ${owner}`)
   }
 }
 
