@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { fileURLToPath } from 'node:url'
 import { podAnnotations } from '@kube-ovn/annotations'
 import { nodes, pods } from '@kube-ovn/kube-api/core'
 import { recordingLogger, type LogFields, type Logger } from '@kube-ovn/log'
@@ -8,21 +7,20 @@ import { ovnNorthboundSchema } from '@kube-ovn/ovsdb-schema'
 import { readConfig } from '@kube-ovn/process'
 import { processRegistry } from '@kube-ovn/telemetry'
 import { node, pod } from '@kube-ovn/testing-builders'
-import { sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
+import { chartCrds, sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
 import { startNorthbound, type Northbound } from '@kube-ovn/testing-ovsdb'
 import { OvsdbClient } from 'ovsdb-client'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { command } from './config.ts'
 import { runController } from './wiring.ts'
 
-const crds = fileURLToPath(new URL('../../../helm/kube-ovn/crds', import.meta.url))
-
 let api: KubeApi
 let northbound: Northbound
 beforeAll(async () => {
-  ;[api, northbound] = await Promise.all([sharedKubeApi(), startNorthbound()])
-  await api.installCrds(crds)
-  await api.installAccounts()
+  ;[api, northbound] = await Promise.all([
+    sharedKubeApi({ crds: [chartCrds], accounts: {} }),
+    startNorthbound(),
+  ])
   await api.reset()
 })
 afterAll(() => northbound[Symbol.asyncDispose]())

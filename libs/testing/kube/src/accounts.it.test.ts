@@ -1,16 +1,19 @@
 import { KubeForbiddenError, nodes, pods, type Resource } from '@kube-ovn/kube'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { renderChart } from './chart.ts'
-import { sharedKubeApi, type KubeApi } from './kube-api.ts'
+import { chartCrds } from './crds.ts'
+import type { KubeApi } from './kube-api.ts'
 import { describeRight, rightsOf } from './rights.ts'
+import { sharedKubeApi } from './start-kube-api.ts'
 
 const account = 'kube-system/ovn'
 
 let api: KubeApi
 beforeAll(async () => {
-  api = await sharedKubeApi()
-  await api.installCrds(`${import.meta.dirname}/../../../../helm/kube-ovn/crds`)
-  await api.installAccounts()
+  api = await sharedKubeApi({
+    crds: [chartCrds],
+    accounts: {},
+  })
 })
 beforeEach(() => api.reset())
 

@@ -2,7 +2,8 @@ import { EventRecorder, configMaps, events, type EventNote } from '@kube-ovn/kub
 import { recordingLogger } from '@kube-ovn/log'
 import { ManualClock } from '@kube-ovn/time'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { startKubeApi, type KubeApi } from './kube-api.ts'
+import type { KubeApi } from './kube-api.ts'
+import { startKubeApi } from './start-kube-api.ts'
 
 let api: KubeApi
 

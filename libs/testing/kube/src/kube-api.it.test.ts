@@ -16,7 +16,8 @@ import {
 } from '@kube-ovn/kube'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { TEST_LABEL, docker } from './docker.ts'
-import { sharedKubeApi, startKubeApi, type KubeApi } from './kube-api.ts'
+import type { KubeApi } from './kube-api.ts'
+import { sharedKubeApi, startKubeApi } from './start-kube-api.ts'
 
 let api: KubeApi
 

@@ -1,7 +1,8 @@
 import { LeaderElector, leases, type KubeClient, type Lease } from '@kube-ovn/kube'
 import { silentLogger } from '@kube-ovn/log'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
-import { startKubeApi, type KubeApi } from './kube-api.ts'
+import type { KubeApi } from './kube-api.ts'
+import { startKubeApi } from './start-kube-api.ts'
 import { realClock } from './real-clock.ts'
 
 let api: KubeApi

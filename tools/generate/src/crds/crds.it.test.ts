@@ -1,16 +1,12 @@
-import { join } from 'node:path'
 import { KubeInvalidError, type Resource } from '@kube-ovn/kube'
 import { ipResource, subnetResource, vpcResource } from '@kube-ovn/kube-api'
-import { startKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
+import { chartCrds, startKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-
-const crds = join(import.meta.dirname, '../../../../helm/kube-ovn/crds')
 
 let api: KubeApi
 
 beforeAll(async () => {
-  api = await startKubeApi()
-  await api.installCrds(crds)
+  api = await startKubeApi({ crds: [chartCrds] })
 })
 afterEach(() => api.reset())
 afterAll(() => api[Symbol.asyncDispose]())

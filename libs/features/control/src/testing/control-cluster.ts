@@ -1,15 +1,12 @@
-import { fileURLToPath } from 'node:url'
 import { pods } from '@kube-ovn/kube-api/core'
 import type { KubeClient } from '@kube-ovn/kube'
 import { recordingLogger, type RecordingLogger } from '@kube-ovn/log'
 import { leaveBundleOnFailure } from '@kube-ovn/testing-bundle'
 import { readObjects } from '@kube-ovn/testing-bundle/objects'
-import { foreignCrds, sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
+import { chartCrds, foreignCrds, sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
 import { startNorthbound, type Northbound } from '@kube-ovn/testing-ovsdb'
 import { Controller, type ControllerOptions } from './controller.ts'
 import { plainValue } from './plain-value.ts'
-
-const crds = fileURLToPath(new URL('../../../../../helm/kube-ovn/crds', import.meta.url))
 
 /** The controller's, in the chart. */
 const account = 'kube-system/ovn'
@@ -36,9 +33,10 @@ export class ControlCluster implements AsyncDisposable {
   }
 
   static async start(): Promise<ControlCluster> {
-    const [api, northbound] = await Promise.all([sharedKubeApi(), startNorthbound()])
-    await api.installCrds(crds, foreignCrds)
-    await api.installAccounts()
+    const [api, northbound] = await Promise.all([
+      sharedKubeApi({ crds: [chartCrds, foreignCrds], accounts: {} }),
+      startNorthbound(),
+    ])
     return new ControlCluster(api, northbound, await api.openClient('kube-ovn-controller', account))
   }
 
