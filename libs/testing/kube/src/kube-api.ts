@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { KubeClient, loadKubeconfig } from '@kube-ovn/kube'
+import { KubeClient, loadKubeconfig, type Resource } from '@kube-ovn/kube'
 import type { Accounts } from './accounts.ts'
 import type { ApiWrite, AuditLog } from './audit-log.ts'
 import type { Baseline } from './baseline.ts'
@@ -9,6 +9,7 @@ import { applyDefinitions, readDefinitions } from './crds.ts'
 import type { Etcd } from './etcd.ts'
 import { tokenKubeconfig } from './kubeconfig.ts'
 import { untilReady } from './readiness.ts'
+import { storagePrefix } from './storage-prefix.ts'
 import { TcpProxy } from './tcp-proxy.ts'
 
 export interface KubeApiOptions {
@@ -105,6 +106,22 @@ export class KubeApi implements AsyncDisposable {
    */
   async writes(filter: (write: ApiWrite) => boolean = isOurs): Promise<readonly ApiWrite[]> {
     return (await this.#audit.settled()).filter(filter)
+  }
+
+  /**
+   * Yields the objects that there are of each resource: by `NAMESPACE/NAME`, or `NAME`, their `resourceVersion`.
+   *
+   * They come from etcd, all as of one moment: a list by the API server waits until its cache has caught up.
+   *
+   * @param resources of custom resources, of the core, `apps` and `batch`
+   */
+  async resourceVersions(resources: readonly Resource[]): Promise<readonly ReadonlyMap<string, string>[]> {
+    const prefixes = resources.map(storagePrefix)
+    const found = await this.#etcd.revisionsUnder(prefixes)
+    return found.map((revisions, index) => {
+      const { length } = prefixes[index] ?? ''
+      return new Map([...revisions].map(([key, revision]) => [key.slice(length), revision]))
+    })
   }
 
   /** Forgets the requests so far, without emptying the cluster. */

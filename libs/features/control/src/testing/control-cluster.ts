@@ -53,8 +53,9 @@ export class ControlCluster implements AsyncDisposable {
       northbound: () => this.northbound.evidence(),
       logs: () => this.#evidence(),
     })
-    await Promise.all([this.api.reset(), this.northbound.reset()])
-    await this.forgetCosts()
+    const northbound = this.northbound.reset().then(() => this.northbound.transactions())
+    const [transactions] = await Promise.all([northbound, this.api.reset()])
+    this.#transactionsBefore = transactions
   }
 
   async startController(options: ControllerOptions = {}): Promise<Controller> {
@@ -62,7 +63,8 @@ export class ControlCluster implements AsyncDisposable {
     const logger = recordingLogger()
     this.#logs.push(logger)
     const surroundings = {
-      ...{ northboundAddress, client: this.#controllerClient, observer: this.client, logger },
+      ...{ northboundAddress, client: this.#controllerClient, logger },
+      resourceVersions: (resources) => this.api.resourceVersions(resources),
       missingRights: () => this.api.missingRights(),
     }
     return Controller.start(surroundings, options)
@@ -78,8 +80,8 @@ export class ControlCluster implements AsyncDisposable {
   }
 
   async forgetCosts(): Promise<void> {
-    await this.api.forgetWrites()
-    this.#transactionsBefore = await this.northbound.transactions()
+    const [transactions] = await Promise.all([this.northbound.transactions(), this.api.forgetWrites()])
+    this.#transactionsBefore = transactions
   }
 
   /** Removes a pod as its kubelet does in the end. */
