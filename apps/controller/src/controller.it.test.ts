@@ -7,7 +7,7 @@ import { ovnNorthboundSchema } from '@kube-ovn/ovsdb-schema'
 import { readConfig } from '@kube-ovn/process'
 import { processRegistry } from '@kube-ovn/telemetry'
 import { node, pod } from '@kube-ovn/testing-builders'
-import { chartCrds, sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
+import { sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
 import { startNorthbound, type Northbound } from '@kube-ovn/testing-ovsdb'
 import { OvsdbClient } from 'ovsdb-client'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -17,10 +17,7 @@ import { runController } from './wiring.ts'
 let api: KubeApi
 let northbound: Northbound
 beforeAll(async () => {
-  ;[api, northbound] = await Promise.all([
-    sharedKubeApi({ crds: [chartCrds], accounts: {} }),
-    startNorthbound(),
-  ])
+  ;[api, northbound] = await Promise.all([sharedKubeApi(), startNorthbound()])
   await api.reset()
 })
 afterAll(() => northbound[Symbol.asyncDispose]())

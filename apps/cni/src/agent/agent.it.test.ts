@@ -2,7 +2,7 @@ import { nodeAnnotations, podAnnotations } from '@kube-ovn/annotations'
 import { nodes, pods, type Pod } from '@kube-ovn/kube'
 import { subnetResource } from '@kube-ovn/kube-api'
 import { node, pod, subnet } from '@kube-ovn/testing-builders'
-import { chartCrds, startKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
+import { sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { NodeContainer, pluginCommand } from '../testing/node-container.ts'
@@ -31,10 +31,7 @@ let api: KubeApi
 let machine: NodeContainer
 
 beforeAll(async () => {
-  ;[api, machine] = await Promise.all([
-    startKubeApi({ crds: [chartCrds], accounts: {} }),
-    NodeContainer.start(),
-  ])
+  ;[api, machine] = await Promise.all([sharedKubeApi(), NodeContainer.start()])
   await machine.script(northbound)
   await createSubnet('join', { cidrBlock: '100.64.0.0/16,fd00:100:64::/112', natOutgoing: false })
   await createSubnet('ovn-default', { cidrBlock: '10.16.0.0/16,fd00:10:16::/112', natOutgoing: true })
@@ -54,10 +51,7 @@ beforeAll(async () => {
   await machine.startAgent(await api.accountKubeconfig('kube-system/kube-ovn-cni'), 'node1')
 })
 
-afterAll(async () => {
-  await machine?.[Symbol.asyncDispose]()
-  await api?.[Symbol.asyncDispose]()
-})
+afterAll(() => machine?.[Symbol.asyncDispose]())
 
 /** A pod's and a node's annotations about their address have the same keys. */
 const keys = podAnnotations()

@@ -1,9 +1,9 @@
-# Runs etcd and a Kubernetes API server, and obeys the test that started the container.
+# Runs etcd and a Kubernetes API server in $DIRECTORY, and obeys the test that started the container.
 #
 # Commands come as lines on stdin, answers go as lines to stdout. When stdin ends, the test is gone and so is this.
 # Flags of the API server and of the controller manager are in the files apiserver.flags and controller-manager.flags.
 set -u
-cd /run/test
+cd "$DIRECTORY"
 
 address=$(hostname -i | tr ' ' '\n' | grep -v ':' | head -n 1)
 exec 3>&1 >>supervise.log 2>&1
@@ -88,4 +88,4 @@ done
 kill -KILL $(jobs -p)
 wait
 # A test that was killed cannot clean up.
-rm -rf /run/test/*
+cd / && rm -rf "$DIRECTORY"

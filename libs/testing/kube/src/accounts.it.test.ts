@@ -1,20 +1,18 @@
 import { KubeForbiddenError, nodes, pods, type Resource } from '@kube-ovn/kube'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { renderChart } from './chart.ts'
 import { chartCrds } from './crds.ts'
 import type { KubeApi } from './kube-api.ts'
 import { describeRight, rightsOf } from './rights.ts'
-import { sharedKubeApi } from './start-kube-api.ts'
+import { startKubeApi } from './start-kube-api.ts'
 
 const account = 'kube-system/ovn'
 
 let api: KubeApi
 beforeAll(async () => {
-  api = await sharedKubeApi({
-    crds: [chartCrds],
-    accounts: {},
-  })
+  api = await startKubeApi({ crds: [chartCrds], accounts: {} })
 })
+afterAll(() => api[Symbol.asyncDispose]())
 beforeEach(() => api.reset())
 
 describe('an account of the chart', () => {

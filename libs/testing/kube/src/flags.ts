@@ -1,7 +1,7 @@
 import type { KubeApiOptions } from './kube-api.ts'
 
-/** Where the supervisor of the image finds its files, and the commands of Kubernetes. */
-export const CONTAINER_DIRECTORY = '/run/test'
+/** Where the container has the directories of the fixtures, of which one is its own. */
+export const CONTAINER_DIRECTORIES = '/run/tests'
 
 /** Controllers whose work the product relies on; no kubelet and no scheduler, so that nothing else moves. */
 const CONTROLLERS = [

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { KubeClient, loadKubeconfig } from '@kube-ovn/kube'
 import { Accounts } from './accounts.ts'
 import { AuditLog } from './audit-log.ts'
@@ -8,14 +8,14 @@ import { Baseline } from './baseline.ts'
 import { kubernetesDirectory } from './cache-directory.ts'
 import { renderChart } from './chart.ts'
 import { Container } from './container.ts'
-import { applyDefinitions, readDefinitions } from './crds.ts'
+import { applyDefinitions, chartCrds, foreignCrds, readDefinitions } from './crds.ts'
 import { TEST_LABEL, buildImage, ensureNetwork } from './docker.ts'
 import { Etcd } from './etcd.ts'
-import { AUDIT_POLICY, CONTAINER_DIRECTORY, apiServerFlags, controllerManagerFlags } from './flags.ts'
+import { AUDIT_POLICY, CONTAINER_DIRECTORIES, apiServerFlags, controllerManagerFlags } from './flags.ts'
 import { KubeApi, USER_AGENT, type KubeApiOptions } from './kube-api.ts'
 import { certificateKubeconfig } from './kubeconfig.ts'
 import { untilReady, untilServing } from './readiness.ts'
-import { TemporaryDirectory } from './temporary-directory.ts'
+import { DIRECTORIES, TemporaryDirectory } from './temporary-directory.ts'
 
 const NETWORK = 'kube-ovn-test'
 
@@ -65,24 +65,22 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
   })
 }
 
-const shared = new Map<string, Promise<KubeApi>>()
+let shared: Promise<KubeApi> | undefined
 
 /**
- * Yields the API server with these options that this process has, empty, and starts it the first time.
+ * Yields the API server that this process has, empty, and starts it the first time: with the definitions and accounts of
+ * our chart, and the definitions of other projects.
  *
  * It is not to be disposed: it ends with the process. Suites that run one after the other share it.
  */
-export async function sharedKubeApi(options: KubeApiOptions = {}): Promise<KubeApi> {
-  const key = JSON.stringify(Object.entries(options).toSorted(([a], [b]) => a.localeCompare(b)))
-  const known = shared.get(key)
-  if (known !== undefined) {
-    const api = await known
+export async function sharedKubeApi(): Promise<KubeApi> {
+  if (shared !== undefined) {
+    const api = await shared
     await api.reset()
     return api
   }
-  const started = startKubeApi(options)
-  shared.set(key, started)
-  return started
+  shared = startKubeApi({ crds: [chartCrds, foreignCrds], accounts: {} })
+  return shared
 }
 
 async function startContainer(directory: string, options: KubeApiOptions): Promise<Container> {
@@ -97,10 +95,16 @@ async function startContainer(directory: string, options: KubeApiOptions): Promi
     [
       ...['--name', `kube-ovn-test-kube-${randomBytes(4).toString('hex')}`, '--label', TEST_LABEL],
       ...['--network', network, '--tmpfs', '/var/lib/etcd-test', '--env', 'GOMAXPROCS=2'],
+      ...['--env', `DIRECTORY=${join(CONTAINER_DIRECTORIES, basename(directory))}`],
       ...(options.advertiseAddress === undefined
         ? []
         : ['--env', `ADVERTISE_ADDRESS=${options.advertiseAddress}`]),
-      ...['--volume', `${directory}:${CONTAINER_DIRECTORY}`, '--volume', `${binaries}:/opt/kubernetes:ro`],
+      ...[
+        '--volume',
+        `${DIRECTORIES}:${CONTAINER_DIRECTORIES}`,
+        '--volume',
+        `${binaries}:/opt/kubernetes:ro`,
+      ],
       image,
     ],
     directory,

@@ -1,15 +1,14 @@
 import { KubeInvalidError, type Resource } from '@kube-ovn/kube'
 import { ipResource, subnetResource, vpcResource } from '@kube-ovn/kube-api'
-import { chartCrds, startKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 
 let api: KubeApi
 
 beforeAll(async () => {
-  api = await startKubeApi({ crds: [chartCrds] })
+  api = await sharedKubeApi()
 })
 afterEach(() => api.reset())
-afterAll(() => api[Symbol.asyncDispose]())
 
 const accepted: readonly { readonly name: string; readonly resource: Resource; readonly spec?: object }[] = [
   { name: 'a subnet without a spec', resource: subnetResource },

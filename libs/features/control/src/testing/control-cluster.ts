@@ -3,9 +3,9 @@ import type { KubeClient } from '@kube-ovn/kube'
 import { recordingLogger, type RecordingLogger } from '@kube-ovn/log'
 import { leaveBundleOnFailure } from '@kube-ovn/testing-bundle'
 import { readObjects } from '@kube-ovn/testing-bundle/objects'
-import { chartCrds, foreignCrds, sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
+import { sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
 import { startNorthbound, type Northbound } from '@kube-ovn/testing-ovsdb'
-import { Controller, type ControllerOptions } from './controller.ts'
+import { Controller, type ControllerOptions, type Surroundings } from './controller.ts'
 import { plainValue } from './plain-value.ts'
 
 /** The controller's, in the chart. */
@@ -33,10 +33,7 @@ export class ControlCluster implements AsyncDisposable {
   }
 
   static async start(): Promise<ControlCluster> {
-    const [api, northbound] = await Promise.all([
-      sharedKubeApi({ crds: [chartCrds, foreignCrds], accounts: {} }),
-      startNorthbound(),
-    ])
+    const [api, northbound] = await Promise.all([sharedKubeApi(), startNorthbound()])
     return new ControlCluster(api, northbound, await api.openClient('kube-ovn-controller', account))
   }
 
@@ -62,7 +59,7 @@ export class ControlCluster implements AsyncDisposable {
     const { address: northboundAddress } = this.northbound
     const logger = recordingLogger()
     this.#logs.push(logger)
-    const surroundings = {
+    const surroundings: Surroundings = {
       ...{ northboundAddress, client: this.#controllerClient, logger },
       resourceVersions: (resources) => this.api.resourceVersions(resources),
       missingRights: () => this.api.missingRights(),
@@ -90,7 +87,7 @@ export class ControlCluster implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.northbound[Symbol.asyncDispose]()
+    await Promise.all([this.#controllerClient[Symbol.asyncDispose](), this.northbound[Symbol.asyncDispose]()])
   }
 
   async #evidence(): Promise<Readonly<Record<string, string>>> {
