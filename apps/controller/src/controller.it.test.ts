@@ -185,4 +185,5 @@ it('shows by metrics what it did, and is ready for as long as it can do it', asy
   const names = [...rival.cache.scan('Logical_Switch_Port')].map((row) => ('name' in row ? row.name : ''))
   expect(names).toContain('late.default')
   expect(names).not.toContain('never.default')
+  expect(await api.missingRights()).toEqual([])
 })

@@ -405,3 +405,7 @@ describe('uninstallation', () => {
     ).toBe('')
   })
 })
+
+it('lacks no right that the chart should give', async () => {
+  expect(await api.missingRights()).toEqual([])
+})

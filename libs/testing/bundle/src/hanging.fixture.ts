@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { it } from 'vitest'
+import { expect, it } from 'vitest'
 
 /** Run by run-fixture.it.test.ts: a test that never ends. Over a connection it tells who runs it, and by that whether it lives. */
 const { HANGING_SOCKET = '' } = process.env
@@ -9,5 +9,5 @@ it('never ends', { timeout: 0 }, async () => {
   const connection = connect(HANGING_SOCKET)
   connection.on('error', () => undefined)
   connection.write(`${process.ppid}`)
-  await once(connection, 'close')
+  expect(await once(connection, 'close')).toBeDefined()
 })

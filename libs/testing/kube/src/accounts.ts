@@ -76,8 +76,8 @@ export class Accounts {
     this.#rights = rightsOf(objects)
     this.#unused = this.#rights
     // What is new is seen whole, so one right of a binding stands for all.
-    const bindings = Map.groupBy(this.#rights, ({ account, binding }) => `${account} ${binding}`)
-    await Promise.all([...bindings.values()].flatMap(([right]) => right && this.#until(right, true)))
+    const probed = new Map(this.#rights.map((right) => [`${right.account} ${right.binding}`, right]))
+    await Promise.all([...probed.values()].map((right) => this.#until(right, true)))
   }
 
   /** Waits until the API server goes by all rights: its authorizer sees roles and bindings a little later. */
