@@ -20,4 +20,8 @@ export const keptRights: readonly KeptRights[] = [
       `kube-system/kube-ovn-post-delete-hook may patch ${kind}.kubeovn.io`,
     ]),
   },
+  {
+    why: 'the agent counts an event that repeats itself in the one that there is',
+    rights: ['kube-system/kube-ovn-cni may patch events'],
+  },
 ]
