@@ -19,6 +19,8 @@ export default defineConfig({
           // What the chart allows and nobody needs is told at the end.
           globalSetup: ['libs/testing/kube/src/rights-report.ts'],
           exclude: ['**/node_modules/**'],
+          // A worker keeps its API server from one file to the next.
+          isolate: false,
           testTimeout: 60_000,
           hookTimeout: 120_000,
           maxWorkers: 2,

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { fileURLToPath } from 'node:url'
 import { podAnnotations } from '@kube-ovn/annotations'
 import { nodes, pods } from '@kube-ovn/kube-api/core'
 import { recordingLogger, type LogFields, type Logger } from '@kube-ovn/log'
@@ -15,14 +14,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { command } from './config.ts'
 import { runController } from './wiring.ts'
 
-const crds = fileURLToPath(new URL('../../../helm/kube-ovn/crds', import.meta.url))
-
 let api: KubeApi
 let northbound: Northbound
 beforeAll(async () => {
   ;[api, northbound] = await Promise.all([sharedKubeApi(), startNorthbound()])
-  await api.installCrds(crds)
-  await api.installAccounts()
   await api.reset()
 })
 afterAll(() => northbound[Symbol.asyncDispose]())
@@ -190,4 +185,5 @@ it('shows by metrics what it did, and is ready for as long as it can do it', asy
   const names = [...rival.cache.scan('Logical_Switch_Port')].map((row) => ('name' in row ? row.name : ''))
   expect(names).toContain('late.default')
   expect(names).not.toContain('never.default')
+  expect(await api.missingRights()).toEqual([])
 })

@@ -1,25 +1,19 @@
-import { join } from 'node:path'
 import { namespaces, pods, type KubeClient, type KubeObject, type Resource } from '@kube-ovn/kube'
 import { ipPoolResource, ipResource, subnetResource, vipResource, vpcResource } from '@kube-ovn/kube-api'
-import { startKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
+import { afterEach, beforeAll, expect, it } from 'vitest'
 import { removeFinalizers } from './finalizers.ts'
 import { untilControllerGone, untilNodesClean } from './workloads.ts'
-
-const crds = join(import.meta.dirname, '../../../helm/kube-ovn/crds')
 
 let api: KubeApi
 /** With the rights that the chart gives the hook. */
 let hook: KubeClient
 
 beforeAll(async () => {
-  api = await startKubeApi()
-  await api.installCrds(crds)
-  await api.installAccounts()
+  api = await sharedKubeApi()
   hook = await api.openClient('kube-ovn-uninstall', 'kube-system/kube-ovn-post-delete-hook')
 })
 afterEach(() => api.reset())
-afterAll(() => api[Symbol.asyncDispose]())
 
 it('takes our finalizers, old and new, off all kinds and leaves those of others', async () => {
   const { client } = api

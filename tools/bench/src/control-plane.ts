@@ -8,11 +8,9 @@ import type { KubeObject, Pod, Resource } from '@kube-ovn/kube'
 import { silentLogger } from '@kube-ovn/log'
 import { systemClock } from '@kube-ovn/process'
 import { node, pod } from '@kube-ovn/testing-builders'
-import { startKubeApi, type ApiWrite, type KubeApi } from '@kube-ovn/testing-kube'
+import { chartCrds, startKubeApi, type ApiWrite, type KubeApi } from '@kube-ovn/testing-kube'
 import { startNorthbound, type Northbound } from '@kube-ovn/testing-ovsdb'
 import { ControllerProcess, type ControllerPlan } from './controller-process.ts'
-
-const crds = join(import.meta.dirname, '../../../helm/kube-ovn/crds')
 
 const namespace = 'bench'
 
@@ -61,10 +59,9 @@ export class ControlPlane implements AsyncDisposable {
     const directory = mkdtempSync(join(tmpdir(), 'kube-ovn-bench-'))
     resources.defer(() => rm(directory, { recursive: true, force: true }))
     console.log('starting an API server and a Northbound')
-    const [api, northbound] = await Promise.all([startKubeApi(), startNorthbound()])
+    const [api, northbound] = await Promise.all([startKubeApi({ crds: [chartCrds] }), startNorthbound()])
     resources.use(api)
     resources.use(northbound)
-    await api.installCrds(crds)
     await api.client.create(namespaces, {
       apiVersion: 'v1',
       kind: 'Namespace',

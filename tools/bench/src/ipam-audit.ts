@@ -8,6 +8,7 @@ import {
   watched,
 } from '@kube-ovn/features-control'
 import type { ControlWorld, WatchedStores } from '@kube-ovn/features-control'
+import { controlSettings } from '@kube-ovn/features-control/testing/settings'
 import { cidrOf, formatIp, formatMac, offsetIp, parseIpv4, parseIpv6 } from '@kube-ovn/ip'
 import { IndexedStore, objectKey } from '@kube-ovn/kube'
 import type { Ip, Subnet } from '@kube-ovn/kube-api'
@@ -19,7 +20,6 @@ import { Signals } from '@kube-ovn/reconcile'
 import { ip, pod, subnet } from '@kube-ovn/testing-builders'
 import type { AuditOutcome } from '@kube-ovn/telemetry'
 import type { Cache } from 'ovsdb-client'
-import { settings } from './memory-cluster.ts'
 
 const podCount = 10_000
 const subnetName = 'ovn-default'
@@ -95,7 +95,10 @@ function worldOf(facts: readonly PodFacts[]): ControlWorld {
   const northbound = portsOf(facts)
   const randomBytes = (count: number) => new Uint8Array(count)
   const stores = { ...noObjects(), pods, subnets, ips }
-  const world = createWorld({ settings, stores, northbound, signals, clock: systemClock, randomBytes })
+  const world = createWorld({
+    ...{ settings: controlSettings(), stores, northbound, signals },
+    ...{ clock: systemClock, randomBytes },
+  })
   restoreWorld(world, silentLogger)
   return world
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { controlFeatures, createWorld, forkWorld, restoreWorld, watched } from '@kube-ovn/features-control'
-import type { ControlSettings, ControlWorld } from '@kube-ovn/features-control'
+import type { ControlWorld } from '@kube-ovn/features-control'
+import { controlSettings } from '@kube-ovn/features-control/testing/settings'
 import { IndexedStore, objectKey } from '@kube-ovn/kube'
 import type { KubeObject, ObjectChange, Resource, Store } from '@kube-ovn/kube'
 import type {
@@ -21,30 +22,6 @@ import { systemClock } from '@kube-ovn/process'
 import { Kernel, Signals, type Database, type Feature, type Key, type Objects } from '@kube-ovn/reconcile'
 import { kernelMetrics, Registry } from '@kube-ovn/telemetry'
 import type { Cache } from 'ovsdb-client'
-
-/** Those of a controller without flags, dual stack. */
-export const settings: ControlSettings = {
-  clusterRouter: 'ovn-cluster',
-  defaultSubnet: {
-    name: 'ovn-default',
-    cidrBlock: '10.16.0.0/16,fd00:10:16::/112',
-    gateway: '',
-    excludeIps: [],
-    disableGatewayCheck: false,
-  },
-  nodeSwitch: { name: 'join', cidrBlock: '100.64.0.0/16,fd00:100:64::/112', gateway: '', excludeIps: [] },
-  enableLb: true,
-  podNicType: 'veth-pair',
-  keepVmIp: true,
-  optimizeLiveMigration: true,
-  nonPrimaryCni: false,
-  nodeLocalDns: [],
-  skipConntrackDstCidrs: '',
-  lsDnatModDlDst: true,
-  lsCtSkipDstLportIps: true,
-  apiServerAddress: undefined,
-  version: 'v1.17.0',
-}
 
 /** A store, whatever the type of its objects: it is only given objects of its own resource. */
 interface AnyStore extends Store<KubeObject> {
@@ -107,7 +84,7 @@ export class MemoryCluster implements AsyncDisposable {
     ])
     const signals = new Signals()
     const world = createWorld({
-      settings,
+      settings: controlSettings(),
       stores,
       northbound: database.cache,
       signals,

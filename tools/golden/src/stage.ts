@@ -1,5 +1,4 @@
-import { join } from 'node:path'
-import { foreignCrds, startKubeApi } from '@kube-ovn/testing-kube'
+import { chartCrds, foreignCrds, startKubeApi } from '@kube-ovn/testing-kube'
 import type { KubeApi } from '@kube-ovn/testing-kube'
 import { startNorthbound } from '@kube-ovn/testing-ovsdb'
 import type { Northbound } from '@kube-ovn/testing-ovsdb'
@@ -23,11 +22,11 @@ export async function startStage(profile: Profile): Promise<Stage> {
       controllerManager: true,
       serviceClusterIpRange: serviceRange(profile),
       advertiseAddress: advertiseAddress(profile),
+      crds: [chartCrds, foreignCrds],
+      accounts: {},
     }).then((started) => stack.use(started)),
     startNorthbound({ northd: true }).then((started) => stack.use(started)),
   ])
-  await kube.installCrds(join(import.meta.dirname, '../../../helm/kube-ovn/crds'), foreignCrds)
-  await kube.installAccounts()
   const controllerKubeconfig = await kube.accountKubeconfig('kube-system/ovn')
   const owned = stack.move()
   return {

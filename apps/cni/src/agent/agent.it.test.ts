@@ -2,7 +2,7 @@ import { nodeAnnotations, podAnnotations } from '@kube-ovn/annotations'
 import { nodes, pods, type Pod } from '@kube-ovn/kube'
 import { subnetResource } from '@kube-ovn/kube-api'
 import { node, pod, subnet } from '@kube-ovn/testing-builders'
-import { startKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
+import { sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { NodeContainer, pluginCommand } from '../testing/node-container.ts'
@@ -11,8 +11,6 @@ import { NodeContainer, pluginCommand } from '../testing/node-container.ts'
  * A real node: OVN with the userspace data path in a container, the agent on it, and a real API server. The test plays
  * the controller: it makes the rows of the Northbound, and annotates Node and Pods.
  */
-
-const crds = join(import.meta.dirname, '../../../../helm/kube-ovn/crds')
 
 const northbound = `
 ovn-nbctl lr-add ovn-cluster
@@ -33,9 +31,7 @@ let api: KubeApi
 let machine: NodeContainer
 
 beforeAll(async () => {
-  ;[api, machine] = await Promise.all([startKubeApi(), NodeContainer.start()])
-  await api.installCrds(crds)
-  await api.installAccounts()
+  ;[api, machine] = await Promise.all([sharedKubeApi(), NodeContainer.start()])
   await machine.script(northbound)
   await createSubnet('join', { cidrBlock: '100.64.0.0/16,fd00:100:64::/112', natOutgoing: false })
   await createSubnet('ovn-default', { cidrBlock: '10.16.0.0/16,fd00:10:16::/112', natOutgoing: true })
@@ -55,10 +51,7 @@ beforeAll(async () => {
   await machine.startAgent(await api.accountKubeconfig('kube-system/kube-ovn-cni'), 'node1')
 })
 
-afterAll(async () => {
-  await machine?.[Symbol.asyncDispose]()
-  await api?.[Symbol.asyncDispose]()
-})
+afterAll(() => machine?.[Symbol.asyncDispose]())
 
 /** A pod's and a node's annotations about their address have the same keys. */
 const keys = podAnnotations()
@@ -411,4 +404,8 @@ describe('uninstallation', () => {
       await machine.script('ovs-vsctl --bare --columns=name find Interface external_ids:vendor=kube-ovn'),
     ).toBe('')
   })
+})
+
+it('lacks no right that the chart should give', async () => {
+  expect(await api.missingRights()).toEqual([])
 })

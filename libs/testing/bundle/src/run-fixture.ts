@@ -16,11 +16,15 @@ const workerFlags = ['--expose-gc']
 /**
  * Runs the tests in one file by Vitest, in a process of their own: tests about tests.
  *
- * Such a file is named `NAME.fixture.ts`, so that no other run takes it for a test.
+ * Such a file is named `NAME.fixture.ts`, so that no other run takes it for a test. Its processes are a group of their own,
+ * which ends with this process, however that ends: the kernel closes the pipe between them.
+ *
+ * @param signal ends them early: that of the test, which is aborted when its time is over
  */
 export async function runFixture(
   file: string,
   environment: Readonly<Record<string, string>> = {},
+  signal?: AbortSignal,
 ): Promise<FixtureRun> {
   const options = {
     config: false,
@@ -33,6 +37,7 @@ export async function runFixture(
     hookTimeout: 120_000,
   }
   const program = `
+    process.stdin.on('end', () => process.kill(-process.pid, 'SIGKILL')).resume().unref()
     import { startVitest } from 'vitest/node'
     const vitest = await startVitest('test', [], ${JSON.stringify(options)})
     await vitest.close()
@@ -41,8 +46,12 @@ export async function runFixture(
     // From here the package is found.
     cwd: join(import.meta.dirname, '../../../..'),
     env: { ...process.env, NO_COLOR: '1', ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+    stdio: 'pipe',
   })
+  // It may have ended by itself.
+  child.stdin.on('error', () => undefined)
+  signal?.addEventListener('abort', () => child.stdin.end(), { once: true })
   let output = ''
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => (output += String(chunk)))

@@ -1,17 +1,19 @@
 import { KubeForbiddenError, nodes, pods, type Resource } from '@kube-ovn/kube'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { renderChart } from './chart.ts'
-import { sharedKubeApi, type KubeApi } from './kube-api.ts'
+import { chartCrds } from './crds.ts'
+import { keptRights } from './kept-rights.ts'
+import type { KubeApi } from './kube-api.ts'
 import { describeRight, rightsOf } from './rights.ts'
+import { startKubeApi } from './start-kube-api.ts'
 
 const account = 'kube-system/ovn'
 
 let api: KubeApi
 beforeAll(async () => {
-  api = await sharedKubeApi()
-  await api.installCrds(`${import.meta.dirname}/../../../../helm/kube-ovn/crds`)
-  await api.installAccounts()
+  api = await startKubeApi({ crds: [chartCrds], accounts: {} })
 })
+afterAll(() => api[Symbol.asyncDispose]())
 beforeEach(() => api.reset())
 
 describe('an account of the chart', () => {
@@ -67,6 +69,11 @@ describe('the rights of the chart', () => {
       ({ group, resource, verb }) => groups.includes(group) && !served.has(`${verb} ${resource} ${group}`),
     )
     expect(superfluous.map(describeRight)).toEqual([])
+  })
+
+  it('that are kept for a reason are there', async () => {
+    const rights = rightsOf(await renderChart()).map(describeRight)
+    expect(rights).toEqual(expect.arrayContaining(keptRights.flatMap((kept) => kept.rights)))
   })
 })
 

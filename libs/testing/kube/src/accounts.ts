@@ -25,7 +25,7 @@ function resource<T extends KubeObject>(
 
 const RBAC = 'rbac.authorization.k8s.io'
 
-/** What an account is made of, in the order of creation. */
+/** What an account is made of. */
 const kinds: readonly Resource[] = [
   resource('ServiceAccount', 'serviceaccounts', '', true),
   resource('ClusterRole', 'clusterroles', RBAC, false),
@@ -67,25 +67,17 @@ export class Accounts {
 
   /** Creates the accounts, roles and bindings among the objects, and waits until the API server goes by them. */
   async install(objects: readonly ChartObject[]): Promise<void> {
-    for (const kind of kinds) {
-      const wanted = objects.filter((object) => object.kind === kind.kind)
-      await Promise.all(
-        wanted.map(({ metadata: { name, namespace }, ...object }) => {
-          const ref = { name, ...(kind.namespaced && namespace !== undefined ? { namespace } : {}) }
-          const options = { fieldManager: 'kube-ovn-test', force: true }
-          return this.#client.patch(
-            kind,
-            ref,
-            'application/apply-patch+yaml',
-            { ...object, metadata: ref },
-            options,
-          )
-        }),
-      )
-    }
+    await Promise.all(
+      kinds.map(async (kind) => {
+        const wanted = objects.filter((object) => object.kind === kind.kind)
+        await Promise.all(wanted.map((object) => this.#client.create(kind, object)))
+      }),
+    )
     this.#rights = rightsOf(objects)
     this.#unused = this.#rights
-    await this.untilEffective()
+    // What is new is seen whole, so one right of a binding stands for all.
+    const probed = new Map(this.#rights.map((right) => [`${right.account} ${right.binding}`, right]))
+    await Promise.all([...probed.values()].map((right) => this.#until(right, true)))
   }
 
   /** Waits until the API server goes by all rights: its authorizer sees roles and bindings a little later. */

@@ -3,7 +3,8 @@ import { dirname, join } from 'node:path'
 import { Agent, request } from 'undici'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ApiProxy } from './api-proxy.ts'
-import { startKubeApi, type KubeApi } from './kube-api.ts'
+import type { KubeApi } from './kube-api.ts'
+import { startKubeApi } from './start-kube-api.ts'
 
 let api: KubeApi
 let proxy: ApiProxy

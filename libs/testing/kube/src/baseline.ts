@@ -14,6 +14,9 @@ const OWN_KEYS = [
   /^\/registry\/(serviceaccounts|configmaps)\/(default|kube-[a-z-]+)\/(default|kube-root-ca\.crt)$/,
 ]
 
+/** The API server tells what happened while it started. */
+const EVENTS = `${REGISTRY}events/`
+
 const DEFINITIONS = `${REGISTRY}apiextensions.k8s.io/`
 
 /** What is installed and not under test: definitions of resources, accounts and their rights. */
@@ -41,7 +44,9 @@ export class Baseline {
   }
 
   static async take(etcd: Etcd): Promise<Baseline> {
-    return new Baseline(etcd, await etcd.entries(REGISTRY))
+    const entries = await etcd.entries(REGISTRY)
+    for (const key of entries.keys()) if (key.startsWith(EVENTS)) entries.delete(key)
+    return new Baseline(etcd, entries)
   }
 
   /** Keeps what is installed now: definitions, accounts and rights. */

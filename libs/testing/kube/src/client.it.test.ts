@@ -21,7 +21,8 @@ import {
   type Resource,
 } from '@kube-ovn/kube'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { startKubeApi, type KubeApi } from './kube-api.ts'
+import type { KubeApi } from './kube-api.ts'
+import { startKubeApi } from './start-kube-api.ts'
 import { TemporaryDirectory } from './temporary-directory.ts'
 
 let api: KubeApi

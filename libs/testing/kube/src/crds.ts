@@ -9,9 +9,10 @@ import {
   type Resource,
 } from '@kube-ovn/kube'
 import { parseAllDocuments } from 'yaml'
+import { repository } from './cache-directory.ts'
 import { FixtureError } from './errors.ts'
 
-interface CustomResourceDefinition extends KubeObject {
+export interface CustomResourceDefinition extends KubeObject {
   readonly spec: {
     readonly group: string
     readonly scope: 'Namespaced' | 'Cluster'
@@ -21,7 +22,7 @@ interface CustomResourceDefinition extends KubeObject {
   readonly status?: { readonly conditions?: readonly Condition[] }
 }
 
-const definitions: Resource<CustomResourceDefinition> = {
+const customResourceDefinitions: Resource<CustomResourceDefinition> = {
   group: 'apiextensions.k8s.io',
   version: 'v1',
   kind: 'CustomResourceDefinition',
@@ -31,20 +32,33 @@ const definitions: Resource<CustomResourceDefinition> = {
 
 const SERVED_MS = 30_000
 
+/** Definitions of our chart. */
+export const chartCrds = join(repository, 'helm/kube-ovn/crds')
+
 /** Definitions of other projects whose objects the controller reads where there are any: of Multus and KubeVirt. */
 export const foreignCrds = join(import.meta.dirname, '../crds')
 
-/** Applies all definitions that the files hold, and waits until the API server answers for each. */
-export async function applyCrds(client: KubeClient, paths: readonly string[]): Promise<void> {
+/** Reads all definitions in YAML files, or in the files of directories. */
+export async function readDefinitions(
+  paths: readonly string[],
+): Promise<readonly CustomResourceDefinition[]> {
   const files = (await Promise.all(paths.map(filesOf))).flat()
   const documents = (await Promise.all(files.map(readDocuments))).flat()
-  await Promise.all(documents.filter(isDefinition).map((definition) => applyCrd(client, definition)))
+  return documents.filter(isDefinition)
 }
 
-async function applyCrd(client: KubeClient, definition: CustomResourceDefinition): Promise<void> {
+/** Applies definitions, and waits until the API server answers for each. */
+export async function applyDefinitions(
+  client: KubeClient,
+  definitions: readonly CustomResourceDefinition[],
+): Promise<void> {
+  await Promise.all(definitions.map((definition) => applyDefinition(client, definition)))
+}
+
+async function applyDefinition(client: KubeClient, definition: CustomResourceDefinition): Promise<void> {
   const { name } = definition.metadata
   const options = { fieldManager: 'kube-ovn-test', force: true }
-  await client.patch(definitions, { name }, 'application/apply-patch+yaml', definition, options)
+  await client.patch(customResourceDefinitions, { name }, 'application/apply-patch+yaml', definition, options)
   const { group, scope, names, versions } = definition.spec
   for (const version of versions.filter(({ served }) => served)) {
     await waitUntilServed(client, {
@@ -97,6 +111,6 @@ function isDefinition(document: unknown): document is CustomResourceDefinition {
     typeof document === 'object' &&
     document !== null &&
     'kind' in document &&
-    document.kind === definitions.kind
+    document.kind === customResourceDefinitions.kind
   )
 }

@@ -38,9 +38,14 @@ export class Etcd implements AsyncDisposable {
 
   /** All keys under a prefix, each with the revision in which it was written last. */
   async revisions(prefix: string): Promise<Map<string, string>> {
-    return new Map(
-      (await this.#range(prefix, true)).map(({ key, mod_revision }) => [decode(key), mod_revision]),
-    )
+    return revisionsOf(await this.#range(prefix, true))
+  }
+
+  /** The same for each of several prefixes, all as of one moment. */
+  async revisionsUnder(prefixes: readonly string[]): Promise<readonly ReadonlyMap<string, string>[]> {
+    const success = prefixes.map((prefix) => ({ request_range: rangeOf(prefix, true) }))
+    const { responses = [] } = (await this.#call('/v3/kv/txn', { success })) as Transaction
+    return responses.map(({ response_range: { kvs = [] } }) => revisionsOf(kvs))
   }
 
   /** Puts back a value that {@link entries} gave, and yields the revision that this made. */
@@ -64,8 +69,7 @@ export class Etcd implements AsyncDisposable {
   }
 
   async #range(prefix: string, keysOnly: boolean): Promise<readonly KeyValue[]> {
-    const range = { key: encode(prefix), range_end: encode(endOf(prefix)), keys_only: keysOnly }
-    return ((await this.#call('/v3/kv/range', range)) as { readonly kvs?: readonly KeyValue[] }).kvs ?? []
+    return ((await this.#call('/v3/kv/range', rangeOf(prefix, keysOnly))) as Range).kvs ?? []
   }
 
   async #call(path: string, request: object): Promise<unknown> {
@@ -85,6 +89,22 @@ export class Etcd implements AsyncDisposable {
 
 interface Answer {
   readonly header: { readonly revision: string }
+}
+
+interface Range {
+  readonly kvs?: readonly KeyValue[]
+}
+
+interface Transaction {
+  readonly responses?: readonly { readonly response_range: Range }[]
+}
+
+function rangeOf(prefix: string, keysOnly: boolean): object {
+  return { key: encode(prefix), range_end: encode(endOf(prefix)), keys_only: keysOnly }
+}
+
+function revisionsOf(kvs: readonly KeyValue[]): Map<string, string> {
+  return new Map(kvs.map(({ key, mod_revision }) => [decode(key), mod_revision]))
 }
 
 function decode(text: string): string {

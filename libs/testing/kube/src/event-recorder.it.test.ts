@@ -1,16 +1,15 @@
 import { EventRecorder, configMaps, events, type EventNote } from '@kube-ovn/kube'
 import { recordingLogger } from '@kube-ovn/log'
 import { ManualClock } from '@kube-ovn/time'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { startKubeApi, type KubeApi } from './kube-api.ts'
+import { beforeAll, beforeEach, expect, it } from 'vitest'
+import type { KubeApi } from './kube-api.ts'
+import { sharedKubeApi } from './start-kube-api.ts'
 
 let api: KubeApi
 
 beforeAll(async () => {
-  api = await startKubeApi()
+  api = await sharedKubeApi()
 })
-
-afterAll(() => api[Symbol.asyncDispose]())
 
 beforeEach(() => api.reset())
 

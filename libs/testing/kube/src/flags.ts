@@ -1,7 +1,7 @@
 import type { KubeApiOptions } from './kube-api.ts'
 
-/** Where the supervisor of the image finds its files, and the commands of Kubernetes. */
-export const CONTAINER_DIRECTORY = '/run/test'
+/** Where the container has the directories of the fixtures, of which one is its own. */
+export const CONTAINER_DIRECTORIES = '/run/tests'
 
 /** Controllers whose work the product relies on; no kubelet and no scheduler, so that nothing else moves. */
 const CONTROLLERS = [
@@ -16,6 +16,31 @@ const CONTROLLERS = [
   'garbage-collector-controller',
 ]
 
+/** APIs that neither the product nor anybody in a test has to do with: each costs a start some percent. */
+const DISABLED_APIS = [
+  'autoscaling/v1',
+  'autoscaling/v2',
+  'certificates.k8s.io/v1',
+  'flowcontrol.apiserver.k8s.io/v1',
+  'node.k8s.io/v1',
+  'policy/v1',
+  'resource.k8s.io/v1',
+  'storage.k8s.io/v1',
+]
+
+/** Admission that is not for tests, and that which is about objects of {@link DISABLED_APIS}. */
+const DISABLED_ADMISSION = [
+  ...['ServiceAccount', 'TaintNodesByCondition', 'DefaultTolerationSeconds'],
+  ...[
+    'CertificateApproval',
+    'CertificateSigning',
+    'CertificateSubjectRestriction',
+    'ClusterTrustBundleAttest',
+  ],
+  ...['DefaultStorageClass', 'PersistentVolumeClaimResize', 'StorageObjectInUseProtection'],
+  ...['PodGroupProtection', 'RuntimeClass'],
+]
+
 /** Flags of kube-apiserver: as in the recorded cases, and quick to start. */
 export function apiServerFlags(options: KubeApiOptions): string[] {
   return [
@@ -23,7 +48,8 @@ export function apiServerFlags(options: KubeApiOptions): string[] {
     '--etcd-compaction-interval=0',
     '--authorization-mode=RBAC',
     `--service-cluster-ip-range=${options.serviceClusterIpRange ?? '10.96.0.0/12,fd00:10:96::/112'}`,
-    '--disable-admission-plugins=ServiceAccount,TaintNodesByCondition,DefaultTolerationSeconds',
+    `--disable-admission-plugins=${DISABLED_ADMISSION.join(',')}`,
+    `--runtime-config=${DISABLED_APIS.map((api) => `${api}=false`).join(',')}`,
     '--client-ca-file=ca.crt',
     '--tls-cert-file=apiserver.crt',
     '--tls-private-key-file=apiserver.key',

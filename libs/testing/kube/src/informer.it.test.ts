@@ -9,7 +9,8 @@ import {
 import { recordingLogger, silentLogger } from '@kube-ovn/log'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { foreignCrds } from './crds.ts'
-import { startKubeApi, type KubeApi } from './kube-api.ts'
+import type { KubeApi } from './kube-api.ts'
+import { startKubeApi } from './start-kube-api.ts'
 import { realClock } from './real-clock.ts'
 
 let api: KubeApi

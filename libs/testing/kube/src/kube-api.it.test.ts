@@ -16,7 +16,8 @@ import {
 } from '@kube-ovn/kube'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { TEST_LABEL, docker } from './docker.ts'
-import { sharedKubeApi, startKubeApi, type KubeApi } from './kube-api.ts'
+import type { KubeApi } from './kube-api.ts'
+import { sharedKubeApi, startKubeApi } from './start-kube-api.ts'
 
 let api: KubeApi
 
@@ -138,11 +139,11 @@ describe('the container', () => {
     expect(await second.client.get(configMaps, { namespace: 'default', name: 'a' })).toBeUndefined()
   })
 
-  it('goes away with a process that is killed', async () => {
+  it('goes away with a process that is killed, and so does its directory', async () => {
     const script = `
       import { startKubeApi } from ${JSON.stringify(`${import.meta.dirname}/index.ts`)}
       const api = await startKubeApi()
-      console.log(api.address)
+      console.log(api.address, api.kubeconfigPath)
       process.kill(process.pid, 'SIGKILL')
     `
     const died = promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script])
@@ -150,7 +151,7 @@ describe('the container', () => {
       () => ({ stdout: '' }),
       (error: { readonly stdout: string }) => error,
     )
-    const address = stdout.trim()
+    const [address = '', kubeconfigPath = ''] = stdout.trim().split(' ')
     expect(address).not.toBe('')
     const format = '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}'
     const ids = (await docker('ps', '--quiet', '--filter', `label=${TEST_LABEL}`)).split('\n').filter(Boolean)
@@ -168,6 +169,7 @@ describe('the container', () => {
         ? 'gone'
         : await docker('inspect', '--format', '{{.State.Running}}', ours.id).catch(() => 'gone')
     expect(state).not.toBe('true')
+    expect(existsSync(dirname(kubeconfigPath))).toBe(false)
   })
 
   it('leaves nothing behind when it is disposed', async () => {

@@ -1,29 +1,16 @@
-import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
-import {
-  KubeClient,
-  KubeConnectionError,
-  KubeRequestError,
-  loadKubeconfig,
-  namespaces,
-  services,
-} from '@kube-ovn/kube'
-import { Accounts } from './accounts.ts'
-import { AuditLog, type ApiWrite } from './audit-log.ts'
-import { Baseline } from './baseline.ts'
-import { kubernetesDirectory } from './cache-directory.ts'
-import { renderChart } from './chart.ts'
-import { Container } from './container.ts'
-import { applyCrds } from './crds.ts'
-import { TEST_LABEL, buildImage, ensureNetwork } from './docker.ts'
-import { FixtureError } from './errors.ts'
-import { Etcd } from './etcd.ts'
-import { AUDIT_POLICY, CONTAINER_DIRECTORY, apiServerFlags, controllerManagerFlags } from './flags.ts'
-import { certificateKubeconfig, tokenKubeconfig } from './kubeconfig.ts'
+import { KubeClient, loadKubeconfig, type Resource } from '@kube-ovn/kube'
+import type { Accounts } from './accounts.ts'
+import type { ApiWrite, AuditLog } from './audit-log.ts'
+import type { Baseline } from './baseline.ts'
+import type { Container } from './container.ts'
+import { applyDefinitions, readDefinitions } from './crds.ts'
+import type { Etcd } from './etcd.ts'
+import { tokenKubeconfig } from './kubeconfig.ts'
+import { untilReady } from './readiness.ts'
+import { storagePrefix } from './storage-prefix.ts'
 import { TcpProxy } from './tcp-proxy.ts'
-import { TemporaryDirectory } from './temporary-directory.ts'
 
 export interface KubeApiOptions {
   /** Default `10.96.0.0/12,fd00:10:96::/112`. */
@@ -33,6 +20,10 @@ export interface KubeApiOptions {
   /** Also runs kube-controller-manager: namespaces, workloads, endpoints, garbage collection. */
   readonly controllerManager?: boolean
   readonly apiServerFlags?: readonly string[]
+  /** Definitions to serve: YAML files, or directories of such. */
+  readonly crds?: readonly string[]
+  /** Values of our chart: makes the ServiceAccounts that it has with them, with exactly the rights that it gives them. */
+  readonly accounts?: object
   /** Docker network to be in, which must be internal. Default: one that all tests share, made when missing. */
   readonly network?: string
 }
@@ -46,14 +37,8 @@ export interface CertificatePaths {
 /** Requests of these are not the product's. */
 const NOT_OURS = /^system:(apiserver|kube-controller-manager)$/
 
-const USER_AGENT = 'kube-ovn-test'
-
-const NETWORK = 'kube-ovn-test'
-
-const READY_MS = 60_000
-
-/** The API server makes default, kube-system, kube-public and kube-node-lease. */
-const SYSTEM_NAMESPACES = 4
+/** Of whoever is not the product. */
+export const USER_AGENT = 'kube-ovn-test'
 
 /**
  * A real kube-apiserver with etcd, in a container that ends with the test process.
@@ -123,6 +108,22 @@ export class KubeApi implements AsyncDisposable {
     return (await this.#audit.settled()).filter(filter)
   }
 
+  /**
+   * Yields the objects that there are of each resource: by `NAMESPACE/NAME`, or `NAME`, their `resourceVersion`.
+   *
+   * They come from etcd, all as of one moment: a list by the API server waits until its cache has caught up.
+   *
+   * @param resources of custom resources, of the core, `apps` and `batch`
+   */
+  async resourceVersions(resources: readonly Resource[]): Promise<readonly ReadonlyMap<string, string>[]> {
+    const prefixes = resources.map(storagePrefix)
+    const found = await this.#etcd.revisionsUnder(prefixes)
+    return found.map((revisions, index) => {
+      const { length } = prefixes[index] ?? ''
+      return new Map([...revisions].map(([key, revision]) => [key.slice(length), revision]))
+    })
+  }
+
   /** Forgets the requests so far, without emptying the cluster. */
   forgetWrites(): Promise<void> {
     return this.#audit.clear()
@@ -130,17 +131,7 @@ export class KubeApi implements AsyncDisposable {
 
   /** Applies the definitions of these YAML files, or of the files in these directories, and waits until they serve. */
   async installCrds(...paths: readonly string[]): Promise<void> {
-    await applyCrds(this.client, paths)
-    await this.#baseline.keepInstalled()
-  }
-
-  /**
-   * Creates the ServiceAccounts of our chart with exactly the rights that it gives them.
-   *
-   * @param values of the chart
-   */
-  async installAccounts(values: object = {}): Promise<void> {
-    await this.#accounts.install(await renderChart(values))
+    await applyDefinitions(this.client, await readDefinitions(paths))
     await this.#baseline.keepInstalled()
   }
 
@@ -155,7 +146,7 @@ export class KubeApi implements AsyncDisposable {
     return this.#accounts.untilMissing(account, verb, resource)
   }
 
-  /** The rights that no account has used since {@link installAccounts}. */
+  /** The rights that no account has used since the start. */
   async unusedRights(): Promise<readonly string[]> {
     await this.#audit.settled()
     return this.#accounts.unused
@@ -170,7 +161,7 @@ export class KubeApi implements AsyncDisposable {
   /** Starts the API server again after {@link kill}. */
   async restart(): Promise<void> {
     await this.#container.ask('start')
-    await waitUntilReady(this.client, this.#container)
+    await untilReady(this.client, this.#container)
   }
 
   /** Forgets all history, so that watches and pages from before get 410 Gone once the API server was restarted. */
@@ -209,116 +200,6 @@ export class KubeApi implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.#resources.disposeAsync()
   }
-}
-
-/** Starts an API server. Needs root, a Docker engine and the Kubernetes commands in the cache directory. */
-export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeApi> {
-  await using resources = new AsyncDisposableStack()
-  const binaries = kubernetesDirectory()
-  const network = options.network ?? NETWORK
-  const [image] = await Promise.all([
-    buildImage(),
-    options.network === undefined ? ensureNetwork(network) : undefined,
-  ])
-  const directory = resources.use(await TemporaryDirectory.make()).path
-  await writeSettings(directory, options)
-
-  const container = resources.use(
-    new Container(
-      [
-        ...['--name', `kube-ovn-test-kube-${randomBytes(4).toString('hex')}`, '--label', TEST_LABEL],
-        ...['--network', network, '--tmpfs', '/var/lib/etcd-test', '--env', 'GOMAXPROCS=2'],
-        ...(options.advertiseAddress === undefined
-          ? []
-          : ['--env', `ADVERTISE_ADDRESS=${options.advertiseAddress}`]),
-        ...['--volume', `${directory}:${CONTAINER_DIRECTORY}`, '--volume', `${binaries}:/opt/kubernetes:ro`],
-        image,
-      ],
-      directory,
-    ),
-  )
-  const address = await container.ask('')
-  const url = `https://${address}:6443`
-  await writeFile(join(directory, 'kubeconfig'), await certificateKubeconfig(directory, url, 'admin'), {
-    mode: 0o600,
-  })
-  const access = await loadKubeconfig(join(directory, 'kubeconfig'))
-  const client = resources.use(new KubeClient(access, { userAgent: USER_AGENT }))
-  await waitUntilReady(client, container)
-
-  const etcd = resources.use(new Etcd(address))
-  const accounts = new Accounts(client)
-  const audit = resources.use(
-    await AuditLog.open(join(directory, 'audit.log'), (request) => accounts.take(request)),
-  )
-  const baseline = await Baseline.take(etcd)
-  return new KubeApi({
-    address,
-    directory,
-    client,
-    container,
-    etcd,
-    audit,
-    accounts,
-    baseline,
-    resources: resources.move(),
-  })
-}
-
-const shared = new Map<string, Promise<KubeApi>>()
-
-/**
- * Yields the API server with these options that this process has, empty, and starts it the first time.
- *
- * It is not to be disposed: it ends with the process. Suites that run one after the other share it.
- */
-export async function sharedKubeApi(options: KubeApiOptions = {}): Promise<KubeApi> {
-  const key = JSON.stringify(Object.entries(options).toSorted(([a], [b]) => a.localeCompare(b)))
-  const known = shared.get(key)
-  if (known !== undefined) {
-    const api = await known
-    await api.reset()
-    return api
-  }
-  const started = startKubeApi(options)
-  shared.set(key, started)
-  return started
-}
-
-async function writeSettings(directory: string, options: KubeApiOptions): Promise<void> {
-  const files = {
-    'apiserver.flags': apiServerFlags(options),
-    'controller-manager.flags': controllerManagerFlags(options),
-    'audit-policy.json': [JSON.stringify(AUDIT_POLICY)],
-  }
-  for (const [name, lines] of Object.entries(files)) {
-    await writeFile(join(directory, name), lines.map((line) => `${line}\n`).join(''))
-  }
-}
-
-/** Ready is a server that says so and has made what each cluster has. There is no event to wait for. */
-async function waitUntilReady(client: KubeClient, container: Container): Promise<void> {
-  const deadlineMs = performance.now() + READY_MS
-  let last: unknown
-  while (performance.now() < deadlineMs) {
-    try {
-      await client.read('/readyz')
-      const [{ items }, kubernetes] = await Promise.all([
-        client.list(namespaces),
-        client.get(services, { namespace: 'default', name: 'kubernetes' }),
-      ])
-      if (items.length >= SYSTEM_NAMESPACES && kubernetes !== undefined) return
-    } catch (error) {
-      if (!(error instanceof KubeConnectionError) && !(error instanceof KubeRequestError)) throw error
-      last = error
-    }
-    await delay(50)
-  }
-  throw new FixtureError(
-    'API server did not become ready',
-    { what: 'kube-apiserver', output: await container.logs(), cure: 'read the output' },
-    { cause: last },
-  )
 }
 
 function isOurs(write: ApiWrite): boolean {

@@ -1,17 +1,16 @@
 import { LeaderElector, leases, type KubeClient, type Lease } from '@kube-ovn/kube'
 import { silentLogger } from '@kube-ovn/log'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
-import { startKubeApi, type KubeApi } from './kube-api.ts'
+import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import type { KubeApi } from './kube-api.ts'
+import { sharedKubeApi } from './start-kube-api.ts'
 import { realClock } from './real-clock.ts'
 
 let api: KubeApi
 let resources: AsyncDisposableStack
 
 beforeAll(async () => {
-  api = await startKubeApi()
+  api = await sharedKubeApi()
 })
-
-afterAll(() => api[Symbol.asyncDispose]())
 
 beforeEach(async () => {
   await api.reset()

@@ -6,6 +6,8 @@ export interface Right {
   /** `NAMESPACE/NAME` of the ServiceAccount. */
   readonly account: string
   readonly verb: string
+  /** Which gives it: `KIND/NAME`. */
+  readonly binding: string
   /** API group; empty for the core. */
   readonly group: string
   /** Plural, with the subresource if there is one: `pods/status`. */
@@ -61,7 +63,11 @@ export function rightsOf(objects: readonly ChartObject[]): readonly Right[] {
     return binding.subjects
       .filter((subject) => subject.kind === 'ServiceAccount')
       .flatMap((subject) =>
-        rightsOfRules(role?.rules ?? [], `${subject.namespace}/${subject.name}`, namespace),
+        rightsOfRules(role?.rules ?? [], {
+          account: `${subject.namespace}/${subject.name}`,
+          binding: `${binding.kind}/${binding.metadata.name}`,
+          namespace,
+        }),
       )
   })
 }
@@ -72,7 +78,8 @@ export function unusedRights(rights: readonly Right[], uses: readonly RightUse[]
 }
 
 /** `kube-system/ovn may watch vpcs.kubeovn.io` */
-export function describeRight({ account, verb, group, resource, namespace, names }: Right): string {
+export function describeRight(right: Omit<Right, 'binding'>): string {
+  const { account, verb, group, resource, namespace, names } = right
   const [plural = '', subresource] = resource.split('/')
   const what = [group === '' ? plural : `${plural}.${group}`, subresource].filter(Boolean).join('/')
   const which = names.length === 0 ? '' : ` ${names.join(', ')}`
@@ -81,13 +88,12 @@ export function describeRight({ account, verb, group, resource, namespace, names
 
 function rightsOfRules(
   rules: readonly Rule[],
-  account: string,
-  namespace: string | undefined,
+  whose: Pick<Right, 'account' | 'binding' | 'namespace'>,
 ): readonly Right[] {
   return rules.flatMap(({ apiGroups = [], resources = [], verbs, resourceNames: names = [] }) =>
     apiGroups.flatMap((group) =>
       resources.flatMap((resource) =>
-        verbs.map((verb): Right => ({ account, verb, group, resource, namespace, names })),
+        verbs.map((verb): Right => ({ ...whose, verb, group, resource, names })),
       ),
     ),
   )

@@ -1,7 +1,10 @@
 import { rmSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+
+/** Holds the directories of this user's fixtures. A container sees it whole, so that it can remove one of them. */
+export const DIRECTORIES = join(tmpdir(), `kube-ovn-test-kube-${process.getuid?.() ?? 0}`)
 
 /** A directory that goes away when it is disposed, or when the process ends without that. */
 export class TemporaryDirectory implements AsyncDisposable {
@@ -15,7 +18,8 @@ export class TemporaryDirectory implements AsyncDisposable {
   }
 
   static async make(): Promise<TemporaryDirectory> {
-    return new TemporaryDirectory(await mkdtemp(join(tmpdir(), 'kube-ovn-test-kube-')))
+    await mkdir(DIRECTORIES, { recursive: true, mode: 0o700 })
+    return new TemporaryDirectory(await mkdtemp(join(DIRECTORIES, 'api-')))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

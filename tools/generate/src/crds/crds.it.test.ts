@@ -1,19 +1,14 @@
-import { join } from 'node:path'
 import { KubeInvalidError, type Resource } from '@kube-ovn/kube'
 import { ipResource, subnetResource, vpcResource } from '@kube-ovn/kube-api'
-import { startKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-
-const crds = join(import.meta.dirname, '../../../../helm/kube-ovn/crds')
+import { sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 
 let api: KubeApi
 
 beforeAll(async () => {
-  api = await startKubeApi()
-  await api.installCrds(crds)
+  api = await sharedKubeApi()
 })
 afterEach(() => api.reset())
-afterAll(() => api[Symbol.asyncDispose]())
 
 const accepted: readonly { readonly name: string; readonly resource: Resource; readonly spec?: object }[] = [
   { name: 'a subnet without a spec', resource: subnetResource },

@@ -1,9 +1,7 @@
-import { join } from 'node:path'
 import { definitions } from '@kube-ovn/kube-api'
-import { startKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
+import { sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
 import type { Resource } from '@kube-ovn/kube'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { repository } from '../paths.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { container, environment, renderChart, workload, type Manifest } from './render.ts'
 
 const masters = { masterNodes: ['172.30.0.10', '172.30.0.11', '172.30.0.12'] }
@@ -142,10 +140,8 @@ it('keeps the labels by which tools select pods', async () => {
 describe('a real API server', () => {
   let api: KubeApi
   beforeAll(async () => {
-    api = await startKubeApi({ apiServerFlags: ['--allow-privileged=true'] })
-    await api.installCrds(join(repository, 'helm/kube-ovn/crds'))
+    api = await sharedKubeApi()
   })
-  afterAll(() => api[Symbol.asyncDispose]())
 
   it.each([
     { name: 'defaults', values: {} },

@@ -1,15 +1,12 @@
-import { fileURLToPath } from 'node:url'
 import { pods } from '@kube-ovn/kube-api/core'
 import type { KubeClient } from '@kube-ovn/kube'
 import { recordingLogger, type RecordingLogger } from '@kube-ovn/log'
 import { leaveBundleOnFailure } from '@kube-ovn/testing-bundle'
 import { readObjects } from '@kube-ovn/testing-bundle/objects'
-import { foreignCrds, sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
+import { sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
 import { startNorthbound, type Northbound } from '@kube-ovn/testing-ovsdb'
-import { Controller, type ControllerOptions } from './controller.ts'
+import { Controller, type ControllerOptions, type Surroundings } from './controller.ts'
 import { plainValue } from './plain-value.ts'
-
-const crds = fileURLToPath(new URL('../../../../../helm/kube-ovn/crds', import.meta.url))
 
 /** The controller's, in the chart. */
 const account = 'kube-system/ovn'
@@ -37,8 +34,6 @@ export class ControlCluster implements AsyncDisposable {
 
   static async start(): Promise<ControlCluster> {
     const [api, northbound] = await Promise.all([sharedKubeApi(), startNorthbound()])
-    await api.installCrds(crds, foreignCrds)
-    await api.installAccounts()
     return new ControlCluster(api, northbound, await api.openClient('kube-ovn-controller', account))
   }
 
@@ -55,16 +50,18 @@ export class ControlCluster implements AsyncDisposable {
       northbound: () => this.northbound.evidence(),
       logs: () => this.#evidence(),
     })
-    await Promise.all([this.api.reset(), this.northbound.reset()])
-    await this.forgetCosts()
+    const northbound = this.northbound.reset().then(() => this.northbound.transactions())
+    const [transactions] = await Promise.all([northbound, this.api.reset()])
+    this.#transactionsBefore = transactions
   }
 
   async startController(options: ControllerOptions = {}): Promise<Controller> {
     const { address: northboundAddress } = this.northbound
     const logger = recordingLogger()
     this.#logs.push(logger)
-    const surroundings = {
-      ...{ northboundAddress, client: this.#controllerClient, observer: this.client, logger },
+    const surroundings: Surroundings = {
+      ...{ northboundAddress, client: this.#controllerClient, logger },
+      resourceVersions: (resources) => this.api.resourceVersions(resources),
       missingRights: () => this.api.missingRights(),
     }
     return Controller.start(surroundings, options)
@@ -80,8 +77,8 @@ export class ControlCluster implements AsyncDisposable {
   }
 
   async forgetCosts(): Promise<void> {
-    await this.api.forgetWrites()
-    this.#transactionsBefore = await this.northbound.transactions()
+    const [transactions] = await Promise.all([this.northbound.transactions(), this.api.forgetWrites()])
+    this.#transactionsBefore = transactions
   }
 
   /** Removes a pod as its kubelet does in the end. */
@@ -90,7 +87,7 @@ export class ControlCluster implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.northbound[Symbol.asyncDispose]()
+    await Promise.all([this.#controllerClient[Symbol.asyncDispose](), this.northbound[Symbol.asyncDispose]()])
   }
 
   async #evidence(): Promise<Readonly<Record<string, string>>> {

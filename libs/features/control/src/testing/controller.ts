@@ -19,7 +19,7 @@ import { fastClock } from './fast-clock.ts'
 import { plainValue } from './plain-value.ts'
 import { tellingRefusals } from './refusals.ts'
 import { controlSettings } from './settings.ts'
-import { WatchedObjects } from './watched-objects.ts'
+import { WatchedObjects, type ResourceVersions } from './watched-objects.ts'
 
 export interface ControllerOptions {
   readonly settings?: Partial<ControlSettings>
@@ -31,8 +31,8 @@ export interface Surroundings {
   readonly northboundAddress: string
   /** Its writes are the controller's. */
   readonly client: KubeClient
-  /** Sees what the API server has. */
-  readonly observer: KubeClient
+  /** What the API server has. */
+  readonly resourceVersions: ResourceVersions
   /** Keeps what the controller logs. */
   readonly logger: RecordingLogger
   /** The rights that the controller lacked so far. */
@@ -80,7 +80,7 @@ export class Controller implements AsyncDisposable {
 
   /** Starts as the process does when it is elected; it has not settled yet when this resolves. */
   static async start(surroundings: Surroundings, options: ControllerOptions = {}): Promise<Controller> {
-    const { client, observer, northboundAddress, missingRights } = surroundings
+    const { client, resourceVersions, northboundAddress, missingRights } = surroundings
     await using stack = new AsyncDisposableStack()
     const refusal = Promise.withResolvers<never>()
     const refused = refusal.promise
@@ -89,7 +89,6 @@ export class Controller implements AsyncDisposable {
     const logger = tellingRefusals(surroundings.logger, (answer) =>
       refusal.reject(new MissingRightError([answer])),
     )
-    const objects = stack.use(await WatchedObjects.open({ client, observer, logger, refused }))
     const northbound = stack.use(
       new OvsdbClient<OvnNorthbound>({
         endpoints: [northboundAddress],
@@ -97,13 +96,16 @@ export class Controller implements AsyncDisposable {
         tables: northboundTables(),
       }),
     )
-    await northbound.connect()
-    const clock = fastClock(options.timeFactor ?? 20)
     const component = 'kube-ovn-controller'
     const recorder = stack.use(
       new EventRecorder({ client, clock: systemClock, logger, component, instance: 'test' }),
     )
-    await recorder.recall()
+    const [objects] = await Promise.all([
+      WatchedObjects.open({ client, resourceVersions, logger, refused }).then((open) => stack.use(open)),
+      northbound.connect(),
+      recorder.recall(),
+    ])
+    const clock = fastClock(options.timeFactor ?? 20)
     const signals = new Signals()
     const world = createWorld({
       settings: controlSettings(options.settings),

@@ -21,9 +21,13 @@ interface Result {
 }
 
 describe('feature tests, one after the other in one worker', () => {
-  it('leave no process, no handle and no memory behind', { timeout: 300_000 }, async () => {
+  it('leave no process, no handle and no memory behind', { timeout: 300_000 }, async ({ signal }) => {
     const file = join(directory, 'result.json')
-    const { exitCode, output } = await runFixture(fixture, { ONE_POD_TESTS: '24', ONE_POD_RESULT: file })
+    const { exitCode, output } = await runFixture(
+      fixture,
+      { ONE_POD_TESTS: '24', ONE_POD_RESULT: file },
+      signal,
+    )
     expect(exitCode, output).toBe(0)
     const { remains } = JSON.parse(await readFile(file, 'utf8')) as Result
     expect(remains).toHaveLength(24)
@@ -37,10 +41,9 @@ describe('feature tests, one after the other in one worker', () => {
   it(
     'leave a bundle when they fail: the objects, the Northbound and what the controller logged',
     { timeout: 120_000 },
-    async () => {
-      const { exitCode, output } = await runFixture(fixture, {
-        ...{ ONE_POD_TESTS: '1', ONE_POD_FAILS: 'yes', KUBE_OVN_TEST_RESULTS: directory },
-      })
+    async ({ signal }) => {
+      const environment = { ONE_POD_TESTS: '1', ONE_POD_FAILS: 'yes', KUBE_OVN_TEST_RESULTS: directory }
+      const { exitCode, output } = await runFixture(fixture, environment, signal)
       expect(exitCode).toBe(1)
       const [folder = ''] = await readdir(join(directory, 'failed'))
       const bundle = join(directory, 'failed', folder)

@@ -1,14 +1,19 @@
-import { Informer, listAll, objectKey } from '@kube-ovn/kube'
-import type { KubeClient } from '@kube-ovn/kube'
+import { Informer } from '@kube-ovn/kube'
+import type { KubeClient, Resource } from '@kube-ovn/kube'
 import type { Vpc } from '@kube-ovn/kube-api'
 import type { Logger } from '@kube-ovn/log'
 import { systemClock } from '@kube-ovn/process'
 import type { AnyInformer } from '@kube-ovn/reconcile'
 import { watched, type WatchedStores } from '../watched.ts'
 
+/** What the API server has of each resource: keys of objects and their versions. */
+export type ResourceVersions = (
+  resources: readonly Resource[],
+) => Promise<readonly ReadonlyMap<string, string>[]>
+
 export interface WatchedObjectsOptions {
   readonly client: KubeClient
-  readonly observer: KubeClient
+  readonly resourceVersions: ResourceVersions
   readonly logger: Logger
   /** Rejects when a request is refused that would be tried again for ever. */
   readonly refused: Promise<never>
@@ -19,7 +24,7 @@ export class WatchedObjects implements AsyncDisposable {
   readonly stores: WatchedStores
   readonly informers: readonly AnyInformer[]
   readonly vpcs: Informer<Vpc>
-  readonly #observer: KubeClient
+  readonly #resourceVersions: ResourceVersions
   readonly #stack: AsyncDisposableStack
   #changes = 0
   #waiters: (() => void)[] = []
@@ -28,18 +33,19 @@ export class WatchedObjects implements AsyncDisposable {
     stores: WatchedStores,
     informers: readonly AnyInformer[],
     vpcs: Informer<Vpc>,
-    observer: KubeClient,
+    resourceVersions: ResourceVersions,
     stack: AsyncDisposableStack,
   ) {
     this.stores = stores
     this.informers = informers
     this.vpcs = vpcs
-    this.#observer = observer
+    this.#resourceVersions = resourceVersions
     this.#stack = stack
     for (const informer of informers) informer.onChange(() => this.#changed())
   }
 
-  static async open({ client, observer, logger, refused }: WatchedObjectsOptions): Promise<WatchedObjects> {
+  static async open(options: WatchedObjectsOptions): Promise<WatchedObjects> {
+    const { client, resourceVersions, logger, refused } = options
     await using stack = new AsyncDisposableStack()
     const common = { client, clock: systemClock, logger }
     const pods = stack.use(new Informer({ ...common, ...watched.pods }))
@@ -88,7 +94,7 @@ export class WatchedObjects implements AsyncDisposable {
       machineInstances: machineInstances.store,
       machineMigrations: machineMigrations.store,
     }
-    return new WatchedObjects(stores, informers, vpcs, observer, stack.move())
+    return new WatchedObjects(stores, informers, vpcs, resourceVersions, stack.move())
   }
 
   /** How many changes were seen so far. */
@@ -100,8 +106,8 @@ export class WatchedObjects implements AsyncDisposable {
   async current(): Promise<void> {
     for (;;) {
       const seen = this.#changes
-      const isCurrent = await Promise.all(this.informers.map((informer) => this.#isCurrent(informer)))
-      if (!isCurrent.includes(false)) return
+      const present = await this.#resourceVersions(this.informers.map(({ resource }) => resource))
+      if (this.informers.every((informer, index) => holds(informer, present[index]))) return
       if (seen === this.#changes) await new Promise<void>((resolve) => this.#waiters.push(resolve))
     }
   }
@@ -110,20 +116,17 @@ export class WatchedObjects implements AsyncDisposable {
     return this.#stack.disposeAsync()
   }
 
-  async #isCurrent({ resource, store }: AnyInformer): Promise<boolean> {
-    const { items } = await listAll(this.#observer, resource, {})
-    return (
-      items.length === store.size &&
-      items.every(
-        (item) => store.get(objectKey(item))?.metadata.resourceVersion === item.metadata.resourceVersion,
-      )
-    )
-  }
-
   #changed(): void {
     this.#changes++
     const waiters = this.#waiters
     this.#waiters = []
     for (const resolve of waiters) resolve()
   }
+}
+
+function holds({ store }: AnyInformer, present: ReadonlyMap<string, string> = new Map()): boolean {
+  return (
+    present.size === store.size &&
+    [...present].every(([key, version]) => store.get(key)?.metadata.resourceVersion === version)
+  )
 }

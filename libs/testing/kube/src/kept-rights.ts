@@ -1,0 +1,27 @@
+interface KeptRights {
+  /** As `describeRight` has them. */
+  readonly rights: readonly string[]
+  readonly why: string
+}
+
+/** Rights of the chart that a run of all tests need not use. All others that it does not use are superfluous. */
+export const keptRights: readonly KeptRights[] = [
+  {
+    why: 'the controller reads an object again when somebody else changed it at the same moment',
+    rights: [
+      ...['vpcs', 'subnets', 'ippools', 'ips', 'vips'].map((kind) => `${kind}.kubeovn.io`),
+      ...['pods', 'namespaces', 'nodes'],
+    ].map((resource) => `kube-system/ovn may get ${resource}`),
+  },
+  {
+    why: 'so does the hook that takes off finalizers, which is the same for all kinds',
+    rights: ['vpcs', 'subnets', 'ippools', 'ips', 'vips'].flatMap((kind) => [
+      `kube-system/kube-ovn-post-delete-hook may get ${kind}.kubeovn.io`,
+      `kube-system/kube-ovn-post-delete-hook may patch ${kind}.kubeovn.io`,
+    ]),
+  },
+  {
+    why: 'the agent counts an event that repeats itself in the one that there is',
+    rights: ['kube-system/kube-ovn-cni may patch events'],
+  },
+]
