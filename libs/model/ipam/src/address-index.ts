@@ -102,7 +102,7 @@ export class AddressIndex<A extends Ip> {
       this.#rest.remove(this.#key.hash(address), number)
       return !this.has(address, rows)
     }
-    const heir = this.#restOf(address, rows)[0] ?? 0
+    const heir = this.#rest.size === 0 ? 0 : (this.#restOf(address, rows)[0] ?? 0)
     const page = this.#writable(offset >>> pageBits)
     page.numbers[offset & (pageSize - 1)] = heir
     if (heir !== 0) {

@@ -154,7 +154,7 @@ function shardOf(writer: object, capacity: number): Shard {
 }
 
 function capacityOf({ slots }: Shard): number {
-  return slots.length / 2
+  return slots.length >>> 1
 }
 
 /** Whether one more would make for long ways. */

@@ -2,6 +2,7 @@ import { parseMac, parseRangeSets, type Family, type Ip, type Mac } from '@kube-
 import { NicConflictError, NoSubnetError } from './errors.ts'
 import { hashText } from './hash.ts'
 import { HashIndex } from './hash-index.ts'
+import { homeNicOf } from './home-nic.ts'
 import { distinct } from './lease.ts'
 import type {
   AddressState,
@@ -39,6 +40,7 @@ export class Ipam {
   #writer: object = {}
   #rows = new LeaseRows()
   #byNic = new HashIndex()
+  /** Only of leases that are not found by how their NIC is called. */
   #byOwner = new HashIndex()
 
   /** @param random gives that many random bytes, a block at a time; used for MAC addresses only */
@@ -205,7 +207,7 @@ export class Ipam {
 
   /** How many leases there are, in all subnets. */
   get size(): number {
-    return this.#byNic.size
+    return this.#rows.size
   }
 
   /** What the NICs of an owner have, in no particular order. */
@@ -250,21 +252,22 @@ export class Ipam {
   /** Checks every promise that the state as a whole makes, by counting everything anew. Finds nothing. */
   verify(): readonly Violation[] {
     const rows = this.#rows
-    const bySubnet = Map.groupBy(this.#byNic.values(), (number) => rows.subnet(number))
+    const bySubnet = Map.groupBy(rows.numbers(), (number) => rows.subnet(number))
     const found = [...this.#subnets.values()].flatMap((table) => {
       return drained(verifySubnet(table, bySubnet.get(table.name) ?? [], rows))
     })
-    for (const number of this.#byNic.values()) {
+    for (const number of rows.numbers()) {
       const { subnet, nic, owner } = rows.lease(number)
       if (!this.#subnets.has(subnet))
         found.push({ rule: 'inside', subnet, subject: nic, text: 'no such subnet' })
       if (!this.#numbersOf(owner).includes(number))
         found.push({ rule: 'indexed', subnet, subject: nic, text: `not known to be ${owner}'s` })
     }
-    for (const [name, { size }] of [['owner', this.#byOwner] as const, ['number', rows] as const]) {
-      if (size === this.#byNic.size) continue
-      const text = `${size} leases by ${name}, ${this.#byNic.size} by NIC`
-      found.push({ rule: 'indexed', subnet: '', subject: '', text })
+    const homeless = [...rows.numbers()].filter((number) => !rows.isHome(number)).length
+    const counts = { 'by NIC': [this.#byNic.size, rows.size], 'by owner': [this.#byOwner.size, homeless] }
+    for (const [name, [size, expected]] of Object.entries(counts)) {
+      const text = `${size} leases ${name} instead of ${expected}`
+      if (size !== expected) found.push({ rule: 'indexed', subnet: '', subject: '', text })
     }
     return found
   }
@@ -309,11 +312,15 @@ export class Ipam {
   }
 
   #numbersOf(owner: Owner): readonly number[] {
-    return this.#byOwner.all(hashText(owner)).filter((number) => this.#rows.owner(number) === owner)
+    const others = this.#byOwner.size === 0 ? [] : this.#byOwner.all(hashText(owner))
+    const home = homeNicOf(owner)
+    return [this.#find(home, hashText(home)), ...others].filter((number) => {
+      return number !== 0 && this.#rows.owner(number) === owner
+    })
   }
 
   *#numbersIn(subnet: string | undefined): Generator<number, void, undefined> {
-    for (const number of this.#byNic.values()) {
+    for (const number of this.#rows.numbers()) {
       if (subnet === undefined || this.#rows.subnet(number) === subnet) yield number
     }
   }
@@ -332,13 +339,13 @@ export class Ipam {
   #list(row: LeaseRow): number {
     const number = this.#rows.add(row)
     this.#byNic.add(row.nicHash, number)
-    this.#byOwner.add(row.ownerHash, number)
+    if (!row.isHome) this.#byOwner.add(hashText(row.owner), number)
     return number
   }
 
   #unlist(number: number): void {
     this.#byNic.remove(this.#rows.nicHash(number), number)
-    this.#byOwner.remove(this.#rows.ownerHash(number), number)
+    if (!this.#rows.isHome(number)) this.#byOwner.remove(hashText(this.#rows.owner(number)), number)
     this.#rows.remove(number)
   }
 }

@@ -3,12 +3,13 @@ import type { Lease } from './lease.ts'
 import { lowerBits, macBits, macOfBits, upperBits, type MacBits } from './mac-bits.ts'
 import type { Owner } from './owner.ts'
 
-/** What a lease says, with what its names hash to, so that finding it again need not read them. */
+/** What a lease says, with what is to be known of its names, so that finding it again need not read them. */
 export interface LeaseRow {
   readonly nic: string
   readonly nicHash: number
   readonly owner: Owner
-  readonly ownerHash: number
+  /** Whether it is found by its owner because of how the NIC is called. */
+  readonly isHome: boolean
   readonly uid: string | undefined
   readonly subnet: string
   readonly v4: Ipv4 | undefined
@@ -31,15 +32,15 @@ const pageRows = 1 << pageBits
 /** Words of a row; the address of one that is free is the number of the next free one. */
 const addressWord = 0
 const nicHashWord = 1
-const ownerHashWord = 2
-const macWord = 3
+const macWord = 2
 /** The upper bits of the MAC address, and the flags above them. */
-const flagsWord = 4
-const rowWords = 8
+const flagsWord = 3
+const rowWords = 4
 
 const hasV4 = 1 << 16
 const hasMac = 1 << 17
 const isShared = 1 << 18
+const isHome = 1 << 19
 
 const nicReference = 0
 const ownerReference = 1
@@ -91,12 +92,12 @@ export class LeaseRows {
     const { v4, mac } = row
     words[word + addressWord] = v4 ?? 0
     words[word + nicHashWord] = row.nicHash
-    words[word + ownerHashWord] = row.ownerHash
     words[word + macWord] = mac === undefined ? 0 : lowerBits(mac)
     words[word + flagsWord] =
       (v4 === undefined ? 0 : hasV4) |
       (mac === undefined ? 0 : hasMac | upperBits(mac)) |
-      (row.isShared ? isShared : 0)
+      (row.isShared ? isShared : 0) |
+      (row.isHome ? isHome : 0)
     const reference = referenceOf(number)
     references[reference + nicReference] = row.nic
     references[reference + ownerReference] = row.owner
@@ -112,7 +113,7 @@ export class LeaseRows {
     const { words, references } = this.#writable(number)
     words[wordOf(number) + addressWord] = this.#firstFree
     const reference = referenceOf(number)
-    references.fill(undefined, reference, reference + rowReferences)
+    for (let at = reference; at < reference + rowReferences; at++) references[at] = undefined
     this.#firstFree = number
     this.#size--
   }
@@ -138,9 +139,9 @@ export class LeaseRows {
   /** All of a lease, to be written down elsewhere. */
   row(number: number): LeaseRow {
     const { nic, owner, uid, subnet, v4, v6 } = this.lease(number)
-    const [nicHash, ownerHash] = [this.nicHash(number), this.ownerHash(number)]
+    const [nicHash, isHome] = [this.nicHash(number), this.isHome(number)]
     const [mac, isShared] = [this.mac(number), this.isShared(number)]
-    return { nic, nicHash, owner, ownerHash, uid, subnet, v4, v6, mac, isShared }
+    return { nic, nicHash, owner, isHome, uid, subnet, v4, v6, mac, isShared }
   }
 
   /** Whether the lease of the same NIC is what the row says. */
@@ -194,8 +195,14 @@ export class LeaseRows {
     return this.#word(number, nicHashWord)
   }
 
-  ownerHash(number: number): number {
-    return this.#word(number, ownerHashWord)
+  isHome(number: number): boolean {
+    return (this.#word(number, flagsWord) & isHome) !== 0
+  }
+
+  /** Of all leases; nothing must change while they are read. */
+  *numbers(): Generator<number, void, undefined> {
+    for (let number = 1; number < this.#end; number++)
+      if (this.#reference(number, nicReference) !== undefined) yield number
   }
 
   #word(number: number, word: number): number {

@@ -19,7 +19,8 @@ import {
   PoolOutsideSubnetError,
 } from './errors.ts'
 import { sameLayout, type FamilyLayout } from './family-layout.ts'
-import { hashBigint, hashNumber, hashText } from './hash.ts'
+import { hashBigint, hashNumber } from './hash.ts'
+import { isHomeNic } from './home-nic.ts'
 import type { AddressState, AllocateRequest, Statistics } from './lease.ts'
 import type { LeaseRow, LeaseRows } from './lease-rows.ts'
 import type { MacBits } from './mac-bits.ts'
@@ -244,7 +245,7 @@ export class SubnetTable {
       nic,
       nicHash,
       owner,
-      ownerHash: hashText(owner),
+      isHome: isHomeNic(nic, owner),
       uid: request.uid ?? (held !== 0 && rows.owner(held) === owner ? rows.uid(held) : undefined),
       subnet: this.name,
       v4,

@@ -26,7 +26,8 @@ export type Step =
 
 export const families = [4, 6] as const
 export const owners: readonly Owner[] = ['pod/o0', 'pod/o1', 'vip/o2', 'statefulset-pod/o0', 'vip/o1']
-export const nics = Array.from({ length: 12 }, (_, index) => `n${index}`)
+/** Some are called like the owner that has them most of the time, and others have it then, too. */
+export const nics = ['o0', 'o1', 'o2', ...Array.from({ length: 9 }, (_, index) => `n${index}`)]
 const macs = ['00:00:5e:00:53:01', '00-00-5E-00-53-01', '00:00:5E:00:53:02', '0000.5e00.5303']
 const uids = ['u1', 'u2', undefined]
 const pools = ['p', 'q']
