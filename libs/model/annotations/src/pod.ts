@@ -136,6 +136,8 @@ export interface PodNetwork {
   readonly logicalSwitch: string | undefined
   readonly logicalRouter: string | undefined
   readonly nicType: string
+  /** Name of the machine that runs in the Pod, whose port it is then. */
+  readonly virtualMachine: string | undefined
   /** False: wait, the controller is not done. */
   readonly isRouted: boolean
 }
@@ -165,6 +167,7 @@ export function readPodNetwork(
     logicalSwitch: requested(pod.logicalSwitch, annotations),
     logicalRouter: requested(pod.logicalRouter, annotations),
     nicType: requested(pod.podNicType, annotations) ?? defaultNicType,
+    virtualMachine: requested(pod.virtualMachine, annotations),
     isRouted: pod.routed.read(annotations) ?? false,
   }
 }

@@ -40,9 +40,6 @@ function chassisOfMove(
   to: string,
 ): ChassisRequest | undefined {
   switch (status?.phase ?? '') {
-    case '':
-    case 'Pending':
-      return undefined
     case 'Succeeded':
       return { nodes: [to], isActivatedByRarp: false }
     case 'Failed':

@@ -104,6 +104,7 @@ describe('awaitAllocation', () => {
     putPod(allocated)
     expect(await wait()).toEqual({
       uid: 'uid-1',
+      holder: 'web-0',
       subnet: 'ovn-default',
       mac: '00:00:00:53:6b:b6',
       addresses: [

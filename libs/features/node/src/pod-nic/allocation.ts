@@ -11,6 +11,8 @@ import type { AttachmentRequest, PodAddress } from './snapshot.ts'
 export interface Allocation {
   /** The Pod's uid in the API, which events refer to. */
   readonly uid: string
+  /** What the port is named after: the Pod, or the machine that runs in it, in this Pod and in those after it. */
+  readonly holder: string
   readonly subnet: string
   readonly mac: string
   readonly addresses: readonly PodAddress[]
@@ -59,6 +61,7 @@ export function readAllocation(
     return { stage: 'get-subnet', reason: `Subnet "${name}" of the Pod does not exist` }
   return {
     uid: pod.metadata.uid ?? '',
+    holder: network.virtualMachine ?? request.podName,
     subnet: name,
     mac: network.mac,
     addresses: podAddresses(network),

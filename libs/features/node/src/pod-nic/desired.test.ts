@@ -16,6 +16,7 @@ const request: AttachmentRequest = {
 
 const dual: AttachmentSnapshot = {
   request,
+  holder: 'web-0',
   hostName: '0123456789ab_h',
   mac: '00:00:00:53:6b:b6',
   addresses: [
@@ -53,6 +54,14 @@ describe('desiredAttachment', () => {
         if_name: 'eth0',
         cni_network: 'kube-ovn',
       },
+    })
+  })
+
+  it('is the port of the machine that runs in the pod', () => {
+    expect(desiredAttachment({ ...dual, holder: 'vm' }).externalIds).toMatchObject({
+      'iface-id': 'vm.shop',
+      pod_name: 'vm',
+      pod_uid: 'uid-1',
     })
   })
 

@@ -51,9 +51,9 @@ export function desiredAttachment(snapshot: AttachmentSnapshot): DesiredAttachme
     routes: desiredRoutes(snapshot),
     disablesTxChecksumOffload: snapshot.hasUserspaceDatapath,
     externalIds: {
-      [attachmentId.ifaceId]: podPortName(request.podNamespace, request.podName),
+      [attachmentId.ifaceId]: podPortName(request.podNamespace, snapshot.holder),
       [attachmentId.vendor]: vendor,
-      [attachmentId.podName]: request.podName,
+      [attachmentId.podName]: snapshot.holder,
       [attachmentId.podNamespace]: request.podNamespace,
       [attachmentId.podNetns]: request.netns,
       ...(ips === '' ? {} : { [attachmentId.ip]: ips }),

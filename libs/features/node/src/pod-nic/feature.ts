@@ -1,4 +1,3 @@
-import { podPortName } from '@kube-ovn/ovn-names'
 import type { Operation } from 'ovsdb-client'
 import { AttachmentDiffersError, AttachmentError, type AttachmentStage } from '../errors.ts'
 import { KeyedMutex } from '../keyed-mutex.ts'
@@ -190,6 +189,7 @@ export class PodNics implements Disposable {
   #desired(request: AttachmentRequest, hostName: string, allocation: Allocation): DesiredAttachment {
     return desiredAttachment({
       request,
+      holder: allocation.holder,
       hostName,
       mac: allocation.mac,
       addresses: allocation.addresses,
@@ -249,7 +249,7 @@ export class PodNics implements Disposable {
     signal: AbortSignal,
   ): Promise<void> {
     const { ovs, clock } = this.#deps
-    const port = podPortName(request.podNamespace, request.podName)
+    const port = wanted.externalIds[attachmentId.ifaceId] ?? ''
     await withinMs(
       clock,
       installTimeoutMs,

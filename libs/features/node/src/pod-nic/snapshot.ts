@@ -27,6 +27,8 @@ export interface PodAddress {
 /** Everything that decides how a pod's interface looks. */
 export interface AttachmentSnapshot {
   readonly request: AttachmentRequest
+  /** What the port is named after. */
+  readonly holder: string
   readonly hostName: string
   readonly mac: string
   readonly addresses: readonly PodAddress[]

@@ -35,8 +35,9 @@ function port(name: string, podName: string, uid: string): Row {
   }
 }
 
-function pod(name: string, uid: string): Pod {
-  return { metadata: { namespace: 'shop', name, uid }, spec: { containers: [] } }
+function pod(name: string, uid: string, machine?: string): Pod {
+  const annotations = machine === undefined ? {} : { 'ovn.kubernetes.io/virtualmachine': machine }
+  return { metadata: { namespace: 'shop', name, uid, annotations }, spec: { containers: [] } }
 }
 
 function start(): StalePorts {
@@ -47,7 +48,7 @@ function start(): StalePorts {
     random: () => 0,
     ovs: { cache: { scan: () => rows }, onChange: () => nothing },
     pods: {
-      store: { get: (key: string) => pods.get(key) },
+      store: { get: (key: string) => pods.get(key), values: () => pods.values() },
       get health() {
         return { isSynced }
       },
@@ -128,4 +129,23 @@ it('touches nothing before the pods of the node are known, nor ports that are wo
   clock.advance(60_000)
   await settle()
   expect(removed).toEqual([])
+})
+
+it('keeps the port of a machine as long as a pod runs it', async () => {
+  pods = new Map([['shop/launcher-a', pod('launcher-a', 'uid-1', 'vm')]])
+  rows = [
+    port('a_h', 'vm', 'uid-1'),
+    { ...port('b_h', 'vm', ''), name: 'b_h' },
+    port('c_h', 'other', 'uid-2'),
+  ]
+  using _stalePorts = start()
+  await settle()
+  clock.advance(30_000)
+  await settle()
+  expect(removed).toEqual(['c_h'])
+  deletePod('shop/launcher-a')
+  await settle()
+  clock.advance(30_000)
+  await settle()
+  expect(removed).toEqual(['c_h', 'a_h', 'b_h'])
 })

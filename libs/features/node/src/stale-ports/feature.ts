@@ -1,3 +1,4 @@
+import { podAnnotations } from '@kube-ovn/annotations'
 import type { InformerHealth, ObjectChange, Store } from '@kube-ovn/kube'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import type { Logger } from '@kube-ovn/log'
@@ -8,7 +9,9 @@ import { LevelLoop } from '../level-loop.ts'
 import type { InterfaceRow } from '../local-ovs.ts'
 import { attachmentId } from '../pod-nic/desired.ts'
 import type { PodNics } from '../pod-nic/feature.ts'
-import { staleReason, type PodPort } from './desired.ts'
+import { staleReason, type LocalPod, type PodPort } from './desired.ts'
+
+const { virtualMachine } = podAnnotations()
 
 /** How long a port may look stale: the runtime's own DEL comes within this time, and cleans up better. */
 const graceMs = 30_000
@@ -24,7 +27,7 @@ interface StalePortsDependencies {
     onChange(listener: (changes: readonly { readonly table: string }[]) => void): Disposable
   }
   readonly pods: {
-    readonly store: Pick<Store<Pod>, 'get'>
+    readonly store: Pick<Store<Pod>, 'get' | 'values'>
     readonly health: Pick<InformerHealth, 'isSynced'>
     onChange(listener: (change: ObjectChange<Pod>) => void): Disposable
   }
@@ -115,8 +118,15 @@ export class StalePorts implements Disposable {
     }
   }
 
-  #pod({ podNamespace, podName }: PodPort): { readonly uids: readonly string[] } | undefined {
-    const pod = this.#deps.pods.store.get(`${podNamespace}/${podName}`)
-    return pod === undefined ? undefined : { uids: podIdentities(pod) }
+  /** The pod of the port's name, and those in which a machine of that name runs. */
+  #pod({ podNamespace, podName }: PodPort): LocalPod | undefined {
+    const { store } = this.#deps.pods
+    const named = store.get(`${podNamespace}/${podName}`)
+    const launchers = [...store.values()].filter(
+      ({ metadata: { namespace, annotations } }) =>
+        namespace === podNamespace && virtualMachine.read(annotations) === podName,
+    )
+    const pods = named === undefined ? launchers : [named, ...launchers]
+    return pods.length === 0 ? undefined : { uids: pods.flatMap(podIdentities) }
   }
 }

@@ -1,0 +1,172 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  addressesOfPod,
+  applyAll,
+  claimLabName,
+  createCluster,
+  deleteAll,
+  eventually,
+  findColumn,
+  installChart,
+  kubectl,
+  ovnCentral,
+  parseManifests,
+  removeLeftovers,
+  untilPod,
+  untilPodsReady,
+  type ApiObject,
+  type Cluster,
+  type PodObject,
+} from '@kube-ovn/lab'
+import { foreignCrds } from '@kube-ovn/testing-kube'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeInLab } from './describe-in-lab.ts'
+
+const describe = describeInLab('may define KubeVirt’s kinds without KubeVirt')
+
+let cluster: Cluster
+let nodes: readonly string[]
+
+beforeAll(async () => {
+  await removeLeftovers()
+  await claimLabName('machines')
+  cluster = await createCluster({ id: 'machines', nodes: 2 })
+  nodes = cluster.nodes.map(({ name }) => name)
+  await applyAll(cluster.api, parseManifests(await readFile(join(foreignCrds, 'kubevirt.yaml'), 'utf8')))
+  await installChart(cluster)
+})
+
+afterAll(() => cluster[Symbol.asyncDispose]())
+
+const kubevirt = 'kubevirt.io/v1'
+const namespace = 'farm'
+const mergePath = `/apis/kubevirt.io/v1/namespaces/${namespace}/virtualmachineinstancemigrations`
+
+function busybox(
+  name: string,
+  node: string | undefined,
+  more: Partial<ApiObject['metadata']> = {},
+): ApiObject {
+  const page = `mkdir -p /www && echo ${name} > /www/index.html && exec busybox httpd -f -p 8080 -h /www`
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace, labels: { app: name }, ...more },
+    spec: {
+      terminationGracePeriodSeconds: 0,
+      ...(node === undefined ? {} : { nodeSelector: { 'kubernetes.io/hostname': node } }),
+      containers: [{ name: 'main', image: 'docker.io/library/busybox:stable', command: ['sh', '-c', page] }],
+    },
+  } as ApiObject
+}
+
+/** What KubeVirt makes to run the machine. */
+async function launch(name: string, node: string | undefined, move?: string): Promise<PodObject> {
+  const instance = await cluster.api.call<{ readonly metadata: { readonly uid: string } }>(
+    'GET',
+    `/apis/kubevirt.io/v1/namespaces/${namespace}/virtualmachineinstances/vm`,
+  )
+  const owner = {
+    apiVersion: kubevirt,
+    kind: 'VirtualMachineInstance',
+    name: 'vm',
+    uid: instance.metadata.uid,
+  }
+  const launcher = busybox(name, node, {
+    ownerReferences: [owner],
+    ...(move === undefined ? {} : { annotations: { 'kubevirt.io/migrationJobName': move } }),
+  } as Partial<ApiObject['metadata']>)
+  await cluster.api.apply(launcher)
+  const [pod] = await untilPodsReady(cluster.api, namespace, `app=${name}`, 1)
+  return pod as PodObject
+}
+
+async function end(name: string): Promise<void> {
+  await deleteAll(cluster.api, [{ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace } }])
+  await untilPod(cluster.api, namespace, name, 'is gone', (pod) => pod === undefined)
+}
+
+async function setPhase(phase: string): Promise<void> {
+  await cluster.api.mergePatch(`${mergePath}/move`, { status: { phase } })
+}
+
+/** The pod that answers at the addresses of the machine. */
+async function whoAnswers(addresses: readonly string[]): Promise<readonly string[]> {
+  const pages = addresses.map(async (address) => {
+    const url = `http://${address.includes(':') ? `[${address}]` : address}:8080/`
+    const page = await kubectl(
+      cluster,
+      ...['exec', '-n', namespace, 'client', '--', 'busybox', 'wget', '-q', '-T', '3', '-O', '-', url],
+    )
+    return page.trim()
+  })
+  return Promise.all(pages)
+}
+
+async function untilAnswers(name: string, addresses: readonly string[]): Promise<void> {
+  await eventually(`${name} answers at ${addresses.join()}`, async () => {
+    const answers = await whoAnswers(addresses).catch(() => [])
+    return answers.length > 0 && answers.every((answer) => answer === name) ? true : undefined
+  })
+}
+
+/** @param want as ovn-nbctl prints it, e.g. `activation-strategy=rarp requested-chassis=a,b` */
+async function untilOptions(want: string): Promise<void> {
+  const central = await ovnCentral(cluster)
+  await eventually(`the options of the port are "${want}"`, async () => {
+    const options = await findColumn(central, 'Logical_Switch_Port', 'options', `name=vm.${namespace}`)
+    return options.join() === want ? true : undefined
+  })
+}
+
+describe('a machine', () => {
+  it(
+    'keeps its addresses over stop, start and a move, and answers where it is',
+    { timeout: 300_000 },
+    async () => {
+      const [first, second] = nodes
+      await applyAll(cluster.api, [
+        { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
+        {
+          apiVersion: kubevirt,
+          kind: 'VirtualMachine',
+          metadata: { name: 'vm', namespace },
+          spec: { template: {} },
+        },
+        { apiVersion: kubevirt, kind: 'VirtualMachineInstance', metadata: { name: 'vm', namespace } },
+        busybox('client', first),
+      ] as ApiObject[])
+      await untilPodsReady(cluster.api, namespace, 'app=client', 1)
+
+      const addresses = addressesOfPod(await launch('launcher-a', first))
+      expect(addresses).toHaveLength(2)
+      await untilAnswers('launcher-a', addresses)
+      await end('launcher-a')
+
+      expect(addressesOfPod(await launch('launcher-b', second))).toEqual(addresses)
+      await untilAnswers('launcher-b', addresses)
+
+      await cluster.api.apply({
+        apiVersion: kubevirt,
+        kind: 'VirtualMachineInstanceMigration',
+        metadata: { name: 'move', namespace },
+        spec: { vmiName: 'vm' },
+      } as ApiObject)
+      await setPhase('Scheduling')
+      expect(addressesOfPod(await launch('launcher-c', first, 'move'))).toEqual(addresses)
+      await untilOptions(`activation-strategy=rarp requested-chassis=${second ?? ''},${first ?? ''}`)
+      expect(await whoAnswers(addresses)).toEqual(addresses.map(() => 'launcher-b'))
+
+      await setPhase('Succeeded')
+      await untilOptions(`requested-chassis=${first ?? ''}`)
+      await untilAnswers('launcher-c', addresses)
+      await end('launcher-b')
+      await untilOptions('')
+      await untilAnswers('launcher-c', addresses)
+      // Nothing is collected that a machine needs.
+      const records = await cluster.api.list<ApiObject>('/apis/kubeovn.io/v1/ips')
+      expect(records.map(({ metadata }) => metadata.name)).toContain(`vm.${namespace}`)
+    },
+  )
+})
