@@ -21,7 +21,11 @@ export const keptRights: readonly KeptRights[] = [
     ]),
   },
   {
-    why: 'the agent counts an event that repeats itself in the one that there is',
-    rights: ['kube-system/kube-ovn-cni may patch events'],
+    why: 'an event that repeats itself is counted in the one that there is',
+    rights: ['kube-system/ovn may patch events', 'kube-system/kube-ovn-cni may patch events'],
+  },
+  {
+    why: 'a default Vpc that upstream made gets our finalizer',
+    rights: ['kube-system/ovn may patch vpcs.kubeovn.io'],
   },
 ]
