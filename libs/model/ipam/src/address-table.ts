@@ -36,7 +36,6 @@ export class AddressTable<A extends Ip> {
     leases: AddressIndex<A>,
     heldReserved: RangeSet<A>,
     pools: Map<string, Pool<A>>,
-    poolMap: PoolMap<A>,
   ) {
     this.#subnet = subnet
     this.#layout = layout
@@ -44,7 +43,7 @@ export class AddressTable<A extends Ip> {
     this.#leases = leases
     this.#heldReserved = heldReserved
     this.#pools = pools
-    this.#poolMap = poolMap
+    this.#poolMap = new PoolMap(pools.values())
   }
 
   static create<A extends Ip>(
@@ -55,7 +54,7 @@ export class AddressTable<A extends Ip> {
   ): AddressTable<A> {
     const none = RangeSet.in(layout.space)
     const leases = new AddressIndex(layout.space, layout.block.first, key)
-    const table = new AddressTable(subnet, layout, key, leases, none, new Map(), new PoolMap<A>([]))
+    const table = new AddressTable(subnet, layout, key, leases, none, new Map())
     table.#buildPools(pools, none)
     return table
   }
@@ -70,7 +69,7 @@ export class AddressTable<A extends Ip> {
     const reserved = this.#heldReserved.clone()
     const leases = this.#leases.fork()
     const { layout } = this
-    return new AddressTable(this.#subnet, layout, this.#key, leases, reserved, pools, this.#poolMap)
+    return new AddressTable(this.#subnet, layout, this.#key, leases, reserved, pools)
   }
 
   /**
@@ -87,9 +86,8 @@ export class AddressTable<A extends Ip> {
     // In order, since a range set is built up fastest from its low end.
     for (const ip of addresses.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))) held.add(ip)
     const heldReserved = held.intersect(layout.reserved)
-    const none = new PoolMap<A>([])
     const leases = this.#leases.from(layout.block.first, rows)
-    const table = new AddressTable(this.#subnet, layout, key, leases, heldReserved, new Map(), none)
+    const table = new AddressTable(this.#subnet, layout, key, leases, heldReserved, new Map())
     const named = [...this.#pools.values()].filter(({ name }) => name !== defaultPool)
     table.#buildPools(
       named.map(({ name, members }) => [name, members]),
@@ -118,7 +116,7 @@ export class AddressTable<A extends Ip> {
   /** Finds out whether a NIC of `owner` may have the address. Throws when not; changes nothing. */
   checkStatic(address: A, owner: Owner, shares: boolean, rows: LeaseRows): void {
     const { block, cidr, gateway, reserved } = this.#layout
-    const pool = this.#poolOf(address)
+    const pool = this.#poolMap.poolOf(address)
     if (address < block.first || address > block.last || pool === undefined) {
       throw new AddressOutOfRangeError({ subnet: this.#subnet, address: formatIp(address), cidr })
     }
@@ -168,7 +166,7 @@ export class AddressTable<A extends Ip> {
   take(address: A, number: number, rows: LeaseRows): void {
     if (!this.#leases.add(address, number, rows)) return
     if (this.#layout.reserved.has(address)) this.#heldReserved.add(address)
-    const pool = this.#poolOf(address)
+    const pool = this.#poolMap.poolOf(address)
     if (pool === undefined || pool.free.remove(address)) return
     pool.released.remove(address)
   }
@@ -182,7 +180,7 @@ export class AddressTable<A extends Ip> {
   drop(address: A, number: number, rows: LeaseRows): void {
     if (!this.#leases.remove(address, number, rows)) return
     if (this.#layout.reserved.has(address)) this.#heldReserved.remove(address)
-    else this.#poolOf(address)?.released.add(address)
+    else this.#poolMap.poolOf(address)?.released.add(address)
   }
 
   /** Makes a new pool of addresses that are in no named pool. */
@@ -236,11 +234,6 @@ export class AddressTable<A extends Ip> {
   /** The pools as they are, for the one who checks them. */
   pools(): Iterable<Pool<A>> {
     return this.#pools.values()
-  }
-
-  #poolOf(address: A): Pool<A> | undefined {
-    const name = this.#poolMap.poolOf(address)
-    return name === undefined ? undefined : this.#pools.get(name)
   }
 
   #conflict(conflict: AddressConflict, address: string, holders: readonly Owner[]): AddressConflictError {

@@ -50,17 +50,17 @@ export class PoolMap<A extends Ip> {
   readonly #spans: readonly {
     readonly first: A
     readonly last: A
-    readonly pool: string
+    readonly pool: Pool<A>
   }[]
 
   constructor(pools: Iterable<Pool<A>>) {
-    const spans = [...pools].flatMap(({ name, members }) => {
-      return [...members.ranges()].map(({ first, last }) => ({ first, last, pool: name }))
+    const spans = [...pools].flatMap((pool) => {
+      return [...pool.members.ranges()].map(({ first, last }) => ({ first, last, pool }))
     })
     this.#spans = spans.sort((a, b) => (a.first < b.first ? -1 : 1))
   }
 
-  poolOf(address: A): string | undefined {
+  poolOf(address: A): Pool<A> | undefined {
     let lower = 0
     let upper = this.#spans.length
     while (lower < upper) {

@@ -47,8 +47,8 @@ export function restoreRecords<R extends AddressRecord>(
 ): readonly RecordConflict<R>[] {
   const all = [...records]
   const running = new Set(all.filter(({ isRunning }) => isRunning === true).map(({ nic }) => nic))
-  const turns = Object.groupBy(all, ({ nic, isOver }) => {
-    return running.has(nic) ? 'running' : isOver === true ? 'over' : 'waiting'
+  const turns = Object.groupBy(all, ({ nic, isRunning, isOver }) => {
+    return isRunning === true || running.has(nic) ? 'running' : isOver === true ? 'over' : 'waiting'
   })
   const conflicts: RecordConflict<R>[] = []
   for (const turn of [turns.running, turns.waiting, turns.over]) {
@@ -66,14 +66,15 @@ function restore<R extends AddressRecord>(ipam: Ipam, record: R): RecordConflict
   const hasAddresses = claim.v4 !== undefined || claim.v6 !== undefined
   // A record that has none yet is no reason to draw one.
   if (!hasAddresses && (held !== undefined || ipam.families(record.subnet).length > 0)) return undefined
-  const first = attempt(ipam, record, claim)
+  const first = attempt(ipam, record, claim, held)
   if (first === undefined) return undefined
   // One family, or the MAC address, is somebody else's: what is not must not be handed out all the same.
-  if (first instanceof MacConflictError) attempt(ipam, { ...record, isShared: true }, claim)
+  if (first instanceof MacConflictError) attempt(ipam, { ...record, isShared: true }, claim, held)
   else if (claim.v4 !== undefined && claim.v6 !== undefined) {
     for (const part of [{ v4: claim.v4 }, { v6: claim.v6 }]) {
-      if (attempt(ipam, record, part) instanceof MacConflictError)
-        attempt(ipam, { ...record, isShared: true }, part)
+      const now = ipam.lease(record.nic)
+      if (attempt(ipam, record, part, now) instanceof MacConflictError)
+        attempt(ipam, { ...record, isShared: true }, part, now)
     }
   }
   return { record, holders: holdersOf(first), error: first, lease: ipam.lease(record.nic) }
@@ -84,9 +85,14 @@ function missing(lease: Lease, { v4, v6 }: DualStackIp): DualStackIp {
   return { v4: lease.v4 === undefined ? v4 : undefined, v6: lease.v6 === undefined ? v6 : undefined }
 }
 
-function attempt(ipam: Ipam, record: AddressRecord, addresses: DualStackIp): KubeOvnError | undefined {
+function attempt(
+  ipam: Ipam,
+  record: AddressRecord,
+  addresses: DualStackIp,
+  held: Lease | undefined,
+): KubeOvnError | undefined {
   const { subnet, nic, owner, uid, isShared } = record
-  const mac = ipam.lease(nic)?.mac ?? record.mac
+  const mac = held?.mac ?? record.mac
   try {
     const family = onlyFamily(addresses)
     ipam.allocate({ subnet, nic, owner, uid, static: addresses, family, mac, shareOnConflict: isShared })
