@@ -226,6 +226,7 @@ describe.each(stacks)('$stack', (stack) => {
     await using control = await cluster.startController()
     const small = stack.cidr.replace('/24', '/30').replace('/120', '/126')
     await cluster.client.create(subnetResource, subnet({ name: 'blue', cidrBlock: small }))
+    await control.settle()
     await createPods(control, ['a', 'b'])
     expect([await addressOf('a'), await addressOf('b')]).toEqual([address(stack, 2), undefined])
     await cluster.client.patch(subnetResource, { name: 'blue' }, 'application/merge-patch+json', {
