@@ -7,6 +7,7 @@ export const servedCases = [
   'vips',
   'ippools',
   'subnets/cidr-change',
+  'subnets/namespace-selectors',
   'subnets/namespaces-exclude',
   'subnets/v4-host-bits',
 ] as const

@@ -32,12 +32,16 @@ export async function* playCase(golden: GoldenCase, options: PlayOptions): Async
   const { client, clock } = options
   await using observer = await Observer.start(client, options.northboundAddress, clock, silentLogger)
   await using kubelet = new StandInKubelet(client, clock, silentLogger)
-  await until(
+  const isUp = await until(
     client,
     subnets,
     (store) => (store.get('ovn-default')?.status?.conditions ?? []).length > 0,
     clock,
   )
+  if (!isUp)
+    throw new Error(
+      `there is no Subnet ovn-default after ${patienceMs / 1000} s: look at the controller's log`,
+    )
   for (let index = 1; index <= golden.nodes; index++) {
     const node = recordedNode(index, golden.profile)
     await client.create(nodes, node)
@@ -197,23 +201,26 @@ function isAllocated(object: KubeObject | undefined, key: string): boolean {
   return object?.metadata.annotations?.[key] === 'true'
 }
 
-/** Waits until a condition on the stored objects holds, or patience ends: the comparison tells what is missing then. */
+/**
+ * Waits until a condition on the stored objects holds, or patience ends: the comparison tells what is missing then.
+ * Answers whether it holds.
+ */
 async function until<T extends KubeObject>(
   client: KubeClient,
   resource: Resource<T>,
   holds: (store: Store<T>) => boolean,
   clock: Clock,
-): Promise<void> {
+): Promise<boolean> {
   await using informer = new Informer({ client, resource, clock, logger: silentLogger })
-  const done = Promise.withResolvers<void>()
+  const done = Promise.withResolvers<boolean>()
   const look = (): void => {
-    if (holds(informer.store)) done.resolve()
+    if (holds(informer.store)) done.resolve(true)
   }
   informer.onChange(look)
-  using _limit = clock.setTimer(patienceMs, done.resolve)
+  using _limit = clock.setTimer(patienceMs, () => done.resolve(false))
   informer.start()
   informer.synced.then(look, done.reject)
-  await done.promise
+  return await done.promise
 }
 
 function resourceOf(object: Manifest): Resource {
