@@ -2,6 +2,9 @@ import {
   AttachmentDiffersError,
   AttachmentError,
   type Attachment,
+  type AttachmentRequest,
+  type DelegatedAllocation,
+  type PodAddress,
   type PodNics,
 } from '@kube-ovn/features-node'
 import {
@@ -10,6 +13,7 @@ import {
   delPath,
   gcPath,
   statusPath,
+  type AddressMessage,
   type AttachedMessage,
 } from '../protocol/messages.ts'
 import { failure, type Answer, type Handler } from './api-server.ts'
@@ -19,7 +23,7 @@ import { parseAttachmentRequest, parseCollectionRequest } from './requests.ts'
 /** Code of an error of ours in the sense of the CNI specification, which leaves 100 and above to plugins. */
 const attachmentDiffers = 100
 
-/** The provider that this agent serves. */
+/** The provider of a pod's network; those of further OVN networks end in it, those of other plugins do not. */
 const primaryProvider = 'ovn'
 
 /** The agent's answers to the plugin, by path. */
@@ -36,13 +40,15 @@ export function createHandlers(podNics: PodNics, readiness: () => Readiness): Re
 async function add(podNics: PodNics, body: unknown, signal: AbortSignal): Promise<Answer> {
   const request = parseAttachmentRequest(body, true)
   if ('refusal' in request) return failure(400, request.refusal)
-  if (request.provider !== primaryProvider) {
+  if (isFurtherOvn(request)) {
     return failure(
       400,
-      `provider ${request.provider} is not bound to any subnet: only ${primaryProvider} is served`,
+      `provider ${request.provider}: interfaces of further OVN networks are not made yet, only addresses for other plugins' are given`,
     )
   }
   try {
+    if (isDelegated(request))
+      return { status: 200, body: delegatedMessage(request, await podNics.delegate(request, signal)) }
     return { status: 200, body: attachedMessage(await podNics.add(request, signal)) }
   } catch (error) {
     return attachmentFailure(error)
@@ -52,7 +58,7 @@ async function add(podNics: PodNics, body: unknown, signal: AbortSignal): Promis
 async function remove(podNics: PodNics, body: unknown): Promise<Answer> {
   const request = parseAttachmentRequest(body, false)
   if ('refusal' in request) return failure(400, request.refusal)
-  // Nothing was ever attached for another provider.
+  // Nothing was ever made for another provider.
   if (request.provider !== primaryProvider) return { status: 204 }
   await podNics.remove(request)
   return { status: 204 }
@@ -61,6 +67,8 @@ async function remove(podNics: PodNics, body: unknown): Promise<Answer> {
 async function check(podNics: PodNics, body: unknown): Promise<Answer> {
   const request = parseAttachmentRequest(body, true)
   if ('refusal' in request) return failure(400, request.refusal)
+  // The plugin that made the interface checks it.
+  if (isDelegated(request)) return { status: 204 }
   try {
     await podNics.check(request)
     return { status: 204 }
@@ -88,14 +96,40 @@ function attachmentFailure(error: unknown): Answer {
   return failure(isBadRequest ? 400 : 500, `${reason} (pod ${pod}, stage ${stage})`)
 }
 
+function isFurtherOvn({ provider }: AttachmentRequest): boolean {
+  return provider.endsWith(`.${primaryProvider}`)
+}
+
+/** Whether another plugin makes the interface and asks for addresses alone. */
+function isDelegated(request: AttachmentRequest): boolean {
+  return request.provider !== primaryProvider && !isFurtherOvn(request)
+}
+
+function delegatedMessage(
+  { ifName, routes }: AttachmentRequest,
+  { addresses }: DelegatedAllocation,
+): AttachedMessage {
+  return {
+    ips: addresses.map((address) => addressMessage(address, ifName === 'eth0')),
+    mac_address: '',
+    routes,
+    mtu: 0,
+    nicname: '',
+  }
+}
+
+function addressMessage({ ip, prefixLength, gateway }: PodAddress, hasDefaultRoute: boolean): AddressMessage {
+  return {
+    protocol: ip.includes(':') ? 'IPv6' : 'IPv4',
+    ip,
+    cidr: `${ip}/${prefixLength}`,
+    gateway: hasDefaultRoute ? (gateway ?? '') : '',
+  }
+}
+
 function attachedMessage({ allocation, wanted }: Attachment): AttachedMessage {
   return {
-    ips: allocation.addresses.map((address) => ({
-      protocol: address.ip.includes(':') ? 'IPv6' : 'IPv4',
-      ip: address.ip,
-      cidr: `${address.ip}/${address.prefixLength}`,
-      gateway: allocation.ownsDefaultRoute ? (address.gateway ?? '') : '',
-    })),
+    ips: allocation.addresses.map((address) => addressMessage(address, allocation.ownsDefaultRoute)),
     mac_address: wanted.mac,
     routes: wanted.routes.map((route) => ({ dst: route.destination, gw: route.gateway ?? '' })),
     mtu: wanted.mtu,

@@ -6,7 +6,7 @@ import { ManualClock } from '@kube-ovn/time'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { AttachmentError } from '../errors.ts'
 import { Observable } from '../observable.ts'
-import { awaitAllocation } from './allocation-wait.ts'
+import { awaitAllocation, awaitDelegatedAllocation } from './allocation-wait.ts'
 import type { AttachmentRequest } from './snapshot.ts'
 
 const keys = podAnnotations()
@@ -78,16 +78,27 @@ function putPod(annotations: Readonly<Record<string, string>>, uid = 'uid-1'): v
 }
 
 function wait(wanted = request, signal = new AbortController().signal) {
-  const reporter = {
+  const waiting = awaitAllocation(wanted, { pods, subnets, tunnelMtu, clock, reporter: reporter() }, signal)
+  waiting.catch(() => undefined)
+  return waiting
+}
+
+function waitForAddresses(provider: string) {
+  const delegated = { ...request, ifName: 'net1', provider }
+  const sources = { pods, subnets, clock, reporter: reporter() }
+  const waiting = awaitDelegatedAllocation(delegated, sources, new AbortController().signal)
+  waiting.catch(() => undefined)
+  return waiting
+}
+
+function reporter() {
+  return {
     waited: (stage: string, ms: number) => void (ms > 0 && waits.push(`${stage} ${ms}`)),
     added: () => undefined,
     addFailed: () => undefined,
     removed: () => undefined,
     removeFailed: () => undefined,
   }
-  const waiting = awaitAllocation(wanted, { pods, subnets, tunnelMtu, clock, reporter }, signal)
-  waiting.catch(() => undefined)
-  return waiting
 }
 
 async function failure(waiting: Promise<unknown>): Promise<AttachmentError['details']> {
@@ -200,5 +211,50 @@ describe('awaitAllocation', () => {
     abort.abort(new Error('gone'))
     await expect(waiting).rejects.toThrow('gone')
     expect(pods.listeners).toBe(0)
+  })
+})
+
+describe('awaitDelegatedAllocation', () => {
+  const camera = podAnnotations('camera.shop')
+
+  beforeEach(() => {
+    subnets.put('camera', { metadata: { name: 'camera' }, spec: { provider: 'camera.shop' } })
+    tunnelMtu.set(undefined)
+  })
+
+  it('waits for the addresses of its provider alone, which has neither MAC address nor route', async () => {
+    const waiting = waitForAddresses('camera.shop')
+    putPod(allocated)
+    clock.advance(20)
+    putPod({
+      ...allocated,
+      [camera.allocated.key]: 'true',
+      [camera.ipAddress.key]: '10.26.0.5',
+      [camera.cidr.key]: '10.26.0.0/24',
+      [camera.gateway.key]: '10.26.0.1',
+    })
+    expect(await waiting).toEqual({
+      uid: 'uid-1',
+      addresses: [{ ip: '10.26.0.5', prefixLength: 24, gateway: '10.26.0.1' }],
+    })
+    expect(waits).toEqual(['wait-address 20'])
+  })
+
+  it('gives up at once when no Subnet has the provider', async () => {
+    putPod(allocated)
+    expect(await failure(waitForAddresses('camera.depot'))).toEqual({
+      pod: 'shop/web-0',
+      stage: 'provider',
+      reason: expect.stringContaining('provider camera.depot is not bound to any subnet'),
+    })
+  })
+
+  it('names addresses that can not be read', async () => {
+    putPod({ [camera.allocated.key]: 'true', [camera.ipAddress.key]: '10.26.0' })
+    const waiting = waitForAddresses('camera.shop')
+    clock.advance(110_000)
+    expect(await failure(waiting)).toMatchObject({
+      reason: expect.stringContaining('"10.26.0" is not valid'),
+    })
   })
 })

@@ -1,6 +1,13 @@
 import { AttachmentError } from '../errors.ts'
 import { waitUntil, withinMs } from '../wait-until.ts'
-import { readAllocation, type Allocation, type Pending } from './allocation.ts'
+import {
+  readAllocation,
+  readDelegatedAllocation,
+  type Allocation,
+  type AllocationCaches,
+  type DelegatedAllocation,
+  type Pending,
+} from './allocation.ts'
 import type { PodNicDependencies } from './dependencies.ts'
 import type { AttachmentRequest } from './snapshot.ts'
 
@@ -10,17 +17,51 @@ type AllocationSources = Pick<PodNicDependencies, 'pods' | 'subnets' | 'tunnelMt
 /** How long the controller may take: kubelet's own time-out for a request to the runtime is 2 minutes. */
 const controllerTimeoutMs = 110_000
 
+/** What everybody waits with. */
+type WaitSources = Omit<AllocationSources, 'tunnelMtu'>
+
 /**
- * Waits until the controller has decided everything about a pod's interface; it looks again at every change of the
- * caches, and at no other time.
+ * Waits until the controller has decided everything about a pod's interface.
  *
  * @throws AttachmentError naming what was missing at the end, or saying that the pod is gone
  */
-export async function awaitAllocation(
+export function awaitAllocation(
   request: AttachmentRequest,
-  { pods, subnets, tunnelMtu, clock, reporter }: AllocationSources,
+  sources: AllocationSources,
   signal: AbortSignal,
 ): Promise<Allocation> {
+  const { tunnelMtu } = sources
+  function read(caches: AllocationCaches, wasSeen: boolean): Allocation | Pending {
+    const found = readAllocation(request, caches, wasSeen)
+    if ('reason' in found || found.mtu > 0 || tunnelMtu.value !== undefined) return found
+    return { stage: 'mtu', reason: "this node's tunnel address is not known yet; the agent's log says why" }
+  }
+  return awaitDecision(request, sources, signal, read, (recheck) => [tunnelMtu.onChange(recheck)])
+}
+
+/**
+ * Waits until the controller has given addresses to an interface that another plugin makes.
+ *
+ * @throws AttachmentError as {@link awaitAllocation}, and when no Subnet has the provider
+ */
+export function awaitDelegatedAllocation(
+  request: AttachmentRequest,
+  sources: WaitSources,
+  signal: AbortSignal,
+): Promise<DelegatedAllocation> {
+  return awaitDecision(request, sources, signal, (caches, wasSeen) =>
+    readDelegatedAllocation(request, caches, wasSeen),
+  )
+}
+
+/** Looks again at every change of the caches, and of what else is watched, and at no other time. */
+async function awaitDecision<T extends object>(
+  request: AttachmentRequest,
+  { pods, subnets, clock, reporter }: WaitSources,
+  signal: AbortSignal,
+  decide: (caches: AllocationCaches, wasSeen: boolean) => T | Pending,
+  watchMore: (recheck: () => void) => readonly Disposable[] = () => [],
+): Promise<T> {
   let wasSeen = false
   let pending: Pending = { stage: 'get-pod', reason: 'not looked for yet' }
   let sinceMs = clock.monotonic()
@@ -34,14 +75,9 @@ export async function awaitAllocation(
     pending = next
   }
 
-  function read(): Allocation | undefined {
-    const found = readAllocation(request, { pods: pods.store, subnets: subnets.store }, wasSeen)
-    if ('reason' in found) return pend(found)
-    if (found.mtu > 0 || tunnelMtu.value !== undefined) return found
-    return pend({
-      stage: 'mtu',
-      reason: "this node's tunnel address is not known yet; the agent's log says why",
-    })
+  function read(): T | undefined {
+    const found = decide({ pods: pods.store, subnets: subnets.store }, wasSeen)
+    return isPending(found) ? pend(found) : found
   }
 
   function timeoutError(): AttachmentError {
@@ -52,11 +88,15 @@ export async function awaitAllocation(
     return await withinMs(clock, controllerTimeoutMs, signal, timeoutError, (bounded) =>
       waitUntil(
         read,
-        (recheck) => [pods.onChange(recheck), subnets.onChange(recheck), tunnelMtu.onChange(recheck)],
+        (recheck) => [pods.onChange(recheck), subnets.onChange(recheck), ...watchMore(recheck)],
         bounded,
       ),
     )
   } finally {
     reporter.waited(pending.stage, clock.monotonic() - sinceMs)
   }
+}
+
+function isPending(found: object): found is Pending {
+  return 'reason' in found
 }

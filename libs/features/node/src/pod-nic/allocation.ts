@@ -1,4 +1,10 @@
-import { AnnotationInvalidError, readPodNetwork, type PodNetwork } from '@kube-ovn/annotations'
+import {
+  AnnotationInvalidError,
+  podAnnotations,
+  readPodNetwork,
+  type Annotations,
+  type PodNetwork,
+} from '@kube-ovn/annotations'
 import { formatIp } from '@kube-ovn/ip'
 import type { Store } from '@kube-ovn/kube'
 import type { Pod } from '@kube-ovn/kube-api/core'
@@ -21,6 +27,12 @@ export interface Allocation {
   readonly mtu: number
 }
 
+/** Where the answer comes from. */
+export interface AllocationCaches {
+  readonly pods: Store<Pod>
+  readonly subnets: Store<Subnet>
+}
+
 /** Something that is still missing, and who is expected to supply it. */
 export interface Pending {
   readonly stage: AttachmentStage
@@ -34,18 +46,12 @@ export interface Pending {
  */
 export function readAllocation(
   request: AttachmentRequest,
-  caches: { readonly pods: Store<Pod>; readonly subnets: Store<Subnet> },
+  caches: AllocationCaches,
   wasSeen: boolean,
 ): Allocation | Pending {
-  const key = `${request.podNamespace}/${request.podName}`
-  const pod = caches.pods.get(key)
-  const isRight = pod !== undefined && (request.podUid === '' || podIdentities(pod).includes(request.podUid))
-  if (!isRight) {
-    if (wasSeen)
-      throw new AttachmentError({ pod: key, stage: 'get-pod', reason: 'the Pod was deleted meanwhile' })
-    return { stage: 'get-pod', reason: `the API server has not sent Pod ${key} to this node yet` }
-  }
-  const network = tryReadNetwork(pod)
+  const pod = readPod(request, caches.pods, wasSeen)
+  if ('reason' in pod) return pod
+  const network = trying(() => readPodNetwork(pod.metadata.annotations))
   if ('reason' in network) return network
   const ownsDefaultRoute = request.ifName === 'eth0'
   const hasAddresses = network.addresses.v4 !== undefined || network.addresses.v6 !== undefined
@@ -70,14 +76,71 @@ export function readAllocation(
   }
 }
 
-function tryReadNetwork(pod: Pod): PodNetwork | Pending {
+/** What the controller decided about an interface that another plugin makes (macvlan, host-device, …). */
+export interface DelegatedAllocation {
+  readonly uid: string
+  readonly addresses: readonly PodAddress[]
+}
+
+/**
+ * Reads the addresses of an interface that another plugin makes, or what is still to be waited for.
+ *
+ * @throws AttachmentError when no Subnet has the provider, or when the pod that was seen before is gone
+ */
+export function readDelegatedAllocation(
+  request: AttachmentRequest,
+  caches: AllocationCaches,
+  wasSeen: boolean,
+): DelegatedAllocation | Pending {
+  const { provider } = request
+  if (![...caches.subnets.values()].some(({ spec }) => spec?.provider === provider)) {
+    throw new AttachmentError({
+      pod: keyOf(request),
+      stage: 'provider',
+      reason: `provider ${provider} is not bound to any subnet: give a Subnet spec.provider ${provider}`,
+    })
+  }
+  const pod = readPod(request, caches.pods, wasSeen)
+  if ('reason' in pod) return pod
+  const addresses = trying(() => readAddresses(pod.metadata.annotations, provider))
+  return 'reason' in addresses ? addresses : { uid: pod.metadata.uid ?? '', addresses }
+}
+
+function keyOf({ podNamespace, podName }: AttachmentRequest): string {
+  return `${podNamespace}/${podName}`
+}
+
+function readPod(request: AttachmentRequest, pods: Store<Pod>, wasSeen: boolean): Pod | Pending {
+  const key = keyOf(request)
+  const pod = pods.get(key)
+  if (pod !== undefined && (request.podUid === '' || podIdentities(pod).includes(request.podUid))) return pod
+  if (wasSeen)
+    throw new AttachmentError({ pod: key, stage: 'get-pod', reason: 'the Pod was deleted meanwhile' })
+  return { stage: 'get-pod', reason: `the API server has not sent Pod ${key} to this node yet` }
+}
+
+/** The addresses that the controller gave; `undefined` before it did. */
+function readAddresses(
+  annotations: Annotations | undefined,
+  provider: string,
+): readonly PodAddress[] | undefined {
+  const keys = podAnnotations(provider)
+  if (keys.allocated.read(annotations) !== true) return undefined
+  return podAddresses({
+    addresses: keys.ipAddress.read(annotations) ?? {},
+    cidrs: keys.cidr.read(annotations) ?? {},
+    gateways: keys.gateway.read(annotations) ?? {},
+  })
+}
+
+function trying<T extends object>(read: () => T | undefined): T | Pending {
   try {
-    const network = readPodNetwork(pod.metadata.annotations)
-    if (network !== undefined) return network
-    return {
-      stage: 'wait-address',
-      reason: 'kube-ovn-controller has not allocated an address to the Pod; its events say why',
-    }
+    return (
+      read() ?? {
+        stage: 'wait-address',
+        reason: 'kube-ovn-controller has not allocated an address to the Pod; its events say why',
+      }
+    )
   } catch (error) {
     if (!(error instanceof AnnotationInvalidError)) throw error
     const { field, value, cure } = error.details
@@ -85,7 +148,7 @@ function tryReadNetwork(pod: Pod): PodNetwork | Pending {
   }
 }
 
-function podAddresses(network: PodNetwork): readonly PodAddress[] {
+function podAddresses(network: Pick<PodNetwork, 'addresses' | 'cidrs' | 'gateways'>): readonly PodAddress[] {
   const families = [
     { ip: network.addresses.v4, cidr: network.cidrs.v4, gateway: network.gateways.v4, host: 32 },
     { ip: network.addresses.v6, cidr: network.cidrs.v6, gateway: network.gateways.v6, host: 128 },

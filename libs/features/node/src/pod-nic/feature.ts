@@ -13,8 +13,8 @@ import {
   removePortOperations,
 } from '../local-ovs.ts'
 import { waitUntil, withinMs } from '../wait-until.ts'
-import { awaitAllocation } from './allocation-wait.ts'
-import { readAllocation, type Allocation } from './allocation.ts'
+import { awaitAllocation, awaitDelegatedAllocation } from './allocation-wait.ts'
+import { readAllocation, type Allocation, type DelegatedAllocation } from './allocation.ts'
 import type { Attachment, PodNicDependencies } from './dependencies.ts'
 import { attachmentId, desiredAttachment, type DesiredAttachment } from './desired.ts'
 import { comparePodEnd, configurePodEnd, createPair } from './link.ts'
@@ -82,6 +82,21 @@ export class PodNics implements Disposable {
     } catch (error) {
       // Nobody is there any more to whom a failure would matter.
       if (!signal.aborted) this.#deps.reporter.addFailed(request, seen.uid, stageOf(error), error)
+      throw error
+    }
+  }
+
+  /**
+   * Tells the addresses of a further interface, which another plugin makes (macvlan, host-device, …), once the
+   * controller has given them. Makes nothing, so that there is nothing to take back.
+   *
+   * @throws AttachmentError
+   */
+  async delegate(request: AttachmentRequest, signal: AbortSignal): Promise<DelegatedAllocation> {
+    try {
+      return await awaitDelegatedAllocation(request, this.#deps, signal)
+    } catch (error) {
+      if (!signal.aborted) this.#deps.reporter.addFailed(request, request.podUid, stageOf(error), error)
       throw error
     }
   }
