@@ -1,3 +1,4 @@
+import { isOvnProvider, primaryProvider } from '@kube-ovn/annotations'
 import {
   AttachmentDiffersError,
   AttachmentError,
@@ -23,9 +24,6 @@ import { parseAttachmentRequest, parseCollectionRequest } from './requests.ts'
 /** Code of an error of ours in the sense of the CNI specification, which leaves 100 and above to plugins. */
 const attachmentDiffers = 100
 
-/** The provider of a pod's network; those of further OVN networks end in it, those of other plugins do not. */
-const primaryProvider = 'ovn'
-
 /** The agent's answers to the plugin, by path. */
 export function createHandlers(podNics: PodNics, readiness: () => Readiness): ReadonlyMap<string, Handler> {
   return new Map<string, Handler>([
@@ -40,7 +38,7 @@ export function createHandlers(podNics: PodNics, readiness: () => Readiness): Re
 async function add(podNics: PodNics, body: unknown, signal: AbortSignal): Promise<Answer> {
   const request = parseAttachmentRequest(body, true)
   if ('refusal' in request) return failure(400, request.refusal)
-  if (isFurtherOvn(request)) {
+  if (!isDelegated(request) && request.provider !== primaryProvider) {
     return failure(
       400,
       `provider ${request.provider}: interfaces of further OVN networks are not made yet, only addresses for other plugins' are given`,
@@ -96,13 +94,9 @@ function attachmentFailure(error: unknown): Answer {
   return failure(isBadRequest ? 400 : 500, `${reason} (pod ${pod}, stage ${stage})`)
 }
 
-function isFurtherOvn({ provider }: AttachmentRequest): boolean {
-  return provider.endsWith(`.${primaryProvider}`)
-}
-
 /** Whether another plugin makes the interface and asks for addresses alone. */
-function isDelegated(request: AttachmentRequest): boolean {
-  return request.provider !== primaryProvider && !isFurtherOvn(request)
+function isDelegated({ provider }: AttachmentRequest): boolean {
+  return !isOvnProvider(provider)
 }
 
 function delegatedMessage(

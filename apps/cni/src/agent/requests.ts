@@ -1,3 +1,4 @@
+import { primaryProvider } from '@kube-ovn/annotations'
 import type { AttachmentRequest } from '@kube-ovn/features-node'
 import { z } from 'zod'
 
@@ -25,9 +26,6 @@ export interface Refusal {
   readonly refusal: string
 }
 
-/** The provider of a pod's primary network; an old plugin may leave it empty. */
-const primaryProvider = 'ovn'
-
 /** The name of the network in the configuration that is installed; an old plugin does not tell it. */
 const primaryNetwork = 'kube-ovn'
 
@@ -45,6 +43,7 @@ export function parseAttachmentRequest(body: unknown, needsNetns: boolean): Atta
     containerId: message.container_id,
     ifName: message.if_name,
     netns: message.net_ns,
+    // An old plugin may leave it empty.
     provider: message.provider === '' ? primaryProvider : message.provider,
     network: message.network === '' ? primaryNetwork : message.network,
     routes: message.routes ?? [],

@@ -20,6 +20,7 @@ export {
   defaultNicType,
   interfaceAnnotations,
   podAnnotations,
+  isOvnProvider,
   primaryProvider,
   readPodNetwork,
   readPodRequest,

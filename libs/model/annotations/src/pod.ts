@@ -20,6 +20,12 @@ export type Provider = string
 
 export const primaryProvider: Provider = 'ovn'
 
+/** Whether NICs of the provider are on switches of OVN: of the first network, or of a further one. */
+export function isOvnProvider(provider: Provider): boolean {
+  const parts = provider.split('.')
+  return provider === primaryProvider || (parts.length === 3 && parts[2] === primaryProvider)
+}
+
 /** The NIC type of a Pod that asks for none. */
 export const defaultNicType = 'veth-pair'
 

@@ -1,4 +1,4 @@
-import { primaryProvider } from '@kube-ovn/annotations'
+import { isOvnProvider, primaryProvider } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
 import {
   compareIps,
@@ -147,12 +147,6 @@ function refuseUnsupported(name: string, spec: SubnetSpec, settings: ControlSett
       'use distributed; centralized gateways are not served by this version',
     )
   }
-}
-
-/** The switches of OVN: of the first network, or of a further one. */
-function isOvnProvider(provider: string): boolean {
-  const parts = provider.split('.')
-  return provider === primaryProvider || (parts.length === 3 && parts[2] === primaryProvider)
 }
 
 /** Annotations are named after it. */
