@@ -22,6 +22,7 @@ import {
   runAt,
   standingFaults,
   strike,
+  takeDownPod,
   untilPodsReady,
 } from '@kube-ovn/lab'
 import type { ApiObject, Cluster, Fault, PathLoss, PodObject, WatchedPath } from '@kube-ovn/lab'
@@ -138,7 +139,7 @@ describe('an API server that misbehaves', () => {
       expect(seen?.status?.phase).toBe('Pending')
     }
     await untilPodsReady(cluster.api, 'shop', 'app=misbehaved', 1)
-    await cluster.api.delete(pod, 0)
+    await takeDownPod(cluster.api, pod)
   })
 
   it('forgets its history, and pods are made all the same', async () => {
@@ -147,7 +148,7 @@ describe('an API server that misbehaves', () => {
     const pod = podOn('node-2', 'compacted')
     await cluster.api.apply(pod)
     expect(await untilPodsReady(cluster.api, 'shop', 'app=compacted', 1)).toHaveLength(1)
-    await cluster.api.delete(pod, 0)
+    await takeDownPod(cluster.api, pod)
   })
 })
 
@@ -195,7 +196,7 @@ describe('a component that is off', () => {
       const pod = podOn('node-2', 'slow')
       await cluster.api.apply(pod)
       expect(await untilPodsReady(cluster.api, 'shop', 'app=slow', 1)).toHaveLength(1)
-      await cluster.api.delete(pod, 0)
+      await takeDownPod(cluster.api, pod)
     }
     expect(quick).toBeLessThan(500)
     await eventually('commits are quick again', async () => ((await commitMs()) < 500 ? true : undefined))
@@ -265,7 +266,7 @@ describe('what is restarted comes back', () => {
     const pod = podOn('node-2', 'stored')
     await cluster.api.apply(pod)
     await untilPodsReady(cluster.api, 'shop', 'app=stored', 1)
-    await cluster.api.delete(pod, 0)
+    await takeDownPod(cluster.api, pod)
   })
 })
 

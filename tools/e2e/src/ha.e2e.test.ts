@@ -25,6 +25,7 @@ import {
   runChecks,
   standingFaults,
   strike,
+  takeDownPod,
   untilPodsReady,
 } from '@kube-ovn/lab'
 import type { ApiObject, CheckGroup, Cluster, OtherSide, PodObject, WatchedPath } from '@kube-ovn/lab'
@@ -103,7 +104,7 @@ async function makePod(nodeName: string): Promise<void> {
   }
   await cluster.api.apply(pod)
   await untilPodsReady(cluster.api, 'shop', `app=${name}`, 1, takeOverMs)
-  await cluster.api.delete(pod, 0)
+  await takeDownPod(cluster.api, pod)
 }
 
 interface Lease extends ApiObject {

@@ -48,6 +48,7 @@ export { eventually, waitForObjects } from './kubernetes/wait.ts'
 export {
   addressesOfPod,
   isPodReady,
+  takeDownPod,
   untilPod,
   untilPodsReady,
   untilRolledOut,

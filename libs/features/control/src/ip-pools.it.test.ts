@@ -200,6 +200,24 @@ describe('an IPPool', () => {
     await control.settle()
     expect(await annotationOf()).toBeUndefined()
   })
+
+  it('serves pods of its namespaces that were made with it', async () => {
+    await cluster.client.create(namespaces, namespace({ name: 'shop' }))
+    await cluster.client.patch(subnetResource, { name: 'blue' }, merge, { spec: { namespaces: ['shop'] } })
+    await make({ name: 'a', ips: ['10.17.0.64', 'fd00:17::64'], namespaces: ['shop'] })
+    await makePod('one', {}, 'shop')
+    await using control = await start()
+    expect(await told('one', 'shop')).toBe('10.17.0.64,fd00:17::64')
+
+    // One that is full waits, and goes on as soon as another pool serves its namespace.
+    await makePod('two', {}, 'shop')
+    await make({ name: 'b', ips: ['10.17.0.65', 'fd00:17::65'] })
+    await control.settle()
+    expect(await told('two', 'shop')).toBe('')
+    await edit('b', { namespaces: ['shop'] })
+    await control.settle()
+    expect(await told('two', 'shop')).toBe('10.17.0.65,fd00:17::65')
+  })
 })
 
 describe('the address set of an IPPool', () => {

@@ -16,6 +16,7 @@ import {
   vpcResource,
 } from '@kube-ovn/kube-api'
 import type { Ip, IpPool, VirtualMachineInstanceMigration, Vip } from '@kube-ovn/kube-api'
+import { namespacesOfPool } from './topology/namespace-pools.ts'
 import { allNodeAddresses } from './topology/node-addresses.ts'
 import { statefulSetOf } from './pods/holder.ts'
 import {
@@ -64,7 +65,10 @@ export const watched = {
   },
   ipPools: {
     resource: ipPoolResource,
-    indexes: { [storeIndex.poolsBySubnet]: (pool: IpPool) => [pool.spec?.subnet ?? ''] },
+    indexes: {
+      [storeIndex.poolsBySubnet]: (pool: IpPool) => [pool.spec?.subnet ?? ''],
+      [storeIndex.poolsByNamespace]: namespacesOfPool,
+    },
   },
   vips: {
     resource: vipResource,

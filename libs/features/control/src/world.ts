@@ -76,6 +76,8 @@ export const storeIndex = {
   ipsByPod: 'pod',
   /** IPPools of a subnet. */
   poolsBySubnet: 'subnet',
+  /** IPPools that are bound to a namespace. */
+  poolsByNamespace: 'namespace',
   /** Vips of a subnet. */
   vipsBySubnet: 'subnet',
   /** Pods that may have the addresses of a Vip beside their own. */

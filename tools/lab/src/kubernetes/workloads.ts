@@ -64,6 +64,17 @@ export function untilPodsReady(
   )
 }
 
+/**
+ * Deletes a pod, and waits until its node has taken it down, its links included.
+ *
+ * The API server forgets a pod at once that is given no time; its node is busy with it for some seconds more.
+ */
+export async function takeDownPod(api: ApiClient, pod: ApiObject): Promise<void> {
+  const { namespace = 'default', name } = pod.metadata
+  await api.delete(pod, 1)
+  await untilPod(api, namespace, name, 'is gone', (found) => found === undefined)
+}
+
 /** Waits until a pod fulfils a condition; `undefined` stands for a pod that is gone. */
 export function untilPod(
   api: ApiClient,

@@ -5,6 +5,7 @@ import { ipPoolResource, subnetResource } from '@kube-ovn/kube-api'
 import type { IpPool, Subnet } from '@kube-ovn/kube-api'
 import { nothing } from '@kube-ovn/reconcile'
 import type { Desired, Feature, KubeEvent } from '@kube-ovn/reconcile'
+import { poolsOfNamespace } from '../topology/namespace-pools.ts'
 import { hasOtherBinding, subnetsOfNamespace } from '../topology/namespace-subnets.ts'
 import type { ControlWorld } from '../world.ts'
 
@@ -52,23 +53,13 @@ export const namespace: Feature<string, NamespaceSnapshot, ControlWorld> = {
       const uid = world.subnets.get(subnet)?.metadata.uid ?? ''
       return network === undefined ? [] : [{ ...network, uid }]
     })
-    return { name, uid: object.metadata.uid ?? '', subnets, pools: poolsOf(name, world) }
+    return { name, uid: object.metadata.uid ?? '', subnets, pools: poolsOfNamespace(name, world) }
   },
   desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredNamespace(snapshot)),
 }
 
 function names(world: ControlWorld): readonly string[] {
   return [...world.namespaces.values()].map((object) => object.metadata.name)
-}
-
-/** IPPools that are bound to the namespace, and are there to stay. */
-function poolsOf(namespace: string, world: ControlWorld): readonly string[] {
-  return [...world.ipPools.values()]
-    .filter(({ metadata, spec }) => {
-      return metadata.deletionTimestamp === undefined && spec?.namespaces?.includes(namespace) === true
-    })
-    .map(({ metadata }) => metadata.name)
-    .sort()
 }
 
 /** Computes the annotations of a namespace; none while no subnet of it is in effect. */

@@ -1,8 +1,8 @@
-import { namespaceAnnotations } from '@kube-ovn/annotations'
 import { namespaces, pods, statefulSets } from '@kube-ovn/kube-api/core'
 import type { Namespace, Pod } from '@kube-ovn/kube-api/core'
 import type { ObjectChange } from '@kube-ovn/kube'
 import {
+  ipPoolResource,
   ipResource,
   networkAttachmentResource,
   subnetResource,
@@ -11,7 +11,7 @@ import {
   vipResource,
   virtualMachineResource,
 } from '@kube-ovn/kube-api'
-import type { Ip, Subnet, VirtualMachineInstanceMigration } from '@kube-ovn/kube-api'
+import type { Ip, IpPool, Subnet, VirtualMachineInstanceMigration } from '@kube-ovn/kube-api'
 import {
   externalId,
   logicalRouter,
@@ -24,6 +24,7 @@ import {
 import { nothing } from '@kube-ovn/reconcile'
 import type { Feature } from '@kube-ovn/reconcile'
 import type { RowBase, RowChange } from 'ovsdb-client'
+import { hasOtherNamespaces } from '../topology/namespace-pools.ts'
 import { hasOtherBinding, hasOtherLabels } from '../topology/namespace-subnets.ts'
 import { storeIndex } from '../world.ts'
 import type { ControlWorld } from '../world.ts'
@@ -72,12 +73,17 @@ export const podPortFeature: Feature<string, PodSnapshot, ControlWorld> = {
     {
       on: 'object',
       resource: namespaces,
-      keys: (change: ObjectChange<Namespace>, world) => (hasOtherHome(change) ? waiting(world) : []),
+      keys: (change: ObjectChange<Namespace>, world) => (hasOtherLabels(change) ? waiting(world) : []),
     },
     {
       on: 'object',
       resource: subnetResource,
       keys: (change: ObjectChange<Subnet>, world) => (hasOtherBinding(change) ? waiting(world) : []),
+    },
+    {
+      on: 'object',
+      resource: ipPoolResource,
+      keys: (change: ObjectChange<IpPool>, world) => (hasOtherNamespaces(change) ? waiting(world) : []),
     },
     // Who is away keeps its addresses for as long as its workload will make it again, in that subnet.
     {
@@ -117,13 +123,6 @@ function waiting(world: ControlWorld): readonly string[] {
     .flatMap(podOf)
     .filter((key) => livePods(key, world).length === 0)
   return [...new Set([...world.unplacedPods, ...absent])]
-}
-
-/** Whether pods of a namespace may be served by other subnets or pools. */
-function hasOtherHome(change: ObjectChange<Namespace>): boolean {
-  const { key } = namespaceAnnotations.ipPool
-  const { old, new: current } = change
-  return hasOtherLabels(change) || old?.metadata.annotations?.[key] !== current?.metadata.annotations?.[key]
 }
 
 /** The pod whose record this is; nodes have no namespace. */

@@ -1,4 +1,4 @@
-import { namespaceAnnotations, podAnnotations, vipAnnotations } from '@kube-ovn/annotations'
+import { podAnnotations, vipAnnotations } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
 import { formatIpList } from '@kube-ovn/ip'
 import { allocateFromList, entryOfMember, type AllocateRequest, type Lease } from '@kube-ovn/ipam'
@@ -6,6 +6,7 @@ import type { Pod } from '@kube-ovn/kube-api/core'
 import { allocateApartFromNodes } from '../addresses/apart-from-nodes.ts'
 import { borrow } from '../addresses/borrowed-vip.ts'
 import { isReservation } from '../addresses/recorded.ts'
+import { poolsOfNamespace } from '../topology/namespace-pools.ts'
 import { subnetsOfNamespace } from '../topology/namespace-subnets.ts'
 import type { Network } from '../topology/network.ts'
 import type { ControlWorld } from '../world.ts'
@@ -42,7 +43,7 @@ export function place(pod: Pod, holder: Holder, nic: PodNic, world: ControlWorld
   const vip = isPrimary(nic) ? (vipAnnotations.borrowed.read(pod.metadata.annotations) ?? '') : ''
   if (vip !== '') return placeOnVip(vip, request, holder, nic, world)
   const subnets = subnetsFor(pod, nic, request, held, world)
-  const pools = isPrimary(nic) ? poolsOfNamespace(pod, request, subnets, world) : undefined
+  const pools = isPrimary(nic) ? poolsFor(pod, request, subnets, world) : undefined
   const attempt = (subnet: string, more: Partial<NicRequest> = {}) =>
     take(subnet, pod, holder, nic, { ...request, ...more }, world)
   const placement =
@@ -134,15 +135,14 @@ interface PoolChoice {
  * The IPPools that a pod's namespace is bound to, those of its subnets; nothing when it is bound to none, when the pod
  * asks for addresses, or for a subnet in which there is none of them.
  */
-function poolsOfNamespace(
+function poolsFor(
   pod: Pod,
   { pool, addresses, logicalSwitch }: NicRequest,
   subnets: readonly string[],
   world: ControlWorld,
 ): readonly PoolChoice[] | undefined {
   if (pool !== undefined || addresses !== undefined) return undefined
-  const namespace = world.namespaces.get(pod.metadata.namespace ?? '')
-  const names = namespaceAnnotations.ipPool.read(namespace?.metadata.annotations) ?? []
+  const names = poolsOfNamespace(pod.metadata.namespace ?? '', world)
   const choices = names.flatMap((name) =>
     subnets.filter((subnet) => world.ipam.hasPool(subnet, name)).map((subnet) => ({ subnet, pool: name })),
   )
