@@ -1,19 +1,10 @@
 import { createHash } from 'node:crypto'
 import { spawn } from 'node:child_process'
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
-} from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { cache } from '../paths.ts'
 import { runProgram } from '../program.ts'
+import { markUsed, removeLeastRecent } from './recent.ts'
 import { imageArchiveMount, imageArchives, saveImage } from './image.ts'
 
 /** An image in a node's containerd, and further names for it. */
@@ -32,7 +23,8 @@ const databases = [
   'io.containerd.snapshotter.v1.overlayfs/metadata.db',
 ]
 
-const dayMs = 24 * 3600 * 1000
+/** Seeds that stay for the next lab: those of about three versions of everything. */
+const keptSeeds = 24
 
 /**
  * Makes a directory for a node's containerd that has the images of the seed in it already.
@@ -70,10 +62,10 @@ export async function ensureContainerdSeed(nodeImage: string, images: readonly S
   for (const [index, image] of images.entries()) {
     const path = join(seeds, hashOf([nodeImage, ...names.slice(0, index + 1)]))
     if (!existsSync(path)) await buildSeed(path, seed, nodeImage, image, archives[index] ?? '')
-    utimesSync(path, new Date(), new Date())
+    markUsed(path)
     seed = path
   }
-  removeOldSeeds()
+  removeLeastRecent(seeds, keptSeeds)
   return seed ?? mkdtempSync(join(seeds, 'empty-'))
 }
 
@@ -127,12 +119,5 @@ async function linkDirectory(from: string, to: string): Promise<void> {
     if (!existsSync(path)) continue
     rmSync(path)
     copyFileSync(join(from, database), path)
-  }
-}
-
-function removeOldSeeds(): void {
-  for (const name of readdirSync(seeds)) {
-    const path = join(seeds, name)
-    if (Date.now() - statSync(path).mtimeMs > dayMs) rmSync(path, { recursive: true, force: true })
   }
 }

@@ -14,6 +14,7 @@ import { basename, join } from 'node:path'
 import { runProgram } from '../program.ts'
 import { cache, corednsVersion, programs } from '../paths.ts'
 import { callEngine, unlessMissing } from './engine.ts'
+import { markUsed, removeLeastRecent } from './recent.ts'
 
 export type LabImage = 'node' | 'outside' | 'probe' | 'pause' | 'coredns'
 
@@ -63,6 +64,9 @@ async function findImageId(name: string): Promise<string | undefined> {
 export const imageArchives = join(cache, 'images')
 export const imageArchiveMount = '/images'
 
+/** Archives that stay for the next lab: those of about three versions of everything. */
+const keptArchives = 24
+
 /**
  * Saves an image as an archive, once for each content.
  *
@@ -73,8 +77,12 @@ export async function saveImage(name: string): Promise<string> {
   const tag = createHash('sha256').update(`${name}\n${id.Id}`).digest('hex').slice(0, 24)
   const file = `${tag}.tar`
   const path = join(imageArchives, file)
-  if (existsSync(path)) return file
+  if (existsSync(path)) {
+    markUsed(path)
+    return file
+  }
   mkdirSync(imageArchives, { recursive: true })
+  removeLeastRecent(imageArchives, keptArchives)
   const partial = `${path}.${randomUUID()}`
   await runProgram('docker', ['save', '--output', partial, name])
   renameSync(partial, path)
