@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { commands } from './src/commands.mjs'
 import { ensureDebianPackages } from './src/debian.mjs'
 import { ensureBaseImage, ensureDockerEngine } from './src/docker.mjs'
-import { ensureGoPrograms, goProgramDirectories } from './src/go-programs.mjs'
+import { ensureGoPrograms, ensureProbe, goProgramDirectories } from './src/go-programs.mjs'
 import { cache, nodeBin, pnpmBin, repository } from './src/paths.mjs'
 import { BootstrapError } from './src/run-command.mjs'
 import { ensureToolchain, ensureWorkspace } from './src/toolchain.mjs'
@@ -24,6 +24,7 @@ async function main([name, ...args]) {
   const needsContainers = (command.containers && !args.includes('--list')) || args.includes('--fetch')
   await Promise.all([prepareWorkspace(), needsContainers ? prepareContainers() : undefined])
   if (needsContainers && command.kubernetes) await ensureGoPrograms()
+  if (needsContainers && command.probe) await ensureProbe()
   if (needsContainers && command.images) await runProgram(commands.images.main, [])
   process.exitCode = await runProgram(command.main, args)
 }

@@ -1,10 +1,10 @@
 /**
  * The commands of package.json: the program behind each, and what must be ready before it runs.
  *
- * `containers`: a Docker engine and the base image. `kubernetes`: the programs built from Go modules.
+ * `containers`: a Docker engine and the base image. `kubernetes`: the programs built from Go modules; `probe`: only that one of them.
  * `images`: the product's container images.
  *
- * @type {Record<string, { main: string, containers?: boolean, kubernetes?: boolean, images?: boolean }>}
+ * @type {Record<string, { main: string, containers?: boolean, kubernetes?: boolean, probe?: boolean, images?: boolean }>}
  */
 export const commands = {
   lab: { main: 'tools/lab/src/main.ts', containers: true, kubernetes: true, images: true },
@@ -13,7 +13,7 @@ export const commands = {
   bench: { main: 'tools/bench/src/main.ts', containers: true, kubernetes: true, images: true },
   golden: { main: 'tools/golden/src/main.ts', containers: true, kubernetes: true },
   build: { main: 'tools/images/src/build.ts' },
-  images: { main: 'tools/images/src/main.ts', containers: true },
+  images: { main: 'tools/images/src/main.ts', containers: true, probe: true },
   generate: { main: 'tools/generate/src/main.ts' },
   check: { main: 'tools/run/src/check.ts' },
 }

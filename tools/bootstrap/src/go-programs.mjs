@@ -1,10 +1,28 @@
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { cache, repository, versions } from './paths.mjs'
 import { step } from './progress.mjs'
 import { findProgram, runCommand, withLock } from './run-command.mjs'
 
 const [kubernetesMajor, kubernetesMinor] = versions.kubernetes.split('.')
+
+/** The only one whose source is here: its version is a hash of that, and `dist/programs` has it, because an image is made of it. */
+const probe = {
+  name: 'probe',
+  version: hashOfSources('probe'),
+  packages: ['kube-ovn-probe'],
+  variables: {},
+}
 
 /**
  * What is built from Go modules, because it exists neither in npm nor in Debian: a module below tools/kubernetes with
@@ -53,11 +71,23 @@ const modules = [
       'gopkg.in/k8snetworkplumbingwg/multus-cni.v4/pkg/multus.version': `v${versions.multus}`,
     },
   },
+  probe,
 ]
 
-/** Builds the Kubernetes commands, Helm, CoreDNS and Multus into the cache, each module once for each version. */
+/** Builds the Kubernetes commands, Helm, CoreDNS, Multus and the probe into the cache, each module once for each version. */
 export async function ensureGoPrograms() {
-  for (const module of modules) {
+  await ensureModules(modules)
+  linkProbe()
+}
+
+/** Builds only the probe, which an image is made of. */
+export async function ensureProbe() {
+  await ensureModules([probe])
+  linkProbe()
+}
+
+async function ensureModules(wanted) {
+  for (const module of wanted) {
     if (isBuilt(module)) continue
     await step(`build ${module.name} ${module.version}`, (report) =>
       withLock(join(cache, `${module.name}.lock`), async () => {
@@ -65,6 +95,30 @@ export async function ensureGoPrograms() {
       }),
     )
   }
+}
+
+/** Puts the probe of this checkout beside the programs that go into images; the cache has those of other checkouts, too. */
+function linkProbe() {
+  const [name] = probe.packages
+  const program = join(directoryOf(probe), name)
+  const link = join(repository, 'dist/programs', name)
+  try {
+    if (readlinkSync(link) === program) return
+  } catch {
+    // There is none yet.
+  }
+  mkdirSync(dirname(link), { recursive: true })
+  const partial = `${link}.${process.pid}`
+  symlinkSync(program, partial)
+  renameSync(partial, link)
+}
+
+function hashOfSources(name) {
+  const directory = join(repository, 'tools/kubernetes', name)
+  const hash = createHash('sha256').update(versions.go)
+  for (const file of readdirSync(directory).sort())
+    hash.update(`${file}\n`).update(readFileSync(join(directory, file)))
+  return hash.digest('hex').slice(0, 12)
 }
 
 function directoryOf(module) {

@@ -48,9 +48,12 @@ export function imageList(): readonly ImageSource[] {
     },
     {
       name: 'probe',
-      on: 'node-runtime',
       isForTests: true,
-      context: [dockerfile('probe'), ...nativeKoffi(), ...bundle('probe.mjs')],
+      // tools/bootstrap builds it, and links it there.
+      context: [
+        dockerfile('probe'),
+        { from: join(programsDirectory, 'kube-ovn-probe'), to: 'kube-ovn-probe' },
+      ],
     },
   ]
 }

@@ -14,7 +14,6 @@ const bundles = {
   'remove-finalizers.mjs': 'apps/uninstall/src/main.ts',
   'cni-agent.mjs': 'apps/cni/src/agent/main.ts',
   'cni-install.mjs': 'apps/cni/src/install/main.ts',
-  'probe.mjs': 'tools/lab/src/probe/main.ts',
 } as const
 
 export type BundleName = keyof typeof bundles

@@ -45,12 +45,6 @@ export class LabUsageError extends KubeOvnError<{ argument: string; cure: string
   readonly retry: RetryClass = 'never'
 }
 
-/** A probe could not open or use a socket; inside a probe that is an outcome, not a failure. */
-export class ProbeSocketError extends KubeOvnError<{ operation: string; subject: string; errno: string }> {
-  readonly code = 'lab-probe-socket'
-  readonly retry: RetryClass = 'never'
-}
-
 /** A declared connectivity matrix is not understood, or what it names is not there. */
 export class MatrixError extends KubeOvnError<{ field: string; value: string; cure: string }> {
   readonly code = 'lab-matrix'

@@ -21,12 +21,13 @@ const versions = JSON.parse(
   readFileSync(join(repository, 'tools/bootstrap/versions.json'), 'utf8'),
 ) as Versions
 
-/** Directories of the programs that tools/bootstrap built from Go modules. */
+/** Where the programs are that tools/bootstrap built from Go modules. */
 export const programs = {
   kubernetes: join(cache, 'kubernetes', `v${versions.kubernetes}`, 'bin'),
   helm: join(cache, 'helm', `v${versions.helm}`, 'bin', 'helm'),
   coredns: join(cache, 'coredns', `v${versions.coredns}`, 'bin', 'coredns'),
   multus: join(cache, 'multus', `v${versions.multus}`, 'bin'),
+  probe: join(repository, 'dist/programs/kube-ovn-probe'),
 } as const
 
 export const corednsVersion = versions.coredns

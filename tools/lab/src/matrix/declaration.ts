@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { MatrixError } from '../errors.ts'
-import { protocols } from '../probe/attempt.ts'
+import { protocols } from '../probe/question.ts'
 
 /** Who takes part: some pods, all nodes, the outside host, a Service, or an address. */
 const party = z.union([

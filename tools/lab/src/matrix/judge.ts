@@ -1,4 +1,4 @@
-import type { Outcome } from '../probe/attempt.ts'
+import type { Outcome } from '../probe/question.ts'
 import type { Expectation } from './declaration.ts'
 import type { Endpoint } from './endpoints.ts'
 

@@ -1,5 +1,4 @@
-import type { Protocol } from '../probe/attempt.ts'
-import { familyOfText, type ProbeFamily } from '../probe/socket-address.ts'
+import { familyOfText, type ProbeFamily, type Protocol } from '../probe/question.ts'
 import type { Expectation, MatrixRule } from './declaration.ts'
 import type { Endpoint } from './endpoints.ts'
 

@@ -1,6 +1,5 @@
 import type { Cluster } from '../cluster/cluster.ts'
-import type { Outcome, Protocol } from '../probe/attempt.ts'
-import type { ProbeFamily } from '../probe/socket-address.ts'
+import type { Outcome, ProbeFamily, Protocol } from '../probe/question.ts'
 import { parseMatrix, type MatrixRuleInput } from './declaration.ts'
 import { judge, type Judgement } from './judge.ts'
 import { labStage } from './lab-stage.ts'

@@ -1,6 +1,4 @@
-import type { Outcome } from '../probe/attempt.ts'
-import type { Question } from '../probe/question.ts'
-import { familyOfText } from '../probe/socket-address.ts'
+import { familyOfText, type Outcome, type Question } from '../probe/question.ts'
 import type { Party } from './declaration.ts'
 import type { Endpoint } from './endpoints.ts'
 import type { Cell } from './plan.ts'

@@ -1,18 +1,14 @@
 import { once } from 'node:events'
 import { namespaceOf, startAt, type Place } from '../namespaces.ts'
-import { runAttempt } from './attempt.ts'
-import { Sightings } from './sightings.ts'
+import { askHere } from './ask.ts'
 
 /**
  * Pings many addresses of either family at once and returns those that answered, each within three seconds and three attempts.
  */
 export async function pingAll(from: Place, addresses: readonly string[]): Promise<ReadonlySet<string>> {
   const netns = namespaceOf(from)
-  const sightings = new Sightings()
-  const outcomes = await Promise.all(
-    addresses.map((target) =>
-      runAttempt({ netns, target, port: 0, protocol: 'ping', isOurs: false, timeoutMs: 3000 }, sightings),
-    ),
+  const outcomes = await askHere(
+    addresses.map((target) => ({ netns, target, port: 0, protocol: 'ping', isOurs: false, timeoutMs: 3000 })),
   )
   return new Set(addresses.filter((_, index) => outcomes[index]?.kind === 'reached'))
 }

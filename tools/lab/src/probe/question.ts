@@ -1,21 +1,48 @@
 import { z } from 'zod'
-import { protocols, type Attempt, type Outcome } from './attempt.ts'
 
-/** One question that the probe in a pod is asked to put to the network: an attempt from its own namespace. */
-export type Question = Omit<Attempt, 'netns'>
+/** How one may ask. */
+export const protocols = ['ping', 'tcp', 'udp', 'http', 'sctp', 'dns', 'multicast'] as const
+export type Protocol = (typeof protocols)[number]
 
-const question = z.strictObject({
-  source: z.union([z.ipv4(), z.ipv6()]).exactOptional(),
-  target: z.union([z.ipv4(), z.ipv6()]),
-  port: z.int().min(0).max(65_535),
-  protocol: z.enum(protocols),
-  isOurs: z.boolean(),
-  dscp: z.int().min(0).max(63).exactOptional(),
-  name: z.string().exactOptional(),
-  timeoutMs: z.int().min(1).max(600_000),
-})
+export type ProbeFamily = 'ipv4' | 'ipv6'
 
-const seen = z.object({
+/** The family of an address written as text. */
+export function familyOfText(address: string): ProbeFamily {
+  return address.includes(':') ? 'ipv6' : 'ipv4'
+}
+
+/** Where a listener waits while questions are asked. */
+export interface ListenerPlace {
+  /** Path of the network namespace. */
+  readonly netns: string
+  readonly address: string
+  readonly port: number
+  /** `multicast` is a member of the group of the address's family, on the link that has the address. */
+  readonly protocol: 'tcp' | 'udp' | 'sctp' | 'multicast'
+}
+
+/** One question to the network; tools/kubernetes/probe/question.go reads it. */
+export interface Question {
+  /** Path of the namespace that it is asked from; without one, that of the program. */
+  readonly netns?: string
+  /** The address that it is sent from where that matters, which is for multicast. */
+  readonly source?: string
+  readonly target: string
+  /** Without meaning for ping. */
+  readonly port: number
+  readonly protocol: Protocol
+  /** Whether a listener of ours answers, so that more than a connection can be asked for. */
+  readonly isOurs: boolean
+  /** Opened before anything is asked. Where a port is taken, it is asked of whoever has that, who is not ours. */
+  readonly listeners?: readonly ListenerPlace[]
+  /** What the packets are marked with. */
+  readonly dscp?: number
+  /** The name that DNS is asked for. */
+  readonly name?: string
+  readonly timeoutMs: number
+}
+
+const sighting = z.object({
   source: z.string(),
   sourcePort: z.number(),
   ttl: z.number().exactOptional(),
@@ -26,20 +53,20 @@ const outcome = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('reached'),
     ms: z.number(),
-    seen: seen.exactOptional(),
+    /** What the listener saw, where it is ours. */
+    seen: sighting.exactOptional(),
+    /** Hops that were left of the answer. */
     answerTtl: z.number().exactOptional(),
     detail: z.string().exactOptional(),
   }),
-  z.object({ kind: z.literal('lost'), reason: z.string(), seen: seen.exactOptional() }),
+  z.object({ kind: z.literal('lost'), reason: z.string(), seen: sighting.exactOptional() }),
   z.object({ kind: z.literal('skipped'), reason: z.string() }),
 ])
 
-/** Reads what `ask` is given: a list of questions as JSON. */
-export function parseQuestions(text: string): readonly Question[] {
-  return z.array(question).parse(JSON.parse(text))
-}
+/** What became of a question. */
+export type Outcome = z.infer<typeof outcome>
 
-/** Reads what `ask` has printed: what became of each question, in their order. */
+/** Reads what the probe has printed: what became of each question, in their order. */
 export function parseOutcomes(text: string): readonly Outcome[] {
   return z.array(outcome).parse(JSON.parse(text))
 }

@@ -1,17 +1,15 @@
-import { tryParseIp, formatIp } from '@kube-ovn/ip'
+import { formatIp, tryParseIp } from '@kube-ovn/ip'
 import { bracketed } from '../cluster/topology.ts'
-import { namespaceOf, type Place } from '../namespaces.ts'
-import { readFrom } from './attempt.ts'
+import { tryAt, type Place } from '../namespaces.ts'
 
-/** How long a server may take. */
-const timeoutMs = 3000
+/** How long a server may take; s. */
+const patience = '3'
 
 /** Fetches a page over HTTP and returns its text, or undefined if there was no success within three seconds. */
 export async function fetchText(from: Place, address: string, port: number): Promise<string | undefined> {
-  const request = `GET / HTTP/1.0\r\nHost: ${bracketed(address)}\r\n\r\n`
-  const answer = await readFrom({ netns: namespaceOf(from), target: address, port }, request, timeoutMs)
-  const [head = '', ...body] = answer?.split('\r\n\r\n') ?? []
-  return /^HTTP\/1\.\d [23]/.test(head) ? body.join('\r\n\r\n').trim() : undefined
+  const url = `http://${bracketed(address)}:${port}/`
+  const { exitCode, stdout } = await tryAt(from, ['curl', '-sfg', '--max-time', patience, url])
+  return exitCode === 0 ? stdout.trim() : undefined
 }
 
 /**
@@ -24,7 +22,8 @@ export async function askSourceAddress(
   address: string,
   port: number,
 ): Promise<string | undefined> {
-  const answer = await readFrom({ netns: namespaceOf(from), target: address, port }, '', timeoutMs)
-  const seen = tryParseIp(answer?.trim().replace(/^\[|\]$/g, '') ?? '')
+  const target = `TCP:${bracketed(address)}:${port},connect-timeout=${patience}`
+  const { stdout } = await tryAt(from, ['socat', '-u', '-T', patience, target, 'STDOUT'])
+  const seen = tryParseIp(stdout.trim().replace(/^\[|\]$/g, ''))
   return seen === undefined ? undefined : formatIp(seen)
 }
