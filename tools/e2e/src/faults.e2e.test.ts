@@ -13,6 +13,7 @@ import {
   nodeNamed,
   ovnCentral,
   pingAll,
+  pathsBetween,
   placeOf,
   readExample,
   rebootNode,
@@ -51,19 +52,15 @@ afterEach(() => {
 })
 
 /** Pods of the example on these nodes, both families, from the first to the second. */
-function paths(fromNode: string, toNode: string): WatchedPath[] {
+function paths(fromNode: string, toNode: string): readonly WatchedPath[] {
   const source = pods.find((pod) => pod.spec.nodeName === fromNode)
   const target = pods.find((pod) => pod !== source && pod.spec.nodeName === toNode)
   if (source === undefined || target === undefined) return expect.unreachable()
-  return addressesOfPod(target).map((address) => ({
-    name: `${fromNode} to ${address} on ${toNode}`,
-    from: placeOf(cluster, source),
-    address,
-  }))
+  return pathsBetween(cluster, source, target)
 }
 
 /** Between the nodes, in the direction in which the example's pods allow it. */
-function acrossNodes(): WatchedPath[] {
+function acrossNodes(): readonly WatchedPath[] {
   return paths('node-1', 'node-2')
 }
 

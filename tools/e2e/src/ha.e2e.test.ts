@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import {
-  addressesOfPod,
   applyAll,
   claimLabName,
   countTransactions,
@@ -15,7 +14,7 @@ import {
   logPosition,
   lossDuring,
   nbctl,
-  placeOf,
+  pathsBetween,
   presets,
   productChecks,
   readExample,
@@ -64,15 +63,7 @@ afterEach(() => {
 /** From each pod to each other, both families. */
 function everyPath(): readonly WatchedPath[] {
   return pods.flatMap((from) =>
-    pods
-      .filter((to) => to !== from)
-      .flatMap((to) =>
-        addressesOfPod(to).map((address) => ({
-          name: `${from.spec.nodeName} to ${address} on ${to.spec.nodeName}`,
-          from: placeOf(cluster, from),
-          address,
-        })),
-      ),
+    pods.filter((to) => to !== from).flatMap((to) => pathsBetween(cluster, from, to)),
   )
 }
 

@@ -1,4 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { placeOf } from '../checks/check.ts'
+import type { Cluster } from '../cluster/cluster.ts'
+import { addressesOfPod, type PodObject } from '../kubernetes/workloads.ts'
 import { startPing, type PingLoss } from '../probe/ping.ts'
 import type { Place } from '../namespaces.ts'
 
@@ -7,6 +10,15 @@ export interface WatchedPath {
   readonly name: string
   readonly from: Place
   readonly address: string
+}
+
+/** The paths from one pod to every address of another. */
+export function pathsBetween(cluster: Cluster, from: PodObject, to: PodObject): readonly WatchedPath[] {
+  return addressesOfPod(to).map((address) => ({
+    name: `${from.spec.nodeName} to ${address} on ${to.spec.nodeName}`,
+    from: placeOf(cluster, from),
+    address,
+  }))
 }
 
 /** A time in which nothing got through. */
