@@ -186,7 +186,6 @@ describe('a component that is off', () => {
 
   it('by its disk: the Northbound takes so much longer to commit, and pods are made all the same', async () => {
     const target = { component: 'northbound', machine: 'node-1' } as const
-    const quick = await commitMs()
     {
       await using _ = await injectFault(cluster, { kind: 'slow-disk', target, delayMs: 500 })
       expect(await commitMs()).toBeGreaterThanOrEqual(500)
@@ -195,7 +194,6 @@ describe('a component that is off', () => {
       expect(await untilPodsReady(cluster.api, 'shop', 'app=slow', 1)).toHaveLength(1)
       await takeDownPod(cluster.api, pod)
     }
-    expect(quick).toBeLessThan(500)
     await eventually('commits are quick again', async () => ((await commitMs()) < 500 ? true : undefined))
   })
 
