@@ -79,12 +79,7 @@ describe('an IP object that reserves addresses', () => {
     const kept = await read('db')
     expect(kept?.spec).toMatchObject({ ipAddress: want, macAddress: '00:00:5e:00:53:50', subnet: 'blue' })
     expect(kept?.metadata.finalizers).toEqual(['kubeovn.io/kube-ovn-controller'])
-    expect(kept?.metadata.labels).toEqual({
-      'ovn.kubernetes.io/ip_reserved': 'true',
-      'ovn.kubernetes.io/subnet': 'blue',
-      'ovn.kubernetes.io/node-name': '',
-      blue: '',
-    })
+    expect(kept?.metadata.labels).toEqual({ 'ovn.kubernetes.io/ip_reserved': 'true' })
 
     await makePod('other')
     await makePod('db')
@@ -93,7 +88,14 @@ describe('an IP object that reserves addresses', () => {
     expect(await told('other')).not.toBe(want)
     await cluster.removePod('db')
     await control.settle()
-    expect((await read('db'))?.spec?.ipAddress).toBe(want)
+    const returned = await read('db')
+    expect(returned?.spec?.ipAddress).toBe(want)
+    expect(returned?.metadata.labels).toEqual({
+      'ovn.kubernetes.io/ip_reserved': 'true',
+      'ovn.kubernetes.io/subnet': 'blue',
+      'ovn.kubernetes.io/node-name': 'n1',
+      blue: '',
+    })
 
     await control[Symbol.asyncDispose]()
     await cluster.forgetCosts()

@@ -1,4 +1,4 @@
-import { controllerFinalizer, ipLabels } from '@kube-ovn/annotations'
+import { controllerFinalizer, ipLabel, ipLabels } from '@kube-ovn/annotations'
 import { formatIp, formatIpList } from '@kube-ovn/ip'
 import type { Lease } from '@kube-ovn/ipam'
 import { apiVersion, ipResource, type Ip } from '@kube-ovn/kube-api'
@@ -28,7 +28,11 @@ export function desiredIpObject(holder: AddressHolder, lease: Lease, existing: I
   const { name, podType = '' } = holder
   if (existing?.metadata.deletionTimestamp !== undefined) return ipObjectRemoval(name)
   const isReserved = existing !== undefined && isReservation(existing)
-  const labels = ipLabels({ subnet: lease.subnet, nodeName: holder.nodeName, isReserved })
+  // A reservation is not labelled as one of the subnet's before its pod has been there, as upstream has it.
+  const isAwaited = isReserved && holder.nodeName === ''
+  const labels = isAwaited
+    ? { [ipLabel.isReserved]: 'true' }
+    : ipLabels({ subnet: lease.subnet, nodeName: holder.nodeName, isReserved })
   const spec = {
     podName: holder.podName,
     namespace: holder.namespace,
