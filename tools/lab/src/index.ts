@@ -86,7 +86,14 @@ export { physicalNetwork } from './checks/physical-network.ts'
 export { seenCluster } from './checks/seen-cluster.ts'
 export { finalChecks, productChecks, runCheck, runChecks, type CheckGroup } from './checks/all.ts'
 export { nodeOf, placeOf, type Check, type CheckRow } from './checks/check.ts'
-export { describeLoss, lossDuring, pathsBetween, renderLoss, type PathLoss, type WatchedPath } from './faults/drill.ts'
+export {
+  describeLoss,
+  lossDuring,
+  pathsBetween,
+  renderLoss,
+  type PathLoss,
+  type WatchedPath,
+} from './faults/drill.ts'
 export type { Blow, Fault, OtherSide } from './faults/fault.ts'
 export {
   applyFault,
