@@ -10,6 +10,9 @@ import { FixtureError } from './errors.ts'
  *
  * However this process ends, the pipe ends with it, the supervisor reads the end of its input, and the engine removes
  * the container.
+ *
+ * It is not one of testcontainers, which offers no way to talk to a container's standard input and output: attaching to
+ * them and taking apart the stream that the engine makes of them would be more than what `docker run` leaves to do here.
  */
 export class Container implements AsyncDisposable {
   readonly #process: ChildProcessWithoutNullStreams

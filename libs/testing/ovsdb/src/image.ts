@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { ImageName } from 'testcontainers'
 import { run } from './command.ts'
+import { connectEngine, isNotFound } from './engine.ts'
 
 const dockerfile = `FROM debian:trixie-slim
 RUN apt-get update \\
@@ -16,19 +18,40 @@ const network = 'kube-ovn-test'
 
 /** Makes sure that the image with OVS and OVN exists, and answers its name. Building it takes about 20 seconds. */
 export async function ensureImage(): Promise<string> {
-  await once(
-    `docker image inspect ${image} >/dev/null 2>&1 || docker build --quiet --network host --tag ${image} -`,
-    dockerfile,
-  )
+  const engine = await connectEngine()
+  if (!(await engine.image.exists(ImageName.fromString(image))))
+    await once(
+      `docker image inspect ${image} >/dev/null 2>&1 || docker build --quiet --network host --tag ${image} -`,
+      dockerfile,
+    )
   return image
 }
 
-/** Makes sure that the network of the test containers exists, and answers its name. It is left for the next test. */
-export async function ensureNetwork(): Promise<string> {
+interface TestNetwork {
+  readonly name: string
+  /** IPv4 address of the host in it. */
+  readonly host: string
+}
+
+/** Makes sure that the network of the test containers exists. It is left for the next test. */
+export async function ensureNetwork(): Promise<TestNetwork> {
+  const host = await findHost()
+  if (host !== undefined) return { name: network, host }
   await once(
     `docker network inspect ${network} >/dev/null 2>&1 || docker network create --internal --label kube-ovn.test=1 ${network}`,
   )
-  return network
+  return { name: network, host: String(await findHost()) }
+}
+
+async function findHost(): Promise<string | undefined> {
+  const engine = await connectEngine()
+  try {
+    const { IPAM } = await engine.network.getById(network).inspect()
+    return IPAM?.Config?.[0]?.Gateway
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
 }
 
 /** Test workers start at the same time, and Docker does not keep two from making the same thing twice. */

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
-import { run } from './command.ts'
 import type { Container } from './container.ts'
 import { ensureNetwork } from './image.ts'
 import { JsonSplitter } from './json-splitter.ts'
@@ -42,9 +41,7 @@ export class PeerNetwork implements AsyncDisposable {
 
   /** Must be there before the members are: connections that are open stay as they are. */
   static async open(containers: readonly Container[]): Promise<PeerNetwork> {
-    const format = '{{(index .IPAM.Config 0).Gateway}}'
-    const output = await run(['docker', 'network', 'inspect', '--format', format, await ensureNetwork()])
-    const host = output.trim()
+    const { host } = await ensureNetwork()
     await using stack = new AsyncDisposableStack()
     const network = stack.use(new PeerNetwork())
     await Promise.all(
