@@ -1,5 +1,5 @@
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
-import type { NorthboundCluster } from '@kube-ovn/testing-ovsdb'
+import { CommandFailedError, type ClusterMember, type NorthboundCluster } from '@kube-ovn/testing-ovsdb'
 import type { OvsdbClient } from './client.ts'
 import { TransactionOutcomeUnknownError } from './errors.ts'
 
@@ -98,16 +98,32 @@ export async function discrepancies(
   const log = (await cluster.transactionLog()).flatMap(({ comment }) => comment ?? [])
   const found = log.filter((comment, n) => comment.startsWith('entry ') && log.indexOf(comment) < n)
   for (const member of cluster.members) {
-    await member.connected()
     // It may have to catch up.
-    await member.nbctl('wait-until', 'NB_Global', '.', `nb_cfg>=${wanted.size}`)
-    const count = await member.nbctl('get', 'NB_Global', '.', 'nb_cfg')
+    await ask(member, 'wait-until', 'NB_Global', '.', `nb_cfg>=${wanted.size}`)
+    const count = await ask(member, 'get', 'NB_Global', '.', 'nb_cfg')
     if (Number(count) !== wanted.size) found.push(`${member.ip} counts ${count}, not ${wanted.size}`)
-    const names = (await member.nbctl('--bare', '--columns=name', 'list', 'Logical_Switch')).split(/\n+/)
+    const names = (await ask(member, '--bare', '--columns=name', 'list', 'Logical_Switch')).split(/\n+/)
     const has = new Set(names)
     found.push(...names.filter((name) => !wanted.has(name)).map((name) => `${member.ip} has ${name}`))
     found.push(...[...wanted].filter((name) => !has.has(name)).map((name) => `${member.ip} lacks ${name}`))
     if (names.length !== has.size) found.push(`${member.ip} has ${names.length} rows of ${has.size} entries`)
   }
   return found
+}
+
+/** How often a member may lose its leader between two answers. */
+const patience = 5
+
+/** Asks a member something. One that loses its leader meanwhile, as when the members elect another, hangs up. */
+async function ask(member: ClusterMember, ...args: readonly string[]): Promise<string> {
+  for (let tries = 1; ; tries++) {
+    await member.connected()
+    try {
+      return await member.nbctl(...args)
+    } catch (error) {
+      const hasHungUp =
+        error instanceof CommandFailedError && error.details.output.includes('connection failed')
+      if (!hasHungUp || tries === patience) throw error
+    }
+  }
 }

@@ -81,9 +81,7 @@ it('tells another process nothing, and goes away when its own is killed', async 
   expect(await Promise.all(names.map(exists))).toEqual([true, true])
   other.child.kill('SIGKILL')
   await once(other.child, 'exit')
-  const killedMs = performance.now()
   await Promise.all(names.map(untilRemoved))
-  expect(performance.now() - killedMs).toBeLessThan(10_000)
   expect(await ours.nbctl('--bare', '--columns=name', 'list', 'Logical_Switch')).toBe('ours')
 })
 
