@@ -9,7 +9,7 @@ import {
   virtualMachineResource,
   type VirtualMachine,
 } from '@kube-ovn/kube-api'
-import { node, pod, subnet } from '@kube-ovn/testing-builders'
+import { ip, node, pod, subnet } from '@kube-ovn/testing-builders'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ControlCluster } from './testing/control-cluster.ts'
 import type { Controller } from './testing/controller.ts'
@@ -122,6 +122,42 @@ it('keeps the addresses of a machine over stop and start', async () => {
   expect(again.portsOf('Port_Group', 'node.n2')).toEqual(['vm.default'])
   expect(again.problems()).toEqual([])
 })
+
+it.each(['VirtualMachine', ''])(
+  'leaves a user what he reserved with podType %j for a machine',
+  async (podType) => {
+    const reserved = { podType, v4IpAddress: '10.16.0.50', v6IpAddress: 'fd00:10:16::50' }
+    const object = ip({
+      name: 'vm.default',
+      podName: 'vm',
+      namespace: 'default',
+      subnet: 'ovn-default',
+      ...reserved,
+    })
+    await cluster.client.create(ipResource, object)
+    {
+      await using control = await cluster.startController()
+      await control.settle()
+    }
+    await using control = await cluster.startController()
+    await createMachine()
+    await startMachine()
+    await createLauncher('launcher', 'n1')
+    await control.settle()
+    expect((await annotationsOf('launcher'))[keys.ipAddress.key]).toBe('10.16.0.50,fd00:10:16::50')
+    await cluster.removePod('launcher')
+    await cluster.client.remove(virtualMachineInstanceResource, ref)
+    await cluster.client.remove(virtualMachineResource, ref)
+    await control.settle()
+    expect(control.named('Logical_Switch_Port', 'vm.default')).toBeUndefined()
+    const kept = await cluster.client.get(ipResource, { name: 'vm.default' })
+    expect(kept?.spec?.ipAddress).toBe('10.16.0.50,fd00:10:16::50')
+    await cluster.client.remove(ipResource, { name: 'vm.default' })
+    await control.settle()
+    expect(control.world.ipam.lease('vm.default')).toBeUndefined()
+    expect(control.problems()).toEqual([])
+  },
+)
 
 it('gives a machine that moves the same addresses in both pods', async () => {
   await using control = await cluster.startController()

@@ -40,12 +40,14 @@ function decidesAboutAddresses(owner: OwnerReference): boolean {
   return owner.kind === 'StatefulSet' || instanceOf([owner]) !== undefined
 }
 
-/** Keeps of a workload what it asks for in the wrong place. */
+/** Keeps of a workload what it asks for in the wrong place, and who wrote it there. */
 export function trimWorkload(workload: Workload): Workload {
   const { name, namespace, uid, resourceVersion } = workload.metadata
-  const misplaced = misplacedRequests(workload)
-  const annotations = Object.keys(misplaced).length === 0 ? undefined : misplaced
-  return { metadata: present({ name, namespace, uid, resourceVersion, annotations }) }
+  const annotations = misplacedRequests(workload)
+  if (Object.keys(annotations).length === 0)
+    return { metadata: present({ name, namespace, uid, resourceVersion }) }
+  const { ownerReferences } = workload.metadata
+  return { metadata: present({ name, namespace, uid, resourceVersion, annotations, ownerReferences }) }
 }
 
 /** Keeps of a StatefulSet which members it makes, and where these are to have their addresses. */

@@ -49,10 +49,13 @@ const podKinds: ReadonlySet<OwnerKind> = new Set([
   'port',
 ])
 
-/** Whether both are the same, as far as their names can tell. */
+/** Whether both are the same, as far as their names can tell. A reservation is for a pod, or for a machine. */
 export function isSameOwner(a: Owner, b: Owner): boolean {
   if (a === b) return true
-  return podKinds.has(kindOf(a)) && podKinds.has(kindOf(b)) && nameOf(a) === nameOf(b)
+  const kinds = [kindOf(a), kindOf(b)]
+  const fit =
+    kinds.every((kind) => podKinds.has(kind)) || (kinds.includes('reservation') && kinds.includes('vm'))
+  return fit && nameOf(a) === nameOf(b)
 }
 
 /** Whether two uids may be of one object: an unknown one fits any. */

@@ -47,8 +47,8 @@ function present(held: Holding | undefined): readonly Holding[] {
 function fromIpObject(ip: Ip, world: ControlWorld): Holding | undefined {
   const { podName = '', namespace = '', subnet = '' } = ip.spec ?? {}
   const nic = ip.metadata.name
-  const owner =
-    namespace === '' ? ownerOf('node', podName) : ownerOf(kindOfRecord(ip), `${namespace}/${podName}`)
+  const kind = isReservation(ip) && kindOfRecord(ip) === 'pod' ? 'reservation' : kindOfRecord(ip)
+  const owner = namespace === '' ? ownerOf('node', podName) : ownerOf(kind, `${namespace}/${podName}`)
   const isOver = !isReservation(ip) && !isAwaited(ip, world) && isGone(owner, world)
   const recorded = addressesOf(ip)
   const hasMac = recorded?.mac !== undefined || world.networks.get(subnet)?.hasSwitch !== false

@@ -1,4 +1,4 @@
-import { daemonSets, deployments, jobs, statefulSets } from '@kube-ovn/kube-api/core'
+import { cronJobs, daemonSets, deployments, jobs, statefulSets } from '@kube-ovn/kube-api/core'
 import type { Workload } from '@kube-ovn/kube-api/core'
 import type { ObjectChange, Resource, Store } from '@kube-ovn/kube'
 import { nothing } from '@kube-ovn/reconcile'
@@ -54,11 +54,25 @@ function isMisplaced(object: Workload): boolean {
 }
 
 function desiredWorkload({ resource, object }: WorkloadSnapshot): Desired {
-  const { namespace = '', name, uid = '' } = object.metadata
-  const regarding = { resource, namespace, name, uid }
+  const { regarding, place, cure } = authorOf(resource, object)
   const events = Object.entries(misplacedRequests(object)).map(([key, value]) => {
-    const message = `${key} ${JSON.stringify(value)} has no effect on a ${resource.kind}: write it into spec.template.metadata.annotations`
+    const message = `${key} ${JSON.stringify(value)} has no effect on ${place}: write it into ${cure}`
     return { regarding, type: 'Warning', reason: 'AnnotationIgnored', message } as const
   })
   return { ...nothing, events }
+}
+
+/** Where a user wrote the annotations of a workload, and where they belong. A Job has those that its CronJob gives it. */
+function authorOf(resource: Resource, { metadata }: Workload) {
+  const { namespace = '', name, uid = '', ownerReferences = [] } = metadata
+  const cronJob = ownerReferences.find(({ kind }) => kind === cronJobs.kind)
+  if (resource.kind !== jobs.kind || cronJob === undefined) {
+    const regarding = { resource, namespace, name, uid }
+    return { regarding, place: `a ${resource.kind}`, cure: 'spec.template.metadata.annotations' }
+  }
+  return {
+    regarding: { resource: cronJobs, namespace, name: cronJob.name, uid: cronJob.uid },
+    place: 'the Jobs of a CronJob',
+    cure: 'spec.jobTemplate.spec.template.metadata.annotations',
+  }
 }

@@ -2,6 +2,7 @@ export type * from './kinds.ts'
 export type { KubeObject, ObjectMeta, OwnerReference, Resource } from './object.ts'
 export {
   configMaps,
+  cronJobs,
   daemonSets,
   deployments,
   endpointSlices,

@@ -27,6 +27,8 @@ export const deployments: Resource<Workload> = workload('apps', 'Deployment', 'd
 export const statefulSets: Resource<StatefulSet> = workload('apps', 'StatefulSet', 'statefulsets')
 export const daemonSets: Resource<Workload> = workload('apps', 'DaemonSet', 'daemonsets')
 export const jobs: Resource<Workload> = workload('batch', 'Job', 'jobs')
+/** Makes Jobs, whose annotations are those of its `spec.jobTemplate.metadata`. */
+export const cronJobs: Resource<KubeObject> = workload('batch', 'CronJob', 'cronjobs')
 
 export const endpointSlices: Resource<EndpointSlice> = {
   group: 'discovery.k8s.io',
@@ -56,6 +58,6 @@ function core<T extends KubeObject>(kind: string, plural: string, namespaced: bo
   return { group: '', version: 'v1', kind, plural, namespaced }
 }
 
-function workload<T extends Workload>(group: string, kind: string, plural: string): Resource<T> {
+function workload<T extends KubeObject>(group: string, kind: string, plural: string): Resource<T> {
   return { group, version: 'v1', kind, plural, namespaced: true }
 }
