@@ -117,8 +117,16 @@ describe('dual-stack lists', () => {
     expect(() => parseCidrList(text)).toThrow(InvalidDualStackError)
   })
 
+  it.each([
+    '10.0.0.0/33,fd00::/64',
+    '10.0.0.256/8,fd00::/64',
+    '10.0.0.0/8,fd00::/129',
+    '10.0.0.0/8,fd00::g/64',
+  ])('refuse %s, one half of which is bad', (text) => {
+    expect(() => parseCidrList(text)).toThrow(InvalidCidrError)
+  })
+
   it('refuse a bad half and a repeated family of addresses', () => {
-    expect(() => parseCidrList('10.0.0.0/8,fd00::/129')).toThrow(InvalidCidrError)
     expect(() => parseIpList('10.0.0.1,')).toThrow(InvalidIpError)
     expect(() => parseIpList('10.0.0.1,10.0.0.2')).toThrow(InvalidDualStackError)
   })

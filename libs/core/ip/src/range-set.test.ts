@@ -9,6 +9,7 @@ import {
   parseCidr,
   parseIp,
   parseIpv4,
+  parseIpv6,
   parseRangeSets,
   RangeSet,
   tryParseIpRange,
@@ -159,10 +160,24 @@ describe('RangeSet', () => {
       '192.168.0.2/31',
       '192.168.0.4/31',
     ])
+    expect(parseRangeSets(['fd00::1..fd00::5']).v6.toPrefixes()).toEqual([
+      'fd00::1/128',
+      'fd00::2/127',
+      'fd00::4/127',
+    ])
     expect(parseRangeSets(['10.0.0.1', '10.0.0.5', '10.0.0.10']).v4.toPrefixes()).toEqual([
       '10.0.0.1/32',
       '10.0.0.10/32',
       '10.0.0.5/32',
+    ])
+    expect(parseRangeSets(['fd00::1', 'fd00::5', 'fd00::10']).v6.toPrefixes()).toEqual([
+      'fd00::1/128',
+      'fd00::10/128',
+      'fd00::5/128',
+    ])
+    expect(parseRangeSets(['0.0.0.0', '255.255.255.255']).v4.toPrefixes()).toEqual([
+      '0.0.0.0/32',
+      '255.255.255.255/32',
     ])
     expect(parseRangeSets(['0.0.0.0/0', '::']).v4.toPrefixes()).toEqual(['0.0.0.0/0'])
     expect(parseRangeSets(['::/0']).v6.toPrefixes()).toEqual(['::/0'])
@@ -194,17 +209,25 @@ describe('parseRangeSets', () => {
     expect(sets.v4.toString()).toBe('10.0.0.10-10.0.0.24,10.1.0.0-10.1.0.1')
     expect(sets.v4.size()).toBe(17n)
     expect(sets.v6.toString()).toBe('fd00::-fd00::3')
-    expect(sets.v4.has(parseIpv4('10.0.0.9'))).toBe(false)
+    expect(
+      ['10.0.0.9', '10.0.0.25', '10.0.255.255', '10.1.0.2'].filter((ip) => sets.v4.has(parseIpv4(ip))),
+    ).toEqual([])
+    expect(['fcff:ffff::', 'fd00::4'].filter((ip) => sets.v6.has(parseIpv6(ip)))).toEqual([])
+    expect(sets.v6.size()).toBe(4n)
   })
 
   it.each([
     ['10.0.0.20..10.0.0.10', 'invalid IP range', '10.0.0.10..10.0.0.20'],
+    ['fd00::20..fd00::10', 'invalid IP range', 'fd00::10..fd00::20'],
     ['10.0.0.1..fd00::1', 'invalid IP range', 'same family'],
     ['fd00::1..10.0.0.1', 'invalid IP range', 'same family'],
     ['10.0.0.1..', 'invalid IP range', 'address'],
     ['10.0.0.1...10.0.0.4', 'invalid IP range', 'address'],
+    ['fd00::1..', 'invalid IP range', 'address'],
     ['10.0.0', 'invalid IP address', 'address'],
+    ['fd00::g', 'invalid IP address', 'address'],
     ['10.0.0.0/33', 'invalid CIDR address', 'prefix length'],
+    ['fd00::/129', 'invalid CIDR address', 'prefix length'],
   ])('refuses %s', (text, message, cure) => {
     expect(() => parseRangeSets(['10.0.0.1', text], 'spec.ips')).toThrow(
       expect.objectContaining({
