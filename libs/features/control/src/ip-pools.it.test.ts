@@ -1,10 +1,9 @@
 import { namespaceAnnotations, podAnnotations } from '@kube-ovn/annotations'
 import { ipPoolResource, subnetResource, type IpPool } from '@kube-ovn/kube-api'
-import { events, namespaces, nodes, pods } from '@kube-ovn/kube-api/core'
-import { ipPool, namespace, node, pod, subnet, type IpPoolFields } from '@kube-ovn/testing-builders'
+import { namespaces } from '@kube-ovn/kube-api/core'
+import { ipPool, namespace, subnet, type IpPoolFields } from '@kube-ovn/testing-builders'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ControlCluster } from './testing/control-cluster.ts'
-import type { Controller } from './testing/controller.ts'
 
 let cluster: ControlCluster
 beforeAll(async () => {
@@ -13,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => cluster[Symbol.asyncDispose]())
 beforeEach(async () => {
   await cluster.reset()
-  await cluster.client.create(nodes, node({ name: 'n1', addresses: ['172.18.0.11', 'fd00:18::11'] }))
+  await cluster.user.createNodes('n1')
   await cluster.client.create(
     subnetResource,
     subnet({ name: 'blue', cidrBlock: '10.17.0.0/24,fd00:17::/120' }),
@@ -21,15 +20,7 @@ beforeEach(async () => {
 })
 
 const keys = podAnnotations()
-const merge = 'application/merge-patch+json'
 const nothing = { transactions: 0, writes: [] }
-
-async function start(): Promise<Controller> {
-  const control = await cluster.startController()
-  await control.settle()
-  await cluster.forgetCosts()
-  return control
-}
 
 async function make(fields: Partial<IpPoolFields> & { readonly name: string }): Promise<void> {
   await cluster.client.create(ipPoolResource, ipPool({ subnet: 'blue', ips: [], ...fields }))
@@ -37,30 +28,6 @@ async function make(fields: Partial<IpPoolFields> & { readonly name: string }): 
 
 async function read(name: string): Promise<IpPool | undefined> {
   return cluster.client.get(ipPoolResource, { name })
-}
-
-async function edit(name: string, spec: Partial<IpPoolFields>): Promise<void> {
-  await cluster.client.patch(ipPoolResource, { name }, merge, { spec: { ...spec } })
-}
-
-async function makePod(
-  name: string,
-  annotations: Readonly<Record<string, string>> = {},
-  ns = 'default',
-): Promise<void> {
-  await cluster.client.create(pods, pod({ name, namespace: ns, node: 'n1', annotations }))
-}
-
-async function told(name: string, ns = 'default'): Promise<string> {
-  const object = await cluster.client.get(pods, { namespace: ns, name })
-  return object?.metadata.annotations?.[keys.ipAddress.key] ?? ''
-}
-
-async function eventsOf(name: string, type: string): Promise<readonly string[]> {
-  const { items } = await cluster.client.list(events)
-  return items
-    .filter(({ involvedObject, type: kind }) => involvedObject.name === name && kind === type)
-    .map(({ reason, message }) => `${reason}: ${message}`)
 }
 
 function ready(object: IpPool | undefined): string {
@@ -83,7 +50,7 @@ const fromPool = { [keys.ipPool.key]: 'some' }
 
 describe('an IPPool', () => {
   it('sets addresses apart for those who name it, counts them, and gives them back', async () => {
-    await using control = await start()
+    await using control = await cluster.startSettled()
     await make({
       name: 'some',
       ips: ['10.17.0.2..10.17.0.3', '10.17.0.64/30', 'fd00:17::1000/124', 'fd00:17::20'],
@@ -94,13 +61,15 @@ describe('an IPPool', () => {
     expect(made?.metadata.finalizers).toEqual(['kubeovn.io/kube-ovn-controller'])
     expect(ready(made)).toBe('True UpdateIPAMSucceeded')
     expect(made?.status).toMatchObject({ v4AvailableIPs: 6, v4UsingIPs: 0, v6AvailableIPs: 1, v6UsingIPs: 0 })
-    expect(await eventsOf('some', 'Normal')).toEqual(['UpdateIPAMSucceeded: the addresses are handed out'])
+    expect(await cluster.user.told('some', 'Normal')).toEqual([
+      'UpdateIPAMSucceeded: the addresses are handed out',
+    ])
 
-    await makePod('named', fromPool)
-    await makePod('other', { [keys.logicalSwitch.key]: 'blue' })
+    await cluster.user.createPod({ name: 'named', annotations: fromPool })
+    await cluster.user.createPod({ name: 'other', annotations: { [keys.logicalSwitch.key]: 'blue' } })
     await control.settle()
-    expect(await told('named')).toBe('10.17.0.2,fd00:17::20')
-    expect(await told('other')).toBe('10.17.0.4,fd00:17::2')
+    expect(await cluster.user.addressOf('named')).toBe('10.17.0.2,fd00:17::20')
+    expect(await cluster.user.addressOf('other')).toBe('10.17.0.4,fd00:17::2')
     expect(countsOf(await read('some'))).toEqual([
       '10.17.0.3,10.17.0.64-10.17.0.67',
       '10.17.0.2',
@@ -108,13 +77,15 @@ describe('an IPPool', () => {
       'fd00:17::20',
     ])
 
-    await makePod('full', fromPool)
+    await cluster.user.createPod({ name: 'full', annotations: fromPool })
     await control.settle()
-    expect((await eventsOf('full', 'Warning'))[0]).toContain('NoAvailableAddress')
-    expect((await eventsOf('full', 'Warning'))[0]).toContain('pool=some')
-    await edit('some', { ips: ['10.17.0.2..10.17.0.3', 'fd00:17::20..fd00:17::21'] })
+    expect((await cluster.user.told('full'))[0]).toContain('NoAvailableAddress')
+    expect((await cluster.user.told('full'))[0]).toContain('pool=some')
+    await cluster.user.edit(ipPoolResource, 'some', {
+      ips: ['10.17.0.2..10.17.0.3', 'fd00:17::20..fd00:17::21'],
+    })
     await control.settle()
-    expect(await told('full')).toBe('10.17.0.3,fd00:17::21')
+    expect(await cluster.user.addressOf('full')).toBe('10.17.0.3,fd00:17::21')
 
     for (const name of ['named', 'full']) await cluster.removePod(name)
     await control.settle()
@@ -127,22 +98,25 @@ describe('an IPPool', () => {
   })
 
   it('is kept while somebody has an address of it, says who, and serves no one else', async () => {
-    await using control = await start()
+    await using control = await cluster.startSettled()
     await make({
       name: 'some',
       ips: ['10.17.0.64..10.17.0.70', 'fd00:17::64..fd00:17::70'],
       enableAddressSet: false,
     })
-    await makePod('holder', {
-      [keys.logicalSwitch.key]: 'blue',
-      [keys.ipAddress.key]: '10.17.0.64,fd00:17::64',
+    await cluster.user.createPod({
+      name: 'holder',
+      annotations: {
+        [keys.logicalSwitch.key]: 'blue',
+        [keys.ipAddress.key]: '10.17.0.64,fd00:17::64',
+      },
     })
     await control.settle()
     await cluster.client.remove(ipPoolResource, { name: 'some' })
     await control.settle()
     expect(ready(await read('some'))).toContain('False AddressesInUse')
     expect(ready(await read('some'))).toContain('pod/default/holder(10.17.0.64,fd00:17::64)')
-    expect(await eventsOf('some', 'Warning')).toHaveLength(1)
+    expect(await cluster.user.told('some')).toHaveLength(1)
 
     await control[Symbol.asyncDispose]()
     await cluster.forgetCosts()
@@ -155,7 +129,7 @@ describe('an IPPool', () => {
   })
 
   it('is in effect before anything is handed out after a restart', async () => {
-    await using first = await start()
+    await using first = await cluster.startSettled()
     await make({ name: 'some', ips: ['10.17.0.2..10.17.0.9'], enableAddressSet: true })
     await first.settle()
     await first[Symbol.asyncDispose]()
@@ -164,16 +138,16 @@ describe('an IPPool', () => {
     await second.settle()
     expect(await cluster.costs()).toEqual(nothing)
     await second[Symbol.asyncDispose]()
-    await makePod('p', { [keys.logicalSwitch.key]: 'blue' })
+    await cluster.user.createPod({ name: 'p', annotations: { [keys.logicalSwitch.key]: 'blue' } })
     await using third = await cluster.startController()
     await third.settle()
-    expect(await told('p')).toBe('10.17.0.10,fd00:17::2')
+    expect(await cluster.user.addressOf('p')).toBe('10.17.0.10,fd00:17::2')
   })
 
   it('serves the namespaces that it names, and only them', async () => {
-    await using control = await start()
+    await using control = await cluster.startSettled()
     await cluster.client.create(namespaces, namespace({ name: 'shop' }))
-    await cluster.client.patch(subnetResource, { name: 'blue' }, merge, { spec: { namespaces: ['shop'] } })
+    await cluster.user.edit(subnetResource, 'blue', { namespaces: ['shop'] })
     const ips = (n: number) => [`10.17.0.${n}`, `fd00:17::${n}`]
     await make({ name: 'a', ips: ips(64), namespaces: ['shop'] })
     await make({ name: 'b', ips: ips(65), namespaces: ['shop'] })
@@ -184,45 +158,45 @@ describe('an IPPool', () => {
       ]
     expect(await annotationOf()).toBe('a,b')
     for (const name of ['one', 'two', 'three']) {
-      await makePod(name, {}, 'shop')
+      await cluster.user.createPod({ name, namespace: 'shop' })
       await control.settle()
     }
-    expect([await told('one', 'shop'), await told('two', 'shop')]).toEqual([
-      '10.17.0.64,fd00:17::64',
-      '10.17.0.65,fd00:17::65',
-    ])
-    expect(await told('three', 'shop')).toBe('')
-    expect((await eventsOf('three', 'Warning'))[0]).toContain('NoAvailableAddress')
+    expect([
+      await cluster.user.addressOf('one', 'shop'),
+      await cluster.user.addressOf('two', 'shop'),
+    ]).toEqual(['10.17.0.64,fd00:17::64', '10.17.0.65,fd00:17::65'])
+    expect(await cluster.user.addressOf('three', 'shop')).toBe('')
+    expect((await cluster.user.told('three'))[0]).toContain('NoAvailableAddress')
     await cluster.removePod('one', 'shop')
     await control.settle()
-    expect(await told('three', 'shop')).toBe('10.17.0.64,fd00:17::64')
-    for (const name of ['a', 'b']) await edit(name, { namespaces: [] })
+    expect(await cluster.user.addressOf('three', 'shop')).toBe('10.17.0.64,fd00:17::64')
+    for (const name of ['a', 'b']) await cluster.user.edit(ipPoolResource, name, { namespaces: [] })
     await control.settle()
     expect(await annotationOf()).toBeUndefined()
   })
 
   it('serves pods of its namespaces that were made with it', async () => {
     await cluster.client.create(namespaces, namespace({ name: 'shop' }))
-    await cluster.client.patch(subnetResource, { name: 'blue' }, merge, { spec: { namespaces: ['shop'] } })
+    await cluster.user.edit(subnetResource, 'blue', { namespaces: ['shop'] })
     await make({ name: 'a', ips: ['10.17.0.64', 'fd00:17::64'], namespaces: ['shop'] })
-    await makePod('one', {}, 'shop')
-    await using control = await start()
-    expect(await told('one', 'shop')).toBe('10.17.0.64,fd00:17::64')
+    await cluster.user.createPod({ name: 'one', namespace: 'shop' })
+    await using control = await cluster.startSettled()
+    expect(await cluster.user.addressOf('one', 'shop')).toBe('10.17.0.64,fd00:17::64')
 
     // One that is full waits, and goes on as soon as another pool serves its namespace.
-    await makePod('two', {}, 'shop')
+    await cluster.user.createPod({ name: 'two', namespace: 'shop' })
     await make({ name: 'b', ips: ['10.17.0.65', 'fd00:17::65'] })
     await control.settle()
-    expect(await told('two', 'shop')).toBe('')
-    await edit('b', { namespaces: ['shop'] })
+    expect(await cluster.user.addressOf('two', 'shop')).toBe('')
+    await cluster.user.edit(ipPoolResource, 'b', { namespaces: ['shop'] })
     await control.settle()
-    expect(await told('two', 'shop')).toBe('10.17.0.65,fd00:17::65')
+    expect(await cluster.user.addressOf('two', 'shop')).toBe('10.17.0.65,fd00:17::65')
   })
 })
 
 describe('the address set of an IPPool', () => {
   it('follows it, comes back when somebody changes it, and goes with it', async () => {
-    await using control = await start()
+    await using control = await cluster.startSettled()
     const set = (name = 'some.1') => control.named('Address_Set', name)
     await make({ name: 'some-1', ips: ['10.17.0.1..10.17.0.6', '10.17.0.64/28'], enableAddressSet: true })
     await control.settle()
@@ -236,7 +210,7 @@ describe('the address set of an IPPool', () => {
     expect(set()?.external_ids).toMatchObject({ ippool: 'some-1', vendor: 'kube-ovn' })
     expect((await cluster.costs()).transactions).toBe(1)
 
-    await edit('some-1', { ips: ['10.17.0.8/30'] })
+    await cluster.user.edit(ipPoolResource, 'some-1', { ips: ['10.17.0.8/30'] })
     await control.settle()
     expect(set()?.addresses).toEqual(['10.17.0.8/30'])
     await cluster.northbound.server.transact([
@@ -250,7 +224,7 @@ describe('the address set of an IPPool', () => {
     await control.settle()
     expect(set()?.addresses).toEqual(['10.17.0.8/30'])
 
-    await edit('some-1', { ips: ['10.17.0.8/30', 'fd00:17::9'] })
+    await cluster.user.edit(ipPoolResource, 'some-1', { ips: ['10.17.0.8/30', 'fd00:17::9'] })
     await control.settle()
     expect(ready(await read('some-1'))).toContain('False ReconcileAddressSetFailed')
     expect(ready(await read('some-1'))).toContain('make a pool for each family')
@@ -258,7 +232,7 @@ describe('the address set of an IPPool', () => {
     await make({ name: 'some.1', ips: ['10.17.0.200'], enableAddressSet: true })
     await control.settle()
     expect(ready(await read('some.1'))).toContain('that of the IPPool some-1')
-    await edit('some-1', { enableAddressSet: false })
+    await cluster.user.edit(ipPoolResource, 'some-1', { enableAddressSet: false })
     await control.settle()
     expect(ready(await read('some-1'))).toBe('True UpdateIPAMSucceeded')
     expect(set()?.addresses).toEqual(['10.17.0.200'])
@@ -290,7 +264,7 @@ describe('an IPPool that can not be served as it is written', () => {
     [{ ips: ['blue'] }, 'spec.ips', 'write an address'],
     [{ name: '1-bad', ips: ['10.17.0.64'], enableAddressSet: true }, '1-bad', 'begins with a letter'],
   ] as const)('says so: %j', async (fields, what, cure) => {
-    await using control = await start()
+    await using control = await cluster.startSettled()
     await make({ name: 'first', ips: ['10.17.0.200..10.17.0.210'] })
     await control.settle()
     const { name = 'bad' } = { name: undefined, ...fields }
@@ -299,7 +273,7 @@ describe('an IPPool that can not be served as it is written', () => {
     expect(ready(await read(name))).toMatch(/^False /)
     expect(ready(await read(name))).toContain(what)
     expect(ready(await read(name))).toContain(cure)
-    expect(await eventsOf(name, 'Warning')).toHaveLength(1)
+    expect(await cluster.user.told(name)).toHaveLength(1)
     expect(ready(await read('first'))).toBe('True UpdateIPAMSucceeded')
     await cluster.client.remove(ipPoolResource, { name })
     await control.settle()
@@ -307,11 +281,13 @@ describe('an IPPool that can not be served as it is written', () => {
   })
 
   it('keeps what it had, over a restart too, and is served once the cause is gone', async () => {
-    await using control = await start()
+    await using control = await cluster.startSettled()
     await make({ name: 'first', ips: ['10.17.0.200..10.17.0.210'] })
     await make({ name: 'some', ips: ['10.17.0.64..10.17.0.70', 'fd00:17::64..fd00:17::70'] })
     await control.settle()
-    await edit('some', { ips: ['10.17.0.64..10.17.0.70', 'fd00:17::64..fd00:17::70', '10.17.0.205'] })
+    await cluster.user.edit(ipPoolResource, 'some', {
+      ips: ['10.17.0.64..10.17.0.70', 'fd00:17::64..fd00:17::70', '10.17.0.205'],
+    })
     await control.settle()
     expect(ready(await read('some'))).toContain('conflict IPs with ippool first')
     await control[Symbol.asyncDispose]()
@@ -319,9 +295,9 @@ describe('an IPPool that can not be served as it is written', () => {
     await using again = await cluster.startController()
     await again.settle()
     expect(await cluster.costs()).toEqual(nothing)
-    await makePod('p', fromPool)
+    await cluster.user.createPod({ name: 'p', annotations: fromPool })
     await again.settle()
-    expect(await told('p')).toBe('10.17.0.64,fd00:17::64')
+    expect(await cluster.user.addressOf('p')).toBe('10.17.0.64,fd00:17::64')
     await cluster.client.remove(ipPoolResource, { name: 'first' })
     await again.settle()
     expect(ready(await read('some'))).toBe('True UpdateIPAMSucceeded')
@@ -329,24 +305,55 @@ describe('an IPPool that can not be served as it is written', () => {
   })
 
   it('warns of entries without effect, and takes them once the subnet has them', async () => {
-    await using control = await start()
+    await using control = await cluster.startSettled()
     await make({ name: 'some', ips: ['10.17.0.64', '10.17.1.5'] })
     await control.settle()
     expect(ready(await read('some'))).toBe('True UpdateIPAMSucceeded')
-    expect((await eventsOf('some', 'Warning'))[0]).toContain('value=10.17.1.5')
-    await cluster.client.patch(subnetResource, { name: 'blue' }, merge, {
-      spec: { cidrBlock: '10.17.0.0/23,fd00:17::/120' },
-    })
+    expect((await cluster.user.told('some'))[0]).toContain('value=10.17.1.5')
+    await cluster.user.edit(subnetResource, 'blue', { cidrBlock: '10.17.0.0/23,fd00:17::/120' })
     await control.settle()
     expect(countsOf(await read('some'))[0]).toBe('10.17.0.64,10.17.1.5')
   })
 
   it('refuses another subnet', async () => {
-    await using control = await start()
+    await using control = await cluster.startSettled()
     await make({ name: 'some', ips: ['10.17.0.64'] })
     await control.settle()
-    await expect(edit('some', { subnet: 'ovn-default' })).rejects.toMatchObject({
+    await expect(cluster.user.edit(ipPoolResource, 'some', { subnet: 'ovn-default' })).rejects.toMatchObject({
       details: { answer: expect.stringContaining('subnet is changed') },
     })
+  })
+})
+
+describe('an IPPool that is named in ip_pool', () => {
+  it('need not be there yet, and decides about the subnet', async () => {
+    await using control = await cluster.startSettled()
+    await cluster.user.createPod({ name: 'early', annotations: fromPool })
+    await control.settle()
+    expect(await cluster.user.told('early')).toEqual([
+      expect.stringMatching(/field=ovn\.kubernetes\.io\/ip_pool pool=some\); create the IPPool/),
+    ])
+    await make({ name: 'some', ips: ['10.17.0.64/30', 'fd00:17::64'] })
+    await control.settle()
+    expect(await cluster.user.addressOf('early')).toBe('10.17.0.64,fd00:17::64')
+  })
+
+  it('gives no more once it is being deleted', async () => {
+    await using control = await cluster.startSettled()
+    await make({ name: 'some', ips: ['10.17.0.64/30', 'fd00:17::64'] })
+    await cluster.user.createPod({ name: 'first', annotations: fromPool })
+    await control.settle()
+    await cluster.client.remove(ipPoolResource, { name: 'some' })
+    await control.settle()
+    await cluster.user.createPod({ name: 'late', annotations: fromPool })
+    await control.settle()
+    expect(await cluster.user.addressOf('late')).toBe('')
+    expect(await cluster.user.told('late')).toEqual([expect.stringContaining('this one is being deleted')])
+    await cluster.removePod('first')
+    await control.settle()
+    expect(await read('some')).toBeUndefined()
+    await make({ name: 'some', ips: ['10.17.0.64/30', 'fd00:17::64'] })
+    await control.settle()
+    expect(await cluster.user.addressOf('late')).toBe('10.17.0.64,fd00:17::64')
   })
 })

@@ -1,10 +1,8 @@
 import { podAnnotations } from '@kube-ovn/annotations'
 import { ipResource, subnetResource, type Ip } from '@kube-ovn/kube-api'
-import { events, nodes, pods } from '@kube-ovn/kube-api/core'
-import { ip, node, pod, subnet, type IpFields } from '@kube-ovn/testing-builders'
+import { ip, subnet, type IpFields } from '@kube-ovn/testing-builders'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ControlCluster } from './testing/control-cluster.ts'
-import type { Controller } from './testing/controller.ts'
 
 let cluster: ControlCluster
 beforeAll(async () => {
@@ -13,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => cluster[Symbol.asyncDispose]())
 beforeEach(async () => {
   await cluster.reset()
-  await cluster.client.create(nodes, node({ name: 'n1', addresses: ['172.18.0.11', 'fd00:18::11'] }))
+  await cluster.user.createNodes('n1')
   await cluster.client.create(
     subnetResource,
     subnet({ name: 'blue', cidrBlock: '10.17.0.0/24,fd00:17::/120', namespaces: ['default'] }),
@@ -21,13 +19,6 @@ beforeEach(async () => {
 })
 
 const keys = podAnnotations()
-
-async function start(): Promise<Controller> {
-  const control = await cluster.startController()
-  await control.settle()
-  await cluster.forgetCosts()
-  return control
-}
 
 /** Reserves addresses for the pod of that name. */
 async function reserve(podName: string, fields: Partial<IpFields> = {}): Promise<void> {
@@ -40,22 +31,6 @@ async function reserve(podName: string, fields: Partial<IpFields> = {}): Promise
 
 async function read(podName: string): Promise<Ip | undefined> {
   return cluster.client.get(ipResource, { name: `${podName}.default` })
-}
-
-async function makePod(name: string, annotations: Readonly<Record<string, string>> = {}): Promise<void> {
-  await cluster.client.create(pods, pod({ name, node: 'n1', annotations }))
-}
-
-async function told(name: string): Promise<string> {
-  const object = await cluster.client.get(pods, { namespace: 'default', name })
-  return object?.metadata.annotations?.[keys.ipAddress.key] ?? ''
-}
-
-async function warnings(name: string): Promise<readonly string[]> {
-  const { items } = await cluster.client.list(events)
-  return items
-    .filter(({ involvedObject, type }) => involvedObject.name === name && type === 'Warning')
-    .map(({ message }) => message ?? '')
 }
 
 describe('an IP object that reserves addresses', () => {
@@ -72,7 +47,7 @@ describe('an IP object that reserves addresses', () => {
     },
     { name: 'of our choice', fields: {}, want: '10.17.0.2,fd00:17::2' },
   ])('has $name, is told so, and its pod has them', async ({ fields, want }) => {
-    await using control = await start()
+    await using control = await cluster.startSettled()
     await reserve('db', { macAddress: '00:00:5e:00:53:50', ...fields })
     await control.settle()
     expect(await cluster.costs()).toEqual({ transactions: 0, writes: ['patch ips', 'patch subnets/status'] })
@@ -81,11 +56,11 @@ describe('an IP object that reserves addresses', () => {
     expect(kept?.metadata.finalizers).toEqual(['kubeovn.io/kube-ovn-controller'])
     expect(kept?.metadata.labels).toEqual({ 'ovn.kubernetes.io/ip_reserved': 'true' })
 
-    await makePod('other')
-    await makePod('db')
+    await cluster.user.createPod({ name: 'other' })
+    await cluster.user.createPod({ name: 'db' })
     await control.settle()
-    expect(await told('db')).toBe(want)
-    expect(await told('other')).not.toBe(want)
+    expect(await cluster.user.addressOf('db')).toBe(want)
+    expect(await cluster.user.addressOf('other')).not.toBe(want)
     await cluster.removePod('db')
     await control.settle()
     const returned = await read('db')
@@ -110,29 +85,35 @@ describe('an IP object that reserves addresses', () => {
   })
 
   it('is its pod’s even when both are made in the same moment', async () => {
-    await using control = await start()
+    await using control = await cluster.startSettled()
     const names = Array.from({ length: 10 }, (_, index) => `p${index}`)
     for (const [index, name] of names.entries()) {
-      await Promise.all([reserve(name, { v4IpAddress: `10.17.0.${50 + index}` }), makePod(`other-${name}`)])
-      await makePod(name)
+      await Promise.all([
+        reserve(name, { v4IpAddress: `10.17.0.${50 + index}` }),
+        cluster.user.createPod({ name: `other-${name}` }),
+      ])
+      await cluster.user.createPod({ name })
     }
     await control.settle()
     for (const [index, name] of names.entries()) {
-      expect(await told(name)).toMatch(new RegExp(`^10\\.17\\.0\\.${50 + index},`))
+      expect(await cluster.user.addressOf(name)).toMatch(new RegExp(`^10\\.17\\.0\\.${50 + index},`))
       expect((await read(name))?.spec?.v4IpAddress).toBe(`10.17.0.${50 + index}`)
     }
   })
 
   it('is refused what somebody has, told who, and has it once it is free', async () => {
-    await using control = await start()
-    await makePod('first', { [keys.ipAddress.key]: '10.17.0.50,fd00:17::50' })
+    await using control = await cluster.startSettled()
+    await cluster.user.createPod({
+      name: 'first',
+      annotations: { [keys.ipAddress.key]: '10.17.0.50,fd00:17::50' },
+    })
     await control.settle()
     await reserve('db', { v4IpAddress: '10.17.0.50' })
     await reserve('early', { subnet: 'green', v4IpAddress: '10.19.0.9' })
     await control.settle()
-    expect((await warnings('db.default'))[0]).toContain('pod/default/first')
-    expect((await warnings('db.default'))[0]).toContain('choose another address')
-    expect((await warnings('early.default'))[0]).toContain('subnet=green')
+    expect((await cluster.user.told('db.default'))[0]).toContain('pod/default/first')
+    expect((await cluster.user.told('db.default'))[0]).toContain('choose another address')
+    expect((await cluster.user.told('early.default'))[0]).toContain('subnet=green')
     expect((await read('db'))?.spec?.ipAddress).toBeUndefined()
     await cluster.removePod('first')
     await cluster.client.create(subnetResource, subnet({ name: 'green', cidrBlock: '10.19.0.0/24' }))
@@ -142,7 +123,7 @@ describe('an IP object that reserves addresses', () => {
   })
 
   it('keeps a subnet that is deleted', async () => {
-    await using control = await start()
+    await using control = await cluster.startSettled()
     await reserve('db')
     await control.settle()
     await cluster.client.remove(subnetResource, { name: 'blue' })
@@ -155,13 +136,13 @@ describe('an IP object that reserves addresses', () => {
   })
 
   it('says what is wrong when it reserves nothing', async () => {
-    await using control = await start()
+    await using control = await cluster.startSettled()
     await cluster.client.create(
       ipResource,
       ip({ name: 'odd', podName: 'db', namespace: 'default', subnet: 'blue' }),
     )
     await control.settle()
-    expect((await warnings('odd'))[0]).toContain('name it like the port: db.default')
+    expect((await cluster.user.told('odd'))[0]).toContain('name it like the port: db.default')
     await cluster.client.remove(ipResource, { name: 'odd' })
     await control.settle()
     expect(await cluster.client.get(ipResource, { name: 'odd' })).toBeUndefined()

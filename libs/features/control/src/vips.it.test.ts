@@ -1,7 +1,7 @@
 import { podAnnotations, vipAnnotations } from '@kube-ovn/annotations'
 import { subnetResource, vipResource, type Vip } from '@kube-ovn/kube-api'
-import { events, namespaces, nodes, pods } from '@kube-ovn/kube-api/core'
-import { namespace, node, pod, subnet, vip, type VipFields } from '@kube-ovn/testing-builders'
+import { namespaces, pods } from '@kube-ovn/kube-api/core'
+import { namespace, pod, subnet, vip, type VipFields } from '@kube-ovn/testing-builders'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ControlCluster } from './testing/control-cluster.ts'
 import type { Controller } from './testing/controller.ts'
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => cluster[Symbol.asyncDispose]())
 beforeEach(async () => {
   await cluster.reset()
-  await cluster.client.create(nodes, node({ name: 'n1', addresses: ['172.18.0.11', 'fd00:18::11'] }))
+  await cluster.user.createNodes('n1')
   await cluster.client.create(namespaces, namespace({ name: 'shop' }))
   await cluster.client.create(
     subnetResource,
@@ -26,14 +26,6 @@ const keys = podAnnotations()
 const merge = 'application/merge-patch+json'
 const nothing = { transactions: 0, writes: [] }
 
-/** A controller that is done with what there is. */
-async function start(): Promise<Controller> {
-  const control = await cluster.startController()
-  await control.settle()
-  await cluster.forgetCosts()
-  return control
-}
-
 async function make(fields: VipFields): Promise<void> {
   await cluster.client.create(vipResource, vip(fields))
 }
@@ -42,37 +34,17 @@ async function read(name: string): Promise<Vip | undefined> {
   return cluster.client.get(vipResource, { name })
 }
 
-async function edit(name: string, spec: VipFields): Promise<void> {
-  await cluster.client.patch(vipResource, { name }, merge, { spec: { ...spec } })
-}
-
 async function makePod(
   name: string,
   annotations: Readonly<Record<string, string>>,
   labels = {},
 ): Promise<void> {
-  await cluster.client.create(pods, pod({ name, namespace: 'shop', node: 'n1', annotations, labels }))
-}
-
-async function annotate(name: string, annotations: Readonly<Record<string, string | null>>): Promise<void> {
-  await cluster.client.patch(pods, { namespace: 'shop', name }, merge, { metadata: { annotations } })
-}
-
-async function told(name: string): Promise<string> {
-  const object = await cluster.client.get(pods, { namespace: 'shop', name })
-  return object?.metadata.annotations?.[keys.ipAddress.key] ?? ''
+  await cluster.user.createPod({ name, namespace: 'shop', annotations, labels })
 }
 
 async function usingRange(name: string): Promise<string> {
   const status = (await cluster.client.get(subnetResource, { name }))?.status
   return `${status?.v4usingIPrange} ${status?.v6usingIPrange ?? ''}`.trim()
-}
-
-async function warnings(name: string): Promise<readonly string[]> {
-  const { items } = await cluster.client.list(events)
-  return items
-    .filter(({ involvedObject, type }) => involvedObject.name === name && type === 'Warning')
-    .map(({ reason, message }) => `${reason}: ${message}`)
 }
 
 /** What nobody but the API server writes is left out. */
@@ -88,7 +60,7 @@ function ready(object: Vip | undefined): string {
 
 describe('a reservation', () => {
   it('has addresses of its own choice or of ours, counts, and gives them back', async () => {
-    await using control = await start()
+    await using control = await cluster.startSettled()
     await make({ name: 'auto', subnet: 'blue' })
     await control.settle()
     expect(await cluster.costs()).toEqual({
@@ -125,7 +97,7 @@ describe('a reservation', () => {
   })
 
   it('keeps its addresses over a restart, and a crash before it was told them', async () => {
-    await using first = await start()
+    await using first = await cluster.startSettled()
     await make({ name: 'auto', subnet: 'blue' })
     await make({ name: 'slb', subnet: 'blue', type: 'switch_lb_vip' })
     await first.settle()
@@ -152,7 +124,7 @@ describe('a reservation', () => {
   })
 
   it('keeps a subnet that is deleted', async () => {
-    await using control = await start()
+    await using control = await cluster.startSettled()
     await make({ name: 'held', subnet: 'red' })
     await control.settle()
     await cluster.client.remove(subnetResource, { name: 'red' })
@@ -167,7 +139,7 @@ describe('a reservation', () => {
   })
 
   it('heals what somebody wrote over its status', async () => {
-    await using control = await start()
+    await using control = await cluster.startSettled()
     await make({ name: 'auto', subnet: 'red' })
     await control.settle()
     const before = await read('auto')
@@ -182,14 +154,14 @@ describe('a reservation', () => {
 
 describe('a Vip that a pod borrows', () => {
   it('is held all the while, and lent to one pod at a time', async () => {
-    await using control = await start()
+    await using control = await cluster.startSettled()
     const borrowed = { [vipAnnotations.borrowed.key]: 'lent' }
     await makePod('early', borrowed)
     await control.settle()
-    expect((await warnings('early'))[0]).toContain('the Vip does not exist')
+    expect((await cluster.user.told('early'))[0]).toContain('the Vip does not exist')
     await make({ name: 'lent', subnet: 'blue', v4ip: '10.17.0.77', v6ip: 'fd00:17::77' })
     await control.settle()
-    expect(await told('early')).toBe('10.17.0.77,fd00:17::77')
+    expect(await cluster.user.addressOf('early', 'shop')).toBe('10.17.0.77,fd00:17::77')
     const vipObject = await read('lent')
     const annotations = (await cluster.client.get(pods, { namespace: 'shop', name: 'early' }))?.metadata
       .annotations
@@ -200,8 +172,8 @@ describe('a Vip that a pod borrows', () => {
 
     await makePod('late', borrowed)
     await control.settle()
-    expect((await warnings('late'))[0]).toContain('in use by another pod')
-    expect((await warnings('late'))[0]).toContain('pod/shop/early')
+    expect((await cluster.user.told('late'))[0]).toContain('in use by another pod')
+    expect((await cluster.user.told('late'))[0]).toContain('pod/shop/early')
 
     await control[Symbol.asyncDispose]()
     await cluster.forgetCosts()
@@ -211,7 +183,7 @@ describe('a Vip that a pod borrows', () => {
 
     await cluster.removePod('early', 'shop')
     await again.settle()
-    expect(await told('late')).toBe('10.17.0.77,fd00:17::77')
+    expect(await cluster.user.addressOf('late', 'shop')).toBe('10.17.0.77,fd00:17::77')
     expect((await read('lent'))?.metadata.labels?.['ovn.kubernetes.io/ip_reserved']).toBe('late.shop')
     await cluster.removePod('late', 'shop')
     await again.settle()
@@ -231,7 +203,7 @@ describe('a Vip that pods share', () => {
   }
 
   it('has a virtual port whose parents follow annotations, labels and pods', async () => {
-    await using control = await start()
+    await using control = await cluster.startSettled()
     await make({ name: 'web', subnet: 'red', namespace: 'shop', v4ip: '10.18.0.200', selector: ['app:web'] })
     await control.settle()
     expect(control.named('Logical_Switch_Port', 'web')).toMatchObject({
@@ -264,11 +236,11 @@ describe('a Vip that pods share', () => {
       control.named('Logical_Switch_Port', 'other-namespace.default')?.external_ids['vips'],
     ).toBeUndefined()
 
-    await annotate('b', { [vipAnnotations.shared.key]: null })
+    await cluster.user.annotate({ name: 'b', namespace: 'shop' }, { [vipAnnotations.shared.key]: null })
     await control.settle()
     expect(parents(control)).toBe('a.shop')
     expect(control.named('Logical_Switch_Port', 'b.shop')?.external_ids['vips']).toBeUndefined()
-    await edit('web', { selector: ['app:db'] })
+    await cluster.user.edit(vipResource, 'web', { selector: ['app:db'] })
     await control.settle()
     expect(parents(control)).toBe('other-label.shop')
     await cluster.client.remove(vipResource, { name: 'web' })
@@ -281,7 +253,7 @@ describe('a Vip that pods share', () => {
 
 describe('a Vip with a port', () => {
   it("answers with the router's address, comes back when somebody deletes it, and leaves strangers alone", async () => {
-    await using control = await start()
+    await using control = await cluster.startSettled()
     const { server } = cluster.northbound
     await server.transact([
       { op: 'insert', table: 'Logical_Switch_Port', 'uuid-name': 'stranger', row: { name: 'stranger' } },
@@ -325,7 +297,7 @@ describe('a Vip with a port', () => {
   })
 
   it('that upstream made is adopted with its ports', async () => {
-    await using first = await start()
+    await using first = await cluster.startSettled()
     await make({ name: 'slb', subnet: 'red', type: 'switch_lb_vip', namespace: 'shop', v4ip: '10.18.0.88' })
     await make({
       name: 'hvm',
@@ -365,7 +337,7 @@ describe('a Vip that can not have what it asks for', () => {
     [{ subnet: 'blue', macAddress: '00:00:5e:00:53:50' }, 'vip/first', 'choose another MAC address'],
     [{ subnet: 'blue', namespace: 'shop', selector: ['app=web'] }, 'spec.selector', 'separated by a colon'],
   ] as const)('is told so: %j', async (fields, what, cure) => {
-    await using control = await start()
+    await using control = await cluster.startSettled()
     await make({ name: 'first', subnet: 'blue', v4ip: '10.17.0.50', macAddress: '00:00:5e:00:53:50' })
     await make({ name: 'bad', ...fields })
     await make({ name: 'good', subnet: 'blue' })
@@ -373,7 +345,7 @@ describe('a Vip that can not have what it asks for', () => {
     expect(ready(await read('bad'))).toContain('False')
     expect(ready(await read('bad'))).toContain(what)
     expect(ready(await read('bad'))).toContain(cure)
-    expect(await warnings('bad')).toHaveLength(1)
+    expect(await cluster.user.told('bad')).toHaveLength(1)
     expect((await read('good'))?.status?.v4ip).toBe('10.17.0.2')
     await cluster.client.remove(vipResource, { name: 'bad' })
     await control.settle()
@@ -381,7 +353,7 @@ describe('a Vip that can not have what it asks for', () => {
   })
 
   it('has it as soon as it can', async () => {
-    await using control = await start()
+    await using control = await cluster.startSettled()
     await make({ name: 'early', subnet: 'green' })
     await make({ name: 'first', subnet: 'blue', v4ip: '10.17.0.50' })
     await make({ name: 'second', subnet: 'blue', v4ip: '10.17.0.50' })
@@ -396,7 +368,7 @@ describe('a Vip that can not have what it asks for', () => {
   })
 
   it('keeps what it has when its specification is changed', async () => {
-    await using control = await start()
+    await using control = await cluster.startSettled()
     await make({ name: 'web', subnet: 'red', namespace: 'shop', v4ip: '10.18.0.200' })
     await control.settle()
     for (const change of [
@@ -406,13 +378,13 @@ describe('a Vip that can not have what it asks for', () => {
       { macAddress: '00:00:5e:00:53:99' },
     ]) {
       const { spec, status } = (await read('web')) ?? {}
-      await edit('web', change)
+      await cluster.user.edit(vipResource, 'web', change)
       await control.settle()
       const changed = await read('web')
       expect(ready(changed)).toContain('does not support change')
       expect({ ...changed?.status, conditions: undefined }).toEqual({ ...status, conditions: undefined })
       expect(control.named('Logical_Switch_Port', 'web')?.options['virtual-ip']).toBe('10.18.0.200')
-      await edit('web', { type: '', ...spec })
+      await cluster.user.edit(vipResource, 'web', { type: '', ...spec })
       await control.settle()
       expect(ready(await read('web'))).toBe('True: ')
     }
@@ -421,7 +393,7 @@ describe('a Vip that can not have what it asks for', () => {
 
 describe("a subnet's vips", () => {
   it('are virtual ports whose parents are the pods that may take them', async () => {
-    await using control = await start()
+    await using control = await cluster.startSettled()
     await cluster.client.patch(subnetResource, { name: 'red' }, merge, {
       spec: { vips: ['10.18.0.100', '10.18.0.10'] },
     })

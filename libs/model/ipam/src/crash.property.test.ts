@@ -291,6 +291,21 @@ function watch(cluster: Cluster, told: Map<string, readonly [uid: string, Addres
   }
 }
 
+/** No address is written down for two, in whatever state the controller was killed. */
+function watchRecords({ ipObjects, rows, annotations }: Cluster): void {
+  const writtenFor = new Map<Ip, string>()
+  for (const store of [ipObjects, rows, annotations]) {
+    for (const [nic, { addresses }] of store) {
+      for (const ip of [addresses.v4, addresses.v6]) {
+        if (ip === undefined) continue
+        const other = writtenFor.get(ip) ?? nic
+        if (other !== nic) expect.unreachable(`${textOf(ip)} is written down for ${nic} and for ${other}`)
+        writtenFor.set(ip, nic)
+      }
+    }
+  }
+}
+
 /** A member that comes back has what it had, as long as its record was there without a break. */
 function watchMembers({ kept, annotations, sticky }: Cluster): void {
   for (const [nic, record] of annotations) {
@@ -318,6 +333,7 @@ describe('a controller that is killed between any two steps', { timeout: 300_000
       // Zero stands for nothing, so that a story that fails is shortened to zeros and the few steps that matter.
       for (const number of rest.filter((number) => number !== 0)) {
         step(cluster, number)
+        if (cluster.isCareful) watchRecords(cluster)
         if (!cluster.hasNews) continue
         cluster.hasNews = false
         watch(cluster, told)

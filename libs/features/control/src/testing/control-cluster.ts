@@ -7,6 +7,7 @@ import { sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
 import { startNorthbound, type Northbound } from '@kube-ovn/testing-ovsdb'
 import { Controller, type ControllerOptions, type Surroundings } from './controller.ts'
 import { plainValue } from './plain-value.ts'
+import { User } from './user.ts'
 
 /** The controller's, in the chart. */
 const account = 'kube-system/ovn'
@@ -22,6 +23,7 @@ export interface Costs {
 export class ControlCluster implements AsyncDisposable {
   readonly api: KubeApi
   readonly northbound: Northbound
+  readonly user: User
   readonly #controllerClient: KubeClient
   readonly #logs: RecordingLogger[] = []
   #transactionsBefore = 0
@@ -29,6 +31,7 @@ export class ControlCluster implements AsyncDisposable {
   private constructor(api: KubeApi, northbound: Northbound, controllerClient: KubeClient) {
     this.api = api
     this.northbound = northbound
+    this.user = new User(api.client)
     this.#controllerClient = controllerClient
   }
 
@@ -65,6 +68,14 @@ export class ControlCluster implements AsyncDisposable {
       missingRights: () => this.api.missingRights(),
     }
     return Controller.start(surroundings, options)
+  }
+
+  /** Starts a controller, lets it do what there is to do, and counts from then on. */
+  async startSettled(options: ControllerOptions = {}): Promise<Controller> {
+    const control = await this.startController(options)
+    await control.settle()
+    await this.forgetCosts()
+    return control
   }
 
   /** What was written since the last {@link forgetCosts}, by anybody in the Northbound, by the controller in the API. */

@@ -1,0 +1,161 @@
+import { podAnnotations } from '@kube-ovn/annotations'
+import { ipResource, subnetResource } from '@kube-ovn/kube-api'
+import { nodes } from '@kube-ovn/kube-api/core'
+import { node } from '@kube-ovn/testing-builders'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createInBlue, readBlue, startWithBlue } from './testing/blue-subnet.ts'
+import { ControlCluster } from './testing/control-cluster.ts'
+import type { Controller } from './testing/controller.ts'
+import {
+  address,
+  addresses,
+  dualStack,
+  elsewhere,
+  singleStacks,
+  stacks,
+  subnetUsage,
+  tiny,
+} from './testing/stacks.ts'
+
+let cluster: ControlCluster
+beforeAll(async () => {
+  cluster = await ControlCluster.start()
+})
+afterAll(() => cluster[Symbol.asyncDispose]())
+beforeEach(async () => {
+  await cluster.reset()
+  await cluster.user.createNodes('n1')
+})
+
+const keys = podAnnotations()
+
+async function edit(control: Controller, spec: object): Promise<void> {
+  await cluster.user.edit(subnetResource, 'blue', spec)
+  await control.settle()
+}
+
+describe.each(stacks)('A subnet of $stack', (stack) => {
+  it('does not give the addresses of a node; whoever has one when it comes keeps it, and both are named', async () => {
+    await using control = await startWithBlue(cluster, stack)
+    await createInBlue(cluster, control, ['first'])
+    const own = [...addresses(stack, 2), ...addresses(stack, 3)]
+    await cluster.client.create(nodes, node({ name: 'n2', addresses: own }))
+    await control.settle()
+    await createInBlue(cluster, control, ['second'])
+    expect(await cluster.user.addressesOf('first', 'second')).toEqual([address(stack, 2), address(stack, 4)])
+    expect(await cluster.user.told('n2')).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(
+          /: address \S+ of node n2 lies in subnet blue and is held by pod\/default\/first, which keeps it: give/,
+        ),
+      ]),
+    )
+    const conditions = (await readBlue(cluster))?.status?.conditions
+    expect(conditions?.find(({ type }) => type === 'Validated')?.message).toContain('of node n2')
+    await createInBlue(cluster, control, ['asks'], { [keys.ipAddress.key]: address(stack, 3) })
+    expect(await cluster.user.addressOf('asks')).toBe(address(stack, 3))
+    await cluster.client.remove(nodes, { name: 'n2' })
+    await control.settle()
+  })
+
+  it('says when it has no more, and goes on with what is given back', async () => {
+    await using control = await startWithBlue(cluster, tiny(stack))
+    await createInBlue(cluster, control, ['a', 'late'])
+    expect(await cluster.user.addressesOf('a', 'late')).toEqual([address(stack, 2), ''])
+    expect(await cluster.user.told('late')).toEqual([
+      expect.stringMatching(/NoAvailableAddress.*subnet=blue/),
+    ])
+    await cluster.removePod('a')
+    await control.settle()
+    expect(await cluster.user.addressOf('late')).toBe(address(stack, 2))
+  })
+
+  it('that grows serves those who wait from the new part, and leaves others as they are', async () => {
+    await using control = await startWithBlue(cluster, tiny(stack))
+    await createInBlue(cluster, control, ['a', 'b'])
+    expect(await cluster.user.addressesOf('a', 'b')).toEqual([address(stack, 2), ''])
+    await edit(control, { cidrBlock: stack.cidr })
+    expect(await cluster.user.addressesOf('a', 'b')).toEqual([address(stack, 2), address(stack, 3)])
+    expect((await readBlue(cluster))?.status).toMatchObject(
+      subnetUsage(stack, { available: [[4, 254]], using: [[2, 3]] }),
+    )
+    expect(control.problems().filter((line) => !line.includes('no address of the family'))).toEqual([])
+  })
+
+  it('that moves tells a pod that loses its address, which goes on with it', async () => {
+    await using control = await startWithBlue(cluster, stack)
+    const moved = elsewhere(stack)
+    await createInBlue(cluster, control, ['a'])
+    await edit(control, { cidrBlock: moved.cidr, gateway: null, excludeIps: null })
+    expect(await cluster.user.told('a')).toEqual([expect.stringContaining('AddressOutOfRange')])
+    expect(control.named('Logical_Switch_Port', 'a.default')).toBeDefined()
+    await createInBlue(cluster, control, ['b'])
+    expect(await cluster.user.addressesOf('a', 'b')).toEqual([address(stack, 2), address(moved, 2)])
+    await cluster.removePod('a')
+    await control.settle()
+    expect(control.named('Logical_Switch_Port', 'a.default')).toBeUndefined()
+    expect(await cluster.client.get(ipResource, { name: 'a.default' })).toBeUndefined()
+  })
+
+  it('that gets another gateway and excludes others gives what it may give by then', async () => {
+    await using control = await startWithBlue(cluster, stack)
+    await createInBlue(cluster, control, ['a'])
+    const before = control.named('Logical_Switch_Port', 'a.default')
+    await edit(control, { gateway: address(stack, 254), excludeIps: addresses(stack, 3) })
+    expect(new Set((await readBlue(cluster))?.spec?.excludeIps)).toEqual(
+      new Set([...addresses(stack, 3), ...addresses(stack, 254)]),
+    )
+    const networks = control.named('Logical_Router_Port', 'ovn-cluster-blue')?.networks ?? []
+    expect(networks.map((text) => text.replace(/\/.*/, ''))).toEqual(addresses(stack, 254))
+    expect(control.named('Logical_Switch_Port', 'a.default')).toEqual(before)
+    await createInBlue(cluster, control, ['b', 'c'])
+    expect(await cluster.user.addressesOf('a', 'b', 'c')).toEqual(
+      [2, 1, 4].map((host) => address(stack, host)),
+    )
+    await createInBlue(cluster, control, ['greedy'], { [keys.ipAddress.key]: address(stack, 254) })
+    expect(await cluster.user.told('greedy')).toEqual([expect.stringContaining('AddressConflict')])
+    await edit(control, { excludeIps: [] })
+    await createInBlue(cluster, control, ['d'])
+    expect(await cluster.user.addressOf('d')).toBe(address(stack, 3))
+  })
+
+  it('that is deleted waits for its last address, and a condition names who has it', async () => {
+    await using control = await startWithBlue(cluster, stack)
+    await createInBlue(cluster, control, ['last'])
+    await cluster.client.remove(subnetResource, { name: 'blue' })
+    await control.settle()
+    const message = 'addresses of the subnet are held by pod/default/last: delete these first'
+    const condition = expect.objectContaining({
+      type: 'Error',
+      status: 'True',
+      reason: 'SubnetInUse',
+      message,
+    })
+    expect((await readBlue(cluster))?.status?.conditions).toContainEqual(condition)
+    await cluster.removePod('last')
+    await control.settle()
+    expect(await readBlue(cluster)).toBeUndefined()
+  })
+})
+
+describe.each(singleStacks)('A subnet of $stack that gains the other family', (stack) => {
+  it('serves new pods with both, and leaves others as they are', async () => {
+    await using control = await startWithBlue(cluster, stack)
+    await createInBlue(cluster, control, ['old'])
+    await edit(control, { cidrBlock: dualStack.cidr })
+    expect((await readBlue(cluster))?.spec).toMatchObject({
+      protocol: 'Dual',
+      gateway: address(dualStack, 1),
+    })
+    await createInBlue(cluster, control, ['new'])
+    const hosts = stack.v4 === undefined ? { v4: 2, v6: 3 } : { v4: 3, v6: 2 }
+    const [v4] = addresses(dualStack, hosts.v4)
+    const [, v6] = addresses(dualStack, hosts.v6)
+    expect(await cluster.user.addressesOf('old', 'new')).toEqual([address(stack, 2), `${v4},${v6}`])
+    expect(control.named('Logical_Router_Port', 'ovn-cluster-blue')?.networks).toEqual([
+      '10.17.0.1/24',
+      'fd00:10:17::1/120',
+    ])
+    expect(control.problems()).toEqual([])
+  })
+})
