@@ -48,10 +48,6 @@ async function startWithNetworks(options: ControllerOptions = {}): Promise<Contr
   return control
 }
 
-async function annotationsOf(name: string): Promise<Readonly<Record<string, string>>> {
-  return (await cluster.client.get(pods, { namespace: 'default', name }))?.metadata.annotations ?? {}
-}
-
 async function records(): Promise<readonly string[]> {
   const { items } = await cluster.client.list(ipResource)
   return items.map(({ metadata }) => metadata.name).filter((name) => !name.startsWith('node-'))
@@ -70,7 +66,7 @@ describe('a further network', () => {
         ...['patch subnets/status', 'patch subnets/status'],
       ],
     })
-    const told = await annotationsOf('m')
+    const told = await cluster.user.annotationsOf({ name: 'm' })
     expect(told).toMatchObject({
       [first.ipAddress.key]: '10.16.0.2,fd00:10:16::2',
       [net1.ipAddress.key]: '10.17.0.2,fd00:10:17::2',
@@ -124,7 +120,7 @@ describe('a further network', () => {
     await using control = await startWithNetworks()
     await cluster.client.create(pods, pod({ name: 'm', node: 'n1', annotations }))
     await control.settle()
-    expect(await annotationsOf('m')).toMatchObject({
+    expect(await cluster.user.annotationsOf({ name: 'm' })).toMatchObject({
       [net1.ipAddress.key]: '10.17.0.40,fd00:10:17::2',
       [net1.macAddress.key]: '02:00:00:00:17:AB',
     })
@@ -140,7 +136,7 @@ describe('a further network', () => {
       'm.default.net1.default.ovn.a',
       'm.default.net1.default.ovn.b',
     ])
-    expect(await annotationsOf('m')).toMatchObject({
+    expect(await cluster.user.annotationsOf({ name: 'm' })).toMatchObject({
       'net1.default.ovn.a.kubernetes.io/ip_address': '10.17.0.2,fd00:10:17::2',
       'net1.default.ovn.b.kubernetes.io/ip_address': '10.17.0.3,fd00:10:17::3',
     })
@@ -156,7 +152,9 @@ describe('a further network', () => {
     })
     await control.settle()
     expect(await records()).toEqual(['m.default'])
-    expect(Object.keys(await annotationsOf('m')).filter((key) => key.startsWith('net1'))).toEqual([])
+    expect(
+      Object.keys(await cluster.user.annotationsOf({ name: 'm' })).filter((key) => key.startsWith('net1')),
+    ).toEqual([])
     expect(control.named('Logical_Switch_Port', 'm.default.net1.default.ovn')).toBeUndefined()
     expect(control.world.ipam.lease('m.default.net1.default.ovn')).toBeUndefined()
   })
@@ -166,7 +164,7 @@ describe('a further network', () => {
     const annotations = { [networks]: 'default/mv' }
     await cluster.client.create(pods, pod({ name: 'm', node: 'n1', annotations }))
     await control.settle()
-    const told = await annotationsOf('m')
+    const told = await cluster.user.annotationsOf({ name: 'm' })
     expect(Object.fromEntries(Object.entries(told).filter(([key]) => key.startsWith('mv.')))).toEqual({
       [mv.allocated.key]: 'true',
       [mv.ipAddress.key]: '172.17.0.2',
@@ -199,13 +197,13 @@ describe('a further network', () => {
     const member = pod({ name: 'db-0', node: 'n1', annotations, ownerReferences })
     await cluster.client.create(pods, member)
     await control.settle()
-    const before = await annotationsOf('db-0')
+    const before = await cluster.user.annotationsOf({ name: 'db-0' })
     await cluster.removePod('db-0')
     await control.settle()
     expect(await records()).toHaveLength(3)
     await cluster.client.create(pods, member)
     await control.settle()
-    expect(await annotationsOf('db-0')).toEqual(before)
+    expect(await cluster.user.annotationsOf({ name: 'db-0' })).toEqual(before)
     expect(control.problems()).toEqual([])
   })
 
@@ -223,7 +221,9 @@ describe('a further network', () => {
     expect(items.map(({ involvedObject, message }) => `${involvedObject.name} ${message}`)).toEqual([
       expect.stringMatching(new RegExp(`^m .*${about.replaceAll('.', '\\.')}`)),
     ])
-    expect(await annotationsOf('plain')).toMatchObject({ [first.allocated.key]: 'true' })
+    expect(await cluster.user.annotationsOf({ name: 'plain' })).toMatchObject({
+      [first.allocated.key]: 'true',
+    })
     expect(await records()).toEqual(['plain.default'])
     await createAttachment('nowhere', 'kube-ovn')
     for (const name of ['nowhere', 'lonely']) {
@@ -233,7 +233,7 @@ describe('a further network', () => {
     }
     if (asked.startsWith('[')) return
     await control.settle()
-    expect(await annotationsOf('m')).toMatchObject({ [first.allocated.key]: 'true' })
+    expect(await cluster.user.annotationsOf({ name: 'm' })).toMatchObject({ [first.allocated.key]: 'true' })
   })
 })
 
@@ -259,7 +259,9 @@ describe('a pod without a NIC in the cluster’s network', () => {
     await control.settle()
     expect(await records()).toEqual(want)
     expect(control.portsOf('Logical_Switch', 'att1')).toContain('m.default.net1.default.ovn')
-    expect(Object.keys(await annotationsOf('m')).filter((key) => key.startsWith('ovn.'))).toEqual([])
+    expect(
+      Object.keys(await cluster.user.annotationsOf({ name: 'm' })).filter((key) => key.startsWith('ovn.')),
+    ).toEqual([])
     await cluster.removePod('m')
     await control.settle()
     expect(await records()).toEqual([])

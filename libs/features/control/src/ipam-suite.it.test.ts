@@ -83,14 +83,27 @@ describe.each(stacks)('IPAM suite in $stack', (stack) => {
 
   it('serves pods of any workload from a list, and again after they were deleted', async () => {
     await using control = await startWithBlue(cluster, stack)
-    const list = { ...inBlue, [keys.ipPool.key]: [40, 30, 50].map((host) => address(stack, host)).join(';') }
-    expect(await addressOfNew(control, 'web-a', list)).toBe(address(stack, 40))
-    expect(await addressOfNew(control, 'web-b', list)).toBe(address(stack, 30))
-    await remove(control, 'web-a')
-    expect(await addressOfNew(control, 'web-c', list)).toBe(address(stack, 40))
-    expect(await addressOfNew(control, 'web-d', list)).toBe(address(stack, 50))
-    expect(await addressOfNew(control, 'web-e', list)).toBe('')
-    expect(await cluster.user.told('web-e')).toEqual([expect.stringContaining('AddressConflict')])
+    const hosts = [40, 30, 50].map((host) => address(stack, host))
+    const annotations = { ...inBlue, [keys.ipPool.key]: hosts.join(';') }
+    const create = async (name: string, kind: string) => {
+      const owner = {
+        apiVersion: kind === 'Job' ? 'batch/v1' : 'apps/v1',
+        kind,
+        name: 'owner',
+        uid: 'of-the-owner',
+      }
+      await cluster.user.createPod({ name, annotations, ownerReferences: [owner] })
+      await control.settle()
+    }
+    await create('web', 'ReplicaSet')
+    await create('agent', 'DaemonSet')
+    await remove(control, 'web')
+    await create('job', 'Job')
+    await create('web', 'ReplicaSet')
+    await create('late', 'Job')
+    const want = [50, 30, 40].map((host) => address(stack, host))
+    expect(await cluster.user.addressesOf('web', 'agent', 'job', 'late')).toEqual([...want, ''])
+    expect(await cluster.user.told('late')).toEqual([expect.stringContaining('AddressConflict')])
   })
 
   it.each([

@@ -1,5 +1,5 @@
 import { podAnnotations } from '@kube-ovn/annotations'
-import { nodes, pods } from '@kube-ovn/kube-api/core'
+import { pods } from '@kube-ovn/kube-api/core'
 import {
   ipResource,
   networkAttachmentResource,
@@ -9,7 +9,7 @@ import {
   virtualMachineResource,
   type VirtualMachine,
 } from '@kube-ovn/kube-api'
-import { ip, node, pod, subnet } from '@kube-ovn/testing-builders'
+import { ip, pod, subnet } from '@kube-ovn/testing-builders'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ControlCluster } from './testing/control-cluster.ts'
 import type { Controller } from './testing/controller.ts'
@@ -21,11 +21,7 @@ beforeAll(async () => {
 afterAll(() => cluster[Symbol.asyncDispose]())
 beforeEach(async () => {
   await cluster.reset()
-  for (const [index, name] of ['n1', 'n2'].entries())
-    await cluster.client.create(
-      nodes,
-      node({ name, addresses: [`172.18.0.1${index}`, `fd00:18::1${index}`] }),
-    )
+  await cluster.user.createNodes('n1', 'n2')
 })
 
 const keys = podAnnotations()
@@ -88,17 +84,13 @@ async function setPhase(move: string, phase: string): Promise<void> {
       }))
 }
 
-async function annotationsOf(name: string): Promise<Readonly<Record<string, string>>> {
-  return (await cluster.client.get(pods, { namespace: 'default', name }))?.metadata.annotations ?? {}
-}
-
 it('keeps the addresses of a machine over stop and start', async () => {
   await using control = await cluster.startController()
   await createMachine()
   await startMachine()
   await createLauncher('launcher-a', 'n1')
   await control.settle()
-  const before = await annotationsOf('launcher-a')
+  const before = await cluster.user.annotationsOf({ name: 'launcher-a' })
   expect(before).toMatchObject({ [keys.virtualMachine.key]: 'vm', [keys.allocated.key]: 'true' })
   expect(control.named('Logical_Switch_Port', 'vm.default')?.external_ids).toMatchObject({
     pod: 'default/vm',
@@ -118,7 +110,7 @@ it('keeps the addresses of a machine over stop and start', async () => {
   await startMachine()
   await createLauncher('launcher-b', 'n2')
   await again.settle()
-  expect(await annotationsOf('launcher-b')).toEqual(before)
+  expect(await cluster.user.annotationsOf({ name: 'launcher-b' })).toEqual(before)
   expect(again.portsOf('Port_Group', 'node.n2')).toEqual(['vm.default'])
   expect(again.problems()).toEqual([])
 })
@@ -144,7 +136,9 @@ it.each(['VirtualMachine', ''])(
     await startMachine()
     await createLauncher('launcher', 'n1')
     await control.settle()
-    expect((await annotationsOf('launcher'))[keys.ipAddress.key]).toBe('10.16.0.50,fd00:10:16::50')
+    expect((await cluster.user.annotationsOf({ name: 'launcher' }))[keys.ipAddress.key]).toBe(
+      '10.16.0.50,fd00:10:16::50',
+    )
     await cluster.removePod('launcher')
     await cluster.client.remove(virtualMachineInstanceResource, ref)
     await cluster.client.remove(virtualMachineResource, ref)
@@ -167,8 +161,8 @@ it('gives a machine that moves the same addresses in both pods', async () => {
   await control.settle()
   await createLauncher('a-target', 'n2', 'move')
   await control.settle()
-  const source = await annotationsOf('z-source')
-  expect(await annotationsOf('a-target')).toMatchObject(source)
+  const source = await cluster.user.annotationsOf({ name: 'z-source' })
+  expect(await cluster.user.annotationsOf({ name: 'a-target' })).toMatchObject(source)
   expect(control.portsOf('Port_Group', 'node.n1')).toEqual(['vm.default'])
   expect(control.portsOf('Port_Group', 'node.n2')).toEqual(['vm.default'])
   expect((await cluster.client.get(ipResource, { name: 'vm.default' }))?.spec?.nodeName).toBe('n1')
@@ -323,7 +317,7 @@ describe('a machine that is away', () => {
     expect(await records()).toEqual([])
     await createLauncher('launcher-b', 'n1', undefined, { [keys.logicalSwitch.key]: 'blue' })
     await control.settle()
-    expect((await annotationsOf('launcher-b'))[keys.ipAddress.key]).toBe('10.18.0.2')
+    expect((await cluster.user.annotationsOf({ name: 'launcher-b' }))[keys.ipAddress.key]).toBe('10.18.0.2')
   })
 
   it('keeps them while an instance of its own lives, and gives them back when that ends', async () => {

@@ -1,53 +1,21 @@
 import { podAnnotations } from '@kube-ovn/annotations'
-import { events, namespaces, nodes, pods } from '@kube-ovn/kube-api/core'
+import { namespaces, pods } from '@kube-ovn/kube-api/core'
 import { ipResource, subnetResource } from '@kube-ovn/kube-api'
-import { ip, namespace, node, pod, subnet } from '@kube-ovn/testing-builders'
+import { ip, namespace, pod, subnet } from '@kube-ovn/testing-builders'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ControlCluster } from './testing/control-cluster.ts'
-import type { Controller } from './testing/controller.ts'
 
 let cluster: ControlCluster
 beforeAll(async () => {
   cluster = await ControlCluster.start()
 })
 afterAll(() => cluster[Symbol.asyncDispose]())
-beforeEach(() => cluster.reset())
+beforeEach(async () => {
+  await cluster.reset()
+  await cluster.user.createNodes('n1', 'n2')
+})
 
 const keys = podAnnotations()
-
-/** A controller with two nodes, settled and with nothing counted yet. */
-async function startWithNodes(): Promise<Controller> {
-  for (const [index, name] of ['n1', 'n2'].entries()) {
-    await cluster.client.create(
-      nodes,
-      node({ name, addresses: [`172.18.0.1${index}`, `fd00:18::1${index}`] }),
-    )
-  }
-  const control = await cluster.startController()
-  await control.settle()
-  await cluster.forgetCosts()
-  return control
-}
-
-async function annotationsOf(name: string): Promise<Readonly<Record<string, string>>> {
-  const object = await cluster.client.get(pods, { namespace: 'default', name })
-  return object?.metadata.annotations ?? {}
-}
-
-async function addressOf(name: string): Promise<string | undefined> {
-  return (await annotationsOf(name))[keys.ipAddress.key]
-}
-
-async function warnings(about: string): Promise<readonly string[]> {
-  const { items } = await cluster.client.list(events)
-  return items.filter((event) => event.involvedObject.name === about).map(({ message = '' }) => message)
-}
-
-async function annotate(name: string, annotations: Readonly<Record<string, string | null>>): Promise<void> {
-  await cluster.client.patch(pods, { namespace: 'default', name }, 'application/merge-patch+json', {
-    metadata: { annotations },
-  })
-}
 
 async function setPhase(name: string, phase: string): Promise<void> {
   const ref = { namespace: 'default', name }
@@ -62,14 +30,14 @@ async function setPhase(name: string, phase: string): Promise<void> {
 
 describe('a plain pod', () => {
   it('costs one transaction and three writes, and gives everything back when it goes', async () => {
-    await using control = await startWithNodes()
+    await using control = await cluster.startSettled()
     await cluster.client.create(pods, pod({ name: 'web', node: 'n1' }))
     await control.settle()
     expect(await cluster.costs()).toEqual({
       transactions: 1,
       writes: ['create ips', 'patch pods', 'patch subnets/status'],
     })
-    const annotations = await annotationsOf('web')
+    const annotations = await cluster.user.annotationsOf({ name: 'web' })
     const mac = annotations[keys.macAddress.key] ?? ''
     expect(annotations).toEqual({
       'ovn.kubernetes.io/allocated': 'true',
@@ -113,7 +81,7 @@ describe('a plain pod', () => {
   })
 
   it('has no port before it is scheduled, nor in the network of its node', async () => {
-    await using control = await startWithNodes()
+    await using control = await cluster.startSettled()
     await cluster.client.create(pods, pod({ name: 'unscheduled' }))
     await cluster.client.create(pods, pod({ name: 'host', node: 'n1', hostNetwork: true }))
     await control.settle()
@@ -121,7 +89,7 @@ describe('a plain pod', () => {
   })
 
   it('has its port on the node where a pod of the same name comes back', async () => {
-    await using control = await startWithNodes()
+    await using control = await cluster.startSettled()
     await cluster.client.create(pods, pod({ name: 'web', node: 'n1' }))
     await control.settle()
     await cluster.removePod('web')
@@ -137,7 +105,7 @@ describe('a plain pod', () => {
   })
 
   it('gives its address back when it has finished', async () => {
-    await using control = await startWithNodes()
+    await using control = await cluster.startSettled()
     const job = pod({ name: 'job', node: 'n1' })
     await cluster.client.create(pods, { ...job, spec: { ...job.spec, restartPolicy: 'Never' } })
     await control.settle()
@@ -149,7 +117,7 @@ describe('a plain pod', () => {
 })
 
 it('gives a burst of 50 pods their ports in at most 0.2 transactions a pod', async () => {
-  await using control = await startWithNodes()
+  await using control = await cluster.startSettled()
   const names = Array.from({ length: 50 }, (_, n) => `p${n}`)
   await Promise.all(names.map((name) => cluster.client.create(pods, pod({ name, node: 'n1' }))))
   await control.settle()
@@ -157,16 +125,16 @@ it('gives a burst of 50 pods their ports in at most 0.2 transactions a pod', asy
   expect(transactions).toBeLessThanOrEqual(10)
   expect(writes.filter((write) => write === 'create ips')).toHaveLength(50)
   expect(writes.filter((write) => write === 'patch pods')).toHaveLength(50)
-  expect(new Set(await Promise.all(names.map(addressOf))).size).toBe(50)
+  expect(new Set(await Promise.all(names.map((name) => cluster.user.addressOf(name)))).size).toBe(50)
 })
 
 describe('what somebody else does', () => {
   it('is put right: a port, its addresses, a membership, a record and annotations', async () => {
-    await using control = await startWithNodes()
+    await using control = await cluster.startSettled()
     await cluster.client.create(pods, pod({ name: 'web', node: 'n1' }))
     await control.settle()
     const before = control.rows('Logical_Switch_Port', 'name', 'addresses', 'external_ids')
-    const annotations = await annotationsOf('web')
+    const annotations = await cluster.user.annotationsOf({ name: 'web' })
     const { northbound } = cluster
 
     await northbound.nbctl('lsp-del', 'web.default')
@@ -187,16 +155,22 @@ describe('what somebody else does', () => {
     expect((await cluster.client.get(ipResource, { name: 'web.default' }))?.spec?.ipAddress).toBe(
       annotations[keys.ipAddress.key],
     )
-    await annotate('web', Object.fromEntries(Object.keys(annotations).map((key) => [key, null])))
+    await cluster.user.annotate(
+      { name: 'web' },
+      Object.fromEntries(Object.keys(annotations).map((key) => [key, null])),
+    )
     await control.settle()
-    expect(await annotationsOf('web')).toEqual(annotations)
-    await annotate('web', {
-      [keys.ipAddress.key]: 'nonsense',
-      [keys.macAddress.key]: '',
-      [keys.allocated.key]: 'no',
-    })
+    expect(await cluster.user.annotationsOf({ name: 'web' })).toEqual(annotations)
+    await cluster.user.annotate(
+      { name: 'web' },
+      {
+        [keys.ipAddress.key]: 'nonsense',
+        [keys.macAddress.key]: '',
+        [keys.allocated.key]: 'no',
+      },
+    )
     await control.settle()
-    expect(await annotationsOf('web')).toEqual(annotations)
+    expect(await cluster.user.annotationsOf({ name: 'web' })).toEqual(annotations)
     expect(control.problems()).toEqual([])
   })
 
@@ -227,7 +201,7 @@ describe('what somebody else does', () => {
       texts.flatMap((text) =>
         text.split('\n').filter((line) => line.includes('foreign') || line.includes(',drop,')),
       )
-    await using control = await startWithNodes()
+    await using control = await cluster.startSettled()
     await cluster.client.create(pods, pod({ name: 'web', node: 'n1' }))
     await control.settle()
     await cluster.removePod('web')
@@ -240,7 +214,7 @@ describe('what somebody else does', () => {
 
 describe('a request by annotation', () => {
   it('is honoured: address, MAC address, subnet, family', async () => {
-    await using control = await startWithNodes()
+    await using control = await cluster.startSettled()
     await cluster.client.create(
       subnetResource,
       subnet({ name: 'blue', cidrBlock: '10.17.0.0/24,fd00:10:17::/120' }),
@@ -266,13 +240,17 @@ describe('a request by annotation', () => {
     expect(control.named('Logical_Switch_Port', 'fixed.default')?.addresses).toEqual([
       '00:00:5E:00:53:01 10.17.0.77 fd00:10:17::77',
     ])
-    expect((await annotationsOf('fixed'))[keys.macAddress.key]).toBe('00:00:5E:00:53:01')
+    expect((await cluster.user.annotationsOf({ name: 'fixed' }))[keys.macAddress.key]).toBe(
+      '00:00:5E:00:53:01',
+    )
     const record = await cluster.client.get(ipResource, { name: 'fixed.default' })
     expect(record?.spec?.macAddress).toBe('00:00:5E:00:53:01')
     expect(control.world.ipam.lease('fixed.default')?.mac).toBe('00:00:5e:00:53:01')
     expect(control.portsOf('Logical_Switch', 'blue')).toContain('fixed.default')
-    expect(await annotationsOf('fixed')).toMatchObject({ [keys.gateway.key]: '10.17.0.1,fd00:10:17::1' })
-    expect(await addressOf('v6')).toBe('fd00:10:16::2')
+    expect(await cluster.user.annotationsOf({ name: 'fixed' })).toMatchObject({
+      [keys.gateway.key]: '10.17.0.1,fd00:10:17::1',
+    })
+    expect(await cluster.user.addressOf('v6')).toBe('fd00:10:16::2')
     const { status } = (await cluster.client.get(subnetResource, { name: 'ovn-default' })) ?? {}
     expect(status).toMatchObject({ v4usingIPs: 0, v6usingIPs: 1 })
   })
@@ -287,42 +265,53 @@ describe('a request by annotation', () => {
     [{ [keys.ipFamily.key]: 'IPv4' }, 'ovn.kubernetes.io/ip_family', 'IPv4'],
     [{ [keys.allocated.key]: 'true', [keys.ipAddress.key]: '10.99.0.5' }, 'AddressOutOfRange', '10.99.0.5'],
   ])('that can not be met is told once, and met when it is corrected: %j', async (asked, about, value) => {
-    await using control = await startWithNodes()
+    await using control = await cluster.startSettled()
     await cluster.client.create(pods, pod({ name: 'odd', node: 'n1', annotations: asked }))
     await cluster.client.create(pods, pod({ name: 'plain', node: 'n1' }))
     await control.settle()
-    const told = await warnings('odd')
+    const told = await cluster.user.told('odd')
     expect(told).toHaveLength(1)
     expect(told[0]).toContain(about)
     expect(told[0]).toContain(value)
     expect(control.named('Logical_Switch_Port', 'odd.default')).toBeUndefined()
-    expect(await annotationsOf('plain')).toMatchObject({ [keys.allocated.key]: 'true' })
-    await annotate('odd', Object.fromEntries(Object.keys(asked).map((key) => [key, null])))
+    expect(await cluster.user.annotationsOf({ name: 'plain' })).toMatchObject({
+      [keys.allocated.key]: 'true',
+    })
+    await cluster.user.annotate(
+      { name: 'odd' },
+      Object.fromEntries(Object.keys(asked).map((key) => [key, null])),
+    )
     await control.settle()
-    expect(await annotationsOf('odd')).toMatchObject({ [keys.allocated.key]: 'true' })
+    expect(await cluster.user.annotationsOf({ name: 'odd' })).toMatchObject({ [keys.allocated.key]: 'true' })
   })
 
   it('changes how the port of a running pod behaves', async () => {
-    await using control = await startWithNodes()
+    await using control = await cluster.startSettled()
     await cluster.client.create(pods, pod({ name: 'web', node: 'n1' }))
     await control.settle()
     const own = control.named('Logical_Switch_Port', 'web.default')?.addresses[0] ?? ''
-    await annotate('web', {
-      [keys.portSecurity.key]: 'true',
-      [keys.portVips.key]: '10.16.0.200,fd00:10:16::c8',
-      [keys.layer2Forward.key]: 'true',
-    })
+    await cluster.user.annotate(
+      { name: 'web' },
+      {
+        [keys.portSecurity.key]: 'true',
+        [keys.portVips.key]: '10.16.0.200,fd00:10:16::c8',
+        [keys.layer2Forward.key]: 'true',
+      },
+    )
     await control.settle()
     expect(control.named('Logical_Switch_Port', 'web.default')).toMatchObject({
       addresses: [own, 'unknown'],
       port_security: [`${own} 10.16.0.200 fd00:10:16::c8`],
       external_ids: { vips: '10.16.0.200,fd00:10:16::c8', 'attach-vips': 'true' },
     })
-    await annotate('web', {
-      [keys.portSecurity.key]: null,
-      [keys.portVips.key]: null,
-      [keys.layer2Forward.key]: null,
-    })
+    await cluster.user.annotate(
+      { name: 'web' },
+      {
+        [keys.portSecurity.key]: null,
+        [keys.portVips.key]: null,
+        [keys.layer2Forward.key]: null,
+      },
+    )
     await control.settle()
     const { addresses, port_security, external_ids } =
       control.named('Logical_Switch_Port', 'web.default') ?? {}
@@ -331,7 +320,7 @@ describe('a request by annotation', () => {
   })
 
   it('for a gateway of its own leads the pod there, until it is taken back or the pod goes', async () => {
-    await using control = await startWithNodes()
+    await using control = await cluster.startSettled()
     const policies = () =>
       control
         .rows('Logical_Router_Policy', 'priority', 'match', 'nexthops')
@@ -344,7 +333,7 @@ describe('a request by annotation', () => {
     expect(policies()).toEqual(['ip4.src == 10.16.0.2 100.64.0.99', 'ip4.src == 10.16.0.3 100.64.0.99'])
     expect(control.portsOf('Port_Group', 'ovn.default.n1')).toEqual([])
     expect(control.portsOf('Port_Group', 'node.n1')).toEqual(['other.default', 'web.default'])
-    await annotate('web', { [keys.northGateway.key]: null })
+    await cluster.user.annotate({ name: 'web' }, { [keys.northGateway.key]: null })
     await control.settle()
     expect(policies()).toHaveLength(1)
     expect(control.portsOf('Port_Group', 'ovn.default.n1')).toEqual(['web.default'])
@@ -361,16 +350,16 @@ describe('a request by annotation', () => {
     [keys.portVips.key, '10.16.0.300'],
     [keys.northGateway.key, 'nowhere'],
   ])('%s that can not be read is told, and has no effect', async (key, value) => {
-    await using control = await startWithNodes()
+    await using control = await cluster.startSettled()
     await cluster.client.create(pods, pod({ name: 'odd', node: 'n1', annotations: { [key]: value } }))
     await control.settle()
-    expect(await warnings('odd')).toEqual([expect.stringContaining(`field=${key} value=${value}`)])
+    expect(await cluster.user.told('odd')).toEqual([expect.stringContaining(`field=${key} value=${value}`)])
     expect(control.portsOf('Port_Group', 'ovn.default.n1')).toEqual(['odd.default'])
-    expect(await annotationsOf('odd')).toMatchObject({ [keys.allocated.key]: 'true' })
+    expect(await cluster.user.annotationsOf({ name: 'odd' })).toMatchObject({ [keys.allocated.key]: 'true' })
   })
 
   it('for an address that is taken waits for it', async () => {
-    await using control = await startWithNodes()
+    await using control = await cluster.startSettled()
     const annotations = {
       [keys.ipAddress.key]: '10.16.0.9,fd00:10:16::9',
       [keys.macAddress.key]: '00:00:5e:00:53:09',
@@ -381,7 +370,7 @@ describe('a request by annotation', () => {
     const copied = { ...annotations, [keys.allocated.key]: 'true' }
     await cluster.client.create(pods, pod({ name: 'second', node: 'n1', annotations: copied }))
     await control.settle()
-    const [told = ''] = await warnings('second')
+    const [told = ''] = await cluster.user.told('second')
     expect(told).toContain('AddressConflict')
     expect(told).toContain('default/first')
     await cluster.removePod('first')
@@ -397,30 +386,30 @@ describe('pods that wait start by themselves', () => {
   const inSmall = { [keys.logicalSwitch.key]: 'small' }
 
   it('when their subnet comes', async () => {
-    await using control = await startWithNodes()
+    await using control = await cluster.startSettled()
     await cluster.client.create(pods, pod({ name: 'early', node: 'n1', annotations: inSmall }))
     await control.settle()
     await cluster.client.create(subnetResource, small)
     await control.settle()
-    expect(await addressOf('early')).toBe('10.18.0.2')
+    expect(await cluster.user.addressOf('early')).toBe('10.18.0.2')
   })
 
   it('when an address becomes free', async () => {
-    await using control = await startWithNodes()
+    await using control = await cluster.startSettled()
     await cluster.client.create(subnetResource, small)
     await control.settle()
     await cluster.client.create(pods, pod({ name: 'one', node: 'n1', annotations: inSmall }))
     await control.settle()
     await cluster.client.create(pods, pod({ name: 'two', node: 'n1', annotations: inSmall }))
     await control.settle()
-    expect((await warnings('two'))[0]).toContain('NoAvailableAddress')
+    expect((await cluster.user.told('two'))[0]).toContain('NoAvailableAddress')
     await cluster.removePod('one')
     await control.settle()
-    expect(await addressOf('two')).toBe('10.18.0.2')
+    expect(await cluster.user.addressOf('two')).toBe('10.18.0.2')
   })
 
   it('when their namespace is bound to a subnet with room', async () => {
-    await using control = await startWithNodes()
+    await using control = await cluster.startSettled()
     await cluster.client.create(namespaces, namespace({ name: 'shop', labels: { team: 'red' } }))
     await cluster.client.create(subnetResource, { ...small, spec: { ...small.spec, namespaces: ['shop'] } })
     await cluster.client.create(subnetResource, subnet({ name: 'large', cidrBlock: '10.19.0.0/24' }))
@@ -464,16 +453,16 @@ describe('an IP object that a user made', () => {
   })
 
   it('holds its addresses for its pod, before and after its life', async () => {
-    await using control = await startWithNodes()
+    await using control = await cluster.startSettled()
     await cluster.client.create(ipResource, reservation)
     await control.settle()
     const asking = { [keys.ipAddress.key]: '10.16.0.50' }
     await cluster.client.create(pods, pod({ name: 'thief', node: 'n1', annotations: asking }))
     await control.settle()
-    expect((await warnings('thief'))[0]).toContain('AddressConflict')
+    expect((await cluster.user.told('thief'))[0]).toContain('AddressConflict')
     await cluster.client.create(pods, pod({ name: 'db', node: 'n1' }))
     await control.settle()
-    expect(await addressOf('db')).toBe('10.16.0.50,fd00:10:16::50')
+    expect(await cluster.user.addressOf('db')).toBe('10.16.0.50,fd00:10:16::50')
     await cluster.removePod('db')
     await control.settle()
     const kept = await cluster.client.get(ipResource, { name: 'db.default' })
@@ -483,6 +472,6 @@ describe('an IP object that a user made', () => {
     await cluster.client.remove(ipResource, { name: 'db.default' })
     await control.settle()
     expect(await cluster.client.get(ipResource, { name: 'db.default' })).toBeUndefined()
-    expect(await addressOf('thief')).toMatch(/^10\.16\.0\.50,/)
+    expect(await cluster.user.addressOf('thief')).toMatch(/^10\.16\.0\.50,/)
   })
 })

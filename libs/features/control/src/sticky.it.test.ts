@@ -1,8 +1,8 @@
 import { podAnnotations } from '@kube-ovn/annotations'
-import { namespaces, nodes, pods, statefulSets } from '@kube-ovn/kube-api/core'
+import { namespaces, pods, statefulSets } from '@kube-ovn/kube-api/core'
 import type { StatefulSet } from '@kube-ovn/kube-api/core'
 import { ipResource, subnetResource } from '@kube-ovn/kube-api'
-import { namespace, node, pod, statefulSet, subnet } from '@kube-ovn/testing-builders'
+import { namespace, pod, statefulSet, subnet } from '@kube-ovn/testing-builders'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ControlCluster } from './testing/control-cluster.ts'
 
@@ -13,8 +13,7 @@ beforeAll(async () => {
 afterAll(() => cluster[Symbol.asyncDispose]())
 beforeEach(async () => {
   await cluster.reset()
-  await cluster.client.create(nodes, node({ name: 'n1', addresses: ['172.18.0.11', 'fd00:18::11'] }))
-  await cluster.client.create(nodes, node({ name: 'n2', addresses: ['172.18.0.12', 'fd00:18::12'] }))
+  await cluster.user.createNodes('n1', 'n2')
 })
 
 const keys = podAnnotations()
@@ -40,13 +39,8 @@ async function createMember(
   )
 }
 
-async function addressOf(name: string, namespace = 'default'): Promise<string | undefined> {
-  return (await cluster.client.get(pods, { namespace, name }))?.metadata.annotations?.[keys.ipAddress.key]
-}
-
 async function macOf(name: string): Promise<string | undefined> {
-  const object = await cluster.client.get(pods, { namespace: 'default', name })
-  return object?.metadata.annotations?.[keys.macAddress.key]
+  return (await cluster.user.annotationsOf({ name }))[keys.macAddress.key]
 }
 
 describe('a member of a StatefulSet', () => {
@@ -55,13 +49,13 @@ describe('a member of a StatefulSet', () => {
     const set = await cluster.client.create(statefulSets, statefulSet({ replicas: 2 }))
     await createMember(set, 0)
     await control.settle()
-    const before = [await addressOf('db-0'), await macOf('db-0')]
+    const before = [await cluster.user.addressOf('db-0'), await macOf('db-0')]
     const record = await cluster.client.get(ipResource, { name: 'db-0.default' })
     expect(record?.spec?.podType).toBe('StatefulSet')
 
     await cluster.forgetCosts()
     await cluster.removePod('db-0')
-    await cluster.client.create(pods, pod({ name: 'other', node: 'n1' }))
+    await cluster.user.createPod({ name: 'other' })
     await control.settle()
     expect(control.named('Logical_Switch_Port', 'db-0.default')).toBeDefined()
     expect(control.portsOf('Logical_Switch', 'ovn-default')).toContain('db-0.default')
@@ -71,19 +65,19 @@ describe('a member of a StatefulSet', () => {
 
     await createMember(set, 0, { node: 'n2' })
     await control.settle()
-    expect([await addressOf('db-0'), await macOf('db-0')]).toEqual(before)
+    expect([await cluster.user.addressOf('db-0'), await macOf('db-0')]).toEqual(before)
     expect(control.portsOf('Port_Group', 'node.n2')).toEqual(['db-0.default'])
     expect(control.problems()).toEqual([])
   })
 
   it('keeps them over a restart, too', async () => {
     const set = await cluster.client.create(statefulSets, statefulSet())
-    let before: string | undefined
+    let before = ''
     {
       await using control = await cluster.startController()
       await createMember(set, 0)
       await control.settle()
-      before = await addressOf('db-0')
+      before = await cluster.user.addressOf('db-0')
       await cluster.removePod('db-0')
       await control.settle()
     }
@@ -93,12 +87,12 @@ describe('a member of a StatefulSet', () => {
       await control.settle()
       expect(await cluster.costs()).toEqual({ transactions: 0, writes: [] })
     }
-    await cluster.client.create(pods, pod({ name: 'other', node: 'n1' }))
+    await cluster.user.createPod({ name: 'other' })
     await createMember(set, 0)
     await using control = await cluster.startController()
     await control.settle()
-    expect(await addressOf('db-0')).toBe(before)
-    expect(await addressOf('other')).not.toBe(before)
+    expect(await cluster.user.addressOf('db-0')).toBe(before)
+    expect(await cluster.user.addressOf('other')).not.toBe(before)
   })
 
   it('gives them back when the set shrinks, whether it is away by then or not', async () => {
@@ -129,12 +123,12 @@ describe('a member of a StatefulSet', () => {
     const set = await cluster.client.create(statefulSets, statefulSet({ replicas: 2, start: 10 }))
     await createMember(set, 11)
     await control.settle()
-    const before = await addressOf('db-11')
+    const before = await cluster.user.addressOf('db-11')
     await cluster.removePod('db-11')
     await control.settle()
     await createMember(set, 11)
     await control.settle()
-    expect(await addressOf('db-11')).toBe(before)
+    expect(await cluster.user.addressOf('db-11')).toBe(before)
   })
 
   it.each<[string, (set: StatefulSet) => Promise<unknown>]>([
@@ -188,11 +182,11 @@ describe('a member of a StatefulSet', () => {
       subnet({ name: 'blue', cidrBlock: '10.17.0.0/24', namespaces: ['shop'] }),
     )
     await control.settle()
-    expect(await addressOf('db-0', 'shop')).toMatch(/^10\.16\./)
+    expect(await cluster.user.addressOf('db-0', 'shop')).toMatch(/^10\.16\./)
     await cluster.removePod('db-0', 'shop')
     await createMember(set, 0)
     await control.settle()
-    expect(await addressOf('db-0', 'shop')).toBe('10.17.0.2')
+    expect(await cluster.user.addressOf('db-0', 'shop')).toBe('10.17.0.2')
   })
 })
 
@@ -225,7 +219,7 @@ describe('a list of addresses in ip_pool', () => {
     await control.settle()
     await createMember(set, 1)
     await control.settle()
-    expect([await addressOf('db-0'), await addressOf('db-1')]).toEqual(want)
+    expect([await cluster.user.addressOf('db-0'), await cluster.user.addressOf('db-1')]).toEqual(want)
   })
 
   it.each([
@@ -235,18 +229,18 @@ describe('a list of addresses in ip_pool', () => {
     await using control = await cluster.startController()
     const annotations = { [keys.ipPool.key]: pool }
     for (const name of ['web-a', 'web-b']) {
-      await cluster.client.create(pods, pod({ name, node: 'n1', annotations }))
+      await cluster.user.createPod({ name, annotations })
       await control.settle()
     }
-    const addresses = [await addressOf('web-a'), await addressOf('web-b')]
+    const addresses = [await cluster.user.addressOf('web-a'), await cluster.user.addressOf('web-b')]
     for (const address of addresses) expect(address).toMatch(want)
     expect(addresses[0]).toMatch(/^10\.16\.0\.100,/)
     // Who comes after one has gone takes its address.
     await cluster.removePod('web-a')
     await control.settle()
-    await cluster.client.create(pods, pod({ name: 'web-c', node: 'n1', annotations }))
+    await cluster.user.createPod({ name: 'web-c', annotations })
     await control.settle()
-    expect((await addressOf('web-c'))?.split(',')[0]).toBe('10.16.0.100')
+    expect((await cluster.user.addressOf('web-c')).split(',')[0]).toBe('10.16.0.100')
   })
 
   it('that is too short for the set tells the member without an entry, and serves the others', async () => {
@@ -256,8 +250,8 @@ describe('a list of addresses in ip_pool', () => {
     await createMember(set, 1)
     await createMember(set, 0)
     await control.settle()
-    expect(await addressOf('db-0')).toBe('10.16.0.100,fd00:10:16::2')
-    expect(await addressOf('db-1')).toBeUndefined()
+    expect(await cluster.user.addressOf('db-0')).toBe('10.16.0.100,fd00:10:16::2')
+    expect(await cluster.user.addressOf('db-1')).toBe('')
     expect(control.problems().join()).toContain('the list has no entry for this member')
   })
 })
