@@ -80,20 +80,15 @@ function counted(
 ): Readonly<Record<string, unknown>> {
   const ranges = hosts.map((entry) => (typeof entry === 'number' ? ([entry] as const) : entry))
   const size = ranges.reduce((sum, [first, last = first]) => sum + last - first + 1, 0)
-  const has = (family: 'v4' | 'v6') => stack[family] !== undefined
-  const text = (family: 'v4' | 'v6') => {
-    return ranges
-      .map((ends) => ends.map((host) => address({ ...stack, ...only(stack, family) }, host)).join('-'))
-      .join()
+  const ofFamily = (family: 'v4' | 'v6') => {
+    const alone = only(stack, family)
+    const text = ranges.map((ends) => ends.map((host) => address(alone, host)).join('-')).join()
+    const has = stack[family] !== undefined
+    return { [`${family}${count}`]: has ? size : 0, [`${family}${range}`]: has ? text : '' }
   }
-  return Object.fromEntries(
-    (['v4', 'v6'] as const).flatMap((family) => [
-      [`${family}${count}`, has(family) ? size : 0],
-      [`${family}${range}`, has(family) ? text(family) : ''],
-    ]),
-  )
+  return { ...ofFamily('v4'), ...ofFamily('v6') }
 }
 
-function only({ v4, v6 }: Stack, family: 'v4' | 'v6'): Pick<Stack, 'v4' | 'v6'> {
-  return family === 'v4' ? { v4, v6: undefined } : { v4: undefined, v6 }
+function only(stack: Stack, family: 'v4' | 'v6'): Stack {
+  return family === 'v4' ? { ...stack, v6: undefined } : { ...stack, v4: undefined }
 }

@@ -28,7 +28,7 @@ export const statefulSets: Resource<StatefulSet> = workload('apps', 'StatefulSet
 export const daemonSets: Resource<Workload> = workload('apps', 'DaemonSet', 'daemonsets')
 export const jobs: Resource<Workload> = workload('batch', 'Job', 'jobs')
 /** Makes Jobs, whose annotations are those of its `spec.jobTemplate.metadata`. */
-export const cronJobs: Resource<KubeObject> = workload('batch', 'CronJob', 'cronjobs')
+export const cronJobs: Resource = workload('batch', 'CronJob', 'cronjobs')
 
 export const endpointSlices: Resource<EndpointSlice> = {
   group: 'discovery.k8s.io',
