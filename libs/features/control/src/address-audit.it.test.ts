@@ -124,7 +124,7 @@ it('finds an address that a user reserved although a pod has it', async () => {
   await cluster.client.create(ipResource, reserved)
   await control.settle()
   expect(audit.told()).toEqual([
-    'address finding appeared: held-twice later.default 10.16.0.2 pod/default/later,pod/default/web',
+    'address finding appeared: held-twice later.default 10.16.0.2 reservation/default/later,pod/default/web',
   ])
 })
 

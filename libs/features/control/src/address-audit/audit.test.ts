@@ -133,7 +133,7 @@ describe.each(families)('auditAddresses, $name', ({ at, cidrBlock }) => {
     const reserved = ip({ ...recordOf(at, 'c', 3).spec, name: 'c.shop', macAddress: '' })
     const world = stillWorld({ ...objects, ips: [...objects.ips, reserved] }, rowsOf(ports))
     expect(findings(world)).toEqual(
-      each(at, 3, (ip) => `held-twice c.shop (IP object) ${ip}: pod/shop/c pod/shop/b`),
+      each(at, 3, (ip) => `held-twice c.shop (IP object) ${ip}: reservation/shop/c pod/shop/b`),
     )
   })
 
