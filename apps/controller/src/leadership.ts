@@ -7,8 +7,11 @@ import {
   forkWorld,
   OrphanConfirmation,
   restoreWorld,
+  watchedInformers,
+  watchedStores,
 } from '@kube-ovn/features-control'
 import type { ControlSettings } from '@kube-ovn/features-control'
+import { Informer } from '@kube-ovn/kube'
 import type { EventRecorder, KubeClient } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
 import { ovnNorthboundSchema } from '@kube-ovn/ovsdb-schema'
@@ -17,7 +20,6 @@ import { systemClock } from '@kube-ovn/process'
 import { Kernel, kubeObjects, Signals } from '@kube-ovn/reconcile'
 import type { AddressAuditMetrics, KernelMetrics } from '@kube-ovn/telemetry'
 import type { OvsdbClient } from 'ovsdb-client'
-import { createInformers, storesOf } from './informers.ts'
 
 export interface LeadershipOptions {
   readonly client: KubeClient
@@ -49,7 +51,9 @@ export async function lead(
   const lock = northbound.lock(lockName, { steal: true })
   await using stack = new AsyncDisposableStack()
   const startedMs = systemClock.monotonic()
-  const informers = createInformers(client, log)
+  const informers = watchedInformers(
+    (_name, watch) => new Informer({ client, clock: systemClock, logger: log, ...watch }),
+  )
   for (const informer of Object.values(informers)) {
     stack.use(informer)
     informer.start(signal)
@@ -63,7 +67,7 @@ export async function lead(
   const signals = new Signals()
   const world = createWorld({
     settings,
-    stores: storesOf(informers),
+    stores: watchedStores((name) => informers[name].store),
     northbound: northbound.cache,
     signals,
     clock: systemClock,

@@ -6,8 +6,9 @@ import {
   createWorld,
   restoreWorld,
   watched,
+  watchedStores,
 } from '@kube-ovn/features-control'
-import type { ControlWorld, WatchedStores } from '@kube-ovn/features-control'
+import type { ControlWorld } from '@kube-ovn/features-control'
 import { controlSettings } from '@kube-ovn/features-control/testing/settings'
 import { cidrOf, formatIp, formatMac, offsetIp, parseIpv4, parseIpv6 } from '@kube-ovn/ip'
 import { IndexedStore, objectKey } from '@kube-ovn/kube'
@@ -94,21 +95,13 @@ function worldOf(facts: readonly PodFacts[]): ControlWorld {
   const signals = new Signals()
   const northbound = portsOf(facts)
   const randomBytes = (count: number) => new Uint8Array(count)
-  const stores = { ...noObjects(), pods, subnets, ips }
+  const stores = { ...watchedStores((_name, { indexes }) => new IndexedStore(indexes)), pods, subnets, ips }
   const world = createWorld({
     ...{ settings: controlSettings(), stores, northbound, signals },
     ...{ clock: systemClock, randomBytes },
   })
   restoreWorld(world, silentLogger)
   return world
-}
-
-/** An empty store for each resource that is watched. */
-function noObjects(): WatchedStores {
-  const stores = Object.entries(watched).map(([name, of]) => {
-    return [name, new IndexedStore<never>('indexes' in of ? of.indexes : {})]
-  })
-  return Object.fromEntries(stores) as WatchedStores
 }
 
 /** A cache with one switch and the ports of the pods. */

@@ -1,21 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { controlFeatures, createWorld, forkWorld, restoreWorld, watched } from '@kube-ovn/features-control'
+import {
+  controlFeatures,
+  createWorld,
+  forkWorld,
+  restoreWorld,
+  watchedStores,
+} from '@kube-ovn/features-control'
 import type { ControlWorld } from '@kube-ovn/features-control'
 import { controlSettings } from '@kube-ovn/features-control/testing/settings'
 import { IndexedStore, objectKey } from '@kube-ovn/kube'
 import type { KubeObject, ObjectChange, Resource, Store } from '@kube-ovn/kube'
-import type {
-  Ip,
-  IpPool,
-  NetworkAttachmentDefinition,
-  Subnet,
-  Vip,
-  VirtualMachine,
-  VirtualMachineInstance,
-  VirtualMachineInstanceMigration,
-  Vpc,
-} from '@kube-ovn/kube-api'
-import type { Namespace, Node, Pod, StatefulSet, Workload } from '@kube-ovn/kube-api/core'
 import { silentLogger } from '@kube-ovn/log'
 import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { systemClock } from '@kube-ovn/process'
@@ -46,42 +40,15 @@ export class MemoryCluster implements AsyncDisposable {
     database: Database & { readonly cache: Cache<OvnNorthbound> },
     features: readonly Feature<Key, unknown, ControlWorld>[] = controlFeatures,
   ) {
-    const stores = {
-      pods: new IndexedStore<Pod>(watched.pods.indexes),
-      nodes: new IndexedStore<Node>(watched.nodes.indexes),
-      namespaces: new IndexedStore<Namespace>(),
-      subnets: new IndexedStore<Subnet>(),
-      vpcs: new IndexedStore<Vpc>(),
-      ips: new IndexedStore<Ip>(watched.ips.indexes),
-      ipPools: new IndexedStore<IpPool>(watched.ipPools.indexes),
-      vips: new IndexedStore<Vip>(watched.vips.indexes),
-      statefulSets: new IndexedStore<StatefulSet>(),
-      deployments: new IndexedStore<Workload>(),
-      daemonSets: new IndexedStore<Workload>(),
-      jobs: new IndexedStore<Workload>(),
-      networkAttachments: new IndexedStore<NetworkAttachmentDefinition>(),
-      machines: new IndexedStore<VirtualMachine>(),
-      machineInstances: new IndexedStore<VirtualMachineInstance>(),
-      machineMigrations: new IndexedStore<VirtualMachineInstanceMigration>(watched.machineMigrations.indexes),
-    }
-    this.#stores = new Map<string, AnyStore>([
-      [keyOf(watched.pods.resource), stores.pods],
-      [keyOf(watched.nodes.resource), stores.nodes],
-      [keyOf(watched.namespaces.resource), stores.namespaces],
-      [keyOf(watched.subnets.resource), stores.subnets],
-      [keyOf(watched.vpcs.resource), stores.vpcs],
-      [keyOf(watched.ips.resource), stores.ips],
-      [keyOf(watched.ipPools.resource), stores.ipPools],
-      [keyOf(watched.vips.resource), stores.vips],
-      [keyOf(watched.statefulSets.resource), stores.statefulSets],
-      [keyOf(watched.deployments.resource), stores.deployments],
-      [keyOf(watched.daemonSets.resource), stores.daemonSets],
-      [keyOf(watched.jobs.resource), stores.jobs],
-      [keyOf(watched.networkAttachments.resource), stores.networkAttachments],
-      [keyOf(watched.machines.resource), stores.machines],
-      [keyOf(watched.machineInstances.resource), stores.machineInstances],
-      [keyOf(watched.machineMigrations.resource), stores.machineMigrations],
-    ])
+    const resources: Resource[] = []
+    const byKey = new Map<string, AnyStore>()
+    const stores = watchedStores((_name, { resource, indexes }) => {
+      const store = new IndexedStore(indexes)
+      resources.push(resource)
+      byKey.set(keyOf(resource), store)
+      return store
+    })
+    this.#stores = byKey
     const signals = new Signals()
     const world = createWorld({
       settings: controlSettings(),
@@ -98,7 +65,7 @@ export class MemoryCluster implements AsyncDisposable {
       forkWorld,
       database,
       schema: ovnNorthboundSchema,
-      objects: this.#objects(Object.values(watched).map(({ resource }) => resource)),
+      objects: this.#objects(resources),
       signals,
       clock: systemClock,
       logger: silentLogger,

@@ -5,8 +5,8 @@ import type { Fork, Signals } from '@kube-ovn/reconcile'
 import type { Clock } from '@kube-ovn/time'
 import type { Cache } from 'ovsdb-client'
 import type { ControlSettings } from './settings.ts'
-import { watched, type WatchedStores } from './watched.ts'
-import type { ControlWorld } from './world.ts'
+import { watchedStores } from './watched.ts'
+import type { ControlWorld, WatchedStores } from './world.ts'
 
 export interface WorldParts {
   readonly settings: ControlSettings
@@ -38,31 +38,11 @@ export function createWorld(parts: WorldParts): ControlWorld {
 
 /** A copy in which observing leaves no traces, for plans that are not carried out. */
 export function forkWorld(world: ControlWorld, fork: Fork): ControlWorld {
-  const { pods, nodes, namespaces, subnets, vpcs, ips, ipPools, vips } = watched
-  const { statefulSets, deployments, daemonSets, jobs } = watched
-  const { networkAttachments, machines, machineInstances, machineMigrations } = watched
+  const present: WatchedStores = world
+  const stores = watchedStores((name, { resource, indexes }) => fork.store(resource, present[name], indexes))
   return {
     ...world,
-    pods: fork.store(pods.resource, world.pods, pods.indexes),
-    nodes: fork.store(nodes.resource, world.nodes, nodes.indexes),
-    namespaces: fork.store(namespaces.resource, world.namespaces),
-    subnets: fork.store(subnets.resource, world.subnets),
-    vpcs: fork.store(vpcs.resource, world.vpcs),
-    ips: fork.store(ips.resource, world.ips, ips.indexes),
-    ipPools: fork.store(ipPools.resource, world.ipPools, ipPools.indexes),
-    vips: fork.store(vips.resource, world.vips, vips.indexes),
-    statefulSets: fork.store(statefulSets.resource, world.statefulSets),
-    deployments: fork.store(deployments.resource, world.deployments),
-    daemonSets: fork.store(daemonSets.resource, world.daemonSets),
-    jobs: fork.store(jobs.resource, world.jobs),
-    networkAttachments: fork.store(networkAttachments.resource, world.networkAttachments),
-    machines: fork.store(machines.resource, world.machines),
-    machineInstances: fork.store(machineInstances.resource, world.machineInstances),
-    machineMigrations: fork.store(
-      machineMigrations.resource,
-      world.machineMigrations,
-      machineMigrations.indexes,
-    ),
+    ...stores,
     ipam: world.ipam.fork(),
     networks: new Map(world.networks),
     pools: new Map(world.pools),

@@ -5,8 +5,9 @@ import type {
   VirtualMachineInstance,
   VirtualMachineInstanceMigration,
 } from '@kube-ovn/kube-api'
-import type { Node, OwnerReference, Pod, StatefulSet, Workload } from '@kube-ovn/kube-api/core'
-import { misplacedRequests } from './workload/misplaced.ts'
+import type { KubeObject } from '@kube-ovn/kube'
+import type { CronJob, Node, OwnerReference, Pod, StatefulSet, Workload } from '@kube-ovn/kube-api/core'
+import { misplacedRequests, misplacedRequestsOfJobs } from './workload/misplaced.ts'
 
 /** Keeps of a pod what decides about its port. */
 export function trimPod(pod: Pod): Pod {
@@ -40,14 +41,28 @@ function decidesAboutAddresses(owner: OwnerReference): boolean {
   return owner.kind === 'StatefulSet' || instanceOf([owner]) !== undefined
 }
 
-/** Keeps of a workload what it asks for in the wrong place, and who wrote it there. */
+/** Keeps of a workload what it asks for in the wrong place. */
 export function trimWorkload(workload: Workload): Workload {
-  const { name, namespace, uid, resourceVersion } = workload.metadata
-  const annotations = misplacedRequests(workload)
-  if (Object.keys(annotations).length === 0)
-    return { metadata: present({ name, namespace, uid, resourceVersion }) }
-  const { ownerReferences } = workload.metadata
-  return { metadata: present({ name, namespace, uid, resourceVersion, annotations, ownerReferences }) }
+  return identityOf(workload, misplacedRequests(workload))
+}
+
+/** As {@link trimWorkload}. */
+export function trimCronJob(cronJob: CronJob): CronJob {
+  return identityOf(cronJob, misplacedRequestsOfJobs(cronJob))
+}
+
+function identityOf({ metadata }: KubeObject, annotations: Readonly<Record<string, string>>): KubeObject {
+  const { name, namespace, uid, resourceVersion } = metadata
+  const isEmpty = Object.keys(annotations).length === 0
+  return {
+    metadata: present({
+      name,
+      namespace,
+      uid,
+      resourceVersion,
+      annotations: isEmpty ? undefined : annotations,
+    }),
+  }
 }
 
 /** Keeps of a StatefulSet which members it makes, and where these are to have their addresses. */

@@ -1,8 +1,17 @@
 import { readPortVips, vipAnnotations, vipLabel } from '@kube-ovn/annotations'
 import { formatIp, tryParseIp } from '@kube-ovn/ip'
-import { daemonSets, deployments, jobs, namespaces, nodes, pods, statefulSets } from '@kube-ovn/kube-api/core'
+import {
+  cronJobs,
+  daemonSets,
+  deployments,
+  jobs,
+  namespaces,
+  nodes,
+  pods,
+  statefulSets,
+} from '@kube-ovn/kube-api/core'
 import type { Node, Pod } from '@kube-ovn/kube-api/core'
-import type { KubeObject, Resource, Store } from '@kube-ovn/kube'
+import type { IndexFunction, Informer, Resource, Store } from '@kube-ovn/kube'
 import {
   instanceOf,
   ipPoolResource,
@@ -20,6 +29,7 @@ import { namespacesOfPool } from './topology/namespace-pools.ts'
 import { allNodeAddresses } from './topology/node-addresses.ts'
 import { statefulSetOf } from './pods/holder.ts'
 import {
+  trimCronJob,
   trimInstance,
   trimMachine,
   trimMigration,
@@ -28,10 +38,23 @@ import {
   trimStatefulSet,
   trimWorkload,
 } from './trim.ts'
-import { storeIndex } from './world.ts'
+import { storeIndex, type WatchedKinds, type WatchedStores } from './world.ts'
 
-/** What the features decide by: resources to watch, what to keep of them, and by what they are looked up. */
-export const watched = {
+type Kind = keyof WatchedKinds
+
+export type WatchedInformers = { readonly [N in Kind]: Informer<WatchedKinds[N]> }
+
+/** A resource to watch, what to keep of its objects, and by what they are looked up. */
+interface Watch<N extends Kind> {
+  readonly resource: Resource<WatchedKinds[N]>
+  readonly trim?: (object: WatchedKinds[N]) => WatchedKinds[N]
+  readonly indexes?: Readonly<Record<string, IndexFunction<WatchedKinds[N]>>>
+  /** It is served only where something else is installed. */
+  readonly mayBeAbsent?: boolean
+}
+
+/** What the features decide by. */
+export const watched: { readonly [N in Kind]: Watch<N> } = {
   pods: {
     resource: pods,
     trim: trimPod,
@@ -78,6 +101,7 @@ export const watched = {
   deployments: { resource: deployments, trim: trimWorkload },
   daemonSets: { resource: daemonSets, trim: trimWorkload },
   jobs: { resource: jobs, trim: trimWorkload },
+  cronJobs: { resource: cronJobs, trim: trimCronJob },
   networkAttachments: { resource: networkAttachmentResource, mayBeAbsent: true },
   machines: { resource: virtualMachineResource, trim: trimMachine, mayBeAbsent: true },
   machineInstances: { resource: virtualMachineInstanceResource, trim: trimInstance, mayBeAbsent: true },
@@ -87,15 +111,25 @@ export const watched = {
     indexes: { [storeIndex.migrationsByMachine]: machineOfMigration },
     mayBeAbsent: true,
   },
-} as const
+}
 
-/** The stores of all that is watched. */
-export type WatchedStores = {
-  readonly [N in keyof typeof watched]: (typeof watched)[N]['resource'] extends Resource<
-    infer T extends KubeObject
-  >
-    ? Store<T>
-    : never
+/** Makes a store for each resource that is watched. */
+export function watchedStores(
+  make: <N extends Kind>(name: N, watch: Watch<N>) => Store<WatchedKinds[N]>,
+): WatchedStores {
+  return forWatched(make) as WatchedStores
+}
+
+/** Makes an informer for each resource that is watched. */
+export function watchedInformers(
+  make: <N extends Kind>(name: N, watch: Watch<N>) => Informer<WatchedKinds[N]>,
+): WatchedInformers {
+  return forWatched(make) as WatchedInformers
+}
+
+function forWatched(make: <N extends Kind>(name: N, watch: Watch<N>) => unknown): Record<string, unknown> {
+  const entryOf = <N extends Kind>(name: N) => [name, make(name, watched[name])] as const
+  return Object.fromEntries((Object.keys(watched) as Kind[]).map((name) => entryOf(name)))
 }
 
 function podOf(ip: Ip): readonly string[] {

@@ -1,5 +1,5 @@
 import { podAnnotations } from '@kube-ovn/annotations'
-import { daemonSets, deployments, events, jobs, statefulSets } from '@kube-ovn/kube-api/core'
+import { cronJobs, daemonSets, deployments, events, jobs, statefulSets } from '@kube-ovn/kube-api/core'
 import type { Resource } from '@kube-ovn/kube'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { ControlCluster } from './testing/control-cluster.ts'
@@ -53,23 +53,32 @@ it.each([deployments, statefulSets, daemonSets, jobs])(
   },
 )
 
-it('tells on a CronJob that ip_pool has no effect on the Jobs that it makes, once for all of them', async () => {
-  for (const name of ['db-1', 'db-2']) {
-    const owner = {
+it.each(['itself', 'its Jobs'])(
+  'tells that ip_pool has no effect on a CronJob on %s, once',
+  async (place) => {
+    const annotations = { annotations: misplaced }
+    const cronJob = await cluster.client.create(cronJobs, {
       apiVersion: 'batch/v1',
       kind: 'CronJob',
-      name: 'db',
-      uid: 'of-the-cron-job',
-      controller: true,
-    }
-    await cluster.client.create(jobs, {
-      apiVersion: 'batch/v1',
-      kind: 'Job',
-      metadata: { ...ref, name, annotations: misplaced, ownerReferences: [owner] },
-      spec: specOf(jobs),
+      metadata: { ...ref, ...(place === 'itself' ? annotations : {}) },
+      spec: {
+        schedule: '@daily',
+        jobTemplate: { ...(place === 'itself' ? {} : { metadata: annotations }), spec: specOf(jobs) },
+      },
     })
-  }
-  expect(await toldInTwoLives()).toEqual([
-    'CronJob/db Warning AnnotationIgnored ovn.kubernetes.io/ip_pool "10.16.0.5" has no effect on the Jobs of a CronJob: write it into spec.jobTemplate.spec.template.metadata.annotations 1',
-  ])
-})
+    // Nothing makes Jobs here: they are made as the CronJob controller does.
+    for (const name of ['db-1', 'db-2']) {
+      const { uid = '' } = cronJob.metadata
+      const owner = { apiVersion: 'batch/v1', kind: 'CronJob', name: 'db', uid, controller: true }
+      await cluster.client.create(jobs, {
+        apiVersion: 'batch/v1',
+        kind: 'Job',
+        metadata: { ...ref, name, ...(place === 'itself' ? {} : annotations), ownerReferences: [owner] },
+        spec: specOf(jobs),
+      })
+    }
+    expect(await toldInTwoLives()).toEqual([
+      'CronJob/db Warning AnnotationIgnored ovn.kubernetes.io/ip_pool "10.16.0.5" has no effect on a CronJob or the Jobs that it makes: write it into spec.jobTemplate.spec.template.metadata.annotations 1',
+    ])
+  },
+)

@@ -2,7 +2,7 @@ import type { Ipam } from '@kube-ovn/ipam'
 import type { Cache } from 'ovsdb-client'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import type { Store } from '@kube-ovn/kube'
-import type { Namespace, Node, Pod, StatefulSet, Workload } from '@kube-ovn/kube-api/core'
+import type { CronJob, Namespace, Node, Pod, StatefulSet, Workload } from '@kube-ovn/kube-api/core'
 import type {
   Ip,
   IpPool,
@@ -17,27 +17,34 @@ import type {
 import type { ControlSettings } from './settings.ts'
 import type { Network } from './topology/network.ts'
 
+/** The objects of each resource that decisions are based on. */
+export interface WatchedKinds {
+  readonly pods: Pod
+  readonly nodes: Node
+  readonly namespaces: Namespace
+  readonly subnets: Subnet
+  readonly vpcs: Vpc
+  readonly ips: Ip
+  readonly ipPools: IpPool
+  readonly vips: Vip
+  readonly statefulSets: StatefulSet
+  readonly deployments: Workload
+  readonly daemonSets: Workload
+  readonly jobs: Workload
+  readonly cronJobs: CronJob
+  /** None where Multus is not installed. */
+  readonly networkAttachments: NetworkAttachmentDefinition
+  /** None where KubeVirt is not installed. */
+  readonly machines: VirtualMachine
+  readonly machineInstances: VirtualMachineInstance
+  readonly machineMigrations: VirtualMachineInstanceMigration
+}
+
+export type WatchedStores = { readonly [N in keyof WatchedKinds]: Store<WatchedKinds[N]> }
+
 /** Everything that a decision of the controller may be based on. */
-export interface ControlWorld {
+export interface ControlWorld extends WatchedStores {
   readonly settings: ControlSettings
-  readonly pods: Store<Pod>
-  readonly nodes: Store<Node>
-  readonly namespaces: Store<Namespace>
-  readonly subnets: Store<Subnet>
-  readonly vpcs: Store<Vpc>
-  readonly ips: Store<Ip>
-  readonly ipPools: Store<IpPool>
-  readonly vips: Store<Vip>
-  readonly statefulSets: Store<StatefulSet>
-  readonly deployments: Store<Workload>
-  readonly daemonSets: Store<Workload>
-  readonly jobs: Store<Workload>
-  /** Empty where Multus is not installed. */
-  readonly networkAttachments: Store<NetworkAttachmentDefinition>
-  /** Empty where KubeVirt is not installed. */
-  readonly machines: Store<VirtualMachine>
-  readonly machineInstances: Store<VirtualMachineInstance>
-  readonly machineMigrations: Store<VirtualMachineInstanceMigration>
   readonly northbound: Cache<OvnNorthbound>
   readonly ipam: Ipam
   /** The subnets that are in effect, by name. One that was edited badly stays as it was. */

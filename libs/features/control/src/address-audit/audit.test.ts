@@ -62,7 +62,7 @@ function portOf(at: At, name: string, number: number) {
 function quiet(
   at: At,
   cidrBlock: string,
-): { objects: Required<Omit<StillObjects, 'statefulSets'>>; ports: readonly object[] } {
+): { objects: Required<Pick<StillObjects, 'nodes' | 'subnets' | 'pods' | 'ips'>>; ports: readonly object[] } {
   return {
     objects: {
       nodes: [node({ name: 'n1' })],

@@ -1,40 +1,25 @@
-import { IndexedStore, objectKey, type KubeObject } from '@kube-ovn/kube'
+import { IndexedStore, objectKey, type IndexFunction, type KubeObject } from '@kube-ovn/kube'
 import { silentLogger } from '@kube-ovn/log'
-import type { Ip, Subnet } from '@kube-ovn/kube-api'
-import type { Node, Pod, StatefulSet } from '@kube-ovn/kube-api/core'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { Signals } from '@kube-ovn/reconcile'
 import { ManualClock } from '@kube-ovn/time'
 import type { Atom, Cache } from 'ovsdb-client'
 import { createWorld } from '../live-world.ts'
 import { restoreWorld } from '../restore/restore-world.ts'
-import { watched, type WatchedStores } from '../watched.ts'
-import type { ControlWorld } from '../world.ts'
+import { watchedStores } from '../watched.ts'
+import type { ControlWorld, WatchedKinds } from '../world.ts'
 import { controlSettings } from './settings.ts'
 
 /** Rows with the columns that matter; the id is their place in the list. */
 export type StillRows = { readonly [N in keyof OvnNorthbound]?: readonly Partial<OvnNorthbound[N]>[] }
 
-export interface StillObjects {
-  readonly pods?: readonly Pod[]
-  readonly nodes?: readonly Node[]
-  readonly subnets?: readonly Subnet[]
-  readonly ips?: readonly Ip[]
-  readonly statefulSets?: readonly StatefulSet[]
-}
+export type StillObjects = { readonly [N in keyof WatchedKinds]?: readonly WatchedKinds[N][] }
 
 /** A world that is as given and in which nobody acts, after a start. */
 export function stillWorld(objects: StillObjects, rows: StillRows): ControlWorld {
   const world = createWorld({
     settings: controlSettings(),
-    stores: {
-      ...noObjects(),
-      pods: storeOf(new IndexedStore<Pod>(watched.pods.indexes), objects.pods),
-      nodes: storeOf(new IndexedStore<Node>(watched.nodes.indexes), objects.nodes),
-      subnets: storeOf(new IndexedStore<Subnet>(), objects.subnets),
-      ips: storeOf(new IndexedStore<Ip>(watched.ips.indexes), objects.ips),
-      statefulSets: storeOf(new IndexedStore<StatefulSet>(), objects.statefulSets),
-    },
+    stores: watchedStores((name, { indexes }) => storeOf(indexes, objects[name])),
     northbound: cacheOf(rows),
     signals: new Signals(),
     clock: new ManualClock(),
@@ -44,15 +29,11 @@ export function stillWorld(objects: StillObjects, rows: StillRows): ControlWorld
   return world
 }
 
-/** An empty store for each resource that is watched. */
-function noObjects(): WatchedStores {
-  const stores = Object.entries(watched).map(([name, of]) => {
-    return [name, new IndexedStore<never>('indexes' in of ? of.indexes : {})]
-  })
-  return Object.fromEntries(stores) as WatchedStores
-}
-
-function storeOf<T extends KubeObject>(store: IndexedStore<T>, objects: readonly T[] = []): IndexedStore<T> {
+function storeOf<T extends KubeObject>(
+  indexes: Readonly<Record<string, IndexFunction<T>>> | undefined,
+  objects: readonly T[] = [],
+): IndexedStore<T> {
+  const store = new IndexedStore(indexes)
   for (const object of objects) store.put(objectKey(object), object)
   return store
 }

@@ -4,7 +4,8 @@ import type { Vpc } from '@kube-ovn/kube-api'
 import type { Logger } from '@kube-ovn/log'
 import { systemClock } from '@kube-ovn/process'
 import type { AnyInformer } from '@kube-ovn/reconcile'
-import { watched, type WatchedStores } from '../watched.ts'
+import { watchedInformers, watchedStores } from '../watched.ts'
+import type { WatchedStores } from '../world.ts'
 
 /** What the API server has of each resource: keys of objects and their versions. */
 export type ResourceVersions = (
@@ -47,54 +48,13 @@ export class WatchedObjects implements AsyncDisposable {
   static async open(options: WatchedObjectsOptions): Promise<WatchedObjects> {
     const { client, resourceVersions, logger, refused } = options
     await using stack = new AsyncDisposableStack()
-    const common = { client, clock: systemClock, logger }
-    const pods = stack.use(new Informer({ ...common, ...watched.pods }))
-    const nodes = stack.use(new Informer({ ...common, ...watched.nodes }))
-    const namespaces = stack.use(new Informer({ ...common, ...watched.namespaces }))
-    const subnets = stack.use(new Informer({ ...common, ...watched.subnets }))
-    const vpcs = stack.use(new Informer({ ...common, ...watched.vpcs }))
-    const ips = stack.use(new Informer({ ...common, ...watched.ips }))
-    const ipPools = stack.use(new Informer({ ...common, ...watched.ipPools }))
-    const vips = stack.use(new Informer({ ...common, ...watched.vips }))
-    const statefulSets = stack.use(new Informer({ ...common, ...watched.statefulSets }))
-    const deployments = stack.use(new Informer({ ...common, ...watched.deployments }))
-    const daemonSets = stack.use(new Informer({ ...common, ...watched.daemonSets }))
-    const jobs = stack.use(new Informer({ ...common, ...watched.jobs }))
-    const networkAttachments = stack.use(new Informer({ ...common, ...watched.networkAttachments }))
-    const machines = stack.use(new Informer({ ...common, ...watched.machines }))
-    const machineInstances = stack.use(new Informer({ ...common, ...watched.machineInstances }))
-    const machineMigrations = stack.use(new Informer({ ...common, ...watched.machineMigrations }))
-    const ours = [pods, nodes, namespaces, subnets, vpcs, ips, ipPools, vips, statefulSets]
-    const workloads = [deployments, daemonSets, jobs]
-    const informers = [
-      ...ours,
-      ...workloads,
-      networkAttachments,
-      machines,
-      machineInstances,
-      machineMigrations,
-    ]
+    const watch = { client, clock: systemClock, logger }
+    const byName = watchedInformers((_name, of) => stack.use(new Informer({ ...watch, ...of })))
+    const informers = Object.values(byName)
     for (const informer of informers) informer.start()
     await Promise.race([Promise.all(informers.map((informer) => informer.synced)), refused])
-    const stores = {
-      pods: pods.store,
-      nodes: nodes.store,
-      namespaces: namespaces.store,
-      subnets: subnets.store,
-      vpcs: vpcs.store,
-      ips: ips.store,
-      ipPools: ipPools.store,
-      vips: vips.store,
-      statefulSets: statefulSets.store,
-      deployments: deployments.store,
-      daemonSets: daemonSets.store,
-      jobs: jobs.store,
-      networkAttachments: networkAttachments.store,
-      machines: machines.store,
-      machineInstances: machineInstances.store,
-      machineMigrations: machineMigrations.store,
-    }
-    return new WatchedObjects(stores, informers, vpcs, resourceVersions, stack.move())
+    const stores = watchedStores((name) => byName[name].store)
+    return new WatchedObjects(stores, informers, byName.vpcs, resourceVersions, stack.move())
   }
 
   /** How many changes were seen so far. */

@@ -101,6 +101,14 @@ export interface Workload extends KubeObject {
   readonly spec?: { readonly template?: PodTemplate }
 }
 
+/** Makes Jobs, whose annotations are those of its `spec.jobTemplate.metadata`. */
+export interface CronJob extends KubeObject {
+  readonly spec?: {
+    readonly schedule?: string
+    readonly jobTemplate?: Pick<Workload, 'spec'> & Pick<PodTemplate, 'metadata'>
+  }
+}
+
 export interface StatefulSet extends Workload {
   readonly spec?: {
     /** 1 when absent. */

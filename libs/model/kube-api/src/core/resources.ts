@@ -1,4 +1,5 @@
 import type {
+  CronJob,
   ConfigMap,
   CoreEvent,
   EndpointSlice,
@@ -27,8 +28,7 @@ export const deployments: Resource<Workload> = workload('apps', 'Deployment', 'd
 export const statefulSets: Resource<StatefulSet> = workload('apps', 'StatefulSet', 'statefulsets')
 export const daemonSets: Resource<Workload> = workload('apps', 'DaemonSet', 'daemonsets')
 export const jobs: Resource<Workload> = workload('batch', 'Job', 'jobs')
-/** Makes Jobs, whose annotations are those of its `spec.jobTemplate.metadata`. */
-export const cronJobs: Resource = workload('batch', 'CronJob', 'cronjobs')
+export const cronJobs: Resource<CronJob> = workload('batch', 'CronJob', 'cronjobs')
 
 export const endpointSlices: Resource<EndpointSlice> = {
   group: 'discovery.k8s.io',
