@@ -21,12 +21,17 @@ async function main([name, ...args]) {
   if (process.platform !== 'linux')
     throw new BootstrapError('This needs Linux: the network under test is Linux')
   // The row types are generated from schemas of Debian's packages, which a container fetches on request.
-  const needsContainers = (command.containers && !args.includes('--list')) || args.includes('--fetch')
+  const needsContainers = (command.containers && !isQuestion(command, args)) || args.includes('--fetch')
   await Promise.all([prepareWorkspace(), needsContainers ? prepareContainers() : undefined])
   if (needsContainers && command.kubernetes) await ensureGoPrograms()
   if (needsContainers && command.probe) await ensureProbe()
   if (needsContainers && command.images) await runProgram(commands.images.main, [])
   process.exitCode = await runProgram(command.main, args)
+}
+
+/** Whether the command only says something, or deals with what is there: nobody should wait for builds then. */
+function isQuestion({ atOnce = [] }, args) {
+  return args.includes('--help') || args.includes('--list') || atOnce.includes(args[0])
 }
 
 async function prepareWorkspace() {

@@ -2,12 +2,16 @@
  * The commands of package.json: the program behind each, and what must be ready before it runs.
  *
  * `containers`: a Docker engine and the base image. `kubernetes`: the programs built from Go modules; `probe`: only that one of them.
- * `images`: the product's container images.
+ * `images`: the product's container images. `atOnce`: first arguments for which nothing of that is made ready, because they deal with what runs.
  *
- * @type {Record<string, { main: string, containers?: boolean, kubernetes?: boolean, probe?: boolean, images?: boolean }>}
+ * @type {Record<string, { main: string, containers?: boolean, kubernetes?: boolean, probe?: boolean, images?: boolean, atOnce?: string[] }>}
  */
 export const commands = {
-  lab: { main: 'tools/lab/src/main.ts', containers: true, kubernetes: true, images: true },
+  lab: {
+    main: 'tools/lab/src/main.ts',
+    ...{ containers: true, kubernetes: true, images: true },
+    atOnce: ['status', 'exec', 'logs', 'fault', 'down'],
+  },
   test: { main: 'tools/run/src/test.ts', containers: true, kubernetes: true, images: true },
   e2e: { main: 'tools/run/src/e2e.ts', containers: true, kubernetes: true, images: true },
   bench: { main: 'tools/bench/src/main.ts', containers: true, kubernetes: true, images: true },

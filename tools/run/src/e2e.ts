@@ -4,6 +4,14 @@ import { renderCounts, repository, runProject } from './vitest.ts'
 
 const suffix = '.e2e.test.ts'
 
+const usage = `npm run e2e -- SUITE…     run suites in labs of their own, which they share where they can
+npm run e2e -- --list     their names
+
+With KUBECONFIG they run on that cluster, where the chart is installed; what needs the lab's own powers is skipped and says so:
+
+  KUBECONFIG=~/.kube/config npm run e2e -- matrix examples
+`
+
 /** The suites by name: the files `tools/e2e/src/NAME.e2e.test.ts`. */
 function listSuites(): string[] {
   return readdirSync(join(repository, 'tools/e2e/src'))
@@ -13,6 +21,10 @@ function listSuites(): string[] {
 }
 
 async function main(args: readonly string[]): Promise<number> {
+  if (args.includes('--help')) {
+    process.stdout.write(usage)
+    return 0
+  }
   const suites = listSuites()
   if (args.includes('--list')) {
     process.stdout.write(suites.map((name) => `${name}\n`).join(''))

@@ -5,6 +5,7 @@ import {
   untilPod,
   untilPodsReady,
   untilRolledOut,
+  type PodObject,
 } from '../kubernetes/workloads.ts'
 import { eventually, waitForObjects } from '../kubernetes/wait.ts'
 import { runAt } from '../namespaces.ts'
@@ -21,30 +22,50 @@ export const addresses: Check = {
   },
 }
 
+/** The subnet that the pod with a static address names. */
+const stock = '/apis/kubeovn.io/v1/subnets/stock'
+
 async function staticAddressRows(cluster: Cluster): Promise<CheckRow[]> {
   const example = readExample('02-static-address', cluster.topology.stack)
   await applyAll(cluster.api, example)
   const pod = firstOf(await untilPodsReady(cluster.api, 'shop', 'app=fixed', 1), 'pod fixed')
   const wanted = pod.metadata.annotations ?? {}
-  const links = JSON.parse(await runAt(placeOf(cluster, pod), ['ip', '-json', 'link', 'show', 'eth0'])) as {
-    address: string
-  }[]
+  const link = await linkOf(cluster, pod)
   const honoured = [
     equalRow(
       'static addresses, subnet by annotation',
       wanted['ovn.kubernetes.io/ip_address'] ?? '',
       addressesOfPod(pod).join(','),
     ),
-    equalRow('static MAC', (wanted['ovn.kubernetes.io/mac_address'] ?? '').toLowerCase(), links[0]?.address),
+    equalRow('static MAC', (wanted['ovn.kubernetes.io/mac_address'] ?? '').toLowerCase(), link?.address),
   ]
   await deleteAll(cluster.api, example)
   const gone = await goneRows(cluster, 'fixed.shop')
+  await cluster.api.mergePatch(stock, { spec: { mtu: 1600 } })
   await applyAll(cluster.api, example)
   const again = await happensRow('the address of a deleted pod is free again', 'taken by its successor', () =>
     untilPodsReady(cluster.api, 'shop', 'app=fixed', 1, 30_000),
   )
+  const successor = firstOf(await untilPodsReady(cluster.api, 'shop', 'app=fixed', 1), 'pod fixed')
+  const mtu = equalRow(
+    'the MTU of a subnet is that of its pods',
+    1600,
+    (await linkOf(cluster, successor))?.mtu,
+  )
   await deleteAll(cluster.api, example)
-  return [...honoured, ...gone, again]
+  await cluster.api.mergePatch(stock, { spec: { mtu: null } })
+  return [...honoured, ...gone, again, mtu]
+}
+
+interface PodLink {
+  readonly address: string
+  readonly mtu: number
+}
+
+/** The first interface of a pod, as the pod sees it. */
+async function linkOf(cluster: Cluster, pod: PodObject): Promise<PodLink | undefined> {
+  const shown = await runAt(placeOf(cluster, pod), ['ip', '-json', 'link', 'show', 'eth0'])
+  return (JSON.parse(shown) as PodLink[])[0]
 }
 
 /** What a pod leaves behind: nothing. */
