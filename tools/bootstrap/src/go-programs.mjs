@@ -135,6 +135,7 @@ async function build(module, report) {
   mkdirSync(output, { recursive: true })
   const source = join(repository, 'tools/kubernetes', module.name)
   const go = await goCommand(source, output)
+  if (module === probe) await go.run(['vet', './...'])
   const total = Number((await go.run(['list', '-deps', ...module.packages])).trim().split('\n').length)
   const variables = Object.entries(module.variables).map(([name, value]) => `-X ${name}=${value}`)
   let compiled = 0
