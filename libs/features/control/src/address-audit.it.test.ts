@@ -5,18 +5,13 @@ import { recordingLogger } from '@kube-ovn/log'
 import { addressAuditMetrics, Registry } from '@kube-ovn/telemetry'
 import { ip, node, pod } from '@kube-ovn/testing-builders'
 import { ManualClock } from '@kube-ovn/time'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { AddressAudit } from './address-audit/address-audit.ts'
 import { auditSteps } from './address-audit/audit.ts'
 import { ControlCluster } from './testing/control-cluster.ts'
 import type { Controller } from './testing/controller.ts'
 
-let cluster: ControlCluster
-beforeAll(async () => {
-  cluster = await ControlCluster.start()
-})
-afterAll(() => cluster[Symbol.asyncDispose]())
-beforeEach(() => cluster.reset())
+const cluster = ControlCluster.ofSuite()
 
 /** A controller with a node and two pods: 10.16.0.2 and 10.16.0.3 of the default subnet. */
 async function startWithPods(): Promise<Controller> {

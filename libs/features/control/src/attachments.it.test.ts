@@ -1,20 +1,13 @@
 import { networkAnnotations, podAnnotations } from '@kube-ovn/annotations'
-import { events, nodes, pods, statefulSets } from '@kube-ovn/kube-api/core'
+import { events, pods, statefulSets } from '@kube-ovn/kube-api/core'
 import { ipResource, networkAttachmentResource, subnetResource } from '@kube-ovn/kube-api'
-import { node, pod, statefulSet, subnet } from '@kube-ovn/testing-builders'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { pod, statefulSet, subnet } from '@kube-ovn/testing-builders'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { ControlCluster } from './testing/control-cluster.ts'
 import type { Controller, ControllerOptions } from './testing/controller.ts'
 
-let cluster: ControlCluster
-beforeAll(async () => {
-  cluster = await ControlCluster.start()
-})
-afterAll(() => cluster[Symbol.asyncDispose]())
-beforeEach(async () => {
-  await cluster.reset()
-  await cluster.client.create(nodes, node({ name: 'n1', addresses: ['172.18.0.11', 'fd00:18::11'] }))
-})
+const cluster = ControlCluster.ofSuite()
+beforeEach(() => cluster.user.createNodes('n1'))
 
 const networks = networkAnnotations.further.key
 const net1 = podAnnotations('net1.default.ovn')

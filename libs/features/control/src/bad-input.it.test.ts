@@ -2,20 +2,13 @@ import { podAnnotations } from '@kube-ovn/annotations'
 import { ipPoolResource, ipResource, subnetResource, vipResource } from '@kube-ovn/kube-api'
 import { namespaces } from '@kube-ovn/kube-api/core'
 import { ip, ipPool, namespace, subnet, vip } from '@kube-ovn/testing-builders'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { ControlCluster } from './testing/control-cluster.ts'
 import type { Controller } from './testing/controller.ts'
 import { address, addresses, dualStack, elsewhere, span, stacks, type Stack } from './testing/stacks.ts'
 
-let cluster: ControlCluster
-beforeAll(async () => {
-  cluster = await ControlCluster.start()
-})
-afterAll(() => cluster[Symbol.asyncDispose]())
-beforeEach(async () => {
-  await cluster.reset()
-  await cluster.user.createNodes('n1')
-})
+const cluster = ControlCluster.ofSuite()
+beforeEach(() => cluster.user.createNodes('n1'))
 
 const keys = podAnnotations()
 const mac = '00:00:5e:00:53:07'

@@ -1,15 +1,10 @@
 import { nodes, pods } from '@kube-ovn/kube-api/core'
 import { node, pod } from '@kube-ovn/testing-builders'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { ControlCluster } from './testing/control-cluster.ts'
 import { NotEqualToFullError } from './testing/errors.ts'
 
-let cluster: ControlCluster
-beforeAll(async () => {
-  cluster = await ControlCluster.start()
-})
-afterAll(() => cluster[Symbol.asyncDispose]())
-beforeEach(() => cluster.reset())
+const cluster = ControlCluster.ofSuite()
 
 it('fails the test of a feature that misses a change', async () => {
   await cluster.client.create(nodes, node({ name: 'n1', addresses: ['172.18.0.11', 'fd00:18::11'] }))

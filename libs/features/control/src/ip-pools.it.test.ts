@@ -2,16 +2,11 @@ import { namespaceAnnotations, podAnnotations } from '@kube-ovn/annotations'
 import { ipPoolResource, subnetResource, type IpPool } from '@kube-ovn/kube-api'
 import { namespaces } from '@kube-ovn/kube-api/core'
 import { ipPool, namespace, subnet, type IpPoolFields } from '@kube-ovn/testing-builders'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { ControlCluster } from './testing/control-cluster.ts'
 
-let cluster: ControlCluster
-beforeAll(async () => {
-  cluster = await ControlCluster.start()
-})
-afterAll(() => cluster[Symbol.asyncDispose]())
+const cluster = ControlCluster.ofSuite()
 beforeEach(async () => {
-  await cluster.reset()
   await cluster.user.createNodes('n1')
   await cluster.client.create(
     subnetResource,

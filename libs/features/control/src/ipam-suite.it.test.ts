@@ -2,7 +2,7 @@ import { podAnnotations } from '@kube-ovn/annotations'
 import { ipPoolResource, ipResource, subnetResource, type IpPool } from '@kube-ovn/kube-api'
 import { namespaces, pods, statefulSets } from '@kube-ovn/kube-api/core'
 import { ipPool, namespace, pod, statefulSet, subnet, type IpPoolFields } from '@kube-ovn/testing-builders'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { inBlue, readBlue, startWithBlue } from './testing/blue-subnet.ts'
 import { ControlCluster } from './testing/control-cluster.ts'
 import type { Controller } from './testing/controller.ts'
@@ -18,15 +18,8 @@ import {
   subnetUsage,
 } from './testing/stacks.ts'
 
-let cluster: ControlCluster
-beforeAll(async () => {
-  cluster = await ControlCluster.start()
-})
-afterAll(() => cluster[Symbol.asyncDispose]())
-beforeEach(async () => {
-  await cluster.reset()
-  await cluster.user.createNodes('n1')
-})
+const cluster = ControlCluster.ofSuite()
+beforeEach(() => cluster.user.createNodes('n1'))
 
 const keys = podAnnotations()
 

@@ -1,16 +1,11 @@
 import { podAnnotations } from '@kube-ovn/annotations'
 import { ipResource, subnetResource, type Ip } from '@kube-ovn/kube-api'
 import { ip, subnet, type IpFields } from '@kube-ovn/testing-builders'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { ControlCluster } from './testing/control-cluster.ts'
 
-let cluster: ControlCluster
-beforeAll(async () => {
-  cluster = await ControlCluster.start()
-})
-afterAll(() => cluster[Symbol.asyncDispose]())
+const cluster = ControlCluster.ofSuite()
 beforeEach(async () => {
-  await cluster.reset()
   await cluster.user.createNodes('n1')
   await cluster.client.create(
     subnetResource,

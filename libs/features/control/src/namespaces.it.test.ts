@@ -2,18 +2,11 @@ import { namespaceAnnotations } from '@kube-ovn/annotations'
 import { subnetResource } from '@kube-ovn/kube-api'
 import { namespaces } from '@kube-ovn/kube-api/core'
 import { namespace, subnet } from '@kube-ovn/testing-builders'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { ControlCluster } from './testing/control-cluster.ts'
 
-let cluster: ControlCluster
-beforeAll(async () => {
-  cluster = await ControlCluster.start()
-})
-afterAll(() => cluster[Symbol.asyncDispose]())
-beforeEach(async () => {
-  await cluster.reset()
-  await cluster.user.createNodes('n1')
-})
+const cluster = ControlCluster.ofSuite()
+beforeEach(() => cluster.user.createNodes('n1'))
 
 describe('a namespace', () => {
   async function annotationsOf(name: string): Promise<Readonly<Record<string, string>>> {

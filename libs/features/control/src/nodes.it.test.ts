@@ -1,18 +1,11 @@
 import { ipResource, subnetResource } from '@kube-ovn/kube-api'
 import { nodes, pods } from '@kube-ovn/kube-api/core'
 import { node, pod } from '@kube-ovn/testing-builders'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { ControlCluster } from './testing/control-cluster.ts'
 
-let cluster: ControlCluster
-beforeAll(async () => {
-  cluster = await ControlCluster.start()
-})
-afterAll(() => cluster[Symbol.asyncDispose]())
-beforeEach(async () => {
-  await cluster.reset()
-  await cluster.user.createNodes('n1')
-})
+const cluster = ControlCluster.ofSuite()
+beforeEach(() => cluster.user.createNodes('n1'))
 
 describe('a node', () => {
   it('is connected, moves and goes', async () => {

@@ -1,16 +1,11 @@
 import { vpcAnnotations } from '@kube-ovn/annotations'
 import { vpcResource } from '@kube-ovn/kube-api'
 import { events } from '@kube-ovn/kube-api/core'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { ControlCluster } from './testing/control-cluster.ts'
 import type { Controller } from './testing/controller.ts'
 
-let cluster: ControlCluster
-beforeAll(async () => {
-  cluster = await ControlCluster.start()
-})
-afterAll(() => cluster[Symbol.asyncDispose]())
-beforeEach(() => cluster.reset())
+const cluster = ControlCluster.ofSuite()
 
 /** Ports as an earlier controller left them, of pods that nobody knows. */
 async function leavePorts(count: number): Promise<void> {

@@ -1,23 +1,16 @@
 import { podAnnotations } from '@kube-ovn/annotations'
 import { ipResource, subnetResource } from '@kube-ovn/kube-api'
-import { nodes, pods } from '@kube-ovn/kube-api/core'
+import { pods } from '@kube-ovn/kube-api/core'
 import type { KubeObject } from '@kube-ovn/kube'
 import type { DryRun, PlannedChange } from '@kube-ovn/reconcile'
-import { node, pod, subnet } from '@kube-ovn/testing-builders'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { pod, subnet } from '@kube-ovn/testing-builders'
+import { beforeEach, expect, it } from 'vitest'
 import { ControlCluster } from './testing/control-cluster.ts'
 import type { Controller } from './testing/controller.ts'
 
-let cluster: ControlCluster
+const cluster = ControlCluster.ofSuite()
 let control: Controller
-beforeAll(async () => {
-  cluster = await ControlCluster.start()
-})
-afterAll(() => cluster[Symbol.asyncDispose]())
-beforeEach(async () => {
-  await cluster.reset()
-  await cluster.client.create(nodes, node({ name: 'n1', addresses: ['172.18.0.11', 'fd00:18::11'] }))
-})
+beforeEach(() => cluster.user.createNodes('n1'))
 
 const keys = podAnnotations()
 const namespace = 'default'

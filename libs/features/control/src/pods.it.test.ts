@@ -2,18 +2,11 @@ import { podAnnotations } from '@kube-ovn/annotations'
 import { namespaces, pods } from '@kube-ovn/kube-api/core'
 import { ipResource, subnetResource } from '@kube-ovn/kube-api'
 import { ip, namespace, pod, subnet } from '@kube-ovn/testing-builders'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { ControlCluster } from './testing/control-cluster.ts'
 
-let cluster: ControlCluster
-beforeAll(async () => {
-  cluster = await ControlCluster.start()
-})
-afterAll(() => cluster[Symbol.asyncDispose]())
-beforeEach(async () => {
-  await cluster.reset()
-  await cluster.user.createNodes('n1', 'n2')
-})
+const cluster = ControlCluster.ofSuite()
+beforeEach(() => cluster.user.createNodes('n1', 'n2'))
 
 const keys = podAnnotations()
 

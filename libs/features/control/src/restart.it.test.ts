@@ -2,16 +2,11 @@ import { podAnnotations } from '@kube-ovn/annotations'
 import { ipResource, subnetResource, vpcResource } from '@kube-ovn/kube-api'
 import { events, namespaces, nodes, pods } from '@kube-ovn/kube-api/core'
 import { namespace, node, pod, subnet } from '@kube-ovn/testing-builders'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { ControlCluster } from './testing/control-cluster.ts'
 import type { Controller } from './testing/controller.ts'
 
-let cluster: ControlCluster
-beforeAll(async () => {
-  cluster = await ControlCluster.start()
-})
-afterAll(() => cluster[Symbol.asyncDispose]())
-beforeEach(() => cluster.reset())
+const cluster = ControlCluster.ofSuite()
 
 const keys = podAnnotations()
 const nothing = { transactions: 0, writes: [] }

@@ -2,7 +2,7 @@ import { podAnnotations } from '@kube-ovn/annotations'
 import { ipResource, subnetResource } from '@kube-ovn/kube-api'
 import { nodes } from '@kube-ovn/kube-api/core'
 import { node } from '@kube-ovn/testing-builders'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { createInBlue, readBlue, startWithBlue } from './testing/blue-subnet.ts'
 import { ControlCluster } from './testing/control-cluster.ts'
 import type { Controller } from './testing/controller.ts'
@@ -17,15 +17,8 @@ import {
   tiny,
 } from './testing/stacks.ts'
 
-let cluster: ControlCluster
-beforeAll(async () => {
-  cluster = await ControlCluster.start()
-})
-afterAll(() => cluster[Symbol.asyncDispose]())
-beforeEach(async () => {
-  await cluster.reset()
-  await cluster.user.createNodes('n1')
-})
+const cluster = ControlCluster.ofSuite()
+beforeEach(() => cluster.user.createNodes('n1'))
 
 const keys = podAnnotations()
 

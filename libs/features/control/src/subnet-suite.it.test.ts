@@ -1,19 +1,12 @@
 import { podAnnotations } from '@kube-ovn/annotations'
 import { ipResource } from '@kube-ovn/kube-api'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { createInBlue, readBlue, startWithBlue } from './testing/blue-subnet.ts'
 import { ControlCluster } from './testing/control-cluster.ts'
 import { address, addresses, span, stacks, subnetUsage, tiny } from './testing/stacks.ts'
 
-let cluster: ControlCluster
-beforeAll(async () => {
-  cluster = await ControlCluster.start()
-})
-afterAll(() => cluster[Symbol.asyncDispose]())
-beforeEach(async () => {
-  await cluster.reset()
-  await cluster.user.createNodes('n1')
-})
+const cluster = ControlCluster.ofSuite()
+beforeEach(() => cluster.user.createNodes('n1'))
 
 const keys = podAnnotations()
 

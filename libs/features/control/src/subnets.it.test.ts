@@ -3,19 +3,12 @@ import { subnetResource, vpcResource } from '@kube-ovn/kube-api'
 import type { Subnet } from '@kube-ovn/kube-api'
 import { pods } from '@kube-ovn/kube-api/core'
 import { pod, subnet } from '@kube-ovn/testing-builders'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { ControlCluster } from './testing/control-cluster.ts'
 import type { Controller } from './testing/controller.ts'
 
-let cluster: ControlCluster
-beforeAll(async () => {
-  cluster = await ControlCluster.start()
-})
-afterAll(() => cluster[Symbol.asyncDispose]())
-beforeEach(async () => {
-  await cluster.reset()
-  await cluster.user.createNodes('n1')
-})
+const cluster = ControlCluster.ofSuite()
+beforeEach(() => cluster.user.createNodes('n1'))
 
 const keys = podAnnotations()
 

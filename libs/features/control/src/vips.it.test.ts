@@ -2,17 +2,12 @@ import { podAnnotations, vipAnnotations } from '@kube-ovn/annotations'
 import { subnetResource, vipResource, type Vip } from '@kube-ovn/kube-api'
 import { namespaces, pods } from '@kube-ovn/kube-api/core'
 import { namespace, pod, subnet, vip, type VipFields } from '@kube-ovn/testing-builders'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { ControlCluster } from './testing/control-cluster.ts'
 import type { Controller } from './testing/controller.ts'
 
-let cluster: ControlCluster
-beforeAll(async () => {
-  cluster = await ControlCluster.start()
-})
-afterAll(() => cluster[Symbol.asyncDispose]())
+const cluster = ControlCluster.ofSuite()
 beforeEach(async () => {
-  await cluster.reset()
   await cluster.user.createNodes('n1')
   await cluster.client.create(namespaces, namespace({ name: 'shop' }))
   await cluster.client.create(

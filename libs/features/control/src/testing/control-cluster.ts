@@ -5,6 +5,7 @@ import { leaveBundleOnFailure } from '@kube-ovn/testing-bundle'
 import { readObjects } from '@kube-ovn/testing-bundle/objects'
 import { sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
 import { startNorthbound, type Northbound } from '@kube-ovn/testing-ovsdb'
+import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { Controller, type ControllerOptions, type Surroundings } from './controller.ts'
 import { plainValue } from './plain-value.ts'
 import { User } from './user.ts'
@@ -19,25 +20,54 @@ export interface Costs {
   readonly writes: readonly string[]
 }
 
-/** A Kubernetes API and a Northbound, on which a controller is started and ended. */
-export class ControlCluster implements AsyncDisposable {
+interface Parts {
   readonly api: KubeApi
   readonly northbound: Northbound
   readonly user: User
-  readonly #controllerClient: KubeClient
+  readonly controllerClient: KubeClient
+}
+
+/**
+ * A Kubernetes API and a Northbound, on which a controller is started and ended.
+ *
+ *     const cluster = ControlCluster.ofSuite()
+ *     beforeEach(() => cluster.user.createNodes('n1'))
+ */
+export class ControlCluster implements AsyncDisposable {
+  readonly #resources = new AsyncDisposableStack()
   readonly #logs: RecordingLogger[] = []
+  #parts: Parts | undefined
   #transactionsBefore = 0
 
-  private constructor(api: KubeApi, northbound: Northbound, controllerClient: KubeClient) {
-    this.api = api
-    this.northbound = northbound
-    this.user = new User(api.client)
-    this.#controllerClient = controllerClient
+  /**
+   * For the file or `describe` that calls this: it is started before the tests, empty before each, and ended after them.
+   *
+   * Nothing of it is there outside hooks and tests. Hooks that come after this call find it empty.
+   */
+  static ofSuite(): ControlCluster {
+    const cluster = new ControlCluster()
+    beforeAll(() => cluster.#start())
+    beforeEach(() => cluster.reset())
+    afterAll(() => cluster[Symbol.asyncDispose]())
+    return cluster
   }
 
   static async start(): Promise<ControlCluster> {
-    const [api, northbound] = await Promise.all([sharedKubeApi(), startNorthbound()])
-    return new ControlCluster(api, northbound, await api.openClient('kube-ovn-controller', account))
+    const cluster = new ControlCluster()
+    await cluster.#start()
+    return cluster
+  }
+
+  get api(): KubeApi {
+    return this.#started.api
+  }
+
+  get northbound(): Northbound {
+    return this.#started.northbound
+  }
+
+  get user(): User {
+    return this.#started.user
   }
 
   /** The client of users, kubelets and whoever else is not the controller. */
@@ -45,7 +75,7 @@ export class ControlCluster implements AsyncDisposable {
     return this.api.client
   }
 
-  /** Empties both, to be called in `beforeEach`: a test that fails leaves a bundle. No controller may be at work. */
+  /** Empties both. To be called in `beforeEach`: a test that fails leaves a bundle. No controller may be at work. */
   async reset(): Promise<void> {
     this.#logs.length = 0
     leaveBundleOnFailure({
@@ -63,7 +93,7 @@ export class ControlCluster implements AsyncDisposable {
     const logger = recordingLogger()
     this.#logs.push(logger)
     const surroundings: Surroundings = {
-      ...{ northboundAddress, client: this.#controllerClient, logger },
+      ...{ northboundAddress, client: this.#started.controllerClient, logger },
       resourceVersions: (resources) => this.api.resourceVersions(resources),
       missingRights: () => this.api.missingRights(),
     }
@@ -97,8 +127,20 @@ export class ControlCluster implements AsyncDisposable {
     await this.client.remove(pods, { namespace, name }, { gracePeriodSeconds: 0 })
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([this.#controllerClient[Symbol.asyncDispose](), this.northbound[Symbol.asyncDispose]()])
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#resources.disposeAsync()
+  }
+
+  async #start(): Promise<void> {
+    const [api, northbound] = await Promise.all([sharedKubeApi(), startNorthbound()])
+    this.#resources.use(northbound)
+    const controllerClient = this.#resources.use(await api.openClient('kube-ovn-controller', account))
+    this.#parts = { api, northbound, user: new User(api.client), controllerClient }
+  }
+
+  get #started(): Parts {
+    if (this.#parts === undefined) throw new TypeError('a cluster is there in hooks and tests only')
+    return this.#parts
   }
 
   async #evidence(): Promise<Readonly<Record<string, string>>> {

@@ -1,16 +1,11 @@
 import { nodes, pods } from '@kube-ovn/kube-api/core'
 import type { KubeObject, Resource } from '@kube-ovn/kube'
 import { node, pod } from '@kube-ovn/testing-builders'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { ControlCluster } from './control-cluster.ts'
 import { MissingRightError } from './errors.ts'
 
-let cluster: ControlCluster
-beforeAll(async () => {
-  cluster = await ControlCluster.start()
-})
-afterAll(() => cluster[Symbol.asyncDispose]())
-beforeEach(() => cluster.reset())
+const cluster = ControlCluster.ofSuite()
 
 interface Rule {
   readonly resources: readonly string[]

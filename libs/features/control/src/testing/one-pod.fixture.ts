@@ -15,35 +15,33 @@ interface Remains {
   readonly processes: number
 }
 
-let cluster: ControlCluster
-let startedMs = 0
 const testMs: number[] = []
 const resetMs: number[] = []
 const remains: Remains[] = []
 
 const beganMs = performance.now()
 let readyMs = 0
-beforeAll(async () => {
-  cluster = await ControlCluster.start()
+let startedMs = 0
+beforeEach(() => {
+  startedMs = performance.now()
+})
+const cluster = ControlCluster.ofSuite()
+beforeAll(() => {
   readyMs = performance.now() - beganMs
 })
-
-afterAll(async () => {
-  await cluster[Symbol.asyncDispose]()
-  if (ONE_POD_RESULT !== undefined) {
-    writeFileSync(ONE_POD_RESULT, JSON.stringify({ readyMs, testMs, resetMs, remains }))
-  }
-})
-
-beforeEach(async () => {
-  startedMs = performance.now()
-  await cluster.reset()
+beforeEach(() => {
   resetMs.push(performance.now() - startedMs)
 })
 
 afterEach(() => {
   testMs.push(performance.now() - startedMs)
   remains.push(whatRemains())
+})
+
+afterAll(() => {
+  if (ONE_POD_RESULT !== undefined) {
+    writeFileSync(ONE_POD_RESULT, JSON.stringify({ readyMs, testMs, resetMs, remains }))
+  }
 })
 
 describe.each(Array.from({ length: Number(ONE_POD_TESTS) }, (_none, index) => index))('test %i', () => {
