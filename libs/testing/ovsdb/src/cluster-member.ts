@@ -1,3 +1,4 @@
+import { awaitRows } from './await-rows.ts'
 import type { Container } from './container.ts'
 import { DatabaseServer } from './database-server.ts'
 import { northboundServer } from './northbound.ts'
@@ -32,13 +33,12 @@ export class ClusterMember {
     return this.#container.address
   }
 
-  /** Resolves when the server is the leader as far as it knows. */
-  async leading(signal?: AbortSignal): Promise<void> {
-    const isLeader = { where: [['name', '==', database]], columns: ['leader'], rows: [{ leader: true }] }
-    const wait = { op: 'wait', table: 'Database', ...isLeader, until: '==', timeout: 60_000 }
-    const transaction = JSON.stringify(['_Server', wait])
-    const command = ['ovsdb-client', 'transact', this.server.socket, transaction] as const
-    await this.#container.run([...command], undefined, signal)
+  /** Resolves when the server is the leader as far as it knows. Rejects after a minute, or when `signal` is aborted. */
+  async leading(signal: AbortSignal): Promise<void> {
+    const where = [['name', '==', database]] as const
+    const isLeader = { where, columns: ['leader'], rows: [{ leader: true }] }
+    const patience = AbortSignal.any([signal, AbortSignal.timeout(60_000)])
+    await awaitRows(this.server.address, { database: '_Server', table: 'Database', ...isLeader }, patience)
   }
 
   /** Resolves when the server is in a majority of its cluster. */

@@ -2,18 +2,14 @@ import { execFile } from 'node:child_process'
 import { CommandFailedError } from './errors.ts'
 
 /**
- * Runs a command to its end, or until `signal` is aborted, and answers its standard output.
+ * Runs a command to its end, and answers its standard output.
  *
  * Throws {@link CommandFailedError}.
  */
-export function run(
-  command: readonly [string, ...string[]],
-  input = '',
-  signal?: AbortSignal,
-): Promise<string> {
+export function run(command: readonly [string, ...string[]], input = ''): Promise<string> {
   const [file, ...args] = command
   return new Promise((resolve, reject) => {
-    const child = execFile(file, args, { maxBuffer: 256 * 2 ** 20, signal }, (error, stdout, stderr) => {
+    const child = execFile(file, args, { maxBuffer: 256 * 2 ** 20 }, (error, stdout, stderr) => {
       if (error === null) resolve(stdout)
       else
         reject(

@@ -43,8 +43,8 @@ export class Container implements AsyncDisposable {
   }
 
   /** Runs a command inside and answers its standard output. Throws {@link CommandFailedError}. */
-  run(command: readonly [string, ...string[]], input?: string, signal?: AbortSignal): Promise<string> {
-    return run([...this.#inside, ...command], input, signal)
+  run(command: readonly [string, ...string[]], input?: string): Promise<string> {
+    return run([...this.#inside, ...command], input)
   }
 
   /** Runs a shell script inside. */

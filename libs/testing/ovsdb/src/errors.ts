@@ -18,6 +18,21 @@ export class CommandFailedError extends KubeOvnError<{
   }
 }
 
+/** A server did not say what a test waited for: it refused the question, or ended. */
+export class UnansweredError extends KubeOvnError<{
+  readonly address: string
+  /** What the server sent instead; empty when it ended. */
+  readonly answer: string
+}> {
+  readonly code = 'testing-unanswered'
+  readonly retry = 'never'
+
+  constructor(address: string, answer: string) {
+    // A test report shows the message only.
+    super(`no answer from ${address}: ${answer || 'it ended the connection'}`, { address, answer })
+  }
+}
+
 /** No Docker engine answers, or one that is not on this machine was asked for. */
 export class EngineUnavailableError extends KubeOvnError<{
   readonly address: string

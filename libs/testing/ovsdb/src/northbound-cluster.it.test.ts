@@ -41,6 +41,14 @@ describe.each(networks)('$name', ({ observed }) => {
     expect(await cluster.leader()).toBe(heir)
   })
 
+  it('leaves nothing of the question who leads', async () => {
+    await cluster.leader()
+    for (const { server } of cluster.members) {
+      // A trigger is a transaction that waits.
+      await expect.poll(() => server.control('memory/show')).not.toContain('triggers:')
+    }
+  })
+
   it.runIf(observed)('shows what members tell each other', async () => {
     const leader = await cluster.leader()
     cluster.forgetMessages()
