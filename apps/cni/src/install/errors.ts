@@ -8,7 +8,7 @@ export class PluginMissingError extends KubeOvnError<{
   readonly code = 'cni-plugin-missing'
   readonly retry = 'never'
 
-  constructor(details: { readonly plugin: string; readonly directories: readonly string[] }) {
+  constructor(details: PluginMissingError['details']) {
     super('CNI plugin to be installed was not found', details)
   }
 }

@@ -17,7 +17,7 @@ export abstract class KubeOvnError<D extends object = object> extends Error {
   abstract readonly retry: RetryClass
   readonly details: Readonly<D>
 
-  constructor(message: string, details: D, options?: { readonly cause?: unknown }) {
+  constructor(message: string, details: D, options?: ErrorOptions) {
     super(message, options)
     this.name = new.target.name
     this.details = details

@@ -37,10 +37,7 @@ export class AttachmentError extends KubeOvnError<{
   readonly code = 'attachment-failed'
   readonly retry = 'backoff'
 
-  constructor(
-    details: { readonly pod: string; readonly stage: AttachmentStage; readonly reason: string },
-    options?: { readonly cause?: unknown },
-  ) {
+  constructor(details: AttachmentError['details'], options?: ErrorOptions) {
     super('pod network cannot be configured', details, options)
   }
 }
@@ -63,7 +60,7 @@ export class AttachmentDiffersError extends KubeOvnError<{ readonly differences:
   readonly code = 'attachment-differs'
   readonly retry = 'on-change'
 
-  constructor(details: { readonly differences: readonly string[] }) {
+  constructor(details: AttachmentDiffersError['details']) {
     super('attachment differs from what was made', details)
   }
 }

@@ -1,20 +1,18 @@
 import { KubeOvnError } from '@kube-ovn/errors'
 
-interface NftCommandDetails {
+/** Says that nft refused, and in which words. Nothing of the transaction was done. */
+export class NftCommandError extends KubeOvnError<{
   /** What was attempted: `apply inet kube-ovn`. */
   readonly operation: string
   /** Exit status, or the name of the signal. */
   readonly status: number | string
   /** What nft complained about. */
   readonly nftMessage: string
-}
-
-/** Says that nft refused, and in which words. Nothing of the transaction was done. */
-export class NftCommandError extends KubeOvnError<NftCommandDetails> {
+}> {
   readonly code = 'nft-refused'
   readonly retry = 'backoff'
 
-  constructor(details: NftCommandDetails) {
+  constructor(details: NftCommandError['details']) {
     super('nft refused a transaction', details)
   }
 }
@@ -24,24 +22,22 @@ export class NftNotFoundError extends KubeOvnError<{ readonly command: string }>
   readonly code = 'nft-not-found'
   readonly retry = 'on-change'
 
-  constructor(details: { readonly command: string }, options: { readonly cause: unknown }) {
+  constructor(details: NftNotFoundError['details'], options: ErrorOptions) {
     super('nft cannot be started', details, options)
   }
 }
 
-interface InvalidSetDetails {
+/** Says that the elements of a set cannot be merged. */
+export class InvalidSetError extends KubeOvnError<{
   readonly set: string
   readonly value: string
   /** What would have been right. */
   readonly expected: string
-}
-
-/** Says that the elements of a set cannot be merged. */
-export class InvalidSetError extends KubeOvnError<InvalidSetDetails> {
+}> {
   readonly code = 'nft-invalid-set'
   readonly retry = 'never'
 
-  constructor(details: InvalidSetDetails) {
+  constructor(details: InvalidSetError['details']) {
     super('elements of a set cannot be merged', details)
   }
 }

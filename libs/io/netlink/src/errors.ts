@@ -18,7 +18,7 @@ export class NetlinkError extends KubeOvnError<NetlinkErrorDetails> {
   readonly code: string = 'netlink-refused'
   readonly retry: RetryClass = 'backoff'
 
-  constructor(details: NetlinkErrorDetails, options?: { readonly cause?: unknown }) {
+  constructor(details: NetlinkErrorDetails, options?: ErrorOptions) {
     super('kernel refused a network request', details, options)
   }
 }
@@ -47,10 +47,7 @@ export class NamespaceNotFoundError extends KubeOvnError<{
   readonly code = 'netns-not-found'
   readonly retry = 'on-change'
 
-  constructor(
-    details: { readonly netns: string; readonly errno: string },
-    options?: { readonly cause?: unknown },
-  ) {
+  constructor(details: NamespaceNotFoundError['details'], options?: ErrorOptions) {
     super('network namespace cannot be entered', details, options)
   }
 }
@@ -65,16 +62,13 @@ export class InvalidNetlinkValueError extends KubeOvnError<{
   readonly code = 'netlink-invalid-value'
   readonly retry = 'never'
 
-  constructor(details: { readonly field: string; readonly value: string; readonly expected: string }) {
+  constructor(details: InvalidNetlinkValueError['details']) {
     super('value cannot be expressed in a netlink message', details)
   }
 }
 
 /** Picks the class that tells most about a refusal. */
-export function netlinkError(
-  details: NetlinkErrorDetails,
-  options?: { readonly cause?: unknown },
-): NetlinkError {
+export function netlinkError(details: NetlinkErrorDetails, options?: ErrorOptions): NetlinkError {
   switch (details.errno) {
     case 'ENODEV':
       return new LinkNotFoundError(details, options)

@@ -191,15 +191,7 @@ export class TlsHandshakeError extends KubeOvnError<{
   readonly code = 'ovsdb-tls-handshake'
   readonly retry = 'backoff'
 
-  constructor(
-    details: {
-      readonly endpoint: string
-      readonly problem: string
-      readonly file: string | undefined
-      readonly cure: string
-    },
-    cause: unknown,
-  ) {
+  constructor(details: TlsHandshakeError['details'], cause: unknown) {
     super('TLS connection to the OVSDB server was refused', details, { cause })
   }
 }
@@ -237,7 +229,7 @@ export class TransactionError extends KubeOvnError<TransactionErrorDetails> {
   readonly code: string = 'ovsdb-transaction'
   readonly retry: RetryClass = 'backoff'
 
-  constructor(details: TransactionErrorDetails, options?: { readonly cause?: unknown }) {
+  constructor(details: TransactionErrorDetails, options?: ErrorOptions) {
     super('OVSDB transaction was not committed', details, options)
   }
 }

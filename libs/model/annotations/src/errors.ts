@@ -6,7 +6,7 @@ export class AnnotationInvalidError extends KubeOvnError<RefusedText> {
   readonly code = 'annotation-invalid'
   readonly retry = 'on-change'
 
-  constructor(details: RefusedText, options?: { readonly cause?: unknown }) {
+  constructor(details: RefusedText, options?: ErrorOptions) {
     super('invalid annotation', details, options)
   }
 }

@@ -14,7 +14,7 @@ export class AddressOutOfRangeError extends KubeOvnError<{
   readonly code = 'ipam-address-out-of-range'
   readonly retry: RetryClass = 'on-change'
 
-  constructor(details: { readonly subnet: string; readonly address: string; readonly cidr: string }) {
+  constructor(details: Omit<AddressOutOfRangeError['details'], 'cure'>) {
     const cure = `choose an address of ${details.cidr}, other than its first and its last`
     super('AddressOutOfRange: the address is not one of the subnet', { ...details, cure })
   }
@@ -47,12 +47,7 @@ export class AddressConflictError extends KubeOvnError<{
   readonly code = 'ipam-address-conflict'
   readonly retry: RetryClass = 'on-change'
 
-  constructor(details: {
-    readonly subnet: string
-    readonly conflict: AddressConflict
-    readonly address: string
-    readonly holders: readonly Owner[]
-  }) {
+  constructor(details: Omit<AddressConflictError['details'], 'cure'>) {
     super(conflictMessages[details.conflict], { ...details, cure: conflictCures[details.conflict] })
   }
 }
@@ -68,10 +63,7 @@ export class NoAvailableAddressError extends KubeOvnError<{
   readonly code = 'ipam-no-available-address'
   readonly retry: RetryClass = 'on-change'
 
-  constructor(
-    details: { readonly subnet: string; readonly pool: string; readonly family: 4 | 6 },
-    isKnownPool = true,
-  ) {
+  constructor(details: Omit<NoAvailableAddressError['details'], 'cure'>, isKnownPool = true) {
     const cure = !isKnownPool
       ? 'name an IPPool of this subnet, or create it'
       : details.pool === ''
@@ -86,7 +78,7 @@ export class NoSubnetError extends KubeOvnError<{ readonly subnet: string; reado
   readonly code = 'ipam-no-subnet'
   readonly retry: RetryClass = 'on-change'
 
-  constructor(details: { readonly subnet: string }) {
+  constructor(details: Omit<NoSubnetError['details'], 'cure'>) {
     super('NoSubnet: the subnet does not exist or is not valid', {
       ...details,
       cure: 'create the subnet, or correct its specification',
@@ -104,12 +96,7 @@ export class CidrInvalidError extends KubeOvnError<{
   readonly code = 'ipam-cidr-invalid'
   readonly retry: RetryClass = 'on-change'
 
-  constructor(details: {
-    readonly subnet: string
-    readonly field: string
-    readonly value: string
-    readonly cure: string
-  }) {
+  constructor(details: CidrInvalidError['details']) {
     super('CIDRInvalid: the address block of the subnet is not valid', details)
   }
 }
@@ -125,7 +112,7 @@ export class GatewayOutsideError extends KubeOvnError<{
   readonly code = 'ipam-gateway-outside'
   readonly retry: RetryClass = 'on-change'
 
-  constructor(details: { readonly subnet: string; readonly value: string; readonly cidr: string }) {
+  constructor(details: Omit<GatewayOutsideError['details'], 'field' | 'cure'>) {
     const cure = `choose an address of ${details.cidr}`
     super('CIDRInvalid: the gateway is outside the CIDR of the subnet', {
       ...details,
@@ -145,7 +132,7 @@ export class ExcludeIpsError extends KubeOvnError<{
   readonly code = 'ipam-exclude-ips'
   readonly retry: RetryClass = 'on-change'
 
-  constructor(details: { readonly subnet: string; readonly value: string; readonly cure: string }) {
+  constructor(details: Omit<ExcludeIpsError['details'], 'field'>) {
     super('the entry excludes no address of the subnet', { ...details, field: 'excludeIps' })
   }
 }
@@ -163,12 +150,7 @@ export class PoolOutsideSubnetError extends KubeOvnError<{
   readonly code = 'ipam-pool-outside-subnet'
   readonly retry: RetryClass = 'on-change'
 
-  constructor(details: {
-    readonly subnet: string
-    readonly pool: string
-    readonly value: string
-    readonly cidr: string
-  }) {
+  constructor(details: Omit<PoolOutsideSubnetError['details'], 'field' | 'cure'>) {
     const cure =
       details.cidr === ''
         ? 'name a subnet that has addresses'
@@ -187,11 +169,7 @@ export class InvalidIpFamilyError extends KubeOvnError<{
   readonly code = 'ipam-invalid-ip-family'
   readonly retry: RetryClass = 'on-change'
 
-  constructor(details: {
-    readonly subnet: string
-    readonly requested: 4 | 6
-    readonly offered: readonly (4 | 6)[]
-  }) {
+  constructor(details: Omit<InvalidIpFamilyError['details'], 'cure'>) {
     const offered = details.offered.map((family) => `IPv${family}`).join(' or ')
     const cure = offered === '' ? 'ask for no address: the subnet has none' : `ask for ${offered}`
     super('InvalidIPFamily: the request is for another IP family', { ...details, cure })
@@ -209,11 +187,7 @@ export class MacConflictError extends KubeOvnError<{
   readonly code = 'ipam-mac-conflict'
   readonly retry: RetryClass = 'on-change'
 
-  constructor(details: {
-    readonly subnet: string
-    readonly mac: string
-    readonly holders: readonly Owner[]
-  }) {
+  constructor(details: Omit<MacConflictError['details'], 'cure'>) {
     super('AddressConflict: the MAC address is in use', { ...details, cure: 'choose another MAC address' })
   }
 }
@@ -228,7 +202,7 @@ export class NicConflictError extends KubeOvnError<{
   readonly code = 'ipam-nic-conflict'
   readonly retry: RetryClass = 'on-change'
 
-  constructor(details: { readonly nic: string; readonly owner: Owner; readonly holder: Owner }) {
+  constructor(details: Omit<NicConflictError['details'], 'cure'>) {
     super('AddressConflict: another owner holds the addresses of this NIC', {
       ...details,
       cure: 'remove the holder, or give one of the two another name',
@@ -249,12 +223,7 @@ export class PoolConflictError extends KubeOvnError<{
   readonly code = 'ipam-pool-conflict'
   readonly retry: RetryClass = 'on-change'
 
-  constructor(details: {
-    readonly subnet: string
-    readonly pool: string
-    readonly sibling: string
-    readonly value: string
-  }) {
+  constructor(details: Omit<PoolConflictError['details'], 'field' | 'cure'>) {
     super('the IPPool has addresses of another IPPool', {
       ...details,
       field: 'spec.ips',

@@ -9,7 +9,7 @@ export class InvalidMatchNameError extends KubeOvnError<{
   readonly code = 'ovn-match-name'
   readonly retry: RetryClass = 'on-change'
 
-  constructor(details: { readonly kind: 'address set' | 'port group'; readonly value: string }) {
+  constructor(details: Omit<InvalidMatchNameError['details'], 'cure'>) {
     super('the name can not be used in an OVN match', {
       ...details,
       cure: 'begin with a letter, an underscore or a dot, and use only these and digits',
@@ -22,7 +22,7 @@ export class MatchFamilyError extends KubeOvnError<{ readonly field: string; rea
   readonly code = 'ovn-match-family'
   readonly retry: RetryClass = 'never'
 
-  constructor(details: { readonly field: string; readonly value: string }) {
+  constructor(details: MatchFamilyError['details']) {
     super('an address field was compared with an address of the other family', details)
   }
 }

@@ -11,10 +11,7 @@ export class ConfigInvalidError extends KubeOvnError<{
   readonly code = 'config-invalid'
   readonly retry: RetryClass = 'on-change'
 
-  constructor(
-    details: { readonly field: string; readonly value: string; readonly cure: string },
-    options?: { readonly cause?: unknown },
-  ) {
+  constructor(details: ConfigInvalidError['details'], options?: ErrorOptions) {
     super('configuration is invalid', details, options)
   }
 }

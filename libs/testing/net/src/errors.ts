@@ -9,10 +9,7 @@ export class CommandFailedError extends KubeOvnError<{
   readonly code = 'test-command-failed'
   readonly retry = 'never'
 
-  constructor(
-    details: { readonly command: string; readonly status: number | string; readonly output: string },
-    options?: { readonly cause?: unknown },
-  ) {
+  constructor(details: CommandFailedError['details'], options?: ErrorOptions) {
     // A test report shows the message only.
     super(`${details.command}: ${details.output.trim() || details.status}`, details, options)
   }

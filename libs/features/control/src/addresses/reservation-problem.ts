@@ -13,7 +13,7 @@ export class ReservationInvalidError extends KubeOvnError<{
   readonly code = 'ip-reservation-invalid'
   readonly retry: RetryClass = 'on-change'
 
-  constructor(details: { readonly field: string; readonly value: string; readonly cure: string }) {
+  constructor(details: ReservationInvalidError['details']) {
     super('the IP object reserves nothing', details)
   }
 }

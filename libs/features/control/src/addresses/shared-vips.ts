@@ -14,7 +14,7 @@ export class VipNotSharedError extends KubeOvnError<{
   readonly code = 'vip-not-shared'
   readonly retry: RetryClass = 'on-change'
 
-  constructor(details: { readonly vip: string; readonly cure: string }) {
+  constructor(details: Omit<VipNotSharedError['details'], 'field'>) {
     super('the Vip is not one that the pod may share', { field: vipAnnotations.shared.key, ...details })
   }
 }

@@ -11,12 +11,7 @@ export class AddressSetInvalidError extends KubeOvnError<{
   readonly code = 'ip-pool-address-set-invalid'
   readonly retry: RetryClass = 'on-change'
 
-  constructor(details: {
-    readonly pool: string
-    readonly field: string
-    readonly value: string
-    readonly cure: string
-  }) {
+  constructor(details: AddressSetInvalidError['details']) {
     super('there can be no address set of the IPPool', details)
   }
 }
@@ -32,11 +27,7 @@ export class IpPoolInUseError extends KubeOvnError<{
   readonly code = 'ip-pool-in-use'
   readonly retry: RetryClass = 'on-change'
 
-  constructor(details: {
-    readonly pool: string
-    readonly holders: readonly string[]
-    readonly count: number
-  }) {
+  constructor(details: Omit<IpPoolInUseError['details'], 'cure'>) {
     super('the IPPool is kept until its addresses are free', {
       ...details,
       cure: 'delete their holders, or give them other addresses',

@@ -9,7 +9,7 @@ export class PodSubnetUnavailableError extends KubeOvnError<{
   readonly code = 'pod-subnet-unavailable'
   readonly retry: RetryClass = 'on-change'
 
-  constructor(details: { readonly subnet: string; readonly cure: string }) {
+  constructor(details: PodSubnetUnavailableError['details']) {
     super('the subnet does not exist or is not in effect', details)
   }
 }
@@ -22,7 +22,7 @@ export class PodPoolUnavailableError extends KubeOvnError<{
   readonly code = 'pod-pool-unavailable'
   readonly retry: RetryClass = 'on-change'
 
-  constructor(details: { readonly pool: string; readonly cure: string }) {
+  constructor(details: PodPoolUnavailableError['details']) {
     super('the IPPool does not exist or is not in effect', details)
   }
 }
@@ -37,7 +37,7 @@ export class PodPoolEntryMissingError extends KubeOvnError<{
   readonly code = 'pod-pool-entry-missing'
   readonly retry: RetryClass = 'on-change'
 
-  constructor(details: { readonly subnet: string; readonly pod: string; readonly entries: number }) {
+  constructor(details: Omit<PodPoolEntryMissingError['details'], 'cure'>) {
     const cure = 'list as many addresses as the StatefulSet has replicas'
     super('NoAvailableAddress: the list has no entry for this member', { ...details, cure })
   }
@@ -51,7 +51,7 @@ export class PodProviderUnboundError extends KubeOvnError<{
   readonly code = 'pod-provider-unbound'
   readonly retry: RetryClass = 'on-change'
 
-  constructor(details: { readonly provider: string }) {
+  constructor(details: Omit<PodProviderUnboundError['details'], 'cure'>) {
     const cure = `create a Subnet with spec.provider ${details.provider}, or name one by its annotation`
     super('the provider is not bound to any subnet', { ...details, cure })
   }

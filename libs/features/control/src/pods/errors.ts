@@ -9,7 +9,7 @@ export class PodNetworkUnavailableError extends KubeOvnError<{
   readonly code = 'pod-network-unavailable'
   readonly retry: RetryClass = 'on-change'
 
-  constructor(details: { readonly network: string; readonly cure: string }) {
+  constructor(details: PodNetworkUnavailableError['details']) {
     super('the network does not exist', details)
   }
 }

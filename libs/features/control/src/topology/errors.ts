@@ -15,7 +15,7 @@ export class SubnetInvalidError extends KubeOvnError<SubnetProblem> {
   readonly code = 'subnet-invalid'
   readonly retry: RetryClass = 'on-change'
 
-  constructor(details: SubnetProblem, options?: { readonly cause?: unknown }) {
+  constructor(details: SubnetProblem, options?: ErrorOptions) {
     super('subnet is invalid', details, options)
   }
 }

@@ -15,7 +15,7 @@ export class VipInvalidError extends KubeOvnError<VipProblem> {
   readonly code = 'vip-invalid'
   readonly retry: RetryClass = 'on-change'
 
-  constructor(details: VipProblem, options?: { readonly cause?: unknown }) {
+  constructor(details: VipProblem, options?: ErrorOptions) {
     super('the Vip can not be used', details, options)
   }
 }
@@ -25,12 +25,7 @@ export class VipFixedError extends KubeOvnError<VipProblem & { readonly has: str
   readonly code = 'vip-fixed'
   readonly retry: RetryClass = 'on-change'
 
-  constructor(details: {
-    readonly vip: string
-    readonly field: string
-    readonly value: string
-    readonly has: string
-  }) {
+  constructor(details: Omit<VipFixedError['details'], 'cure'>) {
     const cure = 'write back what the Vip has, or delete it and create it anew'
     super('vip has been assigned, does not support change', { ...details, cure })
   }
@@ -41,7 +36,7 @@ export class RouterPortMissingError extends KubeOvnError<{ readonly vip: string;
   readonly code = 'vip-router-port-missing'
   readonly retry: RetryClass = 'on-change'
 
-  constructor(details: { readonly vip: string; readonly port: string }) {
+  constructor(details: RouterPortMissingError['details']) {
     super('the router port of the subnet is not there yet', details)
   }
 }
