@@ -79,6 +79,27 @@ describe('an IP object that reserves addresses', () => {
     expect(again.problems()).toEqual([])
   })
 
+  it('holds its addresses for its pod, before and after its life', async () => {
+    await using control = await cluster.startSettled()
+    await reserve('db', { v4IpAddress: '10.17.0.50', v6IpAddress: 'fd00:17::50' })
+    await control.settle()
+    await cluster.user.createPod({ name: 'thief', annotations: { [keys.ipAddress.key]: '10.17.0.50' } })
+    await control.settle()
+    expect((await cluster.user.told('thief'))[0]).toContain('AddressConflict')
+    await cluster.user.createPod({ name: 'db' })
+    await control.settle()
+    expect(await cluster.user.addressOf('db')).toBe('10.17.0.50,fd00:17::50')
+    await cluster.removePod('db')
+    await control.settle()
+    expect((await read('db'))?.metadata.labels?.['ovn.kubernetes.io/ip_reserved']).toBe('true')
+    expect(control.named('Logical_Switch_Port', 'db.default')).toBeUndefined()
+    expect(control.named('Logical_Switch_Port', 'thief.default')).toBeUndefined()
+    await cluster.client.remove(ipResource, { name: 'db.default' })
+    await control.settle()
+    expect(await read('db')).toBeUndefined()
+    expect(await cluster.user.addressOf('thief')).toMatch(/^10\.17\.0\.50,/)
+  })
+
   it('is its pod’s even when both are made in the same moment', async () => {
     await using control = await cluster.startSettled()
     const names = Array.from({ length: 10 }, (_, index) => `p${index}`)

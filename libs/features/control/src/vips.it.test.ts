@@ -1,23 +1,13 @@
 import { podAnnotations, vipAnnotations } from '@kube-ovn/annotations'
 import { subnetResource, vipResource, type Vip } from '@kube-ovn/kube-api'
-import { namespaces, pods } from '@kube-ovn/kube-api/core'
-import { namespace, pod, subnet, vip, type VipFields } from '@kube-ovn/testing-builders'
+import { subnet, vip, type VipFields } from '@kube-ovn/testing-builders'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { ControlCluster } from './testing/control-cluster.ts'
-import type { Controller } from './testing/controller.ts'
+import { createShop } from './testing/shop.ts'
 
 const cluster = ControlCluster.ofSuite()
-beforeEach(async () => {
-  await cluster.user.createNodes('n1')
-  await cluster.client.create(namespaces, namespace({ name: 'shop' }))
-  await cluster.client.create(
-    subnetResource,
-    subnet({ name: 'blue', cidrBlock: '10.17.0.0/24,fd00:17::/120', namespaces: ['shop'] }),
-  )
-  await cluster.client.create(subnetResource, subnet({ name: 'red', cidrBlock: '10.18.0.0/24' }))
-})
+beforeEach(() => createShop(cluster))
 
-const keys = podAnnotations()
 const merge = 'application/merge-patch+json'
 const nothing = { transactions: 0, writes: [] }
 
@@ -27,14 +17,6 @@ async function make(fields: VipFields): Promise<void> {
 
 async function read(name: string): Promise<Vip | undefined> {
   return cluster.client.get(vipResource, { name })
-}
-
-async function makePod(
-  name: string,
-  annotations: Readonly<Record<string, string>>,
-  labels = {},
-): Promise<void> {
-  await cluster.user.createPod({ name, namespace: 'shop', annotations, labels })
 }
 
 async function usingRange(name: string): Promise<string> {
@@ -150,22 +132,21 @@ describe('a reservation', () => {
 describe('a Vip that a pod borrows', () => {
   it('is held all the while, and lent to one pod at a time', async () => {
     await using control = await cluster.startSettled()
-    const borrowed = { [vipAnnotations.borrowed.key]: 'lent' }
-    await makePod('early', borrowed)
+    const borrowing = { namespace: 'shop', annotations: { [vipAnnotations.borrowed.key]: 'lent' } }
+    await cluster.user.createPod({ name: 'early', ...borrowing })
     await control.settle()
     expect((await cluster.user.told('early'))[0]).toContain('the Vip does not exist')
     await make({ name: 'lent', subnet: 'blue', v4ip: '10.17.0.77', v6ip: 'fd00:17::77' })
     await control.settle()
     expect(await cluster.user.addressOf('early', 'shop')).toBe('10.17.0.77,fd00:17::77')
     const vipObject = await read('lent')
-    const annotations = (await cluster.client.get(pods, { namespace: 'shop', name: 'early' }))?.metadata
-      .annotations
-    expect(annotations?.[keys.macAddress.key]).toBe(vipObject?.status?.mac)
+    const annotations = await cluster.user.annotationsOf({ name: 'early', namespace: 'shop' })
+    expect(annotations[podAnnotations().macAddress.key]).toBe(vipObject?.status?.mac)
     expect(vipObject?.metadata.labels?.['ovn.kubernetes.io/ip_reserved']).toBe('early.shop')
     expect(control.portsOf('Logical_Switch', 'blue')).toEqual(['blue-ovn-cluster', 'early.shop'])
     expect(await usingRange('blue')).toBe('10.17.0.77 fd00:17::77')
 
-    await makePod('late', borrowed)
+    await cluster.user.createPod({ name: 'late', ...borrowing })
     await control.settle()
     expect((await cluster.user.told('late'))[0]).toContain('in use by another pod')
     expect((await cluster.user.told('late'))[0]).toContain('pod/shop/early')
@@ -187,136 +168,6 @@ describe('a Vip that a pod borrows', () => {
     expect(free?.status).toEqual(vipObject?.status)
     expect(await usingRange('blue')).toBe('10.17.0.77 fd00:17::77')
     expect(again.world.ipam.verify()).toEqual([])
-  })
-})
-
-describe('a Vip that pods share', () => {
-  const shared = { [vipAnnotations.shared.key]: 'web' }
-
-  function parents(control: Controller): string | undefined {
-    return control.named('Logical_Switch_Port', 'web')?.options['virtual-parents']
-  }
-
-  it('has a virtual port whose parents follow annotations, labels and pods', async () => {
-    await using control = await cluster.startSettled()
-    await make({ name: 'web', subnet: 'red', namespace: 'shop', v4ip: '10.18.0.200', selector: ['app:web'] })
-    await control.settle()
-    expect(control.named('Logical_Switch_Port', 'web')).toMatchObject({
-      type: 'virtual',
-      options: { 'virtual-ip': '10.18.0.200' },
-      external_ids: { ls: 'red', vendor: 'kube-ovn' },
-    })
-    expect(parents(control)).toBeUndefined()
-
-    const inRed = { [keys.logicalSwitch.key]: 'red' }
-    await makePod('a', { ...shared, ...inRed, [keys.portSecurity.key]: 'true' }, { app: 'web' })
-    await makePod('b', { ...shared, ...inRed }, { app: 'web' })
-    await makePod('other-label', { ...shared, ...inRed }, { app: 'db' })
-    await makePod('other-subnet', shared, { app: 'web' })
-    await cluster.client.create(
-      pods,
-      pod({
-        name: 'other-namespace',
-        node: 'n1',
-        annotations: { ...shared, ...inRed },
-        labels: { app: 'web' },
-      }),
-    )
-    await control.settle()
-    expect(parents(control)).toBe('a.shop,b.shop')
-    const port = control.named('Logical_Switch_Port', 'a.shop')
-    expect(port?.external_ids).toMatchObject({ vips: '10.18.0.200', 'attach-vips': 'true' })
-    expect(port?.port_security).toEqual([`${port?.addresses[0]} 10.18.0.200`])
-    expect(
-      control.named('Logical_Switch_Port', 'other-namespace.default')?.external_ids['vips'],
-    ).toBeUndefined()
-
-    await cluster.user.annotate({ name: 'b', namespace: 'shop' }, { [vipAnnotations.shared.key]: null })
-    await control.settle()
-    expect(parents(control)).toBe('a.shop')
-    expect(control.named('Logical_Switch_Port', 'b.shop')?.external_ids['vips']).toBeUndefined()
-    await cluster.user.edit(vipResource, 'web', { selector: ['app:db'] })
-    await control.settle()
-    expect(parents(control)).toBe('other-label.shop')
-    await cluster.client.remove(vipResource, { name: 'web' })
-    await control.settle()
-    expect(control.named('Logical_Switch_Port', 'web')).toBeUndefined()
-    expect(control.named('Logical_Switch_Port', 'a.shop')?.external_ids['vips']).toBeUndefined()
-    expect(control.problems()).toEqual([])
-  })
-})
-
-describe('a Vip with a port', () => {
-  it("answers with the router's address, comes back when somebody deletes it, and leaves strangers alone", async () => {
-    await using control = await cluster.startSettled()
-    const { server } = cluster.northbound
-    await server.transact([
-      { op: 'insert', table: 'Logical_Switch_Port', 'uuid-name': 'stranger', row: { name: 'stranger' } },
-      {
-        op: 'mutate',
-        table: 'Logical_Switch',
-        where: [['name', '==', 'red']],
-        mutations: [['ports', 'insert', ['named-uuid', 'stranger']]],
-      },
-    ])
-    await make({ name: 'slb', subnet: 'red', type: 'switch_lb_vip', namespace: 'shop', v4ip: '10.18.0.88' })
-    await make({ name: 'hvm', subnet: 'red', type: 'kube_host_vm_vip', v4ip: '10.18.0.89' })
-    await control.settle()
-    const mac = control.named('Logical_Router_Port', 'ovn-cluster-red')?.mac
-    expect(control.named('Logical_Switch_Port', 'slb.shop')).toMatchObject({
-      addresses: [`${mac} 10.18.0.88`],
-      options: { arp_proxy: 'true' },
-      external_ids: { ls: 'red', pod: 'shop/slb', vendor: 'kube-ovn' },
-    })
-    expect(control.named('Logical_Switch_Port', 'hvm.')?.options).toEqual({})
-    expect((await read('slb'))?.status).toMatchObject({ mac, type: 'switch_lb_vip' })
-    const onRed = ['hvm.', 'red-ovn-cluster', 'slb', 'slb.shop', 'stranger']
-    expect(control.portsOf('Logical_Switch', 'red')).toEqual(onRed)
-
-    for (const name of ['slb.shop', 'hvm.']) {
-      await server.transact([
-        {
-          op: 'mutate',
-          table: 'Logical_Switch',
-          where: [],
-          mutations: [['ports', 'delete', ['uuid', control.named('Logical_Switch_Port', name)?._uuid ?? '']]],
-        },
-      ])
-    }
-    await control.settle()
-    expect(control.portsOf('Logical_Switch', 'red')).toEqual(onRed)
-
-    for (const name of ['slb', 'hvm']) await cluster.client.remove(vipResource, { name })
-    await control.settle()
-    expect(control.portsOf('Logical_Switch', 'red')).toEqual(['red-ovn-cluster', 'stranger'])
-  })
-
-  it('that upstream made is adopted with its ports', async () => {
-    await using first = await cluster.startSettled()
-    await make({ name: 'slb', subnet: 'red', type: 'switch_lb_vip', namespace: 'shop', v4ip: '10.18.0.88' })
-    await make({
-      name: 'hvm',
-      subnet: 'red',
-      type: 'kube_host_vm_vip',
-      namespace: 'shop',
-      v4ip: '10.18.0.89',
-    })
-    await first.settle()
-    const uuid = first.named('Logical_Switch_Port', 'slb.shop')?._uuid
-    await first[Symbol.asyncDispose]()
-    const mutations = [['external_ids', 'delete', ['set', ['owner', 'id']]]]
-    await cluster.northbound.server.transact([
-      { op: 'mutate', table: 'Logical_Switch_Port', where: [], mutations },
-    ])
-    await using second = await cluster.startController()
-    await second.settle()
-    expect(second.named('Logical_Switch_Port', 'slb.shop')?._uuid).toBe(uuid)
-    expect(second.portsOf('Logical_Switch', 'red')).toEqual([
-      'hvm.shop',
-      'red-ovn-cluster',
-      'slb',
-      'slb.shop',
-    ])
   })
 })
 
@@ -383,44 +234,5 @@ describe('a Vip that can not have what it asks for', () => {
       await control.settle()
       expect(ready(await read('web'))).toBe('True: ')
     }
-  })
-})
-
-describe("a subnet's vips", () => {
-  it('are virtual ports whose parents are the pods that may take them', async () => {
-    await using control = await cluster.startSettled()
-    await cluster.client.patch(subnetResource, { name: 'red' }, merge, {
-      spec: { vips: ['10.18.0.100', '10.18.0.10'] },
-    })
-    await make({ name: 'web', subnet: 'red', namespace: 'shop', v4ip: '10.18.0.50' })
-    await control.settle()
-    const inRed = { [keys.logicalSwitch.key]: 'red' }
-    await makePod('a', { ...inRed, [keys.portVips.key]: '10.18.0.100' })
-    await makePod('b', { ...inRed, [vipAnnotations.shared.key]: 'web' })
-    await control.settle()
-    const options = (name: string) => control.named('Logical_Switch_Port', name)?.options
-    expect(options('red-vip-10.18.0.100')).toEqual({
-      'virtual-ip': '10.18.0.100',
-      'virtual-parents': 'a.shop',
-    })
-    expect(options('red-vip-10.18.0.10')).toEqual({ 'virtual-ip': '10.18.0.10' })
-
-    await cluster.client.patch(subnetResource, { name: 'red' }, merge, {
-      spec: { vips: ['10.18.0.10', '10.18.0.50'] },
-    })
-    await control.settle()
-    expect(options('red-vip-10.18.0.100')).toBeUndefined()
-    expect(options('red-vip-10.18.0.50')?.['virtual-parents']).toBe('b.shop')
-    // The Vip's own virtual port is nobody else's business.
-    expect(options('web')?.['virtual-parents']).toBe('b.shop')
-
-    await cluster.removePod('b', 'shop')
-    await control.settle()
-    expect(options('red-vip-10.18.0.50')).toEqual({ 'virtual-ip': '10.18.0.50' })
-    await cluster.client.patch(subnetResource, { name: 'red' }, merge, { spec: { vips: ['10.99.0.1'] } })
-    await control.settle()
-    const conditions = (await cluster.client.get(subnetResource, { name: 'red' }))?.status?.conditions
-    expect(conditions?.find(({ type }) => type === 'Ready')?.message).toContain('spec.vips "10.99.0.1"')
-    expect(options('red-vip-10.18.0.50')).toBeDefined()
   })
 })
