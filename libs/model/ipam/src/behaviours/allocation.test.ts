@@ -72,6 +72,7 @@ describe.each(stacks)('Allocation in $name', (stack) => {
     expect([net.ask('a'), net.ask('b')]).toEqual(['#0', 'NoAvailableAddress'])
     net.free('a')
     expect(net.want('b', '#0')).toBe('#0')
+    expect(network({ hostBits: 1, gateway: '#0' }).ask('a')).toBe('#1')
   })
 
   it('shares an address, and keeps it until both have released it', () => {
@@ -80,6 +81,7 @@ describe.each(stacks)('Allocation in $name', (stack) => {
     expect(net.want('b', '#9', { shareOnConflict: true })).toBe('#9')
     net.free('a')
     expect([net.holders('#9'), net.want('c', '#9')]).toEqual([['pod/ns/b'], 'AddressConflict'])
+    expect(net.ranges()).toEqual(['#2-#8,#10-#14', '#9'])
     net.free('b')
     expect(net.want('c', '#9')).toBe('#9')
   })
@@ -129,15 +131,18 @@ describe.each(stacks)('Allocation in $name', (stack) => {
     ])
   })
 
-  it('refuses a family that it does not have, and gives nothing then', () => {
+  it('refuses a family that it does not have, gives nothing then and takes nothing', () => {
     const net = network()
+    net.ask('b')
+    const before = net.ipam.lease('b')
     for (const { family, other } of halves) {
       const { v4, v6 } = new Network({ families: [other] }).addresses('#9')
-      const wrong = net.ask('a', { family, static: { v4, v6 } })
-      expect(wrong).toBe('InvalidIPFamily')
-      if (!stack.families.includes(family)) expect(net.ask('a', { family })).toBe('InvalidIPFamily')
+      for (const nic of ['a', 'b']) {
+        expect(net.ask(nic, { family, static: { v4, v6 } })).toBe('InvalidIPFamily')
+        if (!stack.families.includes(family)) expect(net.ask(nic, { family })).toBe('InvalidIPFamily')
+      }
     }
-    expect([net.has('a'), net.ranges()]).toEqual(['', ['#2-#14', '']])
+    expect([net.has('a'), net.ipam.lease('b'), net.ranges()]).toEqual(['', before, ['#3-#14', '#2']])
   })
 })
 

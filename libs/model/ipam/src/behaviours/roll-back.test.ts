@@ -28,6 +28,8 @@ describe.each(halves)('Roll-back of IPv$other in a subnet of both', ({ family, o
   it('gives it back when the other family is exhausted', () => {
     const net = exhausted()
     expect(net.ask('a')).toBe('NoAvailableAddress')
+    expect(net.ask('a', { static: net.addresses('#9', [other]) })).toBe('NoAvailableAddress')
+    expect(net.ips('#9', [other]).flatMap((ip) => net.ipam.holders('s', ip))).toEqual([])
     expect([net.has('a'), net.ask('b', { family: other })]).toEqual(['', '#2'])
   })
 

@@ -34,7 +34,7 @@ describe.each(stacks)('Subnet construction in $name', (stack) => {
 
   it('merges exclusions that overlap, clips them, and tells those that exclude nothing', () => {
     const net = network()
-    const excluded = ['#2..#4', '#3..#9', '#14..#99', '@3', '@1..@9', 'nonsense', '#9..#2']
+    const excluded = ['#0', '#2..#4', '#3..#9', '#14..#99', '@3', '@1..@9', 'nonsense', '#9..#2']
     expect(net.change({ excluded }).ignored).toEqual(['nonsense', '#9..#2', '@3', '@1..@9'])
     expect(net.ranges()).toEqual(['#10-#13', ''])
   })
@@ -75,7 +75,8 @@ describe.each(stacks)('Subnet construction in $name', (stack) => {
   it('forgets everything when it is removed', () => {
     const net = network()
     net.ask('a')
-    net.ipam.removeSubnet('s')
+    for (let time = 0; time < 2; time++) net.ipam.removeSubnet('s')
     expect([net.has('a'), net.holders('#2'), net.ask('a')]).toEqual(['', [], 'NoSubnet'])
+    expect([net.ipam.hasSubnet('s'), [...net.ipam.leases('s')], net.ranges()]).toEqual([false, [], []])
   })
 })
