@@ -1,15 +1,10 @@
 import { podAnnotations } from '@kube-ovn/annotations'
 import { cronJobs, daemonSets, deployments, events, jobs, statefulSets } from '@kube-ovn/kube-api/core'
 import type { Resource } from '@kube-ovn/kube'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { ControlCluster } from './testing/control-cluster.ts'
 
-let cluster: ControlCluster
-beforeAll(async () => {
-  cluster = await ControlCluster.start()
-})
-afterAll(() => cluster[Symbol.asyncDispose]())
-beforeEach(() => cluster.reset())
+const cluster = ControlCluster.ofSuite()
 
 const { ipPool } = podAnnotations()
 const ref = { namespace: 'default', name: 'db' }

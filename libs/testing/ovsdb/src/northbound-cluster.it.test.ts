@@ -49,7 +49,10 @@ describe.each(networks)('$name', ({ observed }) => {
     }
   })
 
-  it.runIf(observed)('shows what members tell each other', async () => {
+  // Only there is somebody between the members.
+  if (!observed) return
+
+  it('shows what members tell each other', async () => {
     const leader = await cluster.leader()
     cluster.forgetMessages()
     await cluster.nbctl('ls-add', 'shown')
@@ -60,26 +63,23 @@ describe.each(networks)('$name', ({ observed }) => {
     expect(replies.map(({ to }) => to)).toContain(leader.ip)
   })
 
-  it.runIf(observed)(
-    'commits later when its messages arrive later, and not when one member alone is slow',
-    async () => {
-      await cluster.setElectionTimer(4_000)
-      async function commitMs(name: string): Promise<number> {
-        const startedMs = performance.now()
-        await cluster.nbctl('ls-add', name)
-        return performance.now() - startedMs
-      }
-      // There and back.
-      cluster.slow(300)
-      const slow = await commitMs('slow')
-      expect(slow).toBeGreaterThan(600)
-      cluster.slow(1_500, (await cluster.followers()).slice(0, 1))
-      expect(await commitMs('majority')).toBeLessThan(slow)
-      cluster.slow(0)
-      const leader = await cluster.leader()
-      cluster.slow(300, [leader])
-      expect(await commitMs('leader')).toBeGreaterThan(600)
-      cluster.slow(0)
-    },
-  )
+  it('commits later when its messages arrive later, and not when one member alone is slow', async () => {
+    await cluster.setElectionTimer(4_000)
+    async function commitMs(name: string): Promise<number> {
+      const startedMs = performance.now()
+      await cluster.nbctl('ls-add', name)
+      return performance.now() - startedMs
+    }
+    // There and back.
+    cluster.slow(300)
+    const slow = await commitMs('slow')
+    expect(slow).toBeGreaterThan(600)
+    cluster.slow(1_500, (await cluster.followers()).slice(0, 1))
+    expect(await commitMs('majority')).toBeLessThan(slow)
+    cluster.slow(0)
+    const leader = await cluster.leader()
+    cluster.slow(300, [leader])
+    expect(await commitMs('leader')).toBeGreaterThan(600)
+    cluster.slow(0)
+  })
 })

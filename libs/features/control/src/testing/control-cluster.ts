@@ -33,7 +33,7 @@ interface Parts {
  *     const cluster = ControlCluster.ofSuite()
  *     beforeEach(() => cluster.user.createNodes('n1'))
  */
-export class ControlCluster implements AsyncDisposable {
+export class ControlCluster {
   readonly #resources = new AsyncDisposableStack()
   readonly #logs: RecordingLogger[] = []
   #parts: Parts | undefined
@@ -47,14 +47,8 @@ export class ControlCluster implements AsyncDisposable {
   static ofSuite(): ControlCluster {
     const cluster = new ControlCluster()
     beforeAll(() => cluster.#start())
-    beforeEach(() => cluster.reset())
-    afterAll(() => cluster[Symbol.asyncDispose]())
-    return cluster
-  }
-
-  static async start(): Promise<ControlCluster> {
-    const cluster = new ControlCluster()
-    await cluster.#start()
+    beforeEach(() => cluster.#reset())
+    afterAll(() => cluster.#resources.disposeAsync())
     return cluster
   }
 
@@ -73,19 +67,6 @@ export class ControlCluster implements AsyncDisposable {
   /** The client of users, kubelets and whoever else is not the controller. */
   get client(): KubeClient {
     return this.api.client
-  }
-
-  /** Empties both. To be called in `beforeEach`: a test that fails leaves a bundle. No controller may be at work. */
-  async reset(): Promise<void> {
-    this.#logs.length = 0
-    leaveBundleOnFailure({
-      kubernetes: () => readObjects((path) => this.client.read(path)),
-      northbound: () => this.northbound.evidence(),
-      logs: () => this.#evidence(),
-    })
-    const northbound = this.northbound.reset().then(() => this.northbound.transactions())
-    const [transactions] = await Promise.all([northbound, this.api.reset()])
-    this.#transactionsBefore = transactions
   }
 
   async startController(options: ControllerOptions = {}): Promise<Controller> {
@@ -127,15 +108,24 @@ export class ControlCluster implements AsyncDisposable {
     await this.client.remove(pods, { namespace, name }, { gracePeriodSeconds: 0 })
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#resources.disposeAsync()
-  }
-
   async #start(): Promise<void> {
     const [api, northbound] = await Promise.all([sharedKubeApi(), startNorthbound()])
     this.#resources.use(northbound)
     const controllerClient = this.#resources.use(await api.openClient('kube-ovn-controller', account))
     this.#parts = { api, northbound, user: new User(api.client), controllerClient }
+  }
+
+  /** Empties both; the test that follows leaves a bundle if it fails. No controller may be at work. */
+  async #reset(): Promise<void> {
+    this.#logs.length = 0
+    leaveBundleOnFailure({
+      kubernetes: () => readObjects((path) => this.client.read(path)),
+      northbound: () => this.northbound.evidence(),
+      logs: () => this.#evidence(),
+    })
+    const northbound = this.northbound.reset().then(() => this.northbound.transactions())
+    const [transactions] = await Promise.all([northbound, this.api.reset()])
+    this.#transactionsBefore = transactions
   }
 
   get #started(): Parts {
