@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { expectedRows, expectedWidgets, shownRows } from './testing/expected.ts'
 import { Player } from './testing/player.ts'
 import { script } from './testing/script.ts'
-import { possible, widgets } from './testing/state.ts'
+import { possible, widgets, type Layout, type State } from './testing/state.ts'
 
 /** Many more runs, for a night. */
 const isDeep = process.env['KUBE_OVN_DEEP'] === '1'
@@ -18,6 +18,21 @@ function widgetsOf({ objects }: Player): readonly string[] {
   return [...(objects.store(widgets)?.values() ?? [])]
     .map(({ metadata }) => JSON.stringify([metadata.name, metadata.labels]))
     .sort()
+}
+
+/** Everything that has rows in one feature, and a key for each thing. */
+const plainLayout: Layout = {
+  featureOf: { switch: 2, port: 2, group: 2, balancer: 2, attach: 0, also: 1, dhcp: 2, global: 2 },
+  isJoint: {
+    switch: false,
+    port: false,
+    group: false,
+    balancer: false,
+    attach: false,
+    also: false,
+    dhcp: false,
+    global: false,
+  },
 }
 
 describe('Kernel', () => {
@@ -61,6 +76,22 @@ describe('Kernel', () => {
     hasDhcp: false,
     option: undefined,
   }
+
+  it('takes away a row that was given to another key while its own one wrote it, and then wanted it no more', async () => {
+    const interruptions = {
+      transact: [],
+      // The owner of the port group is written into the DHCP options.
+      committed: [{ do: 'stranger' as const, how: 'misown' as const, draw: 1 }],
+      patch: [],
+      patched: [],
+    }
+    await using player = new Player({ layout: plainLayout, order: 7, interruptions }, nobody)
+    await player.play({ do: 'world', state: { ...nobody, groups: { h: true }, hasDhcp: true } })
+    expect(shownRows(player.server.rows).join()).toContain('"id":"dhcp/d","owner":"f2/group/h"')
+    const last: State = { ...nobody, groups: { h: true } }
+    await player.rest(last)
+    expect(shownRows(player.server.rows)).toEqual(expectedRows(last, plainLayout))
+  })
 
   it(
     'lets no key suffer from another that the database refuses',

@@ -111,7 +111,13 @@ export class Kernel<W> implements AsyncDisposable {
       ...(options.onOrphansHeld === undefined ? {} : { onHeld: (held) => options.onOrphansHeld?.(held) }),
     })
     const known = { planner: this.#planner, clock, logger }
-    this.#verdicts = new Verdicts({ ...known, garbage: this.#garbage, answers: this.#answers, metrics })
+    this.#verdicts = new Verdicts({
+      ...known,
+      garbage: this.#garbage,
+      answers: this.#answers,
+      metrics,
+      reconsider: (owner) => this.#queue.add(owner, 'live'),
+    })
     this.#rounds = new Rounds({
       ...known,
       ...lookup,

@@ -79,13 +79,15 @@ export class Memory {
   /**
    * Keeps what a key wants now. `isSettled` says that the database agrees; until then the values that it
    * contributed before are remembered, too, so that they are released later.
+   *
+   * @returns the rows that nobody wants any more
    */
   remember(
     owner: OwnerMark,
     desired: Contribution,
     references: readonly Reference[],
     isSettled: boolean,
-  ): void {
+  ): readonly IdMark[] {
     const last = this.#known.get(owner) ?? unknown
     const members = foreignMembers(desired)
     const kept = isSettled ? [] : this.released(owner, desired)
@@ -101,6 +103,7 @@ export class Memory {
     const isEmpty = next.ids.length + next.references.length + next.members.length === 0
     if (isEmpty) this.#known.delete(owner)
     else this.#known.set(owner, next)
+    return last.ids.filter((id) => !this.#holders.has(id))
   }
 
   /** Whether a key contributes, or did, values that are not rows of its own. */

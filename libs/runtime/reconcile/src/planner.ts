@@ -1,6 +1,7 @@
 import type { Adoption } from './adoption.ts'
 import type { Catalog } from './catalog.ts'
 import { wantOf, type Job } from './jobs.ts'
+import { idIndex, ownerOf, parseIdMark, type OwnerMark } from './marks.ts'
 import { Batch, type Memory } from './memory.ts'
 import { MissingColumns } from './missing-columns.ts'
 import { planRows, type Plan } from './plan.ts'
@@ -56,10 +57,19 @@ export class Planner<W> {
     })
   }
 
-  /** Keeps what a key wants, for the day on which it wants something else. */
-  remember(job: Job<W>, isSettled: boolean): void {
-    const { catalog, memory } = this.#options
+  /**
+   * Keeps what a key wants, for the day on which it wants something else.
+   *
+   * @returns other keys that rows which nobody wants any more are marked with: while somebody did, they left these alone
+   */
+  remember(job: Job<W>, isSettled: boolean): readonly OwnerMark[] {
+    const { rows, catalog, memory } = this.#options
     const references = referencesOf(wantOf(job, memory), catalog, () => true)
-    memory.remember(job.owner, job.desired, references, isSettled)
+    const abandoned = memory.remember(job.owner, job.desired, references, isSettled)
+    return abandoned.flatMap((id) => {
+      const table = catalog.kinds.get(parseIdMark(id)?.kind ?? '')?.table
+      const found = table === undefined ? [] : rows.find(table, idIndex, id)
+      return found.flatMap((row) => ownerOf(row) ?? []).filter((owner) => owner !== job.owner)
+    })
   }
 }

@@ -18,6 +18,8 @@ interface VerdictsOptions<W> {
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: KernelMetrics
+  /** Reconciles a key again. */
+  readonly reconsider: (owner: OwnerMark) => void
 }
 
 /** What is said of a key's rows at the end of its round, and who has to hear of it. */
@@ -66,14 +68,14 @@ export class Verdicts<W> {
 
   /** The key has what it wants, or wants to be let alone. */
   settled(job: Job<W>, startedMs: number): void {
-    const { planner, garbage, answers } = this.#options
+    const { garbage, answers } = this.#options
     const { owner, desired } = job
     this.#unserved.delete(owner)
     if (desired.hold === true) {
       // What it has stays, and what it would adopt must not be collected.
       garbage.markFailing(owner)
     } else {
-      planner.remember(job, true)
+      this.#remember(job, true)
       garbage.markSettled(owner)
     }
     this.#drifted.delete(owner)
@@ -82,10 +84,10 @@ export class Verdicts<W> {
 
   /** The key waits for rows that are not there. */
   held(job: Job<W>, refs: readonly RowRef[], startedMs: number): void {
-    const { planner, garbage, answers, logger } = this.#options
+    const { garbage, answers, logger } = this.#options
     const { owner, feature, key } = job
     this.#unserved.delete(owner)
-    planner.remember(job, false)
+    this.#remember(job, false)
     garbage.markFailing(owner)
     logger.debug('key held until rows appear', { feature: feature.name, key, missing: refs.map(idMark) })
     answers.held(job, startedMs)
@@ -93,8 +95,8 @@ export class Verdicts<W> {
 
   /** It is not known, or not so, that the key's rows are what it wants. */
   failed(owner: OwnerMark, error: unknown, startedMs: number, job?: Job<W>): void {
-    const { planner, garbage, answers } = this.#options
-    if (job !== undefined) planner.remember(job, false)
+    const { garbage, answers } = this.#options
+    if (job !== undefined) this.#remember(job, false)
     if (isFaultOfContent(error)) this.#unserved.delete(owner)
     garbage.markFailing(owner)
     answers.failed(owner, error, startedMs)
@@ -104,5 +106,10 @@ export class Verdicts<W> {
   lost(job: Job<W>, error: unknown, startedMs: number): void {
     this.failed(job.owner, error, startedMs, job)
     this.#unserved.add(job.owner)
+  }
+
+  #remember(job: Job<W>, isSettled: boolean): void {
+    const { planner, reconsider } = this.#options
+    for (const owner of planner.remember(job, isSettled)) reconsider(owner)
   }
 }
