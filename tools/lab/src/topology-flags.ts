@@ -1,5 +1,7 @@
 import {
+  labelValue,
   maxNodes,
+  maxNodesOfSeveral,
   parseRouters,
   parseVlans,
   podNetworks,
@@ -59,6 +61,8 @@ export function chooseTopologies(flags: TopologyFlags): Topologies {
     isKept: flags.keep,
   }
   if (clusters === 1) return [first]
+  if (first.nodes.length > maxNodesOfSeveral)
+    throw wrong(`--nodes ${first.nodes.length}`, `at most ${maxNodesOfSeveral} in each of several clusters`)
   return [first, { ...first, id: `${id}-2`, sees: id, podRange: secondPodRange }]
 }
 
@@ -75,7 +79,7 @@ function chooseNodes(flags: NodeFlags, described: readonly NodeSpec[]): readonly
             ? Math.min(masters, count)
             : wholeNumber('--masters', flags.masters, count),
         )
-  const zones = flags.zones?.split(',') ?? []
+  const zones = flags.zones?.split(',').map((zone) => labelValue('--zones', zone)) ?? []
   const nics = flags.nics === undefined ? undefined : wholeNumber('--nics', flags.nics, 8)
   return nodes.map((node, index) => {
     const zone = zones[index % zones.length]

@@ -60,14 +60,31 @@ nodes:
     ['vlans: [100, 100]', 'vlans', '100'],
     ['routers: [quagga]', 'routers[0]', 'quagga'],
     ['clusters: 3', 'clusters', '3'],
+    ['{ clusters: 2, nodes: 101 }', 'nodes', '101 in each of 2 clusters'],
+    ['nodes: [{ name: node-1 }, { name: node-1 }]', 'nodes[0].name', 'node-1'],
+    ['nodes: [{ labels: { "my rack": r1 } }]', 'nodes[0].labels', 'my rack'],
+    ['nodes: [{ labels: { a/b/c: r1 } }]', 'nodes[0].labels', 'a/b/c'],
+    ['nodes: [{ labels: { kubernetes.io/hostname: r1 } }]', 'nodes[0].labels', 'kubernetes.io/hostname'],
     ['- dual', 'the file', '["dual"]'],
   ])('says what is wrong with "%s"', (text, field, value) => {
     expect(detailsOf(() => parseTopology(text))).toMatchObject({ field, value })
   })
 
-  it('says where YAML is broken', () => {
-    expect(detailsOf(() => parseTopology('nodes: [1'))).toMatchObject({ field: 'the file' })
+  it('takes labels that kubelet may give its node', () => {
+    const labels = {
+      'example.com/rack': 'r1',
+      'node.kubernetes.io/kind': 'a',
+      'topology.kubernetes.io/region': 'b',
+    }
+    expect(parseTopology(JSON.stringify({ nodes: [{ labels }] })).nodes?.[0]?.labels).toEqual(labels)
   })
+
+  it.each(['nodes: [1', 'nodes: *two', 'nodes: 2\nnodes: 3', 'nodes: 2\n---\nnodes: 2'])(
+    'says that "%s" is no YAML',
+    (text) => {
+      expect(detailsOf(() => parseTopology(text))).toMatchObject({ field: 'the file' })
+    },
+  )
 })
 
 describe('readTopology', () => {
@@ -76,6 +93,7 @@ describe('readTopology', () => {
   })
 
   it('names the presets where there is no such file', () => {
+    expect(detailsOf(() => readTopology('/'))).toMatchObject({ field: '--topology', value: '/' })
     const details = detailsOf(() => readTopology('toString'))
     expect(details).toMatchObject({ field: '--topology', value: 'toString' })
     expect(details.cure).toContain('two-nodes, ipv6-only, ha')

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { parseDocument } from 'yaml'
+import { readFileSync, statSync } from 'node:fs'
+import { parse } from 'yaml'
 import { TopologyError } from '../errors.ts'
 import {
   maxVlanId,
@@ -45,6 +45,8 @@ export const routingDaemons: readonly RoutingDaemon[] = ['frr', 'bird']
 
 /** As many as there are addresses for. */
 export const maxNodes = 200
+/** So that they have other numbers in the tunnel network that they share. */
+export const maxNodesOfSeveral = 100
 const maxPhysicalNics = 8
 /** As many as have ranges for pods, and host numbers in one tunnel network. */
 const maxClusters = 2
@@ -59,7 +61,8 @@ const maxRouters = 8
 export function readTopology(nameOrFile: string): DescribedTopology {
   const preset = Object.hasOwn(presets, nameOrFile) ? presets[nameOrFile] : undefined
   if (preset !== undefined) return preset
-  if (!existsSync(nameOrFile))
+  const stat = statSync(nameOrFile, { throwIfNoEntry: false })
+  if (stat?.isDirectory() !== false)
     throw wrong('--topology', nameOrFile, `a file that exists, or one of ${Object.keys(presets).join(', ')}`)
   return parseTopology(readFileSync(nameOrFile, 'utf8'))
 }
@@ -70,11 +73,29 @@ export function readTopology(nameOrFile: string): DescribedTopology {
  * @throws {TopologyError} naming field, value and cure
  */
 export function parseTopology(text: string): DescribedTopology {
-  const document = parseDocument(text)
-  const [error] = document.errors
-  if (error !== undefined)
-    throw wrong('the file', error.message.split('\n')[0] ?? '', 'YAML, e.g. "nodes: 2"')
-  const fields = fieldsOf('the file', document.toJS() ?? {}, fileFields)
+  const fields = fieldsOf('the file', readYaml(text) ?? {}, fileFields)
+  const described = parseFields(fields)
+  const { clusters = 1, nodes = [] } = described
+  if (clusters > 1 && nodes.length > maxNodesOfSeveral)
+    throw wrong(
+      'nodes',
+      `${nodes.length} in each of ${clusters} clusters`,
+      `at most ${maxNodesOfSeveral} in each`,
+    )
+  return described
+}
+
+function readYaml(text: string): unknown {
+  try {
+    return parse(text)
+  } catch (error) {
+    // Also of a name that nothing was given by an anchor.
+    const [sentence = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
+    throw wrong('the file', sentence, 'YAML, e.g. "nodes: 2"')
+  }
+}
+
+function parseFields(fields: Readonly<Record<string, unknown>>): DescribedTopology {
   return {
     ...optional('nodes', fields['nodes'], parseNodes),
     ...optional('stack', fields['stack'], (value) => oneOf('stack', value, stacks)),
@@ -159,13 +180,35 @@ function parseNode(field: string, value: unknown): NodeSpec {
 function parseLabels(field: string, value: unknown): Readonly<Record<string, string>> {
   if (!isMap(value)) throw wrong(field, value, 'a map of text, e.g. { rack: r1 }')
   return Object.fromEntries(
-    Object.entries(value).map(([key, given]) => [key, labelValue(`${field}.${key}`, given)]),
+    Object.entries(value).map(([key, given]) => [labelKey(field, key), labelValue(`${field}.${key}`, given)]),
   )
 }
 
-/** As Kubernetes allows it in a label. */
-function labelValue(field: string, value: unknown): string {
-  if (typeof value === 'string' && /^[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/.test(value)) return value
+const namePart = /^[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/
+const prefixPart = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/
+
+/** Prefixes and labels of Kubernetes' own that kubelet may give its node (--node-labels). */
+const ownPrefix = /(^|\.)(kubelet|node)\.kubernetes\.io$/
+const ownLabels = ['topology.kubernetes.io/region', 'topology.kubernetes.io/zone']
+
+/** As Kubernetes allows it for a label that kubelet is told of: with a wrong one it would not start. */
+function labelKey(field: string, key: string): string {
+  const [name = '', prefix, ...more] = key.split('/').toReversed()
+  if (!namePart.test(name) || more.length > 0 || (prefix !== undefined && !prefixPart.test(prefix)))
+    throw wrong(field, key, 'keys as Kubernetes has them, e.g. rack or example.com/rack')
+  const isKubernetes = /(^|\.)(kubernetes|k8s)\.io$/.test(prefix ?? '')
+  if (isKubernetes && !ownPrefix.test(prefix ?? '') && !ownLabels.includes(key))
+    throw wrong(field, key, `no label of Kubernetes' own but ${ownLabels.join(', ')}; zone has a field`)
+  return key
+}
+
+/**
+ * Reads the value of a label, as Kubernetes allows it.
+ *
+ * @throws {TopologyError} naming field, value and cure
+ */
+export function labelValue(field: string, value: unknown): string {
+  if (typeof value === 'string' && namePart.test(value)) return value
   throw wrong(
     field,
     value,
