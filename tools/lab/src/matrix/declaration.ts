@@ -5,21 +5,31 @@ import { MatrixError } from '../errors.ts'
 import { protocols } from '../probe/question.ts'
 
 /** Who takes part: some pods, all nodes, the outside host, a Service, or an address. */
-const party = z.union([
-  z.enum(['nodes', 'outside']),
-  z.strictObject({
-    namespace: z.string(),
-    pods: z.string().describe('label selector; empty for all').default(''),
-  }),
-  z.strictObject({ namespace: z.string(), service: z.string(), port: z.int().min(1).max(65_535).optional() }),
-  z.strictObject({ address: z.union([z.ipv4(), z.ipv6()]), name: z.string().optional() }),
-])
+const party = z.union(
+  [
+    z.enum(['nodes', 'outside']),
+    z.strictObject({
+      namespace: z.string(),
+      pods: z.string().describe('label selector; empty for all').default(''),
+    }),
+    z.strictObject({
+      namespace: z.string(),
+      service: z.string(),
+      port: z.int().min(1).max(65_535).optional(),
+    }),
+    z.strictObject({ address: z.union([z.ipv4(), z.ipv6()]), name: z.string().optional() }),
+  ],
+  { error: 'nodes, outside, {namespace, pods: SELECTOR}, {namespace, service, port} or {address}' },
+)
 
 /** That packets arrive, that they do not, or that they arrive from a certain source: the sender's own address, its node's, or any given. */
-const expectation = z.union([
-  z.enum(['reach', 'no-reach']),
-  z.strictObject({ source: z.union([z.enum(['own', 'node']), z.ipv4(), z.ipv6()]) }),
-])
+const expectation = z.union(
+  [
+    z.enum(['reach', 'no-reach']),
+    z.strictObject({ source: z.union([z.enum(['own', 'node']), z.ipv4(), z.ipv6()]) }),
+  ],
+  { error: 'reach, no-reach or {source: own, node or an address}' },
+)
 
 const rule = z.strictObject({
   name: z.string().optional(),
@@ -53,11 +63,11 @@ export type MatrixRuleInput = z.input<typeof rule>
 export function parseMatrix(declared: unknown): readonly MatrixRule[] {
   const parsed = matrix.safeParse(declared)
   if (parsed.success) return parsed.data
-  const [issue] = parsed.error.issues
+  const [{ path, message } = { path: [], message: '' }] = parsed.error.issues
   throw new MatrixError('a connectivity matrix is not understood', {
-    field: issue?.path.join('.') ?? '',
-    value: JSON.stringify(valueAt(declared, issue?.path ?? [])),
-    cure: issue?.message ?? '',
+    field: path.length === 0 ? 'the file' : path.join('.'),
+    value: JSON.stringify(valueAt(declared, path)) ?? 'nothing',
+    cure: path.length === 0 ? 'a list of rules, e.g. [{ from: [nodes], to: [outside] }]' : message,
   })
 }
 
@@ -74,7 +84,21 @@ export function readMatrix(path: string): readonly MatrixRule[] {
       { cause },
     )
   }
-  return parseMatrix(parse(text))
+  return parseMatrix(readYaml(text))
+}
+
+function readYaml(text: string): unknown {
+  try {
+    return parse(text)
+  } catch (cause) {
+    const [value = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n')
+    const cure = 'YAML or JSON: a list of rules'
+    throw new MatrixError(
+      'a connectivity matrix is not understood',
+      { field: 'the file', value, cure },
+      { cause },
+    )
+  }
 }
 
 function valueAt(declared: unknown, path: readonly PropertyKey[]): unknown {

@@ -1,6 +1,9 @@
-import { describe, expect, it } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
 import { MatrixError } from '../errors.ts'
-import { parseMatrix, type MatrixRuleInput } from './declaration.ts'
+import { parseMatrix, readMatrix, type MatrixRuleInput } from './declaration.ts'
 import type { Endpoint } from './endpoints.ts'
 import { judge } from './judge.ts'
 import { planCells } from './plan.ts'
@@ -48,6 +51,41 @@ describe('parseMatrix', () => {
       expect.objectContaining({
         details: { field: '0.by.0', value: '"pigeon"', cure: expect.stringContaining('"ping"') },
       }),
+    )
+  })
+})
+
+describe('readMatrix', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'lab-matrix-'))
+  afterAll(() => rmSync(directory, { recursive: true }))
+
+  it.each([
+    ['- from: [', 'the file', /Flow sequence/, 'YAML or JSON'],
+    ['', 'the file', /^null$/, 'a list of rules'],
+    ['from: [nodes]', 'the file', /nodes/, 'a list of rules'],
+    ['[{ to: [nodes] }]', '0.from', /^nothing$/, 'array'],
+    [
+      '[{ from: [shop], to: [nodes] }]',
+      '0.from.0',
+      /^"shop"$/,
+      'nodes, outside, {namespace, pods: SELECTOR}',
+    ],
+    ['[{ from: [nodes], to: [nodes], expect: maybe }]', '0.expect', /^"maybe"$/, 'reach, no-reach or'],
+    ['[{ from: [nodes], to: [nodes], port: 0 }]', '0.port', /^0$/, '>=1'],
+  ])('names field, value and cure of "%s"', (text, field, value, cure) => {
+    const file = join(directory, 'matrix.yaml')
+    writeFileSync(file, text)
+    expect(() => readMatrix(file)).toThrow(
+      expect.objectContaining({
+        name: 'MatrixError',
+        details: { field, value: expect.stringMatching(value), cure: expect.stringContaining(cure) },
+      }),
+    )
+  })
+
+  it('names a file that is not there', () => {
+    expect(() => readMatrix('/nowhere.yaml')).toThrow(
+      expect.objectContaining({ details: expect.objectContaining({ value: '/nowhere.yaml' }) }),
     )
   })
 })
