@@ -31,11 +31,22 @@ export async function setup(): Promise<void> {
   try {
     using api = new ApiClient(givenKubeconfig)
     console.log(`suites run on the cluster of ${givenKubeconfig}, ${await readStack(api)}`)
-  } catch (cause) {
-    const isBare = cause instanceof ApiError && cause.details.status === 404
-    const sentence = isBare
-      ? `the cluster of KUBECONFIG has no default Subnet: ${givenKubeconfig}\n→ install the chart helm/kube-ovn there, or unset KUBECONFIG to run on labs`
-      : describeError(cause as KubeOvnError)
-    throw cause instanceof KubeOvnError ? new Error(sentence, { cause }) : cause
+  } catch (error) {
+    if (!(error instanceof KubeOvnError)) throw error
+    process.stderr.write(`\n${describeUnusable(error as KubeOvnError)}`)
+    // Thrown, it would be a stack, below the news that there are no tests.
+    process.exit(1)
   }
+}
+
+/** What is wrong with the given cluster, and what to do. */
+function describeUnusable(error: KubeOvnError): string {
+  if (!(error instanceof ApiError)) return describeError(error)
+  if (error.details.status === 404)
+    return `the cluster of KUBECONFIG has no default Subnet: ${givenKubeconfig}\n→ install the chart helm/kube-ovn there, or unset KUBECONFIG to run on labs\n`
+  const cure =
+    error.details.status === 0
+      ? `start that cluster, or correct ${givenKubeconfig}, or unset KUBECONFIG to run on labs`
+      : `give ${givenKubeconfig} a user who may do everything`
+  return `${describeError(error)}→ ${cure}\n`
 }

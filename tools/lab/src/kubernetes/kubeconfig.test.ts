@@ -54,8 +54,13 @@ describe('readKubeconfig', () => {
   it.each([
     ['{}', 'names no server or no user'],
     ['[', 'not understood'],
-    ['{ clusters: [{ cluster: { server: a } }], users: [{ user: { exec: {} } }] }', 'program'],
-    ['{ clusters: [{ cluster: { server: a } }], users: [{ user: { tokenFile: none } }] }', 'missing'],
+    ['just words', 'not understood'],
+    ['{ current-context: a, contexts: 5 }', 'not understood'],
+    ['{ clusters: [{ cluster: { server: 5 } }], users: [{ user: {} }] }', 'not understood'],
+    ['{ clusters: [{ cluster: { server: nowhere } }], users: [{ user: {} }] }', 'not understood'],
+    ['{ clusters: null, contexts: null, users: null }', 'names no server or no user'],
+    ['{ clusters: [{ cluster: { server: https://a } }], users: [{ user: { exec: {} } }] }', 'program'],
+    ['{ clusters: [{ cluster: { server: https://a } }], users: [{ user: { tokenFile: none } }] }', 'missing'],
   ])('refuses %s', (text, reason) => {
     const read = (): unknown => readKubeconfig(write(text))
     expect(read).toThrow(KubeconfigError)
