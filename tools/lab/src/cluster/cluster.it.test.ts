@@ -92,10 +92,11 @@ it('counts writes to the API from the audit log', async () => {
 })
 
 it('can be found while it runs and is gone after its removal', async () => {
-  expect((await findLabs()).find((lab) => lab.topology.id === id)).toMatchObject({
-    running: 3,
-    isOwned: true,
-  })
+  const lab = (await findLabs()).find(({ topology }) => topology.id === id)
+  expect(lab).toMatchObject({ isOwned: true })
+  expect(lab?.machines.toSorted((a, b) => a.name.localeCompare(b.name))).toEqual(
+    ['control', 'node-1', 'outside'].map((name) => ({ name, isRunning: true })),
+  )
   await removeLab(id)
   expect(await listContainers(`kube-ovn.lab=${id}`)).toEqual([])
 })

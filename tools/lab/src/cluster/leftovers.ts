@@ -1,14 +1,9 @@
-import {
-  freezeContainer,
-  listContainers,
-  removeContainer,
-  type ListedContainer,
-} from '../docker/container.ts'
+import { listContainers, removeContainer, thawContainer, type ListedContainer } from '../docker/container.ts'
 import { removeContainerdDirectories } from '../docker/containerd-seed.ts'
-import { removeNetworks } from '../docker/network.ts'
+import { listNetworks, removeNetworks } from '../docker/network.ts'
 import { LabExistsError } from '../errors.ts'
 import { dropStrayPackets } from '../uplink/stray-packets.ts'
-import { nodeNumber } from './names.ts'
+import { machineName, nodeNumber } from './names.ts'
 import type { Blocks, NodeSpec, Topology } from './topology.ts'
 
 const idLabel = 'kube-ovn.lab'
@@ -41,28 +36,44 @@ export interface FoundNode {
   readonly spec: NodeSpec
 }
 
-/** A lab that is there. */
+/** A machine that is there, by its name in its lab. */
+export interface FoundMachine {
+  readonly name: string
+  readonly isRunning: boolean
+}
+
+/** A lab that is there, be it as much as a network of it. */
 export interface FoundLab {
   /** As it was made; nodes may have come and gone since. */
   readonly topology: Topology
   readonly blocks: Blocks
   /** The nodes that it has now, by their number. */
   readonly nodes: readonly FoundNode[]
-  readonly containers: number
-  readonly running: number
+  /** Everything that is a container, nodes as well. */
+  readonly machines: readonly FoundMachine[]
   /** The process that made it is alive, or it is to be kept. */
   readonly isOwned: boolean
 }
 
 /** Lists the labs of this machine. */
 export async function findLabs(): Promise<readonly FoundLab[]> {
-  const containers = await listContainers(idLabel)
-  const byLab = Map.groupBy(containers, ({ Labels }) => Labels[idLabel] ?? '')
-  return [...byLab].map(([id, machines]) => describeLab(id, machines))
+  // Networks come first, and go last.
+  const [containers, networks] = await Promise.all([listContainers(idLabel), listNetworks(idLabel)])
+  const byLab = Map.groupBy([...containers, ...networks], ({ Labels }) => Labels[idLabel] ?? '')
+  return [...byLab].map(([id, parts]) =>
+    describeLab(
+      id,
+      parts[0]?.Labels ?? {},
+      containers.filter(({ Labels }) => Labels[idLabel] === id),
+    ),
+  )
 }
 
-function describeLab(id: string, machines: readonly ListedContainer[]): FoundLab {
-  const labels = machines[0]?.Labels ?? {}
+function describeLab(
+  id: string,
+  labels: ListedContainer['Labels'],
+  machines: readonly ListedContainer[],
+): FoundLab {
   const { blocks, ...made } = JSON.parse(labels[topologyLabel] ?? '{}') as MadeTopology
   const owner = labels[ownerLabel] ?? ''
   const isKept = owner === 'kept'
@@ -73,8 +84,11 @@ function describeLab(id: string, machines: readonly ListedContainer[]): FoundLab
       .flatMap(({ Labels }) => Labels[nodeLabel] ?? [])
       .map((text) => JSON.parse(text) as FoundNode)
       .sort((a, b) => nodeNumber(a.name) - nodeNumber(b.name)),
-    containers: machines.length,
-    running: machines.filter(({ State }) => State === 'running').length,
+    machines: machines.map(({ Names, State }) => ({
+      name: machineName(id, Names[0] ?? ''),
+      // What is paused still has its processes.
+      isRunning: State === 'running' || State === 'paused',
+    })),
     isOwned: isKept || isAlive(Number(owner)),
   }
 }
@@ -118,7 +132,7 @@ async function removeNow(id: string): Promise<void> {
   await Promise.all(
     containers.map(async ({ Id, State }) => {
       // What is frozen can not be killed.
-      if (State === 'paused') await freezeContainer(Id, false)
+      if (State === 'paused') await thawContainer(Id)
       await removeContainer(Id)
     }),
   )

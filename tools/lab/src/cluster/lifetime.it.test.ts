@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { listContainers } from '../docker/container.ts'
-import { callEngine, labelFilter } from '../docker/engine.ts'
+import { listNetworks } from '../docker/network.ts'
 import { eventually } from '../kubernetes/wait.ts'
 import { cache } from '../paths.ts'
 import { createCluster } from './cluster.ts'
@@ -25,10 +25,7 @@ afterAll(async () => {
 /** What there is of a lab on this machine: its networks and machines, which hold all of its namespaces, and their files. */
 async function tracesOf(id: string): Promise<readonly string[]> {
   const label = `kube-ovn.lab=${id}`
-  const [containers, networks] = await Promise.all([
-    listContainers(label),
-    callEngine<readonly { readonly Name: string }[]>('GET', `/networks?${labelFilter(label)}`),
-  ])
+  const [containers, networks] = await Promise.all([listContainers(label), listNetworks(label)])
   return [
     ...containers.flatMap(({ Names }) => Names),
     ...networks.map(({ Name }) => Name),

@@ -9,6 +9,11 @@ export function containerName(id: string, machine: string): string {
   return `kube-ovn-${id}-${machine}`
 }
 
+/** The name of the machine in a container, of which the engine says the name with a slash before it. */
+export function machineName(id: string, container: string): string {
+  return container.replace(/^\//, '').slice(containerName(id, '').length)
+}
+
 /** The name of one of a lab's Docker networks. */
 export function networkName({ id, sees }: LabName, network: 'kubernetes' | 'tunnel'): string {
   return `kube-ovn-${network === 'tunnel' ? (sees ?? id) : id}-${network}`

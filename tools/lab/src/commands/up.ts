@@ -1,9 +1,11 @@
+import { dirname } from 'node:path'
 import { installChart } from '../chart.ts'
 import { finalChecks, productChecks, runChecks, type CheckGroup } from '../checks/all.ts'
 import { podToPod } from '../checks/pod-to-pod.ts'
 import { seenCluster } from '../checks/seen-cluster.ts'
 import { createCluster, type Cluster } from '../cluster/cluster.ts'
 import { claimLabName, removeLab, removeLeftovers } from '../cluster/leftovers.ts'
+import { reapUntilComplete } from '../cluster/reaper.ts'
 import { untilNodesReady } from '../cluster/readiness.ts'
 import { closeForCreation } from '../docker/engine.ts'
 import { installDns } from '../dns.ts'
@@ -27,6 +29,8 @@ interface UpPlan {
 /**
  * Brings labs up, the second and further of which see the first, checks them, and tears them down unless they are to be kept.
  *
+ * What is to be kept stays also when something fails that is not the cluster itself, since that is what somebody wants to look at.
+ *
  * @returns the exit code: 1 if a check did not hold
  */
 export async function bringUp(
@@ -39,17 +43,24 @@ export async function bringUp(
   const stop = removeOnSignal(ids)
   await using lifetime = new AsyncDisposableStack()
   const clusters: Cluster[] = []
-  for (const topology of topologies) {
-    const name = `cluster of ${topology.nodes.length} nodes${ids.length > 1 ? `: ${topology.id}` : ''}`
-    const cluster = lifetime.use(await step(name, () => createCluster(topology)))
-    await prepare(cluster, clusters.length === 0 ? fakes : { nodes: 0, pods: 0 })
-    clusters.push(cluster)
+  const kept = topologies.filter(({ isKept }) => isKept).map(({ id }) => reapUntilComplete(id))
+  try {
+    for (const topology of topologies) {
+      const name = `cluster of ${topology.nodes.length} nodes${ids.length > 1 ? `: ${topology.id}` : ''}`
+      const cluster = lifetime.use(await step(name, () => createCluster(topology)))
+      clusters.push(cluster)
+      await prepare(cluster, clusters.length === 1 ? fakes : { nodes: 0, pods: 0 })
+    }
+    const isOk = !isChecked || (await check(clusters, fakes))
+    if (kept.length === 0) await step('tear down', () => removeLabs(ids))
+    stop()
+    return isOk ? 0 : 1
+  } finally {
+    if (kept.length > 0 && !isEnding()) {
+      for (const complete of kept) complete()
+      for (const cluster of clusters) printAccess(cluster)
+    }
   }
-  const isOk = !isChecked || (await check(clusters, fakes))
-  if (clusters.every(({ topology }) => topology.isKept)) for (const cluster of clusters) printAccess(cluster)
-  else await step('tear down', () => removeLabs(ids))
-  stop()
-  return isOk ? 0 : 1
 }
 
 /** Everything between a bare cluster and one that checks can be run on. */
@@ -88,6 +99,11 @@ function checksOfFirst({ topology }: Cluster, fakes: FakePlan): readonly Check[]
 /** Is there once this process was told to go; what fails from then on fails because of it. */
 let ending: Promise<void> | undefined
 
+/** A function, because the compiler takes a variable that others set for what it was. */
+function isEnding(): boolean {
+  return ending !== undefined
+}
+
 /** Waits until the labs are removed, if this process was told to go. */
 export async function untilRemovedOnSignal(): Promise<void> {
   await ending
@@ -116,10 +132,11 @@ function printAccess({ kubeconfig, topology }: Cluster): void {
   process.stdout.write(`
 The lab ${topology.id} is left running.
 
-  export KUBECONFIG=${kubeconfig} PATH=${programs.kubernetes}:$PATH
+  export KUBECONFIG=${kubeconfig} PATH=${programs.kubernetes}:${dirname(programs.helm)}:$PATH
   kubectl get pods -A -o wide
   kubectl -n kube-system exec deploy/ovn-central -- ovn-nbctl show
-  npm run lab -- exec node-1 ip route --id ${topology.id}
+  helm list -A
+  npm run lab -- exec --id ${topology.id} node-1 ip route
   npm run lab -- down --id ${topology.id}
 `)
 }

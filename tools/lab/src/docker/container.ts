@@ -1,3 +1,4 @@
+import { DockerError } from '../errors.ts'
 import { callEngine, labelFilter, unlessMissing } from './engine.ts'
 
 /** The addresses of a container in a network. */
@@ -130,9 +131,13 @@ export async function inspectContainer(idOrName: string): Promise<Container> {
   }
 }
 
-/** Ends everything in a container at once, as a power cut does. */
+/** Ends everything in a container at once, as a power cut does; one that does not run is fine. */
 export async function killContainer(id: string): Promise<void> {
-  await callEngine('POST', `/containers/${id}/kill`)
+  try {
+    await callEngine('POST', `/containers/${id}/kill`)
+  } catch (error) {
+    if (!(error instanceof DockerError && error.details.reason.includes('is not running'))) throw error
+  }
 }
 
 /** Starts a container again that has ended; its process ids are others then. */
@@ -141,9 +146,18 @@ export async function startAgain(id: string): Promise<Container> {
   return inspectContainer(id)
 }
 
-/** Freezes every process in a container, or lets them go on. */
-export async function freezeContainer(id: string, isFrozen: boolean): Promise<void> {
-  await callEngine('POST', `/containers/${id}/${isFrozen ? 'pause' : 'unpause'}`)
+/** Freezes every process in a container. */
+export async function freezeContainer(id: string): Promise<void> {
+  await callEngine('POST', `/containers/${id}/pause`)
+}
+
+/** Lets the processes of a frozen container go on; one that is not frozen is fine. */
+export async function thawContainer(id: string): Promise<void> {
+  try {
+    await callEngine('POST', `/containers/${id}/unpause`)
+  } catch (error) {
+    if (!(error instanceof DockerError && error.details.reason.includes('is not paused'))) throw error
+  }
 }
 
 /** Gives a container that does not run other addresses in a network. */

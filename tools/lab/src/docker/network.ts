@@ -30,8 +30,20 @@ export async function createInternalNetwork(spec: NetworkSpec): Promise<boolean>
   }
 }
 
+/** What a listed network looks like, as far as it is read here. */
+interface ListedNetwork {
+  readonly Id: string
+  readonly Name: string
+  readonly Labels: Readonly<Record<string, string>>
+}
+
+/** Lists the networks that carry a label. */
+export function listNetworks(label: string): Promise<readonly ListedNetwork[]> {
+  return callEngine('GET', `/networks?${labelFilter(label)}`)
+}
+
 /** Removes the networks that carry a label. */
 export async function removeNetworks(label: string): Promise<void> {
-  const networks = await callEngine<readonly { Id: string }[]>('GET', `/networks?${labelFilter(label)}`)
+  const networks = await listNetworks(label)
   await Promise.all(networks.map(({ Id }) => unlessMissing(callEngine('DELETE', `/networks/${Id}`))))
 }
