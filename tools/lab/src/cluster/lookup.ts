@@ -9,11 +9,23 @@ import type { Container } from '../docker/container.ts'
  * @throws {LabUsageError} naming the machines that there are
  */
 export function machineOf(cluster: Cluster, name: string): Container {
-  if (name === 'control') return cluster.control
-  if (name === 'outside') return cluster.outside.container
-  const router = cluster.routers.find((candidate) => candidate.name === name)
-  if (router !== undefined) return router.container
-  return nodeNamed(cluster, name).container
+  const machines = machinesOf(cluster)
+  const found = machines.get(name)
+  if (found !== undefined) return found
+  throw unknown('there is no such machine', name, [...machines.keys()])
+}
+
+/** Whether there is a machine of that name, be it that it does not run. */
+export function hasMachine(cluster: Cluster, name: string): boolean {
+  return machinesOf(cluster).has(name)
+}
+
+function machinesOf({ control, outside, routers, nodes }: Cluster): ReadonlyMap<string, Container> {
+  return new Map([
+    ['control', control],
+    ['outside', outside.container],
+    ...[...routers, ...nodes].map(({ name, container }) => [name, container] as const),
+  ])
 }
 
 /**
@@ -24,9 +36,13 @@ export function machineOf(cluster: Cluster, name: string): Container {
 export function nodeNamed(cluster: Cluster, name: string): LabNode {
   const node = cluster.nodes.find((candidate) => candidate.name === name)
   if (node !== undefined) return node
-  const known = cluster.nodes.map((candidate) => candidate.name).join(', ')
-  throw new LabUsageError('there is no such machine', {
-    argument: name,
-    cure: `one of control, outside, ${known}`,
-  })
+  throw unknown(
+    'there is no such node',
+    name,
+    cluster.nodes.map((candidate) => candidate.name),
+  )
+}
+
+function unknown(sentence: string, argument: string, known: readonly string[]): LabUsageError {
+  return new LabUsageError(sentence, { argument, cure: `one of ${known.join(', ')}` })
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { addressesOf, apiPort } from '../cluster/topology.ts'
-import { LabUsageError, ProgramError } from '../errors.ts'
+import { ProgramError } from '../errors.ts'
 import { insideContainer, runAt, tryAt } from '../namespaces.ts'
 import type { ApiFault } from '@kube-ovn/testing-kube'
 import type { Cluster } from '../cluster/cluster.ts'
@@ -21,11 +21,6 @@ const program = join(import.meta.dirname, 'api-proxy-process.ts')
  * The proxy lives in the process ids and the network of the control machine, so that it is gone with it.
  */
 export async function misbehave(cluster: Cluster, faults: readonly ApiFault[]): Promise<void> {
-  if (findProxy(cluster) !== undefined)
-    throw new LabUsageError('a proxy misbehaves already', {
-      argument: 'api-server',
-      cure: 'repair that fault first, and give several faults at once',
-    })
   writeOrder(cluster, faults)
   const child = spawn(
     'nsenter',

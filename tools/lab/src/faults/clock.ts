@@ -1,9 +1,8 @@
 import { chartNamespace } from '../chart.ts'
 import { nodeNamed } from '../cluster/lookup.ts'
 import { untilRolledOut, type WorkloadKind } from '../kubernetes/workloads.ts'
-import { LabUsageError } from '../errors.ts'
 import { runAt, type Place } from '../namespaces.ts'
-import { findProcesses } from './processes.ts'
+import { processesOf } from './processes.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { ClockComponent } from './fault.ts'
 
@@ -36,7 +35,7 @@ export async function shiftClock(
   node: string,
   offsetSeconds: number,
 ): Promise<void> {
-  const { place, container } = nodeNamed(cluster, node)
+  const { place } = nodeNamed(cluster, node)
   await Promise.all(cluster.nodes.map((each) => writeOffset(each.place, component, 0)))
   await patch(cluster, component, {
     env: Object.entries(environmentOf(component)).map(([name, value]) => ({ name, value })),
@@ -44,18 +43,9 @@ export async function shiftClock(
     mounts: volumes.map(({ name, path }) => ({ name, mountPath: path, readOnly: true })),
     nodeName: (await isAlone(cluster, component)) ? node : null,
   })
-  if (findProcesses(container, component).length === 0)
-    throw new LabUsageError('the component does not run there', {
-      argument: `clock ${component}@${node}`,
-      cure: `name the node that it runs on now: ${nodesWith(cluster, component).join(', ')}`,
-    })
+  // Where several run, the scheduler chooses on which nodes.
+  processesOf(cluster, { component, machine: node })
   await writeOffset(place, component, offsetSeconds)
-}
-
-function nodesWith(cluster: Cluster, component: ClockComponent): readonly string[] {
-  return cluster.nodes
-    .filter(({ container }) => findProcesses(container, component).length > 0)
-    .map(({ name }) => name)
 }
 
 /** Sets the clock right, and takes libfaketime away again. */

@@ -2,7 +2,14 @@ import { machineOf } from '../cluster/lookup.ts'
 import { quote } from '../cluster/shell-script.ts'
 import { runProgram } from '../program.ts'
 import { components, componentTraits, type Component } from './component.ts'
-import { continueComponent, deletePods, findProcesses, signalComponent, untilRunning } from './processes.ts'
+import {
+  continueComponent,
+  deletePods,
+  findProcesses,
+  processesOf,
+  signalComponent,
+  untilRunning,
+} from './processes.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 
 type DataTarget = { readonly machine: string; readonly component: Component }
@@ -18,6 +25,7 @@ const roomMegabytes = 64
  */
 export async function fillDisk(cluster: Cluster, target: DataTarget): Promise<void> {
   const directory = directoryOf(target)
+  processesOf(cluster, target)
   await whileFrozen(cluster, target, renderMove(directory))
   await shell(cluster, target, [
     `used=$(df --block-size=1 --output=used ${quote(directory)} | tail -n 1)`,
@@ -25,9 +33,11 @@ export async function fillDisk(cluster: Cluster, target: DataTarget): Promise<vo
   ])
 }
 
-/** Gives the room back, and then the disk that was there before, with what was written meanwhile. */
+/** Gives the room back, and then the disk that was there before, with what was written meanwhile; if that is there already, nothing. */
 export async function emptyDisk(cluster: Cluster, target: DataTarget): Promise<void> {
   const directory = directoryOf(target)
+  const kind = await shell(cluster, target, [`stat --file-system --format=%T ${quote(directory)} || true`])
+  if (kind.trim() !== 'tmpfs') return
   await shell(cluster, target, [`mount -o remount,size=${roomMegabytes}m ${quote(directory)}`])
   await whileFrozen(cluster, target, renderMoveBack(directory))
 }

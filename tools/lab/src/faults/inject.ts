@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { join } from 'node:path'
-import { machineOf, nodeNamed } from '../cluster/lookup.ts'
+import { hasMachine, machineOf, nodeNamed } from '../cluster/lookup.ts'
 import { powerOff, powerOn } from '../cluster/node-life.ts'
-import { freezeContainer } from '../docker/container.ts'
+import { freezeContainer, inspectContainer, thawContainer } from '../docker/container.ts'
 import { FaultStandsError } from '../errors.ts'
 import { insideContainer, runAt } from '../namespaces.ts'
 import { behave, misbehave } from './api-server.ts'
@@ -41,29 +41,67 @@ export async function injectFault(cluster: Cluster, fault: Fault): Promise<Stand
   try {
     await applyFault(cluster, fault)
   } catch (error) {
-    // One that stood before is not ours to repair.
-    if (error instanceof FaultStandsError) forget()
-    else await repair().catch(() => undefined)
+    forget()
     throw error
   }
   return { fault, repair, [Symbol.asyncDispose]: repair }
 }
 
 /**
- * Breaks something that stays broken until {@link repairFault}, also when this process has ended.
+ * Breaks something that stays broken until {@link repairFault}, also when this process has ended. What can not be broken is left whole.
  *
  * @throws {FaultStandsError} if it is broken like that already
+ * @throws {LabUsageError} if what is to be broken is not there
  */
 export async function applyFault(cluster: Cluster, fault: Fault): Promise<void> {
   const standing = standingFaults(cluster)
-  if (standing.some((other) => isDeepStrictEqual(other, fault)))
+  if (standing.some((other) => isSame(other, fault)))
     throw new FaultStandsError('the fault stands already', {
       fault: faultWords(fault),
       cure: 'undo it first (npm run lab -- fault undo)',
     })
+  findTargets(cluster, fault)
   // Before it is done, so that whoever comes after a crash knows.
   writeRecord(cluster, [...standing, fault])
-  await breakIt(cluster, fault)
+  try {
+    await breakIt(cluster, fault)
+  } catch (error) {
+    // If that fails as well, it stays on record.
+    await repairFault(cluster, fault).catch(() => undefined)
+    throw error
+  }
+}
+
+/** There is one API server: it misbehaves in one way at a time. */
+function isSame(one: Fault, other: Fault): boolean {
+  return (one.kind === 'api-server' && other.kind === 'api-server') || isDeepStrictEqual(one, other)
+}
+
+/**
+ * Makes sure that a fault names machines that there are.
+ *
+ * @throws {LabUsageError} naming those that there are
+ */
+function findTargets(cluster: Cluster, fault: Fault): void {
+  switch (fault.kind) {
+    case 'partition':
+      nodeNamed(cluster, fault.node)
+      if ('node' in fault.from) nodeNamed(cluster, fault.from.node)
+      return
+    case 'stop':
+      if (fault.target.component === undefined) nodeNamed(cluster, fault.target.machine)
+      else machineOf(cluster, fault.target.machine)
+      return
+    case 'clock':
+      nodeNamed(cluster, fault.target.machine)
+      return
+    case 'pause':
+    case 'full-disk':
+    case 'slow-disk':
+      machineOf(cluster, fault.target.machine)
+      return
+    case 'api-server':
+  }
 }
 
 /** Takes a fault away, whoever applied it. */
@@ -113,6 +151,8 @@ function breakIt(cluster: Cluster, fault: Fault): Promise<void> {
 }
 
 async function mend(cluster: Cluster, fault: Fault): Promise<void> {
+  // A node that has been removed took it along.
+  if ('target' in fault && fault.kind !== 'clock' && !hasMachine(cluster, fault.target.machine)) return
   switch (fault.kind) {
     case 'pause':
       return resume(cluster, fault.target)
@@ -132,12 +172,12 @@ async function mend(cluster: Cluster, fault: Fault): Promise<void> {
 }
 
 async function pause(cluster: Cluster, { component, machine }: Target): Promise<void> {
-  if (component === undefined) await freezeContainer(machineOf(cluster, machine).id, true)
+  if (component === undefined) await freezeContainer(machineOf(cluster, machine).id)
   else signalComponent(cluster, { component, machine }, 'SIGSTOP')
 }
 
 async function resume(cluster: Cluster, { component, machine }: Target): Promise<void> {
-  if (component === undefined) await freezeContainer(machineOf(cluster, machine).id, false)
+  if (component === undefined) await thawContainer(machineOf(cluster, machine).id)
   else continueComponent(cluster, { component, machine })
 }
 
@@ -147,8 +187,11 @@ async function stop(cluster: Cluster, { component, machine }: Target): Promise<v
 }
 
 async function start(cluster: Cluster, { component, machine }: Target): Promise<void> {
-  if (component === undefined) await powerOn(cluster, machine)
-  else await releaseDaemon(cluster, { component, machine })
+  if (component === undefined) {
+    // Somebody may have started it meanwhile.
+    const { pid } = await inspectContainer(nodeNamed(cluster, machine).container.id)
+    if (pid === 0) await powerOn(cluster, machine)
+  } else await releaseDaemon(cluster, { component, machine })
 }
 
 /** etcd's own HTTP gateway, since its command line is another package. */

@@ -22,15 +22,16 @@ export async function partition(cluster: Cluster, nodeName: string, from: OtherS
   } else await load(node, renderServiceTable(tableName(nodeName, from), services[from.service]))
 }
 
-/** Lets everything pass again. */
+/** Lets everything pass again; a node that has been removed meanwhile is fine. */
 export async function heal(cluster: Cluster, nodeName: string, from: OtherSide): Promise<void> {
-  const node = nodeNamed(cluster, nodeName)
+  const names = 'node' in from ? [nodeName, from.node] : [nodeName]
+  const ends = cluster.nodes.filter(({ name }) => names.includes(name))
   if ('network' in from) {
     const networks = from.network === 'all' ? networkNames : [from.network]
-    for (const network of networks) await setPortState(cluster, node, network, 'forwarding')
+    for (const node of ends)
+      for (const network of networks) await setPortState(cluster, node, network, 'forwarding')
     return
   }
-  const ends = 'node' in from ? [node, nodeNamed(cluster, from.node)] : [node]
   const family = 'node' in from ? 'netdev' : 'inet'
   // A node that was started again has lost its tables already.
   await Promise.all(

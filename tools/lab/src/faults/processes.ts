@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { chartNamespace } from '../chart.ts'
 import { holdDirectory } from '../cluster/shell-script.ts'
-import { LabTimeoutError } from '../errors.ts'
+import { LabUsageError } from '../errors.ts'
 import { eventually } from '../kubernetes/wait.ts'
 import { isPodReady, type PodObject } from '../kubernetes/workloads.ts'
 import { runAt, insideContainer } from '../namespaces.ts'
@@ -28,12 +28,27 @@ export function findProcesses(container: Container, component: Component): reado
 /**
  * Sends a signal to every process of a component.
  *
- * @throws {LabTimeoutError} if there is none
+ * @throws {LabUsageError} if there is none, naming the machines that have some
  */
 export function signalComponent(cluster: Cluster, target: ComponentTarget, signal: NodeJS.Signals): void {
-  const pids = findProcesses(machineOf(cluster, target.machine), target.component)
-  if (pids.length === 0) throw missing(target)
-  for (const pid of pids) send(pid, signal)
+  for (const pid of processesOf(cluster, target)) send(pid, signal)
+}
+
+/**
+ * The processes of a component that is to be broken.
+ *
+ * @throws {LabUsageError} if there is none, naming the machines that have some
+ */
+export function processesOf(cluster: Cluster, { component, machine }: ComponentTarget): readonly number[] {
+  const pids = findProcesses(machineOf(cluster, machine), component)
+  if (pids.length > 0) return pids
+  const others = [{ name: 'control', container: cluster.control }, ...cluster.nodes]
+    .filter(({ container }) => findProcesses(container, component).length > 0)
+    .map(({ name }) => name)
+  throw new LabUsageError('the component does not run there', {
+    argument: `${component}@${machine}`,
+    cure: others.length === 0 ? 'it runs nowhere now' : `a machine that it runs on now: ${others.join(', ')}`,
+  })
 }
 
 /** Lets a component go on that was frozen; one that has gone meanwhile is fine. */
@@ -99,8 +114,9 @@ async function listPods(cluster: Cluster, app: string, node: string): Promise<re
 
 /** Ends a daemon of the lab and keeps it from being started again. */
 export async function holdDaemon(cluster: Cluster, target: ComponentTarget): Promise<void> {
+  const pids = processesOf(cluster, target)
   await runAt(placeOf(cluster, target), ['touch', holdFile(target.component)])
-  for (const pid of findProcesses(machineOf(cluster, target.machine), target.component)) send(pid, 'SIGKILL')
+  for (const pid of pids) send(pid, 'SIGKILL')
 }
 
 /** Lets a daemon of the lab be started again, and waits for it. */
@@ -132,12 +148,4 @@ function read(pid: number, file: 'cmdline' | 'cgroup'): string {
   } catch {
     return ''
   }
-}
-
-function missing({ component, machine }: ComponentTarget): LabTimeoutError {
-  return new LabTimeoutError('something that a fault needs is missing', {
-    what: `a process of ${component} on ${machine}`,
-    timeoutMs: 0,
-    seen: 'nothing',
-  })
 }

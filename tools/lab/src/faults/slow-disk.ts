@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { machineOf } from '../cluster/lookup.ts'
-import { LabTimeoutError, ProgramError } from '../errors.ts'
-import { findProcesses } from './processes.ts'
+import { ProgramError } from '../errors.ts'
+import { findProcesses, processesOf } from './processes.ts'
 import { componentTraits, type Component } from './component.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 
@@ -20,13 +20,7 @@ const calls = 'write,writev,pwrite64,fsync,fdatasync'
  */
 export async function slowDisk(cluster: Cluster, target: DiskTarget, delayMs: number): Promise<void> {
   const machine = machineOf(cluster, target.machine)
-  const pids = findProcesses(machine, target.component)
-  if (pids.length === 0)
-    throw new LabTimeoutError('something that a fault needs is missing', {
-      what: `a process of ${target.component} on ${target.machine}`,
-      timeoutMs: 0,
-      seen: 'nothing',
-    })
+  const pids = processesOf(cluster, target)
   const command = [
     ...['strace', '-f', '-o', '/dev/null', '-e', `trace=${calls}`],
     ...['-e', `inject=${calls}:delay_enter=${delayMs * 1000}`],

@@ -24,11 +24,17 @@ slow-disk COMPONENT@MACHINE MS          every write of a database takes so much 
 clock COMPONENT@NODE SECONDS           controller or agent; its clock is off by so much
 api-server FAULT…                      refuse, delay=MS, status=CODE, drop-watches[=MS]; each may begin with read:, write: or watch:
 
-  MACHINE    control, outside, node-N
+  MACHINE    control, outside, router-N, node-N
   COMPONENT  ${components.join(', ')}
   NETWORK    ${networkNames.join(', ')}
   SERVICE    ${Object.keys(services).join(', ')}
 `
+
+/** How many words may follow, where that is not any number. */
+const mostWords: Readonly<Record<string, number>> = {
+  ...{ compact: 0, kill: 1, restart: 1, pause: 1, stop: 1, 'full-disk': 1 },
+  ...{ partition: 2, 'slow-disk': 2, clock: 2 },
+}
 
 /**
  * Reads what a user typed.
@@ -37,6 +43,8 @@ api-server FAULT…                      refuse, delay=MS, status=CODE, drop-wat
  */
 export function parseFault([kind = '', ...words]: readonly string[]): Fault | Blow {
   const [first = '', second] = words
+  const surplus = words[mostWords[kind] ?? Infinity]
+  if (surplus !== undefined) throw wrong(surplus, `nothing more after ${kind}; one fault at a time`)
   switch (kind) {
     case 'compact':
       return { kind }
@@ -52,6 +60,7 @@ export function parseFault([kind = '', ...words]: readonly string[]): Fault | Bl
       return { kind, target }
     }
     case 'partition':
+      if (first === second) throw wrong(first, 'another node than itself')
       return { kind, node: parseMachine(first), from: parseOtherSide(second) }
     case 'full-disk': {
       const target = parseComponent(first)
