@@ -55,7 +55,28 @@ const cases: readonly BadInput[] = [
   {
     name: 'a lab that is not there',
     args: ['matrix', '--id', 'nobodys'],
-    says: [/^there is no such lab: argument --id nobodys$/, /^→ npm run lab -- status lists them$/],
+    says: [
+      /^there is no such lab: argument --id nobodys$/,
+      /^→ (there is none; npm run lab -- up makes one|one of .*)$/,
+    ],
+  },
+  ...(['exec', 'logs', 'fault', 'node'] as const).map((verb): BadInput => {
+    const args = verb === 'node' ? [verb, 'reboot', 'node-1'] : [verb]
+    return {
+      name: `a lab that is not there, asked for by ${verb}`,
+      args: [...args, '--id', 'nobodys'],
+      says: [/^there is no such lab: argument --id nobodys$/, /^→ /],
+    }
+  }),
+  {
+    name: 'a name where --id is meant',
+    args: ['down', 'nobodys'],
+    says: [/^the command line is not understood: argument down nobodys$/, /^→ .*--id NAME$/],
+  },
+  {
+    name: 'a topology that is a directory',
+    args: ['--topology', '.'],
+    says: [/^the topology is not understood: field --topology, value \.$/, /^→ a file that exists/],
   },
   {
     name: 'an engine that does not run',

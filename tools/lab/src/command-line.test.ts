@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { defaultTopology, plainNodes } from './cluster/topology.ts'
-import { parseCommandLine } from './command-line.ts'
+import { asksForHelp, parseCommandLine } from './command-line.ts'
 import { LabUsageError, TopologyError } from './errors.ts'
 
 describe('parseCommandLine', () => {
@@ -81,7 +81,16 @@ describe('parseCommandLine', () => {
     [['--nics', '0'], '--nics 0'],
     [['--fake-pods', '10'], '--fake-pods 10'],
     [['--fake-nodes', '-1'], '--fake-nodes -1'],
-    [['--fake-nodes', '10', '--cni', 'bridge'], '--cni bridge --fake-nodes'],
+    [['--fake-nodes', '10', '--cni', 'bridge'], '--fake-nodes 10'],
+    [['--topology', 'multi-cluster', '--nodes', '101'], '--nodes 101'],
+    // A lab is not meant by its place.
+    [['down', 'other'], 'down other'],
+    [['up', 'ha'], 'up ha'],
+    [['logs', 'node-1', 'node-2'], 'logs node-2'],
+    [['matrix', 'a.yaml', 'b.yaml'], 'matrix b.yaml'],
+    [['down', '--keep'], 'down --keep'],
+    [['up', '--json'], 'up --json'],
+    [['exec', '--nodes', '2', 'node-1'], 'exec --nodes'],
   ])('names what it does not understand in %j', (args, argument) => {
     try {
       parseCommandLine(args)
@@ -105,6 +114,31 @@ describe('parseCommandLine', () => {
     ])
     expect(rest).toEqual(['node-1', 'ip', '-6', 'route', '--id'])
     expect(topologies[0].id).toBe('other')
+  })
+
+  it('leaves out the two dashes before the command of exec, as kubectl does', () => {
+    expect(parseCommandLine(['exec', 'node-1', '--', 'ip', '--help']).rest).toEqual([
+      'node-1',
+      'ip',
+      '--help',
+    ])
+  })
+
+  it('names a zone that can be no label', () => {
+    expect(() => parseCommandLine(['--zones', 'a,b/c'])).toThrow(
+      expect.objectContaining({ details: expect.objectContaining({ field: '--zones', value: 'b/c' }) }),
+    )
+  })
+
+  it.each([
+    [['--help'], true],
+    [['-h'], true],
+    [['help'], true],
+    [['exec', '--help'], true],
+    [['exec', 'node-1', 'ip', '--help'], false],
+    [['matrix', 'help.yaml'], false],
+  ])('knows whether %j asks for help', (args, isAsked) => {
+    expect(asksForHelp(args)).toBe(isAsked)
   })
 
   it('names an option that it does not know', () => {

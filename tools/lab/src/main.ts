@@ -1,26 +1,22 @@
-import { spawn } from 'node:child_process'
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { KubeOvnError } from '@kube-ovn/errors'
 import { finalChecks, productChecks, runChecks } from './checks/all.ts'
 import { findLab, openCluster, type Cluster } from './cluster/cluster.ts'
 import { findLabs, removeLab } from './cluster/leftovers.ts'
 import { plainNode } from './cluster/topology.ts'
-import { parseCommandLine, usage } from './command-line.ts'
+import { asksForHelp, parseCommandLine, usage } from './command-line.ts'
 import { faultCommand } from './commands/fault.ts'
+import { execIn, printLogs } from './commands/machine.ts'
 import { nodeCommand } from './commands/node.ts'
 import { bringUp, untilRemovedOnSignal } from './commands/up.ts'
 import { describeError } from './describe-error.ts'
 import { checkMachine } from './machine-check.ts'
 import { LabUsageError } from './errors.ts'
-import { inspectContainer } from './docker/container.ts'
-import { insideContainer, runAt } from './namespaces.ts'
 import { runMatrixCommand } from './matrix/command.ts'
 import { labDirectory } from './paths.ts'
 import { printGroup, printSummary } from './report.ts'
 
 async function main(args: readonly string[]): Promise<number> {
-  if (args.includes('--help')) {
+  if (asksForHelp(args)) {
     process.stdout.write(usage)
     return 0
   }
@@ -34,8 +30,7 @@ async function main(args: readonly string[]): Promise<number> {
     case 'check':
       return onLab(id, (cluster) => checkAgain(cluster, command.rest))
     case 'down':
-      await removeLab(id)
-      return 0
+      return takeDown(id)
     case 'status':
       return printStatus()
     case 'exec':
@@ -78,38 +73,34 @@ async function onLab(id: string, work: (cluster: Cluster) => Promise<number>): P
 }
 
 async function openLab(id: string): Promise<Cluster> {
-  return openCluster(await findLab(id))
-}
-
-async function printStatus(): Promise<number> {
-  for (const { topology, nodes, containers, running, isOwned } of await findLabs()) {
-    const owner = topology.isKept ? 'kept' : isOwned ? 'in use' : 'left over'
-    process.stdout.write(
-      `${topology.id}  ${nodes.length} nodes, ${topology.stack}, ${topology.podNetwork}  ` +
-        `${running} of ${containers} machines running  ${owner}  ${labDirectory(topology.id)}/kubeconfig\n`,
-    )
-  }
-  return 0
-}
-
-/** Runs a command on a machine of the lab with the terminal's input and output. */
-async function execIn(id: string, [machine = 'node-1', ...command]: readonly string[]): Promise<number> {
-  const container = await inspectContainer(`kube-ovn-${id}-${machine}`)
-  const words = command.length === 0 ? ['bash'] : command
-  const child = spawn('nsenter', ['--all', `--target=${container.pid}`, '--', ...words], { stdio: 'inherit' })
-  return new Promise((resolve, reject) => {
-    child.once('error', reject)
-    child.once('exit', (code) => resolve(code ?? 1))
+  const lab = await findLab(id)
+  const isRunning = lab.machines.some(({ name, isRunning }) => name === 'control' && isRunning)
+  if (isRunning) return openCluster(lab)
+  throw new LabUsageError('the lab does not run', {
+    argument: `--id ${id}`,
+    cure: `make it anew: npm run lab -- down --id ${id}; npm run lab -- up --id ${id}`,
   })
 }
 
-async function printLogs(id: string, [machine = 'control']: readonly string[]): Promise<number> {
-  const directory = join(labDirectory(id), 'logs', machine)
-  const container = await inspectContainer(`kube-ovn-${id}-${machine}`)
-  for (const file of readdirSync(directory)) {
-    process.stdout.write(`── ${join(directory, file)}\n`)
+/** That there was none is no failure: then there is nothing to take down. */
+async function takeDown(id: string): Promise<number> {
+  const labs = await findLabs()
+  await removeLab(id)
+  if (labs.some(({ topology }) => topology.id === id)) return 0
+  const others = labs.map(({ topology }) => topology.id).join(', ')
+  process.stdout.write(`there is no lab ${id}${others === '' ? '' : `; there are ${others}`}\n`)
+  return 0
+}
+
+async function printStatus(): Promise<number> {
+  const labs = await findLabs()
+  if (labs.length === 0) process.stdout.write('there is no lab; npm run lab -- up makes one\n')
+  for (const { topology, nodes, machines, isOwned } of labs) {
+    const owner = topology.isKept ? 'kept' : isOwned ? 'in use' : 'left over'
+    const running = machines.filter(({ isRunning }) => isRunning).length
     process.stdout.write(
-      await runAt(insideContainer(container), ['tail', '-n', '20', `/var/log/lab/${file}`]),
+      `${topology.id}  ${nodes.length} nodes, ${topology.stack}, ${topology.podNetwork}  ` +
+        `${running} of ${machines.length} machines running  ${owner}  ${labDirectory(topology.id)}/kubeconfig\n`,
     )
   }
   return 0

@@ -110,13 +110,14 @@ async function bringUp(topology: Topology): Promise<Cluster> {
  * @throws {LabUsageError} if there is none
  */
 export async function findLab(id: string): Promise<FoundLab> {
-  const lab = (await findLabs()).find(({ topology }) => topology.id === id)
-  if (lab === undefined)
-    throw new LabUsageError('there is no such lab', {
-      argument: `--id ${id}`,
-      cure: 'npm run lab -- status lists them',
-    })
-  return lab
+  const labs = await findLabs()
+  const lab = labs.find(({ topology }) => topology.id === id)
+  if (lab !== undefined) return lab
+  const known = labs.map(({ topology }) => topology.id).join(', ')
+  throw new LabUsageError('there is no such lab', {
+    argument: `--id ${id}`,
+    cure: known === '' ? 'there is none; npm run lab -- up makes one' : `one of ${known}`,
+  })
 }
 
 function completeTopology({ nodes, ...others }: WantedTopology): Topology {

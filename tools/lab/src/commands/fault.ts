@@ -12,6 +12,7 @@ export async function faultCommand(
 ): Promise<number> {
   switch (action) {
     case 'list':
+      if (words[0] !== undefined) throw wrong(`fault list ${words[0]}`, 'nothing after it')
       return list(cluster)
     case 'apply':
       return apply(cluster, words)
@@ -37,14 +38,17 @@ async function apply(cluster: Cluster, words: readonly string[]): Promise<number
 }
 
 /** Newest first, since a fault may stand on another. */
-async function undo(cluster: Cluster, [word]: readonly string[]): Promise<number> {
+async function undo(cluster: Cluster, [word, surplus]: readonly string[]): Promise<number> {
+  if (surplus !== undefined) throw wrong(`fault undo ${surplus}`, 'one number at a time, or nothing for all')
   const standing = standingFaults(cluster)
   const chosen =
     word === undefined || word === 'all' ? standing : standing.slice(Number(word) - 1, Number(word))
   if (word !== undefined && word !== 'all' && (!/^[1-9]\d*$/.test(word) || chosen.length === 0))
     throw wrong(
       `fault undo ${word}`,
-      `a number that "fault list" shows, of 1 to ${standing.length}, or nothing for all`,
+      standing.length === 0
+        ? 'no fault stands'
+        : `a number that "fault list" shows, of 1 to ${standing.length}, or nothing for all`,
     )
   for (const fault of [...chosen].reverse())
     await step(`undo ${faultWords(fault)}`, () => repairFault(cluster, fault))

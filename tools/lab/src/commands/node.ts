@@ -1,15 +1,17 @@
 import { addNode, drainNode, rebootNode, removeNode } from '../cluster/node-life.ts'
 import { LabUsageError } from '../errors.ts'
 import { step } from '../report.ts'
+import { oneOf } from '../topology-flags.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { NodeSpec } from '../cluster/topology.ts'
 
 /** `node add`, `node drain NODE`, `node remove NODE` and `node reboot NODE`. */
 export async function nodeCommand(
   cluster: Cluster,
-  [action = '', name]: readonly string[],
+  [word = '', name]: readonly string[],
   options: { readonly hasNewAddresses: boolean; readonly spec: NodeSpec },
 ): Promise<number> {
+  const action = oneOf('node', word, ['add', 'drain', 'remove', 'reboot'])
   if (action === 'add') {
     if (name !== undefined) throw wrong(`node add ${name}`, 'no name: it is the next number')
     const node = await step('add a node', () => addNode(cluster, { ...options.spec, isMaster: false }))
@@ -29,8 +31,6 @@ export async function nodeCommand(
       process.stdout.write(`${node.name}  ${node.kubernetes.ipv4}  ${node.kubernetes.ipv6}\n`)
       return 0
     }
-    default:
-      throw wrong(`node ${action}`, 'node add, node drain, node remove or node reboot')
   }
 }
 
