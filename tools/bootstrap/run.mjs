@@ -22,6 +22,10 @@ async function main([name, ...args]) {
     throw new BootstrapError('This needs Linux: the network under test is Linux')
   // The row types are generated from schemas of Debian's packages, which a container fetches on request.
   const needsContainers = (command.containers && !isQuestion(command, args)) || args.includes('--fetch')
+  if (needsContainers && command.root && process.getuid() !== 0)
+    throw new BootstrapError(
+      `npm run ${name} takes root, and this user is ${process.getuid()}: it enters network namespaces\n→ run it as root, e.g. with sudo`,
+    )
   await Promise.all([prepareWorkspace(), needsContainers ? prepareContainers() : undefined])
   if (needsContainers && command.kubernetes) await ensureGoPrograms()
   if (needsContainers && command.probe) await ensureProbe()

@@ -3,18 +3,19 @@
  *
  * `containers`: a Docker engine and the base image. `kubernetes`: the programs built from Go modules; `probe`: only that one of them.
  * `images`: the product's container images. `atOnce`: first arguments for which nothing of that is made ready, because they deal with what runs.
+ * `root`: it enters network namespaces.
  *
- * @type {Record<string, { main: string, containers?: boolean, kubernetes?: boolean, probe?: boolean, images?: boolean, atOnce?: string[] }>}
+ * @type {Record<string, { main: string, containers?: boolean, kubernetes?: boolean, probe?: boolean, images?: boolean, root?: boolean, atOnce?: string[] }>}
  */
 export const commands = {
   lab: {
     main: 'tools/lab/src/main.ts',
-    ...{ containers: true, kubernetes: true, images: true },
-    atOnce: ['status', 'exec', 'logs', 'fault', 'down'],
+    ...{ containers: true, kubernetes: true, images: true, root: true },
+    atOnce: ['help', '-h', 'check', 'status', 'exec', 'logs', 'matrix', 'node', 'fault', 'down'],
   },
-  test: { main: 'tools/run/src/test.ts', containers: true, kubernetes: true, images: true },
-  e2e: { main: 'tools/run/src/e2e.ts', containers: true, kubernetes: true, images: true },
-  bench: { main: 'tools/bench/src/main.ts', containers: true, kubernetes: true, images: true },
+  test: { main: 'tools/run/src/test.ts', containers: true, kubernetes: true, images: true, root: true },
+  e2e: { main: 'tools/run/src/e2e.ts', containers: true, kubernetes: true, images: true, root: true },
+  bench: { main: 'tools/bench/src/main.ts', containers: true, kubernetes: true, images: true, root: true },
   golden: { main: 'tools/golden/src/main.ts', containers: true, kubernetes: true },
   build: { main: 'tools/images/src/build.ts' },
   images: { main: 'tools/images/src/main.ts', containers: true, probe: true },

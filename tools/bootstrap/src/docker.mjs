@@ -11,10 +11,17 @@ import { BootstrapError, findProgram, runCommand, withLock } from './run-command
 const baseImage = 'debian:trixie-slim'
 
 /** The engine must be on this machine: the lab enters the namespaces of its containers. */
-const socketPath = (process.env.DOCKER_HOST ?? 'unix:///var/run/docker.sock').replace(/^unix:\/\//, '')
+const defaultHost = 'unix:///var/run/docker.sock'
+const host = process.env.DOCKER_HOST || defaultHost
+const socketPath = host.replace(/^unix:\/\//, '')
 
 /** Makes sure that a Docker engine answers: installs and starts Debian's when there is none. */
 export async function ensureDockerEngine() {
+  // Whoever names another has one, and Debian's beside it could take its files.
+  if (host !== defaultHost && !(await answers('/_ping')))
+    throw new BootstrapError(
+      `no Docker engine answers at ${host}, which DOCKER_HOST names\n→ name the socket of an engine of this machine (${defaultHost}), or unset DOCKER_HOST`,
+    )
   if (findProgram('docker') === undefined)
     await ensureDebianPackages({ docker: 'docker-cli', dockerd: 'docker.io', iptables: 'iptables' })
   if (await answers('/_ping')) return

@@ -101,6 +101,27 @@ it.each(cases)('says what is wrong with $name, and what to do', async ({ args, e
   for (const [index, pattern] of says.entries()) expect(lines[index]).toMatch(pattern)
 })
 
+it.each([
+  {
+    name: 'an engine that DOCKER_HOST names and that is not there',
+    enter: [],
+    env: { DOCKER_HOST: 'unix:///nonexistent' },
+    says: /^no Docker engine answers at unix:\/\/\/nonexistent, which DOCKER_HOST names\n→ name the socket .*\n$/,
+  },
+  {
+    name: 'a user who is not root',
+    enter: ['unshare', '--user'],
+    env: {},
+    says: /^npm run lab takes root, and this user is 65534: .*\n→ run it as root, e\.g\. with sudo\n$/,
+  },
+])('says so before it makes anything ready for $name', async ({ enter, env, says }) => {
+  const run = join(import.meta.dirname, '../../bootstrap/run.mjs')
+  const [command = '', ...args] = [...enter, process.execPath, run, 'lab']
+  const { exitCode, stdout, stderr } = await tryProgram(command, args, { env })
+  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+  expect(stderr).toMatch(says)
+})
+
 it('says to a user who is not root that it takes root', async () => {
   const main = join(import.meta.dirname, 'main.ts')
   // In a user namespace of its own a process is nobody, and may still read what it did before.
