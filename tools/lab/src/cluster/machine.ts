@@ -3,23 +3,36 @@ import { join } from 'node:path'
 import { startContainer, type Container } from '../docker/container.ts'
 import { imageArchiveMount, imageArchives } from '../docker/image.ts'
 import { createInternalNetwork } from '../docker/network.ts'
-import { DockerError } from '../errors.ts'
+import { LabMachineError } from '../errors.ts'
 import { labDirectory, programs } from '../paths.ts'
 import { configurationDirectory, programDirectory } from './control-plane.ts'
 import { dropStrayPackets } from '../uplink/stray-packets.ts'
 import { labelsOf, removeLab, type FoundLab } from './leftovers.ts'
 import { multusMount } from './multus.ts'
 import { containerName, networkName } from './names.ts'
-import { addressesOf, maxBlocks, subnetsOf, type Blocks, type NodeSpec, type Topology } from './topology.ts'
+import {
+  addressesOf,
+  labRanges,
+  maxBlocks,
+  networkNames,
+  subnetsOf,
+  type Blocks,
+  type NodeSpec,
+  type Topology,
+} from './topology.ts'
+import { isInUse, rangesInUse } from './used-ranges.ts'
 
 /**
  * Takes the first block of addresses that nothing on this machine uses.
  *
  * @param seen the lab whose tunnel network this one shares
+ * @throws {LabMachineError} if there is none
  */
 export async function createNetworks(topology: Topology, seen?: FoundLab): Promise<Blocks> {
+  const used = await rangesInUse()
   for (let own = 0; own < maxBlocks; own++) {
     const blocks = { own, tunnel: seen?.blocks.own ?? own }
+    if (ownSubnets(blocks).some((subnet) => isInUse(subnet, used))) continue
     if (await createNetwork(topology, blocks, 'kubernetes')) {
       if (seen !== undefined || (await createNetwork(topology, blocks, 'tunnel'))) {
         dropStrayPackets()
@@ -28,8 +41,17 @@ export async function createNetworks(topology: Topology, seen?: FoundLab): Promi
       await removeLab(topology.id)
     }
   }
-  const details = { method: 'POST', path: '/networks/create', status: 0, reason: '172.30.0.0/16 is used up' }
-  throw new DockerError('no free addresses for a lab', details)
+  throw new LabMachineError('no addresses are free for a lab', {
+    what: `${labRanges.ipv4} and ${labRanges.ipv6} are used up by labs, or by routes of this machine`,
+    cure: 'remove labs (npm run lab -- status, npm run lab -- down --id NAME), or the routes (ip route show root 172.30.0.0/16)',
+  })
+}
+
+/** Not those of the lab whose tunnel network it shares. */
+function ownSubnets({ own }: Blocks): readonly string[] {
+  return networkNames
+    .map((network) => subnetsOf({ own, tunnel: own }, network))
+    .flatMap(({ ipv4, ipv6 }) => [ipv4, ipv6])
 }
 
 function createNetwork(

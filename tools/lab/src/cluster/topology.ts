@@ -86,6 +86,9 @@ export interface Blocks {
   readonly tunnel: number
 }
 
+/** What all networks of all labs are cut from. */
+export const labRanges: AddressPair = { ipv4: '172.30.0.0/16', ipv6: 'fd00:172:30::/48' }
+
 /** Each lab takes one block, the first that does not overlap with another network of the machine. */
 export const maxBlocks = 60
 

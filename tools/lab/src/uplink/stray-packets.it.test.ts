@@ -48,6 +48,28 @@ it('leaves the network of a lab alone, and goes on while there is one', async ()
   expect(seen.slice(2)).toEqual(Array.from({ length: 4 }, () => expect.stringMatching(/^RTNETLINK answers/)))
 })
 
+it('leaves a route alone that somebody else has for the whole range', async () => {
+  const script = `
+    ip link add near type veth peer name far
+    ip link set near up && ip link set far up
+    ip route add 172.30.0.0/16 dev near
+    "$1" --input-type=module --eval '
+      const { dropStrayPackets } = await import(process.argv[1])
+      dropStrayPackets()
+    ' "$2"
+    ip route show`
+  const output = await runProgram('unshare', [
+    '--net',
+    'bash',
+    '-c',
+    script,
+    'bash',
+    process.execPath,
+    module,
+  ])
+  expect(output.trim()).toBe('172.30.0.0/16 dev near scope link')
+})
+
 it('goes on with a process that is killed only until its reaper has seen that', async () => {
   const script = `
     ip link set lo up
