@@ -46,7 +46,9 @@ describe('a failing test', () => {
   })
 })
 
-it('leaves one for a set-up that throws, and none for a test that passes', async () => {
-  expect((await folderOf('a-set-up')).files).toEqual(['failure.txt', 'state.txt'])
+it('leaves one for a set-up that throws, with the details of its error, and none for a test that passes', async () => {
+  const { path, files } = await folderOf('a-set-up')
+  expect(files).toEqual(['failure.txt', 'state.txt'])
+  expect(await readFile(join(path, 'failure.txt'), 'utf8')).toContain("{ address: '10.16.0.9' }")
   expect(folders).toHaveLength(3)
 })

@@ -70,10 +70,11 @@ function folderName(name: string): string {
   return `${words.slice(0, 100)}-${createHash('sha256').update(name).digest('hex').slice(0, 6)}`
 }
 
-/** Vitest hands errors over as plain objects. */
+/** Vitest hands errors over as plain objects. Ours say in `details` what it is about. */
 function describe(error: unknown): string {
-  const hasStack = typeof error === 'object' && error !== null && 'stack' in error
-  return hasStack && typeof error.stack === 'string' ? error.stack : inspect(error, { depth: 5 })
+  if (typeof error !== 'object' || error === null || !('stack' in error)) return inspect(error, { depth: 5 })
+  const details = 'details' in error ? [inspect(error.details, { depth: 5 })] : []
+  return [String(error.stack), ...details].join('\n\n')
 }
 
 async function write(directory: string, path: string, content: string): Promise<void> {

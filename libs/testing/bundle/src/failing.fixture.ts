@@ -27,7 +27,8 @@ describe('a suite', () => {
   })
 
   it('holds a set-up that throws', async () => {
-    const action = (): Promise<never> => Promise.reject(new Error('it did not start'))
+    const error = Object.assign(new Error('it did not start'), { details: { address: '10.16.0.9' } })
+    const action = (): Promise<never> => Promise.reject(error)
     const sources = { world: () => Promise.resolve({ 'state.txt': 'nothing' }) }
     await expect(leaveBundleIfThrows('a set-up', sources, action)).rejects.toThrow('it did not start')
   })
