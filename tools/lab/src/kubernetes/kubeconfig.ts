@@ -61,13 +61,13 @@ export function readKubeconfig(path: string): ServerAccess {
   const config = parseConfig(path)
   const context = config.contexts.find(({ name }) => name === config['current-context'])?.context
   const cluster = entryOf(config.clusters, context?.cluster)?.cluster
-  const user = entryOf(config.users, context?.user)?.user
-  if (cluster?.server === undefined || user == null)
+  const user = entryOf(config.users, context?.user)?.user ?? undefined
+  if (cluster?.server === undefined || user === undefined)
     throw new KubeconfigError('the kubeconfig names no server or no user', {
       path,
       cure: 'choose a context that has both (kubectl config use-context NAME)',
     })
-  if (user.exec != null)
+  if ((user.exec ?? undefined) !== undefined)
     throw new KubeconfigError('the kubeconfig wants a program to be run for the user', {
       path,
       cure: 'use one with a certificate or a token (kubectl create token NAME)',
