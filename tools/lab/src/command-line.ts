@@ -53,6 +53,8 @@ npm run lab -- logs MACHINE          where the logs of a machine are, and their 
 npm run lab -- matrix [FILE]         who reaches whom, expected against seen; of the example without a file
 npm run lab -- node add|drain|remove|reboot [NODE]
 npm run lab -- fault list|apply FAULT|undo [NUMBER]
+npm run lab -- fault drill [SECONDS] FAULT
+                                     break, repair, and print which packets between pods of the example were lost
 npm run lab -- down                  remove a lab
 
   --id NAME            which lab, of several side by side; "lab" by default

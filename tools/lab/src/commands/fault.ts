@@ -3,9 +3,10 @@ import { isBlow } from '../faults/fault.ts'
 import { applyFault, repairFault, standingFaults, strike } from '../faults/inject.ts'
 import { faultUsage, faultWords, parseFault } from '../faults/words.ts'
 import { step } from '../report.ts'
+import { drillCommand } from './drill.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 
-/** `fault list`, `fault apply FAULT` and `fault undo [NUMBER]`; what is applied stays when the command has ended. */
+/** `fault list`, `fault apply FAULT`, `fault drill FAULT` and `fault undo [NUMBER]`; what is applied stays when the command has ended. */
 export async function faultCommand(
   cluster: Cluster,
   [action = 'list', ...words]: readonly string[],
@@ -16,10 +17,12 @@ export async function faultCommand(
       return list(cluster)
     case 'apply':
       return apply(cluster, words)
+    case 'drill':
+      return drillCommand(cluster, words)
     case 'undo':
       return undo(cluster, words)
     default:
-      throw wrong(`fault ${action}`, 'fault list, fault apply or fault undo')
+      throw wrong(`fault ${action}`, 'fault list, fault apply, fault drill or fault undo')
   }
 }
 
