@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { KubeOvnError } from '@kube-ovn/errors'
 import { finalChecks, productChecks, runChecks } from './checks/all.ts'
 import { findLab, openCluster, type Cluster } from './cluster/cluster.ts'
@@ -98,9 +100,11 @@ async function printStatus(): Promise<number> {
   for (const { topology, nodes, machines, isOwned } of labs) {
     const owner = topology.isKept ? 'kept' : isOwned ? 'in use' : 'left over'
     const running = machines.filter(({ isRunning }) => isRunning).length
+    const kubeconfig = join(labDirectory(topology.id), 'kubeconfig')
+    const access = existsSync(kubeconfig) ? kubeconfig : 'of another checkout'
     process.stdout.write(
       `${topology.id}  ${nodes.length} nodes, ${topology.stack}, ${topology.podNetwork}  ` +
-        `${running} of ${machines.length} machines running  ${owner}  ${labDirectory(topology.id)}/kubeconfig\n`,
+        `${running} of ${machines.length} machines running  ${owner}  ${access}\n`,
     )
   }
   return 0
