@@ -2,14 +2,7 @@ import { machineOf } from '../cluster/lookup.ts'
 import { quote } from '../cluster/shell-script.ts'
 import { runProgram } from '../program.ts'
 import { components, componentTraits, type Component } from './component.ts'
-import {
-  continueComponent,
-  deletePods,
-  findProcesses,
-  processesOf,
-  signalComponent,
-  untilRunning,
-} from './processes.ts'
+import { continueComponent, deletePods, findProcesses, signalComponent, untilRunning } from './processes.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 
 type DataTarget = { readonly machine: string; readonly component: Component }
@@ -25,7 +18,6 @@ const roomMegabytes = 64
  */
 export async function fillDisk(cluster: Cluster, target: DataTarget): Promise<void> {
   const directory = directoryOf(target)
-  processesOf(cluster, target)
   await whileFrozen(cluster, target, renderMove(directory))
   await shell(cluster, target, [
     `used=$(df --block-size=1 --output=used ${quote(directory)} | tail -n 1)`,

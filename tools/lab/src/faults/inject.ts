@@ -14,6 +14,7 @@ import {
   continueComponent,
   endAndAwaitSuccessor,
   holdDaemon,
+  processesOf,
   releaseDaemon,
   signalComponent,
 } from './processes.ts'
@@ -78,9 +79,9 @@ function isSame(one: Fault, other: Fault): boolean {
 }
 
 /**
- * Makes sure that a fault names machines that there are.
+ * Makes sure that what a fault is to break is there.
  *
- * @throws {LabUsageError} naming those that there are
+ * @throws {LabUsageError} naming what there is
  */
 function findTargets(cluster: Cluster, fault: Fault): void {
   switch (fault.kind) {
@@ -88,18 +89,19 @@ function findTargets(cluster: Cluster, fault: Fault): void {
       nodeNamed(cluster, fault.node)
       if ('node' in fault.from) nodeNamed(cluster, fault.from.node)
       return
-    case 'stop':
-      if (fault.target.component === undefined) nodeNamed(cluster, fault.target.machine)
-      else machineOf(cluster, fault.target.machine)
-      return
     case 'clock':
       nodeNamed(cluster, fault.target.machine)
       return
     case 'pause':
+    case 'stop':
     case 'full-disk':
-    case 'slow-disk':
-      machineOf(cluster, fault.target.machine)
+    case 'slow-disk': {
+      const { machine, component } = fault.target
+      if (component !== undefined) processesOf(cluster, { machine, component })
+      else if (fault.kind === 'stop') nodeNamed(cluster, machine)
+      else machineOf(cluster, machine)
       return
+    }
     case 'api-server':
   }
 }
