@@ -10,7 +10,12 @@ import { cache } from '../paths.ts'
 import { createCluster } from './cluster.ts'
 import { removeLab } from './leftovers.ts'
 
-const ids = { interrupted: `int-${process.pid}`, killed: `kill-${process.pid}` }
+const ids = {
+  interrupted: `int-${process.pid}`,
+  killed: `kill-${process.pid}`,
+  early: `early-${process.pid}`,
+  kept: `kept-${process.pid}`,
+}
 
 /** On a machine with other things to do. */
 const patience = { timeoutMs: 120_000 } as const
@@ -33,29 +38,30 @@ async function tracesOf(id: string): Promise<readonly string[]> {
   ]
 }
 
-/** Starts to bring a lab up, until so many of its machines are there. */
-async function startLab(id: string, machines: number): Promise<ChildProcess> {
+/** Starts to bring a lab up, until so many of its networks and machines are there. */
+async function startLab(id: string, parts: number, verb = 'run'): Promise<ChildProcess> {
   const main = join(import.meta.dirname, '../main.ts')
-  const child = spawn(process.execPath, [main, '--id', id, '--nodes', '1', '--cni', 'bridge'], {
+  const child = spawn(process.execPath, [main, verb, '--id', id, '--nodes', '1', '--cni', 'bridge'], {
     stdio: 'ignore',
   })
   started.push(child)
+  const label = `kube-ovn.lab=${id}`
   await eventually(
-    `${machines} machines of ${id} are there`,
+    `${parts} parts of ${id} are there`,
     async () => {
-      const found = await listContainers(`kube-ovn.lab=${id}`)
-      return found.length >= machines || child.exitCode !== null ? true : undefined
+      const found = await Promise.all([listNetworks(label), listContainers(label)])
+      return found.flat().length >= parts || child.exitCode !== null ? true : undefined
     },
-    patience,
+    { ...patience, pauseMs: 20 },
   )
   expect(child.exitCode).toBeNull()
   return child
 }
 
-it.each([1, 3])(
-  'leaves nothing when it is interrupted with %i machines there',
-  async (machines) => {
-    const child = await startLab(ids.interrupted, machines)
+it.each([1, 3, 5])(
+  'leaves nothing when it is interrupted with %i of two networks and three machines there',
+  async (parts) => {
+    const child = await startLab(ids.interrupted, parts)
     const ended = once(child, 'exit')
     child.kill('SIGINT')
     expect(await ended).toEqual([130, null])
@@ -64,20 +70,28 @@ it.each([1, 3])(
   240_000,
 )
 
-it('leaves nothing when its process is killed', async () => {
-  const child = await startLab(ids.killed, 3)
-  expect(await tracesOf(ids.killed)).not.toEqual([])
-  child.kill('SIGKILL')
-  const left = await eventually(
-    'the reaper has removed the lab',
-    async () => {
-      const traces = await tracesOf(ids.killed)
-      return traces.length === 0 ? traces : undefined
-    },
-    patience,
-  )
-  expect(left).toEqual([])
-}, 240_000)
+it.each([
+  { name: 'is killed', id: ids.killed, parts: 5, verb: 'run' },
+  { name: 'is killed when there are only networks', id: ids.early, parts: 2, verb: 'run' },
+  { name: 'is killed before what is to be kept is complete', id: ids.kept, parts: 5, verb: 'up' },
+])(
+  'leaves nothing when its process $name',
+  async ({ id, parts, verb }) => {
+    const child = await startLab(id, parts, verb)
+    expect(await tracesOf(id)).not.toEqual([])
+    child.kill('SIGKILL')
+    const left = await eventually(
+      'the reaper has removed the lab',
+      async () => {
+        const traces = await tracesOf(id)
+        return traces.length === 0 ? traces : undefined
+      },
+      patience,
+    )
+    expect(left).toEqual([])
+  },
+  240_000,
+)
 
 it('has labs side by side, each with addresses of its own, and one goes without the other', async () => {
   const [left, right] = await Promise.all(
