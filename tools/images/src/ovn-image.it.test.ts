@@ -110,7 +110,23 @@ describe('ovs-ovn with the userspace data path', () => {
       await docker('restart', '--time', '20', name)
       await untilHealthy(name, 'ovs-healthcheck.sh')
       await eventually(async () => expect(await bridgeState(name)).toEqual(before))
+
+      // A machine that comes back with another address, because somebody else has its own.
+      await docker('stop', '--time', '20', name)
+      await docker('network', 'disconnect', tunnels, name)
+      await docker('run', '--detach', '--name', `${name}-other`, '--network', tunnels, image, 'sleep', '600')
+      containers.push(`${name}-other`)
+      await docker('network', 'connect', tunnels, name)
+      await docker('start', name)
+      await untilHealthy(name, 'ovs-healthcheck.sh')
+      const moved = await bridgeState(name)
+      expect(moved.addresses).toMatch(/^\d+\.\d+\.\d+\.\d+\/\d+$/)
+      expect(moved.addresses).not.toBe(before.addresses)
+      expect(await docker('exec', name, 'ip', '-oneline', '-4', 'address', 'show', 'br-phy')).toContain(
+        await addressOf(name, tunnels),
+      )
     } finally {
+      await docker('rm', '--force', '--volumes', `${name}-other`)
       await docker('rm', '--force', '--volumes', name)
       await docker('network', 'rm', tunnels)
     }
@@ -119,6 +135,11 @@ describe('ovs-ovn with the userspace data path', () => {
 
 async function docker(...args: readonly string[]): Promise<string> {
   return (await run('docker', args)).stdout
+}
+
+async function addressOf(name: string, network: string): Promise<string> {
+  const format = `{{(index .NetworkSettings.Networks ${JSON.stringify(network)}).IPAddress}}`
+  return (await docker('inspect', '--format', format, name)).trim()
 }
 
 let networks = 0

@@ -3,6 +3,7 @@
 # The userspace data path reaches the network only by ports of its bridges, so the NIC that has the tunnels' address
 # becomes a port of br-phy, and br-phy takes over its addresses and routes. What they were is kept with the bridge in
 # Open vSwitch's database: the bridge's interface vanishes with ovs-vswitchd, and the NIC may be given back one day.
+# When the NIC has addresses again, the machine was started anew, and they may be others.
 # shellcheck shell=bash
 
 tunnel_bridge=${USERSPACE_TUNNEL_BRIDGE:-br-phy}
@@ -16,6 +17,10 @@ find_nic() {
   ip -oneline address show to "$1" 2>/dev/null | awk -v bridge="$tunnel_bridge" '$2 != bridge { print $2; exit }'
 }
 
+nic_addresses() {
+  ip -oneline address show dev "$1" scope global 2>/dev/null | awk '{ printf "%s%s", sep, $4; sep = " " }'
+}
+
 bridge_id() {
   ovs-vsctl --no-wait --if-exists get Bridge "$tunnel_bridge" "external_ids:$1" 2>/dev/null | tr -d '"'
 }
@@ -23,15 +28,16 @@ bridge_id() {
 # declare_tunnel_bridge WANTED: adds the bridge and its port to the database, before ovs-vswitchd reads it.
 declare_tunnel_bridge() {
   local nic addresses routes
-  if [[ -n $(bridge_id tunnel-nic) ]]; then
+  nic=$(bridge_id tunnel-nic)
+  if [[ -n $nic && -z $(nic_addresses "$nic") ]]; then
     return
   fi
-  nic=$(find_nic "$1")
+  nic=$(find_nic "${nic:-$1}")
   if [[ -z $nic ]]; then
     echo "no NIC has the name or an address in $1: correct ovsOvn.tunnelNic or agent.interface" >&2
     return 1
   fi
-  addresses=$(ip -oneline address show dev "$nic" scope global | awk '{ printf "%s%s", sep, $4; sep = " " }')
+  addresses=$(nic_addresses "$nic")
   # Routes of the kernel's own come back with the addresses.
   routes=$({ ip -4 route show dev "$nic"; ip -6 route show dev "$nic"; } |
     awk '!/proto kernel/ && !/^(fe80|ff00|multicast)/ { printf "%s%s", sep, $0; sep = ";" }')
