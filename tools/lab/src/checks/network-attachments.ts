@@ -1,19 +1,21 @@
 import { ApiError } from '../errors.ts'
 import { runAt } from '../namespaces.ts'
-import { addressesOfPod, untilPodsReady } from '../kubernetes/workloads.ts'
-import { claimRow, equalRow, placeOf, type Check, type CheckRow } from './check.ts'
+import { addressesOfPod, takeDownPod, untilPodsReady } from '../kubernetes/workloads.ts'
+import { claimRow, equalRow, nodeOf, placeOf, type Check, type CheckRow } from './check.ts'
 import type { ApiClient, ApiObject } from '../kubernetes/client.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 
 /** The address that a pod has in its further network. */
 const address = '10.99.0.2'
 
-/** A bridge of the node. */
+/** A bridge of the node, which the plugin that makes it leaves there. */
+const bridge = 'lab-attached'
+
 const config = JSON.stringify({
   cniVersion: '1.0.0',
   name: 'attached',
   type: 'bridge',
-  bridge: 'lab-attached',
+  bridge,
   ipam: { type: 'static', addresses: [{ address: `${address}/24` }] },
 })
 
@@ -75,7 +77,8 @@ async function attachedRows(cluster: Cluster): Promise<readonly CheckRow[]> {
       seen('eth0').toSorted().join(' '),
     ),
   ]
-  await cluster.api.delete(pod, 0)
+  await takeDownPod(cluster.api, pod)
+  await runAt(nodeOf(cluster, made).place, ['ip', 'link', 'delete', bridge])
   return rows
 }
 

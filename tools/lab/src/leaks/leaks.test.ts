@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { northboundView, readRows, southboundView } from './database-rows.ts'
 import { splitRuleset } from './nft-rules.ts'
-import { readSocketTable } from './node-snapshot.ts'
+import { readSocketTable, withoutIds } from './node-snapshot.ts'
 import { compareSnapshots, renderDifferences } from './snapshot.ts'
 
 describe('compareSnapshots', () => {
@@ -28,6 +28,18 @@ describe('compareSnapshots', () => {
 it('renders a difference so that it can be read', () => {
   const differences = [{ where: 'node-1 links', appeared: ['a_h', 'b_h', 'b_h'], disappeared: ['ovn0'] }]
   expect(renderDifferences(differences)).toBe('node-1 links\n  + a_h\n  + b_h  × 2\n  - ovn0\n')
+})
+
+it('takes a pod for the same whose sandbox was made again', () => {
+  expect(
+    [
+      '003a7e16a29b_h',
+      'cni-cc3f6f6a-6d0b-8640-6bb2-fd18c4686479',
+      'br-phy',
+      'e8bd3e13bcff_h of web.shop',
+      'ovn-2f9324-1 geneve',
+    ].map(withoutIds),
+  ).toEqual(['#_h', 'cni-#', 'br-phy', '#_h of web.shop', 'ovn-2f9324-# geneve'])
 })
 
 it('splits a ruleset into rules, sets and elements, each with where it is', () => {

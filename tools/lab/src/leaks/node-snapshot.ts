@@ -8,8 +8,8 @@ import { splitRuleset } from './nft-rules.ts'
 /** What shells wait with; it comes and goes all the time. */
 const pause = 'sleep'
 
-/** kube-proxy's rules follow where Kubernetes runs what, which is not ours. */
-const foreignTable = /^table \S+ kube-proxy\b/
+/** kube-proxy's rules follow where Kubernetes runs what, and the engine's its own ports, which is not ours. */
+const foreignRule = /^table \S+ kube-proxy\b|^table ip nat chain DOCKER_\w+: /
 
 /** Linux takes the ports of clients from here on; a listener there changes its number with each start. */
 const firstEphemeralPort = 32_768
@@ -31,7 +31,7 @@ export async function snapshotNode(
   const isOnNode = (cgroup: string): boolean => cgroup.includes(container.id)
   const running = new Set(readProcesses(isOnNode).map(({ pid }) => pid))
   const [links, addresses, routes, rules, namespaces, ruleset, ports] = await Promise.all([
-    readJson<Link>(place, 'link').then((all) => all.map(({ ifname }) => ifname)),
+    readJson<Link>(place, 'link').then((all) => all.map(({ ifname }) => withoutIds(ifname))),
     readJson<Link>(place, 'address').then((all) => all.flatMap(addressesOfLink)),
     Promise.all(['-4', '-6'].map((family) => runAt(place, ['ip', family, 'route', 'show', 'table', 'all']))),
     Promise.all(['-4', '-6'].map((family) => runAt(place, ['ip', family, 'rule']))),
@@ -44,9 +44,9 @@ export async function snapshotNode(
     [`${name} addresses`, addresses],
     [`${name} routes`, routes.flatMap(linesOf).filter(isOwnRoute).map(withoutLifetime)],
     [`${name} rules`, rules.flatMap(linesOf)],
-    [`${name} network namespaces`, linesOf(namespaces)],
-    [`${name} nftables`, splitRuleset(ruleset).filter((thing) => !foreignTable.test(thing))],
-    [`${name} Open vSwitch ports`, ports],
+    [`${name} network namespaces`, linesOf(namespaces).map(withoutIds)],
+    [`${name} nftables`, splitRuleset(ruleset).filter((thing) => !foreignRule.test(thing))],
+    [`${name} Open vSwitch ports`, ports.map(withoutIds)],
     ['listening sockets of nodes', listeningSockets(namespaceOf(place))],
     [
       'processes of nodes',
@@ -70,6 +70,17 @@ interface Link {
 
 async function readJson<T>(place: Place, object: string): Promise<readonly T[]> {
   return JSON.parse(await runAt(place, ['ip', '-json', object])) as readonly T[]
+}
+
+/**
+ * A pod whose sandbox was made again, as after a reboot, has a link and a namespace under another name, and a tunnel to a chassis that was
+ * away another number: one for one.
+ */
+export function withoutIds(name: string): string {
+  return name
+    .replace(/^[0-9a-f]{12}_/, '#_')
+    .replace(/^cni-[0-9a-f-]{36}$/, 'cni-#')
+    .replace(/^(ovn-[0-9a-f]{6})-\d+\b/, '$1-#')
 }
 
 /** A link-local address follows from the link's MAC address. */
