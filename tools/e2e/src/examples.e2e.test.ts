@@ -11,7 +11,8 @@ import {
   type ApiObject,
   type PodObject,
 } from '@kube-ovn/lab'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { leaveBundleOnFailure } from '@kube-ovn/testing-bundle'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { exampleChecks } from './example-checks.ts'
 import { openSuiteCluster, type SuiteCluster } from './suite-cluster.ts'
 
@@ -28,6 +29,8 @@ beforeAll(async () => {
   shop = await untilPodsReady(cluster.api, 'shop', 'app=web', 3)
   stock = await untilPodsReady(cluster.api, 'stock', 'app=db', 3)
 })
+
+beforeEach(() => leaveBundleOnFailure(cluster.evidence))
 
 afterAll(async () => {
   await deleteAll(cluster.api, example)

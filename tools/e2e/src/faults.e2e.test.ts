@@ -3,11 +3,11 @@ import {
   addNode,
   addressesOfPod,
   applyAll,
-  claimLabName,
-  createCluster,
+  applyFault,
+  deleteAll,
   eventually,
+  findLeaks,
   injectFault,
-  installChart,
   lossDuring,
   nbctl,
   nodeNamed,
@@ -17,39 +17,43 @@ import {
   placeOf,
   readExample,
   rebootNode,
-  removeLeftovers,
   removeNode,
+  renderDifferences,
   renderLoss,
   runAt,
   standingFaults,
   strike,
   takeDownPod,
+  takeSnapshot,
   untilPodsReady,
 } from '@kube-ovn/lab'
-import type { ApiObject, Cluster, Fault, PathLoss, PodObject, WatchedPath } from '@kube-ovn/lab'
+import type { ApiObject, Blow, Cluster, Fault, PathLoss, PodObject, WatchedPath } from '@kube-ovn/lab'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { describeInLab } from './describe-in-lab.ts'
+import { plantedPlaces, plantLeaks } from './planted-leaks.ts'
+import { useSuiteLab } from './suite-lab.ts'
 
 let cluster: Cluster
 let pods: readonly PodObject[]
 
 const describe = describeInLab('breaks things and repairs them')
 
+const lab = useSuiteLab({ id: 'faults' })
+
 beforeAll(async () => {
-  await removeLeftovers()
-  await claimLabName('faults')
-  cluster = await createCluster({ id: 'faults' })
-  await installChart(cluster)
+  ;({ cluster } = lab)
   await applyAll(cluster.api, readExample('01-two-subnets', 'dual'))
   pods = await untilPodsReady(cluster.api, 'shop', 'app=web', 3)
 })
 
-afterAll(() => cluster[Symbol.asyncDispose]())
+afterAll(() => deleteAll(cluster.api, readExample('01-two-subnets', 'dual')))
 
 afterEach(() => {
   const standing = standingFaults(cluster)
   if (standing.length > 0) throw new Error(`still broken: ${JSON.stringify(standing)}`)
 })
+
+type ComponentTarget = Extract<Blow, { readonly target: unknown }>['target']
 
 /** Pods of the example on these nodes, both families, from the first to the second. */
 function paths(fromNode: string, toNode: string): readonly WatchedPath[] {
@@ -115,6 +119,50 @@ async function nodeOfController(): Promise<string> {
   const [pod] = await untilPodsReady(cluster.api, 'kube-system', 'app=kube-ovn-controller', 1)
   return pod?.spec.nodeName ?? ''
 }
+
+describe('what is left over', () => {
+  it('is found, of whatever kind, until it is gone', async () => {
+    const before = await takeSnapshot(cluster)
+    {
+      await using _ = await plantLeaks(cluster)
+      const found = await eventually('every leak is found', async () => {
+        const leaks = await findLeaks(cluster, before, 0)
+        const places = leaks.filter(({ appeared }) => appeared.length > 0).map(({ where }) => where)
+        return plantedPlaces.every((place) => places.includes(place)) ? leaks : undefined
+      })
+      expect(renderDifferences(found)).toContain('+ lab-left')
+      expect(await lab.findLeaks(0)).toContain('+ lab-left')
+    }
+    expect(renderDifferences(await findLeaks(cluster, before))).toBe('')
+  })
+})
+
+describe('what can not be broken', () => {
+  it.each<readonly [Fault, string]>([
+    [{ kind: 'partition', node: 'node-9', from: { network: 'all' } }, 'node-9'],
+    [{ kind: 'partition', node: 'node-1', from: { node: 'outside' } }, 'outside'],
+    [{ kind: 'pause', target: { machine: 'router-1' } }, 'router-1'],
+    [{ kind: 'stop', target: { component: 'etcd', machine: 'node-1' } }, 'etcd@node-1'],
+    [{ kind: 'full-disk', target: { component: 'northbound', machine: 'node-2' } }, 'northbound@node-2'],
+    [
+      { kind: 'slow-disk', target: { component: 'southbound', machine: 'node-2' }, delayMs: 5 },
+      'southbound@node-2',
+    ],
+  ])('is named, left whole and not on record: %j', async (fault, argument) => {
+    await expect(applyFault(cluster, fault)).rejects.toMatchObject({
+      details: { argument, cure: expect.stringMatching(/node-1|control/) as string },
+    })
+    expect(standingFaults(cluster)).toEqual([])
+  })
+
+  it('is broken once, and one API server misbehaves in one way at a time', async () => {
+    await using _ = await injectFault(cluster, { kind: 'api-server', faults: [{ delayMs: 1 }] })
+    await expect(applyFault(cluster, { kind: 'api-server', faults: [{ answer: 500 }] })).rejects.toThrow(
+      'the fault stands already',
+    )
+    expect(standingFaults(cluster)).toHaveLength(1)
+  })
+})
 
 describe('an API server that misbehaves', () => {
   it('keeps nodes from making a pod, until it behaves', async () => {
@@ -247,6 +295,24 @@ describe('what is restarted comes back', () => {
     expectLoss(losses, ({ sent, lost }) => sent > 15 && lost === 0)
   })
 
+  it.each<ComponentTarget>([
+    { component: 'vswitchd', machine: 'node-1' },
+    { component: 'ovsdb-server', machine: 'node-1' },
+    { component: 'ovn-controller', machine: 'node-1' },
+    { component: 'northd', machine: 'node-1' },
+    { component: 'controller', machine: 'node-1' },
+    { component: 'etcd', machine: 'control' },
+  ])('$component, and packets get through', async (target) => {
+    const machine = target.component === 'controller' ? await nodeOfController() : target.machine
+    await strike(cluster, { kind: 'restart', target: { ...target, machine } })
+    const answers = acrossNodes().map(({ name, from, address }) =>
+      eventually(`${name} answers`, async () =>
+        (await pingAll(from, [address])).size === 1 ? address : undefined,
+      ),
+    )
+    expect(await Promise.all(answers)).toHaveLength(2)
+  })
+
   it('a database whose disk was full', async () => {
     const target = { component: 'northbound', machine: 'node-1' } as const
     const directory = '/etc/origin/ovn'
@@ -279,9 +345,10 @@ describe('nodes come and go', () => {
   })
 
   it('a node is rebooted, comes back with other addresses, and its pods reach the others', async () => {
-    const before = nodeNamed(cluster, 'node-2').kubernetes
+    const before = nodeNamed(cluster, 'node-2')
     const after = await rebootNode(cluster, 'node-2', { hasNewAddresses: true })
-    expect(after.kubernetes).not.toEqual(before)
+    lab.hasMoved(before, after)
+    expect(after.kubernetes).not.toEqual(before.kubernetes)
     pods = await untilPodsReady(cluster.api, 'shop', 'app=web', 3)
     for (const { from, address } of acrossNodes())
       await eventually(`${address} answers`, async () =>

@@ -1,53 +1,31 @@
 import { createBenchNamespace, measurePodCosts } from '@kube-ovn/bench'
-import { leaveBundleIfThrows, leaveBundleOnFailure } from '@kube-ovn/testing-bundle'
 import {
   applyAll,
-  claimLabName,
-  clusterEvidence,
-  createCluster,
   deleteAll,
   finalChecks,
-  findLeaks,
-  installChart,
-  installDns,
   listExamples,
   productChecks,
   readExample,
-  removeLeftovers,
-  renderDifferences,
   runCheck,
   runChecks,
-  takeSnapshot,
 } from '@kube-ovn/lab'
-import type { CheckGroup, Cluster, Snapshot } from '@kube-ovn/lab'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import type { CheckGroup, Cluster } from '@kube-ovn/lab'
+import { beforeAll, expect, it } from 'vitest'
 import { describeInLab } from './describe-in-lab.ts'
+import { useSuiteLab } from './suite-lab.ts'
 
 /** The pods of a burst; a benchmark has more. */
 const burst = 50
 
 let cluster: Cluster
-/** What was there before the suite did anything. */
-let before: Snapshot
 
 const describe = describeInLab('enters the namespaces of pods and nodes')
 
+const lab = useSuiteLab({ id: 'e2e', nodes: 2, stack: 'dual' }, { hasLeakTest: true })
+
 beforeAll(async () => {
-  await removeLeftovers()
-  await claimLabName('e2e')
-  cluster = await createCluster({ id: 'e2e', nodes: 2, stack: 'dual' })
-  await leaveBundleIfThrows('first-line set-up', clusterEvidence(cluster), async () => {
-    await installChart(cluster)
-    await installDns(cluster)
-    before = await takeSnapshot(cluster)
-  })
+  ;({ cluster } = lab)
   await applyAll(cluster.api, readExample('01-two-subnets', 'dual'))
-})
-
-beforeEach(() => leaveBundleOnFailure(clusterEvidence(cluster)))
-
-afterAll(async () => {
-  await cluster[Symbol.asyncDispose]()
 })
 
 describe('two nodes, dual stack, installed by Helm', () => {
@@ -79,7 +57,7 @@ describe('two nodes, dual stack, installed by Helm', () => {
 
   it('leaks nothing over all of that, once the examples are deleted', async () => {
     for (const example of listExamples().reverse()) await deleteAll(cluster.api, readExample(example, 'dual'))
-    expect(renderDifferences(await findLeaks(cluster, before))).toBe('')
+    expect(await lab.findLeaks()).toBe('')
   })
 
   it('leaves nothing behind when it is uninstalled', async () => {

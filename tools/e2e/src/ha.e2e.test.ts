@@ -1,16 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   applyAll,
-  claimLabName,
   countTransactions,
-  createCluster,
   databaseLeader,
+  deleteAll,
+  removeFakes,
   eventually,
   fakesCheck,
   bringUpFakes,
   injectFault,
-  installChart,
-  installDns,
   logPosition,
   lossDuring,
   nbctl,
@@ -18,7 +16,6 @@ import {
   presets,
   productChecks,
   readExample,
-  removeLeftovers,
   renderLoss,
   runCheck,
   runChecks,
@@ -30,6 +27,7 @@ import {
 import type { ApiObject, CheckGroup, Cluster, OtherSide, PodObject, WatchedPath } from '@kube-ovn/lab'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { describeInLab } from './describe-in-lab.ts'
+import { useSuiteLab } from './suite-lab.ts'
 
 const describe = describeInLab('breaks what is there three times')
 
@@ -43,17 +41,15 @@ let cluster: Cluster
 let pods: readonly PodObject[]
 let made = 0
 
+const lab = useSuiteLab({ id: 'ha', ...presets['ha'] })
+
 beforeAll(async () => {
-  await removeLeftovers()
-  await claimLabName('ha')
-  cluster = await createCluster({ id: 'ha', ...presets['ha'] })
-  await installChart(cluster)
-  await installDns(cluster)
+  ;({ cluster } = lab)
   await applyAll(cluster.api, readExample('01-two-subnets', 'dual'))
   pods = await untilPodsReady(cluster.api, 'shop', 'app=web', 3)
 })
 
-afterAll(() => cluster[Symbol.asyncDispose]())
+afterAll(() => deleteAll(cluster.api, readExample('01-two-subnets', 'dual')))
 
 afterEach(() => {
   const standing = standingFaults(cluster)
@@ -193,6 +189,7 @@ describe('three masters', () => {
     const fakes = { nodes: 10, pods: 200 }
     await bringUpFakes(cluster, fakes)
     expect(failures([await runCheck(cluster, fakesCheck(fakes))])).toEqual([])
+    await removeFakes(cluster)
   }, 300_000)
 })
 

@@ -1,28 +1,23 @@
 import {
   chartNamespace,
-  claimLabName,
   countUsableFakeNodes,
-  createCluster,
   createPlacedPods,
   createPodNamespace,
   deletePlacedPods,
   eventually,
   fakePods,
   findColumn,
-  findLeaks,
-  installChart,
   ovnCentral,
   podProcesses,
   PodTally,
-  removeLeftovers,
-  renderDifferences,
   startFakeNodes,
-  takeSnapshot,
   untilPodsReady,
 } from '@kube-ovn/lab'
-import type { ApiObject, Cluster, PlacedPod, Snapshot } from '@kube-ovn/lab'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { ApiObject, Cluster, PlacedPod } from '@kube-ovn/lab'
+import { beforeAll, expect, it } from 'vitest'
 import { AddressWatch } from './address-watch.ts'
+import { describeInLab } from './describe-in-lab.ts'
+import { useSuiteLab } from './suite-lab.ts'
 
 const namespace = 'churn'
 const subnet = 'churn'
@@ -48,16 +43,14 @@ interface IpObject extends ApiObject {
 }
 
 let cluster: Cluster
-let before: Snapshot
 let kills = 0
 
+const describe = describeInLab('has nodes that are not there, and kills what it likes')
+
+const lab = useSuiteLab({ id: 'ipam-churn' }, { afterChart: (made) => startFakeNodes(made, fakeNodeCount) })
+
 beforeAll(async () => {
-  await removeLeftovers()
-  await claimLabName('ipam-churn')
-  cluster = await createCluster({ id: 'ipam-churn' })
-  await installChart(cluster)
-  await startFakeNodes(cluster, fakeNodeCount)
-  before = await takeSnapshot(cluster)
+  ;({ cluster } = lab)
   // Hardly more addresses than pods: those that pods give back are taken again at once.
   await cluster.api.apply({
     apiVersion: 'kubeovn.io/v1',
@@ -68,57 +61,57 @@ beforeAll(async () => {
   await createPodNamespace(cluster, namespace)
 })
 
-afterAll(() => cluster[Symbol.asyncDispose]())
-
-it(
-  'neither loses nor doubles an address while 300 pods come and go and the controller is killed ten times',
-  { timeout: 900_000 },
-  async () => {
-    await using watch = AddressWatch.start(cluster, namespace)
-    await using tally = PodTally.start(cluster, namespace)
-    const free = await untilCounted(0)
-    let alive = generation(0)
-    await killAmid(alive, (pods) => createPlacedPods(cluster, pods))
-    for (let round = 1; round <= rounds; round++) {
+describe('addresses', () => {
+  it(
+    'neither loses nor doubles an address while 300 pods come and go and the controller is killed ten times',
+    { timeout: 900_000 },
+    async () => {
+      await using watch = AddressWatch.start(cluster, namespace)
+      await using tally = PodTally.start(cluster, namespace)
+      const free = await untilCounted(0)
+      let alive = generation(0)
+      await killAmid(alive, (pods) => createPlacedPods(cluster, pods))
+      for (let round = 1; round <= rounds; round++) {
+        await tally.until('ready', podCount)
+        await expectExact(free, podCount)
+        // Every second one goes while its successor comes.
+        const going = alive.filter((_, index) => index % 2 === round % 2)
+        const coming = generation(round).filter((_, index) => index % 2 === round % 2)
+        const pairs = going.map((pod, index) => ({ pod, successor: coming[index] }))
+        await killAmid(pairs, async (some) => {
+          await Promise.all([
+            deletePlacedPods(
+              cluster,
+              some.map(({ pod }) => pod),
+            ),
+            createPlacedPods(
+              cluster,
+              some.flatMap(({ successor }) => successor ?? []),
+            ),
+          ])
+        })
+        alive = [...alive.filter((pod) => !going.includes(pod)), ...coming]
+      }
       await tally.until('ready', podCount)
       await expectExact(free, podCount)
-      // Every second one goes while its successor comes.
-      const going = alive.filter((_, index) => index % 2 === round % 2)
-      const coming = generation(round).filter((_, index) => index % 2 === round % 2)
-      const pairs = going.map((pod, index) => ({ pod, successor: coming[index] }))
-      await killAmid(pairs, async (some) => {
-        await Promise.all([
-          deletePlacedPods(
-            cluster,
-            some.map(({ pod }) => pod),
-          ),
-          createPlacedPods(
-            cluster,
-            some.flatMap(({ successor }) => successor ?? []),
-          ),
-        ])
-      })
-      alive = [...alive.filter((pod) => !going.includes(pod)), ...coming]
-    }
-    await tally.until('ready', podCount)
-    await expectExact(free, podCount)
-    await killAmid(alive, (pods) => deletePlacedPods(cluster, pods))
-    await tally.until('created', 0)
-    await expectExact(free, 0)
-    expect(watch.faults).toEqual([])
-    expect(watch.observations).toBeGreaterThan(podCount * rounds)
-    expect(kills).toBe(10)
-  },
-)
+      await killAmid(alive, (pods) => deletePlacedPods(cluster, pods))
+      await tally.until('created', 0)
+      await expectExact(free, 0)
+      expect(watch.faults).toEqual([])
+      expect(watch.observations).toBeGreaterThan(podCount * rounds)
+      expect(kills).toBe(10)
+    },
+  )
 
-it('has kept every fake node alive meanwhile', async () => {
-  expect(await countUsableFakeNodes(cluster)).toBe(fakeNodeCount)
-})
+  it('has kept every fake node alive meanwhile', async () => {
+    expect(await countUsableFakeNodes(cluster)).toBe(fakeNodeCount)
+  })
 
-it('leaks nothing over all of that', async () => {
-  await cluster.api.delete({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
-  await cluster.api.delete({ apiVersion: 'kubeovn.io/v1', kind: 'Subnet', metadata: { name: subnet } })
-  expect(renderDifferences(await findLeaks(cluster, before))).toBe('')
+  it('leaks nothing over all of that', async () => {
+    await cluster.api.delete({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+    await cluster.api.delete({ apiVersion: 'kubeovn.io/v1', kind: 'Subnet', metadata: { name: subnet } })
+    expect(await lab.findLeaks()).toBe('')
+  })
 })
 
 /** Pods of a round, under names of their own. */

@@ -3,16 +3,12 @@ import { join } from 'node:path'
 import {
   addressesOfPod,
   applyAll,
-  claimLabName,
-  createCluster,
   deleteAll,
   eventually,
   findColumn,
-  installChart,
   kubectl,
   ovnCentral,
   parseManifests,
-  removeLeftovers,
   untilPod,
   untilPodsReady,
   type ApiObject,
@@ -22,22 +18,28 @@ import {
 import { foreignCrds } from '@kube-ovn/testing-kube'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeInLab } from './describe-in-lab.ts'
+import { useSuiteLab } from './suite-lab.ts'
 
 const describe = describeInLab('may define KubeVirt’s kinds without KubeVirt')
 
 let cluster: Cluster
 let nodes: readonly string[]
 
-beforeAll(async () => {
-  await removeLeftovers()
-  await claimLabName('machines')
-  cluster = await createCluster({ id: 'machines', nodes: 2 })
+/** The kinds of KubeVirt, which the controller looks for when it starts. */
+async function defineKinds({ api }: Cluster): Promise<void> {
+  await applyAll(api, parseManifests(await readFile(join(foreignCrds, 'kubevirt.yaml'), 'utf8')))
+}
+
+const lab = useSuiteLab({ id: 'machines', nodes: 2 }, { beforeChart: defineKinds })
+
+beforeAll(() => {
+  ;({ cluster } = lab)
   nodes = cluster.nodes.map(({ name }) => name)
-  await applyAll(cluster.api, parseManifests(await readFile(join(foreignCrds, 'kubevirt.yaml'), 'utf8')))
-  await installChart(cluster)
 })
 
-afterAll(() => cluster[Symbol.asyncDispose]())
+afterAll(async () => {
+  await cluster.api.delete({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+})
 
 const kubevirt = 'kubevirt.io/v1'
 const namespace = 'farm'

@@ -12,7 +12,8 @@ import {
   type MatrixRuleInput,
   type PodObject,
 } from '@kube-ovn/lab'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { leaveBundleOnFailure } from '@kube-ovn/testing-bundle'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { givenKubeconfig } from './given-cluster.ts'
 import { givenProbeImage, openSuiteCluster, type SuiteCluster } from './suite-cluster.ts'
 
@@ -43,6 +44,8 @@ describe.skipIf(isSkipped)(`a matrix between pods of the probe${reason}`, () => 
     cluster = await openSuiteCluster({ id: 'matrix', nodes: 2 })
     probes = await deployProbes(cluster.api, await cluster.bringProbe(), 4)
   })
+
+  beforeEach(() => leaveBundleOnFailure(cluster.evidence))
 
   afterAll(async () => {
     await probes[Symbol.asyncDispose]()

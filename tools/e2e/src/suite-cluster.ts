@@ -1,16 +1,21 @@
 import {
   ApiClient,
   claimLabName,
+  clusterEvidence,
   createCluster,
   importImages,
   installChart,
   installDns,
+  objectsEvidence,
   readProbeImage,
   removeLeftovers,
+  takeSnapshot,
   type Stack,
   type WantedTopology,
 } from '@kube-ovn/lab'
+import { leaveBundleIfThrows, type leaveBundleOnFailure } from '@kube-ovn/testing-bundle'
 import { givenKubeconfig, readStack } from './given-cluster.ts'
+import { expectSame } from './suite-lab.ts'
 
 /** A cluster with the product, as far as any cluster is alike. */
 export interface SuiteCluster extends AsyncDisposable {
@@ -19,12 +24,19 @@ export interface SuiteCluster extends AsyncDisposable {
   readonly stack: Stack
   /** Makes the image of the probe known to every node, and returns its name; of a given cluster, what KUBE_OVN_PROBE_IMAGE says it can get. */
   bringProbe(): Promise<string>
+  /** What a test that fails leaves, for `leaveBundleOnFailure`; of a given cluster, its objects. */
+  readonly evidence: Evidence
 }
+
+type Evidence = Parameters<typeof leaveBundleOnFailure>[0]
 
 /** The name under which a given cluster can get the image of the probe. */
 export const givenProbeImage: string | undefined = process.env['KUBE_OVN_PROBE_IMAGE'] || undefined
 
-/** The cluster that KUBECONFIG names, which stays, or else a lab with the chart, which goes when this is disposed of. */
+/**
+ * The cluster that KUBECONFIG names, which stays, or else a lab with the chart, which goes when this is disposed of: then nothing may be
+ * there that was not there before.
+ */
 export async function openSuiteCluster(lab: WantedTopology & { readonly id: string }): Promise<SuiteCluster> {
   if (givenKubeconfig !== undefined) {
     const api = new ApiClient(givenKubeconfig)
@@ -33,6 +45,7 @@ export async function openSuiteCluster(lab: WantedTopology & { readonly id: stri
       kubeconfig: givenKubeconfig,
       stack: await readStack(api),
       bringProbe: () => Promise.resolve(givenProbeImage ?? ''),
+      evidence: objectsEvidence(api),
       [Symbol.asyncDispose]() {
         api[Symbol.dispose]()
         return Promise.resolve()
@@ -42,14 +55,13 @@ export async function openSuiteCluster(lab: WantedTopology & { readonly id: stri
   await removeLeftovers()
   await claimLabName(lab.id)
   const cluster = await createCluster(lab)
-  try {
-    await installChart(cluster)
-    await installDns(cluster)
-  } catch (error) {
-    await cluster[Symbol.asyncDispose]()
-    throw error
-  }
+  await using made = new AsyncDisposableStack()
+  made.use(cluster)
+  await installChart(cluster)
+  await installDns(cluster)
+  const before = await takeSnapshot(cluster)
   const { api, kubeconfig, topology } = cluster
+  const lifetime = made.move()
   return {
     api,
     kubeconfig,
@@ -59,6 +71,12 @@ export async function openSuiteCluster(lab: WantedTopology & { readonly id: stri
       await importImages(cluster, [image])
       return image
     },
-    [Symbol.asyncDispose]: () => cluster[Symbol.asyncDispose](),
+    evidence: clusterEvidence(cluster),
+    async [Symbol.asyncDispose]() {
+      await using _ = lifetime
+      await leaveBundleIfThrows(`${lab.id} leaks`, clusterEvidence(cluster), () =>
+        expectSame(cluster, before),
+      )
+    },
   }
 }

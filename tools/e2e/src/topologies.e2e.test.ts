@@ -1,11 +1,8 @@
 import {
-  claimLabName,
   createCluster,
-  installChart,
   networkAttachments,
   physicalNetwork,
   presets,
-  removeLeftovers,
   runCheck,
   seenCluster,
   type Check,
@@ -13,6 +10,7 @@ import {
 } from '@kube-ovn/lab'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeInLab } from './describe-in-lab.ts'
+import { useSuiteLab } from './suite-lab.ts'
 
 const describe = describeInLab('has networks of its own around its nodes')
 
@@ -20,22 +18,14 @@ const describe = describeInLab('has networks of its own around its nodes')
 let cluster: Cluster
 let seeing: Cluster
 
+const lab = useSuiteLab({ id: 'topologies', ...presets['underlay'], hasNetworkAttachments: true })
+
 beforeAll(async () => {
-  await removeLeftovers()
-  await claimLabName('topologies')
-  cluster = await createCluster({
-    id: 'topologies',
-    ...presets['underlay'],
-    hasNetworkAttachments: true,
-  })
-  await installChart(cluster)
+  ;({ cluster } = lab)
   seeing = await createCluster({ id: 'topologies-2', nodes: 1, podNetwork: 'bridge', sees: 'topologies' })
 })
 
-afterAll(async () => {
-  await seeing[Symbol.asyncDispose]()
-  await cluster[Symbol.asyncDispose]()
-})
+afterAll(() => seeing[Symbol.asyncDispose]())
 
 /** Every row that a check finds; those that do not hold, as text. */
 async function run(on: Cluster, check: Check): Promise<{ readonly rows: number; readonly failed: string[] }> {

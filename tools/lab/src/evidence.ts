@@ -1,6 +1,7 @@
 import { readObjects } from '@kube-ovn/testing-bundle/objects'
 import { chartNamespace } from './chart.ts'
 import type { Cluster } from './cluster/cluster.ts'
+import type { ApiClient } from './kubernetes/client.ts'
 import { kubectl } from './kubernetes/kubectl.ts'
 import type { PodObject } from './kubernetes/workloads.ts'
 import { insidePodContainer, runAt, type Place } from './namespaces.ts'
@@ -37,11 +38,16 @@ const kernelCommands: Readonly<Record<string, readonly string[]>> = {
  */
 export function clusterEvidence(cluster: Cluster): Readonly<Record<string, () => Promise<Files>>> {
   return {
-    kubernetes: () => readObjects(async (path) => JSON.stringify(await cluster.api.call('GET', path))),
+    ...objectsEvidence(cluster.api),
     databases: () => readDatabases(cluster),
     logs: () => readLogs(cluster),
     nodes: () => readNodes(cluster),
   }
+}
+
+/** What it leaves of a cluster that is not a lab: all objects but Secrets. */
+export function objectsEvidence(api: ApiClient): Readonly<Record<string, () => Promise<Files>>> {
+  return { kubernetes: () => readObjects(async (path) => JSON.stringify(await api.call('GET', path))) }
 }
 
 async function readDatabases(cluster: Cluster): Promise<Files> {
@@ -51,7 +57,8 @@ async function readDatabases(cluster: Cluster): Promise<Files> {
   const place = insidePodContainer(central?.metadata.uid ?? '', 'ovsdb-server')
   if (place === undefined) throw new TypeError('no ovsdb-server of ovn-central runs')
   const dumped = (['northbound', 'southbound'] as const).map(async (name): Promise<[string, string]> => {
-    const options = ['--timeout=20', '--format=list', '--data=string']
+    // Who leads may be what went wrong.
+    const options = ['--timeout=20', '--no-leader-only', '--format=list', '--data=string']
     return [
       `${name}.txt`,
       await runAt(place, ['ovsdb-client', ...options, 'dump', sockets[name], databases[name]]),

@@ -38,7 +38,7 @@ export {
   type ChartValues,
 } from './chart.ts'
 export { installDns } from './dns.ts'
-export { clusterEvidence } from './evidence.ts'
+export { clusterEvidence, objectsEvidence } from './evidence.ts'
 export { describeError } from './describe-error.ts'
 export { ApiError } from './errors.ts'
 export { ApiClient, type ApiObject } from './kubernetes/client.ts'
@@ -114,5 +114,6 @@ export {
 } from './fake/fake-pods.ts'
 export { PodTally, type PodStage } from './fake/pod-tally.ts'
 export type { FakePlan } from './fake/plan.ts'
+export { removeFakes } from './fake/remove-fakes.ts'
 export { countUsableFakeNodes, startFakeNodes } from './fake/start-fake-nodes.ts'
 export { watchUplink, type UplinkWatch } from './uplink/watch-uplink.ts'

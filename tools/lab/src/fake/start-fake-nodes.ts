@@ -4,6 +4,7 @@ import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { nodeAnnotations } from '@kube-ovn/annotations'
 import { ProgramError } from '../errors.ts'
+import { findHelper } from '../helper-process.ts'
 import { waitForObjects } from '../kubernetes/wait.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { ApiObject } from '../kubernetes/client.ts'
@@ -13,7 +14,8 @@ import type { FakeNodesOrder } from './fake-process.ts'
 
 const program = join(import.meta.dirname, 'fake-process.ts')
 
-const fakeNodesPath = `/api/v1/nodes?labelSelector=${encodeURIComponent(fakeNodeKey)}`
+/** The fake nodes of a cluster. */
+export const fakeNodesPath = `/api/v1/nodes?labelSelector=${encodeURIComponent(fakeNodeKey)}`
 
 interface NodeObject extends ApiObject {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }
@@ -70,6 +72,16 @@ async function startProcess(cluster: Cluster, order: string): Promise<void> {
   child.unref()
 }
 
+/** Ends the process that acts for the fake nodes of a lab, if there is one. */
+export function endProcess(cluster: Cluster): void {
+  const pid = findHelper(orderFile(cluster))
+  if (pid !== undefined) process.kill(pid, 'SIGKILL')
+}
+
+function orderFile({ directory }: Cluster): string {
+  return join(directory, 'fake-nodes.json')
+}
+
 async function writeOrder(cluster: Cluster, count: number): Promise<string> {
   const order: FakeNodesOrder = {
     kubeconfig: cluster.kubeconfig,
@@ -77,7 +89,7 @@ async function writeOrder(cluster: Cluster, count: number): Promise<string> {
     stack: cluster.topology.stack,
     nodes: count,
   }
-  const file = join(cluster.directory, 'fake-nodes.json')
+  const file = orderFile(cluster)
   writeFileSync(file, JSON.stringify(order))
   return file
 }

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { addressesOf, apiPort } from '../cluster/topology.ts'
 import { ProgramError } from '../errors.ts'
+import { findHelper } from '../helper-process.ts'
 import { insideContainer, runAt, tryAt } from '../namespaces.ts'
 import type { ApiFault } from '@kube-ovn/testing-kube'
 import type { Cluster } from '../cluster/cluster.ts'
@@ -108,22 +109,7 @@ function orderFile({ directory }: Cluster): string {
   return join(directory, 'api-proxy.json')
 }
 
-/** The proxy of this lab; the file that it was given tells it from others. nsenter, which waits for it, goes with it. */
+/** The proxy of this lab. */
 function findProxy(cluster: Cluster): number | undefined {
-  const order = orderFile(cluster)
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .find((pid) => {
-      const [command, , file] = commandOf(pid)
-      return command === process.execPath && file === order
-    })
-}
-
-function commandOf(pid: number): readonly string[] {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
-  } catch {
-    return []
-  }
+  return findHelper(orderFile(cluster))
 }
