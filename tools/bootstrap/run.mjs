@@ -29,7 +29,11 @@ async function main([name, ...args]) {
   await Promise.all([prepareWorkspace(), needsContainers ? prepareContainers() : undefined])
   if (needsContainers && command.kubernetes) await ensureGoPrograms()
   if (needsContainers && command.probe) await ensureProbe()
-  if (needsContainers && command.images) await runProgram(commands.images.main, [])
+  if (needsContainers && command.images) {
+    // What a command prints may be for a program, so this goes where progress goes.
+    const exitCode = await runProgram(commands.images.main, [], ['inherit', 2, 2])
+    if (exitCode !== 0) throw new BootstrapError('the images could not be built')
+  }
   process.exitCode = await runProgram(command.main, args)
 }
 
@@ -50,10 +54,10 @@ async function prepareContainers() {
 }
 
 /** Runs a program of the workspace in the foreground; signals of the terminal reach it by themselves. */
-function runProgram(main, args) {
+function runProgram(main, args, stdio = 'inherit') {
   const child = spawn(join(nodeBin, 'node'), [join(repository, main), ...args], {
     cwd: repository,
-    stdio: 'inherit',
+    stdio,
     env: {
       ...process.env,
       KUBE_OVN_CACHE: cache,

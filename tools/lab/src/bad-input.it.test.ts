@@ -114,9 +114,16 @@ it.each([
     env: {},
     says: /^npm run lab takes root, and this user is 65534: .*\n→ run it as root, e\.g\. with sudo\n$/,
   },
-])('says so before it makes anything ready for $name', async ({ enter, env, says }) => {
+  {
+    name: 'a lab that is not there',
+    enter: [],
+    env: {},
+    args: ['matrix', '--json', '--id', 'nobodys'],
+    says: /^there is no such lab: argument --id nobodys\n→ .*\n$/,
+  },
+])('says so before it makes anything ready for $name', async ({ enter, env, says, args: words = [] }) => {
   const run = join(import.meta.dirname, '../../bootstrap/run.mjs')
-  const [command = '', ...args] = [...enter, process.execPath, run, 'lab']
+  const [command = '', ...args] = [...enter, process.execPath, run, 'lab', ...words]
   const { exitCode, stdout, stderr } = await tryProgram(command, args, { env })
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
   expect(stderr).toMatch(says)
