@@ -8,6 +8,7 @@ import {
   eventually,
   findLeaks,
   injectFault,
+  insideContainer,
   lossDuring,
   nbctl,
   nodeNamed,
@@ -313,20 +314,25 @@ describe('what is restarted comes back', () => {
     expect(await Promise.all(answers)).toHaveLength(2)
   })
 
-  it('a database whose disk was full', async () => {
-    const target = { component: 'northbound', machine: 'node-1' } as const
-    const directory = '/etc/origin/ovn'
+  it.each<ComponentTarget & { readonly directory: string }>([
+    { component: 'northbound', machine: 'node-1', directory: '/etc/origin/ovn' },
+    { component: 'etcd', machine: 'control', directory: '/var/lib/etcd' },
+  ])('$component whose disk was full', async ({ directory, ...target }) => {
     {
       await using _ = await injectFault(cluster, { kind: 'full-disk', target })
-      const { place } = nodeNamed(cluster, 'node-1')
+      const place =
+        target.machine === 'control'
+          ? insideContainer(cluster.control)
+          : nodeNamed(cluster, target.machine).place
       await expect(
         runAt(place, ['dd', 'if=/dev/zero', `of=${directory}/more`, 'bs=64k', 'count=1']),
       ).rejects.toThrow('a program failed')
       await runAt(place, ['rm', '-f', `${directory}/more`])
     }
-    const pod = podOn('node-2', 'stored')
+    const name = `stored-${target.component}`
+    const pod = podOn('node-2', name)
     await cluster.api.apply(pod)
-    await untilPodsReady(cluster.api, 'shop', 'app=stored', 1)
+    await untilPodsReady(cluster.api, 'shop', `app=${name}`, 1)
     await takeDownPod(cluster.api, pod)
   })
 })

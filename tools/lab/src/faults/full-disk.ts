@@ -7,8 +7,13 @@ import type { Cluster } from '../cluster/cluster.ts'
 
 type DataTarget = { readonly machine: string; readonly component: Component }
 
-/** Room for a component's data on a file system of its own, before it is taken away. */
-const roomMegabytes = 64
+/** Room on a file system of its own beside a component's data, before it is taken away. */
+const roomBytes = 64 << 20
+
+/** How much a directory takes, in the variable `used`. */
+function measure(directory: string): string {
+  return `used=$(du --summarize --block-size=1 ${quote(directory)} | cut -f 1)`
+}
 
 /**
  * Leaves no free block where a component keeps its data.
@@ -30,7 +35,10 @@ export async function emptyDisk(cluster: Cluster, target: DataTarget): Promise<v
   const directory = directoryOf(target)
   const kind = await shell(cluster, target, [`stat --file-system --format=%T ${quote(directory)} || true`])
   if (kind.trim() !== 'tmpfs') return
-  await shell(cluster, target, [`mount -o remount,size=${roomMegabytes}m ${quote(directory)}`])
+  await shell(cluster, target, [
+    measure(directory),
+    `mount -o "remount,size=$((used + ${roomBytes}))" ${quote(directory)}`,
+  ])
   await whileFrozen(cluster, target, renderMoveBack(directory))
 }
 
@@ -57,12 +65,12 @@ async function whileFrozen(cluster: Cluster, target: DataTarget, script: readonl
 function renderMove(directory: string): string[] {
   const own = quote(directory)
   return [
+    measure(directory),
     'new=$(mktemp -d)',
-    `mount -t tmpfs -o size=${roomMegabytes}m tmpfs "$new"`,
+    `trap 'umount "$new"; rmdir "$new"' EXIT`,
+    `mount -t tmpfs -o "size=$((used + ${roomBytes}))" tmpfs "$new"`,
     `cp -a ${own}/. "$new"/`,
     `mount --bind "$new" ${own}`,
-    'umount "$new"',
-    'rmdir "$new"',
   ]
 }
 
