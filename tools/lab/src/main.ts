@@ -110,6 +110,12 @@ async function printStatus(): Promise<number> {
   return 0
 }
 
+// Whoever reads has read enough, as head(1) does.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+  process.exit()
+})
+
 try {
   process.exitCode = await main(process.argv.slice(2))
 } catch (error) {
