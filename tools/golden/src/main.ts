@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -26,6 +26,14 @@ async function main(args: readonly string[]): Promise<number> {
   }
   if (args[0] === 'record') return recordCommand(repository, args.slice(1))
   const folders = args.length === 0 ? servedCases : args
+  const missing = folders.filter((folder) => !existsSync(folderOf(folder)))
+  if (missing.length > 0) {
+    const groups = readdirSync(recorded).sort().join(', ')
+    process.stderr.write(
+      `there are no cases ${missing.join(', ')}\n→ a folder, or a group of ${groups}, or a case of one\n`,
+    )
+    return 2
+  }
   const cases = (await Promise.all(folders.map((folder) => findCases(folderOf(folder))))).flat()
   const declared = await readDifferences(join(repository, 'docs/differences.md'))
   console.log('differences declared in docs/differences.md:')
