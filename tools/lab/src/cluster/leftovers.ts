@@ -37,7 +37,7 @@ export interface FoundNode {
 }
 
 /** A machine that is there, by its name in its lab. */
-export interface FoundMachine {
+interface FoundMachine {
   readonly name: string
   readonly isRunning: boolean
 }
