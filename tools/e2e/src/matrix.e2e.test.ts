@@ -19,7 +19,6 @@ import { givenProbeImage, openSuiteCluster, type SuiteCluster } from './suite-cl
 
 /** Runs on any cluster that has the chart: pods of the probe ask each other, and nothing is entered. */
 let cluster: SuiteCluster
-let probes: AsyncDisposable
 
 const isSkipped = givenKubeconfig !== undefined && givenProbeImage === undefined
 const reason = isSkipped ? ' (skipped: KUBE_OVN_PROBE_IMAGE does not say where the nodes get the probe)' : ''
@@ -40,17 +39,16 @@ function expectAll(result: MatrixResult): void {
 }
 
 describe.skipIf(isSkipped)(`a matrix between pods of the probe${reason}`, () => {
+  const lifetime = new AsyncDisposableStack()
+
   beforeAll(async () => {
-    cluster = await openSuiteCluster({ id: 'matrix', nodes: 2 })
-    probes = await deployProbes(cluster.api, await cluster.bringProbe(), 4)
+    cluster = lifetime.use(await openSuiteCluster({ id: 'matrix', nodes: 2 }))
+    lifetime.use(await deployProbes(cluster.api, await cluster.bringProbe(), 4))
   })
 
   beforeEach(() => leaveBundleOnFailure(cluster.evidence))
 
-  afterAll(async () => {
-    await probes[Symbol.asyncDispose]()
-    await cluster[Symbol.asyncDispose]()
-  })
+  afterAll(() => lifetime.disposeAsync())
 
   it('lets pods reach each other by every protocol that the kernel has, with their own addresses', async () => {
     const result = await run(

@@ -102,14 +102,12 @@ export async function deployProbes(
   image: string,
   replicas: number,
 ): Promise<AsyncDisposable> {
-  const objects = probeObjects(image, replicas)
-  await applyAll(api, objects)
+  await using probes = new AsyncDisposableStack()
+  probes.defer(() => api.delete({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: probeNamespace } }))
+  await applyAll(api, probeObjects(image, replicas))
   await Promise.all([
     untilRolledOut(api, 'deployments', probeNamespace, probeLabel.pods),
     untilRolledOut(api, 'daemonsets', probeNamespace, probeLabel.nodes),
   ])
-  return {
-    [Symbol.asyncDispose]: () =>
-      api.delete({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: probeNamespace } }),
-  }
+  return probes.move()
 }
