@@ -1,10 +1,13 @@
+import type { RowBase } from 'ovsdb-client'
 import { beforeEach, expect, it } from 'vitest'
 import { catalogOf } from './catalog.ts'
 import type { SetMember } from './feature.ts'
+import { markColumn } from './marks.ts'
 import { Memory } from './memory.ts'
 import { MemoryRows } from './memory-rows.ts'
 import { excessiveRemovals } from './orphans.ts'
 import { kinds, reconcile, row, schema, want } from './plan-fixture.ts'
+import { mapOf } from './rows.ts'
 import { planMemberRemoval, StrayMembers } from './stray-members.ts'
 
 const features = [
@@ -51,6 +54,18 @@ it('clears what a key wants there', () => {
   memory.remember('attach/user', { rows: [], members: [] }, [], true)
   // Whoever let it go takes it out by himself.
   expect(find()).toEqual([])
+})
+
+it('finds a row where it is no longer wanted once somebody made another one of it', () => {
+  memory.remember('attach/user', { rows: [], members: [attached] }, [], true)
+  expect(find()).toEqual([])
+  const [web] = rows.find('Load_Balancer', 'name', 'web')
+  const uuid = web?._uuid ?? ''
+  const marks = { ...mapOf(web as RowBase, markColumn), id: 'lb/other' }
+  rows.apply([{ do: 'update', table: 'Load_Balancer', uuid, columns: { [markColumn]: marks } }])
+  const change = { table: 'Load_Balancer', uuid, old: web, new: rows.get('Load_Balancer', uuid) }
+  expect(strays.follow([change])).toBe(true)
+  expect(find()).toMatchObject([{ containerId: 'ls/blue', column: 'load_balancer', value: uuid }])
 })
 
 it("suspects no row of a stranger's, and nothing in a set of rows that know by themselves where they belong", () => {

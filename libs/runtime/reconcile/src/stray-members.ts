@@ -81,9 +81,11 @@ export class StrayMembers {
     const before = this.#suspects.size
     for (const change of changes) {
       const { table, old, new: fresh } = change
-      if (fresh === undefined || !this.#columnsOfTable.has(table)) continue
-      // A row that has become another one brings along what it held.
+      if (fresh === undefined) continue
+      // A row that has become another one brings along what it held, and is still where it was.
       const isSame = old !== undefined && ownerOf(old) !== undefined && idOf(old) === idOf(fresh)
+      if (old !== undefined && !isSame) this.#suspectEverywhere(table, fresh._uuid)
+      if (!this.#columnsOfTable.has(table)) continue
       this.#suspect(table, fresh, (column) =>
         isSame
           ? changedElements(change, column).filter((value) => isIn(value, fresh, column))
@@ -135,6 +137,15 @@ export class StrayMembers {
           value,
         })
       }
+    }
+  }
+
+  /** Suspects a row in all sets that it is in. */
+  #suspectEverywhere(refTable: string, uuid: Uuid): void {
+    for (const open of [...this.#columnsOfTable.values()].flat()) {
+      if (open.refTable !== refTable) continue
+      for (const container of this.#rows.find(open.table, open.column, uuid))
+        this.#suspect(open.table, container, (column) => (column === open.column ? [uuid] : []))
     }
   }
 
