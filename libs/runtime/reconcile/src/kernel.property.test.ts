@@ -93,6 +93,20 @@ describe('Kernel', () => {
     expect(shownRows(player.server.rows)).toEqual(expectedRows(last, plainLayout))
   })
 
+  it('lets no key wait for rows that were to go and stayed', async () => {
+    const transact = [{ do: 'nothing' as const }, { do: 'disconnect' as const }]
+    const interruptions = { transact, committed: [], patch: [], patched: [] }
+    const before: State = { ...nobody, switches: { blue: {} }, balancers: { m: { vips: {} } } }
+    await using player = new Player({ layout: plainLayout, order: 7, interruptions }, before)
+    await player.play({ do: 'nothing' })
+    const without: State = { ...nobody, balancers: before.balancers, alsoAttached: { m: ['blue'] } }
+    await player.play({ do: 'world', state: without })
+    expect(shownRows(player.server.rows).join()).toContain('"id":"ls/blue"')
+    const last = { ...before, alsoAttached: { m: ['blue'] } }
+    await player.rest(last)
+    expect(shownRows(player.server.rows)).toEqual(expectedRows(last, plainLayout))
+  })
+
   it(
     'lets no key suffer from another that the database refuses',
     { timeout: isDeep ? 3_600_000 : 120_000 },

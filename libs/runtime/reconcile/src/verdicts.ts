@@ -108,8 +108,12 @@ export class Verdicts<W> {
     this.#unserved.add(job.owner)
   }
 
+  /** What was said of the key may be so no more. */
+  reconsider(owner: OwnerMark): void {
+    this.#options.reconsider(owner)
+  }
+
   #remember(job: Job<W>, isSettled: boolean): void {
-    const { planner, reconsider } = this.#options
-    for (const owner of planner.remember(job, isSettled)) reconsider(owner)
+    for (const owner of this.#options.planner.remember(job, isSettled)) this.reconsider(owner)
   }
 }
