@@ -1,5 +1,6 @@
 import { networkTypes } from '@kube-ovn/features-node'
 import { list, oneOf, switchedOn, text, wholeNumber, type Command, type ConfigOf } from '@kube-ovn/process'
+import { agentSocket } from '../protocol/socket.ts'
 
 const notServed = 'Accepted for compatibility, not served yet.'
 const noEffect = 'Accepted for compatibility, without effect.'
@@ -19,7 +20,7 @@ const settings = {
   mtu: wholeNumber(0, 'MTU of pods, bytes; 0 derives it from the NIC of the tunnels.'),
   enableMirror: switchedOn(false, notServed),
   mirrorIface: text('mirror0', notServed),
-  bindSocket: text('/run/openvswitch/kube-ovn-daemon.sock', 'Unix socket that the CNI plugin asks.'),
+  bindSocket: text(agentSocket, 'Unix socket that the CNI plugin asks.'),
   ovsSocket: text('/run/openvswitch/db.sock', 'Unix socket of the local Open vSwitch database.'),
   kubeconfig: text('', 'File with the way to the API server; empty inside a cluster.', {
     environment: 'KUBECONFIG',

@@ -1,4 +1,5 @@
 import { list, text, type Command, type ConfigOf } from '@kube-ovn/process'
+import { agentSocket } from '../protocol/socket.ts'
 
 const settings = {
   cniConfDir: text('/etc/cni/net.d', 'Directory of the CNI configuration.'),
@@ -9,7 +10,7 @@ const settings = {
     '/kube-ovn,/usr/lib/cni',
     'Directories that the plugins are copied from; the first that has one wins.',
   ),
-  serverSocket: text('/run/openvswitch/kube-ovn-daemon.sock', 'Unix socket of the agent.'),
+  serverSocket: text(agentSocket, 'Unix socket of the agent.'),
   ovsSocket: text('/run/openvswitch/db.sock', 'Unix socket of the local Open vSwitch database.'),
   podIps: list('', 'Own addresses: they tell which families the node forwards.', {
     environment: 'POD_IPS',

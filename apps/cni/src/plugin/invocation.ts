@@ -1,3 +1,4 @@
+import { agentSocket } from '../protocol/socket.ts'
 import { parseConfiguration, type Configuration } from './configuration.ts'
 import { CniError, cniErrorCode } from './errors.ts'
 import { isAtLeast, isSupported, supportedVersions } from './versions.ts'
@@ -57,7 +58,8 @@ export function parseInvocation(environment: Environment, stdin: string): Invoca
   }
   if (verb === 'VERSION') return { verb }
 
-  const configuration = parseConfiguration(stdin)
+  const configuration =
+    verb === 'DEL' ? completeForRemoval(parseConfiguration(stdin)) : parseConfiguration(stdin)
   requireVersion(configuration.cniVersion, verb)
   if (configuration.name === '') {
     throw new CniError(cniErrorCode.invalidNetworkConfig, 'missing network name')
@@ -80,6 +82,14 @@ export function parseInvocation(environment: Environment, stdin: string): Invoca
     ifName,
     ...pod,
   }
+}
+
+/**
+ * Multus 4.2 reads a list of plugins from a file and hands to DEL only the fields of it that it knows itself. A pod that
+ * could be attached must not be stuck for that.
+ */
+function completeForRemoval(configuration: Configuration): Configuration {
+  return { ...configuration, serverSocket: configuration.serverSocket || agentSocket }
 }
 
 function requireVersion(version: string, verb: string): void {

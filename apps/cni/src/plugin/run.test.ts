@@ -157,6 +157,12 @@ describe('other verbs', () => {
     expect([result.exitCode, result.output, result.calls[0]?.path]).toEqual([0, '', path])
   })
 
+  it('DEL asks the agent where it usually is when Multus has dropped where that is', async () => {
+    const { server_socket: socketPath, ...damaged } = configuration
+    const result = await run({ CNI_COMMAND: 'DEL' }, { ...damaged, ipam: {} }, { status: 204, body: '' })
+    expect(result).toMatchObject({ exitCode: 0, calls: [{ socketPath, path: '/api/v1/del' }] })
+  })
+
   it('DEL works without a namespace', async () => {
     const result = await run({ CNI_COMMAND: 'DEL', CNI_NETNS: '' }, configuration, { status: 204, body: '' })
     expect([result.exitCode, result.calls.length]).toEqual([0, 1])

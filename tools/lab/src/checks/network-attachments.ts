@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.ts'
 import { runAt } from '../namespaces.ts'
-import { addressesOfPod, untilPodsReady } from '../kubernetes/workloads.ts'
+import { addressesOfPod, takeDownPod, untilPodsReady } from '../kubernetes/workloads.ts'
 import { claimRow, equalRow, nodeOf, placeOf, type Check, type CheckRow } from './check.ts'
 import type { ApiClient, ApiObject } from '../kubernetes/client.ts'
 import type { Cluster } from '../cluster/cluster.ts'
@@ -77,7 +77,7 @@ async function attachedRows(cluster: Cluster): Promise<readonly CheckRow[]> {
       seen('eth0').toSorted().join(' '),
     ),
   ]
-  await cluster.api.delete(pod, 0)
+  await takeDownPod(cluster.api, pod)
   await runAt(nodeOf(cluster, made).place, ['ip', 'link', 'delete', bridge])
   return rows
 }
