@@ -138,3 +138,24 @@ it('says to a user who is not root that it takes root', async () => {
     'this user can make no lab: what it is not root but user 65534\n→ run it as root, e.g. with sudo: it enters network namespaces\n',
   )
 })
+
+it.each([
+  [
+    '/dev/net',
+    '/dev/net/tun',
+    'load the module tun (modprobe tun): the userspace data path has such devices',
+  ],
+  [
+    '/proc/sys',
+    '/proc/sys/net/ipv6',
+    'start the kernel without ipv6.disable=1: every lab has IPv6 addresses',
+  ],
+])('says which feature the kernel lacks when %s is empty', async (hidden, what, cure) => {
+  const main = join(import.meta.dirname, 'main.ts')
+  // In a mount namespace of its own, so that nobody else misses it.
+  const script = 'mount -t tmpfs none "$1" && exec "$2" "$3"'
+  const enter = ['--mount', 'sh', '-c', script, 'sh', hidden]
+  const { exitCode, stdout, stderr } = await tryProgram('unshare', [...enter, process.execPath, main])
+  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
+  expect(stderr).toBe(`this machine can hold no lab: what ${what} is missing\n→ ${cure}\n`)
+})
