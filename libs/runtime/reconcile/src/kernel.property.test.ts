@@ -93,18 +93,23 @@ describe('Kernel', () => {
     expect(shownRows(player.server.rows)).toEqual(expectedRows(last, plainLayout))
   })
 
-  it('lets no key wait for rows that were to go and stayed', async () => {
+  const kept: State = { ...nobody, switches: { blue: {} }, balancers: { m: { vips: {} } } }
+
+  it.each([
+    ['waits for them', [], ['blue'], ['blue']],
+    ['had something in them', ['blue'], [], []],
+  ])('looks again at who %s when rows were to go and stayed', async (_name, at, meanwhile, last) => {
     const transact = [{ do: 'nothing' as const }, { do: 'disconnect' as const }]
     const interruptions = { transact, committed: [], patch: [], patched: [] }
-    const before: State = { ...nobody, switches: { blue: {} }, balancers: { m: { vips: {} } } }
-    await using player = new Player({ layout: plainLayout, order: 7, interruptions }, before)
+    const first: State = { ...kept, attached: { m: at } }
+    await using player = new Player({ layout: plainLayout, order: 7, interruptions }, first)
     await player.play({ do: 'nothing' })
-    const without: State = { ...nobody, balancers: before.balancers, alsoAttached: { m: ['blue'] } }
-    await player.play({ do: 'world', state: without })
+    expect(shownRows(player.server.rows)).toEqual(expectedRows(first, plainLayout))
+    await player.play({ do: 'world', state: { ...kept, switches: {}, attached: { m: meanwhile } } })
     expect(shownRows(player.server.rows).join()).toContain('"id":"ls/blue"')
-    const last = { ...before, alsoAttached: { m: ['blue'] } }
-    await player.rest(last)
-    expect(shownRows(player.server.rows)).toEqual(expectedRows(last, plainLayout))
+    const final: State = { ...kept, attached: { m: last } }
+    await player.rest(final)
+    expect(shownRows(player.server.rows)).toEqual(expectedRows(final, plainLayout))
   })
 
   it(

@@ -2,6 +2,7 @@ import type { Uuid } from 'ovsdb-client'
 import type { Draft } from './plan.ts'
 import { sharedContainersOf } from './containers.ts'
 import type { MapMember, SetMember } from './feature.ts'
+import { idIndex, idMark } from './marks.ts'
 import { isArray, isIn, mapOf } from './rows.ts'
 import { isRef, mapDifference, tokenOf, type Element } from './values.ts'
 import { singletonRef, type Want } from './want.ts'
@@ -61,15 +62,16 @@ function leaveContainers(want: Want, kept: ReadonlySet<string>, draft: Draft): v
     for (const container of sharedContainersOf(target.row.kind.table, uuid, request)) {
       if (!memberships.has(`${container.kind} ${container.column}`)) continue
       if (kept.has(placeOf(container.row._uuid, container.column, uuid))) continue
+      touched.add(want.owner)
       if (resolution.doomed.has(container.row._uuid)) continue
       edits.delete(container.table, container.row._uuid, container.column, uuid)
-      touched.add(want.owner)
     }
   }
 }
 
 function releaseValue(want: Want, member: SetMember, kept: ReadonlySet<string>, draft: Draft): void {
   const { resolution, request, edits, touched } = draft
+  if ([member.of, member.value].some((one) => isDoomed(one, draft))) touched.add(want.owner)
   const container = resolution.resolve(member.of)
   const value = isRef(member.value) ? resolution.resolve(member.value) : member.value
   const table = request.catalog.kinds.get(member.of.kind)?.table
@@ -85,6 +87,13 @@ function releaseValue(want: Want, member: SetMember, kept: ReadonlySet<string>, 
   if (!isIn(value, row, member.column)) return
   edits.delete(table, container, member.column, value)
   touched.add(want.owner)
+}
+
+/** What goes takes the value along, once the plan is carried out: until then the key does not have what it wants. */
+function isDoomed(one: SetMember['value'], { request, resolution }: Draft): boolean {
+  const table = isRef(one) ? request.catalog.kinds.get(one.kind)?.table : undefined
+  if (!isRef(one) || table === undefined) return false
+  return request.rows.find(table, idIndex, idMark(one)).some(({ _uuid }) => resolution.doomed.has(_uuid))
 }
 
 function planEntry(want: Want, member: MapMember, draft: Draft): void {

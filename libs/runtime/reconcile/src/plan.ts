@@ -14,7 +14,7 @@ export interface Plan {
   /** All of them belong into one transaction. None means that the database is as it should be. */
   readonly steps: readonly Step[]
   readonly outcomes: readonly RowOutcome[]
-  /** The keys for whose sake there are steps. */
+  /** The keys that have what they want only once the steps are carried out. */
   readonly touched: ReadonlySet<OwnerMark>
   /** Keys for which nothing was planned because rows that they refer to are missing. */
   readonly held: ReadonlyMap<OwnerMark, readonly RowRef[]>

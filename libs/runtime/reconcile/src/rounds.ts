@@ -143,8 +143,10 @@ export class Rounds<W> {
       logCommit(logger, plan, commit.ms)
     } catch (error) {
       this.#end(flight)
-      // Rows that they wait for may be some that this would have deleted.
-      for (const owner of plan.held.keys()) verdicts.reconsider(owner)
+      // Rows that others wait for may be some that this would have deleted.
+      const waiting = new Set([...plan.held.keys(), ...plan.awaited.keys()])
+      for (const { owner } of jobs) waiting.delete(owner)
+      for (const owner of waiting) verdicts.reconsider(owner)
       if (isFaultOfContent(error)) await this.#splitUp(jobs, error, startedMs)
       else for (const job of jobs) verdicts.lost(job, error, startedMs)
       return
