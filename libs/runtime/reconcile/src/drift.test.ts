@@ -140,6 +140,13 @@ describe('followChanges', () => {
     expect(stranger({ ...update, columns: marked('net/blue') }).unblocked).toEqual(['net/user', 'net/web'])
   })
 
+  it('unblocks whoever meant a row by what it was and is no more', () => {
+    const uuid = uuidOf('Logical_Switch', 'blue')
+    const columns = { external_ids: { vendor: 'kube-ovn', owner: 'net/blue', id: 'ls/red' } }
+    const relabel = { do: 'update', table: 'Logical_Switch', uuid, columns } as const
+    expect(stranger(relabel)).toMatchObject({ drifted: ['net/blue'], unblocked: ['net/user', 'net/web'] })
+  })
+
   it('concerns those who keep an entry in a map of the only row of a table', () => {
     const [global] = rows.scan('NB_Global')
     const uuid = global?._uuid ?? ''

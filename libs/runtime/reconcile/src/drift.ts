@@ -11,7 +11,7 @@ import { singletonRef } from './want.ts'
 interface Concerned {
   /** Owners of rows that changed or vanished, and those whose values were added to or taken from a container. */
   readonly drifted: ReadonlySet<OwnerMark>
-  /** Keys that refer to a row which has just come into being. */
+  /** Keys that refer to a row which has just come into being, or become another one. */
   readonly unblocked: ReadonlySet<OwnerMark>
   /** There are rows without an owner that were not there before. */
   readonly hasStrays: boolean
@@ -48,6 +48,9 @@ export function followChanges(changes: readonly RowChange[], lookup: DriftLookup
     if (present.has(id)) continue
     for (const owner of lookup.memory.referrersOf(id)) unblocked.add(owner)
   }
+  for (const id of abandonedIds(changes)) {
+    for (const owner of lookup.memory.referrersOf(id)) unblocked.add(owner)
+  }
   return { drifted, unblocked, hasStrays: strays.length > 0 }
 }
 
@@ -74,6 +77,14 @@ function presentBefore(changes: readonly RowChange[], { adoption }: DriftLookup)
     if (mark !== undefined) present.add(mark)
   }
   return present
+}
+
+/** What rows were that have become others: who means them by that finds another row, or none, from now on. */
+function abandonedIds(changes: readonly RowChange[]): readonly IdMark[] {
+  return changes.flatMap(({ old, new: fresh }) => {
+    const id = old === undefined || ownerOf(old) === undefined ? undefined : idOf(old)
+    return id === undefined || fresh === undefined || idOf(fresh) === id ? [] : [id]
+  })
 }
 
 /** Under another owner a row may have been about to go, so it counts as new when it comes to the right one. */
