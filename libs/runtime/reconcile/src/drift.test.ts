@@ -147,6 +147,16 @@ describe('followChanges', () => {
     expect(stranger(relabel)).toMatchObject({ drifted: ['net/blue'], unblocked: ['net/user', 'net/web'] })
   })
 
+  it('unblocks whoever meant one of two rows, of which the other one stays', () => {
+    const external_ids = { vendor: 'kube-ovn', owner: 'net/blue', id: 'ls/blue' }
+    const uuid = uuidOf('Logical_Switch', 'blue')
+    stranger({ do: 'insert', table: 'Logical_Switch', name: 'copy', columns: { name: 'copy', external_ids } })
+    expect(stranger({ do: 'delete', table: 'Logical_Switch', uuid }).unblocked).toEqual([
+      'net/user',
+      'net/web',
+    ])
+  })
+
   it('concerns those who keep an entry in a map of the only row of a table', () => {
     const [global] = rows.scan('NB_Global')
     const uuid = global?._uuid ?? ''

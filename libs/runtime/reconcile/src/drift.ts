@@ -2,7 +2,7 @@ import type { RowBase, RowChange } from 'ovsdb-client'
 import type { Adoption } from './adoption.ts'
 import type { Catalog } from './catalog.ts'
 import { kindOf } from './containers.ts'
-import { idMark, idOf, ownerOf, parseIdMark, type IdMark, type OwnerMark } from './marks.ts'
+import { idIndex, idMark, idOf, ownerOf, parseIdMark, type IdMark, type OwnerMark } from './marks.ts'
 import type { Memory } from './memory.ts'
 import { changedElements, columnOf, type Rows } from './rows.ts'
 import { singletonRef } from './want.ts'
@@ -48,7 +48,7 @@ export function followChanges(changes: readonly RowChange[], lookup: DriftLookup
     if (present.has(id)) continue
     for (const owner of lookup.memory.referrersOf(id)) unblocked.add(owner)
   }
-  for (const id of abandonedIds(changes)) {
+  for (const id of abandonedIds(changes, lookup)) {
     for (const owner of lookup.memory.referrersOf(id)) unblocked.add(owner)
   }
   return { drifted, unblocked, hasStrays: strays.length > 0 }
@@ -79,11 +79,13 @@ function presentBefore(changes: readonly RowChange[], { adoption }: DriftLookup)
   return present
 }
 
-/** What rows were that have become others: who means them by that finds another row, or none, from now on. */
-function abandonedIds(changes: readonly RowChange[]): readonly IdMark[] {
-  return changes.flatMap(({ old, new: fresh }) => {
+/** What rows were that have become others, or made way for others: who means them by that finds another row from now on. */
+function abandonedIds(changes: readonly RowChange[], { rows }: DriftLookup): readonly IdMark[] {
+  return changes.flatMap(({ table, old, new: fresh }) => {
     const id = old === undefined || ownerOf(old) === undefined ? undefined : idOf(old)
-    return id === undefined || fresh === undefined || idOf(fresh) === id ? [] : [id]
+    if (id === undefined) return []
+    if (fresh === undefined) return rows.find(table, idIndex, id).length > 0 ? [id] : []
+    return idOf(fresh) === id ? [] : [id]
   })
 }
 
