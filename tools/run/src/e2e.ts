@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { renderCounts, repository, runProject } from './vitest.ts'
+import { isPassed, renderOutcomes, repository, runProject } from './vitest.ts'
 
 const suffix = '.e2e.test.ts'
 
@@ -36,12 +36,12 @@ async function main(args: readonly string[]): Promise<number> {
     process.stderr.write(`known: ${suites.join(', ')}\n`)
     return 2
   }
-  const counts = await runProject(
+  const outcome = await runProject(
     'e2e',
     args.map((name) => `tools/e2e/src/${name}${suffix}`),
   )
-  process.stdout.write(`${renderCounts(counts)}\n`)
-  return counts.failed === 0 && counts.passed > 0 ? 0 : 1
+  process.stdout.write(`${renderOutcomes([outcome])}\n`)
+  return isPassed([outcome]) ? 0 : 1
 }
 
 process.exitCode = await main(process.argv.slice(2))

@@ -1,13 +1,12 @@
-import { addCounts, renderCounts, runProject, type ProjectName, type TestCounts } from './vitest.ts'
+import { isPassed, renderOutcomes, runProject, type ProjectName, type TestOutcome } from './vitest.ts'
 
 /** One after the other: a cluster and its pods want the whole machine, and cheap tests should fail first. */
 const projects: readonly ProjectName[] = ['unit', 'integration', 'e2e']
 
-const all: TestCounts[] = []
+const all: TestOutcome[] = []
 for (const project of projects) {
   process.stdout.write(`\n── ${project} tests\n`)
   all.push(await runProject(project, process.argv.slice(2)))
 }
-const counts = addCounts(all)
-process.exitCode = counts.failed === 0 && counts.passed > 0 ? 0 : 1
-process.stdout.write(`${renderCounts(counts)}\n`)
+process.exitCode = isPassed(all) ? 0 : 1
+process.stdout.write(`${renderOutcomes(all)}\n`)

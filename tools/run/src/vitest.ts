@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 
 /** The checkout. */
 export const repository = resolve(import.meta.dirname, '../../..')
@@ -13,21 +14,37 @@ export interface TestCounts {
   readonly skipped: number
 }
 
+export interface TestOutcome {
+  readonly counts: TestCounts
+  /** What failed and the beginning of why, one text of some lines for each. */
+  readonly failures: readonly string[]
+}
+
 /** The part of vitest's JSON report that is read here. */
 interface JsonReport {
   readonly testResults: readonly {
+    /** The file's absolute path. */
+    readonly name: string
     readonly status: string
-    readonly assertionResults: readonly { readonly status: string }[]
+    /** Why the file could not be loaded. */
+    readonly message: string
+    readonly assertionResults: readonly {
+      readonly status: string
+      readonly fullName: string
+      readonly failureMessages?: readonly string[] | null
+    }[]
   }[]
 }
 
+const shownLines = 12
+
 /**
- * Runs one vitest project with its output passed through, and returns what it counted.
+ * Runs one vitest project with its output passed through, and returns what it counted and what failed.
  *
  * A file that failed without a failed test in it (it could not be loaded, or a hook failed) counts as one failure, and so does a
  * run that ended badly although no test did (an unhandled rejection).
  */
-export async function runProject(project: ProjectName, filters: readonly string[]): Promise<TestCounts> {
+export async function runProject(project: ProjectName, filters: readonly string[]): Promise<TestOutcome> {
   const report = join(repository, 'test-results', `${project}.json`)
   mkdirSync(dirname(report), { recursive: true })
   rmSync(report, { force: true })
@@ -39,12 +56,16 @@ export async function runProject(project: ProjectName, filters: readonly string[
     ...reporters.map((name) => `--reporter=${name}`),
   ]
   const exitCode = await runVitest([...options, `--outputFile.json=${report}`, ...filters])
-  const counts = countTests(readReport(report))
-  return exitCode !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts
+  const results = readReport(report)
+  const counts = countTests(results)
+  if (exitCode === 0 || counts.failed > 0) return { counts, failures: describeFailures(results) }
+  return {
+    counts: { ...counts, failed: 1 },
+    failures: [`${project} tests: no test failed, but the run ended with ${exitCode}; see its output`],
+  }
 }
 
-/** Adds up counts of several projects. */
-export function addCounts(all: readonly TestCounts[]): TestCounts {
+function addCounts(all: readonly TestCounts[]): TestCounts {
   return all.reduce(
     (sum, counts) => ({
       passed: sum.passed + counts.passed,
@@ -55,8 +76,20 @@ export function addCounts(all: readonly TestCounts[]): TestCounts {
   )
 }
 
-/** The line that every run of tests ends with. */
-export function renderCounts(counts: TestCounts): string {
+/** What failed, and the line that every run of tests ends with: who reads a long log begins at its end. */
+export function renderOutcomes(all: readonly TestOutcome[]): string {
+  const failures = all.flatMap((outcome) => outcome.failures)
+  const counts = renderCounts(addCounts(all.map((outcome) => outcome.counts)))
+  return failures.length === 0 ? counts : ['failed:', ...failures, counts].join('\n')
+}
+
+/** Whether tests ran and none failed. */
+export function isPassed(all: readonly TestOutcome[]): boolean {
+  const counts = addCounts(all.map((outcome) => outcome.counts))
+  return counts.failed === 0 && counts.passed > 0
+}
+
+function renderCounts(counts: TestCounts): string {
   return `${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`
 }
 
@@ -74,6 +107,31 @@ export function countTests(report: JsonReport): TestCounts {
       }
     }),
   )
+}
+
+/** Names each failed test and file of a report, with the beginning of its message. */
+export function describeFailures(report: JsonReport): string[] {
+  return report.testResults.flatMap((file) => {
+    const path = relative(repository, file.name)
+    const failed = file.assertionResults.filter((test) => test.status === 'failed')
+    if (failed.length === 0) return file.status === 'failed' ? [describeFailure(path, file.message)] : []
+    return failed.map((test) =>
+      describeFailure(`${path}: ${test.fullName}`, test.failureMessages?.join('\n') ?? ''),
+    )
+  })
+}
+
+function describeFailure(what: string, message: string): string {
+  const lines = stripVTControlCharacters(message)
+    .split('\n')
+    .filter((line) => line.trim() !== '' && !isFrameOfPackage(line))
+  const rest = lines.length - shownLines
+  const shown = lines.slice(0, shownLines).map((line) => `    ${line}`)
+  return [`  ${what}`, ...shown, ...(rest > 0 ? [`    (${rest} lines more above)`] : [])].join('\n')
+}
+
+function isFrameOfPackage(line: string): boolean {
+  return /^\s+at /.test(line) && (line.includes('/node_modules/') || line.includes('node:internal'))
 }
 
 function readReport(path: string): JsonReport {
