@@ -185,14 +185,17 @@ describe('a restart', () => {
   it('at any moment of a burst leaves every pod with an address of its own', async () => {
     await populate()
     await oneLife()
-    const names = Array.from({ length: 60 }, (_, n) => `p${n}`)
-    const created = Promise.all(names.map((name) => cluster.client.create(pods, pod({ name, node: 'n1' }))))
+    const created: Promise<unknown>[] = []
     for (let life = 0; life < 3; life++) {
       await using control = await cluster.startController()
       // Ended as soon as it has done anything.
-      await new Promise<void>((resolve) => void control.onNorthboundChange(resolve))
+      const acted = new Promise<void>((resolve) => void control.onNorthboundChange(resolve))
+      for (let n = 0; n < 20; n++) {
+        created.push(cluster.client.create(pods, pod({ name: `p${life}-${n}`, node: 'n1' })))
+      }
+      await acted
     }
-    await created
+    await Promise.all(created)
     await using control = await cluster.startController()
     await control.settle()
     const { items } = await cluster.client.list(pods)
