@@ -108,6 +108,30 @@ it('keeps the addresses of a machine over stop and start', async () => {
   expect(again.problems()).toEqual([])
 })
 
+it('leaves no trace in port groups of a pod that ends in the same transaction as a machine', async () => {
+  await using control = await cluster.startController()
+  await createMachine()
+  await startMachine()
+  await createLauncher('launcher-a', 'n1')
+  await cluster.client.create(pods, pod({ name: 'web', node: 'n1' }))
+  await control.settle()
+  const { server } = cluster.northbound
+  await server.freeze()
+  try {
+    // Its transaction keeps the controller waiting while the rest comes together.
+    await cluster.client.create(pods, pod({ name: 'first', node: 'n2' }))
+    await expect.poll(() => control.world.pods.get('default/first')).toBeDefined()
+    await Promise.all([cluster.removePod('launcher-a'), cluster.removePod('web')])
+    await expect.poll(() => [...control.world.pods.values()].length).toBe(1)
+  } finally {
+    await server.thaw()
+  }
+  await control.settle()
+  expect(control.named('Logical_Switch_Port', 'vm.default')).toBeDefined()
+  expect(control.portsOf('Port_Group', 'node.n1')).toEqual([])
+  expect(control.portsOf('Port_Group', 'ovn.default.n1')).toEqual([])
+})
+
 it.each(['VirtualMachine', ''])(
   'leaves a user what he reserved with podType %j for a machine',
   async (podType) => {

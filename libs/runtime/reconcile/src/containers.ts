@@ -3,7 +3,7 @@ import { idOf, ownerOf, parseIdMark } from './marks.ts'
 import type { ResolveRequest } from './resolve.ts'
 
 /** A row of ours in a shared column of which another row stands. */
-interface Container {
+export interface Container {
   readonly kind: string
   readonly table: string
   readonly column: string

@@ -31,6 +31,11 @@ export class Edits {
     for (const key of difference.remove) edit.remove.add(key)
   }
 
+  /** Whether anything is to be changed in a row. */
+  has(uuid: Uuid): boolean {
+    return this.#rows.has(uuid)
+  }
+
   steps(): readonly MutateStep[] {
     return [...this.#rows].flatMap(([uuid, { table, columns }]) => {
       const mutations = [...columns].flatMap(([column, edit]) => mutationsOf(column, edit))

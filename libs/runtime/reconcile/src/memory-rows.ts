@@ -7,9 +7,22 @@ import { asElements, asMap, tokenOf, type Element } from './values.ts'
 /** Never changed in place, so that whoever keeps one keeps a state. */
 type Row = Readonly<Record<string, Value>> & RowBase
 
+/** Rows by table and id. */
+type Contents = ReadonlyMap<string, Map<Uuid, Row>>
+
+/** Column `name` of a row. */
+interface Place {
+  readonly table: string
+  readonly row: Row
+  readonly name: string
+}
+
 /**
  * A database in memory that does what RFC 7047 says about the steps of a plan: named UUIDs, weak references,
  * garbage collection of tables that are not root. It is the model against which plans are tested.
+ *
+ * Like ovsdb-server it may keep a weak reference to a row that is gone: one of a row that the same transaction changes. The
+ * server drops that or keeps it for ever, as the order of its tables will have it; here it is always kept.
  */
 export class MemoryRows implements Rows {
   readonly #catalog: Catalog
@@ -58,16 +71,16 @@ export class MemoryRows implements Rows {
 
   /** Applies the steps as one transaction, or nothing; answers the ids of inserted rows by name. */
   apply(steps: readonly Step[]): ReadonlyMap<string, Uuid> {
-    const before = [...this.#tables].map(([table, rows]) => [table, new Map(rows)] as const)
+    const before: Contents = new Map([...this.#tables].map(([table, rows]) => [table, new Map(rows)]))
     try {
-      return this.#applySteps(steps)
+      return this.#applySteps(steps, before)
     } catch (error) {
       for (const [table, rows] of before) this.#tables.set(table, rows)
       throw error
     }
   }
 
-  #applySteps(steps: readonly Step[]): ReadonlyMap<string, Uuid> {
+  #applySteps(steps: readonly Step[], before: Contents): ReadonlyMap<string, Uuid> {
     const named = new Map<string, Uuid>()
     for (const step of steps) if (step.do === 'insert') named.set(step.name, this.#newUuid())
     const plain = (element: Element): Atom =>
@@ -75,7 +88,7 @@ export class MemoryRows implements Rows {
         ? (named.get(element.named) ?? fail(`no row is named ${element.named}`))
         : element
     for (const step of steps) this.#applyStep(step, named, plain)
-    this.#collect()
+    this.#collect(before)
     return named
   }
 
@@ -105,7 +118,7 @@ export class MemoryRows implements Rows {
   }
 
   /** Drops rows that nobody holds, and weak references to rows that are gone, until nothing changes. */
-  #collect(): void {
+  #collect(before: Contents): void {
     for (let isSettled = false; !isSettled;) {
       isSettled = true
       const strong = new Set<Atom>()
@@ -118,20 +131,23 @@ export class MemoryRows implements Rows {
         for (const uuid of rows.keys()) if (!strong.has(uuid) && rows.delete(uuid)) isSettled = false
       }
     }
-    this.#eachReference((element, column) => {
-      const isThere = this.#tables.get(column.refTable ?? '')?.has(String(element)) === true
-      if (!isThere && !column.isWeak) fail(`dangling strong reference ${element}`)
-      return isThere
+    this.#eachReference((element, column, place) => {
+      const refTable = column.refTable ?? ''
+      if (this.#tables.get(refTable)?.has(String(element)) === true) return true
+      if (!column.isWeak) fail(`dangling strong reference ${element}`)
+      const old = before.get(place.table)?.get(place.row._uuid)
+      if (old === undefined || !elementsOf(old, place.name).includes(element)) return false
+      return old !== place.row || before.get(refTable)?.has(String(element)) !== true
     })
   }
 
-  #eachReference(keep: (element: Atom, column: Column) => boolean): void {
+  #eachReference(keep: (element: Atom, column: Column, place: Place) => boolean): void {
     for (const [table, rows] of this.#tables) {
       for (const [name, column] of this.#catalog.tables.get(table)?.columns ?? []) {
         if (column.refTable === undefined || column.shape === 'map') continue
         for (const row of [...rows.values()]) {
           const elements = elementsOf(row, name)
-          const kept = elements.filter((element) => keep(element, column))
+          const kept = elements.filter((element) => keep(element, column, { table, row, name }))
           if (kept.length === elements.length) continue
           rows.set(row._uuid, { ...row, [name]: stored(column, kept, (element) => element as Atom) })
         }

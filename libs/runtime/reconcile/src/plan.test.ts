@@ -53,6 +53,32 @@ describe('planRows', () => {
     expect(reconcile(rows, [want('blue', [])]).steps.map((step) => step.do)).toEqual(['delete'])
   })
 
+  it('takes a port that goes out of a group which the same transaction changes, where the server may forget it', () => {
+    const rows = new MemoryRows(schema)
+    const inGroup = (id: string) => ({
+      of: { kind: 'pg', id: 'web' },
+      column: 'ports',
+      value: { kind: 'lsp', id },
+    })
+    const grouped = ['a', 'b'].map((id) => ({
+      ...port(id, 'blue'),
+      desired: { ...port(id, 'blue').desired, members: [...port(id, 'blue').desired.members, inGroup(id)] },
+    }))
+    reconcile(rows, [want('blue', [row(kinds.ls, 'blue')]), want('web', [row(kinds.pg, 'web')]), ...grouped])
+    // The first one leaves the group only.
+    reconcile(rows, [port('a', 'blue'), want('b', [])])
+    expect(elementsOf(named(rows, 'Port_Group', 'web'), 'ports')).toEqual([])
+  })
+
+  it('leaves it to the server to take a port that goes out of a group that nothing else changes', () => {
+    const rows = new MemoryRows(schema)
+    const inGroup = { of: { kind: 'pg', id: 'web' }, column: 'ports', value: { kind: 'lsp', id: 'a' } }
+    const grouped = want('a', [row(kinds.lsp, 'a')], [...port('a', 'blue').desired.members, inGroup])
+    reconcile(rows, [want('blue', [row(kinds.ls, 'blue')]), want('web', [row(kinds.pg, 'web')]), grouped])
+    expect(reconcile(rows, [want('a', [])]).steps).toHaveLength(1)
+    expect(elementsOf(named(rows, 'Port_Group', 'web'), 'ports')).toEqual([])
+  })
+
   it('leaves entries of others in a shared map, and removes what is asked for as undefined', () => {
     const rows = new MemoryRows(schema)
     reconcile(rows, [

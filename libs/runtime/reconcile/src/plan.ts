@@ -7,7 +7,7 @@ import { idOf, type OwnerMark } from './marks.ts'
 import { planMembers } from './members.ts'
 import { resolveWants, type ResolveRequest, type Resolution, type TableRow } from './resolve.ts'
 import { diffRow, newColumns } from './row-diff.ts'
-import { sharedContainersOf } from './containers.ts'
+import { sharedContainersOf, type Container } from './containers.ts'
 import type { DeleteStep, InsertStep, RowOutcome, Step, UpdateStep } from './steps.ts'
 
 export interface Plan {
@@ -33,6 +33,8 @@ export interface Draft {
   readonly inserts: Map<string, Record<string, NewValue>>
   readonly touched: Set<OwnerMark>
   readonly outcomes: RowOutcome[]
+  /** Weak references to rows that go. */
+  readonly dropped: { readonly from: Container; readonly to: Uuid }[]
 }
 
 /**
@@ -79,7 +81,7 @@ export function planRows(request: ResolveRequest): Plan {
     }
   }
   for (const want of resolution.ready) planMembers(want, draft)
-  return planOf(draft, [...steps, ...draft.edits.steps()])
+  return planOf(draft, steps)
 }
 
 /** Plans the removal of rows that no key owns. */
@@ -88,18 +90,37 @@ export function planRemoval(rows: readonly TableRow[], request: ResolveRequest):
   const resolution: Resolution = { ...resolveWants(request), doomed }
   const draft = draftOf(request, resolution)
   const deletions = rows.flatMap((row) => removeRow(row, nobody, draft))
-  return planOf(draft, [...deletions, ...draft.edits.steps()])
+  return planOf(draft, deletions)
 }
 
 const nobody: OwnerMark = ''
 
 function draftOf(request: ResolveRequest, resolution: Resolution): Draft {
-  return { request, resolution, edits: new Edits(), inserts: new Map(), touched: new Set(), outcomes: [] }
+  const collected = { inserts: new Map(), touched: new Set<OwnerMark>(), outcomes: [], dropped: [] }
+  return { request, resolution, edits: new Edits(), ...collected }
 }
 
-function planOf({ resolution, outcomes, touched }: Draft, steps: readonly Step[]): Plan {
+function planOf(draft: Draft, steps: readonly Step[]): Plan {
+  dropReferences(draft, steps)
+  const { resolution, outcomes, touched, edits } = draft
   const { held, awaited, problems } = resolution
-  return { steps, outcomes, touched, held, awaited, problems }
+  return { steps: [...steps, ...edits.steps()], outcomes, touched, held, awaited, problems }
+}
+
+/**
+ * Takes rows that go out of the sets of rows that stay and are changed.
+ *
+ * The server drops weak references to a row that is gone, but not always those of a row that the same transaction changes: it looks at
+ * each changed row once, and may have looked at this one before it comes to the one that goes (ovsdb/transaction.c, `assess_weak_refs`, of
+ * all versions up to 3.6). Such a reference would stay for ever.
+ */
+function dropReferences({ dropped, edits, resolution }: Draft, steps: readonly Step[]): void {
+  const updated = new Set(steps.flatMap((step) => (step.do === 'update' ? [step.uuid] : [])))
+  for (const { from, to } of dropped) {
+    const { row, table, column } = from
+    if (resolution.doomed.has(row._uuid)) continue
+    if (updated.has(row._uuid) || edits.has(row._uuid)) edits.delete(table, row._uuid, column, to)
+  }
 }
 
 /**
@@ -112,8 +133,10 @@ function removeRow({ table, row }: TableRow, owner: OwnerMark, draft: Draft): re
   const isRoot = isRootTable(request.catalog, table)
   let isFreed = isRoot
   for (const container of sharedContainersOf(table, row._uuid, request)) {
-    // The server itself drops weak references to a row that is gone.
-    if (container.isWeak) continue
+    if (container.isWeak) {
+      draft.dropped.push({ from: container, to: row._uuid })
+      continue
+    }
     isFreed = true
     if (resolution.doomed.has(container.row._uuid)) continue
     edits.delete(container.table, container.row._uuid, container.column, row._uuid)

@@ -17,7 +17,8 @@ export function shownRows(rows: Pick<Rows, 'scan'>): readonly string[] {
     [...rows.scan(table)].map((row) => only(row, Object.keys(columns))),
   )
   for (const row of all) if (ownerOf(row) !== undefined) names.set(row._uuid, `@${idOf(row)}`)
-  // ovsdb-server 3.5 can keep a weak reference to a row that is gone. Its readers pass over it, and so does this one.
+  // ovsdb-server can keep a weak reference to a row that is gone. Plans avoid that for rows that they take away; strangers' transactions and
+  // rows that go along with their container can still cause it. Its readers pass over such a reference, and so does this one.
   const isOthers = (atom: unknown) => uuidPattern.test(String(atom)) && !names.has(String(atom))
   const shown = (value: unknown): unknown =>
     Array.isArray(value)
