@@ -28,8 +28,8 @@ interface GarbageOptions {
   /** Reconciles a key whose rows may now be deleted. */
   readonly release: (owner: OwnerMark) => void
   readonly commit: (plan: Pick<Plan, 'steps' | 'outcomes'>) => Promise<unknown>
-  /** Lets {@link Garbage.lookAgain} be called after a while. */
-  readonly retry: () => void
+  /** Lets {@link Garbage.lookAgain} be called after a while, the longer the more often it has failed since it last succeeded. */
+  readonly retry: (attempt: number) => void
   readonly onHeld?: (held: HeldDeletion | undefined) => void
 }
 
@@ -50,6 +50,7 @@ export class Garbage {
   #heldToken: string | undefined
   #confirmedToken: string | undefined
   #hasNews = true
+  #failures = 0
 
   constructor(options: GarbageOptions) {
     this.#options = options
@@ -148,10 +149,11 @@ export class Garbage {
     const counts = { deleted: removal.outcomes.length, removed: members.length }
     try {
       await commit({ steps, outcomes: [...removal.outcomes, ...departure.outcomes] })
+      this.#failures = 0
       logger.info('rows without owner removed', counts)
     } catch (err) {
       logger.warn('rows without owner not removed', { ...counts, retry: retryOf(err), err })
-      retry()
+      retry(this.#failures++)
     }
   }
 

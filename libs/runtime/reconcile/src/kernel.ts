@@ -48,7 +48,7 @@ export class Kernel<W> implements AsyncDisposable {
   readonly #garbage: Garbage
   readonly #verdicts: Verdicts<W>
   readonly #rounds: Rounds<W>
-  #sweepAttempts = 0
+  #sweepTimer: Disposable | undefined
   readonly #subscriptions = new DisposableStack()
   /** Keys that existed when this process last looked. */
   readonly #alive = new Set<OwnerMark>()
@@ -107,7 +107,7 @@ export class Kernel<W> implements AsyncDisposable {
       metrics,
       release: (owner) => this.#queue.add(owner, 'initial'),
       commit: (plan) => commitPlan(plan, this.#commitOptions),
-      retry: () => this.#sweepLater(),
+      retry: (attempt) => this.#sweepLater(attempt),
       ...(options.onOrphansHeld === undefined ? {} : { onHeld: (held) => options.onOrphansHeld?.(held) }),
     })
     const known = { planner: this.#planner, clock, logger }
@@ -221,6 +221,7 @@ export class Kernel<W> implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#phase = 'closed'
     this.#holdBack[Symbol.dispose]()
+    this.#sweepTimer?.[Symbol.dispose]()
     this.#subscriptions.dispose()
     this.#queue[Symbol.dispose]()
     this.#answers.close()
@@ -325,14 +326,14 @@ export class Kernel<W> implements AsyncDisposable {
     }
   }
 
-  #sweepLater(): void {
+  #sweepLater(attempt: number): void {
     if (this.#phase === 'closed') return
     const { clock, random = Math.random, backoff = kernelDefaults.backoff } = this.#options
-    const timer = clock.setTimer(backoffDelayMs(backoff, this.#sweepAttempts++, random), () => {
+    this.#sweepTimer?.[Symbol.dispose]()
+    this.#sweepTimer = clock.setTimer(backoffDelayMs(backoff, attempt, random), () => {
       this.#garbage.lookAgain()
       this.#schedule()
     })
-    this.#subscriptions.use(timer)
   }
 
   /** What a server lacks is told once. What another one has after all is made up for. */

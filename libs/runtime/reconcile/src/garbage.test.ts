@@ -1,0 +1,30 @@
+import { silentLogger } from '@kube-ovn/log'
+import { kernelMetrics, Registry } from '@kube-ovn/telemetry'
+import { expect, it } from 'vitest'
+import { Adoption } from './adoption.ts'
+import { catalogOf } from './catalog.ts'
+import { Garbage } from './garbage.ts'
+import { Memory } from './memory.ts'
+import { MemoryRows } from './memory-rows.ts'
+import { kinds, schema } from './plan-fixture.ts'
+import { StrayMembers } from './stray-members.ts'
+
+it('tries longer and longer apart to remove what nobody wants, and from the beginning after a success', async () => {
+  const features = [{ name: 'net', kinds: [kinds.ls] }]
+  const catalog = catalogOf(schema, features)
+  const rows = new MemoryRows(schema)
+  rows.insert('Logical_Switch', { name: 'blue', external_ids: { vendor: 'kube-ovn' } })
+  const adoption = new Adoption(catalog, rows)
+  adoption.rebuild()
+  const answers = ['refused', 'refused', 'taken', 'refused']
+  const attempts: number[] = []
+  const garbage = new Garbage({
+    ...{ rows, catalog, adoption, logger: silentLogger, metrics: kernelMetrics(new Registry()) },
+    strays: new StrayMembers({ features, catalog, rows, memory: new Memory() }),
+    release: () => undefined,
+    commit: () => (answers.shift() === 'taken' ? Promise.resolve() : Promise.reject(new Error('refused'))),
+    retry: (attempt) => attempts.push(attempt),
+  })
+  while (answers.length > 0) await garbage.collect()
+  expect(attempts).toEqual([0, 1, 0])
+})
