@@ -10,6 +10,8 @@ export default defineConfig({
           name: 'unit',
           include: ['{apps,tools}/*/src/**/*.test.ts', 'libs/*/*/src/**/*.test.ts'],
           exclude: ['**/*.it.test.ts', '**/*.e2e.test.ts', '**/node_modules/**'],
+          // For machines that are busy: no unit test takes long by itself.
+          testTimeout: 60_000,
         },
       },
       {

@@ -10,6 +10,7 @@ import { systemClock } from '@kube-ovn/process'
 import { node, pod } from '@kube-ovn/testing-builders'
 import { chartCrds, startKubeApi, type ApiWrite, type KubeApi } from '@kube-ovn/testing-kube'
 import { startNorthbound, type Northbound } from '@kube-ovn/testing-ovsdb'
+import pMap from 'p-map'
 import { ControllerProcess, type ControllerPlan } from './controller-process.ts'
 
 const namespace = 'bench'
@@ -160,9 +161,5 @@ async function createAll<T extends KubeObject>(
   resource: Resource<T>,
   objects: readonly T[],
 ): Promise<void> {
-  const rest = objects.values()
-  async function work(): Promise<void> {
-    for (const object of rest) await api.client.create(resource, object)
-  }
-  await Promise.all(Array.from({ length: requestsAtOnce }, work))
+  await pMap(objects, (object) => api.client.create(resource, object), { concurrency: requestsAtOnce })
 }

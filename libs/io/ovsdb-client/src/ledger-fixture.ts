@@ -117,7 +117,7 @@ const patience = 5
 /** Asks a member something. One that loses its leader meanwhile, as when the members elect another, hangs up. */
 async function ask(member: ClusterMember, ...args: readonly string[]): Promise<string> {
   for (let tries = 1; ; tries++) {
-    await member.connected()
+    await member.server.connected()
     try {
       return await member.nbctl(...args)
     } catch (error) {

@@ -77,7 +77,7 @@ describe('Ipam.setSubnet', () => {
 })
 
 describe('Ipam with many addresses', () => {
-  it('costs nothing per free address and little per lease', { timeout: 60_000 }, () => {
+  it('serves a /8 and a /64 at once, and a fork of them leaves the original as it is', () => {
     const ipam = ipamWith('10.0.0.0/8,fd00::/64', '10.0.0.1,fd00::1')
     const count = 50_000
     for (let index = 0; index < count; index++) {

@@ -32,24 +32,20 @@ const untilAborted = `
   clearInterval(keptAlive)
   log.info('given up')`
 
-it.each(['SIGTERM', 'SIGINT'] as const)(
-  'gives up in good order on %s',
-  { timeout: 30_000 },
-  async (signal) => {
-    const { code, log } = await run(untilAborted, signal)
-    expect(code).toBe(0)
-    expect(log).toContain('given up')
-  },
-)
+it.each(['SIGTERM', 'SIGINT'] as const)('gives up in good order on %s', async (signal) => {
+  const { code, log } = await run(untilAborted, signal)
+  expect(code).toBe(0)
+  expect(log).toContain('given up')
+})
 
-it('ends with 1 when the program fails, and says why', { timeout: 30_000 }, async () => {
+it('ends with 1 when the program fails, and says why', async () => {
   const { code, log } = await run(`throw new Error('no way')`)
   expect(code).toBe(1)
   expect(log).toContain('"process failed"')
   expect(log).toContain('no way')
 })
 
-it('ends with 1 on a rejection that nobody handles', { timeout: 30_000 }, async () => {
+it('ends with 1 on a rejection that nobody handles', async () => {
   const { code, log } = await run(`
     void Promise.reject(new Error('forgotten'))
     await new Promise(() => setInterval(() => undefined, 1000))`)

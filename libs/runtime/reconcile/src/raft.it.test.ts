@@ -72,8 +72,12 @@ const edit = fc.oneof(
   fc.record({ kind: fc.constant('port' as const), key: fc.nat(30), n: fc.option(fc.nat(8)) }),
 )
 
-/** Edits the world until it is stopped, and lets the kernel follow. */
-class Users implements AsyncDisposable {
+/**
+ * Edits the world until it is stopped, and lets the kernel follow.
+ *
+ * Dispose of it before the process: a kernel that is closed is always quiet, and edits would leave nobody else a turn.
+ */
+class Users implements Disposable {
   readonly #process: Process
   readonly #world: Settings
   readonly #edits
@@ -97,9 +101,13 @@ class Users implements AsyncDisposable {
     await Promise.race([promise, this.#editing])
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#isStopped = true
+  async stop(): Promise<void> {
+    this[Symbol.dispose]()
     await this.#editing
+  }
+
+  [Symbol.dispose](): void {
+    this.#isStopped = true
   }
 
   async #edit(): Promise<void> {
@@ -222,7 +230,7 @@ async function workThrough(
   const world = emptySettings()
   for (const name of containers) world.switches.set(name, { config: { n: 'fixed' } })
   await using process = await startProcess(cluster, world)
-  const users = new Users(process, world, seed)
+  using users = new Users(process, world, seed)
   await users.changes(10)
   for (const { strike, mend, isStandstill } of sequence) {
     const leader = await cluster.leader()
@@ -231,13 +239,13 @@ async function workThrough(
     await mend(leader)
     await users.changes(10)
   }
-  await users[Symbol.asyncDispose]()
+  await users.stop()
   // The last of all transactions, which tells when a member has caught up.
   world.switches.set('last', { config: { n: 'last' } })
   await process.change('switch', 'last')
   await settled(process)
   for (const member of cluster.members) {
-    await member.connected()
+    await member.server.connected()
     await member.nbctl('wait-until', 'Logical_Switch', 'last')
   }
   const log = await cluster.transactionLog()

@@ -2,7 +2,7 @@ import { Informer, KubeConflictError, KubeNotFoundError, nodes, objectKey } from
 import type { KubeClient, KubeObject, ObjectRef, Resource, Store } from '@kube-ovn/kube'
 import { namespaceAnnotations, nodeAnnotations, podAnnotations } from '@kube-ovn/annotations'
 import { silentLogger } from '@kube-ovn/log'
-import type { Clock } from '@kube-ovn/time'
+import { sleep, type Clock } from '@kube-ovn/time'
 import type { Snapshot } from './dump.ts'
 import type { GoldenCase, Manifest, Step } from './golden-case.ts'
 import { dumpedResources } from './kubernetes-dump.ts'
@@ -132,7 +132,7 @@ async function play(step: Step, object: Manifest, client: KubeClient, clock: Clo
       )
       return
     case 'apply':
-      await apply(client, resource, ref, object)
+      await apply(client, resource, ref, object, clock)
       await processed(object, client, clock)
   }
 }
@@ -152,8 +152,10 @@ async function apply(
   resource: Resource,
   ref: ObjectRef,
   object: Manifest,
+  clock: Clock,
 ): Promise<void> {
-  for (let attempt = 0; ; attempt++) {
+  const deadlineMs = clock.monotonic() + patienceMs
+  for (;;) {
     try {
       await client.patch(resource, ref, 'application/apply-patch+yaml', object, {
         fieldManager: 'golden',
@@ -162,7 +164,8 @@ async function apply(
       return
     } catch (error) {
       const isPassing = error instanceof KubeConflictError || error instanceof KubeNotFoundError
-      if (!isPassing || attempt === 20) throw error
+      if (!isPassing || clock.monotonic() > deadlineMs) throw error
+      await sleep(clock, 20)
     }
   }
 }

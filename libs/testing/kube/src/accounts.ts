@@ -4,12 +4,11 @@ import type { KubeClient, KubeObject, Resource } from '@kube-ovn/kube'
 import type { AccountRequest } from './audit-log.ts'
 import type { ChartObject } from './chart.ts'
 import { FixtureError } from './errors.ts'
+import { PATIENCE_MS } from './patience.ts'
 import { describeRight, rightsOf, unusedRights, type Right } from './rights.ts'
 
 /** Names the file to which the rights that were needed are added, so that a run of many processes can be summed up. */
 export const USED_RIGHTS_FILE = 'KUBE_OVN_TEST_USED_RIGHTS'
-
-const EFFECTIVE_MS = 10_000
 
 /** Longer than any run of tests. */
 const TOKEN_SECONDS = 24 * 3600
@@ -137,7 +136,7 @@ export class Accounts {
   }
 
   async #until(right: Right, isAllowed: boolean): Promise<void> {
-    const deadlineMs = performance.now() + EFFECTIVE_MS
+    const deadlineMs = performance.now() + PATIENCE_MS
     while ((await this.#isAllowed(right)) !== isAllowed) {
       if (performance.now() > deadlineMs) {
         throw new FixtureError('A change of rights did not take effect', {

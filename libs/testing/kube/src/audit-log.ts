@@ -1,6 +1,7 @@
 import { watch } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { FixtureError } from './errors.ts'
+import { PATIENCE_MS } from './patience.ts'
 import type { RightUse } from './rights.ts'
 
 /** A request that was to change something, as the API server's audit log has it. */
@@ -48,9 +49,6 @@ const DECISION = 'authorization.k8s.io/decision'
 
 const READ_SIZE = 1 << 16
 
-/** How long an answered request may take to reach the log. */
-const SETTLE_MS = 5000
-
 /**
  * Reads an audit log while it is written.
  *
@@ -89,7 +87,7 @@ export class AuditLog implements AsyncDisposable {
       isLate = true
       changed.resolve()
     }
-    resources.adopt(setTimeout(expire, SETTLE_MS), clearTimeout)
+    resources.adopt(setTimeout(expire, PATIENCE_MS), clearTimeout)
     for (;;) {
       await this.#read()
       if (this.#begun.size === 0) return [...this.#writes]

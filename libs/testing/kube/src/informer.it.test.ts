@@ -11,7 +11,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { foreignCrds } from './crds.ts'
 import type { KubeApi } from './kube-api.ts'
 import { startKubeApi } from './start-kube-api.ts'
-import { realClock } from './real-clock.ts'
+import { systemClock } from '@kube-ovn/process'
 
 let api: KubeApi
 let resources: AsyncDisposableStack
@@ -43,7 +43,7 @@ function watchConfigMaps(client: KubeClient, options: Partial<InformerOptions<Co
       client,
       resource: configMaps,
       namespace: 'default',
-      clock: realClock,
+      clock: systemClock,
       logger: silentLogger,
       ...options,
     }),
@@ -335,7 +335,7 @@ describe('of a resource that is not served', () => {
   it('begins with nothing, and finds what is there once it is', async () => {
     const logger = recordingLogger()
     const informer = resources.use(
-      new Informer({ client: api.client, resource: machines, clock: realClock, logger, mayBeAbsent: true }),
+      new Informer({ client: api.client, resource: machines, clock: systemClock, logger, mayBeAbsent: true }),
     )
     informer.start()
     await informer.synced

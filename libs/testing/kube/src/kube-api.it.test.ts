@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { promisify } from 'node:util'
 import {
   configMaps,
@@ -140,7 +140,7 @@ describe('the container', () => {
     const script = `
       import { startKubeApi } from ${JSON.stringify(`${import.meta.dirname}/index.ts`)}
       const api = await startKubeApi()
-      console.log(api.address, api.kubeconfigPath)
+      console.log(api.kubeconfigPath)
       process.kill(process.pid, 'SIGKILL')
     `
     const died = promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script])
@@ -148,25 +148,21 @@ describe('the container', () => {
       () => ({ stdout: '' }),
       (error: { readonly stdout: string }) => error,
     )
-    const [address = '', kubeconfigPath = ''] = stdout.trim().split(' ')
-    expect(address).not.toBe('')
-    const format = '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}'
+    const directory = dirname(stdout.trim())
+    expect(basename(directory)).not.toBe('')
     const ids = (await docker('ps', '--quiet', '--filter', `label=${TEST_LABEL}`)).split('\n').filter(Boolean)
-    const left = await Promise.all(
-      ids.map(async (id) => ({
-        id,
-        address: await docker('inspect', '--format', format, id).catch(() => ''),
-      })),
+    const environments = await Promise.all(
+      ids.map((id) => docker('inspect', '--format', '{{.Config.Env}}', id).catch(() => '')),
     )
-    const ours = left.find((container) => container.address === address)
+    const ours = ids.find((_id, index) => environments[index]?.includes(basename(directory)))
     // The engine may still be at it.
-    if (ours !== undefined) await docker('wait', ours.id).catch(() => undefined)
+    if (ours !== undefined) await docker('wait', ours).catch(() => undefined)
     const state =
       ours === undefined
         ? 'gone'
-        : await docker('inspect', '--format', '{{.State.Running}}', ours.id).catch(() => 'gone')
+        : await docker('inspect', '--format', '{{.State.Running}}', ours).catch(() => 'gone')
     expect(state).not.toBe('true')
-    expect(existsSync(dirname(kubeconfigPath))).toBe(false)
+    expect(existsSync(directory)).toBe(false)
   })
 
   it('leaves nothing behind when it is disposed', async () => {

@@ -3,7 +3,7 @@ import { silentLogger } from '@kube-ovn/log'
 import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { KubeApi } from './kube-api.ts'
 import { sharedKubeApi } from './start-kube-api.ts'
-import { realClock } from './real-clock.ts'
+import { systemClock } from '@kube-ovn/process'
 
 let api: KubeApi
 let resources: AsyncDisposableStack
@@ -37,7 +37,7 @@ function compete(identity: string, client: KubeClient): Candidate {
       ...ref,
       client,
       identity,
-      clock: realClock,
+      clock: systemClock,
       logger: silentLogger,
       leaseDurationMs: 2000,
       renewDeadlineMs: 1200,

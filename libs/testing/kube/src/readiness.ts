@@ -2,8 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { KubeConnectionError, KubeRequestError, namespaces, services, type KubeClient } from '@kube-ovn/kube'
 import type { Container } from './container.ts'
 import { FixtureError } from './errors.ts'
-
-const READY_MS = 60_000
+import { PATIENCE_MS } from './patience.ts'
 
 /** How often a server that starts is asked; ms. */
 const PERIOD_MS = 20
@@ -41,7 +40,7 @@ async function hasNamespaces(client: KubeClient): Promise<boolean> {
 
 /** There is no event to wait for. */
 async function until(container: Container, holds: () => Promise<boolean>): Promise<void> {
-  const deadlineMs = performance.now() + READY_MS
+  const deadlineMs = performance.now() + PATIENCE_MS
   let last: unknown
   while (performance.now() < deadlineMs) {
     try {

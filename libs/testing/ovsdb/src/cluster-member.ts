@@ -41,18 +41,6 @@ export class ClusterMember {
     await awaitRows(this.server.address, { database: '_Server', table: 'Database', ...isLeader }, patience)
   }
 
-  /** Resolves when the server is in a majority of its cluster. */
-  async connected(): Promise<void> {
-    await this.#container.run([
-      'ovsdb-client',
-      '--timeout=60',
-      'wait',
-      this.server.socket,
-      database,
-      'connected',
-    ])
-  }
-
   /** Runs `ovn-nbctl` with this server, and answers what it prints, without the last line feed. */
   async nbctl(...args: readonly string[]): Promise<string> {
     const options = ['--timeout=30', '--no-leader-only', `--db=${this.server.socket}`]

@@ -34,13 +34,21 @@ export class DatabaseServer {
   /** Makes an empty database and serves it. */
   static async create(container: Container, options: DatabaseServerOptions): Promise<DatabaseServer> {
     const server = new DatabaseServer(container, options)
-    await container.script(`${server.#createCommand()}\n${server.#startCommand()}`)
+    await container.script(server.#createCommand())
+    await server.start()
     return server
   }
 
   /** Serves the database again after {@link stop} or {@link kill}. */
   async start(): Promise<void> {
     await this.#container.script(this.#startCommand())
+    await this.connected()
+  }
+
+  /** Resolves when it serves the database, and is in a majority if it is a member of a cluster. Rejects after a minute. */
+  async connected(): Promise<void> {
+    const { database } = this.#options
+    await this.#container.run(['ovsdb-client', '--timeout=60', 'wait', this.socket, database, 'connected'])
   }
 
   /** Lets the process end in good order. */
@@ -154,15 +162,16 @@ export class DatabaseServer {
   }
 
   #startCommand(): string {
-    const { id, database, port, tlsPort } = this.#options
+    const { id, port, tlsPort } = this.#options
+    const errors = `/var/log/ovn/${id}.err`
     return [
       `ovsdb-server --detach --no-chdir --pidfile=${this.#pidFile} --unixctl=/run/ovn/${id}.ctl`,
       `--log-file=/var/log/ovn/${id}.log --remote=p${this.socket} --remote=ptcp:${port}:0.0.0.0`,
       ...(tlsPort === undefined
         ? []
         : [`--remote=pssl:${tlsPort}:0.0.0.0 -C /run/ovn/ca.pem -c /run/ovn/cert.pem -p /run/ovn/key.pem`]),
-      `${this.#file} 2>/dev/null`,
-      `&& ovsdb-client --timeout=10 wait ${this.socket} ${database} connected`,
+      // A daemon that had the pipe would keep the command from ending.
+      `${this.#file} 2>${errors} || { cat ${errors} >&2; exit 1; }`,
     ].join(' ')
   }
 }

@@ -32,9 +32,11 @@ export class NorthboundCluster implements AsyncDisposable {
 
   static async start(options: NorthboundClusterOptions = {}): Promise<NorthboundCluster> {
     await using stack = new AsyncDisposableStack()
-    const starting = [Container.start(), Container.start(), Container.start()] as const
+    const start = async () => stack.use(await Container.start())
+    const starting = [start(), start(), start()] as const
+    // One that fails must not keep the others from being disposed of.
+    await Promise.allSettled(starting)
     const containers = await Promise.all(starting)
-    for (const container of containers) stack.use(container)
     const network = options.observed === true ? stack.use(await PeerNetwork.open(containers)) : undefined
     const [one, two, three] = containers
     const first = await ClusterMember.create(one)

@@ -51,7 +51,6 @@ export async function startProxy(target: string, path?: string): Promise<Proxy> 
       [client, upstream],
       [upstream, client],
     ] as const) {
-      // prettier-ignore
       sockets.add(socket)
       // An error is followed by 'close'.
       socket.on('error', () => undefined)
@@ -110,26 +109,31 @@ async function forwardJudged(
     }
   })
   const messages = new JsonSplitter()
-  try {
-    for await (const chunk of upstream) {
-      for (const text of messages.push(chunk as Buffer)) {
-        const { id, method } = JSON.parse(text) as JsonRpc
-        const message = { method: method ?? asked.get(id) ?? '', isAnswer: method === undefined, text }
-        const fate = judge(message)
-        if (fate === 'hang up') {
-          client.destroy()
-          return
-        }
-        if (fate === 'truncate') {
-          client.end(text.slice(0, text.length / 2))
-          return
-        }
-        if (fate instanceof Promise) await fate
-        if (fate !== 'drop') client.write(text)
+  for await (const chunk of readable(upstream)) {
+    for (const text of messages.push(chunk)) {
+      const { id, method } = JSON.parse(text) as JsonRpc
+      const message = { method: method ?? asked.get(id) ?? '', isAnswer: method === undefined, text }
+      const fate = judge(message)
+      if (fate === 'hang up') {
+        client.destroy()
+        return
       }
+      if (fate === 'truncate') {
+        client.end(text.slice(0, text.length / 2))
+        return
+      }
+      if (fate instanceof Promise) await fate
+      if (fate !== 'drop') client.write(text)
     }
+  }
+}
+
+/** What comes until the connection ends, whichever way: its client hears of that by itself. */
+async function* readable(upstream: Socket): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of upstream) yield chunk as Buffer
   } catch {
-    // The connection was destroyed while it was read, which its client hears by itself.
+    // It was destroyed while it was read.
   }
 }
 

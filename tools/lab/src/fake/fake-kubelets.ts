@@ -5,6 +5,7 @@ import type { KubeClient, Pod } from '@kube-ovn/kube'
 import { silentLogger } from '@kube-ovn/log'
 import { nodePortName, podPortName } from '@kube-ovn/ovn-names'
 import { systemClock } from '@kube-ovn/process'
+import pMap from 'p-map'
 import { ofStack, type Stack } from '../cluster/topology.ts'
 import type { FakeChassis } from './fake-chassis.ts'
 import {
@@ -67,11 +68,7 @@ export class FakeKubelets implements AsyncDisposable {
 
   /** Registers the nodes, each with its port to the pod network, and begins to serve their pods. */
   async start(): Promise<void> {
-    const rest = this.#nodes.values()
-    const work = async (): Promise<void> => {
-      for (const node of rest) await this.#register(node)
-    }
-    await Promise.all(Array.from({ length: requestsAtOnce }, work))
+    await pMap(this.#nodes.values(), (node) => this.#register(node), { concurrency: requestsAtOnce })
     this.#pods.start()
     await this.#pods.synced
   }

@@ -1,10 +1,11 @@
+import pMap from 'p-map'
 import { waitForObjects } from '../kubernetes/wait.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { ApiObject } from '../kubernetes/client.ts'
 import { fakeNodeKey, fakeNodes } from './fake-node.ts'
 
 /** Requests that the API server is given at once. */
-const requestsAtOnce = 12
+const concurrency = 12
 
 /** A pod and where it is to be, which the scheduler is not asked about. */
 export interface PlacedPod {
@@ -36,20 +37,12 @@ export async function createPodNamespace(cluster: Cluster, name: string): Promis
 
 /** Creates pods as fast as the API server takes them. */
 export async function createPlacedPods(cluster: Cluster, pods: readonly PlacedPod[]): Promise<void> {
-  await forEachAtOnce(pods, (pod) => cluster.api.create(podObject(pod)))
+  await pMap(pods, (pod) => cluster.api.create(podObject(pod)), { concurrency })
 }
 
 /** Deletes pods; those that are gone already are fine. */
 export async function deletePlacedPods(cluster: Cluster, pods: readonly PlacedPod[]): Promise<void> {
-  await forEachAtOnce(pods, (pod) => cluster.api.delete(podObject(pod)))
-}
-
-async function forEachAtOnce<T>(items: readonly T[], act: (item: T) => Promise<unknown>): Promise<void> {
-  const rest = items.values()
-  async function work(): Promise<void> {
-    for (const item of rest) await act(item)
-  }
-  await Promise.all(Array.from({ length: requestsAtOnce }, work))
+  await pMap(pods, (pod) => cluster.api.delete(podObject(pod)), { concurrency })
 }
 
 /** A pod that does nothing, from an image that every node has. */
