@@ -125,7 +125,7 @@ function record(recorder: EventRecorder, event: Parameters<EventRecorder['record
   recorder.record(event)
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+export function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve()
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }

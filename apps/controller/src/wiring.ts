@@ -7,7 +7,7 @@ import type { Kernel } from '@kube-ovn/reconcile'
 import { addressAuditMetrics, kernelMetrics, leaderMetrics } from '@kube-ovn/telemetry'
 import type { Registry } from '@kube-ovn/telemetry'
 import type { ControllerConfig } from './config.ts'
-import { lead } from './leadership.ts'
+import { aborted, lead } from './leadership.ts'
 import { createNorthbound } from './northbound.ts'
 import { settingsOf, upstreamVersion } from './settings.ts'
 
@@ -26,7 +26,7 @@ export async function runController(
   const auditMetrics = addressAuditMetrics(registry)
   const auditIntervalMs = config.inspectInterval === 0 ? undefined : config.inspectInterval * 1000
   let kernel: Kernel<unknown> | undefined
-  stack.use(
+  const health = stack.use(
     await serveHealth({
       addresses: bindAddresses(config.enableBindLocalIp, config.podIps),
       port: config.pprofPort,
@@ -39,6 +39,7 @@ export async function runController(
           : [`a key has not been served for ${Math.round(kernel.oldestUnservedMs / 1000)} s`],
     }),
   )
+  log.info('health checks served', { endpoints: health.endpoints })
   const instance = config.podName === '' ? hostname() : config.podName
   const client = stack.use(
     new KubeClient(await loadAccess(config.kubeconfig), { userAgent: `${component}/${upstreamVersion}` }),
@@ -47,7 +48,7 @@ export async function runController(
     new EventRecorder({ client, clock: systemClock, logger: log, component, instance }),
   )
 
-  const deposed = Promise.withResolvers<void>()
+  const failure = Promise.withResolvers<never>()
   const elector = new LeaderElector({
     client,
     clock: systemClock,
@@ -58,20 +59,21 @@ export async function runController(
     leaseDurationMs: config.leaderElectLeaseDuration,
     renewDeadlineMs: config.leaderElectRenewDeadline,
     retryPeriodMs: config.leaderElectRetryPeriod,
-    onElected(leading) {
-      async function leadOnce(): Promise<void> {
+    async onElected(leading) {
+      try {
         await using northbound = createNorthbound(config)
         const audit = { auditMetrics, auditIntervalMs }
         const options = { client, recorder, northbound, settings, metrics, ...audit, log }
         await lead(options, leading, (current) => (kernel = current))
+      } catch (error) {
+        // A term may end while its leader still starts.
+        if (error !== leading.reason) failure.reject(error)
       }
-      leadOnce().catch(deposed.reject)
     },
     onLeader: (identity) => log.info('leader elected', { name: identity }),
   })
   stack.use(elector)
   leaderMetrics(registry, component, () => elector.isLeader)
   elector.start(signal)
-  signal.addEventListener('abort', () => deposed.resolve(), { once: true })
-  await deposed.promise
+  await Promise.race([aborted(signal), failure.promise])
 }

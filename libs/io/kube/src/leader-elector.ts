@@ -20,8 +20,13 @@ export interface LeaderElectorOptions {
   /** Time between two attempts to acquire or renew, jittered upwards by a fifth. Default 6 s. */
   readonly retryPeriodMs?: number
   readonly random?: () => number
-  /** We lead from now on, until `signal` is aborted. */
-  readonly onElected: (signal: AbortSignal) => void
+  /**
+   * We lead from now on, until `signal` is aborted.
+   *
+   * Only once the answer is fulfilled, the elector hands the Lease back, or competes for it again: the work of two leaders
+   * must not overlap, not even in one process. The answer must not be rejected.
+   */
+  readonly onElected: (signal: AbortSignal) => Promise<void>
   /** We lead no more, though we did not ask to stop. The elector goes on as a candidate. */
   readonly onDeposed?: () => void
   /** Somebody (perhaps we) leads who did not before. */
@@ -49,6 +54,8 @@ export class LeaderElector implements AsyncDisposable {
   readonly #stop = new AbortController()
   #observed: Observed | undefined
   #term: AbortController | undefined
+  /** What the leader does, or did last. */
+  #work: Promise<void> = Promise.resolve()
   #renewedAtMs = Number.NEGATIVE_INFINITY
   /** Our copy of the Lease may not be the newest, so the next attempt begins by reading it. */
   #isStale = true
@@ -94,7 +101,7 @@ export class LeaderElector implements AsyncDisposable {
     while (!signal.aborted) {
       const isOurs = await this.#attempt(signal)
       if (isOurs && !signal.aborted) this.#renewed()
-      this.#checkDeadline()
+      if (this.#isOver()) await this.#deposed()
       const waitMs =
         this.#term === undefined ? this.#retryPeriodMs * (1 + random() / 5) : this.#untilNextRenewal()
       await sleep(clock, waitMs, signal).catch(() => undefined)
@@ -102,6 +109,7 @@ export class LeaderElector implements AsyncDisposable {
     if (this.#term === undefined) return
     this.#term.abort(signal.reason)
     this.#term = undefined
+    await this.#work
     await this.#release()
   }
 
@@ -115,21 +123,22 @@ export class LeaderElector implements AsyncDisposable {
     if (this.#term !== undefined) return
     this.#term = new AbortController()
     this.#options.logger.info('leadership acquired', this.#fields())
-    this.#options.onElected(this.#term.signal)
+    this.#work = this.#options.onElected(this.#term.signal)
   }
 
-  #checkDeadline(): void {
-    if (this.#term === undefined) return
+  #isOver(): boolean {
+    if (this.#term === undefined) return false
     const isExpired = this.#options.clock.monotonic() - this.#renewedAtMs >= this.#renewDeadlineMs
-    if (isExpired || this.leader !== this.#options.identity) this.#deposed()
+    return isExpired || this.leader !== this.#options.identity
   }
 
-  #deposed(): void {
+  async #deposed(): Promise<void> {
     const term = this.#term
     this.#term = undefined
     this.#options.logger.warn('leadership lost', { ...this.#fields(), leader: this.leader })
     term?.abort(new DOMException('Leadership was lost', 'AbortError'))
     this.#options.onDeposed?.()
+    await this.#work
   }
 
   /** Tries to acquire or renew. Answers whether the Lease is ours now. */

@@ -1,5 +1,7 @@
 import { LeaderElector, leases, type KubeClient, type Lease } from '@kube-ovn/kube'
 import { silentLogger } from '@kube-ovn/log'
+import { ManualClock, type Clock } from '@kube-ovn/time'
+import { setImmediate } from 'node:timers/promises'
 import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { KubeApi } from './kube-api.ts'
 import { sharedKubeApi } from './start-kube-api.ts'
@@ -21,6 +23,18 @@ afterEach(() => resources.disposeAsync())
 
 const ref = { namespace: 'kube-system', name: 'kube-ovn-controller' }
 
+/** The machine's clock, which can be put forward, so that no test depends on how long a request takes. */
+function adjustableClock(): Clock & { putForward(ms: number): void } {
+  let aheadMs = 0
+  return {
+    ...systemClock,
+    monotonic: () => systemClock.monotonic() + aheadMs,
+    putForward(ms) {
+      aheadMs += ms
+    },
+  }
+}
+
 interface Candidate {
   readonly elector: LeaderElector
   readonly elected: Promise<AbortSignal>
@@ -28,7 +42,18 @@ interface Candidate {
   readonly leaders: string[]
 }
 
-function compete(identity: string, client: KubeClient): Candidate {
+const leaseDurationMs = 15_000
+const renewDeadlineMs = 10_000
+const retryPeriodMs = 200
+
+interface CandidateOptions {
+  readonly client?: KubeClient
+  readonly clock?: Clock
+  readonly work?: () => Promise<void>
+}
+
+function compete(identity: string, options: CandidateOptions = {}): Candidate {
+  const { client = api.client, clock = systemClock, work = () => Promise.resolve() } = options
   const elected = Promise.withResolvers<AbortSignal>()
   const deposed = Promise.withResolvers<void>()
   const leaders: string[] = []
@@ -37,12 +62,15 @@ function compete(identity: string, client: KubeClient): Candidate {
       ...ref,
       client,
       identity,
-      clock: systemClock,
+      clock,
       logger: silentLogger,
-      leaseDurationMs: 2000,
-      renewDeadlineMs: 1200,
-      retryPeriodMs: 200,
-      onElected: elected.resolve,
+      leaseDurationMs,
+      renewDeadlineMs,
+      retryPeriodMs,
+      onElected(signal) {
+        elected.resolve(signal)
+        return work()
+      },
       onDeposed: deposed.resolve,
       onLeader: (leader) => leaders.push(leader),
     }),
@@ -55,42 +83,90 @@ function lease(): Promise<Lease | undefined> {
   return api.client.get(leases, ref)
 }
 
+async function holder(): Promise<string | undefined> {
+  return (await lease())?.spec?.holderIdentity
+}
+
 it('elects one of two, and the other when the first is cut off', async () => {
+  const clock = adjustableClock()
   const { client, proxy } = await api.openProxiedClient()
-  const first = compete('first', client)
+  const first = compete('first', { client, clock })
   const term = await first.elected
-  const second = compete('second', api.client)
   expect((await lease())?.spec).toMatchObject({
     holderIdentity: 'first',
     leaseTransitions: 0,
-    leaseDurationSeconds: 2,
+    leaseDurationSeconds: 15,
   })
   proxy.refuse(true)
   proxy.cut()
-  const order = await Promise.all([
-    first.deposed.then(() => ({ who: 'first', atMs: performance.now() })),
-    second.elected.then(() => ({ who: 'second', atMs: performance.now() })),
-  ])
-  expect(order.toSorted((a, b) => a.atMs - b.atMs).map(({ who }) => who)).toEqual(['first', 'second'])
+  const second = compete('second', { clock })
+  const order: string[] = []
+  void first.deposed.then(() => order.push('first deposed'))
+  void second.elected.then(() => order.push('second elected'))
+  await expect.poll(() => second.leaders).toEqual(['first'])
+  clock.putForward(renewDeadlineMs)
+  await first.deposed
   expect(term.aborted).toBe(true)
   expect(first.elector.isLeader).toBe(false)
+  clock.putForward(leaseDurationMs - renewDeadlineMs)
+  await second.elected
+  expect(order).toEqual(['first deposed', 'second elected'])
   expect(second.elector.isLeader).toBe(true)
   expect(second.leaders).toEqual(['first', 'second'])
   expect((await lease())?.spec).toMatchObject({ holderIdentity: 'second', leaseTransitions: 1 })
 })
 
 it('hands the lease over at once when the leader stops', async () => {
-  const first = compete('first', api.client)
+  const first = compete('first')
   const term = await first.elected
-  const second = compete('second', api.client)
+  const second = compete('second')
   await first.elector[Symbol.asyncDispose]()
   expect(term.aborted).toBe(true)
+  expect(['', 'second']).toContain(await holder())
   await second.elected
   expect((await lease())?.spec).toMatchObject({ holderIdentity: 'second', leaseTransitions: 1 })
 })
 
+it('hands the lease back only when the leader has ended its work', async () => {
+  const work = Promise.withResolvers<void>()
+  const first = compete('first', { work: () => work.promise })
+  const term = await first.elected
+  const stopped = first.elector[Symbol.asyncDispose]()
+  // Each read takes about as long as handing the lease back.
+  for (let reads = 0; reads < 20; reads += 1) expect(await holder()).toBe('first')
+  expect(term.aborted).toBe(true)
+  work.resolve()
+  await stopped
+  expect(await holder()).toBe('')
+})
+
+it('competes again only when the work of a term that it lost has ended', async () => {
+  const clock = new ManualClock()
+  const work = Promise.withResolvers<void>()
+  let terms = 0
+  const first = compete('first', {
+    clock,
+    work() {
+      terms += 1
+      return work.promise
+    },
+  })
+  await first.elected
+  const taken = { spec: { holderIdentity: 'other', leaseDurationSeconds: 1 } }
+  await api.client.patch(leases, ref, 'application/merge-patch+json', taken)
+  clock.advance(retryPeriodMs)
+  await first.deposed
+  await setImmediate()
+  expect(clock.pendingTimers).toBe(0)
+  work.resolve()
+  await setImmediate()
+  expect(clock.pendingTimers).toBe(1)
+  clock.advance(2000)
+  await expect.poll(() => terms).toBe(2)
+})
+
 it('renews a lease that somebody has labelled, and keeps the time of acquisition', async () => {
-  const only = compete('only', api.client)
+  const only = compete('only')
   const term = await only.elected
   const acquired = (await lease())?.spec
   const label = { metadata: { labels: { seen: 'yes' } } }
