@@ -1,7 +1,5 @@
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { podAnnotations } from '@kube-ovn/annotations'
-import { nodes, pods } from '@kube-ovn/kube-api/core'
+import { leases, nodes, pods } from '@kube-ovn/kube-api/core'
 import { recordingLogger, type LogFields, type Logger } from '@kube-ovn/log'
 import { ovnNorthboundSchema } from '@kube-ovn/ovsdb-schema'
 import { readConfig } from '@kube-ovn/process'
@@ -10,7 +8,7 @@ import { node, pod } from '@kube-ovn/testing-builders'
 import { sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
 import { startNorthbound, type Northbound } from '@kube-ovn/testing-ovsdb'
 import { OvsdbClient } from 'ovsdb-client'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { command } from './config.ts'
 import { runController } from './wiring.ts'
 
@@ -18,7 +16,10 @@ let api: KubeApi
 let northbound: Northbound
 beforeAll(async () => {
   ;[api, northbound] = await Promise.all([sharedKubeApi(), startNorthbound()])
-  await api.reset()
+})
+beforeEach(async () => {
+  await Promise.all([api.reset(), northbound.reset()])
+  await api.client.create(nodes, node({ name: 'n1', addresses: ['172.18.0.11'] }))
 })
 afterAll(() => northbound[Symbol.asyncDispose]())
 
@@ -42,12 +43,13 @@ function followedLogger() {
   return {
     logger: following,
     /** Waits for a line that came or comes. */
-    line(message: string, isIt: (fields: LogFields) => boolean = () => true): Promise<void> {
+    line(message: string, isIt: (fields: LogFields) => boolean = () => true): Promise<LogFields> {
       return new Promise((resolve) => {
         const look = () => {
-          if (!logger.lines.some((line) => line.message === message && isIt(line.fields))) return
+          const found = logger.lines.find((line) => line.message === message && isIt(line.fields))
+          if (found === undefined) return
           waiters.delete(look)
-          resolve()
+          resolve(found.fields)
         }
         waiters.add(look)
         look()
@@ -56,50 +58,49 @@ function followedLogger() {
   }
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
-
 /** The controller in this process, until it is disposed. */
-async function start() {
-  const port = await freePort()
+async function start(...flags: readonly string[]) {
   const parsed = readConfig(
     command,
     [
       `--ovn-nb-addr=${northbound.address}`,
       `--kubeconfig=${await api.accountKubeconfig('kube-system/ovn')}`,
-      `--pprof-port=${port}`,
+      '--pprof-port=0',
       '--unserved-limit=0s',
+      ...flags,
     ],
     { POD_NAMESPACE: 'kube-system', POD_NAME: 'controller-0' },
   )
   if (parsed.kind === 'help') throw new Error(parsed.text)
-  const { logger, line } = followedLogger()
+  const followed = followedLogger()
   const stop = new AbortController()
-  const running = runController(parsed.config, logger, processRegistry(), stop.signal)
-  const get = (path: string) => fetch(`http://127.0.0.1:${port}${path}`)
+  const running = runController(parsed.config, followed.logger, processRegistry(), stop.signal)
+  const ended = running.then((): never => {
+    throw new Error('controller ended')
+  })
+  ended.catch(() => undefined)
+  function line(message: string, isIt?: (fields: LogFields) => boolean): Promise<LogFields> {
+    return Promise.race([followed.line(message, isIt), ended])
+  }
+  const { endpoints } = await line('health checks served')
+  const port = String(endpoints).split(':').at(-1)
+  async function get(path: string): Promise<{ readonly status: number; readonly text: string }> {
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`)
+    return { status: answer.status, text: await answer.text() }
+  }
   return {
     line,
-    get,
-    /** Asks, as kubelet does, until the answer is of this status. */
-    async untilReady(status: number): Promise<string> {
-      for (;;) {
-        const answer = await get('/readyz')
-        const text = await answer.text()
-        if (answer.status === status) return text
-      }
-    },
+    metrics: async () => (await get('/metrics')).text,
+    readiness: () => get('/readyz'),
     async [Symbol.asyncDispose]() {
       stop.abort()
       await running
     },
   }
 }
+
+const ready = { status: 200, text: 'ok' }
+const unready = { status: 503, text: expect.stringMatching(/^a key has not been served for \d+ s$/m) }
 
 function ofPod(name: string) {
   return (fields: LogFields) => fields['feature'] === 'pod-port' && fields['key'] === `default/${name}`
@@ -119,19 +120,18 @@ function valueOf(text: string, name: string, labels = ''): number | undefined {
   return samples.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
 }
 
-it('shows by metrics what it did, and is ready for as long as it can do it', async () => {
+it('shows by metrics what it did', async () => {
   await using controller = await start()
   await controller.line('leading')
-  await api.client.create(nodes, node({ name: 'n1', addresses: ['172.18.0.11'] }))
   await createPod('web', { [podAnnotations().ipAddress.key]: '10.16.0.10' })
   await controller.line('rows committed', ofPod('web'))
   await createPod('waits', { [podAnnotations().ipAddress.key]: '10.16.0.10' })
   await controller.line('key waits for a change', ofPod('waits'))
   await northbound.nbctl('lsp-set-addresses', 'web.default', 'unknown')
   await controller.line('rows committed', (fields) => ofPod('web')(fields) && fields['updated'] === 1)
-  await controller.untilReady(200)
+  await expect.poll(controller.readiness).toEqual(ready)
 
-  const text = await (await controller.get('/metrics')).text()
+  const text = await controller.metrics()
   const feature = 'controller="pod-port"'
   const queue = 'name="pod-port"'
   expect(valueOf(text, 'leader_election_master_status', 'name="kube-ovn-controller"')).toBe(1)
@@ -159,16 +159,29 @@ it('shows by metrics what it did, and is ready for as long as it can do it', asy
   expect(valueOf(text, 'kube_ovn_drift_healed_total', feature)).toBe(1)
   expect(valueOf(text, 'kube_ovn_patches_total', 'verb="create",outcome="ok"')).toBeGreaterThanOrEqual(1)
   expect(valueOf(text, 'kube_ovn_event_loop_delay_seconds', 'quantile="1"')).toBeGreaterThan(0)
+  expect(await api.missingRights()).toEqual([])
+})
 
+it('is ready for as long as it can write', async () => {
+  await using controller = await start()
+  await controller.line('leading')
+  await expect.poll(controller.readiness).toEqual(ready)
   await northbound.stop()
   await createPod('late')
-  expect(await controller.untilReady(503)).toMatch(/^a key has not been served for \d+ s$/m)
-  expect(valueOf(await (await controller.get('/metrics')).text(), 'workqueue_depth')).toBeGreaterThan(0)
+  await expect.poll(controller.readiness).toEqual(unready)
+  expect(valueOf(await controller.metrics(), 'workqueue_depth')).toBeGreaterThan(0)
   await northbound.start()
   await controller.line('rows committed', ofPod('late'))
-  await controller.untilReady(200)
+  await expect.poll(controller.readiness).toEqual(ready)
+  expect(await api.missingRights()).toEqual([])
+})
 
-  // Whoever takes the lock is the leader by right: nothing of the one before him is committed.
+it('commits nothing once another has taken the lock', async () => {
+  await using controller = await start()
+  await controller.line('leading')
+  await createPod('early')
+  await controller.line('rows committed', ofPod('early'))
+  // Whoever takes the lock is the leader by right.
   await using rival = new OvsdbClient({
     endpoints: [northbound.address],
     schema: ovnNorthboundSchema,
@@ -178,12 +191,26 @@ it('shows by metrics what it did, and is ready for as long as it can do it', asy
   await rival.connect()
   await createPod('never')
   await controller.line('key failed', ofPod('never'))
-  await controller.untilReady(503)
-  const last = await (await controller.get('/metrics')).text()
-  expect(valueOf(last, 'workqueue_retries_total', queue)).toBeGreaterThanOrEqual(1)
-  expect(valueOf(last, 'kube_ovn_transactions_total', 'outcome="failed"')).toBeGreaterThanOrEqual(1)
+  await expect.poll(controller.readiness).toEqual(unready)
+  const text = await controller.metrics()
+  expect(valueOf(text, 'workqueue_retries_total', 'name="pod-port"')).toBeGreaterThanOrEqual(1)
+  expect(valueOf(text, 'kube_ovn_transactions_total', 'outcome="failed"')).toBeGreaterThanOrEqual(1)
   const names = [...rival.cache.scan('Logical_Switch_Port')].map((row) => ('name' in row ? row.name : ''))
-  expect(names).toContain('late.default')
+  expect(names).toContain('early.default')
   expect(names).not.toContain('never.default')
+  expect(await api.missingRights()).toEqual([])
+})
+
+it('leads after all when it lost its lease while it started', async () => {
+  await northbound.stop()
+  await using controller = await start('--leader-elect-retry-period=200ms')
+  await controller.line('leadership acquired')
+  const lease = { namespace: 'kube-system', name: 'kube-ovn-controller' }
+  await api.client.patch(leases, lease, 'application/merge-patch+json', {
+    spec: { holderIdentity: 'another', leaseDurationSeconds: 1 },
+  })
+  await controller.line('leadership lost')
+  await northbound.start()
+  await controller.line('leading')
   expect(await api.missingRights()).toEqual([])
 })
