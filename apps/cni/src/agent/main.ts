@@ -1,14 +1,9 @@
 import { installConfiguration } from '../install/configuration.ts'
-import { createLogger, readConfig, runUntilSignal } from '@kube-ovn/process'
+import { createLogger, processConfig, runUntilSignal } from '@kube-ovn/process'
 import { command } from './config.ts'
 import { runAgent } from './wiring.ts'
 
-const parsed = readConfig(command, process.argv.slice(2), process.env)
-if (parsed.kind === 'help') {
-  process.stdout.write(parsed.text)
-  process.exit(0)
-}
-const { config } = parsed
+const config = processConfig(command)
 const log = createLogger({
   app: 'cni',
   verbosity: config.v,

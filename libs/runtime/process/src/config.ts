@@ -118,9 +118,11 @@ export interface Command<S extends Settings> {
   readonly settings: S
 }
 
+/** A program's own settings, and those that every program has. */
+export type Config<S extends Settings> = ConfigOf<S> & ConfigOf<typeof klog>
+
 export type ParsedConfig<S extends Settings> =
-  | { readonly kind: 'help'; readonly text: string }
-  | { readonly kind: 'config'; readonly config: ConfigOf<S> & ConfigOf<typeof klog> }
+  { readonly kind: 'help'; readonly text: string } | { readonly kind: 'config'; readonly config: Config<S> }
 
 /**
  * Reads a program's settings: a flag wins over the environment, the environment over the default.
@@ -139,7 +141,7 @@ export function readConfig<S extends Settings>(
   const config = Object.fromEntries(
     Object.entries(settings).map(([key, one]) => [key, parseSetting(key, one, flags, environment)]),
   )
-  return { kind: 'config', config: config as ConfigOf<S> & ConfigOf<typeof klog> }
+  return { kind: 'config', config: config as Config<S> }
 }
 
 function parseSetting(
