@@ -1,5 +1,6 @@
 import { namespaces, pods, type KubeClient, type KubeObject, type Resource } from '@kube-ovn/kube'
 import { ipPoolResource, ipResource, subnetResource, vipResource, vpcResource } from '@kube-ovn/kube-api'
+import { recordingLogger, silentLogger } from '@kube-ovn/log'
 import { sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
 import { afterEach, beforeAll, expect, it } from 'vitest'
 import { removeFinalizers } from './finalizers.ts'
@@ -57,13 +58,22 @@ it('waits for the last pod of the controller', async () => {
     spec: { containers: [{ name: 'c', image: 'c' }] },
   })
   let isGone = false
-  const gone = untilControllerGone(hook, 'kube-system', AbortSignal.timeout(30_000)).then(
-    () => (isGone = true),
-  )
+  const deadline = AbortSignal.timeout(30_000)
+  const gone = untilControllerGone(hook, silentLogger, 'kube-system', deadline).then(() => (isGone = true))
   await client.get(namespaces, { name: 'kube-system' })
   expect(isGone).toBe(false)
   await client.remove(pods, ref, { gracePeriodSeconds: 0 })
   await gone
+})
+
+it('waits on when the API server cannot be reached for a while', async () => {
+  const { client, proxy } = await api.openProxiedClient()
+  const logger = recordingLogger()
+  proxy.refuse(true)
+  const gone = untilControllerGone(client, logger, 'kube-system', AbortSignal.timeout(30_000))
+  await expect.poll(() => logger.lines.map(({ message }) => message)).toContain('watch interrupted')
+  proxy.refuse(false)
+  expect(await gone).toBe(true)
 })
 
 it('waits until the clean-up is ready on all nodes, but not for ever', async () => {
@@ -85,9 +95,9 @@ it('waits until the clean-up is ready on all nodes, but not for ever', async () 
     },
   }
   await client.create(daemonSets, daemonSet)
-  expect(await untilNodesClean(hook, ref.namespace, ref.name, AbortSignal.timeout(200))).toBe(false)
+  expect(await untilNodesClean(hook, silentLogger, ref, AbortSignal.timeout(200))).toBe(false)
 
-  const clean = untilNodesClean(hook, ref.namespace, ref.name, AbortSignal.timeout(30_000))
+  const clean = untilNodesClean(hook, silentLogger, ref, AbortSignal.timeout(30_000))
   const status = {
     currentNumberScheduled: 2,
     numberMisscheduled: 0,

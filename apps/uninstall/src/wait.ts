@@ -1,37 +1,25 @@
-import {
-  KubeGoneError,
-  type KubeClient,
-  type KubeObject,
-  type Resource,
-  type Selection,
-} from '@kube-ovn/kube'
+import { Informer, type InformerOptions, type KubeObject } from '@kube-ovn/kube'
+import { systemClock } from '@kube-ovn/process'
 
-/** Waits until the objects that are selected satisfy `isDone`, or `selection.signal` is aborted: then answers false. */
+/**
+ * Waits until the objects that are selected satisfy `isDone`, or `signal` is aborted: then answers false.
+ *
+ * An API server that cannot be reached meanwhile is asked again and again.
+ */
 export async function untilObjects<T extends KubeObject>(
-  client: KubeClient,
-  resource: Resource<T>,
-  selection: Selection,
+  selection: Omit<InformerOptions<T>, 'clock'>,
+  signal: AbortSignal,
   isDone: (objects: readonly T[]) => boolean,
 ): Promise<boolean> {
-  for (;;) {
-    try {
-      const { items, resourceVersion } = await client.list(resource, selection)
-      if (isDone(items)) return true
-      await untilChange(client, resource, { ...selection, resourceVersion })
-    } catch (error) {
-      if (selection.signal?.aborted === true) return false
-      // The history is gone: the next list tells.
-      if (!(error instanceof KubeGoneError)) throw error
-    }
+  await using informer = new Informer({ ...selection, clock: systemClock })
+  const done = Promise.withResolvers<boolean>()
+  function look(): void {
+    if (isDone([...informer.store.values()])) done.resolve(true)
   }
-}
-
-async function untilChange<T extends KubeObject>(
-  client: KubeClient,
-  resource: Resource<T>,
-  options: Selection & { readonly resourceVersion: string },
-): Promise<void> {
-  for await (const event of await client.watchStream(resource, options)) {
-    if (event.type !== 'BOOKMARK') return
-  }
+  signal.addEventListener('abort', () => done.resolve(false), { once: true })
+  using _changes = informer.onChange(look)
+  informer.start(signal)
+  // A list without objects brings no change.
+  informer.synced.then(look, () => done.resolve(false))
+  return await done.promise
 }

@@ -1,4 +1,5 @@
 import { pods, type KubeClient, type KubeObject, type Resource } from '@kube-ovn/kube'
+import type { Logger } from '@kube-ovn/log'
 import { untilObjects } from './wait.ts'
 
 interface DaemonSet extends KubeObject {
@@ -16,11 +17,12 @@ const daemonSets: Resource<DaemonSet> = {
 /** Waits until there is no pod of the controller; false when `signal` was aborted before. */
 export function untilControllerGone(
   client: KubeClient,
+  logger: Logger,
   namespace: string,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const selection = { namespace, labelSelector: 'app=kube-ovn-controller', signal }
-  return untilObjects(client, pods, selection, (objects) => objects.length === 0)
+  const selection = { client, logger, resource: pods, namespace, labelSelector: 'app=kube-ovn-controller' }
+  return untilObjects(selection, signal, (objects) => objects.length === 0)
 }
 
 /**
@@ -29,12 +31,13 @@ export function untilControllerGone(
  */
 export function untilNodesClean(
   client: KubeClient,
-  namespace: string,
-  name: string,
+  logger: Logger,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const selection = { namespace, fieldSelector: `metadata.name=${name}`, signal }
-  return untilObjects(client, daemonSets, selection, ([daemonSet]) => {
+  const fieldSelector = `metadata.name=${name}`
+  const selection = { client, logger, resource: daemonSets, namespace, fieldSelector }
+  return untilObjects(selection, signal, ([daemonSet]) => {
     const { desiredNumberScheduled = 0, numberReady = 0 } = daemonSet?.status ?? {}
     return desiredNumberScheduled > 0 && numberReady >= desiredNumberScheduled
   })
