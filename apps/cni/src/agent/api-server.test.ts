@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { request, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -61,6 +62,15 @@ it('answers an error body to everything that goes wrong', async () => {
   expect((await post('/api/v1/add', 'not json')).status).toBe(400)
 })
 
+it('reads a body that is too long to its end, and refuses it', async () => {
+  await using _server = await serve(async () => ({ status: 204 }))
+  const tooLong = 'x'.repeat(8 * 1024 * 1024)
+  expect(await post('/api/v1/add', tooLong)).toEqual({
+    status: 413,
+    body: '{"error":"request is too large"}',
+  })
+})
+
 it('tells the handler when the client goes away', async () => {
   const entered = Promise.withResolvers<void>()
   const aborted = Promise.withResolvers<unknown>()
@@ -78,9 +88,15 @@ it('tells the handler when the client goes away', async () => {
   await expect(aborted.promise).resolves.toMatchObject({ message: 'the runtime gave up the request' })
 })
 
+/** Fails also when the connection is lost after the answer. */
 async function post(path: string, body: string): Promise<{ status: number | undefined; body: string }> {
-  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-    request({ socketPath, path, method: 'POST' }, resolve).on('error', reject).end(body)
-  })
-  return { status: answer.statusCode, body: await text(answer) }
+  const outgoing = request({ socketPath, path, method: 'POST' })
+  const [answer] = await Promise.all([
+    new Promise<IncomingMessage>((resolve) => outgoing.once('response', resolve)).then(async (incoming) => ({
+      status: incoming.statusCode,
+      body: await text(incoming),
+    })),
+    once(outgoing.end(body), 'close'),
+  ])
+  return answer
 }

@@ -93,15 +93,15 @@ export function failure(status: number, error: string, code?: number): Answer {
   return { status, body }
 }
 
+/** Reads to the end what is too long as well: a client that cannot send all of it may never come to read the answer. */
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = []
   let length = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length
-    if (length > longestBody) return undefined
-    chunks.push(chunk)
+    if (length <= longestBody) chunks.push(chunk)
   }
-  return Buffer.concat(chunks).toString('utf8')
+  return length > longestBody ? undefined : Buffer.concat(chunks).toString('utf8')
 }
 
 function listen(server: Server, path: string): Promise<void> {
