@@ -16,8 +16,11 @@ RUN apt-get update \\
 
 const image = `kube-ovn-test/node:${createHash('sha256').update(dockerfile).digest('hex').slice(0, 12)}`
 
-/** The network of the test API server, which is internal. */
+/** The network of the test API server, which is internal. It is left for the next test. */
 const network = 'kube-ovn-test'
+
+/** By which what a crash left behind can be found. */
+const label = 'kube-ovn.test=1'
 
 const repository = join(import.meta.dirname, '../../../..')
 
@@ -73,17 +76,7 @@ export class NodeContainer implements AsyncDisposable {
     const attached = spawn(
       'docker',
       [
-        ...[
-          'run',
-          '--rm',
-          '--interactive',
-          '--name',
-          name,
-          '--label',
-          'kube-ovn.test=1',
-          '--network',
-          network,
-        ],
+        ...['run', '--rm', '--interactive', '--name', name, '--label', label, '--network', network],
         ...['--cap-add', 'ALL', '--cap-drop', 'SYS_RESOURCE'],
         ...['--security-opt', 'seccomp=unconfined', '--security-opt', 'apparmor=unconfined'],
         ...['--device', '/dev/net/tun', '--tmpfs', '/run:exec'],
@@ -100,8 +93,10 @@ export class NodeContainer implements AsyncDisposable {
         throw new TypeError(`node container ended: ${Buffer.concat(errors).toString()}`)
       }),
     ])
-    const node = new NodeContainer(name, address.trim(), attached)
+    await using stack = new AsyncDisposableStack()
+    const node = stack.use(new NodeContainer(name, address.trim(), attached))
     await node.script(startOvn)
+    stack.move()
     return node
   }
 
@@ -233,7 +228,7 @@ function containerId(pod: string): string {
 async function ensureImage(): Promise<void> {
   const script =
     `docker image inspect ${image} >/dev/null 2>&1 || docker build --quiet --network host --tag ${image} - ; ` +
-    `docker network inspect ${network} >/dev/null 2>&1 || docker network create --internal ${network}`
+    `docker network inspect ${network} >/dev/null 2>&1 || docker network create --internal --label ${label} ${network}`
   const lock = join(tmpdir(), 'kube-ovn-test.lock')
   const { exitCode, stderr } = await finish(spawn('flock', [lock, 'sh', '-c', script]), dockerfile)
   if (exitCode !== 0) throw new TypeError(`image was not built: ${stderr}`)
