@@ -21,13 +21,16 @@ export async function measureRate(
   durationMs: number,
 ): Promise<Rate> {
   const server = startProgram('nsenter', [`--net=${to.netns}`, programs.probe, 'serve', String(to.port)])
+  const ended = once(server, 'close')
   try {
-    await Promise.race([once(server.stdout ?? server, 'data'), once(server, 'close')])
+    await Promise.race([once(server.stdout ?? server, 'data'), ended])
     const args = ['rate', to.address, String(to.port), String(durationMs)]
     return rate.parse(
       JSON.parse(await runProgram('nsenter', [`--net=${from.netns}`, programs.probe, ...args])),
     )
   } finally {
     server.kill('SIGKILL')
+    // Until then it has the port.
+    await ended
   }
 }
