@@ -7,7 +7,6 @@ const ranges = {
 } as const
 
 type NftFamily = keyof typeof ranges
-const families: readonly NftFamily[] = ['ip', 'ip6']
 
 /** A link by which packets leave the machine. */
 export interface Uplink {
@@ -26,41 +25,67 @@ export function watchedRanges(uplinks: readonly Uplink[]): Readonly<Record<NftFa
   return { ip: ranges.ip.filter(isFree), ip6: ranges.ip6.filter(isFree) }
 }
 
+/** What is noted of a packet of a family, as nftables says it. */
+const packets = {
+  ip: {
+    addresses: ['ip saddr', 'ip daddr'],
+    protocol: 'meta l4proto',
+    type: 'ipv4_addr . ipv4_addr . inet_proto',
+  },
+  ip6: {
+    addresses: ['ip6 saddr', 'ip6 daddr'],
+    protocol: 'meta l4proto',
+    type: 'ipv6_addr . ipv6_addr . inet_proto',
+  },
+  arp: {
+    ...{ addresses: ['arp saddr ip', 'arp daddr ip'], protocol: 'ether type' },
+    type: 'ipv4_addr . ipv4_addr . ether_type',
+  },
+} as const
+type PacketFamily = keyof typeof packets
+
 /**
- * Renders the nftables table that notes, without a word on what becomes of it, every packet that is about to leave by an uplink and comes
- * from a lab or is for one. It looks before addresses are translated, so masquerading hides nothing.
+ * Renders the nftables tables that note, without a word on what becomes of it, every packet that is about to leave by an uplink and comes
+ * from a lab or is for one. Nothing has left that is not noted yet.
  *
- * `flags owner` ties it to the process that made it: it goes with that, however that ends.
+ * - Family `inet` looks at what is routed before addresses are translated, so masquerading hides nothing.
+ * - Family `netdev` looks at what is handed to the device, where bridging, raw sockets and ARP show, too.
+ *
+ * `flags owner` ties them to the process that made them: they go with that, however that ends.
  */
-export function renderUplinkTable(table: string, uplinks: readonly Uplink[]): string {
-  const links = `{ ${uplinks.map(({ name }) => JSON.stringify(name)).join(', ')} }`
+export function renderUplinkTables(name: string, uplinks: readonly Uplink[]): string {
+  const links = `{ ${uplinks.map((uplink) => JSON.stringify(uplink.name)).join(', ')} }`
   const watched = watchedRanges(uplinks)
-  const used = families.filter((family) => watched[family].length > 0)
-  const sets = used.map((family) => {
-    const type = family === 'ip' ? 'ipv4_addr' : 'ipv6_addr'
-    return `set ${family}_seen { type ${type} . ${type} . inet_proto; size 1000; flags dynamic; counter; }`
-  })
-  const rules = used.flatMap((family) =>
-    ['saddr', 'daddr'].map((side) => {
-      const inside = `{ ${watched[family].join(', ')} }`
-      const packet = `{ ${family} saddr . ${family} daddr . meta l4proto }`
-      return `oifname ${links} ${family} ${side} ${inside} add @${family}_seen ${packet}`
-    }),
-  )
-  // Before srcnat, which is 100.
-  const hook = 'type filter hook postrouting priority 90; policy accept'
-  const chain = `chain leaving { ${[hook, ...rules].join('; ')}; }`
-  // One line: that is how nft reads what is typed.
-  return `table inet ${table} { ${['flags owner', ...sets, chain].join('; ')}; }\n`
+  const table = (family: string, hook: string, seen: readonly PacketFamily[], condition = ''): string => {
+    const used = seen.filter((packet) => rangesOf(packet, watched).length > 0)
+    const chain = [
+      `type filter hook ${hook}; policy accept`,
+      ...used.flatMap((packet) => renderRules(packet, rangesOf(packet, watched), condition)),
+    ]
+    const parts = ['flags owner', ...used.map(renderSet), `chain leaving { ${chain.join('; ')}; }`]
+    // One line: that is how nft reads what is typed.
+    return `table ${family} ${name} { ${parts.join('; ')}; }\n`
+  }
+  return [
+    // Before srcnat, which is 100.
+    table('inet', 'postrouting priority 90', ['ip', 'ip6'], `oifname ${links} `),
+    table('netdev', `egress devices = ${links} priority 0`, ['ip', 'ip6', 'arp']),
+  ].join('')
 }
 
-/** Renders the expression of pcap-filter(7) for the same packets on the wire, where bridging and raw sockets show, too. */
-export function renderCaptureFilter(uplinks: readonly Uplink[]): string {
-  const watched = watchedRanges(uplinks)
-  return families
-    .flatMap((family) => watched[family])
-    .map((range) => `net ${range}`)
-    .join(' or ')
+function rangesOf(packet: PacketFamily, watched: ReturnType<typeof watchedRanges>): readonly string[] {
+  return watched[packet === 'arp' ? 'ip' : packet]
+}
+
+function renderSet(packet: PacketFamily): string {
+  return `set ${packet}_seen { type ${packets[packet].type}; size 1000; flags dynamic; counter; }`
+}
+
+/** A packet is of a lab if either of its addresses is. */
+function renderRules(packet: PacketFamily, ranges: readonly string[], condition: string): readonly string[] {
+  const { addresses, protocol } = packets[packet]
+  const noted = `add @${packet}_seen { ${[...addresses, protocol].join(' . ')} }`
+  return addresses.map((address) => `${condition}${address} { ${ranges.join(', ')} } ${noted}`)
 }
 
 /** What `nft -j list table` prints, as far as it is read here. */
@@ -76,13 +101,17 @@ interface ListedElement {
   }
 }
 
-/** Reads what the table has noted: one line for each pair of addresses and protocol. */
-export function readNoted(json: string): readonly string[] {
+/**
+ * Reads what a table has noted: one line for each pair of addresses and protocol.
+ *
+ * @param where of the packets, e.g. `sent by the uplink`
+ */
+export function readNoted(json: string, where: string): readonly string[] {
   const { nftables } = JSON.parse(json) as ListedTable
   return nftables
     .flatMap(({ set }) => set?.elem ?? [])
     .map(({ elem }) => {
       const [source, target, protocol] = elem?.val?.concat ?? []
-      return `${String(source)} > ${String(target)} ${String(protocol)}: ${elem?.counter?.packets ?? 0} packets routed to the uplink`
+      return `${String(source)} > ${String(target)} ${String(protocol)}: ${elem?.counter?.packets ?? 0} packets ${where}`
     })
 }

@@ -7,6 +7,8 @@ import { watchUplink } from './watch-uplink.ts'
 /** A range of labs that no lab of this machine takes: it is beyond the last block. */
 const range = '172.30.250.0/24'
 const link = `up${process.pid}`.slice(0, 12)
+const container = `kube-ovn-uplink-${process.pid}`
+const table = container.replaceAll('-', '_')
 
 /** Sends a datagram from this host, as a program would that still knows the address of a lab that is gone. */
 async function sendTo(address: string): Promise<void> {
@@ -35,9 +37,19 @@ it('tells of a packet of a lab that leaves, and of nothing else', async () => {
 
   const watch = await watchUplink([uplink])
   await sendTo('172.30.250.9')
-  expect(await watch.stop()).toEqual([
+  // Nobody has told who has that address, so that only the question for it is sent.
+  await sendTo('172.30.250.10')
+  expect((await watch.stop()).toSorted()).toEqual([
+    expect.stringMatching(/^198\.51\.100\.1 > 172\.30\.250\.10 arp: \d packets sent by the uplink$/),
+    '198.51.100.1 > 172.30.250.10 udp: 1 packets routed to the uplink',
     '198.51.100.1 > 172.30.250.9 udp: 1 packets routed to the uplink',
-    expect.stringMatching(/^IP 198\.51\.100\.1\.\d+ > 172\.30\.250\.9\.9: UDP, length 4/),
+    '198.51.100.1 > 172.30.250.9 udp: 1 packets sent by the uplink',
   ])
-  expect(await runProgram('nft', ['list', 'tables'])).not.toContain('kube_ovn_uplink')
+  expect((await runProgram('nft', ['list', 'tables'])).split(/\s/)).not.toContain(table)
+})
+
+it('leaves no container when it can not begin', async () => {
+  const impossible = { name: 'longer-than-names-of-links', networks: [] }
+  await expect(watchUplink([impossible])).rejects.toThrow('the uplink can not be watched: Error:')
+  expect(await runProgram('docker', ['ps', '--all', '--format', '{{.Names}}'])).not.toContain(container)
 })

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { inspectContainer } from '../docker/container.ts'
+import { unlessMissing } from '../docker/engine.ts'
 import { ensureLabImage } from '../docker/image.ts'
-import { quote } from '../cluster/shell-script.ts'
 import { eventually } from '../kubernetes/wait.ts'
 import { insideContainer, runAt, tryAt } from '../namespaces.ts'
 import { runProgram } from '../program.ts'
-import { readNoted, renderCaptureFilter, renderUplinkTable, type Uplink } from './filter.ts'
+import { readNoted, renderUplinkTables, type Uplink } from './filter.ts'
 
 /** A watch over the links by which packets leave the machine. */
 export interface UplinkWatch {
@@ -18,9 +18,9 @@ export interface UplinkWatch {
 /**
  * Watches the machine's uplinks for packets of any lab until stopped.
  *
- * Two looks at the same thing: nftables notes what is routed to an uplink before it is masqueraded, tcpdump what is on the wire. Both run
- * in a container on the host's network, from the image that nodes have, so that the host needs neither; nothing is dropped or changed. If
- * this process dies, the container ends, and with it table and capture.
+ * nftables notes what is routed to an uplink before it is masqueraded, and what is handed to it. It runs in a container on the host's network,
+ * from the image that nodes have, so that the host needs none; nothing is dropped or changed. If this process dies, the container ends, and
+ * with it the tables.
  *
  * @param given instead of the links of the default routes
  */
@@ -29,52 +29,52 @@ export async function watchUplink(given?: readonly Uplink[]): Promise<UplinkWatc
   if (uplinks.length === 0) return { uplinks: [], stop: () => Promise.resolve([]) }
   const name = `kube-ovn-uplink-${process.pid}`
   const table = name.replaceAll('-', '_')
+  const tables = renderUplinkTables(table, uplinks)
   const child = spawn(
     'docker',
     [
-      ...['run', '--rm', '--interactive', '--network', 'host', '--name', name],
-      ...['--cap-add', 'NET_ADMIN', '--cap-add', 'NET_RAW', await ensureLabImage('node')],
-      ...['sh', '-c', renderWatchScript(uplinks)],
+      ...['run', '--rm', '--interactive', '--network', 'host', '--name', name, '--cap-add', 'NET_ADMIN'],
+      ...[await ensureLabImage('node'), 'nft', '--interactive'],
     ],
     { stdio: ['pipe', 'ignore', 'pipe'] },
   )
   let output = ''
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
   const ended = once(child, 'close')
-  child.stdin.on('error', () => undefined).write(renderUplinkTable(table, uplinks))
-  const place = await eventually('the uplink is watched', async () => {
-    if (child.exitCode !== null) throw new Error(`the watch over the uplink ended: ${output}`)
-    if (output.split('listening on').length <= uplinks.length) return undefined
-    const container = await inspectContainer(name)
-    const { exitCode } = await tryAt(insideContainer(container), ['nft', 'list', 'table', 'inet', table])
-    return exitCode === 0 ? insideContainer(container) : undefined
-  })
-  return {
-    uplinks: uplinks.map((uplink) => uplink.name),
-    async stop() {
-      const noted = readNoted(await runAt(place, ['nft', '--json', 'list', 'table', 'inet', table]))
-      child.stdin.end()
-      await ended
-      return [...noted, ...readCaptured(output)]
-    },
+  // nft keeps the tables for as long as its input is open.
+  child.stdin.on('error', () => undefined).write(tables)
+  async function end(): Promise<void> {
+    child.stdin.end()
+    await ended
   }
-}
-
-/** nft keeps the table for as long as its input is open; the captures are of the same container and end with it. */
-function renderWatchScript(uplinks: readonly Uplink[]): string {
-  const filter = quote(renderCaptureFilter(uplinks))
-  const captures = uplinks.map(
-    ({ name }) => `tcpdump --immediate-mode -n -l -p -t -Q out -i ${quote(name)} ${filter} >&2 &`,
-  )
-  return [...captures, 'exec nft --interactive'].join('\n')
-}
-
-/** Lines of packets begin with the protocol; the rest is what tcpdump says about itself. */
-export function readCaptured(output: string): readonly string[] {
-  const lines = output.split('\n').filter((line) => /^(IP6?|ARP)[ ,]/.test(line))
-  return [...Map.groupBy(lines, (line) => line)].map(
-    ([line, { length }]) => `${line}${length > 1 ? `  × ${length}` : ''}`,
-  )
+  try {
+    const place = await eventually('the uplink is watched', async () => {
+      if (child.exitCode !== null || output.includes('Error:'))
+        throw new Error(`the uplink can not be watched: ${output}`)
+      const container = await unlessMissing(inspectContainer(name))
+      if (container === undefined) return undefined
+      const { exitCode } = await tryAt(insideContainer(container), ['nft', 'list', 'table', 'netdev', table])
+      return exitCode === 0 ? insideContainer(container) : undefined
+    })
+    const list = (family: string): Promise<string> =>
+      runAt(place, ['nft', '--json', 'list', 'table', family, table])
+    return {
+      uplinks: uplinks.map((uplink) => uplink.name),
+      async stop() {
+        try {
+          return [
+            ...readNoted(await list('inet'), 'routed to the uplink'),
+            ...readNoted(await list('netdev'), 'sent by the uplink'),
+          ]
+        } finally {
+          await end()
+        }
+      },
+    }
+  } catch (error) {
+    await end()
+    throw error
+  }
 }
 
 interface DefaultRoute {
