@@ -1,4 +1,4 @@
-import { Agent, request } from 'undici'
+import { Agent, request, type Dispatcher } from 'undici'
 import { ApiError } from '../errors.ts'
 import { readKubeconfig } from './kubeconfig.ts'
 
@@ -40,6 +40,12 @@ export type CollectionChange<T> =
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
+interface RequestParts {
+  readonly body?: unknown
+  readonly contentType?: string
+  readonly signal?: AbortSignal
+}
+
 /**
  * A client of an API server, the lab's or a given one, that is not the product's: checks must not see the world through what they check.
  */
@@ -64,21 +70,7 @@ export class ApiClient implements Disposable {
    * @throws {ApiError} if the server answers with a status of 400 or above, or, with status 0, not at all
    */
   async call<T>(method: Method, path: string, body?: unknown, contentType = 'application/json'): Promise<T> {
-    const response = await request(`${this.#server}${path}`, {
-      method,
-      dispatcher: this.#agent,
-      headers: { ...this.#headers, accept: 'application/json', 'content-type': contentType },
-      body: body === undefined ? null : JSON.stringify(body),
-    }).catch((cause: unknown) => {
-      const reason = `${this.#server}: ${cause instanceof Error ? cause.message : String(cause)}`
-      throw new ApiError('the API server does not answer', { method, path, status: 0, reason }, { cause })
-    })
-    const text = await response.body.text()
-    if (response.statusCode >= 400) {
-      const details = { method, path, status: response.statusCode, reason: readMessage(text) }
-      throw new ApiError('the API server refused a request', details)
-    }
-    return (text.startsWith('{') ? JSON.parse(text) : text) as T
+    return this.#callFor<T>(method, path, { body, contentType })
   }
 
   /** Creates or changes an object by server-side apply and returns it as stored. */
@@ -145,32 +137,63 @@ export class ApiClient implements Disposable {
    * Lists a collection and tells what changes from then on, until the signal fires, which it throws.
    *
    * All objects come first, and again whenever the server ends the watch.
+   *
+   * @throws {ApiError} if the server refuses the list or the watch, or does not answer
    */
   async *watch<T extends ApiObject>(path: string, signal: AbortSignal): AsyncGenerator<CollectionChange<T>> {
     const separator = path.includes('?') ? '&' : '?'
     for (;;) {
       signal.throwIfAborted()
-      const list = await this.call<{ metadata: { resourceVersion: string }; items: readonly T[] }>(
+      const list = await this.#callFor<{ metadata: { resourceVersion: string }; items: readonly T[] }>(
         'GET',
         path,
+        { signal },
       )
       yield { type: 'all', objects: list.items }
       const query = `watch=true&allowWatchBookmarks=true&resourceVersion=${list.metadata.resourceVersion}`
-      const response = await request(`${this.#server}${path}${separator}${query}`, {
-        dispatcher: this.#agent,
-        headers: this.#headers,
-        signal,
-      })
+      const body = await this.#send('GET', `${path}${separator}${query}`, { signal })
       try {
-        for await (const line of linesOf(response.body)) {
+        for await (const line of linesOf(body)) {
           const { type, object } = JSON.parse(line) as WatchEvent<T>
           if (type === 'ERROR') break
           if (type !== 'BOOKMARK') yield { type: type === 'DELETED' ? 'gone' : 'changed', object }
         }
       } finally {
-        response.body.destroy()
+        body.destroy()
       }
     }
+  }
+
+  async #callFor<T>(method: Method, path: string, parts: RequestParts): Promise<T> {
+    const text = await (await this.#send(method, path, parts)).text()
+    return (text.startsWith('{') ? JSON.parse(text) : text) as T
+  }
+
+  /** Sends a request and returns what is answered as it comes, if it is no refusal. */
+  async #send(
+    method: Method,
+    path: string,
+    { body, contentType = 'application/json', signal }: RequestParts,
+  ): Promise<Dispatcher.ResponseData['body']> {
+    const response = await request(`${this.#server}${path}`, {
+      method,
+      dispatcher: this.#agent,
+      headers: { ...this.#headers, accept: 'application/json', 'content-type': contentType },
+      body: body === undefined ? null : JSON.stringify(body),
+      ...(signal === undefined ? {} : { signal }),
+    }).catch((cause: unknown) => {
+      signal?.throwIfAborted()
+      const reason = `${this.#server}: ${cause instanceof Error ? cause.message : String(cause)}`
+      throw new ApiError('the API server does not answer', { method, path, status: 0, reason }, { cause })
+    })
+    if (response.statusCode < 400) return response.body
+    const reason = readMessage(await response.body.text())
+    throw new ApiError('the API server refused a request', {
+      method,
+      path,
+      status: response.statusCode,
+      reason,
+    })
   }
 
   async #pathOf(object: ApiObject): Promise<string> {
