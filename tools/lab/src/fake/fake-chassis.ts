@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { ovnSouthboundSchema, type OvnSouthbound } from '@kube-ovn/ovsdb-schema'
 import { named, OvsdbClient, type Operation } from 'ovsdb-client'
 import { LabTimeoutError } from '../errors.ts'
@@ -18,6 +19,9 @@ const tables = {
 /** Ports or chassis to a transaction; ovsdb-server does others' work in between. */
 const batchSize = 200
 
+/** After a transaction that failed, whatever it was. */
+const retryMs = 1_000
+
 /**
  * What the ovn-controllers of many chassis write: their chassis, which ports are there and up, and that they have seen the newest
  * configuration. It reads no flows and forwards nothing.
@@ -33,6 +37,7 @@ export class FakeChassis implements AsyncDisposable {
   readonly #own = new Set<string>()
   readonly #upListeners: ((port: string) => void)[] = []
   #isFlushing = false
+  #isDisposed = false
 
   constructor(endpoints: readonly string[]) {
     this.#southbound = new OvsdbClient<OvnSouthbound>({
@@ -104,6 +109,7 @@ export class FakeChassis implements AsyncDisposable {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
+    this.#isDisposed = true
     return this.#southbound[Symbol.asyncDispose]()
   }
 
@@ -117,29 +123,27 @@ export class FakeChassis implements AsyncDisposable {
   #flushSoon(): void {
     if (this.#isFlushing) return
     this.#isFlushing = true
-    setImmediate(() => {
-      void this.#flush().finally(() => {
-        this.#isFlushing = false
-      })
-    })
+    setImmediate(() => void this.#flush())
   }
 
   async #flush(): Promise<void> {
-    for (;;) {
+    while (!this.#isDisposed) {
       const ports = [...this.#due].slice(0, batchSize)
       for (const port of ports) this.#due.delete(port)
       const operations = [...this.#acknowledgement(), ...ports.flatMap((port) => this.#correction(port))]
-      if (ports.length + operations.length === 0) return
+      if (ports.length + operations.length === 0) break
       try {
         await this.#southbound.transact(operations)
       } catch (error) {
-        // Whatever it was, it is tried again when the connection is back or a row changes.
         for (const port of ports) this.#due.add(port)
         process.stderr.write(`Southbound: ${String(error)}\n`)
-        return
+        await delay(retryMs)
+        continue
       }
       for (const port of ports) if (this.isUp(port)) for (const listener of this.#upListeners) listener(port)
     }
+    // In the same breath as it was seen that nothing is due: what becomes due from here on flushes again.
+    this.#isFlushing = false
   }
 
   /** What a port binding lacks of what is wanted. One that is not there yet comes with a change. */
