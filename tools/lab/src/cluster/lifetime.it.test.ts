@@ -15,6 +15,8 @@ const ids = {
   killed: `kill-${process.pid}`,
   early: `early-${process.pid}`,
   kept: `kept-${process.pid}`,
+  left: `left-${process.pid}`,
+  right: `right-${process.pid}`,
 }
 
 /** On a machine with other things to do. */
@@ -95,9 +97,7 @@ it.each([
 
 it('has labs side by side, each with addresses of its own, and one goes without the other', async () => {
   const [left, right] = await Promise.all(
-    ['left', 'right'].map((name) =>
-      createCluster({ id: `${name}-${process.pid}`, nodes: 1, podNetwork: 'bridge' }),
-    ),
+    [ids.left, ids.right].map((id) => createCluster({ id, nodes: 1, podNetwork: 'bridge' })),
   )
   if (left === undefined || right === undefined) return expect.unreachable()
   await using stays = right
