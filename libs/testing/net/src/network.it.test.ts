@@ -1,11 +1,15 @@
-import { existsSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { run } from './command.ts'
 import { CommandFailedError, missingForNamespaces, openTestNetwork } from './index.ts'
 
 const missing = missingForNamespaces('ping')
 
 describe.skipIf(missing)(`test network${missing === undefined ? '' : ` (${missing})`}`, () => {
-  it('joins namespaces so that packets flow in both families', () => {
+  it('joins namespaces so that packets flow in both families', async () => {
     using network = openTestNetwork()
     const left = network.namespace('left')
     const right = network.namespace('right')
@@ -13,8 +17,9 @@ describe.skipIf(missing)(`test network${missing === undefined ? '' : ` (${missin
       { namespace: left, name: 'eth0', addresses: ['10.0.0.1/24', 'fd00::1/64'] },
       { namespace: right, name: 'eth0', addresses: ['10.0.0.2/24', 'fd00::2/64'] },
     )
-    expect(left.run('ping', '-c1', '-W2', '10.0.0.2')).toContain('1 received')
-    expect(left.run('ping', '-c1', '-W2', 'fd00::2')).toContain('1 received')
+    // The kernel gives a new link to IPv6 when it gets to it.
+    for (const address of ['10.0.0.2', 'fd00::2'])
+      await expect.poll(() => left.run('ping', '-c1', '-W2', address)).toContain('1 received')
   })
 
   it('leaves nothing behind when disposed of', () => {
@@ -23,6 +28,20 @@ describe.skipIf(missing)(`test network${missing === undefined ? '' : ` (${missin
     expect(existsSync(path)).toBe(true)
     network[Symbol.dispose]()
     expect(existsSync(path)).toBe(false)
+  })
+
+  it('removes what processes have left that are no more, along with others who do', async () => {
+    const { pid } = spawnSync('true')
+    const left = Array.from({ length: 40 }, (_, index) => `test-${pid}-${index}-left`)
+    for (const name of left) run('ip', ['netns', 'add', name])
+    const open = `(await import(${JSON.stringify(join(import.meta.dirname, 'network.ts'))})).openTestNetwork()`
+    const others = Array.from({ length: 3 }, () =>
+      spawn(process.execPath, ['--input-type=module', '--eval', open], { stdio: 'inherit' }),
+    )
+    expect(await Promise.all(others.map((other) => once(other, 'close')))).toEqual(
+      others.map(() => [0, null]),
+    )
+    expect(readdirSync('/run/netns').filter((name) => left.includes(name))).toEqual([])
   })
 
   it('tells what a failed command printed', () => {

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { run } from './command.ts'
 
 /** Where ip-netns(8) keeps its namespaces. */
@@ -109,6 +110,15 @@ function removeLeftovers(): void {
   if (!existsSync(namespaceFolder)) return
   for (const name of readdirSync(namespaceFolder)) {
     const owner = new RegExp(`^${namePrefix}-(\\d+)-\\d+-`).exec(name)?.[1]
-    if (owner !== undefined && !existsSync(`/proc/${owner}`)) run('ip', ['netns', 'delete', name])
+    if (owner !== undefined && !existsSync(`/proc/${owner}`)) removeLeftover(name)
+  }
+}
+
+/** Another process that looks now may be faster. */
+function removeLeftover(name: string): void {
+  try {
+    run('ip', ['netns', 'delete', name])
+  } catch (error) {
+    if (existsSync(join(namespaceFolder, name))) throw error
   }
 }
