@@ -38,7 +38,8 @@ const packets = {
     type: 'ipv6_addr . ipv6_addr . inet_proto',
   },
   arp: {
-    ...{ addresses: ['arp saddr ip', 'arp daddr ip'], protocol: 'ether type' },
+    addresses: ['arp saddr ip', 'arp daddr ip'],
+    protocol: 'ether type',
     type: 'ipv4_addr . ipv4_addr . ether_type',
   },
 } as const
