@@ -7,6 +7,7 @@ import {
   deleteAll,
   eventually,
   findLeaks,
+  idlePod,
   injectFault,
   insideContainer,
   lossDuring,
@@ -198,17 +199,8 @@ describe('an API server that misbehaves', () => {
   })
 })
 
-function podOn(nodeName: string, name: string) {
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name, namespace: 'shop', labels: { app: name } },
-    spec: {
-      nodeName,
-      terminationGracePeriodSeconds: 0,
-      containers: [{ name: 'pod', image: 'docker.io/library/busybox:stable', command: ['sleep', '1000'] }],
-    },
-  }
+function podOn(nodeName: string, name: string): ApiObject {
+  return idlePod({ name, namespace: 'shop' }, nodeName)
 }
 
 describe('a component that is off', () => {

@@ -43,6 +43,7 @@ export { describeError } from './describe-error.ts'
 export { ApiError } from './errors.ts'
 export { ApiClient, type ApiObject } from './kubernetes/client.ts'
 export { applyAll, deleteAll, listExamples, parseManifests, readExample } from './kubernetes/manifests.ts'
+export { idlePod } from './kubernetes/idle-pod.ts'
 export { kubectl } from './kubernetes/kubectl.ts'
 export { eventually, waitForObjects } from './kubernetes/wait.ts'
 export {
@@ -66,6 +67,7 @@ export {
   type Place,
 } from './namespaces.ts'
 export { auditPosition, isWrite, readAudit, type AuditedRequest } from './observe/audit-log.ts'
+export { controllerLeader } from './observe/controller-leader.ts'
 export { databaseLeader } from './observe/database-leader.ts'
 export { countTransactions, logPosition } from './observe/database-log.ts'
 export { findColumn, nbctl, ovnCentral, untilRowChange } from './observe/northbound.ts'

@@ -1,5 +1,6 @@
 import { ApiError } from '../errors.ts'
 import { runAt } from '../namespaces.ts'
+import { idlePod } from '../kubernetes/idle-pod.ts'
 import { addressesOfPod, takeDownPod, untilPodsReady } from '../kubernetes/workloads.ts'
 import { claimRow, equalRow, nodeOf, placeOf, type Check, type CheckRow } from './check.ts'
 import type { ApiClient, ApiObject } from '../kubernetes/client.ts'
@@ -43,20 +44,8 @@ export const networkAttachments: Check = {
 }
 
 async function attachedRows(cluster: Cluster): Promise<readonly CheckRow[]> {
-  const pod = {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: {
-      name: 'attached',
-      namespace: 'default',
-      labels: { app: 'attached' },
-      annotations: { 'k8s.v1.cni.cncf.io/networks': 'attached' },
-    },
-    spec: {
-      terminationGracePeriodSeconds: 0,
-      containers: [{ name: 'pod', image: 'docker.io/library/busybox:stable', command: ['sleep', '1000'] }],
-    },
-  }
+  const annotations = { 'k8s.v1.cni.cncf.io/networks': 'attached' }
+  const pod = idlePod({ name: 'attached', namespace: 'default', annotations })
   await cluster.api.apply(pod)
   const [made] = await untilPodsReady(cluster.api, 'default', 'app=attached', 1)
   if (made === undefined) return []

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { chartNamespace } from '../chart.ts'
-import { isPodReady, untilPodsReady, untilRolledOut, type PodObject } from '../kubernetes/workloads.ts'
-import type { ApiObject } from '../kubernetes/client.ts'
+import { isPodReady, untilRolledOut, type PodObject } from '../kubernetes/workloads.ts'
 import { eventually, waitForObjects } from '../kubernetes/wait.ts'
 import { auditPosition, isWrite, readAudit, type AuditedRequest } from '../observe/audit-log.ts'
+import { controllerLeader } from '../observe/controller-leader.ts'
 import { logPosition, readLog } from '../observe/database-log.ts'
 import { ovnCentral } from '../observe/northbound.ts'
 import { startPing } from '../probe/ping.ts'
@@ -29,10 +29,10 @@ async function controllerRows(cluster: Cluster): Promise<CheckRow[]> {
   await untilQuiet(cluster, central)
   const before = await logPosition(central)
   const position = auditPosition(cluster)
-  const leader = (await untilLeading(cluster)).metadata.name
+  const leader = (await controllerLeader(cluster)).metadata.name
   await replacePod(cluster, 'app=kube-ovn-controller', ({ metadata }) => metadata.name === leader)
   await untilRolledOut(cluster.api, 'deployments', chartNamespace, 'kube-ovn-controller')
-  await untilLeading(cluster)
+  await controllerLeader(cluster)
   await delay(quietMs)
   const written = await readLog(central, before)
   const writes = productWrites(cluster, position).map(
@@ -47,24 +47,6 @@ async function controllerRows(cluster: Cluster): Promise<CheckRow[]> {
       writes.join(', '),
     ),
   ]
-}
-
-interface LeaseObject extends ApiObject {
-  readonly spec?: { readonly holderIdentity?: string }
-}
-
-/** A leader that was killed holds the Lease until it expires: waits until one of the pods that run now has it. */
-async function untilLeading(cluster: Cluster): Promise<PodObject> {
-  const masters = cluster.topology.nodes.filter(({ isMaster }) => isMaster).length
-  const pods = await untilPodsReady(cluster.api, chartNamespace, 'app=kube-ovn-controller', masters)
-  return waitForObjects<LeaseObject, PodObject>(
-    cluster.api,
-    `/apis/coordination.k8s.io/v1/namespaces/${chartNamespace}/leases?fieldSelector=metadata.name%3Dkube-ovn-controller`,
-    'a controller that runs leads',
-    ([lease]) =>
-      pods.find((pod) => lease?.spec?.holderIdentity?.startsWith(`${pod.metadata.name}_`) === true),
-    90_000,
-  )
 }
 
 /** What is under way before a restart is not the restart's doing: waits until nothing was written for a while. */
