@@ -155,13 +155,17 @@ interface Free {
   readonly v6: number
 }
 
-/** Waits until the Subnet counts so many pods in both families, and says what is free then. */
+/** Waits until the Subnet counts so many pods in both families, and says what is free then. The controller may just have been killed. */
 function untilCounted(pods: number): Promise<Free> {
-  return eventually(`Subnet ${subnet} counts ${pods} pods`, async () => {
-    const { status } = await cluster.api.call<SubnetObject>('GET', `/apis/kubeovn.io/v1/subnets/${subnet}`)
-    const isExact = status?.v4usingIPs === pods && status.v6usingIPs === pods
-    return isExact ? { v4: status.v4availableIPs, v6: status.v6availableIPs } : undefined
-  })
+  return eventually(
+    `Subnet ${subnet} counts ${pods} pods`,
+    async () => {
+      const { status } = await cluster.api.call<SubnetObject>('GET', `/apis/kubeovn.io/v1/subnets/${subnet}`)
+      const isExact = status?.v4usingIPs === pods && status.v6usingIPs === pods
+      return isExact ? { v4: status.v4availableIPs, v6: status.v6availableIPs } : undefined
+    },
+    { timeoutMs: 120_000 },
+  )
 }
 
 /** Counts, records and ports are those of so many pods, when things have come to rest. */

@@ -72,7 +72,7 @@ export function untilPodsReady(
 export async function takeDownPod(api: ApiClient, pod: ApiObject): Promise<void> {
   const { namespace = 'default', name } = pod.metadata
   await api.delete(pod, 1)
-  await untilPod(api, namespace, name, 'is gone', (found) => found === undefined)
+  await untilPod(api, namespace, name, 'is gone', (found) => found === undefined, 180_000)
 }
 
 /** Waits until a pod fulfils a condition; `undefined` stands for a pod that is gone. */

@@ -45,7 +45,7 @@ export async function takeSnapshot(cluster: Cluster): Promise<Snapshot> {
 export async function findLeaks(
   cluster: Cluster,
   before: Snapshot,
-  timeoutMs = 60_000,
+  timeoutMs = 180_000,
 ): Promise<readonly Difference[]> {
   let last: readonly Difference[] = []
   try {

@@ -20,13 +20,17 @@ export interface DatabaseMember {
  * @throws {LabTimeoutError} if none does
  */
 export function databaseLeader(cluster: Cluster, database: OvnDatabase): Promise<DatabaseMember> {
-  return eventually(`a member of the ${database} leads`, async () => {
-    const members = await findMembers(cluster)
-    if (members.length === 1) return members[0]
-    const terms = await Promise.all(members.map(({ place }) => termLed(place, database)))
-    const newest = Math.max(...terms.map((term) => term ?? -1))
-    return members.find((_, index) => terms[index] === newest)
-  })
+  return eventually(
+    `a member of the ${database} leads`,
+    async () => {
+      const members = await findMembers(cluster)
+      if (members.length === 1) return members[0]
+      const terms = await Promise.all(members.map(({ place }) => termLed(place, database)))
+      const newest = Math.max(...terms.map((term) => term ?? -1))
+      return members.find((_, index) => terms[index] === newest)
+    },
+    { timeoutMs: 120_000 },
+  )
 }
 
 async function findMembers(cluster: Cluster): Promise<readonly DatabaseMember[]> {
