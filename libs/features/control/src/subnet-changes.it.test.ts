@@ -1,7 +1,7 @@
 import { podAnnotations } from '@kube-ovn/annotations'
-import { ipResource, subnetResource } from '@kube-ovn/kube-api'
+import { ipResource, subnetResource, vipResource } from '@kube-ovn/kube-api'
 import { nodes } from '@kube-ovn/kube-api/core'
-import { node } from '@kube-ovn/testing-builders'
+import { node, vip } from '@kube-ovn/testing-builders'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createInBlue, readBlue, startWithBlue } from './testing/blue-subnet.ts'
 import { ControlCluster } from './testing/control-cluster.ts'
@@ -110,6 +110,46 @@ describe.each(stacks)('A subnet of $stack', (stack) => {
     await edit(control, { excludeIps: [] })
     await createInBlue(cluster, control, ['d'])
     expect(await cluster.user.addressOf('d')).toBe(address(stack, 3))
+  })
+
+  it('keeps its gateway while somebody has the address of the new one, names who, and changes it then', async () => {
+    await using control = await startWithBlue(cluster, stack)
+    await createInBlue(cluster, control, ['a'])
+    const v4ip = stack.v4 && `${stack.v4}50`
+    const v6ip = stack.v6 && `${stack.v6}32`
+    const held = vip({ name: 'v', subnet: 'blue', ...(v4ip && { v4ip }), ...(v6ip && { v6ip }) })
+    await cluster.client.create(vipResource, held)
+    await control.settle()
+    const gatewayNow = () =>
+      control
+        .named('Logical_Router_Port', 'ovn-cluster-blue')
+        ?.networks.map((text) => text.replace(/\/.*/, ''))
+    for (const [host, holder] of [
+      [50, 'vip/v'],
+      [2, 'pod/default/a'],
+    ] as const) {
+      await edit(control, { gateway: address(stack, host) })
+      expect(gatewayNow()).toEqual(addresses(stack, 1))
+      expect((await cluster.user.told('blue')).at(-1)).toContain(`delete ${holder} first`)
+    }
+    const before = control.named('Logical_Switch_Port', 'a.default')?.addresses
+    expect(before?.[0]).toContain(addresses(stack, 2).join(' '))
+    await cluster.removePod('a')
+    await control.settle()
+    expect(gatewayNow()).toEqual(addresses(stack, 2))
+    expect((await readBlue(cluster))?.status?.conditions).toContainEqual(
+      expect.objectContaining({ type: 'Validated', status: 'True' }),
+    )
+  })
+
+  it('keeps its gateway when the first address, which would be the one by default, is held', async () => {
+    await using control = await startWithBlue(cluster, stack)
+    await edit(control, { gateway: address(stack, 254), excludeIps: [] })
+    await createInBlue(cluster, control, ['a'], { [keys.ipAddress.key]: address(stack, 1) })
+    await edit(control, { gateway: '' })
+    const networks = control.named('Logical_Router_Port', 'ovn-cluster-blue')?.networks ?? []
+    expect(networks.map((text) => text.replace(/\/.*/, ''))).toEqual(addresses(stack, 254))
+    expect(await cluster.user.told('blue')).toEqual([expect.stringContaining('delete pod/default/a first')])
   })
 
   it('that is deleted waits for its last address, and a condition names who has it', async () => {

@@ -103,8 +103,8 @@ export class AddressTable<A extends Ip> {
 
   stateOf(address: A, rows: LeaseRows): AddressState {
     const { gateway, usable } = this.#layout
-    if (this.#leases.has(address, rows)) return 'held'
     if (address === gateway) return 'gateway'
+    if (this.#leases.has(address, rows)) return 'held'
     return usable.has(address) ? 'free' : 'outside'
   }
 

@@ -67,6 +67,15 @@ describe('judgeRecord', () => {
   it.each(cases)('judges a record that claims %s', (_, claim, want) => {
     expect(judgeRecord(restored(), claim)).toMatchObject(want)
   })
+
+  it('finds an address that became the gateway although its NIC has it', () => {
+    const ipam = restored()
+    const gateways = parseIpList('10.0.0.2,fd00::1')
+    ipam.setSubnet({ name: 's', cidrs: parseCidrList('10.0.0.0/28,fd00::/124'), gateways, excludeIps: [] })
+    expect(judgeRecord(ipam, record('a', '10.0.0.2,fd00::2', { mac }))).toMatchObject([
+      { rule: 'held-twice', address: '10.0.0.2', owners: ['pod/ns/a', 'router-port/s'] },
+    ])
+  })
 })
 
 describe('auditRecords', () => {

@@ -20,7 +20,7 @@ export interface Lease {
 /**
  * What an address is in a subnet.
  *
- * `outside`: no port may have it. `free`: nobody has it, which does not say that it may be drawn.
+ * `outside`: no port may have it. `gateway`: the router's, whoever has it too. `free`: nobody has it, which does not say that it may be drawn.
  */
 export type AddressState = 'outside' | 'gateway' | 'held' | 'free'
 

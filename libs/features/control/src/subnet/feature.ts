@@ -43,7 +43,7 @@ export const subnet: Feature<string, SubnetSnapshot, ControlWorld> = {
           ? [...world.subnets.values()].map((object) => object.metadata.name)
           : [],
     },
-    // A deleted subnet waits for the last of its addresses.
+    // A deleted subnet waits for the last of its addresses, and a refused one may for that of its gateway.
     {
       on: 'object',
       resource: ipResource,
@@ -52,7 +52,7 @@ export const subnet: Feature<string, SubnetSnapshot, ControlWorld> = {
     {
       on: 'signal',
       signal: 'addresses',
-      keys: (name, world) => (isEnding(name, world) ? [name] : []),
+      keys: (name, world) => (isEnding(name, world) || isRefused(name, world) ? [name] : []),
     },
   ],
   initialKeys: ({ settings }) => [settings.nodeSwitch.name, settings.defaultSubnet.name],
@@ -62,8 +62,12 @@ export const subnet: Feature<string, SubnetSnapshot, ControlWorld> = {
 
 function refusedSubnets(world: ControlWorld): readonly string[] {
   return [...world.subnets.values()]
-    .filter((object) => !isConditionTrue(object.status?.conditions, conditionType.validated))
     .map((object) => object.metadata.name)
+    .filter((name) => isRefused(name, world))
+}
+
+function isRefused(name: string, world: ControlWorld): boolean {
+  return !isConditionTrue(world.subnets.get(name)?.status?.conditions, conditionType.validated)
 }
 
 function deletedSubnet(change: ObjectChange<Ip>, world: ControlWorld): readonly string[] {

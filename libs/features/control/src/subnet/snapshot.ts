@@ -13,6 +13,7 @@ import { strayExcludes } from '../topology/exclude-ips.ts'
 import type { ControlWorld } from '../world.ts'
 import { storeIndex } from '../world.ts'
 import { builtInSpec, withSecondFamily } from './built-in.ts'
+import { findHeldGateway } from './held-gateway.ts'
 
 type SubnetError = SubnetInvalidError | SubnetConflictError | SubnetUnsupportedError
 
@@ -90,7 +91,8 @@ function judge(name: string, spec: SubnetSpec | undefined, world: ControlWorld):
   try {
     const { network, normalised } = resolveSubnet(name, spec ?? {}, world.settings)
     const others = [...world.networks.values()].filter((other) => other.name !== name)
-    const problem = findConflict(network, others, allNodeAddresses(world.nodes.values()))
+    const problem =
+      findConflict(network, others, allNodeAddresses(world.nodes.values())) ?? findHeldGateway(network, world)
     return problem === undefined
       ? { network, normalised, problem: undefined }
       : { network: undefined, normalised: undefined, problem }
