@@ -1,6 +1,8 @@
 import { podAnnotations } from '@kube-ovn/annotations'
-import { ipResource, subnetResource, type Ip } from '@kube-ovn/kube-api'
-import { ip, subnet, type IpFields } from '@kube-ovn/testing-builders'
+import { parseIp } from '@kube-ovn/ip'
+import { ipResource, subnetResource, vipResource, type Ip } from '@kube-ovn/kube-api'
+import { statefulSets } from '@kube-ovn/kube-api/core'
+import { ip, statefulSet, subnet, vip, type IpFields } from '@kube-ovn/testing-builders'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { ControlCluster } from './testing/control-cluster.ts'
 
@@ -136,6 +138,38 @@ describe('an IP object that reserves addresses', () => {
     await control.settle()
     expect((await read('db'))?.spec?.ipAddress).toMatch(/^10\.17\.0\.50,/)
     expect((await read('early'))?.spec?.ipAddress).toBe('10.19.0.9')
+  })
+
+  it('that was refused takes nothing from who has it by a restart', async () => {
+    const control = await cluster.startSettled()
+    const set = await cluster.client.create(statefulSets, statefulSet({ name: 'set' }))
+    const { name, uid = '' } = set.metadata
+    const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name, uid, controller: true }]
+    const asks = (address: string) => ({ [keys.ipAddress.key]: address })
+    await cluster.client.create(vipResource, vip({ name: 'v', subnet: 'blue', v4ip: '10.17.0.50' }))
+    await cluster.user.createPod({ name: 'waits', annotations: asks('10.17.0.51,fd00:17::51') })
+    await cluster.user.createPod({
+      name: 'set-0',
+      ownerReferences,
+      annotations: asks('10.17.0.52,fd00:17::52'),
+    })
+    await control.settle()
+    await cluster.removePod('set-0')
+    await control.settle()
+    const addresses = ['10.17.0.50', '10.17.0.51', '10.17.0.52']
+    for (const [index, v4IpAddress] of addresses.entries()) await reserve(`db-${index}`, { v4IpAddress })
+    await control.settle()
+    await control[Symbol.asyncDispose]()
+    await cluster.forgetCosts()
+    await using again = await cluster.startController()
+    await again.settle()
+    expect(await cluster.costs()).toEqual({ transactions: 0, writes: [] })
+    const holders = addresses.map((text) => again.world.ipam.holders('blue', parseIp(text)))
+    expect(holders).toEqual([['vip/v'], ['pod/default/waits'], ['statefulset-pod/default/set-0']])
+    await cluster.removePod('waits')
+    await again.settle()
+    expect((await read('db-1'))?.spec?.v4IpAddress).toBe('10.17.0.51')
+    expect(again.world.ipam.holders('blue', parseIp('10.17.0.51'))).toEqual(['reservation/default/db-1'])
   })
 
   it('keeps a subnet that is deleted', async () => {

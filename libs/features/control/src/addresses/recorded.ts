@@ -44,10 +44,14 @@ export function addressesOf({ spec }: Ip): RecordedAddresses | undefined {
 /**
  * Whether a user made the IP object, to reserve addresses for a pod: it outlives that pod.
  *
- * Ours say `ip_reserved: "false"` from the beginning. One without the label and without our finalizer is new.
+ * Ours say `ip_reserved: "false"` from the beginning. One without the label that was never granted is new.
  */
-export function isReservation({ metadata }: Ip): boolean {
-  const label = metadata.labels?.[ipLabel.isReserved]
-  if (label !== undefined) return label === 'true'
-  return metadata.finalizers?.includes(controllerFinalizer) !== true
+export function isReservation(ip: Ip): boolean {
+  const label = ip.metadata.labels?.[ipLabel.isReserved]
+  return label === undefined ? !isGranted(ip) : label === 'true'
+}
+
+/** Whether a controller has given the addresses: it holds the IP object by a finalizer since. */
+export function isGranted({ metadata }: Ip): boolean {
+  return metadata.finalizers?.includes(controllerFinalizer) === true
 }

@@ -1,10 +1,9 @@
-import { controllerFinalizer } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
 import { tryParseMac } from '@kube-ovn/ip'
 import { ownerOf, type AllocateRequest, type Lease } from '@kube-ovn/ipam'
 import type { Ip } from '@kube-ovn/kube-api'
 import { allocateApartFromNodes } from '../addresses/apart-from-nodes.ts'
-import { addressesOf, isReservation, requestOf } from '../addresses/recorded.ts'
+import { addressesOf, isGranted, isReservation, requestOf } from '../addresses/recorded.ts'
 import { reservationProblem } from '../addresses/reservation-problem.ts'
 import type { ControlWorld } from '../world.ts'
 import { PodSubnetUnavailableError } from './errors.ts'
@@ -44,7 +43,7 @@ function reserve(object: Ip, key: string, world: ControlWorld): Reservation {
 
 function requestFor(object: Ip, key: string, world: ControlWorld): AllocateRequest {
   const { subnet = '', macAddress = '' } = object.spec ?? {}
-  const isNew = object.metadata.finalizers?.includes(controllerFinalizer) !== true
+  const isNew = !isGranted(object)
   if (isNew && world.subnets.get(subnet)?.metadata.deletionTimestamp !== undefined) {
     throw new PodSubnetUnavailableError({ subnet, cure: 'choose another Subnet: this one is being deleted' })
   }

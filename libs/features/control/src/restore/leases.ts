@@ -5,7 +5,7 @@ import type { Logger } from '@kube-ovn/log'
 import { kindOf, nameOf, ownerOf, restoreRecords, type Owner, type OwnerKind } from '@kube-ovn/ipam'
 import { externalId, nodePortName, vendor } from '@kube-ovn/ovn-names'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
-import { addressesOf, isReservation, readAddresses } from '../addresses/recorded.ts'
+import { addressesOf, isGranted, isReservation, readAddresses } from '../addresses/recorded.ts'
 import type { RecordedAddresses } from '../addresses/recorded.ts'
 import { kindOfRecord } from '../pods/holder.ts'
 import { isAwaited } from '../pods/sticky.ts'
@@ -18,17 +18,23 @@ import { recordOfVip, recordOfVipPort, vipOfPort } from './vips.ts'
 /**
  * Takes every address that is seen anywhere, so that none is handed out twice.
  *
- * The durable records come first, then what pods and nodes were told, then what the Northbound holds. Of two that
- * claim one address a running pod has it, or else the first one. Each that did not get what it claims is reported.
+ * The durable records come first, then what pods and nodes were told, then what the Northbound holds, then what was
+ * asked for and never granted. Of two that claim one address a running pod has it, or else the first one. Each that did
+ * not get what it claims is reported.
  */
 export function restoreLeases(world: ControlWorld, log: Logger): void {
   const ports = [...world.northbound.scan('Logical_Switch_Port')]
   const holdings = [...objectHoldings(world), ...ports.flatMap((port) => portHolding(port, world) ?? [])]
-  const records = holdings.filter(({ subnet }) => world.ipam.hasSubnet(subnet))
+  const records = inTurn(holdings).filter(({ subnet }) => world.ipam.hasSubnet(subnet))
   for (const { record, error } of restoreRecords(world.ipam, records)) {
     const { subnet, nic, owner, source } = record
     log.error('recorded address was refused', { subnet, name: nic, source, owner, err: error })
   }
+}
+
+function inTurn(holdings: readonly Holding[]): readonly Holding[] {
+  const isAsked = (holding: Holding): boolean => holding.isAsked === true
+  return [...holdings.filter((holding) => !isAsked(holding)), ...holdings.filter(isAsked)]
 }
 
 /** Gives what Kubernetes objects say about addresses, the durable records first. */
@@ -52,7 +58,8 @@ function fromIpObject(ip: Ip, world: ControlWorld): Holding | undefined {
   const isOver = !isReservation(ip) && !isAwaited(ip, world) && isGone(owner, world)
   const recorded = addressesOf(ip)
   const hasMac = recorded?.mac !== undefined || world.networks.get(subnet)?.hasSwitch !== false
-  const held = holding({ source: 'IP object', nic, owner, subnet, isOver }, recorded)
+  const isAsked = isReservation(ip) && !isGranted(ip)
+  const held = holding({ source: 'IP object', nic, owner, subnet, isOver, isAsked }, recorded)
   return held === undefined || hasMac ? held : { ...held, mac: false }
 }
 
@@ -121,7 +128,7 @@ function isGone(owner: Owner, world: ControlWorld): boolean {
 }
 
 function holding(
-  holder: Pick<Holding, 'source' | 'nic' | 'owner' | 'subnet' | 'isOver'>,
+  holder: Pick<Holding, 'source' | 'nic' | 'owner' | 'subnet' | 'isOver' | 'isAsked'>,
   recorded: RecordedAddresses | undefined,
 ): Holding | undefined {
   return recorded === undefined ? undefined : { ...holder, ...recorded }
