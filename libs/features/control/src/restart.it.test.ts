@@ -1,9 +1,10 @@
 import { podAnnotations } from '@kube-ovn/annotations'
 import { ipResource, subnetResource, vpcResource } from '@kube-ovn/kube-api'
-import { events, namespaces, nodes, pods } from '@kube-ovn/kube-api/core'
-import { namespace, node, pod, subnet } from '@kube-ovn/testing-builders'
+import { events, namespaces, nodes, pods, statefulSets } from '@kube-ovn/kube-api/core'
+import { namespace, node, pod, statefulSet, subnet } from '@kube-ovn/testing-builders'
 import pMap from 'p-map'
 import { describe, expect, it } from 'vitest'
+import { inBlue } from './testing/blue-subnet.ts'
 import { ControlCluster } from './testing/control-cluster.ts'
 import type { Controller } from './testing/controller.ts'
 
@@ -149,6 +150,45 @@ describe('a restart', () => {
     expect(conditions.find(({ type }) => type === 'Validated')?.message).toContain(
       '10.20.0.0/24 of subnet red',
     )
+  })
+
+  it('ends no subnet in which a node has its address by now, nor what waits for a pod there', async () => {
+    await populate()
+    const set = await cluster.client.create(statefulSets, statefulSet({ annotations: inBlue }))
+    const { name, uid = '' } = set.metadata
+    const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name, uid, controller: true }]
+    const member = pod({ name: 'db-0', node: 'n1', annotations: inBlue, ownerReferences })
+    {
+      await using control = await cluster.startController()
+      await cluster.client.create(pods, member)
+      await control.settle()
+      await cluster.client.create(nodes, node({ name: 'n3', addresses: ['10.17.0.200'] }))
+      await cluster.removePod('db-0')
+      await control.settle()
+    }
+    const record = await cluster.client.get(ipResource, { name: 'db-0.default' })
+    expect(record?.spec?.v4IpAddress).toMatch(/^10\.17\.0\./)
+    await cluster.forgetCosts()
+    await using control = await cluster.startController()
+    await control.settle()
+    expect(await cluster.costs()).toEqual(nothing)
+    await cluster.client.create(pods, pod({ name: 'new', node: 'n1', annotations: inBlue }))
+    await cluster.client.create(pods, member)
+    await control.settle()
+    expect(await cluster.user.addressOf('new')).toMatch(/^10\.17\.0\./)
+    expect(await cluster.user.addressOf('db-0')).toBe(record?.spec?.v4IpAddress)
+  })
+
+  it('refuses a gateway that somebody has, although the edit was made meanwhile', async () => {
+    await populate()
+    await oneLife()
+    const held = await cluster.user.addressOf('web', 'shop')
+    await cluster.user.edit(subnetResource, 'blue', { gateway: held })
+    await using control = await cluster.startController()
+    await control.settle()
+    expect(control.named('Logical_Router_Port', 'ovn-cluster-blue')?.networks).toEqual(['10.17.0.1/24'])
+    expect(await cluster.user.told('blue')).toEqual([expect.stringContaining('delete pod/shop/web first')])
+    expect(await cluster.user.told('web')).toEqual([])
   })
 
   it('after a crash between the record of a pod and its annotations finishes them, with the same address', async () => {

@@ -13,41 +13,44 @@ import type { ControlWorld } from '../world.ts'
 interface Candidate {
   readonly rank: string
   readonly network: Network
+  readonly wasInEffect: boolean
 }
 
 /**
  * Puts into effect, before anything is decided, the subnets that were in effect when the last process ended.
  *
- * Of two that contradict each other the one that is in the Northbound as it is specified wins, then the one that was
- * valid, then the older one. What was edited into something useless stays in effect as the Northbound has it. So a
- * restart changes nothing.
+ * They are so as the Northbound has them, so that a restart changes nothing: what was edited meanwhile is judged like an
+ * edit of any other time, once it is known who has which address. Of two others that contradict each other the one that
+ * was valid wins, then the older one.
  */
 export function restoreNetworks(world: ControlWorld): void {
   const addresses = allNodeAddresses(world.nodes.values())
   const candidates = [...world.subnets.values()].flatMap((subnet) => candidatesFor(subnet, world))
-  for (const { network } of candidates.sort((a, b) => (a.rank < b.rank ? -1 : 1))) {
+  for (const { network, wasInEffect } of candidates.sort((a, b) => (a.rank < b.rank ? -1 : 1))) {
     if (world.networks.has(network.name)) continue
-    if (findConflict(network, [...world.networks.values()], addresses) !== undefined) continue
+    // A node that came later than a subnet ends nothing.
+    const nodeAddresses = wasInEffect ? [] : addresses
+    if (findConflict(network, [...world.networks.values()], nodeAddresses) !== undefined) continue
     world.networks.set(network.name, network)
     world.ipam.setSubnet(network)
   }
 }
 
-/** What a subnet may mean: what it says, or else what it was before. */
+/** What a subnet may mean: what it was before, or else what it says. */
 function candidatesFor(subnet: Subnet, world: ControlWorld): readonly Candidate[] {
   const { name, creationTimestamp = '' } = subnet.metadata
   const specified = resolve(name, subnet.spec ?? {}, world)
   const former = formerNetwork(subnet, world)
-  const isSettled =
-    specified !== undefined && former !== undefined && routerAddresses(specified) === routerAddresses(former)
   const wasValid = isConditionTrue(subnet.status?.conditions, conditionType.validated)
-  const rank = (order: number): string => [order, creationTimestamp, name].join(' ')
-  return [
-    ...(specified === undefined
-      ? []
-      : [{ rank: rank(isSettled ? 0 : wasValid ? 1 : 3), network: specified }]),
-    ...(former === undefined || isSettled ? [] : [{ rank: rank(2), network: former }]),
-  ]
+  const candidate = (order: number, network: Network, wasInEffect: boolean): Candidate => ({
+    rank: [order, creationTimestamp, name].join(' '),
+    network,
+    wasInEffect,
+  })
+  if (specified === undefined) return former === undefined ? [] : [candidate(1, former, true)]
+  if (former === undefined) return [candidate(wasValid ? 2 : 3, specified, false)]
+  if (routerAddresses(specified) === routerAddresses(former)) return [candidate(0, specified, true)]
+  return [candidate(1, former, true), candidate(wasValid ? 2 : 3, specified, false)]
 }
 
 /** Reads from the router's port to a subnet what the subnet meant when the port was written. */
