@@ -67,6 +67,18 @@ async function forgetAnnotations(name: string): Promise<void> {
   await cluster.client.patch(pods, ref, 'application/merge-patch+json', { metadata: { annotations } })
 }
 
+async function setPhase(name: string, phase: string): Promise<void> {
+  const ref = { namespace: 'default', name }
+  const subresource = 'status'
+  await cluster.client.patch(
+    pods,
+    ref,
+    'application/merge-patch+json',
+    { status: { phase } },
+    { subresource },
+  )
+}
+
 describe('a restart', () => {
   it('of a quiet system writes nothing', async () => {
     await populate()
@@ -189,6 +201,20 @@ describe('a restart', () => {
     expect(control.named('Logical_Router_Port', 'ovn-cluster-blue')?.networks).toEqual(['10.17.0.1/24'])
     expect(await cluster.user.told('blue')).toEqual([expect.stringContaining('delete pod/shop/web first')])
     expect(await cluster.user.told('web')).toEqual([])
+  })
+
+  it('moves no running pod, whatever its IP object was edited to meanwhile', async () => {
+    await populate()
+    await oneLife()
+    await setPhase('web', 'Running')
+    const before = await cluster.user.addressOf('web')
+    const edit = { v4IpAddress: '10.16.0.99', ipAddress: '10.16.0.99' }
+    await cluster.user.edit(ipResource, 'web.default', edit)
+    await cluster.forgetCosts()
+    await oneLife()
+    expect(await cluster.costs()).toEqual({ transactions: 0, writes: ['patch ips'] })
+    expect(await cluster.user.addressOf('web')).toBe(before)
+    expect((await cluster.client.get(ipResource, { name: 'web.default' }))?.spec?.ipAddress).toBe(before)
   })
 
   it('after a crash between the record of a pod and its annotations finishes them, with the same address', async () => {

@@ -2,6 +2,7 @@ import { nodeAnnotations } from '@kube-ovn/annotations'
 import type { Node } from '@kube-ovn/kube-api/core'
 import type { Ip, Vip } from '@kube-ovn/kube-api'
 import type { Logger } from '@kube-ovn/log'
+import { formatIpList } from '@kube-ovn/ip'
 import { kindOf, nameOf, ownerOf, restoreRecords, type Owner, type OwnerKind } from '@kube-ovn/ipam'
 import { externalId, nodePortName, vendor } from '@kube-ovn/ovn-names'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
@@ -19,22 +20,32 @@ import { recordOfVip, recordOfVipPort, vipOfPort } from './vips.ts'
  * Takes every address that is seen anywhere, so that none is handed out twice.
  *
  * The durable records come first, then what pods and nodes were told, then what the Northbound holds, then what was
- * asked for and never granted. Of two that claim one address a running pod has it, or else the first one. Each that did
- * not get what it claims is reported.
+ * asked for and never granted. Where annotations and port of a running pod agree they come before its IP object. Of two
+ * that claim one address a running pod has it, or else the first one. Each that did not get what it claims is reported.
  */
 export function restoreLeases(world: ControlWorld, log: Logger): void {
   const ports = [...world.northbound.scan('Logical_Switch_Port')]
   const holdings = [...objectHoldings(world), ...ports.flatMap((port) => portHolding(port, world) ?? [])]
-  const records = inTurn(holdings).filter(({ subnet }) => world.ipam.hasSubnet(subnet))
+  const records = inTurn(holdings, world).filter(({ subnet }) => world.ipam.hasSubnet(subnet))
   for (const { record, error } of restoreRecords(world.ipam, records)) {
     const { subnet, nic, owner, source } = record
     log.error('recorded address was refused', { subnet, name: nic, source, owner, err: error })
   }
 }
 
-function inTurn(holdings: readonly Holding[]): readonly Holding[] {
-  const isAsked = (holding: Holding): boolean => holding.isAsked === true
-  return [...holdings.filter((holding) => !isAsked(holding)), ...holdings.filter(isAsked)]
+function inTurn(holdings: readonly Holding[], world: ControlWorld): readonly Holding[] {
+  const turns = Object.groupBy(holdings, (holding) => {
+    return holding.isAsked === true ? 'asked' : isInUse(holding, world) ? 'inUse' : 'known'
+  })
+  return [...(turns.inUse ?? []), ...(turns.known ?? []), ...(turns.asked ?? [])]
+}
+
+/** Whether a pod runs with what it was told: nobody moves it by an edit of its IP object while no controller runs. */
+function isInUse({ source, nic, addresses, isRunning }: Holding, world: ControlWorld): boolean {
+  if (source !== 'Pod' || isRunning !== true) return false
+  const [port] = world.northbound.find('Logical_Switch_Port', 'name', nic)
+  const said = port === undefined ? undefined : portHolding(port, world)
+  return said !== undefined && formatIpList(said.addresses) === formatIpList(addresses)
 }
 
 /** Gives what Kubernetes objects say about addresses, the durable records first. */
