@@ -262,3 +262,31 @@ describe('a pod without a NIC in the cluster’s network', () => {
     expect(control.problems()).toEqual([])
   })
 })
+
+it('a member that is away keeps its addresses while its subnet is not in effect, and has them again then', async () => {
+  const control = await startWithNetworks()
+  const annotations = { [networks]: 'mv' }
+  const set = await cluster.client.create(statefulSets, statefulSet({ annotations }))
+  const { name, uid = '' } = set.metadata
+  const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name, uid, controller: true }]
+  const member = pod({ name: 'db-0', node: 'n1', annotations, ownerReferences })
+  await cluster.client.create(pods, member)
+  await cluster.user.createPod({ name: 'runs', annotations })
+  await control.settle()
+  const addressOf = async (pod: string) => (await cluster.user.annotationsOf({ name: pod }))[mv.ipAddress.key]
+  const before = [await addressOf('db-0'), await addressOf('runs')]
+  await cluster.removePod('db-0')
+  await cluster.user.edit(subnetResource, 'mvs', { gateway: '10.99.0.1' })
+  await control.settle()
+  await control[Symbol.asyncDispose]()
+  await using again = await cluster.startController()
+  await again.settle()
+  expect(await records()).toContain('db-0.default.mv.default')
+  await cluster.user.createPod({ name: 'new', annotations })
+  await cluster.user.edit(subnetResource, 'mvs', { gateway: '172.17.0.1' })
+  await again.settle()
+  await cluster.client.create(pods, member)
+  await again.settle()
+  expect([await addressOf('db-0'), await addressOf('runs')]).toEqual(before)
+  expect(await addressOf('new')).toBe('172.17.0.4')
+})

@@ -60,9 +60,14 @@ export function desiredPod(snapshot: PodSnapshot): Desired {
 function desiredAbsence(snapshot: PodSnapshot): Desired {
   const { reservations } = snapshot
   const problem = reservations.find((one) => one.problem !== undefined)?.problem
-  const kept = snapshot.kept.filter(({ hasPort }) => hasPort)
+  const kept = snapshot.kept.flatMap(({ port, lease, hasPort }) =>
+    hasPort && lease !== undefined ? [{ port, lease }] : [],
+  )
+  const isDormant = snapshot.kept.some(({ lease }) => lease === undefined)
   return {
     ...nothing,
+    // Once the subnet is in effect again everything is as it was.
+    ...(isDormant ? { hold: true } : {}),
     rows: kept.map(({ port, lease }) => portRow(snapshot, port, lease)),
     members: kept.map(({ port, lease }) =>
       memberOf(ref(logicalSwitch, lease.subnet), 'ports', ref(podPort, port)),
@@ -82,7 +87,7 @@ function keptRecord(
   { namespace, name }: PodSnapshot,
   { port, lease, record }: KeptNic,
 ): KubePatch | undefined {
-  if (isReservation(record)) return undefined
+  if (lease === undefined || isReservation(record)) return undefined
   const { nodeName = '', podType = '' } = record.spec ?? {}
   return desiredIpObject({ name: port, podName: name, namespace, nodeName, podType }, lease, record)
 }

@@ -108,6 +108,7 @@ function observeAbsent(
   const reservations = observeReservations(key, ipObjects, world)
   if (reservations.some(({ problem }) => problem !== undefined)) world.unplacedPods.add(key)
   const kept = keptNics(ipObjects, world)
+  if (kept.some(({ lease }) => lease === undefined)) world.unplacedPods.add(key)
   const wanted = [...reservations.map(({ object }) => object.metadata.name), ...kept.map(({ port }) => port)]
   releaseOthers(key, new Set(wanted), world)
   if (ipObjects.length === 0) return undefined

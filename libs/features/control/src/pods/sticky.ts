@@ -11,7 +11,8 @@ import { kindOfRecord, statefulSetOf } from './holder.ts'
 /** A lease that outlives its pod, because that comes back. */
 export interface KeptNic {
   readonly port: string
-  readonly lease: Lease
+  /** Absent while its subnet is not in effect, as after a bad edit and a restart: then only the record is left. */
+  readonly lease: Lease | undefined
   readonly record: Ip
   /** False for a NIC of another CNI. */
   readonly hasPort: boolean
@@ -32,17 +33,25 @@ interface Workload {
  * Whoever deletes the record takes the addresses away.
  */
 export function keptNics(records: readonly Ip[], world: ControlWorld): readonly KeptNic[] {
-  return records.flatMap((record) => {
-    const lease = world.ipam.lease(record.metadata.name)
-    if (lease === undefined || record.metadata.deletionTimestamp !== undefined) return []
+  return records.flatMap((record): readonly KeptNic[] => {
+    const { name: port, deletionTimestamp } = record.metadata
+    const lease = world.ipam.lease(port)
+    if (deletionTimestamp !== undefined) return []
+    if (lease === undefined) return isDormant(record, world) ? [{ port, lease, record, hasPort: false }] : []
     // Records do not tell which set of the name it was; leases of this process do.
     const setUid = kindOf(lease.owner) === 'statefulset-pod' ? lease.uid : undefined
     const workload = workloadOf(record, world, setUid)
     const isKept = workload !== undefined && isSameNetwork(record, lease, workload, world)
     const hasPort = world.networks.get(lease.subnet)?.hasSwitch === true
     const mac = writtenMac(lease.mac, [record.spec?.macAddress])
-    return isKept ? [{ port: record.metadata.name, lease: { ...lease, mac }, record, hasPort }] : []
+    return isKept ? [{ port, lease: { ...lease, mac }, record, hasPort }] : []
   })
+}
+
+/** Whether the pod of the record will be made again, and its subnet is there without being in effect. */
+function isDormant(record: Ip, world: ControlWorld): boolean {
+  const { subnet = '' } = record.spec ?? {}
+  return world.subnets.get(subnet) !== undefined && !world.networks.has(subnet) && isAwaited(record, world)
 }
 
 /** Whether the pod of the record will be made again. */

@@ -3,7 +3,15 @@ import type { Node } from '@kube-ovn/kube-api/core'
 import type { Ip, Vip } from '@kube-ovn/kube-api'
 import type { Logger } from '@kube-ovn/log'
 import { formatIpList } from '@kube-ovn/ip'
-import { kindOf, nameOf, ownerOf, restoreRecords, type Owner, type OwnerKind } from '@kube-ovn/ipam'
+import {
+  kindOf,
+  nameOf,
+  ownerOf,
+  restoreRecords,
+  type Owner,
+  type OwnerKind,
+  type RecordConflict,
+} from '@kube-ovn/ipam'
 import { externalId, nodePortName, vendor } from '@kube-ovn/ovn-names'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { addressesOf, isGranted, isReservation, readAddresses } from '../addresses/recorded.ts'
@@ -24,13 +32,28 @@ import { recordOfVip, recordOfVipPort, vipOfPort } from './vips.ts'
  * that claim one address a running pod has it, or else the first one. Each that did not get what it claims is reported.
  */
 export function restoreLeases(world: ControlWorld, log: Logger): void {
-  const ports = [...world.northbound.scan('Logical_Switch_Port')]
-  const holdings = [...objectHoldings(world), ...ports.flatMap((port) => portHolding(port, world) ?? [])]
-  const records = inTurn(holdings, world).filter(({ subnet }) => world.ipam.hasSubnet(subnet))
-  for (const { record, error } of restoreRecords(world.ipam, records)) {
+  for (const { record, error } of takeRecorded(world, ({ subnet }) => world.ipam.hasSubnet(subnet))) {
     const { subnet, nic, owner, source } = record
     log.error('recorded address was refused', { subnet, name: nic, source, owner, err: error })
   }
+}
+
+/**
+ * The same for a subnet that comes into effect later than others: one that was edited into something useless, so that
+ * nothing told at the start what it had been. Whoever does not get what it claims is told as one who asks for it.
+ */
+export function restoreLeasesOf(subnet: string, world: ControlWorld): void {
+  if (world.ips.find(storeIndex.ipsBySubnet, subnet).length === 0) return
+  takeRecorded(world, (holding) => holding.subnet === subnet && world.ipam.lease(holding.nic) === undefined)
+}
+
+function takeRecorded(
+  world: ControlWorld,
+  isMeant: (holding: Holding) => boolean,
+): readonly RecordConflict<Holding>[] {
+  const ports = [...world.northbound.scan('Logical_Switch_Port')]
+  const holdings = [...objectHoldings(world), ...ports.flatMap((port) => portHolding(port, world) ?? [])]
+  return restoreRecords(world.ipam, inTurn(holdings.filter(isMeant), world))
 }
 
 function inTurn(holdings: readonly Holding[], world: ControlWorld): readonly Holding[] {

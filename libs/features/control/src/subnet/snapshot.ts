@@ -9,6 +9,7 @@ import { resolveSubnet } from '../topology/subnet-spec.ts'
 import type { NormalisedSpec } from '../topology/subnet-spec.ts'
 import { KubeOvnError } from '@kube-ovn/errors'
 import { kindOf, nameOf, type Owner } from '@kube-ovn/ipam'
+import { restoreLeasesOf } from '../restore/leases.ts'
 import { strayExcludes } from '../topology/exclude-ips.ts'
 import type { ControlWorld } from '../world.ts'
 import { storeIndex } from '../world.ts'
@@ -116,6 +117,7 @@ function startNetwork(network: Network, world: ControlWorld): void {
     excludeIps: network.excludeIps,
   })
   world.networks.set(network.name, network)
+  if (before === undefined) restoreLeasesOf(network.name, world)
   // Pods whose addresses the subnet has no more go on with them, and are told.
   for (const { owner } of lost) if (isOfPod(owner)) world.unplacedPods.add(nameOf(owner))
   world.raise('network', network.name)
