@@ -7,7 +7,14 @@ export function withOurFinalizer(finalizers: readonly string[] = []): readonly s
 
 /** The finalizers of an object that we let go. */
 export function withoutOurFinalizer(finalizers: readonly string[] = []): readonly string[] {
-  return finalizers.filter(
-    (finalizer) => finalizer !== controllerFinalizer && finalizer !== deprecatedControllerFinalizer,
-  )
+  return finalizers.filter((finalizer) => !isOurs(finalizer))
+}
+
+/** Whether an object is in our care, or was in that of an older version. */
+export function hasOurFinalizer(finalizers: readonly string[] = []): boolean {
+  return finalizers.some(isOurs)
+}
+
+function isOurs(finalizer: string): boolean {
+  return finalizer === controllerFinalizer || finalizer === deprecatedControllerFinalizer
 }

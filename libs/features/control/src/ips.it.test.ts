@@ -199,3 +199,25 @@ describe('an IP object that reserves addresses', () => {
     expect(control.world.ipam.lease('odd')).toBeUndefined()
   })
 })
+
+it('an IP object of an older version is no reservation: it is marked as ours, and goes with its pod', async () => {
+  const old = { metadata: { labels: null, finalizers: ['kube-ovn-controller'] } }
+  const age = () =>
+    cluster.client.patch(ipResource, { name: 'web.default' }, 'application/merge-patch+json', old)
+  await using control = await cluster.startSettled()
+  await cluster.user.createPod({ name: 'web' })
+  await control.settle()
+  await age()
+  await control.settle()
+  expect((await read('web'))?.metadata).toMatchObject({
+    labels: { 'ovn.kubernetes.io/ip_reserved': 'false' },
+    finalizers: ['kubeovn.io/kube-ovn-controller'],
+  })
+  await control[Symbol.asyncDispose]()
+  await age()
+  await cluster.removePod('web')
+  await using again = await cluster.startController()
+  await again.settle()
+  expect(await read('web')).toBeUndefined()
+  expect(again.world.ipam.lease('web.default')).toBeUndefined()
+})
