@@ -299,6 +299,24 @@ describe('an IPPool that can not be served as it is written', () => {
     expect(countsOf(await read('some'))[0]).toBe('10.17.0.65-10.17.0.70,10.17.0.205')
   })
 
+  it('keeps what it had although it was edited while no controller ran', async () => {
+    await using control = await cluster.startSettled()
+    await make({ name: 'some', ips: ['10.17.0.2..10.17.0.9', 'fd00:17::2..fd00:17::9'] })
+    await control.settle()
+    await control[Symbol.asyncDispose]()
+    await cluster.user.edit(ipPoolResource, 'some', { ips: ['10.17.0.9..10.17.0.2'] })
+    await using again = await cluster.startController()
+    await again.settle()
+    expect(ready(await read('some'))).toContain('write the lower address first')
+    await cluster.user.createPod({ name: 'other', annotations: { [keys.logicalSwitch.key]: 'blue' } })
+    await cluster.user.createPod({ name: 'p', annotations: fromPool })
+    await again.settle()
+    expect(await cluster.user.addressesOf('other', 'p')).toEqual([
+      '10.17.0.10,fd00:17::a',
+      '10.17.0.2,fd00:17::2',
+    ])
+  })
+
   it('warns of entries without effect, and takes them once the subnet has them', async () => {
     await using control = await cluster.startSettled()
     await make({ name: 'some', ips: ['10.17.0.64', '10.17.1.5'] })

@@ -45,9 +45,9 @@ function candidatesFor({ metadata, spec, status }: IpPool): readonly Candidate[]
     .flatMap((ranges) => (ranges ?? '').split(','))
     .filter((range) => range !== '')
     .map((range) => range.replace('-', '..'))
-  const isKnown = !isReady && former.length > 0
   return [
+    // Edited since its status was written, it may be of no use although it was ready then.
     { rank: rank(isReady ? 0 : 2), name, subnet, ips },
-    ...(isKnown ? [{ rank: rank(1), name, subnet, ips: former }] : []),
+    ...(former.length > 0 ? [{ rank: rank(1), name, subnet, ips: former }] : []),
   ]
 }
