@@ -135,6 +135,32 @@ describe('a further network', () => {
     })
   })
 
+  it('of another CNI twice, has the addresses of one NIC for both, where the agent looks for them', async () => {
+    await using control = await startWithNetworks()
+    const annotations = { [networks]: 'mv@a,mv@b' }
+    await cluster.client.create(pods, pod({ name: 'm', node: 'n1', annotations }))
+    await control.settle()
+    expect(await records()).toEqual(['m.default', 'm.default.mv.default'])
+    const told = await cluster.user.annotationsOf({ name: 'm' })
+    expect(Object.keys(told).filter((key) => key.includes('mv.default.'))).toEqual([
+      ...[mv.allocated.key, mv.cidr.key, mv.gateway.key, mv.ipAddress.key],
+    ])
+  })
+
+  it('twice without names is refused, until it is asked for once', async () => {
+    await using control = await startWithNetworks()
+    await cluster.client.create(
+      pods,
+      pod({ name: 'm', node: 'n1', annotations: { [networks]: 'net1,net1' } }),
+    )
+    await control.settle()
+    expect(await cluster.user.told('m')).toEqual([expect.stringContaining(`field=${networks}`)])
+    expect(await records()).toEqual([])
+    await cluster.user.annotate({ name: 'm' }, { [networks]: 'net1' })
+    await control.settle()
+    expect(await records()).toEqual(['m.default', 'm.default.net1.default.ovn'])
+  })
+
   it('that is unplugged takes its port, record and annotations with it', async () => {
     await using control = await startWithNetworks()
     const annotations = { [networks]: 'default/net1' }

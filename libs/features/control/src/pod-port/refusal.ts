@@ -46,6 +46,7 @@ function faultyAnnotation(code: string, values: Details, provider?: Provider): s
     case 'vip-not-lent':
       return vipAnnotations.borrowed.key
     case 'pod-network-unavailable':
+    case 'pod-network-repeated':
       return networkAnnotations.further.key
     case 'pod-pool-unavailable':
     case 'pod-pool-entry-missing':

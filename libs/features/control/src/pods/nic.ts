@@ -10,7 +10,7 @@ import { isOfKubeOvn } from '@kube-ovn/kube-api'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import { podPortName } from '@kube-ovn/ovn-names'
 import type { ControlWorld } from '../world.ts'
-import { PodNetworkUnavailableError } from './errors.ts'
+import { PodNetworkRepeatedError, PodNetworkUnavailableError } from './errors.ts'
 import type { Holder } from './holder.ts'
 
 /** A NIC of a pod. */
@@ -44,9 +44,9 @@ interface Attachment extends NetworkSelection {
 
 /**
  * Lists the NICs of a pod that concern us: the one in the cluster's network, unless it is replaced, and those that it
- * asks Multus for. NICs of other CNIs count when a Subnet gives them addresses.
+ * asks Multus for. NICs of other CNIs count when a Subnet gives them addresses; those in one network have the same ones.
  *
- * @throws AnnotationInvalidError and PodNetworkUnavailableError
+ * @throws AnnotationInvalidError, PodNetworkUnavailableError and PodNetworkRepeatedError
  */
 export function nicsOf(pod: Pod, holder: Holder, world: ControlWorld): readonly PodNic[] {
   const { annotations } = pod.metadata
@@ -57,12 +57,23 @@ export function nicsOf(pod: Pod, holder: Holder, world: ControlWorld): readonly 
     namespace: one.namespace ?? pod.metadata.namespace ?? '',
   }))
   const hasPrimary = first.length === 0 && !world.settings.nonPrimaryCni
+  const attached = attachments.flatMap(
+    (attachment) => attachedNic(attachment, attachments, holder, world) ?? [],
+  )
   return [
     ...(hasPrimary ? [primaryNic(holder)] : []),
-    ...attachments
-      .flatMap((attachment) => attachedNic(attachment, attachments, holder, world) ?? [])
-      .filter((nic) => !isLeftAlone(pod, nic, world)),
+    ...distinct(attached).filter((nic) => !isLeftAlone(pod, nic, world)),
   ]
+}
+
+/** The NICs of different providers. @throws PodNetworkRepeatedError since a port is for one NIC */
+function distinct(nics: readonly PodNic[]): readonly PodNic[] {
+  const byProvider = new Map<Provider, PodNic>()
+  for (const nic of nics) {
+    if (!byProvider.has(nic.provider)) byProvider.set(nic.provider, nic)
+    else if (nic.has === 'port') throw new PodNetworkRepeatedError({ provider: nic.provider })
+  }
+  return [...byProvider.values()]
 }
 
 function attachedNic(
@@ -81,7 +92,7 @@ function attachedNic(
   const boundTo = has === 'port' ? `${name}.${namespace}.${primaryProvider}` : `${name}.${namespace}`
   if (has === 'addresses' && !isServed(boundTo, world)) return undefined
   const isOneOfSeveral =
-    all.filter((other) => other.name === name && other.namespace === namespace).length > 1
+    has === 'port' && all.filter((other) => other.name === name && other.namespace === namespace).length > 1
   const provider = isOneOfSeveral && nicName !== undefined ? `${boundTo}.${nicName}` : boundTo
   return {
     provider,
