@@ -1,7 +1,7 @@
 import { podAnnotations, vipAnnotations } from '@kube-ovn/annotations'
 import { subnetResource, vipResource } from '@kube-ovn/kube-api'
-import { pods } from '@kube-ovn/kube-api/core'
-import { pod, vip, type VipFields } from '@kube-ovn/testing-builders'
+import { nodes, pods } from '@kube-ovn/kube-api/core'
+import { node, pod, vip, type VipFields } from '@kube-ovn/testing-builders'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { ControlCluster } from './testing/control-cluster.ts'
 import type { Controller } from './testing/controller.ts'
@@ -154,6 +154,26 @@ describe('a Vip with a port', () => {
       'slb',
       'slb.shop',
     ])
+  })
+})
+
+describe('the name of a Vip', () => {
+  it('that is the name of a port of a pod or of a node leaves it to them, with a condition, and the Vip its addresses', async () => {
+    await using control = await cluster.startSettled()
+    for (const name of ['a.shop', 'node-n2']) await make({ name, subnet: 'red', namespace: 'shop' })
+    await control.settle()
+    await makePod('a', { [keys.logicalSwitch.key]: 'red' })
+    await cluster.client.create(nodes, node({ name: 'n2', addresses: ['172.18.0.12'] }))
+    await control.settle()
+    expect(control.named('Logical_Switch_Port', 'a.shop')?.external_ids['pod']).toBe('shop/a')
+    expect(control.portsOf('Logical_Switch', 'join')).toContain('node-n2')
+    for (const name of ['a.shop', 'node-n2']) {
+      expect(await cluster.user.told(name)).toEqual([expect.stringContaining(`field=metadata.name`)])
+      expect((await cluster.client.get(vipResource, { name }))?.status?.v4ip).not.toBe('')
+    }
+    await cluster.removePod('a', 'shop')
+    await control.settle()
+    expect(control.named('Logical_Switch_Port', 'a.shop')).toMatchObject({ type: 'virtual' })
   })
 })
 

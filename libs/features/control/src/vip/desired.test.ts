@@ -24,6 +24,7 @@ function placed(
     mac,
     parents,
     borrower: '',
+    hasPorts: true,
   }
 }
 

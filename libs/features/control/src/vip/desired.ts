@@ -13,7 +13,6 @@ import {
   externalId,
   logicalSwitch,
   vipPort,
-  vipPortName,
   virtualPortOption,
   vipVirtualPort,
 } from '@kube-ovn/ovn-names'
@@ -22,6 +21,7 @@ import type { Desired, KubeEvent, KubePatch, OwnedRow } from '@kube-ovn/reconcil
 import { withOurFinalizer, withoutOurFinalizer } from '../finalizers.ts'
 import { problemText } from '../problem-text.ts'
 import { externalIds, memberOf, ref } from '../rows.ts'
+import { portNamesOf } from './port-names.ts'
 import type { VipPlacement, VipSnapshot } from './snapshot.ts'
 
 /**
@@ -45,7 +45,7 @@ export function desiredVip(vip: VipSnapshot): Desired {
   }
   // A slip in an edit takes nobody's address away.
   if (placement === undefined) return { ...nothing, ...told, hold: true }
-  const rows = portRows(vip, placement)
+  const rows = placement.hasPorts ? portRows(vip, placement) : []
   const members = rows.map(({ kind, id }) =>
     memberOf(ref(logicalSwitch, placement.subnet), 'ports', ref(kind, id)),
   )
@@ -55,15 +55,15 @@ export function desiredVip(vip: VipSnapshot): Desired {
 function portRows({ name, object }: VipSnapshot, placement: VipPlacement): readonly OwnedRow[] {
   const { subnet, provider, type, addresses, mac, parents } = placement
   const namespace = object.spec?.namespace ?? ''
+  const names = portNamesOf(object, type, provider)
   const ids = { [externalId.logicalSwitch]: subnet }
   const rows: OwnedRow[] = []
-  if (type !== vipType.plain) {
-    const port = vipPortName(namespace, name, provider)
+  if (names.own !== undefined) {
     rows.push({
       kind: vipPort,
-      id: port,
+      id: names.own,
       columns: {
-        name: port,
+        name: names.own,
         addresses: [[mac, ...texts(addresses)].join(' ')],
         options: { [arpProxyOption]: type === vipType.switchLb ? 'true' : undefined },
         external_ids: externalIds({
@@ -73,12 +73,12 @@ function portRows({ name, object }: VipSnapshot, placement: VipPlacement): reado
       },
     })
   }
-  if (namespace !== '' && type !== vipType.hostVm) {
+  if (names.virtual !== undefined) {
     rows.push({
       kind: vipVirtualPort,
-      id: name,
+      id: names.virtual,
       columns: {
-        name,
+        name: names.virtual,
         type: 'virtual',
         options: {
           [virtualPortOption.address]: formatIpList(addresses),

@@ -1,12 +1,20 @@
 import { vipLabel } from '@kube-ovn/annotations'
-import { pods, type Pod } from '@kube-ovn/kube-api/core'
+import { nodes, pods, type Pod } from '@kube-ovn/kube-api/core'
 import type { ObjectChange } from '@kube-ovn/kube'
-import { subnetResource, vipResource, vipType, type Subnet } from '@kube-ovn/kube-api'
-import { logicalSwitch, routerPortName, vipPort, vipVirtualPort } from '@kube-ovn/ovn-names'
+import { ipResource, subnetResource, vipResource, vipType, type Ip, type Subnet } from '@kube-ovn/kube-api'
+import {
+  logicalSwitch,
+  nodePortName,
+  podPortName,
+  routerPortName,
+  vipPort,
+  vipVirtualPort,
+} from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
 import type { Feature } from '@kube-ovn/reconcile'
 import type { RowBase, RowChange } from 'ovsdb-client'
 import { vipNic } from '../addresses/vip-record.ts'
+import { holderOf } from '../pods/holder.ts'
 import { storeIndex, type ControlWorld } from '../world.ts'
 import { desiredVip } from './desired.ts'
 import { vipsOf } from './parents.ts'
@@ -21,6 +29,16 @@ export const vip: Feature<string, VipSnapshot, ControlWorld> = {
   triggers: [
     { on: 'object', resource: vipResource, keys: (change) => [change.key] },
     { on: 'object', resource: pods, keys: concerned },
+    // Whose port has the name that one of the Vip's would have.
+    { on: 'object', resource: nodes, keys: ({ key }, world) => existing([nodePortName(key)], world) },
+    {
+      on: 'object',
+      resource: ipResource,
+      keys: ({ key, old, new: current }: ObjectChange<Ip>, world) =>
+        old !== undefined && current !== undefined
+          ? []
+          : existing([key, (current ?? old)?.spec?.podName ?? ''], world),
+    },
     { on: 'signal', signal: 'network', keys: vipsIn },
     // Addresses may be those that a Vip waits for, or those that a Pod gave back to it.
     {
@@ -39,10 +57,17 @@ export const vip: Feature<string, VipSnapshot, ControlWorld> = {
   desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredVip(snapshot)),
 }
 
-/** Vips that a pod shares or borrows, and one that may not have a port because the pod has it. */
+/** Vips that a pod shares or borrows, and those that may not have a port because the pod has it. */
 function concerned({ old, new: current }: ObjectChange<Pod>, world: ControlWorld): readonly string[] {
-  const name = (current ?? old)?.metadata.name ?? ''
-  return [...vipsOf(old), ...vipsOf(current), ...(world.vips.get(name) === undefined ? [] : [name])]
+  const pod = current ?? old
+  const { namespace, name } = pod === undefined ? noHolder : holderOf(pod, world.settings)
+  return [...vipsOf(old), ...vipsOf(current), ...existing([name, podPortName(namespace, name)], world)]
+}
+
+const noHolder = { namespace: '', name: '' }
+
+function existing(names: readonly string[], world: ControlWorld): readonly string[] {
+  return names.filter((name) => world.vips.get(name) !== undefined)
 }
 
 function vipsIn(subnet: string, world: ControlWorld): readonly string[] {

@@ -7,10 +7,11 @@ import { routerPortName } from '@kube-ovn/ovn-names'
 import { allocateApartFromNodes } from '../addresses/apart-from-nodes.ts'
 import { addressesOfVip, subnetOfVip, vipNic, vipOwner } from '../addresses/vip-record.ts'
 import { writtenMac } from '../addresses/written-mac.ts'
-import { needsPort } from '../pods/alive.ts'
 import type { ControlWorld } from '../world.ts'
 import { RouterPortMissingError, VipInvalidError } from './errors.ts'
 import { labelsOf, parentsOf, type Labels } from './parents.ts'
+import { portNamesOf } from './port-names.ts'
+import { portHolder } from './port-holder.ts'
 import { changeOf, requestFor, typeOf, type KnownVipType } from './request.ts'
 
 /** What decides about a Vip. */
@@ -38,6 +39,8 @@ export interface VipPlacement {
   readonly parents: readonly string[]
   /** Name of the port of the Pod that has the addresses as its own; empty when there is none. */
   readonly borrower: string
+  /** False while the name of a port that it would have is that of somebody else's. */
+  readonly hasPorts: boolean
 }
 
 /** Reads a Vip and sees that it has addresses. Asking again gives the same ones. */
@@ -54,10 +57,14 @@ export function observeVip(name: string, world: ControlWorld): VipSnapshot | und
   try {
     const type = typeOf(object)
     const labels = labelsOf(object)
-    if (type !== vipType.plain) checkPortName(object, world)
     const lease = hold(object, type, world)
     const placement = placementOf(object, type, labels, lease, world)
-    return { ...base, placement, problem: changeOf(object, lease) }
+    const nameProblem = nameProblemOf(object, placement, world)
+    return {
+      ...base,
+      placement: { ...placement, hasPorts: nameProblem === undefined },
+      problem: nameProblem ?? changeOf(object, lease),
+    }
   } catch (error) {
     if (!(error instanceof KubeOvnError)) throw error
     return { ...base, placement: undefined, problem: error }
@@ -104,7 +111,7 @@ function placementOf(
   labels: Labels,
   lease: Lease,
   world: ControlWorld,
-): VipPlacement {
+): Omit<VipPlacement, 'hasPorts'> {
   const { v4, v6, subnet } = lease
   const isShared = type === vipType.plain && (object.spec?.namespace ?? '') !== ''
   return {
@@ -123,16 +130,20 @@ function ownMac({ spec, status }: Vip, { mac }: Lease): string {
   return writtenMac(mac, [spec?.macAddress, status?.mac]) ?? ''
 }
 
-/** A Vip with a port of its own, and a pod of the same name in the same namespace, would have one port. */
-function checkPortName({ metadata: { name }, spec }: Vip, world: ControlWorld): void {
-  const pod = world.pods.get(`${spec?.namespace ?? ''}/${name}`)
-  if (pod === undefined || !needsPort(pod)) return
-  throw new VipInvalidError({
-    vip: name,
-    field: 'metadata.name',
-    value: name,
-    cure: `give the Vip another name: the pod ${spec?.namespace ?? ''}/${name} has the port of this one`,
-  })
+/** Of two ports with one name there would be one: the pod or the node has it, which can do nothing about the name. */
+function nameProblemOf(
+  object: Vip,
+  { type, provider }: Pick<VipPlacement, 'type' | 'provider'>,
+  world: ControlWorld,
+): VipInvalidError | undefined {
+  const { name } = object.metadata
+  const holders = Object.values(portNamesOf(object, type, provider)).flatMap(
+    (port) => portHolder(port, world) ?? [],
+  )
+  const [holder] = holders
+  if (holder === undefined) return undefined
+  const cure = `create the Vip anew under another name: a port of ${holder} has the name of this one's`
+  return new VipInvalidError({ vip: name, field: 'metadata.name', value: name, cure })
 }
 
 function routerMac({ metadata: { name } }: Vip, subnet: string, world: ControlWorld): string {

@@ -1,0 +1,24 @@
+import { vipType, type Vip } from '@kube-ovn/kube-api'
+import { vipPortName } from '@kube-ovn/ovn-names'
+import type { KnownVipType } from './request.ts'
+
+/** The names of the ports that a Vip is to have. */
+export interface VipPortNames {
+  /** The one of a Vip that is of a type which has one. */
+  readonly own?: string
+  /** The virtual one, bound where somebody announces the address. */
+  readonly virtual?: string
+}
+
+/** @param provider of the subnet; that of the first network is not part of a name */
+export function portNamesOf(
+  { metadata: { name }, spec }: Vip,
+  type: KnownVipType,
+  provider: string,
+): VipPortNames {
+  const namespace = spec?.namespace ?? ''
+  return {
+    ...(type === vipType.plain ? {} : { own: vipPortName(namespace, name, provider) }),
+    ...(namespace === '' || type === vipType.hostVm ? {} : { virtual: name }),
+  }
+}
