@@ -4,7 +4,9 @@ import type { StatefulSet } from '@kube-ovn/kube-api/core'
 import { ipResource, subnetResource } from '@kube-ovn/kube-api'
 import { namespace, pod, statefulSet, subnet } from '@kube-ovn/testing-builders'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { createInBlue, readBlue, startWithBlue } from './testing/blue-subnet.ts'
 import { ControlCluster } from './testing/control-cluster.ts'
+import { dualStack } from './testing/stacks.ts'
 
 const cluster = ControlCluster.ofSuite()
 beforeEach(() => cluster.user.createNodes('n1', 'n2'))
@@ -180,6 +182,45 @@ describe('a member of a StatefulSet', () => {
     await createMember(set, 0)
     await control.settle()
     expect(await cluster.user.addressOf('db-0', 'shop')).toBe('10.17.0.2')
+  })
+})
+
+describe('a member of a StatefulSet that comes back with other addresses', () => {
+  const inBlue = { [keys.logicalSwitch.key]: 'blue' }
+
+  async function createMemberWith(annotations: Readonly<Record<string, string>>): Promise<void> {
+    const set = await cluster.client.get(statefulSets, { namespace: 'default', name: 'db' })
+    const template = { metadata: { annotations: { ...inBlue, ...annotations } } }
+    if (set !== undefined) await createMember({ ...set, spec: { ...set.spec, template } }, 0)
+  }
+
+  it('lets those have the former ones who wait for them, and counts', async () => {
+    await using control = await startWithBlue(cluster, { ...dualStack, cidr: '10.17.0.0/24' })
+    await cluster.client.create(statefulSets, statefulSet({ annotations: inBlue }))
+    await createMemberWith({ [keys.ipPool.key]: '10.17.0.50' })
+    await control.settle()
+    await createInBlue(cluster, control, ['waits'], { [keys.ipAddress.key]: '10.17.0.50' })
+    await cluster.removePod('db-0')
+    await control.settle()
+    await createMemberWith({ [keys.ipPool.key]: '10.17.0.60' })
+    await control.settle()
+    expect(await cluster.user.addressesOf('db-0', 'waits')).toEqual(['10.17.0.60', '10.17.0.50'])
+    expect((await readBlue(cluster))?.status?.v4usingIPrange).toBe('10.17.0.50,10.17.0.60')
+  })
+
+  it('counts in the family that it gained', async () => {
+    await using control = await startWithBlue(cluster, { ...dualStack, cidr: '10.17.0.0/24' })
+    await cluster.client.create(statefulSets, statefulSet({ annotations: inBlue }))
+    await createMemberWith({})
+    await control.settle()
+    await cluster.user.edit(subnetResource, 'blue', { cidrBlock: dualStack.cidr })
+    await control.settle()
+    await cluster.removePod('db-0')
+    await control.settle()
+    await createMemberWith({})
+    await control.settle()
+    expect(await cluster.user.addressOf('db-0')).toBe('10.17.0.2,fd00:10:17::2')
+    expect((await readBlue(cluster))?.status?.v6usingIPs).toBe(1)
   })
 })
 

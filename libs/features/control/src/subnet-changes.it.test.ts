@@ -171,6 +171,40 @@ describe.each(stacks)('A subnet of $stack', (stack) => {
   })
 })
 
+describe.each([
+  { name: 'moves one family', cidrBlock: '10.27.0.0/24,fd00:10:17::/120' },
+  { name: 'gives up one family', cidrBlock: '10.17.0.0/24' },
+])('A dual-stack subnet that $name', ({ cidrBlock }) => {
+  it.each(['while a controller runs', 'while none runs'])(
+    '%s tells a pod that loses an address, which goes on with both',
+    async (when) => {
+      await using first = await startWithBlue(cluster, dualStack)
+      await createInBlue(cluster, first, ['a'])
+      const before = first.named('Logical_Switch_Port', 'a.default')
+      const hasStopped = when === 'while none runs'
+      if (hasStopped) await first[Symbol.asyncDispose]()
+      await cluster.user.edit(subnetResource, 'blue', { cidrBlock, gateway: null, excludeIps: null })
+      await using control = hasStopped ? await cluster.startController() : first
+      await control.settle()
+      expect(await cluster.user.told('a')).toEqual([
+        expect.stringMatching(/AddressOutOfRange|InvalidIPFamily/),
+      ])
+      expect(await cluster.user.addressOf('a')).toBe(address(dualStack, 2))
+      expect(control.named('Logical_Switch_Port', 'a.default')).toEqual(before)
+      await edit(control, { cidrBlock: dualStack.cidr, gateway: null, excludeIps: null })
+      expect(control.world.ipam.lease('a.default')).toMatchObject({
+        v4: expect.anything() as unknown,
+        v6: expect.anything() as unknown,
+      })
+      expect(await cluster.user.addressOf('a')).toBe(address(dualStack, 2))
+      expect((await readBlue(cluster))?.status).toMatchObject({ v4usingIPs: 1, v6usingIPs: 1 })
+      await cluster.removePod('a')
+      await control.settle()
+      expect(control.named('Logical_Switch_Port', 'a.default')).toBeUndefined()
+    },
+  )
+})
+
 describe.each(singleStacks)('A subnet of $stack that gains the other family', (stack) => {
   it('serves new pods with both, and leaves others as they are', async () => {
     await using control = await startWithBlue(cluster, stack)

@@ -1,6 +1,6 @@
-import { podAnnotations, vipAnnotations } from '@kube-ovn/annotations'
+import { podAnnotations, vipAnnotations, type Annotations, type PodAnnotations } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
-import { formatIpList } from '@kube-ovn/ip'
+import { formatIpList, type DualStackIp } from '@kube-ovn/ip'
 import { allocateFromList, entryOfMember, type AllocateRequest, type Lease } from '@kube-ovn/ipam'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import { allocateApartFromNodes } from '../addresses/apart-from-nodes.ts'
@@ -36,11 +36,14 @@ export interface Placement {
 export function place(pod: Pod, holder: Holder, nic: PodNic, world: ControlWorld): Placement {
   const held = world.ipam.lease(nic.port)
   const network = held === undefined ? undefined : world.networks.get(held.subnet)
-  if (held !== undefined && network !== undefined && isOfSameLife(held, pod, holder, nic)) {
+  const hasLostOne = held !== undefined && hasLostAddress(held, pod, nic)
+  if (held !== undefined && network !== undefined && isOfSameLife(held, pod, holder, nic) && !hasLostOne) {
     return { network, lease: held }
   }
   const request = readNicRequest(pod, nic)
-  const vip = isPrimary(nic) ? (vipAnnotations.borrowed.read(pod.metadata.annotations) ?? '') : ''
+  // Who lost an address is refused what it was told, from wherever that came, as if it had lost all.
+  const vip =
+    isPrimary(nic) && !hasLostOne ? (vipAnnotations.borrowed.read(pod.metadata.annotations) ?? '') : ''
   if (vip !== '') return placeOnVip(vip, request, holder, nic, world)
   const subnets = subnetsFor(pod, nic, request, held, world)
   const pools = isPrimary(nic) ? poolsFor(pod, request, subnets, world) : undefined
@@ -52,11 +55,15 @@ export function place(pod: Pod, holder: Holder, nic: PodNic, world: ControlWorld
       : firstPoolThatFits(pools, nic, world, (subnet, name) =>
           attempt(subnet, { pool: { kind: 'named', name } }),
         )
-  if (held !== undefined && held.subnet !== placement.lease.subnet) {
-    world.raise('addresses', held.subnet)
-    world.raise('usage', placement.lease.subnet)
-  }
+  if (held !== undefined && held !== placement.lease) raiseExchange(held, placement.lease, world)
   return placement
+}
+
+/** What a NIC gives up may be what others wait for, and no record that is new or goes says that the counts are others. */
+function raiseExchange(held: Lease, now: Lease, world: ControlWorld): void {
+  if (held.subnet === now.subnet && held.v4 === now.v4 && held.v6 === now.v6) return
+  world.raise('addresses', held.subnet)
+  if (now.subnet !== held.subnet) world.raise('usage', now.subnet)
 }
 
 /** Takes the addresses and the MAC address of a Vip. */
@@ -78,6 +85,27 @@ function placeOnVip(
 function isOfSameLife(held: Lease, pod: Pod, holder: Holder, nic: PodNic): boolean {
   if (podAnnotations(nic.provider).allocated.read(pod.metadata.annotations) === true) return true
   return holder.kind === 'pod' && held.uid !== undefined && held.uid === holder.uid
+}
+
+/** Whether the pod was told an address of a family of which it has none by now: its subnet changed meanwhile. */
+function hasLostAddress({ v4, v6 }: Lease, { metadata: { annotations } }: Pod, nic: PodNic): boolean {
+  const keys = podAnnotations(nic.provider)
+  if (keys.allocated.read(annotations) !== true) return false
+  const told = readableAddresses(keys.ipAddress, annotations)
+  return (v4 === undefined && told.v4 !== undefined) || (v6 === undefined && told.v6 !== undefined)
+}
+
+/** What somebody wrote over our annotations says nothing. */
+function readableAddresses(
+  { read }: PodAnnotations['ipAddress'],
+  annotations: Annotations | undefined,
+): DualStackIp {
+  try {
+    return read(annotations) ?? {}
+  } catch (error) {
+    if (error instanceof KubeOvnError) return {}
+    throw error
+  }
 }
 
 /** Whether the annotations of the pod say what the lease says. */
