@@ -302,7 +302,7 @@ describe('a machine that is away', () => {
   it('keeps all of its networks, but for one that it is unplugged from', async () => {
     await using control = await cluster.startController()
     await createNetwork()
-    const plugged = { spec: { networks: [{ multus: { networkName: 'net1' } }] } }
+    const plugged = { spec: { networks: [{ multus: { networkName: 'net1' } }, { multus: {} }] } }
     await createMachine(plugged)
     await createLauncher('launcher-a', 'n1', undefined, networks)
     await control.settle()

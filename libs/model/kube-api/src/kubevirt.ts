@@ -11,7 +11,7 @@ export interface VirtualMachine extends KubeObject {
   readonly spec?: {
     readonly template?: PodTemplate & {
       readonly spec?: {
-        readonly networks?: readonly { readonly multus?: { readonly networkName: string } }[]
+        readonly networks?: readonly { readonly multus?: { readonly networkName?: string } }[]
       }
     }
   }

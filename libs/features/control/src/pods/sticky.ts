@@ -103,7 +103,7 @@ function machineOf(record: Ip, world: ControlWorld): Workload | undefined {
 /** Providers of the networks that a machine is plugged into. */
 function networksOf({ metadata, spec }: VirtualMachine): readonly string[] {
   return (spec?.template?.spec?.networks ?? []).flatMap(({ multus }) => {
-    if (multus === undefined) return []
+    if (multus?.networkName === undefined) return []
     const [name = '', namespace = metadata.namespace ?? ''] = multus.networkName.split('/').reverse()
     return [`${name}.${namespace}.${primaryProvider}`]
   })
