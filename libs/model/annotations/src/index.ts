@@ -23,6 +23,7 @@ export {
   isOvnProvider,
   primaryProvider,
   readPodNetwork,
+  readInterfaceRequest,
   readPodRequest,
   staleNicKeys,
 } from './pod.ts'

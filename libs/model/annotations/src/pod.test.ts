@@ -2,7 +2,14 @@ import { parseCidrList, parseIpList, parseMac } from '@kube-ovn/ip'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { AnnotationInvalidError } from './errors.ts'
-import { podAnnotations, readPodNetwork, readPodRequest } from './pod.ts'
+import {
+  interfaceAnnotations,
+  podAnnotations,
+  readInterfaceRequest,
+  readPodNetwork,
+  readPodRequest,
+  staleNicKeys,
+} from './pod.ts'
 
 const dual = {
   'ovn.kubernetes.io/allocated': 'true',
@@ -131,4 +138,29 @@ it('reads back the addresses that it prints', () => {
       expect(ipAddress.parse(ipAddress.format(addresses))).toEqual(addresses)
     }),
   )
+})
+
+it('an empty annotation for one NIC of several asks for nothing', () => {
+  const keys = interfaceAnnotations({ namespace: 'shop', name: 'net1' }, 'eth9')
+  const annotations = { [keys.ipAddress.key]: '', [keys.macAddress.key]: '' }
+  expect(readInterfaceRequest(annotations, keys)).toEqual({ addresses: undefined, mac: undefined })
+})
+
+describe('staleNicKeys', () => {
+  const given = (provider: string) => ({
+    [podAnnotations(provider).allocated.key]: 'true',
+    [podAnnotations(provider).cidr.key]: '10.17.0.0/16',
+  })
+
+  it('finds all that is said about NICs which the pod does not have any more', () => {
+    const annotations = { ...given('ovn'), ...given('net1.shop.ovn'), ...given('mv.shop') }
+    expect(staleNicKeys(annotations, new Set(['ovn', 'net1.shop.ovn']))).toEqual(
+      Object.keys(given('mv.shop')),
+    )
+  })
+
+  it.each(['example', 'app.example'])('leaves alone what others say under %s.kubernetes.io', (name) => {
+    const annotations = { [`${name}.kubernetes.io/allocated`]: 'true', [`${name}.kubernetes.io/other`]: 'x' }
+    expect(staleNicKeys(annotations, new Set(['ovn']))).toEqual([])
+  })
 })

@@ -115,17 +115,23 @@ export function addressRequestKeys(): readonly string[] {
   return [ipAddress, macAddress, logicalSwitch, ipFamily, ipPool].map(({ key }) => key)
 }
 
-const allocatedKey = /^(.+)\.kubernetes\.io\/allocated$/
+/** Providers of further NICs have a dot in their name. */
+const allocatedKey = /^([^/]+\.[^/]+)\.kubernetes\.io\/allocated$/
 
-/** Finds the annotations about NICs that a Pod was given and does not have any more. */
+/**
+ * Finds the annotations about NICs that a Pod was given and does not have any more.
+ *
+ * Others write `<something>.kubernetes.io/allocated`, too: where we did, there is a `cidr` beside it.
+ */
 export function staleNicKeys(
   annotations: Annotations | undefined,
   providers: ReadonlySet<Provider>,
 ): readonly string[] {
-  const keys = Object.keys(annotations ?? {})
+  const given = annotations ?? {}
+  const keys = Object.keys(given)
   const stale = keys
     .flatMap((key) => allocatedKey.exec(key)?.[1] ?? [])
-    .filter((provider) => provider !== primaryProvider && !providers.has(provider))
+    .filter((provider) => !providers.has(provider) && podAnnotations(provider).cidr.key in given)
     .map((provider) => `${provider}.kubernetes.io/`)
   return keys.filter((key) => stale.some((prefix) => key.startsWith(prefix)))
 }
@@ -176,6 +182,14 @@ export function readPodNetwork(
     virtualMachine: requested(pod.virtualMachine, annotations),
     isRouted: pod.routed.read(annotations) ?? false,
   }
+}
+
+/** Reads what a Pod asks for one NIC of several in a network: nothing is `undefined`, an empty annotation too. */
+export function readInterfaceRequest(
+  annotations: Annotations | undefined,
+  { ipAddress, macAddress }: ReturnType<typeof interfaceAnnotations>,
+): Pick<PodRequest, 'addresses' | 'mac'> {
+  return { addresses: requested(ipAddress, annotations), mac: requested(macAddress, annotations) }
 }
 
 /** What the user asks for. Nothing asked for is `undefined`, an empty annotation too. */

@@ -1,4 +1,4 @@
-import { readPodRequest, type PodRequest } from '@kube-ovn/annotations'
+import { readInterfaceRequest, readPodRequest, type PodRequest } from '@kube-ovn/annotations'
 import { tryParseMac } from '@kube-ovn/ip'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import type { PodNic } from '../pods/nic.ts'
@@ -17,12 +17,11 @@ export interface NicRequest extends Omit<PodRequest, 'mac'> {
  */
 export function readNicRequest({ metadata: { annotations } }: Pod, nic: PodNic): NicRequest {
   const request = readPodRequest(annotations, nic.provider)
-  const ownAddresses = nic.own?.ipAddress.read(annotations)
-  const ownMac = nic.own?.macAddress.read(annotations)
+  const own = nic.own && readInterfaceRequest(annotations, nic.own)
   const isOurs = nic.has === 'port'
   return {
     ...request,
-    addresses: ownAddresses ?? nic.asked?.addresses ?? request.addresses,
-    mac: ownMac ?? tryParseMac(nic.asked?.mac ?? '') ?? (isOurs ? request.mac : false),
+    addresses: own?.addresses ?? nic.asked?.addresses ?? request.addresses,
+    mac: own?.mac ?? tryParseMac(nic.asked?.mac ?? '') ?? (isOurs ? request.mac : false),
   }
 }
