@@ -1,4 +1,4 @@
-import { podAnnotations } from '@kube-ovn/annotations'
+import { controllerFinalizer, podAnnotations } from '@kube-ovn/annotations'
 import { parseIp } from '@kube-ovn/ip'
 import { ipResource, subnetResource, vipResource, type Ip } from '@kube-ovn/kube-api'
 import { statefulSets } from '@kube-ovn/kube-api/core'
@@ -220,4 +220,26 @@ it('an IP object of an older version is no reservation: it is marked as ours, an
   await again.settle()
   expect(await read('web')).toBeUndefined()
   expect(again.world.ipam.lease('web.default')).toBeUndefined()
+})
+
+it('leaves the finalizers of others on IP objects, whose addresses are free once these let go', async () => {
+  await using control = await cluster.startSettled()
+  await cluster.user.createPod({ name: 'web' })
+  await control.settle()
+  const ref = { name: 'web.default' }
+  const theirs = 'example.com/theirs'
+  await cluster.client.patch(ipResource, ref, 'application/merge-patch+json', {
+    metadata: { finalizers: [controllerFinalizer, theirs] },
+  })
+  await control.settle()
+  expect((await cluster.client.get(ipResource, ref))?.metadata.finalizers).toContain(theirs)
+  await cluster.removePod('web')
+  await control.settle()
+  expect((await cluster.client.get(ipResource, ref))?.metadata.finalizers).toEqual([theirs])
+  await cluster.client.patch(ipResource, ref, 'application/merge-patch+json', {
+    metadata: { finalizers: null },
+  })
+  await control.settle()
+  expect(control.world.ipam.lease('web.default')).toBeUndefined()
+  expect(await cluster.client.get(ipResource, ref)).toBeUndefined()
 })

@@ -4,6 +4,7 @@ import type { Lease } from '@kube-ovn/ipam'
 import { apiVersion, ipResource, type Ip } from '@kube-ovn/kube-api'
 import type { OwnerReference } from '@kube-ovn/kube-api/core'
 import type { KubePatch } from '@kube-ovn/reconcile'
+import { withOurFinalizer, withoutOurFinalizer } from '../finalizers.ts'
 import { isReservation } from './recorded.ts'
 
 /** What an IP object records beside the addresses. */
@@ -26,7 +27,7 @@ export interface AddressHolder {
  */
 export function desiredIpObject(holder: AddressHolder, lease: Lease, existing: Ip | undefined): KubePatch {
   const { name, podType = '' } = holder
-  if (existing?.metadata.deletionTimestamp !== undefined) return ipObjectRemoval(name)
+  if (existing?.metadata.deletionTimestamp !== undefined) return ipObjectRemoval(name, existing)
   const isReserved = existing !== undefined && isReservation(existing)
   // A reservation is not labelled as one of the subnet's before its pod has been there, as upstream has it.
   const isAwaited = isReserved && holder.nodeName === ''
@@ -47,7 +48,7 @@ export function desiredIpObject(holder: AddressHolder, lease: Lease, existing: I
   return {
     resource: ipResource,
     name,
-    merge: { metadata: { labels, finalizers: [controllerFinalizer] }, spec },
+    merge: { metadata: { labels, finalizers: withOurFinalizer(existing?.metadata.finalizers) }, spec },
     create: {
       apiVersion,
       kind: ipResource.kind,
@@ -62,7 +63,9 @@ export function desiredIpObject(holder: AddressHolder, lease: Lease, existing: I
   }
 }
 
-/** Removes a record whose lease has ended. */
-export function ipObjectRemoval(name: string): KubePatch {
-  return { resource: ipResource, name, remove: true, merge: { metadata: { finalizers: null } } }
+/** Removes a record whose lease has ended. The addresses are free once nobody else has a finalizer on it. */
+export function ipObjectRemoval(name: string, existing: Ip | undefined): KubePatch {
+  const others = withoutOurFinalizer(existing?.metadata.finalizers)
+  const merge = { metadata: { finalizers: others.length === 0 ? null : others } }
+  return { resource: ipResource, name, remove: true, merge }
 }

@@ -30,7 +30,8 @@ import type { DoubleAddress, NodeSnapshot } from './snapshot.ts'
  * @see ovn-nb(5), Logical_Switch_Port, Logical_Router_Policy, Port_Group
  */
 export function desiredNode(node: NodeSnapshot): Desired {
-  if (node.uid === undefined) return { ...nothing, patches: [ipObjectRemoval(nodePortName(node.name))] }
+  if (node.uid === undefined)
+    return { ...nothing, patches: [ipObjectRemoval(nodePortName(node.name), node.ipObject)] }
   const { join } = node
   const problem = node.problem === undefined ? {} : { problem: node.problem }
   if (join === undefined) return { ...nothing, hold: true, ...problem }

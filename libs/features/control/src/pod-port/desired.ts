@@ -179,7 +179,7 @@ function recordsToRemove({ ipObjects }: PodSnapshot, wanted: ReadonlySet<string>
   return ipObjects
     .filter((ip) => !isReservation(ip) || ip.metadata.deletionTimestamp !== undefined)
     .filter((ip) => !wanted.has(ip.metadata.name))
-    .map((ip) => ipObjectRemoval(ip.metadata.name))
+    .map((ip) => ipObjectRemoval(ip.metadata.name, ip))
 }
 
 function problemsOf({ problem, nics }: PodNeeds) {
