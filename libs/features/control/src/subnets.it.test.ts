@@ -137,6 +137,19 @@ describe('a subnet', () => {
     expect(await cluster.costs()).toEqual({ transactions: 0, writes: [] })
   })
 
+  it('has the right counts again when somebody writes over them', async () => {
+    await using control = await cluster.startSettled()
+    for (const v4usingIPs of [99, 1.5]) {
+      const status = { v4usingIPs }
+      const ref = { name: 'ovn-default' }
+      const options = { subresource: 'status' } as const
+      await cluster.client.patch(subnetResource, ref, 'application/merge-patch+json', { status }, options)
+      await control.settle()
+      const { status: now } = (await cluster.client.get(subnetResource, { name: 'ovn-default' })) ?? {}
+      expect(now?.v4usingIPs).toBe(0)
+    }
+  })
+
   it('tells of excluded addresses that it does not have, once, and works all the same', async () => {
     const excludeIps = ['10.17.0.5', '10.18.0.5', '10.19.0.1..10.19.0.9']
     for (let life = 0; life < 2; life++) {

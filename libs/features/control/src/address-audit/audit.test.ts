@@ -223,8 +223,9 @@ describe.each(families)('auditAddresses, $name', ({ at, cidrBlock }) => {
       return stillWorld({ ...objects, subnets: [subnet({ name: 'blue', cidrBlock, status })] }, rowsOf(ports))
     }
     expect(findings(withStatus(right))).toEqual([])
-    expect(findings(withStatus({ ...right, [key]: 5 }))).toEqual([
-      `miscounted blue (Subnet) ${key} is 5 and should be 2: `,
-    ])
+    for (const wrong of [5, 1.5])
+      expect(findings(withStatus({ ...right, [key]: wrong }))).toEqual([
+        `miscounted blue (Subnet) ${key} is ${wrong} and should be 2: `,
+      ])
   })
 })

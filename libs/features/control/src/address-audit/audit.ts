@@ -131,7 +131,10 @@ function miscounted(
     [`${family}usingIPs`, using, counted?.using] as const,
     [`${family}availableIPs`, available, counted?.available] as const,
   ]
-  return pairs
-    .filter(([, said, is]) => BigInt(said ?? 0) !== (is ?? 0n))
-    .map(([field, said, is]) => `${field} is ${said ?? 0} and should be ${is ?? 0n}`)
+  return (
+    pairs
+      // Somebody else may have written a fraction.
+      .filter(([, said, is]) => String(said ?? 0) !== String(is ?? 0n))
+      .map(([field, said, is]) => `${field} is ${said ?? 0} and should be ${is ?? 0n}`)
+  )
 }

@@ -42,9 +42,19 @@ export const ipPoolStatus: Feature<string, StatusSnapshot, ControlWorld> = {
   desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredStatus(snapshot)),
 }
 
+/** Somebody else may have written counts, too. */
 function isNewOrEdited({ old, new: current }: ObjectChange<IpPool>): boolean {
-  return current !== undefined && JSON.stringify(old?.spec) !== JSON.stringify(current.spec)
+  if (current === undefined) return false
+  return (
+    JSON.stringify(old?.spec) !== JSON.stringify(current.spec) ||
+    countFields.some((field) => old?.status?.[field] !== current.status?.[field])
+  )
 }
+
+const countFields = [
+  ...(['v4AvailableIPs', 'v4AvailableIPRange', 'v4UsingIPs', 'v4UsingIPRange'] as const),
+  ...(['v6AvailableIPs', 'v6AvailableIPRange', 'v6UsingIPs', 'v6UsingIPRange'] as const),
+]
 
 function poolsOf(subnet: string, world: ControlWorld): readonly string[] {
   return world.ipPools.find(storeIndex.poolsBySubnet, subnet).map((pool) => pool.metadata.name)

@@ -1,6 +1,6 @@
 import type { Statistics } from '@kube-ovn/ipam'
 import { ipResource, subnetResource } from '@kube-ovn/kube-api'
-import type { Ip } from '@kube-ovn/kube-api'
+import type { Ip, Subnet } from '@kube-ovn/kube-api'
 import type { ObjectChange } from '@kube-ovn/kube'
 import { nothing } from '@kube-ovn/reconcile'
 import type { Desired, Feature } from '@kube-ovn/reconcile'
@@ -26,7 +26,7 @@ export const subnetStatus: Feature<string, StatusSnapshot, ControlWorld> = {
     {
       on: 'object',
       resource: subnetResource,
-      keys: (change) => (change.old === undefined ? [change.key] : []),
+      keys: (change: ObjectChange<Subnet>) => (hasOtherCounts(change) ? [change.key] : []),
     },
   ],
   observe: (name, world) =>
@@ -36,11 +36,21 @@ export const subnetStatus: Feature<string, StatusSnapshot, ControlWorld> = {
   desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredStatus(snapshot)),
 }
 
+/** Somebody else may have written them, too. */
+function hasOtherCounts({ old, new: current }: ObjectChange<Subnet>): boolean {
+  return countFields.some((field) => old === undefined || old.status?.[field] !== current?.status?.[field])
+}
+
 function subnetOf({ old, new: current }: ObjectChange<Ip>): readonly string[] {
   const name = (current ?? old)?.spec?.subnet
   // A record that is only relabelled changes no count.
   return name === undefined || (old !== undefined && current !== undefined) ? [] : [name]
 }
+
+const countFields = [
+  ...(['v4availableIPs', 'v4availableIPrange', 'v4usingIPs', 'v4usingIPrange'] as const),
+  ...(['v6availableIPs', 'v6availableIPrange', 'v6usingIPs', 'v6usingIPrange'] as const),
+]
 
 /** Computes the counts of a subnet; a family that it does not have counts nothing. */
 export function desiredStatus({ name, statistics: { v4, v6 } }: StatusSnapshot): Desired {
