@@ -129,6 +129,14 @@ describe('a reservation', () => {
   })
 })
 
+it('takes its MAC address in any notation', async () => {
+  await using control = await cluster.startSettled()
+  await make({ name: 'dashed', subnet: 'blue', macAddress: '00-00-5E-00-53-77' })
+  await control.settle()
+  expect((await read('dashed'))?.status?.mac).toBe('00:00:5e:00:53:77')
+  expect(await cluster.user.told('dashed')).toEqual([])
+})
+
 describe('a Vip that a pod borrows', () => {
   it('is held all the while, and lent to one pod at a time', async () => {
     await using control = await cluster.startSettled()

@@ -1,5 +1,5 @@
 import { KubeOvnError } from '@kube-ovn/errors'
-import { familyOf, formatIp, parseIpv4, parseIpv6, parseMac } from '@kube-ovn/ip'
+import { familyOf, formatIp, parseIpv4, parseIpv6, parseMac, tryParseMac } from '@kube-ovn/ip'
 import type { Ip } from '@kube-ovn/ip'
 import type { AllocateRequest, Lease } from '@kube-ovn/ipam'
 import { vipType, type Vip } from '@kube-ovn/kube-api'
@@ -80,7 +80,7 @@ export function changeOf(vip: Vip, lease: Lease): VipFixedError | undefined {
     ['spec.subnet', spec.subnet, lease.subnet],
     ['spec.v4ip', spec.v4ip, given(lease.v4)],
     ['spec.v6ip', canonical(spec.v6ip), given(lease.v6)],
-    ['spec.macAddress', spec.macAddress?.toLowerCase(), lease.mac ?? ''],
+    ['spec.macAddress', tryParseMac(spec.macAddress ?? '') ?? spec.macAddress, lease.mac ?? ''],
   ]
   const wrong = facts.find(([field, value = '', has]) => {
     // What is empty is filled in, and the MAC address of the router is nobody's to choose.
