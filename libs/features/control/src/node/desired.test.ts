@@ -2,6 +2,7 @@ import { NoAvailableAddressError } from '@kube-ovn/ipam'
 import { describe, expect, it } from 'vitest'
 import { lease, network } from '../testing/networks.ts'
 import { shownMembers, shownPatches, shownRows } from '../testing/shown.ts'
+import { nodes } from '@kube-ovn/kube-api/core'
 import { desiredNode } from './desired.ts'
 import type { NodeSnapshot } from './snapshot.ts'
 
@@ -140,8 +141,15 @@ describe('desiredNode', () => {
   it('keeps what it has, and says why, while it can have no address', () => {
     const problem = new NoAvailableAddressError({ subnet: 'join', family: 4, pool: '' })
     expect(desiredNode({ ...dual, join: undefined, problem })).toEqual({
-      ...{ rows: [], members: [], patches: [], events: [] },
+      ...{ rows: [], members: [], patches: [] },
       ...{ hold: true, problem },
+      events: [
+        {
+          regarding: { resource: nodes, name: dual.name, uid: dual.uid },
+          ...{ type: 'Warning', reason: 'AcquireAddressFailed' },
+          message: expect.stringContaining('subnet=join') as unknown,
+        },
+      ],
     })
   })
 

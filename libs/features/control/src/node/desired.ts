@@ -20,6 +20,7 @@ import { nothing } from '@kube-ovn/reconcile'
 import type { Desired, KubeEvent, KubePatch, OwnedRow } from '@kube-ovn/reconcile'
 import { desiredIpObject, ipObjectRemoval } from '../addresses/ip-object.ts'
 import { portAddresses } from '../addresses/port-addresses.ts'
+import { problemText } from '../problem-text.ts'
 import { externalIds, memberOf, ref } from '../rows.ts'
 import type { Network } from '../topology/network.ts'
 import type { DoubleAddress, NodeSnapshot } from './snapshot.ts'
@@ -34,7 +35,8 @@ export function desiredNode(node: NodeSnapshot): Desired {
     return { ...nothing, patches: [ipObjectRemoval(nodePortName(node.name), node.ipObject)] }
   const { join } = node
   const problem = node.problem === undefined ? {} : { problem: node.problem }
-  if (join === undefined) return { ...nothing, hold: true, ...problem }
+  const events = [...refusalEvents(node), ...node.doubles.map((double) => doubleEvent(node, double))]
+  if (join === undefined) return { ...nothing, hold: true, events, ...problem }
   const policies = desiredPolicies(node, join.lease)
   const router = ref(logicalRouter, join.network.vpc)
   return {
@@ -45,13 +47,23 @@ export function desiredNode(node: NodeSnapshot): Desired {
       ...policies.map((policy) => memberOf(router, 'policies', ref(policy.kind, policy.id))),
     ],
     patches: desiredObjects(node, join.network, join.lease),
-    events: node.doubles.map((double) => doubleEvent(node.name, node.uid ?? '', double)),
+    events,
     ...problem,
   }
 }
 
+/** Pods on a node that has no address in the nodes' network wait for it. */
+function refusalEvents({ name, uid = '', problem }: NodeSnapshot): readonly KubeEvent[] {
+  if (problem === undefined) return []
+  const regarding = { resource: nodes, name, uid }
+  return [{ regarding, type: 'Warning', reason: 'AcquireAddressFailed', message: problemText(problem) }]
+}
+
 /** Pods in whose subnet a node has its address can not reach that node; and one of them may have the very address. */
-function doubleEvent(name: string, uid: string, { address, subnet, holders }: DoubleAddress): KubeEvent {
+function doubleEvent(
+  { name, uid = '' }: NodeSnapshot,
+  { address, subnet, holders }: DoubleAddress,
+): KubeEvent {
   const held = holders.length === 0 ? '' : ` and is held by ${holders.join(', ')}, which keeps it`
   return {
     regarding: { resource: nodes, name, uid },
