@@ -206,6 +206,15 @@ describe('a further network', () => {
     expect(await cluster.costs()).toEqual({ transactions: 0, writes: [] })
   })
 
+  it('of another CNI stays without addresses where a user wrote that it has what it needs', async () => {
+    await using control = await startWithNetworks()
+    const annotations = { [networks]: 'default/mv', [mv.allocated.key]: 'true' }
+    await cluster.client.create(pods, pod({ name: 'm', node: 'n1', annotations }))
+    await control.settle()
+    expect(await cluster.user.annotationsOf({ name: 'm' })).toMatchObject(annotations)
+    expect(await records()).toEqual(['m.default'])
+  })
+
   it('stays with the member of a StatefulSet that is away', async () => {
     await using control = await startWithNetworks()
     const annotations = { [networks]: 'default/net1,default/mv' }
