@@ -123,6 +123,30 @@ describe('an IPPool', () => {
     expect(await read('some')).toBeUndefined()
   })
 
+  it('serves a pod that is made anew at once and had another address before', async () => {
+    await using control = await cluster.startSettled()
+    await make({ name: 'some', ips: ['10.17.0.64..10.17.0.70', 'fd00:17::64..fd00:17::70'] })
+    await cluster.user.createPod({ name: 'web', annotations: { [keys.logicalSwitch.key]: 'blue' } })
+    await control.settle()
+    await cluster.removePod('web')
+    await cluster.user.createPod({ name: 'web', annotations: fromPool })
+    await control.settle()
+    expect(await cluster.user.addressOf('web')).toBe('10.17.0.64,fd00:17::64')
+  })
+
+  it('that has the family which a pod of its namespace asks for serves it', async () => {
+    await using control = await cluster.startSettled()
+    await cluster.client.create(namespaces, namespace({ name: 'shop' }))
+    await cluster.user.edit(subnetResource, 'blue', { namespaces: ['shop'] })
+    await make({ name: 'a', ips: ['fd00:17::40'], namespaces: ['shop'] })
+    await make({ name: 'b', ips: ['10.17.0.64'], namespaces: ['shop'] })
+    await control.settle()
+    const annotations = { [keys.ipFamily.key]: 'ipv4' }
+    await cluster.user.createPod({ name: 'web', namespace: 'shop', annotations })
+    await control.settle()
+    expect(await cluster.user.addressOf('web', 'shop')).toBe('10.17.0.64')
+  })
+
   it('is in effect before anything is handed out after a restart', async () => {
     await using first = await cluster.startSettled()
     await make({ name: 'some', ips: ['10.17.0.2..10.17.0.9'], enableAddressSet: true })

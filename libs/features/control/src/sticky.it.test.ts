@@ -208,6 +208,19 @@ describe('a member of a StatefulSet that comes back with other addresses', () =>
     expect((await readBlue(cluster))?.status?.v4usingIPrange).toBe('10.17.0.50,10.17.0.60')
   })
 
+  it('has the one family that it asks for by then', async () => {
+    await using control = await startWithBlue(cluster, dualStack)
+    await cluster.client.create(statefulSets, statefulSet({ annotations: inBlue }))
+    await createMemberWith({})
+    await control.settle()
+    await cluster.removePod('db-0')
+    await control.settle()
+    await createMemberWith({ [keys.ipFamily.key]: 'ipv4' })
+    await control.settle()
+    expect(await cluster.user.addressOf('db-0')).toBe('10.17.0.2')
+    expect((await readBlue(cluster))?.status?.v6usingIPs).toBe(0)
+  })
+
   it('counts in the family that it gained', async () => {
     await using control = await startWithBlue(cluster, { ...dualStack, cidr: '10.17.0.0/24' })
     await cluster.client.create(statefulSets, statefulSet({ annotations: inBlue }))

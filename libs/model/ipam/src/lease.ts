@@ -45,11 +45,11 @@ export interface AllocateRequest {
   readonly pool?: string | undefined
   /** Addresses to have and no others; of any pool, excluded ones too. The other family is drawn unless `family` is given. */
   readonly static?: DualStack<Ip> | undefined
-  /** Only this family; what the NIC holds of the other one stays. */
+  /** Only this family; what the NIC holds of the other one stays, unless it is to be skipped. */
   readonly family?: 4 | 6 | undefined
   /** The MAC address to have; `false` when none is wanted. Without it the NIC's own is kept, or one is made up. */
   readonly mac?: string | false | undefined
-  /** Addresses not to draw; a lease on one of them is exchanged. */
+  /** Addresses not to draw; a lease on one of them is exchanged, or given up in a family that is not asked for. */
   readonly skip?: ReadonlySet<Ip> | undefined
   /**
    * Shares what another owner holds instead of failing: live migration, allowed address pairs, and addresses lent to

@@ -235,8 +235,8 @@ export class SubnetTable {
     // Both static addresses are checked before anything is drawn, so that the error is about what the user asked for.
     checkFixed(this.#v4, fixed4, held4, request, rows)
     checkFixed(this.#v6, fixed6, held6, request, rows)
-    const v4 = family === 6 ? held4 : choose(this.#v4, fixed4, held4, request)
-    const v6 = family === 4 ? held6 : choose(this.#v6, fixed6, held6, request)
+    const v4 = family === 6 ? unlessSkipped(held4, request) : choose(this.#v4, fixed4, held4, request)
+    const v6 = family === 4 ? unlessSkipped(held6, request) : choose(this.#v6, fixed6, held6, request)
     const heldMac = held === 0 ? undefined : rows.mac(held)
     const mac = this.#chooseMac(request, heldMac, rows, macs)
     // What stays of a lease that was shared may have other holders.
@@ -353,6 +353,10 @@ function checkFixed<A extends Ip>(
 ): void {
   if (fixed === undefined || fixed === held) return
   table?.checkStatic(fixed, request.owner, request.shareOnConflict ?? false, rows)
+}
+
+function unlessSkipped<A extends Ip>(held: A | undefined, { skip }: AllocateRequest): A | undefined {
+  return held === undefined || skip?.has(held) === true ? undefined : held
 }
 
 function choose<A extends Ip>(

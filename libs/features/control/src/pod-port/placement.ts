@@ -1,6 +1,6 @@
 import { podAnnotations, vipAnnotations, type Annotations, type PodAnnotations } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
-import { formatIpList, type DualStackIp } from '@kube-ovn/ip'
+import { formatIpList, parseRangeSets, type DualStackIp, type Ip } from '@kube-ovn/ip'
 import { allocateFromList, entryOfMember, type AllocateRequest, type Lease } from '@kube-ovn/ipam'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import { allocateApartFromNodes } from '../addresses/apart-from-nodes.ts'
@@ -48,11 +48,11 @@ export function place(pod: Pod, holder: Holder, nic: PodNic, world: ControlWorld
   const subnets = subnetsFor(pod, nic, request, held, world)
   const pools = isPrimary(nic) ? poolsFor(pod, request, subnets, world) : undefined
   const attempt = (subnet: string, more: Partial<NicRequest> = {}) =>
-    take(subnet, pod, holder, nic, { ...request, ...more }, world)
+    take(subnet, pod, holder, nic, { ...request, ...more }, held, world)
   const placement =
     pools === undefined || pools.some(({ subnet }) => subnet === held?.subnet)
       ? firstThatFits(subnets, nic, world, (subnet) => attempt(subnet))
-      : firstPoolThatFits(pools, nic, world, (subnet, name) =>
+      : firstPoolThatFits(pools, request, nic, world, (subnet, name) =>
           attempt(subnet, { pool: { kind: 'named', name } }),
         )
   if (held !== undefined && held !== placement.lease) raiseExchange(held, placement.lease, world)
@@ -183,11 +183,12 @@ function poolsFor(
 /** Tries one pool after the other; the refusal of the last one is reported. */
 function firstPoolThatFits(
   pools: readonly PoolChoice[],
+  { family }: NicRequest,
   nic: PodNic,
   world: ControlWorld,
   attempt: (subnet: string, pool: string) => Lease,
 ): Placement {
-  const roomy = pools.filter(({ subnet, pool }) => world.ipam.hasRoom(subnet, pool))
+  const roomy = pools.filter(({ subnet, pool }) => world.ipam.hasRoom(subnet, pool, family))
   const [first = pools[0], ...rest] = roomy
   let refusal: KubeOvnError | undefined
   for (const choice of first === undefined ? [] : [first, ...rest]) {
@@ -248,6 +249,7 @@ function take(
   holder: Holder,
   nic: PodNic,
   { addresses, mac, family, pool }: NicRequest,
+  held: Lease | undefined,
   world: ControlWorld,
 ): Lease {
   const request: AllocateRequest = {
@@ -257,6 +259,8 @@ function take(
     uid: holder.uid,
     mac,
     family,
+    // The addresses of a machine stay what they are while it moves.
+    skip: held === undefined || isTarget(pod) ? undefined : givenUp(held, { family, pool }, world),
   }
   if (addresses !== undefined) {
     // While a machine moves, both of its pods have its addresses.
@@ -273,6 +277,25 @@ function take(
   if (entry === undefined)
     throw new PodPoolEntryMissingError({ subnet, pod: holder.name, entries: pool.entries.length })
   return allocateApartFromNodes({ ...request, static: entry }, world)
+}
+
+/**
+ * What a pod's predecessor had and the pod does not ask for: of the other family, or none of the IPPool. Nothing of what
+ * a user reserved.
+ */
+function givenUp(
+  { nic, v4, v6 }: Lease,
+  { family, pool }: Pick<NicRequest, 'family' | 'pool'>,
+  world: ControlWorld,
+): ReadonlySet<Ip> {
+  const record = world.ips.get(nic)
+  if (record !== undefined && isReservation(record)) return new Set()
+  const ips = pool?.kind === 'named' ? world.pools.get(pool.name)?.ips : undefined
+  const members = ips && parseRangeSets(ips)
+  const others = new Set<Ip>()
+  if (v4 !== undefined && (family === 6 || members?.v4.has(v4) === false)) others.add(v4)
+  if (v6 !== undefined && (family === 4 || members?.v6.has(v6) === false)) others.add(v6)
+  return others
 }
 
 /** An IPPool has addresses of one subnet; one that is being deleted waits for the last of them, so it gives no more. */

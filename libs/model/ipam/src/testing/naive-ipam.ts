@@ -219,7 +219,8 @@ export function allocate(
   const chosen = new Map<Family, Ip | undefined>()
   for (const its of [4, 6] as const) {
     const current = before === undefined ? undefined : held(before, its)
-    chosen.set(its, wanted.includes(its) ? choose(subnet, request, its, current) : current)
+    const rest = current !== undefined && request.skip.has(current) ? undefined : current
+    chosen.set(its, wanted.includes(its) ? choose(subnet, request, its, current) : rest)
   }
   const mac = chooseMac(state, subnet, request, before, madeUpMac)
   const { nic, owner } = request
