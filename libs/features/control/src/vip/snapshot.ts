@@ -137,10 +137,8 @@ function nameProblemOf(
   world: ControlWorld,
 ): VipInvalidError | undefined {
   const { name } = object.metadata
-  const holders = Object.values(portNamesOf(object, type, provider)).flatMap(
-    (port) => portHolder(port, world) ?? [],
-  )
-  const [holder] = holders
+  const { own = '', virtual = '' } = portNamesOf(object, type, provider)
+  const holder = portHolder(own, world) ?? portHolder(virtual, world)
   if (holder === undefined) return undefined
   const cure = `create the Vip anew under another name: a port of ${holder} has the name of this one's`
   return new VipInvalidError({ vip: name, field: 'metadata.name', value: name, cure })
