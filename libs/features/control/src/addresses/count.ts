@@ -2,3 +2,12 @@
 export function countOf(value = 0n): number | bigint {
   return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value
 }
+
+/** What a status publishes about addresses, by field. */
+export type PublishedCounts = Readonly<Record<string, number | bigint | string>>
+
+/** Whether somebody has written other counts into a status than these. An echo of what we wrote ourselves is none. */
+export function saysOtherwise(status: object | undefined, counts: PublishedCounts): boolean {
+  const said = new Map<string, unknown>(Object.entries(status ?? {}))
+  return Object.entries(counts).some(([field, count]) => String(said.get(field)) !== String(count))
+}

@@ -1,6 +1,9 @@
+import { ipPoolResource, type IpPool } from '@kube-ovn/kube-api'
+import { ipPool, subnet } from '@kube-ovn/testing-builders'
 import { expect, it } from 'vitest'
 import { shownPatches } from '../testing/shown.ts'
-import { desiredStatus } from './feature.ts'
+import { stillWorld } from '../testing/still-world.ts'
+import { desiredStatus, ipPoolStatus } from './feature.ts'
 
 it('publishes the counts of both families under the names of the kind', () => {
   const v4 = { available: 3n, using: 1n, availableRanges: '10.1.0.2-10.1.0.4', usingRanges: '10.1.0.1' }
@@ -19,4 +22,24 @@ it('publishes the counts of both families under the names of the kind', () => {
       },
     },
   ])
+})
+
+it('looks again at counts that somebody else wrote, and not at those that it wrote itself', () => {
+  const before = ipPool({ name: 'some', subnet: 'blue', ips: ['10.1.0.2..10.1.0.5'] })
+  const subnets = [subnet({ name: 'blue', cidrBlock: '10.1.0.0/29' })]
+  const world = stillWorld({ subnets, ipPools: [before] }, {})
+  const statistics = world.ipam.poolStatistics('blue', 'some')
+  const [own] = desiredStatus({ name: 'some', statistics }).patches
+  const written = own?.merge?.['status'] as IpPool['status']
+  function concerned(now: IpPool): readonly string[] {
+    const change = { key: 'some', old: before, new: now }
+    return ipPoolStatus.triggers.flatMap((trigger) =>
+      trigger.on === 'object' && trigger.resource === ipPoolResource
+        ? [...trigger.keys(change as never, world)]
+        : [],
+    )
+  }
+  expect(concerned({ ...before, status: { ...written } })).toEqual([])
+  expect(concerned({ ...before, status: { ...written, v4UsingIPs: 1 } })).toEqual(['some'])
+  expect(concerned(ipPool({ name: 'some', subnet: 'blue', ips: [] }))).toEqual(['some'])
 })

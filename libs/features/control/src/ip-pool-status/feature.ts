@@ -4,7 +4,7 @@ import type { Ip, IpPool } from '@kube-ovn/kube-api'
 import type { ObjectChange } from '@kube-ovn/kube'
 import { nothing } from '@kube-ovn/reconcile'
 import type { Desired, Feature } from '@kube-ovn/reconcile'
-import { countOf } from '../addresses/count.ts'
+import { countOf, saysOtherwise, type PublishedCounts } from '../addresses/count.ts'
 import { storeIndex, type ControlWorld } from '../world.ts'
 
 /** How many addresses of an IPPool are in use and which are free. */
@@ -22,7 +22,8 @@ export const ipPoolStatus: Feature<string, StatusSnapshot, ControlWorld> = {
     {
       on: 'object',
       resource: ipPoolResource,
-      keys: (change: ObjectChange<IpPool>) => (isNewOrEdited(change) ? [change.key] : []),
+      keys: (change: ObjectChange<IpPool>, world) =>
+        isEdited(change) || isMiscounted(change.new, world) ? [change.key] : [],
     },
     {
       on: 'object',
@@ -42,19 +43,16 @@ export const ipPoolStatus: Feature<string, StatusSnapshot, ControlWorld> = {
   desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredStatus(snapshot)),
 }
 
-/** Somebody else may have written counts, too. */
-function isNewOrEdited({ old, new: current }: ObjectChange<IpPool>): boolean {
-  if (current === undefined) return false
-  return (
-    JSON.stringify(old?.spec) !== JSON.stringify(current.spec) ||
-    countFields.some((field) => old?.status?.[field] !== current.status?.[field])
-  )
+function isEdited({ old, new: current }: ObjectChange<IpPool>): boolean {
+  return current !== undefined && JSON.stringify(old?.spec) !== JSON.stringify(current.spec)
 }
 
-const countFields = [
-  ...(['v4AvailableIPs', 'v4AvailableIPRange', 'v4UsingIPs', 'v4UsingIPRange'] as const),
-  ...(['v6AvailableIPs', 'v6AvailableIPRange', 'v6UsingIPs', 'v6UsingIPRange'] as const),
-]
+/** Somebody else may have written the counts. What was written here comes back as it is. */
+function isMiscounted(pool: IpPool | undefined, world: ControlWorld): boolean {
+  const inEffect = pool && world.pools.get(pool.metadata.name)
+  if (pool === undefined || inEffect === undefined) return false
+  return saysOtherwise(pool.status, countsOf(world.ipam.poolStatistics(inEffect.subnet, pool.metadata.name)))
+}
 
 function poolsOf(subnet: string, world: ControlWorld): readonly string[] {
   return world.ipPools.find(storeIndex.poolsBySubnet, subnet).map((pool) => pool.metadata.name)
@@ -66,8 +64,16 @@ function subnetOf({ old, new: current }: ObjectChange<Ip>): string {
 }
 
 /** Computes the counts of an IPPool; a family that its subnet does not have counts nothing. */
-export function desiredStatus({ name, statistics: { v4, v6 } }: StatusSnapshot): Desired {
-  const status = {
+export function desiredStatus({ name, statistics }: StatusSnapshot): Desired {
+  const status = countsOf(statistics)
+  return {
+    ...nothing,
+    patches: [{ resource: ipPoolResource, name, subresource: 'status', merge: { status } }],
+  }
+}
+
+function countsOf({ v4, v6 }: Statistics): PublishedCounts {
+  return {
     v4AvailableIPs: countOf(v4?.available),
     v4AvailableIPRange: v4?.availableRanges ?? '',
     v4UsingIPs: countOf(v4?.using),
@@ -76,9 +82,5 @@ export function desiredStatus({ name, statistics: { v4, v6 } }: StatusSnapshot):
     v6AvailableIPRange: v6?.availableRanges ?? '',
     v6UsingIPs: countOf(v6?.using),
     v6UsingIPRange: v6?.usingRanges ?? '',
-  }
-  return {
-    ...nothing,
-    patches: [{ resource: ipPoolResource, name, subresource: 'status', merge: { status } }],
   }
 }

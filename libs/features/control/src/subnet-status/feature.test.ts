@@ -1,7 +1,10 @@
 import type { FamilyStatistics } from '@kube-ovn/ipam'
+import { subnetResource, type Subnet } from '@kube-ovn/kube-api'
+import { subnet } from '@kube-ovn/testing-builders'
 import { expect, it } from 'vitest'
 import { shownPatches } from '../testing/shown.ts'
-import { desiredStatus } from './feature.ts'
+import { stillWorld } from '../testing/still-world.ts'
+import { desiredStatus, subnetStatus } from './feature.ts'
 
 const v4: FamilyStatistics = {
   available: 3n,
@@ -43,4 +46,23 @@ it.each([
   expect(shownPatches(desiredStatus({ name: 'blue', statistics }))).toEqual([
     { object: 'subnets/blue/status', status: want },
   ])
+})
+
+it('looks again at counts that somebody else wrote, and not at those that it wrote itself', () => {
+  const before = subnet({ name: 'blue', cidrBlock: '10.1.0.0/29,fd00:1::/64' })
+  const world = stillWorld({ subnets: [before] }, {})
+  const [own] = desiredStatus({ name: 'blue', statistics: world.ipam.statistics('blue') }).patches
+  const written = own?.merge?.['status'] as Subnet['status']
+  function concerned(now: Subnet): readonly string[] {
+    const change = { key: 'blue', old: before, new: now }
+    return subnetStatus.triggers.flatMap((trigger) =>
+      trigger.on === 'object' && trigger.resource === subnetResource
+        ? [...trigger.keys(change as never, world)]
+        : [],
+    )
+  }
+  expect(concerned({ ...before, status: { ...written } })).toEqual([])
+  for (const wrong of [{ v4usingIPs: 1.5 }, { v6availableIPrange: 'all' }, { v6usingIPs: 1n }])
+    expect(concerned({ ...before, status: { ...written, ...wrong } })).toEqual(['blue'])
+  expect(concerned(before)).toEqual(['blue'])
 })

@@ -4,7 +4,7 @@ import type { Ip, Subnet } from '@kube-ovn/kube-api'
 import type { ObjectChange } from '@kube-ovn/kube'
 import { nothing } from '@kube-ovn/reconcile'
 import type { Desired, Feature } from '@kube-ovn/reconcile'
-import { countOf } from '../addresses/count.ts'
+import { countOf, saysOtherwise, type PublishedCounts } from '../addresses/count.ts'
 import type { ControlWorld } from '../world.ts'
 
 /** How many addresses of a subnet are in use and which are free. */
@@ -26,7 +26,8 @@ export const subnetStatus: Feature<string, StatusSnapshot, ControlWorld> = {
     {
       on: 'object',
       resource: subnetResource,
-      keys: (change: ObjectChange<Subnet>) => (hasOtherCounts(change) ? [change.key] : []),
+      keys: ({ key, new: current }: ObjectChange<Subnet>, world) =>
+        isMiscounted(current, world) ? [key] : [],
     },
   ],
   observe: (name, world) =>
@@ -36,9 +37,10 @@ export const subnetStatus: Feature<string, StatusSnapshot, ControlWorld> = {
   desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredStatus(snapshot)),
 }
 
-/** Somebody else may have written them, too. */
-function hasOtherCounts({ old, new: current }: ObjectChange<Subnet>): boolean {
-  return countFields.some((field) => old === undefined || old.status?.[field] !== current?.status?.[field])
+/** Somebody else may have written the counts, or nobody yet. What was written here comes back as it is. */
+function isMiscounted(subnet: Subnet | undefined, world: ControlWorld): boolean {
+  if (subnet === undefined || !world.networks.has(subnet.metadata.name)) return false
+  return saysOtherwise(subnet.status, countsOf(world.ipam.statistics(subnet.metadata.name)))
 }
 
 function subnetOf({ old, new: current }: ObjectChange<Ip>): readonly string[] {
@@ -47,14 +49,17 @@ function subnetOf({ old, new: current }: ObjectChange<Ip>): readonly string[] {
   return name === undefined || (old !== undefined && current !== undefined) ? [] : [name]
 }
 
-const countFields = [
-  ...(['v4availableIPs', 'v4availableIPrange', 'v4usingIPs', 'v4usingIPrange'] as const),
-  ...(['v6availableIPs', 'v6availableIPrange', 'v6usingIPs', 'v6usingIPrange'] as const),
-]
-
 /** Computes the counts of a subnet; a family that it does not have counts nothing. */
-export function desiredStatus({ name, statistics: { v4, v6 } }: StatusSnapshot): Desired {
-  const status = {
+export function desiredStatus({ name, statistics }: StatusSnapshot): Desired {
+  const status = countsOf(statistics)
+  return {
+    ...nothing,
+    patches: [{ resource: subnetResource, name, subresource: 'status', merge: { status } }],
+  }
+}
+
+function countsOf({ v4, v6 }: Statistics): PublishedCounts {
+  return {
     v4availableIPs: countOf(v4?.available),
     v4availableIPrange: v4?.availableRanges ?? '',
     v4usingIPs: countOf(v4?.using),
@@ -63,9 +68,5 @@ export function desiredStatus({ name, statistics: { v4, v6 } }: StatusSnapshot):
     v6availableIPrange: v6?.availableRanges ?? '',
     v6usingIPs: countOf(v6?.using),
     v6usingIPrange: v6?.usingRanges ?? '',
-  }
-  return {
-    ...nothing,
-    patches: [{ resource: subnetResource, name, subresource: 'status', merge: { status } }],
   }
 }
