@@ -1,5 +1,6 @@
 import type { Feature, Key } from '@kube-ovn/reconcile'
 import { nodeDefaultRoute } from './default-route/feature.ts'
+import { foreignPortFeature } from './foreign-port/feature.ts'
 import { ip } from './ip/feature.ts'
 import { ipPoolStatus } from './ip-pool-status/feature.ts'
 import { ipPool } from './ip-pool/feature.ts'
@@ -24,6 +25,7 @@ export const controlFeatures: readonly Feature<Key, unknown, ControlWorld>[] = [
   vpc,
   nodeDefaultRoute,
   subnet,
+  foreignPortFeature,
   node,
   subnetGateway,
   subnetStatus,

@@ -4,6 +4,7 @@ import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import type { Fork, Signals } from '@kube-ovn/reconcile'
 import type { Clock } from '@kube-ovn/time'
 import type { Cache } from 'ovsdb-client'
+import { ForeignAddresses } from './addresses/foreign-addresses.ts'
 import type { ControlSettings } from './settings.ts'
 import { watchedStores } from './watched.ts'
 import type { ControlWorld, WatchedStores } from './world.ts'
@@ -26,6 +27,7 @@ export function createWorld(parts: WorldParts): ControlWorld {
     settings,
     northbound,
     ipam: new Ipam(randomBytes),
+    foreignAddresses: new ForeignAddresses(),
     networks: new Map(),
     pools: new Map(),
     routerMacs: new Map(),
@@ -44,6 +46,7 @@ export function forkWorld(world: ControlWorld, fork: Fork): ControlWorld {
     ...world,
     ...stores,
     ipam: world.ipam.fork(),
+    foreignAddresses: world.foreignAddresses.fork(),
     networks: new Map(world.networks),
     pools: new Map(world.pools),
     routerMacs: new Map(world.routerMacs),

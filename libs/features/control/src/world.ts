@@ -14,6 +14,7 @@ import type {
   VirtualMachineInstanceMigration,
   Vpc,
 } from '@kube-ovn/kube-api'
+import type { ForeignAddresses } from './addresses/foreign-addresses.ts'
 import type { ControlSettings } from './settings.ts'
 import type { Network } from './topology/network.ts'
 
@@ -47,6 +48,8 @@ export interface ControlWorld extends WatchedStores {
   readonly settings: ControlSettings
   readonly northbound: Cache<OvnNorthbound>
   readonly ipam: Ipam
+  /** Addresses that nobody is given by itself, because ports of others have them. */
+  readonly foreignAddresses: ForeignAddresses
   /** The subnets that are in effect, by name. One that was edited badly stays as it was. */
   readonly networks: Map<string, Network>
   /** The IPPools that are in effect, by name. One that was edited badly stays as it was. */

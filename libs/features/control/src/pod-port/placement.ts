@@ -3,7 +3,7 @@ import { KubeOvnError } from '@kube-ovn/errors'
 import { formatIpList, parseRangeSets, type DualStackIp, type Ip } from '@kube-ovn/ip'
 import { allocateFromList, entryOfMember, type AllocateRequest, type Lease } from '@kube-ovn/ipam'
 import type { Pod } from '@kube-ovn/kube-api/core'
-import { allocateApartFromNodes } from '../addresses/apart-from-nodes.ts'
+import { allocateUnseen } from '../addresses/allocate-unseen.ts'
 import { borrow } from '../addresses/borrowed-vip.ts'
 import { isReservation } from '../addresses/recorded.ts'
 import { poolsOfNamespace } from '../topology/namespace-pools.ts'
@@ -265,18 +265,18 @@ function take(
   if (addresses !== undefined) {
     // While a machine moves, both of its pods have its addresses.
     const shareOnConflict = isTarget(pod) && nic.has === 'port'
-    return allocateApartFromNodes({ ...request, static: addresses, shareOnConflict }, world)
+    return allocateUnseen({ ...request, static: addresses, shareOnConflict }, world)
   }
-  if (pool === undefined) return allocateApartFromNodes(request, world)
+  if (pool === undefined) return allocateUnseen(request, world)
   if (pool.kind === 'named') {
     checkPool(pool.name, subnet, world)
-    return allocateApartFromNodes({ ...request, pool: pool.name }, world)
+    return allocateUnseen({ ...request, pool: pool.name }, world)
   }
   if (holder.kind !== 'statefulset-pod') return allocateFromList(world.ipam, request, pool.entries)
   const entry = entryOfMember(pool.entries, holder.name, firstOrdinal(pod, world))
   if (entry === undefined)
     throw new PodPoolEntryMissingError({ subnet, pod: holder.name, entries: pool.entries.length })
-  return allocateApartFromNodes({ ...request, static: entry }, world)
+  return allocateUnseen({ ...request, static: entry }, world)
 }
 
 /**

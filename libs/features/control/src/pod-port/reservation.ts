@@ -2,7 +2,7 @@ import { KubeOvnError } from '@kube-ovn/errors'
 import { tryParseMac } from '@kube-ovn/ip'
 import { ownerOf, type AllocateRequest, type Lease } from '@kube-ovn/ipam'
 import type { Ip } from '@kube-ovn/kube-api'
-import { allocateApartFromNodes } from '../addresses/apart-from-nodes.ts'
+import { allocateUnseen } from '../addresses/allocate-unseen.ts'
 import { addressesOf, isGranted, isReservation, requestOf } from '../addresses/recorded.ts'
 import { reservationProblem } from '../addresses/reservation-problem.ts'
 import type { ControlWorld } from '../world.ts'
@@ -32,7 +32,7 @@ function reserve(object: Ip, key: string, world: ControlWorld): Reservation {
   const held = world.ipam.lease(object.metadata.name)
   if (held !== undefined) return { object, lease: held, problem: undefined }
   try {
-    const lease = allocateApartFromNodes(requestFor(object, key, world), world)
+    const lease = allocateUnseen(requestFor(object, key, world), world)
     world.raise('usage', lease.subnet)
     return { object, lease, problem: undefined }
   } catch (error) {

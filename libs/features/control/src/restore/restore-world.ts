@@ -1,4 +1,5 @@
 import type { Logger } from '@kube-ovn/log'
+import { noteForeignPorts } from '../addresses/foreign-port.ts'
 import type { ControlWorld } from '../world.ts'
 import { restoreLeases } from './leases.ts'
 import { restoreNetworks } from './networks.ts'
@@ -9,4 +10,5 @@ export function restoreWorld(world: ControlWorld, log: Logger): void {
   restoreNetworks(world)
   restorePools(world)
   restoreLeases(world, log)
+  noteForeignPorts(world)
 }

@@ -4,7 +4,7 @@ import type { DualStackIp } from '@kube-ovn/ip'
 import type { Lease } from '@kube-ovn/ipam'
 import { vipType, type Vip } from '@kube-ovn/kube-api'
 import { routerPortName } from '@kube-ovn/ovn-names'
-import { allocateApartFromNodes } from '../addresses/apart-from-nodes.ts'
+import { allocateUnseen } from '../addresses/allocate-unseen.ts'
 import { addressesOfVip, subnetOfVip, vipNic, vipOwner } from '../addresses/vip-record.ts'
 import { writtenMac } from '../addresses/written-mac.ts'
 import type { ControlWorld } from '../world.ts'
@@ -95,7 +95,7 @@ function hold(object: Vip, type: KnownVipType, world: ControlWorld): Lease {
   if (world.networks.get(subnet)?.hasSwitch === false && needsSwitch(object, type)) {
     throw refuse('choose another Subnet: this one has addresses for NICs of other CNIs only')
   }
-  const lease = allocateApartFromNodes({ ...requestFor(object, type), subnet }, world)
+  const lease = allocateUnseen({ ...requestFor(object, type), subnet }, world)
   world.raise('usage', subnet)
   return lease
 }

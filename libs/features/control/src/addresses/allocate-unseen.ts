@@ -3,21 +3,22 @@ import type { AllocateRequest, Lease } from '@kube-ovn/ipam'
 import { storeIndex, type ControlWorld } from '../world.ts'
 
 /**
- * Allocates like IPAM, and draws no address that a node has as its own: a subnet may have been there before the node.
+ * Allocates like IPAM, and draws no address that a node has as its own, as the subnet may have been there before the
+ * node, nor one of a port that somebody else put on the switch.
  *
  * Addresses that are asked for are given all the same, as upstream does.
  *
  * @throws what IPAM throws; then nothing has changed
  */
-export function allocateApartFromNodes(request: AllocateRequest, world: ControlWorld): Lease {
+export function allocateUnseen(request: AllocateRequest, world: ControlWorld): Lease {
   const { ipam } = world
   const before = ipam.lease(request.nic)
   const skip = new Set<Ip>(request.skip)
   let lease = ipam.allocate(request)
   for (;;) {
-    const onNodes = drawn(lease, request).filter((ip) => isOfNode(ip, world))
-    if (onNodes.length === 0 || world.networks.get(lease.subnet)?.hasSwitch === false) return lease
-    for (const ip of onNodes) skip.add(ip)
+    const taken = drawn(lease, request).filter((ip) => isOfNode(ip, world) || isForeign(ip, lease, world))
+    if (taken.length === 0 || world.networks.get(lease.subnet)?.hasSwitch === false) return lease
+    for (const ip of taken) skip.add(ip)
     try {
       lease = ipam.allocate({ ...request, skip })
     } catch (error) {
@@ -33,4 +34,8 @@ function drawn({ v4, v6 }: Lease, { static: asked }: AllocateRequest): readonly 
 
 function isOfNode(ip: Ip, { nodes }: ControlWorld): boolean {
   return nodes.find(storeIndex.nodesByAddress, formatIp(ip)).length > 0
+}
+
+function isForeign(ip: Ip, { subnet }: Lease, { foreignAddresses }: ControlWorld): boolean {
+  return foreignAddresses.has(subnet, ip)
 }
