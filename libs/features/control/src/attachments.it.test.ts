@@ -325,3 +325,47 @@ it('a member that is away keeps its addresses while its subnet is not in effect,
   expect([await addressOf('db-0'), await addressOf('runs')]).toEqual(before)
   expect(await addressOf('new')).toBe('172.17.0.4')
 })
+
+describe('a subnet that is given to another network', () => {
+  it('stays with its own while somebody has addresses of it, names who, and goes then', async () => {
+    await using control = await startWithNetworks()
+    await cluster.user.createPod({ name: 'm', annotations: { [networks]: 'mv,net1' } })
+    await control.settle()
+    const before = await cluster.user.annotationsOf({ name: 'm' })
+    const port = control.named('Logical_Switch_Port', 'm.default.net1.default.ovn')
+    for (const name of ['mvs', 'att1'])
+      await cluster.user.edit(subnetResource, name, { provider: 'new.default' })
+    await control.settle()
+    await cluster.user.annotate({ name: 'm' }, { touched: 'yes' })
+    await control.settle()
+    expect(await cluster.user.annotationsOf({ name: 'm' })).toEqual({ ...before, touched: 'yes' })
+    expect(await records()).toEqual(['m.default', 'm.default.mv.default', 'm.default.net1.default.ovn'])
+    expect(control.named('Logical_Switch_Port', 'm.default.net1.default.ovn')).toEqual(port)
+    expect(control.portsOf('Logical_Switch', 'att1')).toContain('m.default.net1.default.ovn')
+    for (const name of ['mvs', 'att1'])
+      expect(await cluster.user.told(name)).toEqual([expect.stringContaining('delete pod/default/m first')])
+
+    await cluster.removePod('m')
+    await control.settle()
+    expect(control.named('Logical_Switch', 'att1')).toBeUndefined()
+    expect(control.world.networks.get('mvs')?.provider).toBe('new.default')
+    expect(await records()).toEqual([])
+  })
+
+  it('keeps its switch although that was done while no controller ran', async () => {
+    const control = await startWithNetworks()
+    await cluster.client.create(
+      subnetResource,
+      subnet({ name: 'blue', cidrBlock: '10.27.0.0/24', namespaces: ['default'] }),
+    )
+    await control.settle()
+    await cluster.user.createPod({ name: 'm' })
+    await control.settle()
+    await control[Symbol.asyncDispose]()
+    await cluster.user.edit(subnetResource, 'blue', { provider: 'new.default' })
+    await using again = await cluster.startController()
+    await again.settle()
+    expect(again.portsOf('Logical_Switch', 'blue')).toEqual(['blue-ovn-cluster', 'm.default'])
+    expect(await cluster.user.told('blue')).toEqual([expect.stringContaining('put it back to ovn')])
+  })
+})

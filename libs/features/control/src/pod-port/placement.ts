@@ -9,6 +9,7 @@ import { isReservation } from '../addresses/recorded.ts'
 import { poolsOfNamespace } from '../topology/namespace-pools.ts'
 import { subnetsOfNamespace } from '../topology/namespace-subnets.ts'
 import type { Network } from '../topology/network.ts'
+import { providerOfSubnet } from '../topology/provider.ts'
 import type { ControlWorld } from '../world.ts'
 import {
   PodPoolEntryMissingError,
@@ -148,7 +149,7 @@ function subnetsFor(
 
 function subnetsOfProvider(provider: string, world: ControlWorld): readonly string[] {
   const names = [...world.subnets.values()]
-    .filter(({ spec }) => spec?.provider === provider)
+    .filter((subnet) => providerOfSubnet(subnet, world) === provider)
     .map(({ metadata }) => metadata.name)
   if (names.length === 0) throw new PodProviderUnboundError({ provider })
   return names.sort()

@@ -9,6 +9,7 @@ import {
 import { isOfKubeOvn } from '@kube-ovn/kube-api'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import { podPortName } from '@kube-ovn/ovn-names'
+import { providerOfSubnet } from '../topology/provider.ts'
 import type { ControlWorld } from '../world.ts'
 import { PodNetworkRepeatedError, PodNetworkUnavailableError } from './errors.ts'
 import type { Holder } from './holder.ts'
@@ -106,7 +107,7 @@ function attachedNic(
 
 /** Another CNI's network is our concern if there is a Subnet for it. */
 function isServed(provider: Provider, world: ControlWorld): boolean {
-  return [...world.subnets.values()].some(({ spec }) => spec?.provider === provider)
+  return [...world.subnets.values()].some((subnet) => providerOfSubnet(subnet, world) === provider)
 }
 
 /** Who writes `allocated` without addresses wants none. */

@@ -1,3 +1,4 @@
+import { isOvnProvider, primaryProvider } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
 import { formatIp, networkText, tryParseCidr } from '@kube-ovn/ip'
 import { conditionType, isConditionTrue } from '@kube-ovn/kube-api'
@@ -49,7 +50,8 @@ function candidatesFor(subnet: Subnet, world: ControlWorld): readonly Candidate[
   })
   if (specified === undefined) return former === undefined ? [] : [candidate(1, former, true)]
   if (former === undefined) return [candidate(wasValid ? 2 : 3, specified, false)]
-  if (routerAddresses(specified) === routerAddresses(former)) return [candidate(0, specified, true)]
+  const isSettled = specified.hasSwitch && routerAddresses(specified) === routerAddresses(former)
+  if (isSettled) return [candidate(0, specified, true)]
   return [candidate(1, former, true), candidate(wasValid ? 2 : 3, specified, false)]
 }
 
@@ -62,7 +64,8 @@ function formerNetwork({ metadata: { name }, spec }: Subnet, world: ControlWorld
   const addressing = {
     cidrBlock: cidrs.map(networkText).join(','),
     gateway: cidrs.map(({ address }) => formatIp(address)).join(','),
-    ...(spec?.provider === undefined ? {} : { provider: spec.provider }),
+    // Only what has a switch has a port to the router.
+    provider: isOvnProvider(spec?.provider ?? '') ? (spec?.provider ?? primaryProvider) : primaryProvider,
   }
   return (
     resolve(name, { ...addressing, excludeIps: spec?.excludeIps ?? [] }, world) ??

@@ -9,6 +9,7 @@ import {
 import type { Condition, ConditionChange, Subnet } from '@kube-ovn/kube-api'
 import type { KubeEvent } from '@kube-ovn/reconcile'
 import { subnetProblemText } from '../topology/errors.ts'
+import { nameHolders } from './named-holders.ts'
 import type { SubnetSnapshot } from './snapshot.ts'
 
 /** Computes the conditions of a subnet, the very same list when nothing about it changed. */
@@ -60,15 +61,10 @@ function errorChange(
   return isConditionTrue(conditions, error) ? [{ type: error, status: 'False', reason }] : []
 }
 
-/** How many holders are named; the others are as good as these to find out why. */
-const namedHolders = 3
-
 /** Says who keeps a deleted subnet from going. */
 function inUseText({ isDeleting, holders }: SubnetSnapshot): string | undefined {
   if (!isDeleting || holders.length === 0) return undefined
-  const named = holders.slice(0, namedHolders).join(', ')
-  const others = holders.length > namedHolders ? ' and others' : ''
-  return `addresses of the subnet are held by ${named}${others}: delete these first`
+  return `addresses of the subnet are held by ${nameHolders(holders)}: delete these first`
 }
 
 /** Tells the user once, when the problem appears: afterwards the conditions hold it. */

@@ -15,6 +15,7 @@ import type { ControlWorld } from '../world.ts'
 import { storeIndex } from '../world.ts'
 import { builtInSpec, withSecondFamily } from './built-in.ts'
 import { findHeldGateway } from './held-gateway.ts'
+import { findHeldProvider } from './held-provider.ts'
 
 type SubnetError = SubnetInvalidError | SubnetConflictError | SubnetUnsupportedError
 
@@ -93,7 +94,9 @@ function judge(name: string, spec: SubnetSpec | undefined, world: ControlWorld):
     const { network, normalised } = resolveSubnet(name, spec ?? {}, world.settings)
     const others = [...world.networks.values()].filter((other) => other.name !== name)
     const problem =
-      findConflict(network, others, allNodeAddresses(world.nodes.values())) ?? findHeldGateway(network, world)
+      findConflict(network, others, allNodeAddresses(world.nodes.values())) ??
+      findHeldProvider(network, world) ??
+      findHeldGateway(network, world)
     return problem === undefined
       ? { network, normalised, problem: undefined }
       : { network: undefined, normalised: undefined, problem }
