@@ -1,22 +1,11 @@
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { countTests, describeFailures, renderOutcomes, repository } from './vitest.ts'
+import { countTests, describeFailure, renderOutcomes } from './vitest.ts'
 
-const passed = { status: 'passed', fullName: 'lanes run' }
-const failed = {
-  status: 'failed',
-  fullName: 'lanes stop',
-  failureMessages: [
-    '\u001b[31mAssertionError: 1 is not 2\u001b[39m\n    at lanes.ts:7\n    at /a/node_modules/b.js:1\n',
-  ],
-}
+const passed = { status: 'passed' }
+const failed = { status: 'failed' }
 
-function file(
-  tests: readonly { status: string; fullName: string; failureMessages?: readonly string[] }[],
-  status = 'passed',
-  message = '',
-) {
-  return { name: join(repository, 'libs/lanes.test.ts'), status, message, assertionResults: tests }
+function file(tests: readonly { status: string }[], status = 'passed') {
+  return { status, assertionResults: tests }
 }
 
 describe('countTests', () => {
@@ -32,31 +21,24 @@ describe('countTests', () => {
 
   it('counts whatever neither passed nor failed as skipped', () => {
     const report = {
-      testResults: [file([{ ...passed, status: 'pending' }, { ...passed, status: 'todo' }, passed])],
+      testResults: [file([{ status: 'pending' }, { status: 'todo' }, passed])],
     }
     expect(countTests(report)).toEqual({ passed: 1, failed: 0, skipped: 2 })
   })
 })
 
-describe('describeFailures', () => {
-  it('names what failed with why, and nothing that passed', () => {
-    expect(describeFailures({ testResults: [file([passed]), file([failed, passed], 'failed')] })).toEqual([
-      ['  libs/lanes.test.ts: lanes stop', '    AssertionError: 1 is not 2', '        at lanes.ts:7'].join(
-        '\n',
-      ),
-    ])
+describe('describeFailure', () => {
+  it('names what failed with why, without colours', () => {
+    const why = '\u001b[31mAssertionError: 1 is not 2\u001b[39m\n\n    at lanes.ts:7'
+    expect(describeFailure({ what: 'lanes.test.ts: lanes stop', why })).toBe(
+      ['  lanes.test.ts: lanes stop', '    AssertionError: 1 is not 2', '        at lanes.ts:7'].join('\n'),
+    )
   })
 
-  it('names a file that could not be loaded', () => {
-    expect(describeFailures({ testResults: [file([], 'failed', 'no such module')] })).toEqual([
-      '  libs/lanes.test.ts\n    no such module',
-    ])
-  })
-
-  it('keeps the beginning of a long message', () => {
-    const message = Array.from({ length: 40 }, (_, n) => `line ${n}`).join('\n')
-    const [text = ''] = describeFailures({ testResults: [file([], 'failed', message)] })
-    expect(text.split('\n').slice(-2)).toEqual(['    line 11', '    (28 lines more above)'])
+  it('keeps the beginning of a long text', () => {
+    const why = Array.from({ length: 40 }, (_, n) => `line ${n}`).join('\n')
+    const lines = describeFailure({ what: 'lanes.test.ts', why }).split('\n')
+    expect(lines.slice(-2)).toEqual(['    line 15', '    (24 lines more above)'])
   })
 })
 

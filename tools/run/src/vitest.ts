@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
+import { failuresVariable, type Failure } from './failure-reporter.ts'
 
 /** The checkout. */
 export const repository = resolve(import.meta.dirname, '../../..')
@@ -23,20 +24,12 @@ export interface TestOutcome {
 /** The part of vitest's JSON report that is read here. */
 interface JsonReport {
   readonly testResults: readonly {
-    /** The file's absolute path. */
-    readonly name: string
     readonly status: string
-    /** Why the file could not be loaded. */
-    readonly message: string
-    readonly assertionResults: readonly {
-      readonly status: string
-      readonly fullName: string
-      readonly failureMessages?: readonly string[] | null
-    }[]
+    readonly assertionResults: readonly { readonly status: string }[]
   }[]
 }
 
-const shownLines = 12
+const shownLines = 16
 
 /**
  * Runs one vitest project with its output passed through, and returns what it counted and what failed.
@@ -46,23 +39,25 @@ const shownLines = 12
  */
 export async function runProject(project: ProjectName, filters: readonly string[]): Promise<TestOutcome> {
   const report = join(repository, 'test-results', `${project}.json`)
+  const failures = join(repository, 'test-results', `${project}-failures.json`)
   mkdirSync(dirname(report), { recursive: true })
-  rmSync(report, { force: true })
-  const reporters = ['default', 'json', join(import.meta.dirname, 'skip-reporter.ts')]
+  for (const path of [report, failures]) rmSync(path, { force: true })
+  const own = ['skip-reporter.ts', 'failure-reporter.ts'].map((name) => join(import.meta.dirname, name))
+  const reporters = ['default', 'json', ...own]
   const options = [
     '--project',
     project,
     '--passWithNoTests',
     ...reporters.map((name) => `--reporter=${name}`),
   ]
-  const exitCode = await runVitest([...options, `--outputFile.json=${report}`, ...filters])
-  const results = readReport(report)
-  const counts = countTests(results)
-  if (exitCode === 0 || counts.failed > 0) return { counts, failures: describeFailures(results) }
-  return {
-    counts: { ...counts, failed: 1 },
-    failures: [`${project} tests: no test failed, but the run ended with ${exitCode}; see its output`],
-  }
+  const exitCode = await runVitest([...options, `--outputFile.json=${report}`, ...filters], {
+    [failuresVariable]: failures,
+  })
+  const counts = countTests(read<JsonReport>(report) ?? { testResults: [] })
+  const described = (read<readonly Failure[]>(failures) ?? []).map(describeFailure)
+  if (exitCode === 0 || counts.failed > 0) return { counts, failures: described }
+  const ending = `  ${project} tests: no test failed, but the run ended with ${exitCode}; see its output`
+  return { counts: { ...counts, failed: 1 }, failures: described.length > 0 ? described : [ending] }
 }
 
 function addCounts(all: readonly TestCounts[]): TestCounts {
@@ -109,45 +104,32 @@ export function countTests(report: JsonReport): TestCounts {
   )
 }
 
-/** Names each failed test and file of a report, with the beginning of its message. */
-export function describeFailures(report: JsonReport): string[] {
-  return report.testResults.flatMap((file) => {
-    const path = relative(repository, file.name)
-    const failed = file.assertionResults.filter((test) => test.status === 'failed')
-    if (failed.length === 0) return file.status === 'failed' ? [describeFailure(path, file.message)] : []
-    return failed.map((test) =>
-      describeFailure(`${path}: ${test.fullName}`, test.failureMessages?.join('\n') ?? ''),
-    )
-  })
-}
-
-function describeFailure(what: string, message: string): string {
-  const lines = stripVTControlCharacters(message)
+/** Names what failed, with the beginning of why. */
+export function describeFailure({ what, why }: Failure): string {
+  const lines = stripVTControlCharacters(why)
     .split('\n')
-    .filter((line) => line.trim() !== '' && !isFrameOfPackage(line))
+    .filter((line) => line.trim() !== '')
   const rest = lines.length - shownLines
   const shown = lines.slice(0, shownLines).map((line) => `    ${line}`)
   return [`  ${what}`, ...shown, ...(rest > 0 ? [`    (${rest} lines more above)`] : [])].join('\n')
 }
 
-function isFrameOfPackage(line: string): boolean {
-  return /^\s+at /.test(line) && (line.includes('/node_modules/') || line.includes('node:internal'))
-}
-
-function readReport(path: string): JsonReport {
+/** Reads a report; there is none when the run did not get as far. */
+function read<T>(path: string): T | undefined {
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as JsonReport
+    return JSON.parse(readFileSync(path, 'utf8')) as T
   } catch {
-    return { testResults: [] }
+    return undefined
   }
 }
 
-function runVitest(args: readonly string[]): Promise<number> {
+function runVitest(args: readonly string[], env: Readonly<Record<string, string>>): Promise<number> {
   const child = spawn(
     process.execPath,
     [join(repository, 'node_modules/vitest/vitest.mjs'), 'run', ...args],
     {
       cwd: repository,
+      env: { ...process.env, ...env },
       stdio: 'inherit',
     },
   )

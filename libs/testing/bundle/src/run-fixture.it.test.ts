@@ -65,7 +65,7 @@ describe('a fixture that never ends', () => {
     await using stack = new AsyncDisposableStack()
     const { server, path } = await listen(stack)
     const test = new AbortController()
-    const run = runFixture(fixture, { HANGING_SOCKET: path }, test.signal)
+    const run = runFixture(fixture, { HANGING_SOCKET: path }, { signal: test.signal })
     const { gone } = await untilRunning(server)
     test.abort()
     await expect(gone).resolves.toBeDefined()

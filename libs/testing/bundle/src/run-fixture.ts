@@ -10,6 +10,13 @@ export interface FixtureRun {
   readonly output: string
 }
 
+export interface FixtureOptions {
+  /** Ends them early: that of the test, which is aborted when its time is over. */
+  readonly signal?: AbortSignal
+  /** Names of Vitest's own reporters, and paths of others. */
+  readonly reporters?: readonly string[]
+}
+
 /** What a worker needs so that a test in it can collect garbage. */
 const workerFlags = ['--expose-gc']
 
@@ -18,13 +25,11 @@ const workerFlags = ['--expose-gc']
  *
  * Such a file is named `NAME.fixture.ts`, so that no other run takes it for a test. Its processes are a group of their own,
  * which ends with this process, however that ends: the kernel closes the pipe between them.
- *
- * @param signal ends them early: that of the test, which is aborted when its time is over
  */
 export async function runFixture(
   file: string,
   environment: Readonly<Record<string, string>> = {},
-  signal?: AbortSignal,
+  { signal, reporters = ['default'] }: FixtureOptions = {},
 ): Promise<FixtureRun> {
   const options = {
     config: false,
@@ -33,6 +38,7 @@ export async function runFixture(
     include: [basename(file)],
     execArgv: workerFlags,
     maxWorkers: 1,
+    reporters,
     testTimeout: 60_000,
     hookTimeout: 120_000,
   }

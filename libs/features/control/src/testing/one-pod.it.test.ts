@@ -35,7 +35,7 @@ describe('feature tests, one after the other in one worker', () => {
     const { exitCode, output } = await runFixture(
       fixture,
       { ONE_POD_TESTS: '24', ONE_POD_RESULT: file },
-      signal,
+      { signal },
     )
     expect(exitCode, output).toBe(0)
     const { remains } = JSON.parse(await readFile(file, 'utf8')) as Result
@@ -52,7 +52,7 @@ describe('feature tests, one after the other in one worker', () => {
     { timeout: 120_000 },
     async ({ signal }) => {
       const environment = { ONE_POD_TESTS: '1', ONE_POD_FAILS: 'yes', KUBE_OVN_TEST_RESULTS: directory }
-      const { exitCode, output } = await runFixture(fixture, environment, signal)
+      const { exitCode, output } = await runFixture(fixture, environment, { signal })
       expect(exitCode).toBe(1)
       const [folder = ''] = await readdir(join(directory, 'failed'))
       const bundle = join(directory, 'failed', folder)
