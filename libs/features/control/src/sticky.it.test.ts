@@ -113,6 +113,59 @@ describe('a member of a StatefulSet', () => {
     expect(control.world.ipam.lease('db-2.default')).toBeUndefined()
   })
 
+  it('gives them back once the set starts after it, for good', async () => {
+    await using control = await cluster.startController()
+    const set = await cluster.client.create(statefulSets, statefulSet({ replicas: 2 }))
+    await createMember(set, 0)
+    await createMember(set, 1)
+    await control.settle()
+    const before = await cluster.user.addressOf('db-1')
+    await cluster.removePod('db-0')
+    await control.settle()
+    expect(control.named('Logical_Switch_Port', 'db-0.default')).toBeDefined()
+    const startAt = (start: number) =>
+      cluster.client.patch(statefulSets, { namespace: 'default', name: 'db' }, mergePatch, {
+        spec: { ordinals: { start } },
+      })
+    await startAt(1)
+    await control.settle()
+    expect(control.named('Logical_Switch_Port', 'db-0.default')).toBeUndefined()
+    expect(control.world.ipam.lease('db-0.default')).toBeUndefined()
+    // What a member below the start runs with stays until its pod is gone.
+    await startAt(2)
+    await control.settle()
+    expect(control.world.ipam.lease('db-1.default')).toBeDefined()
+    expect(await cluster.user.addressOf('db-1')).toBe(before)
+    await cluster.removePod('db-1')
+    await control.settle()
+    expect((await cluster.client.list(ipResource)).items.map(({ metadata }) => metadata.name)).toEqual([
+      'node-n1',
+      'node-n2',
+    ])
+    await startAt(0)
+    await control.settle()
+    expect(control.world.ipam.lease('db-1.default')).toBeUndefined()
+    expect(control.problems()).toEqual([])
+  })
+
+  it('below the start of its set gives them back in a restart, too', async () => {
+    const set = await cluster.client.create(statefulSets, statefulSet({ replicas: 2 }))
+    {
+      await using control = await cluster.startController()
+      await createMember(set, 0)
+      await control.settle()
+      await cluster.removePod('db-0')
+      await control.settle()
+    }
+    await cluster.client.patch(statefulSets, { namespace: 'default', name: 'db' }, mergePatch, {
+      spec: { ordinals: { start: 1 } },
+    })
+    await using control = await cluster.startController()
+    await control.settle()
+    expect(control.named('Logical_Switch_Port', 'db-0.default')).toBeUndefined()
+    expect(await cluster.client.get(ipResource, { name: 'db-0.default' })).toBeUndefined()
+  })
+
   it('keeps its number when the set does not start at 0', async () => {
     await using control = await cluster.startController()
     const set = await cluster.client.create(statefulSets, statefulSet({ replicas: 2, start: 10 }))

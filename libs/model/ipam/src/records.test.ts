@@ -126,6 +126,8 @@ describe('members of a StatefulSet', () => {
   it.each([
     ['while the set will make it again', 'db-11', set, true],
     ['not once the set is smaller', 'db-12', set, false],
+    ['if it is the first one of the set', 'db-10', set, true],
+    ['not once the set starts after it', 'db-9', set, false],
     ['not when the set is gone', 'db-11', undefined, false],
     ['not when the set is being deleted', 'db-11', { ...set, isDeleting: true }, false],
     ['not when it is another set of that name', 'db-11', { ...set, uid: 'u2' }, false],

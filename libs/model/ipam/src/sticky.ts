@@ -21,7 +21,7 @@ export interface StatefulSetFacts {
 export function isMemberKept(podName: string, setUid: string, set: StatefulSetFacts | undefined): boolean {
   if (set === undefined || set.isDeleting || set.uid !== setUid) return false
   const ordinal = ordinalOf(podName)
-  return ordinal !== undefined && ordinal < set.start + set.replicas
+  return ordinal !== undefined && ordinal >= set.start && ordinal < set.start + set.replicas
 }
 
 /** A KubeVirt machine as it is at present; what is absent does not exist. */
