@@ -7,6 +7,8 @@ export const servedCases = [
   'vips',
   'ippools',
   'subnets/cidr-change',
+  'subnets/excluded-pods',
+  'subnets/excluded-vips',
   'subnets/namespace-selectors',
   'subnets/namespaces-exclude',
   'subnets/v4-host-bits',

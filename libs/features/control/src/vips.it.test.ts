@@ -2,6 +2,7 @@ import { podAnnotations, vipAnnotations } from '@kube-ovn/annotations'
 import { subnetResource, vipResource, type Vip } from '@kube-ovn/kube-api'
 import { subnet, vip, type VipFields } from '@kube-ovn/testing-builders'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { auditAddresses } from './address-audit/audit.ts'
 import { ControlCluster } from './testing/control-cluster.ts'
 import { createShop } from './testing/shop.ts'
 
@@ -98,6 +99,33 @@ describe('a reservation', () => {
     expect((await read('slb'))?.status?.v4ip).toBe(address)
     expect(ready(await read('early'))).toContain('vip/slb')
     expect(await read('auto')).toBeUndefined()
+  })
+
+  it('counts on an excluded address as a pod does there: not at all, until it is excluded no more', async () => {
+    await using control = await cluster.startSettled()
+    const excludeIps = ['10.17.0.2..10.17.0.9', 'fd00:17::5']
+    await cluster.user.edit(subnetResource, 'blue', { excludeIps })
+    await control.settle()
+    const counts = async () => {
+      const { status } = (await cluster.client.get(subnetResource, { name: 'blue' })) ?? {}
+      return [status?.v4usingIPs, status?.v4availableIPs, status?.v6usingIPs, status?.v6availableIPs]
+    }
+    await make({ name: 'excluded', subnet: 'blue', v4ip: '10.17.0.5', v6ip: 'fd00:17::5' })
+    await make({ name: 'half', subnet: 'blue', v4ip: '10.17.0.6', v6ip: 'fd00:17::2' })
+    await cluster.user.createPod({
+      name: 'pod',
+      namespace: 'shop',
+      annotations: { [podAnnotations().ipAddress.key]: '10.17.0.7,fd00:17::3' },
+    })
+    await control.settle()
+    expect(await usingRange('blue')).toBe('fd00:17::2-fd00:17::3')
+    expect(await counts()).toEqual([0, 245, 2, 250])
+    expect(auditAddresses(control.world)).toEqual([])
+    await cluster.user.edit(subnetResource, 'blue', { excludeIps: [] })
+    await control.settle()
+    expect(await usingRange('blue')).toBe('10.17.0.5-10.17.0.7 fd00:17::2-fd00:17::3,fd00:17::5')
+    expect(await counts()).toEqual([3, 250, 3, 250])
+    expect(auditAddresses(control.world)).toEqual([])
   })
 
   it('keeps a subnet that is deleted', async () => {
