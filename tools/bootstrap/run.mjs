@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { commands } from './src/commands.mjs'
@@ -38,8 +39,12 @@ async function main([name, ...args]) {
 }
 
 /** Whether the command only says something, or deals with what is there: nobody should wait for builds then. */
-function isQuestion({ atOnce = [] }, args) {
-  return args.includes('--help') || args.includes('--list') || atOnce.includes(args[0])
+function isQuestion({ atOnce = [], fileOf }, args) {
+  if (args.includes('--help') || args.includes('--list') || atOnce.includes(args[0])) return true
+  return (
+    fileOf !== undefined &&
+    !(args.length > 0 && args.every((name) => existsSync(join(repository, fileOf(name)))))
+  )
 }
 
 async function prepareWorkspace() {
