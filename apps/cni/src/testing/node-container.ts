@@ -2,10 +2,10 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
+import { ensureTestImage, ensureTestNetwork, testLabel, testNetwork } from '@kube-ovn/testing-docker'
 
 const dockerfile = `FROM debian:trixie-slim
 RUN apt-get update \\
@@ -13,14 +13,6 @@ RUN apt-get update \\
     libatomic1 openvswitch-switch ovn-central ovn-host iproute2 nftables iputils-ping ethtool procps \\
  && rm -rf /var/lib/apt/lists/*
 `
-
-const image = `kube-ovn-test/node:${createHash('sha256').update(dockerfile).digest('hex').slice(0, 12)}`
-
-/** The network of the test API server, which is internal. It is left for the next test. */
-const network = 'kube-ovn-test'
-
-/** By which what a crash left behind can be found. */
-const label = 'kube-ovn.test=1'
 
 const repository = join(import.meta.dirname, '../../../..')
 
@@ -70,13 +62,13 @@ export class NodeContainer implements AsyncDisposable {
   }
 
   static async start(): Promise<NodeContainer> {
-    await ensureImage()
+    const [image] = await Promise.all([ensureTestImage('node', { dockerfile }), ensureTestNetwork()])
     const name = `kube-ovn-test-cni-${randomUUID().slice(0, 8)}`
     const nodeDirectory = dirname(process.execPath)
     const attached = spawn(
       'docker',
       [
-        ...['run', '--rm', '--interactive', '--name', name, '--label', label, '--network', network],
+        ...['run', '--rm', '--interactive', '--name', name, '--label', testLabel, '--network', testNetwork],
         ...['--cap-add', 'ALL', '--cap-drop', 'SYS_RESOURCE'],
         ...['--security-opt', 'seccomp=unconfined', '--security-opt', 'apparmor=unconfined'],
         ...['--device', '/dev/net/tun', '--tmpfs', '/run:exec'],
@@ -222,16 +214,6 @@ export class NodeContainer implements AsyncDisposable {
 /** A container id, as long as containerd's, that is the same for a pod each time. */
 function containerId(pod: string): string {
   return createHash('sha256').update(pod).digest('hex')
-}
-
-/** Test workers start at the same time, and Docker does not keep two from building the same image. */
-async function ensureImage(): Promise<void> {
-  const script =
-    `docker image inspect ${image} >/dev/null 2>&1 || docker build --quiet --network host --tag ${image} - ; ` +
-    `docker network inspect ${network} >/dev/null 2>&1 || docker network create --internal --label ${label} ${network}`
-  const lock = join(tmpdir(), 'kube-ovn-test.lock')
-  const { exitCode, stderr } = await finish(spawn('flock', [lock, 'sh', '-c', script]), dockerfile)
-  if (exitCode !== 0) throw new TypeError(`image was not built: ${stderr}`)
 }
 
 async function finish(child: ChildProcess, input = ''): Promise<Finished> {

@@ -15,7 +15,7 @@ import {
   type Resource,
 } from '@kube-ovn/kube'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { TEST_LABEL, docker } from './docker.ts'
+import { docker, testLabel } from '@kube-ovn/testing-docker'
 import type { KubeApi } from './kube-api.ts'
 import { sharedKubeApi, startKubeApi } from './start-kube-api.ts'
 
@@ -150,7 +150,7 @@ describe('the container', () => {
     )
     const directory = dirname(stdout.trim())
     expect(basename(directory)).not.toBe('')
-    const ids = (await docker('ps', '--quiet', '--filter', `label=${TEST_LABEL}`)).split('\n').filter(Boolean)
+    const ids = (await docker('ps', '--quiet', '--filter', `label=${testLabel}`)).split('\n').filter(Boolean)
     const environments = await Promise.all(
       ids.map((id) => docker('inspect', '--format', '{{.Config.Env}}', id).catch(() => '')),
     )

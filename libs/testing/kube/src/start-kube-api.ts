@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { KubeClient, loadKubeconfig } from '@kube-ovn/kube'
+import { ensureTestImage, ensureTestNetwork, testLabel, testNetwork } from '@kube-ovn/testing-docker'
 import { Accounts } from './accounts.ts'
 import { AuditLog } from './audit-log.ts'
 import { Baseline } from './baseline.ts'
@@ -9,15 +10,12 @@ import { kubernetesDirectory } from './cache-directory.ts'
 import { renderChart } from './chart.ts'
 import { Container } from './container.ts'
 import { applyDefinitions, chartCrds, foreignCrds, readDefinitions } from './crds.ts'
-import { TEST_LABEL, buildImage, ensureNetwork } from './docker.ts'
 import { Etcd } from './etcd.ts'
 import { AUDIT_POLICY, CONTAINER_DIRECTORIES, apiServerFlags, controllerManagerFlags } from './flags.ts'
 import { KubeApi, USER_AGENT, type KubeApiOptions } from './kube-api.ts'
 import { certificateKubeconfig } from './kubeconfig.ts'
 import { untilReady, untilServing } from './readiness.ts'
 import { DIRECTORIES, TemporaryDirectory } from './temporary-directory.ts'
-
-const NETWORK = 'kube-ovn-test'
 
 /** Starts an API server. Needs root, a Docker engine and the Kubernetes commands in the cache directory. */
 export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeApi> {
@@ -85,15 +83,15 @@ export async function sharedKubeApi(): Promise<KubeApi> {
 
 async function startContainer(directory: string, options: KubeApiOptions): Promise<Container> {
   const binaries = kubernetesDirectory()
-  const network = options.network ?? NETWORK
+  const network = options.network ?? testNetwork
   const [image] = await Promise.all([
-    buildImage(),
-    options.network === undefined ? ensureNetwork(network) : undefined,
+    ensureTestImage('kube', { directory: join(import.meta.dirname, '../image') }),
+    options.network === undefined ? ensureTestNetwork() : undefined,
     writeSettings(directory, options),
   ])
   return new Container(
     [
-      ...['--name', `kube-ovn-test-kube-${randomBytes(4).toString('hex')}`, '--label', TEST_LABEL],
+      ...['--name', `kube-ovn-test-kube-${randomBytes(4).toString('hex')}`, '--label', testLabel],
       ...['--network', network, '--tmpfs', '/var/lib/etcd-test', '--env', 'GOMAXPROCS=2'],
       ...['--env', `DIRECTORY=${join(CONTAINER_DIRECTORIES, basename(directory))}`],
       ...(options.advertiseAddress === undefined
