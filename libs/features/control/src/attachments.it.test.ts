@@ -3,6 +3,7 @@ import { events, pods, statefulSets } from '@kube-ovn/kube-api/core'
 import { ipResource, networkAttachmentResource, subnetResource } from '@kube-ovn/kube-api'
 import { pod, statefulSet, subnet } from '@kube-ovn/testing-builders'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { auditAddresses } from './address-audit/audit.ts'
 import { ControlCluster } from './testing/control-cluster.ts'
 import type { Controller, ControllerOptions } from './testing/controller.ts'
 
@@ -235,11 +236,12 @@ describe('a further network', () => {
     expect(control.problems()).toEqual([])
   })
 
-  it.each<[string, string, string]>([
-    ['that does not exist', 'default/nowhere', 'network=default/nowhere'],
-    ['without a subnet', 'default/lonely', 'lonely.default.ovn'],
-    ['that can not be read', '[{"name":', networks],
-  ])('%s is told, and the pod waits until it is there', async (_name, asked, about) => {
+  it.each<[string, string, string, readonly string[]]>([
+    ['that does not exist', 'default/nowhere', 'network=default/nowhere', []],
+    // Its first NIC is known, and has what it needs.
+    ['without a subnet', 'default/lonely', 'lonely.default.ovn', ['m.default']],
+    ['that can not be read', '[{"name":', networks, []],
+  ])('%s is told, and the pod waits until it is there', async (_name, asked, about, recorded) => {
     await using control = await startWithNetworks()
     await createAttachment('lonely', 'kube-ovn')
     await cluster.client.create(pods, pod({ name: 'm', node: 'n1', annotations: { [networks]: asked } }))
@@ -252,7 +254,7 @@ describe('a further network', () => {
     expect(await cluster.user.annotationsOf({ name: 'plain' })).toMatchObject({
       [first.allocated.key]: 'true',
     })
-    expect(await records()).toEqual(['plain.default'])
+    expect(await records()).toEqual([...recorded, 'plain.default'])
     await createAttachment('nowhere', 'kube-ovn')
     for (const name of ['nowhere', 'lonely']) {
       const cidrBlock = name === 'nowhere' ? '10.18.0.0/24' : '10.19.0.0/24'
@@ -324,6 +326,42 @@ it('a member that is away keeps its addresses while its subnet is not in effect,
   await again.settle()
   expect([await addressOf('db-0'), await addressOf('runs')]).toEqual(before)
   expect(await addressOf('new')).toBe('172.17.0.4')
+})
+
+it('a pod whose second NIC is refused has what its first one was given recorded and counted, and no port', async () => {
+  await using control = await startWithNetworks()
+  const taken = { [networks]: 'net1', [net1.ipAddress.key]: '10.17.0.9,fd00:10:17::9' }
+  await cluster.user.createPod({ name: 'has', annotations: taken })
+  await control.settle()
+  await cluster.user.createPod({ name: 'waits', annotations: taken })
+  await control.settle()
+  const told = await cluster.user.told('waits')
+  expect(told).toEqual([expect.stringContaining('pod/default/has')])
+  expect(await records()).toEqual(['has.default', 'has.default.net1.default.ovn', 'waits.default'])
+  const status = async () => (await cluster.client.get(subnetResource, { name: 'ovn-default' }))?.status
+  expect(await status()).toMatchObject({ v4usingIPs: 2, v6usingIPs: 2 })
+  expect(auditAddresses(control.world)).toEqual([])
+  expect(control.named('Logical_Switch_Port', 'waits.default')).toBeUndefined()
+  expect(await cluster.user.annotationsOf({ name: 'waits' })).toEqual(taken)
+  const held = control.world.ipam.lease('waits.default')
+
+  await control[Symbol.asyncDispose]()
+  await cluster.forgetCosts()
+  await using again = await cluster.startController()
+  await again.settle()
+  expect(await cluster.costs()).toEqual({ transactions: 0, writes: [] })
+  expect(again.world.ipam.lease('waits.default')).toMatchObject({
+    v4: held?.v4,
+    v6: held?.v6,
+    mac: held?.mac,
+  })
+  expect(await cluster.user.told('waits')).toEqual(told)
+
+  await cluster.removePod('waits')
+  await again.settle()
+  expect(await records()).toEqual(['has.default', 'has.default.net1.default.ovn'])
+  expect(again.world.ipam.lease('waits.default')).toBeUndefined()
+  expect(await status()).toMatchObject({ v4usingIPs: 1, v6usingIPs: 1 })
 })
 
 describe('a subnet that is given to another network', () => {

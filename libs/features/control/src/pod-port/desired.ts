@@ -34,12 +34,13 @@ export function desiredPod(snapshot: PodSnapshot): Desired {
     pod.ignored.map((error) => warning(snapshot, pod, 'ValidatePodNetworkFailed', refusalText(error))),
   )
   const problem = pods.flatMap(problemsOf)[0]?.error
-  if (problem !== undefined) {
-    // A pod that runs keeps what it has: its subnet may only be misspelt for the moment.
-    const refusals = pods.flatMap((pod) => refusalsOf(snapshot, pod))
-    return { ...nothing, hold: true, events: [...ignored, ...refusals], problem }
-  }
   const placed = placedNics(active)
+  const records = placed.map((nic) => desiredRecord(snapshot, active, nic))
+  if (problem !== undefined) {
+    // A pod that runs keeps what it has: its subnet may only be misspelt for the moment. What is given is recorded.
+    const refusals = pods.flatMap((pod) => refusalsOf(snapshot, pod))
+    return { ...nothing, hold: true, patches: records, events: [...ignored, ...refusals], problem }
+  }
   const ports = placed
     .filter(({ nic }) => nic.has === 'port')
     .map((nic) => desiredPort(snapshot, active.node, nic, snapshot.chassis))
@@ -48,7 +49,7 @@ export function desiredPod(snapshot: PodSnapshot): Desired {
     rows: ports.flatMap(({ rows }) => rows),
     members: [...ports.flatMap(({ members }) => members), ...others.flatMap(membershipsElsewhere)],
     patches: [
-      ...placed.map((nic) => desiredRecord(snapshot, active, nic)),
+      ...records,
       ...recordsToRemove(snapshot, new Set(placed.map(({ nic }) => nic.port))),
       ...pods.flatMap((pod) => annotationPatch(snapshot, pod) ?? []),
     ],
