@@ -1,8 +1,8 @@
-import { controllerFinalizer, podAnnotations } from '@kube-ovn/annotations'
+import { controllerFinalizer, podAnnotations, vipAnnotations } from '@kube-ovn/annotations'
 import { parseIp } from '@kube-ovn/ip'
-import { ipResource, subnetResource, vipResource, type Ip } from '@kube-ovn/kube-api'
-import { statefulSets } from '@kube-ovn/kube-api/core'
-import { ip, statefulSet, subnet, vip, type IpFields } from '@kube-ovn/testing-builders'
+import { ipPoolResource, ipResource, subnetResource, vipResource, type Ip } from '@kube-ovn/kube-api'
+import { events, statefulSets } from '@kube-ovn/kube-api/core'
+import { ip, ipPool, statefulSet, subnet, vip, type IpFields } from '@kube-ovn/testing-builders'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { ControlCluster } from './testing/control-cluster.ts'
 
@@ -172,6 +172,13 @@ describe('an IP object that reserves addresses', () => {
     expect(again.world.ipam.holders('blue', parseIp('10.17.0.51'))).toEqual(['reservation/default/db-1'])
   })
 
+  it('that was made while no controller ran has what it leaves open drawn, too', async () => {
+    await reserve('db', { v4IpAddress: '10.17.0.50' })
+    await using control = await cluster.startSettled()
+    expect((await read('db'))?.spec?.ipAddress).toBe('10.17.0.50,fd00:17::2')
+    expect(control.problems()).toEqual([])
+  })
+
   it('keeps a subnet that is deleted', async () => {
     await using control = await cluster.startSettled()
     await reserve('db')
@@ -197,6 +204,206 @@ describe('an IP object that reserves addresses', () => {
     await control.settle()
     expect(await cluster.client.get(ipResource, { name: 'odd' })).toBeUndefined()
     expect(control.world.ipam.lease('odd')).toBeUndefined()
+  })
+})
+
+describe('a pod that asks for other addresses than are reserved for it', () => {
+  const other = '10.17.0.60,fd00:17::60'
+  const asks: readonly (readonly [string, Readonly<Record<string, string>>, string])[] = [
+    ['by ip_address', { [keys.ipAddress.key]: other }, `field=${keys.ipAddress.key} value=${other}`],
+    ['by a list in ip_pool', { [keys.ipPool.key]: `${other};` }, `field=${keys.ipPool.key} value=${other};`],
+    ['by an IPPool elsewhere', { [keys.ipPool.key]: 'reds' }, `field=${keys.ipPool.key} value=reds`],
+    ['by vip', { [vipAnnotations.borrowed.key]: 'v' }, `field=${vipAnnotations.borrowed.key} value=v`],
+    ['by logical_switch', { [keys.logicalSwitch.key]: 'red' }, `field=${keys.logicalSwitch.key} value=red`],
+  ]
+
+  it.each(asks)(
+    '%s has these, the IP object says so, and both are told once',
+    async (_name, annotations, why) => {
+      await cluster.client.create(subnetResource, subnet({ name: 'red', cidrBlock: '10.18.0.0/24' }))
+      await using control = await cluster.startSettled()
+      await cluster.client.create(
+        ipPoolResource,
+        ipPool({ name: 'reds', subnet: 'red', ips: ['10.18.0.60'] }),
+      )
+      await cluster.client.create(vipResource, vip({ name: 'v', subnet: 'blue' }))
+      await reserve('db', { v4IpAddress: '10.17.0.50', v6IpAddress: 'fd00:17::50' })
+      await control.settle()
+      const wanted = { [keys.ipAddress.key]: '10.17.0.50,fd00:17::50' }
+      await cluster.user.createPod({ name: 'next', annotations: wanted })
+      await control.settle()
+      expect(await cluster.user.addressOf('next')).toBe(wanted[keys.ipAddress.key])
+      expect((await cluster.user.told('next'))[0]).toContain('reservation/default/db')
+      await cluster.user.createPod({ name: 'db', annotations })
+      await control.settle()
+      const has = await cluster.user.addressOf('db')
+      expect(has).not.toContain('10.17.0.50')
+      expect((await read('db'))?.spec?.ipAddress).toBe(has)
+      // Whoever waited for what was given up has it.
+      expect(control.named('Logical_Switch_Port', 'next.default')).toBeDefined()
+      const told = `${why} reservation=db.default reserved=10.17.0.50,fd00:17::50`
+      for (const about of ['db', 'db.default'])
+        expect(await cluster.user.told(about)).toEqual([expect.stringContaining(told)])
+
+      await cluster.user.annotate({ name: 'db' }, { touched: 'yes' })
+      await control.settle()
+      await control[Symbol.asyncDispose]()
+      await cluster.forgetCosts()
+      await using again = await cluster.startController()
+      await again.settle()
+      expect(await cluster.costs()).toEqual({ transactions: 0, writes: [] })
+      expect(await cluster.user.addressOf('db')).toBe(has)
+      const { items } = await cluster.client.list(events)
+      expect(items.filter(({ reason }) => reason === 'ReservationGivenUp').map(({ count }) => count)).toEqual(
+        [1, 1],
+      )
+    },
+  )
+
+  it('has what is reserved when that is what it asks for, in its subnet or from an IPPool of it', async () => {
+    await using control = await cluster.startSettled()
+    await cluster.client.create(
+      ipPoolResource,
+      ipPool({ name: 'blues', subnet: 'blue', ips: ['10.17.0.90'] }),
+    )
+    const annotations = {
+      same: { [keys.ipAddress.key]: '10.17.0.50', [keys.logicalSwitch.key]: 'blue' },
+      pool: { [keys.ipPool.key]: 'blues' },
+    }
+    for (const [index, [name, asked]] of Object.entries(annotations).entries()) {
+      await reserve(name, { v4IpAddress: `10.17.0.${50 + index}` })
+      await cluster.user.createPod({ name, annotations: asked })
+    }
+    await control.settle()
+    expect(await cluster.user.addressesOf('same', 'pool')).toEqual([
+      expect.stringContaining('10.17.0.50,'),
+      expect.stringContaining('10.17.0.51,'),
+    ])
+    for (const name of ['same', 'pool']) expect(await cluster.user.told(name)).toEqual([])
+  })
+})
+
+describe('a pod whose reserved address can not be had', () => {
+  it.each([
+    {
+      name: 'since somebody has it',
+      fields: { v4IpAddress: '10.17.0.50' },
+      why: 'field=spec.v4IpAddress value=10.17.0.50',
+      who: 'pod/default/first',
+      free: () => cluster.removePod('first'),
+    },
+    {
+      name: 'since it is none of the subnet',
+      fields: { v4IpAddress: '10.27.0.50', v6IpAddress: 'fd00:17::50' },
+      why: 'field=spec.v4IpAddress value=10.27.0.50',
+      who: '10.17.0.0/24',
+      free: () =>
+        cluster.user.edit(subnetResource, 'blue', { cidrBlock: '10.27.0.0/24,fd00:17::/120', gateway: null }),
+    },
+    {
+      name: 'since the subnet does not exist',
+      fields: { subnet: 'green', v4IpAddress: '10.19.0.50' },
+      why: 'field=spec.subnet value=green',
+      who: 'create the subnet',
+      free: () => cluster.client.create(subnetResource, subnet({ name: 'green', cidrBlock: '10.19.0.0/24' })),
+    },
+  ])('$name waits, is told why, and has it then', async ({ fields, why, who, free }) => {
+    await using control = await cluster.startSettled()
+    await cluster.user.createPod({ name: 'first', annotations: { [keys.ipAddress.key]: '10.17.0.50' } })
+    await control.settle()
+    await reserve('db', fields)
+    await cluster.user.createPod({ name: 'db' })
+    await control.settle()
+    const waiting = async () => {
+      expect(await cluster.user.addressOf('db')).toBe('')
+      const told = await cluster.user.told('db')
+      expect(told).toEqual([expect.stringContaining(why)])
+      expect(told[0]).toContain(who)
+      expect(await cluster.user.told('db.default')).toEqual([expect.stringContaining(who)])
+      expect((await read('db'))?.spec).toMatchObject({ subnet: 'blue', ...fields })
+    }
+    await waiting()
+    await control[Symbol.asyncDispose]()
+    await cluster.forgetCosts()
+    await using again = await cluster.startController()
+    await again.settle()
+    expect(await cluster.costs()).toEqual({ transactions: 0, writes: [] })
+    await waiting()
+    expect((await read('db'))?.metadata.finalizers).toBeUndefined()
+
+    await free()
+    await again.settle()
+    expect(await cluster.user.addressOf('db')).toContain(fields.v4IpAddress)
+    expect((await read('db'))?.spec).toMatchObject(fields)
+  })
+
+  it('has another one as soon as the IP object is deleted', async () => {
+    await using control = await cluster.startSettled()
+    await reserve('db', { subnet: 'green' })
+    await cluster.user.createPod({ name: 'db' })
+    await control.settle()
+    expect(await cluster.user.addressOf('db')).toBe('')
+    await cluster.client.remove(ipResource, { name: 'db.default' })
+    await control.settle()
+    expect(await cluster.user.addressOf('db')).toBe('10.17.0.2,fd00:17::2')
+    expect((await read('db'))?.metadata.labels?.['ovn.kubernetes.io/ip_reserved']).toBe('false')
+  })
+})
+
+describe('a reservation that loses an address by an edit of its subnet', () => {
+  const cidrs = {
+    both: '10.27.0.0/24,fd00:27::/120',
+    'that of one family': '10.17.0.0/24,fd00:27::/120',
+    'one family': '10.17.0.0/24',
+  }
+  const reserved = { v4IpAddress: '10.17.0.50', v6IpAddress: 'fd00:17::50' }
+  const edit = (cidrBlock: string) =>
+    cluster.user.edit(subnetResource, 'blue', { cidrBlock, gateway: null, excludeIps: null })
+
+  it.each(Object.entries(cidrs))(
+    'of %s is told, keeps what is written, and has it when the CIDR comes back',
+    async (_name, cidrBlock) => {
+      await using control = await cluster.startSettled()
+      await reserve('db', reserved)
+      await control.settle()
+      const before = await read('db')
+      await edit(cidrBlock)
+      await control.settle()
+      expect(await cluster.user.told('db.default')).toHaveLength(1)
+      expect(await read('db')).toEqual(before)
+      await control[Symbol.asyncDispose]()
+      await cluster.forgetCosts()
+      await using again = await cluster.startController()
+      await again.settle()
+      expect(await cluster.costs()).toEqual({ transactions: 0, writes: [] })
+      await cluster.user.createPod({ name: 'db' })
+      await again.settle()
+      expect(await cluster.user.addressOf('db')).toBe('')
+      expect(await cluster.user.told('db.default')).toHaveLength(1)
+
+      await edit('10.17.0.0/24,fd00:17::/120')
+      await again.settle()
+      expect(await cluster.user.addressOf('db')).toBe('10.17.0.50,fd00:17::50')
+      expect((await read('db'))?.spec).toMatchObject(reserved)
+    },
+  )
+
+  it('leaves a pod alone that runs with it', async () => {
+    await using control = await cluster.startSettled()
+    await reserve('db', reserved)
+    await cluster.user.createPod({ name: 'db' })
+    await control.settle()
+    const before = [await read('db'), await cluster.user.annotationsOf({ name: 'db' })]
+    const port = control.named('Logical_Switch_Port', 'db.default')
+    await edit(cidrs.both)
+    await control.settle()
+    expect([await read('db'), await cluster.user.annotationsOf({ name: 'db' })]).toEqual(before)
+    expect(control.named('Logical_Switch_Port', 'db.default')).toEqual(port)
+    for (const about of ['db', 'db.default']) expect(await cluster.user.told(about)).toHaveLength(1)
+    await edit('10.17.0.0/24,fd00:17::/120')
+    await control.settle()
+    expect([await read('db'), await cluster.user.annotationsOf({ name: 'db' })]).toEqual(before)
+    expect(control.world.ipam.holders('blue', parseIp('10.17.0.50'))).toHaveLength(1)
   })
 })
 

@@ -23,6 +23,7 @@ const first: NicNeeds = {
   hasNicType: false,
   placement: { network: blue, lease: lease('blue', 'web.shop', '10.1.0.2,fd00:1::2') },
   problem: undefined,
+  missed: undefined,
 }
 const needs: PodNeeds = {
   name: 'web',

@@ -1,19 +1,17 @@
 import { podAnnotations } from '@kube-ovn/annotations'
 import { formatIpList } from '@kube-ovn/ip'
-import { ipResource } from '@kube-ovn/kube-api'
 import { pods as podResource } from '@kube-ovn/kube-api/core'
 import { logicalSwitch, nodePortGroup, podPort } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
-import type { Desired, KubeEvent, KubePatch, Member } from '@kube-ovn/reconcile'
+import type { Desired, KubePatch, Member } from '@kube-ovn/reconcile'
 import { desiredIpObject, ipObjectRemoval } from '../addresses/ip-object.ts'
 import { isReservation } from '../addresses/recorded.ts'
 import { writtenMac } from '../addresses/written-mac.ts'
-import { problemText } from '../problem-text.ts'
 import { memberOf, ref } from '../rows.ts'
 import { podTypeOf } from '../pods/holder.ts'
 import type { KeptNic } from '../pods/sticky.ts'
 import { desiredPort, portRow } from './port.ts'
-import { refusalText } from './refusal.ts'
+import { podEvents, problemsOf } from './events.ts'
 import type { Reservation } from './reservation.ts'
 import type { PlacedNic, PodNeeds, PodSnapshot } from './snapshot.ts'
 
@@ -30,16 +28,12 @@ export function desiredPod(snapshot: PodSnapshot): Desired {
   const { pods } = snapshot
   const [active, ...others] = pods
   if (active === undefined) return desiredAbsence(snapshot)
-  const ignored = pods.flatMap((pod) =>
-    pod.ignored.map((error) => warning(snapshot, pod, 'ValidatePodNetworkFailed', refusalText(error))),
-  )
   const problem = pods.flatMap(problemsOf)[0]?.error
   const placed = placedNics(active)
   const records = placed.map((nic) => desiredRecord(snapshot, active, nic))
   if (problem !== undefined) {
     // A pod that runs keeps what it has: its subnet may only be misspelt for the moment. What is given is recorded.
-    const refusals = pods.flatMap((pod) => refusalsOf(snapshot, pod))
-    return { ...nothing, hold: true, patches: records, events: [...ignored, ...refusals], problem }
+    return { ...nothing, hold: true, patches: records, events: podEvents(snapshot), problem }
   }
   const ports = placed
     .filter(({ nic }) => nic.has === 'port')
@@ -52,8 +46,9 @@ export function desiredPod(snapshot: PodSnapshot): Desired {
       ...records,
       ...recordsToRemove(snapshot, new Set(placed.map(({ nic }) => nic.port))),
       ...pods.flatMap((pod) => annotationPatch(snapshot, pod) ?? []),
+      ...snapshot.reservations.flatMap((one) => reservedRecord(snapshot, one) ?? []),
     ],
-    events: ignored,
+    events: podEvents(snapshot),
   }
 }
 
@@ -78,7 +73,7 @@ function desiredAbsence(snapshot: PodSnapshot): Desired {
       ...recordsToRemove(snapshot, new Set(snapshot.kept.map(({ port }) => port))),
       ...reservations.flatMap((one) => reservedRecord(snapshot, one) ?? []),
     ],
-    events: reservations.flatMap((one) => reservationRefusal(one) ?? []),
+    events: podEvents(snapshot),
     ...(problem === undefined ? {} : { problem }),
   }
 }
@@ -107,13 +102,6 @@ function reservedRecord(
     { ...lease, mac },
     object,
   )
-}
-
-function reservationRefusal({ object, problem }: Reservation): KubeEvent | undefined {
-  const { name, uid } = object.metadata
-  if (problem === undefined || uid === undefined) return undefined
-  const regarding = { resource: ipResource, name, uid }
-  return { regarding, type: 'Warning', reason: 'AcquireAddressFailed', message: problemText(problem) }
 }
 
 /** While a machine moves, its ports are of both nodes. */
@@ -181,28 +169,4 @@ function recordsToRemove({ ipObjects }: PodSnapshot, wanted: ReadonlySet<string>
     .filter((ip) => !isReservation(ip) || ip.metadata.deletionTimestamp !== undefined)
     .filter((ip) => !wanted.has(ip.metadata.name))
     .map((ip) => ipObjectRemoval(ip.metadata.name, ip))
-}
-
-function problemsOf({ problem, nics }: PodNeeds) {
-  const ofPod = problem === undefined ? [] : [{ error: problem, provider: undefined }]
-  const ofNics = nics.flatMap((nic) =>
-    nic.problem === undefined ? [] : [{ error: nic.problem, provider: nic.nic.provider }],
-  )
-  return [...ofPod, ...ofNics]
-}
-
-function refusalsOf(snapshot: PodSnapshot, pod: PodNeeds): readonly KubeEvent[] {
-  return problemsOf(pod).map(({ error, provider }) => {
-    const message = `stage=acquireAddress error=${refusalText(error, provider)}`
-    return warning(snapshot, pod, 'AcquireAddressFailed', message)
-  })
-}
-
-function warning(
-  { namespace }: PodSnapshot,
-  { name, uid }: PodNeeds,
-  reason: string,
-  message: string,
-): KubeEvent {
-  return { regarding: { resource: podResource, namespace, name, uid }, type: 'Warning', reason, message }
 }

@@ -1,5 +1,6 @@
 import { KubeOvnError } from '@kube-ovn/errors'
 import type { RetryClass } from '@kube-ovn/errors'
+import type { Ip } from '@kube-ovn/kube-api'
 
 /** The subnet that a pod is to take its addresses from is not in effect. */
 export class PodSubnetUnavailableError extends KubeOvnError<{
@@ -54,5 +55,85 @@ export class PodProviderUnboundError extends KubeOvnError<{
   constructor(details: Omit<PodProviderUnboundError['details'], 'cure'>) {
     const cure = `create a Subnet with spec.provider ${details.provider}, or name one by its annotation`
     super('the provider is not bound to any subnet', { ...details, cure })
+  }
+}
+
+/** A pod has to wait for what a user reserved for it. */
+export class ReservationUnavailableError extends KubeOvnError<{
+  /** Name of the IP object. */
+  readonly reservation: string
+  /** What of it can not be had, e.g. `spec.v4IpAddress`. */
+  readonly field: string
+  readonly value: string
+  readonly reason: string
+  /** Who has it; empty when it is nobody who stands in the way. */
+  readonly holders: readonly string[]
+  readonly cure: string
+}> {
+  readonly code = 'ip-reservation-unavailable'
+  readonly retry: RetryClass = 'on-change'
+  /** What the IP object is told. */
+  readonly problem: KubeOvnError
+
+  constructor(object: Ip, cause: KubeOvnError) {
+    const { cure = '', holders = [] } = cause.details as {
+      readonly cure?: string
+      readonly holders?: readonly string[]
+    }
+    super(
+      'the pod waits for what is reserved for it',
+      {
+        reservation: object.metadata.name,
+        ...faultOf(object, cause),
+        reason: cause.message,
+        holders,
+        cure: `${cure}, or delete the IP object`,
+      },
+      { cause },
+    )
+    this.problem = cause
+  }
+}
+
+/** The field of an IP object that can not be had. IPAM knows addresses, and not where they came from. */
+function faultOf(
+  { spec }: Ip,
+  { details }: KubeOvnError,
+): { readonly field: string; readonly value: string } {
+  const { field, value, address, mac, requested } = details as Readonly<Record<string, unknown>>
+  if (typeof field === 'string') return { field, value: typeof value === 'string' ? value : '' }
+  if (typeof mac === 'string') return { field: 'spec.macAddress', value: mac }
+  if (typeof address === 'string' || requested !== undefined) {
+    const isV6 = requested === 6 || (typeof address === 'string' && address.includes(':'))
+    const written = (isV6 ? spec?.v6IpAddress : spec?.v4IpAddress) ?? ''
+    return {
+      field: isV6 ? 'spec.v6IpAddress' : 'spec.v4IpAddress',
+      value: typeof address === 'string' ? address : written,
+    }
+  }
+  return { field: 'spec.subnet', value: spec?.subnet ?? '' }
+}
+
+/** A pod has other addresses than a user reserved for it, which the IP object records from then on. */
+export class ReservationGivenUpError extends KubeOvnError<{
+  /** Name of the IP object. */
+  readonly reservation: string
+  /** The addresses that are free from now on. */
+  readonly reserved: string
+  /** The annotation by which the pod asks for others; empty when it had them before the IP object was there. */
+  readonly field: string
+  readonly value: string
+  readonly cure: string
+}> {
+  readonly code = 'ip-reservation-given-up'
+  readonly retry: RetryClass = 'on-change'
+
+  constructor({ field, value, reservation, reserved }: Omit<ReservationGivenUpError['details'], 'cure'>) {
+    const how = field === '' ? '' : `, the pod without ${field}`
+    const cure = `to have ${reserved} after all delete both, and make them anew${how}`
+    super('the pod has other addresses than the IP object reserves for it', {
+      ...{ field, value, reservation, reserved },
+      cure,
+    })
   }
 }

@@ -32,9 +32,10 @@ export interface Placement {
  * Sees that a NIC has the addresses that its pod asks for. Asking again gives the same ones, and a pod that was told
  * its addresses keeps them, whatever its annotations and its subnets become.
  *
+ * @param home the subnet that the NIC stays in, since a user reserved what it has there
  * @throws a KubeOvnError that names what can not be had
  */
-export function place(pod: Pod, holder: Holder, nic: PodNic, world: ControlWorld): Placement {
+export function place(pod: Pod, holder: Holder, nic: PodNic, world: ControlWorld, home?: string): Placement {
   const held = world.ipam.lease(nic.port)
   const network = held === undefined ? undefined : world.networks.get(held.subnet)
   const hasLostOne = held !== undefined && hasLostAddress(held, pod, nic)
@@ -45,19 +46,32 @@ export function place(pod: Pod, holder: Holder, nic: PodNic, world: ControlWorld
   // Who lost an address is refused what it was told, from wherever that came, as if it had lost all.
   const vip =
     isPrimary(nic) && !hasLostOne ? (vipAnnotations.borrowed.read(pod.metadata.annotations) ?? '') : ''
-  if (vip !== '') return placeOnVip(vip, request, holder, nic, world)
-  const subnets = subnetsFor(pod, nic, request, held, world)
-  const pools = isPrimary(nic) ? poolsFor(pod, request, subnets, world) : undefined
-  const attempt = (subnet: string, more: Partial<NicRequest> = {}) =>
-    take(subnet, pod, holder, nic, { ...request, ...more }, held, world)
   const placement =
-    pools === undefined || pools.some(({ subnet }) => subnet === held?.subnet)
-      ? firstThatFits(subnets, nic, world, (subnet) => attempt(subnet))
-      : firstPoolThatFits(pools, request, nic, world, (subnet, name) =>
-          attempt(subnet, { pool: { kind: 'named', name } }),
-        )
+    vip === ''
+      ? placeInSubnets(pod, holder, nic, request, held, world, home)
+      : placeOnVip(vip, request, holder, nic, world)
   if (held !== undefined && held !== placement.lease) raiseExchange(held, placement.lease, world)
   return placement
+}
+
+function placeInSubnets(
+  pod: Pod,
+  holder: Holder,
+  nic: PodNic,
+  request: NicRequest,
+  held: Lease | undefined,
+  world: ControlWorld,
+  home: string | undefined,
+): Placement {
+  const subnets = home === undefined ? subnetsFor(pod, nic, request, held, world) : [home]
+  const pools = isPrimary(nic) && home === undefined ? poolsFor(pod, request, subnets, world) : undefined
+  const attempt = (subnet: string, more: Partial<NicRequest> = {}) =>
+    take(subnet, pod, holder, nic, { ...request, ...more }, held, world)
+  return pools === undefined || pools.some(({ subnet }) => subnet === held?.subnet)
+    ? firstThatFits(subnets, nic, world, (subnet) => attempt(subnet))
+    : firstPoolThatFits(pools, request, nic, world, (subnet, name) =>
+        attempt(subnet, { pool: { kind: 'named', name } }),
+      )
 }
 
 /** What a NIC gives up may be what others wait for, and no record that is new or goes says that the counts are others. */
@@ -224,8 +238,9 @@ function firstThatFits(
   let refusal: KubeOvnError | undefined
   for (const subnet of subnets) {
     const network = world.networks.get(subnet)
-    if (network === undefined || !canServe(network, nic) || isEnding(subnet, world)) {
-      refusal ??= new PodSubnetUnavailableError({ subnet, cure: unavailableCure(subnet, world) })
+    const unavailable = findSubnetRefusal(subnet, nic, world)
+    if (network === undefined || unavailable !== undefined) {
+      refusal ??= unavailable
       continue
     }
     try {
@@ -236,6 +251,17 @@ function firstThatFits(
     }
   }
   throw refusal ?? new PodSubnetUnavailableError({ subnet: '', cure: 'create the namespace of the pod' })
+}
+
+/** Finds why a subnet has no address for a NIC, whatever is free. */
+export function findSubnetRefusal(
+  subnet: string,
+  nic: PodNic,
+  world: ControlWorld,
+): PodSubnetUnavailableError | undefined {
+  const network = world.networks.get(subnet)
+  if (network !== undefined && canServe(network, nic) && !isEnding(subnet, world)) return undefined
+  return new PodSubnetUnavailableError({ subnet, cure: unavailableCure(subnet, world) })
 }
 
 /** A port needs a switch, and the nodes' one is for nodes. */

@@ -27,6 +27,7 @@ function portWith(options: Partial<PortOptions>, addresses = '10.1.0.2,fd00:1::2
     hasNicType: false,
     placement: { network: blue, lease: lease('blue', 'web.shop', addresses, mac) },
     problem: undefined,
+    missed: undefined,
   }
   const desired = { ...nothing, ...desiredPort({ namespace: 'shop', name: 'web' }, 'n1', nic, moving) }
   return { rows: shownRows(desired), members: shownMembers(desired) }

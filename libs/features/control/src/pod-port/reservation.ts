@@ -12,8 +12,13 @@ import { PodSubnetUnavailableError } from './errors.ts'
 export interface Reservation {
   readonly object: Ip
   readonly lease: Lease | undefined
-  /** Why there is no lease. */
+  /** Why there is no lease, or not all that the object says. */
   readonly problem: KubeOvnError | undefined
+}
+
+/** Whether a user made the IP object, and wants to keep it. */
+export function isKeptReservation(object: Ip): boolean {
+  return isReservation(object) && object.metadata.deletionTimestamp === undefined
 }
 
 /** Sees that the IP objects that a user made for a pod have the addresses that they ask for, or some. */
@@ -23,14 +28,14 @@ export function observeReservations(
   world: ControlWorld,
 ): readonly Reservation[] {
   return ipObjects
-    .filter((object) => isReservation(object) && object.metadata.deletionTimestamp === undefined)
-    .filter((object) => reservationProblem(object) === undefined)
+    .filter((object) => isKeptReservation(object) && reservationProblem(object) === undefined)
     .map((object) => reserve(object, key, world))
 }
 
-function reserve(object: Ip, key: string, world: ControlWorld): Reservation {
+/** Sees that one of them has its addresses. What it keeps of them while it can not have all stays its own. */
+export function reserve(object: Ip, key: string, world: ControlWorld): Reservation {
   const held = world.ipam.lease(object.metadata.name)
-  if (held !== undefined) return { object, lease: held, problem: undefined }
+  if (held !== undefined && !lacksFamily(held, object)) return { object, lease: held, problem: undefined }
   try {
     const lease = allocateUnseen(requestFor(object, key, world), world)
     world.raise('usage', lease.subnet)
@@ -39,6 +44,12 @@ function reserve(object: Ip, key: string, world: ControlWorld): Reservation {
     if (!(error instanceof KubeOvnError)) throw error
     return { object, lease: undefined, problem: error }
   }
+}
+
+/** Whether the object says an address of a family of which there is none by now: its subnet changed meanwhile. */
+export function lacksFamily(lease: Lease | undefined, object: Ip): boolean {
+  const { v4, v6 } = addressesOf(object)?.addresses ?? {}
+  return (v4 !== undefined && lease?.v4 === undefined) || (v6 !== undefined && lease?.v6 === undefined)
 }
 
 function requestFor(object: Ip, key: string, world: ControlWorld): AllocateRequest {

@@ -2,6 +2,7 @@ import { podAnnotations, staleNicKeys, vipAnnotations } from '@kube-ovn/annotati
 import { KubeOvnError } from '@kube-ovn/errors'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import type { Ip } from '@kube-ovn/kube-api'
+import { ReservationInvalidError } from '../addresses/reservation-problem.ts'
 import { sharedAddresses, unsharableVips } from '../addresses/shared-vips.ts'
 import { writtenMac } from '../addresses/written-mac.ts'
 import type { ControlWorld } from '../world.ts'
@@ -11,10 +12,12 @@ import { holderKey, holderOf, type Holder } from '../pods/holder.ts'
 import { inTurn } from '../pods/machine-pods.ts'
 import { nicsOf, type PodNic } from '../pods/nic.ts'
 import { chassisOfMachine, type ChassisRequest } from './chassis.ts'
+import { ReservationUnavailableError } from './errors.ts'
 import { isTold, place, type Placement } from './placement.ts'
 import { readPortOptions, type PortOptions } from '../pods/port-options.ts'
 import { releaseOthers } from './release.ts'
-import { observeReservations, type Reservation } from './reservation.ts'
+import { isKeptReservation, observeReservations, type Reservation } from './reservation.ts'
+import { findGivenUp, hasLostReserved, takeReserved } from './reserved-nic.ts'
 import { keptNics, type KeptNic } from '../pods/sticky.ts'
 
 /** What decides about the ports of a pod, or of what runs in pods. */
@@ -33,7 +36,7 @@ export interface PodSnapshot {
   readonly chassis: ChassisRequest | undefined
   /** Ports that wait for the pod to come back. */
   readonly kept: readonly KeptNic[]
-  /** Addresses that a user keeps for it. */
+  /** Addresses that a user keeps for it, and that no NIC of a pod has that is there. */
   readonly reservations: readonly Reservation[]
 }
 
@@ -61,7 +64,11 @@ export interface NicNeeds {
   readonly placement: Placement | undefined
   /** Why there is no placement. */
   readonly problem: KubeOvnError | undefined
+  /** What a user reserved for it and it has not, and why: that can not be had, or the pod asks for something else. */
+  readonly missed: MissedReservation | undefined
 }
+
+type MissedReservation = Pick<Reservation, 'object' | 'problem'>
 
 export type PlacedNic = NicNeeds & { readonly placement: Placement }
 
@@ -70,21 +77,24 @@ export function observePod(key: string, world: ControlWorld): PodSnapshot | unde
   const [namespace = '', name = ''] = key.split('/')
   const ipObjects = world.ips.find(storeIndex.ipsByPod, key)
   const live = livePods(key, world)
-  // A reservation may have been made in the same moment as its pod, which then is to have what is reserved.
-  if (live.length > 0) observeReservations(key, ipObjects, world)
-  const pods = live.map((object) => observeNeeds(object, world))
+  const pods = live.map((object) => observeNeeds(object, ipObjects, world))
   if (pods.length === 0) {
     world.unplacedPods.delete(key)
     return observeAbsent(key, { namespace, name, ipObjects, pods }, world)
   }
   const nics = pods.flatMap((pod) => pod.nics)
+  const ports = new Set(nics.map(({ nic }) => nic.port))
+  const others = ipObjects.filter(({ metadata }) => !ports.has(metadata.name))
+  const reservations = observeReservations(key, others, world)
   const isPlaced = pods.every(({ problem }) => problem === undefined)
   if (isPlaced && nics.every(({ placement }) => placement !== undefined)) {
     world.unplacedPods.delete(key)
-    releaseOthers(key, new Set(nics.map(({ nic }) => nic.port)), world)
+    const reserved = reservations.map(({ object }) => object.metadata.name)
+    releaseOthers(key, new Set([...ports, ...reserved]), world)
   } else world.unplacedPods.add(key)
+  if (reservations.some(({ problem }) => problem !== undefined)) world.unplacedPods.add(key)
   const chassis = chassisOfMachine(key, live, world)
-  return { namespace, name, ipObjects, pods, chassis, kept: [], reservations: [] }
+  return { namespace, name, ipObjects, pods, chassis, kept: [], reservations }
 }
 
 /** Pods of the key that need ports. */
@@ -115,7 +125,7 @@ function observeAbsent(
   return { ...absent, chassis: undefined, kept, reservations }
 }
 
-function observeNeeds(object: Pod, world: ControlWorld): PodNeeds {
+function observeNeeds(object: Pod, ipObjects: readonly Ip[], world: ControlWorld): PodNeeds {
   const { name, uid = '', annotations } = object.metadata
   const holder = holderOf(object, world.settings)
   const base = {
@@ -130,7 +140,10 @@ function observeNeeds(object: Pod, world: ControlWorld): PodNeeds {
     const unsharable = unsharableVips(holder.namespace, annotations, world)
     return {
       ...base,
-      nics: nics.map(({ nic, options }) => observeNic(object, holder, nic, options, world)),
+      nics: nics.map(({ nic, options }) => {
+        const reserved = ipObjects.find((ip) => ip.metadata.name === nic.port && isKeptReservation(ip))
+        return observeNic(object, holder, nic, options, reserved, world)
+      }),
       problem: undefined,
       ignored: [...nics.flatMap(({ ignored }) => ignored), ...unsharable],
       staleKeys: staleNicKeys(annotations, new Set(nics.map(({ nic }) => nic.provider))),
@@ -146,12 +159,15 @@ function observeNic(
   holder: Holder,
   nic: PodNic,
   options: PortOptions,
+  reserved: Ip | undefined,
   world: ControlWorld,
 ): NicNeeds {
   const nicType = object.metadata.annotations?.[podAnnotations(nic.provider).podNicType.key] ?? ''
   const base = { nic, options, hasNicType: nicType !== '' }
   try {
-    const placement = place(object, holder, nic, world)
+    const home = reserved && takeReserved(reserved, object, holder, nic, world)
+    const placement = place(object, holder, nic, world, home)
+    const givenUp = reserved && findGivenUp(reserved, object, nic, placement.lease, world)
     const { annotations } = object.metadata
     const shared = sharedAddresses(holder.namespace, annotations, placement.network.name, world)
     const vips = [...new Set([...shared, ...options.vips])]
@@ -161,11 +177,30 @@ function observeNic(
       placement: asWritten(placement, object, nic, world),
       isAnnotated: isTold(object, nic, placement.lease),
       problem: undefined,
+      missed: reserved && givenUp && { object: reserved, problem: givenUp },
     }
   } catch (error) {
     if (!(error instanceof KubeOvnError)) throw error
-    return { ...base, placement: undefined, isAnnotated: false, problem: error }
+    const missed = reserved && missedBy(reserved, object, nic, error, world)
+    return { ...base, placement: undefined, isAnnotated: false, problem: error, missed }
   }
+}
+
+/** Whether it is the reservation that a NIC without a placement lacks: its owner is told, too. */
+function missedBy(
+  object: Ip,
+  pod: Pod,
+  nic: PodNic,
+  error: unknown,
+  world: ControlWorld,
+): MissedReservation | undefined {
+  if (error instanceof ReservationUnavailableError) {
+    const { problem } = error
+    // The owner of one that is invalid is told of that already.
+    return problem instanceof ReservationInvalidError ? undefined : { object, problem }
+  }
+  if (!(error instanceof KubeOvnError) || !hasLostReserved(object, pod, nic, world)) return undefined
+  return { object, problem: error }
 }
 
 /** The MAC address is shown to everybody in the letters in which the user wrote it. */

@@ -16,7 +16,8 @@ import { externalId, nodePortName, vendor } from '@kube-ovn/ovn-names'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { addressesOf, isGranted, isReservation, readAddresses } from '../addresses/recorded.ts'
 import type { RecordedAddresses } from '../addresses/recorded.ts'
-import { kindOfRecord } from '../pods/holder.ts'
+import { observeReservations } from '../pod-port/reservation.ts'
+import { holderKey, kindOfRecord } from '../pods/holder.ts'
 import { isAwaited } from '../pods/sticky.ts'
 import { storeIndex } from '../world.ts'
 import type { ControlWorld } from '../world.ts'
@@ -53,14 +54,20 @@ function takeRecorded(
 ): readonly RecordConflict<Holding>[] {
   const ports = [...world.northbound.scan('Logical_Switch_Port')]
   const holdings = [...objectHoldings(world), ...ports.flatMap((port) => portHolding(port, world) ?? [])]
-  return restoreRecords(world.ipam, inTurn(holdings.filter(isMeant), world))
-}
-
-function inTurn(holdings: readonly Holding[], world: ControlWorld): readonly Holding[] {
-  const turns = Object.groupBy(holdings, (holding) => {
+  const turns = Object.groupBy(holdings.filter(isMeant), (holding) => {
     return holding.isAsked === true ? 'asked' : isInUse(holding, world) ? 'inUse' : 'known'
   })
-  return [...(turns.inUse ?? []), ...(turns.known ?? []), ...(turns.asked ?? [])]
+  const conflicts = restoreRecords(world.ipam, [...(turns.inUse ?? []), ...(turns.known ?? [])])
+  for (const { nic } of turns.asked ?? []) takeAsked(nic, world)
+  return conflicts
+}
+
+/** Whoever only asks for addresses has all of them or none, and is told. */
+function takeAsked(nic: string, world: ControlWorld): void {
+  const object = world.ips.get(nic)
+  if (object === undefined || world.ipam.lease(nic) !== undefined) return
+  const { namespace = '', podName = '' } = object.spec ?? {}
+  observeReservations(holderKey({ namespace, name: podName }), [object], world)
 }
 
 /** Whether a pod runs with what it was told: nobody moves it by an edit of its IP object while no controller runs. */

@@ -9,6 +9,6 @@ import { restorePools } from './pools.ts'
 export function restoreWorld(world: ControlWorld, log: Logger): void {
   restoreNetworks(world)
   restorePools(world)
-  restoreLeases(world, log)
   noteForeignPorts(world)
+  restoreLeases(world, log)
 }

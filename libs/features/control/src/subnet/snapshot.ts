@@ -121,14 +121,14 @@ function startNetwork(network: Network, world: ControlWorld): void {
   })
   world.networks.set(network.name, network)
   if (before === undefined) restoreLeasesOf(network.name, world)
-  // Pods whose addresses the subnet has no more go on with them, and are told.
-  for (const { owner } of lost) if (isOfPod(owner)) world.unplacedPods.add(nameOf(owner))
+  // Pods whose addresses the subnet has no more go on with them, and are told, as are users who reserved some.
+  for (const { owner } of lost) if (isForPod(owner)) world.unplacedPods.add(nameOf(owner))
   world.raise('network', network.name)
   world.raise('addresses', network.name)
 }
 
-function isOfPod(owner: Owner): boolean {
-  return ['pod', 'statefulset-pod', 'vm'].includes(kindOf(owner))
+function isForPod(owner: Owner): boolean {
+  return ['pod', 'statefulset-pod', 'vm', 'reservation'].includes(kindOf(owner))
 }
 
 function endNetwork(name: string, world: ControlWorld): void {
