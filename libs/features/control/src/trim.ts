@@ -1,4 +1,4 @@
-import { vipAnnotations } from '@kube-ovn/annotations'
+import { nodeTaint, vipAnnotations } from '@kube-ovn/annotations'
 import { instanceOf } from '@kube-ovn/kube-api'
 import type {
   VirtualMachine,
@@ -11,7 +11,8 @@ import { misplacedRequests, misplacedRequestsOfJobs } from './workload/misplaced
 
 /** Keeps of a pod what decides about its port. */
 export function trimPod(pod: Pod): Pod {
-  const { name, namespace, uid, resourceVersion, annotations, deletionTimestamp } = pod.metadata
+  const { name, namespace, uid, resourceVersion, annotations } = pod.metadata
+  const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata
   const runsMachine = instanceOf(pod.metadata.ownerReferences) !== undefined
   // Only Vips select pods by labels, and only those that name them; machines that move mark their pods.
   const isLabelled = runsMachine || vipAnnotations.shared.read(annotations) !== undefined
@@ -29,6 +30,7 @@ export function trimPod(pod: Pod): Pod {
       annotations,
       creationTimestamp: runsMachine ? pod.metadata.creationTimestamp : undefined,
       deletionTimestamp,
+      deletionGracePeriodSeconds,
       ownerReferences: ownerReferences?.length === 0 ? undefined : ownerReferences,
     }),
     spec: { containers: [], ...present({ nodeName, hostNetwork, restartPolicy }) },
@@ -119,12 +121,18 @@ export function trimMigration({
   }
 }
 
-/** Keeps of a node its addresses and what is written on it. */
-export function trimNode({ metadata, status }: Node): Node {
+/** Keeps of a node its addresses, whether it is lost, and what is written on it. */
+export function trimNode({ metadata, spec, status }: Node): Node {
   const { managedFields: _, ...kept } = metadata
+  const taints = spec?.taints?.filter(({ key }) => key === nodeTaint.outOfService) ?? []
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
   return {
     metadata: kept,
-    ...(status?.addresses === undefined ? {} : { status: { addresses: status.addresses } }),
+    ...(taints.length === 0 ? {} : { spec: { taints } }),
+    status: present({
+      addresses: status?.addresses,
+      conditions: ready && [{ type: ready.type, status: ready.status }],
+    }),
   }
 }
 

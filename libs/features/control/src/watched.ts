@@ -60,6 +60,8 @@ export const watched: { readonly [N in Kind]: Watch<N> } = {
     trim: trimPod,
     indexes: {
       [storeIndex.podsByMachine]: machineOf,
+      [storeIndex.endingPodsByNode]: ({ metadata, spec }: Pod) =>
+        metadata.deletionTimestamp === undefined ? [] : [spec.nodeName ?? ''],
       [storeIndex.podsBySharedVip]: (pod: Pod) => vipAnnotations.shared.read(pod.metadata.annotations) ?? [],
       [storeIndex.podsByBorrowedVip]: ({ metadata: { annotations } }: Pod) => {
         const name = vipAnnotations.borrowed.read(annotations)

@@ -75,8 +75,9 @@ interface PoolInEffect {
 /**
  * `network`: a subnet took effect, changed or ended. `addresses`: addresses of it became free, or it can give
  * addresses now. `usage`: an address was taken without an IP object being written. The subject is the subnet.
+ * `ending`: it was decided whether a pod that is being deleted still has its ports. The subject is its `namespace/name`.
  */
-type ControlSignal = 'network' | 'addresses' | 'usage'
+type ControlSignal = 'network' | 'addresses' | 'usage' | 'ending'
 
 /** Names of the index functions of the stores. */
 export const storeIndex = {
@@ -104,6 +105,8 @@ export const storeIndex = {
   migrationsByMachine: 'machine',
   /** Nodes that have an address as their own, by that address. */
   nodesByAddress: 'address',
+  /** Pods that are being deleted, by the node that they are on. */
+  endingPodsByNode: 'ending-on',
   /** IP objects of the members of a StatefulSet, by `namespace/name`. */
   ipsByStatefulSet: 'statefulset',
 } as const

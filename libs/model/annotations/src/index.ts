@@ -13,7 +13,7 @@ export { kubevirtAnnotations, kubevirtLabel } from './kubevirt.ts'
 export { namespaceAnnotations } from './namespace.ts'
 export { networkAnnotations } from './networks.ts'
 export type { NetworkSelection } from './networks.ts'
-export { nodeAnnotations, nodeLabel, readNodeNetwork } from './node.ts'
+export { nodeAnnotations, nodeLabel, nodeTaint, readNodeNetwork } from './node.ts'
 export type { NodeNetwork } from './node.ts'
 export {
   addressRequestKeys,

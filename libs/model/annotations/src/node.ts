@@ -32,6 +32,12 @@ export const nodeLabel = {
   datapath: `${prefix}/ovs_dp_type`,
 } as const
 
+/** Taints of a Node that mean something to us. */
+export const nodeTaint = {
+  /** The machine is off, and stays so until the taint is gone. Operator, as for any non-graceful shutdown. */
+  outOfService: 'node.kubernetes.io/out-of-service',
+} as const
+
 /** How a node is connected to the pod network, by `ovn0`. */
 export interface NodeNetwork {
   readonly addresses: DualStackIp

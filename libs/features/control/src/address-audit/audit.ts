@@ -5,6 +5,7 @@ import type { Pod } from '@kube-ovn/kube-api/core'
 import type { Subnet } from '@kube-ovn/kube-api'
 import { podPortName } from '@kube-ovn/ovn-names'
 import { needsPort } from '../pods/alive.ts'
+import { isLost } from '../pods/lost.ts'
 import type { Holding } from '../restore/holding.ts'
 import { objectHoldings } from '../restore/leases.ts'
 import type { ControlWorld } from '../world.ts'
@@ -48,7 +49,7 @@ export function* auditSteps(world: ControlWorld): Generator<void, readonly Findi
     yield
   }
   for (const pod of world.pods.values()) {
-    found.push(...judgePod(pod, ports))
+    found.push(...judgePod(pod, ports, world))
     yield
   }
   for (const lease of leases) {
@@ -79,8 +80,8 @@ function judgeClaim(claim: Holding, world: ControlWorld): readonly Finding[] {
 }
 
 /** A pod that was told its addresses relies on a port that has them. */
-function judgePod(pod: Pod, ports: ReadonlySet<string>): readonly Finding[] {
-  if (!needsPort(pod)) return []
+function judgePod(pod: Pod, ports: ReadonlySet<string>, world: ControlWorld): readonly Finding[] {
+  if (!needsPort(pod) || isLost(pod, world)) return []
   const { namespace = '', name } = pod.metadata
   const port = podPortName(namespace, name)
   const subnet = toldSubnet(pod)

@@ -25,9 +25,15 @@ type PodAnnotationValues = Readonly<Record<string, string | null>>
  * @see ovn-nb(5), Logical_Switch_Port
  */
 export function desiredPod(snapshot: PodSnapshot): Desired {
-  const { pods } = snapshot
+  const { pods, recheckMs } = snapshot
   const [active, ...others] = pods
   if (active === undefined) return desiredAbsence(snapshot)
+  const desired = desiredPresence(snapshot, active, others)
+  return recheckMs === undefined ? desired : { ...desired, recheckMs }
+}
+
+function desiredPresence(snapshot: PodSnapshot, active: PodNeeds, others: readonly PodNeeds[]): Desired {
+  const { pods } = snapshot
   const problem = pods.flatMap(problemsOf)[0]?.error
   const placed = placedNics(active)
   const records = placed.map((nic) => desiredRecord(snapshot, active, nic))

@@ -1,5 +1,5 @@
-import { namespaces, pods, statefulSets } from '@kube-ovn/kube-api/core'
-import type { Namespace, Pod } from '@kube-ovn/kube-api/core'
+import { namespaces, nodes, pods, statefulSets } from '@kube-ovn/kube-api/core'
+import type { Namespace, Node, Pod } from '@kube-ovn/kube-api/core'
 import type { ObjectChange } from '@kube-ovn/kube'
 import {
   ipPoolResource,
@@ -24,6 +24,7 @@ import {
 import { nothing } from '@kube-ovn/reconcile'
 import type { Feature } from '@kube-ovn/reconcile'
 import type { RowBase, RowChange } from 'ovsdb-client'
+import { isNodeLost } from '../topology/lost-node.ts'
 import { hasOtherNamespaces } from '../topology/namespace-pools.ts'
 import { hasOtherBinding, hasOtherLabels } from '../topology/namespace-subnets.ts'
 import { storeIndex } from '../world.ts'
@@ -84,6 +85,17 @@ export const podPortFeature: Feature<string, PodSnapshot, ControlWorld> = {
       on: 'object',
       resource: ipPoolResource,
       keys: (change: ObjectChange<IpPool>, world) => (hasOtherNamespaces(change) ? waiting(world) : []),
+    },
+    // Who is being deleted on a node that is lost gives its addresses back in the end.
+    {
+      on: 'object',
+      resource: nodes,
+      keys: ({ key, old, new: current }: ObjectChange<Node>, world) =>
+        isNodeLost(old) === isNodeLost(current)
+          ? []
+          : world.pods
+              .find(storeIndex.endingPodsByNode, key)
+              .map((pod) => holderKey(holderOf(pod, world.settings))),
     },
     // Who is away keeps its addresses for as long as its workload will make it again, in that subnet.
     {

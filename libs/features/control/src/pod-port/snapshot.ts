@@ -9,6 +9,7 @@ import type { ControlWorld } from '../world.ts'
 import { storeIndex } from '../world.ts'
 import { needsPort } from '../pods/alive.ts'
 import { holderKey, holderOf, type Holder } from '../pods/holder.ts'
+import { isLost, lostInMs } from '../pods/lost.ts'
 import { inTurn } from '../pods/machine-pods.ts'
 import { nicsOf, type PodNic } from '../pods/nic.ts'
 import { chassisOfMachine, type ChassisRequest } from './chassis.ts'
@@ -38,7 +39,12 @@ export interface PodSnapshot {
   readonly kept: readonly KeptNic[]
   /** Addresses that a user keeps for it, and that no NIC of a pod has that is there. */
   readonly reservations: readonly Reservation[]
+  /** Something ends by then without anybody saying so. */
+  readonly recheckMs?: number
 }
+
+/** Timers do not take much more than this; whoever is woken too early looks again. */
+const longestRecheckMs = 24 * 60 * 60_000
 
 export interface PodNeeds {
   readonly name: string
@@ -77,6 +83,8 @@ export function observePod(key: string, world: ControlWorld): PodSnapshot | unde
   const [namespace = '', name = ''] = key.split('/')
   const ipObjects = world.ips.find(storeIndex.ipsByPod, key)
   const live = livePods(key, world)
+  // Nothing else tells those who count on its ports that a time has passed.
+  if (world.pods.get(key)?.metadata.deletionTimestamp !== undefined) world.raise('ending', key)
   const pods = live.map((object) => observeNeeds(object, ipObjects, world))
   if (pods.length === 0) {
     world.unplacedPods.delete(key)
@@ -94,7 +102,11 @@ export function observePod(key: string, world: ControlWorld): PodSnapshot | unde
   } else world.unplacedPods.add(key)
   if (reservations.some(({ problem }) => problem !== undefined)) world.unplacedPods.add(key)
   const chassis = chassisOfMachine(key, live, world)
-  return { namespace, name, ipObjects, pods, chassis, kept: [], reservations }
+  const recheckMs = live.map((pod) => lostInMs(pod, world)).find((ms) => ms !== undefined)
+  return {
+    ...{ namespace, name, ipObjects, pods, chassis, kept: [], reservations },
+    ...(recheckMs === undefined ? {} : { recheckMs: Math.min(Math.ceil(recheckMs), longestRecheckMs) }),
+  }
 }
 
 /** Pods of the key that need ports. */
@@ -105,7 +117,8 @@ export function livePods(key: string, world: ControlWorld): readonly Pod[] {
     ...(named === undefined ? [] : [named]),
     ...world.pods.find(storeIndex.podsByMachine, key),
   ]
-  return inTurn(candidates.filter((pod) => needsPort(pod) && holderKey(holderOf(pod, settings)) === key))
+  const ofKey = candidates.filter((pod) => needsPort(pod) && holderKey(holderOf(pod, settings)) === key)
+  return inTurn(ofKey.filter((pod) => !isLost(pod, world)))
 }
 
 /** Without a pod, NICs have what waits for it, and what a user reserved for them, or nothing. */

@@ -3,13 +3,14 @@ import { KubeOvnError } from '@kube-ovn/errors'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import { needsPort } from '../pods/alive.ts'
 import { holderOf, ownerOfHolder, type Holder } from '../pods/holder.ts'
+import { isLost } from '../pods/lost.ts'
 import { nicsOf, primaryNic, type PodNic } from '../pods/nic.ts'
 import type { ControlWorld } from '../world.ts'
 import type { Holding } from './holding.ts'
 
 /** Reads what a pod was told that it has. Unreadable annotations hold no address; the feature writes them anew. */
 export function podRecords(pod: Pod, world: ControlWorld): readonly Holding[] {
-  if (!needsPort(pod)) return []
+  if (!needsPort(pod) || isLost(pod, world)) return []
   const holder = holderOf(pod, world.settings)
   return nicsIfReadable(pod, holder, world).flatMap((nic) => {
     try {

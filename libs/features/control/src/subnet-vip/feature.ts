@@ -23,9 +23,12 @@ export const subnetVip: Feature<string, SubnetVipSnapshot | typeof unsettled, Co
       on: 'object',
       resource: pods,
       keys: ({ old, new: current }: ObjectChange<Pod>, world) =>
-        mayHaveVips(old) || mayHaveVips(current)
-          ? [...world.networks.keys()].filter((subnet) => hasVips(subnet, world))
-          : [],
+        mayHaveVips(old) || mayHaveVips(current) ? subnetsWithVips(world) : [],
+    },
+    {
+      on: 'signal',
+      signal: 'ending',
+      keys: (pod, world) => (mayHaveVips(world.pods.get(pod)) ? subnetsWithVips(world) : []),
     },
     {
       on: 'object',
@@ -45,6 +48,10 @@ export const subnetVip: Feature<string, SubnetVipSnapshot | typeof unsettled, Co
 function mayHaveVips(pod: Pod | undefined): boolean {
   const { annotations } = pod?.metadata ?? {}
   return annotations?.[vipAnnotations.shared.key] !== undefined || readPortVips(annotations).length > 0
+}
+
+function subnetsWithVips(world: ControlWorld): readonly string[] {
+  return [...world.networks.keys()].filter((subnet) => hasVips(subnet, world))
 }
 
 function hasVips(subnet: string, world: ControlWorld): boolean {

@@ -29,6 +29,7 @@ export const vip: Feature<string, VipSnapshot, ControlWorld> = {
   triggers: [
     { on: 'object', resource: vipResource, keys: (change) => [change.key] },
     { on: 'object', resource: pods, keys: concerned },
+    { on: 'signal', signal: 'ending', keys: (pod, world) => vipsOf(world.pods.get(pod)) },
     // Whose port has the name that one of the Vip's would have.
     { on: 'object', resource: nodes, keys: ({ key }, world) => existing([nodePortName(key)], world) },
     {
