@@ -248,8 +248,18 @@ describe('addresses of pods on a lost node', () => {
       await using control = await cluster.startController()
       using _watching = watch(control)
       // Ended as soon as it has done anything, if there is anything left to do.
-      const acted = new Promise<void>((resolve) => void control.onNorthboundChange(resolve))
-      await Promise.race([acted, control.kernel.quiet()])
+      let hasActed = false
+      const acted = new Promise<void>((resolve) => {
+        control.onNorthboundChange(() => {
+          hasActed = true
+          resolve()
+        })
+      })
+      const settled = control.settle().catch((error: unknown) => {
+        // One that is ended in the midst of it does not settle.
+        if (!hasActed) throw error
+      })
+      await Promise.race([acted, settled])
       await setReady('n2', life % 2 === 0 ? 'True' : 'Unknown')
     }
     await setReady('n2', 'Unknown')
