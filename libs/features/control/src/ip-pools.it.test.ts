@@ -341,6 +341,30 @@ describe('an IPPool that can not be served as it is written', () => {
     ])
   })
 
+  it('keeps what it had although another one was edited to have that, while no controller ran', async () => {
+    await using control = await cluster.startSettled()
+    await make({ name: 'another', ips: ['10.17.0.200..10.17.0.210'] })
+    await control.settle()
+    await make({ name: 'some', ips: ['10.17.0.64..10.17.0.70', 'fd00:17::64..fd00:17::70'] })
+    await control.settle()
+    await control[Symbol.asyncDispose]()
+    // The older one, and the only one of the two that could be served as it is written.
+    await cluster.user.edit(ipPoolResource, 'another', { ips: ['10.17.0.64..10.17.0.70'] })
+    await cluster.user.edit(ipPoolResource, 'some', { ips: ['10.17.0.70..10.17.0.64'] })
+    await using again = await cluster.startController()
+    await again.settle()
+    expect(ready(await read('another'))).toContain('conflict IPs with ippool some')
+    expect(ready(await read('some'))).toContain('write the lower address first')
+    expect([again.world.pools.get('some')?.ips, again.world.pools.get('another')?.ips]).toEqual([
+      ['10.17.0.64..10.17.0.70', 'fd00:17::64..fd00:17::70'],
+      ['10.17.0.200..10.17.0.210'],
+    ])
+    await cluster.user.edit(ipPoolResource, 'some', { ips: ['10.17.0.80', 'fd00:17::64'] })
+    await again.settle()
+    expect(ready(await read('another'))).toBe('True UpdateIPAMSucceeded')
+    expect(ready(await read('some'))).toBe('True UpdateIPAMSucceeded')
+  })
+
   it('warns of entries without effect, and takes them once the subnet has them', async () => {
     await using control = await cluster.startSettled()
     await make({ name: 'some', ips: ['10.17.0.64', '10.17.1.5'] })

@@ -1,4 +1,5 @@
 import { KubeOvnError } from '@kube-ovn/errors'
+import { parseRangeSets, type RangeSets } from '@kube-ovn/ip'
 import { conditionType, isConditionTrue } from '@kube-ovn/kube-api'
 import type { IpPool } from '@kube-ovn/kube-api'
 import type { ControlWorld } from '../world.ts'
@@ -11,14 +12,23 @@ interface Candidate {
   readonly ips: readonly string[]
 }
 
+/** What an IPPool meant when its status was written. */
+interface Former {
+  readonly pool: IpPool
+  readonly ips: readonly string[]
+  readonly members: RangeSets
+}
+
 /**
  * Puts into effect the IPPools that were in effect when the last process ended.
  *
  * Of two that have addresses in common the one that was in effect wins, then the older one. What was edited into
- * something useless stays in effect as its status has it. So a restart changes nothing.
+ * something useless, or into addresses of another one, stays in effect as its status has it, until the edit is judged like
+ * one of any other time. So a restart changes nothing.
  */
 export function restorePools(world: ControlWorld): void {
-  const candidates = [...world.ipPools.values()].flatMap(candidatesFor)
+  const formers = [...world.ipPools.values()].flatMap(formerOf)
+  const candidates = [...world.ipPools.values()].flatMap((pool) => candidatesFor(pool, formers))
   for (const { name, subnet, ips } of candidates.sort((a, b) => (a.rank < b.rank ? -1 : 1))) {
     if (world.pools.has(name) || !world.ipam.hasSubnet(subnet)) continue
     try {
@@ -31,12 +41,34 @@ export function restorePools(world: ControlWorld): void {
   }
 }
 
-function candidatesFor({ metadata, spec, status }: IpPool): readonly Candidate[] {
-  const { name, creationTimestamp = '' } = metadata
-  const { subnet = '', ips = [] } = spec ?? {}
+function candidatesFor(pool: IpPool, formers: readonly Former[]): readonly Candidate[] {
+  const { name, creationTimestamp = '' } = pool.metadata
+  const { subnet = '', ips = [] } = pool.spec ?? {}
   const rank = (order: number): string => [order, creationTimestamp, name].join(' ')
-  const isReady = isConditionTrue(status?.conditions, conditionType.ready)
-  const former = [
+  const isReady = isConditionTrue(pool.status?.conditions, conditionType.ready)
+  const former = formers.find((one) => one.pool === pool)
+  return [
+    // Edited since its status was written, it may be of no use although it was ready then.
+    { rank: rank(isReady && !takesFromOthers(pool, formers) ? 0 : 2), name, subnet, ips },
+    ...(former === undefined ? [] : [{ rank: rank(1), name, subnet, ips: former.ips }]),
+  ]
+}
+
+/** Whether it names addresses that another one had. */
+function takesFromOthers({ metadata, spec }: IpPool, formers: readonly Former[]): boolean {
+  const members = membersOf(spec?.ips ?? [])
+  return formers.some(
+    ({ pool, members: theirs }) =>
+      pool.metadata.name !== metadata.name &&
+      pool.spec?.subnet === spec?.subnet &&
+      members !== undefined &&
+      !(members.v4.intersect(theirs.v4).isEmpty && members.v6.intersect(theirs.v6).isEmpty),
+  )
+}
+
+function formerOf(pool: IpPool): readonly Former[] {
+  const { status } = pool
+  const ips = [
     status?.v4AvailableIPRange,
     status?.v4UsingIPRange,
     status?.v6AvailableIPRange,
@@ -45,9 +77,15 @@ function candidatesFor({ metadata, spec, status }: IpPool): readonly Candidate[]
     .flatMap((ranges) => (ranges ?? '').split(','))
     .filter((range) => range !== '')
     .map((range) => range.replace('-', '..'))
-  return [
-    // Edited since its status was written, it may be of no use although it was ready then.
-    { rank: rank(isReady ? 0 : 2), name, subnet, ips },
-    ...(former.length > 0 ? [{ rank: rank(1), name, subnet, ips: former }] : []),
-  ]
+  const members = ips.length === 0 ? undefined : membersOf(ips)
+  return members === undefined ? [] : [{ pool, ips, members }]
+}
+
+function membersOf(ips: readonly string[]): RangeSets | undefined {
+  try {
+    return parseRangeSets(ips)
+  } catch (error) {
+    if (error instanceof KubeOvnError) return undefined
+    throw error
+  }
 }
