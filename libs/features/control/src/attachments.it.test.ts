@@ -390,6 +390,32 @@ describe('a subnet that is given to another network', () => {
     expect(await records()).toEqual([])
   })
 
+  it.each(['new.default', 'ovn'])(
+    'of another CNI stays with its own although it was given to %s while no controller ran',
+    async (provider) => {
+      await using control = await startWithNetworks()
+      await cluster.user.createPod({ name: 'm', annotations: { [networks]: 'mv' } })
+      await control.settle()
+      const before = await cluster.user.annotationsOf({ name: 'm' })
+      const recorded = await records()
+      await control[Symbol.asyncDispose]()
+      await cluster.user.edit(subnetResource, 'mvs', { provider })
+      await using again = await cluster.startController()
+      await again.settle()
+      await cluster.user.annotate({ name: 'm' }, { touched: 'yes' })
+      await again.settle()
+      expect(await cluster.user.annotationsOf({ name: 'm' })).toEqual({ ...before, touched: 'yes' })
+      expect(await records()).toEqual(recorded)
+      expect(await cluster.user.told('mvs')).toEqual([
+        expect.stringMatching(/put it back to mv\.default, or delete pod\/default\/m first/),
+      ])
+      await cluster.removePod('m')
+      await again.settle()
+      expect(again.world.networks.get('mvs')?.provider).toBe(provider)
+      expect(again.named('Logical_Switch', 'mvs') === undefined).toBe(provider !== 'ovn')
+    },
+  )
+
   it('keeps its switch although that was done while no controller ran', async () => {
     const control = await startWithNetworks()
     await cluster.client.create(

@@ -2,14 +2,15 @@ import { isOvnProvider, primaryProvider } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
 import { formatIp, networkText, tryParseCidr } from '@kube-ovn/ip'
 import { conditionType, isConditionTrue } from '@kube-ovn/kube-api'
-import type { Subnet, SubnetSpec } from '@kube-ovn/kube-api'
-import { routerPortName } from '@kube-ovn/ovn-names'
+import type { Ip, Subnet, SubnetSpec } from '@kube-ovn/kube-api'
+import { podPortName, routerPortName } from '@kube-ovn/ovn-names'
+import { isGranted } from '../addresses/recorded.ts'
 import { familiesOf } from '../topology/network.ts'
 import type { Network } from '../topology/network.ts'
 import { allNodeAddresses } from '../topology/node-addresses.ts'
 import { findConflict } from '../topology/subnet-conflicts.ts'
 import { resolveSubnet } from '../topology/subnet-spec.ts'
-import type { ControlWorld } from '../world.ts'
+import { storeIndex, type ControlWorld } from '../world.ts'
 
 interface Candidate {
   readonly rank: string
@@ -41,7 +42,7 @@ export function restoreNetworks(world: ControlWorld): void {
 function candidatesFor(subnet: Subnet, world: ControlWorld): readonly Candidate[] {
   const { name, creationTimestamp = '' } = subnet.metadata
   const specified = resolve(name, subnet.spec ?? {}, world)
-  const former = formerNetwork(subnet, world)
+  const former = formerNetwork(subnet, world) ?? networkOfRecords(subnet, world)
   const wasValid = isConditionTrue(subnet.status?.conditions, conditionType.validated)
   const candidate = (order: number, network: Network, wasInEffect: boolean): Candidate => ({
     rank: [order, creationTimestamp, name].join(' '),
@@ -50,9 +51,27 @@ function candidatesFor(subnet: Subnet, world: ControlWorld): readonly Candidate[
   })
   if (specified === undefined) return former === undefined ? [] : [candidate(1, former, true)]
   if (former === undefined) return [candidate(wasValid ? 2 : 3, specified, false)]
-  const isSettled = specified.hasSwitch && routerAddresses(specified) === routerAddresses(former)
+  const isSettled =
+    specified.provider === former.provider && routerAddresses(specified) === routerAddresses(former)
   if (isSettled) return [candidate(0, specified, true)]
   return [candidate(1, former, true), candidate(wasValid ? 2 : 3, specified, false)]
+}
+
+/**
+ * What a subnet without a switch meant that was given to another network since: the provider that NICs with addresses of
+ * it are named after. There is no such NIC without a subnet of its provider, so it is this one's if it is no other's.
+ */
+function networkOfRecords({ metadata: { name }, spec }: Subnet, world: ControlWorld): Network | undefined {
+  const records = world.ips.find(storeIndex.ipsBySubnet, name).filter(isGranted)
+  const [provider, ...others] = new Set(records.map(providerOfRecord))
+  if (provider === undefined || others.length > 0 || isOvnProvider(provider)) return undefined
+  const isServed = [...world.subnets.values()].some((subnet) => subnet.spec?.provider === provider)
+  return isServed ? undefined : resolve(name, { ...spec, provider }, world)
+}
+
+function providerOfRecord({ metadata, spec }: Ip): string {
+  const { namespace = '', podName = '' } = spec ?? {}
+  return metadata.name.slice(podPortName(namespace, podName).length + 1) || primaryProvider
 }
 
 /** Reads from the router's port to a subnet what the subnet meant when the port was written. */
