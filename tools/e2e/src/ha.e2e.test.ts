@@ -42,6 +42,12 @@ const cutMs = 10_000
  */
 const takeOverMs = 240_000
 
+/**
+ * Until a pod is Ready whose flows another ovn-northd has to compute. One that is cut off holds its lock until the Southbound has asked it
+ * twice in vain, `probeInterval` of the chart (180 s) apart.
+ */
+const northdTakeOverMs = 2 * 180_000 + takeOverMs
+
 let cluster: Cluster
 let pods: readonly PodObject[]
 let made = 0
@@ -86,7 +92,7 @@ async function makePod(nodeName: string): Promise<void> {
   const name = `made-${++made}`
   const pod = idlePod({ name, namespace: 'shop' }, nodeName)
   await cluster.api.apply(pod)
-  await untilPodsReady(cluster.api, 'shop', `app=${name}`, 1, takeOverMs)
+  await untilPodsReady(cluster.api, 'shop', `app=${name}`, 1, northdTakeOverMs)
   await takeDownPod(cluster.api, pod)
 }
 
@@ -111,7 +117,7 @@ describe('three masters', () => {
       })
       await makePod(node)
     },
-    600_000,
+    1_200_000,
   )
 
   it('forward on while the controller that leads is killed, and another makes pods', async () => {
@@ -120,7 +126,7 @@ describe('three masters', () => {
       strike(cluster, { kind: 'kill', target: { component: 'controller', machine: node } }),
     )
     await makePod(node)
-  }, 600_000)
+  }, 1_200_000)
 
   it.each<readonly [string, OtherSide]>([
     ['from other members', { service: 'raft' }],
@@ -146,7 +152,7 @@ describe('three masters', () => {
       })
       await makePod(node)
     },
-    900_000,
+    1_800_000,
   )
 
   it('count transactions as one, whoever leads', async () => {
