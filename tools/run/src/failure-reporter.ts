@@ -48,7 +48,8 @@ function explain(error: SerializedError): string {
   const details: unknown = error['details']
   const frames = stack.split('\n').filter((line) => /^\s+at /.test(line) && !isOfPackage(line))
   return [
-    `${name}: ${message}`,
+    // The reporter before this one has written that into the name.
+    `${name.replace(/^Caused by: /, '')}: ${message}`,
     ...(details === undefined ? [] : [JSON.stringify(details).slice(0, longestDetails)]),
     ...(typeof diff === 'string' ? [diff] : []),
     ...frames,

@@ -1,5 +1,6 @@
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
-import { CommandFailedError, type ClusterMember, type NorthboundCluster } from '@kube-ovn/testing-ovsdb'
+import { CommandFailedError } from '@kube-ovn/testing-docker'
+import type { ClusterMember, NorthboundCluster } from '@kube-ovn/testing-ovsdb'
 import type { OvsdbClient } from './client.ts'
 import { TransactionOutcomeUnknownError } from './errors.ts'
 

@@ -1,12 +1,19 @@
 import { KubeOvnError } from '@kube-ovn/errors'
-import type { RetryClass } from '@kube-ovn/errors'
 
-/** A docker command did not do what it should. */
-export class DockerCommandError extends KubeOvnError<{
-  readonly command: string
+/** A command in or around a test container failed. */
+export class CommandFailedError extends KubeOvnError<{
+  readonly command: readonly string[]
+  readonly exitCode: number | undefined
   readonly output: string
-  readonly cure: string
 }> {
-  readonly code = 'testing-docker-command-failed'
-  readonly retry: RetryClass = 'never'
+  readonly code = 'testing-command-failed'
+  readonly retry = 'never'
+
+  constructor(command: readonly string[], exitCode: number | undefined, output: string, cause?: unknown) {
+    super(
+      `command of a test failed: ${command.join(' ')}: ${output}`,
+      { command, exitCode, output },
+      { cause },
+    )
+  }
 }

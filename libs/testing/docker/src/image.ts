@@ -16,7 +16,8 @@ const ensured = new Map<string, Promise<string>>()
  * changes, and never otherwise.
  *
  * @param name for what it is, e.g. `node` for `kube-ovn-test/node:…`
- * @throws {DockerCommandError}
+ *
+ * Throws {@link CommandFailedError}.
  */
 export async function ensureTestImage(name: string, source: ImageSource): Promise<string> {
   const image = `kube-ovn-test/${name}:${await hashOf(source)}`

@@ -13,8 +13,8 @@ const script =
 /**
  * Makes sure that the network of the test containers exists. It is left for the next test.
  *
- * @throws {DockerCommandError}
+ * Throws {@link CommandFailedError}.
  */
-export async function ensureTestNetwork(): Promise<void> {
-  await onceOnMachine(script, [testNetwork, testLabel])
+export function ensureTestNetwork(): Promise<void> {
+  return onceOnMachine(script, [testNetwork, testLabel])
 }

@@ -1,4 +1,4 @@
-import { run } from './command.ts'
+import { run } from '@kube-ovn/testing-docker'
 import { connectEngine } from './engine.ts'
 import { HeldContainer } from './held-container.ts'
 import { ensureImage, ensureNetwork } from './image.ts'

@@ -1,7 +1,6 @@
 export { startDatabase, type AnyDatabase } from './any-database.ts'
 export type { Certificates } from './certificates.ts'
 export type { DatabaseServer } from './database-server.ts'
-export { CommandFailedError } from './errors.ts'
 export type { ClusterMember } from './cluster-member.ts'
 export { NorthboundCluster } from './northbound-cluster.ts'
 export { startNorthbound, type Northbound, type NorthboundOptions } from './northbound.ts'

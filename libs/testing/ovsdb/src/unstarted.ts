@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { run } from './command.ts'
+import { run } from '@kube-ovn/testing-docker'
 
 /** Says which process holds a container, by its id. */
 export const holderLabel = 'kube-ovn.test.holder'

@@ -10,16 +10,31 @@ type Port = OvnNorthbound['Logical_Switch_Port']
 export function foreignPort(name: string, world: ControlWorld): ForeignPort | undefined {
   const port = world.northbound.find('Logical_Switch_Port', 'name', name)[0]
   if (port === undefined || !isForeign(port)) return undefined
-  const addresses = addressesOf(port)
-  const subnet = addresses.length === 0 ? undefined : switchOf(port, world)
-  return subnet === undefined ? undefined : { subnet, addresses }
+  const subnet = switchOf(port, world)
+  return subnet === undefined ? undefined : { subnet, addresses: addressesOf(port) }
 }
 
 /** Finds the ports of others at a start, before anybody is given an address. */
 export function noteForeignPorts(world: ControlWorld): void {
-  for (const port of world.northbound.scan('Logical_Switch_Port')) {
-    if (isForeign(port)) world.foreignAddresses.set(port.name, foreignPort(port.name, world))
+  for (const { name, ports } of world.northbound.scan('Logical_Switch')) {
+    if (!world.networks.has(name)) continue
+    for (const port of foreignOf(ports, world))
+      world.foreignAddresses.set(port.name, { subnet: name, addresses: addressesOf(port) })
   }
+}
+
+/** Names of the ports that somebody else put on the switch of a subnet. */
+export function foreignPortsOn(subnet: string, world: ControlWorld): readonly string[] {
+  return [...world.northbound.scan('Logical_Switch')]
+    .filter(({ name }) => name === subnet)
+    .flatMap(({ ports }) => foreignOf(ports, world).map(({ name }) => name))
+}
+
+function foreignOf(ports: readonly string[], { northbound }: ControlWorld): readonly Port[] {
+  return ports.flatMap((uuid) => {
+    const port = northbound.get('Logical_Switch_Port', uuid)
+    return port !== undefined && isForeign(port) ? [port] : []
+  })
 }
 
 /** Whether neither we nor an older version made the port. */

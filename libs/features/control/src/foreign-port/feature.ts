@@ -1,7 +1,7 @@
 import { nothing } from '@kube-ovn/reconcile'
 import type { Feature } from '@kube-ovn/reconcile'
 import type { RowBase } from 'ovsdb-client'
-import { foreignPort, isForeign } from '../addresses/foreign-port.ts'
+import { foreignPort, foreignPortsOn, isForeign } from '../addresses/foreign-port.ts'
 import type { ControlWorld } from '../world.ts'
 
 /** Keeps in mind the addresses of ports that somebody else made, so that nobody is given them. It writes nothing. */
@@ -15,12 +15,7 @@ export const foreignPortFeature: Feature<string, never, ControlWorld> = {
       keys: ({ old, new: current }) => new Set([...nameOf(old), ...nameOf(current)]),
     },
     // A port that was there before its subnet was in effect.
-    {
-      on: 'signal',
-      signal: 'network',
-      keys: (_subnet, world) =>
-        [...world.northbound.scan('Logical_Switch_Port')].filter(isForeign).map(({ name }) => name),
-    },
+    { on: 'signal', signal: 'network', keys: foreignPortsOn },
   ],
   observe(name, world) {
     const port = foreignPort(name, world)

@@ -1,6 +1,7 @@
 import { ipPoolResource, type IpPool } from '@kube-ovn/kube-api'
 import { ipPool, subnet } from '@kube-ovn/testing-builders'
 import { expect, it } from 'vitest'
+import { concerned } from '../testing/concerned.ts'
 import { shownPatches } from '../testing/shown.ts'
 import { stillWorld } from '../testing/still-world.ts'
 import { desiredStatus, ipPoolStatus } from './feature.ts'
@@ -31,15 +32,8 @@ it('looks again at counts that somebody else wrote, and not at those that it wro
   const statistics = world.ipam.poolStatistics('blue', 'some')
   const [own] = desiredStatus({ name: 'some', statistics }).patches
   const written = own?.merge?.['status'] as IpPool['status']
-  function concerned(now: IpPool): readonly string[] {
-    const change = { key: 'some', old: before, new: now }
-    return ipPoolStatus.triggers.flatMap((trigger) =>
-      trigger.on === 'object' && trigger.resource === ipPoolResource
-        ? [...trigger.keys(change as never, world)]
-        : [],
-    )
-  }
-  expect(concerned({ ...before, status: { ...written } })).toEqual([])
-  expect(concerned({ ...before, status: { ...written, v4UsingIPs: 1 } })).toEqual(['some'])
-  expect(concerned(ipPool({ name: 'some', subnet: 'blue', ips: [] }))).toEqual(['some'])
+  const after = (now: IpPool) => concerned(ipPoolStatus, ipPoolResource, before, now, world)
+  expect(after({ ...before, status: { ...written } })).toEqual([])
+  expect(after({ ...before, status: { ...written, v4UsingIPs: 1 } })).toEqual(['some'])
+  expect(after(ipPool({ name: 'some', subnet: 'blue', ips: [] }))).toEqual(['some'])
 })

@@ -14,10 +14,11 @@ interface Candidate {
 
 /** What an IPPool meant when its status was written. */
 interface Former {
-  readonly pool: IpPool
   readonly ips: readonly string[]
   readonly members: RangeSets
 }
+
+type Formers = ReadonlyMap<IpPool, Former>
 
 /**
  * Puts into effect the IPPools that were in effect when the last process ended.
@@ -27,7 +28,7 @@ interface Former {
  * one of any other time. So a restart changes nothing.
  */
 export function restorePools(world: ControlWorld): void {
-  const formers = [...world.ipPools.values()].flatMap(formerOf)
+  const formers = new Map([...world.ipPools.values()].flatMap(formerOf))
   const candidates = [...world.ipPools.values()].flatMap((pool) => candidatesFor(pool, formers))
   for (const { name, subnet, ips } of candidates.sort((a, b) => (a.rank < b.rank ? -1 : 1))) {
     if (world.pools.has(name) || !world.ipam.hasSubnet(subnet)) continue
@@ -41,12 +42,12 @@ export function restorePools(world: ControlWorld): void {
   }
 }
 
-function candidatesFor(pool: IpPool, formers: readonly Former[]): readonly Candidate[] {
+function candidatesFor(pool: IpPool, formers: Formers): readonly Candidate[] {
   const { name, creationTimestamp = '' } = pool.metadata
   const { subnet = '', ips = [] } = pool.spec ?? {}
   const rank = (order: number): string => [order, creationTimestamp, name].join(' ')
   const isReady = isConditionTrue(pool.status?.conditions, conditionType.ready)
-  const former = formers.find((one) => one.pool === pool)
+  const former = formers.get(pool)
   return [
     // Edited since its status was written, it may be of no use although it was ready then.
     { rank: rank(isReady && !takesFromOthers(pool, formers) ? 0 : 2), name, subnet, ips },
@@ -55,18 +56,18 @@ function candidatesFor(pool: IpPool, formers: readonly Former[]): readonly Candi
 }
 
 /** Whether it names addresses that another one had. */
-function takesFromOthers({ metadata, spec }: IpPool, formers: readonly Former[]): boolean {
-  const members = membersOf(spec?.ips ?? [])
-  return formers.some(
-    ({ pool, members: theirs }) =>
-      pool.metadata.name !== metadata.name &&
-      pool.spec?.subnet === spec?.subnet &&
-      members !== undefined &&
+function takesFromOthers(pool: IpPool, formers: Formers): boolean {
+  const members = membersOf(pool.spec?.ips ?? [])
+  if (members === undefined) return false
+  return [...formers].some(
+    ([other, { members: theirs }]) =>
+      other !== pool &&
+      other.spec?.subnet === pool.spec?.subnet &&
       !(members.v4.intersect(theirs.v4).isEmpty && members.v6.intersect(theirs.v6).isEmpty),
   )
 }
 
-function formerOf(pool: IpPool): readonly Former[] {
+function formerOf(pool: IpPool): readonly (readonly [IpPool, Former])[] {
   const { status } = pool
   const ips = [
     status?.v4AvailableIPRange,
@@ -78,7 +79,7 @@ function formerOf(pool: IpPool): readonly Former[] {
     .filter((range) => range !== '')
     .map((range) => range.replace('-', '..'))
   const members = ips.length === 0 ? undefined : membersOf(ips)
-  return members === undefined ? [] : [{ pool, ips, members }]
+  return members === undefined ? [] : [[pool, { ips, members }]]
 }
 
 function membersOf(ips: readonly string[]): RangeSets | undefined {

@@ -2,6 +2,7 @@ import type { FamilyStatistics } from '@kube-ovn/ipam'
 import { subnetResource, type Subnet } from '@kube-ovn/kube-api'
 import { subnet } from '@kube-ovn/testing-builders'
 import { expect, it } from 'vitest'
+import { concerned } from '../testing/concerned.ts'
 import { shownPatches } from '../testing/shown.ts'
 import { stillWorld } from '../testing/still-world.ts'
 import { desiredStatus, subnetStatus } from './feature.ts'
@@ -53,16 +54,9 @@ it('looks again at counts that somebody else wrote, and not at those that it wro
   const world = stillWorld({ subnets: [before] }, {})
   const [own] = desiredStatus({ name: 'blue', statistics: world.ipam.statistics('blue') }).patches
   const written = own?.merge?.['status'] as Subnet['status']
-  function concerned(now: Subnet): readonly string[] {
-    const change = { key: 'blue', old: before, new: now }
-    return subnetStatus.triggers.flatMap((trigger) =>
-      trigger.on === 'object' && trigger.resource === subnetResource
-        ? [...trigger.keys(change as never, world)]
-        : [],
-    )
-  }
-  expect(concerned({ ...before, status: { ...written } })).toEqual([])
+  const after = (now: Subnet) => concerned(subnetStatus, subnetResource, before, now, world)
+  expect(after({ ...before, status: { ...written } })).toEqual([])
   for (const wrong of [{ v4usingIPs: 1.5 }, { v6availableIPrange: 'all' }, { v6usingIPs: 1n }])
-    expect(concerned({ ...before, status: { ...written, ...wrong } })).toEqual(['blue'])
-  expect(concerned(before)).toEqual(['blue'])
+    expect(after({ ...before, status: { ...written, ...wrong } })).toEqual(['blue'])
+  expect(after(before)).toEqual(['blue'])
 })

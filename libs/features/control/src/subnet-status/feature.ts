@@ -26,8 +26,8 @@ export const subnetStatus: Feature<string, StatusSnapshot, ControlWorld> = {
     {
       on: 'object',
       resource: subnetResource,
-      keys: ({ key, new: current }: ObjectChange<Subnet>, world) =>
-        isMiscounted(current, world) ? [key] : [],
+      keys: ({ key, old, new: current }: ObjectChange<Subnet>, world) =>
+        old === undefined || isMiscounted(current, world) ? [key] : [],
     },
   ],
   observe: (name, world) =>
@@ -37,7 +37,7 @@ export const subnetStatus: Feature<string, StatusSnapshot, ControlWorld> = {
   desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredStatus(snapshot)),
 }
 
-/** Somebody else may have written the counts, or nobody yet. What was written here comes back as it is. */
+/** Somebody else may have written the counts. What was written here comes back as it is. */
 function isMiscounted(subnet: Subnet | undefined, world: ControlWorld): boolean {
   if (subnet === undefined || !world.networks.has(subnet.metadata.name)) return false
   return saysOtherwise(subnet.status, countsOf(world.ipam.statistics(subnet.metadata.name)))
