@@ -14,9 +14,10 @@ export type Ip = Ipv4 | Ipv6
 
 export type Family = 4 | 6
 
-const dottedQuad = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/
-const hexGroup = /^[0-9a-fA-F]{1,4}$/
 const mappedPrefix = 0xffffn
+
+/** Longest text of an address: six groups of four digits, and an IPv4 address. */
+const longestAddress = 45
 
 export function isIpv4(ip: Ip): ip is Ipv4 {
   return typeof ip === 'number'
@@ -42,50 +43,114 @@ export function compareIps(a: Ip, b: Ip): number {
  * Octets with leading zeros are refused, as Go does: some programs read them as octal.
  */
 export function tryParseIpv4(text: string): Ipv4 | undefined {
-  const match = dottedQuad.exec(text)
-  if (match === null) return undefined
-  let value = 0
-  for (let index = 1; index <= 4; index++) {
-    const digits = match[index] ?? ''
-    const octet = Number(digits)
-    if (octet > 255 || (digits.length > 1 && digits.startsWith('0'))) return undefined
-    value = value * 256 + octet
-  }
-  return value as Ipv4
+  return parseQuad(text, 0)
 }
+
+/** Reads the octets from `start` to the end of the text. */
+function parseQuad(text: string, start: number): Ipv4 | undefined {
+  if (text.length - start > 15) return undefined
+  let value = 0
+  let dots = 0
+  let octet = -1
+  for (let index = start; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === dot) {
+      if (octet < 0 || ++dots > 3) return undefined
+      value = value * 256 + octet
+      octet = -1
+      continue
+    }
+    const digit = code - zero
+    // A zero is an octet by itself, so that no digit follows it.
+    if (digit < 0 || digit > 9 || octet === 0) return undefined
+    octet = octet < 0 ? digit : octet * 10 + digit
+    if (octet > 255) return undefined
+  }
+  return octet < 0 || dots !== 3 ? undefined : ((value * 256 + octet) as Ipv4)
+}
+
+const zero = 48
+const dot = 46
+const colon = 58
+
+/** The address that is being read or printed: as words, the lowest first, and as groups, the highest first. */
+const words = new Uint32Array(4)
+const halves = new BigUint64Array(words.buffer)
+const groups = new Uint16Array(8)
 
 /** Reads any RFC 4291 text form, without a zone; an IPv4-mapped address stays 128 bits wide. */
 export function tryParseIpv6(text: string): Ipv6 | undefined {
-  const halves = text.split('::')
-  if (halves.length > 2) return undefined
-  const head = parseGroups(halves[0] ?? '', halves.length === 1)
-  const tail = parseGroups(halves[1] ?? '', true)
-  if (head === undefined || tail === undefined) return undefined
-  const missing = 8 - head.length - tail.length
-  // "::" stands for at least one group, and without it all eight must be written.
-  if (halves.length === 2 ? missing < 1 : missing !== 0) return undefined
-  let value = 0n
-  for (const group of head) value = (value << 16n) | BigInt(group)
-  value <<= 16n * BigInt(missing)
-  for (const group of tail) value = (value << 16n) | BigInt(group)
-  return value as Ipv6
-}
-
-/** Reads colon-separated groups; only the end of an address may be a dotted quad. */
-function parseGroups(text: string, isEnd: boolean): readonly number[] | undefined {
-  if (text === '') return []
-  const words = text.split(':')
-  const groups: number[] = []
-  for (const [index, word] of words.entries()) {
-    if (hexGroup.test(word)) {
-      groups.push(Number.parseInt(word, 16))
+  if (text.length > longestAddress) return undefined
+  let count = 0
+  /** How many groups stand before "::". */
+  let gap = -1
+  let index = 0
+  while (index < text.length) {
+    if (text.charCodeAt(index) === colon) {
+      const isDouble = text.charCodeAt(index + 1) === colon
+      // One colon stands between groups, and not at an end.
+      if (isDouble ? gap >= 0 : count === 0 || index + 1 === text.length) return undefined
+      if (isDouble) gap = count
+      index += isDouble ? 2 : 1
+      if (text.charCodeAt(index) === colon) return undefined
       continue
     }
-    const embedded = isEnd && index === words.length - 1 ? tryParseIpv4(word) : undefined
-    if (embedded === undefined) return undefined
-    groups.push(embedded >>> 16, embedded & 0xffff)
+    const end = endOfGroup(text, index)
+    if (text.charCodeAt(end) === dot) {
+      // Only the end of an address may be a dotted quad.
+      const quad = count > 6 ? undefined : parseQuad(text, index)
+      if (quad === undefined) return undefined
+      groups[count++] = quad >>> 16
+      groups[count++] = quad & 0xffff
+      break
+    }
+    if (end === index || count === 8 || !isOver(text, end)) return undefined
+    groups[count++] = hexOf(text, index, end)
+    index = end
   }
-  return groups
+  // "::" stands for at least one group, and without it all eight must be written.
+  if (gap < 0 ? count !== 8 : count > 7) return undefined
+  return joined(count, gap < 0 ? count : gap)
+}
+
+/** Whether a group is at its end: a fifth digit is one too many. */
+function isOver(text: string, end: number): boolean {
+  return end === text.length || text.charCodeAt(end) === colon
+}
+
+/** Where the hexadecimal digits end that start there: four at most. */
+function endOfGroup(text: string, start: number): number {
+  let end = start
+  while (end < start + 4 && digitOf(text.charCodeAt(end)) >= 0) end++
+  return end
+}
+
+/** The value of a hexadecimal digit; -1 for what is none. */
+function digitOf(code: number): number {
+  if (code >= zero && code <= zero + 9) return code - zero
+  const letter = code | 32
+  return letter >= 97 && letter <= 102 ? letter - 87 : -1
+}
+
+function hexOf(text: string, start: number, end: number): number {
+  let value = 0
+  for (let index = start; index < end; index++) value = value * 16 + digitOf(text.charCodeAt(index))
+  return value
+}
+
+/** Makes the address of groups that were read, with zeros where those from `gap` on are preceded by some. */
+function joined(count: number, gap: number): Ipv6 {
+  const missing = 8 - count
+  const groupAt = (at: number): number => {
+    if (at < gap) return groups[at] ?? 0
+    return at < gap + missing ? 0 : (groups[at - missing] ?? 0)
+  }
+  for (let word = 0; word < 4; word++) {
+    const at = 6 - 2 * word
+    words[word] = groupAt(at) * 0x1_0000 + groupAt(at + 1)
+  }
+  const [low = 0n, high = 0n] = halves
+  return ((high << 64n) | low) as Ipv6
 }
 
 /**
@@ -138,26 +203,41 @@ function formatIpv4(ip: Ipv4): string {
 
 function formatIpv6(ip: Ipv6): string {
   if (ip >> 32n === mappedPrefix) return `::ffff:${formatIpv4(Number(ip & 0xffff_ffffn) as Ipv4)}`
-  const groups: number[] = []
-  for (let shift = 96n; shift >= 0n; shift -= 32n) {
-    const word = Number((ip >> shift) & 0xffff_ffffn)
-    groups.push(word >>> 16, word & 0xffff)
+  halves[0] = BigInt.asUintN(64, ip)
+  halves[1] = ip >> 64n
+  for (let word = 0; word < 4; word++) {
+    const value = words[3 - word] ?? 0
+    groups[2 * word] = value >>> 16
+    groups[2 * word + 1] = value & 0xffff
   }
   const run = longestZeroRun(groups)
-  const hex = groups.map((group) => group.toString(16))
-  if (run.length < 2) return hex.join(':')
-  return `${hex.slice(0, run.start).join(':')}::${hex.slice(run.start + run.length).join(':')}`
+  if (run.length < 2) return hexText(0, 8)
+  return `${hexText(0, run.start)}::${hexText(run.start + run.length, 8)}`
+}
+
+function hexText(from: number, to: number): string {
+  let text = ''
+  for (let at = from; at < to; at++) text += at === from ? hexOfGroup(at) : `:${hexOfGroup(at)}`
+  return text
+}
+
+function hexOfGroup(at: number): string {
+  return (groups[at] ?? 0).toString(16)
 }
 
 /** Finds the first of the longest runs of zero groups. */
-function longestZeroRun(groups: readonly number[]): { readonly start: number; readonly length: number } {
-  let best = { start: 0, length: 0 }
+function longestZeroRun(of: Uint16Array): { readonly start: number; readonly length: number } {
+  let best = 0
+  let length = 0
   let start = 0
-  for (const [index, group] of groups.entries()) {
-    if (group !== 0) start = index + 1
-    else if (index - start + 1 > best.length) best = { start, length: index - start + 1 }
+  for (let index = 0; index < of.length; index++) {
+    if (of[index] !== 0) start = index + 1
+    else if (index - start + 1 > length) {
+      best = start
+      length = index - start + 1
+    }
   }
-  return best
+  return { start: best, length }
 }
 
 /** Moves an address by `delta`, wrapping around at both ends of its family. */

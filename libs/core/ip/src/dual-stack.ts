@@ -45,7 +45,11 @@ export function parseIpList(text: string, field = 'ip'): DualStackIp {
   return pair(v4, v6)
 }
 
+/** No two values are longer, whatever blanks are around them. */
+const longestPair = 1024
+
 function words(text: string, field: string): readonly string[] {
+  if (text.length > longestPair) throw repeated(text, field)
   const parts = text.split(',').map((part) => part.trim())
   if (parts.every((part) => part === '')) {
     throw new InvalidDualStackError({ field, value: text, cure: 'give one value, or one per family: v4,v6' })

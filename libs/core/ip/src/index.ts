@@ -13,6 +13,8 @@ export {
   tryParseIpv6,
 } from './address.ts'
 export type { Family, Ip, Ipv4, Ipv6 } from './address.ts'
+export { AddressList } from './address-list.ts'
+export type { AddressSpan } from './address-list.ts'
 export { ipv4Space, ipv6Space } from './address-space.ts'
 export type { AddressSpace } from './address-space.ts'
 export {
@@ -37,5 +39,12 @@ export * from './errors.ts'
 export { formatMac, parseMac, tryParseMac } from './mac.ts'
 export type { Mac } from './mac.ts'
 export { RangeSet } from './range-set.ts'
-export { isIpv4Range, parseIpRange, parseRangeSets, tryParseIpRange } from './range-text.ts'
+export {
+  checkLength,
+  isIpv4Range,
+  mostEntries,
+  parseIpRange,
+  parseRangeSets,
+  tryParseIpRange,
+} from './range-text.ts'
 export type { RangeSets } from './range-text.ts'

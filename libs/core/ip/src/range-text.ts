@@ -9,6 +9,23 @@ export interface RangeSets {
   readonly v6: RangeSet<Ipv6>
 }
 
+/** How many entries a list of addresses may have: each costs some hundred bytes and nanoseconds, whatever it spans. */
+export const mostEntries = 1024
+
+const writeRanges = 'write neighbours as one range like 10.16.0.10..10.16.0.20'
+
+/**
+ * Refuses a list for its length before anything of it is read.
+ *
+ * @param how what to do to get by with fewer entries
+ * @throws InvalidIpRangeError naming `field`
+ */
+export function checkLength(entries: readonly unknown[], field: string, how = writeRanges): void {
+  if (entries.length <= mostEntries) return
+  const cure = `list at most ${mostEntries} entries: ${how}`
+  throw new InvalidIpRangeError({ field, value: `${entries.length} entries`, cure })
+}
+
 /**
  * Reads one entry of a list of addresses: `ip`, `ip..ip` (both included) or a CIDR (the whole block).
  *
@@ -21,7 +38,7 @@ export function parseIpRange(text: string, field = 'ips'): IpRange<Ipv4> | IpRan
   const firstText = dots < 0 ? value : value.slice(0, dots)
   const lastText = dots < 0 ? value : value.slice(dots + 2)
   const first = tryParseIp(firstText.trim())
-  const last = tryParseIp(lastText.trim())
+  const last = dots < 0 ? first : tryParseIp(lastText.trim())
   if (first === undefined || last === undefined) {
     const cure = 'write an address, a range like 10.16.0.10..10.16.0.20, or a CIDR'
     throw dots < 0
@@ -58,7 +75,8 @@ export function isIpv4Range(range: IpRange<Ipv4> | IpRange<Ipv6>): range is IpRa
  *
  * @throws InvalidIpError, InvalidCidrError or InvalidIpRangeError naming `field`.
  */
-export function parseRangeSets(entries: Iterable<string>, field = 'ips'): RangeSets {
+export function parseRangeSets(entries: readonly string[], field = 'ips'): RangeSets {
+  checkLength(entries, field)
   const sets: RangeSets = { v4: RangeSet.v4(), v6: RangeSet.v6() }
   for (const entry of entries) {
     const range = parseIpRange(entry, field)

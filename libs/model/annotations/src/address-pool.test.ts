@@ -26,7 +26,9 @@ it.each([
   ],
 ])('reads %s', (_name, text, want) => {
   const pool = ipPool.parse(text)
-  expect(pool.kind === 'list' ? pool.entries.map((entry) => formatIpList(entry)) : pool.name).toEqual(want)
+  expect(pool.kind === 'list' ? [...pool.entries].map((entry) => formatIpList(entry)) : pool.name).toEqual(
+    want,
+  )
 })
 
 it('takes a single word that is no address for the name of an IPPool', () => {
@@ -46,6 +48,16 @@ it.each([
   ['ranges that do not fit', '10.16.0.5..10.16.0.6,fd00::5', 'ranges of the same length'],
   ['a range that is the wrong way round', '10.16.0.9..10.16.0.5,10.16.0.1', 'lower address first'],
   ['a range without end', 'fd00::1..fd00::ffff:ffff', 'at most 4096 addresses'],
+  [
+    'more than it can have in all',
+    Array(600).fill('10.16.0.0..10.16.0.255').join(),
+    'at most 4096 addresses',
+  ],
+  [
+    'more than it can have one by one',
+    Array.from({ length: 1025 }, (_, index) => `fd00::${index}`).join(';'),
+    'write neighbours as ranges, 1024 at most',
+  ],
   ['nothing but separators', ' ; ', 'list addresses'],
 ])('refuses %s, and says what would be right', (_name, text, cure) => {
   const parse = () => ipPool.parse(text)
@@ -61,7 +73,8 @@ it.each([
 })
 
 it('prints a list so that it is read as the same again', () => {
-  for (const text of ['10.16.0.5,fd00::5;10.16.0.6,fd00::6', '10.16.0.5;10.16.0.6']) {
+  const range = '10.16.0.5..10.16.0.9,fd00::5..fd00::9;10.16.0.20'
+  for (const text of ['10.16.0.5,fd00::5;10.16.0.6,fd00::6', '10.16.0.5;10.16.0.6', range]) {
     expect(ipPool.format(ipPool.parse(text))).toBe(text)
   }
 })

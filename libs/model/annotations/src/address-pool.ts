@@ -1,95 +1,101 @@
 import {
+  AddressList,
   formatIp,
-  formatIpList,
   isIpv4Range,
-  offsetIp,
+  mostEntries,
   parseIpRange,
   tryParseIpRange,
+  type AddressSpan,
   type DualStackIp,
-  type Ip,
 } from '@kube-ovn/ip'
-import { annotation, splitNames, type Annotation } from './annotation.ts'
+import { annotation, type Annotation } from './annotation.ts'
 import { AnnotationInvalidError } from './errors.ts'
+import { words } from './words.ts'
 
 /** Addresses that a workload's pods share: those of an IPPool object, or a list of its own. */
 export type AddressPool =
-  | { readonly kind: 'named'; readonly name: string }
-  | { readonly kind: 'list'; readonly entries: readonly DualStackIp[] }
+  { readonly kind: 'named'; readonly name: string } | { readonly kind: 'list'; readonly entries: AddressList }
 
-/** More entries than a workload has pods: a longer list is a slip in a range. */
-const mostEntries = 4096
+/** More than a workload has pods: a longer list is a slip in a range. */
+const mostAddresses = 4096
 
 /**
  * A name, or entries: separated by semicolons, each an address or `v4,v6`; or separated by commas, one address each,
  * but for two of different families, which are one entry. `a..b` stands for all addresses between, one entry each.
+ *
+ * Ranges are counted and kept, never expanded.
  */
 export function addressPoolAnnotation(key: string): Annotation<AddressPool> {
   return annotation(key, parsePool, formatPool)
 }
 
 function parsePool(text: string, field: string): AddressPool {
-  if (!text.includes(';')) {
-    const items = splitNames(text)
-    const [first, second] = items
-    if (first !== undefined && second === undefined && tryParseIpRange(first) === undefined) {
-      return { kind: 'named', name: first }
-    }
-    if (!isPair(items)) return { kind: 'list', entries: parseEntries(items, text, field) }
+  const refuse = (cure: string) => new AnnotationInvalidError({ field, value: text, cure })
+  if (text.includes(';')) return listOf(words(text, ';'), field, refuse)
+  const [first, second, third] = words(text, ',').take(3)
+  if (first !== undefined && second === undefined && tryParseIpRange(first) === undefined) {
+    return { kind: 'named', name: first }
   }
-  return { kind: 'list', entries: parseEntries(text.split(';'), text, field) }
+  const isOneEntry = second !== undefined && third === undefined && isPair(first, second)
+  return listOf(isOneEntry ? [text] : words(text, ','), field, refuse)
 }
 
 function formatPool(pool: AddressPool): string {
-  return pool.kind === 'named' ? pool.name : pool.entries.map((entry) => formatIpList(entry)).join(';')
+  return pool.kind === 'named' ? pool.name : String(pool.entries)
 }
 
-function isPair(items: readonly string[]): boolean {
-  const [first, second, ...more] = items.map((item) => tryParseIpRange(item))
-  return (
-    first !== undefined &&
-    second !== undefined &&
-    more.length === 0 &&
-    isIpv4Range(first) !== isIpv4Range(second)
-  )
+/** Whether both are addresses, and of different families. */
+function isPair(first = '', second: string): boolean {
+  const [one, other] = [tryParseIpRange(first), tryParseIpRange(second)]
+  return one !== undefined && other !== undefined && isIpv4Range(one) !== isIpv4Range(other)
 }
 
-function parseEntries(texts: readonly string[], value: string, field: string): readonly DualStackIp[] {
-  const entries = texts.filter((text) => text.trim() !== '').flatMap((text) => parseEntry(text, value, field))
-  const refuse = (cure: string) => new AnnotationInvalidError({ field, value, cure })
+type Refuse = (cure: string) => AnnotationInvalidError
+
+function listOf(texts: Iterable<string>, field: string, refuse: Refuse): AddressPool {
+  const entries = new AddressList(spansOf(texts, field, refuse))
   if (entries.length === 0) throw refuse('list addresses, name an IPPool, or remove the annotation')
-  if (entries.length > mostEntries) throw refuse(`list at most ${mostEntries} addresses, or make an IPPool`)
-  return entries
+  return { kind: 'list', entries }
+}
+
+/** Ends with the entry that is one too many, however many there are. */
+function* spansOf(texts: Iterable<string>, field: string, refuse: Refuse): Generator<AddressSpan> {
+  let written = 0
+  let total = 0
+  for (const text of texts) {
+    const span = spanOf(text, field, refuse)
+    total += span.count
+    if (total > mostAddresses) throw refuse(`list at most ${mostAddresses} addresses, or make an IPPool`)
+    if (++written > mostEntries)
+      throw refuse(`write neighbours as ranges, ${mostEntries} at most, or make an IPPool`)
+    yield span
+  }
 }
 
 /** One entry, or as many as its ranges have addresses. */
-function parseEntry(text: string, value: string, field: string): readonly DualStackIp[] {
-  const parts = splitNames(text).map((part) => addressesOf(part, value, field))
-  const [one = [], other, ...more] = parts
-  const refuse = (cure: string) => new AnnotationInvalidError({ field, value, cure })
-  if (more.length > 0) throw refuse('give each entry at most one address of each family: v4,v6')
-  if (other === undefined) return one.map((address) => byFamily([address]))
-  if (one.length !== other.length) throw refuse('give both families of an entry ranges of the same length')
-  return one.map((address, index) => {
-    const entry = byFamily([address, ...other.slice(index, index + 1)])
-    if (entry.v4 === undefined || entry.v6 === undefined)
-      throw refuse('give an entry one address of each family: v4,v6')
-    return entry
-  })
+function spanOf(text: string, field: string, refuse: Refuse): AddressSpan {
+  const [one, other, third] = words(text, ',').take(3)
+  if (third !== undefined) throw refuse('give each entry at most one address of each family: v4,v6')
+  const span = rangeOf(one ?? '', field, refuse)
+  if (other === undefined) return span
+  const { first, count } = rangeOf(other, field, refuse)
+  if (span.count !== count) throw refuse('give both families of an entry ranges of the same length')
+  const both: DualStackIp = { v4: span.first.v4 ?? first.v4, v6: span.first.v6 ?? first.v6 }
+  if (both.v4 === undefined || both.v6 === undefined)
+    throw refuse('give an entry one address of each family: v4,v6')
+  return { first: both, count }
 }
 
-function addressesOf(text: string, value: string, field: string): readonly Ip[] {
-  const { first, last } = parseIpRange(text, field)
-  const count = Number(BigInt(last) - BigInt(first)) + 1
-  if (count > mostEntries || text.includes('/')) {
-    const cure = `list at most ${mostEntries} addresses, as ${formatIp(first)}..${formatIp(last)}, or make an IPPool`
-    throw new AnnotationInvalidError({ field, value, cure })
+function rangeOf(text: string, field: string, refuse: Refuse): AddressSpan {
+  const range = parseIpRange(text, field)
+  const isOne = range.first === range.last
+  const count = isOne ? 1 : Number(BigInt(range.last) - BigInt(range.first)) + 1
+  if (count > mostAddresses || text.includes('/')) {
+    const shown = `${formatIp(range.first)}..${formatIp(range.last)}`
+    throw refuse(`list at most ${mostAddresses} addresses, as ${shown}, or make an IPPool`)
   }
-  return Array.from({ length: count }, (_, index) => offsetIp(first, BigInt(index)))
-}
-
-function byFamily(addresses: readonly Ip[]): DualStackIp {
   return {
-    v4: addresses.find((address) => typeof address === 'number'),
-    v6: addresses.find((address) => typeof address === 'bigint'),
+    first: isIpv4Range(range) ? { v4: range.first, v6: undefined } : { v4: undefined, v6: range.first },
+    count,
   }
 }

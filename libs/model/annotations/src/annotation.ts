@@ -1,9 +1,15 @@
 import { AnnotationInvalidError } from './errors.ts'
+import { fewWords, mostWords } from './words.ts'
 
 /** The annotations of an object as they are in its metadata. */
 export type Annotations = Readonly<Record<string, string>>
 
-/** One annotation: its key, and how its text and its value become each other. */
+/**
+ * One annotation: its key, and how its text and its value become each other.
+ *
+ * Anybody may write a text of 256 KiB. Reading it takes no longer than 20 times what reading it as JSON takes, and what is
+ * kept of it is at most twice its size: what would be more is refused.
+ */
 export interface Annotation<T> {
   readonly key: string
   /** @throws AnnotationInvalidError */
@@ -60,16 +66,16 @@ export function flagAnnotation(key: string): Annotation<boolean> {
   return annotation(key, (text) => text === 'true', String)
 }
 
-/** Names separated by commas; blanks around them and empty ones do not count. */
+/** Names separated by commas, {@link mostWords} at most; blanks around them and empty ones do not count. */
 export function namesAnnotation(key: string): Annotation<readonly string[]> {
   return annotation(key, splitNames, (names) => names.join(','))
 }
 
-export function splitNames(text: string): readonly string[] {
-  return text
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '')
+/** @throws AnnotationInvalidError naming `field` when there are more than {@link mostWords} */
+export function splitNames(text: string, field: string): readonly string[] {
+  const names = fewWords(text, ',')
+  if (names !== undefined) return names
+  throw new AnnotationInvalidError({ field, value: text, cure: `list at most ${mostWords}` })
 }
 
 function cureOf(cause: unknown): string {

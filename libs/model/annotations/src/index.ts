@@ -1,5 +1,6 @@
 export type { AddressPool } from './address-pool.ts'
 export type { Annotation, Annotations } from './annotation.ts'
+export { nicKey, providerNetworkKeys } from './asked.ts'
 export { AnnotationInvalidError } from './errors.ts'
 export {
   controllerFinalizer,
@@ -21,6 +22,7 @@ export {
   interfaceAnnotations,
   podAnnotations,
   isOvnProvider,
+  longestProvider,
   primaryProvider,
   readPodNetwork,
   readInterfaceRequest,
@@ -28,5 +30,5 @@ export {
   staleNicKeys,
 } from './pod.ts'
 export type { PodAnnotations, PodNetwork, PodRequest, Provider } from './pod.ts'
-export { readPortVips, vipAnnotations } from './vip.ts'
+export { readPortVips, readSharedVips, vipAnnotations } from './vip.ts'
 export { vpcAnnotations } from './vpc.ts'

@@ -1,6 +1,11 @@
-import { annotation, namesAnnotation, splitNames } from './annotation.ts'
+import { annotation, namesAnnotation } from './annotation.ts'
+import { AnnotationInvalidError } from './errors.ts'
+import { mostWords, words } from './words.ts'
 
 const prefix = 'ovn.kubernetes.io'
+
+/** How many excluded addresses are read, of all Subnets together. */
+const mostExcluded = 4096
 
 /** The annotations of a Namespace. The controller writes all of them. */
 export const namespaceAnnotations = {
@@ -11,13 +16,25 @@ export const namespaceAnnotations = {
   /** `spec.excludeIps` of each of them. */
   excludeIps: annotation(
     `${prefix}/exclude_ips`,
-    (text) => splitGroups(text).map(splitNames),
+    (text, field): readonly (readonly string[])[] => {
+      const groups = splitGroups(text, field)
+      const all = words(text.replaceAll(';', ','), ',').take(mostExcluded + 1)
+      if ([...all].length > mostExcluded) throw tooMany(text, field, mostExcluded)
+      return groups.map((group) => [...words(group, ',')])
+    },
     (groups: readonly (readonly string[])[]) => groups.map((group) => group.join(',')).join(';'),
   ),
   /** Names of the IPPools from which Pods get addresses, if there are any, tried in this order. */
   ipPool: namesAnnotation(`${prefix}/ip_pool`),
 } as const
 
-function splitGroups(text: string): readonly string[] {
-  return text === '' ? [] : text.split(';')
+function splitGroups(text: string, field: string): readonly string[] {
+  if (text === '') return []
+  const groups = text.split(';', mostWords + 1)
+  if (groups.length > mostWords) throw tooMany(text, field, mostWords)
+  return groups
+}
+
+function tooMany(value: string, field: string, most: number): AnnotationInvalidError {
+  return new AnnotationInvalidError({ field, value, cure: `list at most ${most}` })
 }

@@ -1,6 +1,7 @@
 import { formatIp, parseIp, parseMac, type DualStackIp, type Ip } from '@kube-ovn/ip'
-import { annotation, splitNames } from './annotation.ts'
+import { annotation } from './annotation.ts'
 import { AnnotationInvalidError } from './errors.ts'
+import { fewWords } from './words.ts'
 
 /** One further network that a Pod wants to be in. */
 export interface NetworkSelection {
@@ -32,10 +33,17 @@ export const networkAnnotations = {
 const shortForm =
   /^(?:(?<namespace>[a-z0-9][-a-z0-9.]*)\/)?(?<name>[a-z0-9][-a-z0-9.]*)(?:@(?<nic>[^/\s@]{1,15}))?$/
 
+/** How many further networks a Pod may ask for: each of them is a NIC. */
+const mostSelections = 256
+
+/** Of names of Kubernetes, and of a NIC (IFNAMSIZ, with its end). */
+const longestName = 253
+const longestNic = 15
+
 function parseSelections(text: string, field: string): readonly NetworkSelection[] {
   const start = text.trimStart()
   if (start.startsWith('[') || start.startsWith('{')) return parseJson(text, field)
-  return splitNames(text).map((item) => {
+  return few(fewWords(text, ',', mostSelections), text, field).map((item) => {
     const { namespace, name, nic } = shortForm.exec(item)?.groups ?? {}
     if (name === undefined) throw refused(field, item)
     return {
@@ -53,10 +61,15 @@ function parseJson(text: string, field: string): readonly NetworkSelection[] {
   } catch (cause) {
     throw refused(field, text, cause)
   }
-  return (Array.isArray(json) ? (json as readonly unknown[]) : [json]).map((item) => {
+  return few(Array.isArray(json) ? (json as readonly unknown[]) : [json], text, field).map((item) => {
     if (typeof item !== 'object' || item === null) throw refused(field, text)
     return parseElement(item as Readonly<Record<string, unknown>>, text, field)
   })
+}
+
+function few<T>(selections: readonly T[] | undefined, value: string, field: string): readonly T[] {
+  if (selections !== undefined && selections.length <= mostSelections) return selections
+  throw new AnnotationInvalidError({ field, value, cure: `ask for at most ${mostSelections} networks` })
 }
 
 function parseElement(
@@ -66,6 +79,10 @@ function parseElement(
 ): NetworkSelection {
   const { name, namespace, interface: nic, ips = [], mac } = item
   if (typeof name !== 'string' || name === '' || !Array.isArray(ips)) throw refused(field, text)
+  checkLength(name, longestName, field)
+  if (typeof namespace === 'string') checkLength(namespace, longestName, field)
+  if (typeof nic === 'string') checkLength(nic, longestNic, field)
+  if (ips.length > mostAddresses) throw tooMany(text, field)
   const addresses = (ips as readonly unknown[]).map((ip) => {
     if (typeof ip !== 'string') throw refused(field, text)
     return parseIp(ip.split('/')[0] ?? '', field)
@@ -79,6 +96,19 @@ function parseElement(
   }
 }
 
+function checkLength(name: string, longest: number, field: string): void {
+  if (name.length <= longest) return
+  const cure = `write a name of at most ${longest} characters`
+  throw new AnnotationInvalidError({ field, value: name, cure })
+}
+
+/** One of each family. */
+const mostAddresses = 2
+
+function tooMany(value: string, field: string): AnnotationInvalidError {
+  return new AnnotationInvalidError({ field, value, cure: 'give at most one address of each family in ips' })
+}
+
 /** @throws InvalidMacError */
 function checked(mac: string, field: string): string {
   parseMac(mac, field)
@@ -88,9 +118,7 @@ function checked(mac: string, field: string): string {
 function byFamily(addresses: readonly Ip[], value: string, field: string): DualStackIp {
   const v4 = addresses.filter((address) => typeof address === 'number')
   const v6 = addresses.filter((address) => typeof address === 'bigint')
-  if (v4.length > 1 || v6.length > 1) {
-    throw new AnnotationInvalidError({ field, value, cure: 'give at most one address of each family in ips' })
-  }
+  if (v4.length > 1 || v6.length > 1) throw tooMany(value, field)
   const [first] = v4
   const [second] = v6
   return { ...(first === undefined ? {} : { v4: first }), ...(second === undefined ? {} : { v6: second }) }

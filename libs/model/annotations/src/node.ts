@@ -2,6 +2,7 @@ import { formatIp, parseIp, type DualStackCidr, type DualStackIp, type Ip, type 
 import { addressesAnnotation, cidrsAnnotation, macAnnotation, usableGateways } from './addresses.ts'
 import { annotation, flagAnnotation, textAnnotation, type Annotations } from './annotation.ts'
 import { AnnotationInvalidError } from './errors.ts'
+import { mostWords } from './words.ts'
 
 const prefix = 'ovn.kubernetes.io'
 
@@ -82,8 +83,12 @@ function parseNetworks(text: string, field: string): ReadonlyMap<string, Ip> {
   }
   if (typeof json !== 'object' || json === null || Array.isArray(json))
     throw new AnnotationInvalidError(refused)
+  const entries = Object.entries(json)
+  if (entries.length > mostWords) {
+    throw new AnnotationInvalidError({ ...refused, cure: `name at most ${mostWords} networks` })
+  }
   return new Map(
-    Object.entries(json).map(([name, address]) => {
+    entries.map(([name, address]) => {
       if (typeof address !== 'string') throw new AnnotationInvalidError(refused)
       return [name, parseIp(address, field)]
     }),

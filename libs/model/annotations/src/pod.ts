@@ -22,7 +22,7 @@ export const primaryProvider: Provider = 'ovn'
 
 /** Whether NICs of the provider are on switches of OVN: of the first network, or of a further one. */
 export function isOvnProvider(provider: Provider): boolean {
-  const parts = provider.split('.')
+  const parts = provider.split('.', 4)
   return provider === primaryProvider || (parts.length === 3 && parts[2] === primaryProvider)
 }
 
@@ -65,14 +65,31 @@ export interface PodAnnotations {
   readonly virtualMachine: Annotation<string>
 }
 
+/** Those of providers that were asked for of late: users choose names as they like, so that few are remembered. */
 const known = new Map<Provider, PodAnnotations>()
+const mostKnown = 16
+
+/** Of the part of a key before its slash. */
+const longestPrefix = 253
+const suffix = '.kubernetes.io'
+
+/** How long the name of a provider may be, since annotations are named after it. */
+export const longestProvider = longestPrefix - suffix.length
 
 /** Gives the annotations of the NIC in the provider's network. */
 export function podAnnotations(provider: Provider = primaryProvider): PodAnnotations {
+  if (provider === primaryProvider) return ofPrimary
   const cached = known.get(provider)
   if (cached !== undefined) return cached
+  const made = annotationsOf(provider)
+  if (known.size >= mostKnown) known.clear()
+  if (provider.length <= longestProvider) known.set(provider, made)
+  return made
+}
+
+function annotationsOf(provider: Provider): PodAnnotations {
   const prefix = `${provider}.kubernetes.io`
-  const made: PodAnnotations = {
+  return {
     allocated: flagAnnotation(`${prefix}/allocated`),
     routed: flagAnnotation(`${prefix}/routed`),
     ipAddress: addressesAnnotation(`${prefix}/ip_address`),
@@ -93,9 +110,9 @@ export function podAnnotations(provider: Provider = primaryProvider): PodAnnotat
     activationStrategy: textAnnotation(`${prefix}/activation_strategy`),
     virtualMachine: textAnnotation(`${prefix}/virtualmachine`),
   }
-  known.set(provider, made)
-  return made
 }
+
+const ofPrimary = annotationsOf(primaryProvider)
 
 /** Annotations by which a Pod asks for addresses of one NIC among several in the same network. */
 export function interfaceAnnotations(
@@ -115,9 +132,6 @@ export function addressRequestKeys(): readonly string[] {
   return [ipAddress, macAddress, logicalSwitch, ipFamily, ipPool].map(({ key }) => key)
 }
 
-/** Providers of further NICs have a dot in their name. */
-const allocatedKey = /^([^/]+\.[^/]+)\.kubernetes\.io\/allocated$/
-
 /**
  * Finds the annotations about NICs that a Pod was given and does not have any more.
  *
@@ -130,10 +144,20 @@ export function staleNicKeys(
   const given = annotations ?? {}
   const keys = Object.keys(given)
   const stale = keys
-    .flatMap((key) => allocatedKey.exec(key)?.[1] ?? [])
-    .filter((provider) => !providers.has(provider) && podAnnotations(provider).cidr.key in given)
-    .map((provider) => `${provider}.kubernetes.io/`)
-  return keys.filter((key) => stale.some((prefix) => key.startsWith(prefix)))
+    .flatMap((key) => furtherProvider(key) ?? [])
+    .filter((provider) => !providers.has(provider) && `${provider}${suffix}/cidr` in given)
+    .map((provider) => `${provider}${suffix}`)
+  const prefixes = new Set(stale)
+  return keys.filter((key) => prefixes.has(key.slice(0, key.indexOf('/'))))
+}
+
+/** The provider of a further NIC whose `allocated` this is. There is a dot in its name. */
+function furtherProvider(key: string): Provider | undefined {
+  const end = `${suffix}/allocated`
+  if (!key.endsWith(end)) return undefined
+  const provider = key.slice(0, -end.length)
+  const dot = provider.indexOf('.', 1)
+  return dot < 0 || dot === provider.length - 1 || provider.includes('/') ? undefined : provider
 }
 
 /** What the node agent needs to know to configure a NIC. */
@@ -246,5 +270,5 @@ function parseFamily(text: string, field: string): Family {
 }
 
 function parseAddresses(text: string, field: string): readonly Ip[] {
-  return [...new Set(splitNames(text).map((part) => parseIp(part, field)))]
+  return [...new Set(splitNames(text, field).map((part) => parseIp(part, field)))]
 }

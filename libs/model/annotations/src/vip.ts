@@ -1,5 +1,7 @@
 import { tryParseIp, type Ip } from '@kube-ovn/ip'
-import { namesAnnotation, splitNames, textAnnotation, type Annotations } from './annotation.ts'
+import { namesAnnotation, textAnnotation, type Annotations } from './annotation.ts'
+import { AnnotationInvalidError } from './errors.ts'
+import { fewWords, mostWords } from './words.ts'
 
 const prefix = 'ovn.kubernetes.io'
 
@@ -11,11 +13,25 @@ export const vipAnnotations = {
   shared: namesAnnotation(`${prefix}/aaps`),
 } as const
 
+/** Names of the Vips that a Pod shares; none when there are more than may be. */
+export function readSharedVips(annotations: Annotations | undefined): readonly string[] {
+  try {
+    return vipAnnotations.shared.read(annotations) ?? []
+  } catch (error) {
+    if (error instanceof AnnotationInvalidError) return []
+    throw error
+  }
+}
+
 const portVipsSuffix = '.kubernetes.io/port_vips'
 
-/** Further addresses that any of a Pod's ports may send from. What is no address does not count. */
+/**
+ * Further addresses that any of a Pod's ports may send from, {@link mostWords} at most. What is no address does not count,
+ * nor does a list of more than may be.
+ */
 export function readPortVips(annotations: Annotations | undefined): readonly Ip[] {
   return Object.entries(annotations ?? {})
     .filter(([key]) => key.endsWith(portVipsSuffix))
-    .flatMap(([, text]) => splitNames(text).flatMap((part) => tryParseIp(part) ?? []))
+    .flatMap(([, text]) => (fewWords(text, ',') ?? []).flatMap((part) => tryParseIp(part) ?? []))
+    .slice(0, mostWords)
 }

@@ -24,6 +24,9 @@ import { verifySubnet, type Violation } from './verify.ts'
 
 const nothing: Statistics = { v4: undefined, v6: undefined }
 
+/** How many entries without effect are told, as a list may have very many. */
+const mostTold = 8
+
 /**
  * Hands out the addresses of all subnets.
  *
@@ -132,11 +135,15 @@ export class Ipam {
     if (pool === defaultPool) throw new RangeError('a pool needs a name')
     const table = this.#existing(subnet)
     const members = parseRangeSets(ips, 'spec.ips')
-    const outside = ips.flatMap((ip) => table.judgePoolEntry(pool, ip, parseRangeSets([ip])) ?? [])
-    if (table.hasPool(pool, members)) return { outside }
+    const stray = ips.filter((ip) => !table.hasSome(parseRangeSets([ip])))
+    const change = {
+      outside: stray.slice(0, mostTold).map((ip) => table.strayEntry(pool, ip)),
+      isUseless: ips.length > 0 && stray.length === ips.length,
+    }
+    if (table.hasPool(pool, members)) return change
     table.checkPool(pool, members)
     this.#writable(table).setPool(pool, members)
-    return { outside }
+    return change
   }
 
   /** Gives the addresses of a pool back to the subnet; their holders keep them. */

@@ -79,8 +79,10 @@ export interface SubnetChange {
 
 /** What a change of an IPPool did beyond the change itself. */
 export interface PoolChange {
-  /** Entries that name no address of the subnet; they have no effect until it grows. */
+  /** What is wrong with the first few entries that name no address of the subnet; they have no effect until it grows. */
   readonly outside: readonly PoolOutsideSubnetError[]
+  /** No entry names one, and there are some. */
+  readonly isUseless: boolean
 }
 
 /** Counts and ranges of one family, as published in the status of subnets and IPPools. */

@@ -1,4 +1,4 @@
-import { parseCidrList, parseIp, parseIpList } from '@kube-ovn/ip'
+import { AddressList, formatIpList, parseCidrList, parseIp, parseIpList } from '@kube-ovn/ip'
 import { describe, expect, it } from 'vitest'
 import {
   allocateFromList,
@@ -85,8 +85,12 @@ describe('restoreRecords', () => {
   })
 })
 
+function listOf(...texts: readonly string[]): AddressList {
+  return new AddressList(texts.map((text) => ({ first: parseIpList(text), count: 1 })))
+}
+
 describe('allocateFromList', () => {
-  const entries = ['10.0.0.5', '10.0.0.7'].map((text) => parseIpList(text))
+  const entries = listOf('10.0.0.5', '10.0.0.7')
 
   it('takes the first entry that is to be had, keeps it, and names the holder when none is left', () => {
     const ipam = ipamWith('10.0.0.0/28', '10.0.0.1')
@@ -104,7 +108,7 @@ describe('allocateFromList', () => {
     )
     ipam.release('a', 'pod/ns/a')
     expect([ask('b'), ask('c')].map(Number)).toEqual([parseIp('10.0.0.7'), parseIp('10.0.0.5')])
-    expect(() => allocateFromList(ipam, { subnet: 's', nic: 'd', owner: 'pod/ns/d' }, [])).toThrow(
+    expect(() => allocateFromList(ipam, { subnet: 's', nic: 'd', owner: 'pod/ns/d' }, listOf())).toThrow(
       'NoAvailableAddress',
     )
   })
@@ -112,13 +116,14 @@ describe('allocateFromList', () => {
 
 describe('members of a StatefulSet', () => {
   it.each([
-    ['db-1', 0, 'b'],
+    ['db-1', 0, '10.0.0.6'],
     ['db-3', 0, undefined],
-    ['db', 0, 'a'],
-    ['db-1', 1, 'b'],
-    ['db-12', 10, 'c'],
-  ])('%s of a set that starts at %d has entry %s', (name, start, entry) => {
-    expect(entryOfMember(['a', 'b', 'c'], name, start)).toBe(entry)
+    ['db', 0, '10.0.0.5'],
+    ['db-1', 1, '10.0.0.6'],
+    ['db-12', 10, '10.0.0.7'],
+  ])('%s of a set that starts at %d has entry %s', (name, start, text) => {
+    const entry = entryOfMember(listOf('10.0.0.5', '10.0.0.6', '10.0.0.7'), name, start)
+    expect(entry && formatIpList(entry)).toBe(text)
   })
 
   const set = { uid: 'u1', isDeleting: false, start: 10, replicas: 2 }

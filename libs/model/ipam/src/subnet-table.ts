@@ -195,12 +195,16 @@ export class SubnetTable {
     }
   }
 
-  /** What is wrong with an entry of a pool whose addresses are none of the subnet; nothing when one of them is. */
-  judgePoolEntry(pool: string, value: string, { v4, v6 }: RangeSets): PoolOutsideSubnetError | undefined {
-    const isUseful =
+  /** Whether ports of the subnet may have one of the addresses. */
+  hasSome({ v4, v6 }: RangeSets): boolean {
+    return (
       (this.#v4 !== undefined && !v4.intersect(this.#v4.layout.usable).isEmpty) ||
       (this.#v6 !== undefined && !v6.intersect(this.#v6.layout.usable).isEmpty)
-    if (isUseful) return undefined
+    )
+  }
+
+  /** What is wrong with an entry of a pool whose addresses are none of the subnet. */
+  strayEntry(pool: string, value: string): PoolOutsideSubnetError {
     const cidrs = [this.#v4?.layout.cidr, this.#v6?.layout.cidr].filter((cidr) => cidr !== undefined)
     return new PoolOutsideSubnetError({ subnet: this.name, pool, value, cidr: cidrs.join(',') })
   }

@@ -116,3 +116,40 @@ it("knows a pod's ports in all of its networks", () => {
   expect(ports.some(({ ids }) => ids.includes('lsp/m1.default.net1.default.ovn'))).toBe(true)
   expect(ports.filter(({ ids }) => ids.length !== 1)).toEqual([])
 })
+
+const port = (columns: RecordedRow) => ({ Logical_Switch_Port: [columns] })
+const ids = { vendor: 'kube-ovn', ls: 'red' }
+
+it.each([
+  {
+    row: 'a machine of a host, in a namespace',
+    columns: { name: 'hvm.shop', external_ids: { ...ids, pod: 'shop/hvm' } },
+    seems: 'lsp/hvm.shop',
+    maybe: 'lsp-vip/hvm.shop',
+  },
+  {
+    row: 'a Vip that is named like an address of a subnet',
+    columns: {
+      name: 'red-vip-10.1.0.5',
+      type: 'virtual',
+      options: { 'virtual-ip': '10.1.0.5' },
+      external_ids: ids,
+    },
+    seems: 'lsp-subnet-vip/red-vip-10.1.0.5',
+    maybe: 'lsp-vip-virtual/red-vip-10.1.0.5',
+  },
+])('takes the port of $row for another, and says what it may be', ({ columns, seems, maybe }) => {
+  expect(identities(port(columns)).flatMap((one) => one.ids)).toEqual([seems])
+  const resembled = kinds
+    .filter(({ table }) => table === 'Logical_Switch_Port')
+    .flatMap((kind) => {
+      const id = kind.resembles?.(whole(kind.table, columns))
+      return id === undefined ? [] : [`${kind.name}/${id}`]
+    })
+  expect(resembled).toEqual([maybe])
+})
+
+it('takes no port without a namespace for that of a node', () => {
+  const columns = { name: 'node-x..net.default.ovn', external_ids: ids }
+  expect(identities(port(columns)).flatMap((one) => one.ids)).toEqual(['lsp-vip/node-x..net.default.ovn'])
+})

@@ -14,12 +14,14 @@ interface KindOptions<N extends MarkedTable> {
   readonly exactMaps?: readonly string[]
   readonly parent?: readonly [NorthboundTable, string]
   readonly identify: (row: OvnNorthbound[N], ids: Marks, parent: ParentRow | undefined) => string | undefined
+  readonly resembles?: (row: OvnNorthbound[N], ids: Marks) => string | undefined
 }
 
 /**
  * Declares a kind. Only a row with `vendor=kube-ovn` is ever identified as ours: a foreign row is nobody's to adopt.
  */
 function rowKind<N extends MarkedTable>(options: KindOptions<N>): RowKind<N> {
+  const { resembles } = options
   return {
     name: options.name,
     table: options.table,
@@ -27,10 +29,16 @@ function rowKind<N extends MarkedTable>(options: KindOptions<N>): RowKind<N> {
     exactMaps: options.exactMaps ?? [],
     ...(options.parent === undefined ? {} : { parent: options.parent }),
     identify(row, parent) {
-      const ids: Marks = row.external_ids
-      return ids[externalId.vendor] === vendor ? options.identify(row, ids, parent) : undefined
+      return isOfVendor(row) ? options.identify(row, row.external_ids, parent) : undefined
     },
+    ...(resembles === undefined
+      ? {}
+      : { resembles: (row) => (isOfVendor(row) ? resembles(row, row.external_ids) : undefined) }),
   }
+}
+
+function isOfVendor({ external_ids: ids }: { readonly external_ids: Marks }): boolean {
+  return ids[externalId.vendor] === vendor
 }
 
 function familyOfMatch(match: string): 4 | 6 | undefined {
@@ -87,13 +95,15 @@ export const switchRouterPort = rowKind({
 export const podPort = rowKind({
   name: 'lsp',
   table: 'Logical_Switch_Port',
-  identify: (row, ids) => {
-    const [namespace = '', pod = ''] = (ids[externalId.pod] ?? '').split('/')
-    if (row.type !== '' || pod === '' || answersArp(row)) return undefined
-    const first = podPortName(namespace, pod)
-    return row.name === first || row.name.startsWith(`${first}.`) ? row.name : undefined
-  },
+  identify: (row, ids) => (isNamedAfterPod(row, ids) && !answersArp(row) ? row.name : undefined),
 })
+
+function isNamedAfterPod(row: OvnNorthbound['Logical_Switch_Port'], ids: Marks): boolean {
+  const [namespace = '', pod = ''] = (ids[externalId.pod] ?? '').split('/')
+  if (row.type !== '' || pod === '') return false
+  const first = podPortName(namespace, pod)
+  return row.name === first || row.name.startsWith(`${first}.`)
+}
 
 /** "From this pod's address": leaves by the next hop that the pod chose. By subnet and address. */
 export const northGatewayPolicy = rowKind({
@@ -115,7 +125,7 @@ export const nodePort = rowKind({
     row.type === '' &&
     ids[externalId.pod] === undefined &&
     row.name.startsWith('node-') &&
-    !row.name.endsWith('.')
+    !lacksNamespace(row)
       ? row.name.slice('node-'.length)
       : undefined,
 })
@@ -123,25 +133,31 @@ export const nodePort = rowKind({
 /**
  * The port of a Vip that is of a type which has one.
  *
- * That of a machine with a namespace looks like a pod's, and is taken for one until its Vip is looked at.
+ * That of a machine with a namespace looks like a pod's. Only its Vip knows better.
  */
 export const vipPort = rowKind({
   name: 'lsp-vip',
   table: 'Logical_Switch_Port',
-  identify: (row) =>
-    row.type === '' && (answersArp(row) || /\.(\.|$)/.test(row.name)) ? row.name : undefined,
+  identify: (row) => (row.type === '' && (answersArp(row) || lacksNamespace(row)) ? row.name : undefined),
+  resembles: (row, ids) => (isNamedAfterPod(row, ids) ? row.name : undefined),
 })
+
+/** Whether the namespace in a port's name is empty: a Vip may have none. */
+function lacksNamespace({ name }: OvnNorthbound['Logical_Switch_Port']): boolean {
+  return /\.(\.|$)/.test(name)
+}
 
 /** Whether a port stands for a SwitchLBRule. */
 function answersArp(row: OvnNorthbound['Logical_Switch_Port']): boolean {
   return row.options[arpProxyOption] === 'true'
 }
 
-/** The virtual port of a Vip that pods may have beside their own addresses. */
+/** The virtual port of a Vip that pods may have beside their own addresses. A Vip may be named like an address of a subnet. */
 export const vipVirtualPort = rowKind({
   name: 'lsp-vip-virtual',
   table: 'Logical_Switch_Port',
   identify: (row, ids) => (row.type === 'virtual' && !isOfSubnetVip(row, ids) ? row.name : undefined),
+  resembles: (row) => (row.type === 'virtual' ? row.name : undefined),
 })
 
 /** The virtual port of an address in a subnet's `spec.vips`. */

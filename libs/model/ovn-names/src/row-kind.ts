@@ -38,6 +38,11 @@ export interface RowKind<N extends MarkedTable = MarkedTable> {
    * A row thus recognised is adopted: kept, and marked.
    */
   identify(row: OvnNorthbound[N], parent: ParentRow | undefined): string | undefined
+  /**
+   * Gives the natural key that a row would have if it were of this kind, though by all that it shows it is of another.
+   * It is adopted as this one by a key that wants it, unless another key wants it as what it seems to be.
+   */
+  resembles?(row: OvnNorthbound[N]): string | undefined
 }
 
 /** Names a row by kind and natural key, whether it exists yet or not. */
