@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { Condition } from './conditions.ts'
-import { isConditionTrue, setCondition, withStandardConditions } from './conditions.ts'
+import {
+  isConditionTrue,
+  setCondition,
+  withObservedGeneration,
+  withStandardConditions,
+} from './conditions.ts'
 
 const t0 = Date.parse('2026-01-02T03:04:05.678Z')
 const t1 = t0 + 60_000
@@ -88,6 +93,27 @@ describe('withStandardConditions', () => {
     const list = [ready]
     expect(withStandardConditions(list, ['Ready'], t1)).toBe(list)
   })
+})
+
+describe('withObservedGeneration', () => {
+  const theirs: Condition = { type: 'Audited', status: 'True', observedGeneration: 1 }
+
+  it('says of each condition of ours which generation it is about, and leaves those of others', () => {
+    const list = [ready, { type: 'Error', status: 'False' }, theirs]
+    expect(withObservedGeneration(list, 4, t1)).toEqual([
+      { ...ready, observedGeneration: 4, lastUpdateTime: time1 },
+      { type: 'Error', status: 'False', observedGeneration: 4, lastUpdateTime: time1 },
+      theirs,
+    ])
+  })
+
+  it.each([3, undefined])(
+    'returns the very same list when it says %s already, or nothing is known',
+    (generation) => {
+      const list = [ready, theirs]
+      expect(withObservedGeneration(list, generation, t1)).toBe(list)
+    },
+  )
 })
 
 it('holds a condition true only when it is there and says so', () => {

@@ -25,6 +25,8 @@ export const conditionType = {
   validated: 'Validated',
   /** The last error. */
   error: 'Error',
+  /** Of this project: fields ask for what is not there yet. It is there, and true, only as long as some do. */
+  fieldsIgnored: 'FieldsIgnored',
 } as const
 
 /** What a condition says that was created before anything was found out. */
@@ -87,6 +89,32 @@ export function withStandardConditions(
   return types
     .filter((type) => !known.has(type))
     .reduce((list, type) => setCondition(list, { type, ...initialCondition }, nowMs), conditions)
+}
+
+/** Takes the condition of a type out of a list. Same list when there is none. */
+export function withoutCondition(conditions: readonly Condition[], type: string): readonly Condition[] {
+  const others = conditions.filter((condition) => condition.type !== type)
+  return others.length === conditions.length ? conditions : others
+}
+
+const ours: ReadonlySet<string> = new Set(Object.values(conditionType))
+
+/**
+ * Says of which generation conditions speak: of those that the controller sets, and sets again for each generation. Same list when they
+ * say so already.
+ */
+export function withObservedGeneration(
+  conditions: readonly Condition[],
+  observedGeneration: number | undefined,
+  nowMs: number,
+): readonly Condition[] {
+  const isOther = ({ type, observedGeneration: said }: Condition) =>
+    ours.has(type ?? '') && said !== observedGeneration
+  if (observedGeneration === undefined || !conditions.some(isOther)) return conditions
+  const lastUpdateTime = kubeTime(nowMs)
+  return conditions.map((condition) =>
+    isOther(condition) ? { ...condition, observedGeneration, lastUpdateTime } : condition,
+  )
 }
 
 /** Tells whether a condition of the type is there and true. */

@@ -36,6 +36,12 @@ export function integer(description: string) {
   return z.int().optional().meta({ description })
 }
 
+/** Of the status of every kind: which specification it is about. */
+export const generation = z
+  .int()
+  .optional()
+  .meta({ description: 'Generation of the object that status and conditions are about.', format: 'int64' })
+
 export function uint32(description: string) {
   return z.int().min(0).max(0xffff_ffff).optional().meta({ description, format: 'int64' })
 }

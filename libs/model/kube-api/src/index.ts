@@ -14,13 +14,20 @@ export const definitions: readonly Definition[] = [
   vpcDefinition,
 ]
 
-export { conditionType, isConditionTrue, setCondition, withStandardConditions } from './conditions.ts'
+export {
+  conditionType,
+  isConditionTrue,
+  setCondition,
+  withObservedGeneration,
+  withStandardConditions,
+  withoutCondition,
+} from './conditions.ts'
 export type { Condition, ConditionChange, ConditionStatus } from './conditions.ts'
 export { customResourceDefinition, objectSchema } from './crd.ts'
 export type { JsonSchema } from './crd.ts'
 export type { Definition, PrinterColumn } from './definition.ts'
 export { ipResource } from './ip.ts'
-export type { Ip, IpSpec } from './ip.ts'
+export type { Ip, IpSpec, IpStatus } from './ip.ts'
 export { ipPoolReason, ipPoolResource } from './ip-pool.ts'
 export type { IpPool, IpPoolSpec, IpPoolStatus } from './ip-pool.ts'
 export { apiVersion } from './api-group.ts'
@@ -34,7 +41,7 @@ export type { VirtualMachine, VirtualMachineInstance, VirtualMachineInstanceMigr
 export { isOfKubeOvn, networkAttachmentResource } from './network-attachment.ts'
 export type { NetworkAttachmentDefinition } from './network-attachment.ts'
 export { subnetReason, subnetResource } from './subnet.ts'
-export type { Subnet, SubnetSpec, SubnetStatus } from './subnet.ts'
+export type { Subnet, SubnetInEffect, SubnetSpec, SubnetStatus } from './subnet.ts'
 export { vipReason, vipResource, vipType } from './vip.ts'
 export type { Vip, VipSpec, VipStatus } from './vip.ts'
 export { vpcResource } from './vpc.ts'

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { unchangeableRule } from './cel.ts'
 import { conditionSchema } from './conditions.ts'
 import type { Definition } from './definition.ts'
-import { bigCount, flagDefaultingToFalse, list, text, texts } from './fields.ts'
+import { bigCount, flagDefaultingToFalse, generation, list, text, texts } from './fields.ts'
 import { group, version } from './api-group.ts'
 import type { KubeObject, Resource } from './core/object.ts'
 import type { DeepReadonly } from './deep-readonly.ts'
@@ -23,6 +23,7 @@ const spec = z.object({
 })
 
 const status = z.object({
+  observedGeneration: generation,
   v4AvailableIPs: bigCount('IPv4 addresses that are free.'),
   v4AvailableIPRange: text('The free IPv4 addresses as ranges.'),
   v4UsingIPs: bigCount('IPv4 addresses in use.'),

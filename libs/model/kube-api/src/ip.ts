@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { macAddressRule, v4AddressRule, v6AddressRule } from './cel.ts'
 import type { Definition } from './definition.ts'
-import { checkedText, text, texts } from './fields.ts'
+import { checkedText, generation, text, texts } from './fields.ts'
 import { group, version } from './api-group.ts'
 import type { KubeObject, Resource } from './core/object.ts'
 import type { DeepReadonly } from './deep-readonly.ts'
@@ -30,7 +30,10 @@ const spec = z.object({
   containerID: text('Unused.'),
 })
 
+const status = z.object({ observedGeneration: generation })
+
 export type IpSpec = DeepReadonly<z.infer<typeof spec>>
+export type IpStatus = DeepReadonly<z.infer<typeof status>>
 
 /**
  * The durable record of the addresses of one NIC.
@@ -40,6 +43,7 @@ export type IpSpec = DeepReadonly<z.infer<typeof spec>>
  */
 export interface Ip extends KubeObject {
   readonly spec?: IpSpec
+  readonly status?: IpStatus
 }
 
 export const ipResource: Resource<Ip> = { group, version, kind: 'IP', plural: 'ips', namespaced: false }
@@ -50,6 +54,8 @@ export const ipDefinition: Definition = {
   shortNames: ['ip'],
   description: 'Records the addresses of one NIC, or reserves them for a Pod to come.',
   spec,
+  status,
+  // Upstream has no status at all. So it costs no write of its own.
   hasStatusSubresource: false,
   printerColumns: [
     { name: 'V4IP', type: 'string', jsonPath: '.spec.v4IpAddress' },

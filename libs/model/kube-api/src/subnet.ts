@@ -2,7 +2,18 @@ import { z } from 'zod'
 import { addressPairRule, cidrPairRule, oneOfRule } from './cel.ts'
 import { conditionSchema } from './conditions.ts'
 import type { Definition } from './definition.ts'
-import { bigCount, checkedText, flag, integer, labelSelector, list, text, texts, uint32 } from './fields.ts'
+import {
+  bigCount,
+  checkedText,
+  flag,
+  generation,
+  integer,
+  labelSelector,
+  list,
+  text,
+  texts,
+  uint32,
+} from './fields.ts'
 import { group, version } from './api-group.ts'
 import type { KubeObject, Resource } from './core/object.ts'
 import type { DeepReadonly } from './deep-readonly.ts'
@@ -104,8 +115,27 @@ const spec = z.object({
   nodeNetwork: text('Network of the nodes that carries the tunnels of Pods made from now on.'),
 })
 
+const inEffect = z
+  .object({
+    cidrBlock: text('One IP prefix, or one of each family separated by a comma.'),
+    protocol: text('IPv4, IPv6 or Dual.'),
+    gateway: text('Gateway address, one for each family of cidrBlock.'),
+    excludeIps: texts('Addresses (a) and ranges (a..b) that are never allocated.'),
+    provider: text('Network of the Pods that take their addresses here.'),
+    vpc: text('VPC that the subnet is part of; empty without a switch.'),
+    natOutgoing: flag("Traffic that leaves the cluster gets the node's address."),
+    mtu: uint32('MTU of Pod NICs, bytes; 0 derives it from the tunnel.'),
+  })
+  .optional()
+  .meta({
+    description:
+      'What was accepted of spec: OVN, the nodes and a controller that starts go by it. It stays while spec can not be used.',
+  })
+
 const status = z.object({
-  conditions: list('Ready, Validated and Error.', conditionSchema),
+  observedGeneration: generation,
+  inEffect,
+  conditions: list('Ready, Validated and Error; FieldsIgnored, only as long as it is so.', conditionSchema),
   v4availableIPs: bigCount('IPv4 addresses that are free.'),
   v4availableIPrange: text('The free IPv4 addresses as ranges.'),
   v4usingIPs: bigCount('IPv4 addresses in use.'),
@@ -134,6 +164,7 @@ const status = z.object({
 
 export type SubnetSpec = DeepReadonly<z.infer<typeof spec>>
 export type SubnetStatus = DeepReadonly<z.infer<typeof status>>
+export type SubnetInEffect = NonNullable<SubnetStatus['inEffect']>
 
 /** A range of addresses and the logical switch that they are on. */
 export interface Subnet extends KubeObject {

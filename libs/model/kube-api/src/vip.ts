@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { macAddressRule, v4AddressRule, v6AddressRule } from './cel.ts'
 import { conditionSchema } from './conditions.ts'
 import type { Definition } from './definition.ts'
-import { checkedText, list, text, texts } from './fields.ts'
+import { checkedText, generation, list, text, texts } from './fields.ts'
 import { group, version } from './api-group.ts'
 import type { KubeObject, Resource } from './core/object.ts'
 import type { DeepReadonly } from './deep-readonly.ts'
@@ -36,6 +36,7 @@ const spec = z.object({
 })
 
 const status = z.object({
+  observedGeneration: generation,
   conditions: list('Ready; there is none before anything was wrong.', conditionSchema),
   type: text('Type of the Vip when it got its addresses.'),
   v4ip: text('IPv4 address.'),

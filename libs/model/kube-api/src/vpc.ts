@@ -1,7 +1,16 @@
 import { z } from 'zod'
 import { conditionSchema } from './conditions.ts'
 import type { Definition } from './definition.ts'
-import { flag, flagDefaultingToFalse, integer, labelSelector, list, text, texts } from './fields.ts'
+import {
+  flag,
+  flagDefaultingToFalse,
+  generation,
+  integer,
+  labelSelector,
+  list,
+  text,
+  texts,
+} from './fields.ts'
 import { group, version } from './api-group.ts'
 import type { KubeObject, Resource } from './core/object.ts'
 import type { DeepReadonly } from './deep-readonly.ts'
@@ -49,6 +58,7 @@ const spec = z.object({
 })
 
 const status = z.object({
+  observedGeneration: generation,
   standby: flag('The router is there; Subnets of the VPC wait for it.'),
   default: flag('This is the default VPC.'),
   defaultLogicalSwitch: text('Subnet for Pods that are bound to none.'),
@@ -72,7 +82,7 @@ const status = z.object({
     })
     .optional()
     .meta({ description: 'The BFD port as it is in effect.' }),
-  conditions: list('Unused by Vpcs of this version.', conditionSchema),
+  conditions: list('FieldsIgnored, only as long as it is so.', conditionSchema),
 })
 
 export type VpcSpec = DeepReadonly<z.infer<typeof spec>>

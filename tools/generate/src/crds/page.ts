@@ -1,4 +1,5 @@
 import { type Definition, type JsonSchema, objectSchema } from '@kube-ovn/kube-api'
+import { missingFeatures } from '@kube-ovn/no-effect'
 
 /** The page that lists all kinds. */
 export function renderIndex(definitions: readonly Definition[]): string {
@@ -35,7 +36,7 @@ ${description}
 
 ## Spec
 
-${fieldTable(spec)}
+${fieldTable(spec, missingOf(resource.kind))}
 ${status === undefined ? '' : `\n## Status\n\nWritten by the controller.\n\n${fieldTable(status)}\n`}
 ## Columns of kubectl get
 
@@ -48,21 +49,37 @@ ${columns.join('\n')}
 const generated =
   '<!-- Generated from libs/model/kube-api by tools/generate/src/crds/main.ts. Do not edit. -->\n\n'
 
-function fieldTable(schema: JsonSchema | undefined): string {
-  const rows = [...fieldRows(schema, '')]
+/** Fields that ask for what is not there yet. */
+function missingOf(kind: string): ReadonlySet<string> {
+  const fields = { Subnet: 'subnet', Vpc: 'vpc' } as const
+  const key = kind === 'Subnet' || kind === 'Vpc' ? fields[kind] : undefined
+  return new Set(key === undefined ? [] : missingFeatures.flatMap(({ [key]: names = [] }) => names))
+}
+
+function fieldTable(schema: JsonSchema | undefined, missing: ReadonlySet<string> = new Set()): string {
+  const rows = [...fieldRows(schema, '', missing)]
   return ['| Field | Type | Meaning |', '| --- | --- | --- |', ...rows].join('\n')
 }
 
-function* fieldRows(schema: JsonSchema | undefined, prefix: string): Iterable<string> {
+function* fieldRows(
+  schema: JsonSchema | undefined,
+  prefix: string,
+  missing: ReadonlySet<string>,
+): Iterable<string> {
   for (const [name, field] of Object.entries(schema?.properties ?? {})) {
     const path = `${prefix}${name}`
-    const remarks = [field.description, ...defaultRemark(field), ...ruleRemarks(field)].filter(
-      (text) => text !== undefined,
-    )
+    const isMissing = missing.has(path)
+    const remarks = [
+      field.description,
+      ...defaultRemark(field),
+      ...ruleRemarks(field),
+      isMissing ? '[Not there yet](../../differences.md#not-there-yet).' : undefined,
+    ].filter((text) => text !== undefined)
     yield `| \`${path}\` | ${typeName(field)} | ${remarks.join(' ').replaceAll('|', '\\|').replaceAll('<', '&lt;')} |`
     yield* fieldRows(
       field.type === 'array' ? field.items : field,
       `${path}${field.type === 'array' ? '[]' : ''}.`,
+      missing,
     )
   }
 }

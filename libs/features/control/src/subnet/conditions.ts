@@ -7,8 +7,11 @@ import {
   withStandardConditions,
 } from '@kube-ovn/kube-api'
 import type { Condition, ConditionChange, Subnet } from '@kube-ovn/kube-api'
+import { ignoredAnnotations, ignoredFields, type Ignored } from '@kube-ovn/no-effect'
 import type { KubeEvent } from '@kube-ovn/reconcile'
+import { ignoredEvents, withIgnored } from '../ignored/condition.ts'
 import { subnetProblemText } from '../topology/errors.ts'
+import { listText } from '../problem-text.ts'
 import { nameHolders } from './named-holders.ts'
 import type { SubnetSnapshot } from './snapshot.ts'
 
@@ -23,7 +26,18 @@ export function subnetConditions(subnet: SubnetSnapshot): readonly Condition[] {
     hasSwitch ? [validated, ready, error] : [validated, ready],
     subnet.now,
   )
-  return changes(subnet, standard).reduce((list, change) => setCondition(list, change, subnet.now), standard)
+  const changed = changes(subnet, standard).reduce(
+    (list, change) => setCondition(list, change, subnet.now),
+    standard,
+  )
+  return withIgnored(changed, ignoredOf(subnet.object), subnet.now)
+}
+
+function ignoredOf(object: Subnet | undefined): readonly Ignored[] {
+  return [
+    ...ignoredFields('subnet', object?.spec),
+    ...ignoredAnnotations('Subnet', object?.metadata.annotations),
+  ]
 }
 
 function changes(subnet: SubnetSnapshot, conditions: readonly Condition[]): readonly ConditionChange[] {
@@ -69,9 +83,21 @@ function inUseText({ isDeleting, holders }: SubnetSnapshot): string | undefined 
 
 /** Tells the user once, when the problem appears: afterwards the conditions hold it. */
 export function subnetEvents(subnet: SubnetSnapshot): readonly KubeEvent[] {
-  const { problem, object, name } = subnet
+  const { object, name } = subnet
   if (object?.metadata.uid === undefined) return []
   const regarding = { resource: subnetResource, name, uid: object.metadata.uid }
+  return [
+    ...problemEvents(subnet, object, regarding),
+    ...ignoredEvents(regarding, object.status?.conditions, ignoredOf(object)),
+  ]
+}
+
+function problemEvents(
+  subnet: SubnetSnapshot,
+  object: Subnet,
+  regarding: KubeEvent['regarding'],
+): readonly KubeEvent[] {
+  const { problem } = subnet
   const warn = (reason: string, message: string): KubeEvent => ({
     regarding,
     type: 'Warning',
@@ -94,7 +120,7 @@ export function subnetEvents(subnet: SubnetSnapshot): readonly KubeEvent[] {
       : [
           warn(
             subnetReason.excludeIpsIgnored,
-            `spec.excludeIps ${JSON.stringify(strayExcludes.join())}: choose addresses of the subnet, or remove them; they exclude nothing`,
+            `spec.excludeIps ${JSON.stringify(listText(strayExcludes, ','))}: choose addresses of the subnet, or remove them; they exclude nothing`,
           ),
         ]),
   ]

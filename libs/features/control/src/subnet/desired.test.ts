@@ -25,6 +25,7 @@ function snapshot(
   const { network, normalised } = resolveSubnet('blue', { cidrBlock }, controlSettings())
   return {
     ...{ name: 'blue', object, builtIn: undefined, network, normalised, problem: undefined, now },
+    ...{ inEffect: network, accepted: undefined, canSayInEffect: true, observed: {} },
     ...{ isDeleting: false, holders: [], strayExcludes: [], routerMac: '00:00:5e:00:53:fe' },
   }
 }
@@ -98,7 +99,13 @@ describe('desiredSubnet', () => {
   })
 
   it('keeps its rows, and tells why, while its specification can not be used', () => {
-    const given = { ...snapshot('10.1.0.0/16'), network: undefined, normalised: undefined, problem }
+    const given = {
+      ...snapshot('10.1.0.0/16'),
+      network: undefined,
+      inEffect: undefined,
+      normalised: undefined,
+      problem,
+    }
     const desired = desiredSubnet(given)
     expect(desired).toMatchObject({ hold: true, problem, rows: [] })
     expect(desired.events).toMatchObject([
@@ -119,7 +126,13 @@ describe('desiredSubnet', () => {
   })
 
   it('writes the very same conditions again, and no event, when nothing has changed', () => {
-    const bad = { ...snapshot('10.1.0.0/16'), network: undefined, normalised: undefined, problem }
+    const bad = {
+      ...snapshot('10.1.0.0/16'),
+      network: undefined,
+      inEffect: undefined,
+      normalised: undefined,
+      problem,
+    }
     for (const given of [bad, snapshot('10.1.0.0/16')]) {
       const conditions = conditionsOf(given) as NonNullable<NonNullable<Subnet['status']>['conditions']>
       const later = {
@@ -133,7 +146,13 @@ describe('desiredSubnet', () => {
   })
 
   it('clears the error when it recovers', () => {
-    const bad = { ...snapshot('10.1.0.0/16'), network: undefined, normalised: undefined, problem }
+    const bad = {
+      ...snapshot('10.1.0.0/16'),
+      network: undefined,
+      inEffect: undefined,
+      normalised: undefined,
+      problem,
+    }
     const conditions = conditionsOf(bad) as NonNullable<NonNullable<Subnet['status']>['conditions']>
     const good = snapshot('10.1.0.0/16', withUid(subnet({ name: 'blue', status: { conditions } })))
     expect(conditionsOf(good)).toMatchObject([

@@ -13,30 +13,37 @@ import { ipDestination, printMatch } from '@kube-ovn/ovn-match'
 import { nothing } from '@kube-ovn/reconcile'
 import type { Desired, Member, OwnedRow } from '@kube-ovn/reconcile'
 import { externalIds, memberOf, ref } from '../rows.ts'
+import { isPublished } from '../topology/in-effect.ts'
 import { familiesOf } from '../topology/network.ts'
 import type { Network } from '../topology/network.ts'
 import { desiredObjects, finalizerRemoval } from './objects.ts'
 import { subnetEvents } from './conditions.ts'
 import type { SubnetSnapshot } from './snapshot.ts'
 
+/** A server drops fields of a new definition for a moment, and nothing tells when it keeps them. */
+const definitionMs = 2_000
+
 /**
  * Computes the switch of a subnet, its port to the router, and the policy that keeps traffic for it inside.
  *
- * A subnet that can not be used keeps the rows it has: an invalid edit takes no running pod off the network.
+ * A subnet that can not be used keeps the rows of what is in effect: an invalid edit takes no running pod off the network.
  *
  * @see ovn-nb(5), Logical_Switch, Logical_Router_Port, Logical_Router_Policy
  */
 export function desiredSubnet(subnet: SubnetSnapshot): Desired {
   if (subnet.isDeleting && subnet.holders.length === 0)
     return { ...nothing, patches: finalizerRemoval(subnet) }
-  const objects = desiredObjects(subnet)
+  const { inEffect, accepted, problem, routerMac } = subnet
+  const patches = desiredObjects(subnet)
+  const network = accepted ?? inEffect
+  const isUnsaid = network !== undefined && subnet.canSayInEffect && !isPublished(network, subnet.object)
+  const recheck = isUnsaid ? { recheckMs: definitionMs } : {}
+  // Its status is written first. Once it is there the rows follow, here and of all who go by the network.
+  if (accepted !== undefined) return { ...nothing, hold: true, patches, ...recheck }
   const events = subnetEvents(subnet)
-  if (subnet.network === undefined) {
-    const { problem } = subnet
-    return { ...nothing, hold: true, patches: objects, events, ...(problem === undefined ? {} : { problem }) }
-  }
-  if (!subnet.network.hasSwitch) return { ...nothing, patches: objects, events }
-  return { ...nothing, ...desiredRows(subnet.network, subnet.routerMac), patches: objects, events }
+  const told = { patches, events, ...recheck, ...(problem === undefined ? {} : { problem }) }
+  if (inEffect === undefined) return { ...nothing, hold: true, ...told }
+  return { ...nothing, ...(inEffect.hasSwitch ? desiredRows(inEffect, routerMac) : {}), ...told }
 }
 
 function desiredRows(

@@ -29,6 +29,14 @@ export const subnet: Feature<string, SubnetSnapshot, ControlWorld> = {
   ],
   triggers: [
     { on: 'object', resource: subnetResource, keys: (change) => [change.key] },
+    {
+      on: 'signal',
+      signal: 'definition',
+      keys: (plural, world) =>
+        plural === subnetResource.plural
+          ? [...world.subnets.values()].map(({ metadata }) => metadata.name)
+          : [],
+    },
     // What a subnet was refused for may be gone: another subnet ended or changed.
     {
       on: 'signal',

@@ -1,17 +1,21 @@
-import { controllerFinalizer, deprecatedControllerFinalizer } from '@kube-ovn/annotations'
-import { apiVersion, subnetResource } from '@kube-ovn/kube-api'
+import { controllerFinalizer } from '@kube-ovn/annotations'
+import { apiVersion, subnetResource, withObservedGeneration } from '@kube-ovn/kube-api'
 import type { KubePatch } from '@kube-ovn/reconcile'
+import { withOurFinalizer, withoutOurFinalizer } from '../finalizers.ts'
+import { inEffectOf } from '../topology/in-effect.ts'
 import { subnetConditions } from './conditions.ts'
 import type { SubnetSnapshot } from './snapshot.ts'
 
-/** Computes the Subnet object: its normal form, our finalizer and its conditions. */
+type Fragment = NonNullable<KubePatch['merge']>
+
+/** Computes the Subnet object: its normal form, our finalizer, what of it is in effect, and its conditions. */
 export function desiredObjects(subnet: SubnetSnapshot): readonly KubePatch[] {
   const { name, object, normalised, builtIn } = subnet
   const patches: KubePatch[] = []
   if (normalised !== undefined) {
     const metadata = subnet.isDeleting
       ? {}
-      : { metadata: { finalizers: withOurs(object?.metadata.finalizers ?? []) } }
+      : { metadata: { finalizers: withOurFinalizer(object?.metadata.finalizers) } }
     patches.push({
       resource: subnetResource,
       name,
@@ -28,31 +32,29 @@ export function desiredObjects(subnet: SubnetSnapshot): readonly KubePatch[] {
           }),
     })
   }
-  patches.push({
-    resource: subnetResource,
-    name,
-    subresource: 'status',
-    merge: { status: { conditions: subnetConditions(subnet).map((condition) => ({ ...condition })) } },
-  })
+  patches.push({ resource: subnetResource, name, subresource: 'status', merge: { status: status(subnet) } })
   return patches
+}
+
+/** What is accepted is told alone, for everything else is so only when the rows are. */
+function status(subnet: SubnetSnapshot): Fragment {
+  const network = subnet.accepted ?? subnet.inEffect
+  const said = network === undefined ? null : { ...inEffectOf(network) }
+  const inEffect = subnet.canSayInEffect ? { inEffect: said } : {}
+  if (subnet.accepted !== undefined) return inEffect
+  const { observed, now } = subnet
+  const conditions = withObservedGeneration(subnetConditions(subnet), observed.observedGeneration, now)
+  return { ...observed, ...inEffect, conditions: conditions.map((condition) => ({ ...condition })) }
 }
 
 /** Lets a deleted subnet go. */
 export function finalizerRemoval(subnet: SubnetSnapshot): readonly KubePatch[] {
-  const finalizers = subnet.object?.metadata.finalizers ?? []
+  const finalizers = withoutOurFinalizer(subnet.object?.metadata.finalizers)
   return [
     {
       resource: subnetResource,
       name: subnet.name,
-      merge: { metadata: { finalizers: finalizers.filter((finalizer) => !isOurs(finalizer)) } },
+      merge: { metadata: { finalizers } },
     },
   ]
-}
-
-function withOurs(finalizers: readonly string[]): readonly string[] {
-  return [...finalizers.filter((finalizer) => !isOurs(finalizer)), controllerFinalizer]
-}
-
-function isOurs(finalizer: string): boolean {
-  return finalizer === controllerFinalizer || finalizer === deprecatedControllerFinalizer
 }

@@ -1,18 +1,17 @@
 import { routerPortName } from '@kube-ovn/ovn-names'
-import type { Subnet, SubnetSpec } from '@kube-ovn/kube-api'
+import { subnetResource, type Subnet, type SubnetSpec } from '@kube-ovn/kube-api'
 import type { SubnetConflictError, SubnetInvalidError, SubnetUnsupportedError } from '../topology/errors.ts'
-import { isSameNetwork } from '../topology/network.ts'
 import type { Network } from '../topology/network.ts'
 import { allNodeAddresses } from '../topology/node-addresses.ts'
 import { findConflict } from '../topology/subnet-conflicts.ts'
 import { resolveSubnet } from '../topology/subnet-spec.ts'
 import type { NormalisedSpec } from '../topology/subnet-spec.ts'
 import { KubeOvnError } from '@kube-ovn/errors'
-import { kindOf, nameOf, type Owner } from '@kube-ovn/ipam'
-import { restoreLeasesOf } from '../restore/leases.ts'
+import { hasContent, observedOf, type Observed } from '../generation.ts'
 import { strayExcludes } from '../topology/exclude-ips.ts'
 import type { ControlWorld } from '../world.ts'
 import { storeIndex } from '../world.ts'
+import { acceptNetwork, endNetwork, type Acceptance } from './acceptance.ts'
 import { builtInSpec, withSecondFamily } from './built-in.ts'
 import { findHeldGateway } from './held-gateway.ts'
 import { findHeldProvider } from './held-provider.ts'
@@ -20,7 +19,7 @@ import { findHeldProvider } from './held-provider.ts'
 type SubnetError = SubnetInvalidError | SubnetConflictError | SubnetUnsupportedError
 
 /** What decides about a subnet. */
-export interface SubnetSnapshot {
+export interface SubnetSnapshot extends Acceptance {
   readonly name: string
   /** Absent for a built-in subnet that has yet to be created. */
   readonly object: Subnet | undefined
@@ -36,12 +35,17 @@ export interface SubnetSnapshot {
   /** Entries of `excludeIps` without effect. */
   readonly strayExcludes: readonly string[]
   readonly routerMac: string
+  /** Which generation its status is about. */
+  readonly observed: Observed
+  /** Whether its status has a place for what is in effect. */
+  readonly canSayInEffect: boolean
   /** Milliseconds since the epoch, for conditions. */
   readonly now: number
 }
 
 /**
- * Reads a subnet and puts it into effect: its addresses can be given out as soon as the specification is valid.
+ * Reads a subnet and puts it into effect: its addresses can be given out as soon as the specification is valid and the
+ * object's status says what was accepted of it.
  *
  * An edit that can not be used leaves in effect what was there before.
  */
@@ -58,20 +62,21 @@ export function observeSubnet(name: string, world: ControlWorld): SubnetSnapshot
     world,
   )
   const mac = routerMac(routerPortName(world.settings.clusterRouter, name), world)
-  if (judged.network !== undefined) {
-    startNetwork(judged.network, world)
-    if (judged.network.hasSwitch) world.ipam.setGatewayMac(name, mac)
-  }
+  const acceptance = acceptNetwork(name, judged.network, object, world)
+  if (acceptance.inEffect?.hasSwitch === true) world.ipam.setGatewayMac(name, mac)
   const isDeleting = object?.metadata.deletionTimestamp !== undefined
   return {
     name,
     object,
     builtIn,
     ...judged,
+    ...acceptance,
     isDeleting,
     holders: isDeleting ? holdersOf(name, world) : [],
     strayExcludes: judged.network === undefined ? [] : strayExcludes(judged.network),
     routerMac: mac,
+    observed: observedOf(subnetResource, object, world, !hasContent(object?.spec ?? {}, judged.normalised)),
+    canSayInEffect: world.definitions.keeps(subnetResource, 'inEffect'),
     now: world.now(),
   }
 }
@@ -92,7 +97,9 @@ type Judged = Pick<SubnetSnapshot, 'network' | 'normalised' | 'problem'>
 function judge(name: string, spec: SubnetSpec | undefined, world: ControlWorld): Judged {
   try {
     const { network, normalised } = resolveSubnet(name, spec ?? {}, world.settings)
-    const others = [...world.networks.values()].filter((other) => other.name !== name)
+    const others = [...world.networks.values(), ...world.accepted.values()].filter(
+      (other) => other.name !== name,
+    )
     const problem =
       findConflict(network, others, allNodeAddresses(world.nodes.values())) ??
       findHeldProvider(network, world) ??
@@ -108,33 +115,6 @@ function judge(name: string, spec: SubnetSpec | undefined, world: ControlWorld):
 
 function isSubnetError(error: unknown): error is SubnetError {
   return error instanceof KubeOvnError && error.code.startsWith('subnet-')
-}
-
-function startNetwork(network: Network, world: ControlWorld): void {
-  const before = world.networks.get(network.name)
-  if (before !== undefined && isSameNetwork(before, network)) return
-  const { lost } = world.ipam.setSubnet({
-    name: network.name,
-    cidrs: network.cidrs,
-    gateways: network.gateways,
-    excludeIps: network.excludeIps,
-  })
-  world.networks.set(network.name, network)
-  if (before === undefined) restoreLeasesOf(network.name, world)
-  // Pods whose addresses the subnet has no more go on with them, and are told, as are users who reserved some.
-  for (const { owner } of lost) if (isForPod(owner)) world.unplacedPods.add(nameOf(owner))
-  world.raise('network', network.name)
-  world.raise('addresses', network.name)
-}
-
-function isForPod(owner: Owner): boolean {
-  return ['pod', 'statefulset-pod', 'vm', 'reservation'].includes(kindOf(owner))
-}
-
-function endNetwork(name: string, world: ControlWorld): void {
-  if (!world.networks.delete(name)) return
-  world.ipam.removeSubnet(name)
-  world.raise('network', name)
 }
 
 /** The address of the router port: the one it has, or had before somebody deleted it, or else a new one. */

@@ -1,6 +1,16 @@
-import { compareIps, familyOf, formatIp, InvalidIpRangeError, lastAddress, parseIpRange } from '@kube-ovn/ip'
+import {
+  checkLength,
+  compareIps,
+  familyOf,
+  formatIp,
+  InvalidIpRangeError,
+  lastAddress,
+  parseIpRange,
+} from '@kube-ovn/ip'
 import type { DualStackIp, Ip } from '@kube-ovn/ip'
 import type { Network } from './network.ts'
+
+const field = 'spec.excludeIps'
 
 interface Range {
   readonly first: Ip
@@ -10,11 +20,13 @@ interface Range {
 /**
  * Brings `spec.excludeIps` into its normal form: overlapping entries merged, the gateways covered, sorted as text.
  *
- * Neighbouring entries stay apart, as users wrote them. A prefix is not an entry: upstream never took one.
+ * Neighbouring entries stay apart, as users wrote them. A prefix is not an entry: upstream never took one. As what is in
+ * effect is kept in the object's status and told to namespaces, too, there are not more entries than `mostEntries`.
  *
  * @throws InvalidIpError, InvalidIpRangeError naming `spec.excludeIps`
  */
 export function normaliseExcludeIps(entries: readonly string[], gateways: DualStackIp): readonly string[] {
+  checkLength(entries, field)
   const ranges = entries.map(parseEntry)
   for (const gateway of [gateways.v4, gateways.v6]) {
     if (gateway !== undefined) ranges.push({ first: gateway, last: gateway })
@@ -23,7 +35,6 @@ export function normaliseExcludeIps(entries: readonly string[], gateways: DualSt
 }
 
 function parseEntry(entry: string): Range {
-  const field = 'spec.excludeIps'
   if (entry.includes('/')) {
     const cure = 'write an address like 10.16.0.5 or a range like 10.16.0.5..10.16.0.9'
     throw new InvalidIpRangeError({ field, value: entry, cure })
@@ -50,8 +61,7 @@ function touches(previous: Range, next: Range): boolean {
 
 function rangeText(range: Range): string {
   const first = formatIp(range.first)
-  const last = formatIp(range.last)
-  return first === last ? first : `${first}..${last}`
+  return range.first === range.last ? first : `${first}..${formatIp(range.last)}`
 }
 
 /** Finds the entries that exclude nothing, since they are outside of the network. */

@@ -1,10 +1,15 @@
+import { mostEntries } from '@kube-ovn/ip'
 import type { ObjectChange } from '@kube-ovn/kube'
 import type { IpPool } from '@kube-ovn/kube-api'
 import { storeIndex, type ControlWorld } from '../world.ts'
 
-/** Lists the namespaces whose pods take their addresses from an IPPool; none once it is being deleted. */
+/**
+ * Lists the namespaces whose pods take their addresses from an IPPool; none once it is being deleted, nor while there are
+ * more than may be.
+ */
 export function namespacesOfPool(pool: IpPool | undefined): readonly string[] {
-  return pool?.metadata.deletionTimestamp === undefined ? (pool?.spec?.namespaces ?? []) : []
+  const { namespaces = [] } = pool?.spec ?? {}
+  return pool?.metadata.deletionTimestamp === undefined && namespaces.length <= mostEntries ? namespaces : []
 }
 
 /** Whether a change of an IPPool may change which namespaces it serves. */

@@ -1,9 +1,7 @@
 import type { ObjectChange } from '@kube-ovn/kube'
 import type { Namespace } from '@kube-ovn/kube-api/core'
 import type { Subnet } from '@kube-ovn/kube-api'
-
-/** A label selector of the API: all its terms must hold. */
-type LabelSelector = NonNullable<NonNullable<Subnet['spec']>['namespaceSelectors']>[number]
+import { matchesLabels } from '@kube-ovn/label-selector'
 
 /**
  * Gives the names of the subnets that serve a namespace, sorted; the default subnet when none is bound to it.
@@ -44,28 +42,5 @@ function binds(subnet: Subnet, namespace: Namespace): boolean {
   const spec = subnet.spec
   if (spec?.namespaces?.includes(namespace.metadata.name) === true) return true
   const labels = namespace.metadata.labels ?? {}
-  return spec?.namespaceSelectors?.some((selector) => selects(selector, labels)) ?? false
-}
-
-function selects(selector: LabelSelector, labels: Readonly<Record<string, string>>): boolean {
-  const { matchLabels = {}, matchExpressions = [] } = selector
-  return (
-    Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
-    matchExpressions.every(({ key, operator, values = [] }) => {
-      const value = labels[key]
-      switch (operator) {
-        case 'In':
-          return value !== undefined && values.includes(value)
-        case 'NotIn':
-          return value === undefined || !values.includes(value)
-        case 'Exists':
-          return value !== undefined
-        case 'DoesNotExist':
-          return value === undefined
-        default:
-          // The API server refuses other operators; an unknown one selects nothing.
-          return false
-      }
-    })
-  )
+  return spec?.namespaceSelectors?.some((selector) => matchesLabels(selector, labels)) ?? false
 }

@@ -16,6 +16,10 @@ export interface Network {
   readonly cidrBlock: string
   readonly gateway: string
   readonly excludeIps: readonly string[]
+  /** Nodes give traffic of it that leaves the cluster their own address. */
+  readonly natOutgoing: boolean
+  /** Of NICs that nodes make from now on, bytes; 0 derives it from the tunnel. */
+  readonly mtu: number
   /** The switch that the nodes' own ports are on. */
   readonly isJoin: boolean
 }
@@ -46,7 +50,7 @@ export function familiesOf(network: Network): readonly NetworkFamily[] {
   return families
 }
 
-/** Whether two networks mean the same, so that nothing that depends on them has to be looked at. */
+/** Whether two networks mean the same but for what only nodes go by, so that nothing else has to be looked at. */
 export function isSameNetwork(a: Network, b: Network): boolean {
   return (
     a.vpc === b.vpc &&

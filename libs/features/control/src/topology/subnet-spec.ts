@@ -1,6 +1,7 @@
-import { isOvnProvider, primaryProvider } from '@kube-ovn/annotations'
+import { isOvnProvider, longestProvider, primaryProvider } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
 import {
+  checkLength,
   compareIps,
   contains,
   familyOf,
@@ -72,6 +73,7 @@ export function resolveSubnet(name: string, spec: SubnetSpec, settings: ControlS
   const hasSwitch = isOvnProvider(provider)
   for (const cidr of all) checkCidr(name, cidr, hasSwitch, settings)
   const gateways = resolveGateways(name, spec.gateway ?? '', cidrs)
+  inSubnet(name, () => checkLength(spec.vips ?? [], 'spec.vips', 'each is a port of its own'))
   for (const vip of spec.vips ?? []) checkVip(name, vip, cidrs)
   const isJoin = name === settings.nodeSwitch.name
   const vpc = hasSwitch ? spec.vpc || settings.clusterRouter : ''
@@ -95,8 +97,12 @@ export function resolveSubnet(name: string, spec: SubnetSpec, settings: ControlS
     .map((ip) => formatIp(ip))
     .join(',')
   const excludeIps = inSubnet(name, () => normaliseExcludeIps(spec.excludeIps ?? [], gateways))
+  const { natOutgoing = false, mtu = 0 } = spec
   return {
-    network: { name, vpc, provider, hasSwitch, cidrs, gateways, cidrBlock, gateway, excludeIps, isJoin },
+    network: {
+      ...{ name, vpc, provider, hasSwitch, cidrs, gateways, cidrBlock, gateway, excludeIps, isJoin },
+      ...{ natOutgoing, mtu },
+    },
     normalised: {
       cidrBlock,
       protocol: all.length === 2 ? 'Dual' : cidrs.v4 === undefined ? 'IPv6' : 'IPv4',
@@ -107,7 +113,7 @@ export function resolveSubnet(name: string, spec: SubnetSpec, settings: ControlS
       default: name === settings.defaultSubnet.name,
       ...(isJoin || !hasSwitch ? {} : { gatewayType: spec.gatewayType || 'distributed' }),
       ...(isJoin ? joinLoadBalancing(spec) : { enableLb: spec.enableLb ?? settings.enableLb }),
-      natOutgoing: spec.natOutgoing ?? false,
+      natOutgoing,
       private: spec.private ?? false,
     },
   }
@@ -122,7 +128,7 @@ function refuseUnsupported(name: string, spec: SubnetSpec, settings: ControlSett
   const refuse = (field: string, value: string, cure: string): SubnetUnsupportedError =>
     new SubnetUnsupportedError({ subnet: name, field, value, cure })
   if (!isProvider(spec.provider || primaryProvider)) {
-    const cure = 'write ovn, or <nad>.<namespace>.ovn, or <nad>.<namespace> for NICs of another CNI'
+    const cure = `write ovn, or <nad>.<namespace>.ovn, or <nad>.<namespace> for NICs of another CNI, of at most ${longestProvider} characters`
     throw new SubnetInvalidError({
       subnet: name,
       field: 'spec.provider',
@@ -151,11 +157,12 @@ function refuseUnsupported(name: string, spec: SubnetSpec, settings: ControlSett
 
 /** Annotations are named after it. */
 function isProvider(provider: string): boolean {
-  return (
-    isOvnProvider(provider) ||
-    /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$/.test(provider)
-  )
+  if (provider.length > longestProvider) return false
+  const labels = provider.split('.')
+  return isOvnProvider(provider) || (labels.length > 1 && labels.every((label) => dnsLabel.test(label)))
 }
+
+const dnsLabel = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
 
 /** Runs a parser and says which subnet its complaint is about. */
 function inSubnet<T>(subnet: string, parse: () => T): T {

@@ -3,6 +3,7 @@ export type { KubeObject, ObjectMeta, OwnerReference, Resource } from './object.
 export {
   configMaps,
   cronJobs,
+  customResourceDefinitions,
   daemonSets,
   deployments,
   endpointSlices,

@@ -218,6 +218,26 @@ export interface ServiceCidr extends KubeObject {
   readonly status?: { readonly conditions?: readonly Condition[] }
 }
 
+/** The part of an OpenAPI v3 schema that tells which fields there are. */
+export interface FieldSchema {
+  readonly properties?: Readonly<Record<string, FieldSchema>>
+  readonly 'x-kubernetes-preserve-unknown-fields'?: boolean
+}
+
+export interface CustomResourceDefinition extends KubeObject {
+  readonly spec: {
+    readonly group: string
+    readonly scope: 'Namespaced' | 'Cluster'
+    readonly names: { readonly kind: string; readonly plural: string }
+    readonly versions: readonly {
+      readonly name: string
+      readonly served: boolean
+      readonly schema?: { readonly openAPIV3Schema?: FieldSchema }
+    }[]
+  }
+  readonly status?: { readonly conditions?: readonly Condition[] }
+}
+
 export interface ConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>
   readonly binaryData?: Readonly<Record<string, string>>

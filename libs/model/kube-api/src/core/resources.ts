@@ -2,6 +2,7 @@ import type {
   CronJob,
   ConfigMap,
   CoreEvent,
+  CustomResourceDefinition,
   EndpointSlice,
   Endpoints,
   Lease,
@@ -43,6 +44,14 @@ export const serviceCidrs: Resource<ServiceCidr> = {
   version: 'v1',
   kind: 'ServiceCIDR',
   plural: 'servicecidrs',
+  namespaced: false,
+}
+
+export const customResourceDefinitions: Resource<CustomResourceDefinition> = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  kind: 'CustomResourceDefinition',
+  plural: 'customresourcedefinitions',
   namespaced: false,
 }
 

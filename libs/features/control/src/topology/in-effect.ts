@@ -1,0 +1,37 @@
+import { KubeOvnError } from '@kube-ovn/errors'
+import type { Subnet, SubnetInEffect, SubnetSpec } from '@kube-ovn/kube-api'
+import type { ControlSettings } from '../settings.ts'
+import type { Network } from './network.ts'
+import { resolveSubnet } from './subnet-spec.ts'
+
+/** What a Subnet's status says of the network that is in effect. Every field is there: none of before may stay. */
+export function inEffectOf(network: Network): Required<SubnetInEffect> {
+  const { cidrBlock, cidrs, gateway, excludeIps, provider, vpc, natOutgoing, mtu } = network
+  const protocol = cidrs.v6 === undefined ? 'IPv4' : cidrs.v4 === undefined ? 'IPv6' : 'Dual'
+  return { cidrBlock, protocol, gateway, excludeIps, provider, vpc, natOutgoing, mtu }
+}
+
+/** Whether a Subnet's status says that this network is in effect. */
+export function isPublished(network: Network, subnet: Subnet | undefined): boolean {
+  const said: Readonly<Record<string, unknown>> = { ...subnet?.status?.inEffect }
+  return Object.entries(inEffectOf(network)).every(
+    ([field, value]) => JSON.stringify(said[field]) === JSON.stringify(value),
+  )
+}
+
+/** Reads what a Subnet's status says to be in effect; nothing when it does not say, or not so that it could be. */
+export function publishedNetwork(subnet: Subnet, settings: ControlSettings): Network | undefined {
+  const inEffect = subnet.status?.inEffect
+  return inEffect === undefined ? undefined : tryResolve(subnet.metadata.name, inEffect, settings)
+}
+
+/** What a specification means; nothing when it can not be used. */
+export function tryResolve(name: string, spec: SubnetSpec, settings: ControlSettings): Network | undefined {
+  try {
+    return resolveSubnet(name, spec, settings).network
+  } catch (error) {
+    // Reported in its conditions by the feature, which meets it again.
+    if (error instanceof KubeOvnError) return undefined
+    throw error
+  }
+}
