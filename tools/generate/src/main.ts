@@ -8,3 +8,4 @@
 import './ovsdb/main.ts'
 import './crds/main.ts'
 import './errors/main.ts'
+import './no-effect/main.ts'

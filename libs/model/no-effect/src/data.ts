@@ -1,0 +1,429 @@
+/** Something that is not there yet, with everything that asks for it. */
+export interface MissingFeature {
+  /** What "… is not there yet" makes a sentence of. */
+  readonly name: string
+  /** What is so until then, and what to do. */
+  readonly cure: string
+  /** Fields of a Subnet's `spec`. */
+  readonly subnet?: readonly string[]
+  /** Fields of a Vpc's `spec`. */
+  readonly vpc?: readonly string[]
+  /** Annotations of a Pod about any of its NICs, without what stands before the slash. */
+  readonly nic?: readonly string[]
+  /** Annotations `ovn.kubernetes.io/…`, by the kind of what they stand on. */
+  readonly annotations?: Partial<Readonly<Record<AnnotatedKind, readonly string[]>>>
+  /** Annotations of a Node about a provider network. */
+  readonly providerNetwork?: readonly string[]
+  /** Labels `ovn.kubernetes.io/…` of a Node, which ask for it when they are `true`. */
+  readonly nodeLabels?: readonly string[]
+  readonly controllerFlags?: readonly string[]
+  readonly agentFlags?: readonly string[]
+  /** What else asks for it, in Markdown, on objects that nothing here reads: nobody is told of that but by the page. */
+  readonly elsewhere?: string
+  /** Texts of annotations that ask for nothing, beside `0` and no text at all. */
+  readonly unless?: Readonly<Record<string, string>>
+  /** Values of the chart. A boolean that is on asks for it; anything else that differs from what is given here. */
+  readonly chartValues?: Readonly<Record<string, ChartDefault>>
+  /** The chart refuses the values: who believes in what is not there would come to harm. */
+  readonly isDangerous?: true
+}
+
+export type AnnotatedKind = 'Subnet' | 'Vpc' | 'Pod' | 'Node'
+
+type ChartDefault = boolean | number | string | undefined
+
+/** What is not there yet. */
+export const missingFeatures: readonly MissingFeature[] = [
+  {
+    name: 'routing to a gateway outside of the cluster',
+    cure: "traffic leaves by the node of each Pod; Pods' annotation north_gateway names a next hop of their own",
+    subnet: ['externalEgressGateway', 'policyRoutingPriority', 'policyRoutingTableID'],
+  },
+  {
+    name: 'NAT by rules',
+    cure: 'all traffic of the subnet is treated as natOutgoing says: remove the rules',
+    subnet: ['natOutgoingPolicyRules'],
+  },
+  {
+    name: 'a centralized gateway',
+    cure: 'traffic leaves by the node of each Pod: remove it',
+    subnet: ['gatewayNode', 'gatewayNodeSelectors', 'enableEcmp'],
+    controllerFlags: ['enable-ecmp'],
+    chartValues: { 'networking.enableEcmp': false },
+  },
+  {
+    name: 'isolation of subnets',
+    cure: 'nothing is dropped: do not rely on it',
+    subnet: ['private', 'allowSubnets', 'allowEWTraffic', 'acls'],
+  },
+  {
+    name: 'a policy about traffic',
+    cure: 'nothing is dropped, whatever NetworkPolicies say: do not rely on them',
+    controllerFlags: ['enable-np', 'np-enforcement', 'enable-anp', 'enable-dns-name-resolver'],
+    elsewhere:
+      'NetworkPolicies, AdminNetworkPolicies, BaselineAdminNetworkPolicies and ClusterNetworkPolicies, with all of their annotations',
+    chartValues: {
+      'features.enableNetworkPolicies': false,
+      'networkPolicies.enforcement': 'standard',
+      'features.ENABLE_ANP': false,
+      'features.ENABLE_DNS_NAME_RESOLVER': false,
+    },
+  },
+  {
+    name: 'a security group',
+    cure: 'nothing is dropped: do not rely on it',
+    nic: ['security_groups'],
+  },
+  {
+    name: 'DHCP',
+    cure: 'guests must be given their addresses in another way',
+    subnet: ['enableDHCP', 'dhcpV4Options', 'dhcpV6Options'],
+    nic: ['dhcp-v4-options', 'dhcp-v6-options'],
+  },
+  {
+    name: 'the sending of router advertisements',
+    cure: 'guests must be given their IPv6 routes in another way',
+    subnet: ['enableIPv6RA', 'ipv6RAConfigs'],
+  },
+  {
+    name: 'multicast snooping',
+    cure: 'multicast goes to all ports of the subnet: remove it',
+    subnet: ['enableMulticastSnoop'],
+  },
+  {
+    name: 'an underlay subnet',
+    cure: 'all subnets are overlays: remove it',
+    subnet: [
+      'logicalGateway',
+      'u2oInterconnection',
+      'u2oInterconnectionIP',
+      'u2oFeatures',
+      'enableExternalLBAddress',
+    ],
+    providerNetwork: ['exclude', 'interface'],
+    controllerFlags: [
+      'default-logical-gateway',
+      'default-u2o-interconnection',
+      'network-type',
+      'default-provider-name',
+      'default-interface-name',
+      'default-exchange-link-name',
+      'default-vlan-name',
+      'default-vlan-id',
+    ],
+    agentFlags: ['default-provider-name', 'default-interface-name', 'mac-learning-fallback'],
+    chartValues: {
+      'networking.pods.enableLogicalGateways': false,
+      'networking.networkType': 'geneve',
+      'networking.vlan.providerName': 'provider',
+      'networking.vlan.interfaceName': '',
+      'networking.vlan.name': 'ovn-vlan',
+      'networking.vlan.id': '100',
+      'networking.exchangeLinkName': false,
+      'features.enableU2OInterconnections': false,
+    },
+  },
+  {
+    name: "a network of the nodes' own for tunnels of a subnet",
+    cure: "tunnels end where the node's others do: remove it",
+    subnet: ['nodeNetwork'],
+  },
+  {
+    name: 'a further VPC',
+    cure: 'the default VPC routes between its subnets, and takes no routes, policies or peers: remove it',
+    subnet: ['routeTable'],
+    vpc: ['defaultSubnet', 'namespaces', 'staticRoutes', 'policyRoutes', 'vpcPeerings'],
+    controllerFlags: ['enable-external-vpc'],
+    chartValues: { 'features.enableExternalVpcs': false },
+  },
+  {
+    name: 'a gateway to an external network',
+    cure: 'traffic leaves with the address of the node, or its own: remove it',
+    vpc: ['enableExternal', 'extraExternalSubnets'],
+    annotations: { Pod: ['eip', 'snat'] },
+    nodeLabels: ['external-gw'],
+    controllerFlags: [
+      'enable-eip-snat',
+      'external-gateway-config-ns',
+      'external-gateway-switch',
+      'external-gateway-net',
+      'external-gateway-vlanid',
+    ],
+    agentFlags: ['external-gateway-config-ns', 'external-gateway-switch'],
+    chartValues: {
+      'networking.enableEipSnat': false,
+      'networking.externalGatewayConfigNs': '',
+      'networking.externalGatewaySwitch': '',
+      'features.enableNatGateways': false,
+      natGw: undefined,
+      'apiNad.enabled': false,
+    },
+  },
+  {
+    name: 'supervision of routes by BFD',
+    cure: 'remove it',
+    vpc: ['enableBfd', 'bfdPort'],
+    controllerFlags: ['bfd-min-tx', 'bfd-min-rx', 'detect-mult'],
+  },
+  {
+    name: 'load balancing by OVN',
+    cure: 'Services are served by kube-proxy: keep it running',
+    annotations: { Vpc: ['vpc_lb'] },
+    elsewhere:
+      'annotations of Services: `logical_router`, `logical_switch`, `service_health_check`, `attachmentprovider`',
+    unless: { vpc_lb: 'off' },
+    controllerFlags: [
+      'enable-lb',
+      'enable-lb-svc',
+      'enable-ovn-lb-prefer-local',
+      'cluster-tcp-loadbalancer',
+      'cluster-udp-loadbalancer',
+      'cluster-sctp-loadbalancer',
+      'cluster-tcp-session-loadbalancer',
+      'cluster-udp-session-loadbalancer',
+      'cluster-sctp-session-loadbalancer',
+    ],
+    chartValues: {
+      'features.enableLoadbalancer': false,
+      'features.enableLoadbalancerService': false,
+      'features.ENABLE_OVN_LB_PREFER_LOCAL': false,
+    },
+  },
+  {
+    name: 'a route of a NIC',
+    cure: 'the NIC eth0 has the default route, and the network configuration may name others: write them there',
+    nic: ['routes', 'default_route'],
+  },
+  {
+    name: 'quality of service',
+    cure: 'nothing is slowed down, delayed or lost on purpose: remove it, or shape traffic in the Pod',
+    nic: [
+      'ingress_rate',
+      'egress_rate',
+      'ingress_burst',
+      'egress_burst',
+      'latency',
+      'jitter',
+      'limit',
+      'loss',
+    ],
+    annotations: { Node: ['ingress_rate', 'egress_rate', 'ingress_burst', 'egress_burst'] },
+  },
+  {
+    name: 'mirroring',
+    cure: 'capture at the host end of the veth pair',
+    nic: ['mirror'],
+    unless: { mirror: 'false' },
+    agentFlags: ['enable-mirror', 'mirror-iface'],
+    chartValues: { 'agent.mirroring.enabled': false, 'agent.mirroring.interface': 'mirror0' },
+  },
+  {
+    name: 'announcement by BGP',
+    cure: 'nothing is announced: route to the addresses in another way',
+    annotations: { Subnet: ['bgp'], Pod: ['bgp'] },
+    elsewhere: 'annotations of Services: `bgp`',
+    chartValues: { 'bgpSpeaker.enabled': false },
+  },
+  {
+    name: 'a NIC that is no veth pair',
+    cure: 'the NIC is a veth pair: remove it',
+    nic: ['pod_nic_type'],
+    unless: { pod_nic_type: 'veth-pair' },
+    controllerFlags: ['pod-nic-type'],
+    chartValues: { 'networking.podNicType': 'veth-pair', 'ovsOvn.dpdkHybrid.enabled': false },
+  },
+  {
+    name: 'interconnection of clusters',
+    cure: 'remove it',
+    nodeLabels: ['ic-gw'],
+    chartValues: { 'features.enableOvnInterconnections': false, ic: undefined },
+  },
+  {
+    name: 'encryption of tunnels',
+    cure: 'what tunnels carry can be read: do not rely on it',
+    controllerFlags: ['enable-ovn-ipsec', 'cert-manager-ipsec-cert'],
+    agentFlags: [
+      'enable-ovn-ipsec',
+      'cert-manager-ipsec-cert',
+      'cert-manager-issuer-name',
+      'ovn-ipsec-cert-duration',
+    ],
+    chartValues: { 'features.enableOvnIpsec': false },
+    isDangerous: true,
+  },
+  {
+    name: 'TLS of metrics and health checks',
+    cure: 'they are served as plain HTTP: keep strangers away from the ports',
+    controllerFlags: ['secure-serving', 'tls-min-version', 'tls-max-version', 'tls-cipher-suites'],
+    agentFlags: ['secure-serving', 'tls-min-version', 'tls-max-version', 'tls-cipher-suites'],
+    chartValues: { 'features.enableSecureServing': false },
+  },
+  {
+    name: "renewal of the databases' certificates",
+    cure: 'change the Secret before they expire',
+    chartValues: { 'networking.kubeOvnTlsRotationInterval': '8760h' },
+  },
+  {
+    name: 'a way for the probes of Pods that their node does not reach',
+    cure: 'all Pods are in the default VPC, which every node reaches: remove it',
+    agentFlags: ['kubelet-dir', 'enable-tproxy', 'tcp-conn-check-port', 'udp-conn-check-port'],
+    chartValues: { 'features.enableTproxy': false, 'kubelet.directory': '/var/lib/kubelet' },
+  },
+  {
+    name: 'an agent that leaves the first network to another CNI plugin',
+    cure: 'the agent writes its CNI configuration all the same: take it out of the directory',
+    agentFlags: ['non-primary-cni-mode'],
+    chartValues: { 'cni.nonPrimaryCNI': false },
+    isDangerous: true,
+  },
+  {
+    name: 'the switch for the offload of VXLAN',
+    cure: 'use ethtool on the node',
+    agentFlags: ['set-vxlan-tx-off'],
+    chartValues: { 'features.SET_VXLAN_TX_OFF': false },
+  },
+  {
+    name: 'monitoring by components of its own',
+    cure: 'the metrics of controller and agent can be scraped',
+    agentFlags: ['enable-verbose-conn-check'],
+    chartValues: {
+      pinger: undefined,
+      monitor: undefined,
+      'prometheusRule.enabled': false,
+      'grafanaDashboards.enabled': false,
+      'controller.serviceMonitor.enabled': false,
+      'agent.serviceMonitor.enabled': false,
+    },
+  },
+  {
+    name: 'a validating webhook',
+    cure: 'the API server and the controller check what is written, without one',
+    chartValues: { 'validatingWebhook.enabled': false },
+  },
+  {
+    name: 'a control plane that is hosted elsewhere',
+    cure: 'the databases run on the nodes of masterNodes',
+    chartValues: { 'central.hcp.enabled': false },
+    isDangerous: true,
+  },
+  {
+    name: 'profiling over HTTP',
+    cure: 'use the inspector of Node.js',
+    controllerFlags: ['enable-pprof'],
+    agentFlags: ['enable-pprof'],
+  },
+  {
+    name: 'the command kubectl-ko',
+    cure: 'use the commands of OVN in the pods of ovn-central',
+    chartValues: { 'cni.mountToolingDirectory': false },
+  },
+  {
+    name: "the choice of the images' repository for all components",
+    cure: 'write image.repository of each component',
+    chartValues: { 'global.images.kubeovn.repository': 'kube-ovn' },
+  },
+  {
+    name: 'compaction of the databases by a component of its own',
+    cure: 'ovsdb-server compacts them by itself: remove it',
+    chartValues: { 'networking.enableCompact': false },
+  },
+]
+
+/** Something without effect by which nothing is lost: there is nothing to tell. */
+export interface Needless {
+  /** Why. */
+  readonly why: string
+  readonly fields?: Partial<Readonly<Record<'Subnet' | 'Vpc' | 'IP' | 'IPPool' | 'Vip', readonly string[]>>>
+  /** Annotations, without what stands before the slash. */
+  readonly annotations?: Partial<Readonly<Record<AnnotatedKind | 'Namespace', readonly string[]>>>
+  readonly controllerFlags?: readonly string[]
+  readonly agentFlags?: readonly string[]
+  readonly chartValues?: readonly string[]
+  /** The flags are not told of at start: whoever installs the chart does not choose them. */
+  readonly isUntold?: true
+}
+
+export const needless: readonly Needless[] = [
+  {
+    why: 'The controller writes it, whatever it was',
+    fields: { Subnet: ['protocol', 'default', 'enableLb'], IP: ['ipAddress'] },
+  },
+  {
+    why: 'For others to read; it decides nothing',
+    annotations: { Pod: ['vlan_id', 'provider_network', 'logical_router'], Node: ['chassis'] },
+  },
+  { why: 'Nothing is probed when a Pod is added', fields: { Subnet: ['disableGatewayCheck'] } },
+  { why: 'No subnet takes part in an interconnection', fields: { Subnet: ['disableInterConnection'] } },
+  {
+    why: 'Nothing has ever read it',
+    fields: {
+      IP: ['attachSubnets', 'attachIps', 'attachMacs', 'containerID'],
+      Vip: ['attachSubnets'],
+    },
+    chartValues: ['nameOverride', 'fullnameOverride'],
+  },
+  {
+    why: 'What it is for is not installed',
+    chartValues: ['clusterDomain', 'cni.toolingDirectory', 'ovsOvn.ovsIpsecKeysDirectory'],
+  },
+  {
+    why: 'The configuration of the CNI plugin is built in, and OVN upgrades by itself',
+    agentFlags: ['cni-conf-file'],
+    chartValues: ['cni.localConfigFile', 'ovsOvn.upgrade'],
+  },
+  {
+    why: 'Written by the agent for NICs that it does not make yet',
+    annotations: { Pod: ['vf', 'vf_representor'] },
+  },
+  {
+    why: 'Connections are tried for as long as it takes',
+    controllerFlags: ['ovsdb-con-maxretry'],
+  },
+  {
+    why: 'Nothing is read from the Southbound, and no pods are made, yet',
+    controllerFlags: ['ovn-sb-addr', 'image', 'frr-image'],
+    isUntold: true,
+  },
+  {
+    why: 'OVN hands out every address once',
+    agentFlags: ['enable-arp-detect-ip-conflict'],
+  },
+  {
+    why: 'Logs are lines of JSON on standard error, and in the file that log_file names',
+    controllerFlags: [
+      'log-perm',
+      'vmodule',
+      'log_dir',
+      'log_file_max_size',
+      'stderrthreshold',
+      'skip_headers',
+      'one_output',
+    ],
+    agentFlags: [
+      'log-perm',
+      'vmodule',
+      'logtostderr',
+      'log_dir',
+      'log_file_max_size',
+      'stderrthreshold',
+      'skip_headers',
+      'one_output',
+    ],
+  },
+  {
+    why: 'Work is batched, and follows changes',
+    controllerFlags: [
+      'worker-num',
+      'cust-crd-retry-min-delay',
+      'cust-crd-retry-max-delay',
+      'nodepg-probe-time',
+      'gc-interval',
+    ],
+    agentFlags: ['ovs-vsctl-concurrency'],
+    chartValues: [
+      'performance.gcInterval',
+      'performance.ovsVsctlConcurrency',
+      'central.ovnLeaderProbeInterval',
+    ],
+  },
+]

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest'
+import { missingFeatures, needless } from './data.ts'
+import { ignoredFlags } from './flags.ts'
+import { ignoredAnnotations, ignoredFields, ignoredTexts, maybeIgnored } from './ignored.ts'
+
+function texts(spec: object): readonly string[] {
+  return ignoredTexts(ignoredFields('subnet', spec))
+}
+
+describe('fields', () => {
+  it.each([
+    undefined,
+    {},
+    {
+      private: false,
+      acls: [],
+      nodeNetwork: '',
+      policyRoutingPriority: 0,
+      u2oFeatures: { overlayOnlyRouting: false },
+    },
+    { cidrBlock: '10.0.0.0/8', mtu: 1400 },
+  ])('%j asks for nothing that is not there', (spec) => {
+    expect(ignoredFields('subnet', spec)).toEqual([])
+  })
+
+  it('are told together if one feature is what they lack', () => {
+    expect(texts({ private: true, allowSubnets: ['10.0.0.0/8'], nodeNetwork: 'storage' })).toEqual([
+      'spec.private true, spec.allowSubnets ["10.0.0.0/8"] without effect: isolation of subnets is not there yet; nothing is dropped: do not rely on it',
+      expect.stringContaining('spec.nodeNetwork "storage" without effect'),
+    ])
+  })
+
+  it('are told shortly, however long they are', () => {
+    const acls = Array.from({ length: 10_000 }, () => ({ match: 'ip4.dst == 10.0.0.0/8', priority: 1 }))
+    expect(texts({ acls })[0]?.length).toBeLessThan(300)
+  })
+})
+
+describe('annotations of a Pod', () => {
+  const networks = ['ovn', 'attach.shop.ovn']
+
+  it('count for the networks that it is in', () => {
+    const annotations = {
+      'ovn.kubernetes.io/mirror': 'true',
+      'attach.shop.ovn.kubernetes.io/latency': '10',
+      'other.shop.ovn.kubernetes.io/latency': '10',
+      'attach.shop.ovn.kubernetes.io/eip': '172.18.0.1',
+    }
+    expect(maybeIgnored(annotations)).toBe(true)
+    expect(ignoredAnnotations('Pod', annotations, networks).map(({ field }) => field)).toEqual([
+      'annotation attach.shop.ovn.kubernetes.io/latency',
+      'annotation ovn.kubernetes.io/mirror',
+    ])
+  })
+
+  it.each([
+    { 'ovn.kubernetes.io/mirror': 'false', 'ovn.kubernetes.io/ingress_rate': '0' },
+    { 'ovn.kubernetes.io/pod_nic_type': 'veth-pair', 'ovn.kubernetes.io/routes': '' },
+  ])('%j ask for nothing', (annotations) => {
+    expect(ignoredAnnotations('Pod', annotations, networks)).toEqual([])
+  })
+
+  it('of others are none', () => {
+    expect(maybeIgnored({ 'example.com/note': 'x', 'ovn.kubernetes.io/ip_address': '10.0.0.1' })).toBe(false)
+  })
+})
+
+describe('flags', () => {
+  const flag = (name: string, value: string, fallback: string) => ({ name, value, fallback })
+
+  it.each([
+    ['asked for', flag('enable-ecmp', 'true', 'false'), 1],
+    ['on by default, and not there', flag('enable-np', 'true', 'true'), 1],
+    ['switched off', flag('enable-np', 'false', 'true'), 0],
+    ['as they are by default', flag('bfd-min-tx', '100', '100'), 0],
+    ['needless', flag('worker-num', '10', '3'), 1],
+    ['given by the chart', flag('image', 'kube-ovn/controller', ''), 0],
+    ['in effect', flag('default-cidr', '10.0.0.0/8', '10.16.0.0/16'), 0],
+  ])('that are %s', (_name, given, count) => {
+    expect(ignoredFlags('controller', [given])).toHaveLength(count)
+  })
+
+  it('are told with their value and why', () => {
+    expect(ignoredFlags('agent', [flag('enable-mirror', 'true', 'false')])).toEqual([
+      '--enable-mirror=true has no effect: mirroring is not there yet; capture at the host end of the veth pair',
+    ])
+  })
+})
+
+it('names nothing twice', () => {
+  for (const key of ['subnet', 'vpc', 'nic', 'controllerFlags', 'agentFlags', 'nodeLabels'] as const) {
+    const names = missingFeatures.flatMap(({ [key]: all = [] }) => all)
+    expect(names).toEqual([...new Set(names)])
+  }
+  const whys = needless.map(({ why }) => why)
+  expect(whys).toEqual([...new Set(whys)])
+})

@@ -1,0 +1,99 @@
+import type { JsonSchema } from '@kube-ovn/kube-api'
+
+/**
+ * Values that mean something in the scene, by kind and field. What is not named here is given a value of its type, which
+ * shows for what is only switched on or off, and for what nobody reads.
+ */
+export const fieldSamples: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>>>> = {
+  Subnet: {
+    cidrBlock: ['10.9.0.0/24'],
+    gateway: ['10.1.0.9,fd00:1::9'],
+    excludeIps: [['10.1.0.2..10.1.0.9']],
+    vpc: ['vpc-1'],
+    provider: ['camera.shop'],
+    namespaces: [['depot']],
+    namespaceSelectors: [
+      [{ matchLabels: { team: 'depot' } }],
+      [{ matchExpressions: [{ key: 'team', operator: 'In', values: ['depot'] }] }],
+    ],
+    gatewayType: ['centralized'],
+    gatewayNode: ['n1'],
+    vips: [['10.1.0.70']],
+    mtu: [1400],
+    u2oInterconnectionIP: ['10.1.0.71'],
+    externalEgressGateway: ['172.18.0.99'],
+    protocol: ['IPv4'],
+  },
+  Vpc: { defaultSubnet: ['blue'], namespaces: [['shop']], extraExternalSubnets: [['green']] },
+  IP: {
+    podName: ['web'],
+    namespace: ['depot'],
+    subnet: ['green'],
+    v4IpAddress: ['10.1.0.51'],
+    v6IpAddress: ['fd00:1::51'],
+    macAddress: ['00:00:5e:00:53:51'],
+    ipAddress: ['10.1.0.51,fd00:1::51'],
+    nodeName: ['n2'],
+  },
+  IPPool: {
+    subnet: ['green'],
+    ips: [['10.1.0.120..10.1.0.130']],
+    namespaces: [['shop']],
+  },
+  Vip: {
+    namespace: ['depot'],
+    subnet: ['green'],
+    type: ['kube_host_vm_vip'],
+    v4ip: ['10.1.0.65'],
+    v6ip: ['fd00:1::65'],
+    macAddress: ['00:00:5e:00:53:65'],
+    selector: [['app:db']],
+    attachSubnets: [['green']],
+  },
+}
+
+/** Texts that mean something in the scene, by annotation without what stands before the slash. */
+export const annotationSamples: Readonly<Record<string, readonly string[]>> = {
+  ip_address: ['10.1.0.77,fd00:1::77'],
+  mac_address: ['00:00:5e:00:53:77'],
+  logical_switch: ['green'],
+  ip_family: ['ipv4'],
+  ip_pool: ['pool', '10.1.0.78'],
+  port_vips: ['10.1.0.88'],
+  north_gateway: ['10.0.0.9'],
+  vip: ['lent'],
+  aaps: ['other'],
+  networks: ['attach'],
+  'default-network': ['attach'],
+  tunnel_interface: ['eth1'],
+  node_networks: ['{"storage":"192.168.0.11"}'],
+  ovs_dp_type: ['userspace'],
+  eip: ['172.18.0.99'],
+  snat: ['172.18.0.99'],
+  bgp: ['true', 'local'],
+  routes: ['[{"dst":"10.0.0.0/8","gw":"10.1.0.1"}]'],
+  'dhcp-v4-options': ['lease_time=3600'],
+  'dhcp-v6-options': ['dns_server=fd00::1'],
+  vpc_lb: ['on'],
+  default_route: ['true', 'false'],
+  pod_nic_type: ['offload-port'],
+}
+
+/** A value of the schema's type, unlike the one that is there by default. */
+export function sampleOf(schema: JsonSchema): unknown {
+  switch (schema.type) {
+    case 'boolean':
+      return true
+    case 'integer':
+    case 'number':
+      return 7
+    case 'string':
+      return 'sample'
+    case 'array':
+      return [schema.items === undefined ? 'sample' : sampleOf(schema.items)]
+    case 'object':
+      return Object.fromEntries(
+        Object.entries(schema.properties ?? {}).map(([name, property]) => [name, sampleOf(property)]),
+      )
+  }
+}

@@ -1,0 +1,80 @@
+import type { Ip, IpPool, NetworkAttachmentDefinition, Subnet, Vip, Vpc } from '@kube-ovn/kube-api'
+import type { Namespace, Node, Pod } from '@kube-ovn/kube-api/core'
+import { ip, ipPool, namespace, node, pod, subnet, vip } from '@kube-ovn/testing-builders'
+
+/** Objects of which each field and annotation is changed, one at a time, to see whether anything follows. */
+export interface Scene {
+  readonly subnets: readonly Subnet[]
+  readonly vpcs: readonly Vpc[]
+  readonly ips: readonly Ip[]
+  readonly ipPools: readonly IpPool[]
+  readonly vips: readonly Vip[]
+  readonly namespaces: readonly Namespace[]
+  readonly nodes: readonly Node[]
+  readonly pods: readonly Pod[]
+  readonly networkAttachments: readonly NetworkAttachmentDefinition[]
+}
+
+/** In each list the first object is the one that is changed. */
+export const scene: Scene = {
+  subnets: [
+    subnet({ name: 'blue', cidrBlock: '10.1.0.0/24,fd00:1::/120', namespaces: ['shop'] }),
+    subnet({ name: 'green', cidrBlock: '10.2.0.0/24,fd00:2::/120' }),
+    subnet({ name: 'camera', cidrBlock: '10.3.0.0/24,fd00:3::/120', provider: 'camera.shop' }),
+    subnet({ name: 'attach', cidrBlock: '10.4.0.0/24,fd00:4::/120', provider: 'attach.shop.ovn' }),
+  ].map(withUid),
+  vpcs: [withUid({ apiVersion: 'kubeovn.io/v1', kind: 'Vpc', metadata: { name: 'ovn-cluster' } })],
+  ips: [
+    ip({
+      ...{ name: 'db.shop', podName: 'db', namespace: 'shop', subnet: 'blue' },
+      ...{ v4IpAddress: '10.1.0.50', v6IpAddress: 'fd00:1::50', macAddress: '00:00:5e:00:53:50' },
+    }),
+  ].map(withUid),
+  ipPools: [
+    ipPool({ name: 'pool', subnet: 'blue', ips: ['10.1.0.100..10.1.0.110'] }),
+    ipPool({ name: 'bound', subnet: 'green', ips: ['10.2.0.100..10.2.0.110'], namespaces: ['yard'] }),
+  ].map(withUid),
+  vips: [
+    vip({
+      ...{ name: 'shared', subnet: 'blue', namespace: 'shop', selector: ['app:web'] },
+      ...{ v4ip: '10.1.0.60', v6ip: 'fd00:1::60', macAddress: '00:00:5e:00:53:60' },
+    }),
+    vip({ name: 'lent', subnet: 'blue', v4ip: '10.1.0.61', v6ip: 'fd00:1::61' }),
+    vip({ name: 'other', subnet: 'blue', namespace: 'shop', selector: ['app:web'] }),
+  ].map(withUid),
+  namespaces: [
+    namespace({ name: 'shop' }),
+    namespace({ name: 'depot', labels: { team: 'depot' } }),
+    namespace({ name: 'yard' }),
+  ].map(withUid),
+  nodes: [node(), node({ name: 'n2', addresses: ['172.18.0.12'] })].map(withUid),
+  pods: [
+    podOf('shop', 'web', {
+      'ovn.kubernetes.io/aaps': 'shared',
+      'k8s.v1.cni.cncf.io/networks': 'camera@net1',
+    }),
+    podOf('depot', 'box', {}),
+  ],
+  networkAttachments: [
+    attachment('camera', { type: 'macvlan', ipam: { type: 'kube-ovn', provider: 'camera.shop' } }),
+    attachment('attach', { type: 'kube-ovn', provider: 'attach.shop.ovn' }),
+  ],
+}
+
+function podOf(ns: string, name: string, annotations: Readonly<Record<string, string>>): Pod {
+  const made = withUid(pod({ name, namespace: ns, node: 'n1', annotations }))
+  return { ...made, metadata: { ...made.metadata, labels: { app: name } } }
+}
+
+function attachment(name: string, config: object): NetworkAttachmentDefinition {
+  return withUid({
+    apiVersion: 'k8s.cni.cncf.io/v1',
+    kind: 'NetworkAttachmentDefinition',
+    metadata: { namespace: 'shop', name },
+    spec: { config: JSON.stringify(config) },
+  })
+}
+
+function withUid<T extends { readonly metadata: { readonly name: string } }>(object: T): T {
+  return { ...object, metadata: { ...object.metadata, uid: `uid of ${object.metadata.name}` } }
+}
