@@ -23,7 +23,12 @@ until_daemon_ends() {
   wait -n "${watchers[@]}"
 }
 
-# show_logs FILE...: what is written from now on becomes the log of the container.
+# show_logs FILE...: what is written from now on becomes the log of the container. What goes by tells when a file may have
+# become too large: each time it is a tenth of that more, rotate-logs.sh looks.
 show_logs() {
-  tail --lines=0 --follow=name --retry --quiet "$@" &
+  bash /kube-ovn/rotate-logs.sh "$@" || true
+  tail --lines=0 --follow=name --retry --quiet "$@" |
+    awk -W interactive -v files="$*" -v step="$((${LOG_MAX_BYTES:-104857600} / 10))" '
+      { print; fflush(); bytes += length($0) + 1 }
+      bytes > step { bytes = 0; system("bash /kube-ovn/rotate-logs.sh " files) }' &
 }

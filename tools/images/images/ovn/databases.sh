@@ -1,11 +1,15 @@
 # What the scripts of ovn-central know about the two databases. Sourced.
 # shellcheck shell=bash
 
+. /kube-ovn/tls.sh
+
 ovn_ctl=/usr/share/ovn/scripts/ovn-ctl
 nb_port=${NB_PORT:-6641}
 sb_port=${SB_PORT:-6642}
 nb_raft_port=${NB_CLUSTER_PORT:-6643}
 sb_raft_port=${SB_CLUSTER_PORT:-6644}
+# Of the Southbound, for ovn-northd alone.
+northd_port=${SB_NORTHD_PORT:-6649}
 
 # The raft members. Other separators than commas come from values that were written as a list.
 read -r -a members <<<"${NODE_IPS//[, ]/ }"
@@ -28,16 +32,21 @@ db_file() {
   echo "$OVN_DBDIR/ovn$1_db.db"
 }
 
+# Where a member listens.
+local_config_file() {
+  echo "$OVN_DBDIR/ovn$1_local_config.db"
+}
+
 # is_clustered nb|sb: the database file exists and belongs to a raft member.
 is_clustered() {
   [[ -e $(db_file "$1") ]] && ovsdb-tool db-is-clustered "$(db_file "$1")"
 }
 
-# connection_list nb|sb: all members for a client, e.g. tcp:[10.0.0.1]:6641,tcp:[10.0.0.2]:6641
+# connection_list PORT: all members for a client, e.g. tcp:[10.0.0.1]:6641,tcp:[10.0.0.2]:6641
 connection_list() {
   local list=() member
   for member in "${members[@]}"; do
-    list+=("tcp:$(bracketed "$member"):${client_port[$1]}")
+    list+=("$protocol:$(bracketed "$member"):$1")
   done
   (IFS=,; echo "${list[*]}")
 }

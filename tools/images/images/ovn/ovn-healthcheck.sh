@@ -1,5 +1,7 @@
 #!/bin/bash
-# Fails unless northd runs and both databases serve.
+# Fails unless northd runs and both databases serve, and while the files for TLS are wrong. With the argument `live` the
+# latter is fine: it is no reason to stop what has connections, for who made these has proved who he is. So it is then
+# that this member waits for others (founding.sh): to be started anew would not bring them.
 set -euo pipefail
 
 NODE_IPS=${NODE_IPS:-}
@@ -10,6 +12,16 @@ fail() {
   exit 1
 }
 
+if [[ ${1:-} != live ]]; then
+  problem=$(tls_problem)
+  [[ -z $problem ]] || fail "$problem"
+fi
+for file in /run/ovn/ovn{nb,sb}_db.awaited; do
+  if [[ -e $file ]]; then
+    [[ ${1:-} == live ]] && exit 0
+    fail "waiting for $(<"$file")"
+  fi
+done
 ovn-appctl --timeout=10 -t ovn-northd status >/dev/null || fail 'ovn-northd does not answer'
 for db in nb sb; do
   control=/run/ovn/ovn${db}_db.ctl

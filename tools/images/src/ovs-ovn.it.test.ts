@@ -1,0 +1,122 @@
+import { docker } from '@kube-ovn/testing-docker'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eventually, OvnContainers, ovnImage, subnetOf, untilHealthy } from './ovn-containers.ts'
+
+let containers: OvnContainers
+/** Of the tunnels. */
+let tunnels: OvnContainers
+
+beforeAll(async () => {
+  const image = await ovnImage()
+  containers = await OvnContainers.create(image)
+  tunnels = await OvnContainers.create(image)
+})
+afterAll(async () => {
+  await containers[Symbol.asyncDispose]()
+  await tunnels[Symbol.asyncDispose]()
+})
+
+describe('ovs-ovn with the userspace data path', () => {
+  it("gives the NIC's addresses to the bridge, and again after a crash and a restart", async () => {
+    const name = await createNode()
+    await docker('network', 'connect', tunnels.network, name)
+    await docker('start', name)
+    await untilHealthy(name, 'ovs-healthcheck.sh')
+    const before = await bridgeState(name)
+    expect(before.addresses).toMatch(/^\d+\.\d+\.\d+\.\d+\/\d+$/)
+    expect(before.checksums).toBe('off')
+    expect(await docker('exec', name, 'ovs-vsctl', 'get', 'Bridge', 'br-int', 'datapath_type')).toBe('netdev')
+
+    await docker('exec', name, 'bash', '-c', 'kill -SEGV $(cat /run/openvswitch/ovs-vswitchd.pid)')
+    await eventually(async () => expect(await bridgeState(name)).toEqual(before))
+
+    // As ovs-vswitchd does when it comes to it only after the addresses are in place.
+    await docker('exec', name, 'ethtool', '--offload', 'br-phy', 'tx', 'on')
+    await eventually(async () => expect(await bridgeState(name)).toEqual(before))
+
+    // There is no Southbound, so nobody computes flows: what is there afterwards was restored.
+    await docker('exec', name, 'ovs-ofctl', 'add-flow', 'br-int', 'tcp,tp_dst=4711,actions=drop')
+
+    for (const log of ['openvswitch/ovs-vswitchd', 'openvswitch/ovsdb-server', 'ovn/ovn-controller']) {
+      const program = log.startsWith('ovn') ? 'ovn-appctl' : 'ovs-appctl'
+      const target = log.split('/')[1] ?? ''
+      await docker('exec', name, program, '-t', target, 'vlog/set', 'file:dbg')
+      // With something to say for ovsdb-server.
+      const talk = `ovs-vsctl show >/dev/null && gzip --test /var/log/${log}.log.1.gz`
+      await eventually(() => docker('exec', name, 'bash', '-c', talk))
+      await docker('exec', name, program, '-t', target, 'vlog/set', 'file:info')
+    }
+
+    await docker('restart', '--time', '20', name)
+    await untilHealthy(name, 'ovs-healthcheck.sh')
+    await eventually(async () => expect(await bridgeState(name)).toEqual(before))
+    expect(await docker('exec', name, 'ovs-ofctl', 'dump-flows', 'br-int')).toContain('tp_dst=4711')
+
+    // The container of an upgrade has the processes of the one before in sight.
+    const old = await docker('exec', name, 'cat', '/run/openvswitch/ovs-vswitchd.pid')
+    await docker('exec', '--detach', name, 'bash', '/kube-ovn/start-ovs.sh')
+    await eventually(async () => {
+      expect(await docker('exec', name, 'cat', '/run/openvswitch/ovs-vswitchd.pid')).not.toBe(old)
+      expect(await docker('exec', name, 'cat', '/run/ovn/ovn-controller.pid')).not.toBe('')
+    })
+    await untilHealthy(name, 'ovs-healthcheck.sh')
+    await eventually(async () => expect(await bridgeState(name)).toEqual(before))
+    expect(await docker('exec', name, 'ovs-ofctl', 'dump-flows', 'br-int')).toContain('tp_dst=4711')
+    expect(await docker('exec', name, 'ovs-vsctl', 'get', 'Open_vSwitch', '.', 'other_config')).not.toContain(
+      'restore',
+    )
+
+    // A machine that comes back with another address, because somebody else has its own.
+    await docker('stop', '--time', '20', name)
+    await docker('network', 'disconnect', tunnels.network, name)
+    await docker('start', await tunnels.create('other', [], ['sleep', '600']))
+    await docker('network', 'connect', tunnels.network, name)
+    await docker('start', name)
+    await untilHealthy(name, 'ovs-healthcheck.sh')
+    const moved = await bridgeState(name)
+    expect(moved.addresses).toMatch(/^\d+\.\d+\.\d+\.\d+\/\d+$/)
+    expect(moved.addresses).not.toBe(before.addresses)
+    expect(await docker('exec', name, 'ip', '-oneline', '-4', 'address', 'show', 'br-phy')).toContain(
+      await addressOf(name, tunnels.network),
+    )
+  })
+})
+
+/** Bytes that a log may have, as far as the tests go. */
+const logBound = 4_000
+
+/** A node that is not connected to the network of the tunnels yet. */
+async function createNode(): Promise<string> {
+  const variables = {
+    NODE_NAME: 'n1',
+    OVN_DB_IPS: containers.address(10),
+    OVS_DATAPATH_TYPE: 'netdev',
+    LOG_MAX_BYTES: String(logBound),
+    USERSPACE_TUNNEL_NIC: await subnetOf(tunnels.network),
+  }
+  return containers.create(
+    'node',
+    [
+      ...['--device', '/dev/net/tun'],
+      // Root in here is not privileged: the engine may be unable to give everything.
+      ...['--cap-add', 'ALL', '--cap-drop', 'SYS_RESOURCE'],
+      ...['--security-opt', 'seccomp=unconfined', '--security-opt', 'apparmor=unconfined'],
+      ...Object.entries(variables).flatMap(([key, value]) => ['--env', `${key}=${value}`]),
+    ],
+    ['bash', '-c', 'mount -o remount,rw /proc/sys; exec bash /kube-ovn/start-ovs.sh'],
+  )
+}
+
+async function addressOf(name: string, network: string): Promise<string> {
+  const format = `{{(index .NetworkSettings.Networks ${JSON.stringify(network)}).IPAddress}}`
+  return (await docker('inspect', '--format', format, name)).trim()
+}
+
+async function bridgeState(name: string) {
+  const script =
+    "ip -4 -oneline address show dev br-phy up | awk '{ print $4 }'; " +
+    "ethtool --show-offload br-phy | awk '/^tx-checksumming/ { print $2 }'; " +
+    'ovs-ofctl dump-flows br-phy | grep -c NORMAL'
+  const [addresses, checksums, flows] = (await docker('exec', name, 'bash', '-c', script)).split('\n')
+  return { addresses, checksums, flows }
+}
