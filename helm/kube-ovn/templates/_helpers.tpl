@@ -40,13 +40,21 @@ type: infra
 {{- end -}}
 {{- end -}}
 
-{{/* The addresses of the nodes that host the databases, separated by commas, in the order of the nodes' names. */}}
+{{/* The addresses of the nodes that host the databases, separated by commas, in the order of the nodes' names. Never none:
+a Deployment of one member that knows no other would take the quorum of a cluster of several. */}}
 {{- define "kube-ovn.masterAddresses" -}}
-{{- if .Values.masterNodes -}}
-{{- kindIs "string" .Values.masterNodes | ternary .Values.masterNodes (.Values.masterNodes | toStrings | join ",") -}}
+{{- $addresses := list -}}
+{{- if kindIs "string" .Values.masterNodes -}}
+{{- $addresses = regexSplit "[, ]+" .Values.masterNodes -1 | compact -}}
 {{- else -}}
+{{- $addresses = .Values.masterNodes | default list | toStrings | compact -}}
+{{- end -}}
+{{- if not $addresses -}}
 {{- $nodes := (lookup "v1" "Node" "" "").items | default list -}}
-{{- $addresses := dict -}}
+{{- if not $nodes -}}
+{{- fail "masterNodes is empty, and there is no cluster to look up the nodes of the OVN databases in, as in helm template, in a dry run and with most GitOps tools: list the addresses of these nodes in masterNodes, or render with --dry-run=server" -}}
+{{- end -}}
+{{- $found := dict -}}
 {{- range $node := $nodes -}}
 {{- $isMaster := false -}}
 {{- range $key, $value := $.Values.masterNodesLabels -}}
@@ -57,26 +65,25 @@ type: infra
 {{- end -}}
 {{- if $isMaster -}}
 {{- range $address := $node.status.addresses -}}
-{{- if and (eq $address.type "InternalIP") (not (hasKey $addresses $node.metadata.name)) -}}
-{{- $_ := set $addresses $node.metadata.name $address.address -}}
+{{- if and (eq $address.type "InternalIP") (not (hasKey $found $node.metadata.name)) -}}
+{{- $_ := set $found $node.metadata.name $address.address -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
-{{- if and $nodes (not $addresses) -}}
+{{- if not $found -}}
 {{- fail (printf "No nodes found with label %s: label the nodes that are to host the OVN databases, or list their addresses in masterNodes" (toJson .Values.masterNodesLabels)) -}}
 {{- end -}}
-{{- $ordered := list -}}
-{{- range $name := keys $addresses | sortAlpha -}}
-{{- $ordered = append $ordered (get $addresses $name) -}}
+{{- range $name := keys $found | sortAlpha -}}
+{{- $addresses = append $addresses (get $found $name) -}}
 {{- end -}}
-{{- join "," $ordered -}}
 {{- end -}}
+{{- join "," $addresses -}}
 {{- end -}}
 
 {{/* One replica for each node that hosts databases. */}}
 {{- define "kube-ovn.masterCount" -}}
-{{- include "kube-ovn.masterAddresses" . | splitList "," | compact | len | max 1 -}}
+{{- include "kube-ovn.masterAddresses" . | splitList "," | len -}}
 {{- end -}}
 
 {{- define "kube-ovn.isUserspace" -}}
@@ -131,6 +138,17 @@ podAntiAffinity:
 {{- end }}
 {{- end -}}
 
+{{/* The versions of the CNI specification. One that the plugins do not speak would keep every node from being prepared. */}}
+{{- define "kube-ovn.cniVersions" -}}
+{{- $known := list "0.1.0" "0.2.0" "0.3.0" "0.3.1" "0.4.0" "1.0.0" "1.1.0" -}}
+{{- range .Values.cni.versions -}}
+{{- if not (has . $known) -}}
+{{- fail (printf "cni.versions has %q, which is not allowed: write some of %s" (toString .) (join ", " $known)) -}}
+{{- end -}}
+{{- end -}}
+{{- join "," .Values.cni.versions -}}
+{{- end -}}
+
 {{- define "kube-ovn.ipFamilyPolicy" -}}
 {{- if eq .Values.networking.stack "Dual" }}
 ipFamilyPolicy: PreferDualStack
@@ -142,4 +160,25 @@ ipFamilyPolicy: PreferDualStack
 helm.sh/hook: post-delete
 helm.sh/hook-weight: {{ . | quote }}
 helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+{{- end -}}
+
+{{/* Whether the API server has admission policies, and names the node in the tokens of pods: Kubernetes 1.30. Without a
+cluster no kind is known, and the version decides. */}}
+{{- define "kube-ovn.hasAdmissionPolicies" -}}
+{{- $capabilities := .Capabilities -}}
+{{- $isServed := $capabilities.APIVersions.Has "admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy" -}}
+{{- $isUnknown := not ($capabilities.APIVersions.Has "v1/Node") -}}
+{{- if and (semverCompare ">=1.30.0-0" $capabilities.KubeVersion.Version) (or $isServed $isUnknown) }}true{{ end -}}
+{{- end -}}
+
+{{/* A policy is about node agents and nobody else. */}}
+{{- define "kube-ovn.ofAgents" -}}
+- name: of-an-agent
+  expression: request.userInfo.username == 'system:serviceaccount:{{ .Values.namespace }}:kube-ovn-cni'
+{{- end -}}
+
+{{/* The node of the pod to which the token of a request is bound; empty if it is bound to none. */}}
+{{- define "kube-ovn.nodeOfToken" -}}
+- name: node
+  expression: request.userInfo.?extra[?'authentication.kubernetes.io/node-name'][?0].orValue('')
 {{- end -}}

@@ -40,7 +40,11 @@ export function imageList(): readonly ImageSource[] {
       on: 'node-runtime',
       context: [
         dockerfile('cni'),
-        { from: join(programsDirectory, plugin.name), to: join('plugin', plugin.name) },
+        // tools/bootstrap builds those of the CNI project, and links them there.
+        ...[plugin.name, 'portmap', 'loopback'].map((name) => ({
+          from: join(programsDirectory, name),
+          to: join('plugin', name),
+        })),
         ...nativeKoffi(),
         ...bundle('cni-agent.mjs'),
         ...bundle('cni-install.mjs'),

@@ -1,5 +1,5 @@
 import { definitions } from '@kube-ovn/kube-api'
-import { sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
+import { lintChart, renderNotes, sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
 import type { Resource } from '@kube-ovn/kube'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { container, environment, renderChart, workload, type Manifest } from './render.ts'
@@ -49,6 +49,57 @@ describe('the databases', () => {
     )
     const controller = container(workload(manifests, 'kube-ovn-controller'), 'kube-ovn-controller')
     expect(environment(controller, 'OVN_DB_IPS')).toBe(addresses)
+  })
+})
+
+describe('masterNodes', () => {
+  const nobody = [[], '', ',', [''], null].map((masterNodes) => ({ masterNodes }))
+  it.each(nobody)(
+    'that are $masterNodes are refused without a cluster: nobody would have a quorum',
+    async ({ masterNodes }) => {
+      const rendered = renderChart({ masterNodes })
+      await expect(rendered).rejects.toThrow('list the addresses of these nodes in masterNodes')
+    },
+  )
+
+  it.each([['fd00::1', 'fd00::2'], 'fd00::1,fd00::2', 'fd00::1, fd00::2', ['fd00::1', '', 'fd00::2']])(
+    'may be a list or a text: %j',
+    async (masterNodes) => {
+      const central = workload(await renderChart({ masterNodes }), 'ovn-central')
+      expect(central.spec?.replicas).toBe(2)
+      expect(environment(container(central, 'ovn-central'), 'NODE_IPS')).toBe('fd00::1,fd00::2')
+    },
+  )
+
+  it('may be empty when the chart is only linted', async () => {
+    await expect(lintChart()).resolves.toContain('0 chart(s) failed')
+  })
+})
+
+describe('cni.versions', () => {
+  async function argumentsOfInstaller(versions: readonly string[]): Promise<readonly string[]> {
+    const agent = workload(await renderChart({ cni: { versions } }), 'kube-ovn-cni')
+    return container(agent, 'install-cni').args ?? []
+  }
+
+  it('are left to the node unless they are given', async () => {
+    expect((await argumentsOfInstaller([])).join(' ')).not.toContain('--cni-versions')
+    expect(await argumentsOfInstaller(['1.0.0', '1.1.0'])).toContain('--cni-versions=1.0.0,1.1.0')
+  })
+
+  it('refuse one that no plugin speaks, and say what to write', async () => {
+    await expect(renderChart({ cni: { versions: ['1.2.0'] } })).rejects.toThrow('write some of 0.1.0')
+  })
+})
+
+describe('a value of the original that somebody would come to harm by', () => {
+  it.each([
+    { values: { features: { enableOvnIpsec: true } }, says: 'features.enableOvnIpsec=true has no effect' },
+    { values: { cni: { nonPrimaryCNI: true } }, says: 'cni.nonPrimaryCNI=true has no effect' },
+    { values: { central: { hcp: { enabled: true } } }, says: 'central.hcp.enabled=true has no effect' },
+    { values: { networking: { ENABLE_SSL: true } }, says: 'write networking.enableSsl' },
+  ])('is refused as long as it is not served: $values', async ({ values, says }) => {
+    await expect(renderChart(values)).rejects.toThrow(says)
   })
 })
 
@@ -122,6 +173,25 @@ describe('rights', () => {
     }
   })
 
+  const policies = ['kube-ovn-cni-nodes', 'kube-ovn-cni-events']
+  const served = 'admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy'
+  it.each([
+    { where: 'from Kubernetes 1.30 on', cluster: { kubeVersion: '1.30.0-gke.7' }, has: policies },
+    { where: 'where it is served', cluster: { apiVersions: ['v1/Node', served] }, has: policies },
+    { where: 'before Kubernetes 1.30', cluster: { kubeVersion: '1.29.14' }, has: [] },
+    {
+      where: 'where it is served, before',
+      cluster: { kubeVersion: '1.29.14', apiVersions: [served] },
+      has: [],
+    },
+    { where: 'where it is not served', cluster: { apiVersions: ['v1/Node'] }, has: [] },
+  ])('of an agent are held to its node by $has.length policies $where', async ({ cluster, has }) => {
+    const manifests = await renderChart({}, cluster)
+    const kinds = ['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding']
+    expect(names(manifests.filter(({ kind }) => kind === kinds[0]))).toEqual(has)
+    expect(names(manifests.filter(({ kind }) => kind === kinds[1]))).toEqual(has)
+  })
+
   it('never name everything', async () => {
     for (const { rules = [] } of await renderChart({})) {
       for (const { apiGroups, resources, verbs } of rules) {
@@ -143,10 +213,24 @@ describe('a real API server', () => {
     api = await sharedKubeApi()
   })
 
+  it('is told after the installation which of its values have no effect', async () => {
+    const off = { features: { enableNetworkPolicies: false, enableLoadbalancer: false } }
+    const values = { ...off, networking: { enableEipSnat: false, enableEcmp: true }, pinger: { replicas: 1 } }
+    const lines = (await renderNotes(values, api.kubeconfigPath)).split('\n')
+    expect(lines.filter((line) => line.includes('has no effect'))).toEqual([
+      '  networking.enableEcmp=true has no effect: a centralized gateway is not there yet; traffic leaves by the node of each Pod: remove it',
+      expect.stringContaining('  pinger={"replicas":1} has no effect: '),
+    ])
+    expect(await renderNotes({}, api.kubeconfigPath)).toContain(
+      'features.enableNetworkPolicies=true has no effect',
+    )
+  })
+
   it.each([
     { name: 'defaults', values: {} },
     { name: 'dual stack with three masters', values: { ...masters, networking: { stack: 'Dual' } } },
     { name: 'the userspace data path', values: userspace },
+    { name: 'TLS', values: { networking: { enableSsl: true, tlsSecret: 'own' } } },
   ])('takes everything that is rendered with $name, as it is', async ({ values }) => {
     for (const manifest of await renderChart(values)) {
       const { name, namespace } = manifest.metadata
@@ -181,7 +265,7 @@ function resourceOf({ apiVersion, kind, metadata }: Manifest): Resource {
     group,
     version,
     kind,
-    plural: `${kind.toLowerCase()}s`,
+    plural: `${kind.toLowerCase()}s`.replace(/ys$/, 'ies'),
     namespaced: metadata.namespace !== undefined,
   }
 }

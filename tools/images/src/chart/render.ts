@@ -1,4 +1,4 @@
-import { renderChart as renderObjects } from '@kube-ovn/testing-kube'
+import { renderChart as renderObjects, type ChartCluster } from '@kube-ovn/testing-kube'
 
 /** A manifest as the chart renders it, reduced to what the tests look at. */
 export interface Manifest {
@@ -11,6 +11,8 @@ export interface Manifest {
     readonly labels?: Readonly<Record<string, string>>
   }
   readonly spec?: WorkloadSpec
+  /** Of a Secret. */
+  readonly data?: Readonly<Record<string, string>>
   readonly rules?: readonly {
     readonly apiGroups: readonly string[]
     readonly resources: readonly string[]
@@ -26,6 +28,10 @@ interface WorkloadSpec {
     readonly metadata: { readonly labels: Readonly<Record<string, string>> }
     readonly spec: {
       readonly hostNetwork?: boolean
+      readonly volumes?: readonly {
+        readonly name: string
+        readonly secret?: { readonly secretName: string; readonly defaultMode: number }
+      }[]
       readonly containers: readonly Container[]
       readonly initContainers?: readonly Container[]
     }
@@ -41,12 +47,12 @@ interface Container {
 }
 
 /**
- * Renders the chart with values, as `helm template` does: without a cluster.
+ * Renders the chart with values, as `helm template` does. The databases have a host unless the values name others.
  *
  * @throws Error with Helm's message when the chart refuses the values
  */
-export async function renderChart(values: object): Promise<readonly Manifest[]> {
-  return await renderObjects(values)
+export async function renderChart(values: object, cluster?: ChartCluster): Promise<readonly Manifest[]> {
+  return await renderObjects(values, cluster)
 }
 
 /** The workload of this name. */
