@@ -11,7 +11,10 @@ const settings = {
     environment: 'OVN_DB_IPS',
     isEnvironmentOnly: true,
   }),
-  ovnTimeout: wholeNumber(60, 'Accepted for compatibility: transactions fail with their connection.'),
+  ovnTimeout: wholeNumber(
+    60,
+    'Seconds after which a transaction that was not answered is given up, with its connection; 0 switches it off.',
+  ),
   ovsdbConTimeout: wholeNumber(3, 'Seconds until a connection attempt to a database fails.'),
   ovsdbConMaxretry: wholeNumber(60, 'Accepted for compatibility: attempts never end.'),
   ovsdbInactivityTimeout: wholeNumber(
@@ -127,6 +130,14 @@ const settings = {
   }),
   nbPort: wholeNumber(6641, 'Port of the Northbound.', {
     environment: 'KUBE_OVN_NB_PORT',
+    isEnvironmentOnly: true,
+  }),
+  nbServiceHost: text('', 'Address of Service ovn-nb, when no address is given.', {
+    environment: 'OVN_NB_SERVICE_HOST',
+    isEnvironmentOnly: true,
+  }),
+  nbServicePort: wholeNumber(6641, 'Port of that Service.', {
+    environment: 'OVN_NB_SERVICE_PORT',
     isEnvironmentOnly: true,
   }),
   apiServerHost: text('', 'Address of Service default/kubernetes.', {

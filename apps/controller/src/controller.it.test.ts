@@ -1,16 +1,13 @@
 import { podAnnotations } from '@kube-ovn/annotations'
 import { leases, nodes, pods } from '@kube-ovn/kube-api/core'
-import { recordingLogger, type LogFields, type Logger } from '@kube-ovn/log'
+import type { LogFields } from '@kube-ovn/log'
 import { ovnNorthboundSchema } from '@kube-ovn/ovsdb-schema'
-import { readConfig } from '@kube-ovn/process'
-import { processRegistry } from '@kube-ovn/telemetry'
 import { node, pod } from '@kube-ovn/testing-builders'
 import { sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
-import { startNorthbound, type Northbound } from '@kube-ovn/testing-ovsdb'
-import { OvsdbClient } from 'ovsdb-client'
+import { startNorthbound, startProxy, type Northbound } from '@kube-ovn/testing-ovsdb'
+import { NotOwnerError, OvsdbClient } from 'ovsdb-client'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { command } from './config.ts'
-import { runController } from './wiring.ts'
+import { contentsOf, eventReasons, startController, valueOf } from './controller-fixture.ts'
 
 let api: KubeApi
 let northbound: Northbound
@@ -23,82 +20,6 @@ beforeEach(async () => {
 })
 afterAll(() => northbound[Symbol.asyncDispose]())
 
-/** A logger that tells when a line comes. */
-function followedLogger() {
-  const logger = recordingLogger()
-  const waiters = new Set<() => void>()
-  function followed(level: 'debug' | 'info' | 'warn' | 'error') {
-    return (message: string, fields?: LogFields) => {
-      logger[level](message, fields)
-      for (const wake of waiters) wake()
-    }
-  }
-  const following: Logger = {
-    ...logger,
-    debug: followed('debug'),
-    info: followed('info'),
-    warn: followed('warn'),
-    error: followed('error'),
-  }
-  return {
-    logger: following,
-    /** Waits for a line that came or comes. */
-    line(message: string, isIt: (fields: LogFields) => boolean = () => true): Promise<LogFields> {
-      return new Promise((resolve) => {
-        const look = () => {
-          const found = logger.lines.find((line) => line.message === message && isIt(line.fields))
-          if (found === undefined) return
-          waiters.delete(look)
-          resolve(found.fields)
-        }
-        waiters.add(look)
-        look()
-      })
-    },
-  }
-}
-
-/** The controller in this process, until it is disposed. */
-async function start(...flags: readonly string[]) {
-  const parsed = readConfig(
-    command,
-    [
-      `--ovn-nb-addr=${northbound.address}`,
-      `--kubeconfig=${await api.accountKubeconfig('kube-system/ovn')}`,
-      '--pprof-port=0',
-      '--unserved-limit=0s',
-      ...flags,
-    ],
-    { POD_NAMESPACE: 'kube-system', POD_NAME: 'controller-0' },
-  )
-  if (parsed.kind === 'help') throw new Error(parsed.text)
-  const followed = followedLogger()
-  const stop = new AbortController()
-  const running = runController(parsed.config, followed.logger, processRegistry(), stop.signal)
-  const ended = running.then((): never => {
-    throw new Error('controller ended')
-  })
-  ended.catch(() => undefined)
-  function line(message: string, isIt?: (fields: LogFields) => boolean): Promise<LogFields> {
-    return Promise.race([followed.line(message, isIt), ended])
-  }
-  const { endpoints } = await line('health checks served')
-  const port = String(endpoints).split(':').at(-1)
-  async function get(path: string): Promise<{ readonly status: number; readonly text: string }> {
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`)
-    return { status: answer.status, text: await answer.text() }
-  }
-  return {
-    line,
-    metrics: async () => (await get('/metrics')).text,
-    readiness: () => get('/readyz'),
-    async [Symbol.asyncDispose]() {
-      stop.abort()
-      await running
-    },
-  }
-}
-
 const ready = { status: 200, text: 'ok' }
 const unready = { status: 503, text: expect.stringMatching(/^a key has not been served for \d+ s$/m) }
 
@@ -110,18 +31,8 @@ async function createPod(name: string, annotations: Record<string, string> = {})
   await api.client.create(pods, pod({ name, node: 'n1', annotations }))
 }
 
-/** The sum of the samples of a metric whose labels contain the given text; `undefined` when there is none. */
-function valueOf(text: string, name: string, labels = ''): number | undefined {
-  const samples = text
-    .split('\n')
-    .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
-    .filter((line) => line.includes(labels))
-  if (samples.length === 0) return undefined
-  return samples.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
-}
-
 it('shows by metrics what it did', async () => {
-  await using controller = await start()
+  await using controller = await startController(api, [northbound.address])
   await controller.line('leading')
   await createPod('web', { [podAnnotations().ipAddress.key]: '10.16.0.10' })
   await controller.line('rows committed', ofPod('web'))
@@ -163,7 +74,7 @@ it('shows by metrics what it did', async () => {
 })
 
 it('is ready for as long as it can write', async () => {
-  await using controller = await start()
+  await using controller = await startController(api, [northbound.address])
   await controller.line('leading')
   await expect.poll(controller.readiness).toEqual(ready)
   await northbound.stop()
@@ -176,34 +87,70 @@ it('is ready for as long as it can write', async () => {
   expect(await api.missingRights()).toEqual([])
 })
 
-it('commits nothing once another has taken the lock', async () => {
-  await using controller = await start()
+it('commits nothing while another has the lock, and takes it back for as long as it leads', async () => {
+  await using controller = await startController(api, [northbound.address])
   await controller.line('leading')
   await createPod('early')
   await controller.line('rows committed', ofPod('early'))
-  // Whoever takes the lock is the leader by right.
   await using rival = new OvsdbClient({
     endpoints: [northbound.address],
     schema: ovnNorthboundSchema,
     tables: { Logical_Switch_Port: {} },
   })
-  rival.lock('kube_ovn_controller', { steal: true })
+  const lock = rival.lock('kube_ovn_controller', { steal: true })
   await rival.connect()
-  await createPod('never')
-  await controller.line('key failed', ofPod('never'))
-  await expect.poll(controller.readiness).toEqual(unready)
+  const { promise: lost, resolve } = Promise.withResolvers<boolean>()
+  lock.onChange((isOwned) => {
+    if (!isOwned) resolve(isOwned)
+  })
+  await createPod('late')
+  await controller.line('key failed', ofPod('late'))
+  expect(await lost).toBe(false)
+  await controller.line('rows committed', ofPod('late'))
   const text = await controller.metrics()
   expect(valueOf(text, 'workqueue_retries_total', 'name="pod-port"')).toBeGreaterThanOrEqual(1)
   expect(valueOf(text, 'kube_ovn_transactions_total', 'outcome="failed"')).toBeGreaterThanOrEqual(1)
-  const names = [...rival.cache.scan('Logical_Switch_Port')].map((row) => ('name' in row ? row.name : ''))
-  expect(names).toContain('early.default')
-  expect(names).not.toContain('never.default')
+  expect(await api.missingRights()).toEqual([])
+})
+
+it('does not wait for its own lock after a connection that broke without a word', async () => {
+  await using proxy = await startProxy(northbound.address)
+  await using controller = await startController(api, [proxy.address], '--ovsdb-inactivity-timeout=1')
+  await controller.line('leading')
+  await createPod('early')
+  await controller.line('rows committed', ofPod('early'))
+  proxy.swallow()
+  await createPod('late')
+  await controller.line('rows committed', ofPod('late'))
+  const refused = controller.lines.filter(({ fields }) => fields['err'] instanceof NotOwnerError)
+  expect(refused).toEqual([])
+})
+
+it('writes everything again into a Northbound that was made anew, and says so', async () => {
+  await using controller = await startController(api, [northbound.address])
+  await controller.line('leading')
+  await createPod('web')
+  await controller.line('rows committed', ofPod('web'))
+  await expect.poll(controller.readiness).toEqual(ready)
+  const before = await contentsOf(northbound)
+  await northbound.server.kill()
+  await northbound.server.recreate()
+  await northbound.nbctl('init')
+  await controller.line('database was replaced')
+  await expect.poll(() => contentsOf(northbound)).toEqual(before)
+  expect(valueOf(await controller.metrics(), 'kube_ovn_database_replaced_total')).toBe(1)
+  expect(valueOf(await controller.metrics(), 'kube_ovn_database_connected', 'OVN_Northbound')).toBe(1)
+  await expect.poll(() => eventReasons(api)).toContain('NorthboundReplaced')
   expect(await api.missingRights()).toEqual([])
 })
 
 it('leads after all when it lost its lease while it started', async () => {
   await northbound.stop()
-  await using controller = await start('--leader-elect-retry-period=200ms')
+  await using controller = await startController(
+    api,
+    [northbound.address],
+    '--leader-elect-retry-period=200ms',
+  )
   await controller.line('leadership acquired')
   const lease = { namespace: 'kube-system', name: 'kube-ovn-controller' }
   await api.client.patch(leases, lease, 'application/merge-patch+json', {

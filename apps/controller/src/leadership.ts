@@ -4,30 +4,41 @@ import {
   auditSteps,
   controlFeatures,
   createWorld,
+  DefinitionDeletion,
+  definitionInformers,
+  followDefinitions,
   forkWorld,
   OrphanConfirmation,
   restoreWorld,
+  watchedDefinitions,
   watchedInformers,
   watchedStores,
 } from '@kube-ovn/features-control'
 import type { ControlSettings } from '@kube-ovn/features-control'
+import { vpcResource } from '@kube-ovn/kube-api'
 import { Informer } from '@kube-ovn/kube'
 import type { EventRecorder, KubeClient } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
 import { ovnNorthboundSchema } from '@kube-ovn/ovsdb-schema'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { systemClock } from '@kube-ovn/process'
+import type { DatabaseConnection } from '@kube-ovn/process'
 import { Kernel, kubeObjects, Signals } from '@kube-ovn/reconcile'
-import type { AddressAuditMetrics, KernelMetrics } from '@kube-ovn/telemetry'
+import type { KubeEvent } from '@kube-ovn/reconcile'
+import type { AddressAuditMetrics, DatabaseMetrics, KernelMetrics } from '@kube-ovn/telemetry'
 import type { OvsdbClient } from 'ovsdb-client'
+import { followNorthbound } from './northbound.ts'
 
 export interface LeadershipOptions {
   readonly client: KubeClient
   readonly recorder: EventRecorder
   readonly northbound: OvsdbClient<OvnNorthbound>
+  /** Whether this process is the leader by right, at this very moment. */
+  readonly isLeader: () => boolean
   readonly settings: ControlSettings
   readonly metrics: KernelMetrics
   readonly auditMetrics: AddressAuditMetrics
+  readonly databaseMetrics: DatabaseMetrics
   /** From the end of one audit of addresses to the next; without it there are none. */
   readonly auditIntervalMs: number | undefined
   readonly log: Logger
@@ -44,36 +55,63 @@ const lockName = 'kube_ovn_controller'
 export async function lead(
   options: LeadershipOptions,
   signal: AbortSignal,
-  onKernel: (kernel: Kernel<unknown> | undefined) => void,
+  onWork: (work: Work) => void,
 ): Promise<void> {
   const { client, northbound, settings, log } = options
-  // The election has decided: a leader before, which may be cut off, must not write any more.
-  const lock = northbound.lock(lockName, { steal: true })
+  // The election decides: a leader before, which may be cut off, must not write any more, and neither must a connection of our
+  // own that is dead without a word keep us from it.
+  const lock = northbound.lock(lockName, { steal: () => options.isLeader() && !signal.aborted })
   await using stack = new AsyncDisposableStack()
+  stack.defer(() => onWork({}))
+  let onReplaced: (how: string) => void = () => undefined
+  const connection = stack.use(
+    followNorthbound(northbound, {
+      log,
+      metrics: options.databaseMetrics,
+      onReplaced: (how) => onReplaced(how),
+    }),
+  )
+  onWork({ connection })
   const startedMs = systemClock.monotonic()
   const informers = watchedInformers(
     (_name, watch) => new Informer({ client, clock: systemClock, logger: log, ...watch }),
   )
-  for (const informer of Object.values(informers)) {
+  const definitions = definitionInformers(
+    (of) => new Informer({ client, clock: systemClock, logger: log, ...of }),
+  )
+  const all = [...Object.values(informers), ...definitions]
+  for (const informer of all) {
     stack.use(informer)
     informer.start(signal)
   }
   await Promise.all([
     northbound.connect(signal),
     options.recorder.recall(),
-    ...Object.values(informers).map((informer) => informer.synced),
+    ...all.map((informer) => informer.synced),
   ])
 
+  const deletion = stack.use(
+    new DefinitionDeletion({
+      client,
+      clock: systemClock,
+      log,
+      record: (event) => record(options.recorder, event),
+    }),
+  )
+  const certain = Object.values(informers).map((informer) => deletion.informer(informer))
+  await deletion.settled()
   const signals = new Signals()
   const world = createWorld({
     settings,
-    stores: watchedStores((name) => informers[name].store),
+    stores: watchedStores((name, { resource }) => deletion.view(resource, informers[name].store)),
+    definitions: watchedDefinitions(definitions),
     northbound: northbound.cache,
     signals,
     clock: systemClock,
     randomBytes,
   })
   restoreWorld(world, log)
+  stack.use(followDefinitions(definitions, (signal, plural) => signals.raise(signal, plural)))
   const confirmation = stack.use(
     new OrphanConfirmation({
       vpc: settings.clusterRouter,
@@ -91,7 +129,7 @@ export async function lead(
     lock: lock.name,
     objects: kubeObjects({
       client,
-      informers: Object.values(informers),
+      informers: certain,
       record: (event) => record(options.recorder, event),
     }),
     signals,
@@ -115,10 +153,29 @@ export async function lead(
     stack.use(audit)
     audit.start()
   }
-  onKernel(kernel)
-  stack.defer(() => onKernel(undefined))
+  onWork({ connection, kernel })
+  onReplaced = (how) => {
+    kernel.takeAll()
+    const uid = informers.vpcs.store.get(settings.clusterRouter)?.metadata.uid
+    if (uid !== undefined) options.recorder.record(replacedEvent(settings.clusterRouter, uid, how))
+  }
   log.info('leading', { ms: Math.round(systemClock.monotonic() - startedMs) })
   await aborted(signal)
+}
+
+/** What there is of a leader's work. */
+export interface Work {
+  readonly connection?: DatabaseConnection
+  readonly kernel?: Kernel<unknown>
+}
+
+function replacedEvent(vpc: string, uid: string, how: string): KubeEvent {
+  return {
+    regarding: { resource: vpcResource, name: vpc, uid },
+    type: 'Warning',
+    reason: 'NorthboundReplaced',
+    message: `the Northbound database is another one than before (${how}): every row is written again`,
+  }
 }
 
 function record(recorder: EventRecorder, event: Parameters<EventRecorder['record']>[0]): void {

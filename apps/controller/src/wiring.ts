@@ -3,11 +3,11 @@ import { hostname } from 'node:os'
 import { EventRecorder, KubeClient, LeaderElector, loadAccess } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
 import { bindAddresses, serveHealth, systemClock } from '@kube-ovn/process'
-import type { Kernel } from '@kube-ovn/reconcile'
-import { addressAuditMetrics, kernelMetrics, leaderMetrics } from '@kube-ovn/telemetry'
+import { addressAuditMetrics, databaseMetrics, kernelMetrics, leaderMetrics } from '@kube-ovn/telemetry'
 import type { Registry } from '@kube-ovn/telemetry'
 import type { ControllerConfig } from './config.ts'
-import { aborted, lead } from './leadership.ts'
+import { northboundEndpoints } from './endpoints.ts'
+import { aborted, lead, type Work } from './leadership.ts'
 import { createNorthbound } from './northbound.ts'
 import { settingsOf, upstreamVersion } from './settings.ts'
 
@@ -21,11 +21,13 @@ export async function runController(
   signal: AbortSignal,
 ): Promise<void> {
   const settings = settingsOf(config)
+  const endpoints = northboundEndpoints(config)
   await using stack = new AsyncDisposableStack()
   const metrics = kernelMetrics(registry)
   const auditMetrics = addressAuditMetrics(registry)
   const auditIntervalMs = config.inspectInterval === 0 ? undefined : config.inspectInterval * 1000
-  let kernel: Kernel<unknown> | undefined
+  const connectionMetrics = databaseMetrics(registry)
+  let work: Work = {}
   const health = stack.use(
     await serveHealth({
       addresses: bindAddresses(config.enableBindLocalIp, config.podIps),
@@ -33,10 +35,7 @@ export async function runController(
       ...(config.enableMetrics ? { registry } : {}),
       liveness: () => [],
       // A candidate is ready to take over.
-      readiness: () =>
-        kernel === undefined || kernel.isReady(config.unservedLimit)
-          ? []
-          : [`a key has not been served for ${Math.round(kernel.oldestUnservedMs / 1000)} s`],
+      readiness: () => problemsOf(work, config.unservedLimit),
     }),
   )
   log.info('health checks served', { endpoints: health.endpoints })
@@ -61,10 +60,11 @@ export async function runController(
     retryPeriodMs: config.leaderElectRetryPeriod,
     async onElected(leading) {
       try {
-        await using northbound = createNorthbound(config)
-        const audit = { auditMetrics, auditIntervalMs }
-        const options = { client, recorder, northbound, settings, metrics, ...audit, log }
-        await lead(options, leading, (current) => (kernel = current))
+        await using northbound = createNorthbound(config, endpoints)
+        const measured = { metrics, auditMetrics, auditIntervalMs, databaseMetrics: connectionMetrics }
+        const isLeader = () => elector.isLeader
+        const options = { client, recorder, northbound, isLeader, settings, ...measured, log }
+        await lead(options, leading, (current) => (work = current))
       } catch (error) {
         // A term may end while its leader still starts.
         if (error !== leading.reason) failure.reject(error)
@@ -76,4 +76,13 @@ export async function runController(
   leaderMetrics(registry, component, () => elector.isLeader)
   elector.start(signal)
   await Promise.race([aborted(signal), failure.promise])
+}
+
+/** What keeps a leader from its work. */
+function problemsOf({ connection, kernel }: Work, unservedLimitMs: number): readonly string[] {
+  const unserved =
+    kernel === undefined || kernel.isReady(unservedLimitMs)
+      ? undefined
+      : `a key has not been served for ${Math.round(kernel.oldestUnservedMs / 1000)} s`
+  return [connection?.problem, unserved].filter((problem) => problem !== undefined)
 }

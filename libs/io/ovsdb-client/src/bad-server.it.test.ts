@@ -166,6 +166,42 @@ describe('a server that stops answering', () => {
   })
 })
 
+describe('a server that answers echoes and no transaction', () => {
+  it('is given up, which leaves the outcome unknown, and one that answers is found', async () => {
+    let isStuck = false
+    const lost: string[] = []
+    await using relay = await startRelay(northbound.address, {
+      lose(method) {
+        if (method === 'transact' && isStuck) lost.push(method)
+        return method === 'transact' && isStuck
+      },
+    })
+    const transactTimeoutMs = 500
+    await using client = open({ endpoints: [relay.address], transactTimeoutMs })
+    await client.connect()
+    isStuck = true
+    const commit = () => client.transact([client.operations.comment('never')])
+    await expect(commit()).rejects.toMatchObject({
+      code: 'ovsdb-outcome-unknown',
+      cause: { code: 'ovsdb-connection-lost', details: { reason: 'a transaction was not answered' } },
+    })
+    expect(relay.passed.filter((method) => method === 'echo').length).toBeGreaterThan(0)
+    expect(lost).toEqual(['transact'])
+    isStuck = false
+    await client.connect()
+    await commit()
+  })
+
+  it('has the time that a wait may take besides', async () => {
+    await using client = open({ transactTimeoutMs: 200 })
+    await client.connect()
+    const { wait } = client.operations
+    const never = wait('NB_Global', [], '==', [{ name: 'never' }], 600)
+    await expect(client.transact([never])).rejects.toMatchObject({ code: 'ovsdb-wait-timed-out' })
+    expect(client.state.phase).toBe('connected')
+  })
+})
+
 type Mutation =
   | { readonly kind: 'flip' | 'cut' | 'stop'; readonly at: number; readonly size: number }
   | { readonly kind: 'insert'; readonly at: number; readonly text: string }

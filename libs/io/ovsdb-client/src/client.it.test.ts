@@ -389,6 +389,88 @@ describe('a lock', () => {
   })
 })
 
+describe("a lock that is a client's by right", () => {
+  /** A client whose connection breaks without either side being told. */
+  async function openSwallowed(steal: boolean | (() => boolean)) {
+    const proxy = await startProxy(northbound.address)
+    const half = openClient({ endpoints: [proxy.address], inactivityProbeMs: 200 })
+    const lock = half.lock('half_open', { steal })
+    await half.connect()
+    const { assertLock, comment } = half.operations
+    const commit = () => half.transact([assertLock('half_open'), comment('by right')])
+    await commit()
+    const lost = phase('waiting', half)
+    proxy.swallow()
+    await lost
+    return {
+      ...{ half, lock, commit },
+      async [Symbol.asyncDispose]() {
+        await half[Symbol.asyncDispose]()
+        await proxy[Symbol.asyncDispose]()
+      },
+    }
+  }
+
+  it('is its own again at once after a connection that broke without a word', async () => {
+    await using broken = await openSwallowed(() => true)
+    await broken.half.connect()
+    await broken.commit()
+    expect(broken.lock.isOwned).toBe(true)
+  })
+
+  it('stays with the dead connection while it is not known to be', async () => {
+    await using broken = await openSwallowed(true)
+    await broken.half.connect()
+    await expect(broken.commit()).rejects.toBeInstanceOf(errors.NotOwnerError)
+  })
+
+  it('is left to another when the right has ended', async () => {
+    let isOurs = true
+    await using broken = await openSwallowed(() => isOurs)
+    isOurs = false
+    const taken = client.lock('half_open', { steal: true })
+    if (!taken.isOwned) await new Promise((resolve) => taken.onChange(resolve))
+    await broken.half.connect()
+    await expect(broken.commit()).rejects.toBeInstanceOf(errors.NotOwnerError)
+    await client.transact([client.operations.assertLock('half_open')])
+  })
+
+  it('is given back when the right ended while it was taken', async () => {
+    // Asked before the request, which then takes too long, and again when it was answered.
+    const answers = [true]
+    await using late = openClient()
+    const lock = late.lock('half_open', { steal: () => answers.pop() ?? false })
+    await late.connect()
+    expect(answers).toEqual([])
+    expect(lock.isOwned).toBe(false)
+    await expect(late.transact([late.operations.assertLock('half_open')])).rejects.toBeInstanceOf(
+      errors.NotOwnerError,
+    )
+    // Nobody has it.
+    const { promise: taken, resolve } = Promise.withResolvers<boolean>()
+    const next = client.lock('half_open')
+    next.onChange(resolve)
+    expect(next.isOwned || (await taken)).toBe(true)
+  })
+
+  it('is taken back when another took it without a right', async () => {
+    await using thief = openClient()
+    await thief.connect()
+    const lock = client.lock('half_open', { steal: () => true })
+    if (!lock.isOwned) await new Promise((resolve) => lock.onChange(resolve))
+    const stolen = new Promise((resolve) => lock.onChange(resolve))
+    thief.lock('half_open', { steal: true })
+    expect(await stolen).toBe(false)
+    const { assertLock, comment } = client.operations
+    const commit = () => client.transact([assertLock('half_open'), comment('by right')])
+    const left = phase('waiting')
+    await expect(commit()).rejects.toBeInstanceOf(errors.NotOwnerError)
+    await left
+    await client.connect()
+    await commit()
+  })
+})
+
 describe('other kinds of connections', () => {
   it('talks TLS to a server with a certificate of the right authority', async () => {
     const { address, certificates } = northbound.tls ?? expect.unreachable()

@@ -4,7 +4,9 @@ import {
   type ClusterEvent,
   initialBelief,
   isExhausted,
+  replacement,
   serverSchema,
+  type ServerDatabase,
   type ServerTables,
   unsuitability,
   updateBelief,
@@ -17,6 +19,7 @@ import {
   InexactIntegerError,
   InvalidEndpointError,
   NotConnectedError,
+  NotOwnerError,
   ProtocolError,
   RequestRefusedError,
   TransactionError,
@@ -24,7 +27,7 @@ import {
   UnsuitableServerError,
 } from './errors.ts'
 import { Listeners } from './listeners.ts'
-import { type Lock, LockSet } from './lock.ts'
+import { type Lock, LockSet, type Steal } from './lock.ts'
 import { Monitor } from './monitor.ts'
 import { readNames, readSchema } from './offered-schema.ts'
 import { ignoreUnknownMethod, startIfPresent } from './older-server.ts'
@@ -60,8 +63,18 @@ export interface OvsdbClientOptions<T extends Tables> {
    * 10 000 when absent; 0 means for ever.
    */
   readonly inactivityProbeMs?: number
+  /**
+   * How long a transaction may go unanswered before the connection is given up, although the server shows signs of life. The time
+   * that its `wait` operations may take is added. 60 000 when absent; 0 means for ever.
+   */
+  readonly transactTimeoutMs?: number
   /** For the connection itself, with the TLS handshake. 5 000 when absent. */
   readonly connectTimeoutMs?: number
+  /**
+   * How long most of the endpoints must agree that the database is another one than was seen before, made anew or restored from a
+   * backup, until it is taken for that. 10 000 when absent.
+   */
+  readonly replacedAfterMs?: number
   /** Pause after every endpoint has failed. */
   readonly backoff?: Backoff
   /**
@@ -77,8 +90,16 @@ export type ClientState =
   | { readonly phase: 'idle' }
   /** `cause` tells why the endpoint before was left. */
   | { readonly phase: 'connecting'; readonly endpoint: string; readonly cause: Error | undefined }
-  /** `missing` are the tables (`T`) and columns (`T.c`) that were selected but that the server does not have. */
-  | { readonly phase: 'connected'; readonly endpoint: string; readonly missing: readonly string[] }
+  /**
+   * `missing` are the tables (`T`) and columns (`T.c`) that were selected but that the server does not have. `replaced` tells, once, how
+   * the database is another one than that of the connection before.
+   */
+  | {
+      readonly phase: 'connected'
+      readonly endpoint: string
+      readonly missing: readonly string[]
+      readonly replaced: string | undefined
+    }
   | { readonly phase: 'waiting'; readonly delayMs: number; readonly cause: Error }
   | { readonly phase: 'closed' }
 
@@ -103,6 +124,8 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
   readonly #closing = new AbortController()
   #state: ClientState = { phase: 'idle' }
   #belief
+  /** How the database is another one than before, until that is told. */
+  #replaced: string | undefined
   #hasExactIntegers: boolean
   /** The session of the current attempt. Transactions may use it once the state is `connected`. */
   #session: Session | undefined
@@ -168,10 +191,12 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
    * Asks for a lock. It may be called before connecting; the same name gives the same lock.
    *
    * With `steal` whoever has it loses it at once and is told. That is for a client that knows by other means that the
-   * lock is its own by right, e.g. by an election: the former owner may be cut off and never give it back.
+   * lock is its own by right, e.g. by an election: the former owner may be cut off and never give it back. `true` is for the
+   * next connection. A function is asked on each of them, and again when the lock was taken: if it says no by then, the lock is
+   * given back before anything was done with it, and when it says no beforehand, it is not asked for.
    */
-  lock(name: string, options: { readonly steal?: boolean } = {}): Lock {
-    return this.#locks.lock(name, options.steal === true)
+  lock(name: string, options: { readonly steal?: Steal } = {}): Lock {
+    return this.#locks.lock(name, options.steal ?? false)
   }
 
   /**
@@ -191,9 +216,10 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
     if (signal?.aborted === true) throw canceled(signal.reason)
     try {
       // The server sends the update of a transaction before the answer to it (ovsdb-server(7), section 4.1.5).
-      const answer = await session.request('transact', [name, ...operations], (result) => result, { signal })
-      return readResults(operations, answer)
+      return readResults(operations, await this.#transactOn(session, operations, signal))
     } catch (error) {
+      // The next connection takes the lock before anything else is sent.
+      if (error instanceof NotOwnerError && this.#locks.isRobbed) session.lose('another has the lock')
       if (error instanceof TransactionError) throw error
       if (error instanceof RequestRefusedError) {
         throw error.details.error === 'canceled' ? canceled(signal?.reason ?? error) : error
@@ -201,6 +227,16 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
       if (error instanceof ProtocolError) session.end(error)
       throw new TransactionOutcomeUnknownError(name, error)
     }
+  }
+
+  /** A server that goes on answering echoes may still never carry a transaction out: its disk, or its cluster, is stuck. */
+  #transactOn(session: Session, operations: readonly Operation[], signal?: AbortSignal): Promise<unknown> {
+    const { schema, transactTimeoutMs = 60_000 } = this.#options
+    const answer = session.request('transact', [schema.name, ...operations], (result) => result, { signal })
+    const limitMs = transactTimeoutMs === 0 ? Infinity : transactTimeoutMs + waitingMs(operations)
+    if (limitMs > longestTimerMs) return answer
+    const timer = setTimeout(() => session.lose('a transaction was not answered'), limitMs)
+    return answer.finally(() => clearTimeout(timer))
   }
 
   /**
@@ -257,6 +293,7 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
       const endpoint = this.#endpoints[this.#belief.current]
       if (endpoint === undefined) return
       this.#setState({ phase: 'connecting', endpoint: endpoint.text, cause })
+      this.#believe({ type: 'tried' })
       cause = await this.#serve(endpoint)
       if (causedBy(cause, InexactIntegerError)) this.#hasExactIntegers = true
       this.#believe({ type: 'failed' })
@@ -301,7 +338,9 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
       this.#session = session
       this.#closing.signal.throwIfAborted()
       const missing = await this.#synchronise(session, server, endpoint)
-      this.#setState({ phase: 'connected', endpoint: endpoint.text, missing })
+      const replaced = this.#replaced
+      this.#replaced = undefined
+      this.#setState({ phase: 'connected', endpoint: endpoint.text, missing, replaced })
       lasting = setTimeout(() => this.#believe({ type: 'lasted' }), backoff.maxMs)
       return await session.ended
     } catch (error) {
@@ -337,7 +376,7 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
     const [database] = server.cache.find('Database', 'name', name)
     // What was sent to the leader before may be in the log of this one, yet not committed. A server of a cluster carries
     // out no transaction, not even this empty one, before it has applied its log, and the updates come before the answer.
-    if (database?.model === 'clustered') await session.request('transact', [name], () => undefined)
+    if (database?.model === 'clustered') await this.#transactOn(session, [])
     return missing
   }
 
@@ -346,9 +385,22 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
     const { schema, leaderOnly = false } = this.#options
     const [database] = server.cache.find('Database', 'name', schema.name)
     const others = [...server.cache.scan('Database')].map((other) => other.name)
+    if (database !== undefined) this.#doubt(database)
     const reason = unsuitability(this.#belief, database, leaderOnly, others)
     if (reason !== undefined) throw new UnsuitableServerError(endpoint.text, schema.name, reason)
     if (database !== undefined) this.#believe({ type: 'observed', database })
+  }
+
+  /** Takes the database for another one than before, if the servers agree on that. */
+  #doubt(database: ServerDatabase): void {
+    const { replacedAfterMs = 10_000 } = this.#options
+    const nowMs = performance.now()
+    this.#believe({ type: 'heard', database, atMs: nowMs })
+    const replaced = replacement(this.#belief, database, replacedAfterMs, nowMs)
+    if (replaced === undefined) return
+    this.#replaced = replaced
+    this.#believe({ type: 'replaced' })
+    this.#monitor.forget()
   }
 
   #notified(
@@ -389,6 +441,15 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
     this.#state = state
     this.#stateListeners.emit(state)
   }
+}
+
+/** What `setTimeout` takes at most. */
+const longestTimerMs = 2 ** 31 - 1
+
+/** How long the operations themselves may take. A `wait` without a time waits for ever (RFC 7047, section 5.2.6). */
+function waitingMs(operations: readonly Operation[]): number {
+  const waits = operations.filter(({ op }) => op === 'wait')
+  return waits.reduce((sum, { timeout }) => sum + (typeof timeout === 'number' ? timeout : Infinity), 0)
 }
 
 function causedBy(error: unknown, type: abstract new (...args: never[]) => Error): boolean {

@@ -17,19 +17,25 @@ export interface Lock extends AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void>
 }
 
+/**
+ * Whether to take a lock from whoever has it: once, or whenever the function says that it is this client's by right.
+ */
+export type Steal = boolean | (() => boolean)
+
 /** The locks that a client wants. */
 export class LockSet {
   readonly #locks = new Map<string, HeldLock>()
   #session: Session | undefined
 
-  lock(name: string, isStolen: boolean): Lock {
+  lock(name: string, steal: Steal): Lock {
     if (!isIdentifier(name)) throw new InvalidIdentifierError(name)
     const known = this.#locks.get(name)
     if (known !== undefined) {
-      if (isStolen && !known.isOwned) this.#steal(known)
+      if (steal !== false) known.steal = steal
+      if (steal !== false && !known.isOwned) this.#steal(known)
       return known
     }
-    const lock = new HeldLock(name, isStolen, () => this.#release(lock))
+    const lock = new HeldLock(name, steal, () => this.#release(lock))
     this.#locks.set(name, lock)
     if (this.#session !== undefined) ask(this.#session, lock)
     return lock
@@ -44,7 +50,10 @@ export class LockSet {
   /** The session ended, and with it the ownership of all locks. */
   detach(): void {
     this.#session = undefined
-    for (const lock of this.#locks.values()) lock.setOwned(false)
+    for (const lock of this.#locks.values()) {
+      lock.isAsked = false
+      lock.setOwned(false)
+    }
   }
 
   /** Takes a `locked` or `stolen` notification. */
@@ -52,12 +61,18 @@ export class LockSet {
     if (typeof name === 'string') this.#locks.get(name)?.setOwned(method === 'locked')
   }
 
-  /** Takes a lock for which this client is in the queue. The server wants it to leave the queue first. */
+  /** Whether a lock is this client's by right, and another has it all the same. */
+  get isRobbed(): boolean {
+    return [...this.#locks.values()].some(
+      ({ isOwned, steal }) => !isOwned && typeof steal === 'function' && steal(),
+    )
+  }
+
+  /** Takes a lock for which this client may be in the queue. The server wants it to leave the queue first. */
   #steal(lock: HeldLock): void {
-    lock.isStolen = true
     const session = this.#session
     if (session === undefined) return
-    session.request('unlock', [lock.name], () => undefined).catch((error: Error) => session.end(error))
+    if (lock.isAsked) unlock(session, lock)
     ask(session, lock)
   }
 
@@ -65,6 +80,7 @@ export class LockSet {
     if (this.#locks.get(lock.name) !== lock) return
     this.#locks.delete(lock.name)
     lock.setOwned(false)
+    if (!lock.isAsked) return
     // A session that ends meanwhile takes the lock along, which is as good.
     await this.#session?.request('unlock', [lock.name], () => undefined).catch(() => undefined)
   }
@@ -72,15 +88,17 @@ export class LockSet {
 
 class HeldLock implements Lock {
   readonly name: string
-  /** To be taken from whoever has it, once: after a reconnect it may be another's by right. */
-  isStolen: boolean
+  /** `true` is for once: after a reconnect it may be another's by right. */
+  steal: Steal
+  /** This session has it or is in the queue for it. A server takes neither a second request nor an `unlock` without one. */
+  isAsked = false
   readonly #release: () => Promise<void>
   readonly #listeners = new Listeners<boolean>()
   #isOwned = false
 
-  constructor(name: string, isStolen: boolean, release: () => Promise<void>) {
+  constructor(name: string, steal: Steal, release: () => Promise<void>) {
     this.name = name
-    this.isStolen = isStolen
+    this.steal = steal
     this.#release = release
   }
 
@@ -104,11 +122,39 @@ class HeldLock implements Lock {
 }
 
 function ask(session: Session, lock: HeldLock): void {
-  const isStolen = lock.isStolen
+  const { steal } = lock
+  if (typeof steal === 'function') {
+    claim(session, lock, steal)
+    return
+  }
+  lock.steal = false
+  lock.isAsked = true
   session
-    .request(isStolen ? 'steal' : 'lock', [lock.name], (result) => {
-      lock.isStolen = false
-      lock.setOwned(isStolen || (result as { locked?: unknown }).locked === true)
+    .request(steal ? 'steal' : 'lock', [lock.name], (result) => {
+      lock.setOwned(steal || (result as { locked?: unknown }).locked === true)
     })
     .catch((error: Error) => session.end(error))
+}
+
+/**
+ * Takes a lock that is this client's by right, and only then. The server may still have it on a connection that broke
+ * without a word.
+ *
+ * The right may end while the request is under way, so that the lock was taken from another who has it by now. Then it is given
+ * back before this client has used it: it learns of the lock by this answer, and so does whoever asks {@link Lock.isOwned}.
+ */
+function claim(session: Session, lock: HeldLock, isOurs: () => boolean): void {
+  if (!isOurs()) return
+  lock.isAsked = true
+  session
+    .request('steal', [lock.name], () => {
+      if (isOurs()) lock.setOwned(true)
+      else unlock(session, lock)
+    })
+    .catch((error: Error) => session.end(error))
+}
+
+function unlock(session: Session, lock: HeldLock): void {
+  lock.isAsked = false
+  session.request('unlock', [lock.name], () => undefined).catch((error: Error) => session.end(error))
 }

@@ -228,7 +228,8 @@ it('lets one of two write who both want to, whoever leads the cluster', async ()
     ({ comment }) => comment?.match(/^by (.*)$/)?.[1] ?? [],
   )
   const reigns = authors.filter((author, n) => author !== authors[n - 1])
-  // Each election may make the other one the writer, but they never take turns.
-  expect(reigns.length).toBeLessThanOrEqual(3)
+  // Each election may make the other one the writer, but they never take turns. A member that was cut off may call for one
+  // when it is back.
+  expect(reigns.length).toBeLessThanOrEqual(1 + faults.length)
   expect(refused.one + refused.two).toBeGreaterThan(0)
 })

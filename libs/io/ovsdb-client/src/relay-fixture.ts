@@ -6,6 +6,8 @@ import { JsonFrames } from './frames.ts'
 export interface Meddling {
   /** The error by which a request is refused; `undefined` lets it pass to the server. */
   refuse?(method: string, params: readonly unknown[]): unknown
+  /** Whether a request gets lost on the way. */
+  lose?(method: string): boolean
   /** Changes what the server sends. Called anew for each connection. */
   corrupt?(): (chunk: Buffer) => Buffer
 }
@@ -47,6 +49,7 @@ export async function startRelay(target: string, meddling: Meddling): Promise<Re
           client.write(JSON.stringify({ id, result: null, error }))
           continue
         }
+        if (method !== undefined && meddling.lose?.(method) === true) continue
         if (method !== undefined) passed.push(method)
         upstream.write(JSON.stringify(message))
       }

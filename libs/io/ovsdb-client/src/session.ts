@@ -66,9 +66,9 @@ export class Session implements Disposable {
     const parse = options.hasExactIntegers === true ? parseExactly : JSON.parse
     this.#frames = new JsonFrames(parse, (message, path, members) => this.#takePart(message, path, members))
     stream.on('data', (chunk: Buffer) => this.#receive(chunk))
-    stream.on('error', (error) => this.#lose('connection failed', error))
-    stream.on('end', () => this.#lose('closed by the server'))
-    stream.on('close', () => this.#lose('closed by the server'))
+    stream.on('error', (error) => this.lose('connection failed', error))
+    stream.on('end', () => this.lose('closed by the server'))
+    stream.on('close', () => this.lose('closed by the server'))
     if (options.inactivityProbeMs > 0) {
       this.#probe = setTimeout(() => this.#endSilence(), options.inactivityProbeMs)
     }
@@ -137,10 +137,11 @@ export class Session implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#lose('closed by the client')
+    this.lose('closed by the client')
   }
 
-  #lose(reason: string, cause?: unknown): void {
+  /** Ends the session as lost, and says why. */
+  lose(reason: string, cause?: unknown): void {
     this.end(new ConnectionLostError(this.#options.endpoint, reason, cause))
   }
 
@@ -211,14 +212,14 @@ export class Session implements Disposable {
       this.request('echo', [], () => {
         this.#isAskedForEcho = false
         // The server answers in order, but for transactions, which may wait: what it passed over will not be answered.
-        if (earlier.some((id) => this.#pending.has(id))) this.#lose('an answer never came')
+        if (earlier.some((id) => this.#pending.has(id))) this.lose('an answer never came')
       }).catch(() => undefined)
       return
     }
     // When it was this process that was busy, the answer lies unread in the socket: look there first.
     const chunks = this.#chunks
     setImmediate(() => {
-      if (this.#isAskedForEcho && this.#chunks === chunks) this.#lose('no answer to an inactivity probe')
+      if (this.#isAskedForEcho && this.#chunks === chunks) this.lose('no answer to an inactivity probe')
     })
   }
 }

@@ -1,16 +1,12 @@
-import { execFile } from 'node:child_process'
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
-import { startNorthbound, startProxy, type Northbound } from '@kube-ovn/testing-ovsdb'
+import { createAuthority, startNorthbound, startProxy, type Northbound } from '@kube-ovn/testing-ovsdb'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type ClientState, OvsdbClient } from './client.ts'
 import { TlsFileError, TlsHandshakeError } from './errors.ts'
 import type { TlsFiles } from './tls.ts'
-
-const run = promisify(execFile)
 
 let northbound: Northbound
 let address: string
@@ -24,12 +20,7 @@ beforeAll(async () => {
   northbound = await startNorthbound({ tls: true })
   directory = await mkdtemp(join(tmpdir(), 'ovsdb-client-tls-'))
   address = northbound.tls?.address ?? expect.unreachable()
-  foreign = files('foreign')
-  await run('openssl', [
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'],
-    ...['-subj', '/CN=foreign', '-keyout', foreign.privateKeyFile, '-out', foreign.certificateFile],
-  ])
-  await copyFile(foreign.certificateFile, foreign.caFile)
+  foreign = await createAuthority(join(directory, 'foreign'))
 })
 afterAll(async () => {
   await northbound[Symbol.asyncDispose]()

@@ -24,6 +24,11 @@ export class ClusterMember {
     return new ClusterMember(container, await DatabaseServer.create(container, { ...northboundServer, raft }))
   }
 
+  /** Makes its database anew, after it was stopped: of a new cluster, or of that of another. */
+  async recreate(other?: ClusterMember): Promise<void> {
+    await this.server.recreate(other === undefined ? {} : { join: `${other.ip}:${raftPort}` })
+  }
+
   /** `tcp:IP:PORT` for clients. */
   get address(): string {
     return this.server.address

@@ -1,3 +1,4 @@
+import { waitForEnd } from '@kube-ovn/testing-docker'
 import type { Container } from './container.ts'
 import { parseRaftLog, parseTransactionLog, type TransactionRecord } from './transaction-log.ts'
 
@@ -21,7 +22,7 @@ export class DatabaseServer {
   /** For commands inside the container. */
   readonly socket: string
   readonly #container: Container
-  readonly #options: DatabaseServerOptions
+  #options: DatabaseServerOptions
   #counted = { file: '', bytes: 0, records: 0 }
 
   private constructor(container: Container, options: DatabaseServerOptions) {
@@ -37,6 +38,26 @@ export class DatabaseServer {
     await container.script(server.#createCommand())
     await server.start()
     return server
+  }
+
+  /** Makes the database anew, empty, after {@link stop} or {@link kill}: as {@link create} does, or as a member of what `join` belongs to. */
+  async recreate(raft?: { readonly join?: string }): Promise<void> {
+    if (this.#options.raft !== undefined && raft !== undefined) {
+      const { port } = this.#options.raft
+      this.#options = { ...this.#options, raft: { port, ...raft } }
+    }
+    await this.#container.script(`rm -f ${this.#file}\n${this.#createCommand()}`)
+    await this.start()
+  }
+
+  /** Keeps a copy of the database as it is, for {@link restore}. To be called while the server does not run. */
+  async save(): Promise<void> {
+    await this.#container.script(`cp ${this.#file} ${this.#file}.saved`)
+  }
+
+  /** Puts back what {@link save} kept. To be called while the server does not run. */
+  async restore(): Promise<void> {
+    await this.#container.script(`cp ${this.#file}.saved ${this.#file}`)
   }
 
   /** Serves the database again after {@link stop} or {@link kill}. */
@@ -175,10 +196,6 @@ export class DatabaseServer {
     ].join(' ')
   }
 }
-
-/** Nobody collects the exit status of a daemon here, so it stays a zombie. */
-const waitForEnd =
-  'while kill -0 $pid 2>/dev/null && ! grep -q "^State:.Z" /proc/$pid/status; do sleep 0.01; done'
 
 function countRecords(text: string): number {
   return text.split('\n').filter((line) => line.startsWith('{')).length

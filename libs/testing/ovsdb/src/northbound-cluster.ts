@@ -98,6 +98,29 @@ export class NorthboundCluster implements AsyncDisposable {
     await this.#setElectionTimer(server, ms)
   }
 
+  /** Loses the database, and founds another cluster with the same members. */
+  async recreate(): Promise<void> {
+    await this.#killAll()
+    const [first, ...others] = this.members
+    await first?.recreate()
+    for (const member of others) await member.recreate(first)
+    await this.nbctl('init')
+  }
+
+  /** Takes a backup of every member, for {@link restore}. */
+  async save(): Promise<void> {
+    await this.#killAll()
+    await Promise.all(this.members.map(({ server }) => server.save()))
+    await Promise.all(this.members.map(({ server }) => server.start()))
+  }
+
+  /** Puts every member back to where it was at the last {@link save}. */
+  async restore(): Promise<void> {
+    await this.#killAll()
+    await Promise.all(this.members.map(({ server }) => server.restore()))
+    await Promise.all(this.members.map(({ server }) => server.start()))
+  }
+
   /** Ends every partition. */
   async heal(): Promise<void> {
     await Promise.all(this.members.map((member) => member.ignore([])))
@@ -132,6 +155,10 @@ export class NorthboundCluster implements AsyncDisposable {
   get #observed(): PeerNetwork {
     if (this.#network === undefined) throw new TypeError('the cluster was not started with `observed`')
     return this.#network
+  }
+
+  async #killAll(): Promise<void> {
+    await Promise.all(this.members.map(({ server }) => server.kill()))
   }
 
   async #setElectionTimer(server: DatabaseServer, ms: number): Promise<void> {

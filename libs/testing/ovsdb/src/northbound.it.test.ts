@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { once } from 'node:events'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startNorthbound, type Northbound } from './northbound.ts'
 
 describe('a standalone database', () => {
@@ -9,6 +9,7 @@ describe('a standalone database', () => {
   beforeAll(async () => {
     northbound = await startNorthbound()
   })
+  beforeEach(() => northbound.reset())
   afterAll(() => northbound[Symbol.asyncDispose]())
 
   it('can be reached from here', async () => {

@@ -12,6 +12,8 @@ export interface Proxy extends AsyncDisposable {
   cut(): void
   /** Accepts connections again. */
   mend(): void
+  /** Passes nothing on any more on the connections that there are, and ends none of them: neither side learns of it. */
+  swallow(): void
   /** Lets a judge decide what becomes of each message of the server, on connections made from now on. */
   meddle(judge: (message: ServerMessage) => Fate): void
 }
@@ -37,6 +39,8 @@ type Fate = 'pass' | 'drop' | 'hang up' | 'truncate' | Promise<void>
 export async function startProxy(target: string, path?: string): Promise<Proxy> {
   const [, host, port] = target.split(':')
   const sockets = new Set<Socket>()
+  /** Those of connections that carry nothing any more. */
+  const swallowed = new Set<Socket>()
   let chunks: Buffer[] = []
   let isCut = false
   let judge: ((message: ServerMessage) => Fate) | undefined
@@ -56,7 +60,7 @@ export async function startProxy(target: string, path?: string): Promise<Proxy> 
       socket.on('error', () => undefined)
       socket.on('close', () => {
         sockets.delete(socket)
-        peer.destroy()
+        if (!swallowed.delete(socket)) peer.destroy()
       })
     }
     client.pipe(upstream)
@@ -82,6 +86,15 @@ export async function startProxy(target: string, path?: string): Promise<Proxy> 
     },
     mend() {
       isCut = false
+    },
+    swallow() {
+      for (const socket of sockets) {
+        swallowed.add(socket)
+        socket.unpipe()
+        socket.removeAllListeners('data')
+        // What comes is read, or else the sender would notice after a while.
+        socket.resume()
+      }
     },
     meddle(newJudge) {
       judge = newJudge
