@@ -84,10 +84,19 @@ export class KubeUnavailableError extends KubeRequestError<
   readonly retry: RetryClass = 'backoff'
 }
 
-/** The request makes no sense to the server: a defect of ours. */
+/**
+ * The server does not take the request: a defect of ours, or something on the way (a webhook, a proxy, a definition that
+ * is older than we are) that may be another one tomorrow.
+ */
 export class KubeBadRequestError extends KubeRequestError {
   readonly code = 'kube-bad-request'
-  readonly retry: RetryClass = 'never'
+  readonly retry: RetryClass = 'backoff'
+}
+
+/** A webhook or an admission policy denied the request, with whatever status. That is no word on the object itself. */
+export class KubeDeniedError extends KubeRequestError {
+  readonly code = 'kube-denied'
+  readonly retry: RetryClass = 'backoff'
 }
 
 /** No answer: refused, cut, timed out, or a certificate that is not trusted. */

@@ -4,6 +4,7 @@ import { backoffDelayMs, sleep, type Backoff, type Clock } from '@kube-ovn/time'
 import type { KubeClient } from './client.ts'
 import {
   KubeConnectionError,
+  KubeForbiddenError,
   KubeNotFoundError,
   KubeTooManyRequestsError,
   KubeUnavailableError,
@@ -64,7 +65,7 @@ interface Remembered {
  *
  * The same reason and message about one object is one event: a repeat is only counted, and told, with the count, when
  * half an hour has passed. Recording never waits and never fails; what cannot be sent in a few attempts is logged and
- * dropped.
+ * dropped. Of a namespace that is ending nobody needs to know: what happens there is its end.
  */
 export class EventRecorder implements AsyncDisposable {
   readonly #options: EventRecorderOptions
@@ -79,8 +80,9 @@ export class EventRecorder implements AsyncDisposable {
   }
 
   /** Records an event, which is sent in the background. */
-  record(note: EventNote): void {
+  record(event: EventNote): void {
     if (this.#stop.signal.aborted) return
+    const note = { ...event, message: shortened(event.message) }
     const nowMs = this.#options.clock.now()
     const key = keyOf(note)
     const known = this.#remembered.get(key)
@@ -138,7 +140,7 @@ export class EventRecorder implements AsyncDisposable {
     const place = namespace === undefined ? {} : { namespace }
     const regarding = { resource: resourceOf(involvedObject.apiVersion ?? '', kind), name, ...place, uid }
     const toldAtMs = Date.parse(lastTimestamp ?? '') || 0
-    const note: EventNote = { regarding, type, reason, message }
+    const note: EventNote = { regarding, type, reason, message: shortened(message) }
     this.#remembered.set(keyOf(note), {
       note,
       firstMs: Date.parse(firstTimestamp ?? '') || toldAtMs,
@@ -184,6 +186,10 @@ export class EventRecorder implements AsyncDisposable {
       } catch (error) {
         if (signal.aborted) return
         const { regarding, reason } = remembered.note
+        if (isOfEndingNamespace(error)) {
+          logger.debug('event not sent, its namespace is ending', { name: regarding.name, reason })
+          return
+        }
         if (!isPassing(error) || attempt + 1 >= MAX_ATTEMPTS) {
           logger.warn('event not sent', { name: regarding.name, reason, attempt: attempt + 1, err: error })
           return
@@ -227,7 +233,7 @@ export class EventRecorder implements AsyncDisposable {
       },
       type: note.type,
       reason: note.reason,
-      message: shortened(note.message),
+      message: note.message,
       count,
       firstTimestamp: timestamp(firstMs),
       lastTimestamp: this.#timestamp(),
@@ -243,12 +249,15 @@ export class EventRecorder implements AsyncDisposable {
 }
 
 function keyOf({ regarding, type, reason, message }: EventNote): string {
-  return [regarding.uid, type, reason, shortened(message)].join('\n')
+  return [regarding.uid, type, reason, message].join('\n')
 }
 
 /** The API server refuses longer messages. */
+const longestMessage = 1024
+
+/** Letter by letter, since a slice would keep all of the message for as long as the event is remembered. */
 function shortened(message: string): string {
-  return message.slice(0, 1024)
+  return message.length <= longestMessage ? message : message.slice(0, longestMessage).split('').join('')
 }
 
 /** As far as an event needs it that is only counted on. */
@@ -257,7 +266,16 @@ function resourceOf(apiVersion: string, kind: string): Resource {
   return { group, version, kind, plural: '', namespaced: false }
 }
 
-/** Whether the server could not answer; what it refuses (the namespace is gone, say) it will refuse again. */
+/** Whether there is nobody left to read the event: its namespace is being deleted, with all that is in it, or is gone. */
+function isOfEndingNamespace(error: unknown): boolean {
+  if (error instanceof KubeNotFoundError) return true
+  return (
+    error instanceof KubeForbiddenError &&
+    error.details.causes.some(({ reason }) => reason === 'NamespaceTerminating')
+  )
+}
+
+/** Whether the server could not answer; what it refuses it will refuse again. */
 function isPassing(error: unknown): boolean {
   return (
     error instanceof KubeConnectionError ||

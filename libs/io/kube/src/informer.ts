@@ -80,6 +80,8 @@ export class Informer<T extends KubeObject> implements AsyncDisposable {
   #resourceVersion: string | undefined
   /** The newest state of the server that was seen, kept when the place to go on is lost. */
   #newestVersion: string | undefined
+  /** The server's database went back to before that state. */
+  #hasGoneBack = false
   #failures = 0
 
   constructor(options: InformerOptions<T>) {
@@ -159,8 +161,9 @@ export class Informer<T extends KubeObject> implements AsyncDisposable {
   async #run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        if (this.#resourceVersion === undefined) await this.#list(signal)
-        await this.#watch(signal)
+        const isResumed = this.#resourceVersion !== undefined
+        if (!isResumed) await this.#list(signal)
+        await this.#watch(signal, isResumed)
       } catch (error) {
         if (!signal.aborted) await this.#backOff(error, signal)
       }
@@ -180,11 +183,12 @@ export class Informer<T extends KubeObject> implements AsyncDisposable {
     this.#touch()
     const changes = this.#objects.swap(items, resourceVersion, {
       // The list is the newest state there is. That it is older than what we saw means that the database went back.
-      authoritative: compareResourceVersions(resourceVersion, this.#newestVersion) < 0,
+      authoritative: this.#hasGoneBack || compareResourceVersions(resourceVersion, this.#newestVersion) < 0,
       initial: !this.#isSynced,
     })
     this.#resourceVersion = resourceVersion
     this.#newestVersion = resourceVersion
+    this.#hasGoneBack = false
     this.#isSynced = true
     for (const change of changes) this.#notify(change)
     this.#synced.resolve()
@@ -203,10 +207,16 @@ export class Informer<T extends KubeObject> implements AsyncDisposable {
     this.#synced.resolve()
   }
 
-  async #watch(signal: AbortSignal): Promise<void> {
+  async #watch(signal: AbortSignal, isResumed: boolean): Promise<void> {
     const { client, resource, namespace, labelSelector, fieldSelector, clock } = this.#options
     const timeoutSeconds = Math.round(MIN_WATCH_SECONDS * (1 + this.#random()))
-    const selection = { namespace, labelSelector, fieldSelector, signal }
+    const end = new AbortController()
+    const selection = {
+      namespace,
+      labelSelector,
+      fieldSelector,
+      signal: AbortSignal.any([signal, end.signal]),
+    }
     const startedMs = clock.monotonic()
     try {
       const events = await client.watchStream(resource, {
@@ -214,20 +224,42 @@ export class Informer<T extends KubeObject> implements AsyncDisposable {
         resourceVersion: this.#resourceVersion,
         timeoutSeconds,
       })
+      if (isResumed)
+        this.#expectNewer((await client.list(resource, { ...selection, limit: 1 })).resourceVersion)
       this.#touch()
       this.#isWatching = true
       for await (const event of events) this.#take(event)
     } finally {
       this.#isWatching = false
+      end.abort()
     }
     if (clock.monotonic() - startedMs < MIN_WATCH_LIFE_MS)
       throw new EndedWatchError('Watch ended at once', {})
+  }
+
+  /**
+   * Finds out that etcd was restored from a backup.
+   *
+   * The server says nothing of that to a watch that goes on from a state of its future: it keeps silent until its versions have got
+   * there, and what happened before never comes. A list without a version is as new as anything. When the versions have got there before
+   * we ask, it can not be told.
+   *
+   * @throws WentBackError when the state is older than one that was seen
+   */
+  #expectNewer(resourceVersion: string | undefined): void {
+    if (compareResourceVersions(resourceVersion, this.#newestVersion) >= 0) return
+    this.#hasGoneBack = true
+    throw new WentBackError('API server went back to an older state', {
+      resourceVersion: resourceVersion ?? '',
+      seen: this.#newestVersion ?? '',
+    })
   }
 
   #take(event: WatchEvent<T>): void {
     this.#touch()
     this.#failures = 0
     if (event.type === 'BOOKMARK') {
+      this.#expectNewer(event.resourceVersion)
       this.#advance(event.resourceVersion)
       return
     }
@@ -248,7 +280,9 @@ export class Informer<T extends KubeObject> implements AsyncDisposable {
     const retryMs =
       isOutdated && attempt === 0 ? 0 : delayMs(error, backoffDelayMs(BACKOFF, attempt, this.#random))
     const fields = { attempt: attempt + 1, retryMs: Math.round(retryMs), err: error }
-    if (isGone || attempt === 0 || this.#isAbsence(error)) this.#logger.debug('watch interrupted', fields)
+    if (error instanceof WentBackError) this.#logger.warn('API server went back', fields)
+    else if (isGone || attempt === 0 || this.#isAbsence(error))
+      this.#logger.debug('watch interrupted', fields)
     else this.#logger.warn('list and watch failed', fields)
     // An abort ends the wait; the caller sees it by itself.
     await sleep(this.#options.clock, retryMs, signal).catch(() => undefined)
@@ -290,6 +324,12 @@ class EndedWatchError extends KubeOvnError {
   readonly retry = 'backoff'
 }
 
+/** The server has an older state than it had: its database was restored from a backup. */
+class WentBackError extends KubeOvnError<{ readonly resourceVersion: string; readonly seen: string }> {
+  readonly code = 'kube-went-back'
+  readonly retry = 'backoff'
+}
+
 /** Whether the place where the watch stood is of no more use. A server that is away or busy knows it still. */
 function mustRelist(error: unknown): boolean {
   if (error instanceof KubeUnavailableError) {
@@ -297,6 +337,7 @@ function mustRelist(error: unknown): boolean {
   }
   return (
     error instanceof KubeGoneError ||
+    error instanceof WentBackError ||
     error instanceof KubeNotFoundError ||
     error instanceof KubeBadRequestError
   )

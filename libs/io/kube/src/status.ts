@@ -2,6 +2,7 @@ import {
   KubeAlreadyExistsError,
   KubeBadRequestError,
   KubeConflictError,
+  KubeDeniedError,
   KubeForbiddenError,
   KubeGoneError,
   KubeInvalidError,
@@ -32,6 +33,14 @@ export interface Status {
     }[]
   }
 }
+
+/**
+ * How the API server begins the message of a denial by a webhook, and how it names a policy in one. The status is the
+ * webhook's or the policy's choice; 400 when a webhook gives none.
+ *
+ * @see https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#response
+ */
+const deniedByAdmission = /^admission webhook "|\b(Validating|Mutating)AdmissionPolicy '/
 
 const DEFAULT_RETRY_AFTER_MS = 1000
 
@@ -72,6 +81,8 @@ export function errorOfStatus(
   }
   const seconds = Number(retryAfter ?? status.details?.retryAfterSeconds ?? Number.NaN)
   const retryAfterMs = Number.isFinite(seconds) ? seconds * 1000 : DEFAULT_RETRY_AFTER_MS
+  if (httpStatus < 500 && deniedByAdmission.test(details.answer))
+    return new KubeDeniedError('API server denies the request by admission', details)
   switch (httpStatus) {
     case 401:
       return new KubeUnauthorizedError('API server did not accept the credentials', details)
@@ -92,7 +103,7 @@ export function errorOfStatus(
     default:
       return httpStatus >= 500
         ? new KubeUnavailableError('API server cannot answer now', { ...details, retryAfterMs })
-        : new KubeBadRequestError('API server does not understand the request', details)
+        : new KubeBadRequestError('API server does not take the request', details)
   }
 }
 

@@ -144,6 +144,29 @@ export function readConfig<S extends Settings>(
   return { kind: 'config', config: config as Config<S> }
 }
 
+/** A flag, and what a program goes by. */
+export interface FlagInUse {
+  /** Without the dashes before it. */
+  readonly name: string
+  /** As it could be written on the command line. */
+  readonly value: string
+  readonly fallback: string
+}
+
+/** Lists all flags of a program with their values, wherever these come from. */
+export function flagsInUse<S extends Settings>(
+  { settings }: Command<S>,
+  config: Config<S>,
+): readonly FlagInUse[] {
+  return Object.entries<Setting<unknown>>({ ...klog, ...settings })
+    .filter(([, one]) => one.isEnvironmentOnly !== true)
+    .map(([key, one]) => ({
+      name: flagName(key, one),
+      value: String(config[key]),
+      fallback: one.fallback,
+    }))
+}
+
 function parseSetting(
   key: string,
   one: Setting<unknown>,

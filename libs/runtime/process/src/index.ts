@@ -1,5 +1,6 @@
-export { duration, list, oneOf, readConfig, switchedOn, text, wholeNumber } from './config.ts'
-export type { Command, ConfigOf, ParsedConfig, Setting, Settings } from './config.ts'
+export { duration, flagsInUse, list, oneOf, readConfig, switchedOn, text, wholeNumber } from './config.ts'
+export type { Command, ConfigOf, FlagInUse, ParsedConfig, Setting, Settings } from './config.ts'
+export { DatabaseConnection, type DatabaseConnectionOptions } from './database-connection.ts'
 export { ConfigInvalidError } from './errors.ts'
 export { bindAddresses, serveHealth } from './http-server.ts'
 export type { HealthServerOptions } from './http-server.ts'

@@ -12,6 +12,7 @@ const onSwitch = {
   identify: (_row: unknown, parent: { name: string } | undefined) => parent?.name,
 }
 const catalog = catalogOf(schema, [{ name: 'net', kinds: [kinds.ls, onSwitch] }])
+const isWanted = () => false
 
 it('finds rows of the vendor by their content, the lowest of several', () => {
   const rows = new MemoryRows(schema)
@@ -23,8 +24,8 @@ it('finds rows of the vendor by their content, the lowest of several', () => {
   })
   const adoption = new Adoption(catalog, rows)
   adoption.rebuild()
-  expect(adoption.find('ls/blue')).toBe(first)
-  expect(adoption.leftOver().map(({ id }) => id)).toEqual(['ls/blue', 'ls/blue'])
+  expect(adoption.find('ls/blue', isWanted)).toBe(first)
+  expect(adoption.leftOver().flatMap(({ ids: known }) => known)).toEqual(['ls/blue', 'ls/blue'])
 })
 
 it('follows changes: a row that is adopted, changed or removed is not adoptable any more', () => {
@@ -40,9 +41,9 @@ it('follows changes: a row that is adopted, changed or removed is not adoptable 
   const update = (columns: Record<string, string | Record<string, string>>) =>
     rows.apply([{ do: 'update', table: 'Logical_Switch', uuid, columns }])
   expect(change(() => update({ name: 'red' }))).toEqual(['ls/red'])
-  expect([adoption.find('ls/blue'), adoption.find('ls/red')]).toEqual([undefined, uuid])
+  expect([adoption.find('ls/blue', isWanted), adoption.find('ls/red', isWanted)]).toEqual([undefined, uuid])
   expect(change(() => update({ external_ids: { ...ids, owner: 'net/red' } }))).toEqual([])
-  expect(adoption.find('ls/red')).toBeUndefined()
+  expect(adoption.find('ls/red', isWanted)).toBeUndefined()
   expect(change(() => update({ external_ids: ids }))).toEqual(['ls/red'])
   change(() => rows.apply([{ do: 'delete', table: 'Logical_Switch', uuid }]))
   expect(adoption.leftOver()).toEqual([])
@@ -61,10 +62,10 @@ it('remembers what a row was from which somebody takes every mark', () => {
   }
   expect(change({ external_ids: {} })).toEqual(['ls/blue'])
   expect(change({ name: 'renamed' })).toEqual([])
-  expect(adoption.find('ls/blue')).toBe(uuid)
+  expect(adoption.find('ls/blue', isWanted)).toBe(uuid)
   expect(adoption.leftOver()).toEqual([])
   change({ external_ids: marks })
-  expect(adoption.find('ls/blue')).toBeUndefined()
+  expect(adoption.find('ls/blue', isWanted)).toBeUndefined()
 })
 
 it('recognises a row once its parent refers to it', () => {
@@ -77,7 +78,7 @@ it('recognises a row once its parent refers to it', () => {
   const uuid = names.get('s') ?? ''
   const change = { table: 'Logical_Switch', uuid, old: undefined, new: rows.get('Logical_Switch', uuid) }
   expect(adoption.follow([change])).toEqual(['lsp/blue'])
-  expect(adoption.find('lsp/blue')).toBe(names.get('p'))
+  expect(adoption.find('lsp/blue', isWanted)).toBe(names.get('p'))
 })
 
 it('does not believe in an owner whose feature cannot own the row', () => {
@@ -93,4 +94,27 @@ it('does not believe in an owner whose feature cannot own the row', () => {
   const adoption = new Adoption(catalogOf(schema, features), rows)
   adoption.rebuild()
   expect(adoption.leftOver().map(({ row }) => 'name' in row && row.name)).toEqual(['other/blue'])
+})
+
+it('finds a row under all that it may be, and then as the first of that which is wanted', () => {
+  const rows = new MemoryRows(schema)
+  const uuid = rows.insert('Port_Group', { name: 'g', external_ids: ids })
+  const lookalike = { ...kinds.group, identify: () => undefined, resembles: () => 'g' }
+  const adoption = new Adoption(catalogOf(schema, [{ name: 'net', kinds: [lookalike, kinds.pg] }]), rows)
+  const change = { table: 'Port_Group', uuid, old: undefined, new: rows.get('Port_Group', uuid) }
+  expect(adoption.follow([change])).toEqual(['pg/g', 'group/g'])
+  const found = (...wanted: readonly string[]) =>
+    ['pg/g', 'group/g'].filter((id) => adoption.find(id, (one) => wanted.includes(one)) === uuid)
+  expect(found()).toEqual(['pg/g', 'group/g'])
+  expect(found('pg/g')).toEqual(['pg/g'])
+  expect(found('group/g')).toEqual(['group/g'])
+  expect(found('group/g', 'pg/g')).toEqual(['pg/g'])
+  expect(adoption.leftOver()).toMatchObject([{ ids: ['pg/g', 'group/g'] }])
+  const gone = { ...change, old: change.new, new: undefined }
+  rows.apply([{ do: 'delete', table: 'Port_Group', uuid }])
+  adoption.follow([gone])
+  expect([adoption.find('pg/g', isWanted), adoption.find('group/g', isWanted)]).toEqual([
+    undefined,
+    undefined,
+  ])
 })

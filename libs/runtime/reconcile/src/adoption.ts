@@ -16,7 +16,8 @@ export class Adoption implements Adoptable {
   readonly #catalog: Catalog
   readonly #rows: Rows
   readonly #byId = new MultiMap<IdMark, Uuid>()
-  readonly #byUuid = new Map<Uuid, { readonly id: IdMark; readonly table: string }>()
+  /** What each row may be, at least one; first what it seems to be. */
+  readonly #byUuid = new Map<Uuid, { readonly ids: readonly IdMark[]; readonly table: string }>()
   /** What rows were that this process saw as ours, until somebody took all marks from them. */
   readonly #stripped = new Map<Uuid, IdMark>()
 
@@ -40,28 +41,33 @@ export class Adoption implements Adoptable {
     const appeared: IdMark[] = []
     for (const change of changes) {
       if (this.#catalog.kindsOfTable.has(change.table)) {
-        const before = this.#byUuid.get(change.uuid)?.id
+        const before = this.known(change.uuid)
         this.#forget(change.uuid)
         this.#followMarks(change)
         if (change.new !== undefined) this.#consider(change.table, change.new)
-        const after = this.#byUuid.get(change.uuid)?.id
-        if (after !== undefined && after !== before) appeared.push(after)
+        appeared.push(...this.known(change.uuid).filter((id) => !before.includes(id)))
       }
       if (change.new !== undefined) appeared.push(...this.#considerChildren(change.table, change.new))
     }
     return appeared
   }
 
-  /** Of several rows that are the same by their content, the one with the lowest id. */
-  find(id: IdMark): Uuid | undefined {
+  /**
+   * Of several rows that are the same by their content, the one with the lowest id. A row that may be several things
+   * becomes the first of them that is wanted.
+   */
+  find(id: IdMark, isWanted: (id: IdMark) => boolean): Uuid | undefined {
     let lowest: Uuid | undefined
-    for (const uuid of this.#byId.get(id)) if (lowest === undefined || uuid < lowest) lowest = uuid
+    for (const uuid of this.#byId.get(id)) {
+      const becomes = this.known(uuid).find((one) => isWanted(one)) ?? id
+      if (becomes === id && (lowest === undefined || uuid < lowest)) lowest = uuid
+    }
     return lowest
   }
 
-  /** The id under which a row without owner is known. */
-  known(uuid: Uuid): IdMark | undefined {
-    return this.#byUuid.get(uuid)?.id
+  /** The ids under which a row without owner is known. */
+  known(uuid: Uuid): readonly IdMark[] {
+    return this.#byUuid.get(uuid)?.ids ?? none
   }
 
   identify(table: string, row: RowBase): IdMark | undefined {
@@ -72,22 +78,41 @@ export class Adoption implements Adoptable {
     return undefined
   }
 
+  identities(table: string, row: RowBase): readonly IdMark[] {
+    const natural = this.identify(table, row)
+    const ids = natural === undefined ? [] : [natural]
+    for (const kind of this.#catalog.kindsOfTable.get(table) ?? []) {
+      const id = kind.resembles?.(row as OvnNorthbound[typeof kind.table])
+      const mark = id === undefined ? undefined : idMark({ kind: kind.name, id })
+      if (mark !== undefined && mark !== natural) ids.push(mark)
+    }
+    return ids
+  }
+
   /** Rows of the vendor that nobody has adopted. */
-  leftOver(): readonly (TableRow & { readonly id: IdMark })[] {
-    const rows: (TableRow & { readonly id: IdMark })[] = []
-    for (const [uuid, { table, id }] of this.#byUuid) {
+  leftOver(): readonly (TableRow & { readonly ids: readonly IdMark[] })[] {
+    const rows: (TableRow & { readonly ids: readonly IdMark[] })[] = []
+    for (const [uuid, { table, ids }] of this.#byUuid) {
       const row = this.#rows.get(table, uuid)
-      if (row !== undefined && hasVendor(row)) rows.push({ table, row, id })
+      if (row !== undefined && hasVendor(row)) rows.push({ table, row, ids })
     }
     return rows
   }
 
   #consider(table: string, row: RowBase): void {
     if (this.#hasOwner(table, row)) return
-    const id = this.#markedId(table, row) ?? this.identify(table, row) ?? this.#stripped.get(row._uuid)
-    if (id === undefined) return
-    this.#byUuid.set(row._uuid, { id, table })
-    this.#byId.add(id, row._uuid)
+    const ids = this.#idsOf(table, row)
+    if (ids.length === 0) return
+    this.#byUuid.set(row._uuid, { ids, table })
+    for (const id of ids) this.#byId.add(id, row._uuid)
+  }
+
+  #idsOf(table: string, row: RowBase): readonly IdMark[] {
+    const mark = this.#markedId(table, row)
+    if (mark !== undefined) return [mark]
+    const ids = this.identities(table, row)
+    const stripped = ids.length === 0 ? this.#stripped.get(row._uuid) : undefined
+    return stripped === undefined ? ids : [stripped]
   }
 
   /** An owner who cannot own rows of the table is none. A feature that is not known may own anything. */
@@ -118,7 +143,7 @@ export class Adoption implements Adoptable {
     const known = this.#byUuid.get(uuid)
     if (known === undefined) return
     this.#byUuid.delete(uuid)
-    this.#byId.delete(known.id, uuid)
+    for (const id of known.ids) this.#byId.delete(id, uuid)
   }
 
   /** A row may be identified by its parent, whose reference can come after the row. */
@@ -131,8 +156,7 @@ export class Adoption implements Adoptable {
         const child = this.#rows.get(kind.table, String(uuid))
         if (child === undefined) continue
         this.#consider(kind.table, child)
-        const id = this.#byUuid.get(child._uuid)?.id
-        if (id !== undefined) appeared.push(id)
+        appeared.push(...this.known(child._uuid))
       }
     }
     return appeared
@@ -146,3 +170,5 @@ export class Adoption implements Adoptable {
     return parent === undefined ? undefined : { table, name: typeof name === 'string' ? name : parent._uuid }
   }
 }
+
+const none: readonly IdMark[] = []

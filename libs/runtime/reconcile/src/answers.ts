@@ -86,10 +86,10 @@ export class Answers<W> {
   }
 
   async #send(job: Job<W>, startedMs: number): Promise<void> {
-    const { owner, feature, desired } = job
+    const { owner, feature, patches } = job
     const { sender, queue } = this.#options
     try {
-      const outcome = await sender.send(owner, feature.name, desired.patches)
+      const outcome = await sender.send(owner, feature.name, patches)
       this.#answer(job, startedMs)
       if (outcome === 'again') queue.add(owner, 'live')
     } catch (error) {

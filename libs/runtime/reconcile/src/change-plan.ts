@@ -4,7 +4,7 @@ import { findFeature, observeKey, type Job } from './jobs.ts'
 import { refusalsOf, type DryRun } from './dry-run.ts'
 import type { OwnerMark } from './marks.ts'
 import type { ObjectOverlay } from './object-overlay.ts'
-import type { ObjectName } from './objects.ts'
+import type { ObjectName, Objects } from './objects.ts'
 import { joinPatches, planWrite } from './patches.ts'
 import type { Plan } from './plan.ts'
 import type { Triggers } from './triggers.ts'
@@ -20,6 +20,7 @@ const observationLimit = 10
 interface ChangePlanOptions<W> {
   readonly features: ReadonlyMap<string, Feature<Key, unknown, W>>
   readonly triggers: Triggers<W>
+  readonly objects: Pick<Objects, 'store'>
   readonly overlay: ObjectOverlay
   /** Sees the overlay; what is raised in it comes to `raised`. */
   readonly world: W
@@ -34,7 +35,7 @@ interface ChangePlanOptions<W> {
  * What rows trigger is not followed.
  */
 export function planChanges<W>(changes: readonly PlannedChange[], options: ChangePlanOptions<W>): DryRun {
-  const { features, triggers, overlay, world, raised, plan } = options
+  const { features, triggers, objects, overlay, world, raised, plan } = options
   const pending = new Set<OwnerMark>()
   const observations = new Map<OwnerMark, number>()
   const jobs = new Map<OwnerMark, Job<W>>()
@@ -53,10 +54,10 @@ export function planChanges<W>(changes: readonly PlannedChange[], options: Chang
     const found = findFeature(owner, features)
     if (found === undefined) return
     try {
-      const job = observeKey(owner, found.feature, found.key, world)
+      const job = observeKey(owner, found.feature, found.key, { world, objects })
       jobs.set(owner, job)
       failed.delete(owner)
-      for (const patch of joinPatches(job.desired.patches)) {
+      for (const patch of joinPatches(job.patches)) {
         const write = planWrite(patch, overlay.get(patch.resource, patch))
         if (write === undefined) continue
         writes.push({ owner, patch, write })

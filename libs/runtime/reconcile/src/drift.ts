@@ -73,8 +73,9 @@ function presentBefore(changes: readonly RowChange[], { adoption }: DriftLookup)
   const present = new Set<IdMark>()
   for (const { old, new: fresh, uuid } of changes) {
     if (old === undefined || isHandedOver(old, fresh)) continue
-    const mark = ownerOf(old) === undefined ? adoption.known(uuid) : idOf(old)
-    if (mark !== undefined) present.add(mark)
+    const mark = idOf(old)
+    const ids = ownerOf(old) === undefined ? adoption.known(uuid) : mark === undefined ? [] : [mark]
+    for (const id of ids) present.add(id)
   }
   return present
 }

@@ -2,6 +2,7 @@ import type { KubeOvnError } from '@kube-ovn/errors'
 import type { Feature, Key, KubePatch } from './feature.ts'
 import { findFeature, observeKey, type Job } from './jobs.ts'
 import type { OwnerMark } from './marks.ts'
+import type { Objects } from './objects.ts'
 import type { PatchSender, Write } from './patches.ts'
 import type { Plan } from './plan.ts'
 
@@ -25,27 +26,28 @@ interface DryRunOptions<W> {
   readonly features: ReadonlyMap<string, Feature<Key, unknown, W>>
   /** Observing in it leaves no traces. */
   readonly world: W
+  readonly objects: Pick<Objects, 'store'>
   readonly sender: PatchSender
   readonly plan: (jobs: readonly Job<W>[]) => Plan
 }
 
 /** Observes, decides and plans, and leaves it at that. */
 export function dryRun<W>(owners: Iterable<OwnerMark>, options: DryRunOptions<W>): DryRun {
-  const { features, world, sender, plan } = options
+  const { features, sender, plan } = options
   const failed = new Map<OwnerMark, unknown>()
   const jobs: Job<W>[] = []
   for (const owner of owners) {
     const found = findFeature(owner, features)
     if (found === undefined) continue
     try {
-      jobs.push(observeKey(owner, found.feature, found.key, world))
+      jobs.push(observeKey(owner, found.feature, found.key, options))
     } catch (error) {
       failed.set(owner, error)
     }
   }
-  const writes = jobs.flatMap(({ owner, desired }) => {
+  const writes = jobs.flatMap(({ owner, patches }) => {
     try {
-      return sender.plan(owner, desired.patches).map((one) => ({ owner, ...one }))
+      return sender.plan(owner, patches).map((one) => ({ owner, ...one }))
     } catch (error) {
       failed.set(owner, error)
       return []

@@ -20,6 +20,11 @@ export interface Feature<K extends Key = Key, S = unknown, W = unknown> {
   readonly triggers: readonly Trigger<K, W>[]
   /** Keys that exist although nothing triggers them, e.g. a singleton. Queued once at start. */
   initialKeys?(world: W): Iterable<K>
+  /**
+   * Whether a key could want a row of this name at all. A row that nobody has adopted is not collected while a key that could want it fails or
+   * holds, so that it is not known what it wants. Absent: every key any row of the feature's kinds.
+   */
+  mayOwn?(key: K, ref: RowRef): boolean
   /** At most one round for a key in this time; what comes earlier waits for the rest of it. */
   readonly paceMs?: number
   /** Reads caches only, synchronously. `undefined` means that the object is gone. */
@@ -122,7 +127,10 @@ export interface KubePatch {
   readonly subresource?: 'status'
   readonly merge?: { readonly [key: string]: JsonValue }
   /** Posted when the object does not exist; without it a missing object is not an error. */
-  readonly create?: KubeObject & { readonly spec?: { readonly [key: string]: JsonValue } }
+  readonly create?: KubeObject & {
+    readonly spec?: { readonly [key: string]: JsonValue }
+    readonly status?: { readonly [key: string]: JsonValue }
+  }
   /** The object should not exist. Finalizers named in `merge` are removed first. */
   readonly remove?: true
 }

@@ -22,6 +22,7 @@ it('tries longer and longer apart to remove what nobody wants, and from the begi
     ...{ rows, catalog, adoption, logger: silentLogger, metrics: kernelMetrics(new Registry()) },
     strays: new StrayMembers({ features, catalog, rows, memory: new Memory() }),
     release: () => undefined,
+    mayOwn: () => true,
     commit: () => (answers.shift() === 'taken' ? Promise.resolve() : Promise.reject(new Error('refused'))),
     retry: (attempt) => attempts.push(attempt),
   })

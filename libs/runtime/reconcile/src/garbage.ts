@@ -1,20 +1,13 @@
 import { MultiMap } from '@kube-ovn/collections'
 import type { Logger } from '@kube-ovn/log'
+import type { RowRef } from '@kube-ovn/ovn-names'
 import type { KernelMetrics } from '@kube-ovn/telemetry'
 import type { Adoption } from './adoption.ts'
 import type { Catalog } from './catalog.ts'
 import { featureOf, parseIdMark, type OwnerMark } from './marks.ts'
-import {
-  excessiveDeletions,
-  excessiveRemovals,
-  kindMarkOf,
-  rowsOwnedBy,
-  tokenOf,
-  type HeldDeletion,
-} from './orphans.ts'
+import { holdBack, kindMarkOf, rowsOwnedBy, type Doom, type DoomedRow, type HeldDeletion } from './orphans.ts'
 import { planRemoval, type Plan } from './plan.ts'
 import { retryOf } from './problems.ts'
-import type { TableRow } from './resolve.ts'
 import type { Rows } from './rows.ts'
 import { planMemberRemoval, type StrayMember, type StrayMembers } from './stray-members.ts'
 
@@ -27,19 +20,19 @@ interface GarbageOptions {
   readonly metrics: KernelMetrics
   /** Reconciles a key whose rows may now be deleted. */
   readonly release: (owner: OwnerMark) => void
+  /** Whether a key could want a row of this name, whatever it is that it wants. */
+  readonly mayOwn: (owner: OwnerMark, ref: RowRef) => boolean
   readonly commit: (plan: Pick<Plan, 'steps' | 'outcomes'>) => Promise<unknown>
   /** Lets {@link Garbage.lookAgain} be called after a while, the longer the more often it has failed since it last succeeded. */
   readonly retry: (attempt: number) => void
   readonly onHeld?: (held: HeldDeletion | undefined) => void
 }
 
-type Doomed = TableRow & { readonly kind: string }
-
 /**
  * Collects rows without an object: those whose owner this process never saw alive, and rows of the vendor that no
  * key has adopted once every key has been looked at; likewise values in shared sets that no key wants there.
  *
- * They are looked at together, when nothing else is left to do, and held back when they are suspiciously many.
+ * They are looked at when nothing else is left to do. Of what there are suspiciously many is held back; the rest goes.
  */
 export class Garbage {
   readonly #options: GarbageOptions
@@ -101,46 +94,46 @@ export class Garbage {
   async collect(): Promise<void> {
     this.#hasNews = false
     const { rows, catalog, strays, release } = this.#options
-    const leftOver = this.#leftOver()
-    const orphaned = [...this.#orphans].flatMap((owner) =>
-      rowsOwnedBy(owner, rows, catalog).map((one): Doomed => ({ ...one, kind: kindMarkOf(one.row) ?? '' })),
-    )
-    const members = strays.find((feature) => this.#isSettled(feature))
-    const held = this.#heldOf([...orphaned, ...leftOver], members)
+    const orphans = [...this.#orphans].map((owner) => ({
+      owner,
+      rows: rowsOwnedBy(owner, rows, catalog).map((one) => ({ ...one, kind: kindMarkOf(one.row) ?? '' })),
+    }))
+    const doom: Doom = {
+      orphans,
+      leftOver: this.#leftOver(),
+      members: strays.find((feature) => this.#isSettled(feature)),
+    }
+    const { held, free } = holdBack(doom, { rows, catalog, strays, confirmedToken: this.#confirmedToken })
     this.#report(held)
-    if (held !== undefined) return
-    for (const owner of this.#orphans) {
+    for (const { owner } of free.orphans) {
+      this.#orphans.delete(owner)
       this.#released.add(owner)
       release(owner)
     }
-    this.#orphans.clear()
-    await this.#sweep(leftOver, members)
-  }
-
-  #heldOf(doomed: readonly Doomed[], members: readonly StrayMember[]): HeldDeletion | undefined {
-    const { rows, catalog, strays } = this.#options
-    const kinds = [...excessiveDeletions(doomed, rows, catalog), ...excessiveRemovals(members, strays)]
-    if (kinds.length === 0) return undefined
-    const token = tokenOf(doomed, members)
-    return token === this.#confirmedToken ? undefined : { token, kinds }
+    await this.#sweep(free.leftOver, free.members)
   }
 
   #isSettled(feature: string): boolean {
     return this.#failing.get(feature).size === 0
   }
 
-  /** What a failing key would adopt cannot be told from what nobody wants: kinds of its feature are left out. */
-  #leftOver(): readonly Doomed[] {
-    const { adoption, catalog } = this.#options
-    const found = adoption.leftOver().map(({ table, row, id }) => ({
-      table,
-      row,
-      kind: parseIdMark(id)?.kind ?? '',
-    }))
-    return found.filter(({ kind }) => this.#isSettled(catalog.featureOfKind.get(kind) ?? ''))
+  /** What a failing key may want is left out. */
+  #leftOver(): readonly DoomedRow[] {
+    const { adoption } = this.#options
+    return adoption.leftOver().flatMap(({ table, row, ids }) => {
+      const refs = ids.flatMap((id) => parseIdMark(id) ?? [])
+      return refs.some((ref) => this.#mayBeWanted(ref)) ? [] : [{ table, row, kind: refs[0]?.kind ?? '' }]
+    })
   }
 
-  async #sweep(leftOver: readonly Doomed[], members: readonly StrayMember[]): Promise<void> {
+  /** A row that nobody has adopted may be that of a key of which it is not known yet what it wants. */
+  #mayBeWanted(ref: RowRef): boolean {
+    const { catalog, mayOwn } = this.#options
+    const feature = catalog.featureOfKind.get(ref.kind) ?? ''
+    return [...this.#failing.get(feature)].some((owner) => mayOwn(owner, ref))
+  }
+
+  async #sweep(leftOver: readonly DoomedRow[], members: readonly StrayMember[]): Promise<void> {
     const { rows, catalog, adoption, logger, commit, retry } = this.#options
     const removal = planRemoval(leftOver, { wants: [], rows, catalog, adoptable: adoption })
     const departure = planMemberRemoval(members, '')

@@ -1,6 +1,8 @@
 import type { Desired, Feature, Key } from './feature.ts'
+import type { BasedPatch } from './list-writes.ts'
 import { parseOwnerMark, type OwnerMark } from './marks.ts'
 import type { Batch, Memory } from './memory.ts'
+import { objectKeyOf, type Objects } from './objects.ts'
 import type { Want } from './want.ts'
 
 type AnyFeature<W> = Feature<Key, unknown, W>
@@ -12,6 +14,8 @@ export interface Job<W> {
   readonly key: Key
   readonly isGone: boolean
   readonly desired: Desired
+  /** The patches of the desired state, with the objects as they were when it was decided. */
+  readonly patches: readonly BasedPatch[]
 }
 
 export function findFeature<W>(
@@ -24,10 +28,19 @@ export function findFeature<W>(
 }
 
 /** Observes and decides. Throws what the feature throws. */
-export function observeKey<W>(owner: OwnerMark, feature: AnyFeature<W>, key: Key, world: W): Job<W> {
+export function observeKey<W>(
+  owner: OwnerMark,
+  feature: AnyFeature<W>,
+  key: Key,
+  { world, objects }: { readonly world: W; readonly objects: Pick<Objects, 'store'> },
+): Job<W> {
   const snapshot = feature.observe(key, world)
   const desired = feature.desired(key, snapshot)
-  return { owner, feature, key, isGone: snapshot === undefined, desired }
+  const patches = desired.patches.map((patch): BasedPatch => {
+    const basis = objects.store(patch.resource)?.get(objectKeyOf(patch))
+    return { ...patch, basis }
+  })
+  return { owner, feature, key, isGone: snapshot === undefined, desired, patches }
 }
 
 export function wantOf<W>({ owner, feature, desired }: Job<W>, memory: Memory, batch?: Batch): Want {

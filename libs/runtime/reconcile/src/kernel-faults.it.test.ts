@@ -2,9 +2,10 @@ import { startNorthbound, type Northbound } from '@kube-ovn/testing-ovsdb'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { expectedRows, expectedWidgets, shownRows } from './testing/expected.ts'
+import { shownWidgets } from './testing/foreign-finalizers.ts'
 import { foreignOf, RealPlayer } from './testing/real-player.ts'
 import { script } from './testing/script.ts'
-import { possible, widgets } from './testing/state.ts'
+import { possible } from './testing/state.ts'
 
 const isDeep = process.env['KUBE_OVN_DEEP'] === '1'
 
@@ -28,10 +29,8 @@ it(
         await player.rest(final)
 
         expect(shownRows(player.rows)).toEqual(expectedRows(final, rest.layout))
-        const names = [...(player.objects.store(widgets)?.values() ?? [])].map(({ metadata }) =>
-          JSON.stringify([metadata.name, metadata.labels]),
-        )
-        expect(names.toSorted()).toEqual(expectedWidgets(final, rest.layout))
+        expect(shownWidgets(player.objects)).toEqual(expectedWidgets(final, rest.layout))
+        expect(player.finalizers.found).toEqual(player.finalizers.put)
         expect(foreignOf(player.rows)).toEqual(foreign)
         const { steps, writes, failed } = (await player.kernel()).recomputeAll()
         expect({ steps, writes, failed: [...failed] }).toEqual({ steps: [], writes: [], failed: [] })

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { expectedRows, expectedWidgets, shownRows } from './testing/expected.ts'
+import { shownWidgets } from './testing/foreign-finalizers.ts'
 import { Player } from './testing/player.ts'
 import { script } from './testing/script.ts'
-import { possible, widgets, type Layout, type State } from './testing/state.ts'
+import { possible, type Layout, type State } from './testing/state.ts'
 
 /** Many more runs, for a night. */
 const isDeep = process.env['KUBE_OVN_DEEP'] === '1'
@@ -12,12 +13,6 @@ function foreignRows({ server, foreign }: Player): unknown {
   return Object.values(server.rows.dump()).flatMap((table) =>
     Object.values(table).filter(({ _uuid }) => foreign.has(_uuid)),
   )
-}
-
-function widgetsOf({ objects }: Player): readonly string[] {
-  return [...(objects.store(widgets)?.values() ?? [])]
-    .map(({ metadata }) => JSON.stringify([metadata.name, metadata.labels]))
-    .sort()
 }
 
 /** Everything that has rows in one feature, and a key for each thing. */
@@ -50,8 +45,9 @@ describe('Kernel', () => {
           await player.rest(final)
 
           expect(shownRows(player.server.rows)).toEqual(expectedRows(final, layout))
-          expect(widgetsOf(player)).toEqual(expectedWidgets(final, layout))
+          expect(shownWidgets(player.objects)).toEqual(expectedWidgets(final, layout))
           expect(foreignRows(player)).toEqual(foreign)
+          expect(player.finalizers.found).toEqual(player.finalizers.put)
           const { steps, writes, failed } = player.kernel.recomputeAll()
           expect({ steps, writes, failed: [...failed] }).toEqual({ steps: [], writes: [], failed: [] })
           expect(player.logger.lines.filter(({ level }) => level === 'error')).toEqual([])

@@ -1,3 +1,4 @@
+import type { RowRef } from '@kube-ovn/ovn-names'
 import { backoffDelayMs } from '@kube-ovn/time'
 import type { RowChange } from 'ovsdb-client'
 import { Adoption } from './adoption.ts'
@@ -106,6 +107,7 @@ export class Kernel<W> implements AsyncDisposable {
       logger,
       metrics,
       release: (owner) => this.#queue.add(owner, 'initial'),
+      mayOwn: (owner, ref) => this.#mayOwn(owner, ref),
       commit: (plan) => commitPlan(plan, this.#commitOptions),
       retry: (attempt) => this.#sweepLater(attempt),
       ...(options.onOrphansHeld === undefined ? {} : { onHeld: (held) => options.onOrphansHeld?.(held) }),
@@ -153,7 +155,7 @@ export class Kernel<W> implements AsyncDisposable {
     if (signals !== undefined) {
       this.#subscriptions.use(signals.onRaise((signal, subject) => this.raise(signal, subject)))
     }
-    for (const owner of this.#knownOwners(world)) this.#queue.add(owner, 'initial')
+    this.takeAll()
     this.#schedule()
   }
 
@@ -165,6 +167,12 @@ export class Kernel<W> implements AsyncDisposable {
   /** Queues one key, whatever triggers say. */
   enqueue(feature: string, key: Key): void {
     this.#queue.add(ownerMark(feature, key), 'live')
+  }
+
+  /** Queues every key that anything which exists now concerns, as at the start: the database is another one. */
+  takeAll(): void {
+    if (this.#phase !== 'started') return
+    for (const owner of this.#knownOwners(this.#options.world)) this.#queue.add(owner, 'initial')
   }
 
   /** Resolves when nothing is queued or under way. Keys that wait for a retry, a recheck or a change do not count. */
@@ -310,7 +318,7 @@ export class Kernel<W> implements AsyncDisposable {
       return []
     }
     try {
-      const job = this.#planner.possible(observeKey(owner, found.feature, found.key, this.#options.world))
+      const job = this.#planner.possible(observeKey(owner, found.feature, found.key, this.#options))
       if (!job.isGone) this.#alive.add(owner)
       else if (isNothing(job.desired) && !this.#alive.has(owner) && !this.#garbage.isReleased(owner)) {
         if (rowsOwnedBy(owner, this.#options.database.cache, this.#catalog).length > 0) {
@@ -324,6 +332,11 @@ export class Kernel<W> implements AsyncDisposable {
       this.#verdicts.failed(owner, error, startedMs)
       return []
     }
+  }
+
+  #mayOwn(owner: OwnerMark, ref: RowRef): boolean {
+    const found = findFeature(owner, this.#features)
+    return found?.feature.mayOwn?.(found.key, ref) ?? true
   }
 
   #sweepLater(attempt: number): void {
@@ -343,7 +356,7 @@ export class Kernel<W> implements AsyncDisposable {
     if (missing.length > 0) {
       this.#options.logger.warn('columns missing in the database', { missing: this.#planner.missing })
     }
-    for (const owner of this.#knownOwners(this.#options.world)) this.#queue.add(owner, 'initial')
+    this.takeAll()
   }
 
   #onRows(changes: readonly RowChange[]): void {

@@ -1,9 +1,9 @@
-import { configMaps, Informer, type ConfigMap, type KubeObject } from '@kube-ovn/kube'
+import { configMaps, Informer, type ConfigMap, type JsonValue, type KubeObject } from '@kube-ovn/kube'
 import { silentLogger } from '@kube-ovn/log'
 import { systemClock } from '@kube-ovn/process'
 import { kernelMetrics, Registry } from '@kube-ovn/telemetry'
 import { sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
-import { beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import type { KubePatch } from './feature.ts'
 import { kubeObjects } from './kube-objects.ts'
 import { PatchSender } from './patches.ts'
@@ -24,8 +24,14 @@ function patch(more: Partial<KubePatch>): KubePatch {
 async function start() {
   const stack = new AsyncDisposableStack()
   const client = stack.use(await api.openClient('kube-ovn-controller'))
+  const watch = await api.openProxiedClient()
   const informer = stack.use(
-    new Informer<KubeObject>({ client, resource: configMaps, clock: systemClock, logger: silentLogger }),
+    new Informer<KubeObject>({
+      client: watch.client,
+      resource: configMaps,
+      clock: systemClock,
+      logger: silentLogger,
+    }),
   )
   informer.start()
   await informer.synced
@@ -38,7 +44,15 @@ async function start() {
   })
   return {
     store: informer.store,
-    send: (...patches: KubePatch[]) => sender.send('test/settings', 'test', patches),
+    /** From here on the store shows the past. */
+    async stall() {
+      watch.proxy.refuse(true)
+      watch.proxy.cut()
+      await vi.waitFor(() => expect(informer.health.isWatching).toBe(false))
+    },
+    /** `basis` is what the key saw when it decided; what the store has when absent. */
+    send: (patch: KubePatch, basis = informer.store.get('default/settings')) =>
+      sender.send('test/settings', 'test', [{ ...patch, basis }]),
     writes: async () => (await api.writes()).map(({ verb, resource }) => `${verb} ${resource}`),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }
@@ -74,4 +88,37 @@ it('does not mind that a patched object is gone', async () => {
   await api.client.remove(configMaps, name)
   expect(await process.send(patch({ merge: { data: { a: '2' } } }))).toBe('done')
   expect(await api.client.get(configMaps, name)).toBeUndefined()
+})
+
+const reference = (kind: string) => ({ apiVersion: 'v1', kind, name: 'settings', uid: kind })
+
+it.each([
+  ['finalizers', 'kubeovn.io/kube-ovn-controller', 'example.com/theirs'],
+  ['ownerReferences', reference('Pod'), reference('Node')],
+])('keeps what somebody added to %s while the watch stalls', async (list, ours, theirs) => {
+  await using process = await start()
+  const listing = (...elements: JsonValue[]) => ({ metadata: { [list]: elements } })
+  const created = { ...settings, metadata: { ...name, ...listing(ours).metadata } }
+  await process.send(patch({ create: created }))
+  const seen = process.store.get('default/settings')
+  await process.stall()
+  await api.client.patch(configMaps, name, 'application/merge-patch+json', listing(ours, theirs))
+
+  expect(await process.send(patch({ merge: listing() }))).toBe('again')
+  expect(await api.client.get(configMaps, name)).toMatchObject(listing(ours, theirs))
+  // The store knows by now. What was decided before is not even sent, what is decided anew goes through.
+  await api.forgetWrites()
+  expect(await process.send(patch({ merge: listing() }), seen)).toBe('again')
+  expect(await process.writes()).toEqual([])
+  expect(await process.send(patch({ merge: listing(theirs) }))).toBe('done')
+  expect(await api.client.get(configMaps, name)).toMatchObject(listing(theirs))
+})
+
+it('writes what is no list although the object changed meanwhile', async () => {
+  await using process = await start()
+  await process.send(patch({ create: settings }))
+  await process.stall()
+  await api.client.patch(configMaps, name, 'application/merge-patch+json', { data: { theirs: '1' } })
+  expect(await process.send(patch({ merge: { data: { ours: '1' } } }))).toBe('done')
+  expect(process.store.get('default/settings')).toMatchObject({ data: { a: '1', ours: '1', theirs: '1' } })
 })

@@ -1,4 +1,12 @@
-import { KubeNotFoundError, objectKey, type JsonValue, type KubeObject, type Resource } from '@kube-ovn/kube'
+import {
+  KubeAlreadyExistsError,
+  KubeConflictError,
+  KubeNotFoundError,
+  objectKey,
+  type JsonValue,
+  type KubeObject,
+  type Resource,
+} from '@kube-ovn/kube'
 import type { KubeEvent } from './feature.ts'
 import { objectKeyOf, resourceKey, type ObjectName, type Objects } from './objects.ts'
 
@@ -13,6 +21,7 @@ export class MemoryObjects implements Objects {
   onWrite: (line: string) => Promise<void> | void = () => undefined
   readonly #stores: ReadonlyMap<string, Map<string, KubeObject>>
   readonly #listeners = new Set<Listener>()
+  #versions = 0
 
   constructor(resources: readonly Resource[]) {
     this.resources = resources
@@ -39,13 +48,17 @@ export class MemoryObjects implements Objects {
   put(resource: Resource, key: string, object: KubeObject | undefined): void {
     const objects = this.#stores.get(resourceKey(resource))
     const old = objects?.get(key)
-    if (object === undefined) objects?.delete(key)
-    else objects?.set(key, object)
-    for (const listener of this.#listeners) listener(resource, { key, old, new: object, initial: false })
+    const resourceVersion = String(++this.#versions)
+    const put = object && { ...object, metadata: { ...object.metadata, resourceVersion } }
+    if (put === undefined) objects?.delete(key)
+    else objects?.set(key, put)
+    for (const listener of this.#listeners) listener(resource, { key, old, new: put, initial: false })
   }
 
   async create(resource: Resource, object: KubeObject): Promise<void> {
     await this.#write(`create ${resource.plural} ${objectKey(object)}`)
+    if (this.store(resource)?.get(objectKey(object)) !== undefined)
+      throw new KubeAlreadyExistsError('exists', refusal(409, 'AlreadyExists'))
     this.put(resource, objectKey(object), object)
   }
 
@@ -58,12 +71,14 @@ export class MemoryObjects implements Objects {
     const suffix = subresource === undefined ? '' : `/${subresource}`
     await this.#write(`patch ${resource.plural}${suffix} ${objectKeyOf(name)} ${JSON.stringify(patch)}`)
     const object = this.store(resource)?.get(objectKeyOf(name))
-    if (object === undefined) throw notFound
+    if (object === undefined) throw notFound()
+    if (isOfAnotherVersion(patch, object)) throw new KubeConflictError('changed', refusal(409, 'Conflict'))
     this.put(resource, objectKeyOf(name), merged(object, patch) as KubeObject)
   }
 
   async remove(resource: Resource, name: ObjectName, uid: string): Promise<void> {
     await this.#write(`delete ${resource.plural} ${objectKeyOf(name)} ${uid}`)
+    if (this.store(resource)?.get(objectKeyOf(name)) === undefined) throw notFound()
     this.put(resource, objectKeyOf(name), undefined)
   }
 
@@ -81,15 +96,19 @@ export class MemoryObjects implements Objects {
   }
 }
 
-const notFound = new KubeNotFoundError('not found', {
-  method: 'PATCH',
-  path: '',
-  status: 404,
-  reason: 'NotFound',
-  answer: '',
-  causes: [],
-  hasName: true,
-})
+function notFound(): KubeNotFoundError {
+  return new KubeNotFoundError('not found', refusal(404, 'NotFound'))
+}
+
+function refusal(status: number, reason: string) {
+  return { method: 'PATCH', path: '', status, reason, answer: '', causes: [], hasName: true }
+}
+
+/** The patch is for one version of the object, and that is not the present one. */
+function isOfAnotherVersion(patch: JsonValue, object: KubeObject): boolean {
+  const { metadata: { resourceVersion = undefined } = {} } = patch as Partial<KubeObject>
+  return resourceVersion !== undefined && resourceVersion !== object.metadata.resourceVersion
+}
 
 /** Applies a merge patch (RFC 7386). */
 function merged(target: unknown, patch: unknown): unknown {

@@ -2,7 +2,7 @@ import { MultiMap } from '@kube-ovn/collections'
 import type { Desired, SetMember } from './feature.ts'
 import { idMark, type IdMark, type OwnerMark } from './marks.ts'
 import { isRef, tokenOf } from './values.ts'
-import type { Reference } from './want.ts'
+import { namesOneOf, type Reference } from './want.ts'
 
 interface Known {
   readonly ids: readonly IdMark[]
@@ -127,11 +127,11 @@ function placesOf(desired: Contribution): ReadonlySet<string> {
 }
 
 function foreignMembers({ rows, members }: Contribution): readonly SetMember[] {
-  const own = new Set(rows.map((row) => idMark({ kind: row.kind.name, id: row.id })))
-  return members.filter((member): member is SetMember => {
-    if (!('of' in member)) return false
-    return !isRef(member.value) || !own.has(idMark(member.value))
-  })
+  if (members.length === 0) return []
+  const isOwn = namesOneOf(rows)
+  return members.filter(
+    (member): member is SetMember => 'of' in member && (!isRef(member.value) || !isOwn(member.value)),
+  )
 }
 
 function placeOfMember(member: SetMember): string {

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
-import type { Catalog } from './catalog.ts'
+import type { Uuid } from 'ovsdb-client'
+import type { Catalog, Column } from './catalog.ts'
 import { idOf, ownerIndex, ownerOf, parseIdMark, type OwnerMark } from './marks.ts'
 import type { TableRow } from './resolve.ts'
-import type { Rows } from './rows.ts'
+import { elementsOf, type Rows } from './rows.ts'
 import type { StrayMember, StrayMembers } from './stray-members.ts'
 
 /** More rows than this, and more than a tenth of a kind, are not deleted without asking. */
@@ -46,6 +47,92 @@ export function ownersIn(rows: Rows, catalog: Catalog): ReadonlySet<OwnerMark> {
   return owners
 }
 
+export type DoomedRow = TableRow & { readonly kind: string }
+
+/** What nobody wants. */
+export interface Doom {
+  /** Rows of owners that this process never saw: those of one go together. */
+  readonly orphans: readonly { readonly owner: OwnerMark; readonly rows: readonly DoomedRow[] }[]
+  readonly leftOver: readonly DoomedRow[]
+  readonly members: readonly StrayMember[]
+}
+
+interface HoldBackOptions {
+  readonly rows: Rows
+  readonly catalog: Catalog
+  readonly strays: Pick<StrayMembers, 'count'>
+  readonly confirmedToken: string | undefined
+}
+
+/**
+ * Divides what nobody wants into what may go, and what is held back because there is too much of its kind.
+ *
+ * Every kind stands alone. But what would take held rows along stays with them: what else their owners have, and the rows and values
+ * whose strong references keep them.
+ */
+export function holdBack(
+  doom: Doom,
+  { rows, catalog, strays, confirmedToken }: HoldBackOptions,
+): { readonly held: HeldDeletion | undefined; readonly free: Doom } {
+  const all = [...doom.orphans.flatMap((orphan) => orphan.rows), ...doom.leftOver]
+  const kinds = [...excessiveDeletions(all, rows, catalog), ...excessiveRemovals(doom.members, strays)]
+  if (kinds.length === 0) return { held: undefined, free: doom }
+  const names = new Set(kinds.map(({ kind }) => kind))
+  const kept = keptRows(doom, names, catalog)
+  const isKept = ({ row }: TableRow) => kept.has(row._uuid)
+  const isMemberKept = (one: StrayMember) =>
+    names.has(columnName(one)) || (isStrong(one, catalog) && kept.has(String(one.value)))
+  const token = tokenOf(all.filter(isKept), doom.members.filter(isMemberKept))
+  if (token === confirmedToken) return { held: undefined, free: doom }
+  return {
+    held: { token, kinds },
+    free: {
+      orphans: doom.orphans.filter((orphan) => !orphan.rows.some(isKept)),
+      leftOver: doom.leftOver.filter((one) => !isKept(one)),
+      members: doom.members.filter((one) => !isMemberKept(one)),
+    },
+  }
+}
+
+/** Rows of the given kinds, and all that must stay for them to stay. */
+function keptRows(
+  { orphans, leftOver }: Doom,
+  kinds: ReadonlySet<string>,
+  catalog: Catalog,
+): ReadonlySet<Uuid> {
+  const groups = [...orphans.map((orphan) => orphan.rows), ...leftOver.map((one) => [one])]
+  const kept = new Set<Uuid>()
+  for (let before = -1; before < kept.size;) {
+    before = kept.size
+    for (const group of groups) {
+      const isKept = group.some(
+        (one) => kinds.has(one.kind) || kept.has(one.row._uuid) || keeps(one, kept, catalog),
+      )
+      if (isKept) for (const { row } of group) kept.add(row._uuid)
+    }
+  }
+  return kept
+}
+
+/** Whether a row has a strong reference to one of others: without it, these would go. */
+function keeps({ table, row }: TableRow, others: ReadonlySet<Uuid>, catalog: Catalog): boolean {
+  const columns = catalog.tables.get(table)?.columns ?? new Map<string, Column>()
+  return [...columns].some(
+    ([name, { refTable, isWeak }]) =>
+      refTable !== undefined &&
+      !isWeak &&
+      elementsOf(row, name).some((element) => others.has(String(element))),
+  )
+}
+
+function isStrong({ table, column }: StrayMember, catalog: Catalog): boolean {
+  return catalog.tables.get(table)?.columns.get(column)?.isWeak === false
+}
+
+function columnName({ kind, column }: StrayMember): string {
+  return `${kind}.${column}`
+}
+
 /** Finds the kinds of which too much would be deleted. */
 export function excessiveDeletions(
   doomed: readonly (TableRow & { readonly kind: string })[],
@@ -76,7 +163,7 @@ export function excessiveRemovals(
   strays: readonly StrayMember[],
   all: Pick<StrayMembers, 'count'>,
 ): readonly HeldOrphans[] {
-  const byColumn = Map.groupBy(strays, ({ kind, column }) => `${kind}.${column}`)
+  const byColumn = Map.groupBy(strays, columnName)
   return [...byColumn].flatMap(([name, some]): readonly HeldOrphans[] => {
     const [first] = some
     if (first === undefined || some.length <= orphanLimit.rows) return []
@@ -87,7 +174,7 @@ export function excessiveRemovals(
 }
 
 /** Names a deletion by what goes: row ids are never used again, so neither is the name. */
-export function tokenOf(doomed: readonly TableRow[], strays: readonly StrayMember[]): string {
+function tokenOf(doomed: readonly TableRow[], strays: readonly StrayMember[]): string {
   const names = [
     ...doomed.map(({ row }) => row._uuid),
     ...strays.map(({ container, column, value }) => `${container} ${column} ${value}`),

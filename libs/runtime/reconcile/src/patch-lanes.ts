@@ -1,4 +1,5 @@
 import type { KubePatch } from './feature.ts'
+import type { BasedPatch } from './list-writes.ts'
 import { objectKeyOf, resourceKey } from './objects.ts'
 
 /** What is to be written to one object and subresource. */
@@ -10,7 +11,7 @@ export function targetOf(patch: KubePatch): Target {
 
 interface Lane {
   /** Patches of all keys that have not been sent. */
-  readonly waiting: Set<KubePatch>
+  readonly waiting: Set<BasedPatch>
   busy: Promise<unknown> | undefined
 }
 
@@ -24,7 +25,7 @@ export class PatchLanes {
   readonly #lanes = new Map<Target, Lane>()
 
   /** Announces patches that will have their turn, until the answer is disposed. */
-  announce(patches: readonly KubePatch[]): Disposable {
+  announce(patches: readonly BasedPatch[]): Disposable {
     for (const patch of patches) this.#lane(targetOf(patch)).waiting.add(patch)
     return {
       [Symbol.dispose]: () => {
@@ -34,7 +35,7 @@ export class PatchLanes {
   }
 
   /** Waits for the writes to the same object that are under way, then sends. */
-  async inTurn<T>(patch: KubePatch, send: (others: readonly KubePatch[]) => Promise<T>): Promise<T> {
+  async inTurn<T>(patch: BasedPatch, send: (others: readonly BasedPatch[]) => Promise<T>): Promise<T> {
     const lane = this.#lane(targetOf(patch))
     while (lane.busy !== undefined) await lane.busy
     lane.waiting.delete(patch)
@@ -56,7 +57,7 @@ export class PatchLanes {
     return lane
   }
 
-  #withdraw(patch: KubePatch): void {
+  #withdraw(patch: BasedPatch): void {
     const target = targetOf(patch)
     const lane = this.#lanes.get(target)
     lane?.waiting.delete(patch)

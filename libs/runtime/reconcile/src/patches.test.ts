@@ -90,7 +90,9 @@ describe('PatchSender', () => {
     const metrics = kernelMetrics(new Registry())
     return { objects, sender: new PatchSender({ objects, metrics, clock: new ManualClock(), concurrency }) }
   }
-  const label = (name: string, value = '1') => patch({ merge: { metadata: { labels: { [name]: value } } } })
+  const on = (given: KubePatch, basis: KubeObject | undefined = pod) => ({ ...given, basis })
+  const label = (name: string, value = '1') =>
+    on(patch({ merge: { metadata: { labels: { [name]: value } } } }))
 
   it('writes an object once for a key that has several patches for it', async () => {
     const { objects, sender } = start()
@@ -102,7 +104,7 @@ describe('PatchSender', () => {
     'writes an object once for all keys that are about to, %d at a time',
     async (concurrency) => {
       const { objects, sender } = start(concurrency)
-      const status = patch({ subresource: 'status', merge: { status: { phase: 'x' } } })
+      const status = on(patch({ subresource: 'status', merge: { status: { phase: 'x' } } }))
       const outcomes = [
         sender.send('f/a', 'f', [label('a')]),
         sender.send('f/b', 'f', [label('b'), status]),

@@ -1,6 +1,9 @@
 import {
   KubeAlreadyExistsError,
+  KubeBadRequestError,
   KubeConflictError,
+  KubeDeniedError,
+  KubeInvalidError,
   KubeNotFoundError,
   mergePatch,
   type JsonValue,
@@ -10,10 +13,17 @@ import type { KernelMetrics } from '@kube-ovn/telemetry'
 import type { Clock } from '@kube-ovn/time'
 import { UnwatchedResourceError } from './errors.ts'
 import type { KubePatch } from './feature.ts'
+import { hasOtherLists, ofThisVersion, type BasedPatch } from './list-writes.ts'
 import type { OwnerMark } from './marks.ts'
 import { objectKeyOf, type Objects } from './objects.ts'
 import { PatchLanes, targetOf } from './patch-lanes.ts'
-import { retryOf } from './problems.ts'
+
+/** Whether the server refused a patch for what it contains, so that another one may be taken. */
+function isFaultOfPatch(error: unknown): boolean {
+  return faultsOfPatch.some((type) => error instanceof type)
+}
+
+const faultsOfPatch = [KubeInvalidError, KubeBadRequestError, KubeDeniedError]
 
 /** What is to be sent for a patch. Nothing differs when there is none. */
 export type Write =
@@ -28,7 +38,8 @@ export function planWrite(patch: KubePatch, current: KubeObject | undefined): Wr
       ? undefined
       : { verb: 'create', object: patch.create }
   }
-  const difference = patch.merge === undefined ? undefined : mergePatch(current, patch.merge)
+  const fields = differenceOf(patch, current)
+  const difference = fields === undefined ? undefined : ofThisVersion(fields, current)
   if (patch.remove === true) {
     const { uid = '', deletionTimestamp } = current.metadata
     if (deletionTimestamp !== undefined)
@@ -43,8 +54,8 @@ export function planWrite(patch: KubePatch, current: KubeObject | undefined): Wr
  *
  * Where two name the same field, the later one counts.
  */
-export function joinPatches(patches: readonly KubePatch[]): readonly KubePatch[] {
-  const joined = new Map<string, KubePatch>()
+export function joinPatches<P extends KubePatch>(patches: readonly P[]): readonly P[] {
+  const joined = new Map<string, P>()
   for (const patch of patches) {
     const target = targetOf(patch)
     const before = joined.get(target)
@@ -52,6 +63,11 @@ export function joinPatches(patches: readonly KubePatch[]): readonly KubePatch[]
     joined.set(target, { ...before, ...patch, ...(merge === undefined ? {} : { merge }) })
   }
   return [...joined.values()]
+}
+
+function differenceOf(patch: KubePatch, current: KubeObject | undefined): Fragment | undefined {
+  if (current === undefined || patch.merge === undefined) return undefined
+  return mergePatch(current, patch.merge)
 }
 
 type Fragment = NonNullable<KubePatch['merge']>
@@ -107,11 +123,12 @@ export class PatchSender {
   }
 
   /**
-   * Sends what differs. Each patch is compared when its turn comes, so that it sees what the one before answered.
+   * Sends what differs. Each patch is compared when its turn comes, so that it sees what the one before answered. One that
+   * would write a list which changed since its key looked is not sent.
    *
    * Rejects with what the server refused, or with {@link UnwatchedResourceError}.
    */
-  async send(owner: OwnerMark, feature: string, patches: readonly KubePatch[]): Promise<PatchOutcome> {
+  async send(owner: OwnerMark, feature: string, patches: readonly BasedPatch[]): Promise<PatchOutcome> {
     if (this.plan(owner, patches).length === 0) return 'done'
     const joined = joinPatches(patches)
     using _announced = this.#lanes.announce(joined)
@@ -132,11 +149,16 @@ export class PatchSender {
   async #sendWith(
     owner: OwnerMark,
     feature: string,
-    patch: KubePatch,
-    others: readonly KubePatch[],
+    patch: BasedPatch,
+    others: readonly BasedPatch[],
   ): Promise<PatchOutcome> {
-    const merges = others.map(({ merge }) => merge).filter((merge) => merge !== undefined)
-    const isPlain = patch.remove !== true && this.#current(owner, patch) !== undefined
+    const current = this.#current(owner, patch)
+    if (hasOtherLists(patch, differenceOf(patch, current), current)) return 'again'
+    const merges = others
+      .filter((other) => !hasOtherLists(other, differenceOf(other, current), current))
+      .map(({ merge }) => merge)
+      .filter((merge) => merge !== undefined)
+    const isPlain = patch.remove !== true && current !== undefined
     if (!isPlain || merges.length === 0 || this.#differsNot(owner, patch)) {
       return this.#sendOne(owner, feature, patch)
     }
@@ -146,7 +168,7 @@ export class PatchSender {
         merge: merges.reduce(joinFragments, patch.merge ?? {}),
       })
     } catch (error) {
-      if (retryOf(error) === 'backoff') throw error
+      if (!isFaultOfPatch(error)) throw error
       return this.#sendOne(owner, feature, patch)
     }
   }

@@ -1,5 +1,5 @@
 import type { MarkedTable, RowKind } from '@kube-ovn/ovn-names'
-import type { DatabaseSchema } from 'ovsdb-client'
+import type { DatabaseSchema, RowBase } from 'ovsdb-client'
 import { Adoption } from './adoption.ts'
 import { catalogOf } from './catalog.ts'
 import type { Membership, OwnedRow } from './feature.ts'
@@ -62,12 +62,14 @@ function kind(
     table,
     shared,
     exactMaps,
-    // Upstream's rows carry the vendor and, in these tests, their name.
-    identify: (found) =>
-      mapOf(found, 'external_ids')['vendor'] === 'kube-ovn' && 'name' in found
-        ? String(found.name)
-        : undefined,
+    identify: nameOf,
   }
+}
+
+/** Upstream's rows carry the vendor and, in these tests, their name. */
+function nameOf(found: RowBase): string | undefined {
+  const isOfVendor = mapOf(found, 'external_ids')['vendor'] === 'kube-ovn'
+  return isOfVendor && 'name' in found ? String(found.name) : undefined
 }
 
 export const kinds = {
@@ -76,7 +78,8 @@ export const kinds = {
   dhcp: kind('dhcp', 'DHCP_Options'),
   lb: kind('lb', 'Load_Balancer', [], ['vips']),
   pg: kind('pg', 'Port_Group', ['ports']),
-  group: kind('group', 'Port_Group'),
+  /** A row of it looks like one of `pg`. */
+  group: { ...kind('group', 'Port_Group'), resembles: nameOf },
 } as const
 
 const memberships: readonly Membership[] = [

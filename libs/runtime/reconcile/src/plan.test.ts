@@ -204,6 +204,48 @@ describe('planRows', () => {
     })
   })
 
+  describe('of upstream that looks like one of another kind', () => {
+    function upstream() {
+      const rows = new MemoryRows(schema)
+      return { rows, uuid: rows.insert('Port_Group', { name: 'g', external_ids: { vendor: 'kube-ovn' } }) }
+    }
+    const lookalike = want('a', [row(kinds.group, 'g')])
+    const inGroup = { of: { kind: 'pg', id: 'g' }, column: 'ports', value: { kind: 'lsp', id: 'p' } }
+
+    it('is adopted as what is wanted', () => {
+      const { rows, uuid } = upstream()
+      const { outcomes } = reconcile(rows, [lookalike])
+      expect(outcomes.map(({ outcome, id }) => [outcome, id])).toEqual([['adopted', 'group/g']])
+      expect([...rows.scan('Port_Group')].map((one) => one._uuid)).toEqual([uuid])
+      expect(planOn(rows, [lookalike]).steps).toEqual([])
+    })
+
+    it('is what it seems to be for a key that wants it so, in whatever order', () => {
+      const { rows, uuid } = upstream()
+      const { outcomes } = reconcile(rows, [lookalike, want('b', [row(kinds.pg, 'g')])])
+      expect(outcomes.map(({ owner, outcome }) => [owner, outcome]).sort()).toEqual([
+        ['net/a', 'inserted'],
+        ['net/b', 'adopted'],
+      ])
+      expect(mapOf(rows.get('Port_Group', uuid) ?? { _uuid: '' }, 'external_ids')['id']).toBe('pg/g')
+    })
+
+    it('is not referred to as what it seems to be while it becomes the other', () => {
+      const { rows } = upstream()
+      const member = want('p', [], [inGroup])
+      expect([...planOn(rows, [member]).held]).toEqual([])
+      expect([...planOn(rows, [member, lookalike]).held]).toEqual([['net/p', [{ kind: 'pg', id: 'g' }]]])
+    })
+
+    it('is recognised by its content when its id was changed', () => {
+      const { rows, uuid } = upstream()
+      const columns = { external_ids: { vendor: 'kube-ovn', owner: 'net/a', id: 'group/other' } }
+      rows.apply([{ do: 'update', table: 'Port_Group', uuid, columns }])
+      reconcile(rows, [lookalike])
+      expect([...rows.scan('Port_Group')].map((one) => one._uuid)).toEqual([uuid])
+    })
+  })
+
   it('recognises a row of its own whose id was changed', () => {
     const rows = new MemoryRows(schema)
     reconcile(rows, [want('blue', [row(kinds.ls, 'blue')])])

@@ -102,12 +102,24 @@ export class WorkQueue<K> implements Disposable {
         const waitedMs = nowMs - (this.#waiting.get(key)?.sinceMs ?? nowMs)
         this.#waiting.delete(key)
         this.#working.set(key, { sinceMs: nowMs, again: undefined })
-        if (this.#options.paceMs(key) > 0) this.#takenAtMs.set(key, nowMs)
+        this.#noteTaken(key, nowMs)
         this.#options.observer?.taken(key, waitedMs)
         taken.push(key)
       }
     }
     return taken
+  }
+
+  /** Remembers when a key was taken for as long as its pace asks for it. */
+  #noteTaken(key: K, nowMs: number): void {
+    const { paceMs } = this.#options
+    if (paceMs(key) <= 0) return
+    for (const [other, takenAtMs] of this.#takenAtMs) {
+      if (nowMs - takenAtMs < paceMs(other)) break
+      this.#takenAtMs.delete(other)
+    }
+    this.#takenAtMs.delete(key)
+    this.#takenAtMs.set(key, nowMs)
   }
 
   /** Ends the work on a key that was taken. */

@@ -60,12 +60,13 @@ export function resolveWants(request: ResolveRequest): Resolution {
   const problems = new Map<OwnerMark, KubeOvnError>()
   const wants = [...request.wants].sort((a, b) => (a.owner < b.owner ? -1 : 1))
   const wantedBy = claimRows(wants, request, problems)
+  const isWanted = (id: IdMark) => wantedBy.has(id) || request.holderOf?.(id) !== undefined
   const targets = new Map<IdMark, Target>()
   const targetsOf = new Map<OwnerMark, readonly Target[]>()
   const unwantedOf = new Map<OwnerMark, readonly TableRow[]>()
   for (const want of wants) {
     if (problems.has(want.owner)) continue
-    const { found, unwanted } = matchRows(want, request, wantedBy, targets.size)
+    const { found, unwanted } = matchRows(want, { ...request, wantedBy, isWanted }, targets.size)
     for (const target of found) targets.set(target.id, target)
     targetsOf.set(want.owner, found)
     unwantedOf.set(want.owner, unwanted)
@@ -85,7 +86,7 @@ export function resolveWants(request: ResolveRequest): Resolution {
   const found = new Map<IdMark, Uuid | undefined>()
   function existing(ref: RowRef, id: IdMark): Uuid | undefined {
     if (found.has(id)) return found.get(id)
-    const uuid = findExisting(ref, id, request)
+    const uuid = findExisting(ref, id, { ...request, isWanted })
     found.set(id, uuid)
     return uuid
   }
@@ -116,16 +117,24 @@ export function resolveWants(request: ResolveRequest): Resolution {
   return { ready, targetsOf, unwantedOf, doomed, held, awaited, problems, resolve }
 }
 
+/** Who wants what. */
+interface Claims {
+  /** The key of the plan to which a row is given. */
+  readonly wantedBy: ReadonlyMap<IdMark, OwnerMark>
+  /** Whether any key that is known wants it. */
+  readonly isWanted: (id: IdMark) => boolean
+}
+
 /** Finds a row that no key of the plan wants. */
 function findExisting(
   ref: RowRef,
   id: IdMark,
-  { catalog, rows, adoptable }: ResolveRequest,
+  { catalog, rows, adoptable, isWanted }: ResolveRequest & Pick<Claims, 'isWanted'>,
 ): Uuid | undefined {
   const table = catalog.kinds.get(ref.kind)?.table
   if (table === undefined) return isSingleton(ref) ? firstOf(rows.scan(ref.id))?._uuid : undefined
   const marked = lowest(rows.find(table, idIndex, id).filter((row) => ownerOf(row) !== undefined))?._uuid
-  return marked ?? adoptable.find(id)
+  return marked ?? adoptable.find(id, isWanted)
 }
 
 /** Gives each row to one key, and finds the keys that must do without. */
@@ -157,8 +166,7 @@ function claimRows(
 
 function matchRows(
   want: Want,
-  { rows, adoptable, holderOf }: ResolveRequest,
-  wantedBy: ReadonlyMap<IdMark, OwnerMark>,
+  { rows, adoptable, holderOf, wantedBy, isWanted }: ResolveRequest & Claims,
   offset: number,
 ): { found: readonly Target[]; unwanted: readonly TableRow[] } {
   const tables = new Set(want.kinds.map((kind) => kind.table))
@@ -172,8 +180,8 @@ function matchRows(
   for (const { table, row } of owned) {
     const mark = idOf(row)
     if (mark !== undefined && wantedBy.has(mark)) continue
-    const natural = adoptable.identify(table, row)
-    if (natural !== undefined && wantedBy.get(natural) === want.owner) strayed.set(natural, row)
+    const natural = adoptable.identities(table, row).find((one) => wantedBy.get(one) === want.owner)
+    if (natural !== undefined) strayed.set(natural, row)
   }
   const found = want.desired.rows.map((row, n): Target => {
     const id = markOf(row)
@@ -181,7 +189,7 @@ function matchRows(
     const marked = rows.find(table, idIndex, id).filter((one) => ownerOf(one) !== undefined)
     const best = lowest(marked)
     for (const one of marked) if (one !== best) duplicates.push({ table, row: one })
-    const adoptableUuid = best === undefined ? adoptable.find(id) : undefined
+    const adoptableUuid = best === undefined ? adoptable.find(id, isWanted) : undefined
     const adopted = adoptableUuid === undefined ? undefined : rows.get(table, adoptableUuid)
     const existing = best ?? adopted ?? strayed.get(id)
     if (existing !== undefined) kept.add(existing._uuid)

@@ -102,7 +102,7 @@ export class StrayMembers {
       const column = this.#openColumn(suspect)
       const value = this.#ownedValue(suspect, column)
       if (value === undefined) this.#suspects.delete(place)
-      else if ([...column.contributors].every(isSettled)) {
+      else if (this.#whoMayWant(column).every(isSettled)) {
         const contributors = this.#memory.contributorsOf(suspect.containerId, suspect.column, value)
         if (contributors.size === 0) strays.push(suspect)
         else this.#suspects.delete(place)
@@ -147,6 +147,11 @@ export class StrayMembers {
       for (const container of this.#rows.find(open.table, open.column, uuid))
         this.#suspect(open.table, container, (column) => (column === open.column ? [uuid] : []))
     }
+  }
+
+  /** A feature's membership is for its own rows or for those of others, so one that has rows there wants no others. */
+  #whoMayWant({ contributors, refTable }: OpenColumn): readonly string[] {
+    return [...contributors].filter((name) => this.#catalog.tablesOfFeature.get(name)?.has(refTable) !== true)
   }
 
   #openColumn({ table, kind, column }: StrayMember): OpenColumn {

@@ -26,9 +26,14 @@ export function tokenOf(element: Element): string {
 
 /** References in a column's value, in the order in which they stand. */
 export function refsIn(column: Column, value: ColumnValue): readonly RowRef[] {
-  if (column.shape === 'map') return typeof value === 'object' ? Object.values(value).filter(isRef) : []
-  return (isArray(value) ? value : [value]).filter(isRef)
+  // Most columns name no row at all.
+  if (typeof value !== 'object') return none
+  if (column.shape === 'map') return Object.values(value).filter(isRef)
+  if (isArray(value)) return value.filter(isRef)
+  return isRef(value) ? [value] : none
 }
+
+const none: readonly never[] = []
 
 /** Says what makes a value unfit for its column; `undefined` when nothing does. */
 export function mismatchOf(column: Column, value: ColumnValue): string | undefined {
@@ -47,17 +52,24 @@ export function mismatchOf(column: Column, value: ColumnValue): string | undefin
 /** A desired value with references resolved and duplicates dropped. An element that resolves to nothing is left out. */
 export function resolveValue(column: Column, value: ColumnValue, resolve: Resolve): NewValue {
   if (column.shape === 'map') return resolveMap(value, resolve)
-  const elements = resolveElements(value, resolve)
+  const elements = isArray(value) ? resolveElements(value, resolve) : resolveElement(value, resolve)
   return column.shape === 'set' ? elements : (elements[0] ?? column.initial)
 }
 
-function resolveElements(value: ColumnValue, resolve: Resolve): readonly Element[] {
+function resolveElements(values: readonly (Atom | RowRef)[], resolve: Resolve): readonly Element[] {
+  const [first] = values
+  // A single one has no duplicate.
+  if (values.length <= 1) return resolveElement(first, resolve)
   const byToken = new Map<string, Element>()
-  for (const item of isArray(value) ? value : [value]) {
-    const element = isRef(item) ? resolve(item) : typeof item === 'object' ? undefined : item
-    if (element !== undefined) byToken.set(tokenOf(element), element)
-  }
+  for (const value of values)
+    for (const element of resolveElement(value, resolve)) byToken.set(tokenOf(element), element)
   return [...byToken.values()]
+}
+
+/** The element, if there is one. */
+function resolveElement(item: ColumnValue, resolve: Resolve): readonly Element[] {
+  const element = isRef(item) ? resolve(item) : typeof item === 'object' ? undefined : item
+  return element === undefined ? none : [element]
 }
 
 function resolveMap(value: ColumnValue, resolve: Resolve): Readonly<Record<string, Element>> {
@@ -129,7 +141,9 @@ function isEqualMap(
 export function isEqualValue(row: RowBase, name: string, column: Column, wanted: NewValue): boolean {
   if (column.shape === 'map') return isEqualMap(mapOf(row, name), asMap(wanted))
   if (column.shape === 'set') {
-    const { missing, surplus } = setDifference(elementsOf(row, name), asElements(wanted))
+    const [current, elements] = [elementsOf(row, name), asElements(wanted)]
+    if (current.length === elements.length && current.every((atom, n) => atom === elements[n])) return true
+    const { missing, surplus } = setDifference(current, elements)
     return missing.length === 0 && surplus.length === 0
   }
   return columnOf(row, name) === wanted

@@ -3,7 +3,7 @@ import type { RowKind, RowRef } from '@kube-ovn/ovn-names'
 import type { RowBase, Uuid } from 'ovsdb-client'
 import type { Catalog, Column } from './catalog.ts'
 import { InvalidDesiredError } from './errors.ts'
-import type { Desired, Member, Membership, OwnedRow, SetMember } from './feature.ts'
+import type { ColumnValue, Desired, Member, Membership, OwnedRow, SetMember } from './feature.ts'
 import { idMark, type IdMark, type OwnerMark } from './marks.ts'
 import { isRef, mismatchOf, refsIn } from './values.ts'
 
@@ -20,9 +20,12 @@ export interface Want {
 
 /** Rows that carry no owner, known by what they are. */
 export interface Adoptable {
-  find(id: IdMark): Uuid | undefined
+  /** Leaves out rows that are to become others, by what is wanted. */
+  find(id: IdMark, isWanted: (id: IdMark) => boolean): Uuid | undefined
   /** What a row is by its own content, whatever its marks say. */
   identify(table: string, row: RowBase): IdMark | undefined
+  /** The same, and after it all else that the row may be. */
+  identities(table: string, row: RowBase): readonly IdMark[]
 }
 
 const singletonKind = 'singleton'
@@ -50,26 +53,36 @@ export function referencesOf(
 ): readonly Reference[] {
   const references: Reference[] = []
   for (const row of want.desired.rows) {
-    const table = catalog.tables.get(row.kind.table)
-    for (const columns of isNew(row) ? [row.columns, row.onInsert ?? {}] : [row.columns]) {
-      for (const [name, value] of Object.entries(columns)) {
-        const column = table?.columns.get(name)
+    const columns = catalog.tables.get(row.kind.table)?.columns
+    for (const values of isNew(row) ? [row.columns, row.onInsert] : [row.columns]) {
+      for (const name in values) {
+        const column = columns?.get(name)
         if (column === undefined) continue
-        for (const ref of refsIn(column, value)) references.push({ ref, isOptional: mayLack(column) })
+        for (const ref of refsIn(column, values[name])) references.push({ ref, isOptional: mayLack(column) })
       }
     }
   }
-  const own = new Set(want.desired.rows.map((row) => idMark({ kind: row.kind.name, id: row.id })))
+  const isOwn = namesOneOf(want.desired.rows)
   for (const member of want.desired.members) {
     if (!('of' in member)) {
       references.push({ ref: singletonRef(member.singleton), isOptional: false })
       continue
     }
     references.push({ ref: member.of, isOptional: false })
-    if (isRef(member.value))
-      references.push({ ref: member.value, isOptional: !own.has(idMark(member.value)) })
+    if (isRef(member.value)) references.push({ ref: member.value, isOptional: !isOwn(member.value) })
   }
   return references
+}
+
+/** So many are compared faster than they are looked up. */
+const fewRows = 8
+
+/** Tells of a reference whether it is to one of these rows. */
+export function namesOneOf(rows: readonly OwnedRow[]): (ref: RowRef) => boolean {
+  if (rows.length <= fewRows)
+    return (ref) => rows.some((row) => row.id === ref.id && row.kind.name === ref.kind)
+  const ids = new Set(rows.map((row) => idMark({ kind: row.kind.name, id: row.id })))
+  return (ref) => ids.has(idMark(ref))
 }
 
 function mayLack(column: Column): boolean {
@@ -86,15 +99,12 @@ export function defectOf(want: Want, catalog: Catalog): KubeOvnError | undefined
     }
     if (seen.has(id)) return new InvalidDesiredError(want.owner, id, undefined, 'the row is named twice')
     seen.add(id)
-    for (const [name, value] of [...Object.entries(row.columns), ...Object.entries(row.onInsert ?? {})]) {
-      const column = catalog.tables.get(row.kind.table)?.columns.get(name)
-      const problem =
-        column === undefined
-          ? 'the table has no such column'
-          : row.kind.shared.includes(name)
-            ? 'the column is shared; contribute members'
-            : mismatchOf(column, value)
-      if (problem !== undefined) return new InvalidDesiredError(want.owner, id, name, problem)
+    const columns = catalog.tables.get(row.kind.table)?.columns
+    for (const values of [row.columns, row.onInsert]) {
+      for (const name in values) {
+        const problem = columnDefect(row.kind, name, columns?.get(name), values[name])
+        if (problem !== undefined) return new InvalidDesiredError(want.owner, id, name, problem)
+      }
     }
   }
   for (const member of want.desired.members) {
@@ -105,6 +115,16 @@ export function defectOf(want: Want, catalog: Catalog): KubeOvnError | undefined
     }
   }
   return undefined
+}
+
+function columnDefect(
+  kind: RowKind,
+  name: string,
+  column: Column | undefined,
+  value: ColumnValue,
+): string | undefined {
+  if (column === undefined) return 'the table has no such column'
+  return kind.shared.includes(name) ? 'the column is shared; contribute members' : mismatchOf(column, value)
 }
 
 function memberDefect(member: Member, want: Want, catalog: Catalog): string | undefined {

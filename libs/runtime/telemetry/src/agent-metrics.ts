@@ -18,6 +18,7 @@ export interface AgentMetrics {
   added(timings: AddTimings): void
   waitedForAddress(ms: number): void
   waitedForRoute(ms: number): void
+  announceFailed(): void
 }
 
 export function agentMetrics(registry: Registry, nodeName: string): AgentMetrics {
@@ -39,6 +40,11 @@ export function agentMetrics(registry: Registry, nodeName: string): AgentMetrics
     buckets: partSeconds,
     registers,
   })
+  const unannounced = new Counter({
+    name: 'kube_ovn_cni_announce_failures_total',
+    help: 'Times that addresses of a pod or of the node were not announced to their neighbours.',
+    registers,
+  })
 
   function wait(name: string, help: string): (ms: number) => void {
     const counter = new Counter({ name, help, labelNames: ['node_name'], registers })
@@ -58,5 +64,6 @@ export function agentMetrics(registry: Registry, nodeName: string): AgentMetrics
     },
     waitedForAddress: address,
     waitedForRoute: route,
+    announceFailed: () => unannounced.inc(),
   }
 }

@@ -1,6 +1,7 @@
 export { Registry } from 'prom-client'
 export { addressAuditMetrics, type AddressAuditMetrics, type AuditOutcome } from './address-audit-metrics.ts'
 export { agentMetrics, type AddTimings, type AgentMetrics } from './agent-metrics.ts'
+export { databaseMetrics, type DatabaseMetrics } from './database-metrics.ts'
 export {
   kernelMetrics,
   type KernelGauges,

@@ -45,6 +45,12 @@ start_etcd() {
     --listen-client-urls "http://0.0.0.0:2379" --advertise-client-urls "http://$address:2379" \
     --listen-peer-urls http://127.0.0.1:2380 --initial-advertise-peer-urls http://127.0.0.1:2380 \
     --initial-cluster default=http://127.0.0.1:2380 >>etcd.log 2>&1 &
+  etcd=$!
+}
+
+stop_etcd() {
+  kill -TERM "$etcd"
+  wait "$etcd"
 }
 
 start_apiserver() {
@@ -82,6 +88,18 @@ while read -r command; do
     start)
       start_apiserver
       echo started >&3
+      ;;
+    save)
+      stop_etcd
+      rm -rf /var/lib/etcd-saved && cp -a /var/lib/etcd-test /var/lib/etcd-saved
+      start_etcd
+      echo saved >&3
+      ;;
+    restore)
+      stop_etcd
+      rm -rf /var/lib/etcd-test/* && cp -a /var/lib/etcd-saved/. /var/lib/etcd-test/
+      start_etcd
+      echo restored >&3
       ;;
   esac
 done

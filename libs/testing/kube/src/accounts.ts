@@ -23,18 +23,21 @@ function resource<T extends KubeObject>(
 }
 
 const RBAC = 'rbac.authorization.k8s.io'
+const ADMISSION = 'admissionregistration.k8s.io'
 
-/** What an account is made of. */
+/** What an account is made of, and what holds it to less than its rights. */
 const kinds: readonly Resource[] = [
   resource('ServiceAccount', 'serviceaccounts', '', true),
   resource('ClusterRole', 'clusterroles', RBAC, false),
   resource('Role', 'roles', RBAC, true),
   resource('ClusterRoleBinding', 'clusterrolebindings', RBAC, false),
   resource('RoleBinding', 'rolebindings', RBAC, true),
+  resource('ValidatingAdmissionPolicy', 'validatingadmissionpolicies', ADMISSION, false),
+  resource('ValidatingAdmissionPolicyBinding', 'validatingadmissionpolicybindings', ADMISSION, false),
 ]
 
 interface TokenRequest extends KubeObject {
-  readonly spec: { readonly expirationSeconds: number }
+  readonly spec: { readonly expirationSeconds: number; readonly boundObjectRef?: object }
   readonly status?: { readonly token?: string }
 }
 
@@ -64,7 +67,10 @@ export class Accounts {
     this.#client = client
   }
 
-  /** Creates the accounts, roles and bindings among the objects, and waits until the API server goes by them. */
+  /**
+   * Creates the accounts, roles, bindings and policies among the objects, and waits until the API server goes by the rights; by a policy it
+   * goes a little later.
+   */
   async install(objects: readonly ChartObject[]): Promise<void> {
     await Promise.all(
       kinds.map(async (kind) => {
@@ -92,13 +98,14 @@ export class Accounts {
     await Promise.all(lost.map((right) => this.#until(right, false)))
   }
 
-  /** Makes a token of `NAMESPACE/NAME`. */
-  async token(account: string): Promise<string> {
+  /** Makes a token of `NAMESPACE/NAME`; with a pod of that namespace and account, the one that this pod would have. */
+  async token(account: string, pod?: string): Promise<string> {
     const [namespace = '', name = ''] = account.split('/')
+    const bound = pod === undefined ? {} : { boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: pod } }
     const request = {
       apiVersion: 'authentication.k8s.io/v1',
       metadata: { namespace, name },
-      spec: { expirationSeconds: TOKEN_SECONDS },
+      spec: { expirationSeconds: TOKEN_SECONDS, ...bound },
     }
     const { status } = await this.#client.create(tokenRequests, request, { subresource: 'token' })
     return status?.token ?? ''

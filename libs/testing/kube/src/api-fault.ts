@@ -7,6 +7,8 @@ export interface ApiFault {
   readonly kind?: RequestKind
   /** A regular expression that the path, without its query, must match. Absent: every path. */
   readonly path?: string
+  /** How many requests it concerns. Absent: all. */
+  readonly times?: number
   /** Before anything else happens. */
   readonly delayMs?: number
   /** A status, or the end of the connection, in place of the server's answer. */
@@ -29,6 +31,7 @@ export function firstFault(faults: readonly ApiFault[], method: string, url: str
 }
 
 const reasons: Readonly<Record<number, string>> = {
+  400: 'BadRequest',
   401: 'Unauthorized',
   403: 'Forbidden',
   404: 'NotFound',

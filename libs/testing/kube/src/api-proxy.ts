@@ -42,6 +42,7 @@ export class ApiProxy implements AsyncDisposable {
   readonly #timers = new Set<NodeJS.Timeout>()
   readonly #plain: Agent
   readonly #trusted: Agent
+  readonly #timesMet = new WeakMap<ApiFault, number>()
   #matched = 0
 
   private constructor(options: ApiProxyOptions) {
@@ -82,12 +83,14 @@ export class ApiProxy implements AsyncDisposable {
   }
 
   #serve(request: IncomingMessage, response: ServerResponse): void {
-    const fault = firstFault(this.faults, request.method ?? 'GET', request.url ?? '/')
+    const faults = this.faults.filter((one) => this.#timesMetOf(one) < (one.times ?? Infinity))
+    const fault = firstFault(faults, request.method ?? 'GET', request.url ?? '/')
     if (fault === undefined) {
       this.#pass(request, response)
       return
     }
     this.#matched++
+    this.#timesMet.set(fault, this.#timesMetOf(fault) + 1)
     this.#after(fault.delayMs ?? 0, response, () => {
       if (fault.answer === 'reset') resetConnection(request)
       else if (fault.answer !== undefined) answerBy(fault.answer, request, response)
@@ -97,6 +100,10 @@ export class ApiProxy implements AsyncDisposable {
           this.#after(fault.resetAfterMs, response, () => resetConnection(request))
       }
     })
+  }
+
+  #timesMetOf(fault: ApiFault): number {
+    return this.#timesMet.get(fault) ?? 0
   }
 
   /** Does something later, unless the exchange has ended by then. */

@@ -19,12 +19,13 @@ const EVENTS = `${REGISTRY}events/`
 
 const DEFINITIONS = `${REGISTRY}apiextensions.k8s.io/`
 
-/** What is installed and not under test: definitions of resources, accounts and their rights. */
+/** What is installed and not under test: definitions of resources, accounts, their rights, and what else they are held to. */
 const INSTALLED = [
   DEFINITIONS,
-  ...['serviceaccounts', 'clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'].map(
-    (resource) => `${REGISTRY}${resource}/`,
-  ),
+  ...[
+    ...['serviceaccounts', 'clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'],
+    ...['validatingadmissionpolicies', 'validatingadmissionpolicybindings'],
+  ].map((resource) => `${REGISTRY}${resource}/`),
 ]
 
 const RIGHTS = /^\/registry\/(cluster)?role(binding)?s\//

@@ -6,6 +6,7 @@ import {
   KubeClient,
   KubeConflictError,
   KubeConnectionError,
+  KubeDeniedError,
   KubeGoneError,
   KubeInvalidError,
   KubeNotFoundError,
@@ -328,4 +329,35 @@ spec:
     await api.reset()
     expect((await api.client.list(counters)).items).toEqual([])
   })
+})
+
+/** Parts of an admission policy, as far as the test needs them. */
+function policyResource(kind: string): Resource<KubeObject & { readonly spec: object }> {
+  const plural = kind
+    .replace(/Policy$/, 'policies')
+    .replace(/Binding$/, 'bindings')
+    .toLowerCase()
+  return { group: 'admissionregistration.k8s.io', version: 'v1', kind, plural, namespaced: false }
+}
+
+it('tells a denial by a policy from what is not valid', async () => {
+  const metadata = { name: 'no-secrets-in-maps.example.com' }
+  const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }
+  await api.client.create(policyResource('ValidatingAdmissionPolicy'), {
+    metadata,
+    spec: {
+      matchConstraints: { resourceRules: [rule] },
+      validations: [{ expression: '!has(object.data) || !("secret" in object.data)', message: 'no secrets' }],
+    },
+  })
+  await api.client.create(policyResource('ValidatingAdmissionPolicyBinding'), {
+    metadata,
+    spec: { policyName: metadata.name, validationActions: ['Deny'] },
+  })
+  // The server compiles policies when it comes to it.
+  const denied = { metadata: { namespace: 'default', generateName: 'denied-' }, data: { secret: '1' } }
+  const answer = () =>
+    api.client.create(configMaps, denied as unknown as ConfigMap).catch((error: unknown) => error)
+  await expect.poll(answer).toBeInstanceOf(KubeDeniedError)
+  expect(await answer()).toMatchObject({ retry: 'backoff', details: { status: 422 } })
 })

@@ -2,33 +2,15 @@ import { readFile, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
+  customResourceDefinitions,
   KubeNotFoundError,
-  type Condition,
+  type CustomResourceDefinition,
   type KubeClient,
-  type KubeObject,
   type Resource,
 } from '@kube-ovn/kube'
 import { parseAllDocuments } from 'yaml'
 import { repository } from './cache-directory.ts'
 import { FixtureError } from './errors.ts'
-
-export interface CustomResourceDefinition extends KubeObject {
-  readonly spec: {
-    readonly group: string
-    readonly scope: 'Namespaced' | 'Cluster'
-    readonly names: { readonly kind: string; readonly plural: string }
-    readonly versions: readonly { readonly name: string; readonly served: boolean }[]
-  }
-  readonly status?: { readonly conditions?: readonly Condition[] }
-}
-
-const customResourceDefinitions: Resource<CustomResourceDefinition> = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  kind: 'CustomResourceDefinition',
-  plural: 'customresourcedefinitions',
-  namespaced: false,
-}
 
 const SERVED_MS = 30_000
 

@@ -1,4 +1,4 @@
-import { EventRecorder, configMaps, events, type EventNote } from '@kube-ovn/kube'
+import { EventRecorder, configMaps, events, namespaces, type EventNote } from '@kube-ovn/kube'
 import { recordingLogger } from '@kube-ovn/log'
 import { ManualClock } from '@kube-ovn/time'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
@@ -77,11 +77,28 @@ it('gives up an event that the server refuses, and logs it', async () => {
   const logger = recordingLogger()
   const options = { client: api.client, clock: new ManualClock(), logger, component: 'c', instance: 'n1' }
   await using recorder = new EventRecorder(options)
-  recorder.record({ ...note, regarding: { ...note.regarding, namespace: 'gone', uid: '8e2d' } })
+  // More than a request may have.
+  recorder.record({ ...note, reason: 'A'.repeat(4 * 1024 * 1024) })
   recorder.record(note)
   await recorder.flushed()
   expect(logger.lines).toMatchObject([
     { level: 'warn', message: 'event not sent', fields: { name: 'a', attempt: 1 } },
+  ])
+  expect((await api.client.list(events, { namespace: 'default' })).items).toHaveLength(1)
+})
+
+it.each(['ending', 'gone'])('does not complain of a namespace that is %s', async (namespace) => {
+  const logger = recordingLogger()
+  const options = { client: api.client, clock: new ManualClock(), logger, component: 'c', instance: 'n1' }
+  // Nothing here ends what is in a namespace, so one that is deleted stays for as long as the test does.
+  await api.client.create(namespaces, { metadata: { name: 'ending' } })
+  await api.client.remove(namespaces, { name: 'ending' })
+  await using recorder = new EventRecorder(options)
+  recorder.record({ ...note, regarding: { ...note.regarding, namespace, uid: '8e2d' } })
+  recorder.record(note)
+  await recorder.flushed()
+  expect(logger.lines).toMatchObject([
+    { level: 'debug', message: 'event not sent, its namespace is ending', fields: { name: 'a' } },
   ])
   expect((await api.client.list(events, { namespace: 'default' })).items).toHaveLength(1)
 })

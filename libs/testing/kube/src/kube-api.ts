@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { KubeClient, loadKubeconfig, type Resource } from '@kube-ovn/kube'
+import { ApiProxy } from './api-proxy.ts'
 import type { Accounts } from './accounts.ts'
 import type { ApiWrite, AuditLog } from './audit-log.ts'
 import type { Baseline } from './baseline.ts'
@@ -22,7 +23,7 @@ export interface KubeApiOptions {
   readonly apiServerFlags?: readonly string[]
   /** Definitions to serve: YAML files, or directories of such. */
   readonly crds?: readonly string[]
-  /** Values of our chart: makes the ServiceAccounts that it has with them, with exactly the rights that it gives them. */
+  /** Values of our chart: makes the ServiceAccounts that it has with them, with exactly the rights that it gives them, and its policies. */
   readonly accounts?: object
   /** Docker network to be in, which must be internal. Default: one that all tests share, made when missing. */
   readonly network?: string
@@ -164,6 +165,19 @@ export class KubeApi implements AsyncDisposable {
     await untilReady(this.client, this.#container)
   }
 
+  /** Takes a backup of etcd, for {@link restore}. */
+  async save(): Promise<void> {
+    await this.#container.ask('save')
+    await untilReady(this.client, this.#container)
+  }
+
+  /** Puts etcd back to what it was at the last {@link save}, while the API server does not run, as a backup is restored. */
+  async restore(): Promise<void> {
+    await this.kill()
+    await this.#container.ask('restore')
+    await this.restart()
+  }
+
   /** Forgets all history, so that watches and pages from before get 410 Gone once the API server was restarted. */
   compact(): Promise<void> {
     return this.#etcd.compact()
@@ -178,16 +192,48 @@ export class KubeApi implements AsyncDisposable {
     return { client, proxy }
   }
 
-  /** A client whose writes are counted: of the administrator, or of a ServiceAccount `NAMESPACE/NAME`. */
-  async openClient(userAgent: string, account?: string): Promise<KubeClient> {
-    const path = account === undefined ? this.kubeconfigPath : await this.accountKubeconfig(account)
+  /**
+   * A client of a ServiceAccount `NAMESPACE/NAME`, through a proxy that answers, delays and drops what it is told to; both end
+   * with this fixture.
+   */
+  async openFaultyClient(
+    userAgent: string,
+    account: string,
+  ): Promise<{ readonly client: KubeClient; readonly proxy: ApiProxy }> {
+    const access = await loadKubeconfig(await this.accountKubeconfig(account))
+    const { ca, certificate, privateKey } = this.adminCertificate
+    const read = (path: string): Promise<string> => readFile(path, 'utf8')
+    const own = (file: string): Promise<string> => read(join(this.#directory, file))
+    const proxy = this.#resources.use(
+      await ApiProxy.open({
+        host: this.address,
+        port: 6443,
+        ca: await read(ca),
+        server: { cert: await own('apiserver.crt'), key: await own('apiserver.key') },
+        frontProxy: { cert: await read(certificate), key: await read(privateKey) },
+        listenHost: '127.0.0.1',
+        listenPort: 0,
+      }),
+    )
+    const server = `https://127.0.0.1:${proxy.port}`
+    return { client: this.#resources.use(new KubeClient({ ...access, server }, { userAgent })), proxy }
+  }
+
+  /** A client whose writes are counted: of the administrator, or of a ServiceAccount, as {@link accountKubeconfig} has it. */
+  async openClient(userAgent: string, account?: string, pod?: string): Promise<KubeClient> {
+    const path = account === undefined ? this.kubeconfigPath : await this.accountKubeconfig(account, pod)
     return this.#resources.use(new KubeClient(await loadKubeconfig(path), { userAgent }))
   }
 
-  /** Writes a kubeconfig of a ServiceAccount `NAMESPACE/NAME` that is installed, and yields its path. */
-  async accountKubeconfig(account: string): Promise<string> {
-    const path = join(this.#directory, `${account.replace('/', '-')}.kubeconfig`)
-    const token = await this.#accounts.token(account)
+  /**
+   * Writes a kubeconfig of a ServiceAccount `NAMESPACE/NAME` that is installed, and yields its path.
+   *
+   * @param pod of that namespace and account, to which the token is bound: it is good as long as the pod is there, and names its node
+   */
+  async accountKubeconfig(account: string, pod?: string): Promise<string> {
+    const name = [account.replace('/', '-'), ...(pod === undefined ? [] : [pod])].join('-')
+    const path = join(this.#directory, `${name}.kubeconfig`)
+    const token = await this.#accounts.token(account, pod)
     await writeFile(path, await tokenKubeconfig(this.#directory, this.url, token), { mode: 0o600 })
     return path
   }

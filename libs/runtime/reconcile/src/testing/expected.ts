@@ -6,6 +6,7 @@ import { MemoryRows } from '../memory-rows.ts'
 import { planRows } from '../plan.ts'
 import { schema } from '../plan-fixture.ts'
 import { mapOf, type Rows } from '../rows.ts'
+import { showWidget } from './foreign-finalizers.ts'
 import { featuresOf, keysOf, widgetOf, type Layout, type State } from './state.ts'
 
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -78,6 +79,6 @@ export function expectedWidgets(state: State, layout: Layout): readonly string[]
     .flatMap(({ name }) =>
       [...keysOf(state, layout, name)].map(([key, desired]) => widgetOf(name, key, desired)),
     )
-    .map(({ metadata }) => JSON.stringify([metadata.name, metadata.labels]))
+    .map(showWidget)
     .sort()
 }

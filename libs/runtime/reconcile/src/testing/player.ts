@@ -5,11 +5,12 @@ import { Kernel } from '../kernel.ts'
 import { MemoryObjects } from '../memory-objects.ts'
 import { schema } from '../plan-fixture.ts'
 import { Signals } from '../signals.ts'
+import { ForeignFinalizers } from './foreign-finalizers.ts'
 import type { Act, Point, Script } from './script.ts'
 import { SimulatedObjects } from './simulated-objects.ts'
 import { SimulatedServer, turn, type Fate, type SimulatedClient } from './simulated-server.ts'
 import { featuresOf, keysOf, widgets, type SimulatedWorld, type State } from './state.ts'
-import { actAsStranger, foreignRows } from './stranger.ts'
+import { actAsStranger, foreignRows, remake } from './stranger.ts'
 
 /** Longer than any back-off, and than the pause in a fight over a row. */
 const longMs = 100_000
@@ -24,6 +25,7 @@ const turnLimit = 5000
 export class Player implements AsyncDisposable {
   readonly server = new SimulatedServer()
   readonly objects = new MemoryObjects([widgets])
+  readonly finalizers = new ForeignFinalizers(this.objects)
   readonly clock = new ManualClock()
   readonly logger = recordingLogger()
   readonly world: SimulatedWorld
@@ -38,7 +40,7 @@ export class Player implements AsyncDisposable {
 
   constructor(script: Pick<Script, 'layout' | 'order' | 'interruptions'>, first: State) {
     this.#script = script
-    this.world = { state: first, layout: script.layout }
+    this.world = { state: first, layout: script.layout, objects: undefined }
     this.server.rows.insert('NB_Global', {})
     this.foreign = new Set(this.server.rows.apply(foreignRows).values())
     this.#process = this.#start()
@@ -57,6 +59,7 @@ export class Player implements AsyncDisposable {
   /** From here on nothing disturbs: works until nothing is left to do, whatever time that takes. */
   async rest(last: State): Promise<void> {
     this.#isQuiet = true
+    this.#process.objects.catchUp()
     this.#change(last)
     for (let calm = 0, periods = 0; calm < 3; periods++) {
       if (periods > periodLimit) throw new Error('the kernel never has enough')
@@ -88,6 +91,7 @@ export class Player implements AsyncDisposable {
       onPatch: () => this.#interrupt('patch'),
       onPatched: () => this.#interrupt('patched'),
     })
+    this.world.objects = objects
     const signals = new Signals()
     const kernel = new Kernel<SimulatedWorld>({
       features: shuffled(featuresOf(this.#script.layout), this.#script.order),
@@ -147,6 +151,19 @@ export class Player implements AsyncDisposable {
       case 'stranger':
         actAsStranger(this.server, act, this.foreign)
         return 'fine'
+      case 'finalizer':
+        this.finalizers.add(act.draw)
+        return 'fine'
+      case 'stall':
+        this.#process.objects.stall()
+        return 'fine'
+      case 'catch up':
+        this.#process.objects.catchUp()
+        return 'fine'
+      case 'remake':
+        client.disconnect()
+        remake(this.server, this.foreign)
+        return 'disconnect'
       case 'crash':
         void this.#kill()
         this.#mustRestart = true

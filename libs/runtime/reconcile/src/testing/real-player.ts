@@ -13,16 +13,18 @@ import { Signals } from '../signals.ts'
 import type { Step } from '../steps.ts'
 import { shuffled } from './player.ts'
 import type { Act, Point, Script } from './script.ts'
+import { ForeignFinalizers } from './foreign-finalizers.ts'
 import { SimulatedObjects } from './simulated-objects.ts'
 import type { Fate } from './simulated-server.ts'
 import { featuresOf, keysOf, widgets, type SimulatedWorld, type State } from './state.ts'
-import { actAsStranger, foreignRows } from './stranger.ts'
+import { actAsStranger, remake, foreignRows } from './stranger.ts'
 
 const backoff = { initialMs: 5, maxMs: 20, factor: 2, jitter: 0 } as const
 
 /** Plays a script on a real server, behind a proxy that cuts. */
 export class RealPlayer implements AsyncDisposable {
   readonly objects = new MemoryObjects([widgets])
+  readonly finalizers = new ForeignFinalizers(this.objects)
   readonly clock = new ManualClock()
   readonly logger = recordingLogger()
   readonly world: SimulatedWorld
@@ -46,7 +48,7 @@ export class RealPlayer implements AsyncDisposable {
     this.#proxy = proxy
     this.#observer = observer
     this.#script = script
-    this.world = { state: first, layout: script.layout }
+    this.world = { state: first, layout: script.layout, objects: undefined }
     this.#process = this.#start()
   }
 
@@ -86,6 +88,7 @@ export class RealPlayer implements AsyncDisposable {
   async rest(last: State): Promise<void> {
     this.#isQuiet = true
     const process = await this.#process
+    process.objects.catchUp()
     this.#change(last, process)
     for (let calm = 0; calm < 3;) {
       const before = await this.#northbound.transactions()
@@ -131,6 +134,7 @@ export class RealPlayer implements AsyncDisposable {
         return kernel
       },
     }
+    this.world.objects = process.objects
     const kernel = new Kernel<SimulatedWorld>({
       features: shuffled(featuresOf(layout), order),
       world: this.world,
@@ -183,6 +187,19 @@ export class RealPlayer implements AsyncDisposable {
       case 'stranger':
         actAsStranger({ rows: this.rows, apply: (steps) => this.#apply(steps) }, act, this.#foreign())
         return 'fine'
+      case 'finalizer':
+        this.finalizers.add(act.draw)
+        return 'fine'
+      case 'stall':
+        process.objects.stall()
+        return 'fine'
+      case 'catch up':
+        process.objects.catchUp()
+        return 'fine'
+      case 'remake':
+        this.#proxy.cut()
+        remake({ rows: this.rows, apply: (steps) => this.#apply(steps) }, this.#foreign())
+        return 'disconnect'
       case 'crash':
         this.#process = this.#replace(process)
         return 'disconnect'

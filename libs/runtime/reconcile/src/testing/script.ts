@@ -8,12 +8,20 @@ export type Act =
   | { readonly do: 'world'; readonly state: State }
   /** Somebody writes to the database. */
   | { readonly do: 'stranger'; readonly how: Vandalism; readonly draw: number }
+  /** Somebody puts a finalizer on an object. */
+  | { readonly do: 'finalizer'; readonly draw: number }
+  /** From here on the process hears of no change of an object. */
+  | { readonly do: 'stall' }
+  /** It hears of all that it missed. */
+  | { readonly do: 'catch up' }
   /** The connection to the database is lost. */
   | { readonly do: 'disconnect' }
   /** The same, and the transaction that is under way is carried out after the reconnect. */
   | { readonly do: 'delay' }
   /** The request under way is refused for no fault of its own. */
   | { readonly do: 'refuse' }
+  /** The database is made anew, with no more in it than what strangers had there. */
+  | { readonly do: 'remake' }
   /** The process dies, and another one starts. */
   | { readonly do: 'crash' }
 
@@ -47,9 +55,17 @@ const act: fc.Arbitrary<Act> = fc.oneof(
       draw: fc.nat(1000),
     }),
   },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('finalizer' as const), draw: fc.nat(1000) }) },
+  { weight: 2, arbitrary: fc.constantFrom<Act>({ do: 'stall' }, { do: 'stall' }, { do: 'catch up' }) },
   {
     weight: 4,
-    arbitrary: fc.constantFrom<Act>({ do: 'disconnect' }, { do: 'delay' }, { do: 'refuse' }, { do: 'crash' }),
+    arbitrary: fc.constantFrom<Act>(
+      { do: 'disconnect' },
+      { do: 'delay' },
+      { do: 'refuse' },
+      { do: 'crash' },
+      { do: 'remake' },
+    ),
   },
 )
 

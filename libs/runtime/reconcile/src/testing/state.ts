@@ -2,6 +2,7 @@ import type { KubeObject, Resource } from '@kube-ovn/kube'
 import type { RowKind } from '@kube-ovn/ovn-names'
 import fc from 'fast-check'
 import { nothing, type Desired, type Feature, type Member, type OwnedRow } from '../feature.ts'
+import type { Objects } from '../objects.ts'
 import { kinds as plain, row } from '../plan-fixture.ts'
 
 const switchNames = ['blue', 'red', 'green']
@@ -205,26 +206,37 @@ export const widgets: Resource = {
   namespaced: false,
 }
 
-/** The world of the features: what users ask for at this moment. */
+/** The world of the features: what users ask for at this moment, and the objects as a process knows them. */
 export interface SimulatedWorld {
   state: State
   readonly layout: Layout
+  objects: Pick<Objects, 'store'> | undefined
+}
+
+/** On every widget that is in our care. */
+export const ourFinalizer = 'ours'
+
+interface Snapshot {
+  readonly wanted: Desired
+  /** Those that others have put on the widget. */
+  readonly finalizers: readonly string[]
 }
 
 /** The object in which a key writes down what it was reconciled to. */
 export function widgetOf(feature: string, key: string, { rows, members }: Desired): KubeObject {
-  const name = `${feature}.${key.replace('/', '.')}`
+  const name = widgetName(feature, key)
   const rest = rows.map(({ kind, id, columns }) => [kind.name, id, columns])
-  return { metadata: { name, uid: name, labels: { last: JSON.stringify([rest, members]) } } }
+  const labels = { last: JSON.stringify([rest, members]) }
+  return { metadata: { name, uid: name, labels, finalizers: [ourFinalizer] } }
 }
 
 /** The features that a layout has, as a random but lasting choice. */
-export function featuresOf(layoutOfAll: Layout): readonly Feature<string, Desired, SimulatedWorld>[] {
+export function featuresOf(layoutOfAll: Layout): readonly Feature<string, Snapshot, SimulatedWorld>[] {
   const names = new Set(roles.map((role) => featureName(layoutOfAll.featureOf[role])))
   return [...names].sort().map((name) => featureOf(name, layoutOfAll))
 }
 
-function featureOf(name: string, ofAll: Layout): Feature<string, Desired, SimulatedWorld> {
+function featureOf(name: string, ofAll: Layout): Feature<string, Snapshot, SimulatedWorld> {
   const own = roles.filter((role) => featureName(ofAll.featureOf[role]) === name)
   const attaches = own.includes('attach') || own.includes('also')
   return {
@@ -251,13 +263,25 @@ function featureOf(name: string, ofAll: Layout): Feature<string, Desired, Simula
       },
     ],
     initialKeys: (world) => keysOf(world.state, ofAll, name).keys(),
-    observe: (key, world) => keysOf(world.state, ofAll, name).get(key),
-    desired(key, wanted) {
-      const object = widgetOf(name, key, wanted ?? nothing)
-      const patch = { resource: widgets, name: object.metadata.name }
-      if (wanted === undefined) return { ...nothing, patches: [{ ...patch, remove: true }] }
+    observe(key, world) {
+      const wanted = keysOf(world.state, ofAll, name).get(key)
+      if (wanted === undefined) return undefined
+      const widget = world.objects?.store(widgets)?.get(widgetName(name, key))
+      const { finalizers = [] } = widget?.metadata ?? {}
+      return { wanted, finalizers: finalizers.filter((finalizer) => finalizer !== ourFinalizer) }
+    },
+    desired(key, snapshot) {
+      const patch = { resource: widgets, name: widgetName(name, key) }
+      if (snapshot === undefined) return { ...nothing, patches: [{ ...patch, remove: true }] }
+      const { wanted, finalizers } = snapshot
+      const object = widgetOf(name, key, wanted)
       const { labels = {} } = object.metadata
-      return { ...wanted, patches: [{ ...patch, create: object, merge: { metadata: { labels } } }] }
+      const merge = { metadata: { labels, finalizers: [...finalizers, ourFinalizer] } }
+      return { ...wanted, patches: [{ ...patch, create: object, merge }] }
     },
   }
+}
+
+function widgetName(feature: string, key: string): string {
+  return `${feature}.${key.replace('/', '.')}`
 }

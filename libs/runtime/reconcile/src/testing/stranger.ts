@@ -25,6 +25,24 @@ export interface Target {
   apply(steps: readonly Step[]): void
 }
 
+/** Takes away all rows but those of strangers, and what strangers' rows had of ours. */
+export function remake(server: Target, foreign: ReadonlySet<string>): void {
+  const steps = tables.flatMap((table): readonly Step[] =>
+    [...server.rows.scan(table)].flatMap(({ _uuid: uuid }): readonly Step[] => {
+      // A port goes with its switch.
+      if (foreign.has(uuid) || table === 'Logical_Switch_Port') return []
+      return [{ do: 'delete', table, uuid }]
+    }),
+  )
+  const global = [...server.rows.scan('NB_Global')].map(({ _uuid: uuid }): Step => ({
+    do: 'update',
+    table: 'NB_Global',
+    uuid,
+    columns: { options: {} },
+  }))
+  server.apply([...steps, ...global])
+}
+
 const tables = [
   'Logical_Switch',
   'Logical_Switch_Port',
