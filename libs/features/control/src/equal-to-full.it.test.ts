@@ -2,7 +2,7 @@ import { nodes, pods } from '@kube-ovn/kube-api/core'
 import { node, pod } from '@kube-ovn/testing-builders'
 import { expect, it } from 'vitest'
 import { ControlCluster } from './testing/control-cluster.ts'
-import { NotEqualToFullError } from './testing/errors.ts'
+import { NotEqualToFullError, UnadoptableError } from './testing/errors.ts'
 
 const cluster = ControlCluster.ofSuite()
 
@@ -20,4 +20,15 @@ it('fails the test of a feature that misses a change', async () => {
   await expect(control.settle()).rejects.toThrow(/^nb-options\//m)
   Object.assign(settings, { lsDnatModDlDst })
   await control.settle()
+})
+
+it('fails the test of a feature whose rows would not be adopted', async () => {
+  await using control = await cluster.startController()
+  await control.settle()
+  await cluster.northbound.nbctl(
+    ...['lsp-add', 'ovn-default', 'web', '--', 'set', 'Logical_Switch_Port', 'web'],
+    ...['vendor=kube-ovn', 'owner=another/web', 'id=lsp/web'].map((mark) => `external_ids:${mark}`),
+  )
+  await expect(control.settle()).rejects.toThrow(UnadoptableError)
+  await expect(control.settle()).rejects.toThrow('another/web: lsp/web seems to be nothing')
 })

@@ -1,6 +1,7 @@
 import type { Feature, Key } from '@kube-ovn/reconcile'
 import { nodeDefaultRoute } from './default-route/feature.ts'
 import { foreignPortFeature } from './foreign-port/feature.ts'
+import { ignored } from './ignored/feature.ts'
 import { ip } from './ip/feature.ts'
 import { ipPoolStatus } from './ip-pool-status/feature.ts'
 import { ipPool } from './ip-pool/feature.ts'
@@ -37,4 +38,5 @@ export const controlFeatures: readonly Feature<Key, unknown, ControlWorld>[] = [
   ip,
   subnetVip,
   workload,
+  ignored,
 ]

@@ -1,6 +1,8 @@
 export { AddressAudit } from './address-audit/address-audit.ts'
 export { auditAddresses, auditSteps } from './address-audit/audit.ts'
 export type { Finding } from './address-audit/finding.ts'
+export { DefinitionDeletion } from './definition-deletion.ts'
+export { definitionInformers, followDefinitions, watchedDefinitions } from './definitions.ts'
 export { controlFeatures } from './features.ts'
 export { createWorld, forkWorld, type WorldParts } from './live-world.ts'
 export { northboundTables } from './northbound-tables.ts'

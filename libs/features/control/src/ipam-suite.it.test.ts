@@ -249,6 +249,18 @@ describe.each(singleStacks)('IPAM suite in $stack alone', (stack) => {
     expect(await cluster.user.addressOf('db-1')).toBe(address(stack, 30))
   })
 
+  it('serves a member of a StatefulSet that is seen before its set, which says where the list begins', async () => {
+    await using control = await startWithBlue(cluster, stack)
+    const list = { ...inBlue, [keys.ipPool.key]: [40, 30].map((host) => address(stack, host)).join(';') }
+    const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db', uid: 'of-the-set' }
+    await cluster.user.createPod({ name: 'db-11', annotations: list, ownerReferences: [owner] })
+    await control.settle()
+    expect(await cluster.user.addressOf('db-11')).toBe('')
+    await cluster.client.create(statefulSets, statefulSet({ replicas: 2, start: 10, annotations: list }))
+    await control.settle()
+    expect(await cluster.user.addressOf('db-11')).toBe(address(stack, 30))
+  })
+
   it('refuses the other family', async () => {
     await using control = await startWithBlue(cluster, stack)
     const [family, text] = stack.v4 === undefined ? ['ipv4', 'IPv4'] : ['ipv6', 'IPv6']

@@ -5,6 +5,7 @@ import type { Fork, Signals } from '@kube-ovn/reconcile'
 import type { Clock } from '@kube-ovn/time'
 import type { Cache } from 'ovsdb-client'
 import { ForeignAddresses } from './addresses/foreign-addresses.ts'
+import type { Definitions } from './definitions.ts'
 import type { ControlSettings } from './settings.ts'
 import { watchedStores } from './watched.ts'
 import type { ControlWorld, WatchedStores } from './world.ts'
@@ -12,6 +13,7 @@ import type { ControlWorld, WatchedStores } from './world.ts'
 export interface WorldParts {
   readonly settings: ControlSettings
   readonly stores: WatchedStores
+  readonly definitions: Definitions
   readonly northbound: Cache<OvnNorthbound>
   readonly signals: Signals
   readonly clock: Clock
@@ -21,14 +23,16 @@ export interface WorldParts {
 
 /** Joins caches, settings and allocations into what the features look at. Nothing is allocated in it yet. */
 export function createWorld(parts: WorldParts): ControlWorld {
-  const { settings, stores, northbound, signals, clock, randomBytes } = parts
+  const { settings, stores, definitions, northbound, signals, clock, randomBytes } = parts
   return {
     ...stores,
     settings,
+    definitions,
     northbound,
     ipam: new Ipam(randomBytes),
     foreignAddresses: new ForeignAddresses(),
     networks: new Map(),
+    accepted: new Map(),
     pools: new Map(),
     routerMacs: new Map(),
     unplacedPods: new Set(),
@@ -48,6 +52,7 @@ export function forkWorld(world: ControlWorld, fork: Fork): ControlWorld {
     ipam: world.ipam.fork(),
     foreignAddresses: world.foreignAddresses.fork(),
     networks: new Map(world.networks),
+    accepted: new Map(world.accepted),
     pools: new Map(world.pools),
     routerMacs: new Map(world.routerMacs),
     unplacedPods: new Set(world.unplacedPods),

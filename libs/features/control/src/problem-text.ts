@@ -1,4 +1,4 @@
-import type { KubeOvnError } from '@kube-ovn/errors'
+import { shortened, type KubeOvnError } from '@kube-ovn/errors'
 
 type Details = Readonly<Record<string, unknown>>
 
@@ -10,9 +10,19 @@ type Details = Readonly<Record<string, unknown>>
 export function problemText(error: KubeOvnError, field?: string): string {
   const { cure, field: known, ...values } = error.details as Details
   const all = field === undefined && known === undefined ? values : { field: known ?? field, ...values }
-  const facts = Object.entries(all)
+  return lineOf(error.message, all, cure)
+}
+
+/** What is wrong, with the values that are there, and what to do. */
+export function lineOf(message: string, values: Details, cure: unknown): string {
+  const facts = Object.entries(values)
     .filter(([, value]) => value !== '' && !(Array.isArray(value) && value.length === 0))
-    .map(([name, value]) => `${name}=${Array.isArray(value) ? value.join('+') : String(value)}`)
-  const what = facts.length === 0 ? error.message : `${error.message} (${facts.join(' ')})`
+    .map(([name, value]) => `${name}=${Array.isArray(value) ? listText(value, '+') : String(value)}`)
+  const what = facts.length === 0 ? message : `${message} (${facts.join(' ')})`
   return typeof cure === 'string' ? `${what}; ${cure}` : what
+}
+
+/** All of a short list, and the beginning of a long one. */
+export function listText(items: readonly unknown[], separator: string): string {
+  return shortened(items.join(separator))
 }

@@ -1,6 +1,7 @@
 import { nodeTaint, vipAnnotations } from '@kube-ovn/annotations'
-import { instanceOf } from '@kube-ovn/kube-api'
+import { instanceOf, isOfKubeOvn } from '@kube-ovn/kube-api'
 import type {
+  NetworkAttachmentDefinition,
   VirtualMachine,
   VirtualMachineInstance,
   VirtualMachineInstanceMigration,
@@ -15,7 +16,7 @@ export function trimPod(pod: Pod): Pod {
   const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata
   const runsMachine = instanceOf(pod.metadata.ownerReferences) !== undefined
   // Only Vips select pods by labels, and only those that name them; machines that move mark their pods.
-  const isLabelled = runsMachine || vipAnnotations.shared.read(annotations) !== undefined
+  const isLabelled = runsMachine || annotations?.[vipAnnotations.shared.key] !== undefined
   const labels = isLabelled ? pod.metadata.labels : undefined
   const ownerReferences = pod.metadata.ownerReferences?.filter(decidesAboutAddresses)
   const { nodeName, hostNetwork, restartPolicy } = pod.spec
@@ -95,6 +96,18 @@ export function trimMachine({ metadata, spec }: VirtualMachine): VirtualMachine 
         spec: networks === undefined ? undefined : { networks },
       }),
     },
+  }
+}
+
+/**
+ * Keeps of a network whether its NICs are ours. Its configuration is of any size, and every pod that asks for the network
+ * has it looked at.
+ */
+export function trimAttachment(attachment: NetworkAttachmentDefinition): NetworkAttachmentDefinition {
+  const { name, namespace, uid, resourceVersion } = attachment.metadata
+  return {
+    metadata: present({ name, namespace, uid, resourceVersion }),
+    spec: isOfKubeOvn(attachment) ? { config: JSON.stringify({ type: 'kube-ovn' }) } : {},
   }
 }
 

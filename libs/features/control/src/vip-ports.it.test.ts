@@ -138,8 +138,9 @@ describe('a Vip with a port', () => {
       namespace: 'shop',
       v4ip: '10.18.0.89',
     })
+    await make({ name: 'red-vip-10.18.0.90', subnet: 'red', namespace: 'shop', v4ip: '10.18.0.90' })
     await first.settle()
-    const uuid = first.named('Logical_Switch_Port', 'slb.shop')?._uuid
+    const ports = first.rows('Logical_Switch_Port', 'name', '_uuid')
     await first[Symbol.asyncDispose]()
     const mutations = [['external_ids', 'delete', ['set', ['owner', 'id']]]]
     await cluster.northbound.server.transact([
@@ -147,13 +148,15 @@ describe('a Vip with a port', () => {
     ])
     await using second = await cluster.startController()
     await second.settle()
-    expect(second.named('Logical_Switch_Port', 'slb.shop')?._uuid).toBe(uuid)
+    expect(second.rows('Logical_Switch_Port', 'name', '_uuid')).toEqual(ports)
     expect(second.portsOf('Logical_Switch', 'red')).toEqual([
       'hvm.shop',
       'red-ovn-cluster',
+      'red-vip-10.18.0.90',
       'slb',
       'slb.shop',
     ])
+    expect(second.problems()).toEqual([])
   })
 })
 

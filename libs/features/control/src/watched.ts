@@ -1,4 +1,4 @@
-import { readPortVips, vipAnnotations, vipLabel } from '@kube-ovn/annotations'
+import { readPortVips, readSharedVips, vipAnnotations, vipLabel } from '@kube-ovn/annotations'
 import { formatIp, tryParseIp } from '@kube-ovn/ip'
 import {
   cronJobs,
@@ -29,6 +29,7 @@ import { namespacesOfPool } from './topology/namespace-pools.ts'
 import { allNodeAddresses } from './topology/node-addresses.ts'
 import { statefulSetOf } from './pods/holder.ts'
 import {
+  trimAttachment,
   trimCronJob,
   trimInstance,
   trimMachine,
@@ -62,7 +63,7 @@ export const watched: { readonly [N in Kind]: Watch<N> } = {
       [storeIndex.podsByMachine]: machineOf,
       [storeIndex.endingPodsByNode]: ({ metadata, spec }: Pod) =>
         metadata.deletionTimestamp === undefined ? [] : [spec.nodeName ?? ''],
-      [storeIndex.podsBySharedVip]: (pod: Pod) => vipAnnotations.shared.read(pod.metadata.annotations) ?? [],
+      [storeIndex.podsBySharedVip]: (pod: Pod) => readSharedVips(pod.metadata.annotations),
       [storeIndex.podsByBorrowedVip]: ({ metadata: { annotations } }: Pod) => {
         const name = vipAnnotations.borrowed.read(annotations)
         return name === undefined ? [] : [name]
@@ -104,7 +105,7 @@ export const watched: { readonly [N in Kind]: Watch<N> } = {
   daemonSets: { resource: daemonSets, trim: trimWorkload },
   jobs: { resource: jobs, trim: trimWorkload },
   cronJobs: { resource: cronJobs, trim: trimCronJob },
-  networkAttachments: { resource: networkAttachmentResource, mayBeAbsent: true },
+  networkAttachments: { resource: networkAttachmentResource, trim: trimAttachment, mayBeAbsent: true },
   machines: { resource: virtualMachineResource, trim: trimMachine, mayBeAbsent: true },
   machineInstances: { resource: virtualMachineInstanceResource, trim: trimInstance, mayBeAbsent: true },
   machineMigrations: {

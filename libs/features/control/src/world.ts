@@ -15,6 +15,7 @@ import type {
   Vpc,
 } from '@kube-ovn/kube-api'
 import type { ForeignAddresses } from './addresses/foreign-addresses.ts'
+import type { Definitions } from './definitions.ts'
 import type { ControlSettings } from './settings.ts'
 import type { Network } from './topology/network.ts'
 
@@ -46,12 +47,15 @@ export type WatchedStores = { readonly [N in keyof WatchedKinds]: Store<WatchedK
 /** Everything that a decision of the controller may be based on. */
 export interface ControlWorld extends WatchedStores {
   readonly settings: ControlSettings
+  readonly definitions: Definitions
   readonly northbound: Cache<OvnNorthbound>
   readonly ipam: Ipam
   /** Addresses that nobody is given by itself, because ports of others have them. */
   readonly foreignAddresses: ForeignAddresses
   /** The subnets that are in effect, by name. One that was edited badly stays as it was. */
   readonly networks: Map<string, Network>
+  /** Subnets that were accepted, by name, and get their rows once their status says so. */
+  readonly accepted: Map<string, Network>
   /** The IPPools that are in effect, by name. One that was edited badly stays as it was. */
   readonly pools: Map<string, PoolInEffect>
   /** MAC addresses of router ports, so that a port that somebody deleted comes back with the address peers know. */
@@ -76,8 +80,9 @@ interface PoolInEffect {
  * `network`: a subnet took effect, changed or ended. `addresses`: addresses of it became free, or it can give
  * addresses now. `usage`: an address was taken without an IP object being written. The subject is the subnet.
  * `ending`: it was decided whether a pod that is being deleted still has its ports. The subject is its `namespace/name`.
+ * `definition`: that of a kind of ours changed. The subject is the plural of the kind.
  */
-type ControlSignal = 'network' | 'addresses' | 'usage' | 'ending'
+type ControlSignal = 'network' | 'addresses' | 'usage' | 'ending' | 'definition'
 
 /** Names of the index functions of the stores. */
 export const storeIndex = {

@@ -5,6 +5,7 @@ import { apiVersion, ipResource, type Ip } from '@kube-ovn/kube-api'
 import type { OwnerReference } from '@kube-ovn/kube-api/core'
 import type { KubePatch } from '@kube-ovn/reconcile'
 import { withOurFinalizer, withoutOurFinalizer } from '../finalizers.ts'
+import { generationAfter, hasContent } from '../generation.ts'
 import { isReservation } from './recorded.ts'
 
 /** What an IP object records beside the addresses. */
@@ -24,8 +25,15 @@ export interface AddressHolder {
  * Computes the durable record of a lease.
  *
  * An object that somebody deletes meanwhile is let go; it is made anew once it is gone.
+ *
+ * @param saysGeneration whether it has a place for the generation that it is about
  */
-export function desiredIpObject(holder: AddressHolder, lease: Lease, existing: Ip | undefined): KubePatch {
+export function desiredIpObject(
+  holder: AddressHolder,
+  lease: Lease,
+  existing: Ip | undefined,
+  saysGeneration: boolean,
+): KubePatch {
   const { name, podType = '' } = holder
   if (existing?.metadata.deletionTimestamp !== undefined) return ipObjectRemoval(name, existing)
   const isReserved = existing !== undefined && isReservation(existing)
@@ -48,7 +56,11 @@ export function desiredIpObject(holder: AddressHolder, lease: Lease, existing: I
   return {
     resource: ipResource,
     name,
-    merge: { metadata: { labels, finalizers: withOurFinalizer(existing?.metadata.finalizers) }, spec },
+    merge: {
+      metadata: { labels, finalizers: withOurFinalizer(existing?.metadata.finalizers) },
+      spec,
+      ...(existing === undefined || !saysGeneration ? {} : statusAfter(existing, { spec })),
+    },
     create: {
       apiVersion,
       kind: ipResource.kind,
@@ -59,8 +71,28 @@ export function desiredIpObject(holder: AddressHolder, lease: Lease, existing: I
         ...(holder.ownerReferences === undefined ? {} : { ownerReferences: holder.ownerReferences }),
       },
       spec: { ...spec, attachIps: [], attachMacs: [], attachSubnets: [], containerID: '' },
+      ...(saysGeneration ? { status: { observedGeneration: 1 } } : {}),
     },
   }
+}
+
+/**
+ * What the status of a record says once `content` is written to it, in the same write.
+ *
+ * Records of an older version say nothing until something else of them changes: there may be thousands.
+ */
+export function statusAfter(
+  existing: Ip,
+  content: Readonly<Record<string, unknown>>,
+): { readonly status?: { readonly observedGeneration: number } } {
+  const { generation } = existing.metadata
+  const said = existing.status?.observedGeneration
+  const observedGeneration = generationAfter(existing, {
+    ...content,
+    status: { observedGeneration: generation },
+  })
+  const isOfOlderVersion = said === undefined && !isReservation(existing) && hasContent(existing, content)
+  return observedGeneration === undefined || isOfOlderVersion ? {} : { status: { observedGeneration } }
 }
 
 /** Removes a record whose lease has ended. The addresses are free once nobody else has a finalizer on it. */

@@ -1,4 +1,9 @@
-import { vipAnnotations, type Annotations } from '@kube-ovn/annotations'
+import {
+  AnnotationInvalidError,
+  readSharedVips,
+  vipAnnotations,
+  type Annotations,
+} from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
 import type { RetryClass } from '@kube-ovn/errors'
 import type { Ip } from '@kube-ovn/ip'
@@ -6,7 +11,7 @@ import type { ControlWorld } from '../world.ts'
 import { vipNic } from './vip-record.ts'
 
 /** A Pod names a Vip that it may not share. It does without. */
-export class VipNotSharedError extends KubeOvnError<{
+class VipNotSharedError extends KubeOvnError<{
   readonly field: string
   readonly vip: string
   readonly cure: string
@@ -26,7 +31,7 @@ export function sharedAddresses(
   subnet: string,
   world: ControlWorld,
 ): readonly Ip[] {
-  const names = vipAnnotations.shared.read(annotations) ?? []
+  const names = readSharedVips(annotations)
   return names.flatMap((name) => {
     const vip = world.vips.get(name)
     const lease = world.ipam.lease(vipNic(name))
@@ -35,20 +40,36 @@ export function sharedAddresses(
   })
 }
 
-/** What is wrong with the Vips that a pod names. */
+/** How many of them are told: each is an event. */
+const mostTold = 8
+
+/** What is wrong with the Vips that a pod names, the first few of them. */
 export function unsharableVips(
   namespace: string,
   annotations: Annotations | undefined,
   world: ControlWorld,
-): readonly VipNotSharedError[] {
-  const names = vipAnnotations.shared.read(annotations) ?? []
-  return names.flatMap((name) => {
+): readonly KubeOvnError[] {
+  try {
+    const names = vipAnnotations.shared.read(annotations) ?? []
+    return [...problemsOf(names, namespace, world).take(mostTold)]
+  } catch (error) {
+    if (error instanceof AnnotationInvalidError) return [error]
+    throw error
+  }
+}
+
+function* problemsOf(
+  names: readonly string[],
+  namespace: string,
+  world: ControlWorld,
+): Generator<VipNotSharedError> {
+  for (const name of names) {
     const vip = world.vips.get(name)
-    if (vip === undefined) {
-      return [new VipNotSharedError({ vip: name, cure: 'create the Vip, or name one that exists' })]
-    }
-    if (vip.spec?.namespace === namespace) return []
-    const cure = `name a Vip whose spec.namespace is ${namespace}`
-    return [new VipNotSharedError({ vip: name, cure })]
-  })
+    if (vip?.spec?.namespace === namespace) continue
+    const cure =
+      vip === undefined
+        ? 'create the Vip, or name one that exists'
+        : `name a Vip whose spec.namespace is ${namespace}`
+    yield new VipNotSharedError({ vip: name, cure })
+  }
 }

@@ -1,4 +1,13 @@
-import { isIpv4Range, parseIpRange, RangeSet } from '@kube-ovn/ip'
+import {
+  checkLength,
+  formatIp,
+  isIpv4Range,
+  parseIpRange,
+  RangeSet,
+  type IpRange,
+  type Ipv4,
+  type Ipv6,
+} from '@kube-ovn/ip'
 import { ipPoolAddressSetName } from '@kube-ovn/ovn-names'
 import { AddressSetInvalidError } from './errors.ts'
 
@@ -13,6 +22,7 @@ const usableName = /^[a-zA-Z_.][a-zA-Z_.0-9]*$/
  * @throws AddressSetInvalidError, InvalidIpError, InvalidCidrError and InvalidIpRangeError naming `spec.ips`
  */
 export function addressSetOf(pool: string, entries: readonly string[]): readonly string[] {
+  checkLength(entries, 'spec.ips')
   const ranges = entries.map((entry) => parseIpRange(entry, 'spec.ips'))
   const isV4 = ranges.map((range) => isIpv4Range(range))
   if (isV4.includes(true) && isV4.includes(false)) {
@@ -23,10 +33,7 @@ export function addressSetOf(pool: string, entries: readonly string[]): readonly
       cure: 'make a pool for each family: an address set holds one of them',
     })
   }
-  const prefixes = ranges.flatMap((range) =>
-    isIpv4Range(range) ? RangeSet.v4([range]).toPrefixes() : RangeSet.v6([range]).toPrefixes(),
-  )
-  return [...new Set(prefixes.map(withoutHostMask))]
+  return [...new Set(ranges.flatMap(prefixesOf))]
 }
 
 /** @throws AddressSetInvalidError when no match could refer to a set of the name */
@@ -38,6 +45,12 @@ export function checkAddressSetName(pool: string): void {
     value: pool,
     cure: 'give the IPPool a name that begins with a letter, or set enableAddressSet to false',
   })
+}
+
+function prefixesOf(range: IpRange<Ipv4> | IpRange<Ipv6>): readonly string[] {
+  if (range.first === range.last) return [formatIp(range.first)]
+  const set = isIpv4Range(range) ? RangeSet.v4([range]) : RangeSet.v6([range])
+  return set.toPrefixes().map(withoutHostMask)
 }
 
 function withoutHostMask(prefix: string): string {

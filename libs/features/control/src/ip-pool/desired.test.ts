@@ -17,6 +17,7 @@ function snapshot(
   return {
     name: 'blue-1',
     object: { ...made, metadata: { ...made.metadata, uid: 'u1' } },
+    observed: {},
     addressSet: undefined,
     addressSetProblem: undefined,
     problem: undefined,

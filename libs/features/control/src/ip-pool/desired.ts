@@ -1,5 +1,5 @@
 import { externalId, ipPoolAddresses, ipPoolAddressSetName } from '@kube-ovn/ovn-names'
-import { ipPoolResource } from '@kube-ovn/kube-api'
+import { ipPoolResource, withObservedGeneration } from '@kube-ovn/kube-api'
 import { nothing } from '@kube-ovn/reconcile'
 import type { Desired, KubePatch, OwnedRow } from '@kube-ovn/reconcile'
 import { withOurFinalizer, withoutOurFinalizer } from '../finalizers.ts'
@@ -59,11 +59,12 @@ function addressSetRows({ name, addressSet }: IpPoolSnapshot): readonly OwnedRow
 }
 
 function statusPatch(pool: IpPoolSnapshot): KubePatch {
-  const conditions = ipPoolConditions(pool).map((condition) => ({ ...condition }))
+  const { observed, now } = pool
+  const conditions = withObservedGeneration(ipPoolConditions(pool), observed.observedGeneration, now)
   return {
     resource: ipPoolResource,
     name: pool.name,
     subresource: 'status',
-    merge: { status: { conditions } },
+    merge: { status: { ...observed, conditions: conditions.map((condition) => ({ ...condition })) } },
   }
 }

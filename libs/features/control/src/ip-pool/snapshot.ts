@@ -1,8 +1,9 @@
 import { KubeOvnError } from '@kube-ovn/errors'
-import { formatIpList, parseRangeSets } from '@kube-ovn/ip'
+import { checkLength, formatIpList, parseRangeSets } from '@kube-ovn/ip'
 import { NoSubnetError } from '@kube-ovn/ipam'
-import type { IpPool } from '@kube-ovn/kube-api'
+import { ipPoolResource, type IpPool } from '@kube-ovn/kube-api'
 import { ipPoolAddressSetName } from '@kube-ovn/ovn-names'
+import { observedOf, type Observed } from '../generation.ts'
 import type { ControlWorld } from '../world.ts'
 import { addressSetOf, checkAddressSetName } from './address-set.ts'
 import { AddressSetInvalidError, IpPoolInUseError } from './errors.ts'
@@ -11,6 +12,8 @@ import { AddressSetInvalidError, IpPoolInUseError } from './errors.ts'
 export interface IpPoolSnapshot {
   readonly name: string
   readonly object: IpPool
+  /** Which generation its status is about. */
+  readonly observed: Observed
   /** What its address set holds; absent when it is to have none. */
   readonly addressSet: readonly string[] | undefined
   /** Why there can be no address set although one is asked for. */
@@ -42,7 +45,8 @@ export function observeIpPool(name: string, world: ControlWorld): IpPoolSnapshot
   }
   const isDeleting = object.metadata.deletionTimestamp !== undefined
   const inUse = isDeleting ? inUseProblem(name, world) : undefined
-  const base = { name, object, now: world.now() }
+  const observed = observedOf(ipPoolResource, object, world)
+  const base = { name, object, observed, now: world.now() }
   if (isDeleting && inUse === undefined) {
     endPool(name, world)
     return {
@@ -69,10 +73,11 @@ function startPool(object: IpPool, world: ControlWorld): Pick<IpPoolSnapshot, 'p
   const { subnet = '', ips = [] } = object.spec ?? {}
   try {
     const before = world.pools.get(name)
+    checkLength(object.spec?.namespaces ?? [], 'spec.namespaces', 'bind namespaces to the subnet by labels')
     if (!world.ipam.hasSubnet(subnet)) throw new NoSubnetError({ subnet })
     const isMoved = before !== undefined && before.subnet !== subnet
     const isKnown = world.ipam.hasPool(subnet, name) && before?.ips.join() === ips.join()
-    const { outside } = world.ipam.setPool(subnet, name, ips)
+    const { outside, isUseless } = world.ipam.setPool(subnet, name, ips)
     if (isMoved) {
       world.ipam.removePool(before.subnet, name)
       world.raise('addresses', before.subnet)
@@ -81,9 +86,7 @@ function startPool(object: IpPool, world: ControlWorld): Pick<IpPoolSnapshot, 'p
       world.pools.set(name, { subnet, ips })
       world.raise('addresses', subnet)
     }
-    const [first] = outside
-    const isUseless = first !== undefined && outside.length === ips.length
-    return isUseless ? { problem: first, ignored: [] } : { problem: undefined, ignored: outside }
+    return isUseless ? { problem: outside[0], ignored: [] } : { problem: undefined, ignored: outside }
   } catch (error) {
     if (!(error instanceof KubeOvnError)) throw error
     return { problem: error, ignored: [] }

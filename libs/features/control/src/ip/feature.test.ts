@@ -22,7 +22,10 @@ it.each([
   },
 ])('tells $name', ({ given, want }) => {
   const object = ip(given)
-  const desired = desiredReservation({ ...object, metadata: { ...object.metadata, uid: 'u1' } })
+  const desired = desiredReservation({
+    object: { ...object, metadata: { ...object.metadata, uid: 'u1' } },
+    saysGeneration: true,
+  })
   expect(desired.events.map(({ type, message }) => [type, message])).toEqual(
     want === undefined ? [] : [['Warning', expect.stringContaining(want)]],
   )

@@ -2,16 +2,24 @@ import type { ObjectChange } from '@kube-ovn/kube'
 import { ipResource, type Ip } from '@kube-ovn/kube-api'
 import { nothing } from '@kube-ovn/reconcile'
 import type { Desired, Feature } from '@kube-ovn/reconcile'
+import { statusAfter } from '../addresses/ip-object.ts'
 import { isReservation } from '../addresses/recorded.ts'
 import { reservationProblem } from '../addresses/reservation-problem.ts'
 import { problemText } from '../problem-text.ts'
 import type { ControlWorld } from '../world.ts'
 
+/** An IP object that a user wrote. */
+interface WrittenIp {
+  readonly object: Ip
+  /** Whether it has a place for the generation that it is about. */
+  readonly saysGeneration: boolean
+}
+
 /**
  * Tells users of IP objects that reserve nothing as they are written. Those that do are of the pod that they name, and
  * the business of its ports.
  */
-export const ip: Feature<string, Ip, ControlWorld> = {
+export const ip: Feature<string, WrittenIp, ControlWorld> = {
   name: 'ip',
   kinds: [],
   triggers: [
@@ -24,13 +32,14 @@ export const ip: Feature<string, Ip, ControlWorld> = {
   ],
   observe(name, world) {
     const object = world.ips.get(name)
-    return object !== undefined && isReservation(object) ? object : undefined
+    if (object === undefined || !isReservation(object)) return undefined
+    return { object, saysGeneration: world.definitions.keeps(ipResource, 'observedGeneration') }
   },
-  desired: (_key, object) => (object === undefined ? nothing : desiredReservation(object)),
+  desired: (_key, written) => (written === undefined ? nothing : desiredReservation(written)),
 }
 
 /** Computes the event about a reservation that is none. */
-export function desiredReservation(object: Ip): Desired {
+export function desiredReservation({ object, saysGeneration }: WrittenIp): Desired {
   const problem = reservationProblem(object)
   const { name, uid, deletionTimestamp } = object.metadata
   if (problem === undefined || uid === undefined || deletionTimestamp !== undefined) return nothing
@@ -38,6 +47,7 @@ export function desiredReservation(object: Ip): Desired {
   const message = problemText(problem)
   return {
     ...nothing,
+    patches: saysGeneration ? [{ resource: ipResource, name, merge: statusAfter(object, {}) }] : [],
     events: [{ regarding, type: 'Warning', reason: 'ReservationInvalid', message }],
     problem,
   }

@@ -5,7 +5,7 @@ import { ipPoolResource, subnetResource } from '@kube-ovn/kube-api'
 import type { IpPool, Subnet } from '@kube-ovn/kube-api'
 import { nothing } from '@kube-ovn/reconcile'
 import type { Desired, Feature, KubeEvent } from '@kube-ovn/reconcile'
-import { poolsOfNamespace } from '../topology/namespace-pools.ts'
+import { namespacesOfPool, poolsOfNamespace } from '../topology/namespace-pools.ts'
 import { hasOtherBinding, subnetsOfNamespace } from '../topology/namespace-subnets.ts'
 import type { ControlWorld } from '../world.ts'
 
@@ -39,8 +39,8 @@ export const namespace: Feature<string, NamespaceSnapshot, ControlWorld> = {
       on: 'object',
       resource: ipPoolResource,
       keys: ({ old, new: current }: ObjectChange<IpPool>) => [
-        ...(old?.spec?.namespaces ?? []),
-        ...(current?.spec?.namespaces ?? []),
+        ...namespacesOfPool(old),
+        ...namespacesOfPool(current),
       ],
     },
   ],
@@ -62,15 +62,20 @@ function names(world: ControlWorld): readonly string[] {
   return [...world.namespaces.values()].map((object) => object.metadata.name)
 }
 
+/** All annotations of an object have room for twice as much: others have to fit in, too. */
+const longestExcludeIps = 128 * 1024
+
 /** Computes the annotations of a namespace; none while no subnet of it is in effect. */
 export function desiredNamespace(namespace: NamespaceSnapshot): Desired {
   const { name, subnets, pools } = namespace
   if (subnets.length === 0) return nothing
   const { logicalSwitch, cidr, excludeIps, ipPool } = namespaceAnnotations
+  const excluded = excludeIps.format(subnets.map((subnet) => subnet.excludeIps))
   const annotations = {
     [logicalSwitch.key]: logicalSwitch.format(subnets.map((subnet) => subnet.name)),
     [cidr.key]: cidr.format(subnets.map((subnet) => subnet.cidrBlock)),
-    [excludeIps.key]: excludeIps.format(subnets.map((subnet) => subnet.excludeIps)),
+    // What would be refused would take the others with it.
+    [excludeIps.key]: excluded.length > longestExcludeIps ? null : excluded,
     [ipPool.key]: pools.length === 0 ? null : ipPool.format(pools),
   }
   return {

@@ -8,6 +8,7 @@ import type { NodeSnapshot } from './snapshot.ts'
 
 const join = network('join', '100.64.0.0/16,fd00:100:64::/112')
 const dual: NodeSnapshot = {
+  saysGeneration: true,
   name: 'node-1',
   uid: 'u1',
   ipObject: undefined,

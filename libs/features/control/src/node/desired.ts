@@ -167,7 +167,7 @@ function desiredObjects(node: NodeSnapshot, network: Network, lease: Lease): rea
     [nodeAnnotations.portName.key]: port,
   }
   return [
-    desiredIpObject(holder, lease, node.ipObject),
+    desiredIpObject(holder, lease, node.ipObject, node.saysGeneration),
     { resource: nodes, name, merge: { metadata: { annotations } } },
   ]
 }

@@ -3,7 +3,7 @@ import { KubeOvnError } from '@kube-ovn/errors'
 import { contains, tryParseIp } from '@kube-ovn/ip'
 import { ownerOf, type AllocateRequest, type Lease, type Owner } from '@kube-ovn/ipam'
 import type { Node } from '@kube-ovn/kube-api/core'
-import type { Ip } from '@kube-ovn/kube-api'
+import { ipResource, type Ip } from '@kube-ovn/kube-api'
 import { nodePortName } from '@kube-ovn/ovn-names'
 import type { Network } from '../topology/network.ts'
 import { allNodeAddresses, internalAddresses } from '../topology/node-addresses.ts'
@@ -15,6 +15,8 @@ export interface NodeSnapshot {
   /** Absent when the node is gone and only its record is left. */
   readonly uid: string | undefined
   readonly ipObject: Ip | undefined
+  /** Whether records have a place for the generation that they are about. */
+  readonly saysGeneration: boolean
   /** The nodes' network and the node's addresses in it. Absent until that network is in effect. */
   readonly join: { readonly network: Network; readonly lease: Lease } | undefined
   readonly internalAddresses: readonly { readonly family: 4 | 6; readonly address: string }[]
@@ -50,6 +52,7 @@ export function observeNode(name: string, world: ControlWorld): NodeSnapshot | u
     name,
     uid: node.metadata.uid ?? '',
     ipObject,
+    saysGeneration: world.definitions.keeps(ipResource, 'observedGeneration'),
     join:
       network === undefined || allocated?.lease === undefined
         ? undefined
@@ -62,6 +65,7 @@ export function observeNode(name: string, world: ControlWorld): NodeSnapshot | u
 }
 
 const absent = {
+  saysGeneration: false,
   uid: undefined,
   join: undefined,
   internalAddresses: [],

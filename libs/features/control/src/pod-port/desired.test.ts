@@ -40,6 +40,7 @@ const web: PodSnapshot = {
   namespace: 'shop',
   name: 'web',
   ipObjects: [],
+  saysGeneration: true,
   pods: [needs],
   chassis: undefined,
   kept: [],

@@ -1,18 +1,20 @@
 import { podAnnotations } from '@kube-ovn/annotations'
 import { formatIpList } from '@kube-ovn/ip'
+import { ipResource } from '@kube-ovn/kube-api'
 import { pods as podResource } from '@kube-ovn/kube-api/core'
 import { logicalSwitch, nodePortGroup, podPort } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
 import type { Desired, KubePatch, Member } from '@kube-ovn/reconcile'
-import { desiredIpObject, ipObjectRemoval } from '../addresses/ip-object.ts'
+import { desiredIpObject, ipObjectRemoval, statusAfter } from '../addresses/ip-object.ts'
 import { isReservation } from '../addresses/recorded.ts'
+import { reservationProblem } from '../addresses/reservation-problem.ts'
 import { writtenMac } from '../addresses/written-mac.ts'
 import { memberOf, ref } from '../rows.ts'
 import { podTypeOf } from '../pods/holder.ts'
 import type { KeptNic } from '../pods/sticky.ts'
 import { desiredPort, portRow } from './port.ts'
 import { podEvents, problemsOf } from './events.ts'
-import type { Reservation } from './reservation.ts'
+import { isKeptReservation, type Reservation } from './reservation.ts'
 import type { PlacedNic, PodNeeds, PodSnapshot } from './snapshot.ts'
 
 type PodAnnotationValues = Readonly<Record<string, string | null>>
@@ -39,8 +41,10 @@ function desiredPresence(snapshot: PodSnapshot, active: PodNeeds, others: readon
   const records = placed.map((nic) => desiredRecord(snapshot, active, nic))
   if (problem !== undefined) {
     // A pod that runs keeps what it has: its subnet may only be misspelt for the moment. What is given is recorded.
-    return { ...nothing, hold: true, patches: records, events: podEvents(snapshot), problem }
+    const patches = [...records, ...observedReservations(snapshot, records)]
+    return { ...nothing, hold: true, patches, events: podEvents(snapshot), problem }
   }
+  const reserved = snapshot.reservations.flatMap((one) => reservedRecord(snapshot, one) ?? [])
   const ports = placed
     .filter(({ nic }) => nic.has === 'port')
     .map((nic) => desiredPort(snapshot, active.node, nic, snapshot.chassis))
@@ -52,7 +56,8 @@ function desiredPresence(snapshot: PodSnapshot, active: PodNeeds, others: readon
       ...records,
       ...recordsToRemove(snapshot, new Set(placed.map(({ nic }) => nic.port))),
       ...pods.flatMap((pod) => annotationPatch(snapshot, pod) ?? []),
-      ...snapshot.reservations.flatMap((one) => reservedRecord(snapshot, one) ?? []),
+      ...reserved,
+      ...observedReservations(snapshot, [...records, ...reserved]),
     ],
     events: podEvents(snapshot),
   }
@@ -65,6 +70,10 @@ function desiredAbsence(snapshot: PodSnapshot): Desired {
   const kept = snapshot.kept.flatMap(({ port, lease, hasPort }) =>
     hasPort && lease !== undefined ? [{ port, lease }] : [],
   )
+  const records = [
+    ...snapshot.kept.flatMap((nic) => keptRecord(snapshot, nic) ?? []),
+    ...reservations.flatMap((one) => reservedRecord(snapshot, one) ?? []),
+  ]
   const isDormant = snapshot.kept.some(({ lease }) => lease === undefined)
   return {
     ...nothing,
@@ -75,9 +84,9 @@ function desiredAbsence(snapshot: PodSnapshot): Desired {
       memberOf(ref(logicalSwitch, lease.subnet), 'ports', ref(podPort, port)),
     ),
     patches: [
-      ...snapshot.kept.flatMap((nic) => keptRecord(snapshot, nic) ?? []),
+      ...records,
       ...recordsToRemove(snapshot, new Set(snapshot.kept.map(({ port }) => port))),
-      ...reservations.flatMap((one) => reservedRecord(snapshot, one) ?? []),
+      ...observedReservations(snapshot, records),
     ],
     events: podEvents(snapshot),
     ...(problem === undefined ? {} : { problem }),
@@ -86,17 +95,18 @@ function desiredAbsence(snapshot: PodSnapshot): Desired {
 
 /** The pod may have gone before its record said all that it was given. */
 function keptRecord(
-  { namespace, name }: PodSnapshot,
+  { namespace, name, saysGeneration }: PodSnapshot,
   { port, lease, record }: KeptNic,
 ): KubePatch | undefined {
   if (lease === undefined || isReservation(record)) return undefined
   const { nodeName = '', podType = '' } = record.spec ?? {}
-  return desiredIpObject({ name: port, podName: name, namespace, nodeName, podType }, lease, record)
+  const holder = { name: port, podName: name, namespace, nodeName, podType }
+  return desiredIpObject(holder, lease, record, saysGeneration)
 }
 
 /** Tells a user which addresses are kept, and that we look after them. */
 function reservedRecord(
-  { namespace, name }: PodSnapshot,
+  { namespace, name, saysGeneration }: PodSnapshot,
   { object, lease }: Reservation,
 ): KubePatch | undefined {
   if (lease === undefined) return undefined
@@ -107,7 +117,20 @@ function reservedRecord(
     { name: port, podName: name, namespace, nodeName, podType },
     { ...lease, mac },
     object,
+    saysGeneration,
   )
+}
+
+/** Tells the users of those that stay as they are, since they can not be had or wait, that they were read. */
+function observedReservations(
+  { ipObjects, saysGeneration }: PodSnapshot,
+  written: readonly KubePatch[],
+): readonly KubePatch[] {
+  const names = new Set(written.map(({ name }) => name))
+  return ipObjects
+    .filter((ip) => isKeptReservation(ip) && reservationProblem(ip) === undefined)
+    .filter(({ metadata }) => saysGeneration && !names.has(metadata.name))
+    .map((ip) => ({ resource: ipResource, name: ip.metadata.name, merge: statusAfter(ip, {}) }))
 }
 
 /** While a machine moves, its ports are of both nodes. */
@@ -122,7 +145,7 @@ function placedNics({ nics }: PodNeeds): readonly PlacedNic[] {
 }
 
 function desiredRecord(
-  { namespace, name, ipObjects }: PodSnapshot,
+  { namespace, name, ipObjects, saysGeneration }: PodSnapshot,
   { node, kind }: PodNeeds,
   { nic, placement }: PlacedNic,
 ): KubePatch {
@@ -130,6 +153,7 @@ function desiredRecord(
     { name: nic.port, podName: name, namespace, nodeName: node, podType: podTypeOf(kind) },
     placement.lease,
     ipObjects.find((ip) => ip.metadata.name === nic.port),
+    saysGeneration,
   )
 }
 

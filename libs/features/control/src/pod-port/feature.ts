@@ -19,6 +19,7 @@ import {
   nodePortGroup,
   northGatewayPolicy,
   podPort,
+  podPortName,
   subnetNodePortGroup,
 } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
@@ -44,6 +45,7 @@ export const podPortFeature: Feature<string, PodSnapshot, ControlWorld> = {
     { kind: subnetNodePortGroup.name, column: 'ports' },
     { kind: logicalRouter.name, column: 'policies' },
   ],
+  mayOwn: (key, { kind, id }) => kind !== podPort.name || isPortOf(key, id),
   triggers: [
     {
       on: 'object',
@@ -101,7 +103,11 @@ export const podPortFeature: Feature<string, PodSnapshot, ControlWorld> = {
     {
       on: 'object',
       resource: statefulSets,
-      keys: (change, world) => world.ips.find(storeIndex.ipsByStatefulSet, change.key).flatMap(podOf),
+      keys: ({ key }, world) => [
+        ...world.ips.find(storeIndex.ipsByStatefulSet, key).flatMap(podOf),
+        // A set may be seen after its pods. It says from where on the entries of a list are counted.
+        ...[...world.unplacedPods].filter((pod) => pod.startsWith(`${key}-`)),
+      ],
     },
     {
       on: 'object',
@@ -153,4 +159,11 @@ function podMark(port: RowBase | undefined): string | undefined {
   const pod =
     typeof ids === 'object' && ids !== null && externalId.pod in ids ? ids[externalId.pod] : undefined
   return typeof pod === 'string' ? pod : undefined
+}
+
+/** Ports are named after their holder; those of further NICs have more to their names. */
+function isPortOf(key: string, port: string): boolean {
+  const [namespace = '', name = ''] = key.split('/')
+  const first = podPortName(namespace, name)
+  return port === first || port.startsWith(`${first}.`)
 }

@@ -1,6 +1,7 @@
 import { networkAnnotations, podAnnotations, vipAnnotations, type Provider } from '@kube-ovn/annotations'
 import type { KubeOvnError } from '@kube-ovn/errors'
 import { InvalidIpFamilyError } from '@kube-ovn/ipam'
+import { lineOf } from '../problem-text.ts'
 
 type Details = Readonly<Record<string, unknown>>
 
@@ -12,12 +13,11 @@ type Details = Readonly<Record<string, unknown>>
 export function refusalText(error: KubeOvnError, provider?: Provider): string {
   const { cure, ...values } = error.details as Details
   const field = faultyAnnotation(error.code, values, provider)
-  const facts = Object.entries(field === undefined ? values : { field, ...values })
-    .filter(([, value]) => value !== '' && !(Array.isArray(value) && value.length === 0))
-    .map(([name, value]) => `${name}=${Array.isArray(value) ? value.join('+') : String(value)}`)
-  const message = upstreamText(error) ?? error.message
-  const what = facts.length === 0 ? message : `${message} (${facts.join(' ')})`
-  return typeof cure === 'string' ? `${what}; ${cure}` : what
+  return lineOf(
+    upstreamText(error) ?? error.message,
+    field === undefined ? values : { field, ...values },
+    cure,
+  )
 }
 
 /** What upstream says of a family that the subnet does not have: programs look for it. */

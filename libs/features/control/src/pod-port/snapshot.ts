@@ -1,7 +1,7 @@
 import { podAnnotations, staleNicKeys, vipAnnotations } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
 import type { Pod } from '@kube-ovn/kube-api/core'
-import type { Ip } from '@kube-ovn/kube-api'
+import { ipResource, type Ip } from '@kube-ovn/kube-api'
 import { ReservationInvalidError } from '../addresses/reservation-problem.ts'
 import { sharedAddresses, unsharableVips } from '../addresses/shared-vips.ts'
 import { writtenMac } from '../addresses/written-mac.ts'
@@ -39,6 +39,8 @@ export interface PodSnapshot {
   readonly kept: readonly KeptNic[]
   /** Addresses that a user keeps for it, and that no NIC of a pod has that is there. */
   readonly reservations: readonly Reservation[]
+  /** Whether records have a place for the generation that they are about. */
+  readonly saysGeneration: boolean
   /** Something ends by then without anybody saying so. */
   readonly recheckMs?: number
 }
@@ -82,13 +84,14 @@ export type PlacedNic = NicNeeds & { readonly placement: Placement }
 export function observePod(key: string, world: ControlWorld): PodSnapshot | undefined {
   const [namespace = '', name = ''] = key.split('/')
   const ipObjects = world.ips.find(storeIndex.ipsByPod, key)
+  const saysGeneration = world.definitions.keeps(ipResource, 'observedGeneration')
   const live = livePods(key, world)
   // Nothing else tells those who count on its ports that a time has passed.
   if (world.pods.get(key)?.metadata.deletionTimestamp !== undefined) world.raise('ending', key)
   const pods = live.map((object) => observeNeeds(object, ipObjects, world))
   if (pods.length === 0) {
     world.unplacedPods.delete(key)
-    return observeAbsent(key, { namespace, name, ipObjects, pods }, world)
+    return observeAbsent(key, { namespace, name, ipObjects, pods, saysGeneration }, world)
   }
   const nics = pods.flatMap((pod) => pod.nics)
   const ports = new Set(nics.map(({ nic }) => nic.port))
@@ -104,7 +107,7 @@ export function observePod(key: string, world: ControlWorld): PodSnapshot | unde
   const chassis = chassisOfMachine(key, live, world)
   const recheckMs = live.map((pod) => lostInMs(pod, world)).find((ms) => ms !== undefined)
   return {
-    ...{ namespace, name, ipObjects, pods, chassis, kept: [], reservations },
+    ...{ namespace, name, ipObjects, pods, chassis, kept: [], reservations, saysGeneration },
     ...(recheckMs === undefined ? {} : { recheckMs: Math.min(Math.ceil(recheckMs), longestRecheckMs) }),
   }
 }

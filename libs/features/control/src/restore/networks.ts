@@ -1,15 +1,22 @@
 import { isOvnProvider, primaryProvider } from '@kube-ovn/annotations'
-import { KubeOvnError } from '@kube-ovn/errors'
-import { formatIp, networkText, tryParseCidr } from '@kube-ovn/ip'
+import {
+  firstAddress,
+  formatIp,
+  lastAddress,
+  mostEntries,
+  networkText,
+  tryParseCidr,
+  type Cidr,
+} from '@kube-ovn/ip'
 import { conditionType, isConditionTrue } from '@kube-ovn/kube-api'
 import type { Ip, Subnet, SubnetSpec } from '@kube-ovn/kube-api'
 import { podPortName, routerPortName } from '@kube-ovn/ovn-names'
 import { isGranted } from '../addresses/recorded.ts'
+import { publishedNetwork, tryResolve } from '../topology/in-effect.ts'
 import { familiesOf } from '../topology/network.ts'
 import type { Network } from '../topology/network.ts'
 import { allNodeAddresses } from '../topology/node-addresses.ts'
 import { findConflict } from '../topology/subnet-conflicts.ts'
-import { resolveSubnet } from '../topology/subnet-spec.ts'
 import { storeIndex, type ControlWorld } from '../world.ts'
 
 interface Candidate {
@@ -21,9 +28,10 @@ interface Candidate {
 /**
  * Puts into effect, before anything is decided, the subnets that were in effect when the last process ended.
  *
- * They are so as the Northbound has them, so that a restart changes nothing: what was edited meanwhile is judged like an
- * edit of any other time, once it is known who has which address. Of two others that contradict each other the one that
- * was valid wins, then the older one.
+ * Their status says what they mean, and was written before their rows were. Where it says nothing (upstream wrote it, or it
+ * was lost), they are in effect as the Northbound has them. So a restart changes nothing: what was edited meanwhile is
+ * judged like an edit of any other time, once it is known who has which address. Of two others that contradict each other
+ * the one that was valid wins, then the older one.
  */
 export function restoreNetworks(world: ControlWorld): void {
   const addresses = allNodeAddresses(world.nodes.values())
@@ -34,6 +42,7 @@ export function restoreNetworks(world: ControlWorld): void {
     const nodeAddresses = wasInEffect ? [] : addresses
     if (findConflict(network, [...world.networks.values()], nodeAddresses) !== undefined) continue
     world.networks.set(network.name, network)
+    if (!wasInEffect) world.accepted.set(network.name, network)
     world.ipam.setSubnet(network)
   }
 }
@@ -41,14 +50,16 @@ export function restoreNetworks(world: ControlWorld): void {
 /** What a subnet may mean: what it was before, or else what it says. */
 function candidatesFor(subnet: Subnet, world: ControlWorld): readonly Candidate[] {
   const { name, creationTimestamp = '' } = subnet.metadata
-  const specified = resolve(name, subnet.spec ?? {}, world)
-  const former = formerNetwork(subnet, world) ?? networkOfRecords(subnet, world)
-  const wasValid = isConditionTrue(subnet.status?.conditions, conditionType.validated)
   const candidate = (order: number, network: Network, wasInEffect: boolean): Candidate => ({
     rank: [order, creationTimestamp, name].join(' '),
     network,
     wasInEffect,
   })
+  const published = publishedNetwork(subnet, world.settings)
+  if (published !== undefined) return [candidate(0, published, true)]
+  const specified = resolve(name, subnet.spec ?? {}, world)
+  const former = formerNetwork(subnet, world) ?? networkOfRecords(subnet, world)
+  const wasValid = isConditionTrue(subnet.status?.conditions, conditionType.validated)
   if (specified === undefined) return former === undefined ? [] : [candidate(1, former, true)]
   if (former === undefined) return [candidate(wasValid ? 2 : 3, specified, false)]
   const isSettled =
@@ -86,20 +97,22 @@ function formerNetwork({ metadata: { name }, spec }: Subnet, world: ControlWorld
     // Only what has a switch has a port to the router.
     provider: isOvnProvider(spec?.provider ?? '') ? (spec?.provider ?? primaryProvider) : primaryProvider,
   }
+  const { excludeIps = [] } = spec ?? {}
+  // A list that is too long excludes something: no address is drawn before it can be read.
+  const instead = excludeIps.length > mostEntries ? cidrs.map(blockText) : []
   return (
-    resolve(name, { ...addressing, excludeIps: spec?.excludeIps ?? [] }, world) ??
-    resolve(name, addressing, world)
+    resolve(name, { ...addressing, excludeIps }, world) ??
+    resolve(name, { ...addressing, excludeIps: instead }, world)
   )
 }
 
+/** All addresses of the prefix, as an entry of `excludeIps`. */
+function blockText(cidr: Cidr): string {
+  return `${formatIp(firstAddress(cidr))}..${formatIp(lastAddress(cidr))}`
+}
+
 function resolve(name: string, spec: SubnetSpec, world: ControlWorld): Network | undefined {
-  try {
-    return resolveSubnet(name, spec, world.settings).network
-  } catch (error) {
-    // Reported in its conditions by the feature, which meets it again.
-    if (error instanceof KubeOvnError) return undefined
-    throw error
-  }
+  return tryResolve(name, spec, world.settings)
 }
 
 function routerAddresses(network: Network): string {

@@ -3,12 +3,14 @@ import type { KubeClient } from '@kube-ovn/kube'
 import { recordingLogger, type RecordingLogger } from '@kube-ovn/log'
 import { leaveBundleOnFailure } from '@kube-ovn/testing-bundle'
 import { readObjects } from '@kube-ovn/testing-bundle/objects'
-import { sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
+import { sharedKubeApi, type ApiProxy, type KubeApi } from '@kube-ovn/testing-kube'
 import { startNorthbound, type Northbound } from '@kube-ovn/testing-ovsdb'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { Controller, type ControllerOptions, type Surroundings } from './controller.ts'
 import { plainValue } from './plain-value.ts'
 import { User } from './user.ts'
+
+const component = 'kube-ovn-controller'
 
 /** The controller's, in the chart. */
 const account = 'kube-system/ovn'
@@ -69,12 +71,17 @@ export class ControlCluster {
     return this.api.client
   }
 
+  /** A client of the controller through a proxy that plays a broken API server. */
+  openFaultyClient(): Promise<{ readonly client: KubeClient; readonly proxy: ApiProxy }> {
+    return this.api.openFaultyClient(component, account)
+  }
+
   async startController(options: ControllerOptions = {}): Promise<Controller> {
     const { address: northboundAddress } = this.northbound
     const logger = recordingLogger()
     this.#logs.push(logger)
     const surroundings: Surroundings = {
-      ...{ northboundAddress, client: this.#started.controllerClient, logger },
+      ...{ northboundAddress, client: options.client ?? this.#started.controllerClient, logger },
       resourceVersions: (resources) => this.api.resourceVersions(resources),
       missingRights: () => this.api.missingRights(),
     }
@@ -111,7 +118,7 @@ export class ControlCluster {
   async #start(): Promise<void> {
     const [api, northbound] = await Promise.all([sharedKubeApi(), startNorthbound()])
     this.#resources.use(northbound)
-    const controllerClient = this.#resources.use(await api.openClient('kube-ovn-controller', account))
+    const controllerClient = this.#resources.use(await api.openClient(component, account))
     this.#parts = { api, northbound, user: new User(api.client), controllerClient }
   }
 

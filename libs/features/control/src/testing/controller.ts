@@ -7,22 +7,28 @@ import { systemClock } from '@kube-ovn/process'
 import { Kernel, kubeObjects, Signals } from '@kube-ovn/reconcile'
 import { kernelMetrics, Registry } from '@kube-ovn/telemetry'
 import { OvsdbClient } from 'ovsdb-client'
+import { DefinitionDeletion } from '../definition-deletion.ts'
+import { followDefinitions, watchedDefinitions } from '../definitions.ts'
 import { controlFeatures } from '../features.ts'
 import { createWorld, forkWorld } from '../live-world.ts'
 import { northboundTables } from '../northbound-tables.ts'
 import { OrphanConfirmation } from '../orphans/confirmation.ts'
 import { restoreWorld } from '../restore/restore-world.ts'
 import type { ControlSettings } from '../settings.ts'
+import { watchedStores } from '../watched.ts'
 import type { ControlWorld } from '../world.ts'
-import { MissingRightError, NotEqualToFullError } from './errors.ts'
+import { MissingRightError, NotEqualToFullError, UnadoptableError } from './errors.ts'
 import { fastClock } from './fast-clock.ts'
 import { plainValue } from './plain-value.ts'
 import { tellingRefusals } from './refusals.ts'
 import { controlSettings } from './settings.ts'
+import { unadoptable } from './unadoptable.ts'
 import { WatchedObjects, type ResourceVersions } from './watched-objects.ts'
 
 export interface ControllerOptions {
   readonly settings?: Partial<ControlSettings>
+  /** In the place of the one that is there for it. */
+  readonly client?: KubeClient
   /** How much faster than real time its clock runs. */
   readonly timeFactor?: number
 }
@@ -48,6 +54,7 @@ export class Controller implements AsyncDisposable {
   readonly logger: RecordingLogger
   readonly #northbound: OvsdbClient<OvnNorthbound>
   readonly #objects: WatchedObjects
+  readonly #deletion: DefinitionDeletion
   readonly #recorder: EventRecorder
   readonly #missingRights: () => Promise<readonly string[]>
   /** Rejects when the API server refuses what the controller asks for. */
@@ -61,6 +68,7 @@ export class Controller implements AsyncDisposable {
     readonly logger: RecordingLogger
     readonly northbound: OvsdbClient<OvnNorthbound>
     readonly objects: WatchedObjects
+    readonly deletion: DefinitionDeletion
     readonly recorder: EventRecorder
     readonly missingRights: () => Promise<readonly string[]>
     readonly refused: Promise<never>
@@ -71,6 +79,7 @@ export class Controller implements AsyncDisposable {
     this.logger = parts.logger
     this.#northbound = parts.northbound
     this.#objects = parts.objects
+    this.#deletion = parts.deletion
     this.#recorder = parts.recorder
     this.#missingRights = parts.missingRights
     this.#refused = parts.refused
@@ -105,17 +114,29 @@ export class Controller implements AsyncDisposable {
       northbound.connect(),
       recorder.recall(),
     ])
+    const deletion = stack.use(
+      new DefinitionDeletion({
+        client,
+        clock: systemClock,
+        log: logger,
+        record: (event) => recorder.record(event),
+      }),
+    )
+    const certain = objects.informers.map((informer) => deletion.informer(informer))
+    await deletion.settled()
     const clock = fastClock(options.timeFactor ?? 20)
     const signals = new Signals()
     const world = createWorld({
       settings: controlSettings(options.settings),
-      stores: objects.stores,
+      stores: watchedStores((name, { resource }) => deletion.view(resource, objects.stores[name])),
+      definitions: watchedDefinitions(objects.definitions),
       northbound: northbound.cache,
       signals,
       clock,
       randomBytes,
     })
     restoreWorld(world, logger)
+    stack.use(followDefinitions(objects.definitions, (signal, plural) => signals.raise(signal, plural)))
     const confirmation = stack.use(
       new OrphanConfirmation({
         vpc: world.settings.clusterRouter,
@@ -133,7 +154,7 @@ export class Controller implements AsyncDisposable {
         schema: ovnNorthboundSchema,
         objects: kubeObjects({
           client,
-          informers: objects.informers,
+          informers: certain,
           record: (event) => recorder.record(event),
         }),
         signals,
@@ -152,6 +173,7 @@ export class Controller implements AsyncDisposable {
         logger: surroundings.logger,
         northbound,
         objects,
+        deletion,
         recorder,
         missingRights,
         refused,
@@ -164,15 +186,18 @@ export class Controller implements AsyncDisposable {
    * Resolves when everything that happened so far was seen and dealt with.
    *
    * @throws NotEqualToFullError when a recomputation from scratch would change anything
+   * @throws UnadoptableError when upstream's row in the place of one of the controller's would not be taken over
    * @throws MissingRightError when the controller asked for what its ServiceAccount may not do
    */
   async settle(): Promise<void> {
     await Promise.race([this.#settled(), this.#refused])
     // At once, before anything else happens.
     const left = this.#leftToDo()
+    const unknown = unadoptable(this.#northbound.cache)
     const missing = await this.#missingRights()
     if (missing.length > 0) throw new MissingRightError(missing)
     if (left.length > 0) throw new NotEqualToFullError(left)
+    if (unknown.length > 0) throw new UnadoptableError(unknown)
   }
 
   /** Rows of a table as the controller sees them, by the given columns, in the order of their text. */
@@ -222,6 +247,7 @@ export class Controller implements AsyncDisposable {
       await this.#recorder.flushed()
       await this.#overtakeNorthbound()
       await this.#objects.current()
+      await this.#deletion.settled()
       await this.kernel.quiet()
       if (seen === this.#changes + this.#objects.changes) return
     }

@@ -10,6 +10,16 @@ export class NotEqualToFullError extends KubeOvnError<{ readonly left: readonly 
   }
 }
 
+/** The controller wrote rows that it would not know again without its marks, so that it could not take them over from upstream. */
+export class UnadoptableError extends KubeOvnError<{ readonly rows: readonly string[] }> {
+  readonly code = 'testing-unadoptable'
+  readonly retry: RetryClass = 'never'
+
+  constructor(rows: readonly string[]) {
+    super(`rows would not be adopted:\n${rows.join('\n')}`, { rows })
+  }
+}
+
 /** The controller asked for something that its ServiceAccount has no right to. */
 export class MissingRightError extends KubeOvnError<{ readonly rights: readonly string[] }> {
   readonly code = 'testing-missing-right'

@@ -1,4 +1,8 @@
+import type { Definitions } from '../definitions.ts'
 import type { ControlSettings } from '../settings.ts'
+
+/** An API server that has the chart's definitions. */
+export const chartDefinitions: Definitions = { keeps: () => true }
 
 /** The settings of a controller without flags, dual stack, with those of a test instead. */
 export function controlSettings(settings: Partial<ControlSettings> = {}): ControlSettings {

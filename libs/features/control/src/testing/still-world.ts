@@ -6,24 +6,36 @@ import { ManualClock } from '@kube-ovn/time'
 import type { Atom, Cache } from 'ovsdb-client'
 import { createWorld } from '../live-world.ts'
 import { restoreWorld } from '../restore/restore-world.ts'
+import type { ControlSettings } from '../settings.ts'
 import { watchedStores } from '../watched.ts'
 import type { ControlWorld, WatchedKinds } from '../world.ts'
-import { controlSettings } from './settings.ts'
+import { chartDefinitions, controlSettings } from './settings.ts'
 
 /** Rows with the columns that matter; the id is their place in the list. */
 export type StillRows = { readonly [N in keyof OvnNorthbound]?: readonly Partial<OvnNorthbound[N]>[] }
 
 export type StillObjects = { readonly [N in keyof WatchedKinds]?: readonly WatchedKinds[N][] }
 
+export interface StillOptions {
+  readonly settings?: Partial<ControlSettings>
+  /** Of what MAC addresses are made; those of a world in which none is needed are all the same. */
+  readonly randomBytes?: (count: number) => Uint8Array
+}
+
 /** A world that is as given and in which nobody acts, after a start. */
-export function stillWorld(objects: StillObjects, rows: StillRows): ControlWorld {
+export function stillWorld(
+  objects: StillObjects,
+  rows: StillRows,
+  { settings, randomBytes = (count) => new Uint8Array(count) }: StillOptions = {},
+): ControlWorld {
   const world = createWorld({
-    settings: controlSettings(),
+    settings: controlSettings(settings),
+    definitions: chartDefinitions,
     stores: watchedStores((name, { indexes }) => storeOf(indexes, objects[name])),
     northbound: cacheOf(rows),
     signals: new Signals(),
     clock: new ManualClock(),
-    randomBytes: (count) => new Uint8Array(count),
+    randomBytes,
   })
   restoreWorld(world, silentLogger)
   return world

@@ -4,6 +4,7 @@ import type { Vpc } from '@kube-ovn/kube-api'
 import type { Logger } from '@kube-ovn/log'
 import { systemClock } from '@kube-ovn/process'
 import type { AnyInformer } from '@kube-ovn/reconcile'
+import { definitionInformers, type DefinitionInformer } from '../definitions.ts'
 import { watchedInformers, watchedStores } from '../watched.ts'
 import type { WatchedStores } from '../world.ts'
 
@@ -25,6 +26,7 @@ export class WatchedObjects implements AsyncDisposable {
   readonly stores: WatchedStores
   readonly informers: readonly AnyInformer[]
   readonly vpcs: Informer<Vpc>
+  readonly definitions: readonly DefinitionInformer[]
   readonly #resourceVersions: ResourceVersions
   readonly #stack: AsyncDisposableStack
   #changes = 0
@@ -34,12 +36,14 @@ export class WatchedObjects implements AsyncDisposable {
     stores: WatchedStores,
     informers: readonly AnyInformer[],
     vpcs: Informer<Vpc>,
+    definitions: readonly DefinitionInformer[],
     resourceVersions: ResourceVersions,
     stack: AsyncDisposableStack,
   ) {
     this.stores = stores
     this.informers = informers
     this.vpcs = vpcs
+    this.definitions = definitions
     this.#resourceVersions = resourceVersions
     this.#stack = stack
     for (const informer of informers) informer.onChange(() => this.#changed())
@@ -51,10 +55,12 @@ export class WatchedObjects implements AsyncDisposable {
     const watch = { client, clock: systemClock, logger }
     const byName = watchedInformers((_name, of) => stack.use(new Informer({ ...watch, ...of })))
     const informers = Object.values(byName)
-    for (const informer of informers) informer.start()
-    await Promise.race([Promise.all(informers.map((informer) => informer.synced)), refused])
+    const definitions = definitionInformers((of) => stack.use(new Informer({ ...watch, ...of })))
+    const all = [...informers, ...definitions]
+    for (const informer of all) informer.start()
+    await Promise.race([Promise.all(all.map((informer) => informer.synced)), refused])
     const stores = watchedStores((name) => byName[name].store)
-    return new WatchedObjects(stores, informers, byName.vpcs, resourceVersions, stack.move())
+    return new WatchedObjects(stores, informers, byName.vpcs, definitions, resourceVersions, stack.move())
   }
 
   /** How many changes were seen so far. */

@@ -30,7 +30,10 @@ function placed(
 
 function snapshot(placement: VipPlacement | undefined, fields: Parameters<typeof vip>[0] = {}): VipSnapshot {
   const object = vip({ name: 'web', subnet: 'blue', ...fields })
-  return { name: 'web', object, isDeleting: false, placement, problem: undefined, now }
+  return {
+    ...{ name: 'web', object, isDeleting: false, placement, problem: undefined, now },
+    saysGeneration: true,
+  }
 }
 
 const answering = (name: string, address: string, ids: Readonly<Record<string, string>> = {}) => ({

@@ -6,6 +6,7 @@ import {
   vipReason,
   vipResource,
   vipType,
+  withObservedGeneration,
   type Condition,
 } from '@kube-ovn/kube-api'
 import {
@@ -19,6 +20,7 @@ import {
 import { nothing } from '@kube-ovn/reconcile'
 import type { Desired, KubeEvent, KubePatch, OwnedRow } from '@kube-ovn/reconcile'
 import { withOurFinalizer, withoutOurFinalizer } from '../finalizers.ts'
+import { generationAfter } from '../generation.ts'
 import { problemText } from '../problem-text.ts'
 import { externalIds, memberOf, ref } from '../rows.ts'
 import { portNamesOf } from './port-names.ts'
@@ -95,22 +97,33 @@ function texts({ v4, v6 }: VipPlacement['addresses']): readonly string[] {
   return [v4, v6].filter((address) => address !== undefined).map((address) => formatIp(address))
 }
 
-/** What the Vip has is written into its specification where that says nothing. It has no status subresource. */
+/**
+ * What the Vip has is written into its specification where that says nothing. It has no status subresource: what is
+ * written makes another generation of it.
+ */
 function vipPatch(vip: VipSnapshot): KubePatch {
   const { name, object, placement } = vip
-  const conditions = vipConditions(vip)
+  const { generation } = object.metadata
+  const present = contentOf(vip, generation)
+  const next = generationAfter(object, present)
+  const content = next === generation ? present : contentOf(vip, next)
+  if (placement === undefined) return { resource: vipResource, name, merge: content }
+  const { subnet, borrower } = placement
   const finalizers = withOurFinalizer(object.metadata.finalizers)
-  if (placement === undefined) {
-    return {
-      resource: vipResource,
-      name,
-      merge:
-        conditions.length === 0
-          ? {}
-          : { status: { conditions: conditions.map((condition) => ({ ...condition })) } },
-    }
+  const metadata = { labels: vipLabels({ subnet, borrower }), finalizers }
+  return { resource: vipResource, name, merge: { metadata, ...content } }
+}
+
+/** Specification and status, about this generation. */
+function contentOf(vip: VipSnapshot, generation: number | undefined): NonNullable<KubePatch['merge']> {
+  const { object, placement, saysGeneration, now } = vip
+  const conditions = withObservedGeneration(vipConditions(vip), generation, now)
+  const told = {
+    ...(saysGeneration && generation !== undefined ? { observedGeneration: generation } : {}),
+    ...(conditions.length === 0 ? {} : { conditions: conditions.map((condition) => ({ ...condition })) }),
   }
-  const { addresses, mac, subnet, borrower, type } = placement
+  if (placement === undefined) return Object.keys(told).length === 0 ? {} : { status: told }
+  const { addresses, mac, type } = placement
   const v4ip = addresses.v4 === undefined ? undefined : formatIp(addresses.v4)
   const v6ip = addresses.v6 === undefined ? undefined : formatIp(addresses.v6)
   const { spec } = object
@@ -120,20 +133,10 @@ function vipPatch(vip: VipSnapshot): KubePatch {
     // The router's address is written anew when it is another one.
     ...((spec?.macAddress ?? '') !== '' && type !== vipType.switchLb ? {} : { macAddress: mac }),
   }
+  const has = { v4ip: v4ip ?? null, v6ip: v6ip ?? null, mac, type: type === vipType.plain ? null : type }
   return {
-    resource: vipResource,
-    name,
-    merge: {
-      metadata: { labels: vipLabels({ subnet, borrower }), finalizers },
-      ...(Object.keys(filledIn).length === 0 ? {} : { spec: filledIn }),
-      status: {
-        v4ip: v4ip ?? null,
-        v6ip: v6ip ?? null,
-        mac,
-        type: type === vipType.plain ? null : type,
-        ...(conditions.length === 0 ? {} : { conditions: conditions.map((condition) => ({ ...condition })) }),
-      },
-    },
+    ...(Object.keys(filledIn).length === 0 ? {} : { spec: filledIn }),
+    status: { ...has, ...told },
   }
 }
 

@@ -26,6 +26,7 @@ export const vip: Feature<string, VipSnapshot, ControlWorld> = {
   name: 'vip',
   kinds: [vipPort, vipVirtualPort],
   memberships: [{ kind: logicalSwitch.name, column: 'ports' }],
+  mayOwn: (key, { id }) => id === key || id.startsWith(`${key}.`),
   triggers: [
     { on: 'object', resource: vipResource, keys: (change) => [change.key] },
     { on: 'object', resource: pods, keys: concerned },
@@ -62,7 +63,7 @@ export const vip: Feature<string, VipSnapshot, ControlWorld> = {
 function concerned({ old, new: current }: ObjectChange<Pod>, world: ControlWorld): readonly string[] {
   const pod = current ?? old
   const { namespace, name } = pod === undefined ? noHolder : holderOf(pod, world.settings)
-  return [...vipsOf(old), ...vipsOf(current), ...existing([name, podPortName(namespace, name)], world)]
+  return existing([...vipsOf(old), ...vipsOf(current), name, podPortName(namespace, name)], world)
 }
 
 const noHolder = { namespace: '', name: '' }

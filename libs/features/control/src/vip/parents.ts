@@ -1,4 +1,5 @@
-import { vipAnnotations } from '@kube-ovn/annotations'
+import { readSharedVips, vipAnnotations } from '@kube-ovn/annotations'
+import { mostEntries } from '@kube-ovn/ip'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import type { Vip } from '@kube-ovn/kube-api'
 import { portsOn } from '../pods/ports-on.ts'
@@ -10,7 +11,12 @@ export type Labels = readonly (readonly [key: string, value: string])[]
 
 /** Reads which labels the pods that share a Vip must have. @throws VipInvalidError naming `spec.selector` */
 export function labelsOf({ metadata: { name }, spec }: Vip): Labels {
-  return (spec?.selector ?? []).map((text) => readTerm(name, text))
+  const { selector = [] } = spec ?? {}
+  if (selector.length > mostEntries) {
+    const [field, value] = ['spec.selector', `${selector.length} entries`]
+    throw new VipInvalidError({ vip: name, field, value, cure: `write at most ${mostEntries} labels` })
+  }
+  return selector.map((text) => readTerm(name, text))
 }
 
 /**
@@ -42,5 +48,5 @@ function readTerm(vip: string, text: string): readonly [string, string] {
 export function vipsOf(pod: Pod | undefined): readonly string[] {
   const annotations = pod?.metadata.annotations
   const borrowed = vipAnnotations.borrowed.read(annotations)
-  return [...(vipAnnotations.shared.read(annotations) ?? []), ...(borrowed === undefined ? [] : [borrowed])]
+  return [...readSharedVips(annotations), ...(borrowed === undefined ? [] : [borrowed])]
 }

@@ -2,7 +2,7 @@ import { primaryProvider } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
 import type { DualStackIp } from '@kube-ovn/ip'
 import type { Lease } from '@kube-ovn/ipam'
-import { vipType, type Vip } from '@kube-ovn/kube-api'
+import { vipResource, vipType, type Vip } from '@kube-ovn/kube-api'
 import { routerPortName } from '@kube-ovn/ovn-names'
 import { allocateUnseen } from '../addresses/allocate-unseen.ts'
 import { addressesOfVip, subnetOfVip, vipNic, vipOwner } from '../addresses/vip-record.ts'
@@ -23,6 +23,8 @@ export interface VipSnapshot {
   readonly placement: VipPlacement | undefined
   /** What is wrong with it; one that has its addresses works on all the same. */
   readonly problem: KubeOvnError | undefined
+  /** Whether its status has a place for the generation that it is about. */
+  readonly saysGeneration: boolean
   /** Milliseconds since the epoch, for conditions. */
   readonly now: number
 }
@@ -52,7 +54,8 @@ export function observeVip(name: string, world: ControlWorld): VipSnapshot | und
     return undefined
   }
   const isDeleting = object.metadata.deletionTimestamp !== undefined
-  const base = { name, object, isDeleting, now: world.now() }
+  const saysGeneration = world.definitions.keeps(vipResource, 'observedGeneration')
+  const base = { name, object, isDeleting, saysGeneration, now: world.now() }
   if (isDeleting) return { ...base, placement: undefined, problem: undefined }
   try {
     const type = typeOf(object)

@@ -7,6 +7,10 @@ const ids = { vendor: 'kube-ovn' }
 it('is a router, and a set of overlay prefixes for each family, even an empty one', () => {
   const desired = desiredVpc({
     name: 'ovn-cluster',
+    object: { metadata: { name: 'ovn-cluster', finalizers: ['example.com/theirs'] } },
+    ignored: [],
+    now: 0,
+    observed: { observedGeneration: 2 },
     defaultSubnet: 'ovn-default',
     subnets: ['join', 'ovn-default'],
     overlayCidrs: [
@@ -41,10 +45,14 @@ it('is a router, and a set of overlay prefixes for each family, even an empty on
   ])
   expect(shownMembers(desired)).toEqual([])
   expect(shownPatches(desired)).toEqual([
-    { object: 'vpcs/ovn-cluster', metadata: { finalizers: ['kubeovn.io/kube-ovn-controller'] } },
+    {
+      object: 'vpcs/ovn-cluster',
+      metadata: { finalizers: ['example.com/theirs', 'kubeovn.io/kube-ovn-controller'] },
+    },
     {
       object: 'vpcs/ovn-cluster/status',
       status: {
+        observedGeneration: 2,
         standby: true,
         default: true,
         defaultLogicalSwitch: 'ovn-default',

@@ -1,12 +1,32 @@
 import { controllerFinalizer } from '@kube-ovn/annotations'
-import { apiVersion, vpcResource } from '@kube-ovn/kube-api'
+import { apiVersion, vpcResource, withObservedGeneration, type Vpc } from '@kube-ovn/kube-api'
+import type { Ignored } from '@kube-ovn/no-effect'
 import { externalId, logicalRouter, overlayCidrs, overlayCidrsAddressSetName } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
-import type { Desired, KubePatch, OwnedRow } from '@kube-ovn/reconcile'
+import type { Desired, KubeEvent, KubePatch, OwnedRow } from '@kube-ovn/reconcile'
+import { withOurFinalizer } from '../finalizers.ts'
+import type { Observed } from '../generation.ts'
+import { ignoredEvents, withIgnored } from '../ignored/condition.ts'
 import { externalIds } from '../rows.ts'
 
-export interface VpcSnapshot {
+/** A VPC that is not the default one: nothing is made for it, and what upstream made is not collected. */
+export interface UnservedVpc extends IgnoredOfVpc {
+  readonly object: Vpc
+}
+
+interface IgnoredOfVpc {
   readonly name: string
+  /** Absent for the default one that has yet to be created. */
+  readonly object: Vpc | undefined
+  /** Which generation its status is about. */
+  readonly observed: Observed
+  /** What has no effect. */
+  readonly ignored: readonly Ignored[]
+  /** Milliseconds since the epoch, for conditions. */
+  readonly now: number
+}
+
+export interface VpcSnapshot extends IgnoredOfVpc {
   /** Name of the subnet for pods that are bound to none. */
   readonly defaultSubnet: string
   /** Names of all subnets of the VPC. */
@@ -44,7 +64,37 @@ export function desiredVpc(vpc: VpcSnapshot): Desired {
       ...families.map((family) => desiredOverlayCidrs(vpc, family)),
     ],
     patches: desiredObjects(vpc),
+    events: eventsOf(vpc),
   }
+}
+
+/** What users of a VPC are told for which nothing is made. */
+export function desiredUnserved(vpc: UnservedVpc): Desired {
+  const status = toldOf(vpc)
+  return {
+    ...nothing,
+    hold: true,
+    patches: [{ resource: vpcResource, name: vpc.name, subresource: 'status', merge: { status } }],
+    events: eventsOf(vpc),
+  }
+}
+
+/** There is no list of conditions before there is something to tell. */
+function toldOf({ object, observed, ignored, now }: IgnoredOfVpc): NonNullable<KubePatch['merge']> {
+  const before = object?.status?.conditions ?? []
+  const conditions = withObservedGeneration(
+    withIgnored(before, ignored, now),
+    observed.observedGeneration,
+    now,
+  )
+  if (before.length === 0 && conditions.length === 0) return { ...observed }
+  return { ...observed, conditions: conditions.map((condition) => ({ ...condition })) }
+}
+
+function eventsOf({ name, object, ignored }: IgnoredOfVpc): readonly KubeEvent[] {
+  if (object?.metadata.uid === undefined) return []
+  const regarding = { resource: vpcResource, name, uid: object.metadata.uid }
+  return ignoredEvents(regarding, object.status?.conditions, ignored)
 }
 
 function desiredOverlayCidrs(vpc: VpcSnapshot, family: 4 | 6): OwnedRow {
@@ -65,7 +115,7 @@ function desiredObjects(vpc: VpcSnapshot): readonly KubePatch[] {
     {
       resource: vpcResource,
       name: vpc.name,
-      merge: { metadata: { finalizers } },
+      merge: { metadata: { finalizers: withOurFinalizer(vpc.object?.metadata.finalizers) } },
       create: { apiVersion, kind: vpcResource.kind, metadata: { name: vpc.name, finalizers } },
     },
     {
@@ -81,6 +131,7 @@ function desiredObjects(vpc: VpcSnapshot): readonly KubePatch[] {
           subnets: vpc.subnets,
           enableExternal: false,
           enableBfd: false,
+          ...toldOf(vpc),
         },
       },
     },

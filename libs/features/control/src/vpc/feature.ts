@@ -3,12 +3,12 @@ import { logicalRouter, overlayCidrs } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
 import type { Feature } from '@kube-ovn/reconcile'
 import type { ControlWorld } from '../world.ts'
-import { desiredVpc } from './desired.ts'
-import type { VpcSnapshot } from './desired.ts'
-import { observeVpc, unserved } from './snapshot.ts'
+import { desiredUnserved, desiredVpc } from './desired.ts'
+import type { UnservedVpc, VpcSnapshot } from './desired.ts'
+import { observeVpc } from './snapshot.ts'
 
 /** Keeps the logical router of the default VPC, and the Vpc object that describes it. */
-export const vpc: Feature<string, VpcSnapshot | typeof unserved, ControlWorld> = {
+export const vpc: Feature<string, VpcSnapshot | UnservedVpc, ControlWorld> = {
   name: 'vpc',
   kinds: [logicalRouter, overlayCidrs],
   triggers: [
@@ -19,6 +19,6 @@ export const vpc: Feature<string, VpcSnapshot | typeof unserved, ControlWorld> =
   observe: observeVpc,
   desired(_key, snapshot) {
     if (snapshot === undefined) return nothing
-    return snapshot === unserved ? { ...nothing, hold: true } : desiredVpc(snapshot)
+    return 'subnets' in snapshot ? desiredVpc(snapshot) : desiredUnserved(snapshot)
   },
 }

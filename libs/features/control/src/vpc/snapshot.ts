@@ -1,19 +1,33 @@
+import { vpcResource, type Vpc } from '@kube-ovn/kube-api'
+import { ignoredAnnotations, ignoredFields, ignoredName, type Ignored } from '@kube-ovn/no-effect'
+import { observedOf } from '../generation.ts'
 import { familiesOf } from '../topology/network.ts'
 import type { ControlWorld } from '../world.ts'
-import type { VpcSnapshot } from './desired.ts'
-
-/** A VPC that is not the default one: nothing is made for it, and what upstream made is not collected. */
-export const unserved = 'unserved'
+import type { UnservedVpc, VpcSnapshot } from './desired.ts'
 
 /** Reads what decides about a VPC. */
-export function observeVpc(name: string, world: ControlWorld): VpcSnapshot | typeof unserved | undefined {
+export function observeVpc(name: string, world: ControlWorld): VpcSnapshot | UnservedVpc | undefined {
   const { settings } = world
-  if (name !== settings.clusterRouter) return world.vpcs.get(name) === undefined ? undefined : unserved
+  const object = world.vpcs.get(name)
+  const now = world.now()
+  const observed = observedOf(vpcResource, object, world)
+  if (name !== settings.clusterRouter) {
+    const ignored = ignoredName('metadata.name', name, 'a further VPC')
+    return object && { name, object, observed, ignored: [...ignored, ...ignoredOf(object)], now }
+  }
   const networks = [...world.networks.values()].filter((network) => network.vpc === name)
   return {
     name,
+    object,
+    observed,
+    ignored: ignoredOf(object),
+    now,
     defaultSubnet: settings.defaultSubnet.name,
     subnets: networks.map((network) => network.name).sort(),
     overlayCidrs: networks.flatMap(familiesOf).map(({ family, cidr }) => ({ family, cidr })),
   }
+}
+
+function ignoredOf(object: Vpc | undefined): readonly Ignored[] {
+  return [...ignoredFields('vpc', object?.spec), ...ignoredAnnotations('Vpc', object?.metadata.annotations)]
 }
