@@ -64,3 +64,13 @@ export class AttachmentDiffersError extends KubeOvnError<{ readonly differences:
     super('attachment differs from what was made', details)
   }
 }
+
+/** Says which ports of pods that are gone could not be removed; the cause is the first one's. */
+export class PortsNotRemovedError extends KubeOvnError<{ readonly ports: readonly string[] }> {
+  readonly code = 'ports-not-removed'
+  readonly retry = 'backoff'
+
+  constructor(details: PortsNotRemovedError['details'], options?: ErrorOptions) {
+    super('ports could not be removed', details, options)
+  }
+}

@@ -1,5 +1,5 @@
 import { networkText, tryParseCidr, type Cidr } from '@kube-ovn/ip'
-import type { Subnet } from '@kube-ovn/kube-api'
+import { conditionType, isConditionTrue, type Subnet, type SubnetSpec } from '@kube-ovn/kube-api'
 
 /** What a node needs to know about a subnet. */
 export interface SubnetFacts {
@@ -10,30 +10,36 @@ export interface SubnetFacts {
   readonly isOverlay: boolean
   /** Traffic that leaves the cluster gets the node's address. */
   readonly hasNatOutgoing: boolean
-  /** Bytes; 0 means: derive it from the tunnel. */
-  readonly mtu: number
 }
 
+/** What of a Subnet is in effect, as far as nodes go by it. */
+type InEffect = Pick<SubnetSpec, 'cidrBlock' | 'vpc' | 'provider' | 'natOutgoing' | 'mtu'>
+
 /**
- * Reads the facts of a subnet.
+ * Reads what of a subnet is in effect, whatever its specification was edited to since.
  *
- * A subnet that the controller has not validated yields nothing: its prefix may be unreadable, or another's.
+ * A status that upstream wrote does not say: then the specification is in effect if the controller has validated it. If
+ * it has not, the answer is nothing: the prefix may be unreadable, or another's.
  */
+export function readInEffect({ spec, status }: Subnet): InEffect | undefined {
+  if (status?.inEffect !== undefined) return status.inEffect
+  return isConditionTrue(status?.conditions, conditionType.validated) ? (spec ?? {}) : undefined
+}
+
+/** Reads the facts of a subnet; nothing while nothing of it is in effect. */
 export function readSubnetFacts(subnet: Subnet, clusterRouter: string): SubnetFacts | undefined {
-  const isValidated = (subnet.status?.conditions ?? []).some(
-    (condition) => condition.type === 'Validated' && condition.status === 'True',
-  )
-  if (!isValidated) return undefined
-  const spec = subnet.spec
-  const texts = (spec?.cidrBlock ?? '').split(',').filter((text) => text !== '')
-  const isBeingDeleted = subnet.metadata.deletionTimestamp !== undefined
+  const inEffect = readInEffect(subnet)
+  if (inEffect === undefined) return undefined
+  const { spec, status, metadata } = subnet
+  const texts = (inEffect.cidrBlock ?? '').split(',').filter((text) => text !== '')
+  // What the controller says is so until the object is gone.
+  const isOver = status?.inEffect === undefined && metadata.deletionTimestamp !== undefined
   return {
-    name: subnet.metadata.name,
+    name: metadata.name,
     cidrs: texts.map((text) => tryParseCidr(text.trim())).filter((cidr) => cidr !== undefined),
-    isDefaultVpc: (spec?.vpc ?? '') === '' || spec?.vpc === clusterRouter,
-    isOverlay: (spec?.vlan ?? '') === '' || spec?.logicalGateway === true,
-    hasNatOutgoing: spec?.natOutgoing === true && !isBeingDeleted,
-    mtu: spec?.mtu ?? 0,
+    isDefaultVpc: (inEffect.vpc ?? '') === '' || inEffect.vpc === clusterRouter,
+    isOverlay: status?.inEffect !== undefined || (spec?.vlan ?? '') === '' || spec?.logicalGateway === true,
+    hasNatOutgoing: inEffect.natOutgoing === true && !isOver,
   }
 }
 

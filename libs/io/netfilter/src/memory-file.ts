@@ -1,9 +1,9 @@
 import { closeSync, writeSync } from 'node:fs'
-import koffi from 'koffi'
+import { errnoName, libcFunction } from '@kube-ovn/netlink'
 
-const createMemoryFile: (name: string, flags: number) => number = koffi
-  .load(null)
-  .func('int memfd_create(const char *name, unsigned int flags)')
+const createMemoryFile = libcFunction<[name: string, flags: number]>(
+  'int memfd_create(const char *name, unsigned int flags)',
+)
 
 /** MFD_CLOEXEC: children get it only as the stdin they are given. */
 const closeOnExec = 1
@@ -16,7 +16,7 @@ const closeOnExec = 1
  */
 export function openMemoryFile(content: string): number {
   const descriptor = createMemoryFile('nft-input', closeOnExec)
-  if (descriptor < 0) throw new Error(`memfd_create failed with errno ${koffi.errno()}`)
+  if (descriptor < 0) throw new Error(`memfd_create failed: ${errnoName(descriptor)}`)
   try {
     const bytes = Buffer.from(content)
     // At explicit positions, so that a reader of the descriptor itself starts at the beginning.

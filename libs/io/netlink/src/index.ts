@@ -8,6 +8,7 @@ export {
   NetlinkPermissionError,
   InvalidNetlinkValueError,
 } from './errors.ts'
+export { errnoName, libcFunction } from './libc.ts'
 export { openNetlink } from './netlink.ts'
 export { inFreshNamespace, inNamespace } from './namespace.ts'
 export { openMulticast } from './multicast.ts'

@@ -37,8 +37,9 @@ export function inNamespace<T>(
  */
 export function inFreshNamespace<T>(action: () => T extends PromiseLike<unknown> ? never : T): T {
   return away(() => {
-    if (unshare(networkNamespaceType) === 0) return
-    throw netlinkError({ operation: 'netns create', subject: 'unnamed', errno: errnoName() })
+    const answer = unshare(networkNamespaceType)
+    if (answer === 0) return
+    throw netlinkError({ operation: 'netns create', subject: 'unnamed', errno: errnoName(answer) })
   }, action)
 }
 
@@ -67,8 +68,9 @@ export function openNamespace(path: string): number {
 }
 
 function enter(descriptor: number, subject: string): void {
-  if (setns(descriptor, networkNamespaceType) === 0) return
-  const errno = errnoName()
+  const answer = setns(descriptor, networkNamespaceType)
+  if (answer === 0) return
+  const errno = errnoName(answer)
   if (errno === 'EINVAL' || errno === 'EBADF') throw new NamespaceNotFoundError({ netns: subject, errno })
   throw netlinkError({ operation: 'netns enter', subject, errno })
 }

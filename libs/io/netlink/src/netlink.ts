@@ -28,6 +28,7 @@ import {
   neighbourType,
   parseNeighbour,
 } from './neighbour-message.ts'
+import { sendFrames, sendOperation } from './packet.ts'
 import { readOffload, switchTxChecksumOff } from './offload.ts'
 import {
   completeRoute,
@@ -295,6 +296,16 @@ class KernelNetlink implements api.Netlink {
 
   disableTxChecksumOffload(name: string): boolean {
     return switchTxChecksumOff(this.#socket.descriptor, name)
+  }
+
+  sendFrames(index: number, frames: readonly Buffer[]): void {
+    this.#socket.requireNotRefused({ operation: sendOperation, subject: String(index) })
+    const netns = this.#socket.openNamespace()
+    try {
+      inNamespace(netns, () => sendFrames(index, frames))
+    } finally {
+      closeSync(netns)
+    }
   }
 
   watch(

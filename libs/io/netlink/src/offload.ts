@@ -45,7 +45,8 @@ export function switchTxChecksumOff(socket: number, name: string): boolean {
   if (before === undefined) throw refusal(name, 'ENODEV')
   if (!before) return false
   const value = ethtoolValue(setTxChecksum)
-  if (callEthtool(socket, name, value) < 0) throw refusal(name, errnoName())
+  const answer = callEthtool(socket, name, value)
+  if (answer < 0) throw refusal(name, errnoName(answer))
   if (readFeature(socket, name, query.txChecksum) === true) throw refusal(name, 'EOPNOTSUPP')
   return true
 }
@@ -54,8 +55,9 @@ function readFeature(socket: number, name: string, command: number): boolean | u
   // A name cut short might be that of another link.
   if (Buffer.byteLength(name) >= nameBytes) return undefined
   const value = ethtoolValue(command)
-  if (callEthtool(socket, name, value) === 0) return value.readUInt32LE(4) !== 0
-  const errno = errnoName()
+  const answer = callEthtool(socket, name, value)
+  if (answer >= 0) return value.readUInt32LE(4) !== 0
+  const errno = errnoName(answer)
   if (errno === 'ENODEV') return undefined
   throw refusal(name, errno)
 }

@@ -72,7 +72,7 @@ export class RoutingSocket implements Disposable {
   openNamespace(): number {
     const descriptor = ioctl(this.descriptor, getSocketNamespace, null)
     if (descriptor >= 0) return descriptor
-    throw netlinkError({ operation: 'netns open', subject: 'socket', errno: errnoName() })
+    throw netlinkError({ operation: 'netns open', subject: 'socket', errno: errnoName(descriptor) })
   }
 
   [Symbol.dispose](): void {
@@ -81,12 +81,18 @@ export class RoutingSocket implements Disposable {
     closeSync(this.descriptor)
   }
 
+  /** Throws what a test wants to be thrown in the kernel's place. */
+  requireNotRefused({ operation, subject }: RequestName): void {
+    const errno = this.#refuse?.({ operation, subject })
+    if (errno !== undefined) throw netlinkError({ operation, subject, errno })
+  }
+
   #exchange(request: Request, flags: number): { messages: Message[]; isInterrupted: boolean } {
-    const refusal = this.#refuse?.({ operation: request.operation, subject: request.subject })
-    if (refusal !== undefined) throw this.#failure(request, refusal)
+    this.requireNotRefused(request)
     const sequence = (this.#sequence = (this.#sequence + 1) >>> 0)
     const bytes = encodeRequest(request.type, flags, sequence, request.body)
-    if (send(this.descriptor, bytes, bytes.length, 0) < 0) throw this.#failure(request, errnoName())
+    const sent = send(this.descriptor, bytes, bytes.length, 0)
+    if (sent < 0) throw this.#failure(request, errnoName(sent))
     const messages: Message[] = []
     let isInterrupted = false
     for (;;) {
@@ -114,7 +120,7 @@ export class RoutingSocket implements Disposable {
       const length = recv(this.descriptor, receiveBuffer, receiveBuffer.length, truncate)
       if (length > receiveBuffer.length) throw this.#failure(request, 'EMSGSIZE')
       if (length >= 0) return Buffer.from(receiveBuffer.subarray(0, length))
-      const errno = errnoName()
+      const errno = errnoName(length)
       if (errno !== 'EINTR') throw this.#failure(request, errno)
     }
   }
@@ -139,13 +145,13 @@ export function openEventSocket(protocol: number, groupMask: number, receiveBuff
   const address = Buffer.alloc(12)
   address.writeUInt16LE(netlinkFamily, 0)
   address.writeUInt32LE(groupMask, 8)
-  if (bind(descriptor, address, address.length) === 0) return descriptor
-  const errno = errnoName()
+  const bound = bind(descriptor, address, address.length)
+  if (bound === 0) return descriptor
   closeSync(descriptor)
   throw netlinkError({
     operation: 'monitor',
     subject: `protocol ${protocol} groups 0x${groupMask.toString(16)}`,
-    errno,
+    errno: errnoName(bound),
   })
 }
 
@@ -155,7 +161,7 @@ export function takeEvent(descriptor: number): Arrival {
     const length = recv(descriptor, receiveBuffer, receiveBuffer.length, truncate)
     if (length > receiveBuffer.length) return { kind: 'overrun' }
     if (length >= 0) return { kind: 'datagram', bytes: Buffer.from(receiveBuffer.subarray(0, length)) }
-    const errno = errnoName()
+    const errno = errnoName(length)
     if (errno === 'EINTR') continue
     if (errno === 'EAGAIN') return { kind: 'nothing' }
     if (errno === 'ENOBUFS') return { kind: 'overrun' }
@@ -166,7 +172,11 @@ export function takeEvent(descriptor: number): Arrival {
 function openSocket(protocol: number, extraType = 0): number {
   const descriptor = socket(netlinkFamily, rawCloseOnExec | extraType, protocol)
   if (descriptor >= 0) return descriptor
-  throw netlinkError({ operation: 'socket', subject: `netlink protocol ${protocol}`, errno: errnoName() })
+  throw netlinkError({
+    operation: 'socket',
+    subject: `netlink protocol ${protocol}`,
+    errno: errnoName(descriptor),
+  })
 }
 
 function setOption(descriptor: number, level: number, name: number, value: number): boolean {

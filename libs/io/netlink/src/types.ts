@@ -359,6 +359,12 @@ export interface Netlink extends Disposable {
   disableTxChecksumOffload(name: string): boolean
 
   /**
+   * Sends Ethernet frames by a link, unchanged, in the namespace of this socket. A link that is down drops nothing silently:
+   * it is an error (ENETDOWN).
+   */
+  sendFrames(index: number, frames: readonly Buffer[]): void
+
+  /**
    * Tells the listener of every change, until disposed. It costs no thread, and keeps the process alive only with
    * `ref: true`.
    */

@@ -1,9 +1,10 @@
 import { readNodeNetwork } from '@kube-ovn/annotations'
-import { cidrOf, cidrText, formatIp, type Ip } from '@kube-ovn/ip'
+import { cidrOf, cidrText, formatIp, parseCidr, type Ip } from '@kube-ovn/ip'
 import type { Informer } from '@kube-ovn/kube'
 import type { Subnet } from '@kube-ovn/kube-api'
 import type { Route } from '@kube-ovn/netlink'
 import { nodePortName } from '@kube-ovn/ovn-names'
+import type { announceAddresses } from '@kube-ovn/probes'
 import type { Operation } from 'ovsdb-client'
 import { internalAddresses } from '../kube-objects.ts'
 import { LevelLoop } from '../level-loop.ts'
@@ -14,6 +15,7 @@ import {
   findInterface,
   hasUserspaceDatapath,
   integrationBridge,
+  isInstalled,
   setMapKeys,
 } from '../local-ovs.ts'
 import { ownNode, type NodeWorld } from '../node-world.ts'
@@ -27,6 +29,8 @@ export interface NodeNicSettings {
   readonly clusterRouter: string
   /** `--node-switch`: the join subnet. */
   readonly nodeSwitch: string
+  readonly announce: typeof announceAddresses
+  onAnnounceFailed(): void
 }
 
 /**
@@ -44,6 +48,8 @@ export class NodeNic implements Disposable {
   #index: number | undefined
   /** Destinations that another device has taken; ours again when it lets go. */
   #occupied: ReadonlySet<string> = new Set()
+  /** What neighbours know, or would have been told by an earlier agent; `undefined` before the link was looked at. */
+  #announced: string | undefined
 
   constructor(
     world: NodeWorld,
@@ -174,6 +180,26 @@ export class NodeNic implements Disposable {
     const removed = [...addresses.remove, ...plan.remove.map((route) => route.destination)]
     if (written.length + removed.length > 0)
       log.info('interface of the node was configured', { written, removed })
+    this.#announce(index, wanted, addresses.add.length > 0)
+  }
+
+  /**
+   * Tells the other nodes where the addresses are, once the flows are there: a node that comes back may have them with another MAC
+   * address. Says nothing when an agent is started that finds all as it should be.
+   */
+  #announce(index: number, { mac, addresses }: DesiredNodeNic['link'], isNew: boolean): void {
+    const { host, ovs, log } = this.#world
+    const identity = [mac, ...addresses].join(' ')
+    this.#announced ??= isNew ? '' : identity
+    if (this.#announced === identity || !isInstalled(findInterface(ovs, nodeNicName))) return
+    this.#announced = identity
+    try {
+      const ips = addresses.map((cidr) => formatIp(parseCidr(cidr).address))
+      this.#settings.announce(host, { index, mac, ips })
+    } catch (error) {
+      this.#settings.onAnnounceFailed()
+      log.warn('addresses were not announced', { link: nodeNicName, err: error })
+    }
   }
 }
 

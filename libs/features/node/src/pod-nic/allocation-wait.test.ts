@@ -98,6 +98,7 @@ function reporter() {
     addFailed: () => undefined,
     removed: () => undefined,
     removeFailed: () => undefined,
+    announceFailed: () => undefined,
   }
 }
 

@@ -11,6 +11,7 @@ import type { Pod } from '@kube-ovn/kube-api/core'
 import type { Subnet } from '@kube-ovn/kube-api'
 import { AttachmentError, type AttachmentStage } from '../errors.ts'
 import { podIdentities } from '../kube-objects.ts'
+import { readInEffect } from '../subnet-facts.ts'
 import type { AttachmentRequest, PodAddress } from './snapshot.ts'
 
 /** What the controller decided about a pod's interface. */
@@ -72,7 +73,7 @@ export function readAllocation(
     mac: network.mac,
     addresses: podAddresses(network),
     ownsDefaultRoute,
-    mtu: subnet.spec?.mtu ?? 0,
+    mtu: (readInEffect(subnet) ?? subnet.spec)?.mtu ?? 0,
   }
 }
 
@@ -93,7 +94,10 @@ export function readDelegatedAllocation(
   wasSeen: boolean,
 ): DelegatedAllocation | Pending {
   const { provider } = request
-  if (![...caches.subnets.values()].some(({ spec }) => spec?.provider === provider)) {
+  const isServed = [...caches.subnets.values()].some(
+    (subnet) => (readInEffect(subnet) ?? subnet.spec)?.provider === provider,
+  )
+  if (!isServed) {
     throw new AttachmentError({
       pod: keyOf(request),
       stage: 'provider',

@@ -31,6 +31,8 @@ export interface AttachmentReporter {
   removeFailed(request: AttachmentRequest, error: unknown): void
   /** Time spent waiting for the controller, by what was missing at the end of it. */
   waited(stage: AttachmentStage, ms: number): void
+  /** The addresses of a pod were not announced. */
+  announceFailed(): void
 }
 
 /** An attachment that is complete: packets flow. */

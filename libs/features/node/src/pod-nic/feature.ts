@@ -12,7 +12,9 @@ import {
   openVswitchRow,
   removePortOperations,
 } from '../local-ovs.ts'
+import { removeEach } from '../remove-each.ts'
 import { waitUntil, withinMs } from '../wait-until.ts'
+import { Announcements } from './announcements.ts'
 import { awaitAllocation, awaitDelegatedAllocation } from './allocation-wait.ts'
 import { readAllocation, type Allocation, type DelegatedAllocation } from './allocation.ts'
 import type { Attachment, PodNicDependencies } from './dependencies.ts'
@@ -27,18 +29,29 @@ const installTimeoutMs = 30_000
 /** How long vswitchd may take to let go of a port whose name is needed again. */
 const releaseTimeoutMs = 5_000
 
+/** What became of a port and its link. */
+interface Detachment {
+  /** Whether there was anything to remove. */
+  readonly wasThere: boolean
+  /** Why the row of the port is still there. */
+  readonly failure: Error | undefined
+}
+
 /** Attaches pods to the network and takes them off again. */
 export class PodNics implements Disposable {
   readonly #deps: PodNicDependencies
   readonly #mutex = new KeyedMutex()
+  readonly #announcements: Announcements
   /** Additions under way, by name of the host's end. */
   readonly #adding = new Map<string, AbortController>()
 
   constructor(dependencies: PodNicDependencies) {
     this.#deps = dependencies
+    this.#announcements = new Announcements(dependencies)
   }
 
   [Symbol.dispose](): void {
+    this.#announcements[Symbol.dispose]()
     for (const adding of this.#adding.values()) adding.abort(new Error('the agent is stopping'))
   }
 
@@ -101,12 +114,14 @@ export class PodNics implements Disposable {
     }
   }
 
-  /** Takes a pod off the network; that it is not on it is fine. Does not need the pod's namespace. */
-  async remove(request: AttachmentRequest): Promise<void> {
-    const hostName = requireHostName(request)
+  /** Takes a pod off the network; that it is not on it is fine. Needs neither the pod's namespace nor its name. */
+  async remove(asked: AttachmentRequest): Promise<void> {
+    const hostName = requireHostName(asked)
+    const request = this.#named(asked, hostName)
     this.#adding.get(hostName)?.abort(this.#error(request, 'get-pod', 'the runtime removes the attachment'))
     try {
-      const wasThere = await this.#mutex.run(hostName, () => this.#detach(hostName))
+      // A row that is still there is collected as stale: the pod must not hang for a database that does not answer.
+      const { wasThere } = await this.#mutex.run(hostName, () => this.#detach(hostName))
       if (!wasThere) return
       this.#deps.log.info('attachment removed', {
         pod: `${request.podNamespace}/${request.podName}`,
@@ -148,30 +163,46 @@ export class PodNics implements Disposable {
    * Removes attachments of a network that the runtime no longer knows.
    *
    * Ports that do not say which container they belong to (upstream's) are left to the collection of stale ports.
+   *
+   * @throws PortsNotRemovedError when some of them are still there; all others are gone
    */
   async collect(
     network: string,
     valid: readonly { readonly containerId: string; readonly ifName: string }[],
   ): Promise<number> {
     const kept = new Set(valid.map(({ containerId, ifName }) => `${containerId}/${ifName}`))
-    const left: string[] = []
-    for (const row of this.#deps.ovs.cache.scan('Interface')) {
-      const ids = row.external_ids
+    const left = [...this.#deps.ovs.cache.scan('Interface')].filter(({ name, external_ids: ids }) => {
       const containerId = ids[attachmentId.containerId]
-      if (containerId === undefined || ids[attachmentId.network] !== network) continue
-      if (kept.has(`${containerId}/${ids[attachmentId.ifName] ?? ''}`) || this.isBusy(row.name)) continue
-      left.push(row.name)
-    }
-    for (const hostName of left) {
-      await this.#mutex.run(hostName, () => this.#detach(hostName))
+      if (containerId === undefined || ids[attachmentId.network] !== network) return false
+      return !kept.has(`${containerId}/${ids[attachmentId.ifName] ?? ''}`) && !this.isBusy(name)
+    })
+    await removeEach(left, async ({ name: hostName }) => {
+      await this.removePort(hostName)
       this.#deps.log.info('left-over attachment removed', { hostName })
-    }
+    })
     return left.length
   }
 
-  /** Removes a port that is known to be stale, and its link. */
+  /**
+   * Removes a port that is known to be stale, and its link.
+   *
+   * @throws what kept the port or the link from being removed
+   */
   async removePort(hostName: string): Promise<void> {
-    await this.#mutex.run(hostName, () => this.#detach(hostName))
+    const { failure } = await this.#mutex.run(hostName, () => this.#detach(hostName))
+    if (failure !== undefined) throw failure
+  }
+
+  /** Completes a request that does not say which pod it is about, by what the port says. */
+  #named(request: AttachmentRequest, hostName: string): AttachmentRequest {
+    if (request.podName !== '') return request
+    const ids = findInterface(this.#deps.ovs, hostName)?.external_ids ?? {}
+    return {
+      ...request,
+      podName: ids[attachmentId.podName] ?? '',
+      podNamespace: ids[attachmentId.podNamespace] ?? '',
+      podUid: ids[attachmentId.podUid] ?? '',
+    }
   }
 
   async #add(
@@ -189,6 +220,8 @@ export class PodNics implements Disposable {
     const wanted = this.#desired(request, hostName, allocation)
     await this.#replaceLeftOver(request, hostName, signal)
     const ovnWaitMs = await this.#configure(request, wanted, signal)
+    // Not before: until its flows are there, nobody would hear of it.
+    this.#announcements.announce(wanted)
     const agentMs = clock.monotonic() - startedMs - controllerWaitMs - ovnWaitMs
     return {
       allocation,
@@ -288,6 +321,7 @@ export class PodNics implements Disposable {
   /** Removes what an earlier try left, and lets vswitchd close the old device before its name is used again. */
   async #replaceLeftOver(request: AttachmentRequest, hostName: string, signal: AbortSignal): Promise<void> {
     const { ovs, clock } = this.#deps
+    this.#announcements.cancel(hostName)
     const attached = findAttached(ovs, hostName)
     const root = openVswitchRow(ovs)
     if (attached !== undefined && root !== undefined) {
@@ -317,17 +351,19 @@ export class PodNics implements Disposable {
     this.#removeLink(hostName)
   }
 
-  /** Removes port and link; answers whether there was anything. */
-  async #detach(hostName: string): Promise<boolean> {
+  /** Removes port and link; the link also when the database does not let go of the port. */
+  async #detach(hostName: string): Promise<Detachment> {
     const { ovs, log } = this.#deps
+    this.#announcements.cancel(hostName)
     const attached = findAttached(ovs, hostName)
+    let failure: Error | undefined
     try {
       if (attached !== undefined) await ovs.transact(removePortOperations(ovs, attached))
     } catch (error) {
-      // The row is collected as stale once the database answers again: its device is gone by then.
+      failure = error instanceof Error ? error : new TypeError(String(error))
       log.warn('port was not removed yet', { hostName, err: error })
     }
-    return this.#removeLink(hostName) || attached !== undefined
+    return { wasThere: this.#removeLink(hostName) || attached !== undefined, failure }
   }
 
   #removeLink(hostName: string): boolean {

@@ -1,5 +1,7 @@
+import { formatIp, parseCidr } from '@kube-ovn/ip'
 import type { Logger } from '@kube-ovn/log'
 import type { LinkInfo, Netlink, NetlinkOptions } from '@kube-ovn/netlink'
+import type { announceAddresses } from '@kube-ovn/probes'
 import { planAddresses } from '../node-nic/plan.ts'
 import type { DesiredAttachment } from './desired.ts'
 
@@ -10,6 +12,7 @@ export interface Kernel {
   open(options: NetlinkOptions): Netlink
   /** In a namespace, `undefined` for the host's. */
   writeSysctl(netns: string | undefined, key: string, value: string): void
+  announce: typeof announceAddresses
 }
 
 const txQueueLength = 1000
@@ -53,6 +56,18 @@ export function configurePodEnd(kernel: Kernel, wanted: DesiredAttachment, log: 
     inside.addAddress(link.index, cidr, { noDad: true })
   }
   for (const route of wanted.routes) inside.replaceRoute({ ...route, index: link.index })
+}
+
+/**
+ * Tells the pod's neighbours where its addresses are. A pod may have an address that another one had until a moment ago, with another
+ * MAC address, and who talked to that one goes on sending there for as long as its kernel keeps it (tens of seconds).
+ */
+export function announcePodEnd(kernel: Kernel, wanted: DesiredAttachment): void {
+  using inside = kernel.open({ netns: wanted.netns })
+  const link = inside.link(wanted.ifName)
+  if (link === undefined) throw new TypeError(`${wanted.ifName} vanished from ${wanted.netns}`)
+  const ips = wanted.addresses.map((cidr) => formatIp(parseCidr(cidr).address))
+  kernel.announce(inside, { index: link.index, mac: wanted.mac, ips })
 }
 
 /** Tells what differs from what was made; nothing when the interface is as it should be. */

@@ -5,6 +5,7 @@ import type { Subnet } from '@kube-ovn/kube-api'
 import { silentLogger } from '@kube-ovn/log'
 import { openNetlink, writeSysctl, type NetlinkOptions } from '@kube-ovn/netlink'
 import { openVswitchSchema, type OpenVswitch } from '@kube-ovn/ovsdb-schema'
+import { announceAddresses } from '@kube-ovn/probes'
 import { systemClock } from '@kube-ovn/process'
 import { missingForNamespaces, openTestNetwork, type TestNetwork } from '@kube-ovn/testing-net'
 import { startOpenVswitch, type OpenVswitchDatabase } from '@kube-ovn/testing-ovsdb'
@@ -37,6 +38,7 @@ describe.skipIf(missing)(`an attachment${missing === undefined ? '' : ` (${missi
   /** Decides what the kernel refuses. */
   let refuse: NonNullable<NetlinkOptions['refuse']>
   let nics: PodNics
+  let unannounced: number
   let request: AttachmentRequest
   let stack: AsyncDisposableStack
 
@@ -60,6 +62,7 @@ describe.skipIf(missing)(`an attachment${missing === undefined ? '' : ` (${missi
     network = stack.use(openTestNetwork())
     const host = network.namespace('host')
     refuse = () => undefined
+    unannounced = 0
     function open(options: NetlinkOptions) {
       return openNetlink({ ...options, refuse: (one) => refuse(one) })
     }
@@ -76,11 +79,15 @@ describe.skipIf(missing)(`an attachment${missing === undefined ? '' : ` (${missi
           log: silentLogger,
           tunnelMtu: new Observable<number | undefined>(1400),
         },
-        kernel: { host: stack.use(open({ netns: host.path })), open, writeSysctl },
+        kernel: {
+          ...{ host: stack.use(open({ netns: host.path })), open, writeSysctl },
+          announce: announceAddresses,
+        },
         pods: { store: storeOf<Pod>('shop/web-0', allocatedPod), onChange: neverChanges },
         subnets: { store: storeOf<Subnet>('ovn-default', defaultSubnet), onChange: neverChanges },
         reporter: {
           ...{ added: ignore, addFailed: ignore, removed: ignore, removeFailed: ignore, waited: ignore },
+          announceFailed: () => unannounced++,
         },
       }),
     )
@@ -135,6 +142,38 @@ describe.skipIf(missing)(`an attachment${missing === undefined ? '' : ` (${missi
     await nics.remove(request)
     await expect(nics.check(request)).rejects.toThrow(AttachmentDiffersError)
   })
+
+  it('is made although its addresses can not be announced, which is counted', async () => {
+    refuse = ({ operation }) => (operation === 'packet send' ? 'ENOBUFS' : undefined)
+    await add()
+    expect(unannounced).toBe(1)
+    refuse = () => undefined
+    await nics.check(request)
+    await nics.remove(request)
+  })
+
+  it('is not said to be collected while the database does not let go of its port', async () => {
+    await add()
+    const collect = (): Promise<number> => nics.collect('kube-ovn', [])
+    expect(await whileDatabaseIsAway(collect)).toMatchObject({
+      code: 'ports-not-removed',
+      details: { ports: [hostName] },
+    })
+    expect(await whileDatabaseIsAway(() => nics.removePort(hostName))).toBeInstanceOf(Error)
+    expect(await database.vsctl('list-ports', 'br-int')).toBe(hostName)
+    await nics.removePort(hostName)
+    expect(await database.vsctl('list-ports', 'br-int')).toBe('')
+  })
+
+  /** Answers how an action failed whose transaction got no answer before the database ended. */
+  async function whileDatabaseIsAway(action: () => Promise<unknown>): Promise<unknown> {
+    await database.server.freeze()
+    const failure = action().catch((error: unknown) => error)
+    await database.server.kill()
+    await database.server.start()
+    await ovs.connect()
+    return failure
+  }
 })
 
 const allocatedPod: Pod = {

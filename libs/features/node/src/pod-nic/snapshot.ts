@@ -1,5 +1,6 @@
 /** What the runtime asks for, after its text was checked. */
 export interface AttachmentRequest {
+  /** With the name, empty when an attachment is removed and the runtime does not tell. */
   readonly podNamespace: string
   readonly podName: string
   /** Empty when the runtime does not tell. */

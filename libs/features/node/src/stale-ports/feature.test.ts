@@ -1,6 +1,6 @@
 import type { ObjectChange } from '@kube-ovn/kube'
 import type { Pod } from '@kube-ovn/kube-api/core'
-import { silentLogger } from '@kube-ovn/log'
+import { recordingLogger } from '@kube-ovn/log'
 import { ManualClock } from '@kube-ovn/time'
 import { beforeEach, expect, it } from 'vitest'
 import { StalePorts } from './feature.ts'
@@ -17,6 +17,9 @@ let pods: Map<string, Pod>
 let isSynced: boolean
 let busy: Set<string>
 let removed: string[]
+/** Ports that can not be removed for now. */
+let held: Set<string>
+let lines: ReturnType<typeof recordingLogger>['lines']
 let podGone: (change: ObjectChange<Pod>) => void
 
 beforeEach(() => {
@@ -26,6 +29,7 @@ beforeEach(() => {
   isSynced = true
   busy = new Set()
   removed = []
+  held = new Set()
 })
 
 function port(name: string, podName: string, uid: string): Row {
@@ -41,10 +45,12 @@ function pod(name: string, uid: string, machine?: string): Pod {
 }
 
 function start(): StalePorts {
+  const log = recordingLogger()
+  ;({ lines } = log)
   const nothing = { [Symbol.dispose]: () => undefined }
   const stalePorts = new StalePorts({
     clock,
-    log: silentLogger,
+    log,
     random: () => 0,
     ovs: { cache: { scan: () => rows }, onChange: () => nothing },
     pods: {
@@ -60,6 +66,7 @@ function start(): StalePorts {
     podNics: {
       isBusy: (name: string) => busy.has(name),
       removePort: async (name: string) => {
+        if (held.has(name)) throw new TypeError('the database is away')
         removed.push(name)
         rows = rows.filter((row) => row.name !== name)
       },
@@ -148,4 +155,23 @@ it('keeps the port of a machine as long as a pod runs it', async () => {
   clock.advance(30_000)
   await settle()
   expect(removed).toEqual(['c_h', 'a_h', 'b_h'])
+})
+
+it('removes a port that could not be removed as soon as it can, and the others meanwhile', async () => {
+  pods.clear()
+  rows.push(port('b_h', 'web-1', 'uid-2'))
+  held.add('a_h')
+  using _stalePorts = start()
+  await settle()
+  clock.advance(30_000)
+  await settle()
+  expect(removed).toEqual(['b_h'])
+  const told = lines.filter(({ message }) => message === 'stale port removed')
+  expect(told).toMatchObject([{ fields: { hostName: 'b_h' } }])
+  held.clear()
+  // Nothing changes in the meantime: neither a pod nor a row.
+  clock.advance(1_000)
+  await settle()
+  expect(removed).toEqual(['b_h', 'a_h'])
+  expect(clock.pendingTimers).toBe(0)
 })

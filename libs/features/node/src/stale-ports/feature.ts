@@ -9,7 +9,8 @@ import { LevelLoop } from '../level-loop.ts'
 import type { InterfaceRow } from '../local-ovs.ts'
 import { attachmentId } from '../pod-nic/desired.ts'
 import type { PodNics } from '../pod-nic/feature.ts'
-import { staleReason, type LocalPod, type PodPort } from './desired.ts'
+import { removeEach } from '../remove-each.ts'
+import { staleReason, type LocalPod, type PodPort, type StaleReason } from './desired.ts'
 
 const { virtualMachine } = podAnnotations()
 
@@ -80,26 +81,37 @@ export class StalePorts implements Disposable {
     if (!pods.health.isSynced) return
     const nowMs = clock.monotonic()
     const sinceMs = new Map<string, number>()
+    try {
+      await removeEach(this.#due(nowMs, sinceMs), async ({ name, podNamespace, podName, reason }) => {
+        await podNics.removePort(name)
+        sinceMs.delete(name)
+        log.info('stale port removed', { hostName: name, pod: `${podNamespace}/${podName}`, reason })
+      })
+    } finally {
+      this.#sinceMs = sinceMs
+      this.#timer?.[Symbol.dispose]()
+      const graces = [...sinceMs.values()].map((since) => since + graceMs - nowMs).filter((ms) => ms > 0)
+      this.#timer =
+        graces.length === 0 ? undefined : clock.setTimer(Math.min(...graces), () => this.#loop.trigger())
+    }
+  }
+
+  /**
+   * Yields the ports whose grace is over, each when its turn has come, so that the ones before it may take their time.
+   *
+   * Notes in `sinceMs` since when the others are stale, and those that were not removed: they are not given their grace
+   * anew because the database was away.
+   */
+  *#due(nowMs: number, sinceMs: Map<string, number>): Iterable<PodPort & { readonly reason: StaleReason }> {
+    const { podNics } = this.#deps
     for (const port of this.#ports()) {
       const reason = staleReason(port, this.#pod(port))
       if (reason === undefined || podNics.isBusy(port.name)) continue
       const since = this.#sinceMs.get(port.name) ?? nowMs
-      if (nowMs - since < graceMs) {
-        sinceMs.set(port.name, since)
-        continue
-      }
-      await podNics.removePort(port.name)
-      log.info('stale port removed', {
-        hostName: port.name,
-        pod: `${port.podNamespace}/${port.podName}`,
-        reason,
-      })
+      sinceMs.set(port.name, since)
+      if (nowMs - since < graceMs) continue
+      yield { ...port, reason }
     }
-    this.#sinceMs = sinceMs
-    this.#timer?.[Symbol.dispose]()
-    this.#timer = undefined
-    const nextMs = Math.min(...sinceMs.values()) + graceMs - nowMs
-    if (sinceMs.size > 0) this.#timer = clock.setTimer(nextMs, () => this.#loop.trigger())
   }
 
   *#ports(): Iterable<PodPort> {

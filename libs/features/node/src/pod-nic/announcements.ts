@@ -1,0 +1,61 @@
+import type { Logger } from '@kube-ovn/log'
+import type { Clock } from '@kube-ovn/time'
+import type { DesiredAttachment } from './desired.ts'
+import { announcePodEnd, type Kernel } from './link.ts'
+
+/** As often as RFC 5227 has it (ANNOUNCE_NUM, ANNOUNCE_INTERVAL): a frame may be lost where a node is busy. */
+const repeatMs = 2_000
+
+interface AnnouncementsDependencies {
+  readonly kernel: Kernel
+  readonly clock: Clock
+  readonly log: Logger
+  readonly reporter: { announceFailed(): void }
+}
+
+/**
+ * Announces the addresses of pods when they have been attached: at once, and once more.
+ *
+ * That a pod could not be announced keeps nobody from attaching it: it is logged and counted.
+ */
+export class Announcements implements Disposable {
+  readonly #deps: AnnouncementsDependencies
+  /** What is to be repeated, by name of the host's end. */
+  readonly #repeats = new Map<string, Disposable>()
+
+  constructor(dependencies: AnnouncementsDependencies) {
+    this.#deps = dependencies
+  }
+
+  [Symbol.dispose](): void {
+    for (const repeat of this.#repeats.values()) repeat[Symbol.dispose]()
+    this.#repeats.clear()
+  }
+
+  /** Does not throw, and takes some tenths of a millisecond. */
+  announce(wanted: DesiredAttachment): void {
+    this.cancel(wanted.hostName)
+    this.#send(wanted)
+    const repeat = this.#deps.clock.setTimer(repeatMs, () => {
+      this.#repeats.delete(wanted.hostName)
+      this.#send(wanted)
+    })
+    this.#repeats.set(wanted.hostName, repeat)
+  }
+
+  /** Nobody may hear any more of a pod that is being removed: another one may have its address by then. */
+  cancel(hostName: string): void {
+    this.#repeats.get(hostName)?.[Symbol.dispose]()
+    this.#repeats.delete(hostName)
+  }
+
+  #send(wanted: DesiredAttachment): void {
+    const { kernel, log, reporter } = this.#deps
+    try {
+      announcePodEnd(kernel, wanted)
+    } catch (error) {
+      reporter.announceFailed()
+      log.warn('addresses were not announced', { hostName: wanted.hostName, err: error })
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import type { Subnet, SubnetInEffect, SubnetSpec, SubnetStatus } from '@kube-ovn/kube-api'
+import { describe, expect, it } from 'vitest'
+import { natOutgoingPrefixes, readInEffect, readSubnetFacts, routedPrefixes } from './subnet-facts.ts'
+
+const inEffect: SubnetInEffect = {
+  cidrBlock: '10.1.0.0/16,fd00:1::/112',
+  protocol: 'Dual',
+  gateway: '10.1.0.1,fd00:1::1',
+  excludeIps: ['10.1.0.1', 'fd00:1::1'],
+  provider: 'ovn',
+  vpc: 'ovn-cluster',
+  natOutgoing: true,
+  mtu: 1300,
+}
+const prefixes = ['10.1.0.0/16', 'fd00:1::/112']
+const refused = [{ type: 'Validated', status: 'False' }]
+const validated = [{ type: 'Validated', status: 'True' }]
+
+interface SubnetFields extends SubnetSpec {
+  readonly status?: SubnetStatus
+  readonly deletionTimestamp?: string
+}
+
+function subnet({ status = {}, deletionTimestamp, ...spec }: SubnetFields): Subnet {
+  const metadata = { name: 'blue', ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }) }
+  return { metadata, spec, status }
+}
+
+function prefixesOf(fields: SubnetFields) {
+  const facts = readSubnetFacts(subnet(fields), 'ovn-cluster')
+  const all = facts === undefined ? [] : [facts]
+  return { routed: routedPrefixes(all), natOutgoing: natOutgoingPrefixes(all) }
+}
+
+describe('a subnet whose status says what is in effect', () => {
+  it.each<{ name: string; fields: SubnetFields }>([
+    { name: 'was edited into something that can not be used', fields: { cidrBlock: 'none' } },
+    { name: 'says that it is of another VPC', fields: { vpc: 'other' } },
+    { name: 'says that it is on a VLAN', fields: { vlan: 'v10' } },
+    { name: 'says another prefix, which was not accepted', fields: { cidrBlock: '10.9.0.0/16' } },
+    { name: 'is being deleted', fields: { deletionTimestamp: '2026-01-01T00:00:00Z' } },
+  ])('is routed and translated as before when it $name', ({ fields }) => {
+    const status = { inEffect, conditions: refused }
+    expect(prefixesOf({ natOutgoing: false, ...fields, status })).toEqual({
+      routed: prefixes,
+      natOutgoing: prefixes,
+    })
+    expect(readInEffect(subnet({ mtu: 100, ...fields, status }))?.mtu).toBe(1300)
+  })
+
+  it('is translated no more once that says so', () => {
+    const status = { inEffect: { ...inEffect, natOutgoing: false }, conditions: validated }
+    expect(prefixesOf({ natOutgoing: true, status })).toEqual({ routed: prefixes, natOutgoing: [] })
+  })
+})
+
+describe('a subnet whose status upstream wrote', () => {
+  const written = { cidrBlock: inEffect.cidrBlock ?? '', natOutgoing: true }
+
+  it.each<{ name: string; fields: SubnetFields; expected: ReturnType<typeof prefixesOf> }>([
+    { name: 'as it is written', fields: {}, expected: { routed: prefixes, natOutgoing: prefixes } },
+    {
+      name: 'without translation once it is being deleted',
+      fields: { deletionTimestamp: '2026-01-01T00:00:00Z' },
+      expected: { routed: prefixes, natOutgoing: [] },
+    },
+    { name: 'not, on a VLAN', fields: { vlan: 'v10' }, expected: { routed: [], natOutgoing: [] } },
+  ])('is in effect $name', ({ fields, expected }) => {
+    expect(prefixesOf({ ...written, ...fields, status: { conditions: validated } })).toEqual(expected)
+  })
+
+  it('is not while it is not validated', () => {
+    expect(readSubnetFacts(subnet({ ...written, status: { conditions: refused } }), 'ovn-cluster')).toBe(
+      undefined,
+    )
+  })
+})

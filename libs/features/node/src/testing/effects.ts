@@ -1,0 +1,91 @@
+import { readNodeNetwork } from '@kube-ovn/annotations'
+import type { Node, Pod } from '@kube-ovn/kube-api/core'
+import type { Subnet } from '@kube-ovn/kube-api'
+import { IndexedStore, objectKey, type KubeObject } from '@kube-ovn/kube'
+import { silentLogger } from '@kube-ovn/log'
+import type { Netlink } from '@kube-ovn/netlink'
+import type { LocalOvs } from '../local-ovs.ts'
+import { readAllocation, readDelegatedAllocation, type Allocation } from '../pod-nic/allocation.ts'
+import { desiredAttachment } from '../pod-nic/desired.ts'
+import type { AttachmentRequest } from '../pod-nic/snapshot.ts'
+import { natOutgoingPrefixes, readSubnetFacts, routedPrefixes } from '../subnet-facts.ts'
+import { desiredTunnel } from '../tunnels/desired.ts'
+import { observeTunnel } from '../tunnels/observe.ts'
+import type { TunnelSettings } from '../tunnels/snapshot.ts'
+
+/** What a node goes by: the objects as the controller leaves them. */
+export interface NodeObjects {
+  readonly subnets: readonly Subnet[]
+  readonly pods: readonly Pod[]
+  /** The node itself. */
+  readonly node: Node
+}
+
+/** Computes everything that a node makes of some objects. */
+export function nodeEffects({ subnets, pods, node }: NodeObjects): readonly unknown[] {
+  const facts = subnets.flatMap((subnet) => readSubnetFacts(subnet, 'ovn-cluster') ?? [])
+  const stores = { pods: storeOf(pods), subnets: storeOf(subnets) }
+  return [
+    { routed: routedPrefixes(facts), natOutgoing: natOutgoingPrefixes(facts) },
+    readNodeNetwork(node.metadata.annotations),
+    desiredTunnel(observeTunnel(tunnelSettings, node, stillHost, stillOvs, silentLogger)),
+    ...pods.flatMap((pod) => [
+      attachment(readAllocation(requestOf(pod, 'ovn', 'eth0'), stores, false), pod),
+      ...delegatedProviders(subnets).map((provider) =>
+        readDelegatedAllocation(requestOf(pod, provider, 'net1'), stores, false),
+      ),
+    ]),
+  ]
+}
+
+function storeOf<T extends KubeObject>(objects: readonly T[]): IndexedStore<T> {
+  const store = new IndexedStore<T>()
+  for (const object of objects) store.put(objectKey(object), object)
+  return store
+}
+
+function delegatedProviders(subnets: readonly Subnet[]): readonly string[] {
+  return subnets.flatMap(({ spec }) =>
+    spec?.provider === undefined || spec.provider.split('.').includes('ovn') ? [] : [spec.provider],
+  )
+}
+
+function requestOf(pod: Pod, provider: string, ifName: string): AttachmentRequest {
+  const { namespace = '', name } = pod.metadata
+  return {
+    ...{ podNamespace: namespace, podName: name, podUid: '', containerId: 'c1', ifName, provider },
+    ...{ netns: '/run/netns/a', network: 'kube-ovn', routes: [] },
+  }
+}
+
+function attachment(found: ReturnType<typeof readAllocation>, pod: Pod): unknown {
+  if ('reason' in found) return found
+  const { holder, mac, addresses, mtu, ownsDefaultRoute }: Allocation = found
+  return desiredAttachment({
+    ...{ request: requestOf(pod, 'ovn', 'eth0'), holder, hostName: 'a_h', mac, addresses, mtu },
+    ...{ hasUserspaceDatapath: false, ownsDefaultRoute },
+  })
+}
+
+const tunnelSettings: TunnelSettings = {
+  networkType: 'geneve',
+  ...{ mtu: 0, iface: '', dpdkTunnelIface: 'br-phy', acceptsHostMasks: false },
+  ...{ hasEncapChecksum: true, podIp: '' },
+}
+
+/** A machine with two NICs, the first of which has the node's address, and a bridge. */
+const stillHost = {
+  links: () => [
+    { index: 1, name: 'eth0', mtu: 1500 },
+    { index: 2, name: 'eth1', mtu: 1500 },
+    { index: 3, name: 'br-phy', mtu: 1500 },
+  ],
+  addresses: () => [
+    { index: 1, cidr: '172.18.0.11/16' },
+    { index: 2, cidr: '192.168.0.11/16' },
+    { index: 3, cidr: '192.168.1.11/24' },
+  ],
+  routes: () => [],
+} as unknown as Netlink
+
+const stillOvs = { cache: { find: () => [] } } as unknown as LocalOvs

@@ -1,0 +1,1 @@
+export { announceAddresses, type Announcement } from './announcement.ts'
