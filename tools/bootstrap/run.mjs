@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { commands } from './src/commands.mjs'
 import { ensureDebianPackages } from './src/debian.mjs'
 import { ensureBaseImage, ensureDockerEngine } from './src/docker.mjs'
-import { ensureGoPrograms, ensureProbe, goProgramDirectories } from './src/go-programs.mjs'
+import { ensureGoPrograms, ensureImagePrograms, goProgramDirectories } from './src/go-programs.mjs'
 import { cache, nodeBin, pnpmBin, repository } from './src/paths.mjs'
 import { BootstrapError } from './src/run-command.mjs'
 import { ensureToolchain, ensureWorkspace } from './src/toolchain.mjs'
@@ -29,7 +29,7 @@ async function main([name, ...args]) {
     )
   await Promise.all([prepareWorkspace(), needsContainers ? prepareContainers() : undefined])
   if (needsContainers && command.kubernetes) await ensureGoPrograms()
-  if (needsContainers && command.probe) await ensureProbe()
+  if (needsContainers && command.imagePrograms) await ensureImagePrograms()
   if (needsContainers && command.images) {
     // What a command prints may be for a program, so this goes where progress goes.
     const exitCode = await runProgram(commands.images.main, [], ['inherit', 2, 2])

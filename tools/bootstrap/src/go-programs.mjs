@@ -16,13 +16,30 @@ import { findProgram, runCommand, withLock } from './run-command.mjs'
 
 const [kubernetesMajor, kubernetesMinor] = versions.kubernetes.split('.')
 
-/** The only one whose source is here: its version is a hash of that, and `dist/programs` has it, because an image is made of it. */
+/** The only one whose source is here: its version is a hash of that. */
 const probe = {
   name: 'probe',
   version: hashOfSources('probe'),
   packages: ['kube-ovn-probe'],
   variables: {},
 }
+
+/** What the CNI project has: plugins that nodes get beside ours, and the program by which suites play a runtime. */
+const cniPlugins = {
+  name: 'cni-plugins',
+  version: versions['cni-plugins'],
+  packages: [
+    'github.com/containernetworking/plugins/plugins/main/loopback',
+    'github.com/containernetworking/plugins/plugins/meta/portmap',
+    'github.com/containernetworking/cni/cnitool',
+  ],
+  variables: {
+    'github.com/containernetworking/plugins/pkg/utils/buildversion.BuildVersion': `v${versions['cni-plugins']}`,
+  },
+}
+
+/** Those that images are made of: `dist/programs` has links to their programs. */
+const forImages = [cniPlugins, probe]
 
 /**
  * What is built from Go modules, because it exists neither in npm nor in Debian: a module below tools/kubernetes with
@@ -71,19 +88,19 @@ const modules = [
       'gopkg.in/k8snetworkplumbingwg/multus-cni.v4/pkg/multus.version': `v${versions.multus}`,
     },
   },
-  probe,
+  ...forImages,
 ]
 
-/** Builds the Kubernetes commands, Helm, CoreDNS, Multus and the probe into the cache, each module once for each version. */
+/** Builds the Kubernetes commands, Helm, CoreDNS, Multus and what images are made of into the cache, each module once for each version. */
 export async function ensureGoPrograms() {
   await ensureModules(modules)
-  linkProbe()
+  linkPrograms()
 }
 
-/** Builds only the probe, which an image is made of. */
-export async function ensureProbe() {
-  await ensureModules([probe])
-  linkProbe()
+/** Builds only what images are made of. */
+export async function ensureImagePrograms() {
+  await ensureModules(forImages)
+  linkPrograms()
 }
 
 async function ensureModules(wanted) {
@@ -97,20 +114,23 @@ async function ensureModules(wanted) {
   }
 }
 
-/** Puts the probe of this checkout beside the programs that go into images; the cache has those of other checkouts, too. */
-function linkProbe() {
-  const [name] = probe.packages
-  const program = join(directoryOf(probe), name)
-  const link = join(repository, 'dist/programs', name)
+/** Puts the programs of this checkout beside the others that go into images; the cache has those of other checkouts, too. */
+function linkPrograms() {
+  for (const module of forImages)
+    for (const path of module.packages)
+      link(join(directoryOf(module), basename(path)), join(repository, 'dist/programs', basename(path)))
+}
+
+function link(program, place) {
   try {
-    if (readlinkSync(link) === program) return
+    if (readlinkSync(place) === program) return
   } catch {
     // There is none yet.
   }
-  mkdirSync(dirname(link), { recursive: true })
-  const partial = `${link}.${process.pid}`
+  mkdirSync(dirname(place), { recursive: true })
+  const partial = `${place}.${process.pid}`
   symlinkSync(program, partial)
-  renameSync(partial, link)
+  renameSync(partial, place)
 }
 
 function hashOfSources(name) {

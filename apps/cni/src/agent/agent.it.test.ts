@@ -5,8 +5,8 @@ import { events } from '@kube-ovn/kube-api/core'
 import { node, pod, subnet } from '@kube-ovn/testing-builders'
 import { sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { NodeContainer, pluginCommand } from '../testing/node-container.ts'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { containerId, NodeContainer, pluginCommand } from '../testing/node-container.ts'
 
 /*
  * A real node: OVN with the userspace data path in a container, the agent on it, and a real API server. The test plays
@@ -14,7 +14,7 @@ import { NodeContainer, pluginCommand } from '../testing/node-container.ts'
  */
 
 const northbound = `
-ovn-nbctl lr-add ovn-cluster
+ovn-nbctl lr-add ovn-cluster -- set Logical_Router ovn-cluster options:always_learn_from_arp_request=false
 ovn-nbctl ls-add join -- ls-add ovn-default
 ovn-nbctl lrp-add ovn-cluster ovn-cluster-join 00:00:00:00:64:01 100.64.0.1/16 fd00:100:64::1/112
 ovn-nbctl lrp-add ovn-cluster ovn-cluster-ovn-default 00:00:00:00:16:01 10.16.0.1/16 fd00:10:16::1/112
@@ -49,10 +49,26 @@ beforeAll(async () => {
     { status: own.status },
     { subresource: 'status' },
   )
-  await machine.startAgent(await api.accountKubeconfig('kube-system/kube-ovn-cni'), 'node1')
+  const home = pod({ name: 'kube-ovn-cni-1', namespace: 'kube-system', node: 'node1', hostNetwork: true })
+  await api.client.create(pods, { ...home, spec: { ...home.spec, serviceAccountName: 'kube-ovn-cni' } })
+  await startAgent()
 })
 
+/** Starts the agent, and waits until pods can be attached. */
+async function startAgent(): Promise<void> {
+  await machine.startAgent(await agentKubeconfig(), 'node1')
+  await vi.waitFor(
+    async () => expect(await machine.plugin('STATUS', '')).toMatchObject({ exitCode: 0 }),
+    30_000,
+  )
+}
+
 afterAll(() => machine?.[Symbol.asyncDispose]())
+
+/** With the token of the agent's own pod, since policies hold it to the node of that. */
+function agentKubeconfig(): Promise<string> {
+  return api.accountKubeconfig('kube-system/kube-ovn-cni', 'kube-ovn-cni-1')
+}
 
 /** A pod's and a node's annotations about their address have the same keys. */
 const keys = podAnnotations()
@@ -85,11 +101,15 @@ async function createSubnet(name: string, spec: { cidrBlock: string; natOutgoing
   )
 }
 
+function macOf(index: number): string {
+  return `00:00:00:00:16:${index.toString(16).padStart(2, '0')}`
+}
+
 /** Makes a pod with its namespace and its logical port, annotated as the controller does. */
-async function createPod(name: string, index: number): Promise<Pod> {
+async function createPod(name: string, index: number, mac = macOf(index)): Promise<Pod> {
   await machine.script(`ip netns add ${name}; ip -n ${name} link set lo up`)
   const created = await api.client.create(pods, pod({ name, node: 'node1' }))
-  const [mac, v4, v6] = [`00:00:00:00:16:0${index}`, `10.16.0.${index}`, `fd00:10:16::${index}`]
+  const [v4, v6] = [`10.16.0.${index}`, `fd00:10:16::${index}`]
   await machine.script(
     `ovn-nbctl lsp-add ovn-default ${name}.default -- lsp-set-addresses ${name}.default "${mac} ${v4} ${v6}"`,
   )
@@ -99,11 +119,25 @@ async function createPod(name: string, index: number): Promise<Pod> {
   return created
 }
 
+async function attachPod(name: string, index: number): Promise<void> {
+  await createPod(name, index)
+  expect(await machine.plugin('ADD', name)).toMatchObject({ exitCode: 0 })
+}
+
+async function detachPod(name: string): Promise<void> {
+  expect(await machine.plugin('DEL', name)).toMatchObject({ exitCode: 0 })
+  await deletePod(name)
+}
+
 async function deletePod(name: string): Promise<void> {
   await api.client.remove(pods, { namespace: 'default', name }, { gracePeriodSeconds: 0 })
   await machine.script(
     `ip netns delete ${name} 2>/dev/null || true; ovn-nbctl --if-exists lsp-del ${name}.default`,
   )
+}
+
+async function portsOf(name: string): Promise<string> {
+  return machine.script(`ovs-vsctl --bare --columns=name find Interface external_ids:pod_name=${name}`)
 }
 
 async function ping(from: string, to: string): Promise<boolean> {
@@ -126,6 +160,34 @@ async function startPing(
       return [...stdout.matchAll(/bytes from .*icmp_seq=(\d+)/g)].map(([, sequence]) => Number(sequence))
     },
   }
+}
+
+/** Lets a namespace know a MAC address of others, which does not end by itself while a test runs. */
+async function remember(name: string, addresses: readonly string[], mac: string): Promise<void> {
+  await machine.script(
+    `for family in ipv4 ipv6; do
+       ip netns exec ${name} sysctl -qw net.$family.neigh.eth0.base_reachable_time_ms=3600000
+     done
+     for address in ${addresses.join(' ')}; do
+       ip -n ${name} neigh replace $address lladdr ${mac} dev eth0 nud reachable
+     done`,
+  )
+}
+
+async function untilKnown(name: string, addresses: readonly string[], mac: string): Promise<void> {
+  for (const address of addresses)
+    await expect.poll(() => machine.script(`ip -n ${name} neigh show ${address}`)).toContain(`lladdr ${mac}`)
+}
+
+let barriers = 0
+
+/** Events are sent one after the other: with the one of this pod, all before it are. */
+async function untilEventsAreSent(): Promise<void> {
+  const name = `barrier-${++barriers}`
+  await attachPod(name, 200 + barriers)
+  expect(await machine.plugin('DEL', name)).toMatchObject({ exitCode: 0 })
+  await expect.poll(() => eventReasons(name)).toContain('PodNetworkRemoved')
+  await deletePod(name)
 }
 
 async function eventReasons(name: string): Promise<readonly (string | undefined)[]> {
@@ -161,7 +223,9 @@ async function tcp(prefix: readonly string[], address: string, port: number): Pr
 
 describe('the node', () => {
   it('becomes available: chassis, tunnel end, ovn0 with addresses, routes and condition', async () => {
-    await machine.logged('condition of the node was written', { status: 'False' })
+    await expect
+      .poll(async () => (await api.client.get(nodes, { name: 'node1' }))?.status?.conditions)
+      .toContainEqual(expect.objectContaining({ type: 'NetworkUnavailable', status: 'False' }))
     const own = await api.client.get(nodes, { name: 'node1' })
     expect(nodeAnnotations.chassis.read(own?.metadata.annotations)).toBe('chassis-1')
     expect(own?.status?.conditions).toContainEqual(
@@ -193,16 +257,68 @@ describe('the node', () => {
   })
 })
 
+describe('the address of a node', () => {
+  const own = ['100.64.0.2', 'fd00:100:64::2']
+  const [before, after] = ['00:00:00:00:64:02', '00:00:00:00:64:22']
+
+  beforeAll(async () => {
+    const other = '00:00:00:00:64:03 100.64.0.3 fd00:100:64::3'
+    await machine.script(
+      `ip netns add other-node
+       ip link add other-node type veth peer name eth0 netns other-node
+       ip link set other-node up
+       ip netns exec other-node ethtool -K eth0 tx off >/dev/null
+       ip -n other-node link set eth0 address 00:00:00:00:64:03 up
+       ip -n other-node addr add 100.64.0.3/16 dev eth0
+       ip -n other-node addr add fd00:100:64::3/112 dev eth0 nodad
+       ovn-nbctl lsp-add join node-other -- lsp-set-addresses node-other "${other}"
+       ovs-vsctl add-port br-int other-node -- set Interface other-node external_ids:iface-id=node-other`,
+    )
+  })
+  afterAll(async () => {
+    await moveTo(before)
+    await machine.script(
+      'ovs-vsctl del-port other-node; ovn-nbctl lsp-del node-other; ip netns delete other-node',
+    )
+  })
+
+  it('is found by other nodes at once when it has another MAC address', async () => {
+    for (const address of own) await expect.poll(() => ping('other-node', address)).toBe(true)
+    await remember('other-node', own, before)
+    await moveTo(after)
+    await untilKnown('other-node', own, after)
+    for (const address of own) await expect.poll(() => ping('other-node', address)).toBe(true)
+  })
+
+  async function moveTo(mac: string): Promise<void> {
+    await machine.script(`ovn-nbctl lsp-set-addresses node-node1 "${mac} ${own.join(' ')}"`)
+    await api.client.patch(nodes, { name: 'node1' }, 'application/merge-patch+json', {
+      metadata: { annotations: { [keys.macAddress.key]: mac } },
+    })
+  }
+})
+
 describe('a pod', () => {
-  it('is attached: two pods reach each other, the gateway, the node and, masqueraded, the world', async () => {
-    const [added] = await Promise.all([machine.plugin('ADD', 'web-1'), createPod('web-1', 5)])
+  // Each test works with these two, and leaves them as they are, or with pods of its own.
+  beforeAll(async () => {
+    await attachPod('web-1', 5)
+    await attachPod('web-2', 6)
+    await serveTcp('web-2', '10.16.0.6', 80)
+    await serveTcp('web-2', 'fd00:10:16::6', 80)
+  })
+  afterAll(async () => {
+    for (const name of ['web-1', 'web-2']) await detachPod(name)
+  })
+
+  it('is attached: it reaches another pod, the gateway, the node and, masqueraded, the world', async () => {
+    const [added] = await Promise.all([machine.plugin('ADD', 'web-7'), createPod('web-7', 7)])
     expect(added).toMatchObject({ exitCode: 0 })
     expect(JSON.parse(added.stdout)).toEqual({
       cniVersion: '1.1.0',
-      interfaces: [{ name: 'eth0', mac: '00:00:00:00:16:05', mtu: 1400, sandbox: '/run/netns/web-1' }],
+      interfaces: [{ name: 'eth0', mac: '00:00:00:00:16:07', mtu: 1400, sandbox: '/run/netns/web-7' }],
       ips: [
-        { interface: 0, address: '10.16.0.5/16', gateway: '10.16.0.1' },
-        { interface: 0, address: 'fd00:10:16::5/112', gateway: 'fd00:10:16::1' },
+        { interface: 0, address: '10.16.0.7/16', gateway: '10.16.0.1' },
+        { interface: 0, address: 'fd00:10:16::7/112', gateway: 'fd00:10:16::1' },
       ],
       routes: [
         { dst: '0.0.0.0/0', gw: '10.16.0.1' },
@@ -210,8 +326,6 @@ describe('a pod', () => {
       ],
       dns: {},
     })
-    await createPod('web-2', 6)
-    expect(await machine.plugin('ADD', 'web-2')).toMatchObject({ exitCode: 0 })
     for (const target of [
       '10.16.0.6',
       'fd00:10:16::6',
@@ -220,15 +334,16 @@ describe('a pod', () => {
       machine.address,
       api.address,
     ]) {
-      expect([target, await ping('web-1', target)]).toEqual([target, true])
+      expect([target, await ping('web-7', target)]).toEqual([target, true])
     }
-    expect((await machine.try(['ping', '-c', '1', '-W', '2', '10.16.0.5'])).exitCode).toBe(0)
-    const line = await machine.logged('attachment added', { pod: 'default/web-2' })
+    expect((await machine.try(['ping', '-c', '1', '-W', '2', '10.16.0.7'])).exitCode).toBe(0)
+    const line = await machine.logged('attachment added', { pod: 'default/web-7' })
     expect(line).toMatchObject({
       agentMs: expect.any(Number),
       controllerWaitMs: expect.any(Number),
       ovnWaitMs: expect.any(Number),
     })
+    await detachPod('web-7')
   })
 
   it("has no IPv6 at the host's end: ovs-vswitchd would read four routes more with each change of a link", async () => {
@@ -238,8 +353,6 @@ describe('a pod', () => {
   })
 
   it('takes TCP from a pod and from the node, by both families', async () => {
-    await serveTcp('web-2', 'fd00:10:16::6', 80)
-    await serveTcp('web-2', '10.16.0.6', 80)
     expect(await tcp(inNamespace('web-1'), '10.16.0.6', 80)).toBe('10.16.0.5')
     expect(await tcp(inNamespace('web-1'), 'fd00:10:16::6', 80)).toBe('fd00:10:16::5')
     expect(await tcp([], '10.16.0.6', 80)).toBe(machine.address)
@@ -248,7 +361,7 @@ describe('a pod', () => {
   it('reaches another pod by a Service that kube-proxy translates on the node, which masquerades', async () => {
     // What kube-proxy does in nftables mode, in short: DNAT at dstnat, masquerading of what is marked at srcnat.
     await machine.script(
-      "nft 'table ip kube-proxy { chain nat-prerouting { type nat hook prerouting priority dstnat; " +
+      "nft 'table ip kube-proxy; flush table ip kube-proxy; table ip kube-proxy { chain nat-prerouting { type nat hook prerouting priority dstnat; " +
         "ip daddr 10.96.0.10 tcp dport 80 dnat to 10.16.0.6:80; }; }'",
     )
     expect(await tcp(inNamespace('web-1'), '10.96.0.10', 80)).toBe('100.64.0.2')
@@ -266,22 +379,50 @@ describe('a pod', () => {
     expect(await machine.plugin('CHECK', 'web-1')).toMatchObject({ exitCode: 0 })
   })
 
+  it.each([
+    { security: 'without port security', index: 14, successor: 15 },
+    { security: 'with port security', index: 16, successor: 17 },
+  ])(
+    'that has the addresses of another one is found by neighbours at once, $security',
+    async ({ security, index, successor }) => {
+      const name = `web-${index}`
+      const addresses = [`10.16.0.${index}`, `fd00:10:16::${index}`]
+      const mac = macOf(successor)
+      await attachPod(name, index)
+      for (const address of addresses)
+        expect([address, await ping('web-1', address)]).toEqual([address, true])
+      await remember('web-1', addresses, macOf(index))
+      await detachPod(name)
+      await createPod(name, index, mac)
+      const allowed = security === 'with port security' ? `"${mac} ${addresses.join(' ')}"` : ''
+      await machine.script(`ovn-nbctl lsp-set-port-security ${name}.default ${allowed}`)
+      expect(await machine.plugin('ADD', name)).toMatchObject({ exitCode: 0 })
+      await untilKnown('web-1', addresses, mac)
+      const learned = await machine.script('ovn-sbctl --bare --columns=ip list MAC_Binding')
+      for (const address of addresses) expect(learned.split('\n')).not.toContain(address)
+      for (const address of addresses)
+        expect([address, await ping('web-1', address)]).toEqual([address, true])
+      await detachPod(name)
+    },
+  )
+
   it('is attached anew when ADD is repeated', async () => {
     expect(await machine.plugin('ADD', 'web-1')).toMatchObject({ exitCode: 0 })
     expect(await ping('web-1', '10.16.0.6')).toBe(true)
   })
 
   it('has one event and one row more for each ADD', async () => {
+    await untilEventsAreSent()
     await api.forgetWrites()
-    await createPod('web-3', 7)
-    expect(await machine.plugin('ADD', 'web-3')).toMatchObject({ exitCode: 0 })
+    await attachPod('web-3', 8)
     await expect.poll(() => api.writes()).toHaveLength(1)
     expect((await api.writes())[0]).toMatchObject({ verb: 'create', resource: 'events' })
     const ids = await machine.script(
       'ovs-vsctl --bare --columns=external_ids find Interface external_ids:iface-id=web-3.default',
     )
-    expect(ids).toContain('ip=10.16.0.7,fd00:10:16::7')
+    expect(ids).toContain('ip=10.16.0.8,fd00:10:16::8')
     expect(ids).toContain('vendor=kube-ovn')
+    await detachPod('web-3')
   })
 
   it('starts no process, neither for ADD nor for DEL', async () => {
@@ -304,21 +445,20 @@ describe('a pod', () => {
       })`
     const { stdout } = await machine.try(['/opt/node/node', '-e', program])
     expect(JSON.parse(stdout)).toEqual({ statuses: [200, 204], forks: 0 })
+    await deletePod('web-5')
   })
 
   it('loses no packet while the agent is killed and started again, which writes nothing', async () => {
-    // Events are sent one after the other: with the last one before this, all are.
-    await expect.poll(() => eventReasons('web-5')).toContain('PodNetworkRemoved')
+    await untilEventsAreSent()
     await api.forgetWrites()
     const pinging = await startPing('web-1', '10.16.0.6')
     await machine.stopAgent('KILL')
     // As an earlier version left it.
     await machine.script('for end in /proc/sys/net/ipv6/conf/*_h; do echo 0 >$end/disable_ipv6; done')
-    await machine.startAgent(await api.accountKubeconfig('kube-system/kube-ovn-cni'), 'node1')
+    await startAgent()
     const answered = await pinging.stop()
     expect(answered.length).toBeGreaterThan(0)
     expect(answered).toEqual(answered.map((_sequence, index) => index + 1))
-    expect(await machine.plugin('STATUS', 'web-1')).toMatchObject({ exitCode: 0 })
     expect(await api.writes()).toEqual([])
     const changes = machine.agentLog.filter(
       (line) => line['level'] === 'info' && String(line['msg']).match(/written|configured|removed/),
@@ -340,10 +480,7 @@ describe('a pod', () => {
   })
 
   it('works again after vswitchd was killed and started', async () => {
-    await machine.script(
-      'kill -9 $(cat /run/openvswitch/ovs-vswitchd.pid); ' +
-        'ovs-vswitchd unix:/run/openvswitch/db.sock --pidfile --detach --log-file=/var/log/openvswitch/ovs-vswitchd.log',
-    )
+    await machine.replaceVswitchd()
     await expect.poll(() => ping('web-1', '10.16.0.6')).toBe(true)
     await expect
       .poll(async () => (await machine.try(['ping', '-c', '1', '-W', '1', '10.16.0.5'])).exitCode)
@@ -352,16 +489,15 @@ describe('a pod', () => {
   })
 
   it('is detached by DEL, also when its namespace is gone, and a second DEL is fine', async () => {
-    await machine.script('ip netns delete web-3')
-    expect(await machine.plugin('DEL', 'web-3', {}, { CNI_NETNS: '' })).toMatchObject({
+    await attachPod('web-6', 10)
+    await machine.script('ip netns delete web-6')
+    expect(await machine.plugin('DEL', 'web-6', {}, { CNI_NETNS: '' })).toMatchObject({
       exitCode: 0,
       stdout: '',
     })
-    expect(await machine.plugin('DEL', 'web-3', {}, { CNI_NETNS: '' })).toMatchObject({ exitCode: 0 })
-    expect(
-      await machine.script('ovs-vsctl --bare --columns=name find Interface external_ids:pod_name=web-3'),
-    ).toBe('')
-    await deletePod('web-3')
+    expect(await machine.plugin('DEL', 'web-6', {}, { CNI_NETNS: '' })).toMatchObject({ exitCode: 0 })
+    expect(await portsOf('web-6')).toBe('')
+    await deletePod('web-6')
   })
 
   it('is taken back whole when the controller never allocates and the runtime gives up', async () => {
@@ -389,20 +525,98 @@ describe('a pod', () => {
   })
 
   it('is removed by GC when the runtime does not know it any more', async () => {
-    const valid = { 'cni.dev/valid-attachments': [{ containerID: 'unknown', ifname: 'eth0' }] }
-    expect(await machine.plugin('GC', 'web-1', { ...valid, name: 'other' })).toMatchObject({ exitCode: 0 })
-    expect(await machine.script('ovs-vsctl list-ports br-int')).toContain('_h')
-    expect(await machine.plugin('GC', 'web-1', valid)).toMatchObject({ exitCode: 0 })
-    expect(await machine.script('ovs-vsctl list-ports br-int')).not.toContain('_h')
+    await attachPod('web-8', 11)
+    const known = ['web-1', 'web-2'].map((name) => ({ containerID: containerId(name), ifname: 'eth0' }))
+    const valid = { 'cni.dev/valid-attachments': known }
+    expect(await machine.plugin('GC', '', { ...valid, name: 'other' })).toMatchObject({ exitCode: 0 })
+    expect(await portsOf('web-8')).not.toBe('')
+    expect(await machine.plugin('GC', '', valid)).toMatchObject({ exitCode: 0 })
+    expect(await portsOf('web-8')).toBe('')
+    expect(await portsOf('web-1')).not.toBe('')
+    await deletePod('web-8')
   })
 })
 
+describe('a runtime that speaks CNI 1.1', () => {
+  const asPod = (name: string): Record<string, string> => ({
+    CNI_ARGS: `K8S_POD_NAMESPACE=default;K8S_POD_NAME=${name}`,
+  })
+  const hostPort = {
+    CAP_ARGS: JSON.stringify({ portMappings: [{ hostPort: 8080, containerPort: 80, protocol: 'tcp' }] }),
+  }
+
+  beforeAll(async () => {
+    await machine.install('--cni-versions=1.1.0')
+    await createPod('web-9', 13)
+  })
+  afterAll(() => deletePod('web-9'))
+  beforeEach(addByList)
+  afterEach(() => machine.cnitool('del', 'web-9', hostPort))
+
+  it('has pods checked by every plugin of the list', async () => {
+    const options = { ...asPod('web-9'), ...hostPort }
+    expect(await machine.cnitool('check', 'web-9', options)).toMatchObject({ exitCode: 0 })
+    expect(await portMappings()).toContain('10.16.0.13:80')
+    await machine.script('nft flush ruleset')
+    expect(await machine.cnitool('check', 'web-9', options)).toMatchObject({ exitCode: 1 })
+  })
+
+  it('is told whether the network is ready', async () => {
+    expect(await machine.cnitool('status', 'web-9')).toMatchObject({ exitCode: 0, stderr: '' })
+    await machine.stopAgent()
+    try {
+      const { exitCode, stderr } = await machine.cnitool('status', 'web-9')
+      expect([exitCode, stderr]).toEqual([1, expect.stringContaining('the node agent does not answer')])
+    } finally {
+      await startAgent()
+    }
+  })
+
+  it('has what it does not know any more collected', async () => {
+    // Or else libcni would remove what it remembers by DEL.
+    await machine.script('rm -r /var/lib/cni/results')
+    expect(await machine.cnitool('gc', 'web-9')).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(await portsOf('web-9')).toBe('')
+  })
+
+  it('removes a pod without saying which one it is', async () => {
+    expect(await machine.cnitool('del', 'web-9', hostPort)).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(await portsOf('web-9')).toBe('')
+    expect(await portMappings()).not.toContain('10.16.0.13')
+    await expect.poll(() => eventReasons('web-9')).toContain('PodNetworkRemoved')
+  })
+
+  it('finds what an operator wrote into the list after the agent was started again', async () => {
+    const path = '/etc/cni/net.d/01-kube-ovn.conflist'
+    await machine.install('--cni-versions=1.0.0')
+    await machine.script(`sed -i 's/"cniVersion": "1.0.0"/"cniVersion": "1.1.0"/' ${path}`)
+    await machine.install()
+    expect(await machine.cnitool('status', 'web-9')).toMatchObject({ exitCode: 0 })
+    expect(await machine.script(`cat ${path}`)).toContain('"cniVersion": "1.1.0"')
+  })
+
+  async function addByList(): Promise<void> {
+    const added = await machine.cnitool('add', 'web-9', { ...asPod('web-9'), ...hostPort })
+    expect(added).toMatchObject({ exitCode: 0 })
+    expect(JSON.parse(added.stdout)).toMatchObject({ cniVersion: '1.1.0', interfaces: [{ mtu: 1400 }] })
+  }
+
+  async function portMappings(): Promise<string> {
+    return machine.script('nft list ruleset')
+  }
+})
+
 describe('uninstallation', () => {
+  afterAll(async () => {
+    await machine.script('ip link delete foreign_h; nft delete table ip foreign')
+    await deletePod('web-4')
+    await startAgent()
+  })
+
   it('leaves no port, link, rule or file of ours, and those of others alone', async () => {
-    await createPod('web-4', 8)
-    expect(await machine.plugin('ADD', 'web-4')).toMatchObject({ exitCode: 0 })
+    await attachPod('web-4', 12)
     await machine.script(
-      'ip link add foreign_h type veth peer name foreign_c; mkdir -p /etc/cni/net.d; echo {} > /etc/cni/net.d/01-kube-ovn.conflist',
+      'nft add table ip foreign; ip link add foreign_h type veth peer name foreign_c; mkdir -p /etc/cni/net.d; echo {} > /etc/cni/net.d/01-kube-ovn.conflist',
     )
     await machine.stopAgent()
     const install = join(import.meta.dirname, '../install/main.ts')
@@ -411,7 +625,7 @@ describe('uninstallation', () => {
     expect(links.split('\n')).not.toContain('ovn0')
     expect(links.split('\n').filter((name) => name.endsWith('_h'))).toEqual(['foreign_h'])
     expect(await machine.script('nft list tables')).not.toContain('inet kube-ovn')
-    expect(await machine.script('nft list tables')).toContain('ip kube-proxy')
+    expect(await machine.script('nft list tables')).toContain('ip foreign')
     expect(await machine.script('ls /etc/cni/net.d /run/openvswitch')).not.toMatch(/conflist|kube-ovn-daemon/)
     expect(
       await machine.script('ovs-vsctl --bare --columns=name find Interface external_ids:vendor=kube-ovn'),

@@ -19,7 +19,7 @@ import {
 } from '../protocol/messages.ts'
 import { failure, type Answer, type Handler } from './api-server.ts'
 import type { Readiness } from './readiness.ts'
-import { parseAttachmentRequest, parseCollectionRequest } from './requests.ts'
+import { parseAttachmentRequest, parseCollectionRequest, parseRemovalRequest } from './requests.ts'
 
 /** Code of an error of ours in the sense of the CNI specification, which leaves 100 and above to plugins. */
 const attachmentDiffers = 100
@@ -36,7 +36,7 @@ export function createHandlers(podNics: PodNics, readiness: () => Readiness): Re
 }
 
 async function add(podNics: PodNics, body: unknown, signal: AbortSignal): Promise<Answer> {
-  const request = parseAttachmentRequest(body, true)
+  const request = parseAttachmentRequest(body)
   if ('refusal' in request) return failure(400, request.refusal)
   if (!isDelegated(request) && request.provider !== primaryProvider) {
     return failure(
@@ -54,7 +54,7 @@ async function add(podNics: PodNics, body: unknown, signal: AbortSignal): Promis
 }
 
 async function remove(podNics: PodNics, body: unknown): Promise<Answer> {
-  const request = parseAttachmentRequest(body, false)
+  const request = parseRemovalRequest(body)
   if ('refusal' in request) return failure(400, request.refusal)
   // Nothing was ever made for another provider.
   if (request.provider !== primaryProvider) return { status: 204 }
@@ -63,7 +63,7 @@ async function remove(podNics: PodNics, body: unknown): Promise<Answer> {
 }
 
 async function check(podNics: PodNics, body: unknown): Promise<Answer> {
-  const request = parseAttachmentRequest(body, true)
+  const request = parseAttachmentRequest(body)
   if ('refusal' in request) return failure(400, request.refusal)
   // The plugin that made the interface checks it.
   if (isDelegated(request)) return { status: 204 }

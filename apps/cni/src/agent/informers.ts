@@ -90,9 +90,14 @@ function trimNode(node: Node, nodeName: string): Node {
 /** Counters in the status change with every pod; they do not concern a node. */
 function trimSubnet(subnet: Subnet): Subnet {
   const { metadata, spec, status } = dropManagedFields(subnet)
+  if (status === undefined) return { metadata, ...(spec === undefined ? {} : { spec }) }
+  const { conditions, inEffect } = status
   return {
     metadata,
     ...(spec === undefined ? {} : { spec }),
-    ...(status?.conditions === undefined ? {} : { status: { conditions: status.conditions } }),
+    status: {
+      ...(conditions === undefined ? {} : { conditions }),
+      ...(inEffect === undefined ? {} : { inEffect }),
+    },
   }
 }

@@ -1,5 +1,6 @@
 import { installConfiguration } from '../install/configuration.ts'
-import { createLogger, processConfig, runUntilSignal } from '@kube-ovn/process'
+import { ignoredFlags } from '@kube-ovn/no-effect'
+import { createLogger, flagsInUse, processConfig, runUntilSignal } from '@kube-ovn/process'
 import { command } from './config.ts'
 import { runAgent } from './wiring.ts'
 
@@ -11,7 +12,10 @@ const log = createLogger({
   alsoToStderr: config.alsologtostderr,
 })
 if (config.installCniConfig) {
-  installConfiguration(`${config.cniConfDir}/${config.cniConfName}`, config.bindSocket)
+  const path = `${config.cniConfDir}/${config.cniConfName}`
+  installConfiguration(path, { serverSocket: config.bindSocket, cniVersions: [] })
   process.exit(0)
 }
+const flags = ignoredFlags('agent', flagsInUse(command, config))
+if (flags.length > 0) log.warn('flags without effect', { flags })
 await runUntilSignal(log, (signal) => runAgent(config, log, signal))

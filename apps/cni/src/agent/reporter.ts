@@ -50,6 +50,7 @@ export function createReporter(
       if (stage === 'wait-route') metrics.waitedForRoute(ms)
       else metrics.waitedForAddress(ms)
     },
+    announceFailed: () => metrics.announceFailed(),
   }
 
   function where(request: AttachmentRequest): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseAttachmentRequest, parseCollectionRequest } from './requests.ts'
+import { parseAttachmentRequest, parseCollectionRequest, parseRemovalRequest } from './requests.ts'
 
 const upstream = {
   cni_type: 'kube-ovn',
@@ -15,7 +15,7 @@ const upstream = {
 
 describe('parseAttachmentRequest', () => {
   it('reads what upstream’s plugin sends', () => {
-    expect(parseAttachmentRequest(upstream, true)).toEqual({
+    expect(parseAttachmentRequest(upstream)).toEqual({
       podNamespace: 'shop',
       podName: 'web-0',
       podUid: '',
@@ -35,11 +35,19 @@ describe('parseAttachmentRequest', () => {
     ['no namespace for ADD', { ...upstream, net_ns: '' }, 'net_ns'],
     ['what is no object', [], ''],
   ])('refuses %s and names the field', (_name, body, field) => {
-    expect(parseAttachmentRequest(body, true)).toEqual({ refusal: expect.stringContaining(field) })
+    expect(parseAttachmentRequest(body)).toEqual({ refusal: expect.stringContaining(field) })
   })
+})
 
-  it('accepts an empty namespace for DEL', () => {
-    expect(parseAttachmentRequest({ ...upstream, net_ns: '' }, false)).toMatchObject({ netns: '' })
+describe('parseRemovalRequest', () => {
+  it('needs the container and the interface alone', () => {
+    const { container_id, if_name } = upstream
+    expect(parseRemovalRequest({ container_id, if_name })).toMatchObject({
+      ...{ containerId: '0123456789abcdef', ifName: 'eth0', netns: '', podName: '', podNamespace: '' },
+      ...{ provider: 'ovn' },
+    })
+    expect(parseRemovalRequest({ ...upstream, net_ns: '' })).toMatchObject({ netns: '', podName: 'web-0' })
+    expect(parseRemovalRequest({ if_name })).toEqual({ refusal: expect.stringContaining('container_id') })
   })
 })
 

@@ -16,6 +16,12 @@ const attachment = z.object({
   network: z.string().default(''),
 })
 
+/** An attachment is removed by its container and interface alone. */
+const removal = attachment.extend({
+  pod_name: z.string().default(''),
+  pod_namespace: z.string().default(''),
+})
+
 const collection = z.object({
   network: z.string(),
   valid_attachments: z.array(z.object({ container_id: z.string(), if_name: z.string() })),
@@ -29,13 +35,21 @@ export interface Refusal {
 /** The name of the network in the configuration that is installed; an old plugin does not tell it. */
 const primaryNetwork = 'kube-ovn'
 
-/** Reads the body of add, del or check. */
-export function parseAttachmentRequest(body: unknown, needsNetns: boolean): AttachmentRequest | Refusal {
+/** Reads the body of add or check. */
+export function parseAttachmentRequest(body: unknown): AttachmentRequest | Refusal {
   const parsed = attachment.safeParse(body)
   if (!parsed.success) return refuse(parsed.error)
-  const message = parsed.data
-  if (needsNetns && message.net_ns === '')
-    return { refusal: 'net_ns: a path of a network namespace is required' }
+  if (parsed.data.net_ns === '') return { refusal: 'net_ns: a path of a network namespace is required' }
+  return toRequest(parsed.data)
+}
+
+/** Reads the body of del, which may leave out the pod and its namespace. */
+export function parseRemovalRequest(body: unknown): AttachmentRequest | Refusal {
+  const parsed = removal.safeParse(body)
+  return parsed.success ? toRequest(parsed.data) : refuse(parsed.error)
+}
+
+function toRequest(message: z.infer<typeof removal>): AttachmentRequest {
   return {
     podNamespace: message.pod_namespace,
     podName: message.pod_name,

@@ -20,8 +20,9 @@ import type { Logger } from '@kube-ovn/log'
 import { openNetfilter } from '@kube-ovn/netfilter'
 import { openNetlink, readSysctl, writeSysctl } from '@kube-ovn/netlink'
 import { openVswitchSchema, type OpenVswitch } from '@kube-ovn/ovsdb-schema'
-import { bindAddresses, serveHealth, systemClock } from '@kube-ovn/process'
-import { agentMetrics, processRegistry } from '@kube-ovn/telemetry'
+import { announceAddresses } from '@kube-ovn/probes'
+import { bindAddresses, DatabaseConnection, serveHealth, systemClock } from '@kube-ovn/process'
+import { agentMetrics, databaseMetrics, processRegistry } from '@kube-ovn/telemetry'
 import { OvsdbClient } from 'ovsdb-client'
 import { serveApi } from './api-server.ts'
 import type { AgentConfig } from './config.ts'
@@ -57,6 +58,8 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
       tables: localOvsTables,
     }),
   )
+  const connection = { client: ovs, db: openVswitchSchema.name, clock: systemClock, log }
+  stack.use(new DatabaseConnection({ ...connection, metrics: databaseMetrics(registry) }))
   const host = stack.use(openNetlink())
   const netfilter = openNetfilter()
   const tunnelMtu = new Observable<number | undefined>(undefined)
@@ -66,7 +69,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
   const recorder = stack.use(
     new EventRecorder({ client, clock: systemClock, logger: log, component, instance: nodeName }),
   )
-  const kernel = { host, open: openNetlink, writeSysctl }
+  const kernel = { host, open: openNetlink, writeSysctl, announce: announceAddresses }
   const podNics = stack.use(
     new PodNics({
       ...shared,
@@ -124,7 +127,11 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
       hasEncapChecksum: config.encapChecksum,
       podIp: config.podIp,
     }),
-    new NodeNic(world, informers.subnets, config),
+    new NodeNic(world, informers.subnets, {
+      ...config,
+      announce: announceAddresses,
+      onAnnounceFailed: () => metrics.announceFailed(),
+    }),
     new NodeStatus(world),
     new HostFirewall(world, {
       netfilter,

@@ -1,15 +1,18 @@
 import { list, text, type Command, type ConfigOf } from '@kube-ovn/process'
 import { agentSocket } from '../protocol/socket.ts'
+import { defaultVersion } from './configuration.ts'
 
 const settings = {
   cniConfDir: text('/etc/cni/net.d', 'Directory of the CNI configuration.'),
   cniConfFile: text('', 'Accepted for compatibility: the content is built in.'),
   cniConfName: text('01-kube-ovn.conflist', 'File name of the CNI configuration.'),
   cniBinDir: text('/opt/cni/bin', 'Directory of the CNI plugins.'),
-  sourceDirs: list(
-    '/kube-ovn,/usr/lib/cni',
-    'Directories that the plugins are copied from; the first that has one wins.',
+  cniVersions: list(
+    '',
+    'Versions of the CNI specification that the configuration is for; empty: what somebody wrote into the file, else ' +
+      `${defaultVersion}.`,
   ),
+  sourceDirs: list('/kube-ovn', 'Directories that the plugins are copied from; the first that has one wins.'),
   serverSocket: text(agentSocket, 'Unix socket of the agent.'),
   ovsSocket: text('/run/openvswitch/db.sock', 'Unix socket of the local Open vSwitch database.'),
   podIps: list('', 'Own addresses: they tell which families the node forwards.', {

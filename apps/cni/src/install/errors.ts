@@ -12,3 +12,17 @@ export class PluginMissingError extends KubeOvnError<{
     super('CNI plugin to be installed was not found', details)
   }
 }
+
+/** Refuses a version of the CNI specification that the plugins on the node do not speak. */
+export class CniVersionUnknownError extends KubeOvnError<{
+  readonly field: string
+  readonly value: string
+  readonly cure: string
+}> {
+  readonly code = 'cni-version-unknown'
+  readonly retry = 'on-change'
+
+  constructor(details: CniVersionUnknownError['details']) {
+    super('CNI version is not known', details)
+  }
+}

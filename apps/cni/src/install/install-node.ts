@@ -4,11 +4,11 @@ import { desiredSysctls } from '@kube-ovn/features-node'
 import type { Logger } from '@kube-ovn/log'
 import { readSysctl, writeSysctl } from '@kube-ovn/netlink'
 import type { InstallConfig } from './config.ts'
-import { installConfiguration } from './configuration.ts'
+import { installConfiguration, requireKnownVersions } from './configuration.ts'
 import { PluginMissingError } from './errors.ts'
 import { replaceFile } from './replace-file.ts'
 
-/** What is copied to the node: our plugin, and two of the CNI project's that Debian packages. */
+/** What is copied to the node: our plugin, and two of the CNI project's. */
 const plugins = ['kube-ovn', 'portmap', 'loopback'] as const
 
 const executable = 0o755
@@ -20,6 +20,7 @@ const executable = 0o755
  * Safe to repeat: what is as it should be is not written again.
  */
 export function installNode(config: InstallConfig, log: Logger): void {
+  requireKnownVersions(config.cniVersions)
   mkdirSync(config.cniBinDir, { recursive: true })
   mkdirSync(config.cniConfDir, { recursive: true })
   removeTemporaryFiles(config.cniBinDir, plugins)
@@ -31,7 +32,7 @@ export function installNode(config: InstallConfig, log: Logger): void {
   }
   writeSettings(config, log)
   const path = join(config.cniConfDir, config.cniConfName)
-  if (installConfiguration(path, config.serverSocket)) log.info('CNI configuration installed', { path })
+  if (installConfiguration(path, config)) log.info('CNI configuration installed', { path })
 }
 
 function findPlugin(plugin: string, directories: readonly string[]): string {

@@ -13,6 +13,7 @@ export interface AttachmentInvocation {
   /** May be empty on DEL: the namespace is gone already. */
   readonly netns: string
   readonly ifName: string
+  /** May be empty on DEL, as the namespace: the container and the interface tell the attachment. */
   readonly podName: string
   readonly podNamespace: string
   readonly podUid: string
@@ -73,7 +74,7 @@ export function parseInvocation(environment: Environment, stdin: string): Invoca
   const ifName = environment['CNI_IFNAME'] ?? ''
   requireContainerId(containerId)
   requireInterfaceName(ifName)
-  const pod = parsePodArguments(environment['CNI_ARGS'] ?? '')
+  const pod = parsePodArguments(environment['CNI_ARGS'] ?? '', verb)
   return {
     verb: verb as AttachmentInvocation['verb'],
     configuration,
@@ -124,9 +125,18 @@ function requireInterfaceName(name: string): void {
   }
 }
 
-/** `CNI_ARGS` is `KEY=VALUE;KEY=VALUE`; keys that are not ours are other plugins' affair. */
-function parsePodArguments(text: string): { podName: string; podNamespace: string; podUid: string } {
-  if (text === '') throw new CniError(cniErrorCode.invalidNetworkConfig, 'CNI_ARGS is required')
+/**
+ * `CNI_ARGS` is `KEY=VALUE;KEY=VALUE`; keys that are not ours are other plugins' affair.
+ *
+ * A runtime may leave it out, and has forgotten it when it removes what it no longer knows. Only what is added and checked
+ * needs to be a pod.
+ */
+function parsePodArguments(
+  text: string,
+  verb: string,
+): { podName: string; podNamespace: string; podUid: string } {
+  const isRemoval = verb === 'DEL'
+  if (text === '' && !isRemoval) throw new CniError(cniErrorCode.invalidNetworkConfig, 'CNI_ARGS is required')
   const pairs = new Map<string, string>()
   for (const pair of text.split(';')) {
     const at = pair.indexOf('=')
@@ -134,7 +144,8 @@ function parsePodArguments(text: string): { podName: string; podNamespace: strin
   }
   function required(key: string): string {
     const value = pairs.get(key) ?? ''
-    if (value === '') throw new CniError(cniErrorCode.invalidNetworkConfig, `${key} is required in CNI_ARGS`)
+    if (value === '' && !isRemoval)
+      throw new CniError(cniErrorCode.invalidNetworkConfig, `${key} is required in CNI_ARGS`)
     return value
   }
   return {

@@ -163,6 +163,14 @@ describe('other verbs', () => {
     expect(result).toMatchObject({ exitCode: 0, calls: [{ socketPath, path: '/api/v1/del' }] })
   })
 
+  it.each(['', 'K8S_POD_NAMESPACE=a'])('DEL works with the arguments "%s"', async (args) => {
+    const result = await run({ CNI_COMMAND: 'DEL', CNI_ARGS: args }, configuration, { status: 204, body: '' })
+    expect(result).toMatchObject({
+      exitCode: 0,
+      calls: [{ body: { container_id: '0123456789abcdef', if_name: 'eth0', pod_name: '' } }],
+    })
+  })
+
   it('DEL works without a namespace', async () => {
     const result = await run({ CNI_COMMAND: 'DEL', CNI_NETNS: '' }, configuration, { status: 204, body: '' })
     expect([result.exitCode, result.calls.length]).toEqual([0, 1])

@@ -1,11 +1,18 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
+import { realpathSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
-import { ensureTestImage, ensureTestNetwork, testLabel, testNetwork } from '@kube-ovn/testing-docker'
+import {
+  ensureTestImage,
+  ensureTestNetwork,
+  testLabel,
+  testNetwork,
+  waitForEnd,
+} from '@kube-ovn/testing-docker'
 
 const dockerfile = `FROM debian:trixie-slim
 RUN apt-get update \\
@@ -22,6 +29,17 @@ export const pluginCommand: readonly string[] = [
   join(repository, 'apps/cni/src/plugin/main.ts'),
 ]
 
+const startVswitchd =
+  'ovs-vswitchd unix:/run/openvswitch/db.sock --pidfile --detach --log-file=/var/log/openvswitch/ovs-vswitchd.log'
+
+/** Where the container has the plugins of the CNI project, and `cnitool`. */
+const cniProgramDirectory = '/opt/cni-programs'
+
+/** Where tools/bootstrap built them, which links them beside the other programs that images are made of. */
+function cniPrograms(): string {
+  return dirname(realpathSync(join(repository, 'dist/programs/cnitool')))
+}
+
 /** What a node has before the agent starts: databases, northd, vswitchd in user space, ovn-controller. */
 const startOvn = `
 mount -o remount,rw /proc/sys
@@ -31,7 +49,7 @@ mkdir -p /run/ovn /run/openvswitch /var/lib/ovn /var/log/ovn /var/log/openvswitc
 /usr/share/openvswitch/scripts/ovs-ctl --no-ovs-vswitchd --no-mlockall --system-id=chassis-1 start >/dev/null
 ovs-vsctl --no-wait set Open_vSwitch . external_ids:ovn-remote=unix:/run/ovn/ovnsb_db.sock \\
   external_ids:ovn-encap-type=geneve external_ids:ovn-bridge-datapath-type=netdev
-ovs-vswitchd unix:/run/openvswitch/db.sock --pidfile --detach --log-file=/var/log/openvswitch/ovs-vswitchd.log
+${startVswitchd}
 /usr/share/ovn/scripts/ovn-ctl start_controller >/dev/null
 `
 
@@ -73,6 +91,7 @@ export class NodeContainer implements AsyncDisposable {
         ...['--security-opt', 'seccomp=unconfined', '--security-opt', 'apparmor=unconfined'],
         ...['--device', '/dev/net/tun', '--tmpfs', '/run:exec'],
         ...['--volume', `${repository}:${repository}:ro`, '--volume', `${nodeDirectory}:/opt/node:ro`],
+        ...['--volume', `${cniPrograms()}:${cniProgramDirectory}:ro`],
         ...[image, 'sh', '-c', 'hostname -i && exec cat'],
       ],
       { stdio: ['pipe', 'pipe', 'pipe'] },
@@ -108,6 +127,13 @@ export class NodeContainer implements AsyncDisposable {
     return stdout.trimEnd()
   }
 
+  /** Kills ovs-vswitchd and starts another one, which takes the lock of the first one's file: that must have ended before. */
+  async replaceVswitchd(): Promise<void> {
+    await this.script(
+      `pid=$(cat /run/openvswitch/ovs-vswitchd.pid)\nkill -KILL $pid\n${waitForEnd}\n${startVswitchd}`,
+    )
+  }
+
   /** Calls the CNI plugin as a runtime does. */
   async plugin(
     verb: string,
@@ -132,6 +158,24 @@ export class NodeContainer implements AsyncDisposable {
         CNI_ARGS: `IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME=${pod}`,
         ...env,
       },
+    })
+  }
+
+  /** Installs plugins and configuration as on every node; our plugin is a script that runs its source. */
+  async install(...flags: readonly string[]): Promise<void> {
+    await this.script(
+      `mkdir -p /run/plugin\nprintf '#!/bin/sh\\nexec ${pluginCommand.join(' ')}\\n' > /run/plugin/kube-ovn`,
+    )
+    const program = join(repository, 'apps/cni/src/install/main.ts')
+    const sources = `--source-dirs=/run/plugin,${cniProgramDirectory}`
+    const { exitCode, stderr } = await this.try(['/opt/node/node', program, 'install', sources, ...flags])
+    if (exitCode !== 0) throw new TypeError(`installation failed with ${exitCode}: ${stderr}`)
+  }
+
+  /** Calls the list of plugins that is installed, as libcni does for a runtime. */
+  async cnitool(verb: string, pod: string, env: Record<string, string> = {}): Promise<Finished> {
+    return this.try([`${cniProgramDirectory}/cnitool`, verb, 'kube-ovn', `/run/netns/${pod}`], {
+      env: { CNI_PATH: '/opt/cni/bin', ...env },
     })
   }
 
@@ -212,7 +256,7 @@ export class NodeContainer implements AsyncDisposable {
 }
 
 /** A container id, as long as containerd's, that is the same for a pod each time. */
-function containerId(pod: string): string {
+export function containerId(pod: string): string {
   return createHash('sha256').update(pod).digest('hex')
 }
 

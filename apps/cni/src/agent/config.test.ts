@@ -1,0 +1,40 @@
+import { missingFeatures, needless } from '@kube-ovn/no-effect'
+import { flagsInUse, readConfig } from '@kube-ovn/process'
+import { spawnSync } from 'node:child_process'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { command } from './config.ts'
+
+/** Everything but the declaration of the settings. */
+const sources = globSync('*.ts', { cwd: import.meta.dirname, exclude: ['config.ts', '*.test.ts'] })
+  .map((path) => readFileSync(join(import.meta.dirname, path), 'utf8'))
+  .join('\n')
+
+const listed = [...missingFeatures, ...needless].flatMap(({ agentFlags = [] }) => agentFlags)
+
+/** Of the whole configuration, that `ovn0` is given, it reads this. */
+const readByOvn0 = ['node-switch']
+
+it('reads every flag, or lists it among those without effect', () => {
+  const parsed = readConfig(command, [], {})
+  if (parsed.kind === 'help') throw new Error('help was not asked for')
+  const unread = flagsInUse(command, parsed.config)
+    .map(({ name }) => name)
+    .filter((name) => !new RegExp(`\\b${keyOf(name)}\\b`).test(sources))
+  expect([...new Set(listed)].sort()).toEqual(unread.filter((name) => !readByOvn0.includes(name)).sort())
+})
+
+it('says at its start which of its flags have no effect', () => {
+  const main = join(import.meta.dirname, 'main.ts')
+  // It ends by itself, for it does not find the API server.
+  const args = [main, '--enable-mirror', '--pprof-port=0', '--kubeconfig=/no/such/file']
+  const { stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+  const lines = stderr.split('\n').filter((line) => line.includes('flags without effect'))
+  expect(lines).toEqual([expect.stringContaining('--enable-mirror=true has no effect: mirroring')])
+})
+
+/** The name of the setting. */
+function keyOf(flag: string): string {
+  return flag.replaceAll(/[-_]([a-z0-9])/g, (_text, letter: string) => letter.toUpperCase())
+}

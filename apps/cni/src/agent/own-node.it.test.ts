@@ -1,0 +1,167 @@
+import { nodeAnnotations } from '@kube-ovn/annotations'
+import { EventRecorder, KubeDeniedError, nodes, pods, type KubeClient } from '@kube-ovn/kube'
+import { events, type CoreEvent } from '@kube-ovn/kube-api/core'
+import { silentLogger } from '@kube-ovn/log'
+import { systemClock } from '@kube-ovn/process'
+import { node, pod } from '@kube-ovn/testing-builders'
+import { sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+
+/* Who has the token of one agent: the chart's policies hold it to the Node of the agent's pod. */
+
+const account = 'kube-system/kube-ovn-cni'
+const chassis = nodeAnnotations.chassis.key
+const ready = { type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'up' } as const
+const unavailable = { type: 'NetworkUnavailable', status: 'True', reason: 'Test', message: 'down' } as const
+
+let api: KubeApi
+/** With the token of the agent on node-1. */
+let agent: KubeClient
+/** With a token that is bound to no pod. */
+let homeless: KubeClient
+
+beforeAll(async () => {
+  api = await sharedKubeApi()
+  const status = { addresses: [{ type: 'InternalIP', address: '172.18.0.2' }], conditions: [ready] }
+  for (const name of ['node-1', 'node-2']) {
+    const own = node({ name, annotations: { 'example.com/mine': 'yes' }, labels: { zone: 'a' } })
+    await api.client.create(nodes, own)
+    await write(api.client, name, { status }, 'status')
+  }
+  const home = pod({ name: 'agent-1', namespace: 'kube-system', node: 'node-1' })
+  await api.client.create(pods, { ...home, spec: { ...home.spec, serviceAccountName: 'kube-ovn-cni' } })
+  agent = await api.openClient('agent', account, 'agent-1')
+  homeless = await api.openClient('agent', account)
+  // The API server goes by a policy a moment after it was told.
+  await vi.waitUntil(() => isRefused(write(agent, 'node-2', {})), { timeout: 20_000 })
+})
+
+function write(client: KubeClient, name: string, patch: object, subresource?: 'status'): Promise<unknown> {
+  const options = subresource === undefined ? {} : { subresource }
+  return client.patch(nodes, { name }, 'application/strategic-merge-patch+json', patch, options)
+}
+
+async function isRefused(request: Promise<unknown>): Promise<boolean> {
+  try {
+    await request
+    return false
+  } catch (error) {
+    if (error instanceof KubeDeniedError) return true
+    throw error
+  }
+}
+
+describe('the token of an agent', () => {
+  it('writes the chassis and the condition of its own node', async () => {
+    await write(agent, 'node-1', { metadata: { annotations: { [chassis]: 'c-1' } } })
+    await write(agent, 'node-1', { metadata: { annotations: { [chassis]: 'c-2' } } })
+    await write(agent, 'node-1', { status: { conditions: [unavailable] } }, 'status')
+    await write(agent, 'node-1', { status: { conditions: [{ ...unavailable, status: 'False' }] } }, 'status')
+    const own = await api.client.get(nodes, { name: 'node-1' })
+    expect(own?.metadata.annotations).toEqual({ 'example.com/mine': 'yes', [chassis]: 'c-2' })
+    expect(own?.status?.conditions).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining(ready),
+        expect.objectContaining({ ...unavailable, status: 'False' }),
+      ]),
+    )
+  })
+
+  const annotations = { [chassis]: 'stolen' }
+  it.each([
+    { what: 'its chassis', patch: { metadata: { annotations } } },
+    {
+      what: 'its condition',
+      patch: { status: { conditions: [unavailable] } },
+      subresource: 'status' as const,
+    },
+    { what: 'nothing', patch: {} },
+  ])('writes no other node: $what', async ({ patch, subresource }) => {
+    await expect(write(agent, 'node-2', patch, subresource)).rejects.toMatchObject({
+      details: { answer: expect.stringContaining('the agent of node node-1 may not write node node-2') },
+    })
+    await expect(write(homeless, 'node-1', patch, subresource)).rejects.toMatchObject({
+      details: { answer: expect.stringContaining('the agent of no node may not write node node-1') },
+    })
+  })
+
+  const conditions = [{ ...ready, status: 'False' }]
+  const taints = [{ key: 'example.com/drained', effect: 'NoExecute' }]
+  const addresses = [{ type: 'InternalIP', address: '172.18.0.9' }]
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'node-2', uid: 'u' }]
+  it.each([
+    { what: 'labels', patch: { metadata: { labels: { zone: 'b' } } } },
+    { what: 'new labels', patch: { metadata: { labels: { 'kube-ovn/role': 'master' } } } },
+    { what: 'annotations of others', patch: { metadata: { annotations: { 'example.com/mine': 'no' } } } },
+    {
+      what: 'new annotations',
+      patch: { metadata: { annotations: { [nodeAnnotations.ipAddress.key]: '1' } } },
+    },
+    { what: 'annotations by deletion', patch: { metadata: { annotations: { 'example.com/mine': null } } } },
+    { what: 'its chassis by deletion', patch: { metadata: { annotations: { [chassis]: null } } } },
+    { what: 'finalizers', patch: { metadata: { finalizers: ['example.com/kept'] } } },
+    { what: 'owners', patch: { metadata: { ownerReferences } } },
+    { what: 'taints', patch: { spec: { taints } } },
+    { what: 'whether pods are placed on it', patch: { spec: { unschedulable: true } } },
+    { what: 'labels by way of the status', patch: { metadata: { labels: { zone: 'b' } } }, isStatus: true },
+    {
+      what: 'annotations by way of the status',
+      patch: { metadata: { annotations: { a: 'b' } } },
+      isStatus: true,
+    },
+    { what: 'addresses', patch: { status: { addresses } }, isStatus: true },
+    { what: 'capacity', patch: { status: { capacity: { cpu: '1' } } }, isStatus: true },
+    { what: 'conditions of others', patch: { status: { conditions } }, isStatus: true },
+    {
+      what: 'other conditions',
+      patch: { status: { conditions: [{ ...ready, type: 'X' }] } },
+      isStatus: true,
+    },
+  ])('leaves of its own node as they are: $what', async ({ patch, isStatus = false }) => {
+    await write(agent, 'node-1', { metadata: { annotations: { [chassis]: 'c-3' } } })
+    const before = await api.client.get(nodes, { name: 'node-1' })
+    await expect(write(agent, 'node-1', patch, isStatus ? 'status' : undefined)).rejects.toThrow(
+      KubeDeniedError,
+    )
+    expect(await api.client.get(nodes, { name: 'node-1' })).toEqual(before)
+  })
+
+  it('tells events of pods as its node alone', async () => {
+    const logger = silentLogger
+    const told = { client: agent, clock: systemClock, logger, component: 'kube-ovn-cni' }
+    await using own = new EventRecorder({ ...told, instance: 'node-1' })
+    const regarding = { resource: pods, namespace: 'kube-system', name: 'agent-1', uid: 'u' }
+    own.record({ regarding, type: 'Normal', reason: 'Told', message: 'of a pod' })
+    await own.flushed()
+    const [event] = await eventsOfPod()
+    expect(event).toMatchObject({ reason: 'Told', reportingInstance: 'node-1' })
+    if (event === undefined) return
+    const { name = '' } = event.metadata
+    const ref = { namespace: 'kube-system', name }
+    const repeat = (patch: object): Promise<unknown> =>
+      agent.patch(events, ref, 'application/merge-patch+json', patch)
+    await repeat({ count: 2 })
+    await expect(repeat({ reportingInstance: 'node-2' })).rejects.toThrow(KubeDeniedError)
+    const tell = (differs: Partial<CoreEvent>): Promise<unknown> =>
+      agent.create(events, { ...event, metadata: { namespace: 'kube-system', name: 'forged' }, ...differs })
+    await expect(tell({ reportingInstance: 'node-2' })).rejects.toThrow(KubeDeniedError)
+    await expect(tell({ reportingComponent: 'kubelet' })).rejects.toThrow(KubeDeniedError)
+    await expect(tell({ source: { component: 'kubelet', host: 'node-1' } })).rejects.toThrow(KubeDeniedError)
+    const involvedObject = { kind: 'Secret', namespace: 'kube-system', name: 'any' }
+    await expect(tell({ involvedObject })).rejects.toThrow(KubeDeniedError)
+    await api.client.patch(events, ref, 'application/merge-patch+json', { reportingInstance: 'node-2' })
+    await expect(repeat({ count: 3 })).rejects.toThrow(KubeDeniedError)
+  })
+})
+
+async function eventsOfPod(): Promise<readonly CoreEvent[]> {
+  const { items } = await api.client.list(events, { namespace: 'kube-system' })
+  return items.filter(({ involvedObject }) => involvedObject.name === 'agent-1')
+}
+
+it('nobody else is held to what an agent may write', async () => {
+  const other = await api.openClient('controller', 'kube-system/ovn')
+  await write(other, 'node-1', { metadata: { labels: { zone: 'c' } } })
+  await write(api.client, 'node-2', { status: { addresses: [] } }, 'status')
+  expect((await api.client.get(nodes, { name: 'node-1' }))?.metadata.labels).toMatchObject({ zone: 'c' })
+})
