@@ -11,6 +11,7 @@ import { ovsdbSync } from './ovsdb-sync.ts'
 import { ovsdbWrite } from './ovsdb-write.ts'
 import { podCost } from './pod-cost.ts'
 import { podReady } from './pod-ready.ts'
+import { tables } from './tables.ts'
 
 /** What a benchmark measured: one figure that stands for it, and more beside it. */
 export interface BenchmarkResult {
@@ -38,6 +39,7 @@ export const benchmarks: readonly Benchmark[] = [
   burst,
   drift,
   ipam,
+  tables,
   featureTest,
   lab,
 ]

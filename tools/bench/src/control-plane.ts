@@ -12,8 +12,12 @@ import { chartCrds, startKubeApi, type ApiWrite, type KubeApi } from '@kube-ovn/
 import { startNorthbound, type Northbound } from '@kube-ovn/testing-ovsdb'
 import pMap from 'p-map'
 import { ControllerProcess, type ControllerPlan } from './controller-process.ts'
+import { within } from './within.ts'
 
 const namespace = 'bench'
+
+/** After which nothing is to be waited for. */
+const standstillMs = 2 * 60_000
 
 /** Requests that the API server is given at once. */
 const requestsAtOnce = 24
@@ -124,10 +128,16 @@ export class ControlPlane implements AsyncDisposable {
     )
   }
 
-  /** Resolves when every pod that was created has its address and its port. */
+  /**
+   * Resolves when every pod that was created has its address and its port.
+   *
+   * @throws Error when nothing has happened to any pod for two minutes
+   */
   async untilAllocated(): Promise<void> {
     while (this.#allocated.size < this.#created) {
-      await new Promise<void>((resolve) => this.#waiters.push(resolve))
+      const change = new Promise<void>((resolve) => this.#waiters.push(resolve))
+      const seen = () => `another of ${this.#created} pods has its address; ${this.#allocated.size} have`
+      await within(standstillMs, seen, change)
     }
   }
 

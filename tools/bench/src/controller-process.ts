@@ -1,7 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
+import { get, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 
 const repository = join(import.meta.dirname, '../../..')
@@ -14,6 +16,15 @@ const ticksPerSecond = 100
 /** Places of the user and system time in /proc/PID/stat, counted after the command's name. */
 const userTicks = 11
 const systemTicks = 12
+
+const sampleMs = 500
+const answerMs = 10_000
+
+/** Of a processor; what it uses when it has nothing to do. */
+const quietShare = 0.04
+
+/** How long it may be busy with what is there; a slow machine needs a tenth of it. */
+const patienceMs = 10 * 60_000
 
 export interface ControllerPlan {
   readonly kubeconfig: string
@@ -70,18 +81,78 @@ export class ControllerProcess implements AsyncDisposable {
     return { now: kib('VmRSS') / 1024, peak: kib('VmHWM') / 1024 }
   }
 
-  /** Resolves when it leads and has nothing left to do: for two seconds it uses no more than this share of a processor. */
-  async untilQuiet(share = 0.04): Promise<void> {
-    while (!this.#log().includes('"msg":"leading"')) {
-      this.#requireAlive()
-      await delay(100)
-    }
-    for (let calm = 0; calm < 4;) {
+  /**
+   * Resolves when it leads and has nothing left to do: for two seconds it uses next to no processor time.
+   *
+   * @throws Error with what it was seen to do, when that takes too long
+   */
+  async untilQuiet(): Promise<void> {
+    await this.#untilCalm(async () => {
       const before = this.cpuSeconds
-      await delay(500)
+      await delay(sampleMs)
+      const share = ((this.cpuSeconds - before) * 1000) / sampleMs
+      return share <= quietShare ? undefined : `it uses ${share.toFixed(2)} of a processor`
+    })
+  }
+
+  /**
+   * Resolves when it leads and has served every key: for two seconds none waits and none is in work, by its own metrics. It may use the
+   * processor meanwhile, for what is no key's.
+   *
+   * @throws Error with what it was seen to do, when that takes too long
+   */
+  async untilServed(): Promise<void> {
+    await this.#untilCalm(async () => {
+      await delay(sampleMs)
+      try {
+        const names = ['workqueue_depth', 'controller_runtime_active_workers']
+        const [waiting, working] = await this.#metrics(...names)
+        return waiting === 0 && working === 0 ? undefined : `${waiting} keys wait, ${working} are in work`
+      } catch (error) {
+        return `it does not answer: ${String(error)}`
+      }
+    })
+  }
+
+  /** Takes samples until four in a row see nothing; a sample tells what it saw. */
+  async #untilCalm(sample: () => Promise<string | undefined>): Promise<void> {
+    const deadlineMs = performance.now() + patienceMs
+    let seen: string | undefined = 'it does not lead'
+    for (let calm = 0; calm < 4;) {
+      if (performance.now() > deadlineMs)
+        throw new Error(`the controller is not done after ${patienceMs / 60_000} minutes: ${seen}`)
       this.#requireAlive()
-      calm = this.cpuSeconds - before <= share / 2 ? calm + 1 : 0
+      if (!this.#log().includes('"msg":"leading"')) await delay(100)
+      else {
+        const found = await sample()
+        seen = found ?? seen
+        calm = found === undefined ? calm + 1 : 0
+      }
     }
+  }
+
+  /** The sums of metrics, whatever their labels, as a scrape finds them. */
+  async #metrics(...names: readonly string[]): Promise<readonly number[]> {
+    const served = this.#log()
+      .split('\n')
+      .find((line) => line.includes('"health checks served"'))
+    const { endpoints } = JSON.parse(served ?? '{}') as { endpoints?: readonly string[] }
+    const port = endpoints?.[0]?.split(':').at(-1)
+    // On a connection of its own: by a fast clock one that is kept is given up while it is used again.
+    const asked = get({
+      host: 'localhost',
+      port,
+      path: '/metrics',
+      agent: false,
+      signal: AbortSignal.timeout(answerMs),
+    })
+    const [response] = (await once(asked, 'response')) as [IncomingMessage]
+    const lines = (await text(response)).split('\n')
+    return names.map((name) =>
+      lines
+        .filter((line) => line.startsWith(`${name}{`))
+        .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0),
+    )
   }
 
   /** How many lines of its log have this in them. */

@@ -9,7 +9,7 @@ import {
   watchedStores,
 } from '@kube-ovn/features-control'
 import type { ControlWorld } from '@kube-ovn/features-control'
-import { controlSettings } from '@kube-ovn/features-control/testing/settings'
+import { chartDefinitions, controlSettings } from '@kube-ovn/features-control/testing/settings'
 import { cidrOf, formatIp, formatMac, offsetIp, parseIpv4, parseIpv6 } from '@kube-ovn/ip'
 import { IndexedStore, objectKey } from '@kube-ovn/kube'
 import type { Ip, Subnet } from '@kube-ovn/kube-api'
@@ -97,7 +97,7 @@ function worldOf(facts: readonly PodFacts[]): ControlWorld {
   const randomBytes = (count: number) => new Uint8Array(count)
   const stores = { ...watchedStores((_name, { indexes }) => new IndexedStore(indexes)), pods, subnets, ips }
   const world = createWorld({
-    ...{ settings: controlSettings(), stores, northbound, signals },
+    ...{ settings: controlSettings(), definitions: chartDefinitions, stores, northbound, signals },
     ...{ clock: systemClock, randomBytes },
   })
   restoreWorld(world, silentLogger)

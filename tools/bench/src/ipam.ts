@@ -1,10 +1,8 @@
 import { cidrOf, formatMac, offsetIp, parseCidrList, parseIpList, parseIpv4 } from '@kube-ovn/ip'
 import { Ipam, restoreRecords, type AddressRecord, type Owner } from '@kube-ovn/ipam'
 import { randomFillSync } from 'node:crypto'
-import { setImmediate } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import type { Benchmark, BenchmarkResult } from './benchmarks.ts'
+import { heapBytes } from './heap.ts'
 import { auditCost } from './ipam-audit.ts'
 import { percentile, rounded } from './statistics.ts'
 
@@ -131,18 +129,6 @@ async function bytesPerLease(cidr: string, gateway: string): Promise<number> {
   const after = await heapBytes()
   if (ipam.size !== all.length) throw new Error('addresses were lost')
   return (after - before) / all.length
-}
-
-/** What is in use, typed arrays included, once all garbage is gone. */
-async function heapBytes(): Promise<number> {
-  setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as () => void
-  for (let pass = 0; pass < 3; pass++) {
-    collect()
-    await setImmediate()
-  }
-  const { heapUsed, external } = process.memoryUsage()
-  return heapUsed + external
 }
 
 /** What it takes to plan one allocation that does not come true, beside many that have. */

@@ -1,5 +1,8 @@
 import { benchmarks } from './benchmarks.ts'
 
+/** Three times what the longest takes on two cores. */
+const limitMs = 45 * 60_000
+
 const help = `Runs one benchmark on a lab of its own. The last line is one JSON object.
 
   npm run bench -- pod-cost
@@ -21,9 +24,19 @@ async function main(args: readonly string[]): Promise<number> {
     process.stderr.write(`there is no benchmark ${name}; npm run bench -- --list names them\n`)
     return 1
   }
+  const limit = setTimeout(() => giveUp(name), limitMs)
   const result = await benchmark.run()
+  clearTimeout(limit)
   console.log(JSON.stringify({ name, ...result }))
   return 0
+}
+
+/** Whatever a benchmark waits for may never come. */
+function giveUp(name: string): never {
+  process.stderr.write(
+    `${name} has no figure: it did not end within ${limitMs / 60_000} minutes; what it prints says how far it came\n`,
+  )
+  process.exit(1)
 }
 
 // Whatever was started goes when this process exits.

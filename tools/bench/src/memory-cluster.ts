@@ -7,7 +7,7 @@ import {
   watchedStores,
 } from '@kube-ovn/features-control'
 import type { ControlWorld } from '@kube-ovn/features-control'
-import { controlSettings } from '@kube-ovn/features-control/testing/settings'
+import { chartDefinitions, controlSettings } from '@kube-ovn/features-control/testing/settings'
 import { IndexedStore, objectKey } from '@kube-ovn/kube'
 import type { KubeObject, ObjectChange, Resource, Store } from '@kube-ovn/kube'
 import { silentLogger } from '@kube-ovn/log'
@@ -52,6 +52,7 @@ export class MemoryCluster implements AsyncDisposable {
     const signals = new Signals()
     const world = createWorld({
       settings: controlSettings(),
+      definitions: chartDefinitions,
       stores,
       northbound: database.cache,
       signals,

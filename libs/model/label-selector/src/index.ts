@@ -1,0 +1,3 @@
+export { matchesLabels, type LabelSelector, type Labels } from './label-selector.ts'
+export { SelectionIndex } from './selection-index.ts'
+export type { Selectable, Selection, SelectionChange, Selector } from './selection.ts'

@@ -1,0 +1,74 @@
+import { TableDeclarationError } from './errors.ts'
+import { inputsOf, type AnyTable, type IndexFunction, type Indexes } from './table.ts'
+
+/** What a change of a row makes another table look at again. */
+export type Drive =
+  | { readonly kind: 'row' | 'object' | 'selector'; readonly place: number }
+  | { readonly kind: 'group'; readonly place: number; readonly valuesOf: IndexFunction<unknown> }
+
+/** Tables in an order in which each stands behind all that it is made from. */
+export class Graph {
+  readonly tables: readonly AnyTable[]
+  readonly #places: ReadonlyMap<AnyTable, number>
+  readonly #drives: readonly (readonly Drive[])[]
+
+  /** Takes in what the tables are made from, too. */
+  constructor(tables: Iterable<AnyTable>) {
+    const order = new Set<AnyTable>()
+    for (const table of tables) append(table, order)
+    this.tables = [...order]
+    this.#places = new Map(this.tables.map((table, place) => [table, place]))
+    checkNames(this.tables)
+    this.#drives = this.tables.map((table) => this.#drivenBy(table))
+  }
+
+  placeOf(table: AnyTable): number {
+    const place = this.#places.get(table)
+    if (place === undefined)
+      throw new TableDeclarationError(table.name, 'it is none of the tables of this graph')
+    return place
+  }
+
+  drivesOf(place: number): readonly Drive[] {
+    return this.#drives[place] ?? []
+  }
+
+  #drivenBy(driver: AnyTable): readonly Drive[] {
+    return this.tables.flatMap(({ origin }, place): readonly Drive[] => {
+      switch (origin.kind) {
+        case 'source':
+          return []
+        case 'row':
+          return origin.of === driver ? [{ kind: 'row', place }] : []
+        case 'group':
+          return origin.of === driver ? [{ kind: 'group', place, valuesOf: indexOf(driver, origin.by) }] : []
+        case 'selection':
+          return [
+            ...(origin.objects === driver ? [{ kind: 'object' as const, place }] : []),
+            ...(origin.selectors === driver ? [{ kind: 'selector' as const, place }] : []),
+          ]
+      }
+    })
+  }
+}
+
+function indexOf({ name, indexes }: AnyTable, index: string): IndexFunction<unknown> {
+  const valuesOf = (indexes as Indexes<unknown, string>)[index]
+  if (valuesOf === undefined) throw new TableDeclarationError(name, `it has no index ${index}`)
+  return valuesOf
+}
+
+/** There are no circles: a table is declared after those that it reads. */
+function append(table: AnyTable, order: Set<AnyTable>): void {
+  if (order.has(table)) return
+  for (const input of inputsOf(table)) append(input, order)
+  order.add(table)
+}
+
+function checkNames(tables: readonly AnyTable[]): void {
+  const names = new Set<string>()
+  for (const { name } of tables) {
+    if (names.has(name)) throw new TableDeclarationError(name, 'two tables have this name')
+    names.add(name)
+  }
+}

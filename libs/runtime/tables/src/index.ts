@@ -1,0 +1,6 @@
+export { groupTable, rowTable, selectionTable, sourceTable } from './declare.ts'
+export { TableDeclarationError } from './errors.ts'
+export type { ForkedWatch, TableFork } from './table-fork.ts'
+export type { AnyTable, Table, View, ViewOf } from './table.ts'
+export { Tables, type Source } from './tables.ts'
+export { watchedTable, type Causes, type Watch } from './watch.ts'

@@ -1,0 +1,83 @@
+import { SelectionIndex } from '@kube-ovn/label-selector'
+import { TableInputs, type Dependent, type Input } from './inputs.ts'
+import { ForkedRows, StoredRows, type Rows } from './rows.ts'
+import { SelectionRows } from './selection-rows.ts'
+import type { AnyTable } from './table.ts'
+import type { Cause, Causes, WatchDeclaration } from './watch.ts'
+
+/** What was read for a key, and which rows came of it. */
+export interface Group extends Dependent {
+  inputs: readonly Input[]
+  /** Keys of its rows; absent where a row has the key of the group. */
+  rowKeys?: readonly string[]
+}
+
+/** A table at work: its rows, who reads them, and what waits to be looked at. */
+export class TableNode {
+  readonly table: AnyTable
+  readonly place: number
+  readonly inputs: TableInputs
+  readonly groups = new Map<string, Group>()
+  /** Groups; of a selection, objects. */
+  readonly waiting = new Set<string>()
+  readonly waitingSelectors = new Set<string>()
+  /** The group that gave each row, in tables of groups. */
+  readonly givers = new Map<string, string | undefined>()
+  rows: Rows
+
+  constructor(table: AnyTable, place: number, base?: TableNode) {
+    this.table = table
+    this.place = place
+    this.inputs = new TableInputs(table.name)
+    this.rows = rowsFor(table, base?.rows)
+  }
+}
+
+/** Whoever follows what keys read. */
+export class WatchNode {
+  readonly declaration: WatchDeclaration
+  readonly place: number
+  readonly groups = new Map<string, Group>()
+  causes = new Map<string, Cause>()
+
+  constructor(declaration: WatchDeclaration, place: number) {
+    this.declaration = declaration
+    this.place = place
+  }
+
+  /** Gives away what is concerned. */
+  takeCauses(): Causes {
+    const { causes } = this
+    this.causes = new Map()
+    return causes
+  }
+}
+
+export function groupOf(node: TableNode | WatchNode, key: string): Group {
+  const known = node.groups.get(key)
+  if (known !== undefined) return known
+  const group: Group = { node: node.place, key, inputs: [] }
+  node.groups.set(key, group)
+  return group
+}
+
+/** Notes what a group has read in the place of what it had read before. */
+export function link(group: Group, inputs: ReadonlySet<Input>): void {
+  for (const input of group.inputs) if (!inputs.has(input)) input.delete(group)
+  for (const input of inputs) input.add(group)
+  group.inputs = [...inputs]
+}
+
+/** A group that is no more has read nothing. */
+export function unlink(node: TableNode | WatchNode, key: string): void {
+  const group = node.groups.get(key)
+  if (group === undefined) return
+  for (const input of group.inputs) input.delete(group)
+  node.groups.delete(key)
+}
+
+function rowsFor({ origin, indexes }: AnyTable, base: Rows | undefined): Rows {
+  if (base instanceof SelectionRows) return new SelectionRows(base.selection.fork())
+  if (base !== undefined) return new ForkedRows(base, indexes)
+  return origin.kind === 'selection' ? new SelectionRows(new SelectionIndex()) : new StoredRows(indexes)
+}

@@ -1,0 +1,81 @@
+import { MultiMap } from '@kube-ovn/collections'
+import type { IndexFunction } from './table.ts'
+
+/** The rows of a table, wherever they are kept. */
+export interface Rows {
+  get(key: string): unknown
+  /** Keys under a value of an index, in no order. */
+  keysOf(index: string, value: string): Iterable<string>
+  keys(): Iterable<string>
+}
+
+export type UntypedIndexes = Readonly<Record<string, IndexFunction<unknown>>>
+
+/** Rows in memory. */
+export class StoredRows implements Rows {
+  readonly #rows = new Map<string, unknown>()
+  readonly #indexes: ReadonlyMap<
+    string,
+    { readonly valuesOf: IndexFunction<unknown>; readonly keys: MultiMap<string, string> }
+  >
+
+  constructor(indexes: UntypedIndexes) {
+    this.#indexes = new Map(
+      Object.entries(indexes).map(([name, valuesOf]) => [name, { valuesOf, keys: new MultiMap() }]),
+    )
+  }
+
+  get(key: string): unknown {
+    return this.#rows.get(key)
+  }
+
+  keysOf(index: string, value: string): Iterable<string> {
+    return this.#indexes.get(index)?.keys.get(value) ?? []
+  }
+
+  keys(): Iterable<string> {
+    return this.#rows.keys()
+  }
+
+  /** Puts a row in the place of another; `undefined` is none. */
+  put(key: string, row: unknown): void {
+    const old = this.#rows.get(key)
+    if (row === undefined) this.#rows.delete(key)
+    else this.#rows.set(key, row)
+    for (const { valuesOf, keys } of this.#indexes.values()) {
+      if (old !== undefined) for (const value of valuesOf(old)) keys.delete(value, key)
+      if (row !== undefined) for (const value of valuesOf(row)) keys.add(value, key)
+    }
+  }
+}
+
+/** Rows that differ from those of a base in what was put; the base must not change meanwhile. */
+export class ForkedRows implements Rows {
+  readonly #base: Rows
+  readonly #own: StoredRows
+  readonly #put = new Set<string>()
+
+  constructor(base: Rows, indexes: UntypedIndexes) {
+    this.#base = base
+    this.#own = new StoredRows(indexes)
+  }
+
+  get(key: string): unknown {
+    return (this.#put.has(key) ? this.#own : this.#base).get(key)
+  }
+
+  *keysOf(index: string, value: string): Iterable<string> {
+    for (const key of this.#base.keysOf(index, value)) if (!this.#put.has(key)) yield key
+    yield* this.#own.keysOf(index, value)
+  }
+
+  *keys(): Iterable<string> {
+    for (const key of this.#base.keys()) if (!this.#put.has(key)) yield key
+    yield* this.#own.keys()
+  }
+
+  put(key: string, row: unknown): void {
+    this.#put.add(key)
+    this.#own.put(key, row)
+  }
+}

@@ -1,0 +1,322 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { groupTable, rowTable, selectionTable, sourceTable } from './declare.ts'
+import { StoredRows } from './rows.ts'
+import type { AnyTable, Table } from './table.ts'
+import { Tables } from './tables.ts'
+import { watchedTable, type Causes, type Watch } from './watch.ts'
+
+interface Pod {
+  readonly name: string
+  readonly node: string
+  readonly subnet: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly noise?: number
+}
+
+interface Subnet {
+  readonly vpc: string
+  readonly size: number
+}
+
+interface Network {
+  readonly vpc: string
+  readonly size: number
+}
+
+interface Policy {
+  readonly app: string
+}
+
+const pods = sourceTable({
+  name: 'pods',
+  indexes: { node: (pod: Pod) => [pod.node], subnet: (pod: Pod) => [pod.subnet] },
+  isSame: (a, b) => JSON.stringify({ ...a, noise: 0 }) === JSON.stringify({ ...b, noise: 0 }),
+})
+const subnets = sourceTable({ name: 'subnets', indexes: { vpc: (subnet: Subnet) => [subnet.vpc] } })
+const policies = sourceTable<Policy>({ name: 'policies' })
+
+const networks = groupTable({
+  name: 'networks',
+  of: subnets,
+  by: 'vpc',
+  rows: (members, _views, vpc) =>
+    [...members]
+      .filter(([, { size }]) => size < 3)
+      .map(([key, { size }]): [string, Network] => [key, { vpc, size }]),
+  indexes: { vpc: (network: Network) => [network.vpc] },
+})
+const places = rowTable({
+  name: 'places',
+  of: pods,
+  reads: { subnets },
+  row: (pod, { subnets }) => {
+    const vpc = subnets.get(pod.subnet)?.vpc
+    return vpc === undefined ? undefined : { vpc, node: pod.node }
+  },
+  indexes: { at: ({ vpc, node }) => [`${vpc}/${node}`] },
+})
+const vpcs = groupTable({
+  name: 'vpcs',
+  of: subnets,
+  by: 'vpc',
+  reads: { networks, places },
+  rows: (_members, { networks, places }, vpc) => [
+    [vpc, { networks: networks.find('vpc', vpc), onFirst: places.keys('at', `${vpc}/n1`) }],
+  ],
+})
+const guarded = selectionTable({
+  name: 'guarded',
+  objects: pods,
+  object: ({ labels }) => ({ labels }),
+  selectors: policies,
+  selector: ({ app }) => ({ selector: { matchLabels: { app } } }),
+})
+const groups = rowTable({
+  name: 'groups',
+  of: policies,
+  reads: { guarded },
+  row: ({ app }, { guarded }, key) => ({ app, members: guarded.keys('selector', key) }),
+})
+
+const shields = rowTable({
+  name: 'shields',
+  of: pods,
+  reads: { guarded },
+  row: (_pod, { guarded }, key) => guarded.get(key),
+})
+
+const all: readonly AnyTable[] = [vpcs, groups, shields]
+const derived = { networks, places, vpcs, guarded, groups, shields }
+
+/** Sources that a test changes, and tables that follow them. */
+class Fixture {
+  readonly tables: Tables
+  readonly defects: string[] = []
+  readonly told: Causes[] = []
+  readonly watch: Watch
+  readonly #stores = new Map<AnyTable, StoredRows>()
+
+  constructor() {
+    this.tables = new Tables({ tables: all, onDefect: (table, key) => this.defects.push(`${table} ${key}`) })
+    for (const table of [pods, subnets, policies] as readonly Table<never>[]) {
+      const store = new StoredRows(table.indexes)
+      this.#stores.set(table, store)
+      this.tables.attach(table, store as never)
+    }
+    this.watch = this.tables.watch({
+      of: [watchedTable(pods)],
+      onConcerned: (causes) => void this.told.push(causes),
+    })
+  }
+
+  put<R, I extends string>(table: Table<R, I>, key: string, row: R | undefined): void {
+    const store = this.#stores.get(table)
+    const old = store?.get(key) as R | undefined
+    store?.put(key, row)
+    this.tables.changed(table, key, old, row)
+  }
+
+  concerned(): readonly string[] {
+    this.tables.settle()
+    return this.told
+      .splice(0)
+      .flatMap((causes) => [...causes].map(([key, cause]) => `${key} by ${String(cause)}`))
+      .sort()
+  }
+}
+
+function contents(tables: Pick<Tables, 'view'>): unknown {
+  return Object.fromEntries(
+    Object.entries(derived).map(([name, table]) => [name, tables.view(table as AnyTable).scan()]),
+  )
+}
+
+const key = fc.constantFrom('k1', 'k2', 'k3', 'k4')
+const vpc = fc.constantFrom('red', 'blue')
+const pod = fc.record({
+  name: key,
+  node: fc.constantFrom('n1', 'n2'),
+  subnet: key,
+  labels: fc.record({ app: fc.constantFrom('a', 'b') }),
+})
+function orNone<T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
+  return fc.option(value, { nil: undefined, freq: 4 })
+}
+const step = fc.oneof(
+  fc.record({ table: fc.constant(pods as AnyTable), key, row: orNone(pod) }),
+  fc.record({
+    table: fc.constant(subnets as AnyTable),
+    key,
+    row: orNone(fc.record({ vpc, size: fc.nat(4) })),
+  }),
+  fc.record({
+    table: fc.constant(policies as AnyTable),
+    key,
+    row: orNone(fc.record({ app: fc.constantFrom('a', 'b') })),
+  }),
+  fc.constant('settle' as const),
+)
+
+describe('Tables', () => {
+  it('are, after any changes, what they would be from the beginning, and so are their forks', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), fc.array(step, { maxLength: 10 }), (steps, tries) => {
+        const world = new Fixture()
+        const fresh = new Fixture()
+        world.tables.start()
+        for (const one of steps) {
+          if (one === 'settle') world.tables.settle()
+          else {
+            world.put(one.table, one.key, one.row as never)
+            fresh.put(one.table, one.key, one.row as never)
+          }
+        }
+        world.tables.settle()
+        const before = contents(world.tables)
+        const fork = world.tables.fork()
+        for (const one of tries) {
+          if (one === 'settle') fork.settle()
+          else {
+            fork.put(one.table, one.key, one.row as never)
+          }
+        }
+        fork.settle()
+        expect(contents(world.tables)).toEqual(before)
+        fresh.tables.start()
+        fresh.tables.settle()
+        expect(before).toEqual(contents(fresh.tables))
+        for (const one of tries) if (one !== 'settle') fresh.put(one.table, one.key, one.row as never)
+        fresh.tables.settle()
+        expect(contents(fork)).toEqual(contents(fresh.tables))
+        expect(world.defects).toEqual([])
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('tells of a key when what it read has changed, and of what, and no more', () => {
+    const world = new Fixture()
+    world.put(subnets, 's', { vpc: 'red', size: 1 })
+    world.put(pods, 'p', { name: 'p', node: 'n1', subnet: 's', labels: {} })
+    world.put(pods, 'q', { name: 'q', node: 'n1', subnet: 's', labels: {} })
+    world.tables.start()
+    expect(world.concerned()).toEqual(['p by pods[p]', 'q by pods[q]'])
+    const read = (name: string) =>
+      world.watch.read(name, { places, networks }, ({ places, networks }) => [
+        places.get(name),
+        networks.find('vpc', 'red'),
+      ])
+    expect(read('p')).toEqual([{ vpc: 'red', node: 'n1' }, [{ vpc: 'red', size: 1 }]])
+    world.put(subnets, 's', { vpc: 'red', size: 2 })
+    expect(world.concerned()).toEqual(['p by networks by vpc[red]'])
+    // What comes out as it was wakes nobody.
+    world.put(subnets, 't', { vpc: 'red', size: 7 })
+    world.put(pods, 'p', { name: 'p', node: 'n1', subnet: 's', labels: {}, noise: 1 })
+    expect(world.concerned()).toEqual([])
+    world.watch.forget('p')
+    world.put(subnets, 's', { vpc: 'blue', size: 2 })
+    expect(world.concerned()).toEqual([])
+  })
+
+  it('tells who reads members of those that come and go alone', () => {
+    const world = new Fixture()
+    world.put(subnets, 's', { vpc: 'red', size: 1 })
+    world.tables.start()
+    world.tables.settle()
+    world.watch.read('reader', { vpcs, groups }, ({ vpcs, groups }) => [vpcs.get('red'), groups.get('web')])
+    world.put(policies, 'web', { app: 'web' })
+    expect(world.concerned()).toEqual(['reader by groups[web]'])
+    world.put(pods, 'p', { name: 'p', node: 'n1', subnet: 's', labels: { app: 'web' } })
+    expect(world.concerned()).toEqual(['p by pods[p]', expect.stringContaining('reader by')])
+    world.put(pods, 'p', { name: 'other', node: 'n1', subnet: 's', labels: { app: 'web', color: 'red' } })
+    expect(world.concerned()).toEqual(['p by pods[p]'])
+  })
+
+  it('says which watched keys a try would concern', () => {
+    const world = new Fixture()
+    world.tables.start()
+    world.tables.settle()
+    world.watch.read('reader', { networks }, ({ networks }) => networks.find('vpc', 'red'))
+    const fork = world.tables.fork()
+    const watch = fork.watch(world.watch)
+    fork.put(subnets, 's', { vpc: 'red', size: 1 })
+    fork.settle()
+    expect([...watch.concerned]).toEqual(['reader'])
+    expect(watch.read('reader', { networks }, ({ networks }) => networks.find('vpc', 'red'))).toEqual([
+      { vpc: 'red', size: 1 },
+    ])
+    expect(world.concerned()).toEqual([])
+  })
+
+  it('derive within a budget, and go on later', () => {
+    let nowMs = 0
+    const doubled = rowTable({ name: 'doubled', of: subnets, row: ({ size }) => ({ size: 2 * size }) })
+    const tables = new Tables({
+      tables: [doubled],
+      onDefect: (_table, _key, error) => expect.fail(String(error)),
+      monotonic: () => nowMs++,
+    })
+    const store = new StoredRows(subnets.indexes as never)
+    tables.attach(subnets, store as never)
+    for (let count = 0; count < 100; count++) store.put(`s${count}`, { vpc: 'red', size: count })
+    tables.start()
+    let slices = 1
+    while (!tables.settle(1)) slices++
+    expect(slices).toBeGreaterThan(2)
+    expect(tables.isSettled).toBe(true)
+    expect(tables.view(doubled).scan()).toHaveLength(100)
+  })
+
+  it('keep what a derivation gave before it failed, and try again with what it read', () => {
+    const failing = rowTable({
+      name: 'failing',
+      of: policies,
+      reads: { subnets },
+      row: ({ app }, { subnets }) => {
+        const subnet = subnets.get(app)
+        if (subnet?.size === 0) throw new TypeError('no size')
+        return { size: subnet?.size ?? -1 }
+      },
+    })
+    const defects: string[] = []
+    const tables = new Tables({
+      tables: [failing],
+      onDefect: (table, key) => defects.push(`${table} ${key}`),
+    })
+    const stores = { subnets: new StoredRows({}), policies: new StoredRows({}) }
+    tables.attach(subnets, stores.subnets as never)
+    tables.attach(policies, stores.policies as never)
+    stores.policies.put('p', { app: 's' })
+    tables.start()
+    tables.settle()
+    for (const size of [0, 5]) {
+      stores.subnets.put('s', { vpc: 'red', size })
+      tables.changed(subnets, 's', undefined, { vpc: 'red', size })
+      tables.settle()
+      expect(tables.view(failing).get('p')).toEqual({ size: size === 0 ? -1 : 5 })
+    }
+    expect(defects).toEqual(['failing p'])
+  })
+
+  it('refuse two tables of one name, and an index that is not declared', () => {
+    const twin = sourceTable<Pod>({ name: 'pods' })
+    expect(() => new Tables({ tables: [pods, twin], onDefect: () => undefined })).toThrow(
+      expect.objectContaining({ details: { table: 'pods', reason: 'two tables have this name' } }),
+    )
+    const astray = rowTable({
+      name: 'astray',
+      of: policies,
+      reads: { pods },
+      row: (_policy, { pods }) => pods.find('nowhere' as 'node', 'n1'),
+    })
+    const errors: unknown[] = []
+    const tables = new Tables({ tables: [astray], onDefect: (_table, _key, error) => errors.push(error) })
+    const store = new StoredRows({})
+    tables.attach(policies, store as never)
+    store.put('p', { app: 'a' })
+    tables.start()
+    tables.settle()
+    expect(errors).toMatchObject([{ details: { table: 'pods', reason: 'it has no index nowhere' } }])
+  })
+})
