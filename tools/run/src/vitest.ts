@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { failuresVariable, type Failure } from './failure-reporter.ts'
 
@@ -36,12 +36,18 @@ const shownLines = 16
  *
  * A file that failed without a failed test in it (it could not be loaded, or a hook failed) counts as one failure, and so does a
  * run that ended badly although no test did (an unhandled rejection).
+ *
+ * @param results folder below `test-results` that is made anew for its reports
  */
-export async function runProject(project: ProjectName, filters: readonly string[]): Promise<TestOutcome> {
-  const report = join(repository, 'test-results', `${project}.json`)
-  const failures = join(repository, 'test-results', `${project}-failures.json`)
-  mkdirSync(dirname(report), { recursive: true })
-  for (const path of [report, failures]) rmSync(path, { force: true })
+export async function runProject(
+  project: ProjectName,
+  filters: readonly string[],
+  results: string = project,
+): Promise<TestOutcome> {
+  const directory = join(repository, 'test-results', results)
+  rmSync(directory, { recursive: true, force: true })
+  mkdirSync(directory, { recursive: true })
+  const { report, failures } = filesIn(directory)
   const own = ['skip-reporter.ts', 'failure-reporter.ts'].map((name) => join(import.meta.dirname, name))
   const reporters = ['default', 'json', ...own]
   const options = [
@@ -53,11 +59,26 @@ export async function runProject(project: ProjectName, filters: readonly string[
   const exitCode = await runVitest([...options, `--outputFile.json=${report}`, ...filters], {
     [failuresVariable]: failures,
   })
-  const counts = countTests(read<JsonReport>(report) ?? { testResults: [] })
-  const described = (read<readonly Failure[]>(failures) ?? []).map(describeFailure)
-  if (exitCode === 0 || counts.failed > 0) return { counts, failures: described }
+  const outcome = outcomeIn(directory)
+  if (exitCode === 0 || outcome.counts.failed > 0) return outcome
   const ending = `  ${project} tests: no test failed, but the run ended with ${exitCode}; see its output`
-  return { counts: { ...counts, failed: 1 }, failures: described.length > 0 ? described : [ending] }
+  return {
+    counts: { ...outcome.counts, failed: 1 },
+    failures: outcome.failures.length > 0 ? outcome.failures : [ending],
+  }
+}
+
+/** Reads what a run left in the folder of its results. */
+export function outcomeIn(directory: string): TestOutcome {
+  const { report, failures } = filesIn(directory)
+  return {
+    counts: countTests(read<JsonReport>(report) ?? { testResults: [] }),
+    failures: (read<readonly Failure[]>(failures) ?? []).map(describeFailure),
+  }
+}
+
+function filesIn(directory: string): { readonly report: string; readonly failures: string } {
+  return { report: join(directory, 'report.json'), failures: join(directory, 'failures.json') }
 }
 
 function addCounts(all: readonly TestCounts[]): TestCounts {
