@@ -10,7 +10,7 @@ import {
   renderDifferences,
   takeSnapshot,
 } from '@kube-ovn/lab'
-import type { Cluster, LabNode, Snapshot, WantedTopology } from '@kube-ovn/lab'
+import type { ChartValues, Cluster, LabNode, Snapshot, WantedTopology } from '@kube-ovn/lab'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 
 /** The lab of the suites in one file. */
@@ -24,6 +24,8 @@ export interface SuiteLab {
 
 /** What is there before the suites do anything. */
 interface Preparation {
+  /** Of the chart, beside those of a lab. */
+  readonly values?: ChartValues
   readonly beforeChart?: (cluster: Cluster) => Promise<void>
   readonly afterChart?: (cluster: Cluster) => Promise<void>
   /** A test looks for leaks, because another one takes the product away in the end. */
@@ -38,7 +40,7 @@ interface Preparation {
  */
 export function useSuiteLab(
   wanted: WantedTopology & { readonly id: string },
-  { beforeChart, afterChart, hasLeakTest = false }: Preparation = {},
+  { values, beforeChart, afterChart, hasLeakTest = false }: Preparation = {},
 ): SuiteLab {
   let cluster: Cluster | undefined
   let before: Snapshot | undefined
@@ -51,7 +53,7 @@ export function useSuiteLab(
     cluster = made
     await leaveBundleIfThrows(`${wanted.id} set-up`, evidence(), async () => {
       await beforeChart?.(made)
-      await installChart(made)
+      await installChart(made, values)
       await installDns(made)
       await afterChart?.(made)
       before = await takeSnapshot(made)

@@ -63,6 +63,12 @@ export class LabMachineError extends KubeOvnError<{ what: string; cure: string }
   readonly retry: RetryClass = 'never'
 }
 
+/** A pod between which and others packets are counted was deleted, evicted or replaced meanwhile: what was lost says nothing. */
+export class WatchedPodGoneError extends KubeOvnError<{ pods: string; cure: string }> {
+  readonly code = 'lab-watched-pod-gone'
+  readonly retry: RetryClass = 'never'
+}
+
 /** Something is broken in just this way already. */
 export class FaultStandsError extends KubeOvnError<{ fault: string; cure: string }> {
   readonly code = 'lab-fault-stands'

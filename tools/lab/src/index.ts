@@ -69,6 +69,7 @@ export {
 export { auditPosition, isWrite, readAudit, type AuditedRequest } from './observe/audit-log.ts'
 export { controllerLeader } from './observe/controller-leader.ts'
 export { databaseLeader } from './observe/database-leader.ts'
+export { partNorthdFromLeader } from './observe/northd.ts'
 export { countTransactions, logPosition } from './observe/database-log.ts'
 export { findColumn, nbctl, ovnCentral, untilRowChange } from './observe/northbound.ts'
 export { renderObservation, startObservation, type Observation } from './observe/observation.ts'

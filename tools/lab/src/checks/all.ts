@@ -1,4 +1,6 @@
 import { addresses } from './addresses.ts'
+import { agentToken } from './agent-token.ts'
+import { apiToPods } from './api-to-pods.ts'
 import { badInput } from './bad-input.ts'
 import { beyondPods } from './beyond-pods.ts'
 import { drift } from './drift.ts'
@@ -9,6 +11,7 @@ import { physicalNetwork } from './physical-network.ts'
 import { podToPod } from './pod-to-pod.ts'
 import { restarts } from './restarts.ts'
 import { seenCluster } from './seen-cluster.ts'
+import { takenOverAddress } from './taken-over-address.ts'
 import { uninstall } from './uninstall.ts'
 import { upgrade } from './upgrade.ts'
 import { claimRow, type Check, type CheckRow } from './check.ts'
@@ -19,7 +22,10 @@ export const productChecks: readonly Check[] = [
   podToPod,
   beyondPods,
   kubelet,
+  apiToPods,
   addresses,
+  takenOverAddress,
+  agentToken,
   physicalNetwork,
   networkAttachments,
   seenCluster,

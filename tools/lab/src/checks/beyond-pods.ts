@@ -1,5 +1,5 @@
 import { ofStack, type AddressPair } from '../cluster/topology.ts'
-import { runAt } from '../namespaces.ts'
+import { insideContainer, runAt } from '../namespaces.ts'
 import { pingAll } from '../probe/ping.ts'
 import { askSourceAddress } from '../probe/tcp.ts'
 import { eventually } from '../kubernetes/wait.ts'
@@ -169,10 +169,10 @@ async function isolationRows(cluster: Cluster): Promise<CheckRow[]> {
     ...['-4', '-6'].map((family) => runAt(cluster.outside.place, ['ip', family, 'route', 'show', 'default'])),
   ])
   const foreign = (JSON.parse(links) as { ifname: string }[]).filter(
-    ({ ifname }) => !/^(lo|br0|node-\d+)$/.test(ifname),
+    ({ ifname }) => !/^(lo|br0|control|node-\d+)$/.test(ifname),
   )
   const nodeDefaults = await Promise.all(
-    cluster.nodes.flatMap(({ place }) =>
+    [insideContainer(cluster.control), ...cluster.nodes.map(({ place }) => place)].flatMap((place) =>
       ['-4', '-6'].map(async (family) => runAt(place, ['ip', family, 'route', 'show', 'default'])),
     ),
   )

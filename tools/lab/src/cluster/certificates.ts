@@ -43,6 +43,15 @@ export function writeNodeCertificate(directory: string, node: NodeIdentity): Pro
   return issueCertificate(directory, nodeRequest(node))
 }
 
+/** Writes the pair `name` of a Service in a pod, signed by the authority that `directory` has. */
+export function writeServiceCertificate(
+  directory: string,
+  { name, namespace = 'default' }: { readonly name: string; readonly namespace?: string },
+): Promise<void> {
+  const host = `${name}.${namespace}.svc`
+  return issueCertificate(directory, { name, user: host, servesAs: [host] })
+}
+
 const newKey = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
 
 function requestsOf(identities: ClusterIdentities): CertificateRequest[] {

@@ -5,6 +5,7 @@ import { insideContainer, type Place } from '../namespaces.ts'
 import { LabUsageError } from '../errors.ts'
 import { labDirectory } from '../paths.ts'
 import { plannedNodes, writeConfiguration } from './configuration.ts'
+import { attachControl, leadControlToPods } from './control-routes.ts'
 import { ensureMachineImages, ensureNodeSeed } from './images.ts'
 import { findLabs, removeLab, type FoundLab } from './leftovers.ts'
 import { createNetworks, startMachine } from './machine.ts'
@@ -83,6 +84,7 @@ async function bringUp(topology: Topology): Promise<Cluster> {
   ])
   const physical = { topology, blocks, outside }
   await createPhysicalNetwork(physical)
+  await attachControl(physical, control)
   if (seen !== undefined)
     await joinPhysicalNetworks(physical, {
       ...seen,
@@ -94,6 +96,7 @@ async function bringUp(topology: Topology): Promise<Cluster> {
     ),
     startRouters(physical, images.outside),
   ])
+  await leadControlToPods(control, topology.stack, nodes)
   const cluster = assembleCluster(topology, blocks, { control, outside, nodes, routers })
   await untilApiAnswers(cluster)
   await Promise.all([

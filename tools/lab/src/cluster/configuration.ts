@@ -2,7 +2,8 @@ import { chmodSync, copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { writeCertificates, writeNodeCertificate } from './certificates.ts'
-import { auditPolicy, renderControlScript } from './control-plane.ts'
+import { auditPolicy, configurationDirectory, renderControlScript } from './control-plane.ts'
+import { renderControlSource } from './control-routes.ts'
 import { renderKubeconfig } from './kubeconfig.ts'
 import { multusFiles, multusPreparation, multusUser, renderMultusConfiguration } from './multus.ts'
 import { nodeName, nodeNumber, routerName } from './names.ts'
@@ -31,6 +32,9 @@ import {
   type NodeSpec,
   type Topology,
 } from './topology.ts'
+
+/** The packet filter of a node, a file. */
+const controlSource = 'control-source.nft'
 
 /** A node as its files describe it. */
 export interface NodePlan {
@@ -129,6 +133,7 @@ function writeNodeFiles(
     renderNodeScript({
       name: node.name,
       preparation: [
+        `nft -f ${configurationDirectory}/${controlSource}`,
         ...podNetworkPreparation(podNetwork),
         ...(topology.hasNetworkAttachments ? multusPreparation : []),
       ],
@@ -136,6 +141,7 @@ function writeNodeFiles(
       labels: labelsOfNode(node.spec),
     }),
   )
+  write(controlSource, renderControlSource(stack, blocks, addresses))
   write('kubelet.yaml', renderKubeletConfiguration(stack, node.name))
   write('kube-proxy.yaml', renderProxyConfiguration(topology))
   write('containerd.toml', renderContainerdConfiguration(pauseImage))

@@ -1,3 +1,4 @@
+import { spreadConnections } from './control-routes.ts'
 import { containerPreparation, renderMachineScript } from './shell-script.ts'
 import { apiPort, ofStack, serviceRange, type Topology } from './topology.ts'
 
@@ -19,7 +20,7 @@ const fewerCollections = 'export GOGC=400'
 export function renderControlScript({ stack, podRange }: Topology, address: string): string {
   const serviceRanges = ofStack(stack, serviceRange).join(',')
   return renderMachineScript(
-    [...containerPreparation, fewerCollections],
+    [...containerPreparation, ...spreadConnections, fewerCollections],
     [
       {
         name: 'etcd',
@@ -49,6 +50,8 @@ function apiServerCommand(address: string, serviceRanges: string): string[] {
     '--allow-privileged=true',
     '--authorization-mode=Node,RBAC',
     '--enable-admission-plugins=NodeRestriction',
+    // To the pods of a Service itself: kube-proxy does not run here.
+    '--enable-aggregator-routing=true',
     `--client-ca-file=${pki}/ca.crt`,
     `--tls-cert-file=${pki}/apiserver.crt`,
     `--tls-private-key-file=${pki}/apiserver.key`,

@@ -61,6 +61,13 @@ function readImages(): BuiltImages {
   return JSON.parse(readFileSync(join(repository, 'dist/images.json'), 'utf8')) as BuiltImages
 }
 
+/** An image of the product, which every node of a lab with it has. */
+export function productImage(name: string): string {
+  const image = readImages().images[name]
+  if (image === undefined) throw new TypeError(`dist/images.json names no image ${name}`)
+  return image
+}
+
 /** The image of the probe, as `npm run images` left it. */
 export function readProbeImage(): string {
   return readImages().forTests.probe

@@ -5,6 +5,7 @@ import { databaseLeader } from '../observe/database-leader.ts'
 import { runAt } from '../namespaces.ts'
 import { kubectl } from '../kubernetes/kubectl.ts'
 import { writeNodeConfiguration } from './configuration.ts'
+import { leadControlToPods } from './control-routes.ts'
 import { ensureMachineImages, ensureNodeSeed } from './images.ts'
 import { nodeNamed } from './lookup.ts'
 import { networkName, nodeName, nodeNumber } from './names.ts'
@@ -37,9 +38,15 @@ export async function addNode(cluster: Cluster, wanted: Partial<NodeSpec> = {}):
     },
     plan,
   )
-  cluster.nodes = [...cluster.nodes, node]
+  await setNodes(cluster, [...cluster.nodes, node])
   await untilNodeStarted(cluster, node.name, since)
   return node
+}
+
+/** Also leads the API server over these nodes to pods. */
+async function setNodes(cluster: Cluster, nodes: readonly LabNode[]): Promise<void> {
+  cluster.nodes = nodes
+  await leadControlToPods(cluster.control, cluster.topology.stack, nodes)
 }
 
 /** Moves everything off a node that can be moved, as kubectl does, and lets nothing new onto it. */
@@ -60,7 +67,10 @@ export async function removeNode(cluster: Cluster, name: string): Promise<void> 
   await drainNode(cluster, name)
   await removeContainer(node.container.id)
   removeContainerdDirectories(cluster.topology.id, name)
-  cluster.nodes = cluster.nodes.filter((other) => other.name !== name)
+  await setNodes(
+    cluster,
+    cluster.nodes.filter((other) => other.name !== name),
+  )
   const object: ApiObject = { apiVersion: 'v1', kind: 'Node', metadata: { name } }
   await cluster.api.delete(object)
   if (cluster.topology.podNetwork === 'kube-ovn') await removeChassis(cluster, name)
@@ -109,7 +119,10 @@ export async function powerOn(cluster: Cluster, name: string): Promise<LabNode> 
     nics: spec.physicalNics,
     isLedOutside: true,
   })
-  cluster.nodes = cluster.nodes.map((other) => (other.name === name ? node : other))
+  await setNodes(
+    cluster,
+    cluster.nodes.map((other) => (other.name === name ? node : other)),
+  )
   await untilNodeStarted(cluster, name, since)
   return node
 }

@@ -1,4 +1,4 @@
-import { insideContainer, runAt } from '../namespaces.ts'
+import { insideContainer, runAt, tryAt } from '../namespaces.ts'
 import { runProgram } from '../program.ts'
 import type { Container } from '../docker/container.ts'
 import { switchName, vlanPort } from './names.ts'
@@ -124,6 +124,8 @@ async function plugIn(
   const port = physicalPort(name, nic)
   const own = `phys${nic}`
   const place = insideContainer(container)
+  // Of a machine that lost its power: connections that could not end keep its NICs for a while.
+  await tryAt(insideContainer(outside), ['ip', 'link', 'delete', port])
   await runProgram('ip', [
     ...['link', 'add', own, 'netns', `${container.pid}`, 'type', 'veth'],
     ...['peer', 'name', port, 'netns', `${outside.pid}`],

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { placeOf } from '../checks/check.ts'
 import type { Cluster } from '../cluster/cluster.ts'
+import { ApiError, WatchedPodGoneError } from '../errors.ts'
 import { addressesOfPod, type PodObject } from '../kubernetes/workloads.ts'
 import { startPing, type PingLoss } from '../probe/ping.ts'
 import type { Place } from '../namespaces.ts'
@@ -10,6 +11,8 @@ export interface WatchedPath {
   readonly name: string
   readonly from: Place
   readonly address: string
+  /** The names of those of its ends that are gone, if they can go; who can not be asked about is not. */
+  readonly findGone?: () => Promise<readonly string[]>
 }
 
 /** The paths from one pod to every address of another. */
@@ -18,7 +21,19 @@ export function pathsBetween(cluster: Cluster, from: PodObject, to: PodObject): 
     name: `${from.spec.nodeName} to ${address} on ${to.spec.nodeName}`,
     from: placeOf(cluster, from),
     address,
+    findGone: async () => (await Promise.all([from, to].map((pod) => goneName(cluster, pod)))).flat(),
   }))
+}
+
+async function goneName({ api }: Cluster, { metadata }: PodObject): Promise<readonly string[]> {
+  const path = `/api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}`
+  try {
+    const now = await api.call<PodObject>('GET', path)
+    const isSame = now.metadata.uid === metadata.uid && now.metadata.deletionTimestamp === undefined
+    return isSame ? [] : [metadata.name]
+  } catch (error) {
+    return error instanceof ApiError && error.details.status === 404 ? [metadata.name] : []
+  }
 }
 
 /** A time in which nothing got through. */
@@ -44,7 +59,11 @@ const intervalMs = 50
 /** How long packets flow before the work begins and after it has ended. */
 const marginMs = 500
 
-/** Does something while packets flow on every path, 20 a second, and tells which were lost and when. */
+/**
+ * Does something while packets flow on every path, 20 a second, and tells which were lost and when.
+ *
+ * @throws {WatchedPodGoneError} if a pod at an end of a path is gone
+ */
 export async function lossDuring(
   paths: readonly WatchedPath[],
   work: () => Promise<void>,
@@ -55,11 +74,22 @@ export async function lossDuring(
     await delay(marginMs)
     await work()
     await delay(marginMs)
+    await refuseGone(paths)
   } catch (error) {
     await Promise.all(pings.map(({ ping }) => ping.stop()))
     throw error
   }
   return Promise.all(pings.map(async ({ name, ping }) => describeLoss(name, await ping.stop())))
+}
+
+async function refuseGone(paths: readonly WatchedPath[]): Promise<void> {
+  const asked = paths.flatMap(({ findGone }) => (findGone === undefined ? [] : [findGone()]))
+  const gone = new Set((await Promise.all(asked)).flat())
+  if (gone.size > 0)
+    throw new WatchedPodGoneError('pods that are watched are gone', {
+      pods: [...gone].sort().join(', '),
+      cure: 'look for who deleted them: after five minutes without a node its pods are evicted, unless they tolerate its taints',
+    })
 }
 
 /** Puts lost packets that follow one another together. */

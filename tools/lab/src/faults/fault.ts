@@ -13,7 +13,8 @@ export interface Target {
 export const services = {
   api: [6443],
   northbound: [6641],
-  southbound: [6642],
+  // The second port is ovn-northd's.
+  southbound: [6642, 6649],
   raft: [6643, 6644],
 } as const satisfies Record<string, readonly number[]>
 export type Service = keyof typeof services

@@ -184,8 +184,11 @@ async function resume(cluster: Cluster, { component, machine }: Target): Promise
 }
 
 async function stop(cluster: Cluster, { component, machine }: Target): Promise<void> {
-  if (component === undefined) await powerOff(cluster, nodeNamed(cluster, machine).name)
-  else await holdDaemon(cluster, { component, machine })
+  if (component === undefined) {
+    // What is killed says good-bye to whom it is connected to, and what loses its power does not. This ends with the NICs.
+    for (const network of ['kubernetes', 'tunnel'] as const) await partition(cluster, machine, { network })
+    await powerOff(cluster, nodeNamed(cluster, machine).name)
+  } else await holdDaemon(cluster, { component, machine })
 }
 
 async function start(cluster: Cluster, { component, machine }: Target): Promise<void> {

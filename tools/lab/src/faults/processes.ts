@@ -112,11 +112,16 @@ async function listPods(cluster: Cluster, app: string, node: string): Promise<re
   return (await cluster.api.list<PodObject>(path)).filter(({ spec }) => spec.nodeName === node)
 }
 
-/** Ends a daemon of the lab and keeps it from being started again. */
+/** Ends a daemon of the lab, waits until it has ended, and keeps it from being started again. */
 export async function holdDaemon(cluster: Cluster, target: ComponentTarget): Promise<void> {
   const pids = processesOf(cluster, target)
   await runAt(placeOf(cluster, target), ['touch', holdFile(target.component)])
   for (const pid of pids) send(pid, 'SIGKILL')
+  // Or else one that is on its way out would be taken for its successor when it is let start again at once.
+  await eventually(`${target.component}@${target.machine} has ended`, () => {
+    const now = findProcesses(machineOf(cluster, target.machine), target.component)
+    return Promise.resolve(now.some((pid) => pids.includes(pid)) ? undefined : true)
+  })
 }
 
 /** Lets a daemon of the lab be started again, and waits for it. */

@@ -56,11 +56,14 @@ export class ApiClient implements Disposable {
   readonly #agent: Agent
   readonly #discovered = new Map<string, Promise<Discovery>>()
 
-  constructor(kubeconfig: string) {
+  /** @param bearer a token to ask with, in place of the kubeconfig's user */
+  constructor(kubeconfig: string, bearer?: string) {
     this.kubeconfig = kubeconfig
-    const { server, token, ...tls } = readKubeconfig(kubeconfig)
+    const { server, ca, ...user } = readKubeconfig(kubeconfig)
+    const { token, ...certificate } = bearer === undefined ? user : { token: bearer }
     this.#server = server
     this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
+    const tls = { ...(ca === undefined ? {} : { ca }), ...certificate }
     this.#agent = new Agent({ connections: 16, bodyTimeout: 0, connect: tls })
   }
 

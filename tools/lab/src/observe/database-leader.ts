@@ -23,7 +23,7 @@ export function databaseLeader(cluster: Cluster, database: OvnDatabase): Promise
   return eventually(
     `a member of the ${database} leads`,
     async () => {
-      const members = await findMembers(cluster)
+      const members = await databaseMembers(cluster)
       if (members.length === 1) return members[0]
       const terms = await Promise.all(members.map(({ place }) => termLed(place, database)))
       const newest = Math.max(...terms.map((term) => term ?? -1))
@@ -33,7 +33,8 @@ export function databaseLeader(cluster: Cluster, database: OvnDatabase): Promise
   )
 }
 
-async function findMembers(cluster: Cluster): Promise<readonly DatabaseMember[]> {
+/** The servers of the databases that run. */
+export async function databaseMembers(cluster: Cluster): Promise<readonly DatabaseMember[]> {
   const path = `/api/v1/namespaces/${chartNamespace}/pods?labelSelector=app%3Dovn-central`
   return (await cluster.api.list<PodObject>(path)).flatMap(({ metadata, spec }) => {
     const place = insidePodContainer(metadata.uid ?? '', 'ovsdb-server')
