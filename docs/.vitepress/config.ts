@@ -12,6 +12,7 @@ export default defineConfig({
         items: [
           { text: 'Subnets, pods, addresses', link: '/user/subnets-and-pods' },
           { text: 'Static addresses', link: '/user/static-addresses' },
+          { text: 'TLS of the databases', link: '/user/tls' },
           { text: 'Deletions that are held back', link: '/user/held-deletions' },
           { text: 'How long an attachment takes', link: '/user/attachment-time' },
           { text: 'Addresses that contradict each other', link: '/user/address-findings' },
@@ -34,6 +35,7 @@ export default defineConfig({
           { text: 'The lab', link: '/lab' },
           { text: 'Adding a feature', link: '/adding-a-feature' },
           { text: 'The reconcile kernel', link: '/design/kernel' },
+          { text: 'Derived tables', link: '/design/tables' },
           { text: 'Design of each feature', link: '/design/' },
         ],
       },

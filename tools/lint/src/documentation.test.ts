@@ -14,7 +14,15 @@ import {
   vpcAnnotations,
 } from '@kube-ovn/annotations'
 import { controlFeatures } from '@kube-ovn/features-control'
-import { addressAuditMetrics, kernelMetrics, leaderMetrics, logMetrics, Registry } from '@kube-ovn/telemetry'
+import {
+  addressAuditMetrics,
+  agentMetrics,
+  databaseMetrics,
+  kernelMetrics,
+  leaderMetrics,
+  logMetrics,
+  Registry,
+} from '@kube-ovn/telemetry'
 import { describe, expect, it } from 'vitest'
 import { repository, workspacePackages } from './workspace.ts'
 
@@ -93,9 +101,11 @@ describe('docs/reference/annotations.md', () => {
 })
 
 describe('docs/reference/metrics.md', () => {
-  it('has a row for each metric of the controller', async () => {
+  it('has a row for each metric of controller and agent', async () => {
     const registry = new Registry()
     addressAuditMetrics(registry)
+    agentMetrics(registry, 'n1')
+    databaseMetrics(registry)
     kernelMetrics(registry)
     logMetrics(registry)
     leaderMetrics(registry, 'test', () => true)
