@@ -38,6 +38,39 @@ describe('ovn-central', patient, () => {
     expect(await docker('wait', name)).toBe('1')
   })
 
+  it('waits for the one before it on its node, and leaves it alone', async () => {
+    const [a, b] = [containers.address(10), containers.address(11)]
+    const first = await containers.startCentral('first', a, [a])
+    await untilHealthy(first)
+    const second = await containers.startCentral('second', b, [b], { nodeOf: first })
+    await untilSaid(second, 'waiting for the pod before this one')
+    await docker('exec', first, 'bash', '/kube-ovn/ovn-healthcheck.sh')
+    await expect(docker('exec', second, 'bash', '/kube-ovn/ovn-healthcheck.sh')).rejects.toThrow(
+      /waiting for the pod before this one/,
+    )
+    await docker('exec', second, 'bash', '/kube-ovn/ovn-healthcheck.sh', 'live')
+    await docker('exec', first, 'ovn-nbctl', 'ls-add', 'kept')
+
+    await docker('stop', '--time', '30', first)
+    await untilHealthy(second)
+    expect(await docker('exec', second, 'ovn-nbctl', 'ls-list')).toContain('kept')
+  })
+
+  it('ends while it waits for another one, and goes on after that one was killed', async () => {
+    const [a, b] = [containers.address(10), containers.address(11)]
+    const first = await containers.startCentral('first', a, [a])
+    await untilHealthy(first)
+    const second = await containers.startCentral('second', b, [b], { nodeOf: first })
+    await untilSaid(second, 'waiting for the pod before this one')
+    await docker('kill', '--signal', 'TERM', second)
+    expect(await docker('wait', second)).toBe('0')
+    await docker('exec', first, 'bash', '/kube-ovn/ovn-healthcheck.sh')
+
+    await docker('start', second)
+    await docker('kill', '--signal', 'KILL', first)
+    await untilHealthy(second)
+  })
+
   it('makes one cluster of three members, which all serve, also after all of them crashed', async () => {
     const names = await startThree('IPv6')
     await untilOneCluster(names)

@@ -53,6 +53,7 @@ export class OvnContainers implements AsyncDisposable {
    * Runs ovn-central. The engine gives no address that was asked for in a network of its own choice: the container takes it.
    *
    * @param prepare shell that runs before, with the directories of the databases and of the logs in place
+   * @param nodeOf a container that runs on the same node, with the same directories of the host
    */
   async startCentral(
     suffix: string,
@@ -61,7 +62,12 @@ export class OvnContainers implements AsyncDisposable {
     {
       environment = {},
       prepare = ':',
-    }: { environment?: Readonly<Record<string, string>>; prepare?: string } = {},
+      nodeOf,
+    }: {
+      environment?: Readonly<Record<string, string>>
+      prepare?: string
+      nodeOf?: string
+    } = {},
   ): Promise<string> {
     const length = address.includes(':') ? '64' : (this.#subnets[0] ?? '').split('/')[1]
     const variables = {
@@ -81,6 +87,9 @@ export class OvnContainers implements AsyncDisposable {
       [
         '--cap-add',
         'NET_ADMIN',
+        ...(nodeOf === undefined
+          ? ['--volume', '/run/ovn', '--volume', '/etc/ovn']
+          : ['--volumes-from', nodeOf]),
         ...Object.entries(variables).flatMap(([name, value]) => ['--env', `${name}=${value}`]),
       ],
       ['bash', '-c', script],

@@ -52,9 +52,16 @@ describe('ovs-ovn with the userspace data path', () => {
     await eventually(async () => expect(await bridgeState(name)).toEqual(before))
     expect(await docker('exec', name, 'ovs-ofctl', 'dump-flows', 'br-int')).toContain('tp_dst=4711')
 
-    // The container of an upgrade has the processes of the one before in sight.
+    // The container of an upgrade has the processes of the one before in sight, and waits while that stops them.
     const old = await docker('exec', name, 'cat', '/run/openvswitch/ovs-vswitchd.pid')
+    const stopping = 'echo $$ >/run/stopping; exec sleep 600'
+    const lock = '/run/openvswitch/kube-ovn.lock'
+    await docker('exec', '--detach', name, 'flock', '--no-fork', lock, 'bash', '-c', stopping)
+    await eventually(() => docker('exec', name, 'test', '-s', '/run/stopping'))
     await docker('exec', '--detach', name, 'bash', '/kube-ovn/start-ovs.sh')
+    await eventually(() => docker('exec', name, 'bash', '-c', 'grep --quiet ^flock$ /proc/[0-9]*/comm'))
+    expect(await docker('exec', name, 'cat', '/run/openvswitch/ovs-vswitchd.pid')).toBe(old)
+    await docker('exec', name, 'bash', '-c', 'kill $(cat /run/stopping)')
     await eventually(async () => {
       expect(await docker('exec', name, 'cat', '/run/openvswitch/ovs-vswitchd.pid')).not.toBe(old)
       expect(await docker('exec', name, 'cat', '/run/ovn/ovn-controller.pid')).not.toBe('')

@@ -42,6 +42,9 @@ is_clustered() {
   [[ -e $(db_file "$1") ]] && ovsdb-tool db-is-clustered "$(db_file "$1")"
 }
 
+# There once the one before it on the node is gone, see await_turn in start-db.sh. Of this container, not of the node.
+turn_file=/run/ovn-central-turn
+
 # connection_list PORT: all members for a client, e.g. tcp:[10.0.0.1]:6641,tcp:[10.0.0.2]:6641
 connection_list() {
   local list=() member

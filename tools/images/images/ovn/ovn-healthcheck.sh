@@ -1,7 +1,7 @@
 #!/bin/bash
 # Fails unless northd runs and both databases serve, and while the files for TLS are wrong. With the argument `live` the
 # latter is fine: it is no reason to stop what has connections, for who made these has proved who he is. So it is then
-# that this member waits for others (founding.sh): to be started anew would not bring them.
+# that this member waits for others (founding.sh), or for the one before it: to be started anew would not bring them.
 set -euo pipefail
 
 NODE_IPS=${NODE_IPS:-}
@@ -15,6 +15,10 @@ fail() {
 if [[ ${1:-} != live ]]; then
   problem=$(tls_problem)
   [[ -z $problem ]] || fail "$problem"
+fi
+if [[ ! -e $turn_file ]]; then
+  [[ ${1:-} == live ]] && exit 0
+  fail 'waiting for the pod before this one on the node, which still runs'
 fi
 for file in /run/ovn/ovn{nb,sb}_db.awaited; do
   if [[ -e $file ]]; then

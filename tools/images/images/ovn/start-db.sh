@@ -179,6 +179,20 @@ set_options() {
     "options:inactivity_probe=$probe_interval"; do :; done
 }
 
+# The pod before this one may still be ending on the node. Both have the same control sockets, process ids and databases,
+# so each would take the other's away. The daemons inherit the lock: it is free when the last of them is gone.
+await_turn() {
+  rm -f "$turn_file"
+  exec 9>/run/ovn/ovn-central.lock
+  if ! flock --nonblock 9; then
+    log 'waiting for the pod before this one on the node, which still runs'
+    trap 'exit 0' TERM INT
+    flock 9 &
+    wait $!
+  fi
+  touch "$turn_file"
+}
+
 # shellcheck disable=SC2317 # called by the trap
 stop() {
   trap - EXIT TERM INT
@@ -194,8 +208,9 @@ if ((${#members[@]} > 1)) && [[ " ${members[*]} " != *" $own_address "* ]]; then
   exit 1
 fi
 
-# Process ids of a container that is gone mean other processes now. ovn-controller's files are not ours.
 mkdir -p /run/ovn /var/log/ovn "$OVN_DBDIR"
+await_turn
+# Process ids of a container that is gone mean other processes now. ovn-controller's files are not ours.
 rm -f /run/ovn/ovn{nb,sb}_db.{pid,ctl,awaited,waiting.*} /run/ovn/ovn-northd.*
 
 tls_limits nb-db >/dev/null

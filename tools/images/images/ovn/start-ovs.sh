@@ -73,46 +73,63 @@ is_owner() {
   [[ $(cat "$owner_file" 2>/dev/null) == "$own_id" ]]
 }
 
+# alone COMMAND...: while no other container starts or stops the daemons. They do not inherit the lock, for they outlive
+# the container. A signal waits until the command is done, so that nothing is stopped that is half started.
+alone() (
+  flock 9
+  "$@" 9>&-
+) 9>/run/openvswitch/kube-ovn.lock
+
 # The chassis stays in the Southbound and the kernel goes on forwarding: whoever comes next finds both. Daemons that
 # another container took over are left to it.
-# shellcheck disable=SC2317 # called by the trap
-stop() {
-  trap - EXIT TERM INT
+stop_own_daemons() {
   if is_owner; then
     "$ovn_ctl" stop_controller --restart || true
     save_flows || true
     "$ovs_ctl" stop || true
   fi
+}
+
+# shellcheck disable=SC2317 # called by the trap
+stop() {
+  trap - EXIT TERM INT
+  alone stop_own_daemons
   exit "${1:-0}"
+}
+
+take_over_daemons() {
+  echo "$own_id" >"$owner_file"
+  "$ovn_ctl" stop_controller --restart
+  # ovs-vswitchd forwards on meanwhile.
+  "$ovs_ctl" --no-ovs-vswitchd --system-id=random --no-mlockall restart
+  ovs-appctl -t ovsdb-server vlog/set jsonrpc:file:err reconnect:file:err
+  configure
+  if [[ -n ${USERSPACE_TUNNEL_NIC:-} ]]; then
+    declare_tunnel_bridge "$USERSPACE_TUNNEL_NIC"
+  fi
+  save_flows
+  "$ovs_ctl" --no-ovsdb-server stop
+  expect_flows
+  "$ovs_ctl" --no-ovsdb-server --no-mlockall start
+  restore_flows
+  if [[ -n ${USERSPACE_TUNNEL_NIC:-} ]]; then
+    connect_tunnel_bridge
+  fi
+  # shellcheck disable=SC2046 # one word an option
+  "$ovn_ctl" $(ovn_ctl_tls controller) start_controller
+  chmod 600 /etc/openvswitch/conf.db
 }
 
 mkdir -p /run/openvswitch /run/ovn /var/log/openvswitch /var/log/ovn
 trap 'stop 1' EXIT
 trap stop TERM INT
 
-echo "$own_id" >"$owner_file"
-"$ovn_ctl" stop_controller --restart
-# ovs-vswitchd forwards on meanwhile.
-"$ovs_ctl" --no-ovs-vswitchd --system-id=random --no-mlockall restart
-ovs-appctl -t ovsdb-server vlog/set jsonrpc:file:err reconnect:file:err
-configure
-if [[ -n ${USERSPACE_TUNNEL_NIC:-} ]]; then
-  declare_tunnel_bridge "$USERSPACE_TUNNEL_NIC"
-fi
-save_flows
-"$ovs_ctl" --no-ovsdb-server stop
-expect_flows
-"$ovs_ctl" --no-ovsdb-server --no-mlockall start
-restore_flows
-if [[ -n ${USERSPACE_TUNNEL_NIC:-} ]]; then
-  connect_tunnel_bridge
-  watch_tunnel_bridge &
-fi
 # What is wrong keeps nobody from forwarding; the readiness tells it.
 tls_problem >&2
-# shellcheck disable=SC2046 # one word an option
-"$ovn_ctl" $(ovn_ctl_tls controller) start_controller
-chmod 600 /etc/openvswitch/conf.db
+alone take_over_daemons
+if [[ -n ${USERSPACE_TUNNEL_NIC:-} ]]; then
+  watch_tunnel_bridge &
+fi
 
 show_logs /var/log/openvswitch/{ovsdb-server,ovs-vswitchd}.log /var/log/ovn/ovn-controller.log
 until_daemon_ends /run/openvswitch/{ovsdb-server,ovs-vswitchd}.pid /run/ovn/ovn-controller.pid || true
