@@ -3,7 +3,7 @@ import { ManualClock } from '@kube-ovn/time'
 import { beforeEach, expect, it } from 'vitest'
 import { Announcements } from './announcements.ts'
 import type { DesiredAttachment } from './desired.ts'
-import type { Kernel } from './link.ts'
+import type { AnnouncingKernel } from './link.ts'
 
 const wanted: DesiredAttachment = {
   ...{ hostName: 'a_h', ifName: 'eth0', netns: '/run/netns/web', mac: '00:00:00:00:16:05', mtu: 1400 },
@@ -26,14 +26,18 @@ beforeEach(() => {
 })
 
 function announcements(): Announcements {
-  const inside = { link: () => ({ index: 7 }), [Symbol.dispose]: () => undefined }
-  const kernel = {
-    open: ({ netns }: { netns?: string }) => ({ ...inside, netns }),
-    announce(_inside: unknown, { index, mac, ips }: { index: number; mac: string; ips: readonly string[] }) {
+  const inside = {
+    link: () => ({ index: 7 }),
+    sendFrames: () => undefined,
+    [Symbol.dispose]: () => undefined,
+  }
+  const kernel: AnnouncingKernel = {
+    open: () => inside,
+    announce(_inside, { index, mac, ips }) {
       if (refusal !== undefined) throw refusal
       announced.push([index, mac, ...ips].join(' '))
     },
-  } as unknown as Kernel
+  }
   return new Announcements({ kernel, clock, log, reporter: { announceFailed: () => failures++ } })
 }
 

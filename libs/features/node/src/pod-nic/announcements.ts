@@ -1,13 +1,13 @@
 import type { Logger } from '@kube-ovn/log'
 import type { Clock } from '@kube-ovn/time'
 import type { DesiredAttachment } from './desired.ts'
-import { announcePodEnd, type Kernel } from './link.ts'
+import { announcePodEnd, type AnnouncingKernel } from './link.ts'
 
 /** As often as RFC 5227 has it (ANNOUNCE_NUM, ANNOUNCE_INTERVAL): a frame may be lost where a node is busy. */
 const repeatMs = 2_000
 
 interface AnnouncementsDependencies {
-  readonly kernel: Kernel
+  readonly kernel: AnnouncingKernel
   readonly clock: Clock
   readonly log: Logger
   readonly reporter: { announceFailed(): void }

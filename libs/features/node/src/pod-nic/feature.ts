@@ -1,33 +1,18 @@
-import type { Operation } from 'ovsdb-client'
 import { AttachmentDiffersError, AttachmentError, type AttachmentStage } from '../errors.ts'
 import { KeyedMutex } from '../keyed-mutex.ts'
-import {
-  addPortOperations,
-  findAttached,
-  findBridge,
-  findInterface,
-  hasUserspaceDatapath,
-  integrationBridge,
-  isInstalled,
-  openVswitchRow,
-  removePortOperations,
-} from '../local-ovs.ts'
+import { findInterface, hasUserspaceDatapath } from '../local-ovs.ts'
 import { removeEach } from '../remove-each.ts'
-import { waitUntil, withinMs } from '../wait-until.ts'
 import { Announcements } from './announcements.ts'
 import { awaitAllocation, awaitDelegatedAllocation } from './allocation-wait.ts'
 import { readAllocation, type Allocation, type DelegatedAllocation } from './allocation.ts'
 import type { Attachment, PodNicDependencies } from './dependencies.ts'
 import { attachmentId, desiredAttachment, type DesiredAttachment } from './desired.ts'
-import { comparePodEnd, configurePodEnd, createPair } from './link.ts'
+import type { PodDevice } from './device.ts'
+import { comparePodEnd, configurePodEnd } from './link.ts'
 import { hostNicName, longestInterfaceName } from './names.ts'
+import { PodPorts } from './ports.ts'
 import type { AttachmentRequest } from './snapshot.ts'
-
-/** How long ovn-controller may take to install the flows of a port that the Northbound has. */
-const installTimeoutMs = 30_000
-
-/** How long vswitchd may take to let go of a port whose name is needed again. */
-const releaseTimeoutMs = 5_000
+import { VethDevice } from './veth.ts'
 
 /** What became of a port and its link. */
 interface Detachment {
@@ -42,12 +27,17 @@ export class PodNics implements Disposable {
   readonly #deps: PodNicDependencies
   readonly #mutex = new KeyedMutex()
   readonly #announcements: Announcements
+  readonly #ports: PodPorts
+  readonly #device: PodDevice
   /** Additions under way, by name of the host's end. */
   readonly #adding = new Map<string, AbortController>()
 
   constructor(dependencies: PodNicDependencies) {
     this.#deps = dependencies
+    const { ovs, kernel, clock, log } = dependencies
     this.#announcements = new Announcements(dependencies)
+    this.#ports = new PodPorts(ovs, clock)
+    this.#device = new VethDevice(kernel, log)
   }
 
   [Symbol.dispose](): void {
@@ -84,7 +74,7 @@ export class PodNics implements Disposable {
         }
       })
       this.#deps.log.info('attachment added', {
-        pod: `${request.podNamespace}/${request.podName}`,
+        pod: keyOf(request),
         ip: attachment.wanted.externalIds[attachmentId.ip] ?? '',
         subnet: attachment.allocation.subnet,
         hostName,
@@ -124,7 +114,7 @@ export class PodNics implements Disposable {
       const { wasThere } = await this.#mutex.run(hostName, () => this.#detach(hostName))
       if (!wasThere) return
       this.#deps.log.info('attachment removed', {
-        pod: `${request.podNamespace}/${request.podName}`,
+        pod: keyOf(request),
         hostName,
       })
       this.#deps.reporter.removed(request)
@@ -145,17 +135,11 @@ export class PodNics implements Disposable {
     const found = readAllocation(request, { pods: pods.store, subnets: subnets.store }, true)
     if ('reason' in found) throw this.#error(request, found.stage, found.reason)
     const wanted = this.#desired(request, hostName, found)
-    const differences: string[] = []
-    const attached = findAttached(this.#deps.ovs, hostName)
-    if (attached === undefined) differences.push(`port ${hostName} is missing on ${integrationBridge}`)
-    const ifaceId = attached?.interface.external_ids[attachmentId.ifaceId]
-    const wantedId = wanted.externalIds[attachmentId.ifaceId]
-    if (attached !== undefined && ifaceId !== wantedId) {
-      differences.push(`port ${hostName} is bound to ${ifaceId ?? 'nothing'}, not to ${wantedId ?? ''}`)
-    }
-    if (this.#deps.kernel.host.link(hostName)?.isUp !== true)
-      differences.push(`link ${hostName} is missing or down`)
-    differences.push(...comparePodEnd(this.#deps.kernel, wanted))
+    const differences = [
+      ...this.#ports.compare(wanted),
+      ...this.#device.compare(hostName),
+      ...comparePodEnd(this.#deps.kernel, wanted),
+    ]
     if (differences.length > 0) throw new AttachmentDiffersError({ differences })
   }
 
@@ -218,7 +202,7 @@ export class PodNics implements Disposable {
     seen.uid = allocation.uid
     const controllerWaitMs = clock.monotonic() - waitStartedMs
     const wanted = this.#desired(request, hostName, allocation)
-    await this.#replaceLeftOver(request, hostName, signal)
+    await this.#replaceLeftOver(keyOf(request), hostName, signal)
     const ovnWaitMs = await this.#configure(request, wanted, signal)
     // Not before: until its flows are there, nobody would hear of it.
     this.#announcements.announce(wanted)
@@ -253,17 +237,17 @@ export class PodNics implements Disposable {
     wanted: DesiredAttachment,
     signal: AbortSignal,
   ): Promise<number> {
-    const { ovs, kernel, clock, log } = this.#deps
+    const { kernel, clock, log } = this.#deps
     let committed: Promise<unknown> = Promise.resolve()
     try {
-      createPair(kernel, wanted, log)
-      committed = ovs.transact(this.#portOperations(wanted))
+      this.#device.create(wanted)
+      committed = this.#ports.add(wanted)
       // Meanwhile the pod's end is configured; a refusal is seen below.
       committed.catch(() => undefined)
       configurePodEnd(kernel, wanted, log)
       await committed
       const configuredMs = clock.monotonic()
-      await this.#awaitInstalled(request, wanted, signal)
+      await this.#ports.awaitInstalled(keyOf(request), wanted, signal)
       return clock.monotonic() - configuredMs
     } catch (error) {
       // A port that is still on its way into the database would come after everything was taken back.
@@ -275,103 +259,25 @@ export class PodNics implements Disposable {
     }
   }
 
-  #portOperations(wanted: DesiredAttachment): readonly Operation[] {
-    const { ovs } = this.#deps
-    const bridge = findBridge(ovs, integrationBridge)
-    if (bridge === undefined)
-      throw new TypeError(`bridge ${integrationBridge} does not exist; is ovn-controller running?`)
-    const ifaceId = wanted.externalIds[attachmentId.ifaceId] ?? ''
-    // ovn-controller binds a logical port to one interface: the one of an earlier sandbox must not win.
-    const rivals = ovs.cache.find('Interface', 'external_ids:iface-id', ifaceId)
-    return [
-      ...rivals.map((row) =>
-        ovs.operations.mutate('Interface', row._uuid, [['external_ids', 'delete', [attachmentId.ifaceId]]]),
-      ),
-      ...addPortOperations(ovs, bridge, { name: wanted.hostName, external_ids: wanted.externalIds }),
-    ]
-  }
-
-  async #awaitInstalled(
-    request: AttachmentRequest,
-    wanted: DesiredAttachment,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { ovs, clock } = this.#deps
-    const port = wanted.externalIds[attachmentId.ifaceId] ?? ''
-    await withinMs(
-      clock,
-      installTimeoutMs,
-      signal,
-      () =>
-        this.#error(
-          request,
-          'configure-nic',
-          `ovn-controller has not installed the flows of port ${port} within ${installTimeoutMs / 1000} s; ` +
-            'its log on this node says why',
-        ),
-      (bounded) =>
-        waitUntil(
-          () => (isInstalled(findInterface(ovs, wanted.hostName)) ? true : undefined),
-          (recheck) => [ovs.onChange(recheck)],
-          bounded,
-        ),
-    )
-  }
-
-  /** Removes what an earlier try left, and lets vswitchd close the old device before its name is used again. */
-  async #replaceLeftOver(request: AttachmentRequest, hostName: string, signal: AbortSignal): Promise<void> {
-    const { ovs, clock } = this.#deps
+  /** Removes what an earlier try left, so that the name can be used again. */
+  async #replaceLeftOver(pod: string, hostName: string, signal: AbortSignal): Promise<void> {
     this.#announcements.cancel(hostName)
-    const attached = findAttached(ovs, hostName)
-    const root = openVswitchRow(ovs)
-    if (attached !== undefined && root !== undefined) {
-      await ovs.transact([
-        ...removePortOperations(ovs, attached),
-        ovs.operations.mutate('Open_vSwitch', root._uuid, [['next_cfg', '+=', 1]]),
-      ])
-      const wanted = openVswitchRow(ovs)?.next_cfg ?? 0
-      await withinMs(
-        clock,
-        releaseTimeoutMs,
-        signal,
-        () =>
-          this.#error(
-            request,
-            'configure-nic',
-            `ovs-vswitchd does not let go of the earlier port ${hostName}`,
-          ),
-        (bounded) =>
-          waitUntil(
-            () => ((openVswitchRow(ovs)?.cur_cfg ?? 0) >= wanted ? true : undefined),
-            (recheck) => [ovs.onChange(recheck)],
-            bounded,
-          ),
-      )
-    }
-    this.#removeLink(hostName)
+    await this.#ports.release(pod, hostName, signal)
+    this.#device.remove(hostName)
   }
 
   /** Removes port and link; the link also when the database does not let go of the port. */
   async #detach(hostName: string): Promise<Detachment> {
-    const { ovs, log } = this.#deps
     this.#announcements.cancel(hostName)
-    const attached = findAttached(ovs, hostName)
+    let hadPort = true
     let failure: Error | undefined
     try {
-      if (attached !== undefined) await ovs.transact(removePortOperations(ovs, attached))
+      hadPort = await this.#ports.remove(hostName)
     } catch (error) {
       failure = error instanceof Error ? error : new TypeError(String(error))
-      log.warn('port was not removed yet', { hostName, err: error })
+      this.#deps.log.warn('port was not removed yet', { hostName, err: error })
     }
-    return { wasThere: this.#removeLink(hostName) || attached !== undefined, failure }
-  }
-
-  #removeLink(hostName: string): boolean {
-    const { host } = this.#deps.kernel
-    const link = host.link(hostName)
-    if (link === undefined || link.kind !== 'veth') return false
-    host.removeLink(link.index)
-    return true
+    return { wasThere: this.#device.remove(hostName) || hadPort, failure }
   }
 
   #error(
@@ -380,16 +286,19 @@ export class PodNics implements Disposable {
     reason: string,
     cause?: unknown,
   ): AttachmentError {
-    const pod = `${request.podNamespace}/${request.podName}`
-    return new AttachmentError({ pod, stage, reason }, { cause })
+    return new AttachmentError({ pod: keyOf(request), stage, reason }, { cause })
   }
+}
+
+function keyOf({ podNamespace, podName }: AttachmentRequest): string {
+  return `${podNamespace}/${podName}`
 }
 
 function requireHostName(request: AttachmentRequest): string {
   const hostName = hostNicName(request.containerId, request.ifName)
   if (hostName !== undefined) return hostName
   throw new AttachmentError({
-    pod: `${request.podNamespace}/${request.podName}`,
+    pod: keyOf(request),
     stage: 'validate-request',
     reason: `interface name "${request.ifName}" is too long: at most ${longestInterfaceName} characters`,
   })

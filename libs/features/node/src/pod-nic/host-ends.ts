@@ -2,7 +2,8 @@ import type { Logger } from '@kube-ovn/log'
 import { vendor } from '@kube-ovn/ovn-names'
 import type { LocalOvs } from '../local-ovs.ts'
 import { attachmentId } from './desired.ts'
-import { silenceHostEnd, type Kernel } from './link.ts'
+import type { Kernel } from './link.ts'
+import { silenceHostEnd } from './veth.ts'
 
 interface HostEndsDependencies {
   readonly ovs: Pick<LocalOvs, 'cache' | 'state' | 'onState'>

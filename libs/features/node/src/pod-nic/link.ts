@@ -15,33 +15,17 @@ export interface Kernel {
   announce: typeof announceAddresses
 }
 
-const txQueueLength = 1000
-
-/**
- * Makes the veth pair, the pod's end directly in the pod's namespace and still down. About 1 ms, no process started.
- */
-export function createPair(kernel: Kernel, wanted: DesiredAttachment, log: Logger): LinkInfo {
-  const mtu = wanted.mtu > 0 ? { mtu: wanted.mtu } : {}
-  const link = kernel.host.createVeth({
-    name: wanted.hostName,
-    txQueueLength,
-    up: true,
-    ...mtu,
-    peer: { name: wanted.ifName, netns: wanted.netns, mac: wanted.mac, txQueueLength, ...mtu },
-  })
-  silenceHostEnd(kernel, wanted.hostName, log)
-  return link
+/** Of it, what announcing takes. */
+export interface AnnouncingKernel extends Pick<Kernel, 'announce'> {
+  open(options: NetlinkOptions): AnnouncingNamespace
 }
 
-/**
- * Switches IPv6 off at the host's end, which is Open vSwitch's and needs no address.
- *
- * With it, the kernel adds a link-local address and four routes for each pod as soon as the pod's end is up, and ovs-vswitchd reads every route,
- * and for each of them every link, whenever a link changes: adding a port takes a time that grows with the square of the pods on the node.
- */
-export function silenceHostEnd(kernel: Pick<Kernel, 'writeSysctl'>, hostName: string, log: Logger): void {
-  setIfPossible(kernel, undefined, `ipv6/conf/${hostName}/disable_ipv6`, '1', log)
+interface AnnouncingNamespace extends Pick<Netlink, 'sendFrames'>, Disposable {
+  link(name: string): Pick<LinkInfo, 'index'> | undefined
 }
+
+/** Packets, of either end of any device. */
+export const txQueueLength = 1000
 
 /** Gives the pod's end its addresses and routes. */
 export function configurePodEnd(kernel: Kernel, wanted: DesiredAttachment, log: Logger): void {
@@ -62,7 +46,7 @@ export function configurePodEnd(kernel: Kernel, wanted: DesiredAttachment, log: 
  * Tells the pod's neighbours where its addresses are. A pod may have an address that another one had until a moment ago, with another
  * MAC address, and who talked to that one goes on sending there for as long as its kernel keeps it (tens of seconds).
  */
-export function announcePodEnd(kernel: Kernel, wanted: DesiredAttachment): void {
+export function announcePodEnd(kernel: AnnouncingKernel, wanted: DesiredAttachment): void {
   using inside = kernel.open({ netns: wanted.netns })
   const link = inside.link(wanted.ifName)
   if (link === undefined) throw new TypeError(`${wanted.ifName} vanished from ${wanted.netns}`)
@@ -100,7 +84,7 @@ function prepareIpv6(kernel: Kernel, { netns }: DesiredAttachment, log: Logger):
 }
 
 /** Hosts without IPv6, or containers that may not write settings, are not a reason to refuse a pod. */
-function setIfPossible(
+export function setIfPossible(
   kernel: Pick<Kernel, 'writeSysctl'>,
   netns: string | undefined,
   key: string,
