@@ -176,6 +176,8 @@ describe('a subnet', () => {
     await cluster.client.create(pods, pod({ name: 'old', node: 'n1', annotations: inBlue }))
     await control.settle()
     await cluster.client.remove(subnetResource, { name: 'blue' })
+    // Watches of several kinds keep no order among each other.
+    await control.settle()
     await cluster.client.create(pods, pod({ name: 'new', node: 'n1', annotations: inBlue }))
     await control.settle()
     expect((await read('blue'))?.metadata.deletionTimestamp).toBeDefined()
