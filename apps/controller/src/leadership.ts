@@ -6,6 +6,7 @@ import {
   createWorld,
   DefinitionDeletion,
   definitionInformers,
+  deriveTables,
   followDefinitions,
   forkWorld,
   OrphanConfirmation,
@@ -101,16 +102,18 @@ export async function lead(
   const certain = Object.values(informers).map((informer) => deletion.informer(informer))
   await deletion.settled()
   const signals = new Signals()
+  const stores = watchedStores((name, { resource }) => deletion.view(resource, informers[name].store))
+  const derived = deriveTables({ stores, northbound: northbound.cache, logger: log, clock: systemClock })
   const world = createWorld({
     settings,
-    stores: watchedStores((name, { resource }) => deletion.view(resource, informers[name].store)),
+    stores,
     definitions: watchedDefinitions(definitions),
     northbound: northbound.cache,
+    derived,
     signals,
     clock: systemClock,
     randomBytes,
   })
-  restoreWorld(world, log)
   stack.use(followDefinitions(definitions, (signal, plural) => signals.raise(signal, plural)))
   const confirmation = stack.use(
     new OrphanConfirmation({
@@ -133,12 +136,14 @@ export async function lead(
       record: (event) => record(options.recorder, event),
     }),
     signals,
+    derived,
     clock: systemClock,
     logger: log,
     metrics: options.metrics,
     onOrphansHeld: (held) => confirmation.held(held),
   })
   stack.use(kernel)
+  restoreWorld(world, derived, log)
   kernel.start()
   confirmation.start()
   const { auditMetrics, auditIntervalMs } = options

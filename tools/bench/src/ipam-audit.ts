@@ -4,6 +4,7 @@ import {
   auditAddresses,
   auditSteps,
   createWorld,
+  deriveTables,
   restoreWorld,
   watched,
   watchedStores,
@@ -96,11 +97,12 @@ function worldOf(facts: readonly PodFacts[]): ControlWorld {
   const northbound = portsOf(facts)
   const randomBytes = (count: number) => new Uint8Array(count)
   const stores = { ...watchedStores((_name, { indexes }) => new IndexedStore(indexes)), pods, subnets, ips }
+  const derived = deriveTables({ stores, northbound, logger: silentLogger, clock: systemClock })
   const world = createWorld({
-    ...{ settings: controlSettings(), definitions: chartDefinitions, stores, northbound, signals },
+    ...{ settings: controlSettings(), definitions: chartDefinitions, stores, northbound, derived, signals },
     ...{ clock: systemClock, randomBytes },
   })
-  restoreWorld(world, silentLogger)
+  restoreWorld(world, derived, silentLogger)
   return world
 }
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import {
   controlFeatures,
   createWorld,
+  deriveTables,
   forkWorld,
   restoreWorld,
   watchedStores,
@@ -50,16 +51,18 @@ export class MemoryCluster implements AsyncDisposable {
     })
     this.#stores = byKey
     const signals = new Signals()
+    const northbound = database.cache
+    const derived = deriveTables({ stores, northbound, logger: silentLogger, clock: systemClock })
     const world = createWorld({
       settings: controlSettings(),
       definitions: chartDefinitions,
       stores,
-      northbound: database.cache,
+      northbound,
+      derived,
       signals,
       clock: systemClock,
       randomBytes,
     })
-    restoreWorld(world, silentLogger)
     this.kernel = new Kernel({
       features,
       world,
@@ -68,10 +71,12 @@ export class MemoryCluster implements AsyncDisposable {
       schema: ovnNorthboundSchema,
       objects: this.#objects(resources),
       signals,
+      derived,
       clock: systemClock,
       logger: silentLogger,
       metrics: kernelMetrics(new Registry()),
     })
+    restoreWorld(world, derived, silentLogger)
   }
 
   /** Takes in the next state of an object, as from a watch. */

@@ -1,6 +1,5 @@
 import type { Feature, Key } from '@kube-ovn/reconcile'
 import { nodeDefaultRoute } from './default-route/feature.ts'
-import { foreignPortFeature } from './foreign-port/feature.ts'
 import { ignored } from './ignored/feature.ts'
 import { ip } from './ip/feature.ts'
 import { ipPoolStatus } from './ip-pool-status/feature.ts'
@@ -26,7 +25,6 @@ export const controlFeatures: readonly Feature<Key, unknown, ControlWorld>[] = [
   vpc,
   nodeDefaultRoute,
   subnet,
-  foreignPortFeature,
   node,
   subnetGateway,
   subnetStatus,

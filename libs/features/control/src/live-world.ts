@@ -1,12 +1,12 @@
 import { formatMac } from '@kube-ovn/ip'
 import { Ipam } from '@kube-ovn/ipam'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
-import type { Fork, Signals } from '@kube-ovn/reconcile'
+import type { DerivedTables, Fork, Signals } from '@kube-ovn/reconcile'
 import type { Clock } from '@kube-ovn/time'
 import type { Cache } from 'ovsdb-client'
-import { ForeignAddresses } from './addresses/foreign-addresses.ts'
 import type { Definitions } from './definitions.ts'
 import type { ControlSettings } from './settings.ts'
+import { tableViews } from './tables.ts'
 import { watchedStores } from './watched.ts'
 import type { ControlWorld, WatchedStores } from './world.ts'
 
@@ -15,6 +15,7 @@ export interface WorldParts {
   readonly stores: WatchedStores
   readonly definitions: Definitions
   readonly northbound: Cache<OvnNorthbound>
+  readonly derived: DerivedTables
   readonly signals: Signals
   readonly clock: Clock
   /** Gives that many random bytes, for MAC addresses. */
@@ -23,14 +24,14 @@ export interface WorldParts {
 
 /** Joins caches, settings and allocations into what the features look at. Nothing is allocated in it yet. */
 export function createWorld(parts: WorldParts): ControlWorld {
-  const { settings, stores, definitions, northbound, signals, clock, randomBytes } = parts
+  const { settings, stores, definitions, northbound, derived, signals, clock, randomBytes } = parts
   return {
     ...stores,
+    ...tableViews((table) => derived.view(table)),
     settings,
     definitions,
     northbound,
     ipam: new Ipam(randomBytes),
-    foreignAddresses: new ForeignAddresses(),
     networks: new Map(),
     accepted: new Map(),
     pools: new Map(),
@@ -49,8 +50,8 @@ export function forkWorld(world: ControlWorld, fork: Fork): ControlWorld {
   return {
     ...world,
     ...stores,
+    ...tableViews((table) => fork.view(table)),
     ipam: world.ipam.fork(),
-    foreignAddresses: world.foreignAddresses.fork(),
     networks: new Map(world.networks),
     accepted: new Map(world.accepted),
     pools: new Map(world.pools),

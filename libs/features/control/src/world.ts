@@ -14,9 +14,9 @@ import type {
   VirtualMachineInstanceMigration,
   Vpc,
 } from '@kube-ovn/kube-api'
-import type { ForeignAddresses } from './addresses/foreign-addresses.ts'
 import type { Definitions } from './definitions.ts'
 import type { ControlSettings } from './settings.ts'
+import type { TableViews } from './tables.ts'
 import type { Network } from './topology/network.ts'
 
 /** The objects of each resource that decisions are based on. */
@@ -45,13 +45,11 @@ export interface WatchedKinds {
 export type WatchedStores = { readonly [N in keyof WatchedKinds]: Store<WatchedKinds[N]> }
 
 /** Everything that a decision of the controller may be based on. */
-export interface ControlWorld extends WatchedStores {
+export interface ControlWorld extends WatchedStores, TableViews {
   readonly settings: ControlSettings
   readonly definitions: Definitions
   readonly northbound: Cache<OvnNorthbound>
   readonly ipam: Ipam
-  /** Addresses that nobody is given by itself, because ports of others have them. */
-  readonly foreignAddresses: ForeignAddresses
   /** The subnets that are in effect, by name. One that was edited badly stays as it was. */
   readonly networks: Map<string, Network>
   /** Subnets that were accepted, by name, and get their rows once their status says so. */

@@ -1,8 +1,10 @@
 import type { KubeObject, ObjectChange, Resource } from '@kube-ovn/kube'
+import type { Watch } from '@kube-ovn/tables'
+import type { DerivedFork } from './derived-tables.ts'
 import type { Feature, Key } from './feature.ts'
 import { findFeature, observeKey, type Job } from './jobs.ts'
 import { refusalsOf, type DryRun } from './dry-run.ts'
-import type { OwnerMark } from './marks.ts'
+import { ownerMark, type OwnerMark } from './marks.ts'
 import type { ObjectOverlay } from './object-overlay.ts'
 import type { ObjectName, Objects } from './objects.ts'
 import { joinPatches, planWrite } from './patches.ts'
@@ -22,6 +24,9 @@ interface ChangePlanOptions<W> {
   readonly triggers: Triggers<W>
   readonly objects: Pick<Objects, 'store'>
   readonly overlay: ObjectOverlay
+  /** Derived from the overlay. */
+  readonly tables: DerivedFork
+  readonly watches: ReadonlyMap<string, Watch>
   /** Sees the overlay; what is raised in it comes to `raised`. */
   readonly world: W
   readonly raised: { readonly signal: string; readonly subject: string }[]
@@ -35,14 +40,21 @@ interface ChangePlanOptions<W> {
  * What rows trigger is not followed.
  */
 export function planChanges<W>(changes: readonly PlannedChange[], options: ChangePlanOptions<W>): DryRun {
-  const { features, triggers, objects, overlay, world, raised, plan } = options
+  const { features, triggers, objects, overlay, tables, watches, world, raised, plan } = options
   const pending = new Set<OwnerMark>()
   const observations = new Map<OwnerMark, number>()
   const jobs = new Map<OwnerMark, Job<W>>()
   const failed = new Map<OwnerMark, unknown>()
   const writes: DryRun['writes'][number][] = []
 
+  function read<R>(feature: string, key: Key, observe: () => R): R {
+    const watch = watches.get(feature)
+    return watch === undefined ? observe() : tables.read(watch, key, observe)
+  }
   function wake(resource: Resource, change: ObjectChange): void {
+    tables.put(resource, change)
+    for (const [feature, watch] of watches)
+      for (const key of tables.concerned(watch)) pending.add(ownerMark(feature, key))
     for (const owner of triggers.ofObject(resource, change, world)) pending.add(owner)
   }
   function takeSignals(): void {
@@ -54,7 +66,7 @@ export function planChanges<W>(changes: readonly PlannedChange[], options: Chang
     const found = findFeature(owner, features)
     if (found === undefined) return
     try {
-      const job = observeKey(owner, found.feature, found.key, { world, objects })
+      const job = observeKey(owner, found.feature, found.key, { world, objects, read })
       jobs.set(owner, job)
       failed.delete(owner)
       for (const patch of joinPatches(job.patches)) {

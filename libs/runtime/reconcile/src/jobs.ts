@@ -27,14 +27,21 @@ export function findFeature<W>(
   return mark === undefined || feature === undefined ? undefined : { feature, key: mark.key }
 }
 
+interface Observation<W> {
+  readonly world: W
+  readonly objects: Pick<Objects, 'store'>
+  /** Runs what observes a key, and notes what it reads of derived tables. Absent: nobody asks what it read. */
+  readonly read?: <R>(feature: string, key: Key, observe: () => R) => R
+}
+
 /** Observes and decides. Throws what the feature throws. */
 export function observeKey<W>(
   owner: OwnerMark,
   feature: AnyFeature<W>,
   key: Key,
-  { world, objects }: { readonly world: W; readonly objects: Pick<Objects, 'store'> },
+  { world, objects, read = (_feature, _key, observe) => observe() }: Observation<W>,
 ): Job<W> {
-  const snapshot = feature.observe(key, world)
+  const snapshot = read(feature.name, key, () => feature.observe(key, world))
   const desired = feature.desired(key, snapshot)
   const patches = desired.patches.map((patch): BasedPatch => {
     const basis = objects.store(patch.resource)?.get(objectKeyOf(patch))

@@ -3,7 +3,9 @@ import type { Logger } from '@kube-ovn/log'
 import type { KernelMetrics } from '@kube-ovn/telemetry'
 import type { Backoff, Clock } from '@kube-ovn/time'
 import type { DatabaseSchema } from 'ovsdb-client'
+import type { AnyTable, ViewOf } from '@kube-ovn/tables'
 import type { Database } from './database.ts'
+import type { DerivedTables } from './derived-tables.ts'
 import type { Feature, Key } from './feature.ts'
 import type { Objects } from './objects.ts'
 import type { HeldDeletion } from './orphans.ts'
@@ -17,6 +19,8 @@ export interface Fork {
     store: Store<T>,
     indexes?: Readonly<Record<string, IndexFunction<T>>>,
   ): Store<T>
+  /** A derived table as it would be; only for worlds that have some. */
+  view<T extends AnyTable>(table: T): ViewOf<T>
   /** Takes what is raised, in the place of {@link Signals}. */
   raise(signal: string, subject: string): void
 }
@@ -30,6 +34,8 @@ export interface KernelOptions<W> {
   readonly schema: DatabaseSchema
   readonly objects: Objects
   readonly signals?: Signals
+  /** What the world derives from objects and rows. Started by then, or with the kernel. */
+  readonly derived?: DerivedTables
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: KernelMetrics

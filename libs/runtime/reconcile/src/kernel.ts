@@ -1,12 +1,15 @@
 import type { RowRef } from '@kube-ovn/ovn-names'
 import { backoffDelayMs } from '@kube-ovn/time'
 import type { RowChange } from 'ovsdb-client'
+import type { ObjectChange, Resource } from '@kube-ovn/kube'
+import type { Causes, Watch } from '@kube-ovn/tables'
 import { Adoption } from './adoption.ts'
 import { Answers } from './answers.ts'
 import { catalogOf, type Catalog } from './catalog.ts'
 import type { PlannedChange } from './change-plan.ts'
 import type { DatabaseState } from './database.ts'
 import { commitPlan, type CommitOptions } from './commit.ts'
+import { DerivedTables, sliceMs } from './derived-tables.ts'
 import { followChanges } from './drift.ts'
 import type { DryRun } from './dry-run.ts'
 import { EventLog } from './events.ts'
@@ -18,6 +21,7 @@ import { featureOf, ownerMark, type OwnerMark } from './marks.ts'
 import { Memory } from './memory.ts'
 import { ownersIn, rowsOwnedBy } from './orphans.ts'
 import { PatchSender } from './patches.ts'
+import { isSameObject } from './source-tables.ts'
 import { StrayMembers } from './stray-members.ts'
 import { Planner } from './planner.ts'
 import { Previews } from './previews.ts'
@@ -41,6 +45,9 @@ export class Kernel<W> implements AsyncDisposable {
   readonly #adoption: Adoption
   readonly #memory = new Memory()
   readonly #triggers: Triggers<W>
+  readonly #derived: DerivedTables
+  /** For each feature, what its keys read of derived tables. */
+  readonly #watches: ReadonlyMap<string, Watch>
   readonly #queue: WorkQueue<OwnerMark>
   readonly #sender: PatchSender
   readonly #previews: Previews<W>
@@ -56,6 +63,7 @@ export class Kernel<W> implements AsyncDisposable {
   #quietWaiters: (() => void)[] = []
   #phase: 'new' | 'started' | 'closed' = 'new'
   #isScheduled = false
+  #isSettling = false
   #holdBack: Disposable = { [Symbol.dispose]: () => undefined }
   #round: Promise<void> | undefined
 
@@ -69,12 +77,18 @@ export class Kernel<W> implements AsyncDisposable {
     const lookup = { rows: database.cache, catalog: this.#catalog, memory: this.#memory }
     this.#planner = new Planner({ ...lookup, adoption: this.#adoption })
     this.#triggers = new Triggers(features, logger)
+    this.#derived = options.derived ?? underived(options)
+    this.#watches = new Map(
+      features.map(({ name }) => [name, this.#derived.watch((causes) => this.#onDerived(name, causes))]),
+    )
     const concurrency = options.patchConcurrency ?? kernelDefaults.patchConcurrency
     this.#sender = new PatchSender({ objects, metrics, clock, concurrency })
     this.#previews = new Previews({
       ...options,
       features: this.#features,
       triggers: this.#triggers,
+      derived: this.#derived,
+      watches: this.#watches,
       sender: this.#sender,
       plan: (jobs) => this.#planner.plan(jobs.map((job) => this.#planner.possible(job))),
     })
@@ -124,6 +138,7 @@ export class Kernel<W> implements AsyncDisposable {
       ...known,
       ...lookup,
       verdicts: this.#verdicts,
+      ready: () => this.#derived.settled(),
       observe: (owner, startedMs) => this.#observe(owner, startedMs),
       commit: (plan) => commitPlan(plan, this.#commitOptions),
       hasBatch: () => this.#hasBatch,
@@ -135,7 +150,9 @@ export class Kernel<W> implements AsyncDisposable {
   start(): void {
     if (this.#phase !== 'new') return
     this.#phase = 'started'
-    const { database, objects, signals, world } = this.#options
+    const { database, objects, signals } = this.#options
+    this.#derived.onChange = () => this.#settleSoon()
+    this.#derived.start()
     this.#adoption.rebuild()
     this.#strays.rebuild()
     this.#subscriptions.use(database.onChange((changes) => this.#onRows(changes)))
@@ -146,12 +163,7 @@ export class Kernel<W> implements AsyncDisposable {
         this.#schedule()
       }),
     )
-    this.#subscriptions.use(
-      objects.onChange((resource, change) => {
-        const band = change.initial ? 'initial' : 'live'
-        for (const owner of this.#triggers.ofObject(resource, change, world)) this.#queue.add(owner, band)
-      }),
-    )
+    this.#subscriptions.use(objects.onChange((resource, change) => this.#onObject(resource, change)))
     if (signals !== undefined) {
       this.#subscriptions.use(signals.onRaise((signal, subject) => this.raise(signal, subject)))
     }
@@ -160,8 +172,8 @@ export class Kernel<W> implements AsyncDisposable {
   }
 
   raise(signal: string, subject: string): void {
-    for (const owner of this.#triggers.ofSignal(signal, subject, this.#options.world))
-      this.#queue.add(owner, 'live')
+    const owners = this.#triggers.ofSignal(signal, subject, this.#options.world)
+    this.#wake(owners, 'live', () => `${signal}[${subject}]`)
   }
 
   /** Queues one key, whatever triggers say. */
@@ -202,6 +214,7 @@ export class Kernel<W> implements AsyncDisposable {
 
   /** What would change if these keys were reconciled now. Nothing is changed by it. */
   plan(keys: Iterable<{ readonly feature: string; readonly key: Key }>): DryRun {
+    this.#derived.settle()
     return this.#previews.ofKeys([...keys].map(({ feature, key }) => ownerMark(feature, key)))
   }
 
@@ -217,6 +230,7 @@ export class Kernel<W> implements AsyncDisposable {
 
   /** What would change if every key were reconciled from scratch: nothing, if nothing was missed. */
   recomputeAll(): DryRun {
+    this.#derived.settle()
     const owners = new Set([
       ...this.#knownOwners(this.#previews.fork()),
       ...this.#memory.owners(),
@@ -228,6 +242,7 @@ export class Kernel<W> implements AsyncDisposable {
   /** Stops taking keys, and waits for what is under way. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#phase = 'closed'
+    this.#derived.onChange = () => undefined
     this.#holdBack[Symbol.dispose]()
     this.#sweepTimer?.[Symbol.dispose]()
     this.#subscriptions.dispose()
@@ -240,6 +255,7 @@ export class Kernel<W> implements AsyncDisposable {
 
   get #isQuiet(): boolean {
     if (this.#phase === 'closed') return true
+    if (this.#isSettling || !this.#derived.isSettled) return false
     return this.#queue.isIdle && this.#round === undefined && !this.#isScheduled && !this.#garbage.hasWork
   }
 
@@ -271,6 +287,18 @@ export class Kernel<W> implements AsyncDisposable {
     })
   }
 
+  /** Tables are derived in later turns of the event loop as well, whether or not the database can be reached. */
+  #settleSoon(): void {
+    if (this.#isSettling || this.#phase !== 'started') return
+    this.#isSettling = true
+    setImmediate(() => {
+      this.#isSettling = false
+      if (this.#phase !== 'started') return
+      if (this.#derived.settle(sliceMs)) this.#proceed()
+      else this.#settleSoon()
+    })
+  }
+
   /** Keys gather while the API server is busy; each of its answers, or the lack of any, lets the kernel look again. */
   #isHeldBack(): boolean {
     const waitMs = this.#sender.busyForMs
@@ -287,10 +315,12 @@ export class Kernel<W> implements AsyncDisposable {
   /** With fewer keys it is better to wait for more than to send a second transaction beside the first. */
   get #hasBatch(): boolean {
     if (this.#queue.ready < this.#batchSize || this.#phase !== 'started') return false
+    if (!this.#derived.settle(sliceMs)) return false
     return this.#sender.busyForMs === 0
   }
 
   async #runRound(): Promise<void> {
+    await this.#derived.settled()
     const owners = this.#queue.take(this.#batchSize)
     if (owners.length === 0) {
       if (this.#canCollect) await this.#garbage.collect()
@@ -318,7 +348,10 @@ export class Kernel<W> implements AsyncDisposable {
       return []
     }
     try {
-      const job = this.#planner.possible(observeKey(owner, found.feature, found.key, this.#options))
+      const read = this.#read
+      const job = this.#planner.possible(
+        observeKey(owner, found.feature, found.key, { ...this.#options, read }),
+      )
       if (!job.isGone) this.#alive.add(owner)
       else if (isNothing(job.desired) && !this.#alive.has(owner) && !this.#garbage.isReleased(owner)) {
         if (rowsOwnedBy(owner, this.#options.database.cache, this.#catalog).length > 0) {
@@ -332,6 +365,11 @@ export class Kernel<W> implements AsyncDisposable {
       this.#verdicts.failed(owner, error, startedMs)
       return []
     }
+  }
+
+  readonly #read = <R>(feature: string, key: Key, observe: () => R): R => {
+    const watch = this.#watches.get(feature)
+    return watch === undefined ? observe() : watch.read(key, {}, observe)
   }
 
   #mayOwn(owner: OwnerMark, ref: RowRef): boolean {
@@ -376,10 +414,31 @@ export class Kernel<W> implements AsyncDisposable {
       else this.#queue.add(owner, 'live')
     }
     for (const owner of unblocked) if (!this.#rounds.isInFlight(owner)) this.#queue.add(owner, 'live')
+    this.#derived.rowsChanged(changes)
     for (const change of changes) {
-      for (const owner of this.#triggers.ofRow(change, this.#options.world)) this.#queue.add(owner, 'live')
+      const owners = this.#triggers.ofRow(change, this.#options.world)
+      this.#wake(owners, 'live', () => `${change.table}[${change.uuid}]`)
     }
     this.#schedule()
+  }
+
+  #onObject(resource: Resource, change: ObjectChange): void {
+    const { old, new: current } = change
+    // What is trimmed away may differ.
+    if (old !== undefined && current !== undefined && isSameObject(old, current)) return
+    this.#derived.objectChanged(resource, change)
+    const owners = this.#triggers.ofObject(resource, change, this.#options.world)
+    this.#wake(owners, change.initial ? 'initial' : 'live', () => `${resource.plural}[${change.key}]`)
+  }
+
+  #onDerived(feature: string, causes: Causes): void {
+    for (const [key, cause] of causes) this.#wake([ownerMark(feature, key)], 'live', () => String(cause))
+  }
+
+  #wake(owners: readonly OwnerMark[], band: 'live' | 'initial', cause: () => string): void {
+    if (owners.length === 0) return
+    this.#options.logger.debug('keys woken', { by: cause(), keys: owners })
+    for (const owner of owners) this.#queue.add(owner, band)
   }
 
   #knownOwners(world: W): ReadonlySet<OwnerMark> {
@@ -395,6 +454,12 @@ export class Kernel<W> implements AsyncDisposable {
     const { database, schema, lock, clock, metrics } = this.#options
     return { database, schema, lock, clock, metrics }
   }
+}
+
+/** For worlds in which nothing is derived. */
+function underived<W>({ database, logger, clock }: KernelOptions<W>): DerivedTables {
+  const monotonic = () => clock.monotonic()
+  return new DerivedTables({ tables: [], store: () => undefined, rows: database.cache, logger, monotonic })
 }
 
 function isNothing({ rows, hold }: Desired): boolean {

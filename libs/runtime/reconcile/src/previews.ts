@@ -1,4 +1,6 @@
+import type { Watch } from '@kube-ovn/tables'
 import { planChanges, type PlannedChange } from './change-plan.ts'
+import type { DerivedTables } from './derived-tables.ts'
 import { dryRun, type DryRun } from './dry-run.ts'
 import { NoForkError } from './errors.ts'
 import type { Feature, Key } from './feature.ts'
@@ -13,12 +15,11 @@ import type { Triggers } from './triggers.ts'
 interface PreviewsOptions<W> extends Pick<KernelOptions<W>, 'world' | 'forkWorld' | 'objects'> {
   readonly features: ReadonlyMap<string, Feature<Key, unknown, W>>
   readonly triggers: Triggers<W>
+  readonly derived: DerivedTables
+  readonly watches: ReadonlyMap<string, Watch>
   readonly sender: PatchSender
   readonly plan: (jobs: readonly Job<W>[]) => Plan
 }
-
-/** For plans of the world as it is. */
-const unchanged: Fork = { store: (_resource, store) => store, raise: () => undefined }
 
 /** Plans that are not carried out. */
 export class Previews<W> {
@@ -30,8 +31,14 @@ export class Previews<W> {
 
   /** A copy of the world as it is. */
   fork(): W {
-    const { world, forkWorld } = this.#options
-    return forkWorld?.(world, unchanged) ?? world
+    const { world, forkWorld, derived } = this.#options
+    const fork: Fork = {
+      store: (_resource, store) => store,
+      // Nobody is noted who reads outside a round.
+      view: (table) => derived.view(table),
+      raise: () => undefined,
+    }
+    return forkWorld?.(world, fork) ?? world
   }
 
   ofKeys(owners: Iterable<OwnerMark>): DryRun {
@@ -39,14 +46,16 @@ export class Previews<W> {
   }
 
   ofChanges(changes: readonly PlannedChange[]): DryRun {
-    const { world, forkWorld, objects } = this.#options
+    const { world, forkWorld, objects, derived } = this.#options
     if (forkWorld === undefined) throw new NoForkError()
     const overlay = new ObjectOverlay(objects)
+    const tables = derived.fork()
     const raised: { signal: string; subject: string }[] = []
     const fork: Fork = {
       store: (resource, store, indexes) => overlay.store(resource, store, indexes),
+      view: (table) => tables.view(table),
       raise: (signal, subject) => void raised.push({ signal, subject }),
     }
-    return planChanges(changes, { ...this.#options, overlay, raised, world: forkWorld(world, fork) })
+    return planChanges(changes, { ...this.#options, overlay, tables, raised, world: forkWorld(world, fork) })
   }
 }

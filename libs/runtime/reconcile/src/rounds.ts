@@ -21,6 +21,8 @@ interface RoundsOptions<W> {
   readonly verdicts: Verdicts<W>
   readonly clock: Clock
   readonly logger: Logger
+  /** Resolves when what is derived is as objects and rows are. Until the next await it stays so. */
+  readonly ready: () => Promise<void>
   /** A key that was taken, and what it wants; nothing when it is at its end already. */
   readonly observe: (owner: OwnerMark, startedMs: number) => readonly Job<W>[]
   readonly commit: (plan: Plan) => Promise<Commit>
@@ -68,8 +70,9 @@ export class Rounds<W> {
 
   /** Observes keys that were taken, and sends what they lack. Those that lack nothing, or wait, are at their end. */
   async #launch(owners: readonly OwnerMark[]): Promise<Flight<W> | undefined> {
-    const { clock, observe, planner } = this.#options
+    const { clock, ready, observe, planner } = this.#options
     const startedMs = clock.monotonic()
+    await ready()
     const jobs = owners.flatMap((owner) => observe(owner, startedMs))
     // No await between observing and sending: what was observed cannot have changed.
     let plan: Plan

@@ -92,6 +92,11 @@ export class Evaluation {
     return plainView(() => this.node(place).rows)
   }
 
+  /** A view that notes what is read for the key that is being read for. */
+  notedView(place: number): View<unknown, string> {
+    return this.#readings.viewOf(this.node(place))
+  }
+
   settle(budgetMs: number): boolean {
     if (!this.#isStarted) return false
     const endMs = this.#options.monotonic() + budgetMs
@@ -132,6 +137,7 @@ export class Evaluation {
       get concerned() {
         return new Set(node.causes.keys())
       },
+      takeCauses: () => node.takeCauses(),
     }
   }
 
@@ -143,8 +149,12 @@ export class Evaluation {
     return {
       read: (key, reads, read) => {
         // The views are of the tables that `reads` names, so their rows are of the types that it says.
-        const { value, inputs } = this.#readings.during(node, key, reads, (views) => read(views as never))
-        link(groupOf(node, key), inputs)
+        const { value, inputs, hasReadOwn } = this.#readings.during(node, key, reads, (views) =>
+          read(views as never),
+        )
+        // Who has read nothing costs nothing. In a fork it hides what the base knows of the key.
+        if (hasReadOwn || inputs.size > 0 || this.#base !== undefined) link(groupOf(node, key), inputs)
+        else unlink(node, key)
         return value
       },
       forget: (key) => unlink(node, key),

@@ -5,11 +5,26 @@ import { loggedView, type ReadLog } from './views.ts'
 
 export type UntypedViews = Readonly<Record<string, View<unknown, string>>>
 
+/** Something that was computed, and what was read for it. */
+interface Reading<T> {
+  readonly value: T
+  readonly inputs: ReadonlySet<Input>
+  /** Whether rows of the same key were read, which have no {@link Input}. */
+  readonly hasReadOwn: boolean
+}
+
+interface Current {
+  readonly place: number
+  readonly key: string
+  readonly inputs: Set<Input>
+  hasReadOwn: boolean
+}
+
 /** What is read while something is computed for a key. */
 export class Readings {
   readonly #nodeOf: (table: AnyTable) => TableNode
   readonly #views = new WeakMap<Reads, UntypedViews>()
-  #current: { readonly place: number; readonly key: string; readonly inputs: Set<Input> } | undefined
+  #current: Current | undefined
 
   constructor(nodeOf: (table: AnyTable) => TableNode) {
     this.#nodeOf = nodeOf
@@ -21,21 +36,30 @@ export class Readings {
     key: string,
     reads: Reads,
     compute: (views: UntypedViews) => T,
-  ): { readonly value: T; readonly inputs: ReadonlySet<Input> } {
+  ): Reading<T> {
     const inputs = new Set<Input>()
     const outer = this.#current
-    this.#current = { place, key, inputs }
+    const current = { place, key, inputs, hasReadOwn: false }
+    this.#current = current
     try {
-      return { value: compute(this.#viewsOf(reads)), inputs }
+      const value = compute(this.#viewsOf(reads))
+      return { value, inputs, hasReadOwn: current.hasReadOwn }
     } finally {
       this.#current = outer
     }
   }
 
+  /** Notes what is read for whatever is being computed; while nothing is, nothing. */
+  viewOf({ table, inputs }: TableNode): View<unknown, string> {
+    return loggedView(table, () => this.#nodeOf(table).rows, inputs, this.#log)
+  }
+
   readonly #log: ReadLog = {
     row: (inputs, key) => {
-      if (this.#current?.key === key) inputs.ownKeyReaders.add(this.#current.place)
-      else this.#current?.inputs.add(inputs.row(key))
+      if (this.#current?.key === key) {
+        this.#current.hasReadOwn = true
+        inputs.ownKeyReaders.add(this.#current.place)
+      } else this.#current?.inputs.add(inputs.row(key))
     },
     other: (input) => void this.#current?.inputs.add(input()),
   }
@@ -44,10 +68,7 @@ export class Readings {
     const known = this.#views.get(reads)
     if (known !== undefined) return known
     const views = Object.fromEntries(
-      Object.entries(reads).map(([name, table]) => {
-        const node = this.#nodeOf(table)
-        return [name, loggedView(table, () => node.rows, node.inputs, this.#log)]
-      }),
+      Object.entries(reads).map(([name, table]) => [name, this.viewOf(this.#nodeOf(table))]),
     )
     this.#views.set(reads, views)
     return views

@@ -1,7 +1,7 @@
 import type { Evaluation } from './evaluation.ts'
 import type { Graph } from './graph.ts'
 import type { AnyTable, Table, ViewOf } from './table.ts'
-import type { Watch } from './watch.ts'
+import type { Causes, Watch } from './watch.ts'
 
 /** Tables as they would be after some changes, which are made here alone. */
 export class TableFork {
@@ -27,6 +27,11 @@ export class TableFork {
     return this.#evaluation.view(this.#graph.placeOf(table)) as ViewOf<T>
   }
 
+  /** As {@link Tables.noted}, for what is read here. */
+  noted<T extends AnyTable>(table: T): ViewOf<T> {
+    return this.#evaluation.notedView(this.#graph.placeOf(table)) as ViewOf<T>
+  }
+
   /** What a watch of the tables would follow here. */
   watch(watch: Watch): ForkedWatch {
     return this.#evaluation.forkedWatch(watch)
@@ -36,4 +41,6 @@ export class TableFork {
 export interface ForkedWatch extends Watch {
   /** The keys for which something is other than in the tables that were forked. */
   readonly concerned: ReadonlySet<string>
+  /** The same with their causes, which are then told; what changes afterwards concerns them anew. */
+  takeCauses(): Causes
 }

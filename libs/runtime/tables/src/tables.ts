@@ -79,6 +79,14 @@ export class Tables {
     return this.#evaluation.view(this.#graph.placeOf(table)) as ViewOf<T>
   }
 
+  /**
+   * Rows as they are; whoever reads them within {@link Watch.read} is told when they change. For those to whom views are
+   * handed once and not with each key.
+   */
+  noted<T extends AnyTable>(table: T): ViewOf<T> {
+    return this.#evaluation.notedView(this.#graph.placeOf(table)) as ViewOf<T>
+  }
+
   /** Follows what keys read. Before the start only, so that no change is missed. */
   watch(declaration: WatchDeclaration): Watch {
     return this.#evaluation.watch(declaration)

@@ -1,5 +1,6 @@
 import { formatIp, type Ip } from '@kube-ovn/ip'
 import type { AllocateRequest, Lease } from '@kube-ovn/ipam'
+import { placeOf } from './foreign-ports.ts'
 import { storeIndex, type ControlWorld } from '../world.ts'
 
 /**
@@ -36,6 +37,6 @@ function isOfNode(ip: Ip, { nodes }: ControlWorld): boolean {
   return nodes.find(storeIndex.nodesByAddress, formatIp(ip)).length > 0
 }
 
-function isForeign(ip: Ip, { subnet }: Lease, { foreignAddresses }: ControlWorld): boolean {
-  return foreignAddresses.has(subnet, ip)
+function isForeign(ip: Ip, { subnet }: Lease, { foreignPorts }: ControlWorld): boolean {
+  return foreignPorts.keys('address', placeOf(subnet, ip)).length > 0
 }

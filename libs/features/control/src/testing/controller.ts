@@ -15,6 +15,7 @@ import { northboundTables } from '../northbound-tables.ts'
 import { OrphanConfirmation } from '../orphans/confirmation.ts'
 import { restoreWorld } from '../restore/restore-world.ts'
 import type { ControlSettings } from '../settings.ts'
+import { deriveTables } from '../tables.ts'
 import { watchedStores } from '../watched.ts'
 import type { ControlWorld } from '../world.ts'
 import { MissingRightError, NotEqualToFullError, UnadoptableError } from './errors.ts'
@@ -126,16 +127,18 @@ export class Controller implements AsyncDisposable {
     await deletion.settled()
     const clock = fastClock(options.timeFactor ?? 20)
     const signals = new Signals()
+    const stores = watchedStores((name, { resource }) => deletion.view(resource, objects.stores[name]))
+    const derived = deriveTables({ stores, northbound: northbound.cache, logger, clock })
     const world = createWorld({
       settings: controlSettings(options.settings),
-      stores: watchedStores((name, { resource }) => deletion.view(resource, objects.stores[name])),
+      stores,
       definitions: watchedDefinitions(objects.definitions),
       northbound: northbound.cache,
+      derived,
       signals,
       clock,
       randomBytes,
     })
-    restoreWorld(world, logger)
     stack.use(followDefinitions(objects.definitions, (signal, plural) => signals.raise(signal, plural)))
     const confirmation = stack.use(
       new OrphanConfirmation({
@@ -158,12 +161,14 @@ export class Controller implements AsyncDisposable {
           record: (event) => recorder.record(event),
         }),
         signals,
+        derived,
         clock,
         logger,
         metrics: kernelMetrics(new Registry()),
         onOrphansHeld: (held) => confirmation.held(held),
       }),
     )
+    restoreWorld(world, derived, logger)
     kernel.start()
     confirmation.start()
     return new Controller({

@@ -7,6 +7,7 @@ import type { Atom, Cache } from 'ovsdb-client'
 import { createWorld } from '../live-world.ts'
 import { restoreWorld } from '../restore/restore-world.ts'
 import type { ControlSettings } from '../settings.ts'
+import { deriveTables } from '../tables.ts'
 import { watchedStores } from '../watched.ts'
 import type { ControlWorld, WatchedKinds } from '../world.ts'
 import { chartDefinitions, controlSettings } from './settings.ts'
@@ -28,16 +29,21 @@ export function stillWorld(
   rows: StillRows,
   { settings, randomBytes = (count) => new Uint8Array(count) }: StillOptions = {},
 ): ControlWorld {
+  const clock = new ManualClock()
+  const stores = watchedStores((name, { indexes }) => storeOf(indexes, objects[name]))
+  const northbound = cacheOf(rows)
+  const derived = deriveTables({ stores, northbound, logger: silentLogger, clock })
   const world = createWorld({
     settings: controlSettings(settings),
     definitions: chartDefinitions,
-    stores: watchedStores((name, { indexes }) => storeOf(indexes, objects[name])),
-    northbound: cacheOf(rows),
+    stores,
+    northbound,
+    derived,
     signals: new Signals(),
-    clock: new ManualClock(),
+    clock,
     randomBytes,
   })
-  restoreWorld(world, silentLogger)
+  restoreWorld(world, derived, silentLogger)
   return world
 }
 

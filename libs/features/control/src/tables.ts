@@ -1,0 +1,47 @@
+import type { KubeObject, Resource, Store } from '@kube-ovn/kube'
+import type { Logger } from '@kube-ovn/log'
+import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
+import { DerivedTables } from '@kube-ovn/reconcile'
+import type { AnyTable, ViewOf } from '@kube-ovn/tables'
+import type { Clock } from '@kube-ovn/time'
+import type { Cache } from 'ovsdb-client'
+import { foreignPorts } from './addresses/foreign-ports.ts'
+import { watched } from './watched.ts'
+import type { WatchedStores } from './world.ts'
+
+/** What is derived from objects and rows, by the names that it has in the world. */
+const tables = { foreignPorts } as const
+
+/** Derived tables as features read them: who reads a row in its `observe` is woken when it changes. */
+export type TableViews = { readonly [N in keyof typeof tables]: ViewOf<(typeof tables)[N]> }
+
+export function tableViews(view: <T extends AnyTable>(table: T) => ViewOf<T>): TableViews {
+  const views = Object.entries(tables).map(([name, table]) => [name, view(table)])
+  return Object.fromEntries(views) as TableViews
+}
+
+interface Sources {
+  readonly stores: WatchedStores
+  readonly northbound: Cache<OvnNorthbound>
+  readonly logger: Logger
+  readonly clock: Clock
+}
+
+/** Tables over complete stores and a complete cache. */
+export function deriveTables({ stores, northbound, logger, clock }: Sources): DerivedTables {
+  return new DerivedTables({
+    tables: Object.values(tables),
+    store: (resource) => storeOf(resource, stores),
+    rows: northbound,
+    logger,
+    monotonic: () => clock.monotonic(),
+  })
+}
+
+function storeOf({ group, plural }: Resource, stores: WatchedStores): Store<KubeObject> | undefined {
+  const names = Object.keys(watched) as (keyof WatchedStores)[]
+  const name = names.find(
+    (one) => watched[one].resource.group === group && watched[one].resource.plural === plural,
+  )
+  return name && stores[name]
+}

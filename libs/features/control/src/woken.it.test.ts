@@ -1,0 +1,44 @@
+import type { JsonValue, ObjectRef, Resource } from '@kube-ovn/kube'
+import { namespaces, nodes, pods } from '@kube-ovn/kube-api/core'
+import { namespace, pod } from '@kube-ovn/testing-builders'
+import { expect, it } from 'vitest'
+import { ControlCluster } from './testing/control-cluster.ts'
+import type { Controller } from './testing/controller.ts'
+
+const cluster = ControlCluster.ofSuite()
+
+/** Keys that changes concerned while something was done. */
+async function wokenBy(control: Controller, act: () => Promise<unknown>): Promise<readonly string[]> {
+  await control.settle()
+  const before = control.logger.lines.length
+  await act()
+  await control.settle()
+  return control.logger.lines
+    .slice(before)
+    .filter(({ message }) => message === 'keys woken')
+    .flatMap(({ fields }) => fields['keys'] as readonly string[])
+    .sort()
+}
+
+function patchStatus(resource: Resource, ref: ObjectRef, status: JsonValue): Promise<unknown> {
+  const options = { subresource: 'status' }
+  return cluster.client.patch(resource, ref, 'application/merge-patch+json', { status }, options)
+}
+
+it('what a kubelet writes of a pod and its node that nothing is decided by queues no key', async () => {
+  await cluster.user.createNodes('n1')
+  await cluster.client.create(namespaces, namespace({ name: 'shop' }))
+  await cluster.client.create(pods, pod({ name: 'web', namespace: 'shop', node: 'n1' }))
+  await using control = await cluster.startController()
+  const ref = { namespace: 'shop', name: 'web' }
+  const podStatus = { hostIP: '172.18.0.11', startTime: '2026-01-01T00:00:00Z' }
+  expect(await wokenBy(control, () => patchStatus(pods, ref, podStatus))).toEqual([])
+  const condition = { type: 'MemoryPressure', status: 'False', lastHeartbeatTime: '2026-01-01T00:00:00Z' }
+  expect(
+    await wokenBy(control, () => patchStatus(nodes, { name: 'n1' }, { conditions: [condition] })),
+  ).toEqual([])
+  // Of what decides something it is not so.
+  expect(await wokenBy(control, () => patchStatus(pods, ref, { phase: 'Succeeded' }))).toContain(
+    'pod-port/shop/web',
+  )
+})
