@@ -36,6 +36,7 @@ export default defineConfig({
           { text: 'Adding a feature', link: '/adding-a-feature' },
           { text: 'The reconcile kernel', link: '/design/kernel' },
           { text: 'Derived tables', link: '/design/tables' },
+          { text: 'The kernel of a node', link: '/design/node-kernel' },
           { text: 'Design of each feature', link: '/design/' },
         ],
       },

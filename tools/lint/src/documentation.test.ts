@@ -18,6 +18,7 @@ import {
   addressAuditMetrics,
   agentMetrics,
   databaseMetrics,
+  fragmentMetrics,
   kernelMetrics,
   leaderMetrics,
   logMetrics,
@@ -109,7 +110,10 @@ describe('docs/reference/metrics.md', () => {
     kernelMetrics(registry)
     logMetrics(registry)
     leaderMetrics(registry, 'test', () => true)
-    const names = (await registry.getMetricsAsJSON()).map(({ name }) => name)
+    const node = new Registry()
+    fragmentMetrics(node)
+    const all = await Promise.all([registry, node].map((one) => one.getMetricsAsJSON()))
+    const names = new Set(all.flat().map(({ name }) => name))
     const documented = [...read('docs/reference/metrics.md').matchAll(/^\| `(\w+)`/gm)].map(
       (match) => match[1],
     )

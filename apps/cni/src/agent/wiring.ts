@@ -1,8 +1,8 @@
 import { hostname } from 'node:os'
 import {
+  createNodeKernel,
   findInterface,
   HostEnds,
-  HostFirewall,
   isInstalled,
   localOvsTables,
   nodeNicName,
@@ -22,7 +22,7 @@ import { openNetlink, readSysctl, writeSysctl } from '@kube-ovn/netlink'
 import { openVswitchSchema, type OpenVswitch } from '@kube-ovn/ovsdb-schema'
 import { announceAddresses } from '@kube-ovn/probes'
 import { bindAddresses, DatabaseConnection, serveHealth, systemClock } from '@kube-ovn/process'
-import { agentMetrics, databaseMetrics, processRegistry } from '@kube-ovn/telemetry'
+import { agentMetrics, databaseMetrics, fragmentMetrics, processRegistry } from '@kube-ovn/telemetry'
 import { OvsdbClient } from 'ovsdb-client'
 import { serveApi } from './api-server.ts'
 import type { AgentConfig } from './config.ts'
@@ -61,7 +61,6 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
   const connection = { client: ovs, db: openVswitchSchema.name, clock: systemClock, log }
   stack.use(new DatabaseConnection({ ...connection, metrics: databaseMetrics(registry) }))
   const host = stack.use(openNetlink())
-  const netfilter = openNetfilter()
   const tunnelMtu = new Observable<number | undefined>(undefined)
   const shared = { ovs, clock: systemClock, log, random: Math.random }
   const world: NodeWorld = { ...shared, nodeName, host, nodes: informers.nodes, client, tunnelMtu }
@@ -69,11 +68,11 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
   const recorder = stack.use(
     new EventRecorder({ client, clock: systemClock, logger: log, component, instance: nodeName }),
   )
-  const kernel = { host, open: openNetlink, writeSysctl, announce: announceAddresses }
+  const podKernel = { host, open: openNetlink, writeSysctl, announce: announceAddresses }
   const podNics = stack.use(
     new PodNics({
       ...shared,
-      kernel,
+      kernel: podKernel,
       pods: informers.pods,
       subnets: informers.subnets,
       tunnelMtu,
@@ -116,6 +115,25 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
   ovs.connect(signal).catch(() => undefined)
   const serviceCidrs = await watchServiceCidrs(client, log, signal)
   if (serviceCidrs !== undefined) stack.use(serviceCidrs)
+  const kernel = stack.use(
+    createNodeKernel({
+      ...shared,
+      agent: {
+        nodeName,
+        clusterRouter: config.clusterRouter,
+        fallbackServicePrefixes: config.serviceClusterIpRange,
+      },
+      nodes: informers.nodes,
+      subnets: informers.subnets,
+      serviceCidrs,
+      netfilter: openNetfilter(),
+      sysctls: {
+        readSysctl: (key) => readSysctl(undefined, key),
+        writeSysctl: (key, value) => writeSysctl(undefined, key, value),
+      },
+      metrics: fragmentMetrics(registry),
+    }),
+  )
   const features = [
     new UserspaceTaps(world),
     new Tunnels(world, {
@@ -133,21 +151,13 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
       onAnnounceFailed: () => metrics.announceFailed(),
     }),
     new NodeStatus(world),
-    new HostFirewall(world, {
-      netfilter,
-      subnets: informers.subnets,
-      serviceCidrs,
-      fallbackServicePrefixes: config.serviceClusterIpRange,
-      clusterRouter: config.clusterRouter,
-      readSysctl: (key) => readSysctl(undefined, key),
-      writeSysctl: (key, value) => writeSysctl(undefined, key, value),
-    }),
-    new HostEnds({ ...shared, kernel }),
+    new HostEnds({ ...shared, kernel: podKernel }),
     new StalePorts({ ...shared, pods: informers.pods, podNics }),
   ]
   for (const feature of features) stack.use(feature)
   // A feature that decides by many objects must not decide by half of them.
   await Promise.all([informers.nodes.synced, informers.subnets.synced])
+  kernel.start()
   for (const feature of features) feature.start()
   log.info('agent started', { node: nodeName })
   await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))

@@ -41,3 +41,19 @@ export class InvalidSetError extends KubeOvnError<{
     super('elements of a set cannot be merged', details)
   }
 }
+
+/** Says that nft would refuse a table, whatever the node is like. */
+export class InvalidTableError extends KubeOvnError<{
+  readonly table: string
+  /** Where: `chain masquerade`. */
+  readonly field: string
+  /** What is wrong there: a name that is none or not the only one, or a set or chain that does not exist. */
+  readonly value: string
+}> {
+  readonly code = 'nft-invalid-table'
+  readonly retry = 'never'
+
+  constructor(details: InvalidTableError['details']) {
+    super('table of the packet filter is not valid', details)
+  }
+}

@@ -1,4 +1,5 @@
 export type * from './types.ts'
 export * as statement from './statement.ts'
-export { InvalidSetError, NftCommandError, NftNotFoundError } from './errors.ts'
+export { checkTable } from './check.ts'
+export { InvalidSetError, InvalidTableError, NftCommandError, NftNotFoundError } from './errors.ts'
 export { openNetfilter } from './netfilter.ts'

@@ -1,9 +1,9 @@
-import type { KernelGauges, KernelMetrics } from '@kube-ovn/telemetry'
+import type { KernelGauges, QueueMetrics } from '@kube-ovn/telemetry'
 import { featureOf, type OwnerMark } from './marks.ts'
 import type { QueueObserver, WorkQueue } from './queue.ts'
 
 /** Counts what a queue does, by feature. */
-export function queueObserver(metrics: KernelMetrics): QueueObserver<OwnerMark> {
+export function queueObserver(metrics: QueueMetrics): QueueObserver<OwnerMark> {
   return {
     added: (owner) => metrics.added(featureOf(owner)),
     taken: (owner, waitedMs) => metrics.taken(featureOf(owner), waitedMs),

@@ -1,123 +1,94 @@
-import type { Informer } from '@kube-ovn/kube'
-import type { ServiceCidr } from '@kube-ovn/kube-api/core'
-import type { Subnet } from '@kube-ovn/kube-api'
-import type { Netfilter } from '@kube-ovn/netfilter'
+import { contribution, nftables, sysctls, type Answer, type NodeFeature } from '@kube-ovn/fragments'
+import type { Node, ServiceCidr } from '@kube-ovn/kube-api/core'
+import type { Table } from '@kube-ovn/netfilter'
+import { rowTable } from '@kube-ovn/tables'
 import { internalAddresses } from '../kube-objects.ts'
-import { LevelLoop } from '../level-loop.ts'
-import { ownNode, type NodeWorld } from '../node-world.ts'
-import { natOutgoingPrefixes, readSubnetFacts, routedPrefixes } from '../subnet-facts.ts'
-import { desiredHostFirewall, hostFirewallTable } from './desired.ts'
+import { natOutgoingPrefixes, routedPrefixes, type SubnetFacts } from '../subnet-facts.ts'
+import { agentTable, nodeTable, serviceCidrTable, subnetFactsTable, type AgentFacts } from '../tables.ts'
+import { desiredHostFirewall } from './desired.ts'
 import type { HostFirewallSnapshot } from './snapshot.ts'
 import { desiredSysctls } from './sysctls.ts'
 
-export interface HostFirewallDependencies {
-  readonly netfilter: Pick<Netfilter, 'applyTable' | 'watch'>
-  readonly subnets: Pick<Informer<Subnet>, 'store' | 'onChange'>
-  /** `undefined` where the API server has no ServiceCIDR objects (before Kubernetes 1.33). */
-  readonly serviceCidrs: Pick<Informer<ServiceCidr>, 'store' | 'onChange'> | undefined
-  /** `--service-cluster-ip-range`: used where there are no ServiceCIDR objects. */
-  readonly fallbackServicePrefixes: readonly string[]
-  readonly clusterRouter: string
-  readSysctl(key: string): string
-  writeSysctl(key: string, value: string): void
-}
+/** All that the packet filter follows from; no row while the Node is not known. */
+const snapshotTable = rowTable({
+  name: 'host-firewall',
+  of: agentTable,
+  reads: { nodes: nodeTable, subnets: subnetFactsTable, serviceCidrs: serviceCidrTable },
+  row(agent, { nodes, subnets, serviceCidrs }): HostFirewallSnapshot | undefined {
+    const own = nodes.get(agent.nodeName)
+    if (own === undefined) return undefined
+    return snapshotOf(agent, {
+      own,
+      others: nodes.scan().filter((node) => node !== own),
+      subnets: subnets.scan(),
+      serviceCidrs: serviceCidrs.scan(),
+    })
+  },
+})
+
+const waitForNode = { wait: 'the API server has not sent the Node yet' } as const
+
+const filterTable = rowTable({
+  name: 'host-firewall-filter',
+  of: agentTable,
+  reads: { snapshots: snapshotTable },
+  row(_agent, { snapshots }, key): Answer<Table> {
+    const snapshot = snapshots.get(key)
+    return snapshot === undefined ? waitForNode : { want: desiredHostFirewall(snapshot) }
+  },
+})
+
+const sysctlTable = rowTable({
+  name: 'host-firewall-sysctls',
+  of: agentTable,
+  reads: { snapshots: snapshotTable },
+  row(_agent, { snapshots }, key): Answer<ReadonlyMap<string, string>> {
+    const snapshot = snapshots.get(key)
+    if (snapshot === undefined) return waitForNode
+    const { subnets } = snapshot
+    return {
+      want: desiredSysctls({
+        hasIpv4: subnets.some((prefix) => !prefix.includes(':')),
+        hasIpv6: subnets.some((prefix) => prefix.includes(':')),
+      }),
+    }
+  },
+})
 
 /**
- * Keeps the node's nftables table and the settings by which it forwards.
- *
- * The table is applied whole, in one transaction, and only when it differs from what was applied before or somebody
- * touched it. What the table contains changes with subnets, nodes and Service prefixes, not with pods.
+ * The node's packet filter, and the settings by which it forwards. What they contain changes with subnets, nodes and Service
+ * prefixes, not with pods.
  */
-export class HostFirewall implements Disposable {
-  readonly #world: NodeWorld
-  readonly #deps: HostFirewallDependencies
-  readonly #loop: LevelLoop
-  readonly #subscriptions = new DisposableStack()
-  #applied = ''
+export const hostFirewall: NodeFeature = {
+  name: 'host-firewall',
+  contributions: [contribution(nftables, filterTable), contribution(sysctls, sysctlTable)],
+}
 
-  constructor(world: NodeWorld, dependencies: HostFirewallDependencies) {
-    this.#world = { ...world, log: world.log.child({ feature: 'host-firewall' }) }
-    this.#deps = dependencies
-    this.#loop = new LevelLoop({ ...this.#world, name: 'host-firewall', reconcile: () => this.#reconcile() })
+interface Facts {
+  readonly own: Node
+  readonly others: readonly Node[]
+  readonly subnets: readonly SubnetFacts[]
+  readonly serviceCidrs: readonly ServiceCidr[]
+}
+
+function snapshotOf(agent: AgentFacts, { own, others, subnets, serviceCidrs }: Facts): HostFirewallSnapshot {
+  const addresses = internalAddresses(own)
+  return {
+    subnets: routedPrefixes(subnets),
+    natOutgoing: natOutgoingPrefixes(subnets),
+    services: servicePrefixes(agent, serviceCidrs),
+    otherNodes: [...new Set(others.flatMap((node) => internalAddresses(node)))].sort(),
+    nodeAddresses: [false, true].flatMap(
+      (isV6) => addresses.find((address) => address.includes(':') === isV6) ?? [],
+    ),
   }
+}
 
-  start(): void {
-    const trigger = (): void => this.#loop.trigger()
-    const stack = this.#subscriptions
-    stack.use(this.#world.nodes.onChange(trigger))
-    stack.use(this.#deps.subnets.onChange(trigger))
-    if (this.#deps.serviceCidrs !== undefined) stack.use(this.#deps.serviceCidrs.onChange(trigger))
-    stack.use(
-      this.#deps.netfilter.watch((event) => {
-        if (event.kind === 'changed' && event.table.name !== hostFirewallTable.name) return
-        this.#applied = ''
-        trigger()
-      }),
+function servicePrefixes(agent: AgentFacts, objects: readonly ServiceCidr[]): readonly string[] {
+  const prefixes = objects
+    .filter(({ status }) =>
+      (status?.conditions ?? []).some(({ type, status: is }) => type === 'Ready' && is === 'True'),
     )
-    trigger()
-  }
-
-  [Symbol.dispose](): void {
-    this.#subscriptions[Symbol.dispose]()
-    this.#loop[Symbol.dispose]()
-  }
-
-  async #reconcile(): Promise<void> {
-    const snapshot = this.#observe()
-    if (snapshot === undefined) return
-    this.#applySysctls(snapshot)
-    const table = desiredHostFirewall(snapshot)
-    const text = JSON.stringify(table)
-    if (text === this.#applied) return
-    const outcome = await this.#deps.netfilter.applyTable(table)
-    this.#applied = text
-    if (outcome === 'applied')
-      this.#world.log.info('packet filter was written', { natOutgoing: snapshot.natOutgoing })
-  }
-
-  #observe(): HostFirewallSnapshot | undefined {
-    const own = ownNode(this.#world)
-    if (own === undefined) return undefined
-    const subnets = [...this.#deps.subnets.store.values()]
-      .map((subnet) => readSubnetFacts(subnet, this.#deps.clusterRouter))
-      .filter((facts) => facts !== undefined)
-    const others = [...this.#world.nodes.store.values()].filter(
-      (node) => node.metadata.name !== this.#world.nodeName,
-    )
-    const addresses = internalAddresses(own)
-    return {
-      subnets: routedPrefixes(subnets),
-      natOutgoing: natOutgoingPrefixes(subnets),
-      services: this.#servicePrefixes(),
-      otherNodes: [...new Set(others.flatMap((node) => internalAddresses(node)))].sort(),
-      nodeAddresses: [false, true].flatMap(
-        (isV6) => addresses.find((address) => address.includes(':') === isV6) ?? [],
-      ),
-    }
-  }
-
-  #servicePrefixes(): readonly string[] {
-    const objects = [...(this.#deps.serviceCidrs?.store.values() ?? [])].filter((object) =>
-      (object.status?.conditions ?? []).some(({ type, status }) => type === 'Ready' && status === 'True'),
-    )
-    const prefixes = objects.flatMap((object) => object.spec?.cidrs ?? [])
-    return [...new Set(prefixes.length > 0 ? prefixes : this.#deps.fallbackServicePrefixes)].sort()
-  }
-
-  #applySysctls({ subnets }: HostFirewallSnapshot): void {
-    const families = {
-      hasIpv4: subnets.some((prefix) => !prefix.includes(':')),
-      hasIpv6: subnets.some((prefix) => prefix.includes(':')),
-    }
-    for (const [key, value] of desiredSysctls(families)) {
-      try {
-        if (this.#deps.readSysctl(key) === value) continue
-        this.#deps.writeSysctl(key, value)
-        this.#world.log.info('setting was written', { setting: key, value })
-      } catch (error) {
-        // The install container has set them; /proc/sys is read-only in a container without privileges.
-        this.#world.log.warn('setting was not written', { setting: key, value, err: error })
-      }
-    }
-  }
+    .flatMap((object) => object.spec?.cidrs ?? [])
+  return [...new Set(prefixes.length > 0 ? prefixes : agent.fallbackServicePrefixes)].sort()
 }

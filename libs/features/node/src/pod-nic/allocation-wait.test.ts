@@ -1,11 +1,11 @@
 import { podAnnotations } from '@kube-ovn/annotations'
-import { IndexedStore, type ObjectChange } from '@kube-ovn/kube'
-import type { KubeObject, Pod } from '@kube-ovn/kube-api/core'
+import type { Pod } from '@kube-ovn/kube-api/core'
 import type { Subnet } from '@kube-ovn/kube-api'
 import { ManualClock } from '@kube-ovn/time'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { AttachmentError } from '../errors.ts'
 import { Observable } from '../observable.ts'
+import { Objects } from '../testing/objects.ts'
 import { awaitAllocation, awaitDelegatedAllocation } from './allocation-wait.ts'
 import type { AttachmentRequest } from './snapshot.ts'
 
@@ -31,28 +31,6 @@ const request: AttachmentRequest = {
   provider: 'ovn',
   network: 'kube-ovn',
   routes: [],
-}
-
-/** A cache that a test fills by hand. */
-class Objects<T extends KubeObject> {
-  readonly store = new IndexedStore<T>()
-  readonly #listeners = new Set<(change: ObjectChange<T>) => void>()
-
-  onChange(listener: (change: ObjectChange<T>) => void): Disposable {
-    this.#listeners.add(listener)
-    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
-  }
-
-  put(key: string, object: T | undefined): void {
-    const old = this.store.get(key)
-    if (object === undefined) this.store.delete(key)
-    else this.store.put(key, object)
-    for (const listener of this.#listeners) listener({ key, old, new: object, initial: false })
-  }
-
-  get listeners(): number {
-    return this.#listeners.size
-  }
 }
 
 let clock: ManualClock

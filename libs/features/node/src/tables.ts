@@ -1,0 +1,32 @@
+import { subnetResource } from '@kube-ovn/kube-api'
+import { nodes, serviceCidrs } from '@kube-ovn/kube-api/core'
+import { objectTable } from '@kube-ovn/reconcile/work'
+import { rowTable, sourceTable } from '@kube-ovn/tables'
+import { readSubnetFacts } from './subnet-facts.ts'
+
+/** What the agent was started with, as far as features of the node go by it. */
+export interface AgentFacts {
+  readonly nodeName: string
+  /** `--cluster-router`: the VPC whose subnets the node reaches. */
+  readonly clusterRouter: string
+  /** `--service-cluster-ip-range`: used where there are no ServiceCIDR objects. */
+  readonly fallbackServicePrefixes: readonly string[]
+}
+
+/** The key of what exists once on a node. */
+export const theNode = 'node'
+
+/** One row, {@link theNode}: what follows from many things together is derived from it. */
+export const agentTable = sourceTable<AgentFacts>({ name: 'agent' })
+
+export const nodeTable = objectTable({ resource: nodes })
+export const subnetTable = objectTable({ resource: subnetResource })
+export const serviceCidrTable = objectTable({ resource: serviceCidrs })
+
+/** What is in effect of each Subnet. */
+export const subnetFactsTable = rowTable({
+  name: 'subnet-facts',
+  of: subnetTable,
+  reads: { agent: agentTable },
+  row: (subnet, { agent }) => readSubnetFacts(subnet, agent.get(theNode)?.clusterRouter ?? ''),
+})

@@ -1,0 +1,102 @@
+import type { KubeOvnError } from '@kube-ovn/errors'
+import { ownerMark } from '@kube-ovn/reconcile/work'
+import type { Answer, Contribution, NodeFeature } from './feature.ts'
+import type { Claim, Owner, SinkKind, Wanted } from './sink.ts'
+
+/** A table of fragments, and where it stands. */
+export interface Place extends Contribution {
+  readonly feature: string
+  /** Features that stand before others win where they contradict each other. */
+  readonly order: number
+  readonly sink: SinkKind<unknown>
+}
+
+export function placesOf(features: readonly NodeFeature[]): readonly Place[] {
+  return features.flatMap(({ name, contributions }, featureOrder) =>
+    contributions.map(({ sink, table }, index) => ({
+      feature: name,
+      order: featureOrder * 1000 + index,
+      // A contribution is made of a sink and a table of its fragments.
+      sink: sink as SinkKind<unknown>,
+      table,
+    })),
+  )
+}
+
+/** What became of an answer. */
+export interface Taken {
+  readonly owner: Owner
+  /** Targets of which something else is wanted than before. */
+  readonly targets: readonly string[]
+  readonly problem?: KubeOvnError | Error
+}
+
+interface Entry {
+  readonly place: Place
+  readonly key: string
+  readonly owner: Owner
+  /** The last fragment that could be used. */
+  claim?: Claim<unknown>
+  targets: readonly string[]
+  /** Whether it is known what is wanted: from the first fragment on that could be used. */
+  isKnown: boolean
+}
+
+/** What all features want, as far as it can be used: one bad fragment leaves the one before it in its place, and all others. */
+export class Claims {
+  readonly #entries: Map<string, Entry>
+
+  constructor(base?: Claims) {
+    this.#entries = new Map([...(base?.entries ?? [])].map(([id, entry]) => [id, { ...entry }]))
+  }
+
+  get entries(): Iterable<readonly [id: string, Entry]> {
+    return this.#entries
+  }
+
+  /** Takes what a table says of a key; `undefined`: it says nothing. */
+  take(place: Place, key: string, answer: Answer<unknown> | undefined): Taken {
+    const owner = ownerMark(place.feature, key)
+    const id = `${place.order} ${key}`
+    const known = this.#entries.get(id)
+    if (answer === undefined) {
+      this.#entries.delete(id)
+      return { owner, targets: known?.targets ?? [] }
+    }
+    const entry = known ?? { place, key, owner, targets: [], isKnown: false }
+    this.#entries.set(id, entry)
+    if ('wait' in answer) return { owner, targets: [] }
+    if ('problem' in answer) return { owner, targets: [], problem: answer.problem }
+    try {
+      place.sink.validate(answer.want)
+    } catch (error) {
+      return { owner, targets: [], problem: error instanceof Error ? error : new TypeError(String(error)) }
+    }
+    const before = entry.targets
+    const wasKnown = entry.isKnown
+    entry.claim = { owner, fragment: answer.want }
+    entry.targets = place.sink.targets(answer.want)
+    entry.isKnown = true
+    // Who was waited for lets others be cleared away, too.
+    const others = wasKnown ? [] : this.targetsOf(place.sink.name)
+    return { owner, targets: [...new Set([...before, ...entry.targets, ...others])] }
+  }
+
+  /** What is wanted of a target. */
+  of(sink: string, target: string): Wanted<unknown> {
+    const entries = [...this.#entries.values()]
+      .filter(({ place }) => place.sink.name === sink)
+      .sort((a, b) => a.place.order - b.place.order || (a.key < b.key ? -1 : 1))
+    return {
+      claims: entries.flatMap(({ claim, targets }) =>
+        claim !== undefined && targets.includes(target) ? [claim] : [],
+      ),
+      isComplete: entries.every(({ isKnown }) => isKnown),
+    }
+  }
+
+  targetsOf(sink: string): readonly string[] {
+    const entries = [...this.#entries.values()].filter(({ place }) => place.sink.name === sink)
+    return [...new Set(entries.flatMap(({ targets }) => targets))]
+  }
+}

@@ -1,0 +1,41 @@
+import { KubeOvnError } from '@kube-ovn/errors'
+
+interface FragmentDetails {
+  /** What of the fragment it is about: `chain masquerade of inet kube-ovn`. */
+  readonly field: string
+  readonly value: string
+  readonly cure: string
+}
+
+/** Refuses a fragment that could not be applied on any node: a defect of the feature, or a value that was not checked. */
+export class InvalidFragmentError extends KubeOvnError<FragmentDetails> {
+  readonly code = 'invalid-fragment'
+  readonly retry = 'on-change'
+
+  constructor(details: FragmentDetails) {
+    super('fragment can not be applied', details)
+  }
+}
+
+/** Says that another feature wants the same part of a node otherwise. It has it, and keeps it. */
+export class FragmentConflictError extends KubeOvnError<FragmentDetails & { readonly holder: string }> {
+  readonly code = 'fragment-conflict'
+  readonly retry = 'on-change'
+
+  constructor(details: FragmentConflictError['details']) {
+    super('another feature has what the fragment is about', details)
+  }
+}
+
+/** Says that a setting of the kernel was not written: it does not exist, or this container may not write it. */
+export class SysctlNotWrittenError extends KubeOvnError<{
+  readonly setting: string
+  readonly value: string
+}> {
+  readonly code = 'sysctl-not-written'
+  readonly retry = 'on-change'
+
+  constructor(details: SysctlNotWrittenError['details'], options: ErrorOptions) {
+    super('setting of the kernel was not written', details, options)
+  }
+}

@@ -1,0 +1,5 @@
+export { contribution, type Answer, type Contribution, type NodeFeature } from './feature.ts'
+export { FragmentKernel, type FragmentKernelOptions, type SinkChanges } from './kernel.ts'
+export { nftables, NftablesSink } from './nftables-sink.ts'
+export { nothingToDo, type Claim, type Sink, type SinkKind, type SinkPlan, type Wanted } from './sink.ts'
+export { sysctls, SysctlSink, type SysctlAccess } from './sysctl-sink.ts'

@@ -1,0 +1,326 @@
+import { KubeOvnError } from '@kube-ovn/errors'
+import { recordingLogger } from '@kube-ovn/log'
+import { rowTable, sourceTable } from '@kube-ovn/tables'
+import { fragmentMetrics, Registry } from '@kube-ovn/telemetry'
+import { ManualClock } from '@kube-ovn/time'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { contribution, type Answer, type NodeFeature } from './feature.ts'
+import { FragmentKernel } from './kernel.ts'
+import type { Sink, SinkKind, SinkPlan, Wanted } from './sink.ts'
+
+/** Lines that should be on a board: as simple as a sink can be. */
+interface Lines {
+  readonly board: string
+  readonly lines: readonly string[]
+}
+
+class BadLineError extends KubeOvnError<{ readonly line: string }> {
+  readonly code = 'bad-line'
+  readonly retry = 'on-change'
+}
+
+function boards(name: string): SinkKind<Lines> {
+  return {
+    name,
+    targets: ({ board }) => [board],
+    validate({ lines }) {
+      for (const line of lines) if (line === 'bad') throw new BadLineError('line is bad', { line })
+    },
+  }
+}
+
+/** A node of boards that anybody may write on, and that may refuse to be written on. */
+class BoardSink implements Sink<Lines> {
+  readonly kind: SinkKind<Lines>
+  readonly actual = new Map<string, readonly string[]>()
+  readonly writes: string[] = []
+  plans = 0
+  failure: Error | undefined
+  /** Resolves when writing may go on. */
+  gate: Promise<void> = Promise.resolve()
+  #listener: (target: string | undefined) => void = () => undefined
+
+  constructor(name: string) {
+    this.kind = boards(name)
+  }
+
+  plan(target: string, { claims, isComplete }: Wanted<Lines>): SinkPlan {
+    this.plans++
+    const present = this.actual.get(target) ?? []
+    const wanted = claims.flatMap(({ fragment }) => fragment.lines)
+    const kept = isComplete ? [] : present.filter((line) => !wanted.includes(line))
+    const lines = [...wanted, ...kept]
+    if (lines.join() === present.join()) return { changes: [], carryOut: () => undefined }
+    return {
+      changes: [`${target}: ${lines.join()}`],
+      carryOut: async () => {
+        await this.gate
+        if (this.failure !== undefined) throw this.failure
+        this.writes.push(target)
+        this.actual.set(target, lines)
+        this.#listener(target)
+      },
+    }
+  }
+
+  watch(listener: (target: string | undefined) => void): Disposable {
+    this.#listener = listener
+    return { [Symbol.dispose]: () => (this.#listener = () => undefined) }
+  }
+
+  /** Somebody else writes. */
+  scribble(target: string, ...lines: readonly string[]): void {
+    this.actual.set(target, lines)
+    this.#listener(target)
+  }
+}
+
+interface Wish {
+  readonly board: string
+  readonly text: string
+}
+
+const wishes = sourceTable<Wish>({ name: 'wishes' })
+const others = sourceTable<Wish>({ name: 'others' })
+
+function feature(name: string, sink: SinkKind<Lines>, of = wishes): NodeFeature {
+  const table = rowTable({
+    name: `${name} of ${sink.name}`,
+    of,
+    row: ({ board, text }): Answer<Lines> | undefined => {
+      if (text === 'wait') return { wait: 'somebody to say something' }
+      if (text === 'problem') return { problem: new BadLineError('line is a problem', { line: text }) }
+      return { want: { board, lines: [`${name} ${text}`.replace(`${name} bad`, 'bad')] } }
+    },
+  })
+  return { name, contributions: [contribution(sink, table)] }
+}
+
+let clock: ManualClock
+let registry: Registry
+let log: ReturnType<typeof recordingLogger>
+let stack: AsyncDisposableStack
+let rows: Map<string, Wish>
+let otherRows: Map<string, Wish>
+
+beforeEach(() => {
+  clock = new ManualClock()
+  registry = new Registry()
+  log = recordingLogger()
+  stack = new AsyncDisposableStack()
+  rows = new Map([['a', { board: 'x', text: 'hello' }]])
+  otherRows = new Map()
+})
+afterEach(() => stack.disposeAsync())
+
+function start(features: readonly NodeFeature[], lanes: readonly (readonly Sink<Lines>[])[]): FragmentKernel {
+  const kernel = stack.use(
+    new FragmentKernel({
+      ...{ features, lanes, clock, log, random: () => 0 },
+      metrics: fragmentMetrics(registry),
+    }),
+  )
+  for (const [table, source] of [
+    [wishes, rows],
+    [others, otherRows],
+  ] as const) {
+    if (!kernel.sources.includes(table)) continue
+    kernel.attach(table, {
+      get: (key) => source.get(key),
+      keys: () => source.keys(),
+      keysOf: () => [],
+    })
+  }
+  kernel.start()
+  return kernel
+}
+
+async function put(kernel: FragmentKernel, key: string, wish: Wish | undefined, of = wishes): Promise<void> {
+  const source = of === wishes ? rows : otherRows
+  const old = source.get(key)
+  if (wish === undefined) source.delete(key)
+  else source.set(key, wish)
+  kernel.changed(of, key, old, wish)
+  await kernel.quiet()
+}
+
+/** Nothing was missed: looking at everything from the beginning finds nothing. */
+async function settle(kernel: FragmentKernel): Promise<void> {
+  await kernel.quiet()
+  expect(await kernel.recomputeAll()).toEqual([])
+}
+
+/** Lets everything happen that needs no time. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 50; turn++) await Promise.resolve()
+}
+
+async function metric(name: string): Promise<number> {
+  const metrics = await registry.getMetricsAsJSON()
+  const found = metrics.find((one) => one.name === name)
+  return (found?.values ?? []).reduce((sum, { value }) => sum + value, 0)
+}
+
+describe('a node', () => {
+  it('becomes what is wanted, and what is wanted then', async () => {
+    const sink = new BoardSink('boards')
+    const kernel = start([feature('one', sink.kind)], [[sink]])
+    await settle(kernel)
+    expect(sink.actual.get('x')).toEqual(['one hello'])
+    await put(kernel, 'a', { board: 'x', text: 'bye' })
+    await put(kernel, 'b', { board: 'y', text: 'there' })
+    await settle(kernel)
+    expect([...sink.actual]).toEqual([
+      ['x', ['one bye']],
+      ['y', ['one there']],
+    ])
+    await put(kernel, 'b', undefined)
+    await settle(kernel)
+    expect(sink.actual.get('y')).toEqual([])
+    expect(await metric('kube_ovn_node_writes_total')).toBe(4)
+    expect(await metric('kube_ovn_drift_found_total')).toBe(0)
+  })
+
+  it('is not written by a start that finds it as it should be, nor looked at while nothing happens', async () => {
+    const sink = new BoardSink('boards')
+    sink.actual.set('x', ['one hello'])
+    const kernel = start([feature('one', sink.kind)], [[sink]])
+    await settle(kernel)
+    const { plans } = sink
+    clock.advance(3_600_000)
+    await kernel.quiet()
+    // Neither does a row that says the same.
+    await put(kernel, 'a', { board: 'x', text: 'hello' })
+    expect([sink.writes, sink.plans, clock.pendingTimers]).toEqual([[], plans, 0])
+  })
+
+  it('is put right when somebody else touches it, and left alone where nothing is wanted', async () => {
+    const sink = new BoardSink('boards')
+    const kernel = start([feature('one', sink.kind)], [[sink]])
+    await settle(kernel)
+    sink.scribble('x', 'nonsense')
+    sink.scribble('z', 'of others')
+    await settle(kernel)
+    expect([...sink.actual]).toEqual([
+      ['x', ['one hello']],
+      ['z', ['of others']],
+    ])
+    expect(await metric('kube_ovn_drift_found_total')).toBe(1)
+    expect(await metric('kube_ovn_drift_healed_total')).toBe(1)
+  })
+
+  it('is not fought over: after ten times it is put right once a second', async () => {
+    const sink = new BoardSink('boards')
+    const kernel = start([feature('one', sink.kind)], [[sink]])
+    await settle(kernel)
+    for (let time = 0; time < 10; time++) {
+      sink.scribble('x', 'nonsense')
+      await turns()
+    }
+    expect(sink.writes).toHaveLength(11)
+    sink.scribble('x', 'nonsense')
+    await turns()
+    expect(sink.writes).toHaveLength(11)
+    clock.advance(1000)
+    await turns()
+    expect(sink.writes).toHaveLength(12)
+    expect(sink.actual.get('x')).toEqual(['one hello'])
+    clock.advance(10_000)
+    await settle(kernel)
+  })
+})
+
+describe('a fragment', () => {
+  it('that is bad is told, and stops no other: neither of its target nor of its feature', async () => {
+    const sink = new BoardSink('boards')
+    const features = [feature('one', sink.kind), feature('two', sink.kind, others)]
+    otherRows.set('b', { board: 'x', text: 'there' })
+    rows.set('c', { board: 'y', text: 'fine' })
+    const kernel = start(features, [[sink]])
+    await settle(kernel)
+    await put(kernel, 'a', { board: 'x', text: 'bad' })
+    await put(kernel, 'b', { board: 'x', text: 'then' }, others)
+    await put(kernel, 'c', { board: 'y', text: 'better' })
+    await settle(kernel)
+    // The last good one stays.
+    expect([...sink.actual]).toEqual([
+      ['x', ['one hello', 'two then']],
+      ['y', ['one better']],
+    ])
+    expect(log.lines.filter(({ level }) => level === 'warn')).toMatchObject([
+      { fields: { feature: 'one', key: 'a', err: expect.any(BadLineError) } },
+    ])
+    expect(await metric('kube_ovn_node_fragments_refused')).toBe(1)
+    await put(kernel, 'a', { board: 'x', text: 'good' })
+    expect(sink.actual.get('x')).toEqual(['one good', 'two then'])
+    expect(await metric('kube_ovn_node_fragments_refused')).toBe(0)
+  })
+
+  it.each(['bad', 'problem', 'wait'])('that was never good stops no other: %s', async (text) => {
+    const sink = new BoardSink('boards')
+    rows.set('a', { board: 'x', text })
+    otherRows.set('b', { board: 'x', text: 'there' })
+    sink.actual.set('x', ['one of an earlier life'])
+    const kernel = start([feature('one', sink.kind), feature('two', sink.kind, others)], [[sink]])
+    await settle(kernel)
+    // What it may want is not taken away while nobody knows.
+    expect(sink.actual.get('x')).toEqual(['two there', 'one of an earlier life'])
+    await put(kernel, 'a', { board: 'x', text: 'known' })
+    await settle(kernel)
+    expect(sink.actual.get('x')).toEqual(['one known', 'two there'])
+  })
+})
+
+describe('a sink', () => {
+  it('that fails is asked again, once for all that happens meanwhile', async () => {
+    const sink = new BoardSink('boards')
+    sink.failure = new TypeError('the board is away')
+    const kernel = start([feature('one', sink.kind)], [[sink]])
+    await kernel.quiet()
+    expect(sink.writes).toEqual([])
+    sink.failure = undefined
+    clock.advance(200)
+    await settle(kernel)
+    expect(sink.actual.get('x')).toEqual(['one hello'])
+    expect(clock.pendingTimers).toBe(0)
+    expect(await metric('workqueue_retries_total')).toBe(1)
+  })
+
+  it('is asked in its order, and waited for only by those of its list', async () => {
+    const order: string[] = []
+    const [first, second, apart] = ['first', 'second', 'apart'].map((name) => new BoardSink(name))
+    if (first === undefined || second === undefined || apart === undefined) return
+    for (const sink of [first, second, apart]) {
+      const { writes } = sink
+      writes.push = (...targets) => order.push(...targets.map(() => sink.kind.name))
+    }
+    const opened = Promise.withResolvers<void>()
+    first.gate = opened.promise
+    const features = [second, apart, first].map(({ kind }) => feature(`for-${kind.name}`, kind))
+    const kernel = start(features, [[first, second], [apart]])
+    await turns()
+    expect(order).toEqual(['apart'])
+    opened.resolve()
+    await settle(kernel)
+    expect(order).toEqual(['apart', 'first', 'second'])
+  })
+})
+
+it('tells beforehand what a change would lead to, and does nothing', async () => {
+  const sink = new BoardSink('boards')
+  const kernel = start([feature('one', sink.kind)], [[sink]])
+  await settle(kernel)
+  expect(await kernel.dryRun()).toEqual([])
+  const changes = await kernel.dryRun((fork) => {
+    fork.put(wishes, 'a', { board: 'x', text: 'bye' })
+    fork.put(wishes, 'b', { board: 'y', text: 'there' })
+  })
+  expect(changes).toEqual([
+    { sink: 'boards', target: 'x', changes: ['x: one bye'] },
+    { sink: 'boards', target: 'y', changes: ['y: one there'] },
+  ])
+  await settle(kernel)
+  expect([...sink.actual]).toEqual([['x', ['one hello']]])
+  await put(kernel, 'a', { board: 'x', text: 'bye' })
+  expect(sink.actual.get('x')).toEqual(['one bye'])
+})
