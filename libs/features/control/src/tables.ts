@@ -6,11 +6,12 @@ import type { AnyTable, ViewOf } from '@kube-ovn/tables'
 import type { Clock } from '@kube-ovn/time'
 import type { Cache } from 'ovsdb-client'
 import { foreignPorts } from './addresses/foreign-ports.ts'
+import { namespaceBindings, servingSubnets } from './topology/namespace-bindings.ts'
 import { watched } from './watched.ts'
 import type { WatchedStores } from './world.ts'
 
 /** What is derived from objects and rows, by the names that it has in the world. */
-const tables = { foreignPorts } as const
+const tables = { servingSubnets, namespaceBindings, foreignPorts } as const
 
 /** Derived tables as features read them: who reads a row in its `observe` is woken when it changes. */
 export type TableViews = { readonly [N in keyof typeof tables]: ViewOf<(typeof tables)[N]> }

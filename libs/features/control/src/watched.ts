@@ -25,7 +25,6 @@ import {
   vpcResource,
 } from '@kube-ovn/kube-api'
 import type { Ip, IpPool, VirtualMachineInstanceMigration, Vip } from '@kube-ovn/kube-api'
-import { namespacesOfPool } from './topology/namespace-pools.ts'
 import { allNodeAddresses } from './topology/node-addresses.ts'
 import { statefulSetOf } from './pods/holder.ts'
 import {
@@ -85,16 +84,12 @@ export const watched: { readonly [N in Kind]: Watch<N> } = {
     indexes: {
       [storeIndex.ipsBySubnet]: (ip: Ip) => [ip.spec?.subnet ?? ''],
       [storeIndex.ipsByPod]: podOf,
-      [storeIndex.ipsByPodType]: (ip: Ip) => [ip.spec?.podType ?? ''],
       [storeIndex.ipsByStatefulSet]: (ip: Ip) => [statefulSetOf(ip) ?? ''],
     },
   },
   ipPools: {
     resource: ipPoolResource,
-    indexes: {
-      [storeIndex.poolsBySubnet]: (pool: IpPool) => [pool.spec?.subnet ?? ''],
-      [storeIndex.poolsByNamespace]: namespacesOfPool,
-    },
+    indexes: { [storeIndex.poolsBySubnet]: (pool: IpPool) => [pool.spec?.subnet ?? ''] },
   },
   vips: {
     resource: vipResource,

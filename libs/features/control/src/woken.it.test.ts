@@ -1,6 +1,8 @@
+import { podAnnotations } from '@kube-ovn/annotations'
+import { subnetResource } from '@kube-ovn/kube-api'
 import type { JsonValue, ObjectRef, Resource } from '@kube-ovn/kube'
 import { namespaces, nodes, pods } from '@kube-ovn/kube-api/core'
-import { namespace, pod } from '@kube-ovn/testing-builders'
+import { namespace, pod, subnet } from '@kube-ovn/testing-builders'
 import { expect, it } from 'vitest'
 import { ControlCluster } from './testing/control-cluster.ts'
 import type { Controller } from './testing/controller.ts'
@@ -41,4 +43,29 @@ it('what a kubelet writes of a pod and its node that nothing is decided by queue
   expect(await wokenBy(control, () => patchStatus(pods, ref, { phase: 'Succeeded' }))).toContain(
     'pod-port/shop/web',
   )
+})
+
+it('labels of a namespace that bind it to a subnet wake its pods that wait, and no others', async () => {
+  await cluster.user.createNodes('n1')
+  const selector = { matchLabels: { team: 'red' } }
+  await cluster.client.create(
+    subnetResource,
+    subnet({ name: 'red', cidrBlock: '10.20.0.0/24', namespaceSelectors: [selector] }),
+  )
+  const annotations = { [podAnnotations().ipAddress.key]: '10.20.0.9' }
+  for (const name of ['shop', 'other']) {
+    await cluster.client.create(namespaces, namespace({ name }))
+    await cluster.client.create(pods, pod({ name: 'waits', namespace: name, node: 'n1', annotations }))
+    await cluster.client.create(pods, pod({ name: 'runs', namespace: name, node: 'n1' }))
+  }
+  await using control = await cluster.startController()
+  const label = (labels: Record<string, string>) => () =>
+    cluster.client.patch(namespaces, { name: 'shop' }, 'application/merge-patch+json', {
+      metadata: { labels },
+    })
+  expect(await wokenBy(control, label({ color: 'red' }))).toEqual(['namespace/shop'])
+  const woken = new Set(await wokenBy(control, label({ team: 'red' })))
+  expect(woken).toContain('pod-port/shop/waits')
+  expect([...woken].filter((key) => key.includes('other') || key.includes('runs'))).toEqual([])
+  expect(control.portsOf('Logical_Switch', 'red')).toContain('waits.shop')
 })

@@ -90,8 +90,6 @@ export const storeIndex = {
   ipsByPod: 'pod',
   /** IPPools of a subnet. */
   poolsBySubnet: 'subnet',
-  /** IPPools that are bound to a namespace. */
-  poolsByNamespace: 'namespace',
   /** Vips of a subnet. */
   vipsBySubnet: 'subnet',
   /** Pods that may have the addresses of a Vip beside their own. */
@@ -100,8 +98,6 @@ export const storeIndex = {
   podsByBorrowedVip: 'borrowed-vip',
   /** Pods that may send from an address beside their own, by that address. */
   podsByPortVip: 'port-vip',
-  /** IP objects of pods of a type. */
-  ipsByPodType: 'podtype',
   /** Pods that run a machine, by `namespace/name`. */
   podsByMachine: 'machine',
   /** Moves of a machine from node to node, by its `namespace/name`. */

@@ -150,12 +150,13 @@ export class Evaluation {
       read: (key, reads, read) => {
         // The views are of the tables that `reads` names, so their rows are of the types that it says.
         const { value, inputs, hasReadOwn } = this.#readings.during(node, key, reads, (views) =>
-          read(views as never),
+          outcomeOf(() => read(views as never)),
         )
         // Who has read nothing costs nothing. In a fork it hides what the base knows of the key.
         if (hasReadOwn || inputs.size > 0 || this.#base !== undefined) link(groupOf(node, key), inputs)
         else unlink(node, key)
-        return value
+        if (value.isThrown) throw value.error
+        return value.result
       },
       forget: (key) => unlink(node, key),
     }
@@ -360,6 +361,18 @@ export class Evaluation {
   /** Keys of the rows that a group gave when it was last derived, here or in the base. */
   #rowKeysOf(node: TableNode, value: string): readonly string[] {
     return node.groups.get(value)?.rowKeys ?? this.#base?.node(node.place).groups.get(value)?.rowKeys ?? []
+  }
+}
+
+type Outcome<R> =
+  { readonly isThrown: false; readonly result: R } | { readonly isThrown: true; readonly error: unknown }
+
+/** What fails may succeed when something that it read is different, so what it read counts all the same. */
+function outcomeOf<R>(compute: () => R): Outcome<R> {
+  try {
+    return { isThrown: false, result: compute() }
+  } catch (error) {
+    return { isThrown: true, error }
   }
 }
 

@@ -214,6 +214,14 @@ describe('Tables', () => {
     world.put(subnets, 't', { vpc: 'red', size: 7 })
     world.put(pods, 'p', { name: 'p', node: 'n1', subnet: 's', labels: {}, noise: 1 })
     expect(world.concerned()).toEqual([])
+    const fails = () =>
+      world.watch.read('p', { networks }, ({ networks }) => {
+        networks.find('vpc', 'blue')
+        throw new TypeError('fails')
+      })
+    expect(fails).toThrow('fails')
+    world.put(subnets, 'u', { vpc: 'blue', size: 1 })
+    expect(world.concerned()).toEqual(['p by networks by vpc[blue]'])
     world.watch.forget('p')
     world.put(subnets, 's', { vpc: 'blue', size: 2 })
     expect(world.concerned()).toEqual([])

@@ -31,7 +31,7 @@ export interface WatchDeclaration {
 
 /** Follows what keys read of tables, and tells when any of it has changed. */
 export interface Watch {
-  /** Runs a function for a key; from now on the key is concerned when what the function read changes. */
+  /** Runs a function for a key; from now on the key is concerned when what the function read changes, even if it threw. */
   read<T extends Reads, R>(key: string, reads: T, read: (views: Views<T>) => R): R
   /** The key reads nothing any more. */
   forget(key: string): void

@@ -1,12 +1,9 @@
 import { namespaceAnnotations } from '@kube-ovn/annotations'
 import { namespaces } from '@kube-ovn/kube-api/core'
-import type { ObjectChange } from '@kube-ovn/kube'
-import { ipPoolResource, subnetResource } from '@kube-ovn/kube-api'
-import type { IpPool, Subnet } from '@kube-ovn/kube-api'
+import { subnetResource } from '@kube-ovn/kube-api'
 import { nothing } from '@kube-ovn/reconcile'
 import type { Desired, Feature, KubeEvent } from '@kube-ovn/reconcile'
-import { namespacesOfPool, poolsOfNamespace } from '../topology/namespace-pools.ts'
-import { hasOtherBinding, subnetsOfNamespace } from '../topology/namespace-subnets.ts'
+import { poolsOfNamespace, subnetsOfNamespace } from '../topology/namespace-bindings.ts'
 import type { ControlWorld } from '../world.ts'
 
 /** The subnets and IPPools that serve a namespace. */
@@ -29,26 +26,12 @@ export const namespace: Feature<string, NamespaceSnapshot, ControlWorld> = {
   kinds: [],
   triggers: [
     { on: 'object', resource: namespaces, keys: (change) => [change.key] },
-    {
-      on: 'object',
-      resource: subnetResource,
-      keys: (change: ObjectChange<Subnet>, world) => (hasOtherBinding(change) ? names(world) : []),
-    },
     { on: 'signal', signal: 'network', keys: (_name, world) => names(world) },
-    {
-      on: 'object',
-      resource: ipPoolResource,
-      keys: ({ old, new: current }: ObjectChange<IpPool>) => [
-        ...namespacesOfPool(old),
-        ...namespacesOfPool(current),
-      ],
-    },
   ],
   observe(name, world) {
     const object = world.namespaces.get(name)
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) return undefined
-    const bound = subnetsOfNamespace(object, world.subnets.values(), world.settings.defaultSubnet.name)
-    const subnets = bound.flatMap((subnet) => {
+    const subnets = subnetsOfNamespace(name, world).flatMap((subnet) => {
       const network = world.networks.get(subnet)
       const uid = world.subnets.get(subnet)?.metadata.uid ?? ''
       return network === undefined ? [] : [{ ...network, uid }]

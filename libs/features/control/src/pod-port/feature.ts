@@ -1,17 +1,15 @@
-import { namespaces, nodes, pods, statefulSets } from '@kube-ovn/kube-api/core'
-import type { Namespace, Node, Pod } from '@kube-ovn/kube-api/core'
+import { nodes, pods, statefulSets } from '@kube-ovn/kube-api/core'
+import type { Node, Pod } from '@kube-ovn/kube-api/core'
 import type { ObjectChange } from '@kube-ovn/kube'
 import {
-  ipPoolResource,
   ipResource,
   networkAttachmentResource,
-  subnetResource,
   virtualMachineInstanceMigrationResource,
   virtualMachineInstanceResource,
   vipResource,
   virtualMachineResource,
 } from '@kube-ovn/kube-api'
-import type { Ip, IpPool, Subnet, VirtualMachineInstanceMigration } from '@kube-ovn/kube-api'
+import type { Ip, VirtualMachineInstanceMigration } from '@kube-ovn/kube-api'
 import {
   externalId,
   logicalRouter,
@@ -26,13 +24,11 @@ import { nothing } from '@kube-ovn/reconcile'
 import type { Feature } from '@kube-ovn/reconcile'
 import type { RowBase, RowChange } from 'ovsdb-client'
 import { isNodeLost } from '../topology/lost-node.ts'
-import { hasOtherNamespaces } from '../topology/namespace-pools.ts'
-import { hasOtherBinding, hasOtherLabels } from '../topology/namespace-subnets.ts'
 import { storeIndex } from '../world.ts'
 import type { ControlWorld } from '../world.ts'
 import { desiredPod } from './desired.ts'
-import { holderKey, holderOf, stickyPodTypes } from '../pods/holder.ts'
-import { livePods, observePod } from './snapshot.ts'
+import { holderKey, holderOf } from '../pods/holder.ts'
+import { observePod } from './snapshot.ts'
 import type { PodSnapshot } from './snapshot.ts'
 
 /** Gives each pod its ports and its addresses. Keys are `namespace/name`, that of the machine for pods that run one. */
@@ -73,21 +69,6 @@ export const podPortFeature: Feature<string, PodSnapshot, ControlWorld> = {
           .map((pod) => holderKey(holderOf(pod, world.settings))),
     },
     { on: 'object', resource: networkAttachmentResource, keys: (_change, world) => world.unplacedPods },
-    {
-      on: 'object',
-      resource: namespaces,
-      keys: (change: ObjectChange<Namespace>, world) => (hasOtherLabels(change) ? waiting(world) : []),
-    },
-    {
-      on: 'object',
-      resource: subnetResource,
-      keys: (change: ObjectChange<Subnet>, world) => (hasOtherBinding(change) ? waiting(world) : []),
-    },
-    {
-      on: 'object',
-      resource: ipPoolResource,
-      keys: (change: ObjectChange<IpPool>, world) => (hasOtherNamespaces(change) ? waiting(world) : []),
-    },
     // Who is being deleted on a node that is lost gives its addresses back in the end.
     {
       on: 'object',
@@ -132,15 +113,6 @@ export const podPortFeature: Feature<string, PodSnapshot, ControlWorld> = {
   ],
   observe: observePod,
   desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredPod(snapshot)),
-}
-
-/** Pods without addresses, and addresses without a pod. */
-function waiting(world: ControlWorld): readonly string[] {
-  const absent = Object.values(stickyPodTypes)
-    .flatMap((type) => world.ips.find(storeIndex.ipsByPodType, type))
-    .flatMap(podOf)
-    .filter((key) => livePods(key, world).length === 0)
-  return [...new Set([...world.unplacedPods, ...absent])]
 }
 
 /** The pod whose record this is; nodes have no namespace. */

@@ -6,8 +6,7 @@ import type { Pod } from '@kube-ovn/kube-api/core'
 import { allocateUnseen } from '../addresses/allocate-unseen.ts'
 import { borrow } from '../addresses/borrowed-vip.ts'
 import { isReservation } from '../addresses/recorded.ts'
-import { poolsOfNamespace } from '../topology/namespace-pools.ts'
-import { subnetsOfNamespace } from '../topology/namespace-subnets.ts'
+import { isEnding, poolsOfNamespace, subnetsOfNamespace } from '../topology/namespace-bindings.ts'
 import type { Network } from '../topology/network.ts'
 import { providerOfSubnet } from '../topology/provider.ts'
 import type { ControlWorld } from '../world.ts'
@@ -151,9 +150,9 @@ function subnetsFor(
   if (request.logicalSwitch !== undefined) return [request.logicalSwitch]
   if (request.pool?.kind === 'named') return [subnetOfPool(request.pool.name, world)]
   if (nic.boundTo !== undefined) return subnetsOfProvider(nic.boundTo, world)
-  const namespace = world.namespaces.get(pod.metadata.namespace ?? '')
-  if (namespace === undefined) return []
-  const bound = subnetsOfNamespace(namespace, world.subnets.values(), world.settings.defaultSubnet.name)
+  const { namespace = '' } = pod.metadata
+  if (world.namespaceBindings.get(namespace) === undefined) return []
+  const bound = subnetsOfNamespace(namespace, world)
   // Who comes back goes where its addresses are, and everybody where a user reserved some for it.
   const record = held === undefined ? undefined : world.ips.get(held.nic)
   const isReserved = record !== undefined && isReservation(record)
@@ -345,11 +344,6 @@ function firstOrdinal(pod: Pod, world: ControlWorld): number {
   const { namespace = '', ownerReferences = [] } = pod.metadata
   const set = ownerReferences.find(({ kind }) => kind === 'StatefulSet')?.name ?? ''
   return world.statefulSets.get(`${namespace}/${set}`)?.spec?.ordinals?.start ?? 0
-}
-
-/** A subnet that is being deleted waits for its last pod, so it takes no new one. */
-function isEnding(subnet: string, world: ControlWorld): boolean {
-  return world.subnets.get(subnet)?.metadata.deletionTimestamp !== undefined
 }
 
 function unavailableCure(subnet: string, world: ControlWorld): string {

@@ -5,6 +5,7 @@ import type { Ip } from '@kube-ovn/kube-api'
 import { allocateUnseen } from '../addresses/allocate-unseen.ts'
 import { addressesOf, isGranted, isReservation, requestOf } from '../addresses/recorded.ts'
 import { reservationProblem } from '../addresses/reservation-problem.ts'
+import { isEnding } from '../topology/namespace-bindings.ts'
 import type { ControlWorld } from '../world.ts'
 import { PodSubnetUnavailableError } from './errors.ts'
 
@@ -55,7 +56,7 @@ export function lacksFamily(lease: Lease | undefined, object: Ip): boolean {
 function requestFor(object: Ip, key: string, world: ControlWorld): AllocateRequest {
   const { subnet = '', macAddress = '' } = object.spec ?? {}
   const isNew = !isGranted(object)
-  if (isNew && world.subnets.get(subnet)?.metadata.deletionTimestamp !== undefined) {
+  if (isNew && isEnding(subnet, world)) {
     throw new PodSubnetUnavailableError({ subnet, cure: 'choose another Subnet: this one is being deleted' })
   }
   const recorded = addressesOf(object)

@@ -113,7 +113,7 @@ export function observePod(key: string, world: ControlWorld): PodSnapshot | unde
 }
 
 /** Pods of the key that need ports. */
-export function livePods(key: string, world: ControlWorld): readonly Pod[] {
+function livePods(key: string, world: ControlWorld): readonly Pod[] {
   const named = world.pods.get(key)
   const { settings } = world
   const candidates = [

@@ -15,7 +15,7 @@ export interface Holder {
 }
 
 /** Types of IP objects whose addresses outlive a pod. */
-export const stickyPodTypes = { 'statefulset-pod': 'StatefulSet', vm: 'VirtualMachine' } as const
+const stickyPodTypes = { 'statefulset-pod': 'StatefulSet', vm: 'VirtualMachine' } as const
 
 /** Kinds under which the addresses of a pod may be held, by name. */
 const ownerKinds: readonly OwnerKind[] = [

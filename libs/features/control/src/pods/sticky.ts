@@ -4,7 +4,7 @@ import type { PodTemplate } from '@kube-ovn/kube-api/core'
 import type { Ip, VirtualMachine } from '@kube-ovn/kube-api'
 import { podPortName } from '@kube-ovn/ovn-names'
 import { writtenMac } from '../addresses/written-mac.ts'
-import { subnetsOfNamespace } from '../topology/namespace-subnets.ts'
+import { isEnding, subnetsOfNamespace } from '../topology/namespace-bindings.ts'
 import type { ControlWorld } from '../world.ts'
 import { kindOfRecord, statefulSetOf } from './holder.ts'
 
@@ -87,13 +87,13 @@ function machineOf(record: Ip, world: ControlWorld): Workload | undefined {
   const { namespace = '', podName = '' } = record.spec ?? {}
   const machine = world.machines.get(`${namespace}/${podName}`)
   const instance = world.machineInstances.get(`${namespace}/${podName}`)
-  const isEnding = (object: { readonly metadata: { readonly deletionTimestamp?: string } }): boolean =>
+  const isDeleted = (object: { readonly metadata: { readonly deletionTimestamp?: string } }): boolean =>
     object.metadata.deletionTimestamp !== undefined
   const isKept = isMachineKept({
-    machine: machine && { isDeleting: isEnding(machine) },
+    machine: machine && { isDeleting: isDeleted(machine) },
     instance: instance && {
       isAlive: instance.status?.phase !== 'Succeeded' && instance.status?.phase !== 'Failed',
-      isDeleting: isEnding(instance),
+      isDeleting: isDeleted(instance),
     },
   })
   if (!isKept) return undefined
@@ -112,8 +112,7 @@ function networksOf({ metadata, spec }: VirtualMachine): readonly string[] {
 /** Whether the pod that comes back is to have the addresses where they are. */
 function isSameNetwork(record: Ip, lease: Lease, workload: Workload, world: ControlWorld): boolean {
   const network = world.networks.get(lease.subnet)
-  if (network === undefined || world.subnets.get(lease.subnet)?.metadata.deletionTimestamp !== undefined)
-    return false
+  if (network === undefined || isEnding(lease.subnet, world)) return false
   const { namespace = '', podName = '' } = record.spec ?? {}
   const provider = record.metadata.name.slice(podPortName(namespace, podName).length + 1) || primaryProvider
   const template = workload.template?.metadata?.annotations
@@ -126,8 +125,6 @@ function isSameNetwork(record: Ip, lease: Lease, workload: Workload, world: Cont
   }
   // An IPPool has its own subnet, which the namespace need not be bound to.
   if (world.ipam.hasPool(lease.subnet, template?.[keys.ipPool.key] ?? '')) return true
-  const home = world.namespaces.get(namespace)
-  if (home === undefined) return false
-  const { name } = world.settings.defaultSubnet
-  return subnetsOfNamespace(home, world.subnets.values(), name).includes(lease.subnet)
+  if (world.namespaceBindings.get(namespace) === undefined) return false
+  return subnetsOfNamespace(namespace, world).includes(lease.subnet)
 }
