@@ -12,6 +12,12 @@ interface DefinitionDeletionOptions {
   readonly record: (event: KubeEvent) => void
 }
 
+/** Of a definition. */
+interface Reads {
+  readonly running: Promise<boolean>
+  next: Promise<boolean> | undefined
+}
+
 type Listener = (change: ObjectChange) => void
 
 /** Until the API server is asked again that did not answer. */
@@ -32,6 +38,8 @@ export class DefinitionDeletion implements Disposable {
   readonly #listeners = new Map<AnyInformer, Set<Listener>>()
   readonly #subscriptions = new DisposableStack()
   readonly #pending = new Set<Promise<void>>()
+  /** By name of the definition. */
+  readonly #reads = new Map<string, Reads>()
   readonly #told = new Set<string>()
   readonly #stop = new AbortController()
 
@@ -112,26 +120,46 @@ export class DefinitionDeletion implements Disposable {
 
   #look(informer: AnyInformer, object: KubeObject): void {
     if (!this.#isUncertain(object)) return
-    const asked = this.#ask(informer, object.metadata.uid ?? '').finally(() => this.#pending.delete(asked))
+    const { namespace, name, uid = '' } = object.metadata
+    const key = namespace === undefined ? name : `${namespace}/${name}`
+    const asked = this.#ask(informer, key, uid).finally(() => this.#pending.delete(asked))
     this.#pending.add(asked)
   }
 
-  async #ask(informer: AnyInformer, uid: string): Promise<void> {
+  async #ask(informer: AnyInformer, key: string, uid: string): Promise<void> {
     if (!(await this.#stands(informer.resource)) || this.#meant.has(uid)) return
-    const object = [...informer.store.values()].find(({ metadata }) => metadata.uid === uid)
-    if (object === undefined) return
+    const object = informer.store.get(key)
+    if (object?.metadata.uid !== uid) return
     const old = this.#show(object)
     this.#meant.add(uid)
-    const { namespace, name } = object.metadata
-    const key = namespace === undefined ? name : `${namespace}/${name}`
     for (const listener of this.#listeners.get(informer) ?? [])
       listener({ key, old, new: object, initial: false })
   }
 
-  /** Whether the definition of a kind is there to stay. */
-  async #stands(resource: Resource): Promise<boolean> {
-    const { client, clock, log } = this.#options
+  /**
+   * Whether the definition of a kind is there to stay, as read from now on: those who ask while it is being read share the
+   * next answer, so that many deletions at once take few reads.
+   */
+  #stands(resource: Resource): Promise<boolean> {
     const name = `${resource.plural}.${resource.group}`
+    const reads = this.#reads.get(name)
+    if (reads !== undefined) return (reads.next ??= reads.running.then(() => this.#read(name, resource)))
+    return this.#read(name, resource)
+  }
+
+  #read(name: string, { kind }: Resource): Promise<boolean> {
+    const reads: Reads = {
+      running: this.#readUntilAnswered(name, kind).finally(() => {
+        if (reads.next === undefined) this.#reads.delete(name)
+      }),
+      next: undefined,
+    }
+    this.#reads.set(name, reads)
+    return reads.running
+  }
+
+  async #readUntilAnswered(name: string, kind: string): Promise<boolean> {
+    const { client, clock, log } = this.#options
     for (;;) {
       try {
         const definition = await client.get(customResourceDefinitions, { name })
@@ -140,7 +168,7 @@ export class DefinitionDeletion implements Disposable {
         return false
       } catch (err) {
         if (this.#stop.signal.aborted) return false
-        log.warn('definition was not read', { kind: resource.kind, retryMs, err })
+        log.warn('definition was not read', { kind, retryMs, err })
         await sleep(clock, retryMs, this.#stop.signal).catch(() => undefined)
       }
     }
