@@ -2,18 +2,25 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { assembleContext, contextHash } from './content.ts'
-import type { ImageSource } from './images.ts'
+import { imageList, type ImageSource } from './images.ts'
 import { productVersion } from './paths.ts'
 import { runProgram, succeeds } from './program.ts'
 import { step } from './progress.ts'
 
-/**
- * Builds an image unless one of the same content exists, and returns its reference.
- *
- * @param runtime reference of the image that it is built on
- */
-export async function ensureImage(source: ImageSource, runtime: string | undefined): Promise<string> {
-  const buildArguments: Record<string, string> = runtime === undefined ? {} : { RUNTIME: runtime }
+const ensured = new Map<string, Promise<string>>()
+
+/** Builds an image of the list, and those that it is built on, unless such of the same content exist. Returns its reference. */
+export function ensureImage(name: string): Promise<string> {
+  const present = ensured.get(name) ?? ensure(name)
+  ensured.set(name, present)
+  return present
+}
+
+async function ensure(name: string): Promise<string> {
+  const source = imageList().find((image) => image.name === name)
+  if (source === undefined) throw new RangeError(`there is no image ${name}`)
+  const buildArguments: Record<string, string> =
+    source.on === undefined ? {} : { BASE: await ensureImage(source.on) }
   const hash = await contextHash(source.context, buildArguments)
   const reference = `kube-ovn/${source.name}:${productVersion}-${hash.slice(0, 12)}`
   if (await succeeds('docker', ['image', 'inspect', reference])) return reference

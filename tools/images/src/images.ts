@@ -9,7 +9,7 @@ import { plugin, type BundleName } from './programs.ts'
 export interface ImageSource {
   readonly name: string
   readonly context: readonly ContextEntry[]
-  /** The image that it is built on, by name in the list; its reference becomes the build argument RUNTIME. */
+  /** The image that it is built on, by name in the list; its reference becomes the build argument BASE. */
   readonly on?: string
   /** Not for users: others are built on it. */
   readonly isInternal?: true
@@ -17,15 +17,28 @@ export interface ImageSource {
   readonly isForTests?: true
 }
 
+/** What installs packages of Debian in the stage of a build; beside the Dockerfile, and not in the image. */
+const debianPackages: ContextEntry = {
+  from: join(imageSources, 'debian/packages.sh'),
+  to: 'stage/packages.sh',
+}
+
 /** The product's images, each after the one that it is built on. */
 export function imageList(): readonly ImageSource[] {
   return [
-    { name: 'ovn', context: [{ from: join(imageSources, 'ovn'), to: '.' }] },
+    { name: 'debian', isInternal: true, context: [dockerfile('debian'), debianPackages] },
+    {
+      name: 'ovn',
+      on: 'debian',
+      context: [{ from: join(imageSources, 'ovn'), to: '.' }, debianPackages],
+    },
     {
       name: 'node-runtime',
+      on: 'debian',
       isInternal: true,
       context: [
         dockerfile('node-runtime'),
+        debianPackages,
         // The very Node that builds: it is the pinned one, of the machine's own architecture.
         { from: process.execPath, to: 'node', identity: `${process.version} ${process.arch}` },
       ],
@@ -40,6 +53,7 @@ export function imageList(): readonly ImageSource[] {
       on: 'node-runtime',
       context: [
         dockerfile('cni'),
+        debianPackages,
         // tools/bootstrap builds those of the CNI project, and links them there.
         ...[plugin.name, 'portmap', 'loopback'].map((name) => ({
           from: join(programsDirectory, name),
@@ -88,6 +102,9 @@ function nativeKoffi(): readonly ContextEntry[] {
       from: join(koffi, file),
       to: join(modules, 'koffi', file),
     })),
-    { from: native, to: join(modules, nativeName) },
+    ...readdirSync(native)
+      // Beside that for the C library of Debian there is one for musl's.
+      .filter((file) => !file.startsWith('musl'))
+      .map((file) => ({ from: join(native, file), to: join(modules, nativeName, file) })),
   ]
 }

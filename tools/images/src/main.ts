@@ -14,12 +14,12 @@ import { dist, productVersion } from './paths.ts'
 
 await buildPrograms()
 
-const references = new Map<string, string>()
 const published: Record<string, string> = {}
 const forTests: Record<string, string> = {}
-for (const source of imageList()) {
-  const reference = await ensureImage(source, source.on === undefined ? undefined : references.get(source.on))
-  references.set(source.name, reference)
+// Builds wait for mirrors and disks, so they wait at the same time.
+const references = await Promise.all(imageList().map(({ name }) => ensureImage(name)))
+for (const [index, source] of imageList().entries()) {
+  const reference = references[index] ?? ''
   if (source.isForTests === true) forTests[source.name] = reference
   else if (source.isInternal !== true) published[source.name] = reference
 }

@@ -2,13 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { docker } from '@kube-ovn/testing-docker'
 import { ensureImage } from './container-image.ts'
-import { imageList } from './images.ts'
 
 /** The present image of OVN, its reference. */
 export function ovnImage(): Promise<string> {
-  const source = imageList().find(({ name }) => name === 'ovn')
-  if (source === undefined) throw new Error('there is no image of OVN')
-  return ensureImage(source, undefined)
+  return ensureImage('ovn')
 }
 
 /** A network of both families that nothing leaves, and the containers in it; all of it goes with this. */

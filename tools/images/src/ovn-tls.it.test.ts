@@ -9,7 +9,6 @@ import { docker } from '@kube-ovn/testing-docker'
 import { askInTheClear, createAuthority } from '@kube-ovn/testing-ovsdb'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ensureImage } from './container-image.ts'
-import { imageList } from './images.ts'
 
 const run = promisify(execFile)
 const network = `kube-ovn-tls-test-${randomBytes(3).toString('hex')}`
@@ -25,9 +24,7 @@ const containers: string[] = []
 const tls = (file: string): string => join(directory, 'tls', file)
 
 beforeAll(async () => {
-  const source = imageList().find(({ name }) => name === 'ovn')
-  if (source === undefined) throw new Error('there is no image of OVN')
-  image = await ensureImage(source, undefined)
+  image = await ensureImage('ovn')
   await docker('network', 'create', '--internal', '--ipv6', '--subnet', `${prefix}/64`, network)
 })
 afterAll(() => docker('network', 'rm', network))

@@ -1,0 +1,108 @@
+import { docker } from '@kube-ovn/testing-docker'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { buildPrograms } from './build-programs.ts'
+import { ensureImage } from './container-image.ts'
+
+/** What is asked of each image: size in bytes at most, and the programs that its scripts, tests and operators call. */
+const images = {
+  controller: { bytes: 200e6, programs: ['node', 'bash', 'sleep'] },
+  cni: { bytes: 300e6, programs: ['node', 'nft', 'bash', 'cat'] },
+  ovn: {
+    bytes: 250e6,
+    programs: [
+      ...['ovn-northd', 'ovn-controller', 'ovn-nbctl', 'ovn-sbctl', 'ovn-appctl', 'ovn-trace'],
+      ...[
+        'ovsdb-server',
+        'ovs-vswitchd',
+        'ovsdb-client',
+        'ovsdb-tool',
+        'ovs-vsctl',
+        'ovs-appctl',
+        'ovs-ofctl',
+        'ovs-dpctl',
+      ],
+      ...['/usr/share/ovn/scripts/ovn-ctl', '/usr/share/openvswitch/scripts/ovs-ctl'],
+      '/usr/share/openvswitch/scripts/ovs-save',
+      ...[
+        'bash',
+        'awk',
+        'sed',
+        'flock',
+        'openssl',
+        'ip',
+        'ethtool',
+        'modprobe',
+        'gzip',
+        'tail',
+        'timeout',
+        'uuidgen',
+        'mount',
+      ],
+    ],
+  },
+} as const
+
+const references = new Map<string, string>()
+
+beforeAll(async () => {
+  await buildPrograms()
+  for (const name of Object.keys(images)) references.set(name, await ensureImage(name))
+}, 300_000)
+
+/** The lines that a script prints in a container of the image. */
+async function lines(name: string, script: string): Promise<readonly string[]> {
+  const options = ['--rm', '--network', 'none', '--user', '0']
+  const output = await docker('run', ...options, references.get(name) ?? '', 'bash', '-c', script)
+  return output.split('\n').filter((line) => line !== '')
+}
+
+describe.each(Object.entries(images))('image %s', (name, { bytes, programs }) => {
+  it(`has at most ${bytes / 1e6} MB`, async () => {
+    const size = Number(await docker('image', 'inspect', '--format', '{{.Size}}', references.get(name) ?? ''))
+    expect(size).toBeGreaterThan(bytes / 10)
+    expect(size).toBeLessThanOrEqual(bytes)
+  })
+
+  it('has the programs that are called', async () => {
+    const script = programs.map((program) => `command -v ${program} >/dev/null || echo ${program}`).join('\n')
+    expect(await lines(name, script)).toEqual([])
+  })
+
+  it('has the libraries of all its programs, and the interpreters of all its scripts', async () => {
+    const script = `
+      find / -xdev -type f '(' -perm /111 -o -name '*.so*' ')' ! -path '/proc/*' | while IFS= read -r file; do
+        IFS= LC_ALL=C read -r -N 4 magic 2>/dev/null <"$file"
+        case $magic in
+          $'\\x7fELF') ldd "$file" 2>&1 | grep -F 'not found' | sed "s|^|$file: |" ;;
+          '#!'*)
+            read -r program argument _ <<<"$(head -n 1 "$file" | cut -c 3-)"
+            [[ $program == */env ]] && program=$argument
+            command -v "$program" >/dev/null || echo "$file: $program" ;;
+        esac
+      done`
+    expect(await lines(name, script)).toEqual([])
+  })
+
+  it('has no locales, manuals, packages and caches, and no documentation but licences', async () => {
+    const script = `
+      find /usr/share/locale /usr/share/man /usr/share/info /usr/lib/*/gconv /var/cache /var/lib/apt /usr/include \\
+        /usr/local/lib/node_modules -type f 2>/dev/null
+      find /usr/share/doc -type f ! -name copyright
+      command -v npm apt-get dpkg perl python3`
+    expect(await lines(name, `${script}; true`)).toEqual([])
+  })
+})
+
+it('has one layer of Debian in all images, and one of Node in those that need it', async () => {
+  const layers = await Promise.all(
+    Object.keys(images).map(async (name) => {
+      const format = '{{range .RootFS.Layers}}{{.}} {{end}}'
+      const text = await docker('image', 'inspect', '--format', format, references.get(name) ?? '')
+      return text.trim().split(' ')
+    }),
+  )
+  const [controller = [], cni = [], ovn = []] = layers
+  expect(new Set([controller[0], cni[0], ovn[0]]).size).toBe(1)
+  expect(cni[1]).toBe(controller[1])
+  expect(ovn[1]).not.toBe(controller[1])
+})
