@@ -10,6 +10,7 @@ export default defineConfig({
       {
         text: 'Use',
         items: [
+          { text: 'Installation', link: '/user/installation' },
           { text: 'Subnets, pods, addresses', link: '/user/subnets-and-pods' },
           { text: 'Static addresses', link: '/user/static-addresses' },
           { text: 'TLS of the databases', link: '/user/tls' },
