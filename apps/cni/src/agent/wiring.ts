@@ -11,7 +11,6 @@ import {
   Observable,
   PodNics,
   StalePorts,
-  Tunnels,
   UserspaceTaps,
   type NodeWorld,
 } from '@kube-ovn/features-node'
@@ -122,10 +121,21 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
         nodeName,
         clusterRouter: config.clusterRouter,
         fallbackServicePrefixes: config.serviceClusterIpRange,
+        tunnel: {
+          networkType: config.networkType,
+          mtu: config.mtu,
+          iface: config.iface,
+          dpdkTunnelIface: config.dpdkTunnelIface,
+          acceptsHostMasks: config.hostTunnelSrc,
+          hasEncapChecksum: config.encapChecksum,
+          podIp: config.podIp,
+        },
       },
       nodes: informers.nodes,
       subnets: informers.subnets,
       serviceCidrs,
+      host,
+      tunnelMtu,
       netfilter: openNetfilter(),
       sysctls: {
         readSysctl: (key) => readSysctl(undefined, key),
@@ -136,15 +146,6 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
   )
   const features = [
     new UserspaceTaps(world),
-    new Tunnels(world, {
-      networkType: config.networkType,
-      mtu: config.mtu,
-      iface: config.iface,
-      dpdkTunnelIface: config.dpdkTunnelIface,
-      acceptsHostMasks: config.hostTunnelSrc,
-      hasEncapChecksum: config.encapChecksum,
-      podIp: config.podIp,
-    }),
     new NodeNic(world, informers.subnets, {
       ...config,
       announce: announceAddresses,

@@ -2,6 +2,7 @@ import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   hostFirewallTable,
+  isHostNicName,
   localOvsTables,
   nodeNicName,
   removeOwnPorts,
@@ -16,9 +17,6 @@ import type { InstallConfig } from './config.ts'
 
 /** How long the database may take to answer before it is taken to be gone. */
 const databaseTimeoutMs = 10_000
-
-/** Name of the host's end of a pod's veth pair. */
-const hostEnd = /^[0-9a-f]{1,12}(_[^/ ]+)?_h$/
 
 /**
  * Takes everything of the product off the node, in the order in which nothing new can appear: first what makes the
@@ -66,7 +64,7 @@ function removeLinks({ ports }: OwnPorts, log: Logger): void {
   using host = openNetlink()
   const names = new Set(ports)
   for (const link of host.links()) {
-    const isHostEnd = link.kind === 'veth' && (names.has(link.name) || hostEnd.test(link.name))
+    const isHostEnd = link.kind === 'veth' && (names.has(link.name) || isHostNicName(link.name))
     if (!isHostEnd && link.name !== nodeNicName) continue
     host.removeLink(link.index)
     log.info('link removed', { link: link.name })

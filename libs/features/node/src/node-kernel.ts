@@ -9,9 +9,16 @@ import type { Informer } from '@kube-ovn/kube'
 import type { Subnet } from '@kube-ovn/kube-api'
 import type { KubeObject, Node, ServiceCidr } from '@kube-ovn/kube-api/core'
 import type { Netfilter } from '@kube-ovn/netfilter'
-import type { Table } from '@kube-ovn/tables'
+import type { Netlink } from '@kube-ovn/netlink'
+import type { Source, Table } from '@kube-ovn/tables'
 import { hostFirewall } from './host-firewall/feature.ts'
+import { HostLinks, linkTable } from './host-links.ts'
+import { bridgeTable, LocalBridges } from './local-bridges.ts'
+import type { LocalOvs } from './local-ovs.ts'
+import type { Observable } from './observable.ts'
+import { OvsRowsSink } from './sinks/ovs-rows.ts'
 import { agentTable, nodeTable, serviceCidrTable, subnetTable, theNode, type AgentFacts } from './tables.ts'
+import { tunnels, tunnelTable } from './tunnels/feature.ts'
 
 type Objects<T extends KubeObject> = Pick<Informer<T>, 'store' | 'onChange'>
 
@@ -21,27 +28,65 @@ export interface NodeKernelOptions extends Omit<FragmentKernelOptions, 'features
   readonly subnets: Objects<Subnet>
   /** `undefined` where the API server has no ServiceCIDR objects (before Kubernetes 1.33). */
   readonly serviceCidrs: Objects<ServiceCidr> | undefined
+  readonly ovs: LocalOvs
+  /** The host's own network namespace. */
+  readonly host: Netlink
+  /** Is told the MTU of what travels in tunnels. */
+  readonly tunnelMtu: Observable<number | undefined>
   readonly netfilter: Netfilter
   readonly sysctls: SysctlAccess
 }
 
 /** The features of a node, and the sinks that make true what they say. To be started when all objects are there. */
 export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
-  const { netfilter, sysctls } = options
+  const { netfilter, sysctls, ovs, tunnelMtu } = options
   const kernel = new FragmentKernel({
     ...options,
-    features: [hostFirewall],
-    lanes: [[new NftablesSink(netfilter), new SysctlSink(sysctls)]],
+    features: [tunnels, hostFirewall],
+    lanes: [[new OvsRowsSink(ovs)], [new NftablesSink(netfilter), new SysctlSink(sysctls)]],
   })
-  kernel.attach(agentTable, {
-    get: (key) => (key === theNode ? options.agent : undefined),
-    keys: () => [theNode],
-    keysOf: () => [],
+  const agent = new Map([[theNode, options.agent]])
+  kernel.attach(
+    agentTable,
+    sourceOf(() => agent),
+  )
+  attachLinks(kernel, options)
+  attachBridges(kernel, ovs)
+  kernel.follow(tunnelTable, theNode, (tunnel) => {
+    if (tunnel === undefined || !('want' in tunnel) || tunnel.want.mtu === tunnelMtu.value) return
+    const { address: ip, linkName: link, mtu } = tunnel.want
+    options.log.info('tunnel end was chosen', { ip, link, mtu })
+    tunnelMtu.set(mtu)
   })
   attachObjects(kernel, nodeTable, options.nodes)
   attachObjects(kernel, subnetTable, options.subnets)
   attachObjects(kernel, serviceCidrTable, options.serviceCidrs)
   return kernel
+}
+
+function attachLinks(kernel: FragmentKernel, { host, clock, log, random }: NodeKernelOptions): void {
+  const links = new HostLinks({
+    ...{ host, clock, log, random },
+    onChange: (name, old, now) => kernel.changed(linkTable, name, old, now),
+  })
+  kernel.use(links)
+  kernel.attach(
+    linkTable,
+    sourceOf(() => links.rows),
+  )
+}
+
+function attachBridges(kernel: FragmentKernel, ovs: LocalOvs): void {
+  const bridges = new LocalBridges(ovs, (name, old, now) => kernel.changed(bridgeTable, name, old, now))
+  kernel.use(bridges)
+  kernel.attach(
+    bridgeTable,
+    sourceOf(() => bridges.rows),
+  )
+}
+
+function sourceOf<R>(rows: () => ReadonlyMap<string, R>): Source<R> {
+  return { get: (key) => rows().get(key), keys: () => rows().keys(), keysOf: () => [] }
 }
 
 /** Without an informer there are no objects. */

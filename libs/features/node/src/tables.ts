@@ -3,6 +3,7 @@ import { nodes, serviceCidrs } from '@kube-ovn/kube-api/core'
 import { objectTable } from '@kube-ovn/reconcile/work'
 import { rowTable, sourceTable } from '@kube-ovn/tables'
 import { readSubnetFacts } from './subnet-facts.ts'
+import type { TunnelSettings } from './tunnels/snapshot.ts'
 
 /** What the agent was started with, as far as features of the node go by it. */
 export interface AgentFacts {
@@ -11,6 +12,7 @@ export interface AgentFacts {
   readonly clusterRouter: string
   /** `--service-cluster-ip-range`: used where there are no ServiceCIDR objects. */
   readonly fallbackServicePrefixes: readonly string[]
+  readonly tunnel: TunnelSettings
 }
 
 /** The key of what exists once on a node. */

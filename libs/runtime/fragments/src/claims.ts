@@ -66,7 +66,7 @@ export class Claims {
     const entry = known ?? { place, key, owner, targets: [], isKnown: false }
     this.#entries.set(id, entry)
     if ('wait' in answer) return { owner, targets: [] }
-    if ('problem' in answer) return { owner, targets: [], problem: answer.problem }
+    if (!('want' in answer)) return { owner, targets: [], problem: answer.problem }
     try {
       place.sink.validate(answer.want)
     } catch (error) {
@@ -79,7 +79,12 @@ export class Claims {
     entry.isKnown = true
     // Who was waited for lets others be cleared away, too.
     const others = wasKnown ? [] : this.targetsOf(place.sink.name)
-    return { owner, targets: [...new Set([...before, ...entry.targets, ...others])] }
+    const { problem } = answer
+    return {
+      owner,
+      targets: [...new Set([...before, ...entry.targets, ...others])],
+      ...(problem && { problem }),
+    }
   }
 
   /** What is wanted of a target. */

@@ -4,7 +4,8 @@ import type { SinkKind } from './sink.ts'
 
 /** What a feature of a node says about one key, as a row of a derived table. No row: nothing is wanted. */
 export type Answer<F> =
-  | { readonly want: F }
+  /** The problem is with something else that the feature was told: it is told, and the fragment is used. */
+  | { readonly want: F; readonly problem?: KubeOvnError }
   /** What it depends on is not there yet, in words for a log. Whatever was wanted before stays. */
   | { readonly wait: string }
   /** The user must act. Whatever was wanted before stays. */

@@ -1,3 +1,4 @@
+export { FragmentConflictError, InvalidFragmentError } from './errors.ts'
 export { contribution, type Answer, type Contribution, type NodeFeature } from './feature.ts'
 export { FragmentKernel, type FragmentKernelOptions, type SinkChanges } from './kernel.ts'
 export { nftables, NftablesSink } from './nftables-sink.ts'

@@ -128,6 +128,15 @@ export class FragmentKernel implements AsyncDisposable {
     this.#subscriptions.use(resource)
   }
 
+  /** Tells what a derived row is whenever it is another one. To be asked for before the start. */
+  follow<R, I extends string>(table: Table<R, I>, key: string, listener: (row: R | undefined) => void): void {
+    const view = this.#tables.view<Table<R>>(table)
+    this.#tables.watch({
+      of: [watchedTable(table, (_row, one) => (one === key ? [key] : []))],
+      onConcerned: () => listener(view.get(key)),
+    })
+  }
+
   start(): void {
     for (const sink of this.#sinks.values())
       this.#subscriptions.use(sink.watch((target) => this.#touched(sink, target)))

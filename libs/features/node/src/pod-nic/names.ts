@@ -19,3 +19,8 @@ export function hostNicName(containerId: string, ifName: string): string | undef
   if (name.length > longestInterfaceName) return undefined
   return `${containerId.slice(0, idLength - name.length)}_${name}_h`
 }
+
+/** Whether a link of the host has a name that {@link hostNicName} gives. */
+export function isHostNicName(name: string): boolean {
+  return /^[0-9a-f]{1,12}(_[^/ ]+)?_h$/.test(name)
+}

@@ -2,9 +2,7 @@ import { readNodeNetwork } from '@kube-ovn/annotations'
 import type { Node, Pod } from '@kube-ovn/kube-api/core'
 import type { Subnet } from '@kube-ovn/kube-api'
 import { IndexedStore, objectKey, type KubeObject } from '@kube-ovn/kube'
-import { silentLogger } from '@kube-ovn/log'
-import type { Netlink } from '@kube-ovn/netlink'
-import type { LocalOvs } from '../local-ovs.ts'
+import type { HostLink } from '../host-links.ts'
 import { readAllocation, readDelegatedAllocation, type Allocation } from '../pod-nic/allocation.ts'
 import { desiredAttachment } from '../pod-nic/desired.ts'
 import type { AttachmentRequest } from '../pod-nic/snapshot.ts'
@@ -28,7 +26,7 @@ export function nodeEffects({ subnets, pods, node }: NodeObjects): readonly unkn
   return [
     { routed: routedPrefixes(facts), natOutgoing: natOutgoingPrefixes(facts) },
     readNodeNetwork(node.metadata.annotations),
-    desiredTunnel(observeTunnel(tunnelSettings, node, stillHost, stillOvs, silentLogger)),
+    desiredTunnel(observeTunnel(tunnelSettings, node, stillLinks, []).snapshot),
     ...pods.flatMap((pod) => [
       attachment(readAllocation(requestOf(pod, 'ovn', 'eth0'), stores, false), pod),
       ...delegatedProviders(subnets).map((provider) =>
@@ -74,18 +72,10 @@ const tunnelSettings: TunnelSettings = {
 }
 
 /** A machine with two NICs, the first of which has the node's address, and a bridge. */
-const stillHost = {
-  links: () => [
-    { index: 1, name: 'eth0', mtu: 1500 },
-    { index: 2, name: 'eth1', mtu: 1500 },
-    { index: 3, name: 'br-phy', mtu: 1500 },
-  ],
-  addresses: () => [
-    { index: 1, cidr: '172.18.0.11/16' },
-    { index: 2, cidr: '192.168.0.11/16' },
-    { index: 3, cidr: '192.168.1.11/24' },
-  ],
-  routes: () => [],
-} as unknown as Netlink
-
-const stillOvs = { cache: { find: () => [] } } as unknown as LocalOvs
+const stillLinks: readonly HostLink[] = [
+  { name: 'eth0', address: '172.18.0.11/16' },
+  { name: 'eth1', address: '192.168.0.11/16' },
+  { name: 'br-phy', address: '192.168.1.11/24' },
+].map(({ name, address }, index) => ({
+  ...{ index: index + 1, name, mtu: 1500, addresses: [address], preferredSources: [] },
+}))

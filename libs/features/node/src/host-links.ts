@@ -1,0 +1,140 @@
+import type { Logger } from '@kube-ovn/log'
+import type { AddressInfo, LinkInfo, Netlink, NetlinkEvent, Route, RouteFilter } from '@kube-ovn/netlink'
+import { sourceTable } from '@kube-ovn/tables'
+import { backoffDelayMs, type Backoff, type Clock } from '@kube-ovn/time'
+import { isDeepStrictEqual } from 'node:util'
+import { isHostNicName } from './pod-nic/names.ts'
+
+/** A link of the host, with what features read of it. */
+export interface HostLink {
+  readonly index: number
+  readonly name: string
+  readonly mtu: number
+  /** With prefix length, in the kernel's order. */
+  readonly addresses: readonly string[]
+  /** Preferred sources of the link's on-link routes. */
+  readonly preferredSources: readonly string[]
+}
+
+/** The host's links by name, without the host's ends of pods: there are many, and nobody decides by them. */
+export const linkTable = sourceTable<HostLink>({ name: 'links' })
+
+interface HostLinksOptions {
+  readonly host: {
+    links(): readonly Pick<LinkInfo, 'index' | 'name' | 'mtu'>[]
+    addresses(): readonly Pick<AddressInfo, 'index' | 'cidr'>[]
+    routes(filter: RouteFilter): readonly Pick<Route, 'index' | 'scope' | 'source'>[]
+    watch: Netlink['watch']
+  }
+  readonly clock: Clock
+  readonly log: Logger
+  readonly random: () => number
+  onChange(name: string, old: HostLink | undefined, now: HostLink | undefined): void
+}
+
+/** RT_SCOPE_LINK and the main table of linux/rtnetlink.h. */
+const scopeLink = 253
+const mainTable = 254
+
+const retry: Backoff = { initialMs: 200, maxMs: 15_000, factor: 2, jitter: 0.2 }
+
+/** Keeps the rows of {@link linkTable}: reads all of them anew when the kernel says that one of them may have changed. */
+export class HostLinks implements Disposable {
+  readonly #options: HostLinksOptions
+  readonly #subscription: Disposable
+  #rows: ReadonlyMap<string, HostLink> = new Map()
+  #isDue = false
+  #failures = 0
+  #timer: Disposable | undefined
+
+  constructor(options: HostLinksOptions) {
+    this.#options = options
+    this.#subscription = options.host.watch({ links: true, addresses: true, routes: true }, (event) => {
+      if (this.#concerns(event)) this.#readSoon()
+    })
+    this.#read()
+  }
+
+  get rows(): ReadonlyMap<string, HostLink> {
+    return this.#rows
+  }
+
+  [Symbol.dispose](): void {
+    this.#subscription[Symbol.dispose]()
+    this.#timer?.[Symbol.dispose]()
+    this.#isDue = true
+  }
+
+  #concerns(event: NetlinkEvent): boolean {
+    switch (event.kind) {
+      case 'link': {
+        const { name, index, mtu } = event.link
+        const known = this.#rows.get(name)
+        const isSame = known?.index === index && known.mtu === mtu && event.change === 'set'
+        return !isHostNicName(name) && !isSame
+      }
+      case 'address':
+        // A link is told of before its addresses.
+        return [...this.#rows.values()].some(({ index }) => index === event.address.index)
+      case 'route':
+        return isPreferring(event.route) && event.route.table === mainTable
+      default:
+        return event.kind === 'resync'
+    }
+  }
+
+  /** In a later turn: one change comes as several events. */
+  #readSoon(): void {
+    if (this.#isDue) return
+    this.#isDue = true
+    queueMicrotask(() => {
+      if (!this.#isDue) return
+      this.#isDue = false
+      this.#read()
+    })
+  }
+
+  #read(): void {
+    const { clock, log, random, onChange } = this.#options
+    const before = this.#rows
+    try {
+      this.#rows = readLinks(this.#options.host)
+      this.#failures = 0
+    } catch (error) {
+      const retryMs = backoffDelayMs(retry, this.#failures++, random)
+      log.warn('links were not read', { attempt: this.#failures, retryMs, err: error })
+      this.#timer?.[Symbol.dispose]()
+      this.#timer = clock.setTimer(retryMs, () => this.#readSoon())
+      return
+    }
+    for (const name of new Set([...before.keys(), ...this.#rows.keys()])) {
+      const [old, now] = [before.get(name), this.#rows.get(name)]
+      if (!isDeepStrictEqual(old, now)) onChange(name, old, now)
+    }
+  }
+}
+
+function readLinks(host: Omit<HostLinksOptions['host'], 'watch'>): ReadonlyMap<string, HostLink> {
+  const addresses = Map.groupBy(host.addresses(), ({ index }) => index)
+  const routes = Map.groupBy(
+    host.routes({ table: mainTable }).filter(isPreferring),
+    ({ index }) => index ?? 0,
+  )
+  return new Map(
+    host
+      .links()
+      .filter(({ name }) => !isHostNicName(name))
+      .map(({ index, name, mtu }): [string, HostLink] => [
+        name,
+        {
+          ...{ index, name, mtu },
+          addresses: (addresses.get(index) ?? []).map(({ cidr }) => cidr),
+          preferredSources: (routes.get(index) ?? []).flatMap(({ source }) => source ?? []),
+        },
+      ]),
+  )
+}
+
+function isPreferring({ scope, source }: Pick<Route, 'scope' | 'source'>): boolean {
+  return scope === scopeLink && source !== undefined
+}

@@ -1,0 +1,135 @@
+import type { FragmentKernel } from '@kube-ovn/fragments'
+import type { Subnet } from '@kube-ovn/kube-api'
+import type { Node, ServiceCidr } from '@kube-ovn/kube-api/core'
+import { recordingLogger } from '@kube-ovn/log'
+import { openNetfilter, type Netfilter } from '@kube-ovn/netfilter'
+import { openNetlink } from '@kube-ovn/netlink'
+import { openVswitchSchema, type OpenVswitch } from '@kube-ovn/ovsdb-schema'
+import { systemClock } from '@kube-ovn/process'
+import { fragmentMetrics, Registry } from '@kube-ovn/telemetry'
+import { openTestNetwork, type TestNamespace } from '@kube-ovn/testing-net'
+import { startOpenVswitch, type OpenVswitchDatabase } from '@kube-ovn/testing-ovsdb'
+import { OvsdbClient } from 'ovsdb-client'
+import { localOvsTables } from '../local-ovs.ts'
+import { createNodeKernel } from '../node-kernel.ts'
+import { Objects } from './objects.ts'
+import { Observable } from '../observable.ts'
+import type { AgentFacts } from '../tables.ts'
+
+/** An agent at work on a node. */
+export interface TestAgent {
+  readonly kernel: FragmentKernel
+  readonly tunnelMtu: Observable<number | undefined>
+  readonly log: ReturnType<typeof recordingLogger>
+  /** Waits until nothing is to be done, and answers what was missed: nothing. */
+  settle(): Promise<readonly unknown[]>
+  /** Changes that were made on the node since the agent was started. */
+  writes(): Promise<number>
+  stop(): Promise<void>
+}
+
+/** A node: a network namespace with a NIC, a database of Open vSwitch with nobody to act on it, and the objects that its agent watches. */
+export class TestNode implements AsyncDisposable {
+  readonly host: TestNamespace
+  readonly database: OpenVswitchDatabase
+  readonly netfilter: Netfilter
+  /** Below /proc/sys/net; what is not there is 0. */
+  readonly settings = new Map<string, string>()
+  readonly nodes = new Objects<Node>()
+  readonly subnets = new Objects<Subnet>()
+  readonly serviceCidrs = new Objects<ServiceCidr>()
+  readonly #ovs: OvsdbClient<OpenVswitch>
+  readonly #stack: AsyncDisposableStack
+
+  private constructor(
+    host: TestNamespace,
+    database: OpenVswitchDatabase,
+    ovs: OvsdbClient<OpenVswitch>,
+    stack: AsyncDisposableStack,
+  ) {
+    this.host = host
+    this.database = database
+    this.netfilter = openNetfilter({ netns: host.path })
+    this.#ovs = ovs
+    this.#stack = stack
+    this.nodes.put('n1', nodeOf('n1', '192.0.2.10'))
+    this.nodes.put('n2', nodeOf('n2', '192.0.2.11'))
+    this.subnets.put('blue', subnetOf('blue', { cidrBlock: '10.16.0.0/16', natOutgoing: true }))
+  }
+
+  static async start(): Promise<TestNode> {
+    await using stack = new AsyncDisposableStack()
+    const host = stack.use(openTestNetwork()).namespace('host')
+    host.run('ip', 'link', 'add', 'eth0', 'type', 'bridge')
+    host.run('ip', 'link', 'set', 'eth0', 'up')
+    host.run('ip', 'addr', 'add', '192.0.2.10/24', 'dev', 'eth0')
+    const database = stack.use(await startOpenVswitch())
+    const ovs = stack.use(
+      new OvsdbClient<OpenVswitch>({
+        endpoints: [database.address],
+        schema: openVswitchSchema,
+        tables: localOvsTables,
+      }),
+    )
+    await ovs.connect()
+    return new TestNode(host, database, ovs, stack.move())
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stack.disposeAsync()
+  }
+
+  startAgent(tunnel: Partial<AgentFacts['tunnel']> = {}): TestAgent {
+    const registry = new Registry()
+    const log = recordingLogger()
+    const tunnelMtu = new Observable<number | undefined>(undefined)
+    const own = this.#stack.use(new AsyncDisposableStack())
+    const host = own.use(openNetlink({ netns: this.host.path }))
+    const { nodes, subnets, serviceCidrs, netfilter, settings } = this
+    const kernel = own.use(
+      createNodeKernel({
+        ...{ clock: systemClock, log, random: () => 0, metrics: fragmentMetrics(registry) },
+        agent: {
+          ...{ nodeName: 'n1', clusterRouter: 'ovn-cluster', fallbackServicePrefixes: ['10.96.0.0/12'] },
+          tunnel: { ...tunnelSettings, ...tunnel },
+        },
+        ...{ nodes, subnets, serviceCidrs, netfilter, host, ovs: this.#ovs, tunnelMtu },
+        sysctls: {
+          readSysctl: (key) => settings.get(key) ?? '0',
+          writeSysctl: (key, value) => void settings.set(key, value),
+        },
+      }),
+    )
+    kernel.start()
+    return {
+      ...{ kernel, tunnelMtu, log },
+      async settle() {
+        await kernel.quiet()
+        return kernel.recomputeAll()
+      },
+      async writes() {
+        const metrics = await registry.getMetricsAsJSON()
+        const found = metrics.find(({ name }) => name === 'kube_ovn_node_writes_total')
+        return (found?.values ?? []).reduce((sum, { value }) => sum + value, 0)
+      },
+      stop: () => own.disposeAsync(),
+    }
+  }
+}
+
+const tunnelSettings: AgentFacts['tunnel'] = {
+  networkType: 'geneve',
+  ...{ mtu: 0, iface: '', dpdkTunnelIface: 'br-phy', acceptsHostMasks: false },
+  ...{ hasEncapChecksum: true, podIp: '' },
+}
+
+export function nodeOf(name: string, address: string, annotations: Record<string, string> = {}): Node {
+  return { metadata: { name, annotations }, status: { addresses: [{ type: 'InternalIP', address }] } }
+}
+
+export function subnetOf(
+  name: string,
+  inEffect: NonNullable<NonNullable<Subnet['status']>['inEffect']>,
+): Subnet {
+  return { metadata: { name }, status: { inEffect } }
+}
