@@ -92,6 +92,7 @@ export { nodeOf, placeOf, type Check, type CheckRow } from './checks/check.ts'
 export {
   describeLoss,
   lossDuring,
+  outagesByFault,
   pathsBetween,
   renderLoss,
   type PathLoss,

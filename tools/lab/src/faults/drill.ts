@@ -1,9 +1,13 @@
+import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
+import { machineOf } from '../cluster/lookup.ts'
 import { placeOf } from '../checks/check.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { ApiError, WatchedPodGoneError } from '../errors.ts'
 import { addressesOfPod, type PodObject } from '../kubernetes/workloads.ts'
 import { startPing, type PingLoss } from '../probe/ping.ts'
+import { findProcesses } from './processes.ts'
+import type { Container } from '../docker/container.ts'
 import type { Place } from '../namespaces.ts'
 
 /** Who is to reach which address while something breaks. */
@@ -13,6 +17,8 @@ export interface WatchedPath {
   readonly address: string
   /** The names of those of its ends that are gone, if they can go; who can not be asked about is not. */
   readonly findGone?: () => Promise<readonly string[]>
+  /** The machines whose ovs-vswitchd forward its packets, if they are known. */
+  readonly dataPaths?: readonly Container[]
 }
 
 /** The paths from one pod to every address of another. */
@@ -22,6 +28,7 @@ export function pathsBetween(cluster: Cluster, from: PodObject, to: PodObject): 
     from: placeOf(cluster, from),
     address,
     findGone: async () => (await Promise.all([from, to].map((pod) => goneName(cluster, pod)))).flat(),
+    dataPaths: [from, to].map(({ spec }) => machineOf(cluster, spec.nodeName ?? '')),
   }))
 }
 
@@ -51,6 +58,8 @@ export interface PathLoss {
   readonly sent: number
   readonly lost: number
   readonly outages: readonly Outage[]
+  /** How long its data paths meanwhile waited for a processor, together. */
+  readonly waitedMs: number
 }
 
 /** Between two packets of a path. */
@@ -68,7 +77,8 @@ export async function lossDuring(
   paths: readonly WatchedPath[],
   work: () => Promise<void>,
 ): Promise<readonly PathLoss[]> {
-  const pings = paths.map(({ name, from, address }) => ({ name, ping: startPing(from, address) }))
+  const waited = watchWaiting(paths)
+  const pings = paths.map((path) => ({ path, ping: startPing(path.from, path.address) }))
   try {
     await Promise.all(pings.map(({ ping }) => ping.started()))
     await delay(marginMs)
@@ -79,7 +89,48 @@ export async function lossDuring(
     await Promise.all(pings.map(({ ping }) => ping.stop()))
     throw error
   }
-  return Promise.all(pings.map(async ({ name, ping }) => describeLoss(name, await ping.stop())))
+  return Promise.all(
+    pings.map(async ({ path, ping }) => describeLoss(path.name, await ping.stop(), waited(path))),
+  )
+}
+
+/**
+ * Watches for how long data paths are kept from the processors of a machine that others keep busy. In userspace they
+ * forward nothing meanwhile; a kernel would.
+ */
+function watchWaiting(paths: readonly WatchedPath[]): (path: WatchedPath) => number {
+  const containers = new Set(paths.flatMap(({ dataPaths = [] }) => dataPaths))
+  const before = new Map([...containers].map((container) => [container, readWaiting(container)]))
+  return ({ dataPaths = [] }) => {
+    let waitedMs = 0
+    for (const container of new Set(dataPaths))
+      for (const [pid, ms] of readWaiting(container)) waitedMs += ms - (before.get(container)?.get(pid) ?? 0)
+    return waitedMs
+  }
+}
+
+/** Time that each ovs-vswitchd of a machine has spent waiting on a run queue so far, ms (proc_pid_schedstat(5)). */
+function readWaiting(container: Container): ReadonlyMap<number, number> {
+  return new Map(
+    findProcesses(container, 'vswitchd').flatMap((pid): [number, number][] => {
+      try {
+        const [, waitedNs = ''] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')
+        return [[pid, Number(waitedNs) / 1e6]]
+      } catch {
+        // It has ended.
+        return []
+      }
+    }),
+  )
+}
+
+/** What data paths can wait on a machine that has nothing else to do, ms. */
+const usualWaitMs = 500
+
+/** The outages of a path, or none if its data paths waited for a processor for as long as all of them took. */
+export function outagesByFault({ outages, waitedMs }: PathLoss): readonly Outage[] {
+  const packets = outages.reduce((sum, outage) => sum + outage.packets, 0)
+  return waitedMs > usualWaitMs && packets * intervalMs <= waitedMs ? [] : outages
 }
 
 async function refuseGone(paths: readonly WatchedPath[]): Promise<void> {
@@ -93,7 +144,7 @@ async function refuseGone(paths: readonly WatchedPath[]): Promise<void> {
 }
 
 /** Puts lost packets that follow one another together. */
-export function describeLoss(name: string, { sent, lost }: PingLoss): PathLoss {
+export function describeLoss(name: string, { sent, lost }: PingLoss, waitedMs = 0): PathLoss {
   const outages: Outage[] = []
   for (let index = 0; index < lost.length;) {
     const first = lost[index] ?? 0
@@ -107,14 +158,16 @@ export function describeLoss(name: string, { sent, lost }: PingLoss): PathLoss {
     })
     index += packets
   }
-  return { name, sent, lost: lost.length, outages }
+  return { name, sent, lost: lost.length, outages, waitedMs }
 }
 
 /** One line for a reader. */
-export function renderLoss({ name, sent, lost, outages }: PathLoss): string {
+export function renderLoss({ name, sent, lost, outages, waitedMs }: PathLoss): string {
   const seconds = (ms: number): string => (ms / 1000).toFixed(2)
   const times = outages.map(
     ({ fromMs, toMs }) => `${seconds(fromMs)} s to ${toMs === undefined ? 'the end' : `${seconds(toMs)} s`}`,
   )
+  if (lost > 0 && waitedMs > usualWaitMs)
+    times.push(`its data paths waited ${seconds(waitedMs)} s for a processor`)
   return `${name}: ${lost} of ${sent} lost${times.length === 0 ? '' : `, ${times.join(', ')}`}`
 }
