@@ -4,6 +4,7 @@ import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import type { DerivedTables, Fork, Signals } from '@kube-ovn/reconcile'
 import type { Clock } from '@kube-ovn/time'
 import type { Cache } from 'ovsdb-client'
+import { Waiters } from './addresses/waiters.ts'
 import type { Definitions } from './definitions.ts'
 import type { ControlSettings } from './settings.ts'
 import { tableViews } from './tables.ts'
@@ -36,7 +37,7 @@ export function createWorld(parts: WorldParts): ControlWorld {
     accepted: new Map(),
     pools: new Map(),
     routerMacs: new Map(),
-    unplacedPods: new Set(),
+    waiters: new Waiters((key) => signals.raise('turn', key)),
     newMac: () => randomMac(randomBytes(6)),
     now: () => clock.now(),
     raise: (signal, subject) => signals.raise(signal, subject),
@@ -56,7 +57,7 @@ export function forkWorld(world: ControlWorld, fork: Fork): ControlWorld {
     accepted: new Map(world.accepted),
     pools: new Map(world.pools),
     routerMacs: new Map(world.routerMacs),
-    unplacedPods: new Set(world.unplacedPods),
+    waiters: world.waiters.fork((key) => fork.raise('turn', key)),
     raise: (signal, subject) => fork.raise(signal, subject),
   }
 }

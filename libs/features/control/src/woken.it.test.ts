@@ -69,3 +69,26 @@ it('labels of a namespace that bind it to a subnet wake its pods that wait, and 
   expect([...woken].filter((key) => key.includes('other') || key.includes('runs'))).toEqual([])
   expect(control.portsOf('Logical_Switch', 'red')).toContain('waits.shop')
 })
+
+it('an address that comes free wakes one of the pods that wait in its subnet', async () => {
+  await cluster.user.createNodes('n1')
+  const keys = podAnnotations()
+  for (const [name, cidrBlock] of [
+    ['small', '10.20.0.0/30'],
+    ['full', '10.21.0.0/30'],
+  ] as const) {
+    await cluster.client.create(subnetResource, subnet({ name, cidrBlock }))
+    for (const count of [1, 2, 3, 4]) {
+      const annotations = { [keys.logicalSwitch.key]: name }
+      await cluster.client.create(pods, pod({ name: `${name}-${count}`, node: 'n1', annotations }))
+    }
+  }
+  await using control = await cluster.startController()
+  await control.settle()
+  const [runs = ''] = control.portsOf('Logical_Switch', 'small').filter((port) => port.startsWith('small-'))
+  const [name = ''] = runs.split('.')
+  const woken = new Set(await wokenBy(control, () => cluster.removePod(name)))
+  const others = [...woken].filter((key) => key.startsWith('pod-port/') && key !== `pod-port/default/${name}`)
+  const [taken] = control.portsOf('Logical_Switch', 'small').filter((port) => port.startsWith('small-'))
+  expect(others).toEqual([`pod-port/default/${taken?.split('.')[0]}`])
+})

@@ -14,6 +14,7 @@ import type {
   VirtualMachineInstanceMigration,
   Vpc,
 } from '@kube-ovn/kube-api'
+import type { Waiters } from './addresses/waiters.ts'
 import type { Definitions } from './definitions.ts'
 import type { ControlSettings } from './settings.ts'
 import type { TableViews } from './tables.ts'
@@ -58,8 +59,8 @@ export interface ControlWorld extends WatchedStores, TableViews {
   readonly pools: Map<string, PoolInEffect>
   /** MAC addresses of router ports, so that a port that somebody deleted comes back with the address peers know. */
   readonly routerMacs: Map<string, string>
-  /** Keys of pods that should have a port and could not be given one: they try again when something changes. */
-  readonly unplacedPods: Set<string>
+  /** Keys of pods that should have addresses and could not be given them, and where they may get some. */
+  readonly waiters: Waiters
   /** Makes a random, locally administered unicast MAC address. */
   newMac(): string
   /** Milliseconds since the epoch. */
@@ -77,10 +78,11 @@ interface PoolInEffect {
 /**
  * `network`: a subnet took effect, changed or ended. `addresses`: addresses of it became free, or it can give
  * addresses now. `usage`: an address was taken without an IP object being written. The subject is the subnet.
+ * `turn`: a pod that waits may find an address now. The subject is its key.
  * `ending`: it was decided whether a pod that is being deleted still has its ports. The subject is its `namespace/name`.
  * `definition`: that of a kind of ours changed. The subject is the plural of the kind.
  */
-type ControlSignal = 'network' | 'addresses' | 'usage' | 'ending' | 'definition'
+type ControlSignal = 'network' | 'addresses' | 'turn' | 'usage' | 'ending' | 'definition'
 
 /** Names of the index functions of the stores. */
 export const storeIndex = {

@@ -4,6 +4,7 @@ import { NoSubnetError } from '@kube-ovn/ipam'
 import { ipPoolResource, type IpPool } from '@kube-ovn/kube-api'
 import { ipPoolAddressSetName } from '@kube-ovn/ovn-names'
 import { observedOf, type Observed } from '../generation.ts'
+import { opened } from '../addresses/free.ts'
 import type { ControlWorld } from '../world.ts'
 import { addressSetOf, checkAddressSetName } from './address-set.ts'
 import { AddressSetInvalidError, IpPoolInUseError } from './errors.ts'
@@ -80,11 +81,11 @@ function startPool(object: IpPool, world: ControlWorld): Pick<IpPoolSnapshot, 'p
     const { outside, isUseless } = world.ipam.setPool(subnet, name, ips)
     if (isMoved) {
       world.ipam.removePool(before.subnet, name)
-      world.raise('addresses', before.subnet)
+      opened(before.subnet, world)
     }
     if (!isKnown) {
       world.pools.set(name, { subnet, ips })
-      world.raise('addresses', subnet)
+      opened(subnet, world)
     }
     return isUseless ? { problem: outside[0], ignored: [] } : { problem: undefined, ignored: outside }
   } catch (error) {
@@ -98,7 +99,7 @@ function endPool(name: string, world: ControlWorld): void {
   if (before === undefined) return
   world.pools.delete(name)
   world.ipam.removePool(before.subnet, name)
-  world.raise('addresses', before.subnet)
+  opened(before.subnet, world)
 }
 
 function inUseProblem(name: string, world: ControlWorld): IpPoolInUseError | undefined {

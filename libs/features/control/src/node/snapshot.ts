@@ -7,6 +7,7 @@ import { ipResource, type Ip } from '@kube-ovn/kube-api'
 import { nodePortName } from '@kube-ovn/ovn-names'
 import type { Network } from '../topology/network.ts'
 import { allNodeAddresses, internalAddresses } from '../topology/node-addresses.ts'
+import { freed } from '../addresses/free.ts'
 import type { ControlWorld } from '../world.ts'
 
 /** What decides about a node. */
@@ -43,7 +44,7 @@ export function observeNode(name: string, world: ControlWorld): NodeSnapshot | u
     if (ipObject !== undefined) return { ...absent, name, ipObject }
     // Not before the record is gone: whoever were given the address in between would lose it in a restart.
     const released = world.ipam.release(port, ownerOf('node', name))
-    if (released !== undefined) world.raise('addresses', released.subnet)
+    if (released !== undefined) freed(released.subnet, world)
     return undefined
   }
   const network = world.networks.get(world.settings.nodeSwitch.name)

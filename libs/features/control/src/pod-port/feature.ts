@@ -57,8 +57,8 @@ export const podPortFeature: Feature<string, PodSnapshot, ControlWorld> = {
       resource: ipResource,
       keys: (change: ObjectChange<Ip>) => podOf(change.new ?? change.old),
     },
-    // Pods that could not be placed take what became free, and what a subnet offers that is new or newly bound.
-    { on: 'signal', signal: 'addresses', keys: (_subnet, world) => world.unplacedPods },
+    // Pods that could not be placed take what became free, and what a subnet offers that is new.
+    { on: 'signal', signal: 'turn', keys: (key) => [key] },
     // Pods that share a Vip, or have its addresses as their own or would like to.
     {
       on: 'object',
@@ -68,7 +68,7 @@ export const podPortFeature: Feature<string, PodSnapshot, ControlWorld> = {
           .flatMap((index) => world.pods.find(index, key))
           .map((pod) => holderKey(holderOf(pod, world.settings))),
     },
-    { on: 'object', resource: networkAttachmentResource, keys: (_change, world) => world.unplacedPods },
+    { on: 'object', resource: networkAttachmentResource, keys: (_change, world) => world.waiters.keys() },
     // Who is being deleted on a node that is lost gives its addresses back in the end.
     {
       on: 'object',
@@ -87,7 +87,7 @@ export const podPortFeature: Feature<string, PodSnapshot, ControlWorld> = {
       keys: ({ key }, world) => [
         ...world.ips.find(storeIndex.ipsByStatefulSet, key).flatMap(podOf),
         // A set may be seen after its pods. It says from where on the entries of a list are counted.
-        ...[...world.unplacedPods].filter((pod) => pod.startsWith(`${key}-`)),
+        ...[...world.waiters.keys()].filter((pod) => pod.startsWith(`${key}-`)),
       ],
     },
     {

@@ -9,6 +9,7 @@ import { isReservation } from '../addresses/recorded.ts'
 import { isEnding, poolsOfNamespace, subnetsOfNamespace } from '../topology/namespace-bindings.ts'
 import type { Network } from '../topology/network.ts'
 import { providerOfSubnet } from '../topology/provider.ts'
+import { freed } from '../addresses/free.ts'
 import type { ControlWorld } from '../world.ts'
 import {
   PodPoolEntryMissingError,
@@ -62,8 +63,7 @@ function placeInSubnets(
   world: ControlWorld,
   home: string | undefined,
 ): Placement {
-  const subnets = home === undefined ? subnetsFor(pod, nic, request, held, world) : [home]
-  const pools = isPrimary(nic) && home === undefined ? poolsFor(pod, request, subnets, world) : undefined
+  const { subnets, pools } = choicesFor(pod, nic, request, held, world, home)
   const attempt = (subnet: string, more: Partial<NicRequest> = {}) =>
     take(subnet, pod, holder, nic, { ...request, ...more }, held, world)
   return pools === undefined || pools.some(({ subnet }) => subnet === held?.subnet)
@@ -73,10 +73,51 @@ function placeInSubnets(
       )
 }
 
+/**
+ * The subnets that may give a NIC the addresses that it could not be given; `undefined` when it is not for want of addresses
+ * there alone.
+ */
+export function subnetsThatMayServe(
+  pod: Pod,
+  nic: PodNic,
+  world: ControlWorld,
+): readonly string[] | undefined {
+  try {
+    const request = readNicRequest(pod, nic)
+    const isBorrowing =
+      isPrimary(nic) && (vipAnnotations.borrowed.read(pod.metadata.annotations) ?? '') !== ''
+    const { subnets, pools = [] } = choicesFor(pod, nic, request, world.ipam.lease(nic.port), world)
+    const all = [...subnets, ...pools.map(({ subnet }) => subnet)]
+    return isBorrowing || all.length === 0 ? undefined : all
+  } catch (error) {
+    if (error instanceof KubeOvnError) return undefined
+    throw error
+  }
+}
+
+interface Choices {
+  readonly subnets: readonly string[]
+  /** Only these parts of them, if any are given. */
+  readonly pools: readonly PoolChoice[] | undefined
+}
+
+function choicesFor(
+  pod: Pod,
+  nic: PodNic,
+  request: NicRequest,
+  held: Lease | undefined,
+  world: ControlWorld,
+  home?: string,
+): Choices {
+  const subnets = home === undefined ? subnetsFor(pod, nic, request, held, world) : [home]
+  const isPooled = isPrimary(nic) && home === undefined
+  return { subnets, pools: isPooled ? poolsFor(pod, request, subnets, world) : undefined }
+}
+
 /** What a NIC gives up may be what others wait for, and no record that is new or goes says that the counts are others. */
 function raiseExchange(held: Lease, now: Lease, world: ControlWorld): void {
   if (held.subnet === now.subnet && held.v4 === now.v4 && held.v6 === now.v6) return
-  world.raise('addresses', held.subnet)
+  freed(held.subnet, world)
   if (now.subnet !== held.subnet) world.raise('usage', now.subnet)
 }
 

@@ -1,3 +1,4 @@
+import { freed } from '../addresses/free.ts'
 import type { ControlWorld } from '../world.ts'
 import { ownersOfKey } from '../pods/holder.ts'
 
@@ -12,7 +13,7 @@ export function releaseOthers(key: string, wanted: ReadonlySet<string>, world: C
     for (const { nic } of [...world.ipam.leasesOf(owner)]) {
       if (wanted.has(nic) || isRecorded(nic, world)) continue
       const released = world.ipam.release(nic, owner)
-      if (released !== undefined) world.raise('addresses', released.subnet)
+      if (released !== undefined) freed(released.subnet, world)
     }
   }
 }

@@ -1,20 +1,22 @@
 import { podAnnotations, staleNicKeys, vipAnnotations } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
+import type { Lease } from '@kube-ovn/ipam'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import { ipResource, type Ip } from '@kube-ovn/kube-api'
 import { ReservationInvalidError } from '../addresses/reservation-problem.ts'
 import { sharedAddresses, unsharableVips } from '../addresses/shared-vips.ts'
+import { anywhere } from '../addresses/waiters.ts'
 import { writtenMac } from '../addresses/written-mac.ts'
 import type { ControlWorld } from '../world.ts'
 import { storeIndex } from '../world.ts'
 import { needsPort } from '../pods/alive.ts'
-import { holderKey, holderOf, type Holder } from '../pods/holder.ts'
+import { holderKey, holderOf, ownersOfKey, type Holder } from '../pods/holder.ts'
 import { isLost, lostInMs } from '../pods/lost.ts'
 import { inTurn } from '../pods/machine-pods.ts'
 import { nicsOf, type PodNic } from '../pods/nic.ts'
 import { chassisOfMachine, type ChassisRequest } from './chassis.ts'
 import { ReservationUnavailableError } from './errors.ts'
-import { isTold, place, type Placement } from './placement.ts'
+import { isTold, place, subnetsThatMayServe, type Placement } from './placement.ts'
 import { readPortOptions, type PortOptions } from '../pods/port-options.ts'
 import { releaseOthers } from './release.ts'
 import { isKeptReservation, observeReservations, type Reservation } from './reservation.ts'
@@ -82,6 +84,34 @@ export type PlacedNic = NicNeeds & { readonly placement: Placement }
 
 /** Reads a pod and sees that it has addresses. Asking again gives the same ones. */
 export function observePod(key: string, world: ControlWorld): PodSnapshot | undefined {
+  return world.waiters.look(
+    key,
+    () => observeNow(key, world),
+    () => {
+      const before = new Map(leasesOf(key, world).map((lease) => [lease.nic, lease]))
+      return (subnet) =>
+        leasesOf(key, world).some((lease) => hasTakenAll(lease, before.get(lease.nic), subnet, world))
+    },
+  )
+}
+
+function leasesOf(key: string, { ipam }: ControlWorld): readonly Lease[] {
+  return ownersOfKey(key).flatMap((owner) => [...ipam.leasesOf(owner)])
+}
+
+/** Whether a lease is new in a subnet, and has an address of each of its families. */
+function hasTakenAll(lease: Lease, before: Lease | undefined, subnet: string, world: ControlWorld): boolean {
+  const isSame = before?.subnet === subnet && before.v4 === lease.v4 && before.v6 === lease.v6
+  const { v4, v6 } = world.networks.get(subnet)?.cidrs ?? {}
+  return (
+    lease.subnet === subnet &&
+    !isSame &&
+    (v4 === undefined || lease.v4 !== undefined) &&
+    (v6 === undefined || lease.v6 !== undefined)
+  )
+}
+
+function observeNow(key: string, world: ControlWorld): PodSnapshot | undefined {
   const [namespace = '', name = ''] = key.split('/')
   const ipObjects = world.ips.find(storeIndex.ipsByPod, key)
   const saysGeneration = world.definitions.keeps(ipResource, 'observedGeneration')
@@ -90,26 +120,47 @@ export function observePod(key: string, world: ControlWorld): PodSnapshot | unde
   if (world.pods.get(key)?.metadata.deletionTimestamp !== undefined) world.raise('ending', key)
   const pods = live.map((object) => observeNeeds(object, ipObjects, world))
   if (pods.length === 0) {
-    world.unplacedPods.delete(key)
     return observeAbsent(key, { namespace, name, ipObjects, pods, saysGeneration }, world)
   }
   const nics = pods.flatMap((pod) => pod.nics)
   const ports = new Set(nics.map(({ nic }) => nic.port))
   const others = ipObjects.filter(({ metadata }) => !ports.has(metadata.name))
   const reservations = observeReservations(key, others, world)
-  const isPlaced = pods.every(({ problem }) => problem === undefined)
-  if (isPlaced && nics.every(({ placement }) => placement !== undefined)) {
-    world.unplacedPods.delete(key)
+  const missing = pods.flatMap((needs, place) => missingIn(live[place], needs, world))
+  if (missing.length === 0) {
     const reserved = reservations.map(({ object }) => object.metadata.name)
     releaseOthers(key, new Set([...ports, ...reserved]), world)
-  } else world.unplacedPods.add(key)
-  if (reservations.some(({ problem }) => problem !== undefined)) world.unplacedPods.add(key)
+  }
+  waitIn([...missing, ...missingOf(reservations)], key, world)
   const chassis = chassisOfMachine(key, live, world)
   const recheckMs = live.map((pod) => lostInMs(pod, world)).find((ms) => ms !== undefined)
   return {
     ...{ namespace, name, ipObjects, pods, chassis, kept: [], reservations, saysGeneration },
     ...(recheckMs === undefined ? {} : { recheckMs: Math.min(Math.ceil(recheckMs), longestRecheckMs) }),
   }
+}
+
+/** Where a pod may find the addresses that it lacks; nowhere when it has all. */
+function missingIn(
+  pod: Pod | undefined,
+  { problem, nics }: PodNeeds,
+  world: ControlWorld,
+): readonly string[] {
+  if (pod === undefined || problem !== undefined) return [anywhere]
+  const unplaced = nics.filter(({ placement }) => placement === undefined)
+  return unplaced.flatMap(({ nic, problem: refusal }) => {
+    const isReserved = refusal instanceof ReservationUnavailableError
+    return (isReserved ? undefined : subnetsThatMayServe(pod, nic, world)) ?? [anywhere]
+  })
+}
+
+function missingOf(reservations: readonly Reservation[]): readonly string[] {
+  return reservations.some(({ problem }) => problem !== undefined) ? [anywhere] : []
+}
+
+function waitIn(places: readonly string[], key: string, { waiters }: ControlWorld): void {
+  if (places.length === 0) waiters.end(key)
+  else waiters.wait(key, places)
 }
 
 /** Pods of the key that need ports. */
@@ -132,9 +183,9 @@ function observeAbsent(
 ): PodSnapshot | undefined {
   const { ipObjects } = absent
   const reservations = observeReservations(key, ipObjects, world)
-  if (reservations.some(({ problem }) => problem !== undefined)) world.unplacedPods.add(key)
   const kept = keptNics(ipObjects, world)
-  if (kept.some(({ lease }) => lease === undefined)) world.unplacedPods.add(key)
+  const dormant = kept.some(({ lease }) => lease === undefined) ? [anywhere] : []
+  waitIn([...missingOf(reservations), ...dormant], key, world)
   const wanted = [...reservations.map(({ object }) => object.metadata.name), ...kept.map(({ port }) => port)]
   releaseOthers(key, new Set(wanted), world)
   if (ipObjects.length === 0) return undefined

@@ -5,6 +5,8 @@ import { restoreLeasesOf } from '../restore/leases.ts'
 import { isPublished } from '../topology/in-effect.ts'
 import { isSameNetwork } from '../topology/network.ts'
 import type { Network } from '../topology/network.ts'
+import { opened } from '../addresses/free.ts'
+import { anywhere } from '../addresses/waiters.ts'
 import type { ControlWorld } from '../world.ts'
 
 /** How far a subnet has come. */
@@ -72,9 +74,9 @@ function startNetwork(network: Network, world: ControlWorld): void {
   })
   if (before === undefined) restoreLeasesOf(network.name, world)
   // Pods whose addresses the subnet has no more go on with them, and are told, as are users who reserved some.
-  for (const { owner } of lost) if (isForPod(owner)) world.unplacedPods.add(nameOf(owner))
+  for (const { owner } of lost) if (isForPod(owner)) world.waiters.wait(nameOf(owner), [anywhere])
   world.raise('network', network.name)
-  world.raise('addresses', network.name)
+  opened(network.name, world)
 }
 
 function isForPod(owner: Owner): boolean {

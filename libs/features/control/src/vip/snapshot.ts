@@ -7,6 +7,7 @@ import { routerPortName } from '@kube-ovn/ovn-names'
 import { allocateUnseen } from '../addresses/allocate-unseen.ts'
 import { addressesOfVip, subnetOfVip, vipNic, vipOwner } from '../addresses/vip-record.ts'
 import { writtenMac } from '../addresses/written-mac.ts'
+import { freed } from '../addresses/free.ts'
 import type { ControlWorld } from '../world.ts'
 import { RouterPortMissingError, VipInvalidError } from './errors.ts'
 import { labelsOf, parentsOf, type Labels } from './parents.ts'
@@ -50,7 +51,7 @@ export function observeVip(name: string, world: ControlWorld): VipSnapshot | und
   const object = world.vips.get(name)
   if (object === undefined) {
     const released = world.ipam.release(vipNic(name), vipOwner(name))
-    if (released !== undefined) world.raise('addresses', released.subnet)
+    if (released !== undefined) freed(released.subnet, world)
     return undefined
   }
   const isDeleting = object.metadata.deletionTimestamp !== undefined

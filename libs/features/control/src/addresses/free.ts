@@ -1,0 +1,15 @@
+import type { ControlWorld } from '../world.ts'
+
+type Told = Pick<ControlWorld, 'raise' | 'waiters'>
+
+/** Tells that somebody gave up what he had in a subnet. */
+export function freed(subnet: string, { raise, waiters }: Told): void {
+  raise('addresses', subnet)
+  waiters.freed(subnet)
+}
+
+/** Tells that a subnet has come into effect, or gives other addresses than before. */
+export function opened(subnet: string, { raise, waiters }: Told): void {
+  raise('addresses', subnet)
+  waiters.opened(subnet)
+}

@@ -1,0 +1,110 @@
+/** Where somebody waits who can not tell which subnet may help him. */
+export const anywhere = ''
+
+interface Waiter {
+  /** Names of subnets, or {@link anywhere}. */
+  readonly places: ReadonlySet<string>
+  /** What was free when it was tried last: the number of the last event by then. */
+  readonly triedAt: number
+}
+
+/**
+ * Who waits for addresses, by subnet.
+ *
+ * When an address becomes free one of those who wait in its subnet has a turn. Who does not take it passes it on to the next,
+ * until somebody takes it or all were tried. So nobody waits for what is free, and for each address one key is looked at.
+ */
+export class Waiters {
+  readonly #call: (key: string) => void
+  readonly #waiters = new Map<string, Waiter>()
+  /** By place, those who have no turn there. Who was tried longest ago stands first, so after who was tried all were. */
+  readonly #idle = new Map<string, Set<string>>()
+  /** Turns of keys, which they pass on where they take nothing: numbers of events by names of subnets. */
+  readonly #turns = new Map<string, Map<string, number>>()
+  #events = 0
+
+  /** `call` has a key looked at soon. */
+  constructor(call: (key: string) => void) {
+    this.#call = call
+  }
+
+  /** A key could not be given what it needs, and may be by one of these subnets. */
+  wait(key: string, places: Iterable<string>): void {
+    const waiter = { places: new Set(places), triedAt: this.#events }
+    this.end(key)
+    this.#waiters.set(key, waiter)
+    for (const place of waiter.places) if (!this.#hasTurn(key, place)) this.#idleIn(place).add(key)
+  }
+
+  /** A key has what it needs, or needs nothing any more. */
+  end(key: string): void {
+    for (const place of this.#waiters.get(key)?.places ?? []) this.#idle.get(place)?.delete(key)
+    this.#waiters.delete(key)
+  }
+
+  /** Somebody gave up what he had in a subnet. */
+  freed(subnet: string): void {
+    this.#giveTurn(subnet, ++this.#events)
+    for (const key of this.#idle.get(anywhere) ?? []) this.#call(key)
+  }
+
+  /** A subnet has come into effect, or gives other addresses than before: any number may be free. */
+  opened(subnet: string): void {
+    this.#events++
+    for (const place of [subnet, anywhere]) for (const key of this.#idle.get(place) ?? []) this.#call(key)
+  }
+
+  keys(): Iterable<string> {
+    return this.#waiters.keys()
+  }
+
+  /**
+   * Looks at a key. If it has a turn, `taking` is asked beforehand for what says afterwards whether it took, in a subnet, all that
+   * somebody who goes may leave there.
+   */
+  look<T>(key: string, look: () => T, taking: () => (subnet: string) => boolean): T {
+    const turns = this.#turns.get(key)
+    if (turns === undefined) return look()
+    this.#turns.delete(key)
+    const hasTaken = taking()
+    try {
+      return look()
+    } finally {
+      const waiter = this.#waiters.get(key)
+      // It failed before it could say for what it waits now.
+      if (waiter !== undefined) this.wait(key, waiter.places)
+      for (const [subnet, event] of turns) if (!hasTaken(subnet)) this.#giveTurn(subnet, event)
+    }
+  }
+
+  /** A copy for plans that are not carried out. */
+  fork(call: (key: string) => void): Waiters {
+    const fork = new Waiters(call)
+    for (const [key, waiter] of this.#waiters) fork.#waiters.set(key, waiter)
+    for (const [place, keys] of this.#idle) fork.#idle.set(place, new Set(keys))
+    for (const [key, turns] of this.#turns) fork.#turns.set(key, new Map(turns))
+    fork.#events = this.#events
+    return fork
+  }
+
+  #giveTurn(subnet: string, event: number): void {
+    const [key] = this.#idle.get(subnet) ?? []
+    if (key === undefined || (this.#waiters.get(key)?.triedAt ?? event) >= event) return
+    this.#idle.get(subnet)?.delete(key)
+    const turns = this.#turns.get(key) ?? new Map<string, number>()
+    this.#turns.set(key, turns.set(subnet, event))
+    this.#call(key)
+  }
+
+  #hasTurn(key: string, place: string): boolean {
+    return this.#turns.get(key)?.has(place) === true
+  }
+
+  #idleIn(place: string): Set<string> {
+    const known = this.#idle.get(place)
+    if (known !== undefined) return known
+    const keys = new Set<string>()
+    this.#idle.set(place, keys)
+    return keys
+  }
+}
