@@ -7,8 +7,8 @@ import type { Cache } from 'ovsdb-client'
 import { Waiters } from './addresses/waiters.ts'
 import type { Definitions } from './definitions.ts'
 import type { ControlSettings } from './settings.ts'
-import { tableViews } from './tables.ts'
-import { watchedStores } from './watched.ts'
+import { plainKinds, tableViews } from './tables.ts'
+import { storesOf } from './watched.ts'
 import type { ControlWorld, WatchedStores } from './world.ts'
 
 export interface WorldParts {
@@ -46,8 +46,10 @@ export function createWorld(parts: WorldParts): ControlWorld {
 
 /** A copy in which observing leaves no traces, for plans that are not carried out. */
 export function forkWorld(world: ControlWorld, fork: Fork): ControlWorld {
-  const present: WatchedStores = world
-  const stores = watchedStores((name, { resource, indexes }) => fork.store(resource, present[name], indexes))
+  const present: Pick<WatchedStores, (typeof plainKinds)[number]> = world
+  const stores = storesOf(plainKinds, (name, { resource, indexes }) =>
+    fork.store(resource, present[name], indexes),
+  )
   return {
     ...world,
     ...stores,

@@ -6,15 +6,32 @@ import type { AnyTable, ViewOf } from '@kube-ovn/tables'
 import type { Clock } from '@kube-ovn/time'
 import type { Cache } from 'ovsdb-client'
 import { foreignPorts } from './addresses/foreign-ports.ts'
+import { machineInstances, machineMigrations, machines, networkAttachments, statefulSets } from './sources.ts'
+import { livingNodes } from './topology/lost-node.ts'
 import { namespaceBindings, servingSubnets } from './topology/namespace-bindings.ts'
 import { watched } from './watched.ts'
 import type { WatchedStores } from './world.ts'
 
-/** What is derived from objects and rows, by the names that it has in the world. */
-const tables = { servingSubnets, namespaceBindings, foreignPorts } as const
+/** What is derived from objects and rows, and objects that are read as they are, by the names that they have in the world. */
+const tables = {
+  servingSubnets,
+  namespaceBindings,
+  livingNodes,
+  foreignPorts,
+  statefulSets,
+  networkAttachments,
+  machines,
+  machineInstances,
+  machineMigrations,
+} as const
 
 /** Derived tables as features read them: who reads a row in its `observe` is woken when it changes. */
 export type TableViews = { readonly [N in keyof typeof tables]: ViewOf<(typeof tables)[N]> }
+
+/** Resources whose objects are read as they are from stores: it takes triggers to be woken by them. */
+export const plainKinds = (Object.keys(watched) as (keyof WatchedStores)[]).filter(
+  (name): name is Exclude<keyof WatchedStores, keyof TableViews> => !(name in tables),
+)
 
 export function tableViews(view: <T extends AnyTable>(table: T) => ViewOf<T>): TableViews {
   const views = Object.entries(tables).map(([name, table]) => [name, view(table)])

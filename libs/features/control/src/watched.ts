@@ -26,7 +26,6 @@ import {
 } from '@kube-ovn/kube-api'
 import type { Ip, IpPool, VirtualMachineInstanceMigration, Vip } from '@kube-ovn/kube-api'
 import { allNodeAddresses } from './topology/node-addresses.ts'
-import { statefulSetOf } from './pods/holder.ts'
 import {
   trimAttachment,
   trimCronJob,
@@ -60,8 +59,6 @@ export const watched: { readonly [N in Kind]: Watch<N> } = {
     trim: trimPod,
     indexes: {
       [storeIndex.podsByMachine]: machineOf,
-      [storeIndex.endingPodsByNode]: ({ metadata, spec }: Pod) =>
-        metadata.deletionTimestamp === undefined ? [] : [spec.nodeName ?? ''],
       [storeIndex.podsBySharedVip]: (pod: Pod) => readSharedVips(pod.metadata.annotations),
       [storeIndex.podsByBorrowedVip]: ({ metadata: { annotations } }: Pod) => {
         const name = vipAnnotations.borrowed.read(annotations)
@@ -84,7 +81,6 @@ export const watched: { readonly [N in Kind]: Watch<N> } = {
     indexes: {
       [storeIndex.ipsBySubnet]: (ip: Ip) => [ip.spec?.subnet ?? ''],
       [storeIndex.ipsByPod]: podOf,
-      [storeIndex.ipsByStatefulSet]: (ip: Ip) => [statefulSetOf(ip) ?? ''],
     },
   },
   ipPools: {
@@ -116,6 +112,15 @@ export function watchedStores(
   make: <N extends Kind>(name: N, watch: Watch<N>) => Store<WatchedKinds[N]>,
 ): WatchedStores {
   return forWatched(make) as WatchedStores
+}
+
+/** Makes stores for some of the resources that are watched. */
+export function storesOf<K extends Kind>(
+  names: readonly K[],
+  make: <N extends K>(name: N, watch: Watch<N>) => Store<WatchedKinds[N]>,
+): Pick<WatchedStores, K> {
+  const entryOf = <N extends K>(name: N) => [name, make(name, watched[name])] as const
+  return Object.fromEntries(names.map((name) => entryOf(name))) as Pick<WatchedStores, K>
 }
 
 /** Makes an informer for each resource that is watched. */

@@ -46,7 +46,7 @@ export interface WatchedKinds {
 export type WatchedStores = { readonly [N in keyof WatchedKinds]: Store<WatchedKinds[N]> }
 
 /** Everything that a decision of the controller may be based on. */
-export interface ControlWorld extends WatchedStores, TableViews {
+export interface ControlWorld extends Omit<WatchedStores, keyof TableViews>, TableViews {
   readonly settings: ControlSettings
   readonly definitions: Definitions
   readonly northbound: Cache<OvnNorthbound>
@@ -106,8 +106,4 @@ export const storeIndex = {
   migrationsByMachine: 'machine',
   /** Nodes that have an address as their own, by that address. */
   nodesByAddress: 'address',
-  /** Pods that are being deleted, by the node that they are on. */
-  endingPodsByNode: 'ending-on',
-  /** IP objects of the members of a StatefulSet, by `namespace/name`. */
-  ipsByStatefulSet: 'statefulset',
 } as const

@@ -26,6 +26,7 @@ export function chassisOfMachine(
   const source = pods[0]
   const target = pods.at(-1)
   if (!world.settings.optimizeLiveMigration || source === undefined || target === undefined) return undefined
+  if (source === target) return undefined
   const migration = world.machineMigrations
     .find(storeIndex.migrationsByMachine, key)
     .find((one) => isTargetOf(target, one))

@@ -1,15 +1,8 @@
-import { nodes, pods, statefulSets } from '@kube-ovn/kube-api/core'
-import type { Node, Pod } from '@kube-ovn/kube-api/core'
+import { pods } from '@kube-ovn/kube-api/core'
+import type { Pod } from '@kube-ovn/kube-api/core'
 import type { ObjectChange } from '@kube-ovn/kube'
-import {
-  ipResource,
-  networkAttachmentResource,
-  virtualMachineInstanceMigrationResource,
-  virtualMachineInstanceResource,
-  vipResource,
-  virtualMachineResource,
-} from '@kube-ovn/kube-api'
-import type { Ip, VirtualMachineInstanceMigration } from '@kube-ovn/kube-api'
+import { ipResource, vipResource } from '@kube-ovn/kube-api'
+import type { Ip } from '@kube-ovn/kube-api'
 import {
   externalId,
   logicalRouter,
@@ -23,7 +16,6 @@ import {
 import { nothing } from '@kube-ovn/reconcile'
 import type { Feature } from '@kube-ovn/reconcile'
 import type { RowBase, RowChange } from 'ovsdb-client'
-import { isNodeLost } from '../topology/lost-node.ts'
 import { storeIndex } from '../world.ts'
 import type { ControlWorld } from '../world.ts'
 import { desiredPod } from './desired.ts'
@@ -57,7 +49,8 @@ export const podPortFeature: Feature<string, PodSnapshot, ControlWorld> = {
       resource: ipResource,
       keys: (change: ObjectChange<Ip>) => podOf(change.new ?? change.old),
     },
-    // Pods that could not be placed take what became free, and what a subnet offers that is new.
+    // Who could not be placed takes what became free, and what a subnet offers that is new. All else that a pod waits for, and
+    // that decides who keeps addresses without a pod, is read of tables.
     { on: 'signal', signal: 'turn', keys: (key) => [key] },
     // Pods that share a Vip, or have its addresses as their own or would like to.
     {
@@ -67,46 +60,6 @@ export const podPortFeature: Feature<string, PodSnapshot, ControlWorld> = {
         [storeIndex.podsBySharedVip, storeIndex.podsByBorrowedVip]
           .flatMap((index) => world.pods.find(index, key))
           .map((pod) => holderKey(holderOf(pod, world.settings))),
-    },
-    { on: 'object', resource: networkAttachmentResource, keys: (_change, world) => world.waiters.keys() },
-    // Who is being deleted on a node that is lost gives its addresses back in the end.
-    {
-      on: 'object',
-      resource: nodes,
-      keys: ({ key, old, new: current }: ObjectChange<Node>, world) =>
-        isNodeLost(old) === isNodeLost(current)
-          ? []
-          : world.pods
-              .find(storeIndex.endingPodsByNode, key)
-              .map((pod) => holderKey(holderOf(pod, world.settings))),
-    },
-    // Who is away keeps its addresses for as long as its workload will make it again, in that subnet.
-    {
-      on: 'object',
-      resource: statefulSets,
-      keys: ({ key }, world) => [
-        ...world.ips.find(storeIndex.ipsByStatefulSet, key).flatMap(podOf),
-        // A set may be seen after its pods. It says from where on the entries of a list are counted.
-        ...[...world.waiters.keys()].filter((pod) => pod.startsWith(`${key}-`)),
-      ],
-    },
-    {
-      on: 'object',
-      resource: virtualMachineResource,
-      keys: (change, world) => world.ips.find(storeIndex.ipsByPod, change.key).flatMap(podOf),
-    },
-    {
-      on: 'object',
-      resource: virtualMachineInstanceResource,
-      keys: (change, world) => world.ips.find(storeIndex.ipsByPod, change.key).flatMap(podOf),
-    },
-    {
-      on: 'object',
-      resource: virtualMachineInstanceMigrationResource,
-      keys: ({ old, new: current }: ObjectChange<VirtualMachineInstanceMigration>) =>
-        [old, current].flatMap((move) =>
-          move?.spec?.vmiName === undefined ? [] : [`${move.metadata.namespace ?? ''}/${move.spec.vmiName}`],
-        ),
     },
     // Upstream's port of a pod that is long gone has no owner: its addresses are free once it is collected.
     { on: 'row', table: 'Logical_Switch_Port', keys: podOfRemovedPort },

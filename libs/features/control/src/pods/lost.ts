@@ -1,6 +1,5 @@
 import type { Pod } from '@kube-ovn/kube-api/core'
 import { podPortName } from '@kube-ovn/ovn-names'
-import { isNodeLost } from '../topology/lost-node.ts'
 import { storeIndex, type ControlWorld } from '../world.ts'
 import { holderKey, holderOf, ownersOfKey } from './holder.ts'
 
@@ -18,7 +17,7 @@ export function lostInMs(pod: Pod, world: ControlWorld): number | undefined {
   if (holderOf(pod, world.settings).kind !== 'pod') return undefined
   const endMs = Date.parse(deletionTimestamp) + deletionGracePeriodSeconds * 1000
   const leftMs = Math.max(0, endMs - world.now())
-  if (isNodeLost(world.nodes.get(pod.spec.nodeName ?? ''))) return leftMs
+  if (world.livingNodes.get(pod.spec.nodeName ?? '') === undefined) return leftMs
   return leftMs === 0 && !hasRecords(pod, world) ? 0 : undefined
 }
 

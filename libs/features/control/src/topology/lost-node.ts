@@ -1,9 +1,14 @@
 import { nodeTaint } from '@kube-ovn/annotations'
 import { isConditionTrue } from '@kube-ovn/kube-api'
-import type { Node } from '@kube-ovn/kube-api/core'
+import { rowTable } from '@kube-ovn/tables'
+import { nodes } from '../sources.ts'
 
-/** Whether nobody on the node will end a pod that is being deleted. */
-export function isNodeLost(node: Node | undefined): boolean {
-  if (node === undefined || !isConditionTrue(node.status?.conditions, 'Ready')) return true
-  return node.spec?.taints?.some(({ key }) => key === nodeTaint.outOfService) === true
-}
+/** Nodes on which somebody ends the pods that are being deleted. On all others nobody does: they are lost. */
+export const livingNodes = rowTable({
+  name: 'living-nodes',
+  of: nodes,
+  row: ({ spec, status }) => {
+    if (!isConditionTrue(status?.conditions, 'Ready')) return undefined
+    return spec?.taints?.some(({ key }) => key === nodeTaint.outOfService) === true ? undefined : true
+  },
+})
