@@ -6,7 +6,6 @@ import {
   isInstalled,
   localOvsTables,
   nodeNicName,
-  NodeNic,
   NodeStatus,
   Observable,
   PodNics,
@@ -62,7 +61,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
   const host = stack.use(openNetlink())
   const tunnelMtu = new Observable<number | undefined>(undefined)
   const shared = { ovs, clock: systemClock, log, random: Math.random }
-  const world: NodeWorld = { ...shared, nodeName, host, nodes: informers.nodes, client, tunnelMtu }
+  const world: NodeWorld = { ...shared, nodeName, host, nodes: informers.nodes, client }
 
   const recorder = stack.use(
     new EventRecorder({ client, clock: systemClock, logger: log, component, instance: nodeName }),
@@ -120,6 +119,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
       agent: {
         nodeName,
         clusterRouter: config.clusterRouter,
+        nodeSwitch: config.nodeSwitch,
         fallbackServicePrefixes: config.serviceClusterIpRange,
         tunnel: {
           networkType: config.networkType,
@@ -136,6 +136,8 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
       serviceCidrs,
       host,
       tunnelMtu,
+      announce: announceAddresses,
+      onAnnounceFailed: () => metrics.announceFailed(),
       netfilter: openNetfilter(),
       sysctls: {
         readSysctl: (key) => readSysctl(undefined, key),
@@ -146,11 +148,6 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
   )
   const features = [
     new UserspaceTaps(world),
-    new NodeNic(world, informers.subnets, {
-      ...config,
-      announce: announceAddresses,
-      onAnnounceFailed: () => metrics.announceFailed(),
-    }),
     new NodeStatus(world),
     new HostEnds({ ...shared, kernel: podKernel }),
     new StalePorts({ ...shared, pods: informers.pods, podNics }),

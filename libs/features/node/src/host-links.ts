@@ -1,5 +1,5 @@
 import type { Logger } from '@kube-ovn/log'
-import type { AddressInfo, LinkInfo, Netlink, NetlinkEvent, Route, RouteFilter } from '@kube-ovn/netlink'
+import type { AddressInfo, LinkInfo, NetlinkEvent, Route, RouteFilter } from '@kube-ovn/netlink'
 import { sourceTable } from '@kube-ovn/tables'
 import { backoffDelayMs, type Backoff, type Clock } from '@kube-ovn/time'
 import { isDeepStrictEqual } from 'node:util'
@@ -24,8 +24,9 @@ interface HostLinksOptions {
     links(): readonly Pick<LinkInfo, 'index' | 'name' | 'mtu'>[]
     addresses(): readonly Pick<AddressInfo, 'index' | 'cidr'>[]
     routes(filter: RouteFilter): readonly Pick<Route, 'index' | 'scope' | 'source'>[]
-    watch: Netlink['watch']
   }
+  /** Tells of links, addresses and routes. */
+  onEvent(listener: (event: NetlinkEvent) => void): Disposable
   readonly clock: Clock
   readonly log: Logger
   readonly random: () => number
@@ -49,7 +50,7 @@ export class HostLinks implements Disposable {
 
   constructor(options: HostLinksOptions) {
     this.#options = options
-    this.#subscription = options.host.watch({ links: true, addresses: true, routes: true }, (event) => {
+    this.#subscription = options.onEvent((event) => {
       if (this.#concerns(event)) this.#readSoon()
     })
     this.#read()
@@ -114,7 +115,7 @@ export class HostLinks implements Disposable {
   }
 }
 
-function readLinks(host: Omit<HostLinksOptions['host'], 'watch'>): ReadonlyMap<string, HostLink> {
+function readLinks(host: HostLinksOptions['host']): ReadonlyMap<string, HostLink> {
   const addresses = Map.groupBy(host.addresses(), ({ index }) => index)
   const routes = Map.groupBy(
     host.routes({ table: mainTable }).filter(isPreferring),

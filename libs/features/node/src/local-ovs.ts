@@ -33,22 +33,22 @@ export interface AttachedInterface {
   readonly interface: InterfaceRow
 }
 
-export function findBridge(ovs: LocalOvs, name: string): BridgeRow | undefined {
+export function findBridge(ovs: Pick<LocalOvs, 'cache'>, name: string): BridgeRow | undefined {
   return ovs.cache.find('Bridge', 'name', name)[0]
 }
 
-export function findInterface(ovs: LocalOvs, name: string): InterfaceRow | undefined {
+export function findInterface(ovs: Pick<LocalOvs, 'cache'>, name: string): InterfaceRow | undefined {
   return ovs.cache.find('Interface', 'name', name)[0]
 }
 
 /** The only row of the table Open_vSwitch; `undefined` before the cache is filled. */
-export function openVswitchRow(ovs: LocalOvs): OpenVswitchRow | undefined {
+export function openVswitchRow(ovs: Pick<LocalOvs, 'cache'>): OpenVswitchRow | undefined {
   for (const row of ovs.cache.scan('Open_vSwitch')) return row
   return undefined
 }
 
 /** Finds an interface with the port and the bridge that hold it; `undefined` when any is missing. */
-export function findAttached(ovs: LocalOvs, name: string): AttachedInterface | undefined {
+export function findAttached(ovs: Pick<LocalOvs, 'cache'>, name: string): AttachedInterface | undefined {
   const row = findInterface(ovs, name)
   if (row === undefined) return undefined
   const port = ovs.cache.find('Port', 'interfaces', row._uuid)[0]
@@ -58,7 +58,7 @@ export function findAttached(ovs: LocalOvs, name: string): AttachedInterface | u
 }
 
 /** Whether packets of br-int are switched in user space, where nobody completes partial checksums. */
-export function hasUserspaceDatapath(ovs: LocalOvs): boolean {
+export function hasUserspaceDatapath(ovs: Pick<LocalOvs, 'cache'>): boolean {
   return findBridge(ovs, integrationBridge)?.datapath_type === 'netdev'
 }
 

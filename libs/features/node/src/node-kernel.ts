@@ -1,6 +1,7 @@
 import {
   FragmentKernel,
   NftablesSink,
+  RouteSink,
   SysctlSink,
   type FragmentKernelOptions,
   type SysctlAccess,
@@ -12,12 +13,23 @@ import type { Netfilter } from '@kube-ovn/netfilter'
 import type { Netlink } from '@kube-ovn/netlink'
 import type { Source, Table } from '@kube-ovn/tables'
 import { hostFirewall } from './host-firewall/feature.ts'
+import { HostEvents } from './host-events.ts'
 import { HostLinks, linkTable } from './host-links.ts'
 import { bridgeTable, LocalBridges } from './local-bridges.ts'
 import type { LocalOvs } from './local-ovs.ts'
+import { nodeNic } from './node-nic/feature.ts'
+import { NodeLinkSink, type NodeLinkSinkOptions } from './node-nic/link-sink.ts'
 import type { Observable } from './observable.ts'
 import { OvsRowsSink } from './sinks/ovs-rows.ts'
-import { agentTable, nodeTable, serviceCidrTable, subnetTable, theNode, type AgentFacts } from './tables.ts'
+import {
+  agentTable,
+  nodeTable,
+  serviceCidrTable,
+  subnetTable,
+  theNode,
+  tunnelMtuTable,
+  type AgentFacts,
+} from './tables.ts'
 import { tunnels, tunnelTable } from './tunnels/feature.ts'
 
 type Objects<T extends KubeObject> = Pick<Informer<T>, 'store' | 'onChange'>
@@ -34,23 +46,36 @@ export interface NodeKernelOptions extends Omit<FragmentKernelOptions, 'features
   /** Is told the MTU of what travels in tunnels. */
   readonly tunnelMtu: Observable<number | undefined>
   readonly netfilter: Netfilter
+  readonly announce: NodeLinkSinkOptions['announce']
+  onAnnounceFailed(): void
   readonly sysctls: SysctlAccess
 }
 
 /** The features of a node, and the sinks that make true what they say. To be started when all objects are there. */
 export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
-  const { netfilter, sysctls, ovs, tunnelMtu } = options
+  const { netfilter, sysctls, ovs, tunnelMtu, host, log } = options
+  const events = new HostEvents(host)
+  const onEvent: HostEvents['listen'] = (listener) => events.listen(listener)
   const kernel = new FragmentKernel({
     ...options,
-    features: [tunnels, hostFirewall],
-    lanes: [[new OvsRowsSink(ovs)], [new NftablesSink(netfilter), new SysctlSink(sysctls)]],
+    features: [tunnels, nodeNic, hostFirewall],
+    lanes: [
+      [
+        new OvsRowsSink(ovs),
+        new NodeLinkSink({ ...options, onEvent }),
+        new RouteSink({ host, onEvent, log }),
+      ],
+      [new NftablesSink(netfilter), new SysctlSink(sysctls)],
+    ],
   })
   const agent = new Map([[theNode, options.agent]])
   kernel.attach(
     agentTable,
     sourceOf(() => agent),
   )
-  attachLinks(kernel, options)
+  kernel.use(events)
+  attachLinks(kernel, options, onEvent)
+  attachTunnelMtu(kernel, tunnelMtu)
   attachBridges(kernel, ovs)
   kernel.follow(tunnelTable, theNode, (tunnel) => {
     if (tunnel === undefined || !('want' in tunnel) || tunnel.want.mtu === tunnelMtu.value) return
@@ -64,9 +89,13 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
   return kernel
 }
 
-function attachLinks(kernel: FragmentKernel, { host, clock, log, random }: NodeKernelOptions): void {
+function attachLinks(
+  kernel: FragmentKernel,
+  { host, clock, log, random }: NodeKernelOptions,
+  onEvent: HostEvents['listen'],
+): void {
   const links = new HostLinks({
-    ...{ host, clock, log, random },
+    ...{ host, clock, log, random, onEvent },
     onChange: (name, old, now) => kernel.changed(linkTable, name, old, now),
   })
   kernel.use(links)
@@ -82,6 +111,20 @@ function attachBridges(kernel: FragmentKernel, ovs: LocalOvs): void {
   kernel.attach(
     bridgeTable,
     sourceOf(() => bridges.rows),
+  )
+}
+
+function attachTunnelMtu(kernel: FragmentKernel, mtu: Observable<number | undefined>): void {
+  let before = mtu.value
+  const rows = (): ReadonlyMap<string, number> =>
+    new Map(mtu.value === undefined ? [] : [[theNode, mtu.value]])
+  kernel.attach(tunnelMtuTable, sourceOf(rows))
+  kernel.use(
+    mtu.onChange(() => {
+      const old = before
+      before = mtu.value
+      kernel.changed(tunnelMtuTable, theNode, old, mtu.value)
+    }),
   )
 }
 

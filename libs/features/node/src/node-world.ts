@@ -4,7 +4,6 @@ import type { Logger } from '@kube-ovn/log'
 import type { Netlink } from '@kube-ovn/netlink'
 import type { Clock } from '@kube-ovn/time'
 import type { LocalOvs } from './local-ovs.ts'
-import type { Observable } from './observable.ts'
 
 /** What every feature of a node reads, and how it writes. */
 export interface NodeWorld {
@@ -14,8 +13,6 @@ export interface NodeWorld {
   readonly host: Netlink
   readonly nodes: Pick<Informer<Node>, 'store' | 'onChange' | 'observe' | 'resource'>
   readonly client: Pick<KubeClient, 'patch'>
-  /** MTU of what travels in tunnels; `undefined` until it is known. */
-  readonly tunnelMtu: Observable<number | undefined>
   readonly clock: Clock
   readonly log: Logger
   readonly random: () => number

@@ -10,6 +10,8 @@ export interface AgentFacts {
   readonly nodeName: string
   /** `--cluster-router`: the VPC whose subnets the node reaches. */
   readonly clusterRouter: string
+  /** `--node-switch`: the join subnet. */
+  readonly nodeSwitch: string
   /** `--service-cluster-ip-range`: used where there are no ServiceCIDR objects. */
   readonly fallbackServicePrefixes: readonly string[]
   readonly tunnel: TunnelSettings
@@ -24,6 +26,12 @@ export const agentTable = sourceTable<AgentFacts>({ name: 'agent' })
 export const nodeTable = objectTable({ resource: nodes })
 export const subnetTable = objectTable({ resource: subnetResource })
 export const serviceCidrTable = objectTable({ resource: serviceCidrs })
+
+/**
+ * MTU of what travels in tunnels, bytes; no row until it is known. What it was stays in effect while the end of the tunnels can not be told,
+ * so it is no function of what is now.
+ */
+export const tunnelMtuTable = sourceTable<number>({ name: 'tunnel-mtu' })
 
 /** What is in effect of each Subnet. */
 export const subnetFactsTable = rowTable({

@@ -39,3 +39,13 @@ export class SysctlNotWrittenError extends KubeOvnError<{
     super('setting of the kernel was not written', details, options)
   }
 }
+
+/** Says which changes of a target were not made; the cause is the first one's. */
+export class TargetNotWrittenError extends KubeOvnError<{ readonly changes: readonly string[] }> {
+  readonly code = 'target-not-written'
+  readonly retry = 'backoff'
+
+  constructor(details: TargetNotWrittenError['details'], options: ErrorOptions) {
+    super('changes of the node were not made', details, options)
+  }
+}

@@ -272,6 +272,7 @@ export class FragmentKernel implements AsyncDisposable {
       }
       for (const { owner } of wanted.claims)
         this.#refusals.judge(name, owner, plan.refused?.get(owner), target)
+      if (hasChanged && plan.isWaiting === true) this.#changed.add(mark)
       this.#attempts.delete(mark)
       this.#problems.clear(mark)
       metrics.reconciled(name, 'success', clock.monotonic() - startedMs)

@@ -38,6 +38,8 @@ export interface SinkPlan {
   readonly changes: readonly string[]
   /** Claims that are left out, so that the others can be met. */
   readonly refused?: ReadonlyMap<Owner, KubeOvnError>
+  /** What else is wanted can not be done before something comes that the sink tells of. */
+  readonly isWaiting?: boolean
   /** Makes all the changes that it can, and throws if it could not make one. */
   carryOut(): void | Promise<void>
 }

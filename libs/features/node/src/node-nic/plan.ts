@@ -1,4 +1,4 @@
-import type { AddressInfo, Route, RouteRequest } from '@kube-ovn/netlink'
+import type { AddressInfo } from '@kube-ovn/netlink'
 
 /** What has to be done to the addresses of a link. */
 export interface AddressPlan {
@@ -15,56 +15,4 @@ export function planAddresses(wanted: readonly string[], actual: readonly Addres
       .map((address) => address.cidr)
       .filter((cidr) => !wanted.includes(cidr) && !cidr.startsWith('fe80:') && !cidr.startsWith('169.254.')),
   }
-}
-
-/** What has to be done to the routes of a link. */
-export interface RoutePlan {
-  readonly replace: readonly RouteRequest[]
-  readonly remove: readonly Route[]
-  /** Wanted, but another device has a route of the same rank to the same destination, which is not ours to take. */
-  readonly occupied: readonly RouteRequest[]
-}
-
-/** RTPROT_STATIC and the main table of linux/rtnetlink.h. */
-const protocolStatic = 4
-const mainTable = 254
-
-/**
- * Compares routes of the main table.
- *
- * Only static routes by a gateway are removed, which is what this project writes; what somebody else added to the
- * device stays.
- */
-export function planRoutes(
-  index: number,
-  wanted: readonly RouteRequest[],
-  actual: readonly Route[],
-): RoutePlan {
-  const main = actual.filter((route) => route.table === mainTable)
-  const replace: RouteRequest[] = []
-  const occupied: RouteRequest[] = []
-  for (const route of wanted) {
-    const sameRank = main.filter((other) => rank(other) === rank(route))
-    if (sameRank.some((other) => other.index === index && isEqual(other, route))) continue
-    if (sameRank.some((other) => other.index !== index)) occupied.push(route)
-    else replace.push({ ...route, index })
-  }
-  const wantedRanks = new Set(wanted.map((route) => rank(route)))
-  const remove = main.filter(
-    (route) =>
-      route.index === index &&
-      route.protocol === protocolStatic &&
-      route.gateway !== undefined &&
-      !wantedRanks.has(rank(route)),
-  )
-  return { replace, remove, occupied }
-}
-
-/** The kernel keeps one route for a destination and metric (apart from equal-cost ways). */
-function rank(route: RouteRequest): string {
-  return `${route.destination} ${route.metric ?? (route.destination.includes(':') ? 1024 : 0)}`
-}
-
-function isEqual(actual: Route, wanted: RouteRequest): boolean {
-  return actual.gateway === wanted.gateway && actual.source === wanted.source && actual.type === 'unicast'
 }

@@ -1,26 +1,57 @@
 import {
   FragmentConflictError,
   nothingToDo,
+  type Claim,
   type Sink,
   type SinkKind,
   type SinkPlan,
   type Wanted,
 } from '@kube-ovn/fragments'
 import type { KubeOvnError } from '@kube-ovn/errors'
-import { openVswitchRow, setMapKeys, type LocalOvs } from '../local-ovs.ts'
+import {
+  addPortOperations,
+  findAttached,
+  findBridge,
+  findInterface,
+  openVswitchRow,
+  setMapKeys,
+  type BridgeRow,
+  type LocalOvs,
+} from '../local-ovs.ts'
+import type { Operation } from 'ovsdb-client'
 
-/** Keys of `Open_vSwitch.external_ids` with their values; other keys of it are none of a feature's business. */
-export interface OvsFragment {
+/** What a feature wants in the node's own Open vSwitch database. */
+export type OvsFragment = OvsSettings | { readonly port: OvsPort }
+
+/** Keys of `Open_vSwitch.external_ids` with their values; other keys of it are none of the feature's business. */
+interface OvsSettings {
   readonly externalIds: Readonly<Record<string, string>>
+}
+
+/** A port with an interface of its name. Other keys of its `external_ids` are none of the feature's business. */
+interface OvsPort {
+  readonly bridge: string
+  /** Columns of the interface. */
+  readonly row: {
+    readonly name: string
+    readonly type: 'internal'
+    readonly mac: string
+    readonly mtu_request: number
+    readonly external_ids: Readonly<Record<string, string>>
+  }
 }
 
 const root = 'Open_vSwitch'
 
 export const ovsRows: SinkKind<OvsFragment> = {
   name: 'ovs-rows',
-  targets: () => [root],
+  targets: (fragment) => ['port' in fragment ? portTarget(fragment.port.row.name) : root],
   // The types say all that the database asks for.
   validate: () => undefined,
+}
+
+function portTarget(name: string): string {
+  return `port ${name}`
 }
 
 /** Writes rows of the node's own Open vSwitch database: only what differs from the cache, in one transaction for each target. */
@@ -32,10 +63,25 @@ export class OvsRowsSink implements Sink<OvsFragment> {
     this.#ovs = ovs
   }
 
-  plan(_target: string, { claims }: Wanted<OvsFragment>): SinkPlan {
+  plan(target: string, { claims }: Wanted<OvsFragment>): SinkPlan {
+    return target === root ? this.#planSettings(claims) : this.#planPort(claims)
+  }
+
+  watch(listener: (target: string | undefined) => void): Disposable {
+    return this.#ovs.onChange((changes) => {
+      for (const { table, old, new: now } of changes) {
+        const name = table === 'Interface' ? (now ?? old)?.name : undefined
+        if (name !== undefined) listener(portTarget(name))
+        else if (table === root) listener(root)
+        else if (table === 'Bridge' && old?._uuid !== now?._uuid) listener(undefined)
+      }
+    })
+  }
+
+  #planSettings(claims: readonly Claim<OvsFragment>[]): SinkPlan {
     const row = openVswitchRow(this.#ovs)
-    // Not there yet: its coming is told.
-    if (row === undefined) return nothingToDo
+    // Its coming is told.
+    if (row === undefined) return { ...nothingToDo, isWaiting: true }
     const { merged, refused } = mergeMaps(claims)
     const operations = setMapKeys(this.#ovs, root, row, merged)
     const changes = Object.entries(merged)
@@ -44,10 +90,36 @@ export class OvsRowsSink implements Sink<OvsFragment> {
     return { changes, refused, carryOut: async () => void (await this.#ovs.transact(operations)) }
   }
 
-  watch(listener: (target: string | undefined) => void): Disposable {
-    return this.#ovs.onChange((changes) => {
-      if (changes.some(({ table }) => table === root)) listener(root)
-    })
+  #planPort(claims: readonly Claim<OvsFragment>[]): SinkPlan {
+    const [holder, ...rivals] = claims
+    const wanted = holder !== undefined && 'port' in holder.fragment ? holder.fragment.port : undefined
+    if (holder === undefined || wanted === undefined) return nothingToDo
+    const refused = new Map<string, KubeOvnError>()
+    for (const { owner } of rivals) {
+      const details = { field: 'name of a port', value: wanted.row.name, holder: holder.owner }
+      refused.set(owner, new FragmentConflictError({ ...details, cure: 'give it another name' }))
+    }
+    const bridge = findBridge(this.#ovs, wanted.bridge)
+    if (bridge === undefined) return { ...nothingToDo, refused, isWaiting: true }
+    const operations = this.#portOperations(bridge, wanted.row)
+    return {
+      changes: operations.length === 0 ? [] : [`port ${wanted.row.name} of ${wanted.bridge}`],
+      refused,
+      carryOut: async () => void (await this.#ovs.transact(operations)),
+    }
+  }
+
+  #portOperations(bridge: BridgeRow, row: OvsPort['row']): readonly Operation[] {
+    const ovs = this.#ovs
+    const present = findInterface(ovs, row.name)
+    if (present === undefined || findAttached(ovs, row.name) === undefined)
+      return addPortOperations(ovs, bridge, row)
+    const { type, mac, mtu_request } = row
+    const isEqual = present.type === type && present.mac === mac && present.mtu_request === mtu_request
+    return [
+      ...(isEqual ? [] : [ovs.operations.update('Interface', present._uuid, { type, mac, mtu_request })]),
+      ...setMapKeys(ovs, 'Interface', present, row.external_ids),
+    ]
   }
 }
 
@@ -62,6 +134,7 @@ function mergeMaps(claims: Wanted<OvsFragment>['claims']): Merged {
   const holders = new Map<string, string>()
   const refused = new Map<string, KubeOvnError>()
   for (const { owner, fragment } of claims) {
+    if (!('externalIds' in fragment)) continue
     for (const [key, value] of Object.entries(fragment.externalIds)) {
       const holder = holders.get(key) ?? owner
       if (holder !== owner && merged[key] !== value) {

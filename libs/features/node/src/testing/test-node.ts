@@ -38,7 +38,9 @@ export class TestNode implements AsyncDisposable {
   readonly nodes = new Objects<Node>()
   readonly subnets = new Objects<Subnet>()
   readonly serviceCidrs = new Objects<ServiceCidr>()
-  readonly #ovs: OvsdbClient<OpenVswitch>
+  readonly ovs: OvsdbClient<OpenVswitch>
+  /** What neighbours were told: index of the link, MAC, addresses. */
+  readonly announced: string[] = []
   readonly #stack: AsyncDisposableStack
 
   private constructor(
@@ -50,7 +52,7 @@ export class TestNode implements AsyncDisposable {
     this.host = host
     this.database = database
     this.netfilter = openNetfilter({ netns: host.path })
-    this.#ovs = ovs
+    this.ovs = ovs
     this.#stack = stack
     this.nodes.put('n1', nodeOf('n1', '192.0.2.10'))
     this.nodes.put('n2', nodeOf('n2', '192.0.2.11'))
@@ -90,10 +92,13 @@ export class TestNode implements AsyncDisposable {
       createNodeKernel({
         ...{ clock: systemClock, log, random: () => 0, metrics: fragmentMetrics(registry) },
         agent: {
-          ...{ nodeName: 'n1', clusterRouter: 'ovn-cluster', fallbackServicePrefixes: ['10.96.0.0/12'] },
+          ...{ nodeName: 'n1', clusterRouter: 'ovn-cluster', nodeSwitch: 'join' },
+          fallbackServicePrefixes: ['10.96.0.0/12'],
           tunnel: { ...tunnelSettings, ...tunnel },
         },
-        ...{ nodes, subnets, serviceCidrs, netfilter, host, ovs: this.#ovs, tunnelMtu },
+        ...{ nodes, subnets, serviceCidrs, netfilter, host, ovs: this.ovs, tunnelMtu },
+        announce: (_host, { index, mac, ips }) => void this.announced.push([index, mac, ...ips].join(' ')),
+        onAnnounceFailed: () => undefined,
         sysctls: {
           readSysctl: (key) => settings.get(key) ?? '0',
           writeSysctl: (key, value) => void settings.set(key, value),

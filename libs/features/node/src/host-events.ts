@@ -1,0 +1,25 @@
+import type { Netlink, NetlinkEvent } from '@kube-ovn/netlink'
+
+type Listener = (event: NetlinkEvent) => void
+
+/** Events of links, addresses and routes of the host, read once for all who listen. */
+export class HostEvents implements Disposable {
+  readonly #listeners = new Set<Listener>()
+  readonly #watch: Disposable
+
+  constructor(host: Pick<Netlink, 'watch'>) {
+    this.#watch = host.watch({ links: true, addresses: true, routes: true }, (event) => {
+      for (const listener of this.#listeners) listener(event)
+    })
+  }
+
+  [Symbol.dispose](): void {
+    this.#watch[Symbol.dispose]()
+    this.#listeners.clear()
+  }
+
+  listen(listener: Listener): Disposable {
+    this.#listeners.add(listener)
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
+  }
+}
