@@ -25,6 +25,8 @@ const tables = {
   machineMigrations,
 } as const
 
+export const controlTables: readonly AnyTable[] = Object.values(tables)
+
 /** Derived tables as features read them: who reads a row in its `observe` is woken when it changes. */
 export type TableViews = { readonly [N in keyof typeof tables]: ViewOf<(typeof tables)[N]> }
 
@@ -48,7 +50,7 @@ interface Sources {
 /** Tables over complete stores and a complete cache. */
 export function deriveTables({ stores, northbound, logger, clock }: Sources): DerivedTables {
   return new DerivedTables({
-    tables: Object.values(tables),
+    tables: controlTables,
     store: (resource) => storeOf(resource, stores),
     rows: northbound,
     logger,

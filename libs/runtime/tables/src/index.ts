@@ -1,6 +1,7 @@
 export { groupTable, rowTable, selectionTable, sourceTable } from './declare.ts'
 export { TableDeclarationError } from './errors.ts'
 export type { ForkedWatch, TableFork } from './table-fork.ts'
+export { inputsOf } from './table.ts'
 export type { AnyTable, Table, View, ViewOf } from './table.ts'
 export { Tables, type Source } from './tables.ts'
 export { watchedTable, type Causes, type Watch } from './watch.ts'
