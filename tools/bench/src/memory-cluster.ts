@@ -9,7 +9,7 @@ import {
 } from '@kube-ovn/features-control'
 import type { ControlWorld } from '@kube-ovn/features-control'
 import { chartDefinitions, controlSettings } from '@kube-ovn/features-control/testing/settings'
-import { IndexedStore, objectKey } from '@kube-ovn/kube'
+import { applyMergePatch, IndexedStore, objectKey } from '@kube-ovn/kube'
 import type { KubeObject, ObjectChange, Resource, Store } from '@kube-ovn/kube'
 import { silentLogger } from '@kube-ovn/log'
 import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
@@ -109,7 +109,7 @@ export class MemoryCluster implements AsyncDisposable {
       create: async (resource, object) => this.put(resource, object),
       patch: async (resource, name, patch) => {
         const object = find(resource, name)
-        if (object !== undefined) this.put(resource, patched(object, patch) as KubeObject)
+        if (object !== undefined) this.put(resource, applyMergePatch(object, patch) as KubeObject)
       },
       remove: async (resource, name) => {
         const old = find(resource, name)
@@ -125,15 +125,4 @@ export class MemoryCluster implements AsyncDisposable {
 
 function keyOf({ plural, group }: Resource): string {
   return `${plural}.${group}`
-}
-
-/** Applies a merge patch (RFC 7386). */
-function patched(target: unknown, patch: unknown): unknown {
-  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch
-  const result: Record<string, unknown> = typeof target === 'object' && target !== null ? { ...target } : {}
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === null) delete result[key]
-    else result[key] = patched(result[key], value)
-  }
-  return result
 }

@@ -1,19 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isEqualJson, mergePatch, type MergeFragment } from './merge-patch.ts'
-
-/** The algorithm of RFC 7386, section 2, word by word. */
-function applyMergePatch(target: unknown, patch: unknown): unknown {
-  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch
-  const result = new Map(
-    typeof target === 'object' && target !== null && !Array.isArray(target) ? Object.entries(target) : [],
-  )
-  for (const [name, value] of Object.entries(patch)) {
-    if (value === null) result.delete(name)
-    else result.set(name, applyMergePatch(result.get(name), value))
-  }
-  return Object.fromEntries(result)
-}
+import { applyMergePatch, isEqualJson, mergePatch, type MergeFragment } from './merge-patch.ts'
 
 /** Drops empty objects at every depth: the server makes no difference. */
 function prune(value: unknown): unknown {
@@ -36,6 +23,35 @@ const { fragment } = fc.letrec<{ fragment: MergeFragment; value: MergeFragment[s
 
 /** What the server can hold: the result of applying anything to nothing. */
 const stored = fragment.map((any) => applyMergePatch({}, any))
+
+describe('applyMergePatch', () => {
+  // RFC 7386, appendix A.
+  it.each([
+    ['{"a":"b"}', '{"a":"c"}', '{"a":"c"}'],
+    ['{"a":"b"}', '{"b":"c"}', '{"a":"b","b":"c"}'],
+    ['{"a":"b"}', '{"a":null}', '{}'],
+    ['{"a":"b","b":"c"}', '{"a":null}', '{"b":"c"}'],
+    ['{"a":["b"]}', '{"a":"c"}', '{"a":"c"}'],
+    ['{"a":"c"}', '{"a":["b"]}', '{"a":["b"]}'],
+    ['{"a":{"b":"c"}}', '{"a":{"b":"d","c":null}}', '{"a":{"b":"d"}}'],
+    ['{"a":[{"b":"c"}]}', '{"a":[1]}', '{"a":[1]}'],
+    ['["a","b"]', '["c","d"]', '["c","d"]'],
+    ['{"a":"b"}', '["c"]', '["c"]'],
+    ['{"a":"foo"}', 'null', 'null'],
+    ['{"a":"foo"}', '"bar"', '"bar"'],
+    ['{"e":null}', '{"a":1}', '{"e":null,"a":1}'],
+    ['[1,2]', '{"a":"b","c":null}', '{"a":"b"}'],
+    ['{}', '{"a":{"bb":{"ccc":null}}}', '{"a":{"bb":{}}}'],
+  ])('makes of %s by %s: %s', (target, patch, result) => {
+    expect(applyMergePatch(JSON.parse(target), JSON.parse(patch))).toEqual(JSON.parse(result))
+  })
+
+  it('takes every key for what it is, and undefined for nothing', () => {
+    const patch: unknown = JSON.parse('{"__proto__":{"a":1}}')
+    expect(JSON.stringify(applyMergePatch({}, patch))).toBe('{"__proto__":{"a":1}}')
+    expect(applyMergePatch({ a: 1 }, { a: undefined })).toEqual({ a: 1 })
+  })
+})
 
 describe('mergePatch', () => {
   it('leads where the whole fragment would lead', () => {

@@ -24,6 +24,22 @@ export function mergePatch(current: unknown, desired: MergeFragment): MergeFragm
   return Object.fromEntries(differing)
 }
 
+/**
+ * Applies a merge patch to what there is, which stays as it is. A key whose value is `undefined` says nothing.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc7386#section-2
+ */
+export function applyMergePatch(target: unknown, patch: unknown): unknown {
+  if (!isFields(patch)) return patch
+  // Users choose keys: one is `__proto__`.
+  const result = new Map(isFields(target) ? Object.entries(target) : [])
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) result.delete(key)
+    else if (value !== undefined) result.set(key, applyMergePatch(result.get(key), value))
+  }
+  return Object.fromEntries(result)
+}
+
 /** The value to send for one key; `undefined` when the present one is right. An absent value is `undefined`. */
 function differenceOf(present: unknown, wanted: JsonValue): JsonValue | undefined {
   if (wanted === undefined) return undefined

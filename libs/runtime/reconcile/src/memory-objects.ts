@@ -2,6 +2,7 @@ import {
   KubeAlreadyExistsError,
   KubeConflictError,
   KubeNotFoundError,
+  applyMergePatch,
   objectKey,
   type JsonValue,
   type KubeObject,
@@ -73,7 +74,7 @@ export class MemoryObjects implements Objects {
     const object = this.store(resource)?.get(objectKeyOf(name))
     if (object === undefined) throw notFound()
     if (isOfAnotherVersion(patch, object)) throw new KubeConflictError('changed', refusal(409, 'Conflict'))
-    this.put(resource, objectKeyOf(name), merged(object, patch) as KubeObject)
+    this.put(resource, objectKeyOf(name), applyMergePatch(object, patch) as KubeObject)
   }
 
   async remove(resource: Resource, name: ObjectName, uid: string): Promise<void> {
@@ -108,15 +109,4 @@ function refusal(status: number, reason: string) {
 function isOfAnotherVersion(patch: JsonValue, object: KubeObject): boolean {
   const { metadata: { resourceVersion = undefined } = {} } = patch as Partial<KubeObject>
   return resourceVersion !== undefined && resourceVersion !== object.metadata.resourceVersion
-}
-
-/** Applies a merge patch (RFC 7386). */
-function merged(target: unknown, patch: unknown): unknown {
-  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch
-  const result: Record<string, unknown> = typeof target === 'object' ? { ...target } : {}
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === null) delete result[key]
-    else result[key] = merged(result[key], value)
-  }
-  return result
 }

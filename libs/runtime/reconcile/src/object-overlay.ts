@@ -1,12 +1,5 @@
-import type {
-  IndexFunction,
-  JsonValue,
-  KubeObject,
-  ObjectChange,
-  ObjectKey,
-  Resource,
-  Store,
-} from '@kube-ovn/kube'
+import { applyMergePatch } from '@kube-ovn/kube'
+import type { IndexFunction, KubeObject, ObjectChange, ObjectKey, Resource, Store } from '@kube-ovn/kube'
 import type { Fork } from './kernel-options.ts'
 import { objectKeyOf, resourceKey, type ObjectName, type Objects } from './objects.ts'
 import type { Write } from './patches.ts'
@@ -104,16 +97,4 @@ function overlaid<T extends KubeObject>(
       return [...this.values()].length
     },
   }
-}
-
-/** Applies a merge patch (RFC 7386). */
-function applyMergePatch(target: unknown, patch: JsonValue): unknown {
-  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch
-  const result: Record<string, unknown> = typeof target === 'object' ? { ...target } : {}
-  for (const [key, value] of Object.entries<JsonValue>(patch)) {
-    if (value === undefined) continue
-    if (value === null) delete result[key]
-    else result[key] = applyMergePatch(result[key], value)
-  }
-  return result
 }

@@ -1,11 +1,12 @@
 import { controllerFinalizer, ipLabel, ipLabels } from '@kube-ovn/annotations'
 import { formatIp, formatIpList } from '@kube-ovn/ip'
 import type { Lease } from '@kube-ovn/ipam'
+import type { MergeFragment } from '@kube-ovn/kube'
 import { apiVersion, ipResource, type Ip } from '@kube-ovn/kube-api'
 import type { OwnerReference } from '@kube-ovn/kube-api/core'
-import type { KubePatch } from '@kube-ovn/reconcile'
+import { hasContent, type KubePatch } from '@kube-ovn/reconcile'
 import { withOurFinalizer, withoutOurFinalizer } from '../finalizers.ts'
-import { generationAfter, hasContent } from '../generation.ts'
+import { generationAfter } from '../generation.ts'
 import { isReservation } from './recorded.ts'
 
 /** What an IP object records beside the addresses. */
@@ -83,7 +84,7 @@ export function desiredIpObject(
  */
 export function statusAfter(
   existing: Ip,
-  content: Readonly<Record<string, unknown>>,
+  content: MergeFragment,
 ): { readonly status?: { readonly observedGeneration: number } } {
   const { generation } = existing.metadata
   const said = existing.status?.observedGeneration

@@ -7,7 +7,8 @@ import { findConflict } from '../topology/subnet-conflicts.ts'
 import { resolveSubnet } from '../topology/subnet-spec.ts'
 import type { NormalisedSpec } from '../topology/subnet-spec.ts'
 import { KubeOvnError } from '@kube-ovn/errors'
-import { hasContent, observedOf, type Observed } from '../generation.ts'
+import { hasContent } from '@kube-ovn/reconcile'
+import { observedOf, type Observed } from '../generation.ts'
 import { strayExcludes } from '../topology/exclude-ips.ts'
 import type { ControlWorld } from '../world.ts'
 import { storeIndex } from '../world.ts'
@@ -75,7 +76,12 @@ export function observeSubnet(name: string, world: ControlWorld): SubnetSnapshot
     holders: isDeleting ? holdersOf(name, world) : [],
     strayExcludes: judged.network === undefined ? [] : strayExcludes(judged.network),
     routerMac: mac,
-    observed: observedOf(subnetResource, object, world, !hasContent(object?.spec ?? {}, judged.normalised)),
+    observed: observedOf(
+      subnetResource,
+      object,
+      world,
+      !hasContent(object?.spec ?? {}, judged.normalised ?? {}),
+    ),
     canSayInEffect: world.definitions.keeps(subnetResource, 'inEffect'),
     now: world.now(),
   }

@@ -30,7 +30,7 @@ export interface ResolvedSubnet {
   readonly normalised: NormalisedSpec
 }
 
-export interface NormalisedSpec {
+export type NormalisedSpec = {
   readonly cidrBlock: string
   readonly protocol: 'IPv4' | 'IPv6' | 'Dual'
   readonly gateway: string
