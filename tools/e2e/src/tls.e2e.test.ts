@@ -34,7 +34,8 @@ const describe = describeInLab('is installed with TLS')
 /** The nodes know each other by IPv4 with both families; a deep run has IPv6 alone. */
 const stack = process.env['KUBE_OVN_DEEP'] === '1' ? 'ipv6' : 'dual'
 const values = { networking: { enableSsl: true } }
-const ports = [6641, 6642, 6643, 6644]
+/** Clients of the Northbound and the Southbound, the members of each, and ovn-northd. */
+const ports = [6641, 6642, 6643, 6644, 6649]
 const secretPath = `/api/v1/namespaces/${chartNamespace}/secrets/kube-ovn-tls`
 
 let cluster: Cluster

@@ -146,6 +146,8 @@ export function readConfig<S extends Settings>(
 
 /** A flag, and what a program goes by. */
 export interface FlagInUse {
+  /** Of the setting. */
+  readonly key: string
   /** Without the dashes before it. */
   readonly name: string
   /** As it could be written on the command line. */
@@ -161,6 +163,7 @@ export function flagsInUse<S extends Settings>(
   return Object.entries<Setting<unknown>>({ ...klog, ...settings })
     .filter(([, one]) => one.isEnvironmentOnly !== true)
     .map(([key, one]) => ({
+      key,
       name: flagName(key, one),
       value: String(config[key]),
       fallback: one.fallback,

@@ -30,6 +30,17 @@ function snapshot(
   }
 }
 
+/** Of a Subnet whose specification can not be used, and never could. */
+function unusable(): SubnetSnapshot {
+  return {
+    ...snapshot('10.1.0.0/16'),
+    network: undefined,
+    inEffect: undefined,
+    normalised: undefined,
+    problem,
+  }
+}
+
 function withUid(object: Subnet): Subnet {
   return { ...object, metadata: { ...object.metadata, uid: 'u1' } }
 }
@@ -99,13 +110,7 @@ describe('desiredSubnet', () => {
   })
 
   it('keeps its rows, and tells why, while its specification can not be used', () => {
-    const given = {
-      ...snapshot('10.1.0.0/16'),
-      network: undefined,
-      inEffect: undefined,
-      normalised: undefined,
-      problem,
-    }
+    const given = unusable()
     const desired = desiredSubnet(given)
     expect(desired).toMatchObject({ hold: true, problem, rows: [] })
     expect(desired.events).toMatchObject([
@@ -126,13 +131,7 @@ describe('desiredSubnet', () => {
   })
 
   it('writes the very same conditions again, and no event, when nothing has changed', () => {
-    const bad = {
-      ...snapshot('10.1.0.0/16'),
-      network: undefined,
-      inEffect: undefined,
-      normalised: undefined,
-      problem,
-    }
+    const bad = unusable()
     for (const given of [bad, snapshot('10.1.0.0/16')]) {
       const conditions = conditionsOf(given) as NonNullable<NonNullable<Subnet['status']>['conditions']>
       const later = {
@@ -146,13 +145,7 @@ describe('desiredSubnet', () => {
   })
 
   it('clears the error when it recovers', () => {
-    const bad = {
-      ...snapshot('10.1.0.0/16'),
-      network: undefined,
-      inEffect: undefined,
-      normalised: undefined,
-      problem,
-    }
+    const bad = unusable()
     const conditions = conditionsOf(bad) as NonNullable<NonNullable<Subnet['status']>['conditions']>
     const good = snapshot('10.1.0.0/16', withUid(subnet({ name: 'blue', status: { conditions } })))
     expect(conditionsOf(good)).toMatchObject([
