@@ -1,4 +1,5 @@
-import { type ColumnType, emptyMap } from './column-type.ts'
+import type { ColumnType } from './column-type.ts'
+import { nextVersion } from './map-versions.ts'
 import type { Atom, Value } from './types.ts'
 
 /** Orders atoms of one type: numbers by size, strings by UTF-16 code unit, `false` before `true`. */
@@ -35,10 +36,7 @@ export function applyDifference(type: ColumnType, old: Value, difference: Value)
     return sameValue(old, difference) ? old : difference
   }
   if (isSet(old) && isSet(difference)) return symmetricDifference(old, difference)
-  return applyMapDifference(
-    old as Readonly<Record<string, Atom>>,
-    difference as Readonly<Record<string, Atom>>,
-  )
+  return nextVersion(old as Readonly<Record<string, Atom>>, difference as Readonly<Record<string, Atom>>)
 }
 
 /** Tells whether a set, ascending as rows have it, has an element: that takes sixteen comparisons with a set of 50,000. */
@@ -80,22 +78,6 @@ function placeOf(set: readonly Atom[], atom: Atom, from: number): number {
     else high = middle
   }
   return low
-}
-
-function applyMapDifference(
-  old: Readonly<Record<string, Atom>>,
-  difference: Readonly<Record<string, Atom>>,
-): Readonly<Record<string, Atom>> {
-  const changes = Object.entries(difference)
-  if (changes.length === 0) return old
-  const result = emptyMap()
-  for (const key of Object.keys(old)) {
-    if (!(key in difference)) result[key] = old[key] as Atom
-  }
-  for (const [key, value] of changes) {
-    if (old[key] !== value) result[key] = value
-  }
-  return result
 }
 
 /** Visits, in ascending order, what only one of two ascending sets contains. */
