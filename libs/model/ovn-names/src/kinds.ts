@@ -12,6 +12,7 @@ interface KindOptions<N extends MarkedTable> {
   readonly table: N
   readonly shared?: readonly string[]
   readonly exactMaps?: readonly string[]
+  readonly composed?: readonly string[]
   readonly parent?: readonly [NorthboundTable, string]
   readonly identify: (row: OvnNorthbound[N], ids: Marks, parent: ParentRow | undefined) => string | undefined
   readonly resembles?: (row: OvnNorthbound[N], ids: Marks) => string | undefined
@@ -27,6 +28,7 @@ function rowKind<N extends MarkedTable>(options: KindOptions<N>): RowKind<N> {
     table: options.table,
     shared: options.shared ?? [],
     exactMaps: options.exactMaps ?? [],
+    composed: options.composed ?? [],
     ...(options.parent === undefined ? {} : { parent: options.parent }),
     identify(row, parent) {
       return isOfVendor(row) ? options.identify(row, row.external_ids, parent) : undefined

@@ -21,6 +21,8 @@ export interface ParentRow {
  * `shared` lists the set columns to which other kinds contribute single values (ports of a switch, members of a
  * group). They are never written as a whole. `exactMaps` lists the map columns whose every key is ours; in any
  * other map column only the keys that are asked for are compared, and a key asked for as `undefined` is removed.
+ * `composed` lists those of the shared columns that are sets of plain values and hold what is contributed and nothing
+ * else (addresses of an address set): any other value in them is taken out, whoever put it there.
  */
 export interface RowKind<N extends MarkedTable = MarkedTable> {
   /** Short and unique: it becomes part of `external_ids:id`. */
@@ -28,6 +30,7 @@ export interface RowKind<N extends MarkedTable = MarkedTable> {
   readonly table: N
   readonly shared: readonly string[]
   readonly exactMaps: readonly string[]
+  readonly composed?: readonly string[]
   /**
    * Columns of the table's rows that must be known to identify a row written by upstream, see `identify`.
    * `(parent table, column)` pairs: the reverse reference to follow, e.g. `['Logical_Router', 'policies']`.

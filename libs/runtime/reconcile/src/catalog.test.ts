@@ -37,6 +37,12 @@ describe('catalogOf', () => {
       { ...kinds.ls, table: 'NB_Global' as const },
       'reconcile-unmarkable-table',
     ],
+    [
+      'a composed column that others refer to',
+      { ...kinds.pg, composed: ['ports'] },
+      'reconcile-uncomposable-column',
+    ],
+    ['a composed column that is not shared', { ...kinds.set, shared: [] }, 'reconcile-uncomposable-column'],
   ])('refuses %s', (_name, kind, code) => {
     expect(() => catalogOf(schema, [{ name: 'a', kinds: [kind] }])).toThrow(expect.objectContaining({ code }))
   })

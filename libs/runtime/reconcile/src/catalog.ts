@@ -1,6 +1,11 @@
 import type { RowKind } from '@kube-ovn/ovn-names'
 import type { Atom, BaseTypeSchema, ColumnSchema, DatabaseSchema, TableSelection } from 'ovsdb-client'
-import { KindClaimedTwiceError, UnmarkableTableError, UnknownTableError } from './errors.ts'
+import {
+  KindClaimedTwiceError,
+  UncomposableColumnError,
+  UnknownTableError,
+  UnmarkableTableError,
+} from './errors.ts'
 import type { Feature } from './feature.ts'
 import { idIndex, markColumn, ownerIndex } from './marks.ts'
 
@@ -49,6 +54,7 @@ export interface Catalog {
  * @throws {KindClaimedTwiceError} when two features claim one kind
  * @throws {UnknownTableError} when the schema lacks a kind's table or shared column
  * @throws {UnmarkableTableError} when a kind's table has no external_ids
+ * @throws {UncomposableColumnError} when a composed column is not a shared set of plain values
  */
 export function catalogOf(
   schema: DatabaseSchema,
@@ -76,6 +82,11 @@ export function catalogOf(
         const shape = table.columns.get(column)
         if (shape === undefined) throw new UnknownTableError(kind.name, kind.table, column)
         append(sharedByRefTable, shape.refTable ?? '', { kind: kind.name, table: kind.table, column })
+      }
+      for (const column of kind.composed ?? []) {
+        const shape = table.columns.get(column)
+        if (shape?.shape !== 'set' || shape.refTable !== undefined || !kind.shared.includes(column))
+          throw new UncomposableColumnError(kind.name, kind.table, column)
       }
     }
   }

@@ -40,6 +40,25 @@ export class UnmarkableTableError extends KubeOvnError<{ kind: string; table: st
   }
 }
 
+/** A kind composes a column whose values could be those of others. */
+export class UncomposableColumnError extends KubeOvnError<{
+  kind: string
+  table: string
+  column: string
+  cure: string
+}> {
+  readonly code = 'reconcile-uncomposable-column'
+  readonly retry: RetryClass = 'never'
+  constructor(kind: string, table: string, column: string) {
+    super('a composed column is not a shared set of plain values', {
+      kind,
+      table,
+      column,
+      cure: 'list it in shared, or not in composed',
+    })
+  }
+}
+
 /** A desired state breaks the feature's own declaration or the schema. A defect of the feature. */
 export class InvalidDesiredError extends KubeOvnError<{
   owner: string

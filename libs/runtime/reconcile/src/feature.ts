@@ -37,6 +37,11 @@ export interface Feature<K extends Key = Key, S = unknown, W = unknown> {
 export interface Membership {
   readonly kind: string
   readonly column: string
+  /**
+   * The key that alone may contribute a value, by the value's name; `undefined` when none does. A value that no key contributes is not taken
+   * out while this key fails or holds. Absent: while any key of the feature does.
+   */
+  keyOf?(member: SetMember): Key | undefined
 }
 
 export type Trigger<K extends Key, W> = ObjectTrigger<K, W> | RowTrigger<K, W> | SignalTrigger<K, W>

@@ -7,6 +7,7 @@ import { Garbage } from './garbage.ts'
 import { Memory } from './memory.ts'
 import { MemoryRows } from './memory-rows.ts'
 import { kinds, schema } from './plan-fixture.ts'
+import { columnOf } from './rows.ts'
 import { StrayMembers } from './stray-members.ts'
 
 it('tries longer and longer apart to remove what nobody wants, and from the beginning after a success', async () => {
@@ -28,4 +29,30 @@ it('tries longer and longer apart to remove what nobody wants, and from the begi
   })
   while (answers.length > 0) await garbage.collect()
   expect(attempts).toEqual([0, 1, 0])
+})
+
+it('collects what a key wants no more as soon as that key has said so, whatever others of its feature do', async () => {
+  const features = [{ name: 'net', kinds: [kinds.ls] }]
+  const catalog = catalogOf(schema, features)
+  const rows = new MemoryRows(schema)
+  for (const name of ['blue', 'red'])
+    rows.insert('Logical_Switch', { name, external_ids: { vendor: 'kube-ovn' } })
+  const adoption = new Adoption(catalog, rows)
+  adoption.rebuild()
+  const names = () => [...rows.scan('Logical_Switch')].map((row) => columnOf(row, 'name'))
+  const garbage = new Garbage({
+    ...{ rows, catalog, adoption, logger: silentLogger, metrics: kernelMetrics(new Registry()) },
+    strays: new StrayMembers({ features, catalog, rows, memory: new Memory() }),
+    release: () => undefined,
+    mayOwn: (owner, { id }) => owner === `net/${id}`,
+    commit: (plan) => Promise.resolve(rows.apply(plan.steps)),
+    retry: () => undefined,
+  })
+  for (const owner of ['net/blue', 'net/red']) garbage.markFailing(owner)
+  await garbage.collect()
+  expect([names(), garbage.hasWork]).toEqual([['blue', 'red'], false])
+  garbage.markSettled('net/blue')
+  expect(garbage.hasWork).toBe(true)
+  await garbage.collect()
+  expect(names()).toEqual(['red'])
 })

@@ -4,7 +4,8 @@ import type { RowRef } from '@kube-ovn/ovn-names'
 import type { KernelMetrics } from '@kube-ovn/telemetry'
 import type { Adoption } from './adoption.ts'
 import type { Catalog } from './catalog.ts'
-import { featureOf, parseIdMark, type OwnerMark } from './marks.ts'
+import type { Key } from './feature.ts'
+import { featureOf, ownerMark, parseIdMark, type OwnerMark } from './marks.ts'
 import { holdBack, kindMarkOf, rowsOwnedBy, type Doom, type DoomedRow, type HeldDeletion } from './orphans.ts'
 import { planRemoval, type Plan } from './plan.ts'
 import { retryOf } from './problems.ts'
@@ -75,8 +76,7 @@ export class Garbage {
   markSettled(owner: OwnerMark): void {
     this.#released.delete(owner)
     this.#orphans.delete(owner)
-    const feature = featureOf(owner)
-    if (this.#failing.delete(feature, owner) && this.#isSettled(feature)) this.#hasNews = true
+    if (this.#failing.delete(featureOf(owner), owner)) this.#hasNews = true
   }
 
   /** Rows without an owner, or values that nobody wants, may have appeared. */
@@ -101,7 +101,7 @@ export class Garbage {
     const doom: Doom = {
       orphans,
       leftOver: this.#leftOver(),
-      members: strays.find((feature) => this.#isSettled(feature)),
+      members: strays.find((feature, key) => this.#isSettled(feature, key)),
     }
     const { held, free } = holdBack(doom, { rows, catalog, strays, confirmedToken: this.#confirmedToken })
     this.#report(held)
@@ -113,8 +113,10 @@ export class Garbage {
     await this.#sweep(free.leftOver, free.members)
   }
 
-  #isSettled(feature: string): boolean {
-    return this.#failing.get(feature).size === 0
+  #isSettled(feature: string, key: Key | undefined): boolean {
+    return key === undefined
+      ? this.#failing.get(feature).size === 0
+      : !this.#failing.has(feature, ownerMark(feature, key))
   }
 
   /** What a failing key may want is left out. */

@@ -17,7 +17,18 @@ function foreignRows({ server, foreign }: Player): unknown {
 
 /** Everything that has rows in one feature, and a key for each thing. */
 const plainLayout: Layout = {
-  featureOf: { switch: 2, port: 2, group: 2, balancer: 2, attach: 0, also: 1, dhcp: 2, global: 2 },
+  featureOf: {
+    switch: 2,
+    port: 2,
+    group: 2,
+    balancer: 2,
+    attach: 0,
+    also: 1,
+    set: 2,
+    address: 2,
+    dhcp: 2,
+    global: 2,
+  },
   isJoint: {
     switch: false,
     port: false,
@@ -25,6 +36,8 @@ const plainLayout: Layout = {
     balancer: false,
     attach: false,
     also: false,
+    set: false,
+    address: false,
     dhcp: false,
     global: false,
   },
@@ -69,6 +82,8 @@ describe('Kernel', () => {
     balancers: {},
     attached: {},
     alsoAttached: {},
+    sets: {},
+    addresses: {},
     hasDhcp: false,
     option: undefined,
   }
@@ -106,6 +121,27 @@ describe('Kernel', () => {
     const final: State = { ...kept, attached: { m: last } }
     await player.rest(final)
     expect(shownRows(player.server.rows)).toEqual(expectedRows(final, plainLayout))
+  })
+
+  it.each([
+    ['one of two', ['w']],
+    ['all', []],
+  ])('takes out of a composed column what a process that died had put there: %s', async (_name, left) => {
+    // Dies when it would take the first value out.
+    const transact = [{ do: 'nothing' as const }, { do: 'crash' as const }]
+    const interruptions = { transact, committed: [], patch: [], patched: [] }
+    const contributing = (names: readonly string[]): State => ({
+      ...nobody,
+      sets: { s: true },
+      addresses: Object.fromEntries(names.map((name) => [name, ['s']])),
+    })
+    const first = contributing(['v', 'w'])
+    await using player = new Player({ layout: plainLayout, order: 7, interruptions }, first)
+    await player.play({ do: 'nothing' })
+    expect(shownRows(player.server.rows)).toEqual(expectedRows(first, plainLayout))
+    await player.play({ do: 'world', state: contributing(left) })
+    await player.rest(contributing(left))
+    expect(shownRows(player.server.rows)).toEqual(expectedRows(contributing(left), plainLayout))
   })
 
   it(

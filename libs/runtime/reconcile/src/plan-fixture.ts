@@ -48,6 +48,7 @@ export const schema: DatabaseSchema = {
       isRoot: true,
       columns: { name: text, ports: references('Logical_Switch_Port', 'weak'), external_ids: map },
     },
+    Address_Set: { isRoot: true, columns: { name: text, addresses: texts, external_ids: map } },
   },
 }
 
@@ -78,6 +79,7 @@ export const kinds = {
   dhcp: kind('dhcp', 'DHCP_Options'),
   lb: kind('lb', 'Load_Balancer', [], ['vips']),
   pg: kind('pg', 'Port_Group', ['ports']),
+  set: { ...kind('as', 'Address_Set', ['addresses']), composed: ['addresses'] },
   /** A row of it looks like one of `pg`. */
   group: { ...kind('group', 'Port_Group'), resembles: nameOf },
 } as const
@@ -86,9 +88,10 @@ const memberships: readonly Membership[] = [
   { kind: 'ls', column: 'ports' },
   { kind: 'ls', column: 'load_balancer' },
   { kind: 'pg', column: 'ports' },
+  { kind: 'as', column: 'addresses' },
 ]
 
-const owned = [kinds.ls, kinds.lsp, kinds.dhcp, kinds.lb, kinds.pg, kinds.group]
+const owned = [kinds.ls, kinds.lsp, kinds.dhcp, kinds.lb, kinds.pg, kinds.group, kinds.set]
 export const catalog = catalogOf(schema, [{ name: 'net', kinds: owned }])
 
 /** What the key `name` of the only feature wants. */

@@ -343,3 +343,23 @@ it('leaves a row alone that carries its mark by mistake and is held by another k
   expect(planRows({ ...request, holderOf: () => 'net/blue' }).steps).toEqual([])
   expect(planRows({ ...request, holderOf: () => undefined }).steps).toMatchObject([{ do: 'delete' }])
 })
+
+it('sends one entry when one of 10,000 in a map has changed', () => {
+  const rows = new MemoryRows(schema)
+  const vips = Object.fromEntries(
+    Array.from({ length: 10_000 }, (_, n) => [`10.96.0.1:${n}`, '10.16.0.1:80']),
+  )
+  reconcile(rows, [want('lb', [row(kinds.lb, 'lb', { vips })])])
+  const changed = { ...vips, '10.96.0.1:7': '10.16.0.2:80' }
+  const plan = reconcile(rows, [want('lb', [row(kinds.lb, 'lb', { vips: changed })])])
+  expect(plan.steps.map(({ do: how, ...step }) => [how, 'mutations' in step && step.mutations])).toEqual([
+    [
+      'mutate',
+      [
+        ['vips', 'delete', ['10.96.0.1:7']],
+        ['vips', 'insert', { '10.96.0.1:7': '10.16.0.2:80' }],
+      ],
+    ],
+  ])
+  expect(mapOf(named(rows, 'Load_Balancer', 'lb'), 'vips')).toEqual(changed)
+})

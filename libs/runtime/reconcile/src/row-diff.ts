@@ -18,8 +18,8 @@ import {
   type Resolve,
 } from './values.ts'
 
-/** From here on a set is changed by its difference rather than sent whole. */
-const largeSet = 16
+/** From here on a set, or a map of ours, is changed by its difference rather than sent whole. */
+const largeColumn = 16
 
 /** The columns of a row to be inserted; what has its default anyway is left out. */
 export function newColumns(target: Target, table: Table, resolve: Resolve): Record<string, NewValue> {
@@ -43,7 +43,7 @@ interface RowDifference {
 /**
  * Compares an existing row with what is wanted. Columns that are not asked for are not looked at.
  *
- * Entries of maps that others may write to, and elements of large sets, are put into `edits` one by one.
+ * Entries of maps that others may write to or that are large, and elements of large sets, are put into `edits` one by one.
  */
 export function diffRow(
   target: Target,
@@ -64,7 +64,11 @@ export function diffRow(
       edits.changeMap(target.row.kind.table, row._uuid, name, difference)
     } else {
       if (isEqualValue(row, name, column, wanted)) continue
-      if (!editLargeSet(target, row, name, column, wanted, edits)) update[name] = wanted
+      const isEdited =
+        column.shape === 'map'
+          ? editLargeMap(target, row, name, wanted, edits)
+          : editLargeSet(target, row, name, column, wanted, edits)
+      if (!isEdited) update[name] = wanted
     }
     differing.push(name)
   }
@@ -80,12 +84,23 @@ function editLargeSet(
   edits: Edits,
 ): boolean {
   const current = elementsOf(row, name)
-  if (column.shape !== 'set' || current.length < largeSet) return false
+  if (column.shape !== 'set' || current.length < largeColumn) return false
   const { missing, surplus } = setDifference(current, asElements(wanted))
   if (missing.length + surplus.length > current.length / 2) return false
   const { table } = target.row.kind
   for (const element of missing) edits.insert(table, row._uuid, name, element)
   for (const atom of surplus) edits.delete(table, row._uuid, name, atom)
+  return true
+}
+
+/** A map whose every key is ours. */
+function editLargeMap(target: Target, row: RowBase, name: string, wanted: NewValue, edits: Edits): boolean {
+  const [current, entries] = [mapOf(row, name), asMap(wanted)]
+  const size = Object.keys(current).length
+  if (size < largeColumn) return false
+  const difference = mapDifference(current, { ...current, ...entries }, entries)
+  if (difference.remove.length + Object.keys(difference.put).length > size / 2) return false
+  edits.changeMap(target.row.kind.table, row._uuid, name, difference)
   return true
 }
 

@@ -1,7 +1,7 @@
 import type { RowBase } from 'ovsdb-client'
 import { beforeEach, expect, it } from 'vitest'
 import { catalogOf } from './catalog.ts'
-import type { SetMember } from './feature.ts'
+import type { Membership, SetMember } from './feature.ts'
 import { markColumn } from './marks.ts'
 import { Memory } from './memory.ts'
 import { MemoryRows } from './memory-rows.ts'
@@ -33,6 +33,55 @@ beforeEach(() => {
   reconcile(rows, [want('blue', [row(kinds.ls, 'blue')]), web, want('user', [], [attached])])
   strays = new StrayMembers({ features, catalog, rows, memory })
   strays.rebuild()
+})
+
+const addressSet = { kind: 'as', id: 'clients' }
+
+/** As a process finds it that has just started: all that contributed are keys of one before. */
+function composed(keyOf?: Membership['keyOf']): StrayMembers {
+  const member = { of: addressSet, column: 'addresses', value: '10.0.0.1' }
+  const second = { ...member, value: '10.0.0.2' }
+  reconcile(rows, [want('clients', [row(kinds.set, 'clients')]), want('a', [], [member, second])])
+  const all = [
+    { name: 'group', kinds: [kinds.set] },
+    {
+      name: 'member',
+      kinds: [],
+      memberships: [{ kind: 'as', column: 'addresses', ...(keyOf === undefined ? {} : { keyOf }) }],
+    },
+  ]
+  const found = new StrayMembers({ features: all, catalog: catalogOf(schema, all), rows, memory })
+  found.rebuild()
+  return found
+}
+
+it('finds plain values that an earlier life, or a stranger, put into a composed column', () => {
+  strays = composed()
+  expect(find('member')).toEqual([])
+  const member = { of: addressSet, column: 'addresses', value: '10.0.0.2' }
+  memory.remember('member/b', { rows: [], members: [member] }, [], true)
+  const found = find()
+  expect(found).toMatchObject([{ containerId: 'as/clients', column: 'addresses', value: '10.0.0.1' }])
+  rows.apply(planMemberRemoval(found, '').steps)
+  const [before] = rows.find('Address_Set', 'name', 'clients')
+  expect(before).toMatchObject({ addresses: ['10.0.0.2'] })
+  expect(find()).toEqual([])
+  const uuid = before?._uuid ?? ''
+  rows.apply([
+    { do: 'mutate', table: 'Address_Set', uuid, mutations: [['addresses', 'insert', ['192.0.2.1']]] },
+  ])
+  expect(
+    strays.follow([{ table: 'Address_Set', uuid, old: before, new: rows.get('Address_Set', uuid) }]),
+  ).toBe(true)
+  expect(find()).toMatchObject([{ value: '192.0.2.1' }])
+})
+
+it('keeps a value while its own key has not said what it wants, and no longer for the sake of others', () => {
+  strays = composed(({ value }) => (value === '10.0.0.1' ? 'a' : undefined))
+  const values = (unsettled: string) =>
+    strays.find((_feature, key) => key !== unsettled).map(({ value }) => value)
+  expect(values('a')).toEqual(['10.0.0.2'])
+  expect(values('b')).toEqual(['10.0.0.1', '10.0.0.2'])
 })
 
 function find(...unsettled: readonly string[]) {

@@ -1,13 +1,13 @@
 import type { Atom, RowBase, RowChange, Uuid } from 'ovsdb-client'
 import type { Catalog } from './catalog.ts'
 import { Edits } from './edits.ts'
-import type { Membership } from './feature.ts'
+import type { Key, Membership, SetMember } from './feature.ts'
 import { featureOf, idOf, ownerOf, parseIdMark, type IdMark, type OwnerMark } from './marks.ts'
 import type { Memory } from './memory.ts'
 import { changedElements, elementsOf, isIn, type Rows } from './rows.ts'
 import type { RowOutcome, Step } from './steps.ts'
 
-/** A row of ours in a set of ours, which no key put there. */
+/** A row of ours in a set of ours, or any value in a composed one, which no key put there. */
 export interface StrayMember {
   readonly kind: string
   readonly table: string
@@ -17,14 +17,15 @@ export interface StrayMember {
   readonly value: Atom
 }
 
-/** A shared column into which features put rows of other features. */
+/** A shared column into which features put rows of other features, or a composed one. */
 interface OpenColumn {
   readonly kind: string
   readonly table: string
   readonly column: string
-  readonly refTable: string
-  /** Features that put something there: their own rows, of which they know themselves, or those of others. */
-  readonly contributors: ReadonlySet<string>
+  /** Absent from a composed column, whose values are plain. */
+  readonly refTable: string | undefined
+  /** Memberships by the features that put something there: their own rows, of which they know themselves, or those of others. */
+  readonly contributors: ReadonlyMap<string, Membership>
 }
 
 interface StrayMembersOptions {
@@ -38,7 +39,8 @@ interface StrayMembersOptions {
  * Finds what keys put into sets in an earlier life of the process, and do not want any more.
  *
  * Such a value carries no mark of who contributed it. So every value is suspected that comes into a set, and
- * cleared or convicted when all keys have said what they want. Rows of strangers and plain values are never suspected.
+ * cleared or convicted when all keys that may want it have said what they want. Of strangers' rows and plain values those in
+ * composed columns are suspected, and no others.
  */
 export class StrayMembers {
   readonly #catalog: Catalog
@@ -51,18 +53,21 @@ export class StrayMembers {
     this.#catalog = catalog
     this.#rows = rows
     this.#memory = memory
-    for (const { name: kind, table, shared } of catalog.kinds.values()) {
+    for (const { name: kind, table, shared, composed = [] } of catalog.kinds.values()) {
       for (const column of shared) {
         const refTable = catalog.tables.get(table)?.columns.get(column)?.refTable
-        if (refTable === undefined) continue
+        const isComposed = composed.includes(column)
+        if (refTable === undefined && !isComposed) continue
         const declares = (one: Membership) => one.kind === kind && one.column === column
-        const contributors = new Set(
-          features.filter(({ memberships = [] }) => memberships.some(declares)).map(({ name }) => name),
+        const contributors = new Map(
+          features.flatMap(({ name, memberships = [] }) =>
+            memberships.filter(declares).map((membership): [string, Membership] => [name, membership]),
+          ),
         )
         const takesOthers = [...catalog.tablesOfFeature].some(
-          ([name, tables]) => tables.has(refTable) && !contributors.has(name),
+          ([name, tables]) => refTable !== undefined && tables.has(refTable) && !contributors.has(name),
         )
-        if (contributors.size === 0 || !takesOthers) continue
+        if (contributors.size === 0 || !(takesOthers || isComposed)) continue
         const open = { kind, table, column, refTable, contributors }
         this.#columnsOfTable.set(table, [...(this.#columnsOfTable.get(table) ?? []), open])
       }
@@ -95,14 +100,19 @@ export class StrayMembers {
     return this.#suspects.size > before
   }
 
-  /** Values that nobody wants, of those on whose contributors all is known. Others are kept in mind, or cleared. */
-  find(isSettled: (feature: string) => boolean): readonly StrayMember[] {
+  /**
+   * Values that nobody wants, of those on whose contributors all is known. Others are kept in mind, or cleared.
+   *
+   * @param isSettled whether it is known what a key wants; without a key, what all keys of the feature want
+   */
+  find(isSettled: (feature: string, key?: Key) => boolean): readonly StrayMember[] {
     const strays: StrayMember[] = []
     for (const [place, suspect] of this.#suspects) {
-      const column = this.#openColumn(suspect)
-      const value = this.#ownedValue(suspect, column)
-      if (value === undefined) this.#suspects.delete(place)
-      else if (this.#whoMayWant(column).every(isSettled)) {
+      const open = this.#openColumn(suspect)
+      const value = this.#ownedValue(suspect, open)
+      const of = parseIdMark(suspect.containerId)
+      if (open === undefined || value === undefined || of === undefined) this.#suspects.delete(place)
+      else if (this.#isAllKnown({ of, column: suspect.column, value }, open, isSettled)) {
         const contributors = this.#memory.contributorsOf(suspect.containerId, suspect.column, value)
         if (contributors.size === 0) strays.push(suspect)
         else this.#suspects.delete(place)
@@ -150,19 +160,36 @@ export class StrayMembers {
   }
 
   /** A feature's membership is for its own rows or for those of others, so one that has rows there wants no others. */
-  #whoMayWant({ contributors, refTable }: OpenColumn): readonly string[] {
-    return [...contributors].filter((name) => this.#catalog.tablesOfFeature.get(name)?.has(refTable) !== true)
+  #isAllKnown(
+    member: SetMember,
+    { contributors, refTable }: OpenColumn,
+    isSettled: (feature: string, key?: Key) => boolean,
+  ): boolean {
+    return [...contributors].every(([feature, membership]) => {
+      if (refTable !== undefined && this.#catalog.tablesOfFeature.get(feature)?.has(refTable) === true)
+        return true
+      if (membership.keyOf === undefined) return isSettled(feature)
+      const key = membership.keyOf(member)
+      return key === undefined || isSettled(feature, key)
+    })
   }
 
-  #openColumn({ table, kind, column }: StrayMember): OpenColumn {
-    const found = this.#columnsOfTable.get(table)?.find((one) => one.kind === kind && one.column === column)
-    return found ?? { kind, table, column, refTable: '', contributors: new Set() }
+  #openColumn({ table, kind, column }: StrayMember): OpenColumn | undefined {
+    return this.#columnsOfTable.get(table)?.find((one) => one.kind === kind && one.column === column)
   }
 
-  /** The value as a row of ours, if it still is one, is still there, and is not there by its own feature's doing. */
-  #ownedValue({ table, container, column, value }: StrayMember, { refTable, contributors }: OpenColumn) {
+  /**
+   * The value, if it is still there. In a column of references it is a row of ours, if it still is one, and is not there by its own feature's
+   * doing.
+   */
+  #ownedValue(
+    { table, container, column, value }: StrayMember,
+    open: OpenColumn | undefined,
+  ): SetMember['value'] | undefined {
     const row = this.#rows.get(table, container)
-    if (row === undefined || !isIn(value, row, column)) return undefined
+    if (open === undefined || row === undefined || !isIn(value, row, column)) return undefined
+    const { refTable, contributors } = open
+    if (refTable === undefined) return value
     const member = this.#rows.get(refTable, String(value))
     const owner = member === undefined ? undefined : ownerOf(member)
     if (member === undefined || owner === undefined || contributors.has(featureOf(owner))) return undefined

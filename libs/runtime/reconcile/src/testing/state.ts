@@ -1,7 +1,14 @@
 import type { KubeObject, Resource } from '@kube-ovn/kube'
 import type { RowKind } from '@kube-ovn/ovn-names'
 import fc from 'fast-check'
-import { nothing, type Desired, type Feature, type Member, type OwnedRow } from '../feature.ts'
+import {
+  nothing,
+  type Desired,
+  type Feature,
+  type Member,
+  type Membership,
+  type OwnedRow,
+} from '../feature.ts'
 import type { Objects } from '../objects.ts'
 import { kinds as plain, row } from '../plan-fixture.ts'
 
@@ -9,12 +16,15 @@ const switchNames = ['blue', 'red', 'green']
 const portNames = ['a', 'b', 'c', 'd', 'e']
 const groupNames = ['g', 'h']
 const balancerNames = ['l', 'm']
+const setNames = ['s']
+const addressNames = ['v', 'w']
 
 const kinds = {
   ls: { ...plain.ls, exactMaps: ['other_config'] },
   lsp: { ...plain.lsp, exactMaps: ['options'] },
   pg: plain.pg,
   lb: plain.lb,
+  set: plain.set,
   // Its only row needs no name to be known by.
   dhcp: { ...plain.dhcp, identify: (row) => (row.external_ids['vendor'] === 'kube-ovn' ? 'd' : undefined) },
 } as const satisfies Record<string, RowKind>
@@ -40,6 +50,9 @@ export interface State {
   /** Switches to which balancers are attached, by two that do so independently of each other. */
   readonly attached: Readonly<Record<string, readonly string[]>>
   readonly alsoAttached: Readonly<Record<string, readonly string[]>>
+  readonly sets: Readonly<Record<string, true | undefined>>
+  /** Sets to which addresses are contributed, as plain values. */
+  readonly addresses: Readonly<Record<string, readonly string[]>>
   readonly hasDhcp: boolean
   readonly option: string | undefined
 }
@@ -67,13 +80,15 @@ export const state: fc.Arbitrary<State> = fc.record({
   balancers: each(balancerNames, maybe(fc.record({ vips: smallMap }))),
   attached: each(balancerNames, fc.subarray(switchNames)),
   alsoAttached: each(balancerNames, fc.subarray(switchNames)),
+  sets: each(setNames, fc.constantFrom(true as const, true as const, true as const, undefined)),
+  addresses: each(addressNames, fc.subarray(setNames)),
   hasDhcp: fc.boolean(),
   option: fc.constantFrom('1', '2', undefined),
 })
 
 /** The same without what cannot be: a key is held, and keeps what it had, while a row that it refers to is missing. */
 export function possible(given: State): State {
-  const { switches, groups, hasDhcp } = given
+  const { switches, groups, sets, hasDhcp } = given
   const existing = (names: readonly string[]) => names.filter((name) => switches[name] !== undefined)
   const attachable = (attached: State['attached']) => mapValues(attached, existing)
   return {
@@ -85,6 +100,7 @@ export function possible(given: State): State {
     }),
     attached: attachable(given.attached),
     alsoAttached: attachable(given.alsoAttached),
+    addresses: mapValues(given.addresses, (names) => names.filter((name) => sets[name] === true)),
   }
 }
 
@@ -100,7 +116,18 @@ interface Share {
   readonly members: readonly Member[]
 }
 
-const roles = ['switch', 'port', 'group', 'balancer', 'attach', 'also', 'dhcp', 'global'] as const
+const roles = [
+  'switch',
+  'port',
+  'group',
+  'balancer',
+  'attach',
+  'also',
+  'set',
+  'address',
+  'dhcp',
+  'global',
+] as const
 type Role = (typeof roles)[number]
 
 const kindsOfRole: Readonly<Partial<Record<Role, RowKind>>> = {
@@ -108,6 +135,7 @@ const kindsOfRole: Readonly<Partial<Record<Role, RowKind>>> = {
   port: kinds.lsp,
   group: kinds.pg,
   balancer: kinds.lb,
+  set: kinds.set,
   dhcp: kinds.dhcp,
 }
 
@@ -167,6 +195,13 @@ function sharesOf(given: State): readonly Share[] {
       const members = switches.map((one) => member('ls', one, 'load_balancer', ['lb', name]))
       if (members.length > 0) share(role, name, [], members)
     }
+  }
+  for (const [name, isThere] of Object.entries(given.sets)) {
+    if (isThere === true) share('set', name, [row(kinds.set, name)])
+  }
+  for (const [name, sets] of Object.entries(given.addresses)) {
+    const members = sets.map((id): Member => ({ of: { kind: 'as', id }, column: 'addresses', value: name }))
+    if (members.length > 0) share('address', name, [], members)
   }
   if (given.hasDhcp) share('dhcp', 'd', [{ kind: kinds.dhcp, id: 'd', columns: { cidr: '10.0.0.0/24' } }])
   share(
@@ -250,6 +285,7 @@ function featureOf(name: string, ofAll: Layout): Feature<string, Snapshot, Simul
           ]
         : []),
       ...(attaches ? [{ kind: 'ls', column: 'load_balancer' }] : []),
+      ...(own.includes('address') ? [composing(ofAll)] : []),
     ],
     triggers: [
       { on: 'signal', signal: name, keys: (key) => [key] },
@@ -278,6 +314,18 @@ function featureOf(name: string, ofAll: Layout): Feature<string, Snapshot, Simul
       const { labels = {} } = object.metadata
       const merge = { metadata: { labels, finalizers: [...finalizers, ourFinalizer] } }
       return { ...wanted, patches: [{ ...patch, create: object, merge }] }
+    },
+  }
+}
+
+/** An address is its key's own. */
+function composing({ isJoint }: Layout): Membership {
+  return {
+    kind: 'as',
+    column: 'addresses',
+    keyOf({ value }) {
+      if (typeof value !== 'string' || !addressNames.includes(value)) return undefined
+      return isJoint.address ? 'address' : `address/${value}`
     },
   }
 }

@@ -48,6 +48,7 @@ const tables = [
   'Logical_Switch_Port',
   'Port_Group',
   'Load_Balancer',
+  'Address_Set',
   'DHCP_Options',
 ] as const
 type Table = (typeof tables)[number]
@@ -91,7 +92,9 @@ function vandalise(
         ? [{ do: 'update', ...at, columns: { ports: [], load_balancer: [] } }]
         : table === 'Port_Group'
           ? [{ do: 'update', ...at, columns: { ports: [] } }]
-          : []
+          : table === 'Address_Set'
+            ? [{ do: 'update', ...at, columns: { addresses: [] } }]
+            : []
     case 'unmark':
       return [{ do: 'update', ...at, columns: { [markColumn]: { vendor: 'kube-ovn' } } }]
     case 'misown': {
@@ -112,6 +115,10 @@ function vandalise(
         ? []
         : [{ do: 'insert', table, name: 'copy', columns: { name: 'copy', [markColumn]: ids } }]
     case 'join': {
+      // One that a key of ours may want, and one that is nobody's.
+      const addresses = ['v', 'theirs']
+      if (table === 'Address_Set')
+        return [{ do: 'mutate', ...at, mutations: [['addresses', 'insert', addresses]] }]
       const [port] = rows.find('Logical_Switch_Port', 'name', foreignPort)
       return table === 'Port_Group' && port !== undefined
         ? [{ do: 'mutate', ...at, mutations: [['ports', 'insert', [port._uuid]]] }]
