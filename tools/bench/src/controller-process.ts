@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, statSync, watch } from 'node:fs'
 import { get, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -117,17 +117,36 @@ export class ControllerProcess implements AsyncDisposable {
   /** Takes samples until four in a row see nothing; a sample tells what it saw. */
   async #untilCalm(sample: () => Promise<string | undefined>): Promise<void> {
     const deadlineMs = performance.now() + patienceMs
-    let seen: string | undefined = 'it does not lead'
+    await this.#untilLeading()
+    let seen: string | undefined
     for (let calm = 0; calm < 4;) {
       if (performance.now() > deadlineMs)
         throw new Error(`the controller is not done after ${patienceMs / 60_000} minutes: ${seen}`)
       this.#requireAlive()
-      if (!this.#log().includes('"msg":"leading"')) await delay(100)
-      else {
-        const found = await sample()
-        seen = found ?? seen
-        calm = found === undefined ? calm + 1 : 0
+      const found = await sample()
+      seen = found ?? seen
+      calm = found === undefined ? calm + 1 : 0
+    }
+  }
+
+  /** Resolves when its log says that it leads. */
+  async #untilLeading(): Promise<void> {
+    const left = new AbortController()
+    const late = AbortSignal.timeout(patienceMs)
+    const signal = AbortSignal.any([left.signal, late])
+    const ended = once(this.#child, 'exit', { signal }).catch(() => undefined)
+    const log = watch(this.#logFile)
+    try {
+      while (!this.#log().includes('"msg":"leading"')) {
+        this.#requireAlive()
+        await Promise.race([once(log, 'change', { signal }), ended])
       }
+    } catch (error) {
+      if (!late.aborted) throw error
+      throw new Error(`the controller does not lead after ${patienceMs / 60_000} minutes`, { cause: error })
+    } finally {
+      left.abort()
+      log.close()
     }
   }
 

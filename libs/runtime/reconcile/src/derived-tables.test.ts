@@ -101,6 +101,14 @@ class Fixture {
     return this.objects.store(widgets)?.get(name)?.metadata.labels?.['crowd']
   }
 
+  /** Starts with `a`, which is red, and `b`, which is blue, and forgets that they were observed. */
+  async startWithTwo(): Promise<void> {
+    this.put('a', widget('a', 'red'))
+    this.put('b', widget('b', 'blue'))
+    this.kernel.start()
+    await this.observedNow()
+  }
+
   /** What was observed since this was last asked, once all is quiet. */
   async observedNow(): Promise<readonly string[]> {
     await this.kernel.quiet()
@@ -121,10 +129,7 @@ class Fixture {
 describe('A kernel with derived tables', () => {
   it('wakes exactly who has read what changes, and says by what', async () => {
     await using fixture = new Fixture()
-    fixture.put('a', widget('a', 'red'))
-    fixture.put('b', widget('b', 'blue'))
-    fixture.kernel.start()
-    await fixture.observedNow()
+    await fixture.startWithTwo()
     expect([fixture.crowdOf('a'), fixture.crowdOf('b')]).toEqual(['1', '1'])
     fixture.put('c', widget('c', 'red'))
     // Who wrote is looked at once more, since the object has changed.
@@ -139,10 +144,7 @@ describe('A kernel with derived tables', () => {
 
   it('follows rows of the database', async () => {
     await using fixture = new Fixture()
-    fixture.put('a', widget('a', 'red'))
-    fixture.put('b', widget('b', 'blue'))
-    fixture.kernel.start()
-    await fixture.observedNow()
+    await fixture.startWithTwo()
     fixture.server.apply([{ do: 'insert', table: 'Logical_Switch', name: 'new', columns: { name: 'red' } }])
     expect(await fixture.observedNow()).toEqual(['a', 'a'])
     expect(fixture.crowdOf('a')).toBe('1 on a switch')
@@ -165,10 +167,7 @@ describe('A kernel with derived tables', () => {
 
   it('plans changes of objects in a copy of the tables', async () => {
     await using fixture = new Fixture()
-    fixture.put('a', widget('a', 'red'))
-    fixture.put('b', widget('b', 'blue'))
-    fixture.kernel.start()
-    await fixture.observedNow()
+    await fixture.startWithTwo()
     const { writes } = fixture.kernel.planChanges([{ resource: widgets, object: widget('b', 'red') }])
     expect(writes.map(({ owner, patch }) => `${owner} ${JSON.stringify(patch.merge)}`).sort()).toEqual([
       'crowd/a {"metadata":{"labels":{"crowd":"2"}}}',

@@ -355,9 +355,8 @@ it('tells a denial by a policy from what is not valid', async () => {
     spec: { policyName: metadata.name, validationActions: ['Deny'] },
   })
   // The server compiles policies when it comes to it.
-  const denied = { metadata: { namespace: 'default', generateName: 'denied-' }, data: { secret: '1' } }
-  const answer = () =>
-    api.client.create(configMaps, denied as unknown as ConfigMap).catch((error: unknown) => error)
+  const denied = configMap('denied', { secret: '1' })
+  const answer = () => api.client.create(configMaps, denied).catch((error: unknown) => error)
   await expect.poll(answer).toBeInstanceOf(KubeDeniedError)
   expect(await answer()).toMatchObject({ retry: 'backoff', details: { status: 422 } })
 })
