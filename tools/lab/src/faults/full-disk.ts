@@ -2,7 +2,14 @@ import { machineOf } from '../cluster/lookup.ts'
 import { quote } from '../cluster/shell-script.ts'
 import { runProgram } from '../program.ts'
 import { components, componentTraits, type Component } from './component.ts'
-import { continueComponent, deletePods, findProcesses, signalComponent, untilRunning } from './processes.ts'
+import {
+  deletePods,
+  findProcesses,
+  keepFromStarting,
+  letStart,
+  signalWhatRuns,
+  untilRunning,
+} from './processes.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 
 type DataTarget = { readonly machine: string; readonly component: Component }
@@ -44,23 +51,36 @@ export async function emptyDisk(cluster: Cluster, target: DataTarget): Promise<v
   await whileFrozen(cluster, target, renderMoveBack(directory))
 }
 
-/** Runs a script while nothing uses the data, then restarts what does, so that it opens its files anew. */
+/**
+ * Runs a script while nothing uses the data, then restarts what does, so that it opens its files anew.
+ *
+ * What has no room to write to may have ended, and be about to start again.
+ */
 async function whileFrozen(cluster: Cluster, target: DataTarget, script: readonly string[]): Promise<void> {
   const users = components
     .filter((component) => componentTraits[component].dataDirectory === directoryOf(target))
     .map((component) => ({ component, machine: target.machine }))
   const before = users.map((user) => findProcesses(machineOf(cluster, user.machine), user.component))
-  for (const user of users) signalComponent(cluster, user, 'SIGSTOP')
+  for (const user of users) {
+    await keepFromStarting(cluster, user)
+    signalWhatRuns(cluster, user, 'SIGSTOP')
+  }
   try {
     await shell(cluster, target, script)
   } catch (error) {
-    for (const user of users) continueComponent(cluster, user)
+    for (const user of users) {
+      signalWhatRuns(cluster, user, 'SIGCONT')
+      await letStart(cluster, user)
+    }
     throw error
   }
   // Of a container that ends often kubelet waits ever longer before it starts it again; a pod that is another one has no past.
   for (const app of new Set(users.map(({ component }) => componentTraits[component].app)))
     if (app !== undefined) await deletePods(cluster, app, target.machine)
-  for (const user of users) signalComponent(cluster, user, 'SIGKILL')
+  for (const user of users) {
+    signalWhatRuns(cluster, user, 'SIGKILL')
+    await letStart(cluster, user)
+  }
   for (const [index, user] of users.entries()) await untilRunning(cluster, user, before[index] ?? [])
 }
 

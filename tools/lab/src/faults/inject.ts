@@ -11,12 +11,12 @@ import { restoreClock, shiftClock } from './clock.ts'
 import { emptyDisk, fillDisk } from './full-disk.ts'
 import { heal, partition } from './partition.ts'
 import {
-  continueComponent,
   endAndAwaitSuccessor,
   holdDaemon,
   processesOf,
   releaseDaemon,
   signalComponent,
+  signalWhatRuns,
 } from './processes.ts'
 import { restoreDisk, slowDisk } from './slow-disk.ts'
 import { faultWords } from './words.ts'
@@ -180,7 +180,7 @@ async function pause(cluster: Cluster, { component, machine }: Target): Promise<
 
 async function resume(cluster: Cluster, { component, machine }: Target): Promise<void> {
   if (component === undefined) await thawContainer(machineOf(cluster, machine).id)
-  else continueComponent(cluster, { component, machine })
+  else signalWhatRuns(cluster, { component, machine }, 'SIGCONT')
 }
 
 async function stop(cluster: Cluster, { component, machine }: Target): Promise<void> {

@@ -51,9 +51,9 @@ export function processesOf(cluster: Cluster, { component, machine }: ComponentT
   })
 }
 
-/** Lets a component go on that was frozen; one that has gone meanwhile is fine. */
-export function continueComponent(cluster: Cluster, target: ComponentTarget): void {
-  for (const pid of findProcesses(machineOf(cluster, target.machine), target.component)) send(pid, 'SIGCONT')
+/** Sends a signal to what runs of a component now, if anything does. */
+export function signalWhatRuns(cluster: Cluster, target: ComponentTarget, signal: NodeJS.Signals): void {
+  for (const pid of findProcesses(machineOf(cluster, target.machine), target.component)) send(pid, signal)
 }
 
 /** Ends a component by a signal and waits until its successor runs and, as far as that is known, serves. */
@@ -115,7 +115,7 @@ async function listPods(cluster: Cluster, app: string, node: string): Promise<re
 /** Ends a daemon of the lab, waits until it has ended, and keeps it from being started again. */
 export async function holdDaemon(cluster: Cluster, target: ComponentTarget): Promise<void> {
   const pids = processesOf(cluster, target)
-  await runAt(placeOf(cluster, target), ['touch', holdFile(target.component)])
+  await keepFromStarting(cluster, target)
   for (const pid of pids) send(pid, 'SIGKILL')
   // Or else one that is on its way out would be taken for its successor when it is let start again at once.
   await eventually(`${target.component}@${target.machine} has ended`, () => {
@@ -126,16 +126,24 @@ export async function holdDaemon(cluster: Cluster, target: ComponentTarget): Pro
 
 /** Lets a daemon of the lab be started again, and waits for it. */
 export async function releaseDaemon(cluster: Cluster, target: ComponentTarget): Promise<void> {
-  await runAt(placeOf(cluster, target), ['rm', '-f', holdFile(target.component)])
+  await letStart(cluster, target)
   await untilRunning(cluster, target, [])
 }
 
-function placeOf(cluster: Cluster, { machine }: ComponentTarget) {
-  return insideContainer(machineOf(cluster, machine))
+/** Keeps a daemon of the lab from being started; of what belongs to pods kubelet decides. */
+export async function keepFromStarting(cluster: Cluster, target: ComponentTarget): Promise<void> {
+  await changeHold(cluster, target, ['touch'])
 }
 
-function holdFile(component: Component): string {
-  return `${holdDirectory}/${componentTraits[component].daemon ?? component}`
+/** Lets a daemon of the lab be started again. */
+export async function letStart(cluster: Cluster, target: ComponentTarget): Promise<void> {
+  await changeHold(cluster, target, ['rm', '-f'])
+}
+
+async function changeHold(cluster: Cluster, { machine, component }: ComponentTarget, command: string[]) {
+  const { daemon } = componentTraits[component]
+  if (daemon === undefined) return
+  await runAt(insideContainer(machineOf(cluster, machine)), [...command, `${holdDirectory}/${daemon}`])
 }
 
 /** A process that has ended meanwhile needs no signal. */
