@@ -115,7 +115,7 @@ it('commits nothing while another has the lock, and takes it back for as long as
 
 it('does not wait for its own lock after a connection that broke without a word', async () => {
   await using proxy = await startProxy(northbound.address)
-  await using controller = await startController(api, [proxy.address], '--ovsdb-inactivity-timeout=1')
+  await using controller = await startController(api, [proxy.address], '--ovsdb-inactivity-timeout=600')
   await controller.line('leading')
   await createPod('early')
   await controller.line('rows committed', ofPod('early'))

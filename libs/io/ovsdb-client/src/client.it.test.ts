@@ -4,37 +4,18 @@ import { join } from 'node:path'
 import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { startNorthbound, startProxy, type Northbound } from '@kube-ovn/testing-ovsdb'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type ClientState, OvsdbClient, type OvsdbClientOptions } from './client.ts'
+import { nextPhase, openClient } from './client-fixture.ts'
+import { OvsdbClient } from './client.ts'
 import * as errors from './errors.ts'
 import { named } from './operations.ts'
 import type { AnyRowChange } from './types.ts'
 
 type Changes = readonly AnyRowChange<OvnNorthbound>[]
 
-const tables = {
-  Logical_Switch: { indexes: ['name', 'ports', 'external_ids:owner'] },
-  Logical_Switch_Port: {
-    columns: ['name', 'addresses', 'tag', 'external_ids'],
-    indexes: ['name', 'external_ids:owner'],
-  },
-  NB_Global: {},
-} as const
-
 let northbound: Northbound
 let client: OvsdbClient<OvnNorthbound>
 /** What the listener of {@link client} saw. */
 let seen: Changes[]
-
-function openClient(options: Partial<OvsdbClientOptions<OvnNorthbound>> = {}): OvsdbClient<OvnNorthbound> {
-  const backoff = { initialMs: 10, maxMs: 200, factor: 2, jitter: 0 }
-  return new OvsdbClient<OvnNorthbound>({
-    endpoints: [northbound.address],
-    schema: ovnNorthboundSchema,
-    tables,
-    backoff,
-    ...options,
-  })
-}
 
 /** Resolves once a listener has been told what `test` looks for. */
 function change(test: (change: AnyRowChange<OvnNorthbound>) => boolean): Promise<Changes> {
@@ -43,16 +24,6 @@ function change(test: (change: AnyRowChange<OvnNorthbound>) => boolean): Promise
       if (!changes.some(test)) return
       subscription[Symbol.dispose]()
       resolve(changes)
-    })
-  })
-}
-
-function phase(wanted: ClientState['phase'], of = client): Promise<ClientState> {
-  return new Promise((resolve) => {
-    const subscription = of.onState((state) => {
-      if (state.phase !== wanted) return
-      subscription[Symbol.dispose]()
-      resolve(state)
     })
   })
 }
@@ -77,7 +48,7 @@ afterAll(() => northbound[Symbol.asyncDispose]())
 beforeEach(async () => {
   await northbound.reset()
   seen = []
-  client = openClient()
+  client = openClient(northbound)
   await client.connect()
   client.onChange((changes) => seen.push(changes))
 })
@@ -86,7 +57,7 @@ afterEach(() => client[Symbol.asyncDispose]())
 describe('the cache', () => {
   it('has the rows that were there before, and tells the listeners', async () => {
     await northbound.nbctl('ls-add', 'sw0', '--', 'set', 'Logical_Switch', 'sw0', 'external_ids:owner=me')
-    await using second = openClient()
+    await using second = openClient(northbound)
     const initial: Changes[] = []
     second.onChange((changes) => initial.push(changes))
     await second.connect()
@@ -216,7 +187,7 @@ describe('transact', () => {
   })
 
   it('is refused before connecting', async () => {
-    await using idle = openClient()
+    await using idle = openClient(northbound)
     const { insert } = idle.operations
     await expect(idle.transact([insert('Logical_Switch', {})])).rejects.toBeInstanceOf(
       errors.NotConnectedError,
@@ -243,9 +214,9 @@ describe('a server that comes back', () => {
     const [kept] = client.cache.find('Logical_Switch', 'name', 'kept')
     seen.length = 0
     await northbound.kill()
-    await phase('waiting')
+    await nextPhase(client, 'waiting')
     expect(client.cache.count('Logical_Switch')).toBe(3)
-    const reconnected = phase('connected')
+    const reconnected = nextPhase(client, 'connected')
     await northbound.start()
     await reconnected
     expect(seen).toEqual([])
@@ -257,7 +228,7 @@ describe('a server that comes back', () => {
   it('may have changed meanwhile', async () => {
     await using proxy = await startProxy(northbound.address)
     await client[Symbol.asyncDispose]()
-    client = openClient({ endpoints: [proxy.address] })
+    client = openClient(proxy)
     client.onChange((changes) => seen.push(changes))
     await northbound.nbctl('ls-add', 'kept', '--', 'ls-add', 'lost', '--', 'ls-add', 'changed')
     await client.connect()
@@ -276,7 +247,7 @@ describe('a server that comes back', () => {
       'changed',
       'name=other',
     )
-    const reconnected = phase('connected')
+    const reconnected = nextPhase(client, 'connected')
     proxy.mend()
     await reconnected
     expect(seen).toHaveLength(1)
@@ -309,7 +280,7 @@ describe('a server with another schema', () => {
   it('may get it while connected', async () => {
     await insertSwitch('sw0')
     const { server } = northbound
-    const reconnected = phase('connected')
+    const reconnected = nextPhase(client, 'connected')
     await server.convert()
     await reconnected
     seen.length = 0
@@ -320,10 +291,10 @@ describe('a server with another schema', () => {
 
 describe('a silent server', () => {
   it('is given up after an inactivity probe', async () => {
-    await using impatient = openClient({ inactivityProbeMs: 50 })
+    await using impatient = openClient(northbound, { inactivityProbeMs: 50 })
     await impatient.connect()
     const { server } = northbound
-    const lost = phase('waiting', impatient)
+    const lost = nextPhase(impatient, 'waiting')
     await server.freeze()
     try {
       expect(await lost).toMatchObject({ cause: { details: { reason: 'no answer to an inactivity probe' } } })
@@ -332,142 +303,6 @@ describe('a silent server', () => {
     }
     await impatient.connect()
     expect(impatient.state.phase).toBe('connected')
-  })
-})
-
-describe('a lock', () => {
-  it('goes to one client, then to the next', async () => {
-    const mine = client.lock('leader')
-    if (!mine.isOwned) await new Promise((resolve) => mine.onChange(resolve))
-    await using second = openClient()
-    const theirs = second.lock('leader')
-    await second.connect()
-    const { assertLock, comment } = second.operations
-    await expect(second.transact([assertLock('leader')])).rejects.toBeInstanceOf(errors.NotOwnerError)
-    expect(theirs.isOwned).toBe(false)
-    const handedOver = new Promise((resolve) => theirs.onChange(resolve))
-    await mine[Symbol.asyncDispose]()
-    expect(await handedOver).toBe(true)
-    await second.transact([assertLock('leader'), comment('elected')])
-    await expect(client.transact([assertLock('leader')])).rejects.toMatchObject({
-      details: { operation: 0, op: 'assert' },
-    })
-  })
-
-  it('has an identifier for a name', () => {
-    expect(() => client.lock('two-words')).toThrow(errors.InvalidIdentifierError)
-  })
-
-  it('is taken at once by a client to which it belongs, and its former owner can write no more', async () => {
-    await using former = openClient()
-    const lost = former.lock('stolen')
-    await former.connect()
-    if (!lost.isOwned) await new Promise((resolve) => lost.onChange(resolve))
-    const told = new Promise((resolve) => lost.onChange(resolve))
-    const taken = client.lock('stolen', { steal: true })
-    if (!taken.isOwned) await new Promise((resolve) => taken.onChange(resolve))
-    expect(await told).toBe(false)
-    const { assertLock, comment } = client.operations
-    await client.transact([assertLock('stolen'), comment('elected')])
-    await expect(former.transact([assertLock('stolen')])).rejects.toBeInstanceOf(errors.NotOwnerError)
-  })
-
-  it('is lost with the connection and asked for again', async () => {
-    const lock = client.lock('leader')
-    if (!lock.isOwned) await new Promise((resolve) => lock.onChange(resolve))
-    const history: boolean[] = []
-    const back = new Promise<void>((resolve) => {
-      lock.onChange((isOwned) => {
-        history.push(isOwned)
-        if (isOwned) resolve()
-      })
-    })
-    await northbound.kill()
-    await northbound.start()
-    await back
-    expect(history).toEqual([false, true])
-  })
-})
-
-describe("a lock that is a client's by right", () => {
-  /** A client whose connection breaks without either side being told. */
-  async function openSwallowed(steal: boolean | (() => boolean)) {
-    const proxy = await startProxy(northbound.address)
-    const half = openClient({ endpoints: [proxy.address], inactivityProbeMs: 200 })
-    const lock = half.lock('half_open', { steal })
-    await half.connect()
-    const { assertLock, comment } = half.operations
-    const commit = () => half.transact([assertLock('half_open'), comment('by right')])
-    await commit()
-    const lost = phase('waiting', half)
-    proxy.swallow()
-    await lost
-    return {
-      ...{ half, lock, commit },
-      async [Symbol.asyncDispose]() {
-        await half[Symbol.asyncDispose]()
-        await proxy[Symbol.asyncDispose]()
-      },
-    }
-  }
-
-  it('is its own again at once after a connection that broke without a word', async () => {
-    await using broken = await openSwallowed(() => true)
-    await broken.half.connect()
-    await broken.commit()
-    expect(broken.lock.isOwned).toBe(true)
-  })
-
-  it('stays with the dead connection while it is not known to be', async () => {
-    await using broken = await openSwallowed(true)
-    await broken.half.connect()
-    await expect(broken.commit()).rejects.toBeInstanceOf(errors.NotOwnerError)
-  })
-
-  it('is left to another when the right has ended', async () => {
-    let isOurs = true
-    await using broken = await openSwallowed(() => isOurs)
-    isOurs = false
-    const taken = client.lock('half_open', { steal: true })
-    if (!taken.isOwned) await new Promise((resolve) => taken.onChange(resolve))
-    await broken.half.connect()
-    await expect(broken.commit()).rejects.toBeInstanceOf(errors.NotOwnerError)
-    await client.transact([client.operations.assertLock('half_open')])
-  })
-
-  it('is given back when the right ended while it was taken', async () => {
-    // Asked before the request, which then takes too long, and again when it was answered.
-    const answers = [true]
-    await using late = openClient()
-    const lock = late.lock('half_open', { steal: () => answers.pop() ?? false })
-    await late.connect()
-    expect(answers).toEqual([])
-    expect(lock.isOwned).toBe(false)
-    await expect(late.transact([late.operations.assertLock('half_open')])).rejects.toBeInstanceOf(
-      errors.NotOwnerError,
-    )
-    // Nobody has it.
-    const { promise: taken, resolve } = Promise.withResolvers<boolean>()
-    const next = client.lock('half_open')
-    next.onChange(resolve)
-    expect(next.isOwned || (await taken)).toBe(true)
-  })
-
-  it('is taken back when another took it without a right', async () => {
-    await using thief = openClient()
-    await thief.connect()
-    const lock = client.lock('half_open', { steal: () => true })
-    if (!lock.isOwned) await new Promise((resolve) => lock.onChange(resolve))
-    const stolen = new Promise((resolve) => lock.onChange(resolve))
-    thief.lock('half_open', { steal: true })
-    expect(await stolen).toBe(false)
-    const { assertLock, comment } = client.operations
-    const commit = () => client.transact([assertLock('half_open'), comment('by right')])
-    const left = phase('waiting')
-    await expect(commit()).rejects.toBeInstanceOf(errors.NotOwnerError)
-    await left
-    await client.connect()
-    await commit()
   })
 })
 
@@ -485,17 +320,17 @@ describe('other kinds of connections', () => {
         certificateFile: await file('cert.pem', certificates.certificate),
         privateKeyFile: await file('key.pem', certificates.privateKey),
       }
-      await using secure = openClient({ endpoints: [address], tls })
+      await using secure = openClient(northbound, { endpoints: [address], tls })
       await secure.connect()
       expect(secure.cache.count('NB_Global')).toBe(1)
 
       // Without an authority that vouches for it, the server's certificate is not good.
-      const system = openClient({
+      const system = openClient(northbound, {
         endpoints: [address],
         tls: { ...tls, caFile: '/etc/ssl/certs/ca-certificates.crt' },
       })
       await using careful = system
-      const refused = phase('waiting', careful)
+      const refused = nextPhase(careful, 'waiting')
       careful.connect().catch(() => undefined)
       expect(await refused).toMatchObject({ cause: { code: 'ovsdb-connect-failed' } })
     } finally {
@@ -506,7 +341,7 @@ describe('other kinds of connections', () => {
   it('talks to a unix socket', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'ovsdb-client-'))
     await using proxy = await startProxy(northbound.address, join(directory, 'db.sock'))
-    await using local = openClient({ endpoints: [proxy.address] })
+    await using local = openClient(proxy)
     await local.connect()
     expect(local.cache.count('NB_Global')).toBe(1)
     await rm(directory, { recursive: true })
@@ -515,7 +350,7 @@ describe('other kinds of connections', () => {
   it('goes on to the next endpoint when one is dead', async () => {
     await using proxy = await startProxy(northbound.address)
     proxy.cut()
-    await using stubborn = openClient({ endpoints: [proxy.address, northbound.address] })
+    await using stubborn = openClient(northbound, { endpoints: [proxy.address, northbound.address] })
     await stubborn.connect()
     expect(stubborn.state).toMatchObject({ phase: 'connected', endpoint: northbound.address })
   })
@@ -525,7 +360,7 @@ describe('connect', () => {
   it('can be given up without harm', async () => {
     await using proxy = await startProxy(northbound.address)
     proxy.cut()
-    await using patient = openClient({ endpoints: [proxy.address] })
+    await using patient = openClient(proxy)
     const reason = new Error('no patience')
     await expect(patient.connect(AbortSignal.abort(reason))).rejects.toBe(reason)
     proxy.mend()
@@ -533,7 +368,7 @@ describe('connect', () => {
   })
 
   it('is refused by a closed client', async () => {
-    const closed = openClient()
+    const closed = openClient(northbound)
     await closed.connect()
     await closed[Symbol.asyncDispose]()
     await expect(closed.connect()).rejects.toBeInstanceOf(errors.ClientClosedError)
@@ -541,9 +376,9 @@ describe('connect', () => {
   })
 
   it('closes a client that never reached a server', async () => {
-    const hopeless = openClient({ endpoints: ['tcp:127.0.0.1:1'] })
+    const hopeless = openClient(northbound, { endpoints: ['tcp:127.0.0.1:1'] })
     const refused = expect(hopeless.connect()).rejects.toBeInstanceOf(errors.ClientClosedError)
-    await phase('waiting', hopeless)
+    await nextPhase(hopeless, 'waiting')
     await hopeless[Symbol.asyncDispose]()
     await refused
   })

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Backoff, backoffDelayMs } from '@kube-ovn/time'
 import {
@@ -26,6 +27,7 @@ import {
   TransactionOutcomeUnknownError,
   UnsuitableServerError,
 } from './errors.ts'
+import { isHalfOpen } from './half-open.ts'
 import { Listeners } from './listeners.ts'
 import { type Lock, LockSet, type Steal } from './lock.ts'
 import { Monitor } from './monitor.ts'
@@ -68,6 +70,11 @@ export interface OvsdbClientOptions<T extends Tables> {
    * that its `wait` operations may take is added. 60 000 when absent; 0 means for ever.
    */
   readonly transactTimeoutMs?: number
+  /**
+   * How long a connection may be silent while a transaction is not answered before the server is asked, on another connection, whether it
+   * is alive. If it is, the silent one is dead and is given up. 1 000 when absent; 0 means never to ask.
+   */
+  readonly doubtAfterMs?: number
   /** For the connection itself, with the TLS handshake. 5 000 when absent. */
   readonly connectTimeoutMs?: number
   /**
@@ -129,6 +136,8 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
   #hasExactIntegers: boolean
   /** The session of the current attempt. Transactions may use it once the state is `connected`. */
   #session: Session | undefined
+  /** The one that is being asked whether it is dead. */
+  #doubted: Session | undefined
   #running: Promise<void> | undefined
 
   /** Throws when an endpoint is malformed or lacks TLS files, or a table, column or index is not in the schema. */
@@ -231,12 +240,44 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
 
   /** A server that goes on answering echoes may still never carry a transaction out: its disk, or its cluster, is stuck. */
   #transactOn(session: Session, operations: readonly Operation[], signal?: AbortSignal): Promise<unknown> {
-    const { schema, transactTimeoutMs = 60_000 } = this.#options
+    const { schema, transactTimeoutMs = 60_000, doubtAfterMs = 1_000 } = this.#options
     const answer = session.request('transact', [schema.name, ...operations], (result) => result, { signal })
     const limitMs = transactTimeoutMs === 0 ? Infinity : transactTimeoutMs + waitingMs(operations)
-    if (limitMs > longestTimerMs) return answer
-    const timer = setTimeout(() => session.lose('a transaction was not answered'), limitMs)
-    return answer.finally(() => clearTimeout(timer))
+    const limit = limitedTimeout(() => session.lose('a transaction was not answered'), limitMs)
+    const doubt =
+      doubtAfterMs > 0
+        ? setInterval(() => void this.#doubtConnection(session, doubtAfterMs), doubtAfterMs)
+        : undefined
+    return answer.finally(() => {
+      clearTimeout(limit)
+      clearInterval(doubt)
+    })
+  }
+
+  /** Gives a connection up whose server answers on another one. Never rejects. */
+  async #doubtConnection(session: Session, patienceMs: number): Promise<void> {
+    if (this.#doubted === session) return
+    this.#doubted = session
+    const isDead = await isHalfOpen(session, patienceMs, () => this.#connectWitness(patienceMs))
+    if (isDead) session.lose('silent, while the server answers on another connection')
+    this.#doubted = undefined
+  }
+
+  async #connectWitness(inactivityProbeMs: number): Promise<Session> {
+    const endpoint = this.#endpoints[this.#belief.current]
+    if (endpoint === undefined) throw this.#closing.signal.reason
+    const socket = await this.#open(endpoint)
+    return new Session(socket, {
+      endpoint: endpoint.text,
+      inactivityProbeMs,
+      onNotification: () => undefined,
+    })
+  }
+
+  #open(endpoint: Endpoint): Promise<Socket> {
+    const { connectTimeoutMs = 5_000, tls } = this.#options
+    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(connectTimeoutMs)])
+    return openSocket(endpoint, tls, signal)
   }
 
   /**
@@ -311,17 +352,11 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
 
   /** Works with one endpoint until that ends, and answers why it did. Never rejects. */
   async #serve(endpoint: Endpoint): Promise<Error> {
-    const {
-      connectTimeoutMs = 5_000,
-      inactivityProbeMs = 10_000,
-      tls,
-      backoff = defaultBackoff,
-    } = this.#options
+    const { inactivityProbeMs = 10_000, tls, backoff = defaultBackoff } = this.#options
     let session: Session | undefined
     let lasting: NodeJS.Timeout | undefined
     try {
-      const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(connectTimeoutMs)])
-      const socket = await openSocket(endpoint, tls, signal)
+      const socket = await this.#open(endpoint)
       const server: Monitor<ServerTables> = new Monitor<ServerTables>(
         serverSchema,
         { Database: { indexes: ['name'] } },
@@ -445,6 +480,11 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
 
 /** What `setTimeout` takes at most. */
 const longestTimerMs = 2 ** 31 - 1
+
+/** A timer that never ends has no handle. */
+function limitedTimeout(end: () => void, limitMs: number): NodeJS.Timeout | undefined {
+  return limitMs > longestTimerMs ? undefined : setTimeout(end, limitMs)
+}
 
 /** How long the operations themselves may take. A `wait` without a time waits for ever (RFC 7047, section 5.2.6). */
 function waitingMs(operations: readonly Operation[]): number {

@@ -2,7 +2,7 @@ import { type ClusterMember, NorthboundCluster } from '@kube-ovn/testing-ovsdb'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { clearLedger, discrepancies, Ledger } from './ledger-fixture.ts'
-import { openRaftClient } from './raft-fixture.ts'
+import { openRaftClient } from './client-fixture.ts'
 
 let cluster: NorthboundCluster
 

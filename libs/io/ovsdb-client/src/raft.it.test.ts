@@ -3,7 +3,7 @@ import { type ClusterMember, NorthboundCluster, startProxy } from '@kube-ovn/tes
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { DuplicateUuidError, NotOwnerError, TransactionOutcomeUnknownError } from './errors.ts'
 import { clearLedger, discrepancies, Ledger } from './ledger-fixture.ts'
-import { nextPhase, openRaftClient } from './raft-fixture.ts'
+import { nextPhase, openRaftClient } from './client-fixture.ts'
 import type { AnyRowChange } from './types.ts'
 
 let cluster: NorthboundCluster

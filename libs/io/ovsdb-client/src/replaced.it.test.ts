@@ -1,7 +1,7 @@
 import { NorthboundCluster, startNorthbound } from '@kube-ovn/testing-ovsdb'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ClientState } from './client.ts'
-import { nextPhase, openRaftClient } from './raft-fixture.ts'
+import { nextPhase, openRaftClient } from './client-fixture.ts'
 
 let cluster: NorthboundCluster
 beforeAll(async () => {

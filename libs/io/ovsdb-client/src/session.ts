@@ -83,6 +83,11 @@ export class Session implements Disposable {
     return this.#end !== undefined
   }
 
+  /** How many times something has come in. */
+  get chunks(): number {
+    return this.#chunks
+  }
+
   /**
    * Sends a request.
    *

@@ -44,12 +44,13 @@ export async function startProxy(target: string, path?: string): Promise<Proxy> 
   let chunks: Buffer[] = []
   let isCut = false
   let judge: ((message: ServerMessage) => Fate) | undefined
-  const server = createServer((client) => {
+  // Nothing is to wait for the other side's acknowledgement that would not wait without a proxy.
+  const server = createServer({ noDelay: true }, (client) => {
     if (isCut) {
       client.destroy()
       return
     }
-    const upstream = connect({ host: String(host), port: Number(port) })
+    const upstream = connect({ host: String(host), port: Number(port), noDelay: true })
     upstream.on('data', (chunk: Buffer) => chunks.push(chunk))
     for (const [socket, peer] of [
       [client, upstream],

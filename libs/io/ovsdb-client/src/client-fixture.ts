@@ -1,6 +1,29 @@
 import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { type ClientState, OvsdbClient, type OvsdbClientOptions } from './client.ts'
 
+const tables = {
+  Logical_Switch: { indexes: ['name', 'ports', 'external_ids:owner'] },
+  Logical_Switch_Port: {
+    columns: ['name', 'addresses', 'tag', 'external_ids'],
+    indexes: ['name', 'external_ids:owner'],
+  },
+  NB_Global: {},
+} as const
+
+/** A client of one server that soon tries again. */
+export function openClient(
+  server: { readonly address: string },
+  options: Partial<OvsdbClientOptions<OvnNorthbound>> = {},
+): OvsdbClient<OvnNorthbound> {
+  return new OvsdbClient<OvnNorthbound>({
+    endpoints: [server.address],
+    schema: ovnNorthboundSchema,
+    tables,
+    backoff: { initialMs: 10, maxMs: 200, factor: 2, jitter: 0 },
+    ...options,
+  })
+}
+
 /** A client that is in a hurry to find out what is wrong, for tests with clusters that fall apart. */
 export function openRaftClient(
   options: Partial<OvsdbClientOptions<OvnNorthbound>> & { readonly endpoints: readonly string[] },
