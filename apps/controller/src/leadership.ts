@@ -1,21 +1,18 @@
 import { randomBytes } from 'node:crypto'
+import { controlFeatures, DefinitionDeletion, OrphanConfirmation } from '@kube-ovn/assembly-controller'
 import {
-  AddressAudit,
-  auditSteps,
-  controlFeatures,
   createWorld,
-  DefinitionDeletion,
   definitionInformers,
   deriveTables,
   followDefinitions,
   forkWorld,
-  OrphanConfirmation,
-  restoreWorld,
   watchedDefinitions,
   watchedInformers,
   watchedStores,
-} from '@kube-ovn/features-control'
-import type { ControlSettings } from '@kube-ovn/features-control'
+} from '@kube-ovn/domains-control'
+import { AddressAudit, auditSteps } from '@kube-ovn/domains-control/address-audit'
+import { restoreWorld } from '@kube-ovn/domains-control/restore'
+import type { ControlSettings } from '@kube-ovn/domains-control'
 import { vpcResource } from '@kube-ovn/kube-api'
 import { Informer } from '@kube-ovn/kube'
 import type { EventRecorder, KubeClient } from '@kube-ovn/kube'

@@ -1,4 +1,4 @@
-import { northboundTables } from '@kube-ovn/features-control'
+import { northboundTables } from '@kube-ovn/assembly-controller'
 import { DatabaseConnection, systemClock, type DatabaseConnectionOptions } from '@kube-ovn/process'
 import { ovnNorthboundSchema } from '@kube-ovn/ovsdb-schema'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'

@@ -1,4 +1,4 @@
-import type { ControlSettings } from '@kube-ovn/features-control'
+import type { ControlSettings } from '@kube-ovn/domains-control'
 import { KubeOvnError } from '@kube-ovn/errors'
 import { networkText, overlaps, parseCidrList, parseIp } from '@kube-ovn/ip'
 import type { Cidr } from '@kube-ovn/ip'

@@ -5,7 +5,7 @@ import { runFixture } from '@kube-ovn/testing-bundle/fixture'
 import type { Benchmark, BenchmarkResult } from './benchmarks.ts'
 import { percentile, rounded } from './statistics.ts'
 
-const fixture = join(import.meta.dirname, '../../../libs/features/control/src/testing/one-pod.fixture.ts')
+const fixture = join(import.meta.dirname, '../../../libs/testing/control/src/one-pod.fixture.ts')
 
 const count = 100
 

@@ -1,16 +1,9 @@
 import { podAnnotations } from '@kube-ovn/annotations'
-import {
-  AddressAudit,
-  auditAddresses,
-  auditSteps,
-  createWorld,
-  deriveTables,
-  restoreWorld,
-  watched,
-  watchedStores,
-} from '@kube-ovn/features-control'
-import type { ControlWorld } from '@kube-ovn/features-control'
-import { chartDefinitions, controlSettings } from '@kube-ovn/features-control/testing/settings'
+import { createWorld, deriveTables, watched, watchedStores } from '@kube-ovn/domains-control'
+import { AddressAudit, auditAddresses, auditSteps } from '@kube-ovn/domains-control/address-audit'
+import { restoreWorld } from '@kube-ovn/domains-control/restore'
+import type { ControlWorld } from '@kube-ovn/domains-control'
+import { chartDefinitions, controlSettings } from '@kube-ovn/domains-control/testing/settings'
 import { cidrOf, formatIp, formatMac, offsetIp, parseIpv4, parseIpv6 } from '@kube-ovn/ip'
 import { IndexedStore, objectKey } from '@kube-ovn/kube'
 import type { Ip, Subnet } from '@kube-ovn/kube-api'

@@ -1,14 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import {
-  controlFeatures,
-  createWorld,
-  deriveTables,
-  forkWorld,
-  restoreWorld,
-  watchedStores,
-} from '@kube-ovn/features-control'
-import type { ControlWorld } from '@kube-ovn/features-control'
-import { chartDefinitions, controlSettings } from '@kube-ovn/features-control/testing/settings'
+import { controlFeatures } from '@kube-ovn/assembly-controller'
+import { createWorld, deriveTables, forkWorld, watchedStores } from '@kube-ovn/domains-control'
+import { restoreWorld } from '@kube-ovn/domains-control/restore'
+import type { ControlWorld } from '@kube-ovn/domains-control'
+import { chartDefinitions, controlSettings } from '@kube-ovn/domains-control/testing/settings'
 import { applyMergePatch, IndexedStore, objectKey } from '@kube-ovn/kube'
 import type { KubeObject, ObjectChange, Resource, Store } from '@kube-ovn/kube'
 import { silentLogger } from '@kube-ovn/log'

@@ -1,4 +1,4 @@
-import { controlFeatures, northboundTables } from '@kube-ovn/features-control'
+import { controlFeatures, northboundTables } from '@kube-ovn/assembly-controller'
 import { namespaces, nodes, pods } from '@kube-ovn/kube'
 import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { nothing, type Database, type Desired } from '@kube-ovn/reconcile'

@@ -13,7 +13,7 @@ import {
   vipAnnotations,
   vpcAnnotations,
 } from '@kube-ovn/annotations'
-import { controlFeatures } from '@kube-ovn/features-control'
+import { controlFeatures } from '@kube-ovn/assembly-controller'
 import {
   addressAuditMetrics,
   agentMetrics,
@@ -54,7 +54,7 @@ describe.each(libs)('$name', ({ directory, tags }) => {
 
   it('is in the folder of its layer', () => {
     const folder = directory.split('/')[1] ?? ''
-    expect(tags).toContain(`layer:${folder === 'features' ? 'feature' : folder}`)
+    expect(tags).toContain(`layer:${folder.replace(/s$/, '')}`)
   })
 })
 
@@ -122,7 +122,11 @@ describe('docs/reference/metrics.md', () => {
 })
 
 describe('the suites of the features', () => {
-  const suites = globSync('libs/features/control/src/*.it.test.ts', { cwd: repository })
+  const suites = packages
+    .filter(({ tags }) => tags.includes('plane:control'))
+    .flatMap(({ directory }) => globSync(`${directory}/src/**/*.it.test.ts`, { cwd: repository }))
+    .filter((path) => path.startsWith('libs/'))
+    .toSorted()
 
   it.each(suites)('recompute everything after each step: %s', (path) => {
     const text = read(path)

@@ -32,7 +32,9 @@ if (!isCurrent(text)) {
 /** The projects with errors, libs first: what users meet comes before our tools. */
 function readSections(): readonly ErrorSection[] {
   const patterns = [
-    ...['core', 'model', 'io', 'runtime', 'features'].map((layer) => `libs/${layer}/*`),
+    ...['core', 'model', 'io', 'runtime', 'domains', 'features', 'assembly'].map(
+      (layer) => `libs/${layer}/*`,
+    ),
     'apps/*',
     'tools/*',
     'libs/testing/*',

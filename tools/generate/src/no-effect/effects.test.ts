@@ -82,8 +82,8 @@ describe.each(definitions)('a field of $resource.kind', ({ resource, ...definiti
 
 /** Keys that are the subject of a test of their own: what decides about them is no feature, or needs more than objects. */
 const provenElsewhere: Readonly<Record<string, string>> = {
-  delete_orphans: 'libs/features/control/src/orphans.it.test.ts',
-  migrationJobName: 'libs/features/control/src/machines.it.test.ts',
+  delete_orphans: 'libs/assembly/controller/src/orphan-confirmation.it.test.ts',
+  migrationJobName: 'libs/features/pods/src/pod-port/machines.it.test.ts',
 }
 
 it.each(Object.entries(provenElsewhere))('the effect of %s is proven by %s', (name, path) => {

@@ -1,5 +1,5 @@
-import { controlEffects } from '@kube-ovn/features-control/testing/effects'
-import type { ControlSettings } from '@kube-ovn/features-control'
+import { controlEffects } from '@kube-ovn/testing-control/effects'
+import type { ControlSettings } from '@kube-ovn/domains-control'
 import { nodeEffects } from '@kube-ovn/features-node/testing/effects'
 import type { KubeObject } from '@kube-ovn/kube'
 import type { Node, Pod } from '@kube-ovn/kube-api/core'

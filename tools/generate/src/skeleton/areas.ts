@@ -2,24 +2,30 @@ import { SkeletonError } from './errors.ts'
 
 /** Where the features of an area are. */
 interface Area {
+  /** Name of the project. */
+  readonly project: string
   /** The folder that features are folders of. */
   readonly features: string
+  /** What the project exports. */
+  readonly door: string
   /** The list of all features. */
   readonly list: string
 }
 
-/** All areas of the controller are in one project as yet; one that gets a project of its own gets a line of its own here. */
-const controller: Area = {
-  features: 'libs/features/control/src',
-  list: 'libs/features/control/src/features.ts',
+const areas: Readonly<Record<string, Area>> = {
+  network: areaIn('network'),
+  addresses: areaIn('addresses'),
+  pods: areaIn('pods'),
+  policies: areaIn('policies'),
 }
 
-const areas: Readonly<Record<string, Area>> = {
-  network: controller,
-  addresses: controller,
-  policies: controller,
-  services: controller,
-  gateways: controller,
+function areaIn(project: string): Area {
+  return {
+    project: `@kube-ovn/features-${project}`,
+    features: `libs/features/${project}/src`,
+    door: `libs/features/${project}/src/index.ts`,
+    list: 'libs/assembly/controller/src/features.ts',
+  }
 }
 
 /** @throws SkeletonError for an area that there is not */

@@ -22,8 +22,9 @@ export function featureSkeleton(areaName: string, name: Name): Skeleton {
       insertBefore(
         area.list,
         /^import type \{ ControlWorld \}/m,
-        `import { ${name.camel} } from './${name.kebab}/feature.ts'\n`,
+        `import { ${name.camel} } from '${area.project}'\n`,
       ),
+      insertAfter(area.door, /[^]*/, `export { ${name.camel} } from './${name.kebab}/feature.ts'\n`),
       insertBefore(area.list, /^\]$/m, `  ${name.camel},\n`),
       insertAfter(
         'docs/design/index.md',
@@ -57,7 +58,7 @@ export const ${camel}Addresses: RowKind<'Address_Set'> = {
 function desired({ camel, pascal }: Name): string {
   return `import { nothing } from '@kube-ovn/reconcile'
 import type { Desired } from '@kube-ovn/reconcile'
-import { externalIds } from '../rows.ts'
+import { externalIds } from '@kube-ovn/domains-control'
 import { ${camel}Addresses, namePrefix } from './kind.ts'
 
 export interface ${pascal}Snapshot {
@@ -89,7 +90,7 @@ export function desired${pascal}({ subnet, prefixes }: ${pascal}Snapshot): Desir
 
 function desiredTest({ kebab, pascal }: Name): string {
   return `import { expect, it } from 'vitest'
-import { shownRows } from '../testing/shown.ts'
+import { shownRows } from '@kube-ovn/domains-control/testing/shown'
 import { desired${pascal} } from './desired.ts'
 
 it('lists the prefixes of a Subnet', () => {
@@ -110,7 +111,7 @@ function feature({ kebab, camel, pascal }: Name): string {
   return `import { subnetResource } from '@kube-ovn/kube-api'
 import { nothing } from '@kube-ovn/reconcile'
 import type { Feature } from '@kube-ovn/reconcile'
-import type { ControlWorld } from '../world.ts'
+import type { ControlWorld } from '@kube-ovn/domains-control'
 import { desired${pascal}, type ${pascal}Snapshot } from './desired.ts'
 import { ${camel}Addresses } from './kind.ts'
 
@@ -134,8 +135,7 @@ function suite({ kebab, words }: Name): string {
   return `import { subnetResource } from '@kube-ovn/kube-api'
 import { subnet } from '@kube-ovn/testing-builders'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { ControlCluster } from '../testing/control-cluster.ts'
-import type { Controller } from '../testing/controller.ts'
+import { ControlCluster, type Controller } from '@kube-ovn/testing-control'
 
 const cluster = ControlCluster.ofSuite()
 const blue = '${kebab}.blue'

@@ -24,7 +24,7 @@ beforeAll(async () => {
   await symlink(join(root, 'node_modules'), join(copy, 'node_modules'))
   const outputs: string[] = []
   for (const request of [
-    ['feature', 'policies/example-guard'],
+    ['feature', 'network/example-guard'],
     ['app', 'example-app'],
     ['resource', 'example-policy'],
   ])
@@ -76,7 +76,8 @@ describe('a feature, an app and a resource that were just begun', { timeout: 180
       'docs/design/index.md',
       'docs/reference/crds/index.md',
       'helm/kube-ovn/templates/rbac.yaml',
-      'libs/features/control/src/features.ts',
+      'libs/assembly/controller/src/features.ts',
+      'libs/features/network/src/index.ts',
       'libs/model/kube-api/src/index.ts',
       'pnpm-lock.yaml',
       'tools/images/src/programs.ts',
@@ -111,7 +112,7 @@ describe('a feature, an app and a resource that were just begun', { timeout: 180
 
 it('refuses what is there already, and names that are none', async () => {
   for (const [request, message] of [
-    [['feature', 'policies/vpc'], 'it is there already'],
+    [['feature', 'network/vpc'], 'it is there already'],
     [['feature', 'nowhere/guard'], 'there is no such area'],
     [['app', 'Example_App'], 'a name is refused'],
     [['policy', 'guard'], 'nothing can be begun so'],

@@ -6,7 +6,7 @@
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { controlTables } from '@kube-ovn/features-control'
+import { controlTables } from '@kube-ovn/domains-control'
 import { Tables } from '@kube-ovn/tables'
 import { flags } from '../flags.ts'
 import { drawTables } from './picture.ts'

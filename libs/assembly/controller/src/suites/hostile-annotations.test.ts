@@ -1,0 +1,166 @@
+import * as annotations from '@kube-ovn/annotations'
+import { KubeOvnError } from '@kube-ovn/errors'
+import { describe, expect, it } from 'vitest'
+import {
+  allowed,
+  asJson,
+  hostileSize,
+  hostileTexts,
+  keptBytes,
+  timesLonger,
+} from '@kube-ovn/domains-control/testing/cost'
+
+/** A function that reads the text, and answers what is kept of it. */
+type Reader = (text: string) => unknown
+
+const { interfaceAnnotations, podAnnotations } = annotations
+
+/** What the package gives that is no annotation, or is one of some that have a name in common. */
+const readersOf: Readonly<Record<string, readonly (readonly [string, Reader])[]>> = {
+  podAnnotations: [
+    ...codecsOf('pod', podAnnotations()),
+    ['any annotation of a provider', (text) => podAnnotations(text).ipPool.parse('10.16.0.5')],
+  ],
+  interfaceAnnotations: [
+    ...codecsOf('interface', interfaceAnnotations({ namespace: 'shop', name: 'net1' }, 'eth1')),
+    [
+      'any annotation of an interface',
+      (text) => interfaceAnnotations({ namespace: 'a', name: 'b' }, text).ipAddress.parse('10.16.0.5'),
+    ],
+  ],
+  isOvnProvider: [['isOvnProvider', annotations.isOvnProvider]],
+  readPodNetwork: [
+    ['readPodNetwork', (text) => annotations.readPodNetwork(everyValue(podAnnotations(), text))],
+  ],
+  readPodRequest: [
+    ['readPodRequest', (text) => annotations.readPodRequest(everyValue(podAnnotations(), text))],
+  ],
+  readInterfaceRequest: [
+    [
+      'readInterfaceRequest',
+      (text) => {
+        const keys = interfaceAnnotations({ namespace: 'shop', name: 'net1' }, 'eth1')
+        return annotations.readInterfaceRequest(everyValue(keys, text), keys)
+      },
+    ],
+  ],
+  readNodeNetwork: [
+    ['readNodeNetwork', (text) => annotations.readNodeNetwork(everyValue(annotations.nodeAnnotations, text))],
+  ],
+  readPortVips: [
+    ['readPortVips', (text) => annotations.readPortVips({ [podAnnotations().portVips.key]: text })],
+  ],
+  readSharedVips: [
+    [
+      'readSharedVips',
+      (text) => annotations.readSharedVips({ [annotations.vipAnnotations.shared.key]: text }),
+    ],
+  ],
+  staleNicKeys: [
+    [
+      'staleNicKeys',
+      (text) => annotations.staleNicKeys({ [`${text}.kubernetes.io/allocated`]: 'true' }, new Set()),
+    ],
+  ],
+  ipLabels: [
+    ['ipLabels', (text) => annotations.ipLabels({ subnet: text, nodeName: text, isReserved: true })],
+  ],
+  vipLabels: [['vipLabels', (text) => annotations.vipLabels({ subnet: text, borrower: text })]],
+  nicKey: [['nicKey', (text) => annotations.nicKey(text, text)]],
+  providerNetworkKeys: [
+    ['providerNetworkKeys', (text) => annotations.providerNetworkKeys({ [text]: 'true' }, 'exclude')],
+  ],
+  addressRequestKeys: [],
+  AnnotationInvalidError: [],
+}
+
+function codecsOf(name: string, group: object): readonly (readonly [string, Reader])[] {
+  return Object.entries(group as Readonly<Record<string, unknown>>).map(([field, codec]) => {
+    if (!isCodec(codec)) throw new Error(`${name}.${field} is not an annotation`)
+    return [`${name}.${field}`, (text) => codec.parse(text)] as const
+  })
+}
+
+function isCodec(value: unknown): value is annotations.Annotation<unknown> {
+  return typeof value === 'object' && value !== null && 'parse' in value && 'key' in value
+}
+
+function everyValue(group: object, text: string): Readonly<Record<string, string>> {
+  const codecs = Object.values(group as Readonly<Record<string, annotations.Annotation<unknown>>>)
+  return Object.fromEntries(codecs.map(({ key }) => [key, key.endsWith('/allocated') ? 'true' : text]))
+}
+
+/** Every way in which the package reads a text. */
+const readers = Object.entries(annotations as Readonly<Record<string, unknown>>).flatMap(([name, value]) => {
+  const known = readersOf[name]
+  if (known !== undefined) return known
+  if (isCodec(value)) return [[name, (text: string) => value.parse(text)] as const]
+  if (typeof value !== 'object' || value === null) return []
+  // Keys of labels and taints are read by nobody.
+  return Object.values(value).every((key) => typeof key === 'string') ? [] : codecsOf(name, value)
+})
+
+it('covers whatever reads a text', () => {
+  const functions = Object.entries(annotations).filter(([, value]) => typeof value === 'function')
+  expect(functions.map(([name]) => name).filter((name) => readersOf[name] === undefined)).toEqual([])
+})
+
+/** What is read, or the refusal. */
+function outcomeOf(read: Reader, text: string): unknown {
+  try {
+    return read(text)
+  } catch (error) {
+    if (error instanceof KubeOvnError) return error
+    throw error
+  }
+}
+
+function toldOf(outcome: unknown): object | undefined {
+  return outcome instanceof KubeOvnError ? outcome.details : undefined
+}
+
+// For machines that are busy: what is measured is compared with what is measured beside it.
+describe.each(readers)('%s', { timeout: 600_000 }, (_name, read) => {
+  it('costs little, whatever is written', () => {
+    const slow = Object.entries(hostileTexts).map(([shape, text]) => ({
+      shape,
+      times: timesLonger(() => void outcomeOf(read, text), asJson(text)),
+    }))
+    expect(slow.filter(({ times }) => times > allowed.times)).toEqual([])
+  })
+
+  it('keeps little, whatever is written', () => {
+    const refused = Object.values(hostileTexts).filter((text) => outcomeOf(read, text) instanceof Error)
+    // What is the text itself costs nothing beside it.
+    const accepted = Object.entries(hostileTexts).filter(
+      ([, text]) => !refused.includes(text) && outcomeOf(read, text) !== text,
+    )
+    const heavy = accepted.map(([shape, text]) => ({ shape, bytes: keptBytes(() => outcomeOf(read, text)) }))
+    expect(heavy.filter(({ bytes }) => bytes > allowed.kept * hostileSize)).toEqual([])
+    // Made anew, so that it shows when what is told keeps all of what is refused.
+    const refusals = keptBytes(() => refused.map((text) => toldOf(outcomeOf(read, `${text} `))))
+    expect(refusals).toBeLessThan(allowed.kept * hostileSize)
+  })
+})
+
+it('remembers nothing of keys that were read once', () => {
+  const round = (number: number): void => {
+    const names = Array.from({ length: 3000 }, (_, index) => `net${index}.shop-${number}.ovn`)
+    const given = names.flatMap((name) => [
+      [`${name}.kubernetes.io/allocated`, 'true'],
+      [`${name}.kubernetes.io/cidr`, '10.16.0.0/16'],
+    ])
+    expect(annotations.staleNicKeys(Object.fromEntries(given), new Set())).toHaveLength(6000)
+    for (const name of names) podAnnotations(name).ipAddress.parse('10.16.0.5')
+    const long = `${'n'.repeat(hostileSize)}${number}`
+    outcomeOf((text) => podAnnotations(text).ipAddress.read({}), long)
+    const asked = JSON.stringify([{ name: 'net1', interface: long }])
+    expect(outcomeOf(annotations.networkAnnotations.further.parse, asked)).toBeInstanceOf(Error)
+  }
+  let number = 0
+  round(number++)
+  const grown = keptBytes(() => {
+    for (let times = 0; times < 10; times++) round(number++)
+  })
+  expect(grown).toBeLessThan(allowed.kept * hostileSize)
+})

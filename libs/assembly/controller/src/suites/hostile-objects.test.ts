@@ -1,0 +1,262 @@
+import { networkAnnotations, nodeAnnotations, podAnnotations, vipAnnotations } from '@kube-ovn/annotations'
+import { KubeOvnError } from '@kube-ovn/errors'
+import { parseRangeSets } from '@kube-ovn/ip'
+import { objectKey, type IndexedStore, type KubeObject } from '@kube-ovn/kube'
+import { definitions, objectSchema } from '@kube-ovn/kube-api'
+import type { Definition, IpPool, JsonSchema, Subnet } from '@kube-ovn/kube-api'
+import { nothing } from '@kube-ovn/reconcile'
+import { namespace, node, pod, subnet } from '@kube-ovn/testing-builders'
+import { describe, expect, it } from 'vitest'
+import { addressesOf, addressesOfVip, reservationProblem } from '@kube-ovn/domains-control/addresses'
+import { controlFeatures } from '../features.ts'
+import { addressSetOf, labelsOf, requestFor, typeOf } from '@kube-ovn/features-addresses'
+import { namespacesOfPool, resolveSubnet } from '@kube-ovn/domains-control/topology'
+import {
+  allowed,
+  allowedToAct,
+  hostileLists,
+  hostileSize,
+  hostileTexts,
+  keptBytes,
+  timesLonger,
+} from '@kube-ovn/domains-control/testing/cost'
+import { controlSettings } from '@kube-ovn/domains-control/testing/settings'
+import { stillWorld } from '@kube-ovn/domains-control/testing/still-world'
+import { watched } from '@kube-ovn/domains-control'
+import type { ControlWorld, WatchedKinds } from '@kube-ovn/domains-control'
+
+type Kind = keyof WatchedKinds
+
+interface Sample {
+  readonly field: string
+  readonly shape: string
+  readonly object: KubeObject
+}
+
+type Reader = (object: KubeObject) => unknown
+
+/** What there is of each custom resource beside the field in question, and what reads it. */
+const resources: Readonly<
+  Record<string, { readonly kind: Kind; readonly spec: object; readonly read: readonly Reader[] }>
+> = {
+  Subnet: {
+    kind: 'subnets',
+    spec: { cidrBlock: '10.30.0.0/16,fd00:30::/64' },
+    read: [
+      ({ metadata, ...rest }) => resolveSubnet(metadata.name, (rest as Subnet).spec ?? {}, controlSettings()),
+    ],
+  },
+  Vpc: { kind: 'vpcs', spec: {}, read: [] },
+  IP: {
+    kind: 'ips',
+    spec: { subnet: 'blue', podName: 'bad', namespace: 'shop' },
+    read: [(object) => reservationProblem(object), (object) => addressesOf(object)],
+  },
+  IPPool: {
+    kind: 'ipPools',
+    spec: { subnet: 'blue', ips: ['10.17.0.9'] },
+    read: [
+      (object) => namespacesOfPool(object),
+      (object) => parseRangeSets((object as IpPool).spec?.ips ?? []),
+      (object) => addressSetOf('bad', (object as IpPool).spec?.ips ?? []),
+    ],
+  },
+  Vip: {
+    kind: 'vips',
+    spec: { subnet: 'blue' },
+    read: [
+      (object) => addressesOfVip(object),
+      (object) => labelsOf(object),
+      (object) => requestFor(object, typeOf(object)),
+    ],
+  },
+}
+
+/** A field with a single text in it is hardly ever taken apart. */
+const textShapes = ['IPv4 addresses', 'commas', 'labels', 'lists in lists']
+/** Of those that are accepted, and of those that are not. */
+const codecShapes = [
+  ...textShapes,
+  'as many entries as may be',
+  'as many addresses as may be',
+  'as many names as may be',
+  'a JSON list of objects',
+]
+const codecTexts = Object.entries(hostileTexts).filter(([shape]) => codecShapes.includes(shape))
+const someTexts = Object.entries(hostileTexts).filter(([shape]) => textShapes.includes(shape))
+
+/** Everything bad that may stand in a field, by what it is. */
+function valuesOf(schema: JsonSchema): readonly (readonly [string, unknown])[] {
+  const { type, items, properties = {}, additionalProperties } = schema
+  if (type === 'string') return someTexts
+  if (type === 'array' && items?.type === 'string') return Object.entries(hostileLists)
+  if (type === 'array' && items !== undefined)
+    return valuesOf(items).map(([shape, value]) => [`a list of ${shape}`, [value]] as const)
+  if (additionalProperties !== undefined) {
+    const names = hostileLists['names'] ?? []
+    return [['many keys', Object.fromEntries(names.map((name) => [name, '1']))]]
+  }
+  return Object.entries(properties).flatMap(([name, field]) =>
+    valuesOf(field).map(([shape, value]) => [`${name}: ${shape}`, { [name]: value }] as const),
+  )
+}
+
+function samplesOf(definition: Definition): readonly Sample[] {
+  const { spec = {} } = resources[definition.resource.kind] ?? {}
+  const name = definition.resource.kind === 'IP' ? 'bad.shop' : 'bad'
+  const parts = objectSchema(definition).properties ?? {}
+  const fieldsOf = (part: string) => Object.entries(parts[part]?.properties ?? {})
+  const object = (more: object) => ({ metadata: { name, uid: 'u' }, spec, ...more })
+  const inSpec = fieldsOf('spec').flatMap(([field, schema]) =>
+    valuesOf(schema).map(([shape, value]) => {
+      return { field: `spec.${field}`, shape, object: object({ spec: { ...spec, [field]: value } }) }
+    }),
+  )
+  const inStatus = fieldsOf('status').flatMap(([field, schema]) =>
+    valuesOf(schema).map(([shape, value]) => {
+      return { field: `status.${field}`, shape, object: object({ status: { [field]: value } }) }
+    }),
+  )
+  return [...inSpec, ...inStatus]
+}
+
+function annotated(
+  groups: readonly object[],
+  make: (annotations: Readonly<Record<string, string>>) => KubeObject,
+): readonly Sample[] {
+  const codecs = groups.flatMap((group) =>
+    Object.values(group as Readonly<Record<string, { readonly key: string }>>),
+  )
+  return codecs.flatMap(({ key }) =>
+    codecTexts.map(([shape, text]) => ({
+      field: key,
+      shape,
+      object: make({ [key]: text }),
+    })),
+  )
+}
+
+/** What users write and the controller acts on: by kind, whether it is a custom resource or carries annotations. */
+const acted: readonly (readonly [Kind, readonly Sample[]])[] = [
+  ...definitions.map((definition) => {
+    const { kind = 'vpcs' } = resources[definition.resource.kind] ?? {}
+    return [kind, samplesOf(definition)] as const
+  }),
+  [
+    'pods',
+    annotated([podAnnotations(), vipAnnotations, networkAnnotations], (annotations) =>
+      pod({ name: 'bad', namespace: 'shop', node: 'n1', annotations }),
+    ),
+  ],
+  ['nodes', annotated([nodeAnnotations], (annotations) => node({ name: 'n2', annotations }))],
+]
+
+function emptyWorld(): ControlWorld {
+  const subnets = [
+    subnet({ name: 'join', cidrBlock: '100.64.0.0/16,fd00:100:64::/112' }),
+    subnet({ name: 'ovn-default', cidrBlock: '10.16.0.0/16,fd00:10:16::/112' }),
+    subnet({ name: 'blue', cidrBlock: '10.17.0.0/16,fd00:10:17::/64', namespaces: ['shop'] }),
+  ]
+  const namespaces = [namespace({ name: 'default' }), namespace({ name: 'shop' })]
+  return stillWorld({ namespaces, nodes: [node()], subnets }, {})
+}
+
+/** Takes an object in, or out, as an informer does, and decides all that it concerns. */
+function act(
+  kind: Kind,
+  key: string,
+  object: KubeObject | undefined,
+  world: ControlWorld,
+): readonly object[] {
+  const { trim, resource } = watched[kind] as { trim?: (object: KubeObject) => KubeObject; resource: object }
+  const store = world[kind] as unknown as IndexedStore<KubeObject>
+  const old = store.get(key)
+  const current = object === undefined ? undefined : (trim?.(object) ?? object)
+  if (current === undefined) store.delete(key)
+  else store.put(key, current)
+  const change = { key, old, new: current, initial: false } as never
+  return controlFeatures.flatMap(({ triggers, observe, desired }) => {
+    const concerned = triggers.flatMap((trigger) =>
+      trigger.on === 'object' && trigger.resource === resource ? [...trigger.keys(change, world)] : [],
+    )
+    return [...new Set(concerned)].map((one) => desired(one, observe(one, world)))
+  })
+}
+
+/** Whether it can be read at all. */
+function isAccepted(read: () => unknown): boolean {
+  try {
+    read()
+    return true
+  } catch (error) {
+    if (error instanceof KubeOvnError) return false
+    throw error
+  }
+}
+
+// For machines that are busy: what is measured is compared with what is measured beside it.
+const patience = { timeout: 600_000 }
+
+describe.each(definitions)('$resource.kind', patience, (definition) => {
+  const samples = samplesOf(definition)
+  const readers = resources[definition.resource.kind]?.read
+
+  it('has readers here', () => {
+    expect(readers).toBeDefined()
+  })
+
+  it('is read at little cost, whatever is written', () => {
+    const slow = samples.flatMap(({ field, shape, object }) => {
+      const json = JSON.stringify(object)
+      return (readers ?? []).map((read) => {
+        return { field, shape, times: timesLonger(() => void isAccepted(() => read(object)), json) }
+      })
+    })
+    expect(slow.filter(({ times }) => times > allowed.times)).toEqual([])
+  })
+
+  it('is kept at little cost, whatever is written', () => {
+    const wide = samples.filter(({ field, shape }) => field.startsWith('spec.') && shape in hostileLists)
+    const heavy = wide.flatMap(({ field, shape, object }) =>
+      (readers ?? [])
+        .filter((read) => isAccepted(() => read(object)))
+        .map((read) => ({ field, shape, bytes: keptBytes(() => read(object)) })),
+    )
+    expect(heavy.filter(({ bytes }) => bytes > allowed.kept * hostileSize)).toEqual([])
+  })
+})
+
+describe.each(acted)('%s', patience, (kind, samples) => {
+  it('are served in proportion to their size', () => {
+    const world = emptyWorld()
+    const slow = samples.map(({ field, shape, object }) => {
+      const key = objectKey(object)
+      const serve = () => void act(kind, key, object, world)
+      const undo = () => void act(kind, key, undefined, world)
+      return { field, shape, times: timesLonger(serve, JSON.stringify(object), { most: allowedToAct, undo }) }
+    })
+    expect(slow.filter(({ times }) => times > allowedToAct)).toEqual([])
+  })
+
+  it('leave nothing behind', () => {
+    const world = emptyWorld()
+    const some = samples.filter((_, index) => index % Math.ceil(samples.length / 20) === 0)
+    const serveAll = (round: number): void => {
+      for (const { object } of some) {
+        const { metadata } = object
+        const fresh = {
+          ...object,
+          metadata: { ...metadata, name: metadata.name.replace('bad', `bad-${round}`) },
+        }
+        act(kind, objectKey(fresh), fresh, world)
+        act(kind, objectKey(fresh), undefined, world)
+      }
+    }
+    serveAll(0)
+    const grown = keptBytes(() => {
+      serveAll(1)
+      return nothing
+    })
+    expect(grown).toBeLessThan(allowed.kept * hostileSize)
+  })
+})

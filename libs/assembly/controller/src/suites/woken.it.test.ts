@@ -1,0 +1,94 @@
+import { podAnnotations } from '@kube-ovn/annotations'
+import { subnetResource } from '@kube-ovn/kube-api'
+import type { JsonValue, ObjectRef, Resource } from '@kube-ovn/kube'
+import { namespaces, nodes, pods } from '@kube-ovn/kube-api/core'
+import { namespace, pod, subnet } from '@kube-ovn/testing-builders'
+import { expect, it } from 'vitest'
+import { ControlCluster } from '@kube-ovn/testing-control'
+import type { Controller } from '@kube-ovn/testing-control'
+
+const cluster = ControlCluster.ofSuite()
+
+/** Keys that changes concerned while something was done. */
+async function wokenBy(control: Controller, act: () => Promise<unknown>): Promise<readonly string[]> {
+  await control.settle()
+  const before = control.logger.lines.length
+  await act()
+  await control.settle()
+  return control.logger.lines
+    .slice(before)
+    .filter(({ message }) => message === 'keys woken')
+    .flatMap(({ fields }) => fields['keys'] as readonly string[])
+    .sort()
+}
+
+function patchStatus(resource: Resource, ref: ObjectRef, status: JsonValue): Promise<unknown> {
+  const options = { subresource: 'status' }
+  return cluster.client.patch(resource, ref, 'application/merge-patch+json', { status }, options)
+}
+
+it('what a kubelet writes of a pod and its node that nothing is decided by queues no key', async () => {
+  await cluster.user.createNodes('n1')
+  await cluster.client.create(namespaces, namespace({ name: 'shop' }))
+  await cluster.client.create(pods, pod({ name: 'web', namespace: 'shop', node: 'n1' }))
+  await using control = await cluster.startController()
+  const ref = { namespace: 'shop', name: 'web' }
+  const podStatus = { hostIP: '172.18.0.11', startTime: '2026-01-01T00:00:00Z' }
+  expect(await wokenBy(control, () => patchStatus(pods, ref, podStatus))).toEqual([])
+  const condition = { type: 'MemoryPressure', status: 'False', lastHeartbeatTime: '2026-01-01T00:00:00Z' }
+  expect(
+    await wokenBy(control, () => patchStatus(nodes, { name: 'n1' }, { conditions: [condition] })),
+  ).toEqual([])
+  // Of what decides something it is not so.
+  expect(await wokenBy(control, () => patchStatus(pods, ref, { phase: 'Succeeded' }))).toContain(
+    'pod-port/shop/web',
+  )
+})
+
+it('labels of a namespace that bind it to a subnet wake its pods that wait, and no others', async () => {
+  await cluster.user.createNodes('n1')
+  const selector = { matchLabels: { team: 'red' } }
+  await cluster.client.create(
+    subnetResource,
+    subnet({ name: 'red', cidrBlock: '10.20.0.0/24', namespaceSelectors: [selector] }),
+  )
+  const annotations = { [podAnnotations().ipAddress.key]: '10.20.0.9' }
+  for (const name of ['shop', 'other']) {
+    await cluster.client.create(namespaces, namespace({ name }))
+    await cluster.client.create(pods, pod({ name: 'waits', namespace: name, node: 'n1', annotations }))
+    await cluster.client.create(pods, pod({ name: 'runs', namespace: name, node: 'n1' }))
+  }
+  await using control = await cluster.startController()
+  const label = (labels: Record<string, string>) => () =>
+    cluster.client.patch(namespaces, { name: 'shop' }, 'application/merge-patch+json', {
+      metadata: { labels },
+    })
+  expect(await wokenBy(control, label({ color: 'red' }))).toEqual(['namespace/shop'])
+  const woken = new Set(await wokenBy(control, label({ team: 'red' })))
+  expect(woken).toContain('pod-port/shop/waits')
+  expect([...woken].filter((key) => key.includes('other') || key.includes('runs'))).toEqual([])
+  expect(control.portsOf('Logical_Switch', 'red')).toContain('waits.shop')
+})
+
+it('an address that comes free wakes one of the pods that wait in its subnet', async () => {
+  await cluster.user.createNodes('n1')
+  const keys = podAnnotations()
+  for (const [name, cidrBlock] of [
+    ['small', '10.20.0.0/30'],
+    ['full', '10.21.0.0/30'],
+  ] as const) {
+    await cluster.client.create(subnetResource, subnet({ name, cidrBlock }))
+    for (const count of [1, 2, 3, 4]) {
+      const annotations = { [keys.logicalSwitch.key]: name }
+      await cluster.client.create(pods, pod({ name: `${name}-${count}`, node: 'n1', annotations }))
+    }
+  }
+  await using control = await cluster.startController()
+  await control.settle()
+  const [runs = ''] = control.portsOf('Logical_Switch', 'small').filter((port) => port.startsWith('small-'))
+  const [name = ''] = runs.split('.')
+  const woken = new Set(await wokenBy(control, () => cluster.removePod(name)))
+  const others = [...woken].filter((key) => key.startsWith('pod-port/') && key !== `pod-port/default/${name}`)
+  const [taken] = control.portsOf('Logical_Switch', 'small').filter((port) => port.startsWith('small-'))
+  expect(others).toEqual([`pod-port/default/${taken?.split('.')[0]}`])
+})

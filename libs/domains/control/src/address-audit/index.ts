@@ -1,0 +1,2 @@
+export { AddressAudit } from './address-audit.ts'
+export { auditAddresses, auditSteps } from './audit.ts'

@@ -1,0 +1,16 @@
+export {
+  definitionInformers,
+  followDefinitions,
+  watchedDefinitions,
+  type DefinitionInformer,
+} from './definitions.ts'
+export { withOurFinalizer, withoutOurFinalizer } from './finalizers.ts'
+export { generationAfter, observedOf, type Observed } from './generation.ts'
+export { ignoredEvents, withIgnored } from './ignored-condition.ts'
+export { createWorld, forkWorld } from './live-world.ts'
+export { lineOf, listText, problemText } from './problem-text.ts'
+export { externalIds, memberOf, ref } from './rows.ts'
+export type { BuiltInSubnet, ControlSettings } from './settings.ts'
+export { controlTables, deriveTables } from './tables.ts'
+export { watched, watchedInformers, watchedStores } from './watched.ts'
+export { storeIndex, type ControlWorld, type WatchedKinds, type WatchedStores } from './world.ts'

@@ -1,0 +1,2 @@
+export { restoreLeasesOf } from './leases.ts'
+export { restoreWorld } from './restore-world.ts'

@@ -1,0 +1,72 @@
+import type { Statistics } from '@kube-ovn/ipam'
+import { ipResource, subnetResource } from '@kube-ovn/kube-api'
+import type { Ip, Subnet } from '@kube-ovn/kube-api'
+import type { ObjectChange } from '@kube-ovn/kube'
+import { nothing } from '@kube-ovn/reconcile'
+import type { Desired, Feature } from '@kube-ovn/reconcile'
+import { countOf, type PublishedCounts, saysOtherwise } from '@kube-ovn/domains-control/addresses'
+import type { ControlWorld } from '@kube-ovn/domains-control'
+
+/** How many addresses of a subnet are in use and which are free. */
+interface StatusSnapshot {
+  readonly name: string
+  readonly statistics: Statistics
+}
+
+/** Publishes the counts of each subnet, at most once a second however many pods come and go. */
+export const subnetStatus: Feature<string, StatusSnapshot, ControlWorld> = {
+  name: 'subnet-status',
+  kinds: [],
+  paceMs: 1000,
+  triggers: [
+    { on: 'object', resource: ipResource, keys: (change: ObjectChange<Ip>) => subnetOf(change) },
+    { on: 'signal', signal: 'network', keys: (name) => [name] },
+    { on: 'signal', signal: 'addresses', keys: (name) => [name] },
+    { on: 'signal', signal: 'usage', keys: (name) => [name] },
+    {
+      on: 'object',
+      resource: subnetResource,
+      keys: ({ key, old, new: current }: ObjectChange<Subnet>, world) =>
+        old === undefined || isMiscounted(current, world) ? [key] : [],
+    },
+  ],
+  observe: (name, world) =>
+    world.networks.has(name) && world.subnets.get(name) !== undefined
+      ? { name, statistics: world.ipam.statistics(name) }
+      : undefined,
+  desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredStatus(snapshot)),
+}
+
+/** Somebody else may have written the counts. What was written here comes back as it is. */
+function isMiscounted(subnet: Subnet | undefined, world: ControlWorld): boolean {
+  if (subnet === undefined || !world.networks.has(subnet.metadata.name)) return false
+  return saysOtherwise(subnet.status, countsOf(world.ipam.statistics(subnet.metadata.name)))
+}
+
+function subnetOf({ old, new: current }: ObjectChange<Ip>): readonly string[] {
+  const name = (current ?? old)?.spec?.subnet
+  // A record that is only relabelled changes no count.
+  return name === undefined || (old !== undefined && current !== undefined) ? [] : [name]
+}
+
+/** Computes the counts of a subnet; a family that it does not have counts nothing. */
+export function desiredStatus({ name, statistics }: StatusSnapshot): Desired {
+  const status = countsOf(statistics)
+  return {
+    ...nothing,
+    patches: [{ resource: subnetResource, name, subresource: 'status', merge: { status } }],
+  }
+}
+
+function countsOf({ v4, v6 }: Statistics): PublishedCounts {
+  return {
+    v4availableIPs: countOf(v4?.available),
+    v4availableIPrange: v4?.availableRanges ?? '',
+    v4usingIPs: countOf(v4?.using),
+    v4usingIPrange: v4?.usingRanges ?? '',
+    v6availableIPs: countOf(v6?.available),
+    v6availableIPrange: v6?.availableRanges ?? '',
+    v6usingIPs: countOf(v6?.using),
+    v6usingIPrange: v6?.usingRanges ?? '',
+  }
+}

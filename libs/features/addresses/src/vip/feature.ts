@@ -1,0 +1,105 @@
+import { vipLabel } from '@kube-ovn/annotations'
+import { nodes, pods, type Pod } from '@kube-ovn/kube-api/core'
+import type { ObjectChange } from '@kube-ovn/kube'
+import { ipResource, subnetResource, vipResource, vipType, type Ip, type Subnet } from '@kube-ovn/kube-api'
+import {
+  logicalSwitch,
+  nodePortName,
+  podPortName,
+  routerPortName,
+  vipPort,
+  vipVirtualPort,
+} from '@kube-ovn/ovn-names'
+import { nothing } from '@kube-ovn/reconcile'
+import type { Feature } from '@kube-ovn/reconcile'
+import type { RowBase, RowChange } from 'ovsdb-client'
+import { vipNic } from '@kube-ovn/domains-control/addresses'
+import { holderOf } from '@kube-ovn/domains-control/pods'
+import { type ControlWorld, storeIndex } from '@kube-ovn/domains-control'
+import { desiredVip } from './desired.ts'
+import { vipsOf } from './parents.ts'
+import { observeVip } from './snapshot.ts'
+import type { VipSnapshot } from './snapshot.ts'
+
+/** Gives each Vip its addresses, and ports to those that are to have some. */
+export const vip: Feature<string, VipSnapshot, ControlWorld> = {
+  name: 'vip',
+  kinds: [vipPort, vipVirtualPort],
+  memberships: [{ kind: logicalSwitch.name, column: 'ports' }],
+  mayOwn: (key, { id }) => id === key || id.startsWith(`${key}.`),
+  triggers: [
+    { on: 'object', resource: vipResource, keys: (change) => [change.key] },
+    { on: 'object', resource: pods, keys: concerned },
+    { on: 'signal', signal: 'ending', keys: (pod, world) => vipsOf(world.pods.get(pod)) },
+    // Whose port has the name that one of the Vip's would have.
+    { on: 'object', resource: nodes, keys: ({ key }, world) => existing([nodePortName(key)], world) },
+    {
+      on: 'object',
+      resource: ipResource,
+      keys: ({ key, old, new: current }: ObjectChange<Ip>, world) =>
+        old !== undefined && current !== undefined
+          ? []
+          : existing([key, (current ?? old)?.spec?.podName ?? ''], world),
+    },
+    { on: 'signal', signal: 'network', keys: vipsIn },
+    // Addresses may be those that a Vip waits for, or those that a Pod gave back to it.
+    {
+      on: 'signal',
+      signal: 'addresses',
+      keys: (subnet, world) => vipsIn(subnet, world).filter((name) => isWaiting(name, world)),
+    },
+    {
+      on: 'object',
+      resource: subnetResource,
+      keys: (change: ObjectChange<Subnet>, world) => unplaced(change, world),
+    },
+    { on: 'row', table: 'Logical_Router_Port', keys: followersOfRouterPort },
+  ],
+  observe: observeVip,
+  desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredVip(snapshot)),
+}
+
+/** Vips that a pod shares or borrows, and those that may not have a port because the pod has it. */
+function concerned({ old, new: current }: ObjectChange<Pod>, world: ControlWorld): readonly string[] {
+  const pod = current ?? old
+  const { namespace, name } = pod === undefined ? noHolder : holderOf(pod, world.settings)
+  return existing([...vipsOf(old), ...vipsOf(current), name, podPortName(namespace, name)], world)
+}
+
+const noHolder = { namespace: '', name: '' }
+
+function existing(names: readonly string[], world: ControlWorld): readonly string[] {
+  return names.filter((name) => world.vips.get(name) !== undefined)
+}
+
+function vipsIn(subnet: string, world: ControlWorld): readonly string[] {
+  return world.vips.find(storeIndex.vipsBySubnet, subnet).map((object) => object.metadata.name)
+}
+
+function isWaiting(name: string, world: ControlWorld): boolean {
+  const isLent = (world.vips.get(name)?.metadata.labels?.[vipLabel.borrower] ?? '') !== ''
+  return isLent || world.ipam.lease(vipNic(name)) === undefined
+}
+
+/** What a Vip without a subnet is told depends on whether there is an object of that name. */
+function unplaced({ key, old, new: current }: ObjectChange<Subnet>, world: ControlWorld): readonly string[] {
+  return old === undefined || current === undefined || current.metadata.deletionTimestamp !== undefined
+    ? vipsIn(key, world).filter((name) => world.ipam.lease(vipNic(name)) === undefined)
+    : []
+}
+
+/** Vips whose MAC address is that of a router port. */
+function followersOfRouterPort(change: RowChange, world: ControlWorld): readonly string[] {
+  const port = nameOf(change.new ?? change.old)
+  return [...world.vips.values()]
+    .filter(({ spec }) => spec?.type === vipType.switchLb)
+    .filter(({ spec }) => {
+      const network = world.networks.get(spec?.subnet ?? '')
+      return network !== undefined && routerPortName(network.vpc, network.name) === port
+    })
+    .map(({ metadata }) => metadata.name)
+}
+
+function nameOf(row: RowBase | undefined): unknown {
+  return row !== undefined && 'name' in row ? row.name : undefined
+}

@@ -1,0 +1,173 @@
+import { primaryProvider } from '@kube-ovn/annotations'
+import { KubeOvnError } from '@kube-ovn/errors'
+import type { DualStackIp } from '@kube-ovn/ip'
+import type { Lease } from '@kube-ovn/ipam'
+import { vipResource, vipType, type Vip } from '@kube-ovn/kube-api'
+import { routerPortName } from '@kube-ovn/ovn-names'
+import {
+  addressesOfVip,
+  allocateUnseen,
+  freed,
+  subnetOfVip,
+  vipNic,
+  vipOwner,
+  writtenMac,
+} from '@kube-ovn/domains-control/addresses'
+import type { ControlWorld } from '@kube-ovn/domains-control'
+import { RouterPortMissingError, VipInvalidError } from './errors.ts'
+import { labelsOf, parentsOf, type Labels } from './parents.ts'
+import { portNamesOf } from './port-names.ts'
+import { portHolder } from './port-holder.ts'
+import { changeOf, requestFor, typeOf, type KnownVipType } from './request.ts'
+
+/** What decides about a Vip. */
+export interface VipSnapshot {
+  readonly name: string
+  readonly object: Vip
+  readonly isDeleting: boolean
+  /** Absent while it can not have what it asks for. */
+  readonly placement: VipPlacement | undefined
+  /** What is wrong with it; one that has its addresses works on all the same. */
+  readonly problem: KubeOvnError | undefined
+  /** Whether its status has a place for the generation that it is about. */
+  readonly saysGeneration: boolean
+  /** Milliseconds since the epoch, for conditions. */
+  readonly now: number
+}
+
+/** What a Vip has. */
+export interface VipPlacement {
+  readonly subnet: string
+  /** Of the subnet; that of further networks is part of a port's name. */
+  readonly provider: string
+  readonly type: KnownVipType
+  readonly addresses: DualStackIp
+  readonly mac: string
+  /** Ports that may have the addresses beside their own. */
+  readonly parents: readonly string[]
+  /** Name of the port of the Pod that has the addresses as its own; empty when there is none. */
+  readonly borrower: string
+  /** False while the name of a port that it would have is that of somebody else's. */
+  readonly hasPorts: boolean
+}
+
+/** Reads a Vip and sees that it has addresses. Asking again gives the same ones. */
+export function observeVip(name: string, world: ControlWorld): VipSnapshot | undefined {
+  const object = world.vips.get(name)
+  if (object === undefined) {
+    const released = world.ipam.release(vipNic(name), vipOwner(name))
+    if (released !== undefined) freed(released.subnet, world)
+    return undefined
+  }
+  const isDeleting = object.metadata.deletionTimestamp !== undefined
+  const saysGeneration = world.definitions.keeps(vipResource, 'observedGeneration')
+  const base = { name, object, isDeleting, saysGeneration, now: world.now() }
+  if (isDeleting) return { ...base, placement: undefined, problem: undefined }
+  try {
+    const type = typeOf(object)
+    const labels = labelsOf(object)
+    const lease = hold(object, type, world)
+    const placement = placementOf(object, type, labels, lease, world)
+    const nameProblem = nameProblemOf(object, placement, world)
+    return {
+      ...base,
+      placement: { ...placement, hasPorts: nameProblem === undefined },
+      problem: nameProblem ?? changeOf(object, lease),
+    }
+  } catch (error) {
+    if (!(error instanceof KubeOvnError)) throw error
+    return { ...base, placement: undefined, problem: error }
+  }
+}
+
+function hold(object: Vip, type: KnownVipType, world: ControlWorld): Lease {
+  const { name } = object.metadata
+  const held = world.ipam.lease(vipNic(name))
+  if (held !== undefined) return held
+  const subnet = subnetOfVip(object, world)
+  const refuse = (cure: string) =>
+    new VipInvalidError({ vip: name, field: 'spec.subnet', value: subnet, cure })
+  if (subnet === '') throw refuse('name the Subnet that the addresses are to be taken from')
+  if (!world.networks.has(subnet)) {
+    throw refuse(
+      world.subnets.get(subnet) === undefined
+        ? 'create the Subnet, or delete the Vip and create it anew in one that exists'
+        : 'correct the specification of the Subnet, see its conditions',
+    )
+  }
+  if (
+    world.subnets.get(subnet)?.metadata.deletionTimestamp !== undefined &&
+    addressesOfVip(object) === undefined
+  ) {
+    throw refuse('choose another Subnet: this one is being deleted')
+  }
+  if (world.networks.get(subnet)?.hasSwitch === false && needsSwitch(object, type)) {
+    throw refuse('choose another Subnet: this one has addresses for NICs of other CNIs only')
+  }
+  const lease = allocateUnseen({ ...requestFor(object, type), subnet }, world)
+  world.raise('usage', subnet)
+  return lease
+}
+
+/** A Vip that is only reserved has no port. */
+function needsSwitch({ spec }: Vip, type: KnownVipType): boolean {
+  return type !== vipType.plain || (spec?.namespace ?? '') !== ''
+}
+
+function placementOf(
+  object: Vip,
+  type: KnownVipType,
+  labels: Labels,
+  lease: Lease,
+  world: ControlWorld,
+): Omit<VipPlacement, 'hasPorts'> {
+  const { v4, v6, subnet } = lease
+  const isShared = type === vipType.plain && (object.spec?.namespace ?? '') !== ''
+  return {
+    subnet,
+    provider: world.networks.get(subnet)?.provider ?? primaryProvider,
+    type,
+    addresses: { v4, v6 },
+    mac: type === vipType.switchLb ? routerMac(object, subnet, world) : ownMac(object, lease),
+    parents: isShared ? parentsOf(object, labels, subnet, world) : [],
+    borrower: borrowerOf(lease, world),
+  }
+}
+
+/** The Vip's own, in the letters in which the user wrote it. */
+function ownMac({ spec, status }: Vip, { mac }: Lease): string {
+  return writtenMac(mac, [spec?.macAddress, status?.mac]) ?? ''
+}
+
+/** Of two ports with one name there would be one: the pod or the node has it, which can do nothing about the name. */
+function nameProblemOf(
+  object: Vip,
+  { type, provider }: Pick<VipPlacement, 'type' | 'provider'>,
+  world: ControlWorld,
+): VipInvalidError | undefined {
+  const { name } = object.metadata
+  const { own = '', virtual = '' } = portNamesOf(object, type, provider)
+  const holder = portHolder(own, world) ?? portHolder(virtual, world)
+  if (holder === undefined) return undefined
+  const cure = `create the Vip anew under another name: a port of ${holder} has the name of this one's`
+  return new VipInvalidError({ vip: name, field: 'metadata.name', value: name, cure })
+}
+
+function routerMac({ metadata: { name } }: Vip, subnet: string, world: ControlWorld): string {
+  const port = routerPortName(world.networks.get(subnet)?.vpc ?? '', subnet)
+  const mac = world.routerMacs.get(port) ?? world.northbound.find('Logical_Router_Port', 'name', port)[0]?.mac
+  if (mac === undefined) throw new RouterPortMissingError({ vip: name, port })
+  return mac
+}
+
+/** The NIC, other than the Vip itself, that has its addresses. */
+function borrowerOf(lease: Lease, world: ControlWorld): string {
+  const address = lease.v4 ?? lease.v6
+  if (address === undefined) return ''
+  const others = world.ipam.holders(lease.subnet, address).filter((owner) => owner !== lease.owner)
+  const nics = others
+    .flatMap((owner) => world.ipam.leasesOf(owner))
+    .filter((other) => other.subnet === lease.subnet && (other.v4 ?? other.v6) === address)
+    .map((other) => other.nic)
+  return nics.sort()[0] ?? ''
+}

@@ -1,0 +1,58 @@
+import { ipResource } from '@kube-ovn/kube-api'
+import type { Ip } from '@kube-ovn/kube-api'
+import { nodes } from '@kube-ovn/kube-api/core'
+import type { ObjectChange } from '@kube-ovn/kube'
+import type { Node } from '@kube-ovn/kube-api/core'
+import {
+  logicalRouter,
+  logicalSwitch,
+  nodeLocalDnsPolicy,
+  nodePolicy,
+  nodePort,
+  nodePortGroup,
+} from '@kube-ovn/ovn-names'
+import { nothing } from '@kube-ovn/reconcile'
+import type { Feature } from '@kube-ovn/reconcile'
+import type { ControlWorld } from '@kube-ovn/domains-control'
+import { hasOtherNetwork } from '@kube-ovn/domains-control/topology'
+import { desiredNode } from './desired.ts'
+import { observeNode } from './snapshot.ts'
+import type { NodeSnapshot } from './snapshot.ts'
+
+/** Connects each node to the pod network. */
+export const node: Feature<string, NodeSnapshot, ControlWorld> = {
+  name: 'node',
+  kinds: [nodePort, nodePortGroup, nodePolicy, nodeLocalDnsPolicy],
+  memberships: [
+    { kind: logicalSwitch.name, column: 'ports' },
+    { kind: logicalRouter.name, column: 'policies' },
+  ],
+  triggers: [
+    {
+      on: 'object',
+      resource: nodes,
+      keys: (change: ObjectChange<Node>) => (hasOtherNetwork(change) ? [change.key] : []),
+    },
+    { on: 'signal', signal: 'network', keys: allNodes },
+    // A node for which there was no address takes one that became free.
+    { on: 'signal', signal: 'addresses', keys: allNodes },
+    {
+      on: 'object',
+      resource: ipResource,
+      keys: (change: ObjectChange<Ip>) => nodeOf(change.new ?? change.old),
+    },
+  ],
+  observe: observeNode,
+  desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredNode(snapshot)),
+}
+
+function allNodes(subnet: string, world: ControlWorld): readonly string[] {
+  if (subnet !== world.settings.nodeSwitch.name) return []
+  return [...world.nodes.values()].map((object) => object.metadata.name)
+}
+
+/** The node whose record this is; pods have a namespace. */
+function nodeOf(ip: Ip | undefined): readonly string[] {
+  const spec = ip?.spec
+  return spec?.podName !== undefined && (spec.namespace ?? '') === '' ? [spec.podName] : []
+}

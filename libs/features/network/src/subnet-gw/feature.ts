@@ -1,0 +1,47 @@
+import { nodes } from '@kube-ovn/kube-api/core'
+import type { ObjectChange } from '@kube-ovn/kube'
+import type { Node } from '@kube-ovn/kube-api/core'
+import { subnetResource } from '@kube-ovn/kube-api'
+import type { Subnet } from '@kube-ovn/kube-api'
+import { logicalRouter, subnetGatewayPolicy, subnetNodePortGroup } from '@kube-ovn/ovn-names'
+import { nothing } from '@kube-ovn/reconcile'
+import type { Feature } from '@kube-ovn/reconcile'
+import { hasOtherNetwork } from '@kube-ovn/domains-control/topology'
+import type { ControlWorld } from '@kube-ovn/domains-control'
+import { desiredGateway } from './desired.ts'
+import type { GatewaySnapshot } from './desired.ts'
+import { gatewayKey, observeGateway, unsettled } from './snapshot.ts'
+
+/** Lets traffic of each distributed subnet leave by way of the node of each pod. */
+export const subnetGateway: Feature<string, GatewaySnapshot | typeof unsettled, ControlWorld> = {
+  name: 'subnet-gw',
+  kinds: [subnetNodePortGroup, subnetGatewayPolicy],
+  memberships: [{ kind: logicalRouter.name, column: 'policies' }],
+  triggers: [
+    {
+      on: 'object',
+      resource: nodes,
+      keys: (change: ObjectChange<Node>, world) =>
+        hasOtherNetwork(change)
+          ? [...world.networks.keys()].map((subnet) => gatewayKey(subnet, change.key))
+          : [],
+    },
+    { on: 'signal', signal: 'network', keys: keysOfSubnet },
+    // A subnet that is gone raised its last signal while its object was still there.
+    {
+      on: 'object',
+      resource: subnetResource,
+      keys: (change: ObjectChange<Subnet>, world) =>
+        change.new === undefined || change.old === undefined ? keysOfSubnet(change.key, world) : [],
+    },
+  ],
+  observe: observeGateway,
+  desired(_key, snapshot) {
+    if (snapshot === undefined) return nothing
+    return snapshot === unsettled ? { ...nothing, hold: true } : desiredGateway(snapshot)
+  },
+}
+
+function keysOfSubnet(subnet: string, world: ControlWorld): readonly string[] {
+  return [...world.nodes.values()].map((node) => gatewayKey(subnet, node.metadata.name))
+}

@@ -1,0 +1,170 @@
+import { subnet } from '@kube-ovn/testing-builders'
+import type { Subnet } from '@kube-ovn/kube-api'
+import { describe, expect, it } from 'vitest'
+import { controlSettings } from '@kube-ovn/domains-control/testing/settings'
+import { shownMembers, shownPatches, shownRows } from '@kube-ovn/domains-control/testing/shown'
+import { resolveSubnet, SubnetInvalidError } from '@kube-ovn/domains-control/topology'
+import { desiredSubnet } from './desired.ts'
+import type { SubnetSnapshot } from './snapshot.ts'
+
+const now = Date.UTC(2026, 0, 1)
+const time = '2026-01-01T00:00:00Z'
+const problem = new SubnetInvalidError({
+  subnet: 'blue',
+  field: 'spec.gateway',
+  value: 'x',
+  cure: 'write an address',
+})
+const told = 'spec.gateway "x": write an address'
+
+function snapshot(
+  cidrBlock: string,
+  object: Subnet = withUid(subnet({ name: 'blue', cidrBlock })),
+): SubnetSnapshot {
+  const { network, normalised } = resolveSubnet('blue', { cidrBlock }, controlSettings())
+  return {
+    ...{ name: 'blue', object, builtIn: undefined, network, normalised, problem: undefined, now },
+    ...{ inEffect: network, accepted: undefined, canSayInEffect: true, observed: {} },
+    ...{ isDeleting: false, holders: [], strayExcludes: [], routerMac: '00:00:5e:00:53:fe' },
+  }
+}
+
+/** Of a Subnet whose specification can not be used, and never could. */
+function unusable(): SubnetSnapshot {
+  return {
+    ...snapshot('10.1.0.0/16'),
+    network: undefined,
+    inEffect: undefined,
+    normalised: undefined,
+    problem,
+  }
+}
+
+function withUid(object: Subnet): Subnet {
+  return { ...object, metadata: { ...object.metadata, uid: 'u1' } }
+}
+
+function conditionsOf(given: SubnetSnapshot): readonly unknown[] {
+  const status = desiredSubnet(given).patches.find(({ subresource }) => subresource === 'status')?.merge?.[
+    'status'
+  ]
+  return (status as { readonly conditions: readonly unknown[] }).conditions
+}
+
+function policy(family: 4 | 6, cidr: string) {
+  return {
+    row: `lrpol-subnet/blue/${family}`,
+    priority: 31000,
+    match: `ip${family}.dst == ${cidr}`,
+    action: 'allow',
+    external_ids: { vendor: 'kube-ovn', subnet: 'blue' },
+  }
+}
+
+describe('desiredSubnet', () => {
+  it.each([
+    { cidrBlock: '10.1.0.0/16', networks: ['10.1.0.1/16'], policies: [policy(4, '10.1.0.0/16')] },
+    { cidrBlock: 'fd00:1::/112', networks: ['fd00:1::1/112'], policies: [policy(6, 'fd00:1::/112')] },
+    {
+      cidrBlock: 'fd00:1::/112,10.1.0.0/16',
+      networks: ['10.1.0.1/16', 'fd00:1::1/112'],
+      policies: [policy(4, '10.1.0.0/16'), policy(6, 'fd00:1::/112')],
+    },
+  ])('is a switch on the router, for $cidrBlock', ({ cidrBlock, networks, policies }) => {
+    const desired = desiredSubnet(snapshot(cidrBlock))
+    expect(shownRows(desired)).toEqual([
+      { row: 'ls/blue', name: 'blue', external_ids: { vendor: 'kube-ovn' } },
+      {
+        row: 'lsp-lr/blue-ovn-cluster',
+        name: 'blue-ovn-cluster',
+        type: 'router',
+        addresses: ['router'],
+        options: { 'router-port': 'ovn-cluster-blue' },
+        external_ids: { vendor: 'kube-ovn', ls: 'blue' },
+      },
+      {
+        row: 'lrp/ovn-cluster-blue',
+        name: 'ovn-cluster-blue',
+        mac: '00:00:5e:00:53:fe',
+        networks,
+        external_ids: { vendor: 'kube-ovn', lr: 'ovn-cluster' },
+      },
+      ...policies,
+    ])
+    expect(shownMembers(desired)).toEqual([
+      'ls/blue ports: lsp-lr/blue-ovn-cluster',
+      'lr/ovn-cluster ports: lrp/ovn-cluster-blue',
+      ...policies.map(({ row }) => `lr/ovn-cluster policies: ${row}`),
+    ])
+  })
+
+  it('has our finalizer in place of the old one, beside those of others', () => {
+    const finalizers = ['kube-ovn-controller', 'example.com/other']
+    const [object] = shownPatches(
+      desiredSubnet(snapshot('10.1.0.0/16', withUid(subnet({ name: 'blue', finalizers })))),
+    )
+    expect(object).toMatchObject({
+      metadata: { finalizers: ['example.com/other', 'kubeovn.io/kube-ovn-controller'] },
+    })
+  })
+
+  it('keeps its rows, and tells why, while its specification can not be used', () => {
+    const given = unusable()
+    const desired = desiredSubnet(given)
+    expect(desired).toMatchObject({ hold: true, problem, rows: [] })
+    expect(desired.events).toMatchObject([
+      {
+        type: 'Warning',
+        reason: 'ValidateLogicalSwitchFailed',
+        message: told,
+        regarding: { name: 'blue', uid: 'u1' },
+      },
+    ])
+    const reason = 'ValidateLogicalSwitchFailed'
+    const times = { lastUpdateTime: time, lastTransitionTime: time }
+    expect(conditionsOf(given)).toEqual([
+      { type: 'Validated', status: 'False', reason, message: told, ...times },
+      { type: 'Ready', status: 'False', reason, message: told, ...times },
+      { type: 'Error', status: 'True', reason, message: told, ...times },
+    ])
+  })
+
+  it('writes the very same conditions again, and no event, when nothing has changed', () => {
+    const bad = unusable()
+    for (const given of [bad, snapshot('10.1.0.0/16')]) {
+      const conditions = conditionsOf(given) as NonNullable<NonNullable<Subnet['status']>['conditions']>
+      const later = {
+        ...given,
+        object: withUid(subnet({ name: 'blue', status: { conditions } })),
+        now: now + 3_600_000,
+      }
+      expect(conditionsOf(later)).toEqual(conditions)
+      expect(desiredSubnet(later).events).toEqual([])
+    }
+  })
+
+  it('clears the error when it recovers', () => {
+    const bad = unusable()
+    const conditions = conditionsOf(bad) as NonNullable<NonNullable<Subnet['status']>['conditions']>
+    const good = snapshot('10.1.0.0/16', withUid(subnet({ name: 'blue', status: { conditions } })))
+    expect(conditionsOf(good)).toMatchObject([
+      { type: 'Validated', status: 'True' },
+      { type: 'Ready', status: 'True' },
+      { type: 'Error', status: 'False' },
+    ])
+  })
+
+  it('stays for as long as an address is in use, and then lets go', () => {
+    const finalizers = ['kubeovn.io/kube-ovn-controller', 'example.com/other']
+    const object = withUid(subnet({ name: 'blue', finalizers, deletionTimestamp: time }))
+    const deleting = { ...snapshot('10.1.0.0/16', object), isDeleting: true }
+    const waiting = desiredSubnet({ ...deleting, holders: ['pod/shop/a'] })
+    expect(shownRows(waiting)).toHaveLength(4)
+    expect(shownPatches(waiting)[0]).not.toHaveProperty('metadata')
+    const going = desiredSubnet(deleting)
+    expect(shownRows(going)).toEqual([])
+    expect(shownPatches(going)).toEqual([
+      { object: 'subnets/blue', metadata: { finalizers: ['example.com/other'] } },
+    ])
+  })
+})

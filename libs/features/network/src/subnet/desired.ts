@@ -1,0 +1,101 @@
+import {
+  externalId,
+  logicalRouter,
+  logicalSwitch,
+  routerPolicyPriority,
+  routerPortName,
+  subnetPolicy,
+  subnetRouterPort,
+  switchRouterPort,
+  switchRouterPortName,
+} from '@kube-ovn/ovn-names'
+import { ipDestination, printMatch } from '@kube-ovn/ovn-match'
+import { nothing } from '@kube-ovn/reconcile'
+import type { Desired, Member, OwnedRow } from '@kube-ovn/reconcile'
+import { externalIds, memberOf, ref } from '@kube-ovn/domains-control'
+import { familiesOf, isPublished } from '@kube-ovn/domains-control/topology'
+import type { Network } from '@kube-ovn/domains-control/topology'
+import { desiredObjects, finalizerRemoval } from './objects.ts'
+import { subnetEvents } from './conditions.ts'
+import type { SubnetSnapshot } from './snapshot.ts'
+
+/** A server drops fields of a new definition for a moment, and nothing tells when it keeps them. */
+const definitionMs = 2_000
+
+/**
+ * Computes the switch of a subnet, its port to the router, and the policy that keeps traffic for it inside.
+ *
+ * A subnet that can not be used keeps the rows of what is in effect: an invalid edit takes no running pod off the network.
+ *
+ * @see ovn-nb(5), Logical_Switch, Logical_Router_Port, Logical_Router_Policy
+ */
+export function desiredSubnet(subnet: SubnetSnapshot): Desired {
+  if (subnet.isDeleting && subnet.holders.length === 0)
+    return { ...nothing, patches: finalizerRemoval(subnet) }
+  const { inEffect, accepted, problem, routerMac } = subnet
+  const patches = desiredObjects(subnet)
+  const network = accepted ?? inEffect
+  const isUnsaid = network !== undefined && subnet.canSayInEffect && !isPublished(network, subnet.object)
+  const recheck = isUnsaid ? { recheckMs: definitionMs } : {}
+  // Its status is written first. Once it is there the rows follow, here and of all who go by the network.
+  if (accepted !== undefined) return { ...nothing, hold: true, patches, ...recheck }
+  const events = subnetEvents(subnet)
+  const told = { patches, events, ...recheck, ...(problem === undefined ? {} : { problem }) }
+  if (inEffect === undefined) return { ...nothing, hold: true, ...told }
+  return { ...nothing, ...(inEffect.hasSwitch ? desiredRows(inEffect, routerMac) : {}), ...told }
+}
+
+function desiredRows(
+  network: Network,
+  routerMac: string,
+): { readonly rows: OwnedRow[]; readonly members: Member[] } {
+  const { name, vpc } = network
+  const routerPort = routerPortName(vpc, name)
+  const switchPort = switchRouterPortName(name, vpc)
+  const families = familiesOf(network)
+  const policies = families.map(({ family, cidr }) => ({
+    id: `${name}/${family}`,
+    match: printMatch(ipDestination(cidr)),
+  }))
+  return {
+    rows: [
+      { kind: logicalSwitch, id: name, columns: { name, external_ids: externalIds({}) } },
+      {
+        kind: switchRouterPort,
+        id: switchPort,
+        columns: {
+          name: switchPort,
+          type: 'router',
+          addresses: ['router'],
+          options: { 'router-port': routerPort },
+          external_ids: externalIds({ [externalId.logicalSwitch]: name }),
+        },
+      },
+      {
+        kind: subnetRouterPort,
+        id: routerPort,
+        columns: {
+          name: routerPort,
+          mac: routerMac,
+          networks: families.map(({ routerAddress }) => routerAddress),
+          external_ids: externalIds({ [externalId.logicalRouter]: vpc }),
+        },
+      },
+      ...policies.map(({ id, match }) => ({
+        kind: subnetPolicy,
+        id,
+        columns: {
+          priority: routerPolicyPriority.subnetDestination,
+          match,
+          action: 'allow',
+          external_ids: externalIds({ [externalId.subnet]: name }),
+        },
+      })),
+    ],
+    members: [
+      memberOf(ref(logicalSwitch, name), 'ports', ref(switchRouterPort, switchPort)),
+      memberOf(ref(logicalRouter, vpc), 'ports', ref(subnetRouterPort, routerPort)),
+      ...policies.map(({ id }) => memberOf(ref(logicalRouter, vpc), 'policies', ref(subnetPolicy, id))),
+    ],
+  }
+}

@@ -1,0 +1,143 @@
+import { nicKey, primaryProvider } from '@kube-ovn/annotations'
+import { subnetResource, vpcResource } from '@kube-ovn/kube-api'
+import type { Condition } from '@kube-ovn/kube-api'
+import { events, namespaces, nodes, pods } from '@kube-ovn/kube-api/core'
+import type { KubeObject, Resource } from '@kube-ovn/kube'
+import { namespace, node, subnet } from '@kube-ovn/testing-builders'
+import { expect, it } from 'vitest'
+import { ControlCluster } from '@kube-ovn/testing-control'
+
+const cluster = ControlCluster.ofSuite()
+
+const quiet = { transactions: 0, writes: [] }
+const prefixes = '10.30.0.0/24,fd00:30::/120'
+
+async function conditionsOf(resource: Resource, name: string): Promise<readonly Condition[]> {
+  const object:
+    (KubeObject & { readonly status?: { readonly conditions?: readonly Condition[] } }) | undefined =
+    await cluster.client.get(resource, { name })
+  return object?.status?.conditions ?? []
+}
+
+async function ignoredMessage(resource: Resource, name: string): Promise<string | undefined> {
+  return (await conditionsOf(resource, name)).find(({ type }) => type === 'FieldsIgnored')?.message
+}
+
+/** Events that tell of what has no effect, as `kind/name message count`. */
+async function told(): Promise<readonly string[]> {
+  const { items } = await cluster.client.list(events)
+  return items
+    .filter(({ reason = '' }) => ['FieldsIgnored', 'AnnotationIgnored'].includes(reason))
+    .map(({ involvedObject: { kind, name }, message, count }) => `${kind}/${name} ${message} ${count}`)
+    .sort()
+}
+
+async function oneLife(): Promise<void> {
+  await using control = await cluster.startController()
+  await control.settle()
+}
+
+function isReady(conditions: readonly Condition[]): boolean {
+  return conditions.some(({ type, status }) => type === 'Ready' && status === 'True')
+}
+
+it('tells of the fields of a Subnet that have no effect, once for each change, and leaves it Ready', async () => {
+  const { client } = cluster
+  const plain = { cidrBlock: prefixes, private: false, acls: [], natOutgoing: true }
+  await client.create(subnetResource, subnet({ name: 'plain', ...plain }))
+  await client.create(
+    subnetResource,
+    subnet({ name: 'blue', cidrBlock: '10.31.0.0/24,fd00:31::/120', private: true }),
+  )
+  {
+    await using control = await cluster.startController()
+    await control.settle()
+    expect(await ignoredMessage(subnetResource, 'plain')).toBeUndefined()
+    const first =
+      'spec.private true without effect: isolation of subnets is not there yet; nothing is dropped: do not rely on it. See "Not there yet" in docs/differences.md'
+    expect(await ignoredMessage(subnetResource, 'blue')).toBe(first)
+    expect(isReady(await conditionsOf(subnetResource, 'blue'))).toBe(true)
+    expect(await told()).toEqual([`Subnet/blue ${first} 1`])
+
+    const patch = { spec: { private: false, nodeNetwork: 'storage' } }
+    await client.patch(subnetResource, { name: 'blue' }, 'application/merge-patch+json', patch)
+    await control.settle()
+    const second = await ignoredMessage(subnetResource, 'blue')
+    expect(second).toContain('spec.nodeNetwork "storage" without effect')
+    expect(second).not.toContain('spec.private')
+    expect(await told()).toEqual([`Subnet/blue ${second} 1`, `Subnet/blue ${first} 1`])
+    await cluster.forgetCosts()
+  }
+  await oneLife()
+  expect(await cluster.costs()).toEqual(quiet)
+
+  await using control = await cluster.startController()
+  await control.settle()
+  const cured = { spec: { nodeNetwork: '' } }
+  await client.patch(subnetResource, { name: 'blue' }, 'application/merge-patch+json', cured)
+  await control.settle()
+  expect(await ignoredMessage(subnetResource, 'blue')).toBeUndefined()
+  expect(isReady(await conditionsOf(subnetResource, 'blue'))).toBe(true)
+})
+
+it('tells of a VPC that nothing is made for, and of fields of the default one', async () => {
+  const { client } = cluster
+  const apiVersion = 'kubeovn.io/v1'
+  const spec = { staticRoutes: [{ cidr: '10.0.0.0/8', nextHopIP: '100.64.0.9' }], enableExternal: false }
+  const other = { apiVersion, kind: 'Vpc', metadata: { name: 'vpc-1' }, spec: { enableBfd: true } }
+  await client.create(vpcResource, { apiVersion, kind: 'Vpc', metadata: { name: 'ovn-cluster' }, spec })
+  await client.create(vpcResource, other)
+  await oneLife()
+  expect(await ignoredMessage(vpcResource, 'ovn-cluster')).toContain(
+    'spec.staticRoutes [{"cidr":"10.0.0.0/8","nextHopIP":"100.64.0.9"}] without effect: a further VPC is not there yet',
+  )
+  expect(await ignoredMessage(vpcResource, 'vpc-1')).toMatch(/metadata.name "vpc-1".*spec.enableBfd true/)
+  expect(await told()).toHaveLength(2)
+  await cluster.forgetCosts()
+  await oneLife()
+  expect(await cluster.costs()).toEqual(quiet)
+})
+
+it('tells Pods and Nodes of annotations and labels without effect, once', async () => {
+  const { client, user } = cluster
+  const key = (name: string) => nicKey(primaryProvider, name)
+  await client.create(namespaces, namespace({ name: 'shop' }))
+  const labels = { [key('external-gw')]: 'true', [key('ic-gw')]: 'false' }
+  await client.create(nodes, node({ name: 'n1', annotations: { [key('egress_rate')]: '100' }, labels }))
+  const annotations = {
+    [key('routes')]: '[{"dst":"10.0.0.0/8","gw":"10.16.0.1"}]',
+    [key('ingress_rate')]: '10',
+    [key('egress_rate')]: '0',
+    'other.example.kubernetes.io/routes': '[]',
+  }
+  await user.createPod({ name: 'web', namespace: 'shop', annotations })
+  await user.createPod({ name: 'host', namespace: 'shop', annotations, hostNetwork: true })
+  await oneLife()
+  const expected = [
+    expect.stringMatching(/^Node\/n1 annotation .*\/egress_rate "100" without effect: quality of service/),
+    expect.stringMatching(/^Node\/n1 label .*\/external-gw "true" without effect: a gateway to an external/),
+    expect.stringMatching(
+      /^Pod\/web annotation .*\/ingress_rate "10" without effect: quality of service.* 1$/,
+    ),
+    expect.stringMatching(
+      /^Pod\/web annotation ovn.*\/routes "\[.*\]" without effect: a route of a NIC.* 1$/,
+    ),
+  ]
+  expect(await told()).toEqual(expected)
+  await cluster.forgetCosts()
+  await oneLife()
+  expect(await cluster.costs()).toEqual(quiet)
+
+  await using control = await cluster.startController()
+  await control.settle()
+  const edit = { metadata: { annotations: { [key('routes')]: null, [key('mirror')]: 'true' } } }
+  await client.patch(pods, { namespace: 'shop', name: 'web' }, 'application/merge-patch+json', edit)
+  await control.settle()
+  expect(await told()).toEqual([
+    ...expected.slice(0, 3),
+    expect.stringMatching(
+      /^Pod\/web annotation .*\/mirror "true" without effect: mirroring is not there yet/,
+    ),
+    ...expected.slice(3),
+  ])
+})

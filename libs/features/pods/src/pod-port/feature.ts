@@ -1,0 +1,94 @@
+import { pods } from '@kube-ovn/kube-api/core'
+import type { Pod } from '@kube-ovn/kube-api/core'
+import type { ObjectChange } from '@kube-ovn/kube'
+import { ipResource, vipResource } from '@kube-ovn/kube-api'
+import type { Ip } from '@kube-ovn/kube-api'
+import {
+  externalId,
+  logicalRouter,
+  logicalSwitch,
+  nodePortGroup,
+  northGatewayPolicy,
+  podPort,
+  podPortName,
+  subnetNodePortGroup,
+} from '@kube-ovn/ovn-names'
+import { nothing } from '@kube-ovn/reconcile'
+import type { Feature } from '@kube-ovn/reconcile'
+import type { RowBase, RowChange } from 'ovsdb-client'
+import { storeIndex } from '@kube-ovn/domains-control'
+import type { ControlWorld } from '@kube-ovn/domains-control'
+import { desiredPod } from './desired.ts'
+import { holderKey, holderOf } from '@kube-ovn/domains-control/pods'
+import { observePod } from './snapshot.ts'
+import type { PodSnapshot } from './snapshot.ts'
+
+/** Gives each pod its ports and its addresses. Keys are `namespace/name`, that of the machine for pods that run one. */
+export const podPortFeature: Feature<string, PodSnapshot, ControlWorld> = {
+  name: 'pod-port',
+  kinds: [podPort, northGatewayPolicy],
+  memberships: [
+    { kind: logicalSwitch.name, column: 'ports' },
+    { kind: nodePortGroup.name, column: 'ports' },
+    { kind: subnetNodePortGroup.name, column: 'ports' },
+    { kind: logicalRouter.name, column: 'policies' },
+  ],
+  mayOwn: (key, { kind, id }) => kind !== podPort.name || isPortOf(key, id),
+  triggers: [
+    {
+      on: 'object',
+      resource: pods,
+      keys: ({ old, new: current }: ObjectChange<Pod>, { settings }) => [
+        ...new Set(
+          [old, current].flatMap((pod) => (pod === undefined ? [] : [holderKey(holderOf(pod, settings))])),
+        ),
+      ],
+    },
+    {
+      on: 'object',
+      resource: ipResource,
+      keys: (change: ObjectChange<Ip>) => podOf(change.new ?? change.old),
+    },
+    // Who could not be placed takes what became free, and what a subnet offers that is new. All else that a pod waits for, and
+    // that decides who keeps addresses without a pod, is read of tables.
+    { on: 'signal', signal: 'turn', keys: (key) => [key] },
+    // Pods that share a Vip, or have its addresses as their own or would like to.
+    {
+      on: 'object',
+      resource: vipResource,
+      keys: ({ key }, world) =>
+        [storeIndex.podsBySharedVip, storeIndex.podsByBorrowedVip]
+          .flatMap((index) => world.pods.find(index, key))
+          .map((pod) => holderKey(holderOf(pod, world.settings))),
+    },
+    // Upstream's port of a pod that is long gone has no owner: its addresses are free once it is collected.
+    { on: 'row', table: 'Logical_Switch_Port', keys: podOfRemovedPort },
+  ],
+  observe: observePod,
+  desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredPod(snapshot)),
+}
+
+/** The pod whose record this is; nodes have no namespace. */
+function podOf(ip: Ip | undefined): readonly string[] {
+  const { podName = '', namespace = '' } = ip?.spec ?? {}
+  return podName === '' || namespace === '' ? [] : [`${namespace}/${podName}`]
+}
+
+function podOfRemovedPort({ old, new: current }: RowChange): readonly string[] {
+  const pod = current === undefined ? podMark(old) : undefined
+  return pod === undefined ? [] : [pod]
+}
+
+function podMark(port: RowBase | undefined): string | undefined {
+  const ids = port !== undefined && 'external_ids' in port ? port.external_ids : undefined
+  const pod =
+    typeof ids === 'object' && ids !== null && externalId.pod in ids ? ids[externalId.pod] : undefined
+  return typeof pod === 'string' ? pod : undefined
+}
+
+/** Ports are named after their holder; those of further NICs have more to their names. */
+function isPortOf(key: string, port: string): boolean {
+  const [namespace = '', name = ''] = key.split('/')
+  const first = podPortName(namespace, name)
+  return port === first || port.startsWith(`${first}.`)
+}

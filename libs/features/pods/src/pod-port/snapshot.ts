@@ -1,0 +1,300 @@
+import { podAnnotations, staleNicKeys, vipAnnotations } from '@kube-ovn/annotations'
+import { KubeOvnError } from '@kube-ovn/errors'
+import type { Lease } from '@kube-ovn/ipam'
+import type { Pod } from '@kube-ovn/kube-api/core'
+import { ipResource, type Ip } from '@kube-ovn/kube-api'
+import {
+  anywhere,
+  ReservationInvalidError,
+  sharedAddresses,
+  unsharableVips,
+  writtenMac,
+} from '@kube-ovn/domains-control/addresses'
+import type { ControlWorld } from '@kube-ovn/domains-control'
+import { storeIndex } from '@kube-ovn/domains-control'
+import {
+  type Holder,
+  holderKey,
+  holderOf,
+  inTurn,
+  isKeptReservation,
+  isLost,
+  type KeptNic,
+  keptNics,
+  lostInMs,
+  needsPort,
+  nicsOf,
+  observeReservations,
+  ownersOfKey,
+  type PodNic,
+  type PortOptions,
+  readPortOptions,
+  type Reservation,
+  ReservationUnavailableError,
+} from '@kube-ovn/domains-control/pods'
+import { chassisOfMachine, type ChassisRequest } from './chassis.ts'
+import { isTold, place, subnetsThatMayServe, type Placement } from './placement.ts'
+import { releaseOthers } from './release.ts'
+import { findGivenUp, hasLostReserved, takeReserved } from './reserved-nic.ts'
+
+/** What decides about the ports of a pod, or of what runs in pods. */
+export interface PodSnapshot {
+  readonly namespace: string
+  /** What its ports are named after. */
+  readonly name: string
+  /** Records of its addresses. */
+  readonly ipObjects: readonly Ip[]
+  /**
+   * Pods that need the ports: one, or two while a machine moves, the one that it leaves first. None when nobody has a
+   * use for ports (any more).
+   */
+  readonly pods: readonly PodNeeds[]
+  /** Where the ports are while a machine moves. */
+  readonly chassis: ChassisRequest | undefined
+  /** Ports that wait for the pod to come back. */
+  readonly kept: readonly KeptNic[]
+  /** Addresses that a user keeps for it, and that no NIC of a pod has that is there. */
+  readonly reservations: readonly Reservation[]
+  /** Whether records have a place for the generation that they are about. */
+  readonly saysGeneration: boolean
+  /** Something ends by then without anybody saying so. */
+  readonly recheckMs?: number
+}
+
+/** Timers do not take much more than this; whoever is woken too early looks again. */
+const longestRecheckMs = 24 * 60 * 60_000
+
+export interface PodNeeds {
+  readonly name: string
+  readonly uid: string
+  readonly node: string
+  readonly nicType: string
+  readonly kind: Holder['kind']
+  readonly nics: readonly NicNeeds[]
+  /** Why its networks are not known. */
+  readonly problem: KubeOvnError | undefined
+  /** Annotations that have no effect. */
+  readonly ignored: readonly KubeOvnError[]
+  /** Keys of annotations about NICs that it does not have any more. */
+  readonly staleKeys: readonly string[]
+}
+
+export interface NicNeeds {
+  readonly nic: PodNic
+  readonly options: PortOptions
+  /** The annotations already say what the lease says. */
+  readonly isAnnotated: boolean
+  readonly hasNicType: boolean
+  readonly placement: Placement | undefined
+  /** Why there is no placement. */
+  readonly problem: KubeOvnError | undefined
+  /** What a user reserved for it and it has not, and why: that can not be had, or the pod asks for something else. */
+  readonly missed: MissedReservation | undefined
+}
+
+type MissedReservation = Pick<Reservation, 'object' | 'problem'>
+
+export type PlacedNic = NicNeeds & { readonly placement: Placement }
+
+/** Reads a pod and sees that it has addresses. Asking again gives the same ones. */
+export function observePod(key: string, world: ControlWorld): PodSnapshot | undefined {
+  return world.waiters.look(
+    key,
+    () => observeNow(key, world),
+    () => {
+      const before = new Map(leasesOf(key, world).map((lease) => [lease.nic, lease]))
+      return (subnet) =>
+        leasesOf(key, world).some((lease) => hasTakenAll(lease, before.get(lease.nic), subnet, world))
+    },
+  )
+}
+
+function leasesOf(key: string, { ipam }: ControlWorld): readonly Lease[] {
+  return ownersOfKey(key).flatMap((owner) => [...ipam.leasesOf(owner)])
+}
+
+/** Whether a lease is new in a subnet, and has an address of each of its families. */
+function hasTakenAll(lease: Lease, before: Lease | undefined, subnet: string, world: ControlWorld): boolean {
+  const isSame = before?.subnet === subnet && before.v4 === lease.v4 && before.v6 === lease.v6
+  const { v4, v6 } = world.networks.get(subnet)?.cidrs ?? {}
+  return (
+    lease.subnet === subnet &&
+    !isSame &&
+    (v4 === undefined || lease.v4 !== undefined) &&
+    (v6 === undefined || lease.v6 !== undefined)
+  )
+}
+
+function observeNow(key: string, world: ControlWorld): PodSnapshot | undefined {
+  const [namespace = '', name = ''] = key.split('/')
+  const ipObjects = world.ips.find(storeIndex.ipsByPod, key)
+  const saysGeneration = world.definitions.keeps(ipResource, 'observedGeneration')
+  const live = livePods(key, world)
+  // Nothing else tells those who count on its ports that a time has passed.
+  if (world.pods.get(key)?.metadata.deletionTimestamp !== undefined) world.raise('ending', key)
+  const pods = live.map((object) => observeNeeds(object, ipObjects, world))
+  if (pods.length === 0) {
+    return observeAbsent(key, { namespace, name, ipObjects, pods, saysGeneration }, world)
+  }
+  const nics = pods.flatMap((pod) => pod.nics)
+  const ports = new Set(nics.map(({ nic }) => nic.port))
+  const others = ipObjects.filter(({ metadata }) => !ports.has(metadata.name))
+  const reservations = observeReservations(key, others, world)
+  const missing = pods.flatMap((needs, place) => missingIn(live[place], needs, world))
+  if (missing.length === 0) {
+    const reserved = reservations.map(({ object }) => object.metadata.name)
+    releaseOthers(key, new Set([...ports, ...reserved]), world)
+  }
+  waitIn([...missing, ...missingOf(reservations)], key, world)
+  const chassis = chassisOfMachine(key, live, world)
+  const recheckMs = live.map((pod) => lostInMs(pod, world)).find((ms) => ms !== undefined)
+  return {
+    ...{ namespace, name, ipObjects, pods, chassis, kept: [], reservations, saysGeneration },
+    ...(recheckMs === undefined ? {} : { recheckMs: Math.min(Math.ceil(recheckMs), longestRecheckMs) }),
+  }
+}
+
+/** Where a pod may find the addresses that it lacks; nowhere when it has all. */
+function missingIn(
+  pod: Pod | undefined,
+  { problem, nics }: PodNeeds,
+  world: ControlWorld,
+): readonly string[] {
+  if (pod === undefined || problem !== undefined) return [anywhere]
+  const unplaced = nics.filter(({ placement }) => placement === undefined)
+  return unplaced.flatMap(({ nic, problem: refusal }) => {
+    const isReserved = refusal instanceof ReservationUnavailableError
+    return (isReserved ? undefined : subnetsThatMayServe(pod, nic, world)) ?? [anywhere]
+  })
+}
+
+function missingOf(reservations: readonly Reservation[]): readonly string[] {
+  return reservations.some(({ problem }) => problem !== undefined) ? [anywhere] : []
+}
+
+function waitIn(places: readonly string[], key: string, { waiters }: ControlWorld): void {
+  if (places.length === 0) waiters.end(key)
+  else waiters.wait(key, places)
+}
+
+/** Pods of the key that need ports. */
+function livePods(key: string, world: ControlWorld): readonly Pod[] {
+  const named = world.pods.get(key)
+  const { settings } = world
+  const candidates = [
+    ...(named === undefined ? [] : [named]),
+    ...world.pods.find(storeIndex.podsByMachine, key),
+  ]
+  const ofKey = candidates.filter((pod) => needsPort(pod) && holderKey(holderOf(pod, settings)) === key)
+  return inTurn(ofKey.filter((pod) => !isLost(pod, world)))
+}
+
+/** Without a pod, NICs have what waits for it, and what a user reserved for them, or nothing. */
+function observeAbsent(
+  key: string,
+  absent: Omit<PodSnapshot, 'chassis' | 'kept' | 'reservations'>,
+  world: ControlWorld,
+): PodSnapshot | undefined {
+  const { ipObjects } = absent
+  const reservations = observeReservations(key, ipObjects, world)
+  const kept = keptNics(ipObjects, world)
+  const dormant = kept.some(({ lease }) => lease === undefined) ? [anywhere] : []
+  waitIn([...missingOf(reservations), ...dormant], key, world)
+  const wanted = [...reservations.map(({ object }) => object.metadata.name), ...kept.map(({ port }) => port)]
+  releaseOthers(key, new Set(wanted), world)
+  if (ipObjects.length === 0) return undefined
+  return { ...absent, chassis: undefined, kept, reservations }
+}
+
+function observeNeeds(object: Pod, ipObjects: readonly Ip[], world: ControlWorld): PodNeeds {
+  const { name, uid = '', annotations } = object.metadata
+  const holder = holderOf(object, world.settings)
+  const base = {
+    name,
+    uid,
+    node: object.spec?.nodeName ?? '',
+    nicType: world.settings.podNicType,
+    kind: holder.kind,
+  }
+  try {
+    const nics = nicsOf(object, holder, world).map((nic) => ({ nic, ...readPortOptions(object, nic) }))
+    const unsharable = unsharableVips(holder.namespace, annotations, world)
+    return {
+      ...base,
+      nics: nics.map(({ nic, options }) => {
+        const reserved = ipObjects.find((ip) => ip.metadata.name === nic.port && isKeptReservation(ip))
+        return observeNic(object, holder, nic, options, reserved, world)
+      }),
+      problem: undefined,
+      ignored: [...nics.flatMap(({ ignored }) => ignored), ...unsharable],
+      staleKeys: staleNicKeys(annotations, new Set(nics.map(({ nic }) => nic.provider))),
+    }
+  } catch (error) {
+    if (!(error instanceof KubeOvnError)) throw error
+    return { ...base, nics: [], problem: error, ignored: [], staleKeys: [] }
+  }
+}
+
+function observeNic(
+  object: Pod,
+  holder: Holder,
+  nic: PodNic,
+  options: PortOptions,
+  reserved: Ip | undefined,
+  world: ControlWorld,
+): NicNeeds {
+  const nicType = object.metadata.annotations?.[podAnnotations(nic.provider).podNicType.key] ?? ''
+  const base = { nic, options, hasNicType: nicType !== '' }
+  try {
+    const home = reserved && takeReserved(reserved, object, holder, nic, world)
+    const placement = place(object, holder, nic, world, home)
+    const givenUp = reserved && findGivenUp(reserved, object, nic, placement.lease, world)
+    const { annotations } = object.metadata
+    const shared = sharedAddresses(holder.namespace, annotations, placement.network.name, world)
+    const vips = [...new Set([...shared, ...options.vips])]
+    return {
+      ...base,
+      options: { ...options, vips, sharesVip: shared.length > 0 },
+      placement: asWritten(placement, object, nic, world),
+      isAnnotated: isTold(object, nic, placement.lease),
+      problem: undefined,
+      missed: reserved && givenUp && { object: reserved, problem: givenUp },
+    }
+  } catch (error) {
+    if (!(error instanceof KubeOvnError)) throw error
+    const missed = reserved && missedBy(reserved, object, nic, error, world)
+    return { ...base, placement: undefined, isAnnotated: false, problem: error, missed }
+  }
+}
+
+/** Whether it is the reservation that a NIC without a placement lacks: its owner is told, too. */
+function missedBy(
+  object: Ip,
+  pod: Pod,
+  nic: PodNic,
+  error: unknown,
+  world: ControlWorld,
+): MissedReservation | undefined {
+  if (error instanceof ReservationUnavailableError) {
+    const { problem } = error
+    // The owner of one that is invalid is told of that already.
+    return problem instanceof ReservationInvalidError ? undefined : { object, problem }
+  }
+  if (!(error instanceof KubeOvnError) || !hasLostReserved(object, pod, nic, world)) return undefined
+  return { object, problem: error }
+}
+
+/** The MAC address is shown to everybody in the letters in which the user wrote it. */
+function asWritten(placement: Placement, { metadata }: Pod, nic: PodNic, world: ControlWorld): Placement {
+  const { network, lease } = placement
+  const { annotations } = metadata
+  const vip = world.vips.get(vipAnnotations.borrowed.read(annotations) ?? '')
+  const mac = writtenMac(lease.mac, [
+    annotations?.[nic.own?.macAddress.key ?? ''],
+    nic.asked?.mac,
+    annotations?.[podAnnotations(nic.provider).macAddress.key],
+    vip?.status?.mac,
+    world.ips.get(nic.port)?.spec?.macAddress,
+  ])
+  return mac === lease.mac ? placement : { network, lease: { ...lease, mac } }
+}

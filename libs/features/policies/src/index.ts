@@ -1,0 +1,1 @@
+export { denyAll } from './sg/feature.ts'

@@ -1,0 +1,150 @@
+import { pods } from '@kube-ovn/kube-api/core'
+import type { KubeClient } from '@kube-ovn/kube'
+import { recordingLogger, type RecordingLogger } from '@kube-ovn/log'
+import { leaveBundleOnFailure } from '@kube-ovn/testing-bundle'
+import { readObjects } from '@kube-ovn/testing-bundle/objects'
+import { type ApiProxy, type KubeApi, sharedKubeApi } from '@kube-ovn/testing-kube'
+import { type Northbound, startNorthbound } from '@kube-ovn/testing-ovsdb'
+import { afterAll, beforeAll, beforeEach } from 'vitest'
+import { Controller, type ControllerOptions, type Surroundings } from './controller.ts'
+import { plainValue } from './plain-value.ts'
+import { User } from './user.ts'
+
+const component = 'kube-ovn-controller'
+
+/** The controller's, in the chart. */
+const account = 'kube-system/ovn'
+
+/** What somebody outside counted. */
+export interface Costs {
+  readonly transactions: number
+  /** `verb resource`, sorted. */
+  readonly writes: readonly string[]
+}
+
+interface Parts {
+  readonly api: KubeApi
+  readonly northbound: Northbound
+  readonly user: User
+  readonly controllerClient: KubeClient
+}
+
+/**
+ * A Kubernetes API and a Northbound, on which a controller is started and ended.
+ *
+ *     const cluster = ControlCluster.ofSuite()
+ *     beforeEach(() => cluster.user.createNodes('n1'))
+ */
+export class ControlCluster {
+  readonly #resources = new AsyncDisposableStack()
+  readonly #logs: RecordingLogger[] = []
+  #parts: Parts | undefined
+  #transactionsBefore = 0
+
+  /**
+   * For the file or `describe` that calls this: it is started before the tests, empty before each, and ended after them.
+   *
+   * Nothing of it is there outside hooks and tests. Hooks that come after this call find it empty.
+   */
+  static ofSuite(): ControlCluster {
+    const cluster = new ControlCluster()
+    beforeAll(() => cluster.#start())
+    beforeEach(() => cluster.#reset())
+    afterAll(() => cluster.#resources.disposeAsync())
+    return cluster
+  }
+
+  get api(): KubeApi {
+    return this.#started.api
+  }
+
+  get northbound(): Northbound {
+    return this.#started.northbound
+  }
+
+  get user(): User {
+    return this.#started.user
+  }
+
+  /** The client of users, kubelets and whoever else is not the controller. */
+  get client(): KubeClient {
+    return this.api.client
+  }
+
+  /** A client of the controller through a proxy that plays a broken API server. */
+  openFaultyClient(): Promise<{ readonly client: KubeClient; readonly proxy: ApiProxy }> {
+    return this.api.openFaultyClient(component, account)
+  }
+
+  async startController(options: ControllerOptions = {}): Promise<Controller> {
+    const { address: northboundAddress } = this.northbound
+    const logger = recordingLogger()
+    this.#logs.push(logger)
+    const surroundings: Surroundings = {
+      ...{ northboundAddress, client: options.client ?? this.#started.controllerClient, logger },
+      resourceVersions: (resources) => this.api.resourceVersions(resources),
+      missingRights: () => this.api.missingRights(),
+    }
+    return Controller.start(surroundings, options)
+  }
+
+  /** Starts a controller, lets it do what there is to do, and counts from then on. */
+  async startSettled(options: ControllerOptions = {}): Promise<Controller> {
+    const control = await this.startController(options)
+    await control.settle()
+    await this.forgetCosts()
+    return control
+  }
+
+  /** What was written since the last {@link forgetCosts}, by anybody in the Northbound, by the controller in the API. */
+  async costs(): Promise<Costs> {
+    const [transactions, writes] = await Promise.all([this.northbound.transactions(), this.api.writes()])
+    return {
+      transactions: transactions - this.#transactionsBefore,
+      writes: writes.map(({ verb, resource }) => `${verb} ${resource}`).sort(),
+    }
+  }
+
+  async forgetCosts(): Promise<void> {
+    const [transactions] = await Promise.all([this.northbound.transactions(), this.api.forgetWrites()])
+    this.#transactionsBefore = transactions
+  }
+
+  /** Removes a pod as its kubelet does in the end. */
+  async removePod(name: string, namespace = 'default'): Promise<void> {
+    await this.client.remove(pods, { namespace, name }, { gracePeriodSeconds: 0 })
+  }
+
+  async #start(): Promise<void> {
+    const [api, northbound] = await Promise.all([sharedKubeApi(), startNorthbound()])
+    this.#resources.use(northbound)
+    const controllerClient = this.#resources.use(await api.openClient(component, account))
+    this.#parts = { api, northbound, user: new User(api.client), controllerClient }
+  }
+
+  /** Empties both; the test that follows leaves a bundle if it fails. No controller may be at work. */
+  async #reset(): Promise<void> {
+    this.#logs.length = 0
+    leaveBundleOnFailure({
+      kubernetes: () => readObjects((path) => this.client.read(path)),
+      northbound: () => this.northbound.evidence(),
+      logs: () => this.#evidence(),
+    })
+    const northbound = this.northbound.reset().then(() => this.northbound.transactions())
+    const [transactions] = await Promise.all([northbound, this.api.reset()])
+    this.#transactionsBefore = transactions
+  }
+
+  get #started(): Parts {
+    if (this.#parts === undefined) throw new TypeError('a cluster is there in hooks and tests only')
+    return this.#parts
+  }
+
+  async #evidence(): Promise<Readonly<Record<string, string>>> {
+    const controllers = this.#logs.map(({ lines }, index): [string, string] => [
+      `controller-${index + 1}.log`,
+      lines.map((line) => `${JSON.stringify(line, plainValue)}\n`).join(''),
+    ])
+    return { ...Object.fromEntries(controllers), 'apiserver.log': await this.api.log('apiserver') }
+  }
+}

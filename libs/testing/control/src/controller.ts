@@ -1,0 +1,289 @@
+import { randomBytes } from 'node:crypto'
+import { EventRecorder } from '@kube-ovn/kube'
+import type { KubeClient } from '@kube-ovn/kube'
+import type { RecordingLogger } from '@kube-ovn/log'
+import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
+import { systemClock } from '@kube-ovn/process'
+import { Kernel, kubeObjects, Signals } from '@kube-ovn/reconcile'
+import { kernelMetrics, Registry } from '@kube-ovn/telemetry'
+import { OvsdbClient } from 'ovsdb-client'
+import {
+  controlFeatures,
+  DefinitionDeletion,
+  northboundTables,
+  OrphanConfirmation,
+} from '@kube-ovn/assembly-controller'
+import {
+  createWorld,
+  deriveTables,
+  followDefinitions,
+  forkWorld,
+  watchedDefinitions,
+  watchedStores,
+} from '@kube-ovn/domains-control'
+import { restoreWorld } from '@kube-ovn/domains-control/restore'
+import type { ControlSettings, ControlWorld } from '@kube-ovn/domains-control'
+import { MissingRightError, NotEqualToFullError, UnadoptableError } from './errors.ts'
+import { fastClock } from './fast-clock.ts'
+import { plainValue } from './plain-value.ts'
+import { tellingRefusals } from './refusals.ts'
+import { controlSettings } from '@kube-ovn/domains-control/testing/settings'
+import { unadoptable } from './unadoptable.ts'
+import { WatchedObjects, type ResourceVersions } from './watched-objects.ts'
+
+export interface ControllerOptions {
+  readonly settings?: Partial<ControlSettings>
+  /** In the place of the one that is there for it. */
+  readonly client?: KubeClient
+  /** How much faster than real time its clock runs. */
+  readonly timeFactor?: number
+}
+
+export interface Surroundings {
+  readonly northboundAddress: string
+  /** Its writes are the controller's. */
+  readonly client: KubeClient
+  /** What the API server has. */
+  readonly resourceVersions: ResourceVersions
+  /** Keeps what the controller logs. */
+  readonly logger: RecordingLogger
+  /** The rights that the controller lacked so far. */
+  readonly missingRights: () => Promise<readonly string[]>
+}
+
+type Table = keyof OvnNorthbound
+
+/** The controller's features at work, in this process. */
+export class Controller implements AsyncDisposable {
+  readonly kernel: Kernel<ControlWorld>
+  readonly world: ControlWorld
+  readonly logger: RecordingLogger
+  readonly #northbound: OvsdbClient<OvnNorthbound>
+  readonly #objects: WatchedObjects
+  readonly #deletion: DefinitionDeletion
+  readonly #recorder: EventRecorder
+  readonly #missingRights: () => Promise<readonly string[]>
+  /** Rejects when the API server refuses what the controller asks for. */
+  readonly #refused: Promise<never>
+  readonly #stack: AsyncDisposableStack
+  #changes = 0
+
+  private constructor(parts: {
+    readonly kernel: Kernel<ControlWorld>
+    readonly world: ControlWorld
+    readonly logger: RecordingLogger
+    readonly northbound: OvsdbClient<OvnNorthbound>
+    readonly objects: WatchedObjects
+    readonly deletion: DefinitionDeletion
+    readonly recorder: EventRecorder
+    readonly missingRights: () => Promise<readonly string[]>
+    readonly refused: Promise<never>
+    readonly stack: AsyncDisposableStack
+  }) {
+    this.kernel = parts.kernel
+    this.world = parts.world
+    this.logger = parts.logger
+    this.#northbound = parts.northbound
+    this.#objects = parts.objects
+    this.#deletion = parts.deletion
+    this.#recorder = parts.recorder
+    this.#missingRights = parts.missingRights
+    this.#refused = parts.refused
+    this.#stack = parts.stack
+    this.#northbound.onChange(() => void this.#changes++)
+  }
+
+  /** Starts as the process does when it is elected; it has not settled yet when this resolves. */
+  static async start(surroundings: Surroundings, options: ControllerOptions = {}): Promise<Controller> {
+    const { client, resourceVersions, northboundAddress, missingRights } = surroundings
+    await using stack = new AsyncDisposableStack()
+    const refusal = Promise.withResolvers<never>()
+    const refused = refusal.promise
+    // Those who wait are told; when nobody does, `missingRights` tells.
+    refused.catch(() => undefined)
+    const logger = tellingRefusals(surroundings.logger, (answer) =>
+      refusal.reject(new MissingRightError([answer])),
+    )
+    const northbound = stack.use(
+      new OvsdbClient<OvnNorthbound>({
+        endpoints: [northboundAddress],
+        schema: ovnNorthboundSchema,
+        tables: northboundTables(),
+      }),
+    )
+    const component = 'kube-ovn-controller'
+    const recorder = stack.use(
+      new EventRecorder({ client, clock: systemClock, logger, component, instance: 'test' }),
+    )
+    const [objects] = await Promise.all([
+      WatchedObjects.open({ client, resourceVersions, logger, refused }).then((open) => stack.use(open)),
+      northbound.connect(),
+      recorder.recall(),
+    ])
+    const deletion = stack.use(
+      new DefinitionDeletion({
+        client,
+        clock: systemClock,
+        log: logger,
+        record: (event) => recorder.record(event),
+      }),
+    )
+    const certain = objects.informers.map((informer) => deletion.informer(informer))
+    await deletion.settled()
+    const clock = fastClock(options.timeFactor ?? 20)
+    const signals = new Signals()
+    const stores = watchedStores((name, { resource }) => deletion.view(resource, objects.stores[name]))
+    const derived = deriveTables({ stores, northbound: northbound.cache, logger, clock })
+    const world = createWorld({
+      settings: controlSettings(options.settings),
+      stores,
+      definitions: watchedDefinitions(objects.definitions),
+      northbound: northbound.cache,
+      derived,
+      signals,
+      clock,
+      randomBytes,
+    })
+    stack.use(followDefinitions(objects.definitions, (signal, plural) => signals.raise(signal, plural)))
+    const confirmation = stack.use(
+      new OrphanConfirmation({
+        vpc: world.settings.clusterRouter,
+        vpcs: objects.vpcs,
+        record: (event) => recorder.record(event),
+        confirm: (token) => kernel.confirmOrphans(token),
+      }),
+    )
+    const kernel: Kernel<ControlWorld> = stack.use(
+      new Kernel({
+        features: controlFeatures,
+        world,
+        forkWorld,
+        database: northbound,
+        schema: ovnNorthboundSchema,
+        objects: kubeObjects({
+          client,
+          informers: certain,
+          record: (event) => recorder.record(event),
+        }),
+        signals,
+        derived,
+        clock,
+        logger,
+        metrics: kernelMetrics(new Registry()),
+        onOrphansHeld: (held) => confirmation.held(held),
+      }),
+    )
+    restoreWorld(world, derived, logger)
+    kernel.start()
+    confirmation.start()
+    return new Controller({
+      ...{
+        kernel,
+        world,
+        logger: surroundings.logger,
+        northbound,
+        objects,
+        deletion,
+        recorder,
+        missingRights,
+        refused,
+      },
+      stack: stack.move(),
+    })
+  }
+
+  /**
+   * Resolves when everything that happened so far was seen and dealt with.
+   *
+   * @throws NotEqualToFullError when a recomputation from scratch would change anything
+   * @throws UnadoptableError when upstream's row in the place of one of the controller's would not be taken over
+   * @throws MissingRightError when the controller asked for what its ServiceAccount may not do
+   */
+  async settle(): Promise<void> {
+    await Promise.race([this.#settled(), this.#refused])
+    // At once, before anything else happens.
+    const left = this.#leftToDo()
+    const unknown = unadoptable(this.#northbound.cache)
+    const missing = await this.#missingRights()
+    if (missing.length > 0) throw new MissingRightError(missing)
+    if (left.length > 0) throw new NotEqualToFullError(left)
+    if (unknown.length > 0) throw new UnadoptableError(unknown)
+  }
+
+  /** Rows of a table as the controller sees them, by the given columns, in the order of their text. */
+  rows<N extends Table, C extends keyof OvnNorthbound[N]>(
+    table: N,
+    ...columns: readonly C[]
+  ): readonly Pick<OvnNorthbound[N], C>[] {
+    const rows = [...this.#northbound.cache.scan(table)].map(
+      (row) =>
+        Object.fromEntries(columns.map((column) => [column, row[column]])) as Pick<OvnNorthbound[N], C>,
+    )
+    return rows.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
+  }
+
+  /** The rows of a table, by their names. */
+  named<N extends Table>(table: N, name: string): OvnNorthbound[N] | undefined {
+    return [...this.#northbound.cache.scan(table)].find((row) => 'name' in row && row.name === name)
+  }
+
+  /** Names of ports that are on a switch or in a port group, sorted. */
+  portsOf(table: 'Logical_Switch' | 'Port_Group', name: string): readonly string[] {
+    const ports = this.named(table, name)?.ports ?? []
+    return ports.map((uuid) => this.#northbound.cache.get('Logical_Switch_Port', uuid)?.name ?? uuid).sort()
+  }
+
+  /** Calls at the next change of the Northbound, and at those after it. */
+  onNorthboundChange(listener: () => void): Disposable {
+    return this.#northbound.onChange(listener)
+  }
+
+  /** Messages of a level and above that were logged. */
+  problems(): readonly string[] {
+    return this.logger.lines
+      .filter(({ level }) => level === 'warn' || level === 'error')
+      .map(({ message, fields }) => `${message}: ${JSON.stringify(fields['err'] ?? fields, plainValue)}`)
+  }
+
+  /** Ends without finishing anything but requests that are under way. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#stack.disposeAsync()
+  }
+
+  async #settled(): Promise<void> {
+    for (;;) {
+      const seen = this.#changes + this.#objects.changes
+      await this.kernel.quiet()
+      await this.#recorder.flushed()
+      await this.#overtakeNorthbound()
+      await this.#objects.current()
+      await this.#deletion.settled()
+      await this.kernel.quiet()
+      if (seen === this.#changes + this.#objects.changes) return
+    }
+  }
+
+  /** The server sends what others changed before it answers this. */
+  async #overtakeNorthbound(): Promise<void> {
+    await this.#northbound.transact([{ op: 'select', table: 'NB_Global', where: [], columns: [] }])
+  }
+
+  /** What a recomputation of every key from scratch would change. */
+  #leftToDo(): readonly string[] {
+    const { steps, touched, writes, failed, outcomes } = this.kernel.recomputeAll()
+    // Values in sets and maps of others are no rows.
+    const members = new Set(touched).difference(new Set(outcomes.map(({ owner }) => owner)))
+    if (steps.length === 0 && writes.length === 0 && failed.size === 0) return []
+    return [
+      ...outcomes.map(
+        ({ owner, id, outcome, columns }) => `${owner}: ${outcome} ${id} ${columns?.join(' ') ?? ''}`,
+      ),
+      ...[...members].map((owner) => `${owner}: values in rows of others`),
+      ...writes.map(
+        ({ owner, patch, write }) =>
+          `${owner}: ${patch.resource.plural} ${JSON.stringify(write, plainValue)}`,
+      ),
+      ...[...failed].map(([owner, error]) => `${owner}: ${String(error)}`),
+    ]
+  }
+}

@@ -1,0 +1,162 @@
+import { mergePatch, objectKey } from '@kube-ovn/kube'
+import type { JsonValue, KubeObject, ObjectChange, Resource } from '@kube-ovn/kube'
+import { conditionType } from '@kube-ovn/kube-api'
+import type { Desired, Feature, Key, KubePatch } from '@kube-ovn/reconcile'
+import { controlFeatures } from '@kube-ovn/assembly-controller'
+import type { ControlSettings, ControlWorld, WatchedKinds } from '@kube-ovn/domains-control'
+import { watched } from '@kube-ovn/domains-control'
+import { shownMembers, shownRows } from '@kube-ovn/domains-control/testing/shown'
+import {
+  type StillObjects,
+  type StillOptions,
+  stillWorld,
+} from '@kube-ovn/domains-control/testing/still-world'
+
+type Kind = keyof WatchedKinds
+type Objects = { readonly [N in Kind]?: readonly KubeObject[] }
+
+/** Everything that the controller makes of some objects. */
+export interface ControlEffects {
+  /** Rows, their places in sets of others, and leases. */
+  readonly made: readonly unknown[]
+  /** What somebody has to put right. */
+  readonly problems: readonly string[]
+  /** The objects as they are when the controller has nothing to write any more. */
+  readonly objects: Objects
+}
+
+/** More rounds than any object takes to come to rest. */
+const mostRounds = 8
+
+/** Lets every feature decide about the objects, and about what it wrote into them, until nothing is written any more. */
+export function controlEffects(given: StillObjects, settings: Partial<ControlSettings> = {}): ControlEffects {
+  let objects: Objects = given
+  // Two rounds draw different MAC addresses, and two runs the same ones.
+  const randomBytes = repeatableBytes()
+  for (let round = 1; round <= mostRounds; round += 1) {
+    const { world, decided } = decideAll(objects, { settings, randomBytes })
+    const patches = [...decided.values()].flatMap(({ patches }) => patches)
+    const next = applied(objects, patches)
+    if (next === objects) return effectsOf(world, decided, objects)
+    objects = next
+  }
+  throw new Error(`objects have not come to rest in ${mostRounds} rounds: ${JSON.stringify(objects)}`)
+}
+
+/** A linear congruential generator, of Numerical Recipes. */
+function repeatableBytes(): (count: number) => Uint8Array {
+  let state = 1
+  return (count) =>
+    Uint8Array.from({ length: count }, () => {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+      return state >>> 24
+    })
+}
+
+type Decisions = ReadonlyMap<string, Desired>
+
+function decideAll(
+  objects: Objects,
+  options: StillOptions,
+): { readonly world: ControlWorld; readonly decided: Decisions } {
+  const world = stillWorld(objects as StillObjects, {}, options)
+  const decided = new Map<string, Desired>()
+  const waiting = new Set<string>()
+  const features = new Map(controlFeatures.map((feature) => [feature.name, feature]))
+  const queue = (feature: Feature<Key, unknown, ControlWorld>, keys: Iterable<string>): void => {
+    for (const key of keys) waiting.add(`${feature.name}\n${key}`)
+  }
+  const raise: ControlWorld['raise'] = (signal, subject) => {
+    for (const feature of controlFeatures)
+      for (const trigger of feature.triggers)
+        if (trigger.on === 'signal' && trigger.signal === signal) queue(feature, trigger.keys(subject, noisy))
+  }
+  const noisy: ControlWorld = { ...world, raise }
+  for (const feature of controlFeatures) {
+    queue(feature, feature.initialKeys?.(noisy) ?? [])
+    for (const trigger of feature.triggers) {
+      if (trigger.on !== 'object') continue
+      for (const object of objectsOf(objects, trigger.resource)) {
+        const change: ObjectChange = { key: objectKey(object), old: undefined, new: object, initial: true }
+        queue(feature, trigger.keys(change as ObjectChange<never>, noisy))
+      }
+    }
+  }
+  for (const entry of waiting) {
+    // Whoever is waked while it is looked at is looked at again.
+    waiting.delete(entry)
+    const [name = '', key = ''] = entry.split('\n')
+    const feature = features.get(name)
+    if (feature !== undefined) decided.set(entry, feature.desired(key, feature.observe(key, noisy)))
+  }
+  return { world, decided }
+}
+
+function objectsOf(objects: Objects, resource: Resource): readonly KubeObject[] {
+  const name = kindOf(resource)
+  return name === undefined ? [] : (objects[name] ?? [])
+}
+
+function kindOf({ group, plural }: Resource): Kind | undefined {
+  return (Object.keys(watched) as Kind[]).find(
+    (name) => watched[name].resource.plural === plural && watched[name].resource.group === group,
+  )
+}
+
+/** The objects after the patches; the very same when none of them says anything new. */
+function applied(objects: Objects, patches: readonly KubePatch[]): Objects {
+  return patches.reduce((all, { resource, namespace, name, merge = {}, create, remove }) => {
+    const kind = kindOf(resource)
+    if (kind === undefined) return all
+    const key = namespace === undefined ? name : `${namespace}/${name}`
+    const list = all[kind] ?? []
+    const object = list.find((one) => objectKey(one) === key)
+    if (remove === true) {
+      return object === undefined ? all : { ...all, [kind]: list.filter((one) => one !== object) }
+    }
+    if (object === undefined) {
+      const made = create && { ...create, metadata: { uid: key, ...create.metadata } }
+      return made === undefined ? all : { ...all, [kind]: [...list, made] }
+    }
+    const difference = mergePatch(object, merge)
+    if (difference === undefined) return all
+    const changed = merged(object, difference) as KubeObject
+    return { ...all, [kind]: list.map((one) => (one === object ? changed : one)) }
+  }, objects)
+}
+
+function merged(target: unknown, patch: JsonValue): unknown {
+  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch
+  const result: Record<string, unknown> =
+    typeof target === 'object' && !Array.isArray(target) ? { ...target } : {}
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete result[key]
+    else if (value !== undefined) result[key] = merged(result[key], value)
+  }
+  return result
+}
+
+function effectsOf(world: ControlWorld, decided: Decisions, objects: Objects): ControlEffects {
+  const leases = [...world.networks.keys()].flatMap((subnet) => [...world.ipam.leases(subnet)])
+  const desired = [...decided.values()]
+  return {
+    made: [...desired.flatMap((one) => [...shownRows(one), ...shownMembers(one)]), ...leases.map(plain)],
+    problems: desired.flatMap(({ problem, events }) => [
+      ...(problem === undefined ? [] : [problem.code]),
+      ...events.map(({ reason }) => reason).filter((reason) => !toldReasons.includes(reason)),
+    ]),
+    objects,
+  }
+}
+
+/** Of events that say that something has no effect. */
+const toldReasons: readonly string[] = [conditionType.fieldsIgnored, 'AnnotationIgnored']
+
+function plain(value: object): object {
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]: [string, unknown]) => [
+      key,
+      typeof one === 'bigint' ? String(one) : one,
+    ]),
+  )
+}
