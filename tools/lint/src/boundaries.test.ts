@@ -94,6 +94,20 @@ const cases = [
     rule: 'kube-ovn/pure-code',
   },
   {
+    name: 'so is everything else of a feature but its wiring',
+    path: 'libs/features/network/src/vpc/snapshot.ts',
+    refused: `export const random = Math.random()`,
+    accepted: `export const least = Math.min(1, 2)`,
+    rule: 'kube-ovn/pure-code',
+  },
+  {
+    name: 'features of an area know nothing of each other',
+    path: 'libs/features/network/src/vpc/snapshot.ts',
+    refused: `export { subnet } from '../subnet/feature.ts'`,
+    accepted: `export { desiredVpc } from './desired.ts'`,
+    rule: 'kube-ovn/own-folder',
+  },
+  {
     name: 'annotations have one home',
     path: 'libs/features/network/src/example.ts',
     refused: `export const key = 'ovn.kubernetes.io/vlan_id'`,

@@ -3,6 +3,7 @@ import typescriptParser from '@typescript-eslint/parser'
 import type { Linter } from 'eslint'
 import { sourceConstraints, testConstraints, type DependencyConstraint } from './layers.ts'
 import { annotationHome } from './rules/annotation-home.ts'
+import { ownFolder } from './rules/own-folder.ts'
 import { packageImports, type PackageImportsOptions } from './rules/package-imports.ts'
 import { pureCode } from './rules/pure-code.ts'
 import { workspacePackages } from './workspace.ts'
@@ -26,6 +27,7 @@ export const config: Linter.Config[] = [
       'kube-ovn': {
         rules: {
           'annotation-home': annotationHome,
+          'own-folder': ownFolder,
           'package-imports': packageImports,
           'pure-code': pureCode,
         },
@@ -45,6 +47,12 @@ export const config: Linter.Config[] = [
     ignores: tests,
     rules: { 'kube-ovn/pure-code': 'error' },
   },
+  {
+    files: controlSources('libs/domains/', 'libs/features/'),
+    ignores: [...tests, '**/feature.ts'],
+    rules: { 'kube-ovn/pure-code': 'error' },
+  },
+  { files: controlSources('libs/features/'), rules: { 'kube-ovn/own-folder': 'error' } },
   {
     files: ['apps/*/src/**/*.ts', 'libs/*/*/src/**/*.ts'],
     ignores: [...tests, 'libs/model/annotations/**', 'libs/testing/**'],
@@ -80,6 +88,14 @@ function boundaryRule(
 
 function importRule(options: PackageImportsOptions): Linter.RulesRecord {
   return { 'kube-ovn/package-imports': ['error', options] }
+}
+
+/** Sources of the projects of the controller in some folders. */
+function controlSources(...folders: readonly string[]): string[] {
+  return workspacePackages()
+    .filter(({ tags }) => tags.includes('plane:control'))
+    .filter(({ directory }) => folders.some((folder) => directory.startsWith(folder)))
+    .map(({ directory }) => `${directory}/src/**/*.ts`)
 }
 
 function packagesOf(...tags: readonly string[]): readonly string[] {

@@ -1,5 +1,5 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import {
   controllerFinalizer,
   deprecatedControllerFinalizer,
@@ -118,6 +118,16 @@ describe('docs/reference/metrics.md', () => {
       (match) => match[1],
     )
     expect(documented.toSorted()).toEqual([...names, 'kube_ovn_event_loop_delay_seconds'].toSorted())
+  })
+})
+
+describe('the folders of the features', () => {
+  it('are called as the features, whose names are the owner marks of their rows', () => {
+    const folders = packages
+      .filter(({ tags }) => tags.includes('layer:feature') && tags.includes('plane:control'))
+      .flatMap(({ directory }) => globSync(`${directory}/src/*/feature.ts`, { cwd: repository }))
+      .map((path) => basename(dirname(path)))
+    expect(folders.toSorted()).toEqual(controlFeatures.map(({ name }) => name).toSorted())
   })
 })
 
