@@ -6,12 +6,8 @@ import {
   isInstalled,
   localOvsTables,
   nodeNicName,
-  NodeStatus,
   Observable,
   PodNics,
-  StalePorts,
-  UserspaceTaps,
-  type NodeWorld,
 } from '@kube-ovn/features-node'
 import { EventRecorder, KubeClient, loadAccess } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
@@ -61,7 +57,6 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
   const host = stack.use(openNetlink())
   const tunnelMtu = new Observable<number | undefined>(undefined)
   const shared = { ovs, clock: systemClock, log, random: Math.random }
-  const world: NodeWorld = { ...shared, nodeName, host, nodes: informers.nodes, client }
 
   const recorder = stack.use(
     new EventRecorder({ client, clock: systemClock, logger: log, component, instance: nodeName }),
@@ -133,7 +128,15 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
       },
       nodes: informers.nodes,
       subnets: informers.subnets,
+      pods: informers.pods,
       serviceCidrs,
+      podNics,
+      async patchNode(patch, subresource) {
+        const { resource } = informers.nodes
+        const type = 'application/strategic-merge-patch+json'
+        const options = subresource === undefined ? {} : { subresource }
+        informers.nodes.observe(await client.patch(resource, { name: nodeName }, type, patch, options))
+      },
       host,
       tunnelMtu,
       announce: announceAddresses,
@@ -146,17 +149,11 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
       metrics: fragmentMetrics(registry),
     }),
   )
-  const features = [
-    new UserspaceTaps(world),
-    new NodeStatus(world),
-    new HostEnds({ ...shared, kernel: podKernel }),
-    new StalePorts({ ...shared, pods: informers.pods, podNics }),
-  ]
-  for (const feature of features) stack.use(feature)
+  const hostEnds = stack.use(new HostEnds({ ...shared, kernel: podKernel }))
   // A feature that decides by many objects must not decide by half of them.
-  await Promise.all([informers.nodes.synced, informers.subnets.synced])
+  await Promise.all([informers.nodes.synced, informers.subnets.synced, informers.pods.synced])
   kernel.start()
-  for (const feature of features) feature.start()
+  hostEnds.start()
   log.info('agent started', { node: nodeName })
   await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }

@@ -63,7 +63,7 @@ export function hasUserspaceDatapath(ovs: Pick<LocalOvs, 'cache'>): boolean {
 }
 
 /** Whether ovn-controller says that the flows of the port with this interface are in place. */
-export function isInstalled(row: InterfaceRow | undefined): boolean {
+export function isInstalled(row: Pick<InterfaceRow, 'external_ids'> | undefined): boolean {
   return row?.external_ids['ovn-installed'] === 'true'
 }
 
@@ -87,20 +87,23 @@ export function removePortOperations(ovs: LocalOvs, attached: AttachedInterface)
   ]
 }
 
-/** Sets keys of a map column and leaves its other keys alone; yields nothing when all are as they should be. */
+/**
+ * Sets keys of a map column, `undefined` for none, and leaves its other keys alone; yields nothing when all are as they should be.
+ */
 export function setMapKeys(
   ovs: LocalOvs,
   table: 'Interface' | 'Open_vSwitch',
   row: { readonly _uuid: string; readonly external_ids: Readonly<Record<string, string>> },
-  wanted: Readonly<Record<string, string>>,
+  wanted: Iterable<readonly [key: string, value: string | undefined]>,
 ): readonly Operation[] {
-  const differing = Object.entries(wanted).filter(([key, value]) => row.external_ids[key] !== value)
+  const differing = [...wanted].filter(([key, value]) => row.external_ids[key] !== value)
   if (differing.length === 0) return []
+  const set = differing.flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const]))
   // An insertion does not replace the value of a key that is there.
   return [
     ovs.operations.mutate(table, row._uuid, [
       ['external_ids', 'delete', differing.map(([key]) => key)],
-      ['external_ids', 'insert', Object.fromEntries(differing)],
+      ...(set.length === 0 ? [] : [['external_ids', 'insert', Object.fromEntries(set)] as const]),
     ]),
   ]
 }

@@ -8,22 +8,30 @@ import {
 } from '@kube-ovn/fragments'
 import type { Informer } from '@kube-ovn/kube'
 import type { Subnet } from '@kube-ovn/kube-api'
-import type { KubeObject, Node, ServiceCidr } from '@kube-ovn/kube-api/core'
+import type { KubeObject, Node, Pod, ServiceCidr } from '@kube-ovn/kube-api/core'
 import type { Netfilter } from '@kube-ovn/netfilter'
 import type { Netlink } from '@kube-ovn/netlink'
+import { objectKeyOf } from '@kube-ovn/reconcile/work'
 import type { Source, Table } from '@kube-ovn/tables'
 import { hostFirewall } from './host-firewall/feature.ts'
 import { HostEvents } from './host-events.ts'
 import { HostLinks, linkTable } from './host-links.ts'
 import { bridgeTable, LocalBridges } from './local-bridges.ts'
-import type { LocalOvs } from './local-ovs.ts'
+import { interfaceTable, openVswitchTable, watchLocalRows } from './local-interfaces.ts'
+import { findInterface, openVswitchRow, type LocalOvs } from './local-ovs.ts'
 import { nodeNic } from './node-nic/feature.ts'
 import { NodeLinkSink, type NodeLinkSinkOptions } from './node-nic/link-sink.ts'
+import { nodeStatus } from './node-status/feature.ts'
 import type { Observable } from './observable.ts'
+import { NodeObjectSink, type NodePatch } from './sinks/node-object.ts'
+import { OffloadSink } from './sinks/offloads.ts'
 import { OvsRowsSink } from './sinks/ovs-rows.ts'
+import { PortRemovalSink, type PortRemovalSinkOptions } from './sinks/port-removals.ts'
+import { stalePorts } from './stale-ports/feature.ts'
 import {
   agentTable,
   nodeTable,
+  podTable,
   serviceCidrTable,
   subnetTable,
   theNode,
@@ -31,6 +39,7 @@ import {
   type AgentFacts,
 } from './tables.ts'
 import { tunnels, tunnelTable } from './tunnels/feature.ts'
+import { userspaceTaps } from './userspace-taps/feature.ts'
 
 type Objects<T extends KubeObject> = Pick<Informer<T>, 'store' | 'onChange'>
 
@@ -38,11 +47,15 @@ export interface NodeKernelOptions extends Omit<FragmentKernelOptions, 'features
   readonly agent: AgentFacts
   readonly nodes: Objects<Node>
   readonly subnets: Objects<Subnet>
+  /** Of this node only. */
+  readonly pods: Objects<Pod>
   /** `undefined` where the API server has no ServiceCIDR objects (before Kubernetes 1.33). */
   readonly serviceCidrs: Objects<ServiceCidr> | undefined
   readonly ovs: LocalOvs
   /** The host's own network namespace. */
   readonly host: Netlink
+  readonly podNics: PortRemovalSinkOptions['podNics']
+  readonly patchNode: NodePatch
   /** Is told the MTU of what travels in tunnels. */
   readonly tunnelMtu: Observable<number | undefined>
   readonly netfilter: Netfilter
@@ -53,25 +66,28 @@ export interface NodeKernelOptions extends Omit<FragmentKernelOptions, 'features
 
 /** The features of a node, and the sinks that make true what they say. To be started when all objects are there. */
 export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
-  const { netfilter, sysctls, ovs, tunnelMtu, host, log } = options
+  const { agent, netfilter, sysctls, ovs, tunnelMtu, host, podNics, log } = options
   const events = new HostEvents(host)
   const onEvent: HostEvents['listen'] = (listener) => events.listen(listener)
   const kernel = new FragmentKernel({
     ...options,
-    features: [tunnels, nodeNic, hostFirewall],
+    features: [tunnels, nodeNic, hostFirewall, userspaceTaps, nodeStatus, stalePorts],
     lanes: [
       [
         new OvsRowsSink(ovs),
         new NodeLinkSink({ ...options, onEvent }),
+        new OffloadSink({ host, onEvent }),
         new RouteSink({ host, onEvent, log }),
       ],
       [new NftablesSink(netfilter), new SysctlSink(sysctls)],
+      [new NodeObjectSink({ ...options, nodeName: agent.nodeName })],
+      [new PortRemovalSink({ ovs, podNics })],
     ],
   })
-  const agent = new Map([[theNode, options.agent]])
+  const agents = new Map([[theNode, agent]])
   kernel.attach(
     agentTable,
-    sourceOf(() => agent),
+    sourceOf(() => agents),
   )
   kernel.use(events)
   attachLinks(kernel, options, onEvent)
@@ -83,6 +99,8 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
     options.log.info('tunnel end was chosen', { ip, link, mtu })
     tunnelMtu.set(mtu)
   })
+  attachLocalRows(kernel, ovs)
+  attachObjects(kernel, podTable, options.pods)
   attachObjects(kernel, nodeTable, options.nodes)
   attachObjects(kernel, subnetTable, options.subnets)
   attachObjects(kernel, serviceCidrTable, options.serviceCidrs)
@@ -114,6 +132,25 @@ function attachBridges(kernel: FragmentKernel, ovs: LocalOvs): void {
   )
 }
 
+function attachLocalRows(kernel: FragmentKernel, ovs: LocalOvs): void {
+  kernel.attach(interfaceTable, {
+    get: (name) => findInterface(ovs, name),
+    keys: () => [...ovs.cache.scan('Interface')].map(({ name }) => name),
+    keysOf: () => [],
+  })
+  kernel.attach(openVswitchTable, {
+    get: (key) => (key === theNode ? openVswitchRow(ovs) : undefined),
+    keys: () => [theNode],
+    keysOf: () => [],
+  })
+  kernel.use(
+    watchLocalRows(ovs, {
+      onInterface: (name, old, now) => kernel.changed(interfaceTable, name, old, now),
+      onOpenVswitch: (key, old, now) => kernel.changed(openVswitchTable, key, old, now),
+    }),
+  )
+}
+
 function attachTunnelMtu(kernel: FragmentKernel, mtu: Observable<number | undefined>): void {
   let before = mtu.value
   const rows = (): ReadonlyMap<string, number> =>
@@ -140,8 +177,7 @@ function attachObjects<T extends KubeObject>(
 ): void {
   kernel.attach(table, {
     get: (key) => informer?.store.get(key),
-    // They are all cluster-scoped.
-    keys: () => [...(informer?.store.values() ?? [])].map(({ metadata }) => metadata.name),
+    keys: () => [...(informer?.store.values() ?? [])].map((object) => objectKeyOf(object.metadata)),
     keysOf: () => [],
   })
   if (informer === undefined) return

@@ -6,6 +6,7 @@ import {
   openVswitchRow,
   type LocalOvs,
 } from './local-ovs.ts'
+import { recordedKeys } from './sinks/ovs-rows.ts'
 import { nodeNicName } from './node-nic/desired.ts'
 
 /** Names of what was removed. */
@@ -14,7 +15,7 @@ export interface OwnPorts {
   readonly bridges: readonly string[]
 }
 
-/** Keys of the Open_vSwitch row that the agent owns. */
+/** Keys of the Open_vSwitch row that every agent has owned; later ones record theirs. */
 const ownKeys = ['ovn-encap-ip', 'ovn-encap-ip-default', 'ovn-encap-csum']
 
 /**
@@ -38,7 +39,7 @@ export async function removeOwnPorts(ovs: LocalOvs): Promise<OwnPorts> {
     }),
     ovs.operations.mutate('Open_vSwitch', root._uuid, [
       ['bridges', 'delete', bridges.map((bridge) => bridge._uuid)],
-      ['external_ids', 'delete', ownKeys],
+      ['external_ids', 'delete', [...new Set([...ownKeys, ...recordedKeys(root.external_ids)])]],
     ]),
   ])
   return { ports, bridges: bridges.map((bridge) => bridge.name) }

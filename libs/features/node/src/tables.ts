@@ -1,5 +1,5 @@
 import { subnetResource } from '@kube-ovn/kube-api'
-import { nodes, serviceCidrs } from '@kube-ovn/kube-api/core'
+import { nodes, pods, serviceCidrs } from '@kube-ovn/kube-api/core'
 import { objectTable } from '@kube-ovn/reconcile/work'
 import { rowTable, sourceTable } from '@kube-ovn/tables'
 import { readSubnetFacts } from './subnet-facts.ts'
@@ -23,6 +23,8 @@ export const theNode = 'node'
 /** One row, {@link theNode}: what follows from many things together is derived from it. */
 export const agentTable = sourceTable<AgentFacts>({ name: 'agent' })
 
+/** Of this node only. */
+export const podTable = objectTable({ resource: pods })
 export const nodeTable = objectTable({ resource: nodes })
 export const subnetTable = objectTable({ resource: subnetResource })
 export const serviceCidrTable = objectTable({ resource: serviceCidrs })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseListing, sameListing } from './listing.ts'
+import { parseListing, parseTables, sameListing } from './listing.ts'
 
 interface Details {
   readonly handle: number
@@ -49,4 +49,17 @@ describe('a listing', () => {
     expect(sameListing(undefined, undefined)).toBe(true)
     expect(sameListing(one, undefined)).toBe(false)
   })
+})
+
+it('of all tables tells those of the families that may be asked for', () => {
+  const tables = [
+    { metainfo: { version: '1.0.6', release_name: 'Lester Gooch #5', json_schema_version: 1 } },
+    { table: { family: 'inet', name: 'kube-ovn', handle: 1 } },
+    { table: { family: 'bridge', name: 'other', handle: 2 } },
+    { table: { family: 'ip', name: 'nat', handle: 3 } },
+  ]
+  expect(parseTables(JSON.stringify({ nftables: tables }))).toEqual([
+    { family: 'inet', name: 'kube-ovn' },
+    { family: 'ip', name: 'nat' },
+  ])
 })

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue, TableListing } from './types.ts'
+import { tableFamilies, type JsonObject, type JsonValue, type TableKey, type TableListing } from './types.ts'
 
 /** The order in which kinds of objects are compared; rules keep their own order behind their chain's. */
 const kinds = ['table', 'set', 'map', 'chain', 'rule']
@@ -13,6 +13,17 @@ export function parseListing(json: string): TableListing {
     .filter((object) => !('metainfo' in object))
     .map((object) => withoutCounts(object))
     .sort((a, b) => compareText(sortKey(a), sortKey(b)))
+}
+
+/** Reads what `nft -j list tables` prints; tables of other families than ours are left out. */
+export function parseTables(json: string): readonly TableKey[] {
+  const { nftables } = JSON.parse(json) as {
+    readonly nftables: readonly { readonly table?: { readonly family: string; readonly name: string } }[]
+  }
+  return nftables.flatMap(({ table }) => {
+    const family = tableFamilies.find((one) => one === table?.family)
+    return table === undefined || family === undefined ? [] : [{ family, name: table.name }]
+  })
 }
 
 export function sameListing(a: TableListing | undefined, b: TableListing | undefined): boolean {

@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs'
 import { inFreshNamespace, type NamespaceReference } from '@kube-ovn/netlink'
 import { NftCommandError } from './errors.ts'
-import { parseListing, sameListing } from './listing.ts'
+import { parseListing, parseTables, sameListing } from './listing.ts'
 import { runNft } from './nft.ts'
 import { renderRemoval, renderReplacement, renderTable } from './render.ts'
 import type {
@@ -50,6 +50,13 @@ class NftNetfilter implements Netfilter {
 
   async readTable(key: TableKey): Promise<TableListing | undefined> {
     return this.#inTurn(() => this.#list(this.#netns, key))
+  }
+
+  async listTables(): Promise<readonly TableKey[]> {
+    return this.#inTurn(async () => {
+      const args = ['--json', 'list', 'tables']
+      return parseTables(await runNft({ nft: this.#nft, netns: this.#netns, args, operation: 'list tables' }))
+    })
   }
 
   async hasDrifted(table: Table): Promise<boolean> {

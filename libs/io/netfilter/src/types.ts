@@ -4,7 +4,9 @@
  * @see libnftables-json(5), nft(8)
  */
 
-export type TableFamily = 'inet' | 'ip' | 'ip6'
+export type TableFamily = (typeof tableFamilies)[number]
+
+export const tableFamilies = ['inet', 'ip', 'ip6'] as const
 
 export interface Prefix {
   readonly prefix: { readonly addr: string; readonly len: number }
@@ -170,6 +172,8 @@ export interface Netfilter {
   removeTable(key: TableKey): Promise<void>
   /** Lists a table; `undefined` if there is none. */
   readTable(key: TableKey): Promise<TableListing | undefined>
+  /** Which tables there are, by whomever, of {@link tableFamilies}. */
+  listTables(): Promise<readonly TableKey[]>
   /** Whether the kernel's table differs from this one. */
   hasDrifted(table: Table): Promise<boolean>
   /** Tells the listener which tables are changed, by whomever, from now on. It costs neither process nor thread. */

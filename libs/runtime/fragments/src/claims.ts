@@ -29,6 +29,8 @@ export interface Taken {
   /** Targets of which something else is wanted than before. */
   readonly targets: readonly string[]
   readonly problem?: KubeOvnError | Error
+  /** When the answer is to be taken again, milliseconds from now: it is not used before. */
+  readonly dueMs?: number
 }
 
 interface Entry {
@@ -40,6 +42,8 @@ interface Entry {
   targets: readonly string[]
   /** Whether it is known what is wanted: from the first fragment on that could be used. */
   isKnown: boolean
+  /** Since when it is wanted after a while, milliseconds of a monotonic clock. */
+  delayedSinceMs?: number | undefined
 }
 
 /** What all features want, as far as it can be used: one bad fragment leaves the one before it in its place, and all others. */
@@ -54,8 +58,8 @@ export class Claims {
     return this.#entries
   }
 
-  /** Takes what a table says of a key; `undefined`: it says nothing. */
-  take(place: Place, key: string, answer: Answer<unknown> | undefined): Taken {
+  /** Takes what a table says of a key; `undefined`: it says nothing. `nowMs` is of a monotonic clock. */
+  take(place: Place, key: string, answer: Answer<unknown> | undefined, nowMs: number): Taken {
     const owner = ownerMark(place.feature, key)
     const id = `${place.order} ${key}`
     const known = this.#entries.get(id)
@@ -72,17 +76,18 @@ export class Claims {
     } catch (error) {
       return { owner, targets: [], problem: error instanceof Error ? error : new TypeError(String(error)) }
     }
+    const { afterMs } = answer
+    entry.delayedSinceMs = afterMs === undefined ? undefined : (entry.delayedSinceMs ?? nowMs)
+    const dueMs = (entry.delayedSinceMs ?? nowMs) + (afterMs ?? 0) - nowMs
+    if (dueMs > 0) return { owner, targets: [], dueMs }
     const before = entry.targets
-    const wasKnown = entry.isKnown
     entry.claim = { owner, fragment: answer.want }
     entry.targets = place.sink.targets(answer.want)
     entry.isKnown = true
-    // Who was waited for lets others be cleared away, too.
-    const others = wasKnown ? [] : this.targetsOf(place.sink.name)
     const { problem } = answer
     return {
       owner,
-      targets: [...new Set([...before, ...entry.targets, ...others])],
+      targets: [...new Set([...before, ...entry.targets])],
       ...(problem && { problem }),
     }
   }
@@ -96,8 +101,16 @@ export class Claims {
       claims: entries.flatMap(({ claim, targets }) =>
         claim !== undefined && targets.includes(target) ? [claim] : [],
       ),
-      isComplete: entries.every(({ isKnown }) => isKnown),
+      isComplete: this.isComplete(sink),
     }
+  }
+
+  /** Whether it is known of all features what they want of a sink. */
+  isComplete(sink: string): boolean {
+    for (const { place, isKnown } of this.#entries.values()) {
+      if (place.sink.name === sink && !isKnown) return false
+    }
+    return true
   }
 
   targetsOf(sink: string): readonly string[] {

@@ -4,8 +4,13 @@ import type { SinkKind } from './sink.ts'
 
 /** What a feature of a node says about one key, as a row of a derived table. No row: nothing is wanted. */
 export type Answer<F> =
-  /** The problem is with something else that the feature was told: it is told, and the fragment is used. */
-  | { readonly want: F; readonly problem?: KubeOvnError }
+  /**
+   * With a problem: it is with something else that the feature was told, so it is told, and the fragment is used.
+   *
+   * With `afterMs`: it is used once such an answer has stood for so long, whatever its fragment was meanwhile. Until then it is as if the
+   * feature waited.
+   */
+  | { readonly want: F; readonly problem?: KubeOvnError; readonly afterMs?: number }
   /** What it depends on is not there yet, in words for a log. Whatever was wanted before stays. */
   | { readonly wait: string }
   /** The user must act. Whatever was wanted before stays. */

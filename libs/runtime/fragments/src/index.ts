@@ -1,8 +1,17 @@
 export { FragmentConflictError, InvalidFragmentError } from './errors.ts'
 export { contribution, type Answer, type Contribution, type NodeFeature } from './feature.ts'
 export { FragmentKernel, type FragmentKernelOptions, type SinkChanges } from './kernel.ts'
+export { mergeEntries, type MergedEntries } from './merge-entries.ts'
 export { nftables, NftablesSink } from './nftables-sink.ts'
 export { linkRoutes, RouteSink, type LinkRoutes } from './route-sink.ts'
-export { nothingToDo, type Claim, type Sink, type SinkKind, type SinkPlan, type Wanted } from './sink.ts'
+export {
+  nothingToDo,
+  type Claim,
+  type Owner,
+  type Sink,
+  type SinkKind,
+  type SinkPlan,
+  type Wanted,
+} from './sink.ts'
 export { sysctls, SysctlSink, type SysctlAccess } from './sysctl-sink.ts'
 export { writeEach } from './write-each.ts'

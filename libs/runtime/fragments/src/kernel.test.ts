@@ -38,6 +38,8 @@ class BoardSink implements Sink<Lines> {
   failure: Error | undefined
   /** Resolves when writing may go on. */
   gate: Promise<void> = Promise.resolve()
+  /** Boards that bear our mark. */
+  marked: readonly string[] = []
   #listener: (target: string | undefined) => void = () => undefined
 
   constructor(name: string) {
@@ -61,6 +63,10 @@ class BoardSink implements Sink<Lines> {
         this.#listener(target)
       },
     }
+  }
+
+  owned(): readonly string[] {
+    return this.marked.filter((board) => (this.actual.get(board) ?? []).length > 0)
   }
 
   watch(listener: (target: string | undefined) => void): Disposable {
@@ -89,6 +95,8 @@ function feature(name: string, sink: SinkKind<Lines>, of = wishes): NodeFeature 
     of,
     row: ({ board, text }): Answer<Lines> | undefined => {
       if (text === 'wait') return { wait: 'somebody to say something' }
+      const [, after] = /^after (\d+)/.exec(text) ?? []
+      if (after !== undefined) return { want: { board, lines: [text] }, afterMs: Number(after) }
       if (text === 'problem') return { problem: new BadLineError('line is a problem', { line: text }) }
       return { want: { board, lines: [`${name} ${text}`.replace(`${name} bad`, 'bad')] } }
     },
@@ -102,6 +110,7 @@ let log: ReturnType<typeof recordingLogger>
 let stack: AsyncDisposableStack
 let rows: Map<string, Wish>
 let otherRows: Map<string, Wish>
+let refused: unknown[]
 
 beforeEach(() => {
   clock = new ManualClock()
@@ -110,6 +119,7 @@ beforeEach(() => {
   stack = new AsyncDisposableStack()
   rows = new Map([['a', { board: 'x', text: 'hello' }]])
   otherRows = new Map()
+  refused = []
 })
 afterEach(() => stack.disposeAsync())
 
@@ -118,6 +128,7 @@ function start(features: readonly NodeFeature[], lanes: readonly (readonly Sink<
     new FragmentKernel({
       ...{ features, lanes, clock, log, random: () => 0 },
       metrics: fragmentMetrics(registry),
+      onRefused: (name, problem) => refused.push([name, problem]),
     }),
   )
   for (const [table, source] of [
@@ -250,6 +261,7 @@ describe('a fragment', () => {
     expect(log.lines.filter(({ level }) => level === 'warn')).toMatchObject([
       { fields: { feature: 'one', key: 'a', err: expect.any(BadLineError) } },
     ])
+    expect(refused).toMatchObject([['one', { code: 'bad-line' }]])
     expect(await metric('kube_ovn_node_fragments_refused')).toBe(1)
     await put(kernel, 'a', { board: 'x', text: 'good' })
     expect(sink.actual.get('x')).toEqual(['one good', 'two then'])
@@ -268,6 +280,95 @@ describe('a fragment', () => {
     await put(kernel, 'a', { board: 'x', text: 'known' })
     await settle(kernel)
     expect(sink.actual.get('x')).toEqual(['one known', 'two there'])
+  })
+})
+
+describe('a fragment for later', () => {
+  it('is used when it has been wanted for so long, whatever it was meanwhile', async () => {
+    const sink = new BoardSink('boards')
+    const kernel = start([feature('one', sink.kind)], [[sink]])
+    await settle(kernel)
+    await put(kernel, 'a', { board: 'x', text: 'after 1000' })
+    clock.advance(900)
+    await put(kernel, 'a', { board: 'x', text: 'after 1000 too' })
+    clock.advance(99)
+    await settle(kernel)
+    expect(sink.actual.get('x')).toEqual(['one hello'])
+    clock.advance(1)
+    await settle(kernel)
+    expect(sink.actual.get('x')).toEqual(['after 1000 too'])
+    // Now at once.
+    await put(kernel, 'a', { board: 'x', text: 'after 1000 again' })
+    expect(sink.actual.get('x')).toEqual(['after 1000 again'])
+    expect([clock.pendingTimers, await metric('kube_ovn_drift_found_total')]).toEqual([0, 0])
+  })
+
+  it.each([undefined, 'now'])('is not used when another answer came between: %s', async (text) => {
+    const sink = new BoardSink('boards')
+    const kernel = start([feature('one', sink.kind)], [[sink]])
+    await put(kernel, 'a', { board: 'x', text: 'after 1000' })
+    clock.advance(900)
+    await put(kernel, 'a', text === undefined ? undefined : { board: 'x', text })
+    await put(kernel, 'a', { board: 'x', text: 'after 1000' })
+    clock.advance(999)
+    await settle(kernel)
+    expect(sink.actual.get('x') ?? []).not.toContain('after 1000')
+    clock.advance(1)
+    await settle(kernel)
+    expect(sink.actual.get('x')).toEqual(['after 1000'])
+  })
+
+  it('is not told by a dry run, and takes nothing away after a start', async () => {
+    const sink = new BoardSink('boards')
+    sink.actual.set('x', ['one of an earlier life'])
+    rows.set('a', { board: 'x', text: 'after 1000' })
+    otherRows.set('b', { board: 'x', text: 'there' })
+    const kernel = start([feature('one', sink.kind), feature('two', sink.kind, others)], [[sink]])
+    await settle(kernel)
+    expect(sink.actual.get('x')).toEqual(['two there', 'one of an earlier life'])
+    expect(await kernel.dryRun((fork) => fork.put(wishes, 'a', { board: 'x', text: 'after 9' }))).toEqual([])
+    clock.advance(1000)
+    await settle(kernel)
+    expect(sink.actual.get('x')).toEqual(['after 1000', 'two there'])
+  })
+})
+
+describe('what an earlier agent left', () => {
+  it('goes when it bears our mark and nobody wants it, once all features have spoken', async () => {
+    const sink = new BoardSink('boards')
+    for (const board of ['x', 'old', 'foreign']) sink.actual.set(board, ['one hello'])
+    sink.marked = ['x', 'old']
+    otherRows.set('b', { board: 'y', text: 'wait' })
+    const kernel = start([feature('one', sink.kind), feature('two', sink.kind, others)], [[sink]])
+    await settle(kernel)
+    expect(sink.writes).toEqual([])
+    await put(kernel, 'b', { board: 'y', text: 'there' }, others)
+    await settle(kernel)
+    expect(sink.writes.toSorted()).toEqual(['old', 'y'])
+    expect([...sink.actual]).toEqual([
+      ['x', ['one hello']],
+      ['old', []],
+      ['foreign', ['one hello']],
+      ['y', ['two there']],
+    ])
+    expect(await metric('kube_ovn_drift_found_total')).toBe(0)
+  })
+
+  it('goes as soon as it can be told what it is', async () => {
+    const sink = new BoardSink('boards')
+    sink.actual.set('old', ['one hello'])
+    sink.marked = ['old']
+    let failures = 1
+    sink.owned = () => {
+      if (failures-- > 0) throw new TypeError('the board is away')
+      return BoardSink.prototype.owned.call(sink)
+    }
+    const kernel = start([feature('one', sink.kind)], [[sink]])
+    await kernel.quiet()
+    expect(sink.actual.get('old')).toEqual(['one hello'])
+    clock.advance(200)
+    await settle(kernel)
+    expect(sink.actual.get('old')).toEqual([])
   })
 })
 

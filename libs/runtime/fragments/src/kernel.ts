@@ -30,6 +30,8 @@ export interface FragmentKernelOptions {
   readonly metrics: FragmentMetrics
   /** Yields values in [0, 1), for jitter. */
   readonly random: () => number
+  /** Is told of what a feature wants and does not get, when that becomes so or has another cause. */
+  onRefused?(feature: string, problem: Error): void
 }
 
 /** What would be done to a target. */
@@ -43,6 +45,9 @@ const retry: Backoff = { initialMs: 200, maxMs: 15_000, factor: 2, jitter: 0.2 }
 
 /** How long rows are derived at a time. */
 const sliceMs = 10
+
+/** Stands in a lane for all targets that a sink has marked as ours. */
+const ownedTargets = ''
 
 /**
  * Makes a node what its features want, and keeps it so.
@@ -65,6 +70,12 @@ export class FragmentKernel implements AsyncDisposable {
   readonly #attempts = new Map<OwnerMark, number>()
   /** Targets of which something else was wanted since they were last as wanted; what differs in the others has drifted. */
   readonly #changed = new Set<OwnerMark>()
+  /** What is wanted after a while, by its mark. */
+  readonly #delays = new Map<string, Disposable>()
+  /** Marks whose while is over. */
+  readonly #due = new Set<string>()
+  /** Sinks of which it is known what all features want. */
+  readonly #complete = new Set<string>()
   #waiters: (() => void)[] = []
   #isSettling = false
   #isClosed = false
@@ -74,7 +85,9 @@ export class FragmentKernel implements AsyncDisposable {
     const { features, clock, log, metrics } = options
     this.#places = placesOf(features)
     this.#problems = new ProblemLog(log)
-    this.#refusals = new Refusals(this.#problems, metrics)
+    this.#refusals = new Refusals(this.#problems, metrics, (feature, problem) =>
+      options.onRefused?.(feature, problem),
+    )
     this.#tables = new Tables({
       tables: this.#places.map(({ table }) => table),
       onDefect: (table, key, err) => log.error('derivation failed', { table, key, err }),
@@ -166,8 +179,9 @@ export class FragmentKernel implements AsyncDisposable {
     change(fork)
     fork.settle()
     const claims = new Claims(this.#claims)
+    const nowMs = this.#options.clock.monotonic()
     for (const { place, key } of this.#parsed(watch.concerned))
-      claims.take(place, key, answerOf(fork.view(place.table), key))
+      claims.take(place, key, answerOf(fork.view(place.table), key), nowMs)
     return this.#plan(claims)
   }
 
@@ -197,6 +211,7 @@ export class FragmentKernel implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true
     this.#subscriptions.dispose()
+    for (const delay of this.#delays.values()) delay[Symbol.dispose]()
     await Promise.all(this.#lanes.map((lane) => lane[Symbol.asyncDispose]()))
     this.#announceQuiet()
   }
@@ -226,31 +241,73 @@ export class FragmentKernel implements AsyncDisposable {
       return
     }
     this.#isSettling = false
+    const due = [...this.#due]
+    this.#due.clear()
+    this.#take(due)
+    this.#judgeCompleteness()
     this.#announceQuiet()
   }
 
   #take(concerned: Iterable<string>): void {
-    for (const { place, key } of this.#parsed(concerned)) {
+    const { clock, log } = this.#options
+    for (const { mark, place, key } of this.#parsed(concerned)) {
       const answer = answerOf(this.#tables.view(place.table), key)
-      const taken = this.#claims.take(place, key, answer)
+      const taken = this.#claims.take(place, key, answer, clock.monotonic())
+      this.#delay(mark, taken.dueMs)
       if (answer !== undefined && 'wait' in answer)
-        this.#options.log.debug('feature waits', { feature: place.feature, key, reason: answer.wait })
+        log.debug('feature waits', { feature: place.feature, key, reason: answer.wait })
       else this.#refusals.judge(place.sink.name, taken.owner, taken.problem)
-      for (const target of taken.targets) {
-        this.#changed.add(ownerMark(place.sink.name, target))
-        this.#queue(place.sink.name, target)
+      for (const target of taken.targets) this.#changedTarget(place.sink.name, target)
+    }
+  }
+
+  /** Takes an answer again after a while; the tables may be behind by then, so that comes after them. */
+  #delay(mark: string, dueMs: number | undefined): void {
+    this.#delays.get(mark)?.[Symbol.dispose]()
+    this.#delays.delete(mark)
+    if (dueMs === undefined) return
+    const delay = this.#options.clock.setTimer(dueMs, () => {
+      this.#delays.delete(mark)
+      this.#due.add(mark)
+      this.#settleLater()
+    })
+    this.#delays.set(mark, delay)
+  }
+
+  /** Once it is known what all features want of a sink, what was left may go, and what an earlier agent left of ours. */
+  #judgeCompleteness(): void {
+    for (const [name, sink] of this.#sinks) {
+      if (!this.#claims.isComplete(name)) {
+        this.#complete.delete(name)
+      } else if (!this.#complete.has(name)) {
+        this.#complete.add(name)
+        for (const target of this.#claims.targetsOf(name)) this.#changedTarget(name, target)
+        this.#clearAwayLater(sink)
       }
     }
+  }
+
+  #clearAwayLater(sink: Sink<unknown>): void {
+    if ('owned' in sink) this.#queue(sink.kind.name, ownedTargets)
+  }
+
+  /** What is made of it now is no drift. */
+  #changedTarget(sink: string, target: string): void {
+    this.#changed.add(ownerMark(sink, target))
+    this.#queue(sink, target)
   }
 
   #queue(sink: string, target: string): void {
     this.#lanes.find((lane) => lane.has(sink))?.add(sink, target)
   }
 
-  #touched({ kind }: Sink<unknown>, target: string | undefined): void {
+  #touched(sink: Sink<unknown>, target: string | undefined): void {
+    const { kind } = sink
     const targets = this.#claims.targetsOf(kind.name)
-    if (target === undefined) for (const one of targets) this.#queue(kind.name, one)
-    else if (targets.includes(target)) this.#queue(kind.name, target)
+    if (target === undefined) {
+      for (const one of targets) this.#queue(kind.name, one)
+      if (this.#complete.has(kind.name)) this.#clearAwayLater(sink)
+    } else if (targets.includes(target)) this.#queue(kind.name, target)
   }
 
   async #work(sink: Sink<unknown>, target: string): Promise<void> {
@@ -262,6 +319,12 @@ export class FragmentKernel implements AsyncDisposable {
     const wanted = this.#claims.of(name, target)
     const hasChanged = this.#changed.delete(mark)
     try {
+      if (target === ownedTargets) {
+        await this.#clearAway(sink)
+        this.#attempts.delete(mark)
+        this.#problems.clear(mark)
+        return
+      }
       const plan = await sink.plan(target, wanted)
       if (plan.changes.length > 0) {
         if (!hasChanged) metrics.driftFound(name)
@@ -289,6 +352,17 @@ export class FragmentKernel implements AsyncDisposable {
     }
   }
 
+  /** Looks at what bears our mark and nobody wants. */
+  async #clearAway(sink: Sink<unknown>): Promise<void> {
+    for (const target of await this.#leftOver(sink, this.#claims)) this.#changedTarget(sink.kind.name, target)
+  }
+
+  async #leftOver(sink: Sink<unknown>, claims: Claims): Promise<readonly string[]> {
+    const owned = (await sink.owned?.()) ?? []
+    const wanted = new Set(claims.targetsOf(sink.kind.name))
+    return owned.filter((target) => !wanted.has(target))
+  }
+
   #retry(mark: OwnerMark, sink: string, target: string): number {
     const attempt = this.#attempts.get(mark) ?? 0
     this.#attempts.set(mark, attempt + 1)
@@ -307,7 +381,11 @@ export class FragmentKernel implements AsyncDisposable {
   async #plan(claims: Claims): Promise<readonly SinkChanges[]> {
     const found: SinkChanges[] = []
     for (const [name, sink] of this.#sinks) {
-      const targets = new Set([...this.#claims.targetsOf(name), ...claims.targetsOf(name)])
+      const targets = new Set([
+        ...this.#claims.targetsOf(name),
+        ...claims.targetsOf(name),
+        ...(await this.#leftOver(sink, claims)),
+      ])
       for (const target of targets) {
         const { changes } = await sink.plan(target, claims.of(name, target))
         if (changes.length > 0) found.push({ sink: name, target, changes })
@@ -316,11 +394,13 @@ export class FragmentKernel implements AsyncDisposable {
     return found
   }
 
-  *#parsed(concerned: Iterable<string>): Iterable<{ readonly place: Place; readonly key: string }> {
+  *#parsed(
+    concerned: Iterable<string>,
+  ): Iterable<{ readonly mark: string; readonly place: Place; readonly key: string }> {
     for (const mark of concerned) {
       const slash = mark.indexOf('/')
       const place = this.#places[Number(mark.slice(0, slash))]
-      if (place !== undefined) yield { place, key: mark.slice(slash + 1) }
+      if (place !== undefined) yield { mark, place, key: mark.slice(slash + 1) }
     }
   }
 }

@@ -39,21 +39,26 @@ describe.skipIf(missing)(`tables of the packet filter${missing === undefined ? '
     host = stack.use(openTestNetwork()).namespace('host')
     log = recordingLogger()
     rows = new Map([['one', tableOf('kube-ovn-one', drops)]])
-    kernel = stack.use(
+    kernel = startKernel()
+  })
+  afterEach(() => stack.disposeAsync())
+
+  function startKernel(): FragmentKernel {
+    const started = stack.use(
       new FragmentKernel({
         features: [{ name: 'filters', contributions: [contribution(nftables, tables)] }],
         lanes: [[new NftablesSink(openNetfilter({ netns: host.path }))]],
         ...{ clock: systemClock, log, random: () => 0, metrics: fragmentMetrics(new Registry()) },
       }),
     )
-    kernel.attach(wishes, {
+    started.attach(wishes, {
       get: (key) => rows.get(key),
       keys: () => rows.keys(),
       keysOf: () => [],
     })
-    kernel.start()
-  })
-  afterEach(() => stack.disposeAsync())
+    started.start()
+    return started
+  }
 
   async function put(key: string, table: Table | undefined): Promise<void> {
     const old = rows.get(key)
@@ -93,6 +98,24 @@ describe.skipIf(missing)(`tables of the packet filter${missing === undefined ? '
     expect(problem?.fields['err']).toMatchObject({ details: { holder: 'filters/one' } })
     await put('one', undefined)
     expect(listed()).toContain('others')
+    expect(await kernel.recomputeAll()).toEqual([])
+  })
+
+  it('that an earlier agent left are gone once it is known that nobody wants them, and those of others stay', async () => {
+    await kernel.quiet()
+    await kernel[Symbol.asyncDispose]()
+    for (const name of ['kube-ovn-two', 'kube-ovnother', 'foreign'])
+      host.run('nft', 'add', 'table', 'inet', name)
+    host.run('nft', 'add', 'table', 'bridge', 'kube-ovn-bridge')
+    rows.set('bad', tableOf('kube-ovn-bad', refusals[0].chain))
+    kernel = startKernel()
+    await kernel.quiet()
+    expect(listed()).toContain('kube-ovn-two')
+    await put('bad', undefined)
+    expect(listed()).not.toContain('kube-ovn-two')
+    expect(listed()).toMatch(/kube-ovnother[^]*foreign/)
+    expect(listed()).toMatch(/kube-ovn-one[^]*drops/)
+    expect(listed()).toContain('kube-ovn-bridge')
     expect(await kernel.recomputeAll()).toEqual([])
   })
 })

@@ -1,9 +1,10 @@
-import { checkTable, type Netfilter, type Table } from '@kube-ovn/netfilter'
+import { checkTable, type Netfilter, type Table, type TableKey } from '@kube-ovn/netfilter'
 import { FragmentConflictError, InvalidFragmentError } from './errors.ts'
 import { nothingToDo, type Owner, type Sink, type SinkKind, type SinkPlan, type Wanted } from './sink.ts'
 
-/** All tables of ours begin so: one that a feature no longer wants is removed, and never anybody else's. */
-const ownPrefix = 'kube-ovn'
+/** All tables of ours are called so, or begin so: one that nobody wants any more is removed, and never anybody else's. */
+const ownName = 'kube-ovn'
+const ownPrefix = `${ownName}-`
 
 /**
  * A table of the packet filter for each feature.
@@ -15,7 +16,7 @@ export const nftables: SinkKind<Table> = {
   name: 'nftables',
   targets: (table) => [targetOf(table)],
   validate(table) {
-    if (!table.name.startsWith(ownPrefix)) {
+    if (!isOwn(table)) {
       const cure = `give a name that begins with ${ownPrefix}`
       throw new InvalidFragmentError({ field: 'name of a table', value: table.name, cure })
     }
@@ -23,20 +24,23 @@ export const nftables: SinkKind<Table> = {
   },
 }
 
+type TableAccess = Pick<
+  Netfilter,
+  'applyTable' | 'removeTable' | 'readTable' | 'listTables' | 'hasDrifted' | 'watch'
+>
+
 /** Applies tables whole, each in one transaction, and only when the kernel has another one. */
 export class NftablesSink implements Sink<Table> {
   readonly kind = nftables
-  readonly #netfilter: Pick<Netfilter, 'applyTable' | 'removeTable' | 'readTable' | 'hasDrifted' | 'watch'>
+  readonly #netfilter: TableAccess
 
-  constructor(
-    netfilter: Pick<Netfilter, 'applyTable' | 'removeTable' | 'readTable' | 'hasDrifted' | 'watch'>,
-  ) {
+  constructor(netfilter: TableAccess) {
     this.#netfilter = netfilter
   }
 
-  async plan(target: string, { claims }: Wanted<Table>): Promise<SinkPlan> {
+  async plan(target: string, { claims, isComplete }: Wanted<Table>): Promise<SinkPlan> {
     const [holder, ...rivals] = claims
-    if (holder === undefined) return this.#removal(target)
+    if (holder === undefined) return isComplete ? this.#removal(target) : nothingToDo
     const table = holder.fragment
     const refused = new Map<Owner, FragmentConflictError>()
     for (const { owner } of rivals) {
@@ -52,13 +56,18 @@ export class NftablesSink implements Sink<Table> {
     }
   }
 
+  async owned(): Promise<readonly string[]> {
+    const tables = await this.#netfilter.listTables()
+    return tables.filter(isOwn).map(targetOf)
+  }
+
   watch(listener: (target: string | undefined) => void): Disposable {
     return this.#netfilter.watch((event) =>
       listener(event.kind === 'changed' ? targetOf(event.table) : undefined),
     )
   }
 
-  /** Of a table that was wanted until now. */
+  /** Of a table of ours that nobody wants. */
   async #removal(target: string): Promise<SinkPlan> {
     const [family, name = ''] = target.split(' ')
     const key = { family: family as Table['family'], name }
@@ -67,6 +76,10 @@ export class NftablesSink implements Sink<Table> {
   }
 }
 
-function targetOf({ family, name }: Pick<Table, 'family' | 'name'>): string {
+function isOwn({ name }: TableKey): boolean {
+  return name === ownName || name.startsWith(ownPrefix)
+}
+
+function targetOf({ family, name }: TableKey): string {
   return `${family} ${name}`
 }

@@ -49,6 +49,11 @@ export interface Sink<F> {
   readonly kind: SinkKind<F>
   /** Compares, and writes nothing. */
   plan(target: string, wanted: Wanted<F>): SinkPlan | Promise<SinkPlan>
+  /**
+   * Targets on the node that bear a mark of ours, of an earlier agent too: those of which nobody wants anything are planned once it is known
+   * of all features what they want. Absent: nothing is taken away after a restart.
+   */
+  owned?(): readonly string[] | Promise<readonly string[]>
   /** Tells which target somebody may have changed, `undefined` for any; those of which nothing is wanted are of no interest. */
   watch(listener: (target: string | undefined) => void): Disposable
 }

@@ -16,17 +16,19 @@ export class ProblemLog {
     this.#logger = logger
   }
 
+  /** Answers whether it was told: it was not the same before. */
   report(
     owner: OwnerMark,
     error: unknown,
     fields: { readonly attempt: number; readonly retryMs?: number },
-  ): void {
+  ): boolean {
     const text = describe(error)
-    if (this.#last.get(owner) === text) return
+    if (this.#last.get(owner) === text) return false
     this.#last.set(owner, text)
     const line = { ...parseOwnerMark(owner), ...fields, err: error }
     if (retryOf(error) === 'never') this.#logger.error('key parked', line)
     else this.#logger.warn(retryOf(error) === 'backoff' ? 'key failed' : 'key waits for a change', line)
+    return true
   }
 
   clear(owner: OwnerMark): void {

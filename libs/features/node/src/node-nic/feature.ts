@@ -7,6 +7,7 @@ import { rowTable } from '@kube-ovn/tables'
 import { internalAddresses } from '../kube-objects.ts'
 import { bridgeTable } from '../local-bridges.ts'
 import { integrationBridge } from '../local-ovs.ts'
+import { offloads, type CompleteChecksums } from '../sinks/offloads.ts'
 import { ovsRows, type OvsFragment } from '../sinks/ovs-rows.ts'
 import { routedPrefixes } from '../subnet-facts.ts'
 import {
@@ -68,6 +69,15 @@ const linkTable = rowTable({
   row: (nic): Answer<NodeLink> => ('want' in nic ? { want: { name: nodeNicName, ...nic.want.link } } : nic),
 })
 
+const offloadTable = rowTable({
+  name: 'node-nic-offload',
+  of: nicTable,
+  row(nic): Answer<CompleteChecksums> | undefined {
+    if (!('want' in nic)) return nic
+    return nic.want.link.disablesTxChecksumOffload ? { want: { link: nodeNicName } } : undefined
+  },
+})
+
 const routeTable = rowTable({
   name: 'node-nic-routes',
   of: nicTable,
@@ -85,6 +95,7 @@ export const nodeNic: NodeFeature = {
   contributions: [
     contribution(ovsRows, portTable),
     contribution(nodeLinks, linkTable),
+    contribution(offloads, offloadTable),
     contribution(linkRoutes, routeTable),
   ],
 }

@@ -28,14 +28,7 @@ export const nodeLinks: SinkKind<NodeLink> = {
 export interface NodeLinkSinkOptions {
   readonly host: Pick<
     Netlink,
-    | 'link'
-    | 'changeLink'
-    | 'offload'
-    | 'disableTxChecksumOffload'
-    | 'addresses'
-    | 'addAddress'
-    | 'removeAddress'
-    | 'sendFrames'
+    'link' | 'changeLink' | 'addresses' | 'addAddress' | 'removeAddress' | 'sendFrames'
   >
   /** Tells of links and addresses. */
   onEvent(listener: (event: NetlinkEvent) => void): Disposable
@@ -112,14 +105,12 @@ export class NodeLinkSink implements Sink<NodeLink> {
 
   *#linkChanges(link: LinkInfo, wanted: NodeLink): Iterable<readonly [what: string, write: () => void]> {
     const { host } = this.#options
-    const { index, name } = link
+    const { index } = link
     const { mac, txQueueLength } = wanted
     if (link.mac !== mac) yield [`MAC ${mac}`, () => host.changeLink(index, { mac })]
     if (link.txQueueLength !== txQueueLength)
       yield [`queue of ${txQueueLength}`, () => host.changeLink(index, { txQueueLength })]
     if (!link.isUp) yield ['up', () => host.changeLink(index, { up: true })]
-    if (wanted.disablesTxChecksumOffload && host.offload(name)?.txChecksum === true)
-      yield ['no tx checksum offload', () => void host.disableTxChecksumOffload(name)]
   }
 
   /**

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { desiredCondition, isSameCondition } from './desired.ts'
+import { isSameCondition } from '../sinks/node-object.ts'
+import { desiredCondition } from './desired.ts'
 
 const gateways = ['100.64.0.1', 'fd00:100:64::1']
 

@@ -1,4 +1,4 @@
-import type { Condition } from '@kube-ovn/kube-api/core'
+import type { ConditionFacts } from '../sinks/node-object.ts'
 
 /** What the node's readiness for pods depends on. */
 export interface NodeStatusSnapshot {
@@ -7,9 +7,6 @@ export interface NodeStatusSnapshot {
   /** Gateways of the join subnet. */
   readonly gateways: readonly string[]
 }
-
-/** A condition without its times. */
-export type ConditionFacts = Required<Pick<Condition, 'type' | 'status' | 'reason' | 'message'>>
 
 /** Says whether pods may be placed on the node; the scheduler keeps them away while the network is unavailable. */
 export function desiredCondition({ isInstalled, gateways }: NodeStatusSnapshot): ConditionFacts {
@@ -27,13 +24,4 @@ export function desiredCondition({ isInstalled, gateways }: NodeStatusSnapshot):
         reason: 'JoinSubnetGatewayUnreachable',
         message: `ovn-controller has not installed the flows of ovn0, nobody answers for ${where}`,
       }
-}
-
-export function isSameCondition(actual: Condition | undefined, wanted: ConditionFacts): boolean {
-  return (
-    actual !== undefined &&
-    actual.status === wanted.status &&
-    actual.reason === wanted.reason &&
-    actual.message === wanted.message
-  )
 }

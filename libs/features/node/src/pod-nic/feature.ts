@@ -25,7 +25,10 @@ interface Detachment {
 /** Attaches pods to the network and takes them off again. */
 export class PodNics implements Disposable {
   readonly #deps: PodNicDependencies
-  readonly #mutex = new KeyedMutex()
+  readonly #idleListeners = new Set<(hostName: string) => void>()
+  readonly #mutex = new KeyedMutex((hostName) => {
+    for (const listener of this.#idleListeners) listener(hostName)
+  })
   readonly #announcements: Announcements
   readonly #ports: PodPorts
   readonly #device: PodDevice
@@ -48,6 +51,12 @@ export class PodNics implements Disposable {
   /** Whether an addition or a removal of this interface is under way. */
   isBusy(hostName: string): boolean {
     return this.#mutex.has(hostName)
+  }
+
+  /** Tells of each interface on which an addition or a removal has ended, and no other one waits. */
+  onIdle(listener: (hostName: string) => void): Disposable {
+    this.#idleListeners.add(listener)
+    return { [Symbol.dispose]: () => void this.#idleListeners.delete(listener) }
   }
 
   /**

@@ -1,16 +1,24 @@
 import type { FragmentKernel } from '@kube-ovn/fragments'
 import type { Subnet } from '@kube-ovn/kube-api'
-import type { Node, ServiceCidr } from '@kube-ovn/kube-api/core'
+import type { Node, Pod, ServiceCidr } from '@kube-ovn/kube-api/core'
 import { recordingLogger } from '@kube-ovn/log'
 import { openNetfilter, type Netfilter } from '@kube-ovn/netfilter'
 import { openNetlink } from '@kube-ovn/netlink'
 import { openVswitchSchema, type OpenVswitch } from '@kube-ovn/ovsdb-schema'
 import { systemClock } from '@kube-ovn/process'
+import type { Clock } from '@kube-ovn/time'
 import { fragmentMetrics, Registry } from '@kube-ovn/telemetry'
 import { openTestNetwork, type TestNamespace } from '@kube-ovn/testing-net'
 import { startOpenVswitch, type OpenVswitchDatabase } from '@kube-ovn/testing-ovsdb'
 import { OvsdbClient } from 'ovsdb-client'
-import { localOvsTables } from '../local-ovs.ts'
+import {
+  addPortOperations,
+  findAttached,
+  findBridge,
+  integrationBridge,
+  localOvsTables,
+  removePortOperations,
+} from '../local-ovs.ts'
 import { createNodeKernel } from '../node-kernel.ts'
 import { Objects } from './objects.ts'
 import { Observable } from '../observable.ts'
@@ -38,6 +46,10 @@ export class TestNode implements AsyncDisposable {
   readonly nodes = new Objects<Node>()
   readonly subnets = new Objects<Subnet>()
   readonly serviceCidrs = new Objects<ServiceCidr>()
+  readonly pods = new Objects<Pod>()
+  readonly podNics: TestPodNics
+  /** Patches of the node's own object. */
+  patches = 0
   readonly ovs: OvsdbClient<OpenVswitch>
   /** What neighbours were told: index of the link, MAC, addresses. */
   readonly announced: string[] = []
@@ -54,6 +66,7 @@ export class TestNode implements AsyncDisposable {
     this.netfilter = openNetfilter({ netns: host.path })
     this.ovs = ovs
     this.#stack = stack
+    this.podNics = new TestPodNics(ovs)
     this.nodes.put('n1', nodeOf('n1', '192.0.2.10'))
     this.nodes.put('n2', nodeOf('n2', '192.0.2.11'))
     this.subnets.put('blue', subnetOf('blue', { cidrBlock: '10.16.0.0/16', natOutgoing: true }))
@@ -81,22 +94,49 @@ export class TestNode implements AsyncDisposable {
     await this.#stack.disposeAsync()
   }
 
-  startAgent(tunnel: Partial<AgentFacts['tunnel']> = {}): TestAgent {
+  /** Adds a port of a pod to br-int, as the way of pods does. */
+  async addPodPort(name: string, podName: string, podUid: string): Promise<void> {
+    const ids = { vendor: 'kube-ovn', pod_name: podName, pod_namespace: 'shop' }
+    const external_ids = podUid === '' ? ids : { ...ids, pod_uid: podUid }
+    const bridge = findBridge(this.ovs, integrationBridge)
+    if (bridge === undefined) throw new TypeError(`there is no ${integrationBridge}`)
+    await this.ovs.transact(addPortOperations(this.ovs, bridge, { name, external_ids }))
+  }
+
+  /** Does what the API server does with a strategic merge patch of annotations and conditions. */
+  #patchNode({ metadata, status }: Partial<Node>): void {
+    this.patches++
+    const node = this.nodes.store.get('n1')
+    if (node === undefined) return
+    const types = new Set((status?.conditions ?? []).map(({ type }) => type))
+    const others = (node.status?.conditions ?? []).filter(({ type }) => !types.has(type))
+    this.nodes.put('n1', {
+      metadata: {
+        ...node.metadata,
+        annotations: { ...node.metadata.annotations, ...metadata?.annotations },
+      },
+      status: { ...node.status, conditions: [...others, ...(status?.conditions ?? [])] },
+    })
+  }
+
+  /** `clock` is that of the agent's features: what they wait for, they wait for by it. */
+  startAgent(tunnel: Partial<AgentFacts['tunnel']> = {}, clock: Clock = systemClock): TestAgent {
     const registry = new Registry()
     const log = recordingLogger()
     const tunnelMtu = new Observable<number | undefined>(undefined)
     const own = this.#stack.use(new AsyncDisposableStack())
     const host = own.use(openNetlink({ netns: this.host.path }))
-    const { nodes, subnets, serviceCidrs, netfilter, settings } = this
+    const { nodes, subnets, serviceCidrs, pods, podNics, netfilter, settings } = this
     const kernel = own.use(
       createNodeKernel({
-        ...{ clock: systemClock, log, random: () => 0, metrics: fragmentMetrics(registry) },
+        ...{ clock, log, random: () => 0, metrics: fragmentMetrics(registry) },
         agent: {
           ...{ nodeName: 'n1', clusterRouter: 'ovn-cluster', nodeSwitch: 'join' },
           fallbackServicePrefixes: ['10.96.0.0/12'],
           tunnel: { ...tunnelSettings, ...tunnel },
         },
-        ...{ nodes, subnets, serviceCidrs, netfilter, host, ovs: this.ovs, tunnelMtu },
+        ...{ nodes, subnets, serviceCidrs, pods, podNics, netfilter, host, ovs: this.ovs, tunnelMtu },
+        patchNode: async (patch) => this.#patchNode(patch),
         announce: (_host, { index, mac, ips }) => void this.announced.push([index, mac, ...ips].join(' ')),
         onAnnounceFailed: () => undefined,
         sysctls: {
@@ -119,6 +159,42 @@ export class TestNode implements AsyncDisposable {
       },
       stop: () => own.disposeAsync(),
     }
+  }
+}
+
+/** Takes ports off as the way of pods does, without the device behind them. */
+class TestPodNics {
+  /** Interfaces that are worked on. */
+  readonly busy = new Set<string>()
+  /** Ports that can not be removed for now. */
+  readonly held = new Set<string>()
+  readonly removed: string[] = []
+  readonly #ovs: OvsdbClient<OpenVswitch>
+  readonly #listeners = new Set<(name: string) => void>()
+
+  constructor(ovs: OvsdbClient<OpenVswitch>) {
+    this.#ovs = ovs
+  }
+
+  isBusy(name: string): boolean {
+    return this.busy.has(name)
+  }
+
+  onIdle(listener: (name: string) => void): Disposable {
+    this.#listeners.add(listener)
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
+  }
+
+  release(name: string): void {
+    this.busy.delete(name)
+    for (const listener of this.#listeners) listener(name)
+  }
+
+  async removePort(name: string): Promise<void> {
+    if (this.held.has(name)) throw new TypeError('the port can not be removed')
+    const attached = findAttached(this.#ovs, name)
+    if (attached !== undefined) await this.#ovs.transact(removePortOperations(this.#ovs, attached))
+    this.removed.push(name)
   }
 }
 
