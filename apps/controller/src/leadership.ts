@@ -1,28 +1,13 @@
-import { randomBytes } from 'node:crypto'
-import { controlFeatures, DefinitionDeletion, OrphanConfirmation } from '@kube-ovn/assembly-controller'
-import {
-  createWorld,
-  definitionInformers,
-  deriveTables,
-  followDefinitions,
-  forkWorld,
-  watchedDefinitions,
-  watchedInformers,
-  watchedStores,
-} from '@kube-ovn/domains-control'
-import { AddressAudit, auditSteps } from '@kube-ovn/domains-control/address-audit'
-import { restoreWorld } from '@kube-ovn/domains-control/restore'
+import { assembleController } from '@kube-ovn/assembly-controller'
 import type { ControlSettings } from '@kube-ovn/domains-control'
+import { AddressAudit, auditSteps } from '@kube-ovn/domains-control/address-audit'
 import { vpcResource } from '@kube-ovn/kube-api'
-import { Informer } from '@kube-ovn/kube'
 import type { EventRecorder, KubeClient } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
-import { ovnNorthboundSchema } from '@kube-ovn/ovsdb-schema'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { systemClock } from '@kube-ovn/process'
 import type { DatabaseConnection } from '@kube-ovn/process'
-import { Kernel, kubeObjects, Signals } from '@kube-ovn/reconcile'
-import type { KubeEvent } from '@kube-ovn/reconcile'
+import type { Kernel, KubeEvent } from '@kube-ovn/reconcile'
 import type { AddressAuditMetrics, DatabaseMetrics, KernelMetrics } from '@kube-ovn/telemetry'
 import type { OvsdbClient } from 'ovsdb-client'
 import { followNorthbound } from './northbound.ts'
@@ -71,78 +56,15 @@ export async function lead(
   )
   onWork({ connection })
   const startedMs = systemClock.monotonic()
-  const informers = watchedInformers(
-    (_name, watch) => new Informer({ client, clock: systemClock, logger: log, ...watch }),
+  const { kernel, world, informers } = stack.use(
+    await assembleController(
+      {
+        ...{ client, recorder: options.recorder, northbound, settings, lock: lock.name },
+        ...{ clock: systemClock, logger: log, metrics: options.metrics },
+      },
+      signal,
+    ),
   )
-  const definitions = definitionInformers(
-    (of) => new Informer({ client, clock: systemClock, logger: log, ...of }),
-  )
-  const all = [...Object.values(informers), ...definitions]
-  for (const informer of all) {
-    stack.use(informer)
-    informer.start(signal)
-  }
-  await Promise.all([
-    northbound.connect(signal),
-    options.recorder.recall(),
-    ...all.map((informer) => informer.synced),
-  ])
-
-  const deletion = stack.use(
-    new DefinitionDeletion({
-      client,
-      clock: systemClock,
-      log,
-      record: (event) => record(options.recorder, event),
-    }),
-  )
-  const certain = Object.values(informers).map((informer) => deletion.informer(informer))
-  await deletion.settled()
-  const signals = new Signals()
-  const stores = watchedStores((name, { resource }) => deletion.view(resource, informers[name].store))
-  const derived = deriveTables({ stores, northbound: northbound.cache, logger: log, clock: systemClock })
-  const world = createWorld({
-    settings,
-    stores,
-    definitions: watchedDefinitions(definitions),
-    northbound: northbound.cache,
-    derived,
-    signals,
-    clock: systemClock,
-    randomBytes,
-  })
-  stack.use(followDefinitions(definitions, (signal, plural) => signals.raise(signal, plural)))
-  const confirmation = stack.use(
-    new OrphanConfirmation({
-      vpc: settings.clusterRouter,
-      vpcs: informers.vpcs,
-      record: (event) => record(options.recorder, event),
-      confirm: (token) => kernel.confirmOrphans(token),
-    }),
-  )
-  const kernel = new Kernel({
-    features: controlFeatures,
-    world,
-    forkWorld,
-    database: northbound,
-    schema: ovnNorthboundSchema,
-    lock: lock.name,
-    objects: kubeObjects({
-      client,
-      informers: certain,
-      record: (event) => record(options.recorder, event),
-    }),
-    signals,
-    derived,
-    clock: systemClock,
-    logger: log,
-    metrics: options.metrics,
-    onOrphansHeld: (held) => confirmation.held(held),
-  })
-  stack.use(kernel)
-  restoreWorld(world, derived, log)
-  kernel.start()
-  confirmation.start()
   const { auditMetrics, auditIntervalMs } = options
   if (auditIntervalMs !== undefined) {
     const audit = new AddressAudit({
@@ -178,10 +100,6 @@ function replacedEvent(vpc: string, uid: string, how: string): KubeEvent {
     reason: 'NorthboundReplaced',
     message: `the Northbound database is another one than before (${how}): every row is written again`,
   }
-}
-
-function record(recorder: EventRecorder, event: Parameters<EventRecorder['record']>[0]): void {
-  recorder.record(event)
 }
 
 export function aborted(signal: AbortSignal): Promise<void> {

@@ -1,15 +1,12 @@
-import { randomBytes } from 'node:crypto'
-import { controlFeatures } from '@kube-ovn/assembly-controller'
-import { createWorld, deriveTables, forkWorld, watchedStores } from '@kube-ovn/domains-control'
-import { restoreWorld } from '@kube-ovn/domains-control/restore'
-import type { ControlWorld } from '@kube-ovn/domains-control'
+import { assembleKernel, controlFeatures } from '@kube-ovn/assembly-controller'
+import { watchedStores, type ControlWorld } from '@kube-ovn/domains-control'
 import { chartDefinitions, controlSettings } from '@kube-ovn/domains-control/testing/settings'
 import { applyMergePatch, IndexedStore, objectKey } from '@kube-ovn/kube'
 import type { KubeObject, ObjectChange, Resource, Store } from '@kube-ovn/kube'
 import { silentLogger } from '@kube-ovn/log'
-import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
+import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { systemClock } from '@kube-ovn/process'
-import { Kernel, Signals, type Database, type Feature, type Key, type Objects } from '@kube-ovn/reconcile'
+import type { Database, Feature, Kernel, Key, Objects } from '@kube-ovn/reconcile'
 import { kernelMetrics, Registry } from '@kube-ovn/telemetry'
 import type { Cache } from 'ovsdb-client'
 
@@ -45,33 +42,14 @@ export class MemoryCluster implements AsyncDisposable {
       return store
     })
     this.#stores = byKey
-    const signals = new Signals()
-    const northbound = database.cache
-    const derived = deriveTables({ stores, northbound, logger: silentLogger, clock: systemClock })
-    const world = createWorld({
-      settings: controlSettings(),
-      definitions: chartDefinitions,
-      stores,
-      northbound,
-      derived,
-      signals,
-      clock: systemClock,
-      randomBytes,
-    })
-    this.kernel = new Kernel({
-      features,
-      world,
-      forkWorld,
-      database,
-      schema: ovnNorthboundSchema,
+    const { kernel } = assembleKernel({
+      ...{ features, stores, database, settings: controlSettings(), definitions: chartDefinitions },
       objects: this.#objects(resources),
-      signals,
-      derived,
       clock: systemClock,
       logger: silentLogger,
       metrics: kernelMetrics(new Registry()),
     })
-    restoreWorld(world, derived, silentLogger)
+    this.kernel = kernel
   }
 
   /** Takes in the next state of an object, as from a watch. */

@@ -1,4 +1,4 @@
-export { DefinitionDeletion } from './definition-deletion.ts'
+export { assembleController, type AssembledController } from './assemble-controller.ts'
+export { assembleKernel } from './assemble-kernel.ts'
 export { controlFeatures } from './features.ts'
 export { northboundTables } from './northbound-tables.ts'
-export { OrphanConfirmation } from './orphan-confirmation.ts'

@@ -2,7 +2,7 @@ export {
   definitionInformers,
   followDefinitions,
   watchedDefinitions,
-  type DefinitionInformer,
+  type Definitions,
 } from './definitions.ts'
 export { withOurFinalizer, withoutOurFinalizer } from './finalizers.ts'
 export { generationAfter, observedOf, type Observed } from './generation.ts'
@@ -12,5 +12,5 @@ export { lineOf, listText, problemText } from './problem-text.ts'
 export { externalIds, memberOf, ref } from './rows.ts'
 export type { BuiltInSubnet, ControlSettings } from './settings.ts'
 export { controlTables, deriveTables } from './tables.ts'
-export { watched, watchedInformers, watchedStores } from './watched.ts'
+export { watched, watchedInformers, watchedStores, type WatchedInformers } from './watched.ts'
 export { storeIndex, type ControlWorld, type WatchedKinds, type WatchedStores } from './world.ts'

@@ -1,27 +1,12 @@
-import { randomBytes } from 'node:crypto'
 import { EventRecorder } from '@kube-ovn/kube'
 import type { KubeClient } from '@kube-ovn/kube'
 import type { RecordingLogger } from '@kube-ovn/log'
 import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { systemClock } from '@kube-ovn/process'
-import { Kernel, kubeObjects, Signals } from '@kube-ovn/reconcile'
+import type { Kernel } from '@kube-ovn/reconcile'
 import { kernelMetrics, Registry } from '@kube-ovn/telemetry'
 import { OvsdbClient } from 'ovsdb-client'
-import {
-  controlFeatures,
-  DefinitionDeletion,
-  northboundTables,
-  OrphanConfirmation,
-} from '@kube-ovn/assembly-controller'
-import {
-  createWorld,
-  deriveTables,
-  followDefinitions,
-  forkWorld,
-  watchedDefinitions,
-  watchedStores,
-} from '@kube-ovn/domains-control'
-import { restoreWorld } from '@kube-ovn/domains-control/restore'
+import { assembleController, northboundTables, type AssembledController } from '@kube-ovn/assembly-controller'
 import type { ControlSettings, ControlWorld } from '@kube-ovn/domains-control'
 import { MissingRightError, NotEqualToFullError, UnadoptableError } from './errors.ts'
 import { fastClock } from './fast-clock.ts'
@@ -60,7 +45,7 @@ export class Controller implements AsyncDisposable {
   readonly logger: RecordingLogger
   readonly #northbound: OvsdbClient<OvnNorthbound>
   readonly #objects: WatchedObjects
-  readonly #deletion: DefinitionDeletion
+  readonly #deletion: AssembledController['deletion']
   readonly #recorder: EventRecorder
   readonly #missingRights: () => Promise<readonly string[]>
   /** Rejects when the API server refuses what the controller asks for. */
@@ -74,7 +59,7 @@ export class Controller implements AsyncDisposable {
     readonly logger: RecordingLogger
     readonly northbound: OvsdbClient<OvnNorthbound>
     readonly objects: WatchedObjects
-    readonly deletion: DefinitionDeletion
+    readonly deletion: AssembledController['deletion']
     readonly recorder: EventRecorder
     readonly missingRights: () => Promise<readonly string[]>
     readonly refused: Promise<never>
@@ -115,67 +100,23 @@ export class Controller implements AsyncDisposable {
     const recorder = stack.use(
       new EventRecorder({ client, clock: systemClock, logger, component, instance: 'test' }),
     )
-    const [objects] = await Promise.all([
-      WatchedObjects.open({ client, resourceVersions, logger, refused }).then((open) => stack.use(open)),
-      northbound.connect(),
-      recorder.recall(),
-    ])
-    const deletion = stack.use(
-      new DefinitionDeletion({
-        client,
-        clock: systemClock,
-        log: logger,
-        record: (event) => recorder.record(event),
-      }),
+    // Whoever waits for a start that can not come to its end is told why.
+    const starting = new AbortController()
+    let isStarted = false
+    refused.catch((error: unknown) => isStarted || starting.abort(error))
+    const { kernel, world, informers, deletion } = stack.use(
+      await assembleController(
+        {
+          ...{ client, recorder, northbound, logger, clock: systemClock },
+          settings: controlSettings(options.settings),
+          kernelClock: fastClock(options.timeFactor ?? 20),
+          metrics: kernelMetrics(new Registry()),
+        },
+        starting.signal,
+      ),
     )
-    const certain = objects.informers.map((informer) => deletion.informer(informer))
-    await deletion.settled()
-    const clock = fastClock(options.timeFactor ?? 20)
-    const signals = new Signals()
-    const stores = watchedStores((name, { resource }) => deletion.view(resource, objects.stores[name]))
-    const derived = deriveTables({ stores, northbound: northbound.cache, logger, clock })
-    const world = createWorld({
-      settings: controlSettings(options.settings),
-      stores,
-      definitions: watchedDefinitions(objects.definitions),
-      northbound: northbound.cache,
-      derived,
-      signals,
-      clock,
-      randomBytes,
-    })
-    stack.use(followDefinitions(objects.definitions, (signal, plural) => signals.raise(signal, plural)))
-    const confirmation = stack.use(
-      new OrphanConfirmation({
-        vpc: world.settings.clusterRouter,
-        vpcs: objects.vpcs,
-        record: (event) => recorder.record(event),
-        confirm: (token) => kernel.confirmOrphans(token),
-      }),
-    )
-    const kernel: Kernel<ControlWorld> = stack.use(
-      new Kernel({
-        features: controlFeatures,
-        world,
-        forkWorld,
-        database: northbound,
-        schema: ovnNorthboundSchema,
-        objects: kubeObjects({
-          client,
-          informers: certain,
-          record: (event) => recorder.record(event),
-        }),
-        signals,
-        derived,
-        clock,
-        logger,
-        metrics: kernelMetrics(new Registry()),
-        onOrphansHeld: (held) => confirmation.held(held),
-      }),
-    )
-    restoreWorld(world, derived, logger)
-    kernel.start()
-    confirmation.start()
+    isStarted = true
+    const objects = new WatchedObjects(Object.values(informers), resourceVersions)
     return new Controller({
       ...{
         kernel,

@@ -1,0 +1,92 @@
+import {
+  definitionInformers,
+  followDefinitions,
+  watchedDefinitions,
+  watchedInformers,
+  watchedStores,
+} from '@kube-ovn/domains-control'
+import type { ControlSettings, ControlWorld, WatchedInformers } from '@kube-ovn/domains-control'
+import { Informer } from '@kube-ovn/kube'
+import type { EventRecorder, KubeClient } from '@kube-ovn/kube'
+import type { Logger } from '@kube-ovn/log'
+import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
+import { kubeObjects } from '@kube-ovn/reconcile'
+import type { Kernel, KernelOptions, KubeEvent } from '@kube-ovn/reconcile'
+import type { Clock } from '@kube-ovn/time'
+import type { OvsdbClient } from 'ovsdb-client'
+import { assembleKernel } from './assemble-kernel.ts'
+import { DefinitionDeletion } from './definition-deletion.ts'
+import { OrphanConfirmation } from './orphan-confirmation.ts'
+
+export interface ControllerOptions extends Pick<KernelOptions<ControlWorld>, 'lock' | 'metrics'> {
+  readonly client: KubeClient
+  readonly recorder: EventRecorder
+  /** It is connected here, and disposed by who made it. */
+  readonly northbound: OvsdbClient<OvnNorthbound>
+  readonly settings: ControlSettings
+  /** What requests to the API server wait by. */
+  readonly clock: Clock
+  /** What the kernel and its features go by. `clock` when absent. */
+  readonly kernelClock?: Clock
+  readonly logger: Logger
+}
+
+/** The controller at work. */
+export interface AssembledController extends AsyncDisposable {
+  readonly kernel: Kernel<ControlWorld>
+  readonly world: ControlWorld
+  readonly informers: WatchedInformers
+  readonly deletion: DefinitionDeletion
+}
+
+/**
+ * Reads everything that there is, joins the controller's parts, and sets them to work.
+ *
+ * @param signal ends the start with its reason; afterwards, what keeps the objects up to date
+ */
+export async function assembleController(
+  options: ControllerOptions,
+  signal?: AbortSignal,
+): Promise<AssembledController> {
+  const { client, recorder, northbound, settings, clock, kernelClock = clock, logger, ...ofKernel } = options
+  const record = (event: KubeEvent): void => recorder.record(event)
+  await using stack = new AsyncDisposableStack()
+  const watching = { client, clock, logger }
+  const informers = watchedInformers((_name, watch) => new Informer({ ...watching, ...watch }))
+  const definitions = definitionInformers((watch) => new Informer({ ...watching, ...watch }))
+  const all = [...Object.values(informers), ...definitions]
+  for (const informer of all) {
+    stack.use(informer)
+    informer.start(signal)
+  }
+  await Promise.all([northbound.connect(signal), recorder.recall(), ...all.map(({ synced }) => synced)])
+
+  const deletion = stack.use(new DefinitionDeletion({ client, clock, log: logger, record }))
+  const certain = Object.values(informers).map((informer) => deletion.informer(informer))
+  await deletion.settled()
+  const confirmation = stack.use(
+    new OrphanConfirmation({
+      vpc: settings.clusterRouter,
+      vpcs: informers.vpcs,
+      record,
+      confirm: (token) => kernel.confirmOrphans(token),
+    }),
+  )
+  const { kernel, world, signals } = assembleKernel({
+    ...ofKernel,
+    settings,
+    stores: watchedStores((name, { resource }) => deletion.view(resource, informers[name].store)),
+    definitions: watchedDefinitions(definitions),
+    database: northbound,
+    objects: kubeObjects({ client, informers: certain, record }),
+    clock: kernelClock,
+    logger,
+    onOrphansHeld: (held) => confirmation.held(held),
+  })
+  stack.use(kernel)
+  stack.use(followDefinitions(definitions, (signal, plural) => signals.raise(signal, plural)))
+  kernel.start()
+  confirmation.start()
+  const parts = stack.move()
+  return { kernel, world, informers, deletion, [Symbol.asyncDispose]: () => parts.disposeAsync() }
+}

@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto'
+import { createWorld, deriveTables, forkWorld } from '@kube-ovn/domains-control'
+import type { ControlSettings, ControlWorld, Definitions, WatchedStores } from '@kube-ovn/domains-control'
+import { restoreWorld } from '@kube-ovn/domains-control/restore'
+import type { Logger } from '@kube-ovn/log'
+import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
+import { Kernel, Signals } from '@kube-ovn/reconcile'
+import type { Database, Feature, KernelOptions, Key, Objects } from '@kube-ovn/reconcile'
+import type { Clock } from '@kube-ovn/time'
+import type { Cache } from 'ovsdb-client'
+import { controlFeatures } from './features.ts'
+
+export interface ControlKernelOptions extends Pick<
+  KernelOptions<ControlWorld>,
+  'lock' | 'metrics' | 'onOrphansHeld'
+> {
+  readonly settings: ControlSettings
+  /** Complete, as is the database's cache. */
+  readonly stores: WatchedStores
+  readonly definitions: Definitions
+  readonly database: Database & { readonly cache: Cache<OvnNorthbound> }
+  readonly objects: Objects
+  /** Paces, back-offs and times in objects go by it. */
+  readonly clock: Clock
+  readonly logger: Logger
+  /** All of the controller's when absent. */
+  readonly features?: readonly Feature<Key, unknown, ControlWorld>[]
+}
+
+export interface ControlKernel {
+  /** Not started. */
+  readonly kernel: Kernel<ControlWorld>
+  readonly world: ControlWorld
+  readonly signals: Signals
+}
+
+/** Joins the controller's features, the world that they look at, as it is found to be, and a kernel. */
+export function assembleKernel(options: ControlKernelOptions): ControlKernel {
+  const {
+    settings,
+    stores,
+    definitions,
+    database,
+    clock,
+    logger,
+    features = controlFeatures,
+    ...others
+  } = options
+  const northbound = database.cache
+  const signals = new Signals()
+  const derived = deriveTables({ stores, northbound, logger, clock })
+  const parts = { settings, stores, definitions, northbound, derived, signals, clock, randomBytes }
+  const world = createWorld(parts)
+  const kernel = new Kernel({
+    ...others,
+    ...{ features, world, forkWorld, database, signals, derived, clock, logger },
+    schema: ovnNorthboundSchema,
+  })
+  restoreWorld(world, derived, logger)
+  return { kernel, world, signals }
+}
