@@ -104,12 +104,15 @@ interface Modified {
   readonly row: Row
   /** Column that is a set → elements that joined or left. */
   readonly elements: ReadonlyMap<string, readonly Atom[]>
+  /** Column that is a map → keys of the entries that differ. */
+  readonly entries: ReadonlyMap<string, readonly string[]>
 }
 
 /** Applies a `modify` of update2 to a row. */
 export function modifyRow(layout: TableLayout, old: Row, difference: WireRow): Modified {
   let row: (RowBase & Record<string, Value>) | undefined
   const elements = new Map<string, readonly Atom[]>()
+  const entries = new Map<string, readonly string[]>()
   for (const column of Object.keys(difference)) {
     const type = layout.columns.get(column)
     if (type === undefined)
@@ -120,8 +123,10 @@ export function modifyRow(layout: TableLayout, old: Row, difference: WireRow): M
     row ??= { ...old }
     row[column] = value
     if (isSet(change)) elements.set(column, change)
+    // Of a map that has one entry at all times the server sends the new one, and not what differs.
+    else if (type.shape === 'map' && !type.isSingular) entries.set(column, Object.keys(change as object))
   }
-  return { row: row ?? old, elements }
+  return { row: row ?? old, elements, entries }
 }
 
 /** Gives `old` when `fresh` says the same, else `fresh` with the unchanged columns shared with `old`. */

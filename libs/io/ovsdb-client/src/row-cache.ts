@@ -11,6 +11,7 @@ export interface RowDifference {
   readonly new: Row | undefined
   /** As in {@link RowChange}. */
   readonly elements?: NonNullable<RowChange['elements']>
+  readonly entries?: NonNullable<RowChange['entries']>
 }
 
 /** The monitored rows by id and by index. */

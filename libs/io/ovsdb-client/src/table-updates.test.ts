@@ -74,6 +74,19 @@ describe('IncomingUpdate', () => {
     expect(changed?.elements).toEqual(new Map([['foods', ['hay', 'meat']]]))
   })
 
+  it('tells which entries of a map differ', () => {
+    const tags = ['map', Array.from({ length: 300 }, (_, n) => [`tag${n}`, 'old'])]
+    const cache = zoo({ Animal: { a: { initial: { ...leo, tags } } } })
+    const difference = [
+      ['tag0', 'old'],
+      ['tag1', 'new'],
+      ['keeper', 'Bob'],
+    ]
+    const [changed] = change(cache, { Animal: { a: { modify: { age: 4, tags: ['map', difference] } } } })
+    expect(changed?.entries).toEqual(new Map([['tags', ['tag0', 'tag1', 'keeper']]]))
+    expect(changed?.new?.['tags']).not.toHaveProperty('tag0')
+  })
+
   it('gives the rows of a table one shape, whatever columns were sent, and shares what is empty', () => {
     const cache = zoo({
       Animal: {

@@ -92,8 +92,8 @@ function updateRow(layout: TableLayout, uuid: Uuid, old: Row | undefined, update
   if (update.delete !== undefined) return { table, uuid, old, new: undefined }
   if (update.modify !== undefined) {
     if (old === undefined) throw new ProtocolError('modification of an unknown row', { [uuid]: update })
-    const { row, elements } = modifyRow(layout, old, update.modify)
-    return { table, uuid, old, new: row, elements }
+    const { row, elements, entries } = modifyRow(layout, old, update.modify)
+    return { table, uuid, old, new: row, elements, entries }
   }
   const complete = update.insert ?? update.initial
   if (complete === undefined) throw new ProtocolError('row update of no known kind', update)

@@ -128,6 +128,8 @@ export interface RowChange<T extends Tables = Tables, N extends keyof T & string
    * comparing it. A changed column that is not mentioned must be compared.
    */
   readonly elements?: ReadonlyMap<string, readonly Atom[]>
+  /** The same of columns that are maps: keys of the entries that are new, gone or different. */
+  readonly entries?: ReadonlyMap<string, readonly string[]>
 }
 
 /** A change in any of the tables: naming the table tells the type of the row. */

@@ -18,11 +18,11 @@ export interface ParentRow {
 /**
  * Declares one kind of row that somebody creates.
  *
- * `shared` lists the set columns to which other kinds contribute single values (ports of a switch, members of a
+ * `shared` lists the sets and maps to which keys contribute single values and entries (ports of a switch, members of a
  * group). They are never written as a whole. `exactMaps` lists the map columns whose every key is ours; in any
  * other map column only the keys that are asked for are compared, and a key asked for as `undefined` is removed.
- * `composed` lists those of the shared columns that are sets of plain values and hold what is contributed and nothing
- * else (addresses of an address set): any other value in them is taken out, whoever put it there.
+ * `composed` lists those of the shared columns that are sets or maps of plain values and hold what is contributed and nothing
+ * else (addresses of an address set): anything else in them is taken out, whoever put it there.
  */
 export interface RowKind<N extends MarkedTable = MarkedTable> {
   /** Short and unique: it becomes part of `external_ids:id`. */

@@ -54,7 +54,7 @@ export interface Catalog {
  * @throws {KindClaimedTwiceError} when two features claim one kind
  * @throws {UnknownTableError} when the schema lacks a kind's table or shared column
  * @throws {UnmarkableTableError} when a kind's table has no external_ids
- * @throws {UncomposableColumnError} when a composed column is not a shared set of plain values
+ * @throws {UncomposableColumnError} when a composed column is not a shared set or map of plain values
  */
 export function catalogOf(
   schema: DatabaseSchema,
@@ -81,11 +81,14 @@ export function catalogOf(
       for (const column of kind.shared) {
         const shape = table.columns.get(column)
         if (shape === undefined) throw new UnknownTableError(kind.name, kind.table, column)
+        if (shape.shape === 'map') continue
         append(sharedByRefTable, shape.refTable ?? '', { kind: kind.name, table: kind.table, column })
       }
       for (const column of kind.composed ?? []) {
         const shape = table.columns.get(column)
-        if (shape?.shape !== 'set' || shape.refTable !== undefined || !kind.shared.includes(column))
+        const isPlain = shape !== undefined && shape.refTable === undefined
+        const hasMany = shape?.shape === 'set' || shape?.shape === 'map'
+        if (!isPlain || !hasMany || !kind.shared.includes(column))
           throw new UncomposableColumnError(kind.name, kind.table, column)
       }
     }
@@ -108,7 +111,8 @@ export function selectionOf(catalog: Catalog): Readonly<Record<string, TableSele
   for (const kind of catalog.kinds.values()) {
     index(kind.table, ownerIndex)
     index(kind.table, idIndex)
-    for (const column of kind.shared) index(kind.table, column)
+    for (const column of kind.shared)
+      if (catalog.tables.get(kind.table)?.columns.get(column)?.shape !== 'map') index(kind.table, column)
     if (kind.parent !== undefined) index(kind.parent[0], kind.parent[1])
   }
   return Object.fromEntries([...indexes].map(([table, names]) => [table, { indexes: [...names].sort() }]))
@@ -132,14 +136,17 @@ const initialAtoms: Readonly<Record<string, Atom>> = { integer: 0, real: 0, bool
 function columnFrom(schema: ColumnSchema): Column {
   const type = typeof schema.type === 'string' ? { key: schema.type } : schema.type
   const key: BaseTypeSchema = typeof type.key === 'string' ? { type: type.key } : type.key
+  // No table has keys of maps that are references.
+  const values = type.value === undefined ? key : type.value
+  const referring: BaseTypeSchema = typeof values === 'string' ? { type: values } : values
   const minimum = type.min ?? 1
   const maximum = type.max ?? 1
   const shape = type.value !== undefined ? 'map' : maximum !== 1 ? 'set' : minimum === 0 ? 'optional' : 'one'
   return {
     shape,
     initial: shape === 'one' ? initialAtoms[key.type] : undefined,
-    refTable: key.refTable,
-    isWeak: key.refType === 'weak',
+    refTable: referring.refTable,
+    isWeak: referring.refType === 'weak',
     minimum,
   }
 }

@@ -6,14 +6,14 @@ import { Memory } from './memory.ts'
 import { MemoryRows } from './memory-rows.ts'
 import { catalog, kinds, port, reconcile, row, schema, want } from './plan-fixture.ts'
 import type { Step } from './steps.ts'
-import { referencesOf, type Want } from './want.ts'
+import { singletonRef, referencesOf, type Want } from './want.ts'
 
 const member = { of: { kind: 'ls', id: 'blue' }, column: 'load_balancer', value: { kind: 'lb', id: 'lb' } }
 const wants: readonly Want[] = [
   want('blue', [row(kinds.ls, 'blue')]),
   want('lb', [row(kinds.lb, 'lb')]),
   want('user', [], [member]),
-  want('global', [], [{ singleton: 'NB_Global', column: 'options', key: 'k', value: 'v' }]),
+  want('global', [], [{ of: singletonRef('NB_Global'), column: 'options', key: 'k', value: 'v' }]),
   port('web', 'blue'),
 ]
 
@@ -101,6 +101,14 @@ describe('followChanges', () => {
     // The balancer's owner, too, may want to be a member, by what the kernel knows.
     expect(stranger(clear).drifted).toEqual(['net/lb', 'net/user'])
     expect(stranger({ ...clear, columns: { ports: [] } }).drifted).toEqual(['net/web'])
+  })
+
+  it('concerns whoever contributed a row from which somebody had taken the marks', () => {
+    const [uuid, lb] = [uuidOf('Logical_Switch', 'blue'), uuidOf('Load_Balancer', 'lb')]
+    const columns = { external_ids: { vendor: 'kube-ovn' } }
+    stranger({ do: 'update', table: 'Load_Balancer', uuid: lb, columns })
+    const clear = { do: 'update', table: 'Logical_Switch', uuid, columns: { load_balancer: [] } } as const
+    expect(stranger(clear).drifted).toEqual(['net/user'])
   })
 
   it('concerns the contents of a container that is deleted', () => {

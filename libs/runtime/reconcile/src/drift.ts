@@ -1,10 +1,12 @@
+import type { RowRef } from '@kube-ovn/ovn-names'
 import type { RowBase, RowChange } from 'ovsdb-client'
 import type { Adoption } from './adoption.ts'
 import type { Catalog } from './catalog.ts'
 import { kindOf } from './containers.ts'
 import { idIndex, idMark, idOf, ownerOf, parseIdMark, type IdMark, type OwnerMark } from './marks.ts'
 import type { Memory } from './memory.ts'
-import { changedElements, columnOf, type Rows } from './rows.ts'
+import { elementPlace, entryPlace } from './places.ts'
+import { changedElements, changedEntries, columnOf, type Rows } from './rows.ts'
 import { singletonRef } from './want.ts'
 
 /** Keys that a change in the database concerns, apart from the features' own triggers. */
@@ -35,7 +37,7 @@ export function followChanges(changes: readonly RowChange[], lookup: DriftLookup
       if (owner !== undefined) drifted.add(owner)
     }
     followContainer(change, lookup, drifted)
-    for (const owner of contributorsToMaps(change, lookup)) drifted.add(owner)
+    followSingleton(change, lookup, drifted)
   }
   const strays = lookup.adoption.follow(changes)
   const appeared = new Set<IdMark>(strays)
@@ -105,25 +107,49 @@ function followContainer(change: RowChange, lookup: DriftLookup, drifted: Set<Ow
   const name = kindOf(change.table, container, { adoptable: lookup.adoption })
   const kind = kinds.find((one) => one.name === name)
   const mark = idOf(container)
+  const columns = catalog.tables.get(change.table)?.columns
   for (const column of kind?.shared ?? []) {
-    const refTable = catalog.tables.get(change.table)?.columns.get(column)?.refTable
+    if (columns?.get(column)?.shape === 'map') {
+      if (mark !== undefined) followEntries(change, mark, column, lookup, drifted)
+      continue
+    }
+    const refTable = columns?.get(column)?.refTable
     for (const element of changedElements(change, column)) {
       const row = refTable === undefined ? undefined : lookup.rows.get(refTable, String(element))
       const owner = row === undefined ? undefined : ownerOf(row)
       if (owner !== undefined) drifted.add(owner)
-      const value = row === undefined ? element : parseIdMark(idOf(row) ?? '')
-      if (mark === undefined || value === undefined) continue
-      for (const contributor of memory.contributorsOf(mark, column, value)) drifted.add(contributor)
+      if (mark === undefined) continue
+      const values = refTable === undefined || row === undefined ? [element] : namesOf(refTable, row, lookup)
+      for (const value of values)
+        for (const contributor of memory.contributorsOf(elementPlace(mark, column, value)))
+          drifted.add(contributor)
     }
   }
 }
 
-/** Keys that keep entries in the map columns of a table's only row, if one of these columns changed. */
-function contributorsToMaps({ table, old, new: fresh }: RowChange, lookup: DriftLookup): Iterable<OwnerMark> {
-  const owners = lookup.memory.referrersOf(idMark(singletonRef(table)))
-  if (owners.size === 0 || old === undefined || fresh === undefined) return owners
-  const columns = lookup.catalog.tables.get(table)?.columns
-  const changed = changedColumns(table, old, fresh, lookup.catalog)
-  const isConcerned = changed.some((column) => columns?.get(column)?.shape === 'map')
-  return isConcerned ? owners : []
+/** What a row may be meant by: its mark, or, when somebody has taken that away, what it is without. */
+function namesOf(table: string, row: RowBase, { adoption }: DriftLookup): readonly RowRef[] {
+  const mark = idOf(row)
+  const marks =
+    mark === undefined ? [...adoption.known(row._uuid), ...adoption.identities(table, row)] : [mark]
+  return marks.flatMap((one) => parseIdMark(one) ?? [])
+}
+
+function followEntries(
+  change: RowChange,
+  mark: IdMark,
+  column: string,
+  { memory }: DriftLookup,
+  drifted: Set<OwnerMark>,
+): void {
+  for (const key of changedEntries(change, column))
+    for (const contributor of memory.contributorsOf(entryPlace(mark, column, key))) drifted.add(contributor)
+}
+
+/** The entries of a table's only row concern those who keep them, and it has no other owner. */
+function followSingleton(change: RowChange, lookup: DriftLookup, drifted: Set<OwnerMark>): void {
+  const mark = idMark(singletonRef(change.table))
+  if (lookup.memory.referrersOf(mark).size === 0) return
+  for (const [column, { shape }] of lookup.catalog.tables.get(change.table)?.columns ?? [])
+    if (shape === 'map') followEntries(change, mark, column, lookup, drifted)
 }

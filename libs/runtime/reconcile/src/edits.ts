@@ -7,6 +7,8 @@ interface ColumnEdit {
   readonly delete: Map<string, Atom>
   readonly put: Record<string, Element>
   readonly remove: Set<string>
+  /** Entries to remove if they still are what they were. */
+  readonly take: Record<string, Atom>
 }
 
 /**
@@ -31,6 +33,15 @@ export class Edits {
     for (const key of difference.remove) edit.remove.add(key)
   }
 
+  putEntry(table: string, uuid: Uuid, column: string, key: string, element: Element): void {
+    this.#edit(table, uuid, column).put[key] = element
+  }
+
+  /** Removes an entry, unless somebody has changed it meanwhile. */
+  takeEntry(table: string, uuid: Uuid, column: string, key: string, atom: Atom): void {
+    this.#edit(table, uuid, column).take[key] = atom
+  }
+
   /** Whether anything is to be changed in a row. */
   has(uuid: Uuid): boolean {
     return this.#rows.has(uuid)
@@ -51,7 +62,7 @@ export class Edits {
     }
     let edit = row.columns.get(column)
     if (edit === undefined) {
-      edit = { insert: new Map(), delete: new Map(), put: {}, remove: new Set() }
+      edit = { insert: new Map(), delete: new Map(), put: {}, remove: new Set(), take: {} }
       row.columns.set(column, edit)
     }
     return edit
@@ -65,6 +76,7 @@ function mutationsOf(column: string, edit: ColumnEdit): readonly Mutation[] {
   if (removed.length > 0) mutations.push([column, 'delete', removed])
   if (edit.insert.size > 0) mutations.push([column, 'insert', [...edit.insert.values()]])
   if (edit.remove.size > 0) mutations.push([column, 'delete', [...edit.remove]])
+  if (Object.keys(edit.take).length > 0) mutations.push([column, 'delete', edit.take])
   if (Object.keys(edit.put).length > 0) mutations.push([column, 'insert', edit.put])
   return mutations
 }

@@ -50,7 +50,7 @@ export class UncomposableColumnError extends KubeOvnError<{
   readonly code = 'reconcile-uncomposable-column'
   readonly retry: RetryClass = 'never'
   constructor(kind: string, table: string, column: string) {
-    super('a composed column is not a shared set of plain values', {
+    super('a composed column is not a shared set or map of plain values', {
       kind,
       table,
       column,
@@ -88,6 +88,27 @@ export class RowClaimedTwiceError extends KubeOvnError<{
       owner,
       holder,
       cure: 'rename or delete one of the two objects',
+    })
+  }
+}
+
+/** Two keys want an entry of a map to be different. Who had it first keeps it; the other one has the rest of what it wants. */
+export class EntryClaimedTwiceError extends KubeOvnError<{
+  field: string
+  value: string
+  owner: string
+  holder: string
+  cure: string
+}> {
+  readonly code = 'reconcile-entry-claimed-twice'
+  readonly retry: RetryClass = 'backoff'
+  constructor(field: string, value: string, owner: string, holder: string) {
+    super('an entry of a map is wanted by two keys', {
+      field,
+      value,
+      owner,
+      holder,
+      cure: 'change or delete one of the two objects',
     })
   }
 }

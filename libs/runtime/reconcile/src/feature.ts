@@ -38,10 +38,10 @@ export interface Membership {
   readonly kind: string
   readonly column: string
   /**
-   * The key that alone may contribute a value, by the value's name; `undefined` when none does. A value that no key contributes is not taken
+   * The key that alone may contribute a value or an entry, by its name; `undefined` when none does. What no key contributes is not taken
    * out while this key fails or holds. Absent: while any key of the feature does.
    */
-  keyOf?(member: SetMember): Key | undefined
+  keyOf?(member: Member): Key | undefined
 }
 
 export type Trigger<K extends Key, W> = ObjectTrigger<K, W> | RowTrigger<K, W> | SignalTrigger<K, W>
@@ -98,7 +98,7 @@ export interface OwnedRow {
 }
 
 /**
- * A single value in a set (or a single entry in a map) that somebody else owns.
+ * A single value in a set, or a single entry in a map, of a row that somebody else may own.
  *
  * A row of a non-root table needs one: the reference that keeps it alive. A key is held back until every
  * container that it names exists.
@@ -111,12 +111,16 @@ export interface SetMember {
   readonly value: RowRef | Atom
 }
 
-/** An entry in a map column of a table's only row, e.g. NB_Global.options. An `undefined` value removes it. */
+/**
+ * An entry of a map, e.g. of Load_Balancer.vips. An `undefined` value says that there must be none of this key.
+ *
+ * Of keys that want different values for one entry, that one has it which had it first; the others are told that they can not.
+ */
 export interface MapMember {
-  readonly singleton: NorthboundTable
+  readonly of: RowRef
   readonly column: string
   readonly key: string
-  readonly value: string | undefined
+  readonly value: RowRef | Atom | undefined
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Catalog } from './catalog.ts'
 import type { Commit } from './commit.ts'
 import type { Job } from './jobs.ts'
 import type { Memory } from './memory.ts'
+import { isEntry, placeOf, type Place } from './places.ts'
 import type { Plan } from './plan.ts'
 import type { Step } from './steps.ts'
 
@@ -16,16 +17,17 @@ export interface Flight<W> {
   seen: (readonly RowChange[])[]
 }
 
-/** Whether all that the steps do is to make rows and to put values into sets. */
+/** Whether all that the steps do is to make rows and to put values and entries into columns. */
 export function areAdditions(steps: readonly Step[], catalog: Catalog): boolean {
   return steps.every((step) => {
     if (step.do === 'insert') return true
     const columns = catalog.tables.get(step.table)?.columns
     return (
       step.do === 'mutate' &&
-      step.mutations.every(
-        ([column, mutator]) => mutator === 'insert' && columns?.get(column)?.shape === 'set',
-      )
+      step.mutations.every(([column, mutator]) => {
+        const shape = columns?.get(column)?.shape
+        return mutator === 'insert' && (shape === 'set' || shape === 'map')
+      })
     )
   })
 }
@@ -33,8 +35,8 @@ export function areAdditions(steps: readonly Step[], catalog: Catalog): boolean 
 /**
  * Whether it makes no difference to a plan if it is made before or after transactions that are under way.
  *
- * So it is when both only add, when neither waits for rows or lets go of values of which others may be the last to want them, and
- * when no row is wanted by both.
+ * So it is when both only add, when neither waits for rows or entries or lets go of values of which others may be the last to want them,
+ * and when no row, and no entry of a map, is wanted by both.
  */
 export function isIndependent<W>(
   plan: Plan,
@@ -44,16 +46,21 @@ export function isIndependent<W>(
 ): boolean {
   if (!isPlain(plan, jobs, catalog, memory)) return false
   const ids = new Set(plan.outcomes.map(({ id }) => id))
+  const places = new Set(entriesOf(jobs))
   for (const flight of flights) {
     if (!isPlain(flight.plan, flight.jobs, catalog, memory)) return false
     if (flight.plan.outcomes.some(({ id }) => ids.has(id))) return false
+    if (places.size > 0 && entriesOf(flight.jobs).some((place) => places.has(place))) return false
   }
   return true
 }
 
+function entriesOf<W>(jobs: readonly Job<W>[]): readonly Place[] {
+  return jobs.flatMap(({ desired }) => desired.members.filter(isEntry).map(placeOf))
+}
+
 function isPlain<W>(plan: Plan, jobs: readonly Job<W>[], catalog: Catalog, memory: Memory): boolean {
-  if (plan.held.size + plan.awaited.size + plan.problems.size > 0) return false
-  if (jobs.some(({ owner, desired }) => desired.hold === true || memory.contributes(owner, desired)))
-    return false
+  if (plan.held.size + plan.awaited.size + plan.problems.size + plan.lacks.size > 0) return false
+  if (jobs.some(({ owner, desired }) => desired.hold === true || memory.letsGo(owner, desired))) return false
   return areAdditions(plan.steps, catalog)
 }

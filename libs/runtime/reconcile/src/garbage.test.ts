@@ -22,6 +22,7 @@ it('tries longer and longer apart to remove what nobody wants, and from the begi
   const garbage = new Garbage({
     ...{ rows, catalog, adoption, logger: silentLogger, metrics: kernelMetrics(new Registry()) },
     strays: new StrayMembers({ features, catalog, rows, memory: new Memory() }),
+    isHeard: () => true,
     release: () => undefined,
     mayOwn: () => true,
     commit: () => (answers.shift() === 'taken' ? Promise.resolve() : Promise.reject(new Error('refused'))),
@@ -43,6 +44,7 @@ it('collects what a key wants no more as soon as that key has said so, whatever 
   const garbage = new Garbage({
     ...{ rows, catalog, adoption, logger: silentLogger, metrics: kernelMetrics(new Registry()) },
     strays: new StrayMembers({ features, catalog, rows, memory: new Memory() }),
+    isHeard: () => true,
     release: () => undefined,
     mayOwn: (owner, { id }) => owner === `net/${id}`,
     commit: (plan) => Promise.resolve(rows.apply(plan.steps)),

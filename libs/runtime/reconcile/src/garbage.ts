@@ -5,7 +5,7 @@ import type { KernelMetrics } from '@kube-ovn/telemetry'
 import type { Adoption } from './adoption.ts'
 import type { Catalog } from './catalog.ts'
 import type { Key } from './feature.ts'
-import { featureOf, ownerMark, parseIdMark, type OwnerMark } from './marks.ts'
+import { featureOf, parseIdMark, type OwnerMark } from './marks.ts'
 import { holdBack, kindMarkOf, rowsOwnedBy, type Doom, type DoomedRow, type HeldDeletion } from './orphans.ts'
 import { planRemoval, type Plan } from './plan.ts'
 import { retryOf } from './problems.ts'
@@ -17,6 +17,8 @@ interface GarbageOptions {
   readonly catalog: Catalog
   readonly adoption: Adoption
   readonly strays: StrayMembers
+  /** Whether it is known what a key wants; without a key, what all of the feature want. */
+  readonly isHeard: (feature: string, key: Key | undefined) => boolean
   readonly logger: Logger
   readonly metrics: KernelMetrics
   /** Reconciles a key whose rows may now be deleted. */
@@ -93,7 +95,7 @@ export class Garbage {
 
   async collect(): Promise<void> {
     this.#hasNews = false
-    const { rows, catalog, strays, release } = this.#options
+    const { rows, catalog, strays, isHeard, release } = this.#options
     const orphans = [...this.#orphans].map((owner) => ({
       owner,
       rows: rowsOwnedBy(owner, rows, catalog).map((one) => ({ ...one, kind: kindMarkOf(one.row) ?? '' })),
@@ -101,7 +103,7 @@ export class Garbage {
     const doom: Doom = {
       orphans,
       leftOver: this.#leftOver(),
-      members: strays.find((feature, key) => this.#isSettled(feature, key)),
+      members: strays.find(isHeard),
     }
     const { held, free } = holdBack(doom, { rows, catalog, strays, confirmedToken: this.#confirmedToken })
     this.#report(held)
@@ -111,12 +113,6 @@ export class Garbage {
       release(owner)
     }
     await this.#sweep(free.leftOver, free.members)
-  }
-
-  #isSettled(feature: string, key: Key | undefined): boolean {
-    return key === undefined
-      ? this.#failing.get(feature).size === 0
-      : !this.#failing.has(feature, ownerMark(feature, key))
   }
 
   /** What a failing key may want is left out. */

@@ -1,7 +1,11 @@
 import type { Desired, Feature, Key } from './feature.ts'
+import type { Lack } from './contention.ts'
+import { EntryClaimedTwiceError } from './errors.ts'
 import type { BasedPatch } from './list-writes.ts'
-import { parseOwnerMark, type OwnerMark } from './marks.ts'
+import { idMark, parseOwnerMark, type OwnerMark } from './marks.ts'
 import type { Batch, Memory } from './memory.ts'
+import { isEntry, placeOf } from './places.ts'
+import { isRef } from './values.ts'
 import { objectKeyOf, type Objects } from './objects.ts'
 import type { Want } from './want.ts'
 
@@ -16,6 +20,8 @@ export interface Job<W> {
   readonly desired: Desired
   /** The patches of the desired state, with the objects as they were when it was decided. */
   readonly patches: readonly BasedPatch[]
+  /** Entries that it can not have at present; they are not among the desired ones any more. */
+  readonly lacks?: readonly Lack[]
 }
 
 export function findFeature<W>(
@@ -50,7 +56,29 @@ export function observeKey<W>(
   return { owner, feature, key, isGone: snapshot === undefined, desired, patches }
 }
 
-export function wantOf<W>({ owner, feature, desired }: Job<W>, memory: Memory, batch?: Batch): Want {
+/** What a job wants; with what earlier ones wanted, also what it lets go. */
+export function wantOf<W>(
+  { owner, feature, desired }: Job<W>,
+  earlier?: { readonly memory: Memory; readonly batch: Batch },
+): Want {
   const { kinds, memberships = [] } = feature
-  return { owner, kinds, memberships, desired, released: memory.released(owner, desired, batch) }
+  const released = earlier?.memory.released(owner, desired, earlier.batch) ?? []
+  return { owner, kinds, memberships, desired, released }
+}
+
+/** The job without entries that it can not have. Those that another key has are a problem of its own. */
+export function lacking<W>(job: Job<W>, lacks: readonly Lack[] | undefined): Job<W> {
+  if (lacks === undefined) return job
+  const { owner, desired } = job
+  const places = new Set(lacks.map(({ entry }) => placeOf(entry)))
+  const members = desired.members.filter((member) => !isEntry(member) || !places.has(placeOf(member)))
+  const refused = lacks.find(({ holder }) => holder !== undefined)
+  const problem = desired.problem ?? (refused === undefined ? undefined : refusalOf(owner, refused))
+  return { ...job, desired: { ...desired, members, ...(problem === undefined ? {} : { problem }) }, lacks }
+}
+
+function refusalOf(owner: OwnerMark, { entry, holder = '' }: Lack): EntryClaimedTwiceError {
+  const { of, column, key, value } = entry
+  const shown = isRef(value) ? idMark(value) : String(value ?? '')
+  return new EntryClaimedTwiceError(`${idMark(of)} ${column}:${key}`, shown, owner, holder)
 }

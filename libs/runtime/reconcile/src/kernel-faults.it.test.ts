@@ -1,7 +1,7 @@
 import { startNorthbound, type Northbound } from '@kube-ovn/testing-ovsdb'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { expectedRows, expectedWidgets, shownRows } from './testing/expected.ts'
+import { expectedBeside, expectedWidgets, shownRows } from './testing/expected.ts'
 import { shownWidgets } from './testing/foreign-finalizers.ts'
 import { foreignOf, RealPlayer } from './testing/real-player.ts'
 import { script } from './testing/script.ts'
@@ -28,7 +28,7 @@ it(
         for (const scene of scenes) await player.play(scene)
         await player.rest(final)
 
-        expect(shownRows(player.rows)).toEqual(expectedRows(final, rest.layout))
+        expect(shownRows(player.rows)).toEqual(expectedBeside(player.rows, final, rest.layout))
         expect(shownWidgets(player.objects)).toEqual(expectedWidgets(final, rest.layout))
         expect(player.finalizers.found).toEqual(player.finalizers.put)
         expect(foreignOf(player.rows)).toEqual(foreign)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { expectedRows, expectedWidgets, shownRows } from './testing/expected.ts'
+import { expectedBeside, expectedRows, expectedWidgets, shownRows } from './testing/expected.ts'
 import { shownWidgets } from './testing/foreign-finalizers.ts'
 import { Player } from './testing/player.ts'
 import { script } from './testing/script.ts'
@@ -26,6 +26,8 @@ const plainLayout: Layout = {
     also: 1,
     set: 2,
     address: 2,
+    setting: 2,
+    mapping: 2,
     dhcp: 2,
     global: 2,
   },
@@ -38,6 +40,8 @@ const plainLayout: Layout = {
     also: false,
     set: false,
     address: false,
+    setting: false,
+    mapping: false,
     dhcp: false,
     global: false,
   },
@@ -57,7 +61,7 @@ describe('Kernel', () => {
           for (const scene of scenes) await player.play(scene)
           await player.rest(final)
 
-          expect(shownRows(player.server.rows)).toEqual(expectedRows(final, layout))
+          expect(shownRows(player.server.rows)).toEqual(expectedBeside(player.server.rows, final, layout))
           expect(shownWidgets(player.objects)).toEqual(expectedWidgets(final, layout))
           expect(foreignRows(player)).toEqual(foreign)
           expect(player.finalizers.found).toEqual(player.finalizers.put)
@@ -84,6 +88,8 @@ describe('Kernel', () => {
     alsoAttached: {},
     sets: {},
     addresses: {},
+    settings: {},
+    mappings: {},
     hasDhcp: false,
     option: undefined,
   }
@@ -162,10 +168,16 @@ describe('Kernel', () => {
           await using player = new Player({ layout: { ...layout, isJoint }, order, interruptions }, nobody)
           await player.play({ do: 'world', state: { ...good, ports: Object.fromEntries(bad) } })
           expect(shownRows(player.server.rows)).toEqual(
-            expectedRows({ ...good, ports: Object.fromEntries(without) }, { ...layout, isJoint }),
+            expectedBeside(
+              player.server.rows,
+              { ...good, ports: Object.fromEntries(without) },
+              { ...layout, isJoint },
+            ),
           )
           await player.rest(good)
-          expect(shownRows(player.server.rows)).toEqual(expectedRows(good, { ...layout, isJoint }))
+          expect(shownRows(player.server.rows)).toEqual(
+            expectedBeside(player.server.rows, good, { ...layout, isJoint }),
+          )
         }),
         { numRuns: isDeep ? 5_000 : 40 },
       )

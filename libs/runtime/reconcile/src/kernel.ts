@@ -30,6 +30,7 @@ import { queueGauges, queueObserver } from './queue-metrics.ts'
 import { WorkQueue } from './queue.ts'
 import { Rounds } from './rounds.ts'
 import { Triggers } from './triggers.ts'
+import { Unheard } from './unheard.ts'
 import { Verdicts } from './verdicts.ts'
 
 /**
@@ -44,6 +45,7 @@ export class Kernel<W> implements AsyncDisposable {
   readonly #planner: Planner<W>
   readonly #adoption: Adoption
   readonly #memory = new Memory()
+  readonly #unheard: Unheard
   readonly #triggers: Triggers<W>
   readonly #derived: DerivedTables
   /** For each feature, what its keys read of derived tables. */
@@ -75,7 +77,11 @@ export class Kernel<W> implements AsyncDisposable {
     this.#catalog = catalogOf(schema, features)
     this.#adoption = new Adoption(this.#catalog, database.cache)
     const lookup = { rows: database.cache, catalog: this.#catalog, memory: this.#memory }
-    this.#planner = new Planner({ ...lookup, adoption: this.#adoption })
+    this.#unheard = new Unheard({
+      onHeard: () => this.#garbage.lookAgain(),
+      wake: (owner) => this.#queue.add(owner, 'live'),
+    })
+    this.#planner = new Planner({ ...lookup, adoption: this.#adoption, features, unheard: this.#unheard })
     this.#triggers = new Triggers(features, logger)
     this.#derived = options.derived ?? underived(options)
     this.#watches = new Map(
@@ -118,6 +124,7 @@ export class Kernel<W> implements AsyncDisposable {
       ...lookup,
       adoption: this.#adoption,
       strays: this.#strays,
+      isHeard: (feature, key) => this.#unheard.isHeard(feature, key),
       logger,
       metrics,
       release: (owner) => this.#queue.add(owner, 'initial'),
@@ -168,6 +175,7 @@ export class Kernel<W> implements AsyncDisposable {
       this.#subscriptions.use(signals.onRaise((signal, subject) => this.raise(signal, subject)))
     }
     this.takeAll()
+    for (const owner of this.#queue.waiting()) this.#unheard.add(owner)
     this.#schedule()
   }
 
@@ -344,6 +352,7 @@ export class Kernel<W> implements AsyncDisposable {
   #observe(owner: OwnerMark, startedMs: number): readonly Job<W>[] {
     const found = findFeature(owner, this.#features)
     if (found === undefined) {
+      this.#unheard.hear(owner)
       this.#queue.done(owner)
       return []
     }
@@ -356,6 +365,7 @@ export class Kernel<W> implements AsyncDisposable {
       else if (isNothing(job.desired) && !this.#alive.has(owner) && !this.#garbage.isReleased(owner)) {
         if (rowsOwnedBy(owner, this.#options.database.cache, this.#catalog).length > 0) {
           this.#garbage.addOrphan(owner)
+          this.#unheard.hear(owner)
           this.#queue.done(owner)
           return []
         }

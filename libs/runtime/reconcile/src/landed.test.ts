@@ -130,3 +130,37 @@ it('holds of a set of any size exactly when the same elements joined it', () => 
     }),
   )
 })
+
+describe('of entries that join a map', () => {
+  const uuid = 'lb'
+  const row = (ip_port_mappings: Readonly<Record<string, string>>): RowBase =>
+    ({ _uuid: uuid, name: 'lb', vips: map, external_ids: map, ip_port_mappings }) as RowBase
+  const before = { a: '1' }
+  const put: readonly Step[] = [
+    { do: 'mutate', table: 'Load_Balancer', uuid, mutations: [['ip_port_mappings', 'insert', { b: '2' }]] },
+  ]
+
+  it.each([
+    ['joined', { a: '1', b: '2' }, true],
+    ['joined as others', { a: '1', b: '3' }, false],
+    ['joined with others', { a: '1', b: '2', c: '3' }, false],
+    ['joined while others went', { b: '2' }, false],
+    ['replaced others', { a: '2' }, false],
+  ])('knows whether they %s', (_name, after, expected) => {
+    const change = { table: 'Load_Balancer', uuid, old: row(before), new: row(after) }
+    expect(haveJustLanded(put, ids, [change], catalog)).toBe(expected)
+  })
+
+  it('knows no entry that took the place of another', () => {
+    const change = { table: 'Load_Balancer', uuid, old: row({ b: '1' }), new: row({ b: '2' }) }
+    expect(haveJustLanded(put, ids, [change], catalog)).toBe(false)
+  })
+
+  it('knows nothing that takes an entry away', () => {
+    const mutations = [['ip_port_mappings', 'delete', { a: '1' }]] as const
+    const change = { table: 'Load_Balancer', uuid, old: row(before), new: row(map) }
+    expect(
+      haveJustLanded([{ do: 'mutate', table: 'Load_Balancer', uuid, mutations }], ids, [change], catalog),
+    ).toBe(false)
+  })
+})

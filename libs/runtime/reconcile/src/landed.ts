@@ -1,7 +1,7 @@
-import type { NamedUuid, NewValue, Operation, OperationResult, RowChange, Uuid } from 'ovsdb-client'
+import type { NamedUuid, NewValue, Operation, OperationResult, RowBase, RowChange, Uuid } from 'ovsdb-client'
 import type { Catalog, Column } from './catalog.ts'
 import { areAdditions } from './flight.ts'
-import { changedElements, columnOf, elementsOf, isArray } from './rows.ts'
+import { changedElements, changedEntries, columnOf, elementsOf, isArray, mapOf } from './rows.ts'
 import type { InsertStep, MutateStep, Step } from './steps.ts'
 import { asElements, asMap, isEqualValue, isInitial, type Element } from './values.ts'
 
@@ -9,7 +9,7 @@ import { asElements, asMap, isEqualValue, isInitial, type Element } from './valu
  * Tells whether the database changed by exactly what the steps say, since they were planned: then there is no need to plan again to
  * know that nothing is left to do.
  *
- * It knows new rows and what joins sets, which is all that a burst of new objects brings. Of anything else it says no.
+ * It knows new rows and what joins sets and maps, which is all that a burst of new objects brings. Of anything else it says no.
  */
 export function haveJustLanded(
   steps: readonly Step[],
@@ -77,24 +77,54 @@ function isInserted(
   return true
 }
 
+/** A change of a row that was there, and is. */
+type Extension = RowChange & { readonly old: RowBase; readonly new: RowBase }
+
+function isExtension(change: RowChange): change is Extension {
+  return change.old !== undefined && change.new !== undefined
+}
+
 function isExtended(change: RowChange, step: MutateStep, columns: Columns, resolve: ResolveIds): boolean {
+  if (!isExtension(change)) return false
   const { old, new: row } = change
-  if (old === undefined || row === undefined) return false
-  const joining = new Map<string, readonly Element[]>()
-  for (const [name, , value] of step.mutations) joining.set(name, asElements(resolve(value)))
-  for (const name of columns.keys()) {
+  const joining = new Map<string, NewValue>()
+  for (const [name, , value] of step.mutations) joining.set(name, resolve(value))
+  for (const [name, { shape }] of columns) {
     if (columnOf(old, name) === columnOf(row, name)) continue
+    if (!joining.has(name)) return false
     const expected = joining.get(name)
-    if (expected === undefined) return false
-    const joined = changedElements(change, name)
-    // As many more as were sent: then none has left, and each that differs has joined.
-    const more = elementsOf(row, name).length - elementsOf(old, name).length
-    if (joined.length !== expected.length || more !== expected.length) return false
-    const sent = new Set<Element>(expected)
-    if (!joined.every((element) => sent.has(element))) return false
+    const isExpected =
+      shape === 'map'
+        ? haveJoinedMap(change, name, asMap(expected))
+        : haveJoinedSet(change, name, asElements(expected))
+    if (!isExpected) return false
     joining.delete(name)
   }
   return joining.size === 0
+}
+
+/** As many more as were sent: then none has left, and each that differs has joined. */
+function haveJoinedSet(change: Extension, name: string, expected: readonly Element[]): boolean {
+  const joined = changedElements(change, name)
+  const more = elementsOf(change.new, name).length - elementsOf(change.old, name).length
+  if (joined.length !== expected.length || more !== expected.length) return false
+  const sent = new Set<Element>(expected)
+  return joined.every((element) => sent.has(element))
+}
+
+function haveJoinedMap(
+  change: Extension,
+  name: string,
+  expected: Readonly<Record<string, Element>>,
+): boolean {
+  const joined = changedEntries(change, name)
+  const [before, after] = [mapOf(change.old, name), mapOf(change.new, name)]
+  return (
+    joined.length === Object.keys(expected).length &&
+    joined.every(
+      (key) => before[key] === undefined && after[key] !== undefined && after[key] === expected[key],
+    )
+  )
 }
 
 function withIds(value: NewValue, ids: ReadonlyMap<string, Uuid>): NewValue {

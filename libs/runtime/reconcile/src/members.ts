@@ -1,25 +1,84 @@
-import type { Uuid } from 'ovsdb-client'
+import type { NewValue, RowBase, Uuid } from 'ovsdb-client'
 import type { Draft } from './plan.ts'
 import { sharedContainersOf } from './containers.ts'
-import type { MapMember, SetMember } from './feature.ts'
+import type { MapMember, Member, SetMember } from './feature.ts'
 import { idIndex, idMark } from './marks.ts'
-import { isArray, isIn, mapOf } from './rows.ts'
-import { isRef, mapDifference, tokenOf, type Element } from './values.ts'
-import { singletonRef, type Want } from './want.ts'
+import { isEntry } from './places.ts'
+import { asElements, asMap, isRef, tokenOf, type Element } from './values.ts'
+import { isIn, mapOf } from './rows.ts'
+import { tableOf, type Want } from './want.ts'
 
-/** Plans a key's values in sets that others own: what is missing is added, what it no longer wants is taken out. */
+/** Plans what a key contributes to rows: what is missing is added, what it no longer wants is taken out. */
 export function planMembers(want: Want, draft: Draft): void {
   const kept = new Set<string>()
   for (const member of want.desired.members) {
-    if (!('of' in member)) {
-      planEntry(want, member, draft)
+    if (isEntry(member)) {
+      putEntry(want, member, draft)
       continue
     }
     const place = addValue(want, member, draft)
     if (place !== undefined) kept.add(place)
   }
   leaveContainers(want, kept, draft)
-  for (const member of want.released) releaseValue(want, member, kept, draft)
+  for (const member of want.released) {
+    if ([member.of, member.value].some((one) => isDoomed(one, draft))) draft.touched.add(want.owner)
+    if (isEntry(member)) releaseEntry(want, member, draft)
+    else releaseValue(want, member, kept, draft)
+  }
+}
+
+/** What keys contribute to a row that the plan inserts. */
+export class NewRow {
+  readonly columns: Record<string, NewValue>
+  readonly #sets = new Map<string, Map<string, Element>>()
+  readonly #maps = new Map<string, Record<string, Element>>()
+
+  constructor(columns: Record<string, NewValue>) {
+    this.columns = columns
+  }
+
+  add(column: string, element: Element): void {
+    let set = this.#sets.get(column)
+    if (set === undefined) {
+      set = new Map(asElements(this.columns[column]).map((one) => [tokenOf(one), one]))
+      this.#sets.set(column, set)
+    }
+    set.set(tokenOf(element), element)
+  }
+
+  put(column: string, key: string, element: Element): void {
+    let map = this.#maps.get(column)
+    if (map === undefined) {
+      map = asMap(this.columns[column])
+      this.#maps.set(column, map)
+    }
+    map[key] = element
+  }
+
+  /** Puts what was contributed among the columns. */
+  close(): void {
+    for (const [column, set] of this.#sets) this.columns[column] = [...set.values()]
+    for (const [column, map] of this.#maps) this.columns[column] = map
+  }
+}
+
+interface Place {
+  readonly table: string
+  readonly row: RowBase
+}
+
+/** The container of a contribution, if it is there or comes into being with this plan. */
+function containerOf({ of }: Member, { resolution, request, inserts }: Draft): Place | NewRow | undefined {
+  const container = resolution.resolve(of)
+  if (container === undefined) return undefined
+  if (typeof container === 'object') return inserts.get(container.named)
+  const table = tableOf(of, request.catalog)
+  const row = table === undefined ? undefined : request.rows.get(table, String(container))
+  return table === undefined || row === undefined ? undefined : { table, row }
+}
+
+function resolved(value: MapMember['value'], { resolution }: Draft): Element | undefined {
+  return isRef(value) ? resolution.resolve(value) : value
 }
 
 function placeOf(container: Uuid, column: string, value: Element): string {
@@ -28,28 +87,43 @@ function placeOf(container: Uuid, column: string, value: Element): string {
 
 /** Answers the place of a value in an existing container; a container that is inserted cannot hold an old value. */
 function addValue(want: Want, member: SetMember, draft: Draft): string | undefined {
-  const { resolution, request, edits, inserts, touched } = draft
-  const container = resolution.resolve(member.of)
-  const value = isRef(member.value) ? resolution.resolve(member.value) : member.value
+  const { edits, touched } = draft
+  const container = containerOf(member, draft)
+  const value = resolved(member.value, draft)
   if (container === undefined || value === undefined) return undefined
-  if (typeof container === 'object') {
-    const columns = inserts.get(container.named)
-    if (columns === undefined) return undefined
-    const set = columns[member.column]
-    const elements: readonly Element[] = isArray(set) ? set : []
-    const isNew = !elements.some((element) => tokenOf(element) === tokenOf(value))
-    columns[member.column] = isNew ? [...elements, value] : elements
+  if (container instanceof NewRow) {
+    container.add(member.column, value)
     touched.add(want.owner)
     return undefined
   }
-  const table = request.catalog.kinds.get(member.of.kind)?.table
-  const row = table === undefined ? undefined : request.rows.get(table, String(container))
-  if (table === undefined || row === undefined) return undefined
+  const { table, row } = container
   if (typeof value === 'object' || !isIn(value, row, member.column)) {
     edits.insert(table, row._uuid, member.column, value)
     touched.add(want.owner)
   }
   return placeOf(row._uuid, member.column, value)
+}
+
+function putEntry(want: Want, member: MapMember, draft: Draft): void {
+  const { edits, touched } = draft
+  const { column, key } = member
+  const container = containerOf(member, draft)
+  const value = resolved(member.value, draft)
+  if (container === undefined) return
+  // The row that it refers to is awaited.
+  if (value === undefined && member.value !== undefined) return
+  if (container instanceof NewRow) {
+    if (value === undefined) return
+    container.put(column, key, value)
+    touched.add(want.owner)
+    return
+  }
+  const { table, row } = container
+  const current = mapOf(row, column)[key]
+  if (current === value) return
+  if (current !== undefined) edits.takeEntry(table, row._uuid, column, key, current)
+  if (value !== undefined) edits.putEntry(table, row._uuid, column, key, value)
+  touched.add(want.owner)
 }
 
 /** Takes the key's own rows out of containers of declared memberships in which it no longer wants them. */
@@ -70,40 +144,33 @@ function leaveContainers(want: Want, kept: ReadonlySet<string>, draft: Draft): v
 }
 
 function releaseValue(want: Want, member: SetMember, kept: ReadonlySet<string>, draft: Draft): void {
-  const { resolution, request, edits, touched } = draft
-  if ([member.of, member.value].some((one) => isDoomed(one, draft))) touched.add(want.owner)
-  const container = resolution.resolve(member.of)
-  const value = isRef(member.value) ? resolution.resolve(member.value) : member.value
-  const table = request.catalog.kinds.get(member.of.kind)?.table
-  if (
-    typeof container !== 'string' ||
-    value === undefined ||
-    typeof value === 'object' ||
-    table === undefined
-  )
-    return
-  const row = request.rows.get(table, container)
-  if (row === undefined || kept.has(placeOf(container, member.column, value))) return
-  if (!isIn(value, row, member.column)) return
-  edits.delete(table, container, member.column, value)
+  const { edits, touched } = draft
+  const container = containerOf(member, draft)
+  const value = resolved(member.value, draft)
+  if (container === undefined || container instanceof NewRow) return
+  if (value === undefined || typeof value === 'object') return
+  const { table, row } = container
+  if (kept.has(placeOf(row._uuid, member.column, value)) || !isIn(value, row, member.column)) return
+  edits.delete(table, row._uuid, member.column, value)
   touched.add(want.owner)
+}
+
+/** An entry that somebody has made another one is left to him, unless the column is composed: then nobody else may have one. */
+function releaseEntry(want: Want, member: MapMember, draft: Draft): void {
+  const { of, column, key } = member
+  const container = containerOf(member, draft)
+  if (container === undefined || container instanceof NewRow) return
+  const { table, row } = container
+  const current = mapOf(row, column)[key]
+  const isComposed = draft.request.catalog.kinds.get(of.kind)?.composed?.includes(column) === true
+  if (current === undefined || !(isComposed || current === resolved(member.value, draft))) return
+  draft.edits.takeEntry(table, row._uuid, column, key, current)
+  draft.touched.add(want.owner)
 }
 
 /** What goes takes the value along, once the plan is carried out: until then the key does not have what it wants. */
-function isDoomed(one: SetMember['value'], { request, resolution }: Draft): boolean {
-  const table = isRef(one) ? request.catalog.kinds.get(one.kind)?.table : undefined
-  if (!isRef(one) || table === undefined) return false
+function isDoomed(one: MapMember['value'], { request, resolution }: Draft): boolean {
+  const table = isRef(one) ? tableOf(one, request.catalog) : undefined
+  if (!isRef(one) || table === undefined || !request.catalog.kinds.has(one.kind)) return false
   return request.rows.find(table, idIndex, idMark(one)).some(({ _uuid }) => resolution.doomed.has(_uuid))
-}
-
-function planEntry(want: Want, member: MapMember, draft: Draft): void {
-  const { resolution, request, edits, touched } = draft
-  const uuid = resolution.resolve(singletonRef(member.singleton))
-  const row = typeof uuid === 'string' ? request.rows.get(member.singleton, uuid) : undefined
-  if (row === undefined) return
-  const wanted = member.value === undefined ? {} : { [member.key]: member.value }
-  const difference = mapDifference(mapOf(row, member.column), { [member.key]: member.value }, wanted)
-  if (difference.remove.length === 0 && Object.keys(difference.put).length === 0) return
-  edits.changeMap(member.singleton, row._uuid, member.column, difference)
-  touched.add(want.owner)
 }

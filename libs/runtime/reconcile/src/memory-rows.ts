@@ -184,7 +184,10 @@ function mutated(
     // RFC 7047, section 5.1: an insertion does not replace what is there.
     if (isInsert) return { ...(stored(column, value, plain) as object), ...mapOf(row, name) }
     const keys = new Set(asElements(value).map(String))
-    return Object.fromEntries(Object.entries(mapOf(row, name)).filter(([key]) => !keys.has(key)))
+    const entries = asMap(value)
+    const isGone = ([key, atom]: readonly [string, Atom]) =>
+      keys.has(key) || (entries[key] !== undefined && plain(entries[key]) === atom)
+    return Object.fromEntries(Object.entries(mapOf(row, name)).filter((entry) => !isGone(entry)))
   }
   const elements = asElements(value).map(plain)
   if (isInsert) return sorted([...elementsOf(row, name), ...elements])

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import type { SetMember } from './feature.ts'
 import { Batch, Memory } from './memory.ts'
+import { placeOf } from './places.ts'
 import { kinds, row } from './plan-fixture.ts'
 
 const blue = { kind: 'ls', id: 'blue' }
@@ -14,7 +15,7 @@ it('releases a value when the last key that contributes it stops', () => {
   expect(memory.released('f/a', nothing)).toEqual([])
   memory.remember('f/a', nothing, [], true)
   expect(memory.released('f/b', nothing)).toEqual([balancer])
-  expect([...memory.contributorsOf('ls/blue', 'load_balancer', { kind: 'lb', id: 'lb' })]).toEqual(['f/b'])
+  expect([...memory.contributorsOf(placeOf(balancer))]).toEqual(['f/b'])
 })
 
 it('releases a value that several keys let go at a time, unless one of them keeps it', () => {
@@ -52,6 +53,31 @@ it('remembers a value until its removal is committed', () => {
   memory.remember('f/a', nothing, [], true)
   expect(memory.released('f/a', nothing)).toEqual([])
   expect([...memory.owners()]).toEqual([])
+})
+
+it('remembers an entry as it was until the change of it is committed', () => {
+  const memory = new Memory()
+  const entry = (value: string) => ({ of: blue, column: 'other_config', key: 'k', value })
+  memory.remember('f/a', { rows: [], members: [entry('1')] }, [], true)
+  for (const value of ['2', '2', '3'])
+    memory.remember('f/a', { rows: [], members: [entry(value)] }, [], false)
+  expect(memory.released('f/a', nothing)).toEqual([entry('3'), entry('2'), entry('1')])
+  expect([...memory.claimsOn(placeOf(entry('1')))]).toEqual([['f/a', '3']])
+  memory.remember('f/a', { rows: [], members: [entry('3')] }, [], true)
+  expect(memory.released('f/a', nothing)).toEqual([entry('3')])
+})
+
+it('frees who waits for an entry when its holder changes it or lets it go, and only as long as they wait', () => {
+  const memory = new Memory()
+  const entry = (value: string) => ({ of: blue, column: 'other_config', key: 'k', value })
+  const want = (owner: string, ...values: string[]) =>
+    memory.remember(owner, { rows: [], members: values.map(entry) }, [], true).freed
+  want('f/a', '1')
+  for (const owner of ['f/b', 'f/c']) memory.awaitEntries(owner, [placeOf(entry('2'))])
+  expect(want('f/a', '1')).toEqual([])
+  expect(want('f/a', '2')).toEqual(['f/b', 'f/c'])
+  want('f/b')
+  expect(want('f/a')).toEqual(['f/c'])
 })
 
 it('does not remember the rows of the key itself as contributions: they carry its mark', () => {

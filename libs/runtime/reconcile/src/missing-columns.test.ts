@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import type { Desired } from './feature.ts'
 import { MissingColumns } from './missing-columns.ts'
 import { catalog, kinds, row } from './plan-fixture.ts'
+import { singletonRef } from './want.ts'
 
 const web = { kind: 'lsp', id: 'web' }
 const desired: Pick<Desired, 'rows' | 'members'> = {
@@ -16,7 +17,7 @@ const desired: Pick<Desired, 'rows' | 'members'> = {
     { of: { kind: 'ls', id: 'blue' }, column: 'ports', value: web },
     { of: { kind: 'pg', id: 'g' }, column: 'ports', value: web },
     { of: { kind: 'ls', id: 'blue' }, column: 'load_balancer', value: { kind: 'lb', id: 'lb' } },
-    { singleton: 'NB_Global', column: 'options', key: 'k', value: 'v' },
+    { of: singletonRef('NB_Global'), column: 'options', key: 'k', value: 'v' },
   ],
 }
 
@@ -26,7 +27,7 @@ function without(...names: readonly string[]) {
     rows: rows.map(({ id, columns, onInsert }) =>
       [id, ...Object.keys({ ...columns, ...onInsert })].join(' '),
     ),
-    members: members.map((member) => ('of' in member ? `${member.of.kind}.${member.column}` : member.column)),
+    members: members.map(({ of, column }) => (of.kind === 'singleton' ? column : `${of.kind}.${column}`)),
     columns: rows[0]?.columns,
   }
 }

@@ -3,6 +3,7 @@ import type { ColumnValue, Desired, Member, OwnedRow } from './feature.ts'
 import { idMark } from './marks.ts'
 import { isArray } from './rows.ts'
 import { isMapValue, isRef } from './values.ts'
+import { tableOf } from './want.ts'
 
 /** The tables (`T`) and columns (`T.c`) of our schema that a server of an older version does not have. */
 export class MissingColumns {
@@ -60,8 +61,7 @@ export class MissingColumns {
   }
 
   #isPossible(member: Member): boolean {
-    if (!('of' in member)) return !this.#lacks(member.singleton, member.column)
-    const table = this.#catalog.kinds.get(member.of.kind)?.table
+    const table = tableOf(member.of, this.#catalog)
     if (table !== undefined && this.#lacks(table, member.column)) return false
     return !this.#isLost(member.value)
   }
@@ -78,5 +78,5 @@ export class MissingColumns {
 }
 
 function refOf(member: Member): readonly string[] {
-  return 'of' in member && isRef(member.value) ? [idMark(member.value)] : []
+  return isRef(member.value) ? [idMark(member.value)] : []
 }

@@ -177,7 +177,7 @@ export function excessiveRemovals(
 function tokenOf(doomed: readonly TableRow[], strays: readonly StrayMember[]): string {
   const names = [
     ...doomed.map(({ row }) => row._uuid),
-    ...strays.map(({ container, column, value }) => `${container} ${column} ${value}`),
+    ...strays.map(({ container, column, key = '', value }) => `${container} ${column} ${key}${value}`),
   ]
   const hash = createHash('sha256').update([...new Set(names)].sort().join('\n'))
   return hash.digest('hex').slice(0, 12)

@@ -43,7 +43,10 @@ export const schema: DatabaseSchema = {
       },
     },
     DHCP_Options: { isRoot: true, columns: { cidr: text, options: map, external_ids: map } },
-    Load_Balancer: { isRoot: true, columns: { name: text, vips: map, external_ids: map } },
+    Load_Balancer: {
+      isRoot: true,
+      columns: { name: text, vips: map, ip_port_mappings: map, external_ids: map },
+    },
     Port_Group: {
       isRoot: true,
       columns: { name: text, ports: references('Logical_Switch_Port', 'weak'), external_ids: map },
@@ -76,8 +79,11 @@ function nameOf(found: RowBase): string | undefined {
 export const kinds = {
   ls: kind('ls', 'Logical_Switch', ['ports', 'load_balancer']),
   lsp: kind('lsp', 'Logical_Switch_Port'),
-  dhcp: kind('dhcp', 'DHCP_Options'),
-  lb: kind('lb', 'Load_Balancer', [], ['vips']),
+  dhcp: { ...kind('dhcp', 'DHCP_Options', ['options']), composed: ['options'] },
+  lb: {
+    ...kind('lb', 'Load_Balancer', ['ip_port_mappings'], ['vips']),
+    composed: ['ip_port_mappings'],
+  },
   pg: kind('pg', 'Port_Group', ['ports']),
   set: { ...kind('as', 'Address_Set', ['addresses']), composed: ['addresses'] },
   /** A row of it looks like one of `pg`. */
@@ -89,6 +95,8 @@ const memberships: readonly Membership[] = [
   { kind: 'ls', column: 'load_balancer' },
   { kind: 'pg', column: 'ports' },
   { kind: 'as', column: 'addresses' },
+  { kind: 'dhcp', column: 'options' },
+  { kind: 'lb', column: 'ip_port_mappings' },
 ]
 
 const owned = [kinds.ls, kinds.lsp, kinds.dhcp, kinds.lb, kinds.pg, kinds.group, kinds.set]

@@ -5,6 +5,7 @@ import { MemoryRows } from './memory-rows.ts'
 import { planRows } from './plan.ts'
 import { catalog, kinds, planOn, port, reconcile, row, schema, want } from './plan-fixture.ts'
 import { columnOf, elementsOf, mapOf } from './rows.ts'
+import { singletonRef } from './want.ts'
 
 function named(rows: MemoryRows, table: string, name: string): RowBase {
   const found = rows.find(table, 'name', name)[0]
@@ -303,7 +304,7 @@ describe('planRows', () => {
   it('changes single entries of the only row of a table', () => {
     const rows = new MemoryRows(schema)
     const entry = (value: string | undefined) =>
-      want('g', [], [{ singleton: 'NB_Global', column: 'options', key: 'mac_prefix', value }])
+      want('g', [], [{ of: singletonRef('NB_Global'), column: 'options', key: 'mac_prefix', value }])
     expect([...planOn(rows, [entry('0a')]).held.keys()]).toEqual(['net/g'])
     const uuid = rows.insert('NB_Global', { options: { other: '1', mac_prefix: '00' } })
     reconcile(rows, [entry('0a')])
@@ -330,6 +331,26 @@ describe('planRows', () => {
     expect(elementsOf(named(rows, 'Logical_Switch', 'blue'), 'load_balancer')).toEqual([])
     expect(catalog.sharedByRefTable.get('Load_Balancer')).toHaveLength(1)
   })
+})
+
+it('releases an entry that is what it was contributed as, and in a composed map whatever it is', () => {
+  const rows = new MemoryRows(schema)
+  const uuid = rows.insert('NB_Global', {})
+  reconcile(rows, [want('lb', [row(kinds.lb, 'lb')])])
+  const entries = (value: string) => [
+    { of: { kind: 'lb', id: 'lb' }, column: 'ip_port_mappings', key: 'k', value },
+    { of: singletonRef('NB_Global'), column: 'options', key: 'k', value },
+  ]
+  const found = () => [
+    mapOf(named(rows, 'Load_Balancer', 'lb'), 'ip_port_mappings'),
+    mapOf(rows.get('NB_Global', uuid) ?? { _uuid: '' }, 'options'),
+  ]
+  reconcile(rows, [want('user', [], entries('1'))])
+  expect(found()).toEqual([{ k: '1' }, { k: '1' }])
+  reconcile(rows, [{ ...want('user', []), released: entries('2') }])
+  expect(found()).toEqual([{}, { k: '1' }])
+  reconcile(rows, [{ ...want('user', []), released: entries('1') }])
+  expect(found()).toEqual([{}, {}])
 })
 
 it('leaves a row alone that carries its mark by mistake and is held by another key', () => {

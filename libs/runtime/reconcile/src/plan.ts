@@ -1,10 +1,11 @@
 import type { KubeOvnError } from '@kube-ovn/errors'
 import type { RowRef } from '@kube-ovn/ovn-names'
-import type { NewValue, Uuid } from 'ovsdb-client'
+import type { Uuid } from 'ovsdb-client'
 import type { Catalog } from './catalog.ts'
+import type { Lacks } from './contention.ts'
 import { Edits } from './edits.ts'
 import { idOf, type OwnerMark } from './marks.ts'
-import { planMembers } from './members.ts'
+import { NewRow, planMembers } from './members.ts'
 import { resolveWants, type ResolveRequest, type Resolution, type TableRow } from './resolve.ts'
 import { diffRow, newColumns } from './row-diff.ts'
 import { sharedContainersOf, type Container } from './containers.ts'
@@ -22,6 +23,8 @@ export interface Plan {
   readonly awaited: ReadonlyMap<OwnerMark, readonly RowRef[]>
   /** Keys for which nothing was planned because their desired state is wrong. */
   readonly problems: ReadonlyMap<OwnerMark, KubeOvnError>
+  /** Entries that keys can not have; the rest of them is planned. */
+  readonly lacks: Lacks
 }
 
 /** State of a plan in the making. */
@@ -29,8 +32,8 @@ export interface Draft {
   readonly request: ResolveRequest
   readonly resolution: Resolution
   readonly edits: Edits
-  /** Columns of the rows to be inserted, by their names. */
-  readonly inserts: Map<string, Record<string, NewValue>>
+  /** The rows to be inserted, by their names. */
+  readonly inserts: Map<string, NewRow>
   readonly touched: Set<OwnerMark>
   readonly outcomes: RowOutcome[]
   /** Weak references to rows that go. */
@@ -56,7 +59,7 @@ export function planRows(request: ResolveRequest): Plan {
       if (shape === undefined) continue
       if (existing === undefined) {
         const columns = newColumns(target, shape, resolution.resolve)
-        draft.inserts.set(target.name, columns)
+        draft.inserts.set(target.name, new NewRow(columns))
         const step: InsertStep = { do: 'insert', table, name: target.name, columns }
         steps.push(step)
         draft.outcomes.push({ outcome: 'inserted', owner, id, table })
@@ -81,6 +84,7 @@ export function planRows(request: ResolveRequest): Plan {
     }
   }
   for (const want of resolution.ready) planMembers(want, draft)
+  for (const row of draft.inserts.values()) row.close()
   return planOf(draft, steps)
 }
 
@@ -102,9 +106,10 @@ function draftOf(request: ResolveRequest, resolution: Resolution): Draft {
 
 function planOf(draft: Draft, steps: readonly Step[]): Plan {
   dropReferences(draft, steps)
-  const { resolution, outcomes, touched, edits } = draft
+  const { request, resolution, outcomes, touched, edits } = draft
   const { held, awaited, problems } = resolution
-  return { steps: [...steps, ...edits.steps()], outcomes, touched, held, awaited, problems }
+  const lacks = request.lacks ?? new Map()
+  return { steps: [...steps, ...edits.steps()], outcomes, touched, held, awaited, problems, lacks }
 }
 
 /**

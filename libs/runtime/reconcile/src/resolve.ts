@@ -2,12 +2,13 @@ import type { KubeOvnError } from '@kube-ovn/errors'
 import type { RowRef } from '@kube-ovn/ovn-names'
 import type { RowBase, Uuid } from 'ovsdb-client'
 import type { Catalog } from './catalog.ts'
+import type { Lacks } from './contention.ts'
 import { RowClaimedTwiceError } from './errors.ts'
 import type { OwnedRow } from './feature.ts'
 import { idIndex, idMark, idOf, ownerIndex, ownerOf, type IdMark, type OwnerMark } from './marks.ts'
 import type { Rows } from './rows.ts'
 import type { Element, Resolve } from './values.ts'
-import { defectOf, isSingleton, referencesOf, type Adoptable, type Want } from './want.ts'
+import { defectOf, isSingleton, referencesOf, tableOf, type Adoptable, type Want } from './want.ts'
 
 /** A wanted row and the row of the database that it is, if there is one. */
 export interface Target {
@@ -47,6 +48,8 @@ export interface ResolveRequest {
   readonly adoptable: Adoptable
   /** The living key that wants a row, as far as known from earlier plans. */
   readonly holderOf?: (id: IdMark) => OwnerMark | undefined
+  /** What the wants had to do without already. */
+  readonly lacks?: Lacks
 }
 
 /**
@@ -126,13 +129,19 @@ interface Claims {
 }
 
 /** Finds a row that no key of the plan wants. */
-function findExisting(
+export function findExisting(
   ref: RowRef,
   id: IdMark,
-  { catalog, rows, adoptable, isWanted }: ResolveRequest & Pick<Claims, 'isWanted'>,
+  {
+    catalog,
+    rows,
+    adoptable,
+    isWanted,
+  }: Pick<ResolveRequest, 'catalog' | 'rows' | 'adoptable'> & Pick<Claims, 'isWanted'>,
 ): Uuid | undefined {
-  const table = catalog.kinds.get(ref.kind)?.table
-  if (table === undefined) return isSingleton(ref) ? firstOf(rows.scan(ref.id))?._uuid : undefined
+  const table = tableOf(ref, catalog)
+  if (table === undefined) return undefined
+  if (isSingleton(ref)) return firstOf(rows.scan(table))?._uuid
   const marked = lowest(rows.find(table, idIndex, id).filter((row) => ownerOf(row) !== undefined))?._uuid
   return marked ?? adoptable.find(id, isWanted)
 }

@@ -6,7 +6,7 @@ import { logCommit } from './commit-log.ts'
 import { isFaultOfContent, type Commit } from './commit.ts'
 import { NotSettledError } from './errors.ts'
 import { areAdditions, isIndependent, type Flight } from './flight.ts'
-import type { Job } from './jobs.ts'
+import { lacking, type Job } from './jobs.ts'
 import { haveJustLanded } from './landed.ts'
 import type { OwnerMark } from './marks.ts'
 import type { Memory } from './memory.ts'
@@ -110,7 +110,8 @@ export class Rounds<W> {
   #send(jobs: readonly Job<W>[], plan: Plan, startedMs: number): Flight<W> | undefined {
     const { verdicts } = this.#options
     const touched: Job<W>[] = []
-    for (const job of jobs) {
+    for (const whole of jobs) {
+      const job = lacking(whole, plan.lacks.get(whole.owner))
       if (job.desired.hold === true) {
         verdicts.settled(job, startedMs)
         continue

@@ -48,6 +48,19 @@ export function changedElements({ old, new: fresh, elements }: RowChange, column
   return [...before.filter((atom) => !has.has(atom)), ...after.filter((atom) => !had.has(atom))]
 }
 
+/** Keys of the entries of a map that the two states of a row do not have alike. */
+export function changedEntries({ old, new: fresh, entries }: RowChange, column: string): readonly string[] {
+  const told = entries?.get(column)
+  if (told !== undefined) return told
+  const before = old === undefined ? emptyMap : mapOf(old, column)
+  const after = fresh === undefined ? emptyMap : mapOf(fresh, column)
+  if (before === after) return []
+  return [
+    ...Object.keys(before).filter((key) => before[key] !== after[key]),
+    ...Object.keys(after).filter((key) => !(key in before)),
+  ]
+}
+
 /** Like `Array.isArray`, which does not recognise read-only arrays. */
 export function isArray<T>(value: T): value is Extract<T, readonly unknown[]> {
   return Array.isArray(value)

@@ -84,6 +84,34 @@ it('keeps a value while its own key has not said what it wants, and no longer fo
   expect(values('b')).toEqual(['10.0.0.1', '10.0.0.2'])
 })
 
+it('finds entries that an earlier life, or a stranger, put into a composed map, and keeps those of keys that have not spoken', () => {
+  const balancer = { kind: 'lb', id: 'web' }
+  const entry = (key: string) => ({ of: balancer, column: 'ip_port_mappings', key, value: '1' })
+  reconcile(rows, [want('a', [], [entry('a')]), want('b', [], [entry('b')]), want('c', [], [entry('c')])])
+  const keyOf: Membership['keyOf'] = (member) => ('key' in member ? member.key : undefined)
+  const all = [
+    { name: 'lb', kinds: [kinds.lb] },
+    { name: 'member', kinds: [], memberships: [{ kind: 'lb', column: 'ip_port_mappings', keyOf }] },
+  ]
+  const found = new StrayMembers({ features: all, catalog: catalogOf(schema, all), rows, memory })
+  found.rebuild()
+  memory.remember('member/a', { rows: [], members: [entry('a')] }, [], true)
+  const keys = () => found.find((_feature, key) => key !== 'c').map(({ key }) => key)
+  expect(keys()).toEqual(['b'])
+  const [web] = rows.find('Load_Balancer', 'name', 'web')
+  const uuid = web?._uuid ?? ''
+  const mutations = [['ip_port_mappings', 'insert', { theirs: '9' }]] as const
+  rows.apply([{ do: 'mutate', table: 'Load_Balancer', uuid, mutations }])
+  const change = { table: 'Load_Balancer', uuid, old: web, new: rows.get('Load_Balancer', uuid) }
+  expect(found.follow([change])).toBe(true)
+  expect(keys()).toEqual(['b', 'theirs'])
+  const strays = found.find((_feature, key) => key !== 'c')
+  expect(strays.map((one) => found.count(one))).toEqual([4, 4])
+  rows.apply(planMemberRemoval(strays, '').steps)
+  expect(rows.get('Load_Balancer', uuid)).toMatchObject({ ip_port_mappings: { a: '1', c: '1' } })
+  expect(keys()).toEqual([])
+})
+
 function find(...unsettled: readonly string[]) {
   return strays.find((feature) => !unsettled.includes(feature))
 }

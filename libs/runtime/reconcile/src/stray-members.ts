@@ -1,19 +1,22 @@
 import type { Atom, RowBase, RowChange, Uuid } from 'ovsdb-client'
 import type { Catalog } from './catalog.ts'
 import { Edits } from './edits.ts'
-import type { Key, Membership, SetMember } from './feature.ts'
+import type { Key, Member, Membership } from './feature.ts'
 import { featureOf, idOf, ownerOf, parseIdMark, type IdMark, type OwnerMark } from './marks.ts'
 import type { Memory } from './memory.ts'
-import { changedElements, elementsOf, isIn, type Rows } from './rows.ts'
+import { placeOf } from './places.ts'
+import { changedElements, changedEntries, elementsOf, isIn, mapOf, type Rows } from './rows.ts'
 import type { RowOutcome, Step } from './steps.ts'
 
-/** A row of ours in a set of ours, or any value in a composed one, which no key put there. */
+/** A row of ours in a set of ours, or anything in a composed column, which no key put there. */
 export interface StrayMember {
   readonly kind: string
   readonly table: string
   readonly container: Uuid
   readonly containerId: IdMark
   readonly column: string
+  /** Of an entry of a map. */
+  readonly key?: string
   readonly value: Atom
 }
 
@@ -22,6 +25,7 @@ interface OpenColumn {
   readonly kind: string
   readonly table: string
   readonly column: string
+  readonly isMap: boolean
   /** Absent from a composed column, whose values are plain. */
   readonly refTable: string | undefined
   /** Memberships by the features that put something there: their own rows, of which they know themselves, or those of others. */
@@ -38,8 +42,8 @@ interface StrayMembersOptions {
 /**
  * Finds what keys put into sets in an earlier life of the process, and do not want any more.
  *
- * Such a value carries no mark of who contributed it. So every value is suspected that comes into a set, and
- * cleared or convicted when all keys that may want it have said what they want. Of strangers' rows and plain values those in
+ * Such a value, or entry of a map, carries no mark of who contributed it. So every one is suspected that comes into a column, and
+ * cleared or convicted when all keys that may want it have said what they want. Of strangers' rows, plain values and entries those in
  * composed columns are suspected, and no others.
  */
 export class StrayMembers {
@@ -55,9 +59,10 @@ export class StrayMembers {
     this.#memory = memory
     for (const { name: kind, table, shared, composed = [] } of catalog.kinds.values()) {
       for (const column of shared) {
-        const refTable = catalog.tables.get(table)?.columns.get(column)?.refTable
+        const { refTable, shape } = catalog.tables.get(table)?.columns.get(column) ?? {}
         const isComposed = composed.includes(column)
-        if (refTable === undefined && !isComposed) continue
+        const isMap = shape === 'map'
+        if ((refTable === undefined || isMap) && !isComposed) continue
         const declares = (one: Membership) => one.kind === kind && one.column === column
         const contributors = new Map(
           features.flatMap(({ name, memberships = [] }) =>
@@ -68,7 +73,7 @@ export class StrayMembers {
           ([name, tables]) => refTable !== undefined && tables.has(refTable) && !contributors.has(name),
         )
         if (contributors.size === 0 || !(takesOthers || isComposed)) continue
-        const open = { kind, table, column, refTable, contributors }
+        const open = { kind, table, column, isMap, refTable, contributors }
         this.#columnsOfTable.set(table, [...(this.#columnsOfTable.get(table) ?? []), open])
       }
     }
@@ -77,7 +82,7 @@ export class StrayMembers {
   /** Suspects everything that is there. */
   rebuild(): void {
     for (const table of this.#columnsOfTable.keys()) {
-      for (const row of this.#rows.scan(table)) this.#suspect(table, row, (column) => elementsOf(row, column))
+      for (const row of this.#rows.scan(table)) this.#suspect(table, row, (open) => contentsOf(row, open))
     }
   }
 
@@ -91,10 +96,8 @@ export class StrayMembers {
       const isSame = old !== undefined && ownerOf(old) !== undefined && idOf(old) === idOf(fresh)
       if (old !== undefined && !isSame) this.#suspectEverywhere(table, fresh._uuid)
       if (!this.#columnsOfTable.has(table)) continue
-      this.#suspect(table, fresh, (column) =>
-        isSame
-          ? changedElements(change, column).filter((value) => isIn(value, fresh, column))
-          : elementsOf(fresh, column),
+      this.#suspect(table, fresh, (open) =>
+        isSame ? newcomersOf(change, fresh, open) : contentsOf(fresh, open),
       )
     }
     return this.#suspects.size > before
@@ -103,17 +106,16 @@ export class StrayMembers {
   /**
    * Values that nobody wants, of those on whose contributors all is known. Others are kept in mind, or cleared.
    *
-   * @param isSettled whether it is known what a key wants; without a key, what all keys of the feature want
+   * @param isHeard whether it is known what a key wants; without a key, what all keys of the feature want
    */
-  find(isSettled: (feature: string, key?: Key) => boolean): readonly StrayMember[] {
+  find(isHeard: (feature: string, key: Key | undefined) => boolean): readonly StrayMember[] {
     const strays: StrayMember[] = []
     for (const [place, suspect] of this.#suspects) {
       const open = this.#openColumn(suspect)
-      const value = this.#ownedValue(suspect, open)
-      const of = parseIdMark(suspect.containerId)
-      if (open === undefined || value === undefined || of === undefined) this.#suspects.delete(place)
-      else if (this.#isAllKnown({ of, column: suspect.column, value }, open, isSettled)) {
-        const contributors = this.#memory.contributorsOf(suspect.containerId, suspect.column, value)
+      const member = open === undefined ? undefined : this.#memberOf(suspect, open)
+      if (open === undefined || member === undefined) this.#suspects.delete(place)
+      else if (this.#isAllKnown(member, open, isHeard)) {
+        const contributors = this.#memory.contributorsOf(placeOf(member))
         if (contributors.size === 0) strays.push(suspect)
         else this.#suspects.delete(place)
       }
@@ -125,27 +127,22 @@ export class StrayMembers {
   count({ table, kind, column }: StrayMember): number {
     let total = 0
     for (const row of this.#rows.scan(table)) {
-      if (parseIdMark(idOf(row) ?? '')?.kind === kind) total += elementsOf(row, column).length
+      if (parseIdMark(idOf(row) ?? '')?.kind !== kind) continue
+      total += elementsOf(row, column).length + Object.keys(mapOf(row, column)).length
     }
     return total
   }
 
-  #suspect(table: string, row: RowBase, newcomers: (column: string) => readonly Atom[]): void {
+  #suspect(table: string, row: RowBase, newcomers: (open: OpenColumn) => readonly Content[]): void {
     const containerId = ownerOf(row) === undefined ? undefined : idOf(row)
     const kind = containerId === undefined ? undefined : parseIdMark(containerId)?.kind
     if (containerId === undefined || kind === undefined) return
     for (const open of this.#columnsOfTable.get(table) ?? []) {
       if (open.kind !== kind) continue
-      for (const value of newcomers(open.column)) {
-        const place = `${row._uuid} ${open.column} ${value}`
-        this.#suspects.set(place, {
-          kind,
-          table,
-          container: row._uuid,
-          containerId,
-          column: open.column,
-          value,
-        })
+      const { column } = open
+      for (const content of newcomers(open)) {
+        const place = `${row._uuid} ${column} ${content.key ?? content.value}`
+        this.#suspects.set(place, { kind, table, container: row._uuid, containerId, column, ...content })
       }
     }
   }
@@ -155,22 +152,24 @@ export class StrayMembers {
     for (const open of [...this.#columnsOfTable.values()].flat()) {
       if (open.refTable !== refTable) continue
       for (const container of this.#rows.find(open.table, open.column, uuid))
-        this.#suspect(open.table, container, (column) => (column === open.column ? [uuid] : []))
+        this.#suspect(open.table, container, ({ column }) =>
+          column === open.column ? [{ value: uuid }] : [],
+        )
     }
   }
 
   /** A feature's membership is for its own rows or for those of others, so one that has rows there wants no others. */
   #isAllKnown(
-    member: SetMember,
+    member: Member,
     { contributors, refTable }: OpenColumn,
-    isSettled: (feature: string, key?: Key) => boolean,
+    isHeard: (feature: string, key: Key | undefined) => boolean,
   ): boolean {
     return [...contributors].every(([feature, membership]) => {
       if (refTable !== undefined && this.#catalog.tablesOfFeature.get(feature)?.has(refTable) === true)
         return true
-      if (membership.keyOf === undefined) return isSettled(feature)
+      if (membership.keyOf === undefined) return isHeard(feature, undefined)
       const key = membership.keyOf(member)
-      return key === undefined || isSettled(feature, key)
+      return key === undefined || isHeard(feature, key)
     })
   }
 
@@ -179,34 +178,57 @@ export class StrayMembers {
   }
 
   /**
-   * The value, if it is still there. In a column of references it is a row of ours, if it still is one, and is not there by its own feature's
-   * doing.
+   * What is suspected, if it is still there. In a column of references it is a row of ours, if it still is one, and is not there by its own
+   * feature's doing.
    */
-  #ownedValue(
-    { table, container, column, value }: StrayMember,
-    open: OpenColumn | undefined,
-  ): SetMember['value'] | undefined {
+  #memberOf(suspect: StrayMember, { isMap, refTable, contributors }: OpenColumn): Member | undefined {
+    const { table, container, containerId, column, key, value } = suspect
     const row = this.#rows.get(table, container)
-    if (open === undefined || row === undefined || !isIn(value, row, column)) return undefined
-    const { refTable, contributors } = open
-    if (refTable === undefined) return value
+    const of = parseIdMark(containerId)
+    if (row === undefined || of === undefined) return undefined
+    if (isMap && key !== undefined) {
+      const current = mapOf(row, column)[key]
+      return current === undefined ? undefined : { of, column, key, value: current }
+    }
+    if (!isIn(value, row, column)) return undefined
+    if (refTable === undefined) return { of, column, value }
     const member = this.#rows.get(refTable, String(value))
     const owner = member === undefined ? undefined : ownerOf(member)
     if (member === undefined || owner === undefined || contributors.has(featureOf(owner))) return undefined
     if (this.#catalog.tablesOfFeature.get(featureOf(owner))?.has(refTable) !== true) return undefined
-    return parseIdMark(idOf(member) ?? '')
+    const ref = parseIdMark(idOf(member) ?? '')
+    return ref === undefined ? undefined : { of, column, value: ref }
   }
 }
 
-/** Takes values out of their sets. */
+/** A value of a set, or an entry of a map. */
+type Content = Pick<StrayMember, 'key' | 'value'>
+
+function contentsOf(row: RowBase, { column, isMap }: OpenColumn): readonly Content[] {
+  if (!isMap) return elementsOf(row, column).map((value) => ({ value }))
+  return Object.entries(mapOf(row, column)).map(([key, value]) => ({ key, value }))
+}
+
+function newcomersOf(change: RowChange, fresh: RowBase, { column, isMap }: OpenColumn): readonly Content[] {
+  if (!isMap)
+    return changedElements(change, column).flatMap((value) => (isIn(value, fresh, column) ? [{ value }] : []))
+  const map = mapOf(fresh, column)
+  return changedEntries(change, column).flatMap((key) => {
+    const value = map[key]
+    return value === undefined ? [] : [{ key, value }]
+  })
+}
+
+/** Takes values and entries out of their columns. */
 export function planMemberRemoval(
   strays: readonly StrayMember[],
   owner: OwnerMark,
 ): { readonly steps: readonly Step[]; readonly outcomes: readonly RowOutcome[] } {
   const edits = new Edits()
   const outcomes = new Map<Uuid, RowOutcome>()
-  for (const { table, container, containerId, column, value } of strays) {
-    edits.delete(table, container, column, value)
+  for (const { table, container, containerId, column, key, value } of strays) {
+    if (key === undefined) edits.delete(table, container, column, value)
+    else edits.takeEntry(table, container, column, key, value)
     outcomes.set(container, { outcome: 'updated', owner, id: containerId, table, columns: [column] })
   }
   return { steps: edits.steps(), outcomes: [...outcomes.values()] }

@@ -3,8 +3,9 @@ import type { RowKind, RowRef } from '@kube-ovn/ovn-names'
 import type { RowBase, Uuid } from 'ovsdb-client'
 import type { Catalog, Column } from './catalog.ts'
 import { InvalidDesiredError } from './errors.ts'
-import type { ColumnValue, Desired, Member, Membership, OwnedRow, SetMember } from './feature.ts'
+import type { ColumnValue, Desired, Member, Membership, OwnedRow } from './feature.ts'
 import { idMark, type IdMark, type OwnerMark } from './marks.ts'
+import { isEntry, placeOf, valueToken } from './places.ts'
 import { isRef, mismatchOf, refsIn } from './values.ts'
 
 /** What one key wants of the database. */
@@ -14,8 +15,8 @@ export interface Want {
   readonly kinds: readonly RowKind[]
   readonly memberships: readonly Membership[]
   readonly desired: Pick<Desired, 'rows' | 'members'>
-  /** Values that the key contributed before, and that no key contributes any more. */
-  readonly released: readonly SetMember[]
+  /** Values and entries that the key contributed before, and that no key contributes any more. */
+  readonly released: readonly Member[]
 }
 
 /** Rows that carry no owner, known by what they are. */
@@ -30,13 +31,18 @@ export interface Adoptable {
 
 const singletonKind = 'singleton'
 
-/** The only row of a table has no kind; it is referred to, and waited for, under this name. */
+/** The only row of a table, which has no kind: it is referred to, and waited for, under this name. */
 export function singletonRef(table: string): RowRef {
   return { kind: singletonKind, id: table }
 }
 
 export function isSingleton(ref: RowRef): boolean {
   return ref.kind === singletonKind
+}
+
+/** The table of the rows that a reference may mean. */
+export function tableOf(ref: RowRef, catalog: Catalog): string | undefined {
+  return isSingleton(ref) ? ref.id : catalog.kinds.get(ref.kind)?.table
 }
 
 /** A reference, and whether its row may be missing: a weak reference in a set is added when its row appears. */
@@ -64,10 +70,6 @@ export function referencesOf(
   }
   const isOwn = namesOneOf(want.desired.rows)
   for (const member of want.desired.members) {
-    if (!('of' in member)) {
-      references.push({ ref: singletonRef(member.singleton), isOptional: false })
-      continue
-    }
     references.push({ ref: member.of, isOptional: false })
     if (isRef(member.value)) references.push({ ref: member.value, isOptional: !isOwn(member.value) })
   }
@@ -110,11 +112,14 @@ export function defectOf(want: Want, catalog: Catalog): KubeOvnError | undefined
   for (const member of want.desired.members) {
     const problem = memberDefect(member, want, catalog)
     if (problem !== undefined) {
-      const container = 'of' in member ? idMark(member.of) : member.singleton
-      return new InvalidDesiredError(want.owner, container, member.column, problem)
+      return new InvalidDesiredError(want.owner, idMark(member.of), member.column, problem)
     }
   }
-  return undefined
+  const entries = want.desired.members.filter(isEntry)
+  const values = new Map(entries.map((entry) => [placeOf(entry), valueToken(entry.value)]))
+  const twice = entries.find((entry) => values.get(placeOf(entry)) !== valueToken(entry.value))
+  if (twice === undefined) return undefined
+  return new InvalidDesiredError(want.owner, idMark(twice.of), twice.column, 'an entry has two values')
 }
 
 function columnDefect(
@@ -128,10 +133,14 @@ function columnDefect(
 }
 
 function memberDefect(member: Member, want: Want, catalog: Catalog): string | undefined {
-  if (!('of' in member)) {
-    const column = catalog.tables.get(member.singleton)?.columns.get(member.column)
-    return column?.shape === 'map' ? undefined : 'the table has no such map column'
+  const table = tableOf(member.of, catalog)
+  const shape = catalog.tables.get(table ?? '')?.columns.get(member.column)?.shape
+  // A kind that no feature declares has no rows, and its keys wait for some.
+  if (table !== undefined) {
+    if (isEntry(member) && shape !== 'map') return 'the table has no such map column'
+    if (!isEntry(member) && shape === 'map') return 'the column is a map'
   }
+  if (isSingleton(member.of)) return isEntry(member) ? undefined : 'only entries of maps are shared'
   const isDeclared = want.memberships.some(
     (one) => one.kind === member.of.kind && one.column === member.column,
   )

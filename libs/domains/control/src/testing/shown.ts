@@ -10,10 +10,11 @@ export function shownRows({ rows }: Desired): readonly ShownRow[] {
 /** Members as `kind/id column: value`. */
 export function shownMembers({ members }: Desired): readonly string[] {
   return members.map((member) => {
-    if (!('of' in member))
-      return `${member.singleton} ${member.column}: ${member.key}=${member.value ?? '(none)'}`
     const { of, column, value } = member
-    return `${of.kind}/${of.id} ${column}: ${typeof value === 'object' ? `${value.kind}/${value.id}` : String(value)}`
+    const shown = typeof value === 'object' ? `${value.kind}/${value.id}` : String(value ?? '(none)')
+    if ('key' in member)
+      return `${of.kind === 'singleton' ? of.id : `${of.kind}/${of.id}`} ${column}: ${member.key}=${shown}`
+    return `${of.kind}/${of.id} ${column}: ${shown}`
   })
 }
 

@@ -1,5 +1,5 @@
 import { externalId } from '@kube-ovn/ovn-names'
-import { nothing } from '@kube-ovn/reconcile'
+import { nothing, singletonRef } from '@kube-ovn/reconcile'
 import type { Desired, MapMember } from '@kube-ovn/reconcile'
 import type { ControlSettings } from '@kube-ovn/domains-control'
 
@@ -19,11 +19,16 @@ export function desiredNorthboundOptions(settings: ControlSettings): Desired {
       option('use_ct_inv_match', 'false'),
       option('node_local_dns_ip', settings.nodeLocalDns.join(',')),
       option('skip_conntrack_dst_cidrs', settings.skipConntrackDstCidrs),
-      { singleton: 'NB_Global', column: 'external_ids', key: externalId.version, value: settings.version },
+      {
+        of: singletonRef('NB_Global'),
+        column: 'external_ids',
+        key: externalId.version,
+        value: settings.version,
+      },
     ],
   }
 }
 
 function option(key: string, value: string): MapMember {
-  return { singleton: 'NB_Global', column: 'options', key, value: value === '' ? undefined : value }
+  return { of: singletonRef('NB_Global'), column: 'options', key, value: value === '' ? undefined : value }
 }

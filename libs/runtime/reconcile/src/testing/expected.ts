@@ -7,7 +7,7 @@ import { planRows } from '../plan.ts'
 import { schema } from '../plan-fixture.ts'
 import { mapOf, type Rows } from '../rows.ts'
 import { showWidget } from './foreign-finalizers.ts'
-import { featuresOf, keysOf, widgetOf, type Layout, type State } from './state.ts'
+import { decided, featuresOf, keysOf, widgetOf, type Layout, type State } from './state.ts'
 
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
@@ -71,6 +71,12 @@ export function expectedRows(state: State, layout: Layout): readonly string[] {
   const adoptable = new Adoption(catalog, rows)
   rows.apply(planRows({ wants, rows, catalog, adoptable }).steps)
   return shownRows(rows)
+}
+
+/** The same where options of DHCP are wanted by two: whoever has one keeps it. */
+export function expectedBeside(rows: Pick<Rows, 'scan'>, state: State, layout: Layout): readonly string[] {
+  const [dhcp] = [...rows.scan('DHCP_Options')].filter((row) => ownerOf(row) !== undefined)
+  return expectedRows(decided(state, dhcp === undefined ? {} : mapOf(dhcp, 'options')), layout)
 }
 
 /** Names and contents of the objects in which the keys write down their state. */

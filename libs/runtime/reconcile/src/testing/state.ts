@@ -11,6 +11,7 @@ import {
 } from '../feature.ts'
 import type { Objects } from '../objects.ts'
 import { kinds as plain, row } from '../plan-fixture.ts'
+import { singletonRef } from '../want.ts'
 
 const switchNames = ['blue', 'red', 'green']
 const portNames = ['a', 'b', 'c', 'd', 'e']
@@ -18,6 +19,8 @@ const groupNames = ['g', 'h']
 const balancerNames = ['l', 'm']
 const setNames = ['s']
 const addressNames = ['v', 'w']
+const settingNames = ['p', 'q']
+const mappingNames = ['t', 'u']
 
 const kinds = {
   ls: { ...plain.ls, exactMaps: ['other_config'] },
@@ -53,6 +56,10 @@ export interface State {
   readonly sets: Readonly<Record<string, true | undefined>>
   /** Sets to which addresses are contributed, as plain values. */
   readonly addresses: Readonly<Record<string, readonly string[]>>
+  /** Options of DHCP that each of two wants, whatever the other one does. */
+  readonly settings: Readonly<Record<string, Readonly<Record<string, string>>>>
+  /** Balancers to whose mappings an entry is contributed, and its value. */
+  readonly mappings: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly hasDhcp: boolean
   readonly option: string | undefined
 }
@@ -82,13 +89,21 @@ export const state: fc.Arbitrary<State> = fc.record({
   alsoAttached: each(balancerNames, fc.subarray(switchNames)),
   sets: each(setNames, fc.constantFrom(true as const, true as const, true as const, undefined)),
   addresses: each(addressNames, fc.subarray(setNames)),
+  settings: each(
+    settingNames,
+    fc.dictionary(fc.constantFrom('a', 'b'), fc.constantFrom('1', '2'), { maxKeys: 2 }),
+  ),
+  mappings: each(
+    mappingNames,
+    fc.dictionary(fc.constantFrom(...balancerNames), fc.constantFrom('1', '2'), { maxKeys: 2 }),
+  ),
   hasDhcp: fc.boolean(),
   option: fc.constantFrom('1', '2', undefined),
 })
 
 /** The same without what cannot be: a key is held, and keeps what it had, while a row that it refers to is missing. */
 export function possible(given: State): State {
-  const { switches, groups, sets, hasDhcp } = given
+  const { switches, groups, sets, balancers, hasDhcp } = given
   const existing = (names: readonly string[]) => names.filter((name) => switches[name] !== undefined)
   const attachable = (attached: State['attached']) => mapValues(attached, existing)
   return {
@@ -101,6 +116,27 @@ export function possible(given: State): State {
     attached: attachable(given.attached),
     alsoAttached: attachable(given.alsoAttached),
     addresses: mapValues(given.addresses, (names) => names.filter((name) => sets[name] === true)),
+    settings: hasDhcp ? given.settings : {},
+    mappings: mapValues(given.mappings, (entries) =>
+      Object.fromEntries(Object.entries(entries).filter(([name]) => balancers[name] !== undefined)),
+    ),
+  }
+}
+
+/** The same with one value for each option that several want: that which it has, if any of them wants it so. */
+export function decided(given: State, options: Readonly<Record<string, unknown>>): State {
+  const wanted = Map.groupBy(Object.values(given.settings).flatMap(Object.entries<string>), ([key]) => key)
+  return {
+    ...given,
+    settings: mapValues(given.settings, (entries) =>
+      Object.fromEntries(
+        Object.entries(entries).filter(([key, value]) => {
+          const values = (wanted.get(key) ?? []).map(([, one]) => one)
+          const decision = values.find((one) => one === options[key]) ?? values[0]
+          return value === decision
+        }),
+      ),
+    ),
   }
 }
 
@@ -125,6 +161,8 @@ const roles = [
   'also',
   'set',
   'address',
+  'setting',
+  'mapping',
   'dhcp',
   'global',
 ] as const
@@ -155,7 +193,8 @@ export const layout: fc.Arbitrary<Layout> = fc.record({
   featureOf: perRole((role) =>
     role === 'attach' || role === 'also' ? fc.nat(1) : fc.integer({ min: 2, max: 4 }),
   ),
-  isJoint: perRole(() => fc.boolean()),
+  // No key wants two values for one entry.
+  isJoint: perRole((role) => (role === 'setting' ? fc.constant(false) : fc.boolean())),
 })
 
 function member(
@@ -203,12 +242,30 @@ function sharesOf(given: State): readonly Share[] {
     const members = sets.map((id): Member => ({ of: { kind: 'as', id }, column: 'addresses', value: name }))
     if (members.length > 0) share('address', name, [], members)
   }
+  for (const [name, entries] of Object.entries(given.settings)) {
+    const members = Object.entries(entries).map(([key, value]): Member => ({
+      of: { kind: 'dhcp', id: 'd' },
+      column: 'options',
+      key,
+      value,
+    }))
+    if (members.length > 0) share('setting', name, [], members)
+  }
+  for (const [name, entries] of Object.entries(given.mappings)) {
+    const members = Object.entries(entries).map(([id, value]): Member => ({
+      of: { kind: 'lb', id },
+      column: 'ip_port_mappings',
+      key: name,
+      value,
+    }))
+    if (members.length > 0) share('mapping', name, [], members)
+  }
   if (given.hasDhcp) share('dhcp', 'd', [{ kind: kinds.dhcp, id: 'd', columns: { cidr: '10.0.0.0/24' } }])
   share(
     'global',
     'option',
     [],
-    [{ singleton: 'NB_Global', column: 'options', key: 'k', value: given.option }],
+    [{ of: singletonRef('NB_Global'), column: 'options', key: 'k', value: given.option }],
   )
   return shares
 }
@@ -286,6 +343,8 @@ function featureOf(name: string, ofAll: Layout): Feature<string, Snapshot, Simul
         : []),
       ...(attaches ? [{ kind: 'ls', column: 'load_balancer' }] : []),
       ...(own.includes('address') ? [composing(ofAll)] : []),
+      ...(own.includes('setting') ? [{ kind: 'dhcp', column: 'options' }] : []),
+      ...(own.includes('mapping') ? [mapping(ofAll)] : []),
     ],
     triggers: [
       { on: 'signal', signal: name, keys: (key) => [key] },
@@ -326,6 +385,18 @@ function composing({ isJoint }: Layout): Membership {
     keyOf({ value }) {
       if (typeof value !== 'string' || !addressNames.includes(value)) return undefined
       return isJoint.address ? 'address' : `address/${value}`
+    },
+  }
+}
+
+/** An entry is of the key that it is named after. */
+function mapping({ isJoint }: Layout): Membership {
+  return {
+    kind: 'lb',
+    column: 'ip_port_mappings',
+    keyOf(member) {
+      if (!('key' in member) || !mappingNames.includes(member.key)) return undefined
+      return isJoint.mapping ? 'mapping' : `mapping/${member.key}`
     },
   }
 }

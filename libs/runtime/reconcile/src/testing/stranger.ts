@@ -94,7 +94,11 @@ function vandalise(
           ? [{ do: 'update', ...at, columns: { ports: [] } }]
           : table === 'Address_Set'
             ? [{ do: 'update', ...at, columns: { addresses: [] } }]
-            : []
+            : table === 'DHCP_Options'
+              ? [{ do: 'update', ...at, columns: { options: {} } }]
+              : table === 'Load_Balancer'
+                ? [{ do: 'update', ...at, columns: { ip_port_mappings: {} } }]
+                : []
     case 'unmark':
       return [{ do: 'update', ...at, columns: { [markColumn]: { vendor: 'kube-ovn' } } }]
     case 'misown': {
@@ -119,6 +123,19 @@ function vandalise(
       const addresses = ['v', 'theirs']
       if (table === 'Address_Set')
         return [{ do: 'mutate', ...at, mutations: [['addresses', 'insert', addresses]] }]
+      // An entry that is nobody's, and ones that a key of ours may want otherwise.
+      const changed = (column: string, entries: Readonly<Record<string, string>>): readonly Step[] => [
+        {
+          do: 'mutate',
+          ...at,
+          mutations: [
+            [column, 'delete', Object.keys(entries)],
+            [column, 'insert', { ...entries, theirs: '1' }],
+          ],
+        },
+      ]
+      if (table === 'DHCP_Options') return changed('options', { a: '9', b: '2' })
+      if (table === 'Load_Balancer') return changed('ip_port_mappings', { t: '9', u: '2' })
       const [port] = rows.find('Logical_Switch_Port', 'name', foreignPort)
       return table === 'Port_Group' && port !== undefined
         ? [{ do: 'mutate', ...at, mutations: [['ports', 'insert', [port._uuid]]] }]
