@@ -1,5 +1,5 @@
 import type { ControlSettings } from '@kube-ovn/domains-control'
-import { KubeOvnError } from '@kube-ovn/errors'
+import { refusalOf } from '@kube-ovn/errors'
 import { networkText, overlaps, parseCidrList, parseIp } from '@kube-ovn/ip'
 import type { Cidr } from '@kube-ovn/ip'
 import { ConfigInvalidError } from '@kube-ovn/process'
@@ -75,8 +75,6 @@ function check<T>(field: string, value: string, parse: () => T): T {
   try {
     return parse()
   } catch (error) {
-    if (!(error instanceof KubeOvnError)) throw error
-    const { cure } = error.details as { readonly cure: string }
-    throw new ConfigInvalidError({ field, value, cure }, { cause: error })
+    throw new ConfigInvalidError({ ...refusalOf(error), field, value }, { cause: error })
   }
 }

@@ -1,4 +1,4 @@
-import { KubeOvnError, type RetryClass } from '@kube-ovn/errors'
+import { KubeOvnError, type Refused, type RetryClass } from '@kube-ovn/errors'
 
 /** The Docker engine refused or could not do what it was asked. */
 export class DockerError extends KubeOvnError<{
@@ -46,13 +46,13 @@ export class LabUsageError extends KubeOvnError<{ argument: string; cure: string
 }
 
 /** A declared connectivity matrix is not understood, or what it names is not there. */
-export class MatrixError extends KubeOvnError<{ field: string; value: string; cure: string }> {
+export class MatrixError extends KubeOvnError<Refused> {
   readonly code = 'lab-matrix'
   readonly retry: RetryClass = 'never'
 }
 
 /** A description of a topology says something that can not be. */
-export class TopologyError extends KubeOvnError<{ field: string; value: string; cure: string }> {
+export class TopologyError extends KubeOvnError<Refused> {
   readonly code = 'lab-topology'
   readonly retry: RetryClass = 'never'
 }

@@ -1,4 +1,4 @@
-import { KubeOvnError } from '@kube-ovn/errors'
+import { KubeOvnError, type Refused } from '@kube-ovn/errors'
 
 /** Says that a plugin that has to be copied to the node is not in the image. */
 export class PluginMissingError extends KubeOvnError<{
@@ -14,11 +14,7 @@ export class PluginMissingError extends KubeOvnError<{
 }
 
 /** Refuses a version of the CNI specification that the plugins on the node do not speak. */
-export class CniVersionUnknownError extends KubeOvnError<{
-  readonly field: string
-  readonly value: string
-  readonly cure: string
-}> {
+export class CniVersionUnknownError extends KubeOvnError<Refused> {
   readonly code = 'cni-version-unknown'
   readonly retry = 'on-change'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { KubeOvnError, shortened } from './index.ts'
+import { KubeOvnError, problemText, refusalOf, shortened } from './index.ts'
 
 class RefusedError extends KubeOvnError<{
   readonly field: string
@@ -32,4 +32,25 @@ it('tells the beginning of a long text, and its length', () => {
     holders: [shortened(long), 'a'],
     count: 3,
   })
+})
+
+it('puts what is wrong, with which values, and what to do into one line', () => {
+  const details = { field: 'spec.ips', value: '', holders: ['a', 'b'], count: 2 }
+  expect(problemText(new RefusedError('refused', details))).toBe(
+    'refused (field=spec.ips holders=a+b count=2)',
+  )
+  expect(problemText(new RefusedError('refused', { ...details, cure: 'ask for less' } as never))).toBe(
+    'refused (field=spec.ips holders=a+b count=2); ask for less',
+  )
+})
+
+it('tells what an error refuses, and goes on with what is none of ours', () => {
+  const details = { field: 'spec.ips', value: 'x', holders: [], count: 0, cure: 'write y' }
+  expect(refusalOf(new RefusedError('refused', details as never))).toEqual({
+    field: 'spec.ips',
+    value: 'x',
+    cure: 'write y',
+  })
+  const defect = new TypeError('defect')
+  expect(() => refusalOf(defect)).toThrow(defect)
 })

@@ -1,28 +1,21 @@
-import { KubeOvnError } from '@kube-ovn/errors'
-
-interface TunnelNicDetails {
-  /** Where the wish came from: a flag, an annotation, the pod's environment. */
-  readonly field: string
-  readonly value: string
-  readonly cure: string
-}
+import { KubeOvnError, type Refused } from '@kube-ovn/errors'
 
 /** Says that no interface of this node fits what was asked for as the tunnels' end. */
-export class TunnelNicNotFoundError extends KubeOvnError<TunnelNicDetails> {
+export class TunnelNicNotFoundError extends KubeOvnError<Refused> {
   readonly code = 'tunnel-nic-not-found'
   readonly retry = 'on-change'
 
-  constructor(details: TunnelNicDetails) {
+  constructor(details: Refused) {
     super('tunnel interface was not found', details)
   }
 }
 
 /** Says that the tunnels' interface has no address that a tunnel could end at. */
-export class TunnelAddressNotFoundError extends KubeOvnError<TunnelNicDetails> {
+export class TunnelAddressNotFoundError extends KubeOvnError<Refused> {
   readonly code = 'tunnel-address-not-found'
   readonly retry = 'on-change'
 
-  constructor(details: TunnelNicDetails) {
+  constructor(details: Refused) {
     super('tunnel interface has no usable address', details)
   }
 }

@@ -1,4 +1,4 @@
-import { KubeOvnError, type RetryClass } from '@kube-ovn/errors'
+import { KubeOvnError, type Refused, type RetryClass } from '@kube-ovn/errors'
 
 /** The request that failed and the server's own words. */
 export interface RequestDetails {
@@ -120,12 +120,11 @@ export class KubeAnswerError extends KubeOvnError<{
 }
 
 /** Where the server is, or how to authenticate, cannot be found out. */
-export class KubeConfigError extends KubeOvnError<{
-  readonly source: string
-  readonly field: string
-  readonly value: string
-  readonly cure: string
-}> {
+export class KubeConfigError extends KubeOvnError<
+  Refused & {
+    readonly source: string
+  }
+> {
   readonly code = 'kube-config'
   readonly retry: RetryClass = 'on-change'
 }

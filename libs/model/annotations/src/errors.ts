@@ -1,12 +1,11 @@
-import type { RefusedText } from '@kube-ovn/ip'
-import { KubeOvnError } from '@kube-ovn/errors'
+import { KubeOvnError, type Refused } from '@kube-ovn/errors'
 
 /** Refuses the value of an annotation; `field` is the annotation's key. */
-export class AnnotationInvalidError extends KubeOvnError<RefusedText> {
+export class AnnotationInvalidError extends KubeOvnError<Refused> {
   readonly code = 'annotation-invalid'
   readonly retry = 'on-change'
 
-  constructor(details: RefusedText, options?: ErrorOptions) {
+  constructor(details: Refused, options?: ErrorOptions) {
     super('invalid annotation', details, options)
   }
 }

@@ -1,4 +1,4 @@
-import { KubeOvnError, type RetryClass } from '@kube-ovn/errors'
+import { KubeOvnError, type Refused, type RetryClass } from '@kube-ovn/errors'
 import type { Owner } from './owner.ts'
 
 // Messages begin with the word that upstream puts into Events; users and their tools look for it.
@@ -87,12 +87,11 @@ export class NoSubnetError extends KubeOvnError<{ readonly subnet: string; reado
 }
 
 /** The CIDRs or gateways of a subnet can not be worked with. */
-export class CidrInvalidError extends KubeOvnError<{
-  readonly subnet: string
-  readonly field: string
-  readonly value: string
-  readonly cure: string
-}> {
+export class CidrInvalidError extends KubeOvnError<
+  Refused & {
+    readonly subnet: string
+  }
+> {
   readonly code = 'ipam-cidr-invalid'
   readonly retry: RetryClass = 'on-change'
 
@@ -102,13 +101,13 @@ export class CidrInvalidError extends KubeOvnError<{
 }
 
 /** The gateway of a subnet is no address of its CIDR. */
-export class GatewayOutsideError extends KubeOvnError<{
-  readonly subnet: string
-  readonly field: 'gateways'
-  readonly value: string
-  readonly cidr: string
-  readonly cure: string
-}> {
+export class GatewayOutsideError extends KubeOvnError<
+  Refused & {
+    readonly subnet: string
+    readonly field: 'gateways'
+    readonly cidr: string
+  }
+> {
   readonly code = 'ipam-gateway-outside'
   readonly retry: RetryClass = 'on-change'
 
@@ -123,12 +122,12 @@ export class GatewayOutsideError extends KubeOvnError<{
 }
 
 /** An entry of `excludeIps` excludes nothing. Told, not thrown: the subnet works without it. */
-export class ExcludeIpsError extends KubeOvnError<{
-  readonly subnet: string
-  readonly field: 'excludeIps'
-  readonly value: string
-  readonly cure: string
-}> {
+export class ExcludeIpsError extends KubeOvnError<
+  Refused & {
+    readonly subnet: string
+    readonly field: 'excludeIps'
+  }
+> {
   readonly code = 'ipam-exclude-ips'
   readonly retry: RetryClass = 'on-change'
 
@@ -138,15 +137,15 @@ export class ExcludeIpsError extends KubeOvnError<{
 }
 
 /** An entry of an IPPool names no address of its subnet. Told, not thrown: the rest of the pool works without it. */
-export class PoolOutsideSubnetError extends KubeOvnError<{
-  readonly subnet: string
-  readonly pool: string
-  readonly field: 'spec.ips'
-  readonly value: string
-  /** What the subnet offers. */
-  readonly cidr: string
-  readonly cure: string
-}> {
+export class PoolOutsideSubnetError extends KubeOvnError<
+  Refused & {
+    readonly subnet: string
+    readonly pool: string
+    readonly field: 'spec.ips'
+    /** What the subnet offers. */
+    readonly cidr: string
+  }
+> {
   readonly code = 'ipam-pool-outside-subnet'
   readonly retry: RetryClass = 'on-change'
 
@@ -211,18 +210,18 @@ export class NicConflictError extends KubeOvnError<{
 }
 
 /** Two IPPools of a subnet name the same addresses. */
-export class PoolConflictError extends KubeOvnError<{
-  readonly subnet: string
-  readonly pool: string
-  readonly sibling: string
-  readonly field: 'spec.ips'
-  /** The addresses that both name, as `a-b,c`. */
-  readonly value: string
-  readonly cure: string
-}> {
+export class PoolConflictError extends KubeOvnError<
+  Refused & {
+    readonly subnet: string
+    readonly pool: string
+    readonly sibling: string
+    readonly field: 'spec.ips'
+  }
+> {
   readonly code = 'ipam-pool-conflict'
   readonly retry: RetryClass = 'on-change'
 
+  /** `value` is the addresses that both name, as `a-b,c`. */
   constructor(details: Omit<PoolConflictError['details'], 'field' | 'cure'>) {
     super('the IPPool has addresses of another IPPool', {
       ...details,

@@ -1,24 +1,17 @@
-import { KubeOvnError } from '@kube-ovn/errors'
-
-interface FragmentDetails {
-  /** What of the fragment it is about: `chain masquerade of inet kube-ovn`. */
-  readonly field: string
-  readonly value: string
-  readonly cure: string
-}
+import { KubeOvnError, type Refused } from '@kube-ovn/errors'
 
 /** Refuses a fragment that could not be applied on any node: a defect of the feature, or a value that was not checked. */
-export class InvalidFragmentError extends KubeOvnError<FragmentDetails> {
+export class InvalidFragmentError extends KubeOvnError<Refused> {
   readonly code = 'invalid-fragment'
   readonly retry = 'on-change'
 
-  constructor(details: FragmentDetails) {
+  constructor(details: Refused) {
     super('fragment can not be applied', details)
   }
 }
 
 /** Says that another feature wants the same part of a node otherwise. It has it, and keeps it. */
-export class FragmentConflictError extends KubeOvnError<FragmentDetails & { readonly holder: string }> {
+export class FragmentConflictError extends KubeOvnError<Refused & { readonly holder: string }> {
   readonly code = 'fragment-conflict'
   readonly retry = 'on-change'
 

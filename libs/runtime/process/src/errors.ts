@@ -1,13 +1,7 @@
-import { KubeOvnError } from '@kube-ovn/errors'
-import type { RetryClass } from '@kube-ovn/errors'
+import { KubeOvnError, type Refused, type RetryClass } from '@kube-ovn/errors'
 
 /** A flag or environment variable that the process can not start with. */
-export class ConfigInvalidError extends KubeOvnError<{
-  /** As the user writes it, e.g. `--pprof-port`. */
-  readonly field: string
-  readonly value: string
-  readonly cure: string
-}> {
+export class ConfigInvalidError extends KubeOvnError<Refused> {
   readonly code = 'config-invalid'
   readonly retry: RetryClass = 'on-change'
 

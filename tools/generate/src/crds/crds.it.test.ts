@@ -1,3 +1,4 @@
+import type { Refused } from '@kube-ovn/errors'
 import { KubeInvalidError, type Resource } from '@kube-ovn/kube'
 import { ipResource, subnetResource, vpcResource } from '@kube-ovn/kube-api'
 import { sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
@@ -64,12 +65,7 @@ const accepted: readonly { readonly name: string; readonly resource: Resource; r
   },
 ]
 
-const refused: readonly {
-  readonly resource: Resource
-  readonly field: string
-  readonly value: string
-  readonly cure: string
-}[] = [
+const refused: readonly (Refused & { readonly resource: Resource })[] = [
   { resource: subnetResource, field: 'cidrBlock', value: '10.0.0.0/33', cure: 'write one like 10.16.0.0/16' },
   { resource: subnetResource, field: 'cidrBlock', value: 'hello', cure: 'write one like 10.16.0.0/16' },
   { resource: subnetResource, field: 'cidrBlock', value: '10.0.0.0', cure: 'write one like 10.16.0.0/16' },

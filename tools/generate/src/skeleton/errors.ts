@@ -1,11 +1,7 @@
-import { KubeOvnError } from '@kube-ovn/errors'
+import { KubeOvnError, type Refused } from '@kube-ovn/errors'
 
 /** What is to be begun can not be. */
-export class SkeletonError extends KubeOvnError<{
-  readonly field: string
-  readonly value: string
-  readonly cure: string
-}> {
+export class SkeletonError extends KubeOvnError<Refused> {
   readonly code = 'skeleton-refused'
   readonly retry = 'on-change'
 }

@@ -1,15 +1,9 @@
-import { KubeOvnError } from '@kube-ovn/errors'
-import type { RetryClass } from '@kube-ovn/errors'
+import { KubeOvnError, type Refused, type RetryClass } from '@kube-ovn/errors'
 import type { Ip } from '@kube-ovn/kube-api'
 import { podPortName } from '@kube-ovn/ovn-names'
 
 /** An IP object that a user made can reserve nothing as it is written. */
-export class ReservationInvalidError extends KubeOvnError<{
-  /** Path of the field, e.g. `spec.subnet`. */
-  readonly field: string
-  readonly value: string
-  readonly cure: string
-}> {
+export class ReservationInvalidError extends KubeOvnError<Refused> {
   readonly code = 'ip-reservation-invalid'
   readonly retry: RetryClass = 'on-change'
 

@@ -1,5 +1,4 @@
-import { KubeOvnError } from '@kube-ovn/errors'
-import type { RetryClass } from '@kube-ovn/errors'
+import { KubeOvnError, type Refused, type RetryClass } from '@kube-ovn/errors'
 import type { Ip } from '@kube-ovn/kube-api'
 
 /** The subnet that a pod is to take its addresses from is not in effect. */
@@ -59,17 +58,15 @@ export class PodProviderUnboundError extends KubeOvnError<{
 }
 
 /** A pod has to wait for what a user reserved for it. */
-export class ReservationUnavailableError extends KubeOvnError<{
-  /** Name of the IP object. */
-  readonly reservation: string
-  /** What of it can not be had, e.g. `spec.v4IpAddress`. */
-  readonly field: string
-  readonly value: string
-  readonly reason: string
-  /** Who has it; empty when it is nobody who stands in the way. */
-  readonly holders: readonly string[]
-  readonly cure: string
-}> {
+export class ReservationUnavailableError extends KubeOvnError<
+  Refused & {
+    /** Name of the IP object. */
+    readonly reservation: string
+    readonly reason: string
+    /** Who has it; empty when it is nobody who stands in the way. */
+    readonly holders: readonly string[]
+  }
+> {
   readonly code = 'ip-reservation-unavailable'
   readonly retry: RetryClass = 'on-change'
   /** What the IP object is told. */
@@ -115,19 +112,18 @@ function faultOf(
 }
 
 /** A pod has other addresses than a user reserved for it, which the IP object records from then on. */
-export class ReservationGivenUpError extends KubeOvnError<{
-  /** Name of the IP object. */
-  readonly reservation: string
-  /** The addresses that are free from now on. */
-  readonly reserved: string
-  /** The annotation by which the pod asks for others; empty when it had them before the IP object was there. */
-  readonly field: string
-  readonly value: string
-  readonly cure: string
-}> {
+export class ReservationGivenUpError extends KubeOvnError<
+  Refused & {
+    /** Name of the IP object. */
+    readonly reservation: string
+    /** The addresses that are free from now on. */
+    readonly reserved: string
+  }
+> {
   readonly code = 'ip-reservation-given-up'
   readonly retry: RetryClass = 'on-change'
 
+  /** `field` is the annotation by which the pod asks for others; empty when it had them before the IP object was there. */
   constructor({ field, value, reservation, reserved }: Omit<ReservationGivenUpError['details'], 'cure'>) {
     const how = field === '' ? '' : `, the pod without ${field}`
     const cure = `to have ${reserved} after all delete both, and make them anew${how}`

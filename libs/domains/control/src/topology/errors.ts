@@ -1,13 +1,8 @@
-import { KubeOvnError } from '@kube-ovn/errors'
-import type { RetryClass } from '@kube-ovn/errors'
+import { KubeOvnError, type Refused, type RetryClass } from '@kube-ovn/errors'
 
 /** Says which field of a Subnet can not be used, and what would be right. */
-export interface SubnetProblem {
+export interface SubnetProblem extends Refused {
   readonly subnet: string
-  /** Path of the field, e.g. `spec.gateway`. */
-  readonly field: string
-  readonly value: string
-  readonly cure: string
 }
 
 /** Refuses a Subnet whose own fields contradict each other or the rules of the field. */

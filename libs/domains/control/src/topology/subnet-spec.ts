@@ -1,5 +1,5 @@
 import { isOvnProvider, longestProvider, primaryProvider } from '@kube-ovn/annotations'
-import { KubeOvnError } from '@kube-ovn/errors'
+import { refusalOf } from '@kube-ovn/errors'
 import {
   checkLength,
   compareIps,
@@ -169,13 +169,7 @@ function inSubnet<T>(subnet: string, parse: () => T): T {
   try {
     return parse()
   } catch (error) {
-    if (!(error instanceof KubeOvnError)) throw error
-    const { field, value, cure } = error.details as {
-      readonly field: string
-      readonly value: string
-      readonly cure: string
-    }
-    throw new SubnetInvalidError({ subnet, field, value, cure }, { cause: error })
+    throw new SubnetInvalidError({ subnet, ...refusalOf(error) }, { cause: error })
   }
 }
 

@@ -1,4 +1,4 @@
-import type { KubeOvnError } from '@kube-ovn/errors'
+import { type KubeOvnError, problemText } from '@kube-ovn/errors'
 import { NoSubnetError, PoolConflictError } from '@kube-ovn/ipam'
 import {
   conditionType,
@@ -9,7 +9,6 @@ import {
 } from '@kube-ovn/kube-api'
 import type { Condition, ConditionChange } from '@kube-ovn/kube-api'
 import type { KubeEvent } from '@kube-ovn/reconcile'
-import { problemText } from '@kube-ovn/domains-control'
 import { IpPoolInUseError } from './errors.ts'
 import type { IpPoolSnapshot } from './snapshot.ts'
 

@@ -1,13 +1,11 @@
-import { KubeOvnError } from '@kube-ovn/errors'
-import type { RetryClass } from '@kube-ovn/errors'
+import { KubeOvnError, type Refused, type RetryClass } from '@kube-ovn/errors'
 
 /** There can be no address set of an IPPool. The addresses themselves are handed out all the same. */
-export class AddressSetInvalidError extends KubeOvnError<{
-  readonly pool: string
-  readonly field: string
-  readonly value: string
-  readonly cure: string
-}> {
+export class AddressSetInvalidError extends KubeOvnError<
+  Refused & {
+    readonly pool: string
+  }
+> {
   readonly code = 'ip-pool-address-set-invalid'
   readonly retry: RetryClass = 'on-change'
 

@@ -1,9 +1,9 @@
+import { problemText } from '@kube-ovn/errors'
 import type { ObjectChange } from '@kube-ovn/kube'
 import { ipResource, type Ip } from '@kube-ovn/kube-api'
 import { nothing } from '@kube-ovn/reconcile'
 import type { Desired, Feature } from '@kube-ovn/reconcile'
 import { isReservation, reservationProblem, statusAfter } from '@kube-ovn/domains-control/addresses'
-import { problemText } from '@kube-ovn/domains-control'
 import type { ControlWorld } from '@kube-ovn/domains-control'
 
 /** An IP object that a user wrote. */

@@ -1,3 +1,4 @@
+import { problemText } from '@kube-ovn/errors'
 import { vipLabels } from '@kube-ovn/annotations'
 import { formatIp, formatIpList } from '@kube-ovn/ip'
 import {
@@ -23,7 +24,6 @@ import {
   externalIds,
   generationAfter,
   memberOf,
-  problemText,
   ref,
   withOurFinalizer,
   withoutOurFinalizer,

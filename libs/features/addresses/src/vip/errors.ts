@@ -1,13 +1,8 @@
-import { KubeOvnError } from '@kube-ovn/errors'
-import type { RetryClass } from '@kube-ovn/errors'
+import { KubeOvnError, type Refused, type RetryClass } from '@kube-ovn/errors'
 
 /** Says which field of a Vip can not be used, and what would be right. */
-export interface VipProblem {
+export interface VipProblem extends Refused {
   readonly vip: string
-  /** Path of the field, e.g. `spec.subnet`. */
-  readonly field: string
-  readonly value: string
-  readonly cure: string
 }
 
 /** Refuses a Vip that asks for something that can not be. */

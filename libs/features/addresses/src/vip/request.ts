@@ -1,4 +1,4 @@
-import { KubeOvnError } from '@kube-ovn/errors'
+import { refusalOf } from '@kube-ovn/errors'
 import { familyOf, formatIp, parseIpv4, parseIpv6, parseMac, tryParseMac } from '@kube-ovn/ip'
 import type { Ip } from '@kube-ovn/ip'
 import type { AllocateRequest, Lease } from '@kube-ovn/ipam'
@@ -70,9 +70,7 @@ function named<T>(
   try {
     return parse(value, field)
   } catch (error) {
-    if (!(error instanceof KubeOvnError)) throw error
-    const { cure } = error.details as { readonly cure: string }
-    throw new VipInvalidError({ vip, field, value, cure }, { cause: error })
+    throw new VipInvalidError({ vip, ...refusalOf(error), field, value }, { cause: error })
   }
 }
 

@@ -1,3 +1,4 @@
+import { problemText } from '@kube-ovn/errors'
 import { nodeAnnotations } from '@kube-ovn/annotations'
 import { familyOf, formatIp, formatIpList, parseIp } from '@kube-ovn/ip'
 import type { Lease } from '@kube-ovn/ipam'
@@ -19,7 +20,7 @@ import { and, ipDestination, ipSourceSet, printMatch } from '@kube-ovn/ovn-match
 import { nothing } from '@kube-ovn/reconcile'
 import type { Desired, KubeEvent, KubePatch, OwnedRow } from '@kube-ovn/reconcile'
 import { desiredIpObject, ipObjectRemoval, portAddresses } from '@kube-ovn/domains-control/addresses'
-import { externalIds, memberOf, problemText, ref } from '@kube-ovn/domains-control'
+import { externalIds, memberOf, ref } from '@kube-ovn/domains-control'
 import type { Network } from '@kube-ovn/domains-control/topology'
 import type { DoubleAddress, NodeSnapshot } from './snapshot.ts'
 

@@ -1,3 +1,4 @@
+import { listText } from '@kube-ovn/errors'
 import {
   conditionType,
   isConditionTrue,
@@ -9,7 +10,7 @@ import {
 import type { Condition, ConditionChange, Subnet } from '@kube-ovn/kube-api'
 import { ignoredAnnotations, ignoredFields, type Ignored } from '@kube-ovn/no-effect'
 import type { KubeEvent } from '@kube-ovn/reconcile'
-import { ignoredEvents, listText, withIgnored } from '@kube-ovn/domains-control'
+import { ignoredEvents, withIgnored } from '@kube-ovn/domains-control'
 import { subnetProblemText } from '@kube-ovn/domains-control/topology'
 import { nameHolders } from './named-holders.ts'
 import type { SubnetSnapshot } from './snapshot.ts'

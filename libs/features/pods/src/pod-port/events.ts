@@ -1,9 +1,8 @@
 import type { Provider } from '@kube-ovn/annotations'
-import type { KubeOvnError } from '@kube-ovn/errors'
+import { type KubeOvnError, problemText } from '@kube-ovn/errors'
 import { ipResource, type Ip } from '@kube-ovn/kube-api'
 import { pods as podResource } from '@kube-ovn/kube-api/core'
 import type { KubeEvent } from '@kube-ovn/reconcile'
-import { problemText } from '@kube-ovn/domains-control'
 import { refusalText } from './refusal.ts'
 import type { NicNeeds, PodNeeds, PodSnapshot } from './snapshot.ts'
 

@@ -1,7 +1,6 @@
 import { networkAnnotations, podAnnotations, vipAnnotations, type Provider } from '@kube-ovn/annotations'
-import type { KubeOvnError } from '@kube-ovn/errors'
+import { type KubeOvnError, lineOf } from '@kube-ovn/errors'
 import { InvalidIpFamilyError } from '@kube-ovn/ipam'
-import { lineOf } from '@kube-ovn/domains-control'
 
 type Details = Readonly<Record<string, unknown>>
 

@@ -1,4 +1,5 @@
-import { shortened, type KubeOvnError } from '@kube-ovn/errors'
+import type { KubeOvnError } from './kube-ovn-error.ts'
+import { shortened } from './shortened.ts'
 
 type Details = Readonly<Record<string, unknown>>
 
