@@ -1,12 +1,15 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { isIPv4, isIPv6 } from 'node:net'
 import { join } from 'node:path'
 import { nodeAnnotations } from '@kube-ovn/annotations'
 import { ProgramError } from '../errors.ts'
 import { findHelper } from '../helper-process.ts'
-import { waitForObjects } from '../kubernetes/wait.ts'
+import { eventually, waitForObjects } from '../kubernetes/wait.ts'
+import { runAt } from '../namespaces.ts'
 import type { Cluster } from '../cluster/cluster.ts'
+import type { LabNode } from '../cluster/node.ts'
 import type { ApiObject } from '../kubernetes/client.ts'
 import { databaseEndpoints } from './central.ts'
 import { fakeNodeKey } from './fake-node.ts'
@@ -18,11 +21,15 @@ const program = join(import.meta.dirname, 'fake-process.ts')
 export const fakeNodesPath = `/api/v1/nodes?labelSelector=${encodeURIComponent(fakeNodeKey)}`
 
 interface NodeObject extends ApiObject {
-  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }
+  readonly status?: {
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[]
+    readonly addresses?: readonly { readonly address: string }[]
+  }
 }
 
 /**
- * Adds nodes that exist in the API and in the Southbound only, and waits until they are Ready and have their address in the pod network.
+ * Adds nodes that exist in the API and in the Southbound only, and waits until they are Ready, have their address in the pod
+ * network, and are known to the other nodes.
  *
  * A process acts for them: it lives in the process ids and the network of the control machine, so that it outlives this one and is gone with the
  * lab.
@@ -31,13 +38,36 @@ interface NodeObject extends ApiObject {
  */
 export async function startFakeNodes(cluster: Cluster, count: number): Promise<void> {
   await startProcess(cluster, await writeOrder(cluster, count))
-  await waitForObjects<NodeObject, true>(
+  const fakes = await waitForObjects<NodeObject, readonly NodeObject[]>(
     cluster.api,
     fakeNodesPath,
     `${count} fake nodes are Ready and have an address`,
-    (nodes) => (nodes.filter(isUsable).length === count ? true : undefined),
+    (nodes) => (nodes.length === count && nodes.every(isUsable) ? nodes : undefined),
     180_000,
   )
+  const addresses = fakes.flatMap(({ status }) => status?.addresses ?? []).map(({ address }) => address)
+  await Promise.all(cluster.nodes.map((node) => untilTakenIn(node, addresses)))
+}
+
+/** Waits until the packet filter of a node knows the addresses of other nodes, or what is seen there by then would differ later. */
+async function untilTakenIn(node: LabNode, addresses: readonly string[]): Promise<void> {
+  for (const [family, isOfFamily] of [
+    [4, isIPv4],
+    [6, isIPv6],
+  ] as const) {
+    const elements = addresses.filter(isOfFamily)
+    if (elements.length === 0) continue
+    const ask = ['get', 'element', 'inet', 'kube-ovn', `other-nodes-${family}`, `{ ${elements.join(', ')} }`]
+    await eventually(
+      `${node.name} knows ${elements.length} addresses of IPv${family} of fake nodes`,
+      () =>
+        runAt(node.place, ['nft', '-f', '-'], { input: ask.join(' ') }).then(
+          () => true,
+          () => undefined,
+        ),
+      { timeoutMs: 60_000, pauseMs: 500 },
+    )
+  }
 }
 
 /** Fake nodes that are Ready and have their address in the pod network. */
