@@ -56,7 +56,7 @@ export async function lead(
   )
   onWork({ connection })
   const startedMs = systemClock.monotonic()
-  const { kernel, world, informers } = stack.use(
+  const { kernel, world } = stack.use(
     await assembleController(
       {
         ...{ client, recorder: options.recorder, northbound, settings, lock: lock.name },
@@ -80,7 +80,7 @@ export async function lead(
   onWork({ connection, kernel })
   onReplaced = (how) => {
     kernel.takeAll()
-    const uid = informers.vpcs.store.get(settings.clusterRouter)?.metadata.uid
+    const uid = world.vpcs.get(settings.clusterRouter)?.metadata.uid
     if (uid !== undefined) options.recorder.record(replacedEvent(settings.clusterRouter, uid, how))
   }
   log.info('leading', { ms: Math.round(systemClock.monotonic() - startedMs) })

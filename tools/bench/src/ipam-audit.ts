@@ -1,11 +1,12 @@
 import { podAnnotations } from '@kube-ovn/annotations'
-import { createWorld, deriveTables, watched, watchedStores } from '@kube-ovn/domains-control'
+import { createWorld, deriveTables, Stores, watched } from '@kube-ovn/domains-control'
 import { AddressAudit, auditAddresses, auditSteps } from '@kube-ovn/domains-control/address-audit'
 import { restoreWorld } from '@kube-ovn/domains-control/restore'
 import type { ControlWorld } from '@kube-ovn/domains-control'
 import { chartDefinitions, controlSettings } from '@kube-ovn/domains-control/testing/settings'
 import { cidrOf, formatIp, formatMac, offsetIp, parseIpv4, parseIpv6 } from '@kube-ovn/ip'
 import { IndexedStore, objectKey } from '@kube-ovn/kube'
+import type { KubeObject, Store } from '@kube-ovn/kube'
 import type { Ip, Subnet } from '@kube-ovn/kube-api'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import { silentLogger } from '@kube-ovn/log'
@@ -89,7 +90,10 @@ function worldOf(facts: readonly PodFacts[]): ControlWorld {
   const signals = new Signals()
   const northbound = portsOf(facts)
   const randomBytes = (count: number) => new Uint8Array(count)
-  const stores = { ...watchedStores((_name, { indexes }) => new IndexedStore(indexes)), pods, subnets, ips }
+  const known: Readonly<Record<string, Store<KubeObject>>> = { pods, subnets, ips }
+  const stores = new Stores(
+    Object.entries(watched).map(([name, { resource }]) => [resource, known[name] ?? new IndexedStore()]),
+  )
   const derived = deriveTables({ stores, northbound, logger: silentLogger, clock: systemClock })
   const world = createWorld({
     ...{ settings: controlSettings(), definitions: chartDefinitions, stores, northbound, derived, signals },

@@ -1,12 +1,12 @@
-import { assembleKernel, controlFeatures } from '@kube-ovn/assembly-controller'
-import { watchedStores, type ControlWorld } from '@kube-ovn/domains-control'
+import { assembleKernel, controlFeatures, declarationsOf } from '@kube-ovn/assembly-controller'
+import { Stores, type ControlFeature, type ControlWorld } from '@kube-ovn/domains-control'
 import { chartDefinitions, controlSettings } from '@kube-ovn/domains-control/testing/settings'
 import { applyMergePatch, IndexedStore, objectKey } from '@kube-ovn/kube'
 import type { KubeObject, ObjectChange, Resource, Store } from '@kube-ovn/kube'
 import { silentLogger } from '@kube-ovn/log'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { systemClock } from '@kube-ovn/process'
-import type { Database, Feature, Kernel, Key, Objects } from '@kube-ovn/reconcile'
+import type { Database, Kernel, Objects } from '@kube-ovn/reconcile'
 import { kernelMetrics, Registry } from '@kube-ovn/telemetry'
 import type { Cache } from 'ovsdb-client'
 
@@ -31,17 +31,13 @@ export class MemoryCluster implements AsyncDisposable {
   /** With other features than the controller's, where they are given. */
   constructor(
     database: Database & { readonly cache: Cache<OvnNorthbound> },
-    features: readonly Feature<Key, unknown, ControlWorld>[] = controlFeatures,
+    features: readonly ControlFeature[] = controlFeatures,
   ) {
-    const resources: Resource[] = []
-    const byKey = new Map<string, AnyStore>()
-    const stores = watchedStores((_name, { resource, indexes }) => {
-      const store = new IndexedStore(indexes)
-      resources.push(resource)
-      byKey.set(keyOf(resource), store)
-      return store
-    })
-    this.#stores = byKey
+    const { watches } = declarationsOf(features)
+    const resources = watches.map(({ resource }) => resource)
+    const made = watches.map((watch) => new IndexedStore(watch.indexes))
+    this.#stores = new Map(made.map((store, index) => [keyOf(resources[index] as Resource), store]))
+    const stores = new Stores(made.map((store, index) => [resources[index] as Resource, store]))
     const { kernel } = assembleKernel({
       ...{ features, stores, database, settings: controlSettings(), definitions: chartDefinitions },
       objects: this.#objects(resources),

@@ -1,21 +1,18 @@
-import {
-  definitionInformers,
-  followDefinitions,
-  watchedDefinitions,
-  watchedInformers,
-  watchedStores,
-} from '@kube-ovn/domains-control'
-import type { ControlSettings, ControlWorld, WatchedInformers } from '@kube-ovn/domains-control'
+import { definitionInformers, followDefinitions, watchedDefinitions, Stores } from '@kube-ovn/domains-control'
+import type { ControlSettings, ControlWorld } from '@kube-ovn/domains-control'
+import { vpcResource, type Vpc } from '@kube-ovn/kube-api'
 import { Informer } from '@kube-ovn/kube'
 import type { EventRecorder, KubeClient } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { kubeObjects } from '@kube-ovn/reconcile'
-import type { Kernel, KernelOptions, KubeEvent } from '@kube-ovn/reconcile'
+import type { AnyInformer, Kernel, KernelOptions, KubeEvent } from '@kube-ovn/reconcile'
 import type { Clock } from '@kube-ovn/time'
 import type { OvsdbClient } from 'ovsdb-client'
 import { assembleKernel } from './assemble-kernel.ts'
+import { declarationsOf } from './declarations-of.ts'
 import { DefinitionDeletion } from './definition-deletion.ts'
+import { controlFeatures } from './features.ts'
 import { OrphanConfirmation } from './orphan-confirmation.ts'
 
 export interface ControllerOptions extends Pick<KernelOptions<ControlWorld>, 'lock' | 'metrics'> {
@@ -35,7 +32,7 @@ export interface ControllerOptions extends Pick<KernelOptions<ControlWorld>, 'lo
 export interface AssembledController extends AsyncDisposable {
   readonly kernel: Kernel<ControlWorld>
   readonly world: ControlWorld
-  readonly informers: WatchedInformers
+  readonly informers: readonly AnyInformer[]
   readonly deletion: DefinitionDeletion
 }
 
@@ -52,9 +49,10 @@ export async function assembleController(
   const record = (event: KubeEvent): void => recorder.record(event)
   await using stack = new AsyncDisposableStack()
   const watching = { client, clock, logger }
-  const informers = watchedInformers((_name, watch) => new Informer({ ...watching, ...watch }))
+  const { watches } = declarationsOf(controlFeatures)
+  const informers = watches.map((watch) => new Informer({ ...watching, ...watch }))
   const definitions = definitionInformers((watch) => new Informer({ ...watching, ...watch }))
-  const all = [...Object.values(informers), ...definitions]
+  const all = [...informers, ...definitions]
   for (const informer of all) {
     stack.use(informer)
     informer.start(signal)
@@ -62,12 +60,13 @@ export async function assembleController(
   await Promise.all([northbound.connect(signal), recorder.recall(), ...all.map(({ synced }) => synced)])
 
   const deletion = stack.use(new DefinitionDeletion({ client, clock, log: logger, record }))
-  const certain = Object.values(informers).map((informer) => deletion.informer(informer))
+  const certain = informers.map((informer) => deletion.informer(informer))
   await deletion.settled()
+  const vpcs = informers.find(({ resource }) => resource === vpcResource) as Informer<Vpc>
   const confirmation = stack.use(
     new OrphanConfirmation({
       vpc: settings.clusterRouter,
-      vpcs: informers.vpcs,
+      vpcs,
       record,
       confirm: (token) => kernel.confirmOrphans(token),
     }),
@@ -75,7 +74,7 @@ export async function assembleController(
   const { kernel, world, signals } = assembleKernel({
     ...ofKernel,
     settings,
-    stores: watchedStores((name, { resource }) => deletion.view(resource, informers[name].store)),
+    stores: new Stores(informers.map(({ resource, store }) => [resource, deletion.view(resource, store)])),
     definitions: watchedDefinitions(definitions),
     database: northbound,
     objects: kubeObjects({ client, informers: certain, record }),

@@ -1,13 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import { createWorld, deriveTables, forkWorld } from '@kube-ovn/domains-control'
-import type { ControlSettings, ControlWorld, Definitions, WatchedStores } from '@kube-ovn/domains-control'
+import type {
+  ControlFeature,
+  ControlSettings,
+  ControlWorld,
+  Definitions,
+  Stores,
+} from '@kube-ovn/domains-control'
 import { restoreWorld } from '@kube-ovn/domains-control/restore'
 import type { Logger } from '@kube-ovn/log'
 import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { Kernel, Signals } from '@kube-ovn/reconcile'
-import type { Database, Feature, KernelOptions, Key, Objects } from '@kube-ovn/reconcile'
+import type { Database, KernelOptions, Objects } from '@kube-ovn/reconcile'
 import type { Clock } from '@kube-ovn/time'
 import type { Cache } from 'ovsdb-client'
+import { declarationsOf } from './declarations-of.ts'
 import { controlFeatures } from './features.ts'
 
 export interface ControlKernelOptions extends Pick<
@@ -16,7 +23,7 @@ export interface ControlKernelOptions extends Pick<
 > {
   readonly settings: ControlSettings
   /** Complete, as is the database's cache. */
-  readonly stores: WatchedStores
+  readonly stores: Stores
   readonly definitions: Definitions
   readonly database: Database & { readonly cache: Cache<OvnNorthbound> }
   readonly objects: Objects
@@ -24,7 +31,7 @@ export interface ControlKernelOptions extends Pick<
   readonly clock: Clock
   readonly logger: Logger
   /** All of the controller's when absent. */
-  readonly features?: readonly Feature<Key, unknown, ControlWorld>[]
+  readonly features?: readonly ControlFeature[]
 }
 
 export interface ControlKernel {
@@ -48,7 +55,7 @@ export function assembleKernel(options: ControlKernelOptions): ControlKernel {
   } = options
   const northbound = database.cache
   const signals = new Signals()
-  const derived = deriveTables({ stores, northbound, logger, clock })
+  const derived = deriveTables({ stores, tables: declarationsOf(features).tables, northbound, logger, clock })
   const parts = { settings, stores, definitions, northbound, derived, signals, clock, randomBytes }
   const world = createWorld(parts)
   const kernel = new Kernel({

@@ -1,4 +1,3 @@
-import type { Feature, Key } from '@kube-ovn/reconcile'
 import {
   namespace,
   node,
@@ -11,10 +10,10 @@ import {
 import { ignored, podPortFeature, workload } from '@kube-ovn/features-pods'
 import { ip, ipPool, ipPoolStatus, subnetStatus, subnetVip, vip } from '@kube-ovn/features-addresses'
 import { denyAll } from '@kube-ovn/features-policies'
-import type { ControlWorld } from '@kube-ovn/domains-control'
+import type { ControlFeature } from '@kube-ovn/domains-control'
 
 /** Everything that the controller does, a line a feature. Containers stand before what goes into them. */
-export const controlFeatures: readonly Feature<Key, unknown, ControlWorld>[] = [
+export const controlFeatures: readonly ControlFeature[] = [
   northboundOptions,
   denyAll,
   vpc,

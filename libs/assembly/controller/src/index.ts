@@ -1,4 +1,5 @@
 export { assembleController, type AssembledController } from './assemble-controller.ts'
 export { assembleKernel } from './assemble-kernel.ts'
+export { declarationsOf } from './declarations-of.ts'
 export { controlFeatures } from './features.ts'
 export { northboundTables } from './northbound-tables.ts'

@@ -1,19 +1,16 @@
 import { ovnNorthboundSchema } from '@kube-ovn/ovsdb-schema'
 import { catalogOf, selectionOf } from '@kube-ovn/reconcile'
 import type { TableSelection } from 'ovsdb-client'
+import { declarationsOf } from './declarations-of.ts'
 import { controlFeatures } from './features.ts'
 
 /** What the cache of the Northbound has to hold: what the features own, and what they look up. */
 export function northboundTables(): Readonly<Record<string, TableSelection>> {
-  const owned = selectionOf(catalogOf(ovnNorthboundSchema, controlFeatures))
-  return {
-    NB_Global: {},
-    ...owned,
-    Logical_Router_Port: withIndex(owned['Logical_Router_Port'], 'name'),
-    Logical_Switch_Port: withIndex(owned['Logical_Switch_Port'], 'name'),
+  const tables: Record<string, TableSelection> = selectionOf(catalogOf(ovnNorthboundSchema, controlFeatures))
+  for (const { table, indexes } of declarationsOf(controlFeatures).lookups) {
+    const owned = tables[table]
+    const all = [...(owned?.indexes ?? []), ...indexes]
+    tables[table] = { ...owned, ...(all.length === 0 ? {} : { indexes: all }) }
   }
-}
-
-function withIndex(table: TableSelection | undefined, index: string): TableSelection {
-  return { ...table, indexes: [...(table?.indexes ?? []), index] }
+  return tables
 }

@@ -11,5 +11,15 @@ export { createWorld, forkWorld } from './live-world.ts'
 export { externalIds, memberOf, ref } from './rows.ts'
 export type { BuiltInSubnet, ControlSettings } from './settings.ts'
 export { controlTables, deriveTables } from './tables.ts'
-export { watched, watchedInformers, watchedStores, type WatchedInformers } from './watched.ts'
+export { domains } from './domains.ts'
+export {
+  mergeDeclarations,
+  type ControlFeature,
+  type Declarations,
+  type Right,
+  type Watch,
+} from './declarations.ts'
+export { Stores } from './stores.ts'
+export { trimCronJob, trimWorkload } from './trim.ts'
+export { watched } from './watched.ts'
 export { storeIndex, type ControlWorld, type WatchedKinds, type WatchedStores } from './world.ts'

@@ -1,19 +1,23 @@
 import { formatMac } from '@kube-ovn/ip'
 import { Ipam } from '@kube-ovn/ipam'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
+import type { KubeObject, Store } from '@kube-ovn/kube'
+import { resourceKey } from '@kube-ovn/reconcile'
 import type { DerivedTables, Fork, Signals } from '@kube-ovn/reconcile'
 import type { Clock } from '@kube-ovn/time'
 import type { Cache } from 'ovsdb-client'
 import { Waiters } from './addresses/waiters.ts'
+import type { Watch } from './declarations.ts'
 import type { Definitions } from './definitions.ts'
 import type { ControlSettings } from './settings.ts'
 import { plainKinds, tableViews } from './tables.ts'
-import { storesOf } from './watched.ts'
+import type { Stores } from './stores.ts'
+import { storesOf, watchedStores } from './watched.ts'
 import type { ControlWorld, WatchedStores } from './world.ts'
 
 export interface WorldParts {
   readonly settings: ControlSettings
-  readonly stores: WatchedStores
+  readonly stores: Stores
   readonly definitions: Definitions
   readonly northbound: Cache<OvnNorthbound>
   readonly derived: DerivedTables
@@ -27,7 +31,9 @@ export interface WorldParts {
 export function createWorld(parts: WorldParts): ControlWorld {
   const { settings, stores, definitions, northbound, derived, signals, clock, randomBytes } = parts
   return {
-    ...stores,
+    ...watchedStores((_name, watch) => stores.of(watch)),
+    store: (watch) => stores.of(watch),
+    table: (table) => derived.view(table),
     ...tableViews((table) => derived.view(table)),
     settings,
     definitions,
@@ -53,6 +59,8 @@ export function forkWorld(world: ControlWorld, fork: Fork): ControlWorld {
   return {
     ...world,
     ...stores,
+    store: forkedStores(world, fork),
+    table: (table) => fork.view(table),
     ...tableViews((table) => fork.view(table)),
     ipam: world.ipam.fork(),
     networks: new Map(world.networks),
@@ -61,6 +69,17 @@ export function forkWorld(world: ControlWorld, fork: Fork): ControlWorld {
     routerMacs: new Map(world.routerMacs),
     waiters: world.waiters.fork((key) => fork.raise('turn', key)),
     raise: (signal, subject) => fork.raise(signal, subject),
+  }
+}
+
+/** Each is made when it is asked for. */
+function forkedStores(world: ControlWorld, fork: Fork): ControlWorld['store'] {
+  const forked = new Map<string, Store<KubeObject>>()
+  return <T extends KubeObject>(watch: Watch<T>): Store<T> => {
+    const key = resourceKey(watch.resource)
+    const store = forked.get(key) ?? fork.store(watch.resource, world.store(watch), watch.indexes)
+    forked.set(key, store)
+    return store as Store<T>
   }
 }
 

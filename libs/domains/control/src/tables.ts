@@ -1,4 +1,3 @@
-import type { KubeObject, Resource, Store } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { DerivedTables } from '@kube-ovn/reconcile'
@@ -9,6 +8,7 @@ import { foreignPorts } from './addresses/foreign-ports.ts'
 import { machineInstances, machineMigrations, machines, networkAttachments, statefulSets } from './sources.ts'
 import { livingNodes } from './topology/lost-node.ts'
 import { namespaceBindings, servingSubnets } from './topology/namespace-bindings.ts'
+import type { Stores } from './stores.ts'
 import { watched } from './watched.ts'
 import type { WatchedStores } from './world.ts'
 
@@ -41,27 +41,27 @@ export function tableViews(view: <T extends AnyTable>(table: T) => ViewOf<T>): T
 }
 
 interface Sources {
-  readonly stores: WatchedStores
+  readonly stores: Stores
+  /** Beside those of the domains. */
+  readonly tables?: readonly AnyTable[]
   readonly northbound: Cache<OvnNorthbound>
   readonly logger: Logger
   readonly clock: Clock
 }
 
 /** Tables over complete stores and a complete cache. */
-export function deriveTables({ stores, northbound, logger, clock }: Sources): DerivedTables {
+export function deriveTables({
+  stores,
+  tables: further = [],
+  northbound,
+  logger,
+  clock,
+}: Sources): DerivedTables {
   return new DerivedTables({
-    tables: controlTables,
-    store: (resource) => storeOf(resource, stores),
+    tables: new Set([...controlTables, ...further]),
+    store: (resource) => stores.find(resource),
     rows: northbound,
     logger,
     monotonic: () => clock.monotonic(),
   })
-}
-
-function storeOf({ group, plural }: Resource, stores: WatchedStores): Store<KubeObject> | undefined {
-  const names = Object.keys(watched) as (keyof WatchedStores)[]
-  const name = names.find(
-    (one) => watched[one].resource.group === group && watched[one].resource.plural === plural,
-  )
-  return name && stores[name]
 }

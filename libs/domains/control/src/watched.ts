@@ -1,17 +1,8 @@
 import { readPortVips, readSharedVips, vipAnnotations, vipLabel } from '@kube-ovn/annotations'
 import { formatIp, tryParseIp } from '@kube-ovn/ip'
-import {
-  cronJobs,
-  daemonSets,
-  deployments,
-  jobs,
-  namespaces,
-  nodes,
-  pods,
-  statefulSets,
-} from '@kube-ovn/kube-api/core'
+import { namespaces, nodes, pods, statefulSets } from '@kube-ovn/kube-api/core'
 import type { Node, Pod } from '@kube-ovn/kube-api/core'
-import type { IndexFunction, Informer, Resource, Store } from '@kube-ovn/kube'
+import type { Store } from '@kube-ovn/kube'
 import {
   instanceOf,
   ipPoolResource,
@@ -25,35 +16,23 @@ import {
   vpcResource,
 } from '@kube-ovn/kube-api'
 import type { Ip, IpPool, VirtualMachineInstanceMigration, Vip } from '@kube-ovn/kube-api'
+import type { Watch } from './declarations.ts'
 import { allNodeAddresses } from './topology/node-addresses.ts'
 import {
   trimAttachment,
-  trimCronJob,
   trimInstance,
   trimMachine,
   trimMigration,
   trimNode,
   trimPod,
   trimStatefulSet,
-  trimWorkload,
 } from './trim.ts'
 import { storeIndex, type WatchedKinds, type WatchedStores } from './world.ts'
 
 type Kind = keyof WatchedKinds
 
-export type WatchedInformers = { readonly [N in Kind]: Informer<WatchedKinds[N]> }
-
-/** A resource to watch, what to keep of its objects, and by what they are looked up. */
-interface Watch<N extends Kind> {
-  readonly resource: Resource<WatchedKinds[N]>
-  readonly trim?: (object: WatchedKinds[N]) => WatchedKinds[N]
-  readonly indexes?: Readonly<Record<string, IndexFunction<WatchedKinds[N]>>>
-  /** It is served only where something else is installed. */
-  readonly mayBeAbsent?: boolean
-}
-
-/** What the features decide by. */
-export const watched: { readonly [N in Kind]: Watch<N> } = {
+/** What several features know. */
+export const watched: { readonly [N in Kind]: Watch<WatchedKinds[N]> } = {
   pods: {
     resource: pods,
     trim: trimPod,
@@ -92,10 +71,6 @@ export const watched: { readonly [N in Kind]: Watch<N> } = {
     indexes: { [storeIndex.vipsBySubnet]: (vip: Vip) => subnetsOf(vip) },
   },
   statefulSets: { resource: statefulSets, trim: trimStatefulSet },
-  deployments: { resource: deployments, trim: trimWorkload },
-  daemonSets: { resource: daemonSets, trim: trimWorkload },
-  jobs: { resource: jobs, trim: trimWorkload },
-  cronJobs: { resource: cronJobs, trim: trimCronJob },
   networkAttachments: { resource: networkAttachmentResource, trim: trimAttachment, mayBeAbsent: true },
   machines: { resource: virtualMachineResource, trim: trimMachine, mayBeAbsent: true },
   machineInstances: { resource: virtualMachineInstanceResource, trim: trimInstance, mayBeAbsent: true },
@@ -107,32 +82,20 @@ export const watched: { readonly [N in Kind]: Watch<N> } = {
   },
 }
 
-/** Makes a store for each resource that is watched. */
+/** Takes the store of each resource that the domains watch. */
 export function watchedStores(
-  make: <N extends Kind>(name: N, watch: Watch<N>) => Store<WatchedKinds[N]>,
+  take: <N extends Kind>(name: N, watch: Watch<WatchedKinds[N]>) => Store<WatchedKinds[N]>,
 ): WatchedStores {
-  return forWatched(make) as WatchedStores
+  return storesOf(Object.keys(watched) as Kind[], take)
 }
 
-/** Makes stores for some of the resources that are watched. */
+/** As {@link watchedStores}, of some of them. */
 export function storesOf<K extends Kind>(
   names: readonly K[],
-  make: <N extends K>(name: N, watch: Watch<N>) => Store<WatchedKinds[N]>,
+  take: <N extends K>(name: N, watch: Watch<WatchedKinds[N]>) => Store<WatchedKinds[N]>,
 ): Pick<WatchedStores, K> {
-  const entryOf = <N extends K>(name: N) => [name, make(name, watched[name])] as const
+  const entryOf = <N extends K>(name: N) => [name, take(name, watched[name])] as const
   return Object.fromEntries(names.map((name) => entryOf(name))) as Pick<WatchedStores, K>
-}
-
-/** Makes an informer for each resource that is watched. */
-export function watchedInformers(
-  make: <N extends Kind>(name: N, watch: Watch<N>) => Informer<WatchedKinds[N]>,
-): WatchedInformers {
-  return forWatched(make) as WatchedInformers
-}
-
-function forWatched(make: <N extends Kind>(name: N, watch: Watch<N>) => unknown): Record<string, unknown> {
-  const entryOf = <N extends Kind>(name: N) => [name, make(name, watched[name])] as const
-  return Object.fromEntries((Object.keys(watched) as Kind[]).map((name) => entryOf(name)))
 }
 
 function podOf(ip: Ip): readonly string[] {

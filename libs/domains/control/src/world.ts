@@ -1,8 +1,9 @@
 import type { Ipam } from '@kube-ovn/ipam'
+import type { AnyTable, ViewOf } from '@kube-ovn/tables'
 import type { Cache } from 'ovsdb-client'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
-import type { Store } from '@kube-ovn/kube'
-import type { CronJob, Namespace, Node, Pod, StatefulSet, Workload } from '@kube-ovn/kube-api/core'
+import type { KubeObject, Store } from '@kube-ovn/kube'
+import type { Namespace, Node, Pod, StatefulSet } from '@kube-ovn/kube-api/core'
 import type {
   Ip,
   IpPool,
@@ -15,12 +16,13 @@ import type {
   Vpc,
 } from '@kube-ovn/kube-api'
 import type { Waiters } from './addresses/waiters.ts'
+import type { Watch } from './declarations.ts'
 import type { Definitions } from './definitions.ts'
 import type { ControlSettings } from './settings.ts'
 import type { TableViews } from './tables.ts'
 import type { Network } from './topology/network.ts'
 
-/** The objects of each resource that decisions are based on. */
+/** The objects of each resource that decisions of several features are based on. */
 export interface WatchedKinds {
   readonly pods: Pod
   readonly nodes: Node
@@ -31,10 +33,6 @@ export interface WatchedKinds {
   readonly ipPools: IpPool
   readonly vips: Vip
   readonly statefulSets: StatefulSet
-  readonly deployments: Workload
-  readonly daemonSets: Workload
-  readonly jobs: Workload
-  readonly cronJobs: CronJob
   /** None where Multus is not installed. */
   readonly networkAttachments: NetworkAttachmentDefinition
   /** None where KubeVirt is not installed. */
@@ -47,6 +45,14 @@ export type WatchedStores = { readonly [N in keyof WatchedKinds]: Store<WatchedK
 
 /** Everything that a decision of the controller may be based on. */
 export interface ControlWorld extends Omit<WatchedStores, keyof TableViews>, TableViews {
+  /**
+   * The objects of a watch that the feature declares.
+   *
+   * @throws UndeclaredWatchError when it does not
+   */
+  store<T extends KubeObject>(watch: Watch<T>): Store<T>
+  /** The rows of a table that the feature declares: who reads one in its `observe` is woken when it changes. */
+  table<T extends AnyTable>(table: T): ViewOf<T>
   readonly settings: ControlSettings
   readonly definitions: Definitions
   readonly northbound: Cache<OvnNorthbound>

@@ -116,7 +116,7 @@ export class Controller implements AsyncDisposable {
       ),
     )
     isStarted = true
-    const objects = new WatchedObjects(Object.values(informers), resourceVersions)
+    const objects = new WatchedObjects(informers, resourceVersions)
     return new Controller({
       ...{
         kernel,

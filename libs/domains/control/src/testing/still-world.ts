@@ -8,7 +8,8 @@ import { createWorld } from '../live-world.ts'
 import { restoreWorld } from '../restore/restore-world.ts'
 import type { ControlSettings } from '../settings.ts'
 import { deriveTables } from '../tables.ts'
-import { watchedStores } from '../watched.ts'
+import { Stores } from '../stores.ts'
+import { watched, watchedStores } from '../watched.ts'
 import type { ControlWorld, WatchedKinds } from '../world.ts'
 import { chartDefinitions, controlSettings } from './settings.ts'
 
@@ -30,7 +31,10 @@ export function stillWorld(
   { settings, randomBytes = (count) => new Uint8Array(count) }: StillOptions = {},
 ): ControlWorld {
   const clock = new ManualClock()
-  const stores = watchedStores((name, { indexes }) => storeOf(indexes, objects[name]))
+  const known = watchedStores((name, { indexes }) => storeOf(indexes, objects[name]))
+  const stores = new Stores(
+    Object.entries(known).map(([name, store]) => [watched[name as keyof WatchedKinds].resource, store]),
+  )
   const northbound = cacheOf(rows)
   const derived = deriveTables({ stores, northbound, logger: silentLogger, clock })
   const world = createWorld({

@@ -3,9 +3,9 @@ import { ipPoolResource, ipResource } from '@kube-ovn/kube-api'
 import type { Ip, IpPool } from '@kube-ovn/kube-api'
 import type { ObjectChange } from '@kube-ovn/kube'
 import { nothing } from '@kube-ovn/reconcile'
-import type { Desired, Feature } from '@kube-ovn/reconcile'
+import type { Desired } from '@kube-ovn/reconcile'
 import { countOf, type PublishedCounts, saysOtherwise } from '@kube-ovn/domains-control/addresses'
-import { type ControlWorld, storeIndex } from '@kube-ovn/domains-control'
+import { storeIndex, type ControlFeature, type ControlWorld } from '@kube-ovn/domains-control'
 
 /** How many addresses of an IPPool are in use and which are free. */
 interface StatusSnapshot {
@@ -14,9 +14,10 @@ interface StatusSnapshot {
 }
 
 /** Publishes the counts of each IPPool, at most once a second however many pods come and go. */
-export const ipPoolStatus: Feature<string, StatusSnapshot, ControlWorld> = {
+export const ipPoolStatus: ControlFeature<string, StatusSnapshot> = {
   name: 'ip-pool-status',
   kinds: [],
+  rights: [{ resource: ipPoolResource, subresource: 'status', verbs: ['patch'] }],
   paceMs: 1000,
   triggers: [
     {

@@ -1,16 +1,19 @@
 import { conditionType, ipPoolResource, isConditionTrue } from '@kube-ovn/kube-api'
 import { ipPoolAddresses } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
-import type { Feature } from '@kube-ovn/reconcile'
-import { type ControlWorld, storeIndex } from '@kube-ovn/domains-control'
+import { storeIndex, type ControlFeature, type ControlWorld } from '@kube-ovn/domains-control'
 import { desiredIpPool } from './desired.ts'
 import { observeIpPool } from './snapshot.ts'
 import type { IpPoolSnapshot } from './snapshot.ts'
 
 /** Sets parts of subnets apart for those who ask for them, and keeps their address sets. */
-export const ipPool: Feature<string, IpPoolSnapshot, ControlWorld> = {
+export const ipPool: ControlFeature<string, IpPoolSnapshot> = {
   name: 'ip-pool',
   kinds: [ipPoolAddresses],
+  rights: [
+    { resource: ipPoolResource, verbs: ['patch'] },
+    { resource: ipPoolResource, subresource: 'status', verbs: ['patch'] },
+  ],
   triggers: [
     {
       on: 'object',

@@ -2,9 +2,9 @@ import { problemText } from '@kube-ovn/errors'
 import type { ObjectChange } from '@kube-ovn/kube'
 import { ipResource, type Ip } from '@kube-ovn/kube-api'
 import { nothing } from '@kube-ovn/reconcile'
-import type { Desired, Feature } from '@kube-ovn/reconcile'
+import type { Desired } from '@kube-ovn/reconcile'
 import { isReservation, reservationProblem, statusAfter } from '@kube-ovn/domains-control/addresses'
-import type { ControlWorld } from '@kube-ovn/domains-control'
+import type { ControlFeature } from '@kube-ovn/domains-control'
 
 /** An IP object that a user wrote. */
 interface WrittenIp {
@@ -17,9 +17,10 @@ interface WrittenIp {
  * Tells users of IP objects that reserve nothing as they are written. Those that do are of the pod that they name, and
  * the business of its ports.
  */
-export const ip: Feature<string, WrittenIp, ControlWorld> = {
+export const ip: ControlFeature<string, WrittenIp> = {
   name: 'ip',
   kinds: [],
+  rights: [{ resource: ipResource, verbs: ['patch'] }],
   triggers: [
     {
       on: 'object',

@@ -3,9 +3,9 @@ import { ipResource, subnetResource } from '@kube-ovn/kube-api'
 import type { Ip, Subnet } from '@kube-ovn/kube-api'
 import type { ObjectChange } from '@kube-ovn/kube'
 import { nothing } from '@kube-ovn/reconcile'
-import type { Desired, Feature } from '@kube-ovn/reconcile'
+import type { Desired } from '@kube-ovn/reconcile'
 import { countOf, type PublishedCounts, saysOtherwise } from '@kube-ovn/domains-control/addresses'
-import type { ControlWorld } from '@kube-ovn/domains-control'
+import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
 
 /** How many addresses of a subnet are in use and which are free. */
 interface StatusSnapshot {
@@ -14,9 +14,10 @@ interface StatusSnapshot {
 }
 
 /** Publishes the counts of each subnet, at most once a second however many pods come and go. */
-export const subnetStatus: Feature<string, StatusSnapshot, ControlWorld> = {
+export const subnetStatus: ControlFeature<string, StatusSnapshot> = {
   name: 'subnet-status',
   kinds: [],
+  rights: [{ resource: subnetResource, subresource: 'status', verbs: ['patch'] }],
   paceMs: 1000,
   triggers: [
     { on: 'object', resource: ipResource, keys: (change: ObjectChange<Ip>) => subnetOf(change) },

@@ -5,14 +5,13 @@ import { subnetResource, vipResource } from '@kube-ovn/kube-api'
 import type { Vip } from '@kube-ovn/kube-api'
 import { logicalSwitch, subnetVipPort } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
-import type { Feature } from '@kube-ovn/reconcile'
-import type { ControlWorld } from '@kube-ovn/domains-control'
+import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
 import { desiredSubnetVips } from './desired.ts'
 import { observeSubnetVips, unsettled } from './snapshot.ts'
 import type { SubnetVipSnapshot } from './snapshot.ts'
 
 /** Keeps a virtual port for each of a subnet's `spec.vips`. */
-export const subnetVip: Feature<string, SubnetVipSnapshot | typeof unsettled, ControlWorld> = {
+export const subnetVip: ControlFeature<string, SubnetVipSnapshot | typeof unsettled> = {
   name: 'subnet-vip',
   kinds: [subnetVipPort],
   memberships: [{ kind: logicalSwitch.name, column: 'ports' }],

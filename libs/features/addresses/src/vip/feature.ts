@@ -11,20 +11,20 @@ import {
   vipVirtualPort,
 } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
-import type { Feature } from '@kube-ovn/reconcile'
 import type { RowBase, RowChange } from 'ovsdb-client'
 import { vipNic } from '@kube-ovn/domains-control/addresses'
 import { holderOf } from '@kube-ovn/domains-control/pods'
-import { type ControlWorld, storeIndex } from '@kube-ovn/domains-control'
+import { storeIndex, type ControlFeature, type ControlWorld } from '@kube-ovn/domains-control'
 import { desiredVip } from './desired.ts'
 import { vipsOf } from './parents.ts'
 import { observeVip } from './snapshot.ts'
 import type { VipSnapshot } from './snapshot.ts'
 
 /** Gives each Vip its addresses, and ports to those that are to have some. */
-export const vip: Feature<string, VipSnapshot, ControlWorld> = {
+export const vip: ControlFeature<string, VipSnapshot> = {
   name: 'vip',
   kinds: [vipPort, vipVirtualPort],
+  rights: [{ resource: vipResource, verbs: ['patch'] }],
   memberships: [{ kind: logicalSwitch.name, column: 'ports' }],
   mayOwn: (key, { id }) => id === key || id.startsWith(`${key}.`),
   triggers: [

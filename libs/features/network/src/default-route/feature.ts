@@ -1,9 +1,9 @@
 import { defaultRoute, logicalRouter } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
-import type { Desired, Feature } from '@kube-ovn/reconcile'
+import type { Desired } from '@kube-ovn/reconcile'
 import { externalIds, memberOf, ref } from '@kube-ovn/domains-control'
 import { familiesOf } from '@kube-ovn/domains-control/topology'
-import type { ControlWorld } from '@kube-ovn/domains-control'
+import type { ControlFeature } from '@kube-ovn/domains-control'
 
 interface DefaultRouteSnapshot {
   readonly router: string
@@ -12,7 +12,7 @@ interface DefaultRouteSnapshot {
 }
 
 /** Leads what no subnet of the default VPC is the destination of towards the nodes. */
-export const nodeDefaultRoute: Feature<string, DefaultRouteSnapshot, ControlWorld> = {
+export const nodeDefaultRoute: ControlFeature<string, DefaultRouteSnapshot> = {
   name: 'default-route',
   kinds: [defaultRoute],
   memberships: [{ kind: logicalRouter.name, column: 'static_routes' }],

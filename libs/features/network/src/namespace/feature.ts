@@ -2,9 +2,9 @@ import { namespaceAnnotations } from '@kube-ovn/annotations'
 import { namespaces } from '@kube-ovn/kube-api/core'
 import { subnetResource } from '@kube-ovn/kube-api'
 import { nothing } from '@kube-ovn/reconcile'
-import type { Desired, Feature, KubeEvent } from '@kube-ovn/reconcile'
+import type { Desired, KubeEvent } from '@kube-ovn/reconcile'
 import { poolsOfNamespace, subnetsOfNamespace } from '@kube-ovn/domains-control/topology'
-import type { ControlWorld } from '@kube-ovn/domains-control'
+import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
 
 /** The subnets and IPPools that serve a namespace. */
 interface NamespaceSnapshot {
@@ -21,9 +21,10 @@ interface NamespaceSnapshot {
 }
 
 /** Tells, on each namespace, which subnets and IPPools its pods take their addresses from. */
-export const namespace: Feature<string, NamespaceSnapshot, ControlWorld> = {
+export const namespace: ControlFeature<string, NamespaceSnapshot> = {
   name: 'namespace',
   kinds: [],
+  rights: [{ resource: namespaces, verbs: ['patch'] }],
   triggers: [
     { on: 'object', resource: namespaces, keys: (change) => [change.key] },
     { on: 'signal', signal: 'network', keys: (_name, world) => names(world) },

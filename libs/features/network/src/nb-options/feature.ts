@@ -1,10 +1,9 @@
 import { nothing } from '@kube-ovn/reconcile'
-import type { Feature } from '@kube-ovn/reconcile'
-import type { ControlSettings, ControlWorld } from '@kube-ovn/domains-control'
+import type { ControlSettings, ControlFeature } from '@kube-ovn/domains-control'
 import { desiredNorthboundOptions } from './desired.ts'
 
 /** Keeps the options of the Northbound's only NB_Global row. */
-export const northboundOptions: Feature<'global', ControlSettings, ControlWorld> = {
+export const northboundOptions: ControlFeature<'global', ControlSettings> = {
   name: 'nb-options',
   kinds: [],
   triggers: [{ on: 'row', table: 'NB_Global', keys: () => ['global'] }],

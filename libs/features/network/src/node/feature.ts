@@ -12,17 +12,20 @@ import {
   nodePortGroup,
 } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
-import type { Feature } from '@kube-ovn/reconcile'
-import type { ControlWorld } from '@kube-ovn/domains-control'
+import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
 import { hasOtherNetwork } from '@kube-ovn/domains-control/topology'
 import { desiredNode } from './desired.ts'
 import { observeNode } from './snapshot.ts'
 import type { NodeSnapshot } from './snapshot.ts'
 
 /** Connects each node to the pod network. */
-export const node: Feature<string, NodeSnapshot, ControlWorld> = {
+export const node: ControlFeature<string, NodeSnapshot> = {
   name: 'node',
   kinds: [nodePort, nodePortGroup, nodePolicy, nodeLocalDnsPolicy],
+  rights: [
+    { resource: nodes, verbs: ['patch'] },
+    { resource: ipResource, verbs: ['create', 'patch', 'delete'] },
+  ],
   memberships: [
     { kind: logicalSwitch.name, column: 'ports' },
     { kind: logicalRouter.name, column: 'policies' },

@@ -5,15 +5,14 @@ import { subnetResource } from '@kube-ovn/kube-api'
 import type { Subnet } from '@kube-ovn/kube-api'
 import { logicalRouter, subnetGatewayPolicy, subnetNodePortGroup } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
-import type { Feature } from '@kube-ovn/reconcile'
 import { hasOtherNetwork } from '@kube-ovn/domains-control/topology'
-import type { ControlWorld } from '@kube-ovn/domains-control'
+import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
 import { desiredGateway } from './desired.ts'
 import type { GatewaySnapshot } from './desired.ts'
 import { gatewayKey, observeGateway, unsettled } from './snapshot.ts'
 
 /** Lets traffic of each distributed subnet leave by way of the node of each pod. */
-export const subnetGateway: Feature<string, GatewaySnapshot | typeof unsettled, ControlWorld> = {
+export const subnetGateway: ControlFeature<string, GatewaySnapshot | typeof unsettled> = {
   name: 'subnet-gw',
   kinds: [subnetNodePortGroup, subnetGatewayPolicy],
   memberships: [{ kind: logicalRouter.name, column: 'policies' }],

@@ -11,17 +11,20 @@ import {
   switchRouterPort,
 } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
-import type { Feature } from '@kube-ovn/reconcile'
 import { hasOtherAddresses } from '@kube-ovn/domains-control/topology'
-import type { ControlWorld } from '@kube-ovn/domains-control'
+import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
 import { desiredSubnet } from './desired.ts'
 import { observeSubnet } from './snapshot.ts'
 import type { SubnetSnapshot } from './snapshot.ts'
 
 /** Keeps the switch of each subnet and its connection to the router. */
-export const subnet: Feature<string, SubnetSnapshot, ControlWorld> = {
+export const subnet: ControlFeature<string, SubnetSnapshot> = {
   name: 'subnet',
   kinds: [logicalSwitch, switchRouterPort, subnetRouterPort, subnetPolicy],
+  rights: [
+    { resource: subnetResource, verbs: ['create', 'patch'] },
+    { resource: subnetResource, subresource: 'status', verbs: ['patch'] },
+  ],
   memberships: [
     { kind: logicalSwitch.name, column: 'ports' },
     { kind: logicalRouter.name, column: 'ports' },

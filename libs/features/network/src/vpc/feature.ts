@@ -1,16 +1,19 @@
 import { vpcResource } from '@kube-ovn/kube-api'
 import { logicalRouter, overlayCidrs } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
-import type { Feature } from '@kube-ovn/reconcile'
-import type { ControlWorld } from '@kube-ovn/domains-control'
+import type { ControlFeature } from '@kube-ovn/domains-control'
 import { desiredUnserved, desiredVpc } from './desired.ts'
 import type { UnservedVpc, VpcSnapshot } from './desired.ts'
 import { observeVpc } from './snapshot.ts'
 
 /** Keeps the logical router of the default VPC, and the Vpc object that describes it. */
-export const vpc: Feature<string, VpcSnapshot | UnservedVpc, ControlWorld> = {
+export const vpc: ControlFeature<string, VpcSnapshot | UnservedVpc> = {
   name: 'vpc',
   kinds: [logicalRouter, overlayCidrs],
+  rights: [
+    { resource: vpcResource, verbs: ['create', 'patch'] },
+    { resource: vpcResource, subresource: 'status', verbs: ['patch'] },
+  ],
   triggers: [
     { on: 'object', resource: vpcResource, keys: (change) => [change.key] },
     { on: 'signal', signal: 'network', keys: (_name, world) => [world.settings.clusterRouter] },

@@ -5,9 +5,9 @@ import type { ObjectChange } from '@kube-ovn/kube'
 import { ignoredAnnotations, ignoredLabels, ignoredTexts, maybeIgnored } from '@kube-ovn/no-effect'
 import type { Ignored } from '@kube-ovn/no-effect'
 import { nothing } from '@kube-ovn/reconcile'
-import type { Desired, Feature, KubeEvent } from '@kube-ovn/reconcile'
+import type { Desired, KubeEvent } from '@kube-ovn/reconcile'
 import { holderOf, needsPort, nicsOf } from '@kube-ovn/domains-control/pods'
-import type { ControlWorld } from '@kube-ovn/domains-control'
+import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
 
 interface IgnoredSnapshot {
   readonly regarding: KubeEvent['regarding']
@@ -18,7 +18,7 @@ interface IgnoredSnapshot {
  * Tells users of Pods and Nodes what they ask for in annotations and labels, and is not there yet. Subnets and VPCs say it
  * in their conditions. Keys are `Pod/namespace/name` and `Node/name`.
  */
-export const ignored: Feature<string, IgnoredSnapshot, ControlWorld> = {
+export const ignored: ControlFeature<string, IgnoredSnapshot> = {
   name: 'ignored',
   kinds: [],
   triggers: [

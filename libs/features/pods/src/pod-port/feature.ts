@@ -14,19 +14,22 @@ import {
   subnetNodePortGroup,
 } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
-import type { Feature } from '@kube-ovn/reconcile'
 import type { RowBase, RowChange } from 'ovsdb-client'
 import { storeIndex } from '@kube-ovn/domains-control'
-import type { ControlWorld } from '@kube-ovn/domains-control'
+import type { ControlFeature } from '@kube-ovn/domains-control'
 import { desiredPod } from './desired.ts'
 import { holderKey, holderOf } from '@kube-ovn/domains-control/pods'
 import { observePod } from './snapshot.ts'
 import type { PodSnapshot } from './snapshot.ts'
 
 /** Gives each pod its ports and its addresses. Keys are `namespace/name`, that of the machine for pods that run one. */
-export const podPortFeature: Feature<string, PodSnapshot, ControlWorld> = {
+export const podPortFeature: ControlFeature<string, PodSnapshot> = {
   name: 'pod-port',
   kinds: [podPort, northGatewayPolicy],
+  rights: [
+    { resource: pods, verbs: ['patch'] },
+    { resource: ipResource, verbs: ['create', 'patch', 'delete'] },
+  ],
   memberships: [
     { kind: logicalSwitch.name, column: 'ports' },
     { kind: nodePortGroup.name, column: 'ports' },

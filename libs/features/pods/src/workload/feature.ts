@@ -1,24 +1,28 @@
-import { cronJobs, daemonSets, deployments, jobs, statefulSets } from '@kube-ovn/kube-api/core'
+import { cronJobs, daemonSets, deployments, jobs } from '@kube-ovn/kube-api/core'
 import type { KubeObject, ObjectChange, Resource } from '@kube-ovn/kube'
 import { nothing } from '@kube-ovn/reconcile'
-import type { Desired, Feature, ObjectTrigger } from '@kube-ovn/reconcile'
-import type { ControlWorld } from '@kube-ovn/domains-control'
+import type { Desired, ObjectTrigger } from '@kube-ovn/reconcile'
+import { trimCronJob, trimWorkload, watched } from '@kube-ovn/domains-control'
+import type { ControlFeature, ControlWorld, Watch } from '@kube-ovn/domains-control'
 
 interface WorkloadSnapshot {
   readonly resource: Resource
   readonly object: KubeObject
 }
 
-/** By the names of their stores, which keep of annotations those alone that have no effect. */
-const workloads = { deployments, statefulSets, daemonSets, jobs, cronJobs } as const
-const names = Object.keys(workloads) as (keyof typeof workloads)[]
+/** Stores keep of annotations those alone that have no effect. */
+const workloads: readonly Watch<KubeObject>[] = [
+  ...[deployments, daemonSets, jobs].map((resource) => ({ resource, trim: trimWorkload })),
+  { resource: cronJobs, trim: trimCronJob },
+  watched.statefulSets,
+]
 
 /** Tells users of annotations that have no effect where they stand. Keys are `kind/namespace/name`. */
-export const workload: Feature<string, WorkloadSnapshot, ControlWorld> = {
+export const workload: ControlFeature<string, WorkloadSnapshot> = {
   name: 'workload',
   kinds: [],
-  triggers: names.map((name): ObjectTrigger<string, ControlWorld> => {
-    const resource: Resource = workloads[name]
+  watches: workloads,
+  triggers: workloads.map(({ resource }): ObjectTrigger<string, ControlWorld> => {
     return {
       on: 'object',
       resource,
@@ -30,9 +34,9 @@ export const workload: Feature<string, WorkloadSnapshot, ControlWorld> = {
   }),
   observe(key, world) {
     const [kind, ...rest] = key.split('/')
-    const name = names.find((one) => workloads[one].kind === kind)
-    const object = name === undefined ? undefined : world[name].get(rest.join('/'))
-    return name === undefined || object === undefined ? undefined : { resource: workloads[name], object }
+    const watch = workloads.find(({ resource }) => resource.kind === kind)
+    const object = watch && world.store(watch).get(rest.join('/'))
+    return watch === undefined || object === undefined ? undefined : { resource: watch.resource, object }
   },
   desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredWorkload(snapshot)),
 }

@@ -1,0 +1,11 @@
+import { domains, mergeDeclarations } from '@kube-ovn/domains-control'
+import type { ControlFeature, Declarations } from '@kube-ovn/domains-control'
+
+/**
+ * What features and the domains need together.
+ *
+ * @throws ConflictingDeclarationError when two watch one resource in different ways
+ */
+export function declarationsOf(features: readonly ControlFeature[]): Declarations {
+  return mergeDeclarations([domains, ...features])
+}

@@ -1,0 +1,77 @@
+import { vpcResource } from '@kube-ovn/kube-api'
+import { deployments, pods } from '@kube-ovn/kube-api/core'
+import type { Pod } from '@kube-ovn/kube-api/core'
+import { IndexedStore } from '@kube-ovn/kube'
+import { describe, expect, it } from 'vitest'
+import { mergeDeclarations, type Needs, type Watch } from './declarations.ts'
+import { domains } from './domains.ts'
+import { ConflictingDeclarationError, UndeclaredWatchError } from './errors.ts'
+import { Stores } from './stores.ts'
+import { livingNodes } from './topology/lost-node.ts'
+
+const byNode = ({ spec }: Pod): readonly string[] => [spec.nodeName ?? '']
+const byName = ({ metadata }: Pod): readonly string[] => [metadata.name]
+const trim = (pod: Pod): Pod => pod
+const watch: Watch<Pod> = { resource: pods, trim, indexes: { node: byNode } }
+
+function merged(...all: readonly Needs[]) {
+  return mergeDeclarations(all.map((needs, index) => ({ name: `feature-${index + 1}`, ...needs })))
+}
+
+describe('what features need', () => {
+  it('is watched once for each resource, with the indexes of all', () => {
+    const { watches } = merged(
+      { watches: [watch, { resource: deployments }] },
+      {},
+      { watches: [{ resource: pods, trim, indexes: { node: byNode, name: byName } }] },
+    )
+    expect(watches).toEqual([
+      { resource: pods, trim, indexes: { node: byNode, name: byName } },
+      { resource: deployments },
+    ])
+  })
+
+  it.each([
+    { field: 'trim', other: { ...watch, trim: (pod: Pod) => pod } },
+    { field: 'trim', other: { resource: pods } },
+    { field: 'labelSelector', other: { ...watch, labelSelector: 'app=web' } },
+    { field: 'fieldSelector', other: { ...watch, fieldSelector: 'spec.nodeName=n1' } },
+    { field: 'mayBeAbsent', other: { ...watch, mayBeAbsent: true } },
+    { field: 'index node', other: { ...watch, indexes: { node: byName } } },
+    { field: 'version', other: { ...watch, resource: { ...pods, version: 'v2' } } },
+  ])('is refused when two differ in $field', ({ field, other }) => {
+    const merge = () => merged({ watches: [watch] }, { watches: [other] })
+    expect(merge).toThrow(ConflictingDeclarationError)
+    expect(merge).toThrow(
+      expect.objectContaining({
+        details: expect.objectContaining({ resource: 'pods.', field, by: ['feature-1', 'feature-2'] }),
+      }),
+    )
+  })
+
+  it('has each table once, and all indexes of the tables that are looked up', () => {
+    const lookups = (indexes: readonly string[]) => [{ table: 'Address_Set', indexes }] as const
+    const { tables, lookups: all } = merged(
+      { tables: [livingNodes], lookups: lookups(['name']) },
+      { tables: [livingNodes], lookups: lookups(['name', 'addresses']) },
+    )
+    expect(tables).toEqual([livingNodes])
+    expect(all).toEqual(lookups(['name', 'addresses']))
+  })
+
+  it('comes to what the domains need', () => {
+    const { watches, rights } = mergeDeclarations([domains])
+    expect(watches.length).toBe(domains.watches?.length)
+    expect(rights).toEqual([])
+  })
+})
+
+describe('the stores of what is watched', () => {
+  it('are found by the watch, and not for who declares none', () => {
+    const store = new IndexedStore<Pod>()
+    const stores = new Stores([[pods, store]])
+    expect(stores.of(watch)).toBe(store)
+    expect(stores.find(vpcResource)).toBeUndefined()
+    expect(() => stores.of({ resource: vpcResource })).toThrow(UndeclaredWatchError)
+  })
+})

@@ -1,0 +1,109 @@
+import type { KubeObject, Resource } from '@kube-ovn/kube'
+import type { NorthboundTable } from '@kube-ovn/ovn-names'
+import { resourceKey } from '@kube-ovn/reconcile'
+import type { Feature, Key } from '@kube-ovn/reconcile'
+import type { AnyTable } from '@kube-ovn/tables'
+import { ConflictingDeclarationError } from './errors.ts'
+import type { ControlWorld } from './world.ts'
+
+/** By what an object is looked up. */
+interface Index<T extends KubeObject> {
+  of(object: T): readonly string[]
+}
+
+/** A resource to watch, what to keep of its objects, and by what they are looked up. */
+export interface Watch<T extends KubeObject> {
+  readonly resource: Resource<T>
+  readonly labelSelector?: string
+  readonly fieldSelector?: string
+  /** Leaves out what nobody reads, before the object is stored. It must not change its argument. */
+  // A method, as is an index: a watch of one type of objects is assignable to the general one.
+  trim?(object: T): T
+  readonly indexes?: Readonly<Record<string, Index<T>['of']>>
+  /** It is served only where something else is installed. */
+  readonly mayBeAbsent?: boolean
+}
+
+/** What is written of a resource, beside what is read. */
+export interface Right {
+  readonly resource: Resource
+  readonly subresource?: 'status'
+  readonly verbs: readonly ('create' | 'patch' | 'delete')[]
+}
+
+/** Rows of others that are looked up. */
+interface Lookup {
+  readonly table: NorthboundTable
+  readonly indexes: readonly string[]
+}
+
+/** What somebody needs of the app that he is part of. */
+export interface Needs {
+  /** What the domains watch needs no mention, but for further indexes of it. */
+  readonly watches?: readonly Watch<KubeObject>[]
+  readonly tables?: readonly AnyTable[]
+  readonly lookups?: readonly Lookup[]
+  readonly rights?: readonly Right[]
+}
+
+/** A feature of the controller, with what it needs. */
+export interface ControlFeature<K extends Key = Key, S = unknown>
+  extends Feature<K, S, ControlWorld>, Needs {}
+
+/** What all need together. */
+export interface Declarations {
+  /** One for each resource. */
+  readonly watches: readonly Watch<KubeObject>[]
+  readonly tables: readonly AnyTable[]
+  /** One for each table. */
+  readonly lookups: readonly Lookup[]
+  readonly rights: readonly Right[]
+}
+
+/**
+ * Merges what the domains and the features need. Tables, and indexes by their names, may be declared again as they are.
+ *
+ * @throws ConflictingDeclarationError when two watch one resource in different ways
+ */
+export function mergeDeclarations(all: Iterable<Needs & { readonly name: string }>): Declarations {
+  const watches = new Map<string, { readonly by: string; readonly watch: Watch<KubeObject> }>()
+  const tables = new Set<AnyTable>()
+  const lookups = new Map<NorthboundTable, ReadonlySet<string>>()
+  const rights: Right[] = []
+  for (const needs of all) {
+    for (const watch of needs.watches ?? []) {
+      const key = resourceKey(watch.resource)
+      const known = watches.get(key)
+      const merged = known === undefined ? watch : mergeWatches(known.watch, watch, [known.by, needs.name])
+      watches.set(key, { by: known?.by ?? needs.name, watch: merged })
+    }
+    for (const table of needs.tables ?? []) tables.add(table)
+    for (const { table, indexes } of needs.lookups ?? [])
+      lookups.set(table, new Set([...(lookups.get(table) ?? []), ...indexes]))
+    rights.push(...(needs.rights ?? []))
+  }
+  return {
+    watches: [...watches.values()].map(({ watch }) => watch),
+    tables: [...tables],
+    lookups: [...lookups].map(([table, indexes]) => ({ table, indexes: [...indexes] })),
+    rights,
+  }
+}
+
+/** What has to be the same: nobody can tell whose objects, or which part of them, the other one relies on. */
+const agreed = ['labelSelector', 'fieldSelector', 'trim', 'mayBeAbsent'] as const
+
+function mergeWatches(
+  one: Watch<KubeObject>,
+  other: Watch<KubeObject>,
+  by: readonly [string, string],
+): Watch<KubeObject> {
+  const refuse = (field: string): never => {
+    throw new ConflictingDeclarationError({ resource: resourceKey(one.resource), field, by })
+  }
+  if (one.resource.version !== other.resource.version) refuse('version')
+  for (const field of agreed) if (one[field] !== other[field]) refuse(field)
+  for (const [name, index] of Object.entries(other.indexes ?? {}))
+    if ((one.indexes?.[name] ?? index) !== index) refuse(`index ${name}`)
+  return { ...one, indexes: { ...one.indexes, ...other.indexes } }
+}
