@@ -4,7 +4,8 @@ import {
   type AttachmentReporter,
   type AttachmentRequest,
 } from '@kube-ovn/features-node'
-import { pods, type EventRecorder, type Informer, type Pod } from '@kube-ovn/kube'
+import { KubeOvnError, problemText } from '@kube-ovn/errors'
+import { nodes, pods, type EventRecorder, type Informer, type Node, type Pod } from '@kube-ovn/kube'
 import type { AgentMetrics } from '@kube-ovn/telemetry'
 
 /** Makes events on Pods, in upstream's words, and metrics of what becomes of attachments. */
@@ -56,6 +57,30 @@ export function createReporter(
   function where(request: AttachmentRequest): string {
     return `provider=${request.provider} interface=${request.ifName} node=${nodeName}`
   }
+}
+
+/** Makes events on this node's object of what features want of the node and can not have. */
+export function createRefusalReporter(
+  recorder: Pick<EventRecorder, 'record'>,
+  store: Informer<Node>['store'],
+  name: string,
+): (feature: string, problem: Error) => void {
+  return (feature, problem) => {
+    const uid = store.get(name)?.metadata.uid
+    // The Node is not there yet; the log has it.
+    if (uid === undefined) return
+    const text = isKnown(problem) ? problemText(problem) : problem.message
+    recorder.record({
+      regarding: { resource: nodes, name, uid },
+      type: 'Warning',
+      reason: 'NodeNetworkConfigureFailed',
+      message: `${feature}: ${text}`,
+    })
+  }
+}
+
+function isKnown(problem: Error): problem is KubeOvnError {
+  return problem instanceof KubeOvnError
 }
 
 function describe(error: unknown): string {

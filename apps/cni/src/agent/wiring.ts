@@ -23,7 +23,7 @@ import type { AgentConfig } from './config.ts'
 import { createHandlers } from './handlers.ts'
 import { createInformers, watchServiceCidrs } from './informers.ts'
 import { judgeReadiness, type Readiness } from './readiness.ts'
-import { createReporter } from './reporter.ts'
+import { createRefusalReporter, createReporter } from './reporter.ts'
 import { version } from './version.ts'
 
 /** Upstream's name of the daemon, as events show it. */
@@ -147,6 +147,7 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
         writeSysctl: (key, value) => writeSysctl(undefined, key, value),
       },
       metrics: fragmentMetrics(registry),
+      onRefused: createRefusalReporter(recorder, informers.nodes.store, nodeName),
     }),
   )
   const hostEnds = stack.use(new HostEnds({ ...shared, kernel: podKernel }))
