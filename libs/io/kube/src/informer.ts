@@ -86,10 +86,10 @@ export class Informer<T extends KubeObject> implements AsyncDisposable {
 
   constructor(options: InformerOptions<T>) {
     this.#options = options
-    this.#objects = new ObjectSet(options.indexes)
     this.#trim = options.trim ?? dropManagedFields
     this.#random = options.random ?? Math.random
     this.#logger = options.logger.child({ kind: options.resource.kind })
+    this.#objects = new ObjectSet(this.#guarded(options.indexes ?? {}))
     this.synced = this.#synced.promise
     // Whoever does not wait for it must not be ended by its rejection.
     this.synced.catch(() => undefined)
@@ -156,6 +156,23 @@ export class Informer<T extends KubeObject> implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort(new DOMException('Informer was disposed', 'AbortError'))
     await this.#running
+  }
+
+  /** An index function that fails on an object does not find it, and stops no other. */
+  #guarded(indexes: Readonly<Record<string, IndexFunction<T>>>): Readonly<Record<string, IndexFunction<T>>> {
+    return Object.fromEntries(
+      Object.entries(indexes).map(([index, valuesOf]) => [
+        index,
+        (object: T) => {
+          try {
+            return valuesOf(object)
+          } catch (error) {
+            this.#logger.error('index failed', { index, key: objectKey(object), err: error })
+            return []
+          }
+        },
+      ]),
+    )
   }
 
   async #run(signal: AbortSignal): Promise<void> {

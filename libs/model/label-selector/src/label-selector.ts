@@ -23,6 +23,19 @@ export function matchesLabels({ matchLabels, matchExpressions }: LabelSelector, 
   return matchExpressions?.every((requirement) => meets(requirement, labels)) ?? true
 }
 
+/**
+ * Throws for a selector that can not be compared with labels: nobody made sure of its shape.
+ *
+ * What passes never throws later on, whatever the labels.
+ */
+export function checkSelector({ matchLabels, matchExpressions }: LabelSelector): void {
+  Object.keys(matchLabels ?? {})
+  for (const requirement of matchExpressions ?? []) {
+    meets(requirement, {})
+    meets(requirement, { [requirement.key]: '' })
+  }
+}
+
 function meets({ key, operator, values = [] }: LabelRequirement, labels: Labels): boolean {
   const value = valueOf(labels, key)
   switch (operator) {

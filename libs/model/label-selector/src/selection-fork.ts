@@ -1,5 +1,7 @@
 import {
   changeOf,
+  checkSelectable,
+  checkShape,
   selects,
   type Selectable,
   type Selection,
@@ -52,12 +54,14 @@ export class SelectionFork implements Selection {
   }
 
   setObject(key: string, object: Selectable | undefined): SelectionChange {
+    checkSelectable(object)
     const before = this.selectorsOf(key)
     this.#ownObjects.set(key, object)
     return changeOf(before, this.selectorsOf(key))
   }
 
   setSelector(key: string, selector: Selector | undefined): SelectionChange {
+    checkShape(selector)
     const before = this.objectsOf(key)
     this.#ownSelectors.set(key, selector)
     return changeOf(before, this.objectsOf(key))

@@ -102,4 +102,46 @@ describe('SelectionIndex', () => {
     expect(index.setObject('pod', { labels: { app: 'web', team: 't7' } }).joined).toEqual(['s7'])
     expect(looks).toBe(1)
   })
+
+  it('looks at objects with a label alone when a selector is the first, or the last, that names it', () => {
+    const index = new SelectionIndex()
+    let looks = 0
+    const labelled = (labels: Readonly<Record<string, string>>): Selectable => ({
+      get labels() {
+        looks++
+        return labels
+      },
+    })
+    for (let count = 0; count < 10_000; count++)
+      index.setObject(`o${count}`, labelled(count < 10 ? { app: 'a', tier: `${count}` } : { app: 'a' }))
+    for (const selector of [
+      { matchLabels: { nobody: 'x' } },
+      { matchExpressions: [{ key: 'nobody', operator: 'Exists' }] },
+      { matchLabels: { tier: '3' } },
+      { matchExpressions: [{ key: 'tier', operator: 'Exists' }] },
+    ]) {
+      looks = 0
+      index.setSelector('s', { selector })
+      const hasTier = JSON.stringify(selector).includes('tier')
+      expect(looks).toBeLessThanOrEqual(hasTier ? 40 : 0)
+      index.setSelector('s', undefined)
+      expect(looks).toBeLessThanOrEqual(hasTier ? 80 : 0)
+    }
+  })
+
+  it.each([
+    ['an index', () => new SelectionIndex()],
+    ['a fork', () => new SelectionIndex().fork()],
+  ])('changes nothing for what can not be compared: %s', (_name, make) => {
+    const index = make()
+    index.setObject('o', { labels: { app: 'a' } })
+    index.setSelector('s', { selector: { matchLabels: { app: 'a' } } })
+    const before = shown(index)
+    for (const matchExpressions of [[null], [{ key: 'app', operator: 'In', values: null }], 7]) {
+      const selector = { matchExpressions } as unknown as LabelSelector
+      expect(() => index.setSelector('s', { selector })).toThrow(TypeError)
+    }
+    expect(() => index.setObject('o', { labels: null as never })).toThrow(TypeError)
+    expect(shown(index)).toBe(before)
+  })
 })

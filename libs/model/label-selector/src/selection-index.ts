@@ -4,6 +4,8 @@ import { narrowestTerm, type Term } from './narrowest-term.ts'
 import { SelectionFork } from './selection-fork.ts'
 import {
   changeOf,
+  checkSelectable,
+  checkShape,
   selects,
   type Selectable,
   type Selection,
@@ -28,6 +30,9 @@ export class SelectionIndex implements Selection {
   /** Objects, by label and by label and value; those labels only that a selector is filed under. */
   readonly #filedObjects = new MultiMap<string, string>()
   readonly #objectsByScope = new MultiMap<string, string>()
+  /** Objects by the names of their labels together, of which a cluster has few, and these by each of the names. */
+  readonly #objectsByNames = new MultiMap<string, string>()
+  readonly #namesWith = new MultiMap<string, string>()
   /** How many selectors are filed under values of a label, and under any value of it. */
   readonly #labelsByValue = new Map<string, number>()
   readonly #labelsByName = new Map<string, number>()
@@ -57,6 +62,7 @@ export class SelectionIndex implements Selection {
   }
 
   setObject(key: string, object: Selectable | undefined): SelectionChange {
+    checkSelectable(object)
     const old = this.#objects.get(key)
     if (old !== undefined) this.#unfileObject(key, old)
     if (object === undefined) this.#objects.delete(key)
@@ -73,6 +79,7 @@ export class SelectionIndex implements Selection {
   }
 
   setSelector(key: string, selector: Selector | undefined): SelectionChange {
+    checkShape(selector)
     this.#unfileSelector(key)
     if (selector === undefined) this.#selectors.delete(key)
     else {
@@ -161,8 +168,8 @@ export class SelectionIndex implements Selection {
     if (count === 0) counts.delete(label)
     else counts.set(label, count)
     if (count !== (by === 1 ? 1 : 0)) return
-    for (const [key, { labels }] of this.#objects) {
-      const value = valueOf(labels, label)
+    for (const key of this.#objectsWith(label)) {
+      const value = valueOf(this.#objects.get(key)?.labels ?? {}, label)
       if (value === undefined) continue
       const name = drawer(undefined, label, values === undefined ? undefined : value)
       if (by === 1) this.#filedObjects.add(name, key)
@@ -170,13 +177,25 @@ export class SelectionIndex implements Selection {
     }
   }
 
+  *#objectsWith(label: string): Iterable<string> {
+    for (const names of this.#namesWith.get(label)) yield* this.#objectsByNames.get(names)
+  }
+
   #fileObject(key: string, { scope, labels }: Selectable): void {
     if (scope !== undefined) this.#objectsByScope.add(scope, key)
+    const names = Object.keys(labels)
+    const all = names.join('\n')
+    if (this.#objectsByNames.get(all).size === 0) for (const name of names) this.#namesWith.add(name, all)
+    this.#objectsByNames.add(all, key)
     for (const name of this.#drawersFor(labels)) this.#filedObjects.add(name, key)
   }
 
   #unfileObject(key: string, { scope, labels }: Selectable): void {
     if (scope !== undefined) this.#objectsByScope.delete(scope, key)
+    const names = Object.keys(labels)
+    const all = names.join('\n')
+    this.#objectsByNames.delete(all, key)
+    if (this.#objectsByNames.get(all).size === 0) for (const name of names) this.#namesWith.delete(name, all)
     for (const name of this.#drawersFor(labels)) this.#filedObjects.delete(name, key)
   }
 

@@ -1,4 +1,5 @@
-import { matchesLabels, type Labels, type LabelSelector } from './label-selector.ts'
+import { checkSelector, matchesLabels, type Labels, type LabelSelector } from './label-selector.ts'
+import { narrowestTerm } from './narrowest-term.ts'
 
 /** What selectors look at. */
 export interface Selectable {
@@ -29,12 +30,24 @@ export interface Selection {
   selectorsOf(object: string): ReadonlySet<string>
   /** Objects that any selector selects. */
   selectedObjects(): Iterable<string>
-  /** Takes an object in, or its labels as they are now; `undefined` takes it out. */
+  /** Takes an object in, or its labels as they are now; `undefined` takes it out. If it throws for its shape, nothing has changed. */
   setObject(key: string, object: Selectable | undefined): SelectionChange
-  /** Takes a selector in, or as it is now; `undefined` takes it out. */
+  /** Takes a selector in, or as it is now; `undefined` takes it out. If it throws for its shape, nothing has changed. */
   setSelector(key: string, selector: Selector | undefined): SelectionChange
   /** A copy in which changes can be tried. This one must not change while it is used. */
   fork(): Selection
+}
+
+/** Throws for what can not be compared, before anything is changed. */
+export function checkSelectable(object: Selectable | undefined): void {
+  if (object !== undefined) Object.keys(object.labels)
+}
+
+/** Throws for what can not be compared, before anything is changed. */
+export function checkShape(selector: Selector | undefined): void {
+  if (selector === undefined) return
+  checkSelector(selector.selector)
+  narrowestTerm(selector.selector)
 }
 
 export function selects({ scope, selector }: Selector, object: Selectable): boolean {

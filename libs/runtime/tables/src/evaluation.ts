@@ -4,7 +4,7 @@ import type { Drive, Graph } from './graph.ts'
 import type { IndexedChange, Input } from './inputs.ts'
 import { groupOf, link, TableNode, unlink, WatchNode } from './node.ts'
 import { Readings, type UntypedViews } from './readings.ts'
-import { ForkedRows, StoredRows, type Rows } from './rows.ts'
+import { ForkedRows, StoredRows, type Rows, type UntypedIndexes } from './rows.ts'
 import { SelectionRows } from './selection-rows.ts'
 import type { AnyTable, GroupOrigin, Reads, RowOrigin, SelectionOrigin, View } from './table.ts'
 import { plainView, sorted } from './views.ts'
@@ -244,19 +244,32 @@ export class Evaluation {
     // First selectors: with them, objects are filed only once.
     yield* taken(node.waitingSelectors, (key) => {
       const row = this.#nodeOf(origin.selectors).rows.get(key)
-      const change = selection.setSelector(key, row === undefined ? undefined : origin.selector(row as never))
+      const change = this.#guarded(node, key, () =>
+        selection.setSelector(key, row === undefined ? undefined : origin.selector(row as never)),
+      )
+      if (change === undefined) return
       for (const [object, before] of formerSelectors(change, key, selection))
         this.#publishSelected(node, object, before)
     })
     yield* taken(node.waiting, (key) => {
       const row = this.#nodeOf(origin.objects).rows.get(key)
       const before = sorted(selection.selectorsOf(key))
-      const { joined, left } = selection.setObject(
-        key,
-        row === undefined ? undefined : origin.object(row as never),
+      const change = this.#guarded(node, key, () =>
+        selection.setObject(key, row === undefined ? undefined : origin.object(row as never)),
       )
-      if (joined.length + left.length > 0) this.#publishSelected(node, key, before)
+      if (change !== undefined && change.joined.length + change.left.length > 0)
+        this.#publishSelected(node, key, before)
     })
+  }
+
+  /** What fails is told; what was there before stays. */
+  #guarded<R>({ table }: TableNode, key: string, run: () => R): R | undefined {
+    try {
+      return run()
+    } catch (error) {
+      this.#options.onDefect(table.name, key, error)
+      return undefined
+    }
   }
 
   #publishSelected(node: TableNode, object: string, before: readonly string[]): void {
@@ -277,12 +290,13 @@ export class Evaluation {
   /** Tells whoever is made from the row or has read what it changes. */
   #publish(place: number, key: string, old: unknown, row: unknown): void {
     const node = this.node(place)
-    for (const drive of this.#graph.drivesOf(place)) this.#drive(drive, key, old, row)
-    const indexes = Object.entries(node.table.indexes).map(([index, valuesOf]): IndexedChange => ({
+    for (const drive of this.#graph.drivesOf(place)) this.#drive(drive, node, key, [old, row])
+    const indexes = Object.entries(node.indexes).map(([index, valuesOf]): IndexedChange => ({
       index,
-      before: old === undefined ? [] : (valuesOf as (row: unknown) => readonly string[])(old),
-      after: row === undefined ? [] : (valuesOf as (row: unknown) => readonly string[])(row),
+      before: old === undefined ? [] : valuesOf(old),
+      after: row === undefined ? [] : valuesOf(row),
     }))
+    if (row !== undefined) this.#tellIndexDefects(node, key, row)
     for (const { inputs } of [node, ...this.#basesOf(node)]) {
       for (const reader of inputs.ownKeyReaders) this.#wakeOwn(reader, key, node)
       for (const input of inputs.changedBy(key, indexes)) this.#wake(input)
@@ -292,8 +306,8 @@ export class Evaluation {
         if (table !== node.table) continue
         for (const one of [old, row]) {
           if (one === undefined) continue
-          for (const concerned of keys(one as never, key))
-            watch.causes.set(concerned, `${table.name}[${key}]`)
+          const concerned = this.#guarded(node, key, () => keys(one as never, key)) ?? []
+          for (const one of concerned) watch.causes.set(one, `${table.name}[${key}]`)
         }
       }
     }
@@ -306,7 +320,13 @@ export class Evaluation {
     return base === undefined ? [] : [base]
   }
 
-  #drive(drive: Drive, key: string, old: unknown, row: unknown): void {
+  /** A row on which an index function fails can not be found by it. */
+  #tellIndexDefects(node: TableNode, key: string, row: unknown): void {
+    const indexes: UntypedIndexes = node.table.indexes
+    for (const valuesOf of Object.values(indexes)) this.#guarded(node, key, () => valuesOf(row))
+  }
+
+  #drive(drive: Drive, driver: TableNode, key: string, states: readonly unknown[]): void {
     const node = this.node(drive.place)
     switch (drive.kind) {
       case 'row':
@@ -317,8 +337,9 @@ export class Evaluation {
         node.waitingSelectors.add(key)
         return
       case 'group': {
-        for (const one of [old, row]) {
-          if (one !== undefined) for (const value of drive.valuesOf(one)) node.waiting.add(value)
+        for (const one of states) {
+          if (one !== undefined)
+            for (const value of driver.indexes[drive.by]?.(one) ?? []) node.waiting.add(value)
         }
       }
     }

@@ -1,10 +1,10 @@
 import { TableDeclarationError } from './errors.ts'
-import { inputsOf, type AnyTable, type IndexFunction, type Indexes } from './table.ts'
+import { inputsOf, type AnyTable } from './table.ts'
 
 /** What a change of a row makes another table look at again. */
 export type Drive =
   | { readonly kind: 'row' | 'object' | 'selector'; readonly place: number }
-  | { readonly kind: 'group'; readonly place: number; readonly valuesOf: IndexFunction<unknown> }
+  | { readonly kind: 'group'; readonly place: number; readonly by: string }
 
 /** Tables in an order in which each stands behind all that it is made from. */
 export class Graph {
@@ -41,7 +41,7 @@ export class Graph {
         case 'row':
           return origin.of === driver ? [{ kind: 'row', place }] : []
         case 'group':
-          return origin.of === driver ? [{ kind: 'group', place, valuesOf: indexOf(driver, origin.by) }] : []
+          return origin.of === driver ? [{ kind: 'group', place, by: checkedIndex(driver, origin.by) }] : []
         case 'selection':
           return [
             ...(origin.objects === driver ? [{ kind: 'object' as const, place }] : []),
@@ -52,10 +52,9 @@ export class Graph {
   }
 }
 
-function indexOf({ name, indexes }: AnyTable, index: string): IndexFunction<unknown> {
-  const valuesOf = (indexes as Indexes<unknown, string>)[index]
-  if (valuesOf === undefined) throw new TableDeclarationError(name, `it has no index ${index}`)
-  return valuesOf
+function checkedIndex({ name, indexes }: AnyTable, index: string): string {
+  if (!Object.hasOwn(indexes, index)) throw new TableDeclarationError(name, `it has no index ${index}`)
+  return index
 }
 
 /** There are no circles: a table is declared after those that it reads. */

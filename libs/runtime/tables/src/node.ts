@@ -1,6 +1,6 @@
 import { SelectionIndex } from '@kube-ovn/label-selector'
 import { TableInputs, type Dependent, type Input } from './inputs.ts'
-import { ForkedRows, StoredRows, type Rows } from './rows.ts'
+import { ForkedRows, guardedIndexes, StoredRows, type Rows, type UntypedIndexes } from './rows.ts'
 import { SelectionRows } from './selection-rows.ts'
 import type { AnyTable } from './table.ts'
 import type { Cause, Causes, WatchDeclaration } from './watch.ts'
@@ -23,13 +23,16 @@ export class TableNode {
   readonly waitingSelectors = new Set<string>()
   /** The group that gave each row, in tables of groups. */
   readonly givers = new Map<string, string | undefined>()
+  /** What fails on a row has no values for it. */
+  readonly indexes: UntypedIndexes
   rows: Rows
 
   constructor(table: AnyTable, place: number, base?: TableNode) {
     this.table = table
     this.place = place
     this.inputs = new TableInputs(table.name)
-    this.rows = rowsFor(table, base?.rows)
+    this.indexes = guardedIndexes(table.indexes)
+    this.rows = rowsFor(table, this.indexes, base?.rows)
   }
 }
 
@@ -76,7 +79,7 @@ export function unlink(node: TableNode | WatchNode, key: string): void {
   node.groups.delete(key)
 }
 
-function rowsFor({ origin, indexes }: AnyTable, base: Rows | undefined): Rows {
+function rowsFor({ origin }: AnyTable, indexes: UntypedIndexes, base: Rows | undefined): Rows {
   if (base instanceof SelectionRows) return new SelectionRows(base.selection.fork())
   if (base !== undefined) return new ForkedRows(base, indexes)
   return origin.kind === 'selection' ? new SelectionRows(new SelectionIndex()) : new StoredRows(indexes)

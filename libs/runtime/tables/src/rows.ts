@@ -11,6 +11,22 @@ export interface Rows {
 
 export type UntypedIndexes = Readonly<Record<string, IndexFunction<unknown>>>
 
+/** Index functions that have no values for a row on which they throw. */
+export function guardedIndexes(indexes: UntypedIndexes): UntypedIndexes {
+  return Object.fromEntries(
+    Object.entries(indexes).map(([name, valuesOf]) => [name, (row: unknown) => valuesOrNone(valuesOf, row)]),
+  )
+}
+
+function valuesOrNone(valuesOf: IndexFunction<unknown>, row: unknown): readonly string[] {
+  try {
+    return valuesOf(row)
+  } catch {
+    // Whoever takes in the row tells of it; it must be the same each time that it is asked.
+    return []
+  }
+}
+
 /** Rows in memory. */
 export class StoredRows implements Rows {
   readonly #rows = new Map<string, unknown>()

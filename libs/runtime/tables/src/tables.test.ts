@@ -307,6 +307,90 @@ describe('Tables', () => {
     expect(defects).toEqual(['failing p'])
   })
 
+  it('bear rows on which indexes, selectors, labels or watchers fail, and go on with all others', () => {
+    interface Thing {
+      readonly at?: string
+      readonly labels?: Readonly<Record<string, string>>
+      readonly app?: string
+    }
+    const upper = (text: string | undefined): string => {
+      if (text === undefined) throw new TypeError('no text')
+      return text.toUpperCase()
+    }
+    const things = sourceTable({ name: 'things', indexes: { at: (thing: Thing) => [upper(thing.at)] } })
+    const wishes = sourceTable<Thing>({ name: 'wishes' })
+    const lists = groupTable({
+      name: 'lists',
+      of: things,
+      by: 'at',
+      rows: (members, _views, at) => [[at, [...members.keys()].join()]],
+    })
+    const derived = rowTable({
+      name: 'derived',
+      of: things,
+      row: (thing) => thing,
+      indexes: { app: ({ app }: Thing) => [upper(app)] },
+    })
+    const chosen = selectionTable({
+      name: 'chosen',
+      objects: things,
+      object: ({ labels }) => ({ labels: labels as Readonly<Record<string, string>> }),
+      selectors: wishes,
+      // Nobody has looked at what a user wrote there.
+      selector: ({ app }) => ({
+        selector: app === undefined ? { matchExpressions: [null as never] } : { matchLabels: { app } },
+      }),
+    })
+    const defects: string[] = []
+    const concerned: string[] = []
+    const tables = new Tables({
+      tables: [lists, derived, chosen],
+      onDefect: (table, key) => defects.push(`${table} ${key}`),
+    })
+    const stores = { things: new StoredRows({ at: ({ at = '' }: Thing) => [at.toUpperCase()] } as never) }
+    const wishRows = new StoredRows({})
+    tables.attach(things, stores.things as never)
+    tables.attach(wishes, wishRows as never)
+    tables.watch({
+      of: [watchedTable(derived, ({ at }, key) => [`${key} at ${upper(at)}`])],
+      onConcerned: (causes) => concerned.push(...causes.keys()),
+    })
+    stores.things.put('good', { at: 'x', labels: { app: 'a' }, app: 'a' })
+    stores.things.put('bad', {})
+    wishRows.put('w', { app: 'a' })
+    wishRows.put('v', {})
+    tables.start()
+    tables.settle()
+    expect(tables.view(lists).get('X')).toBe('good')
+    expect(tables.view(derived).find('app', 'A')).toHaveLength(1)
+    expect(tables.view(chosen).keys('selector', 'w')).toEqual(['good'])
+    expect(concerned).toEqual(['good at X'])
+    expect([...new Set(defects)].sort()).toEqual(['chosen bad', 'chosen v', 'derived bad', 'things bad'])
+    // What was wrong is put right, and what was right goes wrong: what was before stays, where it can.
+    defects.length = 0
+    for (const [key, row] of [
+      ['bad', { at: 'x', labels: { app: 'a' }, app: 'a' }],
+      ['good', { at: 'x' }],
+    ] as const) {
+      const old = stores.things.get(key)
+      stores.things.put(key, row)
+      tables.changed(things, key, old as Thing, row)
+    }
+    wishRows.put('w', {})
+    tables.changed(wishes, 'w', { app: 'a' }, {})
+    tables.settle()
+    expect(tables.view(lists).get('X')).toBe('bad,good')
+    expect(tables.view(derived).keys('app', 'A')).toEqual(['bad'])
+    expect(tables.view(chosen).keys('selector', 'w')).toEqual(['bad', 'good'])
+    // Who watches is asked of what was before, too.
+    expect([...new Set(defects)].sort()).toEqual(['chosen good', 'chosen w', 'derived bad', 'derived good'])
+    const fork = tables.fork()
+    fork.put(wishes, 'v', { app: 'a' })
+    fork.put(things, 'other', {})
+    fork.settle()
+    expect(fork.view(chosen).keys('selector', 'v')).toEqual(['bad', 'good'])
+  })
+
   it('refuse two tables of one name, and an index that is not declared', () => {
     const twin = sourceTable<Pod>({ name: 'pods' })
     expect(() => new Tables({ tables: [pods, twin], onDefect: () => undefined })).toThrow(

@@ -155,6 +155,29 @@ describe('list and watch', () => {
     ])
   })
 
+  it('goes on after an index function has thrown, which is told, and finds all other objects by it', async () => {
+    const { client } = api
+    const logger = recordingLogger()
+    const configMap = (name: string, data: Record<string, string>) => ({
+      metadata: { namespace: 'default', name },
+      data,
+    })
+    await client.create(configMaps, configMap('bad', {}))
+    const { informer, seen } = watchConfigMaps(client, {
+      logger,
+      indexes: { colour: ({ data = {} }) => [(data as { colour: string }).colour.toLowerCase()] },
+    })
+    informer.start()
+    await informer.synced
+    await client.create(configMaps, configMap('good', { colour: 'Red' }))
+    await seen(({ key, new: now }) => key === 'default/good' && now !== undefined)
+    await client.remove(configMaps, { namespace: 'default', name: 'bad' })
+    await seen(({ key, new: now }) => key === 'default/bad' && now === undefined)
+    expect(informer.store.find('colour', 'red').map(({ metadata }) => metadata.name)).toEqual(['good'])
+    const told = logger.lines.filter(({ message }) => message === 'index failed')
+    expect(told[0]?.fields).toMatchObject({ index: 'colour', key: 'default/bad' })
+  })
+
   it('rejects synced when it is stopped before', async () => {
     const { client, proxy } = await api.openProxiedClient()
     proxy.refuse(true)
