@@ -19,6 +19,7 @@ if (request.length > 0) for (const line of await beginSkeleton(request)) console
 // Only now: they read what was begun.
 await import('./ovsdb/main.ts')
 await import('./crds/main.ts')
+await import('./rights/main.ts')
 await import('./errors/main.ts')
 await import('./no-effect/main.ts')
 await import('./tables/main.ts')

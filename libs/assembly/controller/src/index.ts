@@ -2,4 +2,5 @@ export { assembleController, type AssembledController } from './assemble-control
 export { assembleKernel } from './assemble-kernel.ts'
 export { declarationsOf } from './declarations-of.ts'
 export { controlFeatures } from './features.ts'
+export { ownRights, type OwnRight } from './own-rights.ts'
 export { northboundTables } from './northbound-tables.ts'

@@ -1,5 +1,5 @@
 import type { Name } from './name.ts'
-import { insertAfter, insertBefore, type ListEdit, type Skeleton } from './skeleton.ts'
+import { insertAfter, insertBefore, type Skeleton } from './skeleton.ts'
 
 const list = 'libs/model/kube-api/src/index.ts'
 
@@ -21,20 +21,7 @@ export function resourceSkeleton(name: Name): Skeleton {
         /^export \{ subnetReason/m,
         `export { ${camel}Resource } from './${kebab}.ts'\nexport type { ${pascal}, ${pascal}Spec, ${pascal}Status } from './${kebab}.ts'\n`,
       ),
-      rights(plural),
     ],
-  }
-}
-
-/** The lists of the chart's rights that have all custom resources. */
-function rights(plural: string): ListEdit {
-  return {
-    path: 'helm/kube-ovn/templates/rbac.yaml',
-    edit: (text) =>
-      text.replace(
-        /\bvips(\.kubeovn\.io)?(?=[\],])/g,
-        (match, suffix = '') => `${match}, ${plural}${suffix}`,
-      ),
   }
 }
 

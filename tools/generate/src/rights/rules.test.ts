@@ -1,0 +1,43 @@
+import { ipResource, vpcResource } from '@kube-ovn/kube-api'
+import { customResourceDefinitions, pods } from '@kube-ovn/kube-api/core'
+import { expect, it } from 'vitest'
+import { renderRules, rulesOf } from './rules.ts'
+
+const none = { watches: [], tables: [], lookups: [], rights: [] }
+
+it('lists and watches what is watched, reads again what is patched, and says alike rights once', () => {
+  const declarations = {
+    ...none,
+    watches: [{ resource: vpcResource }, { resource: pods }, { resource: ipResource }],
+    rights: [
+      { resource: vpcResource, verbs: ['patch'] },
+      { resource: vpcResource, subresource: 'status', verbs: ['patch'] },
+      { resource: ipResource, verbs: ['patch'] },
+      { resource: ipResource, verbs: ['patch'] },
+    ],
+  } as const
+  expect(renderRules(rulesOf(declarations, []))).toBe(
+    [
+      "  - apiGroups: ['']",
+      '    resources: [pods]',
+      '    verbs: [list, watch]',
+      '  - apiGroups: [kubeovn.io]',
+      '    resources: [ips, vpcs]',
+      '    verbs: [get, list, patch, watch]',
+      '  - apiGroups: [kubeovn.io]',
+      '    resources: [vpcs/status]',
+      '    verbs: [patch]',
+      '',
+    ].join('\n'),
+  )
+})
+
+it('keeps rights on some objects to these', () => {
+  const own = [{ resource: customResourceDefinitions, verbs: ['watch', 'get'], names: ['vpcs.kubeovn.io'] }]
+  expect(rulesOf({ ...none, watches: [{ resource: pods }] }, own)).toContainEqual({
+    group: 'apiextensions.k8s.io',
+    resources: ['customresourcedefinitions'],
+    names: ['vpcs.kubeovn.io'],
+    verbs: ['get', 'watch'],
+  })
+})
