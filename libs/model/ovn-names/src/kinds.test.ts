@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { expect, it } from 'vitest'
 import * as names from './index.ts'
-import type { MarkedTable, ParentRow, RowKind } from './row-kind.ts'
+import type { NorthboundTable, ParentRow, RowKind } from './row-kind.ts'
 
 const cases = fileURLToPath(new URL('../../../testing/golden/cases', import.meta.url))
 
@@ -42,13 +42,13 @@ const recordings = (readdirSync(cases, { recursive: true }) as string[])
 const zero: Readonly<Record<string, unknown>> = { integer: 0, real: 0, boolean: false, string: '' }
 
 /** A row as the cache has it: recordings leave out what has its default. */
-function whole(table: MarkedTable, row: RecordedRow): OvnNorthbound[MarkedTable] {
+function whole(table: NorthboundTable, row: RecordedRow): OvnNorthbound[NorthboundTable] {
   const columns = Object.entries(ovnNorthboundSchema.tables[table].columns).map(([column, { type }]) => {
     if (typeof type === 'string') return [column, zero[type]]
     if ('value' in type) return [column, {}]
     return [column, 'max' in type && type.max === 'unlimited' ? [] : undefined]
   })
-  return { ...Object.fromEntries(columns), ...row } as OvnNorthbound[MarkedTable]
+  return { ...Object.fromEntries(columns), ...row } as OvnNorthbound[NorthboundTable]
 }
 
 function parentOf(kind: RowKind, row: RecordedRow, rows: Recorded): ParentRow | undefined {

@@ -13,6 +13,8 @@ export type MarkedTable = {
 export interface ParentRow {
   readonly table: string
   readonly name: string
+  /** `<kind>/<natural key>`, if it is a row of ours. */
+  readonly id?: string
 }
 
 /**
@@ -24,13 +26,18 @@ export interface ParentRow {
  * `composed` lists those of the shared columns that are sets or maps of plain values and hold what is contributed and nothing
  * else (addresses of an address set): anything else in them is taken out, whoever put it there.
  */
-export interface RowKind<N extends MarkedTable = MarkedTable> {
+export interface RowKind<N extends NorthboundTable = NorthboundTable> {
   /** Short and unique: it becomes part of `external_ids:id`. */
   readonly name: string
   readonly table: N
   readonly shared: readonly string[]
   readonly exactMaps: readonly string[]
   readonly composed?: readonly string[]
+  /**
+   * Of a table that has no `external_ids`: Load_Balancer_Group, Static_MAC_Binding, Sample. What `identify` knows, by its name or by the
+   * row of ours that refers to it, is ours, and is deleted when no key wants it. It must know no row that could be somebody else's.
+   */
+  readonly isUnmarked?: true
   /**
    * Columns of the table's rows that must be known to identify a row written by upstream, see `identify`.
    * `(parent table, column)` pairs: the reverse reference to follow, e.g. `['Logical_Router', 'policies']`.

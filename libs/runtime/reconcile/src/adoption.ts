@@ -6,6 +6,7 @@ import type { Catalog } from './catalog.ts'
 import { featureOf, hasVendor, idMark, idOf, ownerOf, parseIdMark, type IdMark } from './marks.ts'
 import { columnOf, elementsOf, type Rows } from './rows.ts'
 import type { TableRow } from './resolve.ts'
+import { isUnmarked } from './unmarked.ts'
 import type { Adoptable } from './want.ts'
 
 /**
@@ -89,12 +90,14 @@ export class Adoption implements Adoptable {
     return ids
   }
 
-  /** Rows of the vendor that nobody has adopted. */
+  /** Rows of the vendor that nobody has adopted, and rows of ours that can not be marked, be it that keys want them. */
   leftOver(): readonly (TableRow & { readonly ids: readonly IdMark[] })[] {
     const rows: (TableRow & { readonly ids: readonly IdMark[] })[] = []
     for (const [uuid, { table, ids }] of this.#byUuid) {
       const row = this.#rows.get(table, uuid)
-      if (row !== undefined && hasVendor(row)) rows.push({ table, row, ids })
+      if (row === undefined) continue
+      const isUnmarkable = ids.some((id) => isUnmarked(parseIdMark(id)?.kind, this.#catalog))
+      if (isUnmarkable || hasVendor(row)) rows.push({ table, row, ids })
     }
     return rows
   }
@@ -167,7 +170,10 @@ export class Adoption implements Adoptable {
     const [table, column] = kind.parent
     const parent = this.#rows.find(table, column, row._uuid)[0]
     const name = parent === undefined ? undefined : columnOf(parent, 'name')
-    return parent === undefined ? undefined : { table, name: typeof name === 'string' ? name : parent._uuid }
+    if (parent === undefined) return undefined
+    const id = ownerOf(parent) === undefined ? undefined : idOf(parent)
+    const named = { table, name: typeof name === 'string' ? name : parent._uuid }
+    return id === undefined ? named : { ...named, id }
   }
 }
 

@@ -53,7 +53,7 @@ export interface Catalog {
  *
  * @throws {KindClaimedTwiceError} when two features claim one kind
  * @throws {UnknownTableError} when the schema lacks a kind's table or shared column
- * @throws {UnmarkableTableError} when a kind's table has no external_ids
+ * @throws {UnmarkableTableError} when a kind's table has no external_ids, and the kind does not say so
  * @throws {UncomposableColumnError} when a composed column is not a shared set or map of plain values
  */
 export function catalogOf(
@@ -76,7 +76,7 @@ export function catalogOf(
       append(kindsOfTable, kind.table, kind)
       const table = tables.get(kind.table)
       if (table === undefined) throw new UnknownTableError(kind.name, kind.table, undefined)
-      if (table.columns.get(markColumn)?.shape !== 'map')
+      if (kind.isUnmarked !== true && !isMarkable(table))
         throw new UnmarkableTableError(kind.name, kind.table)
       for (const column of kind.shared) {
         const shape = table.columns.get(column)
@@ -109,13 +109,20 @@ export function selectionOf(catalog: Catalog): Readonly<Record<string, TableSele
     indexes.set(table, names.add(name))
   }
   for (const kind of catalog.kinds.values()) {
-    index(kind.table, ownerIndex)
-    index(kind.table, idIndex)
+    const table = catalog.tables.get(kind.table)
+    if (table !== undefined && isMarkable(table))
+      for (const mark of [ownerIndex, idIndex]) index(kind.table, mark)
+    else indexes.set(kind.table, indexes.get(kind.table) ?? new Set())
     for (const column of kind.shared)
       if (catalog.tables.get(kind.table)?.columns.get(column)?.shape !== 'map') index(kind.table, column)
     if (kind.parent !== undefined) index(kind.parent[0], kind.parent[1])
   }
   return Object.fromEntries([...indexes].map(([table, names]) => [table, { indexes: [...names].sort() }]))
+}
+
+/** Whether the rows of a table can say whose they are. */
+export function isMarkable({ columns }: Table): boolean {
+  return columns.get(markColumn)?.shape === 'map'
 }
 
 function tablesOf(schema: DatabaseSchema): ReadonlyMap<string, Table> {

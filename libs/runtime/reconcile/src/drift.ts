@@ -7,6 +7,7 @@ import { idIndex, idMark, idOf, ownerOf, parseIdMark, type IdMark, type OwnerMar
 import type { Memory } from './memory.ts'
 import { elementPlace, entryPlace } from './places.ts'
 import { changedElements, changedEntries, columnOf, type Rows } from './rows.ts'
+import { haveUnmarked } from './unmarked.ts'
 import { singletonRef } from './want.ts'
 
 /** Keys that a change in the database concerns, apart from the features' own triggers. */
@@ -31,6 +32,8 @@ export function followChanges(changes: readonly RowChange[], lookup: DriftLookup
   const drifted = new Set<OwnerMark>()
   const unblocked = new Set<OwnerMark>()
   const present = presentBefore(changes, lookup)
+  const unmarked = changes.filter(({ table }) => hasUnmarkedKind(table, lookup.catalog))
+  for (const owner of holdersOf(unmarked, lookup)) drifted.add(owner)
   for (const change of changes) {
     for (const row of concernsOwner(change, lookup.catalog) ? [change.old, change.new] : []) {
       const owner = row === undefined ? undefined : ownerOf(row)
@@ -40,6 +43,7 @@ export function followChanges(changes: readonly RowChange[], lookup: DriftLookup
     followSingleton(change, lookup, drifted)
   }
   const strays = lookup.adoption.follow(changes)
+  for (const owner of holdersOf(unmarked, lookup)) drifted.add(owner)
   const appeared = new Set<IdMark>(strays)
   for (const change of changes) {
     const mark = change.new === undefined || ownerOf(change.new) === undefined ? undefined : idOf(change.new)
@@ -57,11 +61,32 @@ export function followChanges(changes: readonly RowChange[], lookup: DriftLookup
 }
 
 /** A change in shared columns only is the affair of those who share: an owner need not look at every port that joins. */
-function concernsOwner({ table, old, new: fresh }: RowChange, catalog: Catalog): boolean {
+function concernsOwner(
+  { table, old, new: fresh }: RowChange,
+  catalog: Catalog,
+  id = fresh === undefined ? undefined : idOf(fresh),
+): boolean {
   if (old === undefined || fresh === undefined) return true
-  const kind = parseIdMark(idOf(fresh) ?? '')?.kind
+  const kind = parseIdMark(id ?? '')?.kind
   const shared = (kind === undefined ? undefined : catalog.kinds.get(kind))?.shared ?? []
   return changedColumns(table, old, fresh, catalog).some((column) => !shared.includes(column))
+}
+
+function hasUnmarkedKind(table: string, { kindsOfTable }: Catalog): boolean {
+  return haveUnmarked(kindsOfTable.get(table) ?? [])
+}
+
+/** The keys that want rows which can not be marked, by what these are as far as `adoption` has followed. */
+function holdersOf(
+  changes: readonly RowChange[],
+  { adoption, catalog, memory }: DriftLookup,
+): readonly OwnerMark[] {
+  return changes.flatMap((change) =>
+    adoption
+      .known(change.uuid)
+      .filter((id) => concernsOwner(change, catalog, id))
+      .flatMap((id) => memory.holderOf(id) ?? []),
+  )
 }
 
 /** The cache shares the columns that stay the same between the two states of a row. */
@@ -106,7 +131,7 @@ function followContainer(change: RowChange, lookup: DriftLookup, drifted: Set<Ow
     return
   const name = kindOf(change.table, container, { adoptable: lookup.adoption })
   const kind = kinds.find((one) => one.name === name)
-  const mark = idOf(container)
+  const mark = idOf(container) ?? lookup.adoption.identify(change.table, container)
   const columns = catalog.tables.get(change.table)?.columns
   for (const column of kind?.shared ?? []) {
     if (columns?.get(column)?.shape === 'map') {

@@ -21,6 +21,7 @@ it('tries longer and longer apart to remove what nobody wants, and from the begi
   const attempts: number[] = []
   const garbage = new Garbage({
     ...{ rows, catalog, adoption, logger: silentLogger, metrics: kernelMetrics(new Registry()) },
+    memory: new Memory(),
     strays: new StrayMembers({ features, catalog, rows, memory: new Memory() }),
     isHeard: () => true,
     release: () => undefined,
@@ -43,6 +44,7 @@ it('collects what a key wants no more as soon as that key has said so, whatever 
   const names = () => [...rows.scan('Logical_Switch')].map((row) => columnOf(row, 'name'))
   const garbage = new Garbage({
     ...{ rows, catalog, adoption, logger: silentLogger, metrics: kernelMetrics(new Registry()) },
+    memory: new Memory(),
     strays: new StrayMembers({ features, catalog, rows, memory: new Memory() }),
     isHeard: () => true,
     release: () => undefined,

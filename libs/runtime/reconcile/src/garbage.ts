@@ -5,6 +5,7 @@ import type { KernelMetrics } from '@kube-ovn/telemetry'
 import type { Adoption } from './adoption.ts'
 import type { Catalog } from './catalog.ts'
 import type { Key } from './feature.ts'
+import type { Memory } from './memory.ts'
 import { featureOf, parseIdMark, type OwnerMark } from './marks.ts'
 import { holdBack, kindMarkOf, rowsOwnedBy, type Doom, type DoomedRow, type HeldDeletion } from './orphans.ts'
 import { planRemoval, type Plan } from './plan.ts'
@@ -16,6 +17,7 @@ interface GarbageOptions {
   readonly rows: Rows
   readonly catalog: Catalog
   readonly adoption: Adoption
+  readonly memory: Memory
   readonly strays: StrayMembers
   /** Whether it is known what a key wants; without a key, what all of the feature want. */
   readonly isHeard: (feature: string, key: Key | undefined) => boolean
@@ -117,8 +119,10 @@ export class Garbage {
 
   /** What a failing key may want is left out. */
   #leftOver(): readonly DoomedRow[] {
-    const { adoption } = this.#options
+    const { adoption, memory } = this.#options
     return adoption.leftOver().flatMap(({ table, row, ids }) => {
+      // A row that can not be marked looks like one that nobody has adopted.
+      if (ids.some((id) => memory.holderOf(id) !== undefined)) return []
       const refs = ids.flatMap((id) => parseIdMark(id) ?? [])
       return refs.some((ref) => this.#mayBeWanted(ref)) ? [] : [{ table, row, kind: refs[0]?.kind ?? '' }]
     })

@@ -5,6 +5,7 @@ import type { BasedPatch } from './list-writes.ts'
 import { idMark, parseOwnerMark, type OwnerMark } from './marks.ts'
 import type { Batch, Memory } from './memory.ts'
 import { isEntry, placeOf } from './places.ts'
+import { haveUnmarked } from './unmarked.ts'
 import { isRef } from './values.ts'
 import { objectKeyOf, type Objects } from './objects.ts'
 import type { Want } from './want.ts'
@@ -63,7 +64,10 @@ export function wantOf<W>(
 ): Want {
   const { kinds, memberships = [] } = feature
   const released = earlier?.memory.released(owner, desired, earlier.batch) ?? []
-  return { owner, kinds, memberships, desired, released }
+  const want = { owner, kinds, memberships, desired, released }
+  return earlier === undefined || !haveUnmarked(kinds)
+    ? want
+    : { ...want, unmarked: earlier.memory.idsOf(owner) }
 }
 
 /** The job without entries that it can not have. Those that another key has are a problem of its own. */

@@ -23,22 +23,23 @@ interface PortSpec {
   readonly on: string
   readonly addresses?: string[]
   readonly tag?: number
+  /** Port groups that it must not be without. */
+  readonly groups?: readonly string[]
 }
 
 export interface Settings {
   readonly switches: Map<string, SwitchSpec>
   readonly ports: Map<string, PortSpec>
+  readonly groups: Set<string>
 }
 
 export function emptySettings(): Settings {
-  return { switches: new Map(), ports: new Map() }
+  return { switches: new Map(), ports: new Map(), groups: new Set() }
 }
 
-function rowKind(
-  name: string,
-  table: 'Logical_Switch' | 'Logical_Switch_Port',
-  shared: string[] = [],
-): RowKind {
+type NamedTable = 'Logical_Switch' | 'Logical_Switch_Port' | 'Port_Group'
+
+function rowKind(name: string, table: NamedTable, shared: string[] = []): RowKind<NamedTable> {
   return {
     name,
     table,
@@ -50,6 +51,7 @@ function rowKind(
 
 const ls = rowKind('ls', 'Logical_Switch', ['ports'])
 const lsp = rowKind('lsp', 'Logical_Switch_Port')
+const pg = rowKind('pg', 'Port_Group', ['ports'])
 
 export const widgets: Resource = {
   group: 'test',
@@ -81,7 +83,10 @@ const switchFeature: Feature<string, SwitchSpec, Settings> = {
 const portFeature: Feature<string, PortSpec, Settings> = {
   name: 'port',
   kinds: [lsp],
-  memberships: [{ kind: 'ls', column: 'ports' }],
+  memberships: [
+    { kind: 'ls', column: 'ports' },
+    { kind: 'pg', column: 'ports' },
+  ],
   triggers: [{ on: 'signal', signal: 'port', keys: (subject) => [subject] }],
   initialKeys: (world) => world.ports.keys(),
   observe: (key, world) => world.ports.get(key),
@@ -91,12 +96,25 @@ const portFeature: Feature<string, PortSpec, Settings> = {
       : {
           ...nothing,
           rows: [{ kind: lsp, id: key, columns: { name: key, addresses: spec.addresses, tag: spec.tag } }],
-          members: [{ of: { kind: 'ls', id: spec.on }, column: 'ports', value: { kind: 'lsp', id: key } }],
+          members: [
+            { kind: 'ls', id: spec.on },
+            ...(spec.groups ?? []).map((id) => ({ kind: 'pg', id })),
+          ].map((of) => ({ of, column: 'ports', value: { kind: 'lsp', id: key } })),
         },
 }
 
-/** A switch and the ports on it, wanted by a world that a test changes. */
-export const features = [switchFeature, portFeature]
+const groupFeature: Feature<string, true, Settings> = {
+  name: 'group',
+  kinds: [pg],
+  triggers: [{ on: 'signal', signal: 'group', keys: (subject) => [subject] }],
+  initialKeys: (world) => world.groups.keys(),
+  observe: (key, world) => (world.groups.has(key) ? true : undefined),
+  desired: (key, isThere) =>
+    isThere === undefined ? nothing : { ...nothing, rows: [{ kind: pg, id: key, columns: { name: key } }] },
+}
+
+/** A switch, the ports on it and their groups, wanted by a world that a test changes. */
+export const features = [switchFeature, portFeature, groupFeature]
 
 /** One process: a client and a kernel, settled when this resolves. With members of a cluster it talks to their leader. */
 export async function startProcess(
@@ -141,7 +159,7 @@ export async function startProcess(
     kernel,
     logger,
     objects,
-    async change(kind: 'switch' | 'port', ...keys: string[]): Promise<void> {
+    async change(kind: 'switch' | 'port' | 'group', ...keys: string[]): Promise<void> {
       for (const key of keys) signals.raise(kind, key)
       await kernel.quiet()
     },

@@ -29,8 +29,10 @@ import { ProblemLog } from './problems.ts'
 import { queueGauges, queueObserver } from './queue-metrics.ts'
 import { WorkQueue } from './queue.ts'
 import { Rounds } from './rounds.ts'
+import type { Rows } from './rows.ts'
 import { Triggers } from './triggers.ts'
 import { Unheard } from './unheard.ts'
+import { findableRows } from './unmarked.ts'
 import { Verdicts } from './verdicts.ts'
 
 /**
@@ -42,6 +44,7 @@ export class Kernel<W> implements AsyncDisposable {
   readonly #options: KernelOptions<W>
   readonly #features: ReadonlyMap<string, Feature<Key, unknown, W>>
   readonly #catalog: Catalog
+  readonly #rows: Rows
   readonly #planner: Planner<W>
   readonly #adoption: Adoption
   readonly #memory = new Memory()
@@ -75,8 +78,9 @@ export class Kernel<W> implements AsyncDisposable {
     const { features, database, schema, clock, logger, metrics, objects } = options
     this.#features = new Map(features.map((feature) => [feature.name, feature]))
     this.#catalog = catalogOf(schema, features)
-    this.#adoption = new Adoption(this.#catalog, database.cache)
-    const lookup = { rows: database.cache, catalog: this.#catalog, memory: this.#memory }
+    this.#rows = findableRows(database.cache, this.#catalog)
+    this.#adoption = new Adoption(this.#catalog, this.#rows)
+    const lookup = { rows: this.#rows, catalog: this.#catalog, memory: this.#memory }
     this.#unheard = new Unheard({
       onHeard: () => this.#garbage.lookAgain(),
       wake: (owner) => this.#queue.add(owner, 'live'),
@@ -119,7 +123,7 @@ export class Kernel<W> implements AsyncDisposable {
       onGone: (owner) => void this.#alive.delete(owner),
       onSent: () => this.#proceed(),
     })
-    this.#strays = new StrayMembers({ ...lookup, features })
+    this.#strays = new StrayMembers({ ...lookup, features, adoptable: this.#adoption })
     this.#garbage = new Garbage({
       ...lookup,
       adoption: this.#adoption,
@@ -363,7 +367,7 @@ export class Kernel<W> implements AsyncDisposable {
       )
       if (!job.isGone) this.#alive.add(owner)
       else if (isNothing(job.desired) && !this.#alive.has(owner) && !this.#garbage.isReleased(owner)) {
-        if (rowsOwnedBy(owner, this.#options.database.cache, this.#catalog).length > 0) {
+        if (rowsOwnedBy(owner, this.#rows, this.#catalog).length > 0) {
           this.#garbage.addOrphan(owner)
           this.#unheard.hear(owner)
           this.#queue.done(owner)
@@ -409,7 +413,7 @@ export class Kernel<W> implements AsyncDisposable {
 
   #onRows(changes: readonly RowChange[]): void {
     this.#rounds.follow(changes)
-    const lookup = { rows: this.#options.database.cache, catalog: this.#catalog }
+    const lookup = { rows: this.#rows, catalog: this.#catalog }
     const { drifted, unblocked, hasStrays } = followChanges(changes, {
       ...lookup,
       adoption: this.#adoption,

@@ -65,6 +65,11 @@ export class Memory {
     return this.#holders.get(id)
   }
 
+  /** The rows that a key wants. */
+  idsOf(owner: OwnerMark): readonly IdMark[] {
+    return this.#known.get(owner)?.ids ?? none
+  }
+
   /** Keys that want to refer to a row: they are concerned when it comes into being. */
   referrersOf(id: IdMark): ReadonlySet<OwnerMark> {
     return this.#referrers.get(id)

@@ -1,4 +1,4 @@
-import type { MarkedTable, RowKind } from '@kube-ovn/ovn-names'
+import type { NorthboundTable, RowKind } from '@kube-ovn/ovn-names'
 import type { DatabaseSchema, RowBase } from 'ovsdb-client'
 import { Adoption } from './adoption.ts'
 import { catalogOf } from './catalog.ts'
@@ -6,7 +6,7 @@ import type { Membership, OwnedRow } from './feature.ts'
 import { ownerMark } from './marks.ts'
 import type { MemoryRows } from './memory-rows.ts'
 import { planRows, type Plan } from './plan.ts'
-import { mapOf } from './rows.ts'
+import { columnOf, mapOf } from './rows.ts'
 import type { Want } from './want.ts'
 
 const text = { type: 'string' }
@@ -51,13 +51,18 @@ export const schema: DatabaseSchema = {
       isRoot: true,
       columns: { name: text, ports: references('Logical_Switch_Port', 'weak'), external_ids: map },
     },
+    Load_Balancer_Group: {
+      isRoot: true,
+      columns: { name: text, load_balancer: references('Load_Balancer', 'weak') },
+    },
+    Static_MAC_Binding: { isRoot: true, columns: { logical_port: text, ip: text, mac: text } },
     Address_Set: { isRoot: true, columns: { name: text, addresses: texts, external_ids: map } },
   },
 }
 
 function kind(
   name: string,
-  table: MarkedTable,
+  table: NorthboundTable,
   shared: readonly string[] = [],
   exactMaps: readonly string[] = [],
 ): RowKind {
@@ -76,6 +81,12 @@ function nameOf(found: RowBase): string | undefined {
   return isOfVendor && 'name' in found ? String(found.name) : undefined
 }
 
+/** What follows the prefix in a column of a row. */
+export function nameAfter(prefix: string, found: RowBase, column: string): string | undefined {
+  const name = columnOf(found, column)
+  return typeof name === 'string' && name.startsWith(prefix) ? name.slice(prefix.length) : undefined
+}
+
 export const kinds = {
   ls: kind('ls', 'Logical_Switch', ['ports', 'load_balancer']),
   lsp: kind('lsp', 'Logical_Switch_Port'),
@@ -86,6 +97,17 @@ export const kinds = {
   },
   pg: kind('pg', 'Port_Group', ['ports']),
   set: { ...kind('as', 'Address_Set', ['addresses']), composed: ['addresses'] },
+  /** Ours by its name. */
+  lbg: {
+    ...kind('lbg', 'Load_Balancer_Group', ['load_balancer']),
+    isUnmarked: true,
+    identify: (found: RowBase) => nameAfter('ours-', found, 'name'),
+  },
+  mac: {
+    ...kind('mac', 'Static_MAC_Binding'),
+    isUnmarked: true,
+    identify: (found: RowBase) => nameAfter('ours-', found, 'logical_port'),
+  },
   /** A row of it looks like one of `pg`. */
   group: { ...kind('group', 'Port_Group'), resembles: nameOf },
 } as const
@@ -99,7 +121,7 @@ const memberships: readonly Membership[] = [
   { kind: 'lb', column: 'ip_port_mappings' },
 ]
 
-const owned = [kinds.ls, kinds.lsp, kinds.dhcp, kinds.lb, kinds.pg, kinds.group, kinds.set]
+const owned = [kinds.ls, kinds.lsp, kinds.dhcp, kinds.lb, kinds.pg, kinds.group, kinds.set, kinds.mac]
 export const catalog = catalogOf(schema, [{ name: 'net', kinds: owned }])
 
 /** What the key `name` of the only feature wants. */
@@ -121,8 +143,12 @@ export function row(of: RowKind, id: string, columns: OwnedRow['columns'] = {}):
   return {
     kind: of,
     id,
-    columns: 'name' in columns || of === kinds.dhcp ? columns : { name: id, ...columns },
+    columns: 'name' in columns || !hasName(of) ? columns : { name: id, ...columns },
   }
+}
+
+function hasName({ table }: RowKind): boolean {
+  return schema.tables[table]?.columns['name'] !== undefined
 }
 
 /** A port of a switch, with the reference that keeps it alive. */

@@ -147,7 +147,12 @@ function removeRow({ table, row }: TableRow, owner: OwnerMark, draft: Draft): re
     edits.delete(container.table, container.row._uuid, container.column, row._uuid)
   }
   if (!isFreed) return []
-  draft.outcomes.push({ outcome: 'deleted', owner, id: idOf(row) ?? row._uuid, table })
+  draft.outcomes.push({
+    outcome: 'deleted',
+    owner,
+    id: idOf(row) ?? request.adoptable.identify(table, row) ?? row._uuid,
+    table,
+  })
   draft.touched.add(owner)
   return isRoot ? [{ do: 'delete', table, uuid: row._uuid }] : []
 }

@@ -5,8 +5,18 @@ import type { Catalog } from './catalog.ts'
 import type { Lacks } from './contention.ts'
 import { RowClaimedTwiceError } from './errors.ts'
 import type { OwnedRow } from './feature.ts'
-import { idIndex, idMark, idOf, ownerIndex, ownerOf, type IdMark, type OwnerMark } from './marks.ts'
+import {
+  idIndex,
+  idMark,
+  idOf,
+  ownerIndex,
+  ownerOf,
+  parseIdMark,
+  type IdMark,
+  type OwnerMark,
+} from './marks.ts'
 import type { Rows } from './rows.ts'
+import { isUnmarked } from './unmarked.ts'
 import type { Element, Resolve } from './values.ts'
 import { defectOf, isSingleton, referencesOf, tableOf, type Adoptable, type Want } from './want.ts'
 
@@ -69,10 +79,11 @@ export function resolveWants(request: ResolveRequest): Resolution {
   const unwantedOf = new Map<OwnerMark, readonly TableRow[]>()
   for (const want of wants) {
     if (problems.has(want.owner)) continue
-    const { found, unwanted } = matchRows(want, { ...request, wantedBy, isWanted }, targets.size)
+    const claims = { ...request, wantedBy, isWanted }
+    const { found, unwanted } = matchRows(want, claims, targets.size)
     for (const target of found) targets.set(target.id, target)
     targetsOf.set(want.owner, found)
-    unwantedOf.set(want.owner, unwanted)
+    unwantedOf.set(want.owner, [...unwanted, ...unwantedUnmarked(want, claims)])
   }
 
   const held = new Map<OwnerMark, readonly RowRef[]>()
@@ -207,7 +218,7 @@ function matchRows(
       id,
       row,
       existing,
-      isAdopted: adopted !== undefined,
+      isAdopted: adopted !== undefined && row.kind.isUnmarked !== true,
       name: `row${offset + n}`,
     }
   })
@@ -221,6 +232,22 @@ function matchRows(
     return !wantedBy.has(mark) && (holder === undefined || holder === want.owner)
   })
   return { found, unwanted: [...unwanted, ...duplicates] }
+}
+
+/** Rows without marks that a key had and wants no more, and nobody else. */
+function unwantedUnmarked(
+  { owner, unmarked = [] }: Want,
+  { catalog, rows, adoptable, holderOf, wantedBy, isWanted }: ResolveRequest & Claims,
+): readonly TableRow[] {
+  return unmarked.flatMap((id) => {
+    const kind = parseIdMark(id)?.kind ?? ''
+    const table = catalog.kinds.get(kind)?.table
+    if (table === undefined || !isUnmarked(kind, catalog)) return []
+    if (wantedBy.has(id) || holderOf?.(id) !== owner) return []
+    const uuid = adoptable.find(id, isWanted)
+    const row = uuid === undefined ? undefined : rows.get(table, uuid)
+    return row === undefined ? [] : [{ table, row }]
+  })
 }
 
 function markOf(row: OwnedRow): IdMark {

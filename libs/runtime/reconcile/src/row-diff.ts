@@ -104,8 +104,9 @@ function editLargeMap(target: Target, row: RowBase, name: string, wanted: NewVal
   return true
 }
 
-/** The desired columns with our marks among the external_ids. */
+/** The desired columns with our marks among the external_ids, if the table has any. */
 function columnsOf(target: Target): Readonly<Record<string, ColumnValue>> {
+  if (target.row.kind.isUnmarked === true) return target.row.columns
   const ids = { ...asAsked(target.row.columns[markColumn]), ...marksOf(target.owner, target.id) }
   return { ...target.row.columns, [markColumn]: ids }
 }

@@ -7,6 +7,8 @@ import type { Memory } from './memory.ts'
 import { placeOf } from './places.ts'
 import { changedElements, changedEntries, elementsOf, isIn, mapOf, type Rows } from './rows.ts'
 import type { RowOutcome, Step } from './steps.ts'
+import { isUnmarked } from './unmarked.ts'
+import type { Adoptable } from './want.ts'
 
 /** A row of ours in a set of ours, or anything in a composed column, which no key put there. */
 export interface StrayMember {
@@ -37,6 +39,8 @@ interface StrayMembersOptions {
   readonly catalog: Catalog
   readonly rows: Rows
   readonly memory: Memory
+  /** Knows containers that can not be marked. Absent: there are none. */
+  readonly adoptable?: Pick<Adoptable, 'identify'>
 }
 
 /**
@@ -50,13 +54,15 @@ export class StrayMembers {
   readonly #catalog: Catalog
   readonly #rows: Rows
   readonly #memory: Memory
+  readonly #adoptable: StrayMembersOptions['adoptable']
   readonly #columnsOfTable = new Map<string, OpenColumn[]>()
   readonly #suspects = new Map<string, StrayMember>()
 
-  constructor({ features, catalog, rows, memory }: StrayMembersOptions) {
+  constructor({ features, catalog, rows, memory, adoptable }: StrayMembersOptions) {
     this.#catalog = catalog
     this.#rows = rows
     this.#memory = memory
+    this.#adoptable = adoptable
     for (const { name: kind, table, shared, composed = [] } of catalog.kinds.values()) {
       for (const column of shared) {
         const { refTable, shape } = catalog.tables.get(table)?.columns.get(column) ?? {}
@@ -93,7 +99,8 @@ export class StrayMembers {
       const { table, old, new: fresh } = change
       if (fresh === undefined) continue
       // A row that has become another one brings along what it held, and is still where it was.
-      const isSame = old !== undefined && ownerOf(old) !== undefined && idOf(old) === idOf(fresh)
+      const id = old === undefined ? undefined : this.#idOf(table, old)
+      const isSame = id !== undefined && id === this.#idOf(table, fresh)
       if (old !== undefined && !isSame) this.#suspectEverywhere(table, fresh._uuid)
       if (!this.#columnsOfTable.has(table)) continue
       this.#suspect(table, fresh, (open) =>
@@ -127,14 +134,21 @@ export class StrayMembers {
   count({ table, kind, column }: StrayMember): number {
     let total = 0
     for (const row of this.#rows.scan(table)) {
-      if (parseIdMark(idOf(row) ?? '')?.kind !== kind) continue
+      if (parseIdMark(this.#idOf(table, row) ?? '')?.kind !== kind) continue
       total += elementsOf(row, column).length + Object.keys(mapOf(row, column)).length
     }
     return total
   }
 
+  /** What a row of ours is. */
+  #idOf(table: string, row: RowBase): IdMark | undefined {
+    if (ownerOf(row) !== undefined) return idOf(row)
+    const natural = this.#adoptable?.identify(table, row)
+    return isUnmarked(parseIdMark(natural ?? '')?.kind, this.#catalog) ? natural : undefined
+  }
+
   #suspect(table: string, row: RowBase, newcomers: (open: OpenColumn) => readonly Content[]): void {
-    const containerId = ownerOf(row) === undefined ? undefined : idOf(row)
+    const containerId = this.#idOf(table, row)
     const kind = containerId === undefined ? undefined : parseIdMark(containerId)?.kind
     if (containerId === undefined || kind === undefined) return
     for (const open of this.#columnsOfTable.get(table) ?? []) {

@@ -17,6 +17,8 @@ export interface Want {
   readonly desired: Pick<Desired, 'rows' | 'members'>
   /** Values and entries that the key contributed before, and that no key contributes any more. */
   readonly released: readonly Member[]
+  /** Rows without marks that the key wanted before: nothing else tells that they are its own. */
+  readonly unmarked?: readonly IdMark[]
 }
 
 /** Rows that carry no owner, known by what they are. */

@@ -15,7 +15,9 @@ const tables = new Set(kinds.map(({ table }) => table))
 export function unadoptable(northbound: Northbound): readonly string[] {
   return [...tables].flatMap((table) =>
     [...northbound.scan(table)].flatMap((row) => {
-      const { [externalId.owner]: owner, [externalId.id]: id } = row.external_ids
+      // What can not be marked is known by its content alone.
+      const ids: Readonly<Record<string, string>> = 'external_ids' in row ? row.external_ids : {}
+      const { [externalId.owner]: owner, [externalId.id]: id } = ids
       if (owner === undefined || id === undefined) return []
       const found = identities(table, row, northbound)
       return found.includes(id) ? [] : [`${owner}: ${id} seems to be ${found.join(' or ') || 'nothing'}`]

@@ -4,8 +4,9 @@ import { catalogOf } from '../catalog.ts'
 import { idOf, ownerMark, ownerOf } from '../marks.ts'
 import { MemoryRows } from '../memory-rows.ts'
 import { planRows } from '../plan.ts'
-import { schema } from '../plan-fixture.ts'
+import { nameAfter, schema } from '../plan-fixture.ts'
 import { mapOf, type Rows } from '../rows.ts'
+import { findableRows } from '../unmarked.ts'
 import { showWidget } from './foreign-finalizers.ts'
 import { decided, featuresOf, keysOf, widgetOf, type Layout, type State } from './state.ts'
 
@@ -18,6 +19,9 @@ export function shownRows(rows: Pick<Rows, 'scan'>): readonly string[] {
     [...rows.scan(table)].map((row) => only(row, Object.keys(columns))),
   )
   for (const row of all) if (ownerOf(row) !== undefined) names.set(row._uuid, `@${idOf(row)}`)
+  for (const [table, column] of unmarkable)
+    for (const row of rows.scan(table))
+      if (nameAfter('ours-', row, column) !== undefined) names.set(row._uuid, '@unmarked')
   // ovsdb-server can keep a weak reference to a row that is gone. Plans avoid that for rows that they take away; strangers' transactions and
   // rows that go along with their container can still cause it. Its readers pass over such a reference, and so does this one.
   const isOthers = (atom: unknown) => uuidPattern.test(String(atom)) && !names.has(String(atom))
@@ -34,6 +38,12 @@ export function shownRows(rows: Pick<Rows, 'scan'>): readonly string[] {
   const options = [...rows.scan('NB_Global')].map((row) => `global ${JSON.stringify(mapOf(row, 'options'))}`)
   return [...lines, ...options].sort()
 }
+
+/** Tables without marks, and by what their rows are known as ours. */
+const unmarkable = [
+  ['Load_Balancer_Group', 'name'],
+  ['Static_MAC_Binding', 'logical_port'],
+] as const
 
 /** The model knows a part of the columns only. */
 function only(row: RowBase, columns: readonly string[]): RowBase {
@@ -55,10 +65,11 @@ function sortedKeys(value: unknown): unknown {
 
 /** What the database holds when every key has what it wants, and nothing ever went wrong. */
 export function expectedRows(state: State, layout: Layout): readonly string[] {
-  const rows = new MemoryRows(schema)
-  rows.insert('NB_Global', {})
+  const database = new MemoryRows(schema)
+  database.insert('NB_Global', {})
   const features = featuresOf(layout)
   const catalog = catalogOf(schema, features)
+  const rows = findableRows(database, catalog)
   const wants = features.flatMap(({ name, kinds, memberships = [] }) =>
     [...keysOf(state, layout, name)].map(([key, desired]) => ({
       owner: ownerMark(name, key),
@@ -69,8 +80,8 @@ export function expectedRows(state: State, layout: Layout): readonly string[] {
     })),
   )
   const adoptable = new Adoption(catalog, rows)
-  rows.apply(planRows({ wants, rows, catalog, adoptable }).steps)
-  return shownRows(rows)
+  database.apply(planRows({ wants, rows, catalog, adoptable }).steps)
+  return shownRows(database)
 }
 
 /** The same where options of DHCP are wanted by two: whoever has one keeps it. */

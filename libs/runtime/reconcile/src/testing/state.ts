@@ -9,8 +9,10 @@ import {
   type Membership,
   type OwnedRow,
 } from '../feature.ts'
+import { markColumn } from '../marks.ts'
 import type { Objects } from '../objects.ts'
 import { kinds as plain, row } from '../plan-fixture.ts'
+import { mapOf } from '../rows.ts'
 import { singletonRef } from '../want.ts'
 
 const switchNames = ['blue', 'red', 'green']
@@ -21,6 +23,8 @@ const setNames = ['s']
 const addressNames = ['v', 'w']
 const settingNames = ['p', 'q']
 const mappingNames = ['t', 'u']
+const macNames = ['x', 'y']
+const poolNames = ['i', 'j']
 
 const kinds = {
   ls: { ...plain.ls, exactMaps: ['other_config'] },
@@ -29,7 +33,12 @@ const kinds = {
   lb: plain.lb,
   set: plain.set,
   // Its only row needs no name to be known by.
-  dhcp: { ...plain.dhcp, identify: (row) => (row.external_ids['vendor'] === 'kube-ovn' ? 'd' : undefined) },
+  dhcp: {
+    ...plain.dhcp,
+    identify: (row) => (mapOf(row, markColumn)['vendor'] === 'kube-ovn' ? 'd' : undefined),
+  },
+  lbg: plain.lbg,
+  mac: plain.mac,
 } as const satisfies Record<string, RowKind>
 
 interface PortState {
@@ -60,6 +69,11 @@ export interface State {
   readonly settings: Readonly<Record<string, Readonly<Record<string, string>>>>
   /** Balancers to whose mappings an entry is contributed, and its value. */
   readonly mappings: Readonly<Record<string, Readonly<Record<string, string>>>>
+  /** Bindings of addresses, and pools of balancers: rows that can not be marked. */
+  readonly macs: Readonly<Record<string, string | undefined>>
+  readonly pools: Readonly<Record<string, true | undefined>>
+  /** Pools to which balancers are attached. */
+  readonly pooled: Readonly<Record<string, readonly string[]>>
   readonly hasDhcp: boolean
   readonly option: string | undefined
 }
@@ -97,6 +111,9 @@ export const state: fc.Arbitrary<State> = fc.record({
     mappingNames,
     fc.dictionary(fc.constantFrom(...balancerNames), fc.constantFrom('1', '2'), { maxKeys: 2 }),
   ),
+  macs: each(macNames, fc.constantFrom('1', '2', undefined)),
+  pools: each(poolNames, fc.constantFrom(true as const, undefined)),
+  pooled: each(balancerNames, fc.subarray(poolNames)),
   hasDhcp: fc.boolean(),
   option: fc.constantFrom('1', '2', undefined),
 })
@@ -116,6 +133,7 @@ export function possible(given: State): State {
     attached: attachable(given.attached),
     alsoAttached: attachable(given.alsoAttached),
     addresses: mapValues(given.addresses, (names) => names.filter((name) => sets[name] === true)),
+    pooled: mapValues(given.pooled, (names) => names.filter((name) => given.pools[name] === true)),
     settings: hasDhcp ? given.settings : {},
     mappings: mapValues(given.mappings, (entries) =>
       Object.fromEntries(Object.entries(entries).filter(([name]) => balancers[name] !== undefined)),
@@ -163,6 +181,9 @@ const roles = [
   'address',
   'setting',
   'mapping',
+  'mac',
+  'pool',
+  'into',
   'dhcp',
   'global',
 ] as const
@@ -174,6 +195,8 @@ const kindsOfRole: Readonly<Partial<Record<Role, RowKind>>> = {
   group: kinds.pg,
   balancer: kinds.lb,
   set: kinds.set,
+  mac: kinds.mac,
+  pool: kinds.lbg,
   dhcp: kinds.dhcp,
 }
 
@@ -191,7 +214,7 @@ function perRole<T>(arbitrary: (role: Role) => fc.Arbitrary<T>): fc.Arbitrary<Re
 export const layout: fc.Arbitrary<Layout> = fc.record({
   // A membership is for a feature's own rows or for those of others: whoever attaches has no balancers.
   featureOf: perRole((role) =>
-    role === 'attach' || role === 'also' ? fc.nat(1) : fc.integer({ min: 2, max: 4 }),
+    role === 'attach' || role === 'also' || role === 'into' ? fc.nat(1) : fc.integer({ min: 2, max: 4 }),
   ),
   // No key wants two values for one entry.
   isJoint: perRole((role) => (role === 'setting' ? fc.constant(false) : fc.boolean())),
@@ -241,6 +264,17 @@ function sharesOf(given: State): readonly Share[] {
   for (const [name, sets] of Object.entries(given.addresses)) {
     const members = sets.map((id): Member => ({ of: { kind: 'as', id }, column: 'addresses', value: name }))
     if (members.length > 0) share('address', name, [], members)
+  }
+  for (const [name, mac] of Object.entries(given.macs)) {
+    const columns = { logical_port: `ours-${name}`, ip: '10.0.0.1', mac }
+    if (mac !== undefined) share('mac', name, [row(kinds.mac, name, columns)])
+  }
+  for (const [name, isThere] of Object.entries(given.pools)) {
+    if (isThere === true) share('pool', name, [row(kinds.lbg, name, { name: `ours-${name}` })])
+  }
+  for (const [name, pools] of Object.entries(given.pooled)) {
+    const members = pools.map((one) => member('lbg', one, 'load_balancer', ['lb', name]))
+    if (members.length > 0) share('into', name, [], members)
   }
   for (const [name, entries] of Object.entries(given.settings)) {
     const members = Object.entries(entries).map(([key, value]): Member => ({
@@ -342,6 +376,7 @@ function featureOf(name: string, ofAll: Layout): Feature<string, Snapshot, Simul
           ]
         : []),
       ...(attaches ? [{ kind: 'ls', column: 'load_balancer' }] : []),
+      ...(own.includes('into') ? [{ kind: 'lbg', column: 'load_balancer' }] : []),
       ...(own.includes('address') ? [composing(ofAll)] : []),
       ...(own.includes('setting') ? [{ kind: 'dhcp', column: 'options' }] : []),
       ...(own.includes('mapping') ? [mapping(ofAll)] : []),

@@ -17,6 +17,13 @@ export const foreignRows: readonly Step[] = [
   { do: 'insert', table: 'Logical_Switch', name: 's', columns: { name: 'blue', ports: [{ named: 'p' }] } },
   { do: 'insert', table: 'Port_Group', name: 'g', columns: { name: 'theirs', ports: [{ named: 'p' }] } },
   { do: 'insert', table: 'Load_Balancer', name: 'l', columns: { name: 'l', vips: { a: 'b' } } },
+  {
+    do: 'insert',
+    table: 'Load_Balancer_Group',
+    name: 'n',
+    columns: { name: 'theirs', load_balancer: [{ named: 'l' }] },
+  },
+  { do: 'insert', table: 'Static_MAC_Binding', name: 'm', columns: { logical_port: 'theirs', mac: '9' } },
 ]
 
 /** A database as a stranger sees it. */
@@ -50,6 +57,8 @@ const tables = [
   'Load_Balancer',
   'Address_Set',
   'DHCP_Options',
+  'Load_Balancer_Group',
+  'Static_MAC_Binding',
 ] as const
 type Table = (typeof tables)[number]
 
@@ -82,6 +91,8 @@ function vandalise(
 ): readonly Step[] {
   const at = { table, uuid: row._uuid }
   const ids = mapOf(row, markColumn)
+  if (table === 'Static_MAC_Binding' || table === 'Load_Balancer_Group')
+    return vandaliseUnmarked(how, { table, uuid: row._uuid }, rows)
   switch (how) {
     case 'clear':
       return table === 'DHCP_Options' ? [] : [{ do: 'update', ...at, columns: { name: 'changed' } }]
@@ -141,5 +152,28 @@ function vandalise(
         ? [{ do: 'mutate', ...at, mutations: [['ports', 'insert', [port._uuid]]] }]
         : []
     }
+  }
+}
+
+/** What can be done to a row that is known by its content alone. */
+function vandaliseUnmarked(
+  how: Vandalism,
+  at: { readonly table: 'Static_MAC_Binding' | 'Load_Balancer_Group'; readonly uuid: string },
+  rows: Target['rows'],
+): readonly Step[] {
+  const isBinding = at.table === 'Static_MAC_Binding'
+  switch (how) {
+    case 'clear':
+      return isBinding ? [{ do: 'update', ...at, columns: { mac: '9' } }] : []
+    case 'delete':
+      return [{ do: 'delete', ...at }]
+    case 'empty':
+      return isBinding ? [] : [{ do: 'update', ...at, columns: { load_balancer: [] } }]
+    case 'join': {
+      const all = [...rows.scan('Load_Balancer')].map(({ _uuid }) => _uuid)
+      return isBinding ? [] : [{ do: 'mutate', ...at, mutations: [['load_balancer', 'insert', all]] }]
+    }
+    default:
+      return []
   }
 }
