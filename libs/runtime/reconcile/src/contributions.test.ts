@@ -41,6 +41,8 @@ function start() {
   const client = server.open({ onTransact: () => 'fine', onCommitted: () => 'fine' })
   const sent: Operation[] = []
   const observed: string[] = []
+  const beside: number[] = []
+  let underWay = 0
   const signals = new Signals()
   const logger = recordingLogger()
   const services: Feature<string, Readonly<Record<string, string>>, World> = {
@@ -68,9 +70,14 @@ function start() {
       },
       onState: (listener) => client.onState(listener),
       onChange: (listener) => client.onChange(listener),
-      transact(operations) {
+      async transact(operations) {
         sent.push(...operations)
-        return client.transact(operations)
+        beside.push(underWay++)
+        try {
+          return await client.transact(operations)
+        } finally {
+          underWay--
+        }
       },
     },
     schema,
@@ -86,9 +93,12 @@ function start() {
     kernel,
     sent,
     observed,
+    /** How many others were under way when a transaction was sent. */
+    beside,
     /** What keys were told that they can not have. */
     problems: () =>
       logger.lines.flatMap(({ fields }) => (fields?.['err'] === undefined ? [] : [fields['err']])),
+    signals,
     async change(key: string, entries?: Readonly<Record<string, string>>): Promise<void> {
       if (entries === undefined) world.delete(key)
       else world.set(key, entries)
@@ -116,8 +126,8 @@ function stranger(...mutations: Extract<Step, { do: 'mutate' }>['mutations']): P
 }
 
 it('sends one entry when one of 10,000 that are contributed changes, and nothing of the others', async () => {
-  for (let n = 0; n < 100; n++)
-    world.set(`s${n}`, Object.fromEntries(Array.from({ length: 100 }, (_, m) => [`${n}:${m}`, 'old'])))
+  for (let n = 0; n < 10; n++)
+    world.set(`s${n}`, Object.fromEntries(Array.from({ length: 1000 }, (_, m) => [`${n}:${m}`, 'old'])))
   process = start()
   await process.kernel.quiet()
   expect(Object.keys(mappings())).toHaveLength(10_000)
@@ -221,4 +231,19 @@ it('looks only at the key whose entry a stranger changed or deleted, and at none
   await stranger([column, 'insert', { theirs: '9' }])
   expect(process.observed).toEqual(['a', 'b'])
   expect(mappings()).toEqual({ a: '1', b: '1', c: '1' })
+})
+
+it('sends what keys contribute to a row of others without waiting for what others do, but for one entry', async () => {
+  process = start()
+  await process.kernel.quiet()
+  process.beside.length = 0
+  for (const key of ['a', 'b', 'c']) world.set(key, { [key]: '1' })
+  for (const key of world.keys()) process.signals.raise('service', key)
+  await process.kernel.quiet()
+  expect(process.beside).toEqual([0, 1, 1])
+  process.beside.length = 0
+  for (const key of ['d', 'e']) world.set(key, { same: '1' })
+  for (const key of ['d', 'e']) process.signals.raise('service', key)
+  await process.kernel.quiet()
+  expect([process.beside, mappings()]).toEqual([[0], { a: '1', b: '1', c: '1', same: '1' }])
 })
