@@ -1,14 +1,12 @@
 import { readFileSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { cacheDirectory } from '@kube-ovn/testing-kube'
 
 /** The checkout. */
 export const repository = resolve(import.meta.dirname, '../../..')
 
-/** What is built once for this machine; the same rule as in tools/bootstrap. */
-export const cache =
-  process.env['KUBE_OVN_CACHE'] ??
-  (process.getuid?.() === 0 ? '/var/cache/kube-ovn' : join(homedir(), '.cache/kube-ovn'))
+/** What is built once for this machine. */
+export const cache = cacheDirectory()
 
 interface Versions {
   readonly kubernetes: string

@@ -6,8 +6,8 @@ import { FixtureError } from './errors.ts'
 /** The checkout. */
 export const repository = join(import.meta.dirname, '../../../..')
 
-/** What is built once for a machine; the same rule as in tools/bootstrap. */
-function cacheDirectory(): string {
+/** What is built once for a machine; the same rule as in tools/bootstrap, which runs where no TypeScript does yet. */
+export function cacheDirectory(): string {
   const isRoot = process.getuid?.() === 0
   return (
     process.env['KUBE_OVN_CACHE'] ?? (isRoot ? '/var/cache/kube-ovn' : join(homedir(), '.cache', 'kube-ovn'))
