@@ -33,6 +33,7 @@ export {
   usableRange,
 } from './cidr.ts'
 export type { Cidr, CidrV4, CidrV6, IpRange } from './cidr.ts'
+export { CidrIndex } from './cidr-index.ts'
 export { formatCidrList, formatIpList, parseCidrList, parseIpList } from './dual-stack.ts'
 export type { DualStack, DualStackCidr, DualStackIp } from './dual-stack.ts'
 export * from './errors.ts'

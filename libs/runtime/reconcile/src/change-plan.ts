@@ -4,6 +4,7 @@ import type { DerivedFork } from './derived-tables.ts'
 import type { Feature, Key } from './feature.ts'
 import { findFeature, observeKey, type Job } from './jobs.ts'
 import { refusalsOf, type DryRun } from './dry-run.ts'
+import type { Facts } from './facts.ts'
 import { ownerMark, type OwnerMark } from './marks.ts'
 import type { ObjectOverlay } from './object-overlay.ts'
 import type { ObjectName, Objects } from './objects.ts'
@@ -27,6 +28,8 @@ interface ChangePlanOptions<W> {
   /** Derived from the overlay. */
   readonly tables: DerivedFork
   readonly watches: ReadonlyMap<string, Watch>
+  /** Put into these tables. */
+  readonly facts: Facts
   /** Sees the overlay; what is raised in it comes to `raised`. */
   readonly world: W
   readonly raised: { readonly signal: string; readonly subject: string }[]
@@ -40,21 +43,25 @@ interface ChangePlanOptions<W> {
  * What rows trigger is not followed.
  */
 export function planChanges<W>(changes: readonly PlannedChange[], options: ChangePlanOptions<W>): DryRun {
-  const { features, triggers, objects, overlay, tables, watches, world, raised, plan } = options
+  const { features, triggers, objects, overlay, tables, watches, facts, world, raised, plan } = options
   const pending = new Set<OwnerMark>()
   const observations = new Map<OwnerMark, number>()
   const jobs = new Map<OwnerMark, Job<W>>()
   const failed = new Map<OwnerMark, unknown>()
   const writes: DryRun['writes'][number][] = []
+  const decisions = new Set<OwnerMark>()
 
   function read<R>(feature: string, key: Key, observe: () => R): R {
     const watch = watches.get(feature)
     return watch === undefined ? observe() : tables.read(watch, key, observe)
   }
-  function wake(resource: Resource, change: ObjectChange): void {
-    tables.put(resource, change)
+  function takeConcerned(): void {
     for (const [feature, watch] of watches)
       for (const key of tables.concerned(watch)) pending.add(ownerMark(feature, key))
+  }
+  function wake(resource: Resource, change: ObjectChange): void {
+    tables.put(resource, change)
+    takeConcerned()
     for (const owner of triggers.ofObject(resource, change, world)) pending.add(owner)
   }
   function takeSignals(): void {
@@ -69,6 +76,10 @@ export function planChanges<W>(changes: readonly PlannedChange[], options: Chang
       const job = observeKey(owner, found.feature, found.key, { world, objects, read })
       jobs.set(owner, job)
       failed.delete(owner)
+      if (facts.say(owner, job.desired.facts ?? [])) {
+        decisions.add(owner)
+        takeConcerned()
+      }
       for (const patch of joinPatches(job.patches)) {
         const write = planWrite(patch, overlay.get(patch.resource, patch))
         if (write === undefined) continue
@@ -97,5 +108,5 @@ export function planChanges<W>(changes: readonly PlannedChange[], options: Chang
     observe(owner)
     takeSignals()
   }
-  return { ...plan([...jobs.values()]), writes, failed, refusals: refusalsOf(jobs.values()) }
+  return { ...plan([...jobs.values()]), writes, failed, decisions, refusals: refusalsOf(jobs.values()) }
 }

@@ -5,6 +5,8 @@ import {
   Tables,
   type AnyTable,
   type Causes,
+  StoredRows,
+  watchedTable,
   type Source,
   type Table,
   type TableFork,
@@ -12,9 +14,10 @@ import {
   type Watch,
 } from '@kube-ovn/tables'
 import type { RowBase, RowChange } from 'ovsdb-client'
+import type { PutFact } from './facts.ts'
 import { objectKeyOf, resourceKey } from './objects.ts'
 import type { Rows } from './rows.ts'
-import type { DatabaseTable, ObjectTable } from './source-tables.ts'
+import type { DatabaseTable, FactTable, ObjectTable } from './source-tables.ts'
 
 /** Nothing else waits longer for tables than this. */
 export const sliceMs = 10
@@ -30,6 +33,9 @@ interface DerivedTablesOptions {
   monotonic(): number
 }
 
+/** Told the keys of rows that are other than before, when everything is derived and before any key is observed. */
+export type Follow = (keys: ReadonlySet<string>) => void
+
 /**
  * Derived tables that follow objects and the Northbound.
  *
@@ -41,13 +47,18 @@ export class DerivedTables {
   onChange: () => void = () => undefined
   readonly #tables: Tables
   readonly #store: DerivedTablesOptions['store']
+  readonly #logger: Logger
   readonly #ofResource: ReadonlyMap<string, ObjectTable<KubeObject>>
   readonly #ofRows: ReadonlyMap<string, Table<RowBase>>
+  readonly #ofFacts: ReadonlyMap<AnyTable, StoredRows>
+  readonly #followed = new Map<AnyTable, Watch>()
   #isStarted = false
+  #isComplete = false
 
   /** Throws a TableDeclarationError when a source is not watched. */
   constructor({ tables, store, rows, logger, monotonic }: DerivedTablesOptions) {
     this.#store = store
+    this.#logger = logger
     this.#tables = new Tables({
       tables,
       onDefect: (table, key, err) => logger.error('derivation failed', { table, key, err }),
@@ -56,8 +67,8 @@ export class DerivedTables {
     })
     const sources = this.#tables.declarations.filter(({ origin }) => origin.kind === 'source')
     for (const table of sources)
-      if (!isOfObjects(table) && !isOfRows(table))
-        throw new TableDeclarationError(table.name, 'a source has objects or rows of the Northbound')
+      if (!isOfObjects(table) && !isOfRows(table) && !isOfFacts(table))
+        throw new TableDeclarationError(table.name, 'a source has objects, rows of the Northbound or facts')
     // The type of a source's rows is that of its resource, or of its table of the database.
     this.#ofResource = new Map(
       sources.filter(isOfObjects).map((table) => [resourceKey(table.resource), table]),
@@ -71,6 +82,9 @@ export class DerivedTables {
       this.#tables.attach(table, sourceOfStore(objects))
     }
     for (const [name, table] of this.#ofRows) this.#tables.attach(table, sourceOfRows(name, rows))
+    this.#ofFacts = new Map(sources.filter(isOfFacts).map((table) => [table, new StoredRows(table.indexes)]))
+    // What is put into a table of facts is of the type of its rows.
+    for (const [table, facts] of this.#ofFacts) this.#tables.attach(table, facts as Source<never>)
   }
 
   /** Rows as they are. Who reads them in its `observe` is woken when they change. */
@@ -83,12 +97,40 @@ export class DerivedTables {
     return this.#tables.watch({ of: [], onConcerned })
   }
 
+  /**
+   * Follows the rows of a table with something that is not derived. Before the start only, of which it is not told: whoever begins
+   * reads all rows. Followers are told in the order in which they came.
+   */
+  follow(table: AnyTable, follow: Follow): void {
+    const onConcerned = (causes: Causes): void => {
+      if (!this.#isComplete) return
+      try {
+        follow(new Set(causes.keys()))
+      } catch (err) {
+        this.#logger.error('follower failed', { table: table.name, err })
+      }
+    }
+    this.#followed.set(table, this.#tables.watch({ of: [watchedTable(table)], onConcerned }))
+  }
+
   /** Derives everything for the first time. */
   start(): void {
     if (this.#isStarted) return
     this.#isStarted = true
     this.#tables.start()
     this.#tables.settle()
+    this.#isComplete = true
+  }
+
+  /** Puts a row into a table of facts; `undefined` takes it out. */
+  readonly put: PutFact = (table, key, row) => {
+    const rows = this.#ofFacts.get(table)
+    if (rows === undefined) throw new TableDeclarationError(table.name, 'it is none of these tables')
+    const old = rows.get(key)
+    if (isSameRow(table, old, row)) return false
+    rows.put(key, row)
+    this.#tables.changed(table, key, old as never, row as never)
+    return true
   }
 
   /** Takes in that an object has changed; its store has the new one already. */
@@ -122,7 +164,7 @@ export class DerivedTables {
   /** A copy in which changes of objects can be tried; nothing else may change while it is used. */
   fork(): DerivedFork {
     this.settle()
-    return new DerivedFork(this.#tables.fork(), this.#ofResource)
+    return new DerivedFork(this.#tables.fork(), this.#ofResource, this.#followed)
   }
 }
 
@@ -130,10 +172,22 @@ export class DerivedTables {
 export class DerivedFork {
   readonly #fork: TableFork
   readonly #ofResource: ReadonlyMap<string, Table<KubeObject>>
+  readonly #followed: ReadonlyMap<AnyTable, Watch>
+  readonly #followers = new Map<AnyTable, Follow>()
 
-  constructor(fork: TableFork, ofResource: ReadonlyMap<string, Table<KubeObject>>) {
+  constructor(
+    fork: TableFork,
+    ofResource: ReadonlyMap<string, Table<KubeObject>>,
+    followed: ReadonlyMap<AnyTable, Watch>,
+  ) {
     this.#fork = fork
     this.#ofResource = ofResource
+    this.#followed = followed
+  }
+
+  /** As {@link DerivedTables.follow}, in the place of who follows the table there. */
+  follow(table: AnyTable, follow: Follow): void {
+    this.#followers.set(table, follow)
   }
 
   view<T extends AnyTable>(table: T): ViewOf<T> {
@@ -144,7 +198,23 @@ export class DerivedFork {
     const table = this.#ofResource.get(resourceKey(resource))
     if (table === undefined) return
     this.#fork.put(table, key, object)
+    this.#settle()
+  }
+
+  /** As {@link DerivedTables.put}. */
+  readonly putFact: PutFact = (table, key, row) => {
+    if (isSameRow(table, this.#fork.view<AnyTable>(table).get(key), row)) return false
+    this.#fork.put(table, key, row as never)
+    this.#settle()
+    return true
+  }
+
+  #settle(): void {
     this.#fork.settle()
+    for (const [table, watch] of this.#followed) {
+      const causes = this.#fork.watch(watch).takeCauses()
+      if (causes.size > 0) this.#followers.get(table)?.(new Set(causes.keys()))
+    }
   }
 
   read<R>(watch: Watch, key: string, read: () => R): R {
@@ -165,6 +235,15 @@ function isOfRows(table: AnyTable): table is DatabaseTable<never> & AnyTable {
   return 'rowsOf' in table
 }
 
+function isOfFacts(table: AnyTable): table is FactTable<never> {
+  return 'isOfFacts' in table
+}
+
+function isSameRow(table: FactTable<never>, a: unknown, b: unknown): boolean {
+  if (a === undefined || b === undefined) return a === b
+  return table.isSame(a as never, b as never)
+}
+
 function sourceOfStore(store: Store<KubeObject>): Source<KubeObject> {
   return {
     get: (key) => store.get(key),
@@ -178,8 +257,7 @@ function sourceOfStore(store: Store<KubeObject>): Source<KubeObject> {
 function sourceOfRows(table: string, rows: Rows): Source<RowBase> {
   return {
     get: (uuid) => rows.get(table, uuid),
-    // A declaration of rows has no indexes.
-    keysOf: () => [],
+    keysOf: (index, value) => rows.find(table, index, value).map(({ _uuid }) => _uuid),
     *keys() {
       for (const { _uuid } of rows.scan(table)) yield _uuid
     },

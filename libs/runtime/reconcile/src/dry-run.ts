@@ -1,4 +1,5 @@
 import type { KubeOvnError } from '@kube-ovn/errors'
+import type { Facts } from './facts.ts'
 import type { Feature, Key, KubePatch } from './feature.ts'
 import { findFeature, observeKey, type Job } from './jobs.ts'
 import type { OwnerMark } from './marks.ts'
@@ -11,6 +12,8 @@ export interface DryRun extends Plan {
   readonly writes: readonly { readonly owner: OwnerMark; readonly patch: KubePatch; readonly write: Write }[]
   /** Keys whose feature threw. */
   readonly failed: ReadonlyMap<OwnerMark, unknown>
+  /** Keys that would decide otherwise than they have. */
+  readonly decisions: ReadonlySet<OwnerMark>
   /** What the user would have to correct, or what would have to change, by key. */
   readonly refusals: ReadonlyMap<OwnerMark, KubeOvnError>
 }
@@ -28,12 +31,13 @@ interface DryRunOptions<W> {
   readonly world: W
   readonly objects: Pick<Objects, 'store'>
   readonly sender: PatchSender
+  readonly facts: Facts
   readonly plan: (jobs: readonly Job<W>[]) => Plan
 }
 
 /** Observes, decides and plans, and leaves it at that. */
 export function dryRun<W>(owners: Iterable<OwnerMark>, options: DryRunOptions<W>): DryRun {
-  const { features, sender, plan } = options
+  const { features, sender, facts, plan } = options
   const failed = new Map<OwnerMark, unknown>()
   const jobs: Job<W>[] = []
   for (const owner of owners) {
@@ -53,5 +57,11 @@ export function dryRun<W>(owners: Iterable<OwnerMark>, options: DryRunOptions<W>
       return []
     }
   })
-  return { ...plan(jobs), writes, failed, refusals: refusalsOf(jobs) }
+  const decisions = jobs.filter(({ owner, desired }) => facts.differ(owner, desired.facts ?? []))
+  return {
+    ...plan(jobs),
+    ...{ writes, failed },
+    decisions: new Set(decisions.map(({ owner }) => owner)),
+    refusals: refusalsOf(jobs),
+  }
 }

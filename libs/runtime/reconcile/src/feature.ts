@@ -2,6 +2,7 @@ import type { KubeOvnError } from '@kube-ovn/errors'
 import type { JsonValue, KubeObject, ObjectChange, Resource } from '@kube-ovn/kube'
 import type { NorthboundTable, RowKind, RowRef } from '@kube-ovn/ovn-names'
 import type { Atom, RowChange } from 'ovsdb-client'
+import type { Fact } from './facts.ts'
 
 /** A key is a string that names an object of the feature's concern; what it means is the feature's affair. */
 export type Key = string
@@ -74,6 +75,8 @@ export interface Desired {
   readonly members: readonly Member[]
   readonly patches: readonly KubePatch[]
   readonly events: readonly KubeEvent[]
+  /** What the key has decided and others go by, while it says so: rows of tables of facts. */
+  readonly facts?: readonly Fact[]
   readonly recheckMs?: number
   /**
    * The input can not be used at present (an invalid edit, a deletion that must wait): the rows and members that

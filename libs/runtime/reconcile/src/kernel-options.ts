@@ -5,7 +5,7 @@ import type { Backoff, Clock } from '@kube-ovn/time'
 import type { DatabaseSchema } from 'ovsdb-client'
 import type { AnyTable, ViewOf } from '@kube-ovn/tables'
 import type { Database } from './database.ts'
-import type { DerivedTables } from './derived-tables.ts'
+import type { DerivedTables, Follow } from './derived-tables.ts'
 import type { Feature, Key } from './feature.ts'
 import type { Objects } from './objects.ts'
 import type { HeldDeletion } from './orphans.ts'
@@ -21,6 +21,8 @@ export interface Fork {
   ): Store<T>
   /** A derived table as it would be; only for worlds that have some. */
   view<T extends AnyTable>(table: T): ViewOf<T>
+  /** Has something of the world follow a table that {@link DerivedTables.follow} is asked to follow, too. */
+  follow(table: AnyTable, follow: Follow): void
   /** Takes what is raised, in the place of {@link Signals}. */
   raise(signal: string, subject: string): void
 }

@@ -13,6 +13,7 @@ import { DerivedTables, sliceMs } from './derived-tables.ts'
 import { followChanges } from './drift.ts'
 import type { DryRun } from './dry-run.ts'
 import { EventLog } from './events.ts'
+import { Facts } from './facts.ts'
 import type { Desired, Feature, Key } from './feature.ts'
 import { Garbage } from './garbage.ts'
 import { findFeature, observeKey, type Job } from './jobs.ts'
@@ -51,6 +52,7 @@ export class Kernel<W> implements AsyncDisposable {
   readonly #unheard: Unheard
   readonly #triggers: Triggers<W>
   readonly #derived: DerivedTables
+  readonly #facts: Facts
   /** For each feature, what its keys read of derived tables. */
   readonly #watches: ReadonlyMap<string, Watch>
   readonly #queue: WorkQueue<OwnerMark>
@@ -88,6 +90,7 @@ export class Kernel<W> implements AsyncDisposable {
     this.#planner = new Planner({ ...lookup, adoption: this.#adoption, features, unheard: this.#unheard })
     this.#triggers = new Triggers(features, logger)
     this.#derived = options.derived ?? underived(options)
+    this.#facts = new Facts(this.#derived.put)
     this.#watches = new Map(
       features.map(({ name }) => [name, this.#derived.watch((causes) => this.#onDerived(name, causes))]),
     )
@@ -99,6 +102,7 @@ export class Kernel<W> implements AsyncDisposable {
       triggers: this.#triggers,
       derived: this.#derived,
       watches: this.#watches,
+      facts: this.#facts,
       sender: this.#sender,
       plan: (jobs) => this.#planner.plan(jobs.map((job) => this.#planner.possible(job))),
     })
@@ -365,6 +369,7 @@ export class Kernel<W> implements AsyncDisposable {
       const job = this.#planner.possible(
         observeKey(owner, found.feature, found.key, { ...this.#options, read }),
       )
+      this.#facts.say(owner, job.desired.facts ?? [])
       if (!job.isGone) this.#alive.add(owner)
       else if (isNothing(job.desired) && !this.#alive.has(owner) && !this.#garbage.isReleased(owner)) {
         if (rowsOwnedBy(owner, this.#rows, this.#catalog).length > 0) {

@@ -3,6 +3,7 @@ import { planChanges, type PlannedChange } from './change-plan.ts'
 import type { DerivedTables } from './derived-tables.ts'
 import { dryRun, type DryRun } from './dry-run.ts'
 import { NoForkError } from './errors.ts'
+import type { Facts } from './facts.ts'
 import type { Feature, Key } from './feature.ts'
 import type { Job } from './jobs.ts'
 import type { Fork, KernelOptions } from './kernel-options.ts'
@@ -17,6 +18,7 @@ interface PreviewsOptions<W> extends Pick<KernelOptions<W>, 'world' | 'forkWorld
   readonly triggers: Triggers<W>
   readonly derived: DerivedTables
   readonly watches: ReadonlyMap<string, Watch>
+  readonly facts: Facts
   readonly sender: PatchSender
   readonly plan: (jobs: readonly Job<W>[]) => Plan
 }
@@ -36,6 +38,8 @@ export class Previews<W> {
       store: (_resource, store) => store,
       // Nobody is noted who reads outside a round.
       view: (table) => derived.view(table),
+      // Tables stay as they are.
+      follow: () => undefined,
       raise: () => undefined,
     }
     return forkWorld?.(world, fork) ?? world
@@ -54,8 +58,14 @@ export class Previews<W> {
     const fork: Fork = {
       store: (resource, store, indexes) => overlay.store(resource, store, indexes),
       view: (table) => tables.view(table),
+      follow: (table, follow) => tables.follow(table, follow),
       raise: (signal, subject) => void raised.push({ signal, subject }),
     }
-    return planChanges(changes, { ...this.#options, overlay, tables, raised, world: forkWorld(world, fork) })
+    return planChanges(changes, {
+      ...this.#options,
+      ...{ overlay, tables, raised },
+      facts: this.#options.facts.fork(tables.putFact),
+      world: forkWorld(world, fork),
+    })
   }
 }
