@@ -64,7 +64,7 @@ function factsOf(index: number): PodFacts {
 function worldOf(facts: readonly PodFacts[]): ControlWorld {
   const keys = podAnnotations()
   const pods = new IndexedStore<Pod>(watched.pods.indexes)
-  const subnets = new IndexedStore<Subnet>()
+  const subnets = new IndexedStore<Subnet>(watched.subnets.indexes)
   const ips = new IndexedStore<Ip>(watched.ips.indexes)
   const cidrs = [cidrOf(parseIpv4('10.16.0.0'), 16), cidrOf(parseIpv6('fd00:10:16::'), 112)]
   const cidrBlock = cidrs.map(({ address, prefixLength }) => `${formatIp(address)}/${prefixLength}`).join()
@@ -92,11 +92,15 @@ function worldOf(facts: readonly PodFacts[]): ControlWorld {
   const randomBytes = (count: number) => new Uint8Array(count)
   const known: Readonly<Record<string, Store<KubeObject>>> = { pods, subnets, ips }
   const stores = new Stores(
-    Object.entries(watched).map(([name, { resource }]) => [resource, known[name] ?? new IndexedStore()]),
+    Object.entries(watched).map(([name, { resource, indexes }]) => [
+      resource,
+      known[name] ?? new IndexedStore(indexes as never),
+    ]),
   )
-  const derived = deriveTables({ stores, northbound, logger: silentLogger, clock: systemClock })
+  const settings = controlSettings()
+  const derived = deriveTables({ settings, stores, northbound, logger: silentLogger, clock: systemClock })
   const world = createWorld({
-    ...{ settings: controlSettings(), definitions: chartDefinitions, stores, northbound, derived, signals },
+    ...{ settings, definitions: chartDefinitions, stores, northbound, derived, signals },
     ...{ clock: systemClock, randomBytes },
   })
   restoreWorld(world, derived, silentLogger)

@@ -55,7 +55,8 @@ export function assembleKernel(options: ControlKernelOptions): ControlKernel {
   } = options
   const northbound = database.cache
   const signals = new Signals()
-  const derived = deriveTables({ stores, tables: declarationsOf(features).tables, northbound, logger, clock })
+  const { tables } = declarationsOf(features)
+  const derived = deriveTables({ settings, stores, tables, northbound, logger, clock })
   const parts = { settings, stores, definitions, northbound, derived, signals, clock, randomBytes }
   const world = createWorld(parts)
   const kernel = new Kernel({

@@ -6,6 +6,7 @@ import { resourceKey } from '@kube-ovn/reconcile'
 import type { DerivedTables, Fork, Signals } from '@kube-ovn/reconcile'
 import type { Clock } from '@kube-ovn/time'
 import type { Cache } from 'ovsdb-client'
+import { followTables } from './restore/follow-tables.ts'
 import { Waiters } from './addresses/waiters.ts'
 import type { Watch } from './declarations.ts'
 import type { Definitions } from './definitions.ts'
@@ -30,7 +31,7 @@ export interface WorldParts {
 /** Joins caches, settings and allocations into what the features look at. Nothing is allocated in it yet. */
 export function createWorld(parts: WorldParts): ControlWorld {
   const { settings, stores, definitions, northbound, derived, signals, clock, randomBytes } = parts
-  return {
+  const world: ControlWorld = {
     ...watchedStores((_name, watch) => stores.of(watch)),
     store: (watch) => stores.of(watch),
     table: (table) => derived.view(table),
@@ -39,15 +40,13 @@ export function createWorld(parts: WorldParts): ControlWorld {
     definitions,
     northbound,
     ipam: new Ipam(randomBytes),
-    networks: new Map(),
-    accepted: new Map(),
-    pools: new Map(),
-    routerMacs: new Map(),
     waiters: new Waiters((key) => signals.raise('turn', key)),
     newMac: () => randomMac(randomBytes(6)),
     now: () => clock.now(),
     raise: (signal, subject) => signals.raise(signal, subject),
   }
+  followTables((table, follow) => derived.follow(table, follow), world)
+  return world
 }
 
 /** A copy in which observing leaves no traces, for plans that are not carried out. */
@@ -56,20 +55,18 @@ export function forkWorld(world: ControlWorld, fork: Fork): ControlWorld {
   const stores = storesOf(plainKinds, (name, { resource, indexes }) =>
     fork.store(resource, present[name], indexes),
   )
-  return {
+  const forked: ControlWorld = {
     ...world,
     ...stores,
     store: forkedStores(world, fork),
     table: (table) => fork.view(table),
     ...tableViews((table) => fork.view(table)),
     ipam: world.ipam.fork(),
-    networks: new Map(world.networks),
-    accepted: new Map(world.accepted),
-    pools: new Map(world.pools),
-    routerMacs: new Map(world.routerMacs),
     waiters: world.waiters.fork((key) => fork.raise('turn', key)),
     raise: (signal, subject) => fork.raise(signal, subject),
   }
+  followTables((table, follow) => fork.follow(table, follow), forked)
+  return forked
 }
 
 /** Each is made when it is asked for. */

@@ -1,9 +1,12 @@
-import { databaseTable, objectTable } from '@kube-ovn/reconcile'
+import { databaseTable, factTable, objectTable } from '@kube-ovn/reconcile'
+import type { View } from '@kube-ovn/tables'
+import type { ControlSettings } from './settings.ts'
 import { watched } from './watched.ts'
 
 export const namespaces = objectTable(watched.namespaces)
 export const nodes = objectTable(watched.nodes)
 export const subnets = objectTable(watched.subnets)
+export const ips = objectTable(watched.ips)
 export const ipPools = objectTable(watched.ipPools)
 export const statefulSets = objectTable(watched.statefulSets)
 export const networkAttachments = objectTable(watched.networkAttachments)
@@ -14,3 +17,17 @@ export const machineMigrations = objectTable(watched.machineMigrations)
 /** What others put into the Northbound counts as well. */
 export const switches = databaseTable('Logical_Switch')
 export const switchPorts = databaseTable('Logical_Switch_Port')
+export const routerPorts = databaseTable('Logical_Router_Port', 'name')
+
+/** What the flags of the process decide, in one row. */
+export const settingsTable = factTable({
+  name: 'settings',
+  indexes: { all: (_row: ControlSettings) => [''] },
+})
+
+/** The settings, for derivations. */
+export function settingsOf(view: Pick<View<ControlSettings>, 'get'>): ControlSettings {
+  const settings = view.get('')
+  if (settings === undefined) throw new TypeError('nobody said what the settings are')
+  return settings
+}

@@ -5,15 +5,43 @@ import type { AnyTable, ViewOf } from '@kube-ovn/tables'
 import type { Clock } from '@kube-ovn/time'
 import type { Cache } from 'ovsdb-client'
 import { foreignPorts } from './addresses/foreign-ports.ts'
-import { machineInstances, machineMigrations, machines, networkAttachments, statefulSets } from './sources.ts'
+import type { ControlSettings } from './settings.ts'
+import {
+  machineInstances,
+  machineMigrations,
+  machines,
+  networkAttachments,
+  settingsTable,
+  statefulSets,
+} from './sources.ts'
+import {
+  addressing,
+  attachments,
+  keptRouterMacs,
+  routerMacs,
+  subnetProviders,
+} from './topology/attachments.ts'
+import { builtInSpec } from './topology/built-in.ts'
 import { livingNodes } from './topology/lost-node.ts'
 import { namespaceBindings, servingSubnets } from './topology/namespace-bindings.ts'
 import type { Stores } from './stores.ts'
+import { pools, poolStates } from './topology/pool-claims.ts'
+import { builtInSubnets } from './topology/subnet-claims.ts'
+import { networks, subnetStates } from './topology/subnet-states.ts'
 import { watched } from './watched.ts'
 import type { WatchedStores } from './world.ts'
 
 /** What is derived from objects and rows, and objects that are read as they are, by the names that they have in the world. */
 const tables = {
+  subnetStates,
+  networks,
+  attachments,
+  addressing,
+  subnetProviders,
+  keptRouterMacs,
+  routerMacs,
+  poolStates,
+  pools,
   servingSubnets,
   namespaceBindings,
   livingNodes,
@@ -41,6 +69,7 @@ export function tableViews(view: <T extends AnyTable>(table: T) => ViewOf<T>): T
 }
 
 interface Sources {
+  readonly settings: ControlSettings
   readonly stores: Stores
   /** Beside those of the domains. */
   readonly tables?: readonly AnyTable[]
@@ -51,17 +80,22 @@ interface Sources {
 
 /** Tables over complete stores and a complete cache. */
 export function deriveTables({
+  settings,
   stores,
   tables: further = [],
   northbound,
   logger,
   clock,
 }: Sources): DerivedTables {
-  return new DerivedTables({
+  const derived = new DerivedTables({
     tables: new Set([...controlTables, ...further]),
     store: (resource) => stores.find(resource),
     rows: northbound,
     logger,
     monotonic: () => clock.monotonic(),
   })
+  derived.put(settingsTable, '', settings)
+  for (const { name } of [settings.nodeSwitch, settings.defaultSubnet])
+    derived.put(builtInSubnets, name, builtInSpec(name, settings))
+  return derived
 }

@@ -15,7 +15,7 @@ import {
   vipResource,
   vpcResource,
 } from '@kube-ovn/kube-api'
-import type { Ip, IpPool, VirtualMachineInstanceMigration, Vip } from '@kube-ovn/kube-api'
+import type { Ip, IpPool, Subnet, VirtualMachineInstanceMigration, Vip } from '@kube-ovn/kube-api'
 import type { Watch } from './declarations.ts'
 import { allNodeAddresses } from './topology/node-addresses.ts'
 import {
@@ -53,7 +53,10 @@ export const watched: { readonly [N in Kind]: Watch<WatchedKinds[N]> } = {
     indexes: { [storeIndex.nodesByAddress]: addressesOfNode },
   },
   namespaces: { resource: namespaces },
-  subnets: { resource: subnetResource },
+  subnets: {
+    resource: subnetResource,
+    indexes: { [storeIndex.subnetsByProvider]: ({ spec }: Subnet) => [spec?.provider ?? ''] },
+  },
   vpcs: { resource: vpcResource },
   ips: {
     resource: ipResource,

@@ -20,7 +20,6 @@ import type { Watch } from './declarations.ts'
 import type { Definitions } from './definitions.ts'
 import type { ControlSettings } from './settings.ts'
 import type { TableViews } from './tables.ts'
-import type { Network } from './topology/network.ts'
 
 /** The objects of each resource that decisions of several features are based on. */
 export interface WatchedKinds {
@@ -57,14 +56,6 @@ export interface ControlWorld extends Omit<WatchedStores, keyof TableViews>, Tab
   readonly definitions: Definitions
   readonly northbound: Cache<OvnNorthbound>
   readonly ipam: Ipam
-  /** The subnets that are in effect, by name. One that was edited badly stays as it was. */
-  readonly networks: Map<string, Network>
-  /** Subnets that were accepted, by name, and get their rows once their status says so. */
-  readonly accepted: Map<string, Network>
-  /** The IPPools that are in effect, by name. One that was edited badly stays as it was. */
-  readonly pools: Map<string, PoolInEffect>
-  /** MAC addresses of router ports, so that a port that somebody deleted comes back with the address peers know. */
-  readonly routerMacs: Map<string, string>
   /** Keys of pods that should have addresses and could not be given them, and where they may get some. */
   readonly waiters: Waiters
   /** Makes a random, locally administered unicast MAC address. */
@@ -75,23 +66,19 @@ export interface ControlWorld extends Omit<WatchedStores, keyof TableViews>, Tab
   raise(signal: ControlSignal, subject: string): void
 }
 
-/** What an IPPool sets apart, as it was written. */
-interface PoolInEffect {
-  readonly subnet: string
-  readonly ips: readonly string[]
-}
-
 /**
- * `network`: a subnet took effect, changed or ended. `addresses`: addresses of it became free, or it can give
+ * `addresses`: addresses of it became free, or it can give
  * addresses now. `usage`: an address was taken without an IP object being written. The subject is the subnet.
  * `turn`: a pod that waits may find an address now. The subject is its key.
  * `ending`: it was decided whether a pod that is being deleted still has its ports. The subject is its `namespace/name`.
  * `definition`: that of a kind of ours changed. The subject is the plural of the kind.
  */
-type ControlSignal = 'network' | 'addresses' | 'turn' | 'usage' | 'ending' | 'definition'
+type ControlSignal = 'addresses' | 'turn' | 'usage' | 'ending' | 'definition'
 
 /** Names of the index functions of the stores. */
 export const storeIndex = {
+  /** Subnets by the provider that they specify. */
+  subnetsByProvider: 'provider',
   /** IP objects of a subnet. */
   ipsBySubnet: 'subnet',
   /** IP objects of a pod, by `namespace/name`. */

@@ -135,21 +135,37 @@ export class Ipam {
     if (pool === defaultPool) throw new RangeError('a pool needs a name')
     const table = this.#existing(subnet)
     const members = parseRangeSets(ips, 'spec.ips')
-    const stray = ips.filter((ip) => !table.hasSome(parseRangeSets([ip])))
-    const change = {
-      outside: stray.slice(0, mostTold).map((ip) => table.strayEntry(pool, ip)),
-      isUseless: ips.length > 0 && stray.length === ips.length,
-    }
+    const change = this.strayEntries(subnet, pool, ips)
     if (table.hasPool(pool, members)) return change
     table.checkPool(pool, members)
     this.#writable(table).setPool(pool, members)
     return change
   }
 
+  /**
+   * What is wrong with entries of a pool, whether or not there is such a pool; nothing is changed.
+   *
+   * @throws NoSubnetError, InvalidIpError, InvalidIpRangeError and InvalidCidrError
+   */
+  strayEntries(subnet: string, pool: string, ips: readonly string[]): PoolChange {
+    const table = this.#existing(subnet)
+    const stray = ips.filter((ip) => !table.hasSome(parseRangeSets([ip])))
+    return {
+      outside: stray.slice(0, mostTold).map((ip) => table.strayEntry(pool, ip)),
+      isUseless: ips.length > 0 && stray.length === ips.length,
+    }
+  }
+
   /** Gives the addresses of a pool back to the subnet; their holders keep them. */
   removePool(subnet: string, pool: string): void {
     const table = this.#subnets.get(subnet)
     if (table?.knowsPool(pool) === true) this.#writable(table).removePool(pool)
+  }
+
+  /** The subnet that has a pool of the name. */
+  subnetOfPool(pool: string): string | undefined {
+    for (const [subnet, table] of this.#subnets) if (table.knowsPool(pool)) return subnet
+    return undefined
   }
 
   hasPool(subnet: string, pool: string): boolean {

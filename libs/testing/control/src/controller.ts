@@ -211,14 +211,15 @@ export class Controller implements AsyncDisposable {
 
   /** What a recomputation of every key from scratch would change. */
   #leftToDo(): readonly string[] {
-    const { steps, touched, writes, failed, outcomes } = this.kernel.recomputeAll()
+    const { steps, touched, writes, failed, decisions, outcomes } = this.kernel.recomputeAll()
     // Values in sets and maps of others are no rows.
     const members = new Set(touched).difference(new Set(outcomes.map(({ owner }) => owner)))
-    if (steps.length === 0 && writes.length === 0 && failed.size === 0) return []
+    if (steps.length + writes.length + failed.size + decisions.size === 0) return []
     return [
       ...outcomes.map(
         ({ owner, id, outcome, columns }) => `${owner}: ${outcome} ${id} ${columns?.join(' ') ?? ''}`,
       ),
+      ...[...decisions].map((owner) => `${owner}: what it has decided`),
       ...[...members].map((owner) => `${owner}: values in rows of others`),
       ...writes.map(
         ({ owner, patch, write }) =>

@@ -137,7 +137,7 @@ function merged(target: unknown, patch: JsonValue): unknown {
 }
 
 function effectsOf(world: ControlWorld, decided: Decisions, objects: Objects): ControlEffects {
-  const leases = [...world.networks.keys()].flatMap((subnet) => [...world.ipam.leases(subnet)])
+  const leases = world.networks.scan().flatMap(({ name }) => [...world.ipam.leases(name)])
   const desired = [...decided.values()]
   return {
     made: [...desired.flatMap((one) => [...shownRows(one), ...shownMembers(one)]), ...leases.map(plain)],

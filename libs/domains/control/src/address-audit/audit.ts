@@ -58,7 +58,7 @@ export function* auditSteps(world: ControlWorld): Generator<void, readonly Findi
   }
   // What contradicts itself is looked for in a copy: it must not change meanwhile.
   const still = world.ipam.fork()
-  for (const name of [...world.networks.keys()]) {
+  for (const name of world.attachments.scan().map((subnet) => subnet.name)) {
     found.push(...judgeCounts(name, world))
     for (const { subject, rule, text } of yield* still.verifySteps(name)) {
       const value = `${rule}: ${text}`

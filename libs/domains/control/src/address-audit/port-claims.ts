@@ -14,7 +14,7 @@ type Port = OvnNorthbound['Logical_Switch_Port']
  */
 export function* portClaims(world: ControlWorld): Generator<Holding, void, undefined> {
   for (const { name: subnet, ports } of world.northbound.scan('Logical_Switch')) {
-    if (!world.networks.has(subnet)) continue
+    if (world.attachments.get(subnet) === undefined) continue
     for (const uuid of ports) {
       const port = world.northbound.get('Logical_Switch_Port', uuid)
       if (port !== undefined) yield* claimsOf(port, subnet, world)

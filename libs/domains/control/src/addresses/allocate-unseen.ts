@@ -18,7 +18,7 @@ export function allocateUnseen(request: AllocateRequest, world: ControlWorld): L
   let lease = ipam.allocate(request)
   for (;;) {
     const taken = drawn(lease, request).filter((ip) => isOfNode(ip, world) || isForeign(ip, lease, world))
-    if (taken.length === 0 || world.networks.get(lease.subnet)?.hasSwitch === false) return lease
+    if (taken.length === 0 || world.attachments.get(lease.subnet)?.hasSwitch === false) return lease
     for (const ip of taken) skip.add(ip)
     try {
       lease = ipam.allocate({ ...request, skip })

@@ -21,5 +21,5 @@ export function addressesOfVip({ status }: Vip): RecordedAddresses | undefined {
 /** The subnet that a Vip has its addresses from, whatever its specification was edited to since. */
 export function subnetOfVip(vip: Vip, world: ControlWorld): string {
   const had = addressesOfVip(vip) === undefined ? undefined : vip.metadata.labels?.[vipLabel.subnet]
-  return had !== undefined && world.networks.has(had) ? had : (vip.spec?.subnet ?? '')
+  return had !== undefined && world.attachments.get(had) !== undefined ? had : (vip.spec?.subnet ?? '')
 }

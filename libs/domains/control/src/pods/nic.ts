@@ -9,7 +9,6 @@ import {
 import { isOfKubeOvn } from '@kube-ovn/kube-api'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import { podPortName } from '@kube-ovn/ovn-names'
-import { providerOfSubnet } from '../topology/provider.ts'
 import type { ControlWorld } from '../world.ts'
 import { PodNetworkRepeatedError, PodNetworkUnavailableError } from './errors.ts'
 import type { Holder } from './holder.ts'
@@ -107,7 +106,7 @@ function attachedNic(
 
 /** Another CNI's network is our concern if there is a Subnet for it. */
 function isServed(provider: Provider, world: ControlWorld): boolean {
-  return [...world.subnets.values()].some((subnet) => providerOfSubnet(subnet, world) === provider)
+  return world.subnetProviders.keys('provider', provider).length > 0
 }
 
 /** Who writes `allocated` without addresses wants none. */

@@ -62,7 +62,7 @@ function requestFor(object: Ip, key: string, world: ControlWorld): AllocateReque
   const recorded = addressesOf(object)
   const base = { subnet, nic: object.metadata.name, owner: ownerOf('reservation', key) }
   // NICs of other CNIs have MAC addresses of their own.
-  const hasSwitch = world.networks.get(subnet)?.hasSwitch !== false
+  const hasSwitch = world.attachments.get(subnet)?.hasSwitch !== false
   const mac = tryParseMac(macAddress) ?? (hasSwitch ? undefined : false)
   if (recorded === undefined) return { ...base, mac }
   const request = requestOf(recorded)

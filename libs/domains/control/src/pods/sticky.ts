@@ -42,7 +42,7 @@ export function keptNics(records: readonly Ip[], world: ControlWorld): readonly 
     const setUid = kindOf(lease.owner) === 'statefulset-pod' ? lease.uid : undefined
     const workload = workloadOf(record, world, setUid)
     const isKept = workload !== undefined && isSameNetwork(record, lease, workload, world)
-    const hasPort = world.networks.get(lease.subnet)?.hasSwitch === true
+    const hasPort = world.attachments.get(lease.subnet)?.hasSwitch === true
     const mac = writtenMac(lease.mac, [record.spec?.macAddress])
     return isKept ? [{ port, lease: { ...lease, mac }, record, hasPort }] : []
   })
@@ -51,7 +51,11 @@ export function keptNics(records: readonly Ip[], world: ControlWorld): readonly 
 /** Whether the pod of the record will be made again, and its subnet is there without being in effect. */
 function isDormant(record: Ip, world: ControlWorld): boolean {
   const { subnet = '' } = record.spec ?? {}
-  return world.subnets.get(subnet) !== undefined && !world.networks.has(subnet) && isAwaited(record, world)
+  return (
+    world.subnets.get(subnet) !== undefined &&
+    world.attachments.get(subnet) === undefined &&
+    isAwaited(record, world)
+  )
 }
 
 /** Whether the pod of the record will be made again. */
@@ -111,7 +115,7 @@ function networksOf({ metadata, spec }: VirtualMachine): readonly string[] {
 
 /** Whether the pod that comes back is to have the addresses where they are. */
 function isSameNetwork(record: Ip, lease: Lease, workload: Workload, world: ControlWorld): boolean {
-  const network = world.networks.get(lease.subnet)
+  const network = world.attachments.get(lease.subnet)
   if (network === undefined || isEnding(lease.subnet, world)) return false
   const { namespace = '', podName = '' } = record.spec ?? {}
   const provider = record.metadata.name.slice(podPortName(namespace, podName).length + 1) || primaryProvider
@@ -124,7 +128,7 @@ function isSameNetwork(record: Ip, lease: Lease, workload: Workload, world: Cont
     return isPlugged !== false && provider.startsWith(network.provider)
   }
   // An IPPool has its own subnet, which the namespace need not be bound to.
-  if (world.ipam.hasPool(lease.subnet, template?.[keys.ipPool.key] ?? '')) return true
+  if (world.pools.get(template?.[keys.ipPool.key] ?? '')?.subnet === lease.subnet) return true
   if (world.namespaceBindings.get(namespace) === undefined) return false
   return subnetsOfNamespace(namespace, world).includes(lease.subnet)
 }

@@ -1,2 +1,1 @@
-export { restoreLeasesOf } from './leases.ts'
 export { restoreWorld } from './restore-world.ts'

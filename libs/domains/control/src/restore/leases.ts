@@ -40,12 +40,14 @@ export function restoreLeases(world: ControlWorld, log: Logger): void {
 }
 
 /**
- * The same for a subnet that comes into effect later than others: one that was edited into something useless, so that
- * nothing told at the start what it had been. Whoever does not get what it claims is told as one who asks for it.
+ * The same for subnets that come into effect later than others: such as were edited into something useless, so that
+ * nothing told at the start what they had been. Whoever does not get what it claims is told as one who asks for it.
  */
-export function restoreLeasesOf(subnet: string, world: ControlWorld): void {
-  if (world.ips.find(storeIndex.ipsBySubnet, subnet).length === 0) return
-  takeRecorded(world, (holding) => holding.subnet === subnet && world.ipam.lease(holding.nic) === undefined)
+export function restoreLeasesOf(subnets: ReadonlySet<string>, world: ControlWorld): void {
+  const recorded = [...subnets].filter((subnet) => world.ips.find(storeIndex.ipsBySubnet, subnet).length > 0)
+  if (recorded.length === 0) return
+  const meant = new Set(recorded)
+  takeRecorded(world, ({ subnet, nic }) => meant.has(subnet) && world.ipam.lease(nic) === undefined)
 }
 
 function takeRecorded(
@@ -98,7 +100,7 @@ function fromIpObject(ip: Ip, world: ControlWorld): Holding | undefined {
   const owner = namespace === '' ? ownerOf('node', podName) : ownerOf(kind, `${namespace}/${podName}`)
   const isOver = !isReservation(ip) && !isAwaited(ip, world) && isGone(owner, world)
   const recorded = addressesOf(ip)
-  const hasMac = recorded?.mac !== undefined || world.networks.get(subnet)?.hasSwitch !== false
+  const hasMac = recorded?.mac !== undefined || world.attachments.get(subnet)?.hasSwitch !== false
   const isAsked = isReservation(ip) && !isGranted(ip)
   const held = holding({ source: 'IP object', nic, owner, subnet, isOver, isAsked }, recorded)
   return held === undefined || hasMac ? held : { ...held, mac: false }

@@ -53,5 +53,5 @@ function nicRecord(pod: Pod, holder: Holder, nic: PodNic, world: ControlWorld): 
 
 /** A pod is not told which subnet the addresses of another CNI's NIC are of. */
 function subnetOfProvider({ boundTo }: PodNic, world: ControlWorld): string | undefined {
-  return [...world.networks.values()].find(({ provider }) => provider === boundTo)?.name
+  return world.attachments.keys('provider', boundTo ?? '')[0]
 }

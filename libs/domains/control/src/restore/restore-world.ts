@@ -2,8 +2,7 @@ import type { Logger } from '@kube-ovn/log'
 import type { DerivedTables } from '@kube-ovn/reconcile'
 import type { ControlWorld } from '../world.ts'
 import { restoreLeases } from './leases.ts'
-import { restoreNetworks } from './networks.ts'
-import { restorePools } from './pools.ts'
+import { takeTables } from './follow-tables.ts'
 
 /**
  * Finds out, before the first key is observed, what follows from objects and rows, which subnets and IPPools are in effect,
@@ -11,7 +10,6 @@ import { restorePools } from './pools.ts'
  */
 export function restoreWorld(world: ControlWorld, derived: DerivedTables, log: Logger): void {
   derived.start()
-  restoreNetworks(world)
-  restorePools(world)
+  takeTables(world)
   restoreLeases(world, log)
 }

@@ -28,7 +28,7 @@ export interface StillOptions {
 export function stillWorld(
   objects: StillObjects,
   rows: StillRows,
-  { settings, randomBytes = (count) => new Uint8Array(count) }: StillOptions = {},
+  { settings: changed, randomBytes = (count) => new Uint8Array(count) }: StillOptions = {},
 ): ControlWorld {
   const clock = new ManualClock()
   const known = watchedStores((name, { indexes }) => storeOf(indexes, objects[name]))
@@ -36,9 +36,10 @@ export function stillWorld(
     Object.entries(known).map(([name, store]) => [watched[name as keyof WatchedKinds].resource, store]),
   )
   const northbound = cacheOf(rows)
-  const derived = deriveTables({ stores, northbound, logger: silentLogger, clock })
+  const settings = controlSettings(changed)
+  const derived = deriveTables({ settings, stores, northbound, logger: silentLogger, clock })
   const world = createWorld({
-    settings: controlSettings(settings),
+    settings,
     definitions: chartDefinitions,
     stores,
     northbound,

@@ -35,6 +35,13 @@ export class SubnetUnsupportedError extends KubeOvnError<SubnetProblem> {
   }
 }
 
+/** Why a Subnet can not be used. */
+export type SubnetError = SubnetInvalidError | SubnetConflictError | SubnetUnsupportedError
+
+export function isSubnetError(error: unknown): error is SubnetError {
+  return error instanceof KubeOvnError && error.code.startsWith('subnet-')
+}
+
 /** Tells a user in one sentence what is wrong and what to do. */
 export function subnetProblemText(problem: SubnetProblem): string {
   return `${problem.field} ${JSON.stringify(problem.value)}: ${problem.cure}`

@@ -1,13 +1,16 @@
 import { expect, it } from 'vitest'
 import { network } from '../testing/networks.ts'
-import { findConflict } from './subnet-conflicts.ts'
+import { sortNodeAddresses } from './node-addresses.ts'
+import { findConflict, PrefixesInUse } from './subnet-conflicts.ts'
 
-const others = [network('red', '10.2.0.0/16,fd00:2::/64'), network('green', '10.3.0.0/24')]
-const nodes = [
+const others = new PrefixesInUse()
+others.add(network('red', '10.2.0.0/16,fd00:2::/64'))
+others.add(network('green', '10.3.0.0/24'))
+const nodes = sortNodeAddresses([
   { node: 'n1', address: '172.18.0.11' },
   { node: 'n1', address: 'not an address' },
   { node: 'n2', address: 'fd00:18::12' },
-]
+])
 
 it.each([
   ['10.1.0.0/16', undefined, undefined],

@@ -1,68 +1,75 @@
-import { contains, networkText, overlaps, tryParseIp } from '@kube-ovn/ip'
+import { CidrIndex, networkText } from '@kube-ovn/ip'
 import type { Cidr } from '@kube-ovn/ip'
 import { SubnetConflictError } from './errors.ts'
 import type { Network } from './network.ts'
+import { firstInside, inside, type NodeAddress, type NodesByAddress } from './node-addresses.ts'
 
-export interface NodeAddress {
-  readonly node: string
-  readonly address: string
+/** Prefixes that networks have or are about to get, by VPC. */
+export class PrefixesInUse {
+  readonly #byVpc = new Map<string, CidrIndex<Network>>()
+
+  add(network: Network): void {
+    const known = this.#byVpc.get(network.vpc)
+    const index = known ?? new CidrIndex<Network>()
+    if (known === undefined) this.#byVpc.set(network.vpc, index)
+    for (const cidr of cidrsOf(network)) index.add(cidr, network)
+  }
+
+  /** A prefix of another subnet in the same VPC that overlaps this one. */
+  overlapping(
+    { name, vpc }: Network,
+    cidr: Cidr,
+  ): { readonly cidr: Cidr; readonly subnet: string } | undefined {
+    for (const { cidr: block, value } of this.#byVpc.get(vpc)?.overlapping(cidr) ?? [])
+      if (value.name !== name) return { cidr: block, subnet: value.name }
+    return undefined
+  }
 }
 
 /**
- * Finds what a network can not exist beside: an older network of the same VPC whose prefix overlaps, or a node
+ * Finds what a network can not exist beside: another network of the same VPC whose prefix overlaps, or a node
  * whose own address lies in it (the router would keep that node's traffic).
  */
 export function findConflict(
   network: Network,
-  older: readonly Network[],
-  nodeAddresses: readonly NodeAddress[],
+  inUse: PrefixesInUse,
+  nodes: NodesByAddress,
 ): SubnetConflictError | undefined {
   for (const cidr of cidrsOf(network)) {
-    const conflict = overlapWith(network, cidr, older) ?? nodeInside(network, cidr, nodeAddresses)
+    const conflict = overlapWith(network, cidr, inUse) ?? nodeInside(network, cidr, nodes)
     if (conflict !== undefined) return conflict
   }
   return undefined
 }
 
-function overlapWith(
-  network: Network,
-  cidr: Cidr,
-  older: readonly Network[],
-): SubnetConflictError | undefined {
-  for (const other of older) {
-    if (other.vpc !== network.vpc) continue
-    const clash = cidrsOf(other).find((block) => overlaps(block, cidr))
-    if (clash === undefined) continue
-    return new SubnetConflictError({
-      subnet: network.name,
-      field: 'spec.cidrBlock',
-      value: networkText(cidr),
-      cure: `choose a prefix that does not overlap ${networkText(clash)} of subnet ${other.name}`,
-      conflictsWith: `Subnet/${other.name}`,
-    })
-  }
-  return undefined
+/** Nodes whose own addresses lie in a network. Nobody routes to addresses without a switch by way of us. */
+export function nodesInside(network: Network, nodes: NodesByAddress): readonly NodeAddress[] {
+  return network.hasSwitch ? cidrsOf(network).flatMap((cidr) => inside(cidr, nodes)) : []
 }
 
-function nodeInside(
-  network: Network,
-  cidr: Cidr,
-  nodeAddresses: readonly NodeAddress[],
-): SubnetConflictError | undefined {
-  // Nobody routes to addresses without a switch by way of us.
-  if (!network.hasSwitch) return undefined
-  for (const { node, address } of nodeAddresses) {
-    const ip = tryParseIp(address)
-    if (ip === undefined || !contains(cidr, ip)) continue
-    return new SubnetConflictError({
-      subnet: network.name,
-      field: 'spec.cidrBlock',
-      value: networkText(cidr),
-      cure: `choose a prefix that does not contain the address ${address} of node ${node}`,
-      conflictsWith: `Node/${node}`,
-    })
-  }
-  return undefined
+function overlapWith(network: Network, cidr: Cidr, inUse: PrefixesInUse): SubnetConflictError | undefined {
+  const clash = inUse.overlapping(network, cidr)
+  if (clash === undefined) return undefined
+  return new SubnetConflictError({
+    subnet: network.name,
+    field: 'spec.cidrBlock',
+    value: networkText(cidr),
+    cure: `choose a prefix that does not overlap ${networkText(clash.cidr)} of subnet ${clash.subnet}`,
+    conflictsWith: `Subnet/${clash.subnet}`,
+  })
+}
+
+function nodeInside(network: Network, cidr: Cidr, nodes: NodesByAddress): SubnetConflictError | undefined {
+  const found = network.hasSwitch ? firstInside(cidr, nodes) : undefined
+  if (found === undefined) return undefined
+  const { node, address } = found
+  return new SubnetConflictError({
+    subnet: network.name,
+    field: 'spec.cidrBlock',
+    value: networkText(cidr),
+    cure: `choose a prefix that does not contain the address ${address} of node ${node}`,
+    conflictsWith: `Node/${node}`,
+  })
 }
 
 function cidrsOf(network: Network): readonly Cidr[] {

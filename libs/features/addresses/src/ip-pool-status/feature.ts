@@ -31,13 +31,15 @@ export const ipPoolStatus: ControlFeature<string, StatusSnapshot> = {
       resource: ipResource,
       keys: (change: ObjectChange<Ip>, world) => poolsOf(subnetOf(change), world),
     },
-    { on: 'signal', signal: 'network', keys: poolsOf },
     { on: 'signal', signal: 'addresses', keys: poolsOf },
     { on: 'signal', signal: 'usage', keys: poolsOf },
   ],
   observe(name, world) {
     const pool = world.pools.get(name)
-    return pool === undefined || world.ipPools.get(name) === undefined
+    // What its addresses are depends on the subnet.
+    return pool === undefined ||
+      world.addressing.get(pool.subnet) === undefined ||
+      world.ipPools.get(name) === undefined
       ? undefined
       : { name, statistics: world.ipam.poolStatistics(pool.subnet, name) }
   },

@@ -18,6 +18,7 @@ function snapshot(
     name: 'blue-1',
     object: { ...made, metadata: { ...made.metadata, uid: 'u1' } },
     observed: {},
+    decided: undefined,
     addressSet: undefined,
     addressSetProblem: undefined,
     problem: undefined,

@@ -1,6 +1,8 @@
 import { conditionType, ipPoolResource, isConditionTrue } from '@kube-ovn/kube-api'
 import { ipPoolAddresses } from '@kube-ovn/ovn-names'
-import { nothing } from '@kube-ovn/reconcile'
+import { decidedPools } from '@kube-ovn/domains-control/topology'
+import { fact, nothing } from '@kube-ovn/reconcile'
+import type { Fact } from '@kube-ovn/reconcile'
 import { storeIndex, type ControlFeature, type ControlWorld } from '@kube-ovn/domains-control'
 import { desiredIpPool } from './desired.ts'
 import { observeIpPool } from './snapshot.ts'
@@ -15,13 +17,7 @@ export const ipPool: ControlFeature<string, IpPoolSnapshot> = {
     { resource: ipPoolResource, subresource: 'status', verbs: ['patch'] },
   ],
   triggers: [
-    {
-      on: 'object',
-      resource: ipPoolResource,
-      // What a pool was refused for may be gone: another one ended or changed.
-      keys: (change, world) => [change.key, ...refusedPools(world).filter((name) => name !== change.key)],
-    },
-    { on: 'signal', signal: 'network', keys: (subnet, world) => poolsOf(subnet, world) },
+    { on: 'object', resource: ipPoolResource, keys: ({ key }, world) => [key, ...refusedSets(key, world)] },
     // A deleted pool waits for the last of its addresses.
     {
       on: 'signal',
@@ -33,15 +29,24 @@ export const ipPool: ControlFeature<string, IpPoolSnapshot> = {
     },
   ],
   observe: observeIpPool,
-  desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredIpPool(snapshot)),
+  desired: (_key, snapshot) =>
+    snapshot === undefined ? nothing : { ...desiredIpPool(snapshot), facts: decisions(snapshot) },
+}
+
+function decisions({ name, object, decided }: IpPoolSnapshot): readonly Fact[] {
+  const { uid } = object.metadata
+  return decided === undefined ? [] : [fact(decidedPools, name, { ...decided, uid })]
 }
 
 function poolsOf(subnet: string, world: ControlWorld): readonly string[] {
   return world.ipPools.find(storeIndex.poolsBySubnet, subnet).map((pool) => pool.metadata.name)
 }
 
-function refusedPools(world: ControlWorld): readonly string[] {
+/** The name of the address set that a pool was refused may be free: another one ended or changed. */
+function refusedSets(changed: string, world: ControlWorld): readonly string[] {
   return [...world.ipPools.values()]
+    .filter(({ spec }) => spec?.enableAddressSet === true)
     .filter((pool) => !isConditionTrue(pool.status?.conditions, conditionType.ready))
     .map((pool) => pool.metadata.name)
+    .filter((name) => name !== changed)
 }

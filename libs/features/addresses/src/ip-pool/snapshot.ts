@@ -1,10 +1,9 @@
 import { KubeOvnError } from '@kube-ovn/errors'
-import { checkLength, formatIpList, parseRangeSets } from '@kube-ovn/ip'
-import { NoSubnetError } from '@kube-ovn/ipam'
+import { formatIpList, parseRangeSets } from '@kube-ovn/ip'
+import type { PoolChange } from '@kube-ovn/ipam'
 import { ipPoolResource, type IpPool } from '@kube-ovn/kube-api'
 import { ipPoolAddressSetName } from '@kube-ovn/ovn-names'
 import { type Observed, observedOf } from '@kube-ovn/domains-control'
-import { opened } from '@kube-ovn/domains-control/addresses'
 import type { ControlWorld } from '@kube-ovn/domains-control'
 import { addressSetOf, checkAddressSetName } from './address-set.ts'
 import { AddressSetInvalidError, IpPoolInUseError } from './errors.ts'
@@ -13,6 +12,8 @@ import { AddressSetInvalidError, IpPoolInUseError } from './errors.ts'
 export interface IpPoolSnapshot {
   readonly name: string
   readonly object: IpPool
+  /** What is in effect as long as there is its subnet. */
+  readonly decided: { readonly subnet: string; readonly ips: readonly string[] } | undefined
   /** Which generation its status is about. */
   readonly observed: Observed
   /** What its address set holds; absent when it is to have none. */
@@ -33,23 +34,20 @@ export interface IpPoolSnapshot {
 const namedHolders = 3
 
 /**
- * Reads an IPPool and puts it into effect.
+ * Reads an IPPool.
  *
  * An edit that can not be used leaves in effect what was there before. A pool that is deleted ends once nobody has any
  * of its addresses.
  */
 export function observeIpPool(name: string, world: ControlWorld): IpPoolSnapshot | undefined {
   const object = world.ipPools.get(name)
-  if (object === undefined) {
-    endPool(name, world)
-    return undefined
-  }
+  if (object === undefined) return undefined
+  const { decided, problem } = world.poolStates.get(name) ?? {}
   const isDeleting = object.metadata.deletionTimestamp !== undefined
   const inUse = isDeleting ? inUseProblem(name, world) : undefined
   const observed = observedOf(ipPoolResource, object, world)
-  const base = { name, object, observed, now: world.now() }
+  const base = { name, object, observed, decided, now: world.now() }
   if (isDeleting && inUse === undefined) {
-    endPool(name, world)
     return {
       ...base,
       addressSet: undefined,
@@ -59,47 +57,21 @@ export function observeIpPool(name: string, world: ControlWorld): IpPoolSnapshot
       isOver: true,
     }
   }
-  const started = startPool(object, world)
+  const stray = strayEntries(name, world)
   return {
     ...base,
-    ...started,
     ...addressSet(object, world),
-    problem: inUse ?? started.problem,
+    problem: inUse ?? problem ?? (stray.isUseless ? stray.outside[0] : undefined),
+    ignored: problem === undefined && !stray.isUseless ? stray.outside : [],
     isOver: false,
   }
 }
 
-function startPool(object: IpPool, world: ControlWorld): Pick<IpPoolSnapshot, 'problem' | 'ignored'> {
-  const { name } = object.metadata
-  const { subnet = '', ips = [] } = object.spec ?? {}
-  try {
-    const before = world.pools.get(name)
-    checkLength(object.spec?.namespaces ?? [], 'spec.namespaces', 'bind namespaces to the subnet by labels')
-    if (!world.ipam.hasSubnet(subnet)) throw new NoSubnetError({ subnet })
-    const isMoved = before !== undefined && before.subnet !== subnet
-    const isKnown = world.ipam.hasPool(subnet, name) && before?.ips.join() === ips.join()
-    const { outside, isUseless } = world.ipam.setPool(subnet, name, ips)
-    if (isMoved) {
-      world.ipam.removePool(before.subnet, name)
-      opened(before.subnet, world)
-    }
-    if (!isKnown) {
-      world.pools.set(name, { subnet, ips })
-      opened(subnet, world)
-    }
-    return isUseless ? { problem: outside[0], ignored: [] } : { problem: undefined, ignored: outside }
-  } catch (error) {
-    if (!(error instanceof KubeOvnError)) throw error
-    return { problem: error, ignored: [] }
-  }
-}
-
-function endPool(name: string, world: ControlWorld): void {
-  const before = world.pools.get(name)
-  if (before === undefined) return
-  world.pools.delete(name)
-  world.ipam.removePool(before.subnet, name)
-  opened(before.subnet, world)
+/** Which entries are of no use to the subnet as it is. */
+function strayEntries(name: string, world: ControlWorld): PoolChange {
+  const pool = world.pools.get(name)
+  const isServed = pool !== undefined && world.addressing.get(pool.subnet) !== undefined
+  return isServed ? world.ipam.strayEntries(pool.subnet, name, pool.ips) : { outside: [], isUseless: false }
 }
 
 function inUseProblem(name: string, world: ControlWorld): IpPoolInUseError | undefined {

@@ -21,7 +21,6 @@ export const subnetStatus: ControlFeature<string, StatusSnapshot> = {
   paceMs: 1000,
   triggers: [
     { on: 'object', resource: ipResource, keys: (change: ObjectChange<Ip>) => subnetOf(change) },
-    { on: 'signal', signal: 'network', keys: (name) => [name] },
     { on: 'signal', signal: 'addresses', keys: (name) => [name] },
     { on: 'signal', signal: 'usage', keys: (name) => [name] },
     {
@@ -32,7 +31,7 @@ export const subnetStatus: ControlFeature<string, StatusSnapshot> = {
     },
   ],
   observe: (name, world) =>
-    world.networks.has(name) && world.subnets.get(name) !== undefined
+    world.addressing.get(name) !== undefined && world.subnets.get(name) !== undefined
       ? { name, statistics: world.ipam.statistics(name) }
       : undefined,
   desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredStatus(snapshot)),
@@ -40,7 +39,7 @@ export const subnetStatus: ControlFeature<string, StatusSnapshot> = {
 
 /** Somebody else may have written the counts. What was written here comes back as it is. */
 function isMiscounted(subnet: Subnet | undefined, world: ControlWorld): boolean {
-  if (subnet === undefined || !world.networks.has(subnet.metadata.name)) return false
+  if (subnet === undefined || world.addressing.get(subnet.metadata.name) === undefined) return false
   return saysOtherwise(subnet.status, countsOf(world.ipam.statistics(subnet.metadata.name)))
 }
 

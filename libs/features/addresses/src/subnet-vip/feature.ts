@@ -17,7 +17,6 @@ export const subnetVip: ControlFeature<string, SubnetVipSnapshot | typeof unsett
   memberships: [{ kind: logicalSwitch.name, column: 'ports' }],
   triggers: [
     { on: 'object', resource: subnetResource, keys: (change) => [change.key] },
-    { on: 'signal', signal: 'network', keys: (subnet) => [subnet] },
     {
       on: 'object',
       resource: pods,
@@ -50,7 +49,9 @@ function mayHaveVips(pod: Pod | undefined): boolean {
 }
 
 function subnetsWithVips(world: ControlWorld): readonly string[] {
-  return [...world.networks.keys()].filter((subnet) => hasVips(subnet, world))
+  return [...world.subnets.values()]
+    .map(({ metadata }) => metadata.name)
+    .filter((subnet) => hasVips(subnet, world))
 }
 
 function hasVips(subnet: string, world: ControlWorld): boolean {

@@ -1,17 +1,9 @@
 import { vipLabel } from '@kube-ovn/annotations'
 import { nodes, pods, type Pod } from '@kube-ovn/kube-api/core'
 import type { ObjectChange } from '@kube-ovn/kube'
-import { ipResource, subnetResource, vipResource, vipType, type Ip, type Subnet } from '@kube-ovn/kube-api'
-import {
-  logicalSwitch,
-  nodePortName,
-  podPortName,
-  routerPortName,
-  vipPort,
-  vipVirtualPort,
-} from '@kube-ovn/ovn-names'
+import { ipResource, subnetResource, vipResource, type Ip, type Subnet } from '@kube-ovn/kube-api'
+import { logicalSwitch, nodePortName, podPortName, vipPort, vipVirtualPort } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
-import type { RowBase, RowChange } from 'ovsdb-client'
 import { vipNic } from '@kube-ovn/domains-control/addresses'
 import { holderOf } from '@kube-ovn/domains-control/pods'
 import { storeIndex, type ControlFeature, type ControlWorld } from '@kube-ovn/domains-control'
@@ -41,7 +33,6 @@ export const vip: ControlFeature<string, VipSnapshot> = {
           ? []
           : existing([key, (current ?? old)?.spec?.podName ?? ''], world),
     },
-    { on: 'signal', signal: 'network', keys: vipsIn },
     // Addresses may be those that a Vip waits for, or those that a Pod gave back to it.
     {
       on: 'signal',
@@ -53,7 +44,6 @@ export const vip: ControlFeature<string, VipSnapshot> = {
       resource: subnetResource,
       keys: (change: ObjectChange<Subnet>, world) => unplaced(change, world),
     },
-    { on: 'row', table: 'Logical_Router_Port', keys: followersOfRouterPort },
   ],
   observe: observeVip,
   desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredVip(snapshot)),
@@ -86,20 +76,4 @@ function unplaced({ key, old, new: current }: ObjectChange<Subnet>, world: Contr
   return old === undefined || current === undefined || current.metadata.deletionTimestamp !== undefined
     ? vipsIn(key, world).filter((name) => world.ipam.lease(vipNic(name)) === undefined)
     : []
-}
-
-/** Vips whose MAC address is that of a router port. */
-function followersOfRouterPort(change: RowChange, world: ControlWorld): readonly string[] {
-  const port = nameOf(change.new ?? change.old)
-  return [...world.vips.values()]
-    .filter(({ spec }) => spec?.type === vipType.switchLb)
-    .filter(({ spec }) => {
-      const network = world.networks.get(spec?.subnet ?? '')
-      return network !== undefined && routerPortName(network.vpc, network.name) === port
-    })
-    .map(({ metadata }) => metadata.name)
-}
-
-function nameOf(row: RowBase | undefined): unknown {
-  return row !== undefined && 'name' in row ? row.name : undefined
 }

@@ -88,7 +88,7 @@ function hold(object: Vip, type: KnownVipType, world: ControlWorld): Lease {
   const refuse = (cure: string) =>
     new VipInvalidError({ vip: name, field: 'spec.subnet', value: subnet, cure })
   if (subnet === '') throw refuse('name the Subnet that the addresses are to be taken from')
-  if (!world.networks.has(subnet)) {
+  if (world.attachments.get(subnet) === undefined) {
     throw refuse(
       world.subnets.get(subnet) === undefined
         ? 'create the Subnet, or delete the Vip and create it anew in one that exists'
@@ -101,7 +101,7 @@ function hold(object: Vip, type: KnownVipType, world: ControlWorld): Lease {
   ) {
     throw refuse('choose another Subnet: this one is being deleted')
   }
-  if (world.networks.get(subnet)?.hasSwitch === false && needsSwitch(object, type)) {
+  if (world.attachments.get(subnet)?.hasSwitch === false && needsSwitch(object, type)) {
     throw refuse('choose another Subnet: this one has addresses for NICs of other CNIs only')
   }
   const lease = allocateUnseen({ ...requestFor(object, type), subnet }, world)
@@ -125,7 +125,7 @@ function placementOf(
   const isShared = type === vipType.plain && (object.spec?.namespace ?? '') !== ''
   return {
     subnet,
-    provider: world.networks.get(subnet)?.provider ?? primaryProvider,
+    provider: world.attachments.get(subnet)?.provider ?? primaryProvider,
     type,
     addresses: { v4, v6 },
     mac: type === vipType.switchLb ? routerMac(object, subnet, world) : ownMac(object, lease),
@@ -154,10 +154,10 @@ function nameProblemOf(
 }
 
 function routerMac({ metadata: { name } }: Vip, subnet: string, world: ControlWorld): string {
-  const port = routerPortName(world.networks.get(subnet)?.vpc ?? '', subnet)
-  const mac = world.routerMacs.get(port) ?? world.northbound.find('Logical_Router_Port', 'name', port)[0]?.mac
-  if (mac === undefined) throw new RouterPortMissingError({ vip: name, port })
-  return mac
+  const mac = world.routerMacs.get(subnet)
+  if (mac !== undefined) return mac
+  const port = routerPortName(world.attachments.get(subnet)?.vpc ?? '', subnet)
+  throw new RouterPortMissingError({ vip: name, port })
 }
 
 /** The NIC, other than the Vip itself, that has its addresses. */

@@ -16,13 +16,7 @@ export const nodeDefaultRoute: ControlFeature<string, DefaultRouteSnapshot> = {
   name: 'default-route',
   kinds: [defaultRoute],
   memberships: [{ kind: logicalRouter.name, column: 'static_routes' }],
-  triggers: [
-    {
-      on: 'signal',
-      signal: 'network',
-      keys: (name, { settings }) => (name === settings.nodeSwitch.name ? [settings.clusterRouter] : []),
-    },
-  ],
+  triggers: [],
   initialKeys: ({ settings }) => [settings.clusterRouter],
   observe: (router, world) => {
     if (router !== world.settings.clusterRouter) return undefined

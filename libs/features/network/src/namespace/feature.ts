@@ -4,7 +4,7 @@ import { subnetResource } from '@kube-ovn/kube-api'
 import { nothing } from '@kube-ovn/reconcile'
 import type { Desired, KubeEvent } from '@kube-ovn/reconcile'
 import { poolsOfNamespace, subnetsOfNamespace } from '@kube-ovn/domains-control/topology'
-import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
+import type { ControlFeature } from '@kube-ovn/domains-control'
 
 /** The subnets and IPPools that serve a namespace. */
 interface NamespaceSnapshot {
@@ -25,10 +25,7 @@ export const namespace: ControlFeature<string, NamespaceSnapshot> = {
   name: 'namespace',
   kinds: [],
   rights: [{ resource: namespaces, verbs: ['patch'] }],
-  triggers: [
-    { on: 'object', resource: namespaces, keys: (change) => [change.key] },
-    { on: 'signal', signal: 'network', keys: (_name, world) => names(world) },
-  ],
+  triggers: [{ on: 'object', resource: namespaces, keys: (change) => [change.key] }],
   observe(name, world) {
     const object = world.namespaces.get(name)
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) return undefined
@@ -40,10 +37,6 @@ export const namespace: ControlFeature<string, NamespaceSnapshot> = {
     return { name, uid: object.metadata.uid ?? '', subnets, pools: poolsOfNamespace(name, world) }
   },
   desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredNamespace(snapshot)),
-}
-
-function names(world: ControlWorld): readonly string[] {
-  return [...world.namespaces.values()].map((object) => object.metadata.name)
 }
 
 /** All annotations of an object have room for twice as much: others have to fit in, too. */

@@ -36,7 +36,6 @@ export const node: ControlFeature<string, NodeSnapshot> = {
       resource: nodes,
       keys: (change: ObjectChange<Node>) => (hasOtherNetwork(change) ? [change.key] : []),
     },
-    { on: 'signal', signal: 'network', keys: allNodes },
     // A node for which there was no address takes one that became free.
     { on: 'signal', signal: 'addresses', keys: allNodes },
     {

@@ -1,6 +1,6 @@
 import { nodeAnnotations } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
-import { contains, tryParseIp } from '@kube-ovn/ip'
+import { tryParseIp } from '@kube-ovn/ip'
 import { ownerOf, type AllocateRequest, type Lease, type Owner } from '@kube-ovn/ipam'
 import type { Node } from '@kube-ovn/kube-api/core'
 import { ipResource, type Ip } from '@kube-ovn/kube-api'
@@ -75,17 +75,18 @@ const absent = {
   problem: undefined,
 }
 
-function doublesOf(node: Node, { networks, ipam }: ControlWorld): readonly DoubleAddress[] {
+function doublesOf(node: Node, { subnetStates, ipam }: ControlWorld): readonly DoubleAddress[] {
+  const { name } = node.metadata
+  const states = subnetStates.find('node', name)
   return allNodeAddresses([node]).flatMap(({ address }) => {
     const ip = tryParseIp(address)
-    if (ip === undefined) return []
-    const network = [...networks.values()].find(
-      ({ hasSwitch, cidrs }) =>
-        hasSwitch && [cidrs.v4, cidrs.v6].some((cidr) => cidr !== undefined && contains(cidr, ip)),
+    const state = states.find(({ nodesInside }) =>
+      nodesInside.some((inside) => inside.node === name && inside.address === address),
     )
-    return network === undefined
+    const subnet = state?.acceptance.inEffect?.name
+    return ip === undefined || subnet === undefined
       ? []
-      : [{ address, subnet: network.name, holders: ipam.holders(network.name, ip) }]
+      : [{ address, subnet, holders: ipam.holders(subnet, ip) }]
   })
 }
 

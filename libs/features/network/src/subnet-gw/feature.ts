@@ -22,11 +22,9 @@ export const subnetGateway: ControlFeature<string, GatewaySnapshot | typeof unse
       resource: nodes,
       keys: (change: ObjectChange<Node>, world) =>
         hasOtherNetwork(change)
-          ? [...world.networks.keys()].map((subnet) => gatewayKey(subnet, change.key))
+          ? [...world.subnets.values()].map(({ metadata }) => gatewayKey(metadata.name, change.key))
           : [],
     },
-    { on: 'signal', signal: 'network', keys: keysOfSubnet },
-    // A subnet that is gone raised its last signal while its object was still there.
     {
       on: 'object',
       resource: subnetResource,

@@ -24,7 +24,7 @@ function snapshot(
   const { network, normalised } = resolveSubnet('blue', { cidrBlock }, controlSettings())
   return {
     ...{ name: 'blue', object, builtIn: undefined, network, normalised, problem: undefined, now },
-    ...{ inEffect: network, accepted: undefined, canSayInEffect: true, observed: {} },
+    ...{ inEffect: network, accepted: undefined, declined: undefined, canSayInEffect: true, observed: {} },
     ...{ isDeleting: false, holders: [], strayExcludes: [], routerMac: '00:00:5e:00:53:fe' },
   }
 }

@@ -42,7 +42,11 @@ export function desiredSubnet(subnet: SubnetSnapshot): Desired {
   const events = subnetEvents(subnet)
   const told = { patches, events, ...recheck, ...(problem === undefined ? {} : { problem }) }
   if (inEffect === undefined) return { ...nothing, hold: true, ...told }
-  return { ...nothing, ...(inEffect.hasSwitch ? desiredRows(inEffect, routerMac) : {}), ...told }
+  return {
+    ...nothing,
+    ...(inEffect.hasSwitch && routerMac !== undefined ? desiredRows(inEffect, routerMac) : {}),
+    ...told,
+  }
 }
 
 function desiredRows(

@@ -1,8 +1,6 @@
 import { ipResource, isConditionTrue, conditionType, subnetResource } from '@kube-ovn/kube-api'
 import type { Ip } from '@kube-ovn/kube-api'
-import { nodes } from '@kube-ovn/kube-api/core'
 import type { ObjectChange } from '@kube-ovn/kube'
-import type { Node } from '@kube-ovn/kube-api/core'
 import {
   logicalRouter,
   logicalSwitch,
@@ -10,8 +8,9 @@ import {
   subnetRouterPort,
   switchRouterPort,
 } from '@kube-ovn/ovn-names'
-import { nothing } from '@kube-ovn/reconcile'
-import { hasOtherAddresses } from '@kube-ovn/domains-control/topology'
+import { acceptances, keptRouterMacs } from '@kube-ovn/domains-control/topology'
+import { fact, nothing } from '@kube-ovn/reconcile'
+import type { Fact } from '@kube-ovn/reconcile'
 import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
 import { desiredSubnet } from './desired.ts'
 import { observeSubnet } from './snapshot.ts'
@@ -40,20 +39,6 @@ export const subnet: ControlFeature<string, SubnetSnapshot> = {
           ? [...world.subnets.values()].map(({ metadata }) => metadata.name)
           : [],
     },
-    // What a subnet was refused for may be gone: another subnet ended or changed.
-    {
-      on: 'signal',
-      signal: 'network',
-      keys: (name, world) => refusedSubnets(world).filter((other) => other !== name),
-    },
-    {
-      on: 'object',
-      resource: nodes,
-      keys: (change: ObjectChange<Node>, world) =>
-        hasOtherAddresses(change.old, change.new)
-          ? [...world.subnets.values()].map((object) => object.metadata.name)
-          : [],
-    },
     // A deleted subnet waits for the last of its addresses, and a refused one may for that of its gateway.
     {
       on: 'object',
@@ -68,13 +53,18 @@ export const subnet: ControlFeature<string, SubnetSnapshot> = {
   ],
   initialKeys: ({ settings }) => [settings.nodeSwitch.name, settings.defaultSubnet.name],
   observe: observeSubnet,
-  desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredSubnet(snapshot)),
+  desired: (_key, snapshot) =>
+    snapshot === undefined ? nothing : { ...desiredSubnet(snapshot), facts: decisions(snapshot) },
 }
 
-function refusedSubnets(world: ControlWorld): readonly string[] {
-  return [...world.subnets.values()]
-    .map((object) => object.metadata.name)
-    .filter((name) => isRefused(name, world))
+/** What others go by, even before there is an object. */
+function decisions(subnet: SubnetSnapshot): readonly Fact[] {
+  const { name, object, inEffect, accepted, declined, routerMac } = subnet
+  const uid = object?.metadata.uid
+  return [
+    fact(acceptances, name, { uid, inEffect, accepted, declined }),
+    ...(routerMac === undefined ? [] : [fact(keptRouterMacs, name, routerMac)]),
+  ]
 }
 
 function isRefused(name: string, world: ControlWorld): boolean {

@@ -8,13 +8,17 @@ import type { ControlWorld } from '@kube-ovn/domains-control'
  *
  * A gateway that is in effect stays so, whoever shares its address.
  */
-export function findHeldGateway(network: Network, world: ControlWorld): SubnetConflictError | undefined {
+export function findHeldGateway(
+  network: Network,
+  inEffect: Network | undefined,
+  { ipam }: Pick<ControlWorld, 'ipam'>,
+): SubnetConflictError | undefined {
   const { name, gateways } = network
-  const before = world.networks.get(name)?.gateways
+  const before = inEffect?.gateways
   for (const family of ['v4', 'v6'] as const) {
     const gateway = gateways[family]
     if (gateway === undefined || gateway === before?.[family]) continue
-    const holders = world.ipam.holders(name, gateway).join(' and ')
+    const holders = ipam.holders(name, gateway).join(' and ')
     if (holders === '') continue
     return new SubnetConflictError({
       subnet: name,

@@ -7,11 +7,15 @@ import { nameHolders } from './named-holders.ts'
  * Finds whether an edit gives a subnet to another network while somebody has addresses of it: the NICs that have them
  * are in the network of before, and would lose their ports and records.
  */
-export function findHeldProvider(network: Network, world: ControlWorld): SubnetConflictError | undefined {
+export function findHeldProvider(
+  network: Network,
+  inEffect: Network | undefined,
+  { ipam }: Pick<ControlWorld, 'ipam'>,
+): SubnetConflictError | undefined {
   const { name, provider } = network
-  const before = world.networks.get(name)?.provider
+  const before = inEffect?.provider
   if (before === undefined || before === provider) return undefined
-  const holders = [...new Set([...world.ipam.leases(name)].map(({ owner }) => owner))].sort()
+  const holders = [...new Set([...ipam.leases(name)].map(({ owner }) => owner))].sort()
   if (holders.length === 0) return undefined
   const named = nameHolders(holders)
   return new SubnetConflictError({

@@ -1,28 +1,11 @@
-import { routerPortName } from '@kube-ovn/ovn-names'
-import { subnetResource, type Subnet, type SubnetSpec } from '@kube-ovn/kube-api'
-import type {
-  Network,
-  NormalisedSpec,
-  SubnetConflictError,
-  SubnetInvalidError,
-  SubnetUnsupportedError,
-} from '@kube-ovn/domains-control/topology'
-import {
-  allNodeAddresses,
-  findConflict,
-  resolveSubnet,
-  strayExcludes,
-} from '@kube-ovn/domains-control/topology'
-import { KubeOvnError } from '@kube-ovn/errors'
-import { hasContent } from '@kube-ovn/reconcile'
+import { accept, builtInSpec, isPublished, strayExcludes } from '@kube-ovn/domains-control/topology'
+import type { Acceptance, Network, NormalisedSpec, SubnetError } from '@kube-ovn/domains-control/topology'
 import { type Observed, observedOf, storeIndex } from '@kube-ovn/domains-control'
 import type { ControlWorld } from '@kube-ovn/domains-control'
-import { acceptNetwork, endNetwork, type Acceptance } from './acceptance.ts'
-import { builtInSpec, withSecondFamily } from './built-in.ts'
+import { subnetResource, type Subnet, type SubnetSpec } from '@kube-ovn/kube-api'
+import { hasContent } from '@kube-ovn/reconcile'
 import { findHeldGateway } from './held-gateway.ts'
 import { findHeldProvider } from './held-provider.ts'
-
-type SubnetError = SubnetInvalidError | SubnetConflictError | SubnetUnsupportedError
 
 /** What decides about a subnet. */
 export interface SubnetSnapshot extends Acceptance {
@@ -40,7 +23,8 @@ export interface SubnetSnapshot extends Acceptance {
   readonly holders: readonly string[]
   /** Entries of `excludeIps` without effect. */
   readonly strayExcludes: readonly string[]
-  readonly routerMac: string
+  /** Absent while it has no switch. */
+  readonly routerMac: string | undefined
   /** Which generation its status is about. */
   readonly observed: Observed
   /** Whether its status has a place for what is in effect. */
@@ -50,7 +34,7 @@ export interface SubnetSnapshot extends Acceptance {
 }
 
 /**
- * Reads a subnet and puts it into effect: its addresses can be given out as soon as the specification is valid and the
+ * Reads a subnet, and decides how far it has come: its addresses can be given out as soon as the specification is valid and the
  * object's status says what was accepted of it.
  *
  * An edit that can not be used leaves in effect what was there before.
@@ -58,39 +42,33 @@ export interface SubnetSnapshot extends Acceptance {
 export function observeSubnet(name: string, world: ControlWorld): SubnetSnapshot | undefined {
   const object = world.subnets.get(name)
   const builtIn = builtInSpec(name, world.settings)
-  if (object === undefined && builtIn === undefined) {
-    endNetwork(name, world)
-    return undefined
-  }
-  const judged = judge(
-    name,
-    builtIn === undefined ? object?.spec : withSecondFamily(object?.spec ?? builtIn, builtIn),
-    world,
+  if (object === undefined && builtIn === undefined) return undefined
+  const before = world.subnetStates.get(name)?.acceptance ?? nothingYet
+  const canSayInEffect = world.definitions.keeps(subnetResource, 'inEffect')
+  const judged = judge(name, world)
+  // What no status can say is not waited for.
+  const acceptance = accept(
+    before,
+    judged.network,
+    (network) => !canSayInEffect || isPublished(network, object),
   )
-  const mac = routerMac(routerPortName(world.settings.clusterRouter, name), world)
-  const acceptance = acceptNetwork(name, judged.network, object, world)
-  if (acceptance.inEffect?.hasSwitch === true) world.ipam.setGatewayMac(name, mac)
   const isDeleting = object?.metadata.deletionTimestamp !== undefined
+  const { network, normalised, problem, declined } = judged
   return {
-    name,
-    object,
-    builtIn,
-    ...judged,
+    ...{ name, object, builtIn, network, normalised, problem },
     ...acceptance,
+    declined,
     isDeleting,
     holders: isDeleting ? holdersOf(name, world) : [],
-    strayExcludes: judged.network === undefined ? [] : strayExcludes(judged.network),
-    routerMac: mac,
-    observed: observedOf(
-      subnetResource,
-      object,
-      world,
-      !hasContent(object?.spec ?? {}, judged.normalised ?? {}),
-    ),
-    canSayInEffect: world.definitions.keeps(subnetResource, 'inEffect'),
+    strayExcludes: network === undefined ? [] : strayExcludes(network),
+    routerMac: acceptance.inEffect?.hasSwitch === true ? routerMac(name, world) : undefined,
+    observed: observedOf(subnetResource, object, world, !hasContent(object?.spec ?? {}, normalised ?? {})),
+    canSayInEffect,
     now: world.now(),
   }
 }
+
+const nothingYet: Acceptance = { inEffect: undefined, accepted: undefined, declined: undefined }
 
 /** Whoever has an address, and every record of one. */
 function holdersOf(name: string, world: ControlWorld): readonly string[] {
@@ -103,36 +81,25 @@ function holdersOf(name: string, world: ControlWorld): readonly string[] {
   return [...holders].sort()
 }
 
-type Judged = Pick<SubnetSnapshot, 'network' | 'normalised' | 'problem'>
-
-function judge(name: string, spec: SubnetSpec | undefined, world: ControlWorld): Judged {
-  try {
-    const { network, normalised } = resolveSubnet(name, spec ?? {}, world.settings)
-    const others = [...world.networks.values(), ...world.accepted.values()].filter(
-      (other) => other.name !== name,
-    )
-    const problem =
-      findConflict(network, others, allNodeAddresses(world.nodes.values())) ??
-      findHeldProvider(network, world) ??
-      findHeldGateway(network, world)
-    return problem === undefined
-      ? { network, normalised, problem: undefined }
-      : { network: undefined, normalised: undefined, problem }
-  } catch (error) {
-    if (!isSubnetError(error)) throw error
-    return { network: undefined, normalised: undefined, problem: error }
-  }
+interface Judged extends Pick<SubnetSnapshot, 'network' | 'normalised' | 'problem'> {
+  readonly declined: Network | undefined
 }
 
-function isSubnetError(error: unknown): error is SubnetError {
-  return error instanceof KubeOvnError && error.code.startsWith('subnet-')
+/** To what others are and what it says itself comes who has its addresses. */
+function judge(name: string, world: ControlWorld): Judged {
+  const { wanted, problem, acceptance } = world.subnetStates.get(name) ?? {}
+  if (wanted === undefined || problem !== undefined) return { ...refused, problem }
+  const { network, normalised } = wanted
+  const { inEffect } = acceptance ?? nothingYet
+  const held = findHeldProvider(network, inEffect, world) ?? findHeldGateway(network, inEffect, world)
+  return held === undefined
+    ? { network, normalised, problem: undefined, declined: undefined }
+    : { ...refused, problem: held, declined: network }
 }
+
+const refused = { network: undefined, normalised: undefined, declined: undefined } as const
 
 /** The address of the router port: the one it has, or had before somebody deleted it, or else a new one. */
-function routerMac(port: string, world: ControlWorld): string {
-  const known = world.routerMacs.get(port)
-  if (known !== undefined) return known
-  const mac = world.northbound.find('Logical_Router_Port', 'name', port)[0]?.mac ?? world.newMac()
-  world.routerMacs.set(port, mac)
-  return mac
+function routerMac(subnet: string, world: ControlWorld): string {
+  return world.routerMacs.get(subnet) ?? world.keptRouterMacs.get(subnet) ?? world.newMac()
 }

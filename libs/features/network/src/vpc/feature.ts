@@ -14,10 +14,7 @@ export const vpc: ControlFeature<string, VpcSnapshot | UnservedVpc> = {
     { resource: vpcResource, verbs: ['create', 'patch'] },
     { resource: vpcResource, subresource: 'status', verbs: ['patch'] },
   ],
-  triggers: [
-    { on: 'object', resource: vpcResource, keys: (change) => [change.key] },
-    { on: 'signal', signal: 'network', keys: (_name, world) => [world.settings.clusterRouter] },
-  ],
+  triggers: [{ on: 'object', resource: vpcResource, keys: (change) => [change.key] }],
   initialKeys: (world) => [world.settings.clusterRouter],
   observe: observeVpc,
   desired(_key, snapshot) {

@@ -15,7 +15,7 @@ export function observeVpc(name: string, world: ControlWorld): VpcSnapshot | Uns
     const ignored = ignoredName('metadata.name', name, 'a further VPC')
     return object && { name, object, observed, ignored: [...ignored, ...ignoredOf(object)], now }
   }
-  const networks = [...world.networks.values()].filter((network) => network.vpc === name)
+  const networks = world.networks.find('vpc', name)
   return {
     name,
     object,
@@ -23,7 +23,7 @@ export function observeVpc(name: string, world: ControlWorld): VpcSnapshot | Uns
     ignored: ignoredOf(object),
     now,
     defaultSubnet: settings.defaultSubnet.name,
-    subnets: networks.map((network) => network.name).sort(),
+    subnets: networks.map((network) => network.name),
     overlayCidrs: networks.flatMap(familiesOf).map(({ family, cidr }) => ({ family, cidr })),
   }
 }

@@ -175,7 +175,7 @@ function annotationsOf(nic: PlacedNic, pod: PodNeeds, holder: string): PodAnnota
   // What a running pod was told about its subnet is not rewritten when the subnet changes: nobody would act on it.
   const about = nic.isAnnotated
     ? {}
-    : { [keys.cidr.key]: network.cidrBlock, [keys.gateway.key]: network.gateway }
+    : { [keys.cidr.key]: network.cidrBlock ?? '', [keys.gateway.key]: network.gateway ?? '' }
   const common = { [keys.allocated.key]: 'true', [keys.ipAddress.key]: formatIpList(lease), ...about }
   if (nic.nic.has === 'addresses') {
     return {

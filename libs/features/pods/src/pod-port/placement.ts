@@ -4,13 +4,8 @@ import { formatIpList, parseRangeSets, type DualStackIp, type Ip } from '@kube-o
 import { allocateFromList, entryOfMember, type AllocateRequest, type Lease } from '@kube-ovn/ipam'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import { allocateUnseen, borrow, freed, isReservation } from '@kube-ovn/domains-control/addresses'
-import {
-  isEnding,
-  poolsOfNamespace,
-  providerOfSubnet,
-  subnetsOfNamespace,
-} from '@kube-ovn/domains-control/topology'
-import type { Network } from '@kube-ovn/domains-control/topology'
+import { isEnding, poolsOfNamespace, subnetsOfNamespace } from '@kube-ovn/domains-control/topology'
+import type { Attachment } from '@kube-ovn/domains-control/topology'
 import type { ControlWorld } from '@kube-ovn/domains-control'
 import {
   type Holder,
@@ -25,9 +20,15 @@ import {
 } from '@kube-ovn/domains-control/pods'
 import { readNicRequest, type NicRequest } from './request.ts'
 
+/** Where a NIC is plugged in, and, for a pod that has yet to be told, what addresses there are. */
+interface PodNetwork extends Attachment {
+  readonly cidrBlock?: string
+  readonly gateway?: string
+}
+
 /** Where a NIC is, and what it has there. */
 export interface Placement {
-  readonly network: Network
+  readonly network: PodNetwork
   readonly lease: Lease
 }
 
@@ -40,7 +41,7 @@ export interface Placement {
  */
 export function place(pod: Pod, holder: Holder, nic: PodNic, world: ControlWorld, home?: string): Placement {
   const held = world.ipam.lease(nic.port)
-  const network = held === undefined ? undefined : world.networks.get(held.subnet)
+  const network = held === undefined ? undefined : world.attachments.get(held.subnet)
   const hasLostOne = held !== undefined && hasLostAddress(held, pod, nic)
   if (held !== undefined && network !== undefined && isOfSameLife(held, pod, holder, nic) && !hasLostOne) {
     return { network, lease: held }
@@ -205,11 +206,9 @@ function subnetsFor(
 }
 
 function subnetsOfProvider(provider: string, world: ControlWorld): readonly string[] {
-  const names = [...world.subnets.values()]
-    .filter((subnet) => providerOfSubnet(subnet, world) === provider)
-    .map(({ metadata }) => metadata.name)
+  const names = world.subnetProviders.keys('provider', provider)
   if (names.length === 0) throw new PodProviderUnboundError({ provider })
-  return names.sort()
+  return names
 }
 
 interface PoolChoice {
@@ -230,7 +229,9 @@ function poolsFor(
   if (pool !== undefined || addresses !== undefined) return undefined
   const names = poolsOfNamespace(pod.metadata.namespace ?? '', world)
   const choices = names.flatMap((name) =>
-    subnets.filter((subnet) => world.ipam.hasPool(subnet, name)).map((subnet) => ({ subnet, pool: name })),
+    subnets
+      .filter((subnet) => world.pools.get(name)?.subnet === subnet)
+      .map((subnet) => ({ subnet, pool: name })),
   )
   if (names.length === 0 || (choices.length === 0 && logicalSwitch !== undefined)) return undefined
   if (choices.length > 0) return choices
@@ -261,7 +262,8 @@ function firstPoolThatFits(
 }
 
 function subnetOfPool(pool: string, world: ControlWorld): string {
-  for (const subnet of world.networks.keys()) if (world.ipam.hasPool(subnet, pool)) return subnet
+  const subnet = world.pools.get(pool)?.subnet
+  if (subnet !== undefined) return subnet
   throw new PodPoolUnavailableError({ pool, cure: unservedPoolCure(pool, world) })
 }
 
@@ -280,7 +282,7 @@ function firstThatFits(
 ): Placement {
   let refusal: KubeOvnError | undefined
   for (const subnet of subnets) {
-    const network = world.networks.get(subnet)
+    const network = world.attachments.get(subnet)
     const unavailable = findSubnetRefusal(subnet, nic, world)
     if (network === undefined || unavailable !== undefined) {
       refusal ??= unavailable
@@ -302,13 +304,13 @@ export function findSubnetRefusal(
   nic: PodNic,
   world: ControlWorld,
 ): PodSubnetUnavailableError | undefined {
-  const network = world.networks.get(subnet)
+  const network = world.attachments.get(subnet)
   if (network !== undefined && canServe(network, nic) && !isEnding(subnet, world)) return undefined
   return new PodSubnetUnavailableError({ subnet, cure: unavailableCure(subnet, world) })
 }
 
 /** A port needs a switch, and the nodes' one is for nodes. */
-function canServe(network: Network, nic: PodNic): boolean {
+function canServe(network: Attachment, nic: PodNic): boolean {
   return !network.isJoin && (network.hasSwitch || nic.has === 'addresses')
 }
 
@@ -370,8 +372,8 @@ function givenUp(
 
 /** An IPPool has addresses of one subnet; one that is being deleted waits for the last of them, so it gives no more. */
 function checkPool(pool: string, subnet: string, world: ControlWorld): void {
-  if (!world.ipam.hasPool(subnet, pool)) {
-    const other = world.pools.get(pool)?.subnet
+  const other = world.pools.get(pool)?.subnet
+  if (other !== subnet) {
     const cure =
       other === undefined
         ? unservedPoolCure(pool, world)
@@ -394,7 +396,7 @@ function unavailableCure(subnet: string, world: ControlWorld): string {
   if (subnet === world.settings.nodeSwitch.name)
     return "choose another subnet: this one is for the nodes' own ports"
   if (isEnding(subnet, world)) return 'name another subnet, or create it anew: this one is being deleted'
-  if (world.networks.get(subnet)?.hasSwitch === false)
+  if (world.attachments.get(subnet)?.hasSwitch === false)
     return 'choose another subnet: this one has addresses for NICs of other CNIs only'
   return world.subnets.get(subnet) === undefined
     ? 'create the subnet, or name one that exists'

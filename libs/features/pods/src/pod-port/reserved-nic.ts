@@ -54,7 +54,7 @@ export function takeReserved(
 
 /** Finds why a NIC has no use for addresses of the subnet. */
 function findRefusal(subnet: string, nic: PodNic, world: ControlWorld): KubeOvnError | undefined {
-  const provider = world.networks.get(subnet)?.provider
+  const provider = world.attachments.get(subnet)?.provider
   if (provider !== undefined && nic.boundTo !== undefined && provider !== nic.boundTo) {
     const cure = `reserve addresses of a Subnet with spec.provider ${nic.boundTo}`
     return new PodSubnetUnavailableError({ subnet, cure })

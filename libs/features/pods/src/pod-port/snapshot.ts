@@ -116,12 +116,12 @@ function leasesOf(key: string, { ipam }: ControlWorld): readonly Lease[] {
 /** Whether a lease is new in a subnet, and has an address of each of its families. */
 function hasTakenAll(lease: Lease, before: Lease | undefined, subnet: string, world: ControlWorld): boolean {
   const isSame = before?.subnet === subnet && before.v4 === lease.v4 && before.v6 === lease.v6
-  const { v4, v6 } = world.networks.get(subnet)?.cidrs ?? {}
+  const families = world.ipam.families(subnet)
   return (
     lease.subnet === subnet &&
     !isSame &&
-    (v4 === undefined || lease.v4 !== undefined) &&
-    (v6 === undefined || lease.v6 !== undefined)
+    (!families.includes(4) || lease.v4 !== undefined) &&
+    (!families.includes(6) || lease.v6 !== undefined)
   )
 }
 
@@ -252,11 +252,12 @@ function observeNic(
     const { annotations } = object.metadata
     const shared = sharedAddresses(holder.namespace, annotations, placement.network.name, world)
     const vips = [...new Set([...shared, ...options.vips])]
+    const isAnnotated = isTold(object, nic, placement.lease)
     return {
       ...base,
       options: { ...options, vips, sharesVip: shared.length > 0 },
-      placement: asWritten(placement, object, nic, world),
-      isAnnotated: isTold(object, nic, placement.lease),
+      placement: asWritten(isAnnotated ? placement : toTell(placement, world), object, nic, world),
+      isAnnotated,
       problem: undefined,
       missed: reserved && givenUp && { object: reserved, problem: givenUp },
     }
@@ -265,6 +266,12 @@ function observeNic(
     const missed = reserved && missedBy(reserved, object, nic, error, world)
     return { ...base, placement: undefined, isAnnotated: false, problem: error, missed }
   }
+}
+
+/** What addresses there are is no concern of a pod that was told. */
+function toTell({ network, lease }: Placement, world: ControlWorld): Placement {
+  const { cidrBlock = '', gateway = '' } = world.networks.get(network.name) ?? {}
+  return { network: { ...network, cidrBlock, gateway }, lease }
 }
 
 /** Whether it is the reservation that a NIC without a placement lacks: its owner is told, too. */

@@ -1,6 +1,6 @@
 import { tryParseCidr, sameNetwork } from '@kube-ovn/ip'
 import type { SubnetSpec } from '@kube-ovn/kube-api'
-import type { BuiltInSubnet, ControlSettings } from '@kube-ovn/domains-control'
+import type { BuiltInSubnet, ControlSettings } from '../settings.ts'
 
 /** Gives the specification of a subnet that every cluster has, as the flags say; `undefined` for any other name. */
 export function builtInSpec(name: string, settings: ControlSettings): SubnetSpec | undefined {

@@ -1,0 +1,80 @@
+import { kindOf, nameOf, type Owner } from '@kube-ovn/ipam'
+import type { Follow } from '@kube-ovn/reconcile'
+import type { AnyTable } from '@kube-ovn/tables'
+import { opened } from '../addresses/free.ts'
+import { anywhere } from '../addresses/waiters.ts'
+import { addressing, routerMacs } from '../topology/attachments.ts'
+import { pools } from '../topology/pool-claims.ts'
+import type { ControlWorld } from '../world.ts'
+import { restoreLeasesOf } from './leases.ts'
+
+/**
+ * Has the allocator give the addresses of the subnets and IPPools that are in effect, and no others: before anything is observed that
+ * goes by them, here and in plans.
+ */
+export function followTables(follow: (table: AnyTable, follow: Follow) => void, world: ControlWorld): void {
+  follow(addressing, (subnets) => followSubnets(subnets, world))
+  follow(pools, (names) => followPools(names, world))
+  follow(routerMacs, (subnets) => followRouterMacs(subnets, world))
+}
+
+/** Gives the allocator, which is empty, all that there is at the start. */
+export function takeTables({ addressing, pools, routerMacs, ipam, ipPools }: ControlWorld): void {
+  for (const subnet of addressing.scan()) {
+    ipam.setSubnet(subnet)
+    const mac = routerMacs.get(subnet.name)
+    if (mac !== undefined) ipam.setGatewayMac(subnet.name, mac)
+  }
+  for (const { metadata } of ipPools.values()) {
+    const pool = pools.get(metadata.name)
+    if (pool !== undefined) ipam.setPool(pool.subnet, metadata.name, pool.ips)
+  }
+}
+
+function followSubnets(names: ReadonlySet<string>, world: ControlWorld): void {
+  const { ipam } = world
+  const added = new Set<string>()
+  for (const name of names) {
+    const subnet = world.addressing.get(name)
+    if (subnet === undefined) {
+      ipam.removeSubnet(name)
+      continue
+    }
+    if (!ipam.hasSubnet(name)) added.add(name)
+    const { lost } = ipam.setSubnet(subnet)
+    // Pods whose addresses the subnet has no more go on with them, and are told, as are users who reserved some.
+    for (const { owner } of lost) if (isForPod(owner)) world.waiters.wait(nameOf(owner), [anywhere])
+  }
+  if (added.size > 0) restoreLeasesOf(added, world)
+  for (const name of names) if (ipam.hasSubnet(name)) opened(name, world)
+}
+
+function isForPod(owner: Owner): boolean {
+  return ['pod', 'statefulset-pod', 'vm', 'reservation'].includes(kindOf(owner))
+}
+
+/** What one pool gives away another one may take. */
+function followPools(names: ReadonlySet<string>, world: ControlWorld): void {
+  const { ipam } = world
+  const touched = new Set<string>()
+  for (const name of names) {
+    const subnet = ipam.subnetOfPool(name)
+    if (subnet === undefined) continue
+    ipam.removePool(subnet, name)
+    touched.add(subnet)
+  }
+  for (const name of names) {
+    const pool = world.pools.get(name)
+    if (pool === undefined) continue
+    ipam.setPool(pool.subnet, name, pool.ips)
+    touched.add(pool.subnet)
+  }
+  for (const subnet of touched) opened(subnet, world)
+}
+
+function followRouterMacs(subnets: ReadonlySet<string>, { routerMacs, ipam }: ControlWorld): void {
+  for (const subnet of subnets) {
+    const mac = routerMacs.get(subnet)
+    if (mac !== undefined) ipam.setGatewayMac(subnet, mac)
+  }
+}

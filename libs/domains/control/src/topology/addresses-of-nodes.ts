@@ -1,0 +1,18 @@
+import { groupTable, rowTable } from '@kube-ovn/tables'
+import { nodes } from '../sources.ts'
+import { allNodeAddresses, sortNodeAddresses, type NodeAddress } from './node-addresses.ts'
+
+const nodeAddresses = rowTable({
+  name: 'node-addresses',
+  of: nodes,
+  row: (node): readonly NodeAddress[] => allNodeAddresses([node]),
+  indexes: { all: () => [''] },
+})
+
+/** The addresses of all nodes, in one row. */
+export const addressesOfNodes = groupTable({
+  name: 'addresses-of-nodes',
+  of: nodeAddresses,
+  by: 'all',
+  rows: (all) => [['', sortNodeAddresses([...all.values()].flat())]],
+})

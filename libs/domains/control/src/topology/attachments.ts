@@ -1,0 +1,57 @@
+import { tryParseMac } from '@kube-ovn/ip'
+import { routerPortName } from '@kube-ovn/ovn-names'
+import { factTable } from '@kube-ovn/reconcile'
+import { rowTable } from '@kube-ovn/tables'
+import { routerPorts, subnets } from '../sources.ts'
+import type { Network } from './network.ts'
+import { networks } from './subnet-states.ts'
+
+/** Where a subnet that is in effect is plugged in: of a network what does not change with its addresses. */
+export type Attachment = Pick<Network, 'name' | 'vpc' | 'provider' | 'hasSwitch' | 'isJoin'>
+
+/** The subnets that are in effect, for those whom an edit of addresses does not concern. */
+export const attachments = rowTable({
+  name: 'attachments',
+  of: networks,
+  row: ({ name, vpc, provider, hasSwitch, isJoin }): Attachment => ({
+    ...{ name, vpc, provider, hasSwitch, isJoin },
+  }),
+  indexes: { provider: ({ provider }: Attachment) => [provider] },
+})
+
+/** Which addresses a subnet gives. */
+export type Addressing = Pick<Network, 'name' | 'cidrs' | 'gateways' | 'excludeIps'>
+
+/** The addresses of subnets that are in effect, for those whom nothing else of these concerns. */
+export const addressing = rowTable({
+  name: 'addressing',
+  of: networks,
+  row: ({ name, cidrs, gateways, excludeIps }): Addressing => ({ name, cidrs, gateways, excludeIps }),
+})
+
+/** The network whose NICs take their addresses from a Subnet: the one in effect, or else the one specified. */
+export const subnetProviders = rowTable({
+  name: 'subnet-providers',
+  of: subnets,
+  reads: { attachments },
+  row: ({ spec }, views, name): string | undefined => views.attachments.get(name)?.provider ?? spec?.provider,
+  indexes: { provider: (provider: string) => [provider] },
+})
+
+/** MAC addresses of the router ports of Subnets, by the name of the Subnet, that this process has seen or made up. */
+export const keptRouterMacs = factTable<string>({ name: 'kept-router-macs' })
+
+/**
+ * The MAC address of each network's router port: a port that somebody deleted comes back with the one that peers know. None for one
+ * that has yet to be made up.
+ */
+export const routerMacs = rowTable({
+  name: 'router-macs',
+  of: networks,
+  reads: { keptRouterMacs, routerPorts },
+  row: ({ name, vpc, hasSwitch }, views): string | undefined => {
+    if (!hasSwitch) return undefined
+    const [port] = views.routerPorts.find('name', routerPortName(vpc, name))
+    return views.keptRouterMacs.get(name) ?? tryParseMac(port?.mac ?? '')
+  },
+})

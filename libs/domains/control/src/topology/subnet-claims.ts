@@ -1,0 +1,200 @@
+import { isOvnProvider, primaryProvider } from '@kube-ovn/annotations'
+import {
+  firstAddress,
+  formatIp,
+  lastAddress,
+  mostEntries,
+  networkText,
+  tryParseCidr,
+  type Cidr,
+} from '@kube-ovn/ip'
+import { conditionType, isConditionTrue } from '@kube-ovn/kube-api'
+import type { Ip, Subnet, SubnetSpec } from '@kube-ovn/kube-api'
+import { podPortName, routerPortName } from '@kube-ovn/ovn-names'
+import { factTable } from '@kube-ovn/reconcile'
+import { rowTable, type ViewOf } from '@kube-ovn/tables'
+import { isGranted } from '../addresses/recorded.ts'
+import type { ControlSettings } from '../settings.ts'
+import { ips, routerPorts, settingsOf, settingsTable, subnets } from '../sources.ts'
+import { acceptances, type DecidedAcceptance } from './acceptance.ts'
+import { builtInSpec, withSecondFamily } from './built-in.ts'
+import { isSubnetError, type SubnetError } from './errors.ts'
+import { publishedNetwork, tryResolve } from './in-effect.ts'
+import { familiesOf, type Network } from './network.ts'
+import { resolveSubnet, type ResolvedSubnet } from './subnet-spec.ts'
+
+/** What a Subnet may mean that nothing was decided about since the process began. */
+export interface SubnetCandidate {
+  /** The lowest comes first, of all Subnets. */
+  readonly rank: string
+  readonly network: Network
+  /** It was in effect when the last process ended: a node that came later than a subnet ends nothing. */
+  readonly wasInEffect: boolean
+}
+
+/** What a Subnet asks for, without a look at others. */
+export interface SubnetClaim {
+  readonly name: string
+  /** Older ones are lower. */
+  readonly age: string
+  /** What its specification means. */
+  readonly wanted: ResolvedSubnet | undefined
+  /** Why it means nothing. */
+  readonly problem: SubnetError | undefined
+  /** What was decided about it; then it has no candidates. */
+  readonly decided: DecidedAcceptance | undefined
+  readonly candidates: readonly SubnetCandidate[]
+}
+
+const reads = { settingsTable, acceptances, subnets, routerPorts, ips }
+
+type Views = { readonly [N in keyof typeof reads]: ViewOf<(typeof reads)[N]> }
+
+/** What each Subnet asks for. */
+export const subnetClaims = rowTable({
+  name: 'subnet-claims',
+  of: subnets,
+  reads,
+  row: (subnet, views, name): SubnetClaim => {
+    const settings = settingsOf(views.settingsTable)
+    const decided = views.acceptances.get(name)
+    const isDecided = decided !== undefined && decided.uid === subnet.metadata.uid
+    return {
+      name,
+      age: ageOf(subnet),
+      ...resolved(name, specOf(subnet, settings), settings),
+      decided: isDecided ? decided : undefined,
+      candidates: isDecided ? [] : candidatesFor(subnet, settings, views),
+    }
+  },
+})
+
+/** Specifications of the subnets that every cluster has, by name. */
+export const builtInSubnets = factTable<SubnetSpec>({ name: 'built-in-subnets' })
+
+/** What built-in subnets ask for that have yet to be created: whoever needs their addresses waits for their switches only. */
+export const builtInClaims = rowTable({
+  name: 'built-in-claims',
+  of: builtInSubnets,
+  reads: { settingsTable, acceptances, subnets },
+  row: (spec, views, name): SubnetClaim | undefined => {
+    if (views.subnets.get(name) !== undefined) return undefined
+    const { wanted, problem } = resolved(name, spec, settingsOf(views.settingsTable))
+    const decided = views.acceptances.get(name)
+    const isDecided = decided !== undefined && decided.uid === undefined
+    const network = wanted?.network
+    return {
+      ...{ name, age: ` ${name}`, wanted, problem },
+      decided: isDecided ? decided : undefined,
+      candidates:
+        isDecided || network === undefined ? [] : [{ rank: `3 ${name}`, network, wasInEffect: false }],
+    }
+  },
+})
+
+/** What the specification of a Subnet asks for; that of a built-in one is completed. */
+function specOf({ metadata, spec = {} }: Subnet, settings: ControlSettings): SubnetSpec {
+  const builtIn = builtInSpec(metadata.name, settings)
+  return builtIn === undefined ? spec : withSecondFamily(spec, builtIn)
+}
+
+function ageOf({ metadata: { name, creationTimestamp = '' } }: Subnet): string {
+  return `${creationTimestamp} ${name}`
+}
+
+function resolved(
+  name: string,
+  spec: SubnetSpec,
+  settings: ControlSettings,
+): Pick<SubnetClaim, 'wanted' | 'problem'> {
+  try {
+    return { wanted: resolveSubnet(name, spec, settings), problem: undefined }
+  } catch (error) {
+    if (!isSubnetError(error)) throw error
+    return { wanted: undefined, problem: error }
+  }
+}
+
+/**
+ * What a subnet was before, or else what it says.
+ *
+ * Its status says what it means, and was written before its rows were. Where it says nothing (upstream wrote it, or it
+ * was lost), it is in effect as the Northbound has it. So a restart changes nothing: what was edited meanwhile is
+ * judged like an edit of any other time, once it is known who has which address.
+ */
+function candidatesFor(subnet: Subnet, settings: ControlSettings, views: Views): readonly SubnetCandidate[] {
+  const { name } = subnet.metadata
+  const candidate = (order: number, network: Network, wasInEffect: boolean): SubnetCandidate => ({
+    rank: `${order} ${ageOf(subnet)}`,
+    network,
+    wasInEffect,
+  })
+  const published = publishedNetwork(subnet, settings)
+  if (published !== undefined) return [candidate(0, published, true)]
+  const specified = tryResolve(name, subnet.spec ?? {}, settings)
+  const former = formerNetwork(subnet, settings, views) ?? networkOfRecords(subnet, settings, views)
+  const wasValid = isConditionTrue(subnet.status?.conditions, conditionType.validated)
+  if (specified === undefined) return former === undefined ? [] : [candidate(1, former, true)]
+  if (former === undefined) return [candidate(wasValid ? 2 : 3, specified, false)]
+  const isSettled =
+    specified.provider === former.provider && routerAddresses(specified) === routerAddresses(former)
+  if (isSettled) return [candidate(0, specified, true)]
+  return [candidate(1, former, true), candidate(wasValid ? 2 : 3, specified, false)]
+}
+
+/**
+ * What a subnet without a switch meant that was given to another network since: the provider that NICs with addresses of
+ * it are named after. There is no such NIC without a subnet of its provider, so it is this one's if it is no other's.
+ */
+function networkOfRecords(
+  { metadata: { name }, spec }: Subnet,
+  settings: ControlSettings,
+  { ips, subnets }: Views,
+): Network | undefined {
+  const records = ips.find('subnet', name).filter(isGranted)
+  const [provider, ...others] = new Set(records.map(providerOfRecord))
+  if (provider === undefined || others.length > 0 || isOvnProvider(provider)) return undefined
+  const isServed = subnets.keys('provider', provider).length > 0
+  return isServed ? undefined : tryResolve(name, { ...spec, provider }, settings)
+}
+
+function providerOfRecord({ metadata, spec }: Ip): string {
+  const { namespace = '', podName = '' } = spec ?? {}
+  return metadata.name.slice(podPortName(namespace, podName).length + 1) || primaryProvider
+}
+
+/** Reads from the router's port to a subnet what the subnet meant when the port was written. */
+function formerNetwork(
+  { metadata: { name }, spec }: Subnet,
+  settings: ControlSettings,
+  { routerPorts }: Views,
+): Network | undefined {
+  const port = routerPortName(settings.clusterRouter, name)
+  const networks = routerPorts.find('name', port)[0]?.networks ?? []
+  const cidrs = networks.flatMap((text) => tryParseCidr(text) ?? [])
+  if (cidrs.length === 0) return undefined
+  const addressing = {
+    cidrBlock: cidrs.map(networkText).join(','),
+    gateway: cidrs.map(({ address }) => formatIp(address)).join(','),
+    // Only what has a switch has a port to the router.
+    provider: isOvnProvider(spec?.provider ?? '') ? (spec?.provider ?? primaryProvider) : primaryProvider,
+  }
+  const { excludeIps = [] } = spec ?? {}
+  // A list that is too long excludes something: no address is drawn before it can be read.
+  const instead = excludeIps.length > mostEntries ? cidrs.map(blockText) : []
+  return (
+    tryResolve(name, { ...addressing, excludeIps }, settings) ??
+    tryResolve(name, { ...addressing, excludeIps: instead }, settings)
+  )
+}
+
+/** All addresses of the prefix, as an entry of `excludeIps`. */
+function blockText(cidr: Cidr): string {
+  return `${formatIp(firstAddress(cidr))}..${formatIp(lastAddress(cidr))}`
+}
+
+function routerAddresses(network: Network): string {
+  return familiesOf(network)
+    .map(({ routerAddress }) => routerAddress)
+    .join()
+}
