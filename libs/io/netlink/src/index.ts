@@ -9,10 +9,12 @@ export {
   InvalidNetlinkValueError,
 } from './errors.ts'
 export { errnoName, libcFunction } from './libc.ts'
+export { decodeAddress, encodeAddress } from './inet.ts'
 export { openNetlink } from './netlink.ts'
 export { inFreshNamespace, inNamespace } from './namespace.ts'
 export { openMulticast } from './multicast.ts'
 export type { MulticastEvent, MulticastOptions } from './multicast.ts'
+export { ReadableDescriptor } from './readable.ts'
 export { parseAttributes, readText } from './attributes.ts'
 export type { Message } from './message.ts'
 export { readSysctl, writeSysctl } from './sysctl.ts'

@@ -1,7 +1,6 @@
-import { closeSync } from 'node:fs'
-import koffi, { type node } from 'koffi'
 import { parseDatagram, type Message } from './message.ts'
 import { inNamespace } from './namespace.ts'
+import { ReadableDescriptor } from './readable.ts'
 import { openEventSocket, takeEvent } from './socket.ts'
 import type { NamespaceReference, WatchOptions } from './types.ts'
 
@@ -33,54 +32,28 @@ export function openMulticast(
   return new MulticastReader(netns === undefined ? open() : inNamespace(netns, open), listener, ref)
 }
 
-/**
- * Reads an event socket whenever the event loop finds it readable, until disposed; owns the descriptor.
- *
- * The descriptor is one more entry of the loop's own epoll set: no thread waits for it.
- */
+/** Reads an event socket whenever the event loop finds it readable, until disposed; owns the descriptor. */
 class MulticastReader implements Disposable {
-  readonly #descriptor: number
   readonly #listener: (event: MulticastEvent) => void
-  readonly #poll: node.PollHandle
-  #isOpen = true
-  #isScheduled = false
+  readonly #readable: ReadableDescriptor
 
   constructor(descriptor: number, listener: (event: MulticastEvent) => void, keepsAlive: boolean) {
-    this.#descriptor = descriptor
     this.#listener = listener
-    this.#poll = koffi.node.poll(descriptor, { readable: true }, () => this.#schedule())
-    if (!keepsAlive) this.#poll.unref()
+    this.#readable = new ReadableDescriptor(descriptor, () => this.#drain(), keepsAlive)
   }
 
   [Symbol.dispose](): void {
-    if (!this.#isOpen) return
-    this.#isOpen = false
-    this.#poll.close()
-    closeSync(this.#descriptor)
+    this.#readable[Symbol.dispose]()
   }
 
-  /**
-   * Leaves the poll callback before anything is called: it runs outside of Node's callback scope, where promises are not
-   * continued and exceptions go nowhere. Immediates run in the same turn of the loop.
-   */
-  #schedule(): void {
-    if (this.#isScheduled) return
-    this.#isScheduled = true
-    setImmediate(() => {
-      this.#isScheduled = false
-      this.#drain()
-    })
-  }
-
-  /** Reads one datagram; the poll is level-triggered, so more of them bring us back, and others get their turn. */
+  /** Reads one datagram. */
   #drain(): void {
-    if (!this.#isOpen) return
-    const arrival = takeEvent(this.#descriptor)
+    const arrival = takeEvent(this.#readable.descriptor)
     if (arrival.kind === 'overrun') this.#listener({ kind: 'overrun' })
     if (arrival.kind !== 'datagram') return
     for (const message of parseDatagram(arrival.bytes).messages) {
       // The listener may have disposed of us.
-      if (this.#isOpen) this.#listener({ kind: 'message', message })
+      if (this.#readable.isOpen) this.#listener({ kind: 'message', message })
     }
   }
 }

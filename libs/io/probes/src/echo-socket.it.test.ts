@@ -1,0 +1,70 @@
+import { writeSysctl } from '@kube-ovn/netlink'
+import { missingForNamespaces, openTestNetwork } from '@kube-ovn/testing-net'
+import type { Clock } from '@kube-ovn/time'
+import { describe, expect, it } from 'vitest'
+import { EchoSocket } from './echo-socket.ts'
+import { EchoFailedError, EchoSocketDeniedError } from './errors.ts'
+
+const missing = missingForNamespaces()
+const clock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  setTimer(delayMs, callback) {
+    const timer = setTimeout(callback, delayMs)
+    return { [Symbol.dispose]: () => clearTimeout(timer) }
+  },
+}
+const three = { count: 3, intervalMs: 10, timeoutMs: 10_000 }
+const everyGroup = '0 2147483647'
+
+describe.skipIf(missing)(`an echo socket${missing === undefined ? '' : ` (${missing})`}`, () => {
+  it.each([
+    ['ipv4', '10.0.0.2', '10.0.0.9'],
+    ['ipv6', 'fd00::2', 'fd00::9'],
+  ] as const)('gets answers by %s, and none from who is not there', async (family, there, gone) => {
+    using network = openTestNetwork()
+    const [own, peer] = [network.namespace('own'), network.namespace('peer')]
+    const ends = [
+      { namespace: own, name: 'eth0', addresses: ['10.0.0.1/24', 'fd00::1/64'] },
+      { namespace: peer, name: 'eth0', addresses: ['10.0.0.2/24', 'fd00::2/64'] },
+    ] as const
+    network.connect(...ends)
+    writeSysctl(own.path, 'ipv4/ping_group_range', everyGroup)
+    using socket = new EchoSocket({ family, clock, netns: own.path })
+    const [answered, lost] = await Promise.all([
+      socket.ping(there, three),
+      socket.ping(gone, { count: 2, intervalMs: 10, timeoutMs: 100 }),
+    ])
+    expect(answered).toMatchObject({ sent: 3, errno: undefined })
+    expect(answered.roundTripMs).toHaveLength(3)
+    expect(Math.min(...answered.roundTripMs)).toBeGreaterThan(0)
+    expect(lost).toEqual({ sent: 2, roundTripMs: [], errno: undefined })
+    expect(await socket.ping(family === 'ipv4' ? '192.0.2.1' : '2001:db8::1', three)).toEqual({
+      sent: 3,
+      roundTripMs: [],
+      errno: 'ENETUNREACH',
+    })
+  })
+
+  it('asks a thousand addresses by one socket', async () => {
+    using network = openTestNetwork()
+    const own = network.namespace('own')
+    own.ip('link', 'set', 'lo', 'up')
+    writeSysctl(own.path, 'ipv4/ping_group_range', everyGroup)
+    using socket = new EchoSocket({ family: 'ipv4', clock, netns: own.path })
+    const addresses = Array.from({ length: 1000 }, (_, n) => `127.1.${n >> 8}.${n & 0xff}`)
+    const results = await Promise.all(addresses.map((address) => socket.ping(address, three)))
+    expect(results.filter(({ roundTripMs }) => roundTripMs.length === 3)).toHaveLength(1000)
+  })
+
+  it('says what to do when the group of the process may not', () => {
+    using network = openTestNetwork()
+    const own = network.namespace('own')
+    writeSysctl(own.path, 'ipv4/ping_group_range', '1 0')
+    for (const family of ['ipv4', 'ipv6'] as const)
+      expect(() => new EchoSocket({ family, clock, netns: own.path })).toThrow(EchoSocketDeniedError)
+    expect(new EchoFailedError({ operation: 'socket', family: 'ipv6', errno: 'EAFNOSUPPORT' }).retry).toBe(
+      'backoff',
+    )
+  })
+})

@@ -1,0 +1,39 @@
+import { createSocket } from 'node:dgram'
+import { createServer, isIPv6 } from 'node:net'
+import { once } from 'node:events'
+
+export interface PortEchoOptions {
+  readonly address: string
+  readonly tcpPort: number
+  readonly udpPort: number
+}
+
+/** Ports that are bound. */
+export interface PortEcho extends AsyncDisposable {
+  readonly tcpPort: number
+  readonly udpPort: number
+}
+
+/** Lets others try ports here: TCP is taken and closed, UDP is answered with what came. Rejects when a port cannot be bound. */
+export async function answerPorts({ address, tcpPort, udpPort }: PortEchoOptions): Promise<PortEcho> {
+  await using stack = new AsyncDisposableStack()
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined)
+    socket.destroySoon()
+  })
+  server.listen(tcpPort, address)
+  await once(server, 'listening')
+  stack.defer(() => void server.close())
+  const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4')
+  stack.defer(() => void socket.close())
+  socket.on('message', (message, from) => socket.send(message, from.port, from.address, () => undefined))
+  socket.bind(udpPort, address)
+  await once(socket, 'listening')
+  const bound = server.address()
+  const owned = stack.move()
+  return {
+    tcpPort: typeof bound === 'object' && bound !== null ? bound.port : tcpPort,
+    udpPort: socket.address().port,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
