@@ -62,6 +62,7 @@ export function imageList(): readonly ImageSource[] {
         ...nativeKoffi(),
         ...bundle('cni-agent.mjs'),
         ...bundle('cni-install.mjs'),
+        ...bundle('pinger.mjs'),
       ],
     },
     {

@@ -40,7 +40,7 @@ export interface EchoSocketOptions {
   readonly family: EchoFamily
   readonly clock: Clock
   /** Path of the network namespace; default is the one that this process is in. */
-  readonly netns?: string
+  readonly netns?: string | undefined
 }
 
 /** How an address is asked. */

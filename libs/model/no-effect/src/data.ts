@@ -287,7 +287,7 @@ export const missingFeatures: readonly MissingFeature[] = [
     cure: 'the metrics of controller and agent can be scraped',
     agentFlags: ['enable-verbose-conn-check'],
     chartValues: {
-      pinger: undefined,
+      'pinger.serviceMonitor.enabled': false,
       monitor: undefined,
       'prometheusRule.enabled': false,
       'grafanaDashboards.enabled': false,

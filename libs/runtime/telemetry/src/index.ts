@@ -6,5 +6,13 @@ export { fragmentMetrics, type FragmentMetrics } from './fragment-metrics.ts'
 export { kernelMetrics, type KernelMetrics } from './kernel-metrics.ts'
 export { leaderMetrics } from './leader-metrics.ts'
 export { logMetrics } from './log-metrics.ts'
+export {
+  pingerMetrics,
+  type PingedKind,
+  type PingedTarget,
+  type PingerHealth,
+  type PingerMetrics,
+  type TriedPort,
+} from './pinger-metrics.ts'
 export { processRegistry } from './process-metrics.ts'
 export type { KernelGauges, QueueMetrics, ReconcileResult } from './queue-metrics.ts'

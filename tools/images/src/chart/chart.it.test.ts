@@ -6,7 +6,7 @@ import { container, environment, renderChart, workload, type Manifest } from './
 
 const masters = { masterNodes: ['172.30.0.10', '172.30.0.11', '172.30.0.12'] }
 const userspace = { ovsOvn: { datapath: 'userspace', tunnelNic: '172.30.1.0/24' } }
-const workloads = ['ovn-central', 'ovs-ovn', 'kube-ovn-controller', 'kube-ovn-cni']
+const workloads = ['ovn-central', 'ovs-ovn', 'kube-ovn-controller', 'kube-ovn-cni', 'kube-ovn-pinger']
 
 describe('networking.stack', () => {
   const stacks = [
@@ -204,7 +204,7 @@ describe('rights', () => {
 it('keeps the labels by which tools select pods', async () => {
   const manifests = await renderChart({})
   const apps = workloads.map((name) => workload(manifests, name).spec?.template?.metadata.labels['app'])
-  expect(apps).toEqual(['ovn-central', 'ovs', 'kube-ovn-controller', 'kube-ovn-cni'])
+  expect(apps).toEqual(['ovn-central', 'ovs', 'kube-ovn-controller', 'kube-ovn-cni', 'kube-ovn-pinger'])
 })
 
 describe('a real API server', () => {
@@ -215,11 +215,15 @@ describe('a real API server', () => {
 
   it('is told after the installation which of its values have no effect', async () => {
     const off = { features: { enableNetworkPolicies: false, enableLoadbalancer: false } }
-    const values = { ...off, networking: { enableEipSnat: false, enableEcmp: true }, pinger: { replicas: 1 } }
+    const values = {
+      ...off,
+      networking: { enableEipSnat: false, enableEcmp: true },
+      monitor: { replicas: 1 },
+    }
     const lines = (await renderNotes(values, api.kubeconfigPath)).split('\n')
     expect(lines.filter((line) => line.includes('has no effect'))).toEqual([
       '  networking.enableEcmp=true has no effect: a centralized gateway is not there yet; traffic leaves by the node of each Pod: remove it',
-      expect.stringContaining('  pinger={"replicas":1} has no effect: '),
+      expect.stringContaining('  monitor={"replicas":1} has no effect: '),
     ])
     expect(await renderNotes({}, api.kubeconfigPath)).toContain(
       'features.enableNetworkPolicies=true has no effect',

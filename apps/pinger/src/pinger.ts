@@ -1,0 +1,211 @@
+import { KubeClient, loadAccess } from '@kube-ovn/kube'
+import type { Logger } from '@kube-ovn/log'
+import { answerPorts } from '@kube-ovn/probes'
+import { bindAddresses, ConfigInvalidError, serveHealth, systemClock } from '@kube-ovn/process'
+import { pingerMetrics, type Registry } from '@kube-ovn/telemetry'
+import { Cluster } from './cluster.ts'
+import type { PingerConfig } from './config.ts'
+import { drawLatencyMatrix, latenciesOf } from './latency-matrix.ts'
+import { checkOf, describeOutcome, isGood, type Outcome } from './outcome.ts'
+import { PortBindings } from './port-bindings.ts'
+import { Record } from './record.ts'
+import { runRound, type RoundOptions } from './round.ts'
+import { familyOf, parsePortTarget, targetsOf, type Targets, type TargetSelection } from './targets.ts'
+
+/** How long a server or a job waits for the first lists. */
+const firstListMs = 10_000
+const bindingsGoodForMs = 60_000
+/** Between two packets to different addresses in a job. */
+const jobSpacingMs = 2
+/** Part of the interval over which a server spreads packets. */
+const spreadShare = 0.8
+const matrixTimeoutMs = 5000
+
+interface Pinger extends AsyncDisposable {
+  /** Whom it asks at present. */
+  targets(): Targets
+  round(targets: Targets): Promise<readonly Outcome[]>
+  settled(): Promise<void>
+}
+
+/**
+ * Checks again and again until the signal is aborted, and serves metrics.
+ *
+ * @param netns path of the network namespace that pings leave from; default is the own one
+ */
+export async function runServer(
+  config: PingerConfig,
+  log: Logger,
+  registry: Registry,
+  signal: AbortSignal,
+  netns?: string,
+): Promise<void> {
+  await using stack = new AsyncDisposableStack()
+  const health = stack.use(
+    await serveHealth({
+      addresses: bindAddresses(config.enableBindLocalIp, config.podIps),
+      port: config.port,
+      ...(config.enableMetrics ? { registry } : {}),
+      liveness: () => [],
+      readiness: () => [],
+    }),
+  )
+  log.info('metrics served', { endpoints: health.endpoints })
+  if (config.enableVerboseConnCheck) {
+    for (const address of bindAddresses(config.enableBindLocalIp, config.podIps)) {
+      const { tcpConnCheckPort: tcpPort, udpConnCheckPort: udpPort } = config
+      stack.use(await answerPorts({ address, tcpPort, udpPort }))
+    }
+  }
+  const intervalMs = Math.max(config.interval, 1) * 1000
+  const pinger = stack.use(
+    await openPinger(config, log, signal, { spreadMs: spreadShare * intervalMs, netns }),
+  )
+  const source = { nodeName: config.nodeName, nodeIp: config.hostIp, podIp: config.podIps[0] ?? '' }
+  const record = new Record(pingerMetrics(registry, source), log)
+  await pinger.settled()
+  // Those of other nodes were started at the same moment.
+  await pause(Math.random() * intervalMs, signal)
+  while (!signal.aborted) {
+    const targets = pinger.targets()
+    record.take(await pinger.round(targets), targets)
+    await pause(jittered(intervalMs), signal)
+  }
+}
+
+/** Checks once and prints what came of it. Answers whether all was well. */
+export async function runJob(
+  config: PingerConfig,
+  log: Logger,
+  print: (text: string) => void,
+  netns?: string,
+): Promise<boolean> {
+  const stop = new AbortController()
+  await using pinger = await openPinger(config, log, stop.signal, { netns })
+  await pinger.settled()
+  const targets = pinger.targets()
+  const outcomes = await pinger.round(targets)
+  if (config.output === 'svg')
+    print(drawLatencyMatrix((await metricsOf(targets, config.port)).flatMap(latenciesOf)))
+  else if (config.output === 'json') print(`${JSON.stringify(outcomes.map(reported), undefined, 2)}\n`)
+  else for (const outcome of outcomes) print(`${lineOf(outcome)}\n`)
+  stop.abort()
+  return outcomes.every(isGood)
+}
+
+async function openPinger(
+  config: PingerConfig,
+  log: Logger,
+  signal: AbortSignal,
+  { spreadMs, netns }: Partial<Pick<RoundOptions, 'spreadMs' | 'netns'>>,
+): Promise<Pinger> {
+  const selection = selectionOf(config)
+  await using stack = new AsyncDisposableStack()
+  const client = stack.use(
+    new KubeClient(await loadAccess(config.kubeconfig), { userAgent: 'kube-ovn-pinger', connections: 8 }),
+  )
+  const { podNamespace: namespace, podSelector, services } = config
+  const cluster = stack.use(new Cluster({ client, log, namespace, podSelector, services }))
+  const isOvn = config.networkMode === 'kube-ovn'
+  const timeoutMs = Math.max(config.ovsTimeout, 1) * 1000
+  const bindings = isOvn
+    ? stack.use(new PortBindings({ local: config.databaseRemote, timeoutMs, goodForMs: bindingsGoodForMs }))
+    : undefined
+  cluster.start(signal)
+  const options: Omit<RoundOptions, 'spreadMs'> = {
+    client,
+    families: selection.families,
+    daemons: isOvn
+      ? { ovs: [config.databasePid, config.vswitchdPid], ovnController: config.controllerPid }
+      : undefined,
+    bindings,
+    netns,
+    internalDns: config.internalDns,
+    externalDns: config.externalDns,
+  }
+  const owned = stack.move()
+  return {
+    targets: () => targetsOf(cluster.view, selection),
+    round: (targets) =>
+      runRound(
+        { ...options, spreadMs: spreadMs ?? targets.pings.length * jobSpacingMs },
+        cluster.view,
+        targets,
+      ),
+    settled: () => cluster.settled(firstListMs),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+/** @throws ConfigInvalidError */
+function selectionOf(config: PingerConfig): TargetSelection {
+  const families = [...new Set(config.podIps.map((ip) => familyOf(ip)))].filter(
+    (family) => family !== undefined,
+  )
+  if (families.length === 0) {
+    const cure = 'set POD_IPS to the addresses of the pod: only their families are checked'
+    throw new ConfigInvalidError({ field: 'POD_IPS', value: config.podIps.join(), cure })
+  }
+  const stray = config.externalAddress.find((address) => familyOf(address) === undefined)
+  if (stray !== undefined) {
+    const cure = 'write IP addresses separated by commas; names are for --external-dns'
+    throw new ConfigInvalidError({ field: '--external-address', value: stray, cure })
+  }
+  const badService = config.services.find((name) => !/^[^/]+\/[^/]+$/.test(name))
+  if (badService !== undefined)
+    throw new ConfigInvalidError({ field: '--services', value: badService, cure: 'write NAMESPACE/NAME' })
+  return {
+    nodeName: config.nodeName,
+    families,
+    sampleSize: config.sampleSize,
+    externalAddresses: config.externalAddress,
+    ports: config.targetIpPorts.map(parsePortTarget),
+    connCheckPorts: config.enableVerboseConnCheck
+      ? { tcp: config.tcpConnCheckPort, udp: config.udpConnCheckPort }
+      : undefined,
+  }
+}
+
+/** What the pingers of all nodes that answer show. */
+async function metricsOf({ pings }: Targets, port: number): Promise<readonly string[]> {
+  const addresses = new Map(
+    pings.filter(({ kind }) => kind === 'pod').map(({ name, address }) => [name, address]),
+  )
+  const pages = await Promise.allSettled(
+    [...addresses.values()].map(async (address) => {
+      const host = address.includes(':') ? `[${address}]` : address
+      const url = `http://${host}:${port}/metrics`
+      const response = await fetch(url, { signal: AbortSignal.timeout(matrixTimeoutMs) })
+      return response.text()
+    }),
+  )
+  return pages.flatMap((page) => (page.status === 'fulfilled' ? [page.value] : []))
+}
+
+function reported(outcome: Outcome): object {
+  return { check: checkOf(outcome), ok: isGood(outcome), ...describeOutcome(outcome) }
+}
+
+function lineOf(outcome: Outcome): string {
+  const { subject, result } = describeOutcome(outcome)
+  return `${isGood(outcome) ? 'ok    ' : 'FAILED'}  ${checkOf(outcome)}  ${subject}: ${result}`
+}
+
+/** A fifth less or more. */
+function jittered(ms: number): number {
+  return ms * (0.8 + 0.4 * Math.random())
+}
+
+/** Ends early when the signal is aborted. */
+function pause(delayMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve()
+    const timer = systemClock.setTimer(delayMs, end)
+    function end(): void {
+      signal.removeEventListener('abort', end)
+      timer[Symbol.dispose]()
+      resolve()
+    }
+    signal.addEventListener('abort', end)
+  })
+}

@@ -1,0 +1,126 @@
+import { existsSync } from 'node:fs'
+import {
+  ovnSouthboundSchema,
+  openVswitchSchema,
+  type OpenVswitch,
+  type OvnSouthbound,
+} from '@kube-ovn/ovsdb-schema'
+import { OvsdbClient, type TlsFiles } from 'ovsdb-client'
+import { reasonOf, type Outcome } from './outcome.ts'
+
+/** Where the chart mounts the certificate. */
+const tls: TlsFiles = {
+  privateKeyFile: '/var/run/tls/key',
+  certificateFile: '/var/run/tls/cert',
+  caFile: '/var/run/tls/cacert',
+}
+
+export interface PortBindingOptions {
+  /** The database of Open vSwitch, e.g. `unix:/run/openvswitch/db.sock`. */
+  readonly local: string
+  readonly timeoutMs: number
+  /** How long an answer of the Southbound is good for: a round before that goes by the same one. */
+  readonly goodForMs: number
+}
+
+/**
+ * Compares the interfaces of this node's Open vSwitch with what the Southbound binds to it.
+ *
+ * The Southbound is asked where ovn-controller has it from: the local database says so. Its rows are selected now and then, and not
+ * monitored: a monitor for each node would cost it more than all questions.
+ */
+export class PortBindings implements AsyncDisposable {
+  readonly #options: PortBindingOptions
+  readonly #local: OvsdbClient<OpenVswitch>
+  #southbound: { readonly remote: string; readonly client: OvsdbClient<OvnSouthbound> } | undefined
+  #last: { readonly atMs: number; readonly bound: ReadonlySet<string> } | undefined
+
+  constructor(options: PortBindingOptions) {
+    this.#options = options
+    this.#local = new OvsdbClient<OpenVswitch>({
+      endpoints: [options.local],
+      schema: openVswitchSchema,
+      tables: {},
+      transactTimeoutMs: options.timeoutMs,
+      inactivityProbeMs: options.timeoutMs,
+    })
+  }
+
+  /** Never rejects: what cannot be found out is unknown, and why. */
+  async check(): Promise<Outcome> {
+    try {
+      const { interfaces, systemId, remote } = await this.#readLocal()
+      if (systemId === undefined || remote === undefined)
+        return {
+          kind: 'bindings',
+          missing: undefined,
+          reason: 'Open vSwitch names no system-id or no ovn-remote',
+        }
+      let bound = await this.#boundTo(systemId, remote, false)
+      let missing = interfaces.filter((port) => !bound.has(port))
+      // One that is newer than the last answer is not odd.
+      if (missing.length > 0) {
+        bound = await this.#boundTo(systemId, remote, true)
+        missing = interfaces.filter((port) => !bound.has(port))
+      }
+      return { kind: 'bindings', missing }
+    } catch (error) {
+      return { kind: 'bindings', missing: undefined, reason: reasonOf(error) }
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#local[Symbol.asyncDispose]()
+    await this.#southbound?.client[Symbol.asyncDispose]()
+  }
+
+  async #readLocal() {
+    const { select, selected } = this.#local.operations
+    await this.#local.connect(AbortSignal.timeout(this.#options.timeoutMs))
+    const [root, ports] = await this.#local.transact([
+      select('Open_vSwitch', [], ['external_ids']),
+      select('Interface', [], ['external_ids']),
+    ])
+    const [settings] = root === undefined ? [] : selected('Open_vSwitch', root)
+    const rows = ports === undefined ? [] : selected('Interface', ports)
+    return {
+      interfaces: rows.map((row) => row.external_ids['iface-id'] ?? '').filter((id) => id !== ''),
+      systemId: settings?.external_ids['system-id'],
+      remote: settings?.external_ids['ovn-remote'],
+    }
+  }
+
+  /** Names of the logical ports that the Southbound binds to a chassis. */
+  async #boundTo(systemId: string, remote: string, isFresh: boolean): Promise<ReadonlySet<string>> {
+    const nowMs = performance.now()
+    if (!isFresh && this.#last !== undefined && nowMs - this.#last.atMs < this.#options.goodForMs)
+      return this.#last.bound
+    const client = await this.#southboundAt(remote)
+    await client.connect(AbortSignal.timeout(this.#options.timeoutMs))
+    const { select, selected } = client.operations
+    const [found] = await client.transact([select('Chassis', [['name', '==', systemId]], ['_uuid'])])
+    const [chassis] = found === undefined ? [] : selected('Chassis', found)
+    if (chassis === undefined) throw new Error(`the Southbound has no chassis ${systemId}`)
+    const [answer] = await client.transact([
+      select('Port_Binding', [['chassis', '==', chassis._uuid]], ['logical_port']),
+    ])
+    const rows = answer === undefined ? [] : selected('Port_Binding', answer)
+    this.#last = { atMs: nowMs, bound: new Set(rows.map(({ logical_port: port }) => port)) }
+    return this.#last.bound
+  }
+
+  async #southboundAt(remote: string): Promise<OvsdbClient<OvnSouthbound>> {
+    if (this.#southbound?.remote === remote) return this.#southbound.client
+    await this.#southbound?.client[Symbol.asyncDispose]()
+    const client = new OvsdbClient<OvnSouthbound>({
+      endpoints: remote.split(','),
+      schema: ovnSouthboundSchema,
+      tables: {},
+      transactTimeoutMs: this.#options.timeoutMs,
+      inactivityProbeMs: this.#options.timeoutMs,
+      ...(remote.includes('ssl:') && existsSync(tls.caFile) ? { tls } : {}),
+    })
+    this.#southbound = { remote, client }
+    return client
+  }
+}

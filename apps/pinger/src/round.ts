@@ -1,0 +1,168 @@
+import type { KubeClient } from '@kube-ovn/kube'
+import { askDaemon, controlSocketOf } from '@kube-ovn/ovs'
+import { EchoSocket, lookUp, readResolverConfiguration, tryPort, type EchoFamily } from '@kube-ovn/probes'
+import { systemClock } from '@kube-ovn/process'
+import type { PingerHealth } from '@kube-ovn/telemetry'
+import { reasonOf, type Outcome } from './outcome.ts'
+import type { PortBindings } from './port-bindings.ts'
+import { familyOf, type ClusterView, type NamedPort, type PingTarget, type Targets } from './targets.ts'
+
+export interface RoundOptions {
+  readonly client: KubeClient
+  readonly families: readonly EchoFamily[]
+  /** Files with the process ids of the daemons; `undefined` leaves Open vSwitch and OVN unchecked. */
+  readonly daemons: { readonly ovs: readonly string[]; readonly ovnController: string } | undefined
+  readonly bindings: PortBindings | undefined
+  readonly internalDns: string
+  readonly externalDns: string
+  /** Over which the packets of a round are spread, so that they come in no burst. */
+  readonly spreadMs: number
+  /** Path of the network namespace that pings leave from; default is the own one. */
+  readonly netns?: string | undefined
+}
+
+const daemonTimeoutMs = 1000
+const apiTimeoutMs = 15_000
+const nameTimeoutMs = 10_000
+const portTimeoutMs = 3000
+const echo = { count: 3, intervalMs: 100 }
+/** An address outside may be far. */
+const echoTimeoutMs = { pod: 1000, node: 1000, external: 5000 } as const
+/** Ports that are tried at a time: each takes a descriptor. */
+const portsAtATime = 100
+
+/** Does all checks once, at the same time. It never rejects: a check that cannot be done is one that failed. */
+export async function runRound(
+  options: RoundOptions,
+  view: ClusterView,
+  targets: Targets,
+): Promise<readonly Outcome[]> {
+  const { daemons, bindings, internalDns, externalDns } = options
+  const outcomes = await Promise.all<Outcome | readonly Outcome[]>([
+    ...(daemons === undefined
+      ? []
+      : [
+          checkDaemons('ovs', 'ovs', daemons.ovs),
+          checkDaemons('ovn-controller', 'ovn_controller', [daemons.ovnController]),
+        ]),
+    bindings?.check() ?? Promise.resolve([]),
+    checkApiServer(options.client),
+    internalDns === ''
+      ? Promise.resolve([])
+      : checkName(options, 'internal-dns', 'internal_dns', internalDns),
+    externalDns === ''
+      ? Promise.resolve([])
+      : checkName(options, 'external-dns', 'external_dns', externalDns),
+    pingAll(options, targets.pings),
+    tryAll(targets.ports),
+  ])
+  return [unknownOf(view), ...outcomes.flat()]
+}
+
+async function checkDaemons(
+  check: string,
+  metric: PingerHealth,
+  pidFiles: readonly string[],
+): Promise<Outcome> {
+  try {
+    const question = { method: 'version', timeoutMs: daemonTimeoutMs }
+    await Promise.all(
+      pidFiles.map(async (file) => askDaemon({ ...question, path: await controlSocketOf(file) })),
+    )
+    return { kind: 'health', check, metric, isGood: true }
+  } catch (error) {
+    return { kind: 'health', check, metric, isGood: false, reason: reasonOf(error) }
+  }
+}
+
+async function checkApiServer(client: KubeClient): Promise<Outcome> {
+  const common = { kind: 'health', check: 'apiserver', metric: 'apiserver' } as const
+  const startedMs = performance.now()
+  try {
+    await client.read('/version', { signal: AbortSignal.timeout(apiTimeoutMs) })
+    return { ...common, isGood: true, tookMs: performance.now() - startedMs }
+  } catch (error) {
+    return { ...common, isGood: false, reason: reasonOf(error) }
+  }
+}
+
+async function checkName(
+  { families }: RoundOptions,
+  check: string,
+  metric: PingerHealth,
+  name: string,
+): Promise<Outcome> {
+  const common = { kind: 'health', check, metric } as const
+  try {
+    const configuration = await readResolverConfiguration()
+    const result = await lookUp(name, { configuration, families, timeoutMs: nameTimeoutMs })
+    if (result.isFound) return { ...common, isGood: true, tookMs: result.tookMs }
+    return { ...common, isGood: false, reason: `${name}: ${result.error}` }
+  } catch (error) {
+    return { ...common, isGood: false, reason: reasonOf(error) }
+  }
+}
+
+/** That nobody is asked because nobody is known must not look well. */
+function unknownOf({ pods, nodes, services }: ClusterView): Outcome {
+  const unknown = Object.entries({ pods, nodes, services })
+    .filter(([, objects]) => objects === undefined)
+    .map(([name]) => name)
+  const reason = `not listed yet: ${unknown.join(', ')}`
+  return {
+    kind: 'health',
+    check: 'targets',
+    isGood: unknown.length === 0,
+    ...(unknown.length > 0 && { reason }),
+  }
+}
+
+async function pingAll(options: RoundOptions, targets: readonly PingTarget[]): Promise<readonly Outcome[]> {
+  const outcomes = (['ipv4', 'ipv6'] as const).map((family) =>
+    pingFamily(
+      options,
+      family,
+      targets.filter(({ address }) => familyOf(address) === family),
+    ),
+  )
+  return (await Promise.all(outcomes)).flat()
+}
+
+async function pingFamily(
+  { spreadMs, netns }: RoundOptions,
+  family: EchoFamily,
+  targets: readonly PingTarget[],
+): Promise<readonly Outcome[]> {
+  if (targets.length === 0) return []
+  try {
+    using socket = new EchoSocket({ family, clock: systemClock, netns })
+    const asked = targets.map(async (target, index): Promise<Outcome> => {
+      await pause((index * spreadMs) / targets.length)
+      const options = { ...echo, timeoutMs: echoTimeoutMs[target.kind] }
+      const { sent, roundTripMs, errno } = await socket.ping(target.address, options)
+      return { kind: 'ping', target, sent, roundTripMs, ...(errno !== undefined && { reason: errno }) }
+    })
+    return await Promise.all(asked)
+  } catch (error) {
+    // Nothing was sent, so nothing was lost.
+    return [{ kind: 'health', check: `echo-socket-${family}`, isGood: false, reason: reasonOf(error) }]
+  }
+}
+
+async function tryAll(targets: readonly NamedPort[]): Promise<readonly Outcome[]> {
+  const outcomes: Outcome[] = []
+  for (let at = 0; at < targets.length; at += portsAtATime) {
+    const tried = targets.slice(at, at + portsAtATime).map(async (target): Promise<Outcome> => {
+      const result = await tryPort(target, portTimeoutMs)
+      return result.isOpen
+        ? { kind: 'port', target, tookMs: result.tookMs }
+        : { kind: 'port', target, reason: result.error }
+    })
+    outcomes.push(...(await Promise.all(tried)))
+  }
+  return outcomes
+}
+
+function pause(delayMs: number): Promise<void> {
+  return new Promise((resolve) => systemClock.setTimer(delayMs, resolve))
+}
