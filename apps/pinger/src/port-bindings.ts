@@ -84,7 +84,10 @@ export class PortBindings implements AsyncDisposable {
     const [settings] = root === undefined ? [] : selected('Open_vSwitch', root)
     const rows = ports === undefined ? [] : selected('Interface', ports)
     return {
-      interfaces: rows.map((row) => row.external_ids['iface-id'] ?? '').filter((id) => id !== ''),
+      interfaces: rows
+        .map((row) => row.external_ids['iface-id'] ?? '')
+        .filter((id) => id !== '')
+        .toSorted(),
       systemId: settings?.external_ids['system-id'],
       remote: settings?.external_ids['ovn-remote'],
     }
