@@ -35,8 +35,8 @@ async function untilRunning(server: Server): Promise<Running> {
   return { runner: Number(runner.toString()), gone }
 }
 
-// Nobody else would end it: the test in it has no time limit.
-describe('a fixture that never ends', () => {
+// Nobody else would end it: the test in it has no time limit. A runner of its own takes long to start on a busy machine.
+describe('a fixture that never ends', { timeout: 180_000 }, () => {
   it('ends when the process that waits for it is killed', async () => {
     await using stack = new AsyncDisposableStack()
     const { server, path } = await listen(stack)

@@ -25,7 +25,7 @@ export interface PlayedStep {
 }
 
 /** The answer to a step did not come in time. */
-const patienceMs = 20_000
+const patienceMs = 120_000
 
 /** Plays a case against a controller that was started on an empty cluster, with the nodes and the kubelet of the recordings. */
 export async function* playCase(golden: GoldenCase, options: PlayOptions): AsyncGenerator<PlayedStep> {
