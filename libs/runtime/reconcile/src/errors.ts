@@ -113,27 +113,6 @@ export class EntryClaimedTwiceError extends KubeOvnError<{
   }
 }
 
-/** A field that was written is not there in what the server answered, as it is kept. It is not written again. */
-export class FieldNotKeptError extends KubeOvnError<{
-  owner: string
-  object: string
-  field: string
-  value: string
-  cure: string
-}> {
-  readonly code = 'reconcile-field-not-kept'
-  readonly retry: RetryClass = 'never'
-  constructor(owner: string, object: string, field: string, value: string) {
-    super('a written field is not kept', {
-      owner,
-      object,
-      field,
-      value,
-      cure: 'keep the field when objects are trimmed, and want what the server keeps',
-    })
-  }
-}
-
 /** A patch names a resource that no informer watches, so it is unknown whether anything differs. */
 export class UnwatchedResourceError extends KubeOvnError<{ owner: string; group: string; plural: string }> {
   readonly code = 'reconcile-unwatched-resource'

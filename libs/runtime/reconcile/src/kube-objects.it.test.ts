@@ -122,12 +122,3 @@ it('writes what is no list although the object changed meanwhile', async () => {
   expect(await process.send(patch({ merge: { data: { ours: '1' } } }))).toBe('done')
   expect(process.store.get('default/settings')).toMatchObject({ data: { a: '1', ours: '1', theirs: '1' } })
 })
-
-it('tells of a field that the server does not keep, and writes it once', async () => {
-  await using process = await start()
-  await process.send(patch({ create: settings }))
-  const unknown = patch({ merge: { spec: { a: '1' } } })
-  await expect(process.send(unknown)).rejects.toMatchObject({ details: { field: 'spec.a', value: '"1"' } })
-  expect(await process.send(unknown)).toBe('done')
-  expect(await process.writes()).toEqual(['create configmaps', 'patch configmaps'])
-})

@@ -49,9 +49,9 @@ export function kubeObjects({ client, informers, record }: KubeObjectsOptions): 
     async patch(resource, { name, namespace }, patch, subresource) {
       const ref = namespace === undefined ? { name } : { name, namespace }
       const options = subresource === undefined ? {} : { subresource }
-      const object = await client.patch(resource, ref, 'application/merge-patch+json', patch, options)
-      informerOf(resource)?.observe(object)
-      return object.metadata.resourceVersion
+      informerOf(resource)?.observe(
+        await client.patch(resource, ref, 'application/merge-patch+json', patch, options),
+      )
     },
     async remove(resource, { name, namespace }, uid) {
       const ref = namespace === undefined ? { name } : { name, namespace }

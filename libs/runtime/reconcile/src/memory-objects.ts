@@ -20,8 +20,6 @@ export class MemoryObjects implements Objects {
   readonly events: KubeEvent[] = []
   /** Called before each write; a test may throw from it, or wait. */
   onWrite: (line: string) => Promise<void> | void = () => undefined
-  /** What becomes of a patched object: a server fills in defaults, an informer trims. */
-  kept: (object: KubeObject) => KubeObject = (object) => object
   readonly #stores: ReadonlyMap<string, Map<string, KubeObject>>
   readonly #listeners = new Set<Listener>()
   #versions = 0
@@ -70,14 +68,13 @@ export class MemoryObjects implements Objects {
     name: ObjectName,
     patch: JsonValue,
     subresource: string | undefined,
-  ): Promise<string | undefined> {
+  ): Promise<void> {
     const suffix = subresource === undefined ? '' : `/${subresource}`
     await this.#write(`patch ${resource.plural}${suffix} ${objectKeyOf(name)} ${JSON.stringify(patch)}`)
     const object = this.store(resource)?.get(objectKeyOf(name))
     if (object === undefined) throw notFound()
     if (isOfAnotherVersion(patch, object)) throw new KubeConflictError('changed', refusal(409, 'Conflict'))
-    this.put(resource, objectKeyOf(name), this.kept(applyMergePatch(object, patch) as KubeObject))
-    return this.store(resource)?.get(objectKeyOf(name))?.metadata.resourceVersion
+    this.put(resource, objectKeyOf(name), applyMergePatch(object, patch) as KubeObject)
   }
 
   async remove(resource: Resource, name: ObjectName, uid: string): Promise<void> {

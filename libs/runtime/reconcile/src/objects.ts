@@ -14,13 +14,13 @@ export interface Objects {
   store(resource: Resource): Store<KubeObject> | undefined
   onChange(listener: (resource: Resource, change: ObjectChange) => void): Disposable
   create(resource: Resource, object: KubeObject): Promise<void>
-  /** Sends a merge patch (RFC 7386). Answers the resource version of what it made of the object, where that is known. */
+  /** Sends a merge patch (RFC 7386). */
   patch(
     resource: Resource,
     name: ObjectName,
     patch: JsonValue,
     subresource: string | undefined,
-  ): Promise<string | undefined>
+  ): Promise<void>
   /** Deletes the object of this `uid`, and no later one of the same name. */
   remove(resource: Resource, name: ObjectName, uid: string): Promise<void>
   /** Reads an object afresh into its store. */

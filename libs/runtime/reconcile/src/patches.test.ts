@@ -100,37 +100,6 @@ describe('PatchSender', () => {
     expect(objects.writes).toEqual(['patch pods shop/web {"metadata":{"labels":{"a":"1","b":"1"}}}'])
   })
 
-  it('tells once of a field that is not kept, and does not write it again until the object is another one', async () => {
-    const { objects, sender } = start()
-    objects.kept = ({ metadata: { annotations: _trimmed, ...metadata } }) => ({ metadata })
-    const wanted = on(patch({ merge: { metadata: { annotations: { note: 'x' }, labels: { y: '2' } } } }))
-    await expect(sender.send('f/a', 'f', [wanted])).rejects.toMatchObject({
-      code: 'reconcile-field-not-kept',
-      details: { owner: 'f/a', object: 'pods/shop/web', field: 'metadata.annotations.note', value: '"x"' },
-    })
-    expect(await sender.send('f/a', 'f', [wanted])).toBe('done')
-    expect([sender.plan('f/a', [wanted]), objects.writes.length]).toEqual([[], 1])
-    objects.put(pods, 'shop/web', pod)
-    expect(sender.plan('f/a', [wanted])).toHaveLength(1)
-  })
-
-  it('does not repeat a list in which the server fills in more', async () => {
-    const { objects, sender } = start()
-    const list = { spec: { ports: [{ port: 80 }] } }
-    objects.kept = (object) =>
-      Object.assign({ ...object }, { spec: { ports: [{ port: 80, protocol: 'TCP' }] } })
-    for (let n = 0; n < 2; n++) {
-      const basis = objects.store(pods)?.get('shop/web')
-      expect(await sender.send('f/a', 'f', [on(patch({ merge: list }), basis)])).toBe('done')
-    }
-    expect(objects.writes).toHaveLength(1)
-    const other = on(
-      patch({ merge: { spec: { ports: [{ port: 81 }] } } }),
-      objects.store(pods)?.get('shop/web'),
-    )
-    expect(sender.plan('f/a', [other])).toHaveLength(1)
-  })
-
   it.each([1, 4])(
     'writes an object once for all keys that are about to, %d at a time',
     async (concurrency) => {

@@ -11,8 +11,7 @@ import {
 } from '@kube-ovn/kube'
 import type { KernelMetrics } from '@kube-ovn/telemetry'
 import type { Clock } from '@kube-ovn/time'
-import { AnsweredWrites, firstField } from './answered-writes.ts'
-import { FieldNotKeptError, UnwatchedResourceError } from './errors.ts'
+import { UnwatchedResourceError } from './errors.ts'
 import type { KubePatch } from './feature.ts'
 import { hasOtherLists, ofThisVersion, type BasedPatch } from './list-writes.ts'
 import type { OwnerMark } from './marks.ts'
@@ -107,7 +106,6 @@ const stallMs = 1_000
 export class PatchSender {
   readonly #options: PatchSenderOptions
   readonly #lanes = new PatchLanes()
-  readonly #answered = new AnsweredWrites()
   readonly #queue: (() => void)[] = []
   #running = 0
   #progressAtMs = 0
@@ -119,7 +117,7 @@ export class PatchSender {
   /** The writes that patches amount to at this moment. */
   plan(owner: OwnerMark, patches: readonly KubePatch[]): readonly { patch: KubePatch; write: Write }[] {
     return joinPatches(patches).flatMap((patch) => {
-      const write = this.#planWrite(owner, patch)
+      const write = planWrite(patch, this.#current(owner, patch))
       return write === undefined ? [] : [{ patch, write }]
     })
   }
@@ -176,22 +174,22 @@ export class PatchSender {
   }
 
   #differsNot(owner: OwnerMark, patch: KubePatch): boolean {
-    return this.#planWrite(owner, patch) === undefined
+    return planWrite(patch, this.#current(owner, patch)) === undefined
   }
 
   async #sendOne(owner: OwnerMark, feature: string, patch: KubePatch): Promise<PatchOutcome> {
     const { objects, metrics } = this.#options
-    const write = this.#planWrite(owner, patch)
+    const write = planWrite(patch, this.#current(owner, patch))
     if (write === undefined) return 'done'
-    let version: string | undefined
     try {
       if (write.verb === 'create') await objects.create(patch.resource, write.object)
       else {
         if (write.patch !== undefined)
-          version = await objects.patch(patch.resource, patch, write.patch, patch.subresource)
+          await objects.patch(patch.resource, patch, write.patch, patch.subresource)
         if (write.verb === 'delete') await objects.remove(patch.resource, patch, write.uid)
       }
       metrics.patched(feature, write.verb, 'ok')
+      return 'done'
     } catch (error) {
       metrics.patched(feature, write.verb, 'failed')
       // Gone meanwhile: its removal is on its way to the store, and will queue whom it concerns.
@@ -201,34 +199,6 @@ export class PatchSender {
       await objects.refresh(patch.resource, patch)
       return 'again'
     }
-    if (write.verb === 'delete') this.#answered.forget(patch)
-    else if (version !== undefined) this.#followAnswer(owner, patch, version)
-    return 'done'
-  }
-
-  /** What to send, unless the server has answered to just that already. */
-  #planWrite(owner: OwnerMark, patch: KubePatch): Write | undefined {
-    const current = this.#current(owner, patch)
-    const write = planWrite(patch, current)
-    if (write?.verb !== 'patch' || current === undefined) return write
-    const difference = differenceOf(patch, current)
-    return difference !== undefined && this.#answered.has(patch, current, difference) ? undefined : write
-  }
-
-  /** Throws what can not be had. Of lists nothing is told: the server may fill in what is left out in them. */
-  #followAnswer(owner: OwnerMark, patch: KubePatch, version: string): void {
-    const current = this.#current(owner, patch)
-    // Otherwise somebody has written since.
-    if (current?.metadata.resourceVersion !== version) return
-    const difference = differenceOf(patch, current)
-    if (difference === undefined) {
-      this.#answered.forget(patch)
-      return
-    }
-    const lost = this.#answered.note(patch, version, difference) ? firstField(difference) : undefined
-    if (lost === undefined) return
-    const object = `${patch.resource.plural}/${objectKeyOf(patch)}`
-    throw new FieldNotKeptError(owner, object, lost.field, lost.value)
   }
 
   #current(owner: OwnerMark, patch: KubePatch): KubeObject | undefined {

@@ -85,7 +85,7 @@ export class SimulatedObjects implements Objects, Disposable {
     name: ObjectName,
     patch: JsonValue,
     subresource: string | undefined,
-  ): Promise<string | undefined> {
+  ): Promise<void> {
     return this.#request(resource, name, () => this.#server.patch(resource, name, patch, subresource))
   }
 
@@ -108,13 +108,12 @@ export class SimulatedObjects implements Objects, Disposable {
     this.#listeners.clear()
   }
 
-  async #request<T>(resource: Resource, name: ObjectName, send: () => Promise<T>): Promise<T> {
+  async #request(resource: Resource, name: ObjectName, send: () => Promise<void>): Promise<void> {
     await turn()
     if (this.#options.onPatch() !== 'fine' || this.#isClosed) throw lost
-    const answer = await send()
+    await send()
     if (this.#options.onPatched() !== 'fine' || this.#isClosed) throw lost
     this.#answered(resource, name)
-    return answer
   }
 
   /** The answer to a request has the object as it is now, or says that there is none. */
