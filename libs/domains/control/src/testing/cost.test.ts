@@ -23,7 +23,7 @@ describe('timesLonger', { timeout: 600_000 }, () => {
     const waiting = (): void => {
       Atomics.wait(nobody, 0, 0, 50)
     }
-    expect(timesLonger(waiting, json)).toBeLessThan(1)
+    expect(timesLonger(waiting, json, { most: 1 })).toBeLessThan(1)
   })
 
   it('makes the work possible again, each time', () => {
