@@ -42,7 +42,7 @@ it(
         expect([await northbound.transactions(), player.objects.writes.length]).toEqual(before)
       }),
       // To shrink a failure would take minutes, and a real server need not fail twice.
-      { numRuns: isDeep ? 500 : 5, endOnFailure: true },
+      { numRuns: isDeep ? 500 : 5, endOnFailure: true, plugins: [fc.timeout(60_000)] },
     )
   },
 )

@@ -121,7 +121,11 @@ export class RealPlayer implements AsyncDisposable {
     const { layout, order } = this.#script
     const client = openClient(this.#proxy.address, this.#script)
     this.#proxy.mend()
-    await client.connect()
+    {
+      // The process before may be about to cut it once more.
+      using _ = client.onState(() => this.#proxy.mend())
+      await client.connect()
+    }
     const signals = new Signals()
     const process: Process = {
       client,
