@@ -8,6 +8,9 @@ import { splitRuleset } from './nft-rules.ts'
 /** What shells wait with; it comes and goes all the time. */
 const pause = 'sleep'
 
+/** What holds a sandbox for containerd, which starts others of the name for a moment: what runs in it is counted. */
+const shim = 'containerd-shim'
+
 /** kube-proxy's rules follow where Kubernetes runs what, and the engine's its own ports, which is not ours. */
 const foreignRule = /^table \S+ kube-proxy\b|^table ip nat chain DOCKER_\w+: /
 
@@ -52,7 +55,7 @@ export async function snapshotNode(
       'processes of nodes',
       // A probe or a hook has ended by now.
       readProcesses(isOnNode)
-        .filter(({ pid, command }) => running.has(pid) && command !== pause)
+        .filter(({ pid, command }) => running.has(pid) && command !== pause && command !== shim)
         .map(({ command }) => command),
     ],
   ]
