@@ -26,7 +26,7 @@ const cases = [
   {
     name: 'I/O does not know what the product does',
     path: 'libs/io/kube/src/example.ts',
-    refused: `export { subnet } from '@kube-ovn/features-network'`,
+    refused: `export { subnet } from '@kube-ovn/features-network/subnet'`,
     accepted: `export { pods } from '@kube-ovn/kube-api/core'`,
     rule: boundary,
   },
@@ -34,13 +34,13 @@ const cases = [
     name: 'the planes do not meet',
     path: 'apps/controller/src/example.ts',
     refused: `export { tunnels } from '@kube-ovn/features-node'`,
-    accepted: `export { subnet } from '@kube-ovn/features-network'`,
+    accepted: `export { subnet } from '@kube-ovn/features-network/subnet'`,
     rule: boundary,
   },
   {
     name: 'an area of features knows nothing of another',
     path: 'libs/features/network/src/example.ts',
-    refused: `export { ip } from '@kube-ovn/features-addresses'`,
+    refused: `export { ip } from '@kube-ovn/features-addresses/ip'`,
     accepted: `export { readAddresses } from '@kube-ovn/domains-control/addresses'`,
     rule: boundary,
   },
@@ -54,7 +54,7 @@ const cases = [
   {
     name: 'domains do not know the features',
     path: 'libs/domains/control/src/example.ts',
-    refused: `export { subnet } from '@kube-ovn/features-network'`,
+    refused: `export { subnet } from '@kube-ovn/features-network/subnet'`,
     accepted: `export { nothing } from '@kube-ovn/reconcile'`,
     rule: boundary,
   },

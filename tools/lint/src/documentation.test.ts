@@ -48,8 +48,12 @@ describe.each(packages)('$name', ({ name, directory, tags }) => {
 })
 
 describe.each(libs)('$name', ({ directory, tags }) => {
-  it('has one door', () => {
-    expect(existsSync(join(repository, directory, 'src/index.ts'))).toBe(true)
+  it('has one door, or one for each feature', () => {
+    const { exports } = JSON.parse(read(`${directory}/package.json`)) as { readonly exports: object }
+    const isArea = Object.entries(exports).some(
+      ([name, path]) => name === './*' && path === './src/*/feature.ts',
+    )
+    expect(isArea || existsSync(join(repository, directory, 'src/index.ts'))).toBe(true)
   })
 
   it('is in the folder of its layer', () => {

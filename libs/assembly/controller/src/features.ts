@@ -1,16 +1,21 @@
-import {
-  namespace,
-  node,
-  nodeDefaultRoute,
-  northboundOptions,
-  subnet,
-  subnetGateway,
-  vpc,
-} from '@kube-ovn/features-network'
-import { ignored, podPortFeature, workload } from '@kube-ovn/features-pods'
-import { ip, ipPool, ipPoolStatus, subnetStatus, subnetVip, vip } from '@kube-ovn/features-addresses'
-import { denyAll } from '@kube-ovn/features-policies'
 import type { ControlFeature } from '@kube-ovn/domains-control'
+import { ip } from '@kube-ovn/features-addresses/ip'
+import { ipPool } from '@kube-ovn/features-addresses/ip-pool'
+import { ipPoolStatus } from '@kube-ovn/features-addresses/ip-pool-status'
+import { subnetStatus } from '@kube-ovn/features-addresses/subnet-status'
+import { subnetVip } from '@kube-ovn/features-addresses/subnet-vip'
+import { vip } from '@kube-ovn/features-addresses/vip'
+import { nodeDefaultRoute } from '@kube-ovn/features-network/default-route'
+import { namespace } from '@kube-ovn/features-network/namespace'
+import { northboundOptions } from '@kube-ovn/features-network/nb-options'
+import { node } from '@kube-ovn/features-network/node'
+import { subnet } from '@kube-ovn/features-network/subnet'
+import { subnetGateway } from '@kube-ovn/features-network/subnet-gw'
+import { vpc } from '@kube-ovn/features-network/vpc'
+import { ignored } from '@kube-ovn/features-pods/ignored'
+import { podPortFeature } from '@kube-ovn/features-pods/pod-port'
+import { workload } from '@kube-ovn/features-pods/workload'
+import { denyAll } from '@kube-ovn/features-policies/sg'
 
 /** Everything that the controller does, a line a feature. Containers stand before what goes into them. */
 export const controlFeatures: readonly ControlFeature[] = [

@@ -20,6 +20,7 @@ export function appSkeleton(name: Name): Skeleton {
       ),
       lock(folder),
     ],
+    links: [{ from: folder, name: '@kube-ovn/process', to: 'libs/runtime/process' }],
   }
 }
 

@@ -1,40 +1,45 @@
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { SkeletonError } from './errors.ts'
 
-/** Where the features of an area are. */
+/** A project of features. */
 interface Area {
-  /** Name of the project. */
   readonly project: string
-  /** The folder that features are folders of. */
-  readonly features: string
-  /** What the project exports. */
-  readonly door: string
-  /** The list of all features. */
-  readonly list: string
+  /** Of the checkout. */
+  readonly folder: string
+  readonly manifest: Manifest
 }
 
-const areas: Readonly<Record<string, Area>> = {
-  network: areaIn('network'),
-  addresses: areaIn('addresses'),
-  pods: areaIn('pods'),
-  policies: areaIn('policies'),
+interface Manifest {
+  readonly name: string
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly devDependencies?: Readonly<Record<string, string>>
+  readonly nx: { readonly tags: readonly string[] }
 }
 
-function areaIn(project: string): Area {
-  return {
-    project: `@kube-ovn/features-${project}`,
-    features: `libs/features/${project}/src`,
-    door: `libs/features/${project}/src/index.ts`,
-    list: 'libs/assembly/controller/src/features.ts',
-  }
-}
+const root = join(import.meta.dirname, '../../../..')
 
 /** @throws SkeletonError for an area that there is not */
 export function areaOf(name: string): Area {
-  const area = Object.entries(areas).find(([key]) => key === name)?.[1]
+  const areas = new Map(
+    globSync('libs/features/*/package.json', { cwd: root })
+      .toSorted()
+      .map((path) => ({ folder: dirname(path), manifest: readManifest(path) }))
+      .filter(({ manifest }) => manifest.nx.tags.includes('plane:control'))
+      .map(({ folder, manifest }) => [
+        folder.slice('libs/features/'.length),
+        { project: manifest.name, folder, manifest },
+      ]),
+  )
+  const area = areas.get(name)
   if (area !== undefined) return area
   throw new SkeletonError('there is no such area', {
     field: 'AREA',
     value: name,
-    cure: `write one of ${Object.keys(areas).join(', ')}, or add a line to tools/generate/src/skeleton/areas.ts`,
+    cure: `write one of ${[...areas.keys()].join(', ')}, or begin a project in libs/features`,
   })
+}
+
+function readManifest(path: string): Manifest {
+  return JSON.parse(readFileSync(join(root, path), 'utf8')) as Manifest
 }

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path'
 import { format, getFileInfo, resolveConfig } from 'prettier'
 import { appSkeleton } from './app.ts'
 import { SkeletonError } from './errors.ts'
 import { featureSkeleton } from './feature.ts'
 import { parseName } from './name.ts'
 import { resourceSkeleton } from './resource.ts'
-import type { Skeleton } from './skeleton.ts'
+import type { PackageLink, Skeleton } from './skeleton.ts'
 
 const root = join(import.meta.dirname, '../../../..')
 
@@ -19,7 +19,7 @@ const root = join(import.meta.dirname, '../../../..')
  * @throws SkeletonError before anything is written
  */
 export async function beginSkeleton(request: readonly string[]): Promise<readonly string[]> {
-  const { files, edits } = skeletonOf(request)
+  const { files, edits, links = [] } = skeletonOf(request)
   for (const path of Object.keys(files)) {
     if (existsSync(join(root, path)))
       throw new SkeletonError('it is there already', {
@@ -35,6 +35,8 @@ export async function beginSkeleton(request: readonly string[]): Promise<readonl
     await mkdir(dirname(join(root, path)), { recursive: true })
     await writeFile(join(root, path), await pretty(path, text))
   }
+  // What is generated next imports what was begun.
+  for (const link of links) await linkPackage(link)
   return [...texts.keys()].map((path) => `${path} ${path in files ? 'written' : 'changed'}`)
 }
 
@@ -50,6 +52,12 @@ function skeletonOf(request: readonly string[]): Skeleton {
     value: request.join(' '),
     cure: 'write feature AREA/NAME, app NAME or resource NAME',
   })
+}
+
+async function linkPackage({ from, name, to }: PackageLink): Promise<void> {
+  const link = join(root, from, 'node_modules', name)
+  await mkdir(dirname(link), { recursive: true })
+  await symlink(relative(dirname(link), join(root, to)), link)
 }
 
 async function pretty(path: string, text: string): Promise<string> {

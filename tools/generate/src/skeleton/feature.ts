@@ -1,6 +1,24 @@
 import { areaOf } from './areas.ts'
+import { dependencyEdits, newDependencies, type NeededPackages } from './dependencies.ts'
 import type { Name } from './name.ts'
 import { insertAfter, insertBefore, type Skeleton } from './skeleton.ts'
+
+/** The list of all features of the controller. */
+const list = 'libs/assembly/controller/src/features.ts'
+
+/** What the files import. */
+const needed: NeededPackages = {
+  dependencies: {
+    '@kube-ovn/domains-control': 'libs/domains/control',
+    '@kube-ovn/kube-api': 'libs/model/kube-api',
+    '@kube-ovn/ovn-names': 'libs/model/ovn-names',
+    '@kube-ovn/reconcile': 'libs/runtime/reconcile',
+  },
+  devDependencies: {
+    '@kube-ovn/testing-builders': 'libs/testing/builders',
+    '@kube-ovn/testing-control': 'libs/testing/control',
+  },
+}
 
 /**
  * A feature that works: an address set with the prefixes of each Subnet. Its suite has the cases that every feature's has,
@@ -8,7 +26,8 @@ import { insertAfter, insertBefore, type Skeleton } from './skeleton.ts'
  */
 export function featureSkeleton(areaName: string, name: Name): Skeleton {
   const area = areaOf(areaName)
-  const folder = `${area.features}/${name.kebab}`
+  const lacking = newDependencies(area.folder, area.manifest, needed)
+  const folder = `${area.folder}/src/${name.kebab}`
   return {
     files: {
       [`${folder}/kind.ts`]: kind(name),
@@ -18,14 +37,15 @@ export function featureSkeleton(areaName: string, name: Name): Skeleton {
       [`${folder}/${name.kebab}.it.test.ts`]: suite(name),
       [`docs/design/${name.kebab}.md`]: page(name),
     },
+    links: lacking,
     edits: [
       insertBefore(
-        area.list,
-        /^import type \{ ControlWorld \}/m,
-        `import { ${name.camel} } from '${area.project}'\n`,
+        list,
+        /^\n\/\*\* Everything/m,
+        `import { ${name.camel} } from '${area.project}/${name.kebab}'\n`,
       ),
-      insertAfter(area.door, /[^]*/, `export { ${name.camel} } from './${name.kebab}/feature.ts'\n`),
-      insertBefore(area.list, /^\]$/m, `  ${name.camel},\n`),
+      insertBefore(list, /^\]$/m, `  ${name.camel},\n`),
+      ...dependencyEdits(area.folder, lacking),
       insertAfter(
         'docs/design/index.md',
         /^\| Feature [\s\S]*?\|\n(?!\|)/m,
@@ -110,13 +130,12 @@ it('lists the prefixes of a Subnet', () => {
 function feature({ kebab, camel, pascal }: Name): string {
   return `import { subnetResource } from '@kube-ovn/kube-api'
 import { nothing } from '@kube-ovn/reconcile'
-import type { Feature } from '@kube-ovn/reconcile'
-import type { ControlWorld } from '@kube-ovn/domains-control'
+import type { ControlFeature } from '@kube-ovn/domains-control'
 import { desired${pascal}, type ${pascal}Snapshot } from './desired.ts'
 import { ${camel}Addresses } from './kind.ts'
 
 /** Keeps an address set with the prefixes of each Subnet. */
-export const ${camel}: Feature<string, ${pascal}Snapshot, ControlWorld> = {
+export const ${camel}: ControlFeature<string, ${pascal}Snapshot> = {
   name: '${kebab}',
   kinds: [${camel}Addresses],
   triggers: [{ on: 'object', resource: subnetResource, keys: (change) => [change.key] }],

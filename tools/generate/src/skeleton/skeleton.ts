@@ -6,10 +6,20 @@ export interface ListEdit {
   readonly edit: (text: string) => string
 }
 
+export interface PackageLink {
+  /** Folder of who imports. */
+  readonly from: string
+  readonly name: string
+  /** Folder of the package. */
+  readonly to: string
+}
+
 /** Something new: files of its own, and its lines in lists. Paths are of the checkout. */
 export interface Skeleton {
   readonly files: Readonly<Record<string, string>>
   readonly edits: readonly ListEdit[]
+  /** Packages of the workspace that a folder imports from now on; the next installation links them the same way. */
+  readonly links?: readonly PackageLink[]
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Pod } from '@kube-ovn/kube-api/core'
 import { ip, node, pod, statefulSet, subnet } from '@kube-ovn/testing-builders'
 import { describe, expect, it } from 'vitest'
 import { type StillObjects, type StillRows, stillWorld } from '@kube-ovn/domains-control/testing/still-world'
-import { desiredStatus } from '@kube-ovn/features-addresses'
+import { desiredStatus } from '@kube-ovn/features-addresses/subnet-status'
 import type { ControlWorld } from '@kube-ovn/domains-control'
 import { auditAddresses } from '@kube-ovn/domains-control/address-audit'
 

@@ -1,7 +1,0 @@
-export { nodeDefaultRoute } from './default-route/feature.ts'
-export { namespace } from './namespace/feature.ts'
-export { northboundOptions } from './nb-options/feature.ts'
-export { node } from './node/feature.ts'
-export { subnetGateway } from './subnet-gw/feature.ts'
-export { subnet } from './subnet/feature.ts'
-export { vpc } from './vpc/feature.ts'

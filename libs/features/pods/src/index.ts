@@ -1,3 +1,0 @@
-export { ignored } from './ignored/feature.ts'
-export { podPortFeature } from './pod-port/feature.ts'
-export { workload } from './workload/feature.ts'

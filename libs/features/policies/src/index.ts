@@ -1,1 +1,0 @@
-export { denyAll } from './sg/feature.ts'
