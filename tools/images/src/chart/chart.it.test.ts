@@ -4,8 +4,8 @@ import type { Resource } from '@kube-ovn/kube'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { container, environment, renderChart, workload, type Manifest } from './render.ts'
 
-const masters = { masterNodes: ['172.30.0.10', '172.30.0.11', '172.30.0.12'] }
-const userspace = { ovsOvn: { datapath: 'userspace', tunnelNic: '172.30.1.0/24' } }
+const masters = { masterNodes: ['10.172.0.10', '10.172.0.11', '10.172.0.12'] }
+const userspace = { ovsOvn: { datapath: 'userspace', tunnelNic: '10.172.1.0/24' } }
 const workloads = ['ovn-central', 'ovs-ovn', 'kube-ovn-controller', 'kube-ovn-cni', 'kube-ovn-pinger']
 
 describe('networking.stack', () => {
@@ -115,7 +115,7 @@ describe('ovsOvn.datapath', () => {
     const manifests = await renderChart(userspace)
     const ovs = container(workload(manifests, 'ovs-ovn'), 'openvswitch')
     expect(environment(ovs, 'OVS_DATAPATH_TYPE')).toBe('netdev')
-    expect(environment(ovs, 'USERSPACE_TUNNEL_NIC')).toBe('172.30.1.0/24')
+    expect(environment(ovs, 'USERSPACE_TUNNEL_NIC')).toBe('10.172.1.0/24')
     expect(ovs.securityContext?.privileged).toBe(true)
     expect(container(workload(manifests, 'kube-ovn-cni'), 'cni-server').args).toContain('--iface=br-phy')
   })

@@ -43,7 +43,7 @@ export async function createNetworks(topology: Topology, seen?: FoundLab): Promi
   }
   throw new LabMachineError('no addresses are free for a lab', {
     what: `${labRanges.ipv4} and ${labRanges.ipv6} are used up by labs, or by routes of this machine`,
-    cure: 'remove labs (npm run lab -- status, npm run lab -- down --id NAME), or the routes (ip route show root 172.30.0.0/16)',
+    cure: 'remove labs (npm run lab -- status, npm run lab -- down --id NAME), or the routes (ip route show root 10.172.0.0/16)',
   })
 }
 

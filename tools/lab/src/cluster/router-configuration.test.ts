@@ -10,13 +10,13 @@ describe('renderRouterFiles', () => {
     expect(renderRouterFiles(topology, blocks, 0)['bgpd.conf']).toBe(
       [
         'router bgp 65001',
-        ' bgp router-id 172.30.3.253',
+        ' bgp router-id 10.172.3.253',
         ' no bgp ebgp-requires-policy',
         ' no bgp default ipv4-unicast',
         ' no bgp network import-check',
         ' neighbor ipv4 peer-group',
         ' neighbor ipv4 remote-as external',
-        ' bgp listen range 172.30.3.0/24 peer-group ipv4',
+        ' bgp listen range 10.172.3.0/24 peer-group ipv4',
         ' neighbor ipv6 peer-group',
         ' neighbor ipv6 remote-as external',
         ' bgp listen range fd00:172:30:3::/64 peer-group ipv6',
@@ -36,13 +36,13 @@ describe('renderRouterFiles', () => {
   it('calls the routers before it, so that each pair has one session for each family', () => {
     const bird = renderRouterFiles(topology, blocks, 1)['bird.conf'] ?? ''
     expect(bird.match(/neighbor \S+ external/g)).toEqual([
-      'neighbor 172.30.3.253 external',
+      'neighbor 10.172.3.253 external',
       'neighbor fd00:172:30:3::fd external',
     ])
     const frr = renderRouterFiles(topology, blocks, 2)['bgpd.conf'] ?? ''
     expect(frr.match(/neighbor [\d.]+ remote-as external/g)).toEqual([
-      'neighbor 172.30.3.253 remote-as external',
-      'neighbor 172.30.3.252 remote-as external',
+      'neighbor 10.172.3.253 remote-as external',
+      'neighbor 10.172.3.252 remote-as external',
     ])
   })
 

@@ -1,6 +1,8 @@
+import { overlaps, parseCidr } from '@kube-ovn/ip'
 import { describe, expect, it } from 'vitest'
 import {
   addressesOf,
+  labRanges,
   maxBlocks,
   nodeHost,
   ofStack,
@@ -27,10 +29,15 @@ describe('the addresses of labs', () => {
     expect(subnets.every((subnet) => !/\.(2[5][6-9]|[3-9]\d\d)\./.test(subnet))).toBe(true)
   })
 
+  // A network without a subnet of its own takes a whole /16 of these, on any machine where somebody has made a dozen before.
+  it.each(['172.16.0.0/12', '192.168.0.0/16'])('has none of %s, which the engine gives away', (pool) => {
+    expect(overlaps(parseCidr(labRanges.ipv4), parseCidr(pool))).toBe(false)
+  })
+
   it('has room for 200 nodes beside the outside host', () => {
     expect(nodeHost({}, 199)).toBeLessThan(outsideHost)
     expect(addressesOf(own(1), 'tunnel', nodeHost({}, 0))).toEqual({
-      ipv4: '172.30.6.10',
+      ipv4: '10.172.6.10',
       ipv6: 'fd00:172:30:6::a',
     })
   })
@@ -38,10 +45,10 @@ describe('the addresses of labs', () => {
   it('puts nodes of labs that see each other beside each other in the tunnel network only', () => {
     const seeing = { own: 4, tunnel: 1 }
     expect(addressesOf(seeing, 'tunnel', nodeHost({ sees: 'lab' }, 0))).toEqual({
-      ipv4: '172.30.6.130',
+      ipv4: '10.172.6.130',
       ipv6: 'fd00:172:30:6::82',
     })
-    expect(subnetsOf(seeing, 'physical').ipv4).toBe('172.30.19.0/24')
+    expect(subnetsOf(seeing, 'physical').ipv4).toBe('10.172.19.0/24')
   })
 
   it('gives every VLAN subnets of its own', () => {

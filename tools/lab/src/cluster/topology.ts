@@ -86,8 +86,11 @@ export interface Blocks {
   readonly tunnel: number
 }
 
-/** What all networks of all labs are cut from. */
-export const labRanges: AddressPair = { ipv4: '172.30.0.0/16', ipv6: 'fd00:172:30::/48' }
+/**
+ * What all networks of all labs are cut from. Outside of what the engine gives to networks without a subnet of their own (172.17.0.0/16 to
+ * 172.31.0.0/16 and 192.168.0.0/16): one such network takes a whole /16.
+ */
+export const labRanges: AddressPair = { ipv4: '10.172.0.0/16', ipv6: 'fd00:172:30::/48' }
 
 /** Each lab takes one block, the first that does not overlap with another network of the machine. */
 export const maxBlocks = 60
@@ -98,13 +101,13 @@ const networkOffset: Record<NetworkName, number> = { kubernetes: 1, tunnel: 2, p
 /** The subnets of a network of a lab. */
 export function subnetsOf(blocks: Blocks, network: NetworkName): AddressPair {
   const index = indexOf(blocks, network)
-  return { ipv4: `172.30.${index}.0/24`, ipv6: `fd00:172:30:${index}::/64` }
+  return { ipv4: `10.172.${index}.0/24`, ipv6: `fd00:172:30:${index}::/64` }
 }
 
 /** The address of host `host` in a network of a lab. */
 export function addressesOf(blocks: Blocks, network: NetworkName, host: number): AddressPair {
   const index = indexOf(blocks, network)
-  return { ipv4: `172.30.${index}.${host}`, ipv6: `fd00:172:30:${index}::${host.toString(16)}` }
+  return { ipv4: `10.172.${index}.${host}`, ipv6: `fd00:172:30:${index}::${host.toString(16)}` }
 }
 
 function indexOf({ own, tunnel }: Blocks, network: NetworkName): number {

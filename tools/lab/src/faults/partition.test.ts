@@ -22,6 +22,6 @@ it('cuts a service off in both directions, whether it serves here or elsewhere',
 })
 
 it('spares the machine that injects the fault when it leads the others to the proxy', () => {
-  const rules = renderRedirect(['172.30.1.1', 'fd00:172:30:1::1'])
-  expect(rules.match(/ip saddr 172\.30\.1\.1 accept\n {4}ip6 saddr fd00:172:30:1::1 accept/g)).toHaveLength(2)
+  const rules = renderRedirect(['10.172.1.1', 'fd00:172:30:1::1'])
+  expect(rules.match(/ip saddr 10\.172\.1\.1 accept\n {4}ip6 saddr fd00:172:30:1::1 accept/g)).toHaveLength(2)
 })

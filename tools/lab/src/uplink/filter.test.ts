@@ -15,7 +15,7 @@ describe('the watch over the uplink', () => {
   it('notes what is routed before addresses are translated, and what is sent, and decides nothing', () => {
     const [routed, sent] = renderUplinkTables('watch', [uplink]).split('\n')
     const ranges =
-      '{ 172.30.0.0/16, 10.16.0.0/12, 10.96.0.0/12, 10.127.0.0/16, 10.128.0.0/12, 100.64.0.0/16 }'
+      '{ 10.172.0.0/16, 10.16.0.0/12, 10.96.0.0/12, 10.127.0.0/16, 10.128.0.0/12, 100.64.0.0/16 }'
     expect(routed).toContain('type filter hook postrouting priority 90; policy accept;')
     expect(routed).toContain(`oifname { "eth0" } ip saddr ${ranges} add @ip_seen`)
     expect(sent).toContain('type filter hook egress devices = { "eth0" } priority 0; policy accept;')

@@ -2,7 +2,7 @@ import { overlaps, parseCidr } from '@kube-ovn/ip'
 
 /** Addresses that labs take for themselves, and that their pods, Services, joins, VLANs and routers have. */
 const ranges = {
-  ip: ['172.30.0.0/16', '10.16.0.0/12', '10.96.0.0/12', '10.127.0.0/16', '10.128.0.0/12', '100.64.0.0/16'],
+  ip: ['10.172.0.0/16', '10.16.0.0/12', '10.96.0.0/12', '10.127.0.0/16', '10.128.0.0/12', '100.64.0.0/16'],
   ip6: ['fd00:172:30::/48', 'fd00:10::/32', 'fd00:100:64::/112'],
 } as const
 

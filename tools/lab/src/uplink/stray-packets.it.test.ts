@@ -12,7 +12,7 @@ async function routesSeen(meanwhile: string): Promise<readonly string[]> {
     ip link set near up && ip link set far up && ip link set lo up
     ip address add 198.51.100.1/24 dev near && ip route add default via 198.51.100.2
     ip -6 address add 2001:db8::1/64 dev near nodad && ip -6 route add default via 2001:db8::2
-    seen() { for address in 172.30.7.9 fd00:172:30:7::9; do ip route get $address 2>&1 | head -n 1; done; }
+    seen() { for address in 10.172.7.9 fd00:172:30:7::9; do ip route get $address 2>&1 | head -n 1; done; }
     seen
     export -f seen
     "$1" --input-type=module --eval '
@@ -43,7 +43,7 @@ it('drops what is for a lab that is not there, until the process ends', async ()
 
 it('leaves the network of a lab alone, and goes on while there is one', async () => {
   const seen = await routesSeen(
-    'ip address add 172.30.5.1/24 dev near; ip -6 address add fd00:172:30:5::1/64 dev near nodad',
+    'ip address add 10.172.5.1/24 dev near; ip -6 address add fd00:172:30:5::1/64 dev near nodad',
   )
   expect(seen.slice(2)).toEqual(Array.from({ length: 4 }, () => expect.stringMatching(/^RTNETLINK answers/)))
 })
@@ -52,7 +52,7 @@ it('leaves a route alone that somebody else has for the whole range', async () =
   const script = `
     ip link add near type veth peer name far
     ip link set near up && ip link set far up
-    ip route add 172.30.0.0/16 dev near
+    ip route add 10.172.0.0/16 dev near
     "$1" --input-type=module --eval '
       const { dropStrayPackets } = await import(process.argv[1])
       dropStrayPackets()
@@ -67,7 +67,7 @@ it('leaves a route alone that somebody else has for the whole range', async () =
     process.execPath,
     module,
   ])
-  expect(output.trim()).toBe('172.30.0.0/16 dev near scope link')
+  expect(output.trim()).toBe('10.172.0.0/16 dev near scope link')
 })
 
 it('goes on with a process that is killed only until its reaper has seen that', async () => {

@@ -5,7 +5,7 @@ import { runProgram } from '../program.ts'
 import { watchUplink } from './watch-uplink.ts'
 
 /** A range of labs that no lab of this machine takes: it is beyond the last block. */
-const range = '172.30.250.0/24'
+const range = '10.172.250.0/24'
 const link = `up${process.pid}`.slice(0, 12)
 const container = `kube-ovn-uplink-${process.pid}`
 const table = container.replaceAll('-', '_')
@@ -27,7 +27,7 @@ it('tells of a packet of a lab that leaves, and of nothing else', async () => {
   await runProgram('ip', ['address', 'add', '198.51.100.1/24', 'dev', link])
   await runProgram('ip', ['route', 'add', range, 'dev', link])
   // Without an answer to ARP, nothing would leave the host.
-  for (const address of ['172.30.250.9', '198.51.100.9'])
+  for (const address of ['10.172.250.9', '198.51.100.9'])
     await runProgram('ip', ['neigh', 'add', address, 'lladdr', '02:00:00:00:00:09', 'dev', link])
   const uplink = { name: link, networks: ['198.51.100.1/24'] }
 
@@ -36,14 +36,14 @@ it('tells of a packet of a lab that leaves, and of nothing else', async () => {
   expect(await quiet.stop()).toEqual([])
 
   const watch = await watchUplink([uplink])
-  await sendTo('172.30.250.9')
+  await sendTo('10.172.250.9')
   // Nobody has told who has that address, so that only the question for it is sent.
-  await sendTo('172.30.250.10')
+  await sendTo('10.172.250.10')
   expect((await watch.stop()).toSorted()).toEqual([
-    expect.stringMatching(/^198\.51\.100\.1 > 172\.30\.250\.10 arp: \d packets sent by the uplink$/),
-    '198.51.100.1 > 172.30.250.10 udp: 1 packets routed to the uplink',
-    '198.51.100.1 > 172.30.250.9 udp: 1 packets routed to the uplink',
-    '198.51.100.1 > 172.30.250.9 udp: 1 packets sent by the uplink',
+    expect.stringMatching(/^198\.51\.100\.1 > 10\.172\.250\.10 arp: \d packets sent by the uplink$/),
+    '198.51.100.1 > 10.172.250.10 udp: 1 packets routed to the uplink',
+    '198.51.100.1 > 10.172.250.9 udp: 1 packets routed to the uplink',
+    '198.51.100.1 > 10.172.250.9 udp: 1 packets sent by the uplink',
   ])
   expect((await runProgram('nft', ['list', 'tables'])).split(/\s/)).not.toContain(table)
 })
