@@ -1,3 +1,4 @@
+import { urlHost } from '@kube-ovn/ip'
 import { ConfigInvalidError } from '@kube-ovn/process'
 import type { TlsFiles } from 'ovsdb-client'
 import type { ControllerConfig } from './config.ts'
@@ -11,8 +12,7 @@ export function northboundEndpoints(config: ControllerConfig): readonly string[]
   const named = config.ovnNbAddr.split(',').filter((address) => address !== '')
   if (named.length > 0) return named
   const protocol = config.enableSsl ? 'ssl' : 'tcp'
-  const endpoint = (host: string, port: number): string =>
-    `${protocol}:${host.includes(':') ? `[${host}]` : host}:${port}`
+  const endpoint = (host: string, port: number): string => `${protocol}:${urlHost(host)}:${port}`
   if (config.ovnDbIps.length > 0) return config.ovnDbIps.map((ip) => endpoint(ip, config.nbPort))
   if (config.nbServiceHost !== '') return [endpoint(config.nbServiceHost, config.nbServicePort)]
   const cure =

@@ -1,3 +1,5 @@
+import { sleep } from '@kube-ovn/time'
+import { urlHost } from '@kube-ovn/ip'
 import { KubeClient, loadAccess } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
 import { answerPorts } from '@kube-ovn/probes'
@@ -173,8 +175,7 @@ async function metricsOf({ pings }: Targets, port: number): Promise<readonly str
   )
   const pages = await Promise.allSettled(
     [...addresses.values()].map(async (address) => {
-      const host = address.includes(':') ? `[${address}]` : address
-      const url = `http://${host}:${port}/metrics`
+      const url = `http://${urlHost(address)}:${port}/metrics`
       const response = await fetch(url, { signal: AbortSignal.timeout(matrixTimeoutMs) })
       return response.text()
     }),
@@ -198,14 +199,5 @@ function jittered(ms: number): number {
 
 /** Ends early when the signal is aborted. */
 function pause(delayMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve()
-    const timer = systemClock.setTimer(delayMs, end)
-    function end(): void {
-      signal.removeEventListener('abort', end)
-      timer[Symbol.dispose]()
-      resolve()
-    }
-    signal.addEventListener('abort', end)
-  })
+  return sleep(systemClock, delayMs, signal).catch(() => undefined)
 }

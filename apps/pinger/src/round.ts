@@ -1,3 +1,4 @@
+import { sleep } from '@kube-ovn/time'
 import type { KubeClient } from '@kube-ovn/kube'
 import { askDaemon, controlSocketOf } from '@kube-ovn/ovs'
 import { EchoSocket, lookUp, readResolverConfiguration, tryPort, type EchoFamily } from '@kube-ovn/probes'
@@ -137,7 +138,7 @@ async function pingFamily(
   try {
     using socket = new EchoSocket({ family, clock: systemClock, netns })
     const asked = targets.map(async (target, index): Promise<Outcome> => {
-      await pause((index * spreadMs) / targets.length)
+      await sleep(systemClock, (index * spreadMs) / targets.length)
       const options = { ...echo, timeoutMs: echoTimeoutMs[target.kind] }
       const { sent, roundTripMs, errno } = await socket.ping(target.address, options)
       return { kind: 'ping', target, sent, roundTripMs, ...(errno !== undefined && { reason: errno }) }
@@ -161,8 +162,4 @@ async function tryAll(targets: readonly NamedPort[]): Promise<readonly Outcome[]
     outcomes.push(...(await Promise.all(tried)))
   }
   return outcomes
-}
-
-function pause(delayMs: number): Promise<void> {
-  return new Promise((resolve) => systemClock.setTimer(delayMs, resolve))
 }

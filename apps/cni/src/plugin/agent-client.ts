@@ -1,3 +1,5 @@
+import { errorCode } from '@kube-ovn/errors'
+
 /** What the agent said. */
 export interface AgentAnswer {
   readonly status: number
@@ -36,7 +38,7 @@ export async function askAgent(socketPath: string, path: string, body: unknown):
     const response = await fetch(`http://dummy${path}`, request)
     return { status: response.status, body: await response.text() }
   } catch (cause) {
-    const code: unknown = cause instanceof Error && 'code' in cause ? cause.code : undefined
-    throw typeof code === 'string' ? new Error(code, { cause }) : cause
+    const code = errorCode(cause)
+    throw code === undefined ? cause : new Error(code, { cause })
   }
 }

@@ -248,3 +248,8 @@ export function offsetIp(ip: Ip, delta: number | bigint): Ip {
     ? (Number(BigInt.asUintN(32, sum)) as Ipv4)
     : (BigInt.asUintN(128, sum) as Ipv6)
 }
+
+/** A name or address as the host of a URL, where IPv6 addresses are in brackets (RFC 3986, 3.2.2). */
+export function urlHost(host: string): string {
+  return host.includes(':') ? `[${host}]` : host
+}

@@ -33,14 +33,10 @@ class FamilyIndex<T> {
   add(entry: Entry<T>): void {
     const { network, prefixLength } = entry.cidr
     this.#sorted.splice(this.#firstFrom(network), 0, entry)
-    const known = this.#byLength.get(prefixLength)
-    const ofLength = known ?? new Map<Ip, Entry<T>[]>()
-    const entries = ofLength.get(network)
-    if (entries === undefined) ofLength.set(network, [entry])
-    else entries.push(entry)
-    if (known !== undefined) return
-    this.#byLength.set(prefixLength, ofLength)
-    this.#lengths = [...this.#byLength.keys()].sort((a, b) => a - b)
+    const ofLength = this.#byLength.getOrInsertComputed(prefixLength, () => new Map())
+    ofLength.getOrInsertComputed(network, () => []).push(entry)
+    if (this.#lengths.length < this.#byLength.size)
+      this.#lengths = [...this.#byLength.keys()].sort((a, b) => a - b)
   }
 
   *overlapping(cidr: Cidr): Iterable<Entry<T>> {

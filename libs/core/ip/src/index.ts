@@ -11,6 +11,7 @@ export {
   tryParseIp,
   tryParseIpv4,
   tryParseIpv6,
+  urlHost,
 } from './address.ts'
 export type { Family, Ip, Ipv4, Ipv6 } from './address.ts'
 export { AddressList } from './address-list.ts'

@@ -1,3 +1,4 @@
+import { urlHost } from '@kube-ovn/ip'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Authentication, ClusterAccess } from './access.ts'
@@ -20,7 +21,7 @@ export async function inClusterAccess(directory = SERVICE_ACCOUNT): Promise<Clus
   const token = fileToken(join(directory, 'token'))
   await token(true)
   return {
-    server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    server: `https://${urlHost(host)}:${port}`,
     ca: await readCredential(join(directory, 'ca.crt'), 'ca.crt'),
     tlsServerName: undefined,
     isVerified: true,

@@ -1,3 +1,4 @@
+import { errorCode } from '@kube-ovn/errors'
 import { closeSync, openSync } from 'node:fs'
 import { NamespaceNotFoundError, netlinkError } from './errors.ts'
 import { errnoName, setns, unshare } from './libc.ts'
@@ -62,7 +63,7 @@ export function openNamespace(path: string): number {
   try {
     return openSync(path, 'r')
   } catch (cause) {
-    const errno = cause instanceof Error && 'code' in cause ? String(cause.code) : 'EIO'
+    const errno = errorCode(cause) ?? 'EIO'
     throw new NamespaceNotFoundError({ netns: path, errno }, { cause })
   }
 }

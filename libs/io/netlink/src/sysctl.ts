@@ -1,3 +1,4 @@
+import { errorCode } from '@kube-ovn/errors'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { InvalidNetlinkValueError, netlinkError } from './errors.ts'
 import { inNamespace } from './namespace.ts'
@@ -40,7 +41,7 @@ function within(netns: string | undefined, operation: string, key: string, acces
     try {
       return access()
     } catch (cause) {
-      const errno = cause instanceof Error && 'code' in cause ? String(cause.code) : 'EIO'
+      const errno = errorCode(cause) ?? 'EIO'
       throw netlinkError({ operation, subject: key, errno }, { cause })
     }
   }

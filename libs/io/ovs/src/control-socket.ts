@@ -1,3 +1,4 @@
+import { errorCode } from '@kube-ovn/errors'
 import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { DaemonRefusedError, DaemonUnreachableError } from './errors.ts'
@@ -21,7 +22,7 @@ const longestAnswer = 16 * 1024 * 1024
  */
 export async function controlSocketOf(pidFile: string): Promise<string> {
   const pid = await readFile(pidFile, 'utf8').catch((cause: unknown) => {
-    throw new DaemonUnreachableError({ path: pidFile, reason: codeOf(cause) }, { cause })
+    throw new DaemonUnreachableError({ path: pidFile, reason: errorCode(cause) ?? String(cause) }, { cause })
   })
   if (!/^\d+\s*$/.test(pid))
     throw new DaemonUnreachableError({ path: pidFile, reason: 'no process id in it' })
@@ -50,7 +51,7 @@ export function askDaemon({ path, method, args = [], timeoutMs }: DaemonQuestion
     }
     const timer = setTimeout(() => give(`no answer to ${method} in ${timeoutMs} ms`), timeoutMs)
     socket.setEncoding('utf8')
-    socket.on('error', (error) => give(codeOf(error), error))
+    socket.on('error', (error) => give(errorCode(error) ?? String(error), error))
     socket.on('end', () => give(`hung up on ${method}`))
     socket.on('connect', () => socket.write(JSON.stringify({ id: 0, method, params: args })))
     socket.on('data', (chunk: string) => {
@@ -75,8 +76,4 @@ function tryParse(text: string): { readonly result?: unknown; readonly error?: u
   } catch {
     return undefined
   }
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : String(error)
 }

@@ -1,3 +1,4 @@
+import { sleep } from '@kube-ovn/time'
 import {
   decodeAddress,
   encodeAddress,
@@ -98,7 +99,7 @@ export class EchoSocket implements Disposable {
     let errno: string | undefined
     await Promise.all(
       Array.from({ length: count }, async (_, index) => {
-        if (index > 0) await this.#pause(index * intervalMs)
+        if (index > 0) await sleep(this.#clock, index * intervalMs)
         const answer = await this.#ask(to, name, timeoutMs)
         if (typeof answer === 'number') roundTripMs.push(answer)
         else errno ??= answer
@@ -109,10 +110,6 @@ export class EchoSocket implements Disposable {
 
   [Symbol.dispose](): void {
     this.#readable[Symbol.dispose]()
-  }
-
-  #pause(delayMs: number): Promise<void> {
-    return new Promise((resolve) => this.#clock.setTimer(delayMs, resolve))
   }
 
   /** Answers the round trip, in ms; or why nothing was sent, or `undefined` when no answer came. */

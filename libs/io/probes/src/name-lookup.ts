@@ -1,6 +1,7 @@
+import { isIPv6 } from 'node:net'
+import { errorCode } from '@kube-ovn/errors'
 import { Resolver } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
-import { isIPv6 } from 'node:net'
 
 /** What /etc/resolv.conf says. */
 export interface ResolverConfiguration {
@@ -79,7 +80,7 @@ export async function lookUp(name: string, options: LookupOptions): Promise<Look
       const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
       if (addresses.length > 0) return { isFound: true, addresses, tookMs: performance.now() - startedMs }
       const codes = answers.map((answer) =>
-        answer.status === 'rejected' ? codeOf(answer.reason) : 'ENODATA',
+        answer.status === 'rejected' ? (errorCode(answer.reason) ?? String(answer.reason)) : 'ENODATA',
       )
       error = codes.find((code) => !isAbsence(code)) ?? error
       // A server that does not answer for this name does not answer for the next.
@@ -93,8 +94,4 @@ export async function lookUp(name: string, options: LookupOptions): Promise<Look
 
 function isAbsence(code: string): boolean {
   return code === 'ENOTFOUND' || code === 'ENODATA'
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : String(error)
 }

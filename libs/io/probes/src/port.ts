@@ -1,3 +1,4 @@
+import { errorCode } from '@kube-ovn/errors'
 import { createSocket } from 'node:dgram'
 import { connect, isIPv6 } from 'node:net'
 
@@ -34,7 +35,7 @@ function tryTcp({ address, port }: PortTarget, timeoutMs: number): Promise<strin
     }
     const timer = setTimeout(() => end(timedOut), timeoutMs)
     socket.once('connect', () => end(undefined))
-    socket.on('error', (error) => end(codeOf(error)))
+    socket.on('error', (error) => end(reasonOf(error)))
   })
 }
 
@@ -51,17 +52,17 @@ function tryUdp({ address, port }: PortTarget, timeoutMs: number): Promise<strin
     }
     const timer = setTimeout(() => end(timedOut), timeoutMs)
     socket.once('message', () => end(undefined))
-    socket.on('error', (error) => end(codeOf(error)))
+    socket.on('error', (error) => end(reasonOf(error)))
     // A connected socket is told that nobody listens there.
     socket.connect(port, address, (error?: Error) => {
-      if (error !== undefined && error !== null) end(codeOf(error))
-      else if (!isOver) socket.send(question, (failure) => failure !== null && end(codeOf(failure)))
+      if (error !== undefined && error !== null) end(reasonOf(error))
+      else if (!isOver) socket.send(question, (failure) => failure !== null && end(reasonOf(failure)))
     })
   })
 }
 
 const timedOut = 'ETIMEDOUT'
 
-function codeOf(error: Error): string {
-  return 'code' in error ? String(error.code) : error.message
+function reasonOf(error: Error): string {
+  return errorCode(error) ?? error.message
 }

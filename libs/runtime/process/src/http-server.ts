@@ -1,3 +1,5 @@
+import { urlHost } from '@kube-ovn/ip'
+import { errorCode } from '@kube-ovn/errors'
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Registry } from '@kube-ovn/telemetry'
@@ -60,11 +62,7 @@ async function listenAt(server: Server, port: number, address: string): Promise<
 }
 
 function lacksIpv6(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    'code' in error &&
-    ['EAFNOSUPPORT', 'EADDRNOTAVAIL'].includes(String(error.code))
-  )
+  return ['EAFNOSUPPORT', 'EADDRNOTAVAIL'].includes(errorCode(error) ?? '')
 }
 
 async function answer(
@@ -99,7 +97,7 @@ function listen(server: Server, port: number, host: string): Promise<string> {
       server.off('error', reject)
       const bound = server.address()
       const boundPort = typeof bound === 'object' && bound !== null ? bound.port : port
-      resolve(`${host.includes(':') ? `[${host}]` : host}:${boundPort}`)
+      resolve(`${urlHost(host)}:${boundPort}`)
     })
   })
 }

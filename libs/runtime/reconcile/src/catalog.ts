@@ -73,7 +73,7 @@ export function catalogOf(
       if (other !== undefined) throw new KindClaimedTwiceError(kind.name, [other, feature.name])
       claimedBy.set(kind.name, feature.name)
       kinds.set(kind.name, kind)
-      append(kindsOfTable, kind.table, kind)
+      kindsOfTable.getOrInsertComputed(kind.table, () => []).push(kind)
       const table = tables.get(kind.table)
       if (table === undefined) throw new UnknownTableError(kind.name, kind.table, undefined)
       if (kind.isUnmarked !== true && !isMarkable(table))
@@ -82,7 +82,8 @@ export function catalogOf(
         const shape = table.columns.get(column)
         if (shape === undefined) throw new UnknownTableError(kind.name, kind.table, column)
         if (shape.shape === 'map') continue
-        append(sharedByRefTable, shape.refTable ?? '', { kind: kind.name, table: kind.table, column })
+        const container = { kind: kind.name, table: kind.table, column }
+        sharedByRefTable.getOrInsertComputed(shape.refTable ?? '', () => []).push(container)
       }
       for (const column of kind.composed ?? []) {
         const shape = table.columns.get(column)
@@ -156,10 +157,4 @@ function columnFrom(schema: ColumnSchema): Column {
     isWeak: referring.refType === 'weak',
     minimum,
   }
-}
-
-function append<V>(map: Map<string, V[]>, key: string, value: V): void {
-  const values = map.get(key)
-  if (values === undefined) map.set(key, [value])
-  else values.push(value)
 }

@@ -31,25 +31,16 @@ export type Lacks = ReadonlyMap<OwnerMark, readonly Lack[]>
  * Who had it keeps it: by what was wanted before, and after a restart by what the database has. Otherwise it is the first by name.
  */
 export function contend(wants: readonly Pick<Want, 'owner' | 'desired'>[], lookup: EntryLookup): Lacks {
-  const rivals = new Map<Place, Contender[]>()
-  for (const { owner, desired } of wants) {
-    for (const entry of desired.members) {
-      if (!isEntry(entry)) continue
-      const place = placeOf(entry)
-      const others = rivals.get(place)
-      if (others === undefined) rivals.set(place, [{ owner, entry }])
-      else others.push({ owner, entry })
-    }
-  }
+  const contenders = wants.flatMap(({ owner, desired }): readonly Contender[] =>
+    desired.members.filter(isEntry).map((entry) => ({ owner, entry })),
+  )
+  const rivals = Map.groupBy(contenders, ({ entry }) => placeOf(entry))
   const lacks = new Map<OwnerMark, Lack[]>()
   if (rivals.size === 0) return lacks
   const planned = new Set(wants.map(({ owner }) => owner))
-  for (const [place, contenders] of rivals) {
-    for (const [owner, lack] of lacksAt(place, contenders, planned, lookup)) {
-      const some = lacks.get(owner)
-      if (some === undefined) lacks.set(owner, [lack])
-      else some.push(lack)
-    }
+  for (const [place, some] of rivals) {
+    for (const [owner, lack] of lacksAt(place, some, planned, lookup))
+      lacks.getOrInsertComputed(owner, () => []).push(lack)
   }
   return lacks
 }

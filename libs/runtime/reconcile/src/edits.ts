@@ -55,17 +55,14 @@ export class Edits {
   }
 
   #edit(table: string, uuid: Uuid, column: string): ColumnEdit {
-    let row = this.#rows.get(uuid)
-    if (row === undefined) {
-      row = { table, columns: new Map() }
-      this.#rows.set(uuid, row)
-    }
-    let edit = row.columns.get(column)
-    if (edit === undefined) {
-      edit = { insert: new Map(), delete: new Map(), put: {}, remove: new Set(), take: {} }
-      row.columns.set(column, edit)
-    }
-    return edit
+    const { columns } = this.#rows.getOrInsertComputed(uuid, () => ({ table, columns: new Map() }))
+    return columns.getOrInsertComputed(column, () => ({
+      insert: new Map(),
+      delete: new Map(),
+      put: {},
+      remove: new Set(),
+      take: {},
+    }))
   }
 }
 

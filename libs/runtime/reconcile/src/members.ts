@@ -38,21 +38,13 @@ export class NewRow {
   }
 
   add(column: string, element: Element): void {
-    let set = this.#sets.get(column)
-    if (set === undefined) {
-      set = new Map(asElements(this.columns[column]).map((one) => [tokenOf(one), one]))
-      this.#sets.set(column, set)
-    }
-    set.set(tokenOf(element), element)
+    const present = (): Map<string, Element> =>
+      new Map(asElements(this.columns[column]).map((one) => [tokenOf(one), one]))
+    this.#sets.getOrInsertComputed(column, present).set(tokenOf(element), element)
   }
 
   put(column: string, key: string, element: Element): void {
-    let map = this.#maps.get(column)
-    if (map === undefined) {
-      map = asMap(this.columns[column])
-      this.#maps.set(column, map)
-    }
-    map[key] = element
+    this.#maps.getOrInsertComputed(column, () => asMap(this.columns[column]))[key] = element
   }
 
   /** Puts what was contributed among the columns. */
@@ -62,13 +54,16 @@ export class NewRow {
   }
 }
 
-interface Place {
+interface PresentRow {
   readonly table: string
   readonly row: RowBase
 }
 
 /** The container of a contribution, if it is there or comes into being with this plan. */
-function containerOf({ of }: Member, { resolution, request, inserts }: Draft): Place | NewRow | undefined {
+function containerOf(
+  { of }: Member,
+  { resolution, request, inserts }: Draft,
+): PresentRow | NewRow | undefined {
   const container = resolution.resolve(of)
   if (container === undefined) return undefined
   if (typeof container === 'object') return inserts.get(container.named)
@@ -81,11 +76,12 @@ function resolved(value: MapMember['value'], { resolution }: Draft): Element | u
   return isRef(value) ? resolution.resolve(value) : value
 }
 
-function placeOf(container: Uuid, column: string, value: Element): string {
+/** One text for a value in a column of a row. */
+function holdingOf(container: Uuid, column: string, value: Element): string {
   return `${container} ${column} ${tokenOf(value)}`
 }
 
-/** Answers the place of a value in an existing container; a container that is inserted cannot hold an old value. */
+/** Answers the value and where it is, unless the container is inserted: that cannot hold an old value. */
 function addValue(want: Want, member: SetMember, draft: Draft): string | undefined {
   const { edits, touched } = draft
   const container = containerOf(member, draft)
@@ -101,7 +97,7 @@ function addValue(want: Want, member: SetMember, draft: Draft): string | undefin
     edits.insert(table, row._uuid, member.column, value)
     touched.add(want.owner)
   }
-  return placeOf(row._uuid, member.column, value)
+  return holdingOf(row._uuid, member.column, value)
 }
 
 function putEntry(want: Want, member: MapMember, draft: Draft): void {
@@ -135,7 +131,7 @@ function leaveContainers(want: Want, kept: ReadonlySet<string>, draft: Draft): v
     const uuid = target.existing._uuid
     for (const container of sharedContainersOf(target.row.kind.table, uuid, request)) {
       if (!memberships.has(`${container.kind} ${container.column}`)) continue
-      if (kept.has(placeOf(container.row._uuid, container.column, uuid))) continue
+      if (kept.has(holdingOf(container.row._uuid, container.column, uuid))) continue
       touched.add(want.owner)
       if (resolution.doomed.has(container.row._uuid)) continue
       edits.delete(container.table, container.row._uuid, container.column, uuid)
@@ -150,7 +146,7 @@ function releaseValue(want: Want, member: SetMember, kept: ReadonlySet<string>, 
   if (container === undefined || container instanceof NewRow) return
   if (value === undefined || typeof value === 'object') return
   const { table, row } = container
-  if (kept.has(placeOf(row._uuid, member.column, value)) || !isIn(value, row, member.column)) return
+  if (kept.has(holdingOf(row._uuid, member.column, value)) || !isIn(value, row, member.column)) return
   edits.delete(table, row._uuid, member.column, value)
   touched.add(want.owner)
 }

@@ -139,12 +139,7 @@ export function excessiveDeletions(
   rows: Rows,
   catalog: Catalog,
 ): readonly HeldOrphans[] {
-  const byKind = new Map<string, (typeof doomed)[number][]>()
-  for (const one of doomed) {
-    const some = byKind.get(one.kind)
-    if (some === undefined) byKind.set(one.kind, [one])
-    else some.push(one)
-  }
+  const byKind = Map.groupBy(doomed, ({ kind }) => kind)
   return [...byKind].flatMap(([kind, some]): readonly HeldOrphans[] => {
     if (some.length <= orphanLimit.rows) return []
     const table = catalog.kinds.get(kind)?.table ?? some[0]?.table ?? ''

@@ -1,3 +1,4 @@
+import { sleep } from '@kube-ovn/time'
 import { Informer } from '@kube-ovn/kube'
 import type { KubeClient } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
@@ -62,7 +63,7 @@ export class Observer implements AsyncDisposable {
     for (;;) {
       const waitMs = this.#lastChangeMs + forMs - this.#clock.monotonic()
       if (waitMs <= 0) return
-      await new Promise<void>((resolve) => void this.#clock.setTimer(waitMs, resolve))
+      await sleep(this.#clock, waitMs)
     }
   }
 

@@ -1,3 +1,4 @@
+import { errorCode } from '@kube-ovn/errors'
 import { Informer, pods } from '@kube-ovn/kube'
 import type { KubeClient, Pod } from '@kube-ovn/kube'
 import { podAnnotations } from '@kube-ovn/annotations'
@@ -68,7 +69,7 @@ export class StandInKubelet implements AsyncDisposable {
     const done = write
       .catch((error: unknown) => {
         // A pod that went away meanwhile needs nothing any more.
-        if (!(error instanceof Error && 'code' in error && error.code === 'kube-not-found'))
+        if (errorCode(error) !== 'kube-not-found')
           this.#failure ??= new Error('a write of the stand-in failed', { cause: error })
       })
       .finally(() => this.#writes.delete(done))

@@ -4,30 +4,17 @@
  *     node tools/generate/src/errors/main.ts            write
  *     node tools/generate/src/errors/main.ts --check    exit 1 when the page is stale, or a code is used twice or undocumented
  */
-import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { format, resolveConfig } from 'prettier'
+import { fail, formatted, root, writeGenerated } from '../generated-file.ts'
 import { errorClasses } from './error-classes.ts'
 import { renderErrors, type ErrorSection } from './page.ts'
-import { flags } from '../flags.ts'
 
-const root = join(import.meta.dirname, '../../../..')
 const page = 'docs/reference/errors.md'
 
 const sections = readSections()
 for (const problem of problems(sections)) fail(problem)
-const text = await format(renderErrors(sections), {
-  ...(await resolveConfig(join(root, page))),
-  parser: 'markdown',
-})
-if (!isCurrent(text)) {
-  if (flags.check) {
-    fail(`${page} is stale: run node tools/generate/src/errors/main.ts`)
-  } else {
-    writeFileSync(join(root, page), text)
-    console.log(`${page} written`)
-  }
-}
+writeGenerated('errors', page, await formatted(page, renderErrors(sections)))
 
 /** The projects with errors, libs first: what users meet comes before our tools. */
 function readSections(): readonly ErrorSection[] {
@@ -71,13 +58,4 @@ function problems(all: readonly ErrorSection[]): readonly string[] {
         ...(meaning === '' ? [`${name} has no doc comment`] : []),
       ]
     })
-}
-
-function isCurrent(wanted: string): boolean {
-  return globSync(page, { cwd: root }).length === 1 && readFileSync(join(root, page), 'utf8') === wanted
-}
-
-function fail(reason: string): void {
-  console.error(reason)
-  process.exitCode = 1
 }

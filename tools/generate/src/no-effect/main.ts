@@ -4,15 +4,13 @@
  *     node tools/generate/src/no-effect/main.ts            write
  *     node tools/generate/src/no-effect/main.ts --check    exit 1 when they are stale
  */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { missingFeatures, needless } from '@kube-ovn/no-effect'
-import { format, resolveConfig } from 'prettier'
-import { flags } from '../flags.ts'
+import { formatted, root, writeGenerated } from '../generated-file.ts'
 import { renderChartFile } from './chart-file.ts'
 import { renderNoEffect } from './page.ts'
 
-const root = join(import.meta.dirname, '../../../..')
 const page = 'docs/differences.md'
 const chartFile = 'helm/kube-ovn/files/no-effect.yaml'
 const begin = '<!-- generated from libs/model/no-effect -->'
@@ -30,15 +28,5 @@ function withTables(text: string): string {
 }
 
 async function write(path: string, text: string): Promise<void> {
-  const file = join(root, path)
-  const wanted = await format(text, { ...(await resolveConfig(file)), filepath: file })
-  if (existsSync(file) && readFileSync(file, 'utf8') === wanted) return
-  if (flags.check) {
-    console.error(`${path} is stale: run node tools/generate/src/no-effect/main.ts`)
-    process.exitCode = 1
-    return
-  }
-  mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, wanted)
-  console.log(`${path} written`)
+  writeGenerated('no-effect', path, await formatted(path, text))
 }

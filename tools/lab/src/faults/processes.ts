@@ -1,3 +1,4 @@
+import { errorCode } from '@kube-ovn/errors'
 import { readdirSync, readFileSync } from 'node:fs'
 import { chartNamespace } from '../chart.ts'
 import { holdDirectory } from '../cluster/shell-script.ts'
@@ -151,7 +152,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+    if (errorCode(error) !== 'ESRCH') throw error
   }
 }
 

@@ -11,6 +11,9 @@ export interface Acceptance {
   readonly declined: Network | undefined
 }
 
+/** Of a Subnet that nothing was decided about. */
+export const nothingInEffect: Acceptance = { inEffect: undefined, accepted: undefined, declined: undefined }
+
 /** What was decided about a Subnet, and for which object of the name. */
 export interface DecidedAcceptance extends Acceptance {
   readonly uid: string | undefined

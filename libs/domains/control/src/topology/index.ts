@@ -1,4 +1,4 @@
-export { accept, acceptances, type Acceptance } from './acceptance.ts'
+export { accept, acceptances, nothingInEffect, type Acceptance } from './acceptance.ts'
 export { keptRouterMacs, type Attachment } from './attachments.ts'
 export { builtInSpec } from './built-in.ts'
 export {

@@ -47,16 +47,16 @@ const poolClaims = rowTable({
   row: (pool, views, name): PoolClaim => {
     const { creationTimestamp = '', uid } = pool.metadata
     const { subnet = '', ips = [] } = pool.spec ?? {}
-    const decided = views.decidedPools.get(name)
-    const isDecided = decided !== undefined && decided.uid === uid
+    const found = views.decidedPools.get(name)
+    const decided = found?.uid === uid ? found : undefined
     return {
       age: `${creationTimestamp} ${name}`,
       wanted: { subnet, ips },
       problem: problemOf(pool),
-      decided: isDecided ? { subnet: decided.subnet, ips: decided.ips } : undefined,
+      decided: decided && { subnet: decided.subnet, ips: decided.ips },
       // Afterwards its status changes with every address, and nobody asks for it.
-      isReady: !isDecided && isConditionTrue(pool.status?.conditions, conditionType.ready),
-      former: isDecided ? undefined : formerRanges(pool),
+      isReady: decided === undefined && isConditionTrue(pool.status?.conditions, conditionType.ready),
+      former: decided === undefined ? formerRanges(pool) : undefined,
     }
   },
   indexes: { all: () => [''] },
@@ -178,10 +178,7 @@ class TakenRanges {
     this.#bySubnet.get(this.#subnets.get(name) ?? '')?.delete(name)
     const members = membersOf(ips)
     if (members === undefined) return
-    const known = this.#bySubnet.get(subnet)
-    const pools = known ?? new Map<string, RangeSets>()
-    if (known === undefined) this.#bySubnet.set(subnet, pools)
-    pools.set(name, members)
+    this.#bySubnet.getOrInsertComputed(subnet, () => new Map()).set(name, members)
     this.#subnets.set(name, subnet)
   }
 

@@ -57,14 +57,13 @@ export const subnetClaims = rowTable({
   reads,
   row: (subnet, views, name): SubnetClaim => {
     const settings = settingsOf(views.settingsTable)
-    const decided = views.acceptances.get(name)
-    const isDecided = decided !== undefined && decided.uid === subnet.metadata.uid
+    const decided = decidedFor(subnet.metadata.uid, views.acceptances.get(name))
     return {
       name,
       age: ageOf(subnet),
       ...resolved(name, specOf(subnet, settings), settings),
-      decided: isDecided ? decided : undefined,
-      candidates: isDecided ? [] : candidatesFor(subnet, settings, views),
+      decided,
+      candidates: decided === undefined ? candidatesFor(subnet, settings, views) : [],
     }
   },
 })
@@ -80,17 +79,26 @@ export const builtInClaims = rowTable({
   row: (spec, views, name): SubnetClaim | undefined => {
     if (views.subnets.get(name) !== undefined) return undefined
     const { wanted, problem } = resolved(name, spec, settingsOf(views.settingsTable))
-    const decided = views.acceptances.get(name)
-    const isDecided = decided !== undefined && decided.uid === undefined
+    const decided = decidedFor(undefined, views.acceptances.get(name))
     const network = wanted?.network
     return {
       ...{ name, age: ` ${name}`, wanted, problem },
-      decided: isDecided ? decided : undefined,
+      decided,
       candidates:
-        isDecided || network === undefined ? [] : [{ rank: `3 ${name}`, network, wasInEffect: false }],
+        decided !== undefined || network === undefined
+          ? []
+          : [{ rank: `3 ${name}`, network, wasInEffect: false }],
     }
   },
 })
+
+/** Not what was decided for an earlier object of the name. */
+function decidedFor(
+  uid: string | undefined,
+  found: DecidedAcceptance | undefined,
+): DecidedAcceptance | undefined {
+  return found?.uid === uid ? found : undefined
+}
 
 /** What the specification of a Subnet asks for; that of a built-in one is completed. */
 function specOf({ metadata, spec = {} }: Subnet, settings: ControlSettings): SubnetSpec {

@@ -9,9 +9,7 @@ export class PrefixesInUse {
   readonly #byVpc = new Map<string, CidrIndex<Network>>()
 
   add(network: Network): void {
-    const known = this.#byVpc.get(network.vpc)
-    const index = known ?? new CidrIndex<Network>()
-    if (known === undefined) this.#byVpc.set(network.vpc, index)
+    const index = this.#byVpc.getOrInsertComputed(network.vpc, () => new CidrIndex())
     for (const cidr of cidrsOf(network)) index.add(cidr, network)
   }
 

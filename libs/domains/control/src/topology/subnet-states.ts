@@ -1,5 +1,5 @@
 import { groupTable, rowTable } from '@kube-ovn/tables'
-import { isDeclined, type Acceptance } from './acceptance.ts'
+import { isDeclined, nothingInEffect, type Acceptance } from './acceptance.ts'
 import type { SubnetError } from './errors.ts'
 import type { Network } from './network.ts'
 import { addressesOfNodes } from './addresses-of-nodes.ts'
@@ -19,8 +19,6 @@ export interface SubnetState {
   /** Addresses of nodes that lie in what is in effect, and were there later. */
   readonly nodesInside: readonly NodeAddress[]
 }
-
-const nothingInEffect: Acceptance = { inEffect: undefined, accepted: undefined, declined: undefined }
 
 /**
  * Decides about all Subnets at once, by what each of them asks for.

@@ -1,4 +1,10 @@
-import { accept, builtInSpec, isPublished, strayExcludes } from '@kube-ovn/domains-control/topology'
+import {
+  accept,
+  builtInSpec,
+  isPublished,
+  nothingInEffect,
+  strayExcludes,
+} from '@kube-ovn/domains-control/topology'
 import type { Acceptance, Network, NormalisedSpec, SubnetError } from '@kube-ovn/domains-control/topology'
 import { type Observed, observedOf, storeIndex } from '@kube-ovn/domains-control'
 import type { ControlWorld } from '@kube-ovn/domains-control'
@@ -43,7 +49,7 @@ export function observeSubnet(name: string, world: ControlWorld): SubnetSnapshot
   const object = world.subnets.get(name)
   const builtIn = builtInSpec(name, world.settings)
   if (object === undefined && builtIn === undefined) return undefined
-  const before = world.subnetStates.get(name)?.acceptance ?? nothingYet
+  const before = world.subnetStates.get(name)?.acceptance ?? nothingInEffect
   const canSayInEffect = world.definitions.keeps(subnetResource, 'inEffect')
   const judged = judge(name, world)
   // What no status can say is not waited for.
@@ -68,8 +74,6 @@ export function observeSubnet(name: string, world: ControlWorld): SubnetSnapshot
   }
 }
 
-const nothingYet: Acceptance = { inEffect: undefined, accepted: undefined, declined: undefined }
-
 /** Whoever has an address, and every record of one. */
 function holdersOf(name: string, world: ControlWorld): readonly string[] {
   const holders = new Set<string>()
@@ -90,7 +94,7 @@ function judge(name: string, world: ControlWorld): Judged {
   const { wanted, problem, acceptance } = world.subnetStates.get(name) ?? {}
   if (wanted === undefined || problem !== undefined) return { ...refused, problem }
   const { network, normalised } = wanted
-  const { inEffect } = acceptance ?? nothingYet
+  const { inEffect } = acceptance ?? nothingInEffect
   const held = findHeldProvider(network, inEffect, world) ?? findHeldGateway(network, inEffect, world)
   return held === undefined
     ? { network, normalised, problem: undefined, declined: undefined }
