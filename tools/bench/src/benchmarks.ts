@@ -1,3 +1,4 @@
+import type { Benchmark } from './benchmark.ts'
 import { burst } from './burst.ts'
 import { cniAdd } from './cni-add.ts'
 import { drift } from './drift.ts'
@@ -12,20 +13,6 @@ import { ovsdbWrite } from './ovsdb-write.ts'
 import { podCost } from './pod-cost.ts'
 import { podReady } from './pod-ready.ts'
 import { tables } from './tables.ts'
-
-/** What a benchmark measured: one figure that stands for it, and more beside it. */
-export interface BenchmarkResult {
-  readonly value: number
-  readonly unit: string
-  readonly [field: string]: number | string
-}
-
-export interface Benchmark {
-  readonly name: string
-  /** What the figure says, one line. */
-  readonly summary: string
-  run(): Promise<BenchmarkResult>
-}
 
 export const benchmarks: readonly Benchmark[] = [
   podCost,

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { chartNamespace, untilPodsReady } from '@kube-ovn/lab'
 import type { Cluster, LabNode } from '@kube-ovn/lab'
 import { benchNamespace, createBenchLab, deletePods, idlePod } from './bench-lab.ts'
-import type { Benchmark, BenchmarkResult } from './benchmarks.ts'
+import type { Benchmark, BenchmarkResult } from './benchmark.ts'
 import { runOnNode } from './node-process.ts'
 import { percentile, rounded } from './statistics.ts'
 

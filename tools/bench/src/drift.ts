@@ -1,6 +1,6 @@
 import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { OvsdbClient, type Operation } from 'ovsdb-client'
-import type { Benchmark, BenchmarkResult } from './benchmarks.ts'
+import type { Benchmark, BenchmarkResult } from './benchmark.ts'
 import { ControlPlane } from './control-plane.ts'
 import { percentile, rounded } from './statistics.ts'
 import { within } from './within.ts'

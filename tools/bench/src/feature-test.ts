@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runFixture } from '@kube-ovn/testing-bundle/fixture'
-import type { Benchmark, BenchmarkResult } from './benchmarks.ts'
+import type { Benchmark, BenchmarkResult } from './benchmark.ts'
 import { percentile, rounded } from './statistics.ts'
 
 const fixture = join(import.meta.dirname, '../../../libs/testing/control/src/one-pod.fixture.ts')

@@ -1,7 +1,7 @@
 import { cidrOf, formatMac, offsetIp, parseCidrList, parseIpList, parseIpv4 } from '@kube-ovn/ip'
 import { Ipam, restoreRecords, type AddressRecord, type Owner } from '@kube-ovn/ipam'
 import { randomFillSync } from 'node:crypto'
-import type { Benchmark, BenchmarkResult } from './benchmarks.ts'
+import type { Benchmark, BenchmarkResult } from './benchmark.ts'
 import { heapBytes } from './heap.ts'
 import { auditCost } from './ipam-audit.ts'
 import { percentile, rounded } from './statistics.ts'

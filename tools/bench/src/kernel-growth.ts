@@ -1,4 +1,4 @@
-import type { Benchmark, BenchmarkResult } from './benchmarks.ts'
+import type { Benchmark, BenchmarkResult } from './benchmark.ts'
 import { ControlPlane } from './control-plane.ts'
 import { rounded } from './statistics.ts'
 

@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Benchmark, BenchmarkResult } from './benchmarks.ts'
+import type { Benchmark, BenchmarkResult } from './benchmark.ts'
 import { ControlPlane } from './control-plane.ts'
 import { rounded } from './statistics.ts'
 

@@ -13,7 +13,7 @@ import {
 } from '@kube-ovn/lab'
 import { createBenchNamespace, createPods } from './bench-lab.ts'
 import { rounded } from './statistics.ts'
-import type { Benchmark, BenchmarkResult } from './benchmarks.ts'
+import type { Benchmark, BenchmarkResult } from './benchmark.ts'
 
 const id = 'bench-lab'
 

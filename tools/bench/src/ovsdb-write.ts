@@ -5,7 +5,7 @@ import { nothing, type Database, type Desired } from '@kube-ovn/reconcile'
 import { namespace, node, pod } from '@kube-ovn/testing-builders'
 import { startNorthbound } from '@kube-ovn/testing-ovsdb'
 import { OvsdbClient, type Operation, type OperationResult } from 'ovsdb-client'
-import type { Benchmark, BenchmarkResult } from './benchmarks.ts'
+import type { Benchmark, BenchmarkResult } from './benchmark.ts'
 import { MemoryCluster } from './memory-cluster.ts'
 import { rounded } from './statistics.ts'
 

@@ -15,7 +15,7 @@ import {
 } from '@kube-ovn/lab'
 import type { AuditedRequest, Cluster, Place } from '@kube-ovn/lab'
 import { benchNamespace, createBenchLab, createPods, deletePods } from './bench-lab.ts'
-import type { Benchmark, BenchmarkResult } from './benchmarks.ts'
+import type { Benchmark, BenchmarkResult } from './benchmark.ts'
 import { rounded } from './statistics.ts'
 
 const burst = 200

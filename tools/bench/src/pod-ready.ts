@@ -1,7 +1,7 @@
 import type { Cluster, PodObject } from '@kube-ovn/lab'
 import { isPodReady, runAt } from '@kube-ovn/lab'
 import { createBenchLab, createPods, deletePods, podsPath } from './bench-lab.ts'
-import type { Benchmark, BenchmarkResult } from './benchmarks.ts'
+import type { Benchmark, BenchmarkResult } from './benchmark.ts'
 import { percentile, rounded } from './statistics.ts'
 import { installBridge, removeBridge } from './bridge-network.ts'
 

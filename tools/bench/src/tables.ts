@@ -2,7 +2,7 @@ import { selectionTable, groupTable, rowTable, sourceTable, Tables, watchedTable
 import type { AnyTable, Source } from '@kube-ovn/tables'
 import { IndexedStore } from '@kube-ovn/kube'
 import type { KubeObject } from '@kube-ovn/kube'
-import type { Benchmark, BenchmarkResult } from './benchmarks.ts'
+import type { Benchmark, BenchmarkResult } from './benchmark.ts'
 import { heapBytes } from './heap.ts'
 import { percentile, rounded } from './statistics.ts'
 

@@ -1,4 +1,4 @@
-import type { ClusterAccess } from './access.ts'
+import type { ClusterAccess } from './cluster-access.ts'
 import { KubeAnswerError, KubeNotFoundError } from './errors.ts'
 import { parseJson, stringifyJson } from './json.ts'
 import { readLines } from './lines.ts'

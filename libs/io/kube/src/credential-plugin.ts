@@ -1,7 +1,7 @@
 // The one module of the official client that is needed: the whole takes most of a second to import.
 import { ExecAuth } from '@kubernetes/client-node/dist/exec_auth.js'
 import type { RequestOptions } from 'node:https'
-import type { Authentication } from './access.ts'
+import type { Authentication } from './cluster-access.ts'
 import { KubeConfigError } from './errors.ts'
 
 /** A command that prints an ExecCredential, as the `exec` field of a kubeconfig's user names it. */

@@ -1,7 +1,7 @@
 import { urlHost } from '@kube-ovn/ip'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Authentication, ClusterAccess } from './access.ts'
+import type { Authentication, ClusterAccess } from './cluster-access.ts'
 import { KubeConfigError } from './errors.ts'
 
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'

@@ -1,5 +1,6 @@
 export type * from './types.ts'
-export { loadAccess, type Authentication, type ClusterAccess } from './access.ts'
+export { loadAccess } from './access.ts'
+export type { Authentication, ClusterAccess } from './cluster-access.ts'
 export {
   KubeClient,
   type KubeClientOptions,

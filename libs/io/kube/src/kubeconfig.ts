@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path'
-import type { Authentication, ClusterAccess } from './access.ts'
+import type { Authentication, ClusterAccess } from './cluster-access.ts'
 import type { CredentialPlugin } from './credential-plugin.ts'
 import { KubeConfigError } from './errors.ts'
 import { fileToken, readCredential } from './in-cluster.ts'

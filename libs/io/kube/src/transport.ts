@@ -1,5 +1,5 @@
 import { Pool, type Dispatcher } from 'undici'
-import type { Authentication, ClusterAccess } from './access.ts'
+import type { Authentication, ClusterAccess } from './cluster-access.ts'
 import { KubeConnectionError } from './errors.ts'
 import { errorOfStatus, parseStatus } from './status.ts'
 

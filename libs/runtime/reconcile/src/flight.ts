@@ -1,11 +1,11 @@
 import type { RowChange } from 'ovsdb-client'
+import { areAdditions } from './additions.ts'
 import type { Catalog } from './catalog.ts'
 import type { Commit } from './commit.ts'
 import type { Job } from './jobs.ts'
 import type { Memory } from './memory.ts'
 import { isEntry, placeOf, type Place } from './places.ts'
 import type { Plan } from './plan.ts'
-import type { Step } from './steps.ts'
 
 /** A transaction that was sent, and the keys for whose sake. */
 export interface Flight<W> {
@@ -15,21 +15,6 @@ export interface Flight<W> {
   readonly commit: Promise<Commit>
   /** What changed since it was sent, but for what is known to be another flight's doing. */
   seen: (readonly RowChange[])[]
-}
-
-/** Whether all that the steps do is to make rows and to put values and entries into columns. */
-export function areAdditions(steps: readonly Step[], catalog: Catalog): boolean {
-  return steps.every((step) => {
-    if (step.do === 'insert') return true
-    const columns = catalog.tables.get(step.table)?.columns
-    return (
-      step.do === 'mutate' &&
-      step.mutations.every(([column, mutator]) => {
-        const shape = columns?.get(column)?.shape
-        return mutator === 'insert' && (shape === 'set' || shape === 'map')
-      })
-    )
-  })
 }
 
 /**

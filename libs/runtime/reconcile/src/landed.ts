@@ -1,6 +1,6 @@
 import type { NamedUuid, NewValue, Operation, OperationResult, RowBase, RowChange, Uuid } from 'ovsdb-client'
 import type { Catalog, Column } from './catalog.ts'
-import { areAdditions } from './flight.ts'
+import { areAdditions } from './additions.ts'
 import { changedElements, changedEntries, columnOf, elementsOf, isArray, mapOf } from './rows.ts'
 import type { InsertStep, MutateStep, Step } from './steps.ts'
 import { asElements, asMap, isEqualValue, isInitial, type Element } from './values.ts'

@@ -1,10 +1,11 @@
-import type { NewValue, RowBase, Uuid } from 'ovsdb-client'
-import type { Draft } from './plan.ts'
+import type { RowBase, Uuid } from 'ovsdb-client'
+import type { Draft } from './draft.ts'
+import { NewRow } from './new-row.ts'
 import { sharedContainersOf } from './containers.ts'
 import type { MapMember, Member, SetMember } from './feature.ts'
 import { idIndex, idMark } from './marks.ts'
 import { isEntry } from './places.ts'
-import { asElements, asMap, isRef, tokenOf, type Element } from './values.ts'
+import { isRef, tokenOf, type Element } from './values.ts'
 import { isIn, mapOf } from './rows.ts'
 import { tableOf, type Want } from './want.ts'
 
@@ -24,33 +25,6 @@ export function planMembers(want: Want, draft: Draft): void {
     if ([member.of, member.value].some((one) => isDoomed(one, draft))) draft.touched.add(want.owner)
     if (isEntry(member)) releaseEntry(want, member, draft)
     else releaseValue(want, member, kept, draft)
-  }
-}
-
-/** What keys contribute to a row that the plan inserts. */
-export class NewRow {
-  readonly columns: Record<string, NewValue>
-  readonly #sets = new Map<string, Map<string, Element>>()
-  readonly #maps = new Map<string, Record<string, Element>>()
-
-  constructor(columns: Record<string, NewValue>) {
-    this.columns = columns
-  }
-
-  add(column: string, element: Element): void {
-    const present = (): Map<string, Element> =>
-      new Map(asElements(this.columns[column]).map((one) => [tokenOf(one), one]))
-    this.#sets.getOrInsertComputed(column, present).set(tokenOf(element), element)
-  }
-
-  put(column: string, key: string, element: Element): void {
-    this.#maps.getOrInsertComputed(column, () => asMap(this.columns[column]))[key] = element
-  }
-
-  /** Puts what was contributed among the columns. */
-  close(): void {
-    for (const [column, set] of this.#sets) this.columns[column] = [...set.values()]
-    for (const [column, map] of this.#maps) this.columns[column] = map
   }
 }
 

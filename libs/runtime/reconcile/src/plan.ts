@@ -5,10 +5,12 @@ import type { Catalog } from './catalog.ts'
 import type { Lacks } from './contention.ts'
 import { Edits } from './edits.ts'
 import { idOf, type OwnerMark } from './marks.ts'
-import { NewRow, planMembers } from './members.ts'
+import type { Draft } from './draft.ts'
+import { planMembers } from './members.ts'
+import { NewRow } from './new-row.ts'
 import { resolveWants, type ResolveRequest, type Resolution, type TableRow } from './resolve.ts'
 import { diffRow, newColumns } from './row-diff.ts'
-import { sharedContainersOf, type Container } from './containers.ts'
+import { sharedContainersOf } from './containers.ts'
 import type { DeleteStep, InsertStep, RowOutcome, Step, UpdateStep } from './steps.ts'
 
 export interface Plan {
@@ -25,19 +27,6 @@ export interface Plan {
   readonly problems: ReadonlyMap<OwnerMark, KubeOvnError>
   /** Entries that keys can not have; the rest of them is planned. */
   readonly lacks: Lacks
-}
-
-/** State of a plan in the making. */
-export interface Draft {
-  readonly request: ResolveRequest
-  readonly resolution: Resolution
-  readonly edits: Edits
-  /** The rows to be inserted, by their names. */
-  readonly inserts: Map<string, NewRow>
-  readonly touched: Set<OwnerMark>
-  readonly outcomes: RowOutcome[]
-  /** Weak references to rows that go. */
-  readonly dropped: { readonly from: Container; readonly to: Uuid }[]
 }
 
 /**

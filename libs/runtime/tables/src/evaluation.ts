@@ -8,8 +8,7 @@ import { ForkedRows, StoredRows, type Rows, type UntypedIndexes } from './rows.t
 import { SelectionRows } from './selection-rows.ts'
 import type { AnyTable, GroupOrigin, Reads, RowOrigin, SelectionOrigin, View } from './table.ts'
 import { plainView, sorted } from './views.ts'
-import type { ForkedWatch } from './table-fork.ts'
-import type { Watch, WatchDeclaration } from './watch.ts'
+import type { ForkedWatch, Watch, WatchDeclaration } from './watch.ts'
 
 export interface EvaluationOptions {
   readonly graph: Graph

@@ -1,7 +1,7 @@
 import type { Evaluation } from './evaluation.ts'
 import type { Graph } from './graph.ts'
 import type { AnyTable, Table, ViewOf } from './table.ts'
-import type { Causes, Watch } from './watch.ts'
+import type { ForkedWatch, Watch } from './watch.ts'
 
 /** Tables as they would be after some changes, which are made here alone. */
 export class TableFork {
@@ -36,11 +36,4 @@ export class TableFork {
   watch(watch: Watch): ForkedWatch {
     return this.#evaluation.forkedWatch(watch)
   }
-}
-
-export interface ForkedWatch extends Watch {
-  /** The keys for which something is other than in the tables that were forked. */
-  readonly concerned: ReadonlySet<string>
-  /** The same with their causes, which are then told; what changes afterwards concerns them anew. */
-  takeCauses(): Causes
 }

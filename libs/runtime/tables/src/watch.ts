@@ -36,3 +36,11 @@ export interface Watch {
   /** The key reads nothing any more. */
   forget(key: string): void
 }
+
+/** A watch of tables that were forked. */
+export interface ForkedWatch extends Watch {
+  /** The keys for which something is other than in the tables that were forked. */
+  readonly concerned: ReadonlySet<string>
+  /** The same with their causes, which are then told; what changes afterwards concerns them anew. */
+  takeCauses(): Causes
+}

@@ -5,7 +5,7 @@ import { ensureContainerdSeed, type SeedImage } from '../docker/containerd-seed.
 import { eventually } from '../kubernetes/wait.ts'
 import { runAt } from '../namespaces.ts'
 import { repository } from '../paths.ts'
-import type { Cluster } from './cluster.ts'
+import type { LabNode } from './node.ts'
 import type { Topology } from './topology.ts'
 
 /** The images that machines are made of. */
@@ -73,13 +73,18 @@ export function readProbeImage(): string {
   return readImages().forTests.probe
 }
 
+/** Whose nodes are to know images. */
+interface Importing {
+  readonly nodes: readonly LabNode[]
+}
+
 /** Makes the product's images known to a cluster that was made with another pod network. */
-export async function importProductImages(cluster: Cluster): Promise<void> {
+export async function importProductImages(cluster: Importing): Promise<void> {
   await importImages(cluster, readProductImages())
 }
 
 /** Makes more images known to every node. */
-export async function importImages(cluster: Cluster, images: readonly string[]): Promise<void> {
+export async function importImages(cluster: Importing, images: readonly string[]): Promise<void> {
   const files = await Promise.all(images.map(saveImage))
   await Promise.all(
     cluster.nodes.map(async ({ place }) => {

@@ -1,6 +1,6 @@
 import { runAt } from '../namespaces.ts'
 import { switchName } from './names.ts'
-import type { PhysicalSwitch } from './physical-switch.ts'
+import type { PhysicalSwitch } from './switch.ts'
 
 /** As bridge(8) numbers them. */
 const states = { disabled: '0', forwarding: '3' } as const

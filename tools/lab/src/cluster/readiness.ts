@@ -1,10 +1,16 @@
 import { eventually, waitForObjects } from '../kubernetes/wait.ts'
-import type { ApiObject } from '../kubernetes/client.ts'
+import type { ApiClient, ApiObject } from '../kubernetes/client.ts'
 import { isPodReady, type PodObject } from '../kubernetes/workloads.ts'
-import type { Cluster } from './cluster.ts'
+import type { LabNode } from './node.ts'
+
+/** A cluster that comes up. */
+interface Starting {
+  readonly api: ApiClient
+  readonly nodes: readonly LabNode[]
+}
 
 /** Waits until every node that has a machine is Ready, which takes a pod network. */
-export function untilNodesReady(cluster: Cluster, timeoutMs = 120_000): Promise<true> {
+export function untilNodesReady(cluster: Starting, timeoutMs = 120_000): Promise<true> {
   return waitForObjects<NodeObject, true>(
     cluster.api,
     '/api/v1/nodes',
@@ -31,7 +37,7 @@ function isReady(node: NodeObject): boolean {
   return node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true
 }
 
-export async function untilApiAnswers(cluster: Cluster): Promise<void> {
+export async function untilApiAnswers(cluster: Starting): Promise<void> {
   await eventually(
     'the API server is ready',
     () => cluster.api.call<string>('GET', '/readyz').catch(() => undefined),
@@ -39,7 +45,7 @@ export async function untilApiAnswers(cluster: Cluster): Promise<void> {
   )
 }
 
-export async function untilNodesRegistered(cluster: Cluster): Promise<void> {
+export async function untilNodesRegistered(cluster: Starting): Promise<void> {
   await waitForObjects(
     cluster.api,
     '/api/v1/nodes',
@@ -59,7 +65,7 @@ export async function untilNodesRegistered(cluster: Cluster): Promise<void> {
 }
 
 /** The API server refuses pods of a namespace until the controller manager has made its service account. */
-export async function untilPodsAdmitted(cluster: Cluster): Promise<void> {
+export async function untilPodsAdmitted(cluster: Starting): Promise<void> {
   const namespaces = ['default', 'kube-system']
   await Promise.all(
     namespaces.map((namespace) =>
@@ -79,7 +85,7 @@ export async function untilPodsAdmitted(cluster: Cluster): Promise<void> {
  *
  * Until kubelet speaks, the API shows what was before.
  */
-export async function untilNodeStarted(cluster: Cluster, name: string, since: Date): Promise<void> {
+export async function untilNodeStarted(cluster: Starting, name: string, since: Date): Promise<void> {
   // Times of the API have no fractions.
   const after = (text: string | undefined): boolean =>
     text !== undefined && Date.parse(text) >= Math.floor(since.getTime() / 1000) * 1000

@@ -1,6 +1,6 @@
 import { runAt, type Place } from '../namespaces.ts'
 import { switchName, vlanPort } from './names.ts'
-import type { PhysicalSwitch } from './physical-switch.ts'
+import type { PhysicalSwitch } from './switch.ts'
 import type { Daemon } from './shell-script.ts'
 
 const runDirectory = '/run/openvswitch'
