@@ -1,12 +1,13 @@
 import { missingFeatures, needless } from '@kube-ovn/no-effect'
-import { flagsInUse, readConfig } from '@kube-ovn/process'
+import { flagsInUse, readConfig, type Settings } from '@kube-ovn/process'
 import { spawnSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { command } from './config.ts'
+import { command, featureFlags } from './config.ts'
+import { settingsOf } from './settings.ts'
 
-/** Everything but the declaration of the settings. */
+/** Everything but the declaration of the settings. What a feature declares it reads. */
 const sources = globSync('*.ts', { cwd: import.meta.dirname, exclude: ['config.ts', '*.test.ts'] })
   .map((path) => readFileSync(join(import.meta.dirname, path), 'utf8'))
   .join('\n')
@@ -20,9 +21,23 @@ it('reads every flag, or lists it among those without effect', () => {
   const parsed = readConfig(command, [], {})
   if (parsed.kind === 'help') throw new Error('help was not asked for')
   const unread = flagsInUse(command, parsed.config)
-    .filter(({ key }) => !new RegExp(`\\b${key}\\b`).test(sources))
+    .filter(({ key }) => !(key in featureFlags) && !new RegExp(`\\b${key}\\b`).test(sources))
     .map(({ name }) => name)
   expect([...new Set(listed)].sort()).toEqual([...unread, ...onlyWrittenDown].sort())
+})
+
+it('gives features the flags that they declare', () => {
+  const parsed = readConfig(command, ['--ls-dnat-mod-dl-dst=false'], {})
+  if (parsed.kind === 'help') throw new Error('help was not asked for')
+  const { flags } = settingsOf(parsed.config)
+  expect(Object.keys(featureFlags).filter((key) => !(key in flags))).toEqual([])
+  expect(flags).toMatchObject({ lsDnatModDlDst: false, enableLiveMigrationOptimize: true })
+})
+
+it('declares no flag that a feature declares', () => {
+  const settings: Settings = command.settings
+  const declared = Object.entries(featureFlags).filter(([key, setting]) => settings[key] !== setting)
+  expect(declared).toEqual([])
 })
 
 it('says at its start which of its flags have no effect', () => {

@@ -1,8 +1,9 @@
+import { controlFeatures, declarationsOf } from '@kube-ovn/assembly-controller'
 import { duration, list, oneOf, switchedOn, text, wholeNumber } from '@kube-ovn/process'
-import type { Command, ConfigOf } from '@kube-ovn/process'
+import type { Command, ConfigOf, Settings } from '@kube-ovn/process'
 
-/** Flags and environment of upstream's kube-ovn-controller. Those that nothing reads yet say so. */
-const settings = {
+/** Flags and environment of upstream's kube-ovn-controller, but for those that features declare. Those that nothing reads yet say so. */
+const own = {
   ovnNbAddr: text('', 'Northbound servers, e.g. tcp:10.0.0.1:6641, separated by commas.', {
     environment: 'OVN_NB_ADDR',
   }),
@@ -71,8 +72,6 @@ const settings = {
   defaultExchangeLinkName: switchedOn(false, 'For an underlay default subnet, not served yet.'),
   defaultVlanName: text('ovn-vlan', 'For an underlay default subnet, not served yet.'),
   defaultVlanId: wholeNumber(1, 'For an underlay default subnet, not served yet.'),
-  lsDnatModDlDst: switchedOn(true, 'NB_Global option ls_dnat_mod_dl_dst.'),
-  lsCtSkipDstLportIps: switchedOn(true, 'NB_Global option ls_ct_skip_dst_lport_ips.'),
   podNicType: text('veth-pair', 'Kind of NIC of pods that ask for none.'),
   enableLb: switchedOn(true, 'Balance Services by OVN; written to Subnets, not served yet.'),
   enableNp: switchedOn(true, 'Enforce network policies, not served yet.'),
@@ -88,13 +87,11 @@ const settings = {
   enableDnsNameResolver: switchedOn(false, 'Follow DNS names in policies, not served yet.'),
   enableOvnIpsec: switchedOn(false, 'Encrypt tunnels, not served yet.'),
   certManagerIpsecCert: switchedOn(false, 'Encrypt tunnels, not served yet.'),
-  enableLiveMigrationOptimize: switchedOn(true, 'Lead traffic to both nodes while a virtual machine moves.'),
   externalGatewayConfigNs: text('kube-system', 'For the external gateway, not served yet.'),
   externalGatewaySwitch: text('external', 'For the external gateway, not served yet.'),
   externalGatewayNet: text('external', 'For the external gateway, not served yet.'),
   externalGatewayVlanid: wholeNumber(0, 'For the external gateway, not served yet.'),
   nodeLocalDnsIp: list('', 'Addresses of node-local DNS caches.'),
-  skipConntrackDstCidrs: text('', 'Destinations that pass connection tracking by.'),
   gcInterval: wholeNumber(360, 'Accepted for compatibility: what is orphaned goes at once.'),
   inspectInterval: wholeNumber(20, 'Seconds between two audits of all addresses; 0 switches them off.'),
   bfdMinTx: wholeNumber(100, 'For BFD, not served yet.'),
@@ -146,14 +143,17 @@ const settings = {
   }),
 } as const
 
-export const command: Command<typeof settings> = {
+/** Those that features declare. */
+export const featureFlags: Settings = declarationsOf(controlFeatures).flags
+
+export const command: Command<typeof own> = {
   name: 'kube-ovn-controller',
   summary: 'Turns Kubernetes objects into rows of the OVN Northbound.',
   examples: [
     'kube-ovn-controller --ovn-nb-addr=tcp:127.0.0.1:6641 --kubeconfig=$HOME/.kube/config',
     'kube-ovn-controller --default-cidr=10.16.0.0/16,fd00:10:16::/112 --node-switch-cidr=100.64.0.0/16,fd00:100:64::/112 …',
   ],
-  settings,
+  settings: { ...featureFlags, ...own },
 }
 
-export type ControllerConfig = ConfigOf<typeof settings>
+export type ControllerConfig = ConfigOf<typeof own>

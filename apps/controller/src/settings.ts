@@ -34,14 +34,11 @@ export function settingsOf(config: ControllerConfig): ControlSettings {
     enableLb: config.enableLb,
     podNicType: config.podNicType,
     keepVmIp: config.keepVmIp,
-    optimizeLiveMigration: config.enableLiveMigrationOptimize,
     nonPrimaryCni: config.nonPrimaryCniMode,
     nodeLocalDns: config.nodeLocalDnsIp,
-    skipConntrackDstCidrs: config.skipConntrackDstCidrs,
-    lsDnatModDlDst: config.lsDnatModDlDst,
-    lsCtSkipDstLportIps: config.lsCtSkipDstLportIps,
     apiServerAddress: config.apiServerHost === '' ? undefined : config.apiServerHost,
     version: upstreamVersion,
+    flags: config,
   }
 }
 

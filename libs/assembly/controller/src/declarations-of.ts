@@ -4,7 +4,7 @@ import type { ControlFeature, Declarations } from '@kube-ovn/domains-control'
 /**
  * What features and the domains need together.
  *
- * @throws ConflictingDeclarationError when two watch one resource in different ways
+ * @throws ConflictingDeclarationError when two want one resource or one flag in different ways
  */
 export function declarationsOf(features: readonly ControlFeature[]): Declarations {
   return mergeDeclarations([domains, ...features])

@@ -1,3 +1,5 @@
+import { flagsOf } from './flags.ts'
+import { switchedOn, text } from '@kube-ovn/process'
 import { vpcResource } from '@kube-ovn/kube-api'
 import { deployments, pods } from '@kube-ovn/kube-api/core'
 import type { Pod } from '@kube-ovn/kube-api/core'
@@ -5,7 +7,7 @@ import { IndexedStore } from '@kube-ovn/kube'
 import { describe, expect, it } from 'vitest'
 import { mergeDeclarations, type Needs, type Watch } from './declarations.ts'
 import { domains } from './domains.ts'
-import { ConflictingDeclarationError, UndeclaredWatchError } from './errors.ts'
+import { ConflictingDeclarationError, UndeclaredFlagError, UndeclaredWatchError } from './errors.ts'
 import { Stores } from './stores.ts'
 import { livingNodes } from './topology/lost-node.ts'
 
@@ -44,7 +46,19 @@ describe('what features need', () => {
     expect(merge).toThrow(ConflictingDeclarationError)
     expect(merge).toThrow(
       expect.objectContaining({
-        details: expect.objectContaining({ resource: 'pods.', field, by: ['feature-1', 'feature-2'] }),
+        details: expect.objectContaining({ subject: 'pods.', field, by: ['feature-1', 'feature-2'] }),
+      }),
+    )
+  })
+
+  it('has the flags of all, and refuses one that two mean differently', () => {
+    const mine = switchedOn(true, 'Mine.')
+    const shared = text('', 'Shared.')
+    expect(merged({ flags: { mine, shared } }, { flags: { shared } }).flags).toEqual({ mine, shared })
+    const merge = () => merged({ flags: { mine } }, { flags: { mine: switchedOn(true, 'Mine.') } })
+    expect(merge).toThrow(
+      expect.objectContaining({
+        details: expect.objectContaining({ subject: 'mine', field: 'flag', by: ['feature-1', 'feature-2'] }),
       }),
     )
   })
@@ -63,6 +77,18 @@ describe('what features need', () => {
     const { watches, rights } = mergeDeclarations([domains])
     expect(watches.length).toBe(domains.watches?.length)
     expect(rights).toEqual([])
+  })
+})
+
+describe('the flags of a feature', () => {
+  const flags = { mine: switchedOn(true, 'Mine.') }
+
+  it('are what the process was given', () => {
+    expect(flagsOf(flags, { flags: { mine: false, other: 1 } }).mine).toBe(false)
+  })
+
+  it('are not to be had by who declares none', () => {
+    expect(() => flagsOf(flags, { flags: {} })).toThrow(UndeclaredFlagError)
   })
 })
 

@@ -1,6 +1,7 @@
 import type { KubeObject, Resource } from '@kube-ovn/kube'
 import type { NorthboundTable } from '@kube-ovn/ovn-names'
 import { resourceKey } from '@kube-ovn/reconcile'
+import type { Settings } from '@kube-ovn/process'
 import type { Feature, Key } from '@kube-ovn/reconcile'
 import type { AnyTable } from '@kube-ovn/tables'
 import { ConflictingDeclarationError } from './errors.ts'
@@ -44,6 +45,8 @@ export interface Needs {
   readonly tables?: readonly AnyTable[]
   readonly lookups?: readonly Lookup[]
   readonly rights?: readonly Right[]
+  /** Flags of the app that nobody else reads. Those that several features go by are in the settings of the domains. */
+  readonly flags?: Settings
 }
 
 /** A feature of the controller, with what it needs. */
@@ -58,18 +61,20 @@ export interface Declarations {
   /** One for each table. */
   readonly lookups: readonly Lookup[]
   readonly rights: readonly Right[]
+  readonly flags: Settings
 }
 
 /**
- * Merges what the domains and the features need. Tables, and indexes by their names, may be declared again as they are.
+ * Merges what the domains and the features need. Tables, flags, and indexes by their names, may be declared again as they are.
  *
- * @throws ConflictingDeclarationError when two watch one resource in different ways
+ * @throws ConflictingDeclarationError when two want one resource or one flag in different ways
  */
 export function mergeDeclarations(all: Iterable<Needs & { readonly name: string }>): Declarations {
   const watches = new Map<string, { readonly by: string; readonly watch: Watch<KubeObject> }>()
   const tables = new Set<AnyTable>()
   const lookups = new Map<NorthboundTable, ReadonlySet<string>>()
   const rights: Right[] = []
+  const flags = new Map<string, { readonly by: string; readonly setting: Settings[string] }>()
   for (const needs of all) {
     for (const watch of needs.watches ?? []) {
       const key = resourceKey(watch.resource)
@@ -81,13 +86,22 @@ export function mergeDeclarations(all: Iterable<Needs & { readonly name: string 
     for (const { table, indexes } of needs.lookups ?? [])
       lookups.set(table, new Set([...(lookups.get(table) ?? []), ...indexes]))
     rights.push(...(needs.rights ?? []))
+    for (const [key, setting] of Object.entries(needs.flags ?? {})) {
+      const known = flags.getOrInsert(key, { by: needs.name, setting })
+      if (known.setting !== setting) refuse(key, 'flag', [known.by, needs.name])
+    }
   }
   return {
     watches: [...watches.values()].map(({ watch }) => watch),
     tables: [...tables],
     lookups: [...lookups].map(([table, indexes]) => ({ table, indexes: [...indexes] })),
     rights,
+    flags: Object.fromEntries([...flags].map(([key, { setting }]) => [key, setting])),
   }
+}
+
+function refuse(subject: string, field: string, by: readonly string[]): never {
+  throw new ConflictingDeclarationError({ subject, field, by })
 }
 
 /** What has to be the same: nobody can tell whose objects, or which part of them, the other one relies on. */
@@ -98,12 +112,10 @@ function mergeWatches(
   other: Watch<KubeObject>,
   by: readonly [string, string],
 ): Watch<KubeObject> {
-  const refuse = (field: string): never => {
-    throw new ConflictingDeclarationError({ resource: resourceKey(one.resource), field, by })
-  }
-  if (one.resource.version !== other.resource.version) refuse('version')
-  for (const field of agreed) if (one[field] !== other[field]) refuse(field)
+  const refuseField = (field: string): never => refuse(resourceKey(one.resource), field, by)
+  if (one.resource.version !== other.resource.version) refuseField('version')
+  for (const field of agreed) if (one[field] !== other[field]) refuseField(field)
   for (const [name, index] of Object.entries(other.indexes ?? {}))
-    if ((one.indexes?.[name] ?? index) !== index) refuse(`index ${name}`)
+    if ((one.indexes?.[name] ?? index) !== index) refuseField(`index ${name}`)
   return { ...one, indexes: { ...one.indexes, ...other.indexes } }
 }

@@ -1,8 +1,9 @@
 import { KubeOvnError } from '@kube-ovn/errors'
 
-/** Two features, or a feature and the domains, watch one resource in different ways. */
+/** Two features, or a feature and the domains, want one resource watched, or one flag read, in different ways. */
 export class ConflictingDeclarationError extends KubeOvnError<{
-  readonly resource: string
+  /** A resource, or a flag. */
+  readonly subject: string
   /** In what they differ. */
   readonly field: string
   readonly by: readonly string[]
@@ -12,8 +13,8 @@ export class ConflictingDeclarationError extends KubeOvnError<{
   readonly retry = 'never'
 
   constructor(details: Omit<ConflictingDeclarationError['details'], 'cure'>) {
-    const cure = 'declare the watch once, in the domain of both'
-    super('one resource is watched in different ways', { ...details, cure })
+    const cure = 'declare it once, in the domain of both'
+    super('one thing is declared in different ways', { ...details, cure })
   }
 }
 
@@ -24,5 +25,15 @@ export class UndeclaredWatchError extends KubeOvnError<{ readonly resource: stri
 
   constructor(resource: string) {
     super('a resource is not watched', { resource, cure: 'add it to the watches of the feature' })
+  }
+}
+
+/** A feature reads a flag that it has not declared. */
+export class UndeclaredFlagError extends KubeOvnError<{ readonly flag: string; readonly cure: string }> {
+  readonly code = 'undeclared-flag'
+  readonly retry = 'never'
+
+  constructor(flag: string) {
+    super('a flag is not declared', { flag, cure: 'add it to the flags of the feature' })
   }
 }

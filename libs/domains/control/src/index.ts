@@ -5,6 +5,7 @@ export {
   type Definitions,
 } from './definitions.ts'
 export { withOurFinalizer, withoutOurFinalizer } from './finalizers.ts'
+export { flagsOf } from './flags.ts'
 export { generationAfter, observedOf, type Observed } from './generation.ts'
 export { ignoredEvents, withIgnored } from './ignored-condition.ts'
 export { createWorld, forkWorld } from './live-world.ts'

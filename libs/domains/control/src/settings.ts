@@ -7,19 +7,16 @@ export interface ControlSettings {
   readonly podNicType: string
   /** Addresses of a virtual machine are the machine's, not those of the pod that happens to run it. */
   readonly keepVmIp: boolean
-  /** While a machine moves, its port is on both nodes, and traffic follows at the machine's first word from the new one. */
-  readonly optimizeLiveMigration: boolean
   /** Another CNI makes the first NIC of each pod; pods have further ones here. */
   readonly nonPrimaryCni: boolean
   /** Addresses of node-local DNS caches, both families. */
   readonly nodeLocalDns: readonly string[]
-  readonly skipConntrackDstCidrs: string
-  readonly lsDnatModDlDst: boolean
-  readonly lsCtSkipDstLportIps: boolean
   /** The address of Service `default/kubernetes` as the process sees it, if any: no subnet may contain it. */
   readonly apiServerAddress: string | undefined
   /** Stored in NB_Global, where upstream looks for it before an upgrade. */
   readonly version: string
+  /** What those flags decide that features declare; {@link flagsOf} reads them. */
+  readonly flags: Readonly<Record<string, unknown>>
 }
 
 /** A subnet that exists in every cluster. Empty strings mean: derive it. */

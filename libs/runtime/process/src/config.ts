@@ -144,6 +144,12 @@ export function readConfig<S extends Settings>(
   return { kind: 'config', config: config as Config<S> }
 }
 
+/** What settings are when nobody says anything. */
+export function defaultsOf<S extends Settings>(settings: S): ConfigOf<S> {
+  const values = Object.entries(settings).map(([key, { schema, fallback }]) => [key, schema.parse(fallback)])
+  return Object.fromEntries(values) as ConfigOf<S>
+}
+
 /** A flag, and what a program goes by. */
 export interface FlagInUse {
   /** Of the setting. */

@@ -1,4 +1,14 @@
-export { duration, flagsInUse, list, oneOf, readConfig, switchedOn, text, wholeNumber } from './config.ts'
+export {
+  defaultsOf,
+  duration,
+  flagsInUse,
+  list,
+  oneOf,
+  readConfig,
+  switchedOn,
+  text,
+  wholeNumber,
+} from './config.ts'
 export type { Command, ConfigOf, FlagInUse, ParsedConfig, Setting, Settings } from './config.ts'
 export { DatabaseConnection, type DatabaseConnectionOptions } from './database-connection.ts'
 export { ConfigInvalidError } from './errors.ts'

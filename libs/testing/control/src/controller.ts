@@ -1,3 +1,4 @@
+import { flagDefaults } from './flag-defaults.ts'
 import { EventRecorder } from '@kube-ovn/kube'
 import type { KubeClient } from '@kube-ovn/kube'
 import type { RecordingLogger } from '@kube-ovn/log'
@@ -18,6 +19,8 @@ import { WatchedObjects, type ResourceVersions } from './watched-objects.ts'
 
 export interface ControllerOptions {
   readonly settings?: Partial<ControlSettings>
+  /** Those of features that are other than by default. */
+  readonly flags?: ControlSettings['flags']
   /** In the place of the one that is there for it. */
   readonly client?: KubeClient
   /** How much faster than real time its clock runs. */
@@ -108,7 +111,7 @@ export class Controller implements AsyncDisposable {
       await assembleController(
         {
           ...{ client, recorder, northbound, logger, clock: systemClock },
-          settings: controlSettings(options.settings),
+          settings: controlSettings({ ...options.settings, flags: { ...flagDefaults(), ...options.flags } }),
           kernelClock: fastClock(options.timeFactor ?? 20),
           metrics: kernelMetrics(new Registry()),
         },

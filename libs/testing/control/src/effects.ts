@@ -1,3 +1,4 @@
+import { flagDefaults } from './flag-defaults.ts'
 import { mergePatch, objectKey } from '@kube-ovn/kube'
 import type { JsonValue, KubeObject, ObjectChange, Resource } from '@kube-ovn/kube'
 import { conditionType } from '@kube-ovn/kube-api'
@@ -34,7 +35,10 @@ export function controlEffects(given: StillObjects, settings: Partial<ControlSet
   // Two rounds draw different MAC addresses, and two runs the same ones.
   const randomBytes = repeatableBytes()
   for (let round = 1; round <= mostRounds; round += 1) {
-    const { world, decided } = decideAll(objects, { settings, randomBytes })
+    const { world, decided } = decideAll(objects, {
+      settings: { flags: flagDefaults(), ...settings },
+      randomBytes,
+    })
     const patches = [...decided.values()].flatMap(({ patches }) => patches)
     const next = applied(objects, patches)
     if (next === objects) return effectsOf(world, decided, objects)

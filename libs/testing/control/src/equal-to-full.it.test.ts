@@ -13,12 +13,12 @@ it('fails the test of a feature that misses a change', async () => {
   await control.settle()
 
   // No trigger tells that settings change, as they never do while a controller runs.
-  const { settings } = control.world
-  const { lsDnatModDlDst } = settings
-  Object.assign(settings, { lsDnatModDlDst: !lsDnatModDlDst })
+  const { flags } = control.world.settings
+  const { lsDnatModDlDst } = flags
+  Object.assign(flags, { lsDnatModDlDst: lsDnatModDlDst !== true })
   await expect(control.settle()).rejects.toThrow(NotEqualToFullError)
   await expect(control.settle()).rejects.toThrow(/^nb-options\//m)
-  Object.assign(settings, { lsDnatModDlDst })
+  Object.assign(flags, { lsDnatModDlDst })
   await control.settle()
 })
 

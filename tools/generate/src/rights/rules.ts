@@ -14,7 +14,10 @@ interface Rule {
  * What the declarations amount to: what is watched is listed and watched, and what is patched is read again by itself when
  * the API server has another version of it. One rule for all resources of a group with which the same is done.
  */
-export function rulesOf({ watches, rights }: Declarations, own: readonly OwnRight[]): readonly Rule[] {
+export function rulesOf(
+  { watches, rights }: Pick<Declarations, 'watches' | 'rights'>,
+  own: readonly OwnRight[],
+): readonly Rule[] {
   const verbs = new Map<
     string,
     { readonly group: string; readonly path: string; readonly verbs: Set<string> }

@@ -19,14 +19,11 @@ export function controlSettings(settings: Partial<ControlSettings> = {}): Contro
     enableLb: true,
     podNicType: 'veth-pair',
     keepVmIp: true,
-    optimizeLiveMigration: true,
     nonPrimaryCni: false,
     nodeLocalDns: [],
-    skipConntrackDstCidrs: '',
-    lsDnatModDlDst: true,
-    lsCtSkipDstLportIps: true,
     apiServerAddress: undefined,
     version: 'v1.17.0',
+    flags: {},
     ...settings,
   }
 }

@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { controlSettings } from '@kube-ovn/domains-control/testing/settings'
+import { defaultsOf } from '@kube-ovn/process'
 import { shownMembers } from '@kube-ovn/domains-control/testing/shown'
 import { desiredNorthboundOptions } from './desired.ts'
+import { northboundFlags } from './flags.ts'
+
+const version = 'v1.17.0'
 
 describe('desiredNorthboundOptions', () => {
   it('has no entry for what is switched off by an empty flag', () => {
-    expect(shownMembers(desiredNorthboundOptions(controlSettings()))).toEqual([
+    const snapshot = { nodeLocalDns: [], version, flags: defaultsOf(northboundFlags) }
+    expect(shownMembers(desiredNorthboundOptions(snapshot))).toEqual([
       'NB_Global options: ls_dnat_mod_dl_dst=true',
       'NB_Global options: ls_ct_skip_dst_lport_ips=true',
       'NB_Global options: use_ct_inv_match=false',
@@ -16,13 +20,13 @@ describe('desiredNorthboundOptions', () => {
   })
 
   it('says what the flags say', () => {
-    const settings = controlSettings({
+    const flags = {
       lsDnatModDlDst: false,
       lsCtSkipDstLportIps: false,
-      nodeLocalDns: ['169.254.25.10', 'fd00:a::a'],
       skipConntrackDstCidrs: '10.0.0.0/8,fd00::/8',
-    })
-    expect(shownMembers(desiredNorthboundOptions(settings)).slice(0, 5)).toEqual([
+    }
+    const snapshot = { nodeLocalDns: ['169.254.25.10', 'fd00:a::a'], version, flags }
+    expect(shownMembers(desiredNorthboundOptions(snapshot)).slice(0, 5)).toEqual([
       'NB_Global options: ls_dnat_mod_dl_dst=false',
       'NB_Global options: ls_ct_skip_dst_lport_ips=false',
       'NB_Global options: use_ct_inv_match=false',

@@ -1,7 +1,14 @@
 import { externalId } from '@kube-ovn/ovn-names'
 import { nothing, singletonRef } from '@kube-ovn/reconcile'
 import type { Desired, MapMember } from '@kube-ovn/reconcile'
+import type { ConfigOf } from '@kube-ovn/process'
 import type { ControlSettings } from '@kube-ovn/domains-control'
+import type { northboundFlags } from './flags.ts'
+
+/** What the options follow from. */
+export interface OptionsSnapshot extends Pick<ControlSettings, 'nodeLocalDns' | 'version'> {
+  readonly flags: ConfigOf<typeof northboundFlags>
+}
 
 /**
  * Computes the entries of NB_Global that shape how OVN compiles the rest.
@@ -10,20 +17,20 @@ import type { ControlSettings } from '@kube-ovn/domains-control'
  *
  * @see ovn-nb(5), NB_Global
  */
-export function desiredNorthboundOptions(settings: ControlSettings): Desired {
+export function desiredNorthboundOptions({ nodeLocalDns, version, flags }: OptionsSnapshot): Desired {
   return {
     ...nothing,
     members: [
-      option('ls_dnat_mod_dl_dst', String(settings.lsDnatModDlDst)),
-      option('ls_ct_skip_dst_lport_ips', String(settings.lsCtSkipDstLportIps)),
+      option('ls_dnat_mod_dl_dst', String(flags.lsDnatModDlDst)),
+      option('ls_ct_skip_dst_lport_ips', String(flags.lsCtSkipDstLportIps)),
       option('use_ct_inv_match', 'false'),
-      option('node_local_dns_ip', settings.nodeLocalDns.join(',')),
-      option('skip_conntrack_dst_cidrs', settings.skipConntrackDstCidrs),
+      option('node_local_dns_ip', nodeLocalDns.join(',')),
+      option('skip_conntrack_dst_cidrs', flags.skipConntrackDstCidrs),
       {
         of: singletonRef('NB_Global'),
         column: 'external_ids',
         key: externalId.version,
-        value: settings.version,
+        value: version,
       },
     ],
   }

@@ -2,7 +2,8 @@ import type { Pod } from '@kube-ovn/kube-api/core'
 import type { VirtualMachineInstanceMigration } from '@kube-ovn/kube-api'
 import { migrationOption } from '@kube-ovn/ovn-names'
 import { isTargetOf } from '@kube-ovn/domains-control/pods'
-import { type ControlWorld, storeIndex } from '@kube-ovn/domains-control'
+import { flagsOf, storeIndex, type ControlWorld } from '@kube-ovn/domains-control'
+import { podPortFlags } from './flags.ts'
 
 /** Which nodes a port is to be on, where it is not simply the one that plugs it in. */
 export interface ChassisRequest {
@@ -25,8 +26,8 @@ export function chassisOfMachine(
 ): ChassisRequest | undefined {
   const source = pods[0]
   const target = pods.at(-1)
-  if (!world.settings.optimizeLiveMigration || source === undefined || target === undefined) return undefined
-  if (source === target) return undefined
+  if (source === undefined || target === undefined || source === target) return undefined
+  if (!flagsOf(podPortFlags, world.settings).enableLiveMigrationOptimize) return undefined
   const migration = world.machineMigrations
     .find(storeIndex.migrationsByMachine, key)
     .find((one) => isTargetOf(target, one))

@@ -1,3 +1,4 @@
+import { podPortFlags } from './flags.ts'
 import { pods } from '@kube-ovn/kube-api/core'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import type { ObjectChange } from '@kube-ovn/kube'
@@ -26,6 +27,7 @@ import type { PodSnapshot } from './snapshot.ts'
 export const podPortFeature: ControlFeature<string, PodSnapshot> = {
   name: 'pod-port',
   kinds: [podPort, northGatewayPolicy],
+  flags: podPortFlags,
   rights: [
     { resource: pods, verbs: ['patch'] },
     { resource: ipResource, verbs: ['create', 'patch', 'delete'] },

@@ -235,7 +235,7 @@ describe('the port of a machine that moves', () => {
   })
 
   it('says nothing when that is switched off, nor when it stays on its node', async () => {
-    await using control = await cluster.startController({ settings: { optimizeLiveMigration: false } })
+    await using control = await cluster.startController({ flags: { enableLiveMigrationOptimize: false } })
     await createMachine()
     await startMachine()
     await createLauncher('launcher-a', 'n1')
