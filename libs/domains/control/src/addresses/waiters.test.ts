@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { hostileSize, keptBytes } from '../testing/cost.ts'
 import { anywhere, Waiters } from './waiters.ts'
 
 type Family = 'v4' | 'v6'
@@ -181,5 +182,21 @@ describe('Waiters', () => {
     expect(called).toEqual(['k1'])
     expect([...room.queue]).toEqual([])
     expect([...room.waiters.keys()].sort()).toEqual(['k1', 'k2', 'other'])
+  })
+
+  it('remember no subnet in which nobody waits any more', () => {
+    const room = new Room()
+    let made = 0
+    const grown = keptBytes(() => {
+      for (let times = 0; times < 20; times++) {
+        const subnet = `${'s'.repeat(hostileSize)}${made++}`
+        room.ask('a', { places: [subnet], families: both })
+        room.work()
+        room.ask('a', undefined)
+        room.work()
+      }
+    })
+    room.looks = []
+    expect(grown).toBeLessThan(hostileSize)
   })
 })

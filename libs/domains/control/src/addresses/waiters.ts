@@ -1,3 +1,5 @@
+import { MultiMap } from '@kube-ovn/collections'
+
 /** Where somebody waits who can not tell which subnet may help him. */
 export const anywhere = ''
 
@@ -18,7 +20,7 @@ export class Waiters {
   readonly #call: (key: string) => void
   readonly #waiters = new Map<string, Waiter>()
   /** By place, those who have no turn there. Who was tried longest ago stands first, so after who was tried all were. */
-  readonly #idle = new Map<string, Set<string>>()
+  readonly #idle = new MultiMap<string, string>()
   /** Turns of keys, which they pass on where they take nothing: numbers of events by names of subnets. */
   readonly #turns = new Map<string, Map<string, number>>()
   #events = 0
@@ -33,25 +35,25 @@ export class Waiters {
     const waiter = { places: new Set(places), triedAt: this.#events }
     this.end(key)
     this.#waiters.set(key, waiter)
-    for (const place of waiter.places) if (!this.#hasTurn(key, place)) this.#idleIn(place).add(key)
+    for (const place of waiter.places) if (!this.#hasTurn(key, place)) this.#idle.add(place, key)
   }
 
   /** A key has what it needs, or needs nothing any more. */
   end(key: string): void {
-    for (const place of this.#waiters.get(key)?.places ?? []) this.#idle.get(place)?.delete(key)
+    for (const place of this.#waiters.get(key)?.places ?? []) this.#idle.delete(place, key)
     this.#waiters.delete(key)
   }
 
   /** Somebody gave up what he had in a subnet. */
   freed(subnet: string): void {
     this.#giveTurn(subnet, ++this.#events)
-    for (const key of this.#idle.get(anywhere) ?? []) this.#call(key)
+    for (const key of this.#idle.get(anywhere)) this.#call(key)
   }
 
   /** A subnet has come into effect, or gives other addresses than before: any number may be free. */
   opened(subnet: string): void {
     this.#events++
-    for (const place of [subnet, anywhere]) for (const key of this.#idle.get(place) ?? []) this.#call(key)
+    for (const place of [subnet, anywhere]) for (const key of this.#idle.get(place)) this.#call(key)
   }
 
   keys(): Iterable<string> {
@@ -81,16 +83,16 @@ export class Waiters {
   fork(call: (key: string) => void): Waiters {
     const fork = new Waiters(call)
     for (const [key, waiter] of this.#waiters) fork.#waiters.set(key, waiter)
-    for (const [place, keys] of this.#idle) fork.#idle.set(place, new Set(keys))
+    for (const place of this.#idle.keys()) for (const key of this.#idle.get(place)) fork.#idle.add(place, key)
     for (const [key, turns] of this.#turns) fork.#turns.set(key, new Map(turns))
     fork.#events = this.#events
     return fork
   }
 
   #giveTurn(subnet: string, event: number): void {
-    const [key] = this.#idle.get(subnet) ?? []
+    const [key] = this.#idle.get(subnet)
     if (key === undefined || (this.#waiters.get(key)?.triedAt ?? event) >= event) return
-    this.#idle.get(subnet)?.delete(key)
+    this.#idle.delete(subnet, key)
     const turns = this.#turns.get(key) ?? new Map<string, number>()
     this.#turns.set(key, turns.set(subnet, event))
     this.#call(key)
@@ -98,13 +100,5 @@ export class Waiters {
 
   #hasTurn(key: string, place: string): boolean {
     return this.#turns.get(key)?.has(place) === true
-  }
-
-  #idleIn(place: string): Set<string> {
-    const known = this.#idle.get(place)
-    if (known !== undefined) return known
-    const keys = new Set<string>()
-    this.#idle.set(place, keys)
-    return keys
   }
 }
