@@ -1,11 +1,20 @@
 import { nodeAnnotations } from '@kube-ovn/annotations'
-import { EventRecorder, KubeDeniedError, nodes, pods, type KubeClient } from '@kube-ovn/kube'
+import {
+  EventRecorder,
+  IndexedStore,
+  KubeDeniedError,
+  nodes,
+  pods,
+  type KubeClient,
+  type Node,
+} from '@kube-ovn/kube'
 import { events, type CoreEvent } from '@kube-ovn/kube-api/core'
-import { silentLogger } from '@kube-ovn/log'
+import { recordingLogger, silentLogger } from '@kube-ovn/log'
 import { systemClock } from '@kube-ovn/process'
 import { node, pod } from '@kube-ovn/testing-builders'
 import { sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { createRefusalReporter } from './reporter.ts'
 
 /* Who has the token of one agent: the chart's policies hold it to the Node of the agent's pod. */
 
@@ -133,7 +142,7 @@ describe('the token of an agent', () => {
     const regarding = { resource: pods, namespace: 'kube-system', name: 'agent-1', uid: 'u' }
     own.record({ regarding, type: 'Normal', reason: 'Told', message: 'of a pod' })
     await own.flushed()
-    const [event] = await eventsOfPod()
+    const [event] = await eventsOf('agent-1')
     expect(event).toMatchObject({ reason: 'Told', reportingInstance: 'node-1' })
     if (event === undefined) return
     const { name = '' } = event.metadata
@@ -152,11 +161,29 @@ describe('the token of an agent', () => {
     await api.client.patch(events, ref, 'application/merge-patch+json', { reportingInstance: 'node-2' })
     await expect(repeat({ count: 3 })).rejects.toThrow(KubeDeniedError)
   })
+
+  it('tells what its own node can not have, and nothing of another', async () => {
+    const log = recordingLogger()
+    const told = { client: agent, clock: systemClock, logger: log, component: 'kube-ovn-cni' }
+    await using own = new EventRecorder({ ...told, instance: 'node-1' })
+    for (const name of ['node-1', 'node-2']) {
+      const { metadata } = (await api.client.get(nodes, { name })) ?? expect.unreachable('it was made')
+      const store = new IndexedStore<Node>()
+      store.put(name, { metadata })
+      createRefusalReporter(own, store, name)('tunnels', new TypeError('no such interface'))
+    }
+    await own.flushed()
+    expect(await eventsOf('node-1')).toMatchObject([
+      { reason: 'NodeNetworkConfigureFailed', message: 'tunnels: no such interface' },
+    ])
+    expect(await eventsOf('node-2')).toEqual([])
+    expect(log.lines).toMatchObject([{ level: 'warn', fields: { err: expect.any(KubeDeniedError) } }])
+  })
 })
 
-async function eventsOfPod(): Promise<readonly CoreEvent[]> {
-  const { items } = await api.client.list(events, { namespace: 'kube-system' })
-  return items.filter(({ involvedObject }) => involvedObject.name === 'agent-1')
+async function eventsOf(name: string): Promise<readonly CoreEvent[]> {
+  const { items } = await api.client.list(events)
+  return items.filter(({ involvedObject }) => involvedObject.name === name)
 }
 
 it('nobody else is held to what an agent may write', async () => {
