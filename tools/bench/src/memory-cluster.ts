@@ -1,5 +1,5 @@
 import { assembleKernel, controlFeatures, declarationsOf } from '@kube-ovn/assembly-controller'
-import { Stores, type ControlFeature, type ControlWorld } from '@kube-ovn/domains-control'
+import { Stores, type ControlFeature, type AllocatingWorld } from '@kube-ovn/domains-control'
 import { chartDefinitions, controlSettings } from '@kube-ovn/domains-control/testing/settings'
 import { applyMergePatch, IndexedStore, objectKey } from '@kube-ovn/kube'
 import type { KubeObject, ObjectChange, Resource, Store } from '@kube-ovn/kube'
@@ -24,7 +24,7 @@ type Listener = Parameters<Objects['onChange']>[0]
  * It is for what is about the Northbound alone: writes to the API server are taken at once, so that they do not count.
  */
 export class MemoryCluster implements AsyncDisposable {
-  readonly kernel: Kernel<ControlWorld>
+  readonly kernel: Kernel<AllocatingWorld>
   readonly #stores: ReadonlyMap<string, AnyStore>
   readonly #listeners = new Set<Listener>()
 

@@ -1,5 +1,5 @@
 import { definitionInformers, followDefinitions, watchedDefinitions, Stores } from '@kube-ovn/domains-control'
-import type { ControlSettings, ControlWorld } from '@kube-ovn/domains-control'
+import type { ControlSettings, AllocatingWorld } from '@kube-ovn/domains-control'
 import { vpcResource, type Vpc } from '@kube-ovn/kube-api'
 import { Informer } from '@kube-ovn/kube'
 import type { EventRecorder, KubeClient } from '@kube-ovn/kube'
@@ -15,7 +15,7 @@ import { DefinitionDeletion } from './definition-deletion.ts'
 import { controlFeatures } from './features.ts'
 import { OrphanConfirmation } from './orphan-confirmation.ts'
 
-export interface ControllerOptions extends Pick<KernelOptions<ControlWorld>, 'lock' | 'metrics'> {
+export interface ControllerOptions extends Pick<KernelOptions<AllocatingWorld>, 'lock' | 'metrics'> {
   readonly client: KubeClient
   readonly recorder: EventRecorder
   /** It is connected here, and disposed by who made it. */
@@ -30,8 +30,8 @@ export interface ControllerOptions extends Pick<KernelOptions<ControlWorld>, 'lo
 
 /** The controller at work. */
 export interface AssembledController extends AsyncDisposable {
-  readonly kernel: Kernel<ControlWorld>
-  readonly world: ControlWorld
+  readonly kernel: Kernel<AllocatingWorld>
+  readonly world: AllocatingWorld
   readonly informers: readonly AnyInformer[]
   readonly deletion: DefinitionDeletion
 }

@@ -3,7 +3,7 @@ import { createWorld, deriveTables, forkWorld } from '@kube-ovn/domains-control'
 import type {
   ControlFeature,
   ControlSettings,
-  ControlWorld,
+  AllocatingWorld,
   Definitions,
   Stores,
 } from '@kube-ovn/domains-control'
@@ -18,7 +18,7 @@ import { declarationsOf } from './declarations-of.ts'
 import { controlFeatures } from './features.ts'
 
 export interface ControlKernelOptions extends Pick<
-  KernelOptions<ControlWorld>,
+  KernelOptions<AllocatingWorld>,
   'lock' | 'metrics' | 'onOrphansHeld'
 > {
   readonly settings: ControlSettings
@@ -36,8 +36,8 @@ export interface ControlKernelOptions extends Pick<
 
 export interface ControlKernel {
   /** Not started. */
-  readonly kernel: Kernel<ControlWorld>
-  readonly world: ControlWorld
+  readonly kernel: Kernel<AllocatingWorld>
+  readonly world: AllocatingWorld
   readonly signals: Signals
 }
 
@@ -59,7 +59,7 @@ export function assembleKernel(options: ControlKernelOptions): ControlKernel {
   const derived = deriveTables({ settings, stores, tables, northbound, logger, clock })
   const parts = { settings, stores, definitions, northbound, derived, signals, clock, randomBytes }
   const world = createWorld(parts)
-  const kernel = new Kernel({
+  const kernel = new Kernel<AllocatingWorld>({
     ...others,
     ...{ features, world, forkWorld, database, signals, derived, clock, logger },
     schema: ovnNorthboundSchema,

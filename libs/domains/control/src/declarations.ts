@@ -50,8 +50,8 @@ export interface Needs {
 }
 
 /** A feature of the controller, with what it needs. */
-export interface ControlFeature<K extends Key = Key, S = unknown>
-  extends Feature<K, S, ControlWorld>, Needs {}
+export interface ControlFeature<K extends Key = Key, S = unknown, W extends ControlWorld = ControlWorld>
+  extends Feature<K, S, W>, Needs {}
 
 /** What all need together. */
 export interface Declarations {

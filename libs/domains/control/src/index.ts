@@ -23,4 +23,10 @@ export {
 export { Stores } from './stores.ts'
 export { trimCronJob, trimWorkload } from './trim.ts'
 export { watched } from './watched.ts'
-export { storeIndex, type ControlWorld, type WatchedKinds, type WatchedStores } from './world.ts'
+export {
+  storeIndex,
+  type AllocatingWorld,
+  type ControlWorld,
+  type WatchedKinds,
+  type WatchedStores,
+} from './world.ts'

@@ -14,7 +14,7 @@ import type { ControlSettings } from './settings.ts'
 import { plainKinds, tableViews } from './tables.ts'
 import type { Stores } from './stores.ts'
 import { storesOf, watchedStores } from './watched.ts'
-import type { ControlWorld, WatchedStores } from './world.ts'
+import type { AllocatingWorld, WatchedStores } from './world.ts'
 
 export interface WorldParts {
   readonly settings: ControlSettings
@@ -29,9 +29,9 @@ export interface WorldParts {
 }
 
 /** Joins caches, settings and allocations into what the features look at. Nothing is allocated in it yet. */
-export function createWorld(parts: WorldParts): ControlWorld {
+export function createWorld(parts: WorldParts): AllocatingWorld {
   const { settings, stores, definitions, northbound, derived, signals, clock, randomBytes } = parts
-  const world: ControlWorld = {
+  const world: AllocatingWorld = {
     ...watchedStores((_name, watch) => stores.of(watch)),
     store: (watch) => stores.of(watch),
     table: (table) => derived.view(table),
@@ -50,12 +50,12 @@ export function createWorld(parts: WorldParts): ControlWorld {
 }
 
 /** A copy in which observing leaves no traces, for plans that are not carried out. */
-export function forkWorld(world: ControlWorld, fork: Fork): ControlWorld {
+export function forkWorld(world: AllocatingWorld, fork: Fork): AllocatingWorld {
   const present: Pick<WatchedStores, (typeof plainKinds)[number]> = world
   const stores = storesOf(plainKinds, (name, { resource, indexes }) =>
     fork.store(resource, present[name], indexes),
   )
-  const forked: ControlWorld = {
+  const forked: AllocatingWorld = {
     ...world,
     ...stores,
     store: forkedStores(world, fork),
@@ -70,7 +70,7 @@ export function forkWorld(world: ControlWorld, fork: Fork): ControlWorld {
 }
 
 /** Each is made when it is asked for. */
-function forkedStores(world: ControlWorld, fork: Fork): ControlWorld['store'] {
+function forkedStores(world: AllocatingWorld, fork: Fork): AllocatingWorld['store'] {
   const forked = new Map<string, Store<KubeObject>>()
   return <T extends KubeObject>(watch: Watch<T>): Store<T> => {
     const key = resourceKey(watch.resource)

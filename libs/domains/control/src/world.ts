@@ -1,4 +1,4 @@
-import type { Ipam } from '@kube-ovn/ipam'
+import type { Ipam, IpamView } from '@kube-ovn/ipam'
 import type { AnyTable, ViewOf } from '@kube-ovn/tables'
 import type { Cache } from 'ovsdb-client'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
@@ -42,7 +42,7 @@ export interface WatchedKinds {
 
 export type WatchedStores = { readonly [N in keyof WatchedKinds]: Store<WatchedKinds[N]> }
 
-/** Everything that a decision of the controller may be based on. */
+/** Everything that a decision of the controller may be based on. Whoever looks at it changes nothing. */
 export interface ControlWorld extends Omit<WatchedStores, keyof TableViews>, TableViews {
   /**
    * The objects of a watch that the feature declares.
@@ -55,13 +55,18 @@ export interface ControlWorld extends Omit<WatchedStores, keyof TableViews>, Tab
   readonly settings: ControlSettings
   readonly definitions: Definitions
   readonly northbound: Cache<OvnNorthbound>
-  readonly ipam: Ipam
-  /** Keys of pods that should have addresses and could not be given them, and where they may get some. */
-  readonly waiters: Waiters
+  readonly ipam: IpamView
   /** Makes a random, locally administered unicast MAC address. */
   newMac(): string
   /** Milliseconds since the epoch. */
   now(): number
+}
+
+/** The same for those few who give and take addresses. */
+export interface AllocatingWorld extends ControlWorld {
+  readonly ipam: Ipam
+  /** Keys of pods that should have addresses and could not be given them, and where they may get some. */
+  readonly waiters: Waiters
   /** Wakes the features that wait for something that is neither an object nor a row. */
   raise(signal: ControlSignal, subject: string): void
 }

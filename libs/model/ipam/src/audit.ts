@@ -1,5 +1,5 @@
 import { formatIp, formatIpList, tryParseMac, type Ip } from '@kube-ovn/ip'
-import type { Ipam } from './ipam.ts'
+import type { IpamView } from './ipam.ts'
 import type { Lease } from './lease.ts'
 import { isSameOwner, ownerOf, type Owner } from './owner.ts'
 import type { AddressRecord } from './restore.ts'
@@ -33,7 +33,7 @@ export interface AddressFinding {
  *
  * For a system at work, {@link judgeRecord} and {@link judgeLease} do the same piece by piece.
  */
-export function auditRecords(ipam: Ipam, records: Iterable<AddressRecord>): readonly AddressFinding[] {
+export function auditRecords(ipam: IpamView, records: Iterable<AddressRecord>): readonly AddressFinding[] {
   const found: AddressFinding[] = []
   const recorded = new Set<string>()
   for (const record of records) {
@@ -45,7 +45,7 @@ export function auditRecords(ipam: Ipam, records: Iterable<AddressRecord>): read
 }
 
 /** Finds what a record claims without its NIC having it. */
-export function judgeRecord(ipam: Ipam, record: AddressRecord): readonly AddressFinding[] {
+export function judgeRecord(ipam: IpamView, record: AddressRecord): readonly AddressFinding[] {
   const { subnet, nic, owner, addresses, mac } = record
   const found: AddressFinding[] = []
   for (const ip of [addresses.v4, addresses.v6]) {
@@ -71,7 +71,7 @@ interface AddressProblem {
   readonly others: readonly Owner[]
 }
 
-function judgeAddress(ipam: Ipam, record: AddressRecord, ip: Ip): AddressProblem | undefined {
+function judgeAddress(ipam: IpamView, record: AddressRecord, ip: Ip): AddressProblem | undefined {
   const { subnet, nic, owner, isShared } = record
   switch (ipam.stateOf(subnet, ip)) {
     case 'outside':
@@ -93,7 +93,7 @@ function judgeAddress(ipam: Ipam, record: AddressRecord, ip: Ip): AddressProblem
 }
 
 function otherMacHolders(
-  ipam: Ipam,
+  ipam: IpamView,
   { subnet, nic, owner, isShared }: AddressRecord,
   text: string,
 ): readonly Owner[] {

@@ -2,7 +2,7 @@ export { allocateFromList, entryOfMember } from './address-list.ts'
 export { auditRecords, judgeLease, judgeRecord } from './audit.ts'
 export type { AddressFinding, AddressRule } from './audit.ts'
 export * from './errors.ts'
-export { Ipam } from './ipam.ts'
+export { Ipam, type IpamView } from './ipam.ts'
 export type {
   AllocateRequest,
   FamilyStatistics,

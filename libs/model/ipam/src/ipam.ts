@@ -373,6 +373,19 @@ export class Ipam {
   }
 }
 
+/** What there is to see of it; whoever only looks can change nothing. */
+export type IpamView = Omit<
+  Ipam,
+  | 'setSubnet'
+  | 'removeSubnet'
+  | 'setGatewayMac'
+  | 'setPool'
+  | 'removePool'
+  | 'allocate'
+  | 'release'
+  | 'releaseOwner'
+>
+
 function drained<R>(steps: Generator<void, R, undefined>): R {
   for (;;) {
     const step = steps.next()

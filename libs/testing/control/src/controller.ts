@@ -8,7 +8,7 @@ import type { Kernel } from '@kube-ovn/reconcile'
 import { kernelMetrics, Registry } from '@kube-ovn/telemetry'
 import { OvsdbClient } from 'ovsdb-client'
 import { assembleController, northboundTables, type AssembledController } from '@kube-ovn/assembly-controller'
-import type { ControlSettings, ControlWorld } from '@kube-ovn/domains-control'
+import type { ControlSettings, AllocatingWorld } from '@kube-ovn/domains-control'
 import { MissingRightError, NotEqualToFullError, UnadoptableError } from './errors.ts'
 import { fastClock } from './fast-clock.ts'
 import { plainValue } from './plain-value.ts'
@@ -43,8 +43,8 @@ type Table = keyof OvnNorthbound
 
 /** The controller's features at work, in this process. */
 export class Controller implements AsyncDisposable {
-  readonly kernel: Kernel<ControlWorld>
-  readonly world: ControlWorld
+  readonly kernel: Kernel<AllocatingWorld>
+  readonly world: AllocatingWorld
   readonly logger: RecordingLogger
   readonly #northbound: OvsdbClient<OvnNorthbound>
   readonly #objects: WatchedObjects
@@ -57,8 +57,8 @@ export class Controller implements AsyncDisposable {
   #changes = 0
 
   private constructor(parts: {
-    readonly kernel: Kernel<ControlWorld>
-    readonly world: ControlWorld
+    readonly kernel: Kernel<AllocatingWorld>
+    readonly world: AllocatingWorld
     readonly logger: RecordingLogger
     readonly northbound: OvsdbClient<OvnNorthbound>
     readonly objects: WatchedObjects

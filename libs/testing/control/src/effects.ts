@@ -4,7 +4,7 @@ import type { JsonValue, KubeObject, ObjectChange, Resource } from '@kube-ovn/ku
 import { conditionType } from '@kube-ovn/kube-api'
 import type { Desired, Feature, Key, KubePatch } from '@kube-ovn/reconcile'
 import { controlFeatures } from '@kube-ovn/assembly-controller'
-import type { ControlSettings, ControlWorld, WatchedKinds } from '@kube-ovn/domains-control'
+import type { ControlSettings, AllocatingWorld, WatchedKinds } from '@kube-ovn/domains-control'
 import { watched } from '@kube-ovn/domains-control'
 import { shownMembers, shownRows } from '@kube-ovn/domains-control/testing/shown'
 import {
@@ -62,20 +62,20 @@ type Decisions = ReadonlyMap<string, Desired>
 function decideAll(
   objects: Objects,
   options: StillOptions,
-): { readonly world: ControlWorld; readonly decided: Decisions } {
+): { readonly world: AllocatingWorld; readonly decided: Decisions } {
   const world = stillWorld(objects as StillObjects, {}, options)
   const decided = new Map<string, Desired>()
   const waiting = new Set<string>()
   const features = new Map(controlFeatures.map((feature) => [feature.name, feature]))
-  const queue = (feature: Feature<Key, unknown, ControlWorld>, keys: Iterable<string>): void => {
+  const queue = (feature: Feature<Key, unknown, AllocatingWorld>, keys: Iterable<string>): void => {
     for (const key of keys) waiting.add(`${feature.name}\n${key}`)
   }
-  const raise: ControlWorld['raise'] = (signal, subject) => {
+  const raise: AllocatingWorld['raise'] = (signal, subject) => {
     for (const feature of controlFeatures)
       for (const trigger of feature.triggers)
         if (trigger.on === 'signal' && trigger.signal === signal) queue(feature, trigger.keys(subject, noisy))
   }
-  const noisy: ControlWorld = { ...world, raise }
+  const noisy: AllocatingWorld = { ...world, raise }
   for (const feature of controlFeatures) {
     queue(feature, feature.initialKeys?.(noisy) ?? [])
     for (const trigger of feature.triggers) {
@@ -140,7 +140,7 @@ function merged(target: unknown, patch: JsonValue): unknown {
   return result
 }
 
-function effectsOf(world: ControlWorld, decided: Decisions, objects: Objects): ControlEffects {
+function effectsOf(world: AllocatingWorld, decided: Decisions, objects: Objects): ControlEffects {
   const leases = world.networks.scan().flatMap(({ name }) => [...world.ipam.leases(name)])
   const desired = [...decided.values()]
   return {

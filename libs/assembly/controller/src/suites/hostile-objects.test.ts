@@ -23,7 +23,7 @@ import {
 import { controlSettings } from '@kube-ovn/domains-control/testing/settings'
 import { stillWorld } from '@kube-ovn/domains-control/testing/still-world'
 import { watched } from '@kube-ovn/domains-control'
-import type { ControlWorld, WatchedKinds } from '@kube-ovn/domains-control'
+import type { AllocatingWorld, WatchedKinds } from '@kube-ovn/domains-control'
 
 type Kind = keyof WatchedKinds
 
@@ -151,7 +151,7 @@ const acted: readonly (readonly [Kind, readonly Sample[]])[] = [
   ['nodes', annotated([nodeAnnotations], (annotations) => node({ name: 'n2', annotations }))],
 ]
 
-function emptyWorld(): ControlWorld {
+function emptyWorld(): AllocatingWorld {
   const subnets = [
     subnet({ name: 'join', cidrBlock: '100.64.0.0/16,fd00:100:64::/112' }),
     subnet({ name: 'ovn-default', cidrBlock: '10.16.0.0/16,fd00:10:16::/112' }),
@@ -166,7 +166,7 @@ function act(
   kind: Kind,
   key: string,
   object: KubeObject | undefined,
-  world: ControlWorld,
+  world: AllocatingWorld,
 ): readonly object[] {
   const { trim, resource } = watched[kind] as { trim?: (object: KubeObject) => KubeObject; resource: object }
   const store = world[kind] as unknown as IndexedStore<KubeObject>

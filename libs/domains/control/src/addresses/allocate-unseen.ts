@@ -1,7 +1,7 @@
 import { formatIp, type Ip } from '@kube-ovn/ip'
 import type { AllocateRequest, Lease } from '@kube-ovn/ipam'
 import { placeOf } from './foreign-ports.ts'
-import { storeIndex, type ControlWorld } from '../world.ts'
+import { storeIndex, type AllocatingWorld } from '../world.ts'
 
 /**
  * Allocates like IPAM, and draws no address that a node has as its own, as the subnet may have been there before the
@@ -11,7 +11,7 @@ import { storeIndex, type ControlWorld } from '../world.ts'
  *
  * @throws what IPAM throws; then nothing has changed
  */
-export function allocateUnseen(request: AllocateRequest, world: ControlWorld): Lease {
+export function allocateUnseen(request: AllocateRequest, world: AllocatingWorld): Lease {
   const { ipam } = world
   const before = ipam.lease(request.nic)
   const skip = new Set<Ip>(request.skip)
@@ -33,10 +33,10 @@ function drawn({ v4, v6 }: Lease, { static: asked }: AllocateRequest): readonly 
   return [v4, v6].filter((ip) => ip !== undefined && ip !== asked?.v4 && ip !== asked?.v6) as readonly Ip[]
 }
 
-function isOfNode(ip: Ip, { nodes }: ControlWorld): boolean {
+function isOfNode(ip: Ip, { nodes }: AllocatingWorld): boolean {
   return nodes.find(storeIndex.nodesByAddress, formatIp(ip)).length > 0
 }
 
-function isForeign(ip: Ip, { subnet }: Lease, { foreignPorts }: ControlWorld): boolean {
+function isForeign(ip: Ip, { subnet }: Lease, { foreignPorts }: AllocatingWorld): boolean {
   return foreignPorts.keys('address', placeOf(subnet, ip)).length > 0
 }

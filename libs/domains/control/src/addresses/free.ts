@@ -1,6 +1,6 @@
-import type { ControlWorld } from '../world.ts'
+import type { AllocatingWorld } from '../world.ts'
 
-type Told = Pick<ControlWorld, 'raise' | 'waiters'>
+type Told = Pick<AllocatingWorld, 'raise' | 'waiters'>
 
 /** Tells that somebody gave up what he had in a subnet. */
 export function freed(subnet: string, { raise, waiters }: Told): void {

@@ -6,7 +6,7 @@ import { allocateUnseen } from '../addresses/allocate-unseen.ts'
 import { addressesOf, isGranted, isReservation, requestOf } from '../addresses/recorded.ts'
 import { reservationProblem } from '../addresses/reservation-problem.ts'
 import { isEnding } from '../topology/namespace-bindings.ts'
-import type { ControlWorld } from '../world.ts'
+import type { AllocatingWorld, ControlWorld } from '../world.ts'
 import { PodSubnetUnavailableError } from './port-errors.ts'
 
 /** Addresses that a user keeps for a pod that is not there. */
@@ -26,7 +26,7 @@ export function isKeptReservation(object: Ip): boolean {
 export function observeReservations(
   key: string,
   ipObjects: readonly Ip[],
-  world: ControlWorld,
+  world: AllocatingWorld,
 ): readonly Reservation[] {
   return ipObjects
     .filter((object) => isKeptReservation(object) && reservationProblem(object) === undefined)
@@ -34,7 +34,7 @@ export function observeReservations(
 }
 
 /** Sees that one of them has its addresses. What it keeps of them while it can not have all stays its own. */
-export function reserve(object: Ip, key: string, world: ControlWorld): Reservation {
+export function reserve(object: Ip, key: string, world: AllocatingWorld): Reservation {
   const held = world.ipam.lease(object.metadata.name)
   if (held !== undefined && !lacksFamily(held, object)) return { object, lease: held, problem: undefined }
   try {

@@ -5,21 +5,24 @@ import { opened } from '../addresses/free.ts'
 import { anywhere } from '../addresses/waiters.ts'
 import { addressing, routerMacs } from '../topology/attachments.ts'
 import { pools } from '../topology/pool-claims.ts'
-import type { ControlWorld } from '../world.ts'
+import type { AllocatingWorld } from '../world.ts'
 import { restoreLeasesOf } from './leases.ts'
 
 /**
  * Has the allocator give the addresses of the subnets and IPPools that are in effect, and no others: before anything is observed that
  * goes by them, here and in plans.
  */
-export function followTables(follow: (table: AnyTable, follow: Follow) => void, world: ControlWorld): void {
+export function followTables(
+  follow: (table: AnyTable, follow: Follow) => void,
+  world: AllocatingWorld,
+): void {
   follow(addressing, (subnets) => followSubnets(subnets, world))
   follow(pools, (names) => followPools(names, world))
   follow(routerMacs, (subnets) => followRouterMacs(subnets, world))
 }
 
 /** Gives the allocator, which is empty, all that there is at the start. */
-export function takeTables({ addressing, pools, routerMacs, ipam, ipPools }: ControlWorld): void {
+export function takeTables({ addressing, pools, routerMacs, ipam, ipPools }: AllocatingWorld): void {
   for (const subnet of addressing.scan()) {
     ipam.setSubnet(subnet)
     const mac = routerMacs.get(subnet.name)
@@ -31,7 +34,7 @@ export function takeTables({ addressing, pools, routerMacs, ipam, ipPools }: Con
   }
 }
 
-function followSubnets(names: ReadonlySet<string>, world: ControlWorld): void {
+function followSubnets(names: ReadonlySet<string>, world: AllocatingWorld): void {
   const { ipam } = world
   const added = new Set<string>()
   for (const name of names) {
@@ -54,7 +57,7 @@ function isForPod(owner: Owner): boolean {
 }
 
 /** What one pool gives away another one may take. */
-function followPools(names: ReadonlySet<string>, world: ControlWorld): void {
+function followPools(names: ReadonlySet<string>, world: AllocatingWorld): void {
   const { ipam } = world
   const touched = new Set<string>()
   for (const name of names) {
@@ -72,7 +75,7 @@ function followPools(names: ReadonlySet<string>, world: ControlWorld): void {
   for (const subnet of touched) opened(subnet, world)
 }
 
-function followRouterMacs(subnets: ReadonlySet<string>, { routerMacs, ipam }: ControlWorld): void {
+function followRouterMacs(subnets: ReadonlySet<string>, { routerMacs, ipam }: AllocatingWorld): void {
   for (const subnet of subnets) {
     const mac = routerMacs.get(subnet)
     if (mac !== undefined) ipam.setGatewayMac(subnet, mac)

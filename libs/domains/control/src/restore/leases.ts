@@ -20,7 +20,7 @@ import { observeReservations } from '../pods/reservation.ts'
 import { holderKey, kindOfRecord } from '../pods/holder.ts'
 import { isAwaited } from '../pods/sticky.ts'
 import { storeIndex } from '../world.ts'
-import type { ControlWorld } from '../world.ts'
+import type { AllocatingWorld, ControlWorld } from '../world.ts'
 import type { Holding } from './holding.ts'
 import { podRecords } from './pod-records.ts'
 import { recordOfVip, recordOfVipPort, vipOfPort } from './vips.ts'
@@ -32,7 +32,7 @@ import { recordOfVip, recordOfVipPort, vipOfPort } from './vips.ts'
  * asked for and never granted. Where annotations and port of a running pod agree they come before its IP object. Of two
  * that claim one address a running pod has it, or else the first one. Each that did not get what it claims is reported.
  */
-export function restoreLeases(world: ControlWorld, log: Logger): void {
+export function restoreLeases(world: AllocatingWorld, log: Logger): void {
   for (const { record, error } of takeRecorded(world, ({ subnet }) => world.ipam.hasSubnet(subnet))) {
     const { subnet, nic, owner, source } = record
     log.error('recorded address was refused', { subnet, name: nic, source, owner, err: error })
@@ -43,7 +43,7 @@ export function restoreLeases(world: ControlWorld, log: Logger): void {
  * The same for subnets that come into effect later than others: such as were edited into something useless, so that
  * nothing told at the start what they had been. Whoever does not get what it claims is told as one who asks for it.
  */
-export function restoreLeasesOf(subnets: ReadonlySet<string>, world: ControlWorld): void {
+export function restoreLeasesOf(subnets: ReadonlySet<string>, world: AllocatingWorld): void {
   const recorded = [...subnets].filter((subnet) => world.ips.find(storeIndex.ipsBySubnet, subnet).length > 0)
   if (recorded.length === 0) return
   const meant = new Set(recorded)
@@ -51,7 +51,7 @@ export function restoreLeasesOf(subnets: ReadonlySet<string>, world: ControlWorl
 }
 
 function takeRecorded(
-  world: ControlWorld,
+  world: AllocatingWorld,
   isMeant: (holding: Holding) => boolean,
 ): readonly RecordConflict<Holding>[] {
   const ports = [...world.northbound.scan('Logical_Switch_Port')]
@@ -65,7 +65,7 @@ function takeRecorded(
 }
 
 /** Whoever only asks for addresses has all of them or none, and is told. */
-function takeAsked(nic: string, world: ControlWorld): void {
+function takeAsked(nic: string, world: AllocatingWorld): void {
   const object = world.ips.get(nic)
   if (object === undefined || world.ipam.lease(nic) !== undefined) return
   const { namespace = '', podName = '' } = object.spec ?? {}

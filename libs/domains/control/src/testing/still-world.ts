@@ -10,7 +10,7 @@ import type { ControlSettings } from '../settings.ts'
 import { deriveTables } from '../tables.ts'
 import { Stores } from '../stores.ts'
 import { watched, watchedStores } from '../watched.ts'
-import type { ControlWorld, WatchedKinds } from '../world.ts'
+import type { AllocatingWorld, WatchedKinds } from '../world.ts'
 import { chartDefinitions, controlSettings } from './settings.ts'
 
 /** Rows with the columns that matter; the id is their place in the list. */
@@ -29,7 +29,7 @@ export function stillWorld(
   objects: StillObjects,
   rows: StillRows,
   { settings: changed, randomBytes = (count) => new Uint8Array(count) }: StillOptions = {},
-): ControlWorld {
+): AllocatingWorld {
   const clock = new ManualClock()
   const known = watchedStores((name, { indexes }) => storeOf(indexes, objects[name]))
   const stores = new Stores(

@@ -6,14 +6,14 @@ import { logicalSwitch, nodePortName, podPortName, vipPort, vipVirtualPort } fro
 import { nothing } from '@kube-ovn/reconcile'
 import { vipNic } from '@kube-ovn/domains-control/addresses'
 import { holderOf } from '@kube-ovn/domains-control/pods'
-import { storeIndex, type ControlFeature, type ControlWorld } from '@kube-ovn/domains-control'
+import { storeIndex, type AllocatingWorld, type ControlFeature } from '@kube-ovn/domains-control'
 import { desiredVip } from './desired.ts'
 import { vipsOf } from './parents.ts'
 import { observeVip } from './snapshot.ts'
 import type { VipSnapshot } from './snapshot.ts'
 
 /** Gives each Vip its addresses, and ports to those that are to have some. */
-export const vip: ControlFeature<string, VipSnapshot> = {
+export const vip: ControlFeature<string, VipSnapshot, AllocatingWorld> = {
   name: 'vip',
   kinds: [vipPort, vipVirtualPort],
   rights: [{ resource: vipResource, verbs: ['patch'] }],
@@ -50,7 +50,7 @@ export const vip: ControlFeature<string, VipSnapshot> = {
 }
 
 /** Vips that a pod shares or borrows, and those that may not have a port because the pod has it. */
-function concerned({ old, new: current }: ObjectChange<Pod>, world: ControlWorld): readonly string[] {
+function concerned({ old, new: current }: ObjectChange<Pod>, world: AllocatingWorld): readonly string[] {
   const pod = current ?? old
   const { namespace, name } = pod === undefined ? noHolder : holderOf(pod, world.settings)
   return existing([...vipsOf(old), ...vipsOf(current), name, podPortName(namespace, name)], world)
@@ -58,21 +58,24 @@ function concerned({ old, new: current }: ObjectChange<Pod>, world: ControlWorld
 
 const noHolder = { namespace: '', name: '' }
 
-function existing(names: readonly string[], world: ControlWorld): readonly string[] {
+function existing(names: readonly string[], world: AllocatingWorld): readonly string[] {
   return names.filter((name) => world.vips.get(name) !== undefined)
 }
 
-function vipsIn(subnet: string, world: ControlWorld): readonly string[] {
+function vipsIn(subnet: string, world: AllocatingWorld): readonly string[] {
   return world.vips.find(storeIndex.vipsBySubnet, subnet).map((object) => object.metadata.name)
 }
 
-function isWaiting(name: string, world: ControlWorld): boolean {
+function isWaiting(name: string, world: AllocatingWorld): boolean {
   const isLent = (world.vips.get(name)?.metadata.labels?.[vipLabel.borrower] ?? '') !== ''
   return isLent || world.ipam.lease(vipNic(name)) === undefined
 }
 
 /** What a Vip without a subnet is told depends on whether there is an object of that name. */
-function unplaced({ key, old, new: current }: ObjectChange<Subnet>, world: ControlWorld): readonly string[] {
+function unplaced(
+  { key, old, new: current }: ObjectChange<Subnet>,
+  world: AllocatingWorld,
+): readonly string[] {
   return old === undefined || current === undefined || current.metadata.deletionTimestamp !== undefined
     ? vipsIn(key, world).filter((name) => world.ipam.lease(vipNic(name)) === undefined)
     : []

@@ -13,7 +13,7 @@ import {
   vipOwner,
   writtenMac,
 } from '@kube-ovn/domains-control/addresses'
-import type { ControlWorld } from '@kube-ovn/domains-control'
+import type { AllocatingWorld, ControlWorld } from '@kube-ovn/domains-control'
 import { RouterPortMissingError, VipInvalidError } from './errors.ts'
 import { labelsOf, parentsOf, type Labels } from './parents.ts'
 import { portNamesOf } from './port-names.ts'
@@ -52,7 +52,7 @@ export interface VipPlacement {
 }
 
 /** Reads a Vip and sees that it has addresses. Asking again gives the same ones. */
-export function observeVip(name: string, world: ControlWorld): VipSnapshot | undefined {
+export function observeVip(name: string, world: AllocatingWorld): VipSnapshot | undefined {
   const object = world.vips.get(name)
   if (object === undefined) {
     const released = world.ipam.release(vipNic(name), vipOwner(name))
@@ -80,7 +80,7 @@ export function observeVip(name: string, world: ControlWorld): VipSnapshot | und
   }
 }
 
-function hold(object: Vip, type: KnownVipType, world: ControlWorld): Lease {
+function hold(object: Vip, type: KnownVipType, world: AllocatingWorld): Lease {
   const { name } = object.metadata
   const held = world.ipam.lease(vipNic(name))
   if (held !== undefined) return held

@@ -12,14 +12,14 @@ import {
   nodePortGroup,
 } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
-import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
+import type { AllocatingWorld, ControlFeature } from '@kube-ovn/domains-control'
 import { hasOtherNetwork } from '@kube-ovn/domains-control/topology'
 import { desiredNode } from './desired.ts'
 import { observeNode } from './snapshot.ts'
 import type { NodeSnapshot } from './snapshot.ts'
 
 /** Connects each node to the pod network. */
-export const node: ControlFeature<string, NodeSnapshot> = {
+export const node: ControlFeature<string, NodeSnapshot, AllocatingWorld> = {
   name: 'node',
   kinds: [nodePort, nodePortGroup, nodePolicy, nodeLocalDnsPolicy],
   rights: [
@@ -48,7 +48,7 @@ export const node: ControlFeature<string, NodeSnapshot> = {
   desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredNode(snapshot)),
 }
 
-function allNodes(subnet: string, world: ControlWorld): readonly string[] {
+function allNodes(subnet: string, world: AllocatingWorld): readonly string[] {
   if (subnet !== world.settings.nodeSwitch.name) return []
   return [...world.nodes.values()].map((object) => object.metadata.name)
 }

@@ -8,7 +8,7 @@ import { nodePortName } from '@kube-ovn/ovn-names'
 import type { Network } from '@kube-ovn/domains-control/topology'
 import { allNodeAddresses, internalAddresses } from '@kube-ovn/domains-control/topology'
 import { freed } from '@kube-ovn/domains-control/addresses'
-import type { ControlWorld } from '@kube-ovn/domains-control'
+import type { AllocatingWorld, ControlWorld } from '@kube-ovn/domains-control'
 
 /** What decides about a node. */
 export interface NodeSnapshot {
@@ -36,7 +36,7 @@ export interface DoubleAddress {
 }
 
 /** Reads a node and sees that it has addresses in the nodes' network. */
-export function observeNode(name: string, world: ControlWorld): NodeSnapshot | undefined {
+export function observeNode(name: string, world: AllocatingWorld): NodeSnapshot | undefined {
   const node = world.nodes.get(name)
   const port = nodePortName(name)
   const ipObject = world.ips.get(port)
@@ -100,7 +100,7 @@ interface Allocation {
  *
  * Asking again completes what the node holds when its network has gained a family.
  */
-function allocate(node: Node, network: Network, world: ControlWorld): Allocation {
+function allocate(node: Node, network: Network, world: AllocatingWorld): Allocation {
   const nic = nodePortName(node.metadata.name)
   const request = { subnet: network.name, nic, owner: ownerOf('node', node.metadata.name) }
   const held = world.ipam.lease(nic)
@@ -111,7 +111,7 @@ function allocate(node: Node, network: Network, world: ControlWorld): Allocation
   return { lease: lease ?? held, problem }
 }
 
-function tryAllocate(request: AllocateRequest, world: ControlWorld): Allocation {
+function tryAllocate(request: AllocateRequest, world: AllocatingWorld): Allocation {
   try {
     return { lease: world.ipam.allocate(request), problem: undefined }
   } catch (error) {

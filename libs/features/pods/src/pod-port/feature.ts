@@ -17,14 +17,14 @@ import {
 import { nothing } from '@kube-ovn/reconcile'
 import type { RowBase, RowChange } from 'ovsdb-client'
 import { storeIndex } from '@kube-ovn/domains-control'
-import type { ControlFeature } from '@kube-ovn/domains-control'
+import type { AllocatingWorld, ControlFeature } from '@kube-ovn/domains-control'
 import { desiredPod } from './desired.ts'
 import { holderKey, holderOf } from '@kube-ovn/domains-control/pods'
 import { observePod } from './snapshot.ts'
 import type { PodSnapshot } from './snapshot.ts'
 
 /** Gives each pod its ports and its addresses. Keys are `namespace/name`, that of the machine for pods that run one. */
-export const podPortFeature: ControlFeature<string, PodSnapshot> = {
+export const podPortFeature: ControlFeature<string, PodSnapshot, AllocatingWorld> = {
   name: 'pod-port',
   kinds: [podPort, northGatewayPolicy],
   flags: podPortFlags,

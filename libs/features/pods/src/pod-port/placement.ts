@@ -6,7 +6,7 @@ import type { Pod } from '@kube-ovn/kube-api/core'
 import { allocateUnseen, borrow, freed, isReservation } from '@kube-ovn/domains-control/addresses'
 import { isEnding, poolsOfNamespace, subnetsOfNamespace } from '@kube-ovn/domains-control/topology'
 import type { Attachment } from '@kube-ovn/domains-control/topology'
-import type { ControlWorld } from '@kube-ovn/domains-control'
+import type { AllocatingWorld, ControlWorld } from '@kube-ovn/domains-control'
 import {
   type Holder,
   isPrimary,
@@ -39,7 +39,13 @@ export interface Placement {
  * @param home the subnet that the NIC stays in, since a user reserved what it has there
  * @throws a KubeOvnError that names what can not be had
  */
-export function place(pod: Pod, holder: Holder, nic: PodNic, world: ControlWorld, home?: string): Placement {
+export function place(
+  pod: Pod,
+  holder: Holder,
+  nic: PodNic,
+  world: AllocatingWorld,
+  home?: string,
+): Placement {
   const held = world.ipam.lease(nic.port)
   const network = held === undefined ? undefined : world.attachments.get(held.subnet)
   const hasLostOne = held !== undefined && hasLostAddress(held, pod, nic)
@@ -64,7 +70,7 @@ function placeInSubnets(
   nic: PodNic,
   request: NicRequest,
   held: Lease | undefined,
-  world: ControlWorld,
+  world: AllocatingWorld,
   home: string | undefined,
 ): Placement {
   const { subnets, pools } = choicesFor(pod, nic, request, held, world, home)
@@ -119,7 +125,7 @@ function choicesFor(
 }
 
 /** What a NIC gives up may be what others wait for, and no record that is new or goes says that the counts are others. */
-function raiseExchange(held: Lease, now: Lease, world: ControlWorld): void {
+function raiseExchange(held: Lease, now: Lease, world: AllocatingWorld): void {
   if (held.subnet === now.subnet && held.v4 === now.v4 && held.v6 === now.v6) return
   freed(held.subnet, world)
   if (now.subnet !== held.subnet) world.raise('usage', now.subnet)
@@ -131,7 +137,7 @@ function placeOnVip(
   { logicalSwitch }: NicRequest,
   holder: Holder,
   nic: PodNic,
-  world: ControlWorld,
+  world: AllocatingWorld,
 ): Placement {
   const owner = ownerOfHolder(holder)
   const lent = borrow(vip, owner, logicalSwitch, world)
@@ -322,7 +328,7 @@ function take(
   nic: PodNic,
   { addresses, mac, family, pool }: NicRequest,
   held: Lease | undefined,
-  world: ControlWorld,
+  world: AllocatingWorld,
 ): Lease {
   const request: AllocateRequest = {
     subnet,

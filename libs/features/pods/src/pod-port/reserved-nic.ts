@@ -17,7 +17,7 @@ import {
   ReservationUnavailableError,
   reserve,
 } from '@kube-ovn/domains-control/pods'
-import type { ControlWorld } from '@kube-ovn/domains-control'
+import type { AllocatingWorld, ControlWorld } from '@kube-ovn/domains-control'
 import { findSubnetRefusal } from './placement.ts'
 import { readNicRequest } from './request.ts'
 
@@ -40,7 +40,7 @@ export function takeReserved(
   pod: Pod,
   holder: Holder,
   nic: PodNic,
-  world: ControlWorld,
+  world: AllocatingWorld,
 ): string | undefined {
   // While a machine moves its addresses stay what they are.
   if (isAllocated(pod, nic) || isTarget(pod)) return undefined

@@ -10,7 +10,7 @@ import {
   unsharableVips,
   writtenMac,
 } from '@kube-ovn/domains-control/addresses'
-import type { ControlWorld } from '@kube-ovn/domains-control'
+import type { AllocatingWorld, ControlWorld } from '@kube-ovn/domains-control'
 import { storeIndex } from '@kube-ovn/domains-control'
 import {
   type Holder,
@@ -97,7 +97,7 @@ type MissedReservation = Pick<Reservation, 'object' | 'problem'>
 export type PlacedNic = NicNeeds & { readonly placement: Placement }
 
 /** Reads a pod and sees that it has addresses. Asking again gives the same ones. */
-export function observePod(key: string, world: ControlWorld): PodSnapshot | undefined {
+export function observePod(key: string, world: AllocatingWorld): PodSnapshot | undefined {
   return world.waiters.look(
     key,
     () => observeNow(key, world),
@@ -125,7 +125,7 @@ function hasTakenAll(lease: Lease, before: Lease | undefined, subnet: string, wo
   )
 }
 
-function observeNow(key: string, world: ControlWorld): PodSnapshot | undefined {
+function observeNow(key: string, world: AllocatingWorld): PodSnapshot | undefined {
   const [namespace = '', name = ''] = key.split('/')
   const ipObjects = world.ips.find(storeIndex.ipsByPod, key)
   const saysGeneration = world.definitions.keeps(ipResource, 'observedGeneration')
@@ -172,7 +172,7 @@ function missingOf(reservations: readonly Reservation[]): readonly string[] {
   return reservations.some(({ problem }) => problem !== undefined) ? [anywhere] : []
 }
 
-function waitIn(places: readonly string[], key: string, { waiters }: ControlWorld): void {
+function waitIn(places: readonly string[], key: string, { waiters }: AllocatingWorld): void {
   if (places.length === 0) waiters.end(key)
   else waiters.wait(key, places)
 }
@@ -193,7 +193,7 @@ function livePods(key: string, world: ControlWorld): readonly Pod[] {
 function observeAbsent(
   key: string,
   absent: Omit<PodSnapshot, 'chassis' | 'kept' | 'reservations'>,
-  world: ControlWorld,
+  world: AllocatingWorld,
 ): PodSnapshot | undefined {
   const { ipObjects } = absent
   const reservations = observeReservations(key, ipObjects, world)
@@ -206,7 +206,7 @@ function observeAbsent(
   return { ...absent, chassis: undefined, kept, reservations }
 }
 
-function observeNeeds(object: Pod, ipObjects: readonly Ip[], world: ControlWorld): PodNeeds {
+function observeNeeds(object: Pod, ipObjects: readonly Ip[], world: AllocatingWorld): PodNeeds {
   const { name, uid = '', annotations } = object.metadata
   const holder = holderOf(object, world.settings)
   const base = {
@@ -241,7 +241,7 @@ function observeNic(
   nic: PodNic,
   options: PortOptions,
   reserved: Ip | undefined,
-  world: ControlWorld,
+  world: AllocatingWorld,
 ): NicNeeds {
   const nicType = object.metadata.annotations?.[podAnnotations(nic.provider).podNicType.key] ?? ''
   const base = { nic, options, hasNicType: nicType !== '' }
