@@ -2,10 +2,8 @@ import type { KubeObject, Resource } from '@kube-ovn/kube'
 import type { NorthboundTable } from '@kube-ovn/ovn-names'
 import { resourceKey } from '@kube-ovn/reconcile'
 import type { Settings } from '@kube-ovn/process'
-import type { Feature, Key } from '@kube-ovn/reconcile'
 import type { AnyTable } from '@kube-ovn/tables'
 import { ConflictingDeclarationError } from './errors.ts'
-import type { ControlWorld } from './world.ts'
 
 /** By what an object is looked up. */
 interface Index<T extends KubeObject> {
@@ -48,10 +46,6 @@ export interface Needs {
   /** Flags of the app that nobody else reads. Those that several features go by are in the settings of the domains. */
   readonly flags?: Settings
 }
-
-/** A feature of the controller, with what it needs. */
-export interface ControlFeature<K extends Key = Key, S = unknown, W extends ControlWorld = ControlWorld>
-  extends Feature<K, S, W>, Needs {}
 
 /** What all need together. */
 export interface Declarations {

@@ -13,20 +13,10 @@ export { externalIds, memberOf, ref } from './rows.ts'
 export type { BuiltInSubnet, ControlSettings } from './settings.ts'
 export { controlTables, deriveTables } from './tables.ts'
 export { domains } from './domains.ts'
-export {
-  mergeDeclarations,
-  type ControlFeature,
-  type Declarations,
-  type Right,
-  type Watch,
-} from './declarations.ts'
+export { mergeDeclarations, type Declarations, type Right, type Watch } from './declarations.ts'
 export { Stores } from './stores.ts'
 export { trimCronJob, trimWorkload } from './trim.ts'
 export { watched } from './watched.ts'
-export {
-  storeIndex,
-  type AllocatingWorld,
-  type ControlWorld,
-  type WatchedKinds,
-  type WatchedStores,
-} from './world.ts'
+export { storeIndex, type WatchedKinds, type WatchedStores } from './watched-kinds.ts'
+export type { ControlFeature } from './control-feature.ts'
+export type { AllocatingWorld, ControlWorld } from './world.ts'

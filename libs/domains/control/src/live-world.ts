@@ -14,7 +14,8 @@ import type { ControlSettings } from './settings.ts'
 import { plainKinds, tableViews } from './tables.ts'
 import type { Stores } from './stores.ts'
 import { storesOf, watchedStores } from './watched.ts'
-import type { AllocatingWorld, WatchedStores } from './world.ts'
+import type { AllocatingWorld } from './world.ts'
+import type { WatchedStores } from './watched-kinds.ts'
 
 export interface WorldParts {
   readonly settings: ControlSettings

@@ -29,7 +29,7 @@ import { pools, poolStates } from './topology/pool-claims.ts'
 import { builtInSubnets } from './topology/subnet-claims.ts'
 import { networks, subnetStates } from './topology/subnet-states.ts'
 import { watched } from './watched.ts'
-import type { WatchedStores } from './world.ts'
+import type { WatchedStores } from './watched-kinds.ts'
 
 /** What is derived from objects and rows, and objects that are read as they are, by the names that they have in the world. */
 const tables = {

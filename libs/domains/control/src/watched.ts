@@ -27,7 +27,7 @@ import {
   trimPod,
   trimStatefulSet,
 } from './trim.ts'
-import { storeIndex, type WatchedKinds, type WatchedStores } from './world.ts'
+import { storeIndex, type WatchedKinds, type WatchedStores } from './watched-kinds.ts'
 
 type Kind = keyof WatchedKinds
 

@@ -1,7 +1,8 @@
 import { formatIp, type Ip } from '@kube-ovn/ip'
 import type { AllocateRequest, Lease } from '@kube-ovn/ipam'
 import { placeOf } from './foreign-ports.ts'
-import { storeIndex, type AllocatingWorld } from '../world.ts'
+import type { AllocatingWorld } from '../world.ts'
+import { storeIndex } from '../watched-kinds.ts'
 
 /**
  * Allocates like IPAM, and draws no address that a node has as its own, as the subnet may have been there before the

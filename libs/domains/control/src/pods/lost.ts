@@ -1,6 +1,7 @@
 import type { Pod } from '@kube-ovn/kube-api/core'
 import { podPortName } from '@kube-ovn/ovn-names'
-import { storeIndex, type ControlWorld } from '../world.ts'
+import type { ControlWorld } from '../world.ts'
+import { storeIndex } from '../watched-kinds.ts'
 import { holderKey, holderOf, ownersOfKey } from './holder.ts'
 
 /**

@@ -4,7 +4,8 @@ import { arpProxyOption, externalId, vendor, vipPortName, virtualPortOption } fr
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { readAddresses } from '../addresses/recorded.ts'
 import { addressesOfVip, subnetOfVip, vipNic, vipOwner } from '../addresses/vip-record.ts'
-import { storeIndex, type ControlWorld } from '../world.ts'
+import type { ControlWorld } from '../world.ts'
+import { storeIndex } from '../watched-kinds.ts'
 
 type Port = OvnNorthbound['Logical_Switch_Port']
 

@@ -10,7 +10,8 @@ import type { ControlSettings } from '../settings.ts'
 import { deriveTables } from '../tables.ts'
 import { Stores } from '../stores.ts'
 import { watched, watchedStores } from '../watched.ts'
-import type { AllocatingWorld, WatchedKinds } from '../world.ts'
+import type { AllocatingWorld } from '../world.ts'
+import type { WatchedKinds } from '../watched-kinds.ts'
 import { chartDefinitions, controlSettings } from './settings.ts'
 
 /** Rows with the columns that matter; the id is their place in the list. */

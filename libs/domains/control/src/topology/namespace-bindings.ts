@@ -1,8 +1,9 @@
 import { mostEntries } from '@kube-ovn/ip'
 import type { IpPool, SubnetSpec } from '@kube-ovn/kube-api'
-import { groupTable, rowTable, selectionTable } from '@kube-ovn/tables'
+import { groupTable, rowTable, selectionTable, type ViewOf } from '@kube-ovn/tables'
 import { ipPools, namespaces, subnets } from '../sources.ts'
-import type { ControlWorld } from '../world.ts'
+import type { ControlSettings } from '../settings.ts'
+import type { WatchedStores } from '../watched-kinds.ts'
 
 /** How a subnet that is not being deleted is bound to namespaces. */
 interface ServingSubnet {
@@ -95,29 +96,29 @@ export function namespacesOfPool({ metadata, spec }: IpPool): readonly string[] 
   return metadata.deletionTimestamp === undefined && namespaces.length <= mostEntries ? namespaces : []
 }
 
-type Bindings = Pick<ControlWorld, 'namespaceBindings' | 'settings'>
+interface Bindings {
+  readonly namespaceBindings: ViewOf<typeof namespaceBindings>
+}
 
 /** Gives the names of the subnets that serve a namespace, sorted; the default subnet when none is bound to it. */
 export function subnetsOfNamespace(
   namespace: string,
-  { namespaceBindings, settings }: Bindings,
+  { namespaceBindings, settings }: Bindings & { readonly settings: Pick<ControlSettings, 'defaultSubnet'> },
 ): readonly string[] {
   const bound = namespaceBindings.get(namespace)?.subnets ?? []
   return bound.length > 0 ? bound : [settings.defaultSubnet.name]
 }
 
 /** Gives the names of the IPPools that are bound to a namespace, sorted. */
-export function poolsOfNamespace(
-  namespace: string,
-  { namespaceBindings }: Pick<ControlWorld, 'namespaceBindings'>,
-): readonly string[] {
+export function poolsOfNamespace(namespace: string, { namespaceBindings }: Bindings): readonly string[] {
   return namespaceBindings.get(namespace)?.pools ?? []
 }
 
+interface Serving extends Pick<WatchedStores, 'subnets'> {
+  readonly servingSubnets: ViewOf<typeof servingSubnets>
+}
+
 /** A subnet that is being deleted waits for its last pod, so it takes no new one. */
-export function isEnding(
-  subnet: string,
-  { subnets, servingSubnets }: Pick<ControlWorld, 'subnets' | 'servingSubnets'>,
-): boolean {
+export function isEnding(subnet: string, { subnets, servingSubnets }: Serving): boolean {
   return servingSubnets.get(subnet) === undefined && subnets.get(subnet) !== undefined
 }
