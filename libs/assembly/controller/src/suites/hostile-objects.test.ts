@@ -197,6 +197,49 @@ function isAccepted(read: () => unknown): boolean {
 // For machines that are busy: what is measured is compared with what is measured beside it.
 const patience = { timeout: 600_000 }
 
+/** One text wherever users of any kind that is watched may write one. */
+function writtenEverywhere(text: string): KubeObject {
+  const annotations = { [podAnnotations().ipPool.key]: text, [vipAnnotations.shared.key]: text }
+  const template = {
+    metadata: { annotations },
+    spec: { networks: [{ name: text, multus: { networkName: text } }] },
+  }
+  const object = {
+    metadata: { name: 'bad', namespace: 'shop', uid: 'u', labels: { app: text }, annotations },
+    spec: { config: text, template, vmiName: text, nodeName: text },
+    status: { phase: text, addresses: [{ type: 'InternalIP', address: text }] },
+  }
+  return object
+}
+
+describe.each(Object.entries(watched))('%s', patience, (_kind, { trim, indexes = {} }) => {
+  /** What an informer keeps, and where it can be found. */
+  function take(object: KubeObject): unknown {
+    const kept = (trim as ((object: KubeObject) => KubeObject) | undefined)?.(object) ?? object
+    const found = Object.values(
+      indexes as Readonly<Record<string, (object: KubeObject) => readonly string[]>>,
+    )
+    return [kept, found.map((keysOf) => keysOf(kept))]
+  }
+
+  it('are taken in at little cost, whatever is written', () => {
+    const slow = Object.entries(hostileTexts).map(([shape, text]) => {
+      const object = writtenEverywhere(text)
+      return { shape, times: timesLonger(() => void isAccepted(() => take(object)), JSON.stringify(object)) }
+    })
+    expect(slow.filter(({ times }) => times > allowed.times)).toEqual([])
+  })
+
+  it('take little memory, whatever is written', () => {
+    const accepted = codecTexts
+      .map(([, text]) => writtenEverywhere(text))
+      .filter((object) => isAccepted(() => take(object)))
+    // All at once: a collection of garbage for each takes minutes.
+    const bytes = keptBytes(() => accepted.map((object) => take(object)))
+    expect(bytes).toBeLessThanOrEqual(allowed.kept * hostileSize * Math.max(1, accepted.length))
+  })
+})
+
 describe.each(definitions)('$resource.kind', patience, (definition) => {
   const samples = samplesOf(definition)
   const readers = resources[definition.resource.kind]?.read
