@@ -16,6 +16,13 @@ import { findProgram, runCommand, withLock } from './run-command.mjs'
 
 const [kubernetesMajor, kubernetesMinor] = versions.kubernetes.split('.')
 
+const kubernetesVariables = {
+  'k8s.io/component-base/version.gitVersion': `v${versions.kubernetes}`,
+  'k8s.io/component-base/version.gitMajor': kubernetesMajor,
+  'k8s.io/component-base/version.gitMinor': kubernetesMinor,
+  'k8s.io/component-base/version.gitTreeState': 'clean',
+}
+
 /** The only one whose source is here: its version is a hash of that. */
 const probe = {
   name: 'probe',
@@ -43,7 +50,7 @@ const forImages = [cniPlugins, probe]
 
 /**
  * What is built from Go modules, because it exists neither in npm nor in Debian: a module below tools/kubernetes with
- * its pinned go.mod, the programs of it, and the variables that hold their versions.
+ * its pinned go.mod, the programs of it, the packages whose tests are programs, and the variables that hold their versions.
  */
 const modules = [
   {
@@ -57,12 +64,7 @@ const modules = [
       'kubelet',
       'kubectl',
     ].map((command) => `k8s.io/kubernetes/cmd/${command}`),
-    variables: {
-      'k8s.io/component-base/version.gitVersion': `v${versions.kubernetes}`,
-      'k8s.io/component-base/version.gitMajor': kubernetesMajor,
-      'k8s.io/component-base/version.gitMinor': kubernetesMinor,
-      'k8s.io/component-base/version.gitTreeState': 'clean',
-    },
+    variables: kubernetesVariables,
   },
   {
     name: 'helm',
@@ -91,9 +93,21 @@ const modules = [
   ...forImages,
 ]
 
-/** Builds the Kubernetes commands, Helm, CoreDNS, Multus and what images are made of into the cache, each module once for each version. */
+/** Kubernetes' own suites and what they run in pods: they take longer to build than most of what is tested with them. */
+const conformance = {
+  name: 'conformance',
+  version: versions.kubernetes,
+  packages: ['k8s.io/kubernetes/test/images/agnhost'],
+  tests: ['k8s.io/kubernetes/test/e2e'],
+  variables: kubernetesVariables,
+}
+
+/**
+ * Builds the Kubernetes commands, Helm, CoreDNS, Multus and what images are made of into the cache, each module once for each version;
+ * for deep runs Kubernetes' own suites, too.
+ */
 export async function ensureGoPrograms() {
-  await ensureModules(modules)
+  await ensureModules(process.env.KUBE_OVN_DEEP === '1' ? [...modules, conformance] : modules)
   linkPrograms()
 }
 
@@ -146,7 +160,16 @@ function directoryOf(module) {
 }
 
 function isBuilt(module) {
-  return module.packages.every((path) => existsSync(join(directoryOf(module), basename(path))))
+  return filesOf(module).every((name) => existsSync(join(directoryOf(module), name)))
+}
+
+function filesOf({ packages, tests = [] }) {
+  return [...packages.map((path) => basename(path)), ...tests.map(testProgram)]
+}
+
+/** As `go test -c` names it. */
+function testProgram(path) {
+  return `${basename(path)}.test`
 }
 
 async function build(module, report) {
@@ -156,13 +179,19 @@ async function build(module, report) {
   const source = join(repository, 'tools/kubernetes', module.name)
   const go = await goCommand(source, output)
   if (module === probe) await go.run(['vet', './...'])
-  const total = Number((await go.run(['list', '-deps', ...module.packages])).trim().split('\n').length)
+  const { packages, tests = [] } = module
+  const total = Number((await go.run(['list', '-deps', ...packages, ...tests])).trim().split('\n').length)
   const variables = Object.entries(module.variables).map(([name, value]) => `-X ${name}=${value}`)
   let compiled = 0
   const flags = ['-v', '-buildvcs=false', '-trimpath', '-ldflags', ['-s', '-w', ...variables].join(' ')]
-  await go.run(['build', ...flags, '-o', `${go.output}/`, ...module.packages], () =>
-    report(`${++compiled}/${total} packages`),
-  )
+  const onLine = () => report(`${++compiled}/${total} packages`)
+  await go.run(['build', ...flags, '-o', `${go.output}/`, ...packages], onLine)
+  // Without vet, which takes longer than the compiler for what is not ours.
+  for (const path of tests)
+    await go.run(
+      ['test', '-c', '-vet=off', ...flags, '-o', `${go.output}/${testProgram(path)}`, path],
+      onLine,
+    )
   const target = directoryOf(module)
   mkdirSync(dirname(target), { recursive: true })
   rmSync(target, { recursive: true, force: true })

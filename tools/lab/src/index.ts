@@ -28,6 +28,7 @@ export {
   type Stack,
   type Topology,
 } from './cluster/topology.ts'
+export { runKubernetesSpecs, type SpecOutcome } from './conformance.ts'
 export { presets } from './cluster/topology-file.ts'
 export {
   chartNamespace,

@@ -25,10 +25,15 @@ export const programs = {
   helm: join(cache, 'helm', `v${versions.helm}`, 'bin', 'helm'),
   coredns: join(cache, 'coredns', `v${versions.coredns}`, 'bin', 'coredns'),
   multus: join(cache, 'multus', `v${versions.multus}`, 'bin'),
+  /** Kubernetes' own suites, and what they run in pods; built for deep runs. */
+  conformance: join(cache, 'conformance', `v${versions.kubernetes}`, 'bin', 'e2e.test'),
+  agnhost: join(cache, 'conformance', `v${versions.kubernetes}`, 'bin', 'agnhost'),
   probe: join(repository, 'dist/programs/kube-ovn-probe'),
 } as const
 
 export const corednsVersion = versions.coredns
+
+export const kubernetesVersion = versions.kubernetes
 
 /** What belongs to one lab: certificates, configuration, logs, the kubeconfig. */
 export function labDirectory(id: string): string {

@@ -12,16 +12,17 @@ import {
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { runProgram } from '../program.ts'
-import { cache, corednsVersion, programs } from '../paths.ts'
+import { cache, corednsVersion, kubernetesVersion, programs } from '../paths.ts'
 import { callEngine, unlessMissing } from './engine.ts'
 import { markUsed, removeLeastRecent } from './recent.ts'
 
-export type LabImage = 'node' | 'outside' | 'probe' | 'pause' | 'coredns'
+export type LabImage = 'node' | 'outside' | 'probe' | 'pause' | 'coredns' | 'agnhost'
 
 const contexts = join(import.meta.dirname, '../../images')
 
 /** Files that an image takes from elsewhere, and what they change with. */
 const additions: Partial<Record<LabImage, { readonly file: string; readonly version: string }>> = {
+  agnhost: { file: programs.agnhost, version: kubernetesVersion },
   coredns: { file: programs.coredns, version: corednsVersion },
 }
 
