@@ -27,12 +27,14 @@ describe('timesLonger', { timeout: 600_000 }, () => {
   })
 
   it('makes the work possible again, each time', () => {
-    let isDone = false
+    let [done, isDone] = [0, false]
     const work = (): void => {
       expect(isDone).toBe(false)
       isDone = true
-      reading(2)()
+      done += 1
+      reading(1)()
     }
-    expect(timesLonger(work, json, { most: 0, undo: () => (isDone = false) })).toBeGreaterThan(1)
+    expect(timesLonger(work, json, { most: 0, undo: () => (isDone = false) })).toBeGreaterThan(0)
+    expect(done).toBeGreaterThan(1)
   })
 })
