@@ -1,4 +1,5 @@
-import { configMaps, Informer, type ConfigMap, type JsonValue, type KubeObject } from '@kube-ovn/kube'
+import { configMaps, Informer, nodes } from '@kube-ovn/kube'
+import type { ConfigMap, JsonValue, KubeObject, Resource } from '@kube-ovn/kube'
 import { silentLogger } from '@kube-ovn/log'
 import { systemClock } from '@kube-ovn/process'
 import { kernelMetrics, Registry } from '@kube-ovn/telemetry'
@@ -21,14 +22,14 @@ function patch(more: Partial<KubePatch>): KubePatch {
   return { resource: configMaps, ...name, ...more }
 }
 
-async function start() {
+async function start(resource: Resource = configMaps, key = 'default/settings') {
   const stack = new AsyncDisposableStack()
   const client = stack.use(await api.openClient('kube-ovn-controller'))
   const watch = await api.openProxiedClient()
   const informer = stack.use(
     new Informer<KubeObject>({
       client: watch.client,
-      resource: configMaps,
+      resource,
       clock: systemClock,
       logger: silentLogger,
     }),
@@ -51,7 +52,7 @@ async function start() {
       await vi.waitFor(() => expect(informer.health.isWatching).toBe(false))
     },
     /** `basis` is what the key saw when it decided; what the store has when absent. */
-    send: (patch: KubePatch, basis = informer.store.get('default/settings')) =>
+    send: (patch: KubePatch, basis = informer.store.get(key)) =>
       sender.send('test/settings', 'test', [{ ...patch, basis }]),
     writes: async () => (await api.writes()).map(({ verb, resource }) => `${verb} ${resource}`),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
@@ -112,6 +113,27 @@ it.each([
   expect(await process.writes()).toEqual([])
   expect(await process.send(patch({ merge: listing(theirs) }))).toBe('done')
   expect(await api.client.get(configMaps, name)).toMatchObject(listing(theirs))
+})
+
+it('keeps a condition that somebody added while the watch stalls', async () => {
+  await using process = await start(nodes, 'n1')
+  const condition = (type: string) => ({ type, status: 'True', reason: 'Told' })
+  const listing = (...types: string[]) => ({ status: { conditions: types.map(condition) } })
+  const tell = (...types: string[]): KubePatch => ({
+    ...{ resource: nodes, name: 'n1', subresource: 'status' },
+    merge: listing(...types),
+  })
+  await process.send({ resource: nodes, name: 'n1', create: { metadata: { name: 'n1' } } })
+  await process.send(tell('Ours'))
+  await process.stall()
+  await api.client.patch(nodes, { name: 'n1' }, 'application/merge-patch+json', listing('Ours', 'Theirs'), {
+    subresource: 'status',
+  })
+
+  expect(await process.send(tell('Ours', 'OursToo'))).toBe('again')
+  expect(await api.client.get(nodes, { name: 'n1' })).toMatchObject(listing('Ours', 'Theirs'))
+  expect(await process.send(tell('Ours', 'Theirs', 'OursToo'))).toBe('done')
+  expect(await api.client.get(nodes, { name: 'n1' })).toMatchObject(listing('Ours', 'Theirs', 'OursToo'))
 })
 
 it('writes what is no list although the object changed meanwhile', async () => {
