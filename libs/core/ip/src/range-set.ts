@@ -59,7 +59,7 @@ export class RangeSet<A extends Ip> {
   }
 
   /** The lowest address that is not in `skip`. */
-  firstExcept(skip: ReadonlySet<Ip>): A | undefined {
+  firstExcept(skip: Pick<ReadonlySet<Ip>, 'has'>): A | undefined {
     for (const { first, last } of this.ranges()) {
       for (let ip = first; ; ip = this.#space.next(ip)) {
         if (!skip.has(ip)) return ip

@@ -1,49 +1,59 @@
 import { KubeOvnError } from '@kube-ovn/errors'
 import type { AddressList, DualStackIp } from '@kube-ovn/ip'
 import { MacConflictError, NicConflictError, NoAvailableAddressError } from './errors.ts'
-import type { Ipam } from './ipam.ts'
+import type { IpamView } from './ipam.ts'
 import type { AllocateRequest, Lease } from './lease.ts'
 import { isSameOwner } from './owner.ts'
 
 /**
- * Takes the first entry of a list that is to be had, as pods of a Deployment do with the list in `ip_pool`.
+ * Chooses the first entry of a list that is to be had, as pods of a Deployment do with the list in `ip_pool`: says what to ask for.
  *
  * An entry that the NIC has already stays. Entries whose first address somebody else has are passed over, even when
  * the request would share it. When none is left the refusal of the last one is thrown. Looking at an entry that can not
  * be had costs less than a microsecond.
  *
- * @throws NoAvailableAddressError, and all that {@link Ipam.allocate} throws
+ * @throws NoAvailableAddressError, and all that {@link IpamView.plan} throws
  */
-export function allocateFromList(
-  ipam: Ipam,
+export function chooseFromList(
+  ipam: IpamView,
   request: Omit<AllocateRequest, 'static'>,
   entries: AddressList,
-): Lease {
+): Planned {
   const { subnet, nic } = request
   const held = ipam.lease(nic)
   const kept = held?.subnet === subnet ? entries.within(held) : undefined
-  if (kept !== undefined) return ipam.allocate({ ...request, static: kept })
+  if (kept !== undefined) return planned(ipam, { ...request, static: kept })
   let refusal: KubeOvnError | undefined
   let passedOver: DualStackIp | undefined
   for (const entry of entries) {
     passedOver = isHopeless(ipam, request, entry) ? entry : undefined
     if (passedOver !== undefined) continue
     try {
-      return take(ipam, request, entry)
+      return planEntry(ipam, request, entry)
     } catch (error) {
       if (!(error instanceof KubeOvnError) || isOfNoEntry(error)) throw error
       refusal = error
     }
   }
   // It can not be had, and IPAM says why.
-  if (passedOver !== undefined) return take(ipam, request, passedOver)
+  if (passedOver !== undefined) return planEntry(ipam, request, passedOver)
   const [family = 4] = ipam.families(subnet)
   throw refusal ?? new NoAvailableAddressError({ subnet, pool: '', family })
 }
 
-function take(ipam: Ipam, request: Omit<AllocateRequest, 'static'>, entry: DualStackIp): Lease {
+/** What to ask for, and what the answer will be unless something changes in between. */
+export interface Planned {
+  readonly request: AllocateRequest
+  readonly lease: Lease
+}
+
+function planned(ipam: IpamView, request: AllocateRequest): Planned {
+  return { request, lease: ipam.plan(request) }
+}
+
+function planEntry(ipam: IpamView, request: Omit<AllocateRequest, 'static'>, entry: DualStackIp): Planned {
   const shareOnConflict = !isElsewhere(ipam, request, entry) && request.shareOnConflict
-  return ipam.allocate({ ...request, static: entry, shareOnConflict })
+  return planned(ipam, { ...request, static: entry, shareOnConflict })
 }
 
 /** Whether another entry would be refused for the same. */
@@ -52,7 +62,7 @@ function isOfNoEntry(error: unknown): boolean {
 }
 
 /** Whether IPAM would refuse the entry for sure. */
-function isHopeless(ipam: Ipam, request: Omit<AllocateRequest, 'static'>, entry: DualStackIp): boolean {
+function isHopeless(ipam: IpamView, request: Omit<AllocateRequest, 'static'>, entry: DualStackIp): boolean {
   if (isElsewhere(ipam, request, entry)) return true
   const isSecondTaken = entry.v4 !== undefined && isElsewhere(ipam, request, { v6: entry.v6 })
   if (isSecondTaken && request.shareOnConflict !== true) return true
@@ -63,7 +73,7 @@ function isHopeless(ipam: Ipam, request: Omit<AllocateRequest, 'static'>, entry:
 
 /** Whether somebody else has the first address of the entry. */
 function isElsewhere(
-  ipam: Ipam,
+  ipam: IpamView,
   { subnet, owner }: Pick<AllocateRequest, 'subnet' | 'owner'>,
   { v4, v6 }: DualStackIp,
 ): boolean {

@@ -1,4 +1,6 @@
-import { RangeSet, type AddressSpace, type Ip, type IpRange } from '@kube-ovn/ip'
+import { RangeSet, type AddressSpace, type IpRange } from '@kube-ovn/ip'
+import type { Ip } from '@kube-ovn/ip'
+import type { Skipped } from './lease.ts'
 
 /** Neighbouring addresses, a bit for each that is in the set. */
 interface Page {
@@ -110,7 +112,7 @@ export class AddressSet<A extends Ip> {
   }
 
   /** The lowest address that is not in `skip`. */
-  firstExcept(skip: ReadonlySet<Ip>): A | undefined {
+  firstExcept(skip: Skipped): A | undefined {
     if (this.#paged > 0) {
       if (skip.size === 0) return this.#lowestPaged()
       for (const { first, last } of this.#pagedRanges()) {

@@ -8,7 +8,7 @@ import {
   type AddressConflict,
 } from './errors.ts'
 import type { FamilyLayout } from './family-layout.ts'
-import { distinct, type AddressState, type FamilyStatistics } from './lease.ts'
+import { distinct, type AddressState, type FamilyStatistics, type Skipped } from './lease.ts'
 import type { LeaseRows } from './lease-rows.ts'
 import { isSameOwner, type Owner } from './owner.ts'
 import { availableIn, defaultPool, forkPool, freshPool, PoolMap, type Pool } from './pool.ts'
@@ -138,7 +138,7 @@ export class AddressTable<A extends Ip> {
   }
 
   /** Chooses the address to draw next: the lowest free one, else the lowest released one. Changes nothing. */
-  choose(poolName: string, skip: ReadonlySet<Ip>): A {
+  choose(poolName: string, skip: Skipped): A {
     const pool = this.#pools.get(poolName)
     if (pool === undefined || (pool.free.isEmpty && pool.released.isEmpty)) {
       const { family } = this.#layout.space
@@ -176,11 +176,11 @@ export class AddressTable<A extends Ip> {
     this.#leases.replace(address, before, after)
   }
 
-  /** Forgets a lease; the last one releases the address. */
-  drop(address: A, number: number, rows: LeaseRows): void {
+  /** Forgets a lease; the last one releases the address, or leaves it free, as if it had never been handed out. */
+  drop(address: A, number: number, rows: LeaseRows, into: 'released' | 'free' = 'released'): void {
     if (!this.#leases.remove(address, number, rows)) return
     if (this.#layout.reserved.has(address)) this.#heldReserved.remove(address)
-    else this.#poolMap.poolOf(address)?.released.add(address)
+    else this.#poolMap.poolOf(address)?.[into].add(address)
   }
 
   /** Makes a new pool of addresses that are in no named pool. */

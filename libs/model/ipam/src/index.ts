@@ -1,4 +1,4 @@
-export { allocateFromList, entryOfMember } from './address-list.ts'
+export { chooseFromList, entryOfMember, type Planned } from './address-list.ts'
 export { auditRecords, judgeLease, judgeRecord } from './audit.ts'
 export type { AddressFinding, AddressRule } from './audit.ts'
 export * from './errors.ts'

@@ -13,7 +13,7 @@ import type {
   SubnetChange,
   SubnetSpec,
 } from './lease.ts'
-import { LeaseRows, type LeaseRow } from './lease-rows.ts'
+import { leaseOf, LeaseRows, rowOf, type LeaseRow } from './lease-rows.ts'
 import { bitsOfMac } from './mac-bits.ts'
 import { MacSource } from './mac-source.ts'
 import { isSameOwner, isSameUid, type Owner } from './owner.ts'
@@ -181,15 +181,8 @@ export class Ipam {
    * NoAvailableAddressError, MacConflictError, NicConflictError and InvalidMacError
    */
   allocate(request: AllocateRequest): Lease {
-    const table = this.#existing(request.subnet)
+    const { table, held, heldHere, row } = this.#plan(request)
     const rows = this.#rows
-    const nicHash = hashText(request.nic)
-    const held = this.#find(request.nic, nicHash)
-    if (held !== 0 && request.shareOnConflict !== true && !isSameOwner(rows.owner(held), request.owner)) {
-      throw new NicConflictError({ nic: request.nic, owner: request.owner, holder: rows.owner(held) })
-    }
-    const heldHere = held !== 0 && rows.subnet(held) === table.name ? held : 0
-    const row = table.plan(request, nicHash, heldHere, rows, this.#macs)
     if (heldHere !== 0 && rows.says(heldHere, row)) return rows.lease(heldHere)
     const number = this.#list(row)
     this.#writable(table).record(number, row, heldHere, request, rows)
@@ -198,6 +191,33 @@ export class Ipam {
       this.#unlist(held)
     }
     return rows.lease(number)
+  }
+
+  /**
+   * What {@link allocate} would answer; nothing is changed. A MAC address that is made up is another one each time.
+   *
+   * @throws what it throws
+   */
+  plan(request: AllocateRequest): Lease {
+    const { heldHere, row } = this.#plan(request)
+    return heldHere !== 0 && this.#rows.says(heldHere, row) ? this.#rows.lease(heldHere) : leaseOf(row)
+  }
+
+  /**
+   * Gives a NIC again exactly what it had, as if what happened to it since had not: addresses that it was given meanwhile are not released, but
+   * free as they were.
+   *
+   * @param before its lease at that time, in a subnet that has not changed since
+   */
+  putBack(nic: string, before: Lease | undefined): void {
+    const number = this.#find(nic, hashText(nic))
+    const rows = this.#rows
+    if (number !== 0) {
+      this.#writable(this.#existing(rows.subnet(number))).release(number, rows, 'free')
+      this.#unlist(number)
+    }
+    if (before !== undefined)
+      this.#writable(this.#existing(before.subnet)).take(this.#list(rowOf(before)), rows)
   }
 
   /**
@@ -314,6 +334,24 @@ export class Ipam {
     return found
   }
 
+  #plan(request: AllocateRequest): {
+    readonly table: SubnetTable
+    readonly row: LeaseRow
+    /** The lease that the NIC has, and that which it has in this subnet; 0 for none. */
+    readonly held: number
+    readonly heldHere: number
+  } {
+    const table = this.#existing(request.subnet)
+    const rows = this.#rows
+    const nicHash = hashText(request.nic)
+    const held = this.#find(request.nic, nicHash)
+    if (held !== 0 && request.shareOnConflict !== true && !isSameOwner(rows.owner(held), request.owner)) {
+      throw new NicConflictError({ nic: request.nic, owner: request.owner, holder: rows.owner(held) })
+    }
+    const heldHere = held !== 0 && rows.subnet(held) === table.name ? held : 0
+    return { table, held, heldHere, row: table.plan(request, nicHash, heldHere, rows, this.#macs) }
+  }
+
   #existing(name: string): SubnetTable {
     const table = this.#subnets.get(name)
     if (table === undefined) throw new NoSubnetError({ subnet: name })
@@ -382,6 +420,7 @@ export type IpamView = Omit<
   | 'setPool'
   | 'removePool'
   | 'allocate'
+  | 'putBack'
   | 'release'
   | 'releaseOwner'
 >

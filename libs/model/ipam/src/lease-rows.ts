@@ -1,6 +1,8 @@
-import type { Ipv4, Ipv6 } from '@kube-ovn/ip'
+import type { Ipv4, Ipv6, Mac } from '@kube-ovn/ip'
 import type { Lease } from './lease.ts'
-import { lowerBits, macBits, macOfBits, upperBits, type MacBits } from './mac-bits.ts'
+import { hashText } from './hash.ts'
+import { isHomeNic } from './home-nic.ts'
+import { bitsOfMac, lowerBits, macBits, macOfBits, macText, upperBits, type MacBits } from './mac-bits.ts'
 import type { Owner } from './owner.ts'
 
 /** What a lease says, with what is to be known of its names, so that finding it again need not read them. */
@@ -16,6 +18,21 @@ export interface LeaseRow {
   readonly v6: Ipv6 | undefined
   readonly mac: MacBits | undefined
   readonly isShared: boolean
+}
+
+/** The lease that a row says. */
+export function leaseOf({ nic, owner, uid, subnet, v4, v6, mac, isShared }: LeaseRow): Lease {
+  const macOrNone = mac === undefined ? undefined : macText(mac)
+  return { nic, owner, uid, subnet, v4, v6, mac: macOrNone, isShared: isShared ? true : undefined }
+}
+
+/** The row that says a lease. */
+export function rowOf({ nic, owner, uid, subnet, v4, v6, mac, isShared }: Lease): LeaseRow {
+  return {
+    ...{ nic, nicHash: hashText(nic), owner, isHome: isHomeNic(nic, owner), uid, subnet, v4, v6 },
+    mac: mac === undefined ? undefined : bitsOfMac(mac as Mac),
+    isShared: isShared === true,
+  }
 }
 
 /** Some rows. A row is a few words, and a few references to what its owner has in memory anyway. */

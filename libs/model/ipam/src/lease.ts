@@ -29,6 +29,9 @@ export function distinct(owners: readonly Owner[]): readonly Owner[] {
   return owners.length < 2 ? owners : [...new Set(owners)]
 }
 
+/** Addresses that are passed over: a set, or what answers like one. */
+export type Skipped = Pick<ReadonlySet<Ip>, 'has' | 'size'>
+
 /** Asks for the addresses of one NIC. */
 export interface AllocateRequest {
   readonly subnet: string
@@ -50,7 +53,7 @@ export interface AllocateRequest {
   /** The MAC address to have; `false` when none is wanted. Without it the NIC's own is kept, or one is made up. */
   readonly mac?: string | false | undefined
   /** Addresses not to draw; a lease on one of them is exchanged, or given up in a family that is not asked for. */
-  readonly skip?: ReadonlySet<Ip> | undefined
+  readonly skip?: Skipped | undefined
   /**
    * Shares what another owner holds instead of failing: live migration, allowed address pairs, and addresses lent to
    * a Pod.

@@ -1,7 +1,7 @@
 import { AddressList, formatIpList, parseCidrList, parseIp, parseIpList } from '@kube-ovn/ip'
 import { describe, expect, it } from 'vitest'
 import {
-  allocateFromList,
+  chooseFromList,
   entryOfMember,
   Ipam,
   isMachineKept,
@@ -89,14 +89,14 @@ function listOf(...texts: readonly string[]): AddressList {
   return new AddressList(texts.map((text) => ({ first: parseIpList(text), count: 1 })))
 }
 
-describe('allocateFromList', () => {
+describe('chooseFromList', () => {
   const entries = listOf('10.0.0.5', '10.0.0.7')
 
   it('takes the first entry that is to be had, keeps it, and names the holder when none is left', () => {
     const ipam = ipamWith('10.0.0.0/28', '10.0.0.1')
     const ask = (name: string, shareOnConflict = false) => {
       const wishes = { subnet: 's', nic: name, owner: `pod/ns/${name}` as const, shareOnConflict }
-      return allocateFromList(ipam, wishes, entries).v4
+      return ipam.allocate(chooseFromList(ipam, wishes, entries).request).v4
     }
     expect([ask('a'), ask('b'), ask('b')].map(Number)).toEqual([
       parseIp('10.0.0.5'),
@@ -108,7 +108,7 @@ describe('allocateFromList', () => {
     )
     ipam.release('a', 'pod/ns/a')
     expect([ask('b'), ask('c')].map(Number)).toEqual([parseIp('10.0.0.7'), parseIp('10.0.0.5')])
-    expect(() => allocateFromList(ipam, { subnet: 's', nic: 'd', owner: 'pod/ns/d' }, listOf())).toThrow(
+    expect(() => chooseFromList(ipam, { subnet: 's', nic: 'd', owner: 'pod/ns/d' }, listOf())).toThrow(
       'NoAvailableAddress',
     )
   })

@@ -21,7 +21,7 @@ import {
 import { sameLayout, type FamilyLayout } from './family-layout.ts'
 import { hashBigint, hashNumber } from './hash.ts'
 import { isHomeNic } from './home-nic.ts'
-import type { AddressState, AllocateRequest, Statistics } from './lease.ts'
+import type { AddressState, AllocateRequest, Skipped, Statistics } from './lease.ts'
 import type { LeaseRow, LeaseRows } from './lease-rows.ts'
 import type { MacBits } from './mac-bits.ts'
 import type { MacSource } from './mac-source.ts'
@@ -32,7 +32,7 @@ import type { SubnetLayout } from './subnet-layout.ts'
 const byV4: AddressKey<Ipv4> = { of: (rows, number) => rows.v4(number), hash: hashNumber }
 const byV6: AddressKey<Ipv6> = { of: (rows, number) => rows.v6(number), hash: hashBigint }
 
-const nothingToSkip: ReadonlySet<Ip> = new Set()
+const nothingToSkip: Skipped = new Set()
 
 /**
  * All that is held in one subnet. Planning throws and changes nothing; recording changes and does not throw.
@@ -315,10 +315,11 @@ export class SubnetTable {
     this.#macs.take(rows.mac(number), number)
   }
 
-  release(number: number, rows: LeaseRows): void {
+  /** Forgets a lease: its addresses are released, or free as if they had never been handed out. */
+  release(number: number, rows: LeaseRows, into: 'released' | 'free' = 'released'): void {
     const [v4, v6] = [rows.v4(number), rows.v6(number)]
-    if (v4 !== undefined) this.#v4?.drop(v4, number, rows)
-    if (v6 !== undefined) this.#v6?.drop(v6, number, rows)
+    if (v4 !== undefined) this.#v4?.drop(v4, number, rows, into)
+    if (v6 !== undefined) this.#v6?.drop(v6, number, rows, into)
     this.#macs.drop(rows.mac(number), number)
   }
 }

@@ -10,9 +10,10 @@ export type Key = string
 /**
  * Decides, for each key, which rows and objects should be there.
  *
- * `K` is the key type, `S` the snapshot, `W` the world: the caches and settings that an app wires up.
+ * `K` is the key type, `S` the snapshot, `W` the world: the caches and settings that an app wires up. `O` is what is observed, where that
+ * is not all that decides.
  */
-export interface Feature<K extends Key = Key, S = unknown, W = unknown> {
+export interface Feature<K extends Key = Key, S = unknown, W = unknown, O = S> {
   readonly name: string
   /** Row kinds that it may own. Two features that claim one kind fail at start. */
   readonly kinds: readonly RowKind[]
@@ -29,9 +30,21 @@ export interface Feature<K extends Key = Key, S = unknown, W = unknown> {
   /** At most one round for a key in this time; what comes earlier waits for the rest of it. */
   readonly paceMs?: number
   /** Reads caches only, synchronously. `undefined` means that the object is gone. */
-  observe(key: K, world: W): S | undefined
+  observe(key: K, world: W): O | undefined
+  /**
+   * Takes, for what was observed, what there is only once and can not be derived, an address for example. Asking again gives the same.
+   * Absent: what was observed decides.
+   */
+  allocate?(key: K, observed: O | undefined, world: W): Allocated<S>
   /** A function in the mathematical sense. For a gone object the answer is usually {@link nothing}. */
   desired(key: K, snapshot: S | undefined): Desired
+}
+
+/** What was taken, and what decides now. */
+export interface Allocated<S> {
+  readonly snapshot: S | undefined
+  /** Gives back what was taken since, and takes what was given back: nothing came of it. */
+  undo(): void
 }
 
 /** A shared column of rows of a kind, e.g. `{ kind: 'node-pg', column: 'ports' }`. */

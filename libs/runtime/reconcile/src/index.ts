@@ -1,5 +1,6 @@
 export type * from './feature.ts'
 export { nothing } from './feature.ts'
+export { decide } from './jobs.ts'
 export { catalogOf, selectionOf, type Catalog } from './catalog.ts'
 export type { Database } from './database.ts'
 export * from './errors.ts'

@@ -48,13 +48,33 @@ export function observeKey<W>(
   key: Key,
   { world, objects, read = (_feature, _key, observe) => observe() }: Observation<W>,
 ): Job<W> {
-  const snapshot = read(feature.name, key, () => feature.observe(key, world))
-  const desired = feature.desired(key, snapshot)
+  const { snapshot, desired } = read(feature.name, key, () => decide(feature, key, world))
   const patches = desired.patches.map((patch): BasedPatch => {
     const basis = objects.store(patch.resource)?.get(objectKeyOf(patch))
     return { ...patch, basis }
   })
   return { owner, feature, key, isGone: snapshot === undefined, desired, patches }
+}
+
+/** Observes, takes what there is only once, and decides. What was taken is given back when the decision fails. */
+export function decide<S, W, O>(
+  feature: Pick<Feature<Key, S, W, O>, 'observe' | 'allocate' | 'desired'>,
+  key: Key,
+  world: W,
+): { readonly snapshot: S | undefined; readonly desired: Desired } {
+  const observed = feature.observe(key, world)
+  if (feature.allocate === undefined) {
+    // Without an allocation the observed is the snapshot.
+    const snapshot = observed as S | undefined
+    return { snapshot, desired: feature.desired(key, snapshot) }
+  }
+  const { snapshot, undo } = feature.allocate(key, observed, world)
+  try {
+    return { snapshot, desired: feature.desired(key, snapshot) }
+  } catch (error) {
+    undo()
+    throw error
+  }
 }
 
 /** What a job wants; with what earlier ones wanted, also what it lets go. */

@@ -2,7 +2,7 @@ import { flagDefaults } from './flag-defaults.ts'
 import { mergePatch, objectKey } from '@kube-ovn/kube'
 import type { JsonValue, KubeObject, ObjectChange, Resource } from '@kube-ovn/kube'
 import { conditionType } from '@kube-ovn/kube-api'
-import type { Desired, Feature, Key, KubePatch } from '@kube-ovn/reconcile'
+import { decide, type Desired, type Feature, type Key, type KubePatch } from '@kube-ovn/reconcile'
 import { controlFeatures } from '@kube-ovn/assembly-controller'
 import type { ControlSettings, AllocatingWorld, WatchedKinds } from '@kube-ovn/domains-control'
 import { watched } from '@kube-ovn/domains-control'
@@ -91,7 +91,7 @@ function decideAll(
     waiting.delete(entry)
     const [name = '', key = ''] = entry.split('\n')
     const feature = features.get(name)
-    if (feature !== undefined) decided.set(entry, feature.desired(key, feature.observe(key, noisy)))
+    if (feature !== undefined) decided.set(entry, decide(feature, key, noisy).desired)
   }
   return { world, decided }
 }

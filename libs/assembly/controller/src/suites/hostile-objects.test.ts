@@ -4,7 +4,7 @@ import { parseRangeSets } from '@kube-ovn/ip'
 import { objectKey, type IndexedStore, type KubeObject } from '@kube-ovn/kube'
 import { definitions, objectSchema } from '@kube-ovn/kube-api'
 import type { Definition, IpPool, JsonSchema, Subnet } from '@kube-ovn/kube-api'
-import { nothing } from '@kube-ovn/reconcile'
+import { decide, nothing } from '@kube-ovn/reconcile'
 import { namespace, node, pod, subnet } from '@kube-ovn/testing-builders'
 import { describe, expect, it } from 'vitest'
 import { addressesOf, addressesOfVip, reservationProblem } from '@kube-ovn/domains-control/addresses'
@@ -175,11 +175,11 @@ function act(
   if (current === undefined) store.delete(key)
   else store.put(key, current)
   const change = { key, old, new: current, initial: false } as never
-  return controlFeatures.flatMap(({ triggers, observe, desired }) => {
-    const concerned = triggers.flatMap((trigger) =>
+  return controlFeatures.flatMap((feature) => {
+    const concerned = feature.triggers.flatMap((trigger) =>
       trigger.on === 'object' && trigger.resource === resource ? [...trigger.keys(change, world)] : [],
     )
-    return [...new Set(concerned)].map((one) => desired(one, observe(one, world)))
+    return [...new Set(concerned)].map((one) => decide(feature, one, world).desired)
   })
 }
 

@@ -16,6 +16,7 @@ import { externalId, nodePortName, vendor } from '@kube-ovn/ovn-names'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { addressesOf, isGranted, isReservation, readAddresses } from '../addresses/recorded.ts'
 import type { RecordedAddresses } from '../addresses/recorded.ts'
+import { Allocation } from '../addresses/allocation.ts'
 import { observeReservations } from '../pods/reservation.ts'
 import { holderKey, kindOfRecord } from '../pods/holder.ts'
 import { isAwaited } from '../pods/sticky.ts'
@@ -69,7 +70,7 @@ function takeAsked(nic: string, world: AllocatingWorld): void {
   const object = world.ips.get(nic)
   if (object === undefined || world.ipam.lease(nic) !== undefined) return
   const { namespace = '', podName = '' } = object.spec ?? {}
-  observeReservations(holderKey({ namespace, name: podName }), [object], world)
+  observeReservations(holderKey({ namespace, name: podName }), [object], new Allocation(world))
 }
 
 /** Whether a pod runs with what it was told: nobody moves it by an edit of its IP object while no controller runs. */

@@ -4,16 +4,16 @@ import type { ObjectChange } from '@kube-ovn/kube'
 import { ipResource, subnetResource, vipResource, type Ip, type Subnet } from '@kube-ovn/kube-api'
 import { logicalSwitch, nodePortName, podPortName, vipPort, vipVirtualPort } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
-import { vipNic } from '@kube-ovn/domains-control/addresses'
+import { allocating, vipNic } from '@kube-ovn/domains-control/addresses'
 import { holderOf } from '@kube-ovn/domains-control/pods'
-import { storeIndex, type AllocatingWorld, type ControlFeature } from '@kube-ovn/domains-control'
+import { storeIndex, type ControlFeature, type ControlWorld } from '@kube-ovn/domains-control'
 import { desiredVip } from './desired.ts'
 import { vipsOf } from './parents.ts'
-import { observeVip } from './snapshot.ts'
-import type { VipSnapshot } from './snapshot.ts'
+import { holdVip, observeVip } from './snapshot.ts'
+import type { VipFacts, VipSnapshot } from './snapshot.ts'
 
 /** Gives each Vip its addresses, and ports to those that are to have some. */
-export const vip: ControlFeature<string, VipSnapshot, AllocatingWorld> = {
+export const vip: ControlFeature<string, VipSnapshot, VipFacts> = {
   name: 'vip',
   kinds: [vipPort, vipVirtualPort],
   rights: [{ resource: vipResource, verbs: ['patch'] }],
@@ -46,11 +46,12 @@ export const vip: ControlFeature<string, VipSnapshot, AllocatingWorld> = {
     },
   ],
   observe: observeVip,
+  allocate: (name, facts, world) => allocating(world, (allocation) => holdVip(name, facts, allocation)),
   desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredVip(snapshot)),
 }
 
 /** Vips that a pod shares or borrows, and those that may not have a port because the pod has it. */
-function concerned({ old, new: current }: ObjectChange<Pod>, world: AllocatingWorld): readonly string[] {
+function concerned({ old, new: current }: ObjectChange<Pod>, world: ControlWorld): readonly string[] {
   const pod = current ?? old
   const { namespace, name } = pod === undefined ? noHolder : holderOf(pod, world.settings)
   return existing([...vipsOf(old), ...vipsOf(current), name, podPortName(namespace, name)], world)
@@ -58,24 +59,21 @@ function concerned({ old, new: current }: ObjectChange<Pod>, world: AllocatingWo
 
 const noHolder = { namespace: '', name: '' }
 
-function existing(names: readonly string[], world: AllocatingWorld): readonly string[] {
+function existing(names: readonly string[], world: ControlWorld): readonly string[] {
   return names.filter((name) => world.vips.get(name) !== undefined)
 }
 
-function vipsIn(subnet: string, world: AllocatingWorld): readonly string[] {
+function vipsIn(subnet: string, world: ControlWorld): readonly string[] {
   return world.vips.find(storeIndex.vipsBySubnet, subnet).map((object) => object.metadata.name)
 }
 
-function isWaiting(name: string, world: AllocatingWorld): boolean {
+function isWaiting(name: string, world: ControlWorld): boolean {
   const isLent = (world.vips.get(name)?.metadata.labels?.[vipLabel.borrower] ?? '') !== ''
   return isLent || world.ipam.lease(vipNic(name)) === undefined
 }
 
 /** What a Vip without a subnet is told depends on whether there is an object of that name. */
-function unplaced(
-  { key, old, new: current }: ObjectChange<Subnet>,
-  world: AllocatingWorld,
-): readonly string[] {
+function unplaced({ key, old, new: current }: ObjectChange<Subnet>, world: ControlWorld): readonly string[] {
   return old === undefined || current === undefined || current.metadata.deletionTimestamp !== undefined
     ? vipsIn(key, world).filter((name) => world.ipam.lease(vipNic(name)) === undefined)
     : []

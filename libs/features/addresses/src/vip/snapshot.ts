@@ -6,14 +6,13 @@ import { vipResource, vipType, type Vip } from '@kube-ovn/kube-api'
 import { routerPortName } from '@kube-ovn/ovn-names'
 import {
   addressesOfVip,
-  allocateUnseen,
-  freed,
+  type Allocation,
   subnetOfVip,
   vipNic,
   vipOwner,
   writtenMac,
 } from '@kube-ovn/domains-control/addresses'
-import type { AllocatingWorld, ControlWorld } from '@kube-ovn/domains-control'
+import type { ControlWorld } from '@kube-ovn/domains-control'
 import { RouterPortMissingError, VipInvalidError } from './errors.ts'
 import { labelsOf, parentsOf, type Labels } from './parents.ts'
 import { portNamesOf } from './port-names.ts'
@@ -51,36 +50,50 @@ export interface VipPlacement {
   readonly hasPorts: boolean
 }
 
-/** Reads a Vip and sees that it has addresses. Asking again gives the same ones. */
-export function observeVip(name: string, world: AllocatingWorld): VipSnapshot | undefined {
+/** What is known of a Vip before it has its addresses. */
+export type VipFacts = Omit<VipSnapshot, 'placement' | 'problem'>
+
+/** Reads a Vip. */
+export function observeVip(name: string, world: ControlWorld): VipFacts | undefined {
   const object = world.vips.get(name)
-  if (object === undefined) {
-    const released = world.ipam.release(vipNic(name), vipOwner(name))
-    if (released !== undefined) freed(released.subnet, world)
-    return undefined
-  }
+  if (object === undefined) return undefined
   const isDeleting = object.metadata.deletionTimestamp !== undefined
   const saysGeneration = world.definitions.keeps(vipResource, 'observedGeneration')
-  const base = { name, object, isDeleting, saysGeneration, now: world.now() }
-  if (isDeleting) return { ...base, placement: undefined, problem: undefined }
+  return { name, object, isDeleting, saysGeneration, now: world.now() }
+}
+
+/** Sees that a Vip has addresses, and that one that is gone has none. */
+export function holdVip(
+  name: string,
+  facts: VipFacts | undefined,
+  allocation: Allocation,
+): VipSnapshot | undefined {
+  if (facts === undefined) {
+    allocation.release(vipNic(name), vipOwner(name))
+    return undefined
+  }
+  const { object, isDeleting } = facts
+  const { world } = allocation
+  if (isDeleting) return { ...facts, placement: undefined, problem: undefined }
   try {
     const type = typeOf(object)
     const labels = labelsOf(object)
-    const lease = hold(object, type, world)
+    const lease = hold(object, type, allocation)
     const placement = placementOf(object, type, labels, lease, world)
     const nameProblem = nameProblemOf(object, placement, world)
     return {
-      ...base,
+      ...facts,
       placement: { ...placement, hasPorts: nameProblem === undefined },
       problem: nameProblem ?? changeOf(object, lease),
     }
   } catch (error) {
     if (!(error instanceof KubeOvnError)) throw error
-    return { ...base, placement: undefined, problem: error }
+    return { ...facts, placement: undefined, problem: error }
   }
 }
 
-function hold(object: Vip, type: KnownVipType, world: AllocatingWorld): Lease {
+function hold(object: Vip, type: KnownVipType, allocation: Allocation): Lease {
+  const { world } = allocation
   const { name } = object.metadata
   const held = world.ipam.lease(vipNic(name))
   if (held !== undefined) return held
@@ -104,9 +117,9 @@ function hold(object: Vip, type: KnownVipType, world: AllocatingWorld): Lease {
   if (world.attachments.get(subnet)?.hasSwitch === false && needsSwitch(object, type)) {
     throw refuse('choose another Subnet: this one has addresses for NICs of other CNIs only')
   }
-  const lease = allocateUnseen({ ...requestFor(object, type), subnet }, world)
-  world.raise('usage', subnet)
-  return lease
+  const { nic, owner, ...request } = requestFor(object, type)
+  const choices = [{ ...request, subnet, drawsUnseen: true as const }]
+  return allocation.take({ nic, owner, choices, tells: 'most', isUnrecorded: true })
 }
 
 /** A Vip that is only reserved has no port. */

@@ -12,14 +12,15 @@ import {
   nodePortGroup,
 } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
-import type { AllocatingWorld, ControlFeature } from '@kube-ovn/domains-control'
+import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
+import { allocating } from '@kube-ovn/domains-control/addresses'
 import { hasOtherNetwork } from '@kube-ovn/domains-control/topology'
 import { desiredNode } from './desired.ts'
-import { observeNode } from './snapshot.ts'
-import type { NodeSnapshot } from './snapshot.ts'
+import { joinNode, observeNode } from './snapshot.ts'
+import type { NodeFacts, NodeSnapshot } from './snapshot.ts'
 
 /** Connects each node to the pod network. */
-export const node: ControlFeature<string, NodeSnapshot, AllocatingWorld> = {
+export const node: ControlFeature<string, NodeSnapshot, NodeFacts> = {
   name: 'node',
   kinds: [nodePort, nodePortGroup, nodePolicy, nodeLocalDnsPolicy],
   rights: [
@@ -45,10 +46,11 @@ export const node: ControlFeature<string, NodeSnapshot, AllocatingWorld> = {
     },
   ],
   observe: observeNode,
+  allocate: (name, facts, world) => allocating(world, (allocation) => joinNode(name, facts, allocation)),
   desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredNode(snapshot)),
 }
 
-function allNodes(subnet: string, world: AllocatingWorld): readonly string[] {
+function allNodes(subnet: string, world: ControlWorld): readonly string[] {
   if (subnet !== world.settings.nodeSwitch.name) return []
   return [...world.nodes.values()].map((object) => object.metadata.name)
 }

@@ -7,8 +7,8 @@ import { ipResource, type Ip } from '@kube-ovn/kube-api'
 import { nodePortName } from '@kube-ovn/ovn-names'
 import type { Network } from '@kube-ovn/domains-control/topology'
 import { allNodeAddresses, internalAddresses } from '@kube-ovn/domains-control/topology'
-import { freed } from '@kube-ovn/domains-control/addresses'
-import type { AllocatingWorld, ControlWorld } from '@kube-ovn/domains-control'
+import type { Allocation } from '@kube-ovn/domains-control/addresses'
+import type { ControlWorld } from '@kube-ovn/domains-control'
 
 /** What decides about a node. */
 export interface NodeSnapshot {
@@ -35,44 +35,57 @@ export interface DoubleAddress {
   readonly holders: readonly Owner[]
 }
 
-/** Reads a node and sees that it has addresses in the nodes' network. */
-export function observeNode(name: string, world: AllocatingWorld): NodeSnapshot | undefined {
+/** What is known of a node before it has its addresses. */
+export interface NodeFacts extends Omit<NodeSnapshot, 'join' | 'doubles' | 'problem'> {
+  /** Absent when it is gone. */
+  readonly node: Node | undefined
+  readonly network: Network | undefined
+}
+
+/** Reads a node. */
+export function observeNode(name: string, world: ControlWorld): NodeFacts | undefined {
   const node = world.nodes.get(name)
-  const port = nodePortName(name)
-  const ipObject = world.ips.get(port)
+  const ipObject = world.ips.get(nodePortName(name))
   if (node === undefined) {
-    if (ipObject !== undefined) return { ...absent, name, ipObject }
-    // Not before the record is gone: whoever were given the address in between would lose it in a restart.
-    const released = world.ipam.release(port, ownerOf('node', name))
-    if (released !== undefined) freed(released.subnet, world)
-    return undefined
+    return ipObject && { ...absent, name, ipObject, uid: undefined, node, network: undefined }
   }
-  const network = world.networks.get(world.settings.nodeSwitch.name)
-  const allocated = network === undefined ? undefined : allocate(node, network, world)
   return {
     name,
     uid: node.metadata.uid ?? '',
     ipObject,
     saysGeneration: world.definitions.keeps(ipResource, 'observedGeneration'),
+    internalAddresses: internalAddresses(node),
+    nodeLocalDns: world.settings.nodeLocalDns,
+    node,
+    network: world.networks.get(world.settings.nodeSwitch.name),
+  }
+}
+
+const absent = { saysGeneration: false, internalAddresses: [], nodeLocalDns: [] }
+
+/** Sees that a node has addresses in the nodes' network, and that one that is gone has none. */
+export function joinNode(
+  name: string,
+  facts: NodeFacts | undefined,
+  allocation: Allocation,
+): NodeSnapshot | undefined {
+  if (facts === undefined) {
+    // Not before the record is gone: whoever were given the address in between would lose it in a restart.
+    allocation.release(nodePortName(name), ownerOf('node', name))
+    return undefined
+  }
+  const { node, network, ...known } = facts
+  if (node === undefined) return { ...known, join: undefined, doubles: [], problem: undefined }
+  const allocated = network === undefined ? undefined : allocate(node, network, allocation)
+  return {
+    ...known,
     join:
       network === undefined || allocated?.lease === undefined
         ? undefined
         : { network, lease: allocated.lease },
-    internalAddresses: internalAddresses(node),
-    nodeLocalDns: world.settings.nodeLocalDns,
-    doubles: doublesOf(node, world),
+    doubles: doublesOf(node, allocation.world),
     problem: allocated?.problem,
   }
-}
-
-const absent = {
-  saysGeneration: false,
-  uid: undefined,
-  join: undefined,
-  internalAddresses: [],
-  nodeLocalDns: [],
-  doubles: [],
-  problem: undefined,
 }
 
 function doublesOf(node: Node, { subnetStates, ipam }: ControlWorld): readonly DoubleAddress[] {
@@ -90,7 +103,7 @@ function doublesOf(node: Node, { subnetStates, ipam }: ControlWorld): readonly D
   })
 }
 
-interface Allocation {
+interface JoinAddresses {
   readonly lease: Lease | undefined
   readonly problem: KubeOvnError | undefined
 }
@@ -100,23 +113,18 @@ interface Allocation {
  *
  * Asking again completes what the node holds when its network has gained a family.
  */
-function allocate(node: Node, network: Network, world: AllocatingWorld): Allocation {
+function allocate(node: Node, network: Network, allocation: Allocation): JoinAddresses {
   const nic = nodePortName(node.metadata.name)
-  const request = { subnet: network.name, nic, owner: ownerOf('node', node.metadata.name) }
-  const held = world.ipam.lease(nic)
+  const held = allocation.world.ipam.lease(nic)
   const before = held === undefined ? recorded(node) : undefined
-  const first = before === undefined ? undefined : tryAllocate({ ...request, ...before }, world)
-  if (first?.lease !== undefined) return first
-  const { lease, problem } = tryAllocate(request, world)
-  return { lease: lease ?? held, problem }
-}
-
-function tryAllocate(request: AllocateRequest, world: AllocatingWorld): Allocation {
+  const subnet = network.name
+  const choices = [...(before === undefined ? [] : [{ subnet, ...before }]), { subnet }]
   try {
-    return { lease: world.ipam.allocate(request), problem: undefined }
+    const owner = ownerOf('node', node.metadata.name)
+    return { lease: allocation.take({ nic, owner, choices, tells: 'last' }), problem: undefined }
   } catch (error) {
     if (!(error instanceof KubeOvnError)) throw error
-    return { lease: undefined, problem: error }
+    return { lease: held, problem: error }
   }
 }
 

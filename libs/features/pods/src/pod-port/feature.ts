@@ -17,14 +17,15 @@ import {
 import { nothing } from '@kube-ovn/reconcile'
 import type { RowBase, RowChange } from 'ovsdb-client'
 import { storeIndex } from '@kube-ovn/domains-control'
-import type { AllocatingWorld, ControlFeature } from '@kube-ovn/domains-control'
+import type { ControlFeature } from '@kube-ovn/domains-control'
+import { allocating } from '@kube-ovn/domains-control/addresses'
 import { desiredPod } from './desired.ts'
 import { holderKey, holderOf } from '@kube-ovn/domains-control/pods'
-import { observePod } from './snapshot.ts'
-import type { PodSnapshot } from './snapshot.ts'
+import { observePod, placePod } from './snapshot.ts'
+import type { PodFacts, PodSnapshot } from './snapshot.ts'
 
 /** Gives each pod its ports and its addresses. Keys are `namespace/name`, that of the machine for pods that run one. */
-export const podPortFeature: ControlFeature<string, PodSnapshot, AllocatingWorld> = {
+export const podPortFeature: ControlFeature<string, PodSnapshot, PodFacts> = {
   name: 'pod-port',
   kinds: [podPort, northGatewayPolicy],
   flags: podPortFlags,
@@ -70,6 +71,8 @@ export const podPortFeature: ControlFeature<string, PodSnapshot, AllocatingWorld
     { on: 'row', table: 'Logical_Switch_Port', keys: podOfRemovedPort },
   ],
   observe: observePod,
+  allocate: (key, facts, world) =>
+    allocating(world, (allocation) => facts && placePod(key, facts, allocation)),
   desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredPod(snapshot)),
 }
 

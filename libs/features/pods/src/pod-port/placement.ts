@@ -1,12 +1,19 @@
 import { podAnnotations, vipAnnotations, type Annotations, type PodAnnotations } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
 import { formatIpList, parseRangeSets, type DualStackIp, type Ip } from '@kube-ovn/ip'
-import { allocateFromList, entryOfMember, type AllocateRequest, type Lease } from '@kube-ovn/ipam'
+import { entryOfMember, type Lease } from '@kube-ovn/ipam'
 import type { Pod } from '@kube-ovn/kube-api/core'
-import { allocateUnseen, borrow, freed, isReservation } from '@kube-ovn/domains-control/addresses'
+import {
+  borrow,
+  isReservation,
+  type AddressClaim,
+  type Allocation,
+  type Ask,
+  type Choice,
+} from '@kube-ovn/domains-control/addresses'
 import { isEnding, poolsOfNamespace, subnetsOfNamespace } from '@kube-ovn/domains-control/topology'
 import type { Attachment } from '@kube-ovn/domains-control/topology'
-import type { AllocatingWorld, ControlWorld } from '@kube-ovn/domains-control'
+import type { ControlWorld } from '@kube-ovn/domains-control'
 import {
   type Holder,
   isPrimary,
@@ -43,9 +50,10 @@ export function place(
   pod: Pod,
   holder: Holder,
   nic: PodNic,
-  world: AllocatingWorld,
+  allocation: Allocation,
   home?: string,
 ): Placement {
+  const { world } = allocation
   const held = world.ipam.lease(nic.port)
   const network = held === undefined ? undefined : world.attachments.get(held.subnet)
   const hasLostOne = held !== undefined && hasLostAddress(held, pod, nic)
@@ -56,31 +64,36 @@ export function place(
   // Who lost an address is refused what it was told, from wherever that came, as if it had lost all.
   const vip =
     isPrimary(nic) && !hasLostOne ? (vipAnnotations.borrowed.read(pod.metadata.annotations) ?? '') : ''
-  const placement =
+  const claim =
     vip === ''
-      ? placeInSubnets(pod, holder, nic, request, held, world, home)
-      : placeOnVip(vip, request, holder, nic, world)
-  if (held !== undefined && held !== placement.lease) raiseExchange(held, placement.lease, world)
-  return placement
+      ? claimIn(choicesFor(pod, nic, request, held, world, home), pod, holder, nic, request, held, world)
+      : claimOnVip(vip, request, holder, nic, world)
+  const lease = allocation.take(claim)
+  const taken = world.attachments.get(lease.subnet)
+  // Choices in subnets that are not in effect are refusals.
+  if (taken === undefined)
+    throw new RangeError(`addresses of a subnet that is not in effect: ${lease.subnet}`)
+  return { network: taken, lease }
 }
 
-function placeInSubnets(
+/** What a NIC claims in its subnets, or in its IPPools. */
+function claimIn(
+  { subnets, pools }: Choices,
   pod: Pod,
   holder: Holder,
   nic: PodNic,
   request: NicRequest,
   held: Lease | undefined,
-  world: AllocatingWorld,
-  home: string | undefined,
-): Placement {
-  const { subnets, pools } = choicesFor(pod, nic, request, held, world, home)
-  const attempt = (subnet: string, more: Partial<NicRequest> = {}) =>
-    take(subnet, pod, holder, nic, { ...request, ...more }, held, world)
-  return pools === undefined || pools.some(({ subnet }) => subnet === held?.subnet)
-    ? firstThatFits(subnets, nic, world, (subnet) => attempt(subnet))
-    : firstPoolThatFits(pools, request, nic, world, (subnet, name) =>
-        attempt(subnet, { pool: { kind: 'named', name } }),
-      )
+  world: ControlWorld,
+): AddressClaim {
+  const base = { nic: nic.port, owner: ownerOfHolder(holder), uid: holder.uid }
+  const choiceIn = (subnet: string, more: Partial<NicRequest> = {}): Choice =>
+    refusalIn(subnet, nic, world) ?? askIn(subnet, pod, holder, nic, { ...request, ...more }, held, world)
+  if (pools === undefined || pools.some(({ subnet }) => subnet === held?.subnet)) {
+    return { ...base, choices: inTurn(subnets, choiceIn), tells: 'most' }
+  }
+  const choices = pools.map(({ subnet, pool: name }) => choiceIn(subnet, { pool: { kind: 'named', name } }))
+  return { ...base, choices, prefersRoom: true, tells: 'last' }
 }
 
 /**
@@ -124,26 +137,18 @@ function choicesFor(
   return { subnets, pools: isPooled ? poolsFor(pod, request, subnets, world) : undefined }
 }
 
-/** What a NIC gives up may be what others wait for, and no record that is new or goes says that the counts are others. */
-function raiseExchange(held: Lease, now: Lease, world: AllocatingWorld): void {
-  if (held.subnet === now.subnet && held.v4 === now.v4 && held.v6 === now.v6) return
-  freed(held.subnet, world)
-  if (now.subnet !== held.subnet) world.raise('usage', now.subnet)
-}
-
-/** Takes the addresses and the MAC address of a Vip. */
-function placeOnVip(
+/** Claims the addresses and the MAC address of a Vip. */
+function claimOnVip(
   vip: string,
   { logicalSwitch }: NicRequest,
   holder: Holder,
   nic: PodNic,
-  world: AllocatingWorld,
-): Placement {
+  world: ControlWorld,
+): AddressClaim {
   const owner = ownerOfHolder(holder)
   const lent = borrow(vip, owner, logicalSwitch, world)
-  return firstThatFits([lent.subnet], nic, world, () =>
-    world.ipam.allocate({ nic: nic.port, owner, uid: holder.uid, ...lent }),
-  )
+  const choices = [refusalIn(lent.subnet, nic, world) ?? lent]
+  return { nic: nic.port, owner, uid: holder.uid, choices, tells: 'most' }
 }
 
 /** Whether the addresses were given to this very pod, and not to one before it of the same name. */
@@ -245,28 +250,6 @@ function poolsFor(
   throw new PodPoolUnavailableError({ pool: names.join(), cure })
 }
 
-/** Tries one pool after the other; the refusal of the last one is reported. */
-function firstPoolThatFits(
-  pools: readonly PoolChoice[],
-  { family }: NicRequest,
-  nic: PodNic,
-  world: ControlWorld,
-  attempt: (subnet: string, pool: string) => Lease,
-): Placement {
-  const roomy = pools.filter(({ subnet, pool }) => world.ipam.hasRoom(subnet, pool, family))
-  const [first = pools[0], ...rest] = roomy
-  let refusal: KubeOvnError | undefined
-  for (const choice of first === undefined ? [] : [first, ...rest]) {
-    try {
-      return firstThatFits([choice.subnet], nic, world, (subnet) => attempt(subnet, choice.pool))
-    } catch (error) {
-      if (!(error instanceof KubeOvnError)) throw error
-      refusal = error
-    }
-  }
-  throw refusal ?? new PodPoolUnavailableError({ pool: '', cure: 'create an IPPool' })
-}
-
 function subnetOfPool(pool: string, world: ControlWorld): string {
   const subnet = world.pools.get(pool)?.subnet
   if (subnet !== undefined) return subnet
@@ -279,29 +262,17 @@ function unservedPoolCure(pool: string, world: ControlWorld): string {
     : 'correct the specification of the IPPool, see its conditions'
 }
 
-/** Tries one subnet after the other. The most telling refusal is reported: any but "not an address of this subnet". */
-function firstThatFits(
-  subnets: readonly string[],
-  nic: PodNic,
-  world: ControlWorld,
-  attempt: (subnet: string) => Lease,
-): Placement {
-  let refusal: KubeOvnError | undefined
-  for (const subnet of subnets) {
-    const network = world.attachments.get(subnet)
-    const unavailable = findSubnetRefusal(subnet, nic, world)
-    if (network === undefined || unavailable !== undefined) {
-      refusal ??= unavailable
-      continue
-    }
-    try {
-      return { network, lease: attempt(subnet) }
-    } catch (error) {
-      if (!(error instanceof KubeOvnError)) throw error
-      if (refusal === undefined || refusal.code === 'ipam-address-out-of-range') refusal = error
-    }
-  }
-  throw refusal ?? new PodSubnetUnavailableError({ subnet: '', cure: 'create the namespace of the pod' })
+/** Why a NIC can not ask in a subnet. */
+function refusalIn(subnet: string, nic: PodNic, world: ControlWorld): Choice | undefined {
+  const refusal = findSubnetRefusal(subnet, nic, world)
+  return refusal && { refusal, isPlace: true }
+}
+
+/** The choices in some subnets, each made when it is asked for: who has found a place depends on no other. */
+function inTurn(subnets: readonly string[], choiceIn: (subnet: string) => Choice): Iterable<Choice> {
+  const cure = 'create the namespace of the pod'
+  if (subnets.length === 0) return [{ refusal: new PodSubnetUnavailableError({ subnet: '', cure }) }]
+  return { [Symbol.iterator]: () => subnets.values().map((subnet) => choiceIn(subnet)) }
 }
 
 /** Finds why a subnet has no address for a NIC, whatever is free. */
@@ -320,41 +291,36 @@ function canServe(network: Attachment, nic: PodNic): boolean {
   return !network.isJoin && (network.hasSwitch || nic.has === 'addresses')
 }
 
-/** Takes addresses in one subnet: those asked for, or those of the pool, or any. */
-function take(
+/** What a NIC asks for in one subnet: the addresses that its pod names, or some of the pool, or any. */
+function askIn(
   subnet: string,
   pod: Pod,
   holder: Holder,
   nic: PodNic,
   { addresses, mac, family, pool }: NicRequest,
   held: Lease | undefined,
-  world: AllocatingWorld,
-): Lease {
-  const request: AllocateRequest = {
-    subnet,
-    nic: nic.port,
-    owner: ownerOfHolder(holder),
-    uid: holder.uid,
-    mac,
-    family,
+  world: ControlWorld,
+): Choice {
+  const ask: Ask = {
+    ...{ subnet, mac, family },
     // The addresses of a machine stay what they are while it moves.
     skip: held === undefined || isTarget(pod) ? undefined : givenUp(held, { family, pool }, world),
+    drawsUnseen: true,
   }
   if (addresses !== undefined) {
     // While a machine moves, both of its pods have its addresses.
-    const shareOnConflict = isTarget(pod) && nic.has === 'port'
-    return allocateUnseen({ ...request, static: addresses, shareOnConflict }, world)
+    return { ...ask, static: addresses, shareOnConflict: isTarget(pod) && nic.has === 'port' }
   }
-  if (pool === undefined) return allocateUnseen(request, world)
+  if (pool === undefined) return ask
   if (pool.kind === 'named') {
-    checkPool(pool.name, subnet, world)
-    return allocateUnseen({ ...request, pool: pool.name }, world)
+    const refusal = poolRefusal(pool.name, subnet, world)
+    return refusal === undefined ? { ...ask, pool: pool.name } : { refusal }
   }
-  if (holder.kind !== 'statefulset-pod') return allocateFromList(world.ipam, request, pool.entries)
+  if (holder.kind !== 'statefulset-pod') return { ...ask, entries: pool.entries }
   const entry = entryOfMember(pool.entries, holder.name, firstOrdinal(pod, world))
-  if (entry === undefined)
-    throw new PodPoolEntryMissingError({ subnet, pod: holder.name, entries: pool.entries.length })
-  return allocateUnseen({ ...request, static: entry }, world)
+  return entry === undefined
+    ? { refusal: new PodPoolEntryMissingError({ subnet, pod: holder.name, entries: pool.entries.length }) }
+    : { ...ask, static: entry }
 }
 
 /**
@@ -377,18 +343,18 @@ function givenUp(
 }
 
 /** An IPPool has addresses of one subnet; one that is being deleted waits for the last of them, so it gives no more. */
-function checkPool(pool: string, subnet: string, world: ControlWorld): void {
+function poolRefusal(pool: string, subnet: string, world: ControlWorld): PodPoolUnavailableError | undefined {
   const other = world.pools.get(pool)?.subnet
   if (other !== subnet) {
     const cure =
       other === undefined
         ? unservedPoolCure(pool, world)
         : `name an IPPool of subnet ${subnet}: this one has addresses of ${other}`
-    throw new PodPoolUnavailableError({ pool, cure })
+    return new PodPoolUnavailableError({ pool, cure })
   }
-  if (world.ipPools.get(pool)?.metadata.deletionTimestamp === undefined) return
+  if (world.ipPools.get(pool)?.metadata.deletionTimestamp === undefined) return undefined
   const cure = 'name another IPPool, or create it anew: this one is being deleted'
-  throw new PodPoolUnavailableError({ pool, cure })
+  return new PodPoolUnavailableError({ pool, cure })
 }
 
 /** The number of the first member of the pod's StatefulSet. */

@@ -1,5 +1,5 @@
-import { freed } from '@kube-ovn/domains-control/addresses'
-import type { AllocatingWorld, ControlWorld } from '@kube-ovn/domains-control'
+import type { Allocation } from '@kube-ovn/domains-control/addresses'
+import type { ControlWorld } from '@kube-ovn/domains-control'
 import { ownersOfKey } from '@kube-ovn/domains-control/pods'
 
 /**
@@ -8,12 +8,12 @@ import { ownersOfKey } from '@kube-ovn/domains-control/pods'
  * Not before the last record is gone, the IP object as well as the port: whoever were given the address in between
  * would lose it in a restart, which takes every record for true.
  */
-export function releaseOthers(key: string, wanted: ReadonlySet<string>, world: AllocatingWorld): void {
+export function releaseOthers(key: string, wanted: ReadonlySet<string>, allocation: Allocation): void {
+  const { world } = allocation
   for (const owner of ownersOfKey(key)) {
     for (const { nic } of [...world.ipam.leasesOf(owner)]) {
       if (wanted.has(nic) || isRecorded(nic, world)) continue
-      const released = world.ipam.release(nic, owner)
-      if (released !== undefined) freed(released.subnet, world)
+      allocation.release(nic, owner)
     }
   }
 }

@@ -4,7 +4,7 @@ import { formatIpList, type DualStackIp } from '@kube-ovn/ip'
 import type { Lease } from '@kube-ovn/ipam'
 import type { Ip } from '@kube-ovn/kube-api'
 import type { Pod } from '@kube-ovn/kube-api/core'
-import { addressesOf, reservationProblem } from '@kube-ovn/domains-control/addresses'
+import { addressesOf, reservationProblem, type Allocation } from '@kube-ovn/domains-control/addresses'
 import {
   type Holder,
   holderKey,
@@ -17,7 +17,7 @@ import {
   ReservationUnavailableError,
   reserve,
 } from '@kube-ovn/domains-control/pods'
-import type { AllocatingWorld, ControlWorld } from '@kube-ovn/domains-control'
+import type { ControlWorld } from '@kube-ovn/domains-control'
 import { findSubnetRefusal } from './placement.ts'
 import { readNicRequest } from './request.ts'
 
@@ -40,12 +40,13 @@ export function takeReserved(
   pod: Pod,
   holder: Holder,
   nic: PodNic,
-  world: AllocatingWorld,
+  allocation: Allocation,
 ): string | undefined {
+  const { world } = allocation
   // While a machine moves its addresses stay what they are.
   if (isAllocated(pod, nic) || isTarget(pod)) return undefined
   const asked = askedInstead(object, pod, nic, world)
-  const { lease, problem } = reserve(object, holderKey(holder), world)
+  const { lease, problem } = reserve(object, holderKey(holder), allocation)
   if (asked !== undefined) return undefined
   const refusal = reservationProblem(object) ?? problem ?? findRefusal(lease?.subnet ?? '', nic, world)
   if (refusal !== undefined) throw new ReservationUnavailableError(object, refusal)

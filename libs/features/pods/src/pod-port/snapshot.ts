@@ -4,13 +4,14 @@ import type { Lease } from '@kube-ovn/ipam'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import { ipResource, type Ip } from '@kube-ovn/kube-api'
 import {
+  type Allocation,
   anywhere,
   ReservationInvalidError,
   sharedAddresses,
   unsharableVips,
   writtenMac,
 } from '@kube-ovn/domains-control/addresses'
-import type { AllocatingWorld, ControlWorld } from '@kube-ovn/domains-control'
+import type { ControlWorld } from '@kube-ovn/domains-control'
 import { storeIndex } from '@kube-ovn/domains-control'
 import {
   type Holder,
@@ -96,11 +97,47 @@ type MissedReservation = Pick<Reservation, 'object' | 'problem'>
 
 export type PlacedNic = NicNeeds & { readonly placement: Placement }
 
-/** Reads a pod and sees that it has addresses. Asking again gives the same ones. */
-export function observePod(key: string, world: AllocatingWorld): PodSnapshot | undefined {
-  return world.waiters.look(
+/** What is known of a pod, or of what runs in pods, before it has its addresses. */
+export interface PodFacts extends Pick<PodSnapshot, 'namespace' | 'name' | 'ipObjects' | 'saysGeneration'> {
+  readonly pods: readonly LivePod[]
+  /** Nothing else tells those who count on its ports that a time has passed. */
+  readonly isEnding: boolean
+}
+
+/** A pod that needs ports. */
+interface LivePod {
+  readonly object: Pod
+  readonly holder: Holder
+  readonly nics: readonly WantedNic[]
+  /** All but the NICs. */
+  readonly needs: Omit<PodNeeds, 'nics'>
+}
+
+interface WantedNic {
+  readonly nic: PodNic
+  readonly options: PortOptions
+  /** What a user keeps for it. */
+  readonly reserved: Ip | undefined
+}
+
+/** Reads a pod. */
+export function observePod(key: string, world: ControlWorld): PodFacts {
+  const [namespace = '', name = ''] = key.split('/')
+  const ipObjects = world.ips.find(storeIndex.ipsByPod, key)
+  return {
+    ...{ namespace, name, ipObjects },
+    saysGeneration: world.definitions.keeps(ipResource, 'observedGeneration'),
+    pods: livePods(key, world).map((object) => observeLive(object, ipObjects, world)),
+    isEnding: world.pods.get(key)?.metadata.deletionTimestamp !== undefined,
+  }
+}
+
+/** Sees that the NICs of a pod have addresses, and that nobody has any in its name beside them. */
+export function placePod(key: string, facts: PodFacts, allocation: Allocation): PodSnapshot | undefined {
+  const { world } = allocation
+  return allocation.look(
     key,
-    () => observeNow(key, world),
+    () => placeNow(key, facts, allocation),
     () => {
       const before = new Map(leasesOf(key, world).map((lease) => [lease.nic, lease]))
       return (subnet) =>
@@ -125,31 +162,26 @@ function hasTakenAll(lease: Lease, before: Lease | undefined, subnet: string, wo
   )
 }
 
-function observeNow(key: string, world: AllocatingWorld): PodSnapshot | undefined {
-  const [namespace = '', name = ''] = key.split('/')
-  const ipObjects = world.ips.find(storeIndex.ipsByPod, key)
-  const saysGeneration = world.definitions.keeps(ipResource, 'observedGeneration')
-  const live = livePods(key, world)
-  // Nothing else tells those who count on its ports that a time has passed.
-  if (world.pods.get(key)?.metadata.deletionTimestamp !== undefined) world.raise('ending', key)
-  const pods = live.map((object) => observeNeeds(object, ipObjects, world))
-  if (pods.length === 0) {
-    return observeAbsent(key, { namespace, name, ipObjects, pods, saysGeneration }, world)
-  }
-  const nics = pods.flatMap((pod) => pod.nics)
-  const ports = new Set(nics.map(({ nic }) => nic.port))
-  const others = ipObjects.filter(({ metadata }) => !ports.has(metadata.name))
-  const reservations = observeReservations(key, others, world)
-  const missing = pods.flatMap((needs, place) => missingIn(live[place], needs, world))
+function placeNow(key: string, facts: PodFacts, allocation: Allocation): PodSnapshot | undefined {
+  const { world } = allocation
+  const { isEnding, pods: live, ...known } = facts
+  if (isEnding) allocation.raise('ending', key)
+  if (live.length === 0) return placeAbsent(key, { ...known, pods: [] }, allocation)
+  const pods = live.map((pod) => placeNics(pod, allocation))
+  const ports = new Set(pods.flatMap(({ nics }) => nics.map(({ nic }) => nic.port)))
+  const others = known.ipObjects.filter(({ metadata }) => !ports.has(metadata.name))
+  const reservations = observeReservations(key, others, allocation)
+  const missing = pods.flatMap((needs, place) => missingIn(live[place]?.object, needs, world))
   if (missing.length === 0) {
     const reserved = reservations.map(({ object }) => object.metadata.name)
-    releaseOthers(key, new Set([...ports, ...reserved]), world)
+    releaseOthers(key, new Set([...ports, ...reserved]), allocation)
   }
-  waitIn([...missing, ...missingOf(reservations)], key, world)
-  const chassis = chassisOfMachine(key, live, world)
-  const recheckMs = live.map((pod) => lostInMs(pod, world)).find((ms) => ms !== undefined)
+  allocation.wait(key, [...missing, ...missingOf(reservations)])
+  const objects = live.map(({ object }) => object)
+  const chassis = chassisOfMachine(key, objects, world)
+  const recheckMs = objects.map((pod) => lostInMs(pod, world)).find((ms) => ms !== undefined)
   return {
-    ...{ namespace, name, ipObjects, pods, chassis, kept: [], reservations, saysGeneration },
+    ...{ ...known, pods, chassis, kept: [], reservations },
     ...(recheckMs === undefined ? {} : { recheckMs: Math.min(Math.ceil(recheckMs), longestRecheckMs) }),
   }
 }
@@ -172,11 +204,6 @@ function missingOf(reservations: readonly Reservation[]): readonly string[] {
   return reservations.some(({ problem }) => problem !== undefined) ? [anywhere] : []
 }
 
-function waitIn(places: readonly string[], key: string, { waiters }: AllocatingWorld): void {
-  if (places.length === 0) waiters.end(key)
-  else waiters.wait(key, places)
-}
-
 /** Pods of the key that need ports. */
 function livePods(key: string, world: ControlWorld): readonly Pod[] {
   const named = world.pods.get(key)
@@ -190,23 +217,23 @@ function livePods(key: string, world: ControlWorld): readonly Pod[] {
 }
 
 /** Without a pod, NICs have what waits for it, and what a user reserved for them, or nothing. */
-function observeAbsent(
+function placeAbsent(
   key: string,
   absent: Omit<PodSnapshot, 'chassis' | 'kept' | 'reservations'>,
-  world: AllocatingWorld,
+  allocation: Allocation,
 ): PodSnapshot | undefined {
   const { ipObjects } = absent
-  const reservations = observeReservations(key, ipObjects, world)
-  const kept = keptNics(ipObjects, world)
+  const reservations = observeReservations(key, ipObjects, allocation)
+  const kept = keptNics(ipObjects, allocation.world)
   const dormant = kept.some(({ lease }) => lease === undefined) ? [anywhere] : []
-  waitIn([...missingOf(reservations), ...dormant], key, world)
+  allocation.wait(key, [...missingOf(reservations), ...dormant])
   const wanted = [...reservations.map(({ object }) => object.metadata.name), ...kept.map(({ port }) => port)]
-  releaseOthers(key, new Set(wanted), world)
+  releaseOthers(key, new Set(wanted), allocation)
   if (ipObjects.length === 0) return undefined
   return { ...absent, chassis: undefined, kept, reservations }
 }
 
-function observeNeeds(object: Pod, ipObjects: readonly Ip[], world: AllocatingWorld): PodNeeds {
+function observeLive(object: Pod, ipObjects: readonly Ip[], world: ControlWorld): LivePod {
   const { name, uid = '', annotations } = object.metadata
   const holder = holderOf(object, world.settings)
   const base = {
@@ -219,35 +246,35 @@ function observeNeeds(object: Pod, ipObjects: readonly Ip[], world: AllocatingWo
   try {
     const nics = nicsOf(object, holder, world).map((nic) => ({ nic, ...readPortOptions(object, nic) }))
     const unsharable = unsharableVips(holder.namespace, annotations, world)
-    return {
-      ...base,
-      nics: nics.map(({ nic, options }) => {
-        const reserved = ipObjects.find((ip) => ip.metadata.name === nic.port && isKeptReservation(ip))
-        return observeNic(object, holder, nic, options, reserved, world)
-      }),
-      problem: undefined,
-      ignored: [...nics.flatMap(({ ignored }) => ignored), ...unsharable],
-      staleKeys: staleNicKeys(annotations, new Set(nics.map(({ nic }) => nic.provider))),
-    }
+    const ignored = [...nics.flatMap(({ ignored }) => ignored), ...unsharable]
+    const staleKeys = staleNicKeys(annotations, new Set(nics.map(({ nic }) => nic.provider)))
+    const wanted = nics.map(({ nic, options }): WantedNic => {
+      const reserved = ipObjects.find((ip) => ip.metadata.name === nic.port && isKeptReservation(ip))
+      return { nic, options, reserved }
+    })
+    return { object, holder, nics: wanted, needs: { ...base, problem: undefined, ignored, staleKeys } }
   } catch (error) {
     if (!(error instanceof KubeOvnError)) throw error
-    return { ...base, nics: [], problem: error, ignored: [], staleKeys: [] }
+    return { object, holder, nics: [], needs: { ...base, problem: error, ignored: [], staleKeys: [] } }
   }
 }
 
-function observeNic(
+function placeNics({ object, holder, nics, needs }: LivePod, allocation: Allocation): PodNeeds {
+  return { ...needs, nics: nics.map((nic) => placeNic(object, holder, nic, allocation)) }
+}
+
+function placeNic(
   object: Pod,
   holder: Holder,
-  nic: PodNic,
-  options: PortOptions,
-  reserved: Ip | undefined,
-  world: AllocatingWorld,
+  { nic, options, reserved }: WantedNic,
+  allocation: Allocation,
 ): NicNeeds {
+  const { world } = allocation
   const nicType = object.metadata.annotations?.[podAnnotations(nic.provider).podNicType.key] ?? ''
   const base = { nic, options, hasNicType: nicType !== '' }
   try {
-    const home = reserved && takeReserved(reserved, object, holder, nic, world)
-    const placement = place(object, holder, nic, world, home)
+    const home = reserved && takeReserved(reserved, object, holder, nic, allocation)
+    const placement = place(object, holder, nic, allocation, home)
     const givenUp = reserved && findGivenUp(reserved, object, nic, placement.lease, world)
     const { annotations } = object.metadata
     const shared = sharedAddresses(holder.namespace, annotations, placement.network.name, world)
