@@ -90,6 +90,12 @@ const modules = [
       'gopkg.in/k8snetworkplumbingwg/multus-cni.v4/pkg/multus.version': `v${versions.multus}`,
     },
   },
+  {
+    name: 'gobgp',
+    version: versions.gobgp,
+    packages: ['gobgpd', 'gobgp'].map((command) => `github.com/osrg/gobgp/v4/cmd/${command}`),
+    variables: {},
+  },
   ...forImages,
 ]
 
@@ -103,7 +109,7 @@ const conformance = {
 }
 
 /**
- * Builds the Kubernetes commands, Helm, CoreDNS, Multus and what images are made of into the cache, each module once for each version;
+ * Builds the Kubernetes commands, Helm, CoreDNS, Multus, GoBGP and what images are made of into the cache, each module once for each version;
  * for deep runs Kubernetes' own suites, too.
  */
 export async function ensureGoPrograms() {

@@ -46,3 +46,27 @@ export class ReadableDescriptor implements Disposable {
     })
   }
 }
+
+/**
+ * Calls a listener once when the event loop finds a descriptor writable, as one is whose connection was made or refused. Disposing before that
+ * cancels the call; the descriptor stays the caller's.
+ */
+export class WritableDescriptor implements Disposable {
+  readonly #poll: node.PollHandle
+  #isOpen = true
+
+  constructor(descriptor: number, listener: () => void) {
+    this.#poll = koffi.node.poll(descriptor, { writable: true }, () => {
+      if (!this.#isOpen) return
+      this[Symbol.dispose]()
+      // As above: not from within the callback of the poll.
+      setImmediate(listener)
+    })
+  }
+
+  [Symbol.dispose](): void {
+    if (!this.#isOpen) return
+    this.#isOpen = false
+    this.#poll.close()
+  }
+}

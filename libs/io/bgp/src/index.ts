@@ -1,0 +1,16 @@
+export type { AddressFamily } from './address-family.ts'
+export { familyOfText } from './address-family.ts'
+export type { MessageCounters } from './counters.ts'
+export { BgpConfigInvalidError, BgpMessageError, BgpSocketError } from './errors.ts'
+export type {
+  GracefulRestartOptions,
+  OwnOptions,
+  PeerDependencies,
+  PeerOptions,
+  PeerState,
+  PeerStatus,
+} from './peer.ts'
+export type { Route } from './route.ts'
+export type { SessionEnd } from './session.ts'
+export { BgpSpeaker, type SpeakerOptions } from './speaker.ts'
+export { dialTcp } from './tcp.ts'

@@ -1,0 +1,350 @@
+import type { Logger } from '@kube-ovn/log'
+import { backoffDelayMs, type Backoff, type Clock } from '@kube-ovn/time'
+import type { AddressFamily } from './address-family.ts'
+import { Advertisements } from './advertisements.ts'
+import type { Capabilities } from './capabilities.ts'
+import type { Connection, Dial } from './connection.ts'
+import { messageCounters, type MessageCounters } from './counters.ts'
+import type { Message } from './message.ts'
+import { ceaseReason, errorCode } from './notification.ts'
+import type { Route, Routes } from './route.ts'
+import { collision, Session, type Agreement, type SessionEnd, type SessionState } from './session.ts'
+import { endOfRib } from './update-message.ts'
+
+/** States of RFC 4271, section 8.2.2. */
+export type PeerState = 'idle' | 'connect' | 'active' | SessionState
+
+/** Who is talked to, and how. */
+export interface PeerOptions {
+  readonly address: string
+  readonly as: number
+  readonly port: number
+  /** Own end, from which is dialled. */
+  readonly source?: string | undefined
+  /** Waits for the peer to dial. */
+  readonly isPassive: boolean
+  readonly ttl: number
+  readonly password?: string | undefined
+  readonly families: readonly AddressFamily[]
+  /** Whether IPv4 routes may have IPv6 next hops. */
+  readonly extendedNextHop: boolean
+}
+
+/** What holds for all peers. */
+export interface OwnOptions {
+  readonly as: number
+  /** IPv4 address. */
+  readonly identifier: string
+  /** 0, or 3 to 65535. */
+  readonly holdTimeS: number
+  /** Absent: routes are gone with the connection. */
+  readonly gracefulRestart?: GracefulRestartOptions | undefined
+  /** Path of the network namespace to speak from; default is the one that this process is in. */
+  readonly netns?: string | undefined
+}
+
+export interface GracefulRestartOptions {
+  /** How long peers are asked to keep routes, 1 to 4095. */
+  readonly timeS: number
+  /** How long after a restart peers are told at the latest that they know all routes. */
+  readonly deferralS: number
+}
+
+/** How a peer is doing. */
+export interface PeerStatus {
+  readonly address: string
+  readonly as: number
+  readonly state: PeerState
+  /** Since the last change of state, milliseconds of wall-clock time. */
+  readonly sinceMs: number
+  /** How often an established session has ended. */
+  readonly flaps: number
+  readonly lastEnd: SessionEnd | undefined
+  /** Of an established session. */
+  readonly agreement: Agreement | undefined
+  readonly localAddress: string | undefined
+  readonly wanted: number
+  readonly advertised: number
+  /** Routes that this peer can not be told, for its families or its capabilities. */
+  readonly untellable: number
+  readonly queuedBytes: number
+  readonly sent: Readonly<MessageCounters>
+  readonly received: Readonly<MessageCounters>
+}
+
+export interface PeerDependencies {
+  readonly dial: Dial
+  readonly clock: Clock
+  readonly log: Logger
+  /** In [0, 1), as Math.random. */
+  readonly random: () => number
+}
+
+const retry: Backoff = { initialMs: 1_000, maxMs: 30_000, factor: 2, jitter: 0.25 }
+/** A dial that nobody answers is given up. */
+const dialTimeoutMs = 10_000
+/** A session that has lasted so long has been a good one: the next try comes soon. */
+const goodSessionMs = 30_000
+/** While a peer has that much to read, it is told nothing more; what it missed meanwhile is told in one. */
+const mostQueuedBytes = 1_048_576
+
+/** Keeps a session with one peer, and the peer's knowledge of our routes at what is wanted. */
+export class Peer {
+  readonly #options: PeerOptions
+  readonly #own: OwnOptions
+  readonly #deps: PeerDependencies
+  readonly #log: Logger
+  readonly #sent = messageCounters()
+  readonly #received = messageCounters()
+  #state: PeerState = 'idle'
+  #sinceMs: number
+  #flaps = 0
+  #attempt = 0
+  #lastEnd: SessionEnd | undefined
+  #session: Session | undefined
+  #dialling: AbortController | undefined
+  #retry: Disposable | undefined
+  #deferral: Disposable | undefined
+  #isStopped = true
+  #establishedMs = 0
+  /** Whether this process has had a session with the peer: until then it may have been started anew. */
+  #wasEstablished = false
+  #routes: Routes = new Map()
+  /** Whether the routes are all there are; until then the peer is not told that it knows all. */
+  #areComplete = false
+  #advertisements: Advertisements | undefined
+  /** Families of which the end of RIB has not been told. */
+  readonly #unended = new Set<AddressFamily>()
+
+  constructor(options: PeerOptions, own: OwnOptions, dependencies: PeerDependencies) {
+    this.#options = options
+    this.#own = own
+    this.#deps = dependencies
+    this.#log = dependencies.log.child({ peer: options.address, peerAs: options.as })
+    this.#sinceMs = dependencies.clock.now()
+  }
+
+  get options(): PeerOptions {
+    return this.#options
+  }
+
+  get status(): PeerStatus {
+    const isEstablished = this.#state === 'established'
+    const advertisements = isEstablished ? this.#advertisements : undefined
+    return {
+      ...{ address: this.#options.address, as: this.#options.as },
+      ...{ state: this.#state, sinceMs: this.#sinceMs, flaps: this.#flaps, lastEnd: this.#lastEnd },
+      agreement: isEstablished ? this.#session?.agreement : undefined,
+      localAddress: this.#session?.localAddress,
+      wanted: this.#routes.size,
+      advertised: advertisements?.count ?? 0,
+      untellable: advertisements?.untellable(this.#routes).length ?? 0,
+      queuedBytes: this.#session?.queuedBytes ?? 0,
+      sent: { ...this.#sent },
+      received: { ...this.#received },
+    }
+  }
+
+  /** Own end of the session; `undefined` without one. */
+  get localAddress(): string | undefined {
+    return this.#session?.localAddress
+  }
+
+  start(): void {
+    if (!this.#isStopped) return
+    this.#isStopped = false
+    this.#begin()
+  }
+
+  /**
+   * Ends the session and makes no other.
+   *
+   * @param keepsRoutes whether a peer that keeps routes over a restart is to keep them: it is left without a word
+   */
+  stop({ keepsRoutes }: { readonly keepsRoutes: boolean }): void {
+    this.#isStopped = true
+    this.#stopDialling()
+    const session = this.#session
+    if (session === undefined) return this.#change('idle')
+    if (keepsRoutes && session.agreement?.restartsGracefully === true)
+      session.leave('left without a word, so that the peer keeps the routes')
+    else session.close(errorCode.cease, ceaseReason.shutdown)
+  }
+
+  /** Says which routes the peer is to know from now on: all of them, whatever was said before. */
+  announce(routes: Iterable<Route>): void {
+    this.#routes = new Map([...routes].map((route) => [route.prefix, route]))
+    this.#areComplete = true
+    this.#flush()
+  }
+
+  /** Takes a connection that the peer has made. */
+  accept(connection: Connection): void {
+    const session = this.#session
+    if (this.#isStopped || !this.#options.isPassive) return refuse(connection)
+    if (session?.state === 'established' && session.agreement?.restartsGracefully !== true) {
+      // RFC 4271, section 6.8: the one that works is kept. A peer that was restarted comes again.
+      return refuse(connection)
+    }
+    // A peer that restarts has lost the old one (RFC 4724, section 5), and of two that are not there yet the newer counts.
+    if (session?.state === 'established') session.leave('the peer made another connection')
+    else session?.close(...collision)
+    this.#stopDialling()
+    this.#talk(connection)
+  }
+
+  #begin(): void {
+    this.#retry = undefined
+    if (this.#isStopped) return
+    if (this.#options.isPassive) return this.#change('active')
+    this.#change('connect')
+    void this.#dial()
+  }
+
+  async #dial(): Promise<void> {
+    const { address, port, source, ttl, password } = this.#options
+    const abort = new AbortController()
+    this.#dialling = abort
+    using _timeout = this.#deps.clock.setTimer(dialTimeoutMs, () =>
+      abort.abort(new Error(`no answer within ${dialTimeoutMs / 1000} s`)),
+    )
+    try {
+      const { netns } = this.#own
+      const connection = await this.#deps.dial({ address, port, source, ttl, password, netns }, abort.signal)
+      if (abort.signal.aborted) return connection.destroy()
+      this.#dialling = undefined
+      this.#talk(connection)
+    } catch (error) {
+      // Somebody else has given it up.
+      if (this.#dialling !== abort) return
+      this.#dialling = undefined
+      const reason = error instanceof Error ? error.message : String(error)
+      this.#ended({ by: 'transport', errorCode: 0, subcode: 0, reason }, error)
+    }
+  }
+
+  #talk(connection: Connection): void {
+    const { as: localAs, identifier, holdTimeS } = this.#own
+    const { clock, random } = this.#deps
+    this.#change('open-sent')
+    const session: Session = new Session(
+      connection,
+      {
+        ...{ localAs, remoteAs: this.#options.as, identifier, holdTimeS, clock, random },
+        capabilities: this.#capabilities,
+        ...{ sent: this.#sent, received: this.#received },
+      },
+      {
+        changed: (state) => this.#change(state),
+        established: (agreement) => this.#established(agreement),
+        message: (message) => this.#take(message),
+        drained: () => this.#flush(),
+        ended: (end) => {
+          if (this.#session !== session) return
+          this.#session = undefined
+          this.#ended(end)
+        },
+      },
+    )
+    this.#session = session
+  }
+
+  get #capabilities(): Capabilities {
+    const { families, extendedNextHop } = this.#options
+    const { as, gracefulRestart } = this.#own
+    return {
+      ...{ families, extendedNextHop, routeRefresh: true, fourOctetAs: as },
+      gracefulRestart: gracefulRestart && {
+        isRestarting: !this.#wasEstablished,
+        timeS: gracefulRestart.timeS,
+        // Packets go on while the speaker is away: it forwards none itself.
+        families: new Map(families.map((family) => [family, { keptForwarding: true }])),
+      },
+    }
+  }
+
+  #established({ families, hasExtendedNextHop, hasFourOctetAs, holdTimeS }: Agreement): void {
+    const { as: localAs, gracefulRestart } = this.#own
+    const isInternal = localAs === this.#options.as
+    this.#wasEstablished = true
+    this.#establishedMs = this.#deps.clock.monotonic()
+    this.#lastEnd = undefined
+    this.#advertisements = new Advertisements({
+      ...{ localAs, isInternal, families, hasExtendedNextHop, hasFourOctetAs },
+    })
+    for (const family of families) this.#unended.add(family)
+    if (!this.#areComplete && gracefulRestart !== undefined)
+      this.#deferral = this.#deps.clock.setTimer(gracefulRestart.deferralS * 1000, () => this.#endRib())
+    this.#log.info('BGP session was established', {
+      localAddress: this.#session?.localAddress ?? '',
+      families: families.join(','),
+      holdTimeS,
+    })
+    this.#flush()
+  }
+
+  /** Tells what the peer does not know yet, unless it has much to read. */
+  #flush(): void {
+    const [session, advertisements] = [this.#session, this.#advertisements]
+    if (session?.state !== 'established' || advertisements === undefined) return
+    if (session.queuedBytes > mostQueuedBytes) return
+    for (const update of advertisements.update(this.#routes)) session.send(update)
+    if (this.#areComplete) this.#endRib()
+  }
+
+  #endRib(): void {
+    this.#deferral?.[Symbol.dispose]()
+    this.#deferral = undefined
+    for (const family of this.#unended) this.#session?.send(endOfRib(family))
+    this.#unended.clear()
+  }
+
+  #take(message: Message): void {
+    if (message.type !== 'route-refresh' || message.family === undefined) return
+    this.#advertisements?.forget(message.family)
+    this.#flush()
+  }
+
+  #ended(end: SessionEnd, cause?: unknown): void {
+    const { clock, random } = this.#deps
+    const wasEstablished = this.#state === 'established'
+    this.#advertisements = undefined
+    this.#unended.clear()
+    this.#deferral?.[Symbol.dispose]()
+    this.#deferral = undefined
+    this.#lastEnd = end
+    if (wasEstablished) this.#flaps++
+    if (wasEstablished && clock.monotonic() - this.#establishedMs >= goodSessionMs) this.#attempt = 0
+    this.#change('idle')
+    if (this.#isStopped) {
+      this.#log.info('BGP session was ended', { reason: end.reason })
+      return
+    }
+    const delayMs = Math.round(backoffDelayMs(retry, this.#attempt++, random))
+    const fields = { by: end.by, reason: end.reason, delayMs, ...(cause === undefined ? {} : { err: cause }) }
+    this.#log.warn(wasEstablished ? 'BGP session was lost' : 'BGP session did not come about', fields)
+    // Who waits for the peer is ready for it at once.
+    if (this.#options.isPassive) this.#begin()
+    else this.#retry = clock.setTimer(delayMs, () => this.#begin())
+  }
+
+  #stopDialling(): void {
+    this.#retry?.[Symbol.dispose]()
+    this.#retry = undefined
+    const dialling = this.#dialling
+    this.#dialling = undefined
+    dialling?.abort(new Error('not wanted any more'))
+  }
+
+  #change(state: PeerState): void {
+    if (this.#state === state) return
+    this.#state = state
+    this.#sinceMs = this.#deps.clock.now()
+    this.#log.debug('BGP peer changed its state', { state })
+  }
+}
+
+/** A connection that nobody is waiting for. */
+function refuse(connection: Connection): void {
+  connection.destroy()
+}

@@ -1,0 +1,117 @@
+import { tryParseIpv4, parseIp } from '@kube-ovn/ip'
+import { familyOfText, type AddressFamily } from './address-family.ts'
+import { BgpConfigInvalidError } from './errors.ts'
+import { Peer, type OwnOptions, type PeerDependencies, type PeerOptions, type PeerStatus } from './peer.ts'
+import type { Route } from './route.ts'
+import { listenTcp } from './tcp.ts'
+import { checkPassword } from './tcp-options.ts'
+
+export interface SpeakerOptions extends OwnOptions {
+  readonly peers: readonly PeerOptions[]
+  /** Where peers that dial find this speaker; 179 in the whole world. */
+  readonly listenPort: number
+}
+
+const largestAs = 4_294_967_295
+
+/** Tells peers routes by BGP-4, and learns none: what they tell is read, counted and passed over. */
+export class BgpSpeaker implements AsyncDisposable {
+  readonly #options: SpeakerOptions
+  readonly #deps: PeerDependencies
+  readonly #peers: ReadonlyMap<string, Peer>
+  readonly #listeners = new AsyncDisposableStack()
+
+  /** @throws BgpConfigInvalidError, InvalidIpError */
+  constructor(options: SpeakerOptions, dependencies: PeerDependencies) {
+    checkOptions(options)
+    this.#options = options
+    this.#deps = dependencies
+    this.#peers = new Map(options.peers.map((peer) => [peer.address, new Peer(peer, options, dependencies)]))
+  }
+
+  /** Begins to dial, and to listen for those who dial. @throws BgpSocketError when it can not listen */
+  async start(): Promise<void> {
+    const passive = this.#options.peers.filter(({ isPassive }) => isPassive)
+    for (const [family, peers] of Map.groupBy(passive, ({ address }) => familyOfText(address)))
+      await this.#listen(family, peers)
+    for (const peer of this.#peers.values()) peer.start()
+  }
+
+  get statuses(): readonly PeerStatus[] {
+    return [...this.#peers.values()].map(({ status }) => status)
+  }
+
+  /** Says which routes a peer is to know from now on. One that there is not is passed over. */
+  announce(peer: string, routes: Iterable<Route>): void {
+    this.#peers.get(peer)?.announce(routes)
+  }
+
+  /** Ends all sessions; see `Peer.stop`. */
+  async stop(options: { readonly keepsRoutes: boolean }): Promise<void> {
+    for (const peer of this.#peers.values()) peer.stop(options)
+    await this.#listeners.disposeAsync()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop({ keepsRoutes: false })
+  }
+
+  async #listen(family: AddressFamily, peers: readonly PeerOptions[]): Promise<void> {
+    const passwords = peers.flatMap(({ address, password }): [string, string][] =>
+      password === undefined ? [] : [[address, password]],
+    )
+    const listener = await listenTcp(
+      {
+        ...{ family, port: this.#options.listenPort, passwords: new Map(passwords) },
+        netns: this.#options.netns,
+        ttl: Math.max(...peers.map(({ ttl }) => ttl)),
+      },
+      (address, connection) => {
+        const peer = this.#peers.get(address)
+        if (peer?.options.isPassive === true) return peer.accept(connection)
+        this.#deps.log.warn('connection of a stranger was refused', { peer: address })
+        connection.destroy()
+      },
+    )
+    this.#listeners.use(listener)
+  }
+}
+
+function checkOptions({ as, identifier, holdTimeS, gracefulRestart, peers }: SpeakerOptions): void {
+  checkNumber('cluster-as', as, 1, largestAs)
+  if (holdTimeS !== 0) checkNumber('holdtime', holdTimeS, 3, 65_535)
+  if ((tryParseIpv4(identifier) ?? 0) === 0)
+    throw new BgpConfigInvalidError({
+      field: 'router-id',
+      value: identifier,
+      cure: 'give an IPv4 address that no other router has',
+    })
+  if (gracefulRestart !== undefined) {
+    checkNumber('graceful-restart-time', gracefulRestart.timeS, 1, 4095)
+    checkNumber('graceful-restart-deferral-time', gracefulRestart.deferralS, 1, 18 * 3600)
+  }
+  const seen = new Set<string>()
+  for (const { address, as, ttl, port, password } of peers) {
+    parseIp(address, 'neighbor-address')
+    checkNumber('neighbor-as', as, 1, largestAs)
+    checkNumber('ebgp-multihop', ttl, 1, 255)
+    checkNumber('port', port, 1, 65_535)
+    if (password !== undefined) checkPassword(password)
+    if (seen.has(address))
+      throw new BgpConfigInvalidError({
+        field: 'neighbor-address',
+        value: address,
+        cure: 'name each neighbour once',
+      })
+    seen.add(address)
+  }
+}
+
+function checkNumber(field: string, value: number, least: number, most: number): void {
+  if (Number.isInteger(value) && value >= least && value <= most) return
+  throw new BgpConfigInvalidError({
+    field,
+    value: String(value),
+    cure: `give a whole number from ${least} to ${most}`,
+  })
+}

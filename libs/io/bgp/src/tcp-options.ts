@@ -1,0 +1,116 @@
+import { constants } from 'node:os'
+import { encodeAddress, errnoName, libcFunction } from '@kube-ovn/netlink'
+import { familyOfText, type AddressFamily } from './address-family.ts'
+import { BgpConfigInvalidError, BgpSocketError } from './errors.ts'
+
+/** What Node has no way to: options of sockets that must be set before a connection is made. */
+export const socket = libcFunction<[domain: number, type: number, protocol: number]>(
+  'int socket(int domain, int type, int protocol)',
+)
+export const connect = libcFunction<[fd: number, address: Buffer, length: number]>(
+  'int connect(int fd, const void *address, uint32_t length)',
+)
+export const bind = libcFunction<[fd: number, address: Buffer, length: number]>(
+  'int bind(int fd, const void *address, uint32_t length)',
+)
+const setOption = libcFunction<[fd: number, level: number, name: number, value: Buffer, length: number]>(
+  'int setsockopt(int fd, int level, int name, const void *value, uint32_t length)',
+)
+const getOption = libcFunction<[fd: number, level: number, name: number, value: Buffer, length: Buffer]>(
+  'int getsockopt(int fd, int level, int name, void *value, void *length)',
+)
+
+/** Numbers of Linux. */
+export const domain = { ipv4: 2, ipv6: 10 } as const satisfies Record<AddressFamily, number>
+/** SOCK_STREAM, SOCK_CLOEXEC, SOCK_NONBLOCK. */
+export const streamCloseOnExecNonBlocking = 1 | 0o2000000 | 0o4000
+const level = { socket: 1, ip: 0, tcp: 6, ipv6: 41 } as const
+const reuseAddress = 2
+const socketError = 4
+const ipTtl = 2
+const unicastHops = 16
+const ipv6Only = 26
+const noDelay = 1
+const md5Signature = 14
+
+/** struct sockaddr_in and sockaddr_in6. */
+const layout = { ipv4: { length: 16, at: 4 }, ipv6: { length: 28, at: 8 } } as const
+/** struct tcp_md5sig: an address in the room of the largest, the length of the key, and the key. */
+const md5Layout = { bytes: 216, keyLengthAt: 130, keyAt: 136 } as const
+/** TCP_MD5SIG_MAXKEYLEN. */
+const longestPassword = 80
+
+/** An address with a port, as the kernel takes it. */
+export function socketAddress(address: string, port: number): Buffer {
+  const family = familyOfText(address)
+  const bytes = Buffer.alloc(layout[family].length)
+  bytes.writeUInt16LE(domain[family], 0)
+  bytes.writeUInt16BE(port, 2)
+  encodeAddress('address', address).copy(bytes, layout[family].at)
+  return bytes
+}
+
+/** @throws BgpConfigInvalidError for a password that TCP can not sign with; its text is never told */
+export function checkPassword(password: string): void {
+  const bytes = Buffer.byteLength(password)
+  if (bytes > 0 && bytes <= longestPassword) return
+  throw new BgpConfigInvalidError({
+    field: 'auth-password',
+    value: `${bytes} bytes`,
+    cure: `use a password of 1 to ${longestPassword} bytes`,
+  })
+}
+
+/** Signs all segments from and to an address. @throws BgpSocketError */
+export function setPassword(fd: number, address: string, password: string): void {
+  checkPassword(password)
+  const key = Buffer.from(password)
+  const value = Buffer.alloc(md5Layout.bytes)
+  socketAddress(address, 0).copy(value)
+  value.writeUInt16LE(key.length, md5Layout.keyLengthAt)
+  key.copy(value, md5Layout.keyAt)
+  succeed(setOption(fd, level.tcp, md5Signature, value, value.length), 'TCP_MD5SIG', address)
+}
+
+/** @throws BgpSocketError */
+export function setTtl(fd: number, family: AddressFamily, ttl: number): void {
+  const answer =
+    family === 'ipv4' ? setNumber(fd, level.ip, ipTtl, ttl) : setNumber(fd, level.ipv6, unicastHops, ttl)
+  succeed(answer, 'set TTL', String(ttl))
+}
+
+export function setNoDelay(fd: number): void {
+  setNumber(fd, level.tcp, noDelay, 1)
+}
+
+/** For a socket that listens: it takes the port from connections that are on their way out, and leaves the other family alone. */
+export function setListening(fd: number, family: AddressFamily): void {
+  setNumber(fd, level.socket, reuseAddress, 1)
+  if (family === 'ipv6') setNumber(fd, level.ipv6, ipv6Only, 1)
+}
+
+/** What became of a connection that was begun: 0, or the negative number of an error. */
+export function connectResult(fd: number): number {
+  const value = Buffer.alloc(4)
+  const length = Buffer.alloc(4)
+  length.writeUInt32LE(value.length)
+  const answer = getOption(fd, level.socket, socketError, value, length)
+  return answer < 0 ? answer : -value.readInt32LE()
+}
+
+/** Whether the answer of a call says that it goes on by itself. */
+export function isUnderWay(answer: number): boolean {
+  return answer === -constants.errno.EINPROGRESS
+}
+
+/** @throws BgpSocketError */
+export function succeed(answer: number, operation: string, address: string): number {
+  if (answer >= 0) return answer
+  throw new BgpSocketError({ operation, address, errno: errnoName(answer) })
+}
+
+function setNumber(fd: number, level: number, name: number, value: number): number {
+  const bytes = Buffer.alloc(4)
+  bytes.writeInt32LE(value)
+  return setOption(fd, level, name, bytes, bytes.length)
+}

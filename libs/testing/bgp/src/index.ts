@@ -1,0 +1,1 @@
+export { Gobgp, missingForGobgp, type GobgpNeighbor } from './gobgp.ts'
