@@ -14,6 +14,7 @@ export default defineConfig({
           { text: 'Subnets, pods, addresses', link: '/user/subnets-and-pods' },
           { text: 'Static addresses', link: '/user/static-addresses' },
           { text: 'TLS of the databases', link: '/user/tls' },
+          { text: 'Announce addresses by BGP', link: '/user/bgp' },
           { text: 'Pinger', link: '/user/pinger' },
           { text: 'Deletions that are held back', link: '/user/held-deletions' },
           { text: 'How long an attachment takes', link: '/user/attachment-time' },

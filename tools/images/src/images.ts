@@ -63,6 +63,7 @@ export function imageList(): readonly ImageSource[] {
         ...bundle('cni-agent.mjs'),
         ...bundle('cni-install.mjs'),
         ...bundle('pinger.mjs'),
+        ...bundle('speaker.mjs'),
       ],
     },
     {

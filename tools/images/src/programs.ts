@@ -11,6 +11,7 @@ import { runProgram } from './program.ts'
 /** Programs that run on Node: one file each, by the name that they have in the images. */
 const bundles = {
   'pinger.mjs': 'apps/pinger/src/main.ts',
+  'speaker.mjs': 'apps/speaker/src/main.ts',
   'controller.mjs': 'apps/controller/src/main.ts',
   'remove-finalizers.mjs': 'apps/uninstall/src/main.ts',
   'cni-agent.mjs': 'apps/cni/src/agent/main.ts',

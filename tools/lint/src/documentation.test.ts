@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import {
+  bgpAnnotations,
   controllerFinalizer,
   deprecatedControllerFinalizer,
   ipLabel,
@@ -22,6 +23,7 @@ import {
   kernelMetrics,
   leaderMetrics,
   logMetrics,
+  speakerMetrics,
   Registry,
 } from '@kube-ovn/telemetry'
 import { describe, expect, it } from 'vitest'
@@ -82,9 +84,11 @@ describe('docs/reference/annotations.md', () => {
   const sections = [
     {
       title: 'Pod',
-      keys: [...Object.values(podAnnotations()), ...Object.values(vipAnnotations)].map(
-        ({ key }: { readonly key: string }) => key,
-      ),
+      keys: [
+        ...Object.values(podAnnotations()),
+        ...Object.values(vipAnnotations),
+        ...Object.values(bgpAnnotations),
+      ].map(({ key }: { readonly key: string }) => key),
     },
     {
       title: 'Networks',
@@ -106,7 +110,7 @@ describe('docs/reference/annotations.md', () => {
 })
 
 describe('docs/reference/metrics.md', () => {
-  it('has a row for each metric of controller and agent', async () => {
+  it('has a row for each metric of controller, agent and speaker', async () => {
     const registry = new Registry()
     addressAuditMetrics(registry)
     agentMetrics(registry, 'n1')
@@ -114,6 +118,7 @@ describe('docs/reference/metrics.md', () => {
     kernelMetrics(registry)
     logMetrics(registry)
     leaderMetrics(registry, 'test', () => true)
+    speakerMetrics(registry, 'n1', () => ({ peers: [], problems: 0 }))
     const node = new Registry()
     fragmentMetrics(node)
     const all = await Promise.all([registry, node].map((one) => one.getMetricsAsJSON()))

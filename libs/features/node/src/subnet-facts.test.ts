@@ -1,6 +1,7 @@
 import type { Subnet, SubnetInEffect, SubnetSpec, SubnetStatus } from '@kube-ovn/kube-api'
 import { describe, expect, it } from 'vitest'
-import { natOutgoingPrefixes, readInEffect, readSubnetFacts, routedPrefixes } from './subnet-facts.ts'
+import { readInEffect } from '@kube-ovn/kube-api'
+import { natOutgoingPrefixes, readSubnetFacts, routedPrefixes } from './subnet-facts.ts'
 
 const inEffect: SubnetInEffect = {
   cidrBlock: '10.1.0.0/16,fd00:1::/112',

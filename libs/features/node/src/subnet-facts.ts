@@ -1,5 +1,5 @@
 import { networkText, tryParseCidr, type Cidr } from '@kube-ovn/ip'
-import { conditionType, isConditionTrue, type Subnet, type SubnetSpec } from '@kube-ovn/kube-api'
+import { readInEffect, type Subnet } from '@kube-ovn/kube-api'
 
 /** What a node needs to know about a subnet. */
 export interface SubnetFacts {
@@ -10,20 +10,6 @@ export interface SubnetFacts {
   readonly isOverlay: boolean
   /** Traffic that leaves the cluster gets the node's address. */
   readonly hasNatOutgoing: boolean
-}
-
-/** What of a Subnet is in effect, as far as nodes go by it. */
-type InEffect = Pick<SubnetSpec, 'cidrBlock' | 'vpc' | 'provider' | 'natOutgoing' | 'mtu'>
-
-/**
- * Reads what of a subnet is in effect, whatever its specification was edited to since.
- *
- * A status that upstream wrote does not say: then the specification is in effect if the controller has validated it. If
- * it has not, the answer is nothing: the prefix may be unreadable, or another's.
- */
-export function readInEffect({ spec, status }: Subnet): InEffect | undefined {
-  if (status?.inEffect !== undefined) return status.inEffect
-  return isConditionTrue(status?.conditions, conditionType.validated) ? (spec ?? {}) : undefined
 }
 
 /** Reads the facts of a subnet; nothing while nothing of it is in effect. */

@@ -1,5 +1,6 @@
 export type { AddressFamily } from './address-family.ts'
 export { familyOfText } from './address-family.ts'
+export type { Dial } from './connection.ts'
 export type { MessageCounters } from './counters.ts'
 export { BgpConfigInvalidError, BgpMessageError, BgpSocketError } from './errors.ts'
 export type {
@@ -13,4 +14,5 @@ export type {
 export type { Route } from './route.ts'
 export type { SessionEnd } from './session.ts'
 export { BgpSpeaker, type SpeakerOptions } from './speaker.ts'
+export { sourceAddress } from './source-address.ts'
 export { dialTcp } from './tcp.ts'

@@ -1,6 +1,7 @@
 export type { AddressPool } from './address-pool.ts'
 export type { Annotation, Annotations } from './annotation.ts'
 export { nicKey, providerNetworkKeys } from './asked.ts'
+export { bgpAnnotations, type BgpPolicy } from './bgp.ts'
 export { AnnotationInvalidError } from './errors.ts'
 export {
   controllerFinalizer,
@@ -22,6 +23,7 @@ export {
   interfaceAnnotations,
   podAnnotations,
   isOvnProvider,
+  givenProviders,
   longestProvider,
   primaryProvider,
   readPodNetwork,

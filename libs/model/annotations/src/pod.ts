@@ -151,6 +151,13 @@ export function staleNicKeys(
   return keys.filter((key) => prefixes.has(key.slice(0, key.indexOf('/'))))
 }
 
+/** The networks in which a Pod was given addresses, as its annotations say; the primary one first. */
+export function givenProviders(annotations: Annotations | undefined): readonly Provider[] {
+  const given = annotations ?? {}
+  const further = Object.keys(given).flatMap((key) => furtherProvider(key) ?? [])
+  return ofPrimary.allocated.key in given ? [primaryProvider, ...further] : further
+}
+
 /** The provider of a further NIC whose `allocated` this is. There is a dot in its name. */
 function furtherProvider(key: string): Provider | undefined {
   const end = `${suffix}/allocated`

@@ -23,6 +23,7 @@ export {
   withoutCondition,
 } from './conditions.ts'
 export type { Condition, ConditionChange, ConditionStatus } from './conditions.ts'
+export { readInEffect } from './in-effect.ts'
 export { customResourceDefinition, objectSchema } from './crd.ts'
 export type { JsonSchema } from './crd.ts'
 export type { Definition, PrinterColumn } from './definition.ts'

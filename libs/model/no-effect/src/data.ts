@@ -218,11 +218,9 @@ export const missingFeatures: readonly MissingFeature[] = [
     chartValues: { 'agent.mirroring.enabled': false, 'agent.mirroring.interface': 'mirror0' },
   },
   {
-    name: 'announcement by BGP',
-    cure: 'nothing is announced: route to the addresses in another way',
-    annotations: { Subnet: ['bgp'], Pod: ['bgp'] },
-    elsewhere: 'annotations of Services: `bgp`',
-    chartValues: { 'bgpSpeaker.enabled': false },
+    name: 'BFD, and NAT gateways, of the speaker',
+    cure: 'lower `--holdtime`; remove `--nat-gw-mode`',
+    elsewhere: 'speaker: `--enable-bfd`, `--nat-gw-mode`',
   },
   {
     name: 'a NIC that is no veth pair',

@@ -15,4 +15,5 @@ export {
   type TriedPort,
 } from './pinger-metrics.ts'
 export { processRegistry } from './process-metrics.ts'
+export { speakerMetrics, type SpeakerPeer } from './speaker-metrics.ts'
 export type { KernelGauges, QueueMetrics, ReconcileResult } from './queue-metrics.ts'

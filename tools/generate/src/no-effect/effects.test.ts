@@ -101,6 +101,7 @@ interface Key {
 function allKeys(): readonly Key[] {
   const { podAnnotations, vipAnnotations, networkAnnotations, nodeAnnotations } = annotations
   const { namespaceAnnotations, vpcAnnotations, interfaceAnnotations, kubevirtAnnotations } = annotations
+  const { bgpAnnotations } = annotations
   const nic = interfaceAnnotations({ namespace: 'shop', name: 'camera' }, 'net1')
   const codecs = {
     Pod: [
@@ -108,10 +109,12 @@ function allKeys(): readonly Key[] {
       vipAnnotations,
       networkAnnotations,
       kubevirtAnnotations,
+      bgpAnnotations,
       { ipAddress: nic.ipAddress },
     ],
     Node: [nodeAnnotations],
     Namespace: [namespaceAnnotations],
+    Subnet: [bgpAnnotations],
     Vpc: [vpcAnnotations],
   }
   const known = Object.entries(codecs).flatMap(([kind, groups]) =>
@@ -131,6 +134,7 @@ function allKeys(): readonly Key[] {
 it('knows of every group of annotations', () => {
   const groups = Object.keys(annotations).filter((name) => name.endsWith('Annotations'))
   expect(groups.sort()).toEqual([
+    'bgpAnnotations',
     'interfaceAnnotations',
     'kubevirtAnnotations',
     'namespaceAnnotations',

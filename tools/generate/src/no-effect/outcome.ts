@@ -1,7 +1,9 @@
 import { controlEffects } from '@kube-ovn/testing-control/effects'
 import type { ControlSettings } from '@kube-ovn/domains-control'
 import { nodeEffects } from '@kube-ovn/features-node/testing/effects'
+import { desiredPrefixes } from '@kube-ovn/features-speaker'
 import type { KubeObject } from '@kube-ovn/kube'
+import type { Subnet } from '@kube-ovn/kube-api'
 import type { Node, Pod } from '@kube-ovn/kube-api/core'
 import type { Scene } from './scene.ts'
 
@@ -32,7 +34,9 @@ function effectsOf(scene: Scene, settings: Partial<ControlSettings>): Effects {
   const { subnets = [], pods = [], nodes = [] } = effects.objects
   const [node] = nodes as readonly Node[]
   if (node === undefined) throw new Error('a scene has a node')
-  return { ...effects, onNode: nodeEffects({ subnets, pods: pods as readonly Pod[], node }) }
+  const seen = { subnets: subnets as readonly Subnet[], pods: pods as readonly Pod[] }
+  const announced = desiredPrefixes({ ...seen, services: [], nodeName: node.metadata.name })
+  return { ...effects, onNode: [...nodeEffects({ ...seen, node }), [...announced.prefixes]] }
 }
 
 /** Lets controller and node decide about a scene. */

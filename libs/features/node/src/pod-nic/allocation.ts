@@ -8,10 +8,9 @@ import {
 import { formatIp } from '@kube-ovn/ip'
 import type { Store } from '@kube-ovn/kube'
 import type { Pod } from '@kube-ovn/kube-api/core'
-import type { Subnet } from '@kube-ovn/kube-api'
+import { readInEffect, type Subnet } from '@kube-ovn/kube-api'
 import { AttachmentError, type AttachmentStage } from '../errors.ts'
 import { podIdentities } from '../kube-objects.ts'
-import { readInEffect } from '../subnet-facts.ts'
 import type { AttachmentRequest, PodAddress } from './snapshot.ts'
 
 /** What the controller decided about a pod's interface. */

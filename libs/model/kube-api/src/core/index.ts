@@ -1,3 +1,4 @@
+export { isAlive } from './alive.ts'
 export type * from './kinds.ts'
 export type { KubeObject, ObjectMeta, OwnerReference, Resource } from './object.ts'
 export {

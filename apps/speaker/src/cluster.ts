@@ -1,0 +1,118 @@
+import type { SpeakerSnapshot } from '@kube-ovn/features-speaker'
+import {
+  Informer,
+  pods,
+  services,
+  type KubeClient,
+  type KubeObject,
+  type Pod,
+  type Service,
+} from '@kube-ovn/kube'
+import { subnetResource, type Subnet } from '@kube-ovn/kube-api'
+import type { Logger } from '@kube-ovn/log'
+import { systemClock } from '@kube-ovn/process'
+
+export interface ClusterOptions {
+  readonly client: KubeClient
+  readonly log: Logger
+  /** Whether Services are followed. */
+  readonly withServices: boolean
+  readonly changed: () => void
+}
+
+/** Follows what is announced: of each object is kept what decides about that. */
+export class Cluster implements AsyncDisposable {
+  readonly #stack = new AsyncDisposableStack()
+  readonly #pods: Informer<Pod>
+  readonly #subnets: Informer<Subnet>
+  readonly #services: Informer<Service> | undefined
+
+  constructor({ client, log: logger, withServices, changed }: ClusterOptions) {
+    const common = { client, logger, clock: systemClock }
+    this.#pods = this.#stack.use(new Informer({ ...common, resource: pods, trim: trimPod }))
+    this.#subnets = this.#stack.use(new Informer({ ...common, resource: subnetResource, trim: trimSubnet }))
+    this.#services = withServices
+      ? this.#stack.use(new Informer({ ...common, resource: services, trim: trimService }))
+      : undefined
+    for (const informer of this.#all) this.#stack.use(informer.onChange(changed))
+  }
+
+  /** Begins, until the signal is aborted. */
+  start(signal: AbortSignal): void {
+    for (const informer of this.#all) {
+      informer.start(signal)
+      informer.synced.catch(() => undefined)
+    }
+  }
+
+  /** Resolves when everything is known. */
+  async synced(): Promise<void> {
+    await Promise.all(this.#all.map(({ synced }) => synced))
+  }
+
+  get isSynced(): boolean {
+    return this.#all.every(({ health }) => health.isSynced)
+  }
+
+  snapshot(nodeName: string): SpeakerSnapshot {
+    return {
+      pods: this.#pods.store.values(),
+      subnets: this.#subnets.store.values(),
+      services: this.#services?.store.values() ?? [],
+      nodeName,
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#stack.disposeAsync()
+  }
+
+  get #all(): readonly Pick<Informer<KubeObject>, 'start' | 'synced' | 'health' | 'onChange'>[] {
+    return [this.#pods, this.#subnets, ...(this.#services === undefined ? [] : [this.#services])]
+  }
+}
+
+function metadataOf({ metadata }: KubeObject): KubeObject['metadata'] {
+  const { name, namespace, uid, resourceVersion, annotations } = metadata
+  return {
+    name,
+    ...(namespace && { namespace }),
+    ...(uid && { uid }),
+    ...(resourceVersion && { resourceVersion }),
+    ...(annotations && { annotations }),
+  }
+}
+
+function trimPod(pod: Pod): Pod {
+  const { nodeName, hostNetwork, restartPolicy } = pod.spec
+  const { phase, reason } = pod.status ?? {}
+  return {
+    metadata: metadataOf(pod),
+    spec: {
+      containers: [],
+      ...(nodeName && { nodeName }),
+      ...(hostNetwork && { hostNetwork }),
+      ...(restartPolicy && { restartPolicy }),
+    },
+    status: { ...(phase && { phase }), ...(reason && { reason }) },
+  }
+}
+
+/** Counters in the status change with every pod. */
+function trimSubnet(subnet: Subnet): Subnet {
+  const { spec, status } = subnet
+  const { conditions, inEffect } = status ?? {}
+  return {
+    metadata: metadataOf(subnet),
+    ...(spec && { spec }),
+    status: { ...(conditions && { conditions }), ...(inEffect && { inEffect }) },
+  }
+}
+
+function trimService(service: Service): Service {
+  const { type, clusterIP, clusterIPs } = service.spec ?? {}
+  return {
+    metadata: metadataOf(service),
+    spec: { ...(type && { type }), ...(clusterIP && { clusterIP }), ...(clusterIPs && { clusterIPs }) },
+  }
+}

@@ -1,0 +1,50 @@
+import { BgpConfigInvalidError, familyOfText, sourceAddress } from '@kube-ovn/bgp'
+import type { SpeakerConfig } from './config.ts'
+
+type OwnAddressConfig = Pick<
+  SpeakerConfig,
+  'allowedSourceAddresses' | 'allowedSourceIpv6Addresses' | 'nodeIps' | 'podIp' | 'podIps'
+>
+
+/** Which own address neighbours are spoken with from, and told as next hop: the kernel's routes say so, each time they are asked. */
+export class OwnAddresses {
+  readonly #config: OwnAddressConfig
+  readonly #netns: string | undefined
+
+  constructor(config: OwnAddressConfig, netns?: string) {
+    this.#config = config
+    this.#netns = netns
+  }
+
+  /**
+   * The address to speak from.
+   *
+   * @throws BgpSocketError without a route, BgpConfigInvalidError for an address that is not allowed
+   */
+  sourceFor(neighbor: string): string {
+    const source = sourceAddress(neighbor, this.#netns)
+    const isIpv4 = familyOfText(neighbor) === 'ipv4'
+    const { allowedSourceAddresses, allowedSourceIpv6Addresses } = this.#config
+    const allowed = isIpv4 ? allowedSourceAddresses : allowedSourceIpv6Addresses
+    if (allowed.length === 0 || allowed.includes(source)) return source
+    throw new BgpConfigInvalidError({
+      field: isIpv4 ? 'allowed-source-addresses' : 'allowed-source-ipv6-addresses',
+      value: allowed.join(','),
+      cure: `allow ${source}, from which the node's routes lead to ${neighbor}, or change the routes`,
+    })
+  }
+
+  /** The next hop for routes; `undefined` where there is no way to the neighbour, or none that is allowed. */
+  nextHopFor(neighbor: string): string | undefined {
+    try {
+      const source = this.sourceFor(neighbor)
+      const { nodeIps, podIps, podIp } = this.#config
+      const isOwn = source === podIp || podIps.includes(source)
+      const family = familyOfText(source)
+      return (isOwn ? nodeIps.find((address) => familyOfText(address) === family) : undefined) ?? source
+    } catch {
+      // Whoever dials says why.
+      return undefined
+    }
+  }
+}

@@ -1,0 +1,138 @@
+import { BgpSpeaker, dialTcp, type Dial, type MessageCounters, type PeerStatus } from '@kube-ovn/bgp'
+import { desiredPrefixes, desiredRoutes, type Announced } from '@kube-ovn/features-speaker'
+import { KubeClient, loadAccess } from '@kube-ovn/kube'
+import type { Logger } from '@kube-ovn/log'
+import { openNetlink } from '@kube-ovn/netlink'
+import { bindAddresses, serveHealth, systemClock } from '@kube-ovn/process'
+import { speakerMetrics, type Registry, type SpeakerPeer } from '@kube-ovn/telemetry'
+import { Cluster } from './cluster.ts'
+import { speakerOptions, type SpeakerConfig } from './config.ts'
+import { OwnAddresses } from './own-addresses.ts'
+import { ToldProblems } from './told-problems.ts'
+
+/** Changes that come together are announced together. */
+const gatherMs = 20
+/** Own addresses are asked for again that often, whatever the kernel has told. */
+const lookMs = 5_000
+
+/**
+ * Announces until the signal is aborted. Neighbours then keep the routes if `--graceful-restart` says so, or else lose them at once.
+ *
+ * @param netns path of the network namespace to speak from; default is the own one
+ * @throws ConfigInvalidError, BgpConfigInvalidError, BgpSocketError when it can not begin
+ */
+export async function runSpeaker(
+  config: SpeakerConfig,
+  log: Logger,
+  registry: Registry,
+  signal: AbortSignal,
+  netns?: string,
+): Promise<void> {
+  const options = { ...speakerOptions(config), netns }
+  warnOf(config, log)
+  await using stack = new AsyncDisposableStack()
+  const own = new OwnAddresses(config, netns)
+  const dial: Dial = (to, signal) => dialTcp({ ...to, source: own.sourceFor(to.address) }, signal)
+  const speaker = new BgpSpeaker(options, { dial, clock: systemClock, log, random: Math.random })
+  stack.defer(() => speaker.stop({ keepsRoutes: config.gracefulRestart }))
+
+  const problems = new ToldProblems(log)
+  let announced: Announced = { prefixes: new Set(), problems: [] }
+  const tell = (): void => {
+    // Until everything is known, neighbours keep what they know of a speaker before this one.
+    if (!cluster.isSynced) return
+    for (const { address, extendedNextHop } of options.peers)
+      speaker.announce(
+        address,
+        desiredRoutes(announced.prefixes, { address, extendedNextHop, nextHop: own.nextHopFor(address) }),
+      )
+  }
+  const gathered = stack.use(
+    new Gathered(() => {
+      announced = desiredPrefixes(cluster.snapshot(config.nodeName.toLowerCase()))
+      problems.tell(announced.problems)
+      tell()
+    }),
+  )
+
+  const client = stack.use(
+    new KubeClient(await loadAccess(config.kubeconfig), { userAgent: 'kube-ovn-speaker', connections: 4 }),
+  )
+  const withServices = config.announceClusterIp
+  const cluster = stack.use(new Cluster({ client, log, withServices, changed: () => gathered.ask() }))
+  const health = stack.use(
+    await serveHealth({
+      addresses: bindAddresses(false, config.podIps),
+      port: config.pprofPort,
+      ...(config.enableMetrics ? { registry } : {}),
+      liveness: () => [],
+      readiness: () => (cluster.isSynced ? [] : ['objects are not known yet']),
+    }),
+  )
+  log.info('metrics served', { endpoints: health.endpoints })
+  speakerMetrics(registry, config.nodeName, () => ({
+    peers: speaker.statuses.map(shown),
+    problems: announced.problems.length,
+  }))
+
+  const netlink = stack.use(openNetlink(netns === undefined ? {} : { netns }))
+  stack.use(netlink.watch({ addresses: true, routes: true, links: true }, () => gathered.ask()))
+  cluster.start(signal)
+  await speaker.start()
+  const look = setInterval(tell, lookMs)
+  stack.defer(() => clearInterval(look))
+  cluster.synced().then(
+    () => gathered.ask(),
+    () => undefined,
+  )
+  await aborted(signal)
+}
+
+/** Does something once for all that has asked for it lately. */
+class Gathered implements Disposable {
+  readonly #action: () => void
+  #timer: Disposable | undefined
+
+  constructor(action: () => void) {
+    this.#action = action
+  }
+
+  ask(): void {
+    this.#timer ??= systemClock.setTimer(gatherMs, () => {
+      this.#timer = undefined
+      this.#action()
+    })
+  }
+
+  [Symbol.dispose](): void {
+    this.#timer?.[Symbol.dispose]()
+  }
+}
+
+function warnOf({ authPassword, enableBfd }: SpeakerConfig, log: Logger): void {
+  if (authPassword !== '')
+    log.warn('password can be read by everybody who may read the pod', { cure: 'use --auth-password-file' })
+  if (enableBfd)
+    log.warn('BFD is not there yet', {
+      field: 'enable-bfd',
+      value: 'true',
+      cure: 'lower --holdtime: neighbours are given up after that',
+    })
+}
+
+function shown({ sent, received, ...status }: PeerStatus): SpeakerPeer {
+  return { ...status, sent: byType(sent), received: byType(received) }
+}
+
+/** With the names that upstream has. */
+function byType(counters: Readonly<MessageCounters>): Readonly<Record<string, number>> {
+  const { withdrawUpdate, withdrawPrefix, ...others } = counters
+  return { ...others, withdraw_update: withdrawUpdate, withdraw_prefix: withdrawPrefix }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

@@ -1,0 +1,36 @@
+import type { Subnet } from '@kube-ovn/kube-api'
+import type { Pod, Service } from '@kube-ovn/kube-api/core'
+
+/** What a speaker decides by. */
+export interface SpeakerSnapshot {
+  readonly subnets: Iterable<Subnet>
+  /** Of all nodes. */
+  readonly pods: Iterable<Pod>
+  /** Empty where addresses of Services are not announced. */
+  readonly services: Iterable<Service>
+  /** The node that this speaker is on. */
+  readonly nodeName: string
+}
+
+/** An annotation that says nothing that can be done. */
+export interface AnnouncementProblem {
+  /** `Kind/name`, with the namespace before the name where there is one. */
+  readonly object: string
+  readonly field: string
+  readonly value: string
+  readonly cure: string
+}
+
+/** A neighbour as far as routes go by it. */
+export interface NeighborView {
+  readonly address: string
+  /** Own address towards it, which routes lead to; `undefined` where there is none, and nothing is announced. */
+  readonly nextHop: string | undefined
+  /** Whether it is told IPv4 routes over a session of IPv6. */
+  readonly extendedNextHop: boolean
+}
+
+export interface AnnouncedRoute {
+  readonly prefix: string
+  readonly nextHop: string
+}
