@@ -10,6 +10,7 @@ import {
   type PodObject,
 } from '@kube-ovn/lab'
 import { expect } from 'vitest'
+import { fetchFrom } from './fetch-from.ts'
 import type { SuiteCluster } from './suite-cluster.ts'
 
 /** Expects that an example, which was just applied, does what it says. */
@@ -135,6 +136,25 @@ export const exampleChecks: Readonly<Record<string, ExampleCheck>> = {
     expect(record.spec.ipAddress).toBe(told(pod, 'ip_address', 'camera.depot'))
     expect(told(pod, 'logical_switch', 'camera.depot')).toBeUndefined()
     expect(attachedTo(pod, 'depot/camera').join()).toBe(record.spec.ipAddress)
+  },
+
+  async '10-isolation'(cluster) {
+    const { api } = cluster
+    const [safe] = await untilPodsReady(api, 'vault', 'app=safe', 1)
+    const [web] = await untilPodsReady(api, 'shop', 'app=web', 3)
+    const [db] = await untilPodsReady(api, 'stock', 'app=db', 3)
+    for (const address of addressesOfPod(safe as PodObject)) {
+      const fetched = (from: PodObject | undefined, port: number): Promise<string> =>
+        fetchFrom(cluster, from as PodObject, address, port).then(
+          (page) => page.trim(),
+          () => 'nothing',
+        )
+      expect([await fetched(web, 8080), await fetched(web, 9090), await fetched(db, 8080)]).toEqual([
+        'safe',
+        'nothing',
+        'nothing',
+      ])
+    }
   },
 }
 

@@ -5,7 +5,6 @@ import {
   applyAll,
   deleteAll,
   eventually,
-  kubectl,
   listExamples,
   readExample,
   untilPodsReady,
@@ -15,6 +14,7 @@ import {
 import { leaveBundleOnFailure } from '@kube-ovn/testing-bundle'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { exampleChecks } from './example-checks.ts'
+import { fetchFrom } from './fetch-from.ts'
 import { openSuiteCluster, type SuiteCluster } from './suite-cluster.ts'
 
 /** Runs on any cluster that has the chart: it sees only what a user sees. */
@@ -88,7 +88,10 @@ it('lets every pod of one Subnet fetch from every pod, over every family', async
       [...shop, ...stock]
         .filter((to) => to !== from)
         .flatMap((to) =>
-          addressesOfPod(to).map(async (address) => [to.metadata.name, await fetchFrom(from, address)]),
+          addressesOfPod(to).map(async (address) => [
+            to.metadata.name,
+            await fetchFrom(cluster, from, address),
+          ]),
         ),
     ),
   )
@@ -100,7 +103,7 @@ it('resolves a Service and reaches it', async () => {
   const [from] = stock
   if (from === undefined) return expect.unreachable()
   const page = await eventually('the Service answers', () =>
-    fetchFrom(from, 'web.shop.svc', 80).catch(() => undefined),
+    fetchFrom(cluster, from, 'web.shop.svc', 80).catch(() => undefined),
   )
   expect(shop.map(({ metadata }) => metadata.name)).toContain(page.trim())
 })
@@ -145,12 +148,3 @@ it('gives addresses back when pods go', async () => {
   })
   expect(left).toEqual([])
 })
-
-function fetchFrom(pod: PodObject, host: string, port = 8080): Promise<string> {
-  const url = `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}/`
-  return kubectl(
-    cluster,
-    ...['exec', '-n', pod.metadata.namespace ?? '', pod.metadata.name, '--'],
-    ...['busybox', 'wget', '-q', '-T', '5', '-O', '-', url],
-  )
-}

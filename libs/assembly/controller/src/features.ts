@@ -10,6 +10,7 @@ import { namespace } from '@kube-ovn/features-network/namespace'
 import { northboundOptions } from '@kube-ovn/features-network/nb-options'
 import { node } from '@kube-ovn/features-network/node'
 import { subnet } from '@kube-ovn/features-network/subnet'
+import { subnetAcls } from '@kube-ovn/features-network/subnet-acl'
 import { subnetGateway } from '@kube-ovn/features-network/subnet-gw'
 import { vpc } from '@kube-ovn/features-network/vpc'
 import { ignored } from '@kube-ovn/features-pods/ignored'
@@ -24,6 +25,7 @@ export const controlFeatures: readonly ControlFeature[] = [
   vpc,
   nodeDefaultRoute,
   subnet,
+  subnetAcls,
   node,
   subnetGateway,
   subnetStatus,

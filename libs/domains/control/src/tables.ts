@@ -22,6 +22,7 @@ import {
   subnetProviders,
 } from './topology/attachments.ts'
 import { builtInSpec } from './topology/built-in.ts'
+import { isolations } from './topology/isolation.ts'
 import { livingNodes } from './topology/lost-node.ts'
 import { namespaceBindings, servingSubnets } from './topology/namespace-bindings.ts'
 import type { Stores } from './stores.ts'
@@ -37,6 +38,7 @@ const tables = {
   networks,
   attachments,
   addressing,
+  isolations,
   subnetProviders,
   keptRouterMacs,
   routerMacs,

@@ -52,11 +52,6 @@ export const missingFeatures: readonly MissingFeature[] = [
     chartValues: { 'networking.enableEcmp': false },
   },
   {
-    name: 'isolation of subnets',
-    cure: 'nothing is dropped: do not rely on it',
-    subnet: ['private', 'allowSubnets', 'allowEWTraffic', 'acls'],
-  },
-  {
     name: 'a policy about traffic',
     cure: 'nothing is dropped, whatever NetworkPolicies say: do not rely on them',
     controllerFlags: ['enable-np', 'np-enforcement', 'enable-anp', 'enable-dns-name-resolver'],

@@ -12,8 +12,8 @@ describe('fields', () => {
     undefined,
     {},
     {
-      private: false,
-      acls: [],
+      logicalGateway: false,
+      natOutgoingPolicyRules: [],
       nodeNetwork: '',
       policyRoutingPriority: 0,
       u2oFeatures: { overlayOnlyRouting: false },
@@ -24,15 +24,17 @@ describe('fields', () => {
   })
 
   it('are told together if one feature is what they lack', () => {
-    expect(texts({ private: true, allowSubnets: ['10.0.0.0/8'], nodeNetwork: 'storage' })).toEqual([
-      'spec.private true, spec.allowSubnets ["10.0.0.0/8"] without effect: isolation of subnets is not there yet; nothing is dropped: do not rely on it',
-      expect.stringContaining('spec.nodeNetwork "storage" without effect'),
-    ])
+    expect(texts({ logicalGateway: true, u2oInterconnectionIP: '10.0.0.9', nodeNetwork: 'storage' })).toEqual(
+      [
+        'spec.logicalGateway true, spec.u2oInterconnectionIP "10.0.0.9" without effect: an underlay subnet is not there yet; all subnets are overlays: remove it',
+        expect.stringContaining('spec.nodeNetwork "storage" without effect'),
+      ],
+    )
   })
 
   it('are told shortly, however long they are', () => {
-    const acls = Array.from({ length: 10_000 }, () => ({ match: 'ip4.dst == 10.0.0.0/8', priority: 1 }))
-    expect(texts({ acls })[0]?.length).toBeLessThan(300)
+    const natOutgoingPolicyRules = Array.from({ length: 10_000 }, () => ({ action: 'nat' }))
+    expect(texts({ natOutgoingPolicyRules })[0]?.length).toBeLessThan(300)
   })
 })
 

@@ -1,4 +1,4 @@
-import { KubeOvnError, type RetryClass } from '@kube-ovn/errors'
+import { KubeOvnError, type Refused, type RetryClass } from '@kube-ovn/errors'
 
 /** Refuses a name that can not stand in a match expression. */
 export class InvalidMatchNameError extends KubeOvnError<{
@@ -24,5 +24,15 @@ export class MatchFamilyError extends KubeOvnError<{ readonly field: string; rea
 
   constructor(details: MatchFamilyError['details']) {
     super('an address field was compared with an address of the other family', details)
+  }
+}
+
+/** Refuses text that is no match expression of OVN. */
+export class InvalidMatchError extends KubeOvnError<Refused> {
+  readonly code = 'ovn-match-invalid'
+  readonly retry: RetryClass = 'on-change'
+
+  constructor(details: Refused) {
+    super('the text is no OVN match', details)
   }
 }

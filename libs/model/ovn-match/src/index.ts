@@ -1,4 +1,5 @@
-export { InvalidMatchNameError, MatchFamilyError } from './errors.ts'
+export { checkMatch } from './check.ts'
+export { InvalidMatchError, InvalidMatchNameError, MatchFamilyError } from './errors.ts'
 export {
   addressSet,
   and,

@@ -13,6 +13,8 @@ export {
   northGatewayPolicy,
   overlayCidrs,
   podPort,
+  privateSubnetAcl,
+  subnetAcl,
   subnetGatewayPolicy,
   subnetNodePortGroup,
   subnetPolicy,
@@ -23,6 +25,7 @@ export {
   vipVirtualPort,
 } from './kinds.ts'
 export {
+  aclName,
   denyAllSecurityGroup,
   ipPoolAddressSetName,
   nodePortGroupName,

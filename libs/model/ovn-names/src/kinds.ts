@@ -1,7 +1,7 @@
 import { externalId, vendor } from './external-ids.ts'
 import { denyAllSecurityGroup, podPortName, securityGroupPortGroupName, subnetVipPortName } from './names.ts'
 import { arpProxyOption, virtualPortOption } from './port-options.ts'
-import { routerPolicyPriority } from './priorities.ts'
+import { aclPriority, routerPolicyPriority } from './priorities.ts'
 import type { MarkedTable, NorthboundTable, ParentRow, RowKind } from './row-kind.ts'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 
@@ -278,6 +278,42 @@ export const denyAllAcl = rowKind({
     ids[externalId.parent] === securityGroupPortGroupName(denyAllSecurityGroup)
       ? `${row.direction}/${row.tier}`
       : undefined,
+})
+
+/** The name of the switch that an ACL is on, by what both say. */
+function switchOfAcl(ids: Marks, parent: ParentRow | undefined): string | undefined {
+  const name = ids[externalId.parent]
+  return parent !== undefined && name === parent.name ? name : undefined
+}
+
+const privateAllowMatch = /^\(ip[46]\.src == \S+ && ip[46]\.dst == (\S+)\) \|\| /
+
+/** What a private subnet drops and lets in. By subnet, and what it is about. */
+export const privateSubnetAcl = rowKind({
+  name: 'acl-private',
+  table: 'ACL',
+  parent: ['Logical_Switch', 'acls'],
+  identify: (row, ids, parent) => {
+    const subnet = switchOfAcl(ids, parent)
+    if (subnet === undefined || ids[externalId.subnet] !== undefined) return undefined
+    if (row.priority === aclPriority.privateDrop) return `${subnet}/drop`
+    if (row.priority === aclPriority.nodes) return perFamily(`${subnet}/nodes`, row.match)
+    if (row.priority !== aclPriority.privateAllow) return undefined
+    const allowed = privateAllowMatch.exec(row.match)?.[1]
+    return allowed === undefined ? perFamily(`${subnet}/own`, row.match) : `${subnet}/allow/${allowed}`
+  },
+})
+
+/** A rule of a subnet's `spec.acls`. By subnet, direction, priority and match, as upstream tells them. */
+export const subnetAcl = rowKind({
+  name: 'acl-subnet',
+  table: 'ACL',
+  parent: ['Logical_Switch', 'acls'],
+  identify: (row, ids, parent) => {
+    const subnet = switchOfAcl(ids, parent)
+    if (subnet === undefined || ids[externalId.subnet] !== subnet) return undefined
+    return `${subnet}/${row.direction}/${row.priority}/${row.match}`
+  },
 })
 
 /** Addresses of an IPPool. */

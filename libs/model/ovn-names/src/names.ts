@@ -72,3 +72,11 @@ export function overlayCidrsAddressSetName(vpc: string, family: 4 | 6): string {
 export function portGroupAddressSetName(portGroup: string, family: 4 | 6): string {
   return `${portGroup}_ip${family}`
 }
+
+/** Longest name of an ACL, characters (ovn-nb(5), ACL, name). */
+const longestAclName = 63
+
+/** The name of an ACL by which the log tells of it: that of what it is about, or the beginning of a long one. */
+export function aclName(of: string): string {
+  return of.length <= longestAclName ? of : `${of.slice(0, longestAclName - 3)}...`
+}

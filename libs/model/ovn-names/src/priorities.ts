@@ -12,6 +12,14 @@ export const routerPolicyPriority = {
 
 /** Priorities of ACL rows. */
 export const aclPriority = {
+  /** Everything that comes into a private subnet. */
+  privateDrop: 1000,
+  /** What comes into it from itself, and from the prefixes that it allows. */
+  privateAllow: 1001,
+  /** From the nodes into a private subnet: probes. Above all that policies say. */
+  nodes: 3000,
+  /** Within a subnet whose own rules do not hold there. */
+  eastWest: 1900,
   /** The port group of ports whose security groups allow nothing. */
   denyAll: 2003,
 } as const

@@ -1,4 +1,4 @@
-import { KubeOvnError, type Refused, type RetryClass } from '@kube-ovn/errors'
+import { KubeOvnError, refusalOf, type Refused, type RetryClass } from '@kube-ovn/errors'
 
 /** Says which field of a Subnet can not be used, and what would be right. */
 export interface SubnetProblem extends Refused {
@@ -45,4 +45,13 @@ export function isSubnetError(error: unknown): error is SubnetError {
 /** Tells a user in one sentence what is wrong and what to do. */
 export function subnetProblemText(problem: SubnetProblem): string {
   return `${problem.field} ${JSON.stringify(problem.value)}: ${problem.cure}`
+}
+
+/** Runs a parser and says which subnet its complaint is about. */
+export function inSubnet<T>(subnet: string, parse: () => T): T {
+  try {
+    return parse()
+  } catch (error) {
+    throw new SubnetInvalidError({ subnet, ...refusalOf(error) }, { cause: error })
+  }
 }

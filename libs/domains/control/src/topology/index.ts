@@ -10,6 +10,7 @@ export {
 } from './errors.ts'
 export { strayExcludes } from './exclude-ips.ts'
 export { inEffectOf, isPublished } from './in-effect.ts'
+export { ruleKey, unusable, type AclRule, type Isolation } from './isolation.ts'
 export { isEnding, namespacesOfPool, poolsOfNamespace, subnetsOfNamespace } from './namespace-bindings.ts'
 export { familiesOf, isSameNetwork, type Network } from './network.ts'
 export { allNodeAddresses, internalAddresses } from './node-addresses.ts'

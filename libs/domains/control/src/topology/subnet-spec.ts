@@ -1,5 +1,4 @@
 import { isOvnProvider, longestProvider, primaryProvider } from '@kube-ovn/annotations'
-import { refusalOf } from '@kube-ovn/errors'
 import {
   checkLength,
   compareIps,
@@ -19,8 +18,9 @@ import {
 import type { Cidr, DualStackCidr, DualStackIp, Ip } from '@kube-ovn/ip'
 import type { SubnetSpec } from '@kube-ovn/kube-api'
 import type { ControlSettings } from '../settings.ts'
-import { SubnetInvalidError, SubnetUnsupportedError } from './errors.ts'
+import { inSubnet, SubnetInvalidError, SubnetUnsupportedError } from './errors.ts'
 import { normaliseExcludeIps } from './exclude-ips.ts'
+import { resolveIsolation } from './isolation.ts'
 import type { Network } from './network.ts'
 
 /** A specification that makes sense, and what the controller writes into it. */
@@ -75,6 +75,7 @@ export function resolveSubnet(name: string, spec: SubnetSpec, settings: ControlS
   const gateways = resolveGateways(name, spec.gateway ?? '', cidrs)
   inSubnet(name, () => checkLength(spec.vips ?? [], 'spec.vips', 'each is a port of its own'))
   for (const vip of spec.vips ?? []) checkVip(name, vip, cidrs)
+  resolveIsolation(name, spec)
   const isJoin = name === settings.nodeSwitch.name
   const vpc = hasSwitch ? spec.vpc || settings.clusterRouter : ''
   if (name === vpc) throw check('metadata.name', name, 'give the subnet another name than its VPC has')
@@ -163,15 +164,6 @@ function isProvider(provider: string): boolean {
 }
 
 const dnsLabel = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
-
-/** Runs a parser and says which subnet its complaint is about. */
-function inSubnet<T>(subnet: string, parse: () => T): T {
-  try {
-    return parse()
-  } catch (error) {
-    throw new SubnetInvalidError({ subnet, ...refusalOf(error) }, { cause: error })
-  }
-}
 
 function checkCidr(subnet: string, cidr: Cidr, hasSwitch: boolean, settings: ControlSettings): void {
   const value = networkText(cidr)

@@ -2,7 +2,7 @@ import { readPortVips, vipAnnotations } from '@kube-ovn/annotations'
 import { pods, type Pod } from '@kube-ovn/kube-api/core'
 import type { ObjectChange } from '@kube-ovn/kube'
 import { subnetResource, vipResource } from '@kube-ovn/kube-api'
-import type { Vip } from '@kube-ovn/kube-api'
+import type { Subnet, Vip } from '@kube-ovn/kube-api'
 import { logicalSwitch, subnetVipPort } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
 import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
@@ -16,7 +16,12 @@ export const subnetVip: ControlFeature<string, SubnetVipSnapshot | typeof unsett
   kinds: [subnetVipPort],
   memberships: [{ kind: logicalSwitch.name, column: 'ports' }],
   triggers: [
-    { on: 'object', resource: subnetResource, keys: (change) => [change.key] },
+    {
+      on: 'object',
+      resource: subnetResource,
+      keys: ({ key, old, new: current }: ObjectChange<Subnet>) =>
+        [old, current].some((subnet) => (subnet?.spec?.vips ?? []).length > 0) ? [key] : [],
+    },
     {
       on: 'object',
       resource: pods,

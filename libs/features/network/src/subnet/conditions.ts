@@ -51,15 +51,20 @@ function changes(subnet: SubnetSnapshot, conditions: readonly Condition[]): read
       { type: conditionType.ready, status: 'False', reason, message },
     ]
   }
-  const reason =
-    subnet.network?.hasSwitch === false
-      ? subnetReason.setNonOvnSubnetSuccess
-      : subnetReason.resetLogicalSwitchAclSuccess
+  const reason = reasonOf(subnet)
   return [
     ...errorChange(subnet, conditions, reason),
     { type: conditionType.validated, status: 'True', reason },
     { type: conditionType.ready, status: 'True', reason },
   ]
+}
+
+/** Upstream's words for the last step that it took. */
+function reasonOf({ network, object }: SubnetSnapshot): string {
+  if (network?.hasSwitch === false) return subnetReason.setNonOvnSubnetSuccess
+  return object?.spec?.private === true
+    ? subnetReason.setPrivateLogicalSwitchSuccess
+    : subnetReason.resetLogicalSwitchAclSuccess
 }
 
 /** A deletion that has to wait is an error; one that is over is told, and one that never was is not. */

@@ -43,29 +43,29 @@ function isReady(conditions: readonly Condition[]): boolean {
 
 it('tells of the fields of a Subnet that have no effect, once for each change, and leaves it Ready', async () => {
   const { client } = cluster
-  const plain = { cidrBlock: prefixes, private: false, acls: [], natOutgoing: true }
+  const plain = { cidrBlock: prefixes, logicalGateway: false, natOutgoingPolicyRules: [], natOutgoing: true }
   await client.create(subnetResource, subnet({ name: 'plain', ...plain }))
   await client.create(
     subnetResource,
-    subnet({ name: 'blue', cidrBlock: '10.31.0.0/24,fd00:31::/120', private: true }),
+    subnet({ name: 'blue', cidrBlock: '10.31.0.0/24,fd00:31::/120', logicalGateway: true }),
   )
   {
     await using control = await cluster.startController()
     await control.settle()
     expect(await ignoredMessage(subnetResource, 'plain')).toBeUndefined()
     const first =
-      'spec.private true without effect: isolation of subnets is not there yet; nothing is dropped: do not rely on it. See "Not there yet" in docs/differences.md'
+      'spec.logicalGateway true without effect: an underlay subnet is not there yet; all subnets are overlays: remove it. See "Not there yet" in docs/differences.md'
     expect(await ignoredMessage(subnetResource, 'blue')).toBe(first)
     expect(isReady(await conditionsOf(subnetResource, 'blue'))).toBe(true)
     expect(await told()).toEqual([`Subnet/blue ${first} 1`])
 
-    const patch = { spec: { private: false, nodeNetwork: 'storage' } }
+    const patch = { spec: { logicalGateway: false, nodeNetwork: 'storage' } }
     await client.patch(subnetResource, { name: 'blue' }, 'application/merge-patch+json', patch)
     await control.settle()
     const second = await ignoredMessage(subnetResource, 'blue')
     expect(second).toContain('spec.nodeNetwork "storage" without effect')
-    expect(second).not.toContain('spec.private')
-    expect(await told()).toEqual([`Subnet/blue ${second} 1`, `Subnet/blue ${first} 1`])
+    expect(second).not.toContain('spec.logicalGateway')
+    expect(await told()).toEqual([`Subnet/blue ${first} 1`, `Subnet/blue ${second} 1`])
     await cluster.forgetCosts()
   }
   await oneLife()

@@ -1,0 +1,109 @@
+import { KubeOvnError } from '@kube-ovn/errors'
+import { checkLength, parseCidr, type Cidr } from '@kube-ovn/ip'
+import type { Subnet, SubnetSpec } from '@kube-ovn/kube-api'
+import { checkMatch } from '@kube-ovn/ovn-match'
+import { rowTable } from '@kube-ovn/tables'
+import { subnets } from '../sources.ts'
+import { inSubnet, SubnetInvalidError } from './errors.ts'
+
+/** What a Subnet lets through: of its specification what only ACLs are made of. */
+export interface Isolation {
+  /** Drops what comes from elsewhere, but for the nodes and `allowSubnets`. */
+  readonly isPrivate: boolean
+  readonly allowSubnets: readonly Cidr[]
+  /** Lets ports of the subnet talk to each other whatever `rules` say. */
+  readonly allowsInside: boolean
+  readonly rules: readonly AclRule[]
+}
+
+/** A rule that a user wrote, in the words of ovn-nb(5), ACL. */
+export interface AclRule {
+  readonly direction: (typeof directions)[number]
+  readonly priority: number
+  readonly match: string
+  readonly action: string
+}
+
+const directions = ['from-lport', 'to-lport'] as const
+const actions = ['allow', 'allow-related', 'allow-stateless', 'drop', 'reject']
+
+/** ovn-nb(5), ACL, priority. */
+const highestPriority = 32_767
+
+/**
+ * Reads what a Subnet lets through.
+ *
+ * @throws SubnetInvalidError for what the Northbound would refuse, or what would make no flows
+ */
+export function resolveIsolation(subnet: string, spec: SubnetSpec): Isolation {
+  return {
+    isPrivate: spec.private === true,
+    allowSubnets: inSubnet(subnet, () => {
+      checkLength(
+        spec.allowSubnets ?? [],
+        'spec.allowSubnets',
+        'write longer prefixes together as a shorter one',
+      )
+      return (spec.allowSubnets ?? []).map((text, index) => parseCidr(text, `spec.allowSubnets[${index}]`))
+    }),
+    allowsInside: spec.allowEWTraffic === true,
+    rules: rulesOf(subnet, spec.acls ?? []),
+  }
+}
+
+type WrittenAcl = NonNullable<SubnetSpec['acls']>[number]
+
+function rulesOf(subnet: string, acls: readonly WrittenAcl[]): readonly AclRule[] {
+  inSubnet(subnet, () => checkLength(acls, 'spec.acls', 'name address sets and port groups in their matches'))
+  const rules = new Map<string, AclRule>()
+  for (const [index, acl] of acls.entries()) {
+    const field = `spec.acls[${index}]`
+    const rule = ruleOf(subnet, acl, field)
+    const same = rules.getOrInsert(ruleKey(rule), rule)
+    if (same.action === rule.action) continue
+    const cure = `another rule of the same direction, priority and match says ${same.action}: remove one of them`
+    throw new SubnetInvalidError({ subnet, field: `${field}.action`, value: rule.action, cure })
+  }
+  return [...rules.values()]
+}
+
+/** What tells one rule of a subnet from the others. */
+export function ruleKey({
+  direction,
+  priority,
+  match,
+}: Pick<AclRule, 'direction' | 'priority' | 'match'>): string {
+  return `${direction}/${priority}/${match}`
+}
+
+function ruleOf(subnet: string, acl: WrittenAcl, field: string): AclRule {
+  const { direction: written = '', priority = 0, match = '', action = '' } = acl
+  const refuse = (part: string, value: string, cure: string): SubnetInvalidError =>
+    new SubnetInvalidError({ subnet, field: `${field}.${part}`, value, cure })
+  const direction = directions.find((known) => known === written)
+  if (direction === undefined) throw refuse('direction', written, `write ${directions.join(' or ')}`)
+  if (priority < 0 || priority > highestPriority)
+    throw refuse('priority', String(priority), `choose one from 0 to ${highestPriority}`)
+  if (!actions.includes(action)) throw refuse('action', action, `write one of ${actions.join(', ')}`)
+  inSubnet(subnet, () => checkMatch(match, `${field}.match`))
+  return { direction, priority, match, action }
+}
+
+/** What asks for something that can not be; what was there before stays. */
+export const unusable = 'unusable'
+
+/** What Subnets let through, of those that do not let everything through. */
+export const isolations = rowTable({
+  name: 'isolations',
+  of: subnets,
+  row: ({ spec = {} }: Subnet, _views, name): Isolation | typeof unusable | undefined => {
+    if (spec.private !== true && (spec.acls ?? []).length === 0) return undefined
+    try {
+      return resolveIsolation(name, spec)
+    } catch (error) {
+      // Told in its conditions by the feature of Subnets, which meets it again.
+      if (error instanceof KubeOvnError) return unusable
+      throw error
+    }
+  },
+})

@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest'
+import { parseCidr } from '@kube-ovn/ip'
+import { shownMembers, shownRows } from '@kube-ovn/domains-control/testing/shown'
+import { desiredAcls } from './desired.ts'
+import type { AclSnapshot } from './snapshot.ts'
+
+const open: AclSnapshot = {
+  subnet: 'blue',
+  families: [{ family: 4, cidr: '10.17.0.0/16', nodes: '100.64.0.0/16', allowed: [] }],
+  isPrivate: false,
+  allowSubnets: [],
+  allowsInside: false,
+  rules: [],
+}
+
+const parent = { vendor: 'kube-ovn', parent: 'blue' }
+const into = { direction: 'to-lport', tier: 2 }
+const allow = { ...into, action: 'allow-related', external_ids: parent }
+const own = (family: number, cidr: string) => ({
+  row: `acl-private/blue/own/${family}`,
+  priority: 1001,
+  match: `ip${family}.src == ${cidr} && ip${family}.dst == ${cidr}`,
+  ...allow,
+})
+const nodes = (family: number, cidr: string) => ({
+  row: `acl-private/blue/nodes/${family}`,
+  priority: 3000,
+  match: `ip${family}.src == ${cidr}`,
+  ...allow,
+})
+const drop = {
+  row: 'acl-private/blue/drop',
+  ...into,
+  priority: 1000,
+  match: 'ip',
+  action: 'drop',
+  ...{ name: 'blue', log: true, severity: 'warning', external_ids: parent },
+}
+const external_ids = { ...parent, subnet: 'blue' }
+const dropsOne = {
+  direction: 'to-lport',
+  priority: 1002,
+  match: 'ip4.src == 10.17.0.5',
+  action: 'drop',
+} as const
+const inside = 'ip4.src == 10.17.0.0/16 && ip4.dst == 10.17.0.0/16'
+
+describe('desiredAcls', () => {
+  it.each<{ name: string; acls: Partial<AclSnapshot>; rows: readonly object[] }>([
+    { name: 'of a subnet that lets everything through are none', acls: {}, rows: [] },
+    {
+      name: 'of a private subnet let itself and the nodes in, each family by a row of its own',
+      acls: {
+        isPrivate: true,
+        families: [
+          { family: 4, cidr: '10.17.0.0/16', nodes: '100.64.0.0/16', allowed: [] },
+          { family: 6, cidr: 'fd00:10:17::/112', nodes: 'fd00:100:64::/112', allowed: [] },
+        ],
+      },
+      rows: [
+        drop,
+        own(4, '10.17.0.0/16'),
+        nodes(4, '100.64.0.0/16'),
+        own(6, 'fd00:10:17::/112'),
+        nodes(6, 'fd00:100:64::/112'),
+      ],
+    },
+    {
+      name: 'of a private subnet let in what it allows, once, whatever its host bits',
+      acls: {
+        isPrivate: true,
+        families: [
+          {
+            ...{ family: 4, cidr: '10.17.0.0/16', nodes: undefined },
+            allowed: ['10.16.0.0/16', '10.16.3.4/16'].map((text) => parseCidr(text)),
+          },
+        ],
+      },
+      rows: [
+        drop,
+        own(4, '10.17.0.0/16'),
+        {
+          row: 'acl-private/blue/allow/10.16.0.0/16',
+          priority: 1001,
+          match:
+            '(ip4.src == 10.17.0.0/16 && ip4.dst == 10.16.0.0/16) || (ip4.src == 10.16.0.0/16 && ip4.dst == 10.17.0.0/16)',
+          ...allow,
+        },
+      ],
+    },
+    {
+      name: 'have the rules of the user as they are',
+      acls: { rules: [dropsOne] },
+      rows: [
+        { row: 'acl-subnet/blue/to-lport/1002/ip4.src == 10.17.0.5', ...dropsOne, tier: 2, external_ids },
+      ],
+    },
+    {
+      name: 'let traffic inside pass by the rules, both ways',
+      acls: { rules: [dropsOne], allowsInside: true },
+      rows: [
+        { row: 'acl-subnet/blue/to-lport/1002/ip4.src == 10.17.0.5', ...dropsOne, tier: 2, external_ids },
+        ...['to-lport', 'from-lport'].map((direction) => ({
+          row: `acl-subnet/blue/${direction}/1900/${inside}`,
+          ...{ direction, priority: 1900, match: inside, action: 'allow', tier: 2, external_ids },
+        })),
+      ],
+    },
+    {
+      name: 'let nothing pass by rules that are not there',
+      acls: { allowsInside: true },
+      rows: [],
+    },
+    {
+      name: 'go by the user where allowEWTraffic says otherwise',
+      acls: {
+        rules: [{ direction: 'from-lport', priority: 1900, match: inside, action: 'drop' }],
+        allowsInside: true,
+      },
+      rows: [
+        {
+          row: `acl-subnet/blue/from-lport/1900/${inside}`,
+          ...{
+            direction: 'from-lport',
+            priority: 1900,
+            match: inside,
+            action: 'drop',
+            tier: 2,
+            external_ids,
+          },
+        },
+        {
+          row: `acl-subnet/blue/to-lport/1900/${inside}`,
+          ...{ direction: 'to-lport', priority: 1900, match: inside, action: 'allow', tier: 2, external_ids },
+        },
+      ],
+    },
+  ])('$name', ({ acls, rows }) => {
+    const desired = desiredAcls({ ...open, ...acls })
+    expect(shownRows(desired)).toEqual(rows)
+    expect(shownMembers(desired)).toEqual(shownRows(desired).map(({ row }) => `ls/blue acls: ${String(row)}`))
+  })
+
+  it('has a name of at most 63 characters, as OVN wants it', () => {
+    const subnet = 'x'.repeat(70)
+    const [row] = shownRows(desiredAcls({ ...open, subnet, isPrivate: true }))
+    expect(row?.['name']).toBe(`${'x'.repeat(60)}...`)
+  })
+})
