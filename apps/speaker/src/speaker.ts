@@ -38,14 +38,22 @@ export async function runSpeaker(
 
   const problems = new ToldProblems(log)
   let announced: Announced = { prefixes: new Set(), problems: [] }
+  /** What neighbours were told last. */
+  const told = new Map<
+    string,
+    { readonly prefixes: Announced['prefixes']; readonly nextHop: string | undefined }
+  >()
   const tell = (): void => {
     // Until everything is known, neighbours keep what they know of a speaker before this one.
     if (!cluster.isSynced) return
-    for (const { address, extendedNextHop } of options.peers)
-      speaker.announce(
-        address,
-        desiredRoutes(announced.prefixes, { address, extendedNextHop, nextHop: own.nextHopFor(address) }),
-      )
+    for (const { address, extendedNextHop } of options.peers) {
+      const nextHop = own.nextHopFor(address)
+      const { prefixes } = announced
+      const before = told.get(address)
+      if (before?.prefixes === prefixes && before.nextHop === nextHop) continue
+      told.set(address, { prefixes, nextHop })
+      speaker.announce(address, desiredRoutes(prefixes, { address, extendedNextHop, nextHop }))
+    }
   }
   const gathered = stack.use(
     new Gathered(() => {

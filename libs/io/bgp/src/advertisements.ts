@@ -132,5 +132,7 @@ function chunks(prefixes: readonly string[], mostBytes: number): readonly (reado
 }
 
 function textOf({ nextHop, communities, largeCommunities, localPreference, med }: Route): string {
-  return JSON.stringify([nextHop, communities, largeCommunities, localPreference, med])
+  // Most routes have nothing else, and there are thousands of them.
+  const hasMore = (communities ?? largeCommunities ?? localPreference ?? med) !== undefined
+  return hasMore ? JSON.stringify([nextHop, communities, largeCommunities, localPreference, med]) : nextHop
 }

@@ -201,6 +201,29 @@ describe('rights', () => {
   })
 })
 
+describe('the speaker', () => {
+  it('is not there unless it is asked for', async () => {
+    const manifests = await renderChart({})
+    expect(manifests.filter(({ metadata }) => metadata.name.includes('speaker'))).toEqual([])
+  })
+
+  it('has its flags, may read alone, and gets the password as a file', async () => {
+    const args = ['--cluster-as=65000', '--neighbor-as=65001', '--neighbor-address=192.0.2.9']
+    const passwordSecret = { name: 'bgp', key: 'md5' }
+    const nodeSelector = { 'ovn.kubernetes.io/bgp': 'true' }
+    const manifests = await renderChart({ bgpSpeaker: { enabled: true, args, passwordSecret, nodeSelector } })
+    const speaker = workload(manifests, 'kube-ovn-speaker')
+    expect(container(speaker, 'speaker').args).toEqual(['--auth-password-file=/run/bgp/password', ...args])
+    expect(speaker.spec?.template).toMatchObject({
+      spec: { nodeSelector: { 'kubernetes.io/os': 'linux', ...nodeSelector }, hostNetwork: true },
+    })
+    const role = manifests.find(
+      ({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === 'system:kube-ovn-speaker',
+    )
+    expect(new Set(role?.rules?.flatMap(({ verbs }) => verbs))).toEqual(new Set(['list', 'watch']))
+  })
+})
+
 it('keeps the labels by which tools select pods', async () => {
   const manifests = await renderChart({})
   const apps = workloads.map((name) => workload(manifests, name).spec?.template?.metadata.labels['app'])

@@ -30,9 +30,17 @@ export function desiredPrefixes({ subnets, pods, services, nodeName }: SpeakerSn
     if (cidrs.length > 0) policies.set(subnet.metadata.name, policy)
     if (policy === 'cluster') for (const cidr of cidrs) prefixes.add(cidr)
   }
-  for (const pod of pods)
-    for (const address of podAddresses(pod, policies, nodeName, tell('Pod', pod)))
-      prefixes.add(hostPrefix(address))
+  for (const pod of pods) {
+    const facts = factsOf(pod)
+    for (const problem of facts.problems) tell('Pod', pod)(problem)
+    for (const nic of facts.nics) {
+      // Of a Subnet that there is not, nobody knows a way to the address.
+      if (!policies.has(nic.subnet)) continue
+      const policy = facts.policy ?? policies.get(nic.subnet)
+      const isOurs = policy === 'cluster' || (policy === 'local' && pod.spec.nodeName === nodeName)
+      if (isOurs) for (const prefix of nic.prefixes) prefixes.add(prefix)
+    }
+  }
   for (const service of services)
     for (const address of serviceAddresses(service, tell('Service', service)))
       prefixes.add(hostPrefix(address))
@@ -73,33 +81,43 @@ function cidrsInEffect(subnet: Subnet): readonly string[] {
     .map((cidr) => networkText(cidr))
 }
 
-/** Addresses of all NICs that the Pod's own policy, or else that of their Subnet, has this node announce. */
-function podAddresses(
-  pod: Pod,
-  policies: ReadonlyMap<string, BgpPolicy | undefined>,
-  nodeName: string,
-  tell: Tell,
-): readonly Ip[] {
+/** What of a Pod decides, whatever its Subnets say. */
+interface PodFacts {
+  /** Absent: that of each NIC's Subnet counts. */
+  readonly policy: BgpPolicy | undefined
+  readonly nics: readonly { readonly subnet: string; readonly prefixes: readonly string[] }[]
+  readonly problems: readonly Omit<AnnouncementProblem, 'object'>[]
+}
+
+/** Facts of Pods as they are: of thousands of them one has changed. */
+const known = new WeakMap<Pod, PodFacts>()
+
+function factsOf(pod: Pod): PodFacts {
+  const found = known.get(pod) ?? readFacts(pod)
+  known.set(pod, found)
+  return found
+}
+
+function readFacts(pod: Pod): PodFacts {
   const { annotations } = pod.metadata
-  if (pod.spec.hostNetwork === true || !isAlive(pod)) return []
-  const hasOwn = (annotations?.[bgpAnnotations.policy.key] ?? '') !== ''
-  const own = policyOf(pod, tell)
-  if (hasOwn && own === undefined) return []
-  return givenProviders(annotations).flatMap((provider) => {
+  const problems: Omit<AnnouncementProblem, 'object'>[] = []
+  const tell: Tell = (problem) => problems.push(problem)
+  if (pod.spec.hostNetwork === true || !isAlive(pod)) return { policy: undefined, nics: [], problems }
+  const policy = policyOf(pod, tell)
+  if (problems.length > 0) return { policy, nics: [], problems }
+  const nics = givenProviders(annotations).flatMap((provider) => {
     try {
       const network = readPodNetwork(annotations, provider)
-      const subnet = network?.logicalSwitch
-      // Of a Subnet that there is not, nobody knows a way to the address.
-      if (network === undefined || subnet === undefined || !policies.has(subnet)) return []
-      const policy = own ?? policies.get(subnet)
-      const isOurs = policy === 'cluster' || (policy === 'local' && pod.spec.nodeName === nodeName)
+      if (network?.logicalSwitch === undefined) return []
       const { v4, v6 } = network.addresses
-      return isOurs ? [v4, v6].filter((address) => address !== undefined) : []
+      const addresses = [v4, v6].filter((address) => address !== undefined)
+      return { subnet: network.logicalSwitch, prefixes: addresses.map(hostPrefix) }
     } catch (error) {
       tell(refusalOf(error))
       return []
     }
   })
+  return { policy, nics, problems }
 }
 
 /** Addresses of a Service inside of the cluster: any node forwards to its pods. */
