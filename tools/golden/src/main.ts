@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { findCases, readDifferences } from '@kube-ovn/testing-golden'
+import { findCases, readDifferences, type DeclaredDifference } from '@kube-ovn/testing-golden'
 import { playCases } from './play.ts'
 import { recordCommand, recordHelp } from './record.ts'
 import { printCase } from './report.ts'
@@ -37,8 +37,7 @@ async function main(args: readonly string[]): Promise<number> {
   const cases = (await Promise.all(folders.map((folder) => findCases(folderOf(folder))))).flat()
   const declared = await readDifferences(join(repository, 'docs/differences.md'))
   console.log('differences declared in docs/differences.md:')
-  for (const one of declared)
-    console.log(`  ${one.in} ${one.kind} ${(one.path ?? ['*']).join('.')}: ${one.why}`)
+  for (const one of declared) console.log(`  ${describeDeclared(one)}`)
 
   const logs = await mkdtemp(join(tmpdir(), 'kube-ovn-golden-'))
   console.log(`logs of the controller: ${logs}`)
@@ -48,6 +47,21 @@ async function main(args: readonly string[]): Promise<number> {
   }
   console.log(JSON.stringify({ cases: cases.length, equal }))
   return equal === cases.length ? 0 : 1
+}
+
+function describeDeclared({
+  in: side,
+  kind,
+  path = ['*'],
+  row = {},
+  case: name,
+  step,
+  why,
+}: DeclaredDifference): string {
+  const of = Object.entries(row).map(([at, pattern]) => `${at}=${pattern}`)
+  const where = [name, step].filter((part) => part !== undefined).join(' ')
+  const what = [side, kind, ...of, path.join('.'), ...(where === '' ? [] : [`in ${where}`])]
+  return `${what.join(' ')}: ${why}`
 }
 
 function folderOf(argument: string): string {

@@ -5,10 +5,14 @@ export interface DeclaredDifference {
   readonly in: 'northbound' | 'kubernetes'
   /** Table or kind; `*` stands for any text here and below. */
   readonly kind: string
-  /** Where in an object, a pattern for each level. The whole kind when absent. */
+  /** Where in an object, a pattern for each level. Texts of a list count by what they say. The whole object when absent. */
   readonly path?: readonly string[]
+  /** What an object has that it is about, a pattern for each of these paths, written `a.b.c`. All objects of the kind when absent. */
+  readonly row?: Readonly<Record<string, string>>
   /** `group/case`. All cases when absent. */
   readonly case?: string
+  /** Of a step, two digits. All steps when absent. */
+  readonly step?: string
   readonly why: string
 }
 

@@ -8,6 +8,12 @@ export interface JsonObject {
 /** Objects by table or kind, normalised, in a fixed order. */
 export type Dump = Readonly<Record<string, readonly JsonObject[]>>
 
+/** Tables into which upstream may insert the same row twice: equal ones count once. */
+export const countedOnce: ReadonlySet<string> = new Set([
+  'Logical_Router_Static_Route',
+  'Logical_Router_Policy',
+])
+
 /** What was found after a step. */
 export interface Snapshot {
   readonly northbound: Dump

@@ -1,7 +1,7 @@
 import { ovnNorthboundSchema } from '@kube-ovn/ovsdb-schema'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import type { Cache } from 'ovsdb-client'
-import { canonicalText, isList, isObject, mapTexts, sortKeys } from './dump.ts'
+import { canonicalText, countedOnce, isList, isObject, mapTexts, sortKeys } from './dump.ts'
 import type { Dump, Json, JsonObject } from './dump.ts'
 import type { MacNames, Names } from './mac-names.ts'
 
@@ -37,8 +37,6 @@ const skipped: Readonly<Record<string, readonly string[]>> = {
   BFD: ['status'],
 }
 
-/** Upstream may insert the same row of these twice; equal ones count once. */
-const countedOnce: ReadonlySet<string> = new Set(['Logical_Router_Static_Route', 'Logical_Router_Policy'])
 const countedOnceColumns: ReadonlySet<string> = new Set(['static_routes', 'policies'])
 
 export const northboundTables = (Object.keys(ovnNorthboundSchema.tables) as readonly Table[]).filter(

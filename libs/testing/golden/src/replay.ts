@@ -37,7 +37,7 @@ async function compareStep(
     compareDumps(
       JSON.parse(await readFile(join(golden.directory, step, `${side}.json`), 'utf8')) as Dump,
       found[side],
-      rulesFor(declared, side, golden.name),
+      rulesFor(declared, side, golden.name, step),
     )
   return { step, northbound: await compare('northbound'), kubernetes: await compare('kubernetes'), found }
 }
