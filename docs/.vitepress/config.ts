@@ -12,6 +12,7 @@ export default defineConfig({
         items: [
           { text: 'Installation', link: '/user/installation' },
           { text: 'Subnets, pods, addresses', link: '/user/subnets-and-pods' },
+          { text: 'VPCs', link: '/user/vpcs' },
           { text: 'Static addresses', link: '/user/static-addresses' },
           { text: 'TLS of the databases', link: '/user/tls' },
           { text: 'Announce addresses by BGP', link: '/user/bgp' },

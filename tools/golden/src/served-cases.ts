@@ -12,4 +12,5 @@ export const servedCases = [
   'subnets/namespace-selectors',
   'subnets/namespaces-exclude',
   'subnets/v4-host-bits',
+  'vpcs',
 ] as const

@@ -30,8 +30,6 @@ const lacking: Readonly<Record<string, readonly string[]>> = {
   'subnet-status': Object.keys(cases),
   'ip-pool-status': Object.keys(cases),
   sg: all,
-  vpc: all,
-  'default-route': all,
   'subnet-gw': all,
   'subnet-vip': all,
   subnet: ['drift'],

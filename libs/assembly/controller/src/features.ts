@@ -5,7 +5,6 @@ import { ipPoolStatus } from '@kube-ovn/features-addresses/ip-pool-status'
 import { subnetStatus } from '@kube-ovn/features-addresses/subnet-status'
 import { subnetVip } from '@kube-ovn/features-addresses/subnet-vip'
 import { vip } from '@kube-ovn/features-addresses/vip'
-import { nodeDefaultRoute } from '@kube-ovn/features-network/default-route'
 import { namespace } from '@kube-ovn/features-network/namespace'
 import { northboundOptions } from '@kube-ovn/features-network/nb-options'
 import { node } from '@kube-ovn/features-network/node'
@@ -13,6 +12,9 @@ import { subnet } from '@kube-ovn/features-network/subnet'
 import { subnetAcls } from '@kube-ovn/features-network/subnet-acl'
 import { subnetGateway } from '@kube-ovn/features-network/subnet-gw'
 import { vpc } from '@kube-ovn/features-network/vpc'
+import { vpcPeerings } from '@kube-ovn/features-network/vpc-peering'
+import { vpcPolicies } from '@kube-ovn/features-network/vpc-policy'
+import { vpcRoutes } from '@kube-ovn/features-network/vpc-route'
 import { ignored } from '@kube-ovn/features-pods/ignored'
 import { podPortFeature } from '@kube-ovn/features-pods/pod-port'
 import { workload } from '@kube-ovn/features-pods/workload'
@@ -23,7 +25,9 @@ export const controlFeatures: readonly ControlFeature[] = [
   northboundOptions,
   denyAll,
   vpc,
-  nodeDefaultRoute,
+  vpcRoutes,
+  vpcPolicies,
+  vpcPeerings,
   subnet,
   subnetAcls,
   node,

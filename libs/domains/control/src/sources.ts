@@ -6,6 +6,7 @@ import { watched } from './watched.ts'
 export const namespaces = objectTable(watched.namespaces)
 export const nodes = objectTable(watched.nodes)
 export const subnets = objectTable(watched.subnets)
+export const vpcs = objectTable(watched.vpcs)
 export const ips = objectTable(watched.ips)
 export const ipPools = objectTable(watched.ipPools)
 export const statefulSets = objectTable(watched.statefulSets)

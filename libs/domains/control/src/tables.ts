@@ -13,6 +13,7 @@ import {
   networkAttachments,
   settingsTable,
   statefulSets,
+  vpcs,
 } from './sources.ts'
 import {
   addressing,
@@ -29,6 +30,9 @@ import type { Stores } from './stores.ts'
 import { pools, poolStates } from './topology/pool-claims.ts'
 import { builtInSubnets } from './topology/subnet-claims.ts'
 import { networks, subnetStates } from './topology/subnet-states.ts'
+import { routeTables } from './topology/route-tables.ts'
+import { vpcPlans } from './topology/vpc-plans.ts'
+import { tenancies } from './topology/vpc-tenancy.ts'
 import { watched } from './watched.ts'
 import type { WatchedStores } from './watched-kinds.ts'
 
@@ -42,6 +46,10 @@ const tables = {
   subnetProviders,
   keptRouterMacs,
   routerMacs,
+  routeTables,
+  vpcs,
+  tenancies,
+  vpcPlans,
   poolStates,
   pools,
   servingSubnets,

@@ -33,4 +33,4 @@ export {
 } from './pod.ts'
 export type { PodAnnotations, PodNetwork, PodRequest, Provider } from './pod.ts'
 export { readPortVips, readSharedVips, vipAnnotations } from './vip.ts'
-export { vpcAnnotations } from './vpc.ts'
+export { isExternalVpc, vpcAnnotations } from './vpc.ts'

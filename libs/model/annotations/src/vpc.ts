@@ -10,3 +10,8 @@ export const vpcAnnotations = {
    */
   deleteOrphans: textAnnotation(`${prefix}/delete_orphans`),
 } as const
+
+/** Whether a Vpc only tells of a router that somebody else made in OVN. */
+export function isExternalVpc(labels: Readonly<Record<string, string>> = {}): boolean {
+  return labels[`${prefix}/vpc_external`] === 'true'
+}

@@ -200,6 +200,8 @@ export const subnetReason = {
   subnetInUse: 'SubnetInUse',
   /** Of this project: entries of `excludeIps` are outside the subnet. */
   excludeIpsIgnored: 'ExcludeIpsIgnored',
+  /** Of this project: namespaces that it names belong to another VPC. */
+  namespaceOfOtherVpc: 'NamespaceOfOtherVpc',
   subnetGatewayTypeChanged: 'SubnetGatewayTypeChanged',
   subnetGatewayNodeChanged: 'SubnetGatewayNodeChanged',
 } as const

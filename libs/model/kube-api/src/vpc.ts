@@ -82,7 +82,10 @@ const status = z.object({
     })
     .optional()
     .meta({ description: 'The BFD port as it is in effect.' }),
-  conditions: list('FieldsIgnored, only as long as it is so.', conditionSchema),
+  conditions: list(
+    'Validated, Error and FieldsIgnored, each only as long as there is something to tell.',
+    conditionSchema,
+  ),
 })
 
 export type VpcSpec = DeepReadonly<z.infer<typeof spec>>
@@ -101,6 +104,14 @@ export const vpcResource: Resource<Vpc> = {
   plural: 'vpcs',
   namespaced: false,
 }
+
+/** Reasons of a Vpc's conditions and events. Upstream has none. */
+export const vpcReason = {
+  /** Parts of the specification are not carried out. */
+  invalid: 'VpcInvalid',
+  /** A deletion waits for subnets. */
+  inUse: 'VpcInUse',
+} as const
 
 export const vpcDefinition: Definition = {
   resource: vpcResource,

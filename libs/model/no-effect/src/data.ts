@@ -124,10 +124,8 @@ export const missingFeatures: readonly MissingFeature[] = [
     subnet: ['nodeNetwork'],
   },
   {
-    name: 'a further VPC',
-    cure: 'the default VPC routes between its subnets, and takes no routes, policies or peers: remove it',
-    subnet: ['routeTable'],
-    vpc: ['defaultSubnet', 'namespaces', 'staticRoutes', 'policyRoutes', 'vpcPeerings'],
+    name: 'a VPC of a router that others made',
+    cure: 'its router is left alone: make a Vpc without the label vpc_external',
     controllerFlags: ['enable-external-vpc'],
     chartValues: { 'features.enableExternalVpcs': false },
   },
@@ -258,7 +256,7 @@ export const missingFeatures: readonly MissingFeature[] = [
   },
   {
     name: 'a way for the probes of Pods that their node does not reach',
-    cure: 'all Pods are in the default VPC, which every node reaches: remove it',
+    cure: 'probe Pods of the default VPC as you like, and those of other VPCs by exec',
     agentFlags: ['kubelet-dir', 'enable-tproxy', 'tcp-conn-check-port', 'udp-conn-check-port'],
     chartValues: { 'features.enableTproxy': false, 'kubelet.directory': '/var/lib/kubelet' },
   },

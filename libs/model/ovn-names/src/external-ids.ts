@@ -22,6 +22,8 @@ export const externalId = {
   hasVips: 'attach-vips',
   /** Of a port, separated by slashes; empty where they were looked for and there are none. */
   securityGroups: 'security_groups',
+  /** Whether a port is in the security group of those that ask for none; `false` in a VPC other than the default one. */
+  inDefaultSecurityGroup: 'associated_sg_default-securitygroup',
   isLocalDnsCache: 'isLocalDnsCache',
   isOverlayCidrs: 'isU2OOverlayCIDRs',
   version: 'kube-ovn-version',

@@ -1,6 +1,5 @@
 export { externalId, vendor } from './external-ids.ts'
 export {
-  defaultRoute,
   denyAllAcl,
   denyAllPortGroup,
   ipPoolAddresses,
@@ -12,6 +11,7 @@ export {
   nodePortGroup,
   northGatewayPolicy,
   overlayCidrs,
+  peerRouterPort,
   podPort,
   privateSubnetAcl,
   subnetAcl,
@@ -23,6 +23,8 @@ export {
   switchRouterPort,
   vipPort,
   vipVirtualPort,
+  vpcPolicy,
+  vpcRoute,
 } from './kinds.ts'
 export {
   aclName,
@@ -31,6 +33,7 @@ export {
   nodePortGroupName,
   nodePortName,
   overlayCidrsAddressSetName,
+  peerRouterPortName,
   podPortName,
   portGroupAddressSetName,
   routerPortName,
@@ -40,6 +43,6 @@ export {
   switchRouterPortName,
   vipPortName,
 } from './names.ts'
-export { arpProxyOption, migrationOption, virtualPortOption } from './port-options.ts'
+export { arpProxyOption, migrationOption, routeTableOption, virtualPortOption } from './port-options.ts'
 export { aclPriority, aclTier, routerPolicyPriority } from './priorities.ts'
 export type { MarkedTable, NorthboundTable, ParentRow, RowKind, RowRef } from './row-kind.ts'

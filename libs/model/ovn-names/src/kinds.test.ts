@@ -22,6 +22,7 @@ const served = [
   ...['vips/plain', 'vips/subnet-vips', 'vips/switch-lb', 'ippools/address-set'],
   ...['pods/ip-pool', 'pods/north-gateway', 'pods/qos-mirror'],
   ...['subnets/cidr-change', 'subnets/namespaces-exclude', 'subnets/v4-host-bits'],
+  ...['vpcs/peering', 'vpcs/route-table', 'vpcs/static-routes', 'vpcs/two-same-cidr'],
 ]
 
 type RecordedRow = Readonly<Record<string, unknown>>
@@ -54,7 +55,11 @@ function whole(table: NorthboundTable, row: RecordedRow): OvnNorthbound[Northbou
 function parentOf(kind: RowKind, row: RecordedRow, rows: Recorded): ParentRow | undefined {
   if (kind.parent === undefined) return undefined
   const [table, column] = kind.parent
-  const name = `${kind.table}:${[row['route_table'] ?? '', row['policy'], row['ip_prefix'], row['nexthop']].join('|')}`
+  const content =
+    kind.table === 'Logical_Router_Policy'
+      ? [row['priority'], row['match'], row['action']].join('/')
+      : [row['route_table'] ?? '', row['policy'], row['ip_prefix'], row['nexthop']].join('|')
+  const name = `${kind.table}:${content}`
   const parent = rows[table]?.find((one) => (one[column] as readonly string[] | undefined)?.includes(name))
   return parent === undefined ? undefined : { table, name: String(parent['name']) }
 }

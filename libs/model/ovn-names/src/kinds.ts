@@ -86,6 +86,14 @@ export const subnetRouterPort = rowKind({
     ids[externalId.logicalRouter] !== undefined && row.peer === undefined ? row.name : undefined,
 })
 
+/** The router's port to the router of another VPC. */
+export const peerRouterPort = rowKind({
+  name: 'lrp-peer',
+  table: 'Logical_Router_Port',
+  identify: (row, ids) =>
+    ids[externalId.logicalRouter] !== undefined && row.peer !== undefined ? row.name : undefined,
+})
+
 /** The switch's port to the router. */
 export const switchRouterPort = rowKind({
   name: 'lsp-lr',
@@ -225,18 +233,29 @@ export const subnetGatewayPolicy = rowKind({
   },
 })
 
-/** The default route of the default VPC, by router and family. */
-export const defaultRoute = rowKind({
-  name: 'route-default',
+/** A route of a VPC, by router, table, address that is compared, prefix and next hop: all by which OVN tells routes apart. */
+export const vpcRoute = rowKind({
+  name: 'route',
   table: 'Logical_Router_Static_Route',
   parent: ['Logical_Router', 'static_routes'],
-  identify: (row, _ids, parent) => {
-    if (parent === undefined || row.route_table !== '') return undefined
-    if (row.ip_prefix === '0.0.0.0/0') return `${parent.name}/4`
-    if (row.ip_prefix === '::/0') return `${parent.name}/6`
-    return undefined
+  identify: (row, _ids, parent) =>
+    parent === undefined
+      ? undefined
+      : [parent.name, row.route_table, row.policy ?? 'dst-ip', row.ip_prefix, row.nexthop].join('/'),
+})
+
+/** A policy that a user gave a VPC, by router, priority and match. Those of others say more of themselves than their vendor. */
+export const vpcPolicy = rowKind({
+  name: 'lrpol-vpc',
+  table: 'Logical_Router_Policy',
+  parent: ['Logical_Router', 'policies'],
+  identify: (row, ids, parent) => {
+    const isPlain = Object.keys(ids).every((key) => plainMarks.has(key))
+    return parent === undefined || !isPlain ? undefined : `${parent.name}/${row.priority}/${row.match}`
   },
 })
+
+const plainMarks: ReadonlySet<string> = new Set([externalId.vendor, externalId.owner, externalId.id])
 
 /** Ports of all pods of a node. */
 export const nodePortGroup = rowKind({

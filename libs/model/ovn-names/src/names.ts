@@ -9,6 +9,11 @@ export function routerPortName(vpc: string, subnet: string): string {
   return `${vpc}-${subnet}`
 }
 
+/** The port of a VPC's router to the router of another VPC. */
+export function peerRouterPortName(vpc: string, remote: string): string {
+  return `${vpc}-${remote}`
+}
+
 /** The switch's end of the connection to the router. */
 export function switchRouterPortName(subnet: string, vpc: string): string {
   return `${subnet}-${vpc}`

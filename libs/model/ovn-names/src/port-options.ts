@@ -5,6 +5,9 @@ export const virtualPortOption = {
   parents: 'virtual-parents',
 } as const
 
+/** Of a router port: the table of routes for what comes in there (ovn-nb(5), Logical_Router_Port). */
+export const routeTableOption = 'route_table'
+
 /** Upstream's mark of a port that answers ARP for a SwitchLBRule. Stock OVN reads it on router ports only. */
 export const arpProxyOption = 'arp_proxy'
 

@@ -11,6 +11,8 @@ import {
   type Vip,
   type VipSpec,
   type VipStatus,
+  type Vpc,
+  type VpcSpec,
 } from '@kube-ovn/kube-api'
 
 export interface SubnetFields extends SubnetSpec {
@@ -33,6 +35,29 @@ export function subnet(fields: SubnetFields = {}): Subnet {
     },
     spec: { cidrBlock: '10.1.0.0/16', ...spec },
     ...(status === undefined ? {} : { status }),
+  }
+}
+
+export interface VpcFields extends VpcSpec {
+  readonly name: string
+  readonly labels?: Readonly<Record<string, string>>
+  readonly creationTimestamp?: string
+  readonly deletionTimestamp?: string
+}
+
+/** A VPC as a user writes it: fields of the spec beside a name. */
+export function vpc(fields: VpcFields): Vpc {
+  const { name, labels, creationTimestamp, deletionTimestamp, ...spec } = fields
+  return {
+    apiVersion,
+    kind: 'Vpc',
+    metadata: {
+      name,
+      ...(labels === undefined ? {} : { labels }),
+      ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
+      ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+    },
+    spec,
   }
 }
 

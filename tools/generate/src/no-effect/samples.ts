@@ -24,7 +24,14 @@ export const fieldSamples: Readonly<Record<string, Readonly<Record<string, reado
     externalEgressGateway: ['172.18.0.99'],
     protocol: ['IPv4'],
   },
-  Vpc: { defaultSubnet: ['blue'], namespaces: [['shop']], extraExternalSubnets: [['green']] },
+  Vpc: {
+    defaultSubnet: ['wheel'],
+    namespaces: [['shop']],
+    staticRoutes: [[{ cidr: '10.9.0.0/16', nextHopIP: '10.5.0.9' }]],
+    policyRoutes: [[{ priority: 10, match: 'ip4.src == 10.5.0.9', action: 'drop' }]],
+    vpcPeerings: [[{ remoteVpc: 'ovn-cluster', localConnectIP: '169.254.0.1/30' }]],
+    extraExternalSubnets: [['green']],
+  },
   IP: {
     podName: ['web'],
     namespace: ['depot'],

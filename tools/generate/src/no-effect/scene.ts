@@ -1,6 +1,6 @@
 import type { Ip, IpPool, NetworkAttachmentDefinition, Subnet, Vip, Vpc } from '@kube-ovn/kube-api'
 import type { Namespace, Node, Pod } from '@kube-ovn/kube-api/core'
-import { ip, ipPool, namespace, node, pod, subnet, vip } from '@kube-ovn/testing-builders'
+import { ip, ipPool, namespace, node, pod, subnet, vip, vpc } from '@kube-ovn/testing-builders'
 
 /** Objects of which each field and annotation is changed, one at a time, to see whether anything follows. */
 export interface Scene {
@@ -22,8 +22,9 @@ export const scene: Scene = {
     subnet({ name: 'green', cidrBlock: '10.2.0.0/24,fd00:2::/120' }),
     subnet({ name: 'camera', cidrBlock: '10.3.0.0/24,fd00:3::/120', provider: 'camera.shop' }),
     subnet({ name: 'attach', cidrBlock: '10.4.0.0/24,fd00:4::/120', provider: 'attach.shop.ovn' }),
+    subnet({ name: 'wheel', cidrBlock: '10.5.0.0/24,fd00:5::/120', vpc: 'river' }),
   ].map(withUid),
-  vpcs: [withUid({ apiVersion: 'kubeovn.io/v1', kind: 'Vpc', metadata: { name: 'ovn-cluster' } })],
+  vpcs: [vpc({ name: 'river', namespaces: ['mill'] }), vpc({ name: 'ovn-cluster' })].map(withUid),
   ips: [
     ip({
       ...{ name: 'db.shop', podName: 'db', namespace: 'shop', subnet: 'blue' },
@@ -46,6 +47,7 @@ export const scene: Scene = {
     namespace({ name: 'shop' }),
     namespace({ name: 'depot', labels: { team: 'depot' } }),
     namespace({ name: 'yard' }),
+    namespace({ name: 'mill' }),
   ].map(withUid),
   nodes: [node(), node({ name: 'n2', addresses: ['172.18.0.12'] })].map(withUid),
   pods: [

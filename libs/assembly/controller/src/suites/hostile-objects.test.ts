@@ -21,9 +21,10 @@ import {
   timesLonger,
 } from '@kube-ovn/domains-control/testing/cost'
 import { controlSettings } from '@kube-ovn/domains-control/testing/settings'
+import { claimOf } from '@kube-ovn/domains-control/testing/vpcs'
 import { stillWorld } from '@kube-ovn/domains-control/testing/still-world'
 import { watched } from '@kube-ovn/domains-control'
-import type { AllocatingWorld, WatchedKinds } from '@kube-ovn/domains-control'
+import type { AllocatingWorld, Watch, WatchedKinds } from '@kube-ovn/domains-control'
 
 type Kind = keyof WatchedKinds
 
@@ -46,7 +47,7 @@ const resources: Readonly<
       ({ metadata, ...rest }) => resolveSubnet(metadata.name, (rest as Subnet).spec ?? {}, controlSettings()),
     ],
   },
-  Vpc: { kind: 'vpcs', spec: {}, read: [] },
+  Vpc: { kind: 'vpcs', spec: {}, read: [(object) => claimOf(object)] },
   IP: {
     kind: 'ips',
     spec: { subnet: 'blue', podName: 'bad', namespace: 'shop' },
@@ -168,8 +169,8 @@ function act(
   object: KubeObject | undefined,
   world: AllocatingWorld,
 ): readonly object[] {
-  const { trim, resource } = watched[kind] as { trim?: (object: KubeObject) => KubeObject; resource: object }
-  const store = world[kind] as unknown as IndexedStore<KubeObject>
+  const { trim, resource } = watched[kind] as Watch<KubeObject>
+  const store = world.store({ resource }) as IndexedStore<KubeObject>
   const old = store.get(key)
   const current = object === undefined ? undefined : (trim?.(object) ?? object)
   if (current === undefined) store.delete(key)

@@ -344,14 +344,14 @@ describe('a Northbound that upstream wrote', () => {
     expect(control.problems()).toEqual([])
   })
 
-  it('keeps what belongs to a VPC that is not served, for as long as that exists', async () => {
+  it('keeps what belongs to a VPC of others, for as long as that exists', async () => {
     await populate()
     const vendor = 'external_ids:vendor=kube-ovn'
     await cluster.northbound.nbctl('lr-add', 'v1', '--', 'set', 'Logical_Router', 'v1', vendor)
     await cluster.client.create(vpcResource, {
       apiVersion: 'kubeovn.io/v1',
       kind: 'Vpc',
-      metadata: { name: 'v1' },
+      metadata: { name: 'v1', labels: { 'ovn.kubernetes.io/vpc_external': 'true' } },
       spec: {},
     })
     await oneLife()

@@ -7,14 +7,14 @@ import type { Network } from './network.ts'
 import { networks } from './subnet-states.ts'
 
 /** Where a subnet that is in effect is plugged in: of a network what does not change with its addresses. */
-export type Attachment = Pick<Network, 'name' | 'vpc' | 'provider' | 'hasSwitch' | 'isJoin'>
+export type Attachment = Pick<Network, 'name' | 'vpc' | 'isDefaultVpc' | 'provider' | 'hasSwitch' | 'isJoin'>
 
 /** The subnets that are in effect, for those whom an edit of addresses does not concern. */
 export const attachments = rowTable({
   name: 'attachments',
   of: networks,
-  row: ({ name, vpc, provider, hasSwitch, isJoin }): Attachment => ({
-    ...{ name, vpc, provider, hasSwitch, isJoin },
+  row: ({ name, vpc, isDefaultVpc, provider, hasSwitch, isJoin }): Attachment => ({
+    ...{ name, vpc, isDefaultVpc, provider, hasSwitch, isJoin },
   }),
   indexes: { provider: ({ provider }: Attachment) => [provider] },
 })

@@ -35,6 +35,16 @@ export class SubnetUnsupportedError extends KubeOvnError<SubnetProblem> {
   }
 }
 
+/** Refuses a part of a Vpc; the rest of it is carried out. */
+export class VpcInvalidError extends KubeOvnError<Refused> {
+  readonly code = 'vpc-invalid'
+  readonly retry: RetryClass = 'on-change'
+
+  constructor(details: Refused) {
+    super('a part of the Vpc can not be carried out', details)
+  }
+}
+
 /** Why a Subnet can not be used. */
 export type SubnetError = SubnetInvalidError | SubnetConflictError | SubnetUnsupportedError
 
@@ -43,7 +53,7 @@ export function isSubnetError(error: unknown): error is SubnetError {
 }
 
 /** Tells a user in one sentence what is wrong and what to do. */
-export function subnetProblemText(problem: SubnetProblem): string {
+export function subnetProblemText(problem: Refused): string {
   return `${problem.field} ${JSON.stringify(problem.value)}: ${problem.cure}`
 }
 

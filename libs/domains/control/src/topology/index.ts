@@ -6,14 +6,33 @@ export {
   SubnetInvalidError,
   SubnetUnsupportedError,
   subnetProblemText,
+  VpcInvalidError,
   type SubnetError,
 } from './errors.ts'
 export { strayExcludes } from './exclude-ips.ts'
 export { inEffectOf, isPublished } from './in-effect.ts'
 export { ruleKey, unusable, type AclRule, type Isolation } from './isolation.ts'
-export { isEnding, namespacesOfPool, poolsOfNamespace, subnetsOfNamespace } from './namespace-bindings.ts'
-export { familiesOf, isSameNetwork, type Network } from './network.ts'
+export {
+  isEnding,
+  namespacesElsewhere,
+  namespacesOfPool,
+  poolsOfNamespace,
+  subnetsOfNamespace,
+} from './namespace-bindings.ts'
+export { cidrsOf, familiesOf, isSameNetwork, type Network } from './network.ts'
 export { allNodeAddresses, internalAddresses } from './node-addresses.ts'
 export { hasOtherNetwork } from './node-change.ts'
 export { decidedPools } from './pool-claims.ts'
+export { routeTables } from './route-tables.ts'
 export { resolveSubnet, type NormalisedSpec } from './subnet-spec.ts'
+export { comesOrGoes, kept, partOfVpc } from './part-of-vpc.ts'
+export { emptyPlan, vpcProblemsText, type VpcPlan } from './vpc-plans.ts'
+export {
+  policyKey,
+  routeKey,
+  type VpcPeering,
+  type VpcPolicy,
+  type VpcProblem,
+  type VpcRoute,
+} from './vpc-spec.ts'
+export { isDefaultVpc } from './vpc-tenancy.ts'

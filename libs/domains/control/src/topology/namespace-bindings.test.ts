@@ -1,8 +1,8 @@
-import type { Subnet } from '@kube-ovn/kube-api'
-import { namespace, subnet } from '@kube-ovn/testing-builders'
+import type { Subnet, Vpc } from '@kube-ovn/kube-api'
+import { namespace, subnet, vpc } from '@kube-ovn/testing-builders'
 import { describe, expect, it } from 'vitest'
 import { stillWorld } from '../testing/still-world.ts'
-import { subnetsOfNamespace } from './namespace-bindings.ts'
+import { namespacesElsewhere, subnetsOfNamespace } from './namespace-bindings.ts'
 
 const shop = namespace({ name: 'shop', labels: { team: 'red', tier: 'web' } })
 
@@ -41,4 +41,44 @@ describe('subnetsOfNamespace', () => {
     [{ matchExpressions: [{ key: 'team', operator: 'Maybe' }] }, false],
     [{ matchLabels: { team: 'red' }, matchExpressions: [{ key: 'tier', operator: 'DoesNotExist' }] }, false],
   ])('reads the selector %j', (selector, isBound) => expect(isSelected([selector])).toBe(isBound))
+})
+
+describe('a namespace of a VPC', () => {
+  const red = vpc({ name: 'red', namespaces: ['shop', 'kube-system'] })
+  const ofRed = subnet({ name: 'red1', vpc: 'red', namespaces: ['shop'] })
+  const other = subnet({ name: 'blue', namespaces: ['shop', 'free'] })
+  const world = (vpcs: readonly Vpc[], ...subnets: readonly Subnet[]) =>
+    stillWorld(
+      { subnets, vpcs, namespaces: [shop, namespace({ name: 'kube-system' }), namespace({ name: 'free' })] },
+      {},
+    )
+
+  it('is served by subnets of the VPC alone', () => {
+    expect(subnetsOfNamespace('shop', world([red], other, ofRed))).toEqual(['red1'])
+    expect(subnetsOfNamespace('shop', world([], other, ofRed))).toEqual(['blue'])
+    expect(subnetsOfNamespace('free', world([red], other, ofRed))).toEqual(['blue'])
+    expect(namespacesElsewhere('blue', world([red], other, ofRed))).toEqual(['shop'])
+    expect(namespacesElsewhere('red1', world([red], other, ofRed))).toEqual([])
+    expect(namespacesElsewhere('red1', world([], other, ofRed))).toEqual(['shop'])
+  })
+
+  it('has the default subnet of the VPC first, but for that of the cluster itself', () => {
+    const first = subnet({ name: 'zone', vpc: 'red', cidrBlock: '10.2.0.0/16' })
+    const named = world(
+      [vpc({ name: 'red', namespaces: ['shop', 'kube-system'], defaultSubnet: 'zone' })],
+      ofRed,
+      first,
+    )
+    expect(subnetsOfNamespace('shop', named)).toEqual(['zone', 'red1'])
+    expect(subnetsOfNamespace('kube-system', named)).toEqual(['ovn-default'])
+    const flagged = world(
+      [red],
+      ofRed,
+      subnet({ name: 'zone', vpc: 'red', cidrBlock: '10.2.0.0/16', default: true }),
+    )
+    expect(subnetsOfNamespace('shop', flagged)).toEqual(['zone', 'red1'])
+    expect(
+      subnetsOfNamespace('shop', world([vpc({ ...red.spec, name: 'red', defaultSubnet: 'blue' })], other)),
+    ).toEqual(['ovn-default'])
+  })
 })

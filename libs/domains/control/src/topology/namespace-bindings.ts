@@ -1,15 +1,21 @@
+import { isOvnProvider, primaryProvider } from '@kube-ovn/annotations'
 import { mostEntries } from '@kube-ovn/ip'
 import type { IpPool, SubnetSpec } from '@kube-ovn/kube-api'
 import { groupTable, rowTable, selectionTable, type ViewOf } from '@kube-ovn/tables'
-import { ipPools, namespaces, subnets } from '../sources.ts'
+import { ipPools, namespaces, settingsOf, settingsTable, subnets } from '../sources.ts'
 import type { ControlSettings } from '../settings.ts'
 import type { WatchedStores } from '../watched-kinds.ts'
+import { tenancies } from './vpc-tenancy.ts'
 
 /** How a subnet that is not being deleted is bound to namespaces. */
 interface ServingSubnet {
   readonly name: string
   readonly namespaces: readonly string[]
   readonly selectors: NonNullable<SubnetSpec['namespaceSelectors']>
+  /** That its specification names; empty is the default one. Absent for a subnet without a switch. */
+  readonly vpc: string | undefined
+  /** It serves namespaces of its VPC that are bound to none, unless the VPC names another one. */
+  readonly isDefault: boolean
 }
 
 /** Subnets that give addresses to namespaces, whether or not they are in effect. Those that are being deleted do not. */
@@ -22,11 +28,14 @@ export const servingSubnets = rowTable({
           name: metadata.name,
           namespaces: spec?.namespaces ?? [],
           selectors: spec?.namespaceSelectors ?? [],
+          vpc: isOvnProvider(spec?.provider || primaryProvider) ? (spec?.vpc ?? '') : undefined,
+          isDefault: spec?.default === true,
         }
       : undefined,
   indexes: {
     name: ({ name }: ServingSubnet) => [name],
     namespace: ({ namespaces }: ServingSubnet) => namespaces,
+    default: ({ vpc, isDefault }: ServingSubnet) => (isDefault && vpc !== undefined ? [vpc] : []),
   },
 })
 
@@ -60,32 +69,85 @@ const servingPools = rowTable({
   indexes: { namespace: ({ namespaces }: ServingPool) => namespaces },
 })
 
-/** Names of the subnets and IPPools that a namespace is bound to, sorted. */
+/** Names of the subnets and IPPools that serve a namespace. */
 interface NamespaceBinding {
+  /** In the order in which they are tried; none stands for the default subnet. */
   readonly subnets: readonly string[]
   readonly pools: readonly string[]
 }
 
+const bindingReads = {
+  settingsTable,
+  tenancies,
+  servingSubnets,
+  selectedNamespaces,
+  selectorsOfSubnets,
+  servingPools,
+}
+
+type BindingViews = { readonly [N in keyof typeof bindingReads]: ViewOf<(typeof bindingReads)[N]> }
+
 /**
- * What each namespace is bound to.
+ * What serves each namespace.
  *
- * A subnet is bound by name (`spec.namespaces`) or by label (`spec.namespaceSelectors`), an IPPool by name.
+ * A subnet is bound by name (`spec.namespaces`) or by label (`spec.namespaceSelectors`), an IPPool by name. Only subnets of the
+ * namespace's VPC count: that is the Vpc which lists the namespace, or else the default one. The Vpc's own default subnet comes first.
  */
 export const namespaceBindings = rowTable({
   name: 'namespace-bindings',
   of: namespaces,
-  reads: { servingSubnets, selectedNamespaces, selectorsOfSubnets, servingPools },
+  reads: bindingReads,
   row: (_namespace, views, name): NamespaceBinding => {
     const byName = views.servingSubnets.keys('namespace', name)
     const byLabel = (views.selectedNamespaces.get(name) ?? []).flatMap(
       (selector) => views.selectorsOfSubnets.get(selector)?.subnet ?? [],
     )
+    const bound = [...new Set([...byName, ...byLabel])]
+      .filter((subnet) => isOfTenancy(subnet, name, views))
+      .sort()
     return {
-      subnets: [...new Set([...byName, ...byLabel])].sort(),
+      subnets: [...new Set([...ownDefault(name, views), ...bound])],
       pools: views.servingPools.keys('namespace', name),
     }
   },
 })
+
+interface Tenancies {
+  readonly settingsTable: Pick<ViewOf<typeof settingsTable>, 'get'>
+  readonly tenancies: Pick<ViewOf<typeof tenancies>, 'get'>
+  readonly servingSubnets: Pick<ViewOf<typeof servingSubnets>, 'get'>
+}
+
+function isOfTenancy(subnet: string, namespace: string, views: Tenancies): boolean {
+  const { vpc } = views.servingSubnets.get(subnet) ?? {}
+  const { clusterRouter } = settingsOf(views.settingsTable)
+  return (
+    vpc === undefined || (vpc || clusterRouter) === (views.tenancies.get(namespace)?.vpc ?? clusterRouter)
+  )
+}
+
+/** Pods of the cluster itself stay where nodes reach them. */
+const systemNamespace = 'kube-system'
+
+/** The subnet that the namespace's VPC has for all of its namespaces. */
+function ownDefault(namespace: string, views: BindingViews): readonly string[] {
+  const tenancy = views.tenancies.get(namespace)
+  if (tenancy === undefined || namespace === systemNamespace) return []
+  const { vpc, defaultSubnet } = tenancy
+  if (defaultSubnet === '') return views.servingSubnets.keys('default', vpc).slice(0, 1)
+  const isThere = views.servingSubnets.get(defaultSubnet) !== undefined
+  return isThere && isOfTenancy(defaultSubnet, namespace, views) ? [defaultSubnet] : []
+}
+
+/** Namespaces that a subnet names and does not serve, since they belong to another VPC. */
+export function namespacesElsewhere(
+  subnet: string,
+  { settings, ...views }: Omit<Tenancies, 'settingsTable'> & { readonly settings: ControlSettings },
+): readonly string[] {
+  const { namespaces = [] } = views.servingSubnets.get(subnet) ?? {}
+  const all = { ...views, settingsTable: { get: () => settings } }
+  return namespaces.filter((namespace) => !isOfTenancy(subnet, namespace, all))
+}
 
 /**
  * Lists the namespaces whose pods take their addresses from an IPPool; none once it is being deleted, nor while there are

@@ -1,11 +1,13 @@
 import { formatIp, formatIpList, networkText } from '@kube-ovn/ip'
-import type { DualStackCidr, DualStackIp, Family } from '@kube-ovn/ip'
+import type { Cidr, DualStackCidr, DualStackIp, Family } from '@kube-ovn/ip'
 
 /** A subnet that is in effect: what its valid specification means to ports, routes and policies. */
 export interface Network {
   readonly name: string
   /** Empty for a subnet without a switch. */
   readonly vpc: string
+  /** Nodes are connected to that one alone. */
+  readonly isDefaultVpc: boolean
   /** Of the networks of pods that take their addresses here. */
   readonly provider: string
   /** Whether it is a switch of OVN. Otherwise it has addresses for NICs of other CNIs only. */
@@ -48,6 +50,11 @@ export function familiesOf(network: Network): readonly NetworkFamily[] {
     })
   }
   return families
+}
+
+/** The prefixes of a network, that of IPv4 first. */
+export function cidrsOf({ cidrs }: Pick<Network, 'cidrs'>): readonly Cidr[] {
+  return [cidrs.v4, cidrs.v6].filter((cidr) => cidr !== undefined)
 }
 
 /** Whether two networks mean the same but for what only nodes go by, so that nothing else has to be looked at. */

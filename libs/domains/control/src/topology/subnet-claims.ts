@@ -18,10 +18,11 @@ import type { ControlSettings } from '../settings.ts'
 import { ips, routerPorts, settingsOf, settingsTable, subnets } from '../sources.ts'
 import { acceptances, type DecidedAcceptance } from './acceptance.ts'
 import { builtInSpec, withSecondFamily } from './built-in.ts'
-import { isSubnetError, type SubnetError } from './errors.ts'
+import { isSubnetError, SubnetInvalidError, type SubnetError } from './errors.ts'
 import { publishedNetwork, tryResolve } from './in-effect.ts'
 import { familiesOf, type Network } from './network.ts'
 import { resolveSubnet, type ResolvedSubnet } from './subnet-spec.ts'
+import { vpcClaims } from './vpc-tenancy.ts'
 
 /** What a Subnet may mean that nothing was decided about since the process began. */
 export interface SubnetCandidate {
@@ -46,7 +47,7 @@ export interface SubnetClaim {
   readonly candidates: readonly SubnetCandidate[]
 }
 
-const reads = { settingsTable, acceptances, subnets, routerPorts, ips }
+const reads = { settingsTable, acceptances, subnets, routerPorts, ips, vpcClaims }
 
 type Views = { readonly [N in keyof typeof reads]: ViewOf<(typeof reads)[N]> }
 
@@ -61,7 +62,7 @@ export const subnetClaims = rowTable({
     return {
       name,
       age: ageOf(subnet),
-      ...resolved(name, specOf(subnet, settings), settings),
+      ...inKnownVpc(resolved(name, specOf(subnet, settings), settings), subnet, views),
       decided,
       candidates: decided === undefined ? candidatesFor(subnet, settings, views) : [],
     }
@@ -110,17 +111,32 @@ function ageOf({ metadata: { name, creationTimestamp = '' } }: Subnet): string {
   return `${creationTimestamp} ${name}`
 }
 
-function resolved(
-  name: string,
-  spec: SubnetSpec,
-  settings: ControlSettings,
-): Pick<SubnetClaim, 'wanted' | 'problem'> {
+function resolved(name: string, spec: SubnetSpec, settings: ControlSettings): Resolved {
   try {
     return { wanted: resolveSubnet(name, spec, settings), problem: undefined }
   } catch (error) {
     if (!isSubnetError(error)) throw error
     return { wanted: undefined, problem: error }
   }
+}
+
+type Resolved = Pick<SubnetClaim, 'wanted' | 'problem'>
+
+/** What is in effect in a VPC that is being deleted stays so until it is deleted itself. */
+function inKnownVpc(claim: Resolved, { status }: Subnet, { vpcClaims }: Views): Resolved {
+  const { network } = claim.wanted ?? {}
+  if (network === undefined || network.isDefaultVpc || !network.hasSwitch) return claim
+  const { name: subnet, vpc } = network
+  const refuse = (cure: string): Resolved => ({
+    wanted: undefined,
+    problem: new SubnetInvalidError({ subnet, field: 'spec.vpc', value: vpc, cure }),
+  })
+  const found = vpcClaims.get(vpc)
+  if (found === undefined || found.isExternal)
+    return refuse('create a Vpc of this name, or name one that exists')
+  return found.isDeleting && status?.inEffect?.vpc !== vpc
+    ? refuse('name another Vpc, or create it anew once it is gone: it is being deleted')
+    : claim
 }
 
 /**
@@ -139,7 +155,8 @@ function candidatesFor(subnet: Subnet, settings: ControlSettings, views: Views):
   })
   const published = publishedNetwork(subnet, settings)
   if (published !== undefined) return [candidate(0, published, true)]
-  const specified = tryResolve(name, subnet.spec ?? {}, settings)
+  const means = inKnownVpc(resolved(name, subnet.spec ?? {}, settings), subnet, views)
+  const specified = means.wanted?.network
   const former = formerNetwork(subnet, settings, views) ?? networkOfRecords(subnet, settings, views)
   const wasValid = isConditionTrue(subnet.status?.conditions, conditionType.validated)
   if (specified === undefined) return former === undefined ? [] : [candidate(1, former, true)]
@@ -177,13 +194,15 @@ function formerNetwork(
   settings: ControlSettings,
   { routerPorts }: Views,
 ): Network | undefined {
-  const port = routerPortName(settings.clusterRouter, name)
+  const vpc = spec?.vpc || settings.clusterRouter
+  const port = routerPortName(vpc, name)
   const networks = routerPorts.find('name', port)[0]?.networks ?? []
   const cidrs = networks.flatMap((text) => tryParseCidr(text) ?? [])
   if (cidrs.length === 0) return undefined
   const addressing = {
     cidrBlock: cidrs.map(networkText).join(','),
     gateway: cidrs.map(({ address }) => formatIp(address)).join(','),
+    vpc,
     // Only what has a switch has a port to the router.
     provider: isOvnProvider(spec?.provider ?? '') ? (spec?.provider ?? primaryProvider) : primaryProvider,
   }

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { network } from '../testing/networks.ts'
 import { sortNodeAddresses } from './node-addresses.ts'
-import { findConflict, PrefixesInUse } from './subnet-conflicts.ts'
+import { findConflict, PlacesInUse } from './subnet-conflicts.ts'
 
-const others = new PrefixesInUse()
+const others = new PlacesInUse()
 others.add(network('red', '10.2.0.0/16,fd00:2::/64'))
 others.add(network('green', '10.3.0.0/24'))
 const nodes = sortNodeAddresses([
@@ -27,4 +27,17 @@ it.each([
   const conflict = findConflict(network('blue', cidrBlock), others, nodes)
   expect(conflict?.details.conflictsWith).toBe(conflictsWith)
   expect(conflict?.details.cure).toBe(cure)
+})
+
+it('looks in one VPC at its own subnets alone, and not at nodes', () => {
+  for (const cidrBlock of ['10.2.9.0/24', '172.18.0.0/16'])
+    expect(findConflict(network('blue', cidrBlock, { vpc: 'v1' }), others, nodes)).toBeUndefined()
+})
+
+it('finds names that make the name of one port', () => {
+  const inUse = new PlacesInUse()
+  inUse.add(network('b-c', '10.5.0.0/24', { vpc: 'a' }))
+  const conflict = findConflict(network('c', '10.6.0.0/24', { vpc: 'a-b' }), inUse, nodes)
+  expect(conflict?.details).toMatchObject({ field: 'metadata.name', conflictsWith: 'Subnet/b-c' })
+  expect(findConflict(network('c', '10.6.0.0/24', { vpc: 'a' }), inUse, nodes)).toBeUndefined()
 })

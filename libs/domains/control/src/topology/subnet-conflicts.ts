@@ -1,16 +1,29 @@
 import { CidrIndex, networkText } from '@kube-ovn/ip'
 import type { Cidr } from '@kube-ovn/ip'
+import { routerPortName, switchRouterPortName } from '@kube-ovn/ovn-names'
 import { SubnetConflictError } from './errors.ts'
-import type { Network } from './network.ts'
+import { cidrsOf, type Network } from './network.ts'
 import { firstInside, inside, type NodeAddress, type NodesByAddress } from './node-addresses.ts'
 
-/** Prefixes that networks have or are about to get, by VPC. */
-export class PrefixesInUse {
+/** Prefixes and names of ports that networks have or are about to get. */
+export class PlacesInUse {
   readonly #byVpc = new Map<string, CidrIndex<Network>>()
+  readonly #byPort = new Map<string, Network>()
 
   add(network: Network): void {
     const index = this.#byVpc.getOrInsertComputed(network.vpc, () => new CidrIndex())
     for (const cidr of cidrsOf(network)) index.add(cidr, network)
+    for (const port of portsOf(network)) this.#byPort.getOrInsert(port, network)
+  }
+
+  /** Another subnet whose connection to its router has a port of the same name: `a` and `b-c`, or `a-b` and `c`. */
+  withPortOf(network: Network): { readonly port: string; readonly subnet: string } | undefined {
+    for (const port of portsOf(network)) {
+      const other = this.#byPort.get(port)
+      if (other !== undefined && other.name !== network.name)
+        return { port: port.slice(port.indexOf(' ') + 1), subnet: other.name }
+    }
+    return undefined
   }
 
   /** A prefix of another subnet in the same VPC that overlaps this one. */
@@ -30,22 +43,22 @@ export class PrefixesInUse {
  */
 export function findConflict(
   network: Network,
-  inUse: PrefixesInUse,
+  inUse: PlacesInUse,
   nodes: NodesByAddress,
 ): SubnetConflictError | undefined {
   for (const cidr of cidrsOf(network)) {
     const conflict = overlapWith(network, cidr, inUse) ?? nodeInside(network, cidr, nodes)
     if (conflict !== undefined) return conflict
   }
-  return undefined
+  return samePort(network, inUse)
 }
 
-/** Nodes whose own addresses lie in a network. Nobody routes to addresses without a switch by way of us. */
+/** Nodes whose own addresses lie in a network. Nodes reach no other VPC. */
 export function nodesInside(network: Network, nodes: NodesByAddress): readonly NodeAddress[] {
-  return network.hasSwitch ? cidrsOf(network).flatMap((cidr) => inside(cidr, nodes)) : []
+  return network.isDefaultVpc ? cidrsOf(network).flatMap((cidr) => inside(cidr, nodes)) : []
 }
 
-function overlapWith(network: Network, cidr: Cidr, inUse: PrefixesInUse): SubnetConflictError | undefined {
+function overlapWith(network: Network, cidr: Cidr, inUse: PlacesInUse): SubnetConflictError | undefined {
   const clash = inUse.overlapping(network, cidr)
   if (clash === undefined) return undefined
   return new SubnetConflictError({
@@ -57,8 +70,24 @@ function overlapWith(network: Network, cidr: Cidr, inUse: PrefixesInUse): Subnet
   })
 }
 
+function samePort(network: Network, inUse: PlacesInUse): SubnetConflictError | undefined {
+  const clash = inUse.withPortOf(network)
+  if (clash === undefined) return undefined
+  return new SubnetConflictError({
+    subnet: network.name,
+    field: 'metadata.name',
+    value: network.name,
+    cure: `choose another name: with its VPC it makes the name of a port, ${clash.port}, that subnet ${clash.subnet} has`,
+    conflictsWith: `Subnet/${clash.subnet}`,
+  })
+}
+
+function portsOf({ name, vpc, hasSwitch }: Network): readonly string[] {
+  return hasSwitch ? [`router ${routerPortName(vpc, name)}`, `switch ${switchRouterPortName(name, vpc)}`] : []
+}
+
 function nodeInside(network: Network, cidr: Cidr, nodes: NodesByAddress): SubnetConflictError | undefined {
-  const found = network.hasSwitch ? firstInside(cidr, nodes) : undefined
+  const found = network.isDefaultVpc ? firstInside(cidr, nodes) : undefined
   if (found === undefined) return undefined
   const { node, address } = found
   return new SubnetConflictError({
@@ -68,8 +97,4 @@ function nodeInside(network: Network, cidr: Cidr, nodes: NodesByAddress): Subnet
     cure: `choose a prefix that does not contain the address ${address} of node ${node}`,
     conflictsWith: `Node/${node}`,
   })
-}
-
-function cidrsOf(network: Network): readonly Cidr[] {
-  return [network.cidrs.v4, network.cidrs.v6].filter((cidr) => cidr !== undefined)
 }

@@ -170,7 +170,6 @@ describe('resolveSubnet', () => {
   })
 
   it.each<[SubnetSpec, string]>([
-    [{ vpc: 'v1' }, 'spec.vpc'],
     [{ vlan: 'v10' }, 'spec.vlan'],
     [{ gatewayType: 'centralized' }, 'spec.gatewayType'],
   ])('says that %j is not served', (given, field) => {

@@ -71,13 +71,21 @@ export function resolveSubnet(name: string, spec: SubnetSpec, settings: ControlS
   const all: readonly Cidr[] = [cidrs.v4, cidrs.v6].filter((cidr) => cidr !== undefined)
   const provider = spec.provider || primaryProvider
   const hasSwitch = isOvnProvider(provider)
-  for (const cidr of all) checkCidr(name, cidr, hasSwitch, settings)
   const gateways = resolveGateways(name, spec.gateway ?? '', cidrs)
   inSubnet(name, () => checkLength(spec.vips ?? [], 'spec.vips', 'each is a port of its own'))
   for (const vip of spec.vips ?? []) checkVip(name, vip, cidrs)
   resolveIsolation(name, spec)
   const isJoin = name === settings.nodeSwitch.name
+  const isDefault = name === settings.defaultSubnet.name
   const vpc = hasSwitch ? spec.vpc || settings.clusterRouter : ''
+  const isDefaultVpc = vpc === settings.clusterRouter
+  if ((isJoin || isDefault) && !isDefaultVpc)
+    throw check(
+      'spec.vpc',
+      vpc,
+      `put it back to ${settings.clusterRouter}: the cluster needs this subnet there`,
+    )
+  for (const cidr of all) checkCidr(name, cidr, isDefaultVpc, settings)
   if (name === vpc) throw check('metadata.name', name, 'give the subnet another name than its VPC has')
   if (spec.natOutgoing === true && (spec.externalEgressGateway ?? '') !== '') {
     throw check(
@@ -101,7 +109,19 @@ export function resolveSubnet(name: string, spec: SubnetSpec, settings: ControlS
   const { natOutgoing = false, mtu = 0 } = spec
   return {
     network: {
-      ...{ name, vpc, provider, hasSwitch, cidrs, gateways, cidrBlock, gateway, excludeIps, isJoin },
+      ...{
+        name,
+        vpc,
+        isDefaultVpc,
+        provider,
+        hasSwitch,
+        cidrs,
+        gateways,
+        cidrBlock,
+        gateway,
+        excludeIps,
+        isJoin,
+      },
       ...{ natOutgoing, mtu },
     },
     normalised: {
@@ -111,8 +131,9 @@ export function resolveSubnet(name: string, spec: SubnetSpec, settings: ControlS
       excludeIps,
       provider,
       ...(hasSwitch ? { vpc } : {}),
-      default: name === settings.defaultSubnet.name,
-      ...(isJoin || !hasSwitch ? {} : { gatewayType: spec.gatewayType || 'distributed' }),
+      // In another VPC it is for the user to say which Subnet serves namespaces that are bound to none.
+      default: isDefaultVpc || !hasSwitch ? isDefault : (spec.default ?? false),
+      ...(isJoin || !isDefaultVpc ? {} : { gatewayType: spec.gatewayType || 'distributed' }),
       ...(isJoin ? joinLoadBalancing(spec) : { enableLb: spec.enableLb ?? settings.enableLb }),
       natOutgoing,
       private: spec.private ?? false,
@@ -137,17 +158,11 @@ function refuseUnsupported(name: string, spec: SubnetSpec, settings: ControlSett
       cure,
     })
   }
-  if ((spec.vpc || settings.clusterRouter) !== settings.clusterRouter) {
-    throw refuse(
-      'spec.vpc',
-      spec.vpc ?? '',
-      `only subnets of the VPC ${settings.clusterRouter} are served by this version`,
-    )
-  }
   if ((spec.vlan ?? '') !== '') {
     throw refuse('spec.vlan', spec.vlan ?? '', 'underlay subnets are not served by this version')
   }
-  if (spec.gatewayType === 'centralized') {
+  // In other VPCs it has no meaning.
+  if (spec.gatewayType === 'centralized' && (spec.vpc || settings.clusterRouter) === settings.clusterRouter) {
     throw refuse(
       'spec.gatewayType',
       spec.gatewayType,
@@ -165,7 +180,7 @@ function isProvider(provider: string): boolean {
 
 const dnsLabel = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
 
-function checkCidr(subnet: string, cidr: Cidr, hasSwitch: boolean, settings: ControlSettings): void {
+function checkCidr(subnet: string, cidr: Cidr, isDefaultVpc: boolean, settings: ControlSettings): void {
   const value = networkText(cidr)
   const refuse = (cure: string): SubnetInvalidError =>
     new SubnetInvalidError({ subnet, field: 'spec.cidrBlock', value, cure })
@@ -177,7 +192,7 @@ function checkCidr(subnet: string, cidr: Cidr, hasSwitch: boolean, settings: Con
     throw refuse(`choose a prefix outside ${networkText(reserved)}, which is reserved`)
   const apiServer =
     settings.apiServerAddress === undefined ? undefined : tryParseIp(settings.apiServerAddress)
-  if (hasSwitch && apiServer !== undefined && contains(cidr, apiServer)) {
+  if (isDefaultVpc && apiServer !== undefined && contains(cidr, apiServer)) {
     throw refuse(`choose a prefix that does not contain the API server's address ${formatIp(apiServer)}`)
   }
 }

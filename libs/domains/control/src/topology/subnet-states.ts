@@ -4,7 +4,7 @@ import type { SubnetError } from './errors.ts'
 import type { Network } from './network.ts'
 import { addressesOfNodes } from './addresses-of-nodes.ts'
 import { noNodes, type NodeAddress, type NodesByAddress } from './node-addresses.ts'
-import { findConflict, nodesInside, PrefixesInUse } from './subnet-conflicts.ts'
+import { findConflict, nodesInside, PlacesInUse } from './subnet-conflicts.ts'
 import { settingsTable } from '../sources.ts'
 import { builtInClaims, subnetClaims, type SubnetClaim } from './subnet-claims.ts'
 import type { ResolvedSubnet } from './subnet-spec.ts'
@@ -30,7 +30,7 @@ export function decideSubnets(
   claims: readonly SubnetClaim[],
   nodes: NodesByAddress,
 ): ReadonlyMap<string, SubnetState> {
-  const inUse = new PrefixesInUse()
+  const inUse = new PlacesInUse()
   const acceptances = new Map<string, Acceptance>()
   for (const { name, decided } of claims) {
     if (decided === undefined) continue

@@ -20,7 +20,7 @@ export function observeGateway(
   if (world.subnets.get(subnet) === undefined || world.nodes.get(node) === undefined) return undefined
   const network = world.networks.get(subnet)
   if (network === undefined) return unsettled
-  if (network.isJoin || !network.hasSwitch) return undefined
+  if (network.isJoin || !network.isDefaultVpc) return undefined
   const lease = world.ipam.lease(nodePortName(node))
   const nextHops = familiesOf(network).flatMap(({ family }) => {
     const address = family === 4 ? lease?.v4 : lease?.v6

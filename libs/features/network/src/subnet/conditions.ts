@@ -115,7 +115,7 @@ function problemEvents(
     return isKnown ? [] : [warn(subnetReason.validateLogicalSwitchFailed, message)]
   }
   const inUse = inUseText(subnet)
-  const { strayExcludes } = subnet
+  const { strayExcludes, namespacesElsewhere } = subnet
   return [
     ...(inUse === undefined || has(object, conditionType.error, inUse)
       ? []
@@ -126,6 +126,14 @@ function problemEvents(
           warn(
             subnetReason.excludeIpsIgnored,
             `spec.excludeIps ${JSON.stringify(listText(strayExcludes, ','))}: choose addresses of the subnet, or remove them; they exclude nothing`,
+          ),
+        ]),
+    ...(namespacesElsewhere.length === 0
+      ? []
+      : [
+          warn(
+            subnetReason.namespaceOfOtherVpc,
+            `spec.namespaces ${JSON.stringify(listText(namespacesElsewhere, ','))}: list them in spec.namespaces of the Vpc of the subnet alone, or leave them out; their pods take no addresses here`,
           ),
         ]),
   ]

@@ -25,7 +25,8 @@ function snapshot(
   return {
     ...{ name: 'blue', object, builtIn: undefined, network, normalised, problem: undefined, now },
     ...{ inEffect: network, accepted: undefined, declined: undefined, canSayInEffect: true, observed: {} },
-    ...{ isDeleting: false, holders: [], strayExcludes: [], routerMac: '00:00:5e:00:53:fe' },
+    ...{ isDeleting: false, holders: [], strayExcludes: [], namespacesElsewhere: [] },
+    ...{ routerMac: '00:00:5e:00:53:fe', routeTable: undefined },
   }
 }
 
@@ -87,6 +88,7 @@ describe('desiredSubnet', () => {
         name: 'ovn-cluster-blue',
         mac: '00:00:5e:00:53:fe',
         networks,
+        options: {},
         external_ids: { vendor: 'kube-ovn', lr: 'ovn-cluster' },
       },
       ...policies,
@@ -96,6 +98,22 @@ describe('desiredSubnet', () => {
       'lr/ovn-cluster ports: lrp/ovn-cluster-blue',
       ...policies.map(({ row }) => `lr/ovn-cluster policies: ${row}`),
     ])
+  })
+
+  it('is on the router of its VPC, and looks into the route table that it names', () => {
+    const { network, normalised } = resolveSubnet(
+      'blue',
+      { cidrBlock: '10.1.0.0/16', vpc: 'red', default: true },
+      controlSettings(),
+    )
+    const given = { ...snapshot('10.1.0.0/16'), network, normalised, inEffect: network, routeTable: 't1' }
+    const desired = desiredSubnet(given)
+    expect(shownRows(desired)).toContainEqual(
+      expect.objectContaining({ row: 'lrp/red-blue', options: { route_table: 't1' } }),
+    )
+    expect(shownMembers(desired)).toContain('lr/red ports: lrp/red-blue')
+    expect(normalised).toMatchObject({ vpc: 'red', default: true })
+    expect(normalised).not.toHaveProperty('gatewayType')
   })
 
   it('has our finalizer in place of the old one, beside those of others', () => {

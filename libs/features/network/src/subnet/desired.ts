@@ -4,6 +4,7 @@ import {
   logicalSwitch,
   routerPolicyPriority,
   routerPortName,
+  routeTableOption,
   subnetPolicy,
   subnetRouterPort,
   switchRouterPort,
@@ -44,7 +45,9 @@ export function desiredSubnet(subnet: SubnetSnapshot): Desired {
   if (inEffect === undefined) return { ...nothing, hold: true, ...told }
   return {
     ...nothing,
-    ...(inEffect.hasSwitch && routerMac !== undefined ? desiredRows(inEffect, routerMac) : {}),
+    ...(inEffect.hasSwitch && routerMac !== undefined
+      ? desiredRows(inEffect, routerMac, subnet.routeTable)
+      : {}),
     ...told,
   }
 }
@@ -52,6 +55,7 @@ export function desiredSubnet(subnet: SubnetSnapshot): Desired {
 function desiredRows(
   network: Network,
   routerMac: string,
+  routeTable: string | undefined,
 ): { readonly rows: OwnedRow[]; readonly members: Member[] } {
   const { name, vpc } = network
   const routerPort = routerPortName(vpc, name)
@@ -82,6 +86,7 @@ function desiredRows(
           name: routerPort,
           mac: routerMac,
           networks: families.map(({ routerAddress }) => routerAddress),
+          options: { [routeTableOption]: routeTable },
           external_ids: externalIds({ [externalId.logicalRouter]: vpc }),
         },
       },

@@ -1,7 +1,7 @@
 import { SubnetConflictError } from '@kube-ovn/domains-control/topology'
 import type { Network } from '@kube-ovn/domains-control/topology'
 import type { ControlWorld } from '@kube-ovn/domains-control'
-import { nameHolders } from './named-holders.ts'
+import { nameHolders, ownersIn } from './named-holders.ts'
 
 /**
  * Finds whether an edit gives a subnet to another network while somebody has addresses of it: the NICs that have them
@@ -15,7 +15,7 @@ export function findHeldProvider(
   const { name, provider } = network
   const before = inEffect?.provider
   if (before === undefined || before === provider) return undefined
-  const holders = [...new Set([...ipam.leases(name)].map(({ owner }) => owner))].sort()
+  const holders = ownersIn(name, ipam)
   if (holders.length === 0) return undefined
   const named = nameHolders(holders)
   return new SubnetConflictError({

@@ -2,6 +2,7 @@ import {
   accept,
   builtInSpec,
   isPublished,
+  namespacesElsewhere,
   nothingInEffect,
   strayExcludes,
 } from '@kube-ovn/domains-control/topology'
@@ -12,6 +13,7 @@ import { subnetResource, type Subnet, type SubnetSpec } from '@kube-ovn/kube-api
 import { hasContent } from '@kube-ovn/reconcile'
 import { findHeldGateway } from './held-gateway.ts'
 import { findHeldProvider } from './held-provider.ts'
+import { findHeldVpc } from './held-vpc.ts'
 
 /** What decides about a subnet. */
 export interface SubnetSnapshot extends Acceptance {
@@ -29,6 +31,10 @@ export interface SubnetSnapshot extends Acceptance {
   readonly holders: readonly string[]
   /** Entries of `excludeIps` without effect. */
   readonly strayExcludes: readonly string[]
+  /** Namespaces that it names and that belong to another VPC. */
+  readonly namespacesElsewhere: readonly string[]
+  /** Of the router, for what comes from it; absent is the main one. */
+  readonly routeTable: string | undefined
   /** Absent while it has no switch. */
   readonly routerMac: string | undefined
   /** Which generation its status is about. */
@@ -67,6 +73,8 @@ export function observeSubnet(name: string, world: ControlWorld): SubnetSnapshot
     isDeleting,
     holders: isDeleting ? holdersOf(name, world) : [],
     strayExcludes: network === undefined ? [] : strayExcludes(network),
+    namespacesElsewhere: namespacesElsewhere(name, world),
+    routeTable: world.routeTables.get(name),
     routerMac: acceptance.inEffect?.hasSwitch === true ? routerMac(name, world) : undefined,
     observed: observedOf(subnetResource, object, world, !hasContent(object?.spec ?? {}, normalised ?? {})),
     canSayInEffect,
@@ -95,7 +103,10 @@ function judge(name: string, world: ControlWorld): Judged {
   if (wanted === undefined || problem !== undefined) return { ...refused, problem }
   const { network, normalised } = wanted
   const { inEffect } = acceptance ?? nothingInEffect
-  const held = findHeldProvider(network, inEffect, world) ?? findHeldGateway(network, inEffect, world)
+  const held =
+    findHeldProvider(network, inEffect, world) ??
+    findHeldVpc(network, inEffect, world) ??
+    findHeldGateway(network, inEffect, world)
   return held === undefined
     ? { network, normalised, problem: undefined, declined: undefined }
     : { ...refused, problem: held, declined: network }

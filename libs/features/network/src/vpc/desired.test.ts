@@ -1,12 +1,18 @@
 import { expect, it } from 'vitest'
 import { shownMembers, shownPatches, shownRows } from '@kube-ovn/domains-control/testing/shown'
-import { desiredVpc } from './desired.ts'
+import type { VpcStatus } from '@kube-ovn/kube-api'
+import { desiredVpc, type VpcSnapshot } from './desired.ts'
 
 const ids = { vendor: 'kube-ovn' }
 
 it('is a router, and a set of overlay prefixes for each family, even an empty one', () => {
   const desired = desiredVpc({
     name: 'ovn-cluster',
+    isDefault: true,
+    isDeleting: false,
+    peers: [],
+    problems: [],
+    hasAddressSets: true,
     object: { metadata: { name: 'ovn-cluster', finalizers: ['example.com/theirs'] } },
     ignored: [],
     now: 0,
@@ -58,9 +64,74 @@ it('is a router, and a set of overlay prefixes for each family, even an empty on
         defaultLogicalSwitch: 'ovn-default',
         router: 'ovn-cluster',
         subnets: ['join', 'ovn-default'],
+        vpcPeerings: null,
         enableExternal: false,
         enableBfd: false,
       },
     },
   ])
+})
+
+const custom: VpcSnapshot = {
+  name: 'red',
+  object: { metadata: { name: 'red', uid: 'u1', finalizers: ['kubeovn.io/kube-ovn-controller'] } },
+  ignored: [],
+  now: 0,
+  observed: { observedGeneration: 1 },
+  isDefault: false,
+  isDeleting: false,
+  defaultSubnet: undefined,
+  subnets: ['red1'],
+  overlayCidrs: [{ family: 4, cidr: '10.30.0.0/16' }],
+  peers: [],
+  problems: [],
+  hasAddressSets: true,
+}
+
+function statusOf(vpc: VpcSnapshot): unknown {
+  return shownPatches(desiredVpc(vpc)).find(({ object }) => object === 'vpcs/red/status')?.['status']
+}
+
+it('is not the default one, unless it is', () => {
+  expect(statusOf(custom)).toMatchObject({ default: false, defaultLogicalSwitch: null, subnets: ['red1'] })
+})
+
+it('learns from others to whom it is connected', () => {
+  const [router] = shownRows(desiredVpc({ ...custom, peers: ['blue'] }))
+  expect(router).toMatchObject({ options: { always_learn_from_arp_request: undefined } })
+  expect(statusOf({ ...custom, peers: ['blue'] })).toMatchObject({ vpcPeerings: ['blue'] })
+})
+
+it('leaves address sets to the VPC whose have the same names', () => {
+  expect(shownRows(desiredVpc({ ...custom, hasAddressSets: false })).map(({ row }) => row)).toEqual([
+    'lr/red',
+  ])
+})
+
+it('stays until its last subnet is deleted, and says so', () => {
+  const waiting = desiredVpc({ ...custom, isDeleting: true })
+  expect(waiting.rows).toHaveLength(3)
+  expect(shownPatches(waiting).map(({ object }) => object)).toEqual(['vpcs/red/status'])
+  expect(waiting.events.map(({ reason, message }) => `${reason} ${message}`)).toEqual([
+    'VpcInUse the VPC has the subnets red1: delete these first',
+  ])
+  expect(statusOf({ ...custom, isDeleting: true })).toMatchObject({
+    conditions: [{ type: 'Error', status: 'True', reason: 'VpcInUse' }],
+  })
+  const going = desiredVpc({ ...custom, isDeleting: true, subnets: [] })
+  expect(going.rows).toEqual([])
+  expect(shownPatches(going)).toEqual([{ object: 'vpcs/red', metadata: { finalizers: [] } }])
+})
+
+it('tells what of it can not be carried out, once, and as long as it is so', () => {
+  const problems = [{ field: 'spec.namespaces', value: 'shop', cure: 'take it out' }]
+  const told = desiredVpc({ ...custom, problems })
+  expect(told.events.map(({ reason, message }) => `${reason} ${message}`)).toEqual([
+    'VpcInvalid spec.namespaces "shop": take it out',
+  ])
+  const { conditions } = statusOf({ ...custom, problems }) as Required<VpcStatus>
+  expect(conditions).toMatchObject([{ type: 'Validated', status: 'False', reason: 'VpcInvalid' }])
+  const object = { ...custom.object, metadata: { name: 'red', uid: 'u1' }, status: { conditions } }
+  expect(desiredVpc({ ...custom, object, problems }).events).toEqual([])
+  expect(statusOf({ ...custom, object })).toMatchObject({ conditions: [] })
 })

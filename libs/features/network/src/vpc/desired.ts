@@ -1,47 +1,42 @@
 import { controllerFinalizer } from '@kube-ovn/annotations'
-import { apiVersion, vpcResource, withObservedGeneration, type Vpc } from '@kube-ovn/kube-api'
-import type { Ignored } from '@kube-ovn/no-effect'
+import { listText } from '@kube-ovn/errors'
+import { apiVersion, vpcReason, vpcResource, type Vpc } from '@kube-ovn/kube-api'
 import { externalId, logicalRouter, overlayCidrs, overlayCidrsAddressSetName } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
-import type { Desired, KubeEvent, KubePatch, OwnedRow } from '@kube-ovn/reconcile'
-import { externalIds, ignoredEvents, withIgnored, withOurFinalizer } from '@kube-ovn/domains-control'
-import type { Observed } from '@kube-ovn/domains-control'
+import type { Desired, KubePatch, OwnedRow } from '@kube-ovn/reconcile'
+import { externalIds, withOurFinalizer, withoutOurFinalizer } from '@kube-ovn/domains-control'
+import type { VpcProblem } from '@kube-ovn/domains-control/topology'
+import { eventsOf, toldOf, type ToldVpc } from './told.ts'
 
-/** A VPC that is not the default one: nothing is made for it, and what upstream made is not collected. */
-export interface UnservedVpc extends IgnoredOfVpc {
-  readonly object: Vpc
-}
+/** A VPC whose router is not ours to make, or to take away: what there is stays. */
+export type ForeignVpc = ToldVpc
 
-interface IgnoredOfVpc {
-  readonly name: string
-  /** Absent for the default one that has yet to be created. */
-  readonly object: Vpc | undefined
-  /** Which generation its status is about. */
-  readonly observed: Observed
-  /** What has no effect. */
-  readonly ignored: readonly Ignored[]
-  /** Milliseconds since the epoch, for conditions. */
-  readonly now: number
-}
-
-export interface VpcSnapshot extends IgnoredOfVpc {
-  /** Name of the subnet for pods that are bound to none. */
-  readonly defaultSubnet: string
+export interface VpcSnapshot extends ToldVpc {
+  readonly problems: readonly VpcProblem[]
+  readonly isDefault: boolean
+  readonly isDeleting: boolean
+  /** Name of the subnet for pods that are bound to none; absent when there is none. */
+  readonly defaultSubnet: string | undefined
   /** Names of all subnets of the VPC. */
   readonly subnets: readonly string[]
   /** Prefixes of its overlay subnets. */
   readonly overlayCidrs: readonly { readonly family: 4 | 6; readonly cidr: string }[]
+  /** VPCs to which it is connected. */
+  readonly peers: readonly string[]
+  /** Whether no other VPC has address sets of the same names. */
+  readonly hasAddressSets: boolean
 }
 
 const families = [4, 6] as const
 
 /**
- * Computes the router of the default VPC and the sets of its overlay prefixes.
+ * Computes the router of a VPC and the sets of its overlay prefixes.
  *
  * @see ovn-nb(5), Logical_Router: mac_binding_age_threshold (seconds), dynamic_neigh_routers,
  *   always_learn_from_arp_request
  */
 export function desiredVpc(vpc: VpcSnapshot): Desired {
+  if (vpc.isDeleting && vpc.subnets.length === 0) return { ...nothing, patches: finalizerRemoval(vpc) }
   return {
     ...nothing,
     rows: [
@@ -53,21 +48,22 @@ export function desiredVpc(vpc: VpcSnapshot): Desired {
           options: {
             mac_binding_age_threshold: '300',
             dynamic_neigh_routers: 'true',
-            // Nothing outside OVN speaks on the router's networks, so an ARP request teaches it nothing.
-            always_learn_from_arp_request: 'false',
+            // Unless it is connected to others nobody outside OVN speaks on its networks, and an ARP request teaches it nothing.
+            always_learn_from_arp_request: vpc.peers.length === 0 ? 'false' : undefined,
           },
           external_ids: externalIds({}),
         },
       },
-      ...families.map((family) => desiredOverlayCidrs(vpc, family)),
+      ...(vpc.hasAddressSets ? families.map((family) => desiredOverlayCidrs(vpc, family)) : []),
     ],
     patches: desiredObjects(vpc),
-    events: eventsOf(vpc),
+    events: eventsOf(told(vpc)),
   }
 }
 
 /** What users of a VPC are told for which nothing is made. */
-export function desiredUnserved(vpc: UnservedVpc): Desired {
+export function desiredForeign(vpc: ForeignVpc): Desired {
+  if (vpc.object === undefined) return { ...nothing, hold: true }
   const status = toldOf(vpc)
   return {
     ...nothing,
@@ -77,22 +73,11 @@ export function desiredUnserved(vpc: UnservedVpc): Desired {
   }
 }
 
-/** There is no list of conditions before there is something to tell. */
-function toldOf({ object, observed, ignored, now }: IgnoredOfVpc): NonNullable<KubePatch['merge']> {
-  const before = object?.status?.conditions ?? []
-  const conditions = withObservedGeneration(
-    withIgnored(before, ignored, now),
-    observed.observedGeneration,
-    now,
-  )
-  if (before.length === 0 && conditions.length === 0) return { ...observed }
-  return { ...observed, conditions: conditions.map((condition) => ({ ...condition })) }
-}
-
-function eventsOf({ name, object, ignored }: IgnoredOfVpc): readonly KubeEvent[] {
-  if (object?.metadata.uid === undefined) return []
-  const regarding = { resource: vpcResource, name, uid: object.metadata.uid }
-  return ignoredEvents(regarding, object.status?.conditions, ignored)
+/** Says who keeps a deleted VPC from going. */
+function told(vpc: VpcSnapshot): ToldVpc {
+  if (!vpc.isDeleting) return vpc
+  const message = `the VPC has the subnets ${listText(vpc.subnets, ', ')}: delete these first`
+  return { ...vpc, inUse: { reason: vpcReason.inUse, message } }
 }
 
 function desiredOverlayCidrs(vpc: VpcSnapshot, family: 4 | 6): OwnedRow {
@@ -108,30 +93,46 @@ function desiredOverlayCidrs(vpc: VpcSnapshot, family: 4 | 6): OwnedRow {
 }
 
 function desiredObjects(vpc: VpcSnapshot): readonly KubePatch[] {
+  const { name, object, isDefault, isDeleting, defaultSubnet, subnets, peers } = vpc
   const finalizers = [controllerFinalizer]
+  const created = { apiVersion, kind: vpcResource.kind, metadata: { name, finalizers } }
+  const metadata: KubePatch = {
+    resource: vpcResource,
+    name,
+    merge: { metadata: { finalizers: withOurFinalizer(object?.metadata.finalizers) } },
+    ...(isDefault ? { create: created } : {}),
+  }
   return [
+    // Nobody may add one to what is being deleted.
+    ...(isDeleting ? [] : [metadata]),
     {
       resource: vpcResource,
-      name: vpc.name,
-      merge: { metadata: { finalizers: withOurFinalizer(vpc.object?.metadata.finalizers) } },
-      create: { apiVersion, kind: vpcResource.kind, metadata: { name: vpc.name, finalizers } },
-    },
-    {
-      resource: vpcResource,
-      name: vpc.name,
+      name,
       subresource: 'status',
       merge: {
         status: {
           standby: true,
-          default: true,
-          defaultLogicalSwitch: vpc.defaultSubnet,
-          router: vpc.name,
-          subnets: vpc.subnets,
+          default: isDefault,
+          defaultLogicalSwitch: defaultSubnet ?? null,
+          router: name,
+          subnets,
+          vpcPeerings: peers.length > 0 || hasListed(object) ? peers : null,
           enableExternal: false,
           enableBfd: false,
-          ...toldOf(vpc),
+          ...toldOf(told(vpc)),
         },
       },
     },
   ]
+}
+
+/** A list that was there stays, empty if need be. */
+function hasListed(object: Vpc | undefined): boolean {
+  return object?.status?.vpcPeerings !== undefined
+}
+
+/** Lets a deleted VPC go. */
+function finalizerRemoval({ name, object }: VpcSnapshot): readonly KubePatch[] {
+  const finalizers = withoutOurFinalizer(object?.metadata.finalizers)
+  return [{ resource: vpcResource, name, merge: { metadata: { finalizers } } }]
 }

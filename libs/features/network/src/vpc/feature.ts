@@ -2,12 +2,12 @@ import { vpcResource } from '@kube-ovn/kube-api'
 import { logicalRouter, overlayCidrs } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
 import type { ControlFeature } from '@kube-ovn/domains-control'
-import { desiredUnserved, desiredVpc } from './desired.ts'
-import type { UnservedVpc, VpcSnapshot } from './desired.ts'
+import { desiredForeign, desiredVpc } from './desired.ts'
+import type { ForeignVpc, VpcSnapshot } from './desired.ts'
 import { observeVpc } from './snapshot.ts'
 
-/** Keeps the logical router of the default VPC, and the Vpc object that describes it. */
-export const vpc: ControlFeature<string, VpcSnapshot | UnservedVpc> = {
+/** Keeps the logical router of each VPC, and the status of the Vpc that describes it. */
+export const vpc: ControlFeature<string, VpcSnapshot | ForeignVpc> = {
   name: 'vpc',
   kinds: [logicalRouter, overlayCidrs],
   rights: [
@@ -15,10 +15,16 @@ export const vpc: ControlFeature<string, VpcSnapshot | UnservedVpc> = {
     { resource: vpcResource, subresource: 'status', verbs: ['patch'] },
   ],
   triggers: [{ on: 'object', resource: vpcResource, keys: (change) => [change.key] }],
-  initialKeys: (world) => [world.settings.clusterRouter],
+  // Subnets keep the routers of Vpcs that are gone.
+  initialKeys: ({ settings, networks }) =>
+    new Set([
+      settings.clusterRouter,
+      ...networks.scan().flatMap(({ vpc: name }) => (name === '' ? [] : [name])),
+    ]),
+  mayOwn: (name, { kind, id }) => (kind === overlayCidrs.name ? id.startsWith(`${name}/`) : id === name),
   observe: observeVpc,
   desired(_key, snapshot) {
     if (snapshot === undefined) return nothing
-    return 'subnets' in snapshot ? desiredVpc(snapshot) : desiredUnserved(snapshot)
+    return 'subnets' in snapshot ? desiredVpc(snapshot) : desiredForeign(snapshot)
   },
 }

@@ -80,16 +80,17 @@ it('tells of the fields of a Subnet that have no effect, once for each change, a
   expect(isReady(await conditionsOf(subnetResource, 'blue'))).toBe(true)
 })
 
-it('tells of a VPC that nothing is made for, and of fields of the default one', async () => {
+it('tells of a VPC that is left alone, and of fields of the default one', async () => {
   const { client } = cluster
   const apiVersion = 'kubeovn.io/v1'
-  const spec = { staticRoutes: [{ cidr: '10.0.0.0/8', nextHopIP: '100.64.0.9' }], enableExternal: false }
-  const other = { apiVersion, kind: 'Vpc', metadata: { name: 'vpc-1' }, spec: { enableBfd: true } }
+  const spec = { extraExternalSubnets: ['external'], enableExternal: false }
+  const labels = { 'ovn.kubernetes.io/vpc_external': 'true' }
+  const other = { apiVersion, kind: 'Vpc', metadata: { name: 'vpc-1', labels }, spec: { enableBfd: true } }
   await client.create(vpcResource, { apiVersion, kind: 'Vpc', metadata: { name: 'ovn-cluster' }, spec })
   await client.create(vpcResource, other)
   await oneLife()
   expect(await ignoredMessage(vpcResource, 'ovn-cluster')).toContain(
-    'spec.staticRoutes [{"cidr":"10.0.0.0/8","nextHopIP":"100.64.0.9"}] without effect: a further VPC is not there yet',
+    'spec.extraExternalSubnets ["external"] without effect: a gateway to an external network is not there yet',
   )
   expect(await ignoredMessage(vpcResource, 'vpc-1')).toMatch(/metadata.name "vpc-1".*spec.enableBfd true/)
   expect(await told()).toHaveLength(2)

@@ -139,7 +139,7 @@ function observedReservations(
 /** While a machine moves, its ports are of both nodes. */
 function membershipsElsewhere(pod: PodNeeds): readonly Member[] {
   return placedNics(pod)
-    .filter(({ nic }) => nic.has === 'port')
+    .filter(({ nic, placement }) => nic.has === 'port' && placement.network.isDefaultVpc)
     .map(({ nic }) => memberOf(ref(nodePortGroup, pod.node), 'ports', ref(podPort, nic.port)))
 }
 

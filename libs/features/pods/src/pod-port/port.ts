@@ -64,10 +64,11 @@ export function desiredPort(
   const vips = options.vips.map((ip) => formatIp(ip))
   const own = portAddresses(lease)
   const self = ref(podPort, nic.port)
-  const policies = northPolicies(placement, options.northGateway ?? {})
+  // Nodes, and what is behind them, are reached from the default VPC alone.
+  const policies = network.isDefaultVpc ? northPolicies(placement, options.northGateway ?? {}) : []
   // Upstream's build of OVN holds traffic back on the one node, too; others are given what makes no difference there.
   const onItsNode = options.isActivatedByRarp ? { nodes: [node, node], isActivatedByRarp: true } : undefined
-  const leavesByNode = options.northGateway === undefined
+  const leavesByNode = network.isDefaultVpc && options.northGateway === undefined
   return {
     rows: [
       {
@@ -81,6 +82,7 @@ export function desiredPort(
             ...portIds(holder, lease),
             [externalId.vips]: vips.length === 0 ? undefined : vips.join(),
             [externalId.hasVips]: vips.length === 0 ? undefined : 'true',
+            [externalId.inDefaultSecurityGroup]: network.isDefaultVpc ? undefined : 'false',
             [externalId.securityGroups]: options.sharesVip ? '' : undefined,
           },
         },
@@ -89,7 +91,7 @@ export function desiredPort(
     ],
     members: [
       memberOf(ref(logicalSwitch, network.name), 'ports', self),
-      memberOf(ref(nodePortGroup, node), 'ports', self),
+      ...(network.isDefaultVpc ? [memberOf(ref(nodePortGroup, node), 'ports', self)] : []),
       ...(leavesByNode ? [memberOf(ref(subnetNodePortGroup, `${network.name}/${node}`), 'ports', self)] : []),
       ...policies.map(({ kind, id }) => memberOf(ref(logicalRouter, network.vpc), 'policies', ref(kind, id))),
     ],

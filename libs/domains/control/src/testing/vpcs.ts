@@ -1,0 +1,1 @@
+export { claimOf } from '../topology/vpc-spec.ts'

@@ -1,0 +1,110 @@
+import type { Vpc } from '@kube-ovn/kube-api'
+import { subnet, vpc } from '@kube-ovn/testing-builders'
+import { expect, it } from 'vitest'
+import { stillWorld } from '../testing/still-world.ts'
+import { vpcProblemsText, type VpcPlan } from './vpc-plans.ts'
+
+const subnets = [
+  subnet({ name: 's1', vpc: 'v1', cidrBlock: '10.31.0.0/24' }),
+  subnet({ name: 's2', vpc: 'v2', cidrBlock: '10.32.0.0/24' }),
+  subnet({ name: 's3', vpc: 'v3', cidrBlock: '10.31.0.0/16' }),
+]
+
+function planOf(name: string, ...vpcs: readonly Vpc[]): VpcPlan {
+  const { vpcPlans } = stillWorld({ subnets, vpcs: [...vpcs, vpc({ name: 'v3' })] }, {})
+  const plan = vpcPlans.get(name)
+  if (plan === undefined) throw new RangeError(name)
+  return plan
+}
+
+const to = (remoteVpc: string, localConnectIP: string) => ({ vpcPeerings: [{ remoteVpc, localConnectIP }] })
+const v2 = vpc({ name: 'v2', ...to('v1', '169.254.0.2/30') })
+
+it('connects two VPCs that both want it', () => {
+  const plan = planOf('v1', vpc({ name: 'v1', ...to('v2', '169.254.0.1/30') }), v2)
+  expect(plan.peerings.map(({ remote }) => remote)).toEqual(['v2'])
+  expect(plan.problems).toEqual([])
+})
+
+it.each([
+  { name: 'there is no such VPC', v1: to('nobody', '169.254.0.1/30'), made: 1, cure: /create a Vpc/ },
+  {
+    name: 'the other side does not want it',
+    v1: to('v3', '169.254.0.1/30'),
+    made: 1,
+    cure: /list v1 in spec.vpcPeerings of Vpc v3/,
+  },
+  {
+    name: 'the addresses are in different prefixes',
+    v1: to('v2', '169.254.9.1/30'),
+    made: 1,
+    cure: /one prefix with 169.254.0.2\/30/,
+  },
+  {
+    name: 'the prefix is that of a subnet',
+    v1: to('v2', '10.31.0.9/30'),
+    made: 0,
+    cure: /does not overlap subnet s1/,
+  },
+  {
+    name: 'the prefix is that of another connection',
+    v1: {
+      vpcPeerings: [...to('v2', '169.254.0.1/30').vpcPeerings, ...to('v3', '169.254.0.1/24').vpcPeerings],
+    },
+    made: 1,
+    cure: /does not overlap that of spec.vpcPeerings\[0\]/,
+  },
+])('says that $name', ({ v1, made, cure }) => {
+  const plan = planOf('v1', vpc({ name: 'v1', ...v1 }), v2)
+  expect(plan.peerings).toHaveLength(made)
+  expect(plan.problems).toEqual([expect.objectContaining({ cure: expect.stringMatching(cure) as string })])
+})
+
+it('connects VPCs with a prefix in common, and says that it is not reached', () => {
+  const back = vpc({ name: 'v3', ...to('v1', '169.254.0.2/30') })
+  const { vpcPlans } = stillWorld(
+    { subnets, vpcs: [vpc({ name: 'v1', ...to('v3', '169.254.0.1/30') }), v2, back] },
+    {},
+  )
+  const { peerings = [], problems = [] } = vpcPlans.get('v1') ?? {}
+  expect(peerings).toHaveLength(1)
+  expect(vpcProblemsText(problems)).toMatch(/let the prefixes differ of subnets s1 and s3/)
+})
+
+it('says which next hops the router does not reach', () => {
+  const staticRoutes = [
+    { cidr: '0.0.0.0/0', nextHopIP: '10.31.0.254' },
+    { cidr: '10.9.0.0/16', nextHopIP: '10.99.0.1' },
+    { cidr: '10.32.0.0/24', nextHopIP: '169.254.0.2' },
+  ]
+  const plan = planOf('v1', vpc({ name: 'v1', staticRoutes, ...to('v2', '169.254.0.1/30') }), v2)
+  expect(plan.routes).toHaveLength(3)
+  expect(plan.problems.map(({ field, value }) => `${field} ${value}`)).toEqual([
+    'spec.staticRoutes[1].nextHopIP 10.99.0.1',
+  ])
+})
+
+it('gives a namespace to the oldest Vpc that lists it, and tells the others', () => {
+  const old = vpc({ name: 'v2', namespaces: ['shop'], creationTimestamp: '2026-01-01T00:00:00Z' })
+  const young = vpc({ name: 'v1', namespaces: ['shop', 'own'], creationTimestamp: '2026-02-01T00:00:00Z' })
+  expect(planOf('v2', young, old).problems).toEqual([])
+  expect(planOf('v1', young, old).problems).toEqual([
+    {
+      field: 'spec.namespaces',
+      value: 'shop',
+      cure: 'take it out here or of Vpc v2, which is older and has it',
+    },
+  ])
+})
+
+it('says that the default subnet is none of its own', () => {
+  expect(planOf('v1', vpc({ name: 'v1', defaultSubnet: 's1' }), v2).problems).toEqual([])
+  expect(planOf('v1', vpc({ name: 'v1', defaultSubnet: 's2' }), v2).problems).toMatchObject([
+    { field: 'spec.defaultSubnet', value: 's2' },
+  ])
+})
+
+it('tells the first of many problems', () => {
+  const problems = Array.from({ length: 9 }, (_, place) => ({ field: `f${place}`, value: '', cure: 'c' }))
+  expect(vpcProblemsText(problems)).toMatch(/^f0 "": c; .*f4 "": c; and 4 more$/)
+})

@@ -1,0 +1,227 @@
+import { refusalOf, type Refused } from '@kube-ovn/errors'
+import {
+  cidrOf,
+  familyOf,
+  formatIp,
+  networkText,
+  parseCidrList,
+  parseIp,
+  tryParseCidr,
+  tryParseIp,
+  type Cidr,
+  type Family,
+  type Ip,
+} from '@kube-ovn/ip'
+import { isExternalVpc } from '@kube-ovn/annotations'
+import type { Vpc, VpcSpec } from '@kube-ovn/kube-api'
+import { checkMatch } from '@kube-ovn/ovn-match'
+import { VpcInvalidError } from './errors.ts'
+
+/** What a part of a Vpc's specification says that can not be carried out; the rest of it is. */
+export type VpcProblem = Refused
+
+/** A static route of a VPC's router. */
+export interface VpcRoute {
+  /** Which address of a packet is compared with the prefix. */
+  readonly policy: 'dst-ip' | 'src-ip'
+  readonly cidr: Cidr
+  /** The prefix as the row has it: without host bits, and without a length if the user wrote none. */
+  readonly prefix: string
+  readonly nextHop: Ip
+  /** Empty is the main table. */
+  readonly table: string
+  /** Replies leave by the next hop by which the connection came in. */
+  readonly isSymmetric: boolean
+  /** Where it stands in the specification. */
+  readonly field: string
+}
+
+/** A policy of a VPC's router, which overrides routes. */
+export interface VpcPolicy {
+  readonly priority: number
+  readonly match: string
+  readonly action: 'allow' | 'drop' | 'reroute'
+  /** In their canonical text; none unless the action is `reroute`. */
+  readonly nextHops: readonly string[]
+}
+
+/** A connection to the router of another VPC. */
+export interface VpcPeering {
+  readonly remote: string
+  /** Addresses of the port on this side, with the length of the prefix. */
+  readonly networks: readonly Cidr[]
+  readonly field: string
+}
+
+/** What a Vpc asks for, without a look at others. */
+export interface VpcClaim {
+  readonly name: string
+  /** Older ones are lower. */
+  readonly age: string
+  /** Its router is somebody else's, and only told of here. */
+  readonly isExternal: boolean
+  readonly isDeleting: boolean
+  readonly namespaces: readonly string[]
+  readonly defaultSubnet: string
+  readonly routes: readonly VpcRoute[]
+  readonly policies: readonly VpcPolicy[]
+  readonly peerings: readonly VpcPeering[]
+  readonly problems: readonly VpcProblem[]
+}
+
+/** Reads a Vpc part by part: what can not be used is a problem, and the rest is as if that were not there. */
+export function claimOf({ metadata, spec = {} }: Vpc): VpcClaim {
+  const { name, creationTimestamp = '', deletionTimestamp, labels } = metadata
+  const routes = readAll(spec.staticRoutes, 'spec.staticRoutes', readRoute, routeKey)
+  const policies = readAll(spec.policyRoutes, 'spec.policyRoutes', readPolicy, policyKey)
+  const peerings = readAll(
+    spec.vpcPeerings,
+    'spec.vpcPeerings',
+    (peering, field) => readPeering(name, peering, field),
+    ({ remote }) => remote,
+  )
+  return {
+    name,
+    age: `${creationTimestamp} ${name}`,
+    isExternal: isExternalVpc(labels),
+    isDeleting: deletionTimestamp !== undefined,
+    namespaces: [...new Set(spec.namespaces)],
+    defaultSubnet: spec.defaultSubnet ?? '',
+    routes: routes.read,
+    policies: policies.read,
+    peerings: peerings.read,
+    problems: [...routes.problems, ...policies.problems, ...peerings.problems],
+  }
+}
+
+/** Tells routes apart: those of one table, policy and prefix with different next hops share traffic. */
+export function routeKey({
+  table,
+  policy,
+  prefix,
+  nextHop,
+}: Omit<VpcRoute, 'field' | 'isSymmetric'>): string {
+  return `${table}/${policy}/${prefix}/${formatIp(nextHop)}`
+}
+
+/** Tells policies apart: OVN takes any of those that have both in common. */
+export function policyKey({ priority, match }: Pick<VpcPolicy, 'priority' | 'match'>): string {
+  return `${priority}/${match}`
+}
+
+interface Read<T> {
+  readonly read: readonly T[]
+  readonly problems: readonly VpcProblem[]
+}
+
+function readAll<S, T>(
+  entries: readonly S[] = [],
+  list: string,
+  read: (entry: S, field: string) => T,
+  keyOf: (one: T) => string,
+): Read<T> {
+  const problems: VpcProblem[] = []
+  const byKey = new Map<string, { readonly one: T; readonly field: string }>()
+  for (const [place, entry] of entries.entries()) {
+    const field = `${list}[${place}]`
+    try {
+      const one = read(entry, field)
+      const key = keyOf(one)
+      const known = byKey.get(key)
+      if (known === undefined) byKey.set(key, { one, field })
+      else if (JSON.stringify(known.one, contentOnly) !== JSON.stringify(one, contentOnly))
+        throw refusing(field, key, `remove it, or ${known.field}, which is about the same`)
+    } catch (error) {
+      problems.push(refusalOf(error))
+    }
+  }
+  return { read: [...byKey.values()].map(({ one }) => one), problems }
+}
+
+/** Without the place; addresses of IPv6 are big numbers. */
+function contentOnly(key: string, value: unknown): unknown {
+  if (key === 'field') return undefined
+  return typeof value === 'bigint' ? String(value) : value
+}
+
+function refusing(field: string, value: string, cure: string): VpcInvalidError {
+  return new VpcInvalidError({ field, value, cure })
+}
+
+type Entry<K extends 'staticRoutes' | 'policyRoutes' | 'vpcPeerings'> = NonNullable<VpcSpec[K]>[number]
+
+function readRoute(entry: Entry<'staticRoutes'>, field: string): VpcRoute {
+  const { policy = '', cidr: text = '', nextHopIP = '', ecmpMode = '', routeTable: table = '' } = entry
+  if (policy !== '' && policy !== 'policyDst' && policy !== 'policySrc')
+    throw refusing(`${field}.policy`, policy, 'write policyDst or policySrc, or leave it empty for policyDst')
+  const host = tryParseIp(text)
+  const cidr = host === undefined ? tryParseCidr(text) : cidrOf(host, familyOf(host) === 4 ? 32 : 128)
+  if (cidr === undefined)
+    throw refusing(`${field}.cidr`, text, 'write a prefix like 10.16.0.0/16, or an address')
+  const nextHop = parseIp(nextHopIP, `${field}.nextHopIP`)
+  if (familyOf(nextHop) !== cidr.family)
+    throw refusing(
+      `${field}.nextHopIP`,
+      nextHopIP,
+      `write an IPv${cidr.family} address, as the prefix is one`,
+    )
+  if (ecmpMode !== '' && ecmpMode !== symmetric)
+    throw refusing(`${field}.ecmpMode`, ecmpMode, `write ${symmetric}, or leave it empty`)
+  return {
+    policy: policy === 'policySrc' ? 'src-ip' : 'dst-ip',
+    cidr,
+    prefix: host === undefined ? networkText(cidr) : formatIp(host),
+    nextHop,
+    table,
+    isSymmetric: ecmpMode === symmetric,
+    field,
+  }
+}
+
+const symmetric = 'ecmp_symmetric_reply'
+
+const highestPriority = 32_767
+
+function readPolicy(entry: Entry<'policyRoutes'>, field: string): VpcPolicy {
+  const { priority = 0, match = '', action = '', nextHopIP = '' } = entry
+  if (priority < 0 || priority > highestPriority)
+    throw refusing(`${field}.priority`, String(priority), `write 0 to ${highestPriority}`)
+  checkMatch(match, `${field}.match`)
+  if (action !== 'allow' && action !== 'drop' && action !== 'reroute')
+    throw refusing(`${field}.action`, action, 'write allow, drop or reroute')
+  return { priority, match, action, nextHops: action === 'reroute' ? readNextHops(nextHopIP, field) : [] }
+}
+
+/** No router has more ways out, and OVN makes a flow of each. */
+const mostNextHops = 256
+
+function readNextHops(text: string, field: string): readonly string[] {
+  const at = `${field}.nextHopIP`
+  const words = text.split(',', mostNextHops + 1)
+  if (words.length > mostNextHops) throw refusing(at, text, `write at most ${mostNextHops} addresses`)
+  const hops = words.map((word) => parseIp(word.trim(), at))
+  const families = new Set<Family>(hops.map((ip) => familyOf(ip)))
+  if (families.size > 1)
+    throw refusing(at, text, 'write addresses of one family, and a policy for the other one')
+  return [...new Set(hops.map((ip) => formatIp(ip)))]
+}
+
+function readPeering(vpc: string, entry: Entry<'vpcPeerings'>, field: string): VpcPeering {
+  const { remoteVpc: remote = '', localConnectIP = '' } = entry
+  const at = `${field}.remoteVpc`
+  if (!nameForm.test(remote)) throw refusing(at, remote, 'write the name of a Vpc')
+  if (remote === vpc) throw refusing(at, remote, 'name another Vpc: this is the very same')
+  const { v4, v6 } = parseCidrList(localConnectIP, `${field}.localConnectIP`)
+  const networks: readonly Cidr[] = [v4, v6].filter((cidr) => cidr !== undefined)
+  const alone = networks.find(({ family, prefixLength }) => prefixLength === (family === 4 ? 32 : 128))
+  if (alone !== undefined)
+    throw refusing(
+      `${field}.localConnectIP`,
+      localConnectIP,
+      'write the address with the length of a prefix that has room for both sides, like 169.254.0.1/30',
+    )
+  return { remote, networks, field }
+}
+
+/** Names of objects (RFC 1123). */
+const nameForm = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/

@@ -1,0 +1,104 @@
+import { familyOf, formatIp, networkText, parseCidr, type Cidr, type Ip } from '@kube-ovn/ip'
+import { logicalRouter, vpcRoute } from '@kube-ovn/ovn-names'
+import { nothing } from '@kube-ovn/reconcile'
+import type { Desired, OwnedRow } from '@kube-ovn/reconcile'
+import { externalIds, memberOf, ref } from '@kube-ovn/domains-control'
+import { routeKey, type VpcRoute } from '@kube-ovn/domains-control/topology'
+
+/** A family of a subnet from which packets come that nothing else may lead on. */
+export interface RoutedPrefix {
+  readonly cidr: Cidr
+  /** The router's own address there. */
+  readonly gateway: Ip
+  /** Of the router, for what comes from the subnet; empty is the main one. */
+  readonly table: string
+}
+
+export interface RoutesSnapshot {
+  readonly vpc: string
+  /** What the user wrote. */
+  readonly routes: readonly VpcRoute[]
+  /** Next hops towards the nodes: of the default VPC alone. */
+  readonly nodeHops: readonly Ip[]
+  /** Of the subnets of any VPC but the default one, by their names. */
+  readonly prefixes: readonly RoutedPrefix[]
+}
+
+type Route = Omit<VpcRoute, 'field'>
+
+/**
+ * Computes the routes of a VPC's router: those of its specification, and what is added.
+ *
+ * The default VPC leads to the nodes what no subnet is the destination of, in each table that a user routes in. The router of
+ * any other one needs a route of whatever kind for a packet, or no policy is looked at: what comes from a subnet and nothing leads
+ * on goes to the subnet's own gateway, which is the router itself.
+ *
+ * @see ovn-nb(5), Logical_Router_Static_Route
+ */
+export function desiredRoutes({ vpc, routes, nodeHops, prefixes }: RoutesSnapshot): Desired {
+  const own = [...nodeRoutes(routes, nodeHops), ...subnetRoutes(routes, prefixes)]
+  const all = new Map([...routes, ...own].map((route) => [`${vpc}/${routeKey(route)}`, route]))
+  return {
+    ...nothing,
+    rows: [...all].map(([id, route]) => desiredRoute(id, route)),
+    members: [...all.keys()].map((id) =>
+      memberOf(ref(logicalRouter, vpc), 'static_routes', ref(vpcRoute, id)),
+    ),
+  }
+}
+
+function desiredRoute(id: string, { policy, prefix, nextHop, table, isSymmetric }: Route): OwnedRow {
+  return {
+    kind: vpcRoute,
+    id,
+    columns: {
+      // Set although it may be the default: upstream compares it literally.
+      policy,
+      ip_prefix: prefix,
+      nexthop: formatIp(nextHop),
+      route_table: table,
+      options: { ecmp_symmetric_reply: isSymmetric ? 'true' : undefined },
+      external_ids: externalIds({}),
+    },
+  }
+}
+
+/** A default route of the user's own stands in their place: with both, traffic would take either of two ways out. */
+function nodeRoutes(routes: readonly VpcRoute[], hops: readonly Ip[]): readonly Route[] {
+  const tables = new Set(['', ...routes.map(({ table }) => table)])
+  return hops
+    .flatMap((nextHop) => [...tables].map((table) => defaultRoute(nextHop, table)))
+    .filter((route) => !routes.some((other) => isSameWay(route, other)))
+}
+
+/**
+ * Stock OVN prefers a source of /24 to a destination of /16, where upstream's build has all sources come last. So where a user
+ * leads a shorter prefix than the subnet's somewhere, the route that is added has any destination, and comes after all others.
+ */
+function subnetRoutes(routes: readonly VpcRoute[], prefixes: readonly RoutedPrefix[]): readonly Route[] {
+  const added = new Map<string, Route>()
+  for (const { cidr, gateway, table } of prefixes) {
+    const others = routes.filter(
+      (route) => route.policy === 'dst-ip' && route.table === table && route.cidr.family === cidr.family,
+    )
+    const last = defaultRoute(gateway, table)
+    if (others.some((other) => isSameWay(last, other))) continue
+    const isOvertaking = others.some((other) => other.cidr.prefixLength < cidr.prefixLength)
+    if (isOvertaking) added.getOrInsert(`${cidr.family} ${table}`, last)
+    else added.set(`${networkText(cidr)} ${table}`, sourceRoute(cidr, gateway, table))
+  }
+  return [...added.values()]
+}
+
+function defaultRoute(nextHop: Ip, table: string): Route {
+  const prefix = familyOf(nextHop) === 4 ? '0.0.0.0/0' : '::/0'
+  return { policy: 'dst-ip', cidr: parseCidr(prefix), prefix, nextHop, table, isSymmetric: false }
+}
+
+function sourceRoute(cidr: Cidr, nextHop: Ip, table: string): Route {
+  return { policy: 'src-ip', cidr, prefix: networkText(cidr), nextHop, table, isSymmetric: false }
+}
+
+function isSameWay(one: Route, other: Route): boolean {
+  return one.table === other.table && one.policy === other.policy && one.prefix === other.prefix
+}
