@@ -156,6 +156,28 @@ export const exampleChecks: Readonly<Record<string, ExampleCheck>> = {
       ])
     }
   },
+
+  async '11-two-vpcs'(cluster) {
+    const { api } = cluster
+    const red = byName(await untilPodsReady(api, 'red', 'app=same', 2))
+    const blue = byName(await untilPodsReady(api, 'blue', 'app=same', 2))
+    // Addresses are drawn from the lowest on, in both.
+    const sorted = (pods: readonly PodObject[]) => pods.flatMap(addressesOfPod).toSorted()
+    expect(sorted(red)).toEqual(sorted(blue))
+    for (const pods of [red, blue]) {
+      const [from, to] = pods
+      for (const address of addressesOfPod(to as PodObject))
+        expect((await fetchFrom(cluster, from as PodObject, address)).trim()).toBe(to?.metadata.name)
+    }
+    const [redEdge] = await untilPodsReady(api, 'red', 'app=edge', 1)
+    const [blueEdge] = await untilPodsReady(api, 'blue', 'app=edge', 1)
+    for (const [from, to] of [
+      [redEdge, blueEdge],
+      [blueEdge, redEdge],
+    ])
+      for (const address of addressesOfPod(to as PodObject))
+        expect((await fetchFrom(cluster, from as PodObject, address)).trim()).toBe(to?.metadata.name)
+  },
 }
 
 function byName(pods: readonly PodObject[]): readonly PodObject[] {

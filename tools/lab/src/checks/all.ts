@@ -14,6 +14,7 @@ import { seenCluster } from './seen-cluster.ts'
 import { takenOverAddress } from './taken-over-address.ts'
 import { uninstall } from './uninstall.ts'
 import { upgrade } from './upgrade.ts'
+import { vpcs } from './vpcs.ts'
 import { claimRow, type Check, type CheckRow } from './check.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 
@@ -28,6 +29,7 @@ export const productChecks: readonly Check[] = [
   agentToken,
   physicalNetwork,
   networkAttachments,
+  vpcs,
   seenCluster,
   restarts,
   drift,

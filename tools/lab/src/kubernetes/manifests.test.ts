@@ -8,6 +8,11 @@ const object = {
   v6ip: 'fd00:1::9',
   text: 'one,two',
   nested: { replicas: 2, addresses: '10.1.0.7' },
+  routes: [
+    { cidr: '10.9.0.0/16', nextHopIP: '10.1.0.9' },
+    { cidr: 'fd00:9::/64', nextHopIP: 'fd00:1::9' },
+    {},
+  ],
 }
 
 it.each([
@@ -20,6 +25,7 @@ it.each([
       ips: ['10.1.0.10..10.1.0.19', '10.1.0.9'],
       text: 'one,two',
       nested: { replicas: 2, addresses: '10.1.0.7' },
+      routes: [{ cidr: '10.9.0.0/16', nextHopIP: '10.1.0.9' }, {}],
     },
   },
   {
@@ -31,6 +37,7 @@ it.each([
       v6ip: 'fd00:1::9',
       text: 'one,two',
       nested: { replicas: 2 },
+      routes: [{ cidr: 'fd00:9::/64', nextHopIP: 'fd00:1::9' }, {}],
     },
   },
 ] as const)('has the addresses of the stack $stack only', ({ stack, want }) => {

@@ -23,23 +23,36 @@ export function readExample(name: string, stack: Stack): ApiObject[] {
 
 /**
  * Leaves out of an object the addresses whose family the stack lacks: from `10.0.0.5,fd00::5;10.0.0.6,fd00::6`, from lists, and
- * fields that have nothing else. Other text stays as it is.
+ * fields and items of lists that have nothing else. Other text stays as it is.
  */
 export function withinStack<T extends object>(object: T, stack: Stack): T {
   if (stack === 'dual') return object
-  const lacked = stack === 'ipv4' ? 6 : 4
-  function reviver(_key: string, value: unknown): unknown {
-    if (Array.isArray(value)) return value.filter((item) => item !== undefined)
-    if (typeof value !== 'string' || !isAddressList(value)) return value
-    const kept = value.split(';').map((entry) =>
-      entry
-        .split(',')
-        .filter((member) => familyOf(member) !== lacked)
-        .join(','),
-    )
-    return kept.every((entry) => entry === '') ? undefined : kept.join(';')
-  }
-  return JSON.parse(JSON.stringify(object), reviver) as T
+  // An object is more than its addresses.
+  return (without(object, stack === 'ipv4' ? 6 : 4) ?? {}) as T
+}
+
+/** What is left of a value; `undefined` for one that had addresses of the family and nothing else. */
+function without(value: unknown, family: 4 | 6): unknown {
+  if (typeof value === 'string') return isAddressList(value) ? withoutAddresses(value, family) : value
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value))
+    return value.map((item) => without(item, family)).filter((item) => item !== undefined)
+  const fields = Object.entries(value)
+  const left = fields.flatMap(([key, field]: [string, unknown]) => {
+    const rest = without(field, family)
+    return rest === undefined ? [] : [[key, rest] as const]
+  })
+  return left.length === 0 && fields.length > 0 ? undefined : Object.fromEntries(left)
+}
+
+function withoutAddresses(text: string, family: 4 | 6): string | undefined {
+  const kept = text.split(';').map((entry) =>
+    entry
+      .split(',')
+      .filter((member) => familyOf(member) !== family)
+      .join(','),
+  )
+  return kept.every((entry) => entry === '') ? undefined : kept.join(';')
 }
 
 function isAddressList(text: string): boolean {
