@@ -5,7 +5,7 @@ import { leaveBundleOnFailure } from '@kube-ovn/testing-bundle'
 import { readObjects } from '@kube-ovn/testing-bundle/objects'
 import { type ApiProxy, type KubeApi, sharedKubeApi } from '@kube-ovn/testing-kube'
 import { type Northbound, startNorthbound } from '@kube-ovn/testing-ovsdb'
-import { afterAll, beforeAll, beforeEach } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 import { Controller, type ControllerOptions, type Surroundings } from './controller.ts'
 import { plainValue } from './plain-value.ts'
 import { User } from './user.ts'
@@ -38,18 +38,21 @@ interface Parts {
 export class ControlCluster {
   readonly #resources = new AsyncDisposableStack()
   readonly #logs: RecordingLogger[] = []
+  readonly #controllers = new Set<Controller>()
   #parts: Parts | undefined
   #transactionsBefore = 0
 
   /**
    * For the file or `describe` that calls this: it is started before the tests, empty before each, and ended after them.
    *
-   * Nothing of it is there outside hooks and tests. Hooks that come after this call find it empty.
+   * Nothing of it is there outside hooks and tests. Hooks that come after this call find it empty. A controller that a test
+   * left behind, since it failed, is ended: its client would connect again, to whichever database has the address next.
    */
   static ofSuite(): ControlCluster {
     const cluster = new ControlCluster()
     beforeAll(() => cluster.#start())
     beforeEach(() => cluster.#reset())
+    afterEach(() => cluster.#endControllers())
     afterAll(() => cluster.#resources.disposeAsync())
     return cluster
   }
@@ -85,7 +88,9 @@ export class ControlCluster {
       resourceVersions: (resources) => this.api.resourceVersions(resources),
       missingRights: () => this.api.missingRights(),
     }
-    return Controller.start(surroundings, options)
+    const controller = await Controller.start(surroundings, options)
+    this.#controllers.add(controller)
+    return controller
   }
 
   /** Starts a controller, lets it do what there is to do, and counts from then on. */
@@ -120,6 +125,12 @@ export class ControlCluster {
     this.#resources.use(northbound)
     const controllerClient = this.#resources.use(await api.openClient(component, account))
     this.#parts = { api, northbound, user: new User(api.client), controllerClient }
+  }
+
+  async #endControllers(): Promise<void> {
+    const left = [...this.#controllers]
+    this.#controllers.clear()
+    await Promise.all(left.map((controller) => controller[Symbol.asyncDispose]()))
   }
 
   /** Empties both; the test that follows leaves a bundle if it fails. No controller may be at work. */
