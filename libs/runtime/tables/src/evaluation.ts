@@ -7,7 +7,7 @@ import { Readings, type UntypedViews } from './readings.ts'
 import { ForkedRows, StoredRows, type Rows, type UntypedIndexes } from './rows.ts'
 import { SelectionRows } from './selection-rows.ts'
 import type { AnyTable, GroupOrigin, Reads, RowOrigin, SelectionOrigin, View } from './table.ts'
-import { plainView, sorted } from './views.ts'
+import { hasAny, plainView, sorted } from './views.ts'
 import type { ForkedWatch, Watch, WatchDeclaration } from './watch.ts'
 
 export interface EvaluationOptions {
@@ -296,9 +296,11 @@ export class Evaluation {
       after: row === undefined ? [] : valuesOf(row),
     }))
     if (row !== undefined) this.#tellIndexDefects(node, key, row)
-    for (const { inputs } of [node, ...this.#basesOf(node)]) {
-      for (const reader of inputs.ownKeyReaders) this.#wakeOwn(reader, key, node)
-      for (const input of inputs.changedBy(key, indexes)) this.#wake(input)
+    const isThere = (index: string, value: string): boolean => hasAny(node.rows.keysOf(index, value))
+    for (const one of [node, ...this.#basesOf(node)]) {
+      for (const reader of one.inputs.ownKeyReaders) this.#wakeOwn(reader, key, node)
+      const inputs = one.inputs.changedBy(key, indexes, isThere, one === node)
+      for (const input of inputs) this.#wake(input)
     }
     for (const watch of this.#watches) {
       for (const { table, keys } of watch.declaration.of) {

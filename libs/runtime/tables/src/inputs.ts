@@ -47,12 +47,19 @@ export class Input {
   }
 }
 
+/** Whether there is any row under a value of an index. */
+export class Presence extends Input {
+  /** What everybody who has read it was told. */
+  isThere = false
+}
+
 /** What is read of one table. */
 export class TableInputs {
   readonly #table: string
   readonly #rows = new Map<string, Input>()
   readonly #found = new Map<string, Map<string, Input>>()
   readonly #members = new Map<string, Map<string, Input>>()
+  readonly #presences = new Map<string, Map<string, Presence>>()
   readonly #scan = new Map<string, Input>()
   /** Places of the nodes of which keys read the row of that key. */
   readonly ownKeyReaders = new Set<number>()
@@ -62,41 +69,69 @@ export class TableInputs {
   }
 
   row(key: string): Input {
-    return this.#intern(this.#rows, key, '')
+    return this.#intern(this.#rows, key, '', Input)
   }
 
   /** The rows under a value of an index. */
   found(index: string, value: string): Input {
-    return this.#intern(mapOf(this.#found, index), value, ` by ${index}`)
+    return this.#intern(mapOf(this.#found, index), value, ` by ${index}`, Input)
   }
 
   /** The keys under a value of an index. */
   members(index: string, value: string): Input {
-    return this.#intern(mapOf(this.#members, index), value, ` by ${index}`)
+    return this.#intern(mapOf(this.#members, index), value, ` by ${index}`, Input)
+  }
+
+  /** Whether there are rows under a value of an index: as `isThere` says. */
+  presence(index: string, value: string, isThere: boolean): Input {
+    const presence = this.#intern(mapOf(this.#presences, index), value, ` by ${index}`, Presence)
+    presence.isThere = isThere
+    return presence
   }
 
   scan(): Input {
-    return this.#intern(this.#scan, '', '')
+    return this.#intern(this.#scan, '', '', Input)
   }
 
-  /** What has changed for whoever read it, when a row has. `before` and `after` are its values in each index. */
-  *changedBy(key: string, indexes: Iterable<IndexedChange>): Iterable<Input> {
+  /**
+   * What has changed for whoever read it, when a row has. `before` and `after` are its values in each index.
+   *
+   * @param isThere whether there are rows under a value of an index now
+   * @param remembers false in a fork of whom these inputs are
+   */
+  *changedBy(
+    key: string,
+    indexes: Iterable<IndexedChange>,
+    isThere: (index: string, value: string) => boolean,
+    remembers: boolean,
+  ): Iterable<Input> {
     yield* present(this.#rows.get(key))
     yield* present(this.#scan.get(''))
     for (const { index, before, after } of indexes) {
       const found = this.#found.get(index)
       const members = this.#members.get(index)
+      const presences = this.#presences.get(index)
       for (const value of new Set([...before, ...after])) {
         yield* present(found?.get(value))
-        if (before.includes(value) !== after.includes(value)) yield* present(members?.get(value))
+        if (before.includes(value) === after.includes(value)) continue
+        yield* present(members?.get(value))
+        const presence = presences?.get(value)
+        if (presence === undefined || presence.isThere === isThere(index, value)) continue
+        if (remembers) presence.isThere = !presence.isThere
+        yield presence
       }
     }
   }
 
-  #intern(home: Map<string, Input>, key: string, what: string): Input {
+  #intern<T extends Input>(
+    home: Map<string, T>,
+    key: string,
+    what: string,
+    kind: new (...parts: ConstructorParameters<typeof Input>) => T,
+  ): T {
     const known = home.get(key)
     if (known !== undefined) return known
-    const input = new Input(home, key, this.#table, what)
+    const input = new kind(home, key, this.#table, what)
     home.set(key, input)
     return input
   }
@@ -109,12 +144,8 @@ export interface IndexedChange {
   readonly after: readonly string[]
 }
 
-function mapOf(maps: Map<string, Map<string, Input>>, index: string): Map<string, Input> {
-  const known = maps.get(index)
-  if (known !== undefined) return known
-  const map = new Map<string, Input>()
-  maps.set(index, map)
-  return map
+function mapOf<T extends Input>(maps: Map<string, Map<string, T>>, index: string): Map<string, T> {
+  return maps.getOrInsertComputed(index, () => new Map<string, T>())
 }
 
 function present(input: Input | undefined): readonly Input[] {

@@ -37,6 +37,8 @@ export interface View<R, I extends string = never> {
   find(index: I, value: string): readonly R[]
   /** Their keys alone, in order: what else the rows say is not read. */
   keys(index: I, value: string): readonly string[]
+  /** Whether there is any: who asks is woken by the first one that comes and by the last one that goes. */
+  some(index: I, value: string): boolean
   /** All rows, in the order of their keys: every change of the table changes what was read. */
   scan(): readonly R[]
 }

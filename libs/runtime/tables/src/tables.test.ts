@@ -62,7 +62,14 @@ const vpcs = groupTable({
   by: 'vpc',
   reads: { networks, places },
   rows: (_members, { networks, places }, vpc) => [
-    [vpc, { networks: networks.find('vpc', vpc), onFirst: places.keys('at', `${vpc}/n1`) }],
+    [
+      vpc,
+      {
+        networks: networks.find('vpc', vpc),
+        onFirst: places.keys('at', `${vpc}/n1`),
+        isOnSecond: places.some('at', `${vpc}/n2`),
+      },
+    ],
   ],
 })
 const guarded = selectionTable({
@@ -79,6 +86,13 @@ const groups = rowTable({
   row: ({ app }, { guarded }, key) => ({ app, members: guarded.keys('selector', key) }),
 })
 
+const uses = rowTable({
+  name: 'uses',
+  of: policies,
+  reads: { guarded },
+  row: (_policy, { guarded }, key) => guarded.some('selector', key),
+})
+
 const shields = rowTable({
   name: 'shields',
   of: pods,
@@ -86,8 +100,8 @@ const shields = rowTable({
   row: (_pod, { guarded }, key) => guarded.get(key),
 })
 
-const all: readonly AnyTable[] = [vpcs, groups, shields]
-const derived = { networks, places, vpcs, guarded, groups, shields }
+const all: readonly AnyTable[] = [vpcs, groups, uses, shields]
+const derived = { networks, places, vpcs, guarded, groups, uses, shields }
 
 /** Sources that a test changes, and tables that follow them. */
 class Fixture {
@@ -239,6 +253,29 @@ describe('Tables', () => {
     expect(world.concerned()).toEqual(['p by pods[p]', expect.stringContaining('reader by')])
     world.put(pods, 'p', { name: 'other', node: 'n1', subnet: 's', labels: { app: 'web', color: 'red' } })
     expect(world.concerned()).toEqual(['p by pods[p]'])
+  })
+
+  it('tells who asked whether there is any of the first that comes and the last that goes', () => {
+    const world = new Fixture()
+    world.put(subnets, 's', { vpc: 'red', size: 1 })
+    world.tables.start()
+    const put = (name: string, node: string | undefined): readonly string[] => {
+      world.put(pods, name, node === undefined ? undefined : { name, node, subnet: 's', labels: {} })
+      return world.concerned().filter((told) => !told.startsWith(`${name} by`))
+    }
+    const ask = (reader: string): boolean =>
+      world.watch.read(reader, { places }, ({ places }) => places.some('at', 'red/n1'))
+    expect([ask('a'), ask('b')]).toEqual([false, false])
+    expect(put('p', 'n1')).toEqual(['a by places by at[red/n1]', 'b by places by at[red/n1]'])
+    expect(ask('a')).toBe(true)
+    expect(put('q', 'n1')).toEqual([])
+    expect(put('p', 'n2')).toEqual([])
+    const fork = world.tables.fork()
+    const forked = fork.watch(world.watch)
+    fork.put(pods, 'q', undefined)
+    fork.settle()
+    expect([...forked.concerned].filter((key) => key !== 'q')).toEqual(['a', 'b'])
+    expect(put('q', undefined)).toEqual(['a by places by at[red/n1]', 'b by places by at[red/n1]'])
   })
 
   it('says which watched keys a try would concern', () => {

@@ -35,6 +35,12 @@ export function loggedView(
       log.other(() => inputs.members(index, value))
       return sorted(rowsNow().keysOf(index, value))
     },
+    some(index, value) {
+      checkIndex(index)
+      const isThere = hasAny(rowsNow().keysOf(index, value))
+      log.other(() => inputs.presence(index, value, isThere))
+      return isThere
+    },
     scan() {
       log.other(() => inputs.scan())
       return sorted(rowsNow().keys()).map((key) => rowsNow().get(key))
@@ -48,6 +54,7 @@ export function plainView(rowsNow: () => Rows): View<unknown, string> {
     get: (key) => rowsNow().get(key),
     find: (index, value) => sorted(rowsNow().keysOf(index, value)).map((key) => rowsNow().get(key)),
     keys: (index, value) => sorted(rowsNow().keysOf(index, value)),
+    some: (index, value) => hasAny(rowsNow().keysOf(index, value)),
     scan: () => sorted(rowsNow().keys()).map((key) => rowsNow().get(key)),
   }
 }
@@ -55,4 +62,9 @@ export function plainView(rowsNow: () => Rows): View<unknown, string> {
 /** No order of arrival may make a difference, or a restart would. */
 export function sorted(keys: Iterable<string>): readonly string[] {
   return [...keys].sort()
+}
+
+export function hasAny(keys: Iterable<string>): boolean {
+  for (const _key of keys) return true
+  return false
 }
