@@ -14,6 +14,7 @@ export default defineConfig({
           { text: 'Subnets, pods, addresses', link: '/user/subnets-and-pods' },
           { text: 'VPCs', link: '/user/vpcs' },
           { text: 'Static addresses', link: '/user/static-addresses' },
+          { text: 'Policies', link: '/user/policies' },
           { text: 'TLS of the databases', link: '/user/tls' },
           { text: 'Announce addresses by BGP', link: '/user/bgp' },
           { text: 'Pinger', link: '/user/pinger' },

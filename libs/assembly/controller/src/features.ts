@@ -18,6 +18,8 @@ import { vpcRoutes } from '@kube-ovn/features-network/vpc-route'
 import { ignored } from '@kube-ovn/features-pods/ignored'
 import { podPortFeature } from '@kube-ovn/features-pods/pod-port'
 import { workload } from '@kube-ovn/features-pods/workload'
+import { networkPolicy } from '@kube-ovn/features-policies/network-policy'
+import { ownNode } from '@kube-ovn/features-policies/own-node'
 import { denyAll } from '@kube-ovn/features-policies/sg'
 
 /** Everything that the controller does, a line a feature. Containers stand before what goes into them. */
@@ -37,6 +39,8 @@ export const controlFeatures: readonly ControlFeature[] = [
   ipPoolStatus,
   namespace,
   vip,
+  networkPolicy,
+  ownNode,
   podPortFeature,
   ip,
   subnetVip,

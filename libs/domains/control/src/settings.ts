@@ -4,6 +4,8 @@ export interface ControlSettings {
   readonly defaultSubnet: BuiltInSubnet & { readonly disableGatewayCheck: boolean }
   readonly nodeSwitch: BuiltInSubnet
   readonly enableLb: boolean
+  /** Whether NetworkPolicies are enforced. */
+  readonly enableNp: boolean
   readonly podNicType: string
   /** Addresses of a virtual machine are the machine's, not those of the pod that happens to run it. */
   readonly keepVmIp: boolean

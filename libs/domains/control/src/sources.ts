@@ -4,11 +4,13 @@ import type { ControlSettings } from './settings.ts'
 import { watched } from './watched.ts'
 
 export const namespaces = objectTable(watched.namespaces)
+export const pods = objectTable(watched.pods)
 export const nodes = objectTable(watched.nodes)
 export const subnets = objectTable(watched.subnets)
 export const vpcs = objectTable(watched.vpcs)
 export const ips = objectTable(watched.ips)
 export const ipPools = objectTable(watched.ipPools)
+export const networkPolicies = objectTable(watched.networkPolicies)
 export const statefulSets = objectTable(watched.statefulSets)
 export const networkAttachments = objectTable(watched.networkAttachments)
 export const machines = objectTable(watched.machines)

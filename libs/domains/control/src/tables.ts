@@ -11,6 +11,7 @@ import {
   machineMigrations,
   machines,
   networkAttachments,
+  networkPolicies,
   settingsTable,
   statefulSets,
   vpcs,
@@ -24,6 +25,13 @@ import {
 } from './topology/attachments.ts'
 import { builtInSpec } from './topology/built-in.ts'
 import { isolations } from './topology/isolation.ts'
+import {
+  enforcedPolicies,
+  namedPorts,
+  podPolicies,
+  policyFamilies,
+  policyPeers,
+} from './policies/network-policies.ts'
 import { livingNodes } from './topology/lost-node.ts'
 import { namespaceBindings, servingSubnets } from './topology/namespace-bindings.ts'
 import type { Stores } from './stores.ts'
@@ -56,6 +64,12 @@ const tables = {
   namespaceBindings,
   livingNodes,
   foreignPorts,
+  enforcedPolicies,
+  podPolicies,
+  policyFamilies,
+  policyPeers,
+  namedPorts,
+  networkPolicies,
   statefulSets,
   networkAttachments,
   machines,

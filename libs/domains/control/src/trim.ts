@@ -1,4 +1,4 @@
-import { nodeTaint, vipAnnotations } from '@kube-ovn/annotations'
+import { nodeTaint } from '@kube-ovn/annotations'
 import { instanceOf, isOfKubeOvn } from '@kube-ovn/kube-api'
 import type {
   NetworkAttachmentDefinition,
@@ -7,7 +7,15 @@ import type {
   VirtualMachineInstanceMigration,
 } from '@kube-ovn/kube-api'
 import type { KubeObject } from '@kube-ovn/kube'
-import type { CronJob, Node, OwnerReference, Pod, StatefulSet, Workload } from '@kube-ovn/kube-api/core'
+import type {
+  CronJob,
+  NetworkPolicy,
+  Node,
+  OwnerReference,
+  Pod,
+  StatefulSet,
+  Workload,
+} from '@kube-ovn/kube-api/core'
 import { misplacedRequests, misplacedRequestsOfJobs } from './pods/misplaced.ts'
 
 /** Keeps of a pod what decides about its port. */
@@ -15,9 +23,6 @@ export function trimPod(pod: Pod): Pod {
   const { name, namespace, uid, resourceVersion, annotations } = pod.metadata
   const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata
   const runsMachine = instanceOf(pod.metadata.ownerReferences) !== undefined
-  // Only Vips select pods by labels, and only those that name them; machines that move mark their pods.
-  const isLabelled = runsMachine || annotations?.[vipAnnotations.shared.key] !== undefined
-  const labels = isLabelled ? pod.metadata.labels : undefined
   const ownerReferences = pod.metadata.ownerReferences?.filter(decidesAboutAddresses)
   const { nodeName, hostNetwork, restartPolicy } = pod.spec
   const { phase, reason } = pod.status ?? {}
@@ -27,15 +32,41 @@ export function trimPod(pod: Pod): Pod {
       namespace,
       uid,
       resourceVersion,
-      labels,
+      labels: pod.metadata.labels,
       annotations,
       creationTimestamp: runsMachine ? pod.metadata.creationTimestamp : undefined,
       deletionTimestamp,
       deletionGracePeriodSeconds,
       ownerReferences: ownerReferences?.length === 0 ? undefined : ownerReferences,
     }),
-    spec: { containers: [], ...present({ nodeName, hostNetwork, restartPolicy }) },
+    spec: {
+      ...namedPortsOf(pod.spec),
+      ...present({ nodeName, hostNetwork, restartPolicy }),
+    },
     status: present({ phase, reason }),
+  }
+}
+
+/** Containers, as far as they name ports: policies are about these. */
+function namedPortsOf({
+  containers = [],
+  initContainers = [],
+}: Partial<Pod['spec']>): Pick<Pod['spec'], 'containers'> {
+  const sidecars = initContainers.filter(({ restartPolicy }) => restartPolicy === 'Always')
+  return {
+    containers: [...containers, ...sidecars].flatMap(({ name, ports = [] }) => {
+      const named = ports.filter((port) => port.name !== undefined)
+      return named.length === 0 ? [] : [{ name, ports: named }]
+    }),
+  }
+}
+
+/** Keeps of a NetworkPolicy what it says. */
+export function trimNetworkPolicy({ metadata, spec }: NetworkPolicy): NetworkPolicy {
+  const { name, namespace, uid, resourceVersion, annotations, creationTimestamp } = metadata
+  return {
+    metadata: present({ name, namespace, uid, resourceVersion, annotations, creationTimestamp }),
+    ...(spec === undefined ? {} : { spec }),
   }
 }
 

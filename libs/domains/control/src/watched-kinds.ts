@@ -1,5 +1,5 @@
 import type { Store } from '@kube-ovn/kube'
-import type { Namespace, Node, Pod, StatefulSet } from '@kube-ovn/kube-api/core'
+import type { Namespace, NetworkPolicy, Node, Pod, StatefulSet } from '@kube-ovn/kube-api/core'
 import type {
   Ip,
   IpPool,
@@ -22,6 +22,7 @@ export interface WatchedKinds {
   readonly ips: Ip
   readonly ipPools: IpPool
   readonly vips: Vip
+  readonly networkPolicies: NetworkPolicy
   readonly statefulSets: StatefulSet
   /** None where Multus is not installed. */
   readonly networkAttachments: NetworkAttachmentDefinition
@@ -55,6 +56,8 @@ export const storeIndex = {
   podsByMachine: 'machine',
   /** Moves of a machine from node to node, by its `namespace/name`. */
   migrationsByMachine: 'machine',
+  /** NetworkPolicies by what their port group would be called. */
+  policiesByGroup: 'group',
   /** Nodes that have an address as their own, by that address. */
   nodesByAddress: 'address',
 } as const

@@ -1,7 +1,7 @@
 import { readPortVips, readSharedVips, vipAnnotations, vipLabel } from '@kube-ovn/annotations'
 import { formatIp, tryParseIp } from '@kube-ovn/ip'
-import { namespaces, nodes, pods, statefulSets } from '@kube-ovn/kube-api/core'
-import type { Node, Pod } from '@kube-ovn/kube-api/core'
+import { namespaces, networkPolicies, nodes, pods, statefulSets } from '@kube-ovn/kube-api/core'
+import type { NetworkPolicy, Node, Pod } from '@kube-ovn/kube-api/core'
 import type { Store } from '@kube-ovn/kube'
 import {
   instanceOf,
@@ -16,6 +16,7 @@ import {
   vpcResource,
 } from '@kube-ovn/kube-api'
 import type { Ip, IpPool, Subnet, VirtualMachineInstanceMigration, Vip } from '@kube-ovn/kube-api'
+import { networkPolicyGroupName } from '@kube-ovn/ovn-names'
 import type { Watch } from './declarations.ts'
 import { allNodeAddresses } from './topology/node-addresses.ts'
 import {
@@ -23,6 +24,7 @@ import {
   trimInstance,
   trimMachine,
   trimMigration,
+  trimNetworkPolicy,
   trimNode,
   trimPod,
   trimStatefulSet,
@@ -72,6 +74,15 @@ export const watched: { readonly [N in Kind]: Watch<WatchedKinds[N]> } = {
   vips: {
     resource: vipResource,
     indexes: { [storeIndex.vipsBySubnet]: (vip: Vip) => subnetsOf(vip) },
+  },
+  networkPolicies: {
+    resource: networkPolicies,
+    trim: trimNetworkPolicy,
+    indexes: {
+      [storeIndex.policiesByGroup]: ({ metadata: { namespace = '', name } }: NetworkPolicy) => [
+        networkPolicyGroupName(namespace, name),
+      ],
+    },
   },
   statefulSets: { resource: statefulSets, trim: trimStatefulSet },
   networkAttachments: { resource: networkAttachmentResource, trim: trimAttachment, mayBeAbsent: true },

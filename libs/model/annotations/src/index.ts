@@ -15,10 +15,12 @@ export { kubevirtAnnotations, kubevirtLabel } from './kubevirt.ts'
 export { namespaceAnnotations } from './namespace.ts'
 export { networkAnnotations } from './networks.ts'
 export type { NetworkSelection } from './networks.ts'
+export { networkPolicyAnnotations } from './network-policy.ts'
 export { nodeAnnotations, nodeLabel, nodeTaint, readNodeNetwork } from './node.ts'
 export type { NodeNetwork } from './node.ts'
 export {
   addressRequestKeys,
+  allocatedNics,
   defaultNicType,
   interfaceAnnotations,
   podAnnotations,

@@ -158,6 +158,22 @@ export function givenProviders(annotations: Annotations | undefined): readonly P
   return ofPrimary.allocated.key in given ? [primaryProvider, ...further] : further
 }
 
+/** Providers of the NICs that have their addresses, with the families of these; what is written for one may be anybody's text. */
+export function allocatedNics(
+  annotations: Annotations | undefined,
+): readonly { readonly provider: Provider; readonly families: readonly Family[] }[] {
+  const given = annotations ?? {}
+  return Object.keys(given).flatMap((key) => {
+    const provider = key === ofPrimary.allocated.key ? primaryProvider : furtherProvider(key)
+    if (provider === undefined || given[key] !== 'true') return []
+    const words = (given[`${provider}${suffix}/ip_address`] ?? '').split(',', 2).filter((word) => word !== '')
+    const families = ([4, 6] as const).filter((family) =>
+      words.some((word) => word.includes(':') === (family === 6)),
+    )
+    return [{ provider, families }]
+  })
+}
+
 /** The provider of a further NIC whose `allocated` this is. There is a dot in its name. */
 function furtherProvider(key: string): Provider | undefined {
   const end = `${suffix}/allocated`

@@ -52,14 +52,11 @@ export const missingFeatures: readonly MissingFeature[] = [
     chartValues: { 'networking.enableEcmp': false },
   },
   {
-    name: 'a policy about traffic',
-    cure: 'nothing is dropped, whatever NetworkPolicies say: do not rely on them',
-    controllerFlags: ['enable-np', 'np-enforcement', 'enable-anp', 'enable-dns-name-resolver'],
-    elsewhere:
-      'NetworkPolicies, AdminNetworkPolicies, BaselineAdminNetworkPolicies and ClusterNetworkPolicies, with all of their annotations',
+    name: "an administrator's policy",
+    cure: 'nothing is dropped, whatever these say: do not rely on them',
+    controllerFlags: ['enable-anp', 'enable-dns-name-resolver'],
+    elsewhere: 'AdminNetworkPolicies, BaselineAdminNetworkPolicies and ClusterNetworkPolicies',
     chartValues: {
-      'features.enableNetworkPolicies': false,
-      'networkPolicies.enforcement': 'standard',
       'features.ENABLE_ANP': false,
       'features.ENABLE_DNS_NAME_RESOLVER': false,
     },

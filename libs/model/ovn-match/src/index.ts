@@ -5,15 +5,20 @@ export {
   and,
   anyIp,
   eq,
+  group,
   inPortGroup,
   ipDestination,
   ipDestinationSet,
   ipSource,
   ipSourceSet,
+  ne,
   not,
   or,
   outPortGroup,
   portGroup,
+  predicate,
   printMatch,
+  transportPort,
+  transportPorts,
 } from './match.ts'
-export type { AddressField, AddressSetRef, Match, PortField, PortGroupRef } from './match.ts'
+export type { AddressField, AddressSetRef, Match, PortField, PortGroupRef, Transport } from './match.ts'

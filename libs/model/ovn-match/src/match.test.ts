@@ -5,6 +5,7 @@ import {
   and,
   anyIp,
   eq,
+  group,
   inPortGroup,
   InvalidMatchNameError,
   ipDestination,
@@ -12,11 +13,15 @@ import {
   ipSource,
   ipSourceSet,
   MatchFamilyError,
+  ne,
   not,
   or,
   outPortGroup,
   portGroup,
+  predicate,
   printMatch,
+  transportPort,
+  transportPorts,
   type Match,
 } from './index.ts'
 
@@ -55,6 +60,38 @@ const cases: readonly { name: string; match: Match; want: string }[] = [
       and(outPortGroup('ovn.sg.kubeovn_deny_all'), anyIp),
     ),
     want: '(inport == @ovn.sg.kubeovn_deny_all && ip) || (outport == @ovn.sg.kubeovn_deny_all && ip)',
+  },
+  {
+    name: 'blocks with exceptions, and a port',
+    match: and(
+      outPortGroup('mixed.web'),
+      anyIp,
+      group(
+        or(
+          and(
+            eq('ip4.src', parseCidr('10.0.0.0/8')),
+            ne('ip4.src', [parseCidr('10.1.0.0/16'), parseCidr('10.2.0.0/16')]),
+          ),
+          eq('ip4.src', parseCidr('192.168.0.0/16')),
+        ),
+      ),
+      transportPort('tcp.dst', 80),
+    ),
+    want: 'outport == @mixed.web && ip && ((ip4.src == 10.0.0.0/8 && ip4.src != {10.1.0.0/16, 10.2.0.0/16}) || ip4.src == 192.168.0.0/16) && tcp.dst == 80',
+  },
+  {
+    name: 'members of a set but not of another one, on some ports',
+    match: and(
+      eq('ip6.dst', addressSet('a')),
+      ne('ip6.dst', addressSet('b')),
+      transportPorts('sctp.dst', 80, 90),
+    ),
+    want: 'ip6.dst == $a && ip6.dst != $b && 80 <= sctp.dst <= 90',
+  },
+  {
+    name: 'any of some protocols',
+    match: and(predicate('ip6'), or(predicate('tcp'), predicate('udp'))),
+    want: 'ip6 && (tcp || udp)',
   },
   {
     name: 'the node-local DNS of a node',

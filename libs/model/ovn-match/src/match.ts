@@ -16,6 +16,15 @@ export type AddressField = `ip${Family}.${'src' | 'dst'}`
 /** The logical port through which a packet enters or leaves a switch or router. */
 export type PortField = 'inport' | 'outport'
 
+/** Protocols with ports, as matches name them. */
+export type Transport = 'tcp' | 'udp' | 'sctp'
+
+/** The port of a transport protocol. Comparing one implies that the packet is of that protocol. */
+type TransportField = `${Transport}.${'src' | 'dst'}`
+
+/** What a packet is, in a word of OVN's. */
+type PredicateName = 'ip' | `ip${Family}` | Transport | 'icmp4' | 'icmp6' | 'arp' | 'nd'
+
 /** A set of addresses in the database, printed as `$name`. */
 export interface AddressSetRef {
   readonly kind: 'address-set'
@@ -30,15 +39,27 @@ export interface PortGroupRef {
 
 /** An expression that a packet fulfils or not. Built by the functions of this module only. */
 export type Match =
-  | { readonly kind: 'predicate'; readonly name: 'ip' }
-  | { readonly kind: 'comparison'; readonly field: AddressField | PortField; readonly value: string }
+  | { readonly kind: 'predicate'; readonly name: PredicateName }
+  | {
+      readonly kind: 'comparison'
+      readonly field: AddressField | PortField | TransportField
+      readonly operator: '==' | '!='
+      readonly value: string
+    }
+  | { readonly kind: 'range'; readonly field: TransportField; readonly from: number; readonly to: number }
   | { readonly kind: 'and' | 'or'; readonly operands: readonly Match[] }
+  | { readonly kind: 'group'; readonly operand: Match }
   | { readonly kind: 'not'; readonly operand: Match }
 
 const nameForm = /^[a-zA-Z_.][a-zA-Z_.0-9]*$/
 
 /** Any IPv4 or IPv6 packet. */
-export const anyIp: Match = { kind: 'predicate', name: 'ip' }
+export const anyIp: Match = predicate('ip')
+
+/** The packet is what the word says. */
+export function predicate(name: PredicateName): Match {
+  return { kind: 'predicate', name }
+}
 
 /**
  * Refers to an address set by its plain name.
@@ -69,7 +90,30 @@ export function eq(
   field: AddressField | PortField,
   value: string | Ip | Cidr | AddressSetRef | PortGroupRef,
 ): Match {
-  return { kind: 'comparison', field, value: printValue(field, value) }
+  return { kind: 'comparison', field, operator: '==', value: printValue(field, value) }
+}
+
+/**
+ * The field has a value of its family, and it is in none of them: a set in the database, or prefixes.
+ *
+ * @throws MatchFamilyError
+ */
+export function ne(field: AddressField, value: AddressSetRef | readonly Cidr[]): Match {
+  const text =
+    'kind' in value
+      ? printValue(field, value)
+      : `{${value.map((prefix) => printValue(field, prefix)).join(', ')}}`
+  return { kind: 'comparison', field, operator: '!=', value: text }
+}
+
+/** The packet is of the protocol, and of this port. */
+export function transportPort(field: TransportField, port: number): Match {
+  return { kind: 'comparison', field, operator: '==', value: String(port) }
+}
+
+/** The packet is of the protocol, and of one of these ports, the last one included. */
+export function transportPorts(field: TransportField, from: number, to: number): Match {
+  return { kind: 'range', field, from, to }
 }
 
 /**
@@ -126,6 +170,11 @@ export function not(operand: Match): Match {
   return { kind: 'not', operand }
 }
 
+/** The same, always printed in parentheses. */
+export function group(operand: Match): Match {
+  return { kind: 'group', operand }
+}
+
 /** Flattens operands of the same kind, so that nesting does not show in the text. */
 function combine(kind: 'and' | 'or', first: Match, rest: readonly Match[]): Match {
   if (rest.length === 0) return first
@@ -147,7 +196,11 @@ export function printMatch(match: Match): string {
     case 'predicate':
       return match.name
     case 'comparison':
-      return `${match.field} == ${match.value}`
+      return `${match.field} ${match.operator} ${match.value}`
+    case 'range':
+      return `${match.from} <= ${match.field} <= ${match.to}`
+    case 'group':
+      return `(${printMatch(match.operand)})`
     case 'and':
       return match.operands.map(printOperand).join(' && ')
     case 'or':

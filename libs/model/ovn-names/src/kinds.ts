@@ -1,7 +1,7 @@
 import { externalId, vendor } from './external-ids.ts'
 import { denyAllSecurityGroup, podPortName, securityGroupPortGroupName, subnetVipPortName } from './names.ts'
 import { arpProxyOption, virtualPortOption } from './port-options.ts'
-import { aclPriority, routerPolicyPriority } from './priorities.ts'
+import { aclPriority, aclTier, routerPolicyPriority } from './priorities.ts'
 import type { MarkedTable, NorthboundTable, ParentRow, RowKind } from './row-kind.ts'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 
@@ -351,4 +351,81 @@ export const overlayCidrs = rowKind({
     if (vpc === undefined || ids[externalId.isOverlayCidrs] !== 'true') return undefined
     return `${vpc}/${row.name.endsWith('.ip6') ? 6 : 4}`
   },
+})
+
+/** Ports that a NetworkPolicy is for, by the name of the group. */
+export const networkPolicyPortGroup = rowKind({
+  name: 'pg-np',
+  table: 'Port_Group',
+  shared: ['ports', 'acls'],
+  identify: (row, ids) =>
+    ids[externalId.networkPolicy] !== undefined &&
+    ids[externalId.node] === undefined &&
+    ids[externalId.subnet] === undefined
+      ? row.name
+      : undefined,
+})
+
+/** Addresses that a rule of a NetworkPolicy is about, by the name of the set. */
+export const networkPolicyAddresses = rowKind({
+  name: 'as-np',
+  table: 'Address_Set',
+  shared: ['addresses'],
+  composed: ['addresses'],
+  identify: (row, ids) =>
+    /\/(ingress|egress)$/.test(ids[externalId.networkPolicy] ?? '') ? row.name : undefined,
+})
+
+/** A rule of a NetworkPolicy, by the name of its group, direction, priority and match. */
+export const networkPolicyAcl = rowKind({
+  name: 'acl-np',
+  table: 'ACL',
+  identify: (row, ids) => {
+    const parent = ids[externalId.parent]
+    const isPolicys = row.priority === aclPriority.policyAllow || row.priority === aclPriority.policyDeny
+    if (parent === undefined || ids[externalId.subnet] !== undefined) return undefined
+    return isPolicys && row.tier === aclTier.policy
+      ? networkPolicyAclId(parent, row.direction, row.priority, row.match)
+      : undefined
+  },
+})
+
+/** How an ACL of a policy is told from the others of its group. */
+export function networkPolicyAclId(
+  group: string,
+  direction: string,
+  priority: number,
+  match: string,
+): string {
+  return `${group}/${direction}/${priority}/${match}`
+}
+
+/** "Between a node and its own pods": by the name of the node's group, direction and match. */
+export const ownNodeAcl = rowKind({
+  name: 'acl-node',
+  table: 'ACL',
+  identify: (row, ids) => {
+    const parent = ids[externalId.parent]
+    if (parent === undefined || ids[externalId.subnet] !== undefined) return undefined
+    return row.priority === aclPriority.nodes && row.tier === aclTier.policy
+      ? `${parent}/${row.direction}/${row.match}`
+      : undefined
+  },
+})
+
+/** Bounds what is logged of a NetworkPolicy, by the name of the meter. */
+export const networkPolicyMeter = rowKind({
+  name: 'meter-np',
+  table: 'Meter',
+  shared: ['bands'],
+  identify: ({ name }) => (/_(to|from)-lport_meter$/.test(name) ? name : undefined),
+})
+
+/** The rate of {@link networkPolicyMeter}, by the name of the meter. */
+export const networkPolicyMeterBand = rowKind({
+  name: 'meter-band-np',
+  table: 'Meter_Band',
+  parent: ['Meter', 'bands'],
+  identify: (_row, _ids, parent) =>
+    parent !== undefined && /_(to|from)-lport_meter$/.test(parent.name) ? parent.name : undefined,
 })

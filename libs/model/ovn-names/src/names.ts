@@ -78,6 +78,47 @@ export function portGroupAddressSetName(portGroup: string, family: 4 | 6): strin
   return `${portGroup}_ip${family}`
 }
 
+/** What the name of a NetworkPolicy is in names of rows and in marks: one that begins with a digit could not be referred to. */
+export function networkPolicyName(policy: string): string {
+  return /^[a-zA-Z]/.test(policy) ? policy : `np${policy}`
+}
+
+/** Holds the ports that a NetworkPolicy is for. */
+export function networkPolicyGroupName(namespace: string, policy: string): string {
+  return dotted(`${networkPolicyName(policy)}.${namespace}`)
+}
+
+/** The name of a group whose plain name somebody else has. @param uid of the object that it is for */
+export function uniqueGroupName(name: string, uid: string): string {
+  return dotted(`${name}.${uid}`)
+}
+
+export type PolicyDirection = 'ingress' | 'egress'
+
+/**
+ * Holds addresses that a rule of a policy is about.
+ *
+ * @param group name of the policy's port group
+ * @param rule its place, or `all` where there is none
+ */
+export function policyAddressSetName(
+  group: string,
+  direction: PolicyDirection,
+  verdict: 'allow' | 'except',
+  family: 4 | 6,
+  rule: number | 'all',
+): string {
+  return `${group}.${direction}.${verdict}.IPv${family}.${rule}`
+}
+
+/** Bounds how often what an ACL of a policy decides is logged. */
+export function policyMeterName(group: string, direction: AclDirection): string {
+  return `${group}_${direction}_meter`
+}
+
+/** Seen from the port: `to-lport` is what it receives (ovn-nb(5), ACL). */
+export type AclDirection = 'to-lport' | 'from-lport'
+
 /** Longest name of an ACL, characters (ovn-nb(5), ACL, name). */
 const longestAclName = 63
 

@@ -16,12 +16,16 @@ export const aclPriority = {
   privateDrop: 1000,
   /** What comes into it from itself, and from the prefixes that it allows. */
   privateAllow: 1001,
-  /** From the nodes into a private subnet: probes. Above all that policies say. */
+  /** From the nodes into a private subnet, and between a node and its own pods: probes. Above all that policies say. */
   nodes: 3000,
   /** Within a subnet whose own rules do not hold there. */
   eastWest: 1900,
   /** The port group of ports whose security groups allow nothing. */
   denyAll: 2003,
+  /** What NetworkPolicies allow. */
+  policyAllow: 2001,
+  /** What pods that NetworkPolicies are for may not do. */
+  policyDeny: 2000,
 } as const
 
 /** Tiers of ACL rows (ovn-nb(5), ACL, tier). A verdict in a lower tier ends the evaluation. */

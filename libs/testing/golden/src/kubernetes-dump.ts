@@ -9,6 +9,7 @@ import {
   nodes,
   pods,
   serviceCidrs,
+  networkPolicies,
   services,
   statefulSets,
 } from '@kube-ovn/kube-api/core'
@@ -24,6 +25,7 @@ export const dumpedResources: readonly Resource[] = [
   services,
   endpoints,
   serviceCidrs,
+  networkPolicies,
   configMaps,
   deployments,
   statefulSets,
@@ -121,6 +123,7 @@ function shown(kind: string, object: JsonObject): JsonObject {
   switch (kind) {
     case 'Node':
     case 'Namespace':
+    case 'NetworkPolicy':
       return { metadata }
     case 'Pod':
       return {

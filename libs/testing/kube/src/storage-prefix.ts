@@ -8,7 +8,7 @@ const DIRECTORIES: Readonly<Record<string, string>> = {
 }
 
 /** Of groups that the API server is built with, none is in a key; those of definitions have a domain of their own. */
-const BUILT_IN = new Set(['', 'apps', 'batch'])
+const BUILT_IN = new Set(['', 'apps', 'batch', 'discovery.k8s.io', 'networking.k8s.io'])
 
 /** What the keys of all objects of a resource begin with in etcd; `NAMESPACE/NAME` or `NAME` follows. */
 export function storagePrefix({ group, plural }: Resource): string {

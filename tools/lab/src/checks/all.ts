@@ -7,6 +7,7 @@ import { drift } from './drift.ts'
 import { createForeignRows, foreignRow, removeForeignRows, type ForeignRows } from './foreign-rows.ts'
 import { kubelet } from './kubelet.ts'
 import { networkAttachments } from './network-attachments.ts'
+import { networkPolicies } from './network-policies.ts'
 import { physicalNetwork } from './physical-network.ts'
 import { podToPod } from './pod-to-pod.ts'
 import { restarts } from './restarts.ts'
@@ -30,6 +31,7 @@ export const productChecks: readonly Check[] = [
   physicalNetwork,
   networkAttachments,
   vpcs,
+  networkPolicies,
   seenCluster,
   restarts,
   drift,

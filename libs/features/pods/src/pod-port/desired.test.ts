@@ -30,6 +30,7 @@ const needs: PodNeeds = {
   node: 'node-1',
   nicType: 'veth-pair',
   kind: 'pod',
+  policies: undefined,
   nics: [first],
   problem: undefined,
   ignored: [],

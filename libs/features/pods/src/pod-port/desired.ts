@@ -16,6 +16,7 @@ import {
 import { memberOf, ref } from '@kube-ovn/domains-control'
 import { isKeptReservation, podTypeOf, type Reservation } from '@kube-ovn/domains-control/pods'
 import type { KeptNic } from '@kube-ovn/domains-control/pods'
+import { policyMembers } from './policy-members.ts'
 import { desiredPort, portRow } from './port.ts'
 import { podEvents, problemsOf } from './events.ts'
 import type { PlacedNic, PodNeeds, PodSnapshot } from './snapshot.ts'
@@ -54,7 +55,11 @@ function desiredPresence(snapshot: PodSnapshot, active: PodNeeds, others: readon
   return {
     ...nothing,
     rows: ports.flatMap(({ rows }) => rows),
-    members: [...ports.flatMap(({ members }) => members), ...others.flatMap(membershipsElsewhere)],
+    members: [
+      ...ports.flatMap(({ members }) => members),
+      ...placed.flatMap((nic) => policyMembers(active, nic)),
+      ...others.flatMap(membershipsElsewhere),
+    ],
     patches: [
       ...records,
       ...recordsToRemove(snapshot, new Set(placed.map(({ nic }) => nic.port))),
@@ -136,11 +141,14 @@ function observedReservations(
     .map((ip) => ({ resource: ipResource, name: ip.metadata.name, merge: statusAfter(ip, {}) }))
 }
 
-/** While a machine moves, its ports are of both nodes. */
+/** While a machine moves, its ports are of both nodes, and what there is for either pod is for them. */
 function membershipsElsewhere(pod: PodNeeds): readonly Member[] {
-  return placedNics(pod)
-    .filter(({ nic, placement }) => nic.has === 'port' && placement.network.isDefaultVpc)
-    .map(({ nic }) => memberOf(ref(nodePortGroup, pod.node), 'ports', ref(podPort, nic.port)))
+  return placedNics(pod).flatMap((nic) => [
+    ...(nic.nic.has === 'port' && nic.placement.network.isDefaultVpc
+      ? [memberOf(ref(nodePortGroup, pod.node), 'ports', ref(podPort, nic.nic.port))]
+      : []),
+    ...policyMembers(pod, nic),
+  ])
 }
 
 function placedNics({ nics }: PodNeeds): readonly PlacedNic[] {

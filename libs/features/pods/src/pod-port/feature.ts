@@ -8,6 +8,8 @@ import {
   externalId,
   logicalRouter,
   logicalSwitch,
+  networkPolicyAddresses,
+  networkPolicyPortGroup,
   nodePortGroup,
   northGatewayPolicy,
   podPort,
@@ -38,6 +40,8 @@ export const podPortFeature: ControlFeature<string, PodSnapshot, PodFacts> = {
     { kind: nodePortGroup.name, column: 'ports' },
     { kind: subnetNodePortGroup.name, column: 'ports' },
     { kind: logicalRouter.name, column: 'policies' },
+    { kind: networkPolicyPortGroup.name, column: 'ports' },
+    { kind: networkPolicyAddresses.name, column: 'addresses' },
   ],
   mayOwn: (key, { kind, id }) => kind !== podPort.name || isPortOf(key, id),
   triggers: [

@@ -33,6 +33,7 @@ import {
   type Reservation,
   ReservationUnavailableError,
 } from '@kube-ovn/domains-control/pods'
+import { policyPlaces, type PolicyPlaces } from '@kube-ovn/domains-control/policies'
 import { chassisOfMachine, type ChassisRequest } from './chassis.ts'
 import { isTold, place, subnetsThatMayServe, type Placement } from './placement.ts'
 import { releaseOthers } from './release.ts'
@@ -71,6 +72,8 @@ export interface PodNeeds {
   readonly node: string
   readonly nicType: string
   readonly kind: Holder['kind']
+  /** What policies there are for it or about it. */
+  readonly policies: PolicyPlaces | undefined
   readonly nics: readonly NicNeeds[]
   /** Why its networks are not known. */
   readonly problem: KubeOvnError | undefined
@@ -242,6 +245,7 @@ function observeLive(object: Pod, ipObjects: readonly Ip[], world: ControlWorld)
     node: object.spec?.nodeName ?? '',
     nicType: world.settings.podNicType,
     kind: holder.kind,
+    policies: policyPlaces(`${holder.namespace}/${name}`, world),
   }
   try {
     const nics = nicsOf(object, holder, world).map((nic) => ({ nic, ...readPortOptions(object, nic) }))

@@ -13,6 +13,7 @@ export {
   jobs,
   leases,
   namespaces,
+  networkPolicies,
   nodes,
   pods,
   serviceCidrs,

@@ -266,3 +266,46 @@ export interface Lease extends KubeObject {
     readonly leaseTransitions?: number
   }
 }
+
+/** Selects objects by their labels; an empty one selects all. */
+export interface LabelSelector {
+  readonly matchLabels?: Readonly<Record<string, string>>
+  readonly matchExpressions?: readonly {
+    readonly key: string
+    readonly operator: string
+    readonly values?: readonly string[]
+  }[]
+}
+
+export interface NetworkPolicyPeer {
+  readonly podSelector?: LabelSelector
+  readonly namespaceSelector?: LabelSelector
+  readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] }
+}
+
+export interface NetworkPolicyPort {
+  /** TCP when absent. */
+  readonly protocol?: string
+  /** All when absent; a text is the name of a port of containers. */
+  readonly port?: number | string
+  readonly endPort?: number
+}
+
+export interface NetworkPolicyIngressRule {
+  readonly from?: readonly NetworkPolicyPeer[]
+  readonly ports?: readonly NetworkPolicyPort[]
+}
+
+export interface NetworkPolicyEgressRule {
+  readonly to?: readonly NetworkPolicyPeer[]
+  readonly ports?: readonly NetworkPolicyPort[]
+}
+
+export interface NetworkPolicy extends KubeObject {
+  readonly spec?: {
+    readonly podSelector?: LabelSelector
+    readonly policyTypes?: readonly string[]
+    readonly ingress?: readonly NetworkPolicyIngressRule[]
+    readonly egress?: readonly NetworkPolicyEgressRule[]
+  }
+}

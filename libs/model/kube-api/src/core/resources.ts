@@ -7,6 +7,7 @@ import type {
   Endpoints,
   Lease,
   Namespace,
+  NetworkPolicy,
   Node,
   Pod,
   Service,
@@ -30,6 +31,14 @@ export const statefulSets: Resource<StatefulSet> = workload('apps', 'StatefulSet
 export const daemonSets: Resource<Workload> = workload('apps', 'DaemonSet', 'daemonsets')
 export const jobs: Resource<Workload> = workload('batch', 'Job', 'jobs')
 export const cronJobs: Resource<CronJob> = workload('batch', 'CronJob', 'cronjobs')
+
+export const networkPolicies: Resource<NetworkPolicy> = {
+  group: 'networking.k8s.io',
+  version: 'v1',
+  kind: 'NetworkPolicy',
+  plural: 'networkpolicies',
+  namespaced: true,
+}
 
 export const endpointSlices: Resource<EndpointSlice> = {
   group: 'discovery.k8s.io',

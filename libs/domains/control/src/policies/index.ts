@@ -1,0 +1,1 @@
+export { isAboutNic, policyPlaces, portPlace, type PolicyPlaces } from './network-policies.ts'

@@ -1,0 +1,102 @@
+import { problemText } from '@kube-ovn/errors'
+import { externalIds, memberOf, ref } from '@kube-ovn/domains-control'
+import { networkPolicies } from '@kube-ovn/kube-api/core'
+import {
+  aclTier,
+  externalId,
+  networkPolicyAcl,
+  networkPolicyAclId,
+  networkPolicyAddresses,
+  networkPolicyMeter,
+  networkPolicyMeterBand,
+  networkPolicyName,
+  networkPolicyPortGroup,
+} from '@kube-ovn/ovn-names'
+import type { PolicyAcl } from '@kube-ovn/policy'
+import { nothing, type Desired, type KubeEvent, type OwnedRow } from '@kube-ovn/reconcile'
+import type { NetworkPolicySnapshot } from './snapshot.ts'
+
+/**
+ * Computes the port group of a NetworkPolicy with its ACLs, the address sets of its rules and the meters of its log. Pods put their ports and
+ * addresses into these themselves, in the transaction that makes the port.
+ *
+ * @see ovn-nb(5), Port_Group, ACL, Address_Set, Meter
+ */
+export function desiredNetworkPolicy(snapshot: NetworkPolicySnapshot): Desired {
+  const { namespace, name, group, rows } = snapshot
+  const own = ref(networkPolicyPortGroup, group)
+  const mark = `${namespace}/${networkPolicyName(name)}`
+  const acls = rows.acls.map((acl) => ({
+    acl,
+    id: networkPolicyAclId(group, acl.direction, acl.priority, acl.match),
+  }))
+  const groupRow: OwnedRow = {
+    kind: networkPolicyPortGroup,
+    id: group,
+    columns: { name: group, external_ids: externalIds({ [externalId.networkPolicy]: mark }) },
+  }
+  return {
+    ...nothing,
+    rows: [
+      groupRow,
+      ...rows.sets.map(({ name: set, direction }) => ({
+        kind: networkPolicyAddresses,
+        id: set,
+        columns: {
+          name: set,
+          external_ids: externalIds({ [externalId.networkPolicy]: `${mark}/${direction}` }),
+        },
+      })),
+      ...acls.map(({ acl, id }) => aclRow(group, acl, id)),
+      ...rows.meters.flatMap(({ name: meter, rate }) => meterRows(meter, rate)),
+    ],
+    members: [
+      ...acls.map(({ id }) => memberOf(own, 'acls', ref(networkPolicyAcl, id))),
+      ...rows.sets.flatMap(({ name: set, addresses }) =>
+        addresses.map((value) => ({ of: ref(networkPolicyAddresses, set), column: 'addresses', value })),
+      ),
+      ...rows.meters.map(({ name: meter }) =>
+        memberOf(ref(networkPolicyMeter, meter), 'bands', ref(networkPolicyMeterBand, meter)),
+      ),
+    ],
+    events: problemEvents(snapshot),
+  }
+}
+
+function aclRow(group: string, acl: PolicyAcl, id: string): OwnedRow {
+  const { direction, priority, action, match, name, isLogged, severity, meter } = acl
+  return {
+    kind: networkPolicyAcl,
+    id,
+    columns: {
+      ...{ direction, priority, action, match, name, severity, meter },
+      tier: aclTier.policy,
+      log: isLogged,
+      // What leaves a pod is judged by where a Service has sent it.
+      options: { 'apply-after-lb': direction === 'from-lport' ? 'true' : undefined },
+      external_ids: externalIds({ [externalId.parent]: group }),
+    },
+  }
+}
+
+function meterRows(name: string, rate: number): readonly OwnedRow[] {
+  return [
+    {
+      kind: networkPolicyMeterBand,
+      id: name,
+      columns: { action: 'drop', rate, burst_size: 1, external_ids: externalIds({}) },
+    },
+    {
+      kind: networkPolicyMeter,
+      id: name,
+      columns: { name, unit: 'pktps', external_ids: externalIds({}) },
+    },
+  ]
+}
+
+function problemEvents({ namespace, name, uid, problems }: NetworkPolicySnapshot): readonly KubeEvent[] {
+  const regarding = { resource: networkPolicies, namespace, name, uid }
+  return problems.map((problem) => ({
+    ...{ regarding, type: 'Warning' as const, reason: 'NetworkPolicyInvalid', message: problemText(problem) },
+  }))
+}

@@ -1,0 +1,38 @@
+import type { KubeOvnError } from '@kube-ovn/errors'
+import { flagsOf, type ControlWorld } from '@kube-ovn/domains-control'
+import { portPlace } from '@kube-ovn/domains-control/policies'
+import { networkPolicyRows, type NetworkPolicyRows } from '@kube-ovn/policy'
+import { networkPolicyFlags } from './flags.ts'
+
+/** What decides about a NetworkPolicy. */
+export interface NetworkPolicySnapshot {
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+  /** Name of its port group. */
+  readonly group: string
+  readonly rows: NetworkPolicyRows
+  /** Parts without effect. */
+  readonly problems: readonly KubeOvnError[]
+}
+
+/** Reads a NetworkPolicy. */
+export function observeNetworkPolicy(key: string, world: ControlWorld): NetworkPolicySnapshot | undefined {
+  const enforced = world.enforcedPolicies.get(key)
+  const uid = world.networkPolicies.get(key)?.metadata.uid ?? ''
+  if (enforced === undefined) return undefined
+  const { namespace, name, group, policy } = enforced
+  const families = world.policyFamilies.get(key) ?? []
+  const peers = new Set(world.policyPeers.get(key))
+  const enforcement = policy.enforcement ?? flagsOf(networkPolicyFlags, world.settings).npEnforcement
+  const rows = networkPolicyRows(policy, {
+    ...{ namespace, name, group, families, isLax: enforcement === 'lax' },
+    peerFamilies: (direction, rule) =>
+      ([4, 6] as const).filter((family) => peers.has(`${direction}/${rule}/${family}`)),
+    numbersOf: (direction, rule, protocol, port) => {
+      const place = direction === 'ingress' ? undefined : { direction, place: rule }
+      return world.namedPorts.get(portPlace(key, place, `${protocol}/${port}`)) ?? []
+    },
+  })
+  return { namespace, name, uid, group, rows, problems: policy.problems }
+}

@@ -1,0 +1,84 @@
+import { nodeAnnotations } from '@kube-ovn/annotations'
+import { externalIds, memberOf, ref, type ControlFeature, type ControlWorld } from '@kube-ovn/domains-control'
+import { hasOtherNetwork, internalAddresses } from '@kube-ovn/domains-control/topology'
+import { familyOf, formatIp, tryParseIp, type Family } from '@kube-ovn/ip'
+import type { ObjectChange } from '@kube-ovn/kube'
+import { nodes, type Node } from '@kube-ovn/kube-api/core'
+import { and, ipDestination, ipDestinationSet, ipSource, ipSourceSet, printMatch } from '@kube-ovn/ovn-match'
+import {
+  aclPriority,
+  aclTier,
+  externalId,
+  nodePortGroup,
+  nodePortGroupName,
+  ownNodeAcl,
+  portGroupAddressSetName,
+} from '@kube-ovn/ovn-names'
+import { nothing, type Desired } from '@kube-ovn/reconcile'
+
+/** The addresses of a node from which its kubelet probes pods; none while there is no NetworkPolicy. */
+interface OwnNodeSnapshot {
+  readonly node: string
+  readonly addresses: readonly { readonly family: Family; readonly address: string }[]
+}
+
+/** Lets each node talk to its own pods whatever NetworkPolicies say: its kubelet must probe them. */
+export const ownNode: ControlFeature<string, OwnNodeSnapshot> = {
+  name: 'own-node',
+  kinds: [ownNodeAcl],
+  memberships: [{ kind: nodePortGroup.name, column: 'acls' }],
+  triggers: [
+    {
+      on: 'object',
+      resource: nodes,
+      keys: (change: ObjectChange<Node>) => (hasOtherNetwork(change) ? [change.key] : []),
+    },
+  ],
+  observe: observeOwnNode,
+  desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredOwnNode(snapshot)),
+}
+
+function observeOwnNode(name: string, world: ControlWorld): OwnNodeSnapshot | undefined {
+  const node = world.nodes.get(name)
+  if (node === undefined || !world.enforcedPolicies.some('all', '')) return undefined
+  const own = internalAddresses(node)
+  const joined = (node.metadata.annotations?.[nodeAnnotations.ipAddress.key] ?? '').split(',', 2)
+  const further = joined.flatMap((text) => {
+    const ip = tryParseIp(text)
+    return ip === undefined ? [] : [{ family: familyOf(ip), address: formatIp(ip) }]
+  })
+  return {
+    node: name,
+    addresses: [...own, ...further.filter(({ family }) => !own.some((one) => one.family === family))],
+  }
+}
+
+/**
+ * Computes the ACLs of a node's port group.
+ *
+ * @see ovn-nb(5), ACL
+ */
+export function desiredOwnNode({ node, addresses }: OwnNodeSnapshot): Desired {
+  const group = nodePortGroupName(node)
+  const acls = addresses.flatMap(({ family, address }) => {
+    const pods = portGroupAddressSetName(group, family)
+    return [
+      { direction: 'to-lport', match: and(ipSource(address), ipDestinationSet(family, pods)) },
+      { direction: 'from-lport', match: and(ipDestination(address), ipSourceSet(family, pods)) },
+    ].map(({ direction, match }) => ({ direction, match: printMatch(match) }))
+  })
+  const rows = acls.map(({ direction, match }) => ({
+    kind: ownNodeAcl,
+    id: `${group}/${direction}/${match}`,
+    columns: {
+      ...{ direction, match, priority: aclPriority.nodes, tier: aclTier.policy, action: 'allow-related' },
+      options: { 'apply-after-lb': direction === 'from-lport' ? 'true' : undefined },
+      external_ids: externalIds({ [externalId.parent]: group }),
+    },
+  }))
+  return {
+    ...nothing,
+    rows,
+    members: rows.map(({ kind, id }) => memberOf(ref(nodePortGroup, node), 'acls', ref(kind, id))),
+  }
+}

@@ -1,0 +1,6 @@
+export { PolicyInvalidError } from './errors.ts'
+export { parseNetworkPolicy } from './network-policy.ts'
+export type { ParsedNetworkPolicy } from './network-policy.ts'
+export { networkPolicyRows } from './network-policy-rows.ts'
+export type { NetworkPolicyRows, NetworkPolicyScene, PolicyAcl } from './network-policy-rows.ts'
+export type { PodSelection, PolicyPort, PolicyRule, PolicyRules } from './rules.ts'

@@ -1,0 +1,255 @@
+import type { NetworkPolicy } from '@kube-ovn/kube-api/core'
+import { describe, expect, it } from 'vitest'
+import { networkPolicyRows, parseNetworkPolicy, type NetworkPolicyScene } from './index.ts'
+
+type Spec = NonNullable<NetworkPolicy['spec']>
+
+function policy(spec: Spec, annotations: Readonly<Record<string, string>> = {}): NetworkPolicy {
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: { name: 'web', namespace: 'shop', annotations },
+    spec: { podSelector: {}, ...spec },
+  }
+}
+
+const scene: NetworkPolicyScene = {
+  ...{ namespace: 'shop', name: 'web', group: 'web.shop', families: [4], isLax: false },
+  peerFamilies: () => [4, 6],
+  numbersOf: () => [],
+}
+
+function shown(
+  spec: Spec,
+  given: Partial<NetworkPolicyScene> = {},
+  annotations: Readonly<Record<string, string>> = {},
+): readonly string[] {
+  return networkPolicyRows(parseNetworkPolicy(policy(spec, annotations)), { ...scene, ...given }).acls.map(
+    ({ direction, priority, match, action }) => `${direction} ${priority} ${match} ${action}`,
+  )
+}
+
+const drop = 'to-lport 2000 outport == @web.shop && ip drop'
+const peers =
+  'outport == @web.shop && ip && ip4.src == $web.shop.ingress.allow.IPv4.0 && ip4.src != $web.shop.ingress.except.IPv4.0'
+const nobody =
+  'to-lport 2001 outport == @web.shop && ip && ip4.src == $web.shop.ingress.allow.IPv4.all && ip4.src != $web.shop.ingress.except.IPv4.all allow-related'
+
+describe('a direction', () => {
+  it.each<[what: string, spec: Spec, want: readonly string[]]>([
+    ['ingress without types', {}, [drop, nobody]],
+    ['none that is not named', { policyTypes: [], ingress: [{}] }, []],
+    [
+      'ingress alone, whatever rules there are for egress',
+      { policyTypes: ['Ingress'], egress: [{}] },
+      [drop, nobody],
+    ],
+    [
+      'egress by its rules alone',
+      { policyTypes: ['Egress'], ingress: [{}], egress: [{ ports: [{ protocol: 'UDP', port: 53 }] }] },
+      [
+        'from-lport 2000 inport == @web.shop && ip drop',
+        'from-lport 2001 inport == @web.shop && ip && ip4.dst == $web.shop.egress.allow.IPv4.0 && ip4.dst != $web.shop.egress.except.IPv4.0 && udp.dst == 53 allow-related',
+      ],
+    ],
+    ['everybody', { ingress: [{}] }, [drop, `to-lport 2001 ${peers} allow-related`]],
+  ])('is restricted: %s', (_what, spec, want) => {
+    expect(shown(spec)).toEqual(want)
+  })
+
+  it('has its families, and neighbour discovery with IPv6', () => {
+    expect(shown({ ingress: [{}] }, { families: [4, 6] }).filter((acl) => acl.includes('icmp6'))).toEqual([
+      'from-lport 2001 icmp6 allow-stateless',
+      'to-lport 2001 icmp6 allow-stateless',
+    ])
+    expect(shown({ ingress: [{}] }, { families: [] })).toEqual([])
+  })
+
+  it('is restricted in TCP, UDP and SCTP alone where it is lax', () => {
+    expect(shown({}, { isLax: true, families: [4, 6] }).slice(0, 3)).toEqual([
+      'to-lport 2000 outport == @web.shop && (tcp || udp || sctp) drop',
+      'to-lport 2001 outport == @web.shop && udp.src == 547 && udp.dst == 546 && ip6 allow-related',
+      'to-lport 2001 outport == @web.shop && udp.src == 67 && udp.dst == 68 && ip4 allow-related',
+    ])
+  })
+})
+
+describe('a rule', () => {
+  const block = (text: string): string =>
+    `to-lport 2001 outport == @web.shop && ip && (${text}) allow-related`
+  it.each<[what: string, peer: object, want: readonly string[]]>([
+    ['a block', { ipBlock: { cidr: '10.0.0.0/8' } }, [block('ip4.src == 10.0.0.0/8')]],
+    // OVN refuses bits of a host.
+    ['a block with bits of a host', { ipBlock: { cidr: '10.1.2.3/8' } }, [block('ip4.src == 10.0.0.0/8')]],
+    ['a block of the other family', { ipBlock: { cidr: 'fd00::/64' } }, []],
+    [
+      'a block with exceptions',
+      { ipBlock: { cidr: '10.0.0.0/8', except: ['10.1.0.0/16', '10.2.0.0/16'] } },
+      [block('ip4.src == 10.0.0.0/8 && ip4.src != {10.1.0.0/16, 10.2.0.0/16}')],
+    ],
+    [
+      'a block whose exception lies outside',
+      { ipBlock: { cidr: '10.0.0.0/8', except: ['11.0.0.0/16'] } },
+      [],
+    ],
+    ['what is no block', { ipBlock: { cidr: 'everything' } }, []],
+    ['pods', { podSelector: {} }, [`to-lport 2001 ${peers} allow-related`]],
+  ])('allows %s', (_what, peer, want) => {
+    expect(shown({ ingress: [{ from: [peer] }] }).slice(1)).toEqual(want)
+  })
+
+  it('joins its blocks, and each of its ports', () => {
+    const from = [
+      { ipBlock: { cidr: '10.0.0.0/8', except: ['10.1.0.0/16'] } },
+      { ipBlock: { cidr: '192.168.0.0/16' } },
+    ]
+    const ports = [
+      { port: 80 },
+      { protocol: 'UDP' },
+      { protocol: 'SCTP', port: 80, endPort: 90 },
+      { port: 80 },
+    ]
+    const blocks = '((ip4.src == 10.0.0.0/8 && ip4.src != {10.1.0.0/16}) || ip4.src == 192.168.0.0/16)'
+    expect(shown({ ingress: [{ from, ports }] }).slice(1)).toEqual(
+      ['tcp.dst == 80', 'udp', '80 <= sctp.dst <= 90'].map(
+        (port) => `to-lport 2001 outport == @web.shop && ip && ${blocks} && ${port} allow-related`,
+      ),
+    )
+  })
+
+  it('has no ACL for peers that there are not, but their sets', () => {
+    const spec = { ingress: [{ from: [{ podSelector: {} }] }] }
+    expect(shown(spec, { peerFamilies: () => [6] })).toEqual([drop])
+    const { sets } = networkPolicyRows(parseNetworkPolicy(policy(spec)), scene)
+    expect(sets).toEqual([
+      { name: 'web.shop.ingress.allow.IPv4.0', direction: 'ingress', addresses: [] },
+      { name: 'web.shop.ingress.except.IPv4.0', direction: 'ingress', addresses: [] },
+    ])
+  })
+
+  it('knows named ports by their numbers, and allows nothing by one that nobody has', () => {
+    const spec = { ingress: [{ ports: [{ port: 'http' }] }] }
+    expect(shown(spec)).toEqual([drop])
+    expect(
+      shown(spec, { numbersOf: (...asked) => (asked.join() === 'ingress,0,tcp,http' ? [80, 8080] : []) }),
+    ).toEqual([
+      drop,
+      `to-lport 2001 ${peers} && tcp.dst == 80 allow-related`,
+      `to-lport 2001 ${peers} && tcp.dst == 8080 allow-related`,
+    ])
+  })
+})
+
+it('names its ACLs, no longer than OVN lets it', () => {
+  const long = 'p'.repeat(80)
+  const { acls } = networkPolicyRows(parseNetworkPolicy(policy({ ingress: [{}] })), {
+    ...scene,
+    ...{ name: long, group: `${long}.shop` },
+  })
+  expect(acls.map(({ name }) => name)).toEqual([`shop/${'p'.repeat(55)}...`, `np/${'p'.repeat(57)}...`])
+})
+
+it('logs what it drops, or what it allows as well, no faster than it says', () => {
+  const logged = (annotations: Readonly<Record<string, string>>): unknown => {
+    const rows = networkPolicyRows(parseNetworkPolicy(policy({ ingress: [{}] }, annotations)), scene)
+    return {
+      acls: rows.acls.map(({ isLogged, severity, meter }) => [isLogged, severity, meter]),
+      meters: rows.meters,
+    }
+  }
+  const key = (name: string): string => `ovn.kubernetes.io/${name}`
+  const off = {
+    acls: [
+      [false, undefined, undefined],
+      [false, undefined, undefined],
+    ],
+    meters: [],
+  }
+  expect(logged({ [key('acl_log_meter_rate')]: '5' })).toEqual(off)
+  expect(logged({ [key('enable_log')]: 'true' })).toEqual({
+    acls: [
+      [true, 'warning', undefined],
+      [false, undefined, undefined],
+    ],
+    meters: [],
+  })
+  const all = {
+    [key('enable_log')]: 'true',
+    [key('log_acl_actions')]: 'allow,drop',
+    [key('acl_log_meter_rate')]: '5',
+  }
+  const meter = 'web.shop_to-lport_meter'
+  expect(logged(all)).toEqual({
+    acls: [
+      [true, 'warning', meter],
+      [true, undefined, meter],
+    ],
+    meters: [
+      { name: meter, rate: 5 },
+      { name: 'web.shop_from-lport_meter', rate: 5 },
+    ],
+  })
+})
+
+describe('what can not be used', () => {
+  it.each<[what: string, spec: Spec, annotations: Readonly<Record<string, string>>, told: readonly string[]]>(
+    [
+      [
+        'an exception outside',
+        { ingress: [{ from: [{ ipBlock: { cidr: '10.0.0.0/8', except: ['9.0.0.0/16'] } }] }] },
+        {},
+        ['spec.ingress[0].from[0].ipBlock.except[0]'],
+      ],
+      [
+        'no prefix',
+        { egress: [{ to: [{ ipBlock: { cidr: '10.0.0.0/99' } }] }] },
+        {},
+        ['spec.egress[0].to[0].ipBlock.cidr'],
+      ],
+      [
+        'a protocol',
+        { ingress: [{ ports: [{ protocol: 'ICMP' }] }] },
+        {},
+        ['spec.ingress[0].ports[0].protocol'],
+      ],
+      [
+        'a named range',
+        { ingress: [{ ports: [{ port: 'a', endPort: 9 }] }] },
+        {},
+        ['spec.ingress[0].ports[0].endPort'],
+      ],
+      [
+        'ports upside down',
+        { ingress: [{ ports: [{ port: 9, endPort: 8 }] }] },
+        {},
+        ['spec.ingress[0].ports[0].port'],
+      ],
+      [
+        'a rate',
+        {},
+        { 'ovn.kubernetes.io/acl_log_meter_rate': '-1' },
+        ['ovn.kubernetes.io/acl_log_meter_rate'],
+      ],
+      [
+        'a network',
+        {},
+        { 'ovn.kubernetes.io/network_policy_for': 'a/b/c, ovn' },
+        ['ovn.kubernetes.io/network_policy_for'],
+      ],
+    ],
+  )('is told: %s', (_what, spec, annotations, told) => {
+    const { problems } = parseNetworkPolicy(policy(spec, annotations))
+    expect(problems.map(({ details }) => (details as { readonly field?: string }).field)).toEqual(told)
+  })
+
+  it.each([
+    ['', undefined],
+    ['ovn', ['ovn']],
+    ['OVN, shop/storage', ['ovn', 'storage.shop.ovn']],
+    ['all', []],
+  ])('names networks: %j', (text, want) => {
+    expect(
+      parseNetworkPolicy(policy({}, { 'ovn.kubernetes.io/network_policy_for': text })).providers,
+    ).toEqual(want)
+  })
+})

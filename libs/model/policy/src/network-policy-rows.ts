@@ -1,0 +1,301 @@
+import type { Family } from '@kube-ovn/ip'
+import {
+  addressSet,
+  and,
+  anyIp,
+  eq,
+  group as grouped,
+  inPortGroup,
+  ne,
+  or,
+  outPortGroup,
+  predicate,
+  printMatch,
+  transportPort,
+  transportPorts,
+  type Match,
+  type Transport,
+} from '@kube-ovn/ovn-match'
+import {
+  aclName,
+  aclPriority,
+  networkPolicyName,
+  policyAddressSetName,
+  policyMeterName,
+  type AclDirection,
+  type PolicyDirection,
+} from '@kube-ovn/ovn-names'
+import type { ParsedNetworkPolicy } from './network-policy.ts'
+import { blocksOf, type AddressBlock, type PolicyPort, type PolicyRule } from './rules.ts'
+
+/** What is known of the world that a NetworkPolicy is in. */
+export interface NetworkPolicyScene {
+  readonly namespace: string
+  readonly name: string
+  /** Name of its port group. */
+  readonly group: string
+  /** Families of the addresses of the ports that it is for; none while it is for none. */
+  readonly families: readonly Family[]
+  readonly isLax: boolean
+  /** Families in which any pod is a peer of a rule. */
+  peerFamilies(direction: PolicyDirection, rule: number): readonly Family[]
+  /** Numbers that pods have for a named port: those that the policy is for, or for egress the peers of the rule. */
+  numbersOf(direction: PolicyDirection, rule: number, protocol: Transport, name: string): readonly number[]
+}
+
+/** An ACL of a NetworkPolicy (ovn-nb(5), ACL). */
+export interface PolicyAcl {
+  readonly direction: AclDirection
+  readonly priority: number
+  readonly action: 'allow-related' | 'allow-stateless' | 'drop'
+  readonly match: string
+  readonly name: string | undefined
+  readonly isLogged: boolean
+  readonly severity: 'warning' | undefined
+  readonly meter: string | undefined
+}
+
+/** An address set of a NetworkPolicy, with the addresses that are in it whoever its peers are. */
+interface PolicyAddressSet {
+  readonly name: string
+  readonly direction: PolicyDirection
+  readonly addresses: readonly string[]
+}
+
+interface PolicyMeter {
+  readonly name: string
+  /** Packets a second. */
+  readonly rate: number
+}
+
+export interface NetworkPolicyRows {
+  readonly acls: readonly PolicyAcl[]
+  readonly sets: readonly PolicyAddressSet[]
+  readonly meters: readonly PolicyMeter[]
+}
+
+const everywhere: Readonly<Record<Family, string>> = { 4: '0.0.0.0/0', 6: '::/0' }
+
+/** How ACLs call the sides of a packet, from the point of view of a direction. */
+const sides = {
+  ingress: { acl: 'to-lport', peer: 'src', portsIn: outPortGroup },
+  egress: { acl: 'from-lport', peer: 'dst', portsIn: inPortGroup },
+} as const
+
+/** Computes the rows of a NetworkPolicy. While it is for no port it has none. */
+export function networkPolicyRows(policy: ParsedNetworkPolicy, scene: NetworkPolicyScene): NetworkPolicyRows {
+  if (scene.families.length === 0) return { acls: [], sets: [], meters: [] }
+  const directions = (['ingress', 'egress'] as const).map((direction) =>
+    directionRows(policy, scene, direction),
+  )
+  const gateway = !scene.isLax && scene.families.includes(6) ? neighbourDiscovery : []
+  const { isOn, rate } = policy.log
+  return {
+    acls: [...unique(directions.flatMap(({ acls }) => acls)), ...gateway],
+    sets: directions.flatMap(({ sets }) => sets),
+    meters:
+      !isOn || rate === undefined
+        ? []
+        : (['to-lport', 'from-lport'] as const).map((direction) => ({
+            name: policyMeterName(scene.group, direction),
+            rate,
+          })),
+  }
+}
+
+const unnamed = { name: undefined, isLogged: false, severity: undefined, meter: undefined } as const
+
+/** IPv6 finds neighbours and gateways by what the deny of all IP would drop; ARP is no IP. */
+const neighbourDiscovery: readonly PolicyAcl[] = (['from-lport', 'to-lport'] as const).map((direction) => ({
+  ...{ direction, priority: aclPriority.policyAllow, action: 'allow-stateless' as const },
+  ...{ match: printMatch(predicate('icmp6')), ...unnamed },
+}))
+
+function directionRows(
+  policy: ParsedNetworkPolicy,
+  scene: NetworkPolicyScene,
+  direction: PolicyDirection,
+): Pick<NetworkPolicyRows, 'acls' | 'sets'> {
+  const rules = policy.rules[direction]
+  if (rules === undefined) return { acls: [], sets: [] }
+  const own = [denial(policy, scene, direction), ...(scene.isLax ? dhcp(scene, direction) : [])]
+  // Without a rule there is one that nobody meets, as the original has it.
+  const parts =
+    rules.length === 0
+      ? scene.families.map((family) => selectorRows(policy, scene, { direction, family, rule: 'all' }, []))
+      : rules.flatMap((rule, place) => ruleRows(policy, scene, direction, rule, place))
+  return {
+    acls: [...own, ...parts.flatMap(({ acls }) => acls)],
+    sets: parts.flatMap(({ sets }) => sets),
+  }
+}
+
+function denial(
+  policy: ParsedNetworkPolicy,
+  scene: NetworkPolicyScene,
+  direction: PolicyDirection,
+): PolicyAcl {
+  const { acl, portsIn } = sides[direction]
+  const transports = or(predicate('tcp'), predicate('udp'), predicate('sctp'))
+  const { isOn } = policy.log
+  return {
+    direction: acl,
+    priority: aclPriority.policyDeny,
+    action: 'drop',
+    match: printMatch(and(portsIn(scene.group), scene.isLax ? transports : anyIp)),
+    name: aclName(`${scene.namespace}/${scene.name}`),
+    isLogged: isOn,
+    severity: isOn ? 'warning' : undefined,
+    meter: isOn ? meterOf(policy, scene, acl) : undefined,
+  }
+}
+
+/** Ports of UDP from server to client, in each family. */
+const dhcpPorts = [
+  { family: 6, server: 547, client: 546 },
+  { family: 4, server: 67, client: 68 },
+] as const
+
+function dhcp(
+  { group, namespace, name }: NetworkPolicyScene,
+  direction: PolicyDirection,
+): readonly PolicyAcl[] {
+  const { acl, portsIn } = sides[direction]
+  return dhcpPorts.map(({ family, server, client }) => {
+    const [source, destination] = direction === 'ingress' ? [server, client] : [client, server]
+    const match = and(
+      portsIn(group),
+      transportPort('udp.src', source),
+      transportPort('udp.dst', destination),
+      predicate(`ip${family}`),
+    )
+    return {
+      ...{ direction: acl, priority: aclPriority.policyAllow, action: 'allow-related' as const },
+      ...{ match: printMatch(match), ...unnamed, name: aclName(`${namespace}/${name}`) },
+    }
+  })
+}
+
+interface Place {
+  readonly direction: PolicyDirection
+  readonly family: Family
+  readonly rule: number | 'all'
+}
+
+type Part = Pick<NetworkPolicyRows, 'acls' | 'sets'>
+
+function ruleRows(
+  policy: ParsedNetworkPolicy,
+  scene: NetworkPolicyScene,
+  direction: PolicyDirection,
+  rule: PolicyRule,
+  place: number,
+): readonly Part[] {
+  const ports = portMatches(rule, (protocol, name) => scene.numbersOf(direction, place, protocol, name))
+  const peers = scene.peerFamilies(direction, place)
+  return scene.families.flatMap((family) => {
+    const at = { direction, family, rule: place }
+    const hasPeers = rule.peers === undefined || (rule.peers.pods.length > 0 && peers.includes(family))
+    const all = rule.peers === undefined ? [everywhere[family]] : []
+    const blocks = blocksOf(rule, family)
+    return [
+      selectorRows(policy, scene, at, all, hasPeers ? ports : []),
+      ...(blocks.length === 0 ? [] : [blockRows(policy, scene, at, blocks, ports)]),
+    ]
+  })
+}
+
+/** What a rule says of ports; a single `undefined` for all of them, and nothing where no port of its has a number. */
+function portMatches(
+  { ports }: PolicyRule,
+  numbersOf: (protocol: Transport, name: string) => readonly number[],
+): readonly (Match | undefined)[] {
+  if (ports === undefined) return [undefined]
+  return ports.flatMap((port): readonly Match[] =>
+    port.kind === 'named'
+      ? numbersOf(port.protocol, port.name).map((number) => transportPort(`${port.protocol}.dst`, number))
+      : [portMatch(port)],
+  )
+}
+
+function portMatch(port: Exclude<PolicyPort, { readonly kind: 'named' }>): Match {
+  if (port.kind === 'any') return predicate(port.protocol)
+  const field = `${port.protocol}.dst` as const
+  return port.from === port.to ? transportPort(field, port.from) : transportPorts(field, port.from, port.to)
+}
+
+function selectorRows(
+  policy: ParsedNetworkPolicy,
+  scene: NetworkPolicyScene,
+  { direction, family, rule }: Place,
+  addresses: readonly string[],
+  ports: readonly (Match | undefined)[] = [undefined],
+): Part {
+  const allow = policyAddressSetName(scene.group, direction, 'allow', family, rule)
+  const except = policyAddressSetName(scene.group, direction, 'except', family, rule)
+  const field = `ip${family}.${sides[direction].peer}` as const
+  const peers = and(eq(field, addressSet(allow)), ne(field, addressSet(except)))
+  return {
+    sets: [
+      { name: allow, direction, addresses },
+      // Nothing is ever in it; the original's matches name it.
+      { name: except, direction, addresses: [] },
+    ],
+    acls: ports.map((port) => allowance(policy, scene, direction, `IPv${family}/${rule}`, peers, port)),
+  }
+}
+
+function blockRows(
+  policy: ParsedNetworkPolicy,
+  scene: NetworkPolicyScene,
+  { direction, family, rule }: Place,
+  blocks: readonly AddressBlock[],
+  ports: readonly (Match | undefined)[],
+): Part {
+  const field = `ip${family}.${sides[direction].peer}` as const
+  const [first, ...more] = blocks.map(({ prefix, except }) =>
+    except.length === 0 ? eq(field, prefix) : and(eq(field, prefix), ne(field, except)),
+  )
+  if (first === undefined) return { acls: [], sets: [] }
+  const peers = grouped(or(first, ...more))
+  const label = `IPv${family}/${rule}/ipBlock`
+  return {
+    sets: [],
+    acls: ports.map((port) => allowance(policy, scene, direction, label, peers, port)),
+  }
+}
+
+function allowance(
+  policy: ParsedNetworkPolicy,
+  scene: NetworkPolicyScene,
+  direction: PolicyDirection,
+  label: string,
+  peers: Match,
+  port: Match | undefined,
+): PolicyAcl {
+  const { acl, portsIn } = sides[direction]
+  const isLogged = policy.log.isOn && policy.log.logsAllowed
+  return {
+    direction: acl,
+    priority: aclPriority.policyAllow,
+    action: 'allow-related',
+    match: printMatch(and(portsIn(scene.group), anyIp, peers, ...(port === undefined ? [] : [port]))),
+    name: aclName(`np/${networkPolicyName(scene.name)}.${scene.namespace}/${direction}/${label}`),
+    isLogged,
+    severity: undefined,
+    meter: meterOf(policy, scene, acl),
+  }
+}
+
+function meterOf(
+  { log }: ParsedNetworkPolicy,
+  { group }: NetworkPolicyScene,
+  direction: AclDirection,
+): string | undefined {
+  return log.isOn && log.rate !== undefined ? policyMeterName(group, direction) : undefined
+}
+
+/** Ports may be listed twice. */
+function unique(acls: readonly PolicyAcl[]): readonly PolicyAcl[] {
+  return [...new Map(acls.map((acl) => [`${acl.direction} ${acl.priority} ${acl.match}`, acl])).values()]
+}
