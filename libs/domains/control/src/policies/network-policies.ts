@@ -2,7 +2,12 @@ import { isOvnProvider } from '@kube-ovn/annotations'
 import type { Family } from '@kube-ovn/ip'
 import type { NetworkPolicy } from '@kube-ovn/kube-api/core'
 import type { LabelSelector } from '@kube-ovn/label-selector'
-import { nodePortGroupName, subnetNodePortGroupName, type PolicyDirection } from '@kube-ovn/ovn-names'
+import {
+  nodePortGroupName,
+  subnetNodePortGroupName,
+  uniqueGroupName,
+  type PolicyDirection,
+} from '@kube-ovn/ovn-names'
 import { parseNetworkPolicy, type ParsedNetworkPolicy, type PodSelection } from '@kube-ovn/policy'
 import { groupTable, rowTable, selectionTable, type ViewOf } from '@kube-ovn/tables'
 import { settingsOf, networkPolicies, nodes, settingsTable } from '../sources.ts'
