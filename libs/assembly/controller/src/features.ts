@@ -11,6 +11,7 @@ import { node } from '@kube-ovn/features-network/node'
 import { subnet } from '@kube-ovn/features-network/subnet'
 import { subnetAcls } from '@kube-ovn/features-network/subnet-acl'
 import { subnetGateway } from '@kube-ovn/features-network/subnet-gw'
+import { subnetRouterAdvertisements } from '@kube-ovn/features-network/subnet-ra'
 import { vpc } from '@kube-ovn/features-network/vpc'
 import { vpcPeerings } from '@kube-ovn/features-network/vpc-peering'
 import { vpcPolicies } from '@kube-ovn/features-network/vpc-policy'
@@ -32,6 +33,7 @@ export const controlFeatures: readonly ControlFeature[] = [
   vpcPeerings,
   subnet,
   subnetAcls,
+  subnetRouterAdvertisements,
   node,
   subnetGateway,
   subnetStatus,

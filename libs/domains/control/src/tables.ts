@@ -24,6 +24,7 @@ import {
   subnetProviders,
 } from './topology/attachments.ts'
 import { builtInSpec } from './topology/built-in.ts'
+import { advertisings } from './topology/advertising.ts'
 import { isolations } from './topology/isolation.ts'
 import {
   enforcedPolicies,
@@ -51,6 +52,7 @@ const tables = {
   attachments,
   addressing,
   isolations,
+  advertisings,
   subnetProviders,
   keptRouterMacs,
   routerMacs,

@@ -73,11 +73,6 @@ export const missingFeatures: readonly MissingFeature[] = [
     nic: ['dhcp-v4-options', 'dhcp-v6-options'],
   },
   {
-    name: 'the sending of router advertisements',
-    cure: 'guests must be given their IPv6 routes in another way',
-    subnet: ['enableIPv6RA', 'ipv6RAConfigs'],
-  },
-  {
     name: 'multicast snooping',
     cure: 'multicast goes to all ports of the subnet: remove it',
     subnet: ['enableMulticastSnoop'],

@@ -81,7 +81,8 @@ export const logicalSwitch = rowKind({
 export const subnetRouterPort = rowKind({
   name: 'lrp',
   table: 'Logical_Router_Port',
-  shared: ['gateway_chassis'],
+  shared: ['gateway_chassis', 'ipv6_prefix', 'ipv6_ra_configs'],
+  composed: ['ipv6_prefix', 'ipv6_ra_configs'],
   identify: (row, ids) =>
     ids[externalId.logicalRouter] !== undefined && row.peer === undefined ? row.name : undefined,
 })

@@ -45,6 +45,16 @@ export class VpcInvalidError extends KubeOvnError<Refused> {
   }
 }
 
+/** Refuses a text of options that are no pairs. */
+export class OptionTextError extends KubeOvnError<Refused> {
+  readonly code = 'option-text-invalid'
+  readonly retry: RetryClass = 'on-change'
+
+  constructor(details: Refused) {
+    super('options are malformed', details)
+  }
+}
+
 /** Why a Subnet can not be used. */
 export type SubnetError = SubnetInvalidError | SubnetConflictError | SubnetUnsupportedError
 

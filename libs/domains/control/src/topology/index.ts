@@ -1,3 +1,5 @@
+export type { Advertising } from './advertising.ts'
+export { unusable } from './aspect.ts'
 export { accept, acceptances, nothingInEffect, type Acceptance } from './acceptance.ts'
 export { keptRouterMacs, type Attachment } from './attachments.ts'
 export { builtInSpec } from './built-in.ts'
@@ -11,7 +13,7 @@ export {
 } from './errors.ts'
 export { strayExcludes } from './exclude-ips.ts'
 export { inEffectOf, isPublished } from './in-effect.ts'
-export { ruleKey, unusable, type AclRule, type Isolation } from './isolation.ts'
+export { ruleKey, type AclRule, type Isolation } from './isolation.ts'
 export {
   isEnding,
   namespacesElsewhere,
@@ -24,6 +26,7 @@ export { allNodeAddresses, internalAddresses } from './node-addresses.ts'
 export { hasOtherNetwork } from './node-change.ts'
 export { decidedPools } from './pool-claims.ts'
 export { routeTables } from './route-tables.ts'
+export { subnetBegins } from './subnet-begins.ts'
 export { resolveSubnet, type NormalisedSpec } from './subnet-spec.ts'
 export { comesOrGoes, kept, partOfVpc } from './part-of-vpc.ts'
 export { emptyPlan, vpcProblemsText, type VpcPlan } from './vpc-plans.ts'

@@ -1,9 +1,9 @@
-import { KubeOvnError } from '@kube-ovn/errors'
 import { checkLength, parseCidr, type Cidr } from '@kube-ovn/ip'
-import type { Subnet, SubnetSpec } from '@kube-ovn/kube-api'
+import type { SubnetSpec } from '@kube-ovn/kube-api'
 import { checkMatch } from '@kube-ovn/ovn-match'
 import { rowTable } from '@kube-ovn/tables'
 import { subnets } from '../sources.ts'
+import { aspectOf } from './aspect.ts'
 import { inSubnet, SubnetInvalidError } from './errors.ts'
 
 /** What a Subnet lets through: of its specification what only ACLs are made of. */
@@ -89,21 +89,11 @@ function ruleOf(subnet: string, acl: WrittenAcl, field: string): AclRule {
   return { direction, priority, match, action }
 }
 
-/** What asks for something that can not be; what was there before stays. */
-export const unusable = 'unusable'
-
 /** What Subnets let through, of those that do not let everything through. */
 export const isolations = rowTable({
   name: 'isolations',
   of: subnets,
-  row: ({ spec = {} }: Subnet, _views, name): Isolation | typeof unusable | undefined => {
-    if (spec.private !== true && (spec.acls ?? []).length === 0) return undefined
-    try {
-      return resolveIsolation(name, spec)
-    } catch (error) {
-      // Told in its conditions by the feature of Subnets, which meets it again.
-      if (error instanceof KubeOvnError) return unusable
-      throw error
-    }
-  },
+  row: aspectOf((name, spec) =>
+    spec.private === true || (spec.acls ?? []).length > 0 ? resolveIsolation(name, spec) : undefined,
+  ),
 })

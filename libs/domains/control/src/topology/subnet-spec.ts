@@ -18,6 +18,7 @@ import {
 import type { Cidr, DualStackCidr, DualStackIp, Ip } from '@kube-ovn/ip'
 import type { SubnetSpec } from '@kube-ovn/kube-api'
 import type { ControlSettings } from '../settings.ts'
+import { resolveAdvertising } from './advertising.ts'
 import { inSubnet, SubnetInvalidError, SubnetUnsupportedError } from './errors.ts'
 import { normaliseExcludeIps } from './exclude-ips.ts'
 import { resolveIsolation } from './isolation.ts'
@@ -75,6 +76,7 @@ export function resolveSubnet(name: string, spec: SubnetSpec, settings: ControlS
   inSubnet(name, () => checkLength(spec.vips ?? [], 'spec.vips', 'each is a port of its own'))
   for (const vip of spec.vips ?? []) checkVip(name, vip, cidrs)
   resolveIsolation(name, spec)
+  resolveAdvertising(name, spec)
   const isJoin = name === settings.nodeSwitch.name
   const isDefault = name === settings.defaultSubnet.name
   const vpc = hasSwitch ? spec.vpc || settings.clusterRouter : ''
