@@ -15,6 +15,7 @@ export default defineConfig({
           { text: 'VPCs', link: '/user/vpcs' },
           { text: 'Static addresses', link: '/user/static-addresses' },
           { text: 'Policies', link: '/user/policies' },
+          { text: 'Services', link: '/user/services' },
           { text: 'TLS of the databases', link: '/user/tls' },
           { text: 'Announce addresses by BGP', link: '/user/bgp' },
           { text: 'Pinger', link: '/user/pinger' },

@@ -184,6 +184,11 @@ export const exampleChecks: Readonly<Record<string, ExampleCheck>> = {
       for (const address of addressesOfPod(to as PodObject))
         expect((await fetchFrom(cluster, from as PodObject, address)).trim()).toBe(to?.metadata.name)
   },
+
+  async '12-services'({ api }) {
+    await untilPodsReady(api, 'bank', 'app=counter', 2)
+    await untilPod(api, 'bank', 'customer', 'was served', (pod) => pod?.status?.phase === 'Succeeded')
+  },
 }
 
 function byName(pods: readonly PodObject[]): readonly PodObject[] {

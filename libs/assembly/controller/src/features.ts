@@ -22,6 +22,9 @@ import { workload } from '@kube-ovn/features-pods/workload'
 import { networkPolicy } from '@kube-ovn/features-policies/network-policy'
 import { ownNode } from '@kube-ovn/features-policies/own-node'
 import { denyAll } from '@kube-ovn/features-policies/sg'
+import { loadBalancers } from '@kube-ovn/features-services/load-balancer'
+import { service } from '@kube-ovn/features-services/service'
+import { subnetBalancers } from '@kube-ovn/features-services/subnet-lb'
 
 /** Everything that the controller does, a line a feature. Containers stand before what goes into them. */
 export const controlFeatures: readonly ControlFeature[] = [
@@ -46,6 +49,9 @@ export const controlFeatures: readonly ControlFeature[] = [
   podPortFeature,
   ip,
   subnetVip,
+  loadBalancers,
+  subnetBalancers,
+  service,
   workload,
   ignored,
 ]

@@ -181,7 +181,7 @@ export function trimNode({ metadata, spec, status }: Node): Node {
 }
 
 /** Leaves out what is undefined, so that the copy has no more keys than the original. */
-function present<T extends object>(object: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+export function present<T extends object>(object: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]: Exclude<T[K], undefined>
   }

@@ -34,5 +34,6 @@ export {
   staleNicKeys,
 } from './pod.ts'
 export type { PodAnnotations, PodNetwork, PodRequest, Provider } from './pod.ts'
+export { serviceAnnotations, sliceLabel } from './service.ts'
 export { readPortVips, readSharedVips, vipAnnotations } from './vip.ts'
 export { isExternalVpc, vpcAnnotations } from './vpc.ts'

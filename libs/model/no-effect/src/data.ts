@@ -151,28 +151,24 @@ export const missingFeatures: readonly MissingFeature[] = [
     controllerFlags: ['bfd-min-tx', 'bfd-min-rx', 'detect-mult'],
   },
   {
-    name: 'load balancing by OVN',
-    cure: 'Services are served by kube-proxy: keep it running',
+    name: 'a load balancer of pods',
+    cure: 'Services of type LoadBalancer have the addresses that others give them: remove it',
     annotations: { Vpc: ['vpc_lb'] },
-    elsewhere:
-      'annotations of Services: `logical_router`, `logical_switch`, `service_health_check`, `attachmentprovider`',
+    elsewhere: 'annotations of Services: `attachmentprovider`',
     unless: { vpc_lb: 'off' },
-    controllerFlags: [
-      'enable-lb',
-      'enable-lb-svc',
-      'enable-ovn-lb-prefer-local',
-      'cluster-tcp-loadbalancer',
-      'cluster-udp-loadbalancer',
-      'cluster-sctp-loadbalancer',
-      'cluster-tcp-session-loadbalancer',
-      'cluster-udp-session-loadbalancer',
-      'cluster-sctp-session-loadbalancer',
-    ],
-    chartValues: {
-      'features.enableLoadbalancer': false,
-      'features.enableLoadbalancerService': false,
-      'features.ENABLE_OVN_LB_PREFER_LOCAL': false,
-    },
+    controllerFlags: ['enable-lb-svc'],
+    chartValues: { 'features.enableLoadbalancerService': false },
+  },
+  {
+    name: 'a preference of backends on the same node',
+    cure: 'all backends of a Service are used alike',
+    controllerFlags: ['enable-ovn-lb-prefer-local'],
+    chartValues: { 'features.ENABLE_OVN_LB_PREFER_LOCAL': false },
+  },
+  {
+    name: 'a Service of another VPC than the default one',
+    cure: 'kube-proxy serves it',
+    elsewhere: 'annotations of Services: `logical_router`, `logical_switch`, `service_health_check`',
   },
   {
     name: 'a route of a NIC',
@@ -329,7 +325,7 @@ export interface Needless {
 export const needless: readonly Needless[] = [
   {
     why: 'The controller writes it, whatever it was',
-    fields: { Subnet: ['protocol', 'default', 'enableLb'], IP: ['ipAddress'] },
+    fields: { Subnet: ['protocol', 'default'], IP: ['ipAddress'] },
   },
   {
     why: 'For others to read; it decides nothing',

@@ -1,8 +1,10 @@
+export { preferLocalOption } from './balancer-options.ts'
 export { externalId, vendor } from './external-ids.ts'
 export {
   denyAllAcl,
   denyAllPortGroup,
   ipPoolAddresses,
+  loadBalancer,
   logicalRouter,
   logicalSwitch,
   networkPolicyAcl,
@@ -54,6 +56,7 @@ export {
   switchRouterPortName,
   uniqueGroupName,
   vipPortName,
+  vpcLoadBalancerName,
 } from './names.ts'
 export { arpProxyOption, migrationOption, routeTableOption, virtualPortOption } from './port-options.ts'
 export type { AclDirection, PolicyDirection } from './names.ts'

@@ -1,5 +1,6 @@
 import { externalId, vendor } from './external-ids.ts'
 import { denyAllSecurityGroup, podPortName, securityGroupPortGroupName, subnetVipPortName } from './names.ts'
+import { preferLocalOption } from './balancer-options.ts'
 import { arpProxyOption, virtualPortOption } from './port-options.ts'
 import { aclPriority, aclTier, routerPolicyPriority } from './priorities.ts'
 import type { MarkedTable, NorthboundTable, ParentRow, RowKind } from './row-kind.ts'
@@ -429,4 +430,13 @@ export const networkPolicyMeterBand = rowKind({
   parent: ['Meter', 'bands'],
   identify: (_row, _ids, parent) =>
     parent !== undefined && /_(to|from)-lport_meter$/.test(parent.name) ? parent.name : undefined,
+})
+
+/** Serves Services of a VPC, by its name. Those of OvnDnatRules have no say about local backends. */
+export const loadBalancer = rowKind({
+  name: 'lb',
+  table: 'Load_Balancer',
+  shared: ['vips'],
+  composed: ['vips'],
+  identify: (row) => (row.options[preferLocalOption] === undefined ? undefined : row.name),
 })

@@ -126,3 +126,12 @@ const longestAclName = 63
 export function aclName(of: string): string {
   return of.length <= longestAclName ? of : `${of.slice(0, longestAclName - 3)}...`
 }
+
+/** A load balancer of a VPC that is not the default one. */
+export function vpcLoadBalancerName(
+  vpc: string,
+  protocol: 'tcp' | 'udp' | 'sctp',
+  hasAffinity: boolean,
+): string {
+  return `vpc-${vpc}-${protocol}-${hasAffinity ? 'sess-' : ''}load`
+}

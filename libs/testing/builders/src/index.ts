@@ -5,3 +5,5 @@ export type { IpFields, IpPoolFields, SubnetFields, VipFields, VpcFields } from 
 export { pod } from './pod.ts'
 export type { PodFields } from './pod.ts'
 export { statefulSet, type StatefulSetFields } from './workload.ts'
+export { endpointSlice, service } from './service.ts'
+export type { EndpointSliceFields, ServiceFields } from './service.ts'

@@ -3,7 +3,7 @@ import { mergePatch, objectKey } from '@kube-ovn/kube'
 import type { JsonValue, KubeObject, ObjectChange, Resource } from '@kube-ovn/kube'
 import { conditionType } from '@kube-ovn/kube-api'
 import { decide, type Desired, type Feature, type Key, type KubePatch } from '@kube-ovn/reconcile'
-import { controlFeatures } from '@kube-ovn/assembly-controller'
+import { controlFeatures, declarationsOf } from '@kube-ovn/assembly-controller'
 import type { ControlSettings, AllocatingWorld, WatchedKinds } from '@kube-ovn/domains-control'
 import { watched } from '@kube-ovn/domains-control'
 import { shownMembers, shownRows } from '@kube-ovn/domains-control/testing/shown'
@@ -63,7 +63,8 @@ function decideAll(
   objects: Objects,
   options: StillOptions,
 ): { readonly world: AllocatingWorld; readonly decided: Decisions } {
-  const world = stillWorld(objects as StillObjects, {}, options)
+  const declarations = declarationsOf(controlFeatures)
+  const world = stillWorld(objects as StillObjects, {}, { ...options, declarations })
   const decided = new Map<string, Desired>()
   const waiting = new Set<string>()
   const features = new Map(controlFeatures.map((feature) => [feature.name, feature]))

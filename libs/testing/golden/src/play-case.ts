@@ -1,5 +1,6 @@
 import { Informer, KubeConflictError, KubeNotFoundError, nodes, objectKey } from '@kube-ovn/kube'
 import type { KubeClient, KubeObject, ObjectRef, Resource, Store } from '@kube-ovn/kube'
+import { endpointSlices } from '@kube-ovn/kube-api/core'
 import { namespaceAnnotations, nodeAnnotations, podAnnotations } from '@kube-ovn/annotations'
 import { silentLogger } from '@kube-ovn/log'
 import { sleep, type Clock } from '@kube-ovn/time'
@@ -226,8 +227,11 @@ async function until<T extends KubeObject>(
   return await done.promise
 }
 
+/** EndpointSlices are applied and not compared: the controllers of Kubernetes make most of them, under names of their own. */
+const appliedResources: readonly Resource[] = [...dumpedResources, endpointSlices]
+
 function resourceOf(object: Manifest): Resource {
-  const found = dumpedResources.find(
+  const found = appliedResources.find(
     ({ group, version, kind }) =>
       kind === object.kind && object.apiVersion === (group === '' ? version : `${group}/${version}`),
   )

@@ -58,12 +58,13 @@ function shown(object: KubeObject, own: Own | undefined): unknown {
     readonly status?: { readonly conditions?: readonly { readonly type?: string }[] }
   }
   const { annotations, labels, ...rest } = metadata
-  const conditions = (status?.conditions ?? []).filter(({ type }) => type !== 'FieldsIgnored')
+  const { conditions: all = [], ...others } = status ?? {}
+  const conditions = all.filter(({ type }) => type !== 'FieldsIgnored')
   return {
     metadata: { ...rest, annotations: without(annotations, own?.key), labels: without(labels, own?.key) },
     // An IP object is what the controller wrote into it.
     spec: own?.kind === 'ips' || own?.kind === 'vips' ? undefined : without(spec, own?.spec),
-    status: { ...status, conditions },
+    status: { ...others, conditions },
   }
 }
 

@@ -20,6 +20,7 @@ export const fieldSamples: Readonly<Record<string, Readonly<Record<string, reado
     gatewayNode: ['n1'],
     vips: [['10.1.0.70']],
     mtu: [1400],
+    enableLb: [false],
     u2oInterconnectionIP: ['10.1.0.71'],
     externalEgressGateway: ['172.18.0.99'],
     protocol: ['IPv4'],

@@ -11,6 +11,7 @@ import { networkPolicies } from './network-policies.ts'
 import { physicalNetwork } from './physical-network.ts'
 import { podToPod } from './pod-to-pod.ts'
 import { restarts } from './restarts.ts'
+import { services } from './services.ts'
 import { seenCluster } from './seen-cluster.ts'
 import { takenOverAddress } from './taken-over-address.ts'
 import { uninstall } from './uninstall.ts'
@@ -23,6 +24,7 @@ import type { Cluster } from '../cluster/cluster.ts'
 export const productChecks: readonly Check[] = [
   podToPod,
   beyondPods,
+  services,
   kubelet,
   apiToPods,
   addresses,

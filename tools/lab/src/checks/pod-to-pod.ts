@@ -39,7 +39,7 @@ export async function sixPods(cluster: Cluster): Promise<readonly PodObject[]> {
 }
 
 /** How many pairs are as expected, and which are not. */
-function kindRow(name: string, rows: readonly MatrixRow[]): CheckRow {
+export function kindRow(name: string, rows: readonly MatrixRow[]): CheckRow {
   const differing = rows.filter(({ verdict }) => verdict !== 'as expected')
   const missing = differing.map(({ from, to, seen }) => `${from} → ${to}: ${seen}`)
   return {

@@ -6,6 +6,7 @@ import { ManualClock } from '@kube-ovn/time'
 import type { Atom, Cache } from 'ovsdb-client'
 import { createWorld } from '../live-world.ts'
 import { restoreWorld } from '../restore/restore-world.ts'
+import type { Declarations } from '../declarations.ts'
 import type { ControlSettings } from '../settings.ts'
 import { deriveTables } from '../tables.ts'
 import { Stores } from '../stores.ts'
@@ -23,22 +24,31 @@ export interface StillOptions {
   readonly settings?: Partial<ControlSettings>
   /** Of what MAC addresses are made; those of a world in which none is needed are all the same. */
   readonly randomBytes?: (count: number) => Uint8Array
+  /** What features declare: of what they watch beside the domains there is nothing. */
+  readonly declarations?: Pick<Declarations, 'watches' | 'tables'>
 }
 
 /** A world that is as given and in which nobody acts, after a start. */
 export function stillWorld(
   objects: StillObjects,
   rows: StillRows,
-  { settings: changed, randomBytes = (count) => new Uint8Array(count) }: StillOptions = {},
+  {
+    settings: changed,
+    randomBytes = (count) => new Uint8Array(count),
+    declarations: { watches, tables } = { watches: [], tables: [] },
+  }: StillOptions = {},
 ): AllocatingWorld {
   const clock = new ManualClock()
   const known = watchedStores((name, { indexes }) => storeOf(indexes, objects[name]))
-  const stores = new Stores(
-    Object.entries(known).map(([name, store]) => [watched[name as keyof WatchedKinds].resource, store]),
-  )
+  const stores = new Stores([
+    ...watches.map(({ resource, indexes }) => [resource, storeOf(indexes)] as const),
+    ...Object.entries(known).map(
+      ([name, store]) => [watched[name as keyof WatchedKinds].resource, store] as const,
+    ),
+  ])
   const northbound = cacheOf(rows)
   const settings = controlSettings(changed)
-  const derived = deriveTables({ settings, stores, northbound, logger: silentLogger, clock })
+  const derived = deriveTables({ settings, stores, tables, northbound, logger: silentLogger, clock })
   const world = createWorld({
     settings,
     definitions: chartDefinitions,

@@ -1,0 +1,28 @@
+import { text } from '@kube-ovn/process'
+
+export const balancerFlags = {
+  clusterTcpLoadbalancer: text(
+    'cluster-tcp-loadbalancer',
+    'Name of the load balancer of the default VPC for TCP.',
+  ),
+  clusterUdpLoadbalancer: text(
+    'cluster-udp-loadbalancer',
+    'Name of the load balancer of the default VPC for UDP.',
+  ),
+  clusterSctpLoadbalancer: text(
+    'cluster-sctp-loadbalancer',
+    'Name of the load balancer of the default VPC for SCTP.',
+  ),
+  clusterTcpSessionLoadbalancer: text(
+    'cluster-tcp-session-loadbalancer',
+    'Name of that for TCP with session affinity.',
+  ),
+  clusterUdpSessionLoadbalancer: text(
+    'cluster-udp-session-loadbalancer',
+    'Name of that for UDP with session affinity.',
+  ),
+  clusterSctpSessionLoadbalancer: text(
+    'cluster-sctp-session-loadbalancer',
+    'Name of that for SCTP with session affinity.',
+  ),
+} as const

@@ -1,0 +1,6 @@
+export { affinityOf, mostAffinitySeconds, writtenAffinity } from './affinity.ts'
+export { balancerFlags } from './balancer-flags.ts'
+export { balancerName, balancerNames, balancersOf, type Balancer, type BalancerNames } from './balancers.ts'
+export { ownTimeouts } from './own-timeouts.ts'
+export { protocolOf } from './protocols.ts'
+export { servicesOf, serviceWatch, slicesByService, sliceWatch } from './watches.ts'

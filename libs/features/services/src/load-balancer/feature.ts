@@ -1,0 +1,23 @@
+import { vpcResource } from '@kube-ovn/kube-api'
+import { loadBalancer } from '@kube-ovn/ovn-names'
+import { nothing } from '@kube-ovn/reconcile'
+import type { ControlFeature } from '@kube-ovn/domains-control'
+import { balancerFlags, ownTimeouts, serviceWatch } from '@kube-ovn/domains-control/services'
+import { desiredBalancers, type BalancersSnapshot } from './desired.ts'
+import { observeBalancers } from './snapshot.ts'
+
+/** Keeps the load balancers of each VPC. What is in them is the business of each Service. */
+export const loadBalancers: ControlFeature<string, BalancersSnapshot> = {
+  name: 'load-balancer',
+  kinds: [loadBalancer],
+  flags: balancerFlags,
+  watches: [serviceWatch],
+  tables: [ownTimeouts],
+  rights: [{ resource: vpcResource, subresource: 'status', verbs: ['patch'] }],
+  triggers: [{ on: 'object', resource: vpcResource, keys: (change) => [change.key] }],
+  // Subnets keep what belongs to Vpcs that are gone.
+  initialKeys: ({ settings, networks }) =>
+    new Set([settings.clusterRouter, ...networks.scan().flatMap(({ vpc }) => (vpc === '' ? [] : [vpc]))]),
+  observe: observeBalancers,
+  desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredBalancers(snapshot)),
+}

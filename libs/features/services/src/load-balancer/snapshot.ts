@@ -1,0 +1,15 @@
+import type { ControlWorld } from '@kube-ovn/domains-control'
+import { balancerNames, balancersOf } from '@kube-ovn/domains-control/services'
+import { isDefaultVpc } from '@kube-ovn/domains-control/topology'
+import type { BalancersSnapshot } from './desired.ts'
+
+/** Reads which load balancers a VPC has; nothing once neither its Vpc nor a subnet of it is there. A router of others has none. */
+export function observeBalancers(vpc: string, world: ControlWorld): BalancersSnapshot | undefined {
+  const { settings } = world
+  const plan = world.vpcPlans.get(vpc)
+  const isThere =
+    plan !== undefined || isDefaultVpc(vpc, settings) || world.networks.find('vpc', vpc).length > 0
+  if (!isThere) return undefined
+  if (!settings.enableLb || plan?.isExternal === true) return { vpc, names: undefined, balancers: [] }
+  return { vpc, names: balancerNames(vpc, world), balancers: balancersOf(vpc, world) }
+}

@@ -1,0 +1,161 @@
+import type { EndpointSlice, Service } from '@kube-ovn/kube-api/core'
+import { endpointSlice, service } from '@kube-ovn/testing-builders'
+import { describe, expect, it } from 'vitest'
+import { shownMembers, shownPatches } from '@kube-ovn/domains-control/testing/shown'
+import { desiredService } from './desired.ts'
+import { AffinityTooLongError, ServiceVpcError } from './errors.ts'
+
+const names = {
+  plain: { tcp: 't', udp: 'u', sctp: 's' },
+  session: { tcp: 't-session', udp: 'u-session', sctp: 's-session' },
+}
+
+const web: Service = service({
+  clusterIPs: ['10.96.45.7', 'fd00:10:96::2d07'],
+  ports: [
+    { name: 'http', port: 80, protocol: 'TCP' },
+    { name: 'dns', port: 53, protocol: 'UDP' },
+  ],
+})
+
+const ports: EndpointSlice['ports'] = [
+  { name: 'http', port: 8080, protocol: 'TCP' },
+  { name: 'dns', port: 5353, protocol: 'UDP' },
+]
+
+function entries(of: Service, slices: readonly EndpointSlice[]): readonly string[] {
+  return shownMembers(desiredService({ service: of, slices, vpc: 'ovn-cluster', names, problem: undefined }))
+}
+
+describe('the entries of a Service', () => {
+  it('are one for each address and port, of the backends of its family', () => {
+    const slices = [
+      endpointSlice({ ports, endpoints: ['10.16.0.6', '10.16.0.4'] }),
+      endpointSlice({ ports, addressType: 'IPv6', endpoints: ['fd00:10:16::4', 'fd00:10:16::6'] }),
+    ]
+    expect(entries(web, slices)).toEqual([
+      'lb/t vips: 10.96.45.7:80=10.16.0.4:8080,10.16.0.6:8080',
+      'lb/u vips: 10.96.45.7:53=10.16.0.4:5353,10.16.0.6:5353',
+      'lb/t vips: [fd00:10:96::2d07]:80=[fd00:10:16::4]:8080,[fd00:10:16::6]:8080',
+      'lb/u vips: [fd00:10:96::2d07]:53=[fd00:10:16::4]:5353,[fd00:10:16::6]:5353',
+    ])
+  })
+
+  it.each([
+    { affinity: undefined, balancer: 't-session' },
+    { affinity: 10_800, balancer: 't-session' },
+    { affinity: 600, balancer: 't-session-600' },
+    { affinity: 86_400, balancer: 't-session-65535' },
+  ])('stand in $balancer with affinity for $affinity s', ({ affinity, balancer }) => {
+    const of = service({
+      clusterIP: '10.96.0.9',
+      sessionAffinity: 'ClientIP',
+      ...(affinity === undefined
+        ? {}
+        : { sessionAffinityConfig: { clientIP: { timeoutSeconds: affinity } } }),
+    })
+    expect(entries(of, [endpointSlice({ endpoints: ['10.16.0.4'] })])).toEqual([
+      `lb/${balancer} vips: 10.96.0.9:80=10.16.0.4:8080`,
+    ])
+  })
+
+  const ended = { ready: false, serving: true, terminating: true }
+  const plain = service({ clusterIP: '10.96.0.9' })
+  it.each<{ what: string; endpoints: EndpointSlice['endpoints']; want: string }>([
+    {
+      what: 'who is ready, or does not say',
+      endpoints: [
+        { addresses: ['10.16.0.1'], conditions: { ready: true } },
+        { addresses: ['10.16.0.2'] },
+        { addresses: ['10.16.0.3'], conditions: { ready: false, serving: false, terminating: false } },
+        { addresses: ['10.16.0.4'], conditions: ended },
+      ],
+      want: '10.16.0.1:8080,10.16.0.2:8080',
+    },
+    {
+      what: 'who ends and still serves, when nobody is ready',
+      endpoints: [
+        { addresses: ['10.16.0.3'], conditions: { ready: false, serving: false, terminating: true } },
+        { addresses: ['10.16.0.4'], conditions: ended },
+      ],
+      want: '10.16.0.4:8080',
+    },
+    {
+      what: 'nobody that does not serve although it is not ending',
+      endpoints: [
+        { addresses: ['10.16.0.4'], conditions: { ready: false, serving: true, terminating: false } },
+      ],
+      want: '',
+    },
+    {
+      what: 'all addresses of an endpoint, each once, and nothing that is no address',
+      endpoints: [
+        { addresses: ['10.16.0.5', '10.16.0.4'] },
+        { addresses: ['10.16.0.4', 'example.com', 'fd00::1'] },
+      ],
+      want: '10.16.0.4:8080,10.16.0.5:8080',
+    },
+  ])('lead to $what', ({ endpoints, want }) => {
+    const slice: EndpointSlice = { ...endpointSlice(), endpoints }
+    expect(entries(plain, [slice])).toEqual(want === '' ? [] : [`lb/t vips: 10.96.0.9:80=${want}`])
+  })
+
+  it('know a port by name and protocol, and need its number', () => {
+    const of = (some: EndpointSlice['ports']): EndpointSlice => ({
+      ...endpointSlice({ endpoints: ['10.16.0.4'] }),
+      ports: some ?? null,
+    })
+    expect(entries(plain, [of([{ name: 'other', port: 1 }]), of([{ port: 2, protocol: 'UDP' }])])).toEqual([])
+    expect(entries(plain, [of([{ name: '' }]), of(null)])).toEqual([])
+    expect(entries(plain, [of([{ port: 3 }])])).toEqual(['lb/t vips: 10.96.0.9:80=10.16.0.4:3'])
+  })
+
+  it('say in an annotation which VPC they are in', () => {
+    const desired = desiredService({
+      service: plain,
+      slices: [],
+      vpc: 'ovn-cluster',
+      names,
+      problem: undefined,
+    })
+    expect(shownPatches(desired)).toEqual([
+      {
+        object: 'services/default/web',
+        metadata: { annotations: { 'ovn.kubernetes.io/vpc': 'ovn-cluster' } },
+      },
+    ])
+  })
+})
+
+it.each(['None', ''])('is nothing of a Service whose address is %j', (clusterIP) => {
+  const of = service({ clusterIP })
+  const slices = [endpointSlice({ endpoints: ['10.16.0.4'] })]
+  const desired = desiredService({ service: of, slices, vpc: 'ovn-cluster', names, problem: undefined })
+  expect([desired.members, desired.patches]).toEqual([[], []])
+})
+
+it('tells what is not as it is written', () => {
+  const of = service({ clusterIP: '10.96.0.9' })
+  const told = { ...of, metadata: { ...of.metadata, uid: 'u' } }
+  const problem = new AffinityTooLongError(86_400)
+  const desired = desiredService({ service: told, slices: [], vpc: 'ovn-cluster', names, problem })
+  expect(desired.events.map(({ message }) => message)).toEqual([
+    'OVN does not remember clients for so long (field=spec.sessionAffinityConfig.clientIP.timeoutSeconds value=86400); write at most 65535, which is in effect',
+  ])
+})
+
+it('leaves a Service of a VPC that serves none to others, and tells so', () => {
+  const of = service({ clusterIP: '10.96.0.9' })
+  const refused = { field: 'ovn.kubernetes.io/vpc', value: 'blue', clusterRouter: 'ovn-cluster' }
+  const desired = desiredService({
+    service: { ...of, metadata: { ...of.metadata, uid: 'u' } },
+    slices: [],
+    vpc: 'blue',
+    names: undefined,
+    problem: new ServiceVpcError(refused),
+  })
+  expect([desired.members, desired.patches]).toEqual([[], []])
+  expect(desired.events.map(({ message }) => message)).toEqual([
+    'Services are not served in this VPC (field=ovn.kubernetes.io/vpc value=blue); write ovn-cluster, or remove the annotation: until then kube-proxy serves it',
+  ])
+})

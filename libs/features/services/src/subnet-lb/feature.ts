@@ -1,0 +1,31 @@
+import { subnetResource } from '@kube-ovn/kube-api'
+import { logicalSwitch } from '@kube-ovn/ovn-names'
+import { nothing } from '@kube-ovn/reconcile'
+import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
+import { balancerFlags, balancersOf, ownTimeouts, serviceWatch } from '@kube-ovn/domains-control/services'
+import { desiredSubnetBalancers, type SubnetBalancersSnapshot } from './desired.ts'
+
+/** Attaches the load balancers of its VPC to the switch of each subnet that wants them. */
+export const subnetBalancers: ControlFeature<string, SubnetBalancersSnapshot> = {
+  name: 'subnet-lb',
+  kinds: [],
+  flags: balancerFlags,
+  watches: [serviceWatch],
+  tables: [ownTimeouts],
+  memberships: [{ kind: logicalSwitch.name, column: 'load_balancer', keyOf: ({ of }) => of.id }],
+  triggers: [{ on: 'object', resource: subnetResource, keys: (change) => [change.key] }],
+  observe(subnet, world) {
+    const vpc = balancedVpc(subnet, world)
+    return vpc === undefined ? undefined : { subnet, balancers: balancersOf(vpc, world) }
+  },
+  desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredSubnetBalancers(snapshot)),
+}
+
+/** The VPC of a subnet whose traffic is balanced. The nodes' own ports are served by kube-proxy, so their switch has nothing of it. */
+function balancedVpc(subnet: string, { settings, attachments, subnets }: ControlWorld): string | undefined {
+  const attachment = attachments.get(subnet)
+  if (!settings.enableLb || attachment === undefined) return undefined
+  const { vpc, hasSwitch, isJoin } = attachment
+  const isWanted = subnets.get(subnet)?.spec?.enableLb ?? settings.enableLb
+  return hasSwitch && !isJoin && isWanted ? vpc : undefined
+}
