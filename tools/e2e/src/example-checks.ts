@@ -35,12 +35,6 @@ const ipPools = '/apis/kubeovn.io/v1/ippools'
 
 /** By the name of the example; the first one has a suite of its own. */
 export const exampleChecks: Readonly<Record<string, ExampleCheck>> = {
-  async '13-network-policies'({ api }) {
-    // Their kubelets find them ready, although nobody else may ask them.
-    await untilPodsReady(api, 'guarded', 'app=till', 2)
-    await untilPodsReady(api, 'guarded', 'app=caller', 2)
-  },
-
   async '02-static-address'({ api }) {
     const [pod] = await untilPodsReady(api, 'shop', 'app=fixed', 1)
     expect(told(pod, 'logical_switch')).toBe('stock')
@@ -188,6 +182,12 @@ export const exampleChecks: Readonly<Record<string, ExampleCheck>> = {
   async '12-services'({ api }) {
     await untilPodsReady(api, 'bank', 'app=counter', 2)
     await untilPod(api, 'bank', 'customer', 'was served', (pod) => pod?.status?.phase === 'Succeeded')
+  },
+
+  async '13-network-policies'({ api }) {
+    // Their kubelets find them ready, although nobody else may ask them.
+    await untilPodsReady(api, 'guarded', 'app=till', 2)
+    await untilPodsReady(api, 'guarded', 'app=caller', 2)
   },
 }
 

@@ -139,9 +139,10 @@ it('knows of every group of annotations', () => {
     'kubevirtAnnotations',
     'namespaceAnnotations',
     'networkAnnotations',
+    // What these decide is proven by suites of features: no scene has NetworkPolicies or Services.
+    'networkPolicyAnnotations',
     'nodeAnnotations',
     'podAnnotations',
-    // What they decide is proven by the suite of the feature: no scene has Services.
     'serviceAnnotations',
     'vipAnnotations',
     'vpcAnnotations',

@@ -21,6 +21,7 @@ export const fieldSamples: Readonly<Record<string, Readonly<Record<string, reado
     vips: [['10.1.0.70']],
     mtu: [1400],
     enableLb: [false],
+    enableIPv6RA: [false],
     u2oInterconnectionIP: ['10.1.0.71'],
     externalEgressGateway: ['172.18.0.99'],
     protocol: ['IPv4'],

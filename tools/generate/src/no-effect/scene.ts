@@ -18,7 +18,11 @@ export interface Scene {
 /** In each list the first object is the one that is changed. */
 export const scene: Scene = {
   subnets: [
-    subnet({ name: 'blue', cidrBlock: '10.1.0.0/24,fd00:1::/120', namespaces: ['shop'] }),
+    subnet({
+      ...{ name: 'blue', cidrBlock: '10.1.0.0/24,fd00:1::/120', namespaces: ['shop'] },
+      acls: [{ direction: 'to-lport', priority: 1000, match: 'icmp4', action: 'allow' }],
+      enableIPv6RA: true,
+    }),
     subnet({ name: 'green', cidrBlock: '10.2.0.0/24,fd00:2::/120' }),
     subnet({ name: 'camera', cidrBlock: '10.3.0.0/24,fd00:3::/120', provider: 'camera.shop' }),
     subnet({ name: 'attach', cidrBlock: '10.4.0.0/24,fd00:4::/120', provider: 'attach.shop.ovn' }),
