@@ -3,8 +3,8 @@ import { subnetResource, type Subnet } from '@kube-ovn/kube-api'
 import type { Trigger } from '@kube-ovn/reconcile'
 
 /**
- * For an aspect of a Subnet, which it reads of tables. It is looked at in the round in which the switch is made, when the status says
- * what is in effect, so that its rows are there from the beginning.
+ * For an aspect of a Subnet, which it reads of tables. It is looked at again when the status says what is in effect, which is when the
+ * switch is made, so that its rows come with the switch where both are in one round, and else right after it.
  */
 export const subnetBegins: Trigger<string, unknown> = {
   on: 'object',
