@@ -72,8 +72,8 @@ describe('flags', () => {
 
   it.each([
     ['asked for', flag('enable-ecmp', 'true', 'false'), 1],
-    ['on by default, and not there', flag('enable-np', 'true', 'true'), 1],
-    ['switched off', flag('enable-np', 'false', 'true'), 0],
+    ['on by default, and not there', flag('enable-eip-snat', 'true', 'true'), 1],
+    ['switched off', flag('enable-eip-snat', 'false', 'true'), 0],
     ['as they are by default', flag('bfd-min-tx', '100', '100'), 0],
     ['needless', flag('worker-num', '10', '3'), 1],
     ['given by the chart', flag('image', 'kube-ovn/controller', ''), 0],

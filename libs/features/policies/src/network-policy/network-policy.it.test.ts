@@ -177,23 +177,6 @@ describe('a NetworkPolicy', () => {
     expect(addressesIn(control, allowed4)).toHaveLength(2)
   })
 
-  it('lets a node talk to its own pods as long as there is a policy', async () => {
-    await createPods('shop/web')
-    await using control = await cluster.startSettled()
-    expect(aclsOf(control, 'node.n1')).toEqual([])
-    await cluster.client.create(networkPolicies, policy('web', {}))
-    await control.settle()
-    expect(aclsOf(control, 'node.n1')).toEqual([
-      'from-lport 3000 ip4.dst == 172.18.0.11 && ip4.src == $node.n1_ip4 allow-related',
-      'from-lport 3000 ip6.dst == fd00:18::11 && ip6.src == $node.n1_ip6 allow-related',
-      'to-lport 3000 ip4.src == 172.18.0.11 && ip4.dst == $node.n1_ip4 allow-related',
-      'to-lport 3000 ip6.src == fd00:18::11 && ip6.dst == $node.n1_ip6 allow-related',
-    ])
-    await cluster.client.remove(networkPolicies, { namespace: 'shop', name: 'web' })
-    await control.settle()
-    expect(aclsOf(control, 'node.n1')).toEqual([])
-  })
-
   it('knows named ports of the pods that it is for', async () => {
     const ports = [{ protocol: 'TCP', port: 'http' }]
     await cluster.client.create(networkPolicies, policy('web', { ingress: [{ ports }] }))
@@ -316,7 +299,7 @@ describe('without --enable-np', () => {
     }
     await using control = await cluster.startSettled({ settings: { enableNp: false } })
     expect(control.named('Port_Group', 'web.shop')).toBeUndefined()
-    expect([aclsOf(control, 'web.shop'), aclsOf(control, 'node.n1')]).toEqual([[], []])
+    expect(aclsOf(control, 'web.shop')).toEqual([])
     expect(addressesIn(control, allowed4)).toBeUndefined()
   })
 })
