@@ -8,9 +8,11 @@ import {
   kubevirtAnnotations,
   namespaceAnnotations,
   networkAnnotations,
+  networkPolicyAnnotations,
   nodeAnnotations,
   nodeLabel,
   podAnnotations,
+  sliceLabel,
   vipAnnotations,
   vpcAnnotations,
 } from '@kube-ovn/annotations'
@@ -99,7 +101,8 @@ describe('docs/reference/annotations.md', () => {
     { title: 'Namespace', keys: Object.values(namespaceAnnotations).map(({ key }) => key) },
     { title: 'Node', keys: Object.values(nodeAnnotations).map(({ key }) => key) },
     { title: 'Vpc', keys: Object.values(vpcAnnotations).map(({ key }) => key) },
-    { title: 'Labels', keys: [...Object.values(ipLabel), ...Object.values(nodeLabel)] },
+    { title: 'NetworkPolicy', keys: Object.values(networkPolicyAnnotations).map(({ key }) => key) },
+    { title: 'Labels', keys: [ipLabel, nodeLabel, sliceLabel].flatMap((labels) => Object.values(labels)) },
     { title: 'Finalizers', keys: [controllerFinalizer, deprecatedControllerFinalizer] },
   ]
 
