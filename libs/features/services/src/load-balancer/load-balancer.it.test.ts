@@ -24,7 +24,7 @@ describe('the load balancers of the default VPC', () => {
       sessionAffinityConfig: { clientIP: { timeoutSeconds } },
     })
     const made = service({ clusterIP: '10.96.100.1' })
-    await cluster.client.create(services, { ...made, spec: { ...made.spec, ...sticky(60) } } as never)
+    await cluster.client.create(services, { ...made, spec: { ...made.spec, ...sticky(60) } })
     await control.settle()
     expect(balancers(control).filter((name) => !before.includes(name))).toEqual([`${session}-60`])
     expect((await cluster.costs()).transactions).toBe(1)
