@@ -1,4 +1,5 @@
-import { subnetResource } from '@kube-ovn/kube-api'
+import type { ObjectChange } from '@kube-ovn/kube'
+import { subnetResource, type Subnet } from '@kube-ovn/kube-api'
 import { logicalSwitch } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
 import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
@@ -13,7 +14,17 @@ export const subnetBalancers: ControlFeature<string, SubnetBalancersSnapshot> = 
   watches: [serviceWatch],
   tables: [ownTimeouts],
   memberships: [{ kind: logicalSwitch.name, column: 'load_balancer', keyOf: ({ of }) => of.id }],
-  triggers: [{ on: 'object', resource: subnetResource, keys: (change) => [change.key] }],
+  triggers: [
+    {
+      on: 'object',
+      resource: subnetResource,
+      // The VPC is read of a table.
+      keys: ({ key, old, new: current }: ObjectChange<Subnet>) =>
+        old === undefined || current === undefined || old.spec?.enableLb !== current.spec?.enableLb
+          ? [key]
+          : [],
+    },
+  ],
   observe(subnet, world) {
     const vpc = balancedVpc(subnet, world)
     return vpc === undefined ? undefined : { subnet, balancers: balancersOf(vpc, world) }
