@@ -62,6 +62,27 @@ const readersOf: Readonly<Record<string, readonly (readonly [string, Reader])[]>
       (text) => annotations.staleNicKeys({ [`${text}.kubernetes.io/allocated`]: 'true' }, new Set()),
     ],
   ],
+  allocatedNics: [
+    [
+      'allocatedNics, by key',
+      (text) => annotations.allocatedNics({ [`a.${text}.kubernetes.io/allocated`]: 'true' }),
+    ],
+    [
+      'allocatedNics, by address',
+      (text) =>
+        annotations.allocatedNics({
+          [podAnnotations().allocated.key]: 'true',
+          [podAnnotations().ipAddress.key]: text,
+        }),
+    ],
+  ],
+  givenProviders: [
+    [
+      'givenProviders',
+      (text) => annotations.givenProviders({ [`a.${text}.kubernetes.io/allocated`]: 'true' }),
+    ],
+  ],
+  isExternalVpc: [['isExternalVpc', (text) => annotations.isExternalVpc({ [text]: text })]],
   ipLabels: [
     ['ipLabels', (text) => annotations.ipLabels({ subnet: text, nodeName: text, isReserved: true })],
   ],
