@@ -237,9 +237,7 @@ describe('a real API server', () => {
   })
 
   it('is told after the installation which of its values have no effect', async () => {
-    const off = { features: { enableNetworkPolicies: false, enableLoadbalancer: false } }
     const values = {
-      ...off,
       networking: { enableEipSnat: false, enableEcmp: true },
       monitor: { replicas: 1 },
     }
@@ -248,9 +246,7 @@ describe('a real API server', () => {
       '  networking.enableEcmp=true has no effect: a centralized gateway is not there yet; traffic leaves by the node of each Pod: remove it',
       expect.stringContaining('  monitor={"replicas":1} has no effect: '),
     ])
-    expect(await renderNotes({}, api.kubeconfigPath)).toContain(
-      'features.enableNetworkPolicies=true has no effect',
-    )
+    expect(await renderNotes({}, api.kubeconfigPath)).toContain('networking.enableEipSnat=true has no effect')
   })
 
   it.each([
