@@ -73,7 +73,6 @@ describe('a feature, an app and a resource that were just begun', { timeout: 180
       'docs/reference/crds/index.md',
       'helm/kube-ovn/templates/rbac.yaml',
       'libs/assembly/controller/src/features.ts',
-      'libs/features/policies/package.json',
       'libs/model/kube-api/src/index.ts',
       'pnpm-lock.yaml',
       'tools/images/src/programs.ts',
