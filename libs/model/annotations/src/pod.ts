@@ -163,9 +163,8 @@ export function allocatedNics(
   annotations: Annotations | undefined,
 ): readonly { readonly provider: Provider; readonly families: readonly Family[] }[] {
   const given = annotations ?? {}
-  return Object.keys(given).flatMap((key) => {
-    const provider = key === ofPrimary.allocated.key ? primaryProvider : furtherProvider(key)
-    if (provider === undefined || given[key] !== 'true') return []
+  return givenProviders(annotations).flatMap((provider) => {
+    if (given[`${provider}${suffix}/allocated`] !== 'true') return []
     const words = (given[`${provider}${suffix}/ip_address`] ?? '').split(',', 2).filter((word) => word !== '')
     const families = ([4, 6] as const).filter((family) =>
       words.some((word) => word.includes(':') === (family === 6)),
