@@ -28,6 +28,10 @@ async function ensure(name: string): Promise<string> {
   return reference
 }
 
+/** Runs a program unless there is such an image by now. Its arguments are the reference, the program and those of the program. */
+const unlessPresent = 'docker image inspect "$1" >/dev/null 2>&1 && exit; shift; exec "$@"'
+
+/** Two processes that built one base would have two, and which of them an image is on would be luck: one builds, others wait and use it. */
 async function buildImage(
   source: ImageSource,
   reference: string,
@@ -38,9 +42,10 @@ async function buildImage(
   try {
     await assembleContext(source.context, directory)
     await runProgram(
-      'docker',
+      'flock',
       [
-        'build',
+        ...[join(tmpdir(), `kube-ovn-image-${source.name}.lock`), 'sh', '-c', unlessPresent, 'sh', reference],
+        ...['docker', 'build'],
         // Debian's mirrors are reached by way of the host's network only.
         ...['--network', 'host', '--tag', reference],
         ...Object.entries(buildArguments).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]),

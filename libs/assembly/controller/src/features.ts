@@ -8,6 +8,7 @@ import { vip } from '@kube-ovn/features-addresses/vip'
 import { namespace } from '@kube-ovn/features-network/namespace'
 import { northboundOptions } from '@kube-ovn/features-network/nb-options'
 import { node } from '@kube-ovn/features-network/node'
+import { nodeAddresses } from '@kube-ovn/features-network/node-addresses'
 import { subnet } from '@kube-ovn/features-network/subnet'
 import { subnetAcls } from '@kube-ovn/features-network/subnet-acl'
 import { subnetGateway } from '@kube-ovn/features-network/subnet-gw'
@@ -35,6 +36,7 @@ export const controlFeatures: readonly ControlFeature[] = [
   vpcPolicies,
   vpcPeerings,
   subnet,
+  nodeAddresses,
   subnetAcls,
   subnetRouterAdvertisements,
   node,

@@ -16,6 +16,7 @@ import {
   statefulSets,
   vpcs,
 } from './sources.ts'
+import { addressesOfNodes } from './topology/addresses-of-nodes.ts'
 import {
   addressing,
   attachments,
@@ -65,6 +66,7 @@ const tables = {
   servingSubnets,
   namespaceBindings,
   livingNodes,
+  addressesOfNodes,
   foreignPorts,
   enforcedPolicies,
   podPolicies,

@@ -1,5 +1,11 @@
 import { externalId, vendor } from './external-ids.ts'
-import { denyAllSecurityGroup, podPortName, securityGroupPortGroupName, subnetVipPortName } from './names.ts'
+import {
+  denyAllSecurityGroup,
+  nodeAddressSetName,
+  podPortName,
+  securityGroupPortGroupName,
+  subnetVipPortName,
+} from './names.ts'
 import { preferLocalOption } from './balancer-options.ts'
 import { arpProxyOption, virtualPortOption } from './port-options.ts'
 import { aclPriority, aclTier, routerPolicyPriority } from './priorities.ts'
@@ -318,7 +324,8 @@ export const privateSubnetAcl = rowKind({
     const subnet = switchOfAcl(ids, parent)
     if (subnet === undefined || ids[externalId.subnet] !== undefined) return undefined
     if (row.priority === aclPriority.privateDrop) return `${subnet}/drop`
-    if (row.priority === aclPriority.nodes) return perFamily(`${subnet}/nodes`, row.match)
+    if (row.priority === aclPriority.nodes)
+      return perFamily(`${subnet}/${row.match.includes('$') ? 'node-addresses' : 'nodes'}`, row.match)
     if (row.priority !== aclPriority.privateAllow) return undefined
     const allowed = privateAllowMatch.exec(row.match)?.[1]
     return allowed === undefined ? perFamily(`${subnet}/own`, row.match) : `${subnet}/allow/${allowed}`
@@ -352,6 +359,16 @@ export const overlayCidrs = rowKind({
     const vpc = ids[externalId.vpc]
     if (vpc === undefined || ids[externalId.isOverlayCidrs] !== 'true') return undefined
     return `${vpc}/${row.name.endsWith('.ip6') ? 6 : 4}`
+  },
+})
+
+/** The nodes' own addresses, by family. */
+export const nodeAddressSet = rowKind({
+  name: 'as-nodes',
+  table: 'Address_Set',
+  identify: ({ name }) => {
+    const family = ([4, 6] as const).find((one) => name === nodeAddressSetName(one))
+    return family === undefined ? undefined : `${family}`
   },
 })
 

@@ -73,6 +73,11 @@ export function overlayCidrsAddressSetName(vpc: string, family: 4 | 6): string {
   return `${dotted(vpc)}.u2o_overlay_cidrs.ip${family}`
 }
 
+/** Holds the nodes' own addresses. Nothing that a user names has an underscore. */
+export function nodeAddressSetName(family: 4 | 6): string {
+  return `kube_ovn_nodes_ip${family}`
+}
+
 /** The address set that OVN keeps for the addresses of a port group's ports (ovn-nb(5), Port_Group). */
 export function portGroupAddressSetName(portGroup: string, family: 4 | 6): string {
   return `${portGroup}_ip${family}`

@@ -1,3 +1,5 @@
+import { isVipOf } from '../observe/controller-service.ts'
+
 /** A table as `ovsdb-client --format=json dump` prints it. */
 interface DumpedTable {
   readonly caption: string
@@ -11,6 +13,8 @@ interface TableView {
   readonly only?: readonly string[]
   /** All but these, because they change by themselves. */
   readonly not?: readonly string[]
+  /** Of which members of maps only the keys are looked at, because what they have changes by itself. */
+  readonly isKeyAlone?: (column: string, key: string) => boolean
 }
 
 /** What of a database is looked at, by table. */
@@ -20,17 +24,22 @@ export interface DatabaseView {
   readonly hasOthers: boolean
 }
 
-/** Everything that the product writes; what northd and servers write back is left out. */
-export const northboundView: DatabaseView = {
+/**
+ * Everything that the product writes; what northd and servers write back is left out.
+ *
+ * @param moving addresses of load balancers whose backends are others whenever a suite restarts something
+ */
+export const northboundView = (moving: readonly string[] = []): DatabaseView => ({
   hasOthers: true,
   tables: {
+    Load_Balancer: { isKeyAlone: (column, key) => column === 'vips' && isVipOf(moving, key) },
     NB_Global: { only: ['name', 'ipsec', 'external_ids:vendor'] },
     Connection: { only: ['target'] },
     Logical_Switch_Port: { not: ['up', 'dynamic_addresses'] },
     Logical_Router_Port: { not: ['status'] },
     BFD: { not: ['status'] },
   },
-}
+})
 
 /** What northd made from it, without keys that it hands out, and without what is learned from traffic. */
 export const southboundView: DatabaseView = {
@@ -76,7 +85,8 @@ function renderRow(headings: readonly string[], row: readonly unknown[], view: T
     .map((column) => {
       const [heading = '', key] = column.split(':')
       const value = row[headings.indexOf(heading)]
-      return [column, renderValue(key === undefined ? value : valueOfKey(value, key))]
+      const isKeyAlone = (member: string) => view.isKeyAlone?.(heading, member) ?? false
+      return [column, renderValue(key === undefined ? value : valueOfKey(value, key), isKeyAlone)]
     })
     .filter(([, text]) => text !== '')
     .map(([column, text]) => `${column}=${text}`)
@@ -84,16 +94,22 @@ function renderRow(headings: readonly string[], row: readonly unknown[], view: T
 }
 
 /** A value in the form of RFC 7047, 5.1: an atom, or a pair of what it is and its members. */
-function renderValue(value: unknown): string {
+function renderValue(value: unknown, isKeyAlone: (key: string) => boolean): string {
   if (value === undefined) return ''
   if (!Array.isArray(value))
     return (typeof value === 'string' ? value : JSON.stringify(value)).replaceAll(uuidPattern, '#')
   const [kind, content] = value as [string, unknown]
   if (kind === 'uuid') return '#'
   const members = (content as readonly unknown[]).map((member) =>
-    kind === 'map' ? (member as readonly unknown[]).map(renderValue).join(':') : renderValue(member),
+    kind === 'map' ? renderPair(member as readonly [unknown, unknown]) : renderValue(member, isKeyAlone),
   )
   return members.sort().join(',')
+
+  function renderPair([key, of]: readonly [unknown, unknown]): string {
+    return [key, ...(isKeyAlone(String(key)) ? [] : [of])]
+      .map((part) => renderValue(part, isKeyAlone))
+      .join(':')
+  }
 }
 
 function valueOfKey(map: unknown, key: string): unknown {

@@ -5,6 +5,7 @@ import { eventually } from '../kubernetes/wait.ts'
 import { LabTimeoutError } from '../errors.ts'
 import type { PodObject } from '../kubernetes/workloads.ts'
 import { insidePodContainer, runAt, type Place } from '../namespaces.ts'
+import { controllerServiceAddresses } from '../observe/controller-service.ts'
 import { databaseLeader } from '../observe/database-leader.ts'
 import { ovnCentral } from '../observe/northbound.ts'
 import { northboundView, readRows, southboundView, type DatabaseView } from './database-rows.ts'
@@ -17,13 +18,14 @@ import { compareSnapshots, type Difference, type Snapshot } from './snapshot.ts'
  * A suite takes one before it begins and asks `findLeaks` when it has cleaned up.
  */
 export async function takeSnapshot(cluster: Cluster): Promise<Snapshot> {
-  const [central, southboundLeader, vswitches] = await Promise.all([
+  const [central, southboundLeader, vswitches, moving] = await Promise.all([
     ovnCentral(cluster),
     databaseLeader(cluster, 'southbound'),
     vswitchPlaces(cluster),
+    controllerServiceAddresses(cluster),
   ])
   const [northbound, southbound, resources, ...nodes] = await Promise.all([
-    readDatabase(central, 'ovnnb_db', 'OVN_Northbound', northboundView),
+    readDatabase(central, 'ovnnb_db', 'OVN_Northbound', northboundView(moving)),
     readDatabase(southboundLeader.place, 'ovnsb_db', 'OVN_Southbound', southboundView),
     ourResources(cluster),
     ...cluster.nodes.map((node) => snapshotNode(node, vswitches.get(node.name))),

@@ -100,8 +100,20 @@ describe('readRows', () => {
       ha_chassis_group: ['set', []],
       mirror_rules: ['set', [['uuid', uuid]]],
     })
-    expect(readRows(text, northboundView)).toEqual([
+    expect(readRows(text, northboundView())).toEqual([
       'Logical_Switch_Port name=web.shop addresses=a,b external_ids=ls:switch-# mirror_rules=#',
+    ])
+  })
+
+  it('looks at the backends of load balancers, but for those that move with what a suite restarts', () => {
+    const pairs = [
+      ['10.96.0.10:53', '10.16.0.2:53,10.16.0.3:53'],
+      ['10.96.0.9:10660', '10.172.1.10:10660'],
+      ['[fd00:10:96::9]:10660', '[fd00:172:30:1::a]:10660'],
+    ]
+    const text = dump('Load_Balancer', { name: 'tcp', vips: ['map', pairs] })
+    expect(readRows(text, northboundView(['10.96.0.9', '[fd00:10:96::9]']))).toEqual([
+      'Load_Balancer name=tcp vips=10.96.0.10:53:10.16.0.2:53,10.16.0.3:53,10.96.0.9:10660,[fd00:10:96::9]:10660',
     ])
   })
 

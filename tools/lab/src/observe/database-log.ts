@@ -17,7 +17,10 @@ const northdColumns: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-type Tables = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, unknown>> | null>>>>
+/** A transaction as it stands in the file of a database: table, row, columns written; `null` for a row that goes. */
+export type DatabaseRecord = Readonly<
+  Record<string, Readonly<Record<string, Readonly<Record<string, unknown>> | null>>>
+>
 
 /** With which the file of a member of a raft cluster begins, as that of a server alone begins with `OVSDB JSON`. */
 const clusterMagic = 'OVSDB CLUSTER'
@@ -67,15 +70,15 @@ export async function countTransactions(
 }
 
 /** Each record is a line with a header and a line of JSON: table, row, columns written. */
-export function parseRecords(log: string): readonly Tables[] {
-  return linesOf(log).map((line) => JSON.parse(line) as Tables)
+export function parseRecords(log: string): readonly DatabaseRecord[] {
+  return linesOf(log).map((line) => JSON.parse(line) as DatabaseRecord)
 }
 
 /** What a record of a raft log is, as far as it is an entry (ovsdb/raft.c, raft_record_to_json). */
 interface RaftRecord {
   readonly index?: number
   /** The schema, if the entry changes it, and the transaction. */
-  readonly data?: readonly [unknown, Tables | null]
+  readonly data?: readonly [unknown, DatabaseRecord | null]
 }
 
 /**
@@ -98,7 +101,7 @@ function linesOf(log: string): string[] {
 }
 
 /** Says whether a transaction of the Northbound wrote nothing but what ovn-northd writes. */
-export function isNorthds(record: Tables): boolean {
+export function isNorthds(record: DatabaseRecord): boolean {
   return Object.entries(record).every(
     ([table, rows]) =>
       table.startsWith('_') ||

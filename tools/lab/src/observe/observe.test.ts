@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { usedBetween, type Components } from './components.ts'
+import { isOnlyAbout } from './controller-service.ts'
 import { entriesSince, isNorthds, parseRecords } from './database-log.ts'
 import { countForks, countWrites } from './observation.ts'
 import { packetsBetween, parseLinkCounters } from './packets.ts'
@@ -55,6 +56,21 @@ describe('the log of the Northbound', () => {
     )
     expect(ours && isNorthds(ours)).toBe(false)
     expect(northds && isNorthds(northds)).toBe(true)
+  })
+
+  it('tells what is only about the Service of the controller', () => {
+    const record = (vips: readonly (readonly [string, string])[]) => ({
+      ...{ _date: {}, _is_diff: {} },
+      Load_Balancer: { a: { vips: ['map', vips] } },
+    })
+    const own: readonly [string, string] = ['10.96.0.9:10660', '10.172.1.11:10660']
+    const six: readonly [string, string] = ['[fd00:10:96::9]:10660', '[fd00:172:30:1::b]:10660']
+    const isOwn = isOnlyAbout.bind(undefined, ['10.96.0.9', '[fd00:10:96::9]'])
+    expect(isOwn(record([own, six]))).toBe(true)
+    expect(isOwn(record([own, ['10.96.0.90:10660', '10.172.1.11:10660']]))).toBe(false)
+    expect(isOwn({ Load_Balancer: { a: null } })).toBe(false)
+    expect(isOwn({ Load_Balancer: { a: { name: 'tcp' } } })).toBe(false)
+    expect(isOwn({ ...record([own]), ACL: { b: { action: 'drop' } } })).toBe(false)
   })
 
   it('knows that northd deletes no row', () => {

@@ -3,7 +3,7 @@ import type { SubnetSpec } from '@kube-ovn/kube-api'
 import { checkMatch } from '@kube-ovn/ovn-match'
 import { rowTable } from '@kube-ovn/tables'
 import { subnets } from '../sources.ts'
-import { aspectOf } from './aspect.ts'
+import { aspectOf, unusable } from './aspect.ts'
 import { inSubnet, SubnetInvalidError } from './errors.ts'
 
 /** What a Subnet lets through: of its specification what only ACLs are made of. */
@@ -96,4 +96,9 @@ export const isolations = rowTable({
   row: aspectOf((name, spec) =>
     spec.private === true || (spec.acls ?? []).length > 0 ? resolveIsolation(name, spec) : undefined,
   ),
+  indexes: {
+    // One that can not be used keeps its ACLs, and may have been private.
+    private: (isolation: Isolation | typeof unusable) =>
+      isolation === unusable || isolation.isPrivate ? [''] : [],
+  },
 })

@@ -6,6 +6,7 @@ import type { AclSnapshot } from './snapshot.ts'
 
 const open: AclSnapshot = {
   subnet: 'blue',
+  isReachedByNodes: true,
   families: [{ family: 4, cidr: '10.17.0.0/16', nodes: '100.64.0.0/16', allowed: [] }],
   isPrivate: false,
   allowSubnets: [],
@@ -26,6 +27,12 @@ const nodes = (family: number, cidr: string) => ({
   row: `acl-private/blue/nodes/${family}`,
   priority: 3000,
   match: `ip${family}.src == ${cidr}`,
+  ...allow,
+})
+const nodeAddresses = (family: number) => ({
+  row: `acl-private/blue/node-addresses/${family}`,
+  priority: 3000,
+  match: `ip${family}.src == $kube_ovn_nodes_ip${family}`,
   ...allow,
 })
 const drop = {
@@ -61,8 +68,10 @@ describe('desiredAcls', () => {
         drop,
         own(4, '10.17.0.0/16'),
         nodes(4, '100.64.0.0/16'),
+        nodeAddresses(4),
         own(6, 'fd00:10:17::/112'),
         nodes(6, 'fd00:100:64::/112'),
+        nodeAddresses(6),
       ],
     },
     {
@@ -79,6 +88,7 @@ describe('desiredAcls', () => {
       rows: [
         drop,
         own(4, '10.17.0.0/16'),
+        nodeAddresses(4),
         {
           row: 'acl-private/blue/allow/10.16.0.0/16',
           priority: 1001,
@@ -87,6 +97,11 @@ describe('desiredAcls', () => {
           ...allow,
         },
       ],
+    },
+    {
+      name: 'of a private subnet of a custom VPC let in no address of a node, which may be that of a pod there',
+      acls: { isPrivate: true, isReachedByNodes: false },
+      rows: [drop, own(4, '10.17.0.0/16'), nodes(4, '100.64.0.0/16')],
     },
     {
       name: 'have the rules of the user as they are',

@@ -1,11 +1,21 @@
 import { networkText } from '@kube-ovn/ip'
-import { and, anyIp, ipDestination, ipSource, or, printMatch, type Match } from '@kube-ovn/ovn-match'
+import {
+  and,
+  anyIp,
+  ipDestination,
+  ipSource,
+  ipSourceSet,
+  or,
+  printMatch,
+  type Match,
+} from '@kube-ovn/ovn-match'
 import {
   aclName,
   aclPriority,
   aclTier,
   externalId,
   logicalSwitch,
+  nodeAddressSetName,
   privateSubnetAcl,
   subnetAcl,
 } from '@kube-ovn/ovn-names'
@@ -32,7 +42,7 @@ export function desiredAcls(acls: AclSnapshot): Desired {
 }
 
 /** Drops what comes in, but from the subnet itself, the nodes and what it allows. */
-function privateRows({ subnet, families }: AclSnapshot): readonly OwnedRow[] {
+function privateRows({ subnet, families, isReachedByNodes }: AclSnapshot): readonly OwnedRow[] {
   const row = (id: string, columns: OwnedRow['columns']): OwnedRow => ({
     kind: privateSubnetAcl,
     id: `${subnet}/${id}`,
@@ -60,6 +70,11 @@ function privateRows({ subnet, families }: AclSnapshot): readonly OwnedRow[] {
   for (const { family, cidr, nodes, allowed } of families) {
     add(allow(`own/${family}`, aclPriority.privateAllow, inside(cidr)))
     if (nodes !== undefined) add(allow(`nodes/${family}`, aclPriority.nodes, ipSource(nodes)))
+    // What a node sends to pods has its own address as the source, not that of its ovn0.
+    if (isReachedByNodes)
+      add(
+        allow(`node-addresses/${family}`, aclPriority.nodes, ipSourceSet(family, nodeAddressSetName(family))),
+      )
     for (const prefix of allowed.map(networkText))
       add(allow(`allow/${prefix}`, aclPriority.privateAllow, between(cidr, prefix)))
   }

@@ -6,6 +6,8 @@ import type { ControlWorld } from '@kube-ovn/domains-control'
 /** A subnet that does not let everything through. */
 export interface AclSnapshot extends Isolation {
   readonly subnet: string
+  /** Whether nodes send to it; in the default VPC alone, elsewhere their addresses may be those of pods. */
+  readonly isReachedByNodes: boolean
   readonly families: readonly FamilyPrefixes[]
 }
 
@@ -31,5 +33,5 @@ export function observeAcls(subnet: string, world: ControlWorld): AclSnapshot | 
     nodes: familiesOf(nodes).find((other) => other.family === family)?.cidr,
     allowed: isolation.allowSubnets.filter((allowed) => allowed.family === family),
   }))
-  return { ...isolation, subnet, families }
+  return { ...isolation, subnet, isReachedByNodes: network.isDefaultVpc, families }
 }

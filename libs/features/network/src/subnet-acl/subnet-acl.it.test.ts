@@ -57,6 +57,7 @@ const isolated = [
   own(6, 'fd00:10:17::/112'),
   'to-lport 3000 ip4.src == 100.64.0.0/16 allow-related',
   'to-lport 3000 ip6.src == fd00:100:64::/112 allow-related',
+  ...[4, 6].map((family) => `to-lport 3000 ip${family}.src == $kube_ovn_nodes_ip${family} allow-related`),
 ].sort()
 
 describe('ACLs of a subnet', () => {
@@ -71,7 +72,7 @@ describe('ACLs of a subnet', () => {
     await control.settle()
     expect((await cluster.costs()).transactions).toBeLessThanOrEqual(3)
     // They are there all together, with the switch or right after it.
-    expect(seen.filter((count) => count !== 0 && count !== 6)).toEqual([])
+    expect(seen.filter((count) => count !== 0 && count !== 8)).toEqual([])
     const allow16 =
       'to-lport 1001 (ip4.src == 10.17.0.0/16 && ip4.dst == 10.16.0.0/16) || (ip4.src == 10.16.0.0/16 && ip4.dst == 10.17.0.0/16) allow-related'
     expect(texts(control)).toEqual([...isolated, allow16].sort())
@@ -124,13 +125,13 @@ describe('ACLs of a subnet', () => {
       allowSubnets: ['10.16.0.0/16', 'fd00:10:16::/112'],
     })
     await control.settle()
-    expect(texts(control)).toHaveLength(4)
+    expect(texts(control)).toHaveLength(5)
     const drop = acls(control).get('to-lport 1000 ip drop')
     await edit(control, { cidrBlock: dual, gateway: '' })
-    expect(texts(control)).toHaveLength(7)
+    expect(texts(control)).toHaveLength(9)
     await edit(control, { cidrBlock: '10.19.0.0/16', gateway: '', excludeIps: [] })
     expect(texts(control)).toContain(own(4, '10.19.0.0/16'))
-    expect(texts(control)).toHaveLength(4)
+    expect(texts(control)).toHaveLength(5)
     expect(acls(control).get('to-lport 1000 ip drop')).toBe(drop)
   })
 
@@ -154,7 +155,7 @@ describe('ACLs of a subnet', () => {
     await control.settle()
     expect(await cluster.costs()).toEqual(nothing)
     const before = texts(control)
-    expect(before).toHaveLength(12)
+    expect(before).toHaveLength(14)
     expect(before).toContain('to-lport 7 ip4.src == 9.9.9.9 drop')
 
     const { northbound } = cluster
