@@ -189,6 +189,13 @@ export const exampleChecks: Readonly<Record<string, ExampleCheck>> = {
     await untilPodsReady(api, 'guarded', 'app=till', 2)
     await untilPodsReady(api, 'guarded', 'app=caller', 2)
   },
+
+  async '14-services-of-a-vpc'({ api }) {
+    await untilPodsReady(api, 'island', 'app=well', 2)
+    await untilPod(api, 'island', 'traveller', 'was served', (pod) => pod?.status?.phase === 'Succeeded')
+    const service = await api.call<ApiObject>('GET', '/api/v1/namespaces/island/services/well')
+    expect(service.metadata.annotations?.['ovn.kubernetes.io/vpc']).toBe('island')
+  },
 }
 
 function byName(pods: readonly PodObject[]): readonly PodObject[] {

@@ -52,6 +52,8 @@ export const storeIndex = {
   podsByBorrowedVip: 'borrowed-vip',
   /** Pods that may send from an address beside their own, by that address. */
   podsByPortVip: 'port-vip',
+  /** Pods that were given an address, by `namespace/address`. */
+  podsByAddress: 'address',
   /** Pods that run a machine, by `namespace/name`. */
   podsByMachine: 'machine',
   /** Moves of a machine from node to node, by its `namespace/name`. */

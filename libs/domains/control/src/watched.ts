@@ -1,4 +1,4 @@
-import { readPortVips, readSharedVips, vipAnnotations, vipLabel } from '@kube-ovn/annotations'
+import { placedNics, readPortVips, readSharedVips, vipAnnotations, vipLabel } from '@kube-ovn/annotations'
 import { formatIp, tryParseIp } from '@kube-ovn/ip'
 import { namespaces, networkPolicies, nodes, pods, statefulSets } from '@kube-ovn/kube-api/core'
 import type { NetworkPolicy, Node, Pod } from '@kube-ovn/kube-api/core'
@@ -40,6 +40,10 @@ export const watched: { readonly [N in Kind]: Watch<WatchedKinds[N]> } = {
     trim: trimPod,
     indexes: {
       [storeIndex.podsByMachine]: machineOf,
+      [storeIndex.podsByAddress]: ({ metadata: { namespace = '', annotations } }: Pod) =>
+        placedNics(annotations).flatMap(({ addresses }) =>
+          addresses.map((address) => `${namespace}/${address}`),
+        ),
       [storeIndex.podsBySharedVip]: (pod: Pod) => readSharedVips(pod.metadata.annotations),
       [storeIndex.podsByBorrowedVip]: ({ metadata: { annotations } }: Pod) => {
         const name = vipAnnotations.borrowed.read(annotations)

@@ -27,13 +27,14 @@ export {
   isOvnProvider,
   givenProviders,
   longestProvider,
+  placedNics,
   primaryProvider,
   readPodNetwork,
   readInterfaceRequest,
   readPodRequest,
   staleNicKeys,
 } from './pod.ts'
-export type { PodAnnotations, PodNetwork, PodRequest, Provider } from './pod.ts'
+export type { PlacedNic, PodAnnotations, PodNetwork, PodRequest, Provider } from './pod.ts'
 export { serviceAnnotations, sliceLabel } from './service.ts'
 export { readPortVips, readSharedVips, vipAnnotations } from './vip.ts'
 export { isExternalVpc, vpcAnnotations } from './vpc.ts'

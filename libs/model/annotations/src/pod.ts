@@ -1,4 +1,4 @@
-import { formatIp, parseIp } from '@kube-ovn/ip'
+import { formatIp, parseIp, tryParseIp } from '@kube-ovn/ip'
 import type { DualStackCidr, DualStackIp, Family, Ip, Mac } from '@kube-ovn/ip'
 import { addressesAnnotation, cidrsAnnotation, macAnnotation, usableGateways } from './addresses.ts'
 import { addressPoolAnnotation, type AddressPool } from './address-pool.ts'
@@ -170,6 +170,33 @@ export function allocatedNics(
       words.some((word) => word.includes(':') === (family === 6)),
     )
     return [{ provider, families }]
+  })
+}
+
+/** Where a NIC is that has its addresses. */
+export interface PlacedNic {
+  readonly provider: Provider
+  /** In canonical text, the first two at most: a NIC has no more. */
+  readonly addresses: readonly string[]
+  readonly logicalSwitch: string | undefined
+  /** Absent on a network that OVN does not route. */
+  readonly logicalRouter: string | undefined
+}
+
+/** Says where the NICs are that have their addresses, as the controller wrote it; text that is no address counts for nothing. */
+export function placedNics(annotations: Annotations | undefined): readonly PlacedNic[] {
+  const given = annotations ?? {}
+  return allocatedNics(annotations).map(({ provider }) => {
+    const words = (given[`${provider}${suffix}/ip_address`] ?? '').split(',', 2)
+    return {
+      provider,
+      addresses: words.flatMap((word) => {
+        const ip = tryParseIp(word)
+        return ip === undefined ? [] : [formatIp(ip)]
+      }),
+      logicalSwitch: given[`${provider}${suffix}/logical_switch`] || undefined,
+      logicalRouter: given[`${provider}${suffix}/logical_router`] || undefined,
+    }
   })
 }
 

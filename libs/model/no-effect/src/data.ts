@@ -166,9 +166,9 @@ export const missingFeatures: readonly MissingFeature[] = [
     chartValues: { 'features.ENABLE_OVN_LB_PREFER_LOCAL': false },
   },
   {
-    name: 'a Service of another VPC than the default one',
-    cure: 'kube-proxy serves it',
-    elsewhere: 'annotations of Services: `logical_router`, `logical_switch`, `service_health_check`',
+    name: 'supervision of backends',
+    cure: 'those of a Service that are ready have new connections: let readiness probes find out',
+    elsewhere: 'annotations of Services: `service_health_check`',
   },
   {
     name: 'a route of a NIC',

@@ -76,6 +76,20 @@ const readersOf: Readonly<Record<string, readonly (readonly [string, Reader])[]>
         }),
     ],
   ],
+  placedNics: [
+    [
+      'placedNics, by key',
+      (text) => annotations.placedNics({ [`a.${text}.kubernetes.io/allocated`]: 'true' }),
+    ],
+    [
+      'placedNics, by address',
+      (text) =>
+        annotations.placedNics({
+          [podAnnotations().allocated.key]: 'true',
+          [podAnnotations().ipAddress.key]: text,
+        }),
+    ],
+  ],
   givenProviders: [
     [
       'givenProviders',

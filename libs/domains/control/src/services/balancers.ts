@@ -58,10 +58,7 @@ export function balancerName(names: BalancerNames, protocol: Protocol, affinity:
   return affinity === usualAffinitySeconds ? session : `${session}-${affinity}`
 }
 
-/**
- * All load balancers of a VPC: two for each protocol, and in the default one, in which Services are, one for each other time-out
- * that they have.
- */
+/** All load balancers of a VPC: two for each protocol, and one for each other time-out that its Services have. */
 export function balancersOf(
   vpc: string,
   world: Pick<ControlWorld, 'settings' | 'table'>,
@@ -72,9 +69,11 @@ export function balancersOf(
     protocol,
     ...(affinity === undefined ? {} : { affinity }),
   })
-  const timeouts = isDefaultVpc(vpc, world.settings) ? world.table(ownTimeouts).scan() : []
   return [
     ...protocols.flatMap((protocol) => [balancer(protocol), balancer(protocol, usualAffinitySeconds)]),
-    ...timeouts.map(({ protocol, seconds }) => balancer(protocol, seconds)),
+    ...world
+      .table(ownTimeouts)
+      .find('vpc', vpc)
+      .map(({ protocol, seconds }) => balancer(protocol, seconds)),
   ]
 }

@@ -3,27 +3,19 @@ import type { Endpoint, EndpointSlice, Service } from '@kube-ovn/kube-api/core'
 import { serviceAnnotations, sliceLabel } from '@kube-ovn/annotations'
 import type { Watch } from '../declarations.ts'
 import { present } from '../trim.ts'
-import { timeoutsOf } from './affinity.ts'
 
 const readAnnotations: readonly string[] = Object.values(serviceAnnotations).map(({ key }) => key)
 
-/** Services by what takes a load balancer of its own: `protocol/seconds`. */
-export const servicesByTimeout = 'timeout'
-
-export const serviceWatch = {
-  resource: services,
-  trim: trimService,
-  indexes: { [servicesByTimeout]: timeoutsOf },
-} satisfies Watch<Service>
+export const serviceWatch: Watch<Service> = { resource: services, trim: trimService }
 
 /** Slices of a Service, by its `namespace/name`. */
 export const slicesByService = 'service'
 
-export const sliceWatch: Watch<EndpointSlice> = {
+export const sliceWatch = {
   resource: endpointSlices,
   trim: trimSlice,
   indexes: { [slicesByService]: servicesOf },
-}
+} satisfies Watch<EndpointSlice>
 
 /** The `namespace/name` of the Service that the slice is of; none if it does not say. */
 export function servicesOf({ metadata }: EndpointSlice): readonly string[] {
@@ -50,20 +42,31 @@ function trimService({ metadata, spec }: Service): Service {
 /** Keeps of a slice which addresses may take traffic on which ports. */
 function trimSlice({ metadata, addressType, endpoints, ports }: EndpointSlice): EndpointSlice {
   const name = metadata.labels?.[sliceLabel.service]
+  const { namespace } = metadata
   return {
     metadata: {
       ...identityOf(metadata),
       ...(name === undefined ? {} : { labels: { [sliceLabel.service]: name } }),
     },
     addressType,
-    endpoints: endpoints?.map(trimEndpoint) ?? [],
+    endpoints: endpoints?.map((endpoint) => trimEndpoint(endpoint, namespace)) ?? [],
     ports: ports?.map((port) => present({ name: port.name, port: port.port, protocol: port.protocol })) ?? [],
   }
 }
 
-/** Most endpoints are ready, which needs no word. */
-function trimEndpoint({ addresses, conditions: { ready, serving, terminating } = {} }: Endpoint): Endpoint {
-  return ready === false ? { addresses, conditions: present({ ready, serving, terminating }) } : { addresses }
+/** Most endpoints are ready, which needs no word, and are pods of the slice's own namespace, which needs none either. */
+function trimEndpoint(
+  { addresses, conditions: { ready, serving, terminating } = {}, targetRef }: Endpoint,
+  namespace: string | undefined,
+): Endpoint {
+  const { kind, name, namespace: of } = targetRef ?? {}
+  return {
+    addresses,
+    ...(ready === false ? { conditions: present({ ready, serving, terminating }) } : {}),
+    ...(kind === 'Pod'
+      ? { targetRef: present({ kind, name, namespace: of === namespace ? undefined : of }) }
+      : {}),
+  }
 }
 
 function identityOf({ name, namespace, uid, resourceVersion }: Service['metadata']): Service['metadata'] {

@@ -2,7 +2,7 @@ import { vpcResource } from '@kube-ovn/kube-api'
 import { loadBalancer } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
 import type { ControlFeature } from '@kube-ovn/domains-control'
-import { balancerFlags, ownTimeouts, serviceWatch } from '@kube-ovn/domains-control/services'
+import { balancerFlags, ownTimeouts, serviceWatch, sliceWatch } from '@kube-ovn/domains-control/services'
 import { desiredBalancers, type BalancersSnapshot } from './desired.ts'
 import { observeBalancers } from './snapshot.ts'
 
@@ -11,7 +11,7 @@ export const loadBalancers: ControlFeature<string, BalancersSnapshot> = {
   name: 'load-balancer',
   kinds: [loadBalancer],
   flags: balancerFlags,
-  watches: [serviceWatch],
+  watches: [serviceWatch, sliceWatch],
   tables: [ownTimeouts],
   rights: [{ resource: vpcResource, subresource: 'status', verbs: ['patch'] }],
   triggers: [{ on: 'object', resource: vpcResource, keys: (change) => [change.key] }],

@@ -144,9 +144,9 @@ it('tells what is not as it is written', () => {
   ])
 })
 
-it('leaves a Service of a VPC that serves none to others, and tells so', () => {
+it('leaves a Service of a VPC that is not there to others, and tells so', () => {
   const of = service({ clusterIP: '10.96.0.9' })
-  const refused = { field: 'ovn.kubernetes.io/vpc', value: 'blue', clusterRouter: 'ovn-cluster' }
+  const refused = { field: 'ovn.kubernetes.io/vpc', value: 'blue' }
   const desired = desiredService({
     service: { ...of, metadata: { ...of.metadata, uid: 'u' } },
     slices: [],
@@ -156,6 +156,6 @@ it('leaves a Service of a VPC that serves none to others, and tells so', () => {
   })
   expect([desired.members, desired.patches]).toEqual([[], []])
   expect(desired.events.map(({ message }) => message)).toEqual([
-    'Services are not served in this VPC (field=ovn.kubernetes.io/vpc value=blue); write ovn-cluster, or remove the annotation: until then kube-proxy serves it',
+    'There is no such VPC, or it is an external one (field=ovn.kubernetes.io/vpc value=blue); create the Vpc, or write another one: until then kube-proxy alone serves it',
   ])
 })

@@ -15,20 +15,30 @@ export class AffinityTooLongError extends KubeOvnError<Refused> {
   }
 }
 
-/** A Service is of a VPC in which no Services are served. */
+/** A Service is of a VPC that is not there, or whose router is none of ours. */
 export class ServiceVpcError extends KubeOvnError<Refused> {
   readonly code = 'service-vpc-unknown'
   readonly retry: RetryClass = 'on-change'
 
-  constructor({
-    field,
-    value,
-    clusterRouter,
-  }: Pick<Refused, 'field' | 'value'> & { readonly clusterRouter: string }) {
-    super('Services are not served in this VPC', {
+  constructor({ field, value }: Pick<Refused, 'field' | 'value'>) {
+    super('There is no such VPC, or it is an external one', {
       field,
       value,
-      cure: `write ${clusterRouter}, or remove the annotation: until then kube-proxy serves it`,
+      cure: 'create the Vpc, or write another one: until then kube-proxy alone serves it',
+    })
+  }
+}
+
+/** A Service names a VPC without a Subnet, or a Subnet without a VPC. */
+export class ServiceVpcHalfError extends KubeOvnError<Refused> {
+  readonly code = 'service-vpc-half'
+  readonly retry: RetryClass = 'on-change'
+
+  constructor({ field, value, missing }: Pick<Refused, 'field' | 'value'> & { readonly missing: string }) {
+    super('One of two annotations has no effect alone', {
+      field,
+      value,
+      cure: `write ${missing} as well, or remove it: until then the Pods behind the Service decide`,
     })
   }
 }

@@ -4,7 +4,13 @@ import type { ObjectChange } from '@kube-ovn/kube'
 import { loadBalancer } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
 import type { ControlFeature } from '@kube-ovn/domains-control'
-import { balancerFlags, servicesOf, serviceWatch, sliceWatch } from '@kube-ovn/domains-control/services'
+import {
+  balancerFlags,
+  servicesOf,
+  serviceVpcs,
+  serviceWatch,
+  sliceWatch,
+} from '@kube-ovn/domains-control/services'
 import { desiredService } from './desired.ts'
 import { observeService, type ServiceSnapshot } from './snapshot.ts'
 
@@ -14,6 +20,7 @@ export const service: ControlFeature<string, ServiceSnapshot> = {
   kinds: [],
   flags: balancerFlags,
   watches: [serviceWatch, sliceWatch],
+  tables: [serviceVpcs],
   rights: [{ resource: services, verbs: ['patch'] }],
   memberships: [{ kind: loadBalancer.name, column: 'vips' }],
   triggers: [

@@ -1,4 +1,4 @@
-import { serviceAnnotations } from '@kube-ovn/annotations'
+import { podAnnotations, serviceAnnotations } from '@kube-ovn/annotations'
 import { apiVersion, subnetResource, vpcResource } from '@kube-ovn/kube-api'
 import { endpointSlices, services } from '@kube-ovn/kube-api/core'
 import type { Service } from '@kube-ovn/kube-api/core'
@@ -248,7 +248,7 @@ describe('a Service', () => {
     ])
   })
 
-  it('of another VPC is left to kube-proxy, which an event says, and holds up no other', async () => {
+  it('of a VPC that is not there is left to kube-proxy, which an event says, until the VPC comes', async () => {
     await using control = await cluster.startSettled()
     await createWeb({ annotations: { [serviceAnnotations.vpc.key]: 'blue' } })
     await cluster.client.create(services, service({ name: 'other', clusterIP: '10.96.100.2' }))
@@ -259,8 +259,17 @@ describe('a Service', () => {
     await control.settle()
     expect(vipsOf(control, tcp)).toEqual({ '10.96.100.2:80': '10.16.0.5:8080' })
     expect(await cluster.user.told('web')).toEqual([
-      'ServiceNotAsWritten: Services are not served in this VPC (field=ovn.kubernetes.io/vpc value=blue); write ovn-cluster, or remove the annotation: until then kube-proxy serves it',
+      'ServiceNotAsWritten: There is no such VPC, or it is an external one (field=ovn.kubernetes.io/vpc value=blue); create the Vpc, or write another one: until then kube-proxy alone serves it',
     ])
+    await cluster.client.create(vpcResource, { ...vpcObject, metadata: { name: 'blue' } })
+    await control.settle()
+    expect(vipsOf(control, 'vpc-blue-tcp-load')).toEqual({
+      '10.96.100.1:80': '10.16.0.2:8080,10.16.0.3:8080',
+    })
+    await cluster.client.remove(vpcResource, { name: 'blue' })
+    await control.settle()
+    expect(control.named('Load_Balancer', 'vpc-blue-tcp-load')).toBeUndefined()
+    expect(vipsOf(control, tcp)).toEqual({ '10.96.100.2:80': '10.16.0.5:8080' })
   })
 
   it('costs nothing at a restart, and what happened meanwhile is caught up with', async () => {
@@ -313,5 +322,148 @@ describe('a Service', () => {
     await control.settle()
     expect(vipsOf(control, tcp)).toEqual(want)
     expect(balancersOf(control, 'ovn-default')).toHaveLength(6)
+  })
+})
+
+describe('a Service of another VPC', () => {
+  const [redTcp, blueTcp] = ['vpc-red-tcp-load', 'vpc-blue-tcp-load']
+  const behind = (name: string, address: string) => ({
+    addresses: [address],
+    conditions: { ready: true },
+    targetRef: { kind: 'Pod', namespace: 'default', name },
+  })
+
+  /** Two VPCs with a Subnet and a Pod each, and their addresses. */
+  async function createVpcs(control: Controller): Promise<{ readonly red: string; readonly blue: string }> {
+    for (const [at, name] of ['red', 'blue'].entries()) {
+      await cluster.client.create(vpcResource, { ...vpcObject, metadata: { name } })
+      await cluster.client.create(
+        subnetResource,
+        subnet({ name: `${name}1`, vpc: name, cidrBlock: `10.3${at}.0.0/24` }),
+      )
+      await control.settle()
+      const annotations = { [podAnnotations().logicalSwitch.key]: `${name}1` }
+      await cluster.user.createPod({ name: `pod-${name}`, annotations })
+    }
+    await control.settle()
+    const [red = '', blue = ''] = await cluster.user.addressesOf('pod-red', 'pod-blue')
+    return { red, blue }
+  }
+
+  async function writtenVpc(): Promise<string | undefined> {
+    return (await cluster.client.get(services, ref))?.metadata.annotations?.[serviceAnnotations.vpc.key]
+  }
+
+  it('is in that of the Pods behind it, follows them in one transaction, and leaves nothing behind', async () => {
+    await using control = await cluster.startSettled()
+    const { red, blue } = await createVpcs(control)
+    await createWeb()
+    await change('slice', { endpoints: [behind('pod-red', red)] })
+    await control.settle()
+    expect(vipsOf(control, redTcp)).toEqual({ '10.96.100.1:80': `${red}:8080` })
+    expect(vipsOf(control, tcp)).toEqual({})
+    expect(await writtenVpc()).toBe('red')
+
+    await cluster.forgetCosts()
+    await change('slice', { endpoints: [behind('pod-red', red), behind('pod-blue', blue)] })
+    await control.settle()
+    expect(await cluster.costs()).toEqual({ transactions: 1, writes: [] })
+    expect(vipsOf(control, redTcp)).toEqual({ '10.96.100.1:80': `${red}:8080,${blue}:8080` })
+
+    await cluster.forgetCosts()
+    await change('slice', { endpoints: [behind('pod-blue', blue)] })
+    await control.settle()
+    expect(await cluster.costs()).toMatchObject({ transactions: 1, writes: [expect.anything()] })
+    expect(vipsOf(control, redTcp)).toEqual({})
+    expect(vipsOf(control, blueTcp)).toEqual({ '10.96.100.1:80': `${blue}:8080` })
+    expect(await writtenVpc()).toBe('blue')
+
+    await cluster.client.remove(services, ref)
+    await control.settle()
+    expect(vipsOf(control, blueTcp)).toEqual({})
+    expect(control.problems()).toEqual([])
+  })
+
+  it('knows Pods by their addresses, also when they come after it', async () => {
+    await using control = await cluster.startSettled()
+    await createWeb()
+    await change('slice', endpointsOf('10.30.0.2'))
+    await control.settle()
+    expect(vipsOf(control, tcp)).toEqual({ '10.96.100.1:80': '10.30.0.2:8080' })
+    const { red } = await createVpcs(control)
+    expect(red).toBe('10.30.0.2')
+    expect(vipsOf(control, redTcp)).toEqual({ '10.96.100.1:80': '10.30.0.2:8080' })
+    expect(vipsOf(control, tcp)).toEqual({})
+  })
+
+  it('moves in one transaction when another VPC is written on it', async () => {
+    await using control = await cluster.startSettled()
+    await createVpcs(control)
+    await createWeb({ annotations: { [serviceAnnotations.vpc.key]: 'red' } })
+    await control.settle()
+    const want = { '10.96.100.1:80': '10.16.0.2:8080,10.16.0.3:8080' }
+    expect(vipsOf(control, redTcp)).toEqual(want)
+
+    await cluster.forgetCosts()
+    await change('Service', { metadata: { annotations: { [serviceAnnotations.vpc.key]: 'blue' } } })
+    await control.settle()
+    expect(await cluster.costs()).toEqual({ transactions: 1, writes: [] })
+    expect([vipsOf(control, redTcp), vipsOf(control, blueTcp)]).toEqual([{}, want])
+
+    const { logicalRouter, logicalSwitch } = serviceAnnotations
+    await change('Service', { metadata: { annotations: { [logicalRouter.key]: 'red' } } })
+    await control.settle()
+    expect(vipsOf(control, blueTcp)).toEqual(want)
+    expect(await cluster.user.told('web')).toEqual([
+      'ServiceNotAsWritten: One of two annotations has no effect alone (field=ovn.kubernetes.io/logical_router value=red); write ovn.kubernetes.io/logical_switch as well, or remove it: until then the Pods behind the Service decide',
+    ])
+    await change('Service', { metadata: { annotations: { [logicalSwitch.key]: 'red1' } } })
+    await control.settle()
+    expect([vipsOf(control, redTcp), vipsOf(control, blueTcp)]).toEqual([want, {}])
+    expect(await writtenVpc()).toBe('red')
+  })
+
+  it('has a load balancer of its VPC for a time-out of its own', async () => {
+    await using control = await cluster.startSettled()
+    await createVpcs(control)
+    const own = 'vpc-red-tcp-sess-load-600'
+    const annotations = { [serviceAnnotations.vpc.key]: 'red' }
+    const sessionAffinityConfig = { clientIP: { timeoutSeconds: 600 } }
+    await createWeb({ annotations, sessionAffinity: 'ClientIP', sessionAffinityConfig })
+    await control.settle()
+    expect(vipsOf(control, own)).toEqual({ '10.96.100.1:80': '10.16.0.2:8080,10.16.0.3:8080' })
+    expect(balancersOf(control, 'red1')).toContain(own)
+    expect(balancersOf(control, 'blue1')).toHaveLength(6)
+    expect(balancersOf(control, 'ovn-default')).toHaveLength(6)
+    await cluster.client.remove(services, ref)
+    await control.settle()
+    expect(control.named('Load_Balancer', own)).toBeUndefined()
+  })
+
+  it('costs nothing at a restart, catches up with a move, and has its entries back', async () => {
+    let addresses = { red: '', blue: '' }
+    {
+      await using control = await cluster.startSettled()
+      addresses = await createVpcs(control)
+      await createWeb()
+      await change('slice', { endpoints: [behind('pod-red', addresses.red)] })
+      await control.settle()
+    }
+    await cluster.forgetCosts()
+    {
+      await using control = await cluster.startController()
+      await control.settle()
+      expect(await cluster.costs()).toEqual(nothing)
+    }
+    await change('slice', { endpoints: [behind('pod-blue', addresses.blue)] })
+    await using control = await cluster.startController()
+    await control.settle()
+    const want = { '10.96.100.1:80': `${addresses.blue}:8080` }
+    expect([vipsOf(control, redTcp), vipsOf(control, blueTcp)]).toEqual([{}, want])
+    await cluster.northbound.nbctl('lb-add', 'theirs', '10.0.0.1:1', '10.0.0.2:2')
+    await cluster.northbound.nbctl('clear', 'Load_Balancer', blueTcp, 'vips')
+    await control.settle()
+    expect(vipsOf(control, blueTcp)).toEqual(want)
+    expect(control.named('Load_Balancer', 'theirs')?.vips).toEqual({ '10.0.0.1:1': '10.0.0.2:2' })
   })
 })

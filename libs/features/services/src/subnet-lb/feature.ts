@@ -3,7 +3,13 @@ import { subnetResource, type Subnet } from '@kube-ovn/kube-api'
 import { logicalSwitch } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
 import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
-import { balancerFlags, balancersOf, ownTimeouts, serviceWatch } from '@kube-ovn/domains-control/services'
+import {
+  balancerFlags,
+  balancersOf,
+  ownTimeouts,
+  serviceWatch,
+  sliceWatch,
+} from '@kube-ovn/domains-control/services'
 import { desiredSubnetBalancers, type SubnetBalancersSnapshot } from './desired.ts'
 
 /** Attaches the load balancers of its VPC to the switch of each subnet that wants them. */
@@ -11,7 +17,7 @@ export const subnetBalancers: ControlFeature<string, SubnetBalancersSnapshot> = 
   name: 'subnet-lb',
   kinds: [],
   flags: balancerFlags,
-  watches: [serviceWatch],
+  watches: [serviceWatch, sliceWatch],
   tables: [ownTimeouts],
   memberships: [{ kind: logicalSwitch.name, column: 'load_balancer', keyOf: ({ of }) => of.id }],
   triggers: [

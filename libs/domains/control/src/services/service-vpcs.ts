@@ -1,0 +1,104 @@
+import { placedNics, serviceAnnotations, type PlacedNic } from '@kube-ovn/annotations'
+import { formatIp, tryParseIp } from '@kube-ovn/ip'
+import type { Endpoint, EndpointSlice, Service } from '@kube-ovn/kube-api/core'
+import { objectTable } from '@kube-ovn/reconcile'
+import { rowTable, type ViewOf } from '@kube-ovn/tables'
+import { needsPort } from '../pods/alive.ts'
+import { pods, settingsOf, settingsTable } from '../sources.ts'
+import { isDefaultVpc, vpcClaims } from '../topology/vpc-tenancy.ts'
+import { storeIndex } from '../watched-kinds.ts'
+import { timeoutsOf } from './affinity.ts'
+import { serviceWatch, slicesByService, sliceWatch } from './watches.ts'
+
+/** Of which VPC a Service is. */
+export interface ServiceVpc {
+  readonly vpc: string
+  /** It is there and has load balancers. */
+  readonly isServed: boolean
+  /** What says so: an annotation of the Service, or the Pods behind it; nothing does of a Service of the default VPC. */
+  readonly by: 'logicalRouter' | 'backends' | 'vpc' | undefined
+  /** Those of its affinities that take load balancers of their own, as `vpc/protocol/seconds`. */
+  readonly timeouts: readonly string[]
+}
+
+const slices = objectTable(sliceWatch)
+
+const reads = { slices, pods, vpcClaims, settingsTable }
+
+interface PodsView {
+  readonly pods: Pick<ViewOf<typeof pods>, 'get' | 'find'>
+}
+
+/**
+ * The VPC of each Service: the one that it names together with a Subnet, else that of the Pods behind it, else the one of its annotation
+ * `vpc`, else the default one.
+ *
+ * When there are Pods of several VPCs behind it, it stays in the one in which it was.
+ */
+export const serviceVpcs = rowTable({
+  name: 'service-vpcs',
+  of: objectTable(serviceWatch),
+  reads,
+  row: (service, views, key): ServiceVpc => {
+    const settings = settingsOf(views.settingsTable)
+    const { vpc, by } = chooseVpc(service, views.slices.find(slicesByService, key), views) ?? {
+      vpc: settings.clusterRouter,
+      by: undefined,
+    }
+    const isServed = isDefaultVpc(vpc, settings) || views.vpcClaims.get(vpc)?.isExternal === false
+    const timeouts = isServed ? timeoutsOf(service).map((timeout) => `${vpc}/${timeout}`) : []
+    return { vpc, isServed, by, timeouts }
+  },
+  indexes: { timeout: ({ timeouts }: ServiceVpc) => timeouts },
+})
+
+/** What a Service, or the Pods behind it, say about its VPC: nothing of one in the default VPC behind which no Pods are. */
+export function chooseVpc(
+  { metadata: { namespace = '', annotations } }: Service,
+  slices: readonly EndpointSlice[],
+  views: PodsView,
+): Pick<ServiceVpc, 'vpc' | 'by'> | undefined {
+  const { vpc, logicalRouter, logicalSwitch } = serviceAnnotations
+  const router = logicalRouter.read(annotations) ?? ''
+  if (router !== '' && (logicalSwitch.read(annotations) ?? '') !== '')
+    return { vpc: router, by: 'logicalRouter' }
+  const written = vpc.read(annotations) ?? ''
+  const found = vpcOfBackends(slices, namespace, written, views)
+  if (found !== undefined) return { vpc: found, by: 'backends' }
+  return written === '' ? undefined : { vpc: written, by: 'vpc' }
+}
+
+function vpcOfBackends(
+  slices: readonly EndpointSlice[],
+  namespace: string,
+  written: string,
+  views: PodsView,
+): string | undefined {
+  let first: string | undefined
+  for (const endpoint of slices.flatMap(({ endpoints }) => endpoints ?? [])) {
+    const vpc = nicOf(endpoint, namespace, views)?.logicalRouter
+    if (vpc === written || (vpc !== undefined && written === '')) return vpc
+    first ??= vpc
+  }
+  return first
+}
+
+/** The NIC that has the address of an endpoint: of the Pod that it names, else of one in its namespace. */
+function nicOf(
+  { addresses, targetRef }: Endpoint,
+  namespace: string,
+  { pods }: PodsView,
+): PlacedNic | undefined {
+  const texts = addresses.flatMap((text) => {
+    const ip = tryParseIp(text)
+    return ip === undefined ? [] : [formatIp(ip)]
+  })
+  const named = targetRef?.name
+  const candidates =
+    named === undefined
+      ? texts.flatMap((text) => pods.find(storeIndex.podsByAddress, `${namespace}/${text}`).filter(needsPort))
+      : [pods.get(`${targetRef?.namespace ?? namespace}/${named}`)]
+  return candidates
+    .flatMap((pod) => placedNics(pod?.metadata.annotations))
+    .find((nic) => nic.addresses.some((address) => texts.includes(address)))
+}
