@@ -148,11 +148,16 @@ describe.skipIf(missing)(`a speaker${missing === undefined ? '' : ` (${missing})
 
   it('has next hops that follow the routes of the node', async () => {
     await createSubnet('red', '10.16.0.0/16', 'true')
+    here.run('ip', 'address', 'add', '192.0.2.8/24', 'dev', 'eth0')
+    here.run('ip', 'route', 'add', `${router.ipv4}/32`, 'dev', 'eth0', 'src', '192.0.2.8', 'table', '100')
     start()
     await expect.poll(told).toEqual({ '10.16.0.0/16': own.ipv4 })
     here.run('ip', 'address', 'add', '192.0.2.7/24', 'dev', 'eth0')
     here.run('ip', 'route', 'replace', `${router.ipv4}/32`, 'dev', 'eth0', 'src', '192.0.2.7')
     await expect.poll(told).toEqual({ '10.16.0.0/16': '192.0.2.7' })
+    // A rule alone leads another way.
+    here.run('ip', 'rule', 'add', 'to', router.ipv4, 'table', '100')
+    await expect.poll(told).toEqual({ '10.16.0.0/16': '192.0.2.8' })
   })
 
   it('announces IPv4 over IPv6, and node addresses in the place of its own', async () => {

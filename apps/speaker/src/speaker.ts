@@ -12,8 +12,6 @@ import { ToldProblems } from './told-problems.ts'
 
 /** Changes that come together are announced together. */
 const gatherMs = 20
-/** Own addresses are asked for again that often, whatever the kernel has told. */
-const lookMs = 5_000
 
 /**
  * Announces until the signal is aborted. Neighbours then keep the routes if `--graceful-restart` says so, or else lose them at once.
@@ -84,11 +82,10 @@ export async function runSpeaker(
   }))
 
   const netlink = stack.use(openNetlink(netns === undefined ? {} : { netns }))
-  stack.use(netlink.watch({ addresses: true, routes: true, links: true }, () => gathered.ask()))
+  const moved = stack.use(new Gathered(tell))
+  stack.use(netlink.watch({ addresses: true, routes: true, rules: true, links: true }, () => moved.ask()))
   cluster.start(signal)
   await speaker.start()
-  const look = setInterval(tell, lookMs)
-  stack.defer(() => clearInterval(look))
   cluster.synced().then(
     () => gathered.ask(),
     () => undefined,
