@@ -107,7 +107,13 @@ function addressPairs(from: LabNode, to: LabNode): ReadonlyMap<string, string> {
 
 /** A snapshot with other addresses in the place of these. */
 function renamed(snapshot: Snapshot, addresses: ReadonlyMap<string, string>): Snapshot {
-  const pattern = /[0-9a-f]*[.:][0-9a-f.:]+/g
+  // Beside ports an address of IPv4 stands between colons, one of IPv6 in brackets.
+  const alone = [...addresses.keys()].map((address) =>
+    address.includes(':')
+      ? `(?<![0-9a-f:])${address}(?![0-9a-f:])`
+      : `(?<![0-9.])${address.replaceAll('.', '\\.')}(?![0-9.])`,
+  )
+  const pattern = new RegExp(alone.join('|'), 'g')
   const rename = (thing: string): string => thing.replace(pattern, (word) => addresses.get(word) ?? word)
   return new Map([...snapshot].map(([where, things]) => [where, things.map(rename)]))
 }
