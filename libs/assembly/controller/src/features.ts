@@ -12,6 +12,7 @@ import { nodeAddresses } from '@kube-ovn/features-network/node-addresses'
 import { subnet } from '@kube-ovn/features-network/subnet'
 import { subnetAcls } from '@kube-ovn/features-network/subnet-acl'
 import { subnetGateway } from '@kube-ovn/features-network/subnet-gw'
+import { subnetNatRules } from '@kube-ovn/features-network/subnet-nat'
 import { subnetRouterAdvertisements } from '@kube-ovn/features-network/subnet-ra'
 import { vpc } from '@kube-ovn/features-network/vpc'
 import { vpcPeerings } from '@kube-ovn/features-network/vpc-peering'
@@ -39,6 +40,7 @@ export const controlFeatures: readonly ControlFeature[] = [
   nodeAddresses,
   subnetAcls,
   subnetRouterAdvertisements,
+  subnetNatRules,
   node,
   subnetGateway,
   subnetStatus,

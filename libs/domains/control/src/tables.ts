@@ -27,6 +27,7 @@ import {
 import { builtInSpec } from './topology/built-in.ts'
 import { advertisings } from './topology/advertising.ts'
 import { isolations } from './topology/isolation.ts'
+import { natRules } from './topology/nat-rules.ts'
 import {
   enforcedPolicies,
   namedPorts,
@@ -54,6 +55,7 @@ const tables = {
   addressing,
   isolations,
   advertisings,
+  natRules,
   subnetProviders,
   keptRouterMacs,
   routerMacs,

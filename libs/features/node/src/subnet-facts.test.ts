@@ -1,7 +1,7 @@
 import type { Subnet, SubnetInEffect, SubnetSpec, SubnetStatus } from '@kube-ovn/kube-api'
 import { describe, expect, it } from 'vitest'
 import { readInEffect } from '@kube-ovn/kube-api'
-import { natOutgoingPrefixes, readSubnetFacts, routedPrefixes } from './subnet-facts.ts'
+import { natOutgoingPrefixes, readSubnetFacts, routedPrefixes, subnetsWithNatRules } from './subnet-facts.ts'
 
 const inEffect: SubnetInEffect = {
   cidrBlock: '10.1.0.0/16,fd00:1::/112',
@@ -74,5 +74,42 @@ describe('a subnet whose status upstream wrote', () => {
     expect(readSubnetFacts(subnet({ ...written, status: { conditions: refused } }), 'ovn-cluster')).toBe(
       undefined,
     )
+  })
+})
+
+describe('exceptions to natOutgoing', () => {
+  const ruleID = '343ff13b29dd'
+  const prefix = '10.1.0.0/24'
+
+  function rulesOf(status: SubnetStatus) {
+    const facts = readSubnetFacts(subnet({ status: { inEffect, ...status } }), 'ovn-cluster')
+    return subnetsWithNatRules(facts === undefined ? [] : [facts]).map(({ natRules }) => natRules)
+  }
+
+  it('are read without host bits', () => {
+    const match = { srcIPs: '10.1.0.7/24, 10.1.2.3', dstIPs: '8.8.8.8' }
+    expect(rulesOf({ natOutgoingPolicyRules: [{ ruleID, match, action: 'forward' }] })).toEqual([
+      [{ id: ruleID, action: 'forward', sources: [prefix, '10.1.2.3'], destinations: ['8.8.8.8'] }],
+    ])
+  })
+
+  it('are none without natOutgoing', () => {
+    const off = { ...inEffect, natOutgoing: false }
+    const rule = { ruleID, match: { srcIPs: prefix }, action: 'nat' }
+    expect(rulesOf({ inEffect: off, natOutgoingPolicyRules: [rule] })).toEqual([])
+  })
+
+  it.each<{ name: string; rule: NonNullable<SubnetStatus['natOutgoingPolicyRules']>[number] }>([
+    { name: 'has another action', rule: { ruleID, match: { srcIPs: prefix }, action: 'drop' } },
+    { name: 'is about nothing', rule: { ruleID, match: {}, action: 'nat' } },
+    { name: 'is of two families', rule: { ruleID, match: { srcIPs: prefix, dstIPs: '::1' }, action: 'nat' } },
+    { name: 'has a word that is no address', rule: { ruleID, match: { srcIPs: 'x' }, action: 'nat' } },
+    { name: 'has no name for sets', rule: { ruleID: 'a b', match: { srcIPs: prefix }, action: 'nat' } },
+    { name: 'occurs twice', rule: { ruleID: 'f17d79654b98', match: { srcIPs: prefix }, action: 'nat' } },
+  ])('stand beside one that $name', ({ rule }) => {
+    const good = { ruleID: 'f17d79654b98', match: { srcIPs: prefix }, action: 'nat' }
+    const [rules] = rulesOf({ natOutgoingPolicyRules: [rule, good] })
+    expect(rules).toHaveLength(1)
+    expect(rules?.[0]?.id).toBe('f17d79654b98')
   })
 })

@@ -1,5 +1,5 @@
-import { networkText, tryParseCidr, type Cidr } from '@kube-ovn/ip'
-import { readInEffect, type Subnet } from '@kube-ovn/kube-api'
+import { formatIp, networkText, tryParseCidr, tryParseIp, type Cidr } from '@kube-ovn/ip'
+import { readInEffect, type Subnet, type SubnetStatus } from '@kube-ovn/kube-api'
 
 /** What a node needs to know about a subnet. */
 export interface SubnetFacts {
@@ -10,6 +10,19 @@ export interface SubnetFacts {
   readonly isOverlay: boolean
   /** Traffic that leaves the cluster gets the node's address. */
   readonly hasNatOutgoing: boolean
+  /** Tells it from others, in names on the node. */
+  readonly uid: string
+  /** Exceptions to natOutgoing, the first match wins. */
+  readonly natRules: readonly NatRuleFacts[]
+}
+
+/** An exception to natOutgoing. Prefixes and addresses are text of one family; a list that is empty says any. */
+export interface NatRuleFacts {
+  /** Twelve hexadecimal digits. */
+  readonly id: string
+  readonly action: 'nat' | 'forward'
+  readonly sources: readonly string[]
+  readonly destinations: readonly string[]
 }
 
 /** Reads the facts of a subnet; nothing while nothing of it is in effect. */
@@ -26,7 +39,38 @@ export function readSubnetFacts(subnet: Subnet, clusterRouter: string): SubnetFa
     isDefaultVpc: (inEffect.vpc ?? '') === '' || inEffect.vpc === clusterRouter,
     isOverlay: status?.inEffect !== undefined || (spec?.vlan ?? '') === '' || spec?.logicalGateway === true,
     hasNatOutgoing: inEffect.natOutgoing === true && !isOver,
+    uid: metadata.uid ?? '',
+    natRules: natRulesOf(status?.natOutgoingPolicyRules ?? []),
   }
+}
+
+type PublishedRule = NonNullable<SubnetStatus['natOutgoingPolicyRules']>[number]
+
+/** The controller has checked what it publishes; what somebody else wrote there, and is no rule, is passed over. */
+function natRulesOf(rules: readonly PublishedRule[]): readonly NatRuleFacts[] {
+  const read = rules.flatMap((rule): NatRuleFacts[] => {
+    const { ruleID: id = '', match = {}, action = '' } = rule
+    const sources = addressesOf(match.srcIPs)
+    const destinations = addressesOf(match.dstIPs)
+    const isRule = /^[0-9a-f]{12}$/.test(id) && (action === 'nat' || action === 'forward')
+    if (!isRule || sources === undefined || destinations === undefined) return []
+    const families = new Set([...sources, ...destinations].map((text) => text.includes(':')))
+    return families.size === 1 ? [{ id, action, sources, destinations }] : []
+  })
+  return [...new Map(read.map((rule) => [rule.id, rule])).values()]
+}
+
+/** Addresses and prefixes of a list, without host bits; nothing if one of them is none. */
+function addressesOf(list = ''): readonly string[] | undefined {
+  const words = list.split(',').filter((word) => word.trim() !== '')
+  const read = words.map((word) => {
+    const text = word.trim()
+    const ip = tryParseIp(text)
+    if (ip !== undefined) return formatIp(ip)
+    const cidr = tryParseCidr(text)
+    return cidr === undefined ? undefined : networkText(cidr)
+  })
+  return read.some((text) => text === undefined) ? undefined : read.filter((text) => text !== undefined)
 }
 
 /** Prefixes of the subnets that share the node's router and whose traffic OVN routes, without host bits. */
@@ -36,9 +80,25 @@ export function routedPrefixes(subnets: readonly SubnetFacts[]): readonly string
 
 /** Those of {@link routedPrefixes} whose traffic to the outside gets the node's address. */
 export function natOutgoingPrefixes(subnets: readonly SubnetFacts[]): readonly string[] {
-  return prefixesOf(
-    subnets.filter((subnet) => subnet.isDefaultVpc && subnet.isOverlay && subnet.hasNatOutgoing),
-  )
+  return prefixesOf(subnets.filter(isTranslated))
+}
+
+/** Subnets whose traffic to the outside gets the node's address with exceptions. */
+export function subnetsWithNatRules(subnets: readonly SubnetFacts[]): readonly SubnetNatRules[] {
+  return subnets
+    .filter((subnet) => isTranslated(subnet) && subnet.natRules.length > 0)
+    .map((subnet) => ({ ...subnet, prefixes: prefixesOf([subnet]) }))
+    .map(({ name, uid, prefixes, natRules }) => ({ name, uid, prefixes, natRules }))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+/** The exceptions to natOutgoing of a subnet. */
+export interface SubnetNatRules extends Pick<SubnetFacts, 'name' | 'uid' | 'natRules'> {
+  readonly prefixes: readonly string[]
+}
+
+function isTranslated({ isDefaultVpc, isOverlay, hasNatOutgoing }: SubnetFacts): boolean {
+  return isDefaultVpc && isOverlay && hasNatOutgoing
 }
 
 function prefixesOf(subnets: readonly SubnetFacts[]): readonly string[] {

@@ -40,11 +40,6 @@ export const missingFeatures: readonly MissingFeature[] = [
     subnet: ['externalEgressGateway', 'policyRoutingPriority', 'policyRoutingTableID'],
   },
   {
-    name: 'NAT by rules',
-    cure: 'all traffic of the subnet is treated as natOutgoing says: remove the rules',
-    subnet: ['natOutgoingPolicyRules'],
-  },
-  {
     name: 'a centralized gateway',
     cure: 'traffic leaves by the node of each Pod: remove it',
     subnet: ['gatewayNode', 'gatewayNodeSelectors', 'enableEcmp'],

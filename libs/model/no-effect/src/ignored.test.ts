@@ -13,7 +13,7 @@ describe('fields', () => {
     {},
     {
       logicalGateway: false,
-      natOutgoingPolicyRules: [],
+      gatewayNodeSelectors: [],
       nodeNetwork: '',
       policyRoutingPriority: 0,
       u2oFeatures: { overlayOnlyRouting: false },
@@ -33,8 +33,8 @@ describe('fields', () => {
   })
 
   it('are told shortly, however long they are', () => {
-    const natOutgoingPolicyRules = Array.from({ length: 10_000 }, () => ({ action: 'nat' }))
-    expect(texts({ natOutgoingPolicyRules })[0]?.length).toBeLessThan(300)
+    const gatewayNodeSelectors = Array.from({ length: 10_000 }, () => ({ matchLabels: { a: 'b' } }))
+    expect(texts({ gatewayNodeSelectors })[0]?.length).toBeLessThan(300)
   })
 })
 

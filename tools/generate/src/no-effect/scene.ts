@@ -23,7 +23,7 @@ export const scene: Scene = {
       acls: [{ direction: 'to-lport', priority: 1000, match: 'icmp4', action: 'allow' }],
       enableIPv6RA: true,
     }),
-    subnet({ name: 'green', cidrBlock: '10.2.0.0/24,fd00:2::/120' }),
+    subnet({ name: 'green', cidrBlock: '10.2.0.0/24,fd00:2::/120', natOutgoing: true }),
     subnet({ name: 'camera', cidrBlock: '10.3.0.0/24,fd00:3::/120', provider: 'camera.shop' }),
     subnet({ name: 'attach', cidrBlock: '10.4.0.0/24,fd00:4::/120', provider: 'attach.shop.ovn' }),
     subnet({ name: 'wheel', cidrBlock: '10.5.0.0/24,fd00:5::/120', vpc: 'river' }),

@@ -111,9 +111,38 @@ async function outsideRows(cluster: Cluster, pods: readonly PodObject[]): Promis
     "to outside with the pod's address once natOutgoing is off",
     addressesOfPod(pod),
   )
+  const byRules = await ruleRows(cluster, pod)
   await unrouted()
-  await cluster.api.mergePatch('/apis/kubeovn.io/v1/subnets/stock', { spec: { natOutgoing: true } })
-  return [...withNat, ...withoutNat]
+  return [...withNat, ...withoutNat, ...byRules]
+}
+
+/** Exceptions to natOutgoing, which is on again after it. */
+async function ruleRows(cluster: Cluster, pod: PodObject): Promise<CheckRow[]> {
+  const edit = (natOutgoingPolicyRules: readonly object[] | null): Promise<unknown> =>
+    cluster.api.mergePatch('/apis/kubeovn.io/v1/subnets/stock', {
+      spec: { natOutgoing: true, natOutgoingPolicyRules },
+    })
+  const forward = ofStack(cluster.topology.stack, cluster.outside.addresses).map((dstIPs) => ({
+    action: 'forward',
+    match: { dstIPs },
+  }))
+  const nat = addressesOfPod(pod).map((srcIPs) => ({ action: 'nat', match: { srcIPs } }))
+  await edit(forward)
+  const forwarded = await sourceRows(
+    cluster,
+    pod,
+    "to outside with the pod's address by a rule",
+    addressesOfPod(pod),
+  )
+  await edit([...nat, ...forward])
+  const translated = await sourceRows(
+    cluster,
+    pod,
+    "to outside with the node's address by the first rule of two",
+    ownAddresses(nodeOf(cluster, pod)),
+  )
+  await edit(null)
+  return [...forwarded, ...translated]
 }
 
 function ownAddresses({ kubernetes, physical }: LabNode): string[] {

@@ -21,6 +21,7 @@ export {
   poolsOfNamespace,
   subnetsOfNamespace,
 } from './namespace-bindings.ts'
+export type { NatRule } from './nat-rules.ts'
 export { cidrsOf, familiesOf, isSameNetwork, type Network } from './network.ts'
 export { allNodeAddresses, internalAddresses } from './node-addresses.ts'
 export { hasOtherNetwork } from './node-change.ts'

@@ -22,6 +22,7 @@ import { resolveAdvertising } from './advertising.ts'
 import { inSubnet, SubnetInvalidError, SubnetUnsupportedError } from './errors.ts'
 import { normaliseExcludeIps } from './exclude-ips.ts'
 import { resolveIsolation } from './isolation.ts'
+import { resolveNatRules } from './nat-rules.ts'
 import type { Network } from './network.ts'
 
 /** A specification that makes sense, and what the controller writes into it. */
@@ -77,6 +78,7 @@ export function resolveSubnet(name: string, spec: SubnetSpec, settings: ControlS
   for (const vip of spec.vips ?? []) checkVip(name, vip, cidrs)
   resolveIsolation(name, spec)
   resolveAdvertising(name, spec)
+  resolveNatRules(name, spec)
   const isJoin = name === settings.nodeSwitch.name
   const isDefault = name === settings.defaultSubnet.name
   const vpc = hasSwitch ? spec.vpc || settings.clusterRouter : ''

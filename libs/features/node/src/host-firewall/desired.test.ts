@@ -6,6 +6,7 @@ import type { HostFirewallSnapshot } from './snapshot.ts'
 const dual: HostFirewallSnapshot = {
   subnets: ['10.16.0.0/16', '100.64.0.0/16', 'fd00:10:16::/112'],
   natOutgoing: ['10.16.0.0/16', 'fd00:10:16::/112'],
+  natRules: [],
   services: ['10.96.0.0/12', 'fd00:10:96::/112'],
   otherNodes: ['192.0.2.11', '2001:db8::11'],
   nodeAddresses: ['192.0.2.10', '2001:db8::10'],
@@ -43,6 +44,49 @@ describe('desiredHostFirewall', () => {
     const off = { ...dual, natOutgoing: [] }
     expect(elementsOf(off)).toEqual({ ...elementsOf(dual), 'subnets-nat-4': [], 'subnets-nat-6': [] })
     expect(desiredHostFirewall(off).chains).toEqual(desiredHostFirewall(dual).chains)
+  })
+
+  it('sends a subnet with rules through them, first match first, and what they leave over on to natOutgoing', () => {
+    const table = desiredHostFirewall({
+      ...dual,
+      natRules: [
+        {
+          name: 'x'.repeat(200),
+          uid: '00000000-0000-4000-8000-123456789abc',
+          prefixes: ['10.16.0.0/16', 'fd00:10:16::/112'],
+          natRules: [
+            {
+              id: '343ff13b29dd',
+              action: 'forward',
+              sources: ['10.16.0.0/28', '10.16.0.0/24'],
+              destinations: ['8.8.8.8'],
+            },
+            { id: 'f17d79654b98', action: 'nat', sources: [], destinations: ['9.9.9.9'] },
+          ],
+        },
+      ],
+    })
+    const chainNamed = (name: string) => table.chains.find((chain) => chain.name === name)
+    const inList = (field: string, set: string) => ({
+      match: { op: '==', left: { payload: { protocol: 'ip', field } }, right: `@${set}` },
+    })
+    expect(chainNamed('nat-rules-123456789abc')?.rules.map(({ statements }) => statements)).toEqual([
+      [
+        inList('saddr', 'nat-rule-343ff13b29dd-src-4'),
+        inList('daddr', 'nat-rule-343ff13b29dd-dst-4'),
+        { accept: null },
+      ],
+      [inList('daddr', 'nat-rule-f17d79654b98-dst-4'), { goto: { target: 'masquerade-now' } }],
+    ])
+    const comments = chainNamed('masquerade')?.rules.map(({ comment }) => comment) ?? []
+    // None of IPv6, of which no rule is.
+    expect(comments.slice(-3)).toEqual([
+      `rules of subnet ${'x'.repeat(84)}`,
+      ...['natOutgoing', 'natOutgoing'],
+    ])
+    expect(table.sets.map(({ name }) => name).filter((name) => name.startsWith('nat-rule-'))).toEqual([
+      ...['nat-rule-343ff13b29dd-src-4', 'nat-rule-343ff13b29dd-dst-4', 'nat-rule-f17d79654b98-dst-4'],
+    ])
   })
 
   it('translates service replies only for families in which the node has an address', () => {

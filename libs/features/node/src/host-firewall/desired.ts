@@ -8,6 +8,7 @@ import type {
   Statement,
   Table,
 } from '@kube-ovn/netfilter'
+import type { NatRuleFacts, SubnetNatRules } from '../subnet-facts.ts'
 import type { HostFirewallSnapshot } from './snapshot.ts'
 
 /** The table that this project keeps on a node; nothing else in the packet filter is touched. */
@@ -44,17 +45,21 @@ type FamilyFacts = (typeof families)[number]
 export function desiredHostFirewall(snapshot: HostFirewallSnapshot): Table {
   return {
     ...hostFirewallTable,
-    sets: families.flatMap((family) => [
-      prefixSet('subnets', 'prefixes of overlay subnets', family, snapshot.subnets),
-      prefixSet('subnets-nat', 'subnets with natOutgoing', family, snapshot.natOutgoing),
-      prefixSet('services', 'prefixes of Service addresses', family, snapshot.services),
-      prefixSet('other-nodes', 'addresses of the other nodes', family, snapshot.otherNodes),
-    ]),
+    sets: [
+      ...families.flatMap((family) => [
+        prefixSet('subnets', 'prefixes of overlay subnets', family, snapshot.subnets),
+        prefixSet('subnets-nat', 'subnets with natOutgoing', family, snapshot.natOutgoing),
+        prefixSet('services', 'prefixes of Service addresses', family, snapshot.services),
+        prefixSet('other-nodes', 'addresses of the other nodes', family, snapshot.otherNodes),
+      ]),
+      ...snapshot.natRules.flatMap(({ natRules }) => natRules.flatMap(natRuleSets)),
+    ],
     chains: [
       markServices(),
       unmarkTunnels(),
       dropStrayResets(),
-      masquerade(snapshot.nodeAddresses),
+      masquerade(snapshot),
+      ...snapshot.natRules.map(natRuleChain),
       {
         name: 'masquerade-now',
         rules: [{ statements: [setMark(0), { masquerade: { flags: ['fully-random'] } }] }],
@@ -100,9 +105,10 @@ function dropStrayResets(): Chain {
   ])
 }
 
-function masquerade(nodeAddresses: readonly string[]): Chain {
+const masqueradeNow: Statement = { goto: { target: 'masquerade-now' } }
+
+function masquerade({ nodeAddresses, natRules }: HostFirewallSnapshot): Chain {
   const isMarked = equals({ '&': [{ meta: { key: 'mark' } }, masqueradeMark] }, masqueradeMark)
-  const masqueradeNow: Statement = { goto: { target: 'masquerade-now' } }
   return base('masquerade', { type: 'nat', hook: 'postrouting', priority: 95 }, [
     ...families.flatMap((family) => {
       const address = nodeAddresses.find((text) => text.includes(':') === (family.suffix === '6'))
@@ -137,6 +143,7 @@ function masquerade(nodeAddresses: readonly string[]): Chain {
         { return: null },
       ]),
     ),
+    ...natRules.flatMap(toNatRules),
     ...families.map((family) =>
       rule('natOutgoing', [
         inSet(family, 'saddr', 'subnets-nat'),
@@ -145,6 +152,61 @@ function masquerade(nodeAddresses: readonly string[]): Chain {
       ]),
     ),
   ])
+}
+
+/** Sends what leaves the cluster from a subnet through its rules; what none of them is about comes back to natOutgoing. */
+function toNatRules({ name, uid, prefixes, natRules }: SubnetNatRules): readonly NftRule[] {
+  return families.flatMap((family) => {
+    if (!natRules.some((one) => familyOfRule(one) === family)) return []
+    return elementsOf(family, prefixes).map((prefix) =>
+      // A comment has at most 128 bytes (nft(8)).
+      rule(`rules of subnet ${name}`.slice(0, 100), [
+        equals(addressOf(family, 'saddr'), prefix),
+        notInSet(family, 'daddr', 'subnets'),
+        { jump: { target: natRuleChainName(uid) } },
+      ]),
+    )
+  })
+}
+
+/** The first rule that matches decides. */
+function natRuleChain({ uid, natRules }: SubnetNatRules): Chain {
+  return {
+    name: natRuleChainName(uid),
+    rules: natRules.map((one) => {
+      const family = familyOfRule(one)
+      return rule(`rule ${one.id}`, [
+        ...(one.sources.length > 0 ? [inSet(family, 'saddr', natRuleSet(one, 'src'))] : []),
+        ...(one.destinations.length > 0 ? [inSet(family, 'daddr', natRuleSet(one, 'dst'))] : []),
+        one.action === 'nat' ? masqueradeNow : { accept: null },
+      ])
+    }),
+  }
+}
+
+function natRuleSets(one: NatRuleFacts): readonly NftSet[] {
+  const family = familyOfRule(one)
+  return [
+    ...(one.sources.length > 0
+      ? [prefixSet(natRuleSet(one, 'src'), 'sources of a rule', family, one.sources)]
+      : []),
+    ...(one.destinations.length > 0
+      ? [prefixSet(natRuleSet(one, 'dst'), 'destinations of a rule', family, one.destinations)]
+      : []),
+  ]
+}
+
+/** With the part of its UID that upstream has in names of chains. */
+function natRuleChainName(uid: string): string {
+  return `nat-rules-${uid.slice(-12)}`
+}
+
+function natRuleSet({ id }: NatRuleFacts, end: 'src' | 'dst'): string {
+  return `nat-rule-${id}-${end}`
+}
+
+function familyOfRule({ sources, destinations }: NatRuleFacts): FamilyFacts {
+  return families[[...sources, ...destinations].some((text) => text.includes(':')) ? 1 : 0]
 }
 
 const tcpFlags: Expression = { payload: { protocol: 'tcp', field: 'flags' } }
@@ -185,8 +247,13 @@ function prefixSet(name: string, comment: string, family: FamilyFacts, texts: re
     // Subnets may contain each other when an operator imports them; the kernel refuses overlaps otherwise.
     autoMerge: true,
     comment,
-    elements: texts.filter((text) => text.includes(':') === (family.suffix === '6')).map(element),
+    elements: elementsOf(family, texts),
   }
+}
+
+/** Those of a family. */
+function elementsOf(family: FamilyFacts, texts: readonly string[]): readonly SetElement[] {
+  return texts.filter((text) => text.includes(':') === (family.suffix === '6')).map(element)
 }
 
 function element(text: string): SetElement {

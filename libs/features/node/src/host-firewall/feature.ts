@@ -3,7 +3,12 @@ import type { Node, ServiceCidr } from '@kube-ovn/kube-api/core'
 import type { Table } from '@kube-ovn/netfilter'
 import { rowTable } from '@kube-ovn/tables'
 import { internalAddresses } from '../kube-objects.ts'
-import { natOutgoingPrefixes, routedPrefixes, type SubnetFacts } from '../subnet-facts.ts'
+import {
+  natOutgoingPrefixes,
+  routedPrefixes,
+  subnetsWithNatRules,
+  type SubnetFacts,
+} from '../subnet-facts.ts'
 import { agentTable, nodeTable, serviceCidrTable, subnetFactsTable, type AgentFacts } from '../tables.ts'
 import { desiredHostFirewall } from './desired.ts'
 import type { HostFirewallSnapshot } from './snapshot.ts'
@@ -76,6 +81,7 @@ function snapshotOf(agent: AgentFacts, { own, others, subnets, serviceCidrs }: F
   return {
     subnets: routedPrefixes(subnets),
     natOutgoing: natOutgoingPrefixes(subnets),
+    natRules: subnetsWithNatRules(subnets),
     services: servicePrefixes(agent, serviceCidrs),
     otherNodes: [...new Set(others.flatMap((node) => internalAddresses(node)))].sort(),
     nodeAddresses: [false, true].flatMap(

@@ -43,7 +43,7 @@ function isReady(conditions: readonly Condition[]): boolean {
 
 it('tells of the fields of a Subnet that have no effect, once for each change, and leaves it Ready', async () => {
   const { client } = cluster
-  const plain = { cidrBlock: prefixes, logicalGateway: false, natOutgoingPolicyRules: [], natOutgoing: true }
+  const plain = { cidrBlock: prefixes, logicalGateway: false, gatewayNodeSelectors: [], natOutgoing: true }
   await client.create(subnetResource, subnet({ name: 'plain', ...plain }))
   await client.create(
     subnetResource,
