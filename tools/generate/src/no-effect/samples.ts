@@ -25,7 +25,8 @@ export const fieldSamples: Readonly<Record<string, Readonly<Record<string, reado
     u2oInterconnectionIP: ['10.1.0.71'],
     externalEgressGateway: ['172.18.0.99'],
     protocol: ['IPv4'],
-    natOutgoingPolicyRules: [[{ action: 'nat', match: { srcIPs: '10.2.0.9' } }]],
+    natOutgoing: [false],
+    natOutgoingPolicyRules: [[{ action: 'forward', match: { srcIPs: '10.1.0.9' } }]],
   },
   Vpc: {
     defaultSubnet: ['wheel'],

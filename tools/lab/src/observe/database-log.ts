@@ -59,13 +59,17 @@ async function isClustered(central: Place, database: OvnDatabase): Promise<boole
 /**
  * Counts the transactions that were committed since a position, from the server's own log; of the Northbound, those of clients other than
  * northd.
+ *
+ * @param table only those that wrote to it
  */
 export async function countTransactions(
   central: Place,
   since: number,
   database: OvnDatabase = 'northbound',
+  table?: string,
 ): Promise<number> {
-  const records = parseRecords(await readLog(central, since, database))
+  const all = parseRecords(await readLog(central, since, database))
+  const records = table === undefined ? all : all.filter((record) => table in record)
   return database === 'southbound' ? records.length : records.filter((record) => !isNorthds(record)).length
 }
 
