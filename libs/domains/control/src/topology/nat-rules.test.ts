@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { resolveNatRules } from './nat-rules.ts'
 
 describe('resolveNatRules', () => {
-  it('names rules as upstream does', () => {
+  it('reads rules without what is empty', () => {
     const forward = { action: 'forward', match: { srcIPs: '10.17.0.0/28', dstIPs: '8.8.8.8' } }
     const nat = { action: 'nat', match: { srcIPs: 'fd00:10:17::/120', dstIPs: '' } }
     expect(resolveNatRules('nat', { natOutgoing: true, natOutgoingPolicyRules: [forward, nat] })).toEqual([
-      { ruleID: '343ff13b29dd', ...forward },
-      { ruleID: 'f17d79654b98', action: 'nat', match: { srcIPs: 'fd00:10:17::/120' } },
+      forward,
+      { action: 'nat', match: { srcIPs: 'fd00:10:17::/120' } },
     ])
   })
 

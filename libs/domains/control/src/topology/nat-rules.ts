@@ -1,13 +1,15 @@
-import { createHash } from 'node:crypto'
 import { checkLength, familyOf, parseCidr, parseIp, type Family } from '@kube-ovn/ip'
-import type { SubnetSpec, SubnetStatus } from '@kube-ovn/kube-api'
+import type { SubnetSpec } from '@kube-ovn/kube-api'
 import { rowTable } from '@kube-ovn/tables'
 import { subnets } from '../sources.ts'
 import { aspectOf } from './aspect.ts'
 import { inSubnet, SubnetInvalidError } from './errors.ts'
 
-/** An exception to natOutgoing as the status of a Subnet has it, for nodes to read. */
-export type NatRule = NonNullable<SubnetStatus['natOutgoingPolicyRules']>[number]
+/** An exception to natOutgoing: addresses and prefixes of one family, separated by commas. */
+export interface NatRule {
+  readonly match: { readonly srcIPs?: string; readonly dstIPs?: string }
+  readonly action: string
+}
 
 type WrittenRule = NonNullable<SubnetSpec['natOutgoingPolicyRules']>[number]
 
@@ -26,15 +28,8 @@ export function resolveNatRules(subnet: string, spec: SubnetSpec): readonly NatR
     checkRule(subnet, rule, `${field}[${index}]`)
     const { srcIPs = '', dstIPs = '' } = rule.match ?? {}
     const match = { ...(srcIPs === '' ? {} : { srcIPs }), ...(dstIPs === '' ? {} : { dstIPs }) }
-    const action = rule.action ?? ''
-    return { ruleID: ruleId(subnet, index, { match, action }), match, action }
+    return { match, action: rule.action ?? '' }
   })
-}
-
-/** As upstream makes them: nodes of either version can read the status. */
-function ruleId(subnet: string, index: number, rule: Pick<NatRule, 'match' | 'action'>): string {
-  const text = `${subnet}${index}${JSON.stringify(rule)}`
-  return createHash('sha256').update(text).digest('hex').slice(0, 12)
 }
 
 function checkRule(subnet: string, { match = {}, action = '' }: WrittenRule, field: string): void {

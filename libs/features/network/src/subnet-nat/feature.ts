@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { ObjectChange } from '@kube-ovn/kube'
 import { subnetResource, type Subnet } from '@kube-ovn/kube-api'
 import { nothing, type Desired } from '@kube-ovn/reconcile'
@@ -5,8 +6,11 @@ import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
 import { subnetBegins, unusable, type NatRule } from '@kube-ovn/domains-control/topology'
 
 interface NatSnapshot {
-  readonly rules: readonly NatRule[]
+  readonly rules: readonly PublishedRule[]
 }
+
+/** As the status of a Subnet has it, for nodes to read. */
+type PublishedRule = NatRule & { readonly ruleID: string }
 
 /** Publishes the exceptions to natOutgoing of a subnet, by which the packet filters of the nodes go. */
 export const subnetNatRules: ControlFeature<string, NatSnapshot> = {
@@ -37,7 +41,19 @@ function observeNatRules(subnet: string, world: ControlWorld): NatSnapshot | und
   if (rules === unusable || world.subnets.get(subnet) === undefined) return undefined
   const network = world.networks.get(subnet)
   if (network === undefined) return undefined
-  return { rules: network.natOutgoing ? (rules ?? []) : [] }
+  return {
+    rules: (network.natOutgoing ? (rules ?? []) : []).map(({ match, action }, index) => ({
+      ruleID: ruleId(subnet, index, { match, action }),
+      match,
+      action,
+    })),
+  }
+}
+
+/** As upstream makes them, so that nodes of either version can read the status. */
+function ruleId(subnet: string, index: number, rule: NatRule): string {
+  const text = `${subnet}${index}${JSON.stringify(rule)}`
+  return createHash('sha256').update(text).digest('hex').slice(0, 12)
 }
 
 function desiredNatRules(name: string, { rules }: NatSnapshot): Desired {
