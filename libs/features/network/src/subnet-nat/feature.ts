@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ObjectChange } from '@kube-ovn/kube'
-import { subnetResource, type Subnet } from '@kube-ovn/kube-api'
+import { subnetResource, type Subnet, type SubnetStatus } from '@kube-ovn/kube-api'
 import { nothing, type Desired } from '@kube-ovn/reconcile'
 import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
 import { subnetBegins, unusable, type NatRule } from '@kube-ovn/domains-control/topology'
@@ -10,7 +10,7 @@ interface NatSnapshot {
 }
 
 /** As the status of a Subnet has it, for nodes to read. */
-type PublishedRule = NatRule & { readonly ruleID: string }
+type PublishedRule = NonNullable<SubnetStatus['natOutgoingPolicyRules']>[number]
 
 /** Publishes the exceptions to natOutgoing of a subnet, by which the packet filters of the nodes go. */
 export const subnetNatRules: ControlFeature<string, NatSnapshot> = {
