@@ -196,6 +196,17 @@ export const exampleChecks: Readonly<Record<string, ExampleCheck>> = {
     const service = await api.call<ApiObject>('GET', '/api/v1/namespaces/island/services/well')
     expect(service.metadata.annotations?.['ovn.kubernetes.io/vpc']).toBe('island')
   },
+  async '15-dhcp'(cluster) {
+    const clients = byName(await untilPodsReady(cluster.api, 'guests', 'app=guest', 2))
+    const [common, special] = clients.map((pod) => addressesOfPod(pod).find((address) => isIP(address) === 4))
+    // The client is one of IPv4.
+    if (cluster.stack === 'ipv6') return
+    const leases = clients.map(async (pod) => (await fetchFrom(cluster, pod, '127.0.0.1')).trim())
+    expect(await Promise.all(leases)).toEqual([
+      `${common} 10.28.0.1 1400 600 10.96.0.10 8.8.8.8`,
+      `${special} 10.28.0.1 1300 60`,
+    ])
+  },
 }
 
 function byName(pods: readonly PodObject[]): readonly PodObject[] {

@@ -11,6 +11,7 @@ import { node } from '@kube-ovn/features-network/node'
 import { nodeAddresses } from '@kube-ovn/features-network/node-addresses'
 import { subnet } from '@kube-ovn/features-network/subnet'
 import { subnetAcls } from '@kube-ovn/features-network/subnet-acl'
+import { subnetDhcpOptions } from '@kube-ovn/features-network/subnet-dhcp'
 import { subnetGateway } from '@kube-ovn/features-network/subnet-gw'
 import { subnetNatRules } from '@kube-ovn/features-network/subnet-nat'
 import { subnetRouterAdvertisements } from '@kube-ovn/features-network/subnet-ra'
@@ -41,6 +42,7 @@ export const controlFeatures: readonly ControlFeature[] = [
   subnetAcls,
   subnetRouterAdvertisements,
   subnetNatRules,
+  subnetDhcpOptions,
   node,
   subnetGateway,
   subnetStatus,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatMac, InvalidMacError, parseMac, tryParseMac } from './index.ts'
+import { formatMac, InvalidMacError, macFromName, parseMac, tryParseMac } from './index.ts'
 
 describe('parseMac', () => {
   it.each(['00:00:5e:00:53:01', '00:00:5E:00:53:01', '00-00-5e-00-53-01', '0000.5e00.5301'])(
@@ -33,4 +33,12 @@ describe('parseMac', () => {
     )
     expect(() => formatMac(new Uint8Array(5))).toThrow(RangeError)
   })
+})
+
+it('makes the same address of a name again, and another one of another name', () => {
+  expect(macFromName('blue/4')).toBe(macFromName('blue/4'))
+  const made = Array.from({ length: 1000 }, (_, index) => macFromName(`blue-${index}`))
+  expect(new Set(made).size).toBe(1000)
+  // Locally administered, of one host (IEEE 802).
+  expect(made.filter((mac) => !/^.[26ae]/.test(mac))).toEqual([])
 })

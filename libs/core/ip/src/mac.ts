@@ -36,6 +36,23 @@ export function formatMac(bytes: Uint8Array): Mac {
   return canonical(Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join(''))
 }
 
+/** Makes a unicast MAC address that is administered locally (IEEE 802) out of six bytes. */
+export function localMac(bytes: Uint8Array): Mac {
+  const local = Uint8Array.from(bytes)
+  local[0] = ((local[0] ?? 0) | 0x02) & 0xfe
+  return formatMac(local)
+}
+
+/** Makes a unicast MAC address that is administered locally out of a name, in every process the same. */
+export function macFromName(name: string): Mac {
+  // FNV-1a of 64 bits (RFC 9923): nobody gains anything by finding a name with the same.
+  let hash = 0xcbf29ce484222325n
+  for (const byte of new TextEncoder().encode(name)) {
+    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n)
+  }
+  return localMac(Uint8Array.from({ length: 6 }, (_, place) => Number((hash >> BigInt(8 * place)) & 0xffn)))
+}
+
 function isCanonical(text: string): text is Mac {
   return canonicalText.test(text)
 }

@@ -1,4 +1,4 @@
-import { formatMac } from '@kube-ovn/ip'
+import { localMac } from '@kube-ovn/ip'
 import { Ipam } from '@kube-ovn/ipam'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import type { KubeObject, Store } from '@kube-ovn/kube'
@@ -42,7 +42,7 @@ export function createWorld(parts: WorldParts): AllocatingWorld {
     northbound,
     ipam: new Ipam(randomBytes),
     waiters: new Waiters((key) => signals.raise('turn', key)),
-    newMac: () => randomMac(randomBytes(6)),
+    newMac: () => localMac(randomBytes(6)),
     now: () => clock.now(),
     raise: (signal, subject) => signals.raise(signal, subject),
   }
@@ -82,8 +82,3 @@ function forkedStores(world: AllocatingWorld, fork: Fork): AllocatingWorld['stor
 }
 
 /** Locally administered and unicast (RFC 7042, section 2.1). */
-function randomMac(random: Uint8Array): string {
-  const bytes = Uint8Array.from(random)
-  bytes[0] = ((bytes[0] ?? 0) | 0x02) & 0xfe
-  return formatMac(bytes)
-}

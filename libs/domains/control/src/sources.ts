@@ -20,6 +20,7 @@ export const machineMigrations = objectTable(watched.machineMigrations)
 /** What others put into the Northbound counts as well. */
 export const switches = databaseTable('Logical_Switch')
 export const switchPorts = databaseTable('Logical_Switch_Port')
+export const dhcpOptionRows = databaseTable('DHCP_Options')
 export const routerPorts = databaseTable('Logical_Router_Port', 'name')
 
 /** What the flags of the process decide, in one row. */

@@ -26,6 +26,8 @@ import {
 } from './topology/attachments.ts'
 import { builtInSpec } from './topology/built-in.ts'
 import { advertisings } from './topology/advertising.ts'
+import { dhcpFamilies, dhcpRows } from './topology/dhcp.ts'
+import { dhcps } from './topology/dhcp-wishes.ts'
 import { isolations } from './topology/isolation.ts'
 import { natRules } from './topology/nat-rules.ts'
 import {
@@ -56,6 +58,9 @@ const tables = {
   isolations,
   advertisings,
   natRules,
+  dhcps,
+  dhcpRows,
+  dhcpFamilies,
   subnetProviders,
   keptRouterMacs,
   routerMacs,

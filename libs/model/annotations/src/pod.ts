@@ -55,6 +55,10 @@ export interface PodAnnotations {
   readonly portSecurity: Annotation<boolean>
   /** Set by the user: further addresses that the port may send from. */
   readonly portVips: Annotation<readonly Ip[]>
+  /** Set by the user: what DHCPv4 answers to the port, in place of what its Subnet says, as `key=value` separated by commas. */
+  readonly dhcpV4Options: Annotation<string>
+  /** The same of DHCPv6. */
+  readonly dhcpV6Options: Annotation<string>
   /** Set by the user: the port gets frames for MAC addresses that nobody has. */
   readonly layer2Forward: Annotation<boolean>
   /** Set by the user, first network only: the router's next hop for what the Pod sends out of the cluster. */
@@ -105,6 +109,8 @@ function annotationsOf(provider: Provider): PodAnnotations {
     portVips: annotation(`${prefix}/port_vips`, parseAddresses, (ips) =>
       ips.map((ip) => formatIp(ip)).join(),
     ),
+    dhcpV4Options: textAnnotation(`${prefix}/dhcp-v4-options`),
+    dhcpV6Options: textAnnotation(`${prefix}/dhcp-v6-options`),
     layer2Forward: flagAnnotation(`${prefix}/layer2_forward`),
     northGateway: addressesAnnotation(`${prefix}/north_gateway`),
     activationStrategy: textAnnotation(`${prefix}/activation_strategy`),

@@ -62,12 +62,6 @@ export const missingFeatures: readonly MissingFeature[] = [
     nic: ['security_groups'],
   },
   {
-    name: 'DHCP',
-    cure: 'guests must be given their addresses in another way',
-    subnet: ['enableDHCP', 'dhcpV4Options', 'dhcpV6Options'],
-    nic: ['dhcp-v4-options', 'dhcp-v6-options'],
-  },
-  {
     name: 'multicast snooping',
     cure: 'multicast goes to all ports of the subnet: remove it',
     subnet: ['enableMulticastSnoop'],

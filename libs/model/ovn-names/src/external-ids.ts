@@ -9,6 +9,10 @@ export const externalId = {
   logicalRouter: 'lr',
   parent: 'parent',
   pod: 'pod',
+  /** Of options of DHCP: the port that alone has them. */
+  port: 'port',
+  /** Of options of DHCP: `IPv4` or `IPv6`. */
+  protocol: 'protocol',
   node: 'node',
   subnet: 'subnet',
   vpc: 'vpc',

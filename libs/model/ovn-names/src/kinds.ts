@@ -457,3 +457,25 @@ export const loadBalancer = rowKind({
   composed: ['vips'],
   identify: (row) => (row.options[preferLocalOption] === undefined ? undefined : row.name),
 })
+
+/** How requests of a subnet's ports are answered by DHCP, by subnet and family. */
+export const subnetDhcp = rowKind({
+  name: 'dhcp-subnet',
+  table: 'DHCP_Options',
+  exactMaps: ['options'],
+  identify: (_row, ids) =>
+    ids[externalId.port] === undefined ? dhcpId(ids[externalId.logicalSwitch], ids) : undefined,
+})
+
+/** How requests of one port are answered by DHCP, by the name of the port and family. */
+export const portDhcp = rowKind({
+  name: 'dhcp-port',
+  table: 'DHCP_Options',
+  exactMaps: ['options'],
+  identify: (_row, ids) => dhcpId(ids[externalId.port], ids),
+})
+
+function dhcpId(of: string | undefined, ids: Marks): string | undefined {
+  const family = /^IPv([46])$/.exec(ids[externalId.protocol] ?? '')?.[1]
+  return of === undefined || family === undefined ? undefined : `${of}/${family}`
+}

@@ -22,6 +22,7 @@ export const scene: Scene = {
       ...{ name: 'blue', cidrBlock: '10.1.0.0/24,fd00:1::/120', namespaces: ['shop'] },
       acls: [{ direction: 'to-lport', priority: 1000, match: 'icmp4', action: 'allow' }],
       enableIPv6RA: true,
+      enableDHCP: true,
       natOutgoing: true,
     }),
     subnet({ name: 'green', cidrBlock: '10.2.0.0/24,fd00:2::/120' }),

@@ -1,7 +1,10 @@
 import { AnnotationInvalidError, podAnnotations, type Annotation } from '@kube-ovn/annotations'
 import type { KubeOvnError } from '@kube-ovn/errors'
-import type { DualStackIp, Ip } from '@kube-ovn/ip'
+import type { DualStackIp, Family, Ip } from '@kube-ovn/ip'
 import type { Pod } from '@kube-ovn/kube-api/core'
+import { unusable } from '../topology/aspect.ts'
+import { parseDhcpOptions, type DhcpOptions } from '../topology/dhcp-options.ts'
+import { OptionTextError } from '../topology/errors.ts'
 import { isPrimary, type PodNic } from './nic.ts'
 
 /** How a pod wants its port to behave, beside its addresses. */
@@ -14,6 +17,8 @@ export interface PortOptions {
   readonly vips: readonly Ip[]
   /** Some of these are addresses of a Vip that it shares with other ports. */
   readonly sharesVip: boolean
+  /** What it wants to be answered by DHCP itself, of the families in which it says so. */
+  readonly dhcp: Readonly<Partial<Record<Family, DhcpOptions | typeof unusable>>>
   /** Next hops of its own for what leaves the cluster. */
   readonly northGateway: DualStackIp | undefined
 }
@@ -37,6 +42,18 @@ export function readPortOptions({ metadata }: Pod, nic: PodNic): ReadPortOptions
       return undefined
     }
   }
+  function readDhcp(family: Family): DhcpOptions | typeof unusable | undefined {
+    const { key, read: readText } = family === 4 ? keys.dhcpV4Options : keys.dhcpV6Options
+    const written = readText(metadata.annotations) ?? ''
+    if (written === '') return undefined
+    try {
+      return parseDhcpOptions(written, family, key)
+    } catch (error) {
+      if (!(error instanceof OptionTextError)) throw error
+      ignored.push(error)
+      return unusable
+    }
+  }
   const gateway = isPrimary(nic) ? read(keys.northGateway) : undefined
   const hasGateway = gateway?.v4 !== undefined || gateway?.v6 !== undefined
   const options = {
@@ -45,7 +62,15 @@ export function readPortOptions({ metadata }: Pod, nic: PodNic): ReadPortOptions
     isActivatedByRarp: (read(keys.activationStrategy) ?? '') !== '',
     vips: read(keys.portVips) ?? [],
     sharesVip: false,
+    dhcp: definedOf({ 4: readDhcp(4), 6: readDhcp(6) }),
     northGateway: hasGateway ? gateway : undefined,
   }
   return { options, ignored }
+}
+
+function definedOf<T>(values: Readonly<Record<Family, T | undefined>>): Readonly<Partial<Record<Family, T>>> {
+  return {
+    ...(values[4] === undefined ? {} : { 4: values[4] }),
+    ...(values[6] === undefined ? {} : { 6: values[6] }),
+  }
 }

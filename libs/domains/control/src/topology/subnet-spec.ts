@@ -19,6 +19,7 @@ import type { Cidr, DualStackCidr, DualStackIp, Ip } from '@kube-ovn/ip'
 import type { SubnetSpec } from '@kube-ovn/kube-api'
 import type { ControlSettings } from '../settings.ts'
 import { resolveAdvertising } from './advertising.ts'
+import { resolveDhcp } from './dhcp-wishes.ts'
 import { inSubnet, SubnetInvalidError, SubnetUnsupportedError } from './errors.ts'
 import { normaliseExcludeIps } from './exclude-ips.ts'
 import { resolveIsolation } from './isolation.ts'
@@ -79,6 +80,7 @@ export function resolveSubnet(name: string, spec: SubnetSpec, settings: ControlS
   resolveIsolation(name, spec)
   resolveAdvertising(name, spec)
   resolveNatRules(name, spec)
+  resolveDhcp(name, spec)
   const isJoin = name === settings.nodeSwitch.name
   const isDefault = name === settings.defaultSubnet.name
   const vpc = hasSwitch ? spec.vpc || settings.clusterRouter : ''

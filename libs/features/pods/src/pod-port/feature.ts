@@ -14,6 +14,7 @@ import {
   northGatewayPolicy,
   podPort,
   podPortName,
+  portDhcp,
   subnetNodePortGroup,
 } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
@@ -22,6 +23,7 @@ import { storeIndex } from '@kube-ovn/domains-control'
 import type { ControlFeature } from '@kube-ovn/domains-control'
 import { allocating } from '@kube-ovn/domains-control/addresses'
 import { desiredPod } from './desired.ts'
+import { portOfDhcp } from './dhcp.ts'
 import { holderKey, holderOf } from '@kube-ovn/domains-control/pods'
 import { observePod, placePod } from './snapshot.ts'
 import type { PodFacts, PodSnapshot } from './snapshot.ts'
@@ -29,7 +31,7 @@ import type { PodFacts, PodSnapshot } from './snapshot.ts'
 /** Gives each pod its ports and its addresses. Keys are `namespace/name`, that of the machine for pods that run one. */
 export const podPortFeature: ControlFeature<string, PodSnapshot, PodFacts> = {
   name: 'pod-port',
-  kinds: [podPort, northGatewayPolicy],
+  kinds: [podPort, northGatewayPolicy, portDhcp],
   flags: podPortFlags,
   rights: [
     { resource: pods, verbs: ['patch'] },
@@ -43,7 +45,10 @@ export const podPortFeature: ControlFeature<string, PodSnapshot, PodFacts> = {
     { kind: networkPolicyPortGroup.name, column: 'ports' },
     { kind: networkPolicyAddresses.name, column: 'addresses' },
   ],
-  mayOwn: (key, { kind, id }) => kind !== podPort.name || isPortOf(key, id),
+  mayOwn: (key, { kind, id }) => {
+    if (kind === portDhcp.name) return isPortOf(key, portOfDhcp(id))
+    return kind !== podPort.name || isPortOf(key, id)
+  },
   triggers: [
     {
       on: 'object',

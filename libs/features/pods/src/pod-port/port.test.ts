@@ -15,6 +15,7 @@ const plain: PortOptions = {
   isActivatedByRarp: false,
   vips: [],
   sharesVip: false,
+  dhcp: {},
   northGateway: undefined,
 }
 const mac = '00:00:5e:00:53:01'
@@ -23,6 +24,7 @@ function portWith(options: Partial<PortOptions>, addresses = '10.1.0.2,fd00:1::2
   const nic = {
     nic: primaryNic({ namespace: 'shop', name: 'web' }),
     options: { ...plain, ...options },
+    dhcp: {},
     isAnnotated: false,
     hasNicType: false,
     placement: { network: blue, lease: lease('blue', 'web.shop', addresses, mac) },

@@ -16,6 +16,7 @@ import type { Desired, OwnedRow } from '@kube-ovn/reconcile'
 import { portAddresses } from '@kube-ovn/domains-control/addresses'
 import { externalIds, memberOf, ref } from '@kube-ovn/domains-control'
 import { chassisOptions, type ChassisRequest } from './chassis.ts'
+import { desiredDhcp } from './dhcp.ts'
 import type { Placement } from './placement.ts'
 import type { PlacedNic } from './snapshot.ts'
 
@@ -56,11 +57,12 @@ function portIds({ namespace, name }: PortHolder, lease: Lease): Readonly<Record
 export function desiredPort(
   holder: PortHolder,
   node: string,
-  { nic, options, placement }: PlacedNic,
+  { nic, options, dhcp, placement }: PlacedNic,
   moving?: ChassisRequest,
 ): Pick<Desired, 'rows' | 'members'> {
   const { network, lease } = placement
   const plain = portRow(holder, nic.port, lease)
+  const answers = desiredDhcp(nic.port, lease.subnet, dhcp)
   const vips = options.vips.map((ip) => formatIp(ip))
   const own = portAddresses(lease)
   const self = ref(podPort, nic.port)
@@ -75,6 +77,7 @@ export function desiredPort(
         ...plain,
         columns: {
           ...plain.columns,
+          ...answers.columns,
           addresses: [own, ...(options.forwardsUnknown ? ['unknown'] : [])],
           options: chassisOptions(moving ?? onItsNode),
           port_security: options.isSecured ? [[own, ...vips].join(' ')] : [],
@@ -87,6 +90,7 @@ export function desiredPort(
           },
         },
       },
+      ...answers.rows,
       ...policies,
     ],
     members: [

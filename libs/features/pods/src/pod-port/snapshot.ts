@@ -35,6 +35,7 @@ import {
 } from '@kube-ovn/domains-control/pods'
 import { policyPlaces, type PolicyPlaces } from '@kube-ovn/domains-control/policies'
 import { chassisOfMachine, type ChassisRequest } from './chassis.ts'
+import { observeDhcp, type PortDhcp } from './dhcp.ts'
 import { isTold, place, subnetsThatMayServe, type Placement } from './placement.ts'
 import { releaseOthers } from './release.ts'
 import { findGivenUp, hasLostReserved, takeReserved } from './reserved-nic.ts'
@@ -86,6 +87,7 @@ export interface PodNeeds {
 export interface NicNeeds {
   readonly nic: PodNic
   readonly options: PortOptions
+  readonly dhcp: PortDhcp
   /** The annotations already say what the lease says. */
   readonly isAnnotated: boolean
   readonly hasNicType: boolean
@@ -275,7 +277,7 @@ function placeNic(
 ): NicNeeds {
   const { world } = allocation
   const nicType = object.metadata.annotations?.[podAnnotations(nic.provider).podNicType.key] ?? ''
-  const base = { nic, options, hasNicType: nicType !== '' }
+  const base = { nic, options, dhcp: {}, hasNicType: nicType !== '' }
   try {
     const home = reserved && takeReserved(reserved, object, holder, nic, allocation)
     const placement = place(object, holder, nic, allocation, home)
@@ -287,6 +289,7 @@ function placeNic(
     return {
       ...base,
       options: { ...options, vips, sharesVip: shared.length > 0 },
+      dhcp: nic.has === 'port' ? observeDhcp(nic.port, options.dhcp, placement.lease, world) : {},
       placement: asWritten(isAnnotated ? placement : toTell(placement, world), object, nic, world),
       isAnnotated,
       problem: undefined,
