@@ -80,5 +80,3 @@ function forkedStores(world: AllocatingWorld, fork: Fork): AllocatingWorld['stor
     return store as Store<T>
   }
 }
-
-/** Locally administered and unicast (RFC 7042, section 2.1). */

@@ -87,8 +87,10 @@ export function natOutgoingPrefixes(subnets: readonly SubnetFacts[]): readonly s
 export function subnetsWithNatRules(subnets: readonly SubnetFacts[]): readonly SubnetNatRules[] {
   return subnets
     .filter((subnet) => isTranslated(subnet) && subnet.natRules.length > 0)
-    .map((subnet) => ({ ...subnet, prefixes: prefixesOf([subnet]) }))
-    .map(({ name, uid, prefixes, natRules }) => ({ name, uid, prefixes, natRules }))
+    .map((subnet) => {
+      const { name, uid, natRules } = subnet
+      return { name, uid, natRules, prefixes: prefixesOf([subnet]) }
+    })
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 

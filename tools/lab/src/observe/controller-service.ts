@@ -1,3 +1,4 @@
+import { urlHost } from '@kube-ovn/ip'
 import { chartNamespace } from '../chart.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { ApiObject } from '../kubernetes/client.ts'
@@ -16,9 +17,7 @@ interface ServiceObject extends ApiObject {
 export async function controllerServiceAddresses(cluster: Cluster): Promise<readonly string[]> {
   const path = `/api/v1/namespaces/${chartNamespace}/services?fieldSelector=metadata.name%3Dkube-ovn-controller`
   const services = await cluster.api.list<ServiceObject>(path)
-  return services.flatMap(({ spec }) =>
-    (spec.clusterIPs ?? []).map((address) => (address.includes(':') ? `[${address}]` : address)),
-  )
+  return services.flatMap(({ spec }) => (spec.clusterIPs ?? []).map((address) => urlHost(address)))
 }
 
 /** Whether a key of `vips` is one of these addresses with a port. */

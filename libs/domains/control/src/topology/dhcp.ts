@@ -40,6 +40,11 @@ export function dhcpRowName(kind: RowKind, id: string): string {
   return `${kind.name}/${id}`
 }
 
+/** How the row of a family is told from others of its kind, by the subnet or the port that it is for. */
+export function dhcpIdOf(holder: string, family: Family): string {
+  return `${holder}/${family}`
+}
+
 /** The families in which a subnet answers by DHCP, of those that do: who has a port there needs to know no more. */
 export const dhcpFamilies = rowTable({
   name: 'dhcp-families',
@@ -52,7 +57,7 @@ export const dhcpFamilies = rowTable({
     // What can not be used leaves what is there.
     return wishes === unusable
       ? families.filter((family) =>
-          views.dhcpRows.some('name', dhcpRowName(subnetDhcp, `${subnet}/${family}`)),
+          views.dhcpRows.some('name', dhcpRowName(subnetDhcp, dhcpIdOf(subnet, family))),
         )
       : families
   },

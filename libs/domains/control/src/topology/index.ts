@@ -3,7 +3,7 @@ export { unusable } from './aspect.ts'
 export { accept, acceptances, nothingInEffect, type Acceptance } from './acceptance.ts'
 export { keptRouterMacs, type Attachment } from './attachments.ts'
 export { builtInSpec } from './built-in.ts'
-export type { DhcpAnswer } from './dhcp.ts'
+export { dhcpIdOf, type DhcpAnswer } from './dhcp.ts'
 export { answerOf, dhcpIds, presentAnswer, rowIdOf } from './dhcp-answers.ts'
 export type { DhcpOptions } from './dhcp-options.ts'
 export {

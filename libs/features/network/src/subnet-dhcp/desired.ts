@@ -3,8 +3,8 @@ import { subnetDhcp } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
 import type { Desired } from '@kube-ovn/reconcile'
 import { externalIds } from '@kube-ovn/domains-control'
-import { dhcpIds } from '@kube-ovn/domains-control/topology'
-import { dhcpIdOf, statusField, type DhcpFamily, type DhcpSnapshot } from './snapshot.ts'
+import { dhcpIdOf, dhcpIds } from '@kube-ovn/domains-control/topology'
+import { statusField, type DhcpFamily, type DhcpSnapshot } from './snapshot.ts'
 
 /**
  * Computes what a subnet answers by DHCP, a row for each family. Its status names the rows, once they are there.

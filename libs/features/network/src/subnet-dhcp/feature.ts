@@ -3,9 +3,9 @@ import { subnetResource, type Subnet } from '@kube-ovn/kube-api'
 import { subnetDhcp } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
 import type { ControlFeature } from '@kube-ovn/domains-control'
-import { rowIdOf, subnetBegins, unusable } from '@kube-ovn/domains-control/topology'
+import { dhcpIdOf, rowIdOf, subnetBegins, unusable } from '@kube-ovn/domains-control/topology'
 import { desiredDhcp } from './desired.ts'
-import { dhcpIdOf, observeDhcp, statusField, type DhcpSnapshot } from './snapshot.ts'
+import { observeDhcp, statusField, type DhcpSnapshot } from './snapshot.ts'
 
 /** Answers requests of a subnet's ports by DHCP. */
 export const subnetDhcpOptions: ControlFeature<string, DhcpSnapshot | typeof unusable> = {

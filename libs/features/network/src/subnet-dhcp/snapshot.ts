@@ -1,7 +1,7 @@
 import type { Family } from '@kube-ovn/ip'
 import type { SubnetStatus } from '@kube-ovn/kube-api'
 import { subnetDhcp } from '@kube-ovn/ovn-names'
-import { answerOf, rowIdOf, unusable, type DhcpAnswer } from '@kube-ovn/domains-control/topology'
+import { answerOf, dhcpIdOf, rowIdOf, unusable, type DhcpAnswer } from '@kube-ovn/domains-control/topology'
 import type { ControlWorld } from '@kube-ovn/domains-control'
 
 /** What a subnet answers by DHCP, and what its status says of that. */
@@ -38,11 +38,6 @@ export function observeDhcp(subnet: string, world: ControlWorld): DhcpSnapshot |
     return { family, answer, rowId: answer && rowIdOf(subnetDhcp, id, world), said }
   })
   return { subnet, families }
-}
-
-/** How the row of a subnet's family is told from others. */
-export function dhcpIdOf(subnet: string, family: Family): string {
-  return `${subnet}/${family}`
 }
 
 function saysAny(status: SubnetStatus | undefined): boolean {

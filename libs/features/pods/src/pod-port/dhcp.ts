@@ -7,6 +7,7 @@ import type { ControlWorld } from '@kube-ovn/domains-control'
 import type { PortOptions } from '@kube-ovn/domains-control/pods'
 import {
   answerOf,
+  dhcpIdOf,
   dhcpIds,
   presentAnswer,
   unusable,
@@ -48,11 +49,6 @@ function ownAnswer(
   if (wish === unusable) return presentAnswer(portDhcp, id, world)
   const network = world.networks.get(subnet)
   return network && answerOf(portDhcp, id, wish, network, family, world)
-}
-
-/** How the row of a port's family is told from others. */
-function dhcpIdOf(port: string, family: Family): string {
-  return `${port}/${family}`
 }
 
 /** The port of a row of {@link desiredDhcp}. */
