@@ -10,7 +10,7 @@ export const keptRights: readonly KeptRights[] = [
     why: 'the controller reads an object again when somebody else changed it at the same moment',
     rights: [
       ...['vpcs', 'subnets', 'ippools', 'ips', 'vips'].map((kind) => `${kind}.kubeovn.io`),
-      ...['pods', 'namespaces', 'nodes'],
+      ...['pods', 'namespaces', 'nodes', 'services'],
     ].map((resource) => `kube-system/ovn may get ${resource}`),
   },
   {
