@@ -18,6 +18,7 @@ export default defineConfig({
           { text: 'Services', link: '/user/services' },
           { text: 'TLS of the databases', link: '/user/tls' },
           { text: 'Announce addresses by BGP', link: '/user/bgp' },
+          { text: 'Monitoring', link: '/user/monitoring' },
           { text: 'Pinger', link: '/user/pinger' },
           { text: 'Deletions that are held back', link: '/user/held-deletions' },
           { text: 'How long an attachment takes', link: '/user/attachment-time' },
@@ -30,7 +31,7 @@ export default defineConfig({
         items: [
           { text: 'Custom resources', link: '/reference/crds/' },
           { text: 'Annotations and labels', link: '/reference/annotations' },
-          { text: 'Metrics of the controller', link: '/reference/metrics' },
+          { text: 'Metrics', link: '/reference/metrics' },
           { text: 'Errors', link: '/reference/errors' },
         ],
       },

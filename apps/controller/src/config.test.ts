@@ -43,8 +43,8 @@ it('declares no flag that a feature declares', () => {
 it('says at its start which of its flags have no effect', () => {
   const main = join(import.meta.dirname, 'main.ts')
   // It ends by itself, for it does not find the API server.
-  const args = [main, '--enable-ecmp', '--pprof-port=0', '--kubeconfig=/no/such/file']
+  const args = [main, '--enable-external-vpc', '--pprof-port=0', '--kubeconfig=/no/such/file']
   const { stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
   const lines = stderr.split('\n').filter((line) => line.includes('flags without effect'))
-  expect(lines).toEqual([expect.stringContaining('--enable-ecmp=true has no effect: a centralized gateway')])
+  expect(lines).toEqual([expect.stringContaining('--enable-external-vpc=true has no effect')])
 })

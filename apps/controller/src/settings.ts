@@ -32,6 +32,7 @@ export function settingsOf(config: ControllerConfig): ControlSettings {
       excludeIps: [],
     },
     enableLb: config.enableLb,
+    defaultProvider: config.defaultProviderName,
     enableNp: config.enableNp,
     podNicType: config.podNicType,
     keepVmIp: config.keepVmIp,

@@ -29,8 +29,12 @@ it('takes our finalizers, old and new, off all kinds and leaves those of others'
   expect(await removeFinalizers(hook)).toEqual([
     { kind: 'IP', count: 0 },
     { kind: 'IPPool', count: 1 },
+    { kind: 'SecurityGroup', count: 0 },
+    { kind: 'ProviderNetwork', count: 0 },
     { kind: 'Subnet', count: 1 },
+    { kind: 'SwitchLBRule', count: 0 },
     { kind: 'Vip', count: 1 },
+    { kind: 'Vlan', count: 0 },
     { kind: 'Vpc', count: 1 },
   ])
 

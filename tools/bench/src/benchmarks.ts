@@ -8,6 +8,7 @@ import { ipam } from './ipam.ts'
 import { kernelGrowth } from './kernel-growth.ts'
 import { kernelIdle } from './kernel-idle.ts'
 import { kernelRestart } from './kernel-restart.ts'
+import { monitor } from './monitor.ts'
 import { ovsdbSync } from './ovsdb-sync.ts'
 import { ovsdbWrite } from './ovsdb-write.ts'
 import { podCost } from './pod-cost.ts'
@@ -27,6 +28,7 @@ export const benchmarks: readonly Benchmark[] = [
   drift,
   ipam,
   tables,
+  monitor,
   featureTest,
   lab,
 ]

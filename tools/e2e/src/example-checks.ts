@@ -29,8 +29,28 @@ interface VipObject extends ApiObject {
   readonly status?: { readonly v4ip?: string; readonly v6ip?: string; readonly mac?: string }
 }
 
+interface RuleObject extends ApiObject {
+  readonly status?: {
+    readonly service?: string
+    readonly ports?: string
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[]
+  }
+}
+
+interface SubnetObject extends ApiObject {
+  readonly status?: {
+    readonly activateGateway?: string
+    readonly egress?: {
+      readonly active?: readonly string[]
+      readonly gateways?: readonly { readonly node: string }[]
+    }
+  }
+}
+
+const subnets = '/apis/kubeovn.io/v1/subnets'
 const ips = '/apis/kubeovn.io/v1/ips'
 const vips = '/apis/kubeovn.io/v1/vips'
+const switchLbRules = '/apis/kubeovn.io/v1/switch-lb-rules'
 const ipPools = '/apis/kubeovn.io/v1/ippools'
 
 /** By the name of the example; the first one has a suite of its own. */
@@ -206,6 +226,53 @@ export const exampleChecks: Readonly<Record<string, ExampleCheck>> = {
       `${common} 10.28.0.1 1400 600 10.96.0.10 8.8.8.8`,
       `${special} 10.28.0.1 1300 60`,
     ])
+  },
+
+  async '16-security-groups'(cluster) {
+    const { api } = cluster
+    const [till] = await untilPodsReady(api, 'bazaar', 'app=till', 1)
+    const [customer] = await untilPodsReady(api, 'bazaar', 'app=customer', 1)
+    const [passerBy] = await untilPodsReady(api, 'bazaar', 'app=passer-by', 1)
+    for (const address of addressesOfPod(till as PodObject)) {
+      const fetched = (from: PodObject | undefined): Promise<string> =>
+        fetchFrom(cluster, from as PodObject, address, 8080).then(
+          (page) => page.trim(),
+          () => 'nothing',
+        )
+      expect([await fetched(customer), await fetched(passerBy)]).toEqual(['till', 'nothing'])
+    }
+  },
+
+  async '17-switch-lb-rule'({ api }) {
+    await untilPod(api, 'harbour', 'pilot', 'was served', (pod) => pod?.status?.phase === 'Succeeded')
+    for (const name of ['light', 'horn']) {
+      const path = `${switchLbRules}?fieldSelector=metadata.name%3D${name}`
+      const isReady = (found: RuleObject | undefined): boolean =>
+        found?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true
+      const rule = await waitForObjects<RuleObject, RuleObject>(
+        api,
+        path,
+        `SwitchLBRule ${name} is ready`,
+        ([found]) => (isReady(found) ? found : undefined),
+      )
+      expect(rule.status).toMatchObject({ service: `harbour/slr-${name}`, ports: '80/TCP' })
+    }
+  },
+
+  async '18-gateways'({ api }) {
+    await untilRolledOut(api, 'daemonsets', 'export', 'carrier')
+    const path = `${subnets}?fieldSelector=metadata.name%3Dexport`
+    const isGateway = (found: SubnetObject | undefined): boolean =>
+      (found?.status?.activateGateway ?? '') !== ''
+    const subnet = await waitForObjects<SubnetObject, SubnetObject>(
+      api,
+      path,
+      'a node is the gateway',
+      ([found]) => (isGateway(found) ? found : undefined),
+    )
+    const { egress, activateGateway } = subnet.status ?? {}
+    expect(egress?.active).toEqual([activateGateway])
+    expect(egress?.gateways?.map(({ node }) => node)).toContain(activateGateway)
   },
 }
 

@@ -46,7 +46,12 @@ export function imageList(): readonly ImageSource[] {
     {
       name: 'controller',
       on: 'node-runtime',
-      context: [dockerfile('controller'), ...bundle('controller.mjs'), ...bundle('remove-finalizers.mjs')],
+      context: [
+        dockerfile('controller'),
+        ...bundle('controller.mjs'),
+        ...bundle('monitor.mjs'),
+        ...bundle('remove-finalizers.mjs'),
+      ],
     },
     {
       name: 'cni',

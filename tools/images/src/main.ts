@@ -34,7 +34,11 @@ for (const reference of Object.values({ ...published, ...forTests })) console.lo
 
 /** Each component of the chart with the tag of its image. */
 function imageValues(): string {
-  const components = { central: 'ovn', ovsOvn: 'ovn', controller: 'controller', agent: 'cni' }
+  const components = {
+    ...{ central: 'ovn', ovsOvn: 'ovn' },
+    ...{ controller: 'controller', monitor: 'controller' },
+    ...{ agent: 'cni', pinger: 'cni', bgpSpeaker: 'cni' },
+  }
   return Object.entries(components)
     .map(([component, image]) => `${component}:\n  image:\n    tag: ${tagOf(published[image] ?? '')}\n`)
     .join('')

@@ -12,6 +12,7 @@ import { runProgram } from './program.ts'
 const bundles = {
   'pinger.mjs': 'apps/pinger/src/main.ts',
   'speaker.mjs': 'apps/speaker/src/main.ts',
+  'monitor.mjs': 'apps/monitor/src/main.ts',
   'controller.mjs': 'apps/controller/src/main.ts',
   'remove-finalizers.mjs': 'apps/uninstall/src/main.ts',
   'cni-agent.mjs': 'apps/cni/src/agent/main.ts',

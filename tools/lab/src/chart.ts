@@ -21,6 +21,7 @@ const chartWorkloads: readonly { readonly kind: WorkloadKind; readonly name: str
   { kind: 'daemonsets', name: 'ovs-ovn' },
   { kind: 'deployments', name: 'kube-ovn-controller' },
   { kind: 'daemonsets', name: 'kube-ovn-cni' },
+  { kind: 'deployments', name: 'kube-ovn-monitor' },
 ]
 
 const stackNames: Record<Stack, string> = { dual: 'Dual', ipv4: 'IPv4', ipv6: 'IPv6' }

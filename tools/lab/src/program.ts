@@ -38,6 +38,8 @@ export function tryProgram(
         else resolve({ exitCode: error === null ? 0 : (child.exitCode ?? 137), stdout, stderr })
       },
     )
+    // A program may end before it has read its input (EPIPE): its exit code is what counts.
+    child.stdin?.on('error', () => undefined)
     if (options.input !== undefined) child.stdin?.end(options.input)
   })
 }

@@ -4,6 +4,7 @@ import {
   bgpAnnotations,
   controllerFinalizer,
   deprecatedControllerFinalizer,
+  endpointsLabel,
   ipLabel,
   kubevirtAnnotations,
   namespaceAnnotations,
@@ -25,6 +26,7 @@ import {
   kernelMetrics,
   leaderMetrics,
   logMetrics,
+  monitorMetrics,
   speakerMetrics,
   Registry,
 } from '@kube-ovn/telemetry'
@@ -102,7 +104,10 @@ describe('docs/reference/annotations.md', () => {
     { title: 'Node', keys: Object.values(nodeAnnotations).map(({ key }) => key) },
     { title: 'Vpc', keys: Object.values(vpcAnnotations).map(({ key }) => key) },
     { title: 'NetworkPolicy', keys: Object.values(networkPolicyAnnotations).map(({ key }) => key) },
-    { title: 'Labels', keys: [ipLabel, nodeLabel, sliceLabel].flatMap((labels) => Object.values(labels)) },
+    {
+      title: 'Labels',
+      keys: [endpointsLabel, ipLabel, nodeLabel, sliceLabel].flatMap((labels) => Object.values(labels)),
+    },
     { title: 'Finalizers', keys: [controllerFinalizer, deprecatedControllerFinalizer] },
   ]
 
@@ -113,7 +118,7 @@ describe('docs/reference/annotations.md', () => {
 })
 
 describe('docs/reference/metrics.md', () => {
-  it('has a row for each metric of controller, agent and speaker', async () => {
+  it('has a row for each metric of controller, agent, speaker and monitor', async () => {
     const registry = new Registry()
     addressAuditMetrics(registry)
     agentMetrics(registry, 'n1')
@@ -122,6 +127,17 @@ describe('docs/reference/metrics.md', () => {
     logMetrics(registry)
     leaderMetrics(registry, 'test', () => true)
     speakerMetrics(registry, 'n1', () => ({ peers: [], problems: 0 }))
+    monitorMetrics(registry, 'n1', () => ({
+      ...{
+        daemons: [],
+        databases: [],
+        logs: [],
+        failedRequests: 0,
+        sources: new Map(),
+        inconsistent: new Map(),
+      },
+      ...{ northbound: undefined, southbound: undefined },
+    }))
     const node = new Registry()
     fragmentMetrics(node)
     const all = await Promise.all([registry, node].map((one) => one.getMetricsAsJSON()))

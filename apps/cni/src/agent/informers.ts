@@ -11,6 +11,7 @@ import {
   type ServiceCidr,
 } from '@kube-ovn/kube'
 import { subnetResource, type Subnet } from '@kube-ovn/kube-api'
+import { isAlive } from '@kube-ovn/kube-api/core'
 import type { Logger } from '@kube-ovn/log'
 import { systemClock } from '@kube-ovn/process'
 import { backoffDelayMs, sleep, type Backoff } from '@kube-ovn/time'
@@ -72,10 +73,17 @@ export async function watchServiceCidrs(
   return informer
 }
 
-/** Keeps of a pod what says how to attach it. */
-function trimPod(pod: Pod): Pod {
+/** What is left of a pod that has given its address back, whatever it came to. */
+const ended = { spec: { containers: [], restartPolicy: 'Never' }, status: { phase: 'Succeeded' } } as const
+
+/** Keeps of a pod what says how to attach it, and whether it has ended. */
+export function trimPod(pod: Pod): Pod {
   const { name, namespace = '', uid = '', resourceVersion = '', annotations = {} } = pod.metadata
-  return { metadata: { name, namespace, uid, resourceVersion, annotations }, spec: { containers: [] } }
+  return {
+    metadata: { name, namespace, uid, resourceVersion, annotations },
+    spec: { containers: [] },
+    ...(isAlive(pod) ? {} : ended),
+  }
 }
 
 /** Keeps of the own node what the controller and users write on it, of the others their addresses. */
@@ -87,17 +95,19 @@ function trimNode(node: Node, nodeName: string): Node {
   return { metadata: { name, uid, resourceVersion, annotations, labels }, status: { addresses, conditions } }
 }
 
-/** Counters in the status change with every pod; they do not concern a node. */
-function trimSubnet(subnet: Subnet): Subnet {
+/** Keeps of a subnet what nodes go by. Counters in the status change with every pod; they do not concern a node. */
+export function trimSubnet(subnet: Subnet): Subnet {
   const { metadata, spec, status } = dropManagedFields(subnet)
   if (status === undefined) return { metadata, ...(spec === undefined ? {} : { spec }) }
-  const { conditions, inEffect } = status
+  const { conditions, inEffect, natOutgoingPolicyRules, egress } = status
   return {
     metadata,
     ...(spec === undefined ? {} : { spec }),
     status: {
       ...(conditions === undefined ? {} : { conditions }),
       ...(inEffect === undefined ? {} : { inEffect }),
+      ...(natOutgoingPolicyRules === undefined ? {} : { natOutgoingPolicyRules }),
+      ...(egress === undefined ? {} : { egress }),
     },
   }
 }

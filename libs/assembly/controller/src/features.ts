@@ -9,12 +9,16 @@ import { namespace } from '@kube-ovn/features-network/namespace'
 import { northboundOptions } from '@kube-ovn/features-network/nb-options'
 import { node } from '@kube-ovn/features-network/node'
 import { nodeAddresses } from '@kube-ovn/features-network/node-addresses'
+import { providerNetwork } from '@kube-ovn/features-network/provider-network'
 import { subnet } from '@kube-ovn/features-network/subnet'
 import { subnetAcls } from '@kube-ovn/features-network/subnet-acl'
 import { subnetDhcpOptions } from '@kube-ovn/features-network/subnet-dhcp'
+import { subnetEgress } from '@kube-ovn/features-network/subnet-egress'
 import { subnetGateway } from '@kube-ovn/features-network/subnet-gw'
+import { subnetLocalnet } from '@kube-ovn/features-network/subnet-localnet'
 import { subnetNatRules } from '@kube-ovn/features-network/subnet-nat'
 import { subnetRouterAdvertisements } from '@kube-ovn/features-network/subnet-ra'
+import { vlan } from '@kube-ovn/features-network/vlan'
 import { vpc } from '@kube-ovn/features-network/vpc'
 import { vpcPeerings } from '@kube-ovn/features-network/vpc-peering'
 import { vpcPolicies } from '@kube-ovn/features-network/vpc-policy'
@@ -24,26 +28,35 @@ import { podPortFeature } from '@kube-ovn/features-pods/pod-port'
 import { workload } from '@kube-ovn/features-pods/workload'
 import { networkPolicy } from '@kube-ovn/features-policies/network-policy'
 import { ownNode } from '@kube-ovn/features-policies/own-node'
+import { securityGroup } from '@kube-ovn/features-policies/security-group'
 import { denyAll } from '@kube-ovn/features-policies/sg'
+import { healthCheck } from '@kube-ovn/features-services/health-check'
 import { loadBalancers } from '@kube-ovn/features-services/load-balancer'
 import { service } from '@kube-ovn/features-services/service'
 import { subnetBalancers } from '@kube-ovn/features-services/subnet-lb'
+import { switchLbRule } from '@kube-ovn/features-services/switch-lb-rule'
 
 /** Everything that the controller does, a line a feature. Containers stand before what goes into them. */
 export const controlFeatures: readonly ControlFeature[] = [
   northboundOptions,
   denyAll,
+  securityGroup,
   vpc,
   vpcRoutes,
   vpcPolicies,
   vpcPeerings,
+  providerNetwork,
+  vlan,
   subnet,
+  subnetLocalnet,
   nodeAddresses,
   subnetAcls,
   subnetRouterAdvertisements,
   subnetNatRules,
   subnetDhcpOptions,
   node,
+  // What takes the place of another way out comes before that one goes.
+  subnetEgress,
   subnetGateway,
   subnetStatus,
   ipPool,
@@ -57,7 +70,9 @@ export const controlFeatures: readonly ControlFeature[] = [
   subnetVip,
   loadBalancers,
   subnetBalancers,
+  switchLbRule,
   service,
+  healthCheck,
   workload,
   ignored,
 ]

@@ -7,6 +7,7 @@ export {
 export { withOurFinalizer, withoutOurFinalizer } from './finalizers.ts'
 export { flagsOf } from './flags.ts'
 export { generationAfter, observedOf, type Observed } from './generation.ts'
+export { complaintEvents, withComplaints, type Complaint } from './complaints.ts'
 export { ignoredEvents, withIgnored } from './ignored-condition.ts'
 export { createWorld, forkWorld } from './live-world.ts'
 export { externalIds, memberOf, ref } from './rows.ts'

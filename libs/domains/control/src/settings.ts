@@ -4,6 +4,8 @@ export interface ControlSettings {
   readonly defaultSubnet: BuiltInSubnet & { readonly disableGatewayCheck: boolean }
   readonly nodeSwitch: BuiltInSubnet
   readonly enableLb: boolean
+  /** ProviderNetwork of a Vlan that names none. */
+  readonly defaultProvider: string
   /** Whether NetworkPolicies are enforced. */
   readonly enableNp: boolean
   readonly podNicType: string

@@ -12,6 +12,8 @@ import {
   machines,
   networkAttachments,
   networkPolicies,
+  securityGroups,
+  providerNetworks,
   settingsTable,
   statefulSets,
   vpcs,
@@ -26,8 +28,10 @@ import {
 } from './topology/attachments.ts'
 import { builtInSpec } from './topology/built-in.ts'
 import { advertisings } from './topology/advertising.ts'
+import { connectedNodes } from './topology/connected-nodes.ts'
 import { dhcpFamilies, dhcpRows } from './topology/dhcp.ts'
 import { dhcps } from './topology/dhcp-wishes.ts'
+import { gatewayStates } from './topology/gateway-states.ts'
 import { isolations } from './topology/isolation.ts'
 import { natRules } from './topology/nat-rules.ts'
 import {
@@ -37,6 +41,7 @@ import {
   policyFamilies,
   policyPeers,
 } from './policies/network-policies.ts'
+import { securityGroupPlaces } from './policies/security-groups.ts'
 import { livingNodes } from './topology/lost-node.ts'
 import { namespaceBindings, servingSubnets } from './topology/namespace-bindings.ts'
 import type { Stores } from './stores.ts'
@@ -44,6 +49,7 @@ import { pools, poolStates } from './topology/pool-claims.ts'
 import { builtInSubnets } from './topology/subnet-claims.ts'
 import { networks, subnetStates } from './topology/subnet-states.ts'
 import { routeTables } from './topology/route-tables.ts'
+import { vlansInEffect, vlanStates } from './topology/vlan-states.ts'
 import { vpcPlans } from './topology/vpc-plans.ts'
 import { tenancies } from './topology/vpc-tenancy.ts'
 import { watched } from './watched.ts'
@@ -58,6 +64,7 @@ const tables = {
   isolations,
   advertisings,
   natRules,
+  gatewayStates,
   dhcps,
   dhcpRows,
   dhcpFamilies,
@@ -65,6 +72,10 @@ const tables = {
   keptRouterMacs,
   routerMacs,
   routeTables,
+  vlansInEffect,
+  vlanStates,
+  providerNetworks,
+  connectedNodes,
   vpcs,
   tenancies,
   vpcPlans,
@@ -80,7 +91,9 @@ const tables = {
   policyFamilies,
   policyPeers,
   namedPorts,
+  securityGroupPlaces,
   networkPolicies,
+  securityGroups,
   statefulSets,
   networkAttachments,
   machines,

@@ -165,17 +165,23 @@ export function trimMigration({
   }
 }
 
+/** Conditions of a Node that decide anything. */
+const nodeConditions = ['Ready', 'NetworkUnavailable']
+
 /** Keeps of a node its addresses, whether it is lost, and what is written on it. */
 export function trimNode({ metadata, spec, status }: Node): Node {
   const { managedFields: _, ...kept } = metadata
   const taints = spec?.taints?.filter(({ key }) => key === nodeTaint.outOfService) ?? []
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+  const conditions = status?.conditions?.filter(({ type }) => nodeConditions.includes(type))
   return {
     metadata: kept,
     ...(taints.length === 0 ? {} : { spec: { taints } }),
     status: present({
       addresses: status?.addresses,
-      conditions: ready && [{ type: ready.type, status: ready.status }],
+      conditions:
+        conditions === undefined || conditions.length === 0
+          ? undefined
+          : conditions.map(({ type, status: is }) => ({ type, status: is })),
     }),
   }
 }

@@ -4,11 +4,15 @@ import type {
   Ip,
   IpPool,
   NetworkAttachmentDefinition,
+  SecurityGroup,
+  ProviderNetwork,
   Subnet,
+  SwitchLbRule,
   Vip,
   VirtualMachine,
   VirtualMachineInstance,
   VirtualMachineInstanceMigration,
+  Vlan,
   Vpc,
 } from '@kube-ovn/kube-api'
 
@@ -19,10 +23,14 @@ export interface WatchedKinds {
   readonly namespaces: Namespace
   readonly subnets: Subnet
   readonly vpcs: Vpc
+  readonly vlans: Vlan
+  readonly providerNetworks: ProviderNetwork
   readonly ips: Ip
   readonly ipPools: IpPool
   readonly vips: Vip
+  readonly switchLbRules: SwitchLbRule
   readonly networkPolicies: NetworkPolicy
+  readonly securityGroups: SecurityGroup
   readonly statefulSets: StatefulSet
   /** None where Multus is not installed. */
   readonly networkAttachments: NetworkAttachmentDefinition
@@ -60,6 +68,8 @@ export const storeIndex = {
   migrationsByMachine: 'machine',
   /** NetworkPolicies by what their port group would be called. */
   policiesByGroup: 'group',
+  /** SecurityGroups by what their port group would be called. */
+  securityGroupsByGroup: 'group',
   /** Nodes that have an address as their own, by that address. */
   nodesByAddress: 'address',
 } as const

@@ -8,15 +8,26 @@ import {
   ipPoolResource,
   ipResource,
   networkAttachmentResource,
+  securityGroupResource,
+  providerNetworkResource,
   subnetResource,
+  switchLbRuleResource,
   virtualMachineInstanceMigrationResource,
   virtualMachineInstanceResource,
   virtualMachineResource,
   vipResource,
+  vlanResource,
   vpcResource,
 } from '@kube-ovn/kube-api'
-import type { Ip, IpPool, Subnet, VirtualMachineInstanceMigration, Vip } from '@kube-ovn/kube-api'
-import { networkPolicyGroupName } from '@kube-ovn/ovn-names'
+import type {
+  Ip,
+  IpPool,
+  SecurityGroup,
+  Subnet,
+  VirtualMachineInstanceMigration,
+  Vip,
+} from '@kube-ovn/kube-api'
+import { networkPolicyGroupName, securityGroupPortGroupName } from '@kube-ovn/ovn-names'
 import type { Watch } from './declarations.ts'
 import { allNodeAddresses } from './topology/node-addresses.ts'
 import {
@@ -64,6 +75,8 @@ export const watched: { readonly [N in Kind]: Watch<WatchedKinds[N]> } = {
     indexes: { [storeIndex.subnetsByProvider]: ({ spec }: Subnet) => [spec?.provider ?? ''] },
   },
   vpcs: { resource: vpcResource },
+  vlans: { resource: vlanResource },
+  providerNetworks: { resource: providerNetworkResource },
   ips: {
     resource: ipResource,
     indexes: {
@@ -79,12 +92,21 @@ export const watched: { readonly [N in Kind]: Watch<WatchedKinds[N]> } = {
     resource: vipResource,
     indexes: { [storeIndex.vipsBySubnet]: (vip: Vip) => subnetsOf(vip) },
   },
+  switchLbRules: { resource: switchLbRuleResource },
   networkPolicies: {
     resource: networkPolicies,
     trim: trimNetworkPolicy,
     indexes: {
       [storeIndex.policiesByGroup]: ({ metadata: { namespace = '', name } }: NetworkPolicy) => [
         networkPolicyGroupName(namespace, name),
+      ],
+    },
+  },
+  securityGroups: {
+    resource: securityGroupResource,
+    indexes: {
+      [storeIndex.securityGroupsByGroup]: ({ metadata }: SecurityGroup) => [
+        securityGroupPortGroupName(metadata.name),
       ],
     },
   },

@@ -2,13 +2,13 @@ import type { Netlink, NetlinkEvent } from '@kube-ovn/netlink'
 
 type Listener = (event: NetlinkEvent) => void
 
-/** Events of links, addresses and routes of the host, read once for all who listen. */
+/** Events of links, addresses, routes and rules of the host, read once for all who listen. */
 export class HostEvents implements Disposable {
   readonly #listeners = new Set<Listener>()
   readonly #watch: Disposable
 
   constructor(host: Pick<Netlink, 'watch'>) {
-    this.#watch = host.watch({ links: true, addresses: true, routes: true }, (event) => {
+    this.#watch = host.watch({ links: true, addresses: true, routes: true, rules: true }, (event) => {
       for (const listener of this.#listeners) listener(event)
     })
   }

@@ -1,6 +1,7 @@
 import {
   FragmentKernel,
   NftablesSink,
+  PolicyRouteSink,
   RouteSink,
   SysctlSink,
   type FragmentKernelOptions,
@@ -13,6 +14,7 @@ import type { Netfilter } from '@kube-ovn/netfilter'
 import type { Netlink } from '@kube-ovn/netlink'
 import { objectKeyOf } from '@kube-ovn/reconcile/work'
 import type { Source, Table } from '@kube-ovn/tables'
+import { egressRoutes } from './egress-routes/feature.ts'
 import { hostFirewall } from './host-firewall/feature.ts'
 import { HostEvents } from './host-events.ts'
 import { HostLinks, linkTable } from './host-links.ts'
@@ -71,13 +73,14 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
   const onEvent: HostEvents['listen'] = (listener) => events.listen(listener)
   const kernel = new FragmentKernel({
     ...options,
-    features: [tunnels, nodeNic, hostFirewall, userspaceTaps, nodeStatus, stalePorts],
+    features: [tunnels, nodeNic, hostFirewall, egressRoutes, userspaceTaps, nodeStatus, stalePorts],
     lanes: [
       [
         new OvsRowsSink(ovs),
         new NodeLinkSink({ ...options, onEvent }),
         new OffloadSink({ host, onEvent }),
         new RouteSink({ host, onEvent, log }),
+        new PolicyRouteSink({ host, onEvent }),
       ],
       [new NftablesSink(netfilter), new SysctlSink(sysctls)],
       [new NodeObjectSink({ ...options, nodeName: agent.nodeName })],

@@ -49,6 +49,15 @@ describe('a subnet whose status says what is in effect', () => {
     expect(readInEffect(subnet({ mtu: 100, ...fields, status }))?.mtu).toBe(1300)
   })
 
+  it.each([
+    { name: 'a gateway of the physical network', logicalGateway: false, isRouted: false },
+    { name: 'one of OVN', logicalGateway: true, isRouted: true },
+  ])('is routed and translated on a VLAN as its gateway is $name', ({ logicalGateway, isRouted }) => {
+    const status = { inEffect: { ...inEffect, vlan: 'v10', logicalGateway }, conditions: validated }
+    const expected = isRouted ? prefixes : []
+    expect(prefixesOf({ natOutgoing: true, status })).toEqual({ routed: expected, natOutgoing: expected })
+  })
+
   it('is translated no more once that says so', () => {
     const status = { inEffect: { ...inEffect, natOutgoing: false }, conditions: validated }
     expect(prefixesOf({ natOutgoing: true, status })).toEqual({ routed: prefixes, natOutgoing: [] })

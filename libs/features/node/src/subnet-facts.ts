@@ -14,6 +14,25 @@ export interface SubnetFacts {
   readonly uid: string
   /** Exceptions to natOutgoing, the first match wins. */
   readonly natRules: readonly NatRuleFacts[]
+  /** Gateway nodes; none where each node is that of its own pods. */
+  readonly gateways: readonly GatewayFacts[]
+  readonly external: ExternalGatewayFacts | undefined
+}
+
+/** A node by way of which traffic of a subnet leaves the cluster. */
+interface GatewayFacts {
+  readonly node: string
+  readonly isActive: boolean
+  /** Given to what leaves there, in place of the node's own. */
+  readonly addresses: readonly string[]
+}
+
+/** A gateway outside of the cluster, to which gateway nodes send what leaves it. */
+interface ExternalGatewayFacts {
+  /** At most one of each family. */
+  readonly addresses: readonly string[]
+  readonly priority: number
+  readonly table: number
 }
 
 /** An exception to natOutgoing. Prefixes and addresses are text of one family; a list that is empty says any. */
@@ -29,7 +48,7 @@ export interface NatRuleFacts {
 export function readSubnetFacts(subnet: Subnet, clusterRouter: string): SubnetFacts | undefined {
   const inEffect = readInEffect(subnet)
   if (inEffect === undefined) return undefined
-  const { spec, status, metadata } = subnet
+  const { status, metadata } = subnet
   const texts = (inEffect.cidrBlock ?? '').split(',').filter((text) => text !== '')
   // What the controller says is so until the object is gone.
   const isOver = status?.inEffect === undefined && metadata.deletionTimestamp !== undefined
@@ -37,10 +56,30 @@ export function readSubnetFacts(subnet: Subnet, clusterRouter: string): SubnetFa
     name: metadata.name,
     cidrs: texts.map((text) => tryParseCidr(text.trim())).filter((cidr) => cidr !== undefined),
     isDefaultVpc: (inEffect.vpc ?? '') === '' || inEffect.vpc === clusterRouter,
-    isOverlay: status?.inEffect !== undefined || (spec?.vlan ?? '') === '' || spec?.logicalGateway === true,
+    isOverlay: (inEffect.vlan ?? '') === '' || inEffect.logicalGateway === true,
     hasNatOutgoing: inEffect.natOutgoing === true && !isOver,
     uid: metadata.uid ?? '',
     natRules: natRulesOf(status?.natOutgoingPolicyRules ?? []),
+    ...egressOf(isOver ? undefined : status?.egress),
+  }
+}
+
+type PublishedEgress = NonNullable<SubnetStatus['egress']>
+
+/** Words that are no addresses are somebody else's: the controller has checked its own. */
+function egressOf(egress: PublishedEgress = {}): Pick<SubnetFacts, 'gateways' | 'external'> {
+  const { gateways = [], active = [], nextHop = '', rulePriority = 0, routeTable = 0 } = egress
+  const addresses = addressesOf(nextHop) ?? []
+  return {
+    gateways: gateways.map(({ node = '', addresses: written = [] }) => ({
+      node,
+      isActive: active.includes(node),
+      addresses: addressesOf(written.join()) ?? [],
+    })),
+    external:
+      addresses.length === 0 || rulePriority === 0 || routeTable === 0
+        ? undefined
+        : { addresses, priority: rulePriority, table: routeTable },
   }
 }
 
@@ -97,6 +136,27 @@ export function subnetsWithNatRules(subnets: readonly SubnetFacts[]): readonly S
 /** The exceptions to natOutgoing of a subnet. */
 export interface SubnetNatRules extends Pick<SubnetFacts, 'name' | 'uid' | 'natRules'> {
   readonly prefixes: readonly string[]
+}
+
+/** A prefix whose traffic to the outside gets an address of its own on this node. */
+export interface FixedSource {
+  readonly subnet: string
+  readonly prefix: string
+  readonly address: string
+}
+
+/** What gets an address of its own when it leaves the cluster by way of this node. */
+export function fixedSources(subnets: readonly SubnetFacts[], nodeName: string): readonly FixedSource[] {
+  return subnets
+    .filter(isTranslated)
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((subnet) => {
+      const gateway = subnet.gateways.find(({ node, isActive }) => isActive && node === nodeName)
+      return prefixesOf([subnet]).flatMap((prefix) => {
+        const address = gateway?.addresses.find((text) => text.includes(':') === prefix.includes(':'))
+        return address === undefined ? [] : [{ subnet: subnet.name, prefix, address }]
+      })
+    })
 }
 
 function isTranslated({ isDefaultVpc, isOverlay, hasNatOutgoing }: SubnetFacts): boolean {

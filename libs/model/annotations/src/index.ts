@@ -18,6 +18,7 @@ export type { NetworkSelection } from './networks.ts'
 export { networkPolicyAnnotations } from './network-policy.ts'
 export { nodeAnnotations, nodeLabel, nodeTaint, readNodeNetwork } from './node.ts'
 export type { NodeNetwork } from './node.ts'
+export { ofProviderNetworks, providerNetworkKeysOf, type ProviderNetworkKeys } from './provider-network.ts'
 export {
   addressRequestKeys,
   allocatedNics,
@@ -35,6 +36,6 @@ export {
   staleNicKeys,
 } from './pod.ts'
 export type { PlacedNic, PodAnnotations, PodNetwork, PodRequest, Provider } from './pod.ts'
-export { serviceAnnotations, sliceLabel } from './service.ts'
+export { endpointsLabel, serviceAnnotations, sliceLabel } from './service.ts'
 export { readPortVips, readSharedVips, vipAnnotations } from './vip.ts'
 export { isExternalVpc, vpcAnnotations } from './vpc.ts'

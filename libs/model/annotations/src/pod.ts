@@ -5,6 +5,7 @@ import { addressPoolAnnotation, type AddressPool } from './address-pool.ts'
 import {
   annotation,
   flagAnnotation,
+  namesAnnotation,
   splitNames,
   textAnnotation,
   type Annotation,
@@ -45,6 +46,10 @@ export interface PodAnnotations {
   /** May be set by the user: name of the Subnet. */
   readonly logicalSwitch: Annotation<string>
   readonly logicalRouter: Annotation<string>
+  /** Of a NIC on a VLAN: the tag of its frames; 0 is none. For others to read. */
+  readonly vlanId: Annotation<string>
+  /** Of a NIC on a VLAN: the ProviderNetwork. For others to read. */
+  readonly providerNetwork: Annotation<string>
   /** veth-pair, offload-port, dpdk-port or sriov. */
   readonly podNicType: Annotation<string>
   /** Set by the user: the only family wanted on a dual-stack subnet. */
@@ -55,6 +60,8 @@ export interface PodAnnotations {
   readonly portSecurity: Annotation<boolean>
   /** Set by the user: further addresses that the port may send from. */
   readonly portVips: Annotation<readonly Ip[]>
+  /** Set by the user: SecurityGroups that the port is in. */
+  readonly securityGroups: Annotation<readonly string[]>
   /** Set by the user: what DHCPv4 answers to the port, in place of what its Subnet says, as `key=value` separated by commas. */
   readonly dhcpV4Options: Annotation<string>
   /** The same of DHCPv6. */
@@ -102,6 +109,8 @@ function annotationsOf(provider: Provider): PodAnnotations {
     gateway: addressesAnnotation(`${prefix}/gateway`),
     logicalSwitch: textAnnotation(`${prefix}/logical_switch`),
     logicalRouter: textAnnotation(`${prefix}/logical_router`),
+    vlanId: textAnnotation(`${prefix}/vlan_id`),
+    providerNetwork: textAnnotation(`${prefix}/provider_network`),
     podNicType: textAnnotation(`${prefix}/pod_nic_type`),
     ipFamily: annotation(`${prefix}/ip_family`, parseFamily, (family) => `ipv${family}`),
     ipPool: addressPoolAnnotation(`${prefix}/ip_pool`),
@@ -109,6 +118,7 @@ function annotationsOf(provider: Provider): PodAnnotations {
     portVips: annotation(`${prefix}/port_vips`, parseAddresses, (ips) =>
       ips.map((ip) => formatIp(ip)).join(),
     ),
+    securityGroups: namesAnnotation(`${prefix}/security_groups`),
     dhcpV4Options: textAnnotation(`${prefix}/dhcp-v4-options`),
     dhcpV6Options: textAnnotation(`${prefix}/dhcp-v6-options`),
     layer2Forward: flagAnnotation(`${prefix}/layer2_forward`),

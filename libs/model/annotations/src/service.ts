@@ -1,4 +1,5 @@
-import { textAnnotation } from './annotation.ts'
+import { addressesAnnotation } from './addresses.ts'
+import { annotation, textAnnotation } from './annotation.ts'
 
 const prefix = 'ovn.kubernetes.io'
 
@@ -10,10 +11,20 @@ export const serviceAnnotations = {
   logicalRouter: textAnnotation(`${prefix}/logical_router`),
   /** User: name of the Subnet of its backends. */
   logicalSwitch: textAnnotation(`${prefix}/logical_switch`),
+  /** Addresses that lead to the backends in place of the Service's own. Controller, of a SwitchLBRule; user, of a headless Service. */
+  switchLbVip: addressesAnnotation(`${prefix}/switch_lb_vip`),
+  /** User: whether backends of an address of choice are asked if they are well. Only `false` says no. */
+  healthCheck: annotation(`${prefix}/service_health_check`, (text) => text !== 'false', String),
 } as const
 
 /** Labels of an EndpointSlice. */
 export const sliceLabel = {
   /** Name of its Service. EndpointSlice controller. */
   service: 'kubernetes.io/service-name',
+} as const
+
+/** Labels of Endpoints. */
+export const endpointsLabel = {
+  /** On those that Kubernetes makes by a selector. Endpoints controller. */
+  managedBy: 'endpoints.kubernetes.io/managed-by',
 } as const

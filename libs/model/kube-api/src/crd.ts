@@ -11,6 +11,7 @@ export interface JsonSchema {
   minimum?: number
   maximum?: number
   maxLength?: number
+  pattern?: string
   required?: string[]
   properties?: Record<string, JsonSchema>
   additionalProperties?: JsonSchema

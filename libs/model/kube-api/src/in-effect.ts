@@ -2,7 +2,10 @@ import { conditionType, isConditionTrue } from './conditions.ts'
 import type { Subnet, SubnetSpec } from './subnet.ts'
 
 /** What of a Subnet is in effect, as far as nodes go by it. */
-type InEffect = Pick<SubnetSpec, 'cidrBlock' | 'vpc' | 'provider' | 'natOutgoing' | 'mtu'>
+type InEffect = Pick<
+  SubnetSpec,
+  'cidrBlock' | 'vpc' | 'provider' | 'natOutgoing' | 'mtu' | 'vlan' | 'logicalGateway'
+>
 
 /**
  * Reads what of a subnet is in effect, whatever its specification was edited to since.

@@ -1,16 +1,24 @@
 import type { Definition } from './definition.ts'
 import { ipDefinition } from './ip.ts'
 import { ipPoolDefinition } from './ip-pool.ts'
+import { securityGroupDefinition } from './security-group.ts'
+import { providerNetworkDefinition } from './provider-network.ts'
 import { subnetDefinition } from './subnet.ts'
+import { switchLbRuleDefinition } from './switch-lb-rule.ts'
 import { vipDefinition } from './vip.ts'
+import { vlanDefinition } from './vlan.ts'
 import { vpcDefinition } from './vpc.ts'
 
 /** Every custom resource. The CRD generator, the chart's rights and the scheme test read this list. */
 export const definitions: readonly Definition[] = [
   ipDefinition,
   ipPoolDefinition,
+  securityGroupDefinition,
+  providerNetworkDefinition,
   subnetDefinition,
+  switchLbRuleDefinition,
   vipDefinition,
+  vlanDefinition,
   vpcDefinition,
 ]
 
@@ -41,9 +49,27 @@ export {
 export type { VirtualMachine, VirtualMachineInstance, VirtualMachineInstanceMigration } from './kubevirt.ts'
 export { isOfKubeOvn, networkAttachmentResource } from './network-attachment.ts'
 export type { NetworkAttachmentDefinition } from './network-attachment.ts'
+export { securityGroupReason, securityGroupResource } from './security-group.ts'
+export type {
+  SecurityGroup,
+  SecurityGroupRule,
+  SecurityGroupSpec,
+  SecurityGroupStatus,
+} from './security-group.ts'
+export { providerNetworkReason, providerNetworkResource, takesPart } from './provider-network.ts'
+export type {
+  NodeCondition,
+  ProviderNetwork,
+  ProviderNetworkSpec,
+  ProviderNetworkStatus,
+} from './provider-network.ts'
 export { subnetReason, subnetResource } from './subnet.ts'
 export type { Subnet, SubnetInEffect, SubnetSpec, SubnetStatus } from './subnet.ts'
+export { switchLbRuleReason, switchLbRuleResource } from './switch-lb-rule.ts'
+export type { SwitchLbRule, SwitchLbRuleSpec, SwitchLbRuleStatus } from './switch-lb-rule.ts'
 export { vipReason, vipResource, vipType } from './vip.ts'
 export type { Vip, VipSpec, VipStatus } from './vip.ts'
+export { highestVlanId, vlanReason, vlanResource } from './vlan.ts'
+export type { Vlan, VlanSpec, VlanStatus } from './vlan.ts'
 export { vpcReason, vpcResource } from './vpc.ts'
 export type { Vpc, VpcSpec, VpcStatus } from './vpc.ts'

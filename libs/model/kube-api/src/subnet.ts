@@ -125,11 +125,33 @@ const inEffect = z
     vpc: text('VPC that the subnet is part of; empty without a switch.'),
     natOutgoing: flag("Traffic that leaves the cluster gets the node's address."),
     mtu: uint32('MTU of Pod NICs, bytes; 0 derives it from the tunnel.'),
+    vlan: text('Vlan that the subnet is on; absent on an overlay.'),
+    logicalGateway: flag('The gateway is one of OVN; absent on an overlay.'),
   })
   .optional()
   .meta({
     description:
       'What was accepted of spec: OVN, the nodes and a controller that starts go by it. It stays while spec can not be used.',
+  })
+
+const egress = z
+  .object({
+    gateways: list(
+      'Gateway nodes of a centralized subnet that are there, the preferred ones first.',
+      z.object({
+        node: text('Name of the node.'),
+        addresses: texts('Given to what leaves the cluster there, at most one of each family.'),
+      }),
+    ),
+    active: texts('Those by way of which traffic leaves now.'),
+    nextHop: text('externalEgressGateway: v4, v6 or v4,v6.'),
+    rulePriority: uint32('Priority of the ip rule that leads to it.'),
+    routeTable: uint32('Route table that leads to it.'),
+  })
+  .optional()
+  .meta({
+    description:
+      'How traffic leaves the cluster where that is not by the node of each Pod alone. Nodes go by it; it stays while spec can not be used.',
   })
 
 const status = z.object({
@@ -144,6 +166,7 @@ const status = z.object({
   v6availableIPrange: text('The free IPv6 addresses as ranges.'),
   v6usingIPs: bigCount('IPv6 addresses in use.'),
   v6usingIPrange: text('The IPv6 addresses in use as ranges.'),
+  egress,
   activateGateway: text('Node that is the active gateway of a centralized subnet.'),
   dhcpV4OptionsUUID: text('Row of the DHCPv4 options in OVN.'),
   dhcpV6OptionsUUID: text('Row of the DHCPv6 options in OVN.'),
@@ -202,6 +225,10 @@ export const subnetReason = {
   excludeIpsIgnored: 'ExcludeIpsIgnored',
   /** Of this project: namespaces that it names belong to another VPC. */
   namespaceOfOtherVpc: 'NamespaceOfOtherVpc',
+  /** Of this project: another subnet has the route table. */
+  routeTableInUse: 'RouteTableInUse',
+  /** Of this project: gateway nodes that are named are not there. */
+  gatewayNodeUnknown: 'GatewayNodeUnknown',
   subnetGatewayTypeChanged: 'SubnetGatewayTypeChanged',
   subnetGatewayNodeChanged: 'SubnetGatewayNodeChanged',
 } as const

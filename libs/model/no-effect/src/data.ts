@@ -35,18 +35,6 @@ type ChartDefault = boolean | number | string | undefined
 /** What is not there yet. */
 export const missingFeatures: readonly MissingFeature[] = [
   {
-    name: 'routing to a gateway outside of the cluster',
-    cure: "traffic leaves by the node of each Pod; Pods' annotation north_gateway names a next hop of their own",
-    subnet: ['externalEgressGateway', 'policyRoutingPriority', 'policyRoutingTableID'],
-  },
-  {
-    name: 'a centralized gateway',
-    cure: 'traffic leaves by the node of each Pod: remove it',
-    subnet: ['gatewayNode', 'gatewayNodeSelectors', 'enableEcmp'],
-    controllerFlags: ['enable-ecmp'],
-    chartValues: { 'networking.enableEcmp': false },
-  },
-  {
     name: "an administrator's policy",
     cure: 'nothing is dropped, whatever these say: do not rely on them',
     controllerFlags: ['enable-anp', 'enable-dns-name-resolver'],
@@ -57,31 +45,33 @@ export const missingFeatures: readonly MissingFeature[] = [
     },
   },
   {
-    name: 'a security group',
-    cure: 'nothing is dropped: do not rely on it',
-    nic: ['security_groups'],
-  },
-  {
     name: 'multicast snooping',
     cure: 'multicast goes to all ports of the subnet: remove it',
     subnet: ['enableMulticastSnoop'],
   },
   {
-    name: 'an underlay subnet',
-    cure: 'all subnets are overlays: remove it',
-    subnet: [
-      'logicalGateway',
-      'u2oInterconnection',
-      'u2oInterconnectionIP',
-      'u2oFeatures',
-      'enableExternalLBAddress',
-    ],
+    name: 'a connection of an underlay subnet to the router of its VPC',
+    cure: 'the gateway of the physical network is the way out, unless logicalGateway is on: remove it',
+    subnet: ['u2oInterconnection', 'u2oInterconnectionIP', 'u2oFeatures'],
+  },
+  {
+    name: 'an address of an external load balancer in an underlay subnet',
+    cure: 'remove it',
+    subnet: ['enableExternalLBAddress'],
+  },
+  {
+    name: 'the connection of a node to a provider network',
+    cure: 'write the bridge mappings of Open vSwitch on each node yourself, and label it as ready',
     providerNetwork: ['exclude', 'interface'],
+    elsewhere: 'ProviderNetwork: all fields but `nodeSelector` and `excludeNodes`',
+  },
+  {
+    name: 'an underlay as the default subnet',
+    cure: 'it is an overlay: remove it',
     controllerFlags: [
       'default-logical-gateway',
       'default-u2o-interconnection',
       'network-type',
-      'default-provider-name',
       'default-interface-name',
       'default-exchange-link-name',
       'default-vlan-name',
@@ -153,11 +143,6 @@ export const missingFeatures: readonly MissingFeature[] = [
     cure: 'all backends of a Service are used alike',
     controllerFlags: ['enable-ovn-lb-prefer-local'],
     chartValues: { 'features.ENABLE_OVN_LB_PREFER_LOCAL': false },
-  },
-  {
-    name: 'supervision of backends',
-    cure: 'those of a Service that are ready have new connections: let readiness probes find out',
-    elsewhere: 'annotations of Services: `service_health_check`',
   },
   {
     name: 'a route of a NIC',
@@ -251,12 +236,16 @@ export const missingFeatures: readonly MissingFeature[] = [
     chartValues: { 'features.SET_VXLAN_TX_OFF': false },
   },
   {
-    name: 'monitoring by components of its own',
-    cure: 'the metrics of controller and agent can be scraped',
+    name: 'an agent that answers connection checks',
+    cure: 'pingers answer each other',
     agentFlags: ['enable-verbose-conn-check'],
+  },
+  {
+    name: 'an object of the Prometheus operator or of Grafana in the chart',
+    cure: 'the metrics of every component can be scraped at the port metrics of its Service',
     chartValues: {
       'pinger.serviceMonitor.enabled': false,
-      monitor: undefined,
+      'monitor.serviceMonitor.enabled': false,
       'prometheusRule.enabled': false,
       'grafanaDashboards.enabled': false,
       'controller.serviceMonitor.enabled': false,
@@ -297,11 +286,14 @@ export const missingFeatures: readonly MissingFeature[] = [
   },
 ]
 
+type ResourceKind =
+  'Subnet' | 'Vpc' | 'IP' | 'IPPool' | 'SecurityGroup' | 'Vip' | 'SwitchLBRule' | 'Vlan' | 'ProviderNetwork'
+
 /** Something without effect by which nothing is lost: there is nothing to tell. */
 export interface Needless {
   /** Why. */
   readonly why: string
-  readonly fields?: Partial<Readonly<Record<'Subnet' | 'Vpc' | 'IP' | 'IPPool' | 'Vip', readonly string[]>>>
+  readonly fields?: Partial<Readonly<Record<ResourceKind, readonly string[]>>>
   /** Annotations, without what stands before the slash. */
   readonly annotations?: Partial<Readonly<Record<AnnotatedKind | 'Namespace', readonly string[]>>>
   readonly controllerFlags?: readonly string[]
@@ -312,6 +304,19 @@ export interface Needless {
 }
 
 export const needless: readonly Needless[] = [
+  {
+    why: 'Each node says in the status of the network that it is not connected',
+    fields: {
+      ProviderNetwork: [
+        'defaultInterface',
+        'customInterfaces',
+        'exchangeLinkName',
+        'autoCreateVlanSubinterfaces',
+        'preserveVlanInterfaces',
+        'vlanInterfaces',
+      ],
+    },
+  },
   {
     why: 'The controller writes it, whatever it was',
     fields: { Subnet: ['protocol', 'default'], IP: ['ipAddress'] },

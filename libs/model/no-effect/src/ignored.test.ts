@@ -12,10 +12,8 @@ describe('fields', () => {
     undefined,
     {},
     {
-      logicalGateway: false,
-      gatewayNodeSelectors: [],
+      u2oInterconnection: false,
       nodeNetwork: '',
-      policyRoutingPriority: 0,
       u2oFeatures: { overlayOnlyRouting: false },
     },
     { cidrBlock: '10.0.0.0/8', mtu: 1400 },
@@ -24,17 +22,16 @@ describe('fields', () => {
   })
 
   it('are told together if one feature is what they lack', () => {
-    expect(texts({ logicalGateway: true, u2oInterconnectionIP: '10.0.0.9', nodeNetwork: 'storage' })).toEqual(
-      [
-        'spec.logicalGateway true, spec.u2oInterconnectionIP "10.0.0.9" without effect: an underlay subnet is not there yet; all subnets are overlays: remove it',
-        expect.stringContaining('spec.nodeNetwork "storage" without effect'),
-      ],
-    )
+    expect(
+      texts({ u2oInterconnectionIP: '10.0.0.9', u2oInterconnection: true, nodeNetwork: 'storage' }),
+    ).toEqual([
+      'spec.u2oInterconnection true, spec.u2oInterconnectionIP "10.0.0.9" without effect: a connection of an underlay subnet to the router of its VPC is not there yet; the gateway of the physical network is the way out, unless logicalGateway is on: remove it',
+      expect.stringContaining('spec.nodeNetwork "storage" without effect'),
+    ])
   })
 
   it('are told shortly, however long they are', () => {
-    const gatewayNodeSelectors = Array.from({ length: 10_000 }, () => ({ matchLabels: { a: 'b' } }))
-    expect(texts({ gatewayNodeSelectors })[0]?.length).toBeLessThan(300)
+    expect(texts({ nodeNetwork: 'x'.repeat(100_000) })[0]?.length).toBeLessThan(300)
   })
 })
 
@@ -71,7 +68,7 @@ describe('flags', () => {
   const flag = (name: string, value: string, fallback: string) => ({ name, value, fallback })
 
   it.each([
-    ['asked for', flag('enable-ecmp', 'true', 'false'), 1],
+    ['asked for', flag('enable-external-vpc', 'true', 'false'), 1],
     ['on by default, and not there', flag('enable-eip-snat', 'true', 'true'), 1],
     ['switched off', flag('enable-eip-snat', 'false', 'true'), 0],
     ['as they are by default', flag('bfd-min-tx', '100', '100'), 0],

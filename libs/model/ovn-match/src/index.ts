@@ -6,6 +6,7 @@ export {
   anyIp,
   eq,
   group,
+  header,
   inPortGroup,
   ipDestination,
   ipDestinationSet,
@@ -21,4 +22,12 @@ export {
   transportPort,
   transportPorts,
 } from './match.ts'
-export type { AddressField, AddressSetRef, Match, PortField, PortGroupRef, Transport } from './match.ts'
+export type {
+  AddressField,
+  AddressSetRef,
+  HeaderField,
+  Match,
+  PortField,
+  PortGroupRef,
+  Transport,
+} from './match.ts'

@@ -22,6 +22,9 @@ export type Transport = 'tcp' | 'udp' | 'sctp'
 /** The port of a transport protocol. Comparing one implies that the packet is of that protocol. */
 type TransportField = `${Transport}.${'src' | 'dst'}`
 
+/** Fields of headers that hold a small number. */
+export type HeaderField = 'ip.proto' | 'ip.ttl' | 'icmp6.type' | 'icmp6.code'
+
 /** What a packet is, in a word of OVN's. */
 type PredicateName = 'ip' | `ip${Family}` | Transport | 'icmp4' | 'icmp6' | 'arp' | 'nd'
 
@@ -42,7 +45,7 @@ export type Match =
   | { readonly kind: 'predicate'; readonly name: PredicateName }
   | {
       readonly kind: 'comparison'
-      readonly field: AddressField | PortField | TransportField
+      readonly field: AddressField | PortField | TransportField | HeaderField
       readonly operator: '==' | '!='
       readonly value: string
     }
@@ -104,6 +107,12 @@ export function ne(field: AddressField, value: AddressSetRef | readonly Cidr[]):
       ? printValue(field, value)
       : `{${value.map((prefix) => printValue(field, prefix)).join(', ')}}`
   return { kind: 'comparison', field, operator: '!=', value: text }
+}
+
+/** The header is there, and the field has the value, or one of several. */
+export function header(field: HeaderField, first: number, ...more: readonly number[]): Match {
+  const value = more.length === 0 ? String(first) : `{${[first, ...more].join(', ')}}`
+  return { kind: 'comparison', field, operator: '==', value }
 }
 
 /** The packet is of the protocol, and of this port. */

@@ -20,18 +20,38 @@ export const externalId = {
   networkPolicy: 'np',
   securityGroup: 'sg',
   type: 'type',
+  /** Of a port to the physical network: the prefixes of its subnet. Upstream's build of OVN reads them. */
+  ipv4Network: 'ipv4_network',
+  ipv6Network: 'ipv6_network',
   addressFamily: 'address-family',
   /** Addresses beside its own that a port may send from, separated by commas. */
   vips: 'vips',
   hasVips: 'attach-vips',
   /** Of a port, separated by slashes; empty where they were looked for and there are none. */
   securityGroups: 'security_groups',
-  /** Whether a port is in the security group of those that ask for none; `false` in a VPC other than the default one. */
-  inDefaultSecurityGroup: 'associated_sg_default-securitygroup',
+  /** Of a health check: the subnet of the backends that are asked. */
+  checkedSubnet: 'switch_lb_subnet',
   isLocalDnsCache: 'isLocalDnsCache',
+  /** Of a policy that leads traffic of an underlay subnet. */
+  isU2ORoutePolicy: 'isU2ORoutePolicy',
   isOverlayCidrs: 'isU2OOverlayCIDRs',
   version: 'kube-ovn-version',
 } as const
 
 /** The value of `external_ids:vendor` of every row that upstream or this project writes. */
 export const vendor = 'kube-ovn'
+
+const associated = 'associated_sg_'
+
+/** A reserved name: ports in a VPC other than the default one say that they are not in it, unless they are. */
+export const defaultSecurityGroup = 'default-securitygroup'
+
+/** The key by which a port says whether it is in a security group: `true`, or `false` once it has left it. */
+export function securityGroupMark(securityGroup: string): string {
+  return `${associated}${securityGroup}`
+}
+
+/** The security groups that a port says to be in, or to have left. */
+export function markedSecurityGroups(ids: Readonly<Record<string, string>>): readonly string[] {
+  return Object.keys(ids).flatMap((key) => (key.startsWith(associated) ? [key.slice(associated.length)] : []))
+}

@@ -1,10 +1,21 @@
 export { preferLocalOption } from './balancer-options.ts'
-export { externalId, vendor } from './external-ids.ts'
 export {
+  defaultSecurityGroup,
+  externalId,
+  markedSecurityGroups,
+  securityGroupMark,
+  vendor,
+} from './external-ids.ts'
+export {
+  baselineAcl,
+  baselinePortGroup,
+  centralGatewayPolicy,
   denyAllAcl,
   denyAllPortGroup,
   ipPoolAddresses,
+  balancerHealthCheck,
   loadBalancer,
+  localnetPort,
   logicalRouter,
   logicalSwitch,
   networkPolicyAcl,
@@ -25,6 +36,10 @@ export {
   podPort,
   portDhcp,
   privateSubnetAcl,
+  securityGroupAcl,
+  securityGroupAclId,
+  securityGroupAddresses,
+  securityGroupPortGroup,
   subnetAcl,
   subnetDhcp,
   subnetGatewayPolicy,
@@ -40,8 +55,11 @@ export {
 } from './kinds.ts'
 export {
   aclName,
+  baselineSecurityGroup,
   denyAllSecurityGroup,
   ipPoolAddressSetName,
+  isSecurityGroupPortGroup,
+  localnetPortName,
   networkPolicyGroupName,
   networkPolicyName,
   nodeAddressSetName,
@@ -54,6 +72,7 @@ export {
   policyMeterName,
   portGroupAddressSetName,
   routerPortName,
+  securityGroupAddressSetName,
   securityGroupPortGroupName,
   subnetNodePortGroupName,
   subnetVipPortName,

@@ -22,6 +22,8 @@ const served = [
   ...['vips/plain', 'vips/subnet-vips', 'vips/switch-lb', 'ippools/address-set'],
   ...['pods/ip-pool', 'pods/north-gateway', 'pods/qos-mirror'],
   ...['subnets/cidr-change', 'subnets/namespaces-exclude', 'subnets/v4-host-bits'],
+  ...['policies/sg', 'services/slr-endpoints', 'services/slr-selector'],
+  ...['subnets/underlay', 'subnets/underlay-vlan-zero'],
   ...['vpcs/peering', 'vpcs/route-table', 'vpcs/static-routes', 'vpcs/two-same-cidr'],
 ]
 
@@ -52,14 +54,18 @@ function whole(table: NorthboundTable, row: RecordedRow): OvnNorthbound[Northbou
   return { ...Object.fromEntries(columns), ...row } as OvnNorthbound[NorthboundTable]
 }
 
+/** By which recordings refer to a row without a name. */
+function contentOf({ table }: RowKind, row: RecordedRow): string {
+  if (table === 'Load_Balancer_Health_Check') return String(row['vip'])
+  return table === 'Logical_Router_Policy'
+    ? [row['priority'], row['match'], row['action']].join('/')
+    : [row['route_table'] ?? '', row['policy'], row['ip_prefix'], row['nexthop']].join('|')
+}
+
 function parentOf(kind: RowKind, row: RecordedRow, rows: Recorded): ParentRow | undefined {
   if (kind.parent === undefined) return undefined
   const [table, column] = kind.parent
-  const content =
-    kind.table === 'Logical_Router_Policy'
-      ? [row['priority'], row['match'], row['action']].join('/')
-      : [row['route_table'] ?? '', row['policy'], row['ip_prefix'], row['nexthop']].join('|')
-  const name = `${kind.table}:${content}`
+  const name = `${kind.table}:${contentOf(kind, row)}`
   const parent = rows[table]?.find((one) => (one[column] as readonly string[] | undefined)?.includes(name))
   return parent === undefined ? undefined : { table, name: String(parent['name']) }
 }
@@ -104,13 +110,19 @@ it('knows no row that has no mark of the vendor', () => {
   expect(identities(unmarked).flatMap(({ ids }) => ids)).toEqual([])
 })
 
-it('leaves ports of gateways to others', () => {
+it('tells the ports of underlay subnets to the physical network from those of gateways', () => {
   const ports = recordings
     .filter(({ file }) => /^(ovnnat|subnets\/underlay)/.test(file))
     .flatMap(({ rows }) => identities({ Logical_Switch_Port: rows['Logical_Switch_Port'] ?? [] }))
-  const foreign = ports.filter(({ row }) => row.includes('"type":"localnet"'))
-  expect(foreign.length).toBeGreaterThan(0)
-  expect(foreign.filter(({ ids }) => ids.length > 0)).toEqual([])
+  const localnets = ports.filter(({ row }) => row.includes('"type":"localnet"'))
+  const [own, foreign] = [true, false].map((hasPrefix) =>
+    localnets.filter(({ row }) => row.includes('_network":') === hasPrefix),
+  )
+  expect(new Set(own?.flatMap(({ ids }) => ids))).toEqual(
+    new Set(['lsp-localnet/u1', 'lsp-localnet/u0', 'lsp-localnet/u20', 'lsp-localnet/external']),
+  )
+  expect(foreign?.length).toBeGreaterThan(0)
+  expect(foreign?.filter(({ ids }) => ids.length > 0)).toEqual([])
 })
 
 it("knows a pod's ports in all of its networks", () => {

@@ -1,6 +1,9 @@
 import { externalId, vendor } from './external-ids.ts'
 import {
+  baselineSecurityGroup,
   denyAllSecurityGroup,
+  isSecurityGroupPortGroup,
+  localnetPortName,
   nodeAddressSetName,
   podPortName,
   securityGroupPortGroupName,
@@ -107,6 +110,18 @@ export const switchRouterPort = rowKind({
   name: 'lsp-lr',
   table: 'Logical_Switch_Port',
   identify: (row) => (row.type === 'router' ? row.name : undefined),
+})
+
+/** The port of an underlay subnet's switch to the physical network, by the subnet. That of a gateway names no prefixes. */
+export const localnetPort = rowKind({
+  name: 'lsp-localnet',
+  table: 'Logical_Switch_Port',
+  exactMaps: ['options'],
+  identify: (row, ids) => {
+    const subnet = ids[externalId.logicalSwitch] ?? ''
+    const hasPrefix = (ids[externalId.ipv4Network] ?? ids[externalId.ipv6Network]) !== undefined
+    return row.type === 'localnet' && hasPrefix && row.name === localnetPortName(subnet) ? subnet : undefined
+  },
 })
 
 /** A pod's port in one of its networks. */
@@ -234,10 +249,27 @@ export const subnetGatewayPolicy = rowKind({
   identify: (row, ids) => {
     const node = ids[externalId.node]
     const subnet = ids[externalId.subnet]
-    if (node === undefined || subnet === undefined) return undefined
+    if (node === undefined || subnet === undefined || !row.match.includes('$')) return undefined
     return row.priority === routerPolicyPriority.subnetGateway
       ? perFamily(`${subnet}/${node}`, row.match)
       : undefined
+  },
+})
+
+/**
+ * "From an address of the subnet, to the join addresses of its gateway nodes", by subnet and family. Its `external_ids` have an address by
+ * each node's name, which may be any: that it compares with no address set tells it from {@link subnetGatewayPolicy}.
+ */
+export const centralGatewayPolicy = rowKind({
+  name: 'lrpol-central',
+  table: 'Logical_Router_Policy',
+  exactMaps: ['external_ids'],
+  identify: (row, ids) => {
+    const subnet = ids[externalId.subnet]
+    if (subnet === undefined || row.match.includes('$') || ids[externalId.isU2ORoutePolicy] === 'true')
+      return undefined
+    const isGateway = row.priority === routerPolicyPriority.subnetGateway && row.action === 'reroute'
+    return isGateway ? perFamily(subnet, row.match) : undefined
   },
 })
 
@@ -306,6 +338,70 @@ export const denyAllAcl = rowKind({
       ? `${row.direction}/${row.tier}`
       : undefined,
 })
+
+/** Ports all of whose security groups are of tier 1. */
+export const baselinePortGroup = rowKind({
+  name: 'pg-baseline',
+  table: 'Port_Group',
+  shared: ['ports', 'acls'],
+  identify: (_row, ids) =>
+    ids[externalId.securityGroup] === baselineSecurityGroup ? baselineSecurityGroup : undefined,
+})
+
+/** Past tier 2, for the ports of {@link baselinePortGroup}, by direction. */
+export const baselineAcl = rowKind({
+  name: 'acl-baseline',
+  table: 'ACL',
+  identify: (row, ids) =>
+    ids[externalId.parent] === securityGroupPortGroupName(baselineSecurityGroup) ? row.direction : undefined,
+})
+
+const builtInGroups: ReadonlySet<string> = new Set(
+  [denyAllSecurityGroup, baselineSecurityGroup].map(securityGroupPortGroupName),
+)
+
+/** Ports that are in a security group, by the name of the port group. */
+export const securityGroupPortGroup = rowKind({
+  name: 'pg-sg',
+  table: 'Port_Group',
+  shared: ['ports', 'acls'],
+  identify: (row, ids) =>
+    ids[externalId.securityGroup] !== undefined && !builtInGroups.has(row.name) ? row.name : undefined,
+})
+
+/** Addresses of the ports that are in a security group, by the name of the set. */
+export const securityGroupAddresses = rowKind({
+  name: 'as-sg',
+  table: 'Address_Set',
+  shared: ['addresses'],
+  composed: ['addresses'],
+  identify: (row, ids) => (ids[externalId.securityGroup] === undefined ? undefined : row.name),
+})
+
+/** A rule of a security group, or what ports need whatever it says: by the name of its port group, direction, tier, priority and match. */
+export const securityGroupAcl = rowKind({
+  name: 'acl-sg',
+  table: 'ACL',
+  identify: (row, ids) => {
+    const parent = ids[externalId.parent]
+    if (parent === undefined || !isSecurityGroupPortGroup(parent) || builtInGroups.has(parent))
+      return undefined
+    return securityGroupAclId(parent, row)
+  },
+})
+
+/** How an ACL of a security group is told from the others of its group. */
+export function securityGroupAclId(
+  group: string,
+  {
+    direction,
+    tier,
+    priority,
+    match,
+  }: Pick<OvnNorthbound['ACL'], 'tier' | 'priority' | 'match'> & { readonly direction: string },
+): string {
+  return `${group}/${direction}/${tier}/${priority}/${match}`
+}
 
 /** The name of the switch that an ACL is on, by what both say. */
 function switchOfAcl(ids: Marks, parent: ParentRow | undefined): string | undefined {
@@ -402,7 +498,8 @@ export const networkPolicyAcl = rowKind({
   identify: (row, ids) => {
     const parent = ids[externalId.parent]
     const isPolicys = row.priority === aclPriority.policyAllow || row.priority === aclPriority.policyDeny
-    if (parent === undefined || ids[externalId.subnet] !== undefined) return undefined
+    if (parent === undefined || isSecurityGroupPortGroup(parent) || ids[externalId.subnet] !== undefined)
+      return undefined
     return isPolicys && row.tier === aclTier.policy
       ? networkPolicyAclId(parent, row.direction, row.priority, row.match)
       : undefined
@@ -425,7 +522,8 @@ export const ownNodeAcl = rowKind({
   table: 'ACL',
   identify: (row, ids) => {
     const parent = ids[externalId.parent]
-    if (parent === undefined || ids[externalId.subnet] !== undefined) return undefined
+    if (parent === undefined || isSecurityGroupPortGroup(parent) || ids[externalId.subnet] !== undefined)
+      return undefined
     return row.priority === aclPriority.nodes && row.tier === aclTier.policy
       ? `${parent}/${row.direction}/${row.match}`
       : undefined
@@ -453,10 +551,21 @@ export const networkPolicyMeterBand = rowKind({
 export const loadBalancer = rowKind({
   name: 'lb',
   table: 'Load_Balancer',
-  shared: ['vips'],
-  composed: ['vips'],
+  shared: ['vips', 'health_check', 'ip_port_mappings'],
+  composed: ['vips', 'ip_port_mappings'],
   identify: (row) => (row.options[preferLocalOption] === undefined ? undefined : row.name),
 })
+
+/** How backends of an entry of a load balancer are asked whether they are well, by both names. Upstream leaves its vendor out. */
+export const balancerHealthCheck: RowKind<'Load_Balancer_Health_Check'> = {
+  name: 'lb-check',
+  table: 'Load_Balancer_Health_Check',
+  shared: [],
+  exactMaps: [],
+  parent: ['Load_Balancer', 'health_check'],
+  identify: ({ vip, external_ids: ids }, parent) =>
+    parent === undefined || ids[externalId.checkedSubnet] === undefined ? undefined : `${parent.name}/${vip}`,
+}
 
 /** How requests of a subnet's ports are answered by DHCP, by subnet and family. */
 export const subnetDhcp = rowKind({

@@ -19,6 +19,11 @@ export function switchRouterPortName(subnet: string, vpc: string): string {
   return `${subnet}-${vpc}`
 }
 
+/** The switch's port to the physical network. */
+export function localnetPortName(subnet: string): string {
+  return `localnet.${subnet}`
+}
+
 /**
  * A pod's port in one of its networks; it is also the node agent's `iface-id` and the name of the IP object.
  *
@@ -64,8 +69,24 @@ export function subnetNodePortGroupName(subnet: string, node: string): string {
 
 export const denyAllSecurityGroup = 'kubeovn_deny_all'
 
+/** Stands for the ports all of whose security groups are of tier 1. No SecurityGroup can be called so. */
+export const baselineSecurityGroup = 'kubeovn_baseline'
+
+const securityGroupPrefix = 'ovn.sg.'
+
+/** Holds the ports that are in a security group. */
 export function securityGroupPortGroupName(securityGroup: string): string {
-  return dotted(`ovn.sg.${securityGroup}`)
+  return dotted(`${securityGroupPrefix}${securityGroup}`)
+}
+
+/** Whether a port group may be that of a security group, by its name. */
+export function isSecurityGroupPortGroup(name: string): boolean {
+  return name.startsWith(securityGroupPrefix)
+}
+
+/** Holds the addresses of the ports in a security group. @param group name of its port group */
+export function securityGroupAddressSetName(group: string, family: 4 | 6): string {
+  return `${group}.associated.v${family}`
 }
 
 /** Holds the prefixes of all overlay subnets of a VPC. */

@@ -22,6 +22,12 @@ export const aclPriority = {
   eastWest: 1900,
   /** The port group of ports whose security groups allow nothing. */
   denyAll: 2003,
+  /** What ports need to be reached at all, whatever their security groups say: ARP, neighbour discovery, DHCP, VRRP. */
+  securityGroupBase: 2005,
+  /** Between members of a security group, and past the rest of tier 2 for ports whose groups are all of tier 1. */
+  sameSecurityGroup: 2004,
+  /** A rule of a security group is as much below this as its own priority says. */
+  securityGroupRules: 18484,
   /** What NetworkPolicies allow. */
   policyAllow: 2001,
   /** What pods that NetworkPolicies are for may not do. */

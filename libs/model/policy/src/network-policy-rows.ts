@@ -5,10 +5,8 @@ import {
   anyIp,
   eq,
   group as grouped,
-  inPortGroup,
   ne,
   or,
-  outPortGroup,
   predicate,
   printMatch,
   transportPort,
@@ -19,12 +17,14 @@ import {
 import {
   aclName,
   aclPriority,
+  aclTier,
   networkPolicyName,
   policyAddressSetName,
   policyMeterName,
   type AclDirection,
   type PolicyDirection,
 } from '@kube-ovn/ovn-names'
+import { dhcpTerms, sides, trafficOf, uniqueAcls, unlogged, type PolicyAcl } from './acl.ts'
 import type { ParsedNetworkPolicy } from './network-policy.ts'
 import { blocksOf, type AddressBlock, type PolicyPort, type PolicyRule } from './rules.ts'
 
@@ -41,18 +41,6 @@ export interface NetworkPolicyScene {
   peerFamilies(direction: PolicyDirection, rule: number): readonly Family[]
   /** Numbers that pods have for a named port: those that the policy is for, or for egress the peers of the rule. */
   numbersOf(direction: PolicyDirection, rule: number, protocol: Transport, name: string): readonly number[]
-}
-
-/** An ACL of a NetworkPolicy (ovn-nb(5), ACL). */
-export interface PolicyAcl {
-  readonly direction: AclDirection
-  readonly priority: number
-  readonly action: 'allow-related' | 'allow-stateless' | 'drop'
-  readonly match: string
-  readonly name: string | undefined
-  readonly isLogged: boolean
-  readonly severity: 'warning' | undefined
-  readonly meter: string | undefined
 }
 
 /** An address set of a NetworkPolicy, with the addresses that are in it whoever its peers are. */
@@ -76,12 +64,6 @@ export interface NetworkPolicyRows {
 
 const everywhere: Readonly<Record<Family, string>> = { 4: '0.0.0.0/0', 6: '::/0' }
 
-/** How ACLs call the sides of a packet, from the point of view of a direction. */
-const sides = {
-  ingress: { acl: 'to-lport', peer: 'src', portsIn: outPortGroup },
-  egress: { acl: 'from-lport', peer: 'dst', portsIn: inPortGroup },
-} as const
-
 /** Computes the rows of a NetworkPolicy. While it is for no port it has none. */
 export function networkPolicyRows(policy: ParsedNetworkPolicy, scene: NetworkPolicyScene): NetworkPolicyRows {
   if (scene.families.length === 0) return { acls: [], sets: [], meters: [] }
@@ -91,7 +73,7 @@ export function networkPolicyRows(policy: ParsedNetworkPolicy, scene: NetworkPol
   const gateway = !scene.isLax && scene.families.includes(6) ? neighbourDiscovery : []
   const { isOn, rate } = policy.log
   return {
-    acls: [...unique(directions.flatMap(({ acls }) => acls)), ...gateway],
+    acls: [...uniqueAcls(directions.flatMap(({ acls }) => acls)), ...gateway],
     sets: directions.flatMap(({ sets }) => sets),
     meters:
       !isOn || rate === undefined
@@ -103,12 +85,15 @@ export function networkPolicyRows(policy: ParsedNetworkPolicy, scene: NetworkPol
   }
 }
 
-const unnamed = { name: undefined, isLogged: false, severity: undefined, meter: undefined } as const
-
 /** IPv6 finds neighbours and gateways by what the deny of all IP would drop; ARP is no IP. */
 const neighbourDiscovery: readonly PolicyAcl[] = (['from-lport', 'to-lport'] as const).map((direction) => ({
-  ...{ direction, priority: aclPriority.policyAllow, action: 'allow-stateless' as const },
-  ...{ match: printMatch(predicate('icmp6')), ...unnamed },
+  ...{
+    direction,
+    tier: aclTier.policy,
+    priority: aclPriority.policyAllow,
+    action: 'allow-stateless' as const,
+  },
+  ...{ match: printMatch(predicate('icmp6')), ...unlogged, isAfterBalancing: direction === 'from-lport' },
 }))
 
 function directionRows(
@@ -135,14 +120,13 @@ function denial(
   scene: NetworkPolicyScene,
   direction: PolicyDirection,
 ): PolicyAcl {
-  const { acl, portsIn } = sides[direction]
   const transports = or(predicate('tcp'), predicate('udp'), predicate('sctp'))
   const { isOn } = policy.log
+  const { acl } = sides[direction]
   return {
-    direction: acl,
-    priority: aclPriority.policyDeny,
-    action: 'drop',
-    match: printMatch(and(portsIn(scene.group), scene.isLax ? transports : anyIp)),
+    ...trafficOf(scene.group, direction, scene.isLax ? transports : anyIp),
+    ...{ tier: aclTier.policy, priority: aclPriority.policyDeny, action: 'drop' },
+    isAfterBalancing: direction === 'egress',
     name: aclName(`${scene.namespace}/${scene.name}`),
     isLogged: isOn,
     severity: isOn ? 'warning' : undefined,
@@ -150,30 +134,15 @@ function denial(
   }
 }
 
-/** Ports of UDP from server to client, in each family. */
-const dhcpPorts = [
-  { family: 6, server: 547, client: 546 },
-  { family: 4, server: 67, client: 68 },
-] as const
-
 function dhcp(
   { group, namespace, name }: NetworkPolicyScene,
   direction: PolicyDirection,
 ): readonly PolicyAcl[] {
-  const { acl, portsIn } = sides[direction]
-  return dhcpPorts.map(({ family, server, client }) => {
-    const [source, destination] = direction === 'ingress' ? [server, client] : [client, server]
-    const match = and(
-      portsIn(group),
-      transportPort('udp.src', source),
-      transportPort('udp.dst', destination),
-      predicate(`ip${family}`),
-    )
-    return {
-      ...{ direction: acl, priority: aclPriority.policyAllow, action: 'allow-related' as const },
-      ...{ match: printMatch(match), ...unnamed, name: aclName(`${namespace}/${name}`) },
-    }
-  })
+  return dhcpTerms(direction).map((terms) => ({
+    ...trafficOf(group, direction, ...terms),
+    ...{ tier: aclTier.policy, priority: aclPriority.policyAllow, action: 'allow-related' as const },
+    ...{ ...unlogged, name: aclName(`${namespace}/${name}`), isAfterBalancing: direction === 'egress' },
+  }))
 }
 
 interface Place {
@@ -273,13 +242,12 @@ function allowance(
   peers: Match,
   port: Match | undefined,
 ): PolicyAcl {
-  const { acl, portsIn } = sides[direction]
+  const { acl } = sides[direction]
   const isLogged = policy.log.isOn && policy.log.logsAllowed
   return {
-    direction: acl,
-    priority: aclPriority.policyAllow,
-    action: 'allow-related',
-    match: printMatch(and(portsIn(scene.group), anyIp, peers, ...(port === undefined ? [] : [port]))),
+    ...trafficOf(scene.group, direction, anyIp, peers, ...(port === undefined ? [] : [port])),
+    ...{ tier: aclTier.policy, priority: aclPriority.policyAllow, action: 'allow-related' },
+    isAfterBalancing: direction === 'egress',
     name: aclName(`np/${networkPolicyName(scene.name)}.${scene.namespace}/${direction}/${label}`),
     isLogged,
     severity: undefined,
@@ -293,9 +261,4 @@ function meterOf(
   direction: AclDirection,
 ): string | undefined {
   return log.isOn && log.rate !== undefined ? policyMeterName(group, direction) : undefined
-}
-
-/** Ports may be listed twice. */
-function unique(acls: readonly PolicyAcl[]): readonly PolicyAcl[] {
-  return [...new Map(acls.map((acl) => [`${acl.direction} ${acl.priority} ${acl.match}`, acl])).values()]
 }

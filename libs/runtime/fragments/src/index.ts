@@ -3,6 +3,7 @@ export { contribution, type Answer, type Contribution, type NodeFeature } from '
 export { FragmentKernel, type FragmentKernelOptions, type SinkChanges } from './kernel.ts'
 export { mergeEntries, type MergedEntries } from './merge-entries.ts'
 export { nftables, NftablesSink } from './nftables-sink.ts'
+export { policyRoutes, PolicyRouteSink, type PolicyRoutes } from './policy-route-sink.ts'
 export { linkRoutes, RouteSink, type LinkRoutes } from './route-sink.ts'
 export {
   nothingToDo,

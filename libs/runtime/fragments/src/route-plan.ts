@@ -1,4 +1,5 @@
-import type { Route, RouteRequest } from '@kube-ovn/netlink'
+import { contains, parseCidr, parseIp } from '@kube-ovn/ip'
+import type { AddressInfo, Route, RouteRequest } from '@kube-ovn/netlink'
 
 /** What has to be done to the routes of a link. */
 export interface RoutePlan {
@@ -50,4 +51,10 @@ export function rankOf(route: RouteRequest): string {
 
 function isEqual(actual: Route, wanted: RouteRequest): boolean {
   return actual.gateway === wanted.gateway && actual.source === wanted.source && actual.type === 'unicast'
+}
+
+/** Whether one of the addresses is in a network that the gateway is in, so that the kernel takes routes by way of it. */
+export function isNeighbour(gateway: string, addresses: readonly Pick<AddressInfo, 'cidr'>[]): boolean {
+  const ip = parseIp(gateway)
+  return addresses.some(({ cidr }) => contains(parseCidr(cidr), ip))
 }

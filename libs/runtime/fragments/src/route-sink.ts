@@ -1,10 +1,10 @@
 import type { KubeOvnError } from '@kube-ovn/errors'
-import { contains, familyOf, parseCidr, parseIp, tryParseCidr, tryParseIp } from '@kube-ovn/ip'
+import { familyOf, tryParseCidr, tryParseIp } from '@kube-ovn/ip'
 import type { Logger } from '@kube-ovn/log'
 import type { Netlink, NetlinkEvent, Route, RouteRequest } from '@kube-ovn/netlink'
 import { isDeepStrictEqual } from 'node:util'
 import { FragmentConflictError, InvalidFragmentError } from './errors.ts'
-import { planRoutes, rankOf } from './route-plan.ts'
+import { isNeighbour, planRoutes, rankOf } from './route-plan.ts'
 import { nothingToDo, type Owner, type Sink, type SinkKind, type SinkPlan, type Wanted } from './sink.ts'
 import { writeEach } from './write-each.ts'
 
@@ -64,12 +64,9 @@ export class RouteSink implements Sink<LinkRoutes> {
     const { index } = link
     this.#names.set(index, target)
     const { merged, refused } = merge(claims)
-    const prefixes = host.addresses(index).map(({ cidr }) => parseCidr(cidr))
+    const addresses = host.addresses(index)
     const ready = merged.filter(
-      ({ gateway, onlink }) =>
-        gateway === undefined ||
-        onlink === true ||
-        prefixes.some((prefix) => contains(prefix, parseIp(gateway))),
+      ({ gateway, onlink }) => gateway === undefined || onlink === true || isNeighbour(gateway, addresses),
     )
     const plan = planRoutes(index, ready, host.routes())
     this.#occupied.set(target, new Set(plan.occupied.map(({ destination }) => destination)))

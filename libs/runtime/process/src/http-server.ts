@@ -78,11 +78,37 @@ async function answer(
       return verdict(response, options.readiness())
     case '/metrics':
       if (options.registry === undefined) break
-      response.writeHead(200, { 'content-type': options.registry.contentType })
-      response.end(await options.registry.metrics())
-      return
+      return writeMetrics(response, options.registry)
   }
   response.writeHead(404).end()
+}
+
+/** In pieces, as fast as they are taken: a page of several megabytes would be in memory three times. */
+async function writeMetrics(response: ServerResponse, registry: Registry): Promise<void> {
+  const families = registry.getMetricsAsArray().map(({ name }) => registry.getSingleMetricAsString(name))
+  const texts = await Promise.all(families)
+  response.writeHead(200, { 'content-type': registry.contentType })
+  for (const text of texts) {
+    for (let at = 0; at < text.length; at += pieceLength) {
+      if (response.destroyed) return
+      if (!response.write(text.slice(at, at + pieceLength))) await drained(response)
+    }
+    response.write('\n\n')
+  }
+  response.end()
+}
+
+const pieceLength = 64 * 1024
+
+/** Or closed, by who asked. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done).off('close', done)
+      resolve()
+    }
+    response.on('drain', done).on('close', done)
+  })
 }
 
 function verdict(response: ServerResponse, reasons: readonly string[]): void {

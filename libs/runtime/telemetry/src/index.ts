@@ -7,6 +7,15 @@ export { kernelMetrics, type KernelMetrics } from './kernel-metrics.ts'
 export { leaderMetrics } from './leader-metrics.ts'
 export { logMetrics } from './log-metrics.ts'
 export {
+  monitorMetrics,
+  type DaemonReading,
+  type DatabaseReading,
+  type MonitorReading,
+  type NorthboundReading,
+  type SouthboundReading,
+  type SwitchPortReading,
+} from './monitor-metrics.ts'
+export {
   pingerMetrics,
   type PingedKind,
   type PingedTarget,

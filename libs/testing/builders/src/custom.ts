@@ -5,12 +5,21 @@ import {
   type IpPoolSpec,
   type IpPoolStatus,
   type IpSpec,
+  type SecurityGroup,
+  type SecurityGroupSpec,
+  type ProviderNetwork,
+  type ProviderNetworkSpec,
   type Subnet,
   type SubnetSpec,
   type SubnetStatus,
+  type SwitchLbRule,
+  type SwitchLbRuleSpec,
+  type SwitchLbRuleStatus,
   type Vip,
   type VipSpec,
   type VipStatus,
+  type Vlan,
+  type VlanSpec,
   type Vpc,
   type VpcSpec,
 } from '@kube-ovn/kube-api'
@@ -61,6 +70,25 @@ export function vpc(fields: VpcFields): Vpc {
   }
 }
 
+export interface VlanFields extends Partial<VlanSpec> {
+  readonly name: string
+}
+
+/** A VLAN as a user writes it: fields of the spec beside a name. */
+export function vlan({ name, provider = 'quay', ...spec }: VlanFields): Vlan {
+  return { apiVersion, kind: 'Vlan', metadata: { name }, spec: { provider, ...spec } }
+}
+
+export interface ProviderNetworkFields extends Partial<ProviderNetworkSpec> {
+  readonly name: string
+}
+
+/** A physical network as a user writes it: fields of the spec beside a name. */
+export function providerNetwork(fields: ProviderNetworkFields): ProviderNetwork {
+  const { name, defaultInterface = 'eth1', ...spec } = fields
+  return { apiVersion, kind: 'ProviderNetwork', metadata: { name }, spec: { defaultInterface, ...spec } }
+}
+
 export interface IpFields extends IpSpec {
   readonly name: string
   readonly labels?: Readonly<Record<string, string>>
@@ -87,6 +115,38 @@ export function vip(fields: VipFields = {}): Vip {
     kind: 'Vip',
     metadata: metadataOf({ name, labels, finalizers }),
     spec,
+    ...(status === undefined ? {} : { status }),
+  }
+}
+
+export interface SwitchLbRuleFields extends SwitchLbRuleSpec {
+  readonly name?: string
+  readonly annotations?: Readonly<Record<string, string>>
+  readonly uid?: string
+  readonly creationTimestamp?: string
+  readonly status?: SwitchLbRuleStatus
+}
+
+/** A SwitchLBRule as a user writes it: port 80 of 1.1.1.1 leads to port 8080 of Pods with the label app=web, unless it says otherwise. */
+export function switchLbRule(fields: SwitchLbRuleFields = {}): SwitchLbRule {
+  const { name = 'rule', annotations, uid, creationTimestamp, status, ...spec } = fields
+  const { endpoints, selector = endpoints === undefined ? ['app:web'] : undefined } = spec
+  return {
+    apiVersion,
+    kind: 'SwitchLBRule',
+    metadata: {
+      name,
+      ...(annotations === undefined ? {} : { annotations }),
+      ...(uid === undefined ? {} : { uid }),
+      ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
+    },
+    spec: {
+      vip: '1.1.1.1',
+      namespace: 'default',
+      ports: [{ name: 'http', port: 80, targetPort: 8080, protocol: 'TCP' }],
+      ...spec,
+      ...(selector === undefined ? {} : { selector }),
+    },
     ...(status === undefined ? {} : { status }),
   }
 }
@@ -127,4 +187,13 @@ function metadataOf(fields: {
     ...(labels === undefined ? {} : { labels }),
     ...(finalizers === undefined ? {} : { finalizers }),
   }
+}
+
+export interface SecurityGroupFields extends SecurityGroupSpec {
+  readonly name: string
+}
+
+/** A security group: fields of the spec beside a name. */
+export function securityGroup({ name, ...spec }: SecurityGroupFields): SecurityGroup {
+  return { apiVersion, kind: 'SecurityGroup', metadata: { name }, spec }
 }

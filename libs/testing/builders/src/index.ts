@@ -1,7 +1,17 @@
 export { namespace, node } from './cluster.ts'
 export type { NamespaceFields, NodeFields } from './cluster.ts'
-export { ip, ipPool, subnet, vip, vpc } from './custom.ts'
-export type { IpFields, IpPoolFields, SubnetFields, VipFields, VpcFields } from './custom.ts'
+export { ip, ipPool, providerNetwork, securityGroup, subnet, switchLbRule, vip, vlan, vpc } from './custom.ts'
+export type {
+  IpFields,
+  IpPoolFields,
+  ProviderNetworkFields,
+  SecurityGroupFields,
+  SubnetFields,
+  SwitchLbRuleFields,
+  VipFields,
+  VlanFields,
+  VpcFields,
+} from './custom.ts'
 export { pod } from './pod.ts'
 export type { PodFields } from './pod.ts'
 export { statefulSet, type StatefulSetFields } from './workload.ts'

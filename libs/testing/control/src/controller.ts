@@ -41,6 +41,9 @@ export interface Surroundings {
 
 type Table = keyof OvnNorthbound
 
+/** A timer of the controller's runs faster than this. */
+const patienceMs = 2_000
+
 /** The controller's features at work, in this process. */
 export class Controller implements AsyncDisposable {
   readonly kernel: Kernel<AllocatingWorld>
@@ -146,7 +149,12 @@ export class Controller implements AsyncDisposable {
   async settle(): Promise<void> {
     await Promise.race([this.#settled(), this.#refused])
     // At once, before anything else happens.
-    const left = this.#leftToDo()
+    let left = this.#leftToDo()
+    // A time may have passed in between, which a timer is about to notice.
+    if (left.length > 0 && (await this.#hasChangeWithin(patienceMs))) {
+      await Promise.race([this.#settled(), this.#refused])
+      left = this.#leftToDo()
+    }
     const unknown = unadoptable(this.#northbound.cache)
     const missing = await this.#missingRights()
     if (missing.length > 0) throw new MissingRightError(missing)
@@ -204,6 +212,17 @@ export class Controller implements AsyncDisposable {
       await this.#deletion.settled()
       await this.kernel.quiet()
       if (seen === this.#changes + this.#objects.changes) return
+    }
+  }
+
+  async #hasChangeWithin(timeoutMs: number): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    using _watching = this.onNorthboundChange(() => resolve(true))
+    const timer = setTimeout(() => resolve(false), timeoutMs)
+    try {
+      return await promise
+    } finally {
+      clearTimeout(timer)
     }
   }
 

@@ -145,13 +145,23 @@ function effectsOf(world: AllocatingWorld, decided: Decisions, objects: Objects)
   const leases = world.networks.scan().flatMap(({ name }) => [...world.ipam.leases(name)])
   const desired = [...decided.values()]
   return {
-    made: [...desired.flatMap((one) => [...shownRows(one), ...shownMembers(one)]), ...leases.map(plain)],
+    made: [
+      ...desired.flatMap((one) => [...shownRows(one), ...shownMembers(one), ...createdElsewhere(one)]),
+      ...leases.map(plain),
+    ],
     problems: desired.flatMap(({ problem, events }) => [
       ...(problem === undefined ? [] : [problem.code]),
       ...events.map(({ reason }) => reason).filter((reason) => !toldReasons.includes(reason)),
     ]),
     objects,
   }
+}
+
+/** Objects of resources of which there are none here. */
+function createdElsewhere({ patches }: Desired): readonly object[] {
+  return patches.flatMap(({ resource, create }) =>
+    create === undefined || kindOf(resource) !== undefined ? [] : [create],
+  )
 }
 
 /** Of events that say that something has no effect. */

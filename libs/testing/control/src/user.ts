@@ -58,10 +58,11 @@ export class User {
     await this.#merge(resource, { name }, { spec: { ...spec } })
   }
 
-  /** What the events about an object of this name say, as `reason: message`. */
+  /** What our events about an object of this name say, as `reason: message`; the API server may tell of it, too. */
   async told(about: string, type: 'Normal' | 'Warning' = 'Warning'): Promise<readonly string[]> {
     const { items } = await this.#client.list(events)
     return items
+      .filter(({ reportingComponent }) => reportingComponent?.startsWith('kube-ovn') === true)
       .filter(({ involvedObject, type: is }) => involvedObject.name === about && is === type)
       .map(({ reason = '', message = '' }) => `${reason}: ${message}`)
   }

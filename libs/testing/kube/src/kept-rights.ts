@@ -4,18 +4,24 @@ interface KeptRights {
   readonly why: string
 }
 
+/** Kinds of objects that are ours, and that the controller writes. */
+const ownKinds = [
+  ...['vpcs', 'subnets', 'ippools', 'ips', 'vips', 'vlans', 'provider-networks'],
+  ...['security-groups', 'switch-lb-rules'],
+]
+
 /** Rights of the chart that a run of all tests need not use. All others that it does not use are superfluous. */
 export const keptRights: readonly KeptRights[] = [
   {
     why: 'the controller reads an object again when somebody else changed it at the same moment',
     rights: [
-      ...['vpcs', 'subnets', 'ippools', 'ips', 'vips'].map((kind) => `${kind}.kubeovn.io`),
-      ...['pods', 'namespaces', 'nodes', 'services'],
+      ...ownKinds.map((kind) => `${kind}.kubeovn.io`),
+      ...['pods', 'namespaces', 'nodes', 'services', 'endpoints'],
     ].map((resource) => `kube-system/ovn may get ${resource}`),
   },
   {
     why: 'so does the hook that takes off finalizers, which is the same for all kinds',
-    rights: ['vpcs', 'subnets', 'ippools', 'ips', 'vips'].flatMap((kind) => [
+    rights: ownKinds.flatMap((kind) => [
       `kube-system/kube-ovn-post-delete-hook may get ${kind}.kubeovn.io`,
       `kube-system/kube-ovn-post-delete-hook may patch ${kind}.kubeovn.io`,
     ]),

@@ -38,6 +38,11 @@ export class ClusterMember {
     return this.#container.address
   }
 
+  /** Files of its machine as this one sees them: sockets in `run/ovn`, its database in `var/lib/ovn`. For root alone. */
+  get root(): string {
+    return this.#container.root
+  }
+
   /** Resolves when the server is the leader as far as it knows. Rejects after a minute, or when `signal` is aborted. */
   async leading(signal: AbortSignal): Promise<void> {
     const where = [['name', '==', database]] as const

@@ -8,6 +8,8 @@ export class Container implements AsyncDisposable {
   readonly name: string
   /** IPv4 address, reachable from the host. */
   readonly address: string
+  /** Its files, as this machine sees them: for sockets, by root alone. */
+  readonly root: string
   readonly #release: () => Promise<void>
   /** What a command is put behind, to run inside. */
   readonly #inside: readonly [string, ...string[]]
@@ -15,11 +17,13 @@ export class Container implements AsyncDisposable {
   private constructor(
     name: string,
     address: string,
+    pid: number,
     release: () => Promise<void>,
     inside: readonly [string, ...string[]],
   ) {
     this.name = name
     this.address = address
+    this.root = `/proc/${pid}/root`
     this.#release = release
     this.#inside = inside
   }
@@ -39,7 +43,7 @@ export class Container implements AsyncDisposable {
     const id = started.getId()
     const { State } = await engine.container.getById(id).inspect()
     const address = started.getIpAddress(network.name)
-    return new Container(name, address, () => held.release(id), wayInside(name, State.Pid))
+    return new Container(name, address, State.Pid, () => held.release(id), wayInside(name, State.Pid))
   }
 
   /** Runs a command inside and answers its standard output. Throws {@link CommandFailedError}. */

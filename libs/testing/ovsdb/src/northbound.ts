@@ -16,6 +16,8 @@ export interface NorthboundOptions {
 export interface Northbound extends AsyncDisposable {
   /** `tcp:IP:PORT` */
   readonly address: string
+  /** Files of its machine as this one sees them: sockets in `run/ovn`, databases in `var/lib/ovn`. For root alone. */
+  readonly root: string
   readonly server: DatabaseServer
   readonly southbound: DatabaseServer | undefined
   readonly tls: { readonly address: string; readonly certificates: Certificates } | undefined
@@ -61,6 +63,7 @@ export async function startNorthbound(options: NorthboundOptions = {}): Promise<
 
   return {
     address: server.address,
+    root: container.root,
     server,
     southbound,
     tls: certificates && { address: `ssl:${container.address}:${tlsPort}`, certificates },
@@ -117,7 +120,7 @@ async function startNorthd(
   southbound: DatabaseServer,
 ): Promise<void> {
   await container.script(
-    `ovn-northd --detach --no-chdir --pidfile=/run/ovn/northd.pid --unixctl=/run/ovn/northd.ctl \\
+    `ovn-northd --detach --no-chdir --pidfile=/run/ovn/ovn-northd.pid \\
   --log-file=/var/log/ovn/northd.log --ovnnb-db=${northbound.socket} --ovnsb-db=${southbound.socket} 2>/dev/null`,
   )
 }

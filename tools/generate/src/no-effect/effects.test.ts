@@ -1,30 +1,53 @@
 import { nicKey, primaryProvider } from '@kube-ovn/annotations'
 import * as annotations from '@kube-ovn/annotations'
 import { definitions, objectSchema } from '@kube-ovn/kube-api'
+import type { KubeObject } from '@kube-ovn/kube'
 import { ignoredAnnotations, missingFeatures, needless, type AnnotatedKind } from '@kube-ovn/no-effect'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { compare, outcomeOf, type Own, type Outcome, type Verdict } from './outcome.ts'
-import { annotationSamples, fieldSamples, sampleOf } from './samples.ts'
+import { annotationSamples, fieldCompanions, fieldSamples, objectOfField, sampleOf } from './samples.ts'
 import { scene, type Scene } from './scene.ts'
 import { upstreamAnnotations, upstreamNodeLabels, upstreamProviderNetworkKeys } from './upstream.ts'
 
 const root = join(import.meta.dirname, '../../../..')
-const listOf = { Subnet: 'subnets', Vpc: 'vpcs', IP: 'ips', IPPool: 'ipPools', Vip: 'vips' } as const
+const listOf = {
+  Subnet: 'subnets',
+  Vpc: 'vpcs',
+  IP: 'ips',
+  IPPool: 'ipPools',
+  SecurityGroup: 'securityGroups',
+  Vip: 'vips',
+  SwitchLBRule: 'switchLbRules',
+  Vlan: 'vlans',
+  ProviderNetwork: 'providerNetworks',
+} as const
 const annotated = { ...listOf, Pod: 'pods', Node: 'nodes', Namespace: 'namespaces' } as const
 
 /** The scene with its first object of a kind changed. */
-function changed(kind: keyof Scene, change: (object: never) => object): Scene {
-  const [first, ...others] = scene[kind]
-  return { ...scene, [kind]: [change(first as never), ...others] }
+function changed(kind: keyof Scene, change: (object: never) => object, of = scene): Scene {
+  const [first, ...others] = of[kind]
+  return { ...of, [kind]: [change(first as never), ...others] }
 }
 
-function withSpec(kind: keyof Scene, field: string, value: unknown): Scene {
-  return changed(kind, (object: { readonly spec?: object }) => ({
+function withSpec(kind: keyof Scene, fields: Readonly<Record<string, unknown>>, of = scene): Scene {
+  const change = (object: { readonly spec?: object }) => ({
     ...object,
-    spec: { ...object.spec, [field]: value },
-  }))
+    spec: { ...object.spec, ...fields },
+  })
+  return changed(kind, change, of)
+}
+
+/** The scene with the object of that name first. */
+function withFirst(kind: keyof Scene, name: string | undefined): Scene {
+  if (name === undefined) return scene
+  const objects: readonly KubeObject[] = scene[kind]
+  const isFirst = ({ metadata }: KubeObject) => metadata.name === name
+  return {
+    ...scene,
+    [kind]: [...objects.filter(isFirst), ...objects.filter((object) => !isFirst(object))],
+  }
 }
 
 function withMetadata(kind: keyof Scene, part: 'annotations' | 'labels', key: string, text: string): Scene {
@@ -35,8 +58,8 @@ function withMetadata(kind: keyof Scene, part: 'annotations' | 'labels', key: st
 }
 
 /** The most that any of the changed scenes came to. */
-function verdictOf(own: Own, changes: readonly Scene[]): Verdict {
-  const before = outcomeOf(scene, own)
+function verdictOf(own: Own, changes: readonly Scene[], base = scene): Verdict {
+  const before = outcomeOf(base, own)
   const verdicts = changes.map((one) => compare(before, outcomeOf(one, own)))
   return verdicts.includes('effect') ? 'effect' : verdicts.includes('refused') ? 'refused' : 'none'
 }
@@ -68,8 +91,13 @@ describe.each(definitions)('a field of $resource.kind', ({ resource, ...definiti
   it.each(fields)('%s has an effect, or is told of', (field, schema) => {
     const samples = fieldSamples[kind]?.[field] ?? [sampleOf(schema)]
     const own = { kind: listOf[kind], spec: field }
+    const of = withFirst(own.kind, objectOfField[kind]?.[field])
     // Each of several samples stands for a part of the field.
-    const verdicts = samples.map((value) => verdictOf(own, [withSpec(own.kind, field, value)]))
+    const company = fieldCompanions[kind]?.[field] ?? {}
+    const base = withSpec(own.kind, company, of)
+    const verdicts = samples.map((value) =>
+      verdictOf(own, [withSpec(own.kind, { ...company, [field]: value }, of)], base),
+    )
     for (const verdict of verdicts)
       expect(judge(verdict, told.includes(field), idle.includes(field))).toBe('fine')
   })

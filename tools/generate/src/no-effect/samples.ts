@@ -18,6 +18,7 @@ export const fieldSamples: Readonly<Record<string, Readonly<Record<string, reado
     ],
     gatewayType: ['centralized'],
     gatewayNode: ['n1'],
+    gatewayNodeSelectors: [[{ matchLabels: { 'kubernetes.io/hostname': 'n2' } }]],
     vips: [['10.1.0.70']],
     mtu: [1400],
     enableLb: [false],
@@ -26,6 +27,7 @@ export const fieldSamples: Readonly<Record<string, Readonly<Record<string, reado
     dhcpV4Options: ['lease_time=60'],
     dhcpV6Options: ['dns_server=fd00::53'],
     u2oInterconnectionIP: ['10.1.0.71'],
+    vlan: ['dock'],
     externalEgressGateway: ['172.18.0.99'],
     protocol: ['IPv4'],
     natOutgoing: [false],
@@ -39,6 +41,8 @@ export const fieldSamples: Readonly<Record<string, Readonly<Record<string, reado
     vpcPeerings: [[{ remoteVpc: 'ovn-cluster', localConnectIP: '169.254.0.1/30' }]],
     extraExternalSubnets: [['green']],
   },
+  Vlan: { provider: ['quay'], providerInterfaceName: ['quay'] },
+  ProviderNetwork: { nodeSelector: [{ matchLabels: { team: 'depot' } }], excludeNodes: [['n1']] },
   IP: {
     podName: ['web'],
     namespace: ['depot'],
@@ -54,6 +58,31 @@ export const fieldSamples: Readonly<Record<string, Readonly<Record<string, reado
     ips: [['10.1.0.120..10.1.0.130']],
     namespaces: [['shop']],
   },
+  SecurityGroup: {
+    tier: [1],
+    ingressRules: [
+      [
+        {
+          ipVersion: 'ipv4',
+          priority: 1,
+          policy: 'allow',
+          remoteType: 'address',
+          remoteAddress: '10.9.0.0/16',
+        },
+      ],
+    ],
+    egressRules: [
+      [
+        {
+          ipVersion: 'ipv4',
+          priority: 1,
+          policy: 'allow',
+          remoteType: 'address',
+          remoteAddress: '10.9.0.0/16',
+        },
+      ],
+    ],
+  },
   Vip: {
     namespace: ['depot'],
     subnet: ['green'],
@@ -64,6 +93,36 @@ export const fieldSamples: Readonly<Record<string, Readonly<Record<string, reado
     selector: [['app:db']],
     attachSubnets: [['green']],
   },
+  SwitchLBRule: {
+    vip: ['9.9.9.9'],
+    namespace: ['depot'],
+    selector: [['app:db']],
+    endpoints: [['10.1.0.9']],
+    sessionAffinity: ['ClientIP'],
+    ports: [[{ port: 90 }]],
+  },
+}
+
+const outside = { natOutgoing: false, externalEgressGateway: '172.18.0.99', policyRoutingTableID: 1001 }
+
+/** What other fields say where a field means something only together with them, by kind and field. */
+export const fieldCompanions: Readonly<
+  Record<string, Readonly<Record<string, Readonly<Record<string, unknown>>>>>
+> = {
+  Subnet: {
+    gatewayType: { gatewayNode: 'n1' },
+    gatewayNode: { gatewayType: 'centralized' },
+    gatewayNodeSelectors: { gatewayType: 'centralized' },
+    enableEcmp: { gatewayType: 'centralized', gatewayNode: 'n1' },
+    externalEgressGateway: { ...outside, externalEgressGateway: '' },
+    policyRoutingPriority: outside,
+    policyRoutingTableID: { ...outside, policyRoutingTableID: 1002 },
+  },
+}
+
+/** Fields that mean something on one object of the scene alone, by kind. */
+export const objectOfField: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  Subnet: { logicalGateway: 'dock' },
 }
 
 /** Texts that mean something in the scene, by annotation without what stands before the slash. */
@@ -76,6 +135,7 @@ export const annotationSamples: Readonly<Record<string, readonly string[]>> = {
   port_vips: ['10.1.0.88'],
   north_gateway: ['10.0.0.9'],
   vip: ['lent'],
+  security_groups: ['guards'],
   aaps: ['other'],
   networks: ['attach'],
   'default-network': ['attach'],

@@ -1,14 +1,42 @@
-import type { Ip, IpPool, NetworkAttachmentDefinition, Subnet, Vip, Vpc } from '@kube-ovn/kube-api'
+import type {
+  Ip,
+  IpPool,
+  NetworkAttachmentDefinition,
+  ProviderNetwork,
+  SecurityGroup,
+  Subnet,
+  SwitchLbRule,
+  Vip,
+  Vlan,
+  Vpc,
+} from '@kube-ovn/kube-api'
 import type { Namespace, Node, Pod } from '@kube-ovn/kube-api/core'
-import { ip, ipPool, namespace, node, pod, subnet, vip, vpc } from '@kube-ovn/testing-builders'
+import {
+  ip,
+  ipPool,
+  namespace,
+  node,
+  pod,
+  providerNetwork,
+  securityGroup,
+  subnet,
+  switchLbRule,
+  vip,
+  vlan,
+  vpc,
+} from '@kube-ovn/testing-builders'
 
 /** Objects of which each field and annotation is changed, one at a time, to see whether anything follows. */
 export interface Scene {
   readonly subnets: readonly Subnet[]
   readonly vpcs: readonly Vpc[]
+  readonly vlans: readonly Vlan[]
+  readonly providerNetworks: readonly ProviderNetwork[]
   readonly ips: readonly Ip[]
   readonly ipPools: readonly IpPool[]
   readonly vips: readonly Vip[]
+  readonly securityGroups: readonly SecurityGroup[]
+  readonly switchLbRules: readonly SwitchLbRule[]
   readonly namespaces: readonly Namespace[]
   readonly nodes: readonly Node[]
   readonly pods: readonly Pod[]
@@ -29,8 +57,11 @@ export const scene: Scene = {
     subnet({ name: 'camera', cidrBlock: '10.3.0.0/24,fd00:3::/120', provider: 'camera.shop' }),
     subnet({ name: 'attach', cidrBlock: '10.4.0.0/24,fd00:4::/120', provider: 'attach.shop.ovn' }),
     subnet({ name: 'wheel', cidrBlock: '10.5.0.0/24,fd00:5::/120', vpc: 'river' }),
+    subnet({ name: 'dock', cidrBlock: '10.6.0.0/24,fd00:6::/120', vlan: 'dock' }),
   ].map(withUid),
   vpcs: [vpc({ name: 'river', namespaces: ['mill'] }), vpc({ name: 'ovn-cluster' })].map(withUid),
+  vlans: [vlan({ name: 'dock', provider: '' })].map(withUid),
+  providerNetworks: [providerNetwork({ name: 'provider' }), providerNetwork({ name: 'quay' })].map(withUid),
   ips: [
     ip({
       ...{ name: 'db.shop', podName: 'db', namespace: 'shop', subnet: 'blue' },
@@ -49,6 +80,18 @@ export const scene: Scene = {
     vip({ name: 'lent', subnet: 'blue', v4ip: '10.1.0.61', v6ip: 'fd00:1::61' }),
     vip({ name: 'other', subnet: 'blue', namespace: 'shop', selector: ['app:web'] }),
   ].map(withUid),
+  securityGroups: [
+    securityGroup({
+      name: 'guards',
+      egressRules: [
+        {
+          ...{ ipVersion: 'ipv4', priority: 1, policy: 'allow' },
+          ...{ remoteType: 'address', remoteAddress: '10.8.0.0/16' },
+        },
+      ],
+    }),
+  ].map(withUid),
+  switchLbRules: [switchLbRule({ namespace: 'shop' })].map(withUid),
   namespaces: [
     namespace({ name: 'shop' }),
     namespace({ name: 'depot', labels: { team: 'depot' } }),

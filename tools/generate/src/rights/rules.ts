@@ -29,8 +29,11 @@ export function rulesOf(
     verbs.set(`${group}/${path}`, known)
   }
   for (const { resource } of watches) allow(resource, undefined, ['list', 'watch'])
-  for (const { resource, subresource, verbs: written } of rights)
-    allow(resource, subresource, written.includes('patch') && !subresource ? ['get', ...written] : written)
+  for (const { resource, subresource, verbs: written } of rights) {
+    allow(resource, subresource, written)
+    // Who changes an object reads it again when somebody else has changed it meanwhile.
+    if (written.includes('patch')) allow(resource, undefined, ['get'])
+  }
   for (const { resource, verbs: all, names } of own) if (names === undefined) allow(resource, undefined, all)
   const rules = new Map<string, { group: string; resources: string[]; verbs: readonly string[] }>()
   for (const { group, path, verbs: all } of verbs.values()) {

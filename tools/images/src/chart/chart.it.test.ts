@@ -6,7 +6,14 @@ import { container, environment, renderChart, workload, type Manifest } from './
 
 const masters = { masterNodes: ['10.172.0.10', '10.172.0.11', '10.172.0.12'] }
 const userspace = { ovsOvn: { datapath: 'userspace', tunnelNic: '10.172.1.0/24' } }
-const workloads = ['ovn-central', 'ovs-ovn', 'kube-ovn-controller', 'kube-ovn-cni', 'kube-ovn-pinger']
+const workloads = [
+  'ovn-central',
+  'ovs-ovn',
+  'kube-ovn-controller',
+  'kube-ovn-cni',
+  'kube-ovn-pinger',
+  'kube-ovn-monitor',
+]
 
 describe('networking.stack', () => {
   const stacks = [
@@ -224,10 +231,38 @@ describe('the speaker', () => {
   })
 })
 
+describe('what reads sockets of the host', () => {
+  it.each([
+    { name: 'kube-ovn-monitor', containerName: 'kube-ovn-monitor' },
+    { name: 'kube-ovn-pinger', containerName: 'pinger' },
+  ])('$name, is their owner, without capabilities, on a read-only root', async ({ name, containerName }) => {
+    const found = workload(await renderChart({}), name)
+    expect(container(found, containerName).securityContext).toEqual({
+      runAsUser: 0,
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    })
+  })
+
+  it.each([
+    { values: {}, replicas: 3 },
+    { values: { monitor: { replicas: 1 } }, replicas: 1 },
+  ])(
+    'has a monitor for each member of the databases, or as many as are asked for: $values',
+    async ({ values, replicas }) => {
+      const monitor = workload(await renderChart({ ...masters, ...values }), 'kube-ovn-monitor')
+      expect(monitor.spec?.replicas).toBe(replicas)
+      expect(monitor.spec?.template?.spec).toMatchObject({ automountServiceAccountToken: false })
+    },
+  )
+})
+
 it('keeps the labels by which tools select pods', async () => {
   const manifests = await renderChart({})
   const apps = workloads.map((name) => workload(manifests, name).spec?.template?.metadata.labels['app'])
-  expect(apps).toEqual(['ovn-central', 'ovs', 'kube-ovn-controller', 'kube-ovn-cni', 'kube-ovn-pinger'])
+  const [, , ...others] = workloads
+  expect(apps).toEqual(['ovn-central', 'ovs', ...others])
 })
 
 describe('a real API server', () => {
@@ -238,13 +273,14 @@ describe('a real API server', () => {
 
   it('is told after the installation which of its values have no effect', async () => {
     const values = {
-      networking: { enableEipSnat: false, enableEcmp: true },
-      monitor: { replicas: 1 },
+      networking: { enableEipSnat: false },
+      features: { SET_VXLAN_TX_OFF: true },
+      monitor: { serviceMonitor: { enabled: true } },
     }
     const lines = (await renderNotes(values, api.kubeconfigPath)).split('\n')
     expect(lines.filter((line) => line.includes('has no effect'))).toEqual([
-      '  networking.enableEcmp=true has no effect: a centralized gateway is not there yet; traffic leaves by the node of each Pod: remove it',
-      expect.stringContaining('  monitor={"replicas":1} has no effect: '),
+      '  features.SET_VXLAN_TX_OFF=true has no effect: the switch for the offload of VXLAN is not there yet; use ethtool on the node',
+      expect.stringContaining('  monitor.serviceMonitor.enabled=true has no effect: '),
     ])
     expect(await renderNotes({}, api.kubeconfigPath)).toContain('networking.enableEipSnat=true has no effect')
   })

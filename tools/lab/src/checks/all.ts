@@ -6,6 +6,7 @@ import { beyondPods } from './beyond-pods.ts'
 import { drift } from './drift.ts'
 import { createForeignRows, foreignRow, removeForeignRows, type ForeignRows } from './foreign-rows.ts'
 import { kubelet } from './kubelet.ts'
+import { monitor } from './monitor.ts'
 import { networkAttachments } from './network-attachments.ts'
 import { networkPolicies } from './network-policies.ts'
 import { physicalNetwork } from './physical-network.ts'
@@ -34,6 +35,7 @@ export const productChecks: readonly Check[] = [
   networkAttachments,
   vpcs,
   networkPolicies,
+  monitor,
   seenCluster,
   restarts,
   drift,

@@ -1,4 +1,5 @@
 import { ofStack, type AddressPair } from '../cluster/topology.ts'
+import { physicalInterface } from '../cluster/physical-network.ts'
 import { insideContainer, runAt } from '../namespaces.ts'
 import { pingAll } from '../probe/ping.ts'
 import { askSourceAddress } from '../probe/tcp.ts'
@@ -113,7 +114,63 @@ async function outsideRows(cluster: Cluster, pods: readonly PodObject[]): Promis
   )
   const byRules = await ruleRows(cluster, pod)
   await unrouted()
-  return [...withNat, ...withoutNat, ...byRules]
+  return [...withNat, ...withoutNat, ...byRules, ...(await gatewayNodeRows(cluster, pod))]
+}
+
+/** A centralized gateway on another node than the pod's, which is distributed again after it. */
+async function gatewayNodeRows(cluster: Cluster, pod: PodObject): Promise<CheckRow[]> {
+  const own = nodeOf(cluster, pod)
+  const other = firstOf(
+    cluster.nodes.filter(({ name }) => name !== own.name),
+    'node without the pod',
+  )
+  const edit = (spec: object): Promise<unknown> =>
+    cluster.api.mergePatch('/apis/kubeovn.io/v1/subnets/stock', { spec })
+  await edit({ gatewayType: 'centralized', gatewayNode: other.name })
+  const byOther = await sourceRows(
+    cluster,
+    pod,
+    "to outside with the gateway node's address",
+    ownAddresses(other),
+  )
+  const addresses = await extraAddresses(cluster, other, 'add')
+  await edit({ gatewayNode: addresses.map((address) => `${other.name}:${address}`).join() })
+  const fixed = await sourceRows(cluster, pod, "to outside with the subnet's own address there", addresses)
+  await edit({ gatewayNode: `${own.name},${other.name}`, enableEcmp: true })
+  const shared = await sourceRows(cluster, pod, 'to outside by one of two gateway nodes', [
+    ...ownAddresses(own),
+    ...ownAddresses(other),
+  ])
+  await edit({ gatewayType: 'distributed', gatewayNode: null, enableEcmp: null })
+  await extraAddresses(cluster, other, 'del')
+  const back = await sourceRows(cluster, pod, 'to outside by its own node again', ownAddresses(own))
+  return [...byOther, ...fixed, ...shared, ...back]
+}
+
+/** Gives a node further addresses of the network in which the outside host is, or takes them away. */
+async function extraAddresses(
+  cluster: Cluster,
+  { place, physical }: LabNode,
+  verb: 'add' | 'del',
+): Promise<readonly string[]> {
+  const addresses = ofStack(cluster.topology.stack, {
+    ipv4: physical.ipv4.replace(/\d+$/, '250'),
+    ipv6: `${physical.ipv6.replace(/[0-9a-f]*$/, '')}fa`,
+  })
+  for (const address of addresses) {
+    const isIpv6 = familyOf(address) === 'IPv6'
+    const prefix = `${address}/${isIpv6 ? 128 : 32}`
+    await runAt(place, [
+      'ip',
+      'address',
+      verb,
+      prefix,
+      'dev',
+      physicalInterface,
+      ...(isIpv6 && verb === 'add' ? ['nodad'] : []),
+    ])
+  }
+  return addresses
 }
 
 /** Exceptions to natOutgoing, which is on again after it. */
@@ -127,6 +184,13 @@ async function ruleRows(cluster: Cluster, pod: PodObject): Promise<CheckRow[]> {
     match: { dstIPs },
   }))
   const nat = addressesOfPod(pod).map((srcIPs) => ({ action: 'nat', match: { srcIPs } }))
+  await edit(null)
+  const translatedAgain = await sourceRows(
+    cluster,
+    pod,
+    "to outside with the node's address once natOutgoing is on again",
+    ownAddresses(nodeOf(cluster, pod)),
+  )
   await edit(forward)
   const forwarded = await sourceRows(
     cluster,
@@ -142,7 +206,7 @@ async function ruleRows(cluster: Cluster, pod: PodObject): Promise<CheckRow[]> {
     ownAddresses(nodeOf(cluster, pod)),
   )
   await edit(null)
-  return [...forwarded, ...translated]
+  return [...translatedAgain, ...forwarded, ...translated]
 }
 
 function ownAddresses({ kubernetes, physical }: LabNode): string[] {

@@ -105,6 +105,8 @@ const readersOf: Readonly<Record<string, readonly (readonly [string, Reader])[]>
   providerNetworkKeys: [
     ['providerNetworkKeys', (text) => annotations.providerNetworkKeys({ [text]: 'true' }, 'exclude')],
   ],
+  providerNetworkKeysOf: [['providerNetworkKeysOf', (text) => annotations.providerNetworkKeysOf(text)]],
+  ofProviderNetworks: [['ofProviderNetworks', (text) => annotations.ofProviderNetworks({ [text]: text })]],
   addressRequestKeys: [],
   AnnotationInvalidError: [],
 }

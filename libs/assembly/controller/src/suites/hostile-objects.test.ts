@@ -2,15 +2,17 @@ import { networkAnnotations, nodeAnnotations, podAnnotations, vipAnnotations } f
 import { KubeOvnError } from '@kube-ovn/errors'
 import { parseRangeSets } from '@kube-ovn/ip'
 import { objectKey, type IndexedStore, type KubeObject } from '@kube-ovn/kube'
-import { definitions, objectSchema } from '@kube-ovn/kube-api'
-import type { Definition, IpPool, JsonSchema, Subnet } from '@kube-ovn/kube-api'
+import { definitions, objectSchema, takesPart } from '@kube-ovn/kube-api'
+import type { Definition, IpPool, JsonSchema, SecurityGroup, Subnet } from '@kube-ovn/kube-api'
+import { parseSecurityGroup } from '@kube-ovn/policy'
 import { decide, nothing } from '@kube-ovn/reconcile'
 import { namespace, node, pod, subnet } from '@kube-ovn/testing-builders'
 import { describe, expect, it } from 'vitest'
 import { addressesOf, addressesOfVip, reservationProblem } from '@kube-ovn/domains-control/addresses'
 import { controlFeatures } from '../features.ts'
 import { addressSetOf, labelsOf, requestFor, typeOf } from '@kube-ovn/features-addresses'
-import { namespacesOfPool, resolveSubnet } from '@kube-ovn/domains-control/topology'
+import { planOf } from '@kube-ovn/features-services'
+import { namespacesOfPool, resolveSubnet, tagOf } from '@kube-ovn/domains-control/topology'
 import {
   allowed,
   allowedToAct,
@@ -23,7 +25,7 @@ import {
 import { controlSettings } from '@kube-ovn/domains-control/testing/settings'
 import { claimOf } from '@kube-ovn/domains-control/testing/vpcs'
 import { stillWorld } from '@kube-ovn/domains-control/testing/still-world'
-import { watched } from '@kube-ovn/domains-control'
+import { domains, mergeDeclarations, watched } from '@kube-ovn/domains-control'
 import type { AllocatingWorld, Watch, WatchedKinds } from '@kube-ovn/domains-control'
 
 type Kind = keyof WatchedKinds
@@ -48,6 +50,16 @@ const resources: Readonly<
     ],
   },
   Vpc: { kind: 'vpcs', spec: {}, read: [(object) => claimOf(object)] },
+  Vlan: {
+    kind: 'vlans',
+    spec: { id: 7, provider: 'quay' },
+    read: [(object) => tagOf(object, controlSettings())],
+  },
+  ProviderNetwork: {
+    kind: 'providerNetworks',
+    spec: { defaultInterface: 'eth1' },
+    read: [(object) => takesPart(object, { name: 'n1', labels: { a: 'b' } })],
+  },
   IP: {
     kind: 'ips',
     spec: { subnet: 'blue', podName: 'bad', namespace: 'shop' },
@@ -61,6 +73,16 @@ const resources: Readonly<
       (object) => parseRangeSets((object as IpPool).spec?.ips ?? []),
       (object) => addressSetOf('bad', (object as IpPool).spec?.ips ?? []),
     ],
+  },
+  SecurityGroup: {
+    kind: 'securityGroups',
+    spec: { allowSameGroupTraffic: true },
+    read: [(object) => parseSecurityGroup(object as SecurityGroup)],
+  },
+  SwitchLBRule: {
+    kind: 'switchLbRules',
+    spec: { vip: '1.1.1.1', namespace: 'shop', selector: ['app:web'], ports: [{ port: 80 }] },
+    read: [(object) => planOf(object)],
   },
   Vip: {
     kind: 'vips',
@@ -159,7 +181,8 @@ function emptyWorld(): AllocatingWorld {
     subnet({ name: 'blue', cidrBlock: '10.17.0.0/16,fd00:10:17::/64', namespaces: ['shop'] }),
   ]
   const namespaces = [namespace({ name: 'default' }), namespace({ name: 'shop' })]
-  return stillWorld({ namespaces, nodes: [node()], subnets }, {})
+  const declarations = mergeDeclarations([domains, ...controlFeatures])
+  return stillWorld({ namespaces, nodes: [node()], subnets }, {}, { declarations })
 }
 
 /** Takes an object in, or out, as an informer does, and decides all that it concerns. */

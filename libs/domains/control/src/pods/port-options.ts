@@ -17,6 +17,8 @@ export interface PortOptions {
   readonly vips: readonly Ip[]
   /** Some of these are addresses of a Vip that it shares with other ports. */
   readonly sharesVip: boolean
+  /** SecurityGroups that it is in; absent where it can not be read which. */
+  readonly securityGroups: readonly string[] | undefined
   /** What it wants to be answered by DHCP itself, of the families in which it says so. */
   readonly dhcp: Readonly<Partial<Record<Family, DhcpOptions | typeof unusable>>>
   /** Next hops of its own for what leaves the cluster. */
@@ -54,6 +56,10 @@ export function readPortOptions({ metadata }: Pod, nic: PodNic): ReadPortOptions
       return unusable
     }
   }
+  function readSecurityGroups(): readonly string[] | undefined {
+    const names = read({ ...keys.securityGroups, read: (all) => keys.securityGroups.read(all) ?? [] })
+    return names && [...new Set(names)]
+  }
   const gateway = isPrimary(nic) ? read(keys.northGateway) : undefined
   const hasGateway = gateway?.v4 !== undefined || gateway?.v6 !== undefined
   const options = {
@@ -62,6 +68,7 @@ export function readPortOptions({ metadata }: Pod, nic: PodNic): ReadPortOptions
     isActivatedByRarp: (read(keys.activationStrategy) ?? '') !== '',
     vips: read(keys.portVips) ?? [],
     sharesVip: false,
+    securityGroups: readSecurityGroups(),
     dhcp: definedOf({ 4: readDhcp(4), 6: readDhcp(6) }),
     northGateway: hasGateway ? gateway : undefined,
   }

@@ -1,8 +1,8 @@
 import { isOvnProvider } from '@kube-ovn/annotations'
 import type { Family } from '@kube-ovn/ip'
-import type { NetworkPolicy } from '@kube-ovn/kube-api/core'
 import type { LabelSelector } from '@kube-ovn/label-selector'
 import {
+  isSecurityGroupPortGroup,
   nodePortGroupName,
   subnetNodePortGroupName,
   uniqueGroupName,
@@ -12,6 +12,7 @@ import { parseNetworkPolicy, type ParsedNetworkPolicy, type PodSelection } from 
 import { groupTable, rowTable, selectionTable, type ViewOf } from '@kube-ovn/tables'
 import { settingsOf, networkPolicies, nodes, settingsTable } from '../sources.ts'
 import { networks } from '../topology/subnet-states.ts'
+import { oldest } from './group-names.ts'
 import { labelledPods, podLabels, policyNics } from './labelled-pods.ts'
 
 /** Names that other features give to port groups of nodes. */
@@ -38,12 +39,9 @@ interface GroupNames {
   readonly subnetGroups: ViewOf<typeof subnetGroups>
 }
 
-/** Port groups of security groups are named so. */
-const securityGroupPrefix = 'ovn.sg.'
-
 /** Whether a group of somebody else may have the name: a user chooses names of policies and namespaces. */
 function isTaken(name: string, { nodeGroups, subnetGroups }: GroupNames): boolean {
-  if (name.startsWith(securityGroupPrefix) || nodeGroups.some('group', name)) return true
+  if (isSecurityGroupPortGroup(name) || nodeGroups.some('group', name)) return true
   const dots = [...name.matchAll(/\./g)].map(({ index }) => index)
   return dots.some(
     (dot) =>
@@ -66,13 +64,6 @@ const networkPolicyGroups = groupTable({
     )
   },
 })
-
-/** Of policies whose groups would have one name, the one that was there first has it. */
-function oldest(members: ReadonlyMap<string, NetworkPolicy>): string | undefined {
-  const rank = ([key, { metadata }]: readonly [string, NetworkPolicy]): string =>
-    `${metadata.creationTimestamp ?? ''} ${key}`
-  return [...members].sort((a, b) => (rank(a) < rank(b) ? -1 : 1))[0]?.[0]
-}
 
 /** A NetworkPolicy as it is enforced. */
 export interface EnforcedPolicy {

@@ -1,7 +1,21 @@
-export { affinityOf, mostAffinitySeconds, writtenAffinity } from './affinity.ts'
+export { affinityOf } from './affinity.ts'
+export { backendsOf, endpointText } from './backends.ts'
 export { balancerFlags } from './balancer-flags.ts'
 export { balancerName, balancerNames, balancersOf, type Balancer, type BalancerNames } from './balancers.ts'
+export { AffinityTooLongError, FrontendTakenError, ServiceVpcError } from './errors.ts'
+export { frontendsOf } from './frontends.ts'
+export { healthChecks, type HealthCheck } from './health-checks.ts'
+export { ruleOf, ruleOfName, ruleServiceName } from './made-services.ts'
 export { ownTimeouts } from './own-timeouts.ts'
+export { serviceProblem } from './problems.ts'
 export { protocolOf } from './protocols.ts'
 export { serviceVpcs, type ServiceVpc } from './service-vpcs.ts'
-export { servicesOf, serviceWatch, slicesByService, sliceWatch } from './watches.ts'
+export { takenFrontends, type TakenFrontend } from './taken-frontends.ts'
+export {
+  endpointsWatch,
+  madeByRule,
+  servicesOf,
+  serviceWatch,
+  slicesByService,
+  sliceWatch,
+} from './watches.ts'

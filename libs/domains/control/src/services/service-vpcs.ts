@@ -1,14 +1,12 @@
-import { placedNics, serviceAnnotations, type PlacedNic } from '@kube-ovn/annotations'
-import { formatIp, tryParseIp } from '@kube-ovn/ip'
-import type { Endpoint, EndpointSlice, Service } from '@kube-ovn/kube-api/core'
-import { objectTable } from '@kube-ovn/reconcile'
-import { rowTable, type ViewOf } from '@kube-ovn/tables'
-import { needsPort } from '../pods/alive.ts'
+import { serviceAnnotations } from '@kube-ovn/annotations'
+import type { EndpointSlice, Service } from '@kube-ovn/kube-api/core'
+import { rowTable } from '@kube-ovn/tables'
 import { pods, settingsOf, settingsTable } from '../sources.ts'
 import { isDefaultVpc, vpcClaims } from '../topology/vpc-tenancy.ts'
-import { storeIndex } from '../watched-kinds.ts'
 import { timeoutsOf } from './affinity.ts'
-import { serviceWatch, slicesByService, sliceWatch } from './watches.ts'
+import { nicsOfEndpoint, type PodsView } from './nic-of-endpoint.ts'
+import { serviceObjects, sliceObjects } from './sources.ts'
+import { slicesByService } from './watches.ts'
 
 /** Of which VPC a Service is. */
 export interface ServiceVpc {
@@ -21,13 +19,7 @@ export interface ServiceVpc {
   readonly timeouts: readonly string[]
 }
 
-const slices = objectTable(sliceWatch)
-
-const reads = { slices, pods, vpcClaims, settingsTable }
-
-interface PodsView {
-  readonly pods: Pick<ViewOf<typeof pods>, 'get' | 'find'>
-}
+const reads = { slices: sliceObjects, pods, vpcClaims, settingsTable }
 
 /**
  * The VPC of each Service: the one that it names together with a Subnet, else that of the Pods behind it, else the one of its annotation
@@ -37,7 +29,7 @@ interface PodsView {
  */
 export const serviceVpcs = rowTable({
   name: 'service-vpcs',
-  of: objectTable(serviceWatch),
+  of: serviceObjects,
   reads,
   row: (service, views, key): ServiceVpc => {
     const settings = settingsOf(views.settingsTable)
@@ -76,29 +68,9 @@ function vpcOfBackends(
 ): string | undefined {
   let first: string | undefined
   for (const endpoint of slices.flatMap(({ endpoints }) => endpoints ?? [])) {
-    const vpc = nicOf(endpoint, namespace, views)?.logicalRouter
+    const vpc = nicsOfEndpoint(endpoint, namespace, views)[0]?.nic.logicalRouter
     if (vpc === written || (vpc !== undefined && written === '')) return vpc
     first ??= vpc
   }
   return first
-}
-
-/** The NIC that has the address of an endpoint: of the Pod that it names, else of one in its namespace. */
-function nicOf(
-  { addresses, targetRef }: Endpoint,
-  namespace: string,
-  { pods }: PodsView,
-): PlacedNic | undefined {
-  const texts = addresses.flatMap((text) => {
-    const ip = tryParseIp(text)
-    return ip === undefined ? [] : [formatIp(ip)]
-  })
-  const named = targetRef?.name
-  const candidates =
-    named === undefined
-      ? texts.flatMap((text) => pods.find(storeIndex.podsByAddress, `${namespace}/${text}`).filter(needsPort))
-      : [pods.get(`${targetRef?.namespace ?? namespace}/${named}`)]
-  return candidates
-    .flatMap((pod) => placedNics(pod?.metadata.annotations))
-    .find((nic) => nic.addresses.some((address) => texts.includes(address)))
 }

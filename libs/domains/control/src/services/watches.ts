@@ -1,12 +1,31 @@
-import { endpointSlices, services } from '@kube-ovn/kube-api/core'
-import type { Endpoint, EndpointSlice, Service } from '@kube-ovn/kube-api/core'
+import { endpoints, endpointSlices, services } from '@kube-ovn/kube-api/core'
+import type { Endpoint, Endpoints, EndpointSlice, Service } from '@kube-ovn/kube-api/core'
 import { serviceAnnotations, sliceLabel } from '@kube-ovn/annotations'
 import type { Watch } from '../declarations.ts'
 import { present } from '../trim.ts'
+import { chosenFrontends, frontendTexts } from './frontends.ts'
+import { ruleOfName, rulesOf } from './made-services.ts'
 
 const readAnnotations: readonly string[] = Object.values(serviceAnnotations).map(({ key }) => key)
 
-export const serviceWatch: Watch<Service> = { resource: services, trim: trimService }
+/** Services by the addresses under which OVN serves them. */
+export const servicesByFrontend = 'frontend'
+
+/** What was made of a SwitchLBRule. */
+export const madeByRule = 'rule'
+
+export const serviceWatch = {
+  resource: services,
+  trim: trimService,
+  indexes: { [servicesByFrontend]: frontendTexts, [madeByRule]: rulesOf },
+} satisfies Watch<Service>
+
+/** Endpoints are written where Services of fixed addresses are made. Kubernetes makes slices of them. */
+export const endpointsWatch = {
+  resource: endpoints,
+  trim: trimEndpoints,
+  indexes: { [madeByRule]: rulesOf },
+} satisfies Watch<Endpoints>
 
 /** Slices of a Service, by its `namespace/name`. */
 export const slicesByService = 'service'
@@ -23,20 +42,38 @@ export function servicesOf({ metadata }: EndpointSlice): readonly string[] {
   return name === '' ? [] : [`${metadata.namespace ?? ''}/${name}`]
 }
 
-/** Keeps of a Service its addresses, its ports and its affinity. */
-function trimService({ metadata, spec }: Service): Service {
+/** Keeps of a Service its addresses, its ports and its affinity; all that a SwitchLBRule says of one that is made of it. */
+function trimService(service: Service): Service {
+  const { metadata, spec } = service
   const annotations = Object.entries(metadata.annotations ?? {}).filter(([key]) =>
     readAnnotations.includes(key),
   )
   const { clusterIP, clusterIPs, sessionAffinity, sessionAffinityConfig } = spec ?? {}
-  const ports = spec?.ports?.map(({ name, protocol, port }) => present({ name, protocol, port }))
+  const isMade = ruleOfName(metadata.name) !== undefined
+  const ports = spec?.ports?.map(({ name, protocol, port, targetPort }) =>
+    present({ name, protocol, port, targetPort: isMade ? targetPort : undefined }),
+  )
+  const { type, selector, ipFamilies, ipFamilyPolicy } = spec ?? {}
   return {
     metadata: {
-      ...identityOf(metadata),
+      ...(isMade ? madeIdentityOf(metadata) : identityOf(metadata)),
+      ...(chosenFrontends(service) === undefined
+        ? {}
+        : present({ creationTimestamp: metadata.creationTimestamp })),
       ...(annotations.length === 0 ? {} : { annotations: Object.fromEntries(annotations) }),
     },
-    spec: present({ clusterIP, clusterIPs, sessionAffinity, sessionAffinityConfig, ports }),
+    spec: {
+      ...present({ clusterIP, clusterIPs, sessionAffinity, sessionAffinityConfig, ports }),
+      ...(isMade ? present({ type, selector, ipFamilies, ipFamilyPolicy }) : {}),
+    },
   }
+}
+
+/** Keeps all of those that may be made of a SwitchLBRule, and of others that they are there. */
+function trimEndpoints({ metadata, subsets }: Endpoints): Endpoints {
+  if (ruleOfName(metadata.name) === undefined) return { metadata: identityOf(metadata) }
+  const { labels } = metadata
+  return { metadata: { ...madeIdentityOf(metadata), ...present({ labels }) }, ...present({ subsets }) }
 }
 
 /** Keeps of a slice which addresses may take traffic on which ports. */
@@ -71,4 +108,10 @@ function trimEndpoint(
 
 function identityOf({ name, namespace, uid, resourceVersion }: Service['metadata']): Service['metadata'] {
   return present({ name, namespace, uid, resourceVersion })
+}
+
+/** With whom it was made for, and whether it is on its way out. */
+function madeIdentityOf(metadata: Service['metadata']): Service['metadata'] {
+  const { ownerReferences, deletionTimestamp } = metadata
+  return { ...identityOf(metadata), ...present({ ownerReferences, deletionTimestamp }) }
 }

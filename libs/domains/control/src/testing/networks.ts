@@ -3,11 +3,18 @@ import type { Lease } from '@kube-ovn/ipam'
 import type { SubnetSpec } from '@kube-ovn/kube-api'
 import { resolveSubnet } from '../topology/subnet-spec.ts'
 import type { Network } from '../topology/network.ts'
+import type { Attachment } from '../topology/attachments.ts'
 import { controlSettings } from './settings.ts'
 
 /** A network as a valid specification makes it. */
 export function network(name: string, cidrBlock: string, spec: SubnetSpec = {}): Network {
   return resolveSubnet(name, { ...spec, cidrBlock }, controlSettings()).network
+}
+
+/** Where that network is plugged in, with a distributed gateway. */
+export function attached(name: string, cidrBlock: string, spec: SubnetSpec = {}): Network & Attachment {
+  const made = network(name, cidrBlock, spec)
+  return { ...made, leavesByNode: made.isDefaultVpc }
 }
 
 /** A lease of these addresses. */

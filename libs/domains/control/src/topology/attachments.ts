@@ -3,18 +3,28 @@ import { routerPortName } from '@kube-ovn/ovn-names'
 import { factTable } from '@kube-ovn/reconcile'
 import { rowTable } from '@kube-ovn/tables'
 import { routerPorts, subnets } from '../sources.ts'
+import { gatewayStates } from './gateway-states.ts'
 import type { Network } from './network.ts'
 import { networks } from './subnet-states.ts'
 
 /** Where a subnet that is in effect is plugged in: of a network what does not change with its addresses. */
-export type Attachment = Pick<Network, 'name' | 'vpc' | 'isDefaultVpc' | 'provider' | 'hasSwitch' | 'isJoin'>
+export interface Attachment extends Pick<
+  Network,
+  'name' | 'vpc' | 'isDefaultVpc' | 'provider' | 'hasSwitch' | 'isJoin' | 'vlan' | 'isRouted'
+> {
+  /** Traffic of each port leaves the cluster by the node that the port is on. */
+  readonly leavesByNode: boolean
+}
 
 /** The subnets that are in effect, for those whom an edit of addresses does not concern. */
 export const attachments = rowTable({
   name: 'attachments',
   of: networks,
-  row: ({ name, vpc, isDefaultVpc, provider, hasSwitch, isJoin }): Attachment => ({
-    ...{ name, vpc, isDefaultVpc, provider, hasSwitch, isJoin },
+  reads: { gatewayStates },
+  row: ({ name, vpc, isDefaultVpc, provider, hasSwitch, isJoin, vlan, isRouted }, views): Attachment => ({
+    ...{ name, vpc, isDefaultVpc, provider, hasSwitch, isJoin, vlan, isRouted },
+    leavesByNode:
+      isDefaultVpc && isRouted && !isJoin && (views.gatewayStates.get(name)?.carriers ?? []).length === 0,
   }),
   indexes: { provider: ({ provider }: Attachment) => [provider] },
 })
@@ -49,8 +59,8 @@ export const routerMacs = rowTable({
   name: 'router-macs',
   of: networks,
   reads: { keptRouterMacs, routerPorts },
-  row: ({ name, vpc, hasSwitch }, views): string | undefined => {
-    if (!hasSwitch) return undefined
+  row: ({ name, vpc, isRouted }, views): string | undefined => {
+    if (!isRouted) return undefined
     const [port] = views.routerPorts.find('name', routerPortName(vpc, name))
     return views.keptRouterMacs.get(name) ?? tryParseMac(port?.mac ?? '')
   },

@@ -33,7 +33,7 @@ export function answerOf(
   const { cidr, gateway } = share
   const present = presentAnswer(kind, id, world)?.options[family === 4 ? 'server_mac' : 'server_id']
   const mac = tryParseMac(present ?? '') ?? macFromName(dhcpRowName(kind, id))
-  const mtu = network.mtu > 0 ? network.mtu : tunnelMtu
+  const mtu = network.mtu > 0 ? network.mtu : network.vlan === '' ? tunnelMtu : ethernetMtu
   return { cidr, options: withDefaults(given, family, { mac, gateway, mtu }) }
 }
 
@@ -42,6 +42,9 @@ export function answerOf(
  * the agents of nodes know alone.
  */
 const tunnelMtu = 1400
+
+/** Bytes of a frame of the physical network, which no tunnel makes longer. */
+const ethernetMtu = 1500
 
 /** What `external_ids` say of a row of options. */
 export function dhcpIds(subnet: string, family: Family, port?: string): Readonly<Record<string, string>> {

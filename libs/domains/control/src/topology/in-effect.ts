@@ -4,18 +4,22 @@ import type { ControlSettings } from '../settings.ts'
 import type { Network } from './network.ts'
 import { resolveSubnet } from './subnet-spec.ts'
 
+/** A field that is absent is `null`, so that none of before stays. */
+export type SaidInEffect = { readonly [F in keyof SubnetInEffect]-?: NonNullable<SubnetInEffect[F]> | null }
+
 /** What a Subnet's status says of the network that is in effect. Every field is there: none of before may stay. */
-export function inEffectOf(network: Network): Required<SubnetInEffect> {
-  const { cidrBlock, cidrs, gateway, excludeIps, provider, vpc, natOutgoing, mtu } = network
+export function inEffectOf(network: Network): SaidInEffect {
+  const { cidrBlock, cidrs, gateway, excludeIps, provider, vpc, natOutgoing, mtu, vlan, isRouted } = network
   const protocol = cidrs.v6 === undefined ? 'IPv4' : cidrs.v4 === undefined ? 'IPv6' : 'Dual'
-  return { cidrBlock, protocol, gateway, excludeIps, provider, vpc, natOutgoing, mtu }
+  const underlay = vlan === '' ? { vlan: null, logicalGateway: null } : { vlan, logicalGateway: isRouted }
+  return { cidrBlock, protocol, gateway, excludeIps, provider, vpc, natOutgoing, mtu, ...underlay }
 }
 
 /** Whether a Subnet's status says that this network is in effect. */
 export function isPublished(network: Network, subnet: Subnet | undefined): boolean {
   const said: Readonly<Record<string, unknown>> = { ...subnet?.status?.inEffect }
   return Object.entries(inEffectOf(network)).every(
-    ([field, value]) => JSON.stringify(said[field]) === JSON.stringify(value),
+    ([field, value]) => JSON.stringify(said[field] ?? null) === JSON.stringify(value),
   )
 }
 

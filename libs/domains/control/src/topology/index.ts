@@ -6,6 +6,7 @@ export { builtInSpec } from './built-in.ts'
 export { dhcpIdOf, type DhcpAnswer } from './dhcp.ts'
 export { answerOf, dhcpIds, presentAnswer, rowIdOf } from './dhcp-answers.ts'
 export type { DhcpOptions } from './dhcp-options.ts'
+export { egressFlags } from './egress-flags.ts'
 export {
   SubnetConflictError,
   SubnetInvalidError,
@@ -15,6 +16,8 @@ export {
   type SubnetError,
 } from './errors.ts'
 export { strayExcludes } from './exclude-ips.ts'
+export type { GatewayProblem, GatewayState, PublishedEgress } from './gateway-states.ts'
+export { joinAddress, leasedAddress } from './join-address.ts'
 export { inEffectOf, isPublished } from './in-effect.ts'
 export { ruleKey, type AclRule, type Isolation } from './isolation.ts'
 export {
@@ -30,8 +33,10 @@ export { allNodeAddresses, internalAddresses } from './node-addresses.ts'
 export { hasOtherNetwork } from './node-change.ts'
 export { decidedPools } from './pool-claims.ts'
 export { routeTables } from './route-tables.ts'
-export { subnetBegins } from './subnet-begins.ts'
+export { subnetBegins, subnetSays } from './subnet-begins.ts'
 export { resolveSubnet, type NormalisedSpec } from './subnet-spec.ts'
+export type { ConnectedNode } from './connected-nodes.ts'
+export { tagOf, type VlanState, type VlanTag } from './vlan-states.ts'
 export { comesOrGoes, kept, partOfVpc } from './part-of-vpc.ts'
 export { emptyPlan, vpcProblemsText, type VpcPlan } from './vpc-plans.ts'
 export {

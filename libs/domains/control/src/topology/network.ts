@@ -24,6 +24,10 @@ export interface Network {
   readonly mtu: number
   /** The switch that the nodes' own ports are on. */
   readonly isJoin: boolean
+  /** Name of the Vlan that its switch is on; empty for an overlay. */
+  readonly vlan: string
+  /** The router of the VPC has a port on its switch. Otherwise its gateway is a machine of the physical network. */
+  readonly isRouted: boolean
 }
 
 /** The share of one address family in a network. */
@@ -61,6 +65,8 @@ export function cidrsOf({ cidrs }: Pick<Network, 'cidrs'>): readonly Cidr[] {
 export function isSameNetwork(a: Network, b: Network): boolean {
   return (
     a.vpc === b.vpc &&
+    a.vlan === b.vlan &&
+    a.isRouted === b.isRouted &&
     a.provider === b.provider &&
     a.cidrBlock === b.cidrBlock &&
     a.gateway === b.gateway &&

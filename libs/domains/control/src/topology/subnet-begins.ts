@@ -1,5 +1,5 @@
 import type { ObjectChange } from '@kube-ovn/kube'
-import { subnetResource, type Subnet } from '@kube-ovn/kube-api'
+import { subnetResource, type Subnet, type SubnetStatus } from '@kube-ovn/kube-api'
 import type { Trigger } from '@kube-ovn/reconcile'
 
 /**
@@ -15,4 +15,15 @@ export const subnetBegins: Trigger<string, unknown> = {
 
 function inEffect({ status }: Subnet): string {
   return JSON.stringify(status?.inEffect ?? {})
+}
+
+/** For who keeps a part of a Subnet's status: it looks again when somebody else has changed that. */
+export function subnetSays(part: (status: SubnetStatus) => unknown): Trigger<string, unknown> {
+  const textOf = (subnet: Subnet | undefined): string => JSON.stringify(part(subnet?.status ?? {}) ?? null)
+  return {
+    on: 'object',
+    resource: subnetResource,
+    keys: ({ key, old, new: current }: ObjectChange<Subnet>) =>
+      current !== undefined && textOf(old) !== textOf(current) ? [key] : [],
+  }
 }

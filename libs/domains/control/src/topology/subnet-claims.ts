@@ -22,6 +22,7 @@ import { isSubnetError, SubnetInvalidError, type SubnetError } from './errors.ts
 import { publishedNetwork, tryResolve } from './in-effect.ts'
 import { familiesOf, type Network } from './network.ts'
 import { resolveSubnet, type ResolvedSubnet } from './subnet-spec.ts'
+import { vlanStates } from './vlan-states.ts'
 import { vpcClaims } from './vpc-tenancy.ts'
 
 /** What a Subnet may mean that nothing was decided about since the process began. */
@@ -47,7 +48,7 @@ export interface SubnetClaim {
   readonly candidates: readonly SubnetCandidate[]
 }
 
-const reads = { settingsTable, acceptances, subnets, routerPorts, ips, vpcClaims }
+const reads = { settingsTable, acceptances, subnets, routerPorts, ips, vpcClaims, vlanStates }
 
 type Views = { readonly [N in keyof typeof reads]: ViewOf<(typeof reads)[N]> }
 
@@ -62,7 +63,7 @@ export const subnetClaims = rowTable({
     return {
       name,
       age: ageOf(subnet),
-      ...inKnownVpc(resolved(name, specOf(subnet, settings), settings), subnet, views),
+      ...onServedVlan(inKnownVpc(resolved(name, specOf(subnet, settings), settings), subnet, views), views),
       decided,
       candidates: decided === undefined ? candidatesFor(subnet, settings, views) : [],
     }
@@ -139,6 +140,24 @@ function inKnownVpc(claim: Resolved, { status }: Subnet, { vpcClaims }: Views): 
     : claim
 }
 
+/** What is in effect on a Vlan that is deleted, or not to be used any more, stays so. */
+function onServedVlan(claim: Resolved, { vlanStates }: Views): Resolved {
+  const { name: subnet = '', vlan: value = '' } = claim.wanted?.network ?? {}
+  if (value === '') return claim
+  const refuse = (cure: string): Resolved => ({
+    wanted: undefined,
+    problem: new SubnetInvalidError({ subnet, field: 'spec.vlan', value, cure }),
+  })
+  const state = vlanStates.get(value)
+  if (state === undefined) return refuse('create a Vlan of this name, or name one that exists')
+  const { problem } = state
+  return problem === undefined
+    ? claim
+    : refuse(
+        `name another Vlan, or mend this one: its ${problem.field} is ${JSON.stringify(problem.value)}; ${problem.cure}`,
+      )
+}
+
 /**
  * What a subnet was before, or else what it says.
  *
@@ -155,7 +174,7 @@ function candidatesFor(subnet: Subnet, settings: ControlSettings, views: Views):
   })
   const published = publishedNetwork(subnet, settings)
   if (published !== undefined) return [candidate(0, published, true)]
-  const means = inKnownVpc(resolved(name, subnet.spec ?? {}, settings), subnet, views)
+  const means = onServedVlan(inKnownVpc(resolved(name, subnet.spec ?? {}, settings), subnet, views), views)
   const specified = means.wanted?.network
   const former = formerNetwork(subnet, settings, views) ?? networkOfRecords(subnet, settings, views)
   const wasValid = isConditionTrue(subnet.status?.conditions, conditionType.validated)

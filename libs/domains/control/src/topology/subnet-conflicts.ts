@@ -7,12 +7,14 @@ import { firstInside, inside, type NodeAddress, type NodesByAddress } from './no
 
 /** Prefixes and names of ports that networks have or are about to get. */
 export class PlacesInUse {
-  readonly #byVpc = new Map<string, CidrIndex<Network>>()
+  readonly #bySegment = new Map<string, CidrIndex<Network>>()
   readonly #byPort = new Map<string, Network>()
 
   add(network: Network): void {
-    const index = this.#byVpc.getOrInsertComputed(network.vpc, () => new CidrIndex())
-    for (const cidr of cidrsOf(network)) index.add(cidr, network)
+    for (const segment of segmentsOf(network)) {
+      const index = this.#bySegment.getOrInsertComputed(segment, () => new CidrIndex())
+      for (const cidr of cidrsOf(network)) index.add(cidr, network)
+    }
     for (const port of portsOf(network)) this.#byPort.getOrInsert(port, network)
   }
 
@@ -26,20 +28,23 @@ export class PlacesInUse {
     return undefined
   }
 
-  /** A prefix of another subnet in the same VPC that overlaps this one. */
-  overlapping(
-    { name, vpc }: Network,
-    cidr: Cidr,
-  ): { readonly cidr: Cidr; readonly subnet: string } | undefined {
-    for (const { cidr: block, value } of this.#byVpc.get(vpc)?.overlapping(cidr) ?? [])
-      if (value.name !== name) return { cidr: block, subnet: value.name }
+  /** A prefix of another subnet that the same router, or the same VLAN, has and that overlaps this one. */
+  overlapping(network: Network, cidr: Cidr): { readonly cidr: Cidr; readonly subnet: string } | undefined {
+    for (const segment of segmentsOf(network))
+      for (const { cidr: block, value } of this.#bySegment.get(segment)?.overlapping(cidr) ?? [])
+        if (value.name !== network.name) return { cidr: block, subnet: value.name }
     return undefined
   }
 }
 
+/** Where nobody else may have its addresses: at the router, and on the VLAN. Neither has names of the other. */
+function segmentsOf({ vpc, vlan, isRouted, hasSwitch }: Network): readonly string[] {
+  return [...(isRouted || !hasSwitch ? [`vpc ${vpc}`] : []), ...(vlan === '' ? [] : [`vlan ${vlan}`])]
+}
+
 /**
- * Finds what a network can not exist beside: another network of the same VPC whose prefix overlaps, or a node
- * whose own address lies in it (the router would keep that node's traffic).
+ * Finds what a network can not exist beside: another network of the same VPC, or of the same VLAN, whose prefix overlaps, or a node
+ * whose own address lies in it (the router would keep that node's traffic). Nodes may be hosts of a physical network.
  */
 export function findConflict(
   network: Network,
@@ -55,7 +60,7 @@ export function findConflict(
 
 /** Nodes whose own addresses lie in a network. Nodes reach no other VPC. */
 export function nodesInside(network: Network, nodes: NodesByAddress): readonly NodeAddress[] {
-  return network.isDefaultVpc ? cidrsOf(network).flatMap((cidr) => inside(cidr, nodes)) : []
+  return keepsNodes(network) ? cidrsOf(network).flatMap((cidr) => inside(cidr, nodes)) : []
 }
 
 function overlapWith(network: Network, cidr: Cidr, inUse: PlacesInUse): SubnetConflictError | undefined {
@@ -82,12 +87,17 @@ function samePort(network: Network, inUse: PlacesInUse): SubnetConflictError | u
   })
 }
 
+/** Nodes reach the default VPC by its router alone, and addresses of a VLAN as hosts of it. */
+function keepsNodes({ isDefaultVpc, vlan }: Network): boolean {
+  return isDefaultVpc && vlan === ''
+}
+
 function portsOf({ name, vpc, hasSwitch }: Network): readonly string[] {
   return hasSwitch ? [`router ${routerPortName(vpc, name)}`, `switch ${switchRouterPortName(name, vpc)}`] : []
 }
 
 function nodeInside(network: Network, cidr: Cidr, nodes: NodesByAddress): SubnetConflictError | undefined {
-  const found = network.isDefaultVpc ? firstInside(cidr, nodes) : undefined
+  const found = keepsNodes(network) ? firstInside(cidr, nodes) : undefined
   if (found === undefined) return undefined
   const { node, address } = found
   return new SubnetConflictError({

@@ -169,15 +169,36 @@ describe('resolveSubnet', () => {
     })
   })
 
-  it.each<[SubnetSpec, string]>([
-    [{ vlan: 'v10' }, 'spec.vlan'],
-    [{ gatewayType: 'centralized' }, 'spec.gatewayType'],
-  ])('says that %j is not served', (given, field) => {
+  it.each<[string, SubnetSpec, object]>([
+    ['an overlay', {}, { vlan: '', isRouted: true }],
+    ['a VLAN with a gateway of its own', { vlan: 'v10' }, { vlan: 'v10', isRouted: false }],
+    ['a VLAN with one of OVN', { vlan: 'v10', logicalGateway: true }, { vlan: 'v10', isRouted: true }],
+    ['an overlay, whatever gateway it wants', { logicalGateway: true }, { vlan: '', isRouted: true }],
+    ['no switch', { vlan: 'v10', provider: 'camera.shop' }, { vlan: '', isRouted: false }],
+    [
+      'a VLAN, whose way out is no node',
+      { vlan: 'v10', gatewayType: 'centralized' },
+      { vlan: 'v10', isRouted: false },
+    ],
+  ])('finds %s', (_name, given, expected) => {
+    const { network } = resolveSubnet('blue', { cidrBlock: '10.1.0.0/16', ...given }, settings)
+    expect(network).toMatchObject(expected)
+  })
+
+  it('refuses two gateways of a VLAN', () => {
+    const given = { vlan: 'v10', logicalGateway: true, u2oInterconnection: true }
     const resolve = () => resolveSubnet('blue', { cidrBlock: '10.1.0.0/16', ...given }, settings)
-    expect(refusalOf(resolve, SubnetUnsupportedError)).toMatchObject({
-      field,
-      value: Object.values(given)[0],
-    })
+    expect(refusalOf(resolve, SubnetInvalidError)).toMatchObject({ field: 'spec.logicalGateway' })
+  })
+
+  it("keeps the nodes' switch off VLANs", () => {
+    const resolve = () => resolveSubnet('join', { cidrBlock: '10.1.0.0/16', vlan: 'v10' }, settings)
+    expect(refusalOf(resolve, SubnetInvalidError)).toMatchObject({ field: 'spec.vlan' })
+  })
+
+  it('says that a VLAN without a prefix is not served', () => {
+    const resolve = () => resolveSubnet('blue', { cidrBlock: '', vlan: 'v10' }, settings)
+    expect(refusalOf(resolve, SubnetUnsupportedError)).toMatchObject({ field: 'spec.cidrBlock', value: '' })
   })
 })
 

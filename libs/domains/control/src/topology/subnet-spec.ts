@@ -20,6 +20,7 @@ import type { SubnetSpec } from '@kube-ovn/kube-api'
 import type { ControlSettings } from '../settings.ts'
 import { resolveAdvertising } from './advertising.ts'
 import { resolveDhcp } from './dhcp-wishes.ts'
+import { resolveEgress } from './egress.ts'
 import { inSubnet, SubnetInvalidError, SubnetUnsupportedError } from './errors.ts'
 import { normaliseExcludeIps } from './exclude-ips.ts'
 import { resolveIsolation } from './isolation.ts'
@@ -68,7 +69,7 @@ const reservedCidrs = [
 export function resolveSubnet(name: string, spec: SubnetSpec, settings: ControlSettings): ResolvedSubnet {
   const check = (field: string, value: string, cure: string): SubnetInvalidError =>
     new SubnetInvalidError({ subnet: name, field, value, cure })
-  refuseUnsupported(name, spec, settings)
+  refuseUnsupported(name, spec)
 
   const cidrs = inSubnet(name, () => parseCidrList(spec.cidrBlock ?? '', 'spec.cidrBlock'))
   const all: readonly Cidr[] = [cidrs.v4, cidrs.v6].filter((cidr) => cidr !== undefined)
@@ -81,6 +82,7 @@ export function resolveSubnet(name: string, spec: SubnetSpec, settings: ControlS
   resolveAdvertising(name, spec)
   resolveNatRules(name, spec)
   resolveDhcp(name, spec)
+  checkEgress(name, spec, cidrs)
   const isJoin = name === settings.nodeSwitch.name
   const isDefault = name === settings.defaultSubnet.name
   const vpc = hasSwitch ? spec.vpc || settings.clusterRouter : ''
@@ -91,15 +93,12 @@ export function resolveSubnet(name: string, spec: SubnetSpec, settings: ControlS
       vpc,
       `put it back to ${settings.clusterRouter}: the cluster needs this subnet there`,
     )
-  for (const cidr of all) checkCidr(name, cidr, isDefaultVpc, settings)
+  const vlan = hasSwitch ? (spec.vlan ?? '') : ''
+  const isRouted = hasSwitch && (vlan === '' || spec.logicalGateway === true)
+  if (isJoin && vlan !== '')
+    throw check('spec.vlan', vlan, 'leave it empty: nodes reach the default VPC by this subnet')
+  for (const cidr of all) checkCidr(name, cidr, isDefaultVpc && isRouted, settings)
   if (name === vpc) throw check('metadata.name', name, 'give the subnet another name than its VPC has')
-  if (spec.natOutgoing === true && (spec.externalEgressGateway ?? '') !== '') {
-    throw check(
-      'spec.externalEgressGateway',
-      spec.externalEgressGateway ?? '',
-      'switch natOutgoing off, or leave it empty',
-    )
-  }
   if (cidrs.v6 !== undefined && spec.mtu !== undefined && spec.mtu > 0 && spec.mtu < 1280) {
     throw check('spec.mtu', String(spec.mtu), 'IPv6 needs at least 1280 (RFC 8200), or 0 to derive it')
   }
@@ -128,7 +127,7 @@ export function resolveSubnet(name: string, spec: SubnetSpec, settings: ControlS
         excludeIps,
         isJoin,
       },
-      ...{ natOutgoing, mtu },
+      ...{ natOutgoing, mtu, vlan, isRouted },
     },
     normalised: {
       cidrBlock,
@@ -152,7 +151,7 @@ function joinLoadBalancing(spec: SubnetSpec): { readonly enableLb?: null } {
   return spec.enableLb === undefined ? {} : { enableLb: null }
 }
 
-function refuseUnsupported(name: string, spec: SubnetSpec, settings: ControlSettings): void {
+function refuseUnsupported(name: string, spec: SubnetSpec): void {
   const refuse = (field: string, value: string, cure: string): SubnetUnsupportedError =>
     new SubnetUnsupportedError({ subnet: name, field, value, cure })
   if (!isProvider(spec.provider || primaryProvider)) {
@@ -164,16 +163,21 @@ function refuseUnsupported(name: string, spec: SubnetSpec, settings: ControlSett
       cure,
     })
   }
-  if ((spec.vlan ?? '') !== '') {
-    throw refuse('spec.vlan', spec.vlan ?? '', 'underlay subnets are not served by this version')
-  }
-  // In other VPCs it has no meaning.
-  if (spec.gatewayType === 'centralized' && (spec.vpc || settings.clusterRouter) === settings.clusterRouter) {
+  const isUnderlay = (spec.vlan ?? '') !== ''
+  if (isUnderlay && (spec.cidrBlock ?? '') === '') {
     throw refuse(
-      'spec.gatewayType',
-      spec.gatewayType,
-      'use distributed; centralized gateways are not served by this version',
+      'spec.cidrBlock',
+      '',
+      'give it a prefix: guests that have their addresses from elsewhere are not served by this version',
     )
+  }
+  if (isUnderlay && spec.logicalGateway === true && spec.u2oInterconnection === true) {
+    throw new SubnetInvalidError({
+      subnet: name,
+      field: 'spec.logicalGateway',
+      value: 'true',
+      cure: 'switch either it or u2oInterconnection off: the gateway is one of OVN, or one of the physical network',
+    })
   }
 }
 
@@ -240,6 +244,16 @@ function checkVip(subnet: string, value: string, cidrs: DualStackCidr): void {
       ? 'cidrBlock has no prefix of this family: remove the address'
       : `choose an address inside ${networkText(cidr)}, or remove it`
   throw new SubnetInvalidError({ subnet, field: 'spec.vips', value, cure })
+}
+
+function checkEgress(name: string, spec: SubnetSpec, cidrs: DualStackCidr): void {
+  const addresses = resolveEgress(name, spec)?.external?.addresses
+  if (addresses === undefined) return
+  const { v4, v6 } = parseIpList(addresses)
+  if ((v4 === undefined || cidrs.v4 !== undefined) && (v6 === undefined || cidrs.v6 !== undefined)) return
+  const field = 'spec.externalEgressGateway'
+  const cure = 'give next hops of the families of cidrBlock only'
+  throw new SubnetInvalidError({ subnet: name, field, value: addresses, cure })
 }
 
 /** The prefixes in the order in which the user wrote them, so that a specification is never rewritten needlessly. */

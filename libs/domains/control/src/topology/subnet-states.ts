@@ -87,5 +87,6 @@ export const networks = rowTable({
   row: ({ acceptance }): Network | undefined => acceptance.inEffect,
   indexes: {
     vpc: ({ vpc }: Network) => [vpc],
+    vlan: ({ vlan }: Network) => (vlan === '' ? [] : [vlan]),
   },
 })

@@ -24,7 +24,7 @@ export const vpcPlans = rowTable({
   of: vpcClaims,
   reads,
   row: (claim, views): VpcPlan => {
-    const own = views.networks.find('vpc', claim.name)
+    const own = routedOf(claim.name, views)
     const refused = claim.peerings.map((peering) => refusalOf(claim, peering, own))
     const peerings = claim.peerings.filter((_peering, place) => refused[place] === undefined)
     return {
@@ -42,6 +42,11 @@ export const vpcPlans = rowTable({
   },
   indexes: { addressSet: ({ name }: VpcPlan) => [overlayCidrsAddressSetName(name, 4)] },
 })
+
+/** The networks that the router of a VPC has a port on. */
+function routedOf(vpc: string, { networks }: Views): readonly Network[] {
+  return networks.find('vpc', vpc).filter(({ isRouted }) => isRouted)
+}
 
 /** Of a default VPC that has yet to be created. */
 export function emptyPlan(name: string): VpcPlan {
@@ -104,7 +109,7 @@ function lackOf(
       cure: `choose it in one prefix with ${theirs} of Vpc ${remote}`,
     }
   }
-  const pair = overlapOf(own, views.networks.find('vpc', remote))
+  const pair = overlapOf(own, routedOf(remote, views))
   return (
     pair && problem(`let the prefixes differ of subnets ${pair.join(' and ')}: they do not reach each other`)
   )

@@ -13,6 +13,7 @@ import {
   type Ip,
 } from '@kube-ovn/ip'
 import { isExternalVpc } from '@kube-ovn/annotations'
+import { isObjectName } from '@kube-ovn/kube-api/core'
 import type { Vpc, VpcSpec } from '@kube-ovn/kube-api'
 import { checkMatch } from '@kube-ovn/ovn-match'
 import { VpcInvalidError } from './errors.ts'
@@ -209,7 +210,7 @@ function readNextHops(text: string, field: string): readonly string[] {
 function readPeering(vpc: string, entry: Entry<'vpcPeerings'>, field: string): VpcPeering {
   const { remoteVpc: remote = '', localConnectIP = '' } = entry
   const at = `${field}.remoteVpc`
-  if (!nameForm.test(remote)) throw refusing(at, remote, 'write the name of a Vpc')
+  if (!isObjectName(remote)) throw refusing(at, remote, 'write the name of a Vpc')
   if (remote === vpc) throw refusing(at, remote, 'name another Vpc: this is the very same')
   const { v4, v6 } = parseCidrList(localConnectIP, `${field}.localConnectIP`)
   const networks: readonly Cidr[] = [v4, v6].filter((cidr) => cidr !== undefined)
@@ -222,6 +223,3 @@ function readPeering(vpc: string, entry: Entry<'vpcPeerings'>, field: string): V
     )
   return { remote, networks, field }
 }
-
-/** Names of objects (RFC 1123). */
-const nameForm = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/

@@ -2,6 +2,7 @@ import { readSharedVips, vipAnnotations } from '@kube-ovn/annotations'
 import { mostEntries } from '@kube-ovn/ip'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import type { Vip } from '@kube-ovn/kube-api'
+import { readLabelTerm } from '@kube-ovn/label-selector'
 import { portsOn } from '@kube-ovn/domains-control/pods'
 import { type ControlWorld, storeIndex } from '@kube-ovn/domains-control'
 import { VipInvalidError } from './errors.ts'
@@ -34,8 +35,8 @@ export function parentsOf(vip: Vip, labels: Labels, subnet: string, world: Contr
 }
 
 function readTerm(vip: string, text: string): readonly [string, string] {
-  const colon = text.indexOf(':')
-  if (colon > 0) return [text.slice(0, colon).trim(), text.slice(colon + 1).trim()]
+  const term = readLabelTerm(text)
+  if (term !== undefined) return term
   throw new VipInvalidError({
     vip,
     field: 'spec.selector',

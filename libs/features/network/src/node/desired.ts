@@ -1,6 +1,6 @@
 import { problemText } from '@kube-ovn/errors'
 import { nodeAnnotations } from '@kube-ovn/annotations'
-import { familyOf, formatIp, formatIpList, parseIp } from '@kube-ovn/ip'
+import { familyOf, formatIpList, parseIp } from '@kube-ovn/ip'
 import type { Lease } from '@kube-ovn/ipam'
 import { nodes } from '@kube-ovn/kube-api/core'
 import {
@@ -21,7 +21,7 @@ import { nothing } from '@kube-ovn/reconcile'
 import type { Desired, KubeEvent, KubePatch, OwnedRow } from '@kube-ovn/reconcile'
 import { desiredIpObject, ipObjectRemoval, portAddresses } from '@kube-ovn/domains-control/addresses'
 import { externalIds, memberOf, ref } from '@kube-ovn/domains-control'
-import type { Network } from '@kube-ovn/domains-control/topology'
+import { leasedAddress, type Network } from '@kube-ovn/domains-control/topology'
 import type { DoubleAddress, NodeSnapshot } from './snapshot.ts'
 
 /**
@@ -98,7 +98,7 @@ function desiredPort(node: string, network: Network, lease: Lease): OwnedRow {
 function desiredPolicies(node: NodeSnapshot, lease: Lease): readonly OwnedRow[] {
   const common = { priority: routerPolicyPriority.nodeDestination, action: 'reroute' }
   const toNode = node.internalAddresses.flatMap(({ family, address }): OwnedRow[] => {
-    const nexthop = joinAddress(lease, family)
+    const nexthop = leasedAddress(lease, family)
     if (nexthop === undefined) return []
     return [
       {
@@ -118,7 +118,7 @@ function desiredPolicies(node: NodeSnapshot, lease: Lease): readonly OwnedRow[] 
   })
   const toDns = node.nodeLocalDns.flatMap((address): OwnedRow[] => {
     const family = familyOf(parseIp(address))
-    const nexthop = joinAddress(lease, family)
+    const nexthop = leasedAddress(lease, family)
     if (nexthop === undefined) return []
     const pods = portGroupAddressSetName(nodePortGroupName(node.name), family)
     return [
@@ -139,11 +139,6 @@ function desiredPolicies(node: NodeSnapshot, lease: Lease): readonly OwnedRow[] 
     ]
   })
   return [...toNode, ...toDns]
-}
-
-function joinAddress(lease: Lease, family: 4 | 6): string | undefined {
-  const address = family === 4 ? lease.v4 : lease.v6
-  return address === undefined ? undefined : formatIp(address)
 }
 
 function desiredObjects(node: NodeSnapshot, network: Network, lease: Lease): readonly KubePatch[] {

@@ -1,6 +1,4 @@
-import { formatIp } from '@kube-ovn/ip'
-import { nodePortName } from '@kube-ovn/ovn-names'
-import { familiesOf } from '@kube-ovn/domains-control/topology'
+import { familiesOf, joinAddress } from '@kube-ovn/domains-control/topology'
 import type { ControlWorld } from '@kube-ovn/domains-control'
 import type { GatewaySnapshot } from './desired.ts'
 
@@ -20,11 +18,11 @@ export function observeGateway(
   if (world.subnets.get(subnet) === undefined || world.nodes.get(node) === undefined) return undefined
   const network = world.networks.get(subnet)
   if (network === undefined) return unsettled
-  if (network.isJoin || !network.isDefaultVpc) return undefined
-  const lease = world.ipam.lease(nodePortName(node))
+  if (network.isJoin || !network.isDefaultVpc || !network.isRouted) return undefined
+  if ((world.gatewayStates.get(subnet)?.carriers.length ?? 0) > 0) return undefined
   const nextHops = familiesOf(network).flatMap(({ family }) => {
-    const address = family === 4 ? lease?.v4 : lease?.v6
-    return address === undefined ? [] : [{ family, address: formatIp(address) }]
+    const address = joinAddress(node, family, world)
+    return address === undefined ? [] : [{ family, address }]
   })
   return { subnet, node, vpc: network.vpc, nextHops }
 }

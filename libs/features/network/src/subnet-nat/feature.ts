@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { ObjectChange } from '@kube-ovn/kube'
-import { subnetResource, type Subnet, type SubnetStatus } from '@kube-ovn/kube-api'
+import { subnetResource, type SubnetStatus } from '@kube-ovn/kube-api'
 import { nothing, type Desired } from '@kube-ovn/reconcile'
 import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
-import { subnetBegins, unusable, type NatRule } from '@kube-ovn/domains-control/topology'
+import { subnetBegins, subnetSays, unusable, type NatRule } from '@kube-ovn/domains-control/topology'
 
 interface NatSnapshot {
   readonly rules: readonly PublishedRule[]
@@ -17,22 +16,9 @@ export const subnetNatRules: ControlFeature<string, NatSnapshot> = {
   name: 'subnet-nat',
   kinds: [],
   rights: [{ resource: subnetResource, subresource: 'status', verbs: ['patch'] }],
-  triggers: [
-    subnetBegins,
-    {
-      on: 'object',
-      resource: subnetResource,
-      // What is in the status by the hand of somebody else.
-      keys: ({ key, old, new: current }: ObjectChange<Subnet>) =>
-        current !== undefined && textOf(old) !== textOf(current) ? [key] : [],
-    },
-  ],
+  triggers: [subnetBegins, subnetSays(({ natOutgoingPolicyRules }) => natOutgoingPolicyRules ?? [])],
   observe: observeNatRules,
   desired: (subnet, snapshot) => (snapshot === undefined ? nothing : desiredNatRules(subnet, snapshot)),
-}
-
-function textOf(subnet: Subnet | undefined): string {
-  return JSON.stringify(subnet?.status?.natOutgoingPolicyRules ?? [])
 }
 
 /** Reads the rules of a subnet; nothing while it can not be used, which leaves what the status says. */

@@ -29,7 +29,7 @@ function observeAdvertising(
   if (advertising === undefined || advertising === unusable) return advertising
   const network = world.networks.get(subnet)
   if (network === undefined) return unusable
-  const { vpc, hasSwitch, cidrs } = network
-  if (!hasSwitch || cidrs.v6 === undefined) return undefined
+  const { vpc, isRouted, cidrs } = network
+  if (!isRouted || cidrs.v6 === undefined) return undefined
   return { subnet, vpc, prefixLength: cidrs.v6.prefixLength, advertising }
 }

@@ -11,7 +11,7 @@ import type { Condition, ConditionChange, Subnet } from '@kube-ovn/kube-api'
 import { ignoredAnnotations, ignoredFields, type Ignored } from '@kube-ovn/no-effect'
 import type { KubeEvent } from '@kube-ovn/reconcile'
 import { ignoredEvents, withIgnored } from '@kube-ovn/domains-control'
-import { subnetProblemText } from '@kube-ovn/domains-control/topology'
+import { subnetProblemText, type SubnetError } from '@kube-ovn/domains-control/topology'
 import { nameHolders } from './named-holders.ts'
 import type { SubnetSnapshot } from './snapshot.ts'
 
@@ -43,7 +43,7 @@ function ignoredOf(object: Subnet | undefined): readonly Ignored[] {
 function changes(subnet: SubnetSnapshot, conditions: readonly Condition[]): readonly ConditionChange[] {
   const { problem } = subnet
   if (problem !== undefined) {
-    const reason = subnetReason.validateLogicalSwitchFailed
+    const reason = refusalReason(problem)
     const message = subnetProblemText(problem.details)
     return [
       { type: conditionType.error, status: 'True', reason, message },
@@ -52,11 +52,27 @@ function changes(subnet: SubnetSnapshot, conditions: readonly Condition[]): read
     ]
   }
   const reason = reasonOf(subnet)
+  const { gatewayProblem } = subnet
+  if (gatewayProblem !== undefined) {
+    const told = { reason: gatewayProblem.reason, message: subnetProblemText(gatewayProblem) }
+    return [
+      { type: conditionType.error, status: 'True', ...told },
+      { type: conditionType.validated, status: 'True', reason },
+      { type: conditionType.ready, status: 'False', ...told },
+    ]
+  }
   return [
     ...errorChange(subnet, conditions, reason),
     { type: conditionType.validated, status: 'True', reason },
     { type: conditionType.ready, status: 'True', reason },
   ]
+}
+
+/** Upstream tells apart what is wrong with a Vlan. */
+function refusalReason({ details }: SubnetError): string {
+  return details.field === 'spec.vlan'
+    ? subnetReason.validateSubnetVlanFailed
+    : subnetReason.validateLogicalSwitchFailed
 }
 
 /** Upstream's words for the last step that it took. */
@@ -112,11 +128,23 @@ function problemEvents(
   if (problem !== undefined) {
     const message = subnetProblemText(problem.details)
     const isKnown = has(object, conditionType.validated, message)
-    return isKnown ? [] : [warn(subnetReason.validateLogicalSwitchFailed, message)]
+    return isKnown ? [] : [warn(refusalReason(problem), message)]
   }
   const inUse = inUseText(subnet)
-  const { strayExcludes, namespacesElsewhere } = subnet
+  const { strayExcludes, namespacesElsewhere, gatewayProblem, unknownGateways } = subnet
+  const gatewayText = gatewayProblem && subnetProblemText(gatewayProblem)
   return [
+    ...(gatewayText === undefined || has(object, conditionType.error, gatewayText)
+      ? []
+      : [warn(gatewayProblem?.reason ?? '', gatewayText)]),
+    ...(unknownGateways.length === 0
+      ? []
+      : [
+          warn(
+            subnetReason.gatewayNodeUnknown,
+            `spec.gatewayNode ${JSON.stringify(listText(unknownGateways, ','))}: name nodes that are there, or remove them; the others are gateways`,
+          ),
+        ]),
     ...(inUse === undefined || has(object, conditionType.error, inUse)
       ? []
       : [warn(subnetReason.subnetInUse, inUse)]),

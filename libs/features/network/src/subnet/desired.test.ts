@@ -26,6 +26,7 @@ function snapshot(
     ...{ name: 'blue', object, builtIn: undefined, network, normalised, problem: undefined, now },
     ...{ inEffect: network, accepted: undefined, declined: undefined, canSayInEffect: true, observed: {} },
     ...{ isDeleting: false, holders: [], strayExcludes: [], namespacesElsewhere: [] },
+    ...{ gatewayProblem: undefined, unknownGateways: [] },
     ...{ routerMac: '00:00:5e:00:53:fe', routeTable: undefined },
   }
 }

@@ -45,18 +45,31 @@ export function desiredSubnet(subnet: SubnetSnapshot): Desired {
   if (inEffect === undefined) return { ...nothing, hold: true, ...told }
   return {
     ...nothing,
-    ...(inEffect.hasSwitch && routerMac !== undefined
-      ? desiredRows(inEffect, routerMac, subnet.routeTable)
-      : {}),
+    ...desiredRows(inEffect, routerMac, subnet.routeTable),
     ...told,
   }
 }
 
-function desiredRows(
-  network: Network,
-  routerMac: string,
-  routeTable: string | undefined,
-): { readonly rows: OwnedRow[]; readonly members: Member[] } {
+interface Rows {
+  readonly rows: OwnedRow[]
+  readonly members: Member[]
+}
+
+function desiredRows(network: Network, routerMac: string | undefined, routeTable: string | undefined): Rows {
+  const { name, hasSwitch } = network
+  if (!hasSwitch) return { rows: [], members: [] }
+  const connection = routerMac === undefined ? undefined : desiredConnection(network, routerMac, routeTable)
+  return {
+    rows: [
+      { kind: logicalSwitch, id: name, columns: { name, external_ids: externalIds({}) } },
+      ...(connection?.rows ?? []),
+    ],
+    members: connection?.members ?? [],
+  }
+}
+
+/** The ports between a switch and the router of its VPC, and what leads from other subnets to it. */
+function desiredConnection(network: Network, routerMac: string, routeTable: string | undefined): Rows {
   const { name, vpc } = network
   const routerPort = routerPortName(vpc, name)
   const switchPort = switchRouterPortName(name, vpc)
@@ -67,7 +80,6 @@ function desiredRows(
   }))
   return {
     rows: [
-      { kind: logicalSwitch, id: name, columns: { name, external_ids: externalIds({}) } },
       {
         kind: switchRouterPort,
         id: switchPort,

@@ -6,7 +6,13 @@ import {
   nothingInEffect,
   strayExcludes,
 } from '@kube-ovn/domains-control/topology'
-import type { Acceptance, Network, NormalisedSpec, SubnetError } from '@kube-ovn/domains-control/topology'
+import type {
+  Acceptance,
+  GatewayProblem,
+  Network,
+  NormalisedSpec,
+  SubnetError,
+} from '@kube-ovn/domains-control/topology'
 import { type Observed, observedOf, storeIndex } from '@kube-ovn/domains-control'
 import type { ControlWorld } from '@kube-ovn/domains-control'
 import { subnetResource, type Subnet, type SubnetSpec } from '@kube-ovn/kube-api'
@@ -33,9 +39,13 @@ export interface SubnetSnapshot extends Acceptance {
   readonly strayExcludes: readonly string[]
   /** Namespaces that it names and that belong to another VPC. */
   readonly namespacesElsewhere: readonly string[]
+  /** Why its traffic does not leave the cluster as it was asked for. */
+  readonly gatewayProblem: GatewayProblem | undefined
+  /** Gateway nodes that it names and that are not there, while others are. */
+  readonly unknownGateways: readonly string[]
   /** Of the router, for what comes from it; absent is the main one. */
   readonly routeTable: string | undefined
-  /** Absent while it has no switch. */
+  /** Absent while the router has no port on it. */
   readonly routerMac: string | undefined
   /** Which generation its status is about. */
   readonly observed: Observed
@@ -74,8 +84,10 @@ export function observeSubnet(name: string, world: ControlWorld): SubnetSnapshot
     holders: isDeleting ? holdersOf(name, world) : [],
     strayExcludes: network === undefined ? [] : strayExcludes(network),
     namespacesElsewhere: namespacesElsewhere(name, world),
+    gatewayProblem: world.gatewayStates.get(name)?.problem,
+    unknownGateways: world.gatewayStates.get(name)?.strangers ?? [],
     routeTable: world.routeTables.get(name),
-    routerMac: acceptance.inEffect?.hasSwitch === true ? routerMac(name, world) : undefined,
+    routerMac: acceptance.inEffect?.isRouted === true ? routerMac(name, world) : undefined,
     observed: observedOf(subnetResource, object, world, !hasContent(object?.spec ?? {}, normalised ?? {})),
     canSayInEffect,
     now: world.now(),

@@ -17,6 +17,7 @@ export function observeRoutes(vpc: string, world: ControlWorld): RoutesSnapshot 
 
 function prefixesOf(vpc: string, world: ControlWorld): readonly RoutedPrefix[] {
   return world.networks.find('vpc', vpc).flatMap((network) => {
+    if (!network.isRouted) return []
     const table = world.routeTables.get(network.name) ?? ''
     return cidrsOf(network).flatMap((cidr) => {
       const gateway = cidr.family === 4 ? network.gateways.v4 : network.gateways.v6

@@ -31,7 +31,10 @@ export function observeVpc(name: string, world: ControlWorld): VpcSnapshot | For
     isDeleting: plan.isDeleting,
     defaultSubnet: isDefault ? settings.defaultSubnet.name : defaultSubnetOf(plan.defaultSubnet, networks),
     subnets: networks.map((network) => network.name),
-    overlayCidrs: networks.flatMap(familiesOf).map(({ family, cidr }) => ({ family, cidr })),
+    overlayCidrs: networks
+      .filter(({ vlan }) => vlan === '')
+      .flatMap(familiesOf)
+      .map(({ family, cidr }) => ({ family, cidr })),
     peers: plan.peerings.map(({ remote }) => remote),
     problems: [...plan.problems, ...nameProblems(name, world)],
     hasAddressSets: namesake(name, world) === undefined,

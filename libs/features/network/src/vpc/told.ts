@@ -1,16 +1,14 @@
-import {
-  conditionType,
-  setCondition,
-  vpcReason,
-  vpcResource,
-  withObservedGeneration,
-  withoutCondition,
-  type Condition,
-  type Vpc,
-} from '@kube-ovn/kube-api'
+import { conditionType, vpcReason, vpcResource, withObservedGeneration, type Vpc } from '@kube-ovn/kube-api'
 import type { Ignored } from '@kube-ovn/no-effect'
 import type { KubeEvent, KubePatch } from '@kube-ovn/reconcile'
-import { ignoredEvents, withIgnored, type Observed } from '@kube-ovn/domains-control'
+import {
+  complaintEvents,
+  ignoredEvents,
+  withComplaints,
+  withIgnored,
+  type Complaint,
+  type Observed,
+} from '@kube-ovn/domains-control'
 import { vpcProblemsText, type VpcProblem } from '@kube-ovn/domains-control/topology'
 
 /** What the user of a VPC is told. */
@@ -34,13 +32,7 @@ export interface ToldVpc {
 export function toldOf(vpc: ToldVpc): NonNullable<KubePatch['merge']> {
   const { object, observed, ignored, now } = vpc
   const before = object?.status?.conditions ?? []
-  const changed = complaintsOf(vpc).reduce(
-    (list, { type, status, complaint }) =>
-      complaint === undefined
-        ? withoutCondition(list, type)
-        : setCondition(list, { type, status, ...complaint }, now),
-    withIgnored(before, ignored, now),
-  )
+  const changed = withComplaints(withIgnored(before, ignored, now), complaintsOf(vpc), now)
   const conditions = withObservedGeneration(changed, observed.observedGeneration, now)
   if (before.length === 0 && conditions.length === 0) return { ...observed }
   return { ...observed, conditions: conditions.map((condition) => ({ ...condition })) }
@@ -52,19 +44,10 @@ export function eventsOf(vpc: ToldVpc): readonly KubeEvent[] {
   if (object?.metadata.uid === undefined) return []
   const regarding = { resource: vpcResource, name, uid: object.metadata.uid }
   const conditions = object.status?.conditions
-  const complaints = complaintsOf(vpc).flatMap(({ type, complaint }): readonly KubeEvent[] =>
-    complaint === undefined || isTold(conditions, type, complaint.message)
-      ? []
-      : [{ regarding, type: 'Warning', ...complaint }],
-  )
-  return [...complaints, ...ignoredEvents(regarding, conditions, ignored)]
-}
-
-interface Complaint {
-  readonly type: string
-  readonly status: 'True' | 'False'
-  /** Absent when there is nothing to complain about: then there is no such condition. */
-  readonly complaint: { readonly reason: string; readonly message: string } | undefined
+  return [
+    ...complaintEvents(regarding, conditions, complaintsOf(vpc)),
+    ...ignoredEvents(regarding, conditions, ignored),
+  ]
 }
 
 function complaintsOf({ problems = [], inUse }: ToldVpc): readonly Complaint[] {
@@ -74,8 +57,4 @@ function complaintsOf({ problems = [], inUse }: ToldVpc): readonly Complaint[] {
     { type: conditionType.validated, status: 'False', complaint: invalid },
     { type: conditionType.error, status: 'True', complaint: inUse },
   ]
-}
-
-function isTold(conditions: readonly Condition[] | undefined, type: string, message: string): boolean {
-  return conditions?.some((one) => one.type === type && one.message === message) === true
 }

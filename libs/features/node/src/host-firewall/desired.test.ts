@@ -7,6 +7,7 @@ const dual: HostFirewallSnapshot = {
   subnets: ['10.16.0.0/16', '100.64.0.0/16', 'fd00:10:16::/112'],
   natOutgoing: ['10.16.0.0/16', 'fd00:10:16::/112'],
   natRules: [],
+  fixedSources: [],
   services: ['10.96.0.0/12', 'fd00:10:96::/112'],
   otherNodes: ['192.0.2.11', '2001:db8::11'],
   nodeAddresses: ['192.0.2.10', '2001:db8::10'],
@@ -86,6 +87,33 @@ describe('desiredHostFirewall', () => {
     ])
     expect(table.sets.map(({ name }) => name).filter((name) => name.startsWith('nat-rule-'))).toEqual([
       ...['nat-rule-343ff13b29dd-src-4', 'nat-rule-343ff13b29dd-dst-4', 'nat-rule-f17d79654b98-dst-4'],
+    ])
+  })
+
+  it('gives a subnet its own address where it leaves, and drops what is in the middle of a flow', () => {
+    const table = desiredHostFirewall({
+      ...dual,
+      fixedSources: [{ subnet: 'blue', prefix: 'fd00:10:16::/112', address: '2001:db8::30' }],
+    })
+    const from = {
+      match: {
+        op: '==',
+        left: { payload: { protocol: 'ip6', field: 'saddr' } },
+        right: { prefix: { addr: 'fd00:10:16::', len: 112 } },
+      },
+    }
+    const outside = {
+      match: { op: '!=', left: { payload: { protocol: 'ip6', field: 'daddr' } }, right: '@subnets-6' },
+    }
+    const rulesOf = (name: string) => table.chains.find((chain) => chain.name === name)?.rules ?? []
+    const own = rulesOf('masquerade').findIndex(({ comment }) => comment === 'address of subnet blue')
+    expect(rulesOf('masquerade')[own]?.statements).toEqual([
+      ...[from, outside],
+      { snat: { addr: '2001:db8::30', family: 'ip6', flags: ['fully-random'] } },
+    ])
+    expect(rulesOf('masquerade')[own + 1]?.comment).toBe('natOutgoing')
+    expect(rulesOf('drop-unknown-flows').map(({ statements }) => statements.slice(0, 2))).toEqual([
+      [from, outside],
     ])
   })
 

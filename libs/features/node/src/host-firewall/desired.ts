@@ -8,7 +8,7 @@ import type {
   Statement,
   Table,
 } from '@kube-ovn/netfilter'
-import type { NatRuleFacts, SubnetNatRules } from '../subnet-facts.ts'
+import type { FixedSource, NatRuleFacts, SubnetNatRules } from '../subnet-facts.ts'
 import type { HostFirewallSnapshot } from './snapshot.ts'
 
 /** The table that this project keeps on a node; nothing else in the packet filter is touched. */
@@ -58,6 +58,7 @@ export function desiredHostFirewall(snapshot: HostFirewallSnapshot): Table {
       markServices(),
       unmarkTunnels(),
       dropStrayResets(),
+      ...(snapshot.fixedSources.length === 0 ? [] : [dropUnknownFlows(snapshot.fixedSources)]),
       masquerade(snapshot),
       ...snapshot.natRules.map(natRuleChain),
       {
@@ -105,9 +106,42 @@ function dropStrayResets(): Chain {
   ])
 }
 
+/**
+ * A flow that this node has not seen begin, as after a failover, can not get the address that its other packets had: it would leave with
+ * the pod's own.
+ */
+function dropUnknownFlows(sources: readonly FixedSource[]): Chain {
+  return base(
+    'drop-unknown-flows',
+    { type: 'filter', hook: 'postrouting', priority: -150 },
+    sources.map((source) =>
+      rule(`unknown flow of subnet ${source.subnet}`.slice(0, 100), [
+        ...leavesFrom(source),
+        equals({ '&': [tcpFlags, 'syn'] }, 0),
+        { match: { op: 'in', left: { ct: { key: 'state' } }, right: 'new' } },
+        { drop: null },
+      ]),
+    ),
+  )
+}
+
+/** Gives what leaves the cluster by way of this node an address that is the subnet's own. */
+function translateFixed(source: FixedSource): NftRule {
+  const { protocol } = familyOfText(source.prefix)
+  return rule(`address of subnet ${source.subnet}`.slice(0, 100), [
+    ...leavesFrom(source),
+    { snat: { addr: source.address, family: protocol, flags: ['fully-random'] } },
+  ])
+}
+
+function leavesFrom({ prefix }: FixedSource): readonly Statement[] {
+  const family = familyOfText(prefix)
+  return [equals(addressOf(family, 'saddr'), element(prefix)), notInSet(family, 'daddr', 'subnets')]
+}
+
 const masqueradeNow: Statement = { goto: { target: 'masquerade-now' } }
 
-function masquerade({ nodeAddresses, natRules }: HostFirewallSnapshot): Chain {
+function masquerade({ nodeAddresses, natRules, fixedSources }: HostFirewallSnapshot): Chain {
   const isMarked = equals({ '&': [{ meta: { key: 'mark' } }, masqueradeMark] }, masqueradeMark)
   return base('masquerade', { type: 'nat', hook: 'postrouting', priority: 95 }, [
     ...families.flatMap((family) => {
@@ -144,6 +178,7 @@ function masquerade({ nodeAddresses, natRules }: HostFirewallSnapshot): Chain {
       ]),
     ),
     ...natRules.flatMap(toNatRules),
+    ...fixedSources.map(translateFixed),
     ...families.map((family) =>
       rule('natOutgoing', [
         inSet(family, 'saddr', 'subnets-nat'),
@@ -206,7 +241,11 @@ function natRuleSet({ id }: NatRuleFacts, end: 'src' | 'dst'): string {
 }
 
 function familyOfRule({ sources, destinations }: NatRuleFacts): FamilyFacts {
-  return families[[...sources, ...destinations].some((text) => text.includes(':')) ? 1 : 0]
+  return familyOfText([...sources, ...destinations].join())
+}
+
+function familyOfText(text: string): FamilyFacts {
+  return families[text.includes(':') ? 1 : 0]
 }
 
 const tcpFlags: Expression = { payload: { protocol: 'tcp', field: 'flags' } }

@@ -4,6 +4,7 @@ import type { Table } from '@kube-ovn/netfilter'
 import { rowTable } from '@kube-ovn/tables'
 import { internalAddresses } from '../kube-objects.ts'
 import {
+  fixedSources,
   natOutgoingPrefixes,
   routedPrefixes,
   subnetsWithNatRules,
@@ -82,6 +83,7 @@ function snapshotOf(agent: AgentFacts, { own, others, subnets, serviceCidrs }: F
     subnets: routedPrefixes(subnets),
     natOutgoing: natOutgoingPrefixes(subnets),
     natRules: subnetsWithNatRules(subnets),
+    fixedSources: fixedSources(subnets, agent.nodeName),
     services: servicePrefixes(agent, serviceCidrs),
     otherNodes: [...new Set(others.flatMap((node) => internalAddresses(node)))].sort(),
     nodeAddresses: [false, true].flatMap(

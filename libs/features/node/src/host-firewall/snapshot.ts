@@ -1,4 +1,4 @@
-import type { SubnetNatRules } from '../subnet-facts.ts'
+import type { FixedSource, SubnetNatRules } from '../subnet-facts.ts'
 
 /** What the node's packet filter depends on. Prefixes and addresses are text of both families. */
 export interface HostFirewallSnapshot {
@@ -8,6 +8,8 @@ export interface HostFirewallSnapshot {
   readonly natOutgoing: readonly string[]
   /** Exceptions to that, by subnet. */
   readonly natRules: readonly SubnetNatRules[]
+  /** What leaves the cluster from here with an address of its own. */
+  readonly fixedSources: readonly FixedSource[]
   /** Prefixes of Service addresses. */
   readonly services: readonly string[]
   /** Addresses of all other nodes. */

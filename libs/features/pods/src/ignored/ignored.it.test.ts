@@ -43,28 +43,33 @@ function isReady(conditions: readonly Condition[]): boolean {
 
 it('tells of the fields of a Subnet that have no effect, once for each change, and leaves it Ready', async () => {
   const { client } = cluster
-  const plain = { cidrBlock: prefixes, logicalGateway: false, gatewayNodeSelectors: [], natOutgoing: true }
+  const plain = {
+    cidrBlock: prefixes,
+    enableMulticastSnoop: false,
+    gatewayNodeSelectors: [],
+    natOutgoing: true,
+  }
   await client.create(subnetResource, subnet({ name: 'plain', ...plain }))
   await client.create(
     subnetResource,
-    subnet({ name: 'blue', cidrBlock: '10.31.0.0/24,fd00:31::/120', logicalGateway: true }),
+    subnet({ name: 'blue', cidrBlock: '10.31.0.0/24,fd00:31::/120', enableMulticastSnoop: true }),
   )
   {
     await using control = await cluster.startController()
     await control.settle()
     expect(await ignoredMessage(subnetResource, 'plain')).toBeUndefined()
     const first =
-      'spec.logicalGateway true without effect: an underlay subnet is not there yet; all subnets are overlays: remove it. See "Not there yet" in docs/differences.md'
+      'spec.enableMulticastSnoop true without effect: multicast snooping is not there yet; multicast goes to all ports of the subnet: remove it. See "Not there yet" in docs/differences.md'
     expect(await ignoredMessage(subnetResource, 'blue')).toBe(first)
     expect(isReady(await conditionsOf(subnetResource, 'blue'))).toBe(true)
     expect(await told()).toEqual([`Subnet/blue ${first} 1`])
 
-    const patch = { spec: { logicalGateway: false, nodeNetwork: 'storage' } }
+    const patch = { spec: { enableMulticastSnoop: false, nodeNetwork: 'storage' } }
     await client.patch(subnetResource, { name: 'blue' }, 'application/merge-patch+json', patch)
     await control.settle()
     const second = await ignoredMessage(subnetResource, 'blue')
     expect(second).toContain('spec.nodeNetwork "storage" without effect')
-    expect(second).not.toContain('spec.logicalGateway')
+    expect(second).not.toContain('spec.enableMulticastSnoop')
     expect(await told()).toEqual([`Subnet/blue ${first} 1`, `Subnet/blue ${second} 1`])
     await cluster.forgetCosts()
   }

@@ -1,13 +1,13 @@
 import { AnnotationInvalidError, controllerFinalizer } from '@kube-ovn/annotations'
 import { ip } from '@kube-ovn/testing-builders'
 import { describe, expect, it } from 'vitest'
-import { lease, network } from '@kube-ovn/domains-control/testing/networks'
+import { attached, lease } from '@kube-ovn/domains-control/testing/networks'
 import { shownMembers, shownPatches, shownRows } from '@kube-ovn/domains-control/testing/shown'
 import { desiredPod } from './desired.ts'
 import { PodSubnetUnavailableError, primaryNic } from '@kube-ovn/domains-control/pods'
 import type { NicNeeds, PodNeeds, PodSnapshot } from './snapshot.ts'
 
-const blue = network('blue', '10.1.0.0/16,fd00:1::/112')
+const blue = attached('blue', '10.1.0.0/16,fd00:1::/112')
 const first: NicNeeds = {
   nic: primaryNic({ namespace: 'shop', name: 'web' }),
   options: {
@@ -16,10 +16,13 @@ const first: NicNeeds = {
     isActivatedByRarp: false,
     vips: [],
     sharesVip: false,
+    securityGroups: [],
     dhcp: {},
     northGateway: undefined,
   },
   dhcp: {},
+  security: { groups: [], builtIn: [], missing: [] },
+  formerGroups: [],
   isAnnotated: false,
   hasNicType: false,
   placement: { network: blue, lease: lease('blue', 'web.shop', '10.1.0.2,fd00:1::2') },

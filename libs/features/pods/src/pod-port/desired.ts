@@ -1,4 +1,4 @@
-import { podAnnotations } from '@kube-ovn/annotations'
+import { podAnnotations, type PodAnnotations } from '@kube-ovn/annotations'
 import { formatIpList } from '@kube-ovn/ip'
 import { ipResource } from '@kube-ovn/kube-api'
 import { pods as podResource } from '@kube-ovn/kube-api/core'
@@ -15,9 +15,11 @@ import {
 } from '@kube-ovn/domains-control/addresses'
 import { memberOf, ref } from '@kube-ovn/domains-control'
 import { isKeptReservation, podTypeOf, type Reservation } from '@kube-ovn/domains-control/pods'
+import type { VlanTag } from '@kube-ovn/domains-control/topology'
 import type { KeptNic } from '@kube-ovn/domains-control/pods'
 import { policyMembers } from './policy-members.ts'
 import { desiredPort, portRow } from './port.ts'
+import { securityMembers } from './security-members.ts'
 import { podEvents, problemsOf } from './events.ts'
 import type { PlacedNic, PodNeeds, PodSnapshot } from './snapshot.ts'
 
@@ -57,7 +59,7 @@ function desiredPresence(snapshot: PodSnapshot, active: PodNeeds, others: readon
     rows: ports.flatMap(({ rows }) => rows),
     members: [
       ...ports.flatMap(({ members }) => members),
-      ...placed.flatMap((nic) => policyMembers(active, nic)),
+      ...placed.flatMap((nic) => [...policyMembers(active, nic), ...securityMembers(nic)]),
       ...others.flatMap(membershipsElsewhere),
     ],
     patches: [
@@ -148,6 +150,7 @@ function membershipsElsewhere(pod: PodNeeds): readonly Member[] {
       ? [memberOf(ref(nodePortGroup, pod.node), 'ports', ref(podPort, nic.nic.port))]
       : []),
     ...policyMembers(pod, nic),
+    ...securityMembers(nic),
   ])
 }
 
@@ -183,7 +186,11 @@ function annotationsOf(nic: PlacedNic, pod: PodNeeds, holder: string): PodAnnota
   // What a running pod was told about its subnet is not rewritten when the subnet changes: nobody would act on it.
   const about = nic.isAnnotated
     ? {}
-    : { [keys.cidr.key]: network.cidrBlock ?? '', [keys.gateway.key]: network.gateway ?? '' }
+    : {
+        [keys.cidr.key]: network.cidrBlock ?? '',
+        [keys.gateway.key]: network.gateway ?? '',
+        ...(network.tag === undefined ? {} : tagAnnotations(keys, network.tag)),
+      }
   const common = { [keys.allocated.key]: 'true', [keys.ipAddress.key]: formatIpList(lease), ...about }
   if (nic.nic.has === 'addresses') {
     return {
@@ -197,11 +204,18 @@ function annotationsOf(nic: PlacedNic, pod: PodNeeds, holder: string): PodAnnota
     ...common,
     [keys.macAddress.key]: lease.mac ?? '',
     [keys.logicalSwitch.key]: network.name,
-    [keys.logicalRouter.key]: network.vpc,
+    [keys.logicalRouter.key]: network.isRouted ? network.vpc : null,
     [keys.routed.key]: 'true',
     ...(nic.isAnnotated || nic.hasNicType ? {} : { [keys.podNicType.key]: pod.nicType }),
     ...(pod.kind === 'vm' ? { [keys.virtualMachine.key]: holder } : {}),
   }
+}
+
+function tagAnnotations(
+  { vlanId, providerNetwork }: PodAnnotations,
+  { id, provider }: VlanTag,
+): PodAnnotationValues {
+  return { [vlanId.key]: String(id), [providerNetwork.key]: provider }
 }
 
 /** Records that nobody has a use for any more. What a user reserved outlives the pod. */

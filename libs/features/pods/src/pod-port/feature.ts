@@ -5,6 +5,8 @@ import type { ObjectChange } from '@kube-ovn/kube'
 import { ipResource, vipResource } from '@kube-ovn/kube-api'
 import type { Ip } from '@kube-ovn/kube-api'
 import {
+  baselinePortGroup,
+  denyAllPortGroup,
   externalId,
   logicalRouter,
   logicalSwitch,
@@ -15,6 +17,8 @@ import {
   podPort,
   podPortName,
   portDhcp,
+  securityGroupAddresses,
+  securityGroupPortGroup,
   subnetNodePortGroup,
 } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
@@ -44,6 +48,10 @@ export const podPortFeature: ControlFeature<string, PodSnapshot, PodFacts> = {
     { kind: logicalRouter.name, column: 'policies' },
     { kind: networkPolicyPortGroup.name, column: 'ports' },
     { kind: networkPolicyAddresses.name, column: 'addresses' },
+    { kind: denyAllPortGroup.name, column: 'ports' },
+    { kind: baselinePortGroup.name, column: 'ports' },
+    { kind: securityGroupPortGroup.name, column: 'ports' },
+    { kind: securityGroupAddresses.name, column: 'addresses' },
   ],
   mayOwn: (key, { kind, id }) => {
     if (kind === portDhcp.name) return isPortOf(key, portOfDhcp(id))

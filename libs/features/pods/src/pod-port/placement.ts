@@ -12,7 +12,7 @@ import {
   type Choice,
 } from '@kube-ovn/domains-control/addresses'
 import { isEnding, poolsOfNamespace, subnetsOfNamespace } from '@kube-ovn/domains-control/topology'
-import type { Attachment } from '@kube-ovn/domains-control/topology'
+import type { Attachment, VlanTag } from '@kube-ovn/domains-control/topology'
 import type { ControlWorld } from '@kube-ovn/domains-control'
 import {
   type Holder,
@@ -31,6 +31,8 @@ import { readNicRequest, type NicRequest } from './request.ts'
 interface PodNetwork extends Attachment {
   readonly cidrBlock?: string
   readonly gateway?: string
+  /** Of an underlay. */
+  readonly tag?: VlanTag
 }
 
 /** Where a NIC is, and what it has there. */

@@ -1,20 +1,21 @@
 import { parseIp, parseIpList } from '@kube-ovn/ip'
 import { nothing } from '@kube-ovn/reconcile'
 import { describe, expect, it } from 'vitest'
-import { lease, network } from '@kube-ovn/domains-control/testing/networks'
+import { attached, lease } from '@kube-ovn/domains-control/testing/networks'
 import { shownMembers, shownRows } from '@kube-ovn/domains-control/testing/shown'
 import { primaryNic } from '@kube-ovn/domains-control/pods'
 import type { ChassisRequest } from './chassis.ts'
 import { desiredPort } from './port.ts'
 import type { PortOptions } from '@kube-ovn/domains-control/pods'
 
-const blue = network('blue', '10.1.0.0/16,fd00:1::/112')
+const blue = attached('blue', '10.1.0.0/16,fd00:1::/112')
 const plain: PortOptions = {
   isSecured: false,
   forwardsUnknown: false,
   isActivatedByRarp: false,
   vips: [],
   sharesVip: false,
+  securityGroups: [],
   dhcp: {},
   northGateway: undefined,
 }
@@ -25,6 +26,8 @@ function portWith(options: Partial<PortOptions>, addresses = '10.1.0.2,fd00:1::2
     nic: primaryNic({ namespace: 'shop', name: 'web' }),
     options: { ...plain, ...options },
     dhcp: {},
+    security: { groups: [], builtIn: [], missing: [] },
+    formerGroups: [],
     isAnnotated: false,
     hasNicType: false,
     placement: { network: blue, lease: lease('blue', 'web.shop', addresses, mac) },
@@ -82,6 +85,21 @@ describe('a port', () => {
           vips: '10.1.0.200',
           'attach-vips': 'true',
           security_groups: '',
+        },
+      },
+    },
+    {
+      name: 'says of its security groups which it is in, of those that an object may be called',
+      options: { securityGroups: ['tills', 'no/name', 'default-securitygroup'] },
+      addresses: '10.1.0.2',
+      want: {
+        external_ids: {
+          vendor: 'kube-ovn',
+          ls: 'blue',
+          pod: 'shop/web',
+          security_groups: 'tills/default-securitygroup',
+          associated_sg_tills: 'true',
+          'associated_sg_default-securitygroup': 'true',
         },
       },
     },

@@ -18,6 +18,7 @@ import { externalIds, memberOf, ref } from '@kube-ovn/domains-control'
 import { chassisOptions, type ChassisRequest } from './chassis.ts'
 import { desiredDhcp } from './dhcp.ts'
 import type { Placement } from './placement.ts'
+import { securityMarks } from './security-members.ts'
 import type { PlacedNic } from './snapshot.ts'
 
 interface PortHolder {
@@ -57,20 +58,22 @@ function portIds({ namespace, name }: PortHolder, lease: Lease): Readonly<Record
 export function desiredPort(
   holder: PortHolder,
   node: string,
-  { nic, options, dhcp, placement }: PlacedNic,
+  placed: PlacedNic,
   moving?: ChassisRequest,
 ): Pick<Desired, 'rows' | 'members'> {
+  const { nic, options, dhcp, placement } = placed
   const { network, lease } = placement
   const plain = portRow(holder, nic.port, lease)
   const answers = desiredDhcp(nic.port, lease.subnet, dhcp)
   const vips = options.vips.map((ip) => formatIp(ip))
   const own = portAddresses(lease)
   const self = ref(podPort, nic.port)
-  // Nodes, and what is behind them, are reached from the default VPC alone.
-  const policies = network.isDefaultVpc ? northPolicies(placement, options.northGateway ?? {}) : []
+  // Nodes, and what is behind them, are reached from the default VPC alone, by its router.
+  const policies =
+    network.isDefaultVpc && network.isRouted ? northPolicies(placement, options.northGateway ?? {}) : []
   // Upstream's build of OVN holds traffic back on the one node, too; others are given what makes no difference there.
   const onItsNode = options.isActivatedByRarp ? { nodes: [node, node], isActivatedByRarp: true } : undefined
-  const leavesByNode = network.isDefaultVpc && options.northGateway === undefined
+  const leavesByNode = network.leavesByNode && options.northGateway === undefined
   return {
     rows: [
       {
@@ -85,8 +88,7 @@ export function desiredPort(
             ...portIds(holder, lease),
             [externalId.vips]: vips.length === 0 ? undefined : vips.join(),
             [externalId.hasVips]: vips.length === 0 ? undefined : 'true',
-            [externalId.inDefaultSecurityGroup]: network.isDefaultVpc ? undefined : 'false',
-            [externalId.securityGroups]: options.sharesVip ? '' : undefined,
+            ...securityMarks(placed),
           },
         },
       },

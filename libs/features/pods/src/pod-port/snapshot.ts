@@ -1,4 +1,4 @@
-import { podAnnotations, staleNicKeys, vipAnnotations } from '@kube-ovn/annotations'
+import { AnnotationInvalidError, podAnnotations, staleNicKeys, vipAnnotations } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
 import type { Lease } from '@kube-ovn/ipam'
 import type { Pod } from '@kube-ovn/kube-api/core'
@@ -33,7 +33,13 @@ import {
   type Reservation,
   ReservationUnavailableError,
 } from '@kube-ovn/domains-control/pods'
-import { policyPlaces, type PolicyPlaces } from '@kube-ovn/domains-control/policies'
+import {
+  formerSecurityGroups,
+  policyPlaces,
+  securityGroupsOf,
+  type PolicyPlaces,
+  type SecurityGroupsOfPort,
+} from '@kube-ovn/domains-control/policies'
 import { chassisOfMachine, type ChassisRequest } from './chassis.ts'
 import { observeDhcp, type PortDhcp } from './dhcp.ts'
 import { isTold, place, subnetsThatMayServe, type Placement } from './placement.ts'
@@ -88,6 +94,10 @@ export interface NicNeeds {
   readonly nic: PodNic
   readonly options: PortOptions
   readonly dhcp: PortDhcp
+  /** Security groups that its port is in. */
+  readonly security: SecurityGroupsOfPort
+  /** Names of those that it said to be in before. */
+  readonly formerGroups: readonly string[]
   /** The annotations already say what the lease says. */
   readonly isAnnotated: boolean
   readonly hasNicType: boolean
@@ -252,7 +262,8 @@ function observeLive(object: Pod, ipObjects: readonly Ip[], world: ControlWorld)
   try {
     const nics = nicsOf(object, holder, world).map((nic) => ({ nic, ...readPortOptions(object, nic) }))
     const unsharable = unsharableVips(holder.namespace, annotations, world)
-    const ignored = [...nics.flatMap(({ ignored }) => ignored), ...unsharable]
+    const missing = nics.flatMap(({ nic, options }) => missingSecurityGroups(nic, options, world))
+    const ignored = [...nics.flatMap(({ ignored }) => ignored), ...unsharable, ...missing]
     const staleKeys = staleNicKeys(annotations, new Set(nics.map(({ nic }) => nic.provider)))
     const wanted = nics.map(({ nic, options }): WantedNic => {
       const reserved = ipObjects.find((ip) => ip.metadata.name === nic.port && isKeptReservation(ip))
@@ -263,6 +274,19 @@ function observeLive(object: Pod, ipObjects: readonly Ip[], world: ControlWorld)
     if (!(error instanceof KubeOvnError)) throw error
     return { object, holder, nics: [], needs: { ...base, problem: error, ignored: [], staleKeys: [] } }
   }
+}
+
+/** Security groups that there are not: a port that names no other may do what it likes. */
+function missingSecurityGroups(
+  { provider, has }: PodNic,
+  { securityGroups }: PortOptions,
+  world: ControlWorld,
+): readonly KubeOvnError[] {
+  if (has !== 'port' || securityGroups === undefined) return []
+  const { missing } = securityGroupsOf(securityGroups, world)
+  const { key } = podAnnotations(provider).securityGroups
+  const cure = 'create a SecurityGroup of this name; a port of none that there is may do what it likes'
+  return missing.map((value) => new AnnotationInvalidError({ field: key, value, cure }))
 }
 
 function placeNics({ object, holder, nics, needs }: LivePod, allocation: Allocation): PodNeeds {
@@ -277,7 +301,11 @@ function placeNic(
 ): NicNeeds {
   const { world } = allocation
   const nicType = object.metadata.annotations?.[podAnnotations(nic.provider).podNicType.key] ?? ''
-  const base = { nic, options, dhcp: {}, hasNicType: nicType !== '' }
+  const base = {
+    ...{ nic, options, dhcp: {}, hasNicType: nicType !== '' },
+    security: securityGroupsOf(options.securityGroups, world),
+    formerGroups: nic.has === 'port' ? formerSecurityGroups(nic.port, world) : [],
+  }
   try {
     const home = reserved && takeReserved(reserved, object, holder, nic, allocation)
     const placement = place(object, holder, nic, allocation, home)
@@ -305,7 +333,8 @@ function placeNic(
 /** What addresses there are is no concern of a pod that was told. */
 function toTell({ network, lease }: Placement, world: ControlWorld): Placement {
   const { cidrBlock = '', gateway = '' } = world.networks.get(network.name) ?? {}
-  return { network: { ...network, cidrBlock, gateway }, lease }
+  const tag = world.vlansInEffect.get(network.vlan)
+  return { network: { ...network, cidrBlock, gateway, ...(tag === undefined ? {} : { tag }) }, lease }
 }
 
 /** Whether it is the reservation that a NIC without a placement lacks: its owner is told, too. */

@@ -1,8 +1,8 @@
 import { problemText } from '@kube-ovn/errors'
 import { externalIds, memberOf, ref } from '@kube-ovn/domains-control'
+import { aclRow } from '@kube-ovn/domains-control/policies'
 import { networkPolicies } from '@kube-ovn/kube-api/core'
 import {
-  aclTier,
   externalId,
   networkPolicyAcl,
   networkPolicyAclId,
@@ -12,7 +12,6 @@ import {
   networkPolicyName,
   networkPolicyPortGroup,
 } from '@kube-ovn/ovn-names'
-import type { PolicyAcl } from '@kube-ovn/policy'
 import { nothing, type Desired, type KubeEvent, type OwnedRow } from '@kube-ovn/reconcile'
 import type { NetworkPolicySnapshot } from './snapshot.ts'
 
@@ -47,7 +46,7 @@ export function desiredNetworkPolicy(snapshot: NetworkPolicySnapshot): Desired {
           external_ids: externalIds({ [externalId.networkPolicy]: `${mark}/${direction}` }),
         },
       })),
-      ...acls.map(({ acl, id }) => aclRow(group, acl, id)),
+      ...acls.map(({ acl, id }) => aclRow(networkPolicyAcl, id, group, acl)),
       ...rows.meters.flatMap(({ name: meter, rate }) => meterRows(meter, rate)),
     ],
     members: [
@@ -60,22 +59,6 @@ export function desiredNetworkPolicy(snapshot: NetworkPolicySnapshot): Desired {
       ),
     ],
     events: problemEvents(snapshot),
-  }
-}
-
-function aclRow(group: string, acl: PolicyAcl, id: string): OwnedRow {
-  const { direction, priority, action, match, name, isLogged, severity, meter } = acl
-  return {
-    kind: networkPolicyAcl,
-    id,
-    columns: {
-      ...{ direction, priority, action, match, name, severity, meter },
-      tier: aclTier.policy,
-      log: isLogged,
-      // What leaves a pod is judged by where a Service has sent it.
-      options: { 'apply-after-lb': direction === 'from-lport' ? 'true' : undefined },
-      external_ids: externalIds({ [externalId.parent]: group }),
-    },
   }
 }
 

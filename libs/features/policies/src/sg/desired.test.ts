@@ -2,10 +2,12 @@ import { expect, it } from 'vitest'
 import { shownMembers, shownRows } from '@kube-ovn/domains-control/testing/shown'
 import { desiredDenyAll } from './desired.ts'
 
+const plain = { log: false, options: {} }
+
 it('is a group whose ports send and receive nothing, in both tiers', () => {
-  const desired = desiredDenyAll()
+  const desired = desiredDenyAll({ hasBaseline: false })
   const name = 'ovn.sg.kubeovn_deny_all'
-  const acl = { priority: 2003, action: 'drop', external_ids: { vendor: 'kube-ovn', parent: name } }
+  const acl = { ...plain, priority: 2003, action: 'drop', external_ids: { vendor: 'kube-ovn', parent: name } }
   const out = { direction: 'from-lport', match: `inport == @${name} && ip`, ...acl }
   const into = { direction: 'to-lport', match: `outport == @${name} && ip`, ...acl }
   expect(shownRows(desired)).toEqual([
@@ -24,5 +26,26 @@ it('is a group whose ports send and receive nothing, in both tiers', () => {
     'pg-deny/kubeovn_deny_all acls: acl-deny/from-lport/3',
     'pg-deny/kubeovn_deny_all acls: acl-deny/to-lport/2',
     'pg-deny/kubeovn_deny_all acls: acl-deny/to-lport/3',
+  ])
+})
+
+it('lets ports past tier 2 whose groups are all of tier 1', () => {
+  const desired = desiredDenyAll({ hasBaseline: true })
+  const name = 'ovn.sg.kubeovn_baseline'
+  const acl = {
+    ...plain,
+    tier: 2,
+    priority: 2004,
+    action: 'pass',
+    external_ids: { vendor: 'kube-ovn', parent: name },
+  }
+  expect(shownRows(desired).slice(5)).toEqual([
+    {
+      row: 'pg-baseline/kubeovn_baseline',
+      name,
+      external_ids: { vendor: 'kube-ovn', type: 'security_group', sg: 'kubeovn_baseline' },
+    },
+    { row: 'acl-baseline/from-lport', direction: 'from-lport', match: `inport == @${name} && ip`, ...acl },
+    { row: 'acl-baseline/to-lport', direction: 'to-lport', match: `outport == @${name} && ip`, ...acl },
   ])
 })

@@ -1,14 +1,17 @@
-import { denyAllAcl, denyAllPortGroup } from '@kube-ovn/ovn-names'
+import { baselineAcl, baselinePortGroup, denyAllAcl, denyAllPortGroup } from '@kube-ovn/ovn-names'
 import type { ControlFeature } from '@kube-ovn/domains-control'
-import { desiredDenyAll } from './desired.ts'
+import { desiredDenyAll, type DenyAllSnapshot } from './desired.ts'
 
-/** Keeps the port group of ports that may talk to nobody. */
-export const denyAll: ControlFeature<'deny-all', true> = {
+/** Keeps the port groups of all ports that have security groups. */
+export const denyAll: ControlFeature<'deny-all', DenyAllSnapshot> = {
   name: 'sg',
-  kinds: [denyAllPortGroup, denyAllAcl],
-  memberships: [{ kind: denyAllPortGroup.name, column: 'acls' }],
+  kinds: [denyAllPortGroup, denyAllAcl, baselinePortGroup, baselineAcl],
+  memberships: [
+    { kind: denyAllPortGroup.name, column: 'acls' },
+    { kind: baselinePortGroup.name, column: 'acls' },
+  ],
   triggers: [],
   initialKeys: () => ['deny-all'],
-  observe: () => true,
-  desired: () => desiredDenyAll(),
+  observe: (_key, world) => ({ hasBaseline: world.securityGroupPlaces.some('baseline', '') }),
+  desired: (_key, snapshot) => desiredDenyAll(snapshot ?? { hasBaseline: false }),
 }

@@ -1,9 +1,10 @@
 import type { EndpointSlice, Service } from '@kube-ovn/kube-api/core'
 import { endpointSlice, service } from '@kube-ovn/testing-builders'
+import { parseIpv4 } from '@kube-ovn/ip'
 import { describe, expect, it } from 'vitest'
-import { shownMembers, shownPatches } from '@kube-ovn/domains-control/testing/shown'
+import { shownMembers, shownPatches, shownRows } from '@kube-ovn/domains-control/testing/shown'
 import { desiredService } from './desired.ts'
-import { AffinityTooLongError, ServiceVpcError } from './errors.ts'
+import { AffinityTooLongError, ServiceVpcError } from '@kube-ovn/domains-control/services'
 
 const names = {
   plain: { tcp: 't', udp: 'u', sctp: 's' },
@@ -24,7 +25,17 @@ const ports: EndpointSlice['ports'] = [
 ]
 
 function entries(of: Service, slices: readonly EndpointSlice[]): readonly string[] {
-  return shownMembers(desiredService({ service: of, slices, vpc: 'ovn-cluster', names, problem: undefined }))
+  return shownMembers(
+    desiredService({
+      service: of,
+      slices,
+      vpc: 'ovn-cluster',
+      names,
+      taken: [],
+      check: undefined,
+      problem: undefined,
+    }),
+  )
 }
 
 describe('the entries of a Service', () => {
@@ -116,6 +127,8 @@ describe('the entries of a Service', () => {
       slices: [],
       vpc: 'ovn-cluster',
       names,
+      taken: [],
+      check: undefined,
       problem: undefined,
     })
     expect(shownPatches(desired)).toEqual([
@@ -127,10 +140,80 @@ describe('the entries of a Service', () => {
   })
 })
 
+it('asks backends of which an address is known to ask from, and no others', () => {
+  const backend = (address: string, subnet: string) => ({ address, subnet, port: `${subnet}.default` })
+  const check = {
+    subnet: 'blue',
+    backends: [
+      backend('10.16.0.4', 'blue'),
+      backend('10.17.0.4', 'green'),
+      backend('10.18.0.4', 'grey'),
+      backend('fd00:10:16::4', 'blue'),
+    ],
+    sources: { blue: { v4: parseIpv4('10.16.0.9', 'v4') }, green: { v4: parseIpv4('10.17.0.9', 'v4') } },
+  }
+  const of = service({
+    clusterIPs: ['10.96.0.9', 'fd00:10:96::9'],
+    ports: [
+      { name: 'http', port: 80, protocol: 'TCP' },
+      { name: 'more', port: 90, protocol: 'SCTP' },
+    ],
+  })
+  const all: EndpointSlice['ports'] = [
+    { name: 'http', port: 8080, protocol: 'TCP' },
+    { name: 'more', port: 9090, protocol: 'SCTP' },
+  ]
+  const slices = [
+    endpointSlice({ ports: all, endpoints: ['10.16.0.4', '10.17.0.4', '10.18.0.4'] }),
+    endpointSlice({ ports: all, addressType: 'IPv6', endpoints: ['fd00:10:16::4'] }),
+  ]
+  const desired = desiredService({
+    service: of,
+    slices,
+    vpc: 'v',
+    names,
+    taken: [],
+    check,
+    problem: undefined,
+  })
+  expect(shownRows(desired)).toEqual([
+    {
+      row: 'lb-check/t/10.96.0.9:80',
+      vip: '10.96.0.9:80',
+      options: { interval: '5', timeout: '20', success_count: '3', failure_count: '3' },
+      external_ids: { vendor: 'kube-ovn', switch_lb_subnet: 'blue' },
+    },
+  ])
+  expect(shownMembers(desired).filter((text) => !text.includes(' vips: '))).toEqual([
+    'lb/t health_check: lb-check/t/10.96.0.9:80',
+    'lb/t ip_port_mappings: 10.16.0.4=blue.default:10.16.0.9',
+    'lb/t ip_port_mappings: 10.17.0.4=green.default:10.17.0.9',
+  ])
+})
+
+it('has none of the entries that another Service has', () => {
+  const of = service({ clusterIP: '10.96.0.9' })
+  const slices = [endpointSlice({ endpoints: ['10.16.0.4'] })]
+  const taken = [{ entry: '10.96.0.9:80', protocol: 'tcp', holder: 'default/other' }] as const
+  const desired = desiredService({
+    ...{ service: of, slices, vpc: 'v', names, taken },
+    ...{ check: undefined, problem: undefined },
+  })
+  expect(desired.members).toEqual([])
+})
+
 it.each(['None', ''])('is nothing of a Service whose address is %j', (clusterIP) => {
   const of = service({ clusterIP })
   const slices = [endpointSlice({ endpoints: ['10.16.0.4'] })]
-  const desired = desiredService({ service: of, slices, vpc: 'ovn-cluster', names, problem: undefined })
+  const desired = desiredService({
+    service: of,
+    slices,
+    vpc: 'ovn-cluster',
+    names,
+    taken: [],
+    check: undefined,
+    problem: undefined,
+  })
   expect([desired.members, desired.patches]).toEqual([[], []])
 })
 
@@ -138,7 +221,15 @@ it('tells what is not as it is written', () => {
   const of = service({ clusterIP: '10.96.0.9' })
   const told = { ...of, metadata: { ...of.metadata, uid: 'u' } }
   const problem = new AffinityTooLongError(86_400)
-  const desired = desiredService({ service: told, slices: [], vpc: 'ovn-cluster', names, problem })
+  const desired = desiredService({
+    service: told,
+    slices: [],
+    vpc: 'ovn-cluster',
+    names,
+    taken: [],
+    check: undefined,
+    problem,
+  })
   expect(desired.events.map(({ message }) => message)).toEqual([
     'OVN does not remember clients for so long (field=spec.sessionAffinityConfig.clientIP.timeoutSeconds value=86400); write at most 65535, which is in effect',
   ])
@@ -152,6 +243,8 @@ it('leaves a Service of a VPC that is not there to others, and tells so', () => 
     slices: [],
     vpc: 'blue',
     names: undefined,
+    taken: [],
+    check: undefined,
     problem: new ServiceVpcError(refused),
   })
   expect([desired.members, desired.patches]).toEqual([[], []])

@@ -1,15 +1,22 @@
-import { serviceAnnotations } from '@kube-ovn/annotations'
+import { AnnotationInvalidError, serviceAnnotations } from '@kube-ovn/annotations'
 import { problemText } from '@kube-ovn/errors'
-import { familyOf, formatIp, tryParseIp, type Ip } from '@kube-ovn/ip'
+import { familyOf, formatIp, type Ip } from '@kube-ovn/ip'
 import { services } from '@kube-ovn/kube-api/core'
 import type { Service } from '@kube-ovn/kube-api/core'
 import { loadBalancer } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
-import type { Desired, KubeEvent, KubePatch, MapMember } from '@kube-ovn/reconcile'
+import type { Desired, KubeEvent, KubePatch } from '@kube-ovn/reconcile'
 import { ref } from '@kube-ovn/domains-control'
-import { affinityOf, balancerName, protocolOf } from '@kube-ovn/domains-control/services'
+import {
+  affinityOf,
+  backendsOf,
+  balancerName,
+  endpointText,
+  frontendsOf,
+  protocolOf,
+} from '@kube-ovn/domains-control/services'
 import type { BalancerNames } from '@kube-ovn/domains-control/services'
-import { backendsOf, endpointText } from './backends.ts'
+import { checksOf, type Entry } from './checks.ts'
 import type { ServiceSnapshot } from './snapshot.ts'
 
 /**
@@ -17,43 +24,42 @@ import type { ServiceSnapshot } from './snapshot.ts'
  *
  * Node ports, and addresses from outside, are not among them: they are those of nodes, which kube-proxy serves.
  *
- * @see ovn-nb(5), Load_Balancer: vips
+ * @see ovn-nb(5), Load_Balancer: vips, health_check, ip_port_mappings
  */
 export function desiredService(snapshot: ServiceSnapshot): Desired {
   const { service, vpc, names, problem } = snapshot
   const frontends = frontendsOf(service)
-  if (frontends.length === 0) return nothing
   const told = { events: eventsOf(snapshot), ...(problem === undefined ? {} : { problem }) }
+  // A slip in an edit takes nothing away.
+  if (problem instanceof AnnotationInvalidError) return { ...nothing, ...told, hold: true }
+  if (frontends.length === 0) return nothing
   if (names === undefined) return { ...nothing, ...told }
+  const entries = frontends.flatMap((frontend) => entriesOf(frontend, snapshot, names))
+  const checks = checksOf(entries, snapshot)
   return {
     ...nothing,
-    members: frontends.flatMap((frontend) => entriesOf(frontend, snapshot, names)),
+    rows: checks.rows,
+    members: [...entries.map(({ member }) => member), ...checks.members],
     patches: [vpcPatch(service, vpc)],
     ...told,
   }
 }
 
-/** Its cluster addresses: none of a headless Service, or of one that is a name for another one. */
-function frontendsOf({ spec }: Service): readonly Ip[] {
-  const texts = spec?.clusterIPs ?? [spec?.clusterIP ?? '']
-  return texts.flatMap((text) => tryParseIp(text) ?? [])
-}
-
 function entriesOf(
   frontend: Ip,
-  { service, slices }: ServiceSnapshot,
+  { service, slices, taken }: ServiceSnapshot,
   names: BalancerNames,
-): readonly MapMember[] {
+): readonly Entry[] {
   const affinity = affinityOf(service)
   return (service.spec?.ports ?? []).flatMap((port) => {
+    const protocol = protocolOf(port)
+    const key = endpointText(formatIp(frontend), port.port)
+    if (taken.some((other) => other.entry === key && other.protocol === protocol)) return []
     const backends = backendsOf(slices, port, familyOf(frontend))
     if (backends.length === 0) return []
-    return {
-      of: ref(loadBalancer, balancerName(names, protocolOf(port), affinity)),
-      column: 'vips',
-      key: endpointText(formatIp(frontend), port.port),
-      value: backends.join(','),
-    }
+    const balancer = balancerName(names, protocol, affinity)
+    const member = { of: ref(loadBalancer, balancer), column: 'vips', key, value: backends.join(',') }
+    return { balancer, protocol, family: familyOf(frontend), member }
   })
 }
 

@@ -1,15 +1,18 @@
 import { endpointSlices, services } from '@kube-ovn/kube-api/core'
 import type { EndpointSlice } from '@kube-ovn/kube-api/core'
 import type { ObjectChange } from '@kube-ovn/kube'
-import { loadBalancer } from '@kube-ovn/ovn-names'
+import { vipResource } from '@kube-ovn/kube-api'
+import { balancerHealthCheck, loadBalancer } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
 import type { ControlFeature } from '@kube-ovn/domains-control'
 import {
   balancerFlags,
+  healthChecks,
   servicesOf,
   serviceVpcs,
   serviceWatch,
   sliceWatch,
+  takenFrontends,
 } from '@kube-ovn/domains-control/services'
 import { desiredService } from './desired.ts'
 import { observeService, type ServiceSnapshot } from './snapshot.ts'
@@ -17,12 +20,16 @@ import { observeService, type ServiceSnapshot } from './snapshot.ts'
 /** Keeps the entries of each Service in the load balancers of its VPC. */
 export const service: ControlFeature<string, ServiceSnapshot> = {
   name: 'service',
-  kinds: [],
+  kinds: [balancerHealthCheck],
   flags: balancerFlags,
   watches: [serviceWatch, sliceWatch],
-  tables: [serviceVpcs],
+  tables: [serviceVpcs, takenFrontends, healthChecks],
   rights: [{ resource: services, verbs: ['patch'] }],
-  memberships: [{ kind: loadBalancer.name, column: 'vips' }],
+  memberships: [
+    { kind: loadBalancer.name, column: 'vips' },
+    { kind: loadBalancer.name, column: 'health_check' },
+    { kind: loadBalancer.name, column: 'ip_port_mappings' },
+  ],
   triggers: [
     { on: 'object', resource: services, keys: (change) => [change.key] },
     {
@@ -30,6 +37,12 @@ export const service: ControlFeature<string, ServiceSnapshot> = {
       resource: endpointSlices,
       keys: ({ old, new: current }: ObjectChange<EndpointSlice>) =>
         new Set([old, current].flatMap((slice) => (slice === undefined ? [] : servicesOf(slice)))),
+    },
+    // It has the address from which backends are asked.
+    {
+      on: 'object',
+      resource: vipResource,
+      keys: ({ key }, world) => world.table(healthChecks).keys('subnet', key),
     },
   ],
   observe: observeService,

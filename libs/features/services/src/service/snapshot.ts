@@ -1,18 +1,19 @@
-import { serviceAnnotations } from '@kube-ovn/annotations'
-import type { KubeOvnError, Refused } from '@kube-ovn/errors'
+import type { KubeOvnError } from '@kube-ovn/errors'
 import type { EndpointSlice, Service } from '@kube-ovn/kube-api/core'
+import type { DualStackIp } from '@kube-ovn/ip'
 import type { ControlWorld } from '@kube-ovn/domains-control'
+import { addressesOfVip } from '@kube-ovn/domains-control/addresses'
 import {
   balancerNames,
-  mostAffinitySeconds,
+  healthChecks,
+  serviceProblem,
   serviceVpcs,
   serviceWatch,
   slicesByService,
   sliceWatch,
-  writtenAffinity,
+  takenFrontends,
 } from '@kube-ovn/domains-control/services'
-import type { BalancerNames, ServiceVpc } from '@kube-ovn/domains-control/services'
-import { AffinityTooLongError, ServiceVpcError, ServiceVpcHalfError } from './errors.ts'
+import type { BalancerNames, HealthCheck, TakenFrontend } from '@kube-ovn/domains-control/services'
 
 /** What decides about a Service. */
 export interface ServiceSnapshot {
@@ -21,6 +22,10 @@ export interface ServiceSnapshot {
   readonly vpc: string
   /** Absent when the VPC serves no Services. */
   readonly names: BalancerNames | undefined
+  /** What another Service has of its addresses and ports. */
+  readonly taken: readonly TakenFrontend[]
+  /** How its backends are asked whether they are well, from which addresses by their subnets; absent when they are not. */
+  readonly check: (HealthCheck & { readonly sources: Readonly<Record<string, DualStackIp>> }) | undefined
   /** What is not as its user wants it. */
   readonly problem: KubeOvnError | undefined
 }
@@ -31,36 +36,28 @@ export function observeService(key: string, world: ControlWorld): ServiceSnapsho
   const decided = world.table(serviceVpcs).get(key)
   if (service === undefined || decided === undefined || !world.settings.enableLb) return undefined
   const { vpc, isServed } = decided
-  if (!isServed)
-    return { service, vpc, slices: [], names: undefined, problem: new ServiceVpcError(placeOf(decided)) }
-  return {
-    service,
-    vpc,
-    slices: world.store(sliceWatch).find(slicesByService, key),
-    names: balancerNames(vpc, world),
-    problem: affinityProblem(service) ?? halfProblem(service),
-  }
+  const taken = world.table(takenFrontends).get(key) ?? []
+  const told = { service, vpc, taken, problem: serviceProblem(service, decided, taken) }
+  return isServed
+    ? {
+        ...told,
+        slices: world.store(sliceWatch).find(slicesByService, key),
+        names: balancerNames(vpc, world),
+        check: checkOf(key, world),
+      }
+    : { ...told, slices: [], names: undefined, check: undefined }
 }
 
-/** Where the VPC is written that does not serve it. */
-function placeOf({ by, vpc }: ServiceVpc): Pick<Refused, 'field' | 'value'> {
-  const { logicalRouter, vpc: annotation } = serviceAnnotations
-  if (by === 'backends') return { field: `${logicalRouter.key} of its Pods`, value: vpc }
-  return { field: by === 'logicalRouter' ? logicalRouter.key : annotation.key, value: vpc }
-}
-
-function affinityProblem(service: Service): KubeOvnError | undefined {
-  const seconds = writtenAffinity(service) ?? 0
-  return seconds > mostAffinitySeconds ? new AffinityTooLongError(seconds) : undefined
-}
-
-/** The annotations for a VPC and a Subnet count together only. */
-function halfProblem({ metadata: { annotations } }: Service): KubeOvnError | undefined {
-  const { logicalRouter, logicalSwitch } = serviceAnnotations
-  const router = logicalRouter.read(annotations) ?? ''
-  const subnet = logicalSwitch.read(annotations) ?? ''
-  if ((router === '') === (subnet === '')) return undefined
-  return router === ''
-    ? new ServiceVpcHalfError({ field: logicalSwitch.key, value: subnet, missing: logicalRouter.key })
-    : new ServiceVpcHalfError({ field: logicalRouter.key, value: router, missing: logicalSwitch.key })
+/** The Vip that is named like a subnet has the address from which backends there are asked. */
+function checkOf(key: string, world: ControlWorld): ServiceSnapshot['check'] {
+  const check = world.table(healthChecks).get(key)
+  if (check === undefined) return undefined
+  const subnets = [...new Set(check.backends.map(({ subnet }) => subnet))]
+  const sources = subnets.flatMap((subnet) => {
+    const vip = world.vips.get(subnet)
+    const isOfSubnet = vip?.metadata.deletionTimestamp === undefined && vip?.spec?.subnet === subnet
+    const had = isOfSubnet ? addressesOfVip(vip) : undefined
+    return had === undefined ? [] : [[subnet, had.addresses] as const]
+  })
+  return { ...check, sources: Object.fromEntries(sources) }
 }

@@ -1,5 +1,6 @@
 export { isAlive } from './alive.ts'
 export type * from './kinds.ts'
+export { isObjectName } from './object-name.ts'
 export type { KubeObject, ObjectMeta, OwnerReference, Resource } from './object.ts'
 export {
   configMaps,

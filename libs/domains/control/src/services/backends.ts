@@ -1,6 +1,6 @@
 import { familyOf, formatIp, tryParseIp, type Family } from '@kube-ovn/ip'
 import type { Endpoint, EndpointSlice, ServicePort } from '@kube-ovn/kube-api/core'
-import { protocolOf } from '@kube-ovn/domains-control/services'
+import { protocolOf } from './protocols.ts'
 
 /**
  * Lists where traffic for a port of a Service goes: `address:port` of one family, each once, in the order of their text.

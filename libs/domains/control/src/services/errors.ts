@@ -1,5 +1,5 @@
 import { KubeOvnError, type Refused, type RetryClass } from '@kube-ovn/errors'
-import { mostAffinitySeconds } from '@kube-ovn/domains-control/services'
+import { mostAffinitySeconds } from './affinity.ts'
 
 /** A Service wants clients to be remembered for longer than OVN can. */
 export class AffinityTooLongError extends KubeOvnError<Refused> {
@@ -39,6 +39,24 @@ export class ServiceVpcHalfError extends KubeOvnError<Refused> {
       field,
       value,
       cure: `write ${missing} as well, or remove it: until then the Pods behind the Service decide`,
+    })
+  }
+}
+
+/** Services want one address and port of a VPC to lead to different backends. */
+export class FrontendTakenError extends KubeOvnError<
+  Refused & {
+    /** Who has it: `namespace/name` of a Service. */
+    readonly holder: string
+  }
+> {
+  readonly code = 'service-frontend-taken'
+  readonly retry: RetryClass = 'on-change'
+
+  constructor(details: Omit<FrontendTakenError['details'], 'cure'>) {
+    super('Another Service of the VPC has this address and port', {
+      ...details,
+      cure: 'choose another address or port, or take it from the other one: until then this one is not served there',
     })
   }
 }

@@ -1,0 +1,40 @@
+import { readSubnetFacts } from '@kube-ovn/features-node'
+import type { Subnet } from '@kube-ovn/kube-api'
+import { pod } from '@kube-ovn/testing-builders'
+import { describe, expect, it } from 'vitest'
+import { trimPod, trimSubnet } from './informers.ts'
+
+const subnet: Subnet = {
+  metadata: { name: 'blue', uid: 'u' },
+  spec: { cidrBlock: '10.1.0.0/16' },
+  status: {
+    v4usingIPs: 7,
+    inEffect: { cidrBlock: '10.1.0.0/16', vpc: 'ovn-cluster', natOutgoing: true },
+    natOutgoingPolicyRules: [{ ruleID: '343ff13b29dd', action: 'forward', match: { dstIPs: '192.0.2.1' } }],
+    egress: {
+      ...{ gateways: [{ node: 'n1', addresses: ['192.0.2.30'] }], active: ['n1'] },
+      ...{ nextHop: '192.0.2.254', rulePriority: 1001, routeTable: 1002 },
+    },
+  },
+}
+
+describe('what an agent keeps', () => {
+  it('of a subnet is all that nodes go by, and no counter', () => {
+    const kept = trimSubnet(subnet)
+    const facts = readSubnetFacts(kept, 'ovn-cluster')
+    expect(facts).toEqual(readSubnetFacts(subnet, 'ovn-cluster'))
+    expect(facts).toMatchObject({
+      natRules: [{ id: '343ff13b29dd' }],
+      gateways: [{ node: 'n1', isActive: true, addresses: ['192.0.2.30'] }],
+      external: { table: 1002 },
+    })
+    expect(kept.status).not.toHaveProperty('v4usingIPs')
+  })
+
+  it('of a pod says when it has ended', () => {
+    const made = pod({ name: 'web' })
+    const running = { ...made, spec: { ...made.spec, restartPolicy: 'Never' as const } }
+    expect(trimPod({ ...running, status: { phase: 'Running' } }).status).toBeUndefined()
+    expect(trimPod({ ...running, status: { phase: 'Succeeded' } }).status).toEqual({ phase: 'Succeeded' })
+  })
+})

@@ -1,0 +1,56 @@
+import { AnnotationInvalidError, serviceAnnotations } from '@kube-ovn/annotations'
+import type { KubeOvnError, Refused } from '@kube-ovn/errors'
+import type { Service } from '@kube-ovn/kube-api/core'
+import { mostAffinitySeconds, writtenAffinity } from './affinity.ts'
+import { AffinityTooLongError, FrontendTakenError, ServiceVpcError, ServiceVpcHalfError } from './errors.ts'
+import type { ServiceVpc } from './service-vpcs.ts'
+import type { TakenFrontend } from './taken-frontends.ts'
+
+/** Finds what is not as a Service's user wants it, the worst of it. */
+export function serviceProblem(
+  service: Service,
+  decided: ServiceVpc,
+  taken: readonly TakenFrontend[],
+): KubeOvnError | undefined {
+  if (!decided.isServed) return new ServiceVpcError(placeOf(decided))
+  return frontendProblem(service, taken) ?? affinityProblem(service) ?? halfProblem(service)
+}
+
+/** Where the VPC is written that does not serve it. */
+function placeOf({ by, vpc }: ServiceVpc): Pick<Refused, 'field' | 'value'> {
+  const { logicalRouter, vpc: annotation } = serviceAnnotations
+  if (by === 'backends') return { field: `${logicalRouter.key} of its Pods`, value: vpc }
+  return { field: by === 'logicalRouter' ? logicalRouter.key : annotation.key, value: vpc }
+}
+
+function frontendProblem(
+  { metadata: { annotations } }: Service,
+  [first]: readonly TakenFrontend[],
+): KubeOvnError | undefined {
+  const { switchLbVip } = serviceAnnotations
+  try {
+    switchLbVip.read(annotations)
+  } catch (error) {
+    if (error instanceof AnnotationInvalidError) return error
+    throw error
+  }
+  if (first === undefined) return undefined
+  const { entry, protocol, holder } = first
+  return new FrontendTakenError({ field: switchLbVip.key, value: `${entry}/${protocol}`, holder })
+}
+
+function affinityProblem(service: Service): KubeOvnError | undefined {
+  const seconds = writtenAffinity(service) ?? 0
+  return seconds > mostAffinitySeconds ? new AffinityTooLongError(seconds) : undefined
+}
+
+/** The annotations for a VPC and a Subnet count together only. */
+function halfProblem({ metadata: { annotations } }: Service): KubeOvnError | undefined {
+  const { logicalRouter, logicalSwitch } = serviceAnnotations
+  const router = logicalRouter.read(annotations) ?? ''
+  const subnet = logicalSwitch.read(annotations) ?? ''
+  if ((router === '') === (subnet === '')) return undefined
+  return router === ''
+    ? new ServiceVpcHalfError({ field: logicalSwitch.key, value: subnet, missing: logicalRouter.key })
+    : new ServiceVpcHalfError({ field: logicalRouter.key, value: router, missing: logicalSwitch.key })
+}

@@ -1,0 +1,69 @@
+import { providerNetworkKeysOf } from '@kube-ovn/annotations'
+import { providerNetworkResource, vlanResource } from '@kube-ovn/kube-api'
+import { nodes } from '@kube-ovn/kube-api/core'
+import { providerNetwork, vlan } from '@kube-ovn/testing-builders'
+import { ControlCluster } from '@kube-ovn/testing-control'
+import { beforeEach, expect, it } from 'vitest'
+
+const cluster = ControlCluster.ofSuite()
+beforeEach(async () => {
+  await cluster.user.createNodes('n1')
+  await cluster.client.create(providerNetworkResource, providerNetwork({ name: 'quay' }))
+})
+
+async function networkStatus(name: string) {
+  return (await cluster.client.get(providerNetworkResource, { name }))?.status
+}
+
+it('lists its Vlans as they come and go, and writes nothing after a restart', async () => {
+  {
+    await using control = await cluster.startSettled()
+    await cluster.client.create(vlanResource, vlan({ name: 'v10', id: 10 }))
+    await cluster.client.create(vlanResource, vlan({ name: 'v11', id: 11 }))
+    await control.settle()
+    expect(await networkStatus('quay')).toMatchObject({ vlans: ['v10', 'v11'] })
+    await cluster.client.remove(vlanResource, { name: 'v10' })
+    await control.settle()
+    expect(await networkStatus('quay')).toMatchObject({ vlans: ['v11'] })
+  }
+  {
+    await using control = await cluster.startController()
+    await cluster.forgetCosts()
+    await control.settle()
+    expect(await cluster.costs()).toEqual({ transactions: 0, writes: [] })
+    await cluster.client.remove(providerNetworkResource, { name: 'quay' })
+    await control.settle()
+    expect(await networkStatus('quay')).toBeUndefined()
+    expect(control.problems()).toEqual([])
+  }
+})
+
+it('says on which nodes a network is ready, and follows their labels and its selector', async () => {
+  await using control = await cluster.startSettled()
+  await cluster.user.createNodes('n2', 'n3')
+  await control.settle()
+  const status = async () => {
+    const { ready, readyNodes, notReadyNodes } = (await networkStatus('quay')) ?? {}
+    return { ready, readyNodes, notReadyNodes }
+  }
+  const keys = providerNetworkKeysOf('quay')
+  const mark = async (name: string, metadata: object): Promise<void> => {
+    await cluster.client.patch(nodes, { name }, 'application/merge-patch+json', { metadata })
+  }
+  expect(await status()).toEqual({ ready: false, readyNodes: undefined, notReadyNodes: ['n1', 'n2', 'n3'] })
+  await mark('n1', { labels: { [keys.ready]: 'true' } })
+  await mark('n2', { annotations: { [keys.problem]: 'no link eth1' } })
+  await control.settle()
+  expect(await status()).toEqual({ ready: false, readyNodes: ['n1'], notReadyNodes: ['n2', 'n3'] })
+  const { conditions } = (await networkStatus('quay')) ?? {}
+  expect(conditions?.[1]).toMatchObject({ node: 'n2', status: 'False', message: 'no link eth1' })
+  await cluster.user.edit(providerNetworkResource, 'quay', { excludeNodes: ['n2', 'n3'] })
+  await control.settle()
+  expect(await status()).toEqual({ ready: true, readyNodes: ['n1'], notReadyNodes: [] })
+  await cluster.user.edit(providerNetworkResource, 'quay', {
+    nodeSelector: { matchLabels: { rack: 'a' } },
+  })
+  await mark('n3', { labels: { rack: 'a' } })
+  await control.settle()
+  expect(await status()).toEqual({ ready: false, readyNodes: [], notReadyNodes: ['n3'] })
+})

@@ -1,0 +1,1 @@
+export { planOf } from './switch-lb-rule/plan.ts'

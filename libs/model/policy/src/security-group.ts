@@ -1,0 +1,273 @@
+import { KubeOvnError, refusalOf } from '@kube-ovn/errors'
+import { cidrOf, familyOf, overlaps, parseCidr, parseIp, type Cidr, type Family, type Ip } from '@kube-ovn/ip'
+import type { SecurityGroup, SecurityGroupRule } from '@kube-ovn/kube-api'
+import type { Transport } from '@kube-ovn/ovn-match'
+import type { PolicyDirection } from '@kube-ovn/ovn-names'
+import { PolicyInvalidError } from './errors.ts'
+
+/** What a rule of a security group does with the traffic that it is about. */
+type SecurityAction = 'allow-related' | 'drop' | 'pass'
+
+/** First and last number that count. */
+type PortRange = readonly [from: number, to: number]
+
+/** A rule of a security group, read. */
+export interface SecurityRule {
+  /** Where it stands, e.g. `spec.ingressRules[0]`. */
+  readonly field: string
+  readonly priority: number
+  readonly action: SecurityAction
+  readonly family: Family
+  readonly remote:
+    | { readonly kind: 'address'; readonly address: Ip | Cidr }
+    | { readonly kind: 'group'; readonly group: string }
+  /** Addresses of the port itself; absent for all. */
+  readonly local: Ip | Cidr | undefined
+  readonly traffic:
+    | { readonly protocol: 'all' | 'icmp' }
+    | { readonly protocol: Transport; readonly to: PortRange; readonly from: PortRange | undefined }
+}
+
+/** What a SecurityGroup says, read once. */
+export interface ParsedSecurityGroup {
+  /** Absent where it has none that there is: then no rule is in effect. */
+  readonly tier: 0 | 1 | undefined
+  /** Directions in which members may talk to each other. */
+  readonly sameGroup: readonly PolicyDirection[]
+  readonly rules: Readonly<Record<PolicyDirection, readonly SecurityRule[]>>
+  /** Parts that have no effect. None of them allows more than the group says. */
+  readonly problems: readonly KubeOvnError[]
+}
+
+/** Why a direction, or both, are not in effect as they are written: each problem names a field of the direction, or of the whole. */
+export function isSyncedIn(
+  direction: PolicyDirection,
+  problems: readonly Pick<KubeOvnError, 'details'>[],
+): boolean {
+  const other = `spec.${direction === 'ingress' ? 'egress' : 'ingress'}Rules`
+  return problems.every(({ details }) => String((details as { field?: string }).field).startsWith(other))
+}
+
+/**
+ * Reads a SecurityGroup.
+ *
+ * What a rule that can not be read may have forbidden is not allowed by those behind it. Of rules of one priority that may be about the
+ * same packet, which OVN would take in any order, the strictest is in effect.
+ *
+ * @see ovn-nb(5), ACL, priority
+ */
+export function parseSecurityGroup({ spec = {} }: Pick<SecurityGroup, 'spec'>): ParsedSecurityGroup {
+  const { tier = 0, ingressRules = [], egressRules = [], allowSameGroupTraffic = false } = spec
+  const problems: KubeOvnError[] = []
+  const known = tier === 0 || tier === 1 ? tier : undefined
+  if (known === undefined) {
+    const cure = 'write 0 or 1; until then its members may do nothing'
+    problems.push(new PolicyInvalidError({ field: 'spec.tier', value: String(tier), cure }))
+  }
+  const readAll = (direction: PolicyDirection, rules: readonly SecurityGroupRule[]): Readable => {
+    const read = readRules(rules, `spec.${direction}Rules`, known ?? 0)
+    problems.push(...read.problems)
+    return read
+  }
+  const ingress = readAll('ingress', ingressRules)
+  const egress = readAll('egress', egressRules)
+  if (known === undefined) return { tier: known, sameGroup: [], rules: { ingress: [], egress: [] }, problems }
+  return {
+    tier: known,
+    sameGroup: allowSameGroupTraffic
+      ? (['ingress', 'egress'] as const).filter((one) => !(one === 'ingress' ? ingress : egress).isCut)
+      : [],
+    rules: { ingress: ingress.rules, egress: egress.rules },
+    problems,
+  }
+}
+
+interface Readable {
+  readonly rules: readonly SecurityRule[]
+  /** Something may be forbidden of which nobody knows what. */
+  readonly isCut: boolean
+  readonly problems: readonly KubeOvnError[]
+}
+
+function readRules(given: readonly SecurityGroupRule[], field: string, tier: 0 | 1): Readable {
+  const problems: KubeOvnError[] = []
+  const rules: SecurityRule[] = []
+  let cut = Number.POSITIVE_INFINITY
+  for (const [place, rule] of given.entries()) {
+    const at = `${field}[${place}]`
+    const { action, problem } = readAction(rule, at, tier)
+    if (problem !== undefined) problems.push(problem)
+    try {
+      if (action === undefined) throw new PolicyInvalidError(passProblem(at))
+      rules.push({ ...readRule(rule, at), action })
+    } catch (error) {
+      if (!(error instanceof KubeOvnError)) throw error
+      problems.push(error as KubeOvnError)
+      if (action !== 'allow-related') cut = Math.min(cut, isPriority(rule.priority) ? rule.priority : 0)
+    }
+  }
+  const before = rules.filter(({ action, priority }) => action !== 'allow-related' || priority < cut)
+  const { kept, refused } = strictest(before)
+  return { rules: kept, isCut: cut !== Number.POSITIVE_INFINITY, problems: [...problems, ...refused] }
+}
+
+/** Whatever is no word for anything else drops, as upstream has it. */
+const drops: ReadonlySet<string | undefined> = new Set(['drop', 'deny'])
+
+function readAction(
+  { policy }: SecurityGroupRule,
+  field: string,
+  tier: 0 | 1,
+): { readonly action: SecurityAction | undefined; readonly problem?: KubeOvnError } {
+  if (policy === 'allow') return { action: 'allow-related' }
+  if (policy === 'pass') return { action: tier === 0 ? 'pass' : undefined }
+  if (drops.has(policy)) return { action: 'drop' }
+  const cure = 'write allow, drop or pass; until then it drops'
+  return {
+    action: 'drop',
+    problem: new PolicyInvalidError({ field: `${field}.policy`, value: policy ?? '', cure }),
+  }
+}
+
+function passProblem(field: string): { field: string; value: string; cure: string } {
+  const cure = `write allow or drop, as nothing comes after tier 1; ${cutText}`
+  return { field: `${field}.policy`, value: 'pass', cure }
+}
+
+const cutText = 'until then nothing behind it is allowed'
+
+function readRule(rule: SecurityGroupRule, field: string): Omit<SecurityRule, 'action'> {
+  const behind = rule.policy === 'allow' ? 'until then it allows nothing' : cutText
+  const refuse = (name: keyof SecurityGroupRule, cure: string): never => {
+    const value = rule[name] === undefined ? '' : String(rule[name])
+    throw new PolicyInvalidError({ field: `${field}.${name}`, value, cure: `${cure}; ${behind}` })
+  }
+  const { priority, ipVersion } = rule
+  if (!isPriority(priority)) return refuse('priority', 'write a number from 1 to 16384')
+  const family =
+    ipVersion === 'ipv4' ? 4 : ipVersion === 'ipv6' ? 6 : refuse('ipVersion', 'write ipv4 or ipv6')
+  const addressIn = (name: 'remoteAddress' | 'localAddress'): Ip | Cidr => {
+    const address = readAddress(rule[name] ?? '', (cure) => refuse(name, cure))
+    if (familyOfAddress(address) === family) return address
+    return refuse(name, `write an address or prefix of ${ipVersion}, as ipVersion says`)
+  }
+  const remote = ((): SecurityRule['remote'] => {
+    if (rule.remoteType === 'address') return { kind: 'address', address: addressIn('remoteAddress') }
+    if (rule.remoteType !== 'securityGroup') return refuse('remoteType', 'write address or securityGroup')
+    const { remoteSecurityGroup = '' } = rule
+    if (remoteSecurityGroup === '') return refuse('remoteSecurityGroup', 'write the name of a SecurityGroup')
+    return { kind: 'group', group: remoteSecurityGroup }
+  })()
+  const local = (rule.localAddress ?? '') === '' ? undefined : addressIn('localAddress')
+  return { field, priority, family, remote, local, traffic: readTraffic(rule, local !== undefined, refuse) }
+}
+
+type Refuse = (name: keyof SecurityGroupRule, cure: string) => never
+
+const transports: ReadonlySet<string> = new Set<Transport>(['tcp', 'udp', 'sctp'])
+
+function isTransport(protocol: string): protocol is Transport {
+  return transports.has(protocol)
+}
+
+function readTraffic(rule: SecurityGroupRule, hasLocal: boolean, refuse: Refuse): SecurityRule['traffic'] {
+  const { protocol = '' } = rule
+  if (protocol === '' || protocol === 'all') return { protocol: 'all' }
+  if (protocol === 'icmp') return { protocol }
+  if (!isTransport(protocol)) return refuse('protocol', 'write all, icmp, tcp, udp or sctp')
+  const to = readRange(rule, 'portRangeMin', 'portRangeMax', refuse)
+  const from = hasLocal ? readRange(rule, 'sourcePortRangeMin', 'sourcePortRangeMax', refuse) : undefined
+  return { protocol, to, from }
+}
+
+const highestPort = 65_535
+
+function readRange(
+  rule: SecurityGroupRule,
+  first: 'portRangeMin' | 'sourcePortRangeMin',
+  last: 'portRangeMax' | 'sourcePortRangeMax',
+  refuse: Refuse,
+): PortRange {
+  const [from, to] = [rule[first], rule[last]]
+  const isPort = (value: number | undefined): value is number =>
+    value !== undefined && Number.isInteger(value) && value > 0 && value <= highestPort
+  if (!isPort(from)) return refuse(first, 'write a number from 1 to 65535')
+  if (!isPort(to) || to < from) return refuse(last, `write a number from ${first} to 65535`)
+  return [from, to]
+}
+
+const lowestPriority = 16_384
+
+function isPriority(priority: number | undefined): priority is number {
+  return priority !== undefined && Number.isInteger(priority) && priority > 0 && priority <= lowestPriority
+}
+
+function readAddress(text: string, refuse: (cure: string) => never): Ip | Cidr {
+  try {
+    return text.includes('/') ? parseCidr(text) : parseIp(text)
+  } catch (error) {
+    return refuse(refusalOf(error).cure)
+  }
+}
+
+function familyOfAddress(address: Ip | Cidr): Family {
+  return typeof address === 'object' ? address.family : familyOf(address)
+}
+
+const strictness: readonly SecurityAction[] = ['drop', 'pass', 'allow-related']
+
+/** Of rules that contradict each other, those that let less through. */
+function strictest(rules: readonly SecurityRule[]): {
+  readonly kept: readonly SecurityRule[]
+  readonly refused: readonly KubeOvnError[]
+} {
+  const byPlace = Map.groupBy(rules, ({ priority, action }) => `${priority} ${action}`)
+  const refused: KubeOvnError[] = []
+  const kept = rules.filter((rule) => {
+    const stricter = strictness
+      .slice(0, strictness.indexOf(rule.action))
+      .flatMap((action) => byPlace.get(`${rule.priority} ${action}`) ?? [])
+      .find((other) => mayMeet(rule, other))
+    if (stricter === undefined) return true
+    const cure = `give it another one than ${stricter.field}, which is about the same traffic; until then it has no effect`
+    const value = String(rule.priority)
+    refused.push(new PolicyInvalidError({ field: `${rule.field}.priority`, value, cure }))
+    return false
+  })
+  return { kept, refused }
+}
+
+/** Whether two rules may be about the same packet. */
+function mayMeet(one: SecurityRule, other: SecurityRule): boolean {
+  return (
+    one.family === other.family &&
+    mayMeetRemote(one.remote, other.remote) &&
+    haveCommon(one.local, other.local) &&
+    mayMeetTraffic(one.traffic, other.traffic)
+  )
+}
+
+function mayMeetRemote(one: SecurityRule['remote'], other: SecurityRule['remote']): boolean {
+  // Who is in a group changes.
+  return one.kind === 'group' || other.kind === 'group' || haveCommon(one.address, other.address)
+}
+
+function mayMeetTraffic(one: SecurityRule['traffic'], other: SecurityRule['traffic']): boolean {
+  if (one.protocol === 'all' || other.protocol === 'all') return true
+  if (one.protocol !== other.protocol) return false
+  if (!('to' in one) || !('to' in other)) return true
+  const everyPort: PortRange = [1, highestPort]
+  return intersect(one.to, other.to) && intersect(one.from ?? everyPort, other.from ?? everyPort)
+}
+
+function intersect([from, to]: PortRange, [otherFrom, otherTo]: PortRange): boolean {
+  return from <= otherTo && otherFrom <= to
+}
+
+function haveCommon(one: Ip | Cidr | undefined, other: Ip | Cidr | undefined): boolean {
+  return one === undefined || other === undefined || overlaps(prefixOf(one), prefixOf(other))
+}
+
+function prefixOf(address: Ip | Cidr): Cidr {
+  return typeof address === 'object' ? address : cidrOf(address, familyOf(address) === 4 ? 32 : 128)
+}
