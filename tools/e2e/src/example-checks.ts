@@ -40,6 +40,7 @@ interface RuleObject extends ApiObject {
 interface SubnetObject extends ApiObject {
   readonly status?: {
     readonly activateGateway?: string
+    readonly mcastQuerierIP?: string
     readonly egress?: {
       readonly active?: readonly string[]
       readonly gateways?: readonly { readonly node: string }[]
@@ -273,6 +274,18 @@ export const exampleChecks: Readonly<Record<string, ExampleCheck>> = {
     const { egress, activateGateway } = subnet.status ?? {}
     expect(egress?.active).toEqual([activateGateway])
     expect(egress?.gateways?.map(({ node }) => node)).toContain(activateGateway)
+  },
+
+  async '19-multicast'({ api }) {
+    await untilRolledOut(api, 'daemonsets', 'radio', 'listener')
+    const path = `${subnets}?fieldSelector=metadata.name%3Dradio`
+    const { status } = await waitForObjects<SubnetObject, SubnetObject>(
+      api,
+      path,
+      'the switch has a source of queries',
+      ([found]) => ((found?.status?.mcastQuerierIP ?? '') === '' ? undefined : found),
+    )
+    expect(status?.mcastQuerierIP).toMatch(/^(10\.30\.0\.|fd00:10:30::)/)
   },
 }
 

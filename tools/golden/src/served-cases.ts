@@ -29,6 +29,7 @@ export const servedCases = [
   'subnets/external-egress-gateway',
   'subnets/ipv6-ra',
   'subnets/lb-off',
+  'subnets/multicast',
   'subnets/namespace-selectors',
   'subnets/namespaces-exclude',
   'subnets/nat-policy-rules',

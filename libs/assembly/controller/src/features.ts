@@ -16,6 +16,7 @@ import { subnetDhcpOptions } from '@kube-ovn/features-network/subnet-dhcp'
 import { subnetEgress } from '@kube-ovn/features-network/subnet-egress'
 import { subnetGateway } from '@kube-ovn/features-network/subnet-gw'
 import { subnetLocalnet } from '@kube-ovn/features-network/subnet-localnet'
+import { subnetMulticast } from '@kube-ovn/features-network/subnet-multicast'
 import { subnetNatRules } from '@kube-ovn/features-network/subnet-nat'
 import { subnetRouterAdvertisements } from '@kube-ovn/features-network/subnet-ra'
 import { vlan } from '@kube-ovn/features-network/vlan'
@@ -49,6 +50,7 @@ export const controlFeatures: readonly ControlFeature[] = [
   vlan,
   subnet,
   subnetLocalnet,
+  subnetMulticast,
   nodeAddresses,
   subnetAcls,
   subnetRouterAdvertisements,

@@ -1,6 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatMac, InvalidMacError, macFromName, parseMac, tryParseMac } from './index.ts'
+import {
+  formatIp,
+  formatMac,
+  InvalidMacError,
+  linkLocalOf,
+  macFromName,
+  parseMac,
+  tryParseMac,
+} from './index.ts'
 
 describe('parseMac', () => {
   it.each(['00:00:5e:00:53:01', '00:00:5E:00:53:01', '00-00-5e-00-53-01', '0000.5e00.5301'])(
@@ -41,4 +49,8 @@ it('makes the same address of a name again, and another one of another name', ()
   expect(new Set(made).size).toBe(1000)
   // Locally administered, of one host (IEEE 802).
   expect(made.filter((mac) => !/^.[26ae]/.test(mac))).toEqual([])
+})
+
+it('gives the link-local address of RFC 4291', () => {
+  expect(formatIp(linkLocalOf(parseMac('34:56:78:9a:bc:de')))).toBe('fe80::3656:78ff:fe9a:bcde')
 })

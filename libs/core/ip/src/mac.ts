@@ -1,3 +1,4 @@
+import type { Ipv6 } from './address.ts'
 import { InvalidMacError } from './errors.ts'
 
 declare const mac: unique symbol
@@ -51,6 +52,14 @@ export function macFromName(name: string): Mac {
     hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n)
   }
   return localMac(Uint8Array.from({ length: 6 }, (_, place) => Number((hash >> BigInt(8 * place)) & 0xffn)))
+}
+
+/** The link-local address of an interface with this MAC address (RFC 4291, appendix A). */
+export function linkLocalOf(mac: Mac): Ipv6 {
+  const digits = BigInt(`0x${mac.replaceAll(':', '')}`)
+  const [upper, lower] = [digits >> 24n, digits & 0xff_ff_ffn]
+  const identifier = ((upper << 40n) | (0xff_fen << 24n) | lower) ^ (1n << 57n)
+  return ((0xfe80n << 112n) | identifier) as Ipv6
 }
 
 function isCanonical(text: string): text is Mac {

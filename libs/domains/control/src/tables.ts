@@ -46,6 +46,7 @@ import { livingNodes } from './topology/lost-node.ts'
 import { namespaceBindings, servingSubnets } from './topology/namespace-bindings.ts'
 import type { Stores } from './stores.ts'
 import { pools, poolStates } from './topology/pool-claims.ts'
+import { queriers } from './topology/queriers.ts'
 import { builtInSubnets } from './topology/subnet-claims.ts'
 import { networks, subnetStates } from './topology/subnet-states.ts'
 import { routeTables } from './topology/route-tables.ts'
@@ -63,6 +64,7 @@ const tables = {
   addressing,
   isolations,
   advertisings,
+  queriers,
   natRules,
   gatewayStates,
   dhcps,

@@ -28,6 +28,7 @@ import type {
   Vip,
 } from '@kube-ovn/kube-api'
 import { networkPolicyGroupName, securityGroupPortGroupName } from '@kube-ovn/ovn-names'
+import { subnetOwnerOf } from './addresses/subnet-owner.ts'
 import type { Watch } from './declarations.ts'
 import { allNodeAddresses } from './topology/node-addresses.ts'
 import {
@@ -139,6 +140,7 @@ export function storesOf<K extends Kind>(
 }
 
 function podOf(ip: Ip): readonly string[] {
+  if (subnetOwnerOf(ip) !== undefined) return []
   const { namespace = '', podName = '' } = ip.spec ?? {}
   return namespace === '' ? [] : [`${namespace}/${podName}`]
 }

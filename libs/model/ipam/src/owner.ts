@@ -3,7 +3,8 @@
  *
  * `pod`: any pod that no other kind fits. `statefulset-pod`: a member of a StatefulSet, which is the same one again
  * when it is created anew. `service-pod`: a pod that stands for a Service. `vm`: a KubeVirt machine, whichever pod
- * runs it. `router-port`: our own port on a router, e.g. of U2O. `gateway`: a gateway for egress or NAT.
+ * runs it. `router-port`: a router's port in an underlay subnet, by the subnet. `querier`: the source of a subnet's multicast
+ * queries, by the subnet. `gateway`: a gateway for egress or NAT.
  * `reservation`: an `IP` object that a user made. `port`: a port in the Northbound, of nobody knows whom.
  */
 const ownerKinds = [
@@ -16,6 +17,7 @@ const ownerKinds = [
   'node',
   'gateway',
   'router-port',
+  'querier',
   'reservation',
   'port',
 ] as const

@@ -45,11 +45,6 @@ export const missingFeatures: readonly MissingFeature[] = [
     },
   },
   {
-    name: 'multicast snooping',
-    cure: 'multicast goes to all ports of the subnet: remove it',
-    subnet: ['enableMulticastSnoop'],
-  },
-  {
     name: 'a connection of an underlay subnet to the router of its VPC',
     cure: 'the gateway of the physical network is the way out, unless logicalGateway is on: remove it',
     subnet: ['u2oInterconnection', 'u2oInterconnectionIP', 'u2oFeatures'],

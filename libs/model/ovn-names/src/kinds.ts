@@ -6,6 +6,7 @@ import {
   localnetPortName,
   nodeAddressSetName,
   podPortName,
+  querierPortName,
   securityGroupPortGroupName,
   subnetVipPortName,
 } from './names.ts'
@@ -121,6 +122,17 @@ export const localnetPort = rowKind({
     const subnet = ids[externalId.logicalSwitch] ?? ''
     const hasPrefix = (ids[externalId.ipv4Network] ?? ids[externalId.ipv6Network]) !== undefined
     return row.type === 'localnet' && hasPrefix && row.name === localnetPortName(subnet) ? subnet : undefined
+  },
+})
+
+/** The port that stands for the source of a subnet's multicast queries, by the subnet. */
+export const querierPort = rowKind({
+  name: 'lsp-querier',
+  table: 'Logical_Switch_Port',
+  identify: (row, ids) => {
+    const subnet = ids[externalId.logicalSwitch] ?? ''
+    const isQuerier = row.type === '' && ids[externalId.pod] === `default/${row.name}`
+    return isQuerier && row.name === querierPortName(subnet) ? subnet : undefined
   },
 })
 

@@ -24,6 +24,21 @@ export function localnetPortName(subnet: string): string {
   return `localnet.${subnet}`
 }
 
+/** The port that stands for the source of a subnet's multicast queries; also the name of its IP object. */
+export function querierPortName(subnet: string): string {
+  return `mcast-querier.${subnet}`
+}
+
+/** The IP object of an underlay subnet's connection to the router of its VPC. */
+export function interconnectionName(vpc: string, subnet: string): string {
+  return `u2o-interconnection.${vpc}.${subnet}`
+}
+
+/** Whether this may be the IP object of a connection of the subnet, whichever its VPC. */
+export function isInterconnectionName(name: string, subnet: string): boolean {
+  return name.startsWith('u2o-interconnection.') && name.endsWith(`.${subnet}`)
+}
+
 /**
  * A pod's port in one of its networks; it is also the node agent's `iface-id` and the name of the IP object.
  *
@@ -92,6 +107,11 @@ export function securityGroupAddressSetName(group: string, family: 4 | 6): strin
 /** Holds the prefixes of all overlay subnets of a VPC. */
 export function overlayCidrsAddressSetName(vpc: string, family: 4 | 6): string {
   return `${dotted(vpc)}.u2o_overlay_cidrs.ip${family}`
+}
+
+/** Holds the nodes' own addresses, for pods of an underlay subnet: these are reached by the physical network. */
+export function interconnectionNodesAddressSetName(subnet: string, family: 4 | 6): string {
+  return `${dotted(subnet)}.u2o_exclude_ip.ip${family}`
 }
 
 /** Holds the nodes' own addresses. Nothing that a user names has an underscore. */

@@ -8,5 +8,12 @@ export { addressesOf, isReservation, readAddresses, requestOf } from './recorded
 export { ReservationInvalidError, reservationProblem } from './reservation-problem.ts'
 export { sharedAddresses, unsharableVips } from './shared-vips.ts'
 export { addressesOfVip, subnetOfVip, vipNic, vipOwner } from './vip-record.ts'
+export {
+  desiredSubnetAddress,
+  holdSubnetAddress,
+  subnetAddressTriggers,
+  type SubnetAddress,
+} from './subnet-address.ts'
+export { isSubnetOwner, subnetAddressNamespace, subnetOwnerOf } from './subnet-owner.ts'
 export { anywhere } from './waiters.ts'
 export { writtenMac } from './written-mac.ts'

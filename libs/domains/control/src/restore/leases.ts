@@ -12,11 +12,12 @@ import {
   type OwnerKind,
   type RecordConflict,
 } from '@kube-ovn/ipam'
-import { externalId, nodePortName, vendor } from '@kube-ovn/ovn-names'
+import { externalId, nodePortName, querierPortName, vendor } from '@kube-ovn/ovn-names'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { addressesOf, isGranted, isReservation, readAddresses } from '../addresses/recorded.ts'
 import type { RecordedAddresses } from '../addresses/recorded.ts'
 import { Allocation } from '../addresses/allocation.ts'
+import { subnetOwnerOf } from '../addresses/subnet-owner.ts'
 import { observeReservations } from '../pods/reservation.ts'
 import { holderKey, kindOfRecord } from '../pods/holder.ts'
 import { isAwaited } from '../pods/sticky.ts'
@@ -98,7 +99,9 @@ function fromIpObject(ip: Ip, world: ControlWorld): Holding | undefined {
   const { podName = '', namespace = '', subnet = '' } = ip.spec ?? {}
   const nic = ip.metadata.name
   const kind = isReservation(ip) && kindOfRecord(ip) === 'pod' ? 'reservation' : kindOfRecord(ip)
-  const owner = namespace === '' ? ownerOf('node', podName) : ownerOf(kind, `${namespace}/${podName}`)
+  const owner =
+    subnetOwnerOf(ip) ??
+    (namespace === '' ? ownerOf('node', podName) : ownerOf(kind, `${namespace}/${podName}`))
   const isOver = !isReservation(ip) && !isAwaited(ip, world) && isGone(owner, world)
   const recorded = addressesOf(ip)
   const hasMac = recorded?.mac !== undefined || world.attachments.get(subnet)?.hasSwitch !== false
@@ -136,7 +139,9 @@ export function portHolding(
   }
   const pod = ids[externalId.pod]
   if (ids[externalId.vendor] !== vendor || pod === undefined) return undefined
-  const owner = ownerOf(kindOfPort(port.name, pod, world), pod)
+  const owner = isQuerier(port)
+    ? ownerOf('querier', ids[externalId.logicalSwitch] ?? '')
+    : ownerOf(kindOfPort(port.name, pod, world), pod)
   const [mac, ...texts] = (port.addresses[0] ?? '').split(' ')
   const subnet = ids[externalId.logicalSwitch] ?? ''
   const record = world.ips.get(port.name)
@@ -145,6 +150,10 @@ export function portHolding(
     { source: 'logical switch port', nic: port.name, owner, subnet, isOver },
     readAddresses(texts, mac),
   )
+}
+
+function isQuerier({ name, external_ids: ids }: OvnNorthbound['Logical_Switch_Port']): boolean {
+  return name === querierPortName(ids[externalId.logicalSwitch] ?? '')
 }
 
 /** A port does not say whose it is; its record does, and the pods that it is for. */
@@ -166,6 +175,9 @@ function isGone(owner: Owner, world: ControlWorld): boolean {
       return world.nodes.get(name) === undefined
     case 'vm':
       return !runsMachine(name, world)
+    case 'querier':
+    case 'router-port':
+      return world.subnets.get(name) === undefined
     default:
       return world.pods.get(name) === undefined
   }

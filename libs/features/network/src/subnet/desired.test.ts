@@ -27,7 +27,7 @@ function snapshot(
     ...{ inEffect: network, accepted: undefined, declined: undefined, canSayInEffect: true, observed: {} },
     ...{ isDeleting: false, holders: [], strayExcludes: [], namespacesElsewhere: [] },
     ...{ gatewayProblem: undefined, unknownGateways: [] },
-    ...{ routerMac: '00:00:5e:00:53:fe', routeTable: undefined },
+    ...{ routerMac: '00:00:5e:00:53:fe', routeTable: undefined, querier: undefined },
   }
 }
 
@@ -75,7 +75,7 @@ describe('desiredSubnet', () => {
   ])('is a switch on the router, for $cidrBlock', ({ cidrBlock, networks, policies }) => {
     const desired = desiredSubnet(snapshot(cidrBlock))
     expect(shownRows(desired)).toEqual([
-      { row: 'ls/blue', name: 'blue', external_ids: { vendor: 'kube-ovn' } },
+      { row: 'ls/blue', name: 'blue', other_config: {}, external_ids: { vendor: 'kube-ovn' } },
       {
         row: 'lsp-lr/blue-ovn-cluster',
         name: 'blue-ovn-cluster',

@@ -15,7 +15,7 @@ import { nothing } from '@kube-ovn/reconcile'
 import type { Desired, Member, OwnedRow } from '@kube-ovn/reconcile'
 import { externalIds, memberOf, ref } from '@kube-ovn/domains-control'
 import { familiesOf, isPublished } from '@kube-ovn/domains-control/topology'
-import type { Network } from '@kube-ovn/domains-control/topology'
+import type { Network, Querier } from '@kube-ovn/domains-control/topology'
 import { desiredObjects, finalizerRemoval } from './objects.ts'
 import { subnetEvents } from './conditions.ts'
 import type { SubnetSnapshot } from './snapshot.ts'
@@ -33,7 +33,7 @@ const definitionMs = 2_000
 export function desiredSubnet(subnet: SubnetSnapshot): Desired {
   if (subnet.isDeleting && subnet.holders.length === 0)
     return { ...nothing, patches: finalizerRemoval(subnet) }
-  const { inEffect, accepted, problem, routerMac } = subnet
+  const { inEffect, accepted, problem } = subnet
   const patches = desiredObjects(subnet)
   const network = accepted ?? inEffect
   const isUnsaid = network !== undefined && subnet.canSayInEffect && !isPublished(network, subnet.object)
@@ -45,7 +45,7 @@ export function desiredSubnet(subnet: SubnetSnapshot): Desired {
   if (inEffect === undefined) return { ...nothing, hold: true, ...told }
   return {
     ...nothing,
-    ...desiredRows(inEffect, routerMac, subnet.routeTable),
+    ...desiredRows(inEffect, subnet),
     ...told,
   }
 }
@@ -55,16 +55,32 @@ interface Rows {
   readonly members: Member[]
 }
 
-function desiredRows(network: Network, routerMac: string | undefined, routeTable: string | undefined): Rows {
+function desiredRows(
+  network: Network,
+  { routerMac, routeTable, querier }: Pick<SubnetSnapshot, 'routerMac' | 'routeTable' | 'querier'>,
+): Rows {
   const { name, hasSwitch } = network
   if (!hasSwitch) return { rows: [], members: [] }
   const connection = routerMac === undefined ? undefined : desiredConnection(network, routerMac, routeTable)
   return {
     rows: [
-      { kind: logicalSwitch, id: name, columns: { name, external_ids: externalIds({}) } },
+      {
+        kind: logicalSwitch,
+        id: name,
+        columns: { name, other_config: multicastConfig(querier), external_ids: externalIds({}) },
+      },
       ...(connection?.rows ?? []),
     ],
     members: connection?.members ?? [],
+  }
+}
+
+/** Keys that have no value are taken away. @see ovn-nb(5), Logical_Switch, other_config:mcast_snoop */
+function multicastConfig(querier: Querier | undefined): Readonly<Record<string, string | undefined>> {
+  const on = querier === undefined ? undefined : 'true'
+  return {
+    ...{ mcast_snoop: on, mcast_querier: on },
+    ...{ mcast_eth_src: querier?.mac, mcast_ip4_src: querier?.v4, mcast_ip6_src: querier?.v6 },
   }
 }
 

@@ -11,10 +11,12 @@ import type {
   GatewayProblem,
   Network,
   NormalisedSpec,
+  Querier,
   SubnetError,
 } from '@kube-ovn/domains-control/topology'
 import { type Observed, observedOf, storeIndex } from '@kube-ovn/domains-control'
 import type { ControlWorld } from '@kube-ovn/domains-control'
+import { isSubnetOwner, subnetOwnerOf } from '@kube-ovn/domains-control/addresses'
 import { subnetResource, type Subnet, type SubnetSpec } from '@kube-ovn/kube-api'
 import { hasContent } from '@kube-ovn/reconcile'
 import { findHeldGateway } from './held-gateway.ts'
@@ -45,6 +47,8 @@ export interface SubnetSnapshot extends Acceptance {
   readonly unknownGateways: readonly string[]
   /** Of the router, for what comes from it; absent is the main one. */
   readonly routeTable: string | undefined
+  /** Absent while it does not snoop multicast. */
+  readonly querier: Querier | undefined
   /** Absent while the router has no port on it. */
   readonly routerMac: string | undefined
   /** Which generation its status is about. */
@@ -87,6 +91,7 @@ export function observeSubnet(name: string, world: ControlWorld): SubnetSnapshot
     gatewayProblem: world.gatewayStates.get(name)?.problem,
     unknownGateways: world.gatewayStates.get(name)?.strangers ?? [],
     routeTable: world.routeTables.get(name),
+    querier: world.queriers.get(name),
     routerMac: acceptance.inEffect?.isRouted === true ? routerMac(name, world) : undefined,
     observed: observedOf(subnetResource, object, world, !hasContent(object?.spec ?? {}, normalised ?? {})),
     canSayInEffect,
@@ -94,11 +99,13 @@ export function observeSubnet(name: string, world: ControlWorld): SubnetSnapshot
   }
 }
 
-/** Whoever has an address, and every record of one. */
+/** Whoever has an address, and every record of one, but for what is the subnet's own. */
 function holdersOf(name: string, world: ControlWorld): readonly string[] {
   const holders = new Set<string>()
-  for (const { owner } of world.ipam.leases(name)) holders.add(owner)
-  for (const { metadata } of world.ips.find(storeIndex.ipsBySubnet, name)) {
+  for (const { owner } of world.ipam.leases(name)) if (!isSubnetOwner(owner)) holders.add(owner)
+  for (const record of world.ips.find(storeIndex.ipsBySubnet, name)) {
+    if (subnetOwnerOf(record) !== undefined) continue
+    const { metadata } = record
     const owner = world.ipam.lease(metadata.name)?.owner
     holders.add(owner ?? `ip/${metadata.name}`)
   }

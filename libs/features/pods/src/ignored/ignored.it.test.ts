@@ -45,31 +45,31 @@ it('tells of the fields of a Subnet that have no effect, once for each change, a
   const { client } = cluster
   const plain = {
     cidrBlock: prefixes,
-    enableMulticastSnoop: false,
+    enableExternalLBAddress: false,
     gatewayNodeSelectors: [],
     natOutgoing: true,
   }
   await client.create(subnetResource, subnet({ name: 'plain', ...plain }))
   await client.create(
     subnetResource,
-    subnet({ name: 'blue', cidrBlock: '10.31.0.0/24,fd00:31::/120', enableMulticastSnoop: true }),
+    subnet({ name: 'blue', cidrBlock: '10.31.0.0/24,fd00:31::/120', enableExternalLBAddress: true }),
   )
   {
     await using control = await cluster.startController()
     await control.settle()
     expect(await ignoredMessage(subnetResource, 'plain')).toBeUndefined()
     const first =
-      'spec.enableMulticastSnoop true without effect: multicast snooping is not there yet; multicast goes to all ports of the subnet: remove it. See "Not there yet" in docs/differences.md'
+      'spec.enableExternalLBAddress true without effect: an address of an external load balancer in an underlay subnet is not there yet; remove it. See "Not there yet" in docs/differences.md'
     expect(await ignoredMessage(subnetResource, 'blue')).toBe(first)
     expect(isReady(await conditionsOf(subnetResource, 'blue'))).toBe(true)
     expect(await told()).toEqual([`Subnet/blue ${first} 1`])
 
-    const patch = { spec: { enableMulticastSnoop: false, nodeNetwork: 'storage' } }
+    const patch = { spec: { enableExternalLBAddress: false, nodeNetwork: 'storage' } }
     await client.patch(subnetResource, { name: 'blue' }, 'application/merge-patch+json', patch)
     await control.settle()
     const second = await ignoredMessage(subnetResource, 'blue')
     expect(second).toContain('spec.nodeNetwork "storage" without effect')
-    expect(second).not.toContain('spec.enableMulticastSnoop')
+    expect(second).not.toContain('spec.enableExternalLBAddress')
     expect(await told()).toEqual([`Subnet/blue ${first} 1`, `Subnet/blue ${second} 1`])
     await cluster.forgetCosts()
   }
