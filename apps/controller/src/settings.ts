@@ -38,6 +38,9 @@ export function settingsOf(config: ControllerConfig): ControlSettings {
     keepVmIp: config.keepVmIp,
     nonPrimaryCni: config.nonPrimaryCniMode,
     nodeLocalDns: config.nodeLocalDnsIp,
+    servicePrefixes: prefixesOf('--service-cluster-ip-range', config.serviceClusterIpRange).map(({ cidr }) =>
+      networkText(cidr),
+    ),
     apiServerAddress: config.apiServerHost === '' ? undefined : config.apiServerHost,
     version: upstreamVersion,
     flags: config,

@@ -33,6 +33,7 @@ export const servedCases = [
   'subnets/namespace-selectors',
   'subnets/namespaces-exclude',
   'subnets/nat-policy-rules',
+  'subnets/u2o',
   'subnets/underlay',
   'subnets/underlay-vlan-zero',
   'subnets/v4-host-bits',

@@ -19,6 +19,8 @@ import { subnetLocalnet } from '@kube-ovn/features-network/subnet-localnet'
 import { subnetMulticast } from '@kube-ovn/features-network/subnet-multicast'
 import { subnetNatRules } from '@kube-ovn/features-network/subnet-nat'
 import { subnetRouterAdvertisements } from '@kube-ovn/features-network/subnet-ra'
+import { subnetInterconnection } from '@kube-ovn/features-network/subnet-u2o'
+import { subnetInterconnectionServices } from '@kube-ovn/features-network/subnet-u2o-lb'
 import { vlan } from '@kube-ovn/features-network/vlan'
 import { vpc } from '@kube-ovn/features-network/vpc'
 import { vpcPeerings } from '@kube-ovn/features-network/vpc-peering'
@@ -51,6 +53,8 @@ export const controlFeatures: readonly ControlFeature[] = [
   subnet,
   subnetLocalnet,
   subnetMulticast,
+  subnetInterconnection,
+  subnetInterconnectionServices,
   nodeAddresses,
   subnetAcls,
   subnetRouterAdvertisements,

@@ -15,6 +15,8 @@ export interface ControlSettings {
   readonly nonPrimaryCni: boolean
   /** Addresses of node-local DNS caches, both families. */
   readonly nodeLocalDns: readonly string[]
+  /** Prefixes of Services' addresses, where no ServiceCIDR says them. */
+  readonly servicePrefixes: readonly string[]
   /** The address of Service `default/kubernetes` as the process sees it, if any: no subnet may contain it. */
   readonly apiServerAddress: string | undefined
   /** Stored in NB_Global, where upstream looks for it before an upgrade. */

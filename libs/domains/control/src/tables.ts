@@ -32,6 +32,8 @@ import { connectedNodes } from './topology/connected-nodes.ts'
 import { dhcpFamilies, dhcpRows } from './topology/dhcp.ts'
 import { dhcps } from './topology/dhcp-wishes.ts'
 import { gatewayStates } from './topology/gateway-states.ts'
+import { interconnections } from './topology/interconnections.ts'
+import { interconnects } from './topology/interconnects.ts'
 import { isolations } from './topology/isolation.ts'
 import { natRules } from './topology/nat-rules.ts'
 import {
@@ -65,6 +67,8 @@ const tables = {
   isolations,
   advertisings,
   queriers,
+  interconnects,
+  interconnections,
   natRules,
   gatewayStates,
   dhcps,

@@ -127,6 +127,9 @@ const inEffect = z
     mtu: uint32('MTU of Pod NICs, bytes; 0 derives it from the tunnel.'),
     vlan: text('Vlan that the subnet is on; absent on an overlay.'),
     logicalGateway: flag('The gateway is one of OVN; absent on an overlay.'),
+    u2oInterconnection: flag(
+      'The router of the VPC has a port on it beside that gateway; absent where it has not.',
+    ),
   })
   .optional()
   .meta({

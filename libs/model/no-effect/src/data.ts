@@ -45,11 +45,6 @@ export const missingFeatures: readonly MissingFeature[] = [
     },
   },
   {
-    name: 'a connection of an underlay subnet to the router of its VPC',
-    cure: 'the gateway of the physical network is the way out, unless logicalGateway is on: remove it',
-    subnet: ['u2oInterconnection', 'u2oInterconnectionIP', 'u2oFeatures'],
-  },
-  {
     name: 'an address of an external load balancer in an underlay subnet',
     cure: 'remove it',
     subnet: ['enableExternalLBAddress'],

@@ -12,9 +12,8 @@ describe('fields', () => {
     undefined,
     {},
     {
-      u2oInterconnection: false,
+      enableExternalLBAddress: false,
       nodeNetwork: '',
-      u2oFeatures: { overlayOnlyRouting: false },
     },
     { cidrBlock: '10.0.0.0/8', mtu: 1400 },
   ])('%j asks for nothing that is not there', (spec) => {
@@ -22,11 +21,10 @@ describe('fields', () => {
   })
 
   it('are told together if one feature is what they lack', () => {
-    expect(
-      texts({ u2oInterconnectionIP: '10.0.0.9', u2oInterconnection: true, nodeNetwork: 'storage' }),
-    ).toEqual([
-      'spec.u2oInterconnection true, spec.u2oInterconnectionIP "10.0.0.9" without effect: a connection of an underlay subnet to the router of its VPC is not there yet; the gateway of the physical network is the way out, unless logicalGateway is on: remove it',
-      expect.stringContaining('spec.nodeNetwork "storage" without effect'),
+    const spec = { enableExternal: true, extraExternalSubnets: ['outside'], enableBfd: true }
+    expect(ignoredTexts(ignoredFields('vpc', spec))).toEqual([
+      'spec.enableExternal true, spec.extraExternalSubnets ["outside"] without effect: a gateway to an external network is not there yet; traffic leaves with the address of the node, or its own: remove it',
+      expect.stringContaining('spec.enableBfd true without effect'),
     ])
   })
 

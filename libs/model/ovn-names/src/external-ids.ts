@@ -34,6 +34,13 @@ export const externalId = {
   isLocalDnsCache: 'isLocalDnsCache',
   /** Of a policy that leads traffic of an underlay subnet. */
   isU2ORoutePolicy: 'isU2ORoutePolicy',
+  /** One of a connection that leads to overlay subnets alone. */
+  isU2OOverlayOnly: 'isU2OOverlayOnlyRoutePolicy',
+  /** One that leads to Services by way of nodes, where OVN does not balance. */
+  isU2OWithoutBalancer: 'isU2ONoLBRoutePolicy',
+  /** Of a port group for such policies. */
+  isU2O: 'u2o',
+  serviceCidr: 'svcCidr',
   isOverlayCidrs: 'isU2OOverlayCIDRs',
   version: 'kube-ovn-version',
 } as const

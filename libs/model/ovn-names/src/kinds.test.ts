@@ -23,7 +23,7 @@ const served = [
   ...['pods/ip-pool', 'pods/north-gateway', 'pods/qos-mirror'],
   ...['subnets/cidr-change', 'subnets/namespaces-exclude', 'subnets/v4-host-bits'],
   ...['policies/sg', 'services/slr-endpoints', 'services/slr-selector'],
-  ...['subnets/multicast', 'subnets/underlay', 'subnets/underlay-vlan-zero'],
+  ...['subnets/multicast', 'subnets/u2o', 'subnets/underlay', 'subnets/underlay-vlan-zero'],
   ...['vpcs/peering', 'vpcs/route-table', 'vpcs/static-routes', 'vpcs/two-same-cidr'],
 ]
 

@@ -285,6 +285,32 @@ export const centralGatewayPolicy = rowKind({
   },
 })
 
+/** What leads traffic of an underlay subnet that is connected to the router, by subnet, priority and family. */
+export const interconnectionPolicy = rowKind({
+  name: 'lrpol-u2o',
+  table: 'Logical_Router_Policy',
+  identify: (row, ids) => {
+    const subnet = ids[externalId.subnet]
+    if (subnet === undefined || ids[externalId.isU2ORoutePolicy] !== 'true') return undefined
+    return ids[externalId.isU2OWithoutBalancer] === 'true'
+      ? undefined
+      : perFamily(`${subnet}/${row.priority}`, row.match)
+  },
+})
+
+/** "From a pod of this underlay subnet on this node to Services": by way of the node. By subnet, node and prefix of Services. */
+export const interconnectionServicePolicy = rowKind({
+  name: 'lrpol-u2o-lb',
+  table: 'Logical_Router_Policy',
+  identify: (_row, ids) => {
+    const [subnet, node, cidr] = [ids[externalId.subnet], ids[externalId.node], ids[externalId.serviceCidr]]
+    const isKnown = subnet !== undefined && node !== undefined && cidr !== undefined
+    return isKnown && ids[externalId.isU2OWithoutBalancer] === 'true'
+      ? `${subnet}/${node}/${cidr}`
+      : undefined
+  },
+})
+
 /** A route of a VPC, by router, table, address that is compared, prefix and next hop: all by which OVN tells routes apart. */
 export const vpcRoute = rowKind({
   name: 'route',
@@ -330,6 +356,14 @@ export const subnetNodePortGroup = rowKind({
     const subnet = ids[externalId.subnet]
     return node !== undefined && subnet !== undefined ? `${subnet}/${node}` : undefined
   },
+})
+
+/** Ports of the pods of an underlay subnet on a node, which reach Services by way of that. By its name: it does not say the node. */
+export const interconnectionPortGroup = rowKind({
+  name: 'pg-u2o',
+  table: 'Port_Group',
+  shared: ['ports', 'acls'],
+  identify: (row, ids) => (ids[externalId.isU2O] === 'true' ? row.name : undefined),
 })
 
 /** Ports whose security groups allow nothing. */
@@ -467,6 +501,17 @@ export const overlayCidrs = rowKind({
     const vpc = ids[externalId.vpc]
     if (vpc === undefined || ids[externalId.isOverlayCidrs] !== 'true') return undefined
     return `${vpc}/${row.name.endsWith('.ip6') ? 6 : 4}`
+  },
+})
+
+/** The nodes' own addresses, for pods of an underlay subnet, by subnet and family. */
+export const interconnectionNodes = rowKind({
+  name: 'as-u2o',
+  table: 'Address_Set',
+  identify: (row, ids) => {
+    const subnet = ids[externalId.subnet]
+    if (subnet === undefined || ids[externalId.isU2ORoutePolicy] !== 'true') return undefined
+    return `${subnet}/${row.name.endsWith('.ip6') ? 6 : 4}`
   },
 })
 

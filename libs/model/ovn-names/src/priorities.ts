@@ -2,8 +2,14 @@
 export const routerPolicyPriority = {
   /** The destination is a subnet of the router: routed inside, never sent to a gateway. */
   subnetDestination: 31000,
+  /** From an underlay subnet to itself, where its connection leads to overlay subnets alone. */
+  underlayItself: 30060,
+  /** Everything else that leaves such a subnet: by the gateway of the physical network. */
+  underlayExit: 30050,
   /** The destination is a node's own address, or a node-local DNS address: by way of the node's join port. */
   nodeDestination: 30000,
+  /** To or from an underlay subnet that is connected to the router: not sent to a gateway, or to Services by way of nodes. */
+  interconnection: 29400,
   /** Everything else that leaves a pod with a gateway of its own. */
   podGateway: 29250,
   /** Everything else that leaves a subnet: by way of its gateway node. */

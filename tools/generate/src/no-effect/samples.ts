@@ -26,7 +26,7 @@ export const fieldSamples: Readonly<Record<string, Readonly<Record<string, reado
     enableDHCP: [false],
     dhcpV4Options: ['lease_time=60'],
     dhcpV6Options: ['dns_server=fd00::53'],
-    u2oInterconnectionIP: ['10.1.0.71'],
+    u2oInterconnectionIP: ['10.6.0.71'],
     vlan: ['dock'],
     externalEgressGateway: ['172.18.0.99'],
     protocol: ['IPv4'],
@@ -115,6 +115,7 @@ export const fieldCompanions: Readonly<
     gatewayNodeSelectors: { gatewayType: 'centralized' },
     enableEcmp: { gatewayType: 'centralized', gatewayNode: 'n1' },
     externalEgressGateway: { ...outside, externalEgressGateway: '' },
+    u2oInterconnectionIP: { u2oInterconnection: true },
     policyRoutingPriority: outside,
     policyRoutingTableID: { ...outside, policyRoutingTableID: 1002 },
   },
@@ -122,7 +123,7 @@ export const fieldCompanions: Readonly<
 
 /** Fields that mean something on one object of the scene alone, by kind. */
 export const objectOfField: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  Subnet: { logicalGateway: 'dock' },
+  Subnet: { logicalGateway: 'dock', u2oInterconnection: 'dock', u2oInterconnectionIP: 'dock' },
 }
 
 /** Texts that mean something in the scene, by annotation without what stands before the slash. */

@@ -22,11 +22,12 @@ export function followTables(
 }
 
 /** Gives the allocator, which is empty, all that there is at the start. */
-export function takeTables({ addressing, pools, routerMacs, ipam, ipPools }: AllocatingWorld): void {
+export function takeTables(world: AllocatingWorld): void {
+  const { addressing, pools, routerMacs, ipam, ipPools } = world
   for (const subnet of addressing.scan()) {
     ipam.setSubnet(subnet)
     const mac = routerMacs.get(subnet.name)
-    if (mac !== undefined) ipam.setGatewayMac(subnet.name, mac)
+    if (mac !== undefined && !isLeased(subnet.name, world)) ipam.setGatewayMac(subnet.name, mac)
   }
   for (const { metadata } of ipPools.values()) {
     const pool = pools.get(metadata.name)
@@ -75,9 +76,15 @@ function followPools(names: ReadonlySet<string>, world: AllocatingWorld): void {
   for (const subnet of touched) opened(subnet, world)
 }
 
-function followRouterMacs(subnets: ReadonlySet<string>, { routerMacs, ipam }: AllocatingWorld): void {
+/** Whether the port of the router has its MAC address as pods have theirs. */
+function isLeased(subnet: string, { attachments }: Pick<AllocatingWorld, 'attachments'>): boolean {
+  return attachments.get(subnet)?.isInterconnected === true
+}
+
+function followRouterMacs(subnets: ReadonlySet<string>, world: AllocatingWorld): void {
+  const { routerMacs, ipam } = world
   for (const subnet of subnets) {
     const mac = routerMacs.get(subnet)
-    if (mac !== undefined) ipam.setGatewayMac(subnet, mac)
+    if (mac !== undefined && !isLeased(subnet, world)) ipam.setGatewayMac(subnet, mac)
   }
 }

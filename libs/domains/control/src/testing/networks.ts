@@ -14,7 +14,7 @@ export function network(name: string, cidrBlock: string, spec: SubnetSpec = {}):
 /** Where that network is plugged in, with a distributed gateway. */
 export function attached(name: string, cidrBlock: string, spec: SubnetSpec = {}): Network & Attachment {
   const made = network(name, cidrBlock, spec)
-  return { ...made, leavesByNode: made.isDefaultVpc }
+  return { ...made, leavesByNode: made.isDefaultVpc, isServedByNode: false }
 }
 
 /** A lease of these addresses. */

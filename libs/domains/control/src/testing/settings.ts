@@ -23,6 +23,7 @@ export function controlSettings(settings: Partial<ControlSettings> = {}): Contro
     keepVmIp: true,
     nonPrimaryCni: false,
     nodeLocalDns: [],
+    servicePrefixes: ['10.96.0.0/12', 'fd00:10:96::/112'],
     apiServerAddress: undefined,
     version: 'v1.17.0',
     flags: {},

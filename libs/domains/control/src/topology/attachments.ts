@@ -1,33 +1,61 @@
 import { tryParseMac } from '@kube-ovn/ip'
 import { routerPortName } from '@kube-ovn/ovn-names'
 import { factTable } from '@kube-ovn/reconcile'
-import { rowTable } from '@kube-ovn/tables'
-import { routerPorts, subnets } from '../sources.ts'
+import { rowTable, type ViewOf } from '@kube-ovn/tables'
+import { routerPorts, settingsOf, settingsTable, subnets } from '../sources.ts'
 import { gatewayStates } from './gateway-states.ts'
+import { interconnections } from './interconnections.ts'
 import type { Network } from './network.ts'
 import { networks } from './subnet-states.ts'
 
 /** Where a subnet that is in effect is plugged in: of a network what does not change with its addresses. */
 export interface Attachment extends Pick<
   Network,
-  'name' | 'vpc' | 'isDefaultVpc' | 'provider' | 'hasSwitch' | 'isJoin' | 'vlan' | 'isRouted'
+  | 'name'
+  | 'vpc'
+  | 'isDefaultVpc'
+  | 'provider'
+  | 'hasSwitch'
+  | 'isJoin'
+  | 'vlan'
+  | 'isRouted'
+  | 'isInterconnected'
 > {
   /** Traffic of each port leaves the cluster by the node that the port is on. */
   readonly leavesByNode: boolean
+  /** Traffic of each port for Services goes by the node that the port is on, for OVN does not balance it. */
+  readonly isServedByNode: boolean
 }
 
 /** The subnets that are in effect, for those whom an edit of addresses does not concern. */
 export const attachments = rowTable({
   name: 'attachments',
   of: networks,
-  reads: { gatewayStates },
-  row: ({ name, vpc, isDefaultVpc, provider, hasSwitch, isJoin, vlan, isRouted }, views): Attachment => ({
-    ...{ name, vpc, isDefaultVpc, provider, hasSwitch, isJoin, vlan, isRouted },
+  reads: { gatewayStates, interconnections, subnets, settingsTable },
+  row: (
+    { name, vpc, isDefaultVpc, provider, hasSwitch, isJoin, vlan, isRouted, isInterconnected },
+    views,
+  ): Attachment => ({
+    ...{ name, vpc, isDefaultVpc, provider, hasSwitch, isJoin, vlan, isRouted, isInterconnected },
+    isServedByNode:
+      isDefaultVpc && views.interconnections.get(name) !== undefined && !isBalanced(name, views),
     leavesByNode:
-      isDefaultVpc && isRouted && !isJoin && (views.gatewayStates.get(name)?.carriers ?? []).length === 0,
+      isDefaultVpc &&
+      isRouted &&
+      !isInterconnected &&
+      !isJoin &&
+      (views.gatewayStates.get(name)?.carriers ?? []).length === 0,
   }),
   indexes: { provider: ({ provider }: Attachment) => [provider] },
 })
+
+function isBalanced(
+  subnet: string,
+  views: { readonly subnets: ViewOf<typeof subnets>; readonly settingsTable: ViewOf<typeof settingsTable> },
+): boolean {
+  const { enableLb } = settingsOf(views.settingsTable)
+  return enableLb && (views.subnets.get(subnet)?.spec?.enableLb ?? enableLb)
+}
 
 /** Which addresses a subnet gives. */
 export type Addressing = Pick<Network, 'name' | 'cidrs' | 'gateways' | 'excludeIps'>
@@ -58,9 +86,11 @@ export const keptRouterMacs = factTable<string>({ name: 'kept-router-macs' })
 export const routerMacs = rowTable({
   name: 'router-macs',
   of: networks,
-  reads: { keptRouterMacs, routerPorts },
-  row: ({ name, vpc, isRouted }, views): string | undefined => {
+  reads: { keptRouterMacs, routerPorts, interconnections },
+  row: ({ name, vpc, isRouted, isInterconnected }, views): string | undefined => {
     if (!isRouted) return undefined
+    // That one is leased like those of pods.
+    if (isInterconnected) return views.interconnections.get(name)?.mac
     const [port] = views.routerPorts.find('name', routerPortName(vpc, name))
     return views.keptRouterMacs.get(name) ?? tryParseMac(port?.mac ?? '')
   },

@@ -3,6 +3,7 @@ import { externalId, type RowKind } from '@kube-ovn/ovn-names'
 import type { ControlWorld } from '../world.ts'
 import { withDefaults, type DhcpOptions } from './dhcp-options.ts'
 import { dhcpRowName, type DhcpAnswer } from './dhcp.ts'
+import { leasedAddress } from './join-address.ts'
 import { familiesOf, type Network } from './network.ts'
 
 /** What a row answers at present. */
@@ -15,7 +16,7 @@ export function rowIdOf(kind: RowKind, id: string, world: DhcpWorld): string | u
   return world.dhcpRows.find('name', dhcpRowName(kind, id))[0]?.uuid
 }
 
-type DhcpWorld = Pick<ControlWorld, 'dhcpRows'>
+type DhcpWorld = Pick<ControlWorld, 'dhcpRows' | 'interconnections'>
 
 /**
  * What is to be answered in a network, in one of its families. The server keeps the MAC address that it has: hosts know it.
@@ -30,7 +31,10 @@ export function answerOf(
 ): DhcpAnswer | undefined {
   const share = familiesOf(network).find((one) => one.family === family)
   if (share === undefined) return undefined
-  const { cidr, gateway } = share
+  const { cidr } = share
+  // The router of the VPC knows the way to all that the physical gateway does not.
+  const router = leasedAddress(world.interconnections.get(network.name)?.addresses, family)
+  const gateway = router ?? share.gateway
   const present = presentAnswer(kind, id, world)?.options[family === 4 ? 'server_mac' : 'server_id']
   const mac = tryParseMac(present ?? '') ?? macFromName(dhcpRowName(kind, id))
   const mtu = network.mtu > 0 ? network.mtu : network.vlan === '' ? tunnelMtu : ethernetMtu

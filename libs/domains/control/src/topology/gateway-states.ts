@@ -108,6 +108,7 @@ export const gatewayStates = rowTable({
   row: (subnet, views, name): GatewayState | undefined => {
     const network = views.networks.get(name)
     if (network?.isDefaultVpc !== true || network.isJoin || !network.isRouted) return undefined
+    if (network.isInterconnected) return undefined
     const egress = views.egresses.get(name)
     if (egress === undefined) return undefined
     const before = carriersOfBefore(subnet, views)

@@ -9,9 +9,16 @@ export type SaidInEffect = { readonly [F in keyof SubnetInEffect]-?: NonNullable
 
 /** What a Subnet's status says of the network that is in effect. Every field is there: none of before may stay. */
 export function inEffectOf(network: Network): SaidInEffect {
-  const { cidrBlock, cidrs, gateway, excludeIps, provider, vpc, natOutgoing, mtu, vlan, isRouted } = network
+  const { cidrBlock, cidrs, gateway, excludeIps, provider, vpc, natOutgoing, mtu, vlan } = network
+  const { isRouted, isInterconnected } = network
   const protocol = cidrs.v6 === undefined ? 'IPv4' : cidrs.v4 === undefined ? 'IPv6' : 'Dual'
-  const underlay = vlan === '' ? { vlan: null, logicalGateway: null } : { vlan, logicalGateway: isRouted }
+  const underlay =
+    vlan === ''
+      ? { vlan: null, logicalGateway: null, u2oInterconnection: null }
+      : {
+          ...{ vlan, logicalGateway: isRouted && !isInterconnected },
+          u2oInterconnection: isInterconnected ? true : null,
+        }
   return { cidrBlock, protocol, gateway, excludeIps, provider, vpc, natOutgoing, mtu, ...underlay }
 }
 

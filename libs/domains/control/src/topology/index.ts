@@ -19,6 +19,8 @@ export { strayExcludes } from './exclude-ips.ts'
 export type { GatewayProblem, GatewayState, PublishedEgress } from './gateway-states.ts'
 export { joinAddress, leasedAddress } from './join-address.ts'
 export { inEffectOf, isPublished } from './in-effect.ts'
+export type { Interconnection } from './interconnections.ts'
+export type { Interconnect } from './interconnects.ts'
 export { ruleKey, type AclRule, type Isolation } from './isolation.ts'
 export {
   isEnding,
@@ -28,7 +30,7 @@ export {
   subnetsOfNamespace,
 } from './namespace-bindings.ts'
 export type { NatRule } from './nat-rules.ts'
-export { cidrsOf, familiesOf, isSameNetwork, type Network } from './network.ts'
+export { cidrsOf, familiesOf, isSameNetwork, type Network, type NetworkFamily } from './network.ts'
 export { allNodeAddresses, internalAddresses } from './node-addresses.ts'
 export { hasOtherNetwork } from './node-change.ts'
 export { decidedPools } from './pool-claims.ts'

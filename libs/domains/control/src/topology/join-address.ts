@@ -1,5 +1,4 @@
-import { formatIp, type Family } from '@kube-ovn/ip'
-import type { Lease } from '@kube-ovn/ipam'
+import { formatIp, type DualStackIp, type Family } from '@kube-ovn/ip'
 import { nodePortName } from '@kube-ovn/ovn-names'
 import type { ControlWorld } from '../world.ts'
 
@@ -13,10 +12,7 @@ export function joinAddress(
 }
 
 /** The address of a family that somebody has, as text. */
-export function leasedAddress(
-  lease: Pick<Lease, 'v4' | 'v6'> | undefined,
-  family: Family,
-): string | undefined {
+export function leasedAddress(lease: DualStackIp | undefined, family: Family): string | undefined {
   const address = family === 4 ? lease?.v4 : lease?.v6
   return address === undefined ? undefined : formatIp(address)
 }

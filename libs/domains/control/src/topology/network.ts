@@ -28,6 +28,8 @@ export interface Network {
   readonly vlan: string
   /** The router of the VPC has a port on its switch. Otherwise its gateway is a machine of the physical network. */
   readonly isRouted: boolean
+  /** That port is beside the gateway, which is a machine of the physical network. */
+  readonly isInterconnected: boolean
 }
 
 /** The share of one address family in a network. */
@@ -67,6 +69,7 @@ export function isSameNetwork(a: Network, b: Network): boolean {
     a.vpc === b.vpc &&
     a.vlan === b.vlan &&
     a.isRouted === b.isRouted &&
+    a.isInterconnected === b.isInterconnected &&
     a.provider === b.provider &&
     a.cidrBlock === b.cidrBlock &&
     a.gateway === b.gateway &&

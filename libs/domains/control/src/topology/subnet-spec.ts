@@ -23,6 +23,7 @@ import { resolveDhcp } from './dhcp-wishes.ts'
 import { resolveEgress } from './egress.ts'
 import { inSubnet, SubnetInvalidError, SubnetUnsupportedError } from './errors.ts'
 import { normaliseExcludeIps } from './exclude-ips.ts'
+import { resolveInterconnect } from './interconnects.ts'
 import { resolveIsolation } from './isolation.ts'
 import { resolveNatRules } from './nat-rules.ts'
 import type { Network } from './network.ts'
@@ -46,6 +47,8 @@ export type NormalisedSpec = {
   readonly enableLb?: boolean | null
   readonly natOutgoing: boolean
   readonly private: boolean
+  readonly u2oInterconnection?: boolean
+  readonly u2oInterconnectionIP?: string
 }
 
 /** Prefixes that hold no addresses of hosts (RFC 6890). */
@@ -94,7 +97,9 @@ export function resolveSubnet(name: string, spec: SubnetSpec, settings: ControlS
       `put it back to ${settings.clusterRouter}: the cluster needs this subnet there`,
     )
   const vlan = hasSwitch ? (spec.vlan ?? '') : ''
-  const isRouted = hasSwitch && (vlan === '' || spec.logicalGateway === true)
+  const isInterconnected = vlan !== '' && spec.u2oInterconnection === true
+  const isRouted = hasSwitch && (vlan === '' || spec.logicalGateway === true || isInterconnected)
+  checkInterconnect(name, spec, cidrs, gateways)
   if (isJoin && vlan !== '')
     throw check('spec.vlan', vlan, 'leave it empty: nodes reach the default VPC by this subnet')
   for (const cidr of all) checkCidr(name, cidr, isDefaultVpc && isRouted, settings)
@@ -127,7 +132,7 @@ export function resolveSubnet(name: string, spec: SubnetSpec, settings: ControlS
         excludeIps,
         isJoin,
       },
-      ...{ natOutgoing, mtu, vlan, isRouted },
+      ...{ natOutgoing, mtu, vlan, isRouted, isInterconnected },
     },
     normalised: {
       cidrBlock,
@@ -142,7 +147,45 @@ export function resolveSubnet(name: string, spec: SubnetSpec, settings: ControlS
       ...(isJoin ? joinLoadBalancing(spec) : { enableLb: spec.enableLb ?? settings.enableLb }),
       natOutgoing,
       private: spec.private ?? false,
+      ...notInterconnected(spec),
     },
+  }
+}
+
+/** As upstream has it: only an underlay subnet has a connection, and only a connection an address. */
+function notInterconnected({
+  vlan = '',
+  u2oInterconnection = false,
+  u2oInterconnectionIP = '',
+}: SubnetSpec): Pick<NormalisedSpec, 'u2oInterconnection' | 'u2oInterconnectionIP'> {
+  return {
+    ...(u2oInterconnection && vlan === '' ? { u2oInterconnection: false } : {}),
+    ...(u2oInterconnectionIP !== '' && !(u2oInterconnection && vlan !== '')
+      ? { u2oInterconnectionIP: '' }
+      : {}),
+  }
+}
+
+function checkInterconnect(
+  subnet: string,
+  spec: SubnetSpec,
+  cidrs: DualStackCidr,
+  gateways: DualStackIp,
+): void {
+  const { v4, v6 } = resolveInterconnect(subnet, spec)?.wish ?? {}
+  for (const ip of [v4, v6]) {
+    if (ip === undefined) continue
+    const [cidr, gateway] = familyOf(ip) === 4 ? [cidrs.v4, gateways.v4] : [cidrs.v6, gateways.v6]
+    const cure =
+      cidr === undefined
+        ? 'cidrBlock has no prefix of this family: leave this address out'
+        : !contains(cidr, ip)
+          ? `choose an address inside ${networkText(cidr)}, or leave it empty for one that is free`
+          : ip === gateway
+            ? 'this is the gateway of the physical network: choose another one'
+            : undefined
+    const field = 'spec.u2oInterconnectionIP'
+    if (cure !== undefined) throw new SubnetInvalidError({ subnet, field, value: formatIp(ip), cure })
   }
 }
 

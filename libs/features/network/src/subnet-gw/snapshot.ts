@@ -18,7 +18,8 @@ export function observeGateway(
   if (world.subnets.get(subnet) === undefined || world.nodes.get(node) === undefined) return undefined
   const network = world.networks.get(subnet)
   if (network === undefined) return unsettled
-  if (network.isJoin || !network.isDefaultVpc || !network.isRouted) return undefined
+  const { isJoin, isDefaultVpc, isRouted, isInterconnected } = network
+  if (isJoin || !isDefaultVpc || !isRouted || isInterconnected) return undefined
   if ((world.gatewayStates.get(subnet)?.carriers.length ?? 0) > 0) return undefined
   const nextHops = familiesOf(network).flatMap(({ family }) => {
     const address = joinAddress(node, family, world)

@@ -27,7 +27,12 @@ function snapshot(
     ...{ inEffect: network, accepted: undefined, declined: undefined, canSayInEffect: true, observed: {} },
     ...{ isDeleting: false, holders: [], strayExcludes: [], namespacesElsewhere: [] },
     ...{ gatewayProblem: undefined, unknownGateways: [] },
-    ...{ routerMac: '00:00:5e:00:53:fe', routeTable: undefined, querier: undefined },
+    ...{
+      routerMac: '00:00:5e:00:53:fe',
+      routeTable: undefined,
+      querier: undefined,
+      interconnection: undefined,
+    },
   }
 }
 

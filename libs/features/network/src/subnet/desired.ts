@@ -1,3 +1,4 @@
+import { formatIp, type DualStackIp } from '@kube-ovn/ip'
 import {
   externalId,
   logicalRouter,
@@ -57,11 +58,18 @@ interface Rows {
 
 function desiredRows(
   network: Network,
-  { routerMac, routeTable, querier }: Pick<SubnetSnapshot, 'routerMac' | 'routeTable' | 'querier'>,
+  { routerMac, routeTable, querier, interconnection }: SubnetSnapshot,
 ): Rows {
   const { name, hasSwitch } = network
   if (!hasSwitch) return { rows: [], members: [] }
-  const connection = routerMac === undefined ? undefined : desiredConnection(network, routerMac, routeTable)
+  const connection =
+    routerMac === undefined
+      ? undefined
+      : desiredConnection(network, {
+          mac: routerMac,
+          addresses: interconnection?.addresses ?? network.gateways,
+          routeTable,
+        })
   return {
     rows: [
       {
@@ -84,13 +92,22 @@ function multicastConfig(querier: Querier | undefined): Readonly<Record<string, 
   }
 }
 
+/** The router's end of a connection. */
+interface RouterEnd {
+  readonly mac: string
+  readonly addresses: DualStackIp
+  readonly routeTable: string | undefined
+}
+
 /** The ports between a switch and the router of its VPC, and what leads from other subnets to it. */
-function desiredConnection(network: Network, routerMac: string, routeTable: string | undefined): Rows {
+function desiredConnection(network: Network, { mac, addresses, routeTable }: RouterEnd): Rows {
   const { name, vpc } = network
   const routerPort = routerPortName(vpc, name)
   const switchPort = switchRouterPortName(name, vpc)
   const families = familiesOf(network)
-  const policies = families.map(({ family, cidr }) => ({
+  // What may come to an underlay subnet of the default VPC is said by its connection.
+  const isPlain = !(network.isInterconnected && network.isDefaultVpc)
+  const policies = (isPlain ? families : []).map(({ family, cidr }) => ({
     id: `${name}/${family}`,
     match: printMatch(ipDestination(cidr)),
   }))
@@ -112,8 +129,14 @@ function desiredConnection(network: Network, routerMac: string, routeTable: stri
         id: routerPort,
         columns: {
           name: routerPort,
-          mac: routerMac,
-          networks: families.map(({ routerAddress }) => routerAddress),
+          mac,
+          networks: families.flatMap(({ family }) => {
+            const [address, cidr] =
+              family === 4 ? [addresses.v4, network.cidrs.v4] : [addresses.v6, network.cidrs.v6]
+            return address === undefined || cidr === undefined
+              ? []
+              : [`${formatIp(address)}/${cidr.prefixLength}`]
+          }),
           options: { [routeTableOption]: routeTable },
           external_ids: externalIds({ [externalId.logicalRouter]: vpc }),
         },

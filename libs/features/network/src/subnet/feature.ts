@@ -63,7 +63,9 @@ function decisions(subnet: SubnetSnapshot): readonly Fact[] {
   const uid = object?.metadata.uid
   return [
     fact(acceptances, name, { uid, inEffect, accepted, declined }),
-    ...(routerMac === undefined ? [] : [fact(keptRouterMacs, name, routerMac)]),
+    ...(routerMac === undefined || inEffect?.isInterconnected === true
+      ? []
+      : [fact(keptRouterMacs, name, routerMac)]),
   ]
 }
 

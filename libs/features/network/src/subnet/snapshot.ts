@@ -9,6 +9,7 @@ import {
 import type {
   Acceptance,
   GatewayProblem,
+  Interconnection,
   Network,
   NormalisedSpec,
   Querier,
@@ -51,6 +52,8 @@ export interface SubnetSnapshot extends Acceptance {
   readonly querier: Querier | undefined
   /** Absent while the router has no port on it. */
   readonly routerMac: string | undefined
+  /** Addresses of the router's port beside the gateway; absent where there is no such port. */
+  readonly interconnection: Interconnection | undefined
   /** Which generation its status is about. */
   readonly observed: Observed
   /** Whether its status has a place for what is in effect. */
@@ -92,7 +95,8 @@ export function observeSubnet(name: string, world: ControlWorld): SubnetSnapshot
     unknownGateways: world.gatewayStates.get(name)?.strangers ?? [],
     routeTable: world.routeTables.get(name),
     querier: world.queriers.get(name),
-    routerMac: acceptance.inEffect?.isRouted === true ? routerMac(name, world) : undefined,
+    routerMac: acceptance.inEffect === undefined ? undefined : routerMac(acceptance.inEffect, world),
+    interconnection: world.interconnections.get(name),
     observed: observedOf(subnetResource, object, world, !hasContent(object?.spec ?? {}, normalised ?? {})),
     canSayInEffect,
     now: world.now(),
@@ -134,6 +138,11 @@ function judge(name: string, world: ControlWorld): Judged {
 const refused = { network: undefined, normalised: undefined, declined: undefined } as const
 
 /** The address of the router port: the one it has, or had before somebody deleted it, or else a new one. */
-function routerMac(subnet: string, world: ControlWorld): string {
+function routerMac(
+  { name: subnet, isRouted, isInterconnected }: Network,
+  world: ControlWorld,
+): string | undefined {
+  if (!isRouted) return undefined
+  if (isInterconnected) return world.interconnections.get(subnet)?.mac
   return world.routerMacs.get(subnet) ?? world.keptRouterMacs.get(subnet) ?? world.newMac()
 }

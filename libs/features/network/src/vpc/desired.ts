@@ -21,6 +21,8 @@ export interface VpcSnapshot extends ToldVpc {
   readonly subnets: readonly string[]
   /** Prefixes of its overlay subnets. */
   readonly overlayCidrs: readonly { readonly family: 4 | 6; readonly cidr: string }[]
+  /** Whether its router has a port on a physical network, where others speak. */
+  readonly hasOutsiders: boolean
   /** VPCs to which it is connected. */
   readonly peers: readonly string[]
   /** Whether no other VPC has address sets of the same names. */
@@ -49,7 +51,7 @@ export function desiredVpc(vpc: VpcSnapshot): Desired {
             mac_binding_age_threshold: '300',
             dynamic_neigh_routers: 'true',
             // Unless it is connected to others nobody outside OVN speaks on its networks, and an ARP request teaches it nothing.
-            always_learn_from_arp_request: vpc.peers.length === 0 ? 'false' : undefined,
+            always_learn_from_arp_request: vpc.peers.length === 0 && !vpc.hasOutsiders ? 'false' : undefined,
           },
           external_ids: externalIds({}),
         },

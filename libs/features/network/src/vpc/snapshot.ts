@@ -35,6 +35,7 @@ export function observeVpc(name: string, world: ControlWorld): VpcSnapshot | For
       .filter(({ vlan }) => vlan === '')
       .flatMap(familiesOf)
       .map(({ family, cidr }) => ({ family, cidr })),
+    hasOutsiders: networks.some(({ isInterconnected }) => isInterconnected),
     peers: plan.peerings.map(({ remote }) => remote),
     problems: [...plan.problems, ...nameProblems(name, world)],
     hasAddressSets: namesake(name, world) === undefined,

@@ -4,6 +4,7 @@ import type { Lease } from '@kube-ovn/ipam'
 import { ipSource, printMatch } from '@kube-ovn/ovn-match'
 import {
   externalId,
+  interconnectionPortGroup,
   logicalRouter,
   logicalSwitch,
   nodePortGroup,
@@ -11,6 +12,7 @@ import {
   podPort,
   routerPolicyPriority,
   subnetNodePortGroup,
+  subnetNodePortGroupName,
 } from '@kube-ovn/ovn-names'
 import type { Desired, OwnedRow } from '@kube-ovn/reconcile'
 import { portAddresses } from '@kube-ovn/domains-control/addresses'
@@ -98,6 +100,15 @@ export function desiredPort(
     members: [
       memberOf(ref(logicalSwitch, network.name), 'ports', self),
       ...(network.isDefaultVpc ? [memberOf(ref(nodePortGroup, node), 'ports', self)] : []),
+      ...(network.isServedByNode
+        ? [
+            memberOf(
+              ref(interconnectionPortGroup, subnetNodePortGroupName(network.name, node)),
+              'ports',
+              self,
+            ),
+          ]
+        : []),
       ...(leavesByNode ? [memberOf(ref(subnetNodePortGroup, `${network.name}/${node}`), 'ports', self)] : []),
       ...policies.map(({ kind, id }) => memberOf(ref(logicalRouter, network.vpc), 'policies', ref(kind, id))),
     ],
