@@ -13,6 +13,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { auditAddresses } from '@kube-ovn/domains-control/address-audit'
 import { ControlCluster } from '@kube-ovn/testing-control'
 import type { Controller } from '@kube-ovn/testing-control'
+import { startNorthbound } from '@kube-ovn/testing-ovsdb'
 
 const cluster = ControlCluster.ofSuite()
 beforeEach(async () => {
@@ -248,4 +249,24 @@ describe('what can not be connected', () => {
     await control.settle()
     expect(port(control)?.networks.toSorted()).toEqual(['172.19.0.9/24', 'fd00:172:19::9/112'])
   })
+})
+
+it('answers for the address of the router on every node, as stock OVN has no way to leave that to one', async () => {
+  await using northbound = await startNorthbound({ northd: true })
+  await northbound.nbctl(
+    ...['--wait=sb', 'lr-add', 'r', '--', 'ls-add', 'yard'],
+    ...['--', 'lrp-add', 'r', 'r-yard', '00:00:5e:00:53:05', '172.19.0.5/24'],
+    ...['--', 'lsp-add', 'yard', 'yard-r', '--', 'lsp-set-type', 'yard-r', 'router'],
+    ...['--', 'lsp-set-addresses', 'yard-r', 'router'],
+    ...['--', 'lsp-set-options', 'yard-r', 'router-port=r-yard'],
+    ...['--', 'lsp-add', 'yard', 'localnet.yard', '--', 'lsp-set-type', 'localnet.yard', 'localnet'],
+    ...['--', 'lsp-set-addresses', 'localnet.yard', 'unknown'],
+    ...['--', 'lsp-set-options', 'localnet.yard', 'network_name=quay'],
+  )
+  const flows = (await northbound.sbctl('lflow-list')).split('\n')
+  const answers = flows.filter(
+    (flow) => flow.includes('lr_in_ip_input') && flow.includes('arp.tpa == 172.19.0.5'),
+  )
+  expect(answers).toEqual([expect.stringContaining('ARP reply')])
+  expect(answers[0]).not.toContain('is_chassis_resident')
 })
