@@ -18,6 +18,7 @@ export default defineConfig({
           { text: 'Services', link: '/user/services' },
           { text: 'TLS of the databases', link: '/user/tls' },
           { text: 'Announce addresses by BGP', link: '/user/bgp' },
+          { text: 'kubectl ko', link: '/user/kubectl-ko' },
           { text: 'Monitoring', link: '/user/monitoring' },
           { text: 'Pinger', link: '/user/pinger' },
           { text: 'Deletions that are held back', link: '/user/held-deletions' },

@@ -10,6 +10,7 @@ import { runProgram } from './program.ts'
 
 /** Programs that run on Node: one file each, by the name that they have in the images. */
 const bundles = {
+  'kubectl-ko.mjs': 'apps/kubectl-ko/src/main.ts',
   'pinger.mjs': 'apps/pinger/src/main.ts',
   'speaker.mjs': 'apps/speaker/src/main.ts',
   'monitor.mjs': 'apps/monitor/src/main.ts',

@@ -137,3 +137,15 @@ export class UnknownIndexError extends KubeOvnError<{
   readonly code = 'kube-unknown-index'
   readonly retry: RetryClass = 'never'
 }
+
+/** A command could not be started in a container, or its end is not known. */
+export class KubeExecError extends KubeOvnError<{
+  readonly pod: string
+  readonly container: string
+  readonly command: string
+  /** In the words of the server, of kubelet or of the container runtime. */
+  readonly answer: string
+}> {
+  readonly code = 'kube-exec'
+  readonly retry: RetryClass = 'backoff'
+}

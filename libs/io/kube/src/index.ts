@@ -1,6 +1,11 @@
 export type * from './types.ts'
 export { loadAccess } from './access.ts'
-export type { Authentication, ClusterAccess } from './cluster-access.ts'
+export {
+  impersonating,
+  type Authentication,
+  type ClusterAccess,
+  type Impersonation,
+} from './cluster-access.ts'
 export {
   KubeClient,
   type KubeClientOptions,
@@ -16,6 +21,7 @@ export {
   type WriteOptions,
 } from './client.ts'
 export * from './errors.ts'
+export { execInPod, type ExecRequest } from './exec.ts'
 export { inClusterAccess } from './in-cluster.ts'
 export {
   Informer,

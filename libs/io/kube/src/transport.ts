@@ -1,5 +1,10 @@
 import { Pool, type Dispatcher } from 'undici'
-import type { Authentication, ClusterAccess } from './cluster-access.ts'
+import {
+  authenticationHeaders,
+  tlsOptions,
+  type Authentication,
+  type ClusterAccess,
+} from './cluster-access.ts'
 import { KubeConnectionError } from './errors.ts'
 import { errorOfStatus, parseStatus } from './status.ts'
 
@@ -99,9 +104,7 @@ export class Transport implements AsyncDisposable {
         headers: {
           accept: 'application/json',
           'user-agent': this.#options.userAgent,
-          ...(authentication.authorization === undefined
-            ? {}
-            : { authorization: authentication.authorization }),
+          ...authenticationHeaders(authentication),
           ...(request.body === undefined
             ? {}
             : { 'content-type': request.contentType ?? 'application/json' }),
@@ -171,7 +174,6 @@ export class Transport implements AsyncDisposable {
   }
 
   #openPool(authentication: Authentication, connections: number | null, bodyTimeout: number): Pool {
-    const { ca, tlsServerName, isVerified } = this.#access
     return new Pool(this.#origin, {
       connections,
       pipelining: 1,
@@ -180,14 +182,7 @@ export class Transport implements AsyncDisposable {
       headersTimeout: this.#options.timeoutMs,
       bodyTimeout,
       keepAliveTimeout: 30_000,
-      connect: {
-        timeout: 10_000,
-        rejectUnauthorized: isVerified,
-        ...(ca === undefined ? {} : { ca }),
-        ...(tlsServerName === undefined ? {} : { servername: tlsServerName }),
-        ...(authentication.certificate === undefined ? {} : { cert: authentication.certificate }),
-        ...(authentication.privateKey === undefined ? {} : { key: authentication.privateKey }),
-      },
+      connect: { timeout: 10_000, ...tlsOptions(this.#access, authentication) },
     })
   }
 }

@@ -1,0 +1,132 @@
+import {
+  execInPod,
+  impersonating,
+  KubeClient,
+  loadAccess,
+  type ClusterAccess,
+  type ExecRequest,
+} from '@kube-ovn/kube'
+import type { Writable } from 'node:stream'
+import { CommandFailedError } from './errors.ts'
+
+/** How the command line says which cluster is meant, and with whose rights. */
+export interface ClusterChoice {
+  readonly kubeconfig?: string
+  readonly context?: string
+  readonly as?: string
+  readonly asGroup?: readonly string[]
+  readonly systemNamespace: string
+}
+
+export interface PodContainer {
+  readonly namespace: string
+  readonly pod: string
+  readonly container: string
+}
+
+export interface CommandOutput {
+  readonly exitCode: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+const userAgent = 'kubectl-ko'
+
+/** The cluster that a command is about. */
+export class Cluster implements AsyncDisposable {
+  readonly client: KubeClient
+  /** Namespace of the components. */
+  readonly namespace: string
+  readonly #access: ClusterAccess
+  readonly #signal: AbortSignal
+
+  private constructor(access: ClusterAccess, namespace: string, signal: AbortSignal) {
+    this.#access = access
+    this.#signal = signal
+    this.namespace = namespace
+    this.client = new KubeClient(access, { userAgent, connections: 8, timeoutMs: 20_000 })
+  }
+
+  static async open(choice: ClusterChoice, signal: AbortSignal): Promise<Cluster> {
+    const access = await loadAccess(choice.kubeconfig, choice.context)
+    const { as: user, asGroup: groups = [] } = choice
+    const own = user === undefined ? access : impersonating(access, { user, groups })
+    return new Cluster(own, choice.systemNamespace, signal)
+  }
+
+  /** Runs a command in a container, passes on what it prints, and answers its exit code. */
+  run(
+    where: PodContainer,
+    command: readonly string[],
+    to: { readonly stdout: Writable; readonly stderr: Writable },
+    stdin?: ExecRequest['stdin'],
+  ): Promise<number> {
+    return execInPod(this.#access, {
+      ...where,
+      command,
+      userAgent,
+      signal: this.#signal,
+      ...(stdin !== undefined && { stdin }),
+      onStdout: (chunk) => drained(to.stdout, chunk),
+      onStderr: (chunk) => drained(to.stderr, chunk),
+    })
+  }
+
+  /** Runs a command in a container and answers what it printed, and how it ended. */
+  async ask(
+    where: PodContainer,
+    command: readonly string[],
+    stdin?: ExecRequest['stdin'],
+  ): Promise<CommandOutput> {
+    const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []]
+    const exitCode = await execInPod(this.#access, {
+      ...where,
+      command,
+      userAgent,
+      signal: this.#signal,
+      ...(stdin !== undefined && { stdin }),
+      onStdout: (chunk) => void stdout.push(Buffer.from(chunk)),
+      onStderr: (chunk) => void stderr.push(Buffer.from(chunk)),
+    })
+    return {
+      exitCode,
+      stdout: Buffer.concat(stdout).toString('utf8'),
+      stderr: Buffer.concat(stderr).toString('utf8'),
+    }
+  }
+
+  /**
+   * Runs a command in a container and answers what it printed.
+   *
+   * @throws CommandFailedError when it ended with an error
+   */
+  async tell(where: PodContainer, command: readonly string[]): Promise<string> {
+    const output = await this.ask(where, command)
+    if (output.exitCode === 0) return output.stdout
+    throw commandFailed(where, command, output)
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.client[Symbol.asyncDispose]()
+  }
+}
+
+export function commandFailed(
+  { namespace, pod, container }: PodContainer,
+  command: readonly string[],
+  { exitCode, stdout, stderr }: CommandOutput,
+): CommandFailedError {
+  return new CommandFailedError({
+    pod: `${namespace}/${pod}`,
+    command: command.join(' '),
+    exitCode,
+    answer: (stderr.trim() || stdout.trim()).slice(0, 500),
+    cure: `look at the log of the container: kubectl -n ${namespace} logs ${pod} -c ${container}`,
+  })
+}
+
+function drained(stream: Writable, chunk: Buffer): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  stream.write(chunk, (error) => (error === undefined || error === null ? resolve() : reject(error)))
+  return promise
+}

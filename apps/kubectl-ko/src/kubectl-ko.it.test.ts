@@ -1,0 +1,67 @@
+import { nodes, pods, type Pod } from '@kube-ovn/kube'
+import { sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
+import { afterEach, beforeAll, expect, it } from 'vitest'
+import { runCaptured, type Captured } from './run-captured.ts'
+
+let api: KubeApi
+
+beforeAll(async () => {
+  api = await sharedKubeApi()
+})
+afterEach(() => api.reset())
+
+function ko(...args: readonly string[]): Promise<Captured> {
+  return runCaptured(['--kubeconfig', api.kubeconfigPath, ...args])
+}
+
+async function createPod(name: string, app: string, node: string): Promise<void> {
+  const ref = { namespace: 'kube-system', name }
+  const spec: Pod['spec'] = { nodeName: node, containers: [{ name: 'ovn-central', image: 'i' }] }
+  await api.client.create(pods, { metadata: { ...ref, labels: { app } }, spec })
+  const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] }
+  await api.client.patch(pods, ref, 'application/merge-patch+json', { status }, { subresource: 'status' })
+}
+
+it('says that a leader is missing, and where to look', async () => {
+  const { exitCode, stderr } = await ko('nbctl', 'show')
+  expect(exitCode).toBe(1)
+  expect(stderr).toMatch(/^kubectl-ko: leader not exists \(field=nb\); see who is ready.*\n$/)
+})
+
+it('says that a cluster has no interconnection', async () => {
+  const { exitCode, stderr } = await ko('icnbctl', 'show')
+  expect(exitCode).toBe(1)
+  expect(stderr).toContain('none has a pod labelled ovn-ic-nb-leader=true here')
+})
+
+it('names a node that is not there, and one on which Open vSwitch does not run', async () => {
+  expect(await ko('vsctl', 'elsewhere', 'show')).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('value=elsewhere'),
+  })
+  await api.client.create(nodes, { metadata: { name: 'here' } })
+  expect(await ko('vsctl', 'here', 'show')).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('no pod of the component can be asked (field=ovs value=here)'),
+  })
+})
+
+it('says why a command can not be run on a node whose kubelet is not there', async () => {
+  await api.client.create(nodes, { metadata: { name: 'here' } })
+  await createPod('ovn-central-0', 'ovn-central', 'here')
+  const { exitCode, stderr } = await ko('nbctl', 'show')
+  expect(exitCode).toBe(1)
+  expect(stderr).toMatch(/^kubectl-ko: .*see whether the node and its kubelet can be reached/)
+})
+
+it('says what it may not do', async () => {
+  const { exitCode, stderr } = await ko('--as', 'nobody', 'nbctl', 'show')
+  expect(exitCode).toBe(1)
+  expect(stderr).toMatch(/User "nobody" cannot list resource "pods".*ask for the ClusterRole/)
+})
+
+it('says that the cluster can not be reached', async () => {
+  const { exitCode, stderr } = await ko('--context', 'elsewhere', 'nbctl', 'show')
+  expect(exitCode).toBe(1)
+  expect(stderr).toContain('elsewhere')
+})

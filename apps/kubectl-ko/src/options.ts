@@ -1,0 +1,28 @@
+import { Option, type Command } from 'commander'
+import { formats } from './output.ts'
+
+const clusterOptions = [
+  ['--kubeconfig <file>', 'file to find the cluster in'],
+  ['--context <name>', 'of the kubeconfig, in place of its current one'],
+  ['--as <user>', 'act with the rights of this user'],
+  ['--as-group <group...>', 'act with the rights of these groups'],
+  ['--system-namespace <namespace>', 'namespace of the components; default: $KUBE_OVN_NS, else kube-system'],
+] as const
+
+/** Flags that say which cluster is meant; before the name of any command, and after that of most. */
+export function withClusterOptions(command: Command): Command {
+  for (const [flags, help] of clusterOptions)
+    command.addOption(new Option(flags, help).helpGroup('Flags for the cluster:'))
+  return command
+}
+
+export function withOutputOptions(command: Command): Command {
+  return command
+    .addOption(new Option('-o, --output <format>', 'how to print').choices(formats).default('table'))
+    .option('--no-headers', 'no titles above tables')
+}
+
+/** Shows examples below the flags. */
+export function withExamples(command: Command, examples: readonly string[]): Command {
+  return command.addHelpText('after', `\nExamples:\n${examples.map((line) => `  ${line}\n`).join('')}`)
+}

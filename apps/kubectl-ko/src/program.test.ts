@@ -1,0 +1,63 @@
+import type { Command } from 'commander'
+import { Readable, Writable } from 'node:stream'
+import { describe, expect, it } from 'vitest'
+import { buildProgram } from './program.ts'
+import { runCaptured } from './run-captured.ts'
+
+const sink = new Writable()
+const program = buildProgram({
+  stdin: Readable.from([]),
+  stdout: sink,
+  stderr: sink,
+  directory: '/',
+  environment: {},
+  signal: new AbortController().signal,
+  exitCode: 0,
+})
+
+function namesUnder(command: Command, path: readonly string[] = []): readonly (readonly string[])[] {
+  return command.commands.flatMap((child) => {
+    const own = [...path, child.name()]
+    return [own, ...namesUnder(child, own)]
+  })
+}
+
+it('prints help without arguments, and ends with 0', async () => {
+  const { exitCode, stdout } = await runCaptured([])
+  expect(exitCode).toBe(0)
+  expect(stdout).toContain('Usage: kubectl-ko')
+})
+
+it.each(namesUnder(program).map((path) => ({ path, line: path.join(' ') })))(
+  '$line --help has examples that begin with its name',
+  async ({ path }) => {
+    const { exitCode, stdout } = await runCaptured([...path, '--help'])
+    expect(exitCode).toBe(0)
+    const [, examples = ''] = stdout.split('\nExamples:\n')
+    expect(examples.split('\n')[0]).toMatch(new RegExp(`^  (\\S+=\\S+ )?kubectl ko ${path.join(' ')}( |$)`))
+  },
+)
+
+describe('a wrong command line ends with 2 and says what to write', () => {
+  it.each([
+    { args: ['nbctrl'], says: "unknown command 'nbctrl'\n(Did you mean nbctl?)" },
+    { args: ['nb', 'staus'], says: "unknown command 'staus'" },
+    { args: ['nb', 'kick'], says: "missing required argument 'server'" },
+    { args: ['nb', 'status', '-o', 'xml'], says: 'Allowed choices are table, wide, json, yaml' },
+    { args: ['nb', 'status', '--wrong'], says: "unknown option '--wrong'" },
+    { args: ['vsctl'], says: 'write kubectl ko vsctl NODE' },
+    { args: ['nb', 'restore', 'x'], says: "required option '--yes'" },
+    { args: ['nb', 'restore', 'x', '--yes'], says: 'write the path of a file that nb backup has written' },
+  ])('$args', async ({ args, says }) => {
+    const { exitCode, stdout, stderr } = await runCaptured(args)
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+    expect(stderr).toContain(says)
+    expect(stderr).toMatch(/^kubectl-ko: /)
+  })
+})
+
+it('says in one sentence that there is no kubeconfig', async () => {
+  const { exitCode, stderr } = await runCaptured(['--kubeconfig', '/nonexistent', 'nbctl', 'show'])
+  expect(exitCode).toBe(1)
+  expect(stderr).toMatch(/^kubectl-ko: .*\/nonexistent.*give a kubeconfig\n$/)
+})

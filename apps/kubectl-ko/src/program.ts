@@ -1,0 +1,55 @@
+import { Command, CommanderError } from 'commander'
+import { addDatabases } from './commands/database.ts'
+import { addPassThrough } from './commands/pass-through.ts'
+import type { Context } from './context.ts'
+import { describeError } from './describe-error.ts'
+import { UsageError } from './errors.ts'
+import { withClusterOptions, withExamples } from './options.ts'
+
+/** Replaced by the bundler with the version of the release. */
+declare const KUBE_OVN_VERSION: string | undefined
+
+const version = typeof KUBE_OVN_VERSION === 'string' ? KUBE_OVN_VERSION : 'development'
+
+/** Of a command line that is wrong. */
+const usageCode = 2
+
+export function buildProgram(context: Context): Command {
+  const program = new Command('kubectl-ko')
+  program
+    .usage('[flags] COMMAND [args]')
+    .description('See, steer and ask Kube-OVN: as kubectl ko, or kubectl-ko.')
+    .enablePositionalOptions()
+    .showSuggestionAfterError()
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => context.stdout.write(text),
+      writeErr: (text) => context.stderr.write(text),
+      outputError: (text, write) => write(text.replace(/^error: /, 'kubectl-ko: ')),
+    })
+    .version(version, '--version', 'print the version')
+  withClusterOptions(program)
+  withExamples(program, ['kubectl ko nbctl show', 'kubectl ko nb status', 'kubectl ko help vsctl'])
+  addPassThrough(program, context)
+  addDatabases(program, context)
+  return program
+}
+
+/** Runs a command line and answers the exit code: 2 when it is wrong, that of the tool where one runs, else 1 for a failure. */
+export async function runProgram(args: readonly string[], context: Context): Promise<number> {
+  const program = buildProgram(context)
+  if (args.length === 0) {
+    program.outputHelp()
+    return 0
+  }
+  try {
+    await program.parseAsync(args, { from: 'user' })
+    return context.exitCode
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageCode
+    // The user's own doing.
+    if (context.signal.aborted) return 130
+    context.stderr.write(`kubectl-ko: ${describeError(error)}\n`)
+    return error instanceof UsageError ? usageCode : 1
+  }
+}
