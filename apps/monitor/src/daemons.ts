@@ -5,8 +5,7 @@ import {
   parseClusterStatus,
   parseMemoryUsage,
 } from '@kube-ovn/ovs'
-import type { DaemonReading, DatabaseReading } from '@kube-ovn/telemetry'
-import type { Sources } from './sources.ts'
+import type { DaemonReading, DatabaseReading, Sources } from '@kube-ovn/telemetry'
 
 /** A server of a database, as its control socket shows it. */
 export interface WatchedServer {
@@ -42,9 +41,9 @@ export async function askDaemons({
   sources,
 }: DaemonsOptions): Promise<DaemonAnswers> {
   const [northd, ...databases] = await Promise.all([
-    sourced(sources, 'ovn-northd-control', () => askNorthd(northdPid, timeoutMs)),
+    sources.ask('ovn-northd-control', () => askNorthd(northdPid, timeoutMs)),
     ...servers.map((server) =>
-      sourced(sources, `${server.component}-control`, () => askServer(server, timeoutMs)),
+      sources.ask(`${server.component}-control`, () => askServer(server, timeoutMs)),
     ),
   ])
   const down = { status: 0, memory: new Map() } as const
@@ -94,15 +93,4 @@ async function askNorthd(pidFile: string, timeoutMs: number): Promise<DaemonStat
   ])
   const [, state] = /^Status: (\w+)/m.exec(status) ?? []
   return { status: state === 'active' ? 1 : state === 'standby' ? 2 : 0, memory }
-}
-
-async function sourced<T>(sources: Sources, source: string, ask: () => Promise<T>): Promise<T | undefined> {
-  try {
-    const answer = await ask()
-    sources.answered(source)
-    return answer
-  } catch (error) {
-    sources.failed(source, error)
-    return undefined
-  }
 }

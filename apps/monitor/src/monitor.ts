@@ -2,12 +2,11 @@ import { ovnNorthboundSchema, ovnSouthboundSchema } from '@kube-ovn/ovsdb-schema
 import type { OvnNorthbound, OvnSouthbound } from '@kube-ovn/ovsdb-schema'
 import type { Logger } from '@kube-ovn/log'
 import { bindAddresses, serveHealth, systemClock } from '@kube-ovn/process'
-import { monitorMetrics, type MonitorReading, type Registry } from '@kube-ovn/telemetry'
+import { FileSizes, monitorMetrics, Sources, type MonitorReading, type Registry } from '@kube-ovn/telemetry'
 import { sleep } from '@kube-ovn/time'
 import { OvsdbClient, type OvsdbClientOptions, type Tables } from 'ovsdb-client'
 import type { MonitorConfig } from './config.ts'
 import { askDaemons, type DaemonAnswers, type WatchedServer } from './daemons.ts'
-import { FileSizes } from './files.ts'
 import {
   findInconsistencies,
   northboundTables,
@@ -15,7 +14,6 @@ import {
   readSouthbound,
   southboundTables,
 } from './objects.ts'
-import { Sources } from './sources.ts'
 
 /**
  * Serves metrics until the signal is aborted.

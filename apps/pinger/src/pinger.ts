@@ -4,15 +4,16 @@ import { KubeClient, loadAccess } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
 import { answerPorts } from '@kube-ovn/probes'
 import { bindAddresses, ConfigInvalidError, serveHealth, systemClock } from '@kube-ovn/process'
-import { pingerMetrics, type Registry } from '@kube-ovn/telemetry'
+import { pingerMetrics, Sources, vswitchMetrics, type Registry } from '@kube-ovn/telemetry'
 import { Cluster } from './cluster.ts'
 import type { PingerConfig } from './config.ts'
 import { drawLatencyMatrix, latenciesOf } from './latency-matrix.ts'
 import { checkOf, describeOutcome, isGood, type Outcome } from './outcome.ts'
-import { PortBindings } from './port-bindings.ts'
+import { openVswitchAt, PortBindings } from './port-bindings.ts'
 import { Record } from './record.ts'
 import { runRound, type RoundOptions } from './round.ts'
 import { familyOf, parsePortTarget, targetsOf, type Targets, type TargetSelection } from './targets.ts'
+import { Vswitch } from './vswitch.ts'
 
 /** How long a server or a job waits for the first lists. */
 const firstListMs = 10_000
@@ -28,6 +29,8 @@ interface Pinger extends AsyncDisposable {
   targets(): Targets
   round(targets: Targets): Promise<readonly Outcome[]>
   settled(): Promise<void>
+  /** Of the node; `undefined` where Open vSwitch is to be left unchecked. */
+  readonly vswitch: Vswitch | undefined
 }
 
 /**
@@ -65,12 +68,15 @@ export async function runServer(
   )
   const source = { nodeName: config.nodeName, nodeIp: config.hostIp, podIp: config.podIps[0] ?? '' }
   const record = new Record(pingerMetrics(registry, source), log)
+  const { vswitch } = pinger
+  if (vswitch !== undefined) vswitchMetrics(registry, () => vswitch.reading)
   await pinger.settled()
   // Those of other nodes were started at the same moment.
   await pause(Math.random() * intervalMs, signal)
   while (!signal.aborted) {
     const targets = pinger.targets()
-    record.take(await pinger.round(targets), targets)
+    const [outcomes] = await Promise.all([pinger.round(targets), vswitch?.look()])
+    record.take(outcomes, targets)
     await pause(jittered(intervalMs), signal)
   }
 }
@@ -110,9 +116,8 @@ async function openPinger(
   const cluster = stack.use(new Cluster({ client, log, namespace, podSelector, services }))
   const isOvn = config.networkMode === 'kube-ovn'
   const timeoutMs = Math.max(config.ovsTimeout, 1) * 1000
-  const bindings = isOvn
-    ? stack.use(new PortBindings({ local: config.databaseRemote, timeoutMs, goodForMs: bindingsGoodForMs }))
-    : undefined
+  const local = isOvn ? stack.use(openVswitchAt(config.databaseRemote, timeoutMs)) : undefined
+  const bindings = local && stack.use(new PortBindings({ local, timeoutMs, goodForMs: bindingsGoodForMs }))
   cluster.start(signal)
   const options: Omit<RoundOptions, 'spreadMs'> = {
     client,
@@ -135,6 +140,17 @@ async function openPinger(
         targets,
       ),
     settled: () => cluster.settled(firstListMs),
+    vswitch:
+      local &&
+      new Vswitch({
+        nodeName: config.nodeName,
+        local,
+        timeoutMs,
+        sources: new Sources(log),
+        server: { pid: config.databasePid, log: config.databaseLog },
+        vswitchd: { pid: config.vswitchdPid, log: config.vswitchdLog },
+        databaseFile: config.databaseFile,
+      }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }

@@ -1,11 +1,12 @@
 import { startNorthbound, startOpenVswitch } from '@kube-ovn/testing-ovsdb'
 import { expect, it } from 'vitest'
-import { PortBindings } from './port-bindings.ts'
+import { openVswitchAt, PortBindings } from './port-bindings.ts'
 
 it('names the interfaces that the Southbound does not bind here, and does not guess when it does not answer', async () => {
   await using central = await startNorthbound({ southbound: true })
   await using local = await startOpenVswitch()
-  await using bindings = new PortBindings({ local: local.address, timeoutMs: 5000, goodForMs: 60_000 })
+  await using client = openVswitchAt(local.address, 5000)
+  await using bindings = new PortBindings({ local: client, timeoutMs: 5000, goodForMs: 60_000 })
   expect(await bindings.check()).toEqual({
     kind: 'bindings',
     missing: undefined,

@@ -15,9 +15,20 @@ const tls: TlsFiles = {
   caFile: '/var/run/tls/cacert',
 }
 
+/** A client of the database of Open vSwitch that keeps no rows. */
+export function openVswitchAt(endpoint: string, timeoutMs: number): OvsdbClient<OpenVswitch> {
+  return new OvsdbClient<OpenVswitch>({
+    endpoints: [endpoint],
+    schema: openVswitchSchema,
+    tables: {},
+    transactTimeoutMs: timeoutMs,
+    inactivityProbeMs: timeoutMs,
+  })
+}
+
 export interface PortBindingOptions {
-  /** The database of Open vSwitch, e.g. `unix:/run/openvswitch/db.sock`. */
-  readonly local: string
+  /** The database of Open vSwitch. */
+  readonly local: OvsdbClient<OpenVswitch>
   readonly timeoutMs: number
   /** How long an answer of the Southbound is good for: a round before that goes by the same one. */
   readonly goodForMs: number
@@ -31,19 +42,11 @@ export interface PortBindingOptions {
  */
 export class PortBindings implements AsyncDisposable {
   readonly #options: PortBindingOptions
-  readonly #local: OvsdbClient<OpenVswitch>
   #southbound: { readonly remote: string; readonly client: OvsdbClient<OvnSouthbound> } | undefined
   #last: { readonly atMs: number; readonly bound: ReadonlySet<string> } | undefined
 
   constructor(options: PortBindingOptions) {
     this.#options = options
-    this.#local = new OvsdbClient<OpenVswitch>({
-      endpoints: [options.local],
-      schema: openVswitchSchema,
-      tables: {},
-      transactTimeoutMs: options.timeoutMs,
-      inactivityProbeMs: options.timeoutMs,
-    })
   }
 
   /** Never rejects: what cannot be found out is unknown, and why. */
@@ -70,14 +73,14 @@ export class PortBindings implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#local[Symbol.asyncDispose]()
     await this.#southbound?.client[Symbol.asyncDispose]()
   }
 
   async #readLocal() {
-    const { select, selected } = this.#local.operations
-    await this.#local.connect(AbortSignal.timeout(this.#options.timeoutMs))
-    const [root, ports] = await this.#local.transact([
+    const { local, timeoutMs } = this.#options
+    const { select, selected } = local.operations
+    await local.connect(AbortSignal.timeout(timeoutMs))
+    const [root, ports] = await local.transact([
       select('Open_vSwitch', [], ['external_ids']),
       select('Interface', [], ['external_ids']),
     ])

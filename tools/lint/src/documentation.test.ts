@@ -28,6 +28,7 @@ import {
   logMetrics,
   monitorMetrics,
   speakerMetrics,
+  vswitchMetrics,
   Registry,
 } from '@kube-ovn/telemetry'
 import { describe, expect, it } from 'vitest'
@@ -118,7 +119,7 @@ describe('docs/reference/annotations.md', () => {
 })
 
 describe('docs/reference/metrics.md', () => {
-  it('has a row for each metric of controller, agent, speaker and monitor', async () => {
+  it('has a row for each metric of controller, agent, speaker, monitor and Open vSwitch', async () => {
     const registry = new Registry()
     addressAuditMetrics(registry)
     agentMetrics(registry, 'n1')
@@ -140,7 +141,12 @@ describe('docs/reference/metrics.md', () => {
     }))
     const node = new Registry()
     fragmentMetrics(node)
-    const all = await Promise.all([registry, node].map((one) => one.getMetricsAsJSON()))
+    const openVswitch = new Registry()
+    vswitchMetrics(openVswitch, () => ({
+      ...{ hostname: 'n1', daemons: [], logs: [], failedRequests: 0, coverage: new Map() },
+      ...{ databaseBytes: undefined, system: undefined, datapaths: undefined, interfaces: undefined },
+    }))
+    const all = await Promise.all([registry, node, openVswitch].map((one) => one.getMetricsAsJSON()))
     const names = new Set(all.flat().map(({ name }) => name))
     const documented = [...read('docs/reference/metrics.md').matchAll(/^\| `(\w+)`/gm)].map(
       (match) => match[1],

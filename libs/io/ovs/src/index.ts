@@ -5,5 +5,7 @@ export {
   type ClusterStatus,
 } from './cluster-status.ts'
 export { askDaemon, controlSocketOf, type DaemonQuestion } from './control-socket.ts'
+export { parseCoverage } from './coverage.ts'
+export { parseDatapaths, type Datapath, type DatapathPort } from './datapath.ts'
 export { DaemonRefusedError, DaemonUnreachableError } from './errors.ts'
 export { parseMemoryUsage } from './memory-usage.ts'

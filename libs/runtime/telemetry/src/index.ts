@@ -2,6 +2,7 @@ export { Registry } from 'prom-client'
 export { addressAuditMetrics, type AddressAuditMetrics, type AuditOutcome } from './address-audit-metrics.ts'
 export { agentMetrics, type AddTimings, type AgentMetrics } from './agent-metrics.ts'
 export { databaseMetrics, type DatabaseMetrics } from './database-metrics.ts'
+export { FileSizes } from './file-sizes.ts'
 export { fragmentMetrics, type FragmentMetrics } from './fragment-metrics.ts'
 export { kernelMetrics, type KernelMetrics } from './kernel-metrics.ts'
 export { leaderMetrics } from './leader-metrics.ts'
@@ -24,5 +25,12 @@ export {
   type TriedPort,
 } from './pinger-metrics.ts'
 export { processRegistry } from './process-metrics.ts'
+export { Sources } from './sources.ts'
 export { speakerMetrics, type SpeakerPeer } from './speaker-metrics.ts'
+export {
+  vswitchMetrics,
+  type InterfaceReading,
+  type VswitchReading,
+  type VswitchSystem,
+} from './vswitch-metrics.ts'
 export type { KernelGauges, QueueMetrics, ReconcileResult } from './queue-metrics.ts'

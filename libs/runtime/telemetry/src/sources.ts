@@ -1,6 +1,6 @@
 import type { Logger } from '@kube-ovn/log'
 
-/** Keeps who answers, of those whom the monitor asks. A line is logged when one ceases to answer and when it does again, not for each question. */
+/** Keeps who answers, of those whom a process asks again and again. A line is logged when one ceases to answer and when it does again, not for each question. */
 export class Sources {
   readonly #log: Logger
   readonly #up = new Map<string, boolean>()
@@ -17,6 +17,18 @@ export class Sources {
 
   get states(): ReadonlyMap<string, boolean> {
     return this.#up
+  }
+
+  /** Asks somebody, and keeps whether there was an answer; `undefined` without one. */
+  async ask<T>(source: string, ask: () => Promise<T>): Promise<T | undefined> {
+    try {
+      const answer = await ask()
+      this.answered(source)
+      return answer
+    } catch (error) {
+      this.failed(source, error)
+      return undefined
+    }
   }
 
   answered(source: string): void {
