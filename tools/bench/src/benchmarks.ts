@@ -13,6 +13,7 @@ import { ovsdbSync } from './ovsdb-sync.ts'
 import { ovsdbWrite } from './ovsdb-write.ts'
 import { podCost } from './pod-cost.ts'
 import { podReady } from './pod-ready.ts'
+import { servicesScale } from './services-scale.ts'
 import { tables } from './tables.ts'
 
 export const benchmarks: readonly Benchmark[] = [
@@ -29,6 +30,7 @@ export const benchmarks: readonly Benchmark[] = [
   ipam,
   tables,
   monitor,
+  servicesScale,
   featureTest,
   lab,
 ]

@@ -9,7 +9,7 @@ import { silentLogger } from '@kube-ovn/log'
 import { systemClock } from '@kube-ovn/process'
 import { node, pod } from '@kube-ovn/testing-builders'
 import { chartCrds, startKubeApi, type ApiWrite, type KubeApi } from '@kube-ovn/testing-kube'
-import { startNorthbound, type Northbound } from '@kube-ovn/testing-ovsdb'
+import { startNorthbound, type Northbound, type NorthboundOptions } from '@kube-ovn/testing-ovsdb'
 import pMap from 'p-map'
 import { ControllerProcess, type ControllerPlan } from './controller-process.ts'
 import { within } from './within.ts'
@@ -59,12 +59,15 @@ export class ControlPlane implements AsyncDisposable {
   }
 
   /** Starts both, and makes `nodeCount` nodes. */
-  static async start(nodeCount: number): Promise<ControlPlane> {
+  static async start(nodeCount: number, options: NorthboundOptions = {}): Promise<ControlPlane> {
     await using resources = new AsyncDisposableStack()
     const directory = mkdtempSync(join(tmpdir(), 'kube-ovn-bench-'))
     resources.defer(() => rm(directory, { recursive: true, force: true }))
     console.log('starting an API server and a Northbound')
-    const [api, northbound] = await Promise.all([startKubeApi({ crds: [chartCrds] }), startNorthbound()])
+    const [api, northbound] = await Promise.all([
+      startKubeApi({ crds: [chartCrds] }),
+      startNorthbound(options),
+    ])
     resources.use(api)
     resources.use(northbound)
     await api.client.create(namespaces, {
@@ -166,7 +169,8 @@ function withoutSpec(one: Pod): Pod {
   return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [] } }
 }
 
-async function createAll<T extends KubeObject>(
+/** Creates objects as fast as the API server takes them. */
+export async function createAll<T extends KubeObject>(
   api: KubeApi,
   resource: Resource<T>,
   objects: readonly T[],

@@ -217,6 +217,20 @@ export const exampleChecks: Readonly<Record<string, ExampleCheck>> = {
     const service = await api.call<ApiObject>('GET', '/api/v1/namespaces/island/services/well')
     expect(service.metadata.annotations?.['ovn.kubernetes.io/vpc']).toBe('island')
   },
+
+  async '32-services-near-the-client'(cluster) {
+    await untilRolledOut(cluster.api, 'daemonsets', 'station', 'kiosk')
+    const kiosks = await untilPodsReady(cluster.api, 'station', 'app=kiosk', 1)
+    const path = '/api/v1/namespaces/station/services/kiosk'
+    const { spec } = await cluster.api.call<
+      ApiObject & { readonly spec: { readonly clusterIPs: readonly string[] } }
+    >('GET', path)
+    for (const from of kiosks)
+      for (const address of spec.clusterIPs)
+        for (let visit = 0; visit < 5; visit++)
+          expect((await fetchFrom(cluster, from, address)).trim()).toBe(from.spec.nodeName)
+  },
+
   async '15-dhcp'(cluster) {
     const clients = byName(await untilPodsReady(cluster.api, 'guests', 'app=guest', 2))
     const [common, special] = clients.map((pod) => addressesOfPod(pod).find((address) => isIP(address) === 4))

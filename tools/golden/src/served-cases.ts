@@ -15,6 +15,7 @@ export const servedCases = [
   'services/clusterip',
   'services/no-selector',
   'services/nodeport-lb-headless',
+  'services/prefer-local',
   'services/session-affinity',
   'services/slr-endpoints',
   'services/slr-selector',

@@ -33,6 +33,7 @@ import { networkPolicy } from '@kube-ovn/features-policies/network-policy'
 import { ownNode } from '@kube-ovn/features-policies/own-node'
 import { securityGroup } from '@kube-ovn/features-policies/security-group'
 import { denyAll } from '@kube-ovn/features-policies/sg'
+import { variablesOfChassis } from '@kube-ovn/features-services/chassis-variables'
 import { healthCheck } from '@kube-ovn/features-services/health-check'
 import { loadBalancers } from '@kube-ovn/features-services/load-balancer'
 import { service } from '@kube-ovn/features-services/service'
@@ -76,6 +77,7 @@ export const controlFeatures: readonly ControlFeature[] = [
   subnetVip,
   loadBalancers,
   subnetBalancers,
+  variablesOfChassis,
   switchLbRule,
   service,
   healthCheck,

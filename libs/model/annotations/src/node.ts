@@ -31,6 +31,8 @@ export const nodeAnnotations = {
 export const nodeLabel = {
   /** `userspace`: its tunnels end at an interface of the userspace data path. */
   datapath: `${prefix}/ovs_dp_type`,
+  /** Of the provider of machines: where latency is low. Kubernetes, or whoever operates it. */
+  zone: 'topology.kubernetes.io/zone',
 } as const
 
 /** Taints of a Node that mean something to us. */

@@ -129,12 +129,6 @@ export const missingFeatures: readonly MissingFeature[] = [
     chartValues: { 'features.enableLoadbalancerService': false },
   },
   {
-    name: 'a preference of backends on the same node',
-    cure: 'all backends of a Service are used alike',
-    controllerFlags: ['enable-ovn-lb-prefer-local'],
-    chartValues: { 'features.ENABLE_OVN_LB_PREFER_LOCAL': false },
-  },
-  {
     name: 'a route of a NIC',
     cure: 'the NIC eth0 has the default route, and the network configuration may name others: write them there',
     nic: ['routes', 'default_route'],

@@ -1,4 +1,4 @@
-export { preferLocalOption } from './balancer-options.ts'
+export { preferLocalOption, templateOptions } from './balancer-options.ts'
 export {
   defaultSecurityGroup,
   externalId,
@@ -18,6 +18,7 @@ export {
   interconnectionServicePolicy,
   ipPoolAddresses,
   balancerHealthCheck,
+  chassisVariables,
   loadBalancer,
   localnetPort,
   logicalRouter,
@@ -88,6 +89,7 @@ export {
   switchRouterPortName,
   uniqueGroupName,
   vipPortName,
+  backendsVariable,
   vpcLoadBalancerName,
 } from './names.ts'
 export { arpProxyOption, migrationOption, routeTableOption, virtualPortOption } from './port-options.ts'

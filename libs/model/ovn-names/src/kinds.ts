@@ -613,6 +613,15 @@ export const loadBalancer = rowKind({
   identify: (row) => (row.options[preferLocalOption] === undefined ? undefined : row.name),
 })
 
+/** What is different on one chassis, by the name of the chassis: variables that load balancers refer to. */
+export const chassisVariables = rowKind({
+  name: 'chassis-vars',
+  table: 'Chassis_Template_Var',
+  shared: ['variables'],
+  composed: ['variables'],
+  identify: (row) => row.chassis,
+})
+
 /** How backends of an entry of a load balancer are asked whether they are well, by both names. Upstream leaves its vendor out. */
 export const balancerHealthCheck: RowKind<'Load_Balancer_Health_Check'> = {
   name: 'lb-check',

@@ -181,3 +181,21 @@ export function vpcLoadBalancerName(
 ): string {
   return `vpc-${vpc}-${protocol}-${hasAffinity ? 'sess-' : ''}load`
 }
+
+/**
+ * The variable of a chassis that has the backends of an entry of a Service, without the circumflex that marks it where it is used.
+ *
+ * OVN takes letters, digits, underscores and dots for its name (ovn-sb(5), Logical_Flow). Names of Services and namespaces have neither
+ * underscores nor dots.
+ */
+export function backendsVariable(entry: {
+  readonly namespace: string
+  readonly service: string
+  readonly address: string
+  readonly port: number
+  readonly protocol: string
+}): string {
+  const { namespace, service, address, port, protocol } = entry
+  const words = [namespace, service, address].map((word) => word.replace(/[^a-z0-9]/g, '_'))
+  return ['lb', ...words, port, protocol].join('.')
+}

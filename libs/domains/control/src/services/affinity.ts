@@ -1,5 +1,4 @@
 import type { Service } from '@kube-ovn/kube-api/core'
-import { protocolOf } from './protocols.ts'
 
 /** Of Services that say nothing else, and of every Service upstream. Seconds. */
 export const usualAffinitySeconds = 10_800
@@ -17,12 +16,4 @@ export function writtenAffinity({ spec }: Service): number | undefined {
 export function affinityOf(service: Service): number | undefined {
   const written = writtenAffinity(service)
   return written === undefined ? undefined : Math.min(written, mostAffinitySeconds)
-}
-
-/** Names the time-outs of a Service that are other than the usual one, as `protocol/seconds`. */
-export function timeoutsOf(service: Service): readonly string[] {
-  const seconds = affinityOf(service)
-  if (seconds === undefined || seconds === usualAffinitySeconds) return []
-  const protocols = new Set((service.spec?.ports ?? []).map(protocolOf))
-  return [...protocols].map((protocol) => `${protocol}/${seconds}`)
 }

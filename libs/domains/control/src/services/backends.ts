@@ -1,6 +1,8 @@
 import { familyOf, formatIp, tryParseIp, type Family } from '@kube-ovn/ip'
 import type { Endpoint, EndpointSlice, ServicePort } from '@kube-ovn/kube-api/core'
+import type { NodePlace } from './node-places.ts'
 import { protocolOf } from './protocols.ts'
+import type { Scope } from './scopes.ts'
 
 /**
  * Lists where traffic for a port of a Service goes: `address:port` of one family, each once, in the order of their text.
@@ -12,29 +14,73 @@ export function backendsOf(
   port: ServicePort,
   family: Family,
 ): readonly string[] {
-  const ready = collect(slices, port, family, isReady)
-  return ready.length > 0 ? ready : collect(slices, port, family, servesToTheEnd)
+  return texts(readyOf(endpointsOf(slices, port, family)))
 }
 
-function collect(
+/**
+ * The same for clients on one node, where these do not get all alike.
+ *
+ * Hints count when each backend that is ready has some, and some of them are for the node, or else for its zone
+ * (https://kubernetes.io/docs/reference/networking/virtual-ips/#traffic-distribution).
+ */
+export function backendsOn(
+  place: NodePlace,
+  scope: Exclude<Scope, 'all'>,
+  ...[slices, port, family]: Parameters<typeof backendsOf>
+): readonly string[] {
+  const all = endpointsOf(slices, port, family)
+  if (scope === 'hints') return texts(hintedOf(readyOf(all), place))
+  const own = readyOf(all.filter(({ endpoint }) => endpoint.nodeName === place.node))
+  return texts(own.length > 0 || scope === 'node' ? own : readyOf(all))
+}
+
+interface Backend {
+  readonly text: string
+  readonly endpoint: Endpoint
+}
+
+function endpointsOf(
   slices: readonly EndpointSlice[],
   port: ServicePort,
   family: Family,
-  isWanted: (endpoint: Endpoint) => boolean,
-): readonly string[] {
-  const backends = new Set<string>()
-  for (const slice of slices) {
+): readonly Backend[] {
+  return slices.flatMap((slice) => {
     const number = portOf(slice, port)
-    if (number === undefined) continue
-    for (const endpoint of slice.endpoints ?? []) {
-      if (!isWanted(endpoint)) continue
-      for (const text of endpoint.addresses) {
-        const ip = tryParseIp(text)
-        if (ip !== undefined && familyOf(ip) === family) backends.add(endpointText(formatIp(ip), number))
-      }
-    }
-  }
-  return [...backends].sort()
+    if (number === undefined) return []
+    return (slice.endpoints ?? []).flatMap((endpoint) =>
+      endpoint.addresses.flatMap((address) => {
+        const ip = tryParseIp(address)
+        const isWanted = ip !== undefined && familyOf(ip) === family
+        return isWanted ? [{ text: endpointText(formatIp(ip), number), endpoint }] : []
+      }),
+    )
+  })
+}
+
+function readyOf(all: readonly Backend[]): readonly Backend[] {
+  const ready = all.filter(({ endpoint }) => isReady(endpoint))
+  return ready.length > 0 ? ready : all.filter(({ endpoint }) => servesToTheEnd(endpoint))
+}
+
+function hintedOf(ready: readonly Backend[], { node, zone }: NodePlace): readonly Backend[] {
+  const byNode = hinted(ready, 'forNodes', node)
+  return byNode ?? hinted(ready, 'forZones', zone) ?? ready
+}
+
+/** Nothing unless all have such hints, and one of them is for the place. */
+function hinted(
+  ready: readonly Backend[],
+  kind: 'forNodes' | 'forZones',
+  place: string | undefined,
+): readonly Backend[] | undefined {
+  const hintsOf = ({ endpoint }: Backend) => endpoint.hints?.[kind] ?? []
+  if (!ready.every((backend) => hintsOf(backend).length > 0)) return undefined
+  const near = ready.filter((backend) => hintsOf(backend).some(({ name }) => name === place))
+  return near.length > 0 ? near : undefined
+}
+
+function texts(backends: readonly Backend[]): readonly string[] {
+  return [...new Set(backends.map(({ text }) => text))].sort()
 }
 
 /** An address and a port as OVN writes them (ovn-nb(5), Load_Balancer, vips). */

@@ -1,4 +1,4 @@
-import { text } from '@kube-ovn/process'
+import { switchedOn, text } from '@kube-ovn/process'
 
 export const balancerFlags = {
   clusterTcpLoadbalancer: text(
@@ -24,5 +24,9 @@ export const balancerFlags = {
   clusterSctpSessionLoadbalancer: text(
     'cluster-sctp-session-loadbalancer',
     'Name of that for SCTP with session affinity.',
+  ),
+  enableOvnLbPreferLocal: switchedOn(
+    false,
+    'Serve addresses of Services of type LoadBalancer by OVN, too. With externalTrafficPolicy Local, Pods get backends on their own node while there are any.',
   ),
 } as const

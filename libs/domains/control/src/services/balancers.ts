@@ -5,15 +5,13 @@ import { isDefaultVpc } from '../topology/vpc-tenancy.ts'
 import type { ControlWorld } from '../world.ts'
 import { usualAffinitySeconds } from './affinity.ts'
 import { balancerFlags } from './balancer-flags.ts'
-import { ownTimeouts } from './own-timeouts.ts'
+import { ownBalancers } from './own-balancers.ts'
 import { protocols, type Protocol } from './protocols.ts'
+import type { Wanted } from './scopes.ts'
 
 /** A load balancer that Services share. */
-export interface Balancer {
+export interface Balancer extends Wanted {
   readonly name: string
-  readonly protocol: Protocol
-  /** How long a client stays with its backend after the last packet, seconds; absent without affinity. */
-  readonly affinity?: number
 }
 
 type Names = ConfigOf<typeof balancerFlags>
@@ -51,29 +49,25 @@ function namesOf(vpc: string, hasAffinity: boolean): Readonly<Record<Protocol, s
   }
 }
 
-/** The load balancer for a protocol and an affinity. */
-export function balancerName(names: BalancerNames, protocol: Protocol, affinity: number | undefined): string {
-  if (affinity === undefined) return names.plain[protocol]
-  const session = names.session[protocol]
-  return affinity === usualAffinitySeconds ? session : `${session}-${affinity}`
+/** The load balancer that has what is wanted. */
+export function balancerName(names: BalancerNames, { protocol, affinity, nodes }: Wanted): string {
+  const name = affinity === undefined ? names.plain[protocol] : names.session[protocol]
+  // By the hash of a client's address, for which no time-out counts.
+  if (nodes !== undefined) return `${name}-nodes-v${nodes}`
+  return affinity === undefined || affinity === usualAffinitySeconds ? name : `${name}-${affinity}`
 }
 
-/** All load balancers of a VPC: two for each protocol, and one for each other time-out that its Services have. */
+/** All load balancers of a VPC: two for each protocol, and those that its Services need beside. */
 export function balancersOf(
   vpc: string,
   world: Pick<ControlWorld, 'settings' | 'table'>,
 ): readonly Balancer[] {
   const names = balancerNames(vpc, world)
-  const balancer = (protocol: Protocol, affinity?: number): Balancer => ({
-    name: balancerName(names, protocol, affinity),
-    protocol,
-    ...(affinity === undefined ? {} : { affinity }),
+  const usual = protocols.flatMap((protocol) =>
+    [undefined, usualAffinitySeconds].map((affinity): Wanted => ({ protocol, affinity, nodes: undefined })),
+  )
+  return [...usual, ...world.table(ownBalancers).find('vpc', vpc)].map(({ protocol, affinity, nodes }) => {
+    const wanted = { protocol, affinity, nodes }
+    return { name: balancerName(names, wanted), ...wanted }
   })
-  return [
-    ...protocols.flatMap((protocol) => [balancer(protocol), balancer(protocol, usualAffinitySeconds)]),
-    ...world
-      .table(ownTimeouts)
-      .find('vpc', vpc)
-      .map(({ protocol, seconds }) => balancer(protocol, seconds)),
-  ]
 }

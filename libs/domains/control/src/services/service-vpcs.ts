@@ -1,10 +1,14 @@
 import { serviceAnnotations } from '@kube-ovn/annotations'
 import type { EndpointSlice, Service } from '@kube-ovn/kube-api/core'
 import { rowTable } from '@kube-ovn/tables'
+import type { ControlSettings } from '../settings.ts'
 import { pods, settingsOf, settingsTable } from '../sources.ts'
 import { isDefaultVpc, vpcClaims } from '../topology/vpc-tenancy.ts'
-import { timeoutsOf } from './affinity.ts'
+import { flagsOf } from '../flags.ts'
+import { usualAffinitySeconds } from './affinity.ts'
+import { balancerFlags } from './balancer-flags.ts'
 import { nicsOfEndpoint, type PodsView } from './nic-of-endpoint.ts'
+import { allWanted, scopedFrontends } from './scopes.ts'
 import { serviceObjects, sliceObjects } from './sources.ts'
 import { slicesByService } from './watches.ts'
 
@@ -15,8 +19,8 @@ export interface ServiceVpc {
   readonly isServed: boolean
   /** What says so: an annotation of the Service, or the Pods behind it; nothing does of a Service of the default VPC. */
   readonly by: 'logicalRouter' | 'backends' | 'vpc' | undefined
-  /** Those of its affinities that take load balancers of their own, as `vpc/protocol/seconds`. */
-  readonly timeouts: readonly string[]
+  /** Load balancers that it needs beside those that are always there. */
+  readonly balancers: readonly string[]
 }
 
 const reads = { slices: sliceObjects, pods, vpcClaims, settingsTable }
@@ -33,16 +37,30 @@ export const serviceVpcs = rowTable({
   reads,
   row: (service, views, key): ServiceVpc => {
     const settings = settingsOf(views.settingsTable)
-    const { vpc, by } = chooseVpc(service, views.slices.find(slicesByService, key), views) ?? {
+    const slices = views.slices.find(slicesByService, key)
+    const { vpc, by } = chooseVpc(service, slices, views) ?? {
       vpc: settings.clusterRouter,
       by: undefined,
     }
     const isServed = isDefaultVpc(vpc, settings) || views.vpcClaims.get(vpc)?.isExternal === false
-    const timeouts = isServed ? timeoutsOf(service).map((timeout) => `${vpc}/${timeout}`) : []
-    return { vpc, isServed, by, timeouts }
+    return { vpc, isServed, by, balancers: isServed ? furtherOf(vpc, service, slices, settings) : [] }
   },
-  indexes: { timeout: ({ timeouts }: ServiceVpc) => timeouts },
+  indexes: { balancer: ({ balancers }: ServiceVpc) => balancers },
 })
+
+function furtherOf(
+  vpc: string,
+  service: Service,
+  slices: readonly EndpointSlice[],
+  settings: ControlSettings,
+): readonly string[] {
+  return allWanted(service, scopedFrontends(service, slices, flagsOf(balancerFlags, settings)))
+    .filter(
+      ({ affinity, nodes }) =>
+        nodes !== undefined || (affinity !== undefined && affinity !== usualAffinitySeconds),
+    )
+    .map((wanted) => JSON.stringify({ vpc, ...wanted }))
+}
 
 /** What a Service, or the Pods behind it, say about its VPC: nothing of one in the default VPC behind which no Pods are. */
 export function chooseVpc(

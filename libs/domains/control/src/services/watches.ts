@@ -54,6 +54,7 @@ function trimService(service: Service): Service {
     present({ name, protocol, port, targetPort: isMade ? targetPort : undefined }),
   )
   const { type, selector, ipFamilies, ipFamilyPolicy } = spec ?? {}
+  const ingress = type === 'LoadBalancer' ? service.status?.loadBalancer?.ingress : undefined
   return {
     metadata: {
       ...(isMade ? madeIdentityOf(metadata) : identityOf(metadata)),
@@ -65,7 +66,19 @@ function trimService(service: Service): Service {
     spec: {
       ...present({ clusterIP, clusterIPs, sessionAffinity, sessionAffinityConfig, ports }),
       ...(isMade ? present({ type, selector, ipFamilies, ipFamilyPolicy }) : {}),
+      ...policiesOf(service),
     },
+    ...(ingress === undefined ? {} : { status: { loadBalancer: { ingress } } }),
+  }
+}
+
+/** Most Services lead to all backends alike, which needs no word. */
+function policiesOf({ spec = {} }: Service): NonNullable<Service['spec']> {
+  const { type, internalTrafficPolicy, externalTrafficPolicy } = spec
+  return {
+    ...(internalTrafficPolicy === 'Local' ? { internalTrafficPolicy } : {}),
+    ...(type === 'LoadBalancer' ? { type } : {}),
+    ...(type === 'LoadBalancer' && externalTrafficPolicy === 'Local' ? { externalTrafficPolicy } : {}),
   }
 }
 
@@ -93,12 +106,13 @@ function trimSlice({ metadata, addressType, endpoints, ports }: EndpointSlice): 
 
 /** Most endpoints are ready, which needs no word, and are pods of the slice's own namespace, which needs none either. */
 function trimEndpoint(
-  { addresses, conditions: { ready, serving, terminating } = {}, targetRef }: Endpoint,
+  { addresses, conditions: { ready, serving, terminating } = {}, targetRef, nodeName, hints }: Endpoint,
   namespace: string | undefined,
 ): Endpoint {
   const { kind, name, namespace: of } = targetRef ?? {}
   return {
     addresses,
+    ...present({ nodeName, hints }),
     ...(ready === false ? { conditions: present({ ready, serving, terminating }) } : {}),
     ...(kind === 'Pod'
       ? { targetRef: present({ kind, name, namespace: of === namespace ? undefined : of }) }

@@ -13,11 +13,13 @@ it('is a row for each protocol and affinity, and their names in the status of th
     vpc: 'ovn-cluster',
     names,
     balancers: [
-      { name: 't', protocol: 'tcp' },
-      { name: 'u', protocol: 'udp' },
-      { name: 'u-session', protocol: 'udp', affinity: 10_800 },
-      { name: 't-session-600', protocol: 'tcp', affinity: 600 },
+      { name: 't', protocol: 'tcp', affinity: undefined, nodes: undefined },
+      { name: 'u', protocol: 'udp', affinity: undefined, nodes: undefined },
+      { name: 'u-session', protocol: 'udp', affinity: 10_800, nodes: undefined },
+      { name: 't-session-600', protocol: 'tcp', affinity: 600, nodes: undefined },
+      { name: 't-session-nodes-v6', protocol: 'tcp', affinity: 10_800, nodes: 6 },
     ],
+    prefersLocal: false,
   })
   const selection_fields = ['ip_src', 'ipv6_src']
   expect(shownRows(desired)).toEqual([
@@ -53,6 +55,14 @@ it('is a row for each protocol and affinity, and their names in the status of th
       options: { affinity_timeout: '600', prefer_local_backend: 'false' },
       external_ids,
     },
+    {
+      row: 'lb/t-session-nodes-v6',
+      name: 't-session-nodes-v6',
+      protocol: 'tcp',
+      selection_fields,
+      options: { template: 'true', 'address-family': 'ipv6', prefer_local_backend: 'false' },
+      external_ids,
+    },
   ])
   expect(shownPatches(desired)).toEqual([
     {
@@ -70,7 +80,9 @@ it('is a row for each protocol and affinity, and their names in the status of th
 })
 
 it('is nothing, and takes the names back, when nothing is balanced', () => {
-  const desired = desiredBalancers({ vpc: 'ovn-cluster', names: undefined, balancers: [] })
+  const desired = desiredBalancers({
+    ...{ vpc: 'ovn-cluster', names: undefined, balancers: [], prefersLocal: false },
+  })
   expect(shownRows(desired)).toEqual([])
   expect(shownPatches(desired)[0]).toMatchObject({ status: { tcpLoadBalancer: null } })
 })

@@ -2,7 +2,7 @@ import { vpcResource } from '@kube-ovn/kube-api'
 import { loadBalancer } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
 import type { ControlFeature } from '@kube-ovn/domains-control'
-import { balancerFlags, ownTimeouts, serviceWatch, sliceWatch } from '@kube-ovn/domains-control/services'
+import { balancerFlags, ownBalancers, serviceWatch, sliceWatch } from '@kube-ovn/domains-control/services'
 import { desiredBalancers, type BalancersSnapshot } from './desired.ts'
 import { observeBalancers } from './snapshot.ts'
 
@@ -12,7 +12,7 @@ export const loadBalancers: ControlFeature<string, BalancersSnapshot> = {
   kinds: [loadBalancer],
   flags: balancerFlags,
   watches: [serviceWatch, sliceWatch],
-  tables: [ownTimeouts],
+  tables: [ownBalancers],
   rights: [{ resource: vpcResource, subresource: 'status', verbs: ['patch'] }],
   triggers: [{ on: 'object', resource: vpcResource, keys: (change) => [change.key] }],
   // Subnets keep what belongs to Vpcs that are gone.

@@ -1,5 +1,5 @@
-import type { ControlWorld } from '@kube-ovn/domains-control'
-import { balancerNames, balancersOf } from '@kube-ovn/domains-control/services'
+import { flagsOf, type ControlWorld } from '@kube-ovn/domains-control'
+import { balancerFlags, balancerNames, balancersOf } from '@kube-ovn/domains-control/services'
 import { isDefaultVpc } from '@kube-ovn/domains-control/topology'
 import type { BalancersSnapshot } from './desired.ts'
 
@@ -10,6 +10,8 @@ export function observeBalancers(vpc: string, world: ControlWorld): BalancersSna
   const isThere =
     plan !== undefined || isDefaultVpc(vpc, settings) || world.networks.find('vpc', vpc).length > 0
   if (!isThere) return undefined
-  if (!settings.enableLb || plan?.isExternal === true) return { vpc, names: undefined, balancers: [] }
-  return { vpc, names: balancerNames(vpc, world), balancers: balancersOf(vpc, world) }
+  const prefersLocal = flagsOf(balancerFlags, settings).enableOvnLbPreferLocal
+  if (!settings.enableLb || plan?.isExternal === true)
+    return { vpc, names: undefined, balancers: [], prefersLocal }
+  return { vpc, names: balancerNames(vpc, world), balancers: balancersOf(vpc, world), prefersLocal }
 }

@@ -10,6 +10,8 @@ export interface Entry {
   readonly protocol: 'tcp' | 'udp' | 'sctp'
   readonly family: Family
   readonly member: MapMember
+  /** What chassis have for it, where its backends differ from one to the other. */
+  readonly variables?: readonly MapMember[]
 }
 
 /** Seconds between questions, and until one counts as not answered; how many in a row decide. As upstream has them. */

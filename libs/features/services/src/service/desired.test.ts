@@ -4,7 +4,14 @@ import { parseIpv4 } from '@kube-ovn/ip'
 import { describe, expect, it } from 'vitest'
 import { shownMembers, shownPatches, shownRows } from '@kube-ovn/domains-control/testing/shown'
 import { desiredService } from './desired.ts'
-import { AffinityTooLongError, ServiceVpcError } from '@kube-ovn/domains-control/services'
+import {
+  AffinityTooLongError,
+  scopedFrontends,
+  ServiceVpcError,
+  type NodePlace,
+} from '@kube-ovn/domains-control/services'
+import type { Desired } from '@kube-ovn/reconcile'
+import type { ServiceSnapshot } from './snapshot.ts'
 
 const names = {
   plain: { tcp: 't', udp: 'u', sctp: 's' },
@@ -24,17 +31,39 @@ const ports: EndpointSlice['ports'] = [
   { name: 'dns', port: 5353, protocol: 'UDP' },
 ]
 
-function entries(of: Service, slices: readonly EndpointSlice[]): readonly string[] {
+const places: readonly NodePlace[] = [
+  { node: 'n1', chassis: 'c1', zone: 'east' },
+  { node: 'n2', chassis: 'c2', zone: 'west' },
+  { node: 'n3', chassis: 'c3', zone: undefined },
+]
+
+/** Of addresses that follow from the Service and its slices. */
+function decide(
+  given: Omit<ServiceSnapshot, 'frontends' | 'places'>,
+  enableOvnLbPreferLocal = false,
+): Desired {
+  const frontends = scopedFrontends(given.service, given.slices, { enableOvnLbPreferLocal })
+  return desiredService({ ...given, frontends, places })
+}
+
+function entries(
+  of: Service,
+  slices: readonly EndpointSlice[],
+  enableOvnLbPreferLocal = false,
+): readonly string[] {
   return shownMembers(
-    desiredService({
-      service: of,
-      slices,
-      vpc: 'ovn-cluster',
-      names,
-      taken: [],
-      check: undefined,
-      problem: undefined,
-    }),
+    decide(
+      {
+        service: of,
+        slices,
+        vpc: 'ovn-cluster',
+        names,
+        taken: [],
+        check: undefined,
+        problem: undefined,
+      },
+      enableOvnLbPreferLocal,
+    ),
   )
 }
 
@@ -122,7 +151,7 @@ describe('the entries of a Service', () => {
   })
 
   it('say in an annotation which VPC they are in', () => {
-    const desired = desiredService({
+    const desired = decide({
       service: plain,
       slices: [],
       vpc: 'ovn-cluster',
@@ -167,7 +196,7 @@ it('asks backends of which an address is known to ask from, and no others', () =
     endpointSlice({ ports: all, endpoints: ['10.16.0.4', '10.17.0.4', '10.18.0.4'] }),
     endpointSlice({ ports: all, addressType: 'IPv6', endpoints: ['fd00:10:16::4'] }),
   ]
-  const desired = desiredService({
+  const desired = decide({
     service: of,
     slices,
     vpc: 'v',
@@ -195,7 +224,7 @@ it('has none of the entries that another Service has', () => {
   const of = service({ clusterIP: '10.96.0.9' })
   const slices = [endpointSlice({ endpoints: ['10.16.0.4'] })]
   const taken = [{ entry: '10.96.0.9:80', protocol: 'tcp', holder: 'default/other' }] as const
-  const desired = desiredService({
+  const desired = decide({
     ...{ service: of, slices, vpc: 'v', names, taken },
     ...{ check: undefined, problem: undefined },
   })
@@ -205,7 +234,7 @@ it('has none of the entries that another Service has', () => {
 it.each(['None', ''])('is nothing of a Service whose address is %j', (clusterIP) => {
   const of = service({ clusterIP })
   const slices = [endpointSlice({ endpoints: ['10.16.0.4'] })]
-  const desired = desiredService({
+  const desired = decide({
     service: of,
     slices,
     vpc: 'ovn-cluster',
@@ -221,7 +250,7 @@ it('tells what is not as it is written', () => {
   const of = service({ clusterIP: '10.96.0.9' })
   const told = { ...of, metadata: { ...of.metadata, uid: 'u' } }
   const problem = new AffinityTooLongError(86_400)
-  const desired = desiredService({
+  const desired = decide({
     service: told,
     slices: [],
     vpc: 'ovn-cluster',
@@ -238,7 +267,7 @@ it('tells what is not as it is written', () => {
 it('leaves a Service of a VPC that is not there to others, and tells so', () => {
   const of = service({ clusterIP: '10.96.0.9' })
   const refused = { field: 'ovn.kubernetes.io/vpc', value: 'blue' }
-  const desired = desiredService({
+  const desired = decide({
     service: { ...of, metadata: { ...of.metadata, uid: 'u' } },
     slices: [],
     vpc: 'blue',
@@ -251,4 +280,96 @@ it('leaves a Service of a VPC that is not there to others, and tells so', () => 
   expect(desired.events.map(({ message }) => message)).toEqual([
     'There is no such VPC, or it is an external one (field=ovn.kubernetes.io/vpc value=blue); create the Vpc, or write another one: until then kube-proxy alone serves it',
   ])
+})
+
+describe('backends that differ from node to node', () => {
+  const on = (nodeName: string, address: string, fields: object = {}) => ({
+    addresses: [address],
+    nodeName,
+    ...fields,
+  })
+  const slices = [endpointSlice({ endpoints: [on('n1', '10.16.0.4'), on('n2', '10.16.0.5')] })]
+  const local = { internalTrafficPolicy: 'Local' as const }
+
+  it('are those on the node of the client alone where the policy says so', () => {
+    expect(entries(service({ clusterIP: '10.96.0.9', ...local }), slices)).toEqual([
+      'lb/t-nodes-v4 vips: 10.96.0.9:80=^lb.default.web.10_96_0_9.80.tcp',
+      'chassis-vars/c1 variables: lb.default.web.10_96_0_9.80.tcp=10.16.0.4:8080',
+      'chassis-vars/c2 variables: lb.default.web.10_96_0_9.80.tcp=10.16.0.5:8080',
+    ])
+  })
+
+  it('have their address in a variable, too, where it is of IPv6', () => {
+    const six = [endpointSlice({ addressType: 'IPv6', endpoints: [on('n1', 'fd00:10:16::4')] })]
+    const of = service({ clusterIPs: ['fd00:10:96::9'], ...local, sessionAffinity: 'ClientIP' })
+    const name = 'lb.default.web.fd00_10_96__9.80.tcp'
+    expect(entries(of, six)).toEqual([
+      `lb/t-session-nodes-v6 vips: ^${name}.vip:80=^${name}`,
+      `chassis-vars/c1 variables: ${name}=[fd00:10:16::4]:8080`,
+      `chassis-vars/c1 variables: ${name}.vip=fd00:10:96::9`,
+    ])
+  })
+
+  it('are on no node where none is ready, and those that end and still serve where these are all', () => {
+    const of = service({ clusterIP: '10.96.0.9', ...local })
+    const gone = { conditions: { ready: false, serving: false, terminating: true } }
+    const ends = { conditions: { ready: false, serving: true, terminating: true } }
+    expect(entries(of, [endpointSlice({ endpoints: [on('n1', '10.16.0.4', gone)] })])).toEqual([])
+    const some = [endpointSlice({ endpoints: [on('n1', '10.16.0.4', ends), on('n2', '10.16.0.5')] })]
+    expect(entries(of, some).slice(1)).toEqual([
+      'chassis-vars/c1 variables: lb.default.web.10_96_0_9.80.tcp=10.16.0.4:8080',
+      'chassis-vars/c2 variables: lb.default.web.10_96_0_9.80.tcp=10.16.0.5:8080',
+    ])
+  })
+
+  const zones = (...names: readonly string[]) => ({ hints: { forZones: names.map((name) => ({ name })) } })
+  const hinted = (...names: readonly string[]) => ({ hints: { forNodes: names.map((name) => ({ name })) } })
+  const [first, second] = ['10.16.0.4:8080', '10.16.0.5:8080']
+  it.each<{ what: string; hints: readonly [object, object]; want: readonly string[] }>([
+    { what: 'its zone', hints: [zones('east'), zones('west')], want: [first, second, `${first},${second}`] },
+    { what: 'its node', hints: [hinted('n2'), hinted('n1')], want: [second, first, `${first},${second}`] },
+    {
+      what: 'its node, or else its zone',
+      hints: [
+        { hints: { ...hinted('n1').hints, ...zones('west').hints } },
+        { hints: { ...hinted('n1').hints, ...zones('east').hints } },
+      ],
+      want: [`${first},${second}`, first, `${first},${second}`],
+    },
+    {
+      what: 'nobody, as one has none',
+      hints: [zones('east'), {}],
+      want: [`${first},${second}`, `${first},${second}`, `${first},${second}`],
+    },
+  ])('are those for which hints say that they are for $what', ({ hints: [one, other], want }) => {
+    const endpoints = [on('n1', '10.16.0.4', one), on('n2', '10.16.0.5', other)]
+    const shown = entries(service({ clusterIP: '10.96.0.9' }), [endpointSlice({ endpoints })])
+    expect(shown.slice(1).map((text) => text.split('=')[1])).toEqual(want)
+  })
+
+  it('under addresses from outside are those on the node while there are any, where OVN is to serve these', () => {
+    const outside = service({
+      clusterIP: '10.96.0.9',
+      type: 'LoadBalancer',
+      externalTrafficPolicy: 'Local',
+    })
+    const ingress = [
+      { ip: '172.18.0.200' },
+      { hostname: 'web.example.org' },
+      { ip: '172.18.0.201', ipMode: 'Proxy' as const },
+    ]
+    const of = { ...outside, status: { loadBalancer: { ingress } } }
+    const inside = `lb/t vips: 10.96.0.9:80=${first},${second}`
+    expect(entries(of, slices)).toEqual([inside])
+    const name = 'lb.default.web.172_18_0_200.80.tcp'
+    expect(entries(of, slices, true)).toEqual([
+      inside,
+      `lb/t-nodes-v4 vips: 172.18.0.200:80=^${name}`,
+      `chassis-vars/c1 variables: ${name}=${first}`,
+      `chassis-vars/c2 variables: ${name}=${second}`,
+      `chassis-vars/c3 variables: ${name}=${first},${second}`,
+    ])
+    const cluster = { ...of, spec: { ...of.spec, externalTrafficPolicy: 'Cluster' as const } }
+    expect(entries(cluster, slices, true)).toEqual([inside, `lb/t vips: 172.18.0.200:80=${first},${second}`])
+  })
 })

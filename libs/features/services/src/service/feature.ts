@@ -2,12 +2,13 @@ import { endpointSlices, services } from '@kube-ovn/kube-api/core'
 import type { EndpointSlice } from '@kube-ovn/kube-api/core'
 import type { ObjectChange } from '@kube-ovn/kube'
 import { vipResource } from '@kube-ovn/kube-api'
-import { balancerHealthCheck, loadBalancer } from '@kube-ovn/ovn-names'
+import { balancerHealthCheck, chassisVariables, loadBalancer } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
 import type { ControlFeature } from '@kube-ovn/domains-control'
 import {
   balancerFlags,
   healthChecks,
+  nodePlaces,
   servicesOf,
   serviceVpcs,
   serviceWatch,
@@ -23,12 +24,13 @@ export const service: ControlFeature<string, ServiceSnapshot> = {
   kinds: [balancerHealthCheck],
   flags: balancerFlags,
   watches: [serviceWatch, sliceWatch],
-  tables: [serviceVpcs, takenFrontends, healthChecks],
+  tables: [serviceVpcs, takenFrontends, healthChecks, nodePlaces],
   rights: [{ resource: services, verbs: ['patch'] }],
   memberships: [
     { kind: loadBalancer.name, column: 'vips' },
     { kind: loadBalancer.name, column: 'health_check' },
     { kind: loadBalancer.name, column: 'ip_port_mappings' },
+    { kind: chassisVariables.name, column: 'variables' },
   ],
   triggers: [
     { on: 'object', resource: services, keys: (change) => [change.key] },

@@ -1,11 +1,14 @@
 import type { KubeOvnError } from '@kube-ovn/errors'
 import type { EndpointSlice, Service } from '@kube-ovn/kube-api/core'
 import type { DualStackIp } from '@kube-ovn/ip'
-import type { ControlWorld } from '@kube-ovn/domains-control'
+import { flagsOf, type ControlWorld } from '@kube-ovn/domains-control'
 import { addressesOfVip } from '@kube-ovn/domains-control/addresses'
 import {
+  balancerFlags,
   balancerNames,
   healthChecks,
+  nodePlaces,
+  scopedFrontends,
   serviceProblem,
   serviceVpcs,
   serviceWatch,
@@ -13,12 +16,21 @@ import {
   sliceWatch,
   takenFrontends,
 } from '@kube-ovn/domains-control/services'
-import type { BalancerNames, HealthCheck, TakenFrontend } from '@kube-ovn/domains-control/services'
+import type {
+  BalancerNames,
+  Frontend,
+  HealthCheck,
+  NodePlace,
+  TakenFrontend,
+} from '@kube-ovn/domains-control/services'
 
 /** What decides about a Service. */
 export interface ServiceSnapshot {
   readonly service: Service
   readonly slices: readonly EndpointSlice[]
+  readonly frontends: readonly Frontend[]
+  /** Of all nodes; none where every client gets the same backends. */
+  readonly places: readonly NodePlace[]
   readonly vpc: string
   /** Absent when the VPC serves no Services. */
   readonly names: BalancerNames | undefined
@@ -37,15 +49,26 @@ export function observeService(key: string, world: ControlWorld): ServiceSnapsho
   if (service === undefined || decided === undefined || !world.settings.enableLb) return undefined
   const { vpc, isServed } = decided
   const taken = world.table(takenFrontends).get(key) ?? []
-  const told = { service, vpc, taken, problem: serviceProblem(service, decided, taken) }
+  const slices = world.store(sliceWatch).find(slicesByService, key)
+  const frontends = scopedFrontends(service, slices, flagsOf(balancerFlags, world.settings))
+  const isAlike = frontends.every(({ scope }) => scope === 'all')
+  const places = isAlike ? [] : world.table(nodePlaces).scan()
+  const told = {
+    service,
+    vpc,
+    taken,
+    slices,
+    frontends,
+    places,
+    problem: serviceProblem(service, decided, taken),
+  }
   return isServed
     ? {
         ...told,
-        slices: world.store(sliceWatch).find(slicesByService, key),
         names: balancerNames(vpc, world),
         check: checkOf(key, world),
       }
-    : { ...told, slices: [], names: undefined, check: undefined }
+    : { ...told, names: undefined, check: undefined }
 }
 
 /** The Vip that is named like a subnet has the address from which backends there are asked. */

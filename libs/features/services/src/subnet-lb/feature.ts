@@ -6,7 +6,7 @@ import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
 import {
   balancerFlags,
   balancersOf,
-  ownTimeouts,
+  ownBalancers,
   serviceWatch,
   sliceWatch,
 } from '@kube-ovn/domains-control/services'
@@ -18,7 +18,7 @@ export const subnetBalancers: ControlFeature<string, SubnetBalancersSnapshot> = 
   kinds: [],
   flags: balancerFlags,
   watches: [serviceWatch, sliceWatch],
-  tables: [ownTimeouts],
+  tables: [ownBalancers],
   memberships: [{ kind: logicalSwitch.name, column: 'load_balancer', keyOf: ({ of }) => of.id }],
   triggers: [
     {

@@ -151,7 +151,11 @@ export interface Service extends KubeObject {
   }
   readonly status?: {
     readonly loadBalancer?: {
-      readonly ingress?: readonly { readonly ip?: string; readonly hostname?: string }[]
+      readonly ingress?: readonly {
+        readonly ip?: string
+        readonly hostname?: string
+        readonly ipMode?: 'VIP' | 'Proxy'
+      }[]
     }
     readonly conditions?: readonly Condition[]
   }

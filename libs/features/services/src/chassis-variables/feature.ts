@@ -1,0 +1,36 @@
+import { nodes, type Node } from '@kube-ovn/kube-api/core'
+import type { ObjectChange } from '@kube-ovn/kube'
+import { chassisVariables } from '@kube-ovn/ovn-names'
+import { nothing } from '@kube-ovn/reconcile'
+import type { ControlFeature } from '@kube-ovn/domains-control'
+import {
+  differsByNode,
+  nodePlaces,
+  ownBalancers,
+  serviceWatch,
+  sliceWatch,
+} from '@kube-ovn/domains-control/services'
+import { desiredVariables, type VariablesSnapshot } from './desired.ts'
+
+/** Keeps, for each node that has told its chassis, a place for what is different there, as long as anything is. */
+export const variablesOfChassis: ControlFeature<string, VariablesSnapshot> = {
+  name: 'chassis-variables',
+  kinds: [chassisVariables],
+  watches: [serviceWatch, sliceWatch],
+  tables: [nodePlaces, ownBalancers],
+  triggers: [
+    {
+      on: 'object',
+      resource: nodes,
+      // What it has told is read of a table.
+      keys: ({ key, old, new: current }: ObjectChange<Node>) =>
+        old === undefined || current === undefined ? [key] : [],
+    },
+  ],
+  observe(node, world) {
+    const place = world.table(nodePlaces).get(node)
+    const isNeeded = world.settings.enableLb && differsByNode(world)
+    return isNeeded && place !== undefined ? { chassis: place.chassis } : undefined
+  },
+  desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredVariables(snapshot)),
+}

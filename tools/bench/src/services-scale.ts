@@ -1,0 +1,278 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { subnetResource } from '@kube-ovn/kube-api'
+import { endpointSlices, services, type EndpointSlice, type Service } from '@kube-ovn/kube-api/core'
+import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
+import { endpointSlice, service, subnet } from '@kube-ovn/testing-builders'
+import { OvsdbClient } from 'ovsdb-client'
+import type { Benchmark, BenchmarkResult } from './benchmark.ts'
+import { ControlPlane, createAll } from './control-plane.ts'
+import type { ControllerProcess } from './controller-process.ts'
+import { rounded } from './statistics.ts'
+import { within } from './within.ts'
+
+const nodeCount = 20
+const few = 100
+const [serviceCount, endpointCount, switchCount] = [5000, 20, 500] as const
+const namespace = 'bench'
+
+/** Of one endpoint, each seen in the Northbound before the next one. As many before them are for machine code to be made. */
+const changes = 300
+
+const fullStateMs = 15 * 60_000
+const changeMs = 60_000
+
+/** What many Services cost: all of them at once, one endpoint that changes, and a restart. */
+export const servicesScale: Benchmark = {
+  name: 'services-scale',
+  summary: `seconds until ovn-northd has ${serviceCount} Services of ${endpointCount} endpoints on ${switchCount} switches, from empty`,
+  async run(): Promise<BenchmarkResult> {
+    await using plane = await ControlPlane.start(nodeCount, { northd: true })
+    const emptyMib = await emptyRss(plane)
+    console.log(`creating ${switchCount} Subnets and ${few} Services`)
+    await createAll(plane.api, subnetResource, numbers(0, switchCount).map(subnetOf))
+    await createServices(plane, 0, few)
+    const amongFew = await costsAmong(plane, few)
+    console.log(`creating ${serviceCount - few} more Services`)
+    await createServices(plane, few, serviceCount)
+    const full = await fullState(plane)
+    const amongMany = await costsAmong(plane, serviceCount)
+    await plane.api.forgetWrites()
+    const transactionsBefore = await plane.northbound.transactions()
+    await using restarted = plane.startController()
+    await restarted.untilQuiet()
+    return {
+      value: rounded(full.seconds),
+      unit: 's',
+      writtenSeconds: rounded(full.writtenSeconds),
+      fullTransactions: full.transactions,
+      controllerCpuSeconds: rounded(full.controllerCpuSeconds),
+      northdCpuSeconds: rounded(full.northdCpuSeconds),
+      flows: full.flows,
+      transactions: amongMany.transactions,
+      bytes: amongMany.bytes,
+      cpuMs: rounded(amongMany.cpuMs),
+      northdCpuMs: rounded(amongMany.northdCpuMs),
+      growth: rounded(amongMany.cpuMs / amongFew.cpuMs),
+      restartTransactions: (await plane.northbound.transactions()) - transactionsBefore,
+      restartWrites: (await plane.writes()).length,
+      mib: rounded(restarted.rssMib.now - emptyMib),
+      peakMib: rounded(restarted.rssMib.peak),
+    }
+  },
+}
+
+/** Memory of a controller that has next to nothing to do. */
+async function emptyRss(plane: ControlPlane): Promise<number> {
+  await using controller = plane.startController()
+  await controller.untilQuiet()
+  return controller.rssMib.now
+}
+
+interface FullState {
+  /** Until ovn-northd has written what is there for what was written by the controller. */
+  readonly seconds: number
+  readonly writtenSeconds: number
+  readonly transactions: number
+  readonly controllerCpuSeconds: number
+  readonly northdCpuSeconds: number
+  /** Logical flows. */
+  readonly flows: number
+}
+
+/** Has a controller write everything into an empty Northbound. */
+async function fullState(plane: ControlPlane): Promise<FullState> {
+  await plane.northbound.reset()
+  await plane.northbound.nbctl('--timeout=600', '--wait=sb', 'sync')
+  const transactionsBefore = await plane.northbound.transactions()
+  const northdBefore = northdSeconds(plane)
+  console.log('writing all of it into an empty Northbound')
+  const startedMs = performance.now()
+  await using controller = plane.startController()
+  await untilServed(plane, serviceCount)
+  const writtenSeconds = (performance.now() - startedMs) / 1000
+  const transactions = (await plane.northbound.transactions()) - transactionsBefore
+  await plane.northbound.nbctl('--timeout=900', '--wait=sb', 'sync')
+  const seconds = (performance.now() - startedMs) / 1000
+  console.log(
+    `${rounded(writtenSeconds)} s until it was written, ${rounded(seconds)} s until ovn-northd had it`,
+  )
+  await controller.untilQuiet()
+  const flows = (await plane.northbound.sbctl('--bare', '--columns=_uuid', 'list', 'Logical_Flow')).split(
+    '\n',
+  )
+  return {
+    ...{ seconds, writtenSeconds, transactions },
+    controllerCpuSeconds: controller.cpuSeconds,
+    northdCpuSeconds: northdSeconds(plane) - northdBefore,
+    flows: flows.filter((line) => line !== '').length,
+  }
+}
+
+interface ChangeCosts {
+  /** Of the Northbound, for one endpoint. */
+  readonly transactions: number
+  /** Of the database's file. */
+  readonly bytes: number
+  readonly cpuMs: number
+  readonly northdCpuMs: number
+}
+
+/** What one endpoint costs that changes, among so many Services: the mean of many of them. */
+async function costsAmong(plane: ControlPlane, count: number): Promise<ChangeCosts> {
+  await using controller = plane.startController()
+  await untilServed(plane, count)
+  await controller.untilQuiet()
+  await using seen = await reader(plane)
+  await changeEndpoints(plane, seen, changes, 1)
+  await controller.untilQuiet()
+  await plane.northbound.nbctl('--timeout=600', '--wait=sb', 'sync')
+  const before = await costsSoFar(plane, controller)
+  await changeEndpoints(plane, seen, changes, 2)
+  const after = await costsSoFar(plane, controller)
+  // What ovn-northd has left to do belongs to it.
+  await plane.northbound.nbctl('--timeout=600', '--wait=sb', 'sync')
+  const costs = {
+    transactions: (after.transactions - before.transactions) / changes,
+    bytes: Math.round((after.bytes - before.bytes) / changes),
+    cpuMs: ((after.cpuSeconds - before.cpuSeconds) * 1000) / changes,
+    northdCpuMs: ((northdSeconds(plane) - before.northdSeconds) * 1000) / changes,
+  }
+  console.log(`one endpoint among ${count} Services: ${JSON.stringify(costs)}`)
+  return costs
+}
+
+interface CostsSoFar {
+  readonly transactions: number
+  readonly bytes: number
+  readonly cpuSeconds: number
+  readonly northdSeconds: number
+}
+
+async function costsSoFar(plane: ControlPlane, controller: ControllerProcess): Promise<CostsSoFar> {
+  return {
+    transactions: await plane.northbound.transactions(),
+    bytes: statSync(databaseFile(plane)).size,
+    cpuSeconds: controller.cpuSeconds,
+    northdSeconds: northdSeconds(plane),
+  }
+}
+
+function databaseFile({ northbound }: ControlPlane): string {
+  return join(northbound.root, 'var/lib/ovn/nb.db')
+}
+
+/** Ticks per second of the times in /proc/PID/stat; the same on every Linux that Node runs on. */
+const ticksPerSecond = 100
+
+/** Processor time of ovn-northd so far: the user's and the system's. */
+function northdSeconds({ northbound }: ControlPlane): number {
+  const pid = readFileSync(join(northbound.root, 'run/ovn/ovn-northd.pid'), 'utf8').trim()
+  const path = join(northbound.root, 'proc', pid, 'stat')
+  if (!existsSync(path)) throw new Error('ovn-northd does not run any more')
+  const stat = readFileSync(path, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
+}
+
+type Reader = OvsdbClient<OvnNorthbound>
+
+/** Sees entries of load balancers by itself. */
+async function reader(plane: ControlPlane): Promise<Reader> {
+  const client = new OvsdbClient<OvnNorthbound>({
+    endpoints: [plane.northbound.address],
+    schema: ovnNorthboundSchema,
+    tables: { Load_Balancer: { columns: ['vips'] } },
+  })
+  await client.connect()
+  return client
+}
+
+function entriesIn({ cache }: Reader): number {
+  return [...cache.scan('Load_Balancer')].reduce((sum, { vips }) => sum + Object.keys(vips).length, 0)
+}
+
+/** Resolves when each Service has its entry; that of the API server may be there, too. */
+async function untilServed(plane: ControlPlane, count: number): Promise<void> {
+  await using seen = await reader(plane)
+  await until(seen, fullStateMs, `${count} Services have entries`, () => entriesIn(seen) >= count)
+}
+
+async function until(seen: Reader, limitMs: number, what: string, isThere: () => boolean): Promise<void> {
+  const there = Promise.withResolvers<void>()
+  using _subscription = seen.onChange(() => {
+    if (isThere()) there.resolve()
+  })
+  if (isThere()) there.resolve()
+  await within(limitMs, () => what, there.promise)
+}
+
+/** Changes the last endpoint of one Service again and again. */
+async function changeEndpoints(
+  plane: ControlPlane,
+  seen: Reader,
+  count: number,
+  round: number,
+): Promise<void> {
+  for (let number = 0; number < count; number++) {
+    const address = `10.15.${round}.${number % 250}`
+    const next = sliceOf(number % few, [...addressesOf(number % few).slice(1), address])
+    const { metadata, endpoints } = next
+    const name = { namespace, name: metadata.name }
+    await plane.api.client.patch(endpointSlices, name, 'application/merge-patch+json', {
+      endpoints: (endpoints ?? []).map((endpoint) => ({ ...endpoint })),
+    })
+    const isThere = (): boolean =>
+      [...seen.cache.scan('Load_Balancer')].some(({ vips }) =>
+        vips[`${clusterIpOf(number % few)}:80`]?.includes(`${address}:8080`),
+      )
+    await until(seen, changeMs, `${address} is a backend`, isThere)
+  }
+}
+
+async function createServices(plane: ControlPlane, from: number, to: number): Promise<void> {
+  await createAll<Service>(
+    plane.api,
+    services,
+    numbers(from, to).map((index) =>
+      service({ name: `web-${index}`, namespace, clusterIP: clusterIpOf(index) }),
+    ),
+  )
+  await createAll<EndpointSlice>(
+    plane.api,
+    endpointSlices,
+    numbers(from, to).map((index) => sliceOf(index, addressesOf(index))),
+  )
+}
+
+function sliceOf(index: number, addresses: readonly string[]): EndpointSlice {
+  return endpointSlice({
+    name: `web-${index}-1`,
+    namespace,
+    service: `web-${index}`,
+    endpoints: [...addresses],
+  })
+}
+
+function numbers(from: number, to: number): readonly number[] {
+  return Array.from({ length: to - from }, (_, index) => from + index)
+}
+
+function clusterIpOf(index: number): string {
+  return `10.100.${Math.floor(index / 250)}.${(index % 250) + 1}`
+}
+
+/** Each Service has others, in the default subnet. */
+function addressesOf(index: number): readonly string[] {
+  return numbers(0, endpointCount).map((place) => {
+    const number = 256 + ((index * endpointCount + place) % 65_000)
+    return `10.16.${number >> 8}.${number & 255}`
+  })
+}
+
+function subnetOf(index: number): ReturnType<typeof subnet> {
+  return subnet({
+    name: `subnet-${index}`,
+    cidrBlock: `10.${20 + (index >> 8)}.${index & 255}.0/24`,
+  })
+}
