@@ -47,7 +47,7 @@ export function labValues(cluster: Cluster): ChartValues {
     },
     // The bridge that the tunnel NIC becomes a port of.
     agent: { interface: 'br-phy' },
-    // Only suites of its own have it: others count packets, addresses and requests.
+    // Only its own check has it: others count packets, addresses and requests.
     pinger: { enabled: false },
   }
 }

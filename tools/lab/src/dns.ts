@@ -1,6 +1,6 @@
 import { ensureLabImage } from './docker/image.ts'
 import type { Cluster } from './cluster/cluster.ts'
-import { dnsServiceAddress, ofStack } from './cluster/topology.ts'
+import { dnsServiceAddress, ofStack, worldAddress, worldName } from './cluster/topology.ts'
 import { applyAll, parseManifests } from './kubernetes/manifests.ts'
 import { untilRolledOut } from './kubernetes/workloads.ts'
 
@@ -43,6 +43,11 @@ data:
       errors
       health
       ready
+      hosts {
+        ${worldAddress.ipv4} ${worldName}
+        ${worldAddress.ipv6} ${worldName}
+        fallthrough
+      }
       kubernetes cluster.local in-addr.arpa ip6.arpa {
         pods insecure
         ttl 5

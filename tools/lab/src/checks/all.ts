@@ -10,6 +10,7 @@ import { monitor } from './monitor.ts'
 import { networkAttachments } from './network-attachments.ts'
 import { networkPolicies } from './network-policies.ts'
 import { physicalNetwork } from './physical-network.ts'
+import { pinger } from './pinger.ts'
 import { podToPod } from './pod-to-pod.ts'
 import { restarts } from './restarts.ts'
 import { services } from './services.ts'
@@ -36,6 +37,7 @@ export const productChecks: readonly Check[] = [
   vpcs,
   networkPolicies,
   monitor,
+  pinger,
   seenCluster,
   restarts,
   drift,

@@ -3,6 +3,7 @@ import type { Cluster } from '../cluster/cluster.ts'
 import { kubectl } from '../kubernetes/kubectl.ts'
 import { eventually } from '../kubernetes/wait.ts'
 import { addressesOfPod, untilPodsReady, type PodObject } from '../kubernetes/workloads.ts'
+import { samplesOf } from '../observe/metrics.ts'
 import { claimRow, happensRow, type Check, type CheckRow } from './check.ts'
 
 const path = '/metrics'
@@ -43,7 +44,7 @@ async function settledPage(pod: PodObject): Promise<{ readonly row: CheckRow; re
     () =>
       eventually('nothing contradicts', async () => {
         text = await (await fetch(url)).text()
-        const odd = samples(text, 'kube_ovn_inconsistent_objects')
+        const odd = samplesOf(text, 'kube_ovn_inconsistent_objects')
         return odd.length === 7 && odd.every(({ value }) => value === 0) ? true : undefined
       }),
   )
@@ -58,7 +59,7 @@ async function countsRow(cluster: Cluster, pages: readonly string[]): Promise<Ch
     ...[...exec, 'ovn-nbctl', '--no-leader-only', '--bare', '--columns=name', 'list', 'Logical_Switch_Port'],
   )
   const ports = list.split('\n').filter((line) => line !== '').length
-  const seen = pages.map((page) => samples(page, 'kube_ovn_logical_switch_port_info').length)
+  const seen = pages.map((page) => samplesOf(page, 'kube_ovn_logical_switch_port_info').length)
   return claimRow(
     'every port of a switch is shown',
     seen.length > 0 && seen.every((count) => count === ports),
@@ -69,7 +70,7 @@ async function countsRow(cluster: Cluster, pages: readonly string[]): Promise<Ch
 
 function rowsOf(node: string, page: string): readonly CheckRow[] {
   const all = (name: string, of: string, isGood: (value: number) => boolean, count: number): CheckRow => {
-    const found = samples(page, `kube_ovn_${name}`)
+    const found = samplesOf(page, `kube_ovn_${name}`)
     const isOk = found.length === count && found.every(({ value }) => isGood(value))
     return claimRow(`${node}: ${of}`, isOk, 'shown', found.map(({ line }) => line).join('; ') || 'not shown')
   }
@@ -80,16 +81,4 @@ function rowsOf(node: string, page: string): readonly CheckRow[] {
     all('log_file_size_bytes', 'three logs have a size', (value) => value >= 0, 3),
     all('monitor_source_up', 'everybody who is asked answers', (value) => value === 1, 6),
   ]
-}
-
-interface Sample {
-  readonly line: string
-  readonly value: number
-}
-
-function samples(page: string, name: string): readonly Sample[] {
-  return page
-    .split('\n')
-    .filter((line) => line.startsWith(`${name}{`))
-    .map((line) => ({ line, value: Number(line.slice(line.lastIndexOf(' ') + 1)) }))
 }

@@ -150,6 +150,13 @@ export const apiServiceAddress: AddressPair = { ipv4: '10.96.0.1', ipv6: 'fd00:1
 export const dnsServiceAddress: AddressPair = { ipv4: '10.96.0.10', ipv6: 'fd00:10:96::a' }
 export const apiPort = 6443
 
+/**
+ * What stands for an address of the world, and its name. Of the ranges for documentation (RFC 5737, RFC 3849): the outside host, where every
+ * default route ends, has it while somebody wants it to.
+ */
+export const worldAddress: AddressPair = { ipv4: '192.0.2.1', ipv6: '2001:db8::1' }
+export const worldName = 'world.example'
+
 /** The members of a pair that a stack has, IPv4 first. */
 export function ofStack(stack: Stack, pair: AddressPair): readonly string[] {
   switch (stack) {

@@ -6,8 +6,13 @@ import { tryAt, type Place } from '../namespaces.ts'
 const patience = '3'
 
 /** Fetches a page over HTTP and returns its text, or undefined if there was no success within three seconds. */
-export async function fetchText(from: Place, address: string, port: number): Promise<string | undefined> {
-  const url = `http://${bracketed(address)}:${port}/`
+export async function fetchText(
+  from: Place,
+  address: string,
+  port: number,
+  path = '/',
+): Promise<string | undefined> {
+  const url = `http://${bracketed(address)}:${port}${path}`
   const { exitCode, stdout } = await tryAt(from, ['curl', '-sfg', '--max-time', patience, url])
   return exitCode === 0 ? stdout.trim() : undefined
 }
