@@ -6,6 +6,7 @@ import {
   type ClusterAccess,
   type ExecRequest,
 } from '@kube-ovn/kube'
+import { once } from 'node:events'
 import type { Writable } from 'node:stream'
 import { CommandFailedError } from './errors.ts'
 
@@ -31,6 +32,18 @@ export interface CommandOutput {
 }
 
 const userAgent = 'kubectl-ko'
+
+/**
+ * Runs the command that its arguments are, and ends it when the input ends: nothing else tells a process in a container that
+ * the connection is gone.
+ */
+const endingWithInput = `
+exec 3<&0
+"$@" </dev/null 3<&- &
+child=$!
+{ cat <&3; kill "$child"; } >/dev/null 2>&1 &
+exec 3<&-
+wait "$child"`
 
 /** The cluster that a command is about. */
 export class Cluster implements AsyncDisposable {
@@ -70,6 +83,21 @@ export class Cluster implements AsyncDisposable {
       onStdout: (chunk) => drained(to.stdout, chunk),
       onStderr: (chunk) => drained(to.stderr, chunk),
     })
+  }
+
+  /** Like {@link run}, of a command that goes on until it is told to end: it does not outlive us. */
+  runWithUs(
+    where: PodContainer,
+    command: readonly string[],
+    to: { readonly stdout: Writable; readonly stderr: Writable },
+  ): Promise<number> {
+    return this.run(where, ['bash', '-c', endingWithInput, 'bash', ...command], to, this.#untilAborted())
+  }
+
+  /** An input without content, which ends when we do. */
+  async *#untilAborted(): AsyncGenerator<Uint8Array, void, undefined> {
+    if (!this.#signal.aborted) await once(this.#signal, 'abort')
+    yield* []
   }
 
   /** Runs a command in a container and answers what it printed, and how it ended. */

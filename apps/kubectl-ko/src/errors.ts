@@ -40,6 +40,16 @@ export class LeaderMissingError extends KubeOvnError<Refused> {
   }
 }
 
+/** An object lacks what the command needs of it. */
+export class NotReadyError extends KubeOvnError<Refused> {
+  readonly code = 'ko-not-ready'
+  readonly retry: RetryClass = 'on-change'
+
+  constructor(field: string, value: string, cure: string) {
+    super('object is not ready for that', { field, value, cure })
+  }
+}
+
 /** A command in a pod ended with an error. */
 export class CommandFailedError extends KubeOvnError<{
   readonly pod: string

@@ -1,6 +1,8 @@
 import { Command, CommanderError } from 'commander'
 import { addDatabases } from './commands/database.ts'
 import { addPassThrough } from './commands/pass-through.ts'
+import { addTcpdump } from './commands/tcpdump.ts'
+import { addTraces } from './commands/trace.ts'
 import type { Context } from './context.ts'
 import { describeError } from './describe-error.ts'
 import { UsageError } from './errors.ts'
@@ -32,6 +34,8 @@ export function buildProgram(context: Context): Command {
   withExamples(program, ['kubectl ko nbctl show', 'kubectl ko nb status', 'kubectl ko help vsctl'])
   addPassThrough(program, context)
   addDatabases(program, context)
+  addTraces(program, context)
+  addTcpdump(program, context)
   return program
 }
 

@@ -121,13 +121,19 @@ function addRestore(group: Command, context: Context, database: Database): void 
       })
       await using cluster = await openCluster(context, restore)
       const leader = await findLeader(cluster, 'nb')
-      const command = ['ovsdb-client', '--timeout=120', 'restore', database.socket, database.schema]
+      const command = ['bash', '-c', restoreFromInput, 'bash', database.socket, database.schema]
       const output = await cluster.ask(leader, command, createReadStream(path))
       if (output.exitCode !== 0) throw commandFailed(leader, command, output)
       print(context, `restored ovn-nb db from ${path}\n`)
     },
   )
 }
+
+/** ovsdb-client wants a file that it can go back in, which its input is not. */
+const restoreFromInput = `
+file=$(mktemp) || exit
+trap 'rm -f "$file"' EXIT
+cat >"$file" && ovsdb-client --timeout=120 restore "$1" "$2" <"$file"`
 
 interface Status {
   /** None of a database that stands alone. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { exitCodeOf } from './exec-status.ts'
+import { exitCodeOf, parseExecStatus } from './exec-status.ts'
 
 it('is 0 for a command that succeeded', () => {
   expect(exitCodeOf({ status: 'Success' })).toBe(0)
@@ -20,4 +20,9 @@ it.each([
   },
 ])('is not known of a command that did not run: $message', (status) => {
   expect(exitCodeOf(status)).toBeUndefined()
+})
+
+it('is read from what servers send, without a kind', () => {
+  expect(exitCodeOf(parseExecStatus('{"metadata":{},"status":"Success"}'))).toBe(0)
+  expect(parseExecStatus('no such container\n')).toEqual({ message: 'no such container' })
 })

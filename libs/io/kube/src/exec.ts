@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { RawData, WebSocket } from 'ws'
 import { authenticationHeaders, tlsOptions, type ClusterAccess } from './cluster-access.ts'
 import { KubeConnectionError, KubeExecError } from './errors.ts'
-import { channels, execProtocols, exitCodeOf } from './exec-status.ts'
+import { channels, execProtocols, exitCodeOf, parseExecStatus } from './exec-status.ts'
 import { objectPath } from './paths.ts'
 import { pods } from '@kube-ovn/kube-api/core'
 import { errorOfStatus, parseStatus } from './status.ts'
@@ -87,7 +87,7 @@ function untilEnd(socket: WebSocket, request: ExecRequest, where: Where): Promis
     written.catch(reject)
   }
   function end(chunk: Buffer): void {
-    const status = parseStatus(chunk.toString('utf8'))
+    const status = parseExecStatus(chunk.toString('utf8'))
     const code = exitCodeOf(status)
     if (code !== undefined) written.then(() => resolve(code), reject)
     else reject(new KubeExecError('Command did not run', { ...details, answer: status.message ?? '' }))

@@ -1,0 +1,44 @@
+/** What becomes of a traced packet. */
+export interface Verdict {
+  readonly outcome: 'delivered' | 'dropped' | 'answered'
+  /** The ports that it, or the answer to it, leaves by. */
+  readonly ports: readonly string[]
+  /** Where it is dropped, as ovn-trace names the stage; none where no flow matches. */
+  readonly stage?: string
+  /** First digits of the logical flows that it passes, the last one last. */
+  readonly flows: readonly string[]
+}
+
+const outputLine = /output to "([^"]+)", type "([^"]*)"/
+/** Of the connections between switches and routers: what leaves by one comes in by another. */
+const inner = 'patch'
+/** ` 4. ls_out_acl_eval (northd.c:7284): …, priority 2004, uuid 1a2b3c4d` */
+const flowLine = /^\s*\d+\. (\w+).*, priority \d+, uuid ([0-9a-f]{8})/
+
+/** Reads what ovn-trace(8) prints, with any option but --minimal and --summary alone. */
+export function readVerdict(text: string): Verdict {
+  const lines = text.split('\n')
+  const outputs = lines.flatMap((line) => {
+    const [, port, type] = outputLine.exec(line) ?? []
+    return port === undefined || type === inner ? [] : [port]
+  })
+  const ports = [...new Set(outputs)]
+  const flows = lines.flatMap((line) => flowLine.exec(line)?.[2] ?? [])
+  if (ports.length > 0) {
+    // Whoever answers turns the packet around, and sends it to where it came from.
+    const inport = /inport="([^"]+)"/.exec(text)?.[1]
+    const isAnswer = ports.length === 1 && ports[0] === inport
+    return { outcome: isAnswer ? 'answered' : 'delivered', ports, flows }
+  }
+  const last = lines.findLast((line) => /^\s*\d+\. \w+/.test(line))
+  const stage = last === undefined ? undefined : /^\s*\d+\. (\w+)/.exec(last)?.[1]
+  return { outcome: 'dropped', ports, flows, ...(stage !== undefined && { stage }) }
+}
+
+/** In one line, for people. */
+export function verdictText({ outcome, ports, stage }: Verdict, by: string | undefined): string {
+  if (outcome === 'delivered') return `delivered to ${ports.join(', ')}`
+  if (outcome === 'answered') return `answered on behalf of the target, to ${ports.join(', ')}`
+  const where = stage === undefined ? 'dropped' : `dropped in ${stage}`
+  return by === undefined ? where : `${where} by ${by}`
+}
