@@ -66,7 +66,10 @@ const own = {
   enableLbSvc: switchedOn(false, 'Serve Services of type LoadBalancer by pods, not served yet.'),
   enableOvnLbPreferLocal: switchedOn(false, 'Prefer backends on the same node, not served yet.'),
   enableMetrics: switchedOn(true, 'Serve /metrics.'),
-  enableAnp: switchedOn(false, 'Enforce admin network policies, not served yet.'),
+  enableAnp: switchedOn(
+    false,
+    'Enforce AdminNetworkPolicies, BaselineAdminNetworkPolicies and ClusterNetworkPolicies.',
+  ),
   enableDnsNameResolver: switchedOn(false, 'Follow DNS names in policies, not served yet.'),
   enableOvnIpsec: switchedOn(false, 'Encrypt tunnels, not served yet.'),
   certManagerIpsecCert: switchedOn(false, 'Encrypt tunnels, not served yet.'),

@@ -1,5 +1,7 @@
 /** Cases, or groups of them, that are equal; the others of the recording wait for features that are not there yet. */
 export const servedCases = [
+  'policies/anp',
+  'policies/banp',
   'policies/np-default-deny',
   'policies/np-egress',
   'policies/np-ingress-mixed',

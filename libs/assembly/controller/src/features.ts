@@ -29,6 +29,7 @@ import { vpcRoutes } from '@kube-ovn/features-network/vpc-route'
 import { ignored } from '@kube-ovn/features-pods/ignored'
 import { podPortFeature } from '@kube-ovn/features-pods/pod-port'
 import { workload } from '@kube-ovn/features-pods/workload'
+import { adminPolicy } from '@kube-ovn/features-policies/admin-policy'
 import { networkPolicy } from '@kube-ovn/features-policies/network-policy'
 import { ownNode } from '@kube-ovn/features-policies/own-node'
 import { securityGroup } from '@kube-ovn/features-policies/security-group'
@@ -70,6 +71,7 @@ export const controlFeatures: readonly ControlFeature[] = [
   ipPoolStatus,
   namespace,
   vip,
+  adminPolicy,
   networkPolicy,
   ownNode,
   podPortFeature,

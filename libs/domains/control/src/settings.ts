@@ -8,6 +8,8 @@ export interface ControlSettings {
   readonly defaultProvider: string
   /** Whether NetworkPolicies are enforced. */
   readonly enableNp: boolean
+  /** Whether AdminNetworkPolicies, BaselineAdminNetworkPolicies and ClusterNetworkPolicies are enforced. */
+  readonly enableAnp: boolean
   readonly podNicType: string
   /** Addresses of a virtual machine are the machine's, not those of the pod that happens to run it. */
   readonly keepVmIp: boolean

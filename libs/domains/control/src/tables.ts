@@ -36,13 +36,15 @@ import { interconnections } from './topology/interconnections.ts'
 import { interconnects } from './topology/interconnects.ts'
 import { isolations } from './topology/isolation.ts'
 import { natRules } from './topology/nat-rules.ts'
+import { adminNodePeers, adminPolicies } from './policies/admin-policies.ts'
+import { enforcedPolicies } from './policies/network-policies.ts'
 import {
-  enforcedPolicies,
+  adminPolicyFamilies,
   namedPorts,
   podPolicies,
   policyFamilies,
   policyPeers,
-} from './policies/network-policies.ts'
+} from './policies/pod-policies.ts'
 import { securityGroupPlaces } from './policies/security-groups.ts'
 import { livingNodes } from './topology/lost-node.ts'
 import { namespaceBindings, servingSubnets } from './topology/namespace-bindings.ts'
@@ -97,6 +99,9 @@ const tables = {
   policyFamilies,
   policyPeers,
   namedPorts,
+  adminPolicies,
+  adminPolicyFamilies,
+  adminNodePeers,
   securityGroupPlaces,
   networkPolicies,
   securityGroups,

@@ -7,15 +7,7 @@ import type {
   VirtualMachineInstanceMigration,
 } from '@kube-ovn/kube-api'
 import type { KubeObject } from '@kube-ovn/kube'
-import type {
-  CronJob,
-  NetworkPolicy,
-  Node,
-  OwnerReference,
-  Pod,
-  StatefulSet,
-  Workload,
-} from '@kube-ovn/kube-api/core'
+import type { CronJob, Node, OwnerReference, Pod, StatefulSet, Workload } from '@kube-ovn/kube-api/core'
 import { misplacedRequests, misplacedRequestsOfJobs } from './pods/misplaced.ts'
 
 /** Keeps of a pod what decides about its port. */
@@ -61,8 +53,11 @@ function namedPortsOf({
   }
 }
 
-/** Keeps of a NetworkPolicy what it says. */
-export function trimNetworkPolicy({ metadata, spec }: NetworkPolicy): NetworkPolicy {
+/** Keeps of a policy of any kind what it says. */
+export function trimPolicy<S extends object>({
+  metadata,
+  spec,
+}: KubeObject & { readonly spec?: S }): KubeObject & { readonly spec?: S } {
   const { name, namespace, uid, resourceVersion, annotations, creationTimestamp } = metadata
   return {
     metadata: present({ name, namespace, uid, resourceVersion, annotations, creationTimestamp }),

@@ -1,6 +1,9 @@
 import type { Store } from '@kube-ovn/kube'
 import type { Namespace, NetworkPolicy, Node, Pod, StatefulSet } from '@kube-ovn/kube-api/core'
 import type {
+  AdminNetworkPolicy,
+  BaselineAdminNetworkPolicy,
+  ClusterNetworkPolicy,
   Ip,
   IpPool,
   NetworkAttachmentDefinition,
@@ -30,6 +33,10 @@ export interface WatchedKinds {
   readonly vips: Vip
   readonly switchLbRules: SwitchLbRule
   readonly networkPolicies: NetworkPolicy
+  /** None where the network policy API is not installed. */
+  readonly adminNetworkPolicies: AdminNetworkPolicy
+  readonly baselineAdminNetworkPolicies: BaselineAdminNetworkPolicy
+  readonly clusterNetworkPolicies: ClusterNetworkPolicy
   readonly securityGroups: SecurityGroup
   readonly statefulSets: StatefulSet
   /** None where Multus is not installed. */

@@ -4,6 +4,9 @@ import { namespaces, networkPolicies, nodes, pods, statefulSets } from '@kube-ov
 import type { NetworkPolicy, Node, Pod } from '@kube-ovn/kube-api/core'
 import type { Store } from '@kube-ovn/kube'
 import {
+  adminNetworkPolicyResource,
+  baselineAdminNetworkPolicyResource,
+  clusterNetworkPolicyResource,
   instanceOf,
   ipPoolResource,
   ipResource,
@@ -36,9 +39,9 @@ import {
   trimInstance,
   trimMachine,
   trimMigration,
-  trimNetworkPolicy,
   trimNode,
   trimPod,
+  trimPolicy,
   trimStatefulSet,
 } from './trim.ts'
 import { storeIndex, type WatchedKinds, type WatchedStores } from './watched-kinds.ts'
@@ -96,13 +99,20 @@ export const watched: { readonly [N in Kind]: Watch<WatchedKinds[N]> } = {
   switchLbRules: { resource: switchLbRuleResource },
   networkPolicies: {
     resource: networkPolicies,
-    trim: trimNetworkPolicy,
+    trim: trimPolicy,
     indexes: {
       [storeIndex.policiesByGroup]: ({ metadata: { namespace = '', name } }: NetworkPolicy) => [
         networkPolicyGroupName(namespace, name),
       ],
     },
   },
+  adminNetworkPolicies: { resource: adminNetworkPolicyResource, trim: trimPolicy, mayBeAbsent: true },
+  baselineAdminNetworkPolicies: {
+    resource: baselineAdminNetworkPolicyResource,
+    trim: trimPolicy,
+    mayBeAbsent: true,
+  },
+  clusterNetworkPolicies: { resource: clusterNetworkPolicyResource, trim: trimPolicy, mayBeAbsent: true },
   securityGroups: {
     resource: securityGroupResource,
     indexes: {

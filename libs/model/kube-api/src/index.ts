@@ -23,6 +23,21 @@ export const definitions: readonly Definition[] = [
 ]
 
 export {
+  adminNetworkPolicyResource,
+  baselineAdminNetworkPolicyResource,
+  clusterNetworkPolicyResource,
+} from './admin-policy.ts'
+export type {
+  AdminNetworkPolicy,
+  AdminPolicyPeer,
+  AdminPolicyPort,
+  AdminPolicyProtocol,
+  AdminPolicyRule,
+  AdminPolicySubject,
+  BaselineAdminNetworkPolicy,
+  ClusterNetworkPolicy,
+} from './admin-policy.ts'
+export {
   conditionType,
   isConditionTrue,
   setCondition,

@@ -35,14 +35,11 @@ type ChartDefault = boolean | number | string | undefined
 /** What is not there yet. */
 export const missingFeatures: readonly MissingFeature[] = [
   {
-    name: "an administrator's policy",
-    cure: 'nothing is dropped, whatever these say: do not rely on them',
-    controllerFlags: ['enable-anp', 'enable-dns-name-resolver'],
-    elsewhere: 'AdminNetworkPolicies, BaselineAdminNetworkPolicies and ClusterNetworkPolicies',
-    chartValues: {
-      'features.ENABLE_ANP': false,
-      'features.ENABLE_DNS_NAME_RESOLVER': false,
-    },
+    name: "a DNS name in an administrator's policy",
+    cure: 'the rule is about none of its addresses: write networks in its place',
+    controllerFlags: ['enable-dns-name-resolver'],
+    elsewhere: '`domainNames` of AdminNetworkPolicies and ClusterNetworkPolicies',
+    chartValues: { 'features.ENABLE_DNS_NAME_RESOLVER': false },
   },
   {
     name: 'an address of an external load balancer in an underlay subnet',

@@ -18,6 +18,10 @@ export const externalId = {
   vpc: 'vpc',
   ipPool: 'ippool',
   networkPolicy: 'np',
+  /** Of rows of an administrator's policy, by its kind. */
+  adminPolicy: 'anp',
+  baselinePolicy: 'banp',
+  clusterPolicy: 'cnp',
   securityGroup: 'sg',
   type: 'type',
   /** Of a port to the physical network: the prefixes of its subnet. Upstream's build of OVN reads them. */

@@ -7,6 +7,9 @@ export {
   vendor,
 } from './external-ids.ts'
 export {
+  adminPolicyAcl,
+  adminPolicyAddresses,
+  adminPolicyPortGroup,
   baselineAcl,
   baselinePortGroup,
   centralGatewayPolicy,
@@ -43,7 +46,7 @@ export {
   privateSubnetAcl,
   querierPort,
   securityGroupAcl,
-  securityGroupAclId,
+  groupAclId,
   securityGroupAddresses,
   securityGroupPortGroup,
   subnetAcl,
@@ -61,6 +64,9 @@ export {
 } from './kinds.ts'
 export {
   aclName,
+  adminPolicyAddressSetName,
+  adminPolicyGroupName,
+  adminPolicyName,
   baselineSecurityGroup,
   denyAllSecurityGroup,
   interconnectionName,
@@ -93,6 +99,6 @@ export {
   vpcLoadBalancerName,
 } from './names.ts'
 export { arpProxyOption, migrationOption, routeTableOption, virtualPortOption } from './port-options.ts'
-export type { AclDirection, PolicyDirection } from './names.ts'
+export type { AclDirection, AdminPolicyKind, PolicyDirection } from './names.ts'
 export { aclPriority, aclTier, routerPolicyPriority } from './priorities.ts'
 export type { MarkedTable, NorthboundTable, ParentRow, RowKind, RowRef } from './row-kind.ts'

@@ -432,12 +432,12 @@ export const securityGroupAcl = rowKind({
     const parent = ids[externalId.parent]
     if (parent === undefined || !isSecurityGroupPortGroup(parent) || builtInGroups.has(parent))
       return undefined
-    return securityGroupAclId(parent, row)
+    return groupAclId(parent, row)
   },
 })
 
-/** How an ACL of a security group is told from the others of its group. */
-export function securityGroupAclId(
+/** How an ACL of a port group is told from the others of the group. */
+export function groupAclId(
   group: string,
   {
     direction,
@@ -572,6 +572,38 @@ export function networkPolicyAclId(
 ): string {
   return `${group}/${direction}/${priority}/${match}`
 }
+
+const adminPolicyKeys = [externalId.adminPolicy, externalId.baselinePolicy, externalId.clusterPolicy] as const
+
+/** Ports that a policy of an administrator is for, by the name of the group. */
+export const adminPolicyPortGroup = rowKind({
+  name: 'pg-admin',
+  table: 'Port_Group',
+  shared: ['ports', 'acls'],
+  identify: (row, ids) => (adminPolicyKeys.some((key) => ids[key] !== undefined) ? row.name : undefined),
+})
+
+/** Addresses that a rule of such a policy is about, by the name of the set. */
+export const adminPolicyAddresses = rowKind({
+  name: 'as-admin',
+  table: 'Address_Set',
+  shared: ['addresses'],
+  composed: ['addresses'],
+  identify: (row, ids) =>
+    adminPolicyKeys.some((key) => /\/(ingress|egress)$/.test(ids[key] ?? '')) ? row.name : undefined,
+})
+
+/** A rule of such a policy, by the name of its group, direction, tier, priority and match. */
+export const adminPolicyAcl = rowKind({
+  name: 'acl-admin',
+  table: 'ACL',
+  identify: (row, ids) => {
+    const parent = ids[externalId.parent]
+    if (parent === undefined || isSecurityGroupPortGroup(parent) || ids[externalId.subnet] !== undefined)
+      return undefined
+    return row.tier === aclTier.admin || row.tier === aclTier.baseline ? groupAclId(parent, row) : undefined
+  },
+})
 
 /** "Between a node and its own pods": by the name of the node's group, direction and match. */
 export const ownNodeAcl = rowKind({

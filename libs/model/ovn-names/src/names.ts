@@ -157,6 +157,35 @@ export function policyAddressSetName(
   return `${group}.${direction}.${verdict}.IPv${family}.${rule}`
 }
 
+/** Which kind of policy of an administrator: AdminNetworkPolicy, BaselineAdminNetworkPolicy or ClusterNetworkPolicy. */
+export type AdminPolicyKind = 'anp' | 'banp' | 'cnp'
+
+/** As {@link networkPolicyName}. */
+export function adminPolicyName(kind: AdminPolicyKind, policy: string): string {
+  return /^[a-zA-Z]/.test(policy) ? policy : `${kind === 'cnp' ? 'cnp' : 'anp'}${policy}`
+}
+
+/** Holds the ports that a policy of an administrator is for. */
+export function adminPolicyGroupName(kind: AdminPolicyKind, policy: string): string {
+  return dotted(adminPolicyName(kind, policy))
+}
+
+/**
+ * Holds the addresses that a rule of such a policy is about.
+ *
+ * @param group name of the policy's port group
+ * @param name of the rule, any text; mostly none
+ */
+export function adminPolicyAddressSetName(
+  group: string,
+  direction: PolicyDirection,
+  rule: number,
+  name: string,
+  family: 4 | 6,
+): string {
+  return `${group}.${direction}.${rule}.${name.replaceAll(/[^\w.]/g, '.')}.IPv${family}`
+}
+
 /** Bounds how often what an ACL of a policy decides is logged. */
 export function policyMeterName(group: string, direction: AclDirection): string {
   return `${group}_${direction}_meter`

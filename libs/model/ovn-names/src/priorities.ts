@@ -38,10 +38,15 @@ export const aclPriority = {
   policyAllow: 2001,
   /** What pods that NetworkPolicies are for may not do. */
   policyDeny: 2000,
+  /** The first rule of the first policy of an administrator; the others are below it. */
+  adminPolicies: 30000,
+  /** The first rule of the policy that holds where no NetworkPolicy says anything. */
+  baselinePolicy: 1800,
 } as const
 
 /** Tiers of ACL rows (ovn-nb(5), ACL, tier). A verdict in a lower tier ends the evaluation. */
 export const aclTier = {
+  admin: 1,
   policy: 2,
   baseline: 3,
 } as const

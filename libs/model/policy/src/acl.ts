@@ -1,3 +1,4 @@
+import type { Family } from '@kube-ovn/ip'
 import {
   and,
   inPortGroup,
@@ -29,6 +30,9 @@ export const sides = {
   ingress: { acl: 'to-lport', peer: 'src', own: 'dst', portsIn: outPortGroup },
   egress: { acl: 'from-lport', peer: 'dst', own: 'src', portsIn: inPortGroup },
 } as const
+
+/** All addresses of a family. */
+export const everywhere: Readonly<Record<Family, string>> = { 4: '0.0.0.0/0', 6: '::/0' }
 
 export const unlogged = { name: undefined, isLogged: false, severity: undefined, meter: undefined } as const
 

@@ -1,4 +1,8 @@
 export type { PolicyAcl } from './acl.ts'
+export { parseAdminPolicy } from './admin-policy.ts'
+export type { AdminAction, AdminPlace, AdminRule, ParsedAdminPolicy } from './admin-policy.ts'
+export { adminPolicyRows } from './admin-policy-rows.ts'
+export type { AdminPolicyRows, AdminPolicyScene } from './admin-policy-rows.ts'
 export { PolicyInvalidError } from './errors.ts'
 export { parseNetworkPolicy } from './network-policy.ts'
 export type { ParsedNetworkPolicy } from './network-policy.ts'

@@ -9,8 +9,6 @@ import {
   or,
   predicate,
   printMatch,
-  transportPort,
-  transportPorts,
   type Match,
   type Transport,
 } from '@kube-ovn/ovn-match'
@@ -24,9 +22,10 @@ import {
   type AclDirection,
   type PolicyDirection,
 } from '@kube-ovn/ovn-names'
-import { dhcpTerms, sides, trafficOf, uniqueAcls, unlogged, type PolicyAcl } from './acl.ts'
+import { dhcpTerms, everywhere, sides, trafficOf, uniqueAcls, unlogged, type PolicyAcl } from './acl.ts'
 import type { ParsedNetworkPolicy } from './network-policy.ts'
-import { blocksOf, type AddressBlock, type PolicyPort, type PolicyRule } from './rules.ts'
+import { portMatches } from './port-matches.ts'
+import { blocksOf, type AddressBlock, type PolicyRule } from './rules.ts'
 
 /** What is known of the world that a NetworkPolicy is in. */
 export interface NetworkPolicyScene {
@@ -61,8 +60,6 @@ export interface NetworkPolicyRows {
   readonly sets: readonly PolicyAddressSet[]
   readonly meters: readonly PolicyMeter[]
 }
-
-const everywhere: Readonly<Record<Family, string>> = { 4: '0.0.0.0/0', 6: '::/0' }
 
 /** Computes the rows of a NetworkPolicy. While it is for no port it has none. */
 export function networkPolicyRows(policy: ParsedNetworkPolicy, scene: NetworkPolicyScene): NetworkPolicyRows {
@@ -172,25 +169,6 @@ function ruleRows(
       ...(blocks.length === 0 ? [] : [blockRows(policy, scene, at, blocks, ports)]),
     ]
   })
-}
-
-/** What a rule says of ports; a single `undefined` for all of them, and nothing where no port of its has a number. */
-function portMatches(
-  { ports }: PolicyRule,
-  numbersOf: (protocol: Transport, name: string) => readonly number[],
-): readonly (Match | undefined)[] {
-  if (ports === undefined) return [undefined]
-  return ports.flatMap((port): readonly Match[] =>
-    port.kind === 'named'
-      ? numbersOf(port.protocol, port.name).map((number) => transportPort(`${port.protocol}.dst`, number))
-      : [portMatch(port)],
-  )
-}
-
-function portMatch(port: Exclude<PolicyPort, { readonly kind: 'named' }>): Match {
-  if (port.kind === 'any') return predicate(port.protocol)
-  const field = `${port.protocol}.dst` as const
-  return port.from === port.to ? transportPort(field, port.from) : transportPorts(field, port.from, port.to)
 }
 
 function selectorRows(

@@ -3,9 +3,9 @@ import { KubeOvnError, refusalOf } from '@kube-ovn/errors'
 import { contains, parseCidr, tryParseCidr, type Cidr } from '@kube-ovn/ip'
 import type { NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort } from '@kube-ovn/kube-api/core'
 import type { LabelSelector } from '@kube-ovn/label-selector'
-import type { Transport } from '@kube-ovn/ovn-match'
 import type { PolicyDirection } from '@kube-ovn/ovn-names'
 import { PolicyInvalidError } from './errors.ts'
+import { isPort, transports } from './ports.ts'
 import type { AddressBlock, PolicyPort, PolicyRule, PolicyRules } from './rules.ts'
 
 /** What a NetworkPolicy says, read once. */
@@ -145,9 +145,6 @@ function refused<T>(field: string, value: string, read: () => T): T {
   }
 }
 
-const transports: Readonly<Record<string, Transport>> = { TCP: 'tcp', UDP: 'udp', SCTP: 'sctp' }
-const highestPort = 65_535
-
 function readPort({ protocol = 'TCP', port, endPort }: NetworkPolicyPort, field: string): PolicyPort {
   const transport = transports[protocol]
   if (transport === undefined) {
@@ -165,8 +162,4 @@ function readPort({ protocol = 'TCP', port, endPort }: NetworkPolicyPort, field:
     return { kind: 'numbers', protocol: transport, from: port, to }
   const cure = 'write numbers from 1 to 65535, endPort not below port; until then the port allows nothing'
   throw new PolicyInvalidError({ field: `${field}.port`, value: `${port}-${to}`, cure })
-}
-
-function isPort(value: number): boolean {
-  return Number.isInteger(value) && value > 0 && value <= highestPort
 }

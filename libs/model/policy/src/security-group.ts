@@ -4,6 +4,7 @@ import type { SecurityGroup, SecurityGroupRule } from '@kube-ovn/kube-api'
 import type { Transport } from '@kube-ovn/ovn-match'
 import type { PolicyDirection } from '@kube-ovn/ovn-names'
 import { PolicyInvalidError } from './errors.ts'
+import { highestPort, isPort } from './ports.ts'
 
 /** What a rule of a security group does with the traffic that it is about. */
 type SecurityAction = 'allow-related' | 'drop' | 'pass'
@@ -180,8 +181,6 @@ function readTraffic(rule: SecurityGroupRule, hasLocal: boolean, refuse: Refuse)
   return { protocol, to, from }
 }
 
-const highestPort = 65_535
-
 function readRange(
   rule: SecurityGroupRule,
   first: 'portRangeMin' | 'sourcePortRangeMin',
@@ -189,8 +188,6 @@ function readRange(
   refuse: Refuse,
 ): PortRange {
   const [from, to] = [rule[first], rule[last]]
-  const isPort = (value: number | undefined): value is number =>
-    value !== undefined && Number.isInteger(value) && value > 0 && value <= highestPort
   if (!isPort(from)) return refuse(first, 'write a number from 1 to 65535')
   if (!isPort(to) || to < from) return refuse(last, `write a number from ${first} to 65535`)
   return [from, to]

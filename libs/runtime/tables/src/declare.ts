@@ -63,6 +63,23 @@ export function groupTable<
   return table(declaration, { kind: 'group', of, by, reads, rows })
 }
 
+interface UnionDeclaration<T extends Reads, R, I extends string> {
+  readonly name: string
+  /** By names without a slash. */
+  readonly of: T
+  readonly indexes?: Indexes<R, I>
+}
+
+type RowOf<T> = T extends Table<infer R, infer _I> ? R : never
+
+/** Declares a table with the rows of several others, each under `name/key`. */
+export function unionTable<T extends Reads, I extends string = never>(
+  declaration: UnionDeclaration<T, RowOf<T[keyof T]>, I>,
+): Table<RowOf<T[keyof T]>, I> {
+  const { of } = declaration
+  return table(declaration, { kind: 'union', of })
+}
+
 interface SelectionDeclaration<O, OI extends string, S, SI extends string> {
   readonly name: string
   readonly objects: Table<O, OI>

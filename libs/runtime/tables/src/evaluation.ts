@@ -6,7 +6,7 @@ import { groupOf, link, TableNode, unlink, WatchNode } from './node.ts'
 import { Readings, type UntypedViews } from './readings.ts'
 import { ForkedRows, StoredRows, type Rows, type UntypedIndexes } from './rows.ts'
 import { SelectionRows } from './selection-rows.ts'
-import type { AnyTable, GroupOrigin, Reads, RowOrigin, SelectionOrigin, View } from './table.ts'
+import type { AnyTable, GroupOrigin, Reads, RowOrigin, SelectionOrigin, UnionOrigin, View } from './table.ts'
 import { hasAny, plainView, sorted } from './views.ts'
 import type { ForkedWatch, Watch, WatchDeclaration } from './watch.ts'
 
@@ -168,6 +168,8 @@ export class Evaluation {
         return []
       case 'row':
         return taken(node.waiting, (key) => this.#deriveRow(node, origin, key))
+      case 'union':
+        return taken(node.waiting, (key) => this.#replace(node, key, this.#rowOfUnion(origin, key)))
       case 'group':
         return taken(node.waiting, (value) => this.#deriveGroup(node, origin, value))
       case 'selection':
@@ -186,6 +188,12 @@ export class Evaluation {
       const derived = origin.row(row as never, views as never, key)
       return () => this.#replace(node, key, derived)
     })
+  }
+
+  #rowOfUnion({ of }: UnionOrigin, key: string): unknown {
+    const slash = key.indexOf('/')
+    const table = of[key.slice(0, slash)]
+    return table === undefined ? undefined : this.#nodeOf(table).rows.get(key.slice(slash + 1))
   }
 
   #deriveGroup(node: TableNode, origin: GroupOrigin, value: string): void {
@@ -336,6 +344,9 @@ export class Evaluation {
         return
       case 'selector':
         node.waitingSelectors.add(key)
+        return
+      case 'union':
+        node.waiting.add(`${drive.name}/${key}`)
         return
       case 'group': {
         for (const one of states) {

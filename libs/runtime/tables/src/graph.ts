@@ -5,6 +5,7 @@ import { inputsOf, type AnyTable } from './table.ts'
 export type Drive =
   | { readonly kind: 'row' | 'object' | 'selector'; readonly place: number }
   | { readonly kind: 'group'; readonly place: number; readonly by: string }
+  | { readonly kind: 'union'; readonly place: number; readonly name: string }
 
 /** Tables in an order in which each stands behind all that it is made from. */
 export class Graph {
@@ -40,6 +41,10 @@ export class Graph {
           return []
         case 'row':
           return origin.of === driver ? [{ kind: 'row', place }] : []
+        case 'union':
+          return Object.entries(origin.of).flatMap(([name, table]) =>
+            table === driver ? [{ kind: 'union' as const, place, name }] : [],
+          )
         case 'group':
           return origin.of === driver ? [{ kind: 'group', place, by: checkedIndex(driver, origin.by) }] : []
         case 'selection':

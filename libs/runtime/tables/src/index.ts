@@ -1,4 +1,4 @@
-export { groupTable, rowTable, selectionTable, sourceTable } from './declare.ts'
+export { groupTable, rowTable, selectionTable, sourceTable, unionTable } from './declare.ts'
 export { TableDeclarationError } from './errors.ts'
 export type { TableFork } from './table-fork.ts'
 export { StoredRows } from './rows.ts'

@@ -44,7 +44,7 @@ export interface View<R, I extends string = never> {
 }
 
 /** Where the rows of a table come from. */
-type Origin = SourceOrigin | RowOrigin | GroupOrigin | SelectionOrigin
+type Origin = SourceOrigin | RowOrigin | UnionOrigin | GroupOrigin | SelectionOrigin
 
 /** From somebody who says when they change: an informer's store, a cache of a database. */
 interface SourceOrigin {
@@ -57,6 +57,12 @@ export interface RowOrigin {
   readonly of: AnyTable
   readonly reads: Reads
   row(this: void, row: never, views: never, key: string): unknown
+}
+
+/** The rows of several tables, each under its key behind the name that its table has here, and a slash. */
+export interface UnionOrigin {
+  readonly kind: 'union'
+  readonly of: Reads
 }
 
 /** The rows of another table that an index has under a value make, together, any rows of this one. */
@@ -89,6 +95,8 @@ export function inputsOf({ origin }: AnyTable): readonly AnyTable[] {
       return []
     case 'selection':
       return [origin.objects, origin.selectors]
+    case 'union':
+      return Object.values(origin.of)
     default:
       return [origin.of, ...Object.values(origin.reads)]
   }

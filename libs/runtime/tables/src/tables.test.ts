@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { groupTable, rowTable, selectionTable, sourceTable } from './declare.ts'
+import { groupTable, rowTable, selectionTable, sourceTable, unionTable } from './declare.ts'
 import { StoredRows } from './rows.ts'
 import type { AnyTable, Table } from './table.ts'
 import { Tables } from './tables.ts'
@@ -100,8 +100,20 @@ const shields = rowTable({
   row: (_pod, { guarded }, key) => guarded.get(key),
 })
 
-const all: readonly AnyTable[] = [vpcs, groups, uses, shields]
-const derived = { networks, places, vpcs, guarded, groups, uses, shields }
+const mixed = unionTable({
+  name: 'mixed',
+  of: { subnet: subnets, network: networks },
+  indexes: { vpc: ({ vpc }) => [vpc] },
+})
+const sizes = groupTable({
+  name: 'sizes',
+  of: mixed,
+  by: 'vpc',
+  rows: (members, _views, vpc) => [[vpc, [...members].map(([key, { size }]) => `${key} ${size}`)]],
+})
+
+const all: readonly AnyTable[] = [vpcs, groups, uses, shields, sizes]
+const derived = { networks, places, vpcs, guarded, groups, uses, shields, mixed, sizes }
 
 /** Sources that a test changes, and tables that follow them. */
 class Fixture {

@@ -1,5 +1,11 @@
 import type { KubeClient, KubeObject, Resource } from '@kube-ovn/kube'
-import { definitions, networkAttachmentResource } from '@kube-ovn/kube-api'
+import {
+  adminNetworkPolicyResource,
+  baselineAdminNetworkPolicyResource,
+  clusterNetworkPolicyResource,
+  definitions,
+  networkAttachmentResource,
+} from '@kube-ovn/kube-api'
 import {
   configMaps,
   daemonSets,
@@ -31,6 +37,9 @@ export const dumpedResources: readonly Resource[] = [
   statefulSets,
   daemonSets,
   networkAttachmentResource,
+  adminNetworkPolicyResource,
+  baselineAdminNetworkPolicyResource,
+  clusterNetworkPolicyResource,
   ...definitions.map(({ resource }): Resource => {
     const { group, version, kind, plural, namespaced } = resource
     return { group, version, kind, plural, namespaced }
@@ -143,6 +152,9 @@ function shown(kind: string, object: JsonObject): JsonObject {
       return { metadata, spec: pick(spec, ['replicas']) }
     case 'ServiceCIDR':
     case 'NetworkAttachmentDefinition':
+    case 'AdminNetworkPolicy':
+    case 'BaselineAdminNetworkPolicy':
+    case 'ClusterNetworkPolicy':
       return { metadata, status: withoutTimes(status) }
     default:
       return { metadata, spec, status: withSortedLists(withoutTimes(status)) }

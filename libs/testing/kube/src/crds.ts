@@ -17,7 +17,7 @@ const SERVED_MS = 30_000
 /** Definitions of our chart. */
 export const chartCrds = join(repository, 'helm/kube-ovn/crds')
 
-/** Definitions of other projects whose objects the controller reads where there are any: of Multus and KubeVirt. */
+/** Definitions of other projects whose objects the controller reads where there are any: of Multus, KubeVirt and the network policy API. */
 export const foreignCrds = join(import.meta.dirname, '../crds')
 
 /** Reads all definitions in YAML files, or in the files of directories. */

@@ -93,7 +93,13 @@ function linesTo({ table, x, y }: Place, places: ReadonlyMap<AnyTable, Place>): 
   })
 }
 
-const colors = { source: '#3b5bdb', row: '#2f9e44', group: '#2f9e44', selection: '#e8590c' } as const
+const colors = {
+  source: '#3b5bdb',
+  row: '#2f9e44',
+  union: '#2f9e44',
+  group: '#2f9e44',
+  selection: '#e8590c',
+} as const
 
 function boxOf({ table, x, y, width }: Place): string {
   const { kind } = table.origin
@@ -111,6 +117,8 @@ function describe(table: AnyTable): string {
       return 'rowsOf' in table ? 'rows of the Northbound' : 'objects'
     case 'row':
       return `for each of ${table.origin.of.name}`
+    case 'union':
+      return 'rows of them all'
     case 'group':
       return `for each ${table.origin.by} of ${table.origin.of.name}`
     case 'selection':

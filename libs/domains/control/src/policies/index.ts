@@ -1,4 +1,6 @@
 export { aclRow } from './acl-row.ts'
-export { isAboutNic, policyPlaces, portPlace, type PolicyPlaces } from './network-policies.ts'
+export type { EnforcedAdminPolicy } from './admin-policies.ts'
+export { isAboutNic, policyPlaces, type PolicyPlaces } from './pod-policies.ts'
+export { portPlace } from './policy-selectors.ts'
 export { formerSecurityGroups } from './former-security-groups.ts'
 export { securityGroupsOf, type SecurityGroupsOfPort } from './security-groups.ts'

@@ -4,6 +4,7 @@ import type { Pod } from '@kube-ovn/kube-api/core'
 import type { Labels, LabelSelector } from '@kube-ovn/label-selector'
 import { rowTable } from '@kube-ovn/tables'
 import { needsPort } from '../pods/alive.ts'
+import type { ControlSettings } from '../settings.ts'
 import { namespaces, pods, settingsOf, settingsTable } from '../sources.ts'
 import { namespaceBindings, subnetsOfNamespace } from '../topology/namespace-bindings.ts'
 import { familiesOf } from '../topology/network.ts'
@@ -49,7 +50,7 @@ export const labelledPods = rowTable({
   of: pods,
   reads: { settingsTable, namespaces },
   row: (pod, { settingsTable, namespaces }): LabelledPod | undefined => {
-    if (!settingsOf(settingsTable).enableNp || !needsPort(pod)) return undefined
+    if (!hasPolicies(settingsOf(settingsTable)) || !needsPort(pod)) return undefined
     const { namespace = '', labels = {} } = pod.metadata
     return {
       namespace,
@@ -61,6 +62,11 @@ export const labelledPods = rowTable({
     }
   },
 })
+
+/** Whether policies of any API are enforced. */
+function hasPolicies({ enableNp, enableAnp }: ControlSettings): boolean {
+  return enableNp || enableAnp
+}
 
 function containerPorts({ spec }: Pod): LabelledPod['ports'] {
   return spec.containers.flatMap(({ ports = [] }) =>
@@ -85,7 +91,7 @@ export const policyNics = rowTable({
   reads: { settingsTable, namespaceBindings, networks },
   row: (pod, { settingsTable, namespaceBindings, networks }): readonly PolicyNic[] | undefined => {
     const settings = settingsOf(settingsTable)
-    if (!settings.enableNp || !needsPort(pod)) return undefined
+    if (!hasPolicies(settings) || !needsPort(pod)) return undefined
     const { annotations, namespace = '' } = pod.metadata
     const placed = allocatedNics(annotations).map((nic): PolicyNic => ({ ...nic, isPlaced: true }))
     if (placed.some(({ provider }) => provider === primaryProvider)) return placed

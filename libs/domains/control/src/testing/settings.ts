@@ -19,6 +19,7 @@ export function controlSettings(settings: Partial<ControlSettings> = {}): Contro
     enableLb: true,
     defaultProvider: 'provider',
     enableNp: true,
+    enableAnp: false,
     podNicType: 'veth-pair',
     keepVmIp: true,
     nonPrimaryCni: false,

@@ -2,7 +2,8 @@ import { groupTable, rowTable } from '@kube-ovn/tables'
 import { nodes } from '../sources.ts'
 import { allNodeAddresses, sortNodeAddresses, type NodeAddress } from './node-addresses.ts'
 
-const nodeAddresses = rowTable({
+/** The addresses of each node. */
+export const nodeAddresses = rowTable({
   name: 'node-addresses',
   of: nodes,
   row: (node): readonly NodeAddress[] => allNodeAddresses([node]),

@@ -5,6 +5,8 @@ import type { ObjectChange } from '@kube-ovn/kube'
 import { ipResource, vipResource } from '@kube-ovn/kube-api'
 import type { Ip } from '@kube-ovn/kube-api'
 import {
+  adminPolicyAddresses,
+  adminPolicyPortGroup,
   baselinePortGroup,
   denyAllPortGroup,
   externalId,
@@ -50,6 +52,8 @@ export const podPortFeature: ControlFeature<string, PodSnapshot, PodFacts> = {
     { kind: logicalRouter.name, column: 'policies' },
     { kind: networkPolicyPortGroup.name, column: 'ports' },
     { kind: networkPolicyAddresses.name, column: 'addresses' },
+    { kind: adminPolicyPortGroup.name, column: 'ports' },
+    { kind: adminPolicyAddresses.name, column: 'addresses' },
     { kind: denyAllPortGroup.name, column: 'ports' },
     { kind: baselinePortGroup.name, column: 'ports' },
     { kind: securityGroupPortGroup.name, column: 'ports' },

@@ -3,13 +3,19 @@ import { ref, memberOf } from '@kube-ovn/domains-control'
 import { isAboutNic } from '@kube-ovn/domains-control/policies'
 import { familyOf, formatIp } from '@kube-ovn/ip'
 import {
+  adminPolicyAddresses,
+  adminPolicyPortGroup,
   networkPolicyAddresses,
   networkPolicyPortGroup,
   podPort,
-  policyAddressSetName,
 } from '@kube-ovn/ovn-names'
 import type { Member } from '@kube-ovn/reconcile'
 import type { PlacedNic, PodNeeds } from './snapshot.ts'
+
+const kindsOf = {
+  np: { group: networkPolicyPortGroup, set: networkPolicyAddresses },
+  admin: { group: adminPolicyPortGroup, set: adminPolicyAddresses },
+} as const
 
 /** Computes the places of a pod's NIC in groups and sets of policies: its port where they are for it, its addresses where they are about it. */
 export function policyMembers(
@@ -22,16 +28,17 @@ export function policyMembers(
   return [
     ...groups
       .filter((share) => isAboutNic(share, nic.provider))
-      .map(({ group }) => memberOf(ref(networkPolicyPortGroup, group), 'ports', ref(podPort, nic.port))),
+      .map(({ kind, group }) => memberOf(ref(kindsOf[kind].group, group), 'ports', ref(podPort, nic.port))),
     ...policies.sets
       .filter((peer) => isAboutNic(peer, nic.provider))
-      .flatMap(({ group, direction, rule, families }) =>
+      .flatMap(({ kind, setNames, families }) =>
         addresses
           .filter((ip) => families.includes(familyOf(ip)))
-          .map((ip) => {
-            const set = policyAddressSetName(group, direction, 'allow', familyOf(ip), rule)
-            return { of: ref(networkPolicyAddresses, set), column: 'addresses', value: formatIp(ip) }
-          }),
+          .map((ip) => ({
+            of: ref(kindsOf[kind].set, setNames[familyOf(ip)]),
+            column: 'addresses',
+            value: formatIp(ip),
+          })),
       ),
   ]
 }

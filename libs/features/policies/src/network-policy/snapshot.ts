@@ -30,8 +30,8 @@ export function observeNetworkPolicy(key: string, world: ControlWorld): NetworkP
     peerFamilies: (direction, rule) =>
       ([4, 6] as const).filter((family) => peers.has(`${direction}/${rule}/${family}`)),
     numbersOf: (direction, rule, protocol, port) => {
-      const place = direction === 'ingress' ? undefined : { direction, place: rule }
-      return world.namedPorts.get(portPlace(key, place, `${protocol}/${port}`)) ?? []
+      const place = direction === 'ingress' ? undefined : { direction, rule }
+      return world.namedPorts.get(portPlace({ kind: 'np', policy: key }, place, `${protocol}/${port}`)) ?? []
     },
   })
   return { namespace, name, uid, group, rows, problems: policy.problems }

@@ -18,7 +18,7 @@ import {
 import {
   externalId,
   securityGroupAcl,
-  securityGroupAclId,
+  groupAclId,
   securityGroupAddresses,
   securityGroupAddressSetName,
   securityGroupPortGroup,
@@ -40,9 +40,7 @@ export function desiredSecurityGroup(
 ): Desired {
   const { object, group } = snapshot
   const ids = { [externalId.securityGroup]: object.metadata.name }
-  const acls = snapshot.acls.map((acl) =>
-    aclRow(securityGroupAcl, securityGroupAclId(group, acl), group, acl),
-  )
+  const acls = snapshot.acls.map((acl) => aclRow(securityGroupAcl, groupAclId(group, acl), group, acl))
   return {
     ...nothing,
     rows: [
