@@ -8,9 +8,10 @@ import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { systemClock } from '@kube-ovn/process'
 import type { DatabaseConnection } from '@kube-ovn/process'
 import type { Kernel, KubeEvent } from '@kube-ovn/reconcile'
-import type { AddressAuditMetrics, DatabaseMetrics, KernelMetrics } from '@kube-ovn/telemetry'
+import type { AddressAuditMetrics, DatabaseMetrics, KernelMetrics, SubnetReading } from '@kube-ovn/telemetry'
 import type { OvsdbClient } from 'ovsdb-client'
 import { followNorthbound } from './northbound.ts'
+import { readSubnets } from './subnets.ts'
 
 export interface LeadershipOptions {
   readonly client: KubeClient
@@ -77,7 +78,7 @@ export async function lead(
     stack.use(audit)
     audit.start()
   }
-  onWork({ connection, kernel })
+  onWork({ connection, kernel, subnets: () => readSubnets(world.subnets.values()) })
   onReplaced = (how) => {
     kernel.takeAll()
     const uid = world.vpcs.get(settings.clusterRouter)?.metadata.uid
@@ -91,6 +92,8 @@ export async function lead(
 export interface Work {
   readonly connection?: DatabaseConnection
   readonly kernel?: Kernel<unknown>
+  /** Of subnets that have addresses. */
+  readonly subnets?: () => Iterable<SubnetReading>
 }
 
 function replacedEvent(vpc: string, uid: string, how: string): KubeEvent {

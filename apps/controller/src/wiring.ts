@@ -3,7 +3,14 @@ import { hostname } from 'node:os'
 import { EventRecorder, KubeClient, LeaderElector, loadAccess } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
 import { bindAddresses, serveHealth, systemClock } from '@kube-ovn/process'
-import { addressAuditMetrics, databaseMetrics, kernelMetrics, leaderMetrics } from '@kube-ovn/telemetry'
+import {
+  addressAuditMetrics,
+  clientMetrics,
+  databaseMetrics,
+  kernelMetrics,
+  leaderMetrics,
+  subnetMetrics,
+} from '@kube-ovn/telemetry'
 import type { Registry } from '@kube-ovn/telemetry'
 import type { ControllerConfig } from './config.ts'
 import { northboundEndpoints } from './endpoints.ts'
@@ -28,6 +35,7 @@ export async function runController(
   const auditIntervalMs = config.inspectInterval === 0 ? undefined : config.inspectInterval * 1000
   const connectionMetrics = databaseMetrics(registry)
   let work: Work = {}
+  subnetMetrics(registry, () => work.subnets?.() ?? [])
   const health = stack.use(
     await serveHealth({
       addresses: bindAddresses(config.enableBindLocalIp, config.podIps),
@@ -41,7 +49,10 @@ export async function runController(
   log.info('health checks served', { endpoints: health.endpoints })
   const instance = config.podName === '' ? hostname() : config.podName
   const client = stack.use(
-    new KubeClient(await loadAccess(config.kubeconfig), { userAgent: `${component}/${upstreamVersion}` }),
+    new KubeClient(await loadAccess(config.kubeconfig), {
+      userAgent: `${component}/${upstreamVersion}`,
+      onAnswer: clientMetrics(registry),
+    }),
   )
   const recorder = stack.use(
     new EventRecorder({ client, clock: systemClock, logger: log, component, instance }),

@@ -21,13 +21,16 @@ import { controlFeatures } from '@kube-ovn/assembly-controller'
 import {
   addressAuditMetrics,
   agentMetrics,
+  clientMetrics,
   databaseMetrics,
   fragmentMetrics,
   kernelMetrics,
   leaderMetrics,
   logMetrics,
   monitorMetrics,
+  nodeParameterMetrics,
   speakerMetrics,
+  subnetMetrics,
   vswitchMetrics,
   Registry,
 } from '@kube-ovn/telemetry'
@@ -141,6 +144,13 @@ describe('docs/reference/metrics.md', () => {
     }))
     const node = new Registry()
     fragmentMetrics(node)
+    clientMetrics(node)
+    nodeParameterMetrics(node, 'n1', () => ({
+      ...{ localPorts: undefined, udpChecksumErrors: undefined, searchDomains: [], tcpMemory: undefined },
+      ...{ tcpTwRecycle: undefined, tcpMtuProbing: undefined, conntrackIsLiberal: undefined },
+      ...{ bridgeCallsIptables: undefined, ipv6Routes: undefined },
+    }))
+    subnetMetrics(registry, () => [])
     const openVswitch = new Registry()
     vswitchMetrics(openVswitch, () => ({
       ...{ hostname: 'n1', daemons: [], logs: [], failedRequests: 0, coverage: new Map() },

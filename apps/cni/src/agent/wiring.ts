@@ -16,7 +16,14 @@ import { openNetlink, readSysctl, writeSysctl } from '@kube-ovn/netlink'
 import { openVswitchSchema, type OpenVswitch } from '@kube-ovn/ovsdb-schema'
 import { announceAddresses } from '@kube-ovn/probes'
 import { bindAddresses, DatabaseConnection, serveHealth, systemClock } from '@kube-ovn/process'
-import { agentMetrics, databaseMetrics, fragmentMetrics, processRegistry } from '@kube-ovn/telemetry'
+import {
+  agentMetrics,
+  clientMetrics,
+  databaseMetrics,
+  fragmentMetrics,
+  nodeParameterMetrics,
+  processRegistry,
+} from '@kube-ovn/telemetry'
 import { OvsdbClient } from 'ovsdb-client'
 import { serveApi } from './api-server.ts'
 import type { AgentConfig } from './config.ts'
@@ -24,6 +31,7 @@ import { createHandlers } from './handlers.ts'
 import { createInformers, watchServiceCidrs } from './informers.ts'
 import { judgeReadiness, type Readiness } from './readiness.ts'
 import { createRefusalReporter, createReporter } from './reporter.ts'
+import { readNodeParameters } from './node-parameters.ts'
 import { version } from './version.ts'
 
 /** Upstream's name of the daemon, as events show it. */
@@ -40,9 +48,13 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
   const nodeName = (config.nodeName === '' ? hostname() : config.nodeName).toLowerCase()
   const registry = processRegistry()
   const metrics = agentMetrics(registry, nodeName)
+  nodeParameterMetrics(registry, nodeName, readNodeParameters)
 
   const client = stack.use(
-    new KubeClient(await loadAccess(config.kubeconfig), { userAgent: `${component}/${version}` }),
+    new KubeClient(await loadAccess(config.kubeconfig), {
+      userAgent: `${component}/${version}`,
+      onAnswer: clientMetrics(registry),
+    }),
   )
   const informers = createInformers(client, nodeName, log)
   const ovs = stack.use(

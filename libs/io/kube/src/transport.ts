@@ -16,6 +16,19 @@ export interface TransportOptions {
   readonly timeoutMs: number
   /** A watch that is silent for so long is taken for dead. The server sends a bookmark about every minute. */
   readonly watchSilenceMs: number
+  /** Told of each request when the head of its answer is there, or when there is none. */
+  readonly onAnswer?: (request: AnsweredHead) => void
+}
+
+/** What a request came to. */
+interface AnsweredHead {
+  readonly method: string
+  readonly path: string
+  /** Of the server. */
+  readonly host: string
+  /** `undefined` when there was no answer. */
+  readonly status: number | undefined
+  readonly ms: number
 }
 
 export interface HttpRequest {
@@ -96,9 +109,15 @@ export class Transport implements AsyncDisposable {
 
   async #attempt(request: HttpRequest, isStream: boolean): Promise<Dispatcher.ResponseData> {
     const authentication = await this.#access.authenticate(false)
+    const startedMs = performance.now()
+    const told = (status: number | undefined): void => {
+      const { method, path } = request
+      const ms = performance.now() - startedMs
+      this.#options.onAnswer?.({ method, path, host: new URL(this.#origin).host, status, ms })
+    }
     try {
       const pools = this.#poolsFor(authentication)
-      return await (isStream ? pools.watches : pools.requests).request({
+      const answer = await (isStream ? pools.watches : pools.requests).request({
         method: request.method,
         path: `${this.#prefix}${request.path}`,
         headers: {
@@ -112,7 +131,10 @@ export class Transport implements AsyncDisposable {
         body: request.body ?? null,
         signal: request.signal ?? null,
       })
+      told(answer.statusCode)
+      return answer
     } catch (cause) {
+      if (request.signal?.aborted !== true) told(undefined)
       throw this.#lost(request, cause)
     }
   }

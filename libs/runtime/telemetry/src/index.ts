@@ -1,6 +1,7 @@
 export { Registry } from 'prom-client'
 export { addressAuditMetrics, type AddressAuditMetrics, type AuditOutcome } from './address-audit-metrics.ts'
 export { agentMetrics, type AddTimings, type AgentMetrics } from './agent-metrics.ts'
+export { clientMetrics, type AnsweredRequest } from './client-metrics.ts'
 export { databaseMetrics, type DatabaseMetrics } from './database-metrics.ts'
 export { FileSizes } from './file-sizes.ts'
 export { fragmentMetrics, type FragmentMetrics } from './fragment-metrics.ts'
@@ -16,6 +17,7 @@ export {
   type SouthboundReading,
   type SwitchPortReading,
 } from './monitor-metrics.ts'
+export { nodeParameterMetrics, type NodeParameters } from './node-parameter-metrics.ts'
 export {
   pingerMetrics,
   type PingedKind,
@@ -26,6 +28,7 @@ export {
 } from './pinger-metrics.ts'
 export { processRegistry } from './process-metrics.ts'
 export { Sources } from './sources.ts'
+export { subnetMetrics, type SubnetReading } from './subnet-metrics.ts'
 export { speakerMetrics, type SpeakerPeer } from './speaker-metrics.ts'
 export {
   vswitchMetrics,
