@@ -43,7 +43,11 @@ function isReady(pod: Pod): boolean {
 }
 
 /** The pods of a component, by the label that tools have always gone by. */
-async function podsOf({ client, namespace }: Cluster, app: string, node?: string): Promise<readonly Pod[]> {
+export async function podsOf(
+  { client, namespace }: Cluster,
+  app: string,
+  node?: string,
+): Promise<readonly Pod[]> {
   const { items } = await client.list(pods, {
     namespace,
     labelSelector: `app=${app}`,

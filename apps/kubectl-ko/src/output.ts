@@ -11,7 +11,7 @@ export interface Column<R> {
 }
 
 /** Puts rows under titles, as `kubectl get` does; nothing is cut. */
-function renderTable<R>(
+export function renderTable<R>(
   rows: readonly R[],
   columns: readonly Column<R>[],
   { isWide = false, hasHeaders = true }: { readonly isWide?: boolean; readonly hasHeaders?: boolean } = {},

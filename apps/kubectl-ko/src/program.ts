@@ -1,8 +1,11 @@
 import { Command, CommanderError } from 'commander'
 import { addDatabases } from './commands/database.ts'
+import { addIpam } from './commands/ipam.ts'
 import { addPassThrough } from './commands/pass-through.ts'
+import { addStatus } from './commands/status.ts'
 import { addTcpdump } from './commands/tcpdump.ts'
 import { addTraces } from './commands/trace.ts'
+import { addWhy } from './commands/why.ts'
 import type { Context } from './context.ts'
 import { describeError } from './describe-error.ts'
 import { UsageError } from './errors.ts'
@@ -32,6 +35,9 @@ export function buildProgram(context: Context): Command {
     .version(version, '--version', 'print the version')
   withClusterOptions(program)
   withExamples(program, ['kubectl ko nbctl show', 'kubectl ko nb status', 'kubectl ko help vsctl'])
+  addStatus(program, context)
+  addWhy(program, context)
+  addIpam(program, context)
   addPassThrough(program, context)
   addDatabases(program, context)
   addTraces(program, context)

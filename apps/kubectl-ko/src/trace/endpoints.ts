@@ -215,6 +215,8 @@ export interface PortInterface {
   readonly ofport: number
   readonly netns: string | undefined
   readonly nicInPod: string | undefined
+  /** The flows of the port are there. */
+  readonly isInstalled: boolean
 }
 
 /** The interfaces of Open vSwitch on a node that are the logical port. */
@@ -239,6 +241,7 @@ export async function findInterfaces(
       ofport: Number(row['ofport']),
       netns: ids.get('pod_netns'),
       nicInPod: ids.get('if_name'),
+      isInstalled: ids.get('ovn-installed') === 'true',
     }
   })
 }

@@ -1,0 +1,146 @@
+import type { Pod } from '@kube-ovn/kube'
+import { expect, it } from 'vitest'
+import type { ClusterFacts, Workload } from '../facts.ts'
+import { ageText, statusView } from './status-view.ts'
+
+const nowMs = Date.parse('2026-01-01T12:00:00Z')
+const ready = { conditions: [{ type: 'Ready', status: 'True' as const }] }
+
+function workload(name: string, ready = 1): Workload {
+  return {
+    metadata: { name, namespace: 'kube-system' },
+    status: { desiredNumberScheduled: 1, numberReady: ready },
+  }
+}
+
+function component(app: string, workload: string): Pod {
+  return {
+    metadata: {
+      name: `${workload}-x`,
+      namespace: 'kube-system',
+      labels: { app },
+      ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: workload, uid: 'u' }],
+    },
+    spec: {
+      nodeName: 'n1',
+      hostNetwork: true,
+      containers: [{ name: 'c', image: 'registry:5000/kube-ovn/x:v1@sha256:0' }],
+    },
+    status: { phase: 'Running', ...ready, containerStatuses: [{ name: 'c', restartCount: 2 }] },
+  }
+}
+
+const healthy: ClusterFacts = {
+  namespace: 'kube-system',
+  nodes: [{ metadata: { name: 'n1' }, status: ready }],
+  pods: [component('ovs', 'ovs-ovn'), component('kube-ovn-cni', 'kube-ovn-cni')],
+  workloads: ['ovn-central', 'kube-ovn-controller', 'ovs-ovn', 'kube-ovn-cni'].map((name) => workload(name)),
+  lease: {
+    metadata: { name: 'kube-ovn-controller' },
+    spec: { holderIdentity: 'c1', renewTime: '2026-01-01T11:59:50Z' },
+  },
+  subnets: [
+    {
+      metadata: { name: 's' },
+      spec: { vpc: 'v', cidrBlock: '10.0.0.0/24' },
+      status: { ...ready, v4usingIPs: 5, v4availableIPs: 245 },
+    },
+  ],
+  vpcs: [],
+}
+
+it('finds nothing wrong with what is well', () => {
+  const { isHealthy, leader, components, nodes, subnets } = statusView(healthy, nowMs)
+  expect({ isHealthy, leader }).toEqual({ isHealthy: true, leader: 'c1' })
+  expect(components.find(({ name }) => name === 'ovs-ovn')).toEqual({
+    name: 'ovs-ovn',
+    ready: 1,
+    wanted: 1,
+    restarts: 2,
+    version: 'v1',
+  })
+  expect(nodes).toEqual([{ name: 'n1', isReady: true, isNetworkReady: true, pods: 2, waiting: 0 }])
+  expect(subnets).toMatchObject([{ name: 's', used: 5, percentUsed: 2, isReady: true }])
+})
+
+const stuck: Pod = {
+  metadata: { name: 'web', namespace: 'shop', creationTimestamp: '2026-01-01T11:50:00Z' },
+  spec: { nodeName: 'n1', containers: [] },
+  status: { phase: 'Pending' },
+}
+
+it.each<[string, Partial<ClusterFacts>, string]>([
+  [
+    'a component that lacks',
+    { workloads: healthy.workloads.slice(1) },
+    'ovn-central: is not in namespace kube-system',
+  ],
+  [
+    'a component that is not ready',
+    { workloads: [...healthy.workloads.slice(0, 3), workload('kube-ovn-cni', 0)] },
+    'kube-ovn-cni: 0 of 1 ready',
+  ],
+  ['that nobody leads', { lease: undefined }, 'kube-ovn-controller: nobody leads: changes wait'],
+  [
+    'a lease that is not renewed',
+    { lease: { metadata: { name: 'l' }, spec: { holderIdentity: 'c1', renewTime: '2026-01-01T11:50:00Z' } } },
+    'kube-ovn-controller: nobody leads: changes wait',
+  ],
+  [
+    'a node without Open vSwitch',
+    { pods: healthy.pods.slice(1) },
+    'Node n1: Open vSwitch or the agent is not ready',
+  ],
+  [
+    'a pod that waits for its network',
+    { pods: [...healthy.pods, stuck] },
+    'Pod shop/web: has no network for 10m',
+  ],
+  [
+    'a subnet that is nearly full',
+    {
+      subnets: [
+        {
+          ...healthy.subnets[0],
+          metadata: { name: 's' },
+          status: { ...ready, v4usingIPs: 99, v4availableIPs: 1 },
+        },
+      ],
+    },
+    'Subnet s: 99 % of its addresses are in use',
+  ],
+  [
+    'a subnet that can not be used',
+    {
+      subnets: [
+        {
+          metadata: { name: 's' },
+          status: { conditions: [{ type: 'Error', status: 'True', message: 'cidrBlock overlaps' }] },
+        },
+      ],
+    },
+    'Subnet s: cidrBlock overlaps',
+  ],
+])('tells %s', (_what, change, told) => {
+  const { problems, isHealthy } = statusView({ ...healthy, ...change }, nowMs)
+  expect(isHealthy).toBe(false)
+  expect(problems.map(({ object, what }) => `${object}: ${what}`)).toContainEqual(
+    expect.stringContaining(told),
+  )
+  expect(problems.every(({ cure }) => cure !== '')).toBe(true)
+})
+
+it('does not call a pod stuck that waits for its images', () => {
+  const conditions = [{ type: 'PodReadyToStartContainers', status: 'True' as const }]
+  const pulling: Pod = { ...stuck, status: { phase: 'Pending', conditions } }
+  expect(statusView({ ...healthy, pods: [...healthy.pods, pulling] }, nowMs).problems).toEqual([])
+})
+
+it.each([
+  [119_000, '119s'],
+  [720_000, '12m'],
+  [3 * 3_600_000, '3h'],
+  [9 * 86_400_000, '9d'],
+])('tells %i ms as %s', (ms, text) => {
+  expect(ageText(ms)).toBe(text)
+})
