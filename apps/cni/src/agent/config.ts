@@ -35,7 +35,10 @@ const settings = {
   enablePprof: switchedOn(false, noEffect),
   pprofPort: wholeNumber(10665, 'Port of health checks and metrics.'),
   secureServing: switchedOn(false, notServed),
-  macLearningFallback: switchedOn(false, notServed),
+  macLearningFallback: switchedOn(
+    false,
+    'Let bridges of physical networks send frames to where a MAC address was seen once.',
+  ),
   networkType: oneOf(networkTypes, 'geneve', 'Protocol of tunnels; decides the MTU.'),
   defaultProviderName: text('provider', notServed),
   defaultInterfaceName: text('', notServed),

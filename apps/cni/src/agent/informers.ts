@@ -10,8 +10,15 @@ import {
   type Pod,
   type ServiceCidr,
 } from '@kube-ovn/kube'
-import { subnetResource, type Subnet } from '@kube-ovn/kube-api'
-import { isAlive } from '@kube-ovn/kube-api/core'
+import {
+  providerNetworkResource,
+  subnetResource,
+  vlanResource,
+  type ProviderNetwork,
+  type Subnet,
+  type Vlan,
+} from '@kube-ovn/kube-api'
+import { isAlive, type KubeObject } from '@kube-ovn/kube-api/core'
 import type { Logger } from '@kube-ovn/log'
 import { systemClock } from '@kube-ovn/process'
 import { backoffDelayMs, sleep, type Backoff } from '@kube-ovn/time'
@@ -23,6 +30,8 @@ export interface Informers {
   readonly pods: Informer<Pod>
   readonly nodes: Informer<Node>
   readonly subnets: Informer<Subnet>
+  readonly networks: Informer<ProviderNetwork>
+  readonly vlans: Informer<Vlan>
 }
 
 /** Watches what the agent decides by. */
@@ -37,6 +46,8 @@ export function createInformers(client: KubeClient, nodeName: string, logger: Lo
     }),
     nodes: new Informer({ ...common, resource: nodes, trim: (node) => trimNode(node, nodeName) }),
     subnets: new Informer({ ...common, resource: subnetResource, trim: trimSubnet }),
+    networks: new Informer({ ...common, resource: providerNetworkResource, trim: trimStatus }),
+    vlans: new Informer({ ...common, resource: vlanResource, trim: trimStatus }),
   }
 }
 
@@ -93,6 +104,12 @@ function trimNode(node: Node, nodeName: string): Node {
   if (name !== nodeName) return { metadata: { name, uid, resourceVersion }, status: { addresses } }
   const conditions = (node.status?.conditions ?? []).filter(({ type }) => type === 'NetworkUnavailable')
   return { metadata: { name, uid, resourceVersion, annotations, labels }, status: { addresses, conditions } }
+}
+
+/** What the controller tells of an object concerns no node. */
+function trimStatus<T extends KubeObject & { readonly status?: unknown }>(object: T): T {
+  const { status: _status, ...rest } = dropManagedFields(object)
+  return rest as T
 }
 
 /** Keeps of a subnet what nodes go by. Counters in the status change with every pod; they do not concern a node. */

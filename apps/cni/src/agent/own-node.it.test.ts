@@ -76,6 +76,27 @@ describe('the token of an agent', () => {
     )
   })
 
+  it('says by labels and an annotation of its own node to what that is connected', async () => {
+    const [ready, problem] = ['ready', 'err_mesg'].map(
+      (name) => `quay.provider-network.kubernetes.io/${name}`,
+    )
+    if (ready === undefined || problem === undefined) return
+    const say = (isReady: string | null, text: string | null): Promise<unknown> =>
+      write(agent, 'node-1', { metadata: { labels: { [ready]: isReady }, annotations: { [problem]: text } } })
+    await say('true', null)
+    expect((await api.client.get(nodes, { name: 'node-1' }))?.metadata.labels).toMatchObject({
+      ...{ zone: 'a', [ready]: 'true' },
+    })
+    await say(null, 'no eth1')
+    await say(null, null)
+    const { labels, annotations: told } = (await api.client.get(nodes, { name: 'node-1' }))?.metadata ?? {}
+    expect([Object.keys(labels ?? {}), Object.keys(told ?? {})].flat()).not.toContain(ready)
+    expect(Object.keys(told ?? {})).not.toContain(problem)
+    await expect(write(agent, 'node-2', { metadata: { labels: { [ready]: 'true' } } })).rejects.toThrow(
+      KubeDeniedError,
+    )
+  })
+
   const annotations = { [chassis]: 'stolen' }
   it.each([
     { what: 'its chassis', patch: { metadata: { annotations } } },

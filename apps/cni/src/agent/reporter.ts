@@ -1,9 +1,13 @@
 import {
   attachmentId,
   AttachmentError,
+  sourceOf,
   type AttachmentReporter,
   type AttachmentRequest,
+  type ConnectionStatus,
 } from '@kube-ovn/features-node'
+import { providerNetworkKeysOf } from '@kube-ovn/annotations'
+import { providerNetworkReason, providerNetworkResource, type ProviderNetwork } from '@kube-ovn/kube-api'
 import { KubeOvnError, problemText } from '@kube-ovn/errors'
 import { nodes, pods, type EventRecorder, type Informer, type Node, type Pod } from '@kube-ovn/kube'
 import type { AgentMetrics } from '@kube-ovn/telemetry'
@@ -76,6 +80,38 @@ export function createRefusalReporter(
       reason: 'NodeNetworkConfigureFailed',
       message: `${feature}: ${text}`,
     })
+  }
+}
+
+/** Makes events on ProviderNetworks, in upstream's words, of what becomes of this node's connection: of news alone, not after a restart. */
+export function createConnectionReporter(
+  recorder: Pick<EventRecorder, 'record'>,
+  informers: {
+    readonly nodes: Pick<Informer<Node>, 'store'>
+    readonly networks: Pick<Informer<ProviderNetwork>, 'store'>
+  },
+  nodeName: string,
+): (network: string, status: ConnectionStatus | undefined) => void {
+  return (name, status) => {
+    const network = informers.networks.store.get(name)
+    const uid = network?.metadata.uid
+    if (network === undefined || uid === undefined) return
+    const { labels, annotations } = informers.nodes.store.get(nodeName)?.metadata ?? {}
+    const keys = providerNetworkKeysOf(name)
+    const regarding = { resource: providerNetworkResource, name, uid }
+    if (status?.kind === 'ready') {
+      const { source, mtu } = status
+      const isTold =
+        labels?.[keys.ready] === 'true' &&
+        labels[keys.interface] === source &&
+        labels[keys.mtu] === String(mtu)
+      if (isTold) return
+      const message = `node=${nodeName} interface=${source} mtu=${mtu}`
+      recorder.record({ regarding, type: 'Normal', reason: providerNetworkReason.bridgeReady, message })
+    } else if (status?.kind === 'failed' && annotations?.[keys.problem] !== status.problem) {
+      const message = `node=${nodeName} interface=${sourceOf(network, nodeName)} error=${status.problem}`
+      recorder.record({ regarding, type: 'Warning', reason: providerNetworkReason.bridgeFailed, message })
+    }
   }
 }
 

@@ -3,11 +3,13 @@ import {
   createNodeKernel,
   findInterface,
   HostEnds,
+  isKeptNic,
   isInstalled,
   localOvsTables,
   nodeNicName,
   Observable,
   PodNics,
+  probationFolder,
 } from '@kube-ovn/features-node'
 import { EventRecorder, KubeClient, loadAccess } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
@@ -24,18 +26,26 @@ import {
   nodeParameterMetrics,
   processRegistry,
 } from '@kube-ovn/telemetry'
+import { ProbationFiles } from '@kube-ovn/fragments'
 import { OvsdbClient } from 'ovsdb-client'
 import { serveApi } from './api-server.ts'
 import type { AgentConfig } from './config.ts'
 import { createHandlers } from './handlers.ts'
-import { createInformers, watchServiceCidrs } from './informers.ts'
+import { createInformers, watchServiceCidrs, type Informers } from './informers.ts'
+import { ClusterLifelines } from './lifelines.ts'
 import { judgeReadiness, type Readiness } from './readiness.ts'
-import { createRefusalReporter, createReporter } from './reporter.ts'
+import { createConnectionReporter, createRefusalReporter, createReporter } from './reporter.ts'
 import { readNodeParameters } from './node-parameters.ts'
 import { version } from './version.ts'
 
 /** Upstream's name of the daemon, as events show it. */
 const component = 'kube-ovn-cni'
+
+function unsyncedOf({ pods, nodes, subnets, networks, vlans }: Informers): readonly string[] {
+  return Object.entries({ pods, nodes, subnets, networks, vlans }).flatMap(([name, { health }]) =>
+    health.isSynced ? [] : [name],
+  )
+}
 
 /**
  * Constructs the agent and runs it until `signal` is aborted.
@@ -50,8 +60,9 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
   const metrics = agentMetrics(registry, nodeName)
   nodeParameterMetrics(registry, nodeName, readNodeParameters)
 
+  const access = await loadAccess(config.kubeconfig)
   const client = stack.use(
-    new KubeClient(await loadAccess(config.kubeconfig), {
+    new KubeClient(access, {
       userAgent: `${component}/${version}`,
       onAnswer: clientMetrics(registry),
     }),
@@ -84,11 +95,10 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
       reporter: createReporter(recorder, informers.pods.store, metrics, nodeName),
     }),
   )
-  const synced = { pods: informers.pods, nodes: informers.nodes, subnets: informers.subnets }
   function readiness(): Readiness {
     return judgeReadiness({
       isDatabaseConnected: ovs.state.phase === 'connected',
-      unsynced: Object.entries(synced).flatMap(([name, { health }]) => (health.isSynced ? [] : [name])),
+      unsynced: unsyncedOf(informers),
       isTunnelKnown: tunnelMtu.value !== undefined,
       isNodeNicInstalled: isInstalled(findInterface(ovs, nodeNicName)),
     })
@@ -113,7 +123,13 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
     }),
   )
 
-  for (const informer of [informers.pods, informers.nodes, informers.subnets]) {
+  for (const informer of [
+    informers.pods,
+    informers.nodes,
+    informers.subnets,
+    informers.networks,
+    informers.vlans,
+  ]) {
     informer.start(signal)
     stack.use<AsyncDisposable>(informer)
   }
@@ -137,9 +153,12 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
           hasEncapChecksum: config.encapChecksum,
           podIp: config.podIp,
         },
+        hasMacLearningFallback: config.macLearningFallback,
       },
       nodes: informers.nodes,
       subnets: informers.subnets,
+      networks: informers.networks,
+      vlans: informers.vlans,
       pods: informers.pods,
       serviceCidrs,
       podNics,
@@ -158,13 +177,22 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
         readSysctl: (key) => readSysctl(undefined, key),
         writeSysctl: (key, value) => writeSysctl(undefined, key, value),
       },
+      probations: new ProbationFiles(probationFolder, isKeptNic, log),
+      lifelines: new ClusterLifelines(access.server, ovs, systemClock),
+      onConnection: createConnectionReporter(recorder, informers, nodeName),
       metrics: fragmentMetrics(registry),
       onRefused: createRefusalReporter(recorder, informers.nodes.store, nodeName),
     }),
   )
   const hostEnds = stack.use(new HostEnds({ ...shared, kernel: podKernel }))
   // A feature that decides by many objects must not decide by half of them.
-  await Promise.all([informers.nodes.synced, informers.subnets.synced, informers.pods.synced])
+  await Promise.all([
+    informers.nodes.synced,
+    informers.subnets.synced,
+    informers.networks.synced,
+    informers.vlans.synced,
+    informers.pods.synced,
+  ])
   kernel.start()
   hostEnds.start()
   log.info('agent started', { node: nodeName })

@@ -1,6 +1,8 @@
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { systemClock } from '@kube-ovn/process'
 import {
+  giveNicsBack,
   hostFirewallTable,
   isHostNicName,
   localOvsTables,
@@ -50,6 +52,9 @@ async function removePorts(config: InstallConfig, log: Logger): Promise<OwnPorts
   })
   try {
     await ovs.connect(AbortSignal.timeout(databaseTimeoutMs))
+    using host = openNetlink()
+    // Before their bridges go, and with these what leads to the node.
+    await giveNicsBack({ ovs, host, clock: systemClock, log })
     const removed = await removeOwnPorts(ovs)
     log.info('ports removed', { ports: removed.ports, bridges: removed.bridges })
     return removed

@@ -6,7 +6,7 @@ export const integrationBridge = 'br-int'
 
 export type BridgeRow = OpenVswitch['Bridge']
 export type InterfaceRow = OpenVswitch['Interface']
-type PortRow = OpenVswitch['Port']
+export type PortRow = OpenVswitch['Port']
 export type OpenVswitchRow = OpenVswitch['Open_vSwitch']
 
 /** The node's own Open vSwitch database over one open connection, with the tables of {@link localOvsTables}. */
@@ -17,9 +17,12 @@ export type LocalOvs = Pick<
 
 /** What the node's features read of the database. Counters are left out: they change every few seconds. */
 export const localOvsTables = {
-  Open_vSwitch: { columns: ['external_ids', 'cur_cfg', 'next_cfg'] },
-  Bridge: { columns: ['name', 'ports', 'datapath_type', 'external_ids'], indexes: ['name', 'ports'] },
-  Port: { columns: ['name', 'interfaces', 'external_ids'], indexes: ['name', 'interfaces'] },
+  Open_vSwitch: { columns: ['external_ids', 'cur_cfg', 'next_cfg', 'bridges'] },
+  Bridge: {
+    columns: ['name', 'ports', 'datapath_type', 'external_ids', 'other_config'],
+    indexes: ['name', 'ports'],
+  },
+  Port: { columns: ['name', 'interfaces', 'external_ids', 'trunks'], indexes: ['name', 'interfaces'] },
   Interface: {
     columns: ['name', 'type', 'external_ids', 'mac', 'mtu_request', 'error', 'ofport', 'link_state'],
     indexes: ['name', 'external_ids:iface-id'],
@@ -71,11 +74,16 @@ export function isInstalled(row: Pick<InterfaceRow, 'external_ids'> | undefined)
 export type NewInterface = NewRow<InterfaceRow> & { readonly name: string }
 
 /** Adds a port with one interface to a bridge, in the operations of one transaction. */
-export function addPortOperations(ovs: LocalOvs, bridge: BridgeRow, row: NewInterface): readonly Operation[] {
+export function addPortOperations(
+  ovs: LocalOvs,
+  bridge: BridgeRow,
+  row: NewInterface,
+  port: Omit<NewRow<PortRow>, 'name' | 'interfaces'> = {},
+): readonly Operation[] {
   const { operations } = ovs
   return [
     operations.insert('Interface', row, 'interface'),
-    operations.insert('Port', { name: row.name, interfaces: [{ named: 'interface' }] }, 'port'),
+    operations.insert('Port', { ...port, name: row.name, interfaces: [{ named: 'interface' }] }, 'port'),
     operations.mutate('Bridge', bridge._uuid, [['ports', 'insert', [{ named: 'port' }]]]),
   ]
 }
@@ -92,18 +100,42 @@ export function removePortOperations(ovs: LocalOvs, attached: AttachedInterface)
  */
 export function setMapKeys(
   ovs: LocalOvs,
-  table: 'Interface' | 'Open_vSwitch',
+  table: 'Interface' | 'Port' | 'Bridge' | 'Open_vSwitch',
   row: { readonly _uuid: string; readonly external_ids: Readonly<Record<string, string>> },
   wanted: Iterable<readonly [key: string, value: string | undefined]>,
 ): readonly Operation[] {
-  const differing = [...wanted].filter(([key, value]) => row.external_ids[key] !== value)
-  if (differing.length === 0) return []
-  const set = differing.flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const]))
+  const [removed, set] = differingKeys(row.external_ids, wanted)
+  if (removed.length === 0) return []
   // An insertion does not replace the value of a key that is there.
   return [
     ovs.operations.mutate(table, row._uuid, [
-      ['external_ids', 'delete', differing.map(([key]) => key)],
-      ...(set.length === 0 ? [] : [['external_ids', 'insert', Object.fromEntries(set)] as const]),
+      ['external_ids', 'delete', removed],
+      ...(Object.keys(set).length === 0 ? [] : [['external_ids', 'insert', set] as const]),
     ]),
   ]
+}
+
+/** As {@link setMapKeys}, of the column `other_config` of a bridge. */
+export function setBridgeConfig(
+  ovs: LocalOvs,
+  row: BridgeRow,
+  wanted: Iterable<readonly [key: string, value: string | undefined]>,
+): readonly Operation[] {
+  const [removed, set] = differingKeys(row.other_config, wanted)
+  if (removed.length === 0) return []
+  return [
+    ovs.operations.mutate('Bridge', row._uuid, [
+      ['other_config', 'delete', removed],
+      ...(Object.keys(set).length === 0 ? [] : [['other_config', 'insert', set] as const]),
+    ]),
+  ]
+}
+
+function differingKeys(
+  present: Readonly<Record<string, string>>,
+  wanted: Iterable<readonly [key: string, value: string | undefined]>,
+): readonly [differing: readonly string[], set: Readonly<Record<string, string>>] {
+  const differing = [...wanted].filter(([key, value]) => present[key] !== value)
+  const set = differing.flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const]))
+  return [differing.map(([key]) => key), Object.fromEntries(set)]
 }

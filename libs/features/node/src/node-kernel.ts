@@ -5,10 +5,11 @@ import {
   RouteSink,
   SysctlSink,
   type FragmentKernelOptions,
+  type ProbationFiles,
   type SysctlAccess,
 } from '@kube-ovn/fragments'
 import type { Informer } from '@kube-ovn/kube'
-import type { Subnet } from '@kube-ovn/kube-api'
+import type { ProviderNetwork, Subnet, Vlan } from '@kube-ovn/kube-api'
 import type { KubeObject, Node, Pod, ServiceCidr } from '@kube-ovn/kube-api/core'
 import type { Netfilter } from '@kube-ovn/netfilter'
 import type { Netlink } from '@kube-ovn/netlink'
@@ -25,6 +26,16 @@ import { nodeNic } from './node-nic/feature.ts'
 import { NodeLinkSink, type NodeLinkSinkOptions } from './node-nic/link-sink.ts'
 import { nodeStatus } from './node-status/feature.ts'
 import type { Observable } from './observable.ts'
+import { ProviderBridgeSink, type KeptNic } from './provider-networks/bridge-sink.ts'
+import {
+  connectionStatusTable,
+  obstacleTable,
+  probationTable,
+  providerNetworks,
+} from './provider-networks/feature.ts'
+import type { ConnectionStatus } from './provider-networks/desired.ts'
+import type { Lifelines } from './provider-networks/lifelines.ts'
+import { Obstacles } from './provider-networks/obstacles.ts'
 import { NodeObjectSink, type NodePatch } from './sinks/node-object.ts'
 import { OffloadSink } from './sinks/offloads.ts'
 import { OvsRowsSink } from './sinks/ovs-rows.ts'
@@ -34,10 +45,12 @@ import {
   agentTable,
   nodeTable,
   podTable,
+  providerNetworkTable,
   serviceCidrTable,
   subnetTable,
   theNode,
   tunnelMtuTable,
+  vlanTable,
   type AgentFacts,
 } from './tables.ts'
 import { tunnels, tunnelTable } from './tunnels/feature.ts'
@@ -49,6 +62,8 @@ export interface NodeKernelOptions extends Omit<FragmentKernelOptions, 'features
   readonly agent: AgentFacts
   readonly nodes: Objects<Node>
   readonly subnets: Objects<Subnet>
+  readonly networks: Objects<ProviderNetwork>
+  readonly vlans: Objects<Vlan>
   /** Of this node only. */
   readonly pods: Objects<Pod>
   /** `undefined` where the API server has no ServiceCIDR objects (before Kubernetes 1.33). */
@@ -64,6 +79,12 @@ export interface NodeKernelOptions extends Omit<FragmentKernelOptions, 'features
   readonly announce: NodeLinkSinkOptions['announce']
   onAnnounceFailed(): void
   readonly sysctls: SysctlAccess
+  /** What is known of NICs that were moved into bridges. */
+  readonly probations: ProbationFiles<KeptNic>
+  /** What must answer after such a move as it did before. */
+  readonly lifelines: Lifelines
+  /** Is told how the node is connected to a physical network, when it is so for the first time and when that changes. */
+  onConnection(network: string, status: ConnectionStatus | undefined): void
 }
 
 /** The features of a node, and the sinks that make true what they say. To be started when all objects are there. */
@@ -71,9 +92,30 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
   const { agent, netfilter, sysctls, ovs, tunnelMtu, host, podNics, log } = options
   const events = new HostEvents(host)
   const onEvent: HostEvents['listen'] = (listener) => events.listen(listener)
+  const { clock, probations, lifelines } = options
+  const obstacles = new Obstacles()
+  const bridgeSink = new ProviderBridgeSink({
+    ovs,
+    host,
+    onEvent,
+    probations,
+    lifelines,
+    obstacles,
+    clock,
+    log,
+  })
   const kernel = new FragmentKernel({
     ...options,
-    features: [tunnels, nodeNic, hostFirewall, egressRoutes, userspaceTaps, nodeStatus, stalePorts],
+    features: [
+      tunnels,
+      nodeNic,
+      providerNetworks,
+      hostFirewall,
+      egressRoutes,
+      userspaceTaps,
+      nodeStatus,
+      stalePorts,
+    ],
     lanes: [
       [
         new OvsRowsSink(ovs),
@@ -85,6 +127,8 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
       [new NftablesSink(netfilter), new SysctlSink(sysctls)],
       [new NodeObjectSink({ ...options, nodeName: agent.nodeName })],
       [new PortRemovalSink({ ovs, podNics })],
+      // It waits for what must answer.
+      [bridgeSink],
     ],
   })
   const agents = new Map([[theNode, agent]])
@@ -93,6 +137,8 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
     sourceOf(() => agents),
   )
   kernel.use(events)
+  kernel.use(bridgeSink)
+  attachProviderNetworks(kernel, { ...options, obstacles })
   attachLinks(kernel, options, onEvent)
   attachTunnelMtu(kernel, tunnelMtu)
   attachBridges(kernel, ovs)
@@ -106,6 +152,8 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
   attachObjects(kernel, podTable, options.pods)
   attachObjects(kernel, nodeTable, options.nodes)
   attachObjects(kernel, subnetTable, options.subnets)
+  attachObjects(kernel, providerNetworkTable, options.networks)
+  attachObjects(kernel, vlanTable, options.vlans)
   attachObjects(kernel, serviceCidrTable, options.serviceCidrs)
   return kernel
 }
@@ -124,6 +172,23 @@ function attachLinks(
     linkTable,
     sourceOf(() => links.rows),
   )
+}
+
+function attachProviderNetworks(
+  kernel: FragmentKernel,
+  { probations, obstacles, onConnection }: NodeKernelOptions & { readonly obstacles: Obstacles },
+): void {
+  kernel.attach(
+    probationTable,
+    sourceOf(() => probations.rows),
+  )
+  kernel.use(probations.onChange((target, old, now) => kernel.changed(probationTable, target, old, now)))
+  kernel.attach(
+    obstacleTable,
+    sourceOf(() => obstacles.rows),
+  )
+  kernel.use(obstacles.onChange((network, old, now) => kernel.changed(obstacleTable, network, old, now)))
+  kernel.followAll(connectionStatusTable, onConnection)
 }
 
 function attachBridges(kernel: FragmentKernel, ovs: LocalOvs): void {

@@ -6,6 +6,8 @@ export interface SubnetFacts {
   readonly name: string
   readonly cidrs: readonly Cidr[]
   readonly isDefaultVpc: boolean
+  /** Name of the Vlan that it is on; empty of an overlay. */
+  readonly vlan: string
   /** OVN routes its traffic: it is no VLAN, or a VLAN with a logical gateway. */
   readonly isOverlay: boolean
   /** Traffic that leaves the cluster gets the node's address. */
@@ -56,6 +58,7 @@ export function readSubnetFacts(subnet: Subnet, clusterRouter: string): SubnetFa
     name: metadata.name,
     cidrs: texts.map((text) => tryParseCidr(text.trim())).filter((cidr) => cidr !== undefined),
     isDefaultVpc: (inEffect.vpc ?? '') === '' || inEffect.vpc === clusterRouter,
+    vlan: inEffect.vlan ?? '',
     isOverlay: (inEffect.vlan ?? '') === '' || inEffect.logicalGateway === true,
     hasNatOutgoing: inEffect.natOutgoing === true && !isOver,
     uid: metadata.uid ?? '',

@@ -1,4 +1,4 @@
-import { subnetResource } from '@kube-ovn/kube-api'
+import { providerNetworkResource, subnetResource, vlanResource } from '@kube-ovn/kube-api'
 import { nodes, pods, serviceCidrs } from '@kube-ovn/kube-api/core'
 import { objectTable } from '@kube-ovn/reconcile/work'
 import { rowTable, sourceTable } from '@kube-ovn/tables'
@@ -15,6 +15,8 @@ export interface AgentFacts {
   /** `--service-cluster-ip-range`: used where there are no ServiceCIDR objects. */
   readonly fallbackServicePrefixes: readonly string[]
   readonly tunnel: TunnelSettings
+  /** `--mac-learning-fallback`: bridges of physical networks send to where a MAC address was seen once. */
+  readonly hasMacLearningFallback: boolean
 }
 
 /** The key of what exists once on a node. */
@@ -26,6 +28,8 @@ export const agentTable = sourceTable<AgentFacts>({ name: 'agent' })
 /** Of this node only. */
 export const podTable = objectTable({ resource: pods })
 export const nodeTable = objectTable({ resource: nodes })
+export const providerNetworkTable = objectTable({ resource: providerNetworkResource })
+export const vlanTable = objectTable({ resource: vlanResource })
 export const subnetTable = objectTable({ resource: subnetResource })
 export const serviceCidrTable = objectTable({ resource: serviceCidrs })
 

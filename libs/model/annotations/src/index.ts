@@ -18,7 +18,12 @@ export type { NetworkSelection } from './networks.ts'
 export { networkPolicyAnnotations } from './network-policy.ts'
 export { nodeAnnotations, nodeLabel, nodeTaint, readNodeNetwork } from './node.ts'
 export type { NodeNetwork } from './node.ts'
-export { ofProviderNetworks, providerNetworkKeysOf, type ProviderNetworkKeys } from './provider-network.ts'
+export {
+  networksOfMarks,
+  ofProviderNetworks,
+  providerNetworkKeysOf,
+  type ProviderNetworkKeys,
+} from './provider-network.ts'
 export {
   addressRequestKeys,
   allocatedNics,

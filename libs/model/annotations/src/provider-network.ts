@@ -27,6 +27,15 @@ export function providerNetworkKeysOf(network: string): ProviderNetworkKeys {
   }
 }
 
+/** Names of the provider networks that marks of a Node are about. */
+export function networksOfMarks(marks: Annotations = {}): readonly string[] {
+  const names = Object.keys(marks).flatMap((key) => {
+    const place = key.indexOf(suffix)
+    return place > 0 ? [key.slice(0, place)] : []
+  })
+  return [...new Set(names)]
+}
+
 /** What a Node says of provider networks. */
 export function ofProviderNetworks(marks: Annotations = {}): Annotations {
   return Object.fromEntries(Object.entries(marks).filter(([key]) => key.includes(suffix)))

@@ -47,10 +47,14 @@ export const missingFeatures: readonly MissingFeature[] = [
     subnet: ['enableExternalLBAddress'],
   },
   {
-    name: 'the connection of a node to a provider network',
-    cure: 'write the bridge mappings of Open vSwitch on each node yourself, and label it as ready',
+    name: 'what an annotation of a Node says of a provider network',
+    cure: 'name the Node in excludeNodes or customInterfaces of the ProviderNetwork',
     providerNetwork: ['exclude', 'interface'],
-    elsewhere: 'ProviderNetwork: all fields but `nodeSelector` and `excludeNodes`',
+  },
+  {
+    name: 'a VLAN interface of a NIC that is connected to a physical network',
+    cure: 'it stays with the kernel, which keeps frames with its tag from pods: remove it, or use another NIC',
+    elsewhere: 'ProviderNetwork: `autoCreateVlanSubinterfaces`, `preserveVlanInterfaces`, `vlanInterfaces`',
   },
   {
     name: 'an underlay as the default subnet',
@@ -64,7 +68,7 @@ export const missingFeatures: readonly MissingFeature[] = [
       'default-vlan-name',
       'default-vlan-id',
     ],
-    agentFlags: ['default-provider-name', 'default-interface-name', 'mac-learning-fallback'],
+    agentFlags: ['default-provider-name', 'default-interface-name'],
     chartValues: {
       'networking.pods.enableLogicalGateways': false,
       'networking.networkType': 'geneve',
@@ -286,16 +290,9 @@ export interface Needless {
 
 export const needless: readonly Needless[] = [
   {
-    why: 'Each node says in the status of the network that it is not connected',
+    why: 'VLAN interfaces stay with the kernel',
     fields: {
-      ProviderNetwork: [
-        'defaultInterface',
-        'customInterfaces',
-        'exchangeLinkName',
-        'autoCreateVlanSubinterfaces',
-        'preserveVlanInterfaces',
-        'vlanInterfaces',
-      ],
+      ProviderNetwork: ['autoCreateVlanSubinterfaces', 'preserveVlanInterfaces', 'vlanInterfaces'],
     },
   },
   {

@@ -4,6 +4,8 @@ export { FragmentKernel, type FragmentKernelOptions, type SinkChanges } from './
 export { mergeEntries, type MergedEntries } from './merge-entries.ts'
 export { nftables, NftablesSink } from './nftables-sink.ts'
 export { policyRoutes, PolicyRouteSink, type PolicyRoutes } from './policy-route-sink.ts'
+export { judgeProbation, type Probation, type Verdict } from './probation.ts'
+export { fingerprintOf, ProbationFiles } from './probation-files.ts'
 export { linkRoutes, RouteSink, type LinkRoutes } from './route-sink.ts'
 export {
   nothingToDo,

@@ -150,6 +150,20 @@ export class FragmentKernel implements AsyncDisposable {
     })
   }
 
+  /** Tells of each derived row of a table, and whenever it is another one. To be asked for before the start. */
+  followAll<R, I extends string>(
+    table: Table<R, I>,
+    listener: (key: string, row: R | undefined) => void,
+  ): void {
+    const view = this.#tables.view<Table<R>>(table)
+    this.#tables.watch({
+      of: [watchedTable(table, (_row, key) => [key])],
+      onConcerned: (causes) => {
+        for (const key of causes.keys()) listener(key, view.get(key))
+      },
+    })
+  }
+
   start(): void {
     for (const sink of this.#sinks.values())
       this.#subscriptions.use(sink.watch((target) => this.#touched(sink, target)))

@@ -42,7 +42,12 @@ export const fieldSamples: Readonly<Record<string, Readonly<Record<string, reado
     extraExternalSubnets: [['green']],
   },
   Vlan: { provider: ['quay'], providerInterfaceName: ['quay'] },
-  ProviderNetwork: { nodeSelector: [{ matchLabels: { team: 'depot' } }], excludeNodes: [['n1']] },
+  ProviderNetwork: {
+    nodeSelector: [{ matchLabels: { team: 'depot' } }],
+    excludeNodes: [['n1']],
+    defaultInterface: ['eth9'],
+    customInterfaces: [[{ interface: 'eth9', nodes: ['n1'] }]],
+  },
   IP: {
     podName: ['web'],
     namespace: ['depot'],

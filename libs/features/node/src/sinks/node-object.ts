@@ -17,15 +17,27 @@ import { isDeepStrictEqual } from 'node:util'
 export type ConditionFacts = Required<Pick<Condition, 'type' | 'status' | 'reason' | 'message'>>
 
 /** What a feature has to tell of the node by its object. What else the object says is none of its business. */
-export type NodeStatement =
-  { readonly annotations: Readonly<Record<string, string>> } | { readonly condition: ConditionFacts }
+export type NodeStatement = NodeMarks | { readonly condition: ConditionFacts }
+
+/** `null` is that there be none. */
+type Entries = Readonly<Record<string, string | null>>
+
+interface NodeMarks {
+  readonly annotations?: Entries
+  readonly labels?: Entries
+}
 
 const annotations = 'annotations'
+const labels = 'labels'
+const marks = [annotations, labels] as const
+type Mark = (typeof marks)[number]
 
 export const nodeObject: SinkKind<NodeStatement> = {
   name: 'node-object',
   targets: (fragment) =>
-    'condition' in fragment ? [conditionTarget(fragment.condition.type)] : [annotations],
+    'condition' in fragment
+      ? [conditionTarget(fragment.condition.type)]
+      : marks.filter((kind) => fragment[kind] !== undefined),
   // The types say all that the API server asks for.
   validate: () => undefined,
 }
@@ -44,7 +56,7 @@ export interface NodeObjectSinkOptions {
   readonly clock: Pick<Clock, 'now'>
 }
 
-/** Writes annotations and conditions of this node's object: only what differs. What nobody wants any more stays as it is. */
+/** Writes annotations, labels and conditions of this node's object: only what differs. What nobody wants any more stays as it is. */
 export class NodeObjectSink implements Sink<NodeStatement> {
   readonly kind = nodeObject
   readonly #options: NodeObjectSinkOptions
@@ -58,14 +70,16 @@ export class NodeObjectSink implements Sink<NodeStatement> {
     const node = this.#options.nodes.store.get(this.#options.nodeName)
     // Its coming is told.
     if (node === undefined) return { ...nothingToDo, isWaiting: true }
-    return target === annotations ? this.#planAnnotations(node, claims) : this.#planCondition(node, claims)
+    const mark = marks.find((one) => one === target)
+    return mark === undefined ? this.#planCondition(node, claims) : this.#planMarks(mark, node, claims)
   }
 
   watch(listener: (target: string | undefined) => void): Disposable {
     const { nodes, nodeName } = this.#options
     return nodes.onChange(({ key, old, new: now }) => {
       if (key !== nodeName) return
-      if (!isDeepStrictEqual(old?.metadata.annotations, now?.metadata.annotations)) listener(annotations)
+      for (const mark of marks)
+        if (!isDeepStrictEqual(old?.metadata[mark], now?.metadata[mark])) listener(mark)
       const [before, after] = [old, now].map((node) => node?.status?.conditions ?? [])
       if (isDeepStrictEqual(before, after)) return
       for (const type of new Set([...(before ?? []), ...(after ?? [])].map((one) => one.type)))
@@ -73,15 +87,19 @@ export class NodeObjectSink implements Sink<NodeStatement> {
     })
   }
 
-  #planAnnotations(node: Node, claims: Wanted<NodeStatement>['claims']): SinkPlan {
-    const { entries, refused } = mergeEntries(claims, annotations, (fragment) =>
-      'annotations' in fragment ? fragment.annotations : {},
+  #planMarks(mark: Mark, node: Node, claims: Wanted<NodeStatement>['claims']): SinkPlan {
+    const { entries, refused } = mergeEntries(claims, mark, (fragment): Entries =>
+      'condition' in fragment ? {} : (fragment[mark] ?? {}),
     )
-    const differing = [...entries].filter(([key, value]) => node.metadata.annotations?.[key] !== value)
+    const present = node.metadata[mark] ?? {}
+    const differing = [...entries].filter(([key, value]) => (present[key] ?? null) !== value)
+    const what = mark.slice(0, -1)
     return {
-      changes: differing.map(([key, value]) => `annotation ${key}=${value}`),
+      changes: differing.map(([key, value]) =>
+        value === null ? `no ${what} ${key}` : `${what} ${key}=${value}`,
+      ),
       refused,
-      carryOut: () => this.#options.patchNode({ metadata: { annotations: Object.fromEntries(differing) } }),
+      carryOut: () => this.#options.patchNode({ metadata: { [mark]: Object.fromEntries(differing) } }),
     }
   }
 

@@ -1,11 +1,13 @@
 import { readNodeNetwork } from '@kube-ovn/annotations'
 import type { Node, Pod } from '@kube-ovn/kube-api/core'
-import type { Subnet } from '@kube-ovn/kube-api'
+import { takesPart, type ProviderNetwork, type Subnet } from '@kube-ovn/kube-api'
 import { IndexedStore, objectKey, type KubeObject } from '@kube-ovn/kube'
 import type { HostLink } from '../host-links.ts'
 import { readAllocation, readDelegatedAllocation, type Allocation } from '../pod-nic/allocation.ts'
 import { desiredAttachment } from '../pod-nic/desired.ts'
 import type { AttachmentRequest } from '../pod-nic/snapshot.ts'
+import { connectionNames } from '../provider-networks/desired.ts'
+import { ProviderNetworkInvalidError } from '../provider-networks/errors.ts'
 import { natOutgoingPrefixes, readSubnetFacts, routedPrefixes } from '../subnet-facts.ts'
 import { desiredTunnel } from '../tunnels/desired.ts'
 import { observeTunnel } from '../tunnels/observe.ts'
@@ -15,17 +17,19 @@ import type { TunnelSettings } from '../tunnels/snapshot.ts'
 export interface NodeObjects {
   readonly subnets: readonly Subnet[]
   readonly pods: readonly Pod[]
+  readonly networks: readonly ProviderNetwork[]
   /** The node itself. */
   readonly node: Node
 }
 
 /** Computes everything that a node makes of some objects. */
-export function nodeEffects({ subnets, pods, node }: NodeObjects): readonly unknown[] {
+export function nodeEffects({ subnets, pods, networks, node }: NodeObjects): readonly unknown[] {
   const facts = subnets.flatMap((subnet) => readSubnetFacts(subnet, 'ovn-cluster') ?? [])
   const stores = { pods: storeOf(pods), subnets: storeOf(subnets) }
   return [
     { routed: routedPrefixes(facts), natOutgoing: natOutgoingPrefixes(facts) },
     readNodeNetwork(node.metadata.annotations),
+    ...networks.map((network) => connection(network, node)),
     desiredTunnel(observeTunnel(tunnelSettings, node, stillLinks, []).snapshot),
     ...pods.flatMap((pod) => [
       attachment(readAllocation(requestOf(pod, 'ovn', 'eth0'), stores, false), pod),
@@ -34,6 +38,16 @@ export function nodeEffects({ subnets, pods, node }: NodeObjects): readonly unkn
       ),
     ]),
   ]
+}
+
+function connection(network: ProviderNetwork, node: Node): unknown {
+  if (!takesPart(network, node.metadata)) return undefined
+  try {
+    return connectionNames(network, node.metadata.name)
+  } catch (error) {
+    if (error instanceof ProviderNetworkInvalidError) return error.details
+    throw error
+  }
 }
 
 function storeOf<T extends KubeObject>(objects: readonly T[]): IndexedStore<T> {

@@ -1,5 +1,8 @@
-import type { FragmentKernel } from '@kube-ovn/fragments'
-import type { Subnet } from '@kube-ovn/kube-api'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ProbationFiles, type FragmentKernel } from '@kube-ovn/fragments'
+import type { ProviderNetwork, Subnet, Vlan } from '@kube-ovn/kube-api'
 import type { Node, Pod, ServiceCidr } from '@kube-ovn/kube-api/core'
 import { recordingLogger } from '@kube-ovn/log'
 import { openNetfilter, type Netfilter } from '@kube-ovn/netfilter'
@@ -20,6 +23,8 @@ import {
   removePortOperations,
 } from '../local-ovs.ts'
 import { createNodeKernel } from '../node-kernel.ts'
+import { isKeptNic } from '../provider-networks/bridge-sink.ts'
+import type { Lifelines } from '../provider-networks/lifelines.ts'
 import { Objects } from './objects.ts'
 import { Observable } from '../observable.ts'
 import type { AgentFacts } from '../tables.ts'
@@ -45,6 +50,12 @@ export class TestNode implements AsyncDisposable {
   readonly settings = new Map<string, string>()
   readonly nodes = new Objects<Node>()
   readonly subnets = new Objects<Subnet>()
+  readonly networks = new Objects<ProviderNetwork>()
+  readonly vlans = new Objects<Vlan>()
+  /** Ways that answer. */
+  readonly ways = new Set(['tcp:api'])
+  /** How the node is connected to physical networks, as it was told. */
+  readonly connections: string[] = []
   readonly serviceCidrs = new Objects<ServiceCidr>()
   readonly pods = new Objects<Pod>()
   readonly podNics: TestPodNics
@@ -55,12 +66,17 @@ export class TestNode implements AsyncDisposable {
   readonly announced: string[] = []
   readonly #stack: AsyncDisposableStack
 
+  /** Where agents note what they move. */
+  readonly folder: string
+
   private constructor(
+    folder: string,
     host: TestNamespace,
     database: OpenVswitchDatabase,
     ovs: OvsdbClient<OpenVswitch>,
     stack: AsyncDisposableStack,
   ) {
+    this.folder = folder
     this.host = host
     this.database = database
     this.netfilter = openNetfilter({ netns: host.path })
@@ -87,7 +103,9 @@ export class TestNode implements AsyncDisposable {
       }),
     )
     await ovs.connect()
-    return new TestNode(host, database, ovs, stack.move())
+    const folder = mkdtempSync(join(tmpdir(), 'kube-ovn-nics-'))
+    stack.defer(() => rmSync(folder, { recursive: true }))
+    return new TestNode(folder, host, database, ovs, stack.move())
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -103,6 +121,20 @@ export class TestNode implements AsyncDisposable {
     await this.ovs.transact(addPortOperations(this.ovs, bridge, { name, external_ids }))
   }
 
+  /** They answer at once, or not at all. */
+  #lifelines(): Lifelines {
+    const { ways } = this
+    return {
+      answering: async () => [...ways],
+      async answered(names, signal) {
+        if (names.every((name) => ways.has(name))) return
+        await new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+        })
+      },
+    }
+  }
+
   /** Does what the API server does with a strategic merge patch of annotations and conditions. */
   #patchNode({ metadata, status }: Partial<Node>): void {
     this.patches++
@@ -113,7 +145,8 @@ export class TestNode implements AsyncDisposable {
     this.nodes.put('n1', {
       metadata: {
         ...node.metadata,
-        annotations: { ...node.metadata.annotations, ...metadata?.annotations },
+        annotations: merged(node.metadata.annotations, metadata?.annotations),
+        labels: merged(node.metadata.labels, metadata?.labels),
       },
       status: { ...node.status, conditions: [...others, ...(status?.conditions ?? [])] },
     })
@@ -126,7 +159,7 @@ export class TestNode implements AsyncDisposable {
     const tunnelMtu = new Observable<number | undefined>(undefined)
     const own = this.#stack.use(new AsyncDisposableStack())
     const host = own.use(openNetlink({ netns: this.host.path }))
-    const { nodes, subnets, serviceCidrs, pods, podNics, netfilter, settings } = this
+    const { networks, vlans, nodes, subnets, serviceCidrs, pods, podNics, netfilter, settings } = this
     const kernel = own.use(
       createNodeKernel({
         ...{ clock, log, random: () => 0, metrics: fragmentMetrics(registry) },
@@ -134,7 +167,12 @@ export class TestNode implements AsyncDisposable {
           ...{ nodeName: 'n1', clusterRouter: 'ovn-cluster', nodeSwitch: 'join' },
           fallbackServicePrefixes: ['10.96.0.0/12'],
           tunnel: { ...tunnelSettings, ...tunnel },
+          hasMacLearningFallback: false,
         },
+        ...{ networks, vlans },
+        probations: new ProbationFiles(this.folder, isKeptNic, log),
+        lifelines: this.#lifelines(),
+        onConnection: (network, status) => void this.connections.push(`${network} ${status?.kind ?? 'gone'}`),
         ...{ nodes, subnets, serviceCidrs, pods, podNics, netfilter, host, ovs: this.ovs, tunnelMtu },
         patchNode: async (patch) => this.#patchNode(patch),
         announce: (_host, { index, mac, ips }) => void this.announced.push([index, mac, ...ips].join(' ')),
@@ -160,6 +198,14 @@ export class TestNode implements AsyncDisposable {
       stop: () => own.disposeAsync(),
     }
   }
+}
+
+function merged(
+  before: Readonly<Record<string, string>> = {},
+  patch: Readonly<Record<string, string | null>> = {},
+): Readonly<Record<string, string>> {
+  const entries = Object.entries({ ...before, ...patch })
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== null))
 }
 
 /** Takes ports off as the way of pods does, without the device behind them. */

@@ -1,0 +1,69 @@
+import { providerNetworkKeysOf } from '@kube-ovn/annotations'
+import type { ProviderNetwork } from '@kube-ovn/kube-api'
+import { ProviderNetworkInvalidError } from './errors.ts'
+
+/** Linux takes no longer names of links. */
+const longestLinkName = 15
+const bridgePrefix = 'br-'
+
+/** Names of what connects a node to a network. */
+export interface ConnectionNames {
+  readonly source: string
+  readonly nic: string
+  readonly bridge: string
+}
+
+/** The NIC of a node: that of the first list in which the node is, or that of all others. */
+export function sourceOf({ spec }: ProviderNetwork, nodeName: string): string {
+  const custom = spec?.customInterfaces?.find(({ nodes }) => nodes.includes(nodeName))
+  return custom?.interface ?? spec?.defaultInterface ?? ''
+}
+
+/**
+ * Names bridge and NIC of a network.
+ *
+ * @throws ProviderNetworkInvalidError
+ */
+export function connectionNames(network: ProviderNetwork, nodeName: string): ConnectionNames {
+  const { name } = network.metadata
+  const other = `${bridgePrefix}${name}`
+  if (other.length > longestLinkName)
+    throw new ProviderNetworkInvalidError({
+      ...{ field: 'metadata.name', value: name },
+      cure: `give it a name of ${longestLinkName - bridgePrefix.length} characters at most: its bridge is called by it`,
+    })
+  const source = sourceOf(network, nodeName)
+  if (source === '')
+    throw new ProviderNetworkInvalidError({
+      ...{ field: 'spec.defaultInterface', value: '' },
+      cure: 'name the interface that is connected to the physical network',
+    })
+  return network.spec?.exchangeLinkName === true
+    ? { source, nic: other, bridge: source }
+    : { source, nic: source, bridge: other }
+}
+
+/** What a node says of its connection to a network. */
+export type ConnectionStatus =
+  | { readonly kind: 'excluded' }
+  | { readonly kind: 'ready'; readonly source: string; readonly mtu: number }
+  | { readonly kind: 'failed'; readonly problem: string }
+  | { readonly kind: 'pending' }
+
+/** Labels and annotation that say so; `null` is none. */
+export function marksOf(
+  network: string,
+  status: ConnectionStatus | undefined,
+): Record<'labels' | 'annotations', Readonly<Record<string, string | null>>> {
+  const keys = providerNetworkKeysOf(network)
+  const isReady = status?.kind === 'ready'
+  return {
+    labels: {
+      [keys.ready]: isReady ? 'true' : null,
+      [keys.interface]: isReady ? status.source : null,
+      [keys.mtu]: isReady ? String(status.mtu) : null,
+      [keys.exclude]: status?.kind === 'excluded' ? 'true' : null,
+    },
+    annotations: { [keys.problem]: status?.kind === 'failed' ? status.problem : null },
+  }
+}

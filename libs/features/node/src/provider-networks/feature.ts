@@ -1,0 +1,263 @@
+import { networksOfMarks, nodeLabel, providerNetworkKeysOf } from '@kube-ovn/annotations'
+import { problemText, type KubeOvnError } from '@kube-ovn/errors'
+import { contribution, type Answer, type NodeFeature, type Probation } from '@kube-ovn/fragments'
+import { takesPart, type ProviderNetwork } from '@kube-ovn/kube-api'
+import { rowTable, sourceTable, type ViewOf } from '@kube-ovn/tables'
+import { linkTable } from '../host-links.ts'
+import { bridgeTable } from '../local-bridges.ts'
+import { openVswitchTable } from '../local-interfaces.ts'
+import { nodeObject, type NodeStatement } from '../sinks/node-object.ts'
+import {
+  agentTable,
+  nodeTable,
+  providerNetworkTable,
+  subnetFactsTable,
+  theNode,
+  tunnelMtuTable,
+  vlanTable,
+} from '../tables.ts'
+import { providerBridges, takenBack, type KeptNic } from './bridge-sink.ts'
+import { connectionNames, marksOf, sourceOf, type ConnectionStatus } from './desired.ts'
+import { ProviderNetworkInvalidError } from './errors.ts'
+import { mappingKeys, mappingOf } from './mappings.ts'
+import type { ProviderBridge } from './snapshot.ts'
+
+/** How long a connection may be without its links before that is told: a restart of OVS takes less. */
+const graceMs = 15_000
+
+const userspaceDatapath = 'userspace'
+
+/** What is known of NICs that were moved. */
+export const probationTable = sourceTable<Probation<KeptNic>>({
+  name: 'provider-probations',
+  isSame: (a, b) => a.state === b.state && a.fragment === b.fragment,
+})
+
+/** Why networks can not be connected, as far as only a look at the node tells. */
+export const obstacleTable = sourceTable<KubeOvnError>({ name: 'provider-obstacles' })
+
+const waitForNode = { wait: 'the API server has not sent the Node yet' } as const
+
+/** The tag of each Vlan, and the network that it is on. */
+const tagTable = rowTable({
+  name: 'provider-vlan-tags',
+  of: vlanTable,
+  row({ spec }): VlanTag {
+    const { id = 0, vlanId = 0, provider = '', providerInterfaceName = '' } = spec ?? {}
+    return { network: provider || providerInterfaceName, tag: id === 0 ? vlanId : id }
+  },
+  indexes: { network: ({ network }: VlanTag) => [network] },
+})
+
+interface VlanTag {
+  readonly network: string
+  readonly tag: number
+}
+
+/** Whether this node takes part in a network, and by which NIC. */
+interface Participation {
+  readonly network: string
+  readonly takesPart: boolean
+  readonly source: string
+}
+
+/** Networks that are being deleted are as good as gone. */
+const participationTable = rowTable({
+  name: 'provider-participation',
+  of: providerNetworkTable,
+  reads: { agent: agentTable, nodes: nodeTable },
+  row(network, { agent, nodes }): Participation | undefined {
+    const nodeName = agent.get(theNode)?.nodeName ?? ''
+    const node = nodes.get(nodeName)
+    if (node === undefined || network.metadata.deletionTimestamp !== undefined) return undefined
+    return {
+      network: network.metadata.name,
+      takesPart: takesPart(network, { name: nodeName, labels: node.metadata.labels }),
+      source: sourceOf(network, nodeName),
+    }
+  },
+  indexes: { source: (row: Participation) => (row.takesPart ? [row.source] : []) },
+})
+
+/** Whether subnets are on Vlans that are gone: nobody knows any more which tags these had. */
+const goneVlansTable = rowTable({
+  name: 'provider-gone-vlans',
+  of: agentTable,
+  reads: { subnets: subnetFactsTable, vlans: vlanTable },
+  row: (_agent, { subnets, vlans }): boolean =>
+    subnets.scan().some(({ vlan }) => vlan !== '' && vlans.get(vlan) === undefined),
+})
+
+/** How this node is to be connected to each network, or why it can not be. */
+const connectionTable = rowTable({
+  name: 'provider-connections',
+  of: providerNetworkTable,
+  reads: {
+    agent: agentTable,
+    nodes: nodeTable,
+    participation: participationTable,
+    networks: providerNetworkTable,
+    tags: tagTable,
+    goneVlans: goneVlansTable,
+    links: linkTable,
+    bridges: bridgeTable,
+  },
+  row(network, views, name): Answer<ProviderBridge> | undefined {
+    const agent = views.agent.get(theNode)
+    const node = views.nodes.get(agent?.nodeName ?? '')
+    if (agent === undefined || node === undefined) return waitForNode
+    if (views.participation.get(name)?.takesPart !== true) return undefined
+    try {
+      const { source, nic, bridge } = connectionNames(network, agent.nodeName)
+      const isOperators = node.metadata.labels?.[nodeLabel.datapath] === userspaceDatapath
+      if (!isOperators) requireNic(name, source, nic, agent.nodeName, views)
+      const tags = views.tags.find('network', name).map(({ tag }) => tag)
+      return {
+        want: {
+          ...{ network: name, bridge, nic },
+          generation: network.metadata.generation ?? 0,
+          source: isOperators ? undefined : source,
+          trunks: [...new Set([0, ...tags])].sort((a, b) => a - b),
+          keepsTrunks: views.goneVlans.get(theNode) === true,
+          hasMacLearningFallback: agent.hasMacLearningFallback,
+        },
+      }
+    } catch (error) {
+      if (error instanceof ProviderNetworkInvalidError) return { problem: error }
+      throw error
+    }
+  },
+})
+
+interface NicViews {
+  readonly participation: ViewOf<typeof participationTable>
+  readonly networks: ViewOf<typeof providerNetworkTable>
+  readonly links: ViewOf<typeof linkTable>
+  readonly bridges: ViewOf<typeof bridgeTable>
+}
+
+/** A NIC is there, and is that of no other network. Who has it keeps it; else the older network has it. */
+function requireNic(name: string, source: string, nic: string, nodeName: string, views: NicViews): void {
+  const refuse = (cure: string): never => {
+    throw new ProviderNetworkInvalidError({ field: 'spec.defaultInterface', value: source, cure })
+  }
+  if (views.links.get(nic) === undefined && views.links.get(source) === undefined)
+    refuse('name an interface that the node has, one of its own in customInterfaces, or leave the node out')
+  const rivals = views.participation.find('source', source).map(({ network }) => network)
+  if (rivals.length < 2) return
+  const ranks = rivals
+    .flatMap((rival) => views.networks.get(rival) ?? [])
+    .map((rival) => `${isConnected(rival, nodeName, views) ? 0 : 1} ${rankOf(rival)}`)
+    .sort()
+  const holder = ranks[0]?.split(' ').at(-1)
+  if (holder !== undefined && holder !== name)
+    refuse(`name another interface: ProviderNetwork ${holder} has this one`)
+}
+
+function rankOf({ metadata: { creationTimestamp = '', name } }: ProviderNetwork): string {
+  return `${creationTimestamp} ${name}`
+}
+
+function isConnected(network: ProviderNetwork, nodeName: string, { bridges }: NicViews): boolean {
+  try {
+    const { nic, bridge } = connectionNames(network, nodeName)
+    const present = bridges.get(bridge)
+    return present?.isOurs === true && present.ports.includes(nic)
+  } catch (error) {
+    if (error instanceof ProviderNetworkInvalidError) return false
+    throw error
+  }
+}
+
+/** How this node is connected to each network that there is. */
+const statusTable = rowTable({
+  name: 'provider-status',
+  of: participationTable,
+  reads: {
+    connections: connectionTable,
+    probations: probationTable,
+    obstacles: obstacleTable,
+    openVswitch: openVswitchTable,
+    bridges: bridgeTable,
+    links: linkTable,
+    mtus: tunnelMtuTable,
+  },
+  row(participation, views, name): ConnectionStatus | undefined {
+    // Before the database has told what there is, nobody knows.
+    const ids = views.openVswitch.get(theNode)?.external_ids
+    if (ids === undefined) return undefined
+    if (!participation.takesPart) return { kind: 'excluded' }
+    const answer = views.connections.get(name)
+    if (answer === undefined) return undefined
+    if ('problem' in answer && answer.problem !== undefined)
+      return { kind: 'failed', problem: problemText(answer.problem) }
+    if (!('want' in answer)) return undefined
+    const obstacle = views.obstacles.get(name)
+    if (obstacle !== undefined) return { kind: 'failed', problem: problemText(obstacle) }
+    const { source, nic, bridge } = answer.want
+    const known = views.probations.get(name)
+    if (source !== undefined && known?.state === 'reverted')
+      return { kind: 'failed', problem: problemText(takenBack({ source })) }
+    const isMapped = mappingOf(ids[mappingKeys.bridges], name) === bridge
+    const ends = views.links.get(bridge)
+    const present = views.bridges.get(bridge)
+    if (!isMapped || ends === undefined || present?.isOurs !== true) return { kind: 'pending' }
+    if (source === undefined)
+      return { kind: 'ready', source: participation.source, mtu: views.mtus.get(theNode) ?? ends.mtu }
+    const link = views.links.get(nic)
+    const isIn = present.ports.includes(nic) && known?.state === 'confirmed'
+    return link !== undefined && isIn ? { kind: 'ready', source, mtu: link.mtu } : { kind: 'pending' }
+  },
+})
+
+const marksTable = rowTable({
+  name: 'provider-marks',
+  of: statusTable,
+  reads: { agent: agentTable, nodes: nodeTable },
+  row(status, { agent, nodes }, name): Answer<NodeStatement> {
+    const node = nodes.get(agent.get(theNode)?.nodeName ?? '')
+    if (node === undefined) return waitForNode
+    const want = marksOf(name, status)
+    const wasReady = node.metadata.labels?.[providerNetworkKeysOf(name).ready] === 'true'
+    return status.kind === 'pending' && wasReady ? { want, afterMs: graceMs } : { want }
+  },
+})
+
+/** Of networks that are gone nothing is said any more. */
+const goneMarksTable = rowTable({
+  name: 'provider-gone-marks',
+  of: agentTable,
+  reads: { nodes: nodeTable, networks: providerNetworkTable },
+  row({ nodeName }, { nodes, networks }): Answer<NodeStatement> | undefined {
+    const node = nodes.get(nodeName)
+    if (node === undefined) return waitForNode
+    const { labels, annotations } = node.metadata
+    const gone = networksOfMarks({ ...labels, ...annotations }).filter((name) => {
+      const network = networks.get(name)
+      return network === undefined || network.metadata.deletionTimestamp !== undefined
+    })
+    if (gone.length === 0) return undefined
+    const marks = gone.map((name) => marksOf(name, undefined))
+    return {
+      want: {
+        labels: Object.assign({}, ...marks.map((one) => one.labels)) as Readonly<Record<string, null>>,
+        annotations: Object.assign({}, ...marks.map((one) => one.annotations)) as Readonly<
+          Record<string, null>
+        >,
+      },
+    }
+  },
+})
+
+/** Connects the node to physical networks, and tells by labels of the Node to which of them it is. */
+export const providerNetworks: NodeFeature = {
+  name: 'provider-networks',
+  contributions: [
+    contribution(providerBridges, connectionTable),
+    contribution(nodeObject, marksTable),
+    contribution(nodeObject, goneMarksTable),
+  ],
+}
+
+/** How this node is connected to each network, for who tells of it. */
+export const connectionStatusTable = statusTable
