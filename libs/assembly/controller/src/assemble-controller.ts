@@ -13,6 +13,7 @@ import { assembleKernel } from './assemble-kernel.ts'
 import { declarationsOf } from './declarations-of.ts'
 import { DefinitionDeletion } from './definition-deletion.ts'
 import { controlFeatures } from './features.ts'
+import type { AskNode } from './gateway-probe.ts'
 import { OrphanConfirmation } from './orphan-confirmation.ts'
 
 export interface ControllerOptions extends Pick<KernelOptions<AllocatingWorld>, 'lock' | 'metrics'> {
@@ -26,6 +27,8 @@ export interface ControllerOptions extends Pick<KernelOptions<AllocatingWorld>, 
   /** What the kernel and its features go by. `clock` when absent. */
   readonly kernelClock?: Clock
   readonly logger: Logger
+  /** How gateway nodes are asked whether they are there. Default: by a connection. */
+  readonly askNode?: AskNode
 }
 
 /** The controller at work. */
@@ -45,7 +48,17 @@ export async function assembleController(
   options: ControllerOptions,
   signal?: AbortSignal,
 ): Promise<AssembledController> {
-  const { client, recorder, northbound, settings, clock, kernelClock = clock, logger, ...ofKernel } = options
+  const {
+    client,
+    recorder,
+    northbound,
+    settings,
+    clock,
+    kernelClock = clock,
+    logger,
+    askNode,
+    ...ofKernel
+  } = options
   const record = (event: KubeEvent): void => recorder.record(event)
   await using stack = new AsyncDisposableStack()
   const watching = { client, clock, logger }
@@ -71,7 +84,7 @@ export async function assembleController(
       confirm: (token) => kernel.confirmOrphans(token),
     }),
   )
-  const { kernel, world, signals } = assembleKernel({
+  const { kernel, world, signals, gatewayProbe } = assembleKernel({
     ...ofKernel,
     settings,
     stores: new Stores(informers.map(({ resource, store }) => [resource, deletion.view(resource, store)])),
@@ -81,10 +94,13 @@ export async function assembleController(
     clock: kernelClock,
     logger,
     onOrphansHeld: (held) => confirmation.held(held),
+    gateways: { record, ask: askNode },
   })
   stack.use(kernel)
+  stack.use(gatewayProbe)
   stack.use(followDefinitions(definitions, (signal, plural) => signals.raise(signal, plural)))
   kernel.start()
+  gatewayProbe?.start()
   confirmation.start()
   const parts = stack.move()
   return { kernel, world, informers, deletion, [Symbol.asyncDispose]: () => parts.disposeAsync() }

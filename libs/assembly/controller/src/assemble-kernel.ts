@@ -16,6 +16,7 @@ import type { Clock } from '@kube-ovn/time'
 import type { Cache } from 'ovsdb-client'
 import { declarationsOf } from './declarations-of.ts'
 import { controlFeatures } from './features.ts'
+import { GatewayProbe, type GatewayProbeOptions } from './gateway-probe.ts'
 
 export interface ControlKernelOptions extends Pick<
   KernelOptions<AllocatingWorld>,
@@ -32,6 +33,8 @@ export interface ControlKernelOptions extends Pick<
   readonly logger: Logger
   /** All of the controller's when absent. */
   readonly features?: readonly ControlFeature[]
+  /** Gateway nodes are asked whether they are there. Absent: what the cluster says of them is believed. */
+  readonly gateways?: Pick<GatewayProbeOptions, 'ask' | 'record'>
 }
 
 export interface ControlKernel {
@@ -39,6 +42,8 @@ export interface ControlKernel {
   readonly kernel: Kernel<AllocatingWorld>
   readonly world: AllocatingWorld
   readonly signals: Signals
+  /** Not started. */
+  readonly gatewayProbe: GatewayProbe | undefined
 }
 
 /** Joins the controller's features, the world that they look at, as it is found to be, and a kernel. */
@@ -51,6 +56,7 @@ export function assembleKernel(options: ControlKernelOptions): ControlKernel {
     clock,
     logger,
     features = controlFeatures,
+    gateways,
     ...others
   } = options
   const northbound = database.cache
@@ -64,6 +70,8 @@ export function assembleKernel(options: ControlKernelOptions): ControlKernel {
     ...{ features, world, forkWorld, database, signals, derived, clock, logger },
     schema: ovnNorthboundSchema,
   })
+  const gatewayProbe =
+    gateways === undefined ? undefined : new GatewayProbe({ ...gateways, derived, world, clock, log: logger })
   restoreWorld(world, derived, logger)
-  return { kernel, world, signals }
+  return { kernel, world, signals, gatewayProbe }
 }

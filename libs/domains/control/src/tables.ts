@@ -31,7 +31,7 @@ import { advertisings } from './topology/advertising.ts'
 import { connectedNodes } from './topology/connected-nodes.ts'
 import { dhcpFamilies, dhcpRows } from './topology/dhcp.ts'
 import { dhcps } from './topology/dhcp-wishes.ts'
-import { gatewayStates } from './topology/gateway-states.ts'
+import { gatewayCandidates, gatewayStates } from './topology/gateway-states.ts'
 import { interconnections } from './topology/interconnections.ts'
 import { interconnects } from './topology/interconnects.ts'
 import { isolations } from './topology/isolation.ts'
@@ -72,6 +72,7 @@ const tables = {
   interconnects,
   interconnections,
   natRules,
+  gatewayCandidates,
   gatewayStates,
   dhcps,
   dhcpRows,

@@ -25,6 +25,8 @@ export interface ControllerOptions {
   readonly client?: KubeClient
   /** How much faster than real time its clock runs. */
   readonly timeFactor?: number
+  /** How it asks gateway nodes whether they are there; of those of a test nobody is, by default. */
+  readonly askNode?: (address: string) => Promise<boolean>
 }
 
 export interface Surroundings {
@@ -116,6 +118,7 @@ export class Controller implements AsyncDisposable {
           ...{ client, recorder, northbound, logger, clock: systemClock },
           settings: controlSettings({ ...options.settings, flags: { ...flagDefaults(), ...options.flags } }),
           kernelClock: fastClock(options.timeFactor ?? 20),
+          askNode: options.askNode ?? (() => Promise.resolve(false)),
           metrics: kernelMetrics(new Registry()),
         },
         starting.signal,

@@ -8,6 +8,7 @@ import { nodes, settingsOf, settingsTable, subnets } from '../sources.ts'
 import { unusable } from './aspect.ts'
 import { egressFlags } from './egress-flags.ts'
 import { egresses, type Egress, type ExternalGateway, type GatewayChoice } from './egress.ts'
+import { silentGateways } from './silent-gateways.ts'
 import { networks } from './subnet-states.ts'
 
 /** How traffic of a Subnet leaves the cluster, as far as it is decided. */
@@ -31,16 +32,19 @@ export interface GatewayProblem extends Refused {
 /** As the status of a Subnet has it. */
 export type PublishedEgress = NonNullable<SubnetStatus['egress']>
 
-/** Whether nodes can be gateways: they are there, and ready to forward. */
-const gatewayCandidates = rowTable({
+/** Whether nodes can be gateways: they are there, as far as the cluster knows ready to forward, and answer. */
+export const gatewayCandidates = rowTable({
   name: 'gateway-candidates',
   of: nodes,
-  row: ({ metadata, status }) => ({
-    isReady:
+  reads: { silentGateways },
+  row: ({ metadata, status }, views, node) => {
+    const isHealthy =
       isConditionTrue(status?.conditions, 'Ready') &&
       !isConditionTrue(status?.conditions, 'NetworkUnavailable') &&
-      metadata.annotations?.[nodeAnnotations.allocated.key] === 'true',
-  }),
+      metadata.annotations?.[nodeAnnotations.allocated.key] === 'true'
+    return { isHealthy, isReady: isHealthy && views.silentGateways.get(node) === undefined }
+  },
+  indexes: { healthy: ({ isHealthy }: { readonly isHealthy: boolean }) => (isHealthy ? [''] : []) },
 })
 
 const choosingSubnets = rowTable({

@@ -16,7 +16,13 @@ export {
   type SubnetError,
 } from './errors.ts'
 export { strayExcludes } from './exclude-ips.ts'
-export type { GatewayProblem, GatewayState, PublishedEgress } from './gateway-states.ts'
+export {
+  gatewayCandidates,
+  gatewayStates,
+  type GatewayProblem,
+  type GatewayState,
+  type PublishedEgress,
+} from './gateway-states.ts'
 export { joinAddress, leasedAddress } from './join-address.ts'
 export { inEffectOf, isPublished } from './in-effect.ts'
 export type { Interconnection } from './interconnections.ts'
@@ -36,6 +42,7 @@ export { hasOtherNetwork } from './node-change.ts'
 export { decidedPools } from './pool-claims.ts'
 export type { Querier } from './queriers.ts'
 export { routeTables } from './route-tables.ts'
+export { silentGateways } from './silent-gateways.ts'
 export { subnetBegins, subnetSays } from './subnet-begins.ts'
 export { resolveSubnet, type NormalisedSpec } from './subnet-spec.ts'
 export type { ConnectedNode } from './connected-nodes.ts'

@@ -50,6 +50,21 @@ const by = (v4: string, v6: string) => [
   `ip4.src == 10.17.0.0/16 → ${v4}`,
   `ip6.src == fd00:10:17::/112 → ${v6}`,
 ]
+/** Three nodes, each with an address of both families. */
+const roundOfAll = 6
+const addressesOfN1 = ['100.64.0.2', 'fd00:100:64::2']
+
+/** Nodes that answer at all addresses but those that are gone. */
+function neighbours() {
+  const gone = new Set<string>()
+  const asked: string[] = []
+  async function askNode(address: string): Promise<boolean> {
+    asked.push(address)
+    return Promise.resolve(!gone.has(address))
+  }
+  return { gone, asked, askNode }
+}
+
 const byN1 = by('100.64.0.2', 'fd00:100:64::2')
 const byN2 = by('100.64.0.3', 'fd00:100:64::3')
 
@@ -100,6 +115,53 @@ describe('a centralized gateway', () => {
     await cluster.client.remove(nodes, { name: 'n1' })
     await setReady(control, 'n2', 'True')
     expect(waysOut(control)).toEqual(byN2)
+  })
+
+  it('leaves a node that answers no more while others do, long before the cluster knows', async () => {
+    const { gone, asked, askNode } = neighbours()
+    await using control = await cluster.startSettled({ askNode })
+    await make(central)
+    await control.settle()
+    expect(waysOut(control)).toEqual(byN1)
+    await expect.poll(() => asked.length).toBeGreaterThan(roundOfAll)
+    await cluster.forgetCosts()
+    for (const address of addressesOfN1) gone.add(address)
+    await expect.poll(() => waysOut(control)).toEqual(byN2)
+    await control.settle()
+    expect((await cluster.costs()).transactions).toBe(1)
+    expect((await read())?.activateGateway).toBe('n2')
+    await expect.poll(() => cluster.user.told('n1')).toContainEqual(expect.stringMatching(/^GatewaySilent: /))
+    gone.clear()
+    await expect
+      .poll(() => cluster.user.told('n1', 'Normal'))
+      .toContainEqual(expect.stringMatching(/^GatewayAnswers: /))
+    await control.settle()
+    expect(waysOut(control)).toEqual(byN2)
+    expect(control.problems()).toEqual([])
+  })
+
+  it('is shared by nodes that answer, and by those that do so again', async () => {
+    const { gone, asked, askNode } = neighbours()
+    await using control = await cluster.startSettled({ askNode })
+    await make({ ...central, enableEcmp: true })
+    await control.settle()
+    const both = by('100.64.0.2 100.64.0.3', 'fd00:100:64::2 fd00:100:64::3')
+    expect(waysOut(control)).toEqual(both)
+    await expect.poll(() => asked.length).toBeGreaterThan(roundOfAll)
+    for (const address of addressesOfN1) gone.add(address)
+    await expect.poll(() => waysOut(control)).toEqual(byN2)
+    gone.clear()
+    await expect.poll(() => waysOut(control)).toEqual(both)
+  })
+
+  it('asks nobody while there is no choice', async () => {
+    const { asked, askNode } = neighbours()
+    await using control = await cluster.startSettled({ askNode })
+    await make({ ...central, gatewayNode: 'n1' })
+    await control.settle()
+    expect(asked).toEqual([])
+    await edit(control, { gatewayNode: 'n1,n2' })
+    await expect.poll(() => new Set(asked).size).toBe(roundOfAll)
   })
 
   it('shares the traffic of all subnets by the flag', async () => {

@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest'
+import { GatewayAnswers } from './gateway-answers.ts'
+
+/** Rounds of answers of n1, n2, …, in words like `++-`. */
+function after(...rounds: readonly string[]): readonly string[] {
+  const answers = new GatewayAnswers()
+  for (const round of rounds)
+    answers.round(new Map([...round].map((sign, n) => [`n${n + 1}`, sign === '+'] as const)))
+  return answers.silent
+}
+
+const times = (count: number, round: string) => Array.from({ length: count }, () => round)
+
+it('takes a node for silent that misses four rounds in a row', () => {
+  expect(after('++', ...times(3, '+-'))).toEqual([])
+  expect(after('++', ...times(4, '+-'))).toEqual(['n2'])
+  expect(after('++', ...times(3, '+-'), '++', ...times(3, '+-'))).toEqual([])
+})
+
+it('takes it back after four answers in a row', () => {
+  const gone = ['++', ...times(4, '+-')]
+  expect(after(...gone, ...times(3, '++'))).toEqual(['n2'])
+  expect(after(...gone, ...times(3, '++'), '+-', ...times(3, '++'))).toEqual(['n2'])
+  expect(after(...gone, ...times(4, '++'))).toEqual([])
+})
+
+it('never judges who has not answered yet', () => {
+  expect(after(...times(9, '++-'))).toEqual([])
+})
+
+it('judges nobody while most do not answer', () => {
+  expect(after('+++', ...times(9, '+--'))).toEqual([])
+  expect(after('+++', ...times(9, '---'))).toEqual([])
+  expect(after('+++', ...times(2, '++-'), ...times(9, '---'), '++-')).toEqual([])
+  expect(after('+++', ...times(2, '++-'), ...times(9, '---'), ...times(2, '++-'))).toEqual(['n3'])
+})
+
+it('forgets who is not asked any more', () => {
+  expect(after('++', ...times(4, '+-'), '+')).toEqual([])
+  expect(after('++', ...times(4, '+-'), '+', ...times(9, '+-'))).toEqual([])
+})

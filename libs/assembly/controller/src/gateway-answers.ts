@@ -1,0 +1,48 @@
+/** Rounds without an answer after which a node counts as silent. */
+const missedLimit = 4
+/** Rounds with an answer in a row after which it does not any more. */
+const answeredLimit = 4
+
+interface Seen {
+  readonly isSilent: boolean
+  /** Rounds in a row without an answer, or with one. */
+  readonly missed: number
+  readonly answered: number
+}
+
+/**
+ * Judges from answers in rounds which nodes are gone.
+ *
+ * Only who has answered before can fall silent: a firewall may drop the question. A round in which less than half of these answer
+ * says nothing of any of them: rather is it the one who asks that is cut off.
+ */
+export class GatewayAnswers {
+  #seen: ReadonlyMap<string, Seen> = new Map()
+
+  get silent(): readonly string[] {
+    return [...this.#seen].filter(([, { isSilent }]) => isSilent).map(([node]) => node)
+  }
+
+  /** Takes who of those that were asked did answer; who was not asked is forgotten. */
+  round(answers: ReadonlyMap<string, boolean>): void {
+    const known = [...answers].filter(([node, isAnswer]) => isAnswer || this.#seen.has(node))
+    const answering = known.filter(([, isAnswer]) => isAnswer).length
+    const isTrusted = answering * 2 >= known.length
+    this.#seen = new Map(
+      known.map(([node, isAnswer]) => {
+        const before = this.#seen.get(node) ?? { isSilent: false, missed: 0, answered: 0 }
+        return [node, isAnswer ? answeredBy(before) : isTrusted ? missedBy(before) : before]
+      }),
+    )
+  }
+}
+
+function answeredBy({ isSilent, answered }: Seen): Seen {
+  const times = answered + 1
+  return { isSilent: isSilent && times < answeredLimit, missed: 0, answered: times }
+}
+
+function missedBy({ isSilent, missed }: Seen): Seen {
+  const times = missed + 1
+  return { isSilent: isSilent || times >= missedLimit, missed: times, answered: 0 }
+}
