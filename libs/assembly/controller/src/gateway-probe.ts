@@ -7,7 +7,7 @@ import {
 } from '@kube-ovn/domains-control/topology'
 import { nodes } from '@kube-ovn/kube-api/core'
 import type { Logger } from '@kube-ovn/log'
-import { tryPort } from '@kube-ovn/probes'
+import { tryPort } from '@kube-ovn/probes/port'
 import type { DerivedTables, KubeEvent } from '@kube-ovn/reconcile'
 import { sleep, type Clock } from '@kube-ovn/time'
 import { GatewayAnswers } from './gateway-answers.ts'
