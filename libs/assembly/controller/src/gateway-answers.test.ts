@@ -39,3 +39,14 @@ it('forgets who is not asked any more', () => {
   expect(after('++', ...times(4, '+-'), '+')).toEqual([])
   expect(after('++', ...times(4, '+-'), '+', ...times(9, '+-'))).toEqual([])
 })
+
+it('judges who has answered in a round that is not over', () => {
+  const answers = new GatewayAnswers()
+  answers.answered('n2')
+  const round = new Map([
+    ['n1', true],
+    ['n2', false],
+  ])
+  for (let count = 0; count < 4; count++) answers.round(round)
+  expect(answers.silent).toEqual(['n2'])
+})

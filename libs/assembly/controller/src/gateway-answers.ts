@@ -10,6 +10,8 @@ interface Seen {
   readonly answered: number
 }
 
+const unknown: Seen = { isSilent: false, missed: 0, answered: 0 }
+
 /**
  * Judges from answers in rounds which nodes are gone.
  *
@@ -17,10 +19,15 @@ interface Seen {
  * says nothing of any of them: rather is it the one who asks that is cut off.
  */
 export class GatewayAnswers {
-  #seen: ReadonlyMap<string, Seen> = new Map()
+  #seen = new Map<string, Seen>()
 
   get silent(): readonly string[] {
     return [...this.#seen].filter(([, { isSilent }]) => isSilent).map(([node]) => node)
+  }
+
+  /** Takes an answer as soon as it comes, before its round is over: from now on its node can fall silent. */
+  answered(node: string): void {
+    if (!this.#seen.has(node)) this.#seen.set(node, unknown)
   }
 
   /** Takes who of those that were asked did answer; who was not asked is forgotten. */
@@ -30,7 +37,7 @@ export class GatewayAnswers {
     const isTrusted = answering * 2 >= known.length
     this.#seen = new Map(
       known.map(([node, isAnswer]) => {
-        const before = this.#seen.get(node) ?? { isSilent: false, missed: 0, answered: 0 }
+        const before = this.#seen.get(node) ?? unknown
         return [node, isAnswer ? answeredBy(before) : isTrusted ? missedBy(before) : before]
       }),
     )

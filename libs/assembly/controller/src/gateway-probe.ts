@@ -110,7 +110,9 @@ export class GatewayProbe implements Disposable {
     const { world } = this.#options
     const addresses = families.map((family) => joinAddress(node, family, world))
     const answers = addresses.map((address) => (address === undefined ? false : this.#ask(address)))
-    return (await Promise.all(answers)).includes(true)
+    const isThere = (await Promise.all(answers)).includes(true)
+    if (isThere) this.#answers.answered(node)
+    return isThere
   }
 
   #tell(silent: ReadonlySet<string>): void {
