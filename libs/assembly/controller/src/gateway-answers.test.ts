@@ -5,7 +5,7 @@ import { GatewayAnswers } from './gateway-answers.ts'
 function after(...rounds: readonly string[]): readonly string[] {
   const answers = new GatewayAnswers()
   for (const round of rounds)
-    answers.round(new Map([...round].map((sign, n) => [`n${n + 1}`, sign === '+'] as const)))
+    answers.round(new Map(Array.from(round, (sign, n) => [`n${n + 1}`, sign === '+'] as const)))
   return answers.silent
 }
 

@@ -108,9 +108,10 @@ export class GatewayProbe implements Disposable {
 
   async #isThere(node: string): Promise<boolean> {
     const { world } = this.#options
-    const addresses = families.map((family) => joinAddress(node, family, world))
-    const answers = addresses.map((address) => (address === undefined ? false : this.#ask(address)))
-    const isThere = (await Promise.all(answers)).includes(true)
+    const addresses = families
+      .map((family) => joinAddress(node, family, world))
+      .filter((address) => address !== undefined)
+    const isThere = (await Promise.all(addresses.map((address) => this.#ask(address)))).includes(true)
     if (isThere) this.#answers.answered(node)
     return isThere
   }
