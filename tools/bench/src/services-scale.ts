@@ -32,34 +32,54 @@ export const servicesScale: Benchmark = {
     console.log(`creating ${switchCount} Subnets and ${few} Services`)
     await createAll(plane.api, subnetResource, numbers(0, switchCount).map(subnetOf))
     await createServices(plane, 0, few)
-    const amongFew = await costsAmong(plane, few)
+    const amongFew = await costsAmong(plane, few, 'shared')
+    const amongFewPerService = await costsAmong(plane, few, 'per-service')
     console.log(`creating ${serviceCount - few} more Services`)
     await createServices(plane, few, serviceCount)
-    const full = await fullState(plane)
-    const amongMany = await costsAmong(plane, serviceCount)
-    await plane.api.forgetWrites()
-    const transactionsBefore = await plane.northbound.transactions()
-    await using restarted = plane.startController()
-    await restarted.untilQuiet()
-    return {
-      value: rounded(full.seconds),
-      unit: 's',
-      writtenSeconds: rounded(full.writtenSeconds),
-      fullTransactions: full.transactions,
-      controllerCpuSeconds: rounded(full.controllerCpuSeconds),
-      northdCpuSeconds: rounded(full.northdCpuSeconds),
-      flows: full.flows,
-      transactions: amongMany.transactions,
-      bytes: amongMany.bytes,
-      cpuMs: rounded(amongMany.cpuMs),
-      northdCpuMs: rounded(amongMany.northdCpuMs),
-      growth: rounded(amongMany.cpuMs / amongFew.cpuMs),
-      restartTransactions: (await plane.northbound.transactions()) - transactionsBefore,
-      restartWrites: (await plane.writes()).length,
-      mib: rounded(restarted.rssMib.now - emptyMib),
-      peakMib: rounded(restarted.rssMib.peak),
-    }
+    const shared = await costsOf(plane, 'shared', amongFew, emptyMib)
+    const perService = await costsOf(plane, 'per-service', amongFewPerService, emptyMib)
+    const { value, ...others } = shared
+    const ofOwn = Object.entries(perService).map(([name, figure]) => [`perService.${name}`, figure] as const)
+    return { value, unit: 's', ...others, ...Object.fromEntries(ofOwn) }
   },
+}
+
+type Layout = 'shared' | 'per-service'
+
+function flagsOf(layout: Layout): { readonly flags: readonly string[] } {
+  return { flags: [`--load-balancer-layout=${layout}`] }
+}
+
+/** All that is measured of one layout. */
+async function costsOf(
+  plane: ControlPlane,
+  layout: Layout,
+  amongFew: ChangeCosts,
+  emptyMib: number,
+): Promise<Readonly<Record<string, number>> & { readonly value: number }> {
+  const full = await fullState(plane, layout)
+  const amongMany = await costsAmong(plane, serviceCount, layout)
+  await plane.api.forgetWrites()
+  const transactionsBefore = await plane.northbound.transactions()
+  await using restarted = plane.startController(flagsOf(layout))
+  await restarted.untilQuiet()
+  return {
+    value: rounded(full.seconds),
+    writtenSeconds: rounded(full.writtenSeconds),
+    fullTransactions: full.transactions,
+    controllerCpuSeconds: rounded(full.controllerCpuSeconds),
+    northdCpuSeconds: rounded(full.northdCpuSeconds),
+    flows: full.flows,
+    transactions: amongMany.transactions,
+    bytes: amongMany.bytes,
+    cpuMs: rounded(amongMany.cpuMs),
+    northdCpuMs: rounded(amongMany.northdCpuMs),
+    growth: rounded(amongMany.cpuMs / amongFew.cpuMs),
+    restartTransactions: (await plane.northbound.transactions()) - transactionsBefore,
+    restartWrites: (await plane.writes()).length,
+    mib: rounded(restarted.rssMib.now - emptyMib),
+    peakMib: rounded(restarted.rssMib.peak),
+  }
 }
 
 /** Memory of a controller that has next to nothing to do. */
@@ -81,14 +101,14 @@ interface FullState {
 }
 
 /** Has a controller write everything into an empty Northbound. */
-async function fullState(plane: ControlPlane): Promise<FullState> {
+async function fullState(plane: ControlPlane, layout: Layout): Promise<FullState> {
   await plane.northbound.reset()
   await plane.northbound.nbctl('--timeout=600', '--wait=sb', 'sync')
   const transactionsBefore = await plane.northbound.transactions()
   const northdBefore = northdSeconds(plane)
-  console.log('writing all of it into an empty Northbound')
+  console.log(`writing all of it into an empty Northbound, ${layout}`)
   const startedMs = performance.now()
-  await using controller = plane.startController()
+  await using controller = plane.startController(flagsOf(layout))
   await untilServed(plane, serviceCount)
   const writtenSeconds = (performance.now() - startedMs) / 1000
   const transactions = (await plane.northbound.transactions()) - transactionsBefore
@@ -119,8 +139,8 @@ interface ChangeCosts {
 }
 
 /** What one endpoint costs that changes, among so many Services: the mean of many of them. */
-async function costsAmong(plane: ControlPlane, count: number): Promise<ChangeCosts> {
-  await using controller = plane.startController()
+async function costsAmong(plane: ControlPlane, count: number, layout: Layout): Promise<ChangeCosts> {
+  await using controller = plane.startController(flagsOf(layout))
   await untilServed(plane, count)
   await controller.untilQuiet()
   await using seen = await reader(plane)
@@ -138,7 +158,7 @@ async function costsAmong(plane: ControlPlane, count: number): Promise<ChangeCos
     cpuMs: ((after.cpuSeconds - before.cpuSeconds) * 1000) / changes,
     northdCpuMs: ((northdSeconds(plane) - before.northdSeconds) * 1000) / changes,
   }
-  console.log(`one endpoint among ${count} Services: ${JSON.stringify(costs)}`)
+  console.log(`one endpoint among ${count} Services, ${layout}: ${JSON.stringify(costs)}`)
   return costs
 }
 

@@ -21,7 +21,9 @@ export {
   interconnectionServicePolicy,
   ipPoolAddresses,
   balancerHealthCheck,
+  balancerGroup,
   chassisVariables,
+  serviceBalancer,
   loadBalancer,
   localnetPort,
   logicalRouter,
@@ -96,6 +98,8 @@ export {
   uniqueGroupName,
   vipPortName,
   backendsVariable,
+  balancerGroupName,
+  serviceBalancerName,
   vpcLoadBalancerName,
 } from './names.ts'
 export { arpProxyOption, migrationOption, routeTableOption, virtualPortOption } from './port-options.ts'

@@ -2,7 +2,9 @@ import { externalId, vendor } from './external-ids.ts'
 import {
   baselineSecurityGroup,
   denyAllSecurityGroup,
+  isBalancerGroupName,
   isSecurityGroupPortGroup,
+  isServiceBalancerName,
   localnetPortName,
   nodeAddressSetName,
   podPortName,
@@ -644,6 +646,25 @@ export const loadBalancer = rowKind({
   composed: ['vips', 'ip_port_mappings'],
   identify: (row) => (row.options[preferLocalOption] === undefined ? undefined : row.name),
 })
+
+/** Serves one Service, by a name with slashes, which no name of upstream's has. */
+export const serviceBalancer = rowKind({
+  name: 'lb-of',
+  table: 'Load_Balancer',
+  shared: ['vips', 'health_check', 'ip_port_mappings'],
+  composed: ['vips', 'ip_port_mappings'],
+  identify: (row) => (isServiceBalancerName(row.name) ? row.name : undefined),
+})
+
+/** The load balancers of all Services of a VPC, by its name. */
+export const balancerGroup: RowKind<'Load_Balancer_Group'> = {
+  name: 'lb-group',
+  table: 'Load_Balancer_Group',
+  shared: ['load_balancer'],
+  exactMaps: [],
+  isUnmarked: true,
+  identify: ({ name }) => (isBalancerGroupName(name) ? name : undefined),
+}
 
 /** What is different on one chassis, by the name of the chassis: variables that load balancers refer to. */
 export const chassisVariables = rowKind({

@@ -228,3 +228,27 @@ export function backendsVariable(entry: {
   const words = [namespace, service, address].map((word) => word.replace(/[^a-z0-9]/g, '_'))
   return ['lb', ...words, port, protocol].join('.')
 }
+
+/** A load balancer of one Service: several where its ports have different protocols, or some of its backends differ from node to node. */
+export function serviceBalancerName(
+  namespace: string,
+  service: string,
+  { protocol, nodes }: { readonly protocol: 'tcp' | 'udp' | 'sctp'; readonly nodes: 4 | 6 | undefined },
+): string {
+  return `${namespace}/${service}/${protocol}${nodes === undefined ? '' : `/nodes-v${nodes}`}`
+}
+
+export function isServiceBalancerName(name: string): boolean {
+  return /^[^/]+\/[^/]+\/(?:tcp|udp|sctp)(?:\/nodes-v[46])?$/.test(name)
+}
+
+const balancerGroupPrefix = 'kube-ovn/services/'
+
+/** The group of the load balancers of all Services of a VPC. */
+export function balancerGroupName(vpc: string): string {
+  return `${balancerGroupPrefix}${vpc}`
+}
+
+export function isBalancerGroupName(name: string): boolean {
+  return name.startsWith(balancerGroupPrefix)
+}

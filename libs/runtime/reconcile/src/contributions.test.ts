@@ -3,7 +3,7 @@ import { kernelMetrics, Registry } from '@kube-ovn/telemetry'
 import { ManualClock } from '@kube-ovn/time'
 import type { Operation } from 'ovsdb-client'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { nothing, type Feature, type Member } from './feature.ts'
+import { nothing, type Feature } from './feature.ts'
 import { Kernel } from './kernel.ts'
 import { MemoryObjects } from './memory-objects.ts'
 import { kinds, row, schema } from './plan-fixture.ts'
@@ -17,6 +17,9 @@ type World = Map<string, Readonly<Record<string, string>>>
 
 const column = 'ip_port_mappings'
 const balancer = { kind: 'lb', id: 'lb' }
+
+/** Before the value of an entry that a service has none of in any case. */
+const withdrawal = /^not /
 
 let server: SimulatedServer
 let world: World
@@ -55,10 +58,15 @@ function start() {
       observed.push(key)
       return world.get(key)
     },
-    desired: (_key, entries = {}) => ({
-      ...nothing,
-      members: Object.entries(entries).map(([key, value]): Member => ({ of: balancer, column, key, value })),
-    }),
+    desired(_key, entries = {}) {
+      const all = Object.entries(entries).map(([key, text]) => {
+        const value = text.replace(withdrawal, '')
+        return { isWanted: value === text, member: { of: balancer, column, key, value } }
+      })
+      const members = (isWanted: boolean) =>
+        all.filter((one) => one.isWanted === isWanted).map(({ member }) => member)
+      return { ...nothing, members: members(true), withdrawn: members(false) }
+    },
   }
   const kernel = new Kernel<World>({
     features: [balancers, services],
@@ -165,6 +173,20 @@ it('leaves an entry to who has it, tells the others, and lets one have it as soo
   // Nobody waits for a retry: the clock stands still.
   await process.change('b')
   expect(mappings()).toEqual({ x: '2', y: '2' })
+})
+
+it('takes out with one plan what a key withdraws, but for what another one is known to want', async () => {
+  world.set('b', { z: '1' })
+  world.set('a', { x: '1', y: '1' })
+  process = start()
+  await process.kernel.quiet()
+  await process.kernel[Symbol.asyncDispose]()
+  world.set('a', { x: 'not 1', y: '2', z: 'not 1' })
+  const before = server.transactions
+  process = start()
+  await process.kernel.quiet()
+  expect(mappings()).toEqual({ y: '2', z: '1' })
+  expect(server.transactions - before).toBe(1)
 })
 
 it('wakes who waits for an entry when it becomes what it wants', async () => {

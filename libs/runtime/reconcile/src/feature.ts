@@ -86,6 +86,8 @@ export interface SignalTrigger<K extends Key, W> {
 export interface Desired {
   readonly rows: readonly OwnedRow[]
   readonly members: readonly Member[]
+  /** Entries that an earlier life of the process may have contributed, and that are to go with this plan and not only when all keys are heard. */
+  readonly withdrawn?: readonly MapMember[]
   readonly patches: readonly KubePatch[]
   readonly events: readonly KubeEvent[]
   /** What the key has decided and others go by, while it says so: rows of tables of facts. */

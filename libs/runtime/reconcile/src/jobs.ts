@@ -1,4 +1,4 @@
-import type { Desired, Feature, Key } from './feature.ts'
+import type { Desired, Feature, Key, MapMember } from './feature.ts'
 import type { Lack } from './contention.ts'
 import { EntryClaimedTwiceError } from './errors.ts'
 import type { BasedPatch } from './list-writes.ts'
@@ -83,11 +83,25 @@ export function wantOf<W>(
   earlier?: { readonly memory: Memory; readonly batch: Batch },
 ): Want {
   const { kinds, memberships = [] } = feature
-  const released = earlier?.memory.released(owner, desired, earlier.batch) ?? []
+  const released = [
+    ...(earlier?.memory.released(owner, desired, earlier.batch) ?? []),
+    ...withdrawnBy(owner, desired, earlier?.memory),
+  ]
   const want = { owner, kinds, memberships, desired, released }
   return earlier === undefined || !haveUnmarked(kinds)
     ? want
     : { ...want, unmarked: earlier.memory.idsOf(owner) }
+}
+
+/** What no other key contributes of it. */
+function withdrawnBy(
+  owner: OwnerMark,
+  { withdrawn = [] }: Desired,
+  memory: Memory | undefined,
+): readonly MapMember[] {
+  return withdrawn.filter((entry) =>
+    [...(memory?.contributorsOf(placeOf(entry)) ?? [])].every((other) => other === owner),
+  )
 }
 
 /** The job without entries that it can not have. Those that another key has are a problem of its own. */

@@ -1,6 +1,14 @@
-import { switchedOn, text } from '@kube-ovn/process'
+import { oneOf, switchedOn, text } from '@kube-ovn/process'
+
+/** Whether Services share a few load balancers, as upstream has it, or each has its own. */
+export const balancerLayouts = ['shared', 'per-service'] as const
 
 export const balancerFlags = {
+  loadBalancerLayout: oneOf(
+    balancerLayouts,
+    'shared',
+    'Load balancers that all Services of a VPC share (shared), or some for each Service, in a group (per-service). New.',
+  ),
   clusterTcpLoadbalancer: text(
     'cluster-tcp-loadbalancer',
     'Name of the load balancer of the default VPC for TCP.',

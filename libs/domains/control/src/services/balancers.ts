@@ -5,6 +5,7 @@ import { isDefaultVpc } from '../topology/vpc-tenancy.ts'
 import type { ControlWorld } from '../world.ts'
 import { usualAffinitySeconds } from './affinity.ts'
 import { balancerFlags } from './balancer-flags.ts'
+import { filledBalancers, layoutOf } from './layout.ts'
 import { ownBalancers } from './own-balancers.ts'
 import { protocols, type Protocol } from './protocols.ts'
 import type { Wanted } from './scopes.ts'
@@ -66,8 +67,26 @@ export function balancersOf(
   const usual = protocols.flatMap((protocol) =>
     [undefined, usualAffinitySeconds].map((affinity): Wanted => ({ protocol, affinity, nodes: undefined })),
   )
-  return [...usual, ...world.table(ownBalancers).find('vpc', vpc)].map(({ protocol, affinity, nodes }) => {
-    const wanted = { protocol, affinity, nodes }
-    return { name: balancerName(names, wanted), ...wanted }
-  })
+  const always = usual.map((wanted) => ({ name: balancerName(names, wanted), ...wanted }))
+  if (layoutOf(world) === 'per-service') return [...always, ...leftOf(always, world)]
+  const further = world.table(ownBalancers).find('vpc', vpc)
+  return [
+    ...always,
+    ...further.map(({ protocol, affinity, nodes }) => {
+      const wanted = { protocol, affinity, nodes }
+      return { name: balancerName(names, wanted), ...wanted }
+    }),
+  ]
+}
+
+const furtherSuffix = /^-(?:\d+|nodes-v[46])$/
+
+/** Those that Services have not left yet, of those that were made for them. */
+function leftOf(always: readonly Balancer[], world: Pick<ControlWorld, 'table'>): readonly Balancer[] {
+  return world
+    .table(filledBalancers)
+    .scan()
+    .filter(({ name: left }) =>
+      always.some(({ name }) => left.startsWith(name) && furtherSuffix.test(left.slice(name.length))),
+    )
 }

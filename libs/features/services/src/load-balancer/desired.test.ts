@@ -20,6 +20,7 @@ it('is a row for each protocol and affinity, and their names in the status of th
       { name: 't-session-nodes-v6', protocol: 'tcp', affinity: 10_800, nodes: 6 },
     ],
     prefersLocal: false,
+    group: undefined,
   })
   const selection_fields = ['ip_src', 'ipv6_src']
   expect(shownRows(desired)).toEqual([
@@ -81,7 +82,7 @@ it('is a row for each protocol and affinity, and their names in the status of th
 
 it('is nothing, and takes the names back, when nothing is balanced', () => {
   const desired = desiredBalancers({
-    ...{ vpc: 'ovn-cluster', names: undefined, balancers: [], prefersLocal: false },
+    ...{ vpc: 'ovn-cluster', names: undefined, balancers: [], prefersLocal: false, group: undefined },
   })
   expect(shownRows(desired)).toEqual([])
   expect(shownPatches(desired)[0]).toMatchObject({ status: { tcpLoadBalancer: null } })

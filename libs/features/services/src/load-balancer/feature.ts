@@ -1,18 +1,25 @@
 import { vpcResource } from '@kube-ovn/kube-api'
-import { loadBalancer } from '@kube-ovn/ovn-names'
+import { balancerGroup, loadBalancer } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
 import type { ControlFeature } from '@kube-ovn/domains-control'
-import { balancerFlags, ownBalancers, serviceWatch, sliceWatch } from '@kube-ovn/domains-control/services'
+import {
+  balancerFlags,
+  filledBalancers,
+  groupsInUse,
+  ownBalancers,
+  serviceWatch,
+  sliceWatch,
+} from '@kube-ovn/domains-control/services'
 import { desiredBalancers, type BalancersSnapshot } from './desired.ts'
 import { observeBalancers } from './snapshot.ts'
 
 /** Keeps the load balancers of each VPC. What is in them is the business of each Service. */
 export const loadBalancers: ControlFeature<string, BalancersSnapshot> = {
   name: 'load-balancer',
-  kinds: [loadBalancer],
+  kinds: [loadBalancer, balancerGroup],
   flags: balancerFlags,
   watches: [serviceWatch, sliceWatch],
-  tables: [ownBalancers],
+  tables: [ownBalancers, filledBalancers, groupsInUse],
   rights: [{ resource: vpcResource, subresource: 'status', verbs: ['patch'] }],
   triggers: [{ on: 'object', resource: vpcResource, keys: (change) => [change.key] }],
   // Subnets keep what belongs to Vpcs that are gone.

@@ -1,5 +1,5 @@
 import { flagsOf, type ControlWorld } from '@kube-ovn/domains-control'
-import { balancerFlags, balancerNames, balancersOf } from '@kube-ovn/domains-control/services'
+import { balancerFlags, balancerNames, balancersOf, groupOf } from '@kube-ovn/domains-control/services'
 import { isDefaultVpc } from '@kube-ovn/domains-control/topology'
 import type { BalancersSnapshot } from './desired.ts'
 
@@ -11,7 +11,9 @@ export function observeBalancers(vpc: string, world: ControlWorld): BalancersSna
     plan !== undefined || isDefaultVpc(vpc, settings) || world.networks.find('vpc', vpc).length > 0
   if (!isThere) return undefined
   const prefersLocal = flagsOf(balancerFlags, settings).enableOvnLbPreferLocal
+  const { name, isThere: hasGroup } = groupOf(vpc, world)
+  const group = hasGroup ? name : undefined
   if (!settings.enableLb || plan?.isExternal === true)
-    return { vpc, names: undefined, balancers: [], prefersLocal }
-  return { vpc, names: balancerNames(vpc, world), balancers: balancersOf(vpc, world), prefersLocal }
+    return { vpc, names: undefined, balancers: [], prefersLocal, group: undefined }
+  return { vpc, names: balancerNames(vpc, world), balancers: balancersOf(vpc, world), prefersLocal, group }
 }

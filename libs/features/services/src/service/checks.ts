@@ -1,13 +1,15 @@
 import { familyOf, formatIp, tryParseIp, type Family } from '@kube-ovn/ip'
-import { balancerHealthCheck, externalId, loadBalancer } from '@kube-ovn/ovn-names'
+import { balancerHealthCheck, externalId, type RowRef } from '@kube-ovn/ovn-names'
 import type { Desired, MapMember } from '@kube-ovn/reconcile'
 import { externalIds, memberOf, ref } from '@kube-ovn/domains-control'
+import type { Wanted } from '@kube-ovn/domains-control/services'
 import type { ServiceSnapshot } from './snapshot.ts'
 
 /** An address and port in a load balancer. */
 export interface Entry {
-  readonly balancer: string
-  readonly protocol: 'tcp' | 'udp' | 'sctp'
+  /** The load balancer that it is in. */
+  readonly of: RowRef
+  readonly wanted: Wanted
   readonly family: Family
   readonly member: MapMember
   /** What chassis have for it, where its backends differ from one to the other. */
@@ -31,34 +33,27 @@ export function checksOf(
 ): Pick<Desired, 'rows' | 'members'> {
   if (check === undefined) return { rows: [], members: [] }
   const mappings = { 4: mappingsOf(check, 4), 6: mappingsOf(check, 6) }
-  const asked = entries.filter(({ protocol, family }) => protocol !== 'sctp' && mappings[family].length > 0)
-  const rows = asked.map(({ balancer, member: { key: vip } }) => ({
+  const asked = entries.filter(
+    ({ wanted: { protocol }, family }) => protocol !== 'sctp' && mappings[family].length > 0,
+  )
+  const rows = asked.map(({ of, member: { key: vip } }) => ({
     kind: balancerHealthCheck,
-    id: `${balancer}/${vip}`,
+    id: `${of.id}/${vip}`,
     columns: {
       vip,
       options: checkOptions,
       external_ids: externalIds({ [externalId.checkedSubnet]: check.subnet }),
     },
   }))
-  const places = new Map(asked.map((entry) => [`${entry.balancer} ${entry.family}`, entry]))
+  const places = new Map(asked.map((entry) => [`${entry.of.id} ${entry.family}`, entry]))
   return {
     rows,
     members: [
-      ...asked.map(({ balancer }, index) =>
-        memberOf(
-          ref(loadBalancer, balancer),
-          'health_check',
-          ref(balancerHealthCheck, rows[index]?.id ?? ''),
-        ),
+      ...asked.map(({ of }, index) =>
+        memberOf(of, 'health_check', ref(balancerHealthCheck, rows[index]?.id ?? '')),
       ),
-      ...[...places.values()].flatMap(({ balancer, family }) =>
-        mappings[family].map(([key, value]) => ({
-          of: ref(loadBalancer, balancer),
-          column: 'ip_port_mappings',
-          key,
-          value,
-        })),
+      ...[...places.values()].flatMap(({ of, family }) =>
+        mappings[family].map(([key, value]) => ({ of, column: 'ip_port_mappings', key, value })),
       ),
     ],
   }

@@ -39,11 +39,12 @@ const places: readonly NodePlace[] = [
 
 /** Of addresses that follow from the Service and its slices. */
 function decide(
-  given: Omit<ServiceSnapshot, 'frontends' | 'places'>,
+  given: Omit<ServiceSnapshot, 'frontends' | 'places' | 'layout' | 'isMoving'>,
   enableOvnLbPreferLocal = false,
+  layout: ServiceSnapshot['layout'] = 'shared',
 ): Desired {
   const frontends = scopedFrontends(given.service, given.slices, { enableOvnLbPreferLocal })
-  return desiredService({ ...given, frontends, places })
+  return desiredService({ ...given, frontends, places, layout, isMoving: layout === 'per-service' })
 }
 
 function entries(
@@ -372,4 +373,43 @@ describe('backends that differ from node to node', () => {
     const cluster = { ...of, spec: { ...of.spec, externalTrafficPolicy: 'Cluster' as const } }
     expect(entries(cluster, slices, true)).toEqual([inside, `lb/t vips: 172.18.0.200:80=${first},${second}`])
   })
+})
+
+it('has load balancers of its own, in the group of the VPC, where Services share none', () => {
+  const of = service({
+    clusterIP: '10.96.0.9',
+    sessionAffinity: 'ClientIP',
+    sessionAffinityConfig: { clientIP: { timeoutSeconds: 90 } },
+    ports: [
+      { name: 'http', port: 80, protocol: 'TCP' },
+      { name: 'more', port: 81, protocol: 'TCP' },
+      { name: 'dns', port: 53, protocol: 'UDP' },
+    ],
+  })
+  const all = [{ name: 'more', port: 8081 }, ...(ports ?? [])]
+  const slices = [endpointSlice({ ports: all, endpoints: ['10.16.0.4'] })]
+  const given = { service: of, slices, vpc: 'v', names, taken: [], check: undefined, problem: undefined }
+  const desired = decide(given, false, 'per-service')
+  const common = {
+    selection_fields: ['ip_src', 'ipv6_src'],
+    options: { affinity_timeout: '90' },
+    external_ids: { vendor: 'kube-ovn' },
+  }
+  const [tcp, udp] = ['default/web/tcp', 'default/web/udp']
+  expect(shownRows(desired)).toEqual([
+    { row: `lb-of/${tcp}`, name: tcp, protocol: 'tcp', ...common },
+    { row: `lb-of/${udp}`, name: udp, protocol: 'udp', ...common },
+  ])
+  expect(shownMembers(desired)).toEqual([
+    `lb-of/${tcp} vips: 10.96.0.9:80=10.16.0.4:8080`,
+    `lb-of/${tcp} vips: 10.96.0.9:81=10.16.0.4:8081`,
+    `lb-of/${udp} vips: 10.96.0.9:53=10.16.0.4:5353`,
+    `lb-group/kube-ovn/services/v load_balancer: lb-of/${tcp}`,
+    `lb-group/kube-ovn/services/v load_balancer: lb-of/${udp}`,
+  ])
+  expect((desired.withdrawn ?? []).map(({ of, column, key }) => `${of.id} ${column} ${key}`)).toEqual([
+    't-session-90 vips 10.96.0.9:80',
+    't-session-90 vips 10.96.0.9:81',
+    'u-session-90 vips 10.96.0.9:53',
+  ])
 })

@@ -3,19 +3,29 @@ import { problemText } from '@kube-ovn/errors'
 import { familyOf, formatIp } from '@kube-ovn/ip'
 import { services } from '@kube-ovn/kube-api/core'
 import type { Service } from '@kube-ovn/kube-api/core'
-import { backendsVariable, chassisVariables, loadBalancer } from '@kube-ovn/ovn-names'
+import {
+  backendsVariable,
+  balancerGroup,
+  balancerGroupName,
+  chassisVariables,
+  loadBalancer,
+  serviceBalancer,
+  serviceBalancerName,
+  type RowRef,
+} from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
-import type { Desired, KubeEvent, KubePatch } from '@kube-ovn/reconcile'
-import { ref } from '@kube-ovn/domains-control'
+import type { Desired, KubeEvent, KubePatch, MapMember } from '@kube-ovn/reconcile'
+import { externalIds, memberOf, ref } from '@kube-ovn/domains-control'
 import {
   backendsOf,
   backendsOn,
+  balancerColumns,
   balancerName,
   endpointText,
   protocolOf,
   wantedFor,
 } from '@kube-ovn/domains-control/services'
-import type { BalancerNames, Frontend, Scope } from '@kube-ovn/domains-control/services'
+import type { BalancerNames, Frontend, Scope, Wanted } from '@kube-ovn/domains-control/services'
 import { checksOf, type Entry } from './checks.ts'
 import type { ServiceSnapshot } from './snapshot.ts'
 
@@ -33,26 +43,41 @@ export function desiredService(snapshot: ServiceSnapshot): Desired {
   if (problem instanceof AnnotationInvalidError) return { ...nothing, ...told, hold: true }
   if (frontends.length === 0) return nothing
   if (names === undefined) return { ...nothing, ...told }
-  const entries = frontends.flatMap((frontend) =>
-    frontend.scope === 'all'
-      ? entriesOf(frontend, snapshot, names)
-      : entriesByNode({ ...frontend, scope: frontend.scope }, snapshot, names),
-  )
+  const entries = allEntries(snapshot, names)
+  const own = ownBalancers(entries, snapshot)
   const checks = checksOf(entries, snapshot)
   return {
     ...nothing,
-    rows: checks.rows,
-    members: [...entries.flatMap(({ member, variables = [] }) => [member, ...variables]), ...checks.members],
+    rows: [...own.rows, ...checks.rows],
+    members: [
+      ...entries.flatMap(({ member, variables = [] }) => [member, ...variables]),
+      ...own.members,
+      ...checks.members,
+    ],
+    ...(snapshot.isMoving ? { withdrawn: sharedEntries(snapshot, names) } : {}),
     patches: [vpcPatch(service, vpc)],
     ...told,
   }
 }
 
-function entriesOf(
-  frontend: Frontend,
-  { service, slices, taken }: ServiceSnapshot,
-  names: BalancerNames,
-): readonly Entry[] {
+function allEntries(snapshot: ServiceSnapshot, names: BalancerNames): readonly Entry[] {
+  return snapshot.frontends.flatMap((frontend) =>
+    frontend.scope === 'all'
+      ? entriesOf(frontend, snapshot, names)
+      : entriesByNode({ ...frontend, scope: frontend.scope }, snapshot, names),
+  )
+}
+
+/** What the Service has in load balancers that Services share, in that layout. */
+function sharedEntries(snapshot: ServiceSnapshot, names: BalancerNames): readonly MapMember[] {
+  const shared = { ...snapshot, layout: 'shared' as const }
+  const entries = allEntries(shared, names)
+  const mapped = checksOf(entries, shared).members.filter((member) => 'key' in member)
+  return [...entries.map(({ member }) => member), ...mapped]
+}
+
+function entriesOf(frontend: Frontend, snapshot: ServiceSnapshot, names: BalancerNames): readonly Entry[] {
+  const { service, slices, taken } = snapshot
   const family = familyOf(frontend.ip)
   return (service.spec?.ports ?? []).flatMap((port) => {
     const protocol = protocolOf(port)
@@ -60,9 +85,10 @@ function entriesOf(
     if (taken.some((other) => other.entry === key && other.protocol === protocol)) return []
     const backends = backendsOf(slices, port, family)
     if (backends.length === 0) return []
-    const balancer = balancerName(names, wantedFor(service, protocol, frontend))
-    const member = { of: ref(loadBalancer, balancer), column: 'vips', key, value: backends.join(',') }
-    return { balancer, protocol, family, member }
+    const wanted = wantedFor(service, protocol, frontend)
+    const of = balancerOf(wanted, snapshot, names)
+    const member = { of, column: 'vips', key, value: backends.join(',') }
+    return { of, wanted, family, member }
   })
 }
 
@@ -73,9 +99,10 @@ function entriesOf(
  */
 function entriesByNode(
   frontend: Frontend & { readonly scope: Exclude<Scope, 'all'> },
-  { service, slices, places }: ServiceSnapshot,
+  snapshot: ServiceSnapshot,
   names: BalancerNames,
 ): readonly Entry[] {
+  const { service, slices, places } = snapshot
   const { ip, scope } = frontend
   const family = familyOf(ip)
   const { namespace = '', name } = service.metadata
@@ -92,11 +119,39 @@ function entriesByNode(
       return family === 4 ? [value] : [value, { ...value, key: addressVariable, value: address }]
     })
     if (variables.length === 0) return []
-    const balancer = balancerName(names, wantedFor(service, protocol, frontend))
+    const wanted = wantedFor(service, protocol, frontend)
+    const of = balancerOf(wanted, snapshot, names)
     const key = family === 4 ? endpointText(address, port.port) : `^${addressVariable}:${port.port}`
-    const member = { of: ref(loadBalancer, balancer), column: 'vips', key, value: `^${variable}` }
-    return { balancer, protocol, family, member, variables }
+    const member = { of, column: 'vips', key, value: `^${variable}` }
+    return { of, wanted, family, member, variables }
   })
+}
+
+function balancerOf(
+  wanted: Wanted,
+  { layout, service: { metadata } }: ServiceSnapshot,
+  names: BalancerNames,
+): RowRef {
+  if (layout === 'shared') return ref(loadBalancer, balancerName(names, wanted))
+  return ref(serviceBalancer, serviceBalancerName(metadata.namespace ?? '', metadata.name, wanted))
+}
+
+/** The load balancers that the Service has for itself, and their place in the group that is on all switches of the VPC. */
+function ownBalancers(
+  entries: readonly Entry[],
+  { layout, vpc }: ServiceSnapshot,
+): Pick<Desired, 'rows' | 'members'> {
+  if (layout === 'shared') return { rows: [], members: [] }
+  const wants = new Map(entries.map(({ of, wanted }) => [of.id, wanted]))
+  const group = ref(balancerGroup, balancerGroupName(vpc))
+  return {
+    rows: [...wants].map(([id, wanted]) => ({
+      kind: serviceBalancer,
+      id,
+      columns: { name: id, ...balancerColumns(wanted), external_ids: externalIds({}) },
+    })),
+    members: [...wants.keys()].map((id) => memberOf(group, 'load_balancer', ref(serviceBalancer, id))),
+  }
 }
 
 function vpcPatch({ metadata: { namespace = '', name } }: Service, vpc: string): KubePatch {

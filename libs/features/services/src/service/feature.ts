@@ -2,11 +2,18 @@ import { endpointSlices, services } from '@kube-ovn/kube-api/core'
 import type { EndpointSlice } from '@kube-ovn/kube-api/core'
 import type { ObjectChange } from '@kube-ovn/kube'
 import { vipResource } from '@kube-ovn/kube-api'
-import { balancerHealthCheck, chassisVariables, loadBalancer } from '@kube-ovn/ovn-names'
+import {
+  balancerGroup,
+  balancerHealthCheck,
+  chassisVariables,
+  loadBalancer,
+  serviceBalancer,
+} from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
 import type { ControlFeature } from '@kube-ovn/domains-control'
 import {
   balancerFlags,
+  filledBalancers,
   healthChecks,
   nodePlaces,
   servicesOf,
@@ -21,15 +28,16 @@ import { observeService, type ServiceSnapshot } from './snapshot.ts'
 /** Keeps the entries of each Service in the load balancers of its VPC. */
 export const service: ControlFeature<string, ServiceSnapshot> = {
   name: 'service',
-  kinds: [balancerHealthCheck],
+  kinds: [balancerHealthCheck, serviceBalancer],
   flags: balancerFlags,
   watches: [serviceWatch, sliceWatch],
-  tables: [serviceVpcs, takenFrontends, healthChecks, nodePlaces],
+  tables: [serviceVpcs, takenFrontends, healthChecks, nodePlaces, filledBalancers],
   rights: [{ resource: services, verbs: ['patch'] }],
   memberships: [
-    { kind: loadBalancer.name, column: 'vips' },
-    { kind: loadBalancer.name, column: 'health_check' },
-    { kind: loadBalancer.name, column: 'ip_port_mappings' },
+    ...[loadBalancer, serviceBalancer].flatMap(({ name: kind }) =>
+      ['vips', 'health_check', 'ip_port_mappings'].map((column) => ({ kind, column })),
+    ),
+    { kind: balancerGroup.name, column: 'load_balancer' },
     { kind: chassisVariables.name, column: 'variables' },
   ],
   triggers: [

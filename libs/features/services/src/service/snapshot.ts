@@ -6,7 +6,9 @@ import { addressesOfVip } from '@kube-ovn/domains-control/addresses'
 import {
   balancerFlags,
   balancerNames,
+  filledBalancers,
   healthChecks,
+  layoutOf,
   nodePlaces,
   scopedFrontends,
   serviceProblem,
@@ -32,8 +34,11 @@ export interface ServiceSnapshot {
   /** Of all nodes; none where every client gets the same backends. */
   readonly places: readonly NodePlace[]
   readonly vpc: string
-  /** Absent when the VPC serves no Services. */
+  /** Load balancers that Services share; absent when the VPC serves none. */
   readonly names: BalancerNames | undefined
+  readonly layout: ReturnType<typeof layoutOf>
+  /** Entries of Services may be where those of the other layout are. */
+  readonly isMoving: boolean
   /** What another Service has of its addresses and ports. */
   readonly taken: readonly TakenFrontend[]
   /** How its backends are asked whether they are well, from which addresses by their subnets; absent when they are not. */
@@ -60,6 +65,8 @@ export function observeService(key: string, world: ControlWorld): ServiceSnapsho
     slices,
     frontends,
     places,
+    layout: layoutOf(world),
+    isMoving: layoutOf(world) === 'per-service' && world.table(filledBalancers).some('all', ''),
     problem: serviceProblem(service, decided, taken),
   }
   return isServed

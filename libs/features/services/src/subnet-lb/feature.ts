@@ -6,6 +6,9 @@ import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
 import {
   balancerFlags,
   balancersOf,
+  filledBalancers,
+  groupOf,
+  groupsInUse,
   ownBalancers,
   serviceWatch,
   sliceWatch,
@@ -18,8 +21,11 @@ export const subnetBalancers: ControlFeature<string, SubnetBalancersSnapshot> = 
   kinds: [],
   flags: balancerFlags,
   watches: [serviceWatch, sliceWatch],
-  tables: [ownBalancers],
-  memberships: [{ kind: logicalSwitch.name, column: 'load_balancer', keyOf: ({ of }) => of.id }],
+  tables: [ownBalancers, filledBalancers, groupsInUse],
+  memberships: [
+    { kind: logicalSwitch.name, column: 'load_balancer', keyOf: ({ of }) => of.id },
+    { kind: logicalSwitch.name, column: 'load_balancer_group', keyOf: ({ of }) => of.id },
+  ],
   triggers: [
     {
       on: 'object',
@@ -33,7 +39,9 @@ export const subnetBalancers: ControlFeature<string, SubnetBalancersSnapshot> = 
   ],
   observe(subnet, world) {
     const vpc = balancedVpc(subnet, world)
-    return vpc === undefined ? undefined : { subnet, balancers: balancersOf(vpc, world) }
+    if (vpc === undefined) return undefined
+    const { name, isOnSwitches } = groupOf(vpc, world)
+    return { subnet, balancers: balancersOf(vpc, world), group: isOnSwitches ? name : undefined }
   },
   desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredSubnetBalancers(snapshot)),
 }
