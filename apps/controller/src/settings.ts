@@ -33,6 +33,7 @@ export function settingsOf(config: ControllerConfig): ControlSettings {
     },
     enableLb: config.enableLb,
     defaultProvider: config.defaultProviderName,
+    externalSubnet: config.externalGatewaySwitch,
     enableNp: config.enableNp,
     enableAnp: config.enableAnp,
     podNicType: config.podNicType,

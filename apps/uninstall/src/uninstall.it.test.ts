@@ -29,6 +29,7 @@ it('takes our finalizers, old and new, off all kinds and leaves those of others'
   expect(await removeFinalizers(hook)).toEqual([
     { kind: 'IP', count: 0 },
     { kind: 'IPPool', count: 1 },
+    { kind: 'OvnEip', count: 0 },
     { kind: 'SecurityGroup', count: 0 },
     { kind: 'ProviderNetwork', count: 0 },
     { kind: 'Subnet', count: 1 },

@@ -12,6 +12,7 @@ export const servedCases = [
   'multinic/overlay',
   'multinic/ipam-only',
   'multinic/custom-vpc-and-vlan',
+  'ovnnat/eip-lsp',
   'vips',
   'ippools',
   'services/clusterip',

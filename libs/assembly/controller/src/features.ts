@@ -3,6 +3,7 @@ import { ip } from '@kube-ovn/features-addresses/ip'
 import { ipPool } from '@kube-ovn/features-addresses/ip-pool'
 import { ipPoolStatus } from '@kube-ovn/features-addresses/ip-pool-status'
 import { subnetStatus } from '@kube-ovn/features-addresses/subnet-status'
+import { ovnEip } from '@kube-ovn/features-addresses/ovn-eip'
 import { subnetVip } from '@kube-ovn/features-addresses/subnet-vip'
 import { vip } from '@kube-ovn/features-addresses/vip'
 import { namespace } from '@kube-ovn/features-network/namespace'
@@ -71,6 +72,7 @@ export const controlFeatures: readonly ControlFeature[] = [
   ipPoolStatus,
   namespace,
   vip,
+  ovnEip,
   adminPolicy,
   networkPolicy,
   ownNode,

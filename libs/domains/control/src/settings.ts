@@ -6,6 +6,8 @@ export interface ControlSettings {
   readonly enableLb: boolean
   /** ProviderNetwork of a Vlan that names none. */
   readonly defaultProvider: string
+  /** Subnet that leads out of the cluster where nobody names another. */
+  readonly externalSubnet: string
   /** Whether NetworkPolicies are enforced. */
   readonly enableNp: boolean
   /** Whether AdminNetworkPolicies, BaselineAdminNetworkPolicies and ClusterNetworkPolicies are enforced. */

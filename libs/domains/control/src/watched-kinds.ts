@@ -6,6 +6,7 @@ import type {
   ClusterNetworkPolicy,
   Ip,
   IpPool,
+  OvnEip,
   NetworkAttachmentDefinition,
   SecurityGroup,
   ProviderNetwork,
@@ -31,6 +32,7 @@ export interface WatchedKinds {
   readonly ips: Ip
   readonly ipPools: IpPool
   readonly vips: Vip
+  readonly ovnEips: OvnEip
   readonly switchLbRules: SwitchLbRule
   readonly networkPolicies: NetworkPolicy
   /** None where the network policy API is not installed. */
@@ -61,6 +63,8 @@ export const storeIndex = {
   poolsBySubnet: 'subnet',
   /** Vips of a subnet. */
   vipsBySubnet: 'subnet',
+  /** OvnEips of a subnet; those that name none are of none. */
+  eipsBySubnet: 'subnet',
   /** Pods that may have the addresses of a Vip beside their own. */
   podsBySharedVip: 'shared-vip',
   /** Pods that have, or want, the addresses of a Vip as their own. */

@@ -1,4 +1,11 @@
-import { placedNics, readPortVips, readSharedVips, vipAnnotations, vipLabel } from '@kube-ovn/annotations'
+import {
+  ovnEipLabel,
+  placedNics,
+  readPortVips,
+  readSharedVips,
+  vipAnnotations,
+  vipLabel,
+} from '@kube-ovn/annotations'
 import { formatIp, tryParseIp } from '@kube-ovn/ip'
 import { namespaces, networkPolicies, nodes, pods, statefulSets } from '@kube-ovn/kube-api/core'
 import type { NetworkPolicy, Node, Pod } from '@kube-ovn/kube-api/core'
@@ -11,6 +18,7 @@ import {
   ipPoolResource,
   ipResource,
   networkAttachmentResource,
+  ovnEipResource,
   securityGroupResource,
   providerNetworkResource,
   subnetResource,
@@ -25,6 +33,7 @@ import {
 import type {
   Ip,
   IpPool,
+  OvnEip,
   SecurityGroup,
   Subnet,
   VirtualMachineInstanceMigration,
@@ -94,7 +103,17 @@ export const watched: { readonly [N in Kind]: Watch<WatchedKinds[N]> } = {
   },
   vips: {
     resource: vipResource,
-    indexes: { [storeIndex.vipsBySubnet]: (vip: Vip) => subnetsOf(vip) },
+    indexes: {
+      [storeIndex.vipsBySubnet]: (vip: Vip) =>
+        subnetsOf(vip.spec?.subnet, vip.metadata.labels?.[vipLabel.subnet]),
+    },
+  },
+  ovnEips: {
+    resource: ovnEipResource,
+    indexes: {
+      [storeIndex.eipsBySubnet]: ({ metadata, spec }: OvnEip) =>
+        subnetsOf(spec?.externalSubnet, metadata.labels?.[ovnEipLabel.subnet]),
+    },
   },
   switchLbRules: { resource: switchLbRuleResource },
   networkPolicies: {
@@ -155,10 +174,9 @@ function podOf(ip: Ip): readonly string[] {
   return namespace === '' ? [] : [`${namespace}/${podName}`]
 }
 
-/** Where a Vip has its addresses, and where it says to have them: once it has some, these do not follow an edit. */
-function subnetsOf({ metadata, spec }: Vip): readonly string[] {
-  const labelled = metadata.labels?.[vipLabel.subnet]
-  return [...new Set([spec?.subnet ?? '', ...(labelled === undefined ? [] : [labelled])])]
+/** Where somebody has addresses, and where he says to have them: once he has some, these do not follow an edit. */
+function subnetsOf(specified = '', labelled: string | undefined): readonly string[] {
+  return [...new Set([specified, ...(labelled === undefined ? [] : [labelled])])]
 }
 
 /** The machine that the pod runs. */

@@ -8,6 +8,8 @@ export {
   deprecatedControllerFinalizer,
   ipLabel,
   ipLabels,
+  ovnEipLabel,
+  ovnEipLabels,
   vipLabel,
   vipLabels,
 } from './marks.ts'

@@ -51,6 +51,34 @@ export function vipLabels(vip: {
   }
 }
 
+/** Labels of OvnEips by which others select them. */
+export const ovnEipLabel = {
+  subnet: ipLabel.subnet,
+  type: 'ovn.kubernetes.io/ovn_eip_type',
+  v4: 'ovn.kubernetes.io/eip_v4_ip',
+  v6: 'ovn.kubernetes.io/eip_v6_ip',
+} as const
+
+/** Computes the labels of an OvnEip; one is absent where it has no address of the family. */
+export function ovnEipLabels(eip: {
+  readonly subnet: string
+  readonly type: string
+  readonly v4: string | undefined
+  readonly v6: string | undefined
+}): Readonly<Record<string, string>> {
+  return {
+    [ovnEipLabel.subnet]: labelValue(eip.subnet),
+    [ovnEipLabel.type]: eip.type,
+    ...(eip.v4 === undefined ? {} : { [ovnEipLabel.v4]: eip.v4 }),
+    ...(eip.v6 === undefined ? {} : { [ovnEipLabel.v6]: labelOfV6(eip.v6) }),
+  }
+}
+
+/** A label's value has no colons, and begins and ends with a letter or a digit. */
+function labelOfV6(address: string): string {
+  return address.replaceAll(':', '-').replace(/^-/, '0-').replace(/-$/, '-0')
+}
+
 /** A label's value ends with a letter or a digit. */
 function labelValue(name: string): string {
   return name.slice(0, longestLabel).replace(/[^A-Za-z0-9]+$/, '')

@@ -1,6 +1,7 @@
 import type { Definition } from './definition.ts'
 import { ipDefinition } from './ip.ts'
 import { ipPoolDefinition } from './ip-pool.ts'
+import { ovnEipDefinition } from './ovn-eip.ts'
 import { securityGroupDefinition } from './security-group.ts'
 import { providerNetworkDefinition } from './provider-network.ts'
 import { subnetDefinition } from './subnet.ts'
@@ -13,6 +14,7 @@ import { vpcDefinition } from './vpc.ts'
 export const definitions: readonly Definition[] = [
   ipDefinition,
   ipPoolDefinition,
+  ovnEipDefinition,
   securityGroupDefinition,
   providerNetworkDefinition,
   subnetDefinition,
@@ -64,6 +66,8 @@ export {
 export type { VirtualMachine, VirtualMachineInstance, VirtualMachineInstanceMigration } from './kubevirt.ts'
 export { isOfKubeOvn, networkAttachmentResource } from './network-attachment.ts'
 export type { NetworkAttachmentDefinition } from './network-attachment.ts'
+export { ovnEipReason, ovnEipResource, ovnEipType } from './ovn-eip.ts'
+export type { OvnEip, OvnEipSpec, OvnEipStatus } from './ovn-eip.ts'
 export { securityGroupReason, securityGroupResource } from './security-group.ts'
 export type {
   SecurityGroup,

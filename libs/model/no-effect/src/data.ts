@@ -272,7 +272,16 @@ export const missingFeatures: readonly MissingFeature[] = [
 ]
 
 type ResourceKind =
-  'Subnet' | 'Vpc' | 'IP' | 'IPPool' | 'SecurityGroup' | 'Vip' | 'SwitchLBRule' | 'Vlan' | 'ProviderNetwork'
+  | 'Subnet'
+  | 'Vpc'
+  | 'IP'
+  | 'IPPool'
+  | 'SecurityGroup'
+  | 'Vip'
+  | 'OvnEip'
+  | 'SwitchLBRule'
+  | 'Vlan'
+  | 'ProviderNetwork'
 
 /** Something without effect by which nothing is lost: there is nothing to tell. */
 export interface Needless {

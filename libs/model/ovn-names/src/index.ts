@@ -59,6 +59,7 @@ export {
   subnetRouterPort,
   subnetVipPort,
   switchRouterPort,
+  eipPort,
   vipPort,
   vipVirtualPort,
   vpcPolicy,

@@ -169,13 +169,12 @@ export const nodePort = rowKind({
   name: 'lsp-node',
   table: 'Logical_Switch_Port',
   identify: (row, ids) =>
-    row.type === '' &&
-    ids[externalId.pod] === undefined &&
-    row.name.startsWith('node-') &&
-    !lacksNamespace(row)
-      ? row.name.slice('node-'.length)
-      : undefined,
+    isBare(row, ids) && row.name.startsWith('node-') ? row.name.slice('node-'.length) : undefined,
 })
+
+function isBare(row: OvnNorthbound['Logical_Switch_Port'], ids: Marks): boolean {
+  return row.type === '' && ids[externalId.pod] === undefined && !lacksNamespace(row)
+}
 
 /**
  * The port of a Vip that is of a type which has one.
@@ -220,6 +219,15 @@ function isOfSubnetVip(row: OvnNorthbound['Logical_Switch_Port'], ids: Marks): b
     subnetVipPortName(ids[externalId.logicalSwitch] ?? '', row.options[virtualPortOption.address] ?? '')
   )
 }
+
+/** The port of an OvnEip for a node. One of a node's `ovn0` is as bare, and has its name by that. */
+export const eipPort = rowKind({
+  name: 'lsp-eip',
+  table: 'Logical_Switch_Port',
+  identify: (row, ids) =>
+    isBare(row, ids) && !row.name.startsWith('node-') && !answersArp(row) ? row.name : undefined,
+  resembles: (row, ids) => (isBare(row, ids) ? row.name : undefined),
+})
 
 /** "The destination is one of the router's subnets", by subnet and family. */
 export const subnetPolicy = rowKind({

@@ -5,6 +5,8 @@ import {
   type IpPoolSpec,
   type IpPoolStatus,
   type IpSpec,
+  type OvnEip,
+  type OvnEipSpec,
   type SecurityGroup,
   type SecurityGroupSpec,
   type ProviderNetwork,
@@ -117,6 +119,15 @@ export function vip(fields: VipFields = {}): Vip {
     spec,
     ...(status === undefined ? {} : { status }),
   }
+}
+
+export interface OvnEipFields extends OvnEipSpec {
+  readonly name?: string
+}
+
+/** An OvnEip as a user writes it: fields of the spec beside a name. */
+export function ovnEip({ name = 'eip', ...spec }: OvnEipFields = {}): OvnEip {
+  return { apiVersion, kind: 'OvnEip', metadata: { name }, spec }
 }
 
 export interface SwitchLbRuleFields extends SwitchLbRuleSpec {

@@ -1,6 +1,17 @@
 export { namespace, node } from './cluster.ts'
 export type { NamespaceFields, NodeFields } from './cluster.ts'
-export { ip, ipPool, providerNetwork, securityGroup, subnet, switchLbRule, vip, vlan, vpc } from './custom.ts'
+export {
+  ip,
+  ipPool,
+  ovnEip,
+  providerNetwork,
+  securityGroup,
+  subnet,
+  switchLbRule,
+  vip,
+  vlan,
+  vpc,
+} from './custom.ts'
 export type {
   IpFields,
   IpPoolFields,
@@ -8,6 +19,7 @@ export type {
   SecurityGroupFields,
   SubnetFields,
   SwitchLbRuleFields,
+  OvnEipFields,
   VipFields,
   VlanFields,
   VpcFields,

@@ -89,7 +89,7 @@ function plain(object: KubeObject): JsonObject {
   ) as JsonObject
 }
 
-/** Names the MAC addresses of nodes, of recorded addresses, of Vips, and of pods, in this order. */
+/** Names the MAC addresses of nodes, of recorded addresses, of Vips and OvnEips, and of pods, in this order. */
 export function learnKubernetesMacs(raw: RawObjects, macs: MacNames): void {
   const annotation = (object: JsonObject): string =>
     text(at(object, 'metadata', 'annotations', 'ovn.kubernetes.io/mac_address'))
@@ -100,6 +100,8 @@ export function learnKubernetesMacs(raw: RawObjects, macs: MacNames): void {
     const written = [at(vip, 'spec', 'macAddress'), at(vip, 'status', 'mac')].map(text).join(' ')
     macs.learn(written, `Vip/${nameOf(vip)}`)
   }
+  for (const eip of sorted(raw.get('OvnEip') ?? []))
+    macs.learn(text(at(eip, 'spec', 'macAddress')), `OvnEip/${nameOf(eip)}`)
   for (const pod of sorted(raw.get('Pod') ?? [])) {
     macs.learn(annotation(pod), `pod:${text(at(pod, 'metadata', 'namespace'))}/${nameOf(pod)}`)
   }

@@ -101,7 +101,13 @@ const subnets: Resource<Conditioned> = {
 }
 
 interface Addressed extends KubeObject {
-  readonly status?: { readonly v4ip?: string; readonly v6ip?: string }
+  readonly status?: {
+    readonly v4ip?: string
+    readonly v6ip?: string
+    /** As an OvnEip spells them. */
+    readonly v4Ip?: string
+    readonly v6Ip?: string
+  }
 }
 
 const vips: Resource<Addressed> = {
@@ -112,8 +118,10 @@ const vips: Resource<Addressed> = {
   namespaced: false,
 }
 
-function hasAddress(object: Addressed | undefined): boolean {
-  return (object?.status?.v4ip ?? object?.status?.v6ip ?? '') !== ''
+const ovnEips: Resource<Addressed> = { ...vips, kind: 'OvnEip', plural: 'ovn-eips' }
+
+function hasAddress({ status }: Addressed = { metadata: { name: '' } }): boolean {
+  return (status?.v4ip ?? status?.v6ip ?? status?.v4Ip ?? status?.v6Ip ?? '') !== ''
 }
 
 async function play(step: Step, object: Manifest, client: KubeClient, clock: Clock): Promise<void> {
@@ -186,6 +194,8 @@ async function processed(object: Manifest, client: KubeClient, clock: Clock): Pr
     await until(client, subnets, (store) => (store.get(name)?.status?.conditions ?? []).length > 0, clock)
   } else if (object.kind === 'Vip') {
     await until(client, vips, (store) => hasAddress(store.get(name)), clock)
+  } else if (object.kind === 'OvnEip') {
+    await until(client, ovnEips, (store) => hasAddress(store.get(name)), clock)
   } else if (object.kind === 'Pod' && !isHostNetwork(object)) {
     const pods = resourceOf(object)
     await until(

@@ -7,7 +7,7 @@ interface KeptRights {
 /** Kinds of objects that are ours, and that the controller writes. */
 const ownKinds = [
   ...['vpcs', 'subnets', 'ippools', 'ips', 'vips', 'vlans', 'provider-networks'],
-  ...['security-groups', 'switch-lb-rules'],
+  ...['security-groups', 'switch-lb-rules', 'ovn-eips'],
 ]
 
 /** Rights of the chart that a run of all tests need not use. All others that it does not use are superfluous. */

@@ -19,6 +19,7 @@ const listOf = {
   IPPool: 'ipPools',
   SecurityGroup: 'securityGroups',
   Vip: 'vips',
+  OvnEip: 'ovnEips',
   SwitchLBRule: 'switchLbRules',
   Vlan: 'vlans',
   ProviderNetwork: 'providerNetworks',

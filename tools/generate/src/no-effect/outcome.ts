@@ -26,6 +26,9 @@ export interface Own {
 
 type Effects = ReturnType<typeof controlEffects> & { readonly onNode: readonly unknown[] }
 
+/** Kinds whose specification the controller completes by what objects have. */
+const completed: ReadonlySet<keyof Scene> = new Set(['ips', 'vips', 'ovnEips'])
+
 /** What every test begins with is computed once. */
 const known = new WeakMap<Scene, Effects>()
 
@@ -64,7 +67,7 @@ function shown(object: KubeObject, own: Own | undefined): unknown {
   return {
     metadata: { ...rest, annotations: without(annotations, own?.key), labels: without(labels, own?.key) },
     // An IP object is what the controller wrote into it.
-    spec: own?.kind === 'ips' || own?.kind === 'vips' ? undefined : without(spec, own?.spec),
+    spec: own !== undefined && completed.has(own.kind) ? undefined : without(spec, own?.spec),
     status: { ...others, conditions },
   }
 }

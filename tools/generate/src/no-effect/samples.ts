@@ -98,6 +98,13 @@ export const fieldSamples: Readonly<Record<string, Readonly<Record<string, reado
     selector: [['app:db']],
     attachSubnets: [['green']],
   },
+  OvnEip: {
+    externalSubnet: ['green'],
+    v4Ip: ['10.6.0.65'],
+    v6Ip: ['fd00:6::65'],
+    macAddress: ['00:00:5e:00:53:66'],
+    type: ['nat'],
+  },
   SwitchLBRule: {
     vip: ['9.9.9.9'],
     namespace: ['depot'],

@@ -1,6 +1,7 @@
 import type {
   Ip,
   IpPool,
+  OvnEip,
   NetworkAttachmentDefinition,
   ProviderNetwork,
   SecurityGroup,
@@ -16,6 +17,7 @@ import {
   ipPool,
   namespace,
   node,
+  ovnEip,
   pod,
   providerNetwork,
   securityGroup,
@@ -35,6 +37,7 @@ export interface Scene {
   readonly ips: readonly Ip[]
   readonly ipPools: readonly IpPool[]
   readonly vips: readonly Vip[]
+  readonly ovnEips: readonly OvnEip[]
   readonly securityGroups: readonly SecurityGroup[]
   readonly switchLbRules: readonly SwitchLbRule[]
   readonly namespaces: readonly Namespace[]
@@ -80,6 +83,7 @@ export const scene: Scene = {
     vip({ name: 'lent', subnet: 'blue', v4ip: '10.1.0.61', v6ip: 'fd00:1::61' }),
     vip({ name: 'other', subnet: 'blue', namespace: 'shop', selector: ['app:web'] }),
   ].map(withUid),
+  ovnEips: [ovnEip({ name: 'outside', externalSubnet: 'dock', type: 'lsp', v4Ip: '10.6.0.60' })].map(withUid),
   securityGroups: [
     securityGroup({
       name: 'guards',

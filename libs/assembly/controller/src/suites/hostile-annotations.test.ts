@@ -100,6 +100,9 @@ const readersOf: Readonly<Record<string, readonly (readonly [string, Reader])[]>
   ipLabels: [
     ['ipLabels', (text) => annotations.ipLabels({ subnet: text, nodeName: text, isReserved: true })],
   ],
+  ovnEipLabels: [
+    ['ovnEipLabels', (text) => annotations.ovnEipLabels({ subnet: text, type: 'nat', v4: text, v6: text })],
+  ],
   vipLabels: [['vipLabels', (text) => annotations.vipLabels({ subnet: text, borrower: text })]],
   nicKey: [['nicKey', (text) => annotations.nicKey(text, text)]],
   providerNetworkKeys: [

@@ -8,9 +8,21 @@ import { parseSecurityGroup } from '@kube-ovn/policy'
 import { decide, nothing } from '@kube-ovn/reconcile'
 import { namespace, node, pod, subnet } from '@kube-ovn/testing-builders'
 import { describe, expect, it } from 'vitest'
-import { addressesOf, addressesOfVip, reservationProblem } from '@kube-ovn/domains-control/addresses'
+import {
+  addressesOf,
+  addressesOfEip,
+  addressesOfVip,
+  reservationProblem,
+} from '@kube-ovn/domains-control/addresses'
 import { controlFeatures } from '../features.ts'
-import { addressSetOf, labelsOf, requestFor, typeOf } from '@kube-ovn/features-addresses'
+import {
+  addressSetOf,
+  eipRequest,
+  eipTypeOf,
+  labelsOf,
+  requestFor,
+  typeOf,
+} from '@kube-ovn/features-addresses'
 import { planOf } from '@kube-ovn/features-services'
 import { namespacesOfPool, resolveSubnet, tagOf } from '@kube-ovn/domains-control/topology'
 import {
@@ -83,6 +95,11 @@ const resources: Readonly<
     kind: 'switchLbRules',
     spec: { vip: '1.1.1.1', namespace: 'shop', selector: ['app:web'], ports: [{ port: 80 }] },
     read: [(object) => planOf(object)],
+  },
+  OvnEip: {
+    kind: 'ovnEips',
+    spec: { externalSubnet: 'blue', type: 'lsp' },
+    read: [(object) => addressesOfEip(object), (object) => eipRequest(object), (object) => eipTypeOf(object)],
   },
   Vip: {
     kind: 'vips',

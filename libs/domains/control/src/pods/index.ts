@@ -11,6 +11,7 @@ export {
   ReservationGivenUpError,
   ReservationUnavailableError,
 } from './port-errors.ts'
+export { portHolder } from './port-holder.ts'
 export { readPortOptions, type PortOptions } from './port-options.ts'
 export { portsOn } from './ports-on.ts'
 export {

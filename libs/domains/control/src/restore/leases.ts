@@ -1,6 +1,6 @@
 import { nodeAnnotations } from '@kube-ovn/annotations'
 import type { Node } from '@kube-ovn/kube-api/core'
-import type { Ip, Vip } from '@kube-ovn/kube-api'
+import type { Ip } from '@kube-ovn/kube-api'
 import type { Logger } from '@kube-ovn/log'
 import { formatIpList } from '@kube-ovn/ip'
 import {
@@ -8,6 +8,7 @@ import {
   nameOf,
   ownerOf,
   restoreRecords,
+  type AddressRecord,
   type Owner,
   type OwnerKind,
   type RecordConflict,
@@ -23,6 +24,7 @@ import { holderKey, kindOfRecord } from '../pods/holder.ts'
 import { isAwaited } from '../pods/sticky.ts'
 import { storeIndex } from '../watched-kinds.ts'
 import type { AllocatingWorld, ControlWorld } from '../world.ts'
+import { eipOfPort, recordOfEip, recordOfEipPort } from './eips.ts'
 import type { Holding } from './holding.ts'
 import { podRecords } from './pod-records.ts'
 import { recordOfVip, recordOfVipPort, vipOfPort } from './vips.ts'
@@ -88,7 +90,8 @@ export function* objectHoldings(world: ControlWorld): Generator<Holding, void, u
   for (const ip of world.ips.values()) yield* present(fromIpObject(ip, world))
   for (const pod of world.pods.values()) yield* podRecords(pod, world)
   for (const node of world.nodes.values()) yield* present(fromNode(node, join))
-  for (const vip of world.vips.values()) yield* present(fromVip(vip, world))
+  for (const vip of world.vips.values()) yield* present(from('Vip', recordOfVip(vip, world)))
+  for (const eip of world.ovnEips.scan()) yield* present(from('OvnEip', recordOfEip(eip, world)))
 }
 
 function present(held: Holding | undefined): readonly Holding[] {
@@ -121,9 +124,8 @@ function fromNode(node: Node, subnet: string): Holding | undefined {
   )
 }
 
-function fromVip(vip: Vip, world: ControlWorld): Holding | undefined {
-  const record = recordOfVip(vip, world)
-  return record === undefined ? undefined : { source: 'Vip', ...record }
+function from(source: Holding['source'], record: AddressRecord | undefined): Holding | undefined {
+  return record === undefined ? undefined : { source, ...record }
 }
 
 /** What a port says that the controller made; `undefined` for one that it did not make, and for one of a node. */
@@ -133,10 +135,9 @@ export function portHolding(
 ): Holding | undefined {
   const ids = port.external_ids
   const vip = vipOfPort(port, world)
-  if (vip !== undefined) {
-    const record = recordOfVipPort(vip, port, world)
-    return record === undefined ? undefined : { source: 'logical switch port', ...record }
-  }
+  if (vip !== undefined) return from('logical switch port', recordOfVipPort(vip, port, world))
+  const eip = eipOfPort(port, world)
+  if (eip !== undefined) return from('logical switch port', recordOfEipPort(eip, port, world))
   const pod = ids[externalId.pod]
   if (ids[externalId.vendor] !== vendor || pod === undefined) return undefined
   const owner = isQuerier(port)

@@ -18,6 +18,7 @@ export function controlSettings(settings: Partial<ControlSettings> = {}): Contro
     nodeSwitch: { name: 'join', cidrBlock: '100.64.0.0/16,fd00:100:64::/112', gateway: '', excludeIps: [] },
     enableLb: true,
     defaultProvider: 'provider',
+    externalSubnet: 'external',
     enableNp: true,
     enableAnp: false,
     podNicType: 'veth-pair',

@@ -12,11 +12,11 @@ import {
   vipOwner,
   writtenMac,
 } from '@kube-ovn/domains-control/addresses'
+import { portHolder } from '@kube-ovn/domains-control/pods'
 import type { ControlWorld } from '@kube-ovn/domains-control'
 import { RouterPortMissingError, VipInvalidError } from './errors.ts'
 import { labelsOf, parentsOf, type Labels } from './parents.ts'
 import { portNamesOf } from './port-names.ts'
-import { portHolder } from './port-holder.ts'
 import { changeOf, requestFor, typeOf, type KnownVipType } from './request.ts'
 
 /** What decides about a Vip. */

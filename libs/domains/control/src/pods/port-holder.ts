@@ -1,6 +1,7 @@
 import { nodePortName, podPortName } from '@kube-ovn/ovn-names'
-import { needsPort } from '@kube-ovn/domains-control/pods'
-import { type ControlWorld, storeIndex } from '@kube-ovn/domains-control'
+import { storeIndex } from '../watched-kinds.ts'
+import type { ControlWorld } from '../world.ts'
+import { needsPort } from './alive.ts'
 
 /** Whose port has the name: a pod's, a machine's or a node's, if it is there or its addresses are recorded. */
 export function portHolder(port: string, world: ControlWorld): string | undefined {
