@@ -10,11 +10,10 @@ import {
   type PodObject,
 } from '@kube-ovn/lab'
 import { expect } from 'vitest'
-import { fetchFrom } from './fetch-from.ts'
-import type { SuiteCluster } from './suite-cluster.ts'
+import { fetchFrom, type SeenCluster } from './fetch-from.ts'
 
 /** Expects that an example, which was just applied, does what it says. */
-type ExampleCheck = (cluster: SuiteCluster, objects: readonly ApiObject[]) => Promise<void>
+type ExampleCheck = (cluster: SeenCluster, objects: readonly ApiObject[]) => Promise<void>
 
 interface IpObject extends ApiObject {
   readonly spec: { readonly ipAddress?: string }
@@ -300,6 +299,22 @@ export const exampleChecks: Readonly<Record<string, ExampleCheck>> = {
       ([found]) => ((found?.status?.mcastQuerierIP ?? '') === '' ? undefined : found),
     )
     expect(status?.mcastQuerierIP).toMatch(/^(10\.30\.0\.|fd00:10:30::)/)
+  },
+
+  async '40-admin-policies'(cluster) {
+    const { api } = cluster
+    const [safe] = await untilPodsReady(api, 'vault', 'app=safe', 1)
+    const [keeper] = await untilPodsReady(api, 'keepers', 'app=keeper', 1)
+    const [stranger] = await untilPodsReady(api, 'default', 'app=stranger', 1)
+    const fetched = (from: PodObject | undefined, address: string): Promise<string> =>
+      fetchFrom(cluster, from as PodObject, address).then(
+        (page) => page.trim(),
+        () => 'nothing',
+      )
+    for (const address of addressesOfPod(safe as PodObject))
+      expect([await fetched(keeper, address), await fetched(stranger, address)]).toEqual(['safe', 'nothing'])
+    for (const address of addressesOfPod(keeper as PodObject))
+      expect([await fetched(stranger, address), await fetched(safe, address)]).toEqual(['keeper', 'nothing'])
   },
 }
 

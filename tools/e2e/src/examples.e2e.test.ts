@@ -117,9 +117,9 @@ it.for(Object.entries(exampleChecks))(
   { timeout: 300_000 },
   async ([name, check], { skip }) => {
     const objects = readExample(name, cluster.stack)
-    const needsMultus = objects.some(({ kind }) => kind === 'NetworkAttachmentDefinition')
-    if (needsMultus && !(await knowsNetworkAttachments()))
-      skip('the cluster knows no NetworkAttachmentDefinition: install Multus')
+    for (const [kind, { path, cure }] of Object.entries(foreignKinds))
+      if (objects.some((object) => object.kind === kind) && !(await isServed(path)))
+        skip(`the cluster knows no ${kind}: ${cure}`)
     try {
       await applyAll(cluster.api, objects)
       await check(cluster, objects)
@@ -129,9 +129,25 @@ it.for(Object.entries(exampleChecks))(
   },
 )
 
-async function knowsNetworkAttachments(): Promise<boolean> {
+/** Kinds of others, which a given cluster may lack. */
+const foreignKinds = {
+  NetworkAttachmentDefinition: {
+    path: '/apis/k8s.cni.cncf.io/v1/network-attachment-definitions',
+    cure: 'install Multus',
+  },
+  AdminNetworkPolicy: {
+    path: '/apis/policy.networking.k8s.io/v1alpha1/adminnetworkpolicies',
+    cure: 'install the network policy API',
+  },
+  ClusterNetworkPolicy: {
+    path: '/apis/policy.networking.k8s.io/v1alpha2/clusternetworkpolicies',
+    cure: 'install the network policy API',
+  },
+}
+
+async function isServed(path: string): Promise<boolean> {
   try {
-    await cluster.api.list('/apis/k8s.cni.cncf.io/v1/network-attachment-definitions')
+    await cluster.api.list(path)
     return true
   } catch (error) {
     if (error instanceof ApiError && error.details.status === 404) return false

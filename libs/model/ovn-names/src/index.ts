@@ -43,6 +43,7 @@ export {
   overlayCidrs,
   peerRouterPort,
   ownNodeAcl,
+  ownNodeAclId,
   podPort,
   portDhcp,
   privateSubnetAcl,

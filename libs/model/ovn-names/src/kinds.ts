@@ -611,11 +611,12 @@ export const adminPolicyAcl = rowKind({
     const parent = ids[externalId.parent]
     if (parent === undefined || isSecurityGroupPortGroup(parent) || ids[externalId.subnet] !== undefined)
       return undefined
-    return row.tier === aclTier.admin || row.tier === aclTier.baseline ? groupAclId(parent, row) : undefined
+    const isPolicys = row.tier === aclTier.admin || row.tier === aclTier.baseline
+    return isPolicys && row.priority <= aclPriority.adminPolicies ? groupAclId(parent, row) : undefined
   },
 })
 
-/** "Between a node and its own pods": by the name of the node's group, direction and match. */
+/** "Between a node and its own pods": by the name of the node's group, direction, whether it is before administrators' policies, and match. */
 export const ownNodeAcl = rowKind({
   name: 'acl-node',
   table: 'ACL',
@@ -623,11 +624,20 @@ export const ownNodeAcl = rowKind({
     const parent = ids[externalId.parent]
     if (parent === undefined || isSecurityGroupPortGroup(parent) || ids[externalId.subnet] !== undefined)
       return undefined
-    return row.priority === aclPriority.nodes && row.tier === aclTier.policy
-      ? `${parent}/${row.direction}/${row.match}`
+    const isBefore = row.priority === aclPriority.adminNodes && row.tier === aclTier.admin
+    return isBefore || (row.priority === aclPriority.nodes && row.tier === aclTier.policy)
+      ? ownNodeAclId(parent, row)
       : undefined
   },
 })
+
+/** How an ACL between a node and its own pods is told from the others of the node's group. */
+export function ownNodeAclId(
+  group: string,
+  { direction, tier, match }: Pick<OvnNorthbound['ACL'], 'tier' | 'match'> & { readonly direction: string },
+): string {
+  return `${group}/${direction}/${tier === aclTier.admin ? 'admin/' : ''}${match}`
+}
 
 /** Bounds what is logged of a NetworkPolicy, by the name of the meter. */
 export const networkPolicyMeter = rowKind({

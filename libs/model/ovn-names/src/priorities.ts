@@ -40,6 +40,8 @@ export const aclPriority = {
   policyDeny: 2000,
   /** The first rule of the first policy of an administrator; the others are below it. */
   adminPolicies: 30000,
+  /** From a node to its own pods, where a policy of an administrator denies everybody: probes. */
+  adminNodes: 30001,
   /** The first rule of the policy that holds where no NetworkPolicy says anything. */
   baselinePolicy: 1800,
 } as const

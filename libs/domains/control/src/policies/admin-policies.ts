@@ -159,7 +159,11 @@ export const adminPolicies = rowTable({
     const { after, ...place } = adminPolicyPlaces.get(key) ?? { ...policy.place, after: undefined }
     return { key, kind, name, uid, group, policy, place, after }
   },
-  indexes: { key: ({ key }: EnforcedAdminPolicy) => [key] },
+  indexes: {
+    key: ({ key }: EnforcedAdminPolicy) => [key],
+    closed: ({ policy }: EnforcedAdminPolicy) =>
+      policy.rules.ingress.some(({ peers }) => peers.isAll) ? [''] : [],
+  },
 })
 
 export const adminPolicySelectors = groupTable({

@@ -249,6 +249,15 @@ describe('an AdminNetworkPolicy', () => {
     expect(addressesIn(control, 'guard.ingress.0..IPv4')).toEqual((await addressesOf('db/a')).slice(0, 1))
     expect(addressesIn(control, 'guard.ingress.1..IPv4')).toEqual(['0.0.0.0/0'])
     expect(addressesIn(control, 'guard.egress.0..IPv6')).toEqual(['::/0'])
+    // Its kubelet is let in all the same.
+    expect(aclsOf(control, 'node.n1')).toEqual([
+      expect.stringMatching(
+        /^to-lport 1 30001 ip4\.src == \S+ && ip4\.dst == \$node\.n1_ip4 allow-related$/,
+      ) as string,
+      expect.stringMatching(
+        /^to-lport 1 30001 ip6\.src == \S+ && ip6\.dst == \$node\.n1_ip6 allow-related$/,
+      ) as string,
+    ])
     expect(await cluster.user.told('guard')).toEqual(
       expect.arrayContaining([
         expect.stringContaining('spec.ingress[0].from[0] value=namespaces,pods'),

@@ -12,17 +12,22 @@ import {
   nodePortGroup,
   nodePortGroupName,
   ownNodeAcl,
+  ownNodeAclId,
   portGroupAddressSetName,
 } from '@kube-ovn/ovn-names'
 import { nothing, type Desired } from '@kube-ovn/reconcile'
 
-/** The addresses of a node from which its kubelet probes pods; none while there is no NetworkPolicy. */
+/** The addresses of a node from which its kubelet probes pods; none while no policy could keep it off. */
 interface OwnNodeSnapshot {
   readonly node: string
+  /** There are NetworkPolicies. */
+  readonly isBesidePolicies: boolean
+  /** A policy of an administrator denies everybody. */
+  readonly isBeforeAdmins: boolean
   readonly addresses: readonly { readonly family: Family; readonly address: string }[]
 }
 
-/** Lets each node talk to its own pods whatever NetworkPolicies say: its kubelet must probe them. */
+/** Lets each node talk to its own pods whatever policies say: its kubelet must probe them. */
 export const ownNode: ControlFeature<string, OwnNodeSnapshot> = {
   name: 'own-node',
   kinds: [ownNodeAcl],
@@ -40,7 +45,9 @@ export const ownNode: ControlFeature<string, OwnNodeSnapshot> = {
 
 function observeOwnNode(name: string, world: ControlWorld): OwnNodeSnapshot | undefined {
   const node = world.nodes.get(name)
-  if (node === undefined || !world.enforcedPolicies.some('all', '')) return undefined
+  const isBesidePolicies = world.enforcedPolicies.some('all', '')
+  const isBeforeAdmins = world.adminPolicies.some('closed', '')
+  if (node === undefined || !(isBesidePolicies || isBeforeAdmins)) return undefined
   const own = internalAddresses(node)
   const joined = (node.metadata.annotations?.[nodeAnnotations.ipAddress.key] ?? '').split(',', 2)
   const further = joined.flatMap((text) => {
@@ -48,7 +55,7 @@ function observeOwnNode(name: string, world: ControlWorld): OwnNodeSnapshot | un
     return ip === undefined ? [] : [{ family: familyOf(ip), address: formatIp(ip) }]
   })
   return {
-    node: name,
+    ...{ node: name, isBesidePolicies, isBeforeAdmins },
     addresses: [...own, ...further.filter(({ family }) => !own.some((one) => one.family === family))],
   }
 }
@@ -58,7 +65,8 @@ function observeOwnNode(name: string, world: ControlWorld): OwnNodeSnapshot | un
  *
  * @see ovn-nb(5), ACL
  */
-export function desiredOwnNode({ node, addresses }: OwnNodeSnapshot): Desired {
+export function desiredOwnNode(snapshot: OwnNodeSnapshot): Desired {
+  const { node, addresses, isBesidePolicies, isBeforeAdmins } = snapshot
   const group = nodePortGroupName(node)
   const acls = addresses.flatMap(({ family, address }) => {
     const pods = portGroupAddressSetName(group, family)
@@ -67,12 +75,22 @@ export function desiredOwnNode({ node, addresses }: OwnNodeSnapshot): Desired {
       { direction: 'from-lport', match: and(ipDestination(address), ipSourceSet(family, pods)) },
     ].map(({ direction, match }) => ({ direction, match: printMatch(match) }))
   })
-  const rows = acls.map(({ direction, match }) => ({
+  const { nodes: priority, adminNodes } = aclPriority
+  const places = [
+    ...(isBesidePolicies ? acls.map((acl) => ({ ...acl, tier: aclTier.policy, priority })) : []),
+    // What the node asks for is answered: no policy is asked about answers.
+    ...(isBeforeAdmins
+      ? acls
+          .filter(({ direction }) => direction === 'to-lport')
+          .map((acl) => ({ ...acl, tier: aclTier.admin, priority: adminNodes }))
+      : []),
+  ]
+  const rows = places.map((acl) => ({
     kind: ownNodeAcl,
-    id: `${group}/${direction}/${match}`,
+    id: ownNodeAclId(group, acl),
     columns: {
-      ...{ direction, match, priority: aclPriority.nodes, tier: aclTier.policy, action: 'allow-related' },
-      options: { 'apply-after-lb': direction === 'from-lport' ? 'true' : undefined },
+      ...{ ...acl, action: 'allow-related' },
+      options: { 'apply-after-lb': acl.direction === 'from-lport' ? 'true' : undefined },
       external_ids: externalIds({ [externalId.parent]: group }),
     },
   }))
