@@ -39,7 +39,7 @@ export interface Workload extends KubeObject {
 const pageSize = 500
 
 /** All objects of a kind; none where the kind is not served. */
-async function readAll<T extends KubeObject>(
+export async function readAll<T extends KubeObject>(
   { client }: Cluster,
   resource: Resource<T>,
   selection: { readonly namespace?: string } = {},
@@ -77,6 +77,14 @@ export async function readFacts(cluster: Cluster): Promise<ClusterFacts> {
   ])
   const workloads = [...deploymentList, ...daemonSetList]
   return { nodes: nodeList, pods: podList, workloads, lease, subnets, vpcs, namespace }
+}
+
+/** VPCs and what is in them. */
+export async function readTopology(
+  cluster: Cluster,
+): Promise<{ readonly vpcs: readonly Vpc[]; readonly subnets: readonly Subnet[] }> {
+  const [vpcs, subnets] = await Promise.all([readAll(cluster, vpcResource), readAll(cluster, subnetResource)])
+  return { vpcs, subnets }
 }
 
 /** What says who has which address. */

@@ -1,9 +1,12 @@
 import { Command, CommanderError } from 'commander'
 import { addDatabases } from './commands/database.ts'
+import { addExplain } from './commands/explain.ts'
 import { addIpam } from './commands/ipam.ts'
 import { addPassThrough } from './commands/pass-through.ts'
 import { addStatus } from './commands/status.ts'
+import { addSupportBundle } from './commands/support-bundle.ts'
 import { addTcpdump } from './commands/tcpdump.ts'
+import { addTopology } from './commands/topology.ts'
 import { addTraces } from './commands/trace.ts'
 import { addWhy } from './commands/why.ts'
 import type { Context } from './context.ts'
@@ -37,11 +40,14 @@ export function buildProgram(context: Context): Command {
   withExamples(program, ['kubectl ko nbctl show', 'kubectl ko nb status', 'kubectl ko help vsctl'])
   addStatus(program, context)
   addWhy(program, context)
+  addExplain(program, context)
+  addTopology(program, context)
   addIpam(program, context)
   addPassThrough(program, context)
   addDatabases(program, context)
   addTraces(program, context)
   addTcpdump(program, context)
+  addSupportBundle(program, context)
   return program
 }
 
