@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 /** A plugin of kubectl: `kubectl ko`. */
 import { runProgram } from './program.ts'
 

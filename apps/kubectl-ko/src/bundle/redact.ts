@@ -26,9 +26,7 @@ export function redactObject(value: unknown): unknown {
   const isVariable = typeof named['name'] === 'string' && typeof named['value'] === 'string'
   return Object.fromEntries(
     Object.entries(named)
-      .filter(
-        ([key]) => key !== 'managedFields' && key !== 'kubectl.kubernetes.io/last-applied-configuration',
-      )
+      .filter(([key]) => key !== 'managedFields' && !key.endsWith('/last-applied-configuration'))
       .map(([key, content]) => [
         key,
         isSecret(key, content) || (isVariable && key === 'value' && secretName.test(String(named['name'])))
