@@ -2,6 +2,7 @@ import { BlockList, isIP } from 'node:net'
 import {
   addressesOfPod,
   deleteAll,
+  eventually,
   untilPod,
   untilPodsReady,
   untilRolledOut,
@@ -226,8 +227,13 @@ export const exampleChecks: Readonly<Record<string, ExampleCheck>> = {
     >('GET', path)
     for (const from of kiosks)
       for (const address of spec.clusterIPs)
-        for (let visit = 0; visit < 5; visit++)
-          expect((await fetchFrom(cluster, from, address)).trim()).toBe(from.spec.nodeName)
+        for (let visit = 0; visit < 5; visit++) {
+          // Slices follow the pods within a moment, and flows follow slices.
+          const page = await eventually(`the kiosk answers at ${address}`, () =>
+            fetchFrom(cluster, from, address, 80).catch(() => undefined),
+          )
+          expect(page.trim()).toBe(from.spec.nodeName)
+        }
   },
 
   async '15-dhcp'(cluster) {
