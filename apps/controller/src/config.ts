@@ -64,7 +64,6 @@ const own = {
   enableExternalVpc: switchedOn(false, 'Import routers of others, not served yet.'),
   keepVmIp: switchedOn(true, 'Keep addresses of virtual machines.'),
   enableLbSvc: switchedOn(false, 'Serve Services of type LoadBalancer by pods, not served yet.'),
-  enableOvnLbPreferLocal: switchedOn(false, 'Prefer backends on the same node, not served yet.'),
   enableMetrics: switchedOn(true, 'Serve /metrics.'),
   enableAnp: switchedOn(
     false,
