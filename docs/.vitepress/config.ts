@@ -20,6 +20,7 @@ export default defineConfig({
           { text: 'Announce addresses by BGP', link: '/user/bgp' },
           { text: 'kubectl ko', link: '/user/kubectl-ko' },
           { text: 'Monitoring', link: '/user/monitoring' },
+          { text: 'When an alert fires', link: '/user/runbooks/' },
           { text: 'Pinger', link: '/user/pinger' },
           { text: 'Deletions that are held back', link: '/user/held-deletions' },
           { text: 'How long an attachment takes', link: '/user/attachment-time' },

@@ -1,52 +1,9 @@
-import {
-  addressAuditMetrics,
-  agentMetrics,
-  clientMetrics,
-  databaseMetrics,
-  fragmentMetrics,
-  kernelMetrics,
-  leaderMetrics,
-  logMetrics,
-  monitorMetrics,
-  nodeParameterMetrics,
-  pingerMetrics,
-  Registry,
-  speakerMetrics,
-  subnetMetrics,
-  vswitchMetrics,
-} from '@kube-ovn/telemetry'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { metricsOf, type Program } from './registered-metrics.ts'
 import { upstreamMetrics, type UpstreamMetrics } from './upstream-metrics.ts'
 import { repository } from './workspace.ts'
-
-function unasked(): never {
-  throw new Error('nobody looks at a value')
-}
-
-/** What each program registers. */
-const registered: Readonly<
-  Record<keyof typeof upstreamMetrics, readonly ((registry: Registry) => unknown)[]>
-> = {
-  controller: [
-    ...[kernelMetrics, addressAuditMetrics, databaseMetrics, logMetrics, clientMetrics],
-    (registry) => leaderMetrics(registry, 'test', () => true),
-    (registry) => subnetMetrics(registry, unasked),
-  ],
-  agent: [
-    ...[databaseMetrics, fragmentMetrics, logMetrics, clientMetrics],
-    (registry) => agentMetrics(registry, 'n1'),
-    (registry) => nodeParameterMetrics(registry, 'n1', unasked),
-  ],
-  pinger: [
-    logMetrics,
-    (registry) => pingerMetrics(registry, { nodeName: 'n1', nodeIp: '192.0.2.1', podIp: '10.16.0.2' }),
-    (registry) => vswitchMetrics(registry, unasked),
-  ],
-  monitor: [(registry) => monitorMetrics(registry, 'n1', unasked)],
-  speaker: [logMetrics, (registry) => speakerMetrics(registry, 'n1', unasked)],
-}
 
 const page = readFileSync(join(repository, 'docs/differences.md'), 'utf8')
 /** By program, what is declared not to be there: the rows of a table with names in their first column. */
@@ -63,26 +20,7 @@ function namesAbsentFrom(program: string): readonly string[] {
   return (absent.get(program) ?? []).map(({ name }) => name)
 }
 
-interface Registered {
-  readonly type: string
-  readonly labels: readonly string[]
-}
-
-function metricsOf(program: keyof typeof upstreamMetrics): ReadonlyMap<string, Registered> {
-  const registry = new Registry()
-  for (const register of registered[program]) register(registry)
-  return new Map(
-    registry.getMetricsAsArray().map((metric) => {
-      const { name, labelNames = [] } = metric as unknown as { name: string; labelNames?: readonly string[] }
-      return [
-        name,
-        { type: metric.constructor.name.toLowerCase().replace('showngauge', 'gauge'), labels: labelNames },
-      ]
-    }),
-  )
-}
-
-describe.each(Object.keys(upstreamMetrics) as (keyof typeof upstreamMetrics)[])('%s', (program) => {
+describe.each(Object.keys(upstreamMetrics) as Program[])('%s', (program) => {
   const wanted: UpstreamMetrics = upstreamMetrics[program]
   const ours = metricsOf(program)
 

@@ -226,18 +226,6 @@ export const missingFeatures: readonly MissingFeature[] = [
     agentFlags: ['enable-verbose-conn-check'],
   },
   {
-    name: 'an object of the Prometheus operator or of Grafana in the chart',
-    cure: 'the metrics of every component can be scraped at the port metrics of its Service',
-    chartValues: {
-      'pinger.serviceMonitor.enabled': false,
-      'monitor.serviceMonitor.enabled': false,
-      'prometheusRule.enabled': false,
-      'grafanaDashboards.enabled': false,
-      'controller.serviceMonitor.enabled': false,
-      'agent.serviceMonitor.enabled': false,
-    },
-  },
-  {
     name: 'a validating webhook',
     cure: 'the API server and the controller check what is written, without one',
     chartValues: { 'validatingWebhook.enabled': false },

@@ -265,6 +265,61 @@ it('keeps the labels by which tools select pods', async () => {
   expect(apps).toEqual(['ovn-central', 'ovs', ...others])
 })
 
+describe('what Prometheus and Grafana find', () => {
+  const kinds = ['ServiceMonitor', 'PodMonitor', 'PrometheusRule']
+  const isOurs = ({ kind, metadata }: Manifest): boolean =>
+    kinds.includes(kind) || metadata.name.startsWith('kube-ovn-dashboard-')
+
+  it('is nothing unless it is asked for', async () => {
+    expect((await renderChart({})).filter(isOurs)).toEqual([])
+  })
+
+  it('is a monitor for each program, which selects its Service or its pods, rules and dashboards', async () => {
+    const monitored = { serviceMonitor: { enabled: true } }
+    const manifests = await renderChart({
+      ...{ controller: monitored, agent: monitored, pinger: monitored, monitor: monitored },
+      bgpSpeaker: { enabled: true, podMonitor: { enabled: true } },
+      prometheusRule: {
+        ...{ enabled: true, namespace: 'watch', labels: { release: 'prometheus' } },
+        additionalGroups: [{ name: 'own', rules: [] }],
+      },
+      grafanaDashboards: { enabled: true, datasource: 'thanos-1' },
+    })
+    const found = manifests.filter(isOurs)
+    const named = found.map(({ kind, metadata }) => `${kind} ${metadata.name}`)
+    expect(named.filter((name) => !name.startsWith('ConfigMap')).toSorted()).toEqual([
+      'PodMonitor kube-ovn-speaker',
+      'PrometheusRule kube-ovn',
+      ...['cni', 'controller', 'monitor', 'pinger'].map((name) => `ServiceMonitor kube-ovn-${name}`),
+    ])
+    for (const { kind, metadata, spec } of found.filter((one) => one.kind === 'ServiceMonitor')) {
+      const service = manifests.find((one) => one.kind === 'Service' && one.metadata.name === metadata.name)
+      const selector = spec?.selector as { readonly matchLabels: object } | undefined
+      expect(service?.metadata.labels, kind).toMatchObject(selector?.matchLabels ?? { missing: true })
+    }
+    const rule = found.find(({ kind }) => kind === 'PrometheusRule') as Manifest & {
+      readonly spec: { readonly groups: readonly { readonly name: string }[] }
+    }
+    expect(rule.metadata).toMatchObject({ namespace: 'watch', labels: { release: 'prometheus' } })
+    expect(rule.spec.groups.at(-1)).toEqual({ name: 'own', rules: [] })
+    expect(rule.spec.groups.length).toBeGreaterThan(5)
+    const dashboards = found.filter(({ kind }) => kind === 'ConfigMap')
+    expect(dashboards).toHaveLength(6)
+    for (const { metadata, data = {} } of dashboards) {
+      expect(metadata.labels).toMatchObject({ grafana_dashboard: '1' })
+      const [text = ''] = Object.values(data)
+      expect(JSON.parse(text)).toMatchObject({ tags: ['kube-ovn'] })
+      expect(text).toContain('"thanos-1"')
+      expect(text).not.toContain('DS_PROMETHEUS')
+    }
+  })
+
+  it('is refused with a data source that would break the dashboards', async () => {
+    const values = { grafanaDashboards: { enabled: true, datasource: 'a"b' } }
+    await expect(renderChart(values)).rejects.toThrow('write letters, digits')
+  })
+})
+
 describe('a real API server', () => {
   let api: KubeApi
   beforeAll(async () => {
@@ -275,12 +330,12 @@ describe('a real API server', () => {
     const values = {
       networking: { enableEipSnat: false },
       features: { SET_VXLAN_TX_OFF: true },
-      monitor: { serviceMonitor: { enabled: true } },
+      validatingWebhook: { enabled: true },
     }
     const lines = (await renderNotes(values, api.kubeconfigPath)).split('\n')
     expect(lines.filter((line) => line.includes('has no effect'))).toEqual([
       '  features.SET_VXLAN_TX_OFF=true has no effect: the switch for the offload of VXLAN is not there yet; use ethtool on the node',
-      expect.stringContaining('  monitor.serviceMonitor.enabled=true has no effect: '),
+      expect.stringContaining('  validatingWebhook.enabled=true has no effect: '),
     ])
     expect(await renderNotes({}, api.kubeconfigPath)).toContain('networking.enableEipSnat=true has no effect')
   })
