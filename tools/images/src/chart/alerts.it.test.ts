@@ -1,0 +1,76 @@
+import { docker, ensureTestImage } from '@kube-ovn/testing-docker'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeAll, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { firing, well } from './firing.ts'
+
+const dockerfile = `FROM debian:trixie-slim
+RUN apt-get update \\
+ && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends prometheus \\
+ && rm -rf /var/lib/apt/lists/*
+`
+const chart = join(import.meta.dirname, '../../../../helm/kube-ovn')
+const groups = parse(readFileSync(join(chart, 'files/alerts.yaml'), 'utf8')) as readonly {
+  readonly rules: readonly { readonly alert: string; readonly for: string }[]
+}[]
+const alerts = groups.flatMap(({ rules }) => rules)
+/** Until all of them have had their time, and the longest window of a rate. */
+const minutes = 29
+
+let image: string
+beforeAll(async () => {
+  image = await ensureTestImage('prometheus', { dockerfile })
+})
+
+/** Runs promtool on the rules, and on tests of them. */
+async function promtool(tests: readonly object[], ...command: readonly string[]): Promise<string> {
+  const directory = mkdtempSync(join(tmpdir(), 'kube-ovn-alerts-'))
+  try {
+    writeFileSync(join(directory, 'rules.json'), JSON.stringify({ groups }))
+    const rules = { rule_files: ['rules.json'], evaluation_interval: '1m', tests }
+    writeFileSync(join(directory, 'tests.json'), JSON.stringify(rules))
+    const place = ['--rm', '--network=none', `--volume=${directory}:/rules:ro`, '--workdir=/rules']
+    return await docker('run', ...place, image, 'promtool', ...command)
+  } finally {
+    rmSync(directory, { recursive: true })
+  }
+}
+
+function inputOf(series: readonly (readonly [string, string])[]): readonly object[] {
+  return series.map(([name, values]) => ({ series: name, values }))
+}
+
+/** That so many alerts fire at a time. */
+function expectation(selector: string, minute: number, count: number): object {
+  return {
+    expr: `count(ALERTS{alertstate="firing"${selector}}) or vector(0)`,
+    eval_time: `${minute}m`,
+    exp_samples: [{ labels: '{}', value: count }],
+  }
+}
+
+it('takes the rules', async () => {
+  expect(await promtool([], 'check', 'rules', 'rules.json')).toContain(`${alerts.length} rules found`)
+})
+
+it('fires each alert by what it is for, after its time and not before, and none when all is well', async () => {
+  expect(Object.keys(firing).toSorted()).toEqual(alerts.map(({ alert }) => alert).toSorted())
+  const tests = alerts.map(({ alert, for: duration }) => ({
+    name: alert,
+    interval: '1m',
+    input_series: inputOf(firing[alert] ?? []),
+    promql_expr_test: [
+      expectation(`,alertname="${alert}"`, Number.parseInt(duration, 10) - 1, 0),
+      expectation(`,alertname="${alert}"`, minutes, 1),
+    ],
+  }))
+  const quiet = {
+    name: 'all is well',
+    interval: '1m',
+    input_series: inputOf(well),
+    promql_expr_test: [expectation('', minutes, 0)],
+  }
+  expect(await promtool([...tests, quiet], 'test', 'rules', 'tests.json')).toContain('SUCCESS')
+})
