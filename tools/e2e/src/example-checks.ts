@@ -37,6 +37,10 @@ interface RuleObject extends ApiObject {
   }
 }
 
+interface NetworkObject extends ApiObject {
+  readonly status?: { readonly readyNodes?: readonly string[] }
+}
+
 interface SubnetObject extends ApiObject {
   readonly status?: {
     readonly activateGateway?: string
@@ -305,6 +309,19 @@ export const exampleChecks: Readonly<Record<string, ExampleCheck>> = {
       ([found]) => ((found?.status?.mcastQuerierIP ?? '') === '' ? undefined : found),
     )
     expect(status?.mcastQuerierIP).toMatch(/^(10\.30\.0\.|fd00:10:30::)/)
+  },
+
+  async '20-underlay'({ api }) {
+    await untilRolledOut(api, 'daemonsets', 'wharf', 'crane')
+    const pods = await untilPodsReady(api, 'wharf', 'app=crane', 1)
+    for (const pod of pods) {
+      expect(told(pod, 'vlan_id')).toBe('100')
+      expect(told(pod, 'provider_network')).toBe('trunk')
+      for (const address of addressesOfPod(pod)) expect(address).toMatch(/^(10\.128\.100\.|fd00:10:128:100:)/)
+    }
+    const [network] = await api.list<NetworkObject>('/apis/kubeovn.io/v1/provider-networks')
+    expect(network?.status).toMatchObject({ ready: true, vlans: ['vlan-100'] })
+    expect(network?.status?.readyNodes).toEqual(expect.arrayContaining(pods.map(({ spec }) => spec.nodeName)))
   },
 
   async '40-admin-policies'(cluster) {

@@ -5,6 +5,7 @@ import {
   presets,
   runCheck,
   seenCluster,
+  underlay,
   type Check,
   type Cluster,
 } from '@kube-ovn/lab'
@@ -41,6 +42,10 @@ describe('what is around the nodes', () => {
     // Two nodes in two VLANs, two routers.
     expect(await run(cluster, physicalNetwork)).toEqual({ rows: 6, failed: [] })
   })
+
+  it('connects pods to a VLAN, to its gateway and to the overlay, and gives the NICs back', async () => {
+    expect(await run(cluster, underlay)).toEqual({ rows: 13, failed: [] })
+  }, 600_000)
 
   it('knows NetworkAttachmentDefinitions, and attaches pods to the networks that they describe', async () => {
     expect(await run(cluster, networkAttachments)).toEqual({ rows: 4, failed: [] })

@@ -116,7 +116,7 @@ function trimStatus<T extends KubeObject & { readonly status?: unknown }>(object
 export function trimSubnet(subnet: Subnet): Subnet {
   const { metadata, spec, status } = dropManagedFields(subnet)
   if (status === undefined) return { metadata, ...(spec === undefined ? {} : { spec }) }
-  const { conditions, inEffect, natOutgoingPolicyRules, egress } = status
+  const { conditions, inEffect, natOutgoingPolicyRules, egress, u2oInterconnectionIP } = status
   return {
     metadata,
     ...(spec === undefined ? {} : { spec }),
@@ -125,6 +125,7 @@ export function trimSubnet(subnet: Subnet): Subnet {
       ...(inEffect === undefined ? {} : { inEffect }),
       ...(natOutgoingPolicyRules === undefined ? {} : { natOutgoingPolicyRules }),
       ...(egress === undefined ? {} : { egress }),
+      ...(u2oInterconnectionIP === undefined ? {} : { u2oInterconnectionIP }),
     },
   }
 }

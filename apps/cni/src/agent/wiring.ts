@@ -91,6 +91,8 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
       kernel: podKernel,
       pods: informers.pods,
       subnets: informers.subnets,
+      nodes: informers.nodes,
+      nodeName,
       tunnelMtu,
       reporter: createReporter(recorder, informers.pods.store, metrics, nodeName),
     }),

@@ -44,6 +44,7 @@ export type AttachmentStage =
   | 'wait-address'
   | 'wait-route'
   | 'get-subnet'
+  | 'u2o-address'
   | 'mtu'
   | 'configure-nic'
   | 'delete-nic'

@@ -1,7 +1,13 @@
 import type { Subnet, SubnetInEffect, SubnetSpec, SubnetStatus } from '@kube-ovn/kube-api'
 import { describe, expect, it } from 'vitest'
 import { readInEffect } from '@kube-ovn/kube-api'
-import { natOutgoingPrefixes, readSubnetFacts, routedPrefixes, subnetsWithNatRules } from './subnet-facts.ts'
+import {
+  natOutgoingPrefixes,
+  reachedPrefixes,
+  readSubnetFacts,
+  routedPrefixes,
+  subnetsWithNatRules,
+} from './subnet-facts.ts'
 
 const inEffect: SubnetInEffect = {
   cidrBlock: '10.1.0.0/16,fd00:1::/112',
@@ -121,4 +127,18 @@ describe('exceptions to natOutgoing', () => {
     expect(rules).toHaveLength(1)
     expect(rules?.[0]?.id).toBe('f17d79654b98')
   })
+})
+
+it('reaches by its router underlays that are connected to it and whose Services are the node’s', () => {
+  const inEffect = { cidrBlock: '172.19.0.0/24', vlan: 'v10', u2oInterconnection: true }
+  const reached = (spec: object, effect: object = inEffect) => {
+    const facts = readSubnetFacts(
+      { metadata: { name: 'yard' }, spec, status: { inEffect: effect } },
+      'ovn-cluster',
+    )
+    return facts === undefined ? [] : reachedPrefixes([facts])
+  }
+  expect(reached({ enableLb: false })).toEqual(['172.19.0.0/24'])
+  expect(reached({})).toEqual([])
+  expect(reached({ enableLb: false }, { ...inEffect, u2oInterconnection: false })).toEqual([])
 })

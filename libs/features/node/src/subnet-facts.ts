@@ -10,6 +10,8 @@ export interface SubnetFacts {
   readonly vlan: string
   /** OVN routes its traffic: it is no VLAN, or a VLAN with a logical gateway. */
   readonly isOverlay: boolean
+  /** A VLAN that the router is connected to, beside the gateway outside, and whose Services are the node's: what it has translated goes by OVN. */
+  readonly isReachedByRouter: boolean
   /** Traffic that leaves the cluster gets the node's address. */
   readonly hasNatOutgoing: boolean
   /** Tells it from others, in names on the node. */
@@ -60,6 +62,7 @@ export function readSubnetFacts(subnet: Subnet, clusterRouter: string): SubnetFa
     isDefaultVpc: (inEffect.vpc ?? '') === '' || inEffect.vpc === clusterRouter,
     vlan: inEffect.vlan ?? '',
     isOverlay: (inEffect.vlan ?? '') === '' || inEffect.logicalGateway === true,
+    isReachedByRouter: inEffect.u2oInterconnection === true && subnet.spec?.enableLb === false,
     hasNatOutgoing: inEffect.natOutgoing === true && !isOver,
     uid: metadata.uid ?? '',
     natRules: natRulesOf(status?.natOutgoingPolicyRules ?? []),
@@ -113,6 +116,13 @@ function addressesOf(list = ''): readonly string[] | undefined {
     return cidr === undefined ? undefined : networkText(cidr)
   })
   return read.some((text) => text === undefined) ? undefined : read.filter((text) => text !== undefined)
+}
+
+/** Prefixes that the node reaches by its router. */
+export function reachedPrefixes(subnets: readonly SubnetFacts[]): readonly string[] {
+  return prefixesOf(
+    subnets.filter((subnet) => subnet.isDefaultVpc && (subnet.isOverlay || subnet.isReachedByRouter)),
+  )
 }
 
 /** Prefixes of the subnets that share the node's router and whose traffic OVN routes, without host bits. */

@@ -4,7 +4,7 @@ import type { Subnet, SubnetSpec } from './subnet.ts'
 /** What of a Subnet is in effect, as far as nodes go by it. */
 type InEffect = Pick<
   SubnetSpec,
-  'cidrBlock' | 'vpc' | 'provider' | 'natOutgoing' | 'mtu' | 'vlan' | 'logicalGateway'
+  'cidrBlock' | 'vpc' | 'provider' | 'natOutgoing' | 'mtu' | 'vlan' | 'logicalGateway' | 'u2oInterconnection'
 >
 
 /**

@@ -16,6 +16,7 @@ import { restarts } from './restarts.ts'
 import { services } from './services.ts'
 import { seenCluster } from './seen-cluster.ts'
 import { takenOverAddress } from './taken-over-address.ts'
+import { underlay } from './underlay.ts'
 import { uninstall } from './uninstall.ts'
 import { upgrade } from './upgrade.ts'
 import { vpcs } from './vpcs.ts'
@@ -33,6 +34,7 @@ export const productChecks: readonly Check[] = [
   takenOverAddress,
   agentToken,
   physicalNetwork,
+  underlay,
   networkAttachments,
   vpcs,
   networkPolicies,

@@ -9,7 +9,7 @@ import { bridgeTable } from '../local-bridges.ts'
 import { integrationBridge } from '../local-ovs.ts'
 import { offloads, type CompleteChecksums } from '../sinks/offloads.ts'
 import { ovsRows, type OvsFragment } from '../sinks/ovs-rows.ts'
-import { routedPrefixes } from '../subnet-facts.ts'
+import { reachedPrefixes } from '../subnet-facts.ts'
 import {
   agentTable,
   nodeTable,
@@ -44,7 +44,7 @@ const nicTable = rowTable({
           mtu,
           hasUserspaceDatapath: bridge.datapathType === 'netdev',
           internalAddresses: internalAddresses(node),
-          subnets: routedPrefixes(others),
+          subnets: reachedPrefixes(others),
         }),
       }
     } catch (error) {

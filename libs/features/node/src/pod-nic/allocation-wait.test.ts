@@ -1,5 +1,5 @@
 import { podAnnotations } from '@kube-ovn/annotations'
-import type { Pod } from '@kube-ovn/kube-api/core'
+import type { Node, Pod } from '@kube-ovn/kube-api/core'
 import type { Subnet } from '@kube-ovn/kube-api'
 import { ManualClock } from '@kube-ovn/time'
 import { beforeEach, describe, expect, it } from 'vitest'
@@ -36,6 +36,7 @@ const request: AttachmentRequest = {
 let clock: ManualClock
 let pods: Objects<Pod>
 let subnets: Objects<Subnet>
+let nodes: Objects<Node>
 let tunnelMtu: Observable<number | undefined>
 let waits: string[]
 
@@ -43,6 +44,7 @@ beforeEach(() => {
   clock = new ManualClock()
   pods = new Objects()
   subnets = new Objects()
+  nodes = new Objects()
   subnets.put('ovn-default', { metadata: { name: 'ovn-default' }, spec: {} })
   tunnelMtu = new Observable<number | undefined>(1400)
   waits = []
@@ -56,7 +58,11 @@ function putPod(annotations: Readonly<Record<string, string>>, uid = 'uid-1'): v
 }
 
 function wait(wanted = request, signal = new AbortController().signal) {
-  const waiting = awaitAllocation(wanted, { pods, subnets, tunnelMtu, clock, reporter: reporter() }, signal)
+  const waiting = awaitAllocation(
+    wanted,
+    { pods, subnets, nodes, nodeName: 'n1', tunnelMtu, clock, reporter: reporter() },
+    signal,
+  )
   waiting.catch(() => undefined)
   return waiting
 }
@@ -103,7 +109,44 @@ describe('awaitAllocation', () => {
       ],
       ownsDefaultRoute: true,
       mtu: 0,
+      isUnderlay: false,
     })
+  })
+
+  it('waits in an underlay until the node is connected to its physical network, whose MTU the pod has', async () => {
+    subnets.put('ovn-default', { metadata: { name: 'ovn-default' }, status: { inEffect: { vlan: 'v10' } } })
+    putPod({ ...allocated, [keys.providerNetwork.key]: 'quay' })
+    const mtu = { 'quay.provider-network.kubernetes.io/mtu': '1450' }
+    const waiting = wait()
+    nodes.put('n1', { metadata: { name: 'n1', labels: mtu } })
+    nodes.put('n1', {
+      metadata: { name: 'n1', labels: { ...mtu, 'quay.provider-network.kubernetes.io/ready': 'true' } },
+    })
+    expect(await waiting).toMatchObject({ mtu: 1450, isUnderlay: true })
+    expect(nodes.listeners).toBe(0)
+    nodes.put('n1', undefined)
+    const failed = failure(wait())
+    clock.advance(110_000)
+    expect(await failed).toMatchObject({
+      stage: 'mtu',
+      reason: expect.stringContaining('ProviderNetwork quay'),
+    })
+  })
+
+  it('leads an underlay pod to the router, once that has an address there', async () => {
+    const inEffect = { vlan: 'v10', u2oInterconnection: true }
+    const put = (u2oInterconnectionIP: string): void =>
+      subnets.put('ovn-default', {
+        metadata: { name: 'ovn-default' },
+        status: { inEffect, u2oInterconnectionIP },
+      })
+    put('10.16.0.254')
+    putPod(allocated)
+    const waiting = wait()
+    clock.advance(10)
+    put('10.16.0.254,fd00:10:16::fe')
+    expect((await waiting).addresses.map(({ gateway }) => gateway)).toEqual(['10.16.0.254', 'fd00:10:16::fe'])
+    expect(waits).toEqual(['u2o-address 10'])
   })
 
   it('waits for pod, address and route in turn, tells how long for each, and stops listening', async () => {

@@ -12,13 +12,18 @@ import type { PodNicDependencies } from './dependencies.ts'
 import type { AttachmentRequest } from './snapshot.ts'
 
 /** Where the answer comes from. */
-type AllocationSources = Pick<PodNicDependencies, 'pods' | 'subnets' | 'tunnelMtu' | 'clock' | 'reporter'>
+type AllocationSources = Pick<
+  PodNicDependencies,
+  'pods' | 'subnets' | 'nodes' | 'nodeName' | 'tunnelMtu' | 'clock' | 'reporter'
+>
 
 /** How long the controller may take: kubelet's own time-out for a request to the runtime is 2 minutes. */
 const controllerTimeoutMs = 110_000
 
 /** What everybody waits with. */
-type WaitSources = Omit<AllocationSources, 'tunnelMtu'>
+type WaitSources = Omit<AllocationSources, 'tunnelMtu' | 'nodes' | 'nodeName'>
+
+type DecisionCaches = Pick<AllocationCaches, 'pods' | 'subnets'>
 
 /**
  * Waits until the controller has decided everything about a pod's interface.
@@ -30,13 +35,17 @@ export function awaitAllocation(
   sources: AllocationSources,
   signal: AbortSignal,
 ): Promise<Allocation> {
-  const { tunnelMtu } = sources
-  function read(caches: AllocationCaches, wasSeen: boolean): Allocation | Pending {
-    const found = readAllocation(request, caches, wasSeen)
+  const { tunnelMtu, nodes, nodeName } = sources
+  function read(caches: DecisionCaches, wasSeen: boolean): Allocation | Pending {
+    const labels = nodes.store.get(nodeName)?.metadata.labels ?? {}
+    const found = readAllocation(request, { ...caches, labels }, wasSeen)
     if ('reason' in found || found.mtu > 0 || tunnelMtu.value !== undefined) return found
     return { stage: 'mtu', reason: "this node's tunnel address is not known yet; the agent's log says why" }
   }
-  return awaitDecision(request, sources, signal, read, (recheck) => [tunnelMtu.onChange(recheck)])
+  return awaitDecision(request, sources, signal, read, (recheck) => [
+    tunnelMtu.onChange(recheck),
+    nodes.onChange(({ key }) => void (key === nodeName && recheck())),
+  ])
 }
 
 /**
@@ -59,7 +68,7 @@ async function awaitDecision<T extends object>(
   request: AttachmentRequest,
   { pods, subnets, clock, reporter }: WaitSources,
   signal: AbortSignal,
-  decide: (caches: AllocationCaches, wasSeen: boolean) => T | Pending,
+  decide: (caches: DecisionCaches, wasSeen: boolean) => T | Pending,
   watchMore: (recheck: () => void) => readonly Disposable[] = () => [],
 ): Promise<T> {
   let wasSeen = false

@@ -1,11 +1,12 @@
 import {
   AnnotationInvalidError,
   podAnnotations,
+  providerNetworkKeysOf,
   readPodNetwork,
   type Annotations,
   type PodNetwork,
 } from '@kube-ovn/annotations'
-import { formatIp } from '@kube-ovn/ip'
+import { formatIp, tryParseIp } from '@kube-ovn/ip'
 import type { Store } from '@kube-ovn/kube'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import { readInEffect, type Subnet } from '@kube-ovn/kube-api'
@@ -23,14 +24,18 @@ export interface Allocation {
   readonly mac: string
   readonly addresses: readonly PodAddress[]
   readonly ownsDefaultRoute: boolean
-  /** Of the subnet, bytes; 0 means: as the tunnel allows. */
+  /** Of the subnet or its physical network, bytes; 0 means: as the tunnel allows. */
   readonly mtu: number
+  /** The subnet is on a physical network: its switch is connected to the bridge of that. */
+  readonly isUnderlay: boolean
 }
 
 /** Where the answer comes from. */
 export interface AllocationCaches {
   readonly pods: Store<Pod>
   readonly subnets: Store<Subnet>
+  /** Of the node's object: they say by which MTU it is connected to physical networks. */
+  readonly labels: Readonly<Record<string, string>>
 }
 
 /** Something that is still missing, and who is expected to supply it. */
@@ -65,15 +70,49 @@ export function readAllocation(
   const subnet = caches.subnets.get(name)
   if (subnet === undefined)
     return { stage: 'get-subnet', reason: `Subnet "${name}" of the Pod does not exist` }
+  const inEffect = readInEffect(subnet) ?? subnet.spec ?? {}
+  const isUnderlay = (inEffect.vlan ?? '') !== ''
+  const isPhysical = isUnderlay && inEffect.logicalGateway !== true && inEffect.u2oInterconnection !== true
+  const mtu = (inEffect.mtu ?? 0) > 0 || !isPhysical ? (inEffect.mtu ?? 0) : physicalMtu(pod, caches.labels)
+  if (typeof mtu === 'object') return mtu
+  const addresses = podAddresses(network)
+  const routed = isUnderlay && inEffect.u2oInterconnection === true ? byRouter(addresses, subnet) : addresses
+  if ('reason' in routed) return routed
   return {
     uid: pod.metadata.uid ?? '',
     holder: network.virtualMachine ?? request.podName,
     subnet: name,
     mac: network.mac,
-    addresses: podAddresses(network),
-    ownsDefaultRoute,
-    mtu: (readInEffect(subnet) ?? subnet.spec)?.mtu ?? 0,
+    ...{ addresses: routed, ownsDefaultRoute, mtu, isUnderlay },
   }
+}
+
+/** MTU of the NIC by which the node is connected to the physical network of a pod. */
+function physicalMtu({ metadata }: Pod, labels: Readonly<Record<string, string>>): number | Pending {
+  const network = podAnnotations().providerNetwork.read(metadata.annotations) ?? ''
+  if (network === '') return 0
+  const keys = providerNetworkKeysOf(network)
+  const mtu = labels[keys.ready] === 'true' ? Number(labels[keys.mtu]) : 0
+  if (Number.isSafeInteger(mtu) && mtu > 0) return mtu
+  const reason = `this node is not connected to ProviderNetwork ${network} yet; the status of that says why`
+  return { stage: 'mtu', reason }
+}
+
+/** What leaves the subnet goes to the router of the VPC, which knows the way to the gateway outside, too. */
+function byRouter(addresses: readonly PodAddress[], { status }: Subnet): readonly PodAddress[] | Pending {
+  const gateways = (status?.u2oInterconnectionIP ?? '')
+    .split(',')
+    .map((text) => tryParseIp(text.trim()))
+    .filter((ip) => ip !== undefined)
+    .map((ip) => formatIp(ip))
+  const routed = addresses.map((address) => {
+    const gateway = gateways.find((text) => text.includes(':') === address.ip.includes(':'))
+    return gateway === undefined ? undefined : { ...address, gateway }
+  })
+  const known = routed.filter((address) => address !== undefined)
+  if (known.length === addresses.length) return known
+  const reason = 'kube-ovn-controller has not given the router an address in the Subnet; its events say why'
+  return { stage: 'u2o-address', reason }
 }
 
 /** What the controller decided about an interface that another plugin makes (macvlan, host-device, …). */
@@ -89,7 +128,7 @@ export interface DelegatedAllocation {
  */
 export function readDelegatedAllocation(
   request: AttachmentRequest,
-  caches: AllocationCaches,
+  caches: Pick<AllocationCaches, 'pods' | 'subnets'>,
   wasSeen: boolean,
 ): DelegatedAllocation | Pending {
   const { provider } = request

@@ -1,5 +1,5 @@
 import type { Informer } from '@kube-ovn/kube'
-import type { Pod } from '@kube-ovn/kube-api/core'
+import type { Node, Pod } from '@kube-ovn/kube-api/core'
 import type { Subnet } from '@kube-ovn/kube-api'
 import type { Logger } from '@kube-ovn/log'
 import type { Clock } from '@kube-ovn/time'
@@ -16,6 +16,9 @@ export interface PodNicDependencies {
   readonly kernel: Kernel
   readonly pods: Pick<Informer<Pod>, 'store' | 'onChange'>
   readonly subnets: Pick<Informer<Subnet>, 'store' | 'onChange'>
+  readonly nodes: Pick<Informer<Node>, 'store' | 'onChange'>
+  /** Of the own node. */
+  readonly nodeName: string
   /** MTU of what travels in tunnels; `undefined` until it is known. */
   readonly tunnelMtu: Observable<number | undefined>
   readonly clock: Clock

@@ -140,8 +140,9 @@ export class PodNics implements Disposable {
    */
   async check(request: AttachmentRequest): Promise<void> {
     const hostName = requireHostName(request)
-    const { pods, subnets } = this.#deps
-    const found = readAllocation(request, { pods: pods.store, subnets: subnets.store }, true)
+    const { pods, subnets, nodes, nodeName } = this.#deps
+    const labels = nodes.store.get(nodeName)?.metadata.labels ?? {}
+    const found = readAllocation(request, { pods: pods.store, subnets: subnets.store, labels }, true)
     if ('reason' in found) throw this.#error(request, found.stage, found.reason)
     const wanted = this.#desired(request, hostName, found)
     const differences = [
@@ -212,7 +213,12 @@ export class PodNics implements Disposable {
     const controllerWaitMs = clock.monotonic() - waitStartedMs
     const wanted = this.#desired(request, hostName, allocation)
     await this.#replaceLeftOver(keyOf(request), hostName, signal)
-    const ovnWaitMs = await this.#configure(request, wanted, signal)
+    const ovnWaitMs = await this.#configure(
+      request,
+      wanted,
+      allocation.isUnderlay ? allocation.subnet : undefined,
+      signal,
+    )
     // Not before: until its flows are there, nobody would hear of it.
     this.#announcements.announce(wanted)
     const agentMs = clock.monotonic() - startedMs - controllerWaitMs - ovnWaitMs
@@ -244,6 +250,7 @@ export class PodNics implements Disposable {
   async #configure(
     request: AttachmentRequest,
     wanted: DesiredAttachment,
+    underlay: string | undefined,
     signal: AbortSignal,
   ): Promise<number> {
     const { kernel, clock, log } = this.#deps
@@ -257,6 +264,7 @@ export class PodNics implements Disposable {
       await committed
       const configuredMs = clock.monotonic()
       await this.#ports.awaitInstalled(keyOf(request), wanted, signal)
+      if (underlay !== undefined) await this.#ports.awaitConnected(keyOf(request), underlay, signal)
       return clock.monotonic() - configuredMs
     } catch (error) {
       // A port that is still on its way into the database would come after everything was taken back.

@@ -13,6 +13,7 @@ import { OvsdbClient } from 'ovsdb-client'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { AttachmentDiffersError, AttachmentError } from '../errors.ts'
 import { localOvsTables } from '../local-ovs.ts'
+import { Objects } from '../testing/objects.ts'
 import { Observable } from '../observable.ts'
 import { PodNics } from './feature.ts'
 import type { AttachmentRequest } from './snapshot.ts'
@@ -77,6 +78,8 @@ describe.skipIf(missing)(`an attachment${missing === undefined ? '' : ` (${missi
           ovs,
           clock: systemClock,
           log: silentLogger,
+          nodes: new Objects(),
+          nodeName: 'n1',
           tunnelMtu: new Observable<number | undefined>(1400),
         },
         kernel: {

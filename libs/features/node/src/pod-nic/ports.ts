@@ -1,3 +1,4 @@
+import { localnetPortName } from '@kube-ovn/ovn-names'
 import type { Clock } from '@kube-ovn/time'
 import type { Operation } from 'ovsdb-client'
 import { AttachmentError } from '../errors.ts'
@@ -44,6 +45,19 @@ export class PodPorts {
       'its log on this node says why'
     await this.#until(
       () => isInstalled(findInterface(this.#ovs, wanted.hostName)),
+      { timeoutMs: installTimeoutMs, signal },
+      () => new AttachmentError({ pod, stage: 'configure-nic', reason }),
+    )
+  }
+
+  /** Resolves when ovn-controller has connected the switch of an underlay subnet to the bridge of its physical network. */
+  async awaitConnected(pod: string, subnet: string, signal: AbortSignal): Promise<void> {
+    const port = `patch-${localnetPortName(subnet)}-to-${integrationBridge}`
+    const reason =
+      `ovn-controller has not made port ${port} within ${installTimeoutMs / 1000} s; ` +
+      'is this node connected to the ProviderNetwork?'
+    await this.#until(
+      () => findInterface(this.#ovs, port) !== undefined,
       { timeoutMs: installTimeoutMs, signal },
       () => new AttachmentError({ pod, stage: 'configure-nic', reason }),
     )

@@ -8,7 +8,7 @@ import { desiredAttachment } from '../pod-nic/desired.ts'
 import type { AttachmentRequest } from '../pod-nic/snapshot.ts'
 import { connectionNames } from '../provider-networks/desired.ts'
 import { ProviderNetworkInvalidError } from '../provider-networks/errors.ts'
-import { natOutgoingPrefixes, readSubnetFacts, routedPrefixes } from '../subnet-facts.ts'
+import { natOutgoingPrefixes, reachedPrefixes, readSubnetFacts, routedPrefixes } from '../subnet-facts.ts'
 import { desiredTunnel } from '../tunnels/desired.ts'
 import { observeTunnel } from '../tunnels/observe.ts'
 import type { TunnelSettings } from '../tunnels/snapshot.ts'
@@ -25,9 +25,16 @@ export interface NodeObjects {
 /** Computes everything that a node makes of some objects. */
 export function nodeEffects({ subnets, pods, networks, node }: NodeObjects): readonly unknown[] {
   const facts = subnets.flatMap((subnet) => readSubnetFacts(subnet, 'ovn-cluster') ?? [])
-  const stores = { pods: storeOf(pods), subnets: storeOf(subnets) }
+  const stores = {
+    ...{ pods: storeOf(pods), subnets: storeOf(subnets) },
+    labels: node.metadata.labels ?? {},
+  }
   return [
-    { routed: routedPrefixes(facts), natOutgoing: natOutgoingPrefixes(facts) },
+    {
+      reached: reachedPrefixes(facts),
+      routed: routedPrefixes(facts),
+      natOutgoing: natOutgoingPrefixes(facts),
+    },
     readNodeNetwork(node.metadata.annotations),
     ...networks.map((network) => connection(network, node)),
     desiredTunnel(observeTunnel(tunnelSettings, node, stillLinks, []).snapshot),
