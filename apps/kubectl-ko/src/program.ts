@@ -6,6 +6,7 @@ import { addPassThrough } from './commands/pass-through.ts'
 import { addStatus } from './commands/status.ts'
 import { addSupportBundle } from './commands/support-bundle.ts'
 import { addTcpdump } from './commands/tcpdump.ts'
+import { addTop } from './commands/top.ts'
 import { addTopology } from './commands/topology.ts'
 import { addTraces } from './commands/trace.ts'
 import { addWhy } from './commands/why.ts'
@@ -39,6 +40,7 @@ export function buildProgram(context: Context): Command {
   withClusterOptions(program)
   withExamples(program, ['kubectl ko nbctl show', 'kubectl ko nb status', 'kubectl ko help vsctl'])
   addStatus(program, context)
+  addTop(program, context)
   addWhy(program, context)
   addExplain(program, context)
   addTopology(program, context)

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { build, type BuildOptions } from 'esbuild'
+import { build, type BuildOptions, type Plugin } from 'esbuild'
 import { BuildInputMissingError } from './errors.ts'
 import { BuildRecord } from './build-record.ts'
 import { productVersion, programsDirectory, repository } from './paths.ts'
@@ -40,6 +40,15 @@ const common = {
   metafile: true,
 } satisfies BuildOptions
 
+/** ink looks whether React's tools for developers are installed before it imports them, but names them to the bundler. */
+const withoutReactTools: Plugin = {
+  name: 'without-react-tools',
+  setup(build) {
+    build.onResolve({ filter: /^react-devtools-core$/ }, ({ path }) => ({ path, namespace: 'absent' }))
+    build.onLoad({ filter: /./, namespace: 'absent' }, () => ({ contents: 'export default undefined' }))
+  },
+}
+
 const forNode = {
   ...common,
   entryPoints: Object.entries(bundles).map(([name, entry]) => ({
@@ -48,6 +57,9 @@ const forNode = {
   })),
   // koffi finds its native part beside itself.
   external: ['koffi'],
+  // Of React and ink what users need.
+  define: { ...common.define, 'process.env.NODE_ENV': '"production"' },
+  plugins: [withoutReactTools],
   // CommonJS packages inside call require() for what Node brings along.
   banner: {
     js:

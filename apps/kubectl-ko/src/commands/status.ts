@@ -70,7 +70,8 @@ const problemColumns: readonly Column<Problem>[] = [
   { title: 'what to do', of: ({ cure }) => cure },
 ]
 
-function renderStatus(
+/** For people. */
+export function renderStatus(
   view: StatusView,
   options: { readonly isWide: boolean; readonly hasHeaders: boolean },
 ): string {
