@@ -34,6 +34,7 @@ export function settingsOf(config: ControllerConfig): ControlSettings {
     enableLb: config.enableLb,
     defaultProvider: config.defaultProviderName,
     externalSubnet: config.externalGatewaySwitch,
+    enableEipSnat: config.enableEipSnat,
     enableNp: config.enableNp,
     enableAnp: config.enableAnp,
     podNicType: config.podNicType,

@@ -13,6 +13,7 @@ export const servedCases = [
   'multinic/ipam-only',
   'multinic/custom-vpc-and-vlan',
   'ovnnat/eip-lsp',
+  'ovnnat/vpc-external',
   'vips',
   'ippools',
   'services/clusterip',

@@ -8,6 +8,8 @@ export interface ControlSettings {
   readonly defaultProvider: string
   /** Subnet that leads out of the cluster where nobody names another. */
   readonly externalSubnet: string
+  /** Whether VPCs may be connected to that one. */
+  readonly enableEipSnat: boolean
   /** Whether NetworkPolicies are enforced. */
   readonly enableNp: boolean
   /** Whether AdminNetworkPolicies, BaselineAdminNetworkPolicies and ClusterNetworkPolicies are enforced. */

@@ -32,6 +32,7 @@ import { advertisings } from './topology/advertising.ts'
 import { connectedNodes } from './topology/connected-nodes.ts'
 import { dhcpFamilies, dhcpRows } from './topology/dhcp.ts'
 import { dhcps } from './topology/dhcp-wishes.ts'
+import { externalGateways } from './topology/external-connections.ts'
 import { gatewayCandidates, gatewayStates } from './topology/gateway-states.ts'
 import { interconnections } from './topology/interconnections.ts'
 import { interconnects } from './topology/interconnects.ts'
@@ -86,6 +87,7 @@ const tables = {
   vlanStates,
   providerNetworks,
   connectedNodes,
+  externalGateways,
   vpcs,
   tenancies,
   vpcPlans,

@@ -65,6 +65,8 @@ export const storeIndex = {
   vipsBySubnet: 'subnet',
   /** OvnEips of a subnet; those that name none are of none. */
   eipsBySubnet: 'subnet',
+  /** OvnEips that were made for a Vpc. */
+  eipsByVpc: 'vpc',
   /** Pods that may have the addresses of a Vip beside their own. */
   podsBySharedVip: 'shared-vip',
   /** Pods that have, or want, the addresses of a Vip as their own. */

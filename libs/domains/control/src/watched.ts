@@ -42,6 +42,7 @@ import type {
 import { networkPolicyGroupName, securityGroupPortGroupName } from '@kube-ovn/ovn-names'
 import { subnetOwnerOf } from './addresses/subnet-owner.ts'
 import type { Watch } from './declarations.ts'
+import { vpcsOfEip } from './topology/eip-owner.ts'
 import { allNodeAddresses } from './topology/node-addresses.ts'
 import {
   trimAttachment,
@@ -113,6 +114,7 @@ export const watched: { readonly [N in Kind]: Watch<WatchedKinds[N]> } = {
     indexes: {
       [storeIndex.eipsBySubnet]: ({ metadata, spec }: OvnEip) =>
         subnetsOf(spec?.externalSubnet, metadata.labels?.[ovnEipLabel.subnet]),
+      [storeIndex.eipsByVpc]: vpcsOfEip,
     },
   },
   switchLbRules: { resource: switchLbRuleResource },

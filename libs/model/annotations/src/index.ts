@@ -18,7 +18,7 @@ export { namespaceAnnotations } from './namespace.ts'
 export { networkAnnotations } from './networks.ts'
 export type { NetworkSelection } from './networks.ts'
 export { networkPolicyAnnotations } from './network-policy.ts'
-export { nodeAnnotations, nodeLabel, nodeTaint, readNodeNetwork } from './node.ts'
+export { nodeAnnotations, externalGatewayLabel, nodeLabel, nodeTaint, readNodeNetwork } from './node.ts'
 export type { NodeNetwork } from './node.ts'
 export {
   networksOfMarks,

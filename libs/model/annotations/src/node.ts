@@ -35,6 +35,9 @@ export const nodeLabel = {
   zone: 'topology.kubernetes.io/zone',
 } as const
 
+/** Label of a Node: `true` where routers reach external networks by way of it. User. */
+export const externalGatewayLabel = `${prefix}/external-gw`
+
 /** Taints of a Node that mean something to us. */
 export const nodeTaint = {
   /** The machine is off, and stays so until the taint is gone. Operator, as for any non-graceful shutdown. */

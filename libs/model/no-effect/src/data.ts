@@ -94,19 +94,10 @@ export const missingFeatures: readonly MissingFeature[] = [
   {
     name: 'a gateway to an external network',
     cure: 'traffic leaves with the address of the node, or its own: remove it',
-    vpc: ['enableExternal', 'extraExternalSubnets'],
     annotations: { Pod: ['eip', 'snat'] },
-    nodeLabels: ['external-gw'],
-    controllerFlags: [
-      'enable-eip-snat',
-      'external-gateway-config-ns',
-      'external-gateway-switch',
-      'external-gateway-net',
-      'external-gateway-vlanid',
-    ],
+    controllerFlags: ['external-gateway-config-ns', 'external-gateway-net', 'external-gateway-vlanid'],
     agentFlags: ['external-gateway-config-ns', 'external-gateway-switch'],
     chartValues: {
-      'networking.enableEipSnat': false,
       'networking.externalGatewayConfigNs': '',
       'networking.externalGatewaySwitch': '',
       'features.enableNatGateways': false,
@@ -298,7 +289,7 @@ export const needless: readonly Needless[] = [
   },
   {
     why: 'For others to read; it decides nothing',
-    annotations: { Pod: ['vlan_id', 'provider_network', 'logical_router'], Node: ['chassis'] },
+    annotations: { Pod: ['vlan_id', 'provider_network', 'logical_router'] },
   },
   { why: 'Nothing is probed when a Pod is added', fields: { Subnet: ['disableGatewayCheck'] } },
   { why: 'No subnet takes part in an interconnection', fields: { Subnet: ['disableInterConnection'] } },

@@ -21,10 +21,9 @@ describe('fields', () => {
   })
 
   it('are told together if one feature is what they lack', () => {
-    const spec = { enableExternal: true, extraExternalSubnets: ['outside'], enableBfd: true }
+    const spec = { enableBfd: true, bfdPort: { enabled: true } }
     expect(ignoredTexts(ignoredFields('vpc', spec))).toEqual([
-      'spec.enableExternal true, spec.extraExternalSubnets ["outside"] without effect: a gateway to an external network is not there yet; traffic leaves with the address of the node, or its own: remove it',
-      expect.stringContaining('spec.enableBfd true without effect'),
+      'spec.enableBfd true, spec.bfdPort {"enabled":true} without effect: supervision of routes by BFD is not there yet; remove it',
     ])
   })
 
@@ -67,8 +66,8 @@ describe('flags', () => {
 
   it.each([
     ['asked for', flag('enable-external-vpc', 'true', 'false'), 1],
-    ['on by default, and not there', flag('enable-eip-snat', 'true', 'true'), 1],
-    ['switched off', flag('enable-eip-snat', 'false', 'true'), 0],
+    ['on by default, and not there', flag('enable-pprof', 'true', 'true'), 1],
+    ['switched off', flag('enable-pprof', 'false', 'true'), 0],
     ['as they are by default', flag('bfd-min-tx', '100', '100'), 0],
     ['needless', flag('worker-num', '10', '3'), 1],
     ['given by the chart', flag('image', 'kube-ovn/controller', ''), 0],

@@ -7,6 +7,8 @@ export const externalId = {
   id: 'id',
   logicalSwitch: 'ls',
   logicalRouter: 'lr',
+  /** Of a gateway chassis: the port that it may host. */
+  routerPort: 'lrp',
   parent: 'parent',
   pod: 'pod',
   /** Of options of DHCP: the port that alone has them. */

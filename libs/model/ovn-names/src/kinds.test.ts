@@ -22,7 +22,13 @@ const served = [
   ...['vips/plain', 'vips/subnet-vips', 'vips/switch-lb', 'ippools/address-set'],
   ...['pods/ip-pool', 'pods/north-gateway', 'pods/qos-mirror'],
   ...['subnets/cidr-change', 'subnets/namespaces-exclude', 'subnets/v4-host-bits'],
-  ...['ovnnat/eip-lsp', 'policies/sg', 'services/slr-endpoints', 'services/slr-selector'],
+  ...[
+    'ovnnat/eip-lsp',
+    'ovnnat/vpc-external',
+    'policies/sg',
+    'services/slr-endpoints',
+    'services/slr-selector',
+  ],
   ...['subnets/multicast', 'subnets/u2o', 'subnets/underlay', 'subnets/underlay-vlan-zero'],
   ...['vpcs/peering', 'vpcs/route-table', 'vpcs/static-routes', 'vpcs/two-same-cidr'],
 ]

@@ -108,6 +108,34 @@ export const peerRouterPort = rowKind({
     ids[externalId.logicalRouter] !== undefined && row.peer !== undefined ? row.name : undefined,
 })
 
+/** The router's port to an external subnet. It shows nothing that one to a subnet of its own does not. */
+export const externalRouterPort = rowKind({
+  name: 'lrp-external',
+  table: 'Logical_Router_Port',
+  shared: ['gateway_chassis'],
+  identify: () => undefined,
+  resembles: (row, ids) =>
+    ids[externalId.logicalRouter] !== undefined && row.peer === undefined ? row.name : undefined,
+})
+
+/** The port of an external subnet's switch to the router of a VPC; it shows as little. */
+export const externalSwitchPort = rowKind({
+  name: 'lsp-external',
+  table: 'Logical_Switch_Port',
+  identify: () => undefined,
+  resembles: (row) => (row.type === 'router' ? row.name : undefined),
+})
+
+/** A node that may host a router's port, by its name: that of the port and the chassis. Upstream leaves its vendor out. */
+export const gatewayChassis: RowKind<'Gateway_Chassis'> = {
+  name: 'gwc',
+  table: 'Gateway_Chassis',
+  shared: [],
+  exactMaps: [],
+  identify: ({ name, chassis_name: chassis, external_ids: ids }) =>
+    name === `${ids[externalId.routerPort] ?? ''}-${chassis}` ? name : undefined,
+}
+
 /** The switch's port to the router. */
 export const switchRouterPort = rowKind({
   name: 'lsp-lr',

@@ -121,6 +121,7 @@ const outside = { natOutgoing: false, externalEgressGateway: '172.18.0.99', poli
 export const fieldCompanions: Readonly<
   Record<string, Readonly<Record<string, Readonly<Record<string, unknown>>>>>
 > = {
+  Vpc: { extraExternalSubnets: { enableExternal: true } },
   Subnet: {
     gatewayType: { gatewayNode: 'n1' },
     gatewayNode: { gatewayType: 'centralized' },

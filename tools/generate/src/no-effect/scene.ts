@@ -62,7 +62,11 @@ export const scene: Scene = {
     subnet({ name: 'wheel', cidrBlock: '10.5.0.0/24,fd00:5::/120', vpc: 'river' }),
     subnet({ name: 'dock', cidrBlock: '10.6.0.0/24,fd00:6::/120', vlan: 'dock' }),
   ].map(withUid),
-  vpcs: [vpc({ name: 'river', namespaces: ['mill'] }), vpc({ name: 'ovn-cluster' })].map(withUid),
+  vpcs: [
+    vpc({ name: 'river', namespaces: ['mill'] }),
+    vpc({ name: 'ovn-cluster' }),
+    vpc({ name: 'sea', enableExternal: true, extraExternalSubnets: ['green'] }),
+  ].map(withUid),
   vlans: [vlan({ name: 'dock', provider: '' })].map(withUid),
   providerNetworks: [providerNetwork({ name: 'provider' }), providerNetwork({ name: 'quay' })].map(withUid),
   ips: [
@@ -102,7 +106,10 @@ export const scene: Scene = {
     namespace({ name: 'yard' }),
     namespace({ name: 'mill' }),
   ].map(withUid),
-  nodes: [node(), node({ name: 'n2', addresses: ['172.18.0.12'] })].map(withUid),
+  nodes: [
+    node({ annotations: { 'ovn.kubernetes.io/chassis': 'c1' } }),
+    node({ name: 'n2', addresses: ['172.18.0.12'] }),
+  ].map(withUid),
   pods: [
     podOf('shop', 'web', {
       'ovn.kubernetes.io/aaps': 'shared',

@@ -19,6 +19,7 @@ export function controlSettings(settings: Partial<ControlSettings> = {}): Contro
     enableLb: true,
     defaultProvider: 'provider',
     externalSubnet: 'external',
+    enableEipSnat: true,
     enableNp: true,
     enableAnp: false,
     podNicType: 'veth-pair',

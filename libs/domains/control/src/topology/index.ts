@@ -47,6 +47,8 @@ export { subnetBegins, subnetSays } from './subnet-begins.ts'
 export { resolveSubnet, type NormalisedSpec } from './subnet-spec.ts'
 export type { ConnectedNode } from './connected-nodes.ts'
 export { tagOf, type VlanState, type VlanTag } from './vlan-states.ts'
+export { vpcsOfEip } from './eip-owner.ts'
+export type { ExternalConnection } from './external-connections.ts'
 export { comesOrGoes, kept, partOfVpc } from './part-of-vpc.ts'
 export { emptyPlan, vpcProblemsText, type VpcPlan } from './vpc-plans.ts'
 export {

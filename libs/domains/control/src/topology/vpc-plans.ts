@@ -1,8 +1,8 @@
 import { cidrText, contains, formatIp, overlaps, type Cidr } from '@kube-ovn/ip'
 import { overlayCidrsAddressSetName, routerPortName } from '@kube-ovn/ovn-names'
 import { rowTable, type ViewOf } from '@kube-ovn/tables'
+import { externalReads, externalsOf, type ExternalConnection } from './external-connections.ts'
 import { cidrsOf, type Network } from './network.ts'
-import { networks } from './subnet-states.ts'
 import { claimOf, type VpcClaim, type VpcPeering, type VpcProblem } from './vpc-spec.ts'
 import { tenancies, vpcClaims } from './vpc-tenancy.ts'
 
@@ -10,11 +10,13 @@ import { tenancies, vpcClaims } from './vpc-tenancy.ts'
 export interface VpcPlan extends Omit<VpcClaim, 'problems'> {
   /** Those that can be connected. */
   readonly peerings: readonly VpcPeering[]
+  /** Connections to external subnets that can be made. */
+  readonly externals: readonly ExternalConnection[]
   /** What of the specification is not carried out, or leads nowhere at present. */
   readonly problems: readonly VpcProblem[]
 }
 
-const reads = { networks, vpcClaims, tenancies }
+const reads = { ...externalReads, vpcClaims, tenancies }
 
 type Views = { readonly [N in keyof typeof reads]: ViewOf<(typeof reads)[N]> }
 
@@ -27,20 +29,27 @@ export const vpcPlans = rowTable({
     const own = routedOf(claim.name, views)
     const refused = claim.peerings.map((peering) => refusalOf(claim, peering, own))
     const peerings = claim.peerings.filter((_peering, place) => refused[place] === undefined)
+    const outside = externalsOf(claim, own, peerings, views)
+    const { externals } = outside
     return {
       ...claim,
       peerings,
+      externals,
       problems: [
         ...claim.problems,
         ...refused.filter((problem) => problem !== undefined),
         ...peerings.flatMap((peering) => lackOf(claim, peering, own, views) ?? []),
-        ...strayHops({ ...claim, peerings }, own),
+        ...outside.problems,
+        ...strayHops({ ...claim, peerings }, [...own, ...networksOf(externals, views)]),
         ...lostNamespaces(claim, views),
         ...strayDefault(claim, own),
       ],
     }
   },
-  indexes: { addressSet: ({ name }: VpcPlan) => [overlayCidrsAddressSetName(name, 4)] },
+  indexes: {
+    addressSet: ({ name }: VpcPlan) => [overlayCidrsAddressSetName(name, 4)],
+    eip: ({ externals }: VpcPlan) => externals.map(({ eip }) => eip),
+  },
 })
 
 /** The networks that the router of a VPC has a port on. */
@@ -50,7 +59,11 @@ function routedOf(vpc: string, { networks }: Views): readonly Network[] {
 
 /** Of a default VPC that has yet to be created. */
 export function emptyPlan(name: string): VpcPlan {
-  return claimOf({ metadata: { name } })
+  return { ...claimOf({ metadata: { name } }), externals: [] }
+}
+
+function networksOf(externals: readonly ExternalConnection[], { networks }: Views): readonly Network[] {
+  return externals.flatMap(({ subnet }) => networks.get(subnet) ?? [])
 }
 
 /** Why a connection can not be made: the router would have one prefix, or one name, at two ports. */
@@ -138,7 +151,7 @@ function strayHops({ routes, peerings }: VpcClaim, own: readonly Network[]): rea
     .map(({ field, nextHop }) => ({
       field: `${field}.nextHopIP`,
       value: formatIp(nextHop),
-      cure: 'choose an address in a subnet of the VPC, or in the prefix of a peering: the router reaches no other',
+      cure: 'choose an address in a subnet of the VPC, in the prefix of a peering or in an external subnet: the router reaches no other',
     }))
 }
 

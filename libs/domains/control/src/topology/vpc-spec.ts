@@ -67,6 +67,9 @@ export interface VpcClaim {
   readonly routes: readonly VpcRoute[]
   readonly policies: readonly VpcPolicy[]
   readonly peerings: readonly VpcPeering[]
+  /** It is to be connected to external subnets: these, or else the default one. */
+  readonly enableExternal: boolean
+  readonly extraExternals: readonly string[]
   readonly problems: readonly VpcProblem[]
 }
 
@@ -91,6 +94,8 @@ export function claimOf({ metadata, spec = {} }: Vpc): VpcClaim {
     routes: routes.read,
     policies: policies.read,
     peerings: peerings.read,
+    enableExternal: spec.enableExternal === true,
+    extraExternals: [...new Set(spec.extraExternalSubnets)],
     problems: [...routes.problems, ...policies.problems, ...peerings.problems],
   }
 }

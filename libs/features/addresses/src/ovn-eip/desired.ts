@@ -31,7 +31,7 @@ import type { EipPlacement, OvnEipSnapshot } from './snapshot.ts'
  */
 export function desiredEip(eip: OvnEipSnapshot): Desired {
   const { name, object, placement, problem } = eip
-  if (eip.isDeleting) {
+  if (eip.isDeleting && eip.holder === undefined) {
     const merge = { metadata: { finalizers: withoutOurFinalizer(object.metadata.finalizers) } }
     return { ...nothing, patches: [{ resource: ovnEipResource, name, merge }] }
   }
@@ -82,7 +82,10 @@ function patchesOf(eip: OvnEipSnapshot): readonly KubePatch[] {
 }
 
 /** What it has is written into its specification where that says nothing. */
-function contentOf({ object }: OvnEipSnapshot, placement: EipPlacement): NonNullable<KubePatch['merge']> {
+function contentOf(
+  { object, isDeleting }: OvnEipSnapshot,
+  placement: EipPlacement,
+): NonNullable<KubePatch['merge']> {
   const { subnet, type, addresses, mac } = placement
   const { spec = {} } = object
   const has = { ...textsOf(addresses), type, mac }
@@ -94,7 +97,8 @@ function contentOf({ object }: OvnEipSnapshot, placement: EipPlacement): NonNull
   }
   const labels = ovnEipLabels({ subnet, type, v4: has.v4, v6: has.v6 })
   return {
-    metadata: { labels, finalizers: withOurFinalizer(object.metadata.finalizers) },
+    // Nobody may add one to what is being deleted.
+    metadata: { labels, ...(isDeleting ? {} : { finalizers: withOurFinalizer(object.metadata.finalizers) }) },
     ...(Object.keys(filledIn).length === 0 ? {} : { spec: filledIn }),
   }
 }
@@ -120,12 +124,17 @@ function statusOf(eip: OvnEipSnapshot, generation: number | undefined): NonNulla
   }
 }
 
-function complaintsOf({ problem }: OvnEipSnapshot): readonly Complaint[] {
+function complaintsOf({ name, problem, isDeleting, holder }: OvnEipSnapshot): readonly Complaint[] {
   const complaint =
     problem === undefined
       ? undefined
       : { reason: ovnEipReason.acquireAddressFailed, message: problemText(problem) }
-  return [{ type: conditionType.ready, status: 'False', complaint }]
+  const message = `the router of Vpc ${holder ?? ''} has the addresses of ${name}: take the subnet out of its specification first`
+  const inUse = isDeleting && holder !== undefined ? { reason: ovnEipReason.inUse, message } : undefined
+  return [
+    { type: conditionType.ready, status: 'False', complaint },
+    { type: conditionType.error, status: 'True', complaint: inUse },
+  ]
 }
 
 function eventsOf(eip: OvnEipSnapshot): readonly KubeEvent[] {

@@ -24,6 +24,8 @@ export interface OvnEipSnapshot {
   readonly placement: EipPlacement | undefined
   /** What is wrong with it; one that has its addresses works on all the same. */
   readonly problem: KubeOvnError | undefined
+  /** The Vpc whose router has the addresses. */
+  readonly holder: string | undefined
   /** Whether its status has a place for the generation that it is about. */
   readonly saysGeneration: boolean
   /** Milliseconds since the epoch, for conditions. */
@@ -51,6 +53,7 @@ export function observeEip(name: string, world: ControlWorld): EipFacts | undefi
     name,
     object,
     isDeleting: object.metadata.deletionTimestamp !== undefined,
+    holder: world.vpcPlans.keys('eip', name)[0],
     saysGeneration: world.definitions.keeps(ovnEipResource, 'observedGeneration'),
     now: world.now(),
   }

@@ -25,6 +25,10 @@ export interface VpcSnapshot extends ToldVpc {
   readonly hasOutsiders: boolean
   /** VPCs to which it is connected. */
   readonly peers: readonly string[]
+  /** External subnets to which it is connected. */
+  readonly externals: readonly string[]
+  /** Whether its specification names them. */
+  readonly namesExternals: boolean
   /** Whether no other VPC has address sets of the same names. */
   readonly hasAddressSets: boolean
 }
@@ -51,7 +55,7 @@ export function desiredVpc(vpc: VpcSnapshot): Desired {
             mac_binding_age_threshold: '300',
             dynamic_neigh_routers: 'true',
             // Unless it is connected to others nobody outside OVN speaks on its networks, and an ARP request teaches it nothing.
-            always_learn_from_arp_request: vpc.peers.length === 0 && !vpc.hasOutsiders ? 'false' : undefined,
+            always_learn_from_arp_request: isAlone(vpc) ? 'false' : undefined,
           },
           external_ids: externalIds({}),
         },
@@ -82,6 +86,10 @@ function told(vpc: VpcSnapshot): ToldVpc {
   return { ...vpc, inUse: { reason: vpcReason.inUse, message } }
 }
 
+function isAlone({ peers, hasOutsiders, externals }: VpcSnapshot): boolean {
+  return peers.length === 0 && !hasOutsiders && externals.length === 0
+}
+
 function desiredOverlayCidrs(vpc: VpcSnapshot, family: 4 | 6): OwnedRow {
   return {
     kind: overlayCidrs,
@@ -95,7 +103,7 @@ function desiredOverlayCidrs(vpc: VpcSnapshot, family: 4 | 6): OwnedRow {
 }
 
 function desiredObjects(vpc: VpcSnapshot): readonly KubePatch[] {
-  const { name, object, isDefault, isDeleting, defaultSubnet, subnets, peers } = vpc
+  const { name, object, isDefault, isDeleting, defaultSubnet, subnets, peers, externals } = vpc
   const finalizers = [controllerFinalizer]
   const created = { apiVersion, kind: vpcResource.kind, metadata: { name, finalizers } }
   const metadata: KubePatch = {
@@ -119,13 +127,20 @@ function desiredObjects(vpc: VpcSnapshot): readonly KubePatch[] {
           router: name,
           subnets,
           vpcPeerings: peers.length > 0 || hasListed(object) ? peers : null,
-          enableExternal: false,
+          enableExternal: externals.length > 0,
+          extraExternalSubnets: extrasOf(vpc),
           enableBfd: false,
           ...toldOf(told(vpc)),
         },
       },
     },
   ]
+}
+
+/** As upstream, sorted. A list that was there stays, empty if need be. */
+function extrasOf({ object, externals, namesExternals }: VpcSnapshot): readonly string[] | null {
+  const extras = namesExternals ? [...externals].sort() : []
+  return extras.length > 0 || object?.status?.extraExternalSubnets !== undefined ? extras : null
 }
 
 /** A list that was there stays, empty if need be. */

@@ -37,6 +37,8 @@ export function observeVpc(name: string, world: ControlWorld): VpcSnapshot | For
       .map(({ family, cidr }) => ({ family, cidr })),
     hasOutsiders: networks.some(({ isInterconnected }) => isInterconnected),
     peers: plan.peerings.map(({ remote }) => remote),
+    externals: plan.externals.map(({ subnet }) => subnet),
+    namesExternals: plan.extraExternals.length > 0,
     problems: [...plan.problems, ...nameProblems(name, world)],
     hasAddressSets: namesake(name, world) === undefined,
   }

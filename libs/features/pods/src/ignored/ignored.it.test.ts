@@ -88,14 +88,14 @@ it('tells of the fields of a Subnet that have no effect, once for each change, a
 it('tells of a VPC that is left alone, and of fields of the default one', async () => {
   const { client } = cluster
   const apiVersion = 'kubeovn.io/v1'
-  const spec = { extraExternalSubnets: ['external'], enableExternal: false }
+  const spec = { enableBfd: true, enableExternal: false }
   const labels = { 'ovn.kubernetes.io/vpc_external': 'true' }
   const other = { apiVersion, kind: 'Vpc', metadata: { name: 'vpc-1', labels }, spec: { enableBfd: true } }
   await client.create(vpcResource, { apiVersion, kind: 'Vpc', metadata: { name: 'ovn-cluster' }, spec })
   await client.create(vpcResource, other)
   await oneLife()
   expect(await ignoredMessage(vpcResource, 'ovn-cluster')).toContain(
-    'spec.extraExternalSubnets ["external"] without effect: a gateway to an external network is not there yet',
+    'spec.enableBfd true without effect: supervision of routes by BFD is not there yet',
   )
   expect(await ignoredMessage(vpcResource, 'vpc-1')).toMatch(/metadata.name "vpc-1".*spec.enableBfd true/)
   expect(await told()).toHaveLength(2)
@@ -108,7 +108,7 @@ it('tells Pods and Nodes of annotations and labels without effect, once', async 
   const { client, user } = cluster
   const key = (name: string) => nicKey(primaryProvider, name)
   await client.create(namespaces, namespace({ name: 'shop' }))
-  const labels = { [key('external-gw')]: 'true', [key('ic-gw')]: 'false' }
+  const labels = { [key('external-gw')]: 'true', [key('ic-gw')]: 'true' }
   await client.create(nodes, node({ name: 'n1', annotations: { [key('egress_rate')]: '100' }, labels }))
   const annotations = {
     [key('routes')]: '[{"dst":"10.0.0.0/8","gw":"10.16.0.1"}]',
@@ -121,7 +121,7 @@ it('tells Pods and Nodes of annotations and labels without effect, once', async 
   await oneLife()
   const expected = [
     expect.stringMatching(/^Node\/n1 annotation .*\/egress_rate "100" without effect: quality of service/),
-    expect.stringMatching(/^Node\/n1 label .*\/external-gw "true" without effect: a gateway to an external/),
+    expect.stringMatching(/^Node\/n1 label .*\/ic-gw "true" without effect: interconnection of clusters/),
     expect.stringMatching(
       /^Pod\/web annotation .*\/ingress_rate "10" without effect: quality of service.* 1$/,
     ),
