@@ -105,7 +105,8 @@ async function routerRows(cluster: Cluster): Promise<readonly CheckRow[]> {
         : undefined,
   )
   const before = await cranes(cluster)
-  for (const pod of before) await takeDownPod(api, pod)
+  // Members of a list do not say what they are.
+  for (const pod of before) await takeDownPod(api, { ...pod, apiVersion: 'v1', kind: 'Pod' })
   const pods = await cranes(cluster)
   const decks = await deckPods(cluster)
   const gateways = ofStack(topology.stack, vlanAddresses(vlan, outsideHost))
