@@ -76,7 +76,7 @@ export function ovnEipLabels(eip: {
 
 /** A label's value has no colons, and begins and ends with a letter or a digit. */
 function labelOfV6(address: string): string {
-  return address.replaceAll(':', '-').replace(/^-/, '0-').replace(/-$/, '-0')
+  return address.slice(0, longestLabel).replaceAll(':', '-').replace(/^-/, '0-').replace(/-$/, '-0')
 }
 
 /** A label's value ends with a letter or a digit. */

@@ -105,6 +105,12 @@ const readersOf: Readonly<Record<string, readonly (readonly [string, Reader])[]>
   ],
   vipLabels: [['vipLabels', (text) => annotations.vipLabels({ subnet: text, borrower: text })]],
   nicKey: [['nicKey', (text) => annotations.nicKey(text, text)]],
+  networksOfMarks: [
+    [
+      'networksOfMarks',
+      (text) => annotations.networksOfMarks({ [`${text}.provider-network.kubernetes.io/ready`]: text }),
+    ],
+  ],
   providerNetworkKeys: [
     ['providerNetworkKeys', (text) => annotations.providerNetworkKeys({ [text]: 'true' }, 'exclude')],
   ],
