@@ -30,5 +30,5 @@ it('fails the test of a feature whose rows would not be adopted', async () => {
     ...['vendor=kube-ovn', 'owner=another/web', 'id=lsp/web'].map((mark) => `external_ids:${mark}`),
   )
   await expect(control.settle()).rejects.toThrow(UnadoptableError)
-  await expect(control.settle()).rejects.toThrow('another/web: lsp/web seems to be nothing')
+  await expect(control.settle()).rejects.toThrow('another/web: lsp/web seems to be lsp-eip/web')
 })
