@@ -222,24 +222,6 @@ export const exampleChecks: Readonly<Record<string, ExampleCheck>> = {
     expect(service.metadata.annotations?.['ovn.kubernetes.io/vpc']).toBe('island')
   },
 
-  async '32-services-near-the-client'(cluster) {
-    await untilRolledOut(cluster.api, 'daemonsets', 'station', 'kiosk')
-    const kiosks = await untilPodsReady(cluster.api, 'station', 'app=kiosk', 1)
-    const path = '/api/v1/namespaces/station/services/kiosk'
-    const { spec } = await cluster.api.call<
-      ApiObject & { readonly spec: { readonly clusterIPs: readonly string[] } }
-    >('GET', path)
-    for (const from of kiosks)
-      for (const address of spec.clusterIPs)
-        for (let visit = 0; visit < 5; visit++) {
-          // Slices follow the pods within a moment, and flows follow slices.
-          const page = await eventually(`the kiosk answers at ${address}`, () =>
-            fetchFrom(cluster, from, address, 80).catch(() => undefined),
-          )
-          expect(page.trim()).toBe(from.spec.nodeName)
-        }
-  },
-
   async '15-dhcp'(cluster) {
     const clients = byName(await untilPodsReady(cluster.api, 'guests', 'app=guest', 2))
     const [common, special] = clients.map((pod) => addressesOfPod(pod).find((address) => isIP(address) === 4))
@@ -322,6 +304,24 @@ export const exampleChecks: Readonly<Record<string, ExampleCheck>> = {
     const [network] = await api.list<NetworkObject>('/apis/kubeovn.io/v1/provider-networks')
     expect(network?.status).toMatchObject({ ready: true, vlans: ['vlan-100'] })
     expect(network?.status?.readyNodes).toEqual(expect.arrayContaining(pods.map(({ spec }) => spec.nodeName)))
+  },
+
+  async '32-services-near-the-client'(cluster) {
+    await untilRolledOut(cluster.api, 'daemonsets', 'station', 'kiosk')
+    const kiosks = await untilPodsReady(cluster.api, 'station', 'app=kiosk', 1)
+    const path = '/api/v1/namespaces/station/services/kiosk'
+    const { spec } = await cluster.api.call<
+      ApiObject & { readonly spec: { readonly clusterIPs: readonly string[] } }
+    >('GET', path)
+    for (const from of kiosks)
+      for (const address of spec.clusterIPs)
+        for (let visit = 0; visit < 5; visit++) {
+          // Slices follow the pods within a moment, and flows follow slices.
+          const page = await eventually(`the kiosk answers at ${address}`, () =>
+            fetchFrom(cluster, from, address, 80).catch(() => undefined),
+          )
+          expect(page.trim()).toBe(from.spec.nodeName)
+        }
   },
 
   async '40-admin-policies'(cluster) {
