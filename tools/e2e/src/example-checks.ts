@@ -302,9 +302,18 @@ export const exampleChecks: Readonly<Record<string, ExampleCheck>> = {
       expect(told(pod, 'provider_network')).toBe('trunk')
       for (const address of addressesOfPod(pod)) expect(address).toMatch(/^(10\.128\.100\.|fd00:10:128:100:)/)
     }
-    const [network] = await api.list<NetworkObject>('/apis/kubeovn.io/v1/provider-networks')
-    expect(network?.status).toMatchObject({ ready: true, vlans: ['vlan-100'] })
-    expect(network?.status?.readyNodes).toEqual(expect.arrayContaining(pods.map(({ spec }) => spec.nodeName)))
+    // Nodes call it ready once their NIC's move is confirmed, and pods may run before that.
+    const nodes = pods.map(({ spec }) => spec.nodeName)
+    const { status } = await waitForObjects<NetworkObject, NetworkObject>(
+      api,
+      '/apis/kubeovn.io/v1/provider-networks?fieldSelector=metadata.name%3Dtrunk',
+      'ProviderNetwork trunk is ready on the nodes of its pods',
+      ([found]) => {
+        const ready: readonly (string | undefined)[] = found?.status?.readyNodes ?? []
+        return found?.status?.ready === true && nodes.every((node) => ready.includes(node)) ? found : undefined
+      },
+    )
+    expect(status).toMatchObject({ vlans: ['vlan-100'] })
   },
 
   async '32-services-near-the-client'(cluster) {
