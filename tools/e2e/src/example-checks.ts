@@ -38,7 +38,7 @@ interface RuleObject extends ApiObject {
 }
 
 interface NetworkObject extends ApiObject {
-  readonly status?: { readonly readyNodes?: readonly string[] }
+  readonly status?: { readonly ready?: boolean; readonly readyNodes?: readonly string[] }
 }
 
 interface SubnetObject extends ApiObject {
@@ -310,7 +310,9 @@ export const exampleChecks: Readonly<Record<string, ExampleCheck>> = {
       'ProviderNetwork trunk is ready on the nodes of its pods',
       ([found]) => {
         const ready: readonly (string | undefined)[] = found?.status?.readyNodes ?? []
-        return found?.status?.ready === true && nodes.every((node) => ready.includes(node)) ? found : undefined
+        return found?.status?.ready === true && nodes.every((node) => ready.includes(node))
+          ? found
+          : undefined
       },
     )
     expect(status).toMatchObject({ vlans: ['vlan-100'] })
