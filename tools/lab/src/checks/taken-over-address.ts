@@ -88,7 +88,8 @@ function summarise(seen: readonly Seen[]): readonly CheckRow[] {
 /** Makes sure that a pod knows where another one is, and that it has no reason to doubt it for a while. */
 async function remember(cluster: Cluster, peer: PodObject, target: PodObject): Promise<void> {
   for (const address of addressesOfPod(target)) {
-    await runAt(placeOf(cluster, peer), ['ping', '-c', '1', '-W', '5', address])
+    // Whatever gets through will do: the first one may be lost, as links have just come.
+    await runAt(placeOf(cluster, peer), ['ping', '-c', '10', '-i', '0.2', '-w', '5', address])
     const entry = [address, 'lladdr', macOf(target), 'dev', 'eth0', 'nud', 'reachable']
     await runAt(placeOf(cluster, peer), ['ip', 'neigh', 'replace', ...entry])
   }
