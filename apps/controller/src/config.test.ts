@@ -1,5 +1,6 @@
 import { missingFeatures, needless } from '@kube-ovn/no-effect'
 import { flagsInUse, readConfig, type Settings } from '@kube-ovn/process'
+import { secureServingSettings } from '@kube-ovn/serving'
 import { spawnSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +8,7 @@ import { expect, it } from 'vitest'
 import { command, featureFlags } from './config.ts'
 import { settingsOf } from './settings.ts'
 
-/** Everything but the declaration of the settings. What a feature declares it reads. */
+/** Everything but the declaration of the settings. What features declare they read, and so it is with how metrics are served. */
 const sources = globSync('*.ts', { cwd: import.meta.dirname, exclude: ['config.ts', '*.test.ts'] })
   .map((path) => readFileSync(join(import.meta.dirname, path), 'utf8'))
   .join('\n')
@@ -21,7 +22,8 @@ it('reads every flag, or lists it among those without effect', () => {
   const parsed = readConfig(command, [], {})
   if (parsed.kind === 'help') throw new Error('help was not asked for')
   const unread = flagsInUse(command, parsed.config)
-    .filter(({ key }) => !(key in featureFlags) && !new RegExp(`\\b${key}\\b`).test(sources))
+    .filter(({ key }) => !(key in featureFlags) && !(key in secureServingSettings))
+    .filter(({ key }) => !new RegExp(`\\b${key}\\b`).test(sources))
     .map(({ name }) => name)
   expect([...new Set(listed)].sort()).toEqual([...unread, ...onlyWrittenDown].sort())
 })

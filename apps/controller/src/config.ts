@@ -1,6 +1,7 @@
 import { controlFeatures, declarationsOf } from '@kube-ovn/assembly-controller'
 import { duration, list, oneOf, switchedOn, text, wholeNumber } from '@kube-ovn/process'
 import type { Command, ConfigOf, Settings } from '@kube-ovn/process'
+import { secureServingSettings } from '@kube-ovn/serving'
 
 /** Flags and environment of upstream's kube-ovn-controller, but for those that features declare. Those that nothing reads yet say so. */
 const own = {
@@ -45,7 +46,6 @@ const own = {
   workerNum: wholeNumber(3, 'Accepted for compatibility: keys are batched.'),
   enablePprof: switchedOn(false, 'Accepted for compatibility, without effect.'),
   pprofPort: wholeNumber(10660, 'Port of health checks and metrics.'),
-  secureServing: switchedOn(false, 'Accepted for compatibility, not served yet.'),
   nodepgProbeTime: wholeNumber(1, 'Accepted for compatibility: port groups follow changes.'),
   networkType: oneOf(
     ['geneve', 'vxlan', 'stt', 'vlan'],
@@ -88,9 +88,7 @@ const own = {
   image: text('', 'Image of pods that the controller creates; it creates none yet.'),
   frrImage: text('', 'Image of pods that the controller creates; it creates none yet.'),
   logPerm: text('640', 'Accepted for compatibility, without effect.'),
-  tlsMinVersion: text('', 'For secure serving, not served yet.'),
-  tlsMaxVersion: text('', 'For secure serving, not served yet.'),
-  tlsCipherSuites: list('', 'For secure serving, not served yet.'),
+  ...secureServingSettings,
   nonPrimaryCniMode: switchedOn(false, 'Serve further networks of pods only.'),
   leaderElectLeaseDuration: duration('30s', 'How long the others wait for a leader that is silent.'),
   leaderElectRenewDeadline: duration('20s', 'How long the leader tries to renew before it gives up.'),

@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { EventRecorder, KubeClient, LeaderElector, loadAccess } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
 import { bindAddresses, serveHealth, systemClock } from '@kube-ovn/process'
+import { openSecureServing } from '@kube-ovn/serving'
 import {
   addressAuditMetrics,
   clientMetrics,
@@ -36,10 +37,19 @@ export async function runController(
   const connectionMetrics = databaseMetrics(registry)
   let work: Work = {}
   subnetMetrics(registry, () => work.subnets?.() ?? [])
+  const client = stack.use(
+    new KubeClient(await loadAccess(config.kubeconfig), {
+      userAgent: `${component}/${upstreamVersion}`,
+      onAnswer: clientMetrics(registry),
+    }),
+  )
+  const secure = await openSecureServing({ config, hosts: config.podIps, client, log, clock: systemClock })
+  if (secure !== undefined) stack.use(secure)
   const health = stack.use(
     await serveHealth({
       addresses: bindAddresses(config.enableBindLocalIp, config.podIps),
       port: config.pprofPort,
+      secure,
       ...(config.enableMetrics ? { registry } : {}),
       liveness: () => [],
       // A candidate is ready to take over.
@@ -48,12 +58,6 @@ export async function runController(
   )
   log.info('health checks served', { endpoints: health.endpoints })
   const instance = config.podName === '' ? hostname() : config.podName
-  const client = stack.use(
-    new KubeClient(await loadAccess(config.kubeconfig), {
-      userAgent: `${component}/${upstreamVersion}`,
-      onAnswer: clientMetrics(registry),
-    }),
-  )
   const recorder = stack.use(
     new EventRecorder({ client, clock: systemClock, logger: log, component, instance }),
   )

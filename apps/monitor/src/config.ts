@@ -1,5 +1,6 @@
 import { list, switchedOn, text, wholeNumber } from '@kube-ovn/process'
 import type { Command, ConfigOf } from '@kube-ovn/process'
+import { secureServingSettings } from '@kube-ovn/serving'
 
 const noEffect = 'Accepted for compatibility, without effect.'
 
@@ -8,10 +9,14 @@ const settings = {
   metricsPort: wholeNumber(10_661, 'Port of health checks and metrics.'),
   enableMetrics: switchedOn(true, 'Serve /metrics.'),
   enablePortMetrics: switchedOn(true, 'Show the three series of each logical switch port. New.'),
-  secureServing: switchedOn(false, noEffect),
-  tlsMinVersion: text('', noEffect),
-  tlsMaxVersion: text('', noEffect),
-  tlsCipherSuites: list('', noEffect),
+  ...secureServingSettings,
+  kubeconfig: text(
+    '',
+    'File with the way to the API server, for secure serving; empty inside a cluster. New.',
+    {
+      environment: 'KUBECONFIG',
+    },
+  ),
   logPerm: text('640', noEffect),
   timeout: wholeNumber(2, 'Seconds that a daemon or a database has to answer.', { flag: 'ovs.timeout' }),
   pollInterval: wholeNumber(30, 'Seconds between two looks at the daemons and their files.', {

@@ -1,7 +1,9 @@
 import { ovnNorthboundSchema, ovnSouthboundSchema } from '@kube-ovn/ovsdb-schema'
 import type { OvnNorthbound, OvnSouthbound } from '@kube-ovn/ovsdb-schema'
+import { KubeClient, loadAccess } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
 import { bindAddresses, serveHealth, systemClock } from '@kube-ovn/process'
+import { openSecureServing } from '@kube-ovn/serving'
 import { FileSizes, monitorMetrics, Sources, type MonitorReading, type Registry } from '@kube-ovn/telemetry'
 import { sleep } from '@kube-ovn/time'
 import { OvsdbClient, type OvsdbClientOptions, type Tables } from 'ovsdb-client'
@@ -70,23 +72,32 @@ export async function runMonitor(
       inconsistent: nb === undefined || sb === undefined ? new Map() : findInconsistencies(nb, sb),
     }
   })
+  const secure = await secureServing(config, log, stack)
   const health = stack.use(
     await serveHealth({
       addresses: bindAddresses(config.enableBindLocalIp, config.podIps),
       port: config.metricsPort,
+      secure,
       ...(config.enableMetrics ? { registry } : {}),
       liveness: () => [],
       readiness: () => (answers === undefined ? ['daemons have not been asked yet'] : []),
     }),
   )
   log.info('metrics served', { endpoints: health.endpoints })
-  if (config.secureServing)
-    log.warn('metrics are served without TLS', { cure: 'keep strangers away from the port' })
   while (!signal.aborted) {
     sizes.look().catch((error: unknown) => log.error('sizes of files are not known', { err: error }))
     answers = await askDaemons({ servers, northdPid: config.northdPid, timeoutMs, sources })
     await sleep(systemClock, Math.max(config.pollInterval, 1) * 1000, signal).catch(() => undefined)
   }
+}
+
+/** Nothing else asks the API server: without secure serving, a monitor needs none. */
+async function secureServing(config: MonitorConfig, log: Logger, stack: AsyncDisposableStack) {
+  if (!config.secureServing) return undefined
+  const access = await loadAccess(config.kubeconfig)
+  const client = stack.use(new KubeClient(access, { userAgent: 'kube-ovn-monitor', connections: 2 }))
+  const secure = await openSecureServing({ config, hosts: config.podIps, client, log, clock: systemClock })
+  return secure && stack.use(secure)
 }
 
 /** Keeps the rows of a database, and tells whether it is there. */

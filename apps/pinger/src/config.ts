@@ -1,5 +1,6 @@
 import { list, oneOf, switchedOn, text, wholeNumber } from '@kube-ovn/process'
 import type { Command, ConfigOf } from '@kube-ovn/process'
+import { secureServingSettings } from '@kube-ovn/serving'
 
 /** Flags and environment of upstream's kube-ovn-pinger, and some of our own: they say so. */
 const settings = {
@@ -17,6 +18,7 @@ const settings = {
   podSelector: text('app=kube-ovn-pinger', 'Labels of the pods to ping, in the own namespace. New.'),
   output: oneOf(['text', 'json', 'svg'], 'text', 'What a job prints: svg is a matrix of latencies. New.'),
   enableMetrics: switchedOn(true, 'Serve /metrics.'),
+  ...secureServingSettings,
   enableVerboseConnCheck: switchedOn(false, 'Try TCP and UDP ports of nodes and pods, and answer there.'),
   tcpConnCheckPort: wholeNumber(8100, 'Port for that.'),
   udpConnCheckPort: wholeNumber(8101, 'Port for that.'),

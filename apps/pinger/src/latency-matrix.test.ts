@@ -1,6 +1,6 @@
 import { Registry, pingerMetrics } from '@kube-ovn/telemetry'
 import { expect, it } from 'vitest'
-import { drawLatencyMatrix, latenciesOf } from './latency-matrix.ts'
+import { drawLatencyMatrix, latenciesOf, measuredLatencies } from './latency-matrix.ts'
 
 async function seenBy(from: string, seen: Readonly<Record<string, readonly number[]>>): Promise<string> {
   const registry = new Registry()
@@ -19,6 +19,18 @@ it('reads what pingers show, and passes over what they do not', async () => {
     { from: 'a', to: 'c', ms: undefined, lossShare: 1 },
   ])
   expect(latenciesOf('<html>no metrics</html>\npinger_pod_ping_lost_total{} 1\n')).toEqual([])
+})
+
+it('makes a row of what was just measured, where others do not tell', () => {
+  const to = (name: string, roundTripMs: readonly number[]) => {
+    const labels = { target_node_name: name, target_node_ip: '', target_pod_ip: '' }
+    return { kind: 'ping', target: { kind: 'pod', name, address: '', labels }, sent: 3, roundTripMs } as const
+  }
+  const health = { kind: 'health', check: 'ovs', isGood: true } as const
+  expect(measuredLatencies('a', [to('b', [1, 3]), to('c', []), health])).toEqual([
+    { from: 'a', to: 'b', ms: 2, lossShare: expect.closeTo(1 / 3) },
+    { from: 'a', to: 'c', ms: undefined, lossShare: 1 },
+  ])
 })
 
 it('draws a cell for each pair, with what is wrong with it', () => {

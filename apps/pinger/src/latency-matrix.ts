@@ -1,3 +1,5 @@
+import type { Outcome } from './outcome.ts'
+
 /** What a pinger measured of another node: the average round trip since it started, and the share of packets without an answer. */
 export interface Latency {
   readonly from: string
@@ -49,6 +51,18 @@ export function latenciesOf(metrics: string): readonly Latency[] {
     ms: rounds === 0 ? undefined : sum / rounds,
     lossShare: sent === 0 ? 0 : lost / sent,
   }))
+}
+
+/** The row of the one who has just asked. */
+export function measuredLatencies(from: string, outcomes: readonly Outcome[]): readonly Latency[] {
+  return outcomes.flatMap((outcome) => {
+    if (outcome.kind !== 'ping' || outcome.target.kind !== 'pod') return []
+    const { target, roundTripMs, sent } = outcome
+    const sum = roundTripMs.reduce((total, ms) => total + ms, 0)
+    const ms = roundTripMs.length === 0 ? undefined : sum / roundTripMs.length
+    const lossShare = sent === 0 ? 0 : 1 - roundTripMs.length / sent
+    return [{ from, to: target.labels['target_node_name'] ?? '', ms, lossShare }]
+  })
 }
 
 /** Draws who reaches whom, and how fast: a row for each node that asks. */

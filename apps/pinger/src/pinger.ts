@@ -4,10 +4,11 @@ import { KubeClient, loadAccess } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
 import { answerPorts } from '@kube-ovn/probes'
 import { bindAddresses, ConfigInvalidError, serveHealth, systemClock } from '@kube-ovn/process'
+import { openSecureServing } from '@kube-ovn/serving'
 import { pingerMetrics, Sources, vswitchMetrics, type Registry } from '@kube-ovn/telemetry'
 import { Cluster } from './cluster.ts'
 import type { PingerConfig } from './config.ts'
-import { drawLatencyMatrix, latenciesOf } from './latency-matrix.ts'
+import { drawLatencyMatrix, latenciesOf, measuredLatencies } from './latency-matrix.ts'
 import { checkOf, describeOutcome, isGood, type Outcome } from './outcome.ts'
 import { openVswitchAt, PortBindings } from './port-bindings.ts'
 import { Record } from './record.ts'
@@ -46,10 +47,14 @@ export async function runServer(
   netns?: string,
 ): Promise<void> {
   await using stack = new AsyncDisposableStack()
+  const client = stack.use(await openClient(config))
+  const secure = await openSecureServing({ config, hosts: config.podIps, client, log, clock: systemClock })
+  if (secure !== undefined) stack.use(secure)
   const health = stack.use(
     await serveHealth({
       addresses: bindAddresses(config.enableBindLocalIp, config.podIps),
       port: config.port,
+      secure,
       ...(config.enableMetrics ? { registry } : {}),
       liveness: () => [],
       readiness: () => [],
@@ -64,7 +69,7 @@ export async function runServer(
   }
   const intervalMs = Math.max(config.interval, 1) * 1000
   const pinger = stack.use(
-    await openPinger(config, log, signal, { spreadMs: spreadShare * intervalMs, netns }),
+    await openPinger(config, client, log, signal, { spreadMs: spreadShare * intervalMs, netns }),
   )
   const source = { nodeName: config.nodeName, nodeIp: config.hostIp, podIp: config.podIps[0] ?? '' }
   const record = new Record(pingerMetrics(registry, source), log)
@@ -89,29 +94,38 @@ export async function runJob(
   netns?: string,
 ): Promise<boolean> {
   const stop = new AbortController()
-  await using pinger = await openPinger(config, log, stop.signal, { netns })
+  await using client = await openClient(config)
+  await using pinger = await openPinger(config, client, log, stop.signal, { netns })
   await pinger.settled()
   const targets = pinger.targets()
   const outcomes = await pinger.round(targets)
-  if (config.output === 'svg')
-    print(drawLatencyMatrix((await metricsOf(targets, config.port)).flatMap(latenciesOf)))
-  else if (config.output === 'json') print(`${JSON.stringify(outcomes.map(reported), undefined, 2)}\n`)
-  else for (const outcome of outcomes) print(`${lineOf(outcome)}\n`)
+  if (config.output === 'svg') {
+    const seen = (await metricsOf(targets, config.port)).flatMap(latenciesOf)
+    // Others that serve by TLS do not tell a stranger: then there is what was just measured.
+    const own = seen.some(({ from }) => from === config.nodeName)
+      ? []
+      : measuredLatencies(config.nodeName, outcomes)
+    print(drawLatencyMatrix([...seen, ...own]))
+  }
+  if (config.output === 'json') print(`${JSON.stringify(outcomes.map(reported), undefined, 2)}\n`)
+  if (config.output === 'text') for (const outcome of outcomes) print(`${lineOf(outcome)}\n`)
   stop.abort()
   return outcomes.every(isGood)
 }
 
+async function openClient({ kubeconfig }: PingerConfig): Promise<KubeClient> {
+  return new KubeClient(await loadAccess(kubeconfig), { userAgent: 'kube-ovn-pinger', connections: 8 })
+}
+
 async function openPinger(
   config: PingerConfig,
+  client: KubeClient,
   log: Logger,
   signal: AbortSignal,
   { spreadMs, netns }: Partial<Pick<RoundOptions, 'spreadMs' | 'netns'>>,
 ): Promise<Pinger> {
   const selection = selectionOf(config)
   await using stack = new AsyncDisposableStack()
-  const client = stack.use(
-    new KubeClient(await loadAccess(config.kubeconfig), { userAgent: 'kube-ovn-pinger', connections: 8 }),
-  )
   const { podNamespace: namespace, podSelector, services } = config
   const cluster = stack.use(new Cluster({ client, log, namespace, podSelector, services }))
   const isOvn = config.networkMode === 'kube-ovn'

@@ -3,6 +3,7 @@ import { familyOfText, type PeerOptions, type SpeakerOptions } from '@kube-ovn/b
 import { tryParseIpv4 } from '@kube-ovn/ip'
 import { ConfigInvalidError, duration, list, switchedOn, text, wholeNumber } from '@kube-ovn/process'
 import type { Command, ConfigOf } from '@kube-ovn/process'
+import { secureServingSettings } from '@kube-ovn/serving'
 
 const withoutEffect = 'Accepted for compatibility, without effect.'
 
@@ -47,6 +48,7 @@ const settings = {
   grpcHost: text('127.0.0.1', withoutEffect),
   grpcPort: wholeNumber(50_051, withoutEffect),
   enableMetrics: switchedOn(true, 'Serve /metrics.'),
+  ...secureServingSettings,
   pprofPort: wholeNumber(10_667, 'Port of health checks and metrics.'),
   kubeconfig: text('', 'File with the way to the API server; empty inside a cluster.', {
     environment: 'KUBECONFIG',

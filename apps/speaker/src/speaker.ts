@@ -4,6 +4,7 @@ import { KubeClient, loadAccess } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
 import { openNetlink } from '@kube-ovn/netlink'
 import { bindAddresses, serveHealth, systemClock } from '@kube-ovn/process'
+import { openSecureServing } from '@kube-ovn/serving'
 import { speakerMetrics, type Registry, type SpeakerPeer } from '@kube-ovn/telemetry'
 import { Cluster } from './cluster.ts'
 import { speakerOptions, type SpeakerConfig } from './config.ts'
@@ -66,10 +67,13 @@ export async function runSpeaker(
   )
   const withServices = config.announceClusterIp
   const cluster = stack.use(new Cluster({ client, log, withServices, changed: () => gathered.ask() }))
+  const secure = await openSecureServing({ config, hosts: config.podIps, client, log, clock: systemClock })
+  if (secure !== undefined) stack.use(secure)
   const health = stack.use(
     await serveHealth({
       addresses: bindAddresses(false, config.podIps),
       port: config.pprofPort,
+      secure,
       ...(config.enableMetrics ? { registry } : {}),
       liveness: () => [],
       readiness: () => (cluster.isSynced ? [] : ['objects are not known yet']),

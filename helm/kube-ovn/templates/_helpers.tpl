@@ -114,6 +114,65 @@ a Deployment of one member that knows no other would take the quorum of a cluste
   value: {{ .Values.features.ENABLE_BIND_LOCAL_IP | quote }}
 {{- end -}}
 
+{{/* How metrics and health checks are served: features.enableSecureServing. */}}
+{{- define "kube-ovn.servingArgs" -}}
+- --secure-serving={{ .Values.features.enableSecureServing }}
+{{- if .Values.features.enableSecureServing }}
+{{- with .Values.networking.tlsMinVersion }}
+- --tls-min-version={{ . }}
+{{- end }}
+{{- with .Values.networking.tlsMaxVersion }}
+- --tls-max-version={{ . }}
+{{- end }}
+{{- with .Values.networking.tlsCipherSuites }}
+- --tls-cipher-suites={{ join "," . }}
+{{- end }}
+{{- if .Values.features.secureServingSecret }}
+- --tls-cert-file=/var/run/serving/tls.crt
+- --tls-private-key-file=/var/run/serving/tls.key
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "kube-ovn.servingScheme" -}}
+{{- if .Values.features.enableSecureServing }}HTTPS{{ else }}HTTP{{ end -}}
+{{- end -}}
+
+{{- define "kube-ovn.hasServingSecret" -}}
+{{- if and .Values.features.enableSecureServing .Values.features.secureServingSecret }}true{{ end -}}
+{{- end -}}
+
+{{- define "kube-ovn.servingMount" -}}
+{{- if include "kube-ovn.hasServingSecret" . }}
+- { name: serving, mountPath: /var/run/serving, readOnly: true }
+{{- end }}
+{{- end -}}
+
+{{/* The mode is 0400, which not all read as octal. */}}
+{{- define "kube-ovn.servingVolume" -}}
+{{- if include "kube-ovn.hasServingSecret" . }}
+- name: serving
+  secret: { secretName: {{ .Values.features.secureServingSecret }}, defaultMode: 256 }
+{{- end }}
+{{- end -}}
+
+{{/* How Prometheus' operator asks a port: (list $ port). A certificate that each process makes has no authority to check it by. */}}
+{{- define "kube-ovn.scraped" -}}
+{{- $root := index . 0 -}}
+- port: {{ index . 1 }}
+  interval: 15s
+  {{- if $root.Values.features.enableSecureServing }}
+  scheme: https
+  tlsConfig:
+    {{- with $root.Values.features.secureServingSecret }}
+    ca: { secret: { name: {{ . }}, key: ca.crt } }
+    serverName: kube-ovn-metrics
+    {{- else }}
+    insecureSkipVerify: true
+    {{- end }}
+  {{- end }}
+{{- end -}}
+
 {{/* A volume of a directory of the host: (list name path). */}}
 {{- define "kube-ovn.hostDirectory" -}}
 - name: {{ index . 0 }}

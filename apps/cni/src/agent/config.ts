@@ -1,5 +1,6 @@
 import { networkTypes } from '@kube-ovn/features-node'
 import { list, oneOf, switchedOn, text, wholeNumber, type Command, type ConfigOf } from '@kube-ovn/process'
+import { secureServingSettings } from '@kube-ovn/serving'
 import { agentSocket } from '../protocol/socket.ts'
 
 const notServed = 'Accepted for compatibility, not served yet.'
@@ -34,7 +35,6 @@ const settings = {
   encapChecksum: switchedOn(true, 'Checksums in the outer headers of tunnels.'),
   enablePprof: switchedOn(false, noEffect),
   pprofPort: wholeNumber(10665, 'Port of health checks and metrics.'),
-  secureServing: switchedOn(false, notServed),
   macLearningFallback: switchedOn(
     false,
     'Let bridges of physical networks send frames to where a MAC address was seen once.',
@@ -50,9 +50,12 @@ const settings = {
     'Without effect on overlay networks, where OVN hands out every address once.',
   ),
   kubeletDir: text('/var/lib/kubelet', notServed),
-  enableVerboseConnCheck: switchedOn(false, notServed),
-  tcpConnCheckPort: wholeNumber(8100, notServed),
-  udpConnCheckPort: wholeNumber(8101, notServed),
+  enableVerboseConnCheck: switchedOn(
+    false,
+    'Let pingers try a TCP and a UDP port of the node, and answer there.',
+  ),
+  tcpConnCheckPort: wholeNumber(8100, 'Port for that.'),
+  udpConnCheckPort: wholeNumber(8101, 'Port for that.'),
   enableTproxy: switchedOn(false, notServed),
   ovsVsctlConcurrency: wholeNumber(100, 'Accepted for compatibility: no ovs-vsctl is started.'),
   enableOvnIpsec: switchedOn(false, notServed),
@@ -61,9 +64,7 @@ const settings = {
   ovnIpsecCertDuration: wholeNumber(63_072_000, notServed),
   setVxlanTxOff: switchedOn(false, notServed),
   logPerm: text('640', noEffect),
-  tlsMinVersion: text('', notServed),
-  tlsMaxVersion: text('', notServed),
-  tlsCipherSuites: list('', notServed),
+  ...secureServingSettings,
   nonPrimaryCniMode: switchedOn(false, notServed),
   nodeName: text('', 'Name of the own Node; empty for the host name.', {
     environment: 'NODE_NAME',

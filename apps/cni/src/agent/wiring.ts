@@ -18,6 +18,7 @@ import { openNetlink, readSysctl, writeSysctl } from '@kube-ovn/netlink'
 import { openVswitchSchema, type OpenVswitch } from '@kube-ovn/ovsdb-schema'
 import { announceAddresses } from '@kube-ovn/probes'
 import { bindAddresses, DatabaseConnection, serveHealth, systemClock } from '@kube-ovn/process'
+import { openSecureServing } from '@kube-ovn/serving'
 import {
   agentMetrics,
   clientMetrics,
@@ -30,6 +31,7 @@ import { ProbationFiles } from '@kube-ovn/fragments'
 import { OvsdbClient } from 'ovsdb-client'
 import { serveApi } from './api-server.ts'
 import type { AgentConfig } from './config.ts'
+import { answerConnectionChecks } from './connection-checks.ts'
 import { createHandlers } from './handlers.ts'
 import { createInformers, watchServiceCidrs, type Informers } from './informers.ts'
 import { ClusterLifelines } from './lifelines.ts'
@@ -105,15 +107,19 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
       isNodeNicInstalled: isInstalled(findInterface(ovs, nodeNicName)),
     })
   }
+  const secure = await openSecureServing({ config, hosts: config.podIps, client, log, clock: systemClock })
+  if (secure !== undefined) stack.use(secure)
   stack.use(
     await serveHealth({
       addresses: bindAddresses(config.enableBindLocalIp, config.podIps),
       port: config.pprofPort,
+      secure,
       ...(config.enableMetrics ? { registry } : {}),
       readiness: () => readiness().reasons,
       liveness: () => [],
     }),
   )
+  stack.use(await answerConnectionChecks(config, log))
   stack.use(
     await serveApi({
       socketPath: config.bindSocket,

@@ -1,6 +1,7 @@
 import { createSocket } from 'node:dgram'
 import { createServer, isIPv6 } from 'node:net'
 import { once } from 'node:events'
+import { errorCode } from '@kube-ovn/errors'
 
 export interface PortEchoOptions {
   readonly address: string
@@ -14,8 +15,22 @@ export interface PortEcho extends AsyncDisposable {
   readonly udpPort: number
 }
 
-/** Lets others try ports here: TCP is taken and closed, UDP is answered with what came. Rejects when a port cannot be bound. */
-export async function answerPorts({ address, tcpPort, udpPort }: PortEchoOptions): Promise<PortEcho> {
+/**
+ * Lets others try ports here: TCP is taken and closed, UDP is answered with what came. Rejects when a port cannot be bound.
+ *
+ * `::` takes both families, where the host has IPv6.
+ */
+export async function answerPorts(options: PortEchoOptions): Promise<PortEcho> {
+  try {
+    return await bindPorts(options)
+  } catch (error) {
+    const lacksIpv6 = ['EAFNOSUPPORT', 'EADDRNOTAVAIL'].includes(errorCode(error) ?? '')
+    if (options.address === '::' && lacksIpv6) return bindPorts({ ...options, address: '0.0.0.0' })
+    throw error
+  }
+}
+
+async function bindPorts({ address, tcpPort, udpPort }: PortEchoOptions): Promise<PortEcho> {
   await using stack = new AsyncDisposableStack()
   const server = createServer((socket) => {
     socket.on('error', () => undefined)

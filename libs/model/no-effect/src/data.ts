@@ -181,13 +181,6 @@ export const missingFeatures: readonly MissingFeature[] = [
     isDangerous: true,
   },
   {
-    name: 'TLS of metrics and health checks',
-    cure: 'they are served as plain HTTP: keep strangers away from the ports',
-    controllerFlags: ['secure-serving', 'tls-min-version', 'tls-max-version', 'tls-cipher-suites'],
-    agentFlags: ['secure-serving', 'tls-min-version', 'tls-max-version', 'tls-cipher-suites'],
-    chartValues: { 'features.enableSecureServing': false },
-  },
-  {
     name: "renewal of the databases' certificates",
     cure: 'change the Secret before they expire',
     chartValues: { 'networking.kubeOvnTlsRotationInterval': '8760h' },
@@ -195,7 +188,7 @@ export const missingFeatures: readonly MissingFeature[] = [
   {
     name: 'a way for the probes of Pods that their node does not reach',
     cure: 'probe Pods of the default VPC as you like, and those of other VPCs by exec',
-    agentFlags: ['kubelet-dir', 'enable-tproxy', 'tcp-conn-check-port', 'udp-conn-check-port'],
+    agentFlags: ['kubelet-dir', 'enable-tproxy'],
     chartValues: { 'features.enableTproxy': false, 'kubelet.directory': '/var/lib/kubelet' },
   },
   {
@@ -210,11 +203,6 @@ export const missingFeatures: readonly MissingFeature[] = [
     cure: 'use ethtool on the node',
     agentFlags: ['set-vxlan-tx-off'],
     chartValues: { 'features.SET_VXLAN_TX_OFF': false },
-  },
-  {
-    name: 'an agent that answers connection checks',
-    cure: 'pingers answer each other',
-    agentFlags: ['enable-verbose-conn-check'],
   },
   {
     name: 'a validating webhook',

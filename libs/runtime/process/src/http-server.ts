@@ -2,8 +2,24 @@ import { urlHost } from '@kube-ovn/ip'
 import { errorCode } from '@kube-ovn/errors'
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
+import type { SecureContextOptions } from 'node:tls'
 import type { Registry } from '@kube-ovn/telemetry'
 import { ConfigInvalidError } from './errors.ts'
+
+/** Whether somebody may read something, and if not, which status tells him so. */
+export type Review =
+  | { readonly isAllowed: true }
+  | { readonly isAllowed: false; readonly status: 401 | 403 | 503; readonly reason: string }
+
+/** What it takes to serve by TLS, to those who may. */
+export interface SecureListener {
+  readonly context: SecureContextOptions
+  /** Told of each certificate that takes the place of the one before. */
+  onRenewed(listener: (context: SecureContextOptions) => void): Disposable
+  /** Whether who sends this Authorization header may read `path`. */
+  review(authorization: string | undefined, path: string): Promise<Review>
+}
 
 export interface HealthServerOptions {
   /** One listener for each. */
@@ -15,6 +31,8 @@ export interface HealthServerOptions {
   readiness(): readonly string[]
   /** Reasons why the process should be restarted. */
   liveness(): readonly string[]
+  /** Absent: in the clear, metrics for everybody. */
+  readonly secure?: SecureListener | undefined
 }
 
 interface HealthServer extends AsyncDisposable {
@@ -27,7 +45,7 @@ export async function serveHealth(options: HealthServerOptions): Promise<HealthS
   await using stack = new AsyncDisposableStack()
   const endpoints: string[] = []
   for (const address of options.addresses) {
-    const server = createServer((request, response) => {
+    const server = openServer(stack, options.secure, (request, response) => {
       answer(request, response, options).catch(() => response.destroy())
     })
     stack.defer(() => close(server))
@@ -35,6 +53,17 @@ export async function serveHealth(options: HealthServerOptions): Promise<HealthS
   }
   const owned = stack.move()
   return { endpoints, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+function openServer(
+  stack: AsyncDisposableStack,
+  secure: SecureListener | undefined,
+  handle: (request: IncomingMessage, response: ServerResponse) => void,
+): Server {
+  if (secure === undefined) return createServer(handle)
+  const server = createSecureServer(secure.context, handle)
+  stack.use(secure.onRenewed((context) => server.setSecureContext(context)))
+  return server
 }
 
 /**
@@ -70,15 +99,20 @@ async function answer(
   response: ServerResponse,
   options: HealthServerOptions,
 ): Promise<void> {
-  switch (new URL(request.url ?? '/', 'http://localhost').pathname) {
+  const { registry, secure } = options
+  const path = new URL(request.url ?? '/', 'http://localhost').pathname
+  switch (path) {
     case '/healthz':
     case '/livez':
       return verdict(response, options.liveness())
     case '/readyz':
       return verdict(response, options.readiness())
-    case '/metrics':
-      if (options.registry === undefined) break
-      return writeMetrics(response, options.registry)
+    case '/metrics': {
+      if (registry === undefined) break
+      const review = await secure?.review(request.headers.authorization, path)
+      if (review?.isAllowed === false) return refuse(response, review.status, review.reason)
+      return writeMetrics(response, registry)
+    }
   }
   response.writeHead(404).end()
 }
@@ -109,6 +143,11 @@ function drained(response: ServerResponse): Promise<void> {
     }
     response.on('drain', done).on('close', done)
   })
+}
+
+function refuse(response: ServerResponse, status: number, reason: string): void {
+  const who = status === 401 ? { 'www-authenticate': 'Bearer' } : {}
+  response.writeHead(status, { 'content-type': 'text/plain', ...who }).end(`${reason}\n`)
 }
 
 function verdict(response: ServerResponse, reasons: readonly string[]): void {

@@ -13,7 +13,7 @@ export type { Command, ConfigOf, FlagInUse, ParsedConfig, Setting, Settings } fr
 export { DatabaseConnection, type DatabaseConnectionOptions } from './database-connection.ts'
 export { ConfigInvalidError } from './errors.ts'
 export { bindAddresses, serveHealth } from './http-server.ts'
-export type { HealthServerOptions } from './http-server.ts'
+export type { HealthServerOptions, Review, SecureListener } from './http-server.ts'
 export { runUntilSignal } from './lifecycle.ts'
 export { createLogger } from './logger.ts'
 export type { LoggerOptions } from './logger.ts'

@@ -220,7 +220,11 @@ describe('the speaker', () => {
     const nodeSelector = { 'ovn.kubernetes.io/bgp': 'true' }
     const manifests = await renderChart({ bgpSpeaker: { enabled: true, args, passwordSecret, nodeSelector } })
     const speaker = workload(manifests, 'kube-ovn-speaker')
-    expect(container(speaker, 'speaker').args).toEqual(['--auth-password-file=/run/bgp/password', ...args])
+    expect(container(speaker, 'speaker').args).toEqual([
+      '--secure-serving=false',
+      '--auth-password-file=/run/bgp/password',
+      ...args,
+    ])
     expect(speaker.spec?.template).toMatchObject({
       spec: { nodeSelector: { 'kubernetes.io/os': 'linux', ...nodeSelector }, hostNetwork: true },
     })
