@@ -81,6 +81,46 @@ it('recognises a row once its parent refers to it', () => {
   expect(adoption.find('lsp/blue', isWanted)).toBe(names.get('p'))
 })
 
+it('looks at the children of a parent that are new to it, and at all when it is another one', () => {
+  const rows = new MemoryRows(schema)
+  const looked: string[] = []
+  const watched = {
+    get: (table: string, uuid: string) => (looked.push(uuid), rows.get(table, uuid)),
+    find: rows.find.bind(rows),
+    scan: rows.scan.bind(rows),
+  }
+  const owned = { ...ids, owner: 'net/p', id: 'lsp/p' }
+  const port = (name: string, external_ids: Record<string, string>) =>
+    ({ do: 'insert', table: 'Logical_Switch_Port', name, columns: { name, external_ids } }) as const
+  const named = ['first', 'second'].map((name) => ({ named: name }))
+  const made = rows.apply([
+    ...named.map(({ named: name }) => port(name, owned)),
+    { do: 'insert', table: 'Logical_Switch', name: 'blue', columns: { name: 'blue', ports: named } },
+  ])
+  const [first = '', second = '', uuid = ''] = ['first', 'second', 'blue'].map((name) => made.get(name))
+  const adoption = new Adoption(catalog, watched)
+  adoption.rebuild()
+  function change(act: () => void): readonly string[] {
+    const old = rows.get('Logical_Switch', uuid)
+    act()
+    looked.length = 0
+    return adoption.follow([{ table: 'Logical_Switch', uuid, old, new: rows.get('Logical_Switch', uuid) }])
+  }
+  const update = (columns: {
+    readonly name?: string
+    readonly ports?: readonly (string | { named: string })[]
+  }) => ({ do: 'update', table: 'Logical_Switch', uuid, columns }) as const
+  let third: string | undefined
+  const join = () => {
+    const ports = [first, second, { named: 'third' }]
+    third = rows.apply([port('third', ids), update({ ports })]).get('third')
+  }
+  expect(change(join)).toEqual(['lsp/blue'])
+  expect(looked).toEqual([third])
+  change(() => rows.apply([update({ name: 'red' })]))
+  expect(looked.toSorted()).toEqual([first, second].toSorted())
+})
+
 it('does not believe in an owner whose feature cannot own the row', () => {
   const rows = new MemoryRows(schema)
   const features = [

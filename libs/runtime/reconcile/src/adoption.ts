@@ -4,7 +4,7 @@ import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import type { RowBase, RowChange, Uuid } from 'ovsdb-client'
 import type { Catalog } from './catalog.ts'
 import { featureOf, hasVendor, idMark, idOf, ownerOf, parseIdMark, type IdMark } from './marks.ts'
-import { columnOf, elementsOf, type Rows } from './rows.ts'
+import { changedElements, columnOf, elementsOf, isIn, type Rows } from './rows.ts'
 import type { TableRow } from './resolve.ts'
 import { isUnmarked } from './unmarked.ts'
 import type { Adoptable } from './want.ts'
@@ -48,7 +48,7 @@ export class Adoption implements Adoptable {
         if (change.new !== undefined) this.#consider(change.table, change.new)
         appeared.push(...this.known(change.uuid).filter((id) => !before.includes(id)))
       }
-      if (change.new !== undefined) appeared.push(...this.#considerChildren(change.table, change.new))
+      appeared.push(...this.#considerChildren(change))
     }
     return appeared
   }
@@ -149,13 +149,17 @@ export class Adoption implements Adoptable {
     for (const id of known.ids) this.#byId.delete(id, uuid)
   }
 
-  /** A row may be identified by its parent, whose reference can come after the row. */
-  #considerChildren(table: string, parent: RowBase): readonly IdMark[] {
+  /** A row may be identified by its parent, whose reference can come after the row. Of a parent that is the same, only those that came are looked at. */
+  #considerChildren(change: RowChange): readonly IdMark[] {
+    const { table, old, new: parent } = change
+    if (parent === undefined) return []
+    const isSame = old !== undefined && isSameParent(old, parent)
     const appeared: IdMark[] = []
     for (const kind of this.#catalog.kinds.values()) {
       if (kind.parent?.[0] !== table) continue
-      for (const uuid of elementsOf(parent, kind.parent[1])) {
-        if (this.#byUuid.has(String(uuid))) continue
+      const column = kind.parent[1]
+      for (const uuid of isSame ? changedElements(change, column) : elementsOf(parent, column)) {
+        if (this.#byUuid.has(String(uuid)) || !isIn(uuid, parent, column)) continue
         const child = this.#rows.get(kind.table, String(uuid))
         if (child === undefined) continue
         this.#consider(kind.table, child)
@@ -178,3 +182,12 @@ export class Adoption implements Adoptable {
 }
 
 const none: readonly IdMark[] = []
+
+/** By all that a row is told of its parent. */
+function isSameParent(old: RowBase, current: RowBase): boolean {
+  return (
+    columnOf(old, 'name') === columnOf(current, 'name') &&
+    ownerOf(old) === ownerOf(current) &&
+    idOf(old) === idOf(current)
+  )
+}
