@@ -1,5 +1,6 @@
 export { OvsdbClient, type ClientState, type OvsdbClientOptions } from './client.ts'
 export * from './errors.ts'
+export { countEntries } from './map-versions.ts'
 export type { Lock } from './lock.ts'
 export { named, operationsFor, type NewRowId, type Operations, type Where } from './operations.ts'
 export type * from './types.ts'

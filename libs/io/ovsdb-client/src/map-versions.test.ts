@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { mapOf } from './column-type.ts'
-import { nextVersion } from './map-versions.ts'
+import { countEntries, nextVersion } from './map-versions.ts'
 import type { Atom } from './types.ts'
 
 type Entries = Readonly<Record<string, Atom>>
@@ -46,6 +46,7 @@ it('every version of a large map stays what it was, however it is read', () => {
           expect(version.map[name]).toBe(version.plain.get(name))
           expect(name in version.map).toBe(version.plain.has(name))
         }
+        expect(countEntries(version.map)).toBe(version.plain.size)
         expect(new Map(Object.entries(version.map))).toEqual(version.plain)
         expect({ ...version.map }).toEqual(Object.fromEntries(version.plain))
         expect(JSON.parse(JSON.stringify(version.map))).toEqual(
@@ -77,6 +78,7 @@ it('a change costs no more in a map of 50,000 entries than in one of 500', () =>
         const old = map
         map = nextVersion(map, mapOf([[`vip${n}`, `backends ${round}`]]))
         if (old[`vip${n}`] === map[`vip${n}`]) throw new Error('nothing has changed')
+        if (countEntries(map) !== size) throw new Error('it has as many entries as before')
       }
       best = Math.min(best, performance.now() - startedAt)
     }

@@ -20,7 +20,17 @@ export function nextVersion(old: Entries, difference: Entries): Entries {
   if (keys.length === 0) return old
   const version = versions.get(old)
   if (version === undefined && Object.keys(old).length < largeMap) return copyWith(old, difference)
-  return (version ?? new Version(copyWith(old, emptyMap()))).next(difference, keys).proxy
+  return (version ?? firstVersion(old)).next(difference, keys).proxy
+}
+
+function firstVersion(old: Entries): Version {
+  const all = copyWith(old, emptyMap())
+  return new Version(all, Object.keys(all).length)
+}
+
+/** How many entries a map has: of a large one it is known, where listing its keys costs something for each of them. */
+export function countEntries(map: Entries): number {
+  return versions.get(map)?.count ?? Object.keys(map).length
 }
 
 function copyWith(old: Entries, difference: Entries): Record<string, Atom> {
@@ -39,14 +49,16 @@ const versions = new WeakMap<object, Version>()
 /** What a large map was between two changes, readable like the object that it stands for. */
 class Version implements ProxyHandler<Record<string, Atom>> {
   readonly proxy: Entries
+  readonly count: number
   /** Of the newest version and of copies: all entries. Of the newest they become those of the next one. */
   #all: Record<string, Atom> | undefined
   /** Of an older version: what the next one has otherwise. */
   #before: ReadonlyMap<string, Atom | undefined> = new Map()
   #next: Version | undefined
 
-  constructor(all: Record<string, Atom>) {
+  constructor(all: Record<string, Atom>, count: number) {
     this.#all = all
+    this.count = count
     this.proxy = new Proxy<Record<string, Atom>>(emptyMap(), this)
     versions.set(this.proxy, this)
   }
@@ -54,15 +66,17 @@ class Version implements ProxyHandler<Record<string, Atom>> {
   next(difference: Entries, keys: readonly string[]): Version {
     const all = this.#entries()
     const before = new Map<string, Atom | undefined>()
+    let { count } = this
     for (const key of keys) {
       const had = all[key]
       before.set(key, had)
-      if (had === difference[key]) Reflect.deleteProperty(all, key)
-      else all[key] = difference[key] as Atom
+      if (had === undefined) count++
+      if (had !== difference[key]) all[key] = difference[key] as Atom
+      else if (Reflect.deleteProperty(all, key)) count--
     }
     this.#all = undefined
     this.#before = before
-    this.#next = new Version(all)
+    this.#next = new Version(all, count)
     return this.#next
   }
 

@@ -1,5 +1,5 @@
 import { balancerGroup, balancerGroupName, loadBalancer, preferLocalOption } from '@kube-ovn/ovn-names'
-import { databaseTable } from '@kube-ovn/reconcile'
+import { countEntries, databaseTable } from '@kube-ovn/reconcile'
 import { rowTable } from '@kube-ovn/tables'
 import { flagsOf } from '../flags.ts'
 import { switches } from '../sources.ts'
@@ -31,7 +31,7 @@ export const filledBalancers = rowTable({
     const { name, options, vips } = row
     const protocol = protocols.find((one) => one === row.protocol)
     if (protocol === undefined || options[preferLocalOption] === undefined) return undefined
-    if (!hasEntries(vips) || loadBalancer.identify(row, undefined) === undefined) return undefined
+    if (countEntries(vips) === 0 || loadBalancer.identify(row, undefined) === undefined) return undefined
     const family = /^ipv([46])$/.exec(options['address-family'] ?? '')?.[1]
     const nodes = family === undefined ? undefined : family === '4' ? 4 : 6
     const isSticky = row.selection_fields.length > 0
@@ -40,11 +40,6 @@ export const filledBalancers = rowTable({
   },
   indexes: { all: () => [''] },
 })
-
-function hasEntries(vips: Readonly<Record<string, string>>): boolean {
-  for (const _ in vips) return true
-  return false
-}
 
 /** The groups that are on a switch. */
 const switchGroups = rowTable({
