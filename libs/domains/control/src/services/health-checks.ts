@@ -30,7 +30,7 @@ export interface HealthCheck {
 const reads = { slices: sliceObjects, pods, serviceVpcs, settingsTable }
 
 /**
- * Services whose backends are to be asked: those with an address of choice, unless they say otherwise.
+ * Services whose backends are to be asked: those with an address of choice, unless they say otherwise, and others that say so.
  *
  * Whether a backend is ready makes no difference: a Pod comes and goes with its endpoint.
  */
@@ -51,11 +51,11 @@ export const healthChecks = rowTable({
   },
 })
 
+/** The kubelet has asked Pods already: a Service without an address of choice says so if OVN is to ask its backends as well. */
 function isChecked(service: Service): boolean {
-  const { annotations } = service.metadata
-  return (
-    (chosenFrontends(service) ?? []).length > 0 && serviceAnnotations.healthCheck.read(annotations) !== false
-  )
+  const written = serviceAnnotations.healthCheck.read(service.metadata.annotations)
+  const chosen = chosenFrontends(service)
+  return chosen === undefined ? written === true : chosen.length > 0 && written !== false
 }
 
 function writtenSubnet({ metadata: { annotations } }: Service): string | undefined {

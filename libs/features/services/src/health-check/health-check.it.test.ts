@@ -1,7 +1,13 @@
 import { serviceAnnotations } from '@kube-ovn/annotations'
 import { switchLbRuleResource, vipResource } from '@kube-ovn/kube-api'
-import { endpointSlices } from '@kube-ovn/kube-api/core'
-import { endpointSlice, switchLbRule, vip, type SwitchLbRuleFields } from '@kube-ovn/testing-builders'
+import { endpointSlices, services } from '@kube-ovn/kube-api/core'
+import {
+  endpointSlice,
+  service,
+  switchLbRule,
+  vip,
+  type SwitchLbRuleFields,
+} from '@kube-ovn/testing-builders'
 import { ControlCluster, type Controller } from '@kube-ovn/testing-control'
 import { startNorthbound } from '@kube-ovn/testing-ovsdb'
 import { beforeEach, describe, expect, it } from 'vitest'
@@ -10,6 +16,7 @@ const cluster = ControlCluster.ofSuite()
 beforeEach(() => cluster.user.createNodes('n1'))
 
 const tcp = 'cluster-tcp-loadbalancer'
+const mergePatch = 'application/merge-patch+json'
 const nothing = { transactions: 0, writes: [] }
 const port = { name: 'http', port: 8080, protocol: 'TCP' } as const
 
@@ -30,7 +37,7 @@ describe('backends that are asked whether they are well', () => {
   }
 
   /** A slice of each family, as Kubernetes makes them of pods. */
-  async function fillWith(names: readonly string[]): Promise<void> {
+  async function fillWith(names: readonly string[], of = 'slr-rule'): Promise<void> {
     const addresses = (await cluster.user.addressesOf(...names)).map((text) => text.split(','))
     for (const [family, addressType] of ['IPv4', 'IPv6'].entries()) {
       const all = addresses.map((both, index) => ({
@@ -39,7 +46,7 @@ describe('backends that are asked whether they are well', () => {
       }))
       const slice = {
         name: `rule-${addressType.toLowerCase()}`,
-        service: 'slr-rule',
+        service: of,
         endpoints: all,
         ports: [port],
       }
@@ -73,11 +80,12 @@ describe('backends that are asked whether they are well', () => {
     expect(row?.external_ids['switch_lb_subnet']).toBe('ovn-default')
 
     const annotations = { [serviceAnnotations.healthCheck.key]: 'false' }
-    const type = 'application/merge-patch+json'
-    await cluster.client.patch(switchLbRuleResource, { name: 'rule' }, type, { metadata: { annotations } })
+    await cluster.client.patch(switchLbRuleResource, { name: 'rule' }, mergePatch, {
+      metadata: { annotations },
+    })
     await control.settle()
     expect([mappingsOf(control), checked(control), await source()]).toEqual([{}, [], undefined])
-    await cluster.client.patch(switchLbRuleResource, { name: 'rule' }, type, {
+    await cluster.client.patch(switchLbRuleResource, { name: 'rule' }, mergePatch, {
       metadata: { annotations: { [serviceAnnotations.healthCheck.key]: null } },
     })
     await control.settle()
@@ -85,6 +93,29 @@ describe('backends that are asked whether they are well', () => {
     await cluster.client.remove(switchLbRuleResource, { name: 'rule' })
     await control.settle()
     expect([mappingsOf(control), checked(control), await source()]).toEqual([{}, [], undefined])
+    expect(control.problems()).toEqual([])
+  })
+
+  it('are those of any Service that wants it, but for those near the client', async () => {
+    await using control = await cluster.startSettled()
+    const names = await createPods()
+    const annotations = { [serviceAnnotations.healthCheck.key]: 'true' }
+    await cluster.client.create(
+      services,
+      service({ name: 'plain', clusterIP: '10.96.100.9', ports: [{ name: 'http', port: 80 }] }),
+    )
+    await control.settle()
+    await fillWith(names, 'plain')
+    await control.settle()
+    expect([checked(control), await source()]).toEqual([[], undefined])
+    const ref = { namespace: 'default', name: 'plain' }
+    await cluster.client.patch(services, ref, mergePatch, { metadata: { annotations } })
+    await control.settle()
+    expect(checked(control)).toEqual(['10.96.100.9:80'])
+    expect(Object.values(mappingsOf(control) ?? {})).toHaveLength(2)
+    await cluster.client.patch(services, ref, mergePatch, { spec: { internalTrafficPolicy: 'Local' } })
+    await control.settle()
+    expect([checked(control), mappingsOf(control)]).toEqual([[], {}])
     expect(control.problems()).toEqual([])
   })
 

@@ -23,7 +23,7 @@ const checkOptions = { interval: '5', timeout: '20', success_count: '3', failure
  * Computes how backends are asked whether they are well: those that are not get no traffic.
  *
  * A backend is asked at its port, from an address of its subnet. One without a port of OVN counts as well, and so do all of SCTP, which OVN
- * does not ask.
+ * does not ask. Where backends differ from node to node nobody is asked: OVN does not look into variables.
  *
  * @see ovn-nb(5), Load_Balancer_Health_Check; IPv6 stands in brackets on both sides of ip_port_mappings
  */
@@ -34,7 +34,8 @@ export function checksOf(
   if (check === undefined) return { rows: [], members: [] }
   const mappings = { 4: mappingsOf(check, 4), 6: mappingsOf(check, 6) }
   const asked = entries.filter(
-    ({ wanted: { protocol }, family }) => protocol !== 'sctp' && mappings[family].length > 0,
+    ({ wanted: { protocol }, family, variables }) =>
+      protocol !== 'sctp' && variables === undefined && mappings[family].length > 0,
   )
   const rows = asked.map(({ of, member: { key: vip } }) => ({
     kind: balancerHealthCheck,
