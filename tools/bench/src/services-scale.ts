@@ -1,5 +1,8 @@
+import { once } from 'node:events'
 import { existsSync, readFileSync, statSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { subnetResource } from '@kube-ovn/kube-api'
 import { endpointSlices, services, type EndpointSlice, type Service } from '@kube-ovn/kube-api/core'
 import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
@@ -65,6 +68,7 @@ async function costsOf(
   return {
     value: rounded(full.seconds),
     writtenSeconds: rounded(full.writtenSeconds),
+    northdAloneSeconds: rounded(full.northdAloneSeconds),
     fullTransactions: full.transactions,
     controllerCpuSeconds: rounded(full.controllerCpuSeconds),
     northdCpuSeconds: rounded(full.northdCpuSeconds),
@@ -110,6 +114,8 @@ interface FullState {
   /** Until ovn-northd has written what is there for what was written by the controller. */
   readonly seconds: number
   readonly writtenSeconds: number
+  /** What ovn-northd takes for the same rows when they are all there, and nobody else does anything: no controller can be faster. */
+  readonly northdAloneSeconds: number
   readonly transactions: number
   readonly controllerCpuSeconds: number
   readonly northdCpuSeconds: number
@@ -119,8 +125,7 @@ interface FullState {
 
 /** Has a controller write everything into an empty Northbound. */
 async function fullState(plane: ControlPlane, layout: Layout): Promise<FullState> {
-  await plane.northbound.reset()
-  await plane.northbound.nbctl('--timeout=600', '--wait=sb', 'sync')
+  await emptyNorthbound(plane)
   const transactionsBefore = await plane.northbound.transactions()
   const northdBefore = northdSeconds(plane)
   console.log(`writing all of it into an empty Northbound, ${layout}`)
@@ -129,21 +134,64 @@ async function fullState(plane: ControlPlane, layout: Layout): Promise<FullState
   await untilServed(plane, serviceCount)
   const writtenSeconds = (performance.now() - startedMs) / 1000
   const transactions = (await plane.northbound.transactions()) - transactionsBefore
-  await plane.northbound.nbctl('--timeout=900', '--wait=sb', 'sync')
+  await untilSynced(plane)
   const seconds = (performance.now() - startedMs) / 1000
-  console.log(
-    `${rounded(writtenSeconds)} s until it was written, ${rounded(seconds)} s until ovn-northd had it`,
-  )
   await controller.untilQuiet()
-  const flows = (await plane.northbound.sbctl('--bare', '--columns=_uuid', 'list', 'Logical_Flow')).split(
-    '\n',
+  const { cpuSeconds: controllerCpuSeconds } = controller
+  await controller[Symbol.asyncDispose]()
+  const northdCpuSeconds = northdSeconds(plane) - northdBefore
+  const flows = await countFlows(plane)
+  const northdAloneSeconds = await northdAlone(plane, flows)
+  console.log(
+    `${rounded(writtenSeconds)} s until it was written, ${rounded(seconds)} s until ovn-northd had it; alone it takes ${rounded(northdAloneSeconds)} s`,
   )
   return {
-    ...{ seconds, writtenSeconds, transactions },
-    controllerCpuSeconds: controller.cpuSeconds,
-    northdCpuSeconds: northdSeconds(plane) - northdBefore,
-    flows: flows.filter((line) => line !== '').length,
+    ...{ seconds, writtenSeconds, northdAloneSeconds, transactions },
+    ...{ controllerCpuSeconds, northdCpuSeconds, flows },
   }
+}
+
+/** The counter by which ovn-northd tells how far it is goes on: it may not have heard of a smaller one yet when it is asked. */
+async function emptyNorthbound({ northbound }: ControlPlane): Promise<void> {
+  const counted = Number(await northbound.nbctl('get', 'NB_Global', '.', 'nb_cfg'))
+  await northbound.reset()
+  await northbound.nbctl('set', 'NB_Global', '.', `nb_cfg=${counted + 1}`)
+  await untilSynced({ northbound })
+}
+
+/** Resolves when ovn-northd has written what follows from all that is there. */
+async function untilSynced({ northbound }: Pick<ControlPlane, 'northbound'>): Promise<void> {
+  await northbound.nbctl('--timeout=900', '--wait=sb', 'sync')
+}
+
+async function countFlows({ northbound }: ControlPlane): Promise<number> {
+  const listed = await northbound.sbctl('--timeout=120', '--bare', '--columns=_uuid', 'list', 'Logical_Flow')
+  const count = listed.split('\n').filter((line) => line !== '').length
+  if (count === 0) throw new Error('ovn-northd has written no flow')
+  return count
+}
+
+/** Has ovn-northd work everything out and write it once more, of which nothing is there any more. */
+async function northdAlone(plane: ControlPlane, flows: number): Promise<number> {
+  const startedMs = performance.now()
+  await plane.northbound.sbctl('--timeout=120', '--', '--all', 'destroy', 'Logical_Flow')
+  await tellNorthd(plane, 'inc-engine/recompute')
+  await untilSynced(plane)
+  const seconds = (performance.now() - startedMs) / 1000
+  const again = await countFlows(plane)
+  if (again !== flows) throw new Error(`ovn-northd has written ${again} flows in the place of ${flows}`)
+  return seconds
+}
+
+/** As ovn-appctl does it (ovs-appctl(8)). */
+async function tellNorthd({ northbound }: ControlPlane, method: string): Promise<void> {
+  const directory = join(northbound.root, 'run/ovn')
+  const pid = readFileSync(join(directory, 'ovn-northd.pid'), 'utf8').trim()
+  const socket = connect(join(directory, `ovn-northd.${pid}.ctl`))
+  await once(socket, 'connect')
+  socket.end(JSON.stringify({ id: 0, method, params: [] }))
+  const answered = await text(socket)
+  if (!answered.includes('"error":null')) throw new Error(`ovn-northd does not ${method}: ${answered}`)
 }
 
 interface ChangeCosts {
@@ -163,12 +211,12 @@ async function costsAmong(plane: ControlPlane, count: number, layout: Layout): P
   await using seen = await reader(plane)
   await changeEndpoints(plane, seen, changes, 1)
   await controller.untilQuiet()
-  await plane.northbound.nbctl('--timeout=600', '--wait=sb', 'sync')
+  await untilSynced(plane)
   const before = await costsSoFar(plane, controller)
   await changeEndpoints(plane, seen, changes, 2)
   const after = await costsSoFar(plane, controller)
   // What ovn-northd has left to do belongs to it.
-  await plane.northbound.nbctl('--timeout=600', '--wait=sb', 'sync')
+  await untilSynced(plane)
   const costs = {
     transactions: (after.transactions - before.transactions) / changes,
     bytes: Math.round((after.bytes - before.bytes) / changes),
