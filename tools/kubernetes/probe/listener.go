@@ -98,7 +98,7 @@ func (s *socket) answerDatagrams(member netip.Addr) {
 		if err != nil || !isRequest {
 			continue
 		}
-		told := answer{token, member, sighting{got.from.Addr(), got.from.Port(), got.marks}}
+		told := answer{token, member, sighting{got.from.Addr(), got.from.Port(), got.at, got.marks}}
 		sightings.CompareAndSwap(requestKey{token, member}, sighting{}, told.Seen)
 		// An answer that the kernel refuses is one that does not arrive: who asked tells.
 		s.sendTo([]byte(told.render()+"\n"), got.from)
@@ -117,7 +117,7 @@ func (s *socket) answerConnections() {
 			continue
 		}
 		go func() {
-			connection.answerStream(sighting{from.Addr(), from.Port(), connection.marksOfSYN()})
+			connection.answerStream(sighting{from.Addr(), from.Port(), connection.ownAddress(), connection.marksOfSYN()})
 			connection.Close()
 			<-free
 		}()

@@ -59,6 +59,8 @@ type outcome struct {
 type sighting struct {
 	Source     netip.Addr `json:"source"`
 	SourcePort uint16     `json:"sourcePort"`
+	// The address at which it arrived: which of several listeners it was led to.
+	At netip.Addr `json:"at,omitzero"`
 	marks
 }
 

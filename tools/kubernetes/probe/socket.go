@@ -69,7 +69,8 @@ func openSocket(netns string, address netip.Addr, of kind) (*socket, error) {
 		err = unix.SetsockoptInt(descriptor, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 1)
 	}
 	if of.socketType != unix.SOCK_STREAM {
-		err = errors.Join(err, s.set(unix.IP_RECVTTL, unix.IPV6_RECVHOPLIMIT, 1), s.set(unix.IP_RECVTOS, unix.IPV6_RECVTCLASS, 1))
+		err = errors.Join(err, s.set(unix.IP_RECVTTL, unix.IPV6_RECVHOPLIMIT, 1), s.set(unix.IP_RECVTOS, unix.IPV6_RECVTCLASS, 1),
+			s.set(unix.IP_PKTINFO, unix.IPV6_RECVPKTINFO, 1))
 	}
 	if err != nil {
 		s.Close()
@@ -181,6 +182,15 @@ func (s *socket) accept() (connection *socket, from netip.AddrPort, err error) {
 	return newSocket(descriptor, s.kind, s.is4), addressOf(peer), nil
 }
 
+// ownAddress is that at which a connection has arrived.
+func (s *socket) ownAddress() netip.Addr {
+	name, err := unix.Getsockname(s.descriptor)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return addressOf(name).Addr()
+}
+
 // sendTo sends a datagram, or drops it as the network might.
 func (s *socket) sendTo(data []byte, to netip.AddrPort) error {
 	return unix.Sendto(s.descriptor, data, 0, socketAddress(to))
@@ -190,6 +200,8 @@ func (s *socket) sendTo(data []byte, to netip.AddrPort) error {
 type received struct {
 	data []byte
 	from netip.AddrPort
+	// Where it was sent to.
+	at netip.Addr
 	marks
 }
 
@@ -213,8 +225,17 @@ func (s *socket) receive(buffer []byte) (got received, err error) {
 	return got, nil
 }
 
-// note takes what a control message says of a packet (ip(7), ipv6(7)): IP_TOS is a byte, the others are int.
-func (m *marks) note(message unix.SocketControlMessage) {
+// note takes what a control message says of a packet (ip(7), ipv6(7)): IP_TOS is a byte, addresses are at the end of what IPv4 says of
+// them and at the beginning of what IPv6 does, all others are int.
+func (m *received) note(message unix.SocketControlMessage) {
+	switch [2]int32{message.Header.Level, message.Header.Type} {
+	case [2]int32{unix.IPPROTO_IP, unix.IP_PKTINFO}:
+		m.at, _ = netip.AddrFromSlice(message.Data[8:12])
+		return
+	case [2]int32{unix.IPPROTO_IPV6, unix.IPV6_PKTINFO}:
+		m.at, _ = netip.AddrFromSlice(message.Data[:16])
+		return
+	}
 	value := int(message.Data[0])
 	if len(message.Data) >= 4 {
 		value = int(binary.NativeEndian.Uint32(message.Data))

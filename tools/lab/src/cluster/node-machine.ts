@@ -82,15 +82,17 @@ export function renderKubeletConfiguration(stack: Stack, nodeName: string): stri
   })
 }
 
-/** kube-proxy in nftables mode; the host's conntrack limits are not ours to set. */
-export function renderProxyConfiguration({ stack, podRange }: Topology): string {
+/** kube-proxy; the host's conntrack limits are not ours to set. */
+export function renderProxyConfiguration({ stack, podRange, proxyMode }: Topology): string {
   return stringify({
     apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
     kind: 'KubeProxyConfiguration',
-    mode: 'nftables',
+    mode: proxyMode,
     clientConnection: { kubeconfig: `${configurationDirectory}/kube-proxy.kubeconfig` },
     clusterCIDR: ofStack(stack, podRange).join(','),
     conntrack: { maxPerCore: 0, tcpEstablishedTimeout: '0s', tcpCloseWaitTimeout: '0s' },
+    // In nftables mode they would be those of the node's own name alone, and the outside host knows others.
+    nodePortAddresses: ofStack(stack, { ipv4: '0.0.0.0/0', ipv6: '::/0' }),
     bindAddress: ofStack(stack, { ipv4: '0.0.0.0', ipv6: '::' })[0],
   })
 }

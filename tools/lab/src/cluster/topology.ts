@@ -33,6 +33,8 @@ export interface Topology {
   readonly routers: readonly RoutingDaemon[]
   /** Further networks of pods can be described, and Multus attaches them. */
   readonly hasNetworkAttachments: boolean
+  /** What kube-proxy writes its rules with. */
+  readonly proxyMode: 'nftables' | 'iptables'
   /** The id of a lab that this one sees: they have one tunnel network, and their physical networks are joined. */
   readonly sees?: string
   /** What pods get addresses from; labs that see each other have ranges of their own. */
@@ -60,6 +62,7 @@ export const defaultTopology: Topology = {
   vlans: [],
   routers: [],
   hasNetworkAttachments: false,
+  proxyMode: 'nftables',
   podRange: defaultPodRange,
   isKept: false,
 }

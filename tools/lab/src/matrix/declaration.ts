@@ -16,6 +16,11 @@ const party = z.union(
       namespace: z.string(),
       service: z.string(),
       port: z.int().min(1).max(65_535).optional(),
+      addresses: z
+        .array(z.union([z.ipv4(), z.ipv6()]))
+        .min(1)
+        .describe('under which it is asked, in place of its cluster addresses')
+        .optional(),
     }),
     z.strictObject({ address: z.union([z.ipv4(), z.ipv6()]), name: z.string().optional() }),
   ],

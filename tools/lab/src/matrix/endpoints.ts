@@ -39,12 +39,14 @@ interface ServiceObject extends ApiObject {
 }
 
 interface SliceObject extends ApiObject {
-  readonly endpoints?: readonly {
-    readonly addresses: readonly string[]
-    readonly targetRef?: { readonly uid?: string }
-    readonly nodeName?: string
-  }[]
-  readonly ports?: readonly { readonly port?: number; readonly name?: string }[]
+  readonly endpoints?:
+    | readonly {
+        readonly addresses: readonly string[]
+        readonly targetRef?: { readonly uid?: string }
+        readonly nodeName?: string
+      }[]
+    | null
+  readonly ports?: readonly { readonly port?: number; readonly name?: string }[] | null
 }
 
 /**
@@ -98,7 +100,7 @@ async function serviceEndpoint(
 ): Promise<Endpoint> {
   const { name, addresses, port, ends } = await findService(cluster.api, party)
   const backends = ends.flatMap((end) => {
-    const netns = netnsOfPod(cluster, end.nodeName, end.uid)
+    const netns = netnsOfPod(cluster, end.nodeName, end.uid) ?? netnsOfMachine(cluster, end.address)
     return netns === undefined ? [] : [{ netns, address: end.address, port: end.port }]
   })
   return { name, addresses, netns: undefined, nodeAddresses: [], backends, port }
@@ -134,14 +136,15 @@ export async function findService(
     ),
   ])
   const [service] = services
-  const addresses = (service?.spec.clusterIPs ?? []).filter((address) => address !== 'None')
+  const addresses =
+    party.addresses ?? (service?.spec.clusterIPs ?? []).filter((address) => address !== 'None')
   if (addresses.length === 0) throw nobody('service', `${namespace}/${name}`)
   const ports = service?.spec.ports ?? []
   const port = ports.find((candidate) => party.port === undefined || candidate.port === party.port)
   if (port === undefined) throw nobody('service', `${namespace}/${name} port ${party.port ?? ''}`)
-  const ends = slices.flatMap(({ endpoints = [], ports: targets = [] }) => {
-    const target = targets.find((candidate) => (candidate.name ?? '') === (port.name ?? ''))?.port
-    return endpoints.flatMap(({ addresses: [address], targetRef, nodeName }) =>
+  const ends = slices.flatMap(({ endpoints, ports: targets }) => {
+    const target = targets?.find((candidate) => (candidate.name ?? '') === (port.name ?? ''))?.port
+    return (endpoints ?? []).flatMap(({ addresses: [address], targetRef, nodeName }) =>
       target === undefined || address === undefined
         ? []
         : [{ address, port: target, uid: targetRef?.uid, nodeName }],
@@ -158,6 +161,14 @@ function netnsOfPod(
   const node = cluster.nodes.find(({ name }) => name === nodeName)
   const place = node && insidePodNetwork(node.container, uid ?? '')
   return place && namespaceOf(place)
+}
+
+/** That of a node, or of the outside host, where one of them is behind a Service. */
+function netnsOfMachine(cluster: Cluster, address: string): string | undefined {
+  const { outside, nodes } = cluster
+  if (Object.values(outside.addresses).includes(address)) return namespaceOf(outside.place)
+  const node = nodes.find(({ name }) => nodeAddresses(cluster, name).includes(address))
+  return node && namespaceOf(node.place)
 }
 
 function nodeAddresses(cluster: Cluster, name: string | undefined): readonly string[] {

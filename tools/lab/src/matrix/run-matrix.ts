@@ -18,6 +18,8 @@ export interface MatrixRow extends Judgement {
   readonly ms?: number
   /** What the listener saw, where it is ours. */
   readonly source?: string
+  /** The address of the listener: which of several it was led to. */
+  readonly at?: string
   readonly ttl?: number
   readonly dscp?: number
   readonly detail?: string
@@ -94,6 +96,7 @@ function rowOf(cell: Cell, outcome: Outcome): MatrixRow {
     ...(outcome.kind === 'reached' ? { ms: Math.round(outcome.ms * 100) / 100 } : {}),
     ...(outcome.kind === 'reached' && outcome.detail !== undefined ? { detail: outcome.detail } : {}),
     ...(seen === undefined ? {} : { source: seen.source }),
+    ...(seen?.at === undefined ? {} : { at: seen.at }),
     ...(seen?.ttl === undefined ? {} : { ttl: seen.ttl }),
     ...(seen?.dscp === undefined ? {} : { dscp: seen.dscp }),
   }

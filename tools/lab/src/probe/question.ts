@@ -45,6 +45,8 @@ export interface Question {
 const sighting = z.object({
   source: z.string(),
   sourcePort: z.number(),
+  /** The address at which it arrived, where that is known. */
+  at: z.string().exactOptional(),
   ttl: z.number().exactOptional(),
   dscp: z.number().exactOptional(),
 })

@@ -1,0 +1,361 @@
+import {
+  applyAll,
+  deleteAll,
+  eventually,
+  idlePod,
+  nbctl,
+  ofStack,
+  ovnCentral,
+  renderMatrix,
+  runMatrix,
+  untilPod,
+  untilPodsReady,
+  upgradeChart,
+  type ApiObject,
+  type Cluster,
+  type MatrixRow,
+  type MatrixRuleInput,
+  type PodObject,
+} from '@kube-ovn/lab'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeInLab } from './describe-in-lab.ts'
+import { servedDuring, stickyVisits } from './service-traffic.ts'
+import { useSuiteLab } from './suite-lab.ts'
+
+const describe = describeInLab('listens in the namespaces of its pods and nodes')
+
+const namespace = 'market'
+const [tcpPort, udpPort, sctpPort] = [80, 53, 81]
+const [httpTarget, udpTarget, sctpTarget] = [18_080, 18_081, 18_082]
+
+type Party = MatrixRuleInput['from'][number]
+
+/** Of the ranges for documentation, so that nobody else has them. */
+const announced = { externalIp: ['192.0.2.80', '2001:db8::80'], ingress: ['192.0.2.81', '2001:db8::81'] }
+
+const ports = [
+  { name: 'tcp', port: tcpPort, targetPort: httpTarget },
+  { name: 'udp', port: udpPort, targetPort: udpTarget, protocol: 'UDP' },
+  { name: 'sctp', port: sctpPort, targetPort: sctpTarget, protocol: 'SCTP' },
+]
+
+interface ServiceObject extends ApiObject {
+  readonly spec: {
+    readonly clusterIPs: readonly string[]
+    readonly ports: readonly { readonly name: string; readonly nodePort?: number }[]
+  }
+}
+
+function service(name: string, spec: object): ApiObject & { readonly spec: object } {
+  const metadata = { name, namespace }
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata,
+    spec: { ipFamilyPolicy: 'PreferDualStack', ports, ...spec },
+  }
+}
+
+function pod(name: string, app: string, node: string): ApiObject {
+  return idlePod({ name, namespace, labels: { app, on: node } }, node)
+}
+
+/** Backends on both nodes, clients on both nodes, one that is alone behind its Service, and one that is never ready. */
+const pods: readonly ApiObject[] = [
+  pod('echo-1', 'echo', 'node-1'),
+  pod('echo-2', 'echo', 'node-2'),
+  pod('echo-3', 'echo', 'node-2'),
+  pod('client-1', 'client', 'node-1'),
+  pod('client-2', 'client', 'node-2'),
+  pod('alone', 'alone', 'node-1'),
+]
+
+function neverReady(): ApiObject {
+  const idle = pod('shy', 'shy', 'node-2') as ApiObject & { readonly spec: { readonly containers: object[] } }
+  const readinessProbe = { exec: { command: ['false'] }, periodSeconds: 60 }
+  return {
+    ...idle,
+    spec: { ...idle.spec, containers: idle.spec.containers.map((one) => ({ ...one, readinessProbe })) },
+  } as ApiObject
+}
+
+const selector = { app: 'echo' }
+const onFirst = { app: 'echo', on: 'node-1' }
+
+const services: readonly ApiObject[] = [
+  service('all', { selector }),
+  service('own-node', { selector, internalTrafficPolicy: 'Local' }),
+  service('first-node', { selector: onFirst, internalTrafficPolicy: 'Local' }),
+  service('near', { selector, trafficDistribution: 'PreferSameNode' }),
+  service('itself', { selector: { app: 'alone' } }),
+  service('shy', { selector: { app: 'shy' }, publishNotReadyAddresses: true }),
+  service('nobody', { selector: { app: 'nobody' } }),
+  service('door', { selector, type: 'NodePort' }),
+  service('first-door', { selector: onFirst, type: 'NodePort', externalTrafficPolicy: 'Local' }),
+  service('announced', { selector, externalIPs: announced.externalIp }),
+  service('balanced', { selector, type: 'LoadBalancer' }),
+  service('names', { selector, clusterIP: 'None' }),
+  service('of-a-node', {}),
+  service('of-outside', {}),
+  {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'elsewhere', namespace },
+    spec: { type: 'ExternalName', externalName: `all.${namespace}.svc.cluster.local` },
+  } as ApiObject,
+]
+
+/** Written by hand, for a Service without a selector. */
+function slices(of: string, addresses: readonly string[]): readonly ApiObject[] {
+  return addresses.map((address) => {
+    const family = address.includes(':') ? 'IPv6' : 'IPv4'
+    return {
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: {
+        name: `${of}-${family.toLowerCase()}`,
+        namespace,
+        labels: { 'kubernetes.io/service-name': of },
+      },
+      addressType: family,
+      ports: ports.map(({ name, targetPort, protocol }) => ({
+        name,
+        port: targetPort,
+        protocol: protocol ?? 'TCP',
+      })),
+      endpoints: [{ addresses: [address] }],
+    } as ApiObject
+  })
+}
+
+const home = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }
+
+let cluster: Cluster
+/** Addresses of the backends, by their pod. */
+let backends: ReadonlyMap<string, PodObject>
+
+/** Deep runs are about the other way in which kube-proxy has its part. */
+const proxyMode = process.env['KUBE_OVN_DEEP'] === '1' ? 'iptables' : 'nftables'
+const lab = useSuiteLab({ id: 'services', nodes: 2, stack: 'dual', proxyMode })
+const applied: ApiObject[] = []
+
+beforeAll(async () => {
+  ;({ cluster } = lab)
+  const byHand = [
+    ...slices(
+      'of-a-node',
+      ofStack('dual', cluster.nodes[0]?.kubernetes ?? expect.unreachable('there are two')),
+    ),
+    ...slices('of-outside', ofStack('dual', cluster.outside.addresses)),
+  ]
+  applied.push(home, ...pods, neverReady(), ...services, ...byHand)
+  await applyAll(cluster.api, applied)
+  const ingress = announced.ingress.map((ip) => ({ ip }))
+  await cluster.api.mergePatch(`/api/v1/namespaces/${namespace}/services/balanced/status`, {
+    status: { loadBalancer: { ingress } },
+  })
+  const [echoes] = await Promise.all([
+    untilPodsReady(cluster.api, namespace, 'app=echo', 3),
+    untilPodsReady(cluster.api, namespace, 'app=client', 2),
+    untilPodsReady(cluster.api, namespace, 'app=alone', 1),
+    untilPod(cluster.api, namespace, 'shy', 'runs', (found) => (found?.status?.podIPs ?? []).length === 2),
+  ])
+  backends = new Map(echoes.map((one) => [one.metadata.name, one]))
+}, 180_000)
+
+afterAll(() => deleteAll(cluster.api, applied))
+
+const clients: Party = { namespace, pods: 'app=client' }
+const echoes: Party = { namespace, pods: 'app=echo' }
+
+/** Who asks, where, and which of the backends may answer whom. */
+interface Claim {
+  readonly from: readonly Party[]
+  readonly to: string
+  readonly addresses?: readonly string[]
+  /** In place of the Service's own. */
+  readonly nodePorts?: boolean
+  readonly expect?: MatrixRuleInput['expect']
+  readonly isWanted?: (at: string, row: MatrixRow) => boolean
+  readonly isBalanced?: boolean
+}
+
+/** Asks by all protocols and families until all is as it is claimed; what is not so in the end, as text, and which rows there were. */
+async function seen(claims: readonly Claim[]): Promise<readonly MatrixRow[]> {
+  const rules = (await Promise.all(claims.map(rulesOf))).flat()
+  let last: readonly MatrixRow[] = []
+  let wrong: readonly MatrixRow[] = []
+  await eventually('all is as it is claimed', async () => {
+    const { rows } = await runMatrix(cluster, rules)
+    last = rows
+    wrong = rows.filter((row) => isWrong(row, claims[Number(row.rule.split(' ')[0])]))
+    return wrong.length === 0 ? true : undefined
+  }).catch((error: unknown) => {
+    if (wrong.length === 0) throw error
+  })
+  if (wrong.length > 0) expect.unreachable(renderMatrix({ rows: wrong, ms: 0 }))
+  return last
+}
+
+async function rulesOf(claim: Claim, index: number): Promise<readonly MatrixRuleInput[]> {
+  const object = await cluster.api.call<ServiceObject>(
+    'GET',
+    `/api/v1/namespaces/${namespace}/services/${claim.to}`,
+  )
+  return ports.map(({ name, port }) => {
+    const nodePort = object.spec.ports.find((one) => one.name === name)?.nodePort
+    const { from, to, addresses } = claim
+    return {
+      name: `${index} ${to} ${name}`,
+      from: [...from],
+      to: [
+        { namespace, service: to, port, ...(addresses === undefined ? {} : { addresses: [...addresses] }) },
+      ],
+      by: [name as 'tcp' | 'udp' | 'sctp'],
+      ...(claim.nodePorts === true && nodePort !== undefined ? { port: nodePort } : {}),
+      expect: claim.expect ?? 'reach',
+    }
+  })
+}
+
+function isWrong(row: MatrixRow, claim: Claim | undefined): boolean {
+  if (row.verdict === 'skipped') return false
+  if (row.verdict === 'differs') return true
+  return row.at !== undefined && claim?.isWanted?.(row.at, row) === false
+}
+
+function nodeOfBackend(at: string): string | undefined {
+  return [...backends.values()].find(({ status }) => status?.podIPs?.some(({ ip }) => ip === at))?.spec
+    .nodeName
+}
+
+const isEcho = (at: string): boolean => nodeOfBackend(at) !== undefined
+
+/** Names of clients end with the number of their node. */
+function isOnNodeOf(at: string, { from }: MatrixRow): boolean {
+  return nodeOfBackend(at) === `node-${from.at(-1)}`
+}
+
+/** How many answered by each protocol; a kernel without SCTP has none of that, and says so. */
+function tally(rows: readonly MatrixRow[]): Readonly<Record<string, number>> {
+  const counted = rows.filter(({ verdict }) => verdict === 'as expected')
+  return Object.fromEntries(
+    [...Map.groupBy(counted, ({ protocol }) => protocol)].map(([name, own]) => [name, own.length]),
+  )
+}
+
+/** What the kernel lets be asked of so many pairs. */
+function all(count: number, rows: readonly MatrixRow[]): Readonly<Record<string, number>> {
+  const hasSctp = rows.every(({ protocol, verdict }) => protocol !== 'sctp' || verdict !== 'skipped')
+  return { tcp: count, udp: count, ...(hasSctp ? { sctp: count } : {}) }
+}
+
+describe('a Service', () => {
+  it('leads pods, which it sees as themselves, nodes, and its own backends to what is behind it', async () => {
+    const rows = await seen([
+      { from: [clients], to: 'all', expect: { source: 'own' }, isWanted: isEcho },
+      { from: ['nodes', echoes], to: 'all', isWanted: isEcho },
+      { from: [{ namespace, pods: 'app=alone' }], to: 'itself' },
+      { from: [clients], to: 'shy', expect: { source: 'own' } },
+    ])
+    expect(tally(rows)).toEqual(all(2 * (2 + 5 + 1 + 2), rows))
+  })
+
+  it('leads to backends near the client, where it says so', async () => {
+    const rows = await seen([
+      { from: [clients], to: 'own-node', expect: { source: 'own' }, isWanted: isOnNodeOf },
+      { from: ['nodes'], to: 'own-node', isWanted: isOnNodeOf },
+      { from: [clients], to: 'near', expect: { source: 'own' }, isWanted: isOnNodeOf },
+      { from: ['nodes'], to: 'near', isWanted: isOnNodeOf },
+    ])
+    expect(tally(rows)).toEqual(all(2 * 8, rows))
+  })
+
+  it('leads nowhere where there is nobody', async () => {
+    const rows = await seen([
+      { from: [{ namespace, pods: 'app=client,on=node-1' }], to: 'first-node', expect: { source: 'own' } },
+      { from: [{ namespace, pods: 'app=client,on=node-2' }], to: 'first-node', expect: 'no-reach' },
+      { from: [clients, 'nodes'], to: 'nobody', expect: 'no-reach' },
+    ])
+    expect(tally(rows)).toEqual(all(2 * (1 + 1 + 4), rows))
+  })
+
+  it('leads to nodes, and to addresses outside', async () => {
+    const node = cluster.nodes[0]?.kubernetes ?? expect.unreachable('there are two')
+    const rows = await seen([
+      { from: [clients, 'nodes'], to: 'of-a-node', isWanted: (at) => ofStack('dual', node).includes(at) },
+      { from: [clients], to: 'of-outside', expect: { source: 'node' } },
+    ])
+    expect(tally(rows)).toEqual(all(2 * (4 + 2), rows))
+  })
+
+  it('has a door at each node, and at announced addresses', async () => {
+    const doors = cluster.nodes.flatMap(({ kubernetes }) => ofStack('dual', kubernetes))
+    const rows = await seen([
+      { from: [clients, 'nodes'], to: 'door', addresses: doors, nodePorts: true, isWanted: isEcho },
+      { from: [clients, 'nodes'], to: 'announced', addresses: announced.externalIp, isWanted: isEcho },
+      { from: [clients, 'nodes'], to: 'balanced', addresses: announced.ingress, isWanted: isEcho },
+    ])
+    expect(tally(rows)).toEqual(all(4 * (4 + 2 + 2), rows))
+  })
+
+  it('shows its backends who comes from outside, at the doors of their nodes only', async () => {
+    const [first, second] = cluster.nodes.map(({ physical }) => ofStack('dual', physical))
+    if (first === undefined || second === undefined) expect.unreachable('there are two nodes')
+    const rows = await seen([
+      { from: ['outside'], to: 'door', addresses: [...first, ...second], nodePorts: true, isWanted: isEcho },
+      { from: ['outside'], to: 'first-door', addresses: first, nodePorts: true, expect: { source: 'own' } },
+      { from: ['outside'], to: 'first-door', addresses: second, nodePorts: true, expect: 'no-reach' },
+    ])
+    expect(tally(rows)).toEqual(all(4 + 2 + 2, rows))
+  })
+
+  it('is a list of addresses, or another name, to the DNS', async () => {
+    const dns = { namespace: 'kube-system', service: 'kube-dns', port: 53 }
+    const lookUp = async (name: string): Promise<readonly string[]> => {
+      const lookup = `${name}.${namespace}.svc.cluster.local`
+      const { rows } = await runMatrix(cluster, [{ from: [clients], to: [dns], by: ['dns'], lookup }])
+      return [...new Set(rows.flatMap(({ detail }) => detail?.split(' ') ?? []))].sort()
+    }
+    const behind = [...backends.values()].flatMap(({ status }) => status?.podIPs?.map(({ ip }) => ip) ?? [])
+    await expect.poll(() => lookUp('names'), { timeout: 30_000 }).toEqual(behind.sort())
+    const own = await cluster.api.call<ServiceObject>('GET', `/api/v1/namespaces/${namespace}/services/all`)
+    await expect.poll(() => lookUp('elsewhere'), { timeout: 30_000 }).toEqual([...own.spec.clusterIPs].sort())
+  })
+})
+
+describe('session affinity', () => {
+  it('keeps a client at its backend as long as its Service says, whatever others come, and no longer', async () => {
+    const { few, many, later } = await stickyVisits(cluster, namespace, 15)
+    expect(many).toEqual(few)
+    expect(later).not.toEqual(few)
+  }, 180_000)
+})
+
+describe('under traffic', () => {
+  it('a rolling update of most of 20 backends fails no request, and parts nobody from a backend that stays', async () => {
+    const { asked, failed, unanswered } = await servedDuring(cluster, namespace, ({ rollOut }) => rollOut())
+    expect({ failed, unanswered }).toEqual({ failed: [], unanswered: 0 })
+    // Of every client, by every protocol, at every address, again and again.
+    expect(asked).toBeGreaterThan(5 * 8)
+  }, 240_000)
+
+  it('all Services move to load balancers of their own, where they are the same, and back', async () => {
+    const central = await ovnCentral(cluster)
+    const sharedEntries = () => nbctl(central, 'get', 'Load_Balancer', 'cluster-tcp-loadbalancer', 'vips')
+    const { failed, unanswered } = await servedDuring(cluster, namespace, async () => {
+      await upgradeChart(cluster, { features: { loadBalancerLayout: 'per-service' } })
+      await expect.poll(sharedEntries, { timeout: 60_000 }).toBe('{}')
+      await seen([
+        { from: [clients], to: 'all', expect: { source: 'own' }, isWanted: isEcho },
+        { from: [clients], to: 'own-node', expect: { source: 'own' }, isWanted: isOnNodeOf },
+        { from: [{ namespace, pods: 'app=alone' }], to: 'itself' },
+      ])
+      await upgradeChart(cluster, {})
+      await expect.poll(sharedEntries, { timeout: 60_000 }).not.toBe('{}')
+      const groups = () => nbctl(central, '--bare', '--columns=name', 'list', 'Load_Balancer_Group')
+      await expect.poll(groups, { timeout: 60_000 }).toBe('')
+    })
+    expect({ failed, unanswered }).toEqual({ failed: [], unanswered: 0 })
+  }, 300_000)
+})
