@@ -504,8 +504,8 @@ export const privateSubnetAcl = rowKind({
     const subnet = switchOfAcl(ids, parent)
     if (subnet === undefined || ids[externalId.subnet] !== undefined) return undefined
     if (row.priority === aclPriority.privateDrop) return `${subnet}/drop`
-    if (row.priority === aclPriority.nodes)
-      return perFamily(`${subnet}/${row.match.includes('$') ? 'node-addresses' : 'nodes'}`, row.match)
+    if (row.match.includes('$')) return perFamily(`${subnet}/node-addresses`, row.match)
+    if (row.priority === aclPriority.nodes) return perFamily(`${subnet}/nodes`, row.match)
     if (row.priority !== aclPriority.privateAllow) return undefined
     const allowed = privateAllowMatch.exec(row.match)?.[1]
     return allowed === undefined ? perFamily(`${subnet}/own`, row.match) : `${subnet}/allow/${allowed}`

@@ -20,6 +20,8 @@ type Objects = { readonly [N in Kind]?: readonly KubeObject[] }
 export interface ControlEffects {
   /** Rows, their places in sets of others, and leases. */
   readonly made: readonly unknown[]
+  /** The same by key, as features want it. */
+  readonly desired: readonly Desired[]
   /** What somebody has to put right. */
   readonly problems: readonly string[]
   /** The objects as they are when the controller has nothing to write any more. */
@@ -149,6 +151,7 @@ function effectsOf(world: AllocatingWorld, decided: Decisions, objects: Objects)
       ...desired.flatMap((one) => [...shownRows(one), ...shownMembers(one), ...createdElsewhere(one)]),
       ...leases.map(plain),
     ],
+    desired,
     problems: desired.flatMap(({ problem, events }) => [
       ...(problem === undefined ? [] : [problem.code]),
       ...events.map(({ reason }) => reason).filter((reason) => !toldReasons.includes(reason)),

@@ -25,6 +25,8 @@ export interface Northbound extends AsyncDisposable {
   nbctl(...args: readonly string[]): Promise<string>
   /** Runs `ovn-sbctl`. */
   sbctl(...args: readonly string[]): Promise<string>
+  /** Runs a shell script beside the servers, whose sockets are in `/run/ovn`. */
+  script(text: string): Promise<string>
   /** Number of transactions committed since the database was made. */
   transactions(): Promise<number>
   /** What a failed test leaves for a reader: file names and texts. */
@@ -69,6 +71,7 @@ export async function startNorthbound(options: NorthboundOptions = {}): Promise<
     tls: certificates && { address: `ssl:${container.address}:${tlsPort}`, certificates },
     nbctl,
     sbctl,
+    script: (text) => container.script(text),
     transactions: () => server.transactionCount(),
     evidence: () => evidence(server, southbound),
     reset: async () => void (await server.transact(clearing)),

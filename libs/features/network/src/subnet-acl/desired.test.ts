@@ -31,7 +31,7 @@ const nodes = (family: number, cidr: string) => ({
 })
 const nodeAddresses = (family: number) => ({
   row: `acl-private/blue/node-addresses/${family}`,
-  priority: 3000,
+  priority: 1001,
   match: `ip${family}.src == $kube_ovn_nodes_ip${family}`,
   ...allow,
 })

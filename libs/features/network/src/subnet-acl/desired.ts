@@ -70,11 +70,11 @@ function privateRows({ subnet, families, isReachedByNodes }: AclSnapshot): reado
   for (const { family, cidr, nodes, allowed } of families) {
     add(allow(`own/${family}`, aclPriority.privateAllow, inside(cidr)))
     if (nodes !== undefined) add(allow(`nodes/${family}`, aclPriority.nodes, ipSource(nodes)))
-    // What a node sends to pods has its own address as the source, not that of its ovn0.
-    if (isReachedByNodes)
-      add(
-        allow(`node-addresses/${family}`, aclPriority.nodes, ipSourceSet(family, nodeAddressSetName(family))),
-      )
+    // What a node sends to pods has its own address as the source, not that of its ovn0. NetworkPolicies keep off other nodes than a pod's own.
+    if (isReachedByNodes) {
+      const nodeAddresses = ipSourceSet(family, nodeAddressSetName(family))
+      add(allow(`node-addresses/${family}`, aclPriority.privateAllow, nodeAddresses))
+    }
     for (const prefix of allowed.map(networkText))
       add(allow(`allow/${prefix}`, aclPriority.privateAllow, between(cidr, prefix)))
   }

@@ -57,7 +57,7 @@ const isolated = [
   own(6, 'fd00:10:17::/112'),
   'to-lport 3000 ip4.src == 100.64.0.0/16 allow-related',
   'to-lport 3000 ip6.src == fd00:100:64::/112 allow-related',
-  ...[4, 6].map((family) => `to-lport 3000 ip${family}.src == $kube_ovn_nodes_ip${family} allow-related`),
+  ...[4, 6].map((family) => `to-lport 1001 ip${family}.src == $kube_ovn_nodes_ip${family} allow-related`),
 ].sort()
 
 describe('ACLs of a subnet', () => {

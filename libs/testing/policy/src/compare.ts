@@ -1,0 +1,47 @@
+import { compileWorld, type CompiledWorld } from './compiled-world.ts'
+import { packetText, type Endpoint, type Packet } from './packet.ts'
+import type { PolicyWorld } from './policy-world.ts'
+import { randomPackets } from './random-packets.ts'
+import { isAllowed } from './reference/verdict.ts'
+import { RowJudge } from './rows/judge.ts'
+
+/** For each end of a packet that is a pod, what the specification says of it, and what the rows do. */
+export interface Comparison {
+  readonly packet: Packet
+  readonly direction: 'ingress' | 'egress'
+  readonly specified: boolean
+  readonly rows: string
+}
+
+/** Judges random packets of a world twice. */
+export function compareWorld(
+  world: PolicyWorld,
+  packets: number,
+): { readonly compiled: CompiledWorld; readonly compared: readonly Comparison[] } {
+  const compiled = compileWorld(world)
+  const judge = new RowJudge(compiled.rows)
+  const compared = randomPackets(world, compiled.objects, packets).flatMap((packet) =>
+    (['egress', 'ingress'] as const).flatMap((direction): readonly Comparison[] => {
+      const specified = isAllowed(compiled.objects, direction, packet)
+      if (specified === undefined) return []
+      const port = portOf(direction === 'egress' ? packet.from : packet.to)
+      return [{ packet, direction, specified, rows: judge.verdict(direction, port, packet) }]
+    }),
+  )
+  return { compiled, compared }
+}
+
+/** The logical port of a pod. */
+export function portOf(end: Endpoint): string {
+  return end.kind === 'pod' ? `${end.name}.${end.namespace}` : ''
+}
+
+/** Comparisons in which both do not say the same, to be read. */
+export function differencesOf({ seed }: PolicyWorld, compared: readonly Comparison[]): readonly string[] {
+  return compared
+    .filter(({ specified, rows }) => rows !== (specified ? 'allow' : 'deny'))
+    .map(
+      ({ packet, direction, specified, rows }) =>
+        `seed ${seed}: ${direction} of ${packetText(packet)}: specified ${specified ? 'allow' : 'deny'}, rows ${rows}`,
+    )
+}

@@ -1,0 +1,5 @@
+export { compareWorld, differencesOf, type Comparison } from './compare.ts'
+export { packetText, type Packet } from './packet.ts'
+export { randomWorld } from './random-world.ts'
+export { RowJudge } from './rows/judge.ts'
+export { policyRows } from './rows/policy-rows.ts'

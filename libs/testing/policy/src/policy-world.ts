@@ -1,0 +1,31 @@
+import type { ControlSettings } from '@kube-ovn/domains-control'
+import type {
+  AdminNetworkPolicy,
+  BaselineAdminNetworkPolicy,
+  ClusterNetworkPolicy,
+  SecurityGroup,
+  Subnet,
+} from '@kube-ovn/kube-api'
+import type { Namespace, NetworkPolicy, Node, Pod } from '@kube-ovn/kube-api/core'
+import type { Family } from '@kube-ovn/ip'
+
+/** Everything that policies of any API are in. */
+export interface PolicyObjects {
+  readonly nodes: readonly Node[]
+  readonly namespaces: readonly Namespace[]
+  readonly pods: readonly Pod[]
+  readonly subnets: readonly Subnet[]
+  readonly networkPolicies: readonly NetworkPolicy[]
+  readonly adminNetworkPolicies: readonly AdminNetworkPolicy[]
+  readonly baselineAdminNetworkPolicies: readonly BaselineAdminNetworkPolicy[]
+  readonly clusterNetworkPolicies: readonly ClusterNetworkPolicy[]
+  readonly securityGroups: readonly SecurityGroup[]
+}
+
+/** A world as it is drawn. */
+export interface PolicyWorld {
+  readonly seed: number
+  readonly families: readonly Family[]
+  readonly settings: Partial<ControlSettings>
+  readonly objects: PolicyObjects
+}

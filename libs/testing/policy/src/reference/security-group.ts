@@ -1,0 +1,81 @@
+import type { SecurityGroup, SecurityGroupRule } from '@kube-ovn/kube-api'
+import type { Pod } from '@kube-ovn/kube-api/core'
+import { isMember, isOwnNode, isWithin, podOf, type Question, type Verdict } from './known.ts'
+
+/** Rules with a lower number than this are asked before the node of the pod is let in. */
+const beforeNode = 15_484
+
+/** SecurityGroups that there are of those that a pod names. */
+function securityGroupsOf({ objects }: Pick<Question, 'objects'>, pod: Pod): readonly SecurityGroup[] {
+  const names = (pod.metadata.annotations?.['ovn.kubernetes.io/security_groups'] ?? '')
+    .split(',')
+    .map((name) => name.trim())
+  return objects.securityGroups.filter(({ metadata }) => names.includes(metadata.name))
+}
+
+/**
+ * What the SecurityGroups of a pod say: what none of them allows is dropped; nothing is said where there is none.
+ *
+ * @see docs/user/policies.md
+ */
+export function securityGroupVerdict(question: Question): Verdict | undefined {
+  const { pod, objects, direction } = question
+  const groups = securityGroupsOf(question, pod)
+  if (groups.length === 0) return undefined
+  const first = groups.filter(({ spec }) => (spec?.tier ?? 0) === 0)
+  const then = groups.filter(({ spec }) => spec?.tier === 1)
+  const isProbe = direction === 'ingress' && objects.networkPolicies.length > 0 && isOwnNode(question)
+  if (first.length > 0) {
+    const decided = decide(first, question, isProbe)
+    if (decided !== 'pass') return decided
+  } else if (isProbe) return 'allow'
+  const decided = decide(then, question, false)
+  return decided === 'pass' ? 'deny' : decided
+}
+
+function decide(groups: readonly SecurityGroup[], question: Question, isProbe: boolean): Verdict | 'pass' {
+  const rules = groups.flatMap(
+    ({ spec }) => (question.direction === 'ingress' ? spec?.ingressRules : spec?.egressRules) ?? [],
+  )
+  const about = rules
+    .filter((rule) => isAbout(rule, question))
+    .sort((a, b) => (a.priority ?? 0) - (b.priority ?? 0))
+  const [rule] = about
+  if (isProbe && (rule === undefined || (rule.priority ?? 0) > beforeNode)) return 'allow'
+  if (rule !== undefined) return rule.policy === 'allow' ? 'allow' : rule.policy === 'pass' ? 'pass' : 'deny'
+  const peer = podOf(question.objects, question.peer)
+  const isAmong = groups.some(
+    (group) =>
+      group.spec?.allowSameGroupTraffic === true &&
+      peer !== undefined &&
+      isMember(peer) &&
+      securityGroupsOf(question, peer).includes(group),
+  )
+  return isAmong ? 'allow' : 'deny'
+}
+
+function isAbout(rule: SecurityGroupRule, question: Question): boolean {
+  const { packet, peer, objects, direction } = question
+  if (rule.ipVersion !== `ipv${packet.family}`) return false
+  if (rule.remoteType === 'address' && !isIn(rule.remoteAddress, peer.address)) return false
+  if (rule.remoteType === 'securityGroup') {
+    const pod = podOf(objects, peer)
+    const names = pod === undefined || !isMember(pod) ? [] : securityGroupsOf(question, pod)
+    if (!names.some(({ metadata }) => metadata.name === rule.remoteSecurityGroup)) return false
+  }
+  const own = direction === 'ingress' ? packet.to : packet.from
+  if (rule.localAddress !== undefined && !isIn(rule.localAddress, own.address)) return false
+  if (rule.protocol === 'icmp') return packet.protocol === 'icmp'
+  if (rule.protocol === 'tcp' || rule.protocol === 'udp')
+    return (
+      packet.protocol === rule.protocol &&
+      (rule.portRangeMin ?? 0) <= packet.port &&
+      packet.port <= (rule.portRangeMax ?? 0)
+    )
+  return true
+}
+
+function isIn(text: string | undefined, address: string): boolean {
+  if (text === undefined) return false
+  return text.includes('/') ? isWithin(text, address) === true : text === address
+}
