@@ -87,13 +87,23 @@ export function portGroup(name: string): PortGroupRef {
  *
  * A port is given by the name of its row; a prefix is printed without host bits, which OVN would refuse.
  */
-export function eq(field: AddressField, value: Ip | Cidr | AddressSetRef): Match
+export function eq(field: AddressField, value: Ip | Cidr | AddressSetRef | Cidrs): Match
 export function eq(field: PortField, value: string | PortGroupRef): Match
 export function eq(
   field: AddressField | PortField,
-  value: string | Ip | Cidr | AddressSetRef | PortGroupRef,
+  value: string | Ip | Cidr | AddressSetRef | PortGroupRef | Cidrs,
 ): Match {
-  return { kind: 'comparison', field, operator: '==', value: printValue(field, value) }
+  const text = isList(value)
+    ? `{${value.map((one) => printValue(field, one)).join(', ')}}`
+    : printValue(field, value)
+  return { kind: 'comparison', field, operator: '==', value: text }
+}
+
+/** Prefixes, one at least: OVN has no empty list. */
+type Cidrs = readonly [Cidr, ...Cidr[]]
+
+function isList(value: unknown): value is Cidrs {
+  return Array.isArray(value)
 }
 
 /**

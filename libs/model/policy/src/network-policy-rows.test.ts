@@ -88,6 +88,21 @@ describe('a rule', () => {
       [block('ip4.src == 10.0.0.0/8 && ip4.src != {10.1.0.0/16, 10.2.0.0/16}')],
     ],
     [
+      'a block with exceptions that multiply',
+      { ipBlock: { cidr: '10.0.0.0/8', except: ['10.0.0.0/9', '10.192.0.1/32'] } },
+      [block('ip4.src == 10.0.0.0/8 && ip4.src != {10.0.0.0/9, 10.192.0.1/32}')],
+    ],
+    [
+      'a block with more of these than a node should have',
+      {
+        ipBlock: {
+          cidr: '0.0.0.0/1',
+          except: ['64.0.0.0/2', '32.0.0.0/3', '16.0.0.0/4', '1.0.0.0/8', '8.0.0.0/5', '4.0.0.0/6'],
+        },
+      },
+      [block('ip4.src == {0.0.0.0/8, 2.0.0.0/7}')],
+    ],
+    [
       'a block whose exception lies outside',
       { ipBlock: { cidr: '10.0.0.0/8', except: ['11.0.0.0/16'] } },
       [],

@@ -9,6 +9,7 @@ import {
   or,
   predicate,
   printMatch,
+  type AddressField,
   type Match,
   type Transport,
 } from '@kube-ovn/ovn-match'
@@ -23,6 +24,7 @@ import {
   type PolicyDirection,
 } from '@kube-ovn/ovn-names'
 import { dhcpTerms, everywhere, sides, trafficOf, uniqueAcls, unlogged, type PolicyAcl } from './acl.ts'
+import { exceptionFlows, mostExceptionFlows, partsOf } from './address-parts.ts'
 import type { ParsedNetworkPolicy } from './network-policy.ts'
 import { portMatches } from './port-matches.ts'
 import { blocksOf, type AddressBlock, type PolicyRule } from './rules.ts'
@@ -200,9 +202,7 @@ function blockRows(
   ports: readonly (Match | undefined)[],
 ): Part {
   const field = `ip${family}.${sides[direction].peer}` as const
-  const [first, ...more] = blocks.map(({ prefix, except }) =>
-    except.length === 0 ? eq(field, prefix) : and(eq(field, prefix), ne(field, except)),
-  )
+  const [first, ...more] = blocks.flatMap((block) => blockMatches(field, block))
   if (first === undefined) return { acls: [], sets: [] }
   const peers = grouped(or(first, ...more))
   const label = `IPv${family}/${rule}/ipBlock`
@@ -210,6 +210,15 @@ function blockRows(
     sets: [],
     acls: ports.map((port) => allowance(policy, scene, direction, label, peers, port)),
   }
+}
+
+/** The original's form, as long as its rules do not multiply; else the prefixes that the exceptions leave. */
+function blockMatches(field: AddressField, block: AddressBlock): readonly Match[] {
+  const { prefix, except } = block
+  if (except.length === 0) return [eq(field, prefix)]
+  if (exceptionFlows(block) <= mostExceptionFlows) return [and(eq(field, prefix), ne(field, except))]
+  const [first, ...more] = partsOf(block) ?? []
+  return first === undefined ? [] : [eq(field, [first, ...more])]
 }
 
 function allowance(

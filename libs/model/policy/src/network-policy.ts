@@ -4,6 +4,7 @@ import { contains, parseCidr, tryParseCidr, type Cidr } from '@kube-ovn/ip'
 import type { NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort } from '@kube-ovn/kube-api/core'
 import type { LabelSelector } from '@kube-ovn/label-selector'
 import type { PolicyDirection } from '@kube-ovn/ovn-names'
+import { exceptionFlows, mostExceptionFlows, mostParts, partsOf } from './address-parts.ts'
 import { PolicyInvalidError } from './errors.ts'
 import { isPort, transports } from './ports.ts'
 import type { AddressBlock, PolicyPort, PolicyRule, PolicyRules } from './rules.ts'
@@ -130,7 +131,10 @@ function readBlock(
     const cure = `write a prefix inside of ${cidr}, like the block has; until then the block allows nothing`
     throw new PolicyInvalidError({ field: `${field}.except[${place}]`, value: text, cure })
   })
-  return { prefix, except: excepted }
+  const block = { prefix, except: excepted }
+  if (exceptionFlows(block) <= mostExceptionFlows || partsOf(block) !== undefined) return block
+  const cure = `write fewer exceptions, so that at most ${mostParts} prefixes are left; until then the block allows nothing`
+  throw new PolicyInvalidError({ field: `${field}.except`, value: `${except.length} exceptions`, cure })
 }
 
 function isInside(inner: Cidr, outer: Cidr): boolean {
