@@ -24,6 +24,7 @@ import { subnetInterconnection } from '@kube-ovn/features-network/subnet-u2o'
 import { subnetInterconnectionServices } from '@kube-ovn/features-network/subnet-u2o-lb'
 import { vlan } from '@kube-ovn/features-network/vlan'
 import { vpc } from '@kube-ovn/features-network/vpc'
+import { vpcBfd } from '@kube-ovn/features-network/vpc-bfd'
 import { vpcExternals } from '@kube-ovn/features-network/vpc-external'
 import { vpcPeerings } from '@kube-ovn/features-network/vpc-peering'
 import { vpcPolicies } from '@kube-ovn/features-network/vpc-policy'
@@ -53,6 +54,7 @@ export const controlFeatures: readonly ControlFeature[] = [
   vpcPolicies,
   vpcPeerings,
   vpcExternals,
+  vpcBfd,
   providerNetwork,
   vlan,
   subnet,

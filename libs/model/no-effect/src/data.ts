@@ -6,8 +6,6 @@ export interface MissingFeature {
   readonly cure: string
   /** Fields of a Subnet's `spec`. */
   readonly subnet?: readonly string[]
-  /** Fields of a Vpc's `spec`. */
-  readonly vpc?: readonly string[]
   /** Annotations of a Pod about any of its NICs, without what stands before the slash. */
   readonly nic?: readonly string[]
   /** Annotations `ovn.kubernetes.io/…`, by the kind of what they stand on. */
@@ -104,12 +102,6 @@ export const missingFeatures: readonly MissingFeature[] = [
       natGw: undefined,
       'apiNad.enabled': false,
     },
-  },
-  {
-    name: 'supervision of routes by BFD',
-    cure: 'remove it',
-    vpc: ['enableBfd', 'bfdPort'],
-    controllerFlags: ['bfd-min-tx', 'bfd-min-rx', 'detect-mult'],
   },
   {
     name: 'a load balancer of pods',

@@ -4,7 +4,7 @@ import { ignoredFlags } from './flags.ts'
 import { ignoredAnnotations, ignoredFields, ignoredTexts, maybeIgnored } from './ignored.ts'
 
 function texts(spec: object): readonly string[] {
-  return ignoredTexts(ignoredFields('subnet', spec))
+  return ignoredTexts(ignoredFields(spec))
 }
 
 describe('fields', () => {
@@ -17,14 +17,7 @@ describe('fields', () => {
     },
     { cidrBlock: '10.0.0.0/8', mtu: 1400 },
   ])('%j asks for nothing that is not there', (spec) => {
-    expect(ignoredFields('subnet', spec)).toEqual([])
-  })
-
-  it('are told together if one feature is what they lack', () => {
-    const spec = { enableBfd: true, bfdPort: { enabled: true } }
-    expect(ignoredTexts(ignoredFields('vpc', spec))).toEqual([
-      'spec.enableBfd true, spec.bfdPort {"enabled":true} without effect: supervision of routes by BFD is not there yet; remove it',
-    ])
+    expect(ignoredFields(spec)).toEqual([])
   })
 
   it('are told shortly, however long they are', () => {
@@ -68,7 +61,7 @@ describe('flags', () => {
     ['asked for', flag('enable-external-vpc', 'true', 'false'), 1],
     ['on by default, and not there', flag('enable-pprof', 'true', 'true'), 1],
     ['switched off', flag('enable-pprof', 'false', 'true'), 0],
-    ['as they are by default', flag('bfd-min-tx', '100', '100'), 0],
+    ['as they are by default', flag('default-vlan-id', '100', '100'), 0],
     ['needless', flag('worker-num', '10', '3'), 1],
     ['given by the chart', flag('image', 'kube-ovn/controller', ''), 0],
     ['in effect', flag('default-cidr', '10.0.0.0/8', '10.16.0.0/16'), 0],
@@ -84,7 +77,7 @@ describe('flags', () => {
 })
 
 it('names nothing twice', () => {
-  for (const key of ['subnet', 'vpc', 'nic', 'controllerFlags', 'agentFlags', 'nodeLabels'] as const) {
+  for (const key of ['subnet', 'nic', 'controllerFlags', 'agentFlags', 'nodeLabels'] as const) {
     const names = missingFeatures.flatMap(({ [key]: all = [] }) => all)
     expect(names).toEqual([...new Set(names)])
   }

@@ -21,11 +21,11 @@ type Fields = Readonly<Record<string, unknown>>
 /** Longer values say no more about what is meant. */
 const longestValue = 80
 
-/** What a subnet or a VPC may ask for in its specification and does not get. */
-export function ignoredFields(kind: 'subnet' | 'vpc', spec: object | undefined): readonly Ignored[] {
+/** What a subnet may ask for in its specification and does not get. */
+export function ignoredFields(spec: object | undefined): readonly Ignored[] {
   const fields: Fields = { ...spec }
   return missingFeatures.flatMap((feature) =>
-    (feature[kind] ?? []).flatMap((name) =>
+    (feature.subnet ?? []).flatMap((name) =>
       ignored(feature, `spec.${name}`, fields[name], isZero(fields[name])),
     ),
   )

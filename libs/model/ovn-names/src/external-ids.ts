@@ -9,6 +9,8 @@ export const externalId = {
   logicalRouter: 'lr',
   /** Of a gateway chassis: the port that it may host. */
   routerPort: 'lrp',
+  /** Of a chassis: the group that it is in. */
+  chassisGroup: 'group',
   parent: 'parent',
   pod: 'pod',
   /** Of options of DHCP: the port that alone has them. */

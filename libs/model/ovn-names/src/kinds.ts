@@ -3,6 +3,7 @@ import {
   baselineSecurityGroup,
   denyAllSecurityGroup,
   isBalancerGroupName,
+  isBfdPortName,
   isSecurityGroupPortGroup,
   isServiceBalancerName,
   localnetPortName,
@@ -97,7 +98,9 @@ export const subnetRouterPort = rowKind({
   shared: ['gateway_chassis', 'ipv6_prefix', 'ipv6_ra_configs'],
   composed: ['ipv6_prefix', 'ipv6_ra_configs'],
   identify: (row, ids) =>
-    ids[externalId.logicalRouter] !== undefined && row.peer === undefined ? row.name : undefined,
+    ids[externalId.logicalRouter] !== undefined && row.peer === undefined && !isBfdPortName(row.name)
+      ? row.name
+      : undefined,
 })
 
 /** The router's port to the router of another VPC. */
@@ -134,6 +137,39 @@ export const gatewayChassis: RowKind<'Gateway_Chassis'> = {
   exactMaps: [],
   identify: ({ name, chassis_name: chassis, external_ids: ids }) =>
     name === `${ids[externalId.routerPort] ?? ''}-${chassis}` ? name : undefined,
+}
+
+/** The router's port that is but the source of BFD sessions, by its name. */
+export const bfdRouterPort = rowKind({
+  name: 'lrp-bfd',
+  table: 'Logical_Router_Port',
+  identify: ({ name }) => (isBfdPortName(name) ? name : undefined),
+})
+
+/** The nodes that may host such a port, by its name. */
+export const bfdChassisGroup = rowKind({
+  name: 'hacg-bfd',
+  table: 'HA_Chassis_Group',
+  shared: ['ha_chassis'],
+  identify: ({ name }) => (isBfdPortName(name) ? name : undefined),
+})
+
+/** One of these nodes, by group and chassis. */
+export const bfdChassis = rowKind({
+  name: 'hac-bfd',
+  table: 'HA_Chassis',
+  identify: ({ chassis_name: chassis }, { [externalId.chassisGroup]: group = '' }) =>
+    isBfdPortName(group) ? `${group}/${chassis}` : undefined,
+})
+
+/**
+ * A session by which a router's port asks a next hop whether it lives, by both. There is no second one of the same, so that one
+ * which says nothing of itself, as upstream writes them, is taken over by the VPC that wants it; else it is left alone.
+ */
+export const bfdSession: RowKind<'BFD'> = {
+  ...rowKind({ name: 'bfd', table: 'BFD', identify: (row) => `${row.logical_port}/${row.dst_ip}` }),
+  resembles: (row) =>
+    Object.keys(row.external_ids).length === 0 ? `${row.logical_port}/${row.dst_ip}` : undefined,
 }
 
 /** The switch's port to the router. */

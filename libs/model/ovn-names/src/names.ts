@@ -14,6 +14,17 @@ export function peerRouterPortName(vpc: string, remote: string): string {
   return `${vpc}-${remote}`
 }
 
+const bfdPortPrefix = 'bfd@'
+
+/** The port of a VPC's router that is but the source of BFD sessions; also the name of the group of nodes that may host it. */
+export function bfdPortName(vpc: string): string {
+  return `${bfdPortPrefix}${vpc}`
+}
+
+export function isBfdPortName(name: string): boolean {
+  return name.startsWith(bfdPortPrefix)
+}
+
 /** The switch's end of the connection to the router. */
 export function switchRouterPortName(subnet: string, vpc: string): string {
   return `${subnet}-${vpc}`

@@ -51,9 +51,7 @@ const generated =
 
 /** Fields that ask for what is not there yet. */
 function missingOf(kind: string): ReadonlySet<string> {
-  const fields = { Subnet: 'subnet', Vpc: 'vpc' } as const
-  const key = kind === 'Subnet' || kind === 'Vpc' ? fields[kind] : undefined
-  return new Set(key === undefined ? [] : missingFeatures.flatMap(({ [key]: names = [] }) => names))
+  return new Set(kind === 'Subnet' ? missingFeatures.flatMap(({ subnet = [] }) => subnet) : [])
 }
 
 function fieldTable(schema: JsonSchema | undefined, missing: ReadonlySet<string> = new Set()): string {

@@ -1,7 +1,5 @@
 import type { MissingFeature, Needless } from '@kube-ovn/no-effect'
 
-const kinds = { subnet: 'Subnet', vpc: 'Vpc' } as const
-
 /** The part of the page of differences that tells what has no effect, in Markdown. */
 export function renderNoEffect(features: readonly MissingFeature[], needless: readonly Needless[]): string {
   return [
@@ -20,7 +18,7 @@ export function renderNoEffect(features: readonly MissingFeature[], needless: re
 function listed(feature: MissingFeature): string {
   const { annotations = {}, chartValues = {} } = feature
   return together([
-    ...Object.entries(kinds).map(([key, kind]) => part(kind, feature[key as keyof typeof kinds])),
+    part('Subnet', feature.subnet),
     part('annotations of Pods', [...(feature.nic ?? []), ...(annotations.Pod ?? [])]),
     ...(['Node', 'Subnet', 'Vpc'] as const).map((kind) => part(`annotations of ${kind}s`, annotations[kind])),
     part(

@@ -59,4 +59,5 @@ export {
   type VpcProblem,
   type VpcRoute,
 } from './vpc-spec.ts'
+export { sessionKey, type BfdPort, type BfdSession, type PlannedRoute } from './supervision.ts'
 export { isDefaultVpc } from './vpc-tenancy.ts'

@@ -3,11 +3,22 @@ import { overlayCidrsAddressSetName, routerPortName } from '@kube-ovn/ovn-names'
 import { rowTable, type ViewOf } from '@kube-ovn/tables'
 import { externalReads, externalsOf, type ExternalConnection } from './external-connections.ts'
 import { cidrsOf, type Network } from './network.ts'
+import {
+  supervisionOf,
+  supervisionReads,
+  type BfdPort,
+  type BfdSession,
+  type PlannedRoute,
+} from './supervision.ts'
 import { claimOf, type VpcClaim, type VpcPeering, type VpcProblem } from './vpc-spec.ts'
 import { tenancies, vpcClaims } from './vpc-tenancy.ts'
 
 /** What is made of a Vpc, beside all others. */
-export interface VpcPlan extends Omit<VpcClaim, 'problems'> {
+export interface VpcPlan extends Omit<VpcClaim, 'problems' | 'routes' | 'bfdPort'> {
+  /** Those of the specification, and what BFD adds to them. */
+  readonly routes: readonly PlannedRoute[]
+  readonly sessions: readonly BfdSession[]
+  readonly bfdPort: BfdPort | undefined
   /** Those that can be connected. */
   readonly peerings: readonly VpcPeering[]
   /** Connections to external subnets that can be made. */
@@ -16,7 +27,7 @@ export interface VpcPlan extends Omit<VpcClaim, 'problems'> {
   readonly problems: readonly VpcProblem[]
 }
 
-const reads = { ...externalReads, vpcClaims, tenancies }
+const reads = { ...externalReads, ...supervisionReads, vpcClaims, tenancies }
 
 type Views = { readonly [N in keyof typeof reads]: ViewOf<(typeof reads)[N]> }
 
@@ -31,15 +42,20 @@ export const vpcPlans = rowTable({
     const peerings = claim.peerings.filter((_peering, place) => refused[place] === undefined)
     const outside = externalsOf(claim, own, peerings, views)
     const { externals } = outside
+    const supervision = supervisionOf(claim, own, externals, views)
     return {
       ...claim,
       peerings,
       externals,
+      routes: supervision.routes,
+      sessions: supervision.sessions,
+      bfdPort: supervision.port,
       problems: [
         ...claim.problems,
         ...refused.filter((problem) => problem !== undefined),
         ...peerings.flatMap((peering) => lackOf(claim, peering, own, views) ?? []),
         ...outside.problems,
+        ...supervision.problems,
         ...strayHops({ ...claim, peerings }, [...own, ...networksOf(externals, views)]),
         ...lostNamespaces(claim, views),
         ...strayDefault(claim, own),
@@ -59,7 +75,7 @@ function routedOf(vpc: string, { networks }: Views): readonly Network[] {
 
 /** Of a default VPC that has yet to be created. */
 export function emptyPlan(name: string): VpcPlan {
-  return { ...claimOf({ metadata: { name } }), externals: [] }
+  return { ...claimOf({ metadata: { name } }), externals: [], routes: [], sessions: [], bfdPort: undefined }
 }
 
 function networksOf(externals: readonly ExternalConnection[], { networks }: Views): readonly Network[] {

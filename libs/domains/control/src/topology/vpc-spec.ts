@@ -6,15 +6,18 @@ import {
   networkText,
   parseCidrList,
   parseIp,
+  parseIpList,
   tryParseCidr,
   tryParseIp,
   type Cidr,
+  type DualStackIp,
   type Family,
   type Ip,
 } from '@kube-ovn/ip'
 import { isExternalVpc } from '@kube-ovn/annotations'
 import { isObjectName } from '@kube-ovn/kube-api/core'
 import type { Vpc, VpcSpec } from '@kube-ovn/kube-api'
+import type { LabelSelector } from '@kube-ovn/label-selector'
 import { checkMatch } from '@kube-ovn/ovn-match'
 import { VpcInvalidError } from './errors.ts'
 
@@ -33,6 +36,8 @@ export interface VpcRoute {
   readonly table: string
   /** Replies leave by the next hop by which the connection came in. */
   readonly isSymmetric: boolean
+  /** It counts only as long as a BFD session with the next hop is up. */
+  readonly isSupervised: boolean
   /** Where it stands in the specification. */
   readonly field: string
 }
@@ -54,6 +59,13 @@ export interface VpcPeering {
   readonly field: string
 }
 
+/** A port of the router that is but the source of BFD sessions. */
+export interface BfdPortClaim {
+  readonly addresses: DualStackIp
+  /** Of nodes that may host it; absent when any may. */
+  readonly selector: LabelSelector | undefined
+}
+
 /** What a Vpc asks for, without a look at others. */
 export interface VpcClaim {
   readonly name: string
@@ -70,6 +82,9 @@ export interface VpcClaim {
   /** It is to be connected to external subnets: these, or else the default one. */
   readonly enableExternal: boolean
   readonly extraExternals: readonly string[]
+  /** Gateways of external subnets are asked whether they live, and nodes that offer a way out share it. */
+  readonly enableBfd: boolean
+  readonly bfdPort: BfdPortClaim | undefined
   readonly problems: readonly VpcProblem[]
 }
 
@@ -84,6 +99,12 @@ export function claimOf({ metadata, spec = {} }: Vpc): VpcClaim {
     (peering, field) => readPeering(name, peering, field),
     ({ remote }) => remote,
   )
+  const bfdPorts = readAll(
+    spec.bfdPort?.enabled === true ? [spec.bfdPort] : [],
+    'spec.bfdPort',
+    readBfdPort,
+    () => '',
+  )
   return {
     name,
     age: `${creationTimestamp} ${name}`,
@@ -96,7 +117,9 @@ export function claimOf({ metadata, spec = {} }: Vpc): VpcClaim {
     peerings: peerings.read,
     enableExternal: spec.enableExternal === true,
     extraExternals: [...new Set(spec.extraExternalSubnets)],
-    problems: [...routes.problems, ...policies.problems, ...peerings.problems],
+    enableBfd: spec.enableBfd === true,
+    bfdPort: bfdPorts.read[0],
+    problems: [...routes.problems, ...policies.problems, ...peerings.problems, ...bfdPorts.problems],
   }
 }
 
@@ -106,7 +129,7 @@ export function routeKey({
   policy,
   prefix,
   nextHop,
-}: Omit<VpcRoute, 'field' | 'isSymmetric'>): string {
+}: Pick<VpcRoute, 'table' | 'policy' | 'prefix' | 'nextHop'>): string {
   return `${table}/${policy}/${prefix}/${formatIp(nextHop)}`
 }
 
@@ -157,7 +180,14 @@ function refusing(field: string, value: string, cure: string): VpcInvalidError {
 type Entry<K extends 'staticRoutes' | 'policyRoutes' | 'vpcPeerings'> = NonNullable<VpcSpec[K]>[number]
 
 function readRoute(entry: Entry<'staticRoutes'>, field: string): VpcRoute {
-  const { policy = '', cidr: text = '', nextHopIP = '', ecmpMode = '', routeTable: table = '' } = entry
+  const {
+    policy = '',
+    cidr: text = '',
+    nextHopIP = '',
+    ecmpMode = '',
+    routeTable: table = '',
+    bfdId = '',
+  } = entry
   if (policy !== '' && policy !== 'policyDst' && policy !== 'policySrc')
     throw refusing(`${field}.policy`, policy, 'write policyDst or policySrc, or leave it empty for policyDst')
   const host = tryParseIp(text)
@@ -180,6 +210,7 @@ function readRoute(entry: Entry<'staticRoutes'>, field: string): VpcRoute {
     nextHop,
     table,
     isSymmetric: ecmpMode === symmetric,
+    isSupervised: bfdId !== '',
     field,
   }
 }
@@ -227,4 +258,8 @@ function readPeering(vpc: string, entry: Entry<'vpcPeerings'>, field: string): V
       'write the address with the length of a prefix that has room for both sides, like 169.254.0.1/30',
     )
   return { remote, networks, field }
+}
+
+function readBfdPort({ ip = '', nodeSelector }: NonNullable<VpcSpec['bfdPort']>): BfdPortClaim {
+  return { addresses: parseIpList(ip, 'spec.bfdPort.ip'), selector: nodeSelector }
 }

@@ -34,10 +34,7 @@ export function subnetConditions(subnet: SubnetSnapshot): readonly Condition[] {
 }
 
 function ignoredOf(object: Subnet | undefined): readonly Ignored[] {
-  return [
-    ...ignoredFields('subnet', object?.spec),
-    ...ignoredAnnotations('Subnet', object?.metadata.annotations),
-  ]
+  return [...ignoredFields(object?.spec), ...ignoredAnnotations('Subnet', object?.metadata.annotations)]
 }
 
 function changes(subnet: SubnetSnapshot, conditions: readonly Condition[]): readonly ConditionChange[] {

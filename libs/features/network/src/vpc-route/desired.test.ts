@@ -71,6 +71,15 @@ describe('desiredRoutes', () => {
       want: ['dst-ip 10.32.0.0/16 169.254.0.2', 'src-ip 10.31.0.0/16 10.31.0.1'],
     },
     {
+      name: 'any destination beside the very source, which the router would share',
+      given: { prefixes: subnet, routes: routes('src 10.30.0.0/24 10.30.0.254') },
+      want: [
+        'src-ip 10.30.0.0/24 10.30.0.254',
+        'dst-ip 0.0.0.0/0 10.30.0.1',
+        'src-ip fd00:30::/112 fd00:30::1',
+      ],
+    },
+    {
       name: 'one last way for all subnets of a table',
       given: {
         prefixes: prefixes('10.30.0.0/24 10.30.0.1', '10.31.0.0/24 10.31.0.1', '10.32.0.0/24 10.32.0.1 t1'),

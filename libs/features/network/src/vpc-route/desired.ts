@@ -1,9 +1,9 @@
 import { familyOf, formatIp, networkText, parseCidr, type Cidr, type Ip } from '@kube-ovn/ip'
-import { logicalRouter, vpcRoute } from '@kube-ovn/ovn-names'
+import { bfdSession, logicalRouter, vpcRoute } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
 import type { Desired, OwnedRow } from '@kube-ovn/reconcile'
 import { externalIds, memberOf, ref } from '@kube-ovn/domains-control'
-import { routeKey, type VpcRoute } from '@kube-ovn/domains-control/topology'
+import { routeKey, sessionKey, type PlannedRoute } from '@kube-ovn/domains-control/topology'
 
 /** A family of a subnet from which packets come that nothing else may lead on. */
 export interface RoutedPrefix {
@@ -16,15 +16,15 @@ export interface RoutedPrefix {
 
 export interface RoutesSnapshot {
   readonly vpc: string
-  /** What the user wrote. */
-  readonly routes: readonly VpcRoute[]
+  /** What the user wrote, and what BFD adds to it. */
+  readonly routes: readonly PlannedRoute[]
   /** Next hops towards the nodes: of the default VPC alone. */
   readonly nodeHops: readonly Ip[]
   /** Of the subnets of any VPC but the default one, by their names. */
   readonly prefixes: readonly RoutedPrefix[]
 }
 
-type Route = Omit<VpcRoute, 'field'>
+type Route = Omit<PlannedRoute, 'field' | 'isSupervised'>
 
 /**
  * Computes the routes of a VPC's router: those of its specification, and what is added.
@@ -47,7 +47,7 @@ export function desiredRoutes({ vpc, routes, nodeHops, prefixes }: RoutesSnapsho
   }
 }
 
-function desiredRoute(id: string, { policy, prefix, nextHop, table, isSymmetric }: Route): OwnedRow {
+function desiredRoute(id: string, { policy, prefix, nextHop, table, isSymmetric, session }: Route): OwnedRow {
   return {
     kind: vpcRoute,
     id,
@@ -57,6 +57,7 @@ function desiredRoute(id: string, { policy, prefix, nextHop, table, isSymmetric 
       ip_prefix: prefix,
       nexthop: formatIp(nextHop),
       route_table: table,
+      bfd: session && ref(bfdSession, sessionKey(session)),
       options: { ecmp_symmetric_reply: isSymmetric ? 'true' : undefined },
       external_ids: externalIds({}),
     },
@@ -64,7 +65,7 @@ function desiredRoute(id: string, { policy, prefix, nextHop, table, isSymmetric 
 }
 
 /** A default route of the user's own stands in their place: with both, traffic would take either of two ways out. */
-function nodeRoutes(routes: readonly VpcRoute[], hops: readonly Ip[]): readonly Route[] {
+function nodeRoutes(routes: readonly PlannedRoute[], hops: readonly Ip[]): readonly Route[] {
   const tables = new Set(['', ...routes.map(({ table }) => table)])
   return hops
     .flatMap((nextHop) => [...tables].map((table) => defaultRoute(nextHop, table)))
@@ -74,18 +75,21 @@ function nodeRoutes(routes: readonly VpcRoute[], hops: readonly Ip[]): readonly 
 /**
  * Stock OVN prefers a source of /24 to a destination of /16, where upstream's build has all sources come last. So where a user
  * leads a shorter prefix than the subnet's somewhere, the route that is added has any destination, and comes after all others.
+ * So it has where the user leads the very source somewhere: the router itself would get its share of that traffic.
  */
-function subnetRoutes(routes: readonly VpcRoute[], prefixes: readonly RoutedPrefix[]): readonly Route[] {
+function subnetRoutes(routes: readonly PlannedRoute[], prefixes: readonly RoutedPrefix[]): readonly Route[] {
   const added = new Map<string, Route>()
   for (const { cidr, gateway, table } of prefixes) {
-    const others = routes.filter(
-      (route) => route.policy === 'dst-ip' && route.table === table && route.cidr.family === cidr.family,
-    )
+    const others = routes.filter((route) => route.table === table && route.cidr.family === cidr.family)
+    const own = sourceRoute(cidr, gateway, table)
     const last = defaultRoute(gateway, table)
     if (others.some((other) => isSameWay(last, other))) continue
-    const isOvertaking = others.some((other) => other.cidr.prefixLength < cidr.prefixLength)
+    const isOvertaking = others.some(
+      (other) =>
+        isSameWay(own, other) || (other.policy === 'dst-ip' && other.cidr.prefixLength < cidr.prefixLength),
+    )
     if (isOvertaking) added.getOrInsert(`${cidr.family} ${table}`, last)
-    else added.set(`${networkText(cidr)} ${table}`, sourceRoute(cidr, gateway, table))
+    else added.set(`${networkText(cidr)} ${table}`, own)
   }
   return [...added.values()]
 }

@@ -1,11 +1,18 @@
 import { controllerFinalizer } from '@kube-ovn/annotations'
 import { listText } from '@kube-ovn/errors'
-import { apiVersion, vpcReason, vpcResource, type Vpc } from '@kube-ovn/kube-api'
-import { externalId, logicalRouter, overlayCidrs, overlayCidrsAddressSetName } from '@kube-ovn/ovn-names'
+import { formatIpList } from '@kube-ovn/ip'
+import { apiVersion, vpcReason, vpcResource, type Vpc, type VpcStatus } from '@kube-ovn/kube-api'
+import {
+  bfdPortName,
+  externalId,
+  logicalRouter,
+  overlayCidrs,
+  overlayCidrsAddressSetName,
+} from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
 import type { Desired, KubePatch, OwnedRow } from '@kube-ovn/reconcile'
 import { externalIds, withOurFinalizer, withoutOurFinalizer } from '@kube-ovn/domains-control'
-import type { VpcProblem } from '@kube-ovn/domains-control/topology'
+import type { BfdPort, VpcProblem } from '@kube-ovn/domains-control/topology'
 import { eventsOf, toldOf, type ToldVpc } from './told.ts'
 
 /** A VPC whose router is not ours to make, or to take away: what there is stays. */
@@ -29,6 +36,10 @@ export interface VpcSnapshot extends ToldVpc {
   readonly externals: readonly string[]
   /** Whether its specification names them. */
   readonly namesExternals: boolean
+  /** Whether next hops are supervised by BFD. */
+  readonly hasBfd: boolean
+  /** The port that is but the source of BFD sessions. */
+  readonly bfdPort: BfdPort | undefined
   /** Whether no other VPC has address sets of the same names. */
   readonly hasAddressSets: boolean
 }
@@ -129,7 +140,8 @@ function desiredObjects(vpc: VpcSnapshot): readonly KubePatch[] {
           vpcPeerings: peers.length > 0 || hasListed(object) ? peers : null,
           enableExternal: externals.length > 0,
           extraExternalSubnets: extrasOf(vpc),
-          enableBfd: false,
+          enableBfd: vpc.hasBfd,
+          bfdPort: portStatusOf(vpc),
           ...toldOf(told(vpc)),
         },
       },
@@ -141,6 +153,12 @@ function desiredObjects(vpc: VpcSnapshot): readonly KubePatch[] {
 function extrasOf({ object, externals, namesExternals }: VpcSnapshot): readonly string[] | null {
   const extras = namesExternals ? [...externals].sort() : []
   return extras.length > 0 || object?.status?.extraExternalSubnets !== undefined ? extras : null
+}
+
+function portStatusOf({ name, object, bfdPort }: VpcSnapshot): VpcStatus['bfdPort'] | null | undefined {
+  if (bfdPort === undefined) return object?.status?.bfdPort === undefined ? undefined : null
+  const { addresses, hosts } = bfdPort
+  return { name: bfdPortName(name), ip: formatIpList(addresses), nodes: hosts.map(({ node }) => node) }
 }
 
 /** A list that was there stays, empty if need be. */

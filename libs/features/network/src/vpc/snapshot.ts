@@ -1,5 +1,5 @@
-import { vpcResource, type Vpc } from '@kube-ovn/kube-api'
-import { ignoredAnnotations, ignoredFields, ignoredName, type Ignored } from '@kube-ovn/no-effect'
+import { vpcResource } from '@kube-ovn/kube-api'
+import { ignoredAnnotations, ignoredName } from '@kube-ovn/no-effect'
 import { observedOf } from '@kube-ovn/domains-control'
 import { emptyPlan, familiesOf, isDefaultVpc } from '@kube-ovn/domains-control/topology'
 import type { ControlWorld } from '@kube-ovn/domains-control'
@@ -18,7 +18,7 @@ export function observeVpc(name: string, world: ControlWorld): VpcSnapshot | For
   }
   const common = { name, object, observed: observedOf(vpcResource, object, world), now: world.now() }
   const plan = world.vpcPlans.get(name) ?? emptyPlan(name)
-  const ignored = ignoredOf(object)
+  const ignored = ignoredAnnotations('Vpc', object?.metadata.annotations)
   if (plan.isExternal)
     return {
       ...common,
@@ -39,6 +39,8 @@ export function observeVpc(name: string, world: ControlWorld): VpcSnapshot | For
     peers: plan.peerings.map(({ remote }) => remote),
     externals: plan.externals.map(({ subnet }) => subnet),
     namesExternals: plan.extraExternals.length > 0,
+    hasBfd: plan.sessions.length > 0,
+    bfdPort: plan.bfdPort,
     problems: [...plan.problems, ...nameProblems(name, world)],
     hasAddressSets: namesake(name, world) === undefined,
   }
@@ -59,14 +61,4 @@ function nameProblems(name: string, world: ControlWorld): VpcSnapshot['problems'
   if (other === undefined) return []
   const cure = `choose a name that differs from ${other} in more than dashes and dots: it has no address sets of its own`
   return [{ field: 'metadata.name', value: name, cure }]
-}
-
-function ignoredOf(object: Vpc | undefined): readonly Ignored[] {
-  const { spec, metadata } = object ?? {}
-  const supervised = (spec?.staticRoutes ?? []).flatMap(({ bfdId = '' }, place) =>
-    bfdId === ''
-      ? []
-      : ignoredName(`spec.staticRoutes[${place}].bfdId`, bfdId, 'supervision of routes by BFD'),
-  )
-  return [...ignoredFields('vpc', spec), ...supervised, ...ignoredAnnotations('Vpc', metadata?.annotations)]
 }

@@ -85,19 +85,23 @@ it('tells of the fields of a Subnet that have no effect, once for each change, a
   expect(isReady(await conditionsOf(subnetResource, 'blue'))).toBe(true)
 })
 
-it('tells of a VPC that is left alone, and of fields of the default one', async () => {
+it('tells of a VPC that is left alone, and of annotations of the default one', async () => {
   const { client } = cluster
   const apiVersion = 'kubeovn.io/v1'
-  const spec = { enableBfd: true, enableExternal: false }
   const labels = { 'ovn.kubernetes.io/vpc_external': 'true' }
-  const other = { apiVersion, kind: 'Vpc', metadata: { name: 'vpc-1', labels }, spec: { enableBfd: true } }
-  await client.create(vpcResource, { apiVersion, kind: 'Vpc', metadata: { name: 'ovn-cluster' }, spec })
+  const annotations = { 'ovn.kubernetes.io/vpc_lb': 'on' }
+  const other = { apiVersion, kind: 'Vpc', metadata: { name: 'vpc-1', labels } }
+  await client.create(vpcResource, {
+    apiVersion,
+    kind: 'Vpc',
+    metadata: { name: 'ovn-cluster', annotations },
+  })
   await client.create(vpcResource, other)
   await oneLife()
   expect(await ignoredMessage(vpcResource, 'ovn-cluster')).toContain(
-    'spec.enableBfd true without effect: supervision of routes by BFD is not there yet',
+    'annotation ovn.kubernetes.io/vpc_lb "on" without effect: a load balancer of pods is not there yet',
   )
-  expect(await ignoredMessage(vpcResource, 'vpc-1')).toMatch(/metadata.name "vpc-1".*spec.enableBfd true/)
+  expect(await ignoredMessage(vpcResource, 'vpc-1')).toContain('metadata.name "vpc-1"')
   expect(await told()).toHaveLength(2)
   await cluster.forgetCosts()
   await oneLife()

@@ -1,0 +1,196 @@
+import { nodeAnnotations, ovnEipLabel } from '@kube-ovn/annotations'
+import { contains, familyOf, formatIp, networkText, tryParseIp, type Ip } from '@kube-ovn/ip'
+import { ovnEipType } from '@kube-ovn/kube-api'
+import { matchesLabels, type Labels } from '@kube-ovn/label-selector'
+import { rowTable, type ViewOf } from '@kube-ovn/tables'
+import { nodes, ovnEips, subnets } from '../sources.ts'
+import type { ExternalConnection } from './external-connections.ts'
+import { cidrsOf, type Network } from './network.ts'
+import { routeTables } from './route-tables.ts'
+import { networks } from './subnet-states.ts'
+import { routeKey, type BfdPortClaim, type VpcClaim, type VpcProblem, type VpcRoute } from './vpc-spec.ts'
+
+/** By BFD a port of a router asks a neighbour, many times a second, whether it lives. */
+export interface BfdSession {
+  readonly port: string
+  readonly neighbour: Ip
+}
+
+/** A route of a VPC's router, and what it counts by. */
+export interface PlannedRoute extends VpcRoute {
+  /** Absent when it counts always. */
+  readonly session?: BfdSession
+}
+
+/** A port of the router that is but the source of BFD sessions, and who may host it. */
+export interface BfdPort extends Pick<BfdPortClaim, 'addresses'> {
+  /** The preferred one first. */
+  readonly hosts: readonly Pick<PortHost, 'node' | 'chassis'>[]
+}
+
+interface PortHost {
+  readonly node: string
+  readonly chassis: string
+  readonly labels: Labels
+}
+
+/** The Subnets whose traffic all ways out share. */
+const sharingSubnets = rowTable({
+  name: 'sharing-subnets',
+  of: subnets,
+  row: ({ spec }): true | undefined => (spec?.enableEcmp === true ? true : undefined),
+})
+
+/** Nodes that may host ports of routers, since they have told what OVN calls them. */
+const portHosts = rowTable({
+  name: 'port-hosts',
+  of: nodes,
+  row: ({ metadata: { name, annotations, labels = {} } }): PortHost | undefined => {
+    const chassis = annotations?.[nodeAnnotations.chassis.key] ?? ''
+    return chassis === '' ? undefined : { node: name, chassis, labels }
+  },
+})
+
+/** Addresses of nodes on external subnets, by which traffic can leave. */
+const nodeEips = rowTable({
+  name: 'node-eips',
+  of: ovnEips,
+  row: ({
+    metadata: { labels },
+    status,
+  }): { readonly subnet: string; readonly ips: readonly Ip[] } | undefined => {
+    if (status?.type !== ovnEipType.nodePort || status.ready !== true) return undefined
+    const ips = [status.v4Ip, status.v6Ip].flatMap((text) => tryParseIp(text ?? '') ?? [])
+    return { subnet: labels?.[ovnEipLabel.subnet] ?? '', ips }
+  },
+  indexes: { subnet: ({ subnet }: { readonly subnet: string }) => [subnet] },
+})
+
+export const supervisionReads = { networks, routeTables, sharingSubnets, portHosts, nodeEips }
+
+type Views = { readonly [N in keyof typeof supervisionReads]: ViewOf<(typeof supervisionReads)[N]> }
+
+interface Supervision {
+  readonly routes: readonly PlannedRoute[]
+  readonly sessions: readonly BfdSession[]
+  readonly port: BfdPort | undefined
+  readonly problems: readonly VpcProblem[]
+}
+
+/**
+ * What of a VPC's routes depends on whether their next hops live.
+ *
+ * OVN speaks BFD by ports that have a chassis of their own, which are those to external subnets.
+ */
+export function supervisionOf(
+  claim: VpcClaim,
+  own: readonly Network[],
+  externals: readonly ExternalConnection[],
+  views: Views,
+): Supervision {
+  const problems: VpcProblem[] = []
+  const routes = claim.routes.map((route): PlannedRoute => {
+    if (!route.isSupervised) return route
+    const session = sessionWith(route.nextHop, externals, views)
+    if (session !== undefined) return { ...route, session }
+    problems.push(unsupervised(route))
+    return route
+  })
+  if (claim.enableBfd && externals.length === 0) problems.push(nobodyToAsk)
+  const shared = claim.enableBfd ? sharedRoutes(own, externals, views) : []
+  const known = new Set(routes.map(routeKey))
+  const added = shared.filter((route) => !known.has(routeKey(route)))
+  const sessions = new Map<string, BfdSession>()
+  for (const session of [
+    ...[...routes, ...added].flatMap((route) => route.session ?? []),
+    ...(claim.enableBfd ? gatewaySessions(externals, views) : []),
+  ])
+    sessions.set(sessionKey(session), session)
+  return {
+    routes: [...routes, ...added],
+    sessions: [...sessions.values()],
+    port: claim.bfdPort && portOf(claim.bfdPort, views),
+    problems,
+  }
+}
+
+export function sessionKey({ port, neighbour }: BfdSession): string {
+  return `${port}/${formatIp(neighbour)}`
+}
+
+function sessionWith(
+  neighbour: Ip,
+  externals: readonly ExternalConnection[],
+  { networks: all }: Views,
+): BfdSession | undefined {
+  const external = externals.find(({ subnet }) => {
+    const network = all.get(subnet)
+    return network !== undefined && cidrsOf(network).some((cidr) => contains(cidr, neighbour))
+  })
+  return external && { port: external.eip, neighbour }
+}
+
+function unsupervised({ field, nextHop }: VpcRoute): VpcProblem {
+  return {
+    field: `${field}.bfdId`,
+    value: formatIp(nextHop),
+    cure: 'choose a next hop in an external subnet that the VPC is connected to, or remove bfdId: OVN supervises no other, and the route counts always',
+  }
+}
+
+const nobodyToAsk: VpcProblem = {
+  field: 'spec.enableBfd',
+  value: 'true',
+  cure: 'set enableExternal, too: there is no external subnet whose gateways could be supervised',
+}
+
+function gatewaySessions(externals: readonly ExternalConnection[], views: Views): readonly BfdSession[] {
+  return externals.flatMap(({ subnet, eip }) => {
+    const { v4 } = views.networks.get(subnet)?.gateways ?? {}
+    return v4 === undefined ? [] : [{ port: eip, neighbour: v4 }]
+  })
+}
+
+/** What comes from a sharing subnet leaves by all nodes that have an address on an external one, and live. */
+function sharedRoutes(
+  own: readonly Network[],
+  externals: readonly ExternalConnection[],
+  views: Views,
+): readonly PlannedRoute[] {
+  const sharing = own.filter(({ name }) => views.sharingSubnets.get(name) === true)
+  if (sharing.length === 0) return []
+  const ways = externals.flatMap(({ subnet, eip }) =>
+    views.nodeEips
+      .find('subnet', subnet)
+      .flatMap(({ ips }) => ips.map((neighbour) => ({ port: eip, neighbour }))),
+  )
+  return sharing.flatMap((network) =>
+    cidrsOf(network).flatMap((cidr) =>
+      ways
+        .filter(({ neighbour }) => familyOf(neighbour) === cidr.family)
+        .map((session) => ({
+          policy: 'src-ip' as const,
+          cidr,
+          prefix: networkText(cidr),
+          nextHop: session.neighbour,
+          table: views.routeTables.get(network.name) ?? '',
+          isSymmetric: true,
+          isSupervised: true,
+          field: 'spec.enableBfd',
+          session,
+        })),
+    ),
+  )
+}
+
+/** Without a selector few are enough, as upstream has it. */
+const mostHosts = 3
+
+function portOf({ addresses, selector }: BfdPortClaim, { portHosts: all }: Views): BfdPort {
+  const able = all.scan()
+  const hosts =
+    selector === undefined
+      ? able.slice(0, mostHosts)
+      : able.filter(({ labels }) => matchesLabels(selector, labels))
+  return { addresses, hosts: hosts.map(({ node, chassis }) => ({ node, chassis })) }
+}
