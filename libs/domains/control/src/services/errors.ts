@@ -43,6 +43,19 @@ export class ServiceVpcHalfError extends KubeOvnError<Refused> {
   }
 }
 
+/** A Service names a Subnet that its VPC does not have. */
+export class ServiceSubnetError extends KubeOvnError<Refused & { readonly vpc: string }> {
+  readonly code = 'service-subnet-unknown'
+  readonly retry: RetryClass = 'on-change'
+
+  constructor(details: Omit<ServiceSubnetError['details'], 'cure'>) {
+    super('The VPC has no such Subnet', {
+      ...details,
+      cure: 'write the Subnet of the Pods behind the Service, which is served in the VPC all the same',
+    })
+  }
+}
+
 /** Services want one address and port of a VPC to lead to different backends. */
 export class FrontendTakenError extends KubeOvnError<
   Refused & {

@@ -2,7 +2,13 @@ import { AnnotationInvalidError, serviceAnnotations } from '@kube-ovn/annotation
 import type { KubeOvnError, Refused } from '@kube-ovn/errors'
 import type { Service } from '@kube-ovn/kube-api/core'
 import { mostAffinitySeconds, writtenAffinity } from './affinity.ts'
-import { AffinityTooLongError, FrontendTakenError, ServiceVpcError, ServiceVpcHalfError } from './errors.ts'
+import {
+  AffinityTooLongError,
+  FrontendTakenError,
+  ServiceSubnetError,
+  ServiceVpcError,
+  ServiceVpcHalfError,
+} from './errors.ts'
 import type { ServiceVpc } from './service-vpcs.ts'
 import type { TakenFrontend } from './taken-frontends.ts'
 
@@ -13,7 +19,12 @@ export function serviceProblem(
   taken: readonly TakenFrontend[],
 ): KubeOvnError | undefined {
   if (!decided.isServed) return new ServiceVpcError(placeOf(decided))
-  return frontendProblem(service, taken) ?? affinityProblem(service) ?? halfProblem(service)
+  return (
+    frontendProblem(service, taken) ??
+    affinityProblem(service) ??
+    halfProblem(service) ??
+    subnetProblem(decided)
+  )
 }
 
 /** Where the VPC is written that does not serve it. */
@@ -53,4 +64,9 @@ function halfProblem({ metadata: { annotations } }: Service): KubeOvnError | und
   return router === ''
     ? new ServiceVpcHalfError({ field: logicalSwitch.key, value: subnet, missing: logicalRouter.key })
     : new ServiceVpcHalfError({ field: logicalRouter.key, value: router, missing: logicalSwitch.key })
+}
+
+function subnetProblem({ unknownSubnet: value, vpc }: ServiceVpc): KubeOvnError | undefined {
+  if (value === undefined) return undefined
+  return new ServiceSubnetError({ field: serviceAnnotations.logicalSwitch.key, value, vpc })
 }

@@ -3,6 +3,7 @@ import type { EndpointSlice, Service } from '@kube-ovn/kube-api/core'
 import { rowTable } from '@kube-ovn/tables'
 import type { ControlSettings } from '../settings.ts'
 import { pods, settingsOf, settingsTable } from '../sources.ts'
+import { networks } from '../topology/subnet-states.ts'
 import { isDefaultVpc, vpcClaims } from '../topology/vpc-tenancy.ts'
 import { flagsOf } from '../flags.ts'
 import { usualAffinitySeconds } from './affinity.ts'
@@ -19,11 +20,13 @@ export interface ServiceVpc {
   readonly isServed: boolean
   /** What says so: an annotation of the Service, or the Pods behind it; nothing does of a Service of the default VPC. */
   readonly by: 'logicalRouter' | 'backends' | 'vpc' | undefined
+  /** The Subnet that it names with the VPC, if there is no such one in it. */
+  readonly unknownSubnet: string | undefined
   /** Load balancers that it needs beside those that are always there. */
   readonly balancers: readonly string[]
 }
 
-const reads = { slices: sliceObjects, pods, vpcClaims, settingsTable }
+const reads = { slices: sliceObjects, pods, vpcClaims, networks, settingsTable }
 
 /**
  * The VPC of each Service: the one that it names together with a Subnet, else that of the Pods behind it, else the one of its annotation
@@ -43,7 +46,12 @@ export const serviceVpcs = rowTable({
       by: undefined,
     }
     const isServed = isDefaultVpc(vpc, settings) || views.vpcClaims.get(vpc)?.isExternal === false
-    return { vpc, isServed, by, balancers: isServed ? furtherOf(vpc, service, slices, settings) : [] }
+    const subnet = serviceAnnotations.logicalSwitch.read(service.metadata.annotations) ?? ''
+    const isUnknown = by === 'logicalRouter' && views.networks.get(subnet)?.vpc !== vpc
+    return {
+      ...{ vpc, isServed, by, unknownSubnet: isUnknown ? subnet : undefined },
+      balancers: isServed ? furtherOf(vpc, service, slices, settings) : [],
+    }
   },
   indexes: { balancer: ({ balancers }: ServiceVpc) => balancers },
 })

@@ -421,6 +421,13 @@ describe('a Service of another VPC', () => {
     await control.settle()
     expect([vipsOf(control, redTcp), vipsOf(control, blueTcp)]).toEqual([want, {}])
     expect(await writtenVpc()).toBe('red')
+    expect(await cluster.user.told('web')).toHaveLength(1)
+    await change('Service', { metadata: { annotations: { [logicalSwitch.key]: 'blue1' } } })
+    await control.settle()
+    expect(vipsOf(control, redTcp)).toEqual(want)
+    expect(await cluster.user.told('web')).toContain(
+      'ServiceNotAsWritten: The VPC has no such Subnet (field=ovn.kubernetes.io/logical_switch value=blue1 vpc=red); write the Subnet of the Pods behind the Service, which is served in the VPC all the same',
+    )
   })
 
   it('has a load balancer of its VPC for a time-out of its own', async () => {
