@@ -6,7 +6,7 @@ import type { KubeObject, ObjectChange, Resource, Store } from '@kube-ovn/kube'
 import { silentLogger } from '@kube-ovn/log'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { systemClock } from '@kube-ovn/process'
-import type { Database, Kernel, Objects } from '@kube-ovn/reconcile'
+import { asApplied, type Database, type Kernel, type Objects } from '@kube-ovn/reconcile'
 import { kernelMetrics, Registry } from '@kube-ovn/telemetry'
 import type { Cache } from 'ovsdb-client'
 
@@ -75,10 +75,16 @@ export class MemoryCluster implements AsyncDisposable {
         this.#listeners.add(listener)
         return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
       },
+      trim: (_resource, object) => object,
       create: async (resource, object) => this.put(resource, object),
       patch: async (resource, name, patch) => {
         const object = find(resource, name)
         if (object !== undefined) this.put(resource, applyMergePatch(object, patch) as KubeObject)
+      },
+      apply: async (resource, configuration) => {
+        const applied = asApplied(configuration, find(resource, configuration.metadata))
+        this.put(resource, applied)
+        return applied
       },
       remove: async (resource, name) => {
         const old = find(resource, name)

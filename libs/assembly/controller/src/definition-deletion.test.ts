@@ -16,6 +16,7 @@ it('reads the definition after each deletion, once for all that come while it is
       listeners.push(listener)
       return { [Symbol.dispose]: () => undefined }
     },
+    trimmed: (object) => object,
     observe: () => undefined,
     observeRemoval: () => undefined,
   }

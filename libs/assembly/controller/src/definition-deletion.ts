@@ -89,6 +89,7 @@ export class DefinitionDeletion implements Disposable {
           },
         }
       },
+      trimmed: (object) => informer.trimmed(object),
       observe: (object) => informer.observe(object),
       observeRemoval: (ref, uid, removal) => informer.observeRemoval(ref, uid, removal),
     }

@@ -146,6 +146,11 @@ export class Informer<T extends KubeObject> implements AsyncDisposable {
     this.#notify(this.#objects.put(this.#trim(object)))
   }
 
+  /** What the store would keep of an object. */
+  trimmed(object: T): T {
+    return this.#trim(object)
+  }
+
   /** Takes the answer to a deletion of ours. `uid` is that of the object that was to be deleted. */
   observeRemoval(ref: ObjectRef, uid: string, removal: Removal<T>): void {
     if (!this.#isSynced) return

@@ -4,6 +4,7 @@ export { nicKey, providerNetworkKeys } from './asked.ts'
 export { bgpAnnotations, type BgpPolicy } from './bgp.ts'
 export { AnnotationInvalidError } from './errors.ts'
 export {
+  appliedAnnotation,
   controllerFinalizer,
   deprecatedControllerFinalizer,
   ipLabel,

@@ -4,6 +4,9 @@ export const controllerFinalizer = 'kubeovn.io/kube-ovn-controller'
 /** The name that the finalizer had before; replaced where it is found. */
 export const deprecatedControllerFinalizer = 'kube-ovn-controller'
 
+/** On an object that we apply: the digest of what was applied last. */
+export const appliedAnnotation = 'ovn.kubernetes.io/applied'
+
 /** Labels of IP objects by which others select them. */
 export const ipLabel = {
   subnet: 'ovn.kubernetes.io/subnet',

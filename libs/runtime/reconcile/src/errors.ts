@@ -122,6 +122,44 @@ export class UnwatchedResourceError extends KubeOvnError<{ owner: string; group:
   }
 }
 
+/** A patch names what the watch of its resource leaves out, so that it would be sent for ever. A defect of the feature. */
+export class TrimmedFieldError extends KubeOvnError<{
+  owner: string
+  resource: string
+  field: string
+  cure: string
+}> {
+  readonly code = 'reconcile-trimmed-field'
+  readonly retry: RetryClass = 'never'
+  constructor(owner: string, resource: string, field: string) {
+    super('a patched field is trimmed away', {
+      owner,
+      resource,
+      field,
+      cure: 'keep the field in the trim of the watch',
+    })
+  }
+}
+
+/** The API server took a configuration, and has it not: an admission webhook may have changed it. */
+export class NotAppliedError extends KubeOvnError<{
+  resource: string
+  name: string
+  field: string
+  cure: string
+}> {
+  readonly code = 'reconcile-not-applied'
+  readonly retry: RetryClass = 'backoff'
+  constructor(resource: string, name: string, field: string) {
+    super('an applied object is not as it was applied', {
+      resource,
+      name,
+      field,
+      cure: 'look for an admission webhook that changes the field',
+    })
+  }
+}
+
 /** After a successful commit the database still differs from what is desired. */
 export class NotSettledError extends KubeOvnError<{ owner: string; differences: readonly string[] }> {
   readonly code = 'reconcile-not-settled'

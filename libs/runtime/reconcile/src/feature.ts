@@ -2,6 +2,7 @@ import type { KubeOvnError } from '@kube-ovn/errors'
 import type { JsonValue, KubeObject, ObjectChange, Resource } from '@kube-ovn/kube'
 import type { NorthboundTable, RowKind, RowRef } from '@kube-ovn/ovn-names'
 import type { Atom, RowChange } from 'ovsdb-client'
+import type { Configuration } from './applied.ts'
 import type { Fact } from './facts.ts'
 
 /** A key is a string that names an object of the feature's concern; what it means is the feature's affair. */
@@ -158,6 +159,11 @@ export interface KubePatch {
     readonly spec?: { readonly [key: string]: JsonValue }
     readonly status?: { readonly [key: string]: JsonValue }
   }
+  /**
+   * What we say of an object that is ours, in place of `merge` and `create`: server-side apply. What it named before and names no more goes, and what
+   * others set beside it stays. One key alone may apply an object, and its watch trims by `keepApplied`.
+   */
+  readonly apply?: Configuration
   /** The object should not exist. Finalizers named in `merge` are removed first. */
   readonly remove?: true
 }

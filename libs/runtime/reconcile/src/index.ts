@@ -1,3 +1,4 @@
+export { asApplied, keepApplied, type Configuration } from './applied.ts'
 export type * from './feature.ts'
 export { nothing } from './feature.ts'
 export { decide } from './jobs.ts'

@@ -7,6 +7,7 @@ import type {
   Resource,
   Store,
 } from '@kube-ovn/kube'
+import { fieldManager } from './applied.ts'
 import type { KubeEvent } from './feature.ts'
 import { objectKeyOf, resourceKey, type Objects } from './objects.ts'
 
@@ -15,6 +16,7 @@ export interface AnyInformer {
   readonly resource: Resource
   readonly store: Store<KubeObject>
   onChange(listener: (change: ObjectChange) => void): Disposable
+  trimmed(object: KubeObject): KubeObject
   observe(object: KubeObject): void
   observeRemoval(ref: ObjectRef, uid: string, removal: Removal<KubeObject>): void
 }
@@ -36,6 +38,7 @@ export function kubeObjects({ client, informers, record }: KubeObjectsOptions): 
   return {
     resources: informers.map((informer) => informer.resource),
     store: (resource) => informerOf(resource)?.store,
+    trim: (resource, object) => informerOf(resource)?.trimmed(object) ?? object,
     onChange(listener) {
       const stack = new DisposableStack()
       for (const informer of informers) {
@@ -52,6 +55,19 @@ export function kubeObjects({ client, informers, record }: KubeObjectsOptions): 
       informerOf(resource)?.observe(
         await client.patch(resource, ref, 'application/merge-patch+json', patch, options),
       )
+    },
+    async apply(resource, configuration) {
+      const { group, version, kind } = resource
+      const apiVersion = group === '' ? version : `${group}/${version}`
+      const applied = await client.patch(
+        resource,
+        configuration.metadata,
+        'application/apply-patch+yaml',
+        { apiVersion, kind, ...configuration },
+        { fieldManager, force: true },
+      )
+      informerOf(resource)?.observe(applied)
+      return applied
     },
     async remove(resource, { name, namespace }, uid) {
       const ref = namespace === undefined ? { name } : { name, namespace }

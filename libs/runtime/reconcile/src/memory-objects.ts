@@ -8,6 +8,7 @@ import {
   type KubeObject,
   type Resource,
 } from '@kube-ovn/kube'
+import { asApplied, type Configuration } from './applied.ts'
 import type { KubeEvent } from './feature.ts'
 import { objectKeyOf, resourceKey, type ObjectName, type Objects } from './objects.ts'
 
@@ -39,6 +40,9 @@ export class MemoryObjects implements Objects {
       size: objects.size,
     }
   }
+
+  /** What stores keep of objects. */
+  trim = (_resource: Resource, object: KubeObject): KubeObject => object
 
   onChange(listener: Listener): Disposable {
     this.#listeners.add(listener)
@@ -75,6 +79,14 @@ export class MemoryObjects implements Objects {
     if (object === undefined) throw notFound()
     if (isOfAnotherVersion(patch, object)) throw new KubeConflictError('changed', refusal(409, 'Conflict'))
     this.put(resource, objectKeyOf(name), applyMergePatch(object, patch) as KubeObject)
+  }
+
+  async apply(resource: Resource, configuration: Configuration): Promise<KubeObject> {
+    const key = objectKey(configuration)
+    await this.#write(`apply ${resource.plural} ${key} ${JSON.stringify(configuration)}`)
+    const applied = asApplied(configuration, this.store(resource)?.get(key))
+    this.put(resource, key, applied)
+    return applied
   }
 
   async remove(resource: Resource, name: ObjectName, uid: string): Promise<void> {

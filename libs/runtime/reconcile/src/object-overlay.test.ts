@@ -1,6 +1,7 @@
 import { IndexedStore, type ConfigMap, type Resource } from '@kube-ovn/kube'
 import { beforeEach, expect, it } from 'vitest'
 import { ObjectOverlay } from './object-overlay.ts'
+import { planWrite } from './patches.ts'
 
 const resource: Resource<ConfigMap> = {
   group: '',
@@ -64,4 +65,15 @@ it('carries out what the kernel would write', () => {
   overlay.write(resource, { namespace: 'shop', name: 'b' }, { verb: 'delete', uid: 'b', patch: undefined })
   overlay.write(resource, name, { verb: 'create', object: settings('d', 'green') })
   expect(shown()).toEqual(['a blue', 'd green'])
+})
+
+it.each(['a', 'e'])('carries out what the kernel would apply to %s, and plans it no second time', (name) => {
+  const ref = { namespace: 'shop', name }
+  const labels = { app: 'dns' }
+  const patch = { resource, ...ref, apply: { metadata: { ...ref, labels }, data: { color: 'blue' } } }
+  const write = planWrite(patch, overlay.get(resource, ref))
+  if (write === undefined) throw new Error('nothing to apply')
+  overlay.write(resource, ref, write)
+  expect(overlay.get(resource, ref)).toMatchObject({ metadata: { labels }, data: { color: 'blue' } })
+  expect(planWrite(patch, overlay.get(resource, ref))).toBeUndefined()
 })

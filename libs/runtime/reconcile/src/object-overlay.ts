@@ -1,5 +1,6 @@
 import { applyMergePatch } from '@kube-ovn/kube'
 import type { IndexFunction, KubeObject, ObjectChange, ObjectKey, Resource, Store } from '@kube-ovn/kube'
+import { asApplied } from './applied.ts'
 import type { Fork } from './kernel-options.ts'
 import { objectKeyOf, resourceKey, type ObjectName, type Objects } from './objects.ts'
 import type { Write } from './patches.ts'
@@ -44,6 +45,7 @@ export class ObjectOverlay implements Pick<Fork, 'store'> {
   /** Carries out what the kernel would write. */
   write(resource: Resource, name: ObjectName, write: Write): readonly ObjectChange[] {
     if (write.verb === 'create') return [this.put(resource, write.object)]
+    if (write.verb === 'apply') return [this.put(resource, asApplied(write.sent, this.get(resource, name)))]
     const changes: ObjectChange[] = []
     if (write.patch !== undefined) {
       const patched = applyMergePatch(this.get(resource, name), write.patch) as KubeObject

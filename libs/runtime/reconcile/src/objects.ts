@@ -1,4 +1,5 @@
 import type { JsonValue, KubeObject, ObjectChange, ObjectKey, Resource, Store } from '@kube-ovn/kube'
+import type { Configuration } from './applied.ts'
 import type { KubeEvent } from './feature.ts'
 
 export interface ObjectName {
@@ -12,6 +13,8 @@ export interface Objects {
   readonly resources: readonly Resource[]
   /** `undefined` when the resource is not watched. */
   store(resource: Resource): Store<KubeObject> | undefined
+  /** What a store keeps of an object. */
+  trim(resource: Resource, object: KubeObject): KubeObject
   onChange(listener: (resource: Resource, change: ObjectChange) => void): Disposable
   create(resource: Resource, object: KubeObject): Promise<void>
   /** Sends a merge patch (RFC 7386). */
@@ -21,6 +24,8 @@ export interface Objects {
     patch: JsonValue,
     subresource: string | undefined,
   ): Promise<void>
+  /** Sends an apply patch that takes what it names from other managers. Answers the whole object. */
+  apply(resource: Resource, configuration: Configuration): Promise<KubeObject>
   /** Deletes the object of this `uid`, and no later one of the same name. */
   remove(resource: Resource, name: ObjectName, uid: string): Promise<void>
   /** Reads an object afresh into its store. */

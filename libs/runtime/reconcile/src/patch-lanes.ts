@@ -6,7 +6,8 @@ import { objectKeyOf, resourceKey } from './objects.ts'
 type Target = string
 
 export function targetOf(patch: KubePatch): Target {
-  return `${resourceKey(patch.resource)} ${objectKeyOf(patch)} ${patch.subresource ?? ''}`
+  const part = patch.apply === undefined ? patch.subresource : 'apply'
+  return `${resourceKey(patch.resource)} ${objectKeyOf(patch)} ${part ?? ''}`
 }
 
 interface Lane {

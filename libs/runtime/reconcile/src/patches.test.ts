@@ -1,7 +1,8 @@
-import { KubeInvalidError, type KubeObject } from '@kube-ovn/kube'
+import { KubeInvalidError, KubeNotFoundError, type KubeObject } from '@kube-ovn/kube'
 import { kernelMetrics, Registry } from '@kube-ovn/telemetry'
 import { ManualClock } from '@kube-ovn/time'
 import { describe, expect, it } from 'vitest'
+import { TrimmedFieldError } from './errors.ts'
 import type { KubePatch } from './feature.ts'
 import { MemoryObjects } from './memory-objects.ts'
 import { joinPatches, PatchSender, planWrite } from './patches.ts'
@@ -130,6 +131,49 @@ describe('PatchSender', () => {
     expect(await good).toBe('done')
     await expect(bad).rejects.toThrow(KubeInvalidError)
     expect(objects.store(pods)?.get('shop/web')?.metadata.labels).toEqual({ x: '1', a: '1' })
+  })
+
+  it.each<[string, KubePatch, string]>([
+    [
+      'a field',
+      patch({ merge: { metadata: { labels: { x: '2' } }, spec: { a: 1, b: { c: 2 } } } }),
+      'spec.b.c',
+    ],
+    ['a status', patch({ subresource: 'status', merge: { status: { phase: 'x' } } }), 'status.phase'],
+    [
+      'what is applied',
+      patch({ apply: { metadata: { name: 'web', namespace: 'shop' } } }),
+      'metadata.managedFields',
+    ],
+  ])('sends nothing when %s would be trimmed away', async (_title, given, field) => {
+    const { objects, sender } = start()
+    objects.trim = (_resource, object) => {
+      const { metadata, spec } = object as KubeObject & { spec?: { a?: unknown } }
+      const { managedFields: _fields, ...kept } = metadata
+      return { metadata: kept, ...(spec === undefined ? {} : { spec: { a: spec.a, b: {} } }) }
+    }
+    const sent = sender.send('f/a', 'f', [on(given)])
+    await expect(sent).rejects.toThrow(TrimmedFieldError)
+    await expect(sent).rejects.toMatchObject({
+      retry: 'never',
+      details: { owner: 'f/a', resource: 'pods.', field },
+    })
+    expect(objects.writes).toEqual([])
+  })
+
+  it('keeps what is applied apart from what is patched, and does not lose it to a missing namespace', async () => {
+    const { objects, sender } = start()
+    const applied = on(patch({ apply: { metadata: { name: 'web', namespace: 'shop', labels: { y: '1' } } } }))
+    await Promise.all([sender.send('f/a', 'f', [applied]), sender.send('f/b', 'f', [label('b')])])
+    expect(objects.writes.map((line) => line.split(' ')[0])).toEqual(['apply', 'patch'])
+    expect(objects.store(pods)?.get('shop/web')?.metadata.labels).toEqual({ x: '1', y: '1', b: '1' })
+
+    objects.put(pods, 'shop/web', undefined)
+    objects.onWrite = () => {
+      const details = { method: 'PATCH', path: '', status: 404, reason: 'NotFound', answer: '', causes: [] }
+      throw new KubeNotFoundError('namespaces "shop" not found', { ...details, hasName: true })
+    }
+    await expect(sender.send('f/a', 'f', [applied])).rejects.toThrow(KubeNotFoundError)
   })
 
   it('waits for a write to the same object, and sees what became of it', async () => {

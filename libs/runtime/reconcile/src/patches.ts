@@ -1,4 +1,5 @@
 import {
+  applyMergePatch,
   KubeAlreadyExistsError,
   KubeBadRequestError,
   KubeConflictError,
@@ -6,16 +7,19 @@ import {
   KubeInvalidError,
   KubeNotFoundError,
   mergePatch,
+  objectKey,
   type JsonValue,
   type KubeObject,
+  type Resource,
 } from '@kube-ovn/kube'
 import type { KernelMetrics } from '@kube-ovn/telemetry'
 import type { Clock } from '@kube-ovn/time'
-import { UnwatchedResourceError } from './errors.ts'
+import { asApplied, differsFromApplied, toApply, type Configuration } from './applied.ts'
+import { NotAppliedError, TrimmedFieldError, UnwatchedResourceError } from './errors.ts'
 import type { KubePatch } from './feature.ts'
 import { hasOtherLists, ofThisVersion, type BasedPatch } from './list-writes.ts'
 import type { OwnerMark } from './marks.ts'
-import { objectKeyOf, type Objects } from './objects.ts'
+import { objectKeyOf, resourceKey, type Objects } from './objects.ts'
 import { PatchLanes, targetOf } from './patch-lanes.ts'
 
 /** Whether the server refused a patch for what it contains, so that another one may be taken. */
@@ -28,11 +32,13 @@ const faultsOfPatch = [KubeInvalidError, KubeBadRequestError, KubeDeniedError]
 /** What is to be sent for a patch. Nothing differs when there is none. */
 export type Write =
   | { readonly verb: 'create'; readonly object: KubeObject }
+  | { readonly verb: 'apply'; readonly sent: Configuration }
   | { readonly verb: 'patch'; readonly patch: JsonValue }
   | { readonly verb: 'delete'; readonly uid: string; readonly patch: JsonValue | undefined }
 
 /** Compares a patch with the object as it was last seen. */
 export function planWrite(patch: KubePatch, current: KubeObject | undefined): Write | undefined {
+  if (patch.apply !== undefined && patch.remove !== true) return planApply(toApply(patch.apply), current)
   if (current === undefined) {
     return patch.create === undefined || patch.remove === true
       ? undefined
@@ -47,6 +53,15 @@ export function planWrite(patch: KubePatch, current: KubeObject | undefined): Wr
     return { verb: 'delete', uid, patch: difference }
   }
   return difference === undefined ? undefined : { verb: 'patch', patch: difference }
+}
+
+/** What is being deleted is applied anew when it is gone. */
+function planApply(sent: Configuration, current: KubeObject | undefined): Write | undefined {
+  if (current !== undefined) {
+    const isGoing = current.metadata.deletionTimestamp !== undefined
+    if (isGoing || differsFromApplied(sent, current) === undefined) return undefined
+  }
+  return { verb: 'apply', sent }
 }
 
 /**
@@ -70,6 +85,24 @@ function differenceOf(patch: KubePatch, current: KubeObject | undefined): Fragme
   return mergePatch(current, patch.merge)
 }
 
+/** The object as a write leaves it; `undefined` where it is new, or gone. */
+function writtenBy(write: Write, current: KubeObject): KubeObject | undefined {
+  if (write.verb === 'apply') return asApplied(write.sent, current)
+  return write.verb === 'patch' ? (applyMergePatch(current, write.patch) as KubeObject) : undefined
+}
+
+/** The first field in which an object is not as a patch wants it. */
+function fieldLeft(patch: KubePatch, object: KubeObject): string | undefined {
+  if (patch.apply !== undefined) return differsFromApplied(toApply(patch.apply), object)
+  const difference = differenceOf(patch, object)
+  return difference === undefined ? undefined : firstFieldOf(difference)
+}
+
+function firstFieldOf(fragment: Fragment): string {
+  const [[key, value] = ['', undefined]] = Object.entries(fragment)
+  return isFragment(value) && Object.keys(value).length > 0 ? `${key}.${firstFieldOf(value)}` : key
+}
+
 type Fragment = NonNullable<KubePatch['merge']>
 
 function joinFragments(one: Fragment, other: Fragment): Fragment {
@@ -81,7 +114,7 @@ function joinFragments(one: Fragment, other: Fragment): Fragment {
   return result
 }
 
-function isFragment(value: JsonValue): value is Fragment {
+function isFragment(value: JsonValue | undefined): value is Fragment {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
@@ -114,10 +147,12 @@ export class PatchSender {
     this.#options = options
   }
 
-  /** The writes that patches amount to at this moment. */
+  /** The writes that patches amount to at this moment. Throws when one would be wanted again and again. */
   plan(owner: OwnerMark, patches: readonly KubePatch[]): readonly { patch: KubePatch; write: Write }[] {
     return joinPatches(patches).flatMap((patch) => {
-      const write = planWrite(patch, this.#current(owner, patch))
+      const current = this.#current(owner, patch)
+      const write = planWrite(patch, current)
+      if (write !== undefined && current !== undefined) this.#expectKept(owner, patch, write, current)
       return write === undefined ? [] : [{ patch, write }]
     })
   }
@@ -126,7 +161,7 @@ export class PatchSender {
    * Sends what differs. Each patch is compared when its turn comes, so that it sees what the one before answered. One that
    * would write a list which changed since its key looked is not sent.
    *
-   * Rejects with what the server refused, or with {@link UnwatchedResourceError}.
+   * Rejects with what the server refused, or with {@link UnwatchedResourceError} or {@link TrimmedFieldError}.
    */
   async send(owner: OwnerMark, feature: string, patches: readonly BasedPatch[]): Promise<PatchOutcome> {
     if (this.plan(owner, patches).length === 0) return 'done'
@@ -158,7 +193,7 @@ export class PatchSender {
       .filter((other) => !hasOtherLists(other, differenceOf(other, current), current))
       .map(({ merge }) => merge)
       .filter((merge) => merge !== undefined)
-    const isPlain = patch.remove !== true && current !== undefined
+    const isPlain = patch.remove !== true && patch.apply === undefined && current !== undefined
     if (!isPlain || merges.length === 0 || this.#differsNot(owner, patch)) {
       return this.#sendOne(owner, feature, patch)
     }
@@ -183,6 +218,7 @@ export class PatchSender {
     if (write === undefined) return 'done'
     try {
       if (write.verb === 'create') await objects.create(patch.resource, write.object)
+      else if (write.verb === 'apply') await this.#apply(patch.resource, write.sent)
       else {
         if (write.patch !== undefined)
           await objects.patch(patch.resource, patch, write.patch, patch.subresource)
@@ -193,12 +229,31 @@ export class PatchSender {
     } catch (error) {
       metrics.patched(feature, write.verb, 'failed')
       // Gone meanwhile: its removal is on its way to the store, and will queue whom it concerns.
-      if (error instanceof KubeNotFoundError && error.details.hasName && write.verb !== 'create')
-        return 'done'
+      const makesNone = write.verb !== 'create' && write.verb !== 'apply'
+      if (error instanceof KubeNotFoundError && error.details.hasName && makesNone) return 'done'
       if (!(error instanceof KubeAlreadyExistsError) && !(error instanceof KubeConflictError)) throw error
       await objects.refresh(patch.resource, patch)
       return 'again'
     }
+  }
+
+  /** Rejects when the server did not make of the object what it was asked for, so that it would be asked again for ever. */
+  async #apply(resource: Resource, sent: Configuration): Promise<void> {
+    const answer = await this.#options.objects.apply(resource, sent)
+    const field = differsFromApplied(sent, answer)
+    if (field !== undefined) throw new NotAppliedError(resourceKey(resource), objectKey(sent), field)
+  }
+
+  /**
+   * What the watch trims away differs for ever: it would be written again after each write.
+   *
+   * @throws TrimmedFieldError
+   */
+  #expectKept(owner: OwnerMark, patch: KubePatch, write: Write, current: KubeObject): void {
+    const written = writtenBy(write, current)
+    if (written === undefined) return
+    const field = fieldLeft(patch, this.#options.objects.trim(patch.resource, written))
+    if (field !== undefined) throw new TrimmedFieldError(owner, resourceKey(patch.resource), field)
   }
 
   #current(owner: OwnerMark, patch: KubePatch): KubeObject | undefined {

@@ -52,7 +52,11 @@ export function kernelMetrics(registry: Registry) {
     rowChanged(kind: string, outcome: string): void {
       rows.inc({ kind, outcome })
     },
-    patched(controller: string, verb: 'create' | 'patch' | 'delete', outcome: 'ok' | 'failed'): void {
+    patched(
+      controller: string,
+      verb: 'create' | 'apply' | 'patch' | 'delete',
+      outcome: 'ok' | 'failed',
+    ): void {
       patches.inc({ controller, verb, outcome })
     },
     orphansHeld(byKind: ReadonlyMap<string, number>): void {

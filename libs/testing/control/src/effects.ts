@@ -162,9 +162,10 @@ function effectsOf(world: AllocatingWorld, decided: Decisions, objects: Objects)
 
 /** Objects of resources of which there are none here. */
 function createdElsewhere({ patches }: Desired): readonly object[] {
-  return patches.flatMap(({ resource, create }) =>
-    create === undefined || kindOf(resource) !== undefined ? [] : [create],
-  )
+  return patches.flatMap(({ resource, create, apply }) => {
+    const made = create ?? apply
+    return made === undefined || kindOf(resource) !== undefined ? [] : [made]
+  })
 }
 
 /** Of events that say that something has no effect. */

@@ -7,6 +7,7 @@ import {
   type Resource,
   type Store,
 } from '@kube-ovn/kube'
+import type { Configuration } from '../applied.ts'
 import type { KubeEvent } from '../feature.ts'
 import type { MemoryObjects } from '../memory-objects.ts'
 import { objectKeyOf, resourceKey, type ObjectName, type Objects } from '../objects.ts'
@@ -71,6 +72,10 @@ export class SimulatedObjects implements Objects, Disposable {
     }
   }
 
+  trim(resource: Resource, object: KubeObject): KubeObject {
+    return this.#server.trim(resource, object)
+  }
+
   onChange(listener: Listener): Disposable {
     this.#listeners.add(listener)
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
@@ -87,6 +92,10 @@ export class SimulatedObjects implements Objects, Disposable {
     subresource: string | undefined,
   ): Promise<void> {
     return this.#request(resource, name, () => this.#server.patch(resource, name, patch, subresource))
+  }
+
+  apply(resource: Resource, configuration: Configuration): Promise<KubeObject> {
+    return this.#request(resource, configuration.metadata, () => this.#server.apply(resource, configuration))
   }
 
   remove(resource: Resource, name: ObjectName, uid: string): Promise<void> {
@@ -108,12 +117,13 @@ export class SimulatedObjects implements Objects, Disposable {
     this.#listeners.clear()
   }
 
-  async #request(resource: Resource, name: ObjectName, send: () => Promise<void>): Promise<void> {
+  async #request<T>(resource: Resource, name: ObjectName, send: () => Promise<T>): Promise<T> {
     await turn()
     if (this.#options.onPatch() !== 'fine' || this.#isClosed) throw lost
-    await send()
+    const answer = await send()
     if (this.#options.onPatched() !== 'fine' || this.#isClosed) throw lost
     this.#answered(resource, name)
+    return answer
   }
 
   /** The answer to a request has the object as it is now, or says that there is none. */
