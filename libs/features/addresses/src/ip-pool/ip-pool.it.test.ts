@@ -232,14 +232,7 @@ describe('the address set of an IPPool', () => {
     await cluster.user.edit(ipPoolResource, 'some-1', { ips: ['10.17.0.8/30'] })
     await control.settle()
     expect(set()?.addresses).toEqual(['10.17.0.8/30'])
-    await cluster.northbound.server.transact([
-      {
-        op: 'update',
-        table: 'Address_Set',
-        where: [['name', '==', 'some.1']],
-        row: { addresses: '10.99.0.1' },
-      },
-    ])
+    await cluster.northbound.nbctl('set', 'Address_Set', 'some.1', 'addresses=10.99.0.1')
     await control.settle()
     expect(set()?.addresses).toEqual(['10.17.0.8/30'])
 

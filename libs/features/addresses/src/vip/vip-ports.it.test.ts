@@ -30,6 +30,23 @@ describe('a Vip that pods share', () => {
     return control.named('Logical_Switch_Port', 'web')?.options['virtual-parents']
   }
 
+  it('has its port again when somebody breaks it, beside foreign ones', async () => {
+    await using control = await cluster.startSettled()
+    await make({ name: 'web', subnet: 'red', namespace: 'shop', v4ip: '10.18.0.200', selector: ['app:web'] })
+    await makePod('a', { ...shared, [keys.logicalSwitch.key]: 'red' }, { app: 'web' })
+    await control.settle()
+    const options = { 'virtual-ip': '10.18.0.200', 'virtual-parents': 'a.shop' }
+    const { northbound } = cluster
+    await northbound.nbctl('lsp-add', 'red', 'theirs')
+    await northbound.nbctl('set', 'Logical_Switch_Port', 'web', 'type=""', 'options:virtual-parents=theirs')
+    await control.settle()
+    expect(control.named('Logical_Switch_Port', 'web')).toMatchObject({ type: 'virtual', options })
+    await northbound.nbctl('lsp-del', 'web')
+    await control.settle()
+    expect(control.named('Logical_Switch_Port', 'web')).toMatchObject({ type: 'virtual', options })
+    expect(control.portsOf('Logical_Switch', 'red')).toEqual(expect.arrayContaining(['theirs', 'web']))
+  })
+
   it('has a virtual port whose parents follow annotations, labels and pods', async () => {
     await using control = await cluster.startSettled()
     await make({ name: 'web', subnet: 'red', namespace: 'shop', v4ip: '10.18.0.200', selector: ['app:web'] })

@@ -57,6 +57,16 @@ describe('a namespace', () => {
     await cluster.client.remove(subnetResource, { name: 'a' })
     await control.settle()
     expect(await annotationsOf('shop')).toEqual(byDefault)
+
+    // All three annotations in one write, and none for what says nothing about subnets.
+    await cluster.forgetCosts()
+    await cluster.client.create(namespaces, namespace({ name: 'new' }))
+    await control.settle()
+    expect(await annotationsOf('new')).toEqual(byDefault)
+    const metadata = { labels: { team: 'blue' }, annotations: { note: 'x' } }
+    await cluster.client.patch(namespaces, { name: 'new' }, 'application/merge-patch+json', { metadata })
+    await control.settle()
+    expect(await cluster.costs()).toEqual({ transactions: 0, writes: ['patch namespaces'] })
   })
 })
 

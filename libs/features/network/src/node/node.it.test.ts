@@ -65,6 +65,31 @@ describe('a node', () => {
     expect(control.problems()).toEqual([])
   })
 
+  it('is connected again when somebody breaks it, and foreign rows beside it stay', async () => {
+    await using control = await cluster.startSettled()
+    const port = () => control.named('Logical_Switch_Port', 'node-n1')?.addresses
+    const policies = () =>
+      control
+        .rows('Logical_Router_Policy', 'priority', 'match', 'nexthops', 'external_ids')
+        .filter(({ external_ids }) => external_ids['node'] === 'n1')
+    const before = [port(), policies(), control.portsOf('Port_Group', 'node.n1')]
+    expect(policies()).toHaveLength(4)
+
+    const { northbound } = cluster
+    await northbound.nbctl('lr-policy-add', 'ovn-cluster', '30000', 'ip4.dst == 9.9.9.9', 'drop')
+    await northbound.nbctl('lsp-add', 'join', 'theirs')
+    await northbound.nbctl('set', 'Logical_Switch_Port', 'node-n1', 'addresses=unknown')
+    await northbound.nbctl('lr-policy-del', 'ovn-cluster', '30000', 'ip4.dst == 172.18.0.11')
+    await northbound.nbctl('pg-del', 'node.n1')
+    await control.settle()
+    expect([port(), policies(), control.portsOf('Port_Group', 'node.n1')]).toEqual(before)
+    await northbound.nbctl('lsp-del', 'node-n1')
+    await control.settle()
+    expect([port(), policies(), control.portsOf('Port_Group', 'node.n1')]).toEqual(before)
+    expect(await northbound.nbctl('lr-policy-list', 'ovn-cluster')).toContain('9.9.9.9')
+    expect(control.portsOf('Logical_Switch', 'join')).toContain('theirs')
+  })
+
   it('brings annotations from an earlier life, good or bad', async () => {
     await using control = await cluster.startSettled()
     const recorded = (address: string) => ({

@@ -228,3 +228,28 @@ describe.each(singleStacks)('A subnet of $stack that gains the other family', (s
     expect(control.problems()).toEqual([])
   })
 })
+
+it('A subnet has its switch and its place at the router again when somebody breaks them, beside foreign rows', async () => {
+  await using control = await startWithBlue(cluster, dualStack)
+  await createInBlue(cluster, control, ['a'])
+  const made = () => ({
+    subnet: control.named('Logical_Switch', 'blue')?.other_config,
+    ports: control.portsOf('Logical_Switch', 'blue').filter((name) => name !== 'theirs'),
+    pod: control.named('Logical_Switch_Port', 'a.default')?.addresses,
+    router: control.named('Logical_Router_Port', 'ovn-cluster-blue')?.networks,
+  })
+  const before = made()
+  const { northbound } = cluster
+  await northbound.nbctl('lsp-add', 'blue', 'theirs')
+  await northbound.nbctl('set', 'Logical_Router_Port', 'ovn-cluster-blue', 'networks=10.99.0.1/24')
+  await northbound.nbctl('lsp-del', 'blue-ovn-cluster')
+  await control.settle()
+  expect(made()).toEqual(before)
+  await northbound.nbctl('lrp-del', 'ovn-cluster-blue')
+  await control.settle()
+  expect(made()).toEqual(before)
+  expect(control.portsOf('Logical_Switch', 'blue')).toContain('theirs')
+  await northbound.nbctl('ls-del', 'blue')
+  await control.settle()
+  expect(made()).toEqual(before)
+})

@@ -150,4 +150,14 @@ it('tells Pods and Nodes of annotations and labels without effect, once', async 
     ),
     ...expected.slice(3),
   ])
+
+  // What is gone is told of no more; what comes in its place is.
+  const before = await told()
+  await cluster.removePod('web', 'shop')
+  await client.remove(nodes, { name: 'n1' })
+  await control.settle()
+  expect(await told()).toEqual(before)
+  await client.create(nodes, node({ name: 'n1', labels: { [key('ic-gw')]: 'true' } }))
+  await control.settle()
+  expect((await told()).filter((text) => text.startsWith('Node/n1 label'))).toHaveLength(2)
 })

@@ -77,3 +77,36 @@ it.each(['itself', 'its Jobs'])(
     ])
   },
 )
+
+it('follows what is edited by one event for each text, and says nothing of what is gone, or again', async () => {
+  const told = async () => (await cluster.user.told('db')).map((text) => text.split(' has no')[0])
+  const annotate = (pool: string | null) =>
+    cluster.client.patch(deployments, ref, 'application/merge-patch+json', {
+      metadata: { annotations: { [ipPool.key]: pool } },
+    })
+  const first = `AnnotationIgnored: ${ipPool.key} "10.16.0.5"`
+  const second = `AnnotationIgnored: ${ipPool.key} "10.16.0.6"`
+  {
+    await using control = await cluster.startSettled()
+    const kinds = { apiVersion: 'apps/v1', kind: deployments.kind }
+    const metadata = { ...ref, annotations: misplaced }
+    await cluster.client.create(deployments, { ...kinds, metadata, spec: specOf(deployments) })
+    await control.settle()
+    expect(await told()).toEqual([first])
+    await annotate('10.16.0.6')
+    await control.settle()
+    expect((await told()).sort()).toEqual([first, second])
+    const scaled = { spec: { replicas: 3 } }
+    await cluster.client.patch(deployments, ref, 'application/merge-patch+json', scaled)
+    await control.settle()
+    const costs = await cluster.costs()
+    expect(costs).toEqual({ transactions: 0, writes: ['create events', 'create events'] })
+  }
+  await using control = await cluster.startSettled()
+  await annotate(null)
+  await control.settle()
+  await cluster.client.remove(deployments, ref)
+  await control.settle()
+  expect((await told()).sort()).toEqual([first, second])
+  expect(await cluster.costs()).toEqual({ transactions: 0, writes: [] })
+})
