@@ -14,7 +14,7 @@ function policy(spec: Spec, annotations: Readonly<Record<string, string>> = {}):
 }
 
 const scene: NetworkPolicyScene = {
-  ...{ namespace: 'shop', name: 'web', group: 'web.shop', families: [4], isLax: false },
+  ...{ namespace: 'shop', name: 'web', group: 'web.shop', families: [4], isLax: false, passesIcmpv6: true },
   peerFamilies: () => [4, 6],
   numbersOf: () => [],
 }
@@ -63,6 +63,15 @@ describe('a direction', () => {
       'to-lport 2001 icmp6 allow-stateless',
     ])
     expect(shown({ ingress: [{}] }, { families: [] })).toEqual([])
+  })
+
+  it('has no more of ICMPv6 than that where only neighbours are to pass', () => {
+    const acls = shown({ ingress: [{}] }, { families: [4, 6], passesIcmpv6: false })
+    const discovery = 'icmp6.type == {133, 134, 135, 136} && icmp6.code == 0 && ip.ttl == 255'
+    expect(acls.filter((acl) => acl.includes('icmp6'))).toEqual([
+      `from-lport 2001 inport == @web.shop && ${discovery} allow-stateless`,
+      `to-lport 2001 outport == @web.shop && ${discovery} allow-stateless`,
+    ])
   })
 
   it('is restricted in TCP, UDP and SCTP alone where it is lax', () => {

@@ -5,6 +5,7 @@ import {
   anyIp,
   eq,
   group as grouped,
+  header,
   ne,
   or,
   predicate,
@@ -38,6 +39,8 @@ export interface NetworkPolicyScene {
   /** Families of the addresses of the ports that it is for; none while it is for none. */
   readonly families: readonly Family[]
   readonly isLax: boolean
+  /** All of ICMPv6 passes on the switches of its ports, as in the original; else what neighbours and routers are found by, at its ports. */
+  readonly passesIcmpv6: boolean
   /** Families in which any pod is a peer of a rule. */
   peerFamilies(direction: PolicyDirection, rule: number): readonly Family[]
   /** Numbers that pods have for a named port: those that the policy is for, or for egress the peers of the rule. */
@@ -69,7 +72,7 @@ export function networkPolicyRows(policy: ParsedNetworkPolicy, scene: NetworkPol
   const directions = (['ingress', 'egress'] as const).map((direction) =>
     directionRows(policy, scene, direction),
   )
-  const gateway = !scene.isLax && scene.families.includes(6) ? neighbourDiscovery : []
+  const gateway = !scene.isLax && scene.families.includes(6) ? neighbourDiscovery(scene) : []
   const { isOn, rate } = policy.log
   return {
     acls: [...uniqueAcls(directions.flatMap(({ acls }) => acls)), ...gateway],
@@ -84,16 +87,23 @@ export function networkPolicyRows(policy: ParsedNetworkPolicy, scene: NetworkPol
   }
 }
 
+/** Solicitations and advertisements of routers and neighbours; whoever is no neighbour can not send them (RFC 4861). */
+const discovery = and(
+  header('icmp6.type', 133, 134, 135, 136),
+  header('icmp6.code', 0),
+  header('ip.ttl', 255),
+)
+
 /** IPv6 finds neighbours and gateways by what the deny of all IP would drop; ARP is no IP. */
-const neighbourDiscovery: readonly PolicyAcl[] = (['from-lport', 'to-lport'] as const).map((direction) => ({
-  ...{
-    direction,
-    tier: aclTier.policy,
-    priority: aclPriority.policyAllow,
-    action: 'allow-stateless' as const,
-  },
-  ...{ match: printMatch(predicate('icmp6')), ...unlogged, isAfterBalancing: direction === 'from-lport' },
-}))
+function neighbourDiscovery({ group, passesIcmpv6 }: NetworkPolicyScene): readonly PolicyAcl[] {
+  return (['egress', 'ingress'] as const).map((direction) => ({
+    ...(passesIcmpv6
+      ? { direction: sides[direction].acl, match: printMatch(predicate('icmp6')) }
+      : trafficOf(group, direction, discovery)),
+    ...{ tier: aclTier.policy, priority: aclPriority.policyAllow, action: 'allow-stateless' as const },
+    ...{ ...unlogged, isAfterBalancing: direction === 'egress' },
+  }))
+}
 
 function directionRows(
   policy: ParsedNetworkPolicy,

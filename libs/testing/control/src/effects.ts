@@ -38,7 +38,7 @@ export function controlEffects(given: StillObjects, settings: Partial<ControlSet
   const randomBytes = repeatableBytes()
   for (let round = 1; round <= mostRounds; round += 1) {
     const { world, decided } = decideAll(objects, {
-      settings: { flags: flagDefaults(), ...settings },
+      settings: { ...settings, flags: { ...flagDefaults(), ...settings.flags } },
       randomBytes,
     })
     const patches = [...decided.values()].flatMap(({ patches }) => patches)

@@ -9,7 +9,7 @@ const outside = { 4: ['203.0.113.7', '10.200.0.9'], 6: ['2001:db8::7', 'fd00:200
 
 /** Draws packets between the ends of a world, of which one at least is a pod. */
 export function randomPackets(
-  { seed, families }: Pick<PolicyWorld, 'seed' | 'families'>,
+  { seed, families, settings }: Pick<PolicyWorld, 'seed' | 'families' | 'settings'>,
   objects: PolicyObjects,
   count: number,
 ): readonly Packet[] {
@@ -22,8 +22,9 @@ export function randomPackets(
     const other = random.among(all.filter((one) => one !== own))
     if (own === undefined || other === undefined) return []
     const [from, to] = random.chance(0.5) ? [own, other] : [other, own]
-    // All of ICMP passes where a NetworkPolicy is for addresses of IPv6, as neighbours are found by it.
-    const isOpen = family === 6 && objects.networkPolicies.length > 0
+    // Unless the switch is set, all of ICMP passes where a NetworkPolicy is for addresses of IPv6.
+    const isSet = settings.flags?.['npIcmpv6'] === 'neighbours'
+    const isOpen = family === 6 && objects.networkPolicies.length > 0 && !isSet
     const protocol = random.of<Protocol>('tcp', 'tcp', 'tcp', 'udp', 'sctp', isOpen ? 'udp' : 'icmp')
     const port = protocol === 'icmp' ? 0 : random.of(80, 80, 8080, 53, 5000)
     return [{ family, from, to, protocol, port }]

@@ -55,6 +55,7 @@ export function randomWorld(seed: number): PolicyWorld {
     securityGroups: groups,
   }
   const settings = {
+    flags: { npIcmpv6: random.of('all', 'neighbours') },
     enableAnp: true,
     defaultSubnet: {
       ...{ name: 'ovn-default', cidrBlock: range('default'), gateway: '', excludeIps: [] },

@@ -24,9 +24,11 @@ export function observeNetworkPolicy(key: string, world: ControlWorld): NetworkP
   const { namespace, name, group, policy } = enforced
   const families = world.policyFamilies.get(key) ?? []
   const peers = new Set(world.policyPeers.get(key))
-  const enforcement = policy.enforcement ?? flagsOf(networkPolicyFlags, world.settings).npEnforcement
+  const flags = flagsOf(networkPolicyFlags, world.settings)
+  const enforcement = policy.enforcement ?? flags.npEnforcement
   const rows = networkPolicyRows(policy, {
     ...{ namespace, name, group, families, isLax: enforcement === 'lax' },
+    passesIcmpv6: flags.npIcmpv6 === 'all',
     peerFamilies: (direction, rule) =>
       ([4, 6] as const).filter((family) => peers.has(`${direction}/${rule}/${family}`)),
     numbersOf: (direction, rule, protocol, port) => {
