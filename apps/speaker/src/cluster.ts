@@ -1,16 +1,19 @@
-import type { SpeakerSnapshot } from '@kube-ovn/features-speaker'
+import { speakerApp, type SpeakerSnapshot } from '@kube-ovn/features-speaker'
 import {
   Informer,
+  nodes,
   pods,
   services,
   type KubeClient,
   type KubeObject,
+  type Node,
   type Pod,
   type Service,
 } from '@kube-ovn/kube'
 import { subnetResource, type Subnet } from '@kube-ovn/kube-api'
 import type { Logger } from '@kube-ovn/log'
 import { systemClock } from '@kube-ovn/process'
+import type { SpeakerConfig } from './config.ts'
 
 export interface ClusterOptions {
   readonly client: KubeClient
@@ -23,12 +26,14 @@ export interface ClusterOptions {
 /** Follows what is announced: of each object is kept what decides about that. */
 export class Cluster implements AsyncDisposable {
   readonly #stack = new AsyncDisposableStack()
+  readonly #nodes: Informer<Node>
   readonly #pods: Informer<Pod>
   readonly #subnets: Informer<Subnet>
   readonly #services: Informer<Service> | undefined
 
   constructor({ client, log: logger, withServices, changed }: ClusterOptions) {
     const common = { client, logger, clock: systemClock }
+    this.#nodes = this.#stack.use(new Informer({ ...common, resource: nodes, trim: trimNode }))
     this.#pods = this.#stack.use(new Informer({ ...common, resource: pods, trim: trimPod }))
     this.#subnets = this.#stack.use(new Informer({ ...common, resource: subnetResource, trim: trimSubnet }))
     this.#services = withServices
@@ -54,12 +59,17 @@ export class Cluster implements AsyncDisposable {
     return this.#all.every(({ health }) => health.isSynced)
   }
 
-  snapshot(nodeName: string): SpeakerSnapshot {
+  snapshot({
+    nodeName,
+    aggregate: aggregates,
+  }: Pick<SpeakerConfig, 'nodeName' | 'aggregate'>): SpeakerSnapshot {
     return {
-      pods: this.#pods.store.values(),
+      nodes: this.#nodes.store.values(),
+      pods: [...this.#pods.store.values()],
       subnets: this.#subnets.store.values(),
       services: this.#services?.store.values() ?? [],
-      nodeName,
+      nodeName: nodeName.toLowerCase(),
+      aggregates,
     }
   }
 
@@ -68,7 +78,7 @@ export class Cluster implements AsyncDisposable {
   }
 
   get #all(): readonly Pick<Informer<KubeObject>, 'start' | 'synced' | 'health' | 'onChange'>[] {
-    return [this.#pods, this.#subnets, ...(this.#services === undefined ? [] : [this.#services])]
+    return [this.#nodes, this.#pods, this.#subnets, ...(this.#services === undefined ? [] : [this.#services])]
   }
 }
 
@@ -83,18 +93,33 @@ function metadataOf({ metadata }: KubeObject): KubeObject['metadata'] {
   }
 }
 
+function trimNode(node: Node): Node {
+  const { unschedulable } = node.spec ?? {}
+  return { metadata: withoutAnnotations(node), spec: { ...(unschedulable && { unschedulable }) } }
+}
+
+function withoutAnnotations(object: KubeObject): KubeObject['metadata'] {
+  const { annotations: _, ...metadata } = metadataOf(object)
+  return metadata
+}
+
 function trimPod(pod: Pod): Pod {
   const { nodeName, hostNetwork, restartPolicy } = pod.spec
-  const { phase, reason } = pod.status ?? {}
+  const { phase, reason, conditions } = pod.status ?? {}
+  const isSpeaker = pod.metadata.labels?.['app'] === speakerApp
   return {
-    metadata: metadataOf(pod),
+    metadata: { ...metadataOf(pod), ...(isSpeaker && { labels: { app: speakerApp } }) },
     spec: {
       containers: [],
       ...(nodeName && { nodeName }),
       ...(hostNetwork && { hostNetwork }),
       ...(restartPolicy && { restartPolicy }),
     },
-    status: { ...(phase && { phase }), ...(reason && { reason }) },
+    status: {
+      ...(phase && { phase }),
+      ...(reason && { reason }),
+      ...(isSpeaker && conditions && { conditions }),
+    },
   }
 }
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '@kube-ovn/process'
-import { expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { command, speakerOptions, type SpeakerConfig } from './config.ts'
 
 const required = ['--cluster-as=65000', '--neighbor-as=65001', '--neighbor-address=192.0.2.9,192.0.2.10']
@@ -85,4 +85,84 @@ it('refuses what is not there yet and can not be left out', () => {
   expect(() => speakerOptions(configOf([...required, '--nat-gw-mode']))).toThrow(
     expect.objectContaining({ details: expect.objectContaining({ field: 'nat-gw-mode' }) }),
   )
+})
+
+describe('neighbours of a file', () => {
+  let directory: string
+
+  beforeEach(() => (directory = mkdtempSync(join(tmpdir(), 'speaker-'))))
+  afterEach(() => rmSync(directory, { recursive: true }))
+
+  function optionsOf(neighbors: unknown, ...flags: readonly string[]): ReturnType<typeof speakerOptions> {
+    const path = join(directory, 'neighbors.json')
+    writeFileSync(path, typeof neighbors === 'string' ? neighbors : JSON.stringify(neighbors))
+    return speakerOptions(configOf([...required, `--neighbors-file=${path}`, ...flags]))
+  }
+
+  it('are told what is different for each, and the rest as flags say', () => {
+    const password = join(directory, 'password')
+    writeFileSync(password, 'other')
+    const { peers } = optionsOf(
+      [
+        {
+          ...{ address: '192.0.2.10', as: 65_000, holdtimeSeconds: 9, passive: true, port: 1179 },
+          ...{ communities: ['65000:1:2'], localPreference: 50, med: 7, passwordFile: password },
+        },
+        { address: '2001:db8::7', ebgpMultihop: 4, extendedNexthop: true },
+      ],
+      ...['--communities=65000:9,65000:3:4', '--local-preference=200', '--auth-password=all'],
+    )
+    const ofAll = { communities: ['65000:9'], largeCommunities: ['65000:3:4'], localPreference: 200 }
+    expect(peers).toMatchObject([
+      { address: '192.0.2.9', as: 65_001, ttl: 1, isWatched: true, password: 'all', attributes: ofAll },
+      {
+        ...{ address: '192.0.2.10', as: 65_000, ttl: 64, holdTimeS: 9, isPassive: true, port: 1179 },
+        ...{
+          password: 'other',
+          attributes: { largeCommunities: ['65000:1:2'], localPreference: 50, med: 7 },
+        },
+      },
+      {
+        ...{ address: '2001:db8::7', as: 65_001, ttl: 4, families: ['ipv6', 'ipv4'], isWatched: false },
+        attributes: ofAll,
+      },
+    ])
+  })
+
+  it('need no flag about others', () => {
+    const path = join(directory, 'neighbors.json')
+    writeFileSync(path, JSON.stringify([{ address: '192.0.2.9', as: 65_001 }]))
+    expect(speakerOptions(configOf(['--cluster-as=65000', `--neighbors-file=${path}`])).peers).toHaveLength(1)
+  })
+
+  it.each<[unknown, string]>([
+    ['no JSON', 'neighbors-file'],
+    [{ address: '192.0.2.9' }, 'neighbors-file'],
+    [[{ address: 'router' }], 'neighbors-file[0].address'],
+    [[{ address: '192.0.2.9', communities: ['65000:70000'] }], 'neighbors-file[0].communities[0]'],
+    [[{ address: '192.0.2.9', holdtimeSeconds: 2 }], 'neighbors-file[0].holdtimeSeconds'],
+    [[{ address: '192.0.2.9', asn: 65_001 }], 'neighbors-file[0]'],
+    [[{ address: '192.0.2.9', passwordFile: '/nowhere' }], 'neighbors-file'],
+  ])('that are garbage are refused by their field: %j', (neighbors, field) => {
+    expect(() => optionsOf(neighbors)).toThrow(
+      expect.objectContaining({ details: expect.objectContaining({ field }) }),
+    )
+  })
+})
+
+it.each([
+  ['--communities=65000', 'communities'],
+  ['--communities=65000:9,no', 'communities'],
+  ['--local-preference=-1', 'local-preference'],
+])('refuses %s', (flag, field) => {
+  expect(() => speakerOptions(configOf([...required, flag]))).toThrow(
+    expect.objectContaining({ details: expect.objectContaining({ field }) }),
+  )
+})
+
+it('has BFD as upstream has it', () => {
+  expect(speakerOptions(configOf(required)).bfd).toBeUndefined()
+  expect(speakerOptions(configOf([...required, '--enable-bfd', '--bfd-min-tx=300'])).bfd).toEqual({
+    ...{ minTxMs: 300, minRxMs: 1000, multiplier: 3 },
+  })
 })

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
+import type { RouteAttributes } from '@kube-ovn/features-speaker'
 import { familyOfText, type PeerOptions, type SpeakerOptions } from '@kube-ovn/bgp'
 import { tryParseIpv4 } from '@kube-ovn/ip'
 import { ConfigInvalidError, duration, list, switchedOn, text, wholeNumber } from '@kube-ovn/process'
 import type { Command, ConfigOf } from '@kube-ovn/process'
 import { secureServingSettings } from '@kube-ovn/serving'
+import { attributesOf, isCommunity, readNeighbors, type Neighbor } from './neighbors.ts'
 
 const withoutEffect = 'Accepted for compatibility, without effect.'
 
@@ -14,6 +16,13 @@ const settings = {
   neighborAddress: list('', 'IPv4 addresses of neighbours, separated by commas.'),
   neighborIpv6Address: list('', 'IPv6 addresses of neighbours.', { flag: 'neighbor-ipv6-address' }),
   neighborPort: wholeNumber(179, 'Port on which neighbours are dialled, and waited for. New.'),
+  neighborsFile: text('', 'File with further neighbours, and what is different for each (JSON). New.'),
+  communities: list('', 'Communities of all routes, such as 65000:100 or 65000:1:2. New.'),
+  localPreference: text('', 'Local preference of all routes, for neighbours of the own AS. New.'),
+  aggregate: switchedOn(
+    false,
+    'Announce a local Subnet in the place of its pods while all of them are on this node. New.',
+  ),
   routerId: text(
     '',
     'Own identifier, an IPv4 address; empty for that of the pod, or one made of the name of the node.',
@@ -41,10 +50,13 @@ const settings = {
   extendedNexthop: switchedOn(false, 'Tell IPv4 routes over IPv6 as well.'),
   announceClusterIp: switchedOn(false, 'Announce addresses of Services that are annotated.'),
   natGwMode: switchedOn(false, 'Not there yet: the speaker does not start with it.'),
-  enableBfd: switchedOn(false, 'Not there yet: neighbours are given up after --holdtime.'),
-  bfdMinTx: wholeNumber(1000, withoutEffect),
-  bfdMinRx: wholeNumber(1000, withoutEffect),
-  bfdDetectionMultiplier: wholeNumber(3, withoutEffect),
+  enableBfd: switchedOn(false, 'Watch neighbours on the link by BFD, and give them up when it says so.'),
+  bfdMinTx: wholeNumber(1000, 'Milliseconds between two packets of BFD, at least.'),
+  bfdMinRx: wholeNumber(1000, 'Milliseconds between two packets of BFD of a neighbour, at least.'),
+  bfdDetectionMultiplier: wholeNumber(
+    3,
+    'Missing packets of BFD after which either side gives the other up.',
+  ),
   grpcHost: text('127.0.0.1', withoutEffect),
   grpcPort: wholeNumber(50_051, withoutEffect),
   enableMetrics: switchedOn(true, 'Serve /metrics.'),
@@ -78,27 +90,93 @@ const internalTtl = 64
  *
  * @throws ConfigInvalidError that names everything that is missing
  */
-export function speakerOptions(config: SpeakerConfig): SpeakerOptions {
-  requireFlags(config)
-  const { clusterAs: as, neighborAs, neighborPort: port, passivemode: isPassive, extendedNexthop } = config
-  const password = passwordOf(config)
-  const ttl = as === neighborAs ? internalTtl : config.ebgpMultihop
-  const peers = [...config.neighborAddress, ...config.neighborIpv6Address].map((address): PeerOptions => {
-    const family = familyOfText(address)
-    const extendedNextHop = extendedNexthop && family === 'ipv6'
-    const families = extendedNextHop ? (['ipv6', 'ipv4'] as const) : [family]
-    return { address, as: neighborAs, port, isPassive, ttl, password, families, extendedNextHop }
-  })
+export function speakerOptions(config: SpeakerConfig): SpeakerOptions & { readonly peers: readonly Told[] } {
+  const { neighbors, named } = neighborsOf(config)
+  requireFlags(config, neighbors.length === 0, named)
+  const common = commonAttributes(config)
+  const peers = neighbors.map((neighbor) => peerOf(config, neighbor, common))
   return {
-    ...{ as, peers, listenPort: port, identifier: identifierOf(config) },
+    ...{ as: config.clusterAs, peers, listenPort: config.neighborPort, identifier: identifierOf(config) },
     holdTimeS: Math.min(config.holdtime / 1000, 65_535),
     gracefulRestart: config.gracefulRestart
       ? { timeS: config.gracefulRestartTime / 1000, deferralS: config.gracefulRestartDeferralTime / 1000 }
       : undefined,
+    bfd: config.enableBfd
+      ? { minTxMs: config.bfdMinTx, minRxMs: config.bfdMinRx, multiplier: config.bfdDetectionMultiplier }
+      : undefined,
   }
 }
 
-function requireFlags(config: SpeakerConfig): void {
+/** A neighbour with what it is told of each route. */
+export interface Told extends PeerOptions {
+  readonly attributes: RouteAttributes
+}
+
+/** Those of the file go before those of the flags with the same address. */
+function neighborsOf(config: SpeakerConfig): {
+  readonly neighbors: readonly Neighbor[]
+  readonly named: readonly Neighbor[]
+} {
+  const inFile = readNeighbors(config.neighborsFile)
+  const named = [...config.neighborAddress, ...config.neighborIpv6Address]
+    .filter((address) => !inFile.some((neighbor) => neighbor.address === address))
+    .map((address): Neighbor => ({ address }))
+  const neighbors = [...named, ...inFile]
+  return { neighbors, named: neighbors.filter(({ as }) => as === undefined) }
+}
+
+function peerOf(config: SpeakerConfig, neighbor: Neighbor, common: CommonAttributes): Told {
+  const { address } = neighbor
+  const as = neighbor.as ?? config.neighborAs
+  const family = familyOfText(address)
+  const extendedNextHop = (neighbor.extendedNexthop ?? config.extendedNexthop) && family === 'ipv6'
+  const farAway = neighbor.ebgpMultihop ?? config.ebgpMultihop
+  return {
+    ...{ address, as, extendedNextHop },
+    families: extendedNextHop ? (['ipv6', 'ipv4'] as const) : [family],
+    port: neighbor.port ?? config.neighborPort,
+    isPassive: neighbor.passive ?? config.passivemode,
+    ttl: as === config.clusterAs ? internalTtl : farAway,
+    password:
+      neighbor.passwordFile === undefined
+        ? passwordOf(config)
+        : readPassword(neighbor.passwordFile, 'neighbors-file'),
+    holdTimeS: neighbor.holdtimeSeconds,
+    // BFD of one hop only: packets that have come further are dropped.
+    isWatched: neighbor.bfd ?? farAway === 1,
+    attributes: attributesOf(neighbor.communities ?? common.communities, {
+      localPreference: neighbor.localPreference ?? common.localPreference,
+      med: neighbor.med,
+    }),
+  }
+}
+
+interface CommonAttributes {
+  readonly communities: readonly string[]
+  readonly localPreference: number | undefined
+}
+
+/** @throws ConfigInvalidError */
+function commonAttributes({ communities, localPreference }: SpeakerConfig): CommonAttributes {
+  const bad = communities.find((text) => !isCommunity(text))
+  if (bad !== undefined)
+    throw new ConfigInvalidError({
+      field: 'communities',
+      value: bad,
+      cure: 'write communities as 65000:100 or 65000:1:2, separated by commas',
+    })
+  if (localPreference === '') return { communities, localPreference: undefined }
+  const preference = Number(localPreference)
+  if (!/^\d+$/.test(localPreference) || preference > 4_294_967_295)
+    throw new ConfigInvalidError({
+      field: 'local-preference',
+      value: localPreference,
+      cure: 'give a whole number from 0 to 4294967295',
+    })
+  return { communities, localPreference: preference }
+}
+
+function requireFlags(config: SpeakerConfig, hasNoNeighbor: boolean, ofTheFlags: readonly Neighbor[]): void {
   if (config.natGwMode)
     throw new ConfigInvalidError({
       field: 'nat-gw-mode',
@@ -107,10 +185,8 @@ function requireFlags(config: SpeakerConfig): void {
     })
   const missing = [
     ...(config.clusterAs === 0 ? ['--cluster-as'] : []),
-    ...(config.neighborAs === 0 ? ['--neighbor-as'] : []),
-    ...(config.neighborAddress.length + config.neighborIpv6Address.length === 0
-      ? ['--neighbor-address or --neighbor-ipv6-address']
-      : []),
+    ...(config.neighborAs === 0 && (hasNoNeighbor || ofTheFlags.length > 0) ? ['--neighbor-as'] : []),
+    ...(hasNoNeighbor ? ['--neighbor-address or --neighbor-ipv6-address'] : []),
     ...(config.nodeName === '' ? ['--node-name'] : []),
   ]
   if (missing.length === 0) return
@@ -118,15 +194,18 @@ function requireFlags(config: SpeakerConfig): void {
   throw new ConfigInvalidError({ field: 'flags', value, cure: 'give them' })
 }
 
-/** @throws ConfigInvalidError when the file can not be read */
 function passwordOf({ authPassword, authPasswordFile }: SpeakerConfig): string | undefined {
-  if (authPasswordFile === '') return authPassword === '' ? undefined : authPassword
+  if (authPasswordFile !== '') return readPassword(authPasswordFile, 'auth-password-file')
+  return authPassword === '' ? undefined : authPassword
+}
+
+/** @throws ConfigInvalidError when the file can not be read */
+function readPassword(path: string, field: string): string {
   try {
     // Editors and `echo` end files with a new line.
-    return readFileSync(authPasswordFile, 'utf8').replace(/\r?\n$/, '')
+    return readFileSync(path, 'utf8').replace(/\r?\n$/, '')
   } catch (cause) {
-    const cure = 'give a file that can be read'
-    throw new ConfigInvalidError({ field: 'auth-password-file', value: authPasswordFile, cure }, { cause })
+    throw new ConfigInvalidError({ field, value: path, cure: 'give a file that can be read' }, { cause })
   }
 }
 

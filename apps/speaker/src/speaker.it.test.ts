@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { pods, services, type Pod } from '@kube-ovn/kube'
+import { nodes, pods, services, type Pod } from '@kube-ovn/kube'
 import { subnetResource } from '@kube-ovn/kube-api'
 import { recordingLogger, type RecordingLogger } from '@kube-ovn/log'
 import { readConfig } from '@kube-ovn/process'
@@ -31,7 +31,8 @@ describe.skipIf(missing)(`a speaker${missing === undefined ? '' : ` (${missing})
     api = await startKubeApi({ crds: [chartCrds], accounts: { bgpSpeaker: { enabled: true } } })
     kubeconfig = await api.accountKubeconfig('kube-system/kube-ovn-speaker')
   })
-  beforeEach(() => {
+  beforeEach(async () => {
+    await api.client.create(nodes, { metadata: { name: 'node-1' } })
     network = openTestNetwork()
     here = network.namespace('node')
     const there = network.namespace('router')
@@ -183,6 +184,28 @@ describe.skipIf(missing)(`a speaker${missing === undefined ? '' : ` (${missing})
     start('--graceful-restart', '--neighbor-ipv6-address=')
     await expect.poll(told).toEqual({ '10.16.0.5/32': own.ipv4 })
     expect(peer.routes('ipv4').get('10.16.0.5/32')?.isStale).toBe(false)
+  })
+
+  it('announces nothing once its Node is gone, and again when it is back', async () => {
+    await createSubnet('red', '10.16.0.0/16', 'true')
+    await createPod('here', 'node-1', '10.16.0.5', 'local')
+    start('--neighbor-ipv6-address=')
+    const all = { '10.16.0.0/16': own.ipv4, '10.16.0.5/32': own.ipv4 }
+    await expect.poll(told).toEqual(all)
+    await api.client.remove(nodes, { name: 'node-1' })
+    await expect.poll(told, { timeout: 1_000, interval: 10 }).toEqual({})
+    await api.client.create(nodes, { metadata: { name: 'node-1' } })
+    await expect.poll(told).toEqual(all)
+  })
+
+  it('tells communities, and a Subnet in the place of its pods as long as all of them are here', async () => {
+    await createSubnet('red', '10.16.0.0/16', 'local')
+    await createPod('here', 'node-1', '10.16.0.5')
+    start('--neighbor-ipv6-address=', '--communities=65000:7', '--aggregate')
+    await expect.poll(told).toEqual({ '10.16.0.0/16': own.ipv4 })
+    expect(peer.routes('ipv4').get('10.16.0.0/16')?.communities).toEqual([65_000 * 65_536 + 7])
+    await createPod('there', 'node-2', '10.16.0.6')
+    await expect.poll(told).toEqual({ '10.16.0.5/32': own.ipv4 })
   })
 
   it('speaks from addresses that are allowed, and says what to do about others; the other session goes on', async () => {

@@ -1,8 +1,8 @@
-import { BgpSpeaker, dialTcp, type Dial, type MessageCounters, type PeerStatus } from '@kube-ovn/bgp'
+import { BgpSpeaker, dialTcp, type Dial, type MessageCounters, type WatchedPeerStatus } from '@kube-ovn/bgp'
 import { desiredPrefixes, desiredRoutes, type Announced } from '@kube-ovn/features-speaker'
 import { KubeClient, loadAccess } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
-import { openNetlink } from '@kube-ovn/netlink'
+import { watchNetlink } from '@kube-ovn/netlink'
 import { bindAddresses, serveHealth, systemClock } from '@kube-ovn/process'
 import { openSecureServing } from '@kube-ovn/serving'
 import { speakerMetrics, type Registry, type SpeakerPeer } from '@kube-ovn/telemetry'
@@ -32,7 +32,10 @@ export async function runSpeaker(
   await using stack = new AsyncDisposableStack()
   const own = new OwnAddresses(config, netns)
   const dial: Dial = (to, signal) => dialTcp({ ...to, source: own.sourceFor(to.address) }, signal)
-  const speaker = new BgpSpeaker(options, { dial, clock: systemClock, log, random: Math.random })
+  const speaker = new BgpSpeaker(options, {
+    ...{ dial, clock: systemClock, log, random: Math.random },
+    sourceFor: (neighbor) => own.sourceFor(neighbor),
+  })
   stack.defer(() => speaker.stop({ keepsRoutes: config.gracefulRestart }))
 
   const problems = new ToldProblems(log)
@@ -45,18 +48,18 @@ export async function runSpeaker(
   const tell = (): void => {
     // Until everything is known, neighbours keep what they know of a speaker before this one.
     if (!cluster.isSynced) return
-    for (const { address, extendedNextHop } of options.peers) {
+    for (const { address, extendedNextHop, attributes } of options.peers) {
       const nextHop = own.nextHopFor(address)
       const { prefixes } = announced
       const before = told.get(address)
       if (before?.prefixes === prefixes && before.nextHop === nextHop) continue
       told.set(address, { prefixes, nextHop })
-      speaker.announce(address, desiredRoutes(prefixes, { address, extendedNextHop, nextHop }))
+      speaker.announce(address, desiredRoutes(prefixes, { address, extendedNextHop, nextHop, attributes }))
     }
   }
   const gathered = stack.use(
     new Gathered(() => {
-      announced = desiredPrefixes(cluster.snapshot(config.nodeName.toLowerCase()))
+      announced = desiredPrefixes(cluster.snapshot(config))
       problems.tell(announced.problems)
       tell()
     }),
@@ -83,11 +86,22 @@ export async function runSpeaker(
   speakerMetrics(registry, config.nodeName, () => ({
     peers: speaker.statuses.map(shown),
     problems: announced.problems.length,
+    bfd: speaker.bfdCounters,
   }))
 
-  const netlink = stack.use(openNetlink(netns === undefined ? {} : { netns }))
-  const moved = stack.use(new Gathered(tell))
-  stack.use(netlink.watch({ addresses: true, routes: true, rules: true, links: true }, () => moved.ask()))
+  const moved = stack.use(
+    new Gathered(() => {
+      tell()
+      void speaker.follow()
+    }),
+  )
+  stack.use(
+    watchNetlink(
+      { addresses: true, routes: true, rules: true, links: true },
+      () => moved.ask(),
+      netns === undefined ? {} : { netns },
+    ),
+  )
   cluster.start(signal)
   await speaker.start()
   cluster.synced().then(
@@ -118,18 +132,12 @@ class Gathered implements Disposable {
   }
 }
 
-function warnOf({ authPassword, enableBfd }: SpeakerConfig, log: Logger): void {
+function warnOf({ authPassword }: SpeakerConfig, log: Logger): void {
   if (authPassword !== '')
     log.warn('password can be read by everybody who may read the pod', { cure: 'use --auth-password-file' })
-  if (enableBfd)
-    log.warn('BFD is not there yet', {
-      field: 'enable-bfd',
-      value: 'true',
-      cure: 'lower --holdtime: neighbours are given up after that',
-    })
 }
 
-function shown({ sent, received, ...status }: PeerStatus): SpeakerPeer {
+function shown({ sent, received, ...status }: WatchedPeerStatus): SpeakerPeer {
   return { ...status, sent: byType(sent), received: byType(received) }
 }
 

@@ -130,7 +130,7 @@ describe('docs/reference/metrics.md', () => {
     kernelMetrics(registry)
     logMetrics(registry)
     leaderMetrics(registry, 'test', () => true)
-    speakerMetrics(registry, 'n1', () => ({ peers: [], problems: 0 }))
+    speakerMetrics(registry, 'n1', () => ({ peers: [], problems: 0, bfd: undefined }))
     monitorMetrics(registry, 'n1', () => ({
       ...{
         daemons: [],

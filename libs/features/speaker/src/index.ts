@@ -1,2 +1,8 @@
-export { desiredPrefixes, desiredRoutes, type Announced } from './routes/desired.ts'
-export type { AnnouncedRoute, AnnouncementProblem, NeighborView, SpeakerSnapshot } from './routes/snapshot.ts'
+export { desiredPrefixes, desiredRoutes, speakerApp, type Announced } from './routes/desired.ts'
+export type {
+  AnnouncedRoute,
+  AnnouncementProblem,
+  NeighborView,
+  RouteAttributes,
+  SpeakerSnapshot,
+} from './routes/snapshot.ts'

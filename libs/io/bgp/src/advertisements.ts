@@ -38,7 +38,12 @@ export class Advertisements {
       if (familyOfText(prefix) === family) this.#told.delete(prefix)
   }
 
-  /** Makes the messages after which the peer knows exactly these routes, and takes them for sent. Withdrawals come first. */
+  /**
+   * Makes the messages after which the peer knows exactly these routes, and takes them for sent.
+   *
+   * Withdrawals come first, so that a peer with a limit sees no more routes than there are; but where a network is told in the place of
+   * hosts, or hosts in the place of a network, there is a way at any time.
+   */
   update(wanted: Routes): readonly UpdateMessage[] {
     const withdrawn: string[] = []
     const groups = new Map<string, Route[]>()
@@ -57,10 +62,12 @@ export class Advertisements {
       if (group === undefined) groups.set(key, [route])
       else group.push(route)
     }
-    return [
-      ...withdrawals(withdrawn),
-      ...[...groups.values()].flatMap((routes) => this.#announcements(routes)),
-    ]
+    const announcements = [...groups.values()].flatMap((routes) => this.#announcements(routes))
+    const announced = [...groups.values()].flat().map(({ prefix }) => prefix)
+    const isReplaced = [...withdrawn, ...announced].some((prefix) => !isHost(prefix))
+    return isReplaced
+      ? [...announcements, ...withdrawals(withdrawn)]
+      : [...withdrawals(withdrawn), ...announcements]
   }
 
   /** The routes that this peer can not be told. */
@@ -135,4 +142,8 @@ function textOf({ nextHop, communities, largeCommunities, localPreference, med }
   // Most routes have nothing else, and there are thousands of them.
   const hasMore = (communities ?? largeCommunities ?? localPreference ?? med) !== undefined
   return hasMore ? JSON.stringify([nextHop, communities, largeCommunities, localPreference, med]) : nextHop
+}
+
+function isHost(prefix: string): boolean {
+  return prefix.endsWith(familyOfText(prefix) === 'ipv4' ? '/32' : '/128')
 }

@@ -27,7 +27,7 @@ export const updateError = {
   badNetwork: 10,
 } as const
 
-/** Of RFC 4486. */
+/** Of RFC 4486 and 9384. */
 export const ceaseReason = {
   prefixLimit: 1,
   shutdown: 2,
@@ -36,6 +36,7 @@ export const ceaseReason = {
   rejected: 5,
   otherConfiguration: 6,
   collision: 7,
+  bfdDown: 10,
 } as const
 
 const names: Readonly<Record<number, { readonly name: string; readonly subcodes: readonly string[] }>> = {

@@ -212,6 +212,42 @@ describe('a session', () => {
 })
 
 describe('what a peer knows', () => {
+  it('has a way at any time while a network is told in the place of its hosts, and the other way round', async () => {
+    const peer = peerOf()
+    await established(peer)
+    const network: readonly Route[] = [{ prefix: '10.16.0.0/24', nextHop: '192.0.2.1' }]
+    const hosts = routes.slice(0, 1)
+    for (const wanted of [hosts, network, hosts]) {
+      router.messages = []
+      peer.announce(wanted)
+      const updates = router
+        .ofType('update')
+        .filter(({ announced, withdrawn }) => announced.length + withdrawn.length)
+      expect(updates[0]?.announced).toEqual(wanted.map(({ prefix }) => prefix))
+    }
+  })
+
+  it('is withdrawn before others are told, so that a limit of the peer is kept', async () => {
+    const peer = peerOf()
+    await established(peer)
+    peer.announce(routes.slice(0, 1))
+    router.messages = []
+    peer.announce([{ prefix: '10.16.0.6/32', nextHop: '192.0.2.1' }])
+    expect(router.ofType('update').map(({ withdrawn }) => withdrawn)).toEqual([['10.16.0.5/32'], []])
+  })
+
+  it('is nothing once BFD has given the session up, and everything when there is another', async () => {
+    const peer = peerOf()
+    peer.announce(routes)
+    await established(peer)
+    peer.lose()
+    expect(router.ofType('notification')).toMatchObject([{ errorCode: 6, subcode: 10 }])
+    expect(peer.status).toMatchObject({ flaps: 1, lastEnd: { reason: 'cease: BFD down' } })
+    await untilDialledAgain()
+    router.establish()
+    expect(router.table.size).toBe(2)
+  })
+
   it('is what is wanted after any events', async () => {
     const prefix = fc.constantFrom(
       ...Array.from({ length: 6 }, (_, n) => (n < 3 ? `10.0.0.${n}/32` : `fd00::${n}/128`)),

@@ -28,6 +28,10 @@ export interface PeerOptions {
   readonly families: readonly AddressFamily[]
   /** Whether IPv4 routes may have IPv6 next hops. */
   readonly extendedNextHop: boolean
+  /** 0, or 3 to 65535; default is that of all. */
+  readonly holdTimeS?: number | undefined
+  /** Whether BFD watches it, where BFD is on; default is so. */
+  readonly isWatched?: boolean | undefined
 }
 
 /** What holds for all peers. */
@@ -171,6 +175,11 @@ export class Peer {
     else session.close(errorCode.cease, ceaseReason.shutdown)
   }
 
+  /** Ends the session because BFD says that the peer can not be reached (RFC 9384); it is dialled again. */
+  lose(): void {
+    this.#session?.close(errorCode.cease, ceaseReason.bfdDown)
+  }
+
   /** Says which routes the peer is to know from now on: all of them, whatever was said before. */
   announce(routes: Iterable<Route>): void {
     this.#routes = new Map([...routes].map((route) => [route.prefix, route]))
@@ -224,7 +233,8 @@ export class Peer {
   }
 
   #talk(connection: Connection): void {
-    const { as: localAs, identifier, holdTimeS } = this.#own
+    const { as: localAs, identifier } = this.#own
+    const holdTimeS = this.#options.holdTimeS ?? this.#own.holdTimeS
     const { clock, random } = this.#deps
     this.#change('open-sent')
     const session: Session = new Session(

@@ -1,13 +1,18 @@
 import { closeSync } from 'node:fs'
 import { decodeAddress, inNamespace, libcFunction } from '@kube-ovn/netlink'
 import { familyOfText } from './address-family.ts'
-import { connect, domain, socket, socketAddress, succeed } from './tcp-options.ts'
+import {
+  connect,
+  datagramCloseOnExecNonBlocking,
+  domain,
+  socket,
+  socketAddress,
+  succeed,
+} from './tcp-options.ts'
 
 const socketName = libcFunction<[fd: number, address: Buffer, length: Buffer]>(
   'int getsockname(int fd, void *address, void *length)',
 )
-/** SOCK_DGRAM, SOCK_CLOEXEC, SOCK_NONBLOCK. */
-const datagramCloseOnExecNonBlocking = 2 | 0o2000000 | 0o4000
 /** Any but 0: nothing is sent. */
 const port = 179
 

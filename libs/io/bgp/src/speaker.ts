@@ -1,6 +1,9 @@
 import { tryParseIpv4, parseIp } from '@kube-ovn/ip'
 import { familyOfText, type AddressFamily } from './address-family.ts'
+import { BfdMonitor, type BfdCounters } from './bfd/monitor.ts'
+import type { BfdStatus, BfdTimers } from './bfd/session.ts'
 import { BgpConfigInvalidError } from './errors.ts'
+import { sourceAddress } from './source-address.ts'
 import { Peer, type OwnOptions, type PeerDependencies, type PeerOptions, type PeerStatus } from './peer.ts'
 import type { Route } from './route.ts'
 import { listenTcp } from './tcp.ts'
@@ -10,23 +13,39 @@ export interface SpeakerOptions extends OwnOptions {
   readonly peers: readonly PeerOptions[]
   /** Where peers that dial find this speaker; 179 in the whole world. */
   readonly listenPort: number
+  /** Watches peers by BFD; absent: their silence alone ends sessions. */
+  readonly bfd?: BfdTimers | undefined
+}
+
+export interface SpeakerDependencies extends PeerDependencies {
+  /** The own address towards a peer; default is what the kernel's routes say. @throws when there is none */
+  readonly sourceFor?: (peer: string) => string
+}
+
+/** How a peer is doing, and what BFD says of it. */
+export interface WatchedPeerStatus extends PeerStatus {
+  readonly bfd: BfdStatus | undefined
 }
 
 const largestAs = 4_294_967_295
+/** Packets tell microseconds in four bytes. */
+const longestBfdMs = 4_294_967
 
 /** Tells peers routes by BGP-4, and learns none: what they tell is read, counted and passed over. */
 export class BgpSpeaker implements AsyncDisposable {
   readonly #options: SpeakerOptions
   readonly #deps: PeerDependencies
   readonly #peers: ReadonlyMap<string, Peer>
+  readonly #bfd: BfdMonitor | undefined
   readonly #listeners = new AsyncDisposableStack()
 
   /** @throws BgpConfigInvalidError, InvalidIpError */
-  constructor(options: SpeakerOptions, dependencies: PeerDependencies) {
+  constructor(options: SpeakerOptions, dependencies: SpeakerDependencies) {
     checkOptions(options)
     this.#options = options
     this.#deps = dependencies
     this.#peers = new Map(options.peers.map((peer) => [peer.address, new Peer(peer, options, dependencies)]))
+    this.#bfd = options.bfd && this.#watch(options.bfd, dependencies)
   }
 
   /** Begins to dial, and to listen for those who dial. @throws BgpSocketError when it can not listen */
@@ -35,10 +54,24 @@ export class BgpSpeaker implements AsyncDisposable {
     for (const [family, peers] of Map.groupBy(passive, ({ address }) => familyOfText(address)))
       await this.#listen(family, peers)
     for (const peer of this.#peers.values()) peer.start()
+    await this.#bfd?.start()
   }
 
-  get statuses(): readonly PeerStatus[] {
-    return [...this.#peers.values()].map(({ status }) => status)
+  get statuses(): readonly WatchedPeerStatus[] {
+    return [...this.#peers.values()].map(({ status }) => ({
+      ...status,
+      bfd: this.#bfd?.statusOf(status.address),
+    }))
+  }
+
+  /** What came by BFD; `undefined` without it. */
+  get bfdCounters(): Readonly<BfdCounters> | undefined {
+    return this.#bfd?.counters
+  }
+
+  /** Says that own addresses or routes may be others now. */
+  async follow(): Promise<void> {
+    await this.#bfd?.follow()
   }
 
   /** Says which routes a peer is to know from now on. One that there is not is passed over. */
@@ -48,12 +81,28 @@ export class BgpSpeaker implements AsyncDisposable {
 
   /** Ends all sessions; see `Peer.stop`. */
   async stop(options: { readonly keepsRoutes: boolean }): Promise<void> {
+    // First, or else its end would look like that of the way to the peers.
+    this.#bfd?.[Symbol.dispose]()
     for (const peer of this.#peers.values()) peer.stop(options)
     await this.#listeners.disposeAsync()
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop({ keepsRoutes: false })
+  }
+
+  #watch(timers: BfdTimers, { clock, log, random, sourceFor }: SpeakerDependencies): BfdMonitor {
+    const { netns } = this.#options
+    const watched = this.#options.peers.filter(({ isWatched }) => isWatched !== false)
+    return new BfdMonitor(
+      watched.map(({ address }) => address),
+      timers,
+      {
+        ...{ clock, log, random, netns },
+        sourceFor: sourceFor ?? ((peer) => sourceAddress(peer, netns)),
+        lost: (peer) => this.#peers.get(peer)?.lose(),
+      },
+    )
   }
 
   async #listen(family: AddressFamily, peers: readonly PeerOptions[]): Promise<void> {
@@ -77,7 +126,7 @@ export class BgpSpeaker implements AsyncDisposable {
   }
 }
 
-function checkOptions({ as, identifier, holdTimeS, gracefulRestart, peers }: SpeakerOptions): void {
+function checkOptions({ as, identifier, holdTimeS, gracefulRestart, bfd, peers }: SpeakerOptions): void {
   checkNumber('cluster-as', as, 1, largestAs)
   if (holdTimeS !== 0) checkNumber('holdtime', holdTimeS, 3, 65_535)
   if ((tryParseIpv4(identifier) ?? 0) === 0)
@@ -90,11 +139,17 @@ function checkOptions({ as, identifier, holdTimeS, gracefulRestart, peers }: Spe
     checkNumber('graceful-restart-time', gracefulRestart.timeS, 1, 4095)
     checkNumber('graceful-restart-deferral-time', gracefulRestart.deferralS, 1, 18 * 3600)
   }
+  if (bfd !== undefined) {
+    checkNumber('bfd-min-tx', bfd.minTxMs, 1, longestBfdMs)
+    checkNumber('bfd-min-rx', bfd.minRxMs, 1, longestBfdMs)
+    checkNumber('bfd-detection-multiplier', bfd.multiplier, 1, 255)
+  }
   const seen = new Set<string>()
-  for (const { address, as, ttl, port, password } of peers) {
+  for (const { address, as, ttl, port, password, holdTimeS: own } of peers) {
     parseIp(address, 'neighbor-address')
     checkNumber('neighbor-as', as, 1, largestAs)
     checkNumber('ebgp-multihop', ttl, 1, 255)
+    if (own !== undefined && own !== 0) checkNumber('holdtime', own, 3, 65_535)
     checkNumber('port', port, 1, 65_535)
     if (password !== undefined) checkPassword(password)
     if (seen.has(address))

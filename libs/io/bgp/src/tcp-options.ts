@@ -24,9 +24,12 @@ const getOption = libcFunction<[fd: number, level: number, name: number, value: 
 export const domain = { ipv4: 2, ipv6: 10 } as const satisfies Record<AddressFamily, number>
 /** SOCK_STREAM, SOCK_CLOEXEC, SOCK_NONBLOCK. */
 export const streamCloseOnExecNonBlocking = 1 | 0o2000000 | 0o4000
+/** SOCK_DGRAM, SOCK_CLOEXEC, SOCK_NONBLOCK. */
+export const datagramCloseOnExecNonBlocking = 2 | 0o2000000 | 0o4000
 const level = { socket: 1, ip: 0, tcp: 6, ipv6: 41 } as const
 const reuseAddress = 2
 const socketError = 4
+const socketFilter = 26
 const ipTtl = 2
 const unicastHops = 16
 const ipv6Only = 26
@@ -86,7 +89,17 @@ export function setNoDelay(fd: number): void {
 /** For a socket that listens: it takes the port from connections that are on their way out, and leaves the other family alone. */
 export function setListening(fd: number, family: AddressFamily): void {
   setNumber(fd, level.socket, reuseAddress, 1)
+  setOwnFamily(fd, family)
+}
+
+/** Leaves IPv4 alone on a socket of IPv6. */
+export function setOwnFamily(fd: number, family: AddressFamily): void {
   if (family === 'ipv6') setNumber(fd, level.ipv6, ipv6Only, 1)
+}
+
+/** @param program struct sock_fprog; what it points at must stay referenced until this is over */
+export function attachFilter(fd: number, program: Buffer): number {
+  return setOption(fd, level.socket, socketFilter, program, program.length)
 }
 
 /** What became of a connection that was begun: 0, or the negative number of an error. */

@@ -8,9 +8,9 @@ export {
   NetlinkPermissionError,
   InvalidNetlinkValueError,
 } from './errors.ts'
-export { errnoName, libcFunction } from './libc.ts'
+export { addressOf, errnoName, libcFunction } from './libc.ts'
 export { decodeAddress, encodeAddress } from './inet.ts'
-export { openNetlink } from './netlink.ts'
+export { openNetlink, watchNetlink } from './netlink.ts'
 export { inFreshNamespace, inNamespace } from './namespace.ts'
 export { openMulticast } from './multicast.ts'
 export type { MulticastEvent, MulticastOptions } from './multicast.ts'

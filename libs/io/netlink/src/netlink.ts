@@ -67,6 +67,21 @@ export function openNetlink(options: api.NetlinkOptions = {}): api.Netlink {
   )
 }
 
+/** Tells of changes, as `Netlink.watch` does. In the own namespace it takes no capability. */
+export function watchNetlink(
+  selection: api.WatchSelection,
+  listener: (event: api.NetlinkEvent) => void,
+  options: api.WatchOptions & { readonly netns?: api.NamespaceReference } = {},
+): Disposable {
+  return openMulticast(
+    { ...options, protocol: routingProtocol, groupMask: groupMask(selection) },
+    (arrival) => {
+      const event = arrival.kind === 'overrun' ? resync : toEvent(arrival.message)
+      if (event !== undefined) listener(event)
+    },
+  )
+}
+
 class KernelNetlink implements api.Netlink {
   readonly #socket: RoutingSocket
 
@@ -315,13 +330,7 @@ class KernelNetlink implements api.Netlink {
   ): Disposable {
     const netns = this.#socket.openNamespace()
     try {
-      return openMulticast(
-        { ...options, protocol: routingProtocol, groupMask: groupMask(selection), netns },
-        (arrival) => {
-          const event = arrival.kind === 'overrun' ? resync : toEvent(arrival.message)
-          if (event !== undefined) listener(event)
-        },
-      )
+      return watchNetlink(selection, listener, { ...options, netns })
     } finally {
       closeSync(netns)
     }

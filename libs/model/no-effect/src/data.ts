@@ -141,9 +141,9 @@ export const missingFeatures: readonly MissingFeature[] = [
     chartValues: { 'agent.mirroring.enabled': false, 'agent.mirroring.interface': 'mirror0' },
   },
   {
-    name: 'BFD, and NAT gateways, of the speaker',
-    cure: 'lower `--holdtime`; remove `--nat-gw-mode`',
-    elsewhere: 'speaker: `--enable-bfd`, `--nat-gw-mode`',
+    name: 'NAT gateways of the speaker',
+    cure: 'remove `--nat-gw-mode`',
+    elsewhere: 'speaker: `--nat-gw-mode`',
   },
   {
     name: 'a NIC that is no veth pair',

@@ -12,6 +12,28 @@ export interface SpeakerPeer {
   readonly sent: Readonly<Record<string, number>>
   readonly wanted: number
   readonly advertised: number
+  /** Absent: it is not watched by BFD. */
+  readonly bfd: SpeakerBfd | undefined
+}
+
+/** What BFD says of a neighbour. */
+interface SpeakerBfd {
+  readonly state: BfdState
+  readonly remoteState: BfdState
+  readonly failures: number
+  readonly sent: number
+  readonly received: number
+}
+
+type BfdState = 'up' | 'down' | 'admin-down' | 'init'
+
+/** What came to the port of BFD. */
+interface SpeakerBfdTotals {
+  readonly received: number
+  readonly dropped: number
+  readonly errors: number
+  readonly invalid: number
+  readonly unknown: number
 }
 
 const stateNumbers = {
@@ -23,6 +45,11 @@ const stateNumbers = {
   established: 6,
 } as const satisfies Record<SpeakerPeer['state'], number>
 
+const bfdStateNumbers = { up: 1, down: 2, 'admin-down': 3, init: 4 } as const satisfies Record<
+  BfdState,
+  number
+>
+
 /**
  * Metrics of sessions by BGP: names and labels are upstream's, but for `kube_ovn_speaker_routes_*` and `kube_ovn_speaker_problems`, which it does
  * not have. All are gauges, as there. They are read when somebody asks.
@@ -30,7 +57,11 @@ const stateNumbers = {
 export function speakerMetrics(
   registry: Registry,
   node: string,
-  read: () => { readonly peers: readonly SpeakerPeer[]; readonly problems: number },
+  read: () => {
+    readonly peers: readonly SpeakerPeer[]
+    readonly problems: number
+    readonly bfd: SpeakerBfdTotals | undefined
+  },
 ): void {
   const gauge = (
     name: string,
@@ -73,6 +104,7 @@ export function speakerMetrics(
   gauge('bgp_peer_sent_messages', 'Messages to the neighbour, by type.', ['type'], ({ sent }) =>
     Object.entries(sent).map(([type, count]) => [{ type }, count]),
   )
+  bfdMetrics(registry, node, read)
   new Gauge({
     ...{ name: 'kube_ovn_speaker_problems', registers: [registry], labelNames: ['node'] },
     help: 'Objects whose annotations about BGP nobody can make sense of. New.',
@@ -80,4 +112,48 @@ export function speakerMetrics(
       this.set({ node }, read().problems)
     },
   })
+}
+
+function bfdMetrics(
+  registry: Registry,
+  node: string,
+  read: () => { readonly peers: readonly SpeakerPeer[]; readonly bfd: SpeakerBfdTotals | undefined },
+): void {
+  const total = (name: string, help: string, value: (totals: SpeakerBfdTotals) => number): void => {
+    new Gauge({
+      ...{ name: `kube_ovn_speaker_bfd_server_${name}`, help, registers: [registry], labelNames: ['node'] },
+      collect() {
+        this.reset()
+        const { bfd } = read()
+        if (bfd !== undefined) this.set({ node }, value(bfd))
+      },
+    })
+  }
+  total('received_packets', 'Packets of BFD that sessions have taken.', ({ received }) => received)
+  total('received_drop', 'Packets of BFD for another session than there is.', ({ dropped }) => dropped)
+  total('received_error', 'Sockets for BFD that the kernel has refused.', ({ errors }) => errors)
+  total('invalid_packet', 'What came to the port of BFD and is none.', ({ invalid }) => invalid)
+  total('unknown_peer', 'Packets of BFD of nobody who is watched.', ({ unknown }) => unknown)
+  const one = (name: string, help: string, value: (bfd: SpeakerBfd) => number): void => {
+    new Gauge({
+      ...{ name: `kube_ovn_speaker_bfd_peer_${name}`, help, registers: [registry] },
+      labelNames: ['node', 'peer'],
+      collect() {
+        this.reset()
+        for (const { address, bfd } of read().peers)
+          if (bfd !== undefined) this.set({ node, peer: address }, value(bfd))
+      },
+    })
+  }
+  const states = '1 up, 2 down, 3 admin_down, 4 init.'
+  one('up', '1 when the session of BFD is up.', ({ state }) => Number(state === 'up'))
+  one('session_state', states, ({ state }) => bfdStateNumbers[state])
+  one(
+    'remote_session_state',
+    `What the neighbour says: ${states}`,
+    ({ remoteState }) => bfdStateNumbers[remoteState],
+  )
+  one('failure_transitions', 'How often the session was up and went down.', ({ failures }) => failures)
+  one('transmitted_packets', 'Packets of BFD to the neighbour.', ({ sent }) => sent)
+  one('received_packets', 'Packets of BFD of the neighbour.', ({ received }) => received)
 }

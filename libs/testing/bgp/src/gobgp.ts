@@ -23,6 +23,8 @@ export interface GobgpNeighbor {
   readonly prefixLimit?: number
   /** To dial on. */
   readonly remotePort?: number
+  /** Watches it by BFD, three packets of that distance. */
+  readonly bfdMs?: number
 }
 
 export interface GobgpOptions {
@@ -122,6 +124,15 @@ function configurationOf({ as, routerId, neighbors, port = 179 }: GobgpOptions):
             'idle-hold-time-after-reset': 1,
           },
         },
+        ...(more.bfdMs && {
+          bfd: {
+            config: {
+              ...{ enabled: true, port: 3784, 'detection-multiplier': 3 },
+              'desired-minimum-tx-interval': more.bfdMs * 1000,
+              'required-minimum-receive': more.bfdMs * 1000,
+            },
+          },
+        }),
         ...(more.multihopTtl && {
           'ebgp-multihop': { config: { enabled: true, 'multihop-ttl': more.multihopTtl } },
         }),

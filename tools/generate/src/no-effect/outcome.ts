@@ -39,7 +39,10 @@ function effectsOf(scene: Scene, settings: Partial<ControlSettings>): Effects {
   if (node === undefined) throw new Error('a scene has a node')
   const networks = providerNetworks as readonly ProviderNetwork[]
   const seen = { subnets: subnets as readonly Subnet[], pods: pods as readonly Pod[] }
-  const announced = desiredPrefixes({ ...seen, services: [], nodeName: node.metadata.name })
+  const announced = desiredPrefixes({
+    ...seen,
+    ...{ nodes: [node], services: [], nodeName: node.metadata.name, aggregates: false },
+  })
   return { ...effects, onNode: [...nodeEffects({ ...seen, networks, node }), [...announced.prefixes]] }
 }
 

@@ -222,7 +222,7 @@ describe('the speaker', () => {
     const speaker = workload(manifests, 'kube-ovn-speaker')
     expect(container(speaker, 'speaker').args).toEqual([
       '--secure-serving=false',
-      '--auth-password-file=/run/bgp/password',
+      '--auth-password-file=/run/bgp/md5',
       ...args,
     ])
     expect(speaker.spec?.template).toMatchObject({
@@ -232,6 +232,29 @@ describe('the speaker', () => {
       ({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === 'system:kube-ovn-speaker',
     )
     expect(new Set(role?.rules?.flatMap(({ verbs }) => verbs))).toEqual(new Set(['list', 'watch']))
+  })
+
+  it('gets neighbours that differ as a file, each with a password of its own', async () => {
+    const neighbors = [{ address: '192.0.2.9', as: 65_001, passwordFile: '/run/bgp/first' }]
+    const passwordSecret = { name: 'bgp', key: '' }
+    const manifests = await renderChart({ bgpSpeaker: { enabled: true, neighbors, passwordSecret } })
+    const speaker = workload(manifests, 'kube-ovn-speaker')
+    expect(container(speaker, 'speaker').args).toEqual([
+      '--secure-serving=false',
+      '--neighbors-file=/run/bgp-neighbors/neighbors.json',
+    ])
+    const map = manifests.find(({ metadata }) => metadata.name === 'kube-ovn-speaker-neighbors')
+    expect(
+      JSON.parse((map as unknown as { data: Record<string, string> }).data['neighbors.json'] ?? ''),
+    ).toEqual(neighbors)
+    expect(speaker.spec?.template).toMatchObject({
+      spec: {
+        volumes: expect.arrayContaining([
+          { name: 'passwords', secret: { secretName: 'bgp' } },
+          { name: 'neighbors', configMap: { name: 'kube-ovn-speaker-neighbors' } },
+        ]),
+      },
+    })
   })
 })
 

@@ -1,7 +1,7 @@
 import type { Subnet } from '@kube-ovn/kube-api'
-import type { Pod, Service } from '@kube-ovn/kube-api/core'
+import type { Node, Pod, Service } from '@kube-ovn/kube-api/core'
 import { describe, expect, it } from 'vitest'
-import { desiredPrefixes, desiredRoutes } from './desired.ts'
+import { desiredPrefixes, desiredRoutes, speakerApp } from './desired.ts'
 
 const key = 'ovn.kubernetes.io/bgp'
 
@@ -42,14 +42,30 @@ function service(name: string, clusterIPs: readonly string[], bgp?: string, type
   } as Service
 }
 
+function node(name: string, unschedulable = false): Node {
+  return { metadata: { name }, spec: { unschedulable } }
+}
+
+function speakerOn(nodeName: string, ready = 'True'): Pod {
+  return {
+    metadata: { name: `speaker-${nodeName}`, namespace: 'kube-system', labels: { app: speakerApp } },
+    spec: { nodeName, hostNetwork: true, containers: [] },
+    status: { conditions: [{ type: 'Ready', status: ready }] },
+  } as Pod
+}
+
+const nothing = { subnets: [], pods: [], services: [], nodes: [node('node-1')], aggregates: false }
+
 interface Given {
+  readonly nodes?: readonly Node[]
+  readonly aggregates?: boolean
   readonly subnets?: readonly Subnet[]
   readonly pods?: readonly Pod[]
   readonly services?: readonly Service[]
 }
 
 function announced(given: Given, nodeName = 'node-1'): readonly string[] {
-  const { prefixes, problems } = desiredPrefixes({ subnets: [], pods: [], services: [], nodeName, ...given })
+  const { prefixes, problems } = desiredPrefixes({ ...nothing, nodeName, ...given })
   expect(problems).toEqual([])
   return [...prefixes].toSorted()
 }
@@ -115,6 +131,49 @@ describe('prefixes', () => {
       },
       ['10.96.0.7/32', 'fd00:10:96::7/128'],
     ],
+    [
+      'nothing once its Node is gone',
+      { nodes: [node('node-2')], subnets: [subnet('red', both, 'true')], pods: [here] },
+      [],
+    ],
+    [
+      'on a node that is drained only what no other speaker can announce',
+      {
+        nodes: [node('node-1', true), node('node-2')],
+        subnets: [subnet('red', both, 'local'), subnet('blue', '10.17.0.0/16', 'true')],
+        pods: [here, there, speakerOn('node-2')],
+        services: [service('web', ['10.96.0.7'], 'true')],
+      },
+      ['10.16.0.5/32', 'fd00:10:16::5/128'],
+    ],
+    [
+      'all of it on a node that is drained while no other speaker is there',
+      {
+        nodes: [node('node-1', true), node('node-2'), node('node-3', true)],
+        subnets: [subnet('blue', '10.17.0.0/16', 'true')],
+        pods: [speakerOn('node-1'), speakerOn('node-2', 'False'), speakerOn('node-3')],
+      },
+      ['10.17.0.0/16'],
+    ],
+    [
+      'a Subnet in the place of its Pods while all of them are here',
+      { aggregates: true, subnets: [subnet('red', both, 'local')], pods: [here] },
+      ['10.16.0.0/16', 'fd00:10:16::/112'],
+    ],
+    [
+      'of a Subnet the families alone that its Pods have',
+      {
+        aggregates: true,
+        subnets: [subnet('red', both, 'local')],
+        pods: [pod('a', 'node-1', { ovn: ['10.16.0.7', 'red'] })],
+      },
+      ['10.16.0.0/16'],
+    ],
+    [
+      'no Subnet a Pod of which is elsewhere',
+      { aggregates: true, subnets: [subnet('red', both, 'local')], pods: [here, there] },
+      ['10.16.0.5/32', 'fd00:10:16::5/128'],
+    ],
   ])('are %s', (_what, given, expected) => {
     expect(announced(given)).toEqual(expected)
   })
@@ -130,6 +189,7 @@ describe('prefixes', () => {
     const bad = pod('bad', 'node-1', { ovn: ['10.16.0.5', 'red'] }, 'yes')
     const worse = pod('worse', 'node-1', { ovn: ['10.16.0.300', 'red'] })
     const { prefixes, problems } = desiredPrefixes({
+      ...nothing,
       subnets: [subnet('red', both, 'local'), subnet('blue', '10.17.0.0/16', 'everywhere')],
       pods: [bad, worse, here],
       services: [
@@ -167,5 +227,13 @@ describe('routes', () => {
     expect(routes('2001:db8::1', true)).toHaveLength(2)
     expect(routes('192.0.2.1', true)).toHaveLength(1)
     expect(routes(undefined, true)).toEqual([])
+  })
+
+  it('carry what is different for the neighbour', () => {
+    const attributes = { communities: ['65000:7'], localPreference: 200 }
+    const neighbor = { address: '192.0.2.9', nextHop: '192.0.2.1', extendedNextHop: false, attributes }
+    expect(desiredRoutes(prefixes, neighbor)).toEqual([
+      { prefix: '10.16.0.5/32', nextHop: '192.0.2.1', ...attributes },
+    ])
   })
 })

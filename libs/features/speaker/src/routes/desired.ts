@@ -2,8 +2,11 @@ import { bgpAnnotations, givenProviders, readPodNetwork, type BgpPolicy } from '
 import { refusalOf } from '@kube-ovn/errors'
 import { cidrOf, networkText, tryParseCidr, tryParseIp, type Ip } from '@kube-ovn/ip'
 import { readInEffect, type Subnet } from '@kube-ovn/kube-api'
-import { isAlive, type KubeObject, type Pod, type Service } from '@kube-ovn/kube-api/core'
+import { isAlive, type KubeObject, type Node, type Pod, type Service } from '@kube-ovn/kube-api/core'
 import type { AnnouncedRoute, AnnouncementProblem, NeighborView, SpeakerSnapshot } from './snapshot.ts'
+
+/** What Pods of speakers have in their label `app`. */
+export const speakerApp = 'kube-ovn-speaker'
 
 /** What is announced, and what nobody can make sense of. */
 export interface Announced {
@@ -12,11 +15,18 @@ export interface Announced {
   readonly problems: readonly AnnouncementProblem[]
 }
 
-/** Says which prefixes the speaker of a node announces. An object that nobody can make sense of announces nothing, and keeps no other from it. */
-export function desiredPrefixes({ subnets, pods, services, nodeName }: SpeakerSnapshot): Announced {
+/**
+ * Says which prefixes the speaker of a node announces. An object that nobody can make sense of announces nothing, and keeps no other from it.
+ *
+ * Without its Node object, a speaker announces nothing. On a node that is being drained, what any other can announce as well is left to it.
+ */
+export function desiredPrefixes(snapshot: SpeakerSnapshot): Announced {
   const problems: AnnouncementProblem[] = []
   const prefixes = new Set<string>()
-  const policies = new Map<string, BgpPolicy | undefined>()
+  const standing = standingOf(snapshot)
+  if (standing === 'gone') return { prefixes, problems }
+  const { subnets, pods, services, nodeName } = snapshot
+  const known = new Map<string, KnownSubnet>()
   const tell = (kind: string, object: KubeObject) => (problem: Omit<AnnouncementProblem, 'object'>) => {
     const { namespace, name } = object.metadata
     problems.push({
@@ -24,27 +34,75 @@ export function desiredPrefixes({ subnets, pods, services, nodeName }: SpeakerSn
       ...problem,
     })
   }
+  const announce = (prefix: string, policy: BgpPolicy | undefined, isHere: boolean): void => {
+    if (policy === 'cluster' ? standing === 'serving' : policy === 'local' && isHere) prefixes.add(prefix)
+  }
   for (const subnet of subnets) {
     const policy = policyOf(subnet, tell('Subnet', subnet))
     const cidrs = cidrsInEffect(subnet)
-    if (cidrs.length > 0) policies.set(subnet.metadata.name, policy)
-    if (policy === 'cluster') for (const cidr of cidrs) prefixes.add(cidr)
+    if (cidrs.length > 0) known.set(subnet.metadata.name, { policy, cidrs, here: new Set(), isSpread: false })
+    if (policy === 'cluster') for (const cidr of cidrs) announce(cidr, policy, false)
   }
   for (const pod of pods) {
     const facts = factsOf(pod)
+    const isHere = pod.spec.nodeName === nodeName
     for (const problem of facts.problems) tell('Pod', pod)(problem)
     for (const nic of facts.nics) {
+      const subnet = known.get(nic.subnet)
       // Of a Subnet that there is not, nobody knows a way to the address.
-      if (!policies.has(nic.subnet)) continue
-      const policy = facts.policy ?? policies.get(nic.subnet)
-      const isOurs = policy === 'cluster' || (policy === 'local' && pod.spec.nodeName === nodeName)
-      if (isOurs) for (const prefix of nic.prefixes) prefixes.add(prefix)
+      if (subnet === undefined) continue
+      const policy = facts.policy ?? subnet.policy
+      if (policy === 'local' && isHere) for (const prefix of nic.prefixes) subnet.here.add(prefix)
+      else subnet.isSpread = true
+      for (const prefix of nic.prefixes) announce(prefix, policy, isHere)
     }
   }
+  if (snapshot.aggregates) for (const subnet of known.values()) aggregate(subnet, prefixes)
   for (const service of services)
     for (const address of serviceAddresses(service, tell('Service', service)))
-      prefixes.add(hostPrefix(address))
+      announce(hostPrefix(address), 'cluster', false)
   return { prefixes, problems }
+}
+
+interface KnownSubnet {
+  readonly policy: BgpPolicy | undefined
+  readonly cidrs: readonly string[]
+  /** What of it is announced because it is here, and nowhere else. */
+  readonly here: Set<string>
+  /** Something of it is elsewhere, or has a policy of its own. */
+  isSpread: boolean
+}
+
+/** Puts prefixes of a Subnet, all of which is here, in the place of those of its Pods. */
+function aggregate({ policy, cidrs, here, isSpread }: KnownSubnet, prefixes: Set<string>): void {
+  if (policy !== 'local' || isSpread || here.size === 0) return
+  for (const prefix of here) prefixes.delete(prefix)
+  const families = new Set([...here].map(isOfIpv6))
+  for (const cidr of cidrs) if (families.has(isOfIpv6(cidr))) prefixes.add(cidr)
+}
+
+function isOfIpv6(prefix: string): boolean {
+  return prefix.includes(':')
+}
+
+/** Whether there is a Node, and whether traffic may enter by it: `leaving` is one that takes no pods any more, while another speaker does. */
+function standingOf({ nodes, pods, nodeName }: SpeakerSnapshot): 'serving' | 'leaving' | 'gone' {
+  let own: Node | undefined
+  const open = new Set<string>()
+  for (const node of nodes) {
+    if (node.metadata.name === nodeName) own = node
+    else if (node.spec?.unschedulable !== true) open.add(node.metadata.name)
+  }
+  if (own === undefined) return 'gone'
+  if (own.spec?.unschedulable !== true) return 'serving'
+  for (const pod of pods)
+    if (pod.metadata.labels?.['app'] === speakerApp && open.has(pod.spec.nodeName ?? '') && isReady(pod))
+      return 'leaving'
+  return 'serving'
+}
+
+function isReady({ status }: Pod): boolean {
+  return status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true
 }
 
 /**
@@ -53,13 +111,13 @@ export function desiredPrefixes({ subnets, pods, services, nodeName }: SpeakerSn
  */
 export function desiredRoutes(
   prefixes: Iterable<string>,
-  { nextHop, extendedNextHop }: NeighborView,
+  { nextHop, extendedNextHop, attributes }: NeighborView,
 ): readonly AnnouncedRoute[] {
   if (nextHop === undefined) return []
   const isIpv6 = nextHop.includes(':')
   return [...prefixes]
     .filter((prefix) => prefix.includes(':') === isIpv6 || (isIpv6 && extendedNextHop))
-    .map((prefix) => ({ prefix, nextHop }))
+    .map((prefix) => ({ prefix, nextHop, ...attributes }))
 }
 
 type Tell = (problem: Omit<AnnouncementProblem, 'object'>) => void

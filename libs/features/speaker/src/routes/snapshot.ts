@@ -1,5 +1,5 @@
 import type { Subnet } from '@kube-ovn/kube-api'
-import type { Pod, Service } from '@kube-ovn/kube-api/core'
+import type { Node, Pod, Service } from '@kube-ovn/kube-api/core'
 
 /** What a speaker decides by. */
 export interface SpeakerSnapshot {
@@ -8,8 +8,11 @@ export interface SpeakerSnapshot {
   readonly pods: Iterable<Pod>
   /** Empty where addresses of Services are not announced. */
   readonly services: Iterable<Service>
+  readonly nodes: Iterable<Node>
   /** The node that this speaker is on. */
   readonly nodeName: string
+  /** Whether a Subnet that is `local` is announced in the place of its Pods as long as all of them are here. */
+  readonly aggregates: boolean
 }
 
 /** An annotation that says nothing that can be done. */
@@ -28,9 +31,18 @@ export interface NeighborView {
   readonly nextHop: string | undefined
   /** Whether it is told IPv4 routes over a session of IPv6. */
   readonly extendedNextHop: boolean
+  /** What it is told of each route beside the way. */
+  readonly attributes?: RouteAttributes | undefined
 }
 
-export interface AnnouncedRoute {
+export interface RouteAttributes {
+  readonly communities?: readonly string[] | undefined
+  readonly largeCommunities?: readonly string[] | undefined
+  readonly localPreference?: number | undefined
+  readonly med?: number | undefined
+}
+
+export interface AnnouncedRoute extends RouteAttributes {
   readonly prefix: string
   readonly nextHop: string
 }
