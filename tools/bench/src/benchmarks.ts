@@ -11,6 +11,7 @@ import { kernelRestart } from './kernel-restart.ts'
 import { monitor } from './monitor.ts'
 import { ovsdbSync } from './ovsdb-sync.ts'
 import { ovsdbWrite } from './ovsdb-write.ts'
+import { pinger } from './pinger.ts'
 import { podCost } from './pod-cost.ts'
 import { podReady } from './pod-ready.ts'
 import { servicesScale } from './services-scale.ts'
@@ -30,6 +31,7 @@ export const benchmarks: readonly Benchmark[] = [
   ipam,
   tables,
   monitor,
+  pinger,
   servicesScale,
   featureTest,
   lab,

@@ -13,7 +13,19 @@ export const commands = {
   lab: {
     main: 'tools/lab/src/main.ts',
     ...{ containers: true, kubernetes: true, images: true, root: true },
-    atOnce: ['help', '-h', 'check', 'status', 'exec', 'logs', 'matrix', 'node', 'fault', 'down'],
+    atOnce: [
+      'help',
+      '-h',
+      'check',
+      'status',
+      'exec',
+      'logs',
+      'matrix',
+      'node',
+      'dashboards',
+      'fault',
+      'down',
+    ],
   },
   test: { main: 'tools/run/src/test.ts', containers: true, kubernetes: true, images: true, root: true },
   e2e: {

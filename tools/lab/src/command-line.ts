@@ -7,7 +7,19 @@ import type { FakePlan } from './fake/plan.ts'
 import { faultUsage } from './faults/words.ts'
 import { chooseTopologies, oneOf, type Topologies } from './topology-flags.ts'
 
-const verbs = ['run', 'up', 'check', 'down', 'status', 'exec', 'logs', 'matrix', 'node', 'fault'] as const
+const verbs = [
+  'run',
+  'up',
+  'check',
+  'down',
+  'status',
+  'exec',
+  'logs',
+  'matrix',
+  'node',
+  'dashboards',
+  'fault',
+] as const
 type Verb = (typeof verbs)[number]
 
 /** What a lab is made of. */
@@ -27,6 +39,7 @@ const grammar: Readonly<Record<Verb, { readonly options: readonly string[]; read
   logs: { options: [], words: 1 },
   matrix: { options: ['json'], words: 1 },
   node: { options: ['new-addresses', 'zones', 'nics'], words: 2 },
+  dashboards: { options: [], words: 1 },
   fault: { options: [], words: Infinity },
 }
 
@@ -51,6 +64,7 @@ npm run lab -- status                the labs of this machine
 npm run lab -- exec MACHINE COMMAND  run a command on control, outside, router-N or node-N
 npm run lab -- logs MACHINE          where the logs of a machine are, and their last lines
 npm run lab -- matrix [FILE]         who reaches whom, expected against seen; of the example without a file
+npm run lab -- dashboards [SECONDS]  draw what the chart's dashboards show, into docs/public/dashboards
 npm run lab -- node add|drain|remove|reboot [NODE]
 npm run lab -- fault list|apply FAULT|undo [NUMBER]
 npm run lab -- fault drill [SECONDS] FAULT

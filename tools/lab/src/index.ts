@@ -5,7 +5,7 @@ export {
   type LabNode,
   type WantedTopology,
 } from './cluster/cluster.ts'
-export { importImages, importProductImages, readProbeImage } from './cluster/images.ts'
+export { importImages, importProductImages, productImage, readProbeImage } from './cluster/images.ts'
 export {
   claimLabName,
   findLabs,
@@ -27,6 +27,8 @@ export {
   type PodNetwork,
   type Stack,
   type Topology,
+  worldAddress,
+  worldName,
 } from './cluster/topology.ts'
 export { runKubernetesSpecs, type SpecOutcome } from './conformance.ts'
 export { presets } from './cluster/topology-file.ts'
@@ -74,6 +76,9 @@ export { partNorthdFromLeader } from './observe/northd.ts'
 export { countTransactions, logPosition } from './observe/database-log.ts'
 export { findColumn, nbctl, ovnCentral, untilRowChange } from './observe/northbound.ts'
 export { renderObservation, startObservation, type Observation } from './observe/observation.ts'
+export { dashboards, type Dashboard, type Panel } from './observe/dashboards.ts'
+export { samplesOf } from './observe/metrics.ts'
+export { accelerated, alertRules, startPrometheus, type Prometheus } from './observe/prometheus.ts'
 export { ProcessAccounting } from './observe/process-accounting.ts'
 export { findLeaks, takeSnapshot } from './leaks/leak-check.ts'
 export { renderDifferences, type Snapshot } from './leaks/snapshot.ts'
@@ -88,6 +93,7 @@ export { pingAll, startPing, type PingLoss, type SteadyPing } from './probe/ping
 export { measureRate, type Rate } from './probe/rate.ts'
 export { askSourceAddress, fetchText } from './probe/tcp.ts'
 export { networkAttachments } from './checks/network-attachments.ts'
+export { beTheWorld } from './checks/pinger.ts'
 export { physicalNetwork } from './checks/physical-network.ts'
 export { underlay } from './checks/underlay.ts'
 export { seenCluster } from './checks/seen-cluster.ts'

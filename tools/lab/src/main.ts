@@ -6,6 +6,7 @@ import { findLab, openCluster, type Cluster } from './cluster/cluster.ts'
 import { findLabs, removeLab } from './cluster/leftovers.ts'
 import { plainNode } from './cluster/topology.ts'
 import { asksForHelp, parseCommandLine, usage } from './command-line.ts'
+import { dashboardsCommand } from './commands/dashboards.ts'
 import { faultCommand } from './commands/fault.ts'
 import { execIn, printLogs } from './commands/machine.ts'
 import { nodeCommand } from './commands/node.ts'
@@ -48,6 +49,8 @@ async function main(args: readonly string[]): Promise<number> {
           spec: command.topologies[0].nodes.at(-1) ?? plainNode,
         }),
       )
+    case 'dashboards':
+      return onLab(id, (cluster) => dashboardsCommand(cluster, command.rest))
     case 'fault':
       return onLab(id, (cluster) => faultCommand(cluster, command.rest))
   }

@@ -25,7 +25,7 @@ import {
   databaseMetrics,
   fragmentMetrics,
   nodeParameterMetrics,
-  processRegistry,
+  type Registry,
 } from '@kube-ovn/telemetry'
 import { ProbationFiles } from '@kube-ovn/fragments'
 import { OvsdbClient } from 'ovsdb-client'
@@ -55,10 +55,14 @@ function unsyncedOf({ pods, nodes, subnets, networks, vlans }: Informers): reado
  * Nothing here waits for something that may be late: database, API server and features come up in any order, and
  * what needs another part is triggered when that changes. Stopping takes nothing down: pods keep their network.
  */
-export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSignal): Promise<void> {
+export async function runAgent(
+  config: AgentConfig,
+  log: Logger,
+  registry: Registry,
+  signal: AbortSignal,
+): Promise<void> {
   await using stack = new AsyncDisposableStack()
   const nodeName = (config.nodeName === '' ? hostname() : config.nodeName).toLowerCase()
-  const registry = processRegistry()
   const metrics = agentMetrics(registry, nodeName)
   nodeParameterMetrics(registry, nodeName, readNodeParameters)
 

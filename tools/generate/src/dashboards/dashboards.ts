@@ -12,7 +12,7 @@ export const dashboards: readonly Dashboard[] = [
       number('Leaders', 'sum(leader_election_master_status)'),
       number('Connected to the Northbound', 'sum(kube_ovn_database_connected{db="OVN_Northbound"})'),
       number('Findings about addresses', 'sum(kube_ovn_address_findings)'),
-      number('Held deletions', 'sum(kube_ovn_orphans_held)'),
+      number('Held deletions', 'sum(kube_ovn_orphans_held) or vector(0)'),
       ...errors('kube-ovn-controller'),
       graph(
         'Work queue: added',
@@ -23,7 +23,7 @@ export const dashboards: readonly Dashboard[] = [
       graph(
         'Work queue: tried again',
         'ops',
-        'sum by (name) (rate(workqueue_retries_total{job="kube-ovn-controller",instance=~"$instance"}[5m]))',
+        'sum by (name) (rate(workqueue_retries_total{job="kube-ovn-controller",instance=~"$instance"}[5m])) or vector(0)',
         '{{name}}',
       ),
       graph(
@@ -74,7 +74,12 @@ export const dashboards: readonly Dashboard[] = [
         'subnet_used_ip_count / (subnet_used_ip_count + subnet_available_ip_count)',
         '{{subnet_name}}',
       ),
-      graph('Drift found and healed', 'ops', 'sum(rate(kube_ovn_drift_found_total[5m]))', 'found'),
+      graph(
+        'Drift found and healed',
+        'ops',
+        'sum(rate(kube_ovn_drift_found_total[5m])) or vector(0)',
+        'found',
+      ),
       ...processes('kube-ovn-controller'),
     ],
   },
@@ -85,7 +90,7 @@ export const dashboards: readonly Dashboard[] = [
     job: 'kube-ovn-cni',
     panels: [
       up('kube-ovn-cni'),
-      number('Fragments that are refused', 'sum(kube_ovn_node_fragments_refused)'),
+      number('Fragments that are refused', 'sum(kube_ovn_node_fragments_refused) or vector(0)'),
       ...errors('kube-ovn-cni'),
       graph(
         'Operations',

@@ -50,7 +50,7 @@ export const pinger: Check = {
 }
 
 /** Gives the address of the world to the outside host, as long as the result lives. */
-async function beTheWorld(cluster: Cluster): Promise<AsyncDisposable> {
+export async function beTheWorld(cluster: Cluster): Promise<AsyncDisposable> {
   await changeWorld(cluster, 'replace')
   return { [Symbol.asyncDispose]: () => changeWorld(cluster, 'del') }
 }

@@ -16,7 +16,7 @@ import { cache, corednsVersion, kubernetesVersion, programs } from '../paths.ts'
 import { callEngine, unlessMissing } from './engine.ts'
 import { markUsed, removeLeastRecent } from './recent.ts'
 
-export type LabImage = 'node' | 'outside' | 'probe' | 'pause' | 'coredns' | 'agnhost'
+export type LabImage = 'node' | 'outside' | 'probe' | 'pause' | 'coredns' | 'agnhost' | 'prometheus'
 
 const contexts = join(import.meta.dirname, '../../images')
 

@@ -1,0 +1,61 @@
+import { expect, it } from 'vitest'
+import type { Panel } from './dashboards.ts'
+import { drawDashboard } from './draw-dashboard.ts'
+import { accelerated } from './prometheus.ts'
+
+const gridPos = { x: 0, y: 0, w: 8, h: 8 }
+
+function panel(title: string, type: Panel['type'], unit: string, legendFormat = '__auto'): Panel {
+  return { title, type, gridPos, fieldConfig: { defaults: { unit } }, targets: [{ expr: 'x', legendFormat }] }
+}
+
+it('draws figures and lines in their units, with names that the panel gives them, and says where there is no data', () => {
+  const memory = panel('Memory', 'stat', 'bytes')
+  const lost = panel('Lost <packets>', 'timeseries', 'percentunit', '{{ from }} to {{to}}')
+  const nothing = panel('Nothing', 'timeseries', 'short')
+  const lines = Array.from({ length: 8 }, (_, index) => ({
+    metric: { from: `n${index}`, to: 'b&c' },
+    values: [
+      [1000, '0'],
+      [1001, 'NaN'],
+      [1002, '0.5'],
+    ] as const,
+  }))
+  const answers = new Map([
+    [
+      memory,
+      [
+        [
+          {
+            metric: {},
+            values: [
+              [1000, '1'],
+              [1001, '3145728'],
+            ] as const,
+          },
+        ],
+      ],
+    ],
+    [lost, [lines]],
+    [nothing, [[]]],
+  ])
+  const svg = drawDashboard({ name: 'a', title: 'A dashboard', panels: [memory, lost, nothing] }, answers)
+  for (const text of [
+    '>A dashboard<',
+    '>3 MiB<',
+    'Lost &lt;packets&gt;',
+    '>n0 to b&amp;c<',
+    '>and 2 more<',
+    '50 %',
+  ])
+    expect(svg).toContain(text)
+  expect(svg.match(/>no data</g)).toHaveLength(1)
+  expect(svg).not.toContain('NaN')
+})
+
+it('makes minutes of rules as much shorter as scrapes are', () => {
+  expect(accelerated('rate(kube_ovn_5m_total{a="b"}[5m]) > 10')).toBe(
+    'rate(kube_ovn_5m_total{a="b"}[20s]) > 10',
+  )
+  expect(accelerated('15m')).toBe('60s')
+})
