@@ -78,6 +78,9 @@ async function addressesOf(cluster: Cluster, { metadata }: ApiObject): Promise<r
   return spec.clusterIPs
 }
 
+/** Open vSwitch in userspace may not get a processor for seconds. Who is led to nobody is not answered however long it takes. */
+const patienceMs = 20_000
+
 /** One for each client, address and protocol. */
 function questionsTo(
   cluster: Cluster,
@@ -92,7 +95,7 @@ function questionsTo(
         port: protocol === 'tcp' ? tcpPort : udpPort,
         protocol,
         isOurs: true,
-        timeoutMs: 3000,
+        timeoutMs: patienceMs,
       })),
     ),
   )
@@ -283,7 +286,7 @@ async function talkToThose(
 const talkScript = `exec 3<>"/dev/tcp/$0/$1" || exit 1
 for number in $(seq 1 100000); do
   echo "kube-ovn-probe $number" >&3
-  if read -r -t 3 answer <&3; then echo "$answer"; else echo unanswered; fi
+  if read -r -t ${patienceMs / 1000} answer <&3; then echo "$answer"; else echo unanswered; fi
   sleep 0.5
 done`
 
