@@ -86,6 +86,7 @@ function questionsTo(
   cluster: Cluster,
   clients: readonly PodObject[],
   addresses: readonly string[],
+  timeoutMs = patienceMs,
 ): readonly Question[] {
   return clients.flatMap((client) =>
     addresses.flatMap((target) =>
@@ -95,7 +96,7 @@ function questionsTo(
         port: protocol === 'tcp' ? tcpPort : udpPort,
         protocol,
         isOurs: true,
-        timeoutMs: patienceMs,
+        timeoutMs,
       })),
     ),
   )
@@ -118,7 +119,8 @@ async function withServers(
     await untilRolledOut(cluster.api, 'deployments', namespace, metadata.name)
   const clients = await untilPodsReady(cluster.api, namespace, 'app=client', 2)
   const addresses = await addressesOf(cluster, of)
-  const questions = questionsTo(cluster, clients, addresses)
+  // Asked again and again, so that one that went to nobody yet is no reason to wait long.
+  const questions = questionsTo(cluster, clients, addresses, 3_000)
   await eventually('all clients are served', async () =>
     (await askHere(questions)).every(({ kind }) => kind === 'reached') ? true : undefined,
   )

@@ -22,6 +22,8 @@ const addresses = {
   client: { ipv4: '10.9.0.1', ipv6: 'fd09::1' },
   server: { ipv4: '10.9.0.2', ipv6: 'fd09::2' },
 }
+/** Of those who listen to multicast. */
+const group = { ipv4: '239.255.77.77', ipv6: 'ff15::7777' }
 /** Where one serves in the server's namespace, and where nobody does but listeners of a question. */
 const served = 18_080
 const port = 18_081
@@ -98,13 +100,14 @@ describe.skipIf(missingForNamespaces() !== undefined)('the probe between two nam
   afterAll(() => network[Symbol.dispose]())
 
   describe.each(families)('asks over %s one that serves, which says what it saw:', (family) => {
-    const seen = { source: addresses.client[family], sourcePort: expect.any(Number), ttl: 64, dscp: 46 }
+    const at = addresses.server[family]
+    const seen = { source: addresses.client[family], sourcePort: expect.any(Number), at, ttl: 64, dscp: 46 }
     it.each([
       ['tcp', { seen }],
       ['udp', { seen, answerTtl: 64 }],
       ['http', { seen, detail: 'HTTP 200' }],
       // To a group it is sent over up to four routers.
-      ['multicast', { seen: { ...seen, ttl: 4 } }],
+      ['multicast', { seen: { ...seen, at: group[family], ttl: 4 } }],
       // The kernel answers.
       ['ping', { answerTtl: 64 }],
     ] as const)('%s', async (protocol, became) => {
