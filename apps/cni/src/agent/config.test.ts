@@ -6,9 +6,16 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { command } from './config.ts'
 
+/** What serves metrics by TLS, with settings that all programs share. */
+const serving = join(import.meta.dirname, '../../../../libs/runtime/serving/src')
+
 /** Everything but the declaration of the settings. */
-const sources = globSync('*.ts', { cwd: import.meta.dirname, exclude: ['config.ts', '*.test.ts'] })
-  .map((path) => readFileSync(join(import.meta.dirname, path), 'utf8'))
+const sources = [import.meta.dirname, serving]
+  .flatMap((cwd) =>
+    globSync('*.ts', { cwd, exclude: ['config.ts', 'settings.ts', '*.test.ts'] }).map((path) =>
+      readFileSync(join(cwd, path), 'utf8'),
+    ),
+  )
   .join('\n')
 
 const listed = [...missingFeatures, ...needless].flatMap(({ agentFlags = [] }) => agentFlags)
