@@ -91,6 +91,7 @@ const own = {
   leaderElectRenewDeadline: duration('20s', 'How long the leader tries to renew before it gives up.'),
   leaderElectRetryPeriod: duration('6s', 'Time between two tries to get or renew the lease.'),
   unservedLimit: duration('1m', 'A key that is not served for longer makes the process unready.'),
+  planSocket: text('', 'Unix socket on which plans are told, to its own user alone; empty for none. New.'),
   podName: text('', 'Name of the own pod, identity in the election.', {
     environment: 'POD_NAME',
     isEnvironmentOnly: true,

@@ -1,4 +1,4 @@
-import { assembleController } from '@kube-ovn/assembly-controller'
+import { assembleController, type AssembledController } from '@kube-ovn/assembly-controller'
 import type { ControlSettings } from '@kube-ovn/domains-control'
 import { AddressAudit, auditSteps } from '@kube-ovn/domains-control/address-audit'
 import { vpcResource } from '@kube-ovn/kube-api'
@@ -7,7 +7,7 @@ import type { Logger } from '@kube-ovn/log'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { systemClock } from '@kube-ovn/process'
 import type { DatabaseConnection } from '@kube-ovn/process'
-import type { Kernel, KubeEvent } from '@kube-ovn/reconcile'
+import type { KubeEvent } from '@kube-ovn/reconcile'
 import type { AddressAuditMetrics, DatabaseMetrics, KernelMetrics, SubnetReading } from '@kube-ovn/telemetry'
 import type { OvsdbClient } from 'ovsdb-client'
 import { followNorthbound } from './northbound.ts'
@@ -91,7 +91,7 @@ export async function lead(
 /** What there is of a leader's work. */
 export interface Work {
   readonly connection?: DatabaseConnection
-  readonly kernel?: Kernel<unknown>
+  readonly kernel?: AssembledController['kernel']
   /** Of subnets that have addresses. */
   readonly subnets?: () => Iterable<SubnetReading>
 }

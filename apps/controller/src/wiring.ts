@@ -17,6 +17,7 @@ import type { ControllerConfig } from './config.ts'
 import { northboundEndpoints } from './endpoints.ts'
 import { aborted, lead, type Work } from './leadership.ts'
 import { createNorthbound } from './northbound.ts'
+import { servePlans } from './plan/serve.ts'
 import { settingsOf, upstreamVersion } from './settings.ts'
 
 const component = 'kube-ovn-controller'
@@ -57,6 +58,14 @@ export async function runController(
     }),
   )
   log.info('health checks served', { endpoints: health.endpoints })
+  if (config.planSocket !== '') {
+    try {
+      stack.use(await servePlans({ path: config.planSocket, kernel: () => work.kernel, log }))
+    } catch (error) {
+      // Without plans the network works all the same.
+      log.warn('plans can not be asked for', { path: config.planSocket, reason: String(error) })
+    }
+  }
   const instance = config.podName === '' ? hostname() : config.podName
   const recorder = stack.use(
     new EventRecorder({ client, clock: systemClock, logger: log, component, instance }),

@@ -65,3 +65,13 @@ export class CommandFailedError extends KubeOvnError<{
     super('command in a pod failed', details, options)
   }
 }
+
+/** The controller does not tell what would come of a change. */
+export class PlanRefusedError extends KubeOvnError<Refused> {
+  readonly code = 'ko-plan-refused'
+  readonly retry: RetryClass = 'on-change'
+
+  constructor(field: string, value: string) {
+    super('the controller told no plan', { field, value, cure: 'correct what it says, and ask again' })
+  }
+}

@@ -3,6 +3,7 @@ import { addDatabases } from './commands/database.ts'
 import { addExplain } from './commands/explain.ts'
 import { addIpam } from './commands/ipam.ts'
 import { addPassThrough } from './commands/pass-through.ts'
+import { addPlan } from './commands/plan.ts'
 import { addStatus } from './commands/status.ts'
 import { addSupportBundle } from './commands/support-bundle.ts'
 import { addTcpdump } from './commands/tcpdump.ts'
@@ -43,6 +44,7 @@ export function buildProgram(context: Context): Command {
   addTop(program, context)
   addWhy(program, context)
   addExplain(program, context)
+  addPlan(program, context)
   addTopology(program, context)
   addIpam(program, context)
   addPassThrough(program, context)

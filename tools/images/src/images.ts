@@ -49,6 +49,7 @@ export function imageList(): readonly ImageSource[] {
       context: [
         dockerfile('controller'),
         ...bundle('controller.mjs'),
+        ...bundle('ask-plan.mjs'),
         ...bundle('monitor.mjs'),
         ...bundle('remove-finalizers.mjs'),
       ],

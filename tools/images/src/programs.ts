@@ -15,6 +15,7 @@ const bundles = {
   'speaker.mjs': 'apps/speaker/src/main.ts',
   'monitor.mjs': 'apps/monitor/src/main.ts',
   'controller.mjs': 'apps/controller/src/main.ts',
+  'ask-plan.mjs': 'apps/controller/src/plan/ask.ts',
   'remove-finalizers.mjs': 'apps/uninstall/src/main.ts',
   'cni-agent.mjs': 'apps/cni/src/agent/main.ts',
   'cni-install.mjs': 'apps/cni/src/install/main.ts',

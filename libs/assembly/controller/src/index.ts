@@ -4,3 +4,12 @@ export { declarationsOf } from './declarations-of.ts'
 export { controlFeatures } from './features.ts'
 export { ownRights, type OwnRight } from './own-rights.ts'
 export { northboundTables } from './northbound-tables.ts'
+export {
+  answerPlan,
+  type ManifestObject,
+  type PlanAnswer,
+  type PlannedAddress,
+  type PlannedRow,
+  type PlannedWrite,
+  type PlanRequest,
+} from './plan-answer.ts'

@@ -2,7 +2,7 @@ import type { ClusterAccess } from './cluster-access.ts'
 import { KubeAnswerError, KubeNotFoundError } from './errors.ts'
 import { parseJson, stringifyJson } from './json.ts'
 import { readLines } from './lines.ts'
-import { collectionPath, objectPath } from './paths.ts'
+import { collectionPath, objectPath, type Query } from './paths.ts'
 import { errorOfStatus, isStatus } from './status.ts'
 import { Transport, type HttpRequest, type TransportOptions } from './transport.ts'
 import type { KubeObject, ObjectRef, PatchType, Resource } from './types.ts'
@@ -54,6 +54,8 @@ export interface WriteOptions {
   /** Who owns the fields that are written; the server derives one from the user agent otherwise. */
   readonly fieldManager?: string | undefined
   readonly subresource?: string | undefined
+  /** Everything is checked and defaulted, and nothing is kept. */
+  readonly dryRun?: boolean | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -126,21 +128,20 @@ export class KubeClient implements AsyncDisposable {
 
   /** Creates an object. Its namespace and name are those of its metadata. */
   create<T extends KubeObject>(resource: Resource<T>, object: T, options: WriteOptions = {}): Promise<T> {
-    const { fieldManager, subresource, signal } = options
+    const { subresource, signal } = options
     const { name, namespace } = object.metadata
+    const query = queryOf(options)
     const path =
       subresource === undefined
-        ? collectionPath(resource, namespace, { fieldManager })
-        : objectPath(resource, { name, ...(namespace === undefined ? {} : { namespace }) }, subresource, {
-            fieldManager,
-          })
+        ? collectionPath(resource, namespace, query)
+        : objectPath(resource, { name, ...(namespace === undefined ? {} : { namespace }) }, subresource, query)
     return this.#object<T>({ method: 'POST', path, body: body(resource, object), signal })
   }
 
   /** Replaces an object; the server refuses with {@link KubeConflictError} if its resource version is not the present one. */
   replace<T extends KubeObject>(resource: Resource<T>, object: T, options: WriteOptions = {}): Promise<T> {
-    const { fieldManager, subresource, signal } = options
-    const path = objectPath(resource, object.metadata, subresource, { fieldManager })
+    const { subresource, signal } = options
+    const path = objectPath(resource, object.metadata, subresource, queryOf(options))
     return this.#object<T>({ method: 'PUT', path, body: body(resource, object), signal })
   }
 
@@ -152,8 +153,8 @@ export class KubeClient implements AsyncDisposable {
     patch: unknown,
     options: PatchOptions = {},
   ): Promise<T> {
-    const { fieldManager, subresource, force, signal } = options
-    const path = objectPath(resource, ref, subresource, { fieldManager, force })
+    const { subresource, force, signal } = options
+    const path = objectPath(resource, ref, subresource, { ...queryOf(options), force })
     return this.#object<T>({ method: 'PATCH', path, body: stringifyJson(patch), contentType: type, signal })
   }
 
@@ -221,6 +222,10 @@ export class KubeClient implements AsyncDisposable {
   async #json(request: HttpRequest): Promise<unknown> {
     return parse(request, await this.#transport.send(request))
   }
+}
+
+function queryOf({ fieldManager, dryRun }: WriteOptions): Query {
+  return { fieldManager, ...(dryRun === true && { dryRun: 'All' }) }
 }
 
 interface RawList<T> {
