@@ -1,4 +1,10 @@
-import { assembleController, type AssembledController } from '@kube-ovn/assembly-controller'
+import {
+  answerPlan,
+  assembleController,
+  type AssembledController,
+  type PlanAnswer,
+  type PlanRequest,
+} from '@kube-ovn/assembly-controller'
 import type { ControlSettings } from '@kube-ovn/domains-control'
 import { AddressAudit, auditSteps } from '@kube-ovn/domains-control/address-audit'
 import { vpcResource } from '@kube-ovn/kube-api'
@@ -78,7 +84,12 @@ export async function lead(
     stack.use(audit)
     audit.start()
   }
-  onWork({ connection, kernel, subnets: () => readSubnets(world.subnets.values()) })
+  onWork({
+    connection,
+    kernel,
+    subnets: () => readSubnets(world.subnets.values()),
+    plan: (request) => answerPlan(kernel, world, request),
+  })
   onReplaced = (how) => {
     kernel.takeAll()
     const uid = world.vpcs.get(settings.clusterRouter)?.metadata.uid
@@ -92,6 +103,8 @@ export async function lead(
 export interface Work {
   readonly connection?: DatabaseConnection
   readonly kernel?: AssembledController['kernel']
+  /** Tells what changes would come to. */
+  readonly plan?: (request: PlanRequest) => PlanAnswer
   /** Of subnets that have addresses. */
   readonly subnets?: () => Iterable<SubnetReading>
 }

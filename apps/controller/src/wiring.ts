@@ -60,7 +60,7 @@ export async function runController(
   log.info('health checks served', { endpoints: health.endpoints })
   if (config.planSocket !== '') {
     try {
-      stack.use(await servePlans({ path: config.planSocket, kernel: () => work.kernel, log }))
+      stack.use(await servePlans({ path: config.planSocket, planner: () => work.plan, log }))
     } catch (error) {
       // Without plans the network works all the same.
       log.warn('plans can not be asked for', { path: config.planSocket, reason: String(error) })

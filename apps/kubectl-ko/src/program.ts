@@ -1,5 +1,9 @@
 import { Command, CommanderError } from 'commander'
 import { addDatabases } from './commands/database.ts'
+import { addDiagnose } from './commands/diagnose.ts'
+import { addEnvCheck } from './commands/env-check.ts'
+import { addLog } from './commands/log.ts'
+import { addReload } from './commands/reload.ts'
 import { addExplain } from './commands/explain.ts'
 import { addIpam } from './commands/ipam.ts'
 import { addPassThrough } from './commands/pass-through.ts'
@@ -51,6 +55,10 @@ export function buildProgram(context: Context): Command {
   addDatabases(program, context)
   addTraces(program, context)
   addTcpdump(program, context)
+  addDiagnose(program, context)
+  addEnvCheck(program, context)
+  addLog(program, context)
+  addReload(program, context)
   addSupportBundle(program, context)
   return program
 }

@@ -1,5 +1,4 @@
-import { answerPlan, type PlanRequest } from '@kube-ovn/assembly-controller'
-import type { AssembledController } from '@kube-ovn/assembly-controller'
+import type { PlanAnswer, PlanRequest } from '@kube-ovn/assembly-controller'
 import { parseJson, stringifyJson } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
 import { chmod, rm } from 'node:fs/promises'
@@ -16,13 +15,13 @@ const patienceMs = 30_000
 export interface PlanServerOptions {
   /** A unix socket, which only the user of this process may open. */
   readonly path: string
-  /** The kernel, while this process leads. */
-  readonly kernel: () => AssembledController['kernel'] | undefined
+  /** Tells a plan, while this process leads. */
+  readonly planner: () => ((request: PlanRequest) => PlanAnswer) | undefined
   readonly log: Logger
 }
 
 /** Answers what changes of objects would come to: one question and one answer, as JSON, for each connection. */
-export async function servePlans({ path, kernel, log }: PlanServerOptions): Promise<AsyncDisposable> {
+export async function servePlans({ path, planner, log }: PlanServerOptions): Promise<AsyncDisposable> {
   const sockets = new Set<Socket>()
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     sockets.add(socket)
@@ -30,7 +29,7 @@ export async function servePlans({ path, kernel, log }: PlanServerOptions): Prom
     socket.on('close', () => sockets.delete(socket))
     // Who asked may be gone before the answer.
     socket.on('error', () => undefined)
-    void answer(socket, kernel, log)
+    void answer(socket, planner, log)
   })
   // That of a process before.
   await rm(path, { force: true })
@@ -45,13 +44,13 @@ export async function servePlans({ path, kernel, log }: PlanServerOptions): Prom
   }
 }
 
-async function answer(socket: Socket, kernel: PlanServerOptions['kernel'], log: Logger): Promise<void> {
+async function answer(socket: Socket, planner: PlanServerOptions['planner'], log: Logger): Promise<void> {
   try {
     const request = readRequest(await readAll(socket))
-    const leading = kernel()
-    if (leading === undefined) return reply(socket, { problem: notLeading })
+    const plan = planner()
+    if (plan === undefined) return reply(socket, { problem: notLeading })
     const startedMs = performance.now()
-    const planned = answerPlan(leading, request)
+    const planned = plan(request)
     log.info('plan told', {
       changes: request.changes.length,
       rows: planned.rows.length,

@@ -46,7 +46,8 @@ interface Changes extends Pick<PlanRequest, 'changes'> {
   readonly expanded: ReadonlySet<string>
 }
 
-async function changesOf(
+/** What is asked in place of objects of a manifest. */
+export async function changesOf(
   cluster: Cluster,
   { objects, verb, namespace }: PlanQuestion,
 ): Promise<Changes> {
@@ -68,13 +69,29 @@ async function changesOf(
       if (pods.length > 0) notes.push(`what becomes of the pods of ${title} is not told`)
       continue
     }
-    changes.push({ verb, object: await appliance.applied(object, resource) })
+    const applied = await appliance.applied(object, resource)
+    changes.push({ verb, object: current === undefined ? scheduled(applied, nodeNames) : applied })
+    if (current === undefined && drawsAddress(object))
+      notes.push(`${title} gets its address when it is created: the first of the range stands for it`)
     if (pods.length === 0) continue
     expanded.add(title)
     if (current === undefined) changes.push(...pods.map((pod) => ({ verb, object: pod })))
     else notes.push(`${title} is there: what its controller changes of its pods is not told`)
   }
   return { changes, notes, expanded }
+}
+
+/** A pod gets its port when it is on a node, whichever that is. */
+function scheduled(object: ManifestObject, nodeNames: readonly string[]): ManifestObject {
+  if (object.kind !== 'Pod') return object
+  const spec = fieldsOf('spec' in object ? object.spec : undefined)
+  const [nodeName = ''] = nodeNames
+  return { ...object, ...{ spec: { nodeName, ...spec } } }
+}
+
+function drawsAddress(object: ManifestObject): boolean {
+  const { clusterIP, type } = fieldsOf('spec' in object ? object.spec : undefined)
+  return object.kind === 'Service' && clusterIP === undefined && type !== 'ExternalName'
 }
 
 async function askLeader(cluster: Cluster, leader: PodContainer, request: PlanRequest): Promise<PlanAnswer> {

@@ -1,0 +1,118 @@
+import { daemonSets, deployments, pods, type KubeClient, type KubeObject, type Resource } from '@kube-ovn/kube'
+import type { Command } from 'commander'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Cluster } from '../cluster.ts'
+import { openCluster, print, type Context } from '../context.ts'
+import { NotReadyError, UsageError } from '../errors.ts'
+import { withClusterOptions, withExamples } from '../options.ts'
+
+/** A Deployment or a DaemonSet, as far as it tells of a rollout. */
+interface Rollout extends KubeObject {
+  readonly spec?: { readonly replicas?: number; readonly updateStrategy?: { readonly type?: string } }
+  readonly status?: {
+    readonly observedGeneration?: number
+    readonly replicas?: number
+    readonly updatedReplicas?: number
+    readonly availableReplicas?: number
+    readonly desiredNumberScheduled?: number
+    readonly updatedNumberScheduled?: number
+    readonly numberAvailable?: number
+  }
+}
+
+/** In the order in which they need each other. */
+const components: readonly (readonly [name: string, resource: Resource])[] = [
+  ['ovn-central', deployments],
+  ['ovs-ovn', daemonSets],
+  ['kube-ovn-controller', deployments],
+  ['kube-ovn-cni', daemonSets],
+  ['kube-ovn-pinger', daemonSets],
+  ['kube-ovn-monitor', deployments],
+]
+
+/** Adds `reload`: restarts the components one after the other, and waits for each. */
+export function addReload(program: Command, context: Context): void {
+  const command = withClusterOptions(
+    program
+      .command('reload')
+      .description(
+        'restart all components, or one, and wait for each; packets of pods go on but for the moment in which Open vSwitch of a node restarts',
+      )
+      .argument('[component]', components.map(([name]) => name).join(', '))
+      .option('--timeout <seconds>', 'how long to wait for each', '300'),
+  )
+  withExamples(command, ['kubectl ko reload', 'kubectl ko reload kube-ovn-controller']).action(
+    async (only: string | undefined) => {
+      const timeoutMs = Number(command.opts<{ readonly timeout: string }>().timeout) * 1000
+      if (!(timeoutMs > 0)) throw new UsageError('timeout', '', 'write a number of seconds')
+      const chosen = components.filter(([name]) => only === undefined || name === only)
+      if (chosen.length === 0)
+        throw new UsageError(
+          'component',
+          only ?? '',
+          `write one of: ${components.map(([name]) => name).join(', ')}`,
+        )
+      await using cluster = await openCluster(context, command)
+      for (const [name, resource] of chosen) {
+        const startedMs = Date.now()
+        const generation = await restart(cluster, name, resource as Resource<Rollout>)
+        // Monitor and pinger need not be installed.
+        if (generation === undefined) {
+          print(context, `${name}   not installed\n`)
+          continue
+        }
+        await untilRolledOut(cluster, name, resource as Resource<Rollout>, { generation, timeoutMs, signal: context.signal })
+        print(context, `${name}   restarted   ${((Date.now() - startedMs) / 1000).toFixed(1)} s\n`)
+      }
+    },
+  )
+}
+
+/** Has the pods made anew, as `kubectl rollout restart` does; answers the generation that says so. */
+async function restart(
+  { client, namespace }: Cluster,
+  name: string,
+  resource: Resource<Rollout>,
+): Promise<number | undefined> {
+  if ((await client.get(resource, { namespace, name })) === undefined) return undefined
+  const annotations = { 'kubectl.kubernetes.io/restartedAt': new Date().toISOString() }
+  const patch = { spec: { template: { metadata: { annotations } } } }
+  const type = 'application/strategic-merge-patch+json'
+  const { metadata, spec } = await client.patch(resource, { namespace, name }, type, patch)
+  if (spec?.updateStrategy?.type === 'OnDelete') await removePods(client, namespace, name)
+  return metadata.generation ?? 0
+}
+
+/** Nobody else does it where the chart says that pods are updated when they are deleted. */
+async function removePods(client: KubeClient, namespace: string, name: string): Promise<void> {
+  const { items } = await client.list(pods, { namespace })
+  const own = items.filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.name === name))
+  for (const { metadata } of own) await client.remove(pods, { namespace, name: metadata.name })
+}
+
+async function untilRolledOut(
+  { client, namespace }: Cluster,
+  name: string,
+  resource: Resource<Rollout>,
+  { generation, timeoutMs, signal }: { readonly generation: number; readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<void> {
+  const untilMs = Date.now() + timeoutMs
+  for (;;) {
+    const now = await client.get(resource, { namespace, name })
+    if (now !== undefined && isRolledOut(now, generation)) return
+    if (Date.now() > untilMs) {
+      const cure = `see what its pods lack: kubectl -n ${namespace} get pods -o wide | grep ${name}`
+      throw new NotReadyError('component', name, cure)
+    }
+    await pause(500, undefined, { signal })
+  }
+}
+
+/** Whether all pods are of this generation, and none of another one is left. */
+export function isRolledOut({ spec, status = {} }: Rollout, generation: number): boolean {
+  if ((status.observedGeneration ?? 0) < generation) return false
+  const wanted = status.desiredNumberScheduled ?? spec?.replicas ?? 1
+  const updated = status.updatedNumberScheduled ?? status.updatedReplicas ?? 0
+  const available = status.numberAvailable ?? status.availableReplicas ?? 0
+  return updated >= wanted && available >= wanted && (status.replicas ?? wanted) <= wanted
+}
