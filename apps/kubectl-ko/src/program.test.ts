@@ -16,10 +16,13 @@ const program = buildProgram({
 })
 
 function namesUnder(command: Command, path: readonly string[] = []): readonly (readonly string[])[] {
-  return command.commands.flatMap((child) => {
-    const own = [...path, child.name()]
-    return [own, ...namesUnder(child, own)]
-  })
+  // What is for scripts alone has no help.
+  return command.commands
+    .filter((child) => child.name() !== '__complete')
+    .flatMap((child) => {
+      const own = [...path, child.name()]
+      return [own, ...namesUnder(child, own)]
+    })
 }
 
 it('prints help without arguments, and ends with 0', async () => {

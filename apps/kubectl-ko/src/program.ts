@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander'
+import { addCompletion } from './commands/completion.ts'
 import { addDatabases } from './commands/database.ts'
 import { addDiagnose } from './commands/diagnose.ts'
 import { addEnvCheck } from './commands/env-check.ts'
@@ -6,6 +7,7 @@ import { addLog } from './commands/log.ts'
 import { addReload } from './commands/reload.ts'
 import { addExplain } from './commands/explain.ts'
 import { addIpam } from './commands/ipam.ts'
+import { addMatrix } from './commands/matrix.ts'
 import { addPassThrough } from './commands/pass-through.ts'
 import { addPlan } from './commands/plan.ts'
 import { addStatus } from './commands/status.ts'
@@ -14,16 +16,13 @@ import { addTcpdump } from './commands/tcpdump.ts'
 import { addTop } from './commands/top.ts'
 import { addTopology } from './commands/topology.ts'
 import { addTraces } from './commands/trace.ts'
+import { addVersion } from './commands/version.ts'
 import { addWhy } from './commands/why.ts'
 import type { Context } from './context.ts'
 import { describeError } from './describe-error.ts'
 import { UsageError } from './errors.ts'
 import { withClusterOptions, withExamples } from './options.ts'
-
-/** Replaced by the bundler with the version of the release. */
-declare const KUBE_OVN_VERSION: string | undefined
-
-const version = typeof KUBE_OVN_VERSION === 'string' ? KUBE_OVN_VERSION : 'development'
+import { version } from './version.ts'
 
 /** Of a command line that is wrong. */
 const usageCode = 2
@@ -58,8 +57,11 @@ export function buildProgram(context: Context): Command {
   addDiagnose(program, context)
   addEnvCheck(program, context)
   addLog(program, context)
+  addMatrix(program, context)
   addReload(program, context)
   addSupportBundle(program, context)
+  addVersion(program, context)
+  addCompletion(program, context)
   return program
 }
 

@@ -54,6 +54,20 @@ export function isGood(outcome: Outcome): boolean {
   }
 }
 
+/** Where a ping or a port went, and how it went, for programs. */
+export function measured(outcome: Outcome): object {
+  if (outcome.kind !== 'ping') return {}
+  const { target, sent, roundTripMs } = outcome
+  const sum = roundTripMs.reduce((total, one) => total + one, 0)
+  return {
+    address: target.address,
+    ...(target.kind !== 'external' && { node: target.labels.target_node_name }),
+    sent,
+    lost: sent - roundTripMs.length,
+    ...(roundTripMs.length > 0 && { ms: Math.round((1000 * sum) / roundTripMs.length) / 1000 }),
+  }
+}
+
 /** What was asked, and what was wrong with it, in a few words. */
 export function describeOutcome(outcome: Outcome): { readonly subject: string; readonly result: string } {
   const { reason } = outcome

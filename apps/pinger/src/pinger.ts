@@ -9,7 +9,7 @@ import { pingerMetrics, Sources, vswitchMetrics, type Registry } from '@kube-ovn
 import { Cluster } from './cluster.ts'
 import type { PingerConfig } from './config.ts'
 import { drawLatencyMatrix, latenciesOf, measuredLatencies } from './latency-matrix.ts'
-import { checkOf, describeOutcome, isGood, type Outcome } from './outcome.ts'
+import { checkOf, describeOutcome, isGood, measured, type Outcome } from './outcome.ts'
 import { openVswitchAt, PortBindings } from './port-bindings.ts'
 import { Record } from './record.ts'
 import { runRound, type RoundOptions } from './round.ts'
@@ -214,7 +214,7 @@ async function metricsOf({ pings }: Targets, port: number): Promise<readonly str
 }
 
 function reported(outcome: Outcome): object {
-  return { check: checkOf(outcome), ok: isGood(outcome), ...describeOutcome(outcome) }
+  return { check: checkOf(outcome), ok: isGood(outcome), ...describeOutcome(outcome), ...measured(outcome) }
 }
 
 function lineOf(outcome: Outcome): string {

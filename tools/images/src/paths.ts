@@ -10,6 +10,9 @@ export const dist = join(repository, 'dist')
 /** Bundles and executables, as they go into images. */
 export const programsDirectory = join(dist, 'programs')
 
+/** What users get to install, and what it is made of. */
+export const executablesDirectory = join(dist, 'executables')
+
 /** Dockerfiles and what is copied from beside them. */
 export const imageSources = join(repository, 'tools/images/images')
 

@@ -101,7 +101,8 @@ function readRequest(text: string): PlanRequest {
     const { verb, object } = fieldsOf(change)
     const { apiVersion, kind, metadata } = fieldsOf(object)
     const { name, namespace } = fieldsOf(metadata)
-    const isNamed = typeof name === 'string' && name !== '' && ['string', 'undefined'].includes(typeof namespace)
+    const isNamed =
+      typeof name === 'string' && name !== '' && ['string', 'undefined'].includes(typeof namespace)
     if (!isNamed || typeof apiVersion !== 'string' || typeof kind !== 'string')
       throw new TypeError('an object lacks apiVersion, kind or metadata.name; write them')
     if (verb !== 'apply' && verb !== 'delete')

@@ -1,13 +1,14 @@
+import { nodes } from '@kube-ovn/kube'
 import { Argument, type Command } from 'commander'
 import type { Cluster } from '../cluster.ts'
-import { onNode } from '../components.ts'
 import { openCluster, outputOf, print, type Context } from '../context.ts'
+import { checkEnvironment } from '../diagnose/environment.ts'
 import { checkCluster } from '../diagnose/cluster-checks.ts'
 import { findingColumns, verdictOf, type Finding } from '../diagnose/finding.ts'
 import { askPingers, runningPingers } from '../diagnose/pinger.ts'
 import { checkSubnet } from '../diagnose/subnet-checks.ts'
 import { describeError } from '../describe-error.ts'
-import { ComponentMissingError, UsageError } from '../errors.ts'
+import { ComponentMissingError, ObjectMissingError, UsageError } from '../errors.ts'
 import { withClusterOptions, withExamples, withOutputOptions } from '../options.ts'
 import { renderData, renderTable } from '../output.ts'
 
@@ -76,20 +77,18 @@ async function diagnose(
   const own = [`--services=${cluster.namespace}/kube-ovn-pinger`]
   switch (type) {
     case 'all': {
-      const [state, network] = await Promise.all([
-        checkCluster(cluster),
-        fromEverywhere(cluster, own),
-      ])
+      const [state, network] = await Promise.all([checkCluster(cluster), fromEverywhere(cluster, own)])
       return [...state, ...network]
     }
     case 'node': {
-      // Tells a wrong name from a pinger that does not run.
-      await onNode(cluster, name, 'kube-ovn-pinger')
-      const [state, network] = await Promise.all([
+      if ((await cluster.client.get(nodes, { name })) === undefined)
+        throw new ObjectMissingError('node', name, 'write one of: kubectl get nodes')
+      const parts = await Promise.all([
         checkCluster(cluster),
-        runningPingers(cluster, name).then((pingers) => askPingers(cluster, pingers, own)),
+        checkEnvironment(cluster, name),
+        fromEverywhere(cluster, own, name),
       ])
-      return [...state, ...network]
+      return parts.flat()
     }
     case 'subnet':
       return checkSubnet(cluster, name, signal)
@@ -105,12 +104,16 @@ async function diagnose(
 }
 
 /** That there is no pinger to ask is one finding among the others. */
-async function fromEverywhere(cluster: Cluster, flags: readonly string[]): Promise<readonly Finding[]> {
+async function fromEverywhere(
+  cluster: Cluster,
+  flags: readonly string[],
+  node?: string,
+): Promise<readonly Finding[]> {
   try {
-    return await askPingers(cluster, await runningPingers(cluster), flags)
+    return await askPingers(cluster, await runningPingers(cluster, node), flags)
   } catch (error) {
     if (!(error instanceof ComponentMissingError)) throw error
-    const check = { where: 'cluster', check: 'pinger', subject: 'kube-ovn-pinger' }
+    const check = { where: node ?? 'cluster', check: 'pinger', subject: 'kube-ovn-pinger' }
     return [{ ...check, isGood: false, result: describeError(error) }]
   }
 }

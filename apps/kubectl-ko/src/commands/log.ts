@@ -41,7 +41,9 @@ export function addLog(program: Command, context: Context): void {
       await using cluster = await openCluster(context, command)
       const directory = resolve(context.directory, 'kubectl-ko-log')
       const parts = await partsOf(cluster, component, lines)
-      const missing = (await eachOf(parts, (part) => save(part, directory))).filter((one) => one !== undefined)
+      const missing = (await eachOf(parts, (part) => save(part, directory))).filter(
+        (one) => one !== undefined,
+      )
       for (const line of missing.toSorted()) context.stderr.write(`${line}\n`)
       print(context, `Collected files have been saved in the directory ${directory}\n`)
       // Some tools are not on every node; that nothing could be had is a failure.
@@ -133,7 +135,13 @@ const linuxCommands: readonly (readonly [file: string, component: NodeComponent,
   ['tcp', 'ovs', 'cat', '/proc/net/tcp', '/proc/net/tcp6', '/proc/net/udp', '/proc/net/udp6'],
   ['conntrack', 'ovs', 'ovs-appctl', 'dpctl/ct-stats-show'],
   ['xfrm', 'ovs', 'ip', 'xfrm', 'policy'],
-  ['sysctl', 'kube-ovn-cni', 'bash', '-c', 'cd /proc/sys && grep -rs . net/ipv4 net/ipv6/conf net/core net/netfilter || true'],
+  [
+    'sysctl',
+    'kube-ovn-cni',
+    'bash',
+    '-c',
+    'cd /proc/sys && grep -rs . net/ipv4 net/ipv6/conf net/core net/netfilter || true',
+  ],
 ]
 
 function linuxState(cluster: Cluster, node: string): readonly Part[] {

@@ -1,4 +1,11 @@
-import { daemonSets, deployments, pods, type KubeClient, type KubeObject, type Resource } from '@kube-ovn/kube'
+import {
+  daemonSets,
+  deployments,
+  pods,
+  type KubeClient,
+  type KubeObject,
+  type Resource,
+} from '@kube-ovn/kube'
 import type { Command } from 'commander'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Cluster } from '../cluster.ts'
@@ -61,7 +68,11 @@ export function addReload(program: Command, context: Context): void {
           print(context, `${name}   not installed\n`)
           continue
         }
-        await untilRolledOut(cluster, name, resource as Resource<Rollout>, { generation, timeoutMs, signal: context.signal })
+        await untilRolledOut(cluster, name, resource as Resource<Rollout>, {
+          generation,
+          timeoutMs,
+          signal: context.signal,
+        })
         print(context, `${name}   restarted   ${((Date.now() - startedMs) / 1000).toFixed(1)} s\n`)
       }
     },
@@ -94,7 +105,11 @@ async function untilRolledOut(
   { client, namespace }: Cluster,
   name: string,
   resource: Resource<Rollout>,
-  { generation, timeoutMs, signal }: { readonly generation: number; readonly timeoutMs: number; readonly signal: AbortSignal },
+  {
+    generation,
+    timeoutMs,
+    signal,
+  }: { readonly generation: number; readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<void> {
   const untilMs = Date.now() + timeoutMs
   for (;;) {

@@ -3,6 +3,7 @@ import { openCluster, outputOf, print, type Context } from '../context.ts'
 import { readFacts } from '../facts.ts'
 import { withClusterOptions, withExamples, withOutputOptions } from '../options.ts'
 import { renderData, renderTable, type Column } from '../output.ts'
+import { skewOf, version } from '../version.ts'
 import {
   statusView,
   type ComponentView,
@@ -35,6 +36,13 @@ export function addStatus(program: Command, context: Context): void {
         ? renderData(view, output)
         : renderStatus(view, { isWide: output === 'wide', hasHeaders: headers }),
     )
+    const skew = skewOf(
+      version,
+      view.components
+        .filter(({ name }) => name === 'kube-ovn-controller')
+        .flatMap(({ version: tags }) => tags.split(',')),
+    )
+    if (skew !== undefined) context.stderr.write(`kubectl-ko: ${skew}\n`)
     if (!view.isHealthy) context.exitCode = 1
   })
 }

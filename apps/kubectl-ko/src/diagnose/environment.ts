@@ -74,7 +74,9 @@ const configurationDirectory = '/etc/cni/net.d'
 /** Looks on every node, or one, for what is known to be in the way. */
 export async function checkEnvironment(cluster: Cluster, only?: string): Promise<readonly Finding[]> {
   const names =
-    only === undefined ? (await readAll(cluster, nodes)).map(({ metadata }) => metadata.name).toSorted() : [only]
+    only === undefined
+      ? (await readAll(cluster, nodes)).map(({ metadata }) => metadata.name).toSorted()
+      : [only]
   const found = await eachOf(names, async (where): Promise<readonly Finding[]> => {
     try {
       const agent = await onNode(cluster, where, 'kube-ovn-cni')

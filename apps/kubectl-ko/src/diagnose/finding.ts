@@ -25,7 +25,10 @@ export function verdictOf(findings: readonly Finding[]): string {
 }
 
 /** Runs `work` for each item, a few at a time, and answers in the order of the items. */
-export async function eachOf<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<readonly R[]> {
+export async function eachOf<T, R>(
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+): Promise<readonly R[]> {
   const results: R[] = []
   const queue = items.entries()
   const workers = Array.from({ length: atOnce }, async () => {

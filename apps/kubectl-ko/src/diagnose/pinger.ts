@@ -38,7 +38,14 @@ export async function askPingers(
     const where = spec.nodeName ?? ''
     try {
       const pod = { namespace, pod: name, container }
-      const command = ['node', '/kube-ovn/pinger.mjs', '--mode=job', '--output=json', '--exit-code=0', ...flags]
+      const command = [
+        'node',
+        '/kube-ovn/pinger.mjs',
+        '--mode=job',
+        '--output=json',
+        '--exit-code=0',
+        ...flags,
+      ]
       const reported = JSON.parse(await cluster.tell(pod, command)) as readonly Reported[]
       return reported.map(({ check, ok, subject, result }): Finding => ({
         where,

@@ -5,7 +5,7 @@ import type { Cluster } from '../cluster.ts'
 import { NotReadyError, ObjectMissingError } from '../errors.ts'
 import type { Workload } from '../facts.ts'
 import { isReady } from '../view/status-view.ts'
-import { type Finding } from './finding.ts'
+import type { Finding } from './finding.ts'
 import { askPingers, runningPingers } from './pinger.ts'
 
 const tcpPort = 8100
@@ -25,7 +25,10 @@ export async function checkSubnet(
   const name = `${subnet}-conn-check-server`
   const resource = daemonSets as Resource<KubeObject>
   await client.remove(resource, { namespace, name })
-  await client.create(resource, connCheckServer(name, namespace, subnet, pinger?.spec.containers[0]?.image ?? ''))
+  await client.create(
+    resource,
+    connCheckServer(name, namespace, subnet, pinger?.spec.containers[0]?.image ?? ''),
+  )
   try {
     const servers = await untilReady(cluster, name, signal)
     const addresses = servers.flatMap(({ status }) => (status?.podIPs ?? []).map(({ ip }) => ip))
@@ -41,7 +44,7 @@ export async function checkSubnet(
       'server',
     )
     // A pod of another VPC reaches neither API server nor nodes, and need not.
-    return found.filter(({ check, isGood }) => ['external', 'target-ip-ports', 'pinger'].includes(check) || !isGood && check === 'job')
+    return found.filter(({ check }) => ['external', 'target-ip-ports', 'pinger'].includes(check))
   } finally {
     await client.remove(resource, { namespace, name }, { propagation: 'Background' })
   }
@@ -77,6 +80,7 @@ function connCheckServer(name: string, namespace: string, subnet: string, image:
       metadata: { labels, annotations: { 'ovn.kubernetes.io/logical_switch': subnet } },
       spec: {
         serviceAccountName: 'kube-ovn-app',
+        automountServiceAccountToken: true,
         terminationGracePeriodSeconds: 0,
         tolerations: [{ operator: 'Exists' }],
         nodeSelector: { 'kubernetes.io/os': 'linux' },
@@ -101,6 +105,11 @@ function connCheckServer(name: string, namespace: string, subnet: string, image:
               { name: 'NODE_NAME', ...from('spec.nodeName') },
               { name: 'HOST_IP', ...from('status.hostIP') },
             ],
+            // The kubelet may not reach a pod of another VPC.
+            readinessProbe: {
+              exec: { command: ['bash', '-c', `exec 3<>/dev/tcp/127.0.0.1/${tcpPort}`] },
+              periodSeconds: 1,
+            },
             securityContext: {
               allowPrivilegeEscalation: false,
               readOnlyRootFilesystem: true,

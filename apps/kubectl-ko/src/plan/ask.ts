@@ -32,7 +32,8 @@ export async function askForPlan(cluster: Cluster, question: PlanQuestion): Prom
 async function findController({ client, namespace }: Cluster): Promise<PodContainer> {
   const lease = await client.get(leases, { namespace, name: 'kube-ovn-controller' })
   const [pod = ''] = (lease?.spec?.holderIdentity ?? '').split('_')
-  if (isLeaseHeld(lease, Date.now()) && pod !== '') return { namespace, pod, container: 'kube-ovn-controller' }
+  if (isLeaseHeld(lease, Date.now()) && pod !== '')
+    return { namespace, pod, container: 'kube-ovn-controller' }
   throw new LeaderMissingError(
     'kube-ovn-controller',
     '',

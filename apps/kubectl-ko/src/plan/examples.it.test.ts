@@ -1,4 +1,10 @@
-import { answerPlan, northboundTables, type ManifestObject, type PlanAnswer, type PlanRequest } from '@kube-ovn/assembly-controller'
+import {
+  answerPlan,
+  northboundTables,
+  type ManifestObject,
+  type PlanAnswer,
+  type PlanRequest,
+} from '@kube-ovn/assembly-controller'
 import { KubeAlreadyExistsError, type KubeObject } from '@kube-ovn/kube'
 import { ControlCluster, type Controller } from '@kube-ovn/testing-control'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -47,7 +53,11 @@ function announced({ rows }: PlanAnswer): readonly string[] {
 
 /** A dry run draws no address: the one that it tells stands for that. */
 function withoutStandIn(object: KubeObject & { readonly spec?: object }): object {
-  const { clusterIP: _address, clusterIPs: _addresses, ...spec } = { ...object.spec } as Record<string, unknown>
+  const {
+    clusterIP: _address,
+    clusterIPs: _addresses,
+    ...spec
+  } = { ...object.spec } as Record<string, unknown>
   return object.kind === 'Service' && _address !== 'None' ? { spec } : {}
 }
 
@@ -81,7 +91,10 @@ describe('the rows that a plan announces are those that change', () => {
     // Others go on where the first one ends.
     if (file !== first) {
       const before = readManifest(readFileSync(join(examples, first), 'utf8'), first)
-      await carryOut(ko, (await changesOf(ko, { objects: before, verb: 'apply', namespace: 'default' })).changes)
+      await carryOut(
+        ko,
+        (await changesOf(ko, { objects: before, verb: 'apply', namespace: 'default' })).changes,
+      )
     }
     const objects: readonly ManifestObject[] = readManifest(readFileSync(join(examples, file), 'utf8'), file)
     for (const verb of ['apply', 'delete'] as const) {

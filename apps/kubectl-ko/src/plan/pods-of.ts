@@ -11,7 +11,9 @@ const drawn = 'planned'
 export function podsOf(object: ManifestObject, nodes: readonly string[]): readonly ManifestObject[] {
   const { kind, metadata } = object
   const spec = fieldsOf('spec' in object ? object.spec : undefined)
-  const { metadata: { labels = {}, annotations = {} } = {}, spec: podSpec = {} } = fieldsOf(spec['template']) as {
+  const { metadata: { labels = {}, annotations = {} } = {}, spec: podSpec = {} } = fieldsOf(
+    spec['template'],
+  ) as {
     readonly metadata?: { readonly labels?: object; readonly annotations?: object }
     readonly spec?: { readonly nodeName?: string }
   }

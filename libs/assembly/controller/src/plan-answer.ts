@@ -147,7 +147,9 @@ function rowsOf({ steps, outcomes }: DryRun, northbound: Rows): readonly Planned
     ),
   ]
   const losing = losersOf(gone, northbound).filter(({ uuid }) => !known.has(uuid))
-  return [...rows.values(), ...along, ...losing.map(({ row }) => row)].toSorted((a, b) => `${a.table} ${a.row}`.localeCompare(`${b.table} ${b.row}`))
+  return [...rows.values(), ...along, ...losing.map(({ row }) => row)].toSorted((a, b) =>
+    `${a.table} ${a.row}`.localeCompare(`${b.table} ${b.row}`),
+  )
 }
 
 /** Rows with weak references to rows that go: the server takes these away. */
