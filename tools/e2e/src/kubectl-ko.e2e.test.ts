@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import {
@@ -16,7 +16,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openSuiteCluster, type SuiteCluster } from './suite-cluster.ts'
 
 /** As `npm run build` makes it. */
-const program = resolve(import.meta.dirname, '../../../dist/programs/kubectl-ko.mjs')
+const program = resolve(import.meta.dirname, '../../../dist/programs/kubectl-ko')
 
 let cluster: SuiteCluster
 let examples: readonly ApiObject[]
@@ -26,7 +26,7 @@ let tills: readonly PodObject[]
 let directory: string
 
 beforeAll(async () => {
-  cluster = await openSuiteCluster({ id: 'ko', nodes: 2 })
+  cluster = await openSuiteCluster({ id: 'ko', nodes: 2 }, { pinger: { enabled: true } })
   directory = await mkdtemp(join(tmpdir(), 'kube-ovn-ko-'))
   examples = ['01-two-subnets', '13-network-policies'].flatMap((name) => readExample(name, cluster.stack))
   await applyAll(cluster.api, examples)
@@ -54,7 +54,7 @@ function ko(...args: readonly string[]): Promise<Ended> {
   const { promise, resolve } = Promise.withResolvers<Ended>()
   const env = { ...process.env, KUBECONFIG: cluster.kubeconfig }
   const options = { cwd: directory, env, maxBuffer: 64 * 1024 * 1024 }
-  execFile(process.execPath, [program, ...args], options, (error, stdout, stderr) => {
+  execFile(program, args, options, (error, stdout, stderr) => {
     const code: unknown = error?.code
     resolve({ exitCode: error === null ? 0 : typeof code === 'number' ? code : -1, stdout, stderr })
   })
@@ -206,6 +206,226 @@ describe('what it finds out itself', () => {
     expect(await ko('support-bundle', bundle, '--lines', '50')).toMatchObject({ exitCode: 0 })
     expect(await readFile(join(bundle, 'objects/subnets.yaml'), 'utf8')).toContain('name: shop')
   })
+})
+
+interface Findings {
+  readonly verdict: string
+  readonly findings: readonly {
+    readonly where: string
+    readonly check: string
+    readonly subject: string
+    readonly isGood: boolean
+    readonly result: string
+  }[]
+}
+
+describe('diagnose', () => {
+  it('finds nothing wrong with a cluster that is well, from every node', async () => {
+    await expect
+      .poll(async () => (await ko('diagnose', 'all', '--only-failed')).stdout, { timeout: 60_000 })
+      .toMatch(/^\d+ checks, all is well\n$/)
+    const { exitCode, stdout } = await ko('diagnose', 'all', '-o', 'json')
+    expect(exitCode).toBe(0)
+    const { findings } = JSON.parse(stdout) as Findings
+    expect(new Set(findings.map(({ where }) => where))).toEqual(new Set(['cluster', 'node-1', 'node-2']))
+    expect(new Set(findings.map(({ check }) => check))).toEqual(
+      new Set([
+        ...['definition', 'service', 'state', 'leader', 'storage', 'ovs', 'ovn-controller', 'port-bindings'],
+        ...['apiserver', 'internal-dns', 'pod', 'node', 'targets'],
+      ]),
+    )
+  })
+
+  it('reaches pods that it makes in a subnet, and leaves none', async () => {
+    const { exitCode, stdout } = await ko('diagnose', 'subnet', 'shop', '-o', 'json')
+    const { findings } = JSON.parse(stdout) as Findings
+    expect(findings.filter(({ isGood }) => !isGood)).toEqual([])
+    expect(exitCode).toBe(0)
+    // Each of two pods pings two, and asks two ports of each, in each family.
+    const families = cluster.stack === 'dual' ? 2 : 1
+    expect(findings.map(({ check }) => check).filter((check) => check === 'external')).toHaveLength(
+      4 * families,
+    )
+    expect(findings.filter(({ check }) => check === 'target-ip-ports')).toHaveLength(8 * families)
+    await expect
+      .poll(
+        async () => {
+          const path = '/api/v1/namespaces/kube-system/pods?labelSelector=app%3Dconn-check'
+          const { items } = await cluster.api.call<{ items: readonly object[] }>('GET', path)
+          return items.length
+        },
+        { timeout: 60_000 },
+      )
+      .toBe(0)
+  })
+
+  it('tells an open port from a closed one, and ends with 1', async () => {
+    const [address = ''] = addressesOfPod(first(stock))
+    const { exitCode, stdout } = await ko(
+      'diagnose',
+      'IPPorts',
+      `tcp-${address}-8080,tcp-${address}-9`,
+      '-o',
+      'json',
+    )
+    expect(exitCode).toBe(1)
+    const { findings } = JSON.parse(stdout) as Findings
+    expect(
+      findings.map(({ where, subject, isGood }) => `${where} ${subject} ${String(isGood)}`).toSorted(),
+    ).toEqual(
+      ['node-1', 'node-2'].flatMap((node) => [
+        `${node} ${address} tcp 8080 true`,
+        `${node} ${address} tcp 9 false`,
+      ]),
+    )
+  })
+
+  it.each([
+    { args: ['node', 'no-such-node'], code: 1, says: 'no-such-node' },
+    { args: ['subnet', 'no-such-subnet'], code: 1, says: 'no-such-subnet' },
+    { args: ['node'], code: 2, says: 'write kubectl ko diagnose node and its name' },
+    { args: ['IPPorts', '10.0.0.1:80'], code: 2, says: 'write PROTOCOL-ADDRESS-PORT' },
+  ])('$args ends with $code', async ({ args, code, says }) => {
+    const { exitCode, stderr } = await ko('diagnose', ...args)
+    expect({ exitCode, lines: stderr.trimEnd().split('\n').length }).toEqual({ exitCode: code, lines: 1 })
+    expect(stderr).toContain(says)
+  })
+})
+
+it('env-check judges settings of every node', async () => {
+  const { stdout } = await ko('env-check', '-o', 'json')
+  const { findings } = JSON.parse(stdout) as Findings
+  for (const where of ['node-1', 'node-2'])
+    expect(findings).toContainEqual(expect.objectContaining({ where, check: 'ip_forward', isGood: true }))
+})
+
+it('matrix shows every pair of nodes, and draws it', async () => {
+  const path = join(directory, 'matrix.svg')
+  const { exitCode, stdout } = await ko('matrix', '-o', 'json', '--svg', path)
+  expect(exitCode).toBe(0)
+  const { measured } = JSON.parse(stdout) as {
+    measured: readonly { from: string; to: string; lost: number }[]
+  }
+  expect(new Set(measured.map(({ from, to }) => `${from} ${to}`))).toEqual(
+    new Set(['node-1 node-1', 'node-1 node-2', 'node-2 node-1', 'node-2 node-2']),
+  )
+  expect(await readFile(path, 'utf8')).toContain('node-1 to node-2: ')
+  expect((await ko('matrix')).stdout).toMatch(
+    /^FROM \\ TO, MS +NODE-1 +NODE-2\nnode-1 +\d+\.\d\d +\d+\.\d\d\n/,
+  )
+})
+
+it('log saves what components have logged, and the state of nodes', async () => {
+  const { exitCode, stdout } = await ko('log', 'all', '--lines', '50')
+  const saved = join(directory, 'kubectl-ko-log')
+  expect({ exitCode, stdout }).toEqual({
+    exitCode: 0,
+    stdout: `Collected files have been saved in the directory ${saved}\n`,
+  })
+  for (const node of ['node-1', 'node-2']) {
+    expect(await readFile(join(saved, node, 'openvswitch/ovs-vswitchd.log'), 'utf8')).not.toBe('')
+    expect(await readFile(join(saved, node, 'linux/route.log'), 'utf8')).toContain('ovn0')
+  }
+  expect(await ko('log', 'nobody')).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('Allowed choices'),
+  })
+})
+
+describe('plan', () => {
+  const manifest = `
+apiVersion: kubeovn.io/v1
+kind: Subnet
+metadata: { name: quay }
+spec: { cidrBlock: 10.91.0.0/24 }
+`
+  interface Plan {
+    readonly rows: readonly { readonly action: string; readonly table: string; readonly row: string }[]
+    readonly refusals: readonly object[]
+  }
+
+  async function write(name: string, text: string): Promise<string> {
+    const path = join(directory, name)
+    await writeFile(path, text)
+    return path
+  }
+
+  /** Identifiers of rows that the Northbound has. */
+  async function rowsOf(table: string): Promise<readonly string[]> {
+    const { stdout } = await ko('nbctl', '--bare', '--columns=external_ids', 'list', table)
+    return [...stdout.matchAll(/\bid=(\S+)/g)].map(([, id = '']) => `${table} ${id}`)
+  }
+
+  it('announces what then comes, and changes nothing by itself', async () => {
+    const path = await write('quay.yaml', manifest)
+    const tables = ['Logical_Switch', 'Logical_Router_Port', 'Logical_Router_Policy', 'Port_Group']
+    const present = async (): Promise<readonly string[]> => (await Promise.all(tables.map(rowsOf))).flat()
+    const before = new Set(await present())
+    const { exitCode, stdout } = await ko('plan', '-f', path, '-o', 'json')
+    expect(exitCode).toBe(0)
+    expect(new Set(await present())).toEqual(before)
+    const announced = (JSON.parse(stdout) as Plan).rows
+      .filter(({ action, table }) => action === 'add' && tables.includes(table))
+      .map(({ table, row }) => `${table} ${row}`)
+    expect(announced).toContain('Logical_Switch ls/quay')
+    const quay = {
+      apiVersion: 'kubeovn.io/v1',
+      kind: 'Subnet',
+      metadata: { name: 'quay' },
+      spec: { cidrBlock: '10.91.0.0/24' },
+    }
+    await applyAll(cluster.api, [quay])
+    try {
+      await expect
+        .poll(async () => (await present()).filter((row) => !before.has(row)).toSorted(), { timeout: 60_000 })
+        .toEqual(announced.toSorted())
+      expect((await ko('plan', '-f', path)).stdout).toContain('0 rows to add, 0 to change, 0 to remove')
+      const gone = JSON.parse((await ko('plan', '--delete', '-f', path, '-o', 'json')).stdout) as Plan
+      expect(gone.rows).toContainEqual(expect.objectContaining({ action: 'remove', row: 'ls/quay' }))
+    } finally {
+      await deleteAll(cluster.api, [quay])
+    }
+  })
+
+  it('tells what would be refused, and ends with 1', async () => {
+    const path = await write('overlaps.yaml', manifest.replace('10.91.0.0/24', '10.16.0.0/24'))
+    const { exitCode, stdout } = await ko('plan', '-f', path)
+    expect(exitCode).toBe(1)
+    expect(stdout).toContain('refused, subnet/quay: subnet conflicts with something that exists')
+  })
+
+  it('ends with 2 for what is no manifest, and with 1 for whom it is not', async () => {
+    expect(await ko('plan', '-f', 'no-such-file')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('write the path of a manifest'),
+    })
+    const path = await write('quay.yaml', manifest)
+    expect(await ko('--as', 'nobody', 'plan', '-f', path)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('ask for the ClusterRole'),
+    })
+  })
+})
+
+it('reload restarts a component, and waits until it runs again', async () => {
+  const podOf = async (): Promise<string> => {
+    const path = '/api/v1/namespaces/kube-system/pods?labelSelector=app%3Dkube-ovn-controller'
+    const { items } = await cluster.api.call<{ items: readonly PodObject[] }>('GET', path)
+    return items.map(({ metadata }) => metadata.name).join()
+  }
+  const before = await podOf()
+  const { exitCode, stdout } = await ko('reload', 'kube-ovn-controller')
+  expect(exitCode).toBe(0)
+  expect(stdout).toMatch(/^kube-ovn-controller {3}restarted {3}\d+\.\d s\n$/)
+  expect(await podOf()).not.toBe(before)
+  expect(await ko('reload', 'nobody')).toMatchObject({ exitCode: 2 })
+})
+
+it('version tells the controller and Kubernetes', async () => {
+  const { exitCode, stdout } = await ko('version', '-o', 'json')
+  expect(exitCode).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({ kubernetes: expect.stringMatching(/^v1\./) })
+  expect((await ko('__complete', '--', 'vsctl', '')).stdout).toBe('node-1\nnode-2\n')
 })
 
 it('says in one sentence that there is no such pod, and no such cluster', async () => {

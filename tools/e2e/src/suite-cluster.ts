@@ -10,6 +10,7 @@ import {
   readProbeImage,
   removeLeftovers,
   takeSnapshot,
+  type ChartValues,
   type Stack,
   type WantedTopology,
 } from '@kube-ovn/lab'
@@ -36,8 +37,13 @@ export const givenProbeImage: string | undefined = process.env['KUBE_OVN_PROBE_I
 /**
  * The cluster that KUBECONFIG names, which stays, or else a lab with the chart, which goes when this is disposed of: then nothing may be
  * there that was not there before.
+ *
+ * @param values of the chart, for a lab
  */
-export async function openSuiteCluster(lab: WantedTopology & { readonly id: string }): Promise<SuiteCluster> {
+export async function openSuiteCluster(
+  lab: WantedTopology & { readonly id: string },
+  values: ChartValues = {},
+): Promise<SuiteCluster> {
   if (givenKubeconfig !== undefined) {
     const api = new ApiClient(givenKubeconfig)
     return {
@@ -57,7 +63,7 @@ export async function openSuiteCluster(lab: WantedTopology & { readonly id: stri
   const cluster = await createCluster(lab)
   await using made = new AsyncDisposableStack()
   made.use(cluster)
-  await installChart(cluster)
+  await installChart(cluster, values)
   await installDns(cluster)
   const before = await takeSnapshot(cluster)
   const { api, kubeconfig, topology } = cluster

@@ -86,7 +86,9 @@ function untilEnd(socket: WebSocket, request: ExecRequest, where: Where): Promis
     written = written.then(() => sink(chunk)).then(() => socket.resume())
     written.catch(reject)
   }
+  let hasEnded = false
   function end(chunk: Buffer): void {
+    hasEnded = true
     const status = parseExecStatus(chunk.toString('utf8'))
     const code = exitCodeOf(status)
     if (code !== undefined) written.then(() => resolve(code), reject)
@@ -111,6 +113,8 @@ function untilEnd(socket: WebSocket, request: ExecRequest, where: Where): Promis
   socket.on('error', lost)
   socket.on('close', (code, reason) => {
     clearInterval(heartbeat)
+    // Sinks may still be busy with what came before.
+    if (hasEnded) return
     const answer = reason.toString('utf8')
     if (code === 1000 || answer !== '')
       reject(new KubeExecError('Command ended without a status', { ...details, answer }))

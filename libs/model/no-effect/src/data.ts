@@ -214,8 +214,8 @@ export const missingFeatures: readonly MissingFeature[] = [
     agentFlags: ['enable-pprof'],
   },
   {
-    name: 'the command kubectl-ko',
-    cure: 'use the commands of OVN in the pods of ovn-central',
+    name: 'the command kubectl-ko on the nodes',
+    cure: 'install it where kubectl is',
     chartValues: { 'cni.mountToolingDirectory': false },
   },
   {
