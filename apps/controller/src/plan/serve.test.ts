@@ -50,9 +50,18 @@ it.each([
   { question: '', says: 'the question is no JSON' },
   { question: '{"version":2,"changes":[]}', says: 'another form' },
   { question: '7', says: 'another form' },
-  { question: '{"version":1,"changes":[{"verb":"apply","object":{"kind":"Pod"}}]}', says: 'lacks apiVersion' },
-  { question: JSON.stringify({ version: 1, changes: [{ verb: 'drop', object }] }), says: 'write apply or delete' },
-  { question: JSON.stringify({ version: 1, changes: Array(501).fill(request.changes[0]) }), says: 'more than 500' },
+  {
+    question: '{"version":1,"changes":[{"verb":"apply","object":{"kind":"Pod"}}]}',
+    says: 'lacks apiVersion',
+  },
+  {
+    question: JSON.stringify({ version: 1, changes: [{ verb: 'drop', object }] }),
+    says: 'write apply or delete',
+  },
+  {
+    question: JSON.stringify({ version: 1, changes: Array(501).fill(request.changes[0]) }),
+    says: 'more than 500',
+  },
   { question: ' '.repeat(17 * 1024 * 1024), says: 'more than 16777216 bytes' },
 ])('says "$says", and goes on', async ({ question, says }) => {
   await using _server = await servePlans({ path, planner: () => planner, log: silentLogger })

@@ -1,3 +1,4 @@
+import { kubectlAnnotations } from '@kube-ovn/annotations'
 import {
   daemonSets,
   deployments,
@@ -62,13 +63,13 @@ export function addReload(program: Command, context: Context): void {
       await using cluster = await openCluster(context, command)
       for (const [name, resource] of chosen) {
         const startedMs = Date.now()
-        const generation = await restart(cluster, name, resource as Resource<Rollout>)
+        const generation = await restart(cluster, name, resource)
         // Monitor and pinger need not be installed.
         if (generation === undefined) {
           print(context, `${name}   not installed\n`)
           continue
         }
-        await untilRolledOut(cluster, name, resource as Resource<Rollout>, {
+        await untilRolledOut(cluster, name, resource, {
           generation,
           timeoutMs,
           signal: context.signal,
@@ -86,7 +87,7 @@ async function restart(
   resource: Resource<Rollout>,
 ): Promise<number | undefined> {
   if ((await client.get(resource, { namespace, name })) === undefined) return undefined
-  const annotations = { 'kubectl.kubernetes.io/restartedAt': new Date().toISOString() }
+  const annotations = { [kubectlAnnotations.restartedAt]: new Date().toISOString() }
   const patch = { spec: { template: { metadata: { annotations } } } }
   const type = 'application/strategic-merge-patch+json'
   const { metadata, spec } = await client.patch(resource, { namespace, name }, type, patch)

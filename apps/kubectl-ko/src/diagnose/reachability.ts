@@ -80,7 +80,7 @@ function colourOf(content: string): string {
   return colours[place === -1 ? colours.length - 1 : place] ?? '#eeeeee'
 }
 
-export function escaped(text: string): string {
+function escaped(text: string): string {
   return text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')

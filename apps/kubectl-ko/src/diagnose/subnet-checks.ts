@@ -1,3 +1,4 @@
+import { podAnnotations } from '@kube-ovn/annotations'
 import { subnetResource } from '@kube-ovn/kube-api'
 import { daemonSets, pods, type KubeObject, type Pod, type Resource } from '@kube-ovn/kube'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -23,7 +24,7 @@ export async function checkSubnet(
     throw new ObjectMissingError('subnet', subnet, 'write one of: kubectl get subnets')
   const [pinger] = await runningPingers(cluster)
   const name = `${subnet}-conn-check-server`
-  const resource = daemonSets as Resource<KubeObject>
+  const resource = daemonSets as Resource
   await client.remove(resource, { namespace, name })
   await client.create(
     resource,
@@ -77,13 +78,12 @@ function connCheckServer(name: string, namespace: string, subnet: string, image:
   const spec = {
     selector: { matchLabels: labels },
     template: {
-      metadata: { labels, annotations: { 'ovn.kubernetes.io/logical_switch': subnet } },
+      metadata: { labels, annotations: { [podAnnotations().logicalSwitch.key]: subnet } },
       spec: {
         serviceAccountName: 'kube-ovn-app',
         automountServiceAccountToken: true,
         terminationGracePeriodSeconds: 0,
         tolerations: [{ operator: 'Exists' }],
-        nodeSelector: { 'kubernetes.io/os': 'linux' },
         securityContext: {
           seccompProfile: { type: 'RuntimeDefault' },
           sysctls: [{ name: 'net.ipv4.ping_group_range', value: '0 2147483647' }],

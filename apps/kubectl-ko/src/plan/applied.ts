@@ -1,3 +1,4 @@
+import { kubectlAnnotations } from '@kube-ovn/annotations'
 import type { ManifestObject } from '@kube-ovn/assembly-controller'
 import {
   applyMergePatch,
@@ -9,9 +10,6 @@ import {
 import type { Cluster } from '../cluster.ts'
 import { UsageError } from '../errors.ts'
 import { fieldsOf } from './manifest.ts'
-
-/** What kubectl keeps of what was applied last, so that fields which are gone from a manifest go from the object. */
-const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 
 interface ApiResources {
   readonly resources: readonly {
@@ -86,8 +84,7 @@ export class Appliance {
 
   /** Its namespace would come with the same manifest: the server checks it in another one. */
   async #appliedElsewhere(object: ManifestObject, resource: Resource): Promise<ManifestObject> {
-    const { namespace, ...metadata } = object.metadata
-    const elsewhere = { ...object, metadata: { ...metadata, namespace: 'default' } }
+    const elsewhere = { ...object, metadata: { ...object.metadata, namespace: 'default' } }
     try {
       const answer = await this.#cluster.client.create(resource, elsewhere, { dryRun: true })
       return { ...answer, ...object, metadata: { ...answer.metadata, ...object.metadata }, ...specOf(answer) }
@@ -104,7 +101,7 @@ function specOf(object: KubeObject): object {
 
 /** What the manifest says, and the removal of what it said last and says no more. */
 export function patchOf(object: KubeObject, current: KubeObject): unknown {
-  const text = current.metadata.annotations?.[lastApplied]
+  const text = current.metadata.annotations?.[kubectlAnnotations.lastApplied]
   return text === undefined ? object : applyMergePatch(removals(JSON.parse(text), object), object)
 }
 

@@ -134,7 +134,12 @@ export class KubeClient implements AsyncDisposable {
     const path =
       subresource === undefined
         ? collectionPath(resource, namespace, query)
-        : objectPath(resource, { name, ...(namespace === undefined ? {} : { namespace }) }, subresource, query)
+        : objectPath(
+            resource,
+            { name, ...(namespace === undefined ? {} : { namespace }) },
+            subresource,
+            query,
+          )
     return this.#object<T>({ method: 'POST', path, body: body(resource, object), signal })
   }
 

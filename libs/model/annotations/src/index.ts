@@ -15,6 +15,7 @@ export {
   vipLabels,
 } from './marks.ts'
 export { kubevirtAnnotations, kubevirtLabel } from './kubevirt.ts'
+export { kubectlAnnotations } from './kubectl.ts'
 export { namespaceAnnotations } from './namespace.ts'
 export { networkAnnotations } from './networks.ts'
 export type { NetworkSelection } from './networks.ts'
