@@ -409,14 +409,14 @@ spec: { cidrBlock: 10.91.0.0/24 }
 
 it('reload restarts a component, and waits until it runs again', async () => {
   const podOf = async (): Promise<string> => {
-    const path = '/api/v1/namespaces/kube-system/pods?labelSelector=app%3Dkube-ovn-controller'
+    const path = '/api/v1/namespaces/kube-system/pods?labelSelector=app%3Dkube-ovn-cni'
     const { items } = await cluster.api.call<{ items: readonly PodObject[] }>('GET', path)
     return items.map(({ metadata }) => metadata.name).join()
   }
   const before = await podOf()
-  const { exitCode, stdout } = await ko('reload', 'kube-ovn-controller')
+  const { exitCode, stdout } = await ko('reload', 'kube-ovn-cni')
   expect(exitCode).toBe(0)
-  expect(stdout).toMatch(/^kube-ovn-controller {3}restarted {3}\d+\.\d s\n$/)
+  expect(stdout).toMatch(/^kube-ovn-cni {3}restarted {3}\d+\.\d s\n$/)
   expect(await podOf()).not.toBe(before)
   expect(await ko('reload', 'nobody')).toMatchObject({ exitCode: 2 })
 })
