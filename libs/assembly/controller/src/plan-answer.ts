@@ -32,7 +32,7 @@ export interface PlannedRow {
 }
 
 export interface PlannedWrite {
-  readonly action: 'create' | 'patch' | 'delete'
+  readonly action: 'create' | 'patch' | 'apply' | 'delete'
   readonly kind: string
   readonly name: string
   readonly subresource: string
