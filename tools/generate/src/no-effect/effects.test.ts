@@ -164,6 +164,8 @@ it('knows of every group of annotations', () => {
   expect(groups.sort()).toEqual([
     'bgpAnnotations',
     'interfaceAnnotations',
+    // Nothing reads these but kubectl and its plugin.
+    'kubectlAnnotations',
     'kubevirtAnnotations',
     'namespaceAnnotations',
     'networkAnnotations',
