@@ -1,6 +1,6 @@
 import { flagDefaults } from './flag-defaults.ts'
-import { mergePatch, objectKey } from '@kube-ovn/kube'
-import type { JsonValue, KubeObject, ObjectChange, Resource } from '@kube-ovn/kube'
+import { applyMergePatch, mergePatch, objectKey } from '@kube-ovn/kube'
+import type { KubeObject, ObjectChange, Resource } from '@kube-ovn/kube'
 import { conditionType } from '@kube-ovn/kube-api'
 import { decide, type Desired, type Feature, type Key, type KubePatch } from '@kube-ovn/reconcile'
 import { controlFeatures, declarationsOf } from '@kube-ovn/assembly-controller'
@@ -127,20 +127,9 @@ function applied(objects: Objects, patches: readonly KubePatch[]): Objects {
     }
     const difference = mergePatch(object, merge)
     if (difference === undefined) return all
-    const changed = merged(object, difference) as KubeObject
+    const changed = applyMergePatch(object, difference) as KubeObject
     return { ...all, [kind]: list.map((one) => (one === object ? changed : one)) }
   }, objects)
-}
-
-function merged(target: unknown, patch: JsonValue): unknown {
-  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch
-  const result: Record<string, unknown> =
-    typeof target === 'object' && !Array.isArray(target) ? { ...target } : {}
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === null) delete result[key]
-    else if (value !== undefined) result[key] = merged(result[key], value)
-  }
-  return result
 }
 
 function effectsOf(world: AllocatingWorld, decided: Decisions, objects: Objects): ControlEffects {

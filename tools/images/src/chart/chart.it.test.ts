@@ -244,9 +244,7 @@ describe('the speaker', () => {
       '--neighbors-file=/run/bgp-neighbors/neighbors.json',
     ])
     const map = manifests.find(({ metadata }) => metadata.name === 'kube-ovn-speaker-neighbors')
-    expect(
-      JSON.parse((map as unknown as { data: Record<string, string> }).data['neighbors.json'] ?? ''),
-    ).toEqual(neighbors)
+    expect(JSON.parse(map?.data?.['neighbors.json'] ?? '')).toEqual(neighbors)
     expect(speaker.spec?.template).toMatchObject({
       spec: {
         volumes: expect.arrayContaining([

@@ -11,7 +11,7 @@ export interface Manifest {
     readonly labels?: Readonly<Record<string, string>>
   }
   readonly spec?: WorkloadSpec
-  /** Of a Secret. */
+  /** Of a Secret or a ConfigMap. */
   readonly data?: Readonly<Record<string, string>>
   readonly rules?: readonly {
     readonly apiGroups: readonly string[]

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ProbationFiles, type FragmentKernel } from '@kube-ovn/fragments'
+import { applyMergePatch } from '@kube-ovn/kube'
 import type { ProviderNetwork, Subnet, Vlan } from '@kube-ovn/kube-api'
 import type { Node, Pod, ServiceCidr } from '@kube-ovn/kube-api/core'
 import { recordingLogger } from '@kube-ovn/log'
@@ -143,11 +144,10 @@ export class TestNode implements AsyncDisposable {
     const types = new Set((status?.conditions ?? []).map(({ type }) => type))
     const others = (node.status?.conditions ?? []).filter(({ type }) => !types.has(type))
     this.nodes.put('n1', {
-      metadata: {
-        ...node.metadata,
-        annotations: merged(node.metadata.annotations, metadata?.annotations),
-        labels: merged(node.metadata.labels, metadata?.labels),
-      },
+      metadata: applyMergePatch(node.metadata, {
+        annotations: metadata?.annotations,
+        labels: metadata?.labels,
+      }) as Node['metadata'],
       status: { ...node.status, conditions: [...others, ...(status?.conditions ?? [])] },
     })
   }
@@ -198,14 +198,6 @@ export class TestNode implements AsyncDisposable {
       stop: () => own.disposeAsync(),
     }
   }
-}
-
-function merged(
-  before: Readonly<Record<string, string>> = {},
-  patch: Readonly<Record<string, string | null>> = {},
-): Readonly<Record<string, string>> {
-  const entries = Object.entries({ ...before, ...patch })
-  return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== null))
 }
 
 /** Takes ports off as the way of pods does, without the device behind them. */
