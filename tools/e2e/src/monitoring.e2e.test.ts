@@ -1,0 +1,274 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { parser } from '@prometheus-io/lezer-promql'
+import {
+  accelerated,
+  alertRules,
+  beTheWorld,
+  controllerLeader,
+  databaseLeader,
+  dashboards,
+  eventually,
+  injectFault,
+  kubectl,
+  presets,
+  runAt,
+  startPrometheus,
+  worldAddress,
+  worldName,
+  type Cluster,
+  type Fault,
+  type Prometheus,
+} from '@kube-ovn/lab'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeInLab } from './describe-in-lab.ts'
+import { useSuiteLab } from './suite-lab.ts'
+
+const describe = describeInLab('scrapes a cluster whose databases are three, and breaks it')
+
+const values = {
+  features: { enableSecureServing: true },
+  pinger: {
+    enabled: true,
+    enableVerboseConnCheck: true,
+    targets: {
+      externalAddresses: { v4: worldAddress.ipv4, v6: worldAddress.ipv6 },
+      externalDomain: { v4: `${worldName}.`, v6: `${worldName}.` },
+    },
+  },
+}
+const lab = useSuiteLab(
+  { id: 'monitoring', ...presets['ha'] },
+  { values, beforeChart: async (made) => void (await beTheWorld(made)) },
+)
+
+let cluster: Cluster
+let prometheus: Prometheus
+
+beforeAll(async () => {
+  ;({ cluster } = lab)
+  prometheus = await startPrometheus(cluster)
+})
+afterAll(() => prometheus[Symbol.asyncDispose]())
+
+/** A cluster without routers has no speaker. */
+const isOfSpeaker = (name: string): boolean => /speaker|Bgp|RoutesNotAdvertised/.test(name)
+/** The data path of a lab, in userspace, has no masks; and rows are held only where somebody has to decide. */
+const withoutSeriesHere = ['kube_ovn_dp_masks_hit_ratio', 'kube_ovn_orphans_held']
+
+/** Ten minutes of an alert, and as much of a rate, as fast as the lab's Prometheus is. */
+const quietMs = 80_000
+const patience = { timeoutMs: 120_000, pauseMs: 1000 }
+
+/** Which of these expressions, by what they are for, have no series. */
+async function withoutSeries(
+  expressions: readonly (readonly [string, string])[],
+): Promise<readonly string[]> {
+  const missing: string[] = []
+  for (const [what, expression] of expressions)
+    if (
+      !withoutSeriesHere.some((name) => expression.includes(name)) &&
+      (await prometheus.query(expression)).length === 0
+    )
+      missing.push(`${what}: ${expression}`)
+  return missing
+}
+
+/** The series that an alert is about, whatever values they have: its expression finds something only when all is not well. */
+function selectorsOf(expression: string): readonly string[] {
+  const found: string[] = []
+  parser.parse(expression).iterate({
+    enter({ name, from, to }) {
+      // What is asked for by the value of a status may never have been.
+      if (name === 'VectorSelector') found.push(expression.slice(from, to).replace(/status_code!="200"/, ''))
+    },
+  })
+  return found
+}
+
+function untilFiring(alerts: readonly string[]): Promise<unknown> {
+  return eventually(
+    `${alerts.join(', ')} fire`,
+    async () => {
+      const firing = await prometheus.firing()
+      return alerts.every((alert) => firing.includes(alert)) ? true : undefined
+    },
+    patience,
+  )
+}
+
+/** Expects that these alerts fire while faults stand. */
+async function expectFiring(faults: readonly Fault[], alerts: readonly string[]): Promise<void> {
+  await using stack = new AsyncDisposableStack()
+  for (const fault of faults) stack.use(await injectFault(cluster, fault))
+  await untilFiring(alerts)
+}
+
+function expectQuiet(): Promise<unknown> {
+  return eventually(
+    'nothing fires',
+    async () => ((await prometheus.firing()).length === 0 ? true : undefined),
+    { timeoutMs: 240_000, pauseMs: 1000 },
+  )
+}
+
+describe('a Prometheus', () => {
+  it('scrapes every program by TLS, and nobody else may', async () => {
+    const jobs = ['kube-ovn-cni', 'kube-ovn-controller', 'kube-ovn-monitor', 'kube-ovn-pinger']
+    const expected = jobs.flatMap((job) => cluster.nodes.map(() => `${job} up`))
+    const seen = async (): Promise<readonly string[]> =>
+      (await prometheus.targets())
+        .map(({ labels, health, lastError }) => `${labels['job']} ${lastError || health}`)
+        .toSorted()
+    await expect.poll(seen, { timeout: patience.timeoutMs, interval: 1000 }).toEqual(expected)
+    const curl = ['curl', '--insecure', '--silent', '--output', '/dev/null', '--write-out', '%{http_code}']
+    for (const port of [10_660, 10_661, 10_665])
+      for (const [path, status] of [
+        ['metrics', '401'],
+        ['healthz', '200'],
+      ])
+        expect(await onNode(...curl, `https://${cluster.nodes[0]?.kubernetes.ipv4}:${port}/${path}`)).toBe(
+          status,
+        )
+  })
+
+  it('finds series for every panel of every dashboard, and for every alert', async () => {
+    const ownDashboards = dashboards.filter(({ name }) => !isOfSpeaker(name))
+    const ownAlerts = alertRules.filter(({ alert }) => !isOfSpeaker(alert))
+    const panels = ownDashboards.flatMap(({ name, panels }) =>
+      panels.flatMap(({ title, targets }) =>
+        targets.map(({ expr }) => [`${name}, ${title}`, accelerated(expr)] as const),
+      ),
+    )
+    const alerts = ownAlerts.flatMap(({ alert, expr }) =>
+      selectorsOf(expr).map((selector) => [alert, selector] as const),
+    )
+    expect(panels.length).toBeGreaterThan(80)
+    expect(new Set(alerts.map(([alert]) => alert)).size).toBe(ownAlerts.length)
+    let missing: readonly string[] = []
+    await eventually(
+      'everything has series',
+      async () => {
+        missing = await withoutSeries([...panels, ...alerts])
+        return missing.length === 0 ? true : undefined
+      },
+      patience,
+    ).catch(() => undefined)
+    expect(missing).toEqual([])
+  })
+
+  it('fires no alert in quiet for longer than the longest of them takes', async () => {
+    const seen = new Set<string>()
+    const endMs = performance.now() + quietMs
+    while (performance.now() < endMs) {
+      for (const alert of await prometheus.firing()) seen.add(alert)
+      await delay(1000)
+    }
+    expect([...seen]).toEqual([])
+  })
+
+  it('fires the alerts about a node that is cut off: also the member of the databases on it is gone', async () => {
+    const node = await nodeOfNoLeader()
+    await expectFiring(
+      [{ kind: 'partition', node, from: { network: 'kubernetes' } }],
+      ['KubeOvnAgentDown', 'KubeOvnControllerDown', 'KubeOvnRaftPeerLost'],
+    )
+  })
+
+  it('fires those about tunnels that are cut, daemons that hang, a port that nobody knows, and names that are not found', async () => {
+    const [first = '', second = ''] = cluster.nodes.map(({ name }) => name)
+    await using _dns = await withoutDns()
+    await using _stray = await strayInterface(first)
+    await expectFiring(
+      [
+        { kind: 'partition', node: second, from: { network: 'tunnel' } },
+        { kind: 'pause', target: { component: 'ovn-controller', machine: first } },
+      ],
+      [
+        'KubeOvnPodsUnreachable',
+        'KubeOvnNodesUnreachable',
+        'KubeOvnOvnControllerDown',
+        'KubeOvnPortBindingsMissing',
+        'KubeOvnInternalDNSUnhealthy',
+      ],
+    )
+  })
+
+  it('fires those about databases and ovn-northd that hang, and about Open vSwitch', async () => {
+    const [first = ''] = cluster.nodes.map(({ name }) => name)
+    const everywhere = (component: 'northd'): readonly Fault[] =>
+      cluster.nodes.map(({ name: machine }) => ({ kind: 'pause', target: { component, machine } }))
+    await expectFiring(
+      [
+        ...everywhere('northd'),
+        { kind: 'pause', target: { component: 'northbound', machine: first } },
+        { kind: 'pause', target: { component: 'ovsdb-server', machine: first } },
+      ],
+      [
+        'KubeOvnNorthdInactive',
+        'KubeOvnDatabaseStorageFailed',
+        'KubeOvnMonitorBlind',
+        'KubeOvnOvsDown',
+        'KubeOvnExporterBlind',
+      ],
+    )
+  })
+
+  it('fires those about databases whose members do not reach each other', async () => {
+    const faults = cluster.nodes.map(({ name: node }): Fault => ({
+      kind: 'partition',
+      node,
+      from: { service: 'raft' },
+    }))
+    await expectFiring(faults, ['KubeOvnDatabaseWithoutLeader', 'KubeOvnDatabaseDisconnected'])
+  })
+
+  it('is quiet again once all is repaired', async () => {
+    await expectQuiet()
+  }, 300_000)
+})
+
+async function onNode(...command: readonly string[]): Promise<string> {
+  const [node] = cluster.nodes
+  return node === undefined ? expect.unreachable() : runAt(node.place, command)
+}
+
+/** Its agent and its controller can be missed. */
+async function nodeOfNoLeader(): Promise<string> {
+  const leaders = [
+    (await controllerLeader(cluster)).spec.nodeName,
+    (await databaseLeader(cluster, 'northbound')).node,
+    (await databaseLeader(cluster, 'southbound')).node,
+  ]
+  return cluster.nodes.find(({ name }) => !leaders.includes(name))?.name ?? cluster.nodes.at(-1)?.name ?? ''
+}
+
+async function withoutDns(): Promise<AsyncDisposable> {
+  const select = (gone: string | null): Promise<unknown> =>
+    cluster.api.mergePatch('/api/v1/namespaces/kube-system/services/kube-dns', {
+      spec: { selector: { gone } },
+    })
+  await select('true')
+  return { [Symbol.asyncDispose]: async () => void (await select(null)) }
+}
+
+/** An interface of a pod that nobody knows. */
+async function strayInterface(node: string): Promise<AsyncDisposable> {
+  const pods = [
+    'get',
+    'pods',
+    '-n',
+    'kube-system',
+    '-l',
+    'app=ovs',
+    '--field-selector',
+    `spec.nodeName=${node}`,
+    '-o',
+    'name',
+  ]
+  const pod = (await kubectl(cluster, ...pods)).trim()
+  const vsctl = (...args: readonly string[]): Promise<string> =>
+    kubectl(cluster, 'exec', '-n', 'kube-system', pod, '--', 'ovs-vsctl', '--timeout=10', ...args)
+  const set = ['--', 'set', 'Interface', 'stray0', 'type=internal', 'external_ids:iface-id=nobody.nowhere']
+  await vsctl('add-port', 'br-int', 'stray0', ...set)
+  return { [Symbol.asyncDispose]: async () => void (await vsctl('del-port', 'br-int', 'stray0')) }
+}
