@@ -15,9 +15,23 @@ import { compareSnapshots, type Difference, type Snapshot } from './snapshot.ts'
 /**
  * Writes down what exists in a cluster with the chart: rows of both databases, our resources, and what is on each node.
  *
- * A suite takes one before it begins and asks `findLeaks` when it has cleaned up.
+ * A suite takes one before it begins and asks `findLeaks` when it has cleaned up. It is taken when the cluster has come to rest, that is the
+ * next one is the same: a component that has just become ready takes a moment to be a backend of its Service.
  */
-export async function takeSnapshot(cluster: Cluster): Promise<Snapshot> {
+export function takeSnapshot(cluster: Cluster): Promise<Snapshot> {
+  let last: Snapshot | undefined
+  return eventually(
+    'the cluster is at rest',
+    async () => {
+      const [before, now] = [last, await readCluster(cluster)]
+      last = now
+      return before !== undefined && compareSnapshots(before, now).length === 0 ? now : undefined
+    },
+    { timeoutMs: 120_000, pauseMs: 1000 },
+  )
+}
+
+async function readCluster(cluster: Cluster): Promise<Snapshot> {
   const [central, southboundLeader, vswitches, moving] = await Promise.all([
     ovnCentral(cluster),
     databaseLeader(cluster, 'southbound'),
@@ -54,7 +68,7 @@ export async function findLeaks(
     await eventually(
       'nothing differs',
       async () => {
-        last = compareSnapshots(before, await takeSnapshot(cluster))
+        last = compareSnapshots(before, await readCluster(cluster))
         return last.length === 0 ? true : undefined
       },
       { timeoutMs, pauseMs: 1000 },
