@@ -5,6 +5,7 @@ import { drift } from './drift.ts'
 import { featureTest } from './feature-test.ts'
 import { lab } from './lab.ts'
 import { ipam } from './ipam.ts'
+import { ko } from './ko.ts'
 import { kernelGrowth } from './kernel-growth.ts'
 import { kernelIdle } from './kernel-idle.ts'
 import { kernelRestart } from './kernel-restart.ts'
@@ -34,5 +35,6 @@ export const benchmarks: readonly Benchmark[] = [
   pinger,
   servicesScale,
   featureTest,
+  ko,
   lab,
 ]

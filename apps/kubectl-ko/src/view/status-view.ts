@@ -65,7 +65,10 @@ const patienceMs = 60_000
 /** Tells the state of the whole from what there is. */
 export function statusView(facts: ClusterFacts, nowMs: number): StatusView {
   const components = componentViews(facts)
-  const nodes = facts.nodes.map((node) => nodeView(node, facts)).toSorted(byName)
+  const podsOf = Map.groupBy(facts.pods, ({ spec }) => spec.nodeName)
+  const nodes = facts.nodes
+    .map((node) => nodeView(node, podsOf.get(node.metadata.name) ?? [], facts.namespace))
+    .toSorted(byName)
   const subnets = facts.subnets.map(subnetView).toSorted(byName)
   const leader = leaderOf(facts, nowMs)
   const problems = [
@@ -91,10 +94,11 @@ function byObjectName(
 }
 
 function componentViews({ workloads, pods, namespace }: ClusterFacts): readonly ComponentView[] {
+  const ofNamespace = pods.filter(({ metadata }) => metadata.namespace === namespace)
   return componentNames.flatMap((name) => {
     const workload = workloads.find(({ metadata }) => metadata.name === name)
     if (workload === undefined) return []
-    const own = pods.filter(({ metadata }) => metadata.namespace === namespace && isOf(metadata, name))
+    const own = ofNamespace.filter(({ metadata }) => isOf(metadata, name))
     const images = own.flatMap(({ spec }) => spec.containers[0]?.image ?? [])
     return [{ name, ...countsOf(workload), restarts: restartsOf(own), version: versionsOf(images) }]
   })
@@ -149,9 +153,8 @@ export function isReady(object: Conditioned): boolean {
   return object.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true
 }
 
-function nodeView(node: Node, { pods, namespace }: ClusterFacts): NodeView {
+function nodeView(node: Node, own: readonly Pod[], namespace: string): NodeView {
   const { name } = node.metadata
-  const own = pods.filter(({ spec }) => spec.nodeName === name)
   const runs = (app: string): boolean =>
     own.some(
       (pod) => pod.metadata.namespace === namespace && pod.metadata.labels?.['app'] === app && isReady(pod),
