@@ -16,9 +16,11 @@ export function withClusterOptions(command: Command): Command {
   return command
 }
 
-export function withOutputOptions(command: Command): Command {
+export function withOutputOptions(command: Command, more: readonly string[] = []): Command {
   return command
-    .addOption(new Option('-o, --output <format>', 'how to print').choices(formats).default('table'))
+    .addOption(
+      new Option('-o, --output <format>', 'how to print').choices([...formats, ...more]).default('table'),
+    )
     .option('--no-headers', 'no titles above tables')
 }
 

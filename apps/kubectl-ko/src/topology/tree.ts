@@ -1,11 +1,12 @@
 import type { Subnet, Vpc } from '@kube-ovn/kube-api'
 
-interface SubnetNode {
+export interface SubnetNode {
   readonly name: string
   readonly cidrs: readonly string[]
   readonly gateways: readonly string[]
   /** How traffic leaves the cluster. */
   readonly egress: string
+  readonly egressKind: 'distributed' | 'centralized' | 'physical'
   readonly traits: readonly string[]
   readonly namespaces: readonly string[]
 }
@@ -66,18 +67,22 @@ function subnetNode({ metadata: { name }, spec = {}, status = {} }: Subnet): Sub
     name,
     cidrs: (spec.cidrBlock ?? '').split(',').filter((cidr) => cidr !== ''),
     gateways: (spec.gateway ?? '').split(',').filter((gateway) => gateway !== ''),
-    egress: egressOf(spec, status),
+    ...egressOf(spec, status),
     traits: traits.filter((trait) => trait !== false),
     namespaces: spec.namespaces ?? [],
   }
 }
 
-function egressOf(spec: NonNullable<Subnet['spec']>, status: NonNullable<Subnet['status']>): string {
-  if ((spec.vlan ?? '') !== '' && spec.logicalGateway !== true) return 'physical gateway'
+function egressOf(
+  spec: NonNullable<Subnet['spec']>,
+  status: NonNullable<Subnet['status']>,
+): Pick<SubnetNode, 'egress' | 'egressKind'> {
+  if ((spec.vlan ?? '') !== '' && spec.logicalGateway !== true)
+    return { egress: 'by the physical gateway', egressKind: 'physical' }
   const how = spec.natOutgoing === true ? 'with NAT' : 'without NAT'
-  if (spec.gatewayType !== 'centralized') return `on each node, ${how}`
+  if (spec.gatewayType !== 'centralized') return { egress: `on each node, ${how}`, egressKind: 'distributed' }
   const active = status.egress?.active?.join(', ') || status.activateGateway || spec.gatewayNode || 'no node'
-  return `by ${active}, ${how}`
+  return { egress: `by ${active}, ${how}`, egressKind: 'centralized' }
 }
 
 /** The tree for terminals. */
