@@ -25,6 +25,7 @@ import {
   type Vpc,
 } from '@kube-ovn/kube-api'
 import type { Cluster } from './cluster.ts'
+import { readControllerState, type ControllerState } from './controller-state.ts'
 
 /** A Deployment or DaemonSet, as far as it tells of its pods. */
 export interface Workload extends KubeObject {
@@ -60,23 +61,27 @@ export interface ClusterFacts {
   readonly lease: Lease | undefined
   readonly subnets: readonly Subnet[]
   readonly vpcs: readonly Vpc[]
+  /** None where it can not, or may not, be asked. */
+  readonly controller: ControllerState | undefined
   /** Namespace of the components. */
   readonly namespace: string
 }
 
 export async function readFacts(cluster: Cluster): Promise<ClusterFacts> {
   const { namespace, client } = cluster
-  const [nodeList, podList, deploymentList, daemonSetList, lease, subnets, vpcs] = await Promise.all([
-    readAll(cluster, nodes),
-    readAll(cluster, pods),
-    readAll(cluster, deployments as Resource<Workload>, { namespace }),
-    readAll(cluster, daemonSets as Resource<Workload>, { namespace }),
-    client.get(leases, { namespace, name: 'kube-ovn-controller' }),
-    readAll(cluster, subnetResource),
-    readAll(cluster, vpcResource),
-  ])
+  const [nodeList, podList, deploymentList, daemonSetList, lease, subnets, vpcs, controller] =
+    await Promise.all([
+      readAll(cluster, nodes),
+      readAll(cluster, pods),
+      readAll(cluster, deployments as Resource<Workload>, { namespace }),
+      readAll(cluster, daemonSets as Resource<Workload>, { namespace }),
+      client.get(leases, { namespace, name: 'kube-ovn-controller' }),
+      readAll(cluster, subnetResource),
+      readAll(cluster, vpcResource),
+      readControllerState(cluster),
+    ])
   const workloads = [...deploymentList, ...daemonSetList]
-  return { nodes: nodeList, pods: podList, workloads, lease, subnets, vpcs, namespace }
+  return { nodes: nodeList, pods: podList, workloads, lease, subnets, vpcs, controller, namespace }
 }
 
 /** VPCs and what is in them. */

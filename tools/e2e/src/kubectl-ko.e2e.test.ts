@@ -175,6 +175,26 @@ describe('what it finds out itself', () => {
     })
   })
 
+  it('status tells of what somebody else changed, and the controller put right', async () => {
+    const driftOf = async (): Promise<number> => {
+      const { stdout } = await ko('status', '-o', 'json')
+      const { controller } = JSON.parse(stdout) as {
+        controller: { drift: readonly { feature: string; healed: number }[] }
+      }
+      return controller.drift.find(({ feature }) => feature === 'subnet')?.healed ?? 0
+    }
+    const before = await driftOf()
+    await ko('nbctl', 'set', 'Logical_Switch', 'stock', 'external_ids:owner=nobody')
+    await expect.poll(driftOf, { timeout: 60_000 }).toBeGreaterThan(before)
+    expect((await ko('status')).stdout).toMatch(/^queue: .*; drift put right since it started: \d+ \(/m)
+  })
+
+  it('topology draws what there is', async () => {
+    const { exitCode, stdout } = await ko('topology', '-o', 'svg')
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/^<svg [^>]*>[^]*>stock<[^]*<\/svg>\n$/)
+  })
+
   it('why misses nothing of a pod that runs', async () => {
     const { exitCode, stdout } = await ko('why', nameOf(first(shop)))
     expect(exitCode).toBe(0)

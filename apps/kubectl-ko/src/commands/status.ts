@@ -12,6 +12,8 @@ import {
   type StatusView,
   type SubnetView,
 } from '../view/status-view.ts'
+import { controllerText } from '../view/controller-text.ts'
+import type { SlowPod } from '../view/slow-pods.ts'
 
 /** Adds `status`: the state of the whole at a glance. */
 export function addStatus(program: Command, context: Context): void {
@@ -72,6 +74,13 @@ const subnetColumns: readonly Column<SubnetView>[] = [
   { title: '%', of: ({ percentUsed }) => percentUsed?.toFixed(0) },
 ]
 
+const slowColumns: readonly Column<SlowPod>[] = [
+  { title: 'slow pod', of: ({ pod }) => pod },
+  { title: 'node', of: ({ node }) => node },
+  { title: 'sandbox took', of: ({ seconds }) => `${seconds}s` },
+  { title: 'ago', of: ({ ago }) => ago },
+]
+
 const problemColumns: readonly Column<Problem>[] = [
   { title: 'problem', of: ({ object }) => object },
   { title: 'what', of: ({ what }) => what },
@@ -83,12 +92,13 @@ export function renderStatus(
   view: StatusView,
   options: { readonly isWide: boolean; readonly hasHeaders: boolean },
 ): string {
-  const { components, nodes, subnets, problems, leader } = view
+  const { components, nodes, subnets, slowPods, problems, leader } = view
   return [
     renderTable(components, componentColumns, options),
-    `leader of kube-ovn-controller: ${leader ?? 'none'}\n`,
+    `leader of kube-ovn-controller: ${leader ?? 'none'}\n${controllerText(view)}\n`,
     renderTable(nodes, nodeColumns, options),
     renderTable(subnets, subnetColumns, options),
+    ...(slowPods.length === 0 ? [] : [renderTable(slowPods, slowColumns, options)]),
     problems.length === 0 ? 'no problems\n' : renderTable(problems, problemColumns, options),
   ].join('\n')
 }

@@ -10,7 +10,8 @@ import { withClusterOptions, withExamples, withOutputOptions } from '../options.
 import { renderData, renderTable, type Column } from '../output.ts'
 import { findInterfaces, findPod, portOf, type PortInterface } from '../trace/endpoints.ts'
 import { parseSource } from '../trace/request.ts'
-import { ageText, isLeaseHeld, isReady } from '../view/status-view.ts'
+import { ageText } from '../view/age-text.ts'
+import { isLeaseHeld, isReady } from '../view/status-view.ts'
 import { stepsOf, type NetworkStep, type WhyFacts } from '../why/steps.ts'
 
 interface PodEvent {

@@ -15,6 +15,7 @@ import { subnetResource, vpcResource, type Subnet, type Vpc } from '@kube-ovn/ku
 import { silentLogger } from '@kube-ovn/log'
 import { systemClock } from '@kube-ovn/process'
 import type { Cluster } from '../cluster.ts'
+import { readControllerState, type ControllerState } from '../controller-state.ts'
 import type { ClusterFacts, Workload } from '../facts.ts'
 
 /** What the state is told from, kept as it changes. */
@@ -28,9 +29,12 @@ export class LiveFacts implements AsyncDisposable {
   readonly #leases: Informer<Lease>
   readonly #subnets: Informer<Subnet>
   readonly #vpcs: Informer<Vpc>
+  readonly #cluster: Cluster
+  #controller: ControllerState | undefined
 
   constructor(cluster: Cluster, onChange: () => void) {
     const { client, namespace } = cluster
+    this.#cluster = cluster
     const open = <T extends KubeObject>(resource: Resource<T>, selection: object = {}): Informer<T> => {
       const options = { client, resource, clock: systemClock, logger: silentLogger, ...selection }
       const informer = this.#stack.use(new Informer<T>(options))
@@ -54,7 +58,12 @@ export class LiveFacts implements AsyncDisposable {
       ...[this.#leases, this.#subnets, this.#vpcs],
     ]
     for (const informer of all) informer.start(signal)
-    await Promise.all(all.map(({ synced }) => synced))
+    await Promise.all([this.refresh(), ...all.map(({ synced }) => synced)])
+  }
+
+  /** Asks for what nobody tells by himself. */
+  async refresh(): Promise<void> {
+    this.#controller = await readControllerState(this.#cluster)
   }
 
   get facts(): ClusterFacts {
@@ -65,6 +74,7 @@ export class LiveFacts implements AsyncDisposable {
       lease: [...this.#leases.store.values()][0],
       subnets: [...this.#subnets.store.values()],
       vpcs: [...this.#vpcs.store.values()],
+      controller: this.#controller,
       namespace: this.#namespace,
     }
   }

@@ -79,6 +79,7 @@ function factsWith(waiting: number): ClusterFacts {
       status: { desiredNumberScheduled: nodeCount, numberReady: nodeCount },
     })),
     lease: undefined,
+    controller: undefined,
     vpcs: [],
     subnets: numbered(subnetCount, (index) => ({
       metadata: { name: `subnet-${index}` },

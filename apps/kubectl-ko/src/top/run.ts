@@ -23,7 +23,14 @@ export async function runTop(cluster: Cluster, terminal: Terminal, signal: Abort
   await using live = new LiveFacts(cluster, changed)
   using screen = new TopScreen(() => live.facts, terminal)
   until.addEventListener('abort', () => screen[Symbol.dispose](), { once: true })
-  const idle = setInterval(changed, idleMs)
+  let asked: Promise<void> | undefined
+  const idle = setInterval(() => {
+    changed()
+    asked ??= live
+      .refresh()
+      .then(changed, () => undefined)
+      .finally(() => (asked = undefined))
+  }, idleMs)
   try {
     await Promise.race([live.start(until), screen.ended])
     isReady = true

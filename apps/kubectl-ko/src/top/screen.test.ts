@@ -8,6 +8,8 @@ function view(nodes: number, subnets: number, problems: number): StatusView {
   return {
     isHealthy: problems === 0,
     leader: 'c1',
+    controller: undefined,
+    slowPods: [],
     components: [{ name: 'ovs-ovn', ready: nodes, wanted: nodes, restarts: 0, version: 'v1' }],
     nodes: numbered(nodes, (index) => ({
       name: `n${index}`,

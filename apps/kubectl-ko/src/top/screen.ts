@@ -1,4 +1,5 @@
 import { renderTable, type Column } from '../output.ts'
+import { controllerText } from '../view/controller-text.ts'
 import type { NodeView, StatusView, SubnetView } from '../view/status-view.ts'
 
 export type Tone = 'title' | 'plain' | 'bad' | 'good' | 'quiet'
@@ -25,13 +26,14 @@ const subnetColumns: readonly Column<SubnetView>[] = [
 
 /** Fills a terminal of so many lines: what is wrong first, then nodes with most waiting pods, then the fullest subnets. */
 export function screenOf(view: StatusView, rows: number): readonly ScreenLine[] {
-  const { components, leader, problems } = view
+  const { components, leader, controller, problems } = view
   const head: ScreenLine[] = [
     {
       text: components.map(({ name, ready, wanted }) => `${name} ${ready}/${wanted}`).join('  '),
       tone: components.every(({ ready, wanted }) => ready >= wanted) ? 'plain' : 'bad',
     },
     { text: `leader ${leader ?? 'none'}`, tone: leader === undefined ? 'bad' : 'plain' },
+    ...(controller === undefined ? [] : [{ text: controllerText(view), tone: 'plain' as const }]),
     problems.length === 0
       ? { text: 'no problems', tone: 'good' }
       : { text: `${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}`, tone: 'bad' },

@@ -1,7 +1,8 @@
 import type { Pod } from '@kube-ovn/kube'
 import { expect, it } from 'vitest'
 import type { ClusterFacts, Workload } from '../facts.ts'
-import { ageText, statusView } from './status-view.ts'
+import { ageText } from './age-text.ts'
+import { statusView } from './status-view.ts'
 
 const nowMs = Date.parse('2026-01-01T12:00:00Z')
 const ready = { conditions: [{ type: 'Ready', status: 'True' as const }] }
@@ -47,6 +48,7 @@ const healthy: ClusterFacts = {
     },
   ],
   vpcs: [],
+  controller: undefined,
 }
 
 it('finds nothing wrong with what is well', () => {
@@ -143,4 +145,40 @@ it.each([
   [9 * 86_400_000, '9d'],
 ])('tells %i ms as %s', (ms, text) => {
   expect(ageText(ms)).toBe(text)
+})
+
+it('names pods that waited for their sandbox, the slowest first, while that is news', () => {
+  const started = (name: string, seconds: number, agoMinutes: number): Pod => {
+    const readyMs = nowMs - agoMinutes * 60_000
+    const at = (ms: number): string => new Date(ms).toISOString()
+    return {
+      metadata: { name, namespace: 'shop' },
+      spec: { nodeName: 'n1', containers: [] },
+      status: {
+        phase: 'Running',
+        conditions: [
+          { type: 'PodScheduled', status: 'True', lastTransitionTime: at(readyMs - seconds * 1000) },
+          { type: 'PodReadyToStartContainers', status: 'True', lastTransitionTime: at(readyMs) },
+        ],
+      },
+    }
+  }
+  const pods = [
+    started('quick', 2, 1),
+    started('slow', 9, 1),
+    started('slower', 30, 10),
+    started('old', 50, 90),
+  ]
+  expect(statusView({ ...healthy, pods: [...healthy.pods, ...pods] }, nowMs).slowPods).toEqual([
+    { pod: 'shop/slower', node: 'n1', seconds: 30, ago: '10m' },
+    { pod: 'shop/slow', node: 'n1', seconds: 9, ago: '60s' },
+  ])
+})
+
+it('tells of a controller that is stuck, and of one that does not dare to delete', () => {
+  const controller = { queued: 3, inWork: 1, longestSeconds: 90, drift: [], orphansHeld: 60 }
+  expect(statusView({ ...healthy, controller }, nowMs).problems.map(({ what }) => what)).toEqual([
+    'works on one key for 90s',
+    'holds the deletion of 60 rows that nobody owns: they are too many to be right',
+  ])
 })

@@ -1,6 +1,9 @@
 import type { Lease, Node, Pod } from '@kube-ovn/kube'
 import type { Subnet, Vpc } from '@kube-ovn/kube-api'
+import type { ControllerState } from '../controller-state.ts'
 import type { ClusterFacts, Workload } from '../facts.ts'
+import { ageText } from './age-text.ts'
+import { slowPods, type SlowPod } from './slow-pods.ts'
 
 export interface ComponentView {
   readonly name: string
@@ -41,9 +44,13 @@ export interface Problem {
 export interface StatusView {
   readonly isHealthy: boolean
   readonly leader: string | undefined
+  /** None where it does not answer, or may not be asked. */
+  readonly controller: ControllerState | undefined
   readonly components: readonly ComponentView[]
   readonly nodes: readonly NodeView[]
   readonly subnets: readonly SubnetView[]
+  /** Those that started in the last hour, and had to wait for their network, the slowest first. */
+  readonly slowPods: readonly SlowPod[]
   readonly problems: readonly Problem[]
 }
 
@@ -78,8 +85,14 @@ export function statusView(facts: ClusterFacts, nowMs: number): StatusView {
     ...facts.subnets.toSorted(byObjectName).flatMap(subnetProblems),
     ...facts.vpcs.toSorted(byObjectName).flatMap((vpc) => conditionProblems('Vpc', vpc)),
     ...facts.pods.flatMap((pod) => stuckProblems(pod, nowMs)),
+    ...controllerProblems(facts),
   ]
-  return { isHealthy: problems.length === 0, leader, components, nodes, subnets, problems }
+  const { controller } = facts
+  const slow = slowPods(facts.pods, nowMs)
+  return {
+    isHealthy: problems.length === 0,
+    ...{ leader, controller, components, nodes, subnets, slowPods: slow, problems },
+  }
 }
 
 function byName(a: { readonly name: string }, b: { readonly name: string }): number {
@@ -217,6 +230,32 @@ function noLeader({ namespace }: ClusterFacts): Problem {
   }
 }
 
+function controllerProblems({ controller, namespace }: ClusterFacts): readonly Problem[] {
+  if (controller === undefined) return []
+  const { longestSeconds, orphansHeld } = controller
+  const cure = `kubectl -n ${namespace} logs -l app=kube-ovn-controller --tail=50`
+  return [
+    ...(longestSeconds * 1000 < patienceMs
+      ? []
+      : [
+          {
+            object: 'kube-ovn-controller',
+            what: `works on one key for ${ageText(longestSeconds * 1000)}`,
+            cure,
+          },
+        ]),
+    ...(orphansHeld === 0
+      ? []
+      : [
+          {
+            object: 'kube-ovn-controller',
+            what: `holds the deletion of ${orphansHeld} rows that nobody owns: they are too many to be right`,
+            cure,
+          },
+        ]),
+  ]
+}
+
 function nodeProblems({ name, isReady, isNetworkReady }: NodeView, namespace: string): readonly Problem[] {
   if (!isReady)
     return [{ object: `Node ${name}`, what: 'is not ready', cure: `kubectl describe node ${name}` }]
@@ -273,13 +312,4 @@ function stuckProblems({ metadata, spec, status }: Pod, nowMs: number): readonly
       cure: `kubectl ko why ${namespace}/${name}`,
     },
   ]
-}
-
-/** As kubectl tells ages: `45s`, `12m`, `3h`, `9d`. */
-export function ageText(ms: number): string {
-  const seconds = Math.max(0, Math.floor(ms / 1000))
-  if (seconds < 120) return `${seconds}s`
-  if (seconds < 7200) return `${Math.floor(seconds / 60)}m`
-  if (seconds < 172_800) return `${Math.floor(seconds / 3600)}h`
-  return `${Math.floor(seconds / 86_400)}d`
 }

@@ -1,6 +1,6 @@
 import { podAnnotations } from '@kube-ovn/annotations'
 import type { Pod } from '@kube-ovn/kube'
-import { ageText } from '../view/status-view.ts'
+import { ageText } from '../view/age-text.ts'
 
 export interface NetworkStep {
   readonly step: string
