@@ -13,6 +13,7 @@ import {
   nodeAnnotations,
   nodeLabel,
   podAnnotations,
+  qosAnnotations,
   sliceLabel,
   vipAnnotations,
   vpcAnnotations,
@@ -89,11 +90,15 @@ describe('docs/reference/annotations.md', () => {
     return page.split(/^## /m).find((part) => part.startsWith(`${title}\n`)) ?? ''
   }
 
+  const { ingressRate, egressRate, ingressBurst, egressBurst } = qosAnnotations()
+  const nodeRates = [ingressRate, egressRate, ingressBurst, egressBurst]
+
   const sections = [
     {
       title: 'Pod',
       keys: [
         ...Object.values(podAnnotations()),
+        ...Object.values(qosAnnotations()),
         ...Object.values(vipAnnotations),
         ...Object.values(bgpAnnotations),
       ].map(({ key }: { readonly key: string }) => key),
@@ -105,7 +110,10 @@ describe('docs/reference/annotations.md', () => {
       ),
     },
     { title: 'Namespace', keys: Object.values(namespaceAnnotations).map(({ key }) => key) },
-    { title: 'Node', keys: Object.values(nodeAnnotations).map(({ key }) => key) },
+    {
+      title: 'Node',
+      keys: [...Object.values(nodeAnnotations), ...nodeRates].map(({ key }) => key),
+    },
     { title: 'Vpc', keys: Object.values(vpcAnnotations).map(({ key }) => key) },
     { title: 'NetworkPolicy', keys: Object.values(networkPolicyAnnotations).map(({ key }) => key) },
     {

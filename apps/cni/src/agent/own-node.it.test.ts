@@ -7,6 +7,7 @@ import {
   pods,
   type KubeClient,
   type Node,
+  type Pod,
 } from '@kube-ovn/kube'
 import { events, type CoreEvent } from '@kube-ovn/kube-api/core'
 import { recordingLogger, silentLogger } from '@kube-ovn/log'
@@ -191,7 +192,11 @@ describe('the token of an agent', () => {
       const { metadata } = (await api.client.get(nodes, { name })) ?? expect.unreachable('it was made')
       const store = new IndexedStore<Node>()
       store.put(name, { metadata })
-      createRefusalReporter(own, store, name)('tunnels', new TypeError('no such interface'))
+      createRefusalReporter(
+        own,
+        { nodes: store, pods: new IndexedStore<Pod>() },
+        name,
+      )('tunnels', new TypeError('no such interface'))
     }
     await own.flushed()
     expect(await eventsOf('node-1')).toMatchObject([

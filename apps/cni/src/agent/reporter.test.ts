@@ -1,12 +1,17 @@
 import { AnnotationInvalidError } from '@kube-ovn/annotations'
-import { IndexedStore, type EventNote, type Node } from '@kube-ovn/kube'
+import { QosInvalidError } from '@kube-ovn/features-node'
+import { IndexedStore, type EventNote, type Node, type Pod } from '@kube-ovn/kube'
 import { expect, it } from 'vitest'
 import { createRefusalReporter } from './reporter.ts'
 
 it('tells what a feature can not have on the Node, with field, value and cure, once there is one', () => {
   const events: EventNote[] = []
   const store = new IndexedStore<Node>()
-  const report = createRefusalReporter({ record: (event) => events.push(event) }, store, 'n1')
+  const report = createRefusalReporter(
+    { record: (event) => events.push(event) },
+    { nodes: store, pods: new IndexedStore<Pod>() },
+    'n1',
+  )
   const details = { field: 'ovn.kubernetes.io/tunnel_interface', value: 'eth7', cure: 'give one of eth0' }
   report('tunnels', new AnnotationInvalidError(details))
   store.put('n1', { metadata: { name: 'n1', uid: 'uid-1' } })
@@ -21,5 +26,32 @@ it('tells what a feature can not have on the Node, with field, value and cure, o
         'tunnels: invalid annotation (field=ovn.kubernetes.io/tunnel_interface value=eth7); give one of eth0',
     },
     { message: 'host-firewall: no chain' },
+  ])
+})
+
+it('tells what is wrong with annotations of a Pod on the Pod', () => {
+  const events: EventNote[] = []
+  const pods = new IndexedStore<Pod>()
+  const report = createRefusalReporter(
+    { record: (event) => events.push(event) },
+    { nodes: new IndexedStore<Node>(), pods },
+    'n1',
+  )
+  const details = { field: 'ovn.kubernetes.io/loss', value: 'all', cure: 'write less', pod: 'shop/web-0' }
+  const problem = new QosInvalidError({ ...details, stage: 'netem' })
+  report('port-qos', problem)
+  pods.put('shop/web-0', {
+    metadata: { namespace: 'shop', name: 'web-0', uid: 'uid-2' },
+    spec: { containers: [] },
+  })
+  report('port-qos', problem)
+  expect(events).toMatchObject([
+    {
+      regarding: { namespace: 'shop', name: 'web-0', uid: 'uid-2' },
+      type: 'Warning',
+      reason: 'PodQoSUpdateFailed',
+      message:
+        'quality of service is not as asked for (field=ovn.kubernetes.io/loss value=all pod=shop/web-0 stage=netem); write less node=n1',
+    },
   ])
 })

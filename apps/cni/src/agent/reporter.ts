@@ -1,6 +1,7 @@
 import {
   attachmentId,
   AttachmentError,
+  QosInvalidError,
   sourceOf,
   type AttachmentReporter,
   type AttachmentRequest,
@@ -63,17 +64,32 @@ export function createReporter(
   }
 }
 
-/** Makes events on this node's object of what features want of the node and can not have. */
+/**
+ * Makes events of what features want of the node and can not have: on its own object, or on the Pod that asks for it, with upstream's reason.
+ */
 export function createRefusalReporter(
   recorder: Pick<EventRecorder, 'record'>,
-  store: Informer<Node>['store'],
+  { nodes: nodeStore, pods: podStore }: RegardedStores,
   name: string,
 ): (feature: string, problem: Error) => void {
   return (feature, problem) => {
-    const uid = store.get(name)?.metadata.uid
+    const text = isKnown(problem) ? problemText(problem) : problem.message
+    const key = podOf(problem)
+    if (key !== undefined) {
+      const pod = podStore.get(key)?.metadata
+      if (pod?.uid === undefined) return
+      const { name: podName, namespace = '', uid } = pod
+      recorder.record({
+        regarding: { resource: pods, namespace, name: podName, uid },
+        type: 'Warning',
+        reason: 'PodQoSUpdateFailed',
+        message: `${text} node=${name}`,
+      })
+      return
+    }
+    const uid = nodeStore.get(name)?.metadata.uid
     // The Node is not there yet; the log has it.
     if (uid === undefined) return
-    const text = isKnown(problem) ? problemText(problem) : problem.message
     recorder.record({
       regarding: { resource: nodes, name, uid },
       type: 'Warning',
@@ -113,6 +129,16 @@ export function createConnectionReporter(
       recorder.record({ regarding, type: 'Warning', reason: providerNetworkReason.bridgeFailed, message })
     }
   }
+}
+
+interface RegardedStores {
+  readonly nodes: Informer<Node>['store']
+  readonly pods: Informer<Pod>['store']
+}
+
+/** The Pod whose annotations a problem is with. */
+function podOf(problem: Error): string | undefined {
+  return problem instanceof QosInvalidError && problem.details.pod !== '' ? problem.details.pod : undefined
 }
 
 function isKnown(problem: Error): problem is KubeOvnError {

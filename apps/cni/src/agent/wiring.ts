@@ -193,7 +193,11 @@ export async function runAgent(
       lifelines: new ClusterLifelines(access.server, ovs, systemClock),
       onConnection: createConnectionReporter(recorder, informers, nodeName),
       metrics: fragmentMetrics(registry),
-      onRefused: createRefusalReporter(recorder, informers.nodes.store, nodeName),
+      onRefused: createRefusalReporter(
+        recorder,
+        { nodes: informers.nodes.store, pods: informers.pods.store },
+        nodeName,
+      ),
     }),
   )
   const hostEnds = stack.use(new HostEnds({ ...shared, kernel: podKernel }))

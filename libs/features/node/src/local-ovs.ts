@@ -1,12 +1,17 @@
 import type { OpenVswitch } from '@kube-ovn/ovsdb-schema'
 import type { NewRow, Operation, OvsdbClient } from 'ovsdb-client'
 
+/** Key of `external_ids` that says which logical port an interface is. */
+const ifaceIdKey = 'iface-id'
+
 /** The integration bridge, on which ovn-controller works. */
 export const integrationBridge = 'br-int'
 
 export type BridgeRow = OpenVswitch['Bridge']
 export type InterfaceRow = OpenVswitch['Interface']
 export type PortRow = OpenVswitch['Port']
+export type QosRow = OpenVswitch['QoS']
+export type QueueRow = OpenVswitch['Queue']
 export type OpenVswitchRow = OpenVswitch['Open_vSwitch']
 
 /** The node's own Open vSwitch database over one open connection, with the tables of {@link localOvsTables}. */
@@ -22,11 +27,19 @@ export const localOvsTables = {
     columns: ['name', 'ports', 'datapath_type', 'external_ids', 'other_config'],
     indexes: ['name', 'ports'],
   },
-  Port: { columns: ['name', 'interfaces', 'external_ids', 'trunks'], indexes: ['name', 'interfaces'] },
+  Port: {
+    columns: ['name', 'interfaces', 'external_ids', 'trunks', 'qos'],
+    indexes: ['name', 'interfaces', 'qos'],
+  },
   Interface: {
-    columns: ['name', 'type', 'external_ids', 'mac', 'mtu_request', 'error', 'ofport', 'link_state'],
+    columns: [
+      ...['name', 'type', 'external_ids', 'mac', 'mtu_request', 'error', 'ofport', 'link_state'],
+      ...['ingress_policing_rate', 'ingress_policing_burst'],
+    ],
     indexes: ['name', 'external_ids:iface-id'],
   },
+  QoS: { columns: ['type', 'queues', 'other_config', 'external_ids'] },
+  Queue: { columns: ['other_config', 'external_ids'] },
 } as const
 
 /** An interface that has a port of its own, as all interfaces of ours have. */
@@ -88,11 +101,46 @@ export function addPortOperations(
   ]
 }
 
-/** Takes a port off its bridge; with the last reference the rows of port and interface go too. */
+/** Takes a port off its bridge; with the last reference the rows of port and interface go too, and with them its quality of service. */
 export function removePortOperations(ovs: LocalOvs, attached: AttachedInterface): readonly Operation[] {
+  const { bridge, port } = attached
   return [
-    ovs.operations.mutate('Bridge', attached.bridge._uuid, [['ports', 'delete', [attached.port._uuid]]]),
+    ovs.operations.mutate('Bridge', bridge._uuid, [['ports', 'delete', [port._uuid]]]),
+    ...unshapeOperations(ovs, port),
   ]
+}
+
+/** The quality of service of a port, if it is one that we gave it, or upstream did. */
+export function ownQos(ovs: Pick<LocalOvs, 'cache'>, { qos }: Pick<PortRow, 'qos'>): QosRow | undefined {
+  const row = qos === undefined ? undefined : ovs.cache.get('QoS', qos)
+  return row !== undefined && isOwnQos(row) ? row : undefined
+}
+
+/** Rows of quality of service that upstream or we wrote say which logical port they are for. */
+export function isOwnQos({ external_ids: ids }: Pick<QosRow | QueueRow, 'external_ids'>): boolean {
+  return ifaceIdKey in ids
+}
+
+/** Takes the quality of service of ours off a port, and away: such rows stay when nobody refers to them. */
+export function unshapeOperations(ovs: LocalOvs, port: PortRow): readonly Operation[] {
+  const row = ownQos(ovs, port)
+  if (row === undefined) return []
+  // The database does not let go of a row while a port refers to it, not even of one that goes in the same transaction.
+  return [
+    ovs.operations.update('Port', port._uuid, { qos: undefined }),
+    ovs.operations.remove('QoS', row._uuid),
+    ...removeQueuesOperations(ovs, row),
+  ]
+}
+
+/** Removes the queues of ours that a row refers to, once it does not any more. */
+export function removeQueuesOperations(ovs: LocalOvs, row: QosRow): readonly Operation[] {
+  const { operations } = ovs
+  const queues = Object.values(row.queues).filter((uuid) => {
+    const queue = ovs.cache.get('Queue', uuid)
+    return queue !== undefined && isOwnQos(queue)
+  })
+  return queues.map((uuid) => operations.remove('Queue', uuid))
 }
 
 /**

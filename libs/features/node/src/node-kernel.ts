@@ -24,6 +24,7 @@ import { interfaceTable, openVswitchTable, watchLocalRows } from './local-interf
 import { findInterface, openVswitchRow, type LocalOvs } from './local-ovs.ts'
 import { nodeNic } from './node-nic/feature.ts'
 import { NodeLinkSink, type NodeLinkSinkOptions } from './node-nic/link-sink.ts'
+import { portQosFeature } from './port-qos/feature.ts'
 import { nodeStatus } from './node-status/feature.ts'
 import type { Observable } from './observable.ts'
 import { ProviderBridgeSink, type KeptNic } from './provider-networks/bridge-sink.ts'
@@ -39,6 +40,7 @@ import { Obstacles } from './provider-networks/obstacles.ts'
 import { NodeObjectSink, type NodePatch } from './sinks/node-object.ts'
 import { OffloadSink } from './sinks/offloads.ts'
 import { OvsRowsSink } from './sinks/ovs-rows.ts'
+import { PortQosSink } from './sinks/port-qos.ts'
 import { PortRemovalSink, type PortRemovalSinkOptions } from './sinks/port-removals.ts'
 import { stalePorts } from './stale-ports/feature.ts'
 import {
@@ -115,6 +117,7 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
       userspaceTaps,
       nodeStatus,
       stalePorts,
+      portQosFeature,
     ],
     lanes: [
       [
@@ -127,6 +130,7 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
       [new NftablesSink(netfilter), new SysctlSink(sysctls)],
       [new NodeObjectSink({ ...options, nodeName: agent.nodeName })],
       [new PortRemovalSink({ ovs, podNics })],
+      [new PortQosSink(ovs)],
       // It waits for what must answer.
       [bridgeSink],
     ],

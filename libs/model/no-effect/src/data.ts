@@ -118,21 +118,6 @@ export const missingFeatures: readonly MissingFeature[] = [
     nic: ['routes', 'default_route'],
   },
   {
-    name: 'quality of service',
-    cure: 'nothing is slowed down, delayed or lost on purpose: remove it, or shape traffic in the Pod',
-    nic: [
-      'ingress_rate',
-      'egress_rate',
-      'ingress_burst',
-      'egress_burst',
-      'latency',
-      'jitter',
-      'limit',
-      'loss',
-    ],
-    annotations: { Node: ['ingress_rate', 'egress_rate', 'ingress_burst', 'egress_burst'] },
-  },
-  {
     name: 'mirroring',
     cure: 'capture at the host end of the veth pair',
     nic: ['mirror'],

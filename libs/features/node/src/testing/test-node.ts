@@ -114,8 +114,13 @@ export class TestNode implements AsyncDisposable {
   }
 
   /** Adds a port of a pod to br-int, as the way of pods does. */
-  async addPodPort(name: string, podName: string, podUid: string): Promise<void> {
-    const ids = { vendor: 'kube-ovn', pod_name: podName, pod_namespace: 'shop' }
+  async addPodPort(
+    name: string,
+    podName: string,
+    podUid: string,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
+    const ids = { vendor: 'kube-ovn', pod_name: podName, pod_namespace: 'shop', ...more }
     const external_ids = podUid === '' ? ids : { ...ids, pod_uid: podUid }
     const bridge = findBridge(this.ovs, integrationBridge)
     if (bridge === undefined) throw new TypeError(`there is no ${integrationBridge}`)
