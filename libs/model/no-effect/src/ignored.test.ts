@@ -30,21 +30,21 @@ describe('annotations of a Pod', () => {
 
   it('count for the networks that it is in', () => {
     const annotations = {
-      'ovn.kubernetes.io/mirror': 'true',
-      'attach.shop.ovn.kubernetes.io/latency': '10',
-      'other.shop.ovn.kubernetes.io/latency': '10',
+      'ovn.kubernetes.io/snat': '172.18.0.2',
+      'attach.shop.ovn.kubernetes.io/pod_nic_type': 'dpdk-port',
+      'other.shop.ovn.kubernetes.io/pod_nic_type': 'dpdk-port',
       'attach.shop.ovn.kubernetes.io/eip': '172.18.0.1',
     }
     expect(maybeIgnored(annotations)).toBe(true)
     expect(ignoredAnnotations('Pod', annotations, networks).map(({ field }) => field)).toEqual([
-      'annotation attach.shop.ovn.kubernetes.io/latency',
-      'annotation ovn.kubernetes.io/mirror',
+      'annotation ovn.kubernetes.io/snat',
+      'annotation attach.shop.ovn.kubernetes.io/pod_nic_type',
     ])
   })
 
   it.each([
-    { 'ovn.kubernetes.io/mirror': 'false', 'ovn.kubernetes.io/ingress_rate': '0' },
-    { 'ovn.kubernetes.io/pod_nic_type': 'veth-pair', 'ovn.kubernetes.io/routes': '' },
+    { 'ovn.kubernetes.io/pod_nic_type': 'veth-pair', 'ovn.kubernetes.io/eip': '0' },
+    { 'ovn.kubernetes.io/snat': '' },
   ])('%j ask for nothing', (annotations) => {
     expect(ignoredAnnotations('Pod', annotations, networks)).toEqual([])
   })

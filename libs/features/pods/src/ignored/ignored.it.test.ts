@@ -112,25 +112,26 @@ it('tells Pods and Nodes of annotations and labels without effect, once', async 
   const { client, user } = cluster
   const key = (name: string) => nicKey(primaryProvider, name)
   await client.create(namespaces, namespace({ name: 'shop' }))
+  const excluded = 'quay.provider-network.kubernetes.io/exclude'
   const labels = { [key('external-gw')]: 'true', [key('ic-gw')]: 'true' }
-  await client.create(nodes, node({ name: 'n1', annotations: { [key('egress_rate')]: '100' }, labels }))
+  await client.create(nodes, node({ name: 'n1', annotations: { [excluded]: 'true' }, labels }))
   const annotations = {
-    [key('routes')]: '[{"dst":"10.0.0.0/8","gw":"10.16.0.1"}]',
-    [key('ingress_rate')]: '10',
-    [key('egress_rate')]: '0',
-    'other.example.kubernetes.io/routes': '[]',
+    [key('snat')]: '172.18.0.5',
+    [key('pod_nic_type')]: 'dpdk-port',
+    [key('eip')]: '0',
+    'other.example.kubernetes.io/pod_nic_type': 'dpdk-port',
   }
   await user.createPod({ name: 'web', namespace: 'shop', annotations })
   await user.createPod({ name: 'host', namespace: 'shop', annotations, hostNetwork: true })
   await oneLife()
   const expected = [
-    expect.stringMatching(/^Node\/n1 annotation .*\/egress_rate "100" without effect: quality of service/),
+    expect.stringMatching(/^Node\/n1 annotation .*\/exclude "true" without effect: what an annotation of a Node/),
     expect.stringMatching(/^Node\/n1 label .*\/ic-gw "true" without effect: interconnection of clusters/),
     expect.stringMatching(
-      /^Pod\/web annotation .*\/ingress_rate "10" without effect: quality of service.* 1$/,
+      /^Pod\/web annotation ovn.*\/pod_nic_type "dpdk-port" without effect: a NIC that is no veth pair.* 1$/,
     ),
     expect.stringMatching(
-      /^Pod\/web annotation ovn.*\/routes "\[.*\]" without effect: a route of a NIC.* 1$/,
+      /^Pod\/web annotation .*\/snat "172.18.0.5" without effect: a gateway to an external network.* 1$/,
     ),
   ]
   expect(await told()).toEqual(expected)
@@ -140,14 +141,15 @@ it('tells Pods and Nodes of annotations and labels without effect, once', async 
 
   await using control = await cluster.startController()
   await control.settle()
-  const edit = { metadata: { annotations: { [key('routes')]: null, [key('mirror')]: 'true' } } }
+  const edit = { metadata: { annotations: { [key('snat')]: null, [key('eip')]: '172.18.0.6' } } }
   await client.patch(pods, { namespace: 'shop', name: 'web' }, 'application/merge-patch+json', edit)
   await control.settle()
   expect(await told()).toEqual([
-    ...expected.slice(0, 3),
+    ...expected.slice(0, 2),
     expect.stringMatching(
-      /^Pod\/web annotation .*\/mirror "true" without effect: mirroring is not there yet/,
+      /^Pod\/web annotation .*\/eip "172.18.0.6" without effect: a gateway to an external network/,
     ),
+    expected[2],
     ...expected.slice(3),
   ])
 
