@@ -1,4 +1,4 @@
-import { isOvnProvider, primaryProvider } from '@kube-ovn/annotations'
+import { isOvnProvider } from '@kube-ovn/annotations'
 import {
   AttachmentDiffersError,
   AttachmentError,
@@ -38,12 +38,6 @@ export function createHandlers(podNics: PodNics, readiness: () => Readiness): Re
 async function add(podNics: PodNics, body: unknown, signal: AbortSignal): Promise<Answer> {
   const request = parseAttachmentRequest(body)
   if ('refusal' in request) return failure(400, request.refusal)
-  if (!isDelegated(request) && request.provider !== primaryProvider) {
-    return failure(
-      400,
-      `provider ${request.provider}: interfaces of further OVN networks are not made yet, only addresses for other plugins' are given`,
-    )
-  }
   try {
     if (isDelegated(request))
       return { status: 200, body: delegatedMessage(request, await podNics.delegate(request, signal)) }
@@ -56,8 +50,8 @@ async function add(podNics: PodNics, body: unknown, signal: AbortSignal): Promis
 async function remove(podNics: PodNics, body: unknown): Promise<Answer> {
   const request = parseRemovalRequest(body)
   if ('refusal' in request) return failure(400, request.refusal)
-  // Nothing was ever made for another provider.
-  if (request.provider !== primaryProvider) return { status: 204 }
+  // The plugin that made the interface removes it.
+  if (isDelegated(request)) return { status: 204 }
   await podNics.remove(request)
   return { status: 204 }
 }
@@ -100,13 +94,13 @@ function isDelegated({ provider }: AttachmentRequest): boolean {
 }
 
 function delegatedMessage(
-  { ifName, routes }: AttachmentRequest,
-  { addresses }: DelegatedAllocation,
+  request: AttachmentRequest,
+  { addresses, ownsDefaultRoute, routes }: DelegatedAllocation,
 ): AttachedMessage {
   return {
-    ips: addresses.map((address) => addressMessage(address, ifName === 'eth0')),
+    ips: addresses.map((address) => addressMessage(address, ownsDefaultRoute)),
     mac_address: '',
-    routes,
+    routes: [...request.routes, ...routes],
     mtu: 0,
     nicname: '',
   }

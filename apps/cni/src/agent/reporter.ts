@@ -38,7 +38,9 @@ export function createReporter(
     added(request, { allocation, wanted, timings }) {
       metrics.added(timings)
       const ip = wanted.externalIds[attachmentId.ip] ?? ''
-      const message = `subnet=${allocation.subnet} ip=${ip} mac=${wanted.mac} ${where(request)}`
+      const left = allocation.otherRoutes.map(({ dst, gw }) => `${dst} via ${gw}`).join(', ')
+      const note = left === '' ? '' : ` routes without an address of their family, left out: ${left}`
+      const message = `subnet=${allocation.subnet} ip=${ip} mac=${wanted.mac} ${where(request)}${note}`
       record(request, allocation.uid, 'Normal', 'PodNetworkConfigured', message)
     },
     addFailed(request, podUid, stage, error) {

@@ -1,7 +1,7 @@
 import { podAnnotations } from '@kube-ovn/annotations'
 import { nodes, pods, type Pod } from '@kube-ovn/kube'
 import { subnetResource } from '@kube-ovn/kube-api'
-import { events } from '@kube-ovn/kube-api/core'
+import { events, type CoreEvent } from '@kube-ovn/kube-api/core'
 import { node, pod, subnet } from '@kube-ovn/testing-builders'
 import { sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
 import { vi } from 'vitest'
@@ -143,6 +143,13 @@ export class AgentNode implements AsyncDisposable {
     return this.machine.script(`ovs-vsctl --bare --columns=name find Interface external_ids:pod_name=${name}`)
   }
 
+  /** Name of the host's end of a pod's first NIC. */
+  async hostEndOf(name: string): Promise<string> {
+    return this.machine.script(
+      `ovs-vsctl --bare --columns=name find Interface external_ids:iface-id=${name}.default`,
+    )
+  }
+
   async ping(from: string, to: string): Promise<boolean> {
     const command = [...inNamespace(from), 'ping', '-c', '1', '-W', '2', to]
     const { exitCode } = await this.machine.try(command)
@@ -194,8 +201,16 @@ export class AgentNode implements AsyncDisposable {
   }
 
   async eventReasons(name: string): Promise<readonly (string | undefined)[]> {
+    return (await this.#eventsOf(name)).map(({ reason }) => reason)
+  }
+
+  async eventMessages(name: string): Promise<readonly (string | undefined)[]> {
+    return (await this.#eventsOf(name)).map(({ message }) => message)
+  }
+
+  async #eventsOf(name: string): Promise<readonly CoreEvent[]> {
     const selection = { namespace: 'default', fieldSelector: `involvedObject.name=${name}` }
-    return (await this.api.client.list(events, selection)).items.map(({ reason }) => reason)
+    return (await this.api.client.list(events, selection)).items
   }
 
   /** Serves a TCP port in a pod: it tells each client the client's address, padded so that segments are full. */

@@ -41,6 +41,7 @@ export type AttachmentStage =
   | 'validate-request'
   | 'get-pod'
   | 'parse-address'
+  | 'parse-routes'
   | 'wait-address'
   | 'wait-route'
   | 'get-subnet'

@@ -12,6 +12,7 @@ import {
   type Annotations,
 } from './annotation.ts'
 import { AnnotationInvalidError } from './errors.ts'
+import { routesAnnotation, type PodRoute } from './pod-routes.ts'
 
 /**
  * Names the network of a NIC: `ovn` for the primary one, `<nad>.<namespace>.ovn` for further ones, `<nad>.<namespace>`
@@ -72,6 +73,10 @@ export interface PodAnnotations {
   readonly northGateway: Annotation<DualStackIp>
   /** Set by the user, to any text: traffic reaches the port once what runs in the Pod announces itself by RARP. */
   readonly activationStrategy: Annotation<string>
+  /** Set by the user: whether the default route is by this NIC. Without it, that of `eth0` is. */
+  readonly defaultRoute: Annotation<boolean>
+  /** Set by the user: further routes by this NIC. */
+  readonly routes: Annotation<readonly PodRoute[]>
   /** Name of the KubeVirt machine that runs in the Pod. */
   readonly virtualMachine: Annotation<string>
 }
@@ -124,6 +129,8 @@ function annotationsOf(provider: Provider): PodAnnotations {
     layer2Forward: flagAnnotation(`${prefix}/layer2_forward`),
     northGateway: addressesAnnotation(`${prefix}/north_gateway`),
     activationStrategy: textAnnotation(`${prefix}/activation_strategy`),
+    defaultRoute: annotation(`${prefix}/default_route`, parseTrueOrFalse, String),
+    routes: routesAnnotation(`${prefix}/routes`),
     virtualMachine: textAnnotation(`${prefix}/virtualmachine`),
   }
 }
@@ -326,6 +333,12 @@ export function readPodRequest(
 
 function requested<T>(wanted: Annotation<T>, annotations: Annotations | undefined): T | undefined {
   return annotations?.[wanted.key] === '' ? undefined : wanted.read(annotations)
+}
+
+function parseTrueOrFalse(text: string, field: string): boolean {
+  if (text === 'true') return true
+  if (text === 'false') return false
+  throw new AnnotationInvalidError({ field, value: text, cure: 'write true or false, or remove it' })
 }
 
 function parseFamily(text: string, field: string): Family {

@@ -113,11 +113,6 @@ export const missingFeatures: readonly MissingFeature[] = [
     chartValues: { 'features.enableLoadbalancerService': false },
   },
   {
-    name: 'a route of a NIC',
-    cure: 'the NIC eth0 has the default route, and the network configuration may name others: write them there',
-    nic: ['routes', 'default_route'],
-  },
-  {
     name: 'mirroring',
     cure: 'capture at the host end of the veth pair',
     nic: ['mirror'],

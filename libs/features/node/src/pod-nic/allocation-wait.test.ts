@@ -100,6 +100,7 @@ describe('awaitAllocation', () => {
     putPod(allocated)
     expect(await wait()).toEqual({
       uid: 'uid-1',
+      provider: 'ovn',
       holder: 'web-0',
       subnet: 'ovn-default',
       mac: '00:00:00:53:6b:b6',
@@ -107,7 +108,7 @@ describe('awaitAllocation', () => {
         { ip: '10.16.0.5', prefixLength: 16, gateway: '10.16.0.1' },
         { ip: 'fd00:10:16::5', prefixLength: 112, gateway: 'fd00:10:16::1' },
       ],
-      ownsDefaultRoute: true,
+      ...{ ownsDefaultRoute: true, routes: [], otherRoutes: [] },
       mtu: 0,
       isUnderlay: false,
     })
@@ -236,6 +237,112 @@ describe('awaitAllocation', () => {
   })
 })
 
+describe('routes that a Pod asks for', () => {
+  const routes = [
+    { dst: '10.0.0.0/8', gw: '10.16.0.9' },
+    { dst: '::/0', gw: 'fd00:10:16::9' },
+    { dst: '192.0.2.0/24', gw: '' },
+  ]
+
+  it('are its routes; those of a family without an address are told', async () => {
+    const written = [...routes.slice(0, 1), { gw: 'fd00:10:16::9' }, { dst: '192.0.2.0/24' }]
+    const annotations = { ...allocated, [keys.routes.key]: JSON.stringify(written) }
+    putPod(annotations)
+    expect(await wait()).toMatchObject({ routes, otherRoutes: [] })
+    putPod({ ...annotations, [keys.ipAddress.key]: '10.16.0.5' })
+    expect(await wait()).toMatchObject({ routes: [routes[0], routes[2]], otherRoutes: [routes[1]] })
+  })
+
+  it.each([
+    ['[{"dst":"10.0.0.0/8"', 'write JSON like'],
+    ['{"dst":"10.0.0.0/8"}', 'write JSON like'],
+    ['["10.0.0.0/8"]', 'write an object with dst and gw in the route of number 1'],
+    ['[{"dst":"10.0.0.0/8"},{"dst":"10.0.0.0/40"}]', 'give dst a prefix in the route of number 2'],
+    ['[{"dst":"10.0.0.0/8","gw":"router"}]', 'give gw an address'],
+    ['[{"dst":"10.0.0.0/8","gw":"fd00::1"}]', 'give dst and gw one family'],
+    ['[{}]', 'give dst a prefix, or gw an address'],
+    ['[{"dst":7}]', 'write texts as dst and gw'],
+    [JSON.stringify(Array(257).fill({ dst: '10.0.0.0/8' })), 'list at most 256 routes'],
+  ])('hold the Pod back where they are garbage: %s', async (text, cure) => {
+    putPod({ ...allocated, [keys.routes.key]: text })
+    const waiting = wait()
+    clock.advance(110_000)
+    const { stage, reason } = await failure(waiting)
+    expect([stage, reason]).toEqual(['parse-routes', expect.stringContaining(cure)])
+    expect(reason).toContain(keys.routes.key)
+  })
+
+  it('may be all but the default one', async () => {
+    putPod({ ...allocated, [keys.defaultRoute.key]: 'false' })
+    expect(await wait()).toMatchObject({ ownsDefaultRoute: false })
+    putPod({ ...allocated, [keys.defaultRoute.key]: 'no' })
+    const waiting = wait()
+    clock.advance(110_000)
+    expect(await failure(waiting)).toMatchObject({ stage: 'parse-routes' })
+  })
+})
+
+describe('a further network of OVN', () => {
+  const provider = 'net.shop.ovn'
+  const further: AttachmentRequest = { ...request, ifName: 'net1', provider }
+
+  function ofNetwork(name: string, address: string, more: Readonly<Record<string, string>> = {}) {
+    const own = podAnnotations(name)
+    return {
+      ...allocated,
+      [own.allocated.key]: 'true',
+      [own.ipAddress.key]: address,
+      [own.macAddress.key]: '00:00:00:53:6b:b7',
+      [own.cidr.key]: '10.30.0.0/24',
+      [own.gateway.key]: '10.30.0.1',
+      [own.logicalSwitch.key]: 'blue',
+      ...more,
+    }
+  }
+
+  beforeEach(() => {
+    subnets.put('blue', { metadata: { name: 'blue' }, spec: { provider, mtu: 1300 } })
+  })
+
+  it('has its own annotations, and no default route unless the Pod says so', async () => {
+    putPod(ofNetwork(provider, '10.30.0.5'))
+    expect(await wait(further)).toMatchObject({
+      ...{ provider, subnet: 'blue', mtu: 1300, ownsDefaultRoute: false, routes: [] },
+      addresses: [{ ip: '10.30.0.5', prefixLength: 24, gateway: '10.30.0.1' }],
+    })
+    const asked = podAnnotations(provider)
+    const more = {
+      [asked.defaultRoute.key]: 'true',
+      [asked.routed.key]: 'true',
+      [asked.routes.key]: '[{"dst":"10.31.0.0/16","gw":"10.30.0.9"}]',
+    }
+    putPod(ofNetwork(provider, '10.30.0.5', more))
+    expect(await wait(further)).toMatchObject({
+      ownsDefaultRoute: true,
+      routes: [{ dst: '10.31.0.0/16', gw: '10.30.0.9' }],
+    })
+  })
+
+  it('may have several NICs of a Pod, each with annotations of its own', async () => {
+    const own = `${provider}.net1`
+    putPod(ofNetwork(own, '10.30.0.6', { [podAnnotations(provider).routes.key]: '[{"dst":"10.31.0.0/16"}]' }))
+    expect(await wait(further)).toMatchObject({
+      provider: own,
+      addresses: [{ ip: '10.30.0.6' }],
+      routes: [{ dst: '10.31.0.0/16', gw: '' }],
+    })
+  })
+
+  it('must be the one of a Subnet', async () => {
+    putPod(ofNetwork(provider, '10.30.0.5'))
+    subnets.put('blue', { metadata: { name: 'blue' }, spec: {} })
+    expect(await failure(wait(further))).toMatchObject({
+      stage: 'provider',
+      reason: expect.stringContaining(`give a Subnet spec.provider ${provider}`),
+    })
+  })
+})
+
 describe('awaitDelegatedAllocation', () => {
   const camera = podAnnotations('camera.shop')
 
@@ -258,6 +365,7 @@ describe('awaitDelegatedAllocation', () => {
     expect(await waiting).toEqual({
       uid: 'uid-1',
       addresses: [{ ip: '10.26.0.5', prefixLength: 24, gateway: '10.26.0.1' }],
+      ...{ ownsDefaultRoute: false, routes: [], otherRoutes: [] },
     })
     expect(waits).toEqual(['wait-address 20'])
   })

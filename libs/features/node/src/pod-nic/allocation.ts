@@ -1,10 +1,12 @@
 import {
   AnnotationInvalidError,
   podAnnotations,
+  primaryProvider,
   providerNetworkKeysOf,
   readPodNetwork,
   type Annotations,
   type PodNetwork,
+  type PodRoute,
 } from '@kube-ovn/annotations'
 import { formatIp, tryParseIp } from '@kube-ovn/ip'
 import type { Store } from '@kube-ovn/kube'
@@ -12,18 +14,24 @@ import type { Pod } from '@kube-ovn/kube-api/core'
 import { readInEffect, type Subnet } from '@kube-ovn/kube-api'
 import { AttachmentError, type AttachmentStage } from '../errors.ts'
 import { podIdentities } from '../kube-objects.ts'
-import type { AttachmentRequest, PodAddress } from './snapshot.ts'
+import type { AttachmentRequest, PodAddress, RouteText } from './snapshot.ts'
 
 /** What the controller decided about a pod's interface. */
 export interface Allocation {
   /** The Pod's uid in the API, which events refer to. */
   readonly uid: string
+  /** Of the network in annotations and names: that of several NICs in one network ends with the interface. */
+  readonly provider: string
   /** What the port is named after: the Pod, or the machine that runs in it, in this Pod and in those after it. */
   readonly holder: string
   readonly subnet: string
   readonly mac: string
   readonly addresses: readonly PodAddress[]
   readonly ownsDefaultRoute: boolean
+  /** Further ones, that the Pod asks for. */
+  readonly routes: readonly RouteText[]
+  /** Those that the interface has no address for. */
+  readonly otherRoutes: readonly RouteText[]
   /** Of the subnet or its physical network, bytes; 0 means: as the tunnel allows. */
   readonly mtu: number
   /** The subnet is on a physical network: its switch is connected to the bridge of that. */
@@ -47,18 +55,22 @@ export interface Pending {
 /**
  * Reads what the controller decided, or what is still to be waited for.
  *
- * @throws AttachmentError when the pod that was seen before is gone: nobody wants the interface any more
+ * @throws AttachmentError when the pod that was seen before is gone: nobody wants the interface any more; when no Subnet has the network's provider
  */
 export function readAllocation(
   request: AttachmentRequest,
   caches: AllocationCaches,
   wasSeen: boolean,
 ): Allocation | Pending {
+  if (request.provider !== primaryProvider) requireSubnet(request, caches.subnets)
   const pod = readPod(request, caches.pods, wasSeen)
   if ('reason' in pod) return pod
-  const network = trying(() => readPodNetwork(pod.metadata.annotations))
+  const provider = nicProvider(request, pod)
+  const network = trying(() => readPodNetwork(pod.metadata.annotations, provider))
   if ('reason' in network) return network
-  const ownsDefaultRoute = request.ifName === 'eth0'
+  const asked = trying(() => readAskedRoutes(pod, request, provider), 'parse-routes')
+  if ('reason' in asked) return asked
+  const { ownsDefaultRoute } = asked
   const hasAddresses = network.addresses.v4 !== undefined || network.addresses.v6 !== undefined
   if (hasAddresses && ownsDefaultRoute && !network.isRouted) {
     return {
@@ -73,23 +85,72 @@ export function readAllocation(
   const inEffect = readInEffect(subnet) ?? subnet.spec ?? {}
   const isUnderlay = (inEffect.vlan ?? '') !== ''
   const isPhysical = isUnderlay && inEffect.logicalGateway !== true && inEffect.u2oInterconnection !== true
-  const mtu = (inEffect.mtu ?? 0) > 0 || !isPhysical ? (inEffect.mtu ?? 0) : physicalMtu(pod, caches.labels)
+  const mtu =
+    (inEffect.mtu ?? 0) > 0 || !isPhysical ? (inEffect.mtu ?? 0) : physicalMtu(pod, provider, caches.labels)
   if (typeof mtu === 'object') return mtu
   const addresses = podAddresses(network)
   const routed = isUnderlay && inEffect.u2oInterconnection === true ? byRouter(addresses, subnet) : addresses
   if ('reason' in routed) return routed
   return {
     uid: pod.metadata.uid ?? '',
+    provider,
     holder: network.virtualMachine ?? request.podName,
     subnet: name,
     mac: network.mac,
     ...{ addresses: routed, ownsDefaultRoute, mtu, isUnderlay },
+    ...divided(asked.routes, routed),
+  }
+}
+
+/** One of several NICs in a network has annotations of its own. */
+function nicProvider({ provider, ifName }: AttachmentRequest, { metadata }: Pod): string {
+  const own = `${provider}.${ifName}`
+  return provider !== primaryProvider && podAnnotations(own).allocated.key in (metadata.annotations ?? {})
+    ? own
+    : provider
+}
+
+interface AskedRoutes {
+  readonly ownsDefaultRoute: boolean
+  readonly routes: readonly PodRoute[]
+}
+
+/** What the Pod asks for one of several NICs in a network goes before what it asks for all of them. */
+function readAskedRoutes(
+  { metadata }: Pod,
+  { ifName, provider }: AttachmentRequest,
+  own: string,
+): AskedRoutes {
+  const [nic, network] = [podAnnotations(own), podAnnotations(provider)]
+  const { annotations } = metadata
+  return {
+    ownsDefaultRoute:
+      nic.defaultRoute.read(annotations) ?? network.defaultRoute.read(annotations) ?? ifName === 'eth0',
+    routes: nic.routes.read(annotations) ?? network.routes.read(annotations) ?? [],
+  }
+}
+
+/** Routes of a family in which there is no address would lead nowhere. */
+function divided(
+  routes: readonly PodRoute[],
+  addresses: readonly PodAddress[],
+): Pick<Allocation, 'routes' | 'otherRoutes'> {
+  const isMeant = ({ family }: PodRoute): boolean =>
+    addresses.some(({ ip }) => ip.includes(':') === (family === 6))
+  const text = ({ destination, gateway }: PodRoute): RouteText => ({ dst: destination, gw: gateway ?? '' })
+  return {
+    routes: routes.filter(isMeant).map(text),
+    otherRoutes: routes.filter((route) => !isMeant(route)).map(text),
   }
 }
 
 /** MTU of the NIC by which the node is connected to the physical network of a pod. */
-function physicalMtu({ metadata }: Pod, labels: Readonly<Record<string, string>>): number | Pending {
-  const network = podAnnotations().providerNetwork.read(metadata.annotations) ?? ''
+function physicalMtu(
+  { metadata }: Pod,
+  provider: string,
+  labels: Readonly<Record<string, string>>,
+): number | Pending {
+  const network = podAnnotations(provider).providerNetwork.read(metadata.annotations) ?? ''
   if (network === '') return 0
   const keys = providerNetworkKeysOf(network)
   const mtu = labels[keys.ready] === 'true' ? Number(labels[keys.mtu]) : 0
@@ -116,10 +177,10 @@ function byRouter(addresses: readonly PodAddress[], { status }: Subnet): readonl
 }
 
 /** What the controller decided about an interface that another plugin makes (macvlan, host-device, …). */
-export interface DelegatedAllocation {
-  readonly uid: string
-  readonly addresses: readonly PodAddress[]
-}
+export interface DelegatedAllocation extends Pick<
+  Allocation,
+  'uid' | 'addresses' | 'ownsDefaultRoute' | 'routes' | 'otherRoutes'
+> {}
 
 /**
  * Reads the addresses of an interface that another plugin makes, or what is still to be waited for.
@@ -131,21 +192,29 @@ export function readDelegatedAllocation(
   caches: Pick<AllocationCaches, 'pods' | 'subnets'>,
   wasSeen: boolean,
 ): DelegatedAllocation | Pending {
-  const { provider } = request
-  const isServed = [...caches.subnets.values()].some(
-    (subnet) => (readInEffect(subnet) ?? subnet.spec)?.provider === provider,
-  )
-  if (!isServed) {
-    throw new AttachmentError({
-      pod: keyOf(request),
-      stage: 'provider',
-      reason: `provider ${provider} is not bound to any subnet: give a Subnet spec.provider ${provider}`,
-    })
-  }
+  requireSubnet(request, caches.subnets)
   const pod = readPod(request, caches.pods, wasSeen)
   if ('reason' in pod) return pod
-  const addresses = trying(() => readAddresses(pod.metadata.annotations, provider))
-  return 'reason' in addresses ? addresses : { uid: pod.metadata.uid ?? '', addresses }
+  const addresses = trying(() => readAddresses(pod.metadata.annotations, request.provider))
+  if ('reason' in addresses) return addresses
+  const asked = trying(() => readAskedRoutes(pod, request, request.provider), 'parse-routes')
+  if ('reason' in asked) return asked
+  const { ownsDefaultRoute, routes } = asked
+  return { uid: pod.metadata.uid ?? '', addresses, ownsDefaultRoute, ...divided(routes, addresses) }
+}
+
+/** @throws AttachmentError when no Subnet has the provider */
+function requireSubnet(request: AttachmentRequest, subnets: Store<Subnet>): void {
+  const { provider } = request
+  const isServed = [...subnets.values()].some(
+    (subnet) => (readInEffect(subnet) ?? subnet.spec)?.provider === provider,
+  )
+  if (isServed) return
+  throw new AttachmentError({
+    pod: keyOf(request),
+    stage: 'provider',
+    reason: `provider ${provider} is not bound to any subnet: give a Subnet spec.provider ${provider}`,
+  })
 }
 
 function keyOf({ podNamespace, podName }: AttachmentRequest): string {
@@ -175,7 +244,10 @@ function readAddresses(
   })
 }
 
-function trying<T extends object>(read: () => T | undefined): T | Pending {
+function trying<T extends object>(
+  read: () => T | undefined,
+  stage: AttachmentStage = 'wait-address',
+): T | Pending {
   try {
     return (
       read() ?? {
@@ -186,7 +258,7 @@ function trying<T extends object>(read: () => T | undefined): T | Pending {
   } catch (error) {
     if (!(error instanceof AnnotationInvalidError)) throw error
     const { field, value, cure } = error.details
-    return { stage: 'wait-address', reason: `annotation ${field}="${value}" is not valid: ${cure}` }
+    return { stage, reason: `annotation ${field}="${value}" is not valid: ${cure}` }
   }
 }
 

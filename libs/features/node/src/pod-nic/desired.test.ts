@@ -26,6 +26,8 @@ const dual: AttachmentSnapshot = {
   mtu: 1400,
   hasUserspaceDatapath: true,
   ownsDefaultRoute: true,
+  provider: 'ovn',
+  routes: [],
 }
 
 describe('desiredAttachment', () => {
@@ -87,6 +89,22 @@ describe('desiredAttachment', () => {
       { destination: '192.0.2.0/24', gateway: '10.16.0.9' },
       { destination: '198.51.100.0/24', scope: 253 },
     ])
+  })
+
+  it('adds what the Pod asks for last', () => {
+    const routes = [
+      { dst: '192.0.2.0/24', gw: '' },
+      { dst: '2001:db8::/32', gw: 'fd00:10:16::9' },
+    ]
+    expect(desiredAttachment({ ...dual, routes }).routes.slice(2)).toEqual([
+      { destination: '192.0.2.0/24', scope: 253 },
+      { destination: '2001:db8::/32', gateway: 'fd00:10:16::9' },
+    ])
+  })
+
+  it('is the port of its network', () => {
+    const { externalIds } = desiredAttachment({ ...dual, provider: 'net.shop.ovn' })
+    expect(externalIds['iface-id']).toBe('web-0.shop.net.shop.ovn')
   })
 
   it('has neither addresses nor an ip in the port for a pod that gets its addresses elsewhere', () => {

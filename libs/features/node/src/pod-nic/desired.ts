@@ -51,7 +51,7 @@ export function desiredAttachment(snapshot: AttachmentSnapshot): DesiredAttachme
     routes: desiredRoutes(snapshot),
     disablesTxChecksumOffload: snapshot.hasUserspaceDatapath,
     externalIds: {
-      [attachmentId.ifaceId]: podPortName(request.podNamespace, snapshot.holder),
+      [attachmentId.ifaceId]: podPortName(request.podNamespace, snapshot.holder, snapshot.provider),
       [attachmentId.vendor]: vendor,
       [attachmentId.podName]: snapshot.holder,
       [attachmentId.podNamespace]: request.podNamespace,
@@ -65,7 +65,10 @@ export function desiredAttachment(snapshot: AttachmentSnapshot): DesiredAttachme
   }
 }
 
-/** Default routes first, then those of the network configuration. What cannot be read there is left out, as upstream does. */
+/**
+ * Default routes first, then those of the network configuration, then those that the Pod asks for. What cannot be read in the configuration is
+ * left out, as upstream does.
+ */
 function desiredRoutes(snapshot: AttachmentSnapshot): readonly RouteRequest[] {
   const routes: RouteRequest[] = []
   if (snapshot.ownsDefaultRoute) {
@@ -78,7 +81,7 @@ function desiredRoutes(snapshot: AttachmentSnapshot): readonly RouteRequest[] {
       })
     }
   }
-  for (const { dst, gw } of snapshot.request.routes) {
+  for (const { dst, gw } of [...snapshot.request.routes, ...snapshot.routes]) {
     const gateway = tryParseIp(gw) === undefined ? undefined : gw
     const isV6 = (dst === '' ? gw : dst).includes(':')
     const cidr = tryParseCidr(dst === '' && gateway !== undefined ? defaultDestination[isV6 ? 6 : 4] : dst)

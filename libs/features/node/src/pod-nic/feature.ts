@@ -243,6 +243,8 @@ export class PodNics implements Disposable {
       mtu: allocation.mtu > 0 ? allocation.mtu : (this.#deps.tunnelMtu.value ?? 0),
       hasUserspaceDatapath: hasUserspaceDatapath(this.#deps.ovs),
       ownsDefaultRoute: allocation.ownsDefaultRoute,
+      provider: allocation.provider,
+      routes: allocation.routes,
     })
   }
 

@@ -13,7 +13,13 @@ export interface AttachmentRequest {
   /** Name of the network configuration. */
   readonly network: string
   /** Routes that the network configuration asks for. */
-  readonly routes: readonly { readonly dst: string; readonly gw: string }[]
+  readonly routes: readonly RouteText[]
+}
+
+/** Text of a route, whose gateway is empty where it is on the link, and whose destination is empty for the default one. */
+export interface RouteText {
+  readonly dst: string
+  readonly gw: string
 }
 
 /** An address that the controller gave the pod. */
@@ -28,6 +34,8 @@ export interface PodAddress {
 /** Everything that decides how a pod's interface looks. */
 export interface AttachmentSnapshot {
   readonly request: AttachmentRequest
+  /** Of the network that the interface is in, in annotations and in the name of the port. */
+  readonly provider: string
   /** What the port is named after. */
   readonly holder: string
   readonly hostName: string
@@ -38,4 +46,6 @@ export interface AttachmentSnapshot {
   readonly hasUserspaceDatapath: boolean
   /** The pod's default route goes by this interface. */
   readonly ownsDefaultRoute: boolean
+  /** Further ones, that the Pod asks for. */
+  readonly routes: readonly RouteText[]
 }

@@ -79,10 +79,10 @@ function requestOf(pod: Pod, provider: string, ifName: string): AttachmentReques
 
 function attachment(found: ReturnType<typeof readAllocation>, pod: Pod): unknown {
   if ('reason' in found) return found
-  const { holder, mac, addresses, mtu, ownsDefaultRoute }: Allocation = found
+  const { holder, mac, addresses, mtu, ownsDefaultRoute, provider, routes }: Allocation = found
   return desiredAttachment({
     ...{ request: requestOf(pod, 'ovn', 'eth0'), holder, hostName: 'a_h', mac, addresses, mtu },
-    ...{ hasUserspaceDatapath: false, ownsDefaultRoute },
+    ...{ hasUserspaceDatapath: false, ownsDefaultRoute, provider, routes },
   })
 }
 
