@@ -129,7 +129,7 @@ interface Key {
 function allKeys(): readonly Key[] {
   const { podAnnotations, vipAnnotations, networkAnnotations, nodeAnnotations } = annotations
   const { namespaceAnnotations, vpcAnnotations, interfaceAnnotations, kubevirtAnnotations } = annotations
-  const { bgpAnnotations } = annotations
+  const { bgpAnnotations, qosAnnotations } = annotations
   const nic = interfaceAnnotations({ namespace: 'shop', name: 'camera' }, 'net1')
   const codecs = {
     Pod: [
@@ -138,6 +138,7 @@ function allKeys(): readonly Key[] {
       networkAnnotations,
       kubevirtAnnotations,
       bgpAnnotations,
+      qosAnnotations(),
       { ipAddress: nic.ipAddress },
     ],
     Node: [nodeAnnotations],
@@ -173,6 +174,7 @@ it('knows of every group of annotations', () => {
     'networkPolicyAnnotations',
     'nodeAnnotations',
     'podAnnotations',
+    'qosAnnotations',
     'serviceAnnotations',
     'vipAnnotations',
     'vpcAnnotations',

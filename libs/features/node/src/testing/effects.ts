@@ -1,4 +1,4 @@
-import { readNodeNetwork } from '@kube-ovn/annotations'
+import { readNicQos, readNodeNetwork, type Annotations } from '@kube-ovn/annotations'
 import type { Node, Pod } from '@kube-ovn/kube-api/core'
 import { takesPart, type ProviderNetwork, type Subnet } from '@kube-ovn/kube-api'
 import { IndexedStore, objectKey, type KubeObject } from '@kube-ovn/kube'
@@ -6,6 +6,7 @@ import type { HostLink } from '../host-links.ts'
 import { readAllocation, readDelegatedAllocation, type Allocation } from '../pod-nic/allocation.ts'
 import { desiredAttachment } from '../pod-nic/desired.ts'
 import type { AttachmentRequest } from '../pod-nic/snapshot.ts'
+import { desiredQos } from '../port-qos/desired.ts'
 import { connectionNames } from '../provider-networks/desired.ts'
 import { ProviderNetworkInvalidError } from '../provider-networks/errors.ts'
 import { natOutgoingPrefixes, reachedPrefixes, readSubnetFacts, routedPrefixes } from '../subnet-facts.ts'
@@ -36,15 +37,25 @@ export function nodeEffects({ subnets, pods, networks, node }: NodeObjects): rea
       natOutgoing: natOutgoingPrefixes(facts),
     },
     readNodeNetwork(node.metadata.annotations),
+    qosOfNic(node.metadata.annotations),
     ...networks.map((network) => connection(network, node)),
     desiredTunnel(observeTunnel(tunnelSettings, node, stillLinks, []).snapshot),
     ...pods.flatMap((pod) => [
+      qosOfNic(pod.metadata.annotations),
       attachment(readAllocation(requestOf(pod, 'ovn', 'eth0'), stores, false), pod),
       ...delegatedProviders(subnets).map((provider) =>
         readDelegatedAllocation(requestOf(pod, provider, 'net1'), stores, false),
       ),
     ]),
   ]
+}
+
+function qosOfNic(annotations: Annotations | undefined): unknown {
+  const { policing, shaping, problem } = desiredQos(readNicQos(annotations), {
+    pod: '',
+    keyOf: (name) => name,
+  })
+  return { policing, shaping, problem: problem?.details }
 }
 
 function connection(network: ProviderNetwork, node: Node): unknown {
