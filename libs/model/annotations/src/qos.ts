@@ -50,7 +50,10 @@ export function isQosKey(key: string): boolean {
   return qosNames.has(key.slice(key.indexOf('/') + 1)) && key.includes('.kubernetes.io/')
 }
 
-const qosNames = new Set(Object.values(qosAnnotations()).map(({ key }) => key.slice(key.indexOf('/') + 1)))
+const qosNames = new Set([
+  ...['ingress_rate', 'egress_rate', 'ingress_burst', 'egress_burst'],
+  ...['latency', 'jitter', 'limit', 'loss'],
+])
 
 /** How fast a NIC is to be in one direction. */
 export interface NicRate {

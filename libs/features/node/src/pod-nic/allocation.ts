@@ -177,10 +177,10 @@ function byRouter(addresses: readonly PodAddress[], { status }: Subnet): readonl
 }
 
 /** What the controller decided about an interface that another plugin makes (macvlan, host-device, …). */
-export interface DelegatedAllocation extends Pick<
+export type DelegatedAllocation = Pick<
   Allocation,
   'uid' | 'addresses' | 'ownsDefaultRoute' | 'routes' | 'otherRoutes'
-> {}
+>
 
 /**
  * Reads the addresses of an interface that another plugin makes, or what is still to be waited for.

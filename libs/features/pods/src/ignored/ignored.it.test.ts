@@ -125,7 +125,9 @@ it('tells Pods and Nodes of annotations and labels without effect, once', async 
   await user.createPod({ name: 'host', namespace: 'shop', annotations, hostNetwork: true })
   await oneLife()
   const expected = [
-    expect.stringMatching(/^Node\/n1 annotation .*\/exclude "true" without effect: what an annotation of a Node/),
+    expect.stringMatching(
+      /^Node\/n1 annotation .*\/exclude "true" without effect: what an annotation of a Node/,
+    ),
     expect.stringMatching(/^Node\/n1 label .*\/ic-gw "true" without effect: interconnection of clusters/),
     expect.stringMatching(
       /^Pod\/web annotation ovn.*\/pod_nic_type "dpdk-port" without effect: a NIC that is no veth pair.* 1$/,
