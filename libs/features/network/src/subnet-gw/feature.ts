@@ -5,7 +5,7 @@ import { subnetResource } from '@kube-ovn/kube-api'
 import type { Subnet } from '@kube-ovn/kube-api'
 import { logicalRouter, subnetGatewayPolicy, subnetNodePortGroup } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
-import { hasOtherNetwork } from '@kube-ovn/domains-control/topology'
+import { hasOtherNetwork, isDefaultVpc } from '@kube-ovn/domains-control/topology'
 import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
 import { desiredGateway } from './desired.ts'
 import type { GatewaySnapshot } from './desired.ts'
@@ -22,14 +22,19 @@ export const subnetGateway: ControlFeature<string, GatewaySnapshot | typeof unse
       resource: nodes,
       keys: (change: ObjectChange<Node>, world) =>
         hasOtherNetwork(change)
-          ? [...world.subnets.values()].map(({ metadata }) => gatewayKey(metadata.name, change.key))
+          ? [...world.subnets.values()]
+              .filter((subnet) => mayLeaveByNodes(subnet, world))
+              .map(({ metadata }) => gatewayKey(metadata.name, change.key))
           : [],
     },
     {
       on: 'object',
       resource: subnetResource,
       keys: (change: ObjectChange<Subnet>, world) =>
-        change.new === undefined || change.old === undefined ? keysOfSubnet(change.key, world) : [],
+        vpcOf(change.old) !== vpcOf(change.new) &&
+        [change.old, change.new].some((subnet) => subnet !== undefined && mayLeaveByNodes(subnet, world))
+          ? keysOfSubnet(change.key, world)
+          : [],
     },
   ],
   observe: observeGateway,
@@ -37,6 +42,19 @@ export const subnetGateway: ControlFeature<string, GatewaySnapshot | typeof unse
     if (snapshot === undefined) return nothing
     return snapshot === unsettled ? { ...nothing, hold: true } : desiredGateway(snapshot)
   },
+}
+
+/** Undefined for none. */
+function vpcOf(subnet: Subnet | undefined): string | undefined {
+  return subnet && (subnet.spec?.vpc ?? '')
+}
+
+/** Pairs of a node and a subnet of another VPC would be keys without anything to do, a hundred thousand on a large cluster. */
+function mayLeaveByNodes(subnet: Subnet, { networks, settings }: ControlWorld): boolean {
+  const vpc = vpcOf(subnet) ?? ''
+  return (
+    vpc === '' || isDefaultVpc(vpc, settings) || networks.get(subnet.metadata.name)?.isDefaultVpc === true
+  )
 }
 
 function keysOfSubnet(subnet: string, world: ControlWorld): readonly string[] {

@@ -1,6 +1,6 @@
-import { subnetResource } from '@kube-ovn/kube-api'
+import { subnetResource, vpcResource } from '@kube-ovn/kube-api'
 import { nodes } from '@kube-ovn/kube-api/core'
-import { node } from '@kube-ovn/testing-builders'
+import { node, vpc } from '@kube-ovn/testing-builders'
 import {
   ControlCluster,
   createInBlue,
@@ -83,5 +83,31 @@ describe('traffic of a distributed subnet', () => {
     expect(waysOut(control)).toEqual(byNode('n1', 2))
     expect(control.portsOf('Port_Group', 'blue.n1')).toEqual(['a.default'])
     expect(await northbound.nbctl('lr-policy-list', 'ovn-cluster')).toContain('9.9.9.9')
+  })
+
+  it('does so over a restart, for nodes that come, while the subnet asks for a VPC that it does not get', async () => {
+    const control = await startWithBlue(cluster, dualStack)
+    await createInBlue(cluster, control, ['a'])
+    await cluster.client.create(vpcResource, vpc({ name: 'red' }))
+    await control.settle()
+    await cluster.user.edit(subnetResource, 'blue', { vpc: 'red' })
+    await control.settle()
+    expect(waysOut(control)).toEqual(byNode('n1', 2))
+    await control[Symbol.asyncDispose]()
+
+    await cluster.forgetCosts()
+    await using next = await cluster.startController()
+    await next.settle()
+    expect((await cluster.costs()).transactions).toBe(0)
+    await cluster.client.create(nodes, second)
+    await next.settle()
+    expect(waysOut(next)).toEqual([...byNode('n1', 2), ...byNode('n2', 3)].sort())
+
+    // Nothing holds it any longer: it moves, and leaves nothing behind.
+    await cluster.removePod('a')
+    await next.settle()
+    await cluster.client.remove(subnetResource, { name: 'blue' })
+    await next.settle()
+    expect([waysOut(next), groups(next)]).toEqual([[], []])
   })
 })
