@@ -16,6 +16,7 @@ export {
   type SubnetError,
 } from './errors.ts'
 export { strayExcludes } from './exclude-ips.ts'
+export { isOccupied, occupiedPairs, pairFlags } from './occupied-pairs.ts'
 export {
   gatewayCandidates,
   gatewayStates,

@@ -5,7 +5,7 @@ import { subnetResource } from '@kube-ovn/kube-api'
 import type { Subnet } from '@kube-ovn/kube-api'
 import { logicalRouter, subnetGatewayPolicy, subnetNodePortGroup } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
-import { hasOtherNetwork, isDefaultVpc } from '@kube-ovn/domains-control/topology'
+import { hasOtherNetwork, isDefaultVpc, occupiedPairs, pairFlags } from '@kube-ovn/domains-control/topology'
 import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
 import { desiredGateway } from './desired.ts'
 import type { GatewaySnapshot } from './desired.ts'
@@ -16,6 +16,8 @@ export const subnetGateway: ControlFeature<string, GatewaySnapshot | typeof unse
   name: 'subnet-gw',
   kinds: [subnetNodePortGroup, subnetGatewayPolicy],
   memberships: [{ kind: logicalRouter.name, column: 'policies' }],
+  tables: [occupiedPairs],
+  flags: pairFlags,
   triggers: [
     {
       on: 'object',

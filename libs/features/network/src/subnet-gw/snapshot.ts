@@ -1,4 +1,4 @@
-import { familiesOf, joinAddress } from '@kube-ovn/domains-control/topology'
+import { familiesOf, isOccupied, joinAddress } from '@kube-ovn/domains-control/topology'
 import type { ControlWorld } from '@kube-ovn/domains-control'
 import type { GatewaySnapshot } from './desired.ts'
 
@@ -21,6 +21,7 @@ export function observeGateway(
   const { isJoin, isDefaultVpc, isRouted, isInterconnected } = network
   if (isJoin || !isDefaultVpc || !isRouted || isInterconnected) return undefined
   if ((world.gatewayStates.get(subnet)?.carriers.length ?? 0) > 0) return undefined
+  if (!isOccupied(subnet, node, world)) return undefined
   const nextHops = familiesOf(network).flatMap(({ family }) => {
     const address = joinAddress(node, family, world)
     return address === undefined ? [] : [{ family, address }]

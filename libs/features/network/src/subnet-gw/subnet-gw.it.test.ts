@@ -1,6 +1,6 @@
 import { subnetResource, vpcResource } from '@kube-ovn/kube-api'
 import { nodes } from '@kube-ovn/kube-api/core'
-import { node, vpc } from '@kube-ovn/testing-builders'
+import { node, subnet, vpc } from '@kube-ovn/testing-builders'
 import {
   ControlCluster,
   createInBlue,
@@ -109,5 +109,26 @@ describe('traffic of a distributed subnet', () => {
     await cluster.client.remove(subnetResource, { name: 'blue' })
     await next.settle()
     expect([waysOut(next), groups(next)]).toEqual([[], []])
+  })
+
+  it('does so, where that is asked for, by rows for no nodes but those that have pods of it', async () => {
+    await cluster.client.create(nodes, second)
+    await cluster.client.create(subnetResource, subnet({ name: 'blue', cidrBlock: dualStack.cidr }))
+    await using control = await cluster.startController({ flags: { gatewayRowsByPods: true } })
+    await control.settle()
+    expect([waysOut(control), groups(control)]).toEqual([[], []])
+    await createInBlue(cluster, control, ['a'])
+    expect([waysOut(control), groups(control)]).toEqual([byNode('n1', 2), ['blue.n1']])
+    expect(control.portsOf('Port_Group', 'blue.n1')).toEqual(['a.default'])
+    await cluster.forgetCosts()
+    await createInBlue(cluster, control, ['b'])
+    expect(control.portsOf('Port_Group', 'blue.n1')).toEqual(['a.default', 'b.default'])
+    expect((await cluster.costs()).transactions).toBe(1)
+    await cluster.removePod('a')
+    await control.settle()
+    expect(groups(control)).toEqual(['blue.n1'])
+    await cluster.removePod('b')
+    await control.settle()
+    expect([waysOut(control), groups(control)]).toEqual([[], []])
   })
 })

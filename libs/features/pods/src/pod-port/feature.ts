@@ -29,6 +29,7 @@ import type { RowBase, RowChange } from 'ovsdb-client'
 import { storeIndex } from '@kube-ovn/domains-control'
 import type { ControlFeature } from '@kube-ovn/domains-control'
 import { allocating } from '@kube-ovn/domains-control/addresses'
+import { occupiedPairs } from '@kube-ovn/domains-control/topology'
 import { desiredPod } from './desired.ts'
 import { portOfDhcp } from './dhcp.ts'
 import { holderKey, holderOf } from '@kube-ovn/domains-control/pods'
@@ -40,6 +41,7 @@ export const podPortFeature: ControlFeature<string, PodSnapshot, PodFacts> = {
   name: 'pod-port',
   kinds: [podPort, northGatewayPolicy, portDhcp],
   flags: podPortFlags,
+  tables: [occupiedPairs],
   rights: [
     { resource: pods, verbs: ['patch'] },
     { resource: ipResource, verbs: ['create', 'patch', 'delete'] },

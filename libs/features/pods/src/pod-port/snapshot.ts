@@ -40,6 +40,7 @@ import {
   type PolicyPlaces,
   type SecurityGroupsOfPort,
 } from '@kube-ovn/domains-control/policies'
+import { isOccupied } from '@kube-ovn/domains-control/topology'
 import { chassisOfMachine, type ChassisRequest } from './chassis.ts'
 import { observeDhcp, type PortDhcp } from './dhcp.ts'
 import { isTold, place, subnetsThatMayServe, type Placement } from './placement.ts'
@@ -314,11 +315,12 @@ function placeNic(
     const shared = sharedAddresses(holder.namespace, annotations, placement.network.name, world)
     const vips = [...new Set([...shared, ...options.vips])]
     const isAnnotated = isTold(object, nic, placement.lease)
+    const told = isAnnotated ? placement : toTell(placement, world)
     return {
       ...base,
       options: { ...options, vips, sharesVip: shared.length > 0 },
       dhcp: nic.has === 'port' ? observeDhcp(nic.port, options.dhcp, placement.lease, world) : {},
-      placement: asWritten(isAnnotated ? placement : toTell(placement, world), object, nic, world),
+      placement: asWritten(asRecorded(told, object, world), object, nic, world),
       isAnnotated,
       problem: undefined,
       missed: reserved && givenUp && { object: reserved, problem: givenUp },
@@ -335,6 +337,13 @@ function toTell({ network, lease }: Placement, world: ControlWorld): Placement {
   const { cidrBlock = '', gateway = '' } = world.networks.get(network.name) ?? {}
   const tag = world.vlansInEffect.get(network.vlan)
   return { network: { ...network, cidrBlock, gateway, ...(tag === undefined ? {} : { tag }) }, lease }
+}
+
+/** Where groups of a subnet's pods on a node follow records of addresses, the record of its own is there first. */
+function asRecorded(placement: Placement, { spec }: Pod, world: ControlWorld): Placement {
+  const { network, lease } = placement
+  if (!network.leavesByNode || isOccupied(network.name, spec?.nodeName ?? '', world)) return placement
+  return { network: { ...network, leavesByNode: false }, lease }
 }
 
 /** Whether it is the reservation that a NIC without a placement lacks: its owner is told, too. */
