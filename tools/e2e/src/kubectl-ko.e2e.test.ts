@@ -13,7 +13,9 @@ import {
 } from '@kube-ovn/lab'
 import { leaveBundleOnFailure } from '@kube-ovn/testing-bundle'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describeExplain } from './ko-explain.ts'
 import { openSuiteCluster, type SuiteCluster } from './suite-cluster.ts'
+import { TraceMatrix } from './trace-matrix.ts'
 
 /** As `npm run build` makes it. */
 const program = resolve(import.meta.dirname, '../../../dist/programs/kubectl-ko')
@@ -158,6 +160,31 @@ describe('ovn-trace', () => {
   })
 })
 
+it('traces tell what becomes of packets: of pods, Services, policies, private subnets and VPCs', async () => {
+  const [caller] = await untilPodsReady(cluster.api, 'guarded', 'app=caller', 2)
+  await using matrix = await TraceMatrix.make(cluster, {
+    ...{
+      shop: first(shop),
+      stock: first(stock),
+      till: first(tills),
+      caller: first(caller === undefined ? [] : [caller]),
+    },
+  })
+  const sent = await matrix.tell((pair) => matrix.probe(pair))
+  const traced = await matrix.tell(async ({ from, address, port }) => {
+    const { stdout, stderr } = await ko('ovn-trace', nameOf(from), address, 'tcp', `${port}`, '-o', 'json')
+    if (stdout === '') throw new Error(stderr)
+    const { verdict } = JSON.parse(stdout) as { verdict: { outcome: string; ports: readonly string[] } }
+    // What leaves by a node is not for any of the pods that are asked here.
+    const isForNode = verdict.ports.some((port) => port.startsWith('node-'))
+    return verdict.outcome === 'delivered' && !isForNode ? 'arrives' : 'is lost'
+  })
+  expect(traced).toEqual(sent)
+  // It says nothing where all is allowed, or nothing.
+  for (const outcome of ['arrives', 'is lost'])
+    expect(sent.filter((one) => one.endsWith(outcome)).length).toBeGreaterThan(3)
+})
+
 it('tcpdump sees what reaches a pod, and ends by itself', async () => {
   // The kubelet's probes come all the time.
   const { exitCode, stdout } = await ko('tcpdump', nameOf(first(shop)), '-c', '1', 'tcp')
@@ -212,15 +239,6 @@ describe('what it finds out itself', () => {
     expect((await ko('topology', 'ovn-cluster')).stdout).toMatch(/─ subnet stock /)
   })
 
-  it('explain leads from a pod to its row, and back', async () => {
-    const { stdout } = await ko('explain', `pod/${nameOf(first(shop))}`, '-o', 'json')
-    const [{ row }] = JSON.parse(stdout) as readonly [{ readonly row: string }]
-    const back = await ko('explain', row.slice(0, 8), '-o', 'json')
-    expect(JSON.parse(back.stdout)).toMatchObject([
-      { table: 'Logical_Switch_Port', owner: `pod-port/${nameOf(first(shop))}` },
-    ])
-  })
-
   it('support-bundle has logs, objects and databases, and lacks nothing', async () => {
     const bundle = join(directory, 'bundle')
     expect(await ko('support-bundle', bundle, '--lines', '50')).toMatchObject({ exitCode: 0 })
@@ -238,6 +256,10 @@ interface Findings {
     readonly result: string
   }[]
 }
+
+describe('explain', () => {
+  describeExplain({ ko, cluster: () => cluster, shop: () => first(shop), till: () => first(tills) })
+})
 
 describe('diagnose', () => {
   it('finds nothing wrong with a cluster that is well, from every node', async () => {

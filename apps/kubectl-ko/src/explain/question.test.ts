@@ -5,8 +5,8 @@ it.each([
   ['0x9d86efb', { kind: 'row', id: '09d86efb' }],
   ['9d86efbd', { kind: 'row', id: '9d86efbd' }],
   ['EE3E61C0-7e58-4f4a-b979-160fc0c1c85d', { kind: 'row', id: 'ee3e61c0-7e58-4f4a-b979-160fc0c1c85d' }],
-  ['pod/shop/web-0', { kind: 'object', key: 'shop/web-0' }],
-  ['subnet/blue', { kind: 'object', key: 'blue' }],
+  ['pod/shop/web-0', { kind: 'object', of: 'pod', key: 'shop/web-0' }],
+  ['subnet/blue', { kind: 'object', of: 'subnet', key: 'blue' }],
 ])('reads %s', (text, question) => {
   expect(parseQuestion(text)).toEqual(question)
 })

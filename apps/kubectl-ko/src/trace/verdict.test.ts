@@ -44,3 +44,28 @@ it('tells where no flow matches', () => {
 `)
   expect(verdictText(verdict, undefined)).toBe('dropped in lr_in_ip_routing')
 })
+
+it('tells a packet whose next hop nobody knows from one that arrives', () => {
+  const verdict = readVerdict(`${toRouter}
+25. lr_in_arp_request (northd.c:14906): eth.dst == 00:00:00:00:00:00 && reg9[9] == 1, priority 100, uuid 49978ad6
+    arp { eth.dst = ff:ff:ff:ff:ff:ff; arp.spa = reg5; arp.tpa = reg0; arp.op = 1; output; };
+
+    arp
+    ---
+        eth.dst = ff:ff:ff:ff:ff:ff;
+                    /* output to "db-0.stock", type "" */
+                    /* output to "db-1.stock", type "" */
+`)
+  expect(verdictText(verdict, undefined)).toBe(
+    'not known who has the next address: the router asks db-0.stock, db-1.stock, and drops the packet until it is answered',
+  )
+})
+
+it('tells of the packet by which a Service learns who its client is', () => {
+  const verdict = readVerdict(`${toRouter}
+14. ls_in_lb_aff_learn (northd.c:8088): reg9[6] == 0 && ct.new && ip4, priority 100, uuid 0b3b9f34
+    commit_lb_aff(vip = "10.107.171.31:80", backend = "10.16.0.14:8080", proto = tcp, timeout = 600);
+`)
+  expect(verdict.outcome).toBe('dropped')
+  expect(verdictText(verdict, undefined)).toContain('arrives when it is sent again')
+})

@@ -1,6 +1,6 @@
 /** What becomes of a traced packet. */
 export interface Verdict {
-  readonly outcome: 'delivered' | 'dropped' | 'answered'
+  readonly outcome: 'delivered' | 'dropped' | 'answered' | 'unresolved'
   /** The ports that it, or the answer to it, leaves by. */
   readonly ports: readonly string[]
   /** Where it is dropped, as ovn-trace names the stage; none where no flow matches. */
@@ -12,6 +12,8 @@ export interface Verdict {
 const outputLine = /output to "([^"]+)", type "([^"]*)"/
 /** Of the connections between switches and routers: what leaves by one comes in by another. */
 const inner = 'patch'
+/** From where on the trace is of what a router asks, because it does not know who has the next address. */
+const question = /^\s+(?:arp|nd_ns)$/
 /** ` 4. ls_out_acl_eval (northd.c:7284): …, priority 2004, uuid 1a2b3c4d` */
 const flowLine = /^\s*\d+\. (\w+).*, priority \d+, uuid ([0-9a-f]{8})/
 
@@ -28,6 +30,7 @@ export function readVerdict(text: string): Verdict {
     // Whoever answers turns the packet around, and sends it to where it came from.
     const inport = /inport="([^"]+)"/.exec(text)?.[1]
     const isAnswer = ports.length === 1 && ports[0] === inport
+    if (!isAnswer && lines.some((line) => question.test(line))) return { outcome: 'unresolved', ports, flows }
     return { outcome: isAnswer ? 'answered' : 'delivered', ports, flows }
   }
   const last = lines.findLast((line) => /^\s*\d+\. \w+/.test(line))
@@ -38,7 +41,11 @@ export function readVerdict(text: string): Verdict {
 /** In one line, for people. */
 export function verdictText({ outcome, ports, stage }: Verdict, by: string | undefined): string {
   if (outcome === 'delivered') return `delivered to ${ports.join(', ')}`
+  if (outcome === 'unresolved')
+    return `not known who has the next address: the router asks ${ports.join(', ')}, and drops the packet until it is answered`
   if (outcome === 'answered') return `answered on behalf of the target, to ${ports.join(', ')}`
+  if (stage?.endsWith('_lb_aff_learn') === true)
+    return `the first packet of a client only teaches which backend it gets: it is lost, and arrives when it is sent again`
   const where = stage === undefined ? 'dropped' : `dropped in ${stage}`
   return by === undefined ? where : `${where} by ${by}`
 }

@@ -1,0 +1,157 @@
+import type { Cluster, PodContainer } from '../cluster.ts'
+import { databases } from '../components.ts'
+import { parseRows, type Row } from '../rows.ts'
+import { mayHaveLogged, type LoggedPacket } from './acl-log.ts'
+
+/** A row and whose it is. */
+export interface ExplainedRow {
+  readonly table: string
+  readonly row: string
+  readonly name: string
+  /** FEATURE/KEY that wrote it; `nobody of ours` without mark. */
+  readonly owner: string
+  /** KIND/NAME by which its owner knows it. */
+  readonly id: string
+  readonly content: string
+}
+
+/** Tables of the Northbound whose rows have marks. */
+const tables = [
+  'Logical_Switch',
+  'Logical_Switch_Port',
+  'Logical_Router',
+  'Logical_Router_Port',
+  'Logical_Router_Static_Route',
+  'Logical_Router_Policy',
+  'ACL',
+  'Port_Group',
+  'Address_Set',
+  'Load_Balancer',
+  'Load_Balancer_Health_Check',
+  'NAT',
+  'DHCP_Options',
+  'DNS',
+  'QoS',
+  'Meter',
+  'Meter_Band',
+  'BFD',
+  'Gateway_Chassis',
+  'HA_Chassis_Group',
+  'HA_Chassis',
+  'Copp',
+] as const
+
+const nbctl = [
+  'ovn-nbctl',
+  '--no-leader-only',
+  `--db=${databases.nb.socket}`,
+  '--timeout=60',
+  '--format=json',
+]
+
+/** All rows that a feature wrote for this key. */
+export async function rowsOfObject(
+  cluster: Cluster,
+  northbound: PodContainer,
+  key: string,
+): Promise<readonly ExplainedRow[]> {
+  const all = await allRows(cluster, northbound)
+  return all.filter(({ owner }) => owner.slice(owner.indexOf('/') + 1) === key)
+}
+
+async function allRows(cluster: Cluster, northbound: PodContainer): Promise<readonly ExplainedRow[]> {
+  return rowsByTable(
+    await cluster.tell(northbound, [...nbctl, ...tables.flatMap((table) => ['--', 'list', table])]),
+  )
+}
+
+/** The row that has this identifier, or begins with it. */
+export async function northboundRows(
+  cluster: Cluster,
+  northbound: PodContainer,
+  id: string,
+): Promise<readonly ExplainedRow[]> {
+  const output = await cluster.ask(northbound, [
+    ...nbctl,
+    ...tables.flatMap((table) => ['--', '--if-exists', 'list', table, id]),
+  ])
+  return output.exitCode === 0 ? rowsByTable(output.stdout) : []
+}
+
+/** Ports, and load balancers, of this name. */
+export async function rowsNamed(
+  cluster: Cluster,
+  northbound: PodContainer,
+  name: string,
+): Promise<readonly ExplainedRow[]> {
+  const among = ['Logical_Switch_Port', 'Logical_Router_Port', 'Load_Balancer'] as const
+  const text = await cluster.tell(northbound, [
+    ...nbctl,
+    ...among.flatMap((table) => ['--', 'find', table, `name=${JSON.stringify(name)}`]),
+  ])
+  return rowsByTable(text, among)
+}
+
+/** The ACLs that may have logged a packet. */
+export async function aclsOf(
+  cluster: Cluster,
+  northbound: PodContainer,
+  packet: LoggedPacket,
+): Promise<readonly ExplainedRow[]> {
+  if (packet.name === '') return []
+  const text = await cluster.tell(northbound, [
+    ...nbctl,
+    'find',
+    'ACL',
+    `name=${JSON.stringify(packet.name)}`,
+  ])
+  return parseRows(text)
+    .filter((row) => {
+      const [action, direction, severity] = ['action', 'direction', 'severity'].map((column) =>
+        String(row[column] ?? ''),
+      ) as [string, string, string]
+      return mayHaveLogged(packet, { action, direction, severity, log: row['log'] === true })
+    })
+    .map((row) => explained('ACL', row))
+}
+
+/** How many rows there are, and those that no object of ours accounts for. */
+export async function strangersOf(
+  cluster: Cluster,
+  northbound: PodContainer,
+): Promise<{ readonly rows: number; readonly strangers: readonly ExplainedRow[] }> {
+  const all = await allRows(cluster, northbound)
+  return { rows: all.length, strangers: all.filter(({ owner }) => !owner.includes('/')) }
+}
+
+/** One line of output for each table. */
+function rowsByTable(text: string, among: readonly string[] = tables): readonly ExplainedRow[] {
+  const lines = text.split('\n')
+  return among.flatMap((table, index) => parseRows(lines[index] ?? '').map((row) => explained(table, row)))
+}
+
+function explained(table: string, row: Row): ExplainedRow {
+  const ids = idsOf(row)
+  const own =
+    ids.get('owner') ?? (ids.get('vendor') === 'kube-ovn' ? 'kube-ovn, not adopted yet' : 'nobody of ours')
+  const content = ['match', 'action', 'addresses', 'networks', 'ip_prefix', 'nexthop', 'vips', 'ports']
+    .flatMap((column) => {
+      const value = row[column]
+      return value === undefined || (Array.isArray(value) && value.length === 0)
+        ? []
+        : [`${column}=${Array.isArray(value) ? value.join(' ') : String(value)}`]
+    })
+    .join(', ')
+  return {
+    table,
+    row: String(row['_uuid']),
+    name: typeof row['name'] === 'string' ? row['name'] : '',
+    owner: own,
+    id: ids.get('id') ?? '',
+    content: content.slice(0, 200),
+  }
+}
+
+export function idsOf(row: Row): ReadonlyMap<string, string> {
+  return new Map((row['external_ids'] ?? []) as readonly (readonly [string, string])[])
+}
