@@ -24,8 +24,8 @@ export interface SuiteLab {
 
 /** What is there before the suites do anything. */
 interface Preparation {
-  /** Of the chart, beside those of a lab. */
-  readonly values?: ChartValues
+  /** Of the chart, beside those of a lab; some need to know its addresses. */
+  readonly values?: ChartValues | ((cluster: Cluster) => ChartValues)
   readonly beforeChart?: (cluster: Cluster) => Promise<void>
   readonly afterChart?: (cluster: Cluster) => Promise<void>
   /** A test looks for leaks, because another one takes the product away in the end. */
@@ -53,7 +53,7 @@ export function useSuiteLab(
     cluster = made
     await leaveBundleIfThrows(`${wanted.id} set-up`, evidence(), async () => {
       await beforeChart?.(made)
-      await installChart(made, values)
+      await installChart(made, typeof values === 'function' ? values(made) : values)
       await installDns(made)
       await afterChart?.(made)
       before = await takeSnapshot(made)

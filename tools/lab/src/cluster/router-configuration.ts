@@ -72,6 +72,7 @@ const frrPreparation: readonly string[] = [
 const frrDaemons: readonly Daemon[] = [
   { name: 'mgmtd', command: ['/usr/lib/frr/mgmtd', '--log=stdout'] },
   { name: 'zebra', command: ['/usr/lib/frr/zebra', '--log=stdout'] },
+  { name: 'bfdd', command: ['/usr/lib/frr/bfdd', '--log=stdout'] },
   {
     name: 'bgpd',
     command: ['/usr/lib/frr/bgpd', '--log=stdout', `--config_file=${configurationDirectory}/bgpd.conf`],
