@@ -68,6 +68,9 @@ const forNode = {
       'const require = __createRequire(import.meta.url)',
   },
   keepNames: true,
+  // Names stay for those who read a stack without the map.
+  minifyWhitespace: true,
+  minifySyntax: true,
   sourcemap: 'linked',
   sourcesContent: false,
 } satisfies BuildOptions
