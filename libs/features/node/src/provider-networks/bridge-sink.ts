@@ -335,6 +335,8 @@ export class ProviderBridgeSink implements Sink<ProviderBridge>, Disposable {
         carryOut: () => host.changeLink(ends.index, { up: true }),
       }
     }
+    // Where the data path is in userspace, vswitchd takes the link down to give it its MAC address, which costs it its routes.
+    if (!isAttached && ends.mac !== link.mac) return { ...nothingToDo, isWaiting: true }
     if (!isAttached)
       return {
         changes: [`${nic} in bridge ${bridge}`],
