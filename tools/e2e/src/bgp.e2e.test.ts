@@ -15,7 +15,7 @@ import {
   type LabNode,
   type PodObject,
 } from '@kube-ovn/lab'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import {
   askBird,
   askFrr,
@@ -89,11 +89,6 @@ beforeAll(async () => {
     ...nodes.map(({ name }, index) => idlePod({ name: `pod-${index}`, namespace }, name)),
   ])
   pods = [await readyPod('pod-0'), await readyPod('pod-1')]
-})
-
-afterAll(async () => {
-  for (const pod of pods) await takeDownPod(cluster.api, pod)
-  await deleteAll(cluster.api, objects)
 })
 
 function routersOf({ routers }: Cluster): { readonly frr: Router; readonly bird: Router } {
@@ -368,6 +363,11 @@ describe('speakers', () => {
         `kube_ovn_speaker_bfd_peer_failure_transitions\\{[^}]*peer="${frr.addresses.ipv6}"[^}]*\\} [1-9]`,
       ),
     )
+  }, 600_000)
+
+  it('let go of all of it', async () => {
+    for (const pod of pods) await takeDownPod(cluster.api, pod)
+    await deleteAll(cluster.api, objects)
   }, 600_000)
 })
 
