@@ -62,3 +62,22 @@ it('waits no longer for a watch than it is told to', async () => {
     details: { what: 'a pod' },
   })
 })
+
+it('deletes what it has listed, though a list says of none of its objects what it is', async () => {
+  const deleted: unknown[] = []
+  const api = await clientOf(({ method, url }, response) => {
+    if (method === 'DELETE') deleted.push(url)
+    const resources = [{ name: 'pods', kind: 'Pod', namespaced: true }]
+    const items = [{ metadata: { name: 'web', namespace: 'shop' } }]
+    response.end(
+      url === path
+        ? JSON.stringify({ apiVersion: 'v1', kind: 'PodList', metadata: { resourceVersion: '7' }, items })
+        : JSON.stringify({ resources }),
+    )
+  })
+  const [listed] = await api.list(path)
+  const followed = await api.follow(path, ([pod]) => pod, never)
+  for (const pod of [listed, followed]) await api.delete(pod ?? expect.unreachable())
+  expect(deleted).toEqual(Array(2).fill('/api/v1/namespaces/shop/pods/web'))
+  await expect(api.delete({ metadata: { name: 'web' } })).rejects.toThrow('web says no kind')
+})

@@ -20,6 +20,19 @@ export interface ApiObject {
   }
 }
 
+interface ObjectList<T> {
+  readonly apiVersion?: string
+  readonly kind?: string
+  readonly metadata: { readonly resourceVersion: string }
+  readonly items: readonly T[]
+}
+
+/** Objects of a list, in which the server leaves out what they are. */
+function itemsOf<T extends ApiObject>({ apiVersion, kind = '', items }: ObjectList<T>): readonly T[] {
+  const type = { ...(apiVersion === undefined ? {} : { apiVersion }), kind: kind.replace(/List$/, '') }
+  return items.map((item) => ({ ...type, ...item }))
+}
+
 interface Discovery {
   readonly resources: readonly {
     readonly name: string
@@ -108,7 +121,7 @@ export class ApiClient implements Disposable {
 
   /** Lists the objects of a collection path. */
   async list<T extends ApiObject>(path: string): Promise<readonly T[]> {
-    return (await this.call<{ items: readonly T[] }>('GET', path)).items
+    return itemsOf(await this.call<ObjectList<T>>('GET', path))
   }
 
   /**
@@ -147,12 +160,8 @@ export class ApiClient implements Disposable {
     const separator = path.includes('?') ? '&' : '?'
     for (;;) {
       signal.throwIfAborted()
-      const list = await this.#callFor<{ metadata: { resourceVersion: string }; items: readonly T[] }>(
-        'GET',
-        path,
-        { signal },
-      )
-      yield { type: 'all', objects: list.items }
+      const list = await this.#callFor<ObjectList<T>>('GET', path, { signal })
+      yield { type: 'all', objects: itemsOf(list) }
       const query = `watch=true&allowWatchBookmarks=true&resourceVersion=${list.metadata.resourceVersion}`
       const body = await this.#send('GET', `${path}${separator}${query}`, { signal })
       try {
@@ -200,6 +209,7 @@ export class ApiClient implements Disposable {
   }
 
   async #pathOf(object: ApiObject): Promise<string> {
+    if (object.kind === undefined) throw new TypeError(`${object.metadata.name} says no kind`)
     const version = object.apiVersion ?? 'v1'
     const base = version.includes('/') ? `/apis/${version}` : `/api/${version}`
     const { resources } = await this.#discover(base)
