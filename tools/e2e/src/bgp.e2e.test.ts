@@ -368,6 +368,7 @@ describe('speakers', () => {
   it('let go of all of it', async () => {
     for (const pod of pods) await takeDownPod(cluster.api, pod)
     await deleteAll(cluster.api, objects)
+    await expect.poll(() => waysTo(pods[1]), patience).toEqual(noWay)
   }, 600_000)
 })
 
