@@ -33,6 +33,7 @@ import { ignored } from '@kube-ovn/features-pods/ignored'
 import { podPortFeature } from '@kube-ovn/features-pods/pod-port'
 import { workload } from '@kube-ovn/features-pods/workload'
 import { adminPolicy } from '@kube-ovn/features-policies/admin-policy'
+import { egressFirewall } from '@kube-ovn/features-policies/egress-firewall'
 import { networkPolicy } from '@kube-ovn/features-policies/network-policy'
 import { ownNode } from '@kube-ovn/features-policies/own-node'
 import { securityGroup } from '@kube-ovn/features-policies/security-group'
@@ -77,6 +78,7 @@ export const controlFeatures: readonly ControlFeature[] = [
   namespace,
   vip,
   ovnEip,
+  egressFirewall,
   adminPolicy,
   networkPolicy,
   ownNode,

@@ -7,6 +7,7 @@ import type { Cache } from 'ovsdb-client'
 import { foreignPorts } from './addresses/foreign-ports.ts'
 import type { ControlSettings } from './settings.ts'
 import {
+  egressFirewalls,
   machineInstances,
   machineMigrations,
   machines,
@@ -39,6 +40,7 @@ import { interconnects } from './topology/interconnects.ts'
 import { isolations } from './topology/isolation.ts'
 import { natRules } from './topology/nat-rules.ts'
 import { adminNodePeers, adminPolicies } from './policies/admin-policies.ts'
+import { firewallNodes } from './policies/egress-firewalls.ts'
 import { enforcedPolicies } from './policies/network-policies.ts'
 import {
   adminPolicyFamilies,
@@ -47,6 +49,7 @@ import {
   policyFamilies,
   policyPeers,
 } from './policies/pod-policies.ts'
+import { readFirewalls } from './policies/read-firewalls.ts'
 import { securityGroupPlaces } from './policies/security-groups.ts'
 import { livingNodes } from './topology/lost-node.ts'
 import { namespaceBindings, servingSubnets } from './topology/namespace-bindings.ts'
@@ -106,6 +109,9 @@ const tables = {
   adminPolicies,
   adminPolicyFamilies,
   adminNodePeers,
+  egressFirewalls,
+  readFirewalls,
+  firewallNodes,
   securityGroupPlaces,
   networkPolicies,
   securityGroups,

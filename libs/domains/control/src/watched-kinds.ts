@@ -4,6 +4,7 @@ import type {
   AdminNetworkPolicy,
   BaselineAdminNetworkPolicy,
   ClusterNetworkPolicy,
+  EgressFirewall,
   Ip,
   IpPool,
   OvnEip,
@@ -39,6 +40,8 @@ export interface WatchedKinds {
   readonly adminNetworkPolicies: AdminNetworkPolicy
   readonly baselineAdminNetworkPolicies: BaselineAdminNetworkPolicy
   readonly clusterNetworkPolicies: ClusterNetworkPolicy
+  /** None before its definition was installed: Helm leaves definitions as they are when it upgrades. */
+  readonly egressFirewalls: EgressFirewall
   readonly securityGroups: SecurityGroup
   readonly statefulSets: StatefulSet
   /** None where Multus is not installed. */

@@ -14,6 +14,7 @@ import {
   adminNetworkPolicyResource,
   baselineAdminNetworkPolicyResource,
   clusterNetworkPolicyResource,
+  egressFirewallResource,
   instanceOf,
   ipPoolResource,
   ipResource,
@@ -134,6 +135,7 @@ export const watched: { readonly [N in Kind]: Watch<WatchedKinds[N]> } = {
     mayBeAbsent: true,
   },
   clusterNetworkPolicies: { resource: clusterNetworkPolicyResource, trim: trimPolicy, mayBeAbsent: true },
+  egressFirewalls: { resource: egressFirewallResource, mayBeAbsent: true },
   securityGroups: {
     resource: securityGroupResource,
     indexes: {

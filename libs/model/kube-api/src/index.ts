@@ -1,4 +1,5 @@
 import type { Definition } from './definition.ts'
+import { egressFirewallDefinition } from './egress-firewall.ts'
 import { ipDefinition } from './ip.ts'
 import { ipPoolDefinition } from './ip-pool.ts'
 import { ovnEipDefinition } from './ovn-eip.ts'
@@ -12,6 +13,7 @@ import { vpcDefinition } from './vpc.ts'
 
 /** Every custom resource. The CRD generator, the chart's rights and the scheme test read this list. */
 export const definitions: readonly Definition[] = [
+  egressFirewallDefinition,
   ipDefinition,
   ipPoolDefinition,
   ovnEipDefinition,
@@ -39,6 +41,8 @@ export type {
   BaselineAdminNetworkPolicy,
   ClusterNetworkPolicy,
 } from './admin-policy.ts'
+export { egressFirewallName, egressFirewallReason, egressFirewallResource } from './egress-firewall.ts'
+export type { EgressFirewall, EgressFirewallRule } from './egress-firewall.ts'
 export {
   conditionType,
   isConditionTrue,

@@ -33,10 +33,11 @@ type ChartDefault = boolean | number | string | undefined
 /** What is not there yet. */
 export const missingFeatures: readonly MissingFeature[] = [
   {
-    name: "a DNS name in an administrator's policy",
-    cure: 'the rule is about none of its addresses: write networks in its place',
+    name: 'a DNS name in a policy',
+    cure: 'a rule of an administrator is about none of its addresses, and one of a firewall fails closed: write networks in its place',
     controllerFlags: ['enable-dns-name-resolver'],
-    elsewhere: '`domainNames` of AdminNetworkPolicies and ClusterNetworkPolicies',
+    elsewhere:
+      '`domainNames` of AdminNetworkPolicies and ClusterNetworkPolicies, `dnsName` of EgressFirewalls',
     chartValues: { 'features.ENABLE_DNS_NAME_RESOLVER': false },
   },
   {

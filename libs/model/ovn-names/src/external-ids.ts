@@ -26,6 +26,8 @@ export const externalId = {
   adminPolicy: 'anp',
   baselinePolicy: 'banp',
   clusterPolicy: 'cnp',
+  /** Of rows of an EgressFirewall: its namespace. */
+  egressFirewall: 'egress_firewall',
   securityGroup: 'sg',
   type: 'type',
   /** Of a port to the physical network: the prefixes of its subnet. Upstream's build of OVN reads them. */

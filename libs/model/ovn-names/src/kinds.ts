@@ -2,6 +2,7 @@ import { externalId, vendor } from './external-ids.ts'
 import {
   baselineSecurityGroup,
   denyAllSecurityGroup,
+  firewallGroupName,
   isBalancerGroupName,
   isBfdPortName,
   isSecurityGroupPortGroup,
@@ -677,6 +678,31 @@ export const adminPolicyAcl = rowKind({
       return undefined
     const isPolicys = row.tier === aclTier.admin || row.tier === aclTier.baseline
     return isPolicys && row.priority <= aclPriority.adminPolicies ? groupAclId(parent, row) : undefined
+  },
+})
+
+/** Ports of the pods of a namespace with an EgressFirewall, by the name of the group. */
+export const firewallPortGroup = rowKind({
+  name: 'pg-egress-firewall',
+  table: 'Port_Group',
+  shared: ['ports', 'acls'],
+  identify: (row, ids) => (ids[externalId.egressFirewall] === undefined ? undefined : row.name),
+})
+
+/** Addresses of the nodes that a rule of it is about, and prefixes inside of the cluster, by the name of the set. */
+export const firewallAddresses = rowKind({
+  name: 'as-egress-firewall',
+  table: 'Address_Set',
+  identify: (row, ids) => (ids[externalId.egressFirewall] === undefined ? undefined : row.name),
+})
+
+/** A rule of it, by the name of its group, direction, tier, priority and match. */
+export const firewallAcl = rowKind({
+  name: 'acl-egress-firewall',
+  table: 'ACL',
+  identify(row, ids) {
+    const namespace = ids[externalId.egressFirewall]
+    return namespace === undefined ? undefined : groupAclId(firewallGroupName(namespace), row)
   },
 })
 

@@ -197,6 +197,21 @@ export function adminPolicyAddressSetName(
   return `${group}.${direction}.${rule}.${name.replaceAll(/[^\w.]/g, '.')}.IPv${family}`
 }
 
+/** Holds the ports of the pods of a namespace that has an EgressFirewall. No policy's name has an underscore. */
+export function firewallGroupName(namespace: string): string {
+  return dotted(`egress_firewall.${namespace}`)
+}
+
+/** Holds the addresses of the nodes that a rule of an EgressFirewall is about. @param group name of its port group */
+export function firewallAddressSetName(group: string, rule: number, family: 4 | 6): string {
+  return `${group}.${rule}.IPv${family}`
+}
+
+/** Holds the prefixes that are inside of the cluster for EgressFirewalls. */
+export function clusterAddressSetName(family: 4 | 6): string {
+  return `egress_firewall_inside.IPv${family}`
+}
+
 /** Bounds how often what an ACL of a policy decides is logged. */
 export function policyMeterName(group: string, direction: AclDirection): string {
   return `${group}_${direction}_meter`

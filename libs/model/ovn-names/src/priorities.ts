@@ -42,12 +42,20 @@ export const aclPriority = {
   adminPolicies: 30000,
   /** From a node to its own pods, where a policy of an administrator denies everybody: probes. */
   adminNodes: 30001,
+  /** The first rule of an EgressFirewall; the others are below it. */
+  firewallRules: 10000,
+  /** Inside of the cluster, before these. */
+  firewallInside: 10001,
+  /** What nobody decides about, of pods with an EgressFirewall: OVN follows their connections. */
+  followed: 1,
   /** The first rule of the policy that holds where no NetworkPolicy says anything. */
   baselinePolicy: 1800,
 } as const
 
 /** Tiers of ACL rows (ovn-nb(5), ACL, tier). A verdict in a lower tier ends the evaluation. */
 export const aclTier = {
+  /** Before everybody else: what it does not drop is theirs to decide. */
+  firewall: 0,
   admin: 1,
   policy: 2,
   baseline: 3,

@@ -1,5 +1,6 @@
 import {
   apiVersion,
+  type EgressFirewall,
   type Ip,
   type IpPool,
   type IpPoolSpec,
@@ -202,6 +203,26 @@ function metadataOf(fields: {
 
 export interface SecurityGroupFields extends SecurityGroupSpec {
   readonly name: string
+}
+
+export interface EgressFirewallFields {
+  readonly namespace?: string
+  readonly name?: string
+  readonly egress: NonNullable<EgressFirewall['spec']>['egress']
+}
+
+/** An EgressFirewall, which is called `default` unless it is to have no effect. */
+export function egressFirewall({
+  namespace = 'default',
+  name = 'default',
+  egress,
+}: EgressFirewallFields): EgressFirewall {
+  return {
+    apiVersion: 'k8s.ovn.org/v1',
+    kind: 'EgressFirewall',
+    metadata: { namespace, name },
+    spec: { egress },
+  }
 }
 
 /** A security group: fields of the spec beside a name. */

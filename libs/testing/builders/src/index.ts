@@ -1,6 +1,7 @@
 export { namespace, node } from './cluster.ts'
 export type { NamespaceFields, NodeFields } from './cluster.ts'
 export {
+  egressFirewall,
   ip,
   ipPool,
   ovnEip,
@@ -13,6 +14,7 @@ export {
   vpc,
 } from './custom.ts'
 export type {
+  EgressFirewallFields,
   IpFields,
   IpPoolFields,
   ProviderNetworkFields,

@@ -3,6 +3,7 @@ import type {
   AdminNetworkPolicy,
   BaselineAdminNetworkPolicy,
   ClusterNetworkPolicy,
+  EgressFirewall,
   SecurityGroup,
   Subnet,
 } from '@kube-ovn/kube-api'
@@ -19,6 +20,7 @@ export interface PolicyObjects {
   readonly adminNetworkPolicies: readonly AdminNetworkPolicy[]
   readonly baselineAdminNetworkPolicies: readonly BaselineAdminNetworkPolicy[]
   readonly clusterNetworkPolicies: readonly ClusterNetworkPolicy[]
+  readonly egressFirewalls: readonly EgressFirewall[]
   readonly securityGroups: readonly SecurityGroup[]
 }
 

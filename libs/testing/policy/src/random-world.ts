@@ -3,6 +3,7 @@ import type { Pod } from '@kube-ovn/kube-api/core'
 import type { Family } from '@kube-ovn/ip'
 import { namespace, node, pod, securityGroup, subnet } from '@kube-ovn/testing-builders'
 import { drawAdminPolicies } from './random-admin-policies.ts'
+import { drawFirewalls } from './random-egress-firewalls.ts'
 import { drawNetworkPolicy } from './random-network-policies.ts'
 import { drawPrefix } from './random-parts.ts'
 import { Random } from './random.ts'
@@ -52,6 +53,7 @@ export function randomWorld(seed: number): PolicyWorld {
         ? []
         : random.some(isOf === 'policies' ? 1 : 0, 4, (index) => drawNetworkPolicy(random, index, names)),
     ...drawAdminPolicies(random, isOf === 'administrators' || isOf === 'both'),
+    egressFirewalls: drawFirewalls(seed, names, families),
     securityGroups: groups,
   }
   const settings = {

@@ -2,13 +2,13 @@ import { allocatedNics, primaryProvider } from '@kube-ovn/annotations'
 import type { Family } from '@kube-ovn/ip'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import type { Labels, LabelSelector } from '@kube-ovn/label-selector'
-import { rowTable } from '@kube-ovn/tables'
+import { rowTable, type ViewOf } from '@kube-ovn/tables'
 import { needsPort } from '../pods/alive.ts'
-import type { ControlSettings } from '../settings.ts'
 import { namespaces, pods, settingsOf, settingsTable } from '../sources.ts'
 import { namespaceBindings, subnetsOfNamespace } from '../topology/namespace-bindings.ts'
 import { familiesOf } from '../topology/network.ts'
 import { networks } from '../topology/subnet-states.ts'
+import { readFirewalls } from './read-firewalls.ts'
 
 /** A pod with its own labels and those of its namespace, so that one selection looks at both. */
 interface LabelledPod {
@@ -48,9 +48,9 @@ function withPrefix(labels: Labels, prefix: string): Labels {
 export const labelledPods = rowTable({
   name: 'labelled-pods',
   of: pods,
-  reads: { settingsTable, namespaces },
-  row: (pod, { settingsTable, namespaces }): LabelledPod | undefined => {
-    if (!hasPolicies(settingsOf(settingsTable)) || !needsPort(pod)) return undefined
+  reads: { settingsTable, readFirewalls, namespaces },
+  row: (pod, { namespaces, ...views }): LabelledPod | undefined => {
+    if (!hasPolicies(views) || !needsPort(pod)) return undefined
     const { namespace = '', labels = {} } = pod.metadata
     return {
       namespace,
@@ -63,9 +63,15 @@ export const labelledPods = rowTable({
   },
 })
 
+interface PolicyViews {
+  readonly settingsTable: ViewOf<typeof settingsTable>
+  readonly readFirewalls: ViewOf<typeof readFirewalls>
+}
+
 /** Whether policies of any API are enforced. */
-function hasPolicies({ enableNp, enableAnp }: ControlSettings): boolean {
-  return enableNp || enableAnp
+function hasPolicies({ settingsTable, readFirewalls }: PolicyViews): boolean {
+  const { enableNp, enableAnp } = settingsOf(settingsTable)
+  return enableNp || enableAnp || readFirewalls.some('inEffect', '')
 }
 
 function containerPorts({ spec }: Pod): LabelledPod['ports'] {
@@ -88,10 +94,10 @@ interface PolicyNic {
 export const policyNics = rowTable({
   name: 'policy-nics',
   of: pods,
-  reads: { settingsTable, namespaceBindings, networks },
-  row: (pod, { settingsTable, namespaceBindings, networks }): readonly PolicyNic[] | undefined => {
-    const settings = settingsOf(settingsTable)
-    if (!hasPolicies(settings) || !needsPort(pod)) return undefined
+  reads: { settingsTable, readFirewalls, namespaceBindings, networks },
+  row: (pod, { namespaceBindings, networks, ...views }): readonly PolicyNic[] | undefined => {
+    if (!hasPolicies(views) || !needsPort(pod)) return undefined
+    const settings = settingsOf(views.settingsTable)
     const { annotations, namespace = '' } = pod.metadata
     const placed = allocatedNics(annotations).map((nic): PolicyNic => ({ ...nic, isPlaced: true }))
     if (placed.some(({ provider }) => provider === primaryProvider)) return placed

@@ -2,6 +2,7 @@ import { isOvnProvider } from '@kube-ovn/annotations'
 import type { Family } from '@kube-ovn/ip'
 import { groupTable, rowTable, selectionTable, unionTable, type ViewOf } from '@kube-ovn/tables'
 import { adminPolicies, adminPolicySelectors } from './admin-policies.ts'
+import { firewallSelectors } from './egress-firewalls.ts'
 import { labelledPods, policyNics } from './labelled-pods.ts'
 import { enforcedPolicies, networkPolicySelectors } from './network-policies.ts'
 import {
@@ -15,7 +16,7 @@ import {
 /** Selectors of policies of all APIs. */
 const policySelectors = unionTable({
   name: 'policy-selectors',
-  of: { np: networkPolicySelectors, admin: adminPolicySelectors },
+  of: { np: networkPolicySelectors, admin: adminPolicySelectors, firewall: firewallSelectors },
 })
 
 const selectedPods = selectionTable({

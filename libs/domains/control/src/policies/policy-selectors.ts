@@ -4,9 +4,9 @@ import type { PodSelection, PolicyPort } from '@kube-ovn/policy'
 import type { Family } from '@kube-ovn/ip'
 import { podLabels } from './labelled-pods.ts'
 
-/** A policy of any API: whether it is a NetworkPolicy or one of an administrator, and its key among these. */
+/** A policy of any API: whether it is a NetworkPolicy, one of an administrator or an EgressFirewall, and its key among these. */
 export interface PolicyRef {
-  readonly kind: 'np' | 'admin'
+  readonly kind: 'np' | 'admin' | 'firewall'
   readonly policy: string
 }
 

@@ -1,16 +1,18 @@
 import { tryParseCidr } from '@kube-ovn/ip'
 import type { ObjectChange } from '@kube-ovn/kube'
 import { subnetResource, type Subnet } from '@kube-ovn/kube-api'
-import { nodes, serviceCidrs, type Node, type ServiceCidr } from '@kube-ovn/kube-api/core'
+import { nodes, type Node } from '@kube-ovn/kube-api/core'
 import { interconnectionPortGroup, interconnectionServicePolicy, logicalRouter } from '@kube-ovn/ovn-names'
-import { nothing, objectTable } from '@kube-ovn/reconcile'
+import { nothing } from '@kube-ovn/reconcile'
 import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
-import { hasOtherNetwork, joinAddress } from '@kube-ovn/domains-control/topology'
+import {
+  hasOtherNetwork,
+  joinAddress,
+  serviceCidrTable,
+  serviceCidrWatch,
+  servicePrefixes,
+} from '@kube-ovn/domains-control/topology'
 import { desiredServiceRoutes, type ServiceRoutesSnapshot } from './desired.ts'
-
-/** None where Kubernetes is older than these. */
-const serviceCidrWatch = { resource: serviceCidrs, mayBeAbsent: true } as const
-const serviceCidrTable = objectTable<ServiceCidr>(serviceCidrWatch)
 
 /** Leads traffic for Services of underlay subnets on which OVN does not balance by way of the node of each pod. */
 export const subnetInterconnectionServices: ControlFeature<string, ServiceRoutesSnapshot> = {
@@ -58,15 +60,4 @@ function observeServiceRoutes(key: string, world: ControlWorld): ServiceRoutesSn
     return nextHop === undefined ? [] : [{ family: cidr.family, cidr: text, nextHop }]
   })
   return { subnet, node, vpc: attachment.vpc, prefixes }
-}
-
-function servicePrefixes(world: ControlWorld): readonly string[] {
-  const said = world
-    .table(serviceCidrTable)
-    .scan()
-    .filter(({ status }) =>
-      (status?.conditions ?? []).some(({ type, status: is }) => type === 'Ready' && is === 'True'),
-    )
-    .flatMap(({ spec }) => spec?.cidrs ?? [])
-  return [...new Set(said.length > 0 ? said : world.settings.servicePrefixes)].sort()
 }

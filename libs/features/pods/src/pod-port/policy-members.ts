@@ -5,6 +5,8 @@ import { familyOf, formatIp } from '@kube-ovn/ip'
 import {
   adminPolicyAddresses,
   adminPolicyPortGroup,
+  firewallAddresses,
+  firewallPortGroup,
   networkPolicyAddresses,
   networkPolicyPortGroup,
   podPort,
@@ -15,6 +17,7 @@ import type { PlacedNic, PodNeeds } from './snapshot.ts'
 const kindsOf = {
   np: { group: networkPolicyPortGroup, set: networkPolicyAddresses },
   admin: { group: adminPolicyPortGroup, set: adminPolicyAddresses },
+  firewall: { group: firewallPortGroup, set: firewallAddresses },
 } as const
 
 /** Computes the places of a pod's NIC in groups and sets of policies: its port where they are for it, its addresses where they are about it. */

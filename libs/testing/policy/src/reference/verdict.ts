@@ -1,6 +1,7 @@
 import type { Packet } from '../packet.ts'
 import type { PolicyObjects } from '../policy-world.ts'
 import { adminVerdict } from './admin-policy.ts'
+import { firewallVerdict } from './egress-firewall.ts'
 import { podOf, type Direction, type Question, type Verdict } from './known.ts'
 import { networkPolicyVerdict } from './network-policy.ts'
 import { securityGroupVerdict } from './security-group.ts'
@@ -36,9 +37,10 @@ const ingress: readonly Ask[] = [
   (one) => adminVerdict('Baseline', one),
 ]
 
-/** SecurityGroups and rules of a subnet are asked before the load balancer, and policies behind it: both must allow what a pod sends. */
+/** SecurityGroups and rules of a subnet are asked before the load balancer, firewalls and policies behind it: all must allow what a pod sends. */
 const egress: readonly Ask[] = [
   (one) => (beforeBalancing(one) === 'deny' ? 'deny' : undefined),
+  firewallVerdict,
   (one) => adminVerdict('Admin', one),
   networkPolicyVerdict,
   (one) => adminVerdict('Baseline', one),

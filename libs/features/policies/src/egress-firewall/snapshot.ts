@@ -1,0 +1,52 @@
+import type { KubeOvnError } from '@kube-ovn/errors'
+import type { ControlWorld } from '@kube-ovn/domains-control'
+import { cidrsOf, servicePrefixes } from '@kube-ovn/domains-control/topology'
+import { networkText, tryParseCidr } from '@kube-ovn/ip'
+import type { EgressFirewall } from '@kube-ovn/kube-api'
+import { egressFirewallRows, type EgressFirewallRows } from '@kube-ovn/policy'
+
+/** The key of what is inside of the cluster for all firewalls. */
+export const insideKey = 'inside'
+
+/** What decides about an EgressFirewall, or about what is inside of the cluster. */
+export type FirewallSnapshot =
+  | { readonly kind: 'inside'; readonly prefixes: readonly string[] }
+  | {
+      readonly kind: 'firewall'
+      readonly object: EgressFirewall
+      readonly isInEffect: boolean
+      readonly rows: EgressFirewallRows
+      /** Parts without effect. */
+      readonly problems: readonly KubeOvnError[]
+    }
+
+/** Reads an EgressFirewall, by `namespace/name`, or {@link insideKey}. */
+export function observeFirewall(key: string, world: ControlWorld): FirewallSnapshot | undefined {
+  if (key === insideKey) return insideOf(world)
+  const object = world.egressFirewalls.get(key)
+  const read = world.readFirewalls.get(key)
+  if (object === undefined || read === undefined) return undefined
+  const { namespace, isInEffect, firewall } = read
+  const nodes = world.firewallNodes.get(key) ?? []
+  const rows = egressFirewallRows(firewall, namespace, (rule) => nodes[rule] ?? [])
+  return { kind: 'firewall', object, isInEffect, rows, problems: firewall.problems }
+}
+
+/** What belongs to links: neighbours, routers and DHCP are found there. */
+const links = ['224.0.0.0/24', '255.255.255.255/32', 'fe80::/10', 'ff02::/16']
+
+/**
+ * Overlay subnets, Services and links. An underlay subnet is a part of a physical network, whose other machines are not in the cluster.
+ */
+function insideOf(world: ControlWorld): FirewallSnapshot | undefined {
+  if (!world.readFirewalls.some('inEffect', '')) return undefined
+  const overlays = world.networks
+    .scan()
+    .filter(({ vlan, hasSwitch }) => hasSwitch && vlan === '')
+    .flatMap((network) => cidrsOf(network).map((cidr) => networkText(cidr)))
+  const services = servicePrefixes(world).flatMap((text) => {
+    const cidr = tryParseCidr(text)
+    return cidr === undefined ? [] : [networkText(cidr)]
+  })
+  return { kind: 'inside', prefixes: [...new Set([...overlays, ...services, ...links])].sort() }
+}

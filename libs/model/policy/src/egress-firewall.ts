@@ -1,0 +1,153 @@
+import { KubeOvnError, refusalOf } from '@kube-ovn/errors'
+import { parseCidr, type Cidr } from '@kube-ovn/ip'
+import { egressFirewallName, type EgressFirewall, type EgressFirewallRule } from '@kube-ovn/kube-api'
+import type { LabelSelector } from '@kube-ovn/label-selector'
+import { PolicyInvalidError } from './errors.ts'
+import { isPort, transports } from './ports.ts'
+import type { PolicyPort } from './rules.ts'
+
+/** What a rule does: what is allowed is left to all other policies. */
+type FirewallAction = 'pass' | 'drop'
+
+/** A rule of an EgressFirewall, read. */
+export interface FirewallRule {
+  readonly action: FirewallAction
+  readonly to:
+    | { readonly kind: 'prefix'; readonly prefix: Cidr }
+    | { readonly kind: 'nodes'; readonly selector: LabelSelector }
+    | { readonly kind: 'all' | 'nobody' }
+  /** Absent where it is about all traffic. */
+  readonly ports: readonly PolicyPort[] | undefined
+}
+
+/** What an EgressFirewall says, read once. */
+export interface ParsedEgressFirewall {
+  /** In the order in which they are asked. */
+  readonly rules: readonly FirewallRule[]
+  /** Parts that have no effect. None of them allows more than the firewall says. */
+  readonly problems: readonly KubeOvnError[]
+}
+
+/** As many rules have a place of their own. */
+export const mostFirewallRules = 8000
+
+/**
+ * Reads an EgressFirewall.
+ *
+ * What can not be read fails closed: a rule that allows is about nobody, one that denies is about everybody outside of the cluster.
+ *
+ * @see https://ovn-kubernetes.io/features/network-security-controls/egress-firewall/
+ */
+export function parseEgressFirewall({
+  metadata,
+  spec,
+}: Pick<EgressFirewall, 'metadata' | 'spec'>): ParsedEgressFirewall {
+  if (metadata.name !== egressFirewallName) {
+    const cure = `call it ${egressFirewallName}, the only one that counts in a namespace; until then nothing of it is in effect`
+    const problem = new PolicyInvalidError({ field: 'metadata.name', value: metadata.name, cure })
+    return { rules: [], problems: [problem] }
+  }
+  const problems: KubeOvnError[] = []
+  const tried = <T>(read: () => T): T | undefined => {
+    try {
+      return read()
+    } catch (error) {
+      if (!(error instanceof KubeOvnError)) throw error
+      problems.push(error as KubeOvnError)
+      return undefined
+    }
+  }
+  const given = listOf(spec?.egress)
+  const rules = given.map((rule, at) => readRule(rule, `spec.egress[${at}]`, tried))
+  if (rules.length <= mostFirewallRules) return { rules, problems }
+  const cure = `write at most ${mostFirewallRules}; until then those behind them allow nothing, and deny what they say`
+  tried(() => refuse('spec.egress', `${rules.length} rules`, cure))
+  return {
+    rules: rules.filter(({ action }, at) => at < mostFirewallRules || action === 'drop'),
+    problems,
+  }
+}
+
+type Tried = <T>(read: () => T) => T | undefined
+
+function readRule(rule: EgressFirewallRule | null, field: string, tried: Tried): FirewallRule {
+  const action = tried(() => readAction(rule?.type, field)) ?? 'drop'
+  const until =
+    action === 'pass'
+      ? 'until then it allows nothing'
+      : 'until then the rule denies everything outside of the cluster'
+  const to = tried(() => readDestination(rule?.to, `${field}.to`, until))
+  const ports = listOf(rule?.ports).map((port, at) =>
+    tried(() => readPort(port, `${field}.ports[${at}]`, until)),
+  )
+  const isWhole = to !== undefined && !ports.includes(undefined)
+  if (!isWhole && action === 'drop') return { action, to: { kind: 'all' }, ports: undefined }
+  return {
+    action,
+    to: to ?? { kind: 'nobody' },
+    ports: ports.length === 0 ? undefined : ports.flatMap((port) => port ?? []),
+  }
+}
+
+function readAction(type: string | undefined, field: string): FirewallAction {
+  if (type === 'Allow') return 'pass'
+  if (type === 'Deny') return 'drop'
+  return refuse(`${field}.type`, type ?? '', 'write Allow or Deny; until then it denies')
+}
+
+function readDestination(
+  to: EgressFirewallRule['to'] | null | undefined,
+  field: string,
+  until: string,
+): FirewallRule['to'] {
+  const { cidrSelector, dnsName, nodeSelector } = to ?? {}
+  const given = Object.entries({ cidrSelector, dnsName, nodeSelector }).filter(([, value]) => isThere(value))
+  if (given.length !== 1) {
+    const value = given.map(([name]) => name).join()
+    return refuse(field, value, `write one of cidrSelector, dnsName and nodeSelector; ${until}`)
+  }
+  if (isThere(nodeSelector)) return { kind: 'nodes', selector: nodeSelector }
+  if (isThere(cidrSelector)) return { kind: 'prefix', prefix: readPrefix(cidrSelector, field, until) }
+  const cure = `write cidrSelector in its place, as names are not followed; ${until}`
+  return refuse(`${field}.dnsName`, dnsName ?? '', cure)
+}
+
+function readPrefix(text: string, field: string, until: string): Cidr {
+  try {
+    return parseCidr(text)
+  } catch (error) {
+    const cure = `${refusalOf(error).cure}; ${until}`
+    throw new PolicyInvalidError({ field: `${field}.cidrSelector`, value: text, cure }, { cause: error })
+  }
+}
+
+function readPort(
+  port: { readonly protocol?: string; readonly port?: number } | null,
+  field: string,
+  until: string,
+): PolicyPort {
+  const transport = transports[port?.protocol ?? '']
+  if (transport === undefined)
+    return refuse(`${field}.protocol`, port?.protocol ?? '', `write TCP, UDP or SCTP; ${until}`)
+  const number = port?.port
+  if (isPort(number)) return { kind: 'numbers', protocol: transport, from: number, to: number }
+  return refuse(
+    `${field}.port`,
+    number === undefined ? '' : String(number),
+    `write a number from 1 to 65535; ${until}`,
+  )
+}
+
+function refuse(field: string, value: string, cure: string): never {
+  throw new PolicyInvalidError({ field, value, cure })
+}
+
+/** Definitions that were installed by others may know less of the fields. */
+function listOf<T>(value: readonly T[] | undefined): readonly T[] {
+  const list: unknown = value
+  return value !== undefined && Array.isArray(list) ? value : []
+}
+
+function isThere<T>(value: T | null | undefined): value is T {
+  return value !== undefined && value !== null
+}
