@@ -37,6 +37,10 @@ interface RuleObject extends ApiObject {
   }
 }
 
+interface FirewallObject extends ApiObject {
+  readonly status?: { readonly status?: string }
+}
+
 interface NetworkObject extends ApiObject {
   readonly status?: { readonly ready?: boolean; readonly readyNodes?: readonly string[] }
 }
@@ -352,6 +356,18 @@ export const exampleChecks: Readonly<Record<string, ExampleCheck>> = {
       expect([await fetched(keeper, address), await fetched(stranger, address)]).toEqual(['safe', 'nothing'])
     for (const address of addressesOfPod(keeper as PodObject))
       expect([await fetched(stranger, address), await fetched(safe, address)]).toEqual(['keeper', 'nothing'])
+  },
+
+  async '41-egress-firewall'(cluster) {
+    const { api } = cluster
+    const [desk] = await untilPodsReady(api, 'office', 'app=desk', 1)
+    const [archive] = await untilPodsReady(api, 'office', 'app=archive', 1)
+    for (const address of addressesOfPod(archive as PodObject))
+      expect((await fetchFrom(cluster, desk as PodObject, address)).trim()).toBe('archive')
+    const path = '/apis/k8s.ovn.org/v1/namespaces/office/egressfirewalls'
+    await waitForObjects<FirewallObject, true>(api, path, 'the firewall is in effect', ([found]) =>
+      found?.status?.status === 'EgressFirewall Rules applied' ? true : undefined,
+    )
   },
 }
 

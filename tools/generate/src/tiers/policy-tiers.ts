@@ -19,7 +19,11 @@ const { adminPolicies, baselinePolicy, securityGroupRules } = aclPriority
 
 /** The rules of all policies, in the order in which they are asked. */
 export const policyTiers: readonly PolicyTier[] = [
-  tierOf(aclTier.admin, 'first', [
+  tierOf(aclTier.firewall, 'first, outside', [
+    { first: aclPriority.firewallInside, rules: 'inside of the cluster: passed on' },
+    { first: aclPriority.firewallRules, rules: 'EgressFirewall passes on, or denies' },
+  ]),
+  tierOf(aclTier.admin, 'next', [
     { first: adminPolicies, less: '100 p', rules: 'AdminNetworkPolicy' },
     { first: adminPolicies, less: '25 p', rules: 'ClusterNetworkPolicy, tier Admin' },
   ]),

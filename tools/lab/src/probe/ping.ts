@@ -24,6 +24,8 @@ export interface PingLoss {
 export interface SteadyPing {
   /** Resolves when it is known of the first packet whether it was answered. */
   started(): Promise<void>
+  /** The number of the last packet of which anything is known. */
+  sent(): number
   stop(): Promise<PingLoss>
 }
 
@@ -49,6 +51,7 @@ export function startPing(from: Place, address: string): SteadyPing {
       while (lastSequence(output) === 0 && child.exitCode === null)
         await Promise.race([ended, once(child.stdout ?? child, 'data')])
     },
+    sent: () => lastSequence(output),
     async stop() {
       const sent = lastSequence(output)
       const patience = AbortSignal.timeout(patienceMs)

@@ -1,0 +1,59 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { applyAll, deleteAll, parseManifests, readExample, untilPodsReady, type Cluster } from '@kube-ovn/lab'
+import { foreignCrds } from '@kube-ovn/testing-kube'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeInLab } from './describe-in-lab.ts'
+import { exampleChecks } from './example-checks.ts'
+import { adminPolicies } from './policies/admin-policies.ts'
+import { egressFirewalls } from './policies/egress-firewalls.ts'
+import { networkPolicies } from './policies/network-policies.ts'
+import { securityGroups } from './policies/security-groups.ts'
+import { useSuiteLab } from './suite-lab.ts'
+
+const describe = describeInLab('may define the kinds of the network policy API')
+
+let cluster: Cluster
+
+async function defineKinds({ api }: Cluster): Promise<void> {
+  await applyAll(api, parseManifests(await readFile(join(foreignCrds, 'network-policy-api.yaml'), 'utf8')))
+}
+
+/** One lab for policies of all kinds. */
+const lab = useSuiteLab(
+  { id: 'policies', nodes: 2, stack: 'dual' },
+  { values: { features: { ENABLE_ANP: true } }, beforeChart: defineKinds },
+)
+
+beforeAll(async () => {
+  ;({ cluster } = lab)
+  await applyAll(cluster.api, readExample('01-two-subnets', 'dual'))
+  await untilPodsReady(cluster.api, 'shop', 'app=web', 3)
+  await untilPodsReady(cluster.api, 'stock', 'app=db', 3)
+})
+
+afterAll(async () => {
+  await deleteAll(cluster.api, readExample('01-two-subnets', 'dual'))
+})
+
+describe('packets under NetworkPolicies, in both families,', () => networkPolicies(() => cluster))
+
+describe('packets under EgressFirewalls, in both families,', () => egressFirewalls(() => cluster))
+
+describe('packets under security groups, in both families,', () => securityGroups(() => cluster))
+
+describe('packets under policies of administrators, in both families,', () => adminPolicies(() => cluster))
+
+it('does what the example says', async () => {
+  const name = '40-admin-policies'
+  const check = exampleChecks[name]
+  if (check === undefined) return expect.unreachable()
+  const objects = readExample(name, 'dual')
+  try {
+    await applyAll(cluster.api, objects)
+    const { api, kubeconfig } = cluster
+    await check({ api, kubeconfig, stack: 'dual' }, objects)
+  } finally {
+    await deleteAll(cluster.api, objects)
+  }
+})

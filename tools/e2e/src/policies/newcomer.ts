@@ -1,0 +1,62 @@
+import { eventually, placeOf, startAt, type ApiObject, type Cluster, type PodObject } from '@kube-ovn/lab'
+import { port } from './claims.ts'
+
+/** Addresses of the newcomer, which are known before it is there. */
+export const newAddresses = ['10.17.99.9', 'fd00:10:17::6309'] as const
+
+/** A pod with addresses that are known before it is there: it serves once it found that it can ask some, and could not ask others. */
+export function newcomer(pairs: readonly (readonly [forbidden: string, allowed: string])[]): ApiObject {
+  const url = (address: string) => `http://${address.includes(':') ? `[${address}]` : address}:${port}/`
+  const fetched = (address: string, seconds: number) =>
+    `busybox wget -q -T ${seconds} -O /dev/null ${url(address)}`
+  const script = [
+    ...pairs.map(([forbidden]) => `(${fetched(forbidden, 2)} && touch /tmp/open) &`),
+    'wait',
+    '[ ! -e /tmp/open ] || exit 1',
+    ...pairs.map(([, allowed]) => `${fetched(allowed, 20)} || exit 2`),
+    `exec busybox httpd -f -p ${port} -h /tmp`,
+  ].join('\n')
+  const annotations = { 'ovn.kubernetes.io/ip_address': newAddresses.join(',') }
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'newcomer', namespace: 'shop', labels: { app: 'newcomer' }, annotations },
+    spec: {
+      terminationGracePeriodSeconds: 0,
+      restartPolicy: 'Never',
+      containers: [
+        {
+          name: 'newcomer',
+          image: 'docker.io/library/busybox:stable',
+          command: ['sh', '-c', script],
+          readinessProbe: { tcpSocket: { port }, periodSeconds: 1 },
+        },
+      ],
+    },
+  } as ApiObject
+}
+
+/** Returns when each of those who knock was let in, from now on. */
+export async function untilAllOpen(opened: readonly { readonly times: number }[]): Promise<void> {
+  const before = opened.map(({ times }) => times)
+  await eventually('all are let in', () =>
+    Promise.resolve(opened.every(({ times }, index) => times > (before[index] ?? 0)) || undefined),
+  )
+}
+
+/** Tries to connect from a pod again and again, and counts how often it could. */
+export function knockAt(
+  cluster: Cluster,
+  from: PodObject,
+  address: string,
+  stack: DisposableStack,
+): { readonly times: number } {
+  const script =
+    'while :; do timeout 0.3 bash -c ": < /dev/tcp/$0/$1" 2> /dev/null && echo open; sleep 0.05; done'
+  const quoted = script.replace('$0', address).replace('$1', String(port))
+  const child = startAt(placeOf(cluster, from), ['bash', '-c', quoted])
+  stack.defer(() => void child.kill('SIGTERM'))
+  const seen = { times: 0 }
+  child.stdout?.on('data', (chunk: Buffer) => (seen.times += chunk.toString().split('open').length - 1))
+  return seen
+}

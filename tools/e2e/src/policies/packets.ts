@@ -1,0 +1,76 @@
+import {
+  addressesOfPod,
+  askHere,
+  eventually,
+  namespaceOf,
+  nbctl,
+  placeOf,
+  podProcesses,
+  startPing,
+  type Cluster,
+  type Place,
+  type PodObject,
+  type Question,
+  type SteadyPing,
+} from '@kube-ovn/lab'
+
+/** An address of a pod. */
+export function addressOf(pod: PodObject, family: 4 | 6): string {
+  const found = addressesOfPod(pod).find((address) => address.includes(':') === (family === 6))
+  if (found === undefined) throw new Error(`pod ${pod.metadata.name} has no address of IPv${family}`)
+  return found
+}
+
+/** Pings from each of some pods to one of others, by IPv4: of IPv6, pings pass policies. */
+export async function startPings(
+  cluster: Cluster,
+  from: readonly PodObject[],
+  to: PodObject,
+): Promise<readonly SteadyPing[]> {
+  const pings = from.map((pod) => startPing(placeOf(cluster, pod), addressOf(to, 4)))
+  await Promise.all(pings.map((ping) => ping.started()))
+  return pings
+}
+
+/** Returns when all that the Northbound has is in effect on all nodes. */
+export async function untilInEffect(central: Place): Promise<void> {
+  await nbctl(central, '--wait=hv', 'sync')
+}
+
+/** Has a policy edited, and returns when other rules or peers than before are in effect on all nodes. */
+export async function untilEdited(
+  central: Place,
+  group: string,
+  edit: () => Promise<unknown>,
+): Promise<void> {
+  const seen = async () => [
+    await nbctl(central, 'acl-list', group),
+    await nbctl(central, '--columns=name,addresses', 'list', 'Address_Set'),
+  ]
+  const before = String(await seen())
+  await edit()
+  await eventually('the rules are other ones', async () =>
+    String(await seen()) === before ? undefined : true,
+  )
+  await untilInEffect(central)
+}
+
+/** Ends what runs in a pod, whatever time it has for that. */
+export function endPod(pod: PodObject): void {
+  // The first process is the sandbox, which goes with the others.
+  for (const pid of podProcesses(pod.metadata.uid ?? '').slice(1)) process.kill(pid, 'SIGKILL')
+}
+
+/** Whether a port of a pod that is known answers, of both families, from the network of another. */
+export async function isReached(
+  from: Place,
+  to: PodObject,
+  listener: Place,
+  port: number,
+): Promise<readonly boolean[]> {
+  const questions = addressesOfPod(to).map((target): Question => ({
+    ...{ netns: namespaceOf(from), target, port, protocol: 'tcp', isOurs: true, timeoutMs: 1500 },
+    listeners: [{ netns: namespaceOf(listener), address: target, port, protocol: 'tcp' }],
+  }))
+  return (await askHere(questions)).map(({ kind }) => kind === 'reached')
+}

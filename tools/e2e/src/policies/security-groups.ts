@@ -1,0 +1,146 @@
+import {
+  applyAll,
+  deleteAll,
+  idlePod,
+  untilPodsReady,
+  type ApiObject,
+  type Cluster,
+  type MatrixRuleInput,
+} from '@kube-ovn/lab'
+import { afterAll, beforeAll, it } from 'vitest'
+import { blocked, expectClaims } from './claims.ts'
+import { addressOf } from './packets.ts'
+
+/** Ports at which nothing but the probe listens. */
+const [openPort, closedPort, passedPort] = [18_080, 18_081, 18_090]
+
+function group(name: string, spec: object): ApiObject {
+  return { apiVersion: 'kubeovn.io/v1', kind: 'SecurityGroup', metadata: { name }, spec } as ApiObject
+}
+
+const versions = ['ipv4', 'ipv6'] as const
+const everywhere = { ipv4: '0.0.0.0/0', ipv6: '::/0' } as const
+
+/** A rule for both families. */
+function both(rule: object): readonly object[] {
+  return versions.map((ipVersion) => ({
+    ...{
+      ipVersion,
+      priority: 10,
+      policy: 'allow',
+      remoteType: 'address',
+      remoteAddress: everywhere[ipVersion],
+    },
+    ...rule,
+  }))
+}
+
+const at = (port: number) => ({ protocol: 'tcp', portRangeMin: port, portRangeMax: port })
+const fromBuyers = {
+  remoteType: 'securityGroup',
+  remoteAddress: '',
+  remoteSecurityGroup: 'buyers',
+  ...at(openPort),
+}
+const egressRules = both({})
+
+function sellers(...more: readonly object[]): ApiObject {
+  const ingressRules = [...both(fromBuyers), ...both({ ...at(passedPort), policy: 'pass' }), ...more]
+  return group('sellers', { allowSameGroupTraffic: true, ingressRules, egressRules })
+}
+
+/** Asked about what the others pass on. */
+function fallback(...ingressRules: readonly object[]): ApiObject {
+  return group('fallback', { tier: 1, ingressRules, egressRules })
+}
+
+function pod(name: string, node: string, app: string, groups?: string): ApiObject {
+  const annotations =
+    groups === undefined
+      ? {}
+      : { 'ovn.kubernetes.io/security_groups': groups, 'ovn.kubernetes.io/port_security': 'true' }
+  return idlePod({ name, namespace: 'fair', labels: { app }, annotations }, node)
+}
+
+const groups = [group('buyers', { egressRules }), sellers(), fallback(...both(at(passedPort)))]
+const people: readonly ApiObject[] = [
+  { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'fair' } },
+  pod('seller-1', 'node-1', 'seller', 'sellers,fallback'),
+  pod('seller-2', 'node-2', 'seller', 'sellers,fallback'),
+  pod('buyer', 'node-2', 'buyer', 'buyers'),
+  pod('passer-by', 'node-2', 'passer-by'),
+]
+
+type Party = MatrixRuleInput['from']
+const [allSellers, buyer, passerBy] = ['seller', 'buyer', 'passer-by'].map((app): Party => [
+  { namespace: 'fair', pods: `app=${app}` },
+]) as [Party, Party, Party]
+const asked = (from: Party, to: Party, port: number): MatrixRuleInput => ({ from, to, by: ['tcp'], port })
+const refused = (rule: MatrixRuleInput): MatrixRuleInput => ({ ...rule, ...blocked })
+
+/** Who is let in by SecurityGroups. */
+export function securityGroups(lab: () => Cluster): void {
+  beforeAll(async () => {
+    await applyAll(lab().api, [...groups, ...people])
+    await untilPodsReady(lab().api, 'fair', '', 4)
+  })
+
+  afterAll(() => deleteAll(lab().api, [...groups, ...people]))
+
+  const expectSeen = (what: string, rules: readonly MatrixRuleInput[]) => expectClaims(lab(), what, rules)
+
+  it('are let in from members of a group that is named, and of their own', () =>
+    expectSeen('buyers are served', [
+      asked(buyer, allSellers, openPort),
+      refused(asked(buyer, allSellers, closedPort)),
+      refused(asked(passerBy, allSellers, openPort)),
+      asked(allSellers, allSellers, closedPort),
+      refused(asked(allSellers, buyer, openPort)),
+      asked(allSellers, passerBy, openPort),
+    ]))
+
+  it('are passed on to groups of the next tier', async () => {
+    await expectSeen('it lets them in', [asked(passerBy, allSellers, passedPort)])
+    await applyAll(lab().api, [fallback()])
+    await expectSeen('without the rule it does not', [refused(asked(passerBy, allSellers, passedPort))])
+    await applyAll(lab().api, [fallback(...both(at(passedPort)))])
+    await expectSeen('it does again', [asked(passerBy, allSellers, passedPort)])
+  })
+
+  it('are decided by the rule that comes first', async () => {
+    const [found] = await untilPodsReady(lab().api, 'fair', 'app=buyer', 1)
+    if (found === undefined) throw new Error('there is one')
+    const drop = { priority: 5, policy: 'drop', remoteType: 'address', ...at(openPort) }
+    await applyAll(lab().api, [sellers({ ...drop, ipVersion: 'ipv4', remoteAddress: addressOf(found, 4) })])
+    await expectSeen('one family is dropped', [
+      refused({ ...asked(buyer, allSellers, openPort), families: ['ipv4'] }),
+      { ...asked(buyer, allSellers, openPort), families: ['ipv6'] },
+    ])
+    await applyAll(lab().api, [sellers()])
+    await expectSeen('none is any more', [asked(buyer, allSellers, openPort)])
+  })
+
+  it('are let in from a pod as soon as it is in a group', async () => {
+    const path = '/api/v1/namespaces/fair/pods/passer-by'
+    const join = (name: string | null) =>
+      lab().api.mergePatch(path, { metadata: { annotations: { 'ovn.kubernetes.io/security_groups': name } } })
+    await join('buyers')
+    await expectSeen('it is served', [
+      asked(passerBy, allSellers, openPort),
+      refused(asked(allSellers, passerBy, openPort)),
+    ])
+    await join(null)
+    await expectSeen('it is not', [
+      refused(asked(passerBy, allSellers, openPort)),
+      asked(allSellers, passerBy, openPort),
+    ])
+  })
+
+  it('are let in everywhere once there is no group', async () => {
+    await deleteAll(lab().api, groups)
+    await expectSeen('all are served', [
+      asked(passerBy, allSellers, closedPort),
+      asked(allSellers, buyer, closedPort),
+    ])
+  })
+}
