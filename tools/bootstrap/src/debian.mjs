@@ -15,6 +15,7 @@ const packageOfProgram = {
   openssl: 'openssl',
   ping: 'iputils-ping',
   sysctl: 'procps',
+  tmux: 'tmux',
 }
 
 /**

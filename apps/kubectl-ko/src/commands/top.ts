@@ -20,7 +20,9 @@ export function addTop(program: Command, context: Context): void {
     if (context.stdout === stdout && stdout.isTTY && stdin.isTTY) {
       // Only now: it is most of the program.
       const { runTop } = await import('../top/run.ts')
-      return await runTop(cluster, { stdout, stdin }, context.signal)
+      // https://no-color.org
+      const isColoured = (context.environment['NO_COLOR'] ?? '') === ''
+      return await runTop(cluster, { stdout, stdin, isColoured }, context.signal)
     }
     print(
       context,

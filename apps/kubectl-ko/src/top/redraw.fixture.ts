@@ -95,7 +95,7 @@ const stdin = new MemoryKeyboard() as unknown as NodeJS.ReadStream
 let facts = factsWith(0)
 const times: number[] = []
 {
-  using screen = new TopScreen(() => facts, { stdout, stdin })
+  using screen = new TopScreen(() => facts, { stdout, stdin, isColoured: true })
   for (let index = 0; index < redraws; index++) {
     // Each of them changes what is to be seen: one more pod waits.
     facts = factsWith(index + 1)

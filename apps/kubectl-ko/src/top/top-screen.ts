@@ -7,6 +7,8 @@ import { TopView } from './top-view.ts'
 export interface Terminal {
   readonly stdout: NodeJS.WriteStream
   readonly stdin: NodeJS.ReadStream
+  /** Only where the user's environment does not forbid it. */
+  readonly isColoured: boolean
 }
 
 /** A terminal that shows the state until the user ends it. */
@@ -19,7 +21,7 @@ export class TopScreen implements Disposable {
   #view: StatusView | undefined
 
   /** Shows nothing before the first {@link refresh}. */
-  constructor(factsOf: () => ClusterFacts, { stdout, stdin }: Terminal) {
+  constructor(factsOf: () => ClusterFacts, { stdout, stdin, isColoured }: Terminal) {
     this.#factsOf = factsOf
     const live = {
       current: () => this.#view,
@@ -29,7 +31,7 @@ export class TopScreen implements Disposable {
       },
     }
     const options = { stdout, stdin, exitOnCtrlC: true, alternateScreen: true }
-    this.#app = render(createElement(TopView, { live }), options)
+    this.#app = render(createElement(TopView, { live, isColoured }), options)
     this.ended = this.#app.waitUntilExit()
   }
 

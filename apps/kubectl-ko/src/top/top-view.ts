@@ -21,7 +21,13 @@ const styles: Record<
 }
 
 /** The state, as large as the terminal is. */
-export function TopView({ live }: { readonly live: LiveView }): ReactElement {
+export function TopView({
+  live,
+  isColoured,
+}: {
+  readonly live: LiveView
+  readonly isColoured: boolean
+}): ReactElement {
   const view = useSyncExternalStore(live.subscribe, live.current)
   const { exit } = useApp()
   const { rows } = useWindowSize()
@@ -38,7 +44,7 @@ export function TopView({ live }: { readonly live: LiveView }): ReactElement {
     ...lines.map(({ text, tone }, index) =>
       createElement(
         Text,
-        { key: String(index), wrap: 'truncate', ...styles[tone] },
+        { key: String(index), wrap: 'truncate', ...styles[isColoured || tone === 'title' ? tone : 'plain'] },
         text === '' ? ' ' : text,
       ),
     ),
