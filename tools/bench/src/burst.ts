@@ -5,6 +5,8 @@ import { rounded } from './statistics.ts'
 const nodeCount = 100
 const few = 1_000
 const many = 10_000
+/** NetworkPolicies that each pod is under. */
+const groups = 5
 
 /** What a burst cost the controller, seen from outside. */
 interface Burst {
@@ -18,14 +20,17 @@ interface Burst {
 /** Pods that are all created at once, until the last has its address and its port. */
 export const burst: Benchmark = {
   name: 'burst',
-  summary: 'pods a second when 1,000 are created at once, what they cost, and the same with 10,000',
+  summary:
+    'pods a second when 1,000 are created at once, what they cost, under 5 policies, and the same with 10,000',
   async run(): Promise<BenchmarkResult> {
     const small = await measure(few)
+    const grouped = await measure(few, groups)
     const large = await measure(many)
     return {
       value: rounded(small.podsPerSecond),
       unit: 'pods/s',
       cpuSeconds: rounded(small.cpuSeconds),
+      grouped: rounded(grouped.podsPerSecond / small.podsPerSecond),
       transactionsPerPod: rounded(small.transactions / few),
       apiWritesPerPod: rounded(small.writes / few),
       ratio10000: rounded(large.podsPerSecond / small.podsPerSecond),
@@ -38,8 +43,9 @@ export const burst: Benchmark = {
   },
 }
 
-async function measure(count: number): Promise<Burst> {
+async function measure(count: number, policies = 0): Promise<Burst> {
   await using plane = await ControlPlane.start(nodeCount)
+  await plane.createPolicies(policies)
   await using controller = plane.startController()
   await controller.untilQuiet()
   const cpuBefore = controller.cpuSeconds

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { podAnnotations } from '@kube-ovn/annotations'
 import { Informer, namespaces, nodes, pods } from '@kube-ovn/kube'
 import type { KubeObject, Pod, Resource } from '@kube-ovn/kube'
+import { networkPolicies } from '@kube-ovn/kube-api/core'
 import { silentLogger } from '@kube-ovn/log'
 import { systemClock } from '@kube-ovn/process'
 import { node, pod } from '@kube-ovn/testing-builders'
@@ -129,6 +130,16 @@ export class ControlPlane implements AsyncDisposable {
         }),
       ),
     )
+  }
+
+  /** Creates NetworkPolicies that are for every pod: each is a member of a port group for each. */
+  async createPolicies(count: number): Promise<void> {
+    const spec = { podSelector: {}, ingress: [{ from: [{ podSelector: {} }] }] }
+    const policies = Array.from({ length: count }, (_, index) => ({
+      metadata: { name: `policy-${index}`, namespace },
+      spec,
+    }))
+    await createAll(this.api, networkPolicies, policies)
   }
 
   /**
