@@ -19,8 +19,8 @@ const settings = {
     'NIC of the tunnels on nodes that are labelled for the userspace data path.',
   ),
   mtu: wholeNumber(0, 'MTU of pods, bytes; 0 derives it from the NIC of the tunnels.'),
-  enableMirror: switchedOn(false, notServed),
-  mirrorIface: text('mirror0', notServed),
+  enableMirror: switchedOn(false, 'Mirror what all pods of the node send and receive.'),
+  mirrorIface: text('mirror0', 'NIC where mirrored packets come out; Open vSwitch makes it.'),
   bindSocket: text(agentSocket, 'Unix socket that the CNI plugin asks.'),
   ovsSocket: text('/run/openvswitch/db.sock', 'Unix socket of the local Open vSwitch database.'),
   kubeconfig: text('', 'File with the way to the API server; empty inside a cluster.', {

@@ -121,6 +121,27 @@ it('are as fast as the Pod says, also while it runs', { timeout: 120_000 }, asyn
   expect(await agent.machine.script('ovs-vsctl --columns=_uuid list QoS; ovs-vsctl list Queue')).toBe('')
 })
 
+it('are mirrored while the Pod says so: what they receive and what they send', async () => {
+  const received = async (): Promise<number> =>
+    Number(
+      await agent.machine.script('cat /sys/class/net/mirror0/statistics/rx_packets 2>/dev/null || echo -1'),
+    )
+  await createPod('web-5', 9)
+  await attach('web-5')
+  await annotate('web-5', { [further.mirror.key]: 'true' })
+  await expect.poll(() => agent.machine.script('ip -o link show up')).toContain('mirror0')
+  await expect
+    .poll(async () => {
+      const before = await received()
+      expect(await agent.ping('web-2', '10.30.0.9')).toBe(true)
+      return (await received()) - before
+    })
+    .toBeGreaterThanOrEqual(2)
+  await annotate('web-5', { [further.mirror.key]: null })
+  await expect.poll(received).toBe(-1)
+  await agent.detachPod('web-5')
+})
+
 it('lack no right that the chart should give', async () => {
   expect(await agent.api.missingRights()).toEqual([])
 })

@@ -165,6 +165,7 @@ export async function runAgent(
           hasEncapChecksum: config.encapChecksum,
           podIp: config.podIp,
         },
+        mirror: { isOfAll: config.enableMirror, link: config.mirrorIface },
         hasMacLearningFallback: config.macLearningFallback,
       },
       nodes: informers.nodes,

@@ -24,7 +24,7 @@ export type LocalOvs = Pick<
 export const localOvsTables = {
   Open_vSwitch: { columns: ['external_ids', 'cur_cfg', 'next_cfg', 'bridges'] },
   Bridge: {
-    columns: ['name', 'ports', 'datapath_type', 'external_ids', 'other_config'],
+    columns: ['name', 'ports', 'datapath_type', 'external_ids', 'other_config', 'mirrors'],
     indexes: ['name', 'ports'],
   },
   Port: {
@@ -38,6 +38,7 @@ export const localOvsTables = {
     ],
     indexes: ['name', 'external_ids:iface-id'],
   },
+  Mirror: { columns: ['name', 'output_port', 'select_all', 'select_dst_port', 'select_src_port'] },
   QoS: { columns: ['type', 'queues', 'other_config', 'external_ids'] },
   Queue: { columns: ['other_config', 'external_ids'] },
 } as const

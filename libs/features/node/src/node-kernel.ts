@@ -22,6 +22,7 @@ import { HostLinks, linkTable } from './host-links.ts'
 import { bridgeTable, LocalBridges } from './local-bridges.ts'
 import { interfaceTable, openVswitchTable, watchLocalRows } from './local-interfaces.ts'
 import { findInterface, openVswitchRow, type LocalOvs } from './local-ovs.ts'
+import { mirroring } from './mirroring/feature.ts'
 import { nodeNic } from './node-nic/feature.ts'
 import { NodeLinkSink, type NodeLinkSinkOptions } from './node-nic/link-sink.ts'
 import { portQosFeature } from './port-qos/feature.ts'
@@ -37,6 +38,7 @@ import {
 import type { ConnectionStatus } from './provider-networks/desired.ts'
 import type { Lifelines } from './provider-networks/lifelines.ts'
 import { Obstacles } from './provider-networks/obstacles.ts'
+import { MirrorSink } from './sinks/mirrors.ts'
 import { NodeObjectSink, type NodePatch } from './sinks/node-object.ts'
 import { OffloadSink } from './sinks/offloads.ts'
 import { OvsRowsSink } from './sinks/ovs-rows.ts'
@@ -118,6 +120,7 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
       nodeStatus,
       stalePorts,
       portQosFeature,
+      mirroring,
     ],
     lanes: [
       [
@@ -131,6 +134,7 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
       [new NodeObjectSink({ ...options, nodeName: agent.nodeName })],
       [new PortRemovalSink({ ovs, podNics })],
       [new PortQosSink(ovs)],
+      [new MirrorSink(ovs)],
       // It waits for what must answer.
       [bridgeSink],
     ],

@@ -15,6 +15,8 @@ export interface AgentFacts {
   /** `--service-cluster-ip-range`: used where there are no ServiceCIDR objects. */
   readonly fallbackServicePrefixes: readonly string[]
   readonly tunnel: TunnelSettings
+  /** `--enable-mirror`, `--mirror-iface`: whether all of the integration bridge is mirrored, and the NIC where mirrored packets come out. */
+  readonly mirror: { readonly isOfAll: boolean; readonly link: string }
   /** `--mac-learning-fallback`: bridges of physical networks send to where a MAC address was seen once. */
   readonly hasMacLearningFallback: boolean
 }

@@ -73,6 +73,8 @@ export interface PodAnnotations {
   readonly northGateway: Annotation<DualStackIp>
   /** Set by the user, to any text: traffic reaches the port once what runs in the Pod announces itself by RARP. */
   readonly activationStrategy: Annotation<string>
+  /** Set by the user, also while the Pod runs: what the NIC sends and receives is copied to the node's mirror. */
+  readonly mirror: Annotation<boolean>
   /** Set by the user: whether the default route is by this NIC. Without it, that of `eth0` is. */
   readonly defaultRoute: Annotation<boolean>
   /** Set by the user: further routes by this NIC. */
@@ -129,6 +131,7 @@ function annotationsOf(provider: Provider): PodAnnotations {
     layer2Forward: flagAnnotation(`${prefix}/layer2_forward`),
     northGateway: addressesAnnotation(`${prefix}/north_gateway`),
     activationStrategy: textAnnotation(`${prefix}/activation_strategy`),
+    mirror: flagAnnotation(`${prefix}/mirror`),
     defaultRoute: annotation(`${prefix}/default_route`, parseTrueOrFalse, String),
     routes: routesAnnotation(`${prefix}/routes`),
     virtualMachine: textAnnotation(`${prefix}/virtualmachine`),

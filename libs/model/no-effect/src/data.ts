@@ -114,14 +114,6 @@ export const missingFeatures: readonly MissingFeature[] = [
     chartValues: { 'features.enableLoadbalancerService': false },
   },
   {
-    name: 'mirroring',
-    cure: 'capture at the host end of the veth pair',
-    nic: ['mirror'],
-    unless: { mirror: 'false' },
-    agentFlags: ['enable-mirror', 'mirror-iface'],
-    chartValues: { 'agent.mirroring.enabled': false, 'agent.mirroring.interface': 'mirror0' },
-  },
-  {
     name: 'NAT gateways of the speaker',
     cure: 'remove `--nat-gw-mode`',
     elsewhere: 'speaker: `--nat-gw-mode`',

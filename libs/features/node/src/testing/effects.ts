@@ -1,4 +1,4 @@
-import { readNicQos, readNodeNetwork, type Annotations } from '@kube-ovn/annotations'
+import { podAnnotations, readNicQos, readNodeNetwork, type Annotations } from '@kube-ovn/annotations'
 import type { Node, Pod } from '@kube-ovn/kube-api/core'
 import { takesPart, type ProviderNetwork, type Subnet } from '@kube-ovn/kube-api'
 import { IndexedStore, objectKey, type KubeObject } from '@kube-ovn/kube'
@@ -42,6 +42,7 @@ export function nodeEffects({ subnets, pods, networks, node }: NodeObjects): rea
     desiredTunnel(observeTunnel(tunnelSettings, node, stillLinks, []).snapshot),
     ...pods.flatMap((pod) => [
       qosOfNic(pod.metadata.annotations),
+      podAnnotations().mirror.read(pod.metadata.annotations),
       attachment(readAllocation(requestOf(pod, 'ovn', 'eth0'), stores, false), pod),
       ...delegatedProviders(subnets).map((provider) =>
         readDelegatedAllocation(requestOf(pod, provider, 'net1'), stores, false),

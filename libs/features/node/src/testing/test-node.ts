@@ -158,7 +158,11 @@ export class TestNode implements AsyncDisposable {
   }
 
   /** `clock` is that of the agent's features: what they wait for, they wait for by it. */
-  startAgent(tunnel: Partial<AgentFacts['tunnel']> = {}, clock: Clock = systemClock): TestAgent {
+  startAgent(
+    tunnel: Partial<AgentFacts['tunnel']> = {},
+    clock: Clock = systemClock,
+    { isMirroredWhole = false } = {},
+  ): TestAgent {
     const registry = new Registry()
     const log = recordingLogger()
     const tunnelMtu = new Observable<number | undefined>(undefined)
@@ -172,6 +176,7 @@ export class TestNode implements AsyncDisposable {
           ...{ nodeName: 'n1', clusterRouter: 'ovn-cluster', nodeSwitch: 'join' },
           fallbackServicePrefixes: ['10.96.0.0/12'],
           tunnel: { ...tunnelSettings, ...tunnel },
+          mirror: { isOfAll: isMirroredWhole, link: 'mirror0' },
           hasMacLearningFallback: false,
         },
         ...{ networks, vlans },
