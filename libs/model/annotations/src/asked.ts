@@ -10,3 +10,8 @@ export function nicKey(provider: Provider, name: string): string {
 export function providerNetworkKeys(annotations: Annotations, name: string): readonly string[] {
   return Object.keys(annotations).filter((key) => key.endsWith(`.provider-network.kubernetes.io/${name}`))
 }
+
+/** Whether a NIC is asked to be mirrored, or not to be, by this key, whichever NIC it is. */
+export function isMirrorKey(key: string): boolean {
+  return key.endsWith('.kubernetes.io/mirror')
+}

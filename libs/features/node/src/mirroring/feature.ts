@@ -1,4 +1,4 @@
-import { podAnnotations } from '@kube-ovn/annotations'
+import { isMirrorKey, podAnnotations } from '@kube-ovn/annotations'
 import { contribution, type Answer, type NodeFeature } from '@kube-ovn/fragments'
 import { rowTable } from '@kube-ovn/tables'
 import { askingNic, askingPods } from '../asking-pods.ts'
@@ -15,7 +15,7 @@ const mac = '0a:00:00:00:00:fe'
 /** As much as a packet of any pod may have. */
 const mtu = 9000
 
-const askingPodTable = askingPods('mirrored-pods', (key) => key.endsWith('.kubernetes.io/mirror'))
+const askingPodTable = askingPods('mirrored-pods', isMirrorKey)
 
 /** Ports of the NICs that are to be mirrored. */
 const mirroredPortTable = rowTable({
