@@ -208,6 +208,7 @@ type ResourceKind =
   | 'Vpc'
   | 'IP'
   | 'IPPool'
+  | 'EgressFirewall'
   | 'SecurityGroup'
   | 'Vip'
   | 'OvnEip'

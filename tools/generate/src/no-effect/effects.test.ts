@@ -17,6 +17,7 @@ const listOf = {
   Vpc: 'vpcs',
   IP: 'ips',
   IPPool: 'ipPools',
+  EgressFirewall: 'egressFirewalls',
   SecurityGroup: 'securityGroups',
   Vip: 'vips',
   OvnEip: 'ovnEips',

@@ -63,6 +63,9 @@ export const fieldSamples: Readonly<Record<string, Readonly<Record<string, reado
     ips: [['10.1.0.120..10.1.0.130']],
     namespaces: [['shop']],
   },
+  EgressFirewall: {
+    egress: [[{ type: 'Allow', to: { cidrSelector: '10.9.0.0/16' } }]],
+  },
   SecurityGroup: {
     tier: [1],
     ingressRules: [

@@ -1,4 +1,5 @@
 import type {
+  EgressFirewall,
   Ip,
   IpPool,
   OvnEip,
@@ -13,6 +14,7 @@ import type {
 } from '@kube-ovn/kube-api'
 import type { Namespace, Node, Pod } from '@kube-ovn/kube-api/core'
 import {
+  egressFirewall,
   ip,
   ipPool,
   namespace,
@@ -38,6 +40,7 @@ export interface Scene {
   readonly ipPools: readonly IpPool[]
   readonly vips: readonly Vip[]
   readonly ovnEips: readonly OvnEip[]
+  readonly egressFirewalls: readonly EgressFirewall[]
   readonly securityGroups: readonly SecurityGroup[]
   readonly switchLbRules: readonly SwitchLbRule[]
   readonly namespaces: readonly Namespace[]
@@ -88,6 +91,9 @@ export const scene: Scene = {
     vip({ name: 'other', subnet: 'blue', namespace: 'shop', selector: ['app:web'] }),
   ].map(withUid),
   ovnEips: [ovnEip({ name: 'outside', externalSubnet: 'dock', type: 'lsp', v4Ip: '10.6.0.60' })].map(withUid),
+  egressFirewalls: [
+    egressFirewall({ namespace: 'shop', egress: [{ type: 'Deny', to: { cidrSelector: '10.8.0.0/16' } }] }),
+  ].map(withUid),
   securityGroups: [
     securityGroup({
       name: 'guards',

@@ -4,7 +4,7 @@ import { parseRangeSets } from '@kube-ovn/ip'
 import { objectKey, type IndexedStore, type KubeObject } from '@kube-ovn/kube'
 import { definitions, objectSchema, takesPart } from '@kube-ovn/kube-api'
 import type { Definition, IpPool, JsonSchema, SecurityGroup, Subnet } from '@kube-ovn/kube-api'
-import { parseSecurityGroup } from '@kube-ovn/policy'
+import { parseEgressFirewall, parseSecurityGroup } from '@kube-ovn/policy'
 import { decide, nothing } from '@kube-ovn/reconcile'
 import { namespace, node, pod, subnet } from '@kube-ovn/testing-builders'
 import { describe, expect, it } from 'vitest'
@@ -85,6 +85,12 @@ const resources: Readonly<
       (object) => parseRangeSets((object as IpPool).spec?.ips ?? []),
       (object) => addressSetOf('bad', (object as IpPool).spec?.ips ?? []),
     ],
+  },
+  EgressFirewall: {
+    kind: 'egressFirewalls',
+    spec: { egress: [] },
+    // By its name it is one that counts.
+    read: [(object) => parseEgressFirewall({ ...object, metadata: { name: 'default', namespace: 'shop' } })],
   },
   SecurityGroup: {
     kind: 'securityGroups',
