@@ -48,7 +48,7 @@ describe('what is around the nodes', () => {
   }, 600_000)
 
   it('knows NetworkAttachmentDefinitions, and attaches pods to the networks that they describe', async () => {
-    expect(await run(cluster, networkAttachments)).toEqual({ rows: 4, failed: [] })
+    expect(await run(cluster, networkAttachments)).toEqual({ rows: 7, failed: [] })
   })
 
   it('sees another cluster, and is seen by it', async () => {

@@ -2,6 +2,7 @@ import { ApiError } from '../errors.ts'
 import { runAt } from '../namespaces.ts'
 import { idlePod } from '../kubernetes/idle-pod.ts'
 import { addressesOfPod, takeDownPod, untilPodsReady } from '../kubernetes/workloads.ts'
+import { furtherNetworkRows } from './further-networks.ts'
 import { claimRow, equalRow, nodeOf, placeOf, type Check, type CheckRow } from './check.ts'
 import type { ApiClient, ApiObject } from '../kubernetes/client.ts'
 import type { Cluster } from '../cluster/cluster.ts'
@@ -37,6 +38,7 @@ export const networkAttachments: Check = {
         'stored all the same',
       ),
       ...(await attachedRows(cluster)),
+      ...(await furtherNetworkRows(cluster)),
     ]
     await api.delete(wanted)
     return rows
