@@ -20,6 +20,7 @@ import {
 } from '@kube-ovn/lab'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeInLab } from './describe-in-lab.ts'
+import { testEditsUnderTraffic } from './edits-under-traffic.ts'
 import { useSuiteLab } from './suite-lab.ts'
 
 const describe = describeInLab('enters the namespaces of pods and nodes')
@@ -236,4 +237,8 @@ describe('a subnet that is in effect', () => {
       expect(await readySince()).toEqual(before)
     },
   )
+})
+
+describe('edits of subnets and VPCs, which lose nothing that they do not forbid,', () => {
+  testEditsUnderTraffic(lab)
 })

@@ -14,7 +14,7 @@ export {
   type FoundLab,
   type FoundNode,
 } from './cluster/leftovers.ts'
-export { nodeNamed } from './cluster/lookup.ts'
+export { machineOf, nodeNamed } from './cluster/lookup.ts'
 export { addNode, drainNode, rebootNode, removeNode } from './cluster/node-life.ts'
 export { untilNodesReady } from './cluster/readiness.ts'
 export {

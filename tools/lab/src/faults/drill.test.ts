@@ -9,6 +9,7 @@ describe('describeLoss', () => {
       lost: 0,
       outages: [],
       waitedMs: 0,
+      intervalMs: 50,
     })
   })
 
@@ -18,6 +19,9 @@ describe('describeLoss', () => {
       { fromMs: 100, toMs: 250, packets: 3 },
       { fromMs: 400, toMs: 450, packets: 1 },
       { fromMs: 4900, packets: 2 },
+    ])
+    expect(describeLoss('a', { sent: 9, lost: [4] }, 0, 20).outages).toEqual([
+      { fromMs: 60, toMs: 80, packets: 1 },
     ])
     expect(renderLoss(loss)).toBe('a: 6 of 100 lost, 0.10 s to 0.25 s, 0.40 s to 0.45 s, 4.90 s to the end')
   })

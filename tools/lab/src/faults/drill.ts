@@ -60,25 +60,28 @@ export interface PathLoss {
   readonly outages: readonly Outage[]
   /** How long its data paths meanwhile waited for a processor, together. */
   readonly waitedMs: number
+  /** Between two packets. */
+  readonly intervalMs: number
 }
 
-/** Between two packets of a path. */
-const intervalMs = 50
+/** Between two packets of a path, where nothing else is asked for. */
+const usualIntervalMs = 50
 
 /** How long packets flow before the work begins and after it has ended. */
 const marginMs = 500
 
 /**
- * Does something while packets flow on every path, 20 a second, and tells which were lost and when.
+ * Does something while packets flow on every path, 20 a second or as many as asked for, and tells which were lost and when.
  *
  * @throws {WatchedPodGoneError} if a pod at an end of a path is gone
  */
 export async function lossDuring(
   paths: readonly WatchedPath[],
   work: () => Promise<void>,
+  intervalMs = usualIntervalMs,
 ): Promise<readonly PathLoss[]> {
   const waited = watchWaiting(paths)
-  const pings = paths.map((path) => ({ path, ping: startPing(path.from, path.address) }))
+  const pings = paths.map((path) => ({ path, ping: startPing(path.from, path.address, intervalMs) }))
   try {
     await Promise.all(pings.map(({ ping }) => ping.started()))
     await delay(marginMs)
@@ -90,7 +93,7 @@ export async function lossDuring(
     throw error
   }
   return Promise.all(
-    pings.map(async ({ path, ping }) => describeLoss(path.name, await ping.stop(), waited(path))),
+    pings.map(async ({ path, ping }) => describeLoss(path.name, await ping.stop(), waited(path), intervalMs)),
   )
 }
 
@@ -128,7 +131,7 @@ function readWaiting(container: Container): ReadonlyMap<number, number> {
 const usualWaitMs = 500
 
 /** The outages of a path, or none if its data paths waited for a processor for as long as all of them took. */
-export function outagesByFault({ outages, waitedMs }: PathLoss): readonly Outage[] {
+export function outagesByFault({ outages, waitedMs, intervalMs }: PathLoss): readonly Outage[] {
   const packets = outages.reduce((sum, outage) => sum + outage.packets, 0)
   return waitedMs > usualWaitMs && packets * intervalMs <= waitedMs ? [] : outages
 }
@@ -144,7 +147,12 @@ async function refuseGone(paths: readonly WatchedPath[]): Promise<void> {
 }
 
 /** Puts lost packets that follow one another together. */
-export function describeLoss(name: string, { sent, lost }: PingLoss, waitedMs = 0): PathLoss {
+export function describeLoss(
+  name: string,
+  { sent, lost }: PingLoss,
+  waitedMs = 0,
+  intervalMs = usualIntervalMs,
+): PathLoss {
   const outages: Outage[] = []
   for (let index = 0; index < lost.length;) {
     const first = lost[index] ?? 0
@@ -158,7 +166,7 @@ export function describeLoss(name: string, { sent, lost }: PingLoss, waitedMs = 
     })
     index += packets
   }
-  return { name, sent, lost: lost.length, outages, waitedMs }
+  return { name, sent, lost: lost.length, outages, waitedMs, intervalMs }
 }
 
 /** One line for a reader. */

@@ -33,13 +33,14 @@ export interface SteadyPing {
 const patienceMs = 10_000
 
 /**
- * Pings an address 20 times a second until stopped.
+ * Pings an address until stopped, 20 times a second where nothing else is asked for.
  *
  * Packets count up to the one that was sent last when it is stopped; it ends when all of them are answered, or the last has had its time.
  */
-export function startPing(from: Place, address: string): SteadyPing {
+export function startPing(from: Place, address: string, intervalMs = 50): SteadyPing {
   // -O names a packet that was not answered when the next one is sent.
-  const child = startAt(from, ['ping', '-n', '-O', '-i', '0.05', '-W', '1', address])
+  const interval = String(intervalMs / 1000)
+  const child = startAt(from, ['ping', '-n', '-O', '-i', interval, '-W', '1', address])
   let output = ''
   child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()))
   const ended = new Promise<void>((resolve, reject) => {

@@ -1,0 +1,218 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  findColumn,
+  lossDuring,
+  ofStack,
+  outagesByFault,
+  ovnCentral,
+  renderLoss,
+  type Cluster,
+  type WatchedPath,
+} from '@kube-ovn/lab'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { behind, EditedNetworks, prefixes } from './edited-networks.ts'
+import type { SuiteLab } from './suite-lab.ts'
+
+/** Between two packets of a path. */
+const intervalMs = 20
+
+/** For as long as nodes may take to follow what they are told last. */
+const followMs = 1_000
+
+const patience = { timeout: 60_000, interval: 200 }
+const limit = 300_000
+
+const stranger = Object.values(prefixes.stranger)
+const friend = Object.values(prefixes.friend)
+
+/** Tests what edits of subnets and VPCs do to packets that they are about, and that they do nothing to others. */
+export function testEditsUnderTraffic(lab: SuiteLab): void {
+  let cluster: Cluster
+  let networks: EditedNetworks
+
+  beforeAll(async () => {
+    ;({ cluster } = lab)
+    networks = await EditedNetworks.create(cluster)
+  })
+
+  afterAll(() => networks.delete())
+
+  /** What was lost meanwhile of what no edit forbids, as text. Of what is forbidden for a while something must be lost, too. */
+  async function lostDuring(
+    work: () => Promise<void>,
+    forbidden: readonly WatchedPath[] = [],
+  ): Promise<readonly string[]> {
+    const names = forbidden.map(({ name }) => name)
+    const others = networks.paths().filter(({ name }) => !names.includes(name))
+    const losses = await lossDuring(
+      [...others, ...forbidden],
+      async () => {
+        await work()
+        await delay(followMs)
+      },
+      intervalMs,
+    )
+    expect(losses.filter(({ name, lost }) => names.includes(name) && lost > 0)).toHaveLength(names.length)
+    return (
+      losses
+        .filter(({ name }) => !names.includes(name))
+        // A machine that is busy loses a packet; rows that are deleted and made anew lose some that follow one another.
+        .filter((loss) => loss.sent < 40 || outagesByFault(loss).some(({ packets }) => packets > 1))
+        .map((loss) => renderLoss(loss))
+    )
+  }
+
+  async function untilStrangerSees(outcome: string): Promise<void> {
+    await expect.poll(() => networks.strangerSees(), patience).toEqual([outcome, outcome])
+  }
+
+  async function untilLeavesBy(pod: string, node: string): Promise<void> {
+    await expect.poll(() => networks.leavesBy(pod), patience).toEqual([node, node])
+  }
+
+  async function untilBehindAnswers(...names: readonly string[]): Promise<void> {
+    const wanted = Object.values(behind).flatMap((address) => names.map((name) => `${address} ${name}`))
+    await expect.poll(() => networks.behindAnswers(names.length * 8), patience).toEqual(wanted.toSorted())
+  }
+
+  it('keep others out of a private subnet, but for those that it lists', { timeout: limit }, async () => {
+    // It is kept from other networks in both directions.
+    const outward = networks.paths().filter(({ name }) => name.startsWith('gate to outside'))
+    const lost = await lostDuring(async () => {
+      await untilStrangerSees('reached')
+      await networks.editSubnet('home', { private: true, allowSubnets: friend })
+      await untilStrangerSees('no answer')
+      await networks.editSubnet('home', { allowSubnets: [...friend, ...stranger] })
+      await untilStrangerSees('reached')
+      await networks.editSubnet('home', { allowSubnets: friend })
+      await untilStrangerSees('no answer')
+      await networks.editSubnet('home', { private: false, allowSubnets: null })
+      await untilStrangerSees('reached')
+    }, [...networks.strangerPaths(), ...outward])
+    expect(lost).toEqual([])
+  })
+
+  it('judge packets by the ACL of the highest priority', { timeout: limit }, async () => {
+    const acls = (priority: number, action: string): readonly object[] =>
+      stranger.map((prefix) => ({
+        action,
+        direction: 'to-lport',
+        priority,
+        match: `ip${prefix.includes(':') ? '6' : '4'}.src == ${prefix}`,
+      }))
+    const drop = acls(1100, 'drop')
+    const lost = await lostDuring(async () => {
+      await networks.editSubnet('home', { acls: drop })
+      await untilStrangerSees('no answer')
+      await networks.editSubnet('home', { acls: [...drop, ...acls(1200, 'allow-related')] })
+      await untilStrangerSees('reached')
+      await networks.editSubnet('home', {
+        acls: [...drop, ...acls(1200, 'allow-related'), ...acls(1300, 'reject')],
+      })
+      await untilStrangerSees('ECONNREFUSED')
+      await networks.editSubnet('home', { acls: [...drop, ...acls(1050, 'allow-related')] })
+      await untilStrangerSees('no answer')
+      await networks.editSubnet('home', { acls: null })
+      await untilStrangerSees('reached')
+    }, networks.strangerPaths())
+    expect(lost).toEqual([])
+  })
+
+  it('give packets the source of their node, or leave it', { timeout: limit }, async () => {
+    const [, second = ''] = cluster.nodes.map(({ name }) => name)
+    const outside = ofStack('dual', cluster.outside.addresses)
+    const lost = await lostDuring(async () => {
+      await untilLeavesBy('stranger', second)
+      // The outside host knows no way back to pods.
+      await networks.editSubnet('stranger', { natOutgoing: false })
+      await untilLeavesBy('stranger', 'nobody')
+      await networks.editSubnet('stranger', { natOutgoing: true })
+      await untilLeavesBy('stranger', second)
+      await networks.editSubnet('stranger', {
+        natOutgoingPolicyRules: outside.map((dstIPs) => ({ action: 'forward', match: { dstIPs } })),
+      })
+      await untilLeavesBy('stranger', 'nobody')
+      await networks.editSubnet('stranger', { natOutgoingPolicyRules: null })
+      await untilLeavesBy('stranger', second)
+    })
+    expect(lost).toEqual([])
+  })
+
+  it('move traffic to gateways and back', { timeout: limit }, async () => {
+    const [first = '', second = ''] = cluster.nodes.map(({ name }) => name)
+    const lost = await lostDuring(async () => {
+      await untilLeavesBy('gate', second)
+      await networks.editSubnet('home', { gatewayType: 'centralized', gatewayNode: first })
+      await untilLeavesBy('gate', first)
+      await networks.editSubnet('home', { gatewayNode: second })
+      await untilLeavesBy('gate', second)
+      // It stays where it is while that is among them.
+      await networks.editSubnet('home', { gatewayNode: `${first},${second}` })
+      await networks.editSubnet('home', { gatewayNode: first })
+      await untilLeavesBy('gate', first)
+      await networks.editSubnet('home', { gatewayType: 'distributed', gatewayNode: null })
+      await untilLeavesBy('gate', second)
+      await untilLeavesBy('home', first)
+    })
+    expect(lost).toEqual([])
+  })
+
+  it('tell ports what they may ask for', { timeout: limit }, async () => {
+    const central = await ovnCentral(cluster)
+    const cidr = `cidr="${prefixes.home.v4}"`
+    const untilTold = async (option: string): Promise<void> => {
+      await expect
+        .poll(async () => (await findColumn(central, 'DHCP_Options', 'options', cidr)).join(), patience)
+        .toContain(option)
+    }
+    const lost = await lostDuring(async () => {
+      await networks.editSubnet('home', { enableDHCP: true, enableIPv6RA: true, enableMulticastSnoop: true })
+      await untilTold('lease_time=3600')
+      await networks.editSubnet('home', {
+        dhcpV4Options: 'lease_time=1200,router=10.47.0.1,server_id=169.254.0.254',
+      })
+      await untilTold('lease_time=1200')
+      await networks.editSubnet('home', {
+        ...{ enableDHCP: false, enableIPv6RA: false, enableMulticastSnoop: false, dhcpV4Options: null },
+      })
+      await expect.poll(() => findColumn(central, 'DHCP_Options', 'options', cidr), patience).toEqual([])
+    })
+    expect(lost).toEqual([])
+  })
+
+  it('send what is for elsewhere over one hop, over two, or nowhere', { timeout: limit }, async () => {
+    const routes = (hop: string): readonly object[] =>
+      networks.addressesOf(hop).map((nextHopIP) => ({
+        policy: 'policyDst',
+        cidr: nextHopIP.includes(':') ? `${behind.v6}/128` : `${behind.v4}/32`,
+        nextHopIP,
+      }))
+    const policies = (priority: number, action: string, hop?: string): readonly object[] =>
+      Object.values(behind).map((address) => {
+        const isV6 = address.includes(':')
+        const nextHopIP =
+          hop === undefined ? undefined : networks.addressesOf(hop).find((ip) => ip.includes(':') === isV6)
+        return { priority, match: `ip${isV6 ? '6' : '4'}.dst == ${address}`, action, nextHopIP }
+      })
+    const lost = await lostDuring(async () => {
+      await networks.editVpc({ spec: { staticRoutes: routes('right-1') } })
+      await untilBehindAnswers('right-1')
+      await networks.editVpc({ spec: { staticRoutes: [...routes('right-1'), ...routes('right-2')] } })
+      await untilBehindAnswers('right-1', 'right-2')
+      await networks.editVpc({
+        metadata: { labels: { tier: 'gold' }, annotations: { purpose: 'to be edited' } },
+        spec: { policyRoutes: policies(32_000, 'reroute', 'right-2') },
+      })
+      await untilBehindAnswers('right-2')
+      await networks.editVpc({
+        spec: { policyRoutes: [...policies(32_000, 'reroute', 'right-2'), ...policies(32_001, 'drop')] },
+      })
+      await untilBehindAnswers('nobody')
+      await networks.editVpc({ spec: { policyRoutes: null } })
+      await untilBehindAnswers('right-1', 'right-2')
+      await networks.editVpc({ spec: { staticRoutes: null } })
+      await untilBehindAnswers('nobody')
+    })
+    expect(lost).toEqual([])
+  })
+}
