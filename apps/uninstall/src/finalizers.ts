@@ -8,17 +8,20 @@ import {
   type ObjectMeta,
   type Resource,
 } from '@kube-ovn/kube'
-import { definitions } from '@kube-ovn/kube-api'
+import { apiGroup, definitions } from '@kube-ovn/kube-api'
 
 const ours: readonly string[] = [controllerFinalizer, deprecatedControllerFinalizer]
 const pageSize = 500
+
+/** Kinds of others, whose definitions we only bring along, get no finalizer of ours. */
+export const ownKinds = definitions.map(({ resource }) => resource).filter(({ group }) => group === apiGroup)
 
 /** Takes our finalizers off all objects of all our kinds and tells how many objects of each had one. */
 export async function removeFinalizers(
   client: KubeClient,
 ): Promise<readonly { readonly kind: string; readonly count: number }[]> {
   const counts = []
-  for (const { resource } of definitions) {
+  for (const resource of ownKinds) {
     let count = 0
     for (const object of await objectsOf(client, resource)) {
       if (object.metadata.finalizers?.some((finalizer) => ours.includes(finalizer)) !== true) continue

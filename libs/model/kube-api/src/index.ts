@@ -60,7 +60,7 @@ export { ipResource } from './ip.ts'
 export type { Ip, IpSpec, IpStatus } from './ip.ts'
 export { ipPoolReason, ipPoolResource } from './ip-pool.ts'
 export type { IpPool, IpPoolSpec, IpPoolStatus } from './ip-pool.ts'
-export { apiVersion } from './api-group.ts'
+export { apiVersion, group as apiGroup } from './api-group.ts'
 export {
   instanceOf,
   virtualMachineInstanceMigrationResource,

@@ -70,8 +70,8 @@ describe('flags', () => {
   })
 
   it('are told with their value and why', () => {
-    expect(ignoredFlags('agent', [flag('enable-mirror', 'true', 'false')])).toEqual([
-      '--enable-mirror=true has no effect: mirroring is not there yet; capture at the host end of the veth pair',
+    expect(ignoredFlags('agent', [flag('enable-tproxy', 'true', 'false')])).toEqual([
+      '--enable-tproxy=true has no effect: a way for the probes of Pods that their node does not reach is not there yet; probe Pods of the default VPC as you like, and those of other VPCs by exec',
     ])
   })
 })

@@ -1,4 +1,4 @@
-import { definitions } from '@kube-ovn/kube-api'
+import { apiGroup, definitions } from '@kube-ovn/kube-api'
 import { lintChart, renderNotes, sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
 import type { Resource } from '@kube-ovn/kube'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -171,9 +171,10 @@ describe('the hooks', () => {
 })
 
 describe('rights', () => {
-  it('of the controller and of the hook cover every custom resource', async () => {
+  it('of the controller and of the hook cover every custom resource of ours', async () => {
     const manifests = await renderChart({})
     for (const { resource, hasStatusSubresource } of definitions) {
+      if (resource.group !== apiGroup) continue
       const wanted = [resource.plural, ...(hasStatusSubresource ? [`${resource.plural}/status`] : [])]
       expect(customResources(manifests, 'system:ovn')).toEqual(expect.arrayContaining(wanted))
       expect(customResources(manifests, 'system:kube-ovn-post-delete-hook')).toContain(resource.plural)

@@ -116,6 +116,15 @@ const readersOf: Readonly<Record<string, readonly (readonly [string, Reader])[]>
   ],
   providerNetworkKeysOf: [['providerNetworkKeysOf', (text) => annotations.providerNetworkKeysOf(text)]],
   ofProviderNetworks: [['ofProviderNetworks', (text) => annotations.ofProviderNetworks({ [text]: text })]],
+  isMirrorKey: [['isMirrorKey', annotations.isMirrorKey]],
+  isQosKey: [['isQosKey', annotations.isQosKey]],
+  qosAnnotations: [
+    ...codecsOf('quality of service', annotations.qosAnnotations()),
+    ['any rate of a provider', (text) => annotations.qosAnnotations(text).ingressRate.parse('10')],
+  ],
+  readNicQos: [
+    ['readNicQos', (text) => annotations.readNicQos(everyValue(annotations.qosAnnotations(), text))],
+  ],
   addressRequestKeys: [],
   AnnotationInvalidError: [],
 }

@@ -5,6 +5,7 @@ import { objectKey, type IndexedStore, type KubeObject } from '@kube-ovn/kube'
 import { definitions, objectSchema, takesPart } from '@kube-ovn/kube-api'
 import type { Definition, IpPool, JsonSchema, SecurityGroup, Subnet } from '@kube-ovn/kube-api'
 import { parseEgressFirewall, parseSecurityGroup } from '@kube-ovn/policy'
+import { defaultsOf } from '@kube-ovn/process'
 import { decide, nothing } from '@kube-ovn/reconcile'
 import { namespace, node, pod, subnet } from '@kube-ovn/testing-builders'
 import { describe, expect, it } from 'vitest'
@@ -205,7 +206,11 @@ function emptyWorld(): AllocatingWorld {
   ]
   const namespaces = [namespace({ name: 'default' }), namespace({ name: 'shop' })]
   const declarations = mergeDeclarations([domains, ...controlFeatures])
-  return stillWorld({ namespaces, nodes: [node()], subnets }, {}, { declarations })
+  return stillWorld(
+    { namespaces, nodes: [node()], subnets },
+    {},
+    { declarations, settings: { flags: defaultsOf(declarations.flags) } },
+  )
 }
 
 /** Takes an object in, or out, as an informer does, and decides all that it concerns. */
