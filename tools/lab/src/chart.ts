@@ -15,7 +15,7 @@ export const chartNamespace = 'kube-system'
 const release = 'kube-ovn'
 const chart = join(repository, 'helm/kube-ovn')
 
-/** What the chart starts, in the order in which it becomes ready. */
+/** What the chart always starts, in the order in which it becomes ready. */
 const chartWorkloads: readonly { readonly kind: WorkloadKind; readonly name: string }[] = [
   { kind: 'deployments', name: 'ovn-central' },
   { kind: 'daemonsets', name: 'ovs-ovn' },
@@ -23,6 +23,9 @@ const chartWorkloads: readonly { readonly kind: WorkloadKind; readonly name: str
   { kind: 'daemonsets', name: 'kube-ovn-cni' },
   { kind: 'deployments', name: 'kube-ovn-monitor' },
 ]
+
+/** Set by Helm on what it has made. */
+const releaseKey = 'meta.helm.sh/release-name'
 
 const stackNames: Record<Stack, string> = { dual: 'Dual', ipv4: 'IPv4', ipv6: 'IPv6' }
 
@@ -85,6 +88,12 @@ function helm(cluster: Cluster, ...args: readonly string[]): Promise<string> {
 }
 
 async function untilChartReady(cluster: Cluster): Promise<void> {
-  for (const { kind, name } of chartWorkloads) await untilRolledOut(cluster.api, kind, chartNamespace, name)
+  const { api } = cluster
+  for (const { kind, name } of chartWorkloads) await untilRolledOut(api, kind, chartNamespace, name)
   await untilNodesReady(cluster)
+  // What some values add, e.g. pods that need the network.
+  for (const kind of ['deployments', 'daemonsets'] as const)
+    for (const { metadata } of await api.list(`/apis/apps/v1/namespaces/${chartNamespace}/${kind}`))
+      if (metadata.annotations?.[releaseKey] === release)
+        await untilRolledOut(api, kind, chartNamespace, metadata.name)
 }
