@@ -168,7 +168,10 @@ describe('a Prometheus', () => {
     expect([...seen]).toEqual([])
   })
 
-  it('fires the alerts about a node that is cut off: also the member of the databases on it is gone', async () => {
+  it('fires the alerts about a node that is cut off: also the member of the databases on it is gone', async ({
+    skip,
+  }) => {
+    skip(!isDeep, 'it takes a minute: KUBE_OVN_DEEP=1 runs it')
     const node = await nodeOfNoLeader()
     await expectFiring(
       [{ kind: 'partition', node, from: { network: 'kubernetes' } }],
