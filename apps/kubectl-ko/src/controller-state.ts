@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { KubeOvnError } from '@kube-ovn/errors'
 import type { Cluster } from './cluster.ts'
 
@@ -17,7 +16,6 @@ export interface ControllerState {
 
 /** A Service answers by any of its pods: one of these asks meets the leader, as good as certainly. */
 const attempts = 12
-const pauseMs = 20
 
 /**
  * Asks the controller that leads for its metrics, by its Service: that can be allowed to somebody who may ask no other.
@@ -29,7 +27,6 @@ export async function readControllerState(cluster: Cluster): Promise<ControllerS
     const samples = await readSamples(cluster)
     if (samples === undefined) return undefined
     if (sumOf(samples, 'leader_election_master_status') > 0) return stateOf(samples)
-    await sleep(pauseMs)
   }
   return undefined
 }

@@ -44,6 +44,10 @@ const secret = {
   stringData: { frr: frrPassword },
 } as ApiObject
 
+interface ServiceObject extends ApiObject {
+  readonly spec: { readonly clusterIPs?: readonly string[] }
+}
+
 const objects: readonly ApiObject[] = [
   { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
   {
@@ -232,16 +236,17 @@ describe('speakers', () => {
   }, 600_000)
 
   it('announce Services that ask for it, and say what is wrong with one that can not be', async () => {
-    const service = (name: string, policy: string): ApiObject =>
+    const service = (name: string, policy: string): ServiceObject =>
       ({
         apiVersion: 'v1',
         kind: 'Service',
         metadata: { name, namespace, annotations: { [annotation]: policy } },
         spec: { ipFamilyPolicy: 'PreferDualStack', selector: { app: 'pod-0' }, ports: [{ port: 80 }] },
-      }) as ApiObject
+      }) as ServiceObject
     const made = await cluster.api.create(service('web', 'true'))
     await cluster.api.create(service('odd', 'everywhere'))
-    const { clusterIPs } = (made as unknown as { spec: { clusterIPs: readonly string[] } }).spec
+    const { clusterIPs = [] } = made.spec
+    expect(clusterIPs).toHaveLength(2)
     for (const address of clusterIPs) {
       const family = address.includes(':') ? 'ipv6' : 'ipv4'
       await expect

@@ -2,13 +2,15 @@ import { kubectlAnnotations } from '@kube-ovn/annotations'
 import {
   daemonSets,
   deployments,
+  Informer,
   pods,
   type KubeClient,
   type KubeObject,
   type Resource,
 } from '@kube-ovn/kube'
+import { silentLogger } from '@kube-ovn/log'
+import { systemClock } from '@kube-ovn/process'
 import type { Command } from 'commander'
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Cluster } from '../cluster.ts'
 import { openCluster, print, type Context } from '../context.ts'
 import { NotReadyError, UsageError } from '../errors.ts'
@@ -112,16 +114,23 @@ async function untilRolledOut(
     signal,
   }: { readonly generation: number; readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<void> {
-  const untilMs = Date.now() + timeoutMs
-  for (;;) {
-    const now = await client.get(resource, { namespace, name })
-    if (now !== undefined && isRolledOut(now, generation)) return
-    if (Date.now() > untilMs) {
-      const cure = `see what its pods lack: kubectl -n ${namespace} get pods -o wide | grep ${name}`
-      throw new NotReadyError('component', name, cure)
-    }
-    await pause(500, undefined, { signal })
-  }
+  const ended = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+  const rolledOut = Promise.withResolvers<void>()
+  const fieldSelector = `metadata.name=${name}`
+  await using informer = new Informer({
+    ...{ client, resource, namespace, fieldSelector },
+    ...{ clock: systemClock, logger: silentLogger },
+  })
+  using _listener = informer.onChange(({ new: now }) => {
+    if (now !== undefined && isRolledOut(now, generation)) rolledOut.resolve()
+  })
+  ended.addEventListener('abort', () => {
+    const cure = `see what its pods lack: kubectl -n ${namespace} get pods -o wide | grep ${name}`
+    rolledOut.reject(signal.aborted ? signal.reason : new NotReadyError('component', name, cure))
+  })
+  signal.throwIfAborted()
+  informer.start(ended)
+  await rolledOut.promise
 }
 
 /** Whether all pods are of this generation, and none of another one is left. */

@@ -1,5 +1,5 @@
 import { networkPolicyAnnotations } from '@kube-ovn/annotations'
-import { KubeOvnError, refusalOf } from '@kube-ovn/errors'
+import { refusalOf, type KubeOvnError } from '@kube-ovn/errors'
 import { parseCidr, type Cidr } from '@kube-ovn/ip'
 import type {
   AdminNetworkPolicy,
@@ -15,6 +15,7 @@ import { aclPriority, aclTier, type AdminPolicyKind, type PolicyDirection } from
 import { PolicyInvalidError } from './errors.ts'
 import { isPort, transports } from './ports.ts'
 import type { PodSelection, PolicyPort } from './rules.ts'
+import { notingProblems, type Tried } from './tried.ts'
 
 /** What a rule does with the traffic that it is about; what is passed on is for the next tier to decide. */
 export type AdminAction = 'allow-related' | 'drop' | 'pass'
@@ -79,15 +80,7 @@ export function parseAdminPolicy(
   { metadata, spec = {} }: Pick<AdminNetworkPolicy, 'metadata' | 'spec'>,
 ): ParsedAdminPolicy {
   const problems: KubeOvnError[] = []
-  const tried = <T>(read: () => T): T | undefined => {
-    try {
-      return read()
-    } catch (error) {
-      if (!(error instanceof KubeOvnError)) throw error
-      problems.push(error as KubeOvnError)
-      return undefined
-    }
-  }
+  const tried = notingProblems(problems)
   const read = (direction: PolicyDirection): readonly AdminRule[] =>
     listOf(spec[direction]).map((rule, at) =>
       readRule(rule, `spec.${direction}[${at}]`, { kind, direction, tried }),
@@ -152,7 +145,7 @@ function podsOf({ namespaces, pods }: AdminPolicySubject): readonly PodSelection
 interface RuleContext {
   readonly kind: AdminPolicyKind
   readonly direction: PolicyDirection
-  readonly tried: <T>(read: () => T) => T | undefined
+  readonly tried: Tried
 }
 
 function readRule(rule: AdminPolicyRule, field: string, context: RuleContext): AdminRule {

@@ -1,10 +1,11 @@
-import { KubeOvnError, refusalOf } from '@kube-ovn/errors'
+import { refusalOf, type KubeOvnError } from '@kube-ovn/errors'
 import { parseCidr, type Cidr } from '@kube-ovn/ip'
 import { egressFirewallName, type EgressFirewall, type EgressFirewallRule } from '@kube-ovn/kube-api'
 import type { LabelSelector } from '@kube-ovn/label-selector'
 import { PolicyInvalidError } from './errors.ts'
 import { isPort, transports } from './ports.ts'
 import type { PolicyPort } from './rules.ts'
+import { notingProblems, type Tried } from './tried.ts'
 
 /** What a rule does: what is allowed is left to all other policies. */
 type FirewallAction = 'pass' | 'drop'
@@ -48,15 +49,7 @@ export function parseEgressFirewall({
     return { rules: [], problems: [problem] }
   }
   const problems: KubeOvnError[] = []
-  const tried = <T>(read: () => T): T | undefined => {
-    try {
-      return read()
-    } catch (error) {
-      if (!(error instanceof KubeOvnError)) throw error
-      problems.push(error as KubeOvnError)
-      return undefined
-    }
-  }
+  const tried = notingProblems(problems)
   const given = listOf(spec?.egress)
   const rules = given.map((rule, at) => readRule(rule, `spec.egress[${at}]`, tried))
   if (rules.length <= mostFirewallRules) return { rules, problems }
@@ -67,8 +60,6 @@ export function parseEgressFirewall({
     problems,
   }
 }
-
-type Tried = <T>(read: () => T) => T | undefined
 
 function readRule(rule: EgressFirewallRule | null, field: string, tried: Tried): FirewallRule {
   const action = tried(() => readAction(rule?.type, field)) ?? 'drop'

@@ -1,5 +1,5 @@
 import { networkPolicyAnnotations, primaryProvider } from '@kube-ovn/annotations'
-import { KubeOvnError, refusalOf } from '@kube-ovn/errors'
+import { refusalOf, type KubeOvnError } from '@kube-ovn/errors'
 import { contains, parseCidr, tryParseCidr, type Cidr } from '@kube-ovn/ip'
 import type { NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort } from '@kube-ovn/kube-api/core'
 import type { LabelSelector } from '@kube-ovn/label-selector'
@@ -8,6 +8,7 @@ import { exceptionFlows, mostExceptionFlows, mostParts, partsOf } from './addres
 import { PolicyInvalidError } from './errors.ts'
 import { isPort, transports } from './ports.ts'
 import type { AddressBlock, PolicyPort, PolicyRule, PolicyRules } from './rules.ts'
+import { notingProblems, type Tried } from './tried.ts'
 
 /** What a NetworkPolicy says, read once. */
 export interface ParsedNetworkPolicy {
@@ -36,15 +37,7 @@ export interface ParsedNetworkPolicy {
  */
 export function parseNetworkPolicy({ metadata, spec = {} }: NetworkPolicy): ParsedNetworkPolicy {
   const problems: KubeOvnError[] = []
-  const tried = <T>(read: () => T): T | undefined => {
-    try {
-      return read()
-    } catch (error) {
-      if (!(error instanceof KubeOvnError)) throw error
-      problems.push(error as KubeOvnError)
-      return undefined
-    }
-  }
+  const tried = notingProblems(problems)
   const types = spec.policyTypes ?? ['Ingress', ...((spec.egress ?? []).length > 0 ? ['Egress'] : [])]
   const ingress = (spec.ingress ?? []).map(({ from, ports }) => ({ peers: from, ports }))
   const egress = (spec.egress ?? []).map(({ to, ports }) => ({ peers: to, ports }))
@@ -88,8 +81,6 @@ interface GivenRule {
   readonly peers: readonly NetworkPolicyPeer[] | undefined
   readonly ports: readonly NetworkPolicyPort[] | undefined
 }
-
-type Tried = <T>(read: () => T) => T | undefined
 
 function enforcementOf(text: string | undefined): ParsedNetworkPolicy['enforcement'] {
   if (text === undefined) return undefined
