@@ -15,6 +15,7 @@ import type { Netfilter } from '@kube-ovn/netfilter'
 import type { Netlink } from '@kube-ovn/netlink'
 import { objectKeyOf } from '@kube-ovn/reconcile/work'
 import type { Source, Table } from '@kube-ovn/tables'
+import { Announcements } from './announcements.ts'
 import { egressRoutes } from './egress-routes/feature.ts'
 import { hostFirewall } from './host-firewall/feature.ts'
 import { HostEvents } from './host-events.ts'
@@ -97,6 +98,7 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
   const events = new HostEvents(host)
   const onEvent: HostEvents['listen'] = (listener) => events.listen(listener)
   const { clock, probations, lifelines } = options
+  const announcements = new Announcements(options)
   const obstacles = new Obstacles()
   const bridgeSink = new ProviderBridgeSink({
     ovs,
@@ -125,7 +127,7 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
     lanes: [
       [
         new OvsRowsSink(ovs),
-        new NodeLinkSink({ ...options, onEvent }),
+        new NodeLinkSink({ ...options, announcements, onEvent }),
         new OffloadSink({ host, onEvent }),
         new RouteSink({ host, onEvent, log }),
         new PolicyRouteSink({ host, onEvent }),
@@ -145,6 +147,7 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
     sourceOf(() => agents),
   )
   kernel.use(events)
+  kernel.use(announcements)
   kernel.use(bridgeSink)
   attachProviderNetworks(kernel, { ...options, obstacles })
   attachLinks(kernel, options, onEvent)

@@ -9,7 +9,7 @@ import {
 import { formatIp, parseCidr } from '@kube-ovn/ip'
 import type { LinkInfo, Netlink, NetlinkEvent } from '@kube-ovn/netlink'
 import type { announceAddresses } from '@kube-ovn/probes'
-import type { Logger } from '@kube-ovn/log'
+import type { Announcements } from '../announcements.ts'
 import { findInterface, isInstalled, type LocalOvs } from '../local-ovs.ts'
 import type { DesiredNodeNic } from './desired.ts'
 import { planAddresses } from './plan.ts'
@@ -34,8 +34,7 @@ export interface NodeLinkSinkOptions {
   onEvent(listener: (event: NetlinkEvent) => void): Disposable
   readonly ovs: Pick<LocalOvs, 'cache' | 'onChange'>
   readonly announce: typeof announceAddresses
-  onAnnounceFailed(): void
-  readonly log: Logger
+  readonly announcements: Announcements
 }
 
 /** Configures links of the node's own, and tells the other nodes where their addresses are. Nobody is left to take one away from. */
@@ -118,14 +117,9 @@ export class NodeLinkSink implements Sink<NodeLink> {
    * address.
    */
   #announce(index: number, { mac, addresses, name }: NodeLink, identity: string): void {
-    const { host, announce, onAnnounceFailed, log } = this.#options
+    const { host, announce, announcements } = this.#options
     this.#announced.set(name, identity)
-    try {
-      const ips = addresses.map((cidr) => formatIp(parseCidr(cidr).address))
-      announce(host, { index, mac, ips })
-    } catch (error) {
-      onAnnounceFailed()
-      log.warn('addresses were not announced', { link: name, err: error })
-    }
+    const ips = addresses.map((cidr) => formatIp(parseCidr(cidr).address))
+    announcements.announce(name, () => announce(host, { index, mac, ips }))
   }
 }

@@ -2,13 +2,13 @@ import { AttachmentDiffersError, AttachmentError, type AttachmentStage } from '.
 import { KeyedMutex } from '../keyed-mutex.ts'
 import { findInterface, hasUserspaceDatapath } from '../local-ovs.ts'
 import { removeEach } from '../remove-each.ts'
-import { Announcements } from './announcements.ts'
+import { Announcements } from '../announcements.ts'
 import { awaitAllocation, awaitDelegatedAllocation } from './allocation-wait.ts'
 import { readAllocation, type Allocation, type DelegatedAllocation } from './allocation.ts'
 import type { Attachment, PodNicDependencies } from './dependencies.ts'
 import { attachmentId, desiredAttachment, type DesiredAttachment } from './desired.ts'
 import type { PodDevice } from './device.ts'
-import { comparePodEnd, configurePodEnd } from './link.ts'
+import { announcePodEnd, comparePodEnd, configurePodEnd } from './link.ts'
 import { hostNicName, longestInterfaceName } from './names.ts'
 import { PodPorts } from './ports.ts'
 import type { AttachmentRequest } from './snapshot.ts'
@@ -38,7 +38,11 @@ export class PodNics implements Disposable {
   constructor(dependencies: PodNicDependencies) {
     this.#deps = dependencies
     const { ovs, kernel, clock, log } = dependencies
-    this.#announcements = new Announcements(dependencies)
+    this.#announcements = new Announcements({
+      clock,
+      log,
+      onAnnounceFailed: () => dependencies.reporter.announceFailed(),
+    })
     this.#ports = new PodPorts(ovs, clock)
     this.#device = new VethDevice(kernel, log)
   }
@@ -220,7 +224,7 @@ export class PodNics implements Disposable {
       signal,
     )
     // Not before: until its flows are there, nobody would hear of it.
-    this.#announcements.announce(wanted)
+    this.#announcements.announce(hostName, () => announcePodEnd(this.#deps.kernel, wanted))
     const agentMs = clock.monotonic() - startedMs - controllerWaitMs - ovnWaitMs
     return {
       allocation,
