@@ -1,9 +1,11 @@
 import { defineConfig } from 'vitest/config'
+import { LongFirst } from './tools/run/src/long-first.ts'
 
 /** Types that need a daemon, root or a cluster run in projects of their own, so that unit tests stay fast. */
 export default defineConfig({
   test: {
     reporters: ['default'],
+    sequence: { sequencer: LongFirst },
     projects: [
       {
         test: {

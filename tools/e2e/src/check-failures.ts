@@ -6,7 +6,9 @@ import { runCheck, runChecks, type Check, type CheckGroup, type Cluster } from '
  * Packets and seconds are measured on a machine that others use as well: what did not hold must hold alone.
  */
 export async function findFailures(cluster: Cluster, checks: readonly Check[]): Promise<readonly string[]> {
-  const groups = await runChecks(cluster, checks, () => undefined)
+  const groups = await runChecks(cluster, checks, ({ name, ms }) => {
+    console.log(`${name}: ${(ms / 1000).toFixed(1)} s`)
+  })
   const failed = new Set(groups.filter((group) => failures([group]).length > 0).map(({ name }) => name))
   const doubtful = checks.filter(({ name }) => failed.has(name))
   for (const text of failures(groups)) console.log(`tried again: ${text}`)
