@@ -13,7 +13,7 @@ export default defineConfig({
           include: ['{apps,tools}/*/src/**/*.test.ts', 'libs/*/*/src/**/*.test.ts'],
           exclude: ['**/*.it.test.ts', '**/*.e2e.test.ts', '**/node_modules/**'],
           // For machines that are busy: no unit test takes long by itself.
-          testTimeout: 60_000,
+          testTimeout: 180_000,
         },
       },
       {
@@ -25,9 +25,10 @@ export default defineConfig({
           exclude: ['**/node_modules/**'],
           // A worker keeps its API server from one file to the next.
           isolate: false,
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
-          expect: { poll: { timeout: 20_000 } },
+          // A machine may stand still for a minute; what waits this long in vain costs it only where it fails.
+          testTimeout: 240_000,
+          hookTimeout: 300_000,
+          expect: { poll: { timeout: 60_000 } },
           maxWorkers: 2,
         },
       },
@@ -38,7 +39,7 @@ export default defineConfig({
           // No packet of a lab may leave the machine.
           globalSetup: ['tools/e2e/src/given-cluster.ts', 'tools/e2e/src/watch-uplink.ts'],
           exclude: ['**/node_modules/**'],
-          testTimeout: 300_000,
+          testTimeout: 900_000,
           hookTimeout: 900_000,
           fileParallelism: false,
         },

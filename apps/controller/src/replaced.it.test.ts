@@ -22,7 +22,7 @@ function committed(name: string) {
 // One controller lives through both: neither may need a restart of it.
 it(
   'writes everything again after the cluster was restored from a backup, and after it was made anew',
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async () => {
     await using controller = await startController(api, cluster.addresses)
     await controller.line('leading')

@@ -9,7 +9,7 @@ import { expect, it } from 'vitest'
 import { command } from './config.ts'
 import { runMonitor } from './monitor.ts'
 
-const patience = { timeout: 30_000, interval: 50 }
+const patience = { timeout: 90_000, interval: 50 }
 
 interface Started extends AsyncDisposable {
   scrape(): Promise<string>

@@ -122,12 +122,12 @@ it('serves metrics, and follows pods that come and go', async () => {
   await startPod('pinger-1', '127.0.0.2')
   const [registry, log, stop] = [new Registry(), recordingLogger(), new AbortController()]
   const running = runServer(configOf('--interval=1'), log, registry, stop.signal, netns)
-  await expect.poll(() => registry.metrics(), { timeout: 30_000 }).toContain('target_pod_ip="127.0.0.2"')
+  await expect.poll(() => registry.metrics(), { timeout: 90_000 }).toContain('target_pod_ip="127.0.0.2"')
   await startPod('pinger-2', '127.0.0.4')
-  await expect.poll(() => registry.metrics(), { timeout: 30_000 }).toContain('target_pod_ip="127.0.0.4"')
+  await expect.poll(() => registry.metrics(), { timeout: 90_000 }).toContain('target_pod_ip="127.0.0.4"')
   const ref = { namespace: 'kube-system', name: 'pinger-2' }
   await api.client.remove(pods, ref, { gracePeriodSeconds: 0 })
-  await expect.poll(() => registry.metrics(), { timeout: 30_000 }).not.toContain('target_pod_ip="127.0.0.4"')
+  await expect.poll(() => registry.metrics(), { timeout: 90_000 }).not.toContain('target_pod_ip="127.0.0.4"')
   expect(await registry.metrics()).toContain('pinger_apiserver_healthy{nodeName="node-1"} 1')
   stop.abort()
   await running

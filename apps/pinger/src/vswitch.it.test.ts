@@ -39,18 +39,18 @@ it('shows daemons, data paths and interfaces of a real Open vSwitch, and forgets
     ...['options:remote_ip=flow', 'options:key=flow'],
   )
   await expect
-    .poll(page, { timeout: 30_000 })
+    .poll(page, { timeout: 90_000 })
     .toMatch(/kube_ovn_dp_if\{.*port="genev_sys_6081",type="geneve",ofPort="6081"\} 1/)
   // One that no flow is known for, and one that finds the flow of the first.
   const packet = 'in_port(1),eth(src=50:54:00:00:00:01,dst=50:54:00:00:00:02),eth_type(0x1234)'
   for (const _ of [1, 2]) await node.appctl('netdev-dummy/receive', 'p1', packet)
   const of = 'hostname="node-9"'
   await expect
-    .poll(page, { timeout: 30_000 })
+    .poll(page, { timeout: 90_000 })
     .toContain(`kube_ovn_dp_flows_lookup_hit{${of},datapath="ovs-dummy"} 1\n`)
   // Threads add up what they counted now and then.
   await expect
-    .poll(page, { timeout: 30_000 })
+    .poll(page, { timeout: 90_000 })
     .toContain(`kube_ovn_ovs_coverage_events{${of},event="xlate_actions"} `)
   const seen = await page()
   const pod = 'interfaceName="p1",pod_name="web-0",pod_namespace="shop"'
@@ -77,7 +77,7 @@ it('shows daemons, data paths and interfaces of a real Open vSwitch, and forgets
   expect(seen).not.toContain('event="util_xalloc"')
 
   await node.vsctl('del-port', 'br-int', 'p1')
-  await expect.poll(page, { timeout: 30_000 }).not.toContain('interfaceName="p1"')
+  await expect.poll(page, { timeout: 90_000 }).not.toContain('interfaceName="p1"')
   await node.script('kill -STOP $(cat /run/openvswitch/ovs-vswitchd.pid)')
   const hung = await page()
   expect(hung).toContain(`kube_ovn_ovs_status{${of},component="ovs-vswitchd"} 0`)
@@ -87,5 +87,5 @@ it('shows daemons, data paths and interfaces of a real Open vSwitch, and forgets
   await page()
   expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1)
   await node.script('kill -CONT $(cat /run/openvswitch/ovs-vswitchd.pid)')
-  await expect.poll(page, { timeout: 30_000 }).toContain('kube_ovn_dp_if{')
+  await expect.poll(page, { timeout: 90_000 }).toContain('kube_ovn_dp_if{')
 })

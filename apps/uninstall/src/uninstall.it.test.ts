@@ -63,7 +63,7 @@ it('waits for the last pod of the controller', async () => {
     spec: { containers: [{ name: 'c', image: 'c' }] },
   })
   let isGone = false
-  const deadline = AbortSignal.timeout(30_000)
+  const deadline = AbortSignal.timeout(120_000)
   const gone = untilControllerGone(hook, silentLogger, 'kube-system', deadline).then(() => (isGone = true))
   await client.get(namespaces, { name: 'kube-system' })
   expect(isGone).toBe(false)
@@ -75,7 +75,7 @@ it('waits on when the API server cannot be reached for a while', async () => {
   const { client, proxy } = await api.openProxiedClient()
   const logger = recordingLogger()
   proxy.refuse(true)
-  const gone = untilControllerGone(client, logger, 'kube-system', AbortSignal.timeout(30_000))
+  const gone = untilControllerGone(client, logger, 'kube-system', AbortSignal.timeout(120_000))
   await expect.poll(() => logger.lines.map(({ message }) => message)).toContain('watch interrupted')
   proxy.refuse(false)
   expect(await gone).toBe(true)
@@ -102,7 +102,7 @@ it('waits until the clean-up is ready on all nodes, but not for ever', async () 
   await client.create(daemonSets, daemonSet)
   expect(await untilNodesClean(hook, silentLogger, ref, AbortSignal.timeout(200))).toBe(false)
 
-  const clean = untilNodesClean(hook, silentLogger, ref, AbortSignal.timeout(30_000))
+  const clean = untilNodesClean(hook, silentLogger, ref, AbortSignal.timeout(120_000))
   const status = {
     currentNumberScheduled: 2,
     numberMisscheduled: 0,

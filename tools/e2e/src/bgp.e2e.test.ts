@@ -80,7 +80,7 @@ let nodes: readonly [LabNode, LabNode]
 /** One on each node. */
 let pods: readonly [PodObject, PodObject]
 
-const patience = { timeout: 60_000, interval: 100 }
+const patience = { timeout: 180_000, interval: 100 }
 
 beforeAll(async () => {
   ;({ cluster } = lab)
@@ -212,7 +212,7 @@ describe('speakers', () => {
     // No Subnet, and nothing that nobody asked for.
     expect([...(await learned(frr, 'ipv4')).keys()].filter((dst) => dst.startsWith('10.46.'))).toHaveLength(2)
     await untilPingsFromRouters(...pods.flatMap((pod) => [addressOf(pod, 'ipv4'), addressOf(pod, 'ipv6')]))
-  }, 600_000)
+  })
 
   it('have traffic of a local pod enter where it lives', async () => {
     const [pod] = pods
@@ -221,7 +221,7 @@ describe('speakers', () => {
       for (const { place } of [frr, bird]) expect((await pingAll(place, targets)).size).toBe(2)
     })
     expect(counts.map((count) => count > 0)).toEqual([true, false])
-  }, 600_000)
+  })
 
   it('announce a Subnet that is cluster from all nodes, which routers use both', async () => {
     await annotate('cluster')
@@ -233,7 +233,7 @@ describe('speakers', () => {
     await annotate('local')
     await expect.poll(() => waysTo(pods[0]), patience).toEqual(waysBy(nodes[0]))
     expect((await learned(frr, 'ipv4')).has(cidrs.ipv4)).toBe(false)
-  }, 600_000)
+  })
 
   it('announce Services that ask for it, and say what is wrong with one that can not be', async () => {
     const service = (name: string, policy: string): ServiceObject =>
@@ -258,7 +258,7 @@ describe('speakers', () => {
       .toMatch(/Service\/routed\/odd.*everywhere.*write true, cluster or local/)
     await deleteAll(cluster.api, [service('web', 'true'), service('odd', '')])
     await expect.poll(async () => (await learned(frr, 'ipv4')).has(clusterIPs[0] ?? ''), patience).toBe(false)
-  }, 600_000)
+  })
 
   it('keep their routes when they are killed under traffic: no packet is lost', async () => {
     const [, node] = nodes
@@ -284,7 +284,7 @@ describe('speakers', () => {
     const { sent, lost } = await ping.stop()
     console.log(`${sent} packets while a speaker was killed`)
     expect(lost).toEqual([])
-  }, 600_000)
+  })
 
   it('withdraw the routes of a pod as soon as it is deleted', async () => {
     const extra = idlePod({ name: 'extra', namespace }, nodes[1].name)
@@ -293,9 +293,9 @@ describe('speakers', () => {
     await expect.poll(() => waysTo(pod), patience).toEqual(waysBy(nodes[1]))
     const started = performance.now()
     await cluster.api.delete(extra, 0)
-    await expect.poll(() => waysTo(pod), { timeout: 20_000, interval: 20 }).toEqual(noWay)
+    await expect.poll(() => waysTo(pod), { timeout: 60_000, interval: 20 }).toEqual(noWay)
     console.log(`withdrawn after ${Math.round(performance.now() - started)} ms`)
-  }, 600_000)
+  })
 
   it('go on with one router whatever is wrong with the other, say what it is, and come again', async () => {
     const [node] = nodes
@@ -334,7 +334,7 @@ describe('speakers', () => {
     )
     await expect.poll(() => peerUp(node, frr.addresses.ipv4), patience).toBe('1')
     expect(await peerUp(node, cluster.outside.addresses.ipv4)).toBe('0')
-  }, 600_000)
+  })
 
   it('tell everything to a router that was killed', async () => {
     await runAt(bird.place, ['pkill', '-KILL', '-x', 'bird'])
@@ -343,7 +343,7 @@ describe('speakers', () => {
       .toEqual([nodes[1].physical.ipv6])
     await configureBird(bird, birdConfiguration(bird))
     await expect.poll(() => waysTo(pods[1]), patience).toEqual(waysBy(nodes[1]))
-  }, 600_000)
+  })
 
   it('of a node without power are given up by BFD, long before their hold time', async () => {
     const [, node] = nodes
@@ -354,7 +354,7 @@ describe('speakers', () => {
       })
       await expect
         .poll(async () => (await learned(frr, 'ipv6')).has(addressOf(pod, 'ipv6')), {
-          timeout: 20_000,
+          timeout: 60_000,
           interval: 50,
         })
         .toBe(false)
@@ -368,13 +368,13 @@ describe('speakers', () => {
         `kube_ovn_speaker_bfd_peer_failure_transitions\\{[^}]*peer="${frr.addresses.ipv6}"[^}]*\\} [1-9]`,
       ),
     )
-  }, 600_000)
+  })
 
   it('let go of all of it', async () => {
     for (const pod of pods) await takeDownPod(cluster.api, pod)
     await deleteAll(cluster.api, objects)
     await expect.poll(() => waysTo(pods[1]), patience).toEqual(noWay)
-  }, 600_000)
+  })
 })
 
 /** How many packets to addresses came from the physical network to each node while something was done. */

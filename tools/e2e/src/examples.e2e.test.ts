@@ -120,7 +120,7 @@ it('has a check for every other example', () => {
 
 it.for(Object.entries(exampleChecks))(
   'does what %s says',
-  { timeout: 300_000 },
+  { timeout: 900_000 },
   async ([name, check], { skip }) => {
     const objects = readExample(name, cluster.stack)
     for (const [kind, { path, cure }] of Object.entries(foreignKinds))

@@ -47,6 +47,19 @@ const takeOverMs = 240_000
 /** The same, as an operator may count on it. */
 const soonMs = 60_000
 
+const isDeep = process.env['KUBE_OVN_DEEP'] === '1'
+
+/** Checks of the lab that several masters may matter to; the others are held by one, and by deep runs. */
+const ofMasters = [
+  'pod to pod',
+  'API server to pods',
+  'addresses',
+  'monitor',
+  'restarts',
+  'drift',
+  'helm upgrade',
+]
+
 let cluster: Cluster
 let pods: readonly PodObject[]
 let made = 0
@@ -193,16 +206,21 @@ describe('three masters', () => {
     await nbctl(second.place, 'ls-del', 'lab-ha')
     // Services follow the members that are ready, meanwhile.
     expect(await countTransactions(second.place, since, 'northbound', 'Logical_Switch')).toBe(3)
-  }, 600_000)
+  })
 
-  it('hold every check of the lab', async () => {
-    expect(await findFailures(cluster, productChecks)).toEqual([])
-  }, 600_000)
+  it(
+    isDeep ? 'hold every check of the lab' : 'hold the checks of the lab that several masters may matter to',
+    async () => {
+      const checks = productChecks.filter(({ name }) => isDeep || ofMasters.includes(name))
+      expect(checks.length).toBeGreaterThanOrEqual(ofMasters.length)
+      expect(await findFailures(cluster, checks)).toEqual([])
+    },
+  )
 
   it('take fake nodes and pods', async () => {
     const fakes = { nodes: 10, pods: 200 }
     await bringUpFakes(cluster, fakes)
     expect(failures([await runCheck(cluster, fakesCheck(fakes))])).toEqual([])
     await removeFakes(cluster)
-  }, 600_000)
+  })
 })

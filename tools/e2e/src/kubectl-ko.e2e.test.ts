@@ -212,7 +212,7 @@ describe('what it finds out itself', () => {
     }
     const before = await driftOf()
     await ko('nbctl', 'set', 'Logical_Switch', 'stock', 'external_ids:owner=nobody')
-    await expect.poll(driftOf, { timeout: 60_000 }).toBeGreaterThan(before)
+    await expect.poll(driftOf, { timeout: 180_000 }).toBeGreaterThan(before)
     expect((await ko('status')).stdout).toMatch(/^queue: .*; drift put right since it started: \d+ \(/m)
   })
 
@@ -264,7 +264,7 @@ describe('explain', () => {
 describe('diagnose', () => {
   it('finds nothing wrong with a cluster that is well, from every node', async () => {
     await expect
-      .poll(async () => (await ko('diagnose', 'all', '--only-failed')).stdout, { timeout: 60_000 })
+      .poll(async () => (await ko('diagnose', 'all', '--only-failed')).stdout, { timeout: 180_000 })
       .toMatch(/^\d+ checks, all is well\n$/)
     const { exitCode, stdout } = await ko('diagnose', 'all', '-o', 'json')
     expect(exitCode).toBe(0)
@@ -296,7 +296,7 @@ describe('diagnose', () => {
           const { items } = await cluster.api.call<{ items: readonly object[] }>('GET', path)
           return items.length
         },
-        { timeout: 60_000 },
+        { timeout: 180_000 },
       )
       .toBe(0)
   })
@@ -419,7 +419,9 @@ spec: { cidrBlock: 10.91.0.0/24 }
     await applyAll(cluster.api, [quay])
     try {
       await expect
-        .poll(async () => (await present()).filter((row) => !before.has(row)).toSorted(), { timeout: 60_000 })
+        .poll(async () => (await present()).filter((row) => !before.has(row)).toSorted(), {
+          timeout: 180_000,
+        })
         .toEqual(announced.toSorted())
       expect((await ko('plan', '-f', path)).stdout).toContain('0 rows to add, 0 to change, 0 to remove')
       const gone = JSON.parse((await ko('plan', '--delete', '-f', path, '-o', 'json')).stdout) as Plan

@@ -125,7 +125,7 @@ async function untilOptions(want: string): Promise<void> {
 describe('a machine', () => {
   it(
     'keeps its addresses over stop, start and a move, and answers where it is',
-    { timeout: 300_000 },
+    { timeout: 900_000 },
     async () => {
       const [first, second] = nodes
       await applyAll(cluster.api, [

@@ -229,7 +229,7 @@ describe('a Prometheus', () => {
 
   it('is quiet again once all is repaired', async () => {
     await expectQuiet()
-  }, 300_000)
+  })
 })
 
 async function onNode(...command: readonly string[]): Promise<string> {

@@ -162,7 +162,7 @@ beforeAll(async () => {
     untilPod(cluster.api, namespace, 'shy', 'runs', (found) => (found?.status?.podIPs ?? []).length === 2),
   ])
   backends = new Map(echoes.map((one) => [one.metadata.name, one]))
-}, 180_000)
+})
 
 afterAll(() => deleteAll(cluster.api, applied))
 
@@ -319,9 +319,9 @@ describe('a Service', () => {
       return [...new Set(rows.flatMap(({ detail }) => detail?.split(' ') ?? []))].sort()
     }
     const behind = [...backends.values()].flatMap(({ status }) => status?.podIPs?.map(({ ip }) => ip) ?? [])
-    await expect.poll(() => lookUp('names'), { timeout: 30_000 }).toEqual(behind.sort())
+    await expect.poll(() => lookUp('names'), { timeout: 90_000 }).toEqual(behind.sort())
     const own = await cluster.api.call<ServiceObject>('GET', `/api/v1/namespaces/${namespace}/services/all`)
-    await expect.poll(() => lookUp('elsewhere'), { timeout: 30_000 }).toEqual([...own.spec.clusterIPs].sort())
+    await expect.poll(() => lookUp('elsewhere'), { timeout: 90_000 }).toEqual([...own.spec.clusterIPs].sort())
   })
 })
 
@@ -330,7 +330,7 @@ describe('session affinity', () => {
     const { few, many, later } = await stickyVisits(cluster, namespace, 15)
     expect(many).toEqual(few)
     expect(later).not.toEqual(few)
-  }, 180_000)
+  })
 })
 
 describe('under traffic', () => {
@@ -345,24 +345,24 @@ describe('under traffic', () => {
     expect({ failed, unanswered }).toEqual({ failed: [], unanswered: 0 })
     // Of every client, by every protocol, at every address, again and again.
     expect(asked).toBeGreaterThan(5 * 8)
-  }, 240_000)
+  })
 
   it('all Services move to load balancers of their own, where they are the same, and back', async () => {
     const central = await ovnCentral(cluster)
     const sharedEntries = () => nbctl(central, 'get', 'Load_Balancer', 'cluster-tcp-loadbalancer', 'vips')
     const { failed, unanswered } = await servedDuring(cluster, namespace, async () => {
       await upgradeChart(cluster, { features: { loadBalancerLayout: 'per-service' } })
-      await expect.poll(sharedEntries, { timeout: 60_000 }).toBe('{}')
+      await expect.poll(sharedEntries, { timeout: 180_000 }).toBe('{}')
       await seen([
         { from: [clients], to: 'all', expect: { source: 'own' }, isWanted: isEcho },
         { from: [clients], to: 'own-node', expect: { source: 'own' }, isWanted: isOnNodeOf },
         { from: [{ namespace, pods: 'app=alone' }], to: 'itself' },
       ])
       await upgradeChart(cluster, {})
-      await expect.poll(sharedEntries, { timeout: 60_000 }).not.toBe('{}')
+      await expect.poll(sharedEntries, { timeout: 180_000 }).not.toBe('{}')
       const groups = () => nbctl(central, '--bare', '--columns=name', 'list', 'Load_Balancer_Group')
-      await expect.poll(groups, { timeout: 60_000 }).toBe('')
+      await expect.poll(groups, { timeout: 180_000 }).toBe('')
     })
     expect({ failed, unanswered }).toEqual({ failed: [], unanswered: 0 })
-  }, 300_000)
+  })
 })

@@ -105,7 +105,7 @@ async function seenOutside(): Promise<readonly (string | undefined)[]> {
   )
 }
 
-const patience = { timeout: 60_000 }
+const patience = { timeout: 180_000 }
 
 /** Between two packets of a ping. */
 const packetMs = 50
@@ -151,7 +151,7 @@ describe('a subnet', () => {
     await expect.poll(seenOutside, patience).toEqual([first.name, first.name])
     await edit({ gatewayType: 'distributed', gatewayNode: null })
     await expect.poll(seenOutside, patience).toEqual([home, home])
-  }, 600_000)
+  })
 
   it('leaves by the next gateway long before the cluster knows that the active one is gone', async () => {
     const [first, second] = gateways
@@ -160,7 +160,7 @@ describe('a subnet', () => {
     await failOver(first.name, second.name)
     expect(await seenOutside()).toEqual([second.name, second.name])
     await edit({ gatewayType: 'distributed', gatewayNode: null })
-  }, 600_000)
+  })
 
   it('leaves by those that are left of gateways that share its traffic', async () => {
     const [first, second] = gateways
@@ -172,5 +172,5 @@ describe('a subnet', () => {
       .toSatisfy((seen: readonly string[]) => seen.every((name) => [first.name, second.name].includes(name)))
     await failOver(first.name, second.name)
     await edit({ gatewayType: 'distributed', gatewayNode: null, enableEcmp: null })
-  }, 600_000)
+  })
 })

@@ -46,5 +46,5 @@ describe('one database server', () => {
     await upgradeChart(existing(), { networking: { enableSsl: false } })
     await makePods()
     expect(await secretNames()).not.toContain('kube-ovn-tls')
-  }, 900_000)
+  })
 })

@@ -45,7 +45,7 @@ describe('what is around the nodes', () => {
 
   it('connects pods to a VLAN, to its gateway and to the overlay, and gives the NICs back', async () => {
     expect(await run(cluster, underlay)).toEqual({ rows: 13, failed: [] })
-  }, 600_000)
+  })
 
   it('knows NetworkAttachmentDefinitions, and attaches pods to the networks that they describe', async () => {
     expect(await run(cluster, networkAttachments)).toEqual({ rows: 7, failed: [] })

@@ -5,7 +5,7 @@ import { repository } from './workspace.ts'
 
 const linter = createLinter()
 
-beforeAll(refreshProjectGraph, 120_000)
+beforeAll(refreshProjectGraph, 300_000)
 
 /** Names of the rules that refuse the code, were it in the file. */
 async function rulesAgainst(path: string, code: string): Promise<readonly (string | null)[]> {

@@ -98,7 +98,7 @@ it('have the routes that the Pod asks for, and the default one if it says so', a
   await agent.detachPod('web-3')
 })
 
-it('are as fast as the Pod says, also while it runs', { timeout: 120_000 }, async () => {
+it('are as fast as the Pod says, also while it runs', { timeout: 300_000 }, async () => {
   const { ingressRate, ingressBurst, egressRate } = qosAnnotations()
   await agent.serveTcp('web-2', '10.16.0.6', 80)
   await createPod('web-4', 8, { [ingressRate.key]: '1', [ingressBurst.key]: '0' })

@@ -43,7 +43,7 @@ beforeAll(async () => {
   agent = await api.openClient('agent', account, 'agent-1')
   homeless = await api.openClient('agent', account)
   // The API server goes by a policy a moment after it was told.
-  await vi.waitUntil(() => isRefused(write(agent, 'node-2', {})), { timeout: 20_000 })
+  await vi.waitUntil(() => isRefused(write(agent, 'node-2', {})), { timeout: 60_000 })
 })
 
 function write(client: KubeClient, name: string, patch: object, subresource?: 'status'): Promise<unknown> {

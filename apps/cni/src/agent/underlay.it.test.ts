@@ -89,7 +89,7 @@ async function untilReached(from: string, to: readonly string[]): Promise<void> 
   for (const address of to)
     await vi.waitFor(
       async () => expect([address, await agent.ping(from, address)]).toEqual([address, true]),
-      20_000,
+      60_000,
     )
 }
 

@@ -66,7 +66,7 @@ export class AgentNode implements AsyncDisposable {
     // With the token of the agent's own pod, since policies hold it to the node of that.
     const kubeconfig = await this.api.accountKubeconfig('kube-system/kube-ovn-cni', 'kube-ovn-cni-1')
     await this.machine.startAgent(kubeconfig, 'node1')
-    await vi.waitFor(() => this.call('STATUS', ''), 30_000)
+    await vi.waitFor(() => this.call('STATUS', ''), 90_000)
   }
 
   async #createNode(): Promise<void> {
@@ -239,7 +239,7 @@ export class AgentNode implements AsyncDisposable {
 async function until(isSo: () => Promise<boolean>): Promise<void> {
   await vi.waitFor(async () => {
     if (!(await isSo())) throw new TypeError(`in vain waited for ${isSo.toString()}`)
-  }, 20_000)
+  }, 60_000)
 }
 
 function allocation(addresses: string, mac: string, subnetName: string): Record<string, string> {

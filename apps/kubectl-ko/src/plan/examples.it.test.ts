@@ -86,7 +86,7 @@ async function carryOut(ko: Cluster, changes: PlanRequest['changes']): Promise<v
 
 describe('the rows that a plan announces are those that change', () => {
   const files = readdirSync(examples).filter((name) => name.endsWith('.yaml'))
-  it.each(files)('%s', { timeout: 120_000 }, async (file) => {
+  it.each(files)('%s', { timeout: 300_000 }, async (file) => {
     await using control = await cluster.startController()
     await using ko = await Cluster.open(
       { kubeconfig: cluster.api.kubeconfigPath, systemNamespace: 'kube-system' },

@@ -38,7 +38,7 @@ async function deleteDefinitions(): Promise<void> {
   for (const name of names) await cluster.client.remove(customResourceDefinitions, { name })
   await vi.waitUntil(
     async () => (await all()).every(({ metadata }) => metadata.deletionTimestamp !== undefined),
-    { timeout: 60_000 },
+    { timeout: 180_000 },
   )
 }
 
@@ -53,12 +53,12 @@ async function restore(): Promise<void> {
       const change = { metadata: { finalizers: null } }
       await cluster.client.patch(resource, { name: metadata.name }, 'application/merge-patch+json', change)
     }
-    await vi.waitUntil(async () => !(await isEnding(name)), { timeout: 60_000 })
+    await vi.waitUntil(async () => !(await isEnding(name)), { timeout: 180_000 })
   }
   await applyDefinitions(cluster.client, await readDefinitions([chartCrds]))
 }
 
-afterEach(restore, 120_000)
+afterEach(restore, 300_000)
 
 describe('definitions that are deleted while a controller runs', () => {
   it('take no network down, used or not, which is told; neither does a restart', async () => {
@@ -119,7 +119,7 @@ describe('definitions that are deleted while a controller runs', () => {
     await cluster.removePod('a')
     await control.settle()
     expect(control.named('Logical_Switch_Port', 'a.default')).toBeUndefined()
-  }, 120_000)
+  }, 300_000)
 })
 
 describe('an object that is deleted alone', () => {

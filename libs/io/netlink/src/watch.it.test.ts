@@ -124,7 +124,7 @@ describe.skipIf(missing)(`watch${missing === undefined ? '' : ` (${missing})`}`,
       console.log('end of program')`
     const result = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
       encoding: 'utf8',
-      timeout: 20_000,
+      timeout: 60_000,
     })
     expect({ out: result.stdout, status: result.status }).toEqual({ out: 'end of program\n', status: 0 })
   })
@@ -142,7 +142,7 @@ describe.skipIf(missing)(`watch${missing === undefined ? '' : ` (${missing})`}`,
     const { path } = network.namespace('one')
     const result = spawnSync(process.execPath, ['--input-type=module', '-e', program, path], {
       encoding: 'utf8',
-      timeout: 20_000,
+      timeout: 60_000,
     })
     expect({ out: result.stdout, status: result.status }).toEqual({
       out: 'continued\nfrom a listener\n',

@@ -180,7 +180,7 @@ it('serves with files, and with those that take their place', async () => {
   const second = write()
   await expect
     .poll(() => ask({ ...server, ca: second }, '/healthz').then(({ status }) => status, String), {
-      timeout: 20_000,
+      timeout: 60_000,
     })
     .toBe(200)
   await expect(ask({ ...server, ca: first }, '/healthz')).rejects.toThrow(/self-signed|signature|verify/)

@@ -49,7 +49,7 @@ describe('feature tests, one after the other in one worker', () => {
 
   it(
     'leave a bundle when they fail: the objects, the Northbound and what the controller logged',
-    { timeout: 120_000 },
+    { timeout: 300_000 },
     async ({ signal }) => {
       const environment = { ONE_POD_TESTS: '1', ONE_POD_FAILS: 'yes', KUBE_OVN_TEST_RESULTS: directory }
       const { exitCode, output } = await runFixture(fixture, environment, { signal })

@@ -231,7 +231,7 @@ function sourceRows(
             const seen = await askSourceAddress(placeOf(cluster, pod), target, outsidePort)
             return seen !== undefined && expected.includes(seen) ? seen : undefined
           },
-          { timeoutMs: 10_000 },
+          { timeoutMs: 60_000 },
         ),
       )
     }),

@@ -71,7 +71,7 @@ async function routerRow(cluster: Cluster, from: Router, to: Router): Promise<Ch
       answered = (await pingAll(from.place, addresses)).size
       return answered === addresses.length ? true : undefined
     },
-    { timeoutMs: 60_000 },
+    { timeoutMs: 180_000 },
   ).catch(() => undefined)
   return equalRow(name, `${addresses.length} addresses answer`, `${answered} addresses answer`)
 }

@@ -65,7 +65,7 @@ async function untilQuiet(cluster: Cluster, central: Place): Promise<void> {
       await delay(quietMs)
       return (await state()) === before ? true : undefined
     },
-    { timeoutMs: 60_000 },
+    { timeoutMs: 180_000 },
   )
 }
 

@@ -10,7 +10,7 @@ interface Starting {
 }
 
 /** Waits until every node that has a machine is Ready, which takes a pod network. */
-export function untilNodesReady(cluster: Starting, timeoutMs = 120_000): Promise<true> {
+export function untilNodesReady(cluster: Starting, timeoutMs = 300_000): Promise<true> {
   return waitForObjects<NodeObject, true>(
     cluster.api,
     '/api/v1/nodes',
@@ -41,7 +41,7 @@ export async function untilApiAnswers(cluster: Starting): Promise<void> {
   await eventually(
     'the API server is ready',
     () => cluster.api.call<string>('GET', '/readyz').catch(() => undefined),
-    { timeoutMs: 90_000, pauseMs: 100 },
+    { timeoutMs: 240_000, pauseMs: 100 },
   )
 }
 

@@ -65,7 +65,7 @@ async function untilTakenIn(node: LabNode, addresses: readonly string[]): Promis
           () => true,
           () => undefined,
         ),
-      { timeoutMs: 60_000, pauseMs: 500 },
+      { timeoutMs: 180_000, pauseMs: 500 },
     )
   }
 }

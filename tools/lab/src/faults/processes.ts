@@ -92,7 +92,7 @@ export async function untilRunning(
     await eventually(
       'the API server is ready',
       () => cluster.api.call<string>('GET', '/readyz').catch(() => undefined),
-      { timeoutMs: 60_000 },
+      { timeoutMs: 180_000 },
     )
 }
 

@@ -8,7 +8,7 @@ const program = join(programs.kubernetes, 'kubectl')
 
 /** Runs kubectl as a user would and returns its standard output. */
 export function kubectl(cluster: Pick<Cluster, 'kubeconfig'>, ...args: readonly string[]): Promise<string> {
-  return runProgram(program, args, { env: { KUBECONFIG: cluster.kubeconfig }, timeoutMs: 60_000 })
+  return runProgram(program, args, { env: { KUBECONFIG: cluster.kubeconfig }, timeoutMs: 180_000 })
 }
 
 /** The same with standard input. */
@@ -17,7 +17,7 @@ export function kubectlWithInput(
   input: string,
   ...args: readonly string[]
 ): Promise<string> {
-  return runProgram(program, args, { input, env: { KUBECONFIG: cluster.kubeconfig }, timeoutMs: 60_000 })
+  return runProgram(program, args, { input, env: { KUBECONFIG: cluster.kubeconfig }, timeoutMs: 180_000 })
 }
 
 /** Starts a kubectl that runs until it is killed, such as port-forward. */

@@ -13,7 +13,7 @@ export async function waitForObjects<T extends ApiObject, R>(
   path: string,
   what: string,
   until: (objects: readonly T[]) => R | undefined,
-  timeoutMs = 60_000,
+  timeoutMs = 180_000,
 ): Promise<R> {
   let last: readonly T[] = []
   try {
@@ -46,7 +46,7 @@ function summarize(object: ApiObject & { readonly status?: unknown; readonly mes
 export async function eventually<R>(
   what: string,
   ask: () => Promise<R | undefined>,
-  { timeoutMs = 30_000, pauseMs = 100 }: { timeoutMs?: number; pauseMs?: number } = {},
+  { timeoutMs = 120_000, pauseMs = 100 }: { timeoutMs?: number; pauseMs?: number } = {},
 ): Promise<R> {
   const deadline = performance.now() + timeoutMs
   for (;;) {

@@ -53,7 +53,7 @@ export function untilPodsReady(
   namespace: string,
   labels: string,
   count: number,
-  timeoutMs = 120_000,
+  timeoutMs = 300_000,
 ): Promise<readonly PodObject[]> {
   return waitForObjects<PodObject, readonly PodObject[]>(
     api,
@@ -82,7 +82,7 @@ export function untilPod(
   name: string,
   what: string,
   isMet: (pod: PodObject | undefined) => boolean,
-  timeoutMs = 60_000,
+  timeoutMs = 180_000,
 ): Promise<PodObject | true> {
   return waitForObjects<PodObject, PodObject | true>(
     api,
@@ -99,7 +99,7 @@ export function untilRolledOut(
   kind: WorkloadKind,
   namespace: string,
   name: string,
-  timeoutMs = 180_000,
+  timeoutMs = 300_000,
 ): Promise<true> {
   return waitForObjects<WorkloadObject, true>(
     api,

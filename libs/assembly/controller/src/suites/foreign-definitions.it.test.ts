@@ -82,7 +82,7 @@ async function untilServed(isKept: boolean): Promise<void> {
         throw error
       }
     },
-    { timeout: 60_000 },
+    { timeout: 180_000 },
   )
   await cluster.client.remove(subnetResource, ref)
 }

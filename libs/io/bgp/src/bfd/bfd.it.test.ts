@@ -69,7 +69,7 @@ describe.skipIf(missing)(`BFD with GoBGP${missing === undefined ? '' : ` (${miss
   async function untilUp(bgp: BgpSpeaker): Promise<void> {
     const both = { state: 'established', bfd: expect.objectContaining({ state: 'up' }) }
     await expect
-      .poll(() => bgp.statuses, { timeout: 20_000 })
+      .poll(() => bgp.statuses, { timeout: 60_000 })
       .toEqual([expect.objectContaining(both), expect.objectContaining(both)])
   }
 
@@ -86,7 +86,7 @@ describe.skipIf(missing)(`BFD with GoBGP${missing === undefined ? '' : ` (${miss
     there.run('nft', 'add chain inet silence output { type filter hook output priority 0; policy drop; }')
     await expect
       .poll(() => bgp.statuses.map(({ lastEnd, flaps }) => ({ reason: lastEnd?.reason, flaps })), {
-        timeout: 20_000,
+        timeout: 60_000,
       })
       .toEqual([theirs.ipv4, theirs.ipv6].map(() => ({ reason: expect.any(String), flaps: 1 })))
     expect(log.lines.filter(({ message }) => message === 'BFD session was lost')).toMatchObject(
