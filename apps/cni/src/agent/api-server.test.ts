@@ -1,9 +1,11 @@
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { request, type IncomingMessage } from 'node:http'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { serveApi, type Handler } from './api-server.ts'
 
@@ -87,6 +89,24 @@ it('tells the handler when the client goes away', async () => {
   outgoing.destroy()
   await expect(aborted.promise).resolves.toMatchObject({ message: 'the runtime gave up the request' })
 })
+
+it(
+  'waits for a plugin that stands still in the middle of a request',
+  { timeout: 120_000 },
+  async ({ skip }) => {
+    skip(
+      process.env['KUBE_OVN_DEEP'] !== '1',
+      'Node looks for late clients twice a minute: KUBE_OVN_DEEP=1 runs it',
+    )
+    await using _server = await serve(async () => ({ status: 204 }))
+    const plugin = connect(socketPath)
+    await once(plugin, 'connect')
+    plugin.write('POST /api/v1/add HTTP/1.1\r\nhost: agent\r\n')
+    await delay(65_000)
+    plugin.end('content-length: 2\r\nconnection: close\r\n\r\n{}')
+    expect(await text(plugin)).toMatch(/^HTTP\/1.1 204 /)
+  },
+)
 
 /** Fails also when the connection is lost after the answer. */
 async function post(path: string, body: string): Promise<{ status: number | undefined; body: string }> {

@@ -29,7 +29,9 @@ const longestBody = 4 * 1024 * 1024
  */
 export async function serveApi(options: ApiServerOptions): Promise<AsyncDisposable> {
   const { socketPath } = options
-  const server = createServer({ headersTimeout: 3_000 }, (request, response) => {
+  // Only root's plugins connect, and a connection ends with its process. Where a node stands still for a while, Node would refuse (by 408)
+  // who was waiting all the time.
+  const server = createServer({ headersTimeout: 0, requestTimeout: 0 }, (request, response) => {
     answer(request, response, options).catch(() => response.destroy())
   })
   const temporary = `${socketPath}.${process.pid}`
