@@ -29,7 +29,8 @@ import { NodeLinkSink, type NodeLinkSinkOptions } from './node-nic/link-sink.ts'
 import { portQosFeature } from './port-qos/feature.ts'
 import { nodeStatus } from './node-status/feature.ts'
 import type { Observable } from './observable.ts'
-import { ProviderBridgeSink, type KeptNic } from './provider-networks/bridge-sink.ts'
+import { ProviderBridgeSink } from './provider-networks/bridge-sink.ts'
+import type { KeptNic } from './provider-networks/nic-moves.ts'
 import {
   connectionStatusTable,
   obstacleTable,

@@ -16,7 +16,8 @@ import {
   tunnelMtuTable,
   vlanTable,
 } from '../tables.ts'
-import { providerBridges, takenBack, type KeptNic } from './bridge-sink.ts'
+import { providerBridges, takenBack } from './bridge-sink.ts'
+import type { KeptNic } from './nic-moves.ts'
 import { connectionNames, marksOf, sourceOf, type ConnectionStatus } from './desired.ts'
 import { ProviderNetworkInvalidError } from './errors.ts'
 import { mappingKeys, mappingOf } from './mappings.ts'

@@ -24,7 +24,7 @@ import {
   removePortOperations,
 } from '../local-ovs.ts'
 import { createNodeKernel } from '../node-kernel.ts'
-import { isKeptNic } from '../provider-networks/bridge-sink.ts'
+import { isKeptNic } from '../provider-networks/nic-moves.ts'
 import type { Lifelines } from '../provider-networks/lifelines.ts'
 import { Objects } from './objects.ts'
 import { Observable } from '../observable.ts'
