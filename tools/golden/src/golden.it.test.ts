@@ -12,7 +12,7 @@ const largest = 24
 
 const repository = join(import.meta.dirname, '../../..')
 
-it('leaves what the original leaves, in every case that is served', { timeout: 600_000 }, async () => {
+it('leaves what the original leaves, in every case that is served', { timeout: 1_800_000 }, async () => {
   const folders = servedCases.map((name) => join(repository, 'libs/testing/golden/cases', name))
   const cases = (await Promise.all(folders.map((folder) => findCases(folder)))).flat()
   const declared = await readDifferences(join(repository, 'docs/differences.md'))
