@@ -56,6 +56,7 @@ export {
   securityGroupAddresses,
   securityGroupPortGroup,
   subnetAcl,
+  subnetAclId,
   subnetDhcp,
   subnetGatewayPolicy,
   subnetNodePortGroup,

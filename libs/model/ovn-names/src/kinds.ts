@@ -512,15 +512,7 @@ export const securityGroupAcl = rowKind({
 })
 
 /** How an ACL of a port group is told from the others of the group. */
-export function groupAclId(
-  group: string,
-  {
-    direction,
-    tier,
-    priority,
-    match,
-  }: Pick<OvnNorthbound['ACL'], 'tier' | 'priority' | 'match'> & { readonly direction: string },
-): string {
+export function groupAclId(group: string, { direction, tier, priority, match }: AclContent): string {
   return `${group}/${direction}/${tier}/${priority}/${match}`
 }
 
@@ -557,9 +549,14 @@ export const subnetAcl = rowKind({
   identify: (row, ids, parent) => {
     const subnet = switchOfAcl(ids, parent)
     if (subnet === undefined || ids[externalId.subnet] !== subnet) return undefined
-    return `${subnet}/${row.direction}/${row.priority}/${row.match}`
+    return subnetAclId(subnet, row)
   },
 })
+
+/** How an ACL of a subnet's rules is told from the others on its switch. */
+export function subnetAclId(subnet: string, acl: AclContent): string {
+  return `${subnet}/${inItsTier(acl)}`
+}
 
 /** Addresses of an IPPool. */
 export const ipPoolAddresses = rowKind({
@@ -629,23 +626,27 @@ export const networkPolicyAcl = rowKind({
   table: 'ACL',
   identify: (row, ids) => {
     const parent = ids[externalId.parent]
-    const isPolicys = row.priority === aclPriority.policyAllow || row.priority === aclPriority.policyDeny
     if (parent === undefined || isSecurityGroupPortGroup(parent) || ids[externalId.subnet] !== undefined)
       return undefined
-    return isPolicys && row.tier === aclTier.policy
-      ? networkPolicyAclId(parent, row.direction, row.priority, row.match)
-      : undefined
+    const isRule = row.priority === aclPriority.policyAllow || row.priority === aclPriority.policyDeny
+    const isPolicys =
+      row.tier === aclTier.policy
+        ? isRule
+        : row.tier < aclTier.policy && row.priority === aclPriority.passedOn && row.action === 'pass'
+    return isPolicys ? networkPolicyAclId(parent, row) : undefined
   },
 })
 
+/** What tells ACLs of a group or a switch from each other. */
+type AclContent = Pick<OvnNorthbound['ACL'], 'tier' | 'priority' | 'match'> & { readonly direction: string }
+
 /** How an ACL of a policy is told from the others of its group. */
-export function networkPolicyAclId(
-  group: string,
-  direction: string,
-  priority: number,
-  match: string,
-): string {
-  return `${group}/${direction}/${priority}/${match}`
+export function networkPolicyAclId(group: string, acl: AclContent): string {
+  return `${group}/${inItsTier(acl)}`
+}
+
+function inItsTier({ tier, direction, priority, match }: AclContent): string {
+  return `${tier === aclTier.policy ? '' : `tier-${tier}/`}${direction}/${priority}/${match}`
 }
 
 const adminPolicyKeys = [externalId.adminPolicy, externalId.baselinePolicy, externalId.clusterPolicy] as const
@@ -676,8 +677,12 @@ export const adminPolicyAcl = rowKind({
     const parent = ids[externalId.parent]
     if (parent === undefined || isSecurityGroupPortGroup(parent) || ids[externalId.subnet] !== undefined)
       return undefined
-    const isPolicys = row.tier === aclTier.admin || row.tier === aclTier.baseline
-    return isPolicys && row.priority <= aclPriority.adminPolicies ? groupAclId(parent, row) : undefined
+    const isRule =
+      (row.tier === aclTier.admin || row.tier === aclTier.baseline) &&
+      row.priority > aclPriority.adminPassedOn &&
+      row.priority <= aclPriority.adminPolicies
+    const isPassage = row.priority === aclPriority.adminPassedOn && row.action === 'pass'
+    return isRule || isPassage ? groupAclId(parent, row) : undefined
   },
 })
 

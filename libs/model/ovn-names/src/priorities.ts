@@ -50,6 +50,10 @@ export const aclPriority = {
   followed: 1,
   /** The first rule of the policy that holds where no NetworkPolicy says anything. */
   baselinePolicy: 1800,
+  /** What nobody says anything about in a tier, below all that somebody may say there: it is passed on to the next one. */
+  passedOn: 0,
+  /** The same for ports of a policy of an administrator, so that the rows are told from those of NetworkPolicies. */
+  adminPassedOn: 1,
 } as const
 
 /** Tiers of ACL rows (ovn-nb(5), ACL, tier). A verdict in a lower tier ends the evaluation. */

@@ -10,6 +10,8 @@ const all = [{ namespaces: {} }]
 
 interface Shown {
   readonly acls: readonly string[]
+  /** Tiers in which connections are passed on to them. */
+  readonly passages: readonly string[]
   readonly sets: Readonly<Record<string, readonly string[]>>
   readonly problems: readonly string[]
 }
@@ -26,11 +28,16 @@ function shown(kind: AdminPolicyKind, spec: object, given: Partial<AdminPolicySc
     numbersOf: (_direction, _rule, protocol) => (protocol === 'tcp' ? [80, 81] : []),
     ...given,
   })
+  const isPassage = ({ priority, match: matched }: (typeof acls)[number]): boolean =>
+    priority === 1 && matched === 'outport == @web && ip'
   return {
-    acls: acls.map(
-      ({ direction, tier, priority, match, action, isLogged }) =>
-        `${direction} ${tier} ${priority} ${match} ${action}${isLogged ? ' log' : ''}`,
-    ),
+    passages: acls.filter(isPassage).map(({ direction, tier, action }) => `${direction} ${tier} ${action}`),
+    acls: acls
+      .filter((acl) => !isPassage(acl))
+      .map(
+        ({ direction, tier, priority, match, action, isLogged }) =>
+          `${direction} ${tier} ${priority} ${match} ${action}${isLogged ? ' log' : ''}`,
+      ),
     sets: Object.fromEntries(
       sets.flatMap(({ name, addresses }) => (addresses.length === 0 ? [] : [[name, addresses]])),
     ),
@@ -88,7 +95,21 @@ describe('a rule', () => {
       [`to-lport 1 29975 ${match()} && 1 <= tcp.dst <= 2 drop`],
     ],
   ])('of %s with %j', (kind, spec, want) => {
-    expect(shown(kind, spec)).toEqual({ acls: want, sets: {}, problems: [] })
+    expect(shown(kind, spec)).toMatchObject({ acls: want, sets: {}, problems: [] })
+  })
+
+  it.each<[kind: AdminPolicyKind, spec: object, want: readonly string[]]>([
+    ['anp', ingress({ action: 'Deny', from: all }), ['to-lport 0 pass']],
+    [
+      'banp',
+      ingress({ action: 'Deny', from: all }),
+      ['to-lport 0 pass', 'to-lport 1 pass', 'to-lport 2 pass'],
+    ],
+    // It stops no connection, or does behind load balancers, where OVN asks every tier about every packet.
+    ['anp', ingress({ action: 'Allow', from: all }, { action: 'Pass', from: all }), []],
+    ['anp', { egress: [{ action: 'Deny', to: [{ networks: ['10.0.0.0/8'] }] }] }, []],
+  ])('of %s is asked about connections that are open: %j', (kind, spec, want) => {
+    expect(shown(kind, spec).passages).toEqual(want)
   })
 
   it('is about networks and nodes, each in its family', () => {
@@ -180,7 +201,7 @@ describe('what can not be read', () => {
     ],
   ])('%s', (_what, kind, rule, field, acls, sets) => {
     const seen = shown(kind, { ...(kind === 'cnp' ? { tier: 'Admin' } : {}), ...ingress(rule) })
-    expect(seen).toEqual({
+    expect(seen).toMatchObject({
       acls: acls.map((acl) => `to-lport 1 ${acl}`),
       sets,
       problems: [`spec.ingress[0].${field}`],
@@ -193,13 +214,17 @@ describe('what can not be read', () => {
     ['cnp', { tier: 'Baseline', priority: 400 }, ['spec.priority'], [`to-lport 3 19999 ${match(1)} drop`]],
   ])('a priority of %s with %j leaves what is denied, behind all others', (kind, spec, problems, acls) => {
     const allow = { action: kind === 'cnp' ? 'Accept' : 'Allow', from: all }
-    const { sets: _, ...seen } = shown(kind, { ...ingress(allow, { action: 'Deny', from: all }), ...spec })
-    expect(seen).toEqual({ acls, problems })
+    const seen = shown(kind, { ...ingress(allow, { action: 'Deny', from: all }), ...spec })
+    expect(seen).toMatchObject({ acls, problems })
   })
 
   it('a subject is for no pod, a name for no address', () => {
     expect(parseAdminPolicy('banp', { metadata: { name: 'default' } }).subject).toBeUndefined()
     const spec = { egress: [{ action: 'Deny', to: [{ domainNames: ['example.com.'] }] }] }
-    expect(shown('anp', spec)).toEqual({ acls: [], sets: {}, problems: ['spec.egress[0].to[0].domainNames'] })
+    expect(shown('anp', spec)).toMatchObject({
+      acls: [],
+      sets: {},
+      problems: ['spec.egress[0].to[0].domainNames'],
+    })
   })
 })

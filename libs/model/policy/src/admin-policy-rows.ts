@@ -3,6 +3,7 @@ import { networkText } from '@kube-ovn/ip'
 import { addressSet, anyIp, eq, type Match, type Transport } from '@kube-ovn/ovn-match'
 import {
   aclName,
+  aclPriority,
   adminPolicyAddressSetName,
   adminPolicyName,
   type AdminPolicyKind,
@@ -10,6 +11,7 @@ import {
 } from '@kube-ovn/ovn-names'
 import { everywhere, sides, trafficOf, uniqueAcls, type PolicyAcl } from './acl.ts'
 import type { AdminPlace, AdminRule, ParsedAdminPolicy } from './admin-policy.ts'
+import { passageAcls } from './passages.ts'
 import { portMatches } from './port-matches.ts'
 
 /** What is known of the world that a policy of an administrator is in. */
@@ -52,8 +54,9 @@ export function adminPolicyRows(policy: ParsedAdminPolicy, scene: AdminPolicySce
       families.map((family) => ruleRows(policy, scene, { rule, direction, at, family })),
     ),
   )
+  const acls = uniqueAcls(parts.flatMap((part) => part.acls))
   return {
-    acls: uniqueAcls(parts.flatMap(({ acls }) => acls)),
+    acls: [...acls, ...passageAcls(scene.group, acls, aclPriority.adminPassedOn)],
     sets: parts.map(({ set }) => set),
   }
 }

@@ -1,6 +1,11 @@
 import type { NetworkPolicy } from '@kube-ovn/kube-api/core'
 import { describe, expect, it } from 'vitest'
-import { networkPolicyRows, parseNetworkPolicy, type NetworkPolicyScene } from './index.ts'
+import {
+  networkPolicyRows,
+  parseNetworkPolicy,
+  type NetworkPolicyRows,
+  type NetworkPolicyScene,
+} from './index.ts'
 
 type Spec = NonNullable<NetworkPolicy['spec']>
 
@@ -19,14 +24,15 @@ const scene: NetworkPolicyScene = {
   numbersOf: () => [],
 }
 
-function shown(
-  spec: Spec,
-  given: Partial<NetworkPolicyScene> = {},
-  annotations: Readonly<Record<string, string>> = {},
-): readonly string[] {
-  return networkPolicyRows(parseNetworkPolicy(policy(spec, annotations)), { ...scene, ...given }).acls.map(
+/** Its rules, without what brings connections to them. */
+function shown(spec: Spec, given: Partial<NetworkPolicyScene> = {}): readonly string[] {
+  return rulesOf(networkPolicyRows(parseNetworkPolicy(policy(spec)), { ...scene, ...given })).map(
     ({ direction, priority, match, action }) => `${direction} ${priority} ${match} ${action}`,
   )
+}
+
+function rulesOf({ acls }: NetworkPolicyRows): NetworkPolicyRows['acls'] {
+  return acls.filter(({ action }) => action !== 'pass')
 }
 
 const drop = 'to-lport 2000 outport == @web.shop && ip drop'
@@ -164,20 +170,35 @@ describe('a rule', () => {
   })
 })
 
+it.each<[spec: Spec, want: readonly string[]]>([
+  [{ ingress: [{}] }, ['to-lport 0 0 outport == @web.shop && ip', 'to-lport 1 0 outport == @web.shop && ip']],
+  // Behind load balancers OVN asks every tier about every packet.
+  [{ policyTypes: ['Egress'] }, []],
+])('is asked about connections that are open, by ACLs in the tiers before it: %j', (spec, want) => {
+  const { acls } = networkPolicyRows(parseNetworkPolicy(policy(spec)), scene)
+  const passed = acls.filter(({ action }) => action === 'pass')
+  expect(
+    passed.map(({ direction, tier, priority, match }) => `${direction} ${tier} ${priority} ${match}`),
+  ).toEqual(want)
+})
+
 it('names its ACLs, no longer than OVN lets it', () => {
   const long = 'p'.repeat(80)
-  const { acls } = networkPolicyRows(parseNetworkPolicy(policy({ ingress: [{}] })), {
+  const rows = networkPolicyRows(parseNetworkPolicy(policy({ ingress: [{}] })), {
     ...scene,
     ...{ name: long, group: `${long}.shop` },
   })
-  expect(acls.map(({ name }) => name)).toEqual([`shop/${'p'.repeat(55)}...`, `np/${'p'.repeat(57)}...`])
+  expect(rulesOf(rows).map(({ name }) => name)).toEqual([
+    `shop/${'p'.repeat(55)}...`,
+    `np/${'p'.repeat(57)}...`,
+  ])
 })
 
 it('logs what it drops, or what it allows as well, no faster than it says', () => {
   const logged = (annotations: Readonly<Record<string, string>>): unknown => {
     const rows = networkPolicyRows(parseNetworkPolicy(policy({ ingress: [{}] }, annotations)), scene)
     return {
-      acls: rows.acls.map(({ isLogged, severity, meter }) => [isLogged, severity, meter]),
+      acls: rulesOf(rows).map(({ isLogged, severity, meter }) => [isLogged, severity, meter]),
       meters: rows.meters,
     }
   }

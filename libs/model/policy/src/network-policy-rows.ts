@@ -27,6 +27,7 @@ import {
 import { dhcpTerms, everywhere, sides, trafficOf, uniqueAcls, unlogged, type PolicyAcl } from './acl.ts'
 import { exceptionFlows, mostExceptionFlows, partsOf } from './address-parts.ts'
 import type { ParsedNetworkPolicy } from './network-policy.ts'
+import { passageAcls } from './passages.ts'
 import { portMatches } from './port-matches.ts'
 import { blocksOf, type AddressBlock, type PolicyRule } from './rules.ts'
 
@@ -74,8 +75,9 @@ export function networkPolicyRows(policy: ParsedNetworkPolicy, scene: NetworkPol
   )
   const gateway = !scene.isLax && scene.families.includes(6) ? neighbourDiscovery(scene) : []
   const { isOn, rate } = policy.log
+  const acls = uniqueAcls(directions.flatMap(({ acls }) => acls))
   return {
-    acls: [...uniqueAcls(directions.flatMap(({ acls }) => acls)), ...gateway],
+    acls: [...acls, ...gateway, ...passageAcls(scene.group, acls)],
     sets: directions.flatMap(({ sets }) => sets),
     meters:
       !isOn || rate === undefined

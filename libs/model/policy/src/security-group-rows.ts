@@ -12,6 +12,7 @@ import {
 import { aclPriority, aclTier, securityGroupAddressSetName, type PolicyDirection } from '@kube-ovn/ovn-names'
 import { dhcpTerms, sides, trafficOf, uniqueAcls, unlogged, type PolicyAcl } from './acl.ts'
 import { PolicyInvalidError } from './errors.ts'
+import { passageAcls } from './passages.ts'
 import type { ParsedSecurityGroup, SecurityRule } from './security-group.ts'
 
 /** What is known of the world that a SecurityGroup is in. */
@@ -143,12 +144,20 @@ function trafficTerms({ traffic, family }: SecurityRule): readonly Match[] {
 
 /** The ACLs by which ports drop what none of their groups allows, in both tiers. @param group name of the port group of all ports that have any */
 export function denyAllAcls(group: string): readonly PolicyAcl[] {
-  return (['egress', 'ingress'] as const).flatMap((direction) =>
+  const drops = (['egress', 'ingress'] as const).flatMap((direction) =>
     tiers.map((tier) => ({
       ...trafficOf(group, direction, anyIp),
       ...{ tier, priority: aclPriority.denyAll, action: 'drop' as const, ...plain },
     })),
   )
+  // In tier 2 each of them is about all packets: as far as that alone they have to be brought.
+  return [
+    ...drops,
+    ...passageAcls(
+      group,
+      drops.filter(({ tier }) => tier === aclTier.policy),
+    ),
+  ]
 }
 
 /** The ACLs by which ports go on to tier 1 that have no group of tier 0. @param group name of the port group of these */

@@ -5,12 +5,13 @@ import type { Endpoint, Packet } from './packet.ts'
 import { sourcePort } from './rows/judge.ts'
 import { northboundOperations, outsidePort, tracedSwitch } from './rows/northbound-operations.ts'
 
-const control = '/run/ovn/ovn-trace.ctl'
-
 /** What is no port of the world is behind the port `outside` of each switch. */
 const strangerMac = { from: '0a:00:00:00:00:01', to: '0a:00:00:00:00:02' } as const
 
 const mark = '--- next'
+
+/** What is known of the connection of a packet: nothing, or that a rule has stopped it since it was opened. */
+type Connection = 'new' | 'stopped'
 
 /** A packet that goes into a switch by a port. */
 interface Trace {
@@ -23,6 +24,7 @@ interface Trace {
 /** Asks OVN itself what becomes of packets: a real ovn-northd makes flows of the rows, and a running ovn-trace follows them. */
 export class Tracer implements AsyncDisposable {
   readonly #northbound: Northbound
+  #asked = 0
 
   private constructor(northbound: Northbound) {
     this.#northbound = northbound
@@ -33,26 +35,33 @@ export class Tracer implements AsyncDisposable {
     return new Tracer(northbound)
   }
 
-  /** For each packet whether it comes out where it is to go, by all that is asked on its way. */
+  /** Writes the rows of a world in the place of those before. */
+  async write(seed: number, { rows }: CompiledWorld): Promise<void> {
+    await this.#northbound.server.transact(northboundOperations(rows, seed))
+    await this.#northbound.nbctl('--wait=sb', 'sync')
+  }
+
+  /** For each packet whether it comes out where it is to go, by all that is asked on its way in the world that was written. */
   async passes(
     seed: number,
     { rows }: CompiledWorld,
     packets: readonly Packet[],
+    connection: Connection,
   ): Promise<readonly boolean[]> {
-    await this.#northbound.server.transact(northboundOperations(rows, seed))
-    await this.#northbound.nbctl('--wait=sb', 'sync')
-    const traces = packets.map((packet) => tracesOf(packet, rows, seed))
-    const outputs = await this.#ask(traces.flat())
+    const traces = packets.map((packet) => tracesOf(packet, rows, seed, connection))
+    const outputs = await this.#ask(traces.flat(), connection)
     return traces.map((of) => of.every((trace) => outputs.get(trace)?.includes(trace.wanted)))
   }
 
   /** It reads the Southbound once, when it starts. */
-  async #ask(traces: readonly Trace[]): Promise<ReadonlyMap<Trace, string>> {
-    // Each is the first packet of its connection, wherever it is tracked.
-    const states = '--ct=new '.repeat(4 * traces.length)
+  async #ask(traces: readonly Trace[], connection: Connection): Promise<ReadonlyMap<Trace, string>> {
+    // One that was told to exit may still be there when the next one starts.
+    const control = `/run/ovn/ovn-trace-${++this.#asked}.ctl`
+    // It is so wherever it is tracked.
+    const states = `--ct=${connection === 'new' ? 'new' : 'est'} `.repeat(4 * traces.length)
     const database = this.#northbound.southbound?.socket ?? ''
     const lines = [
-      `ovn-trace ${states} --detach --no-chdir --pidfile --unixctl=${control} --db=${database} 2>/dev/null`,
+      `ovn-trace ${states} --detach --no-chdir --unixctl=${control} --db=${database} 2>/dev/null`,
       ...traces.map(
         (trace) =>
           `ovs-appctl --timeout=20 -t ${control} trace --summary ${trace.switch} '${trace.flow}'\necho '${mark}'`,
@@ -70,11 +79,14 @@ export class Tracer implements AsyncDisposable {
 
 type Rows = CompiledWorld['rows']
 
-function tracesOf(packet: Packet, rows: Rows, seed: number): readonly Trace[] {
+function tracesOf(packet: Packet, rows: Rows, seed: number, connection: Connection): readonly Trace[] {
   const [source, target] = [packet.from, packet.to].map((end) => switchOf(end, rows))
   const trace = (on: string, inport: string): Trace => ({
     switch: tracedSwitch(on, seed),
-    flow: flowOf(packet, inport, rows, on === target),
+    flow: [
+      flowOf(packet, inport, rows, on === target),
+      ...(connection === 'stopped' ? ['ct_mark.blocked == 1'] : []),
+    ].join(' && '),
     // What leaves the switch is judged where it comes in alone.
     wanted: on === target ? `/* output to "${to}"` : `outport="${outsidePort(on, seed)}"`,
   })

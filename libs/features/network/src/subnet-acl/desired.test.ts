@@ -50,6 +50,12 @@ const dropsOne = {
   match: 'ip4.src == 10.17.0.5',
   action: 'drop',
 } as const
+/** What brings connections that are open to rules that stop them. */
+const passages = (direction: string) =>
+  [0, 1].map((tier) => ({
+    row: `acl-subnet/blue/tier-${tier}/${direction}/0/ip`,
+    ...{ direction, tier, priority: 0, match: 'ip', action: 'pass', external_ids },
+  }))
 const inside = 'ip4.src == 10.17.0.0/16 && ip4.dst == 10.17.0.0/16'
 
 describe('desiredAcls', () => {
@@ -72,6 +78,7 @@ describe('desiredAcls', () => {
         own(6, 'fd00:10:17::/112'),
         nodes(6, 'fd00:100:64::/112'),
         nodeAddresses(6),
+        ...passages('to-lport'),
       ],
     },
     {
@@ -96,18 +103,20 @@ describe('desiredAcls', () => {
             '(ip4.src == 10.17.0.0/16 && ip4.dst == 10.16.0.0/16) || (ip4.src == 10.16.0.0/16 && ip4.dst == 10.17.0.0/16)',
           ...allow,
         },
+        ...passages('to-lport'),
       ],
     },
     {
       name: 'of a private subnet of a custom VPC let in no address of a node, which may be that of a pod there',
       acls: { isPrivate: true, isReachedByNodes: false },
-      rows: [drop, own(4, '10.17.0.0/16'), nodes(4, '100.64.0.0/16')],
+      rows: [drop, own(4, '10.17.0.0/16'), nodes(4, '100.64.0.0/16'), ...passages('to-lport')],
     },
     {
       name: 'have the rules of the user as they are',
       acls: { rules: [dropsOne] },
       rows: [
         { row: 'acl-subnet/blue/to-lport/1002/ip4.src == 10.17.0.5', ...dropsOne, tier: 2, external_ids },
+        ...passages('to-lport'),
       ],
     },
     {
@@ -119,6 +128,7 @@ describe('desiredAcls', () => {
           row: `acl-subnet/blue/${direction}/1900/${inside}`,
           ...{ direction, priority: 1900, match: inside, action: 'allow', tier: 2, external_ids },
         })),
+        ...passages('to-lport'),
       ],
     },
     {
@@ -148,6 +158,7 @@ describe('desiredAcls', () => {
           row: `acl-subnet/blue/to-lport/1900/${inside}`,
           ...{ direction: 'to-lport', priority: 1900, match: inside, action: 'allow', tier: 2, external_ids },
         },
+        ...passages('from-lport'),
       ],
     },
   ])('$name', ({ acls, rows }) => {

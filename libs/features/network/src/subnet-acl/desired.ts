@@ -18,7 +18,9 @@ import {
   nodeAddressSetName,
   privateSubnetAcl,
   subnetAcl,
+  subnetAclId,
 } from '@kube-ovn/ovn-names'
+import { passagesBefore } from '@kube-ovn/policy'
 import { nothing } from '@kube-ovn/reconcile'
 import type { Desired, OwnedRow } from '@kube-ovn/reconcile'
 import { externalIds, memberOf, ref } from '@kube-ovn/domains-control'
@@ -33,7 +35,7 @@ import type { AclSnapshot, FamilyPrefixes } from './snapshot.ts'
  * @see ovn-nb(5), ACL
  */
 export function desiredAcls(acls: AclSnapshot): Desired {
-  const rows = [...(acls.isPrivate ? privateRows(acls) : []), ...ruleRows(acls)]
+  const rows = [...(acls.isPrivate ? privateRows(acls) : []), ...ruleRows(acls), ...passageRows(acls)]
   return {
     ...nothing,
     rows,
@@ -94,15 +96,30 @@ function ruleRows({ subnet, rules, allowsInside, families }: AclSnapshot): reado
   const all = new Map(rules.map((rule) => [ruleKey(rule), rule]))
   const further = allowsInside && rules.length > 0 ? families.flatMap(eastWestRules) : []
   for (const rule of further) all.getOrInsert(ruleKey(rule), rule)
-  return [...all].map(([key, rule]) => ({
+  return [...all.values()].map((rule) => ruleRow(subnet, { ...rule, tier: aclTier.policy }))
+}
+
+function ruleRow(subnet: string, acl: AclRule & { readonly tier: number }): OwnedRow {
+  return {
     kind: subnetAcl,
-    id: `${subnet}/${key}`,
+    id: subnetAclId(subnet, acl),
     columns: {
-      ...rule,
-      tier: aclTier.policy,
+      ...acl,
       external_ids: externalIds({ [externalId.parent]: subnet, [externalId.subnet]: subnet }),
     },
-  }))
+  }
+}
+
+/** Of a connection that is open, too, OVN asks the rules that stop packets only if it is passed on to them. */
+function passageRows({ subnet, isPrivate, rules }: AclSnapshot): readonly OwnedRow[] {
+  const tier = aclTier.policy
+  const stops = [
+    ...(isPrivate ? [{ direction: 'to-lport' as const, action: 'drop', tier }] : []),
+    ...rules.map(({ direction, action }) => ({ direction, action, tier })),
+  ]
+  return passagesBefore(stops).map((passage) =>
+    ruleRow(subnet, { ...passage, priority: aclPriority.passedOn, match: printMatch(anyIp), action: 'pass' }),
+  )
 }
 
 function eastWestRules({ cidr }: FamilyPrefixes): readonly AclRule[] {

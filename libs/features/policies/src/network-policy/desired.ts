@@ -27,7 +27,7 @@ export function desiredNetworkPolicy(snapshot: NetworkPolicySnapshot): Desired {
   const mark = `${namespace}/${networkPolicyName(name)}`
   const acls = rows.acls.map((acl) => ({
     acl,
-    id: networkPolicyAclId(group, acl.direction, acl.priority, acl.match),
+    id: networkPolicyAclId(group, acl),
   }))
   const groupRow: OwnedRow = {
     kind: networkPolicyPortGroup,

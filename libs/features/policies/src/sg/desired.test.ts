@@ -10,6 +10,7 @@ it('is a group whose ports send and receive nothing, in both tiers', () => {
   const acl = { ...plain, priority: 2003, action: 'drop', external_ids: { vendor: 'kube-ovn', parent: name } }
   const out = { direction: 'from-lport', match: `inport == @${name} && ip`, ...acl }
   const into = { direction: 'to-lport', match: `outport == @${name} && ip`, ...acl }
+  const passed = { priority: 0, action: 'pass' }
   expect(shownRows(desired)).toEqual([
     {
       row: 'pg-deny/kubeovn_deny_all',
@@ -20,13 +21,15 @@ it('is a group whose ports send and receive nothing, in both tiers', () => {
     { row: 'acl-deny/from-lport/3', tier: 3, ...out },
     { row: 'acl-deny/to-lport/2', tier: 2, ...into },
     { row: 'acl-deny/to-lport/3', tier: 3, ...into },
+    // Connections that are open are brought to them.
+    ...[0, 1].map((tier) => ({ row: `acl-deny/to-lport/${tier}`, ...into, ...passed, tier })),
+    ...[0, 1].map((tier) => ({ row: `acl-deny/from-lport/${tier}`, ...out, ...passed, tier })),
   ])
-  expect(shownMembers(desired)).toEqual([
-    'pg-deny/kubeovn_deny_all acls: acl-deny/from-lport/2',
-    'pg-deny/kubeovn_deny_all acls: acl-deny/from-lport/3',
-    'pg-deny/kubeovn_deny_all acls: acl-deny/to-lport/2',
-    'pg-deny/kubeovn_deny_all acls: acl-deny/to-lport/3',
-  ])
+  expect(shownMembers(desired)).toEqual(
+    shownRows(desired)
+      .slice(1)
+      .map(({ row }) => `pg-deny/kubeovn_deny_all acls: ${String(row)}`),
+  )
 })
 
 it('lets ports past tier 2 whose groups are all of tier 1', () => {
@@ -39,7 +42,7 @@ it('lets ports past tier 2 whose groups are all of tier 1', () => {
     action: 'pass',
     external_ids: { vendor: 'kube-ovn', parent: name },
   }
-  expect(shownRows(desired).slice(5)).toEqual([
+  expect(shownRows(desired).slice(9)).toEqual([
     {
       row: 'pg-baseline/kubeovn_baseline',
       name,
