@@ -9,10 +9,14 @@ const settings = {
   metricsPort: wholeNumber(10_661, 'Port of health checks and metrics.'),
   enableMetrics: switchedOn(true, 'Serve /metrics.'),
   enablePortMetrics: switchedOn(true, 'Show the three series of each logical switch port. New.'),
+  labelLeaders: switchedOn(
+    false,
+    'Keep the labels ovn-nb-leader, ovn-sb-leader and ovn-northd-leader of the pods of ovn-central on this node. New.',
+  ),
   ...secureServingSettings,
   kubeconfig: text(
     '',
-    'File with the way to the API server, for secure serving; empty inside a cluster. New.',
+    'File with the way to the API server, for secure serving and labels; empty inside a cluster. New.',
     {
       environment: 'KUBECONFIG',
     },
@@ -85,6 +89,10 @@ const settings = {
   }),
   nodeName: text('', 'Own node: label hostname of the metrics.', {
     environment: 'NODE_NAME',
+    isEnvironmentOnly: true,
+  }),
+  podNamespace: text('kube-system', 'Namespace of the pods of ovn-central.', {
+    environment: 'POD_NAMESPACE',
     isEnvironmentOnly: true,
   }),
   podIps: list('', 'Own addresses.', { environment: 'POD_IPS', isEnvironmentOnly: true }),

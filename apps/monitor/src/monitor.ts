@@ -8,6 +8,7 @@ import { FileSizes, monitorMetrics, Sources, type MonitorReading, type Registry 
 import { sleep } from '@kube-ovn/time'
 import { OvsdbClient, type OvsdbClientOptions, type Tables } from 'ovsdb-client'
 import type { MonitorConfig } from './config.ts'
+import { keepLeaderLabels } from './leader-labels.ts'
 import { askDaemons, type DaemonAnswers, type WatchedServer } from './daemons.ts'
 import {
   findInconsistencies,
@@ -72,7 +73,8 @@ export async function runMonitor(
       inconsistent: nb === undefined || sb === undefined ? new Map() : findInconsistencies(nb, sb),
     }
   })
-  const secure = await secureServing(config, log, stack)
+  const client = await apiClient(config, stack)
+  const secure = client && (await secureServing(config, log, client, stack))
   const health = stack.use(
     await serveHealth({
       addresses: bindAddresses(config.enableBindLocalIp, config.podIps),
@@ -84,18 +86,45 @@ export async function runMonitor(
     }),
   )
   log.info('metrics served', { endpoints: health.endpoints })
+  const labelling =
+    client &&
+    config.labelLeaders &&
+    keepLeaderLabels(
+      {
+        ...{ client, log, sources, timeoutMs, nodeName: config.nodeName, namespace: config.podNamespace },
+        northdPid: config.northdPid,
+        databases: [
+          { role: 'nb', database: northbound },
+          { role: 'sb', database: southbound },
+        ],
+      },
+      signal,
+    )
   while (!signal.aborted) {
     sizes.look().catch((error: unknown) => log.error('sizes of files are not known', { err: error }))
     answers = await askDaemons({ servers, northdPid: config.northdPid, timeoutMs, sources })
     await sleep(systemClock, Math.max(config.pollInterval, 1) * 1000, signal).catch(() => undefined)
   }
+  await labelling
 }
 
-/** Nothing else asks the API server: without secure serving, a monitor needs none. */
-async function secureServing(config: MonitorConfig, log: Logger, stack: AsyncDisposableStack) {
+/** Without secure serving and labels, a monitor asks the API server nothing. */
+async function apiClient(
+  { secureServing: isSecure, labelLeaders: labels, kubeconfig }: MonitorConfig,
+  stack: AsyncDisposableStack,
+): Promise<KubeClient | undefined> {
+  if (!isSecure && !labels) return undefined
+  const access = await loadAccess(kubeconfig)
+  return stack.use(new KubeClient(access, { userAgent: 'kube-ovn-monitor', connections: 3 }))
+}
+
+async function secureServing(
+  config: MonitorConfig,
+  log: Logger,
+  client: KubeClient,
+  stack: AsyncDisposableStack,
+) {
   if (!config.secureServing) return undefined
-  const access = await loadAccess(config.kubeconfig)
-  const client = stack.use(new KubeClient(access, { userAgent: 'kube-ovn-monitor', connections: 2 }))
   const secure = await openSecureServing({ config, hosts: config.podIps, client, log, clock: systemClock })
   return secure && stack.use(secure)
 }

@@ -122,6 +122,18 @@ async function makePod(nodeName: string, timeoutMs = takeOverMs): Promise<number
   return readyMs
 }
 
+/** Waits until one pod has the label of the leader of a database, by which tools find it: that of the leader. */
+async function untilLabelled(database: 'northbound' | 'southbound'): Promise<void> {
+  const label = database === 'northbound' ? 'ovn-nb-leader' : 'ovn-sb-leader'
+  const path = `/api/v1/namespaces/kube-system/pods?labelSelector=${label}%3Dtrue`
+  const labelled = async (): Promise<true | undefined> => {
+    const [pod, ...others] = await cluster.api.list<PodObject>(path)
+    const { node } = await databaseLeader(cluster, database)
+    return others.length === 0 && pod?.spec.nodeName === node ? true : undefined
+  }
+  await eventually(`the label ${label} is the leader's`, labelled, { timeoutMs: takeOverMs })
+}
+
 /** The node of the controller that leads. */
 async function nodeOfLeader(): Promise<string> {
   const { spec } = await controllerLeader(cluster)
@@ -142,6 +154,7 @@ describe('three masters', () => {
         await databaseLeader(cluster, database)
       })
       await makePod(node)
+      await untilLabelled(database)
     },
     1_200_000,
   )

@@ -6,7 +6,7 @@ import { ensureImage } from './container-image.ts'
 /** What is asked of each image: size in bytes at most, and the programs that its scripts, tests and operators call. */
 const images = {
   controller: { bytes: 200e6, programs: ['node', 'bash', 'sleep'] },
-  cni: { bytes: 305e6, programs: ['node', 'nft', 'tcpdump', 'bash', 'cat'] },
+  cni: { bytes: 305e6, programs: ['node', 'nft', 'tcpdump', 'bash', 'cat', 'nsenter', 'tar'] },
   ovn: {
     bytes: 250e6,
     programs: [
@@ -25,6 +25,7 @@ const images = {
       '/usr/share/openvswitch/scripts/ovs-save',
       ...[
         'bash',
+        'tar',
         'awk',
         'sed',
         'flock',
@@ -91,6 +92,11 @@ describe.each(Object.entries(images))('image %s', (name, { bytes, programs }) =>
       command -v npm apt-get dpkg perl python3`
     expect(await lines(name, `${script}; true`)).toEqual([])
   })
+})
+
+it('has the script by which the plugin of earlier installations looks at a node', async () => {
+  const told = await lines('cni', 'bash /kube-ovn/env-check.sh')
+  expect(told.flatMap((line) => /^\d\)/.exec(line) ?? [])).toEqual(['1)', '2)', '3)', '4)', '5)', '6)'])
 })
 
 it('has one layer of Debian in all images, and one of Node in those that need it', async () => {

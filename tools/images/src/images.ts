@@ -59,6 +59,7 @@ export function imageList(): readonly ImageSource[] {
       on: 'node-runtime',
       context: [
         dockerfile('cni'),
+        { from: join(imageSources, 'cni/env-check.sh'), to: 'env-check.sh' },
         debianPackages,
         // tools/bootstrap builds those of the CNI project, and links them there.
         ...[plugin.name, 'portmap', 'loopback'].map((name) => ({

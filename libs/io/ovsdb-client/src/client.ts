@@ -127,9 +127,11 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
   readonly #monitor: Monitor<T>
   readonly #changeListeners = new Listeners<readonly AnyRowChange<T>[]>()
   readonly #stateListeners = new Listeners<ClientState>()
+  readonly #serverListeners = new Listeners<ServerDatabase>()
   readonly #locks = new LockSet()
   readonly #closing = new AbortController()
   #state: ClientState = { phase: 'idle' }
+  #server: ServerDatabase | undefined
   #belief
   /** How the database is another one than before, until that is told. */
   #replaced: string | undefined
@@ -162,6 +164,16 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
 
   onState(listener: (state: ClientState) => void): Disposable {
     return this.#stateListeners.add(listener)
+  }
+
+  /** What the server says of the database; `undefined` without a connection, and of a server that is too old to say anything. */
+  get server(): ServerDatabase | undefined {
+    return this.#server
+  }
+
+  /** Calls `listener` whenever the server says something else of the database, such as that it leads its cluster now. */
+  onServer(listener: (database: ServerDatabase) => void): Disposable {
+    return this.#serverListeners.add(listener)
   }
 
   /**
@@ -386,6 +398,7 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
     } finally {
       clearTimeout(lasting)
       this.#session = undefined
+      this.#server = undefined
       this.#locks.detach()
     }
   }
@@ -423,7 +436,10 @@ export class OvsdbClient<T extends Tables = Tables> implements AsyncDisposable {
     if (database !== undefined) this.#doubt(database)
     const reason = unsuitability(this.#belief, database, leaderOnly, others)
     if (reason !== undefined) throw new UnsuitableServerError(endpoint.text, schema.name, reason)
-    if (database !== undefined) this.#believe({ type: 'observed', database })
+    if (database === undefined) return
+    this.#believe({ type: 'observed', database })
+    this.#server = database
+    this.#serverListeners.emit(database)
   }
 
   /** Takes the database for another one than before, if the servers agree on that. */

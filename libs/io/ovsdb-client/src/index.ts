@@ -1,3 +1,4 @@
+export type { ServerDatabase } from './cluster.ts'
 export { OvsdbClient, type ClientState, type OvsdbClientOptions } from './client.ts'
 export * from './errors.ts'
 export { countEntries } from './map-versions.ts'

@@ -279,7 +279,7 @@ describe('what reads sockets of the host', () => {
     async ({ values, replicas }) => {
       const monitor = workload(await renderChart({ ...masters, ...values }), 'kube-ovn-monitor')
       expect(monitor.spec?.replicas).toBe(replicas)
-      expect(monitor.spec?.template?.spec).toMatchObject({ automountServiceAccountToken: false })
+      expect(monitor.spec?.template?.spec).toMatchObject({ serviceAccountName: 'kube-ovn-monitor' })
     },
   )
 })

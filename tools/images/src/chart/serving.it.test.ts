@@ -6,7 +6,7 @@ const programs = [
   { name: 'kube-ovn-controller', program: 'kube-ovn-controller', account: 'ovn' },
   { name: 'kube-ovn-cni', program: 'cni-server', account: 'kube-ovn-cni' },
   { name: 'kube-ovn-pinger', program: 'pinger', account: 'kube-ovn-app' },
-  { name: 'kube-ovn-monitor', program: 'kube-ovn-monitor', account: 'kube-ovn-app' },
+  { name: 'kube-ovn-monitor', program: 'kube-ovn-monitor', account: 'kube-ovn-monitor' },
   { name: 'kube-ovn-speaker', program: 'speaker', account: 'kube-ovn-speaker' },
 ]
 const monitors = Object.fromEntries(
@@ -77,10 +77,6 @@ describe('features.enableSecureServing', () => {
       { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
     ])
     expect(role('kube-ovn-metrics-reader')).toEqual([{ nonResourceURLs: ['/metrics'], verbs: ['get'] }])
-    expect(text(workload(manifests, 'kube-ovn-monitor'))).toContain('"automountServiceAccountToken":true')
-    expect(text(workload(await render({}), 'kube-ovn-monitor'))).toContain(
-      '"automountServiceAccountToken":false',
-    )
   })
 
   it('takes certificates from a Secret, and has them checked', async () => {
