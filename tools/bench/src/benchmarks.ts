@@ -1,4 +1,5 @@
 import type { Benchmark } from './benchmark.ts'
+import { bgp } from './bgp.ts'
 import { burst } from './burst.ts'
 import { cniAdd } from './cni-add.ts'
 import { drift } from './drift.ts'
@@ -34,6 +35,7 @@ export const benchmarks: readonly Benchmark[] = [
   monitor,
   pinger,
   servicesScale,
+  bgp,
   featureTest,
   ko,
   lab,

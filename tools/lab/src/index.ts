@@ -17,6 +17,7 @@ export {
 export { machineOf, nodeNamed } from './cluster/lookup.ts'
 export { addNode, drainNode, rebootNode, removeNode } from './cluster/node-life.ts'
 export { untilNodesReady } from './cluster/readiness.ts'
+export { ensureLabImage } from './docker/image.ts'
 export {
   defaultTopology,
   ofStack,
