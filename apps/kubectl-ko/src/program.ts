@@ -9,6 +9,7 @@ import { addExplain } from './commands/explain.ts'
 import { addIpam } from './commands/ipam.ts'
 import { addMatrix } from './commands/matrix.ts'
 import { addPassThrough } from './commands/pass-through.ts'
+import { addPerf } from './commands/perf.ts'
 import { addPlan } from './commands/ask-plan.ts'
 import { addStatus } from './commands/status.ts'
 import { addSupportBundle } from './commands/support-bundle.ts'
@@ -58,6 +59,7 @@ export function buildProgram(context: Context): Command {
   addEnvCheck(program, context)
   addLog(program, context)
   addMatrix(program, context)
+  addPerf(program, context)
   addReload(program, context)
   addSupportBundle(program, context)
   addVersion(program, context)

@@ -1,7 +1,9 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
 import {
   addressesOfPod,
   applyAll,
@@ -114,6 +116,37 @@ describe('tools of OVN and Open vSwitch', () => {
     const { exitCode, stdout } = await ko(database, 'backup', path)
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `backup ovn-${database} db to ${path}\n` })
     expect(await readFile(path, 'utf8')).toMatch(/^OVSDB (JSON|CLUSTER) /)
+  })
+})
+
+describe('what other tools go by', () => {
+  interface Selected {
+    readonly metadata: { readonly name: string }
+    readonly spec: { readonly containers: readonly { readonly name: string }[] }
+  }
+
+  async function select(selector: string): Promise<readonly Selected[]> {
+    const path = `/api/v1/namespaces/kube-system/pods?labelSelector=${encodeURIComponent(selector)}`
+    return (await cluster.api.call<{ items: readonly Selected[] }>('GET', path)).items
+  }
+
+  it.each(['ovn-nb-leader', 'ovn-sb-leader', 'ovn-northd-leader'])(
+    'one pod has the label %s',
+    async (label) => {
+      const leaders = async (): Promise<readonly string[]> =>
+        (await select(`${label}=true`)).map(({ metadata }) => metadata.name)
+      await expect.poll(leaders, { timeout: 60_000 }).toEqual([expect.stringMatching(/^ovn-central-/)])
+    },
+  )
+
+  it.each([
+    { app: 'ovn-central', container: 'ovn-central' },
+    { app: 'ovs', container: 'openvswitch' },
+    { app: 'kube-ovn-cni', container: 'cni-server' },
+    { app: 'kube-ovn-pinger', container: 'pinger' },
+  ])('the first container of $app is $container', async ({ app, container }) => {
+    const found = await select(`app=${app}`)
+    expect(new Set(found.map(({ spec }) => spec.containers[0]?.name))).toEqual(new Set([container]))
   })
 })
 
@@ -355,6 +388,57 @@ it('matrix shows every pair of nodes, and draws it', async () => {
   expect((await ko('matrix')).stdout).toMatch(
     /^FROM \\ TO, MS +NODE-1 +NODE-2\nnode-1 +\d+\.\d\d +\d+\.\d\d\n/,
   )
+})
+
+describe('perf', () => {
+  async function left(): Promise<readonly string[]> {
+    const path = '/api/v1/namespaces/kube-system/'
+    const listed = await Promise.all(
+      ['pods', 'services'].map((kind) =>
+        cluster.api.call<{ items: readonly ApiObject[] }>(
+          'GET',
+          `${path}${kind}?labelSelector=app%3DPerfTest`,
+        ),
+      ),
+    )
+    return listed.flatMap(({ items }) => items).map(({ metadata }) => metadata.name)
+  }
+
+  it('measures between pods, hosts and through a Service, draws it, and leaves nothing', async () => {
+    const path = join(directory, 'perf.svg')
+    const { exitCode, stdout, stderr } = await ko(
+      ...['perf', '--sizes', '64,1024', '--seconds', '0.2', '-o', 'json', '--svg', path],
+    )
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.stringMatching(/^starting pods\n/) })
+    const { from, to, measured } = JSON.parse(stdout) as {
+      readonly from: string
+      readonly to: string
+      readonly measured: readonly { path: string; size: number; tcpBitsPerSecond: number }[]
+    }
+    expect([from, to].toSorted()).toEqual(['node-1', 'node-2'])
+    expect(measured.map(({ path: of, size }) => `${of} ${size}`)).toEqual(
+      ['pod', 'host', 'service'].flatMap((of) => [`${of} 64`, `${of} 1024`]),
+    )
+    for (const { tcpBitsPerSecond } of measured) expect(tcpBitsPerSecond).toBeGreaterThan(0)
+    expect(await readFile(path, 'utf8')).toContain('From node-2 to node-1')
+    expect(await left()).toEqual([])
+  })
+
+  it('takes its pods away when it is interrupted', async () => {
+    const env = { ...process.env, KUBECONFIG: cluster.kubeconfig }
+    const child = spawn(program, ['perf', '--seconds', '60'], { env, stdio: ['ignore', 'ignore', 'pipe'] })
+    const ended = once(child, 'exit')
+    for await (const line of createInterface({ input: child.stderr })) {
+      if (line.startsWith('measuring')) child.kill('SIGINT')
+    }
+    expect(await ended).toEqual([130, null])
+    expect(await left()).toEqual([])
+  })
+
+  it('says which node is not there', async () => {
+    const { exitCode, stderr } = await ko('perf', '--from', 'no-such-node')
+    expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining('no-such-node') })
+  })
 })
 
 it('log saves what components have logged, and the state of nodes', async () => {
