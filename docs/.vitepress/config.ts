@@ -35,6 +35,7 @@ export default defineConfig({
           { text: 'Annotations and labels', link: '/reference/annotations' },
           { text: 'Metrics', link: '/reference/metrics' },
           { text: 'Errors', link: '/reference/errors' },
+          { text: 'Commands of kubectl ko', link: '/reference/kubectl-ko/' },
         ],
       },
       {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { Readable, Writable } from 'node:stream'
 import { Cluster, type ClusterChoice } from './cluster.ts'
-import type { OutputChoice } from './output.ts'
+import { renderData, type OutputChoice } from './output.ts'
 
 /** What a command has to do with the outside. */
 export interface Context {
@@ -25,6 +25,12 @@ export function openCluster(context: Context, command: Command): Promise<Cluster
 
 export function outputOf(command: Command): OutputChoice {
   return command.opts<OutputChoice>()
+}
+
+/** Says what came of a command: in words, unless it is told to say it to programs. */
+export function printOutcome(context: Context, command: Command, data: unknown, words: string): void {
+  const { output } = outputOf(command)
+  print(context, output === 'json' || output === 'yaml' ? renderData(data, output) : words)
 }
 
 export function print(context: Context, text: string): void {

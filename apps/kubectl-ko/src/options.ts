@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander'
-import { formats } from './output.ts'
+import { formats, outcomeFormats } from './output.ts'
 
 const clusterOptions = [
   ['--kubeconfig <file>', 'file to find the cluster in'],
@@ -22,6 +22,15 @@ export function withOutputOptions(command: Command, more: readonly string[] = []
       new Option('-o, --output <format>', 'how to print').choices([...formats, ...more]).default('table'),
     )
     .option('--no-headers', 'no titles above tables')
+}
+
+/** For a command that does something: says what came of it in words, or for programs. */
+export function withOutcomeOption(command: Command): Command {
+  return command.addOption(
+    new Option('-o, --output <format>', 'how to tell what came of it')
+      .choices(outcomeFormats)
+      .default('table'),
+  )
 }
 
 /** Shows examples below the flags. */

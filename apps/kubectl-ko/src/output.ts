@@ -1,6 +1,7 @@
 import { stringify } from 'yaml'
 
 export const formats = ['table', 'wide', 'json', 'yaml'] as const
+export const outcomeFormats = ['table', 'json', 'yaml'] as const
 type Format = (typeof formats)[number]
 
 export interface Column<R> {

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -116,6 +116,20 @@ describe('tools of OVN and Open vSwitch', () => {
     const { exitCode, stdout } = await ko(database, 'backup', path)
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `backup ovn-${database} db to ${path}\n` })
     expect(await readFile(path, 'utf8')).toMatch(/^OVSDB (JSON|CLUSTER) /)
+  })
+
+  it('say for programs what came of it', async () => {
+    const file = join(directory, 'told.db')
+    const backup = await ko('nb', 'backup', file, '-o', 'json')
+    const { size: bytes } = await stat(file)
+    expect(JSON.parse(backup.stdout)).toEqual({
+      ...{ database: 'OVN_Northbound', file, bytes },
+      leader: expect.stringMatching(/^ovn-central-/),
+    })
+    // A database that stands alone has no members, and one that has some has none of this name.
+    const kick = await ko('nb', 'kick', 'nobody', '-o', 'json')
+    expect(kick.exitCode).not.toBe(0)
+    expect(JSON.parse(kick.stdout)).toMatchObject({ server: 'nobody', isKicked: false })
   })
 })
 
@@ -274,7 +288,11 @@ describe('what it finds out itself', () => {
 
   it('support-bundle has logs, objects and databases, and lacks nothing', async () => {
     const bundle = join(directory, 'bundle')
-    expect(await ko('support-bundle', bundle, '--lines', '50')).toMatchObject({ exitCode: 0 })
+    const { exitCode, stdout } = await ko('support-bundle', bundle, '--lines', '50', '-o', 'json')
+    expect({ exitCode, told: JSON.parse(stdout) as unknown }).toEqual({
+      exitCode: 0,
+      told: { directory: bundle, files: expect.any(Number), missing: [] },
+    })
     expect(await readFile(join(bundle, 'objects/subnets.yaml'), 'utf8')).toContain('name: shop')
   })
 })

@@ -1,15 +1,15 @@
 import { parseClusterStatus } from '@kube-ovn/ovs'
 import type { Command } from 'commander'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { access, rename, rm } from 'node:fs/promises'
+import { access, rename, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { PassThrough } from 'node:stream'
 import { commandFailed, type Cluster, type PodContainer } from '../cluster.ts'
 import { centralMembers, databases, findLeader, type Database } from '../components.ts'
-import { openCluster, outputOf, print, type Context } from '../context.ts'
+import { openCluster, outputOf, print, printOutcome, type Context } from '../context.ts'
 import { UsageError } from '../errors.ts'
-import { withClusterOptions, withExamples, withOutputOptions } from '../options.ts'
+import { withClusterOptions, withExamples, withOutcomeOption, withOutputOptions } from '../options.ts'
 import { render, renderData } from '../output.ts'
 
 /** Adds `nb` and `sb`: the state of the databases of OVN, and what may be done to them. */
@@ -51,24 +51,32 @@ function addDatabase(program: Command, context: Context, database: Database): vo
     },
   )
 
-  const kick = withClusterOptions(
-    group
-      .command('kick')
-      .description('take a member out of the cluster')
-      .argument('<server>', 'its identifier, whole or abbreviated, as status shows it'),
+  const kick = withOutcomeOption(
+    withClusterOptions(
+      group
+        .command('kick')
+        .description('take a member out of the cluster')
+        .argument('<server>', 'its identifier, whole or abbreviated, as status shows it'),
+    ),
   )
   withExamples(kick, [`kubectl ko ${kind} kick a1b2`]).action(async (server: string) => {
     await using cluster = await openCluster(context, kick)
     const leader = await findLeader(cluster, kind)
     const command = ['ovn-appctl', '-t', database.control, 'cluster/kick', schema, server]
-    context.exitCode = await cluster.run(leader, command, context)
+    const { exitCode, stdout, stderr } = await cluster.ask(leader, command)
+    context.exitCode = exitCode
+    context.stderr.write(stderr)
+    const data = { database: schema, server, isKicked: exitCode === 0, answer: stdout.trim() }
+    printOutcome(context, kick, data, stdout)
   })
 
-  const backup = withClusterOptions(
-    group
-      .command('backup')
-      .description('copy the database to a file; it goes on serving')
-      .argument('[file]', 'default: a name with the present time, in the working directory'),
+  const backup = withOutcomeOption(
+    withClusterOptions(
+      group
+        .command('backup')
+        .description('copy the database to a file; it goes on serving')
+        .argument('[file]', 'default: a name with the present time, in the working directory'),
+    ),
   )
   withExamples(backup, [`kubectl ko ${kind} backup`, `kubectl ko ${kind} backup /backups/${kind}.db`]).action(
     async (file: string | undefined) => {
@@ -77,8 +85,11 @@ function addDatabase(program: Command, context: Context, database: Database): vo
         context.directory,
         file ?? join('.', `ovn${kind}_db.${suffixOf(new Date())}.backup`),
       )
-      await saveTo(cluster, await findLeader(cluster, kind), database, path)
-      print(context, `backup ovn-${kind} db to ${path}\n`)
+      const leader = await findLeader(cluster, kind)
+      await saveTo(cluster, leader, database, path)
+      const { size: bytes } = await stat(path)
+      const data = { database: schema, leader: leader.pod, file: path, bytes }
+      printOutcome(context, backup, data, `backup ovn-${kind} db to ${path}\n`)
     },
   )
 
@@ -104,14 +115,16 @@ function addDatabase(program: Command, context: Context, database: Database): vo
 }
 
 function addRestore(group: Command, context: Context, database: Database): void {
-  const restore = withClusterOptions(
-    group
-      .command('restore')
-      .description(
-        'put the content of a backup in place of what the database has, in one transaction; the controller then corrects what has changed since',
-      )
-      .argument('<file>', 'as `backup` wrote it')
-      .requiredOption('--yes', 'say that the present content may go'),
+  const restore = withOutcomeOption(
+    withClusterOptions(
+      group
+        .command('restore')
+        .description(
+          'put the content of a backup in place of what the database has, in one transaction; the controller then corrects what has changed since',
+        )
+        .argument('<file>', 'as `backup` wrote it')
+        .requiredOption('--yes', 'say that the present content may go'),
+    ),
   )
   withExamples(restore, ['kubectl ko nb restore ovnnb_db.112502011700000000.backup --yes']).action(
     async (file: string) => {
@@ -124,7 +137,8 @@ function addRestore(group: Command, context: Context, database: Database): void 
       const command = ['bash', '-c', restoreFromInput, 'bash', database.socket, database.schema]
       const output = await cluster.ask(leader, command, createReadStream(path))
       if (output.exitCode !== 0) throw commandFailed(leader, command, output)
-      print(context, `restored ovn-nb db from ${path}\n`)
+      const data = { database: database.schema, leader: leader.pod, file: path }
+      printOutcome(context, restore, data, `restored ovn-nb db from ${path}\n`)
     },
   )
 }

@@ -6,12 +6,12 @@ import { dirname, join, resolve } from 'node:path'
 import { redactText } from '../bundle/redact.ts'
 import type { Cluster } from '../cluster.ts'
 import { onNode, type NodeComponent } from '../components.ts'
-import { openCluster, print, type Context } from '../context.ts'
+import { openCluster, printOutcome, type Context } from '../context.ts'
 import { describeError } from '../describe-error.ts'
 import { eachOf } from '../diagnose/finding.ts'
 import { UsageError } from '../errors.ts'
 import { readAll } from '../facts.ts'
-import { withClusterOptions, withExamples } from '../options.ts'
+import { withClusterOptions, withExamples, withOutcomeOption } from '../options.ts'
 
 const components = ['kube-ovn', 'ovn', 'ovs', 'linux', 'all'] as const
 type Component = (typeof components)[number]
@@ -25,14 +25,16 @@ interface Part {
 
 /** Adds `log`: what components and nodes have logged, in a directory. */
 export function addLog(program: Command, context: Context): void {
-  const command = withClusterOptions(
-    program
-      .command('log')
-      .description(
-        'save logs of components and the state of the nodes in the directory kubectl-ko-log, without what looks like a secret',
-      )
-      .addArgument(new Argument('<component>', 'whose').choices(components))
-      .option('--lines <number>', 'last lines of each log', '10000'),
+  const command = withOutcomeOption(
+    withClusterOptions(
+      program
+        .command('log')
+        .description(
+          'save logs of components and the state of the nodes in the directory kubectl-ko-log, without what looks like a secret',
+        )
+        .addArgument(new Argument('<component>', 'whose').choices(components))
+        .option('--lines <number>', 'last lines of each log', '10000'),
+    ),
   )
   withExamples(command, ['kubectl ko log all', 'kubectl ko log ovs --lines 500']).action(
     async (component: Component) => {
@@ -45,7 +47,8 @@ export function addLog(program: Command, context: Context): void {
         (one) => one !== undefined,
       )
       for (const line of missing.toSorted()) context.stderr.write(`${line}\n`)
-      print(context, `Collected files have been saved in the directory ${directory}\n`)
+      const data = { directory, files: parts.length - missing.length, missing: missing.toSorted() }
+      printOutcome(context, command, data, `Collected files have been saved in the directory ${directory}\n`)
       // Some tools are not on every node; that nothing could be had is a failure.
       if (parts.length === missing.length) context.exitCode = 1
     },

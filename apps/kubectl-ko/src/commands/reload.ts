@@ -12,9 +12,9 @@ import { silentLogger } from '@kube-ovn/log'
 import { systemClock } from '@kube-ovn/process'
 import type { Command } from 'commander'
 import type { Cluster } from '../cluster.ts'
-import { openCluster, print, type Context } from '../context.ts'
+import { openCluster, outputOf, print, printOutcome, type Context } from '../context.ts'
 import { NotReadyError, UsageError } from '../errors.ts'
-import { withClusterOptions, withExamples } from '../options.ts'
+import { withClusterOptions, withExamples, withOutcomeOption } from '../options.ts'
 
 /** A Deployment or a DaemonSet, as far as it tells of a rollout. */
 interface Rollout extends KubeObject {
@@ -42,14 +42,16 @@ const components: readonly (readonly [name: string, resource: Resource])[] = [
 
 /** Adds `reload`: restarts the components one after the other, and waits for each. */
 export function addReload(program: Command, context: Context): void {
-  const command = withClusterOptions(
-    program
-      .command('reload')
-      .description(
-        'restart all components, or one, and wait for each; packets of pods go on but for the moment in which Open vSwitch of a node restarts',
-      )
-      .argument('[component]', components.map(([name]) => name).join(', '))
-      .option('--timeout <seconds>', 'how long to wait for each', '300'),
+  const command = withOutcomeOption(
+    withClusterOptions(
+      program
+        .command('reload')
+        .description(
+          'restart all components, or one, and wait for each; packets of pods go on but for the moment in which Open vSwitch of a node restarts',
+        )
+        .argument('[component]', components.map(([name]) => name).join(', '))
+        .option('--timeout <seconds>', 'how long to wait for each', '300'),
+    ),
   )
   withExamples(command, ['kubectl ko reload', 'kubectl ko reload kube-ovn-controller']).action(
     async (only: string | undefined) => {
@@ -63,12 +65,19 @@ export function addReload(program: Command, context: Context): void {
           `write one of: ${components.map(([name]) => name).join(', ')}`,
         )
       await using cluster = await openCluster(context, command)
+      const { output } = outputOf(command)
+      const reloaded: { readonly component: string; readonly isInstalled: boolean; seconds?: number }[] = []
+      // Each takes a while: in words it is told as soon as it is done.
+      const tell = (words: string): void => {
+        if (output === 'table') print(context, words)
+      }
       for (const [name, resource] of chosen) {
         const startedMs = Date.now()
         const generation = await restart(cluster, name, resource)
         // Monitor and pinger need not be installed.
         if (generation === undefined) {
-          print(context, `${name}   not installed\n`)
+          reloaded.push({ component: name, isInstalled: false })
+          tell(`${name}   not installed\n`)
           continue
         }
         await untilRolledOut(cluster, name, resource, {
@@ -76,8 +85,11 @@ export function addReload(program: Command, context: Context): void {
           timeoutMs,
           signal: context.signal,
         })
-        print(context, `${name}   restarted   ${((Date.now() - startedMs) / 1000).toFixed(1)} s\n`)
+        const seconds = (Date.now() - startedMs) / 1000
+        reloaded.push({ component: name, isInstalled: true, seconds })
+        tell(`${name}   restarted   ${seconds.toFixed(1)} s\n`)
       }
+      printOutcome(context, command, reloaded, '')
     },
   )
 }

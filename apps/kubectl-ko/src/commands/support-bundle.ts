@@ -8,10 +8,10 @@ import { stringify } from 'yaml'
 import { redactObject, redactText } from '../bundle/redact.ts'
 import type { Cluster, PodContainer } from '../cluster.ts'
 import { centralMembers, databases, onNode } from '../components.ts'
-import { openCluster, print, type Context } from '../context.ts'
+import { openCluster, printOutcome, type Context } from '../context.ts'
 import { describeError } from '../describe-error.ts'
 import { readAll, readFacts } from '../facts.ts'
-import { withClusterOptions, withExamples } from '../options.ts'
+import { withClusterOptions, withExamples, withOutcomeOption } from '../options.ts'
 import { statusView } from '../view/status-view.ts'
 
 /** One file of a bundle. */
@@ -25,14 +25,16 @@ const atOnce = 8
 
 /** Adds `support-bundle`: what a person needs who is to help, in a directory. */
 export function addSupportBundle(program: Command, context: Context): void {
-  const command = withClusterOptions(
-    program
-      .command('support-bundle')
-      .description(
-        'collect state, objects, logs and databases in a directory, without Secrets and what looks like one; ends with 1 when something could not be had',
-      )
-      .argument('[directory]', 'default: kubectl-ko-bundle-TIME')
-      .option('--lines <number>', 'last lines of each log', '2000'),
+  const command = withOutcomeOption(
+    withClusterOptions(
+      program
+        .command('support-bundle')
+        .description(
+          'collect state, objects, logs and databases in a directory, without Secrets and what looks like one; ends with 1 when something could not be had',
+        )
+        .argument('[directory]', 'default: kubectl-ko-bundle-TIME')
+        .option('--lines <number>', 'last lines of each log', '2000'),
+    ),
   )
   withExamples(command, [
     'kubectl ko support-bundle',
@@ -60,8 +62,10 @@ export function addSupportBundle(program: Command, context: Context): void {
       await save(join(directory, 'missing.txt'), `${missing.toSorted().join('\n')}\n`)
       context.exitCode = 1
     }
-    print(
+    printOutcome(
       context,
+      command,
+      { directory, files: parts.length - missing.length, missing: missing.toSorted() },
       `${parts.length - missing.length} files in ${directory}${missing.length === 0 ? '' : `; ${missing.length} could not be had, see missing.txt there`}\n`,
     )
   })
