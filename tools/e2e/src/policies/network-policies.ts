@@ -309,6 +309,38 @@ export function networkPolicies(lab: () => Cluster): void {
     })
   })
 
+  it('of connections that are open end when they are not allowed any more, and go on when they are again', async () => {
+    const cluster = lab()
+    const [dbs, [web]] = await Promise.all([podsOf('stock', 'app=db', 3), podsOf('shop', 'app=web', 3)])
+    if (web === undefined) return expect.unreachable()
+    const central = await ovnCentral(cluster)
+    const open = policy('shop', 'ending', ingress({ from: [{ namespaceSelector: named('stock') }] }))
+    const closed = policy('shop', 'ending', ingress({ from: [{ podSelector: {} }] }))
+    await during(cluster, [open], async () => {
+      await expectSeen('stock comes in, and no others', [entered, refused(among)])
+      const pings = await startPings(cluster, dbs, web)
+      const sent = () => pings.map((ping) => ping.sent())
+      const untilMore = (than: readonly number[]) =>
+        eventually('more are sent', () =>
+          Promise.resolve(sent().every((count, index) => count > (than[index] ?? 0) + 10) || undefined),
+        )
+      await untilEdited(central, 'ending.shop', () => applyAll(cluster.api, [closed]))
+      const ended = sent()
+      await untilMore(ended)
+      const kept = sent()
+      await untilEdited(central, 'ending.shop', () => applyAll(cluster.api, [open]))
+      const resumed = sent()
+      await untilMore(resumed)
+      for (const [index, { lost }] of (await Promise.all(pings.map((ping) => ping.stop()))).entries()) {
+        const [first = 0, last = 0] = [ended[index], kept[index]]
+        // One may have been on its way.
+        const forbidden = Array.from({ length: last - first - 1 }, (_, place) => first + 2 + place)
+        expect(lost).toEqual(expect.arrayContaining(forbidden))
+        expect(lost.filter((number) => number > (resumed[index] ?? 0) + 1)).toEqual([])
+      }
+    })
+  })
+
   it('of connections that are not allowed any more begin none within a second', async () => {
     const cluster = lab()
     const [dbs, [web]] = await Promise.all([podsOf('stock', 'app=db', 3), podsOf('shop', 'app=web', 3)])
