@@ -1,3 +1,4 @@
+import { protocols, type Protocol } from '@kube-ovn/endpoints'
 import type { ConfigOf } from '@kube-ovn/process'
 import { vpcLoadBalancerName } from '@kube-ovn/ovn-names'
 import { flagsOf } from '../flags.ts'
@@ -7,7 +8,6 @@ import { usualAffinitySeconds } from './affinity.ts'
 import { balancerFlags } from './balancer-flags.ts'
 import { filledBalancers, layoutOf } from './layout.ts'
 import { ownBalancers } from './own-balancers.ts'
-import { protocols, type Protocol } from './protocols.ts'
 import type { Wanted } from './scopes.ts'
 
 /** A load balancer that Services share. */

@@ -1,3 +1,4 @@
+import { protocols } from '@kube-ovn/endpoints'
 import { balancerGroup, balancerGroupName, loadBalancer, preferLocalOption } from '@kube-ovn/ovn-names'
 import { countEntries, databaseTable } from '@kube-ovn/reconcile'
 import { rowTable } from '@kube-ovn/tables'
@@ -6,7 +7,6 @@ import { switches } from '../sources.ts'
 import type { ControlWorld } from '../world.ts'
 import { balancerFlags, type balancerLayouts } from './balancer-flags.ts'
 import { usualAffinitySeconds } from './affinity.ts'
-import { protocols } from './protocols.ts'
 import type { Wanted } from './scopes.ts'
 
 type Layout = (typeof balancerLayouts)[number]

@@ -1,10 +1,10 @@
+import { protocolOf, type Protocol } from '@kube-ovn/endpoints'
 import { familyOf, tryParseIp, type Family, type Ip } from '@kube-ovn/ip'
 import type { EndpointSlice, Service } from '@kube-ovn/kube-api/core'
 import type { ConfigOf } from '@kube-ovn/process'
 import { affinityOf, usualAffinitySeconds } from './affinity.ts'
 import type { balancerFlags } from './balancer-flags.ts'
 import { chosenFrontends, frontendsOf } from './frontends.ts'
-import { protocolOf, type Protocol } from './protocols.ts'
 
 /**
  * Which backends a client gets: all of them alike, those on its own node and no others, those on its own node as long as there are any, or

@@ -1,4 +1,5 @@
 import { AnnotationInvalidError, serviceAnnotations } from '@kube-ovn/annotations'
+import { backendsOf, backendsOn, endpointText, protocolOf } from '@kube-ovn/endpoints'
 import { problemText } from '@kube-ovn/errors'
 import { familyOf, formatIp } from '@kube-ovn/ip'
 import { services } from '@kube-ovn/kube-api/core'
@@ -16,15 +17,7 @@ import {
 import { nothing } from '@kube-ovn/reconcile'
 import type { Desired, KubeEvent, KubePatch, MapMember } from '@kube-ovn/reconcile'
 import { externalIds, memberOf, ref } from '@kube-ovn/domains-control'
-import {
-  backendsOf,
-  backendsOn,
-  balancerColumns,
-  balancerName,
-  endpointText,
-  protocolOf,
-  wantedFor,
-} from '@kube-ovn/domains-control/services'
+import { balancerColumns, balancerName, wantedFor } from '@kube-ovn/domains-control/services'
 import type { BalancerNames, Frontend, Scope, Wanted } from '@kube-ovn/domains-control/services'
 import { checksOf, type Entry } from './checks.ts'
 import type { ServiceSnapshot } from './snapshot.ts'

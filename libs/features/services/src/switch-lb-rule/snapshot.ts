@@ -1,4 +1,5 @@
 import { AnnotationInvalidError, serviceAnnotations } from '@kube-ovn/annotations'
+import { backendsOf } from '@kube-ovn/endpoints'
 import { KubeOvnError } from '@kube-ovn/errors'
 import { contains, familyOf, formatIp, type Ip } from '@kube-ovn/ip'
 import { kindOf, nameOf, type Owner } from '@kube-ovn/ipam'
@@ -7,7 +8,6 @@ import type { Endpoints, Service } from '@kube-ovn/kube-api/core'
 import { observedOf, type ControlWorld, type Observed } from '@kube-ovn/domains-control'
 import { cidrsOf } from '@kube-ovn/domains-control/topology'
 import {
-  backendsOf,
   endpointsWatch,
   madeByRule,
   ruleOf,

@@ -1,8 +1,15 @@
 import { familyOf, formatIp, tryParseIp, type Family } from '@kube-ovn/ip'
 import type { Endpoint, EndpointSlice, ServicePort } from '@kube-ovn/kube-api/core'
-import type { NodePlace } from './node-places.ts'
 import { protocolOf } from './protocols.ts'
-import type { Scope } from './scopes.ts'
+
+/** Where clients are. */
+export interface Place {
+  readonly node: string
+  readonly zone: string | undefined
+}
+
+/** Which of the endpoints clients on one node get: those on it and no others, those on it as long as there are any, or those that hints say are near. */
+export type NodeScope = 'node' | 'node-first' | 'hints'
 
 /**
  * Lists where traffic for a port of a Service goes: `address:port` of one family, each once, in the order of their text.
@@ -24,8 +31,8 @@ export function backendsOf(
  * (https://kubernetes.io/docs/reference/networking/virtual-ips/#traffic-distribution).
  */
 export function backendsOn(
-  place: NodePlace,
-  scope: Exclude<Scope, 'all'>,
+  place: Place,
+  scope: NodeScope,
   ...[slices, port, family]: Parameters<typeof backendsOf>
 ): readonly string[] {
   const all = endpointsOf(slices, port, family)
@@ -62,7 +69,7 @@ function readyOf(all: readonly Backend[]): readonly Backend[] {
   return ready.length > 0 ? ready : all.filter(({ endpoint }) => servesToTheEnd(endpoint))
 }
 
-function hintedOf(ready: readonly Backend[], { node, zone }: NodePlace): readonly Backend[] {
+function hintedOf(ready: readonly Backend[], { node, zone }: Place): readonly Backend[] {
   const byNode = hinted(ready, 'forNodes', node)
   return byNode ?? hinted(ready, 'forZones', zone) ?? ready
 }
