@@ -47,6 +47,7 @@ export default defineConfig({
           { text: 'The reconcile kernel', link: '/design/kernel' },
           { text: 'Derived tables', link: '/design/tables' },
           { text: 'The kernel of a node', link: '/design/node-kernel' },
+          { text: 'Services without kube-proxy', link: '/design/node-services' },
           { text: 'Design of each feature', link: '/design/' },
         ],
       },

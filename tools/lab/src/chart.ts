@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
+import { serverOf } from './cluster/configuration.ts'
 import { untilNodesReady } from './cluster/readiness.ts'
 import type { Cluster } from './cluster/cluster.ts'
 import { joinRange, serviceRange, subnetsOf, type Stack } from './cluster/topology.ts'
@@ -34,6 +35,8 @@ const stackNames: Record<Stack, string> = { dual: 'Dual', ipv4: 'IPv4', ipv6: 'I
  * nodes have a NIC of their own for tunnels.
  */
 export function labValues(cluster: Cluster): ChartValues {
+  const hasProxy = cluster.topology.proxyMode !== 'none'
+  const server = new URL(serverOf(cluster.topology, cluster.blocks))
   const pair = (range: { ipv4: string; ipv6: string }) => ({ v4: range.ipv4, v6: range.ipv6 })
   return {
     networking: {
@@ -49,7 +52,13 @@ export function labValues(cluster: Cluster): ChartValues {
       disableModulesManagement: true,
     },
     // The bridge that the tunnel NIC becomes a port of.
-    agent: { interface: 'br-phy' },
+    agent: {
+      interface: 'br-phy',
+      ...(hasProxy
+        ? {}
+        : { apiServer: { host: server.hostname.replace(/^\[|\]$/g, ''), port: Number(server.port) } }),
+    },
+    ...(hasProxy ? {} : { features: { replaceKubeProxy: true } }),
     // Only its own check has it: others count packets, addresses and requests.
     pinger: { enabled: false },
   }

@@ -1,5 +1,6 @@
 import { nodeAnnotations, podAnnotations } from '@kube-ovn/annotations'
-import { nodes } from '@kube-ovn/kube'
+import { nodes, type JsonValue } from '@kube-ovn/kube'
+import { renderChart } from '@kube-ovn/testing-kube'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { AgentNode } from '../testing/agent-node.ts'
@@ -89,6 +90,30 @@ describe('the address of a node', () => {
       metadata: { annotations: { [keys.macAddress.key]: mac } },
     })
   }
+})
+
+it('serves Services in the place of kube-proxy when it is told to', async () => {
+  const roles = await renderChart({ features: { replaceKubeProxy: true } })
+  const role = roles.find(
+    ({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === 'system:kube-ovn-cni',
+  )
+  const { rules } = role as unknown as { readonly rules: readonly JsonValue[] }
+  const clusterRoles = {
+    ...{ group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'ClusterRole' },
+    ...{ plural: 'clusterroles', namespaced: false },
+  }
+  const merge = 'application/merge-patch+json'
+  await agent.api.client.patch(clusterRoles, { name: 'system:kube-ovn-cni' }, merge, { rules })
+  await agent.machine.stopAgent()
+  await agent.startAgent(['--replace-kube-proxy'])
+  // A machine of this network has no default route, and one to nowhere is none at all.
+  await agent.machine.script(
+    'ip route add 10.96.0.0/12 dev $(ip -o -4 addr show | grep " $(hostname -i | cut -d" " -f1)/" | cut -d" " -f2)',
+  )
+  const ask = `require('tls').connect({ host: '10.96.0.1', port: 443, rejectUnauthorized: false }, function () { console.log(this.getPeerCertificate().subject.CN); this.end() })`
+  await expect
+    .poll(() => agent.machine.try(['/opt/node/node', '-e', ask]))
+    .toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/api/) as string })
 })
 
 describe('uninstallation', () => {

@@ -39,6 +39,10 @@ const settings = {
     false,
     'Let bridges of physical networks send frames to where a MAC address was seen once.',
   ),
+  replaceKubeProxy: switchedOn(
+    false,
+    'Serve Services to the node, and to who comes by way of it, in the place of kube-proxy.',
+  ),
   networkType: oneOf(networkTypes, 'geneve', 'Protocol of tunnels; decides the MTU.'),
   defaultProviderName: text('provider', notServed),
   defaultInterfaceName: text('', notServed),

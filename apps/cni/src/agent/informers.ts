@@ -1,13 +1,17 @@
 import {
   dropManagedFields,
+  endpointSlices,
   Informer,
   KubeNotFoundError,
   nodes,
   pods,
   serviceCidrs,
+  services,
+  type EndpointSlice,
   type KubeClient,
   type Node,
   type Pod,
+  type Service,
   type ServiceCidr,
 } from '@kube-ovn/kube'
 import {
@@ -18,6 +22,7 @@ import {
   type Subnet,
   type Vlan,
 } from '@kube-ovn/kube-api'
+import { sliceIndexes } from '@kube-ovn/features-node'
 import { isAlive, type KubeObject } from '@kube-ovn/kube-api/core'
 import type { Logger } from '@kube-ovn/log'
 import { systemClock } from '@kube-ovn/process'
@@ -48,6 +53,23 @@ export function createInformers(client: KubeClient, nodeName: string, logger: Lo
     subnets: new Informer({ ...common, resource: subnetResource, trim: trimSubnet }),
     networks: new Informer({ ...common, resource: providerNetworkResource, trim: trimStatus }),
     vlans: new Informer({ ...common, resource: vlanResource, trim: trimStatus }),
+  }
+}
+
+/** Watches what is served in the place of kube-proxy. */
+export function createServiceInformers(
+  client: KubeClient,
+  logger: Logger,
+): { readonly services: Informer<Service>; readonly slices: Informer<EndpointSlice> } {
+  const common = { client, clock: systemClock, logger }
+  return {
+    services: new Informer({ ...common, resource: services, trim: dropManagedFields }),
+    slices: new Informer({
+      ...common,
+      resource: endpointSlices,
+      indexes: sliceIndexes,
+      trim: dropManagedFields,
+    }),
   }
 }
 

@@ -14,7 +14,7 @@ import {
 import { EventRecorder, KubeClient, loadAccess } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
 import { openNetfilter } from '@kube-ovn/netfilter'
-import { openNetlink, readSysctl, writeSysctl } from '@kube-ovn/netlink'
+import { openFlows, openNetlink, readSysctl, writeSysctl } from '@kube-ovn/netlink'
 import { openVswitchSchema, type OpenVswitch } from '@kube-ovn/ovsdb-schema'
 import { announceAddresses } from '@kube-ovn/probes'
 import { bindAddresses, DatabaseConnection, serveHealth, systemClock } from '@kube-ovn/process'
@@ -33,7 +33,7 @@ import { serveApi } from './api-server.ts'
 import type { AgentConfig } from './config.ts'
 import { answerConnectionChecks } from './connection-checks.ts'
 import { createHandlers } from './handlers.ts'
-import { createInformers, watchServiceCidrs, type Informers } from './informers.ts'
+import { createInformers, createServiceInformers, watchServiceCidrs, type Informers } from './informers.ts'
 import { ClusterLifelines } from './lifelines.ts'
 import { judgeReadiness, type Readiness } from './readiness.ts'
 import { createConnectionReporter, createRefusalReporter, createReporter } from './reporter.ts'
@@ -74,6 +74,7 @@ export async function runAgent(
     }),
   )
   const informers = createInformers(client, nodeName, log)
+  const watched = config.replaceKubeProxy ? createServiceInformers(client, log) : undefined
   const ovs = stack.use(
     new OvsdbClient<OpenVswitch>({
       endpoints: [`unix:${config.ovsSocket}`],
@@ -141,6 +142,7 @@ export async function runAgent(
     informers.subnets,
     informers.networks,
     informers.vlans,
+    ...(watched === undefined ? [] : [watched.services, watched.slices]),
   ]) {
     informer.start(signal)
     stack.use<AsyncDisposable>(informer)
@@ -167,6 +169,7 @@ export async function runAgent(
         },
         mirror: { isOfAll: config.enableMirror, link: config.mirrorIface },
         hasMacLearningFallback: config.macLearningFallback,
+        servesServices: config.replaceKubeProxy,
       },
       nodes: informers.nodes,
       subnets: informers.subnets,
@@ -174,6 +177,9 @@ export async function runAgent(
       vlans: informers.vlans,
       pods: informers.pods,
       serviceCidrs,
+      services: watched?.services,
+      slices: watched?.slices,
+      flows: stack.use(openFlows()),
       podNics,
       async patchNode(patch, subresource) {
         const { resource } = informers.nodes
@@ -209,6 +215,8 @@ export async function runAgent(
     informers.networks.synced,
     informers.vlans.synced,
     informers.pods.synced,
+    watched?.services.synced,
+    watched?.slices.synced,
   ])
   kernel.start()
   hostEnds.start()

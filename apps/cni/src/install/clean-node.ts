@@ -4,6 +4,7 @@ import { systemClock } from '@kube-ovn/process'
 import {
   giveNicsBack,
   hostFirewallTable,
+  servicesTable,
   isHostNicName,
   localOvsTables,
   nodeNicName,
@@ -38,8 +39,11 @@ export async function cleanNode(config: InstallConfig, log: Logger): Promise<voi
   }
   const ports = await removePorts(config, log)
   removeLinks(ports, log)
-  await openNetfilter().removeTable(hostFirewallTable)
-  log.info('packet filter removed', { table: `${hostFirewallTable.family} ${hostFirewallTable.name}` })
+  const netfilter = openNetfilter()
+  for (const table of [hostFirewallTable, servicesTable]) {
+    await netfilter.removeTable(table)
+    log.info('packet filter removed', { table: `${table.family} ${table.name}` })
+  }
 }
 
 async function removePorts(config: InstallConfig, log: Logger): Promise<OwnPorts> {

@@ -62,10 +62,10 @@ export class AgentNode implements AsyncDisposable {
   }
 
   /** Starts the agent, and waits until pods can be attached. */
-  async startAgent(): Promise<void> {
+  async startAgent(flags: readonly string[] = []): Promise<void> {
     // With the token of the agent's own pod, since policies hold it to the node of that.
     const kubeconfig = await this.api.accountKubeconfig('kube-system/kube-ovn-cni', 'kube-ovn-cni-1')
-    await this.machine.startAgent(kubeconfig, 'node1')
+    await this.machine.startAgent(kubeconfig, 'node1', flags)
     await vi.waitFor(() => this.call('STATUS', ''), 90_000)
   }
 

@@ -180,7 +180,7 @@ export class NodeContainer implements AsyncDisposable {
   }
 
   /** Starts the agent; `kubeconfig` is a file of this machine. */
-  async startAgent(kubeconfig: string, nodeName: string): Promise<void> {
+  async startAgent(kubeconfig: string, nodeName: string, flags: readonly string[] = []): Promise<void> {
     const text = await readFile(kubeconfig, 'utf8')
     await this.try(['sh', '-c', 'cat > /run/kubeconfig'], { input: text })
     const command = [
@@ -188,6 +188,7 @@ export class NodeContainer implements AsyncDisposable {
       `${repository}/apps/cni/src/agent/main.ts`,
       '--kubeconfig=/run/kubeconfig',
       '-v=4',
+      ...flags,
     ]
     const script = `echo $$ > /run/agent.pid; ${command.join(' ')}`
     const env = [

@@ -10,9 +10,9 @@ import {
 } from '@kube-ovn/fragments'
 import type { Informer } from '@kube-ovn/kube'
 import type { ProviderNetwork, Subnet, Vlan } from '@kube-ovn/kube-api'
-import type { KubeObject, Node, Pod, ServiceCidr } from '@kube-ovn/kube-api/core'
+import type { EndpointSlice, KubeObject, Node, Pod, Service, ServiceCidr } from '@kube-ovn/kube-api/core'
 import type { Netfilter } from '@kube-ovn/netfilter'
-import type { Netlink } from '@kube-ovn/netlink'
+import type { Flows, Netlink } from '@kube-ovn/netlink'
 import { objectKeyOf } from '@kube-ovn/reconcile/work'
 import type { Source, Table } from '@kube-ovn/tables'
 import { Announcements } from './announcements.ts'
@@ -40,6 +40,8 @@ import {
 import type { ConnectionStatus } from './provider-networks/desired.ts'
 import type { Lifelines } from './provider-networks/lifelines.ts'
 import { Obstacles } from './provider-networks/obstacles.ts'
+import { services } from './services/feature.ts'
+import { StaleFlowSink } from './services/stale-flow-sink.ts'
 import { MirrorSink } from './sinks/mirrors.ts'
 import { NodeObjectSink, type NodePatch } from './sinks/node-object.ts'
 import { OffloadSink } from './sinks/offloads.ts'
@@ -53,6 +55,8 @@ import {
   podTable,
   providerNetworkTable,
   serviceCidrTable,
+  serviceTable,
+  sliceTable,
   subnetTable,
   theNode,
   tunnelMtuTable,
@@ -74,6 +78,11 @@ export interface NodeKernelOptions extends Omit<FragmentKernelOptions, 'features
   readonly pods: Objects<Pod>
   /** `undefined` where the API server has no ServiceCIDR objects (before Kubernetes 1.33). */
   readonly serviceCidrs: Objects<ServiceCidr> | undefined
+  /** `undefined` where kube-proxy serves them. */
+  readonly services: Objects<Service> | undefined
+  /** By {@link sliceIndexes}. */
+  readonly slices: Objects<EndpointSlice> | undefined
+  readonly flows: Flows
   readonly ovs: LocalOvs
   /** The host's own network namespace. */
   readonly host: Netlink
@@ -118,6 +127,7 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
       nodeNic,
       providerNetworks,
       hostFirewall,
+      services,
       egressRoutes,
       userspaceTaps,
       nodeStatus,
@@ -133,7 +143,7 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
         new RouteSink({ host, onEvent, log }),
         new PolicyRouteSink({ host, onEvent }),
       ],
-      [new NftablesSink(netfilter), new SysctlSink(sysctls)],
+      [new NftablesSink(netfilter), new StaleFlowSink(options.flows, netfilter), new SysctlSink(sysctls)],
       [new NodeObjectSink({ ...options, nodeName: agent.nodeName })],
       [new PortRemovalSink({ ovs, podNics })],
       [new PortQosSink(ovs)],
@@ -167,6 +177,8 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
   attachObjects(kernel, providerNetworkTable, options.networks)
   attachObjects(kernel, vlanTable, options.vlans)
   attachObjects(kernel, serviceCidrTable, options.serviceCidrs)
+  attachObjects(kernel, serviceTable, options.services)
+  attachObjects(kernel, sliceTable, options.slices)
   return kernel
 }
 
@@ -250,15 +262,16 @@ function sourceOf<R>(rows: () => ReadonlyMap<string, R>): Source<R> {
 }
 
 /** Without an informer there are no objects. */
-function attachObjects<T extends KubeObject>(
+function attachObjects<T extends KubeObject, I extends string>(
   kernel: FragmentKernel,
-  table: Table<T>,
+  table: Table<T, I>,
   informer: Objects<T> | undefined,
 ): void {
   kernel.attach(table, {
     get: (key) => informer?.store.get(key),
     keys: () => [...(informer?.store.values() ?? [])].map((object) => objectKeyOf(object.metadata)),
-    keysOf: () => [],
+    keysOf: (index, value) =>
+      (informer?.store.find(index, value) ?? []).map((object) => objectKeyOf(object.metadata)),
   })
   if (informer === undefined) return
   kernel.use(informer.onChange(({ key, old, new: now }) => kernel.changed(table, key, old, now)))

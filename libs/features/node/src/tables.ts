@@ -1,5 +1,7 @@
 import { providerNetworkResource, subnetResource, vlanResource } from '@kube-ovn/kube-api'
-import { nodes, pods, serviceCidrs } from '@kube-ovn/kube-api/core'
+import { endpointSlices, nodes, pods, serviceCidrs, services } from '@kube-ovn/kube-api/core'
+import type { EndpointSlice } from '@kube-ovn/kube-api/core'
+import { sliceLabel } from '@kube-ovn/annotations'
 import { objectTable } from '@kube-ovn/reconcile/work'
 import { rowTable, sourceTable } from '@kube-ovn/tables'
 import { readSubnetFacts } from './subnet-facts.ts'
@@ -19,6 +21,8 @@ export interface AgentFacts {
   readonly mirror: { readonly isOfAll: boolean; readonly link: string }
   /** `--mac-learning-fallback`: bridges of physical networks send to where a MAC address was seen once. */
   readonly hasMacLearningFallback: boolean
+  /** `--replace-kube-proxy`: Services are served by the agent, not by kube-proxy. */
+  readonly servesServices: boolean
 }
 
 /** The key of what exists once on a node. */
@@ -33,6 +37,17 @@ export const nodeTable = objectTable({ resource: nodes })
 export const providerNetworkTable = objectTable({ resource: providerNetworkResource })
 export const vlanTable = objectTable({ resource: vlanResource })
 export const subnetTable = objectTable({ resource: subnetResource })
+export const serviceTable = objectTable({ resource: services })
+
+/** Slices by the Service that they are of. */
+export const sliceIndexes = {
+  service: ({ metadata }: EndpointSlice): readonly string[] => {
+    const name = metadata.labels?.[sliceLabel.service] ?? ''
+    return name === '' ? [] : [`${metadata.namespace ?? ''}/${name}`]
+  },
+}
+
+export const sliceTable = objectTable({ resource: endpointSlices, indexes: sliceIndexes })
 export const serviceCidrTable = objectTable({ resource: serviceCidrs })
 
 /**

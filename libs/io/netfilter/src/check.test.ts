@@ -13,6 +13,19 @@ const good: Table = {
   chains: [
     { name: 'first', rules: [{ statements: [fromPods, statement.jump('second')] }] },
     { name: 'second', rules: [{ statements: [statement.drop] }] },
+    {
+      name: 'third',
+      rules: [
+        { statements: [{ vmap: { key: { payload: { protocol: 'th', field: 'dport' } }, data: '@ports' } }] },
+      ],
+    },
+  ],
+  maps: [
+    {
+      name: 'ports',
+      type: ['inet_service'],
+      elements: [[{ concat: [80] }, { goto: { target: 'second' } }]],
+    },
   ],
 }
 
@@ -23,6 +36,8 @@ it('passes a table whose sets and chains are there', () => {
 it.each<readonly [string, Table, typeof InvalidTableError | typeof InvalidSetError]>([
   ['a jump to nowhere', { ...good, chains: good.chains.slice(0, 1) }, InvalidTableError],
   ['a set that is not there', { ...good, sets: [] }, InvalidTableError],
+  ['a map that is not there', { ...good, maps: [] }, InvalidTableError],
+  ['a map that leads to nowhere', { ...good, chains: good.chains.slice(2) }, InvalidTableError],
   ['two chains of a name', { ...good, chains: [...good.chains, ...good.chains] }, InvalidTableError],
   ['no name', { ...good, sets: [pods, { ...pods, name: '' }] }, InvalidTableError],
   ['an address of another family', { ...good, sets: [{ ...pods, elements: ['fd00::1'] }] }, InvalidSetError],

@@ -12,9 +12,17 @@ const identifier = /^[a-zA-Z][\w/\\.-]*$/
  * @throws InvalidTableError, InvalidSetError
  */
 export function checkTable(table: Table): void {
-  const sets = checkNames(table, 'set', table.sets)
+  const { maps = [] } = table
+  // A map and a set are looked up in the same way.
+  const sets = checkNames(table, 'set', [...table.sets, ...maps])
   const chains = checkNames(table, 'chain', table.chains)
   for (const set of table.sets) if (set.autoMerge === true) mergeElements(set)
+  for (const { name, elements } of maps) {
+    for (const { name: chain } of references(elements.map(([, verdict]) => verdict))) {
+      if (chains.has(chain)) continue
+      throw new InvalidTableError({ table: table.name, field: `map ${name}`, value: `chain ${chain}` })
+    }
+  }
   for (const chain of table.chains) {
     for (const rule of chain.rules) {
       for (const { kind, name } of references(rule.statements)) {

@@ -60,6 +60,18 @@ const everything: Table = {
     { name: 'hosts', type: 'ipv4_addr', elements: ['10.0.0.9', '10.0.0.1', '10.0.0.5'] },
     { name: 'empty', type: 'ipv4_addr', flags: ['interval'], elements: [] },
   ],
+  maps: [
+    {
+      name: 'services',
+      type: ['ipv4_addr', 'inet_proto', 'inet_service'],
+      comment: 'where they are',
+      elements: [
+        [{ concat: ['10.96.0.1', 'tcp', 443] }, { goto: { target: 'any' } }],
+        [{ concat: ['10.96.0.1', 'udp', 53] }, { goto: { target: 'own' } }],
+        [{ concat: ['10.96.0.2', 'tcp', 80] }, { drop: null }],
+      ],
+    },
+  ],
   chains: [
     {
       name: 'in',
@@ -104,6 +116,82 @@ const everything: Table = {
           statements: [
             statement.payload({ protocol: 'udp', field: 'dport' }, statement.oneOf(4789, 6081)),
             statement.goto('last'),
+          ],
+        },
+      ],
+    },
+    {
+      name: 'to-services',
+      base: { type: 'nat', hook: 'prerouting', priority: -100 },
+      rules: [
+        {
+          statements: [
+            {
+              vmap: {
+                key: {
+                  concat: [
+                    { payload: { protocol: 'ip', field: 'daddr' } },
+                    { meta: { key: 'l4proto' } },
+                    { payload: { protocol: 'th', field: 'dport' } },
+                  ],
+                },
+                data: '@services',
+              },
+            },
+          ],
+        },
+      ],
+    },
+    {
+      name: 'any',
+      rules: [
+        {
+          statements: [
+            { match: { op: '==', left: { meta: { key: 'l4proto' } }, right: 'tcp' } },
+            {
+              dnat: {
+                family: 'ip',
+                addr: {
+                  map: {
+                    key: { numgen: { mode: 'random', mod: 2, offset: 0 } },
+                    data: {
+                      set: [
+                        [0, { concat: ['10.0.0.1', 80] }],
+                        [1, { concat: ['10.0.0.2', 8080] }],
+                      ],
+                    },
+                  },
+                },
+              },
+            },
+          ],
+        },
+      ],
+    },
+    {
+      name: 'own',
+      rules: [
+        {
+          statements: [
+            { match: { op: '==', left: { meta: { key: 'l4proto' } }, right: 'udp' } },
+            {
+              dnat: {
+                family: 'ip',
+                addr: {
+                  map: {
+                    key: {
+                      jhash: { mod: 256, seed: 7, expr: { payload: { protocol: 'ip', field: 'saddr' } } },
+                    },
+                    data: {
+                      set: [
+                        [{ range: [0, 99] }, { concat: ['10.0.0.1', 80] }],
+                        [{ range: [100, 255] }, { concat: ['10.0.0.2', 8080] }],
+                      ],
+                    },
+                  },
+                },
+              },
+            },
           ],
         },
       ],

@@ -1,5 +1,5 @@
 import { mergeElements } from './merge.ts'
-import type { Chain, NftSet, Table, TableKey } from './types.ts'
+import type { Chain, NftMap, NftSet, Table, TableKey } from './types.ts'
 
 /**
  * Renders the transaction that makes a table exactly what is wanted, whatever it was before.
@@ -15,13 +15,14 @@ export function renderRemoval({ family, name }: TableKey): readonly object[] {
   return [{ add: { table: { family, name } } }, { delete: { table: { family, name } } }]
 }
 
-/** Renders a table: sets before the chains that look things up in them, chains before the rules that jump to them. */
+/** Renders a table: sets before the chains that look things up in them, chains before the maps and rules that lead to them. */
 export function renderTable(table: Table): readonly object[] {
   const { family, name } = table
   return [
     { add: { table: { family, name } } },
     ...table.sets.map((set) => ({ add: { set: renderSet(table, set) } })),
     ...table.chains.map((chain) => ({ add: { chain: renderChain(table, chain) } })),
+    ...(table.maps ?? []).map((map) => ({ add: { map: renderMap(table, map) } })),
     ...table.chains.flatMap((chain) =>
       chain.rules.map(({ statements, comment }) => ({
         add: {
@@ -48,6 +49,18 @@ function renderSet(table: TableKey, set: NftSet): object {
     ...(set.flags === undefined ? {} : { flags: set.flags }),
     ...(set.comment === undefined ? {} : { comment: set.comment }),
     // nft refuses an empty list.
+    ...(elements.length === 0 ? {} : { elem: elements }),
+  }
+}
+
+function renderMap(table: TableKey, { name, type, comment, elements }: NftMap): object {
+  return {
+    family: table.family,
+    table: table.name,
+    name,
+    type,
+    map: 'verdict',
+    ...(comment === undefined ? {} : { comment }),
     ...(elements.length === 0 ? {} : { elem: elements }),
   }
 }

@@ -42,6 +42,19 @@ export interface NftSet {
   readonly elements: readonly SetElement[]
 }
 
+/** A named map from keys to where a packet goes on. */
+export interface NftMap {
+  readonly name: string
+  readonly type: readonly SetType[]
+  readonly comment?: string
+  readonly elements: readonly (readonly [Concatenation, Verdict])[]
+}
+
+export type Verdict =
+  | { readonly goto: { readonly target: string } }
+  | { readonly jump: { readonly target: string } }
+  | { readonly drop: null }
+
 export type Hook = 'prerouting' | 'input' | 'forward' | 'output' | 'postrouting'
 
 /** Makes a chain one that packets enter from the kernel. */
@@ -70,6 +83,7 @@ export interface Table {
   readonly family: TableFamily
   readonly name: string
   readonly sets: readonly NftSet[]
+  readonly maps?: readonly NftMap[]
   readonly chains: readonly Chain[]
 }
 
@@ -95,6 +109,17 @@ export type Expression =
   | { readonly '|': readonly [Expression, Expression] }
   | { readonly '^': readonly [Expression, Expression] }
   | { readonly concat: readonly Expression[] }
+  /** A number below `mod`, another one for each packet. */
+  | { readonly numgen: { readonly mode: 'random' | 'inc'; readonly mod: number; readonly offset: number } }
+  /** A number below `mod`, the same one for the same value. */
+  | { readonly jhash: { readonly mod: number; readonly seed: number; readonly expr: Expression } }
+  /** What a map without a name has for a key. */
+  | {
+      readonly map: {
+        readonly key: Expression
+        readonly data: { readonly set: readonly (readonly [Value, SetElement])[] }
+      }
+    }
   | readonly string[]
 
 export type Operator = '==' | '!=' | '<' | '>' | '<=' | '>=' | 'in'
@@ -119,6 +144,8 @@ export type Statement =
         readonly port?: Expression
       }
     }
+  /** Goes on where a map of the same table says, `@name`; nothing of its key: the next statement. */
+  | { readonly vmap: { readonly key: Expression; readonly data: string } }
   | { readonly counter: null }
   | { readonly log: { readonly prefix?: string } }
   | { readonly reject: null | { readonly type: 'tcp reset' | 'icmpx'; readonly expr?: string } }

@@ -9,6 +9,8 @@ export {
   InvalidNetlinkValueError,
 } from './errors.ts'
 export { addressOf, errnoName, libcFunction } from './libc.ts'
+export { openFlows } from './flows.ts'
+export type { Flow, FlowEnd, Flows } from './flows.ts'
 export { decodeAddress, encodeAddress } from './inet.ts'
 export { openNetlink, watchNetlink } from './netlink.ts'
 export { inFreshNamespace, inNamespace } from './namespace.ts'

@@ -33,7 +33,7 @@ export interface Request extends RequestName {
   readonly body: Buffer
 }
 
-/** Is one NETLINK_ROUTE socket. Every request of this library goes through `request` or `list`. */
+/** Is one socket, of NETLINK_ROUTE unless it is said otherwise. Every request of this library goes through `request` or `list`. */
 export class RoutingSocket implements Disposable {
   readonly descriptor: number
   readonly #refuse: NetlinkOptions['refuse']
@@ -41,9 +41,9 @@ export class RoutingSocket implements Disposable {
   #isOpen = true
 
   /** Opens the socket in the namespace that the calling thread is in. */
-  constructor(refuse: NetlinkOptions['refuse']) {
+  constructor(refuse: NetlinkOptions['refuse'], protocol = routingProtocol) {
     this.#refuse = refuse
-    this.descriptor = openSocket(routingProtocol)
+    this.descriptor = openSocket(protocol)
     setOption(this.descriptor, solNetlink, netlinkOption.extAck, 1)
     setOption(this.descriptor, solNetlink, netlinkOption.capAck, 1)
     setOption(this.descriptor, solNetlink, netlinkOption.strictCheck, 1)

@@ -47,6 +47,6 @@ export {
 export type { PlacedNic, PodAnnotations, PodNetwork, PodRequest, Provider } from './pod.ts'
 export type { PodRoute } from './pod-routes.ts'
 export { isQosKey, qosAnnotations, readNicQos, type NicQos, type NicRate } from './qos.ts'
-export { endpointsLabel, serviceAnnotations, sliceLabel } from './service.ts'
+export { endpointsLabel, serviceAnnotations, serviceLabel, sliceLabel } from './service.ts'
 export { readPortVips, readSharedVips, vipAnnotations } from './vip.ts'
 export { isExternalVpc, vpcAnnotations } from './vpc.ts'

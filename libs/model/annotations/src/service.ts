@@ -17,6 +17,12 @@ export const serviceAnnotations = {
   healthCheck: annotation(`${prefix}/service_health_check`, (text) => text !== 'false', String),
 } as const
 
+/** Labels of a Service. */
+export const serviceLabel = {
+  /** Names who serves it in the place of the usual proxy. Users. */
+  proxyName: 'service.kubernetes.io/service-proxy-name',
+} as const
+
 /** Labels of an EndpointSlice. */
 export const sliceLabel = {
   /** Name of its Service. EndpointSlice controller. */

@@ -139,6 +139,7 @@ function writeNodeFiles(
       ],
       addresses,
       labels: labelsOfNode(node.spec),
+      hasProxy: topology.proxyMode !== 'none',
     }),
   )
   write(controlSource, renderControlSource(stack, blocks, addresses))
@@ -167,7 +168,7 @@ function nodeAddresses({ stack }: Topology, blocks: Blocks, { host }: NodePlan):
   return ofStack(stack, addressesOf(blocks, 'kubernetes', host))
 }
 
-function serverOf({ stack }: Topology, blocks: Blocks): string {
+export function serverOf({ stack }: Topology, blocks: Blocks): string {
   const [address = ''] = ofStack(stack, addressesOf(blocks, 'kubernetes', controlHost))
   return `https://${bracketed(address)}:${apiPort}`
 }

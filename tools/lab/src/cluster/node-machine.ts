@@ -10,9 +10,10 @@ export interface NodeMachine {
   /** Its addresses in the Kubernetes network, one for each family of the stack. */
   readonly addresses: readonly string[]
   readonly labels: Readonly<Record<string, string>>
+  readonly hasProxy: boolean
 }
 
-/** Renders the script of a node: containerd, kubelet and kube-proxy as plain processes. */
+/** Renders the script of a node: containerd, kubelet and, if it has one, kube-proxy as plain processes. */
 export function renderNodeScript(node: NodeMachine): string {
   const labels = Object.entries(node.labels).map(([key, value]) => `${key}=${value}`)
   const kubelet = [
@@ -32,14 +33,18 @@ export function renderNodeScript(node: NodeMachine): string {
         command: ['containerd', '--config', `${configurationDirectory}/containerd.toml`],
       },
       { name: 'kubelet', command: kubelet },
-      {
-        name: 'kube-proxy',
-        command: [
-          `${programDirectory}/kube-proxy`,
-          `--config=${configurationDirectory}/kube-proxy.yaml`,
-          `--hostname-override=${node.name}`,
-        ],
-      },
+      ...(node.hasProxy
+        ? [
+            {
+              name: 'kube-proxy',
+              command: [
+                `${programDirectory}/kube-proxy`,
+                `--config=${configurationDirectory}/kube-proxy.yaml`,
+                `--hostname-override=${node.name}`,
+              ],
+            },
+          ]
+        : []),
     ],
   )
 }

@@ -9,13 +9,14 @@ import {
   type PodNetwork,
   type RoutingDaemon,
   type Stack,
+  type Topology,
 } from './topology.ts'
 import type { WantedTopology } from './cluster.ts'
 
 /** What a file or preset says of a topology; the rest is as by default. */
 type DescribedTopology = Pick<
   WantedTopology,
-  'stack' | 'podNetwork' | 'vlans' | 'routers' | 'hasNetworkAttachments'
+  'stack' | 'podNetwork' | 'vlans' | 'routers' | 'hasNetworkAttachments' | 'proxyMode'
 > & {
   readonly nodes?: readonly NodeSpec[]
   /** So many of the same; each sees the first. */
@@ -35,10 +36,13 @@ export const presets: Readonly<Record<string, DescribedTopology>> = {
     routers: ['frr', 'bird'],
   },
   'multi-cluster': { clusters: 2 },
+  /** Services are served by the chart alone. */
+  'no-kube-proxy': { proxyMode: 'none' },
   /** The custom resource that Multus reads. */
   multus: { hasNetworkAttachments: true },
 }
 
+const proxyModes: readonly Topology['proxyMode'][] = ['nftables', 'iptables', 'none']
 export const stacks: readonly Stack[] = ['dual', 'ipv4', 'ipv6']
 export const podNetworks: readonly PodNetwork[] = ['kube-ovn', 'bridge']
 export const routingDaemons: readonly RoutingDaemon[] = ['frr', 'bird']
@@ -106,6 +110,7 @@ function parseFields(fields: Readonly<Record<string, unknown>>): DescribedTopolo
     ...optional('hasNetworkAttachments', fields['networkAttachments'], (value) =>
       trueOrFalse('networkAttachments', value),
     ),
+    ...optional('proxyMode', fields['proxyMode'], (value) => oneOf('proxyMode', value, proxyModes)),
   }
 }
 
@@ -117,6 +122,7 @@ const fileFields = [
   'vlans',
   'routers',
   'networkAttachments',
+  'proxyMode',
 ] as const
 
 /**

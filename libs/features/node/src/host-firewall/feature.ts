@@ -92,7 +92,7 @@ function snapshotOf(agent: AgentFacts, { own, others, subnets, serviceCidrs }: F
   }
 }
 
-function servicePrefixes(agent: AgentFacts, objects: readonly ServiceCidr[]): readonly string[] {
+export function servicePrefixes(agent: AgentFacts, objects: readonly ServiceCidr[]): readonly string[] {
   const prefixes = objects
     .filter(({ status }) =>
       (status?.conditions ?? []).some(({ type, status: is }) => type === 'Ready' && is === 'True'),

@@ -1,10 +1,14 @@
-import { IndexedStore, type ObjectChange } from '@kube-ovn/kube'
+import { IndexedStore, type IndexFunction, type ObjectChange } from '@kube-ovn/kube'
 import type { KubeObject } from '@kube-ovn/kube-api/core'
 
 /** A cache of objects that a test fills by hand. */
 export class Objects<T extends KubeObject> {
-  readonly store = new IndexedStore<T>()
+  readonly store: IndexedStore<T>
   readonly #listeners = new Set<(change: ObjectChange<T>) => void>()
+
+  constructor(indexes?: Readonly<Record<string, IndexFunction<T>>>) {
+    this.store = new IndexedStore<T>(indexes)
+  }
 
   onChange(listener: (change: ObjectChange<T>) => void): Disposable {
     this.#listeners.add(listener)

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { ProbationFiles, type FragmentKernel } from '@kube-ovn/fragments'
 import { applyMergePatch } from '@kube-ovn/kube'
 import type { ProviderNetwork, Subnet, Vlan } from '@kube-ovn/kube-api'
-import type { Node, Pod, ServiceCidr } from '@kube-ovn/kube-api/core'
+import type { EndpointSlice, Node, Pod, Service, ServiceCidr } from '@kube-ovn/kube-api/core'
 import { recordingLogger } from '@kube-ovn/log'
 import { openNetfilter, type Netfilter } from '@kube-ovn/netfilter'
-import { openNetlink } from '@kube-ovn/netlink'
+import { openFlows, openNetlink } from '@kube-ovn/netlink'
 import { openVswitchSchema, type OpenVswitch } from '@kube-ovn/ovsdb-schema'
 import { systemClock } from '@kube-ovn/process'
 import type { Clock } from '@kube-ovn/time'
@@ -28,7 +28,7 @@ import { isKeptNic } from '../provider-networks/nic-moves.ts'
 import type { Lifelines } from '../provider-networks/lifelines.ts'
 import { Objects } from './objects.ts'
 import { Observable } from '../observable.ts'
-import type { AgentFacts } from '../tables.ts'
+import { sliceIndexes, type AgentFacts } from '../tables.ts'
 
 /** An agent at work on a node. */
 export interface TestAgent {
@@ -58,6 +58,10 @@ export class TestNode implements AsyncDisposable {
   /** How the node is connected to physical networks, as it was told. */
   readonly connections: string[] = []
   readonly serviceCidrs = new Objects<ServiceCidr>()
+  readonly services = new Objects<Service>()
+  readonly slices = new Objects<EndpointSlice>(sliceIndexes)
+  /** Whether its agents serve Services. */
+  servesServices = false
   readonly pods = new Objects<Pod>()
   readonly podNics: TestPodNics
   /** Patches of the node's own object. */
@@ -178,8 +182,10 @@ export class TestNode implements AsyncDisposable {
           tunnel: { ...tunnelSettings, ...tunnel },
           mirror: { isOfAll: isMirroredWhole, link: 'mirror0' },
           hasMacLearningFallback: false,
+          servesServices: this.servesServices,
         },
-        ...{ networks, vlans },
+        ...{ networks, vlans, services: this.services, slices: this.slices },
+        flows: own.use(openFlows({ netns: this.host.path })),
         probations: new ProbationFiles(this.folder, isKeptNic, log),
         lifelines: this.#lifelines(),
         onConnection: (network, status) => void this.connections.push(`${network} ${status?.kind ?? 'gone'}`),

@@ -1,0 +1,78 @@
+import { nodeLabel } from '@kube-ovn/annotations'
+import { contribution, nftables, type Answer, type NodeFeature } from '@kube-ovn/fragments'
+import type { Table } from '@kube-ovn/netfilter'
+import { rowTable } from '@kube-ovn/tables'
+import { servicePrefixes } from '../host-firewall/feature.ts'
+import { internalAddresses } from '../kube-objects.ts'
+import { routedPrefixes } from '../subnet-facts.ts'
+import {
+  agentTable,
+  nodeTable,
+  serviceCidrTable,
+  serviceTable,
+  sliceTable,
+  subnetFactsTable,
+  theNode,
+} from '../tables.ts'
+import { desiredServices, type ServicesSnapshot } from './desired.ts'
+import { servedPorts, type ServedPort } from './served-ports.ts'
+import { flowFrontends, staleFlows, type FlowFrontends } from './stale-flow-sink.ts'
+
+/** What the node serves of each Service. */
+const servedTable = rowTable({
+  name: 'served-services',
+  of: serviceTable,
+  reads: { slices: sliceTable, nodes: nodeTable, agent: agentTable },
+  row(service, { slices, nodes, agent }, key): readonly ServedPort[] | undefined {
+    const { nodeName, servesServices = false } = agent.get(theNode) ?? {}
+    if (!servesServices || nodeName === undefined) return undefined
+    const zone = nodes.get(nodeName)?.metadata.labels?.[nodeLabel.zone]
+    const ports = servedPorts(service, slices.find('service', key), { node: nodeName, zone })
+    return ports.length === 0 ? undefined : ports
+  },
+})
+
+const snapshotTable = rowTable({
+  name: 'services-snapshot',
+  of: agentTable,
+  reads: { served: servedTable, subnets: subnetFactsTable, serviceCidrs: serviceCidrTable, nodes: nodeTable },
+  row(agent, { served, subnets, serviceCidrs, nodes }): ServicesSnapshot | undefined {
+    if (!agent.servesServices) return undefined
+    return {
+      // In one order, so that what two want is the older key's, also after a restart.
+      ports: served
+        .scan()
+        .flat()
+        .sort((a, b) => (a.id < b.id ? -1 : 1)),
+      services: servicePrefixes(agent, serviceCidrs.scan()),
+      pods: routedPrefixes(subnets.scan()),
+      nodeAddresses: internalAddresses(nodes.get(agent.nodeName)),
+    }
+  },
+})
+
+const filterTable = rowTable({
+  name: 'services-filter',
+  of: agentTable,
+  reads: { snapshots: snapshotTable },
+  row(_agent, { snapshots }, key): Answer<Table> | undefined {
+    const snapshot = snapshots.get(key)
+    return snapshot === undefined ? undefined : { want: desiredServices(snapshot) }
+  },
+})
+
+const flowTable = rowTable({
+  name: 'services-flows',
+  of: agentTable,
+  reads: { snapshots: snapshotTable },
+  row(_agent, { snapshots }, key): Answer<FlowFrontends> | undefined {
+    const snapshot = snapshots.get(key)
+    return snapshot === undefined ? undefined : { want: flowFrontends(snapshot) }
+  },
+})
+
+/** Serves Services to the node itself, and to who comes by way of it, in the place of kube-proxy. */
+export const services: NodeFeature = {
+  name: 'services',
+  contributions: [contribution(nftables, filterTable), contribution(staleFlows, flowTable)],
+}

@@ -1,0 +1,65 @@
+import type { EndpointSlice, Service } from '@kube-ovn/kube-api/core'
+import { expect, it } from 'vitest'
+import { servedPorts } from './served-ports.ts'
+
+const slice: EndpointSlice = {
+  metadata: { name: 'web-1' },
+  addressType: 'IPv4',
+  endpoints: [
+    { addresses: ['10.16.0.2'], nodeName: 'n1' },
+    { addresses: ['10.16.0.3'], nodeName: 'n2' },
+  ],
+  ports: [{ name: '', port: 8080, protocol: 'TCP' }],
+}
+
+function served(
+  spec: NonNullable<Service['spec']>,
+  more: Partial<Service> = {},
+): ReturnType<typeof servedPorts> {
+  const service = {
+    ...{ metadata: { name: 'web', namespace: 'shop' } },
+    ...more,
+    spec: { clusterIPs: ['10.96.0.1'], ports: [{ port: 80 }], ...spec },
+  }
+  return servedPorts(service, [slice], { node: 'n1', zone: undefined })
+}
+
+const all = ['10.16.0.2:8080', '10.16.0.3:8080']
+const own = ['10.16.0.2:8080']
+
+it('leads everybody to all backends where no policy says otherwise', () => {
+  const [port, ...others] = served({ type: 'NodePort', ports: [{ port: 80, nodePort: 30_080 }] })
+  expect(others).toEqual([])
+  expect([port?.inside.list, port?.outside.list, port?.nodePort]).toEqual([all, all, 30_080])
+})
+
+it('leads to backends of the node as each policy says, which is about its own side', () => {
+  const [outside] = served({ type: 'NodePort', externalTrafficPolicy: 'Local' })
+  expect([outside?.inside.list, outside?.outside.list, outside?.keepsSource]).toEqual([all, own, true])
+  const [inside] = served({ type: 'NodePort', internalTrafficPolicy: 'Local' })
+  expect([inside?.inside.list, inside?.outside.list, inside?.keepsSource]).toEqual([own, all, false])
+})
+
+it('takes addresses that a balancer has given, but for those of proxies, and guards these alone', () => {
+  const ingress = [{ ip: '203.0.113.8' }, { ip: '203.0.113.9', ipMode: 'Proxy' as const }, { hostname: 'a' }]
+  const spec = {
+    type: 'LoadBalancer' as const,
+    externalIPs: ['203.0.113.7', 'nonsense'],
+    loadBalancerSourceRanges: ['198.51.100.0/24', 'nonsense', 'fd00::/8'],
+  }
+  const [port] = served(spec, { status: { loadBalancer: { ingress } } })
+  expect(port?.externalIps).toEqual(['203.0.113.7', '203.0.113.8'])
+  expect(port?.guarded).toEqual({ addresses: ['203.0.113.8'], sources: ['198.51.100.0/24'] })
+})
+
+it.each<readonly [string, NonNullable<Service['spec']>, Partial<Service>]>([
+  ['is headless', { clusterIPs: ['None'] }, {}],
+  ['is a name for another one', { type: 'ExternalName' }, {}],
+  [
+    'another proxy serves',
+    {},
+    { metadata: { name: 'web', labels: { 'service.kubernetes.io/service-proxy-name': 'other' } } },
+  ],
+])('leaves out what %s', (_name, spec, more) => {
+  expect(served(spec, more)).toEqual([])
+})

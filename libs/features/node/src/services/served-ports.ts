@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto'
+import { serviceLabel } from '@kube-ovn/annotations'
+import { backendsOf, backendsOn, protocolOf, type Place, type Protocol } from '@kube-ovn/endpoints'
+import { familyOf, formatIp, parseCidr, tryParseIp, type Family } from '@kube-ovn/ip'
+import type { EndpointSlice, Service, ServicePort } from '@kube-ovn/kube-api/core'
+
+/** Where clients of one kind are led to. */
+export interface Backends {
+  /** `address:port`, each once. */
+  readonly list: readonly string[]
+  /** There are some, but none that these clients may have: what they send is dropped, so that they try again. */
+  readonly areElsewhere: boolean
+}
+
+/** A port of a Service in one family, as a node serves it. */
+export interface ServedPort {
+  /** `namespace/name/port/protocol` and the family. */
+  readonly id: string
+  /** Of that, for names that may not be long. */
+  readonly hash: string
+  readonly family: Family
+  readonly protocol: Protocol
+  readonly port: number
+  readonly hasAffinity: boolean
+  readonly clusterIps: readonly string[]
+  /** Of these, those of the external ones that only these may ask, as prefixes; all may where there are none. */
+  readonly guarded: { readonly addresses: readonly string[]; readonly sources: readonly string[] }
+  /** Addresses from outside: `externalIPs`, and those of type LoadBalancer. */
+  readonly externalIps: readonly string[]
+  readonly nodePort: number | undefined
+  /** Of who asks a cluster address. */
+  readonly inside: Backends
+  /** Of who asks an address from outside or a node port. */
+  readonly outside: Backends
+  /** Clients from outside are seen as themselves (`externalTrafficPolicy: Local`); who is inside gets all backends there. */
+  readonly keepsSource: boolean
+  readonly all: Backends
+}
+
+/** Reads what a node serves of a Service; nothing of one without a cluster address. */
+export function servedPorts(
+  service: Service,
+  slices: readonly EndpointSlice[],
+  place: Place,
+): readonly ServedPort[] {
+  const { spec = {}, metadata } = service
+  if (spec.type === 'ExternalName' || metadata.labels?.[serviceLabel.proxyName] !== undefined) return []
+  const clusterIps = (spec.clusterIPs ?? [spec.clusterIP ?? '']).flatMap(addressesOf)
+  if (clusterIps.length === 0) return []
+  return ([4, 6] as const).flatMap((family) => {
+    const own = clusterIps.filter((ip) => familyOfText(ip) === family)
+    if (own.length === 0) return []
+    return (spec.ports ?? []).map((port) => servedPort(service, slices, place, { family, own, port }))
+  })
+}
+
+interface Part {
+  readonly family: Family
+  readonly own: readonly string[]
+  readonly port: ServicePort
+}
+
+function servedPort(
+  { spec = {}, metadata, status }: Service,
+  slices: readonly EndpointSlice[],
+  place: Place,
+  { family, own, port }: Part,
+): ServedPort {
+  const protocol = protocolOf(port)
+  const ofFamily = (texts: readonly string[]) =>
+    [...new Set(texts.flatMap(addressesOf))].filter((ip) => familyOfText(ip) === family)
+  const ingress = ofFamily(
+    spec.type === 'LoadBalancer'
+      ? (status?.loadBalancer?.ingress ?? []).flatMap(({ ip, ipMode }) =>
+          ip === undefined || ipMode === 'Proxy' ? [] : [ip],
+        )
+      : [],
+  )
+  const everybody = backendsOf(slices, port, family)
+  const near = backendsOn(place, 'hints', slices, port, family)
+  const here = backendsOn(place, 'node', slices, port, family)
+  const all = { list: near, areElsewhere: false }
+  const local = { list: here, areElsewhere: here.length === 0 && everybody.length > 0 }
+  const sources = (spec.loadBalancerSourceRanges ?? []).flatMap((text) => prefixOf(text, family))
+  const keepsSource = spec.externalTrafficPolicy === 'Local'
+  const { namespace = '', name } = metadata
+  const id = `${namespace}/${name}/${port.port}/${protocol}/${family}`
+  return {
+    ...{ id, hash: createHash('sha256').update(id).digest('hex').slice(0, 16) },
+    ...{ family, protocol, port: port.port, hasAffinity: spec.sessionAffinity === 'ClientIP' },
+    clusterIps: own,
+    externalIps: [...new Set([...ofFamily(spec.externalIPs ?? []), ...ingress])],
+    guarded: {
+      addresses: (spec.loadBalancerSourceRanges ?? []).length > 0 ? ingress : [],
+      sources,
+    },
+    nodePort: spec.type === 'ClusterIP' || port.nodePort === 0 ? undefined : port.nodePort,
+    inside: spec.internalTrafficPolicy === 'Local' ? local : all,
+    outside: keepsSource ? local : all,
+    ...{ keepsSource, all },
+  }
+}
+
+/** What is not an address, such as `None`, is none. */
+function addressesOf(text: string): readonly string[] {
+  const ip = tryParseIp(text)
+  return ip === undefined ? [] : [formatIp(ip)]
+}
+
+function familyOfText(ip: string): Family {
+  return ip.includes(':') ? 6 : 4
+}
+
+/** What can not be read lets nobody in. */
+function prefixOf(text: string, family: Family): readonly string[] {
+  try {
+    const { address, prefixLength } = parseCidr(text.trim())
+    return familyOf(address) === family ? [`${formatIp(address)}/${prefixLength}`] : []
+  } catch {
+    return []
+  }
+}

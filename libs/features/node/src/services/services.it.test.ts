@@ -1,0 +1,271 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import type { EndpointSlice, Service } from '@kube-ovn/kube-api/core'
+import {
+  missingForNamespaces,
+  openTestNetwork,
+  type TestNamespace,
+  type TestNetwork,
+} from '@kube-ovn/testing-net'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { nodeOf, subnetOf, TestNode, type TestAgent } from '../testing/test-node.ts'
+
+const missing = missingForNamespaces('nft')
+
+const pods = ['10.16.0.2', '10.16.0.3', 'fd00:10:16::2', 'fd00:10:16::3']
+const outsideIp = '198.51.100.2'
+
+/** Answers over TCP and UDP at each address, with that and who is seen to ask. */
+const server = `
+const net = require('net'), dgram = require('dgram'), ends = process.argv[1].split(',')
+let open = 2 * ends.length
+const ready = () => { if (--open === 0) console.log('ready') }
+for (const host of ends) {
+  net.createServer((s) => { s.on('error', () => {}); s.end(host + ' ' + s.remoteAddress) }).listen(8080, host, ready)
+  const udp = dgram.createSocket(host.includes(':') ? 'udp6' : 'udp4')
+  udp.on('message', (_, from) => udp.send(host + ' ' + from.address, from.port, from.address))
+  udp.bind(8080, host, ready)
+}`
+
+/** Asks so often over TCP, and prints the answers, or why there are none. */
+const client = `
+const net = require('net'), [host, port, count, waitMs] = process.argv.slice(1)
+const ask = () => new Promise((done) => {
+  const s = net.connect(Number(port), host), got = []
+  const end = (text) => { s.destroy(); done(text) }
+  s.setTimeout(Number(waitMs), () => end('timeout')).on('data', (d) => got.push(d)).on('end', () => end(got.join('')))
+  s.on('error', (e) => end(e.code))
+})
+;(async () => { for (let i = 0; i < Number(count); i++) console.log(await ask()) })()`
+
+/** Goes on sending datagrams from one port, and prints the answers. */
+const sender = `
+const dgram = require('dgram'), [host, port] = process.argv.slice(1)
+const s = dgram.createSocket('udp4')
+s.on('message', (m) => console.log(String(m))).on('error', () => {})
+s.connect(Number(port), host, () => setInterval(() => s.send('?', () => {}), 100))`
+
+describe.skipIf(missing)(`a node without kube-proxy${missing === undefined ? '' : ` (${missing})`}`, () => {
+  let network: TestNetwork
+  let node: TestNode
+  let outside: TestNamespace
+  let backend: TestNamespace
+
+  beforeEach(async () => {
+    network = openTestNetwork()
+    node = await TestNode.start()
+    node.servesServices = true
+    outside = network.namespace('outside')
+    backend = network.namespace('pods')
+    network.connect(
+      { namespace: node.host, name: 'out0', addresses: ['198.51.100.1/24', '2001:db8:51::1/64'] },
+      { namespace: outside, name: 'eth0', addresses: [`${outsideIp}/24`, '2001:db8:51::2/64'] },
+    )
+    network.connect(
+      { namespace: node.host, name: 'ovn0', addresses: ['10.16.0.1/16', 'fd00:10:16::1/64'] },
+      {
+        namespace: backend,
+        name: 'eth0',
+        addresses: pods.map((ip) => (ip.includes(':') ? `${ip}/64` : `${ip}/16`)),
+      },
+    )
+    for (const setting of ['ipv4/ip_forward', 'ipv6/conf/all/forwarding'])
+      node.host.run('sh', '-c', `echo 1 > /proc/sys/net/${setting}`)
+    for (const [from, via4, via6] of [
+      [node.host, outsideIp, '2001:db8:51::2'],
+      [outside, '198.51.100.1', '2001:db8:51::1'],
+      [backend, '10.16.0.1', 'fd00:10:16::1'],
+    ] as const) {
+      from.run('ip', 'route', 'add', 'default', 'via', via4)
+      from.run('ip', '-6', 'route', 'add', 'default', 'via', via6)
+    }
+    await ready(backend.start(process.execPath, '-e', server, pods.join()))
+    node.subnets.put('green', subnetOf('green', { cidrBlock: 'fd00:10:16::/64', natOutgoing: true }))
+    node.serviceCidrs.put('kubernetes', {
+      metadata: { name: 'kubernetes' },
+      spec: { cidrs: ['10.96.0.0/12', 'fd00:10:96::/112'] },
+      status: { conditions: [{ type: 'Ready', status: 'True' }] },
+    })
+  })
+  afterEach(async () => {
+    await node?.[Symbol.asyncDispose]()
+    network?.[Symbol.dispose]()
+  })
+
+  function put(name: string, spec: Service['spec'] & object, status: Service['status'] = {}): void {
+    const port = { name: 'http', port: 80, protocol: 'TCP' as const, nodePort: 30_080 }
+    node.services.put(`shop/${name}`, {
+      metadata: { name, namespace: 'shop' },
+      spec: { clusterIPs: ['10.96.0.10', 'fd00:10:96::10'], ports: [port], ...spec },
+      status,
+    })
+  }
+
+  function fill(
+    name: string,
+    addresses: readonly string[],
+    nodeName = 'n1',
+    more: Partial<EndpointSlice> = {},
+  ): void {
+    for (const addressType of ['IPv4', 'IPv6'] as const) {
+      const own = addresses.filter((ip) => ip.includes(':') === (addressType === 'IPv6'))
+      node.slices.put(`shop/${name}-${addressType}`, {
+        metadata: {
+          ...{ name: `${name}-${addressType}`, namespace: 'shop' },
+          labels: { 'kubernetes.io/service-name': name },
+        },
+        addressType,
+        endpoints: own.map((ip) => ({ addresses: [ip], nodeName })),
+        ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
+        ...more,
+      })
+    }
+  }
+
+  /** Who answers at once waits for nothing; that nobody does is waited for. */
+  function ask(
+    from: TestNamespace,
+    host: string,
+    port: number,
+    { count = 1, waitMs = 30_000 } = {},
+  ): readonly string[] {
+    const words = [host, port, count, waitMs].map(String)
+    return from
+      .run(process.execPath, '-e', client, ...words)
+      .trim()
+      .split('\n')
+  }
+
+  async function serving(): Promise<TestAgent> {
+    const agent = node.startAgent()
+    expect(await agent.settle()).toEqual([])
+    return agent
+  }
+
+  it('leads itself, pods and others to backends, in both families, and shows sources as the policy says', async () => {
+    put(
+      'web',
+      { type: 'LoadBalancer', externalIPs: ['203.0.113.7'] },
+      {
+        loadBalancer: { ingress: [{ ip: '203.0.113.8' }, { ip: '203.0.113.9', ipMode: 'Proxy' }] },
+      },
+    )
+    fill('web', ['10.16.0.2', 'fd00:10:16::2'])
+    const agent = await serving()
+    // Its way to the cluster address is another one than to the backend.
+    expect(ask(node.host, '10.96.0.10', 80)).toEqual(['10.16.0.2 10.16.0.1'])
+    expect(ask(node.host, 'fd00:10:96::10', 80)).toEqual(['fd00:10:16::2 fd00:10:16::1'])
+    expect(ask(node.host, '192.0.2.10', 30_080)).toEqual(['10.16.0.2 10.16.0.1'])
+    // By way of the node, back to itself.
+    expect(ask(backend, '10.96.0.10', 80)).toEqual(['10.16.0.2 10.16.0.1'])
+    for (const [host, port] of [
+      ['192.0.2.10', 30_080],
+      ['203.0.113.7', 80],
+      ['203.0.113.8', 80],
+      ['10.96.0.10', 80],
+    ] as const)
+      expect([host, ...ask(outside, host, port)]).toEqual([host, '10.16.0.2 10.16.0.1'])
+    expect(ask(outside, '2001:db8:51::1', 30_080)).toEqual(['fd00:10:16::2 fd00:10:16::1'])
+    put('web', { type: 'NodePort', externalTrafficPolicy: 'Local' })
+    expect(await agent.settle()).toEqual([])
+    expect(ask(outside, '192.0.2.10', 30_080)).toEqual([`10.16.0.2 ${outsideIp}`])
+    expect(ask(outside, '2001:db8:51::1', 30_080)).toEqual(['fd00:10:16::2 2001:db8:51::2'])
+  })
+
+  it('refuses at once where nobody is, and drops what others may have', async () => {
+    put('web', { type: 'NodePort' })
+    const agent = await serving()
+    expect(ask(node.host, '10.96.0.10', 80)).toEqual(['ECONNREFUSED'])
+    expect(ask(backend, 'fd00:10:96::10', 80)).toEqual(['ECONNREFUSED'])
+    expect(ask(outside, '192.0.2.10', 30_080)).toEqual(['ECONNREFUSED'])
+    fill('web', ['10.16.0.2'], 'n2')
+    put('web', { type: 'NodePort', externalTrafficPolicy: 'Local', internalTrafficPolicy: 'Local' })
+    expect(await agent.settle()).toEqual([])
+    expect(ask(outside, '192.0.2.10', 30_080, { waitMs: 1000 })).toEqual(['timeout'])
+    expect(ask(node.host, '10.96.0.10', 80, { waitMs: 1000 })).toEqual(['timeout'])
+    // The policy is about who comes from outside.
+    expect(ask(node.host, '192.0.2.10', 30_080)[0]).toMatch(/^10\.16\.0\.2 /)
+  })
+
+  it('spreads connections, and keeps a client at its backend where it is wanted', async () => {
+    put('web', {})
+    fill('web', pods)
+    const agent = await serving()
+    const seen = (answers: readonly string[]) => new Set(answers.map((answer) => answer.split(' ')[0])).size
+    expect(seen(ask(node.host, '10.96.0.10', 80, { count: 40 }))).toBe(2)
+    put('web', { sessionAffinity: 'ClientIP' })
+    expect(await agent.settle()).toEqual([])
+    for (const ip of ['10.96.0.10', 'fd00:10:96::10'])
+      expect(seen(ask(node.host, ip, 80, { count: 20 }))).toBe(1)
+  })
+
+  it('lets in whom the Service names', async () => {
+    const spec = { type: 'LoadBalancer', loadBalancerSourceRanges: ['198.51.100.0/30', 'nonsense'] } as const
+    const status = { loadBalancer: { ingress: [{ ip: '203.0.113.8' }] } }
+    put('web', spec, status)
+    fill('web', ['10.16.0.2'])
+    const agent = await serving()
+    expect(ask(outside, '203.0.113.8', 80)).toEqual(['10.16.0.2 10.16.0.1'])
+    put('web', { ...spec, loadBalancerSourceRanges: ['198.51.100.64/30', 'nonsense'] }, status)
+    expect(await agent.settle()).toEqual([])
+    expect(ask(outside, '203.0.113.8', 80, { waitMs: 1000 })).toEqual(['timeout'])
+  })
+
+  it('leads what a client goes on to send over UDP to another backend when its own is gone', async () => {
+    const port = { name: 'http', port: 53, protocol: 'UDP', nodePort: 30_053 } as const
+    put('dns', { type: 'NodePort', ports: [port] })
+    const ports = [{ name: 'http', port: 8080, protocol: 'UDP' } as const]
+    fill('dns', ['10.16.0.2'], 'n1', { ports })
+    const agent = await serving()
+    const one = answersOf(node.host.start(process.execPath, '-e', sender, '10.96.0.10', '53'))
+    const other = answersOf(outside.start(process.execPath, '-e', sender, '192.0.2.10', '30053'))
+    await expect.poll(() => [one.last, other.last]).toEqual(['10.16.0.2', '10.16.0.2'])
+    fill('dns', ['10.16.0.3'], 'n1', { ports })
+    expect(await agent.settle()).toEqual([])
+    await expect.poll(() => [one.last, other.last]).toEqual(['10.16.0.3', '10.16.0.3'])
+  })
+
+  it('writes nothing when its agent starts again, is put right, and takes nothing with it but its table', async () => {
+    put('web', { externalIPs: ['nonsense', '203.0.113.7'], clusterIPs: ['10.96.0.10', 'None'] })
+    put('second', { externalIPs: ['203.0.113.7'], clusterIPs: ['10.96.0.11'] })
+    put('name', { type: 'ExternalName', clusterIPs: ['10.96.0.12'] })
+    put('headless', { clusterIPs: ['None'] })
+    fill('web', ['10.16.0.2', 'nonsense'])
+    fill('second', ['10.16.0.3'])
+    const first = await serving()
+    expect(first.log.lines.filter(({ level }) => level === 'error')).toEqual([])
+    node.host.run('nft', 'delete', 'table', 'inet', 'kube-ovn-services')
+    await expect.poll(() => node.host.run('nft', 'list', 'tables')).toContain('kube-ovn-services')
+    await first.stop()
+    const second = await serving()
+    expect(await second.writes()).toBe(0)
+    await second.stop()
+    node.servesServices = false
+    await serving()
+    expect(node.host.run('nft', 'list', 'tables').trim()).toBe('table inet kube-ovn')
+  })
+
+  it('is not written for what concerns it not', async () => {
+    put('web', {})
+    fill('web', ['10.16.0.2'])
+    const agent = await serving()
+    const before = await agent.writes()
+    node.nodes.put('n2', nodeOf('n2', '192.0.2.11', { some: 'thing' }))
+    put('web', { publishNotReadyAddresses: true })
+    expect(await agent.settle()).toEqual([])
+    expect(await agent.writes()).toBe(before)
+  })
+})
+
+async function ready({ stdout }: ChildProcess): Promise<void> {
+  if (stdout !== null) await once(stdout, 'data')
+}
+
+/** Who has answered last. */
+function answersOf({ stdout }: ChildProcess): { readonly last: string } {
+  const answers = { last: '' }
+  stdout?.on('data', (data: Buffer) => {
+    answers.last = String(data).trim().split('\n').at(-1)?.split(' ')[0] ?? ''
+  })
+  return answers
+}

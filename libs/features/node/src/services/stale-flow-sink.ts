@@ -1,0 +1,100 @@
+import { nothingToDo, type Sink, type SinkKind, type SinkPlan, type Wanted } from '@kube-ovn/fragments'
+import { contains, parseCidr, parseIp } from '@kube-ovn/ip'
+import type { Netfilter } from '@kube-ovn/netfilter'
+import type { Flow, FlowEnd, Flows } from '@kube-ovn/netlink'
+import { servicesTable, type ServicesSnapshot } from './desired.ts'
+
+/** Where flows of UDP may be: what goes elsewhere does so because its backend, or its Service, is gone. */
+export interface FlowFrontends {
+  /** Backends by `address:port`. */
+  readonly byAddress: Readonly<Record<string, readonly string[]>>
+  /** Backends by the port of the node, of both families. */
+  readonly byNodePort: Readonly<Record<string, readonly string[]>>
+  /** Prefixes of Service addresses. */
+  readonly services: readonly string[]
+  readonly nodeAddresses: readonly string[]
+}
+
+/** Lists where flows of UDP may be. */
+export function flowFrontends({ ports, services, nodeAddresses }: ServicesSnapshot): FlowFrontends {
+  const byAddress: Record<string, readonly string[]> = {}
+  const byNodePort: Record<string, readonly string[]> = {}
+  for (const port of ports.filter(({ protocol }) => protocol === 'udp')) {
+    const outside = [...new Set([...port.outside.list, ...(port.keepsSource ? port.all.list : [])])]
+    const key = (ip: string) => endText({ address: ip, port: port.port })
+    for (const ip of port.clusterIps) byAddress[key(ip)] ??= port.inside.list
+    for (const ip of port.externalIps) byAddress[key(ip)] ??= outside
+    if (port.nodePort !== undefined)
+      byNodePort[port.nodePort] = [...(byNodePort[port.nodePort] ?? []), ...outside]
+  }
+  return { byAddress, byNodePort, services, nodeAddresses }
+}
+
+/** Whether a flow leads to where nobody of its Service is any more. */
+function isStale({ destination, answeredBy }: Flow, frontends: FlowFrontends): boolean {
+  const sent = endText(destination)
+  const came = endText(answeredBy)
+  const backends = frontends.byAddress[sent]
+  if (backends !== undefined) return !backends.includes(came)
+  const ip = parseIp(destination.address)
+  if (frontends.services.some((prefix) => contains(parseCidr(prefix), ip))) return true
+  const ofNode = frontends.byNodePort[destination.port]
+  if (ofNode === undefined || !frontends.nodeAddresses.includes(destination.address)) return false
+  return !ofNode.includes(came)
+}
+
+function endText({ address, port }: FlowEnd): string {
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
+}
+
+const udp = 'udp'
+
+/** Flows of UDP that Services had. A client that goes on sending would keep one with a backend that is gone for ever. */
+export const staleFlows: SinkKind<FlowFrontends> = {
+  name: 'stale-flows',
+  targets: () => [udp],
+  validate: () => undefined,
+}
+
+/**
+ * Forgets flows whose backend is gone: their next packet is led to another one.
+ *
+ * They are looked at when backends have changed, and once more when the packet filter has: one may have come by the old one in between.
+ */
+export class StaleFlowSink implements Sink<FlowFrontends> {
+  readonly kind = staleFlows
+  readonly #flows: Flows
+  readonly #netfilter: Pick<Netfilter, 'watch'>
+  #last: FlowFrontends | undefined
+  #looksLeft = 0
+
+  constructor(flows: Flows, netfilter: Pick<Netfilter, 'watch'>) {
+    this.#flows = flows
+    this.#netfilter = netfilter
+  }
+
+  plan(_target: string, { claims: [claim] }: Wanted<FlowFrontends>): SinkPlan {
+    if (claim === undefined) return nothingToDo
+    const { fragment } = claim
+    if (fragment !== this.#last) {
+      this.#last = fragment
+      this.#looksLeft = 2
+    }
+    if (this.#looksLeft === 0) return nothingToDo
+    this.#looksLeft -= 1
+    const stale = this.#flows.listUdp().filter((flow) => isStale(flow, fragment))
+    if (stale.length === 0) return nothingToDo
+    return {
+      changes: stale.map(({ destination }) => `no flow to ${endText(destination)}`),
+      carryOut: () => {
+        for (const flow of stale) this.#flows.forget(flow)
+      },
+    }
+  }
+
+  watch(listener: (target: string | undefined) => void): Disposable {
+    return this.#netfilter.watch((event) => {
+      if (event.kind === 'resync' || event.table.name === servicesTable.name) listener(udp)
+    })
+  }
+}
