@@ -16,7 +16,6 @@ import {
   type MatrixRow,
   type MatrixRuleInput,
   type PodObject,
-  type Topology,
 } from '@kube-ovn/lab'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeInLab } from './describe-in-lab.ts'
@@ -137,16 +136,9 @@ let backends: ReadonlyMap<string, PodObject>
 
 /** Deep runs are about the other way in which kube-proxy has its part. */
 const isDeep = process.env['KUBE_OVN_DEEP'] === '1'
-const proxyMode = wantedProxyMode()
+const proxyMode = isDeep ? 'iptables' : 'nftables'
 const lab = useSuiteLab({ id: 'services', nodes: 2, stack: 'dual', proxyMode })
 const applied: ApiObject[] = []
-
-/** KUBE_OVN_PROXY_MODE chooses another one. */
-function wantedProxyMode(): Topology['proxyMode'] {
-  const modes = ['nftables', 'iptables', 'none'] as const
-  const wanted = modes.find((mode) => mode === process.env['KUBE_OVN_PROXY_MODE'])
-  return wanted ?? (isDeep ? 'iptables' : 'nftables')
-}
 
 beforeAll(async () => {
   ;({ cluster } = lab)

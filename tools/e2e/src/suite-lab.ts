@@ -10,7 +10,7 @@ import {
   renderDifferences,
   takeSnapshot,
 } from '@kube-ovn/lab'
-import type { ChartValues, Cluster, LabNode, Snapshot, WantedTopology } from '@kube-ovn/lab'
+import type { ChartValues, Cluster, LabNode, Snapshot, Topology, WantedTopology } from '@kube-ovn/lab'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 
 /** The lab of the suites in one file. */
@@ -49,7 +49,7 @@ export function useSuiteLab(
   beforeAll(async () => {
     await removeLeftovers()
     await claimLabName(wanted.id)
-    const made = await createCluster(wanted)
+    const made = await createCluster({ ...wanted, ...chosenProxyMode() })
     cluster = made
     await leaveBundleIfThrows(`${wanted.id} set-up`, evidence(), async () => {
       await beforeChart?.(made)
@@ -82,6 +82,13 @@ export function useSuiteLab(
       await leaveBundleIfThrows(`${wanted.id} leaks`, evidence(), () => expectSame(made, first))
   })
   return lab
+}
+
+/** KUBE_OVN_PROXY_MODE has all suites run with kube-proxy in another mode, or without one. */
+function chosenProxyMode(): Pick<Partial<Topology>, 'proxyMode'> {
+  const modes = ['nftables', 'iptables', 'none'] as const
+  const proxyMode = modes.find((mode) => mode === process.env['KUBE_OVN_PROXY_MODE'])
+  return proxyMode === undefined ? {} : { proxyMode }
 }
 
 /** @throws if a cluster differs from what it was, and goes on to */

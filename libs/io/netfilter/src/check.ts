@@ -1,6 +1,6 @@
 import { InvalidTableError } from './errors.ts'
 import { mergeElements } from './merge.ts'
-import type { Table } from './types.ts'
+import type { Chain, Table } from './types.ts'
 
 /** What nft allows as the name of a chain or a set. */
 const identifier = /^[a-zA-Z][\w/\\.-]*$/
@@ -18,23 +18,31 @@ export function checkTable(table: Table): void {
   const chains = checkNames(table, 'chain', table.chains)
   for (const set of table.sets) if (set.autoMerge === true) mergeElements(set)
   for (const { name, elements } of maps) {
-    for (const { name: chain } of references(elements.map(([, verdict]) => verdict))) {
-      if (chains.has(chain)) continue
-      throw new InvalidTableError({ table: table.name, field: `map ${name}`, value: `chain ${chain}` })
+    for (const [, verdict] of elements) {
+      const chain = 'goto' in verdict ? verdict.goto : 'jump' in verdict ? verdict.jump : undefined
+      if (chain === undefined || chains.has(chain.target)) continue
+      throw new InvalidTableError({ table: table.name, field: `map ${name}`, value: `chain ${chain.target}` })
     }
   }
   for (const chain of table.chains) {
-    for (const rule of chain.rules) {
-      for (const { kind, name } of references(rule.statements)) {
-        if ((kind === 'set' ? sets : chains).has(name)) continue
-        throw new InvalidTableError({
-          table: table.name,
-          field: `chain ${chain.name}`,
-          value: `${kind} ${name}`,
-        })
-      }
+    for (const { kind, name } of referencesOf(chain)) {
+      if ((kind === 'set' ? sets : chains).has(name)) continue
+      throw new InvalidTableError({
+        table: table.name,
+        field: `chain ${chain.name}`,
+        value: `${kind} ${name}`,
+      })
     }
   }
+}
+
+/** Of chains that have been looked at: most of a large table is as it was when it was checked before. */
+const known = new WeakMap<Chain, readonly Reference[]>()
+
+function referencesOf(chain: Chain): readonly Reference[] {
+  const found = known.get(chain) ?? chain.rules.flatMap(({ statements }) => [...references(statements)])
+  known.set(chain, found)
+  return found
 }
 
 function checkNames(

@@ -4,16 +4,20 @@ import {
   type TestNamespace,
   type TestNetwork,
 } from '@kube-ovn/testing-net'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   NftCommandError,
   NftNotFoundError,
   openNetfilter,
   statement,
+  type Chain,
+  type NftMap,
   type SetElement,
   type Table,
   type TableEvent,
 } from './index.ts'
+import { countWrites } from './testing/count-writes.ts'
 
 const missing = missingForNamespaces('nft', 'ping')
 
@@ -236,6 +240,65 @@ function threeNamespaces(network: TestNetwork): {
   return { pod, router, host }
 }
 
+interface TestPort {
+  readonly chain: Chain
+  readonly entry: NftMap['elements'][number]
+}
+
+/** A port of a Service, with a chain that leads to one of its backends. */
+function portOf(at: number, backends: readonly string[]): TestPort {
+  const key = { numgen: { mode: 'random', mod: backends.length, offset: 0 } } as const
+  const set = backends.map((ip, index) => [index, { concat: [ip, 8080] }] as const)
+  return {
+    entry: [{ concat: [`10.96.0.${at}`, 'tcp', 80] }, { goto: { target: `port-${at}` } }],
+    chain: {
+      name: `port-${at}`,
+      rules: [
+        {
+          statements: [
+            { match: { op: '==', left: { meta: { key: 'l4proto' } }, right: 'tcp' } },
+            { dnat: { family: 'ip', addr: { map: { key, data: { set } } } } },
+          ],
+        },
+      ],
+    },
+  }
+}
+
+function tableOf(ports: readonly TestPort[], pods: readonly string[] = []): Table {
+  const elements = pods.map((text): SetElement => {
+    const [addr = '', len] = text.split('/')
+    return len === undefined ? addr : { prefix: { addr, len: Number(len) } }
+  })
+  const key = {
+    concat: [
+      { payload: { protocol: 'ip', field: 'daddr' } },
+      { meta: { key: 'l4proto' } },
+      { payload: { protocol: 'th', field: 'dport' } },
+    ],
+  } as const
+  return {
+    family: 'inet',
+    name: 'ports',
+    sets: [{ name: 'pods', type: 'ipv4_addr', flags: ['interval'], autoMerge: true, elements }],
+    maps: [
+      {
+        name: 'by-address',
+        type: ['ipv4_addr', 'inet_proto', 'inet_service'],
+        elements: ports.map(({ entry }) => entry),
+      },
+    ],
+    chains: [
+      {
+        name: 'prerouting',
+        base: { type: 'nat', hook: 'prerouting', priority: -100 },
+        rules: [{ statements: [{ vmap: { key, data: '@by-address' } }] }],
+      },
+      ...ports.map(({ chain }) => chain),
+    ],
+  }
+}
+
 describe.skipIf(missing)(`netfilter${missing === undefined ? '' : ` (${missing})`}`, () => {
   it('masquerades: a host without a way back to the pod answers', async () => {
     using network = openTestNetwork()
@@ -353,6 +416,68 @@ describe.skipIf(missing)(`netfilter${missing === undefined ? '' : ` (${missing})
     expect(await netfilter.applyTable(masquerading(many.slice(1)))).toBe('applied')
     await expect.poll(() => events.length).toBeGreaterThan(0)
     expect(events).toEqual([{ kind: 'changed', table: { family: 'inet', name: 'kube-ovn' } }])
+  })
+
+  it('writes of a large table only what differs, while it is told of changes', async () => {
+    using network = openTestNetwork()
+    const space = network.namespace('one')
+    const netfilter = openNetfilter({ netns: space.path })
+    using _watch = netfilter.watch(() => undefined)
+    const ports = Array.from({ length: 200 }, (_, at) => portOf(at, ['10.16.0.1', '10.16.0.2']))
+    await netfilter.applyTable(tableOf(ports))
+    using written = countWrites(space)
+    expect(await netfilter.applyTable(tableOf(ports))).toBe('unchanged')
+    expect(written.take()).toEqual({})
+    const more = ports.with(7, portOf(7, ['10.16.0.1', '10.16.0.2', '10.16.0.3']))
+    expect(await netfilter.applyTable(tableOf(more))).toBe('applied')
+    // A rule and its own set come in the place of others.
+    expect(written.take()).toEqual({ 'rule deleted': 1, 'set deleted': 1, set: 1, element: 3, rule: 1 })
+    expect(await netfilter.applyTable(tableOf(more.toSpliced(3, 1)))).toBe('applied')
+    const gone = { 'element deleted': 1, 'rule deleted': 1, 'set deleted': 1, 'chain deleted': 1 }
+    expect(written.take()).toEqual(gone)
+    expect(await openNetfilter({ netns: space.path }).hasDrifted(tableOf(more.toSpliced(3, 1)))).toBe(false)
+  })
+
+  it.each([
+    'delete element inet ports by-address { 10.96.0.7 . tcp . 80 : goto port-7 }',
+    'add rule inet ports port-7 accept',
+    'add chain inet ports other',
+    'delete table inet ports',
+  ])('looks again at what somebody else has come between: nft %s', async (vandalism) => {
+    using network = openTestNetwork()
+    const space = network.namespace('one')
+    const netfilter = openNetfilter({ netns: space.path })
+    using _watch = netfilter.watch(() => undefined)
+    const table = tableOf([portOf(7, ['10.16.0.1']), portOf(8, ['10.16.0.1'])])
+    await netfilter.applyTable(table)
+    space.run('nft', vandalism)
+    expect(await netfilter.hasDrifted(table)).toBe(true)
+    const next = tableOf([portOf(8, ['10.16.0.2'])])
+    expect(await netfilter.applyTable(next)).toBe('applied')
+    expect(await openNetfilter({ netns: space.path }).hasDrifted(next)).toBe(false)
+  })
+
+  it('comes to every table from every other one', async () => {
+    using network = openTestNetwork()
+    const space = network.namespace('one')
+    const netfilter = openNetfilter({ netns: space.path })
+    using _watch = netfilter.watch(() => undefined)
+    const backends = fc.uniqueArray(fc.constantFrom('10.16.0.1', '10.16.0.2', '10.16.0.3'), { minLength: 1 })
+    const port = fc.tuple(fc.nat(3), backends).map(([at, ips]) => portOf(at, ips))
+    const pods = fc.uniqueArray(fc.constantFrom('10.0.0.0/8', '10.16.0.0/16', '10.17.0.0/16', '10.16.0.5'))
+    const tables = fc
+      .tuple(fc.uniqueArray(port, { selector: ({ chain }) => chain.name }), pods)
+      .map(([ports, prefixes]) => tableOf(ports, prefixes))
+    await netfilter.applyTable(tableOf([]))
+    using written = countWrites(space)
+    await fc.assert(
+      fc.asyncProperty(tables, async (table) => {
+        await netfilter.applyTable(table)
+        expect(written.take()).not.toHaveProperty('table')
+        expect(await openNetfilter({ netns: space.path }).hasDrifted(table)).toBe(false)
+      }),
+      { numRuns: 15, endOnFailure: true },
+    )
   })
 
   it('says when nft is not installed', async () => {

@@ -1,8 +1,10 @@
 import { closeSync, openSync } from 'node:fs'
 import { inFreshNamespace, type NamespaceReference } from '@kube-ovn/netlink'
 import { NftCommandError } from './errors.ts'
+import { TableJournal, tableText } from './journal.ts'
 import { parseListing, parseTables, sameListing } from './listing.ts'
 import { runNft } from './nft.ts'
+import { renderChange } from './render-change.ts'
 import { renderRemoval, renderReplacement, renderTable } from './render.ts'
 import type {
   ApplyOutcome,
@@ -25,6 +27,9 @@ class NftNetfilter implements Netfilter {
   readonly #netns: string | undefined
   /** For each table the last one wanted, as text, and how nft lists it. */
   readonly #wanted = new Map<string, { readonly input: string; readonly listing: TableListing }>()
+  /** Kept while somebody is told of changes. */
+  #journal: TableJournal | undefined
+  #watches = 0
   #last: Promise<unknown> = Promise.resolve()
 
   constructor({ nft = 'nft', netns }: NetfilterOptions) {
@@ -34,17 +39,22 @@ class NftNetfilter implements Netfilter {
 
   async applyTable(table: Table): Promise<ApplyOutcome> {
     return this.#inTurn(async () => {
+      const change = this.#changeTo(table)
+      if (change?.length === 0) return 'unchanged'
+      const operation = `apply ${tableText(table)}`
+      if (change !== undefined && (await this.#tryChange(table, operation, change))) return 'applied'
       if (await this.#isAsWanted(table)) return 'unchanged'
-      await this.#commit(this.#netns, `apply ${describe(table)}`, renderReplacement(table))
+      await this.#write(table, operation, renderReplacement(table))
       return 'applied'
     })
   }
 
   async removeTable(key: TableKey): Promise<void> {
     return this.#inTurn(async () => {
-      this.#wanted.delete(describe(key))
+      this.#wanted.delete(tableText(key))
+      this.#journal?.forget(key)
       if ((await this.#list(this.#netns, key)) === undefined) return
-      await this.#commit(this.#netns, `remove ${describe(key)}`, renderRemoval(key))
+      await this.#commit(this.#netns, `remove ${tableText(key)}`, renderRemoval(key))
     })
   }
 
@@ -60,16 +70,64 @@ class NftNetfilter implements Netfilter {
   }
 
   async hasDrifted(table: Table): Promise<boolean> {
-    return this.#inTurn(async () => !(await this.#isAsWanted(table)))
+    return this.#inTurn(async () => {
+      const change = this.#changeTo(table)
+      return change === undefined ? !(await this.#isAsWanted(table)) : change.length > 0
+    })
   }
 
   watch(listener: (event: TableEvent) => void, options: { readonly ref?: boolean } = {}): Disposable {
-    return watchTables(this.#netns, listener, options)
+    this.#journal ??= new TableJournal(this.#netns)
+    this.#watches += 1
+    const stack = new DisposableStack()
+    stack.defer(() => {
+      this.#watches -= 1
+      if (this.#watches > 0) return
+      this.#journal?.[Symbol.dispose]()
+      this.#journal = undefined
+    })
+    stack.use(watchTables(this.#netns, listener, options))
+    return stack
+  }
+
+  /** What is to be done to a table of which it is known how it is; `undefined` where it is not, or the table must be replaced. */
+  #changeTo(table: Table): readonly object[] | undefined {
+    const known = this.#journal?.known(table)
+    if (known === undefined) return undefined
+    return known === table ? [] : renderChange(known, table)
+  }
+
+  /** That it is refused may be because somebody else was faster: the table is looked up then. */
+  async #tryChange(table: Table, operation: string, change: readonly object[]): Promise<boolean> {
+    try {
+      await this.#write(table, operation, change)
+      return true
+    } catch (error) {
+      if (error instanceof NftCommandError) return false
+      throw error
+    }
   }
 
   async #isAsWanted(table: Table): Promise<boolean> {
-    const present = await this.#list(this.#netns, table)
-    return present !== undefined && sameListing(present, await this.#listingOf(table))
+    return this.#noting(table, 0, async () => {
+      const present = await this.#list(this.#netns, table)
+      return present !== undefined && sameListing(present, await this.#listingOf(table))
+    })
+  }
+
+  async #write(table: Table, operation: string, commands: readonly object[]): Promise<void> {
+    await this.#noting(table, 1, async () => {
+      await this.#commit(this.#netns, operation, commands)
+      return true
+    })
+  }
+
+  async #noting(table: Table, transactions: 0 | 1, action: () => Promise<boolean>): Promise<boolean> {
+    if (this.#journal === undefined) return action()
+    const isSo = await this.#journal.note(table, transactions, action)
+    // It is not asked for again while the table is known, and may be large.
+    if (isSo) this.#wanted.delete(tableText(table))
+    return isSo
   }
 
   /**
@@ -79,7 +137,7 @@ class NftNetfilter implements Netfilter {
    * needs no knowledge of that. The answer is kept until another table of this name is wanted.
    */
   async #listingOf(table: Table): Promise<TableListing | undefined> {
-    const key = describe(table)
+    const key = tableText(table)
     const commands = renderTable(table)
     const input = JSON.stringify(commands)
     const known = this.#wanted.get(key)
@@ -102,7 +160,7 @@ class NftNetfilter implements Netfilter {
         nft: this.#nft,
         netns,
         args: ['--json', 'list', 'table', family, name],
-        operation: `list ${describe(key)}`,
+        operation: `list ${tableText(key)}`,
       })
       return parseListing(printed)
     } catch (error) {
@@ -131,8 +189,4 @@ class NftNetfilter implements Netfilter {
     this.#last = result.catch(() => undefined)
     return result
   }
-}
-
-function describe({ family, name }: TableKey): string {
-  return `${family} ${name}`
 }

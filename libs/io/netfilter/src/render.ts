@@ -1,5 +1,5 @@
 import { mergeElements } from './merge.ts'
-import type { Chain, NftMap, NftSet, Table, TableKey } from './types.ts'
+import type { Chain, NftMap, NftSet, SetElement, Table, TableKey } from './types.ts'
 
 /**
  * Renders the transaction that makes a table exactly what is wanted, whatever it was before.
@@ -23,24 +23,30 @@ export function renderTable(table: Table): readonly object[] {
     ...table.sets.map((set) => ({ add: { set: renderSet(table, set) } })),
     ...table.chains.map((chain) => ({ add: { chain: renderChain(table, chain) } })),
     ...(table.maps ?? []).map((map) => ({ add: { map: renderMap(table, map) } })),
-    ...table.chains.flatMap((chain) =>
-      chain.rules.map(({ statements, comment }) => ({
-        add: {
-          rule: {
-            family,
-            table: name,
-            chain: chain.name,
-            expr: statements,
-            ...(comment === undefined ? {} : { comment }),
-          },
-        },
-      })),
-    ),
+    ...table.chains.flatMap((chain) => renderRules(table, chain)),
   ]
 }
 
+export function renderRules({ family, name }: TableKey, chain: Chain): readonly object[] {
+  return chain.rules.map(({ statements, comment }) => ({
+    add: {
+      rule: {
+        family,
+        table: name,
+        chain: chain.name,
+        expr: statements,
+        ...(comment === undefined ? {} : { comment }),
+      },
+    },
+  }))
+}
+
+export function renderElements(set: NftSet): readonly SetElement[] {
+  return set.autoMerge === true ? mergeElements(set) : set.elements
+}
+
 function renderSet(table: TableKey, set: NftSet): object {
-  const elements = set.autoMerge === true ? mergeElements(set) : set.elements
+  const elements = renderElements(set)
   return {
     family: table.family,
     table: table.name,
@@ -65,7 +71,7 @@ function renderMap(table: TableKey, { name, type, comment, elements }: NftMap): 
   }
 }
 
-function renderChain(table: TableKey, { name, base, comment }: Chain): object {
+export function renderChain(table: TableKey, { name, base, comment }: Chain): object {
   return {
     family: table.family,
     table: table.name,

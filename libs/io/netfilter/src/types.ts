@@ -190,10 +190,11 @@ export interface JsonObject {
 /**
  * Works on the nftables of one network namespace; other tables than those named are never touched.
  *
- * Every call starts nft once or twice (5 ms each); calls on one object run one after another.
+ * A call starts nft up to five times (5 ms each), unless it is known how the table is: while somebody watches, what was written, and
+ * what nobody else has changed, is not read again. Calls on one object run one after another.
  */
 export interface Netfilter {
-  /** Makes the kernel's table equal to this one, whole and in one transaction; writes nothing if it is. */
+  /** Makes the kernel's table equal to this one, in one transaction; writes nothing if it is, and only what differs where that is known. */
   applyTable(table: Table): Promise<ApplyOutcome>
   /** Removes a table; its not being there is fine. */
   removeTable(key: TableKey): Promise<void>
@@ -203,6 +204,6 @@ export interface Netfilter {
   listTables(): Promise<readonly TableKey[]>
   /** Whether the kernel's table differs from this one. */
   hasDrifted(table: Table): Promise<boolean>
-  /** Tells the listener which tables are changed, by whomever, from now on. It costs neither process nor thread. */
+  /** Tells the listener which tables are changed, by whomever, from now on. It costs neither process nor thread, and spares reading. */
   watch(listener: (event: TableEvent) => void, options?: { readonly ref?: boolean }): Disposable
 }

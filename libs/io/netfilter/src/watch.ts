@@ -3,14 +3,15 @@ import {
   parseAttributes,
   readText,
   type Message,
+  type Multicast,
   type NamespaceReference,
 } from '@kube-ovn/netlink'
 import type { TableEvent, TableFamily, TableKey } from './types.ts'
 
 /** NETLINK_NETFILTER. */
-const netfilterProtocol = 12
+export const netfilterProtocol = 12
 /** NFNLGRP_NFTABLES is group 7. */
-const nftablesGroupMask = 1 << 6
+export const nftablesGroupMask = 1 << 6
 /** NFNL_SUBSYS_NFTABLES: the upper byte of a message's type. */
 const nftablesSubsystem = 10
 /** NFT_MSG_NEWGEN ends the events of a transaction. */
@@ -32,7 +33,7 @@ export function watchTables(
   netns: NamespaceReference | undefined,
   listener: (event: TableEvent) => void,
   options: { readonly ref?: boolean },
-): Disposable {
+): Multicast {
   const changed = new Map<string, TableKey>()
   return openMulticast(
     {

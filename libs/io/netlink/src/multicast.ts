@@ -20,11 +20,17 @@ export interface MulticastOptions extends WatchOptions {
 /** Room for bursts: a few thousand events, while the event loop is busy elsewhere. */
 const defaultReceiveBufferBytes = 4 * 1024 * 1024
 
+/** Is told of messages, until disposed. */
+export interface Multicast extends Disposable {
+  /** Tells the listener now of what has arrived, which the event loop would come to later. */
+  takeArrived(): void
+}
+
 /** Tells the listener of every message of multicast groups that is sent from now on, until disposed. */
 export function openMulticast(
   options: MulticastOptions,
   listener: (event: MulticastEvent) => void,
-): Disposable {
+): Multicast {
   const { protocol, groupMask, netns, receiveBufferBytes = defaultReceiveBufferBytes, ref = false } = options
   function open(): number {
     return openEventSocket(protocol, groupMask, receiveBufferBytes)
@@ -33,27 +39,35 @@ export function openMulticast(
 }
 
 /** Reads an event socket whenever the event loop finds it readable, until disposed; owns the descriptor. */
-class MulticastReader implements Disposable {
+class MulticastReader implements Multicast {
   readonly #listener: (event: MulticastEvent) => void
   readonly #readable: ReadableDescriptor
 
   constructor(descriptor: number, listener: (event: MulticastEvent) => void, keepsAlive: boolean) {
     this.#listener = listener
-    this.#readable = new ReadableDescriptor(descriptor, () => this.#drain(), keepsAlive)
+    this.#readable = new ReadableDescriptor(descriptor, () => void this.#takeOne(), keepsAlive)
   }
 
   [Symbol.dispose](): void {
     this.#readable[Symbol.dispose]()
   }
 
-  /** Reads one datagram. */
-  #drain(): void {
+  takeArrived(): void {
+    while (this.#readable.isOpen && this.#takeOne());
+  }
+
+  /** Reads one datagram, and answers whether there was something. */
+  #takeOne(): boolean {
     const arrival = takeEvent(this.#readable.descriptor)
-    if (arrival.kind === 'overrun') this.#listener({ kind: 'overrun' })
-    if (arrival.kind !== 'datagram') return
+    if (arrival.kind === 'nothing') return false
+    if (arrival.kind === 'overrun') {
+      this.#listener({ kind: 'overrun' })
+      return true
+    }
     for (const message of parseDatagram(arrival.bytes).messages) {
       // The listener may have disposed of us.
       if (this.#readable.isOpen) this.#listener({ kind: 'message', message })
     }
+    return true
   }
 }

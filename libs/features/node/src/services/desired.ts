@@ -22,7 +22,7 @@ const masqueradeMark = 0x4000
 
 /** What a node goes by when it serves Services. */
 export interface ServicesSnapshot {
-  readonly ports: readonly ServedPort[]
+  readonly plans: readonly PortPlan[]
   /** Prefixes of Service addresses. */
   readonly services: readonly string[]
   /** Prefixes of pods that the node reaches. */
@@ -45,12 +45,11 @@ type FamilyFacts = (typeof families)[number]
  * - Whom a backend could not answer by the same way gets the node's address, by a mark that the table `kube-ovn` goes by.
  * - Addresses and ports behind which nobody is are refused, so that who asks need not wait.
  *
- * The whole table is replaced in one transaction: at no moment a Service is half there. Established connections do not come by here.
+ * A change is one transaction: at no moment a Service is half there. Established connections do not come by here.
  *
  * @see nft(8), "MAPS", "VERDICT MAPS"
  */
-export function desiredServices({ ports, services, pods }: ServicesSnapshot): Table {
-  const all = ports.map(planOf)
+export function desiredServices({ plans, services, pods }: ServicesSnapshot): Table {
   return {
     ...servicesTable,
     sets: families.flatMap((family) => [
@@ -58,13 +57,14 @@ export function desiredServices({ ports, services, pods }: ServicesSnapshot): Ta
       prefixSet('pods', 'prefixes of overlay subnets', family, pods),
     ]),
     maps: families.flatMap((family) => {
-      const own = all.filter(({ port }) => port.family === family.family)
+      const own = plans.filter(({ port }) => port.family === family.family)
+      const all = (name: MapName) => own.flatMap(({ entries }) => entries[name])
       return [
-        addressMap('addresses', 'where new connections go', family, own.flatMap(toAddresses)),
-        portMap('node-ports', 'the same, by ports of the node', family, own.flatMap(toNodePorts)),
-        addressMap('nobody', 'addresses that nobody is behind', family, own.flatMap(noAddresses)),
-        portMap('nobody-ports', 'ports of the node that nobody is behind', family, own.flatMap(noPorts)),
-        addressMap('guarded', 'addresses that not everybody may ask', family, own.flatMap(toGuards)),
+        addressMap('addresses', 'where new connections go', family, all('addresses')),
+        portMap('node-ports', 'the same, by ports of the node', family, all('node-ports')),
+        addressMap('nobody', 'addresses that nobody is behind', family, all('nobody')),
+        portMap('nobody-ports', 'ports of the node that nobody is behind', family, all('nobody-ports')),
+        addressMap('guarded', 'addresses that not everybody may ask', family, all('guarded')),
       ]
     }),
     chains: [
@@ -73,28 +73,48 @@ export function desiredServices({ ports, services, pods }: ServicesSnapshot): Ta
       guard('guard'),
       ...(['input', 'forward', 'output'] as const).map(refusals),
       { name: 'refuse', rules: [{ statements: [{ reject: null }] }] },
-      ...all.flatMap(({ chains }) => chains),
+      ...plans.flatMap(({ chains }) => chains),
     ],
   }
 }
 
-interface Plan {
+/** What a port of a Service adds to the table. A change of a Service makes plans of its own ports alone. */
+export interface PortPlan {
+  readonly port: ServedPort
+  readonly chains: readonly Chain[]
+  readonly entries: Readonly<Record<MapName, readonly Entry[]>>
+}
+
+type MapName = 'addresses' | 'node-ports' | 'nobody' | 'nobody-ports' | 'guarded'
+
+type Entry = readonly [Concatenation, Verdict]
+
+/** Where clients go. */
+interface Ways {
   readonly port: ServedPort
   /** Where who asks a cluster address goes; nowhere when there are no backends. */
   readonly inside: string | undefined
   readonly outside: string | undefined
   readonly guard: string | undefined
-  readonly chains: readonly Chain[]
 }
 
-function planOf(port: ServedPort): Plan {
+/** Renders what a port of a Service adds to the table. */
+export function planOf(port: ServedPort): PortPlan {
   const chains: Chain[] = []
   const add = (name: string, rules: readonly NftRule[]): string => {
     chains.push({ name: `${name}-${port.hash}`, comment: port.id.slice(0, 120), rules })
     return `${name}-${port.hash}`
   }
-  const toBackends = ({ list }: Backends): readonly NftRule[] => [{ statements: balance(port, list) }]
-  const inside = port.inside.list.length === 0 ? undefined : add('inside', toBackends(port.inside))
+  const inside =
+    port.inside.list.length === 0
+      ? undefined
+      : add('inside', [{ statements: balance(port, port.inside.list) }])
+  // Those of a cluster address are led to by what is there for it already.
+  const toBackends = (backends: Backends): readonly NftRule[] => [
+    inside !== undefined && backends === port.inside
+      ? { statements: [{ goto: { target: inside } }] }
+      : { statements: balance(port, backends.list) },
+  ]
   const hasOutside = port.externalIps.length > 0 || port.nodePort !== undefined
   const outside =
     hasOutside && (port.outside.list.length > 0 || (port.keepsSource && port.all.list.length > 0))
@@ -107,7 +127,17 @@ function planOf(port: ServedPort): Plan {
           ...port.guarded.sources.map((prefix) => letIn(port, prefix)),
           { statements: [{ drop: null }] },
         ])
-  return { port, inside, outside, guard, chains }
+  const ways = { port, inside, outside, guard }
+  return {
+    ...{ port, chains },
+    entries: {
+      addresses: toAddresses(ways),
+      'node-ports': toNodePorts(ways),
+      nobody: noAddresses(ways),
+      'nobody-ports': noPorts(ways),
+      guarded: toGuards(ways),
+    },
+  }
 }
 
 function outsideRules(
@@ -132,33 +162,31 @@ function letIn(port: ServedPort, prefix: string): NftRule {
   return { statements: [equals(addressOf(factsOf(port), 'saddr'), element(prefix)), { return: null }] }
 }
 
-type Entry = readonly [Concatenation, Verdict]
-
-function toAddresses({ port, inside, outside }: Plan): readonly Entry[] {
+function toAddresses({ port, inside, outside }: Ways): readonly Entry[] {
   return [
     ...(inside === undefined ? [] : port.clusterIps.map((ip) => entry(port, ip, inside))),
     ...(outside === undefined ? [] : port.externalIps.map((ip) => entry(port, ip, outside))),
   ]
 }
 
-function toNodePorts({ port, outside }: Plan): readonly Entry[] {
+function toNodePorts({ port, outside }: Ways): readonly Entry[] {
   if (outside === undefined || port.nodePort === undefined) return []
   return [[{ concat: [port.protocol, port.nodePort] }, goTo(outside)]]
 }
 
-function noAddresses({ port, inside, outside }: Plan): readonly Entry[] {
+function noAddresses({ port, inside, outside }: Ways): readonly Entry[] {
   return [
     ...(inside === undefined ? port.clusterIps.map((ip) => noEntry(port, ip, port.inside)) : []),
     ...(outside === undefined ? port.externalIps.map((ip) => noEntry(port, ip, port.outside)) : []),
   ]
 }
 
-function noPorts({ port, outside }: Plan): readonly Entry[] {
+function noPorts({ port, outside }: Ways): readonly Entry[] {
   if (outside !== undefined || port.nodePort === undefined) return []
   return [[{ concat: [port.protocol, port.nodePort] }, refusal(port.outside)]]
 }
 
-function toGuards({ port, guard }: Plan): readonly Entry[] {
+function toGuards({ port, guard }: Ways): readonly Entry[] {
   return guard === undefined ? [] : port.guarded.addresses.map((ip) => entry(port, ip, guard))
 }
 
@@ -286,7 +314,7 @@ function portMap(name: string, comment: string, { family }: FamilyFacts, entries
 function firstOfEach(entries: readonly Entry[]): readonly Entry[] {
   const byKey = new Map<string, Entry>()
   for (const one of entries) {
-    const key = JSON.stringify(one[0])
+    const key = JSON.stringify(one[0].concat)
     if (!byKey.has(key)) byKey.set(key, one)
   }
   return [...byKey.values()]

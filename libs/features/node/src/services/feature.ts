@@ -14,7 +14,7 @@ import {
   subnetFactsTable,
   theNode,
 } from '../tables.ts'
-import { desiredServices, type ServicesSnapshot } from './desired.ts'
+import { desiredServices, planOf, type PortPlan, type ServicesSnapshot } from './desired.ts'
 import { servedPorts, type ServedPort } from './served-ports.ts'
 import { flowFrontends, staleFlows, type FlowFrontends } from './stale-flow-sink.ts'
 
@@ -32,18 +32,24 @@ const servedTable = rowTable({
   },
 })
 
+const planTable = rowTable({
+  name: 'service-plans',
+  of: servedTable,
+  row: (ports): readonly PortPlan[] => ports.map(planOf),
+})
+
 const snapshotTable = rowTable({
   name: 'services-snapshot',
   of: agentTable,
-  reads: { served: servedTable, subnets: subnetFactsTable, serviceCidrs: serviceCidrTable, nodes: nodeTable },
-  row(agent, { served, subnets, serviceCidrs, nodes }): ServicesSnapshot | undefined {
+  reads: { plans: planTable, subnets: subnetFactsTable, serviceCidrs: serviceCidrTable, nodes: nodeTable },
+  row(agent, { plans, subnets, serviceCidrs, nodes }): ServicesSnapshot | undefined {
     if (!agent.servesServices) return undefined
     return {
       // In one order, so that what two want is the older key's, also after a restart.
-      ports: served
+      plans: plans
         .scan()
         .flat()
-        .sort((a, b) => (a.id < b.id ? -1 : 1)),
+        .sort((a, b) => (a.port.id < b.port.id ? -1 : 1)),
       services: servicePrefixes(agent, serviceCidrs.scan()),
       pods: routedPrefixes(subnets.scan()),
       nodeAddresses: internalAddresses(nodes.get(agent.nodeName)),

@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { EndpointSlice, Service } from '@kube-ovn/kube-api/core'
+import { countWrites } from '@kube-ovn/netfilter/testing/count-writes'
 import {
   missingForNamespaces,
   openTestNetwork,
@@ -254,6 +255,29 @@ describe.skipIf(missing)(`a node without kube-proxy${missing === undefined ? '' 
     put('web', { publishNotReadyAddresses: true })
     expect(await agent.settle()).toEqual([])
     expect(await agent.writes()).toBe(before)
+  })
+
+  it('writes for an endpoint what its Service has, however many there are', async () => {
+    const names = Array.from({ length: 100 }, (_, at) => `web-${at}`)
+    for (const [at, name] of names.entries()) {
+      const port = { name: 'http', port: 80, protocol: 'TCP' as const, nodePort: 30_000 + at }
+      put(name, { type: 'NodePort', clusterIPs: [`10.96.1.${at}`, `fd00:10:96::1:${at}`], ports: [port] })
+      fill(name, ['10.16.0.2', '10.16.0.3', 'fd00:10:16::2'])
+    }
+    const agent = await serving()
+    using written = countWrites(node.host)
+    const before = await agent.writes()
+    fill('web-7', ['10.16.0.2', '10.16.0.3', '10.16.0.4', 'fd00:10:16::2'])
+    expect(await agent.settle()).toEqual([])
+    expect(written.take()).toEqual({ 'rule deleted': 1, 'set deleted': 1, set: 1, element: 3, rule: 1 })
+    node.services.put('shop/web-8', undefined)
+    expect(await agent.settle()).toEqual([])
+    expect(written.take()).toMatchObject({ 'element deleted': 4, 'chain deleted': 4 })
+    expect(await agent.writes()).toBe(before + 2)
+    await agent.stop()
+    const second = await serving()
+    expect(await second.writes()).toBe(0)
+    expect(written.take()).toEqual({})
   })
 })
 

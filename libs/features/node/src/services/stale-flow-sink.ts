@@ -16,10 +16,10 @@ export interface FlowFrontends {
 }
 
 /** Lists where flows of UDP may be. */
-export function flowFrontends({ ports, services, nodeAddresses }: ServicesSnapshot): FlowFrontends {
+export function flowFrontends({ plans, services, nodeAddresses }: ServicesSnapshot): FlowFrontends {
   const byAddress: Record<string, readonly string[]> = {}
   const byNodePort: Record<string, readonly string[]> = {}
-  for (const port of ports.filter(({ protocol }) => protocol === 'udp')) {
+  for (const port of plans.map((plan) => plan.port).filter(({ protocol }) => protocol === 'udp')) {
     const outside = [...new Set([...port.outside.list, ...(port.keepsSource ? port.all.list : [])])]
     const key = (ip: string) => endText({ address: ip, port: port.port })
     for (const ip of port.clusterIps) byAddress[key(ip)] ??= port.inside.list
