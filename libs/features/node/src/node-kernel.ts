@@ -1,3 +1,4 @@
+import type { Server } from 'node:http'
 import {
   FragmentKernel,
   NftablesSink,
@@ -41,6 +42,7 @@ import type { ConnectionStatus } from './provider-networks/desired.ts'
 import type { Lifelines } from './provider-networks/lifelines.ts'
 import { Obstacles } from './provider-networks/obstacles.ts'
 import { services } from './services/feature.ts'
+import { HealthCheckSink } from './services/health-check-sink.ts'
 import { StaleFlowSink } from './services/stale-flow-sink.ts'
 import { MirrorSink } from './sinks/mirrors.ts'
 import { NodeObjectSink, type NodePatch } from './sinks/node-object.ts'
@@ -83,6 +85,8 @@ export interface NodeKernelOptions extends Omit<FragmentKernelOptions, 'features
   /** By {@link sliceIndexes}. */
   readonly slices: Objects<EndpointSlice> | undefined
   readonly flows: Flows
+  /** Has a server listen on the host. */
+  listen(server: Server, port: number): void
   readonly ovs: LocalOvs
   /** The host's own network namespace. */
   readonly host: Netlink
@@ -120,6 +124,7 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
     clock,
     log,
   })
+  const healthCheckSink = new HealthCheckSink((server, port) => options.listen(server, port))
   const kernel = new FragmentKernel({
     ...options,
     features: [
@@ -147,6 +152,7 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
       [new NodeObjectSink({ ...options, nodeName: agent.nodeName })],
       [new PortRemovalSink({ ovs, podNics })],
       [new PortQosSink(ovs)],
+      [healthCheckSink],
       [new MirrorSink(ovs)],
       // It waits for what must answer.
       [bridgeSink],
@@ -160,6 +166,7 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
   kernel.use(events)
   kernel.use(announcements)
   kernel.use(bridgeSink)
+  kernel.use(healthCheckSink)
   attachProviderNetworks(kernel, { ...options, obstacles })
   attachLinks(kernel, options, onEvent)
   attachTunnelMtu(kernel, tunnelMtu)

@@ -15,6 +15,8 @@ import {
   theNode,
 } from '../tables.ts'
 import { desiredServices, planOf, type PortPlan, type ServicesSnapshot } from './desired.ts'
+import { healthChecks } from './health-check-sink.ts'
+import { healthCheck, type HealthCheck } from './health-checks.ts'
 import { servedPorts, type ServedPort } from './served-ports.ts'
 import { flowFrontends, staleFlows, type FlowFrontends } from './stale-flow-sink.ts'
 
@@ -29,6 +31,18 @@ const servedTable = rowTable({
     const zone = nodes.get(nodeName)?.metadata.labels?.[nodeLabel.zone]
     const ports = servedPorts(service, slices.find('service', key), { node: nodeName, zone })
     return ports.length === 0 ? undefined : ports
+  },
+})
+
+const healthTable = rowTable({
+  name: 'service-health',
+  of: serviceTable,
+  reads: { slices: sliceTable, agent: agentTable },
+  row(service, { slices, agent }, key): Answer<HealthCheck> | undefined {
+    const { nodeName, servesServices = false } = agent.get(theNode) ?? {}
+    if (!servesServices || nodeName === undefined) return undefined
+    const want = healthCheck(service, slices.find('service', key), nodeName)
+    return want === undefined ? undefined : { want }
   },
 })
 
@@ -80,5 +94,9 @@ const flowTable = rowTable({
 /** Serves Services to the node itself, and to who comes by way of it, in the place of kube-proxy. */
 export const services: NodeFeature = {
   name: 'services',
-  contributions: [contribution(nftables, filterTable), contribution(staleFlows, flowTable)],
+  contributions: [
+    contribution(nftables, filterTable),
+    contribution(staleFlows, flowTable),
+    contribution(healthChecks, healthTable),
+  ],
 }

@@ -1,7 +1,9 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { createServer } from 'node:net'
 import type { EndpointSlice, Service } from '@kube-ovn/kube-api/core'
 import { countWrites } from '@kube-ovn/netfilter/testing/count-writes'
+import { inNamespace } from '@kube-ovn/netlink'
 import {
   missingForNamespaces,
   openTestNetwork,
@@ -226,6 +228,50 @@ describe.skipIf(missing)(`a node without kube-proxy${missing === undefined ? '' 
     await expect.poll(() => [one.last, other.last]).toEqual(['10.16.0.3', '10.16.0.3'])
   })
 
+  it('tells a balancer whether it has backends, as long as there is something to tell', async () => {
+    const spec = {
+      type: 'LoadBalancer',
+      externalTrafficPolicy: 'Local',
+      healthCheckNodePort: 32_100,
+    } as const
+    const answer = async (host = '192.0.2.10') => {
+      const question = `fetch('http://${host}:32100').then(async (r) => console.log(r.status, await r.text()), (e) => console.log(e.cause.code))`
+      const { stdout } = outside.start(process.execPath, '-e', question)
+      const [line] = stdout === null ? [] : ((await once(stdout, 'data')) as [Buffer])
+      return String(line).trim()
+    }
+    const told = (localEndpoints: number) =>
+      JSON.stringify({
+        service: { namespace: 'shop', name: 'web' },
+        localEndpoints,
+        serviceProxyHealthy: true,
+      })
+    put('web', spec)
+    fill('web', ['10.16.0.2', '10.16.0.3', 'fd00:10:16::2'])
+    const agent = await serving()
+    expect(await answer()).toBe(`200 ${told(3)}`)
+    expect(await answer('[2001:db8:51::1]')).toBe(`200 ${told(3)}`)
+    fill('web', ['10.16.0.2'], 'n2')
+    expect(await agent.settle()).toEqual([])
+    expect(await answer()).toBe(`503 ${told(0)}`)
+    // What ends is served to those who come still, and no balancer should send more.
+    const conditions = { ready: false, serving: true, terminating: true }
+    const endpoints = [{ addresses: ['10.16.0.2'], nodeName: 'n1', conditions }]
+    fill('web', ['10.16.0.2'], 'n1', { endpoints })
+    expect(await agent.settle()).toEqual([])
+    expect(await answer()).toBe(`503 ${told(0)}`)
+    put('web', { type: 'NodePort' })
+    expect(await agent.settle()).toEqual([])
+    expect(await answer()).toBe('ECONNREFUSED')
+    const other = inNamespace(node.host.path, () => createServer().listen(32_100))
+    put('web', spec)
+    await expect
+      .poll(() => agent.log.lines.map(({ fields }) => fields?.['err']))
+      .toContainEqual(expect.objectContaining({ details: { port: 32_100, service: 'shop/web' } }))
+    other.close()
+    await expect.poll(() => answer()).toBe(`503 ${told(0)}`)
+  })
+
   it('writes nothing when its agent starts again, is put right, and takes nothing with it but its table', async () => {
     put('web', { externalIPs: ['nonsense', '203.0.113.7'], clusterIPs: ['10.96.0.10', 'None'] })
     put('second', { externalIPs: ['203.0.113.7'], clusterIPs: ['10.96.0.11'] })
@@ -246,19 +292,8 @@ describe.skipIf(missing)(`a node without kube-proxy${missing === undefined ? '' 
     expect(node.host.run('nft', 'list', 'tables').trim()).toBe('table inet kube-ovn')
   })
 
-  it('is not written for what concerns it not', async () => {
-    put('web', {})
-    fill('web', ['10.16.0.2'])
-    const agent = await serving()
-    const before = await agent.writes()
-    node.nodes.put('n2', nodeOf('n2', '192.0.2.11', { some: 'thing' }))
-    put('web', { publishNotReadyAddresses: true })
-    expect(await agent.settle()).toEqual([])
-    expect(await agent.writes()).toBe(before)
-  })
-
-  it('writes for an endpoint what its Service has, however many there are', async () => {
-    const names = Array.from({ length: 100 }, (_, at) => `web-${at}`)
+  it('writes for an endpoint what its Service has, however many there are, and nothing for what concerns it not', async () => {
+    const names = Array.from({ length: 40 }, (_, at) => `web-${at}`)
     for (const [at, name] of names.entries()) {
       const port = { name: 'http', port: 80, protocol: 'TCP' as const, nodePort: 30_000 + at }
       put(name, { type: 'NodePort', clusterIPs: [`10.96.1.${at}`, `fd00:10:96::1:${at}`], ports: [port] })
@@ -267,6 +302,10 @@ describe.skipIf(missing)(`a node without kube-proxy${missing === undefined ? '' 
     const agent = await serving()
     using written = countWrites(node.host)
     const before = await agent.writes()
+    node.nodes.put('n2', nodeOf('n2', '192.0.2.11', { some: 'thing' }))
+    fill('web-6', ['10.16.0.3', '10.16.0.2', 'fd00:10:16::2'], 'n2')
+    expect(await agent.settle()).toEqual([])
+    expect(await agent.writes()).toBe(before)
     fill('web-7', ['10.16.0.2', '10.16.0.3', '10.16.0.4', 'fd00:10:16::2'])
     expect(await agent.settle()).toEqual([])
     expect(written.take()).toEqual({ 'rule deleted': 1, 'set deleted': 1, set: 1, element: 3, rule: 1 })

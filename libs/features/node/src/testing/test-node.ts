@@ -7,7 +7,7 @@ import type { ProviderNetwork, Subnet, Vlan } from '@kube-ovn/kube-api'
 import type { EndpointSlice, Node, Pod, Service, ServiceCidr } from '@kube-ovn/kube-api/core'
 import { recordingLogger } from '@kube-ovn/log'
 import { openNetfilter, type Netfilter } from '@kube-ovn/netfilter'
-import { openFlows, openNetlink } from '@kube-ovn/netlink'
+import { inNamespace, openFlows, openNetlink } from '@kube-ovn/netlink'
 import { openVswitchSchema, type OpenVswitch } from '@kube-ovn/ovsdb-schema'
 import { systemClock } from '@kube-ovn/process'
 import type { Clock } from '@kube-ovn/time'
@@ -186,6 +186,7 @@ export class TestNode implements AsyncDisposable {
         },
         ...{ networks, vlans, services: this.services, slices: this.slices },
         flows: own.use(openFlows({ netns: this.host.path })),
+        listen: (server, port) => void inNamespace(this.host.path, () => server.listen(port)),
         probations: new ProbationFiles(this.folder, isKeptNic, log),
         lifelines: this.#lifelines(),
         onConnection: (network, status) => void this.connections.push(`${network} ${status?.kind ?? 'gone'}`),
