@@ -98,6 +98,16 @@ a Deployment of one member that knows no other would take the quorum of a cluste
 {{- .Values.ovsOvn.tunnelNic | default .Values.agent.interface | default "" | required "ovsOvn.datapath userspace needs the NIC of the tunnels: set ovsOvn.tunnelNic or agent.interface to its name or to a prefix that it has an address in" -}}
 {{- end -}}
 
+{{/* The way to the API server of who serves its Service, and of who goes on when that is gone. */}}
+{{- define "kube-ovn.apiServerEnv" -}}
+{{- with .Values.agent.apiServer }}
+{{- if .host }}
+- { name: KUBERNETES_SERVICE_HOST, value: {{ .host | quote }} }
+- { name: KUBERNETES_SERVICE_PORT, value: {{ .port | quote }} }
+{{- end }}
+{{- end }}
+{{- end -}}
+
 {{/* Own addresses of a pod, as its environment. */}}
 {{- define "kube-ovn.podEnv" -}}
 - name: POD_IP

@@ -92,6 +92,14 @@ describe('the address of a node', () => {
   }
 })
 
+it('reaches the API server without its Service where it serves that, as does who cleans up after it', async () => {
+  const objects = await renderChart({ agent: { apiServer: { host: '192.0.2.1', port: 6443 } } })
+  const having = objects.filter((object) =>
+    JSON.stringify(object).includes('"KUBERNETES_SERVICE_HOST","value":"192.0.2.1"'),
+  )
+  expect(having.map(({ metadata }) => metadata.name)).toEqual(['kube-ovn-cni', 'kube-ovn-post-delete-hook'])
+})
+
 it('serves Services in the place of kube-proxy when it is told to', async () => {
   const roles = await renderChart({ features: { replaceKubeProxy: true } })
   const role = roles.find(
