@@ -11,8 +11,12 @@ const pause = 'sleep'
 /** What holds a sandbox for containerd, which starts others of the name for a moment: what runs in it is counted. */
 const shim = 'containerd-shim'
 
-/** kube-proxy's rules follow where Kubernetes runs what, and the engine's its own ports, which is not ours. */
-const foreignRule = /^table \S+ kube-proxy\b|^table ip nat chain DOCKER_\w+: /
+/**
+ * Rules of who serves Services follow where Kubernetes runs what, be that kube-proxy or the agent in its place, and the engine's its own ports, which is
+ * not ours.
+ */
+const foreignRule =
+  /^table \S+ kube-proxy\b|^table inet kube-ovn-services chain (inside|outside|everywhere)-\w+: |^table ip nat chain DOCKER_\w+: /
 
 /** Linux takes the ports of clients from here on; a listener there changes its number with each start. */
 const firstEphemeralPort = 32_768
