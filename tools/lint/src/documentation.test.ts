@@ -14,6 +14,7 @@ import {
   nodeLabel,
   podAnnotations,
   qosAnnotations,
+  serviceLabel,
   sliceLabel,
   vipAnnotations,
   vpcAnnotations,
@@ -118,7 +119,9 @@ describe('docs/reference/annotations.md', () => {
     { title: 'NetworkPolicy', keys: Object.values(networkPolicyAnnotations).map(({ key }) => key) },
     {
       title: 'Labels',
-      keys: [endpointsLabel, ipLabel, nodeLabel, sliceLabel].flatMap((labels) => Object.values(labels)),
+      keys: [endpointsLabel, ipLabel, nodeLabel, serviceLabel, sliceLabel].flatMap((labels) =>
+        Object.values(labels),
+      ),
     },
     { title: 'Finalizers', keys: [controllerFinalizer, deprecatedControllerFinalizer] },
   ]
