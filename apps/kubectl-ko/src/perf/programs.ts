@@ -58,14 +58,22 @@ function serve(net: Net, dgram: Dgram, port: number): void {
     })
     socket.on('end', () => socket.end(kind === echo ? '' : String(bytes)))
   })
+  // The one before may still be about to end.
+  const retryMs = 200
+  const isTaken = (error: Error): boolean => 'code' in error && error.code === 'EADDRINUSE'
+  tcp.on('error', (error) => {
+    if (!isTaken(error)) throw error
+    setTimeout(() => tcp.listen(port), retryMs)
+  })
   tcp.listen(port)
   const counts = new Map<string, number>()
   const listen = (type: 'udp6' | 'udp4'): void => {
     const udp = dgram.createSocket({ type, recvBufferSize: 4 << 20 })
     udp.on('error', (error) => {
+      if (isTaken(error)) setTimeout(() => listen(type), retryMs)
       // A machine without IPv6.
-      if (type === 'udp4') throw error
-      listen('udp4')
+      else if (type === 'udp6') listen('udp4')
+      else throw error
     })
     udp.on('message', (message, { port: from, address }) => {
       const key = message.toString('latin1', 1, 13)
