@@ -48,6 +48,7 @@ export default defineConfig({
           { text: 'Derived tables', link: '/design/tables' },
           { text: 'The kernel of a node', link: '/design/node-kernel' },
           { text: 'Services without kube-proxy', link: '/design/node-services' },
+          { text: 'Probes of kubelets', link: '/design/node-kubelet-probes' },
           { text: 'Design of each feature', link: '/design/' },
         ],
       },

@@ -1,5 +1,7 @@
 import { nodeAnnotations, podAnnotations } from '@kube-ovn/annotations'
-import { nodes, type JsonValue } from '@kube-ovn/kube'
+import { nodes, pods, type JsonValue } from '@kube-ovn/kube'
+import { subnetResource } from '@kube-ovn/kube-api'
+import { pod, subnet } from '@kube-ovn/testing-builders'
 import { renderChart } from '@kube-ovn/testing-kube'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -124,10 +126,77 @@ it('serves Services in the place of kube-proxy when it is told to', async () => 
     .toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/api/) as string })
 })
 
+describe('a pod of another VPC', () => {
+  const addresses = ['10.50.0.5', 'fd00:10:50::5']
+  const mac = '00:00:00:00:50:05'
+  const cidrBlock = '10.50.0.0/24,fd00:10:50::/112'
+  const gateway = '10.50.0.1,fd00:10:50::1'
+
+  beforeAll(async () => {
+    const { api, machine } = agent
+    await machine.script(
+      `ip -6 route replace default via fd00:100:64::1
+       ovn-nbctl lr-add red -- ls-add red -- \\
+         lrp-add red red-lan 00:00:00:00:50:01 10.50.0.1/24 fd00:10:50::1/112 -- \\
+         lsp-add red lan-red -- lsp-set-type lan-red router -- lsp-set-addresses lan-red router -- \\
+         lsp-set-options lan-red router-port=red-lan -- \\
+         lsp-add red red-1.default -- lsp-set-addresses red-1.default "${mac} ${addresses.join(' ')}"
+       ip netns add red-1; ip -n red-1 link set lo up`,
+    )
+    await api.client.create(subnetResource, subnet({ name: 'red', vpc: 'red', cidrBlock }))
+    const status = { inEffect: { vpc: 'red', cidrBlock } }
+    const merge = 'application/merge-patch+json'
+    await api.client.patch(subnetResource, { name: 'red' }, merge, { status }, { subresource: 'status' })
+    const made = pod({ name: 'red-1', node: 'node1' })
+    const probes = [
+      { livenessProbe: { httpGet: { port: 8080 } } },
+      { readinessProbe: { tcpSocket: { port: 8081 } } },
+    ]
+    const containers = probes.map((probe, at) => ({ name: `c${at}`, image: 'none', ...probe }))
+    await api.client.create(pods, { ...made, spec: { ...made.spec, containers } })
+    const annotations = {
+      [keys.allocated.key]: 'true',
+      [keys.routed.key]: 'true',
+      [keys.ipAddress.key]: addresses.join(),
+      [keys.macAddress.key]: mac,
+      [keys.cidr.key]: cidrBlock,
+      [keys.gateway.key]: gateway,
+      [keys.logicalSwitch.key]: 'red',
+    }
+    await api.client.patch(pods, { namespace: 'default', name: 'red-1' }, merge, {
+      metadata: { annotations },
+    })
+    await agent.call('ADD', 'red-1')
+    await agent.serveTcp('red-1', '::', 8080)
+  })
+
+  async function ask(port: number): Promise<readonly string[]> {
+    return Promise.all(addresses.map((address) => agent.tcp([], address, port)))
+  }
+
+  const seen = ['::ffff:169.254.81.2', 'fd81:6f76:6e70::2']
+
+  it('takes what the node asks its probed ports, and refuses where no program listens', async () => {
+    await expect.poll(() => ask(8080), { timeout: 60_000 }).toEqual(seen)
+    for (const answer of await ask(8081)) expect(answer).toContain('ECONNREFUSED')
+    // OVN and the pod go on with each other.
+    for (const address of gateway.split(',')) expect(await agent.ping('red-1', address)).toBe(true)
+  })
+
+  it('does so while no agent runs, and the next one writes nothing', async () => {
+    const tables = await agent.machine.script('nft -a list ruleset')
+    await agent.machine.stopAgent('KILL')
+    expect(await ask(8080)).toEqual(seen)
+    await agent.startAgent()
+    expect(await ask(8080)).toEqual(seen)
+    expect(await agent.machine.script('nft -a list ruleset')).toBe(tables)
+  })
+})
+
 describe('uninstallation', () => {
   afterAll(async () => {
     await agent.machine.script('ip link delete foreign_h; nft delete table ip foreign')
-    await agent.deletePod('web-4')
+    for (const name of ['web-4', 'red-1']) await agent.deletePod(name)
     await agent.startAgent()
   })
 
@@ -140,9 +209,10 @@ describe('uninstallation', () => {
     const install = join(import.meta.dirname, '../install/main.ts')
     expect(await agent.machine.try(['/opt/node/node', install, 'uninstall'])).toMatchObject({ exitCode: 0 })
     const links = await agent.machine.script("ip -o link | cut -d: -f2 | cut -d@ -f1 | tr -d ' '")
-    expect(links.split('\n')).not.toContain('ovn0')
+    expect(links.split('\n').filter((name) => /^ovn(0|-probes.*)$/.test(name))).toEqual([])
+    expect(await agent.machine.script('ip rule; ip -6 rule')).not.toContain('0x90003')
     expect(links.split('\n').filter((name) => name.endsWith('_h'))).toEqual(['foreign_h'])
-    expect(await agent.machine.script('nft list tables')).not.toContain('inet kube-ovn')
+    expect(await agent.machine.script('nft list tables')).not.toContain('kube-ovn')
     expect(await agent.machine.script('nft list tables')).toContain('ip foreign')
     expect(await agent.machine.script('ls /etc/cni/net.d /run/openvswitch')).not.toMatch(
       /conflist|kube-ovn-daemon/,

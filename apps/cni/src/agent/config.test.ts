@@ -35,8 +35,10 @@ it('reads every flag, or lists it among those without effect', () => {
 it('says at its start which of its flags have no effect', () => {
   const main = join(import.meta.dirname, 'main.ts')
   // It ends by itself, for it does not find the API server.
-  const args = [main, '--enable-tproxy', '--pprof-port=0', '--kubeconfig=/no/such/file']
+  const args = [main, '--set-vxlan-tx-off', '--pprof-port=0', '--kubeconfig=/no/such/file']
   const { stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
   const lines = stderr.split('\n').filter((line) => line.includes('flags without effect'))
-  expect(lines).toEqual([expect.stringContaining('--enable-tproxy=true has no effect: a way for the probes')])
+  expect(lines).toEqual([
+    expect.stringContaining('--set-vxlan-tx-off=true has no effect: the switch for the offload'),
+  ])
 })

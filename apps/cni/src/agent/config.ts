@@ -60,7 +60,10 @@ const settings = {
   ),
   tcpConnCheckPort: wholeNumber(8100, 'Port for that.'),
   udpConnCheckPort: wholeNumber(8101, 'Port for that.'),
-  enableTproxy: switchedOn(false, notServed),
+  enableTproxy: switchedOn(
+    false,
+    'Let the kubelet reach probed ports of Pods of other VPCs than the default one.',
+  ),
   ovsVsctlConcurrency: wholeNumber(100, 'Accepted for compatibility: no ovs-vsctl is started.'),
   enableOvnIpsec: switchedOn(false, notServed),
   certManagerIpsecCert: switchedOn(false, notServed),

@@ -22,8 +22,8 @@ import {
   type Subnet,
   type Vlan,
 } from '@kube-ovn/kube-api'
-import { sliceIndexes } from '@kube-ovn/features-node'
-import { isAlive, type KubeObject } from '@kube-ovn/kube-api/core'
+import { handlersOf, sliceIndexes } from '@kube-ovn/features-node'
+import { isAlive, type Container, type KubeObject } from '@kube-ovn/kube-api/core'
 import type { Logger } from '@kube-ovn/log'
 import { systemClock } from '@kube-ovn/process'
 import { backoffDelayMs, sleep, type Backoff } from '@kube-ovn/time'
@@ -40,14 +40,18 @@ export interface Informers {
 }
 
 /** Watches what the agent decides by. */
-export function createInformers(client: KubeClient, nodeName: string, logger: Logger): Informers {
+export function createInformers(
+  client: KubeClient,
+  { nodeName, keepsProbes }: { readonly nodeName: string; readonly keepsProbes: boolean },
+  logger: Logger,
+): Informers {
   const common = { client, clock: systemClock, logger }
   return {
     pods: new Informer({
       ...common,
       resource: pods,
       fieldSelector: `spec.nodeName=${nodeName}`,
-      trim: trimPod,
+      trim: (pod) => trimPod(pod, { keepsProbes }),
     }),
     nodes: new Informer({ ...common, resource: nodes, trim: (node) => trimNode(node, nodeName) }),
     subnets: new Informer({ ...common, resource: subnetResource, trim: trimSubnet }),
@@ -109,14 +113,27 @@ export async function watchServiceCidrs(
 /** What is left of a pod that has given its address back, whatever it came to. */
 const ended = { spec: { containers: [], restartPolicy: 'Never' }, status: { phase: 'Succeeded' } } as const
 
-/** Keeps of a pod what says how to attach it, and whether it has ended. */
-export function trimPod(pod: Pod): Pod {
+/** Keeps of a pod what says how to attach it, whether it has ended, and, where asked for, what the kubelet probes of it. */
+export function trimPod(pod: Pod, { keepsProbes = false } = {}): Pod {
   const { name, namespace = '', uid = '', resourceVersion = '', annotations = {} } = pod.metadata
-  return {
-    metadata: { name, namespace, uid, resourceVersion, annotations },
-    spec: { containers: [] },
-    ...(isAlive(pod) ? {} : ended),
-  }
+  const identity = { name, namespace, uid, resourceVersion, annotations }
+  if (!isAlive(pod)) return { metadata: identity, ...ended }
+  const { creationTimestamp = '' } = pod.metadata
+  const probed = keepsProbes ? probedContainers(pod) : []
+  if (probed.length === 0) return { metadata: identity, spec: { containers: [] } }
+  return { metadata: { ...identity, creationTimestamp }, spec: { containers: probed } }
+}
+
+function probedContainers({ spec: { containers, initContainers = [] } }: Pod): readonly Container[] {
+  return [...containers, ...initContainers]
+    .filter((container) => handlersOf(container).length > 0)
+    .map(({ name, ports = [], livenessProbe, readinessProbe, startupProbe, lifecycle }) => ({
+      ...{ name, ports: ports.filter((port) => port.name !== undefined) },
+      ...(livenessProbe && { livenessProbe }),
+      ...(readinessProbe && { readinessProbe }),
+      ...(startupProbe && { startupProbe }),
+      ...(lifecycle && { lifecycle }),
+    }))
 }
 
 /** Keeps of the own node what the controller and users write on it, of the others their addresses. */

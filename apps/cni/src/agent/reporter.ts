@@ -1,6 +1,7 @@
 import {
   attachmentId,
   AttachmentError,
+  ProbeTargetTakenError,
   QosInvalidError,
   sourceOf,
   type AttachmentReporter,
@@ -84,7 +85,7 @@ export function createRefusalReporter(
       recorder.record({
         regarding: { resource: pods, namespace, name: podName, uid },
         type: 'Warning',
-        reason: 'PodQoSUpdateFailed',
+        reason: problem instanceof QosInvalidError ? 'PodQoSUpdateFailed' : 'PodProbeUnreachable',
         message: `${text} node=${name}`,
       })
       return
@@ -138,8 +139,9 @@ interface RegardedStores {
   readonly pods: Informer<Pod>['store']
 }
 
-/** The Pod whose annotations a problem is with. */
+/** The Pod that a problem is with. */
 function podOf(problem: Error): string | undefined {
+  if (problem instanceof ProbeTargetTakenError) return problem.details.pod
   return problem instanceof QosInvalidError && problem.details.pod !== '' ? problem.details.pod : undefined
 }
 

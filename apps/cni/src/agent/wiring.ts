@@ -73,7 +73,7 @@ export async function runAgent(
       onAnswer: clientMetrics(registry),
     }),
   )
-  const informers = createInformers(client, nodeName, log)
+  const informers = createInformers(client, { nodeName, keepsProbes: config.enableTproxy }, log)
   const watched = config.replaceKubeProxy ? createServiceInformers(client, log) : undefined
   const ovs = stack.use(
     new OvsdbClient<OpenVswitch>({
@@ -170,6 +170,7 @@ export async function runAgent(
         mirror: { isOfAll: config.enableMirror, link: config.mirrorIface },
         hasMacLearningFallback: config.macLearningFallback,
         servesServices: config.replaceKubeProxy,
+        reachesVpcs: config.enableTproxy,
       },
       nodes: informers.nodes,
       subnets: informers.subnets,

@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import { systemClock } from '@kube-ovn/process'
 import {
   giveNicsBack,
-  hostFirewallTable,
-  servicesTable,
   isHostNicName,
   localOvsTables,
   nodeNicName,
   removeOwnPorts,
+  removeProbePath,
   type OwnPorts,
 } from '@kube-ovn/features-node'
 import type { Logger } from '@kube-ovn/log'
+import { isOwnTable } from '@kube-ovn/fragments'
 import { openNetfilter } from '@kube-ovn/netfilter'
 import { openNetlink } from '@kube-ovn/netlink'
 import { openVswitchSchema, type OpenVswitch } from '@kube-ovn/ovsdb-schema'
@@ -39,8 +39,14 @@ export async function cleanNode(config: InstallConfig, log: Logger): Promise<voi
   }
   const ports = await removePorts(config, log)
   removeLinks(ports, log)
+  await removeTables(log)
+}
+
+/** Of those of links in the pods' way, the first ones are gone with their links. */
+async function removeTables(log: Logger): Promise<void> {
   const netfilter = openNetfilter()
-  for (const table of [hostFirewallTable, servicesTable]) {
+  for (const table of await netfilter.listTables()) {
+    if (!isOwnTable(table)) continue
     await netfilter.removeTable(table)
     log.info('packet filter removed', { table: `${table.family} ${table.name}` })
   }
@@ -71,6 +77,7 @@ async function removePorts(config: InstallConfig, log: Logger): Promise<OwnPorts
 /** Routes and addresses go with their link. ovn0 is vswitchd's; without vswitchd nobody else removes it. */
 function removeLinks({ ports }: OwnPorts, log: Logger): void {
   using host = openNetlink()
+  for (const what of removeProbePath(host)) log.info('way to probed pods removed', { what })
   const names = new Set(ports)
   for (const link of host.links()) {
     const isHostEnd = link.kind === 'veth' && (names.has(link.name) || isHostNicName(link.name))

@@ -187,6 +187,7 @@ export class NodeContainer implements AsyncDisposable {
       'exec /opt/node/node',
       `${repository}/apps/cni/src/agent/main.ts`,
       '--kubeconfig=/run/kubeconfig',
+      '--enable-tproxy',
       '-v=4',
       ...flags,
     ]

@@ -7,12 +7,16 @@ import type { LocalInterface } from './local-interfaces.ts'
 import { attachmentId } from './pod-nic/desired.ts'
 import { podTable } from './tables.ts'
 
-/** A pod of this node that asks something of its NICs by annotations. */
-interface AskingPod {
+/** A pod of this node whose NICs are looked for. */
+export interface PodOfNics {
   readonly pod: string
   readonly uids: readonly string[]
   /** What its ports may be named after, with the namespace. */
   readonly holders: readonly string[]
+}
+
+/** A pod of this node that asks something of its NICs by annotations. */
+interface AskingPod extends PodOfNics {
   /** Those that the table is about alone. */
   readonly annotations: Readonly<Record<string, string>>
 }
@@ -42,8 +46,8 @@ export function askingPods(name: string, isMeant: (key: string) => boolean): Tab
 }
 
 /** A NIC of a pod that asks something. */
-interface AskingNic {
-  readonly asking: AskingPod
+interface AskingNic<P> {
+  readonly asking: P
   readonly provider: string
   readonly ifaceId: string
   /** With the namespace. */
@@ -51,10 +55,10 @@ interface AskingNic {
 }
 
 /** Whose NIC is behind an interface of Open vSwitch, and in which network, if its pod is one of those. */
-export function askingNic(
+export function askingNic<P extends PodOfNics>(
   { external_ids: ids }: LocalInterface,
-  find: (holder: string) => readonly AskingPod[],
-): AskingNic | undefined {
+  find: (holder: string) => readonly P[],
+): AskingNic<P> | undefined {
   const { [attachmentId.podNamespace]: namespace, [attachmentId.podName]: name } = ids
   if (namespace === undefined || name === undefined || ids[attachmentId.vendor] !== vendor) return undefined
   const uid = ids[attachmentId.podUid] ?? ''

@@ -82,3 +82,19 @@ export class PortsNotRemovedError extends KubeOvnError<{ readonly ports: readonl
     super('ports could not be removed', details, options)
   }
 }
+
+/** Says that the kubelet can not probe a pod of a VPC: connections to its address and port lead to somebody else. */
+export class ProbeTargetTakenError extends KubeOvnError<
+  Refused & {
+    /** `namespace/name`. */
+    readonly pod: string
+    readonly holder: string
+  }
+> {
+  readonly code = 'probe-target-taken'
+  readonly retry = 'on-change'
+
+  constructor(details: ProbeTargetTakenError['details']) {
+    super('the node reaches somebody else at a probed address', details)
+  }
+}

@@ -1,5 +1,10 @@
-export { AttachmentDiffersError, AttachmentError, type AttachmentStage } from './errors.ts'
-export { hostFirewallTable } from './host-firewall/desired.ts'
+export {
+  AttachmentDiffersError,
+  AttachmentError,
+  ProbeTargetTakenError,
+  type AttachmentStage,
+} from './errors.ts'
+export { handlersOf } from './kubelet-probes/probed-ports.ts'
 export { desiredSysctls } from './host-firewall/sysctls.ts'
 export { findInterface, isInstalled, localOvsTables, openVswitchRow, type LocalOvs } from './local-ovs.ts'
 export { nodeNicName } from './node-nic/desired.ts'
@@ -20,6 +25,6 @@ export { sourceOf, type ConnectionStatus } from './provider-networks/desired.ts'
 export type { Lifelines } from './provider-networks/lifelines.ts'
 export type { NodePatch } from './sinks/node-object.ts'
 export { readSubnetFacts } from './subnet-facts.ts'
-export { servicesTable } from './services/desired.ts'
 export { sliceIndexes } from './tables.ts'
+export { removeProbePath } from './sinks/probe-path.ts'
 export { networkTypes } from './tunnels/snapshot.ts'

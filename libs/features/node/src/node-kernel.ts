@@ -24,6 +24,7 @@ import { HostLinks, linkTable } from './host-links.ts'
 import { bridgeTable, LocalBridges } from './local-bridges.ts'
 import { interfaceTable, openVswitchTable, watchLocalRows } from './local-interfaces.ts'
 import { findInterface, openVswitchRow, type LocalOvs } from './local-ovs.ts'
+import { kubeletProbes } from './kubelet-probes/feature.ts'
 import { mirroring } from './mirroring/feature.ts'
 import { nodeNic } from './node-nic/feature.ts'
 import { NodeLinkSink, type NodeLinkSinkOptions } from './node-nic/link-sink.ts'
@@ -49,6 +50,7 @@ import { NodeObjectSink, type NodePatch } from './sinks/node-object.ts'
 import { OffloadSink } from './sinks/offloads.ts'
 import { OvsRowsSink } from './sinks/ovs-rows.ts'
 import { PortQosSink } from './sinks/port-qos.ts'
+import { ProbePathSink } from './sinks/probe-path.ts'
 import { PortRemovalSink, type PortRemovalSinkOptions } from './sinks/port-removals.ts'
 import { stalePorts } from './stale-ports/feature.ts'
 import {
@@ -139,6 +141,7 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
       stalePorts,
       portQosFeature,
       mirroring,
+      kubeletProbes,
     ],
     lanes: [
       [
@@ -147,6 +150,7 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
         new OffloadSink({ host, onEvent }),
         new RouteSink({ host, onEvent, log }),
         new PolicyRouteSink({ host, onEvent }),
+        new ProbePathSink({ host, sysctls, onEvent }),
       ],
       [new NftablesSink(netfilter), new StaleFlowSink(options.flows, netfilter), new SysctlSink(sysctls)],
       [new NodeObjectSink({ ...options, nodeName: agent.nodeName })],

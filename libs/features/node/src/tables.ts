@@ -23,6 +23,8 @@ export interface AgentFacts {
   readonly hasMacLearningFallback: boolean
   /** `--replace-kube-proxy`: Services are served by the agent, not by kube-proxy. */
   readonly servesServices: boolean
+  /** `--enable-tproxy`: the kubelet reaches probed ports of pods of all VPCs. */
+  readonly reachesVpcs: boolean
 }
 
 /** The key of what exists once on a node. */

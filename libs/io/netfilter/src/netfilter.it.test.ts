@@ -333,6 +333,35 @@ describe.skipIf(missing)(`netfilter${missing === undefined ? '' : ` (${missing})
     expect(await netfilter.applyTable(everything)).toBe('unchanged')
   })
 
+  it('hands frames of a link over to another one, and notices when a link has gone', async () => {
+    using network = openTestNetwork()
+    const one = network.namespace('one')
+    for (const name of ['left', 'right']) one.run('ip', 'link', 'add', name, 'type', 'bridge')
+    const table: Table = {
+      ...{ family: 'netdev', name: 'kube-ovn-frames', sets: [] },
+      chains: [
+        {
+          name: 'frames',
+          base: { type: 'filter', hook: 'ingress', priority: 0, link: 'left' },
+          rules: [
+            { statements: [statement.setDestinationMac('02:00:00:00:00:01'), statement.forwardBy('right')] },
+          ],
+        },
+      ],
+    }
+    const netfilter = openNetfilter({ netns: one.path })
+    expect([await netfilter.applyTable(table), await netfilter.applyTable(table)]).toEqual([
+      'applied',
+      'unchanged',
+    ])
+    expect(await netfilter.listTables()).toEqual([{ family: 'netdev', name: 'kube-ovn-frames' }])
+    one.run('ip', 'link', 'del', 'right')
+    expect(await netfilter.hasDrifted(table)).toBe(true)
+    await expect(netfilter.applyTable(table)).rejects.toThrow(NftCommandError)
+    await netfilter.removeTable(table)
+    expect(await netfilter.listTables()).toEqual([])
+  })
+
   it.each([
     'add element inet kube-ovn pods { 10.99.0.0/16 }',
     'delete element inet kube-ovn pods { 10.16.0.0/16 }',

@@ -1,11 +1,11 @@
 import { closeSync, openSync } from 'node:fs'
-import { inFreshNamespace, type NamespaceReference } from '@kube-ovn/netlink'
+import { inFreshNamespace, openNetlink, type NamespaceReference } from '@kube-ovn/netlink'
 import { NftCommandError } from './errors.ts'
 import { TableJournal, tableText } from './journal.ts'
 import { parseListing, parseTables, sameListing } from './listing.ts'
 import { runNft } from './nft.ts'
 import { renderChange } from './render-change.ts'
-import { renderRemoval, renderReplacement, renderTable } from './render.ts'
+import { linksOf, renderRemoval, renderReplacement, renderTable } from './render.ts'
 import type {
   ApplyOutcome,
   Netfilter,
@@ -142,7 +142,7 @@ class NftNetfilter implements Netfilter {
     const input = JSON.stringify(commands)
     const known = this.#wanted.get(key)
     if (known?.input === input) return known.listing
-    const scratch = inFreshNamespace(() => openSync('/proc/thread-self/ns/net', 'r'))
+    const scratch = openScratch(linksOf(table))
     try {
       await this.#commit(scratch, `try ${key}`, commands)
       const listing = await this.#list(scratch, table)
@@ -189,4 +189,13 @@ class NftNetfilter implements Netfilter {
     this.#last = result.catch(() => undefined)
     return result
   }
+}
+
+/** A namespace that no packet passes, with links of these names. */
+function openScratch(links: readonly string[]): number {
+  return inFreshNamespace(() => {
+    using host = openNetlink()
+    for (const [at, name] of links.entries()) host.createVeth({ name, peer: { name: `peer-${at}` } })
+    return openSync('/proc/thread-self/ns/net', 'r')
+  })
 }

@@ -78,7 +78,19 @@ export function renderChain(table: TableKey, { name, base, comment }: Chain): ob
     name,
     ...(base === undefined
       ? {}
-      : { type: base.type, hook: base.hook, prio: base.priority, policy: base.policy ?? 'accept' }),
+      : {
+          ...{ type: base.type, hook: base.hook, prio: base.priority, policy: base.policy ?? 'accept' },
+          ...(base.link === undefined ? {} : { dev: base.link }),
+        }),
     ...(comment === undefined ? {} : { comment }),
   }
+}
+
+/** The links that have to be there before nft can read a table. */
+export function linksOf({ chains }: Table): readonly string[] {
+  const named = chains.flatMap(({ base, rules }) => [
+    ...(base?.link === undefined ? [] : [base.link]),
+    ...rules.flatMap(({ statements }) => statements.flatMap((one) => ('fwd' in one ? [one.fwd.dev] : []))),
+  ])
+  return [...new Set(named)]
 }

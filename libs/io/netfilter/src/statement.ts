@@ -73,6 +73,16 @@ export function sourceNat(family: 'ip' | 'ip6', address: string, ...flags: NatFl
   return { snat: { family, addr: address, ...(flags.length === 0 ? {} : { flags }) } }
 }
 
+/** `ether daddr set MAC` */
+export function setDestinationMac(mac: string): Statement {
+  return { mangle: { key: { payload: { protocol: 'ether', field: 'daddr' } }, value: mac } }
+}
+
+/** `fwd to LINK` */
+export function forwardBy(link: string): Statement {
+  return { fwd: { dev: link } }
+}
+
 export const counter: Statement = { counter: null }
 export const accept: Statement = { accept: null }
 export const drop: Statement = { drop: null }

@@ -6,7 +6,8 @@
 
 export type TableFamily = (typeof tableFamilies)[number]
 
-export const tableFamilies = ['inet', 'ip', 'ip6'] as const
+/** A chain of `netdev` is entered by what comes in by one link, before anybody else sees it. */
+export const tableFamilies = ['inet', 'ip', 'ip6', 'netdev'] as const
 
 export interface Prefix {
   readonly prefix: { readonly addr: string; readonly len: number }
@@ -55,7 +56,7 @@ export type Verdict =
   | { readonly jump: { readonly target: string } }
   | { readonly drop: null }
 
-export type Hook = 'prerouting' | 'input' | 'forward' | 'output' | 'postrouting'
+export type Hook = 'prerouting' | 'input' | 'forward' | 'output' | 'postrouting' | 'ingress'
 
 /** Makes a chain one that packets enter from the kernel. */
 export interface BaseChain {
@@ -64,6 +65,8 @@ export interface BaseChain {
   /** Lower comes first; nft's names: raw -300, mangle -150, dstnat -100, filter 0, srcnat 100. */
   readonly priority: number
   readonly policy?: 'accept' | 'drop'
+  /** Of `ingress`: the link. nft lists no chain's, so a chain of another link needs another name. */
+  readonly link?: string
 }
 
 export interface NftRule {
@@ -88,6 +91,7 @@ export interface Table {
 }
 
 export type PayloadField =
+  | { readonly protocol: 'ether'; readonly field: 'saddr' | 'daddr' }
   | { readonly protocol: 'ip'; readonly field: 'saddr' | 'daddr' | 'protocol' | 'ttl' | 'dscp' }
   | { readonly protocol: 'ip6'; readonly field: 'saddr' | 'daddr' | 'nexthdr' | 'hoplimit' | 'dscp' }
   | { readonly protocol: 'tcp'; readonly field: 'sport' | 'dport' | 'flags' }
@@ -146,6 +150,8 @@ export type Statement =
     }
   /** Goes on where a map of the same table says, `@name`; nothing of its key: the next statement. */
   | { readonly vmap: { readonly key: Expression; readonly data: string } }
+  /** Sends by a link what came in, as it is; of `netdev` alone. */
+  | { readonly fwd: { readonly dev: string } }
   | { readonly counter: null }
   | { readonly log: { readonly prefix?: string } }
   | { readonly reject: null | { readonly type: 'tcp reset' | 'icmpx'; readonly expr?: string } }

@@ -25,6 +25,7 @@ const tableNameAttribute = 1
 const families = new Map<number, TableFamily>([
   [1, 'inet'],
   [2, 'ip'],
+  [5, 'netdev'],
   [10, 'ip6'],
 ])
 

@@ -15,7 +15,7 @@ import type {
 export const linkType = { created: 16, removed: 17, get: 18 } as const
 
 /** IFF_* of linux/if.h. */
-const linkFlag = { up: 0x1, lowerUp: 0x10000 } as const
+const linkFlag = { up: 0x1, noArp: 0x80, lowerUp: 0x10000 } as const
 
 /** IFLA_* of linux/if_link.h. */
 const ifla = {
@@ -126,10 +126,7 @@ export function encodeVlan(request: VlanRequest): Buffer {
 /** Encodes a change; the namespace to move to is given as an open descriptor. */
 export function encodeLinkChange(index: number, change: LinkChange, netns: number | undefined): Buffer {
   return Buffer.concat([
-    linkHeader(
-      index,
-      change.up === undefined ? unchanged : { flags: change.up ? linkFlag.up : 0, mask: linkFlag.up },
-    ),
+    linkHeader(index, flagChange(change)),
     ...(netns === undefined ? [] : [attribute(ifla.netnsDescriptor, u32(netns))]),
     ...(change.name === undefined ? [] : [attribute(ifla.name, linkName(change.name))]),
     ...mtuAndMac(change),
@@ -209,6 +206,13 @@ function linkHeader(index: number, change: FlagChange = unchanged): Buffer {
   bytes.writeUInt32LE(change.flags, 8)
   bytes.writeUInt32LE(change.mask, 12)
   return bytes
+}
+
+function flagChange({ up, arp }: LinkChange): FlagChange {
+  return {
+    flags: (up === true ? linkFlag.up : 0) | (arp === false ? linkFlag.noArp : 0),
+    mask: (up === undefined ? 0 : linkFlag.up) | (arp === undefined ? 0 : linkFlag.noArp),
+  }
 }
 
 function flagsFor(up: boolean | undefined): FlagChange {

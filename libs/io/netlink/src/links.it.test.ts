@@ -130,6 +130,10 @@ describe.skipIf(missing)(`links${missing === undefined ? '' : ` (${missing})`}`,
       txQueueLength: 9,
       isUp: true,
     })
+    netlink.changeLink(index, { arp: false })
+    expect(host.ip('link', 'show', 'c')).toMatchObject([{ flags: expect.arrayContaining(['NOARP', 'UP']) }])
+    netlink.changeLink(index, { arp: true })
+    expect(host.ip('link', 'show', 'c')).not.toMatchObject([{ flags: expect.arrayContaining(['NOARP']) }])
     netlink.changeLink(index, { alias: '', up: false })
     expect(netlink.link(index)?.alias).toBeUndefined()
 

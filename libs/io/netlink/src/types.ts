@@ -100,6 +100,8 @@ export interface LinkChange {
   /** Renaming a link that is up needs Linux 6.2 or newer. */
   readonly name?: string
   readonly up?: boolean
+  /** Whether neighbours are asked for their MAC addresses; if not, every frame is sent to the link's own. */
+  readonly arp?: boolean
   readonly mtu?: number
   readonly mac?: string
   /** The empty string removes it. */

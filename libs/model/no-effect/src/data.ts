@@ -124,7 +124,12 @@ export const missingFeatures: readonly MissingFeature[] = [
     nic: ['pod_nic_type'],
     unless: { pod_nic_type: 'veth-pair' },
     controllerFlags: ['pod-nic-type'],
-    chartValues: { 'networking.podNicType': 'veth-pair', 'ovsOvn.dpdkHybrid.enabled': false },
+    agentFlags: ['kubelet-dir'],
+    chartValues: {
+      'networking.podNicType': 'veth-pair',
+      'ovsOvn.dpdkHybrid.enabled': false,
+      'kubelet.directory': '/var/lib/kubelet',
+    },
   },
   {
     name: 'interconnection of clusters',
@@ -149,12 +154,6 @@ export const missingFeatures: readonly MissingFeature[] = [
     name: "renewal of the databases' certificates",
     cure: 'change the Secret before they expire',
     chartValues: { 'networking.kubeOvnTlsRotationInterval': '8760h' },
-  },
-  {
-    name: 'a way for the probes of Pods that their node does not reach',
-    cure: 'probe Pods of the default VPC as you like, and those of other VPCs by exec',
-    agentFlags: ['kubelet-dir', 'enable-tproxy'],
-    chartValues: { 'features.enableTproxy': false, 'kubelet.directory': '/var/lib/kubelet' },
   },
   {
     name: 'an agent that leaves the first network to another CNI plugin',

@@ -70,8 +70,8 @@ describe('flags', () => {
   })
 
   it('are told with their value and why', () => {
-    expect(ignoredFlags('agent', [flag('enable-tproxy', 'true', 'false')])).toEqual([
-      '--enable-tproxy=true has no effect: a way for the probes of Pods that their node does not reach is not there yet; probe Pods of the default VPC as you like, and those of other VPCs by exec',
+    expect(ignoredFlags('agent', [flag('set-vxlan-tx-off', 'true', 'false')])).toEqual([
+      '--set-vxlan-tx-off=true has no effect: the switch for the offload of VXLAN is not there yet; use ethtool on the node',
     ])
   })
 })

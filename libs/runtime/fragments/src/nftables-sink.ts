@@ -16,7 +16,7 @@ export const nftables: SinkKind<Table> = {
   name: 'nftables',
   targets: (table) => [targetOf(table)],
   validate(table) {
-    if (!isOwn(table)) {
+    if (!isOwnTable(table)) {
       const cure = `give a name that begins with ${ownPrefix}`
       throw new InvalidFragmentError({ field: 'name of a table', value: table.name, cure })
     }
@@ -58,7 +58,7 @@ export class NftablesSink implements Sink<Table> {
 
   async owned(): Promise<readonly string[]> {
     const tables = await this.#netfilter.listTables()
-    return tables.filter(isOwn).map(targetOf)
+    return tables.filter(isOwnTable).map(targetOf)
   }
 
   watch(listener: (target: string | undefined) => void): Disposable {
@@ -76,7 +76,8 @@ export class NftablesSink implements Sink<Table> {
   }
 }
 
-function isOwn({ name }: TableKey): boolean {
+/** Whether a table is ours, by its name. */
+export function isOwnTable({ name }: TableKey): boolean {
   return name === ownName || name.startsWith(ownPrefix)
 }
 

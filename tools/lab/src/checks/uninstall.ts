@@ -46,7 +46,7 @@ async function nodeRows({ name, place, tunnel }: LabNode): Promise<CheckRow[]> {
   const links = JSON.parse(await runAt(place, ['ip', '-json', 'address'])) as Link[]
   const left = links
     .map(({ ifname }) => ifname)
-    .filter((ifname) => /^(ovn0|br-|ovs-|genev_|mirror|.*_h$)/.test(ifname))
+    .filter((ifname) => /^(ovn0|ovn-probes|br-|ovs-|genev_|mirror|.*_h$)/.test(ifname))
   const holder = links.find(({ addr_info }) => addr_info.some(({ local }) => local === tunnel.ipv4))?.ifname
   const rules = await runAt(place, ['nft', 'list', 'ruleset'])
   const ours = rules.split('\n').filter((line) => /^table .*(kube-?ovn|ovn)/.test(line))

@@ -165,7 +165,7 @@ export class TestNode implements AsyncDisposable {
   startAgent(
     tunnel: Partial<AgentFacts['tunnel']> = {},
     clock: Clock = systemClock,
-    { isMirroredWhole = false } = {},
+    { isMirroredWhole = false, reachesVpcs = false } = {},
   ): TestAgent {
     const registry = new Registry()
     const log = recordingLogger()
@@ -183,6 +183,7 @@ export class TestNode implements AsyncDisposable {
           mirror: { isOfAll: isMirroredWhole, link: 'mirror0' },
           hasMacLearningFallback: false,
           servesServices: this.servesServices,
+          reachesVpcs,
         },
         ...{ networks, vlans, services: this.services, slices: this.slices },
         flows: own.use(openFlows({ netns: this.host.path })),

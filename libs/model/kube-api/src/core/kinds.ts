@@ -26,6 +26,24 @@ export interface Container {
   readonly ports?: readonly ContainerPort[]
   /** Only of init containers: `Always` makes one a sidecar. */
   readonly restartPolicy?: string
+  readonly livenessProbe?: Handler
+  readonly readinessProbe?: Handler
+  readonly startupProbe?: Handler
+  readonly lifecycle?: { readonly postStart?: Handler; readonly preStop?: Handler }
+}
+
+/** What the kubelet asks a container, or tells it, over the network. */
+export interface Handler {
+  readonly httpGet?: HandlerTarget
+  readonly tcpSocket?: HandlerTarget
+  readonly grpc?: HandlerTarget
+}
+
+export interface HandlerTarget {
+  /** A number, or the name of a port of the container. */
+  readonly port?: number | string
+  /** In the place of the Pod's address. */
+  readonly host?: string
 }
 
 export interface Pod extends KubeObject {
