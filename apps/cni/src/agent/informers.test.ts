@@ -37,4 +37,15 @@ describe('what an agent keeps', () => {
     expect(trimPod({ ...running, status: { phase: 'Running' } }).status).toBeUndefined()
     expect(trimPod({ ...running, status: { phase: 'Succeeded' } }).status).toEqual({ phase: 'Succeeded' })
   })
+  it('of a pod is what the kubelet probes, where it is asked for', () => {
+    const made = pod({ name: 'web' })
+    const readinessProbe = { httpGet: { port: 'http' } }
+    const ports = [{ containerPort: 9 }, { name: 'http', containerPort: 8080 }]
+    const probed = { name: 'a', image: 'a', ports, readinessProbe }
+    const given = { ...made, spec: { ...made.spec, containers: [probed, { name: 'b', image: 'b' }] } }
+    expect(trimPod(given).spec.containers).toEqual([])
+    expect(trimPod(given, { keepsProbes: true }).spec.containers).toEqual([
+      { name: 'a', ports: [{ name: 'http', containerPort: 8080 }], readinessProbe },
+    ])
+  })
 })

@@ -1,5 +1,5 @@
 import { AnnotationInvalidError } from '@kube-ovn/annotations'
-import { QosInvalidError } from '@kube-ovn/features-node'
+import { ProbeTargetTakenError, QosInvalidError } from '@kube-ovn/features-node'
 import { IndexedStore, type EventNote, type Node, type Pod } from '@kube-ovn/kube'
 import { expect, it } from 'vitest'
 import { createRefusalReporter } from './reporter.ts'
@@ -45,6 +45,11 @@ it('tells what is wrong with annotations of a Pod on the Pod', () => {
     spec: { containers: [] },
   })
   report('port-qos', problem)
+  const target = { field: 'spec.containers[].readinessProbe', value: '10.0.0.5:80', cure: 'probe by exec' }
+  report(
+    'kubelet-probes',
+    new ProbeTargetTakenError({ ...target, pod: 'shop/web-0', holder: 'pod shop/db-0' }),
+  )
   expect(events).toMatchObject([
     {
       regarding: { namespace: 'shop', name: 'web-0', uid: 'uid-2' },
@@ -52,6 +57,10 @@ it('tells what is wrong with annotations of a Pod on the Pod', () => {
       reason: 'PodQoSUpdateFailed',
       message:
         'quality of service is not as asked for (field=ovn.kubernetes.io/loss value=all pod=shop/web-0 stage=netem); write less node=n1',
+    },
+    {
+      ...{ regarding: { name: 'web-0', uid: 'uid-2' }, type: 'Warning', reason: 'PodProbeUnreachable' },
+      message: expect.stringContaining('holder=pod shop/db-0); probe by exec node=n1'),
     },
   ])
 })
