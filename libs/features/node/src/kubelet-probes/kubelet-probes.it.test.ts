@@ -4,7 +4,7 @@ import { podAnnotations } from '@kube-ovn/annotations'
 import type { Container, Pod } from '@kube-ovn/kube-api/core'
 import { inNamespace, openNetlink, type Netlink } from '@kube-ovn/netlink'
 import { missingForNamespaces, openTestNetwork, type TestNamespace } from '@kube-ovn/testing-net'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { findBridge } from '../local-ovs.ts'
 import { removeProbePath } from '../sinks/probe-path.ts'
 import { subnetOf, TestNode, type TestAgent } from '../testing/test-node.ts'
@@ -30,7 +30,7 @@ describe.skipIf(missing)(`probes into VPCs${missing === undefined ? '' : ` (${mi
     stack = new AsyncDisposableStack()
     node = stack.use(await TestNode.start())
     await node.database.vsctl('add-br', 'br-int')
-    await expect.poll(() => findBridge(node.ovs, 'br-int')?.name, { timeout: 60_000 }).toBe('br-int')
+    await vi.waitUntil(() => findBridge(node.ovs, 'br-int') !== undefined, 60_000)
     host = stack.use(openNetlink({ netns: node.host.path }))
     const index = host.link('eth0')?.index ?? 0
     host.addAddress(index, '2001:db8::10/64', { noDad: true })
