@@ -12,7 +12,7 @@ import type { FixedSource, NatRuleFacts, SubnetNatRules } from '../subnet-facts.
 import type { HostFirewallSnapshot } from './snapshot.ts'
 
 /** The table that this project keeps on a node; nothing else in the packet filter is touched. */
-export const hostFirewallTable = { family: 'inet', name: 'kube-ovn' } as const
+const hostFirewallTable = { family: 'inet', name: 'kube-ovn' } as const
 
 /** Says "masquerade" to us and to kube-proxy alike (its `--iptables-masquerade-bit`, default 14). */
 const masqueradeMark = 0x4000

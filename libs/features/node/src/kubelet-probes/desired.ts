@@ -1,11 +1,11 @@
-import {
-  statement,
-  type Chain,
-  type Expression,
-  type NftSet,
-  type SetElement,
-  type Statement,
-  type Table,
+import type {
+  Chain,
+  Expression,
+  NftSet,
+  PayloadField,
+  SetElement,
+  Statement,
+  Table,
 } from '@kube-ovn/netfilter'
 
 /** The pair of links by way of which the node reaches pods that no route leads to: what it sends by one end comes in by the other. */
@@ -62,7 +62,7 @@ export function desiredNodeFilter(targets: readonly ProbeTarget[]): Table {
         name: 'mark',
         base: { type: 'route', hook: 'output', priority: -150 },
         rules: served.map((family) => ({
-          statements: [matchTargets(family), statement.addMark(probeMark)],
+          statements: [matchTargets(family), addMark],
           comment: 'to a probed port of a VPC',
         })),
       },
@@ -72,12 +72,12 @@ export function desiredNodeFilter(targets: readonly ProbeTarget[]): Table {
         rules: [
           {
             statements: [
-              statement.inputInterface(probeLinks.node),
-              statement.connectionState('established'),
-              statement.leave,
+              comesIn,
+              { match: { op: 'in', left: { ct: { key: 'state' } }, right: 'established' } },
+              { return: null },
             ],
           },
-          { statements: [statement.inputInterface(probeLinks.node), statement.drop], comment: 'no answer' },
+          { statements: [comesIn, { drop: null }], comment: 'no answer' },
         ],
       },
       {
@@ -85,8 +85,8 @@ export function desiredNodeFilter(targets: readonly ProbeTarget[]): Table {
         base: { type: 'nat', hook: 'postrouting', priority: 90 },
         rules: served.map(({ name, protocol }) => ({
           statements: [
-            statement.outputInterface(probeLinks.node),
-            statement.sourceNat(protocol, probeSources[name]),
+            equals({ meta: { key: 'oifname' } }, probeLinks.node),
+            { snat: { family: protocol, addr: probeSources[name] } },
           ],
         })),
       },
@@ -114,7 +114,7 @@ export function desiredNicFilter({ link, mac, targets }: ProbedNic, pairIndex: n
   const groups = [...Map.groupBy(targets, ({ address }) => address)].map(([address, all]) => ({
     address,
     family: families[address.includes(':') ? 1 : 0],
-    ports: statement.oneOf(...all.map(({ port }) => port)),
+    ports: { set: all.map(({ port }) => port) },
   }))
   return {
     family: 'netdev',
@@ -128,10 +128,10 @@ export function desiredNicFilter({ link, mac, targets }: ProbedNic, pairIndex: n
               'to-pod',
               probeLinks.pods,
               groups.map(({ address, family: { protocol }, ports }) => [
-                statement.payload({ protocol, field: 'daddr' }, address),
-                statement.payload({ protocol: 'tcp', field: 'dport' }, ports),
-                statement.setDestinationMac(mac),
-                statement.forwardBy(link),
+                field({ protocol, field: 'daddr' }, address),
+                field({ protocol: 'tcp', field: 'dport' }, ports),
+                sendTo(mac),
+                { fwd: { dev: link } },
               ]),
               `link ${pairIndex}`,
             ),
@@ -139,11 +139,11 @@ export function desiredNicFilter({ link, mac, targets }: ProbedNic, pairIndex: n
               'from-pod',
               link,
               groups.map(({ address, family: { name, protocol }, ports }) => [
-                statement.payload({ protocol, field: 'daddr' }, probeSources[name]),
-                statement.payload({ protocol, field: 'saddr' }, address),
-                statement.payload({ protocol: 'tcp', field: 'sport' }, ports),
-                statement.setDestinationMac(probeLinks.mac),
-                statement.forwardBy(probeLinks.pods),
+                field({ protocol, field: 'daddr' }, probeSources[name]),
+                field({ protocol, field: 'saddr' }, address),
+                field({ protocol: 'tcp', field: 'sport' }, ports),
+                sendTo(probeLinks.mac),
+                { fwd: { dev: probeLinks.pods } },
               ]),
               `to link ${pairIndex}`,
             ),
@@ -164,6 +164,24 @@ function ingress(
   }
 }
 
+const comesIn = equals({ meta: { key: 'iifname' } }, probeLinks.node)
+
+const addMark: Statement = {
+  mangle: { key: { meta: { key: 'mark' } }, value: { '|': [{ meta: { key: 'mark' } }, probeMark] } },
+}
+
+function equals(left: Expression, right: Expression): Statement {
+  return { match: { op: '==', left, right } }
+}
+
+function field(payload: PayloadField, value: Expression): Statement {
+  return equals({ payload }, value)
+}
+
+function sendTo(mac: string): Statement {
+  return { mangle: { key: { payload: { protocol: 'ether', field: 'daddr' } }, value: mac } }
+}
+
 function targetSet(family: FamilyFacts, targets: readonly ProbeTarget[]): NftSet {
   const elements = targets
     .filter(isOf(family))
@@ -178,7 +196,7 @@ function matchTargets(family: FamilyFacts): Statement {
       { payload: { protocol: 'tcp', field: 'dport' } },
     ],
   }
-  return { match: { op: '==', left, right: statement.named(setName(family)) } }
+  return { match: { op: '==', left, right: `@${setName(family)}` } }
 }
 
 function setName({ name }: FamilyFacts): string {
