@@ -126,7 +126,7 @@ it('serves Services in the place of kube-proxy when it is told to', async () => 
     .toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/api/) as string })
 })
 
-describe('a pod of another VPC', () => {
+describe('a pod of another VPC', { timeout: 180_000 }, () => {
   const addresses = ['10.50.0.5', 'fd00:10:50::5']
   const mac = '00:00:00:00:50:05'
   const cidrBlock = '10.50.0.0/24,fd00:10:50::/112'

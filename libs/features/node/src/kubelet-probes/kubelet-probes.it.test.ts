@@ -11,6 +11,8 @@ import { subnetOf, TestNode, type TestAgent } from '../testing/test-node.ts'
 
 const missing = missingForNamespaces('nft', 'bash', 'timeout')
 
+const title = `probes into VPCs${missing === undefined ? '' : ` (${missing})`}`
+
 const keys = podAnnotations()
 const addresses = ['10.40.0.5', 'fd00:10:40::5']
 /** What there is of the way to a pod `red`. */
@@ -20,7 +22,7 @@ const way = [
 ]
 const gateways = ['10.40.0.1', 'fd00:10:40::1']
 
-describe.skipIf(missing)(`probes into VPCs${missing === undefined ? '' : ` (${missing})`}`, () => {
+describe.skipIf(missing)(title, { timeout: 300_000 }, () => {
   let node: TestNode
   let agent: TestAgent
   let host: Netlink
@@ -173,7 +175,7 @@ describe.skipIf(missing)(`probes into VPCs${missing === undefined ? '' : ` (${mi
     expect([await agent.writes(), await ask(8080)]).toEqual([0, ['red', 'red']])
   })
 
-  it('heal, whatever somebody does to their way', async () => {
+  it('heal, whatever somebody does to their way', { timeout: 600_000 }, async () => {
     await attach('red')
     for (const vandalism of [
       'ip link del ovn-probes',
