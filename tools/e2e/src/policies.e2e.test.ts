@@ -22,7 +22,10 @@ async function defineKinds({ api }: Cluster): Promise<void> {
 /** One lab for policies of all kinds. */
 const lab = useSuiteLab(
   { id: 'policies', nodes: 2, stack: 'dual' },
-  { values: { features: { ENABLE_ANP: true } }, beforeChart: defineKinds },
+  {
+    values: { features: { ENABLE_ANP: true }, networkPolicies: { stopOpenConnections: true } },
+    beforeChart: defineKinds,
+  },
 )
 
 beforeAll(async () => {

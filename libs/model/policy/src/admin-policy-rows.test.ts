@@ -23,7 +23,7 @@ function shown(kind: AdminPolicyKind, spec: object, given: Partial<AdminPolicySc
     spec: { priority: 1, subject: { namespaces: {} }, ...(spec as Spec) },
   })
   const { acls, sets } = adminPolicyRows(policy, {
-    ...{ kind, name: 'web', group: 'web', families: [4], place: policy.place },
+    ...{ kind, name: 'web', group: 'web', families: [4], place: policy.place, stopsOpenConnections: true },
     nodeAddresses: () => [],
     numbersOf: (_direction, _rule, protocol) => (protocol === 'tcp' ? [80, 81] : []),
     ...given,

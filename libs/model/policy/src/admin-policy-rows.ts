@@ -24,6 +24,8 @@ export interface AdminPolicyScene {
   readonly families: readonly Family[]
   /** Where its rules stand; less has room there where others have the same priority. */
   readonly place: AdminPlace
+  /** As in a NetworkPolicy's. */
+  readonly stopsOpenConnections: boolean
   /** Addresses of the nodes that a rule is about. */
   nodeAddresses(direction: PolicyDirection, rule: number): readonly string[]
   /** As in a NetworkPolicy's. */
@@ -56,7 +58,10 @@ export function adminPolicyRows(policy: ParsedAdminPolicy, scene: AdminPolicySce
   )
   const acls = uniqueAcls(parts.flatMap((part) => part.acls))
   return {
-    acls: [...acls, ...passageAcls(scene.group, acls, aclPriority.adminPassedOn)],
+    acls: [
+      ...acls,
+      ...(scene.stopsOpenConnections ? passageAcls(scene.group, acls, aclPriority.adminPassedOn) : []),
+    ],
     sets: parts.map(({ set }) => set),
   }
 }

@@ -20,6 +20,7 @@ function policy(spec: Spec, annotations: Readonly<Record<string, string>> = {}):
 
 const scene: NetworkPolicyScene = {
   ...{ namespace: 'shop', name: 'web', group: 'web.shop', families: [4], isLax: false, passesIcmpv6: true },
+  stopsOpenConnections: true,
   peerFamilies: () => [4, 6],
   numbersOf: () => [],
 }

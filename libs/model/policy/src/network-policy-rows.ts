@@ -42,6 +42,8 @@ export interface NetworkPolicyScene {
   readonly isLax: boolean
   /** All of ICMPv6 passes on the switches of its ports, as in the original; else what neighbours and routers are found by, at its ports. */
   readonly passesIcmpv6: boolean
+  /** What it does not let in ends, also where it has let it in before; in the original every second packet of it passes. */
+  readonly stopsOpenConnections: boolean
   /** Families in which any pod is a peer of a rule. */
   peerFamilies(direction: PolicyDirection, rule: number): readonly Family[]
   /** Numbers that pods have for a named port: those that the policy is for, or for egress the peers of the rule. */
@@ -77,7 +79,7 @@ export function networkPolicyRows(policy: ParsedNetworkPolicy, scene: NetworkPol
   const { isOn, rate } = policy.log
   const acls = uniqueAcls(directions.flatMap(({ acls }) => acls))
   return {
-    acls: [...acls, ...gateway, ...passageAcls(scene.group, acls)],
+    acls: [...acls, ...gateway, ...(scene.stopsOpenConnections ? passageAcls(scene.group, acls) : [])],
     sets: directions.flatMap(({ sets }) => sets),
     meters:
       !isOn || rate === undefined

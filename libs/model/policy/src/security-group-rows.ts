@@ -143,13 +143,14 @@ function trafficTerms({ traffic, family }: SecurityRule): readonly Match[] {
 }
 
 /** The ACLs by which ports drop what none of their groups allows, in both tiers. @param group name of the port group of all ports that have any */
-export function denyAllAcls(group: string): readonly PolicyAcl[] {
+export function denyAllAcls(group: string, stopsOpenConnections: boolean): readonly PolicyAcl[] {
   const drops = (['egress', 'ingress'] as const).flatMap((direction) =>
     tiers.map((tier) => ({
       ...trafficOf(group, direction, anyIp),
       ...{ tier, priority: aclPriority.denyAll, action: 'drop' as const, ...plain },
     })),
   )
+  if (!stopsOpenConnections) return drops
   // In tier 2 each of them is about all packets: as far as that alone they have to be brought.
   return [
     ...drops,

@@ -57,7 +57,7 @@ export function randomWorld(seed: number): PolicyWorld {
     securityGroups: groups,
   }
   const settings = {
-    flags: { npIcmpv6: random.of('all', 'neighbours') },
+    flags: { npIcmpv6: random.of('all', 'neighbours'), stopOpenConnections: true },
     enableAnp: true,
     defaultSubnet: {
       ...{ name: 'ovn-default', cidrBlock: range('default'), gateway: '', excludeIps: [] },

@@ -1,5 +1,6 @@
 export { aclRow } from './acl-row.ts'
 export type { EnforcedAdminPolicy } from './admin-policies.ts'
+export { openConnectionFlags, stopsOpenConnections } from './open-connections.ts'
 export { isAboutNic, policyPlaces, type PolicyPlaces } from './pod-policies.ts'
 export { portPlace } from './policy-selectors.ts'
 export { formerSecurityGroups } from './former-security-groups.ts'

@@ -7,6 +7,7 @@ import type { AclSnapshot } from './snapshot.ts'
 const open: AclSnapshot = {
   subnet: 'blue',
   isReachedByNodes: true,
+  stopsOpenConnections: true,
   families: [{ family: 4, cidr: '10.17.0.0/16', nodes: '100.64.0.0/16', allowed: [] }],
   isPrivate: false,
   allowSubnets: [],

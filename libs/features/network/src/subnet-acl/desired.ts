@@ -111,7 +111,8 @@ function ruleRow(subnet: string, acl: AclRule & { readonly tier: number }): Owne
 }
 
 /** Of a connection that is open, too, OVN asks the rules that stop packets only if it is passed on to them. */
-function passageRows({ subnet, isPrivate, rules }: AclSnapshot): readonly OwnedRow[] {
+function passageRows({ subnet, isPrivate, rules, stopsOpenConnections }: AclSnapshot): readonly OwnedRow[] {
+  if (!stopsOpenConnections) return []
   const tier = aclTier.policy
   const stops = [
     ...(isPrivate ? [{ direction: 'to-lport' as const, action: 'drop', tier }] : []),

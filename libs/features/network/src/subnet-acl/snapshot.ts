@@ -1,4 +1,5 @@
 import type { Cidr } from '@kube-ovn/ip'
+import { stopsOpenConnections } from '@kube-ovn/domains-control/policies'
 import { familiesOf, unusable } from '@kube-ovn/domains-control/topology'
 import type { Isolation } from '@kube-ovn/domains-control/topology'
 import type { ControlWorld } from '@kube-ovn/domains-control'
@@ -8,6 +9,7 @@ export interface AclSnapshot extends Isolation {
   readonly subnet: string
   /** Whether nodes send to it; in the default VPC alone, elsewhere their addresses may be those of pods. */
   readonly isReachedByNodes: boolean
+  readonly stopsOpenConnections: boolean
   readonly families: readonly FamilyPrefixes[]
 }
 
@@ -33,5 +35,9 @@ export function observeAcls(subnet: string, world: ControlWorld): AclSnapshot | 
     nodes: familiesOf(nodes).find((other) => other.family === family)?.cidr,
     allowed: isolation.allowSubnets.filter((allowed) => allowed.family === family),
   }))
-  return { ...isolation, subnet, isReachedByNodes: network.isDefaultVpc, families }
+  return {
+    ...isolation,
+    ...{ subnet, isReachedByNodes: network.isDefaultVpc, families },
+    stopsOpenConnections: stopsOpenConnections(world),
+  }
 }

@@ -33,17 +33,14 @@ async function conditionOf(type: string): Promise<string> {
   return [found?.status, found?.reason, found?.message].filter((part) => (part ?? '') !== '').join(' ')
 }
 
-/** The ACLs on the switch, as `direction priority match action`, those before the tier of policies with theirs, with the identities of their rows. */
+/** The ACLs on the switch, as `direction priority match action`, with the identities of their rows. */
 function acls(control: Controller): ReadonlyMap<string, string> {
   const on = new Set(control.named('Logical_Switch', 'blue')?.acls)
   return new Map(
     control
-      .rows('ACL', '_uuid', 'tier', 'direction', 'priority', 'match', 'action')
+      .rows('ACL', '_uuid', 'direction', 'priority', 'match', 'action')
       .filter(({ _uuid }) => on.has(_uuid))
-      .map(({ _uuid, tier, direction, priority, match, action }) => {
-        const text = `${direction} ${priority} ${match} ${action}`
-        return [action === 'pass' ? `tier ${tier}: ${text}` : text, _uuid] as const
-      })
+      .map((acl) => [`${acl.direction} ${acl.priority} ${acl.match} ${acl.action}`, acl._uuid] as const)
       .sort(([a], [b]) => (a < b ? -1 : 1)),
   )
 }
@@ -56,7 +53,6 @@ const own = (family: number, cidr: string) =>
   `to-lport 1001 ip${family}.src == ${cidr} && ip${family}.dst == ${cidr} allow-related`
 const isolated = [
   'to-lport 1000 ip drop',
-  ...[0, 1].map((tier) => `tier ${tier}: to-lport 0 ip pass`),
   own(4, '10.17.0.0/16'),
   own(6, 'fd00:10:17::/112'),
   'to-lport 3000 ip4.src == 100.64.0.0/16 allow-related',
@@ -76,7 +72,7 @@ describe('ACLs of a subnet', () => {
     await control.settle()
     expect((await cluster.costs()).transactions).toBeLessThanOrEqual(3)
     // They are there all together, with the switch or right after it.
-    expect(seen.filter((count) => count !== 0 && count !== 10)).toEqual([])
+    expect(seen.filter((count) => count !== 0 && count !== 8)).toEqual([])
     const allow16 =
       'to-lport 1001 (ip4.src == 10.17.0.0/16 && ip4.dst == 10.16.0.0/16) || (ip4.src == 10.16.0.0/16 && ip4.dst == 10.17.0.0/16) allow-related'
     expect(texts(control)).toEqual([...isolated, allow16].sort())
@@ -129,13 +125,13 @@ describe('ACLs of a subnet', () => {
       allowSubnets: ['10.16.0.0/16', 'fd00:10:16::/112'],
     })
     await control.settle()
-    expect(texts(control)).toHaveLength(7)
+    expect(texts(control)).toHaveLength(5)
     const drop = acls(control).get('to-lport 1000 ip drop')
     await edit(control, { cidrBlock: dual, gateway: '' })
-    expect(texts(control)).toHaveLength(11)
+    expect(texts(control)).toHaveLength(9)
     await edit(control, { cidrBlock: '10.19.0.0/16', gateway: '', excludeIps: [] })
     expect(texts(control)).toContain(own(4, '10.19.0.0/16'))
-    expect(texts(control)).toHaveLength(7)
+    expect(texts(control)).toHaveLength(5)
     expect(acls(control).get('to-lport 1000 ip drop')).toBe(drop)
   })
 
@@ -159,7 +155,7 @@ describe('ACLs of a subnet', () => {
     await control.settle()
     expect(await cluster.costs()).toEqual(nothing)
     const before = texts(control)
-    expect(before).toHaveLength(16)
+    expect(before).toHaveLength(14)
     expect(before).toContain('to-lport 7 ip4.src == 9.9.9.9 drop')
 
     const { northbound } = cluster

@@ -1,6 +1,6 @@
 import type { KubeOvnError } from '@kube-ovn/errors'
 import type { ControlWorld } from '@kube-ovn/domains-control'
-import { portPlace, type EnforcedAdminPolicy } from '@kube-ovn/domains-control/policies'
+import { portPlace, stopsOpenConnections, type EnforcedAdminPolicy } from '@kube-ovn/domains-control/policies'
 import { adminPolicyRows, PolicyInvalidError, type AdminPolicyRows } from '@kube-ovn/policy'
 
 /** What decides about a policy of an administrator. */
@@ -18,6 +18,7 @@ export function observeAdminPolicy(key: string, world: ControlWorld): AdminPolic
   const nodes = world.adminNodePeers.get(key) ?? []
   const rows = adminPolicyRows(policy, {
     ...{ kind, name, group, place, families: world.adminPolicyFamilies.get(key) ?? [] },
+    stopsOpenConnections: stopsOpenConnections(world),
     nodeAddresses: (direction, rule) => (direction === 'egress' ? (nodes[rule] ?? []) : []),
     numbersOf: (direction, rule, protocol, port) => {
       const at = direction === 'ingress' ? undefined : { direction, rule }

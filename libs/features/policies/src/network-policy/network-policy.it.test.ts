@@ -73,8 +73,6 @@ describe('a NetworkPolicy', () => {
     expect([addressesIn(control, allowed4), addressesIn(control, allowed6)]).toEqual([[v4], [v6]])
     expect(aclsOf(control, 'web.shop')).toEqual([
       'from-lport 2001 icmp6 allow-stateless',
-      // In each tier before.
-      ...[0, 1].map(() => 'to-lport 0 outport == @web.shop && ip pass'),
       'to-lport 2000 outport == @web.shop && ip drop',
       'to-lport 2001 icmp6 allow-stateless',
       `to-lport 2001 outport == @web.shop && ip && ip4.src == $${allowed4} && ip4.src != $web.shop.ingress.except.IPv4.0 allow-related`,

@@ -1,6 +1,6 @@
 import type { KubeOvnError } from '@kube-ovn/errors'
 import { flagsOf, type ControlWorld } from '@kube-ovn/domains-control'
-import { portPlace } from '@kube-ovn/domains-control/policies'
+import { portPlace, stopsOpenConnections } from '@kube-ovn/domains-control/policies'
 import { networkPolicyRows, type NetworkPolicyRows } from '@kube-ovn/policy'
 import { networkPolicyFlags } from './flags.ts'
 
@@ -29,6 +29,7 @@ export function observeNetworkPolicy(key: string, world: ControlWorld): NetworkP
   const rows = networkPolicyRows(policy, {
     ...{ namespace, name, group, families, isLax: enforcement === 'lax' },
     passesIcmpv6: flags.npIcmpv6 === 'all',
+    stopsOpenConnections: stopsOpenConnections(world),
     peerFamilies: (direction, rule) =>
       ([4, 6] as const).filter((family) => peers.has(`${direction}/${rule}/${family}`)),
     numbersOf: (direction, rule, protocol, port) => {

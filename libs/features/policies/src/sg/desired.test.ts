@@ -5,7 +5,7 @@ import { desiredDenyAll } from './desired.ts'
 const plain = { log: false, options: {} }
 
 it('is a group whose ports send and receive nothing, in both tiers', () => {
-  const desired = desiredDenyAll({ hasBaseline: false })
+  const desired = desiredDenyAll({ hasBaseline: false, stopsOpenConnections: true })
   const name = 'ovn.sg.kubeovn_deny_all'
   const acl = { ...plain, priority: 2003, action: 'drop', external_ids: { vendor: 'kube-ovn', parent: name } }
   const out = { direction: 'from-lport', match: `inport == @${name} && ip`, ...acl }
@@ -33,7 +33,7 @@ it('is a group whose ports send and receive nothing, in both tiers', () => {
 })
 
 it('lets ports past tier 2 whose groups are all of tier 1', () => {
-  const desired = desiredDenyAll({ hasBaseline: true })
+  const desired = desiredDenyAll({ hasBaseline: true, stopsOpenConnections: true })
   const name = 'ovn.sg.kubeovn_baseline'
   const acl = {
     ...plain,

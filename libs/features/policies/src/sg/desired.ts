@@ -19,6 +19,7 @@ import { aclRow } from '@kube-ovn/domains-control/policies'
 export interface DenyAllSnapshot {
   /** There are security groups of tier 1. */
   readonly hasBaseline: boolean
+  readonly stopsOpenConnections: boolean
 }
 
 /**
@@ -27,8 +28,10 @@ export interface DenyAllSnapshot {
  *
  * @see ovn-nb(5), Port_Group and ACL
  */
-export function desiredDenyAll({ hasBaseline }: DenyAllSnapshot): Desired {
-  const denial = desiredGroup(denyAllPortGroup, denyAllAcl, denyAllSecurityGroup, denyAllAcls)
+export function desiredDenyAll({ hasBaseline, stopsOpenConnections }: DenyAllSnapshot): Desired {
+  const denial = desiredGroup(denyAllPortGroup, denyAllAcl, denyAllSecurityGroup, (group) =>
+    denyAllAcls(group, stopsOpenConnections),
+  )
   const passage = desiredGroup(baselinePortGroup, baselineAcl, baselineSecurityGroup, baselineAcls)
   const groups = hasBaseline ? [denial, passage] : [denial]
   return {

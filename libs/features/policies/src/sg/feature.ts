@@ -1,5 +1,6 @@
 import { baselineAcl, baselinePortGroup, denyAllAcl, denyAllPortGroup } from '@kube-ovn/ovn-names'
 import type { ControlFeature } from '@kube-ovn/domains-control'
+import { openConnectionFlags, stopsOpenConnections } from '@kube-ovn/domains-control/policies'
 import { desiredDenyAll, type DenyAllSnapshot } from './desired.ts'
 
 /** Keeps the port groups of all ports that have security groups. */
@@ -12,6 +13,11 @@ export const denyAll: ControlFeature<'deny-all', DenyAllSnapshot> = {
   ],
   triggers: [],
   initialKeys: () => ['deny-all'],
-  observe: (_key, world) => ({ hasBaseline: world.securityGroupPlaces.some('baseline', '') }),
-  desired: (_key, snapshot) => desiredDenyAll(snapshot ?? { hasBaseline: false }),
+  flags: openConnectionFlags,
+  observe: (_key, world) => ({
+    hasBaseline: world.securityGroupPlaces.some('baseline', ''),
+    stopsOpenConnections: stopsOpenConnections(world),
+  }),
+  desired: (_key, snapshot) =>
+    desiredDenyAll(snapshot ?? { hasBaseline: false, stopsOpenConnections: false }),
 }

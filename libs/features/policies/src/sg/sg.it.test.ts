@@ -34,11 +34,7 @@ it('is there before any SecurityGroup, and lets past tier 2 as long as one is of
   await using control = await cluster.startSettled()
   const denials = aclsOf(control, denied)
   expect(denials.length).toBeGreaterThan(0)
-  expect(denials.filter((acl) => !acl.endsWith(`== @${denied} && ip drop`))).toEqual(
-    ['from', 'to'].flatMap((side) =>
-      [0, 1].map((tier) => expect.stringMatching(`^${side}-lport ${tier} 0 .* ip pass$`)),
-    ),
-  )
+  expect(denials.every((acl) => acl.endsWith(`== @${denied} && ip drop`))).toBe(true)
   expect(control.named('Port_Group', passing)).toBeUndefined()
   await create('early', 0)
   await control.settle()
