@@ -124,6 +124,10 @@ it('serves Services in the place of kube-proxy when it is told to', async () => 
   await expect
     .poll(() => agent.machine.try(['/opt/node/node', '-e', ask]))
     .toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/api/) as string })
+
+  await agent.machine.stopAgent()
+  await agent.startAgent()
+  await expect.poll(() => agent.machine.script('nft list tables')).not.toContain('inet kube-ovn-services')
 })
 
 describe('a pod of another VPC', { timeout: 180_000 }, () => {

@@ -1,5 +1,5 @@
 import { watch } from 'node:fs'
-import { open, type FileHandle } from 'node:fs/promises'
+import { open, stat, type FileHandle } from 'node:fs/promises'
 import { FixtureError } from './errors.ts'
 import { PATIENCE_MS } from './patience.ts'
 import type { RightUse } from './rights.ts'
@@ -90,7 +90,10 @@ export class AuditLog implements AsyncDisposable {
     resources.adopt(setTimeout(expire, PATIENCE_MS), clearTimeout)
     for (;;) {
       await this.#read()
-      if (this.#begun.size === 0) return [...this.#writes]
+      if (this.#begun.size === 0) {
+        await this.#requireSame()
+        return [...this.#writes]
+      }
       if (isLate) {
         throw new FixtureError('Requests were not answered in time', {
           what: this.#path,
@@ -117,6 +120,16 @@ export class AuditLog implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.#file.close()
+  }
+
+  /** What is logged after a rotation would be missing, and look like no request at all. */
+  async #requireSame(): Promise<void> {
+    const [held, named] = await Promise.all([this.#file.stat(), stat(this.#path)])
+    if (held.ino === named.ino) return
+    throw new FixtureError('The log was rotated', {
+      ...{ what: this.#path, output: '' },
+      cure: 'raise --audit-log-maxsize of the API server',
+    })
   }
 
   async #read(): Promise<void> {

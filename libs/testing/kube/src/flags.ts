@@ -63,6 +63,8 @@ export function apiServerFlags(options: KubeApiOptions): string[] {
     '--audit-policy-file=audit-policy.json',
     '--audit-log-path=audit.log',
     '--audit-log-mode=blocking',
+    // Who reads it holds the file: at 100 MB, which a worker's many tests come to, another one would be begun.
+    '--audit-log-maxsize=10000',
     '--profiling=false',
     ...(options.apiServerFlags ?? []),
   ]
