@@ -60,6 +60,7 @@ export {
   type PodObject,
 } from './kubernetes/workloads.ts'
 export {
+  killAt,
   insideContainer,
   insidePodContainer,
   insidePodNetwork,

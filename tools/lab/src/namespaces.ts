@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { LabUsageError } from './errors.ts'
 import { runProgram, startProgram, tryProgram, type ProgramOptions, type ProgramResult } from './program.ts'
 import type { Container } from './docker/container.ts'
 import type { ChildProcess } from 'node:child_process'
@@ -69,6 +70,36 @@ function readProcessFile(pid: number, file: 'cgroup' | 'comm' | 'stat'): string 
     return readFileSync(`/proc/${pid}/${file}`, 'utf8')
   } catch {
     return ''
+  }
+}
+
+/**
+ * Kills the processes of a program at a place, whatever they do.
+ *
+ * What is run at a place has the host's process ids: `pkill` there would kill others, which have the same ids outside.
+ *
+ * @throws {LabUsageError} if there is none
+ */
+export function killAt(place: Place, program: string): void {
+  const own = processNamespace(place.machinePid)
+  const pids = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => processNamespace(pid) === own && readProcessFile(pid, 'comm').trim() === program)
+  if (pids.length === 0)
+    throw new LabUsageError('the program does not run there', {
+      argument: program,
+      cure: 'wait until it does, or name another one',
+    })
+  for (const pid of pids) process.kill(pid, 'SIGKILL')
+}
+
+/** The namespace of its ids; `undefined` once it is gone. */
+function processNamespace(pid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/pid`)
+  } catch {
+    return undefined
   }
 }
 
