@@ -79,6 +79,6 @@ function rowsOf(node: string, page: string): readonly CheckRow[] {
     all('db_status', 'the storage of both databases is fine', (value) => value === 1, 2),
     all('db_file_size_bytes', 'both databases have a size', (value) => value > 0, 2),
     all('log_file_size_bytes', 'three logs have a size', (value) => value >= 0, 3),
-    all('monitor_source_up', 'everybody who is asked answers', (value) => value === 1, 6),
+    all('monitor_source_up', 'everybody who is asked answers', (value) => value === 1, 7),
   ]
 }
