@@ -74,7 +74,7 @@ it('labels the pod of a database that stands alone, and puts right what somebody
   await central.server.kill()
   await expect.poll(() => labelsOf('node-1'), patience).toMatchObject({ 'ovn-nb-leader': 'false' })
   expect(await api.missingRights()).toEqual([])
-}, 180_000)
+})
 
 it('follows the leader of a cluster, and takes the label from a node that is gone', async () => {
   await using cluster = await NorthboundCluster.start()
@@ -97,4 +97,4 @@ it('follows the leader of a cluster, and takes the label from a node that is gon
   await started[0]?.[Symbol.asyncDispose]()
   await leader.server.kill()
   await expect.poll(leads, patience).toEqual([expect.toBeOneOf([1, 2])])
-}, 180_000)
+})

@@ -130,7 +130,7 @@ it('serves Services in the place of kube-proxy when it is told to', async () => 
   await expect.poll(() => agent.machine.script('nft list tables')).not.toContain('inet kube-ovn-services')
 })
 
-describe('a pod of another VPC', { timeout: 180_000 }, () => {
+describe('a pod of another VPC', () => {
   const addresses = ['10.50.0.5', 'fd00:10:50::5']
   const mac = '00:00:00:00:50:05'
   const cidrBlock = '10.50.0.0/24,fd00:10:50::/112'
@@ -181,7 +181,7 @@ describe('a pod of another VPC', { timeout: 180_000 }, () => {
   const seen = ['::ffff:169.254.81.2', 'fd81:6f76:6e70::2']
 
   it('takes what the node asks its probed ports, and refuses where no program listens', async () => {
-    await expect.poll(() => ask(8080), { timeout: 60_000 }).toEqual(seen)
+    await expect.poll(() => ask(8080)).toEqual(seen)
     for (const answer of await ask(8081)) expect(answer).toContain('ECONNREFUSED')
     // OVN and the pod go on with each other.
     for (const address of gateway.split(',')) expect(await agent.ping('red-1', address)).toBe(true)

@@ -14,7 +14,7 @@ beforeAll(async () => {
     KUBE_OVN_TEST_RESULTS: directory,
   })
   folders = (await readdir(join(directory, 'failed'))).sort()
-}, 180_000)
+})
 
 afterAll(() => rm(directory, { recursive: true, force: true }))
 

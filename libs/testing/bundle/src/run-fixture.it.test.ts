@@ -36,7 +36,7 @@ async function untilRunning(server: Server): Promise<Running> {
 }
 
 // Nobody else would end it: the test in it has no time limit. A runner of its own takes long to start on a busy machine.
-describe('a fixture that never ends', { timeout: 180_000 }, () => {
+describe('a fixture that never ends', () => {
   it('ends when the process that waits for it is killed', async () => {
     await using stack = new AsyncDisposableStack()
     const { server, path } = await listen(stack)

@@ -48,7 +48,7 @@ it('tells the server that it is still there', async () => {
   await using proxy = await startProxy(northbound.address.replace(/\d+$/, '6699'))
   const answer = awaitRows(proxy.address, switchNamed('sw0'), never)
   // The server ends a connection that does not answer the first.
-  await expect.poll(() => proxy.received, { timeout: 60_000 }).toMatch(/("method":"echo".*){2}/)
+  await expect.poll(() => proxy.received).toMatch(/("method":"echo".*){2}/)
   await northbound.nbctl('ls-add', 'sw0')
   await answer
 })

@@ -65,7 +65,7 @@ function sources(): readonly string[] {
   return touched.filter((path) => path.endsWith('.ts'))
 }
 
-describe('a feature, an app and a resource that were just begun', { timeout: 180_000 }, () => {
+describe('a feature, an app and a resource that were just begun', () => {
   it('touch their own files and the lists', () => {
     const own = /example-?(guard|app|polic)/
     expect([...new Set(touched)].filter((path) => !own.test(path)).toSorted()).toEqual([

@@ -112,7 +112,7 @@ it('has labs side by side, each with addresses of its own, and one goes without 
   const names = namespaces.map(({ metadata }) => metadata.name)
   expect(names).toContain(stays.topology.id)
   expect(names).not.toContain(left.topology.id)
-}, 240_000)
+})
 
 function namespace(name: string) {
   return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }

@@ -91,4 +91,4 @@ it('goes on with a process that is killed only until its reaper has seen that', 
   const [exit, ...deleted] = output.trim().split('\n')
   expect(exit).toBe('exit 137')
   expect(deleted).toHaveLength(2)
-}, 180_000)
+})

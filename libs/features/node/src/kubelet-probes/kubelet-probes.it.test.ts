@@ -190,7 +190,7 @@ describe.skipIf(missing)(
       ]) {
         node.host.run('bash', '-c', vandalism)
         const askAgain = async (): Promise<unknown> => [vandalism, ...(await ask(8080, 2))]
-        await expect.poll(askAgain, { timeout: 60_000 }).toEqual([vandalism, 'red', 'red'])
+        await expect.poll(askAgain).toEqual([vandalism, 'red', 'red'])
       }
       await settle()
     })

@@ -104,7 +104,7 @@ describe.skipIf(missing)(`ovn0${missing === undefined ? '' : ` (${missing})`}`, 
     expect(node.announced).toEqual([])
     await node.database.vsctl('set', 'Interface', 'ovn0', 'external_ids:ovn-installed=true')
     // A frame may be lost.
-    await expect.poll(() => node.announced, { timeout: 60_000 }).toHaveLength(3)
+    await expect.poll(() => node.announced).toHaveLength(3)
     for (const told of node.announced) expect(told).toContain('00:00:00:00:64:02 100.64.0.2 fd00:100:64::2')
     await first.stop()
     const second = node.startAgent()

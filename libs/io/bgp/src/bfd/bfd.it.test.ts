@@ -69,7 +69,7 @@ describe.skipIf(missing)(`BFD with GoBGP${missing === undefined ? '' : ` (${miss
   async function untilUp(bgp: BgpSpeaker): Promise<void> {
     const both = { state: 'established', bfd: expect.objectContaining({ state: 'up' }) }
     await expect
-      .poll(() => bgp.statuses, { timeout: 60_000 })
+      .poll(() => bgp.statuses)
       .toEqual([expect.objectContaining(both), expect.objectContaining(both)])
   }
 
