@@ -7,7 +7,7 @@ export function retryOf(error: unknown): RetryClass {
   return error instanceof KubeOvnError ? error.retry : 'never'
 }
 
-/** Logs what is wrong with each key, once for as long as it stays the same. */
+/** Logs what is wrong with each key, once for as long as it stays the same, and when it is over. */
 export class ProblemLog {
   readonly #logger: Logger
   readonly #last = new Map<OwnerMark, string>()
@@ -31,8 +31,9 @@ export class ProblemLog {
     return true
   }
 
+  /** The key has what it wants, or wants nothing any more. */
   clear(owner: OwnerMark): void {
-    this.#last.delete(owner)
+    if (this.#last.delete(owner)) this.#logger.info('problem is over', parseOwnerMark(owner))
   }
 }
 

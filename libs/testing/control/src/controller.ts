@@ -12,6 +12,7 @@ import type { ControlSettings, AllocatingWorld } from '@kube-ovn/domains-control
 import { MissingRightError, NotEqualToFullError, UnadoptableError } from './errors.ts'
 import { fastClock } from './fast-clock.ts'
 import { plainValue } from './plain-value.ts'
+import { problemsOf } from './problems.ts'
 import { tellingRefusals } from './refusals.ts'
 import { controlSettings } from '@kube-ovn/domains-control/testing/settings'
 import { unadoptable } from './unadoptable.ts'
@@ -193,11 +194,9 @@ export class Controller implements AsyncDisposable {
     return this.#northbound.onChange(listener)
   }
 
-  /** Messages of a level and above that were logged. */
+  /** What was logged as a warning or an error, without what waited for something that came. */
   problems(): readonly string[] {
-    return this.logger.lines
-      .filter(({ level }) => level === 'warn' || level === 'error')
-      .map(({ message, fields }) => `${message}: ${JSON.stringify(fields['err'] ?? fields, plainValue)}`)
+    return problemsOf(this.logger.lines)
   }
 
   /** Ends without finishing anything but requests that are under way. */
