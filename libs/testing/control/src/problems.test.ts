@@ -23,9 +23,6 @@ it('leaves out what waited for something that came, and nothing else', () => {
 })
 
 it('counts what waits once more', () => {
-  const lines = [
-    line('info', 'problem is over', 'again'),
-    line('warn', 'key waits for a change', 'again'),
-  ]
+  const lines = [line('info', 'problem is over', 'again'), line('warn', 'key waits for a change', 'again')]
   expect(problemsOf(lines)).toHaveLength(1)
 })

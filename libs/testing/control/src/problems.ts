@@ -10,9 +10,16 @@ export function problemsOf(lines: readonly LogLine[]): readonly string[] {
   for (const [index, line] of lines.entries())
     if (line.message === 'problem is over') ends.set(keyOf(line), index)
   return lines
-    .filter(({ level }) => level === 'warn' || level === 'error')
-    .filter((line, index) => line.message !== 'key waits for a change' || (ends.get(keyOf(line)) ?? -1) < index)
+    .filter((line, index) => isProblem(line) && !(isWaiting(line) && index < (ends.get(keyOf(line)) ?? -1)))
     .map(({ message, fields }) => `${message}: ${JSON.stringify(fields['err'] ?? fields, plainValue)}`)
+}
+
+function isProblem({ level }: LogLine): boolean {
+  return level === 'warn' || level === 'error'
+}
+
+function isWaiting({ message }: LogLine): boolean {
+  return message === 'key waits for a change'
 }
 
 function keyOf({ fields }: LogLine): string {
