@@ -1,32 +1,11 @@
 import { nodes, pods, type Pod } from '@kube-ovn/kube'
 import { parseClusterStatus } from '@kube-ovn/ovs'
 import type { Cluster, PodContainer } from './cluster.ts'
+import { databases } from './databases.ts'
 import { ComponentMissingError, LeaderMissingError, ObjectMissingError } from './errors.ts'
 
 /** Of OVN, who has one leader. */
 export type Led = 'nb' | 'sb' | 'northd'
-
-export interface Database {
-  readonly kind: 'nb' | 'sb'
-  readonly schema: string
-  readonly control: string
-  readonly socket: string
-}
-
-export const databases = {
-  nb: {
-    kind: 'nb',
-    schema: 'OVN_Northbound',
-    control: '/run/ovn/ovnnb_db.ctl',
-    socket: 'unix:/run/ovn/ovnnb_db.sock',
-  },
-  sb: {
-    kind: 'sb',
-    schema: 'OVN_Southbound',
-    control: '/run/ovn/ovnsb_db.ctl',
-    socket: 'unix:/run/ovn/ovnsb_db.sock',
-  },
-} as const satisfies Record<string, Database>
 
 /** Label of a pod by which upstream's leader checker says that it leads. */
 const leaderLabels = {

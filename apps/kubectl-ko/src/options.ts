@@ -1,5 +1,7 @@
 import { Option, type Command } from 'commander'
-import { formats, outcomeFormats } from './output.ts'
+
+export const formats = ['table', 'wide', 'json', 'yaml'] as const
+const outcomeFormats = ['table', 'json', 'yaml'] as const
 
 const clusterOptions = [
   ['--kubeconfig <file>', 'file to find the cluster in'],

@@ -1,7 +1,6 @@
 import { stringify } from 'yaml'
+import type { formats } from './options.ts'
 
-export const formats = ['table', 'wide', 'json', 'yaml'] as const
-export const outcomeFormats = ['table', 'json', 'yaml'] as const
 type Format = (typeof formats)[number]
 
 export interface Column<R> {

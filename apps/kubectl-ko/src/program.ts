@@ -20,7 +20,6 @@ import { addTraces } from './commands/trace.ts'
 import { addVersion } from './commands/version.ts'
 import { addWhy } from './commands/why.ts'
 import type { Context } from './context.ts'
-import { describeError } from './describe-error.ts'
 import { UsageError } from './errors.ts'
 import { withClusterOptions, withExamples } from './options.ts'
 import { version } from './version.ts'
@@ -81,6 +80,7 @@ export async function runProgram(args: readonly string[], context: Context): Pro
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageCode
     // The user's own doing.
     if (context.signal.aborted) return 130
+    const { describeError } = await import('./describe-error.ts')
     context.stderr.write(`kubectl-ko: ${describeError(error)}\n`)
     return error instanceof UsageError ? usageCode : 1
   }

@@ -1,5 +1,5 @@
 import type { Cluster, PodContainer } from './cluster.ts'
-import { databases } from './components.ts'
+import { databases } from './databases.ts'
 
 /** A value of a column: an atom, the list of a set, or the pairs of a map. */
 type RowValue =

@@ -1,37 +1,6 @@
 import type { Command } from 'commander'
-import type { Cluster } from '../cluster.ts'
-import { findLeader } from '../components.ts'
-import { openCluster, outputOf, print, type Context } from '../context.ts'
-import { ObjectMissingError } from '../errors.ts'
-import type { LoggedPacket } from '../explain/acl-log.ts'
-import {
-  aclsOf,
-  northboundRows,
-  rowsOfObject,
-  strangersOf,
-  type ExplainedRow,
-} from '../explain/northbound.ts'
-import { parseQuestion, type Question } from '../explain/question.ts'
-import { explainSouthbound } from '../explain/southbound.ts'
-import { unmetOf, type Unmet } from '../explain/unmet.ts'
-import { readAddressFacts } from '../facts.ts'
-import { claimsOf } from '../ipam/claims.ts'
+import type { Context } from '../context.ts'
 import { withClusterOptions, withExamples, withOutputOptions } from '../options.ts'
-import { render, renderTable, type Column, type OutputChoice } from '../output.ts'
-
-const columns: readonly Column<ExplainedRow>[] = [
-  { title: 'table', of: ({ table }) => table },
-  { title: 'row', of: ({ row }) => row.slice(0, 8) },
-  { title: 'name', of: ({ name }) => name },
-  { title: 'owner', of: ({ owner }) => owner },
-  { title: 'is', of: ({ id }) => id },
-  { title: 'content', of: ({ content }) => content, isWide: true },
-]
-
-const unmetColumns: readonly Column<Unmet>[] = [
-  { title: 'unmet', of: ({ from }) => from },
-  { title: 'what', of: ({ what }) => what },
-]
 
 /** Adds `explain`: from a row, a flow or a logged packet to the object that it is of, and from an object to its rows. */
 export function addExplain(program: Command, context: Context): void {
@@ -56,81 +25,7 @@ export function addExplain(program: Command, context: Context): void {
     'kubectl ko explain subnet/shop -o wide',
     'kubectl ko explain',
   ]).action(async (text: string | undefined) => {
-    const question = text === undefined ? undefined : parseQuestion(text)
-    await using cluster = await openCluster(context, command)
-    const choice = outputOf(command)
-    if (question === undefined) return await tellStrangers(context, cluster, choice)
-    const answer = await answerTo(cluster, question, text ?? '')
-    const { rows, unmet, packet } = answer
-    const isData = choice.output === 'json' || choice.output === 'yaml'
-    if (packet !== undefined && !isData) print(context, `${packet}\n\n`)
-    const empty = `no row of the Northbound is of ${question.kind === 'packet' ? `an ACL ${question.packet.name || 'without a name'}` : (text ?? '')}`
-    print(context, render({ data: answer, rows, columns, empty }, choice))
-    if (unmet.length > 0 && !isData)
-      print(context, `\n${renderTable(unmet, unmetColumns, { hasHeaders: choice.headers })}`)
-    if (rows.length === 0 || unmet.length > 0) context.exitCode = 1
+    const { explain } = await import('../actions/explain.ts')
+    await explain(context, command, text)
   })
-}
-
-/** Of flows that ovn-controller makes for all alike. */
-const noCookie = '00000000'
-const ofNobody: ExplainedRow = {
-  ...{ table: 'OpenFlow', row: noCookie, name: '', owner: 'ovn-controller' },
-  ...{ id: 'made for all alike', content: '' },
-}
-
-interface Answer {
-  readonly rows: readonly ExplainedRow[]
-  readonly unmet: readonly Unmet[]
-  /** What was logged, in words. */
-  readonly packet?: string
-}
-
-async function answerTo(cluster: Cluster, question: Question, text: string): Promise<Answer> {
-  const northbound = await findLeader(cluster, 'nb')
-  switch (question.kind) {
-    case 'object': {
-      const [rows, unmet] = await Promise.all([
-        rowsOfObject(cluster, northbound, question.key),
-        unmetOf(cluster, question.of, question.key),
-      ])
-      return { rows, unmet }
-    }
-    case 'packet': {
-      const [rows, packet] = await Promise.all([
-        aclsOf(cluster, northbound, question.packet),
-        wordsOf(cluster, question.packet),
-      ])
-      return { rows, unmet: [], packet }
-    }
-    case 'row': {
-      if (question.id === noCookie) return { rows: [ofNobody], unmet: [] }
-      const own = await northboundRows(cluster, northbound, question.id)
-      const rows =
-        own.length > 0
-          ? own
-          : await explainSouthbound(cluster, northbound, await findLeader(cluster, 'sb'), question.id)
-      if (rows.length > 0) return { rows, unmet: [] }
-      throw new ObjectMissingError('row', text, 'write it as ovn-nbctl, ovn-sbctl or ovs-ofctl shows it')
-    }
-  }
-}
-
-/** Who sent what to whom: addresses with those who have them now. */
-async function wordsOf(cluster: Cluster, packet: LoggedPacket): Promise<string> {
-  const claims = claimsOf(await readAddressFacts(cluster)).filter(({ kind }) => kind !== 'IP')
-  const end = (address: string, port: string): string => {
-    const who = claims.find((claim) => claim.address === address)
-    const where = port === '' ? address : `${address.includes(':') ? `[${address}]` : address}:${port}`
-    return who === undefined ? where : `${where} (${who.kind} ${who.name})`
-  }
-  const { verdict, protocol, source, target, sourcePort, targetPort } = packet
-  return `${verdict}: ${protocol} from ${end(source, sourcePort)} to ${end(target, targetPort)}`
-}
-
-async function tellStrangers(context: Context, cluster: Cluster, choice: OutputChoice): Promise<void> {
-  const { rows, strangers } = await strangersOf(cluster, await findLeader(cluster, 'nb'))
-  const empty = `each of ${rows} rows is of an object`
-  print(context, render({ data: { rows, strangers }, rows: strangers, columns, empty }, choice))
-  if (strangers.length > 0) context.exitCode = 1
 }

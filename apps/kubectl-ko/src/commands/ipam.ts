@@ -1,31 +1,6 @@
-import { formatIp, tryParseIp } from '@kube-ovn/ip'
 import type { Command } from 'commander'
-import { openCluster, outputOf, print, type Context } from '../context.ts'
-import { UsageError } from '../errors.ts'
-import { readAddressFacts } from '../facts.ts'
-import { claimsOf, subnetsWith, type Claim } from '../ipam/claims.ts'
-import { findingsOf, leaksOf, type AddressFinding } from '../ipam/findings.ts'
+import type { Context } from '../context.ts'
 import { withClusterOptions, withExamples, withOutputOptions } from '../options.ts'
-import { render, type Column } from '../output.ts'
-
-const claimColumns: readonly Column<Claim>[] = [
-  { title: 'address', of: ({ address }) => address },
-  { title: 'kind', of: ({ kind }) => kind },
-  { title: 'name', of: ({ name }) => name },
-  { title: 'as', of: ({ as }) => as },
-  { title: 'subnet', of: ({ subnet }) => subnet },
-  { title: 'mac', of: ({ mac }) => mac, isWide: true },
-  { title: 'node', of: ({ node }) => node },
-]
-
-const findingColumns: readonly Column<AddressFinding>[] = [
-  { title: 'rule', of: ({ rule }) => rule },
-  { title: 'object', of: ({ object }) => object },
-  { title: 'address', of: ({ address }) => address },
-  { title: 'subnet', of: ({ subnet }) => subnet },
-  { title: 'what', of: ({ what }) => what },
-  { title: 'what to do', of: ({ cure }) => cure },
-]
 
 /** Adds `ipam`: who has which address, and whether all agree. */
 export function addIpam(program: Command, context: Context): void {
@@ -44,19 +19,8 @@ export function addIpam(program: Command, context: Context): void {
   )
   withExamples(who, ['kubectl ko ipam who 10.16.0.7', 'kubectl ko ipam who fd00:10:16::7 -o json']).action(
     async (text: string) => {
-      const address = tryParseIp(text)
-      if (address === undefined) throw new UsageError('address', text, 'write an address of IPv4 or IPv6')
-      await using cluster = await openCluster(context, who)
-      const facts = await readAddressFacts(cluster)
-      const rows = claimsOf(facts).filter((claim) => claim.address === formatIp(address))
-      const subnets = subnetsWith(facts, address)
-      const empty =
-        subnets.length === 0
-          ? `nobody has ${text}, and no subnet has it in its range`
-          : `nobody has ${text}; it is in the range of ${subnets.join(', ')}`
-      const data = { address: formatIp(address), subnets, claims: rows }
-      print(context, render({ data, rows, columns: claimColumns, empty }, outputOf(who)))
-      if (rows.length === 0) context.exitCode = 1
+      const { showHolders } = await import('../actions/ipam.ts')
+      await showHolders(context, who, text)
     },
   )
 
@@ -70,12 +34,8 @@ export function addIpam(program: Command, context: Context): void {
     ),
   )
   withExamples(verify, ['kubectl ko ipam verify', 'kubectl ko ipam verify -o json']).action(async () => {
-    await using cluster = await openCluster(context, verify)
-    const facts = await readAddressFacts(cluster)
-    const rows = findingsOf(facts)
-    const empty = `${facts.ips.length} IP objects, ${facts.pods.length} pods: no contradiction`
-    print(context, render({ data: rows, rows, columns: findingColumns, empty }, outputOf(verify)))
-    if (rows.length > 0) context.exitCode = 1
+    const { showContradictions } = await import('../actions/ipam.ts')
+    await showContradictions(context, verify)
   })
 
   const leaks = withOutputOptions(
@@ -86,9 +46,7 @@ export function addIpam(program: Command, context: Context): void {
     ),
   )
   withExamples(leaks, ['kubectl ko ipam leaks', 'kubectl ko ipam leaks -o json']).action(async () => {
-    await using cluster = await openCluster(context, leaks)
-    const rows = leaksOf(await readAddressFacts(cluster))
-    print(context, render({ data: rows, rows, columns: findingColumns, empty: 'no leaks' }, outputOf(leaks)))
-    if (rows.length > 0) context.exitCode = 1
+    const { showLeaks } = await import('../actions/ipam.ts')
+    await showLeaks(context, leaks)
   })
 }

@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
-import { findInterconnectionLeader, findLeader, onNode } from '../components.ts'
-import type { Cluster, PodContainer } from '../cluster.ts'
-import { openCluster, type Context } from '../context.ts'
+import type { ToolLeader } from '../actions/pass-through.ts'
+import type { Context } from '../context.ts'
 import { UsageError } from '../errors.ts'
 import { withExamples } from '../options.ts'
 
@@ -12,34 +11,34 @@ interface PassThrough {
   readonly examples: readonly string[]
 }
 
-const onLeaders: readonly (PassThrough & { readonly find: (cluster: Cluster) => Promise<PodContainer> })[] = [
+const onLeaders: readonly (PassThrough & { readonly leader: ToolLeader })[] = [
   {
     name: 'nbctl',
     tool: 'ovn-nbctl',
     summary: "run ovn-nbctl where the Northbound's leader is",
     examples: ['kubectl ko nbctl show', 'kubectl ko nbctl --format=json list Logical_Switch'],
-    find: (cluster) => findLeader(cluster, 'nb'),
+    leader: 'nb',
   },
   {
     name: 'sbctl',
     tool: 'ovn-sbctl',
     summary: "run ovn-sbctl where the Southbound's leader is",
     examples: ['kubectl ko sbctl show', 'kubectl ko sbctl lflow-list ovn-default'],
-    find: (cluster) => findLeader(cluster, 'sb'),
+    leader: 'sb',
   },
   {
     name: 'icnbctl',
     tool: 'ovn-ic-nbctl',
     summary: "run ovn-ic-nbctl where the leader of the interconnection's Northbound is",
     examples: ['kubectl ko icnbctl show'],
-    find: (cluster) => findInterconnectionLeader(cluster, 'icnb'),
+    leader: 'icnb',
   },
   {
     name: 'icsbctl',
     tool: 'ovn-ic-sbctl',
     summary: "run ovn-ic-sbctl where the leader of the interconnection's Southbound is",
     examples: ['kubectl ko icsbctl show'],
-    find: (cluster) => findInterconnectionLeader(cluster, 'icsb'),
+    leader: 'icsb',
   },
 ]
 
@@ -72,12 +71,12 @@ const onNodes: readonly PassThrough[] = [
 
 /** Adds the commands that run a tool of OVN or Open vSwitch with the arguments as they are, and end as it does. */
 export function addPassThrough(program: Command, context: Context): void {
-  for (const { name, tool, summary, examples, find } of onLeaders) {
+  for (const { name, tool, summary, examples, leader } of onLeaders) {
     const command = passing(program, name, `${summary}; arguments are those of ${tool}`, examples)
     command.argument('[args...]', `arguments of ${tool}`).action(async (args: readonly string[]) => {
       if (asksForHelp(args)) return command.outputHelp()
-      await using cluster = await openCluster(context, command)
-      context.exitCode = await cluster.run(await find(cluster), [tool, ...args], context)
+      const { runOnLeader } = await import('../actions/pass-through.ts')
+      await runOnLeader(context, command, leader, [tool, ...args])
     })
   }
   for (const { name, tool, summary, examples } of onNodes) {
@@ -89,8 +88,8 @@ export function addPassThrough(program: Command, context: Context): void {
         if (node === undefined)
           throw new UsageError('node', '', `write kubectl ko ${name} NODE and what ${tool} is to do`)
         if (asksForHelp([node, ...args])) return command.outputHelp()
-        await using cluster = await openCluster(context, command)
-        context.exitCode = await cluster.run(await onNode(cluster, node, 'ovs'), [tool, ...args], context)
+        const { runOnNode } = await import('../actions/pass-through.ts')
+        await runOnNode(context, command, node, [tool, ...args])
       })
   }
 }

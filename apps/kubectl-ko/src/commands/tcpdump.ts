@@ -1,17 +1,6 @@
-import { podAnnotations } from '@kube-ovn/annotations'
 import type { Command } from 'commander'
-import type { Cluster } from '../cluster.ts'
-import { onNode } from '../components.ts'
-import { openCluster, type Context } from '../context.ts'
-import { NotReadyError } from '../errors.ts'
+import type { Context } from '../context.ts'
 import { withClusterOptions, withExamples } from '../options.ts'
-import { findInterfaces, findPod, nodeOf, portOf } from '../trace/endpoints.ts'
-import { parseSource } from '../trace/request.ts'
-
-interface TcpdumpOptions {
-  readonly namespace: string
-  readonly provider?: string
-}
 
 /** Adds `tcpdump`: the packets of a NIC of a pod, from the namespace of the pod. */
 export function addTcpdump(program: Command, context: Context): void {
@@ -30,39 +19,7 @@ export function addTcpdump(program: Command, context: Context): void {
     'kubectl ko tcpdump shop/web-0 -w - port 80 > web.pcap',
     'kubectl ko tcpdump --provider net1.shop.ovn shop/web-0',
   ]).action(async (target: string, args: readonly string[]) => {
-    const { namespace, provider } = command.opts<TcpdumpOptions>()
-    await using cluster = await openCluster(context, command)
-    const source = parseSource(target, namespace)
-    const { node, enter } =
-      source.kind === 'node'
-        ? { node: source.name, enter: ['tcpdump', '-nn'] }
-        : await tcpdumpOf(cluster, source.namespace, source.name, provider)
-    const agent = await onNode(cluster, node, 'kube-ovn-cni')
-    const words = [...enter, ...args]
-    context.stderr.write(`+ ${words.join(' ')}\n`)
-    context.exitCode = await cluster.runWithUs(agent, words, context)
+    const { capture } = await import('../actions/tcpdump.ts')
+    await capture(context, command, target, args)
   })
-}
-
-/** The beginning of the command for a pod, to be run in the agent of its node. */
-async function tcpdumpOf(
-  cluster: Cluster,
-  namespace: string,
-  name: string,
-  provider: string | undefined,
-): Promise<{ readonly node: string; readonly enter: readonly string[] }> {
-  const pod = await findPod(cluster, namespace, name)
-  const node = nodeOf(pod)
-  if (pod.spec.hostNetwork === true) return { node, enter: ['tcpdump', '-nn'] }
-  const [nic] = await findInterfaces(cluster, node, portOf(pod, provider))
-  if (nic?.netns === undefined) {
-    throw new NotReadyError(
-      'pod',
-      `${namespace}/${name}: nic doesn't exist on node ${node}`,
-      'wait until it runs: kubectl ko why says what it lacks',
-    )
-  }
-  const isInternal = podAnnotations(provider).podNicType.read(pod.metadata.annotations) === 'internal-port'
-  const nicName = isInternal ? nic.name : (nic.nicInPod ?? 'eth0')
-  return { node, enter: ['nsenter', `--net=${nic.netns}`, 'tcpdump', '-nn', '-i', nicName] }
 }

@@ -1,11 +1,6 @@
-import { deployments, type Resource } from '@kube-ovn/kube'
 import type { Command } from 'commander'
-import { podsOf } from '../components.ts'
-import { openCluster, outputOf, print, type Context } from '../context.ts'
-import { readAll, type Workload } from '../facts.ts'
+import type { Context } from '../context.ts'
 import { withClusterOptions, withExamples, withOutputOptions } from '../options.ts'
-import { render } from '../output.ts'
-import { skewOf, version } from '../version.ts'
 
 /** Adds `version`: those of this program, of the components and of Kubernetes. */
 export function addVersion(program: Command, context: Context): void {
@@ -17,37 +12,7 @@ export function addVersion(program: Command, context: Context): void {
     ),
   )
   withExamples(command, ['kubectl ko version', 'kubectl ko version -o json']).action(async () => {
-    await using cluster = await openCluster(context, command)
-    const [text, workloads, controllers] = await Promise.all([
-      cluster.client.read('/version'),
-      readAll(cluster, deployments as Resource<Workload>, { namespace: cluster.namespace }),
-      podsOf(cluster, 'kube-ovn-controller'),
-    ])
-    const { gitVersion } = JSON.parse(text) as { readonly gitVersion: string }
-    const tags = controllers.flatMap(({ spec }) => spec.containers.map(({ image = '' }) => tagOf(image)))
-    const rows = [
-      { name: 'kubectl-ko', version },
-      ...[...new Set(tags)].map((tag) => ({ name: 'kube-ovn-controller', version: tag })),
-      { name: 'kubernetes', version: gitVersion },
-    ]
-    const columns = [
-      { title: 'component', of: (row: (typeof rows)[number]) => row.name },
-      { title: 'version', of: (row: (typeof rows)[number]) => row.version },
-    ]
-    const skew = skewOf(version, tags)
-    print(
-      context,
-      render(
-        { data: { ...Object.fromEntries(rows.map((row) => [row.name, row.version])), skew }, rows, columns },
-        outputOf(command),
-      ),
-    )
-    if (skew !== undefined) context.stderr.write(`kubectl-ko: ${skew}\n`)
-    if (workloads.length === 0)
-      context.stderr.write(`kubectl-ko: Kube-OVN is not in namespace ${cluster.namespace}\n`)
+    const { showVersions } = await import('../actions/version.ts')
+    await showVersions(context, command)
   })
-}
-
-function tagOf(image: string): string {
-  return /:([^:/@]+)(@.*)?$/.exec(image)?.[1] ?? 'latest'
 }

@@ -1,5 +1,5 @@
 import type { Cluster, PodContainer } from '../cluster.ts'
-import { databases } from '../components.ts'
+import { databases } from '../databases.ts'
 import { parseRows, type Row } from '../rows.ts'
 import { idsOf, northboundRows, rowsNamed, type ExplainedRow } from './northbound.ts'
 
