@@ -13,7 +13,7 @@ import { assembleKernel } from './assemble-kernel.ts'
 import { declarationsOf } from './declarations-of.ts'
 import { DefinitionDeletion } from './definition-deletion.ts'
 import { controlFeatures } from './features.ts'
-import type { AskNode } from './gateway-probe.ts'
+import type { AskNode } from './ask-node.ts'
 import { OrphanConfirmation } from './orphan-confirmation.ts'
 
 export interface ControllerOptions extends Pick<KernelOptions<AllocatingWorld>, 'lock' | 'metrics'> {

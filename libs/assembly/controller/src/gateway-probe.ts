@@ -7,22 +7,15 @@ import {
 } from '@kube-ovn/domains-control/topology'
 import { nodes } from '@kube-ovn/kube-api/core'
 import type { Logger } from '@kube-ovn/log'
-import { tryPort } from '@kube-ovn/probes/port'
 import type { DerivedTables, KubeEvent } from '@kube-ovn/reconcile'
 import { sleep, type Clock } from '@kube-ovn/time'
+import { askOnLink, type AskNode } from './ask-node.ts'
 import { GatewayAnswers } from './gateway-answers.ts'
 
 /** From one round of questions to the next. */
 const roundMs = 500
-/** For each answer. */
-const answerMs = 450
 /** Ready nodes that are asked beside gateways, to tell a gateway that is gone from a controller that is cut off. */
 const witnessCount = 3
-/** The agent's port of health checks, by default. Who refuses it is there as well. */
-const agentPort = 10665
-
-/** Asks a node's address in the nodes' subnet whether anybody is there. */
-export type AskNode = (address: string) => Promise<boolean>
 
 export interface GatewayProbeOptions {
   readonly derived: DerivedTables
@@ -30,7 +23,7 @@ export interface GatewayProbeOptions {
   readonly record: (event: KubeEvent) => void
   readonly clock: Clock
   readonly log: Logger
-  /** Default: by a connection. */
+  /** Default: by a connection, where the address is on a link of this host. */
   readonly ask?: AskNode | undefined
 }
 
@@ -51,7 +44,7 @@ export class GatewayProbe implements Disposable {
   /** Before derived tables begin. */
   constructor(options: GatewayProbeOptions) {
     this.#options = options
-    this.#ask = options.ask ?? askByConnection
+    this.#ask = options.ask ?? askOnLink
     for (const table of [gatewayStates, gatewayCandidates])
       options.derived.follow(table, () => this.#changed())
   }
@@ -142,8 +135,3 @@ export class GatewayProbe implements Disposable {
 }
 
 const families = [4, 6] as const
-
-async function askByConnection(address: string): Promise<boolean> {
-  const result = await tryPort({ protocol: 'tcp', address, port: agentPort }, answerMs)
-  return result.isOpen || result.error === 'ECONNREFUSED'
-}
