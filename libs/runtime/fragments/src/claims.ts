@@ -1,5 +1,6 @@
 import type { KubeOvnError } from '@kube-ovn/errors'
 import { ownerMark } from '@kube-ovn/reconcile/work'
+import { InvalidFragmentError } from './errors.ts'
 import type { Answer, Contribution, NodeFeature } from './feature.ts'
 import type { Claim, Owner, SinkKind, Wanted } from './sink.ts'
 
@@ -21,6 +22,19 @@ export function placesOf(features: readonly NodeFeature[]): readonly Place[] {
       table,
     })),
   )
+}
+
+/**
+ * The targets of a fragment that can be used.
+ *
+ * @throws Error that tells why it can not be; the kernel has a use of its own for a target without a name
+ */
+function targetsOf(sink: SinkKind<unknown>, fragment: unknown): readonly string[] {
+  sink.validate(fragment)
+  const targets = sink.targets(fragment)
+  if (!targets.includes('')) return targets
+  const cure = 'name the part of the node that it is about'
+  throw new InvalidFragmentError({ field: `target of ${sink.name}`, value: '', cure })
 }
 
 /** What became of an answer. */
@@ -71,8 +85,9 @@ export class Claims {
     this.#entries.set(id, entry)
     if ('wait' in answer) return { owner, targets: [] }
     if (!('want' in answer)) return { owner, targets: [], problem: answer.problem }
+    let targets: readonly string[]
     try {
-      place.sink.validate(answer.want)
+      targets = targetsOf(place.sink, answer.want)
     } catch (error) {
       return { owner, targets: [], problem: error instanceof Error ? error : new TypeError(String(error)) }
     }
@@ -82,7 +97,7 @@ export class Claims {
     if (dueMs > 0) return { owner, targets: [], dueMs }
     const before = entry.targets
     entry.claim = { owner, fragment: answer.want }
-    entry.targets = place.sink.targets(answer.want)
+    entry.targets = targets
     entry.isKnown = true
     const { problem } = answer
     return {

@@ -268,6 +268,23 @@ describe('a fragment', () => {
     expect(await metric('kube_ovn_node_fragments_refused')).toBe(0)
   })
 
+  it('about a part without a name is a defect of it, and stops no other', async () => {
+    const sink = new BoardSink('boards')
+    rows.set('a', { board: '', text: 'nowhere' })
+    rows.set('b', { board: 'x', text: 'hello' })
+    const kernel = start([feature('one', sink.kind)], [[sink]])
+    await settle(kernel)
+    expect([...sink.actual]).toEqual([['x', ['one hello']]])
+    expect(refused).toMatchObject([['one', { code: 'invalid-fragment' }]])
+    expect(log.lines.filter(({ level }) => level === 'warn')).toMatchObject([
+      { fields: { feature: 'one', key: 'a', err: { details: { field: 'target of boards', value: '' } } } },
+    ])
+    await put(kernel, 'a', { board: 'y', text: 'here' })
+    await settle(kernel)
+    expect(sink.actual.get('y')).toEqual(['one here'])
+    expect(await kernel.recomputeAll()).toEqual([])
+  })
+
   it.each(['bad', 'problem', 'wait'])('that was never good stops no other: %s', async (text) => {
     const sink = new BoardSink('boards')
     rows.set('a', { board: 'x', text })

@@ -7,7 +7,7 @@ export type Owner = string
 export interface SinkKind<F> {
   /** As it stands in logs and metrics. */
   readonly name: string
-  /** The parts of the node that a fragment is about; each is compared and written by itself. */
+  /** The parts of the node that a fragment is about, none of them empty; each is compared and written by itself. */
   targets(this: void, fragment: F): readonly string[]
   /**
    * Refuses what could not be applied whatever the node is like.
