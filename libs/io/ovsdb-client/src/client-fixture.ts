@@ -1,5 +1,7 @@
 import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
-import { type ClientState, OvsdbClient, type OvsdbClientOptions } from './client.ts'
+import { OvsdbClient } from './client.ts'
+import type { OvsdbClientOptions } from './client-options.ts'
+import type { ClientState } from './client-state.ts'
 
 const tables = {
   Logical_Switch: { indexes: ['name', 'ports', 'external_ids:owner'] },

@@ -1,5 +1,7 @@
 export type { ServerDatabase } from './cluster.ts'
-export { OvsdbClient, type ClientState, type OvsdbClientOptions } from './client.ts'
+export { OvsdbClient } from './client.ts'
+export type { OvsdbClientOptions } from './client-options.ts'
+export type { ClientState } from './client-state.ts'
 export * from './errors.ts'
 export { countEntries } from './map-versions.ts'
 export type { Lock } from './lock.ts'

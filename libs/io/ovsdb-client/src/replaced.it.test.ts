@@ -1,6 +1,6 @@
 import { NorthboundCluster, startNorthbound } from '@kube-ovn/testing-ovsdb'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { ClientState } from './client.ts'
+import type { ClientState } from './client-state.ts'
 import { nextPhase, openRaftClient } from './client-fixture.ts'
 
 let cluster: NorthboundCluster
