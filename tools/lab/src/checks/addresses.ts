@@ -44,7 +44,7 @@ async function staticAddressRows(cluster: Cluster): Promise<CheckRow[]> {
   await cluster.api.mergePatch(stock, { spec: { mtu: 1600 } })
   await applyAll(cluster.api, example)
   const again = await happensRow('the address of a deleted pod is free again', 'taken by its successor', () =>
-    untilPodsReady(cluster.api, 'shop', 'app=fixed', 1, 30_000),
+    untilPodsReady(cluster.api, 'shop', 'app=fixed', 1),
   )
   const successor = firstOf(await untilPodsReady(cluster.api, 'shop', 'app=fixed', 1), 'pod fixed')
   const mtu = equalRow(
@@ -82,8 +82,15 @@ async function goneRows(cluster: Cluster, port: string): Promise<CheckRow[]> {
   const groups = await Promise.all(
     before.map((uuid) => findColumn(central, 'Port_Group', 'name', `ports{>=}${uuid}`)),
   )
-  const records = await cluster.api.list<ApiObject>('/apis/kubeovn.io/v1/ips')
-  const left = records.filter(({ metadata }) => metadata.name === port).length
+  // It follows the transaction that takes the port away.
+  const recordGone = await happensRow('its IP resource is gone', 'gone', () =>
+    waitForObjects<ApiObject, true>(
+      cluster.api,
+      '/apis/kubeovn.io/v1/ips',
+      `IP ${port} is gone`,
+      (records) => (records.some(({ metadata }) => metadata.name === port) ? undefined : true),
+    ),
+  )
   return [
     portGone,
     claimRow(
@@ -92,7 +99,7 @@ async function goneRows(cluster: Cluster, port: string): Promise<CheckRow[]> {
       'none',
       groups.flat().join(' '),
     ),
-    claimRow('its IP resource is gone', left === 0, 'none', `${left} left`),
+    recordGone,
   ]
 }
 
