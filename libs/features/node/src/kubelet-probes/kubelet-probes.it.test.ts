@@ -4,8 +4,7 @@ import { podAnnotations } from '@kube-ovn/annotations'
 import type { Container, Pod } from '@kube-ovn/kube-api/core'
 import { inNamespace, openNetlink, type Netlink } from '@kube-ovn/netlink'
 import { missingForNamespaces, openTestNetwork, type TestNamespace } from '@kube-ovn/testing-net'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { findBridge } from '../local-ovs.ts'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { removeProbePath } from '../sinks/probe-path.ts'
 import { subnetOf, TestNode, type TestAgent } from '../testing/test-node.ts'
 
@@ -33,7 +32,6 @@ describe.skipIf(missing)(
       stack = new AsyncDisposableStack()
       node = stack.use(await TestNode.start())
       await node.database.vsctl('add-br', 'br-int')
-      await vi.waitUntil(() => findBridge(node.ovs, 'br-int') !== undefined, 60_000)
       host = stack.use(openNetlink({ netns: node.host.path }))
       const index = host.link('eth0')?.index ?? 0
       host.addAddress(index, '2001:db8::10/64', { noDad: true })
@@ -84,7 +82,7 @@ describe.skipIf(missing)(
     }
 
     /** What the node's own process reads there, or why it does not. */
-    async function ask(port: number, seconds = 10): Promise<readonly string[]> {
+    async function ask(port: number, seconds = 60): Promise<readonly string[]> {
       return Promise.all(
         addresses.map(async (address) => {
           const script = `exec 3<>/dev/tcp/${address}/${port} && cat <&3`

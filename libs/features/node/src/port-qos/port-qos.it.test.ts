@@ -177,7 +177,6 @@ describe.skipIf(missing)(`quality of service${missing === undefined ? '' : ` (${
     expect(portIs('a_h')).toEqual([200_000, 160_000, 'linux-sfq', {}])
     expect(told()).toMatchObject([{ field: 'qos of port a_h', value: 'linux-sfq' }])
     await node.database.vsctl('--', 'clear', 'Port', 'a_h', 'qos')
-    await node.ovs.transact([])
     await expect.poll(() => portIs('a_h')[2]).toBe('linux-htb')
     await settle()
   })

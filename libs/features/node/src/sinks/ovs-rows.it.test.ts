@@ -21,6 +21,8 @@ beforeAll(async () => {
   await ovs.connect()
   sink = new OvsRowsSink(ovs)
   await database.vsctl('set', 'Open_vSwitch', '.', 'external_ids:foreign=stays', 'external_ids:ours=old')
+  // The server sends what others changed before it answers this.
+  await ovs.transact([{ op: 'select', table: 'Open_vSwitch', where: [], columns: [] }])
 })
 afterAll(async () => {
   await ovs[Symbol.asyncDispose]()

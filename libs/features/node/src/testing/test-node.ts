@@ -110,7 +110,7 @@ export class TestNode implements AsyncDisposable {
     await ovs.connect()
     const folder = mkdtempSync(join(tmpdir(), 'kube-ovn-nics-'))
     stack.defer(() => rmSync(folder, { recursive: true }))
-    return new TestNode(folder, host, database, ovs, stack.move())
+    return new TestNode(folder, host, seenBy(ovs, database), ovs, stack.move())
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -215,6 +215,19 @@ export class TestNode implements AsyncDisposable {
       },
       stop: () => own.disposeAsync(),
     }
+  }
+}
+
+/** A database that answers a command once the client has seen what that changed. */
+function seenBy(ovs: OvsdbClient<OpenVswitch>, database: OpenVswitchDatabase): OpenVswitchDatabase {
+  return {
+    ...database,
+    async vsctl(...args) {
+      const output = await database.vsctl(...args)
+      // The server sends what others changed before it answers this.
+      await ovs.transact([{ op: 'select', table: 'Open_vSwitch', where: [], columns: [] }])
+      return output
+    },
   }
 }
 
