@@ -10,7 +10,8 @@ import { OvsdbClient } from 'ovsdb-client'
 import { assembleController, northboundTables, type AssembledController } from '@kube-ovn/assembly-controller'
 import type { ControlSettings, AllocatingWorld } from '@kube-ovn/domains-control'
 import { MissingRightError, NotEqualToFullError, UnadoptableError } from './errors.ts'
-import { fastClock } from './fast-clock.ts'
+import { FastClock } from './fast-clock.ts'
+import { LAG_SEED, laggingClient, laggingDatabase, lagsOf } from './lag.ts'
 import { plainValue } from './plain-value.ts'
 import { problemsOf } from './problems.ts'
 import { tellingRefusals } from './refusals.ts'
@@ -56,6 +57,7 @@ export class Controller implements AsyncDisposable {
   readonly #objects: WatchedObjects
   readonly #deletion: AssembledController['deletion']
   readonly #recorder: EventRecorder
+  readonly #clock: FastClock
   readonly #missingRights: () => Promise<readonly string[]>
   /** Rejects when the API server refuses what the controller asks for. */
   readonly #refused: Promise<never>
@@ -70,6 +72,7 @@ export class Controller implements AsyncDisposable {
     readonly objects: WatchedObjects
     readonly deletion: AssembledController['deletion']
     readonly recorder: EventRecorder
+    readonly clock: FastClock
     readonly missingRights: () => Promise<readonly string[]>
     readonly refused: Promise<never>
     readonly stack: AsyncDisposableStack
@@ -81,6 +84,7 @@ export class Controller implements AsyncDisposable {
     this.#objects = parts.objects
     this.#deletion = parts.deletion
     this.#recorder = parts.recorder
+    this.#clock = parts.clock
     this.#missingRights = parts.missingRights
     this.#refused = parts.refused
     this.#stack = parts.stack
@@ -89,8 +93,9 @@ export class Controller implements AsyncDisposable {
 
   /** Starts as the process does when it is elected; it has not settled yet when this resolves. */
   static async start(surroundings: Surroundings, options: ControllerOptions = {}): Promise<Controller> {
-    const { client, resourceVersions, northboundAddress, missingRights } = surroundings
+    const { resourceVersions, missingRights } = surroundings
     await using stack = new AsyncDisposableStack()
+    const { client, northboundAddress } = await asSeen(surroundings, stack)
     const refusal = Promise.withResolvers<never>()
     const refused = refusal.promise
     // Those who wait are told; when nobody does, `missingRights` tells.
@@ -105,6 +110,7 @@ export class Controller implements AsyncDisposable {
         tables: northboundTables(),
       }),
     )
+    const clock = new FastClock(options.timeFactor ?? 20)
     const component = 'kube-ovn-controller'
     const recorder = stack.use(
       new EventRecorder({ client, clock: systemClock, logger, component, instance: 'test' }),
@@ -118,7 +124,7 @@ export class Controller implements AsyncDisposable {
         {
           ...{ client, recorder, northbound, logger, clock: systemClock },
           settings: controlSettings({ ...options.settings, flags: { ...flagDefaults(), ...options.flags } }),
-          kernelClock: fastClock(options.timeFactor ?? 20),
+          kernelClock: clock,
           askNode: options.askNode ?? (() => Promise.resolve(false)),
           metrics: kernelMetrics(new Registry()),
         },
@@ -136,6 +142,7 @@ export class Controller implements AsyncDisposable {
         objects,
         deletion,
         recorder,
+        clock,
         missingRights,
         refused,
       },
@@ -187,6 +194,11 @@ export class Controller implements AsyncDisposable {
   portsOf(table: 'Logical_Switch' | 'Port_Group', name: string): readonly string[] {
     const ports = this.named(table, name)?.ports ?? []
     return ports.map((uuid) => this.#northbound.cache.get('Logical_Switch_Port', uuid)?.name ?? uuid).sort()
+  }
+
+  /** Lets time pass for it, as {@link FastClock.putForward} says. */
+  putClockForward(ms: number): void {
+    this.#clock.putForward(ms)
   }
 
   /** Calls at the next change of the Northbound, and at those after it. */
@@ -252,4 +264,17 @@ export class Controller implements AsyncDisposable {
       ...[...failed].map(([owner, error]) => `${owner}: ${String(error)}`),
     ]
   }
+}
+
+/** The surroundings as they are, or, where there is a seed for that, lagging behind. */
+async function asSeen(
+  { client, northboundAddress, logger }: Surroundings,
+  stack: AsyncDisposableStack,
+): Promise<Pick<Surroundings, 'client' | 'northboundAddress'>> {
+  const seed = process.env[LAG_SEED]
+  if (seed === undefined) return { client, northboundAddress }
+  logger.info('surroundings lag', { seed })
+  const lag = lagsOf(Number(seed))
+  const database = stack.use(await laggingDatabase(northboundAddress, lag))
+  return { client: laggingClient(client, lag), northboundAddress: database.address }
 }

@@ -244,6 +244,8 @@ describe('a further network', () => {
   ])('%s is told, and the pod waits until it is there', async (_name, asked, about, recorded) => {
     await using control = await startWithNetworks()
     await createAttachment('lonely', 'kube-ovn')
+    // A watch of Pods may be ahead of that of networks.
+    await control.settle()
     await cluster.client.create(pods, pod({ name: 'm', node: 'n1', annotations: { [networks]: asked } }))
     await cluster.client.create(pods, pod({ name: 'plain', node: 'n1' }))
     await control.settle()

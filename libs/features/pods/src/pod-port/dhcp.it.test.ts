@@ -136,6 +136,8 @@ describe('DHCP of a port', () => {
   ])('that can not be is told, and leaves what was said: %s', async (text, cure) => {
     await using control = await cluster.startSettled()
     await makeSubnet({ enableDHCP: true })
+    // A watch of Pods may be ahead of that of Subnets, and a Pod whose subnet is not there is told so.
+    await control.settle()
     await makePod('web', { [dhcpV4Options.key]: 'lease_time=60' })
     await makePod('odd', { [dhcpV4Options.key]: text })
     await control.settle()

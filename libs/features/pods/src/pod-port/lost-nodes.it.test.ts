@@ -66,9 +66,12 @@ function portsWith(control: Controller, text: string): readonly string[] {
     .map(({ name }) => name)
 }
 
-/** How far the controller's clock is ahead of the API server's. */
-function aheadSeconds(control: Controller): number {
-  return (control.world.now() - Date.now()) / 1000
+/** A grace period that is not over, twice, before a test is: it is put to its end. */
+const longSeconds = 3600
+
+/** Ends grace periods of {@link longSeconds}. */
+function endGrace(control: Controller): void {
+  control.putClockForward(3 * longSeconds * 1000)
 }
 
 describe('a pod that is deleted on a lost node', () => {
@@ -80,12 +83,12 @@ describe('a pod that is deleted on a lost node', () => {
     await createInBlue(cluster, control, ['web-b'], fromPool)
     expect(await cluster.user.addressesOf('web-a', 'web-b')).toEqual([address(dualStack, 50), ''])
     await setReady('n2', 'Unknown')
-    // Some seconds of the test from now.
-    await deletePod('web-a', Math.ceil((aheadSeconds(control) + 120) / 2))
+    await deletePod('web-a', longSeconds)
     await control.settle()
     expect(portsWith(control, poolV4)).toEqual(['web-a.default'])
     const before = await cluster.user.annotationsOf({ name: 'web-a' })
     await cluster.forgetCosts()
+    endGrace(control)
     await until(control, () => portsWith(control, poolV4).includes('web-b.default'))
     await control.settle()
     expect((await cluster.costs()).transactions).toBe(2)
@@ -146,6 +149,7 @@ describe('a pod that is deleted on a lost node', () => {
     await control.settle()
     await cluster.forgetCosts()
     await deletePod('web')
+    endGrace(control)
     await control.settle()
     expect(await cluster.costs()).toEqual(nothing)
     expect(control.world.ipam.lease('web.default')).toBeDefined()
@@ -179,7 +183,7 @@ describe('a pod that is deleted on a lost node', () => {
     await control.settle()
     await cluster.forgetCosts()
     await setReady('n2', 'Unknown')
-    await deletePod('web', 3600)
+    await deletePod('web', longSeconds)
     await control.settle()
     await setReady('n2', 'True')
     await control.settle()
@@ -214,7 +218,9 @@ describe('a pod that is deleted on a lost node', () => {
     const parents = () => control.named('Logical_Switch_Port', 'web')?.options['virtual-parents']
     expect(parents()).toBe('a.default,b.default')
     await setReady('n2', 'Unknown')
-    await deletePod('b', Math.ceil((aheadSeconds(control) + 20) / 2))
+    await deletePod('b', longSeconds)
+    await control.settle()
+    endGrace(control)
     await until(control, () => parents() === 'a.default')
     await control.settle()
     expect(control.named('Logical_Switch_Port', 'b.default')).toBeUndefined()

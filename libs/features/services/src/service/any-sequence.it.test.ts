@@ -175,5 +175,4 @@ it.each([{ loadBalancerLayout: 'shared' }, { loadBalancerLayout: 'per-service' }
     })
     await fc.assert(property, { numRuns: process.env['KUBE_OVN_DEEP'] === '1' ? 200 : 4 })
   },
-  60_000,
 )
