@@ -42,9 +42,17 @@ it('shows by metrics what it did', async () => {
   await controller.line('rows committed', (fields) => ofPod('web')(fields) && fields['updated'] === 1)
   await expect.poll(controller.readiness).toEqual(ready)
 
-  const text = await controller.metrics()
   const feature = 'controller="pod-port"'
   const queue = 'name="pod-port"'
+  let text = ''
+  // What the controller wrote comes back to it, and its keys are looked at once more.
+  await expect
+    .poll(async () => {
+      text = await controller.metrics()
+      const done = valueOf(text, 'workqueue_work_duration_seconds_count', queue)
+      return done === undefined ? undefined : (valueOf(text, 'workqueue_adds_total', queue) ?? 0) - done
+    })
+    .toBe(0)
   expect(valueOf(text, 'leader_election_master_status', 'name="kube-ovn-controller"')).toBe(1)
   expect(valueOf(text, 'workqueue_depth', queue)).toBe(0)
   expect(valueOf(text, 'workqueue_unfinished_work_seconds', queue)).toBe(0)

@@ -10,6 +10,8 @@ import { command } from './config.ts'
 import { runMonitor } from './monitor.ts'
 
 const patience = { timeout: 90_000, interval: 50 }
+/** Longer than anything takes to answer that does not hang. */
+const timeoutSeconds = 5
 
 interface Started extends AsyncDisposable {
   scrape(): Promise<string>
@@ -20,7 +22,7 @@ interface Started extends AsyncDisposable {
 function flagsFor(root: string): readonly string[] {
   const [run, data, logs] = [`${root}/run/ovn`, `${root}/var/lib/ovn`, `${root}/var/log/ovn`]
   return [
-    ...['--metrics-port=0', '--ovs.timeout=1', '--ovs.poll-interval=1'],
+    ...['--metrics-port=0', `--ovs.timeout=${timeoutSeconds}`, '--ovs.poll-interval=1'],
     `--service.ovn.northd.file.pid.path=${run}/ovn-northd.pid`,
     `--service.ovn.northd.file.log.path=${logs}/northd.log`,
     ...[
@@ -152,7 +154,7 @@ it('tells a database that hangs from one that answers, in one line, and keeps no
   await expect.poll(() => monitor.scrape(), patience).toContain('source="northbound"} 0')
   const startedMs = performance.now()
   const page = await monitor.scrape()
-  expect(performance.now() - startedMs).toBeLessThan(1000)
+  expect(performance.now() - startedMs).toBeLessThan(timeoutSeconds * 1000)
   expect(page).toContain('kube_ovn_db_status{hostname="node-1",db_name="OVN_Northbound"} 0')
   expect(page).toContain('kube_ovn_db_status{hostname="node-1",db_name="OVN_Southbound"} 1')
   expect(page).not.toContain('kube_ovn_logical_switch_info{')
@@ -216,6 +218,8 @@ it('lives where it has no right to the sockets, and says so', async () => {
 
 it('shows what members of a cluster know of each other, and who has left', async () => {
   await using cluster = await NorthboundCluster.start()
+  // Nobody becomes the leader but who is, however busy the machine is.
+  await cluster.setElectionTimer(16_000)
   const leader = await cluster.leader()
   const [follower, other] = cluster.except(leader)
   if (follower === undefined || other === undefined) throw new Error('a cluster has three members')

@@ -5,7 +5,8 @@ import { expect, it } from 'vitest'
 import { openVswitchAt } from './port-bindings.ts'
 import { Vswitch } from './vswitch.ts'
 
-const timeoutMs = 1000
+/** Longer than a daemon takes that does not hang. */
+const timeoutMs = 3000
 
 it('shows daemons, data paths and interfaces of a real Open vSwitch, and forgets what is gone', async () => {
   await using node = await startOpenVswitch({ vswitchd: true })

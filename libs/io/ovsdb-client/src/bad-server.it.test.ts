@@ -6,7 +6,9 @@ import { ovnNorthboundSchema, ovnSouthboundSchema, type OvnNorthbound } from '@k
 import { startDatabase, startNorthbound, type Northbound } from '@kube-ovn/testing-ovsdb'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ClientState, OvsdbClient, type OvsdbClientOptions } from './client.ts'
+import { OvsdbClient } from './client.ts'
+import type { OvsdbClientOptions } from './client-options.ts'
+import type { ClientState } from './client-state.ts'
 import { startRelay } from './relay-fixture.ts'
 
 const seed = Number(process.env['SEED'] ?? Math.trunc(Math.random() * 2 ** 31))
@@ -21,13 +23,16 @@ beforeAll(async () => {
 })
 afterAll(() => northbound[Symbol.asyncDispose]())
 
+/** For those who are to give up a silent server soon; a server on a busy machine may take longer. */
+const impatient = { inactivityProbeMs: 150 }
+
 function open(options: Partial<OvsdbClientOptions<OvnNorthbound>> = {}): OvsdbClient<OvnNorthbound> {
   return new OvsdbClient<OvnNorthbound>({
     endpoints: [northbound.address],
     schema: ovnNorthboundSchema,
     tables: { Logical_Switch: { indexes: ['name'] }, NB_Global: {} },
     backoff: { initialMs: 10, maxMs: 50, factor: 2, jitter: 0 },
-    inactivityProbeMs: 150,
+    inactivityProbeMs: 30_000,
     ...options,
   })
 }
@@ -135,7 +140,7 @@ describe('a server that stops answering', () => {
   it('before it said anything is given up, and talked to when it is back', async () => {
     await northbound.server.freeze()
     try {
-      await using client = open()
+      await using client = open(impatient)
       expect(await failure(client)).toMatchObject({
         code: 'ovsdb-connect-failed',
         cause: { code: 'ovsdb-connection-lost', details: { reason: 'no answer to an inactivity probe' } },
@@ -149,7 +154,7 @@ describe('a server that stops answering', () => {
   })
 
   it('in the middle of a transaction leaves its outcome unknown', async () => {
-    await using client = open()
+    await using client = open(impatient)
     await client.connect()
     await northbound.server.freeze()
     try {
@@ -176,8 +181,9 @@ describe('a server that answers echoes and no transaction', () => {
         return method === 'transact' && isStuck
       },
     })
-    const transactTimeoutMs = 500
-    await using client = open({ endpoints: [relay.address], transactTimeoutMs })
+    // Echoes are asked for, and have their time to be answered, before that.
+    const limits = { inactivityProbeMs: 1_000, transactTimeoutMs: 4_000 }
+    await using client = open({ endpoints: [relay.address], ...limits })
     await client.connect()
     isStuck = true
     const commit = () => client.transact([client.operations.comment('never')])
@@ -268,7 +274,7 @@ it(`a server that sends nonsense causes typed errors, and is right again afterwa
   const outcomes = new Map<string, number>()
   const property = fc.asyncProperty(mutation, async (change) => {
     current = change
-    await using client = open({ endpoints: [relay.address] })
+    await using client = open({ endpoints: [relay.address], ...impatient })
     const settled = next(client, 'connected', 'waiting')
     client.connect().catch(() => undefined)
     let state = await settled
@@ -297,8 +303,13 @@ it(`a server that sends nonsense causes typed errors, and is right again afterwa
     await barrier(client)
     expect(contents(client)).toEqual(contents(witness))
   })
-  // The whole of the first answer is lost, and the server lives on.
-  const examples: [Mutation][] = [[{ kind: 'cut', at: 0, size: 96 }]]
+  // The whole of the first answer is lost, and the server lives on; and one of each outcome.
+  const examples: [Mutation][] = [
+    [{ kind: 'cut', at: 0, size: 96 }],
+    [{ kind: 'insert', at: 0, text: '}' }],
+    [{ kind: 'stop', at: 0, size: 1 }],
+    [{ kind: 'cut', at: 10_000_000, size: 1 }],
+  ]
   await fc.assert(property, { seed, numRuns: 40, examples, endOnFailure: true })
   expect([...outcomes.keys()]).toEqual(
     expect.arrayContaining(['ovsdb-protocol', 'ovsdb-connection-lost', 'connected']),

@@ -102,7 +102,7 @@ describe('the cache', () => {
 
   it('forgets rows that are removed, and those that the server collects with them', async () => {
     await northbound.nbctl('ls-add', 'sw0', '--', 'lsp-add', 'sw0', 'p0')
-    const gone = change(({ table }) => table === 'Logical_Switch')
+    const gone = change(({ table, new: row }) => table === 'Logical_Switch' && row === undefined)
     await northbound.nbctl('ls-del', 'sw0')
     expect(names(await gone)).toEqual(expect.arrayContaining([['sw0', undefined], ['p0', undefined]])) // prettier-ignore
     expect(client.cache.count('Logical_Switch_Port')).toBe(0)

@@ -21,6 +21,9 @@ function names(changes: readonly AnyRowChange<OvnNorthbound>[]): readonly unknow
 }
 
 describe('a client', () => {
+  beforeAll(() => cluster.setElectionTimer(8_000))
+  afterAll(() => cluster.setElectionTimer(1_000))
+
   it('finds the leader, whatever comes first in the list', async () => {
     const leader = await cluster.leader()
     const endpoints = [...cluster.except(leader), leader].map(({ address }) => address)
@@ -60,6 +63,9 @@ describe('a client', () => {
 })
 
 describe('a transaction whose answer is lost', () => {
+  beforeAll(() => cluster.setElectionTimer(8_000))
+  afterAll(() => cluster.setElectionTimer(1_000))
+
   it.each([
     { name: 'is cut off', lost: 'transact', fate: 'hang up' },
     { name: 'arrives in part', lost: 'transact', fate: 'truncate' },
@@ -182,12 +188,16 @@ it('lets one of two write who both want to, whoever leads the cluster', async ()
   await clearLedger(cluster)
   const stop = new AbortController()
   const refused = { one: 0, two: 0 }
+  let connections = 0
   let written = Promise.withResolvers<void>()
 
   /** Tries to write whether it has the lock or not. */
   async function write(author: keyof typeof refused): Promise<void> {
     await using client = openRaftClient({ endpoints: cluster.addresses, leaderOnly: true })
     await using lock = client.lock('controller')
+    using _counting = client.onState(({ phase }) => {
+      if (phase === 'connected') connections++
+    })
     const { assertLock, insert, comment } = client.operations
     for (let n = 0; !stop.signal.aborted; n++) {
       await client.connect()
@@ -228,8 +238,7 @@ it('lets one of two write who both want to, whoever leads the cluster', async ()
     ({ comment }) => comment?.match(/^by (.*)$/)?.[1] ?? [],
   )
   const reigns = authors.filter((author, n) => author !== authors[n - 1])
-  // Each election may make the other one the writer, but they never take turns. A member that was cut off may call for one
-  // when it is back.
-  expect(reigns.length).toBeLessThanOrEqual(1 + faults.length)
+  // Who loses its connection may lose the lock, as at an election, whoever called for that; but they never take turns.
+  expect(reigns.length).toBeLessThan(connections)
   expect(refused.one + refused.two).toBeGreaterThan(0)
 })

@@ -4,7 +4,7 @@ import { silentLogger } from '@kube-ovn/log'
 import { systemClock } from '@kube-ovn/process'
 import { kernelMetrics, Registry } from '@kube-ovn/telemetry'
 import { sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
-import { beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { keepApplied, type Configuration } from './applied.ts'
 import { TrimmedFieldError } from './errors.ts'
 import type { KubePatch } from './feature.ts'
@@ -95,9 +95,9 @@ async function start(trim: (object: KubeObject) => KubeObject = keepApplied) {
     send,
     /** Waits until the store shows the object as a user left it. */
     sees: async (object: KubeObject) =>
-      vi.waitFor(() =>
-        expect(informer.store.get(key)?.metadata.resourceVersion).toBe(object.metadata.resourceVersion),
-      ),
+      expect
+        .poll(() => informer.store.get(key)?.metadata.resourceVersion)
+        .toBe(object.metadata.resourceVersion),
     writes: async () => (await api.writes()).map(({ verb }) => verb),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }
@@ -261,9 +261,7 @@ it('writes beside others that write at the same time', async () => {
     ),
     process.apply(configuration({ image: 'coredns:2' })),
   ])
-  await vi.waitFor(async () =>
-    expect(await process.apply(configuration({ image: 'coredns:2' }))).toBe('done'),
-  )
+  await expect.poll(() => process.apply(configuration({ image: 'coredns:2' }))).toBe('done')
   expect(containerOf(await read())).toMatchObject({ image: 'coredns:2' })
   expect((await read())?.metadata.labels).toEqual({ app: 'dns', a: '1', b: '1', c: '1' })
 })
@@ -280,7 +278,7 @@ it('deletes, and makes anew only what is gone', async () => {
   await api.client.patch(deployments, name, 'application/merge-patch+json', {
     metadata: { finalizers: null },
   })
-  await vi.waitFor(() => expect(process.store.get(key)).toBeUndefined())
+  await expect.poll(() => process.store.get(key)).toBeUndefined()
   await process.apply(configuration())
   expect((await read())?.metadata.uid).not.toBe(uid)
 })

@@ -4,7 +4,7 @@ import { silentLogger } from '@kube-ovn/log'
 import { systemClock } from '@kube-ovn/process'
 import { kernelMetrics, Registry } from '@kube-ovn/telemetry'
 import { sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
-import { beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { beforeAll, beforeEach, expect, it } from 'vitest'
 import type { KubePatch } from './feature.ts'
 import { kubeObjects } from './kube-objects.ts'
 import { PatchSender } from './patches.ts'
@@ -49,7 +49,7 @@ async function start(resource: Resource = configMaps, key = 'default/settings') 
     async stall() {
       watch.proxy.refuse(true)
       watch.proxy.cut()
-      await vi.waitFor(() => expect(informer.health.isWatching).toBe(false))
+      await expect.poll(() => informer.health.isWatching).toBe(false)
     },
     /** `basis` is what the key saw when it decided; what the store has when absent. */
     send: (patch: KubePatch, basis = informer.store.get(key)) =>

@@ -36,7 +36,7 @@ async function appears<T extends KubeObject>(
   namespace: string,
   condition: (object: T) => boolean,
 ): Promise<T> {
-  for await (const event of await client.watchStream(resource, { namespace, timeoutSeconds: 30 })) {
+  for await (const event of await client.watchStream(resource, { namespace, timeoutSeconds: 180 })) {
     if (event.type !== 'BOOKMARK' && event.type !== 'DELETED' && condition(event.object)) return event.object
   }
   throw new Error('object did not appear in time')

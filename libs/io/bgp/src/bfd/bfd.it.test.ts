@@ -22,6 +22,8 @@ const clock: Clock = {
   },
 }
 const missing = missingForNamespaces() ?? missingForGobgp()
+/** Three times as long neither end may stand still on a busy machine. */
+const intervalMs = 1_000
 const own = { ipv4: '192.0.2.1', ipv6: '2001:db8::1' } as const
 const theirs = { ipv4: '192.0.2.2', ipv6: '2001:db8::2' } as const
 
@@ -47,7 +49,7 @@ describe.skipIf(missing)(`BFD with GoBGP${missing === undefined ? '' : ` (${miss
     return new Gobgp(there, {
       ...{ as: 65_001, routerId: theirs.ipv4 },
       neighbors: [own.ipv4, own.ipv6].map((address) => ({
-        ...{ address, as: 65_000, isPassive: true, bfdMs: 200 },
+        ...{ address, as: 65_000, isPassive: true, bfdMs: intervalMs },
       })),
     })
   }
@@ -56,7 +58,7 @@ describe.skipIf(missing)(`BFD with GoBGP${missing === undefined ? '' : ` (${miss
     return new BgpSpeaker(
       {
         ...{ as: 65_000, identifier: own.ipv4, holdTimeS: 90, listenPort: 179, netns: here.path },
-        bfd: { minTxMs: 200, minRxMs: 200, multiplier: 3 },
+        bfd: { minTxMs: intervalMs, minRxMs: intervalMs, multiplier: 3 },
         peers: [theirs.ipv4, theirs.ipv6].map((address) => ({
           ...{ address, as: 65_001, port: 179, isPassive: false, ttl: 1, extendedNextHop: false },
           families: address.includes(':') ? (['ipv6'] as const) : (['ipv4'] as const),
@@ -90,7 +92,9 @@ describe.skipIf(missing)(`BFD with GoBGP${missing === undefined ? '' : ` (${miss
       })
       .toEqual([theirs.ipv4, theirs.ipv6].map(() => ({ reason: expect.any(String), flaps: 1 })))
     expect(log.lines.filter(({ message }) => message === 'BFD session was lost')).toMatchObject(
-      [theirs.ipv4, theirs.ipv6].map(() => ({ fields: { reason: 'nothing was heard for 600 ms' } })),
+      [theirs.ipv4, theirs.ipv6].map(() => ({
+        fields: { reason: `nothing was heard for ${3 * intervalMs} ms` },
+      })),
     )
     there.run('nft', 'delete table inet silence')
     await untilUp(bgp)
