@@ -158,7 +158,7 @@ describe('a subnet', () => {
     await edit({ gatewayType: 'centralized', gatewayNode: `${first.name},${second.name}` })
     await expect.poll(seenOutside, patience).toEqual([first.name, first.name])
     await failOver(first.name, second.name)
-    expect(await seenOutside()).toEqual([second.name, second.name])
+    await expect.poll(seenOutside, patience).toEqual([second.name, second.name])
     await edit({ gatewayType: 'distributed', gatewayNode: null })
   })
 

@@ -150,10 +150,14 @@ export class AgentNode implements AsyncDisposable {
     )
   }
 
+  /** Whether it is answered. One packet that is lost, or is late on a busy machine, says nothing. */
   async ping(from: string, to: string): Promise<boolean> {
     const command = [...inNamespace(from), 'ping', '-c', '1', '-W', '2', to]
-    const { exitCode } = await this.machine.try(command)
-    return exitCode === 0
+    for (let packet = 1; packet <= 3; packet++) {
+      const { exitCode } = await this.machine.try(command)
+      if (exitCode === 0) return true
+    }
+    return false
   }
 
   /** Pings without end; stopping it tells the sequence numbers that were answered, which begin with 1. */
@@ -228,7 +232,7 @@ export class AgentNode implements AsyncDisposable {
   async tcp(prefix: readonly string[], address: string, port: number): Promise<string> {
     const program = `
       let text = ''
-      const socket = require('net').connect({ host: '${address}', port: ${port}, timeout: 5000 })
+      const socket = require('net').connect({ host: '${address}', port: ${port}, timeout: 20000 })
       socket.on('timeout', () => process.exit(1)).on('data', (chunk) => { text += chunk })
       socket.on('end', () => console.log(text.length > 100000 ? text.split('\\n')[0] : 'truncated'))`
     const { stdout, stderr } = await this.machine.try([...prefix, '/opt/node/node', '-e', program])

@@ -94,10 +94,11 @@ async function start(trim: (object: KubeObject) => KubeObject = keepApplied) {
     apply: (wanted: Configuration) => send({ apply: wanted }),
     send,
     /** Waits until the store shows the object as a user left it. */
-    sees: async (object: KubeObject) =>
-      expect
+    sees: async (object: KubeObject) => {
+      await expect
         .poll(() => informer.store.get(key)?.metadata.resourceVersion)
-        .toBe(object.metadata.resourceVersion),
+        .toBe(object.metadata.resourceVersion)
+    },
     writes: async () => (await api.writes()).map(({ verb }) => verb),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }

@@ -51,7 +51,9 @@ export class FastClock implements Clock {
 
   #arm(timer: Timer): void {
     const delayMs = Math.max(0, timer.dueMs - this.monotonic())
-    timer.handle = systemClock.setTimer(delayMs / this.#factor, () => {
+    timer.handle = systemClock.setTimer(Math.ceil(delayMs / this.#factor), () => {
+      // The machine's timers may be early by a millisecond, which is long here.
+      if (this.monotonic() < timer.dueMs) return this.#arm(timer)
       this.#timers.delete(timer)
       timer.callback()
     })

@@ -83,7 +83,7 @@ it('goes on with a process that is killed only until its reaper has seen that', 
       process.kill(process.pid, "SIGKILL")
     ' "$2" "$3"
     echo "exit $?"
-    timeout 50 grep --max-count=2 '^Deleted blackhole' <&3
+    timeout 150 grep --max-count=2 '^Deleted blackhole' <&3
     kill $monitor`
   const output = await runProgram('unshare', [
     ...['--net', 'bash', '-c', script, 'bash', process.execPath, module, reaper],
