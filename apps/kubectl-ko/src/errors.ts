@@ -50,6 +50,16 @@ export class NotReadyError extends KubeOvnError<Refused> {
   }
 }
 
+/** What was made for a while is still there. */
+export class RemnantsError extends KubeOvnError<Refused> {
+  readonly code = 'ko-remnants'
+  readonly retry: RetryClass = 'on-change'
+
+  constructor(what: string, cure: string, options?: ErrorOptions) {
+    super('what was made could not be taken away again', { field: 'objects', value: what, cure }, options)
+  }
+}
+
 /** A command in a pod ended with an error. */
 export class CommandFailedError extends KubeOvnError<{
   readonly pod: string

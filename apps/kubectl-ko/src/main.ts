@@ -1,15 +1,23 @@
 #!/usr/bin/env node
 /** A plugin of kubectl: `kubectl ko`. */
-import { runProgram } from './program.ts'
+import { constants } from 'node:os'
+import { interruptedCode, runProgram } from './program.ts'
 
 const ended = new AbortController()
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => ended.abort(new DOMException(signal, 'AbortError')))
+let endedBy: NodeJS.Signals | undefined
+// Once: what was made is taken away again, unless the user will not even wait for that.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.once(signal, () => {
+    endedBy ??= signal
+    ended.abort(new DOMException(signal, 'AbortError'))
+  })
 }
 // Who reads our output may have seen enough, e.g. `head`.
 process.stdout.on('error', () => process.exit(0))
+// A terminal that is gone keeps nothing from being taken away.
+process.stderr.on('error', () => undefined)
 
-process.exitCode = await runProgram(process.argv.slice(2), {
+const exitCode = await runProgram(process.argv.slice(2), {
   stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
@@ -18,3 +26,5 @@ process.exitCode = await runProgram(process.argv.slice(2), {
   signal: ended.signal,
   exitCode: 0,
 })
+process.exitCode =
+  exitCode === interruptedCode && endedBy !== undefined ? 128 + constants.signals[endedBy] : exitCode

@@ -20,9 +20,12 @@ import { addTraces } from './commands/trace.ts'
 import { addVersion } from './commands/version.ts'
 import { addWhy } from './commands/why.ts'
 import type { Context } from './context.ts'
-import { UsageError } from './errors.ts'
+import { RemnantsError, UsageError } from './errors.ts'
 import { withClusterOptions, withExamples } from './options.ts'
 import { version } from './version.ts'
+
+/** Of a command line that was interrupted by Ctrl-C, as shells have it. */
+export const interruptedCode = 130
 
 /** Of a command line that is wrong. */
 const usageCode = 2
@@ -78,8 +81,8 @@ export async function runProgram(args: readonly string[], context: Context): Pro
     return context.exitCode
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageCode
-    // The user's own doing.
-    if (context.signal.aborted) return 130
+    // The user's own doing; but what is left of it he has to know.
+    if (context.signal.aborted && !(error instanceof RemnantsError)) return interruptedCode
     const { describeError } = await import('./describe-error.ts')
     context.stderr.write(`kubectl-ko: ${describeError(error)}\n`)
     return error instanceof UsageError ? usageCode : 1

@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -437,6 +438,21 @@ describe('perf', () => {
     )
     for (const { tcpBitsPerSecond } of measured) expect(tcpBitsPerSecond).toBeGreaterThan(0)
     expect(await readFile(path, 'utf8')).toContain('From node-2 to node-1')
+    expect(await left()).toEqual([])
+  })
+
+  it('takes its pods away when it is told to end while it measures', async () => {
+    const env = { ...process.env, KUBECONFIG: cluster.kubeconfig }
+    const args = ['perf', '--sizes', '64', '--seconds', '600']
+    const child = spawn(program, args, { cwd: directory, env, stdio: ['ignore', 'ignore', 'pipe'] })
+    const ended = once(child, 'exit')
+    let said = ''
+    for await (const piece of child.stderr.setEncoding('utf8')) {
+      said += String(piece)
+      if (said.endsWith('measuring pod with messages of 64 bytes\n')) child.kill('SIGTERM')
+    }
+    const [code] = (await ended) as [number | null]
+    expect({ code, said }).toEqual({ code: 143, said: expect.stringMatching(/\nremoving pods\n$/) })
     expect(await left()).toEqual([])
   })
 

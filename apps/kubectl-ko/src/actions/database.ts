@@ -1,7 +1,7 @@
 import { parseClusterStatus } from '@kube-ovn/ovs'
 import type { Command } from 'commander'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { access, rename, rm, stat } from 'node:fs/promises'
+import { rename, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { PassThrough } from 'node:stream'
@@ -93,23 +93,26 @@ export async function restoreContent(
   file: string,
 ): Promise<void> {
   const path = resolve(context.directory, file)
-  await access(path).catch(() => {
+  const { size } = await stat(path).catch(() => {
     throw new UsageError('file', path, 'write the path of a file that nb backup has written')
   })
   await using cluster = await openCluster(context, command)
   const leader = await findLeader(cluster, 'nb')
-  const words = ['bash', '-c', restoreFromInput, 'bash', database.socket, database.schema]
+  const words = ['bash', '-c', restoreFromInput, 'bash', database.socket, database.schema, String(size)]
   const output = await cluster.ask(leader, words, createReadStream(path))
   if (output.exitCode !== 0) throw commandFailed(leader, words, output)
   const data = { database: database.schema, leader: leader.pod, file: path }
   printOutcome(context, command, data, `restored ovn-nb db from ${path}\n`)
 }
 
-/** ovsdb-client wants a file that it can go back in, which its input is not. */
+/**
+ * ovsdb-client wants a file that it can go back in, which its input is not. It gets none that did not come whole, because we were
+ * interrupted.
+ */
 const restoreFromInput = `
 file=$(mktemp) || exit
 trap 'rm -f "$file"' EXIT
-cat >"$file" && ovsdb-client --timeout=120 restore "$1" "$2" <"$file"`
+cat >"$file" && [ "$(stat -c %s "$file")" = "$3" ] && ovsdb-client --timeout=120 restore "$1" "$2" <"$file"`
 
 interface Status {
   /** None of a database that stands alone. */

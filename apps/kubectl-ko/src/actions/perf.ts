@@ -7,7 +7,7 @@ import { openCluster, outputOf, print, type Context } from '../context.ts'
 import { UsageError } from '../errors.ts'
 import { render, type Column } from '../output.ts'
 import { drawPerf, rateText, timeText, type PerfRow } from '../perf/picture.ts'
-import { makePods, removePods, type PerfPods } from '../perf/pods.ts'
+import { withPods, type PerfPods } from '../perf/pods.ts'
 import { clientProgram, perfPort, type Measured } from '../perf/programs.ts'
 
 interface PerfFlags {
@@ -40,29 +40,18 @@ export async function measurePerf(
   const seconds = numberOf('seconds', flags.seconds)
   const timeoutMs = numberOf('timeout', flags.timeout) * 1000
   await using cluster = await openCluster(context, command)
-  const { from, to, rows } = await withPods(cluster, { ...flags, image, timeoutMs }, context, (made) =>
-    measureAll(cluster, made, { sizes, seconds }, context),
+  const { from, to, rows } = await withPods(
+    cluster,
+    { ...flags, image, timeoutMs },
+    context,
+    async (made) => ({
+      ...(await measureAll(cluster, made, { sizes, seconds }, context)),
+      ...{ from: made.from, to: made.to },
+    }),
   )
   print(context, render({ data: { from, to, measured: rows }, rows, columns }, outputOf(command)))
   if (flags.svg !== undefined)
     await writeFile(resolve(context.directory, flags.svg), drawPerf(rows, `From ${from} to ${to}`))
-}
-
-/** Whatever comes of the work, and when it is interrupted, the pods go. */
-async function withPods<T>(
-  cluster: Cluster,
-  options: Parameters<typeof makePods>[1],
-  { signal, stderr }: Context,
-  work: (made: PerfPods) => Promise<T>,
-): Promise<T & { readonly from: string; readonly to: string }> {
-  try {
-    stderr.write('starting pods\n')
-    const made = await makePods(cluster, options, signal)
-    return { ...(await work(made)), from: made.from, to: made.to }
-  } finally {
-    stderr.write('removing pods\n')
-    await removePods(cluster)
-  }
 }
 
 async function measureAll(

@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Cluster } from '../cluster.ts'
 import { NotReadyError, ObjectMissingError } from '../errors.ts'
 import type { Workload } from '../facts.ts'
+import { leavingNothing } from '../leaving-nothing.ts'
 import { isReady } from '../view/status-view.ts'
 import type { Finding } from './finding.ts'
 import { askPingers, runningPingers } from './pinger.ts'
@@ -26,11 +27,14 @@ export async function checkSubnet(
   const name = `${subnet}-conn-check-server`
   const resource = daemonSets as Resource
   await client.remove(resource, { namespace, name })
-  await client.create(
-    resource,
-    connCheckServer(name, namespace, subnet, pinger?.spec.containers[0]?.image ?? ''),
-  )
-  try {
+  signal.throwIfAborted()
+  const remove = async (): Promise<void> => {
+    await client.remove(resource, { namespace, name }, { propagation: 'Background' })
+  }
+  const cure = `kubectl -n ${namespace} delete daemonset ${name}`
+  return leavingNothing({ remove, what: name, cure }, async () => {
+    const image = pinger?.spec.containers[0]?.image ?? ''
+    await client.create(resource, connCheckServer(name, namespace, subnet, image))
     const servers = await untilReady(cluster, name, signal)
     const addresses = servers.flatMap(({ status }) => (status?.podIPs ?? []).map(({ ip }) => ip))
     const ports = addresses.flatMap((ip) => [`tcp-${ip}-${tcpPort}`, `udp-${ip}-${udpPort}`])
@@ -46,9 +50,7 @@ export async function checkSubnet(
     )
     // A pod of another VPC reaches neither API server nor nodes, and need not.
     return found.filter(({ check }) => ['external', 'target-ip-ports', 'pinger'].includes(check))
-  } finally {
-    await client.remove(resource, { namespace, name }, { propagation: 'Background' })
-  }
+  })
 }
 
 async function untilReady(cluster: Cluster, name: string, signal: AbortSignal): Promise<readonly Pod[]> {

@@ -12,8 +12,10 @@ import { silentLogger } from '@kube-ovn/log'
 import { systemClock } from '@kube-ovn/process'
 import type { Cluster } from '../cluster.ts'
 import { podsOf } from '../components.ts'
+import type { Context } from '../context.ts'
 import { ComponentMissingError, NotReadyError, ObjectMissingError } from '../errors.ts'
 import { readAll } from '../facts.ts'
+import { leavingNothing } from '../leaving-nothing.ts'
 import { isReady } from '../view/status-view.ts'
 import { perfPort, serverProgram } from './programs.ts'
 
@@ -26,7 +28,7 @@ const serving = { env: 'server' } as const
 /** When a pod ends by itself, because whoever made it was killed. */
 const longestSeconds = 3600
 
-export interface PerfOptions {
+interface PerfOptions {
   /** Image of the pods, with `node`; that of the agent without one. */
   readonly image?: string | undefined
   readonly from?: string | undefined
@@ -43,16 +45,45 @@ export interface PerfPods {
   readonly targets: { readonly pod: string; readonly host: string; readonly service: string }
 }
 
-/** Starts a client and a server on each network, on two nodes where there are two, and a Service of the server. */
-export async function makePods(
+/**
+ * Does work with a client and a server on each network, on two nodes where there are two, and a Service of the server. Whatever
+ * comes of it, they go.
+ *
+ * @throws RemnantsError when they could not be taken away
+ */
+export async function withPods<T>(
   cluster: Cluster,
   options: PerfOptions,
+  { signal, stderr }: Pick<Context, 'signal' | 'stderr'>,
+  work: (made: PerfPods) => Promise<T>,
+): Promise<T> {
+  const { from, to } = await nodesOf(cluster, options)
+  const image = options.image ?? (await imageOfAgent(cluster))
+  // What another measurement may have left.
+  await removePods(cluster)
+  signal.throwIfAborted()
+  const remove = (): Promise<void> => {
+    stderr.write('removing pods\n')
+    return removePods(cluster)
+  }
+  const cure = `kubectl -n ${cluster.namespace} delete pods,services -l ${label}`
+  return leavingNothing({ remove, what: label, cure }, async () => {
+    stderr.write('starting pods\n')
+    return work(await makePods(cluster, { ...options, from, to, image }, signal))
+  })
+}
+
+async function makePods(
+  cluster: Cluster,
+  {
+    from,
+    to,
+    image,
+    timeoutMs,
+  }: PerfOptions & { readonly from: string; readonly to: string; readonly image: string },
   signal: AbortSignal,
 ): Promise<PerfPods> {
   const { client, namespace } = cluster
-  const { from, to } = await nodesOf(cluster, options)
-  const image = options.image ?? (await imageOfAgent(cluster))
-  await removePods(cluster)
   const server = serverProgram(perfPort)
   const made = [
     perfPod('test-server', to, image, server),
@@ -61,8 +92,11 @@ export async function makePods(
     perfPod('test-host-client', from, image, undefined, true),
   ]
   const service = await client.create(services, perfService(namespace))
-  for (const pod of made) await client.create(pods, { ...pod, metadata: { ...pod.metadata, namespace } })
-  const ready = await untilReady(cluster, made.length, options.timeoutMs, signal)
+  for (const pod of made) {
+    signal.throwIfAborted()
+    await client.create(pods, { ...pod, metadata: { ...pod.metadata, namespace } })
+  }
+  const ready = await untilReady(cluster, made.length, timeoutMs, signal)
   const named = (name: string): Pod =>
     ready.find(({ metadata }) => metadata.name === name) ?? perfPod(name, '', '')
   return {
@@ -75,8 +109,7 @@ export async function makePods(
   }
 }
 
-/** Takes everything away, also what another measurement has left. */
-export async function removePods({ client, namespace }: Cluster): Promise<void> {
+async function removePods({ client, namespace }: Cluster): Promise<void> {
   for (const resource of [pods, services] as readonly Resource[]) {
     const { items } = await client.list(resource, { namespace, labelSelector: label })
     for (const { metadata } of items)
