@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { firing, well } from './firing.ts'
+import { measured, servedSeries } from './own-series.ts'
 
 const dockerfile = `FROM debian:trixie-slim
 RUN apt-get update \\
@@ -13,7 +14,7 @@ RUN apt-get update \\
 `
 const chart = join(import.meta.dirname, '../../../../helm/kube-ovn')
 const groups = parse(readFileSync(join(chart, 'files/alerts.yaml'), 'utf8')) as readonly {
-  readonly rules: readonly { readonly alert: string; readonly for: string }[]
+  readonly rules: readonly { readonly alert: string; readonly expr: string; readonly for: string }[]
 }[]
 const alerts = groups.flatMap(({ rules }) => rules)
 /** Until all of them have had their time, and the longest window of a rate. */
@@ -56,16 +57,19 @@ it('takes the rules', async () => {
 })
 
 it('fires each alert by what it is for, after its time and not before, and none when all is well', async () => {
-  expect(Object.keys(firing).toSorted()).toEqual(alerts.map(({ alert }) => alert).toSorted())
-  const tests = alerts.map(({ alert, for: duration }) => ({
-    name: alert,
-    interval: '1m',
-    input_series: inputOf(firing[alert] ?? []),
-    promql_expr_test: [
-      expectation(`,alertname="${alert}"`, Number.parseInt(duration, 10) - 1, 0),
-      expectation(`,alertname="${alert}"`, minutes, 1),
-    ],
-  }))
+  const known = [...Object.keys(firing), ...Object.keys(measured)]
+  expect(known.toSorted()).toEqual(alerts.map(({ alert }) => alert).toSorted())
+  const tests = alerts
+    .filter(({ alert }) => firing[alert] !== undefined)
+    .map(({ alert, for: duration }) => ({
+      name: alert,
+      interval: '1m',
+      input_series: inputOf(firing[alert] ?? []),
+      promql_expr_test: [
+        expectation(`,alertname="${alert}"`, Number.parseInt(duration, 10) - 1, 0),
+        expectation(`,alertname="${alert}"`, minutes, 1),
+      ],
+    }))
   const quiet = {
     name: 'all is well',
     interval: '1m',
@@ -73,4 +77,27 @@ it('fires each alert by what it is for, after its time and not before, and none 
     promql_expr_test: [expectation('', minutes, 0)],
   }
   expect(await promtool([...tests, quiet], 'test', 'rules', 'tests.json')).toContain('SUCCESS')
+})
+
+it('fires by the metrics of the programs themselves while something is wrong, and no longer', async () => {
+  const stretch = minutes + 1
+  const tests = await Promise.all(
+    Object.entries(measured).map(async ([alert, measure]) => {
+      const { expr = '', for: duration = '' } = alerts.find((one) => one.alert === alert) ?? {}
+      const names = new Set(expr.match(/\b[a-z_]+\b/g))
+      const series = await servedSeries(measure, stretch, (name) => names.has(name))
+      expect(series, alert).not.toEqual([])
+      return {
+        name: alert,
+        interval: '1m',
+        input_series: inputOf(series),
+        promql_expr_test: [
+          expectation(`,alertname="${alert}"`, Number.parseInt(duration, 10) - 1, 0),
+          expectation(`,alertname="${alert}"`, minutes, 1),
+          expectation(`,alertname="${alert}"`, minutes + stretch, 0),
+        ],
+      }
+    }),
+  )
+  expect(await promtool(tests, 'test', 'rules', 'tests.json')).toContain('SUCCESS')
 })
