@@ -3,7 +3,7 @@ import {
   AttachmentError,
   ProbeTargetTakenError,
   QosInvalidError,
-  sourceOf,
+  nicChoiceOf,
   type AttachmentReporter,
   type AttachmentRequest,
   type ConnectionStatus,
@@ -116,6 +116,7 @@ export function createConnectionReporter(
     const uid = network?.metadata.uid
     if (network === undefined || uid === undefined) return
     const { labels, annotations } = informers.nodes.store.get(nodeName)?.metadata ?? {}
+    const { source: wanted } = nicChoiceOf(network, { name: nodeName, annotations })
     const keys = providerNetworkKeysOf(name)
     const regarding = { resource: providerNetworkResource, name, uid }
     if (status?.kind === 'ready') {
@@ -128,7 +129,7 @@ export function createConnectionReporter(
       const message = `node=${nodeName} interface=${source} mtu=${mtu}`
       recorder.record({ regarding, type: 'Normal', reason: providerNetworkReason.bridgeReady, message })
     } else if (status?.kind === 'failed' && annotations?.[keys.problem] !== status.problem) {
-      const message = `node=${nodeName} interface=${sourceOf(network, nodeName)} error=${status.problem}`
+      const message = `node=${nodeName} interface=${wanted} error=${status.problem}`
       recorder.record({ regarding, type: 'Warning', reason: providerNetworkReason.bridgeFailed, message })
     }
   }

@@ -1,14 +1,8 @@
-import type { Annotations } from './annotation.ts'
 import type { Provider } from './pod.ts'
 
 /** The key by which something is asked for a NIC in the provider's network, or for an object, which has the primary one's. */
 export function nicKey(provider: Provider, name: string): string {
   return `${provider}.kubernetes.io/${name}`
-}
-
-/** The keys among these by which a Node asks something for provider networks. */
-export function providerNetworkKeys(annotations: Annotations, name: string): readonly string[] {
-  return Object.keys(annotations).filter((key) => key.endsWith(`.provider-network.kubernetes.io/${name}`))
 }
 
 /** Whether a NIC is asked to be mirrored, or not to be, by this key, whichever NIC it is. */

@@ -1,6 +1,6 @@
 export type { AddressPool } from './address-pool.ts'
 export type { Annotation, Annotations } from './annotation.ts'
-export { isMirrorKey, nicKey, providerNetworkKeys } from './asked.ts'
+export { isMirrorKey, nicKey } from './asked.ts'
 export { bgpAnnotations, type BgpPolicy } from './bgp.ts'
 export { AnnotationInvalidError } from './errors.ts'
 export {
@@ -26,7 +26,9 @@ export {
   networksOfMarks,
   ofProviderNetworks,
   providerNetworkKeysOf,
+  readProviderNetworkRequest,
   type ProviderNetworkKeys,
+  type ProviderNetworkRequest,
 } from './provider-network.ts'
 export {
   addressRequestKeys,

@@ -4,11 +4,11 @@ import type { Annotations } from './annotation.ts'
 export interface ProviderNetworkKeys {
   /** Label: the node is connected. */
   readonly ready: string
-  /** Label: the NIC by which it is. */
+  /** Label: the NIC by which it is. Annotation: an operator wants it to be this one. */
   readonly interface: string
   /** Label: MTU of that NIC. */
   readonly mtu: string
-  /** Label: the node takes no part. */
+  /** Label: the node takes no part. Annotation: an operator wants it so. */
   readonly exclude: string
   /** Annotation: why it is not connected. */
   readonly problem: string
@@ -24,6 +24,26 @@ export function providerNetworkKeysOf(network: string): ProviderNetworkKeys {
     mtu: key('mtu'),
     exclude: key('exclude'),
     problem: key('err_mesg'),
+  }
+}
+
+/** What an operator wants of a provider network on one Node, by annotations of that. */
+export interface ProviderNetworkRequest {
+  /** The node is to take no part; without meaning where the network has a selector. */
+  readonly isExcluded: boolean
+  /** NIC of the node, in place of what the network says; `undefined` for that. */
+  readonly interface: string | undefined
+}
+
+/** Reads what annotations of a Node want of a provider network. Any text may be the name of a NIC: whether there is one, the node knows. */
+export function readProviderNetworkRequest(
+  network: string,
+  annotations: Annotations = {},
+): ProviderNetworkRequest {
+  const keys = providerNetworkKeysOf(network)
+  return {
+    isExcluded: annotations[keys.exclude] === 'true',
+    interface: annotations[keys.interface] || undefined,
   }
 }
 

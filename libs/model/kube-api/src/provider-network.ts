@@ -85,11 +85,19 @@ export const providerNetworkDefinition: Definition = {
   ],
 }
 
-/** Whether a node is to be connected to the network. A selector stands in place of the list of those that are not. */
+/** What decides of a node whether it is to be connected to a network. */
+interface Candidate {
+  readonly name: string
+  readonly labels?: Labels | undefined
+  /** Its own annotation says that it is not. */
+  readonly isExcluded?: boolean
+}
+
+/** Whether a node is to be connected to the network. A selector stands in place of whatever says which nodes are not. */
 export function takesPart(
   { spec }: ProviderNetwork,
-  { name, labels = {} }: { readonly name: string; readonly labels?: Labels | undefined },
+  { name, labels = {}, isExcluded = false }: Candidate,
 ): boolean {
   if (spec?.nodeSelector !== undefined) return matchesLabels(spec.nodeSelector, labels)
-  return spec?.excludeNodes?.includes(name) !== true
+  return !isExcluded && spec?.excludeNodes?.includes(name) !== true
 }

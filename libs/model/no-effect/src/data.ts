@@ -10,8 +10,6 @@ export interface MissingFeature {
   readonly nic?: readonly string[]
   /** Annotations `ovn.kubernetes.io/…`, by the kind of what they stand on. */
   readonly annotations?: Partial<Readonly<Record<AnnotatedKind, readonly string[]>>>
-  /** Annotations of a Node about a provider network. */
-  readonly providerNetwork?: readonly string[]
   /** Labels `ovn.kubernetes.io/…` of a Node, which ask for it when they are `true`. */
   readonly nodeLabels?: readonly string[]
   readonly controllerFlags?: readonly string[]
@@ -44,11 +42,6 @@ export const missingFeatures: readonly MissingFeature[] = [
     name: 'an address of an external load balancer in an underlay subnet',
     cure: 'remove it',
     subnet: ['enableExternalLBAddress'],
-  },
-  {
-    name: 'what an annotation of a Node says of a provider network',
-    cure: 'name the Node in excludeNodes or customInterfaces of the ProviderNetwork',
-    providerNetwork: ['exclude', 'interface'],
   },
   {
     name: 'a VLAN interface of a NIC that is connected to a physical network',

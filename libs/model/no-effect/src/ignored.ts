@@ -1,10 +1,4 @@
-import {
-  nicKey,
-  primaryProvider,
-  providerNetworkKeys,
-  type Annotations,
-  type Provider,
-} from '@kube-ovn/annotations'
+import { nicKey, primaryProvider, type Annotations, type Provider } from '@kube-ovn/annotations'
 import { missingFeatures, type AnnotatedKind, type MissingFeature } from './data.ts'
 
 /** Something that a user wrote and that has no effect. */
@@ -51,13 +45,9 @@ export function ignoredAnnotations(
   return missingFeatures.flatMap((feature) => {
     const names = feature.annotations?.[kind] ?? []
     const ofNics = kind === 'Pod' ? (feature.nic ?? []) : []
-    const ofNetworks = kind === 'Node' ? (feature.providerNetwork ?? []) : []
     const keys = [
       ...names.map((name) => [name, nicKey(primaryProvider, name)] as const),
       ...providers.flatMap((provider) => ofNics.map((name) => [name, nicKey(provider, name)] as const)),
-      ...ofNetworks.flatMap((name) =>
-        providerNetworkKeys(annotations, name).map((key) => [name, key] as const),
-      ),
     ]
     return keys.flatMap(([name, key]) => {
       const text = annotations[key]

@@ -21,10 +21,6 @@ function listed(feature: MissingFeature): string {
     part('Subnet', feature.subnet),
     part('annotations of Pods', [...(feature.nic ?? []), ...(annotations.Pod ?? [])]),
     ...(['Node', 'Subnet', 'Vpc'] as const).map((kind) => part(`annotations of ${kind}s`, annotations[kind])),
-    part(
-      'annotations of Nodes',
-      feature.providerNetwork?.map((name) => `<network>.provider-network…/${name}`),
-    ),
     part('labels of Nodes', feature.nodeLabels),
     ...flagParts(feature),
     part('chart', Object.keys(chartValues)),

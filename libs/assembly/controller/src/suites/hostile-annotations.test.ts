@@ -111,10 +111,16 @@ const readersOf: Readonly<Record<string, readonly (readonly [string, Reader])[]>
       (text) => annotations.networksOfMarks({ [`${text}.provider-network.kubernetes.io/ready`]: text }),
     ],
   ],
-  providerNetworkKeys: [
-    ['providerNetworkKeys', (text) => annotations.providerNetworkKeys({ [text]: 'true' }, 'exclude')],
-  ],
   providerNetworkKeysOf: [['providerNetworkKeysOf', (text) => annotations.providerNetworkKeysOf(text)]],
+  readProviderNetworkRequest: [
+    [
+      'readProviderNetworkRequest',
+      (text) =>
+        annotations.readProviderNetworkRequest('quay', {
+          [annotations.providerNetworkKeysOf('quay').interface]: text,
+        }),
+    ],
+  ],
   ofProviderNetworks: [['ofProviderNetworks', (text) => annotations.ofProviderNetworks({ [text]: text })]],
   isMirrorKey: [['isMirrorKey', annotations.isMirrorKey]],
   isQosKey: [['isQosKey', annotations.isQosKey]],

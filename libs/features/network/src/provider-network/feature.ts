@@ -1,4 +1,4 @@
-import { providerNetworkKeysOf } from '@kube-ovn/annotations'
+import { providerNetworkKeysOf, readProviderNetworkRequest } from '@kube-ovn/annotations'
 import { providerNetworkResource, takesPart } from '@kube-ovn/kube-api'
 import { nothing } from '@kube-ovn/reconcile'
 import { observedOf } from '@kube-ovn/domains-control'
@@ -23,7 +23,10 @@ function observeProviderNetwork(name: string, world: ControlWorld): ProviderNetw
   const keys = providerNetworkKeysOf(name)
   const nodes = world.connectedNodes
     .scan()
-    .filter((node) => takesPart(object, node))
+    .filter((node) => {
+      const { isExcluded } = readProviderNetworkRequest(name, node.annotations)
+      return takesPart(object, { ...node, isExcluded })
+    })
     .map(({ name: node, labels, annotations }): NodeState => ({
       name: node,
       isReady: labels[keys.ready] === 'true',

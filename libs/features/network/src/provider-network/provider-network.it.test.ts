@@ -60,10 +60,14 @@ it('says on which nodes a network is ready, and follows their labels and its sel
   await cluster.user.edit(providerNetworkResource, 'quay', { excludeNodes: ['n2', 'n3'] })
   await control.settle()
   expect(await status()).toEqual({ ready: true, readyNodes: ['n1'], notReadyNodes: [] })
+  await mark('n1', { annotations: { [keys.exclude]: 'true' } })
+  await control.settle()
+  expect(await status()).toEqual({ ready: true, readyNodes: [], notReadyNodes: [] })
   await cluster.user.edit(providerNetworkResource, 'quay', {
     nodeSelector: { matchLabels: { rack: 'a' } },
   })
-  await mark('n3', { labels: { rack: 'a' } })
+  await mark('n3', { labels: { rack: 'a' }, annotations: { [keys.exclude]: 'true' } })
   await control.settle()
+  // A selector stands in the place of annotations, too.
   expect(await status()).toEqual({ ready: false, readyNodes: [], notReadyNodes: ['n3'] })
 })

@@ -165,7 +165,7 @@ export class ProviderBridgeSink implements Sink<ProviderBridge>, Disposable {
   /** Why a NIC can not be connected. */
   #obstacleOf(wanted: ProviderBridge, connection: Connection | undefined): KubeOvnError | undefined {
     const { ovs, host } = this.#options
-    const { source, nic, bridge } = wanted
+    const { source, field, nic, bridge } = wanted
     if (connection === undefined && findBridge(ovs, bridge) !== undefined)
       return new ProviderNetworkInvalidError({
         ...{ field: 'bridge', value: bridge },
@@ -177,13 +177,13 @@ export class ProviderBridgeSink implements Sink<ProviderBridge>, Disposable {
     const holder = findAttached(ovs, link.name)
     if (holder !== undefined && holder.bridge.name !== bridge && link.name !== holder.bridge.name)
       return new ProviderNetworkInvalidError({
-        ...{ field: 'spec.defaultInterface', value: source },
+        ...{ field, value: source },
         cure: `take it out of bridge ${holder.bridge.name}, or name another interface`,
       })
     const master = link.masterIndex === undefined ? undefined : host.link(link.masterIndex)
     if (master !== undefined && master.kind !== 'openvswitch')
       return new ProviderNetworkInvalidError({
-        ...{ field: 'spec.defaultInterface', value: source },
+        ...{ field, value: source },
         cure: `name ${master.name}, which has it as one of its ports, or another interface`,
       })
     return undefined
@@ -339,9 +339,12 @@ function refusal(owner: Owner, problem: KubeOvnError): SinkPlan {
   return { ...nothingToDo, refused: new Map([[owner, problem]]) }
 }
 
-export function takenBack({ source = '' }: Pick<ProviderBridge, 'source'>): ProviderNicTakenBackError {
+export function takenBack({
+  source = '',
+  field,
+}: Pick<ProviderBridge, 'source' | 'field'>): ProviderNicTakenBackError {
   return new ProviderNicTakenBackError({
-    ...{ field: 'spec.defaultInterface', value: source, lost: 'the API server or the Southbound' },
+    ...{ field, value: source, lost: 'the API server or the Southbound' },
     cure: 'name an interface by which the node does not reach these, or see to it that it does by the bridge, and edit the ProviderNetwork',
   })
 }

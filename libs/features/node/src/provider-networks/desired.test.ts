@@ -1,6 +1,7 @@
+import { providerNetworkKeysOf } from '@kube-ovn/annotations'
 import type { ProviderNetwork } from '@kube-ovn/kube-api'
 import { describe, expect, it } from 'vitest'
-import { connectionNames, marksOf, sourceOf } from './desired.ts'
+import { connectionNames, marksOf, nicChoiceOf } from './desired.ts'
 
 function network(spec: Partial<NonNullable<ProviderNetwork['spec']>>, name = 'quay'): ProviderNetwork {
   return { metadata: { name }, spec: { defaultInterface: 'eth1', ...spec } }
@@ -11,29 +12,48 @@ describe('the interface of a node', () => {
     { interface: 'bond0', nodes: ['n2', 'n1'] },
     { interface: 'bond1', nodes: ['n1'] },
   ]
+  const key = providerNetworkKeysOf('quay').interface
   it.each([
-    { spec: {}, node: 'n1', source: 'eth1' },
-    { spec: { customInterfaces }, node: 'n1', source: 'bond0' },
-    { spec: { customInterfaces }, node: 'n3', source: 'eth1' },
-  ])('is $source of $node', ({ spec, node, source }) => {
-    expect(sourceOf(network(spec), node)).toBe(source)
+    { spec: {}, node: { name: 'n1' }, source: 'eth1', field: 'spec.defaultInterface' },
+    { spec: { customInterfaces }, node: { name: 'n1' }, source: 'bond0', field: 'spec.customInterfaces' },
+    { spec: { customInterfaces }, node: { name: 'n3' }, source: 'eth1', field: 'spec.defaultInterface' },
+    {
+      spec: { customInterfaces },
+      node: { name: 'n1', annotations: { [key]: 'eth7' } },
+      ...{ source: 'eth7', field: `annotation ${key}` },
+    },
+    {
+      spec: { customInterfaces },
+      node: { name: 'n1', annotations: { [key]: '' } },
+      ...{ source: 'bond0', field: 'spec.customInterfaces' },
+    },
+    {
+      spec: {},
+      node: { name: 'n1', annotations: { [providerNetworkKeysOf('pier').interface]: 'eth7' } },
+      ...{ source: 'eth1', field: 'spec.defaultInterface' },
+    },
+  ])('is $source of $node', ({ spec, node, source, field }) => {
+    expect(nicChoiceOf(network(spec), node)).toEqual({ source, field })
   })
 })
 
 describe('bridge and interface', () => {
+  const node = { name: 'n1' }
+
   it('have their own names, or each the other’s', () => {
-    expect(connectionNames(network({}), 'n1')).toEqual({ source: 'eth1', nic: 'eth1', bridge: 'br-quay' })
-    expect(connectionNames(network({ exchangeLinkName: true }), 'n1')).toEqual({
-      ...{ source: 'eth1', nic: 'br-quay', bridge: 'eth1' },
+    const of = { source: 'eth1', field: 'spec.defaultInterface' }
+    expect(connectionNames(network({}), node)).toEqual({ ...of, nic: 'eth1', bridge: 'br-quay' })
+    expect(connectionNames(network({ exchangeLinkName: true }), node)).toEqual({
+      ...{ ...of, nic: 'br-quay', bridge: 'eth1' },
     })
   })
 
   it('have names that Linux takes', () => {
-    expect(connectionNames(network({}, 'a23456789012'), 'n1').bridge).toBe('br-a23456789012')
-    expect(() => connectionNames(network({}, 'a234567890123'), 'n1')).toThrow(
+    expect(connectionNames(network({}, 'a23456789012'), node).bridge).toBe('br-a23456789012')
+    expect(() => connectionNames(network({}, 'a234567890123'), node)).toThrow(
       expect.objectContaining({ details: expect.objectContaining({ field: 'metadata.name' }) }),
     )
-    expect(() => connectionNames(network({ defaultInterface: '' }), 'n1')).toThrow(
+    expect(() => connectionNames(network({ defaultInterface: '' }), node)).toThrow(
       expect.objectContaining({ details: expect.objectContaining({ field: 'spec.defaultInterface' }) }),
     )
   })

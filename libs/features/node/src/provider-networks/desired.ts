@@ -1,4 +1,4 @@
-import { providerNetworkKeysOf } from '@kube-ovn/annotations'
+import { providerNetworkKeysOf, readProviderNetworkRequest, type Annotations } from '@kube-ovn/annotations'
 import type { ProviderNetwork } from '@kube-ovn/kube-api'
 import { ProviderNetworkInvalidError } from './errors.ts'
 
@@ -6,17 +6,34 @@ import { ProviderNetworkInvalidError } from './errors.ts'
 const longestLinkName = 15
 const bridgePrefix = 'br-'
 
-/** Names of what connects a node to a network. */
-export interface ConnectionNames {
+/** What of a Node says by which NIC it is connected. */
+interface ConnectedNode {
+  readonly name: string
+  readonly annotations?: Annotations | undefined
+}
+
+/** The NIC of a node, as somebody named it. */
+interface NicChoice {
   readonly source: string
+  /** Where it is named. */
+  readonly field: string
+}
+
+/** Names of what connects a node to a network. */
+export interface ConnectionNames extends NicChoice {
   readonly nic: string
   readonly bridge: string
 }
 
-/** The NIC of a node: that of the first list in which the node is, or that of all others. */
-export function sourceOf({ spec }: ProviderNetwork, nodeName: string): string {
-  const custom = spec?.customInterfaces?.find(({ nodes }) => nodes.includes(nodeName))
-  return custom?.interface ?? spec?.defaultInterface ?? ''
+/** The NIC of a node: that of its own annotation, of the first list in which it is, or that of all others. */
+export function nicChoiceOf({ metadata, spec }: ProviderNetwork, node: ConnectedNode): NicChoice {
+  const { interface: own } = readProviderNetworkRequest(metadata.name, node.annotations)
+  if (own !== undefined)
+    return { source: own, field: `annotation ${providerNetworkKeysOf(metadata.name).interface}` }
+  const custom = spec?.customInterfaces?.find(({ nodes }) => nodes.includes(node.name))
+  return custom === undefined
+    ? { source: spec?.defaultInterface ?? '', field: 'spec.defaultInterface' }
+    : { source: custom.interface, field: 'spec.customInterfaces' }
 }
 
 /**
@@ -24,7 +41,7 @@ export function sourceOf({ spec }: ProviderNetwork, nodeName: string): string {
  *
  * @throws ProviderNetworkInvalidError
  */
-export function connectionNames(network: ProviderNetwork, nodeName: string): ConnectionNames {
+export function connectionNames(network: ProviderNetwork, node: ConnectedNode): ConnectionNames {
   const { name } = network.metadata
   const other = `${bridgePrefix}${name}`
   if (other.length > longestLinkName)
@@ -32,15 +49,15 @@ export function connectionNames(network: ProviderNetwork, nodeName: string): Con
       ...{ field: 'metadata.name', value: name },
       cure: `give it a name of ${longestLinkName - bridgePrefix.length} characters at most: its bridge is called by it`,
     })
-  const source = sourceOf(network, nodeName)
+  const { source, field } = nicChoiceOf(network, node)
   if (source === '')
     throw new ProviderNetworkInvalidError({
-      ...{ field: 'spec.defaultInterface', value: '' },
+      ...{ field, value: '' },
       cure: 'name the interface that is connected to the physical network',
     })
   return network.spec?.exchangeLinkName === true
-    ? { source, nic: other, bridge: source }
-    : { source, nic: source, bridge: other }
+    ? { source, field, nic: other, bridge: source }
+    : { source, field, nic: source, bridge: other }
 }
 
 /** What a node says of its connection to a network. */

@@ -1,7 +1,13 @@
-import { networksOfMarks, nodeLabel, providerNetworkKeysOf } from '@kube-ovn/annotations'
+import {
+  networksOfMarks,
+  nodeLabel,
+  providerNetworkKeysOf,
+  readProviderNetworkRequest,
+} from '@kube-ovn/annotations'
 import { problemText, type KubeOvnError } from '@kube-ovn/errors'
 import { contribution, type Answer, type NodeFeature, type Probation } from '@kube-ovn/fragments'
 import { takesPart, type ProviderNetwork } from '@kube-ovn/kube-api'
+import type { Node } from '@kube-ovn/kube-api/core'
 import { rowTable, sourceTable, type ViewOf } from '@kube-ovn/tables'
 import { linkTable } from '../host-links.ts'
 import { bridgeTable } from '../local-bridges.ts'
@@ -18,7 +24,13 @@ import {
 } from '../tables.ts'
 import { providerBridges, takenBack } from './bridge-sink.ts'
 import type { KeptNic } from './nic-moves.ts'
-import { connectionNames, marksOf, sourceOf, type ConnectionStatus } from './desired.ts'
+import {
+  connectionNames,
+  marksOf,
+  nicChoiceOf,
+  type ConnectionNames,
+  type ConnectionStatus,
+} from './desired.ts'
 import { ProviderNetworkInvalidError } from './errors.ts'
 import { mappingKeys, mappingOf } from './mappings.ts'
 import type { ProviderBridge } from './snapshot.ts'
@@ -71,10 +83,13 @@ const participationTable = rowTable({
     const nodeName = agent.get(theNode)?.nodeName ?? ''
     const node = nodes.get(nodeName)
     if (node === undefined || network.metadata.deletionTimestamp !== undefined) return undefined
+    const { name } = network.metadata
+    const { labels, annotations } = node.metadata
+    const { isExcluded } = readProviderNetworkRequest(name, annotations)
     return {
-      network: network.metadata.name,
-      takesPart: takesPart(network, { name: nodeName, labels: node.metadata.labels }),
-      source: sourceOf(network, nodeName),
+      network: name,
+      takesPart: takesPart(network, { name: nodeName, labels, isExcluded }),
+      source: nicChoiceOf(network, node.metadata).source,
     }
   },
   indexes: { source: (row: Participation) => (row.takesPart ? [row.source] : []) },
@@ -109,13 +124,14 @@ const connectionTable = rowTable({
     if (agent === undefined || node === undefined) return waitForNode
     if (views.participation.get(name)?.takesPart !== true) return undefined
     try {
-      const { source, nic, bridge } = connectionNames(network, agent.nodeName)
+      const names = connectionNames(network, node.metadata)
+      const { source, field, nic, bridge } = names
       const isOperators = node.metadata.labels?.[nodeLabel.datapath] === userspaceDatapath
-      if (!isOperators) requireNic(name, source, nic, agent.nodeName, views)
+      if (!isOperators) requireNic(name, names, node, views)
       const tags = views.tags.find('network', name).map(({ tag }) => tag)
       return {
         want: {
-          ...{ network: name, bridge, nic },
+          ...{ network: name, bridge, nic, field },
           generation: network.metadata.generation ?? 0,
           source: isOperators ? undefined : source,
           trunks: [...new Set([0, ...tags])].sort((a, b) => a - b),
@@ -138,9 +154,14 @@ interface NicViews {
 }
 
 /** A NIC is there, and is that of no other network. Who has it keeps it; else the older network has it. */
-function requireNic(name: string, source: string, nic: string, nodeName: string, views: NicViews): void {
+function requireNic(
+  name: string,
+  { source, field, nic }: ConnectionNames,
+  { metadata }: Node,
+  views: NicViews,
+): void {
   const refuse = (cure: string): never => {
-    throw new ProviderNetworkInvalidError({ field: 'spec.defaultInterface', value: source, cure })
+    throw new ProviderNetworkInvalidError({ field, value: source, cure })
   }
   if (views.links.get(nic) === undefined && views.links.get(source) === undefined)
     refuse('name an interface that the node has, one of its own in customInterfaces, or leave the node out')
@@ -148,7 +169,7 @@ function requireNic(name: string, source: string, nic: string, nodeName: string,
   if (rivals.length < 2) return
   const ranks = rivals
     .flatMap((rival) => views.networks.get(rival) ?? [])
-    .map((rival) => `${isConnected(rival, nodeName, views) ? 0 : 1} ${rankOf(rival)}`)
+    .map((rival) => `${isConnected(rival, metadata, views) ? 0 : 1} ${rankOf(rival)}`)
     .sort()
   const holder = ranks[0]?.split(' ').at(-1)
   if (holder !== undefined && holder !== name)
@@ -159,9 +180,9 @@ function rankOf({ metadata: { creationTimestamp = '', name } }: ProviderNetwork)
   return `${creationTimestamp} ${name}`
 }
 
-function isConnected(network: ProviderNetwork, nodeName: string, { bridges }: NicViews): boolean {
+function isConnected(network: ProviderNetwork, node: Node['metadata'], { bridges }: NicViews): boolean {
   try {
-    const { nic, bridge } = connectionNames(network, nodeName)
+    const { nic, bridge } = connectionNames(network, node)
     const present = bridges.get(bridge)
     return present?.isOurs === true && present.ports.includes(nic)
   } catch (error) {
@@ -198,7 +219,7 @@ const statusTable = rowTable({
     const { source, nic, bridge } = answer.want
     const known = views.probations.get(name)
     if (source !== undefined && known?.state === 'reverted')
-      return { kind: 'failed', problem: problemText(takenBack({ source })) }
+      return { kind: 'failed', problem: problemText(takenBack(answer.want)) }
     const isMapped = mappingOf(ids[mappingKeys.bridges], name) === bridge
     const ends = views.links.get(bridge)
     const present = views.bridges.get(bridge)

@@ -7,6 +7,8 @@ export interface ProviderBridge {
   readonly bridge: string
   /** NIC as the specification names it; `undefined` where the operator connects the bridge, with DPDK. */
   readonly source: string | undefined
+  /** Where the NIC is named, for who is told of it. */
+  readonly field: string
   /** Name of the NIC while it is connected: another one when the bridge has its name. */
   readonly nic: string
   /** Tags that frames may have; 0 stands for those without. */

@@ -1,4 +1,10 @@
-import { podAnnotations, readNicQos, readNodeNetwork, type Annotations } from '@kube-ovn/annotations'
+import {
+  podAnnotations,
+  readNicQos,
+  readNodeNetwork,
+  readProviderNetworkRequest,
+  type Annotations,
+} from '@kube-ovn/annotations'
 import type { Node, Pod } from '@kube-ovn/kube-api/core'
 import { takesPart, type ProviderNetwork, type Subnet } from '@kube-ovn/kube-api'
 import { IndexedStore, objectKey, type KubeObject } from '@kube-ovn/kube'
@@ -60,9 +66,10 @@ function qosOfNic(annotations: Annotations | undefined): unknown {
 }
 
 function connection(network: ProviderNetwork, node: Node): unknown {
-  if (!takesPart(network, node.metadata)) return undefined
+  const { isExcluded } = readProviderNetworkRequest(network.metadata.name, node.metadata.annotations)
+  if (!takesPart(network, { ...node.metadata, isExcluded })) return undefined
   try {
-    return connectionNames(network, node.metadata.name)
+    return connectionNames(network, node.metadata)
   } catch (error) {
     if (error instanceof ProviderNetworkInvalidError) return error.details
     throw error
