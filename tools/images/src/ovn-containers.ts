@@ -129,7 +129,7 @@ export async function untilHealthy(name: string, script = 'ovn-healthcheck.sh'):
 
 /** Nothing tells when a daemon in a container is up, so it is asked. */
 export async function eventually<T>(attempt: () => Promise<T>): Promise<T> {
-  const deadlineMs = performance.now() + 60_000
+  const deadlineMs = performance.now() + 180_000
   for (;;) {
     try {
       return await attempt()

@@ -27,7 +27,10 @@ describe('ovs-ovn with the userspace data path', () => {
     expect(before.checksums).toBe('off')
     expect(await docker('exec', name, 'ovs-vsctl', 'get', 'Bridge', 'br-int', 'datapath_type')).toBe('netdev')
 
+    const pid = () => docker('exec', name, 'cat', '/run/openvswitch/ovs-vswitchd.pid')
+    const crashed = await pid()
     await docker('exec', name, 'bash', '-c', 'kill -SEGV $(cat /run/openvswitch/ovs-vswitchd.pid)')
+    await eventually(async () => expect(await pid()).not.toBe(crashed))
     await eventually(async () => expect(await bridgeState(name)).toEqual(before))
 
     // As ovs-vswitchd does when it comes to it only after the addresses are in place.
@@ -53,17 +56,17 @@ describe('ovs-ovn with the userspace data path', () => {
     expect(await docker('exec', name, 'ovs-ofctl', 'dump-flows', 'br-int')).toContain('tp_dst=4711')
 
     // The container of an upgrade has the processes of the one before in sight, and waits while that stops them.
-    const old = await docker('exec', name, 'cat', '/run/openvswitch/ovs-vswitchd.pid')
+    const old = await pid()
     const stopping = 'echo $$ >/run/stopping; exec sleep 600'
     const lock = '/run/openvswitch/kube-ovn.lock'
     await docker('exec', '--detach', name, 'flock', '--no-fork', lock, 'bash', '-c', stopping)
     await eventually(() => docker('exec', name, 'test', '-s', '/run/stopping'))
     await docker('exec', '--detach', name, 'bash', '/kube-ovn/start-ovs.sh')
     await eventually(() => docker('exec', name, 'bash', '-c', 'grep --quiet ^flock$ /proc/[0-9]*/comm'))
-    expect(await docker('exec', name, 'cat', '/run/openvswitch/ovs-vswitchd.pid')).toBe(old)
+    expect(await pid()).toBe(old)
     await docker('exec', name, 'bash', '-c', 'kill $(cat /run/stopping)')
     await eventually(async () => {
-      expect(await docker('exec', name, 'cat', '/run/openvswitch/ovs-vswitchd.pid')).not.toBe(old)
+      expect(await pid()).not.toBe(old)
       expect(await docker('exec', name, 'cat', '/run/ovn/ovn-controller.pid')).not.toBe('')
     })
     await untilHealthy(name, 'ovs-healthcheck.sh')

@@ -48,7 +48,7 @@ function asIpPrints(link: LinkInfo): Partial<IpLink> {
 }
 
 describe.skipIf(missing)(`links${missing === undefined ? '' : ` (${missing})`}`, () => {
-  it('are listed as ip(8) lists them', () => {
+  it('are listed as ip(8) lists them', async () => {
     using network = openTestNetwork()
     const host = network.namespace('host')
     const pod = network.namespace('pod')
@@ -68,9 +68,15 @@ describe.skipIf(missing)(`links${missing === undefined ? '' : ` (${missing})`}`,
       host.run('ip', 'link', 'property', 'add', 'dev', 'veth0', 'altname', name)
     }
 
-    const listed = host.ip('-details', 'link', 'show') as IpLink[]
-    expect(listed).toMatchObject(netlink.links().map(asIpPrints))
-    expect(listed).toHaveLength(3)
+    // The operational state of a link follows a little after it was set up, perhaps between the two lists.
+    const ours = () => netlink.links().map(asIpPrints)
+    await expect
+      .poll(() => {
+        const listed = host.ip('-details', 'link', 'show') as IpLink[]
+        expect(listed).toMatchObject(ours())
+        return listed.length
+      })
+      .toBe(3)
     expect(netlink.link('veth0')).toMatchObject({
       masterIndex: bridge.index,
       alias: 'shop/web',

@@ -1,11 +1,13 @@
 import { missingForNamespaces, openTestNetwork, type TestNamespace } from '@kube-ovn/testing-net'
 import { describe, expect, it } from 'vitest'
-import { NetlinkError, openNetlink, routeProtocol, type Netlink } from './index.ts'
+import { NetlinkError, openNetlink, routeProtocol, writeSysctl, type Netlink } from './index.ts'
 
 const missing = missingForNamespaces()
 
 /** A namespace with a veth pair in it, both ends up, 10.1.0.1/24 and fd00::1/64 on the first. */
 function prepare(space: TestNamespace, netlink: Netlink): number {
+  // Link-local addresses and their routes would come at some time after the links are up.
+  writeSysctl(space.path, 'ipv6/conf/default/addr_gen_mode', 1)
   const { index } = netlink.createVeth({ name: 'eth0', up: true, peer: { name: 'eth1' } })
   netlink.changeLink(netlink.link('eth1')?.index ?? 0, { up: true })
   space.run('ip', 'address', 'add', '10.1.0.1/24', 'dev', 'eth0')
@@ -48,6 +50,8 @@ describe.skipIf(missing)(`addresses${missing === undefined ? '' : ` (${missing})
     const space = network.namespace('one')
     using netlink = openNetlink({ netns: space.path })
     const index = prepare(space, netlink)
+    // It takes a second for each question.
+    writeSysctl(space.path, 'ipv6/conf/eth0/dad_transmits', 100)
     netlink.addAddress(index, 'fd02::1/64')
     expect(netlink.addresses(index).find(({ cidr }) => cidr === 'fd02::1/64')?.isTentative).toBe(true)
   })

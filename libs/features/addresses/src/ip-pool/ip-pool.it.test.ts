@@ -74,8 +74,8 @@ describe('an IPPool', () => {
 
     await cluster.user.createPod({ name: 'full', annotations: fromPool })
     await control.settle()
-    expect((await cluster.user.told('full'))[0]).toContain('NoAvailableAddress')
-    expect((await cluster.user.told('full'))[0]).toContain('pool=some')
+    expect(await cluster.user.told('full')).toContainEqual(expect.stringContaining('NoAvailableAddress'))
+    expect(await cluster.user.told('full')).toContainEqual(expect.stringContaining('pool=some'))
     await cluster.user.edit(ipPoolResource, 'some', {
       ips: ['10.17.0.2..10.17.0.3', 'fd00:17::20..fd00:17::21'],
     })
@@ -185,7 +185,7 @@ describe('an IPPool', () => {
       await cluster.user.addressOf('two', 'shop'),
     ]).toEqual(['10.17.0.64,fd00:17::64', '10.17.0.65,fd00:17::65'])
     expect(await cluster.user.addressOf('three', 'shop')).toBe('')
-    expect((await cluster.user.told('three'))[0]).toContain('NoAvailableAddress')
+    expect(await cluster.user.told('three')).toContainEqual(expect.stringContaining('NoAvailableAddress'))
     await cluster.removePod('one', 'shop')
     await control.settle()
     expect(await cluster.user.addressOf('three', 'shop')).toBe('10.17.0.64,fd00:17::64')
@@ -363,7 +363,7 @@ describe('an IPPool that can not be served as it is written', () => {
     await make({ name: 'some', ips: ['10.17.0.64', '10.17.1.5'] })
     await control.settle()
     expect(ready(await read('some'))).toBe('True UpdateIPAMSucceeded')
-    expect((await cluster.user.told('some'))[0]).toContain('value=10.17.1.5')
+    expect(await cluster.user.told('some')).toContainEqual(expect.stringContaining('value=10.17.1.5'))
     await cluster.user.edit(subnetResource, 'blue', { cidrBlock: '10.17.0.0/23,fd00:17::/120' })
     await control.settle()
     expect(countsOf(await read('some'))[0]).toBe('10.17.0.64,10.17.1.5')

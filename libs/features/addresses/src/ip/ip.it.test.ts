@@ -87,7 +87,7 @@ describe('an IP object that reserves addresses', () => {
     await control.settle()
     await cluster.user.createPod({ name: 'thief', annotations: { [keys.ipAddress.key]: '10.17.0.50' } })
     await control.settle()
-    expect((await cluster.user.told('thief'))[0]).toContain('AddressConflict')
+    expect(await cluster.user.told('thief')).toContainEqual(expect.stringContaining('AddressConflict'))
     await cluster.user.createPod({ name: 'db' })
     await control.settle()
     expect(await cluster.user.addressOf('db')).toBe('10.17.0.50,fd00:17::50')
@@ -129,9 +129,11 @@ describe('an IP object that reserves addresses', () => {
     await reserve('db', { v4IpAddress: '10.17.0.50' })
     await reserve('early', { subnet: 'green', v4IpAddress: '10.19.0.9' })
     await control.settle()
-    expect((await cluster.user.told('db.default'))[0]).toContain('pod/default/first')
-    expect((await cluster.user.told('db.default'))[0]).toContain('choose another address')
-    expect((await cluster.user.told('early.default'))[0]).toContain('subnet=green')
+    expect(await cluster.user.told('db.default')).toContainEqual(expect.stringContaining('pod/default/first'))
+    expect(await cluster.user.told('db.default')).toContainEqual(
+      expect.stringContaining('choose another address'),
+    )
+    expect(await cluster.user.told('early.default')).toContainEqual(expect.stringContaining('subnet=green'))
     expect((await read('db'))?.spec?.ipAddress).toBeUndefined()
     await cluster.removePod('first')
     await cluster.client.create(subnetResource, subnet({ name: 'green', cidrBlock: '10.19.0.0/24' }))
@@ -199,7 +201,9 @@ describe('an IP object that reserves addresses', () => {
       ip({ name: 'odd', podName: 'db', namespace: 'default', subnet: 'blue' }),
     )
     await control.settle()
-    expect((await cluster.user.told('odd'))[0]).toContain('name it like the port: db.default')
+    expect(await cluster.user.told('odd')).toContainEqual(
+      expect.stringContaining('name it like the port: db.default'),
+    )
     await cluster.client.remove(ipResource, { name: 'odd' })
     await control.settle()
     expect(await cluster.client.get(ipResource, { name: 'odd' })).toBeUndefined()
@@ -233,7 +237,9 @@ describe('a pod that asks for other addresses than are reserved for it', () => {
       await cluster.user.createPod({ name: 'next', annotations: wanted })
       await control.settle()
       expect(await cluster.user.addressOf('next')).toBe(wanted[keys.ipAddress.key])
-      expect((await cluster.user.told('next'))[0]).toContain('reservation/default/db')
+      expect(await cluster.user.told('next')).toContainEqual(
+        expect.stringContaining('reservation/default/db'),
+      )
       await cluster.user.createPod({ name: 'db', annotations })
       await control.settle()
       const has = await cluster.user.addressOf('db')

@@ -178,7 +178,7 @@ describe('a Vip that a pod borrows', () => {
     const borrowing = { namespace: 'shop', annotations: { [vipAnnotations.borrowed.key]: 'lent' } }
     await cluster.user.createPod({ name: 'early', ...borrowing })
     await control.settle()
-    expect((await cluster.user.told('early'))[0]).toContain('the Vip does not exist')
+    expect(await cluster.user.told('early')).toContainEqual(expect.stringContaining('the Vip does not exist'))
     await make({ name: 'lent', subnet: 'blue', v4ip: '10.17.0.77', v6ip: 'fd00:17::77' })
     await control.settle()
     expect(await cluster.user.addressOf('early', 'shop')).toBe('10.17.0.77,fd00:17::77')
@@ -191,8 +191,8 @@ describe('a Vip that a pod borrows', () => {
 
     await cluster.user.createPod({ name: 'late', ...borrowing })
     await control.settle()
-    expect((await cluster.user.told('late'))[0]).toContain('in use by another pod')
-    expect((await cluster.user.told('late'))[0]).toContain('pod/shop/early')
+    expect(await cluster.user.told('late')).toContainEqual(expect.stringContaining('in use by another pod'))
+    expect(await cluster.user.told('late')).toContainEqual(expect.stringContaining('pod/shop/early'))
 
     await control[Symbol.asyncDispose]()
     await cluster.forgetCosts()

@@ -132,7 +132,9 @@ describe.each(stacks)('A subnet of $stack', (stack) => {
     ] as const) {
       await edit(control, { gateway: address(stack, host) })
       expect(gatewayNow()).toEqual(addresses(stack, 1))
-      expect((await cluster.user.told('blue')).at(-1)).toContain(`delete ${holder} first`)
+      expect(await cluster.user.told('blue')).toContainEqual(
+        expect.stringContaining(`delete ${holder} first`),
+      )
     }
     const before = control.named('Logical_Switch_Port', 'a.default')?.addresses
     expect(before?.[0]).toContain(addresses(stack, 2).join(' '))

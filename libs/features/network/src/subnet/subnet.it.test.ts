@@ -182,7 +182,7 @@ describe('a subnet', () => {
     await control.settle()
     expect((await read('blue'))?.metadata.deletionTimestamp).toBeDefined()
     expect(control.portsOf('Logical_Switch', 'blue')).toContain('old.default')
-    expect((await cluster.user.told('new'))[0]).toContain('being deleted')
+    expect(await cluster.user.told('new')).toContainEqual(expect.stringContaining('being deleted'))
     const told = 'addresses of the subnet are held by pod/default/old: delete these first'
     expect(await cluster.user.told('blue')).toEqual([`SubnetInUse: ${told}`])
     expect((await read('blue'))?.status?.conditions).toContainEqual(

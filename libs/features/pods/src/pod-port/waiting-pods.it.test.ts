@@ -31,7 +31,7 @@ describe('pods that wait start by themselves', () => {
     await control.settle()
     await cluster.client.create(pods, pod({ name: 'two', node: 'n1', annotations: inSmall }))
     await control.settle()
-    expect((await cluster.user.told('two'))[0]).toContain('NoAvailableAddress')
+    expect(await cluster.user.told('two')).toContainEqual(expect.stringContaining('NoAvailableAddress'))
     await cluster.removePod('one')
     await control.settle()
     expect(await cluster.user.addressOf('two')).toBe('10.18.0.2')
