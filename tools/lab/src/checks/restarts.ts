@@ -54,16 +54,18 @@ async function controllerRows(cluster: Cluster): Promise<CheckRow[]> {
   ]
 }
 
-/** What is under way before a restart is not the restart's doing: waits until nothing was written for a while. */
+/** What is under way before a restart is not the restart's doing: waits until no pod is leaving, and nothing was written for a while. */
 async function untilQuiet(cluster: Cluster, central: Place): Promise<void> {
   const state = async (): Promise<string> =>
     `${await logPosition(central)} ${productWrites(cluster, 0).length}`
   await eventually(
-    'nothing is written',
+    'no pod is leaving, and nothing is written',
     async () => {
       const before = await state()
       await delay(quietMs)
-      return (await state()) === before ? true : undefined
+      const pods = await cluster.api.list<PodObject>('/api/v1/pods')
+      const isLeaving = pods.some(({ metadata }) => metadata.deletionTimestamp !== undefined)
+      return !isLeaving && (await state()) === before ? true : undefined
     },
     { timeoutMs: 180_000 },
   )
