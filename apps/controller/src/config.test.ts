@@ -4,7 +4,7 @@ import { secureServingSettings } from '@kube-ovn/serving'
 import { spawnSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { command, featureFlags } from './config.ts'
 import { settingsOf } from './settings.ts'
 
@@ -34,6 +34,41 @@ it('gives features the flags that they declare', () => {
   const { flags } = settingsOf(parsed.config)
   expect(Object.keys(featureFlags).filter((key) => !(key in flags))).toEqual([])
   expect(flags).toMatchObject({ lsDnatModDlDst: false, enableLiveMigrationOptimize: true })
+})
+
+describe('an underlay as the default subnet', () => {
+  function settingsFor(...flags: readonly string[]) {
+    const parsed = readConfig(command, flags, {})
+    if (parsed.kind === 'help') throw new Error('help was not asked for')
+    return settingsOf(parsed.config)
+  }
+
+  it('is asked for by the type of the network', () => {
+    expect(settingsFor('--default-interface-name=eth1').defaultUnderlay).toBeUndefined()
+    const flags = ['--network-type=vlan', '--default-interface-name=eth1', '--default-vlan-id=0']
+    expect(settingsFor(...flags, '--default-provider-name=quay')).toMatchObject({
+      defaultProvider: 'quay',
+      defaultUnderlay: {
+        ...{ interface: 'eth1', exchangesLinkName: false, vlan: 'ovn-vlan', vlanId: 0 },
+        ...{ hasLogicalGateway: false, isInterconnected: false },
+      },
+    })
+  })
+
+  it.each([
+    { flags: [], field: '--default-interface-name' },
+    { flags: ['--default-interface-name=eth 1'], field: '--default-interface-name' },
+    { flags: ['--default-interface-name=a123456789012345'], field: '--default-interface-name' },
+    { flags: ['--default-interface-name=eth1', '--default-vlan-id=4096'], field: '--default-vlan-id' },
+    {
+      flags: ['--default-interface-name=eth1', '--default-logical-gateway', '--default-u2o-interconnection'],
+      field: '--default-u2o-interconnection',
+    },
+  ])('is refused with $flags, which names $field', ({ flags, field }) => {
+    expect(() => settingsFor('--network-type=vlan', ...flags)).toThrow(
+      expect.objectContaining({ details: expect.objectContaining({ field }) }),
+    )
+  })
 })
 
 it('declares no flag that a feature declares', () => {

@@ -1,7 +1,8 @@
-import type { ControlSettings } from '@kube-ovn/domains-control'
+import type { ControlSettings, DefaultUnderlay } from '@kube-ovn/domains-control'
 import { refusalOf } from '@kube-ovn/errors'
 import { networkText, overlaps, parseCidrList, parseIp } from '@kube-ovn/ip'
 import type { Cidr } from '@kube-ovn/ip'
+import { highestVlanId, longestInterface } from '@kube-ovn/kube-api'
 import { ConfigInvalidError } from '@kube-ovn/process'
 import type { ControllerConfig } from './config.ts'
 
@@ -11,7 +12,7 @@ export const upstreamVersion = 'v1.17.0'
 /**
  * Turns flags into what the features go by.
  *
- * @throws ConfigInvalidError when prefixes are malformed or overlap, or an address is none
+ * @throws ConfigInvalidError when prefixes are malformed or overlap, an address is none, or an underlay can not be what it is to be
  */
 export function settingsOf(config: ControllerConfig): ControlSettings {
   checkPrefixes(config)
@@ -25,6 +26,7 @@ export function settingsOf(config: ControllerConfig): ControlSettings {
       excludeIps: config.defaultExcludeIps,
       disableGatewayCheck: !config.defaultGatewayCheck,
     },
+    defaultUnderlay: underlayOf(config),
     nodeSwitch: {
       name: config.nodeSwitch,
       cidrBlock: config.nodeSwitchCidr,
@@ -47,6 +49,44 @@ export function settingsOf(config: ControllerConfig): ControlSettings {
     apiServerAddress: config.apiServerHost === '' ? undefined : config.apiServerHost,
     version: upstreamVersion,
     flags: config,
+  }
+}
+
+function underlayOf(config: ControllerConfig): DefaultUnderlay | undefined {
+  if (config.networkType !== 'vlan') return undefined
+  const { defaultInterfaceName, defaultVlanId, defaultLogicalGateway, defaultU2oInterconnection } = config
+  const refuse = (field: string, value: unknown, cure: string): never => {
+    throw new ConfigInvalidError({ field, value: String(value), cure })
+  }
+  if (
+    defaultInterfaceName === '' ||
+    defaultInterfaceName.length > longestInterface ||
+    /[/\s]/.test(defaultInterfaceName)
+  )
+    refuse(
+      '--default-interface-name',
+      defaultInterfaceName,
+      `name the NIC by which nodes are connected to the physical network, in ${longestInterface} characters at most: --network-type is vlan`,
+    )
+  if (defaultVlanId < 0 || defaultVlanId > highestVlanId)
+    refuse(
+      '--default-vlan-id',
+      defaultVlanId,
+      `choose a number from 0, which is without a tag, to ${highestVlanId}`,
+    )
+  if (defaultLogicalGateway && defaultU2oInterconnection)
+    refuse(
+      '--default-u2o-interconnection',
+      defaultU2oInterconnection,
+      'switch it off, or --default-logical-gateway: the gateway is either one of OVN or one outside',
+    )
+  return {
+    interface: defaultInterfaceName,
+    exchangesLinkName: config.defaultExchangeLinkName,
+    vlan: config.defaultVlanName,
+    vlanId: defaultVlanId,
+    hasLogicalGateway: defaultLogicalGateway,
+    isInterconnected: defaultU2oInterconnection,
   }
 }
 

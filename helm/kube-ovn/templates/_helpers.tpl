@@ -251,3 +251,13 @@ cluster no kind is known, and the version decides. */}}
 - name: node
   expression: request.userInfo.?extra[?'authentication.kubernetes.io/node-name'][?0].orValue('')
 {{- end -}}
+
+{{/* NIC of the nodes for an underlay as the default subnet, which needs one. */}}
+{{- define "kube-ovn.underlayInterface" -}}
+{{- $networking := .Values.networking -}}
+{{- if eq $networking.networkType "vlan" -}}
+{{- $networking.vlan.interfaceName | required "networking.networkType vlan needs the NIC of the nodes: set networking.vlan.interfaceName" -}}
+{{- else -}}
+{{- $networking.vlan.interfaceName -}}
+{{- end -}}
+{{- end -}}

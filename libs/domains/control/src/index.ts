@@ -11,7 +11,7 @@ export { complaintEvents, withComplaints, type Complaint } from './complaints.ts
 export { ignoredEvents, withIgnored } from './ignored-condition.ts'
 export { createWorld, forkWorld } from './live-world.ts'
 export { externalIds, memberOf, ref } from './rows.ts'
-export type { BuiltInSubnet, ControlSettings } from './settings.ts'
+export type { BuiltInSubnet, ControlSettings, DefaultUnderlay } from './settings.ts'
 export { controlTables, deriveTables } from './tables.ts'
 export { domains } from './domains.ts'
 export { mergeDeclarations, type Declarations, type Right, type Watch } from './declarations.ts'

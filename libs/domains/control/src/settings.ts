@@ -2,6 +2,8 @@
 export interface ControlSettings {
   readonly clusterRouter: string
   readonly defaultSubnet: BuiltInSubnet & { readonly disableGatewayCheck: boolean }
+  /** What the default subnet is on where it is an underlay; `undefined`: it is an overlay. */
+  readonly defaultUnderlay: DefaultUnderlay | undefined
   readonly nodeSwitch: BuiltInSubnet
   readonly enableLb: boolean
   /** ProviderNetwork of a Vlan that names none. */
@@ -29,6 +31,22 @@ export interface ControlSettings {
   readonly version: string
   /** What those flags decide that features declare; {@link flagsOf} reads them. */
   readonly flags: Readonly<Record<string, unknown>>
+}
+
+/** The Vlan of the default subnet, on the default ProviderNetwork. Both are made where they are not there. */
+export interface DefaultUnderlay {
+  /** NIC by which nodes are connected. */
+  readonly interface: string
+  /** The bridge on each node has the NIC's name. */
+  readonly exchangesLinkName: boolean
+  /** Name of the Vlan. */
+  readonly vlan: string
+  /** 0 is without a tag. */
+  readonly vlanId: number
+  /** The gateway is one of OVN. */
+  readonly hasLogicalGateway: boolean
+  /** The router of the VPC has an address there, too. */
+  readonly isInterconnected: boolean
 }
 
 /** A subnet that exists in every cluster. Empty strings mean: derive it. */

@@ -79,7 +79,12 @@ export type {
   SecurityGroupSpec,
   SecurityGroupStatus,
 } from './security-group.ts'
-export { providerNetworkReason, providerNetworkResource, takesPart } from './provider-network.ts'
+export {
+  longestInterface,
+  providerNetworkReason,
+  providerNetworkResource,
+  takesPart,
+} from './provider-network.ts'
 export type {
   NodeCondition,
   ProviderNetwork,

@@ -7,8 +7,8 @@ import { group, version } from './api-group.ts'
 import type { KubeObject, Resource } from './core/object.ts'
 import type { DeepReadonly } from './deep-readonly.ts'
 
-/** Linux takes no longer names of links. */
-const longestInterface = 15
+/** Characters of the name of a link: Linux takes no longer ones. */
+export const longestInterface = 15
 /** Neither a slash nor white space, as Linux has it. */
 const interfacePattern = String.raw`^[^/\s]+$`
 

@@ -49,30 +49,6 @@ export const missingFeatures: readonly MissingFeature[] = [
     elsewhere: 'ProviderNetwork: `autoCreateVlanSubinterfaces`, `preserveVlanInterfaces`, `vlanInterfaces`',
   },
   {
-    name: 'an underlay as the default subnet',
-    cure: 'it is an overlay: remove it',
-    controllerFlags: [
-      'default-logical-gateway',
-      'default-u2o-interconnection',
-      'network-type',
-      'default-interface-name',
-      'default-exchange-link-name',
-      'default-vlan-name',
-      'default-vlan-id',
-    ],
-    agentFlags: ['default-provider-name', 'default-interface-name'],
-    chartValues: {
-      'networking.pods.enableLogicalGateways': false,
-      'networking.networkType': 'geneve',
-      'networking.vlan.providerName': 'provider',
-      'networking.vlan.interfaceName': '',
-      'networking.vlan.name': 'ovn-vlan',
-      'networking.vlan.id': '100',
-      'networking.exchangeLinkName': false,
-      'features.enableU2OInterconnections': false,
-    },
-  },
-  {
     name: "a network of the nodes' own for tunnels of a subnet",
     cure: "tunnels end where the node's others do: remove it",
     subnet: ['nodeNetwork'],
@@ -250,6 +226,10 @@ export const needless: readonly Needless[] = [
   {
     why: 'What it is for is not installed',
     chartValues: ['clusterDomain', 'cni.toolingDirectory', 'ovsOvn.ovsIpsecKeysDirectory'],
+  },
+  {
+    why: 'The ProviderNetwork says by which NIC a node is connected',
+    agentFlags: ['default-provider-name', 'default-interface-name'],
   },
   {
     why: 'The configuration of the CNI plugin is built in, and OVN upgrades by itself',

@@ -61,7 +61,7 @@ describe('flags', () => {
     ['asked for', flag('enable-external-vpc', 'true', 'false'), 1],
     ['on by default, and not there', flag('enable-pprof', 'true', 'true'), 1],
     ['switched off', flag('enable-pprof', 'false', 'true'), 0],
-    ['as they are by default', flag('default-vlan-id', '100', '100'), 0],
+    ['as they are by default', flag('external-gateway-net', 'external', 'external'), 0],
     ['needless', flag('worker-num', '10', '3'), 1],
     ['given by the chart', flag('image', 'kube-ovn/controller', ''), 0],
     ['in effect', flag('default-cidr', '10.0.0.0/8', '10.16.0.0/16'), 0],

@@ -44,6 +44,33 @@ describe('networking.stack', () => {
   })
 })
 
+describe('an underlay as the default subnet', () => {
+  const vlan = { providerName: 'quay', interfaceName: 'eth1', name: 'wharf', id: '0' }
+
+  it('is what the values say, and tunnels end where the node has its address', async () => {
+    const networking = { networkType: 'vlan', vlan, exchangeLinkName: true }
+    const manifests = await renderChart({ networking, agent: { interface: 'eth1' } })
+    const { args } = container(workload(manifests, 'kube-ovn-controller'), 'kube-ovn-controller')
+    expect(args).toEqual(
+      expect.arrayContaining([
+        '--network-type=vlan',
+        '--default-provider-name=quay',
+        '--default-interface-name=eth1',
+        '--default-exchange-link-name=true',
+        '--default-vlan-name=wharf',
+        '--default-vlan-id=0',
+      ]),
+    )
+    expect(container(workload(manifests, 'kube-ovn-cni'), 'cni-server').args).toContain('--iface=')
+  })
+
+  it('needs a NIC', async () => {
+    await expect(renderChart({ networking: { networkType: 'vlan' } })).rejects.toThrow(
+      'set networking.vlan.interfaceName',
+    )
+  })
+})
+
 describe('the databases', () => {
   it('have one replica, and every client knows one address, for each master', async () => {
     const manifests = await renderChart(masters)

@@ -15,6 +15,7 @@ export function controlSettings(settings: Partial<ControlSettings> = {}): Contro
       excludeIps: [],
       disableGatewayCheck: false,
     },
+    defaultUnderlay: undefined,
     nodeSwitch: { name: 'join', cidrBlock: '100.64.0.0/16,fd00:100:64::/112', gateway: '', excludeIps: [] },
     enableLb: true,
     defaultProvider: 'provider',

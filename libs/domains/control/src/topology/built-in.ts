@@ -1,10 +1,10 @@
 import { tryParseCidr, sameNetwork } from '@kube-ovn/ip'
-import type { SubnetSpec } from '@kube-ovn/kube-api'
-import type { BuiltInSubnet, ControlSettings } from '../settings.ts'
+import type { ProviderNetworkSpec, SubnetSpec, VlanSpec } from '@kube-ovn/kube-api'
+import type { BuiltInSubnet, ControlSettings, DefaultUnderlay } from '../settings.ts'
 
 /** Gives the specification of a subnet that every cluster has, as the flags say; `undefined` for any other name. */
 export function builtInSpec(name: string, settings: ControlSettings): SubnetSpec | undefined {
-  const { defaultSubnet, nodeSwitch, clusterRouter } = settings
+  const { defaultSubnet, defaultUnderlay, nodeSwitch, clusterRouter } = settings
   if (name === nodeSwitch.name) {
     return { ...addressing(nodeSwitch), vpc: clusterRouter, provider: 'ovn', disableInterConnection: true }
   }
@@ -18,9 +18,38 @@ export function builtInSpec(name: string, settings: ControlSettings): SubnetSpec
       gatewayType: 'distributed',
       enableLb: settings.enableLb,
       ...(defaultSubnet.disableGatewayCheck ? { disableGatewayCheck: true } : {}),
+      ...(defaultUnderlay === undefined ? {} : onUnderlay(defaultUnderlay)),
     }
   }
   return undefined
+}
+
+function onUnderlay({ vlan, hasLogicalGateway, isInterconnected }: DefaultUnderlay): SubnetSpec {
+  return {
+    vlan,
+    ...(hasLogicalGateway ? { logicalGateway: true } : {}),
+    ...(isInterconnected ? { u2oInterconnection: true } : {}),
+  }
+}
+
+/** Gives the specification of the Vlan that the default subnet is on; `undefined` for any other name, or where it is on none. */
+export function builtInVlan(
+  name: string,
+  { defaultUnderlay, defaultProvider: provider }: ControlSettings,
+): VlanSpec | undefined {
+  return name === defaultUnderlay?.vlan ? { id: defaultUnderlay.vlanId, provider } : undefined
+}
+
+/** Gives the specification of the ProviderNetwork that this Vlan is on; `undefined` as {@link builtInVlan} does. */
+export function builtInProviderNetwork(
+  name: string,
+  { defaultUnderlay, defaultProvider }: ControlSettings,
+): ProviderNetworkSpec | undefined {
+  if (defaultUnderlay === undefined || name !== defaultProvider) return undefined
+  return {
+    defaultInterface: defaultUnderlay.interface,
+    ...(defaultUnderlay.exchangesLinkName ? { exchangeLinkName: true } : {}),
+  }
 }
 
 function addressing(subnet: BuiltInSubnet): SubnetSpec {

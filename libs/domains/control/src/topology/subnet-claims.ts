@@ -77,10 +77,11 @@ export const builtInSubnets = factTable<SubnetSpec>({ name: 'built-in-subnets' }
 export const builtInClaims = rowTable({
   name: 'built-in-claims',
   of: builtInSubnets,
-  reads: { settingsTable, acceptances, subnets },
+  reads: { settingsTable, acceptances, subnets, vlanStates },
   row: (spec, views, name): SubnetClaim | undefined => {
     if (views.subnets.get(name) !== undefined) return undefined
-    const { wanted, problem } = resolved(name, spec, settingsOf(views.settingsTable))
+    // Its Vlan is made by then, if it is on one.
+    const { wanted, problem } = onServedVlan(resolved(name, spec, settingsOf(views.settingsTable)), views)
     const decided = decidedFor(undefined, views.acceptances.get(name))
     const network = wanted?.network
     return {
@@ -141,7 +142,7 @@ function inKnownVpc(claim: Resolved, { status }: Subnet, { vpcClaims }: Views): 
 }
 
 /** What is in effect on a Vlan that is deleted, or not to be used any more, stays so. */
-function onServedVlan(claim: Resolved, { vlanStates }: Views): Resolved {
+function onServedVlan(claim: Resolved, { vlanStates }: Pick<Views, 'vlanStates'>): Resolved {
   const { name: subnet = '', vlan: value = '' } = claim.wanted?.network ?? {}
   if (value === '') return claim
   const refuse = (cure: string): Resolved => ({

@@ -1,25 +1,52 @@
 import { providerNetworkKeysOf, readProviderNetworkRequest } from '@kube-ovn/annotations'
-import { providerNetworkResource, takesPart } from '@kube-ovn/kube-api'
+import { apiVersion, providerNetworkResource, takesPart } from '@kube-ovn/kube-api'
+import type { ProviderNetworkSpec } from '@kube-ovn/kube-api'
 import { nothing } from '@kube-ovn/reconcile'
+import type { Desired } from '@kube-ovn/reconcile'
 import { observedOf } from '@kube-ovn/domains-control'
 import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
+import { builtInProviderNetwork } from '@kube-ovn/domains-control/topology'
 import { desiredStatus, type NodeState, type ProviderNetworkSnapshot } from './desired.ts'
 
-/** Says of each provider network on which nodes it is ready, as these tell, and which Vlans are on it. */
-export const providerNetwork: ControlFeature<string, ProviderNetworkSnapshot> = {
+/** The network of the default subnet, which is not there. */
+interface MissingNetwork {
+  readonly name: string
+  readonly spec: ProviderNetworkSpec
+}
+
+/** Says of each provider network on which nodes it is ready, as these tell, and which Vlans are on it. Makes that of the default subnet. */
+export const providerNetwork: ControlFeature<string, ProviderNetworkSnapshot | MissingNetwork> = {
   name: 'provider-network',
   kinds: [],
-  rights: [{ resource: providerNetworkResource, subresource: 'status', verbs: ['patch'] }],
+  rights: [
+    { resource: providerNetworkResource, verbs: ['create'] },
+    { resource: providerNetworkResource, subresource: 'status', verbs: ['patch'] },
+  ],
   // Nodes come and change one by one.
   paceMs: 1000,
   triggers: [{ on: 'object', resource: providerNetworkResource, keys: (change) => [change.key] }],
+  initialKeys: ({ settings }) => (settings.defaultUnderlay === undefined ? [] : [settings.defaultProvider]),
   observe: observeProviderNetwork,
-  desired: (_name, snapshot) => (snapshot === undefined ? nothing : desiredStatus(snapshot)),
+  desired(_name, snapshot) {
+    if (snapshot === undefined) return nothing
+    return 'object' in snapshot ? desiredStatus(snapshot) : creation(snapshot)
+  },
 }
 
-function observeProviderNetwork(name: string, world: ControlWorld): ProviderNetworkSnapshot | undefined {
+function creation({ name, spec }: MissingNetwork): Desired {
+  const create = { apiVersion, kind: providerNetworkResource.kind, metadata: { name }, spec: { ...spec } }
+  return { ...nothing, patches: [{ resource: providerNetworkResource, name, create }] }
+}
+
+function observeProviderNetwork(
+  name: string,
+  world: ControlWorld,
+): ProviderNetworkSnapshot | MissingNetwork | undefined {
   const object = world.providerNetworks.get(name)
-  if (object === undefined) return undefined
+  if (object === undefined) {
+    const spec = builtInProviderNetwork(name, world.settings)
+    return spec === undefined ? undefined : { name, spec }
+  }
   const keys = providerNetworkKeysOf(name)
   const nodes = world.connectedNodes
     .scan()

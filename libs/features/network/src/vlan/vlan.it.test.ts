@@ -61,6 +61,55 @@ describe('a Vlan', () => {
   })
 })
 
+describe('of an underlay as the default subnet', () => {
+  const defaultUnderlay = {
+    ...{ interface: 'eth1', exchangesLinkName: true, vlan: 'wharf', vlanId: 100 },
+    ...{ hasLogicalGateway: false, isInterconnected: true },
+  }
+  const settings = { defaultUnderlay, defaultProvider: 'harbour' }
+
+  it('is made with its network, once; nobody is told of what was on its way', async () => {
+    {
+      await using control = await cluster.startSettled({ settings })
+      const network = await cluster.client.get(providerNetworkResource, { name: 'harbour' })
+      expect(network?.spec).toEqual({ defaultInterface: 'eth1', exchangeLinkName: true })
+      expect(await read('wharf')).toMatchObject({
+        spec: { id: 100, provider: 'harbour' },
+        status: { subnets: ['ovn-default'] },
+      })
+      const made = await cluster.client.get(subnetResource, { name: 'ovn-default' })
+      expect(made?.spec).toMatchObject({ vlan: 'wharf', u2oInterconnection: true, natOutgoing: true })
+      expect(made?.spec?.logicalGateway).not.toBe(true)
+      expect(made?.status?.conditions).toContainEqual(
+        expect.objectContaining({ type: 'Ready', status: 'True' }),
+      )
+      expect(control.named('Logical_Switch_Port', 'localnet.ovn-default')).toMatchObject({
+        ...{ type: 'localnet', tag: 100, options: { network_name: 'harbour' } },
+      })
+      expect(await cluster.user.told('ovn-default')).toEqual([])
+      expect(await cluster.user.told('wharf')).toEqual([])
+      expect(control.problems()).toEqual([])
+    }
+    {
+      await using control = await cluster.startController({ settings })
+      await cluster.forgetCosts()
+      await control.settle()
+      expect(await cluster.costs()).toEqual({ transactions: 0, writes: [] })
+      expect(control.problems()).toEqual([])
+    }
+  })
+
+  it('leaves alone what is there under these names', async () => {
+    await cluster.client.create(providerNetworkResource, providerNetwork({ name: 'harbour' }))
+    await cluster.client.create(vlanResource, vlan({ name: 'wharf', id: 7, provider: 'quay' }))
+    await using control = await cluster.startSettled({ settings })
+    expect((await read('wharf'))?.spec).toMatchObject({ id: 7, provider: 'quay' })
+    const network = await cluster.client.get(providerNetworkResource, { name: 'harbour' })
+    expect(network?.spec).toEqual(providerNetwork({ name: 'harbour' }).spec)
+    expect(control.problems()).toEqual([])
+  })
+})
+
 it('has the default network, where a Vlan names none, and what stands in fields of old', async () => {
   await using control = await cluster.startSettled()
   const old = { name: 'old', provider: '', vlanId: 70, providerInterfaceName: 'quay' }

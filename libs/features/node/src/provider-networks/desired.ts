@@ -1,9 +1,7 @@
 import { providerNetworkKeysOf, readProviderNetworkRequest, type Annotations } from '@kube-ovn/annotations'
-import type { ProviderNetwork } from '@kube-ovn/kube-api'
+import { longestInterface, type ProviderNetwork } from '@kube-ovn/kube-api'
 import { ProviderNetworkInvalidError } from './errors.ts'
 
-/** Linux takes no longer names of links. */
-const longestLinkName = 15
 const bridgePrefix = 'br-'
 
 /** What of a Node says by which NIC it is connected. */
@@ -44,10 +42,10 @@ export function nicChoiceOf({ metadata, spec }: ProviderNetwork, node: Connected
 export function connectionNames(network: ProviderNetwork, node: ConnectedNode): ConnectionNames {
   const { name } = network.metadata
   const other = `${bridgePrefix}${name}`
-  if (other.length > longestLinkName)
+  if (other.length > longestInterface)
     throw new ProviderNetworkInvalidError({
       ...{ field: 'metadata.name', value: name },
-      cure: `give it a name of ${longestLinkName - bridgePrefix.length} characters at most: its bridge is called by it`,
+      cure: `give it a name of ${longestInterface - bridgePrefix.length} characters at most: its bridge is called by it`,
     })
   const { source, field } = nicChoiceOf(network, node)
   if (source === '')
