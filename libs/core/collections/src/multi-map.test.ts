@@ -15,6 +15,7 @@ it('holds exactly the pairs that were added and not deleted', () => {
         if (add) pairs.add(pair)
         else pairs.delete(pair)
         expect(map.has(key, value)).toBe(add)
+        expect(map.hasKey(key)).toBe(map.get(key).size > 0)
       }
       const held = [...map.keys()].flatMap((key) => [...map.get(key)].map((value) => `${key}/${value}`))
       expect(new Set(held)).toEqual(pairs)

@@ -40,6 +40,11 @@ export class MultiMap<K, V> {
     return Object.is(found, value) && this.#values.has(key)
   }
 
+  /** Whether a key has any value. */
+  hasKey(key: K): boolean {
+    return this.#values.has(key)
+  }
+
   /** Values of a key in order of insertion, until the next change. */
   get(key: K): ReadonlySet<V> {
     const found = this.#values.get(key)

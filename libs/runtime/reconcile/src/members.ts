@@ -11,14 +11,16 @@ import { tableOf, type Want } from './want.ts'
 
 /** Plans what a key contributes to rows: what is missing is added, what it no longer wants is taken out. */
 export function planMembers(want: Want, draft: Draft): void {
+  // It is asked of rows in sets and of what is released, and a key may have very many other values.
+  const isAsked = ({ value }: SetMember): boolean => want.released.length > 0 || isRef(value)
   const kept = new Set<string>()
   for (const member of want.desired.members) {
     if (isEntry(member)) {
       putEntry(want, member, draft)
       continue
     }
-    const place = addValue(want, member, draft)
-    if (place !== undefined) kept.add(place)
+    const held = addValue(want, member, draft)
+    if (held !== undefined && isAsked(member)) kept.add(holdingOf(held.container, member.column, held.value))
   }
   leaveContainers(want, kept, draft)
   for (const member of want.released) {
@@ -55,8 +57,13 @@ function holdingOf(container: Uuid, column: string, value: Element): string {
   return `${container} ${column} ${tokenOf(value)}`
 }
 
+interface Held {
+  readonly container: Uuid
+  readonly value: Element
+}
+
 /** Answers the value and where it is, unless the container is inserted: that cannot hold an old value. */
-function addValue(want: Want, member: SetMember, draft: Draft): string | undefined {
+function addValue(want: Want, member: SetMember, draft: Draft): Held | undefined {
   const { edits, touched } = draft
   const container = containerOf(member, draft)
   const value = resolved(member.value, draft)
@@ -71,7 +78,7 @@ function addValue(want: Want, member: SetMember, draft: Draft): string | undefin
     edits.insert(table, row._uuid, member.column, value)
     touched.add(want.owner)
   }
-  return holdingOf(row._uuid, member.column, value)
+  return { container: row._uuid, value }
 }
 
 function putEntry(want: Want, member: MapMember, draft: Draft): void {

@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest'
+import { MultiMap } from '@kube-ovn/collections'
+import { expect, it, vi } from 'vitest'
 import type { SetMember } from './feature.ts'
 import { Batch, Memory } from './memory.ts'
 import { placeOf } from './places.ts'
@@ -101,4 +102,49 @@ it('knows who wants a row, and who refers to it', () => {
   memory.remember('f/a', nothing, [], true)
   expect(memory.holderOf('lb/lb')).toBeUndefined()
   expect([...memory.referrersOf('ls/blue')]).toEqual([])
+})
+
+it('changes nothing for a key that wants again what it wanted, however much that is', () => {
+  const memory = new Memory()
+  const wanted = () => ({
+    rows: [row(kinds.lb, 'lb')],
+    members: Array.from({ length: 100 }, (_, n): SetMember => ({ ...balancer, value: `10.0.0.${n}` })),
+  })
+  const references = [{ ref: blue, isOptional: false }]
+  memory.remember('f/a', wanted(), references, true)
+  const [add, remove] = [vi.spyOn(MultiMap.prototype, 'add'), vi.spyOn(MultiMap.prototype, 'delete')]
+  expect(memory.remember('f/a', wanted(), references, true)).toEqual({ abandoned: [], freed: [] })
+  const calls = add.mock.calls.length + remove.mock.calls.length
+  add.mockRestore()
+  remove.mockRestore()
+  expect(calls).toBe(0)
+  expect(memory.isContributed(placeOf({ ...balancer, value: '10.0.0.99' }))).toBe(true)
+})
+
+it('wants a row that somebody else had, once he lets it go, although it wants what it wanted', () => {
+  const memory = new Memory()
+  const wanted = { rows: [row(kinds.lb, 'lb')], members: [] }
+  for (const owner of ['f/a', 'f/b']) memory.remember(owner, wanted, [], true)
+  memory.remember('f/a', nothing, [], true)
+  memory.remember('f/b', wanted, [], true)
+  expect(memory.holderOf('lb/lb')).toBe('f/b')
+})
+
+it('reads a contribution once on its way through a plan', () => {
+  const memory = new Memory()
+  let reads = 0
+  const counted = {
+    ...blue,
+    get id() {
+      reads++
+      return 'blue'
+    },
+  }
+  memory.remember('f/a', { rows: [], members: [{ ...balancer, value: 'before' }] }, [], true)
+  const desired = { rows: [], members: [{ ...balancer, of: counted }] }
+  const batch = new Batch([['f/a', desired]])
+  expect(memory.released('f/a', desired, batch)).toHaveLength(1)
+  expect(memory.letsGo('f/a', desired)).toBe(true)
+  memory.remember('f/a', desired, [], true)
+  expect(reads).toBe(1)
 })

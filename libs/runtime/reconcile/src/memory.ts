@@ -10,6 +10,8 @@ interface Known {
   readonly references: readonly IdMark[]
   /** What it contributes, and what it has yet to take back. */
   readonly members: readonly Member[]
+  /** Where each of these stands. */
+  readonly places: readonly Place[]
   readonly claims: readonly MapMember[]
 }
 
@@ -38,12 +40,12 @@ export class Batch {
 
   /** Whether any of the keys contributes something there. */
   wants(place: Place): boolean {
-    this.#places ??= new Set([...this.#wanted.values()].flatMap((one) => [...placesOf(one)]))
+    this.#places ??= new Set([...this.#wanted.values()].flatMap((one) => foreignOf(one).places))
     return this.#places.has(place)
   }
 }
 
-const unknown: Known = { ids: [], references: [], members: [], claims: [] }
+const unknown: Known = { ids: [], references: [], members: [], places: [], claims: [] }
 
 /**
  * Remembers what each key wanted last: which rows, which rows of others it referred to, and which values and entries it
@@ -80,6 +82,11 @@ export class Memory {
     return this.#contributors.get(place)
   }
 
+  /** Whether any key contributes something there. */
+  isContributed(place: Place): boolean {
+    return this.#contributors.hasKey(place)
+  }
+
   /** What keys want an entry to be. */
   claimsOn(place: Place): ReadonlyMap<OwnerMark, MapMember['value']> {
     return this.#claims.get(place) ?? noClaims
@@ -97,15 +104,10 @@ export class Memory {
    * counts what they want now, not what they wanted: they may let a value go together, or hand it over.
    */
   released(owner: OwnerMark, desired: Contribution, batch?: Batch): readonly Member[] {
-    const last = this.#known.get(owner)?.members ?? []
-    if (last.length === 0) return []
-    const wanted = placesOf(desired)
-    return last.filter((member) => {
-      const place = placeOf(member)
-      if (wanted.has(place) || batch?.wants(place) === true) return false
-      return [...this.#contributors.get(place)].every(
-        (other) => other === owner || batch?.has(other) === true,
-      )
+    return this.#lost(owner, desired).flatMap(({ member, place }) => {
+      if (batch?.wants(place) === true) return []
+      const others = [...this.#contributors.get(place)]
+      return others.every((other) => other === owner || batch?.has(other) === true) ? [member] : []
     })
   }
 
@@ -120,15 +122,18 @@ export class Memory {
     isSettled: boolean,
   ): Remembered {
     const last = this.#known.get(owner) ?? unknown
-    const members = foreignMembers(desired)
+    const { members, places } = foreignOf(desired)
     const kept = isSettled ? none : [...this.released(owner, desired), ...replaced(last.members, members)]
     const next: Known = {
       ids: desired.rows.map((row) => idMark({ kind: row.kind.name, id: row.id })),
       references: references.map(({ ref }) => idMark(ref)),
-      members: [...members, ...kept],
+      members: kept.length === 0 ? members : [...members, ...kept],
+      places: kept.length === 0 ? places : [...places, ...kept.map(placeOf)],
       claims: members.some(isEntry) ? members.filter(isEntry) : none,
     }
     this.#stopWaiting(owner)
+    // A key that wants what it wanted before, as most do that are looked at again, leaves everything as it is.
+    if (this.#isKept(last, next)) return unchanged
     this.#drop(owner, last)
     this.#keep(owner, next)
     return {
@@ -139,14 +144,39 @@ export class Memory {
 
   /** Whether a key contributed what it does not want any more, be it that others do. */
   letsGo(owner: OwnerMark, desired: Contribution): boolean {
-    const last = this.#known.get(owner)?.members ?? none
-    if (last.length === 0) return false
-    const wanted = placesOf(desired)
-    return last.some((member) => !wanted.has(placeOf(member)))
+    return this.#lost(owner, desired).length > 0
   }
 
   owners(): Iterable<OwnerMark> {
     return this.#known.keys()
+  }
+
+  /** What the key contributed before, and does not want any more. */
+  #lost(
+    owner: OwnerMark,
+    desired: Contribution,
+  ): readonly { readonly member: Member; readonly place: Place }[] {
+    const last = this.#known.get(owner)
+    if (last === undefined || last.members.length === 0) return none
+    const { places } = foreignOf(desired)
+    if (isSameList(last.places, places)) return none
+    const wanted = new Set(places)
+    return last.members.flatMap((member, n) => {
+      const place = last.places[n]
+      return place === undefined || wanted.has(place) ? [] : [{ member, place }]
+    })
+  }
+
+  /** Whether a key wants what it wanted, and nobody has let go of a row that it wants, too. */
+  #isKept(last: Known, next: Known): boolean {
+    return (
+      isSameList(last.ids, next.ids) &&
+      isSameList(last.references, next.references) &&
+      isSameList(last.places, next.places) &&
+      last.claims.length === next.claims.length &&
+      last.claims.every(({ value }, n) => valueToken(value) === valueToken(next.claims[n]?.value)) &&
+      next.ids.every((id) => this.#holders.has(id))
+    )
   }
 
   /** Who waits for an entry that a key wants no more, or wants to be another one. */
@@ -165,7 +195,7 @@ export class Memory {
   #keep(owner: OwnerMark, known: Known): void {
     for (const id of known.ids) if (!this.#holders.has(id)) this.#holders.set(id, owner)
     for (const id of known.references) this.#referrers.add(id, owner)
-    for (const member of known.members) this.#contributors.add(placeOf(member), owner)
+    for (const place of known.places) this.#contributors.add(place, owner)
     for (const entry of known.claims) {
       const place = placeOf(entry)
       const claims = this.#claims.get(place)
@@ -180,7 +210,7 @@ export class Memory {
   #drop(owner: OwnerMark, known: Known): void {
     for (const id of known.ids) if (this.#holders.get(id) === owner) this.#holders.delete(id)
     for (const id of known.references) this.#referrers.delete(id, owner)
-    for (const member of known.members) this.#contributors.delete(placeOf(member), owner)
+    for (const place of known.places) this.#contributors.delete(place, owner)
     for (const entry of known.claims) {
       const place = placeOf(entry)
       const claims = this.#claims.get(place)
@@ -191,6 +221,7 @@ export class Memory {
 }
 
 const none: readonly never[] = []
+const unchanged: Remembered = { abandoned: none, freed: none }
 const noClaims: ReadonlyMap<OwnerMark, MapMember['value']> = new Map()
 
 /** Entries that are wanted to be others now, and may still be what they were. */
@@ -203,12 +234,28 @@ function replaced(before: readonly Member[], now: readonly Member[]): readonly M
   })
 }
 
-function placesOf(desired: Contribution): ReadonlySet<Place> {
-  return new Set(foreignMembers(desired).map(placeOf))
+/** What a key contributes that is no row of its own, and where each of it stands. */
+interface Foreign {
+  readonly members: readonly Member[]
+  readonly places: readonly Place[]
+}
+
+/** A contribution is asked for several times on its way through a plan, and never changed. */
+const foreign = new WeakMap<Contribution, Foreign>()
+
+function foreignOf(desired: Contribution): Foreign {
+  return foreign.getOrInsertComputed(desired, () => {
+    const members = foreignMembers(desired)
+    return { members, places: members.map(placeOf) }
+  })
 }
 
 function foreignMembers({ rows, members }: Contribution): readonly Member[] {
-  if (members.length === 0) return []
+  if (members.length === 0) return none
   const isOwn = namesOneOf(rows)
   return members.filter((member) => isEntry(member) || !isRef(member.value) || !isOwn(member.value))
+}
+
+function isSameList(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((one, n) => one === b[n])
 }

@@ -122,9 +122,8 @@ export class StrayMembers {
       const member = open === undefined ? undefined : this.#memberOf(suspect, open)
       if (open === undefined || member === undefined) this.#suspects.delete(place)
       else if (this.#isAllKnown(member, open, isHeard)) {
-        const contributors = this.#memory.contributorsOf(placeOf(member))
-        if (contributors.size === 0) strays.push(suspect)
-        else this.#suspects.delete(place)
+        if (this.#memory.isContributed(placeOf(member))) this.#suspects.delete(place)
+        else strays.push(suspect)
       }
     }
     return strays

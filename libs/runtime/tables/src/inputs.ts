@@ -111,9 +111,11 @@ export class TableInputs {
       const found = this.#found.get(index)
       const members = this.#members.get(index)
       const presences = this.#presences.get(index)
-      for (const value of new Set([...before, ...after])) {
+      if (found === undefined && members === undefined && presences === undefined) continue
+      const [had, has] = [new Set(before), new Set(after)]
+      for (const value of had.union(has)) {
         yield* present(found?.get(value))
-        if (before.includes(value) === after.includes(value)) continue
+        if (had.has(value) === has.has(value)) continue
         yield* present(members?.get(value))
         const presence = presences?.get(value)
         if (presence === undefined || presence.isThere === isThere(index, value)) continue

@@ -59,11 +59,15 @@ export class StoredRows implements Rows {
     if (row === undefined) this.#rows.delete(key)
     else this.#rows.set(key, row)
     for (const { valuesOf, keys } of this.#indexes.values()) {
-      if (old !== undefined) for (const value of valuesOf(old)) keys.delete(value, key)
-      if (row !== undefined) for (const value of valuesOf(row)) keys.add(value, key)
+      const had = old === undefined ? none : new Set(valuesOf(old))
+      const has = row === undefined ? none : new Set(valuesOf(row))
+      for (const value of had) if (!has.has(value)) keys.delete(value, key)
+      for (const value of has) if (!had.has(value)) keys.add(value, key)
     }
   }
 }
+
+const none: ReadonlySet<string> = new Set()
 
 /** Rows that differ from those of a base in what was put; the base must not change meanwhile. */
 export class ForkedRows implements Rows {
