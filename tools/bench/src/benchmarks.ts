@@ -16,6 +16,7 @@ import { ovsdbWrite } from './ovsdb-write.ts'
 import { pinger } from './pinger.ts'
 import { podCost } from './pod-cost.ts'
 import { podReady } from './pod-ready.ts'
+import { policyScale } from './policy-scale.ts'
 import { servicesScale } from './services-scale.ts'
 import { tables } from './tables.ts'
 
@@ -35,6 +36,7 @@ export const benchmarks: readonly Benchmark[] = [
   monitor,
   pinger,
   servicesScale,
+  policyScale,
   bgp,
   featureTest,
   ko,

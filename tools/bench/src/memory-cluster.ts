@@ -5,7 +5,7 @@ import { applyMergePatch, IndexedStore, objectKey } from '@kube-ovn/kube'
 import type { KubeObject, ObjectChange, Resource, Store } from '@kube-ovn/kube'
 import { silentLogger } from '@kube-ovn/log'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
-import { systemClock } from '@kube-ovn/process'
+import { defaultsOf, systemClock } from '@kube-ovn/process'
 import { asApplied, type Database, type Kernel, type Objects } from '@kube-ovn/reconcile'
 import { kernelMetrics, Registry } from '@kube-ovn/telemetry'
 import type { Cache } from 'ovsdb-client'
@@ -33,13 +33,14 @@ export class MemoryCluster implements AsyncDisposable {
     database: Database & { readonly cache: Cache<OvnNorthbound> },
     features: readonly ControlFeature[] = controlFeatures,
   ) {
-    const { watches } = declarationsOf(features)
+    const { watches, flags } = declarationsOf(features)
     const resources = watches.map(({ resource }) => resource)
     const made = watches.map((watch) => new IndexedStore(watch.indexes))
     this.#stores = new Map(made.map((store, index) => [keyOf(resources[index] as Resource), store]))
     const stores = new Stores(made.map((store, index) => [resources[index] as Resource, store]))
+    const settings = controlSettings({ flags: defaultsOf(flags) })
     const { kernel } = assembleKernel({
-      ...{ features, stores, database, settings: controlSettings(), definitions: chartDefinitions },
+      ...{ features, stores, database, settings, definitions: chartDefinitions },
       objects: this.#objects(resources),
       clock: systemClock,
       logger: silentLogger,

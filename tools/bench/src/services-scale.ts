@@ -1,8 +1,5 @@
-import { once } from 'node:events'
-import { existsSync, readFileSync, statSync } from 'node:fs'
-import { connect } from 'node:net'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { subnetResource } from '@kube-ovn/kube-api'
 import { endpointSlices, services, type EndpointSlice, type Service } from '@kube-ovn/kube-api/core'
 import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
@@ -11,8 +8,9 @@ import { OvsdbClient } from 'ovsdb-client'
 import type { Benchmark, BenchmarkResult } from './benchmark.ts'
 import { ControlPlane, createAll } from './control-plane.ts'
 import type { ControllerProcess } from './controller-process.ts'
+import { emptyNorthbound, northdSeconds, tellNorthd, untilSynced } from './northd.ts'
 import { rounded } from './statistics.ts'
-import { within } from './within.ts'
+import { until } from './until.ts'
 
 const nodeCount = 20
 const few = 100
@@ -152,19 +150,6 @@ async function fullState(plane: ControlPlane, layout: Layout): Promise<FullState
   }
 }
 
-/** The counter by which ovn-northd tells how far it is goes on: it may not have heard of a smaller one yet when it is asked. */
-async function emptyNorthbound({ northbound }: ControlPlane): Promise<void> {
-  const counted = Number(await northbound.nbctl('get', 'NB_Global', '.', 'nb_cfg'))
-  await northbound.reset()
-  await northbound.nbctl('set', 'NB_Global', '.', `nb_cfg=${counted + 1}`)
-  await untilSynced({ northbound })
-}
-
-/** Resolves when ovn-northd has written what follows from all that is there. */
-async function untilSynced({ northbound }: Pick<ControlPlane, 'northbound'>): Promise<void> {
-  await northbound.nbctl('--timeout=900', '--wait=sb', 'sync')
-}
-
 async function countFlows({ northbound }: ControlPlane): Promise<number> {
   const listed = await northbound.sbctl('--timeout=120', '--bare', '--columns=_uuid', 'list', 'Logical_Flow')
   const count = listed.split('\n').filter((line) => line !== '').length
@@ -183,17 +168,6 @@ async function northdAlone(plane: ControlPlane, flows: number): Promise<FullStat
   const again = await countFlows(plane)
   if (again !== flows) throw new Error(`ovn-northd has written ${again} flows in the place of ${flows}`)
   return { seconds, cpuSeconds: northdSeconds(plane) - before }
-}
-
-/** As ovn-appctl does it (ovs-appctl(8)). */
-async function tellNorthd({ northbound }: ControlPlane, method: string): Promise<void> {
-  const directory = join(northbound.root, 'run/ovn')
-  const pid = readFileSync(join(directory, 'ovn-northd.pid'), 'utf8').trim()
-  const socket = connect(join(directory, `ovn-northd.${pid}.ctl`))
-  await once(socket, 'connect')
-  socket.end(JSON.stringify({ id: 0, method, params: [] }))
-  const answered = await text(socket)
-  if (!answered.includes('"error":null')) throw new Error(`ovn-northd does not ${method}: ${answered}`)
 }
 
 interface ChangeCosts {
@@ -249,19 +223,6 @@ function databaseFile({ northbound }: ControlPlane): string {
   return join(northbound.root, 'var/lib/ovn/nb.db')
 }
 
-/** Ticks per second of the times in /proc/PID/stat; the same on every Linux that Node runs on. */
-const ticksPerSecond = 100
-
-/** Processor time of ovn-northd so far: the user's and the system's. */
-function northdSeconds({ northbound }: ControlPlane): number {
-  const pid = readFileSync(join(northbound.root, 'run/ovn/ovn-northd.pid'), 'utf8').trim()
-  const path = join(northbound.root, 'proc', pid, 'stat')
-  if (!existsSync(path)) throw new Error('ovn-northd does not run any more')
-  const stat = readFileSync(path, 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
-}
-
 type Reader = OvsdbClient<OvnNorthbound>
 
 /** Sees entries of load balancers by itself. */
@@ -283,15 +244,6 @@ function entriesIn({ cache }: Reader): number {
 async function untilServed(plane: ControlPlane, count: number): Promise<void> {
   await using seen = await reader(plane)
   await until(seen, fullStateMs, `${count} Services have entries`, () => entriesIn(seen) >= count)
-}
-
-async function until(seen: Reader, limitMs: number, what: string, isThere: () => boolean): Promise<void> {
-  const there = Promise.withResolvers<void>()
-  using _subscription = seen.onChange(() => {
-    if (isThere()) there.resolve()
-  })
-  if (isThere()) there.resolve()
-  await within(limitMs, () => what, there.promise)
 }
 
 /** Changes the last endpoint of one Service again and again. */
