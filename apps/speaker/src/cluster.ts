@@ -59,6 +59,11 @@ export class Cluster implements AsyncDisposable {
     return this.#all.every(({ health }) => health.isSynced)
   }
 
+  /** A Node; `undefined` while there is none. */
+  node(name: string): Node | undefined {
+    return this.#nodes.store.get(name)
+  }
+
   snapshot({
     nodeName,
     aggregate: aggregates,

@@ -1,13 +1,14 @@
 import { writeFileSync } from 'node:fs'
-import { nodes, pods, services, type Pod } from '@kube-ovn/kube'
-import { subnetResource } from '@kube-ovn/kube-api'
+import { KubeDeniedError, nodes, pods, services, type KubeClient, type Pod } from '@kube-ovn/kube'
+import { bgpPeerResource, subnetResource, type BgpPeer } from '@kube-ovn/kube-api'
 import { recordingLogger, type RecordingLogger } from '@kube-ovn/log'
 import { readConfig } from '@kube-ovn/process'
 import { Registry } from '@kube-ovn/telemetry'
 import { Gobgp, missingForGobgp } from '@kube-ovn/testing-bgp'
+import { pod } from '@kube-ovn/testing-builders'
 import { chartCrds, startKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
 import { openTestNetwork, type TestNamespace, type TestNetwork } from '@kube-ovn/testing-net'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { command, type SpeakerConfig } from './config.ts'
 import { runSpeaker } from './speaker.ts'
 
@@ -15,10 +16,13 @@ const missing = missingForGobgp()
 const own = { ipv4: '192.0.2.1', ipv6: '2001:db8::1' } as const
 const router = { ipv4: '192.0.2.2', ipv6: '2001:db8::2' } as const
 const bgp = 'ovn.kubernetes.io/bgp'
+const account = 'kube-system/kube-ovn-speaker'
+/** The objects of the sessions of node-1. */
+const [named, namedV6] = ['node-1.192-0-2-2', 'node-1.2001-db8-0-0-0-0-0-2'] as const
 
 describe.skipIf(missing)(`a speaker${missing === undefined ? '' : ` (${missing})`}`, () => {
   let api: KubeApi
-  /** With the rights that the chart gives speakers. */
+  /** With the rights that the chart gives speakers, of a speaker on node-1. */
   let kubeconfig: string
   let network: TestNetwork
   let here: TestNamespace
@@ -29,10 +33,12 @@ describe.skipIf(missing)(`a speaker${missing === undefined ? '' : ` (${missing})
 
   beforeAll(async () => {
     api = await startKubeApi({ crds: [chartCrds], accounts: { bgpSpeaker: { enabled: true } } })
-    kubeconfig = await api.accountKubeconfig('kube-system/kube-ovn-speaker')
   })
   beforeEach(async () => {
     await api.client.create(nodes, { metadata: { name: 'node-1' } })
+    const home = pod({ name: 'speaker-1', namespace: 'kube-system', node: 'node-1' })
+    await api.client.create(pods, { ...home, spec: { ...home.spec, serviceAccountName: 'kube-ovn-speaker' } })
+    kubeconfig = await api.accountKubeconfig(account, 'speaker-1')
     network = openTestNetwork()
     here = network.namespace('node')
     const there = network.namespace('router')
@@ -144,7 +150,8 @@ describe.skipIf(missing)(`a speaker${missing === undefined ? '' : ` (${missing})
         fields: expect.objectContaining({ object: 'Subnet/red', field: bgp, value: 'elsewhere' }),
       }),
     )
-    expect(await api.writes()).toEqual([])
+    const written = (await api.writes()).map(({ resource }) => resource)
+    expect(written.filter((resource) => !resource.startsWith('bgppeers'))).toEqual([])
   })
 
   it('has next hops that follow the routes of the node', async () => {
@@ -228,6 +235,133 @@ describe.skipIf(missing)(`a speaker${missing === undefined ? '' : ` (${missing})
     expect(metrics).toContain(
       `kube_ovn_speaker_routes_advertised{node="node-1",peer="${router.ipv6}",peer_asn="65001"} 1`,
     )
+  })
+
+  async function peers(): Promise<Readonly<Record<string, BgpPeer>>> {
+    const { items } = await api.client.list(bgpPeerResource)
+    return Object.fromEntries(items.map((object) => [object.metadata.name, object]))
+  }
+
+  async function states(): Promise<Readonly<Record<string, string | undefined>>> {
+    return Object.fromEntries(
+      Object.entries(await peers()).map(([name, { status }]) => [name, status?.state]),
+    )
+  }
+
+  it('says of each session how it is doing, in an object that goes with its Node', async () => {
+    await createSubnet('red', '10.16.0.0/16', 'true')
+    const stop = start('--graceful-restart')
+    await expect.poll(states).toEqual({ [named]: 'Established', [namedV6]: 'Established' })
+    const { metadata: node } = (await api.client.get(nodes, { name: 'node-1' })) ?? {}
+    const before = await peers()
+    expect(before[named]).toMatchObject({
+      metadata: { ownerReferences: [{ kind: 'Node', name: 'node-1', uid: node?.uid }] },
+      spec: { node: 'node-1', neighbor: router.ipv4 },
+      status: {
+        ...{ neighborAs: 65_001, neighborId: router.ipv4, localAddress: own.ipv4, holdTimeSeconds: 9 },
+        capabilities: expect.arrayContaining(['ipv4-unicast', 'graceful-restart']),
+        prefixes: expect.objectContaining({ wanted: 1, advertised: 1, untellable: 0 }),
+        conditions: [expect.objectContaining({ type: 'Established', status: 'True' })],
+      },
+    })
+    // Each is made once, and told of when there is a session at last: before, and why a first try may have failed.
+    const written = (await api.writes()).map(({ verb, resource }) => `${verb} ${resource}`)
+    expect(written.filter((write) => write === 'create bgppeers')).toHaveLength(2)
+    expect(written.length).toBeLessThanOrEqual(2 + 2 * 3)
+
+    // Somebody goes on with the sessions.
+    stop.abort()
+    await running[0]?.ended
+    await api.forgetWrites()
+    expect(await states()).toEqual({ [named]: 'Established', [namedV6]: 'Established' })
+    start('--neighbor-ipv6-address=')
+    await expect.poll(states).toEqual({ [named]: 'Established' })
+    await expect.poll(told).toEqual({ '10.16.0.0/16': own.ipv4 })
+    expect((await api.client.get(bgpPeerResource, { name: named }))?.metadata.uid).toBe(
+      before[named]?.metadata.uid,
+    )
+    const rewritten = (await api.writes()).map(({ verb, resource }) => `${verb} ${resource}`)
+    expect(rewritten.filter((write) => write !== 'patch bgppeers/status')).toEqual(['delete bgppeers'])
+
+    for (const { stop: end } of running) end.abort()
+    await Promise.all(running.map(({ ended }) => ended))
+    expect((await peers())[named]?.status).toMatchObject({
+      ...{ state: 'Idle', error: 'the speaker has ended' },
+      lastEnd: { by: 'local', errorCode: 6, errorSubcode: 2 },
+      conditions: [{ type: 'Established', status: 'False', reason: 'SpeakerStopped' }],
+    })
+  })
+
+  it('says why there is no session', async () => {
+    start('--neighbor-as=65009', '--neighbor-ipv6-address=')
+    const reason = 'OPEN message error: bad peer AS'
+    await expect
+      .poll(async () => (await peers())[named]?.status)
+      .toMatchObject({
+        ...{ state: 'Idle', error: reason },
+        lastEnd: { by: 'local', errorCode: 2, errorSubcode: 2, reason },
+        conditions: [{ status: 'False', reason: 'NotificationSent', message: reason }],
+      })
+  })
+
+  it('goes on with its sessions when its token is of no node, and says so once', async () => {
+    await untilHeld(await api.openClient('homeless', account))
+    kubeconfig = await api.accountKubeconfig(account)
+    await createSubnet('red', '10.16.0.0/16', 'true')
+    start('--neighbor-ipv6-address=')
+    await expect.poll(told).toEqual({ '10.16.0.0/16': own.ipv4 })
+    const message = 'status of BGP sessions was not written'
+    const said = (): number => log.lines.filter((line) => line.message === message).length
+    await expect.poll(said).toBe(1)
+    expect(await peers()).toEqual({})
+  })
+
+  function peerOf(name: string, node: string): BgpPeer {
+    return { metadata: { name }, spec: { node, neighbor: router.ipv4 } }
+  }
+
+  /** The API server goes by a policy a moment after it was told. */
+  async function untilHeld(client: KubeClient): Promise<void> {
+    await vi.waitUntil(
+      async () => {
+        try {
+          await client.create(bgpPeerResource, peerOf('node-9.192-0-2-2', 'node-9'), { dryRun: true })
+          return false
+        } catch (error) {
+          if (error instanceof KubeDeniedError) return true
+          throw error
+        }
+      },
+      { timeout: 60_000 },
+    )
+  }
+
+  it('has a token that is good for objects of its own node alone', async () => {
+    const speaker = await api.openClient('speaker', account, 'speaker-1')
+    await untilHeld(speaker)
+    const others = peerOf('node-2.192-0-2-2', 'node-2')
+    await api.client.create(bgpPeerResource, others)
+    await speaker.create(bgpPeerResource, peerOf(named, 'node-1'))
+    const say = (name: string): Promise<BgpPeer> =>
+      speaker.patch(
+        bgpPeerResource,
+        { name },
+        'application/merge-patch+json',
+        { status: { state: 'Idle' } },
+        { subresource: 'status' },
+      )
+    await say(named)
+    await speaker.remove(bgpPeerResource, { name: named })
+    const refusal = {
+      details: { answer: expect.stringContaining('the speaker of node node-1 may not write BgpPeer') },
+    }
+    await expect(say(others.metadata.name)).rejects.toMatchObject(refusal)
+    await expect(speaker.remove(bgpPeerResource, { name: others.metadata.name })).rejects.toMatchObject(
+      refusal,
+    )
+    // The name of another node's object is not its own, whatever node it says.
+    for (const name of ['node-3.192-0-2-2', 'node-1.example.com.192-0-2-2', 'node-1'])
+      await expect(speaker.create(bgpPeerResource, peerOf(name, 'node-1'))).rejects.toThrow(KubeDeniedError)
   })
 
   it('never tells a password', async () => {

@@ -1,13 +1,17 @@
 import { BgpSpeaker, dialTcp, type Dial, type MessageCounters, type WatchedPeerStatus } from '@kube-ovn/bgp'
 import { desiredPrefixes, desiredRoutes, type Announced } from '@kube-ovn/features-speaker'
-import { KubeClient, loadAccess } from '@kube-ovn/kube'
+import { bgpPeerLabels } from '@kube-ovn/annotations'
+import { Informer, KubeClient, loadAccess } from '@kube-ovn/kube'
+import { bgpPeerResource } from '@kube-ovn/kube-api'
 import type { Logger } from '@kube-ovn/log'
 import { watchNetlink } from '@kube-ovn/netlink'
 import { bindAddresses, serveHealth, systemClock } from '@kube-ovn/process'
 import { openSecureServing } from '@kube-ovn/serving'
 import { speakerMetrics, type Registry, type SpeakerPeer } from '@kube-ovn/telemetry'
+import { BgpPeers } from './bgp-peers.ts'
 import { Cluster } from './cluster.ts'
 import { speakerOptions, type SpeakerConfig } from './config.ts'
+import { warningOnce } from './once-logger.ts'
 import { OwnAddresses } from './own-addresses.ts'
 import { ToldProblems } from './told-problems.ts'
 
@@ -35,9 +39,12 @@ export async function runSpeaker(
   const speaker = new BgpSpeaker(options, {
     ...{ dial, clock: systemClock, log, random: Math.random },
     sourceFor: (neighbor) => own.sourceFor(neighbor),
+    changed: (neighbor, change) => peers.changed(neighbor, change),
   })
   stack.defer(() => speaker.stop({ keepsRoutes: config.gracefulRestart }))
 
+  const nodeName = config.nodeName.toLowerCase()
+  let nodeBefore: string | undefined
   const problems = new ToldProblems(log)
   let announced: Announced = { prefixes: new Set(), problems: [] }
   /** What neighbours were told last. */
@@ -62,6 +69,11 @@ export async function runSpeaker(
       announced = desiredPrefixes(cluster.snapshot(config))
       problems.tell(announced.problems)
       tell()
+      if (!cluster.isSynced) return
+      peers.begin()
+      const node = cluster.node(nodeName)?.metadata.uid
+      if (node !== nodeBefore) peers.askAll()
+      nodeBefore = node
     }),
   )
 
@@ -70,6 +82,21 @@ export async function runSpeaker(
   )
   const withServices = config.announceClusterIp
   const cluster = stack.use(new Cluster({ client, log, withServices, changed: () => gathered.ask() }))
+  const objects = stack.use(
+    new Informer({
+      ...{ client, resource: bgpPeerResource, clock: systemClock, mayBeAbsent: true },
+      logger: warningOnce(log),
+      labelSelector: selectorOf(bgpPeerLabels(nodeName)),
+    }),
+  )
+  const peers = stack.use(
+    new BgpPeers({
+      ...{ client, informer: objects, nodeName, clock: systemClock, log, random: Math.random },
+      node: () => cluster.node(nodeName),
+      neighbors: options.peers.map(({ address }) => address),
+      statusOf: (neighbor) => speaker.statusOf(neighbor),
+    }),
+  )
   const secure = await openSecureServing({ config, hosts: config.podIps, client, log, clock: systemClock })
   if (secure !== undefined) stack.use(secure)
   const health = stack.use(
@@ -103,12 +130,21 @@ export async function runSpeaker(
     ),
   )
   cluster.start(signal)
+  objects.start(signal)
+  objects.synced.then(
+    () => peers.askAll(),
+    () => undefined,
+  )
   await speaker.start()
   cluster.synced().then(
     () => gathered.ask(),
     () => undefined,
   )
   await aborted(signal)
+  peers.stop()
+  await speaker.stop({ keepsRoutes: config.gracefulRestart })
+  // Neighbours go on with the routes, and the next speaker with the sessions.
+  if (!config.gracefulRestart) await peers.farewell()
 }
 
 /** Does something once for all that has asked for it lately. */
@@ -130,6 +166,12 @@ class Gathered implements Disposable {
   [Symbol.dispose](): void {
     this.#timer?.[Symbol.dispose]()
   }
+}
+
+function selectorOf(labels: Readonly<Record<string, string>>): string {
+  return Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',')
 }
 
 function warnOf({ authPassword }: SpeakerConfig, log: Logger): void {

@@ -8,13 +8,15 @@ import {
   type ObjectMeta,
   type Resource,
 } from '@kube-ovn/kube'
-import { apiGroup, definitions } from '@kube-ovn/kube-api'
+import { apiGroup, controllerDefinitions } from '@kube-ovn/kube-api'
 
 const ours: readonly string[] = [controllerFinalizer, deprecatedControllerFinalizer]
 const pageSize = 500
 
 /** Kinds of others, whose definitions we only bring along, get no finalizer of ours. */
-export const ownKinds = definitions.map(({ resource }) => resource).filter(({ group }) => group === apiGroup)
+export const ownKinds = controllerDefinitions
+  .map(({ resource }) => resource)
+  .filter(({ group }) => group === apiGroup)
 
 /** Takes our finalizers off all objects of all our kinds and tells how many objects of each had one. */
 export async function removeFinalizers(

@@ -30,7 +30,7 @@ export const bgp: Benchmark = {
     await fill(api)
     await using frr = await startFrr()
     await using unpacked = await unpackSpeaker()
-    const kubeconfig = await api.accountKubeconfig('kube-system/kube-ovn-speaker')
+    const kubeconfig = await api.accountKubeconfig('kube-system/kube-ovn-speaker', 'speaker-1')
     const startedMs = performance.now()
     await using speaker = startSpeaker(unpacked.program, kubeconfig, frr.address)
     const known = (wanted: number): Promise<void> =>
@@ -70,6 +70,15 @@ async function fill(api: KubeApi): Promise<void> {
     { status: { inEffect: { cidrBlock } } },
     { subresource: 'status' },
   )
+  // Whose token is that of a speaker on the node.
+  await api.client.create(pods, {
+    metadata: { namespace: 'kube-system', name: 'speaker-1' },
+    spec: {
+      nodeName: 'node-1',
+      serviceAccountName: 'kube-ovn-speaker',
+      containers: [{ name: 'c', image: 'c' }],
+    },
+  })
   await pMap(Array.from({ length: count }).keys(), (index) => createPod(api, index), {
     concurrency: requestsAtOnce,
   })

@@ -1,4 +1,4 @@
-import { definitions } from '@kube-ovn/kube-api'
+import { controllerDefinitions } from '@kube-ovn/kube-api'
 import { customResourceDefinitions, events } from '@kube-ovn/kube-api/core'
 import type { Resource } from '@kube-ovn/kube'
 
@@ -16,6 +16,6 @@ export const ownRights: readonly OwnRight[] = [
   {
     resource: customResourceDefinitions,
     verbs: ['get', 'list', 'watch'],
-    names: definitions.map(({ resource: { plural, group } }) => `${plural}.${group}`).sort(),
+    names: controllerDefinitions.map(({ resource: { plural, group } }) => `${plural}.${group}`).sort(),
   },
 ]

@@ -1,4 +1,4 @@
-import { definitions } from '@kube-ovn/kube-api'
+import { controllerDefinitions } from '@kube-ovn/kube-api'
 import { customResourceDefinitions } from '@kube-ovn/kube-api/core'
 import type { CustomResourceDefinition, FieldSchema } from '@kube-ovn/kube-api/core'
 import type { Informer, InformerOptions, Resource } from '@kube-ovn/kube'
@@ -19,7 +19,7 @@ export type DefinitionInformer = Informer<CustomResourceDefinition>
 export function definitionInformers(
   make: (options: Options) => DefinitionInformer,
 ): readonly DefinitionInformer[] {
-  return definitions.map(({ resource }) =>
+  return controllerDefinitions.map(({ resource }) =>
     make({
       resource: customResourceDefinitions,
       fieldSelector: `metadata.name=${nameOf(resource)}`,
@@ -36,7 +36,7 @@ export function definitionInformers(
  */
 export function watchedDefinitions(informers: readonly Pick<DefinitionInformer, 'store'>[]): Definitions {
   const atStart = new Map(
-    definitions.map(({ resource }) => [nameOf(resource), statusSchema(resource, informers)]),
+    controllerDefinitions.map(({ resource }) => [nameOf(resource), statusSchema(resource, informers)]),
   )
   return {
     keeps: (resource, field) =>

@@ -95,6 +95,18 @@ describe.skipIf(missing)(`with GoBGP${missing === undefined ? '' : ` (${missing}
     bgp.announce(theirs.ipv4, routes.slice(1))
     await expect.poll(() => [...router.routes('ipv4').keys()]).toEqual(['10.17.0.0/16'])
     expect(bgp.statuses[0]).toMatchObject({ wanted: 1, advertised: 1, flaps: 0, agreement: { holdTimeS: 9 } })
+    const heard = (): unknown => bgp.statuses.map((status) => status.heard)
+    router.ask('global', 'rib', 'add', '198.51.100.0/24')
+    router.ask('global', 'rib', 'add', '2001:db8:9::/48', '-a', 'ipv6')
+    const none = { ipv4: 0, ipv6: 0, isBeyondBound: false }
+    await expect.poll(heard).toEqual([
+      { ...none, ipv4: 1 },
+      { ...none, ipv6: 1 },
+    ])
+    router.ask('global', 'rib', 'del', '198.51.100.0/24')
+    await expect.poll(heard).toEqual([none, { ...none, ipv6: 1 }])
+    router.ask('global', 'rib', 'del', '2001:db8:9::/48', '-a', 'ipv6')
+    await expect.poll(heard).toEqual([none, none])
     await bgp.stop({ keepsRoutes: false })
     await expect.poll(() => router.routes('ipv4').size + router.routes('ipv6').size).toBe(0)
   })

@@ -2,10 +2,11 @@ import fc from 'fast-check'
 import { recordingLogger } from '@kube-ovn/log'
 import { ManualClock } from '@kube-ovn/time'
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { GracefulRestartOptions, PeerOptions } from './peer.ts'
+import type { GracefulRestartOptions, PeerDependencies, PeerOptions } from './peer.ts'
 import { Peer } from './peer.ts'
 import { RemoteRouter } from './remote-router-fixture.ts'
 import type { Route } from './route.ts'
+import { updateOf } from './update-message.ts'
 
 let clock: ManualClock
 let router: RemoteRouter
@@ -21,6 +22,7 @@ function peerOf(
   options: Partial<PeerOptions> = {},
   gracefulRestart?: GracefulRestartOptions,
   reach = (): boolean => true,
+  changed: PeerDependencies['changed'] = () => undefined,
 ): Peer {
   return new Peer(
     {
@@ -29,7 +31,7 @@ function peerOf(
     },
     { as: 65_000, identifier: '192.0.2.1', holdTimeS: 90, gracefulRestart },
     {
-      ...{ clock, log: recordingLogger(), random: () => 0 },
+      ...{ clock, log: recordingLogger(), random: () => 0, changed },
       dial: () => {
         dialled++
         return reach() ? Promise.resolve(router.connection()) : Promise.reject(new Error('ECONNREFUSED'))
@@ -208,6 +210,51 @@ describe('a session', () => {
       expect(router.ofType('notification')).toHaveLength(expected)
       expect([router.isOpen, clock.pendingTimers]).toEqual([false, 0])
     }
+  })
+})
+
+describe('the status of a peer', () => {
+  it('counts what the peer tells in a session, and nothing of it afterwards', async () => {
+    const peer = peerOf()
+    await established(peer)
+    const path = { origin: 'igp', asPath: [] } as const
+    router.say(updateOf({ path: { ...path, nextHop: '192.0.2.9' }, announced: ['10.0.0.0/8'] }))
+    const reachable = { family: 'ipv6', nextHop: '2001:db8::9', prefixes: ['2001:db8::/32'] } as const
+    router.say(updateOf({ path, reachable }))
+    expect(peer.status.heard).toEqual({ ipv4: 1, ipv6: 1, isBeyondBound: false })
+    router.cut()
+    expect(peer.status.heard).toEqual({ ipv4: 0, ipv6: 0, isBeyondBound: false })
+  })
+
+  it('keeps the end of the last session over the next one, with its time', async () => {
+    const peer = peerOf()
+    await established(peer)
+    clock.advance(1_500)
+    const atMs = clock.now()
+    router.cut()
+    await untilDialledAgain()
+    router.establish()
+    const lastEnd = { by: 'transport', errorCode: 0, subcode: 0, reason: 'ECONNRESET', atMs }
+    expect(peer.status).toMatchObject({ state: 'established', lastEnd })
+  })
+
+  it('is told to be another one when the session is, and when there are other routes', async () => {
+    const changes: string[] = []
+    const told = (): readonly string[] => changes.splice(0)
+    const peer = peerOf(
+      {},
+      undefined,
+      () => true,
+      (address, change) => changes.push(`${change} ${address}`),
+    )
+    await established(peer)
+    const session = 'session 192.0.2.9'
+    expect(told()).toEqual([session, session, session, session])
+    peer.announce(routes)
+    router.say(updateOf({}))
+    expect(told()).toEqual(['routes 192.0.2.9', 'routes 192.0.2.9'])
+    peer.stop({ keepsRoutes: false })
+    expect(told()).toEqual([session])
   })
 })
 

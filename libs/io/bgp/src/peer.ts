@@ -6,6 +6,8 @@ import type { Capabilities } from './capabilities.ts'
 import type { Connection, Dial } from './connection.ts'
 import { messageCounters, type MessageCounters } from './counters.ts'
 import type { Message } from './message.ts'
+import { BgpConfigInvalidError, BgpSocketError } from './errors.ts'
+import { HeardPrefixes, type HeardCounts } from './heard-prefixes.ts'
 import { ceaseReason, errorCode } from './notification.ts'
 import type { Route, Routes } from './route.ts'
 import { collision, Session, type Agreement, type SessionEnd, type SessionState } from './session.ts'
@@ -54,6 +56,14 @@ export interface GracefulRestartOptions {
   readonly deferralS: number
 }
 
+export interface PeerEnd extends SessionEnd {
+  /** Milliseconds of wall-clock time. */
+  readonly atMs: number
+}
+
+/** What is different of a peer: its session (state, end), or how many routes there are of either side. */
+export type PeerChange = 'session' | 'routes'
+
 /** How a peer is doing. */
 export interface PeerStatus {
   readonly address: string
@@ -63,7 +73,8 @@ export interface PeerStatus {
   readonly sinceMs: number
   /** How often an established session has ended. */
   readonly flaps: number
-  readonly lastEnd: SessionEnd | undefined
+  /** Of the last session, or try for one; it is kept when another one is established. */
+  readonly lastEnd: PeerEnd | undefined
   /** Of an established session. */
   readonly agreement: Agreement | undefined
   readonly localAddress: string | undefined
@@ -71,6 +82,8 @@ export interface PeerStatus {
   readonly advertised: number
   /** Routes that this peer can not be told, for its families or its capabilities. */
   readonly untellable: number
+  /** Prefixes that the peer has told in this session. */
+  readonly heard: HeardCounts
   readonly queuedBytes: number
   readonly sent: Readonly<MessageCounters>
   readonly received: Readonly<MessageCounters>
@@ -82,6 +95,8 @@ export interface PeerDependencies {
   readonly log: Logger
   /** In [0, 1), as Math.random. */
   readonly random: () => number
+  /** Told at each change of a peer's status, while it is made: it must return soon, and not throw. */
+  readonly changed?: (peer: string, change: PeerChange) => void
 }
 
 const retry: Backoff = { initialMs: 1_000, maxMs: 30_000, factor: 2, jitter: 0.25 }
@@ -104,7 +119,7 @@ export class Peer {
   #sinceMs: number
   #flaps = 0
   #attempt = 0
-  #lastEnd: SessionEnd | undefined
+  #lastEnd: PeerEnd | undefined
   #session: Session | undefined
   #dialling: AbortController | undefined
   #retry: Disposable | undefined
@@ -117,6 +132,7 @@ export class Peer {
   /** Whether the routes are all there are; until then the peer is not told that it knows all. */
   #areComplete = false
   #advertisements: Advertisements | undefined
+  readonly #heard = new HeardPrefixes()
   /** Families of which the end of RIB has not been told. */
   readonly #unended = new Set<AddressFamily>()
 
@@ -143,6 +159,7 @@ export class Peer {
       wanted: this.#routes.size,
       advertised: advertisements?.count ?? 0,
       untellable: advertisements?.untellable(this.#routes).length ?? 0,
+      heard: this.#heard.counts,
       queuedBytes: this.#session?.queuedBytes ?? 0,
       sent: { ...this.#sent },
       received: { ...this.#received },
@@ -185,6 +202,7 @@ export class Peer {
     this.#routes = new Map([...routes].map((route) => [route.prefix, route]))
     this.#areComplete = true
     this.#flush()
+    this.#tell('routes')
   }
 
   /** Takes a connection that the peer has made. */
@@ -227,8 +245,7 @@ export class Peer {
       // Somebody else has given it up.
       if (this.#dialling !== abort) return
       this.#dialling = undefined
-      const reason = error instanceof Error ? error.message : String(error)
-      this.#ended({ by: 'transport', errorCode: 0, subcode: 0, reason }, error)
+      this.#ended({ by: 'transport', errorCode: 0, subcode: 0, reason: reasonOf(error) }, error)
     }
   }
 
@@ -248,7 +265,10 @@ export class Peer {
         changed: (state) => this.#change(state),
         established: (agreement) => this.#established(agreement),
         message: (message) => this.#take(message),
-        drained: () => this.#flush(),
+        drained: () => {
+          this.#flush()
+          this.#tell('routes')
+        },
         ended: (end) => {
           if (this.#session !== session) return
           this.#session = undefined
@@ -278,7 +298,6 @@ export class Peer {
     const isInternal = localAs === this.#options.as
     this.#wasEstablished = true
     this.#establishedMs = this.#deps.clock.monotonic()
-    this.#lastEnd = undefined
     this.#advertisements = new Advertisements({
       ...{ localAs, isInternal, families, hasExtendedNextHop, hasFourOctetAs },
     })
@@ -310,6 +329,10 @@ export class Peer {
   }
 
   #take(message: Message): void {
+    if (message.type === 'update') {
+      this.#heard.take(message, this.#session?.agreement?.families ?? [])
+      return this.#tell('routes')
+    }
     if (message.type !== 'route-refresh' || message.family === undefined) return
     this.#advertisements?.forget(message.family)
     this.#flush()
@@ -322,7 +345,8 @@ export class Peer {
     this.#unended.clear()
     this.#deferral?.[Symbol.dispose]()
     this.#deferral = undefined
-    this.#lastEnd = end
+    this.#heard.clear()
+    this.#lastEnd = { ...end, atMs: clock.now() }
     if (wasEstablished) this.#flaps++
     if (wasEstablished && clock.monotonic() - this.#establishedMs >= goodSessionMs) this.#attempt = 0
     this.#change('idle')
@@ -351,7 +375,22 @@ export class Peer {
     this.#state = state
     this.#sinceMs = this.#deps.clock.now()
     this.#log.debug('BGP peer changed its state', { state })
+    this.#tell('session')
   }
+
+  #tell(change: PeerChange): void {
+    this.#deps.changed?.(this.#options.address, change)
+  }
+}
+
+/** Why there is no connection, for a person who sees nothing else. */
+function reasonOf(error: unknown): string {
+  if (error instanceof BgpSocketError) return `${error.message}: ${error.details.errno}`
+  if (error instanceof BgpConfigInvalidError) {
+    const { field, value, cure } = error.details
+    return `${field} is ${value}: ${cure}`
+  }
+  return error instanceof Error ? error.message : String(error)
 }
 
 /** A connection that nobody is waiting for. */

@@ -1,4 +1,4 @@
-import { tryParseIpv4, parseIp } from '@kube-ovn/ip'
+import { formatIp, tryParseIpv4, parseIp } from '@kube-ovn/ip'
 import { familyOfText, type AddressFamily } from './address-family.ts'
 import { BfdMonitor, type BfdCounters } from './bfd/monitor.ts'
 import type { BfdStatus, BfdTimers } from './bfd/session.ts'
@@ -38,6 +38,7 @@ export class BgpSpeaker implements AsyncDisposable {
   readonly #peers: ReadonlyMap<string, Peer>
   readonly #bfd: BfdMonitor | undefined
   readonly #listeners = new AsyncDisposableStack()
+  #isStopped = false
 
   /** @throws BgpConfigInvalidError, InvalidIpError */
   constructor(options: SpeakerOptions, dependencies: SpeakerDependencies) {
@@ -58,10 +59,13 @@ export class BgpSpeaker implements AsyncDisposable {
   }
 
   get statuses(): readonly WatchedPeerStatus[] {
-    return [...this.#peers.values()].map(({ status }) => ({
-      ...status,
-      bfd: this.#bfd?.statusOf(status.address),
-    }))
+    return [...this.#peers.keys()].map((peer) => this.statusOf(peer)).filter((status) => status !== undefined)
+  }
+
+  /** How one peer is doing; `undefined` for one that there is not. */
+  statusOf(peer: string): WatchedPeerStatus | undefined {
+    const status = this.#peers.get(peer)?.status
+    return status && { ...status, bfd: this.#bfd?.statusOf(peer) }
   }
 
   /** What came by BFD; `undefined` without it. */
@@ -81,6 +85,8 @@ export class BgpSpeaker implements AsyncDisposable {
 
   /** Ends all sessions; see `Peer.stop`. */
   async stop(options: { readonly keepsRoutes: boolean }): Promise<void> {
+    if (this.#isStopped) return
+    this.#isStopped = true
     // First, or else its end would look like that of the way to the peers.
     this.#bfd?.[Symbol.dispose]()
     for (const peer of this.#peers.values()) peer.stop(options)
@@ -91,7 +97,7 @@ export class BgpSpeaker implements AsyncDisposable {
     return this.stop({ keepsRoutes: false })
   }
 
-  #watch(timers: BfdTimers, { clock, log, random, sourceFor }: SpeakerDependencies): BfdMonitor {
+  #watch(timers: BfdTimers, { clock, log, random, sourceFor, changed }: SpeakerDependencies): BfdMonitor {
     const { netns } = this.#options
     const watched = this.#options.peers.filter(({ isWatched }) => isWatched !== false)
     return new BfdMonitor(
@@ -101,6 +107,7 @@ export class BgpSpeaker implements AsyncDisposable {
         ...{ clock, log, random, netns },
         sourceFor: sourceFor ?? ((peer) => sourceAddress(peer, netns)),
         lost: (peer) => this.#peers.get(peer)?.lose(),
+        changed: (peer) => changed?.(peer, 'session'),
       },
     )
   }
@@ -146,19 +153,20 @@ function checkOptions({ as, identifier, holdTimeS, gracefulRestart, bfd, peers }
   }
   const seen = new Set<string>()
   for (const { address, as, ttl, port, password, holdTimeS: own } of peers) {
-    parseIp(address, 'neighbor-address')
+    // One address may be written in several ways.
+    const canonical = formatIp(parseIp(address, 'neighbor-address'))
     checkNumber('neighbor-as', as, 1, largestAs)
     checkNumber('ebgp-multihop', ttl, 1, 255)
     if (own !== undefined && own !== 0) checkNumber('holdtime', own, 3, 65_535)
     checkNumber('port', port, 1, 65_535)
     if (password !== undefined) checkPassword(password)
-    if (seen.has(address))
+    if (seen.has(canonical))
       throw new BgpConfigInvalidError({
         field: 'neighbor-address',
         value: address,
         cure: 'name each neighbour once',
       })
-    seen.add(address)
+    seen.add(canonical)
   }
 }
 

@@ -13,6 +13,8 @@ export {
   ovnEipLabels,
   vipLabel,
   vipLabels,
+  bgpPeerLabel,
+  bgpPeerLabels,
 } from './marks.ts'
 export { kubevirtAnnotations, kubevirtLabel } from './kubevirt.ts'
 export { kubectlAnnotations } from './kubectl.ts'

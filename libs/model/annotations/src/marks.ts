@@ -77,6 +77,14 @@ export function ovnEipLabels(eip: {
   }
 }
 
+/** Labels of BgpPeers by which others select them. */
+export const bgpPeerLabel = { node: ipLabel.nodeName } as const
+
+/** Computes the labels of a BgpPeer. The end of a name that is too long for a label is left out: `spec.node` has all of it. */
+export function bgpPeerLabels(node: string): Readonly<Record<string, string>> {
+  return { [bgpPeerLabel.node]: labelValue(node) }
+}
+
 /** A label's value has no colons, and begins and ends with a letter or a digit. */
 function labelOfV6(address: string): string {
   return address.slice(0, longestLabel).replaceAll(':', '-').replace(/^-/, '0-').replace(/-$/, '-0')

@@ -123,6 +123,6 @@ export function isConditionTrue(conditions: readonly Condition[] | undefined, ty
 }
 
 /** Time as Kubernetes writes it: RFC 3339 in UTC, whole seconds. */
-function kubeTime(ms: number): string {
+export function kubeTime(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
 }

@@ -31,7 +31,12 @@ export function objectSchema(definition: Definition): JsonSchema {
       spec: { description: 'What is wanted.', ...structuralSchema(definition.spec) },
       ...(definition.status === undefined
         ? {}
-        : { status: { description: 'What the controller found.', ...structuralSchema(definition.status) } }),
+        : {
+            status: {
+              description: `What the ${definition.servedBy ?? 'controller'} found.`,
+              ...structuralSchema(definition.status),
+            },
+          }),
     },
   }
 }

@@ -8,6 +8,8 @@ export interface Definition {
   readonly shortNames: readonly string[]
   /** One sentence for the reference page and `kubectl explain`. */
   readonly description: string
+  /** The program that acts on objects and writes their status; absent: the controller. */
+  readonly servedBy?: 'speaker'
   readonly spec: z.ZodObject
   readonly status?: z.ZodObject
   readonly hasStatusSubresource: boolean

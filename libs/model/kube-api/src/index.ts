@@ -1,3 +1,4 @@
+import { bgpPeerDefinition } from './bgp-peer.ts'
 import type { Definition } from './definition.ts'
 import { egressFirewallDefinition } from './egress-firewall.ts'
 import { ipDefinition } from './ip.ts'
@@ -13,6 +14,7 @@ import { vpcDefinition } from './vpc.ts'
 
 /** Every custom resource. The CRD generator, the chart's rights and the scheme test read this list. */
 export const definitions: readonly Definition[] = [
+  bgpPeerDefinition,
   egressFirewallDefinition,
   ipDefinition,
   ipPoolDefinition,
@@ -25,6 +27,9 @@ export const definitions: readonly Definition[] = [
   vlanDefinition,
   vpcDefinition,
 ]
+
+/** Those that the controller acts on. */
+export const controllerDefinitions = definitions.filter(({ servedBy }) => servedBy === undefined)
 
 export {
   adminNetworkPolicyResource,
@@ -41,11 +46,14 @@ export type {
   BaselineAdminNetworkPolicy,
   ClusterNetworkPolicy,
 } from './admin-policy.ts'
+export { bgpPeerCondition, bgpPeerResource } from './bgp-peer.ts'
+export type { BgpPeer, BgpPeerStatus } from './bgp-peer.ts'
 export { egressFirewallName, egressFirewallReason, egressFirewallResource } from './egress-firewall.ts'
 export type { EgressFirewall, EgressFirewallRule } from './egress-firewall.ts'
 export {
   conditionType,
   isConditionTrue,
+  kubeTime,
   setCondition,
   withObservedGeneration,
   withStandardConditions,

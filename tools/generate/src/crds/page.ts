@@ -37,7 +37,7 @@ ${description}
 ## Spec
 
 ${fieldTable(spec, missingOf(resource.kind))}
-${status === undefined ? '' : `\n## Status\n\nWritten by the controller.\n\n${fieldTable(status)}\n`}
+${status === undefined ? '' : `\n## Status\n\nWritten by the ${definition.servedBy ?? 'controller'}.\n\n${fieldTable(status)}\n`}
 ## Columns of kubectl get
 
 | Column | From |

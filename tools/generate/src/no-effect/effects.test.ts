@@ -1,6 +1,6 @@
 import { nicKey, primaryProvider } from '@kube-ovn/annotations'
 import * as annotations from '@kube-ovn/annotations'
-import { definitions, objectSchema } from '@kube-ovn/kube-api'
+import { controllerDefinitions, objectSchema } from '@kube-ovn/kube-api'
 import type { KubeObject } from '@kube-ovn/kube'
 import { ignoredAnnotations, missingFeatures, needless, type AnnotatedKind } from '@kube-ovn/no-effect'
 import { readFileSync } from 'node:fs'
@@ -81,7 +81,7 @@ it('comes to rest without a problem', () => {
   expect(JSON.parse(written.problems)).toEqual([])
 })
 
-describe.each(definitions)('a field of $resource.kind', ({ resource, ...definition }) => {
+describe.each(controllerDefinitions)('a field of $resource.kind', ({ resource, ...definition }) => {
   const kind = resource.kind as keyof typeof listOf
   const told = kind === 'Subnet' ? missingFeatures.flatMap(({ subnet = [] }) => subnet) : []
   const idle = needless.flatMap(({ fields }) => fields?.[kind] ?? [])

@@ -1,4 +1,4 @@
-import { apiGroup, definitions } from '@kube-ovn/kube-api'
+import { apiGroup, controllerDefinitions } from '@kube-ovn/kube-api'
 import { lintChart, renderNotes, sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
 import type { Resource } from '@kube-ovn/kube'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -200,7 +200,7 @@ describe('the hooks', () => {
 describe('rights', () => {
   it('of the controller and of the hook cover every custom resource of ours', async () => {
     const manifests = await renderChart({})
-    for (const { resource, hasStatusSubresource } of definitions) {
+    for (const { resource, hasStatusSubresource } of controllerDefinitions) {
       if (resource.group !== apiGroup) continue
       const wanted = [resource.plural, ...(hasStatusSubresource ? [`${resource.plural}/status`] : [])]
       expect(customResources(manifests, 'system:ovn')).toEqual(expect.arrayContaining(wanted))
@@ -242,7 +242,7 @@ describe('the speaker', () => {
     expect(manifests.filter(({ metadata }) => metadata.name.includes('speaker'))).toEqual([])
   })
 
-  it('has its flags, may read alone, and gets the password as a file', async () => {
+  it('has its flags, may write how its sessions are doing alone, and gets the password as a file', async () => {
     const args = ['--cluster-as=65000', '--neighbor-as=65001', '--neighbor-address=192.0.2.9']
     const passwordSecret = { name: 'bgp', key: 'md5' }
     const nodeSelector = { 'ovn.kubernetes.io/bgp': 'true' }
@@ -259,7 +259,22 @@ describe('the speaker', () => {
     const role = manifests.find(
       ({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === 'system:kube-ovn-speaker',
     )
-    expect(new Set(role?.rules?.flatMap(({ verbs }) => verbs))).toEqual(new Set(['list', 'watch']))
+    const rights = (role?.rules ?? []).flatMap(({ resources, verbs }) =>
+      verbs.flatMap((verb) => resources.map((resource) => `${verb} ${resource}`)),
+    )
+    const written = ['create bgppeers', 'delete bgppeers', 'patch bgppeers/status']
+    expect(rights.filter((right) => !/^(list|watch) /.test(right))).toEqual(written)
+  })
+
+  it.each([
+    { where: 'from Kubernetes 1.30 on', kubeVersion: '1.30.0', has: ['kube-ovn-speaker-bgp-peers'] },
+    { where: 'before', kubeVersion: '1.29.14', has: [] },
+  ])('is held to its node by $has.length policy $where', async ({ kubeVersion, has }) => {
+    const manifests = await renderChart({ bgpSpeaker: { enabled: true } }, { kubeVersion })
+    for (const kind of ['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding']) {
+      const found = names(manifests.filter((object) => object.kind === kind))
+      expect(found.filter((name) => name.includes('speaker'))).toEqual(has)
+    }
   })
 
   it('gets neighbours that differ as a file, each with a password of its own', async () => {

@@ -1,4 +1,4 @@
-import { definitions, subnetResource } from '@kube-ovn/kube-api'
+import { controllerDefinitions, subnetResource } from '@kube-ovn/kube-api'
 import { customResourceDefinitions, type FieldSchema } from '@kube-ovn/kube-api/core'
 import { KubeUnavailableError, type Resource } from '@kube-ovn/kube'
 import { subnet } from '@kube-ovn/testing-builders'
@@ -48,7 +48,7 @@ async function define({ plural, group }: Resource, fields: Status): Promise<void
 const fields = new Map<Resource, Status>()
 
 beforeAll(async () => {
-  for (const { resource } of definitions) fields.set(resource, await addedFields(resource))
+  for (const { resource } of controllerDefinitions) fields.set(resource, await addedFields(resource))
 })
 afterAll(async () => {
   for (const [resource, ours] of fields) await define(resource, ours)

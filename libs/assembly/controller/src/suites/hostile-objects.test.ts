@@ -2,7 +2,7 @@ import { networkAnnotations, nodeAnnotations, podAnnotations, vipAnnotations } f
 import { KubeOvnError } from '@kube-ovn/errors'
 import { parseRangeSets } from '@kube-ovn/ip'
 import { objectKey, type IndexedStore, type KubeObject } from '@kube-ovn/kube'
-import { definitions, objectSchema, takesPart } from '@kube-ovn/kube-api'
+import { controllerDefinitions, objectSchema, takesPart } from '@kube-ovn/kube-api'
 import type { Definition, IpPool, JsonSchema, SecurityGroup, Subnet } from '@kube-ovn/kube-api'
 import { parseEgressFirewall, parseSecurityGroup } from '@kube-ovn/policy'
 import { defaultsOf } from '@kube-ovn/process'
@@ -185,7 +185,7 @@ function annotated(
 
 /** What users write and the controller acts on: by kind, whether it is a custom resource or carries annotations. */
 const acted: readonly (readonly [Kind, readonly Sample[]])[] = [
-  ...definitions.map((definition) => {
+  ...controllerDefinitions.map((definition) => {
     const { kind = 'vpcs' } = resources[definition.resource.kind] ?? {}
     return [kind, samplesOf(definition)] as const
   }),
@@ -292,7 +292,7 @@ describe.each(Object.entries(watched))('%s', patience, (_kind, { trim, indexes =
   })
 })
 
-describe.each(definitions)('$resource.kind', patience, (definition) => {
+describe.each(controllerDefinitions)('$resource.kind', patience, (definition) => {
   const samples = samplesOf(definition)
   const readers = resources[definition.resource.kind]?.read
 

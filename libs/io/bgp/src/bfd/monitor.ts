@@ -26,6 +26,8 @@ export interface BfdDependencies {
   readonly sourceFor: (neighbor: string) => string
   /** A neighbour can not be reached any more. */
   readonly lost: (neighbor: string, reason: string) => void
+  /** The state of the session with a neighbour is another one. */
+  readonly changed?: (neighbor: string) => void
   readonly netns?: string | undefined
 }
 
@@ -164,11 +166,12 @@ class Watched implements Disposable {
   }
 
   #begin(): BfdSession {
-    const { clock, random, lost } = this.#deps
+    const { clock, random, lost, changed } = this.#deps
     const session = new BfdSession(
       { ...this.#timers, clock, random, discriminator: 1 + Math.floor(random() * 0xffffffff) },
       {
         send: (packet) => this.#sender?.send(encodeBfdPacket(packet)),
+        changed: () => changed?.(this.#address),
         up: () => this.#log.info('BFD session is up'),
         lost: (reason) => {
           this.#log.warn('BFD session was lost', { reason })

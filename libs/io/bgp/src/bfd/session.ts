@@ -21,6 +21,8 @@ export interface BfdSessionOptions extends BfdTimers {
 
 export interface BfdHandlers {
   send(packet: BfdPacket): void
+  /** The state is another one. */
+  changed?(): void
   up(): void
   /** It was up, and is not any more. Not called when the neighbour said that it was switched off: it may be well. */
   lost(reason: string): void
@@ -114,6 +116,7 @@ export class BfdSession {
 
   #become(state: BfdState, why: number): void {
     this.#state = state
+    this.#handlers.changed?.()
     this.#diagnostic = why
     // The pace differs from now on, which the neighbour has to confirm (section 6.5).
     this.#isPolling = state === 'up'
