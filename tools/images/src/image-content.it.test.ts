@@ -51,8 +51,8 @@ beforeAll(async () => {
 }, 300_000)
 
 /** The lines that a script prints in a container of the image. */
-async function lines(name: string, script: string): Promise<readonly string[]> {
-  const options = ['--rm', '--network', 'none', '--user', '0']
+async function lines(name: string, script: string, more: readonly string[] = []): Promise<readonly string[]> {
+  const options = ['--rm', '--network', 'none', '--user', '0', ...more]
   const output = await docker('run', ...options, references.get(name) ?? '', 'bash', '-c', script)
   return output.split('\n').filter((line) => line !== '')
 }
@@ -97,6 +97,25 @@ describe.each(Object.entries(images))('image %s', (name, { bytes, programs }) =>
 it('has the script by which the plugin of earlier installations looks at a node', async () => {
   const told = await lines('cni', 'bash /kube-ovn/env-check.sh')
   expect(told.flatMap((line) => /^\d\)/.exec(line) ?? [])).toEqual(['1)', '2)', '3)', '4)', '5)', '6)'])
+})
+
+it('has kubectl-ko for nodes, which what lies in the directory where a user is does not change', async () => {
+  const script = `
+    node /kube-ovn/cni-install.mjs install --cni-bin-dir=/plugins --cni-conf-dir=/net.d --tooling-dir=/tooling --host-cni-bin-dir=/plugins >&2
+    mkdir /work && cd /work
+    echo 'console.log("from the directory")' >other.ts
+    echo 'preload = ["./other.ts"]' >bunfig.toml
+    echo '{ "compilerOptions": { "paths": { "*": ["./other.ts"] } } }' >tsconfig.json
+    echo 'KUBECONFIG=/of-the-directory' >.env
+    PATH=$PATH:/tooling HOME=/work kubectl-ko --kubeconfig /of-the-user status 2>&1
+    echo $?
+    ls -A`
+  const told = await lines('cni', script)
+  expect(told).toEqual([
+    expect.stringContaining('value=/of-the-user'),
+    '1',
+    ...['.env', 'bunfig.toml', 'other.ts', 'tsconfig.json'],
+  ])
 })
 
 it('has one layer of Debian in all images, and one of Node in those that need it', async () => {

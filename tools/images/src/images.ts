@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { ContextEntry } from './content.ts'
 import { imageSources, programsDirectory } from './paths.ts'
-import { plugin, type BundleName } from './programs.ts'
+import { commandBundle, plugin, type BundleName } from './programs.ts'
 
 /** An image and what it is made of. */
 export interface ImageSource {
@@ -69,6 +69,8 @@ export function imageList(): readonly ImageSource[] {
         ...nativeKoffi(),
         ...bundle('cni-agent.mjs'),
         ...bundle('cni-install.mjs'),
+        // For nodes where the chart puts it.
+        { from: commandBundle, to: 'kube-ovn/kubectl-ko.mjs' },
         ...bundle('pinger.mjs'),
         ...bundle('speaker.mjs'),
       ],

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { build, type BuildOptions, type Plugin } from 'esbuild'
 import { BuildInputMissingError } from './errors.ts'
 import { BuildRecord } from './build-record.ts'
@@ -121,7 +121,7 @@ export async function buildCommand(): Promise<void> {
     minify: true,
     entryPoints,
   } satisfies BuildOptions
-  await bundle('command', options, [command.name], () =>
+  await bundle('command', options, [command.name, relative(programsDirectory, commandBundle)], () =>
     compile({ source: commandBundle, outfile: join(programsDirectory, command.name) }),
   )
 }

@@ -17,6 +17,7 @@ import { openNetlink } from '@kube-ovn/netlink'
 import { openVswitchSchema, type OpenVswitch } from '@kube-ovn/ovsdb-schema'
 import { OvsdbClient } from 'ovsdb-client'
 import type { InstallConfig } from './config.ts'
+import { removeCommand } from './install-command.ts'
 
 /** How long the database may take to answer before it is taken to be gone. */
 const databaseTimeoutMs = 10_000
@@ -37,6 +38,7 @@ export async function cleanNode(config: InstallConfig, log: Logger): Promise<voi
     rmSync(path, { force: true })
     log.info('file removed', { path })
   }
+  removeCommand(config, log)
   const ports = await removePorts(config, log)
   removeLinks(ports, log)
   await removeTables(log)

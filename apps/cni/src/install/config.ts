@@ -7,6 +7,11 @@ const settings = {
   cniConfFile: text('', 'Accepted for compatibility: the content is built in.'),
   cniConfName: text('01-kube-ovn.conflist', 'File name of the CNI configuration.'),
   cniBinDir: text('/opt/cni/bin', 'Directory of the CNI plugins.'),
+  toolingDir: text('', 'Directory that the command kubectl-ko is put into; empty: it is not installed.'),
+  hostCniBinDir: text(
+    '/opt/cni/bin',
+    'Where --cni-bin-dir is on the host: kubectl-ko runs by the plugin in it.',
+  ),
   cniVersions: list(
     '',
     'Versions of the CNI specification that the configuration is for; empty: what somebody wrote into the file, else ' +

@@ -22,6 +22,8 @@ beforeEach(() => {
     cniConfName: '01-kube-ovn.conflist',
     cniBinDir: join(root, 'bin'),
     cniVersions: [],
+    toolingDir: '',
+    hostCniBinDir: '/opt/cni/bin',
     sourceDirs: [join(root, 'elsewhere'), source],
     serverSocket: '/run/openvswitch/kube-ovn-daemon.sock',
     ovsSocket: '',

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { desiredSysctls } from '@kube-ovn/features-node'
 import type { Logger } from '@kube-ovn/log'
@@ -6,7 +6,8 @@ import { readSysctl, writeSysctl } from '@kube-ovn/netlink'
 import type { InstallConfig } from './config.ts'
 import { installConfiguration, requireKnownVersions } from './configuration.ts'
 import { PluginMissingError } from './errors.ts'
-import { replaceFile } from './replace-file.ts'
+import { installCommand } from './install-command.ts'
+import { removeTemporaryFiles, replaceFile } from './replace-file.ts'
 
 /** What is copied to the node: our plugin, and two of the CNI project's. */
 const plugins = ['kube-ovn', 'portmap', 'loopback'] as const
@@ -33,6 +34,7 @@ export function installNode(config: InstallConfig, log: Logger): void {
   writeSettings(config, log)
   const path = join(config.cniConfDir, config.cniConfName)
   if (installConfiguration(path, config)) log.info('CNI configuration installed', { path })
+  installCommand(config, log)
 }
 
 function findPlugin(plugin: string, directories: readonly string[]): string {
@@ -41,13 +43,6 @@ function findPlugin(plugin: string, directories: readonly string[]): string {
     if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return path
   }
   throw new PluginMissingError({ plugin, directories })
-}
-
-/** A crash during an earlier installation leaves a temporary file behind. */
-function removeTemporaryFiles(directory: string, names: readonly string[]): void {
-  for (const file of readdirSync(directory)) {
-    if (names.some((name) => file.startsWith(`${name}.tmp.`))) rmSync(join(directory, file), { force: true })
-  }
 }
 
 function writeSettings({ podIps }: InstallConfig, log: Logger): void {

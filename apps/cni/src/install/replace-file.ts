@@ -3,12 +3,14 @@ import {
   closeSync,
   fsyncSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
   writeSync,
 } from 'node:fs'
+import { join } from 'node:path'
 
 /**
  * Makes a file have this content and mode, atomically: a reader sees the old file or the new one, never half of it.
@@ -42,4 +44,11 @@ function isEqual(path: string, wanted: Buffer, mode: number): boolean {
   const state = statSync(path, { throwIfNoEntry: false })
   if (state === undefined || !state.isFile()) return false
   return (state.mode & 0o7777) === mode && state.size === wanted.length && readFileSync(path).equals(wanted)
+}
+
+/** Removes what a crash in {@link replaceFile} leaves of files with these names. */
+export function removeTemporaryFiles(directory: string, names: readonly string[]): void {
+  for (const file of readdirSync(directory)) {
+    if (names.some((name) => file.startsWith(`${name}.tmp.`))) rmSync(join(directory, file), { force: true })
+  }
 }

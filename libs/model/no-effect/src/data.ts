@@ -155,11 +155,6 @@ export const missingFeatures: readonly MissingFeature[] = [
     agentFlags: ['enable-pprof'],
   },
   {
-    name: 'the command kubectl-ko on the nodes',
-    cure: 'install it where kubectl is',
-    chartValues: { 'cni.mountToolingDirectory': false },
-  },
-  {
     name: "the choice of the images' repository for all components",
     cure: 'write image.repository of each component',
     chartValues: { 'global.images.kubeovn.repository': 'kube-ovn' },
@@ -225,7 +220,7 @@ export const needless: readonly Needless[] = [
   },
   {
     why: 'What it is for is not installed',
-    chartValues: ['clusterDomain', 'cni.toolingDirectory', 'ovsOvn.ovsIpsecKeysDirectory'],
+    chartValues: ['clusterDomain', 'ovsOvn.ovsIpsecKeysDirectory'],
   },
   {
     why: 'The ProviderNetwork says by which NIC a node is connected',

@@ -126,6 +126,36 @@ describe('cni.versions', () => {
   })
 })
 
+describe('cni.mountToolingDirectory', () => {
+  const programs = [
+    ['kube-ovn-cni', 'install-cni'],
+    ['kube-ovn-node-cleanup', 'cni'],
+  ] as const
+
+  it('has kubectl-ko put on the nodes, and taken off by an uninstallation', async () => {
+    const cni = { mountToolingDirectory: true, toolingDirectory: '/opt/tools', binaryDirectory: '/plugins' }
+    const manifests = await renderChart({ cni })
+    for (const [name, own] of programs) {
+      const found = workload(manifests, name)
+      expect(container(found, own)).toMatchObject({
+        args: expect.arrayContaining(['--tooling-dir=/tooling']),
+        volumeMounts: expect.arrayContaining([{ name: 'tooling', mountPath: '/tooling' }]),
+      })
+      expect(found.spec?.template?.spec.volumes).toContainEqual({
+        name: 'tooling',
+        hostPath: { path: '/opt/tools', type: 'DirectoryOrCreate' },
+      })
+    }
+    const { args } = container(workload(manifests, 'kube-ovn-cni'), 'install-cni')
+    expect(args).toContain('--host-cni-bin-dir=/plugins')
+  })
+
+  it('is nothing unless it is asked for', async () => {
+    const manifests = await renderChart({})
+    for (const [name] of programs) expect(JSON.stringify(workload(manifests, name))).not.toContain('tooling')
+  })
+})
+
 describe('a value of the original that somebody would come to harm by', () => {
   it.each([
     { values: { features: { enableOvnIpsec: true } }, says: 'features.enableOvnIpsec=true has no effect' },
