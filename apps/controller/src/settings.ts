@@ -47,6 +47,7 @@ export function settingsOf(config: ControllerConfig): ControlSettings {
       networkText(cidr),
     ),
     apiServerAddress: config.apiServerHost === '' ? undefined : config.apiServerHost,
+    namespace: config.podNamespace,
     version: upstreamVersion,
     flags: config,
   }

@@ -37,6 +37,7 @@ it('takes our finalizers, old and new, off all kinds and leaves those of others'
     { kind: 'Vip', count: 1 },
     { kind: 'Vlan', count: 0 },
     { kind: 'Vpc', count: 1 },
+    { kind: 'VpcDns', count: 0 },
   ])
 
   expect((await client.get(subnetResource, { name: 'a' }))?.metadata.finalizers).toEqual(['example.com/keep'])

@@ -63,7 +63,10 @@ export async function assembleController(
   await using stack = new AsyncDisposableStack()
   const watching = { client, clock, logger }
   const { watches } = declarationsOf(controlFeatures)
-  const informers = watches.map((watch) => new Informer({ ...watching, ...watch }))
+  const informers = watches.map(({ namespace, ...watch }) => {
+    const place = namespace === undefined ? {} : { namespace: settings.namespace }
+    return new Informer({ ...watching, ...watch, ...place })
+  })
   const definitions = definitionInformers((watch) => new Informer({ ...watching, ...watch }))
   const all = [...informers, ...definitions]
   for (const informer of all) {

@@ -44,6 +44,7 @@ import { loadBalancers } from '@kube-ovn/features-services/load-balancer'
 import { service } from '@kube-ovn/features-services/service'
 import { subnetBalancers } from '@kube-ovn/features-services/subnet-lb'
 import { switchLbRule } from '@kube-ovn/features-services/switch-lb-rule'
+import { vpcDns } from '@kube-ovn/features-services/vpc-dns'
 
 /** Everything that the controller does, a line a feature. Containers stand before what goes into them. */
 export const controlFeatures: readonly ControlFeature[] = [
@@ -89,6 +90,7 @@ export const controlFeatures: readonly ControlFeature[] = [
   subnetBalancers,
   variablesOfChassis,
   switchLbRule,
+  vpcDns,
   service,
   healthCheck,
   workload,

@@ -15,6 +15,8 @@ export interface Watch<T extends KubeObject> {
   readonly resource: Resource<T>
   readonly labelSelector?: string
   readonly fieldSelector?: string
+  /** Of the controller's own namespace alone. */
+  readonly namespace?: 'own'
   /** Leaves out what nobody reads, before the object is stored. It must not change its argument. */
   // A method, as is an index: a watch of one type of objects is assignable to the general one.
   trim?(object: T): T
@@ -27,6 +29,8 @@ export interface Watch<T extends KubeObject> {
 export interface Right {
   readonly resource: Resource
   readonly subresource?: 'status'
+  /** In the controller's own namespace alone. */
+  readonly namespace?: 'own'
   readonly verbs: readonly ('create' | 'patch' | 'delete')[]
 }
 
@@ -99,7 +103,7 @@ function refuse(subject: string, field: string, by: readonly string[]): never {
 }
 
 /** What has to be the same: nobody can tell whose objects, or which part of them, the other one relies on. */
-const agreed = ['labelSelector', 'fieldSelector', 'trim', 'mayBeAbsent'] as const
+const agreed = ['labelSelector', 'fieldSelector', 'namespace', 'trim', 'mayBeAbsent'] as const
 
 function mergeWatches(
   one: Watch<KubeObject>,

@@ -27,6 +27,8 @@ export interface ControlSettings {
   readonly servicePrefixes: readonly string[]
   /** The address of Service `default/kubernetes` as the process sees it, if any: no subnet may contain it. */
   readonly apiServerAddress: string | undefined
+  /** The controller's own. */
+  readonly namespace: string
   /** Stored in NB_Global, where upstream looks for it before an upgrade. */
   readonly version: string
   /** What those flags decide that features declare; {@link flagsOf} reads them. */

@@ -7,6 +7,7 @@ import type { Cache } from 'ovsdb-client'
 import { foreignPorts } from './addresses/foreign-ports.ts'
 import type { ControlSettings } from './settings.ts'
 import {
+  configMaps,
   egressFirewalls,
   machineInstances,
   machineMigrations,
@@ -18,6 +19,8 @@ import {
   providerNetworks,
   settingsTable,
   statefulSets,
+  switchLbRules,
+  vpcDnses,
   vpcs,
 } from './sources.ts'
 import { addressesOfNodes } from './topology/addresses-of-nodes.ts'
@@ -116,6 +119,9 @@ const tables = {
   networkPolicies,
   securityGroups,
   ovnEips,
+  switchLbRules,
+  vpcDnses,
+  configMaps,
   statefulSets,
   networkAttachments,
   machines,

@@ -1,5 +1,5 @@
-import { nodeTaint } from '@kube-ovn/annotations'
-import { instanceOf, isOfKubeOvn } from '@kube-ovn/kube-api'
+import { appliedAnnotation, nodeTaint, vpcDnsLabel } from '@kube-ovn/annotations'
+import { apiVersion as ourApiVersion, instanceOf, isOfKubeOvn, vpcDnsResource } from '@kube-ovn/kube-api'
 import type {
   NetworkAttachmentDefinition,
   VirtualMachine,
@@ -7,7 +7,16 @@ import type {
   VirtualMachineInstanceMigration,
 } from '@kube-ovn/kube-api'
 import type { KubeObject } from '@kube-ovn/kube'
-import type { CronJob, Node, OwnerReference, Pod, StatefulSet, Workload } from '@kube-ovn/kube-api/core'
+import { keepApplied } from '@kube-ovn/reconcile'
+import type {
+  ConfigMap,
+  CronJob,
+  Node,
+  OwnerReference,
+  Pod,
+  StatefulSet,
+  Workload,
+} from '@kube-ovn/kube-api/core'
 import { misplacedRequests, misplacedRequestsOfJobs } from './pods/misplaced.ts'
 
 /** Keeps of a pod what decides about its port. */
@@ -92,6 +101,65 @@ function identityOf({ metadata }: KubeObject, annotations: Readonly<Record<strin
       annotations: isEmpty ? undefined : annotations,
     }),
   }
+}
+
+/** As {@link trimWorkload}, and of one that we apply what says how it was applied. Of the cluster's own name servers: their image. */
+export function trimDeployment(deployment: Workload): Workload {
+  const { metadata, ...rest } = trimWorkload(deployment)
+  const { annotations: misplaced, ...identity } = metadata
+  const { annotations, ...made } = madeMetadataOf(deployment)
+  const all = { ...misplaced, ...annotations }
+  const isEmpty = Object.keys(all).length === 0
+  const containers = isClusterDns(deployment)
+    ? deployment.spec?.template?.spec?.containers?.map(({ name, image }) => present({ name, image }))
+    : undefined
+  return {
+    ...rest,
+    metadata: { ...identity, ...made, ...(isEmpty ? {} : { annotations: all }) },
+    ...(containers === undefined ? {} : { spec: { template: { spec: { containers } } } }),
+  }
+}
+
+/** Key of the Deployment of the cluster's own name servers. */
+export const clusterDns = 'kube-system/coredns'
+
+function isClusterDns({ metadata: { namespace, name } }: KubeObject): boolean {
+  return `${namespace}/${name}` === clusterDns
+}
+
+/** ConfigMap that goes for all VpcDnses. */
+export const vpcDnsConfig = 'vpc-dns-config'
+
+/** Keeps of a ConfigMap what it says of VpcDnses; of others whether there is a Corefile in it, and how it was applied if it was. */
+export function trimConfigMap(configMap: ConfigMap): ConfigMap {
+  const { metadata, data } = configMap
+  const { name, namespace, uid, resourceVersion } = metadata
+  const kept = name === vpcDnsConfig ? data : data?.['Corefile'] === undefined ? undefined : { Corefile: '' }
+  return {
+    metadata: { ...present({ name, namespace, uid, resourceVersion }), ...madeMetadataOf(configMap) },
+    ...(kept === undefined ? {} : { data: kept }),
+  }
+}
+
+/** What says of an object that it was made of a VpcDns, and of whose doing each field is. */
+function madeMetadataOf(object: KubeObject): Partial<KubeObject['metadata']> {
+  const { labels, annotations, deletionTimestamp, managedFields } = keepApplied(object).metadata
+  const label = labels?.[vpcDnsLabel]
+  const applied = annotations?.[appliedAnnotation]
+  const owners = object.metadata.ownerReferences?.filter(isOfVpcDns) ?? []
+  if (label === undefined && applied === undefined && owners.length === 0) return {}
+  return present({
+    labels: label === undefined ? undefined : { [vpcDnsLabel]: label },
+    annotations: applied === undefined ? undefined : { [appliedAnnotation]: applied },
+    ownerReferences: owners.length === 0 ? undefined : owners,
+    deletionTimestamp,
+    managedFields,
+  })
+}
+
+/** Whether the owner is a VpcDns. */
+export function isOfVpcDns({ kind, apiVersion }: OwnerReference): boolean {
+  return kind === vpcDnsResource.kind && apiVersion === ourApiVersion
 }
 
 /** Keeps of a StatefulSet which members it makes, and where these are to have their addresses. */

@@ -1,5 +1,5 @@
 import type { Store } from '@kube-ovn/kube'
-import type { Namespace, NetworkPolicy, Node, Pod, StatefulSet } from '@kube-ovn/kube-api/core'
+import type { ConfigMap, Namespace, NetworkPolicy, Node, Pod, StatefulSet } from '@kube-ovn/kube-api/core'
 import type {
   AdminNetworkPolicy,
   BaselineAdminNetworkPolicy,
@@ -19,6 +19,7 @@ import type {
   VirtualMachineInstanceMigration,
   Vlan,
   Vpc,
+  VpcDns,
 } from '@kube-ovn/kube-api'
 
 /** The objects of each resource that decisions of several features are based on. */
@@ -35,12 +36,16 @@ export interface WatchedKinds {
   readonly vips: Vip
   readonly ovnEips: OvnEip
   readonly switchLbRules: SwitchLbRule
+  /** None before its definition was installed: Helm leaves definitions as they are when it upgrades. */
+  readonly vpcDnses: VpcDns
+  /** Those of the controller's own namespace. */
+  readonly configMaps: ConfigMap
   readonly networkPolicies: NetworkPolicy
   /** None where the network policy API is not installed. */
   readonly adminNetworkPolicies: AdminNetworkPolicy
   readonly baselineAdminNetworkPolicies: BaselineAdminNetworkPolicy
   readonly clusterNetworkPolicies: ClusterNetworkPolicy
-  /** None before its definition was installed: Helm leaves definitions as they are when it upgrades. */
+  /** The same. */
   readonly egressFirewalls: EgressFirewall
   readonly securityGroups: SecurityGroup
   readonly statefulSets: StatefulSet
@@ -70,6 +75,8 @@ export const storeIndex = {
   eipsBySubnet: 'subnet',
   /** OvnEips that were made for a Vpc. */
   eipsByVpc: 'vpc',
+  /** VpcDnses of a Vpc. */
+  dnsesByVpc: 'vpc',
   /** Pods that may have the addresses of a Vip beside their own. */
   podsBySharedVip: 'shared-vip',
   /** Pods that have, or want, the addresses of a Vip as their own. */

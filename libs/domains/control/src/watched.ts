@@ -7,9 +7,10 @@ import {
   vipLabel,
 } from '@kube-ovn/annotations'
 import { formatIp, tryParseIp } from '@kube-ovn/ip'
-import { namespaces, networkPolicies, nodes, pods, statefulSets } from '@kube-ovn/kube-api/core'
+import { configMaps, namespaces, networkPolicies, nodes, pods, statefulSets } from '@kube-ovn/kube-api/core'
 import type { NetworkPolicy, Node, Pod } from '@kube-ovn/kube-api/core'
 import type { Store } from '@kube-ovn/kube'
+import { keepApplied } from '@kube-ovn/reconcile'
 import {
   adminNetworkPolicyResource,
   baselineAdminNetworkPolicyResource,
@@ -29,6 +30,7 @@ import {
   virtualMachineResource,
   vipResource,
   vlanResource,
+  vpcDnsResource,
   vpcResource,
 } from '@kube-ovn/kube-api'
 import type {
@@ -39,6 +41,7 @@ import type {
   Subnet,
   VirtualMachineInstanceMigration,
   Vip,
+  VpcDns,
 } from '@kube-ovn/kube-api'
 import { networkPolicyGroupName, securityGroupPortGroupName } from '@kube-ovn/ovn-names'
 import { subnetOwnerOf } from './addresses/subnet-owner.ts'
@@ -47,6 +50,7 @@ import { vpcsOfEip } from './topology/eip-owner.ts'
 import { allNodeAddresses } from './topology/node-addresses.ts'
 import {
   trimAttachment,
+  trimConfigMap,
   trimInstance,
   trimMachine,
   trimMigration,
@@ -118,7 +122,13 @@ export const watched: { readonly [N in Kind]: Watch<WatchedKinds[N]> } = {
       [storeIndex.eipsByVpc]: vpcsOfEip,
     },
   },
-  switchLbRules: { resource: switchLbRuleResource },
+  switchLbRules: { resource: switchLbRuleResource, trim: keepApplied },
+  vpcDnses: {
+    resource: vpcDnsResource,
+    indexes: { [storeIndex.dnsesByVpc]: ({ spec }: VpcDns) => [spec?.vpc ?? ''] },
+    mayBeAbsent: true,
+  },
+  configMaps: { resource: configMaps, namespace: 'own', trim: trimConfigMap },
   networkPolicies: {
     resource: networkPolicies,
     trim: trimPolicy,

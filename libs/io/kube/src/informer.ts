@@ -99,6 +99,11 @@ export class Informer<T extends KubeObject> implements AsyncDisposable {
     return this.#options.resource
   }
 
+  /** The only one that it watches; `undefined` for all. */
+  get namespace(): string | undefined {
+    return this.#options.namespace
+  }
+
   get store(): Store<T> {
     return this.#objects.store
   }

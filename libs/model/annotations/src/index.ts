@@ -15,6 +15,7 @@ export {
   vipLabels,
   bgpPeerLabel,
   bgpPeerLabels,
+  vpcDnsLabel,
 } from './marks.ts'
 export { kubevirtAnnotations, kubevirtLabel } from './kubevirt.ts'
 export { kubectlAnnotations } from './kubectl.ts'

@@ -7,6 +7,9 @@ export const deprecatedControllerFinalizer = 'kube-ovn-controller'
 /** On an object that we apply: the digest of what was applied last. */
 export const appliedAnnotation = 'ovn.kubernetes.io/applied'
 
+/** Label of what is made of a VpcDns: `true`. */
+export const vpcDnsLabel = 'ovn.kubernetes.io/vpc-dns'
+
 /** Labels of IP objects by which others select them. */
 export const ipLabel = {
   subnet: 'ovn.kubernetes.io/subnet',

@@ -33,6 +33,8 @@ export const nodeLabel = {
   datapath: `${prefix}/ovs_dp_type`,
   /** Of the provider of machines: where latency is low. Kubernetes, or whoever operates it. */
   zone: 'topology.kubernetes.io/zone',
+  /** One for each Node. Kubelet. */
+  hostname: 'kubernetes.io/hostname',
 } as const
 
 /** Label of a Node: `true` where routers reach external networks by way of it. User. */

@@ -11,6 +11,7 @@ import { switchLbRuleDefinition } from './switch-lb-rule.ts'
 import { vipDefinition } from './vip.ts'
 import { vlanDefinition } from './vlan.ts'
 import { vpcDefinition } from './vpc.ts'
+import { vpcDnsDefinition } from './vpc-dns.ts'
 
 /** Every custom resource. The CRD generator, the chart's rights and the scheme test read this list. */
 export const definitions: readonly Definition[] = [
@@ -26,6 +27,7 @@ export const definitions: readonly Definition[] = [
   vipDefinition,
   vlanDefinition,
   vpcDefinition,
+  vpcDnsDefinition,
 ]
 
 /** Those that the controller acts on. */
@@ -109,3 +111,5 @@ export { highestVlanId, vlanReason, vlanResource } from './vlan.ts'
 export type { Vlan, VlanSpec, VlanStatus } from './vlan.ts'
 export { vpcReason, vpcResource } from './vpc.ts'
 export type { Vpc, VpcSpec, VpcStatus } from './vpc.ts'
+export { usualCorefile, vpcDnsReason, vpcDnsResource } from './vpc-dns.ts'
+export type { VpcDns, VpcDnsSpec, VpcDnsStatus } from './vpc-dns.ts'

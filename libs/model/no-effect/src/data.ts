@@ -176,6 +176,7 @@ type ResourceKind =
   | 'Vip'
   | 'OvnEip'
   | 'SwitchLBRule'
+  | 'VpcDns'
   | 'Vlan'
   | 'ProviderNetwork'
 

@@ -14,6 +14,8 @@ import { objectKeyOf, resourceKey, type Objects } from './objects.ts'
 /** An informer, whatever the type of its objects: it is only given objects of its own resource. */
 export interface AnyInformer {
   readonly resource: Resource
+  /** The only one that it watches. */
+  readonly namespace?: string | undefined
   readonly store: Store<KubeObject>
   onChange(listener: (change: ObjectChange) => void): Disposable
   trimmed(object: KubeObject): KubeObject

@@ -24,6 +24,8 @@ import {
   type Vlan,
   type VlanSpec,
   type Vpc,
+  type VpcDns,
+  type VpcDnsSpec,
   type VpcSpec,
 } from '@kube-ovn/kube-api'
 
@@ -160,6 +162,27 @@ export function switchLbRule(fields: SwitchLbRuleFields = {}): SwitchLbRule {
       ...(selector === undefined ? {} : { selector }),
     },
     ...(status === undefined ? {} : { status }),
+  }
+}
+
+export interface VpcDnsFields extends VpcDnsSpec {
+  readonly name?: string
+  readonly uid?: string
+  readonly creationTimestamp?: string
+}
+
+/** A VpcDns as a user writes it: fields of the spec beside a name. */
+export function vpcDns(fields: VpcDnsFields = {}): VpcDns {
+  const { name = 'dns', uid, creationTimestamp, ...spec } = fields
+  return {
+    apiVersion,
+    kind: 'VpcDns',
+    metadata: {
+      name,
+      ...(uid === undefined ? {} : { uid }),
+      ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
+    },
+    spec: { vpc: 'blue', subnet: 'blue-a', ...spec },
   }
 }
 

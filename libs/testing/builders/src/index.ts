@@ -12,6 +12,7 @@ export {
   vip,
   vlan,
   vpc,
+  vpcDns,
 } from './custom.ts'
 export type {
   EgressFirewallFields,
@@ -24,6 +25,7 @@ export type {
   OvnEipFields,
   VipFields,
   VlanFields,
+  VpcDnsFields,
   VpcFields,
 } from './custom.ts'
 export { pod } from './pod.ts'

@@ -1,8 +1,8 @@
 import { flagDefaults } from './flag-defaults.ts'
-import { applyMergePatch, mergePatch, objectKey } from '@kube-ovn/kube'
+import { applyMergePatch, isEqualJson, mergePatch, objectKey } from '@kube-ovn/kube'
 import type { KubeObject, ObjectChange, Resource } from '@kube-ovn/kube'
 import { conditionType } from '@kube-ovn/kube-api'
-import { decide, type Desired, type Feature, type Key, type KubePatch } from '@kube-ovn/reconcile'
+import { asApplied, decide, type Desired, type Feature, type Key, type KubePatch } from '@kube-ovn/reconcile'
 import { controlFeatures, declarationsOf } from '@kube-ovn/assembly-controller'
 import type { ControlSettings, AllocatingWorld, WatchedKinds } from '@kube-ovn/domains-control'
 import { watched } from '@kube-ovn/domains-control'
@@ -112,7 +112,7 @@ function kindOf({ group, plural }: Resource): Kind | undefined {
 
 /** The objects after the patches; the very same when none of them says anything new. */
 function applied(objects: Objects, patches: readonly KubePatch[]): Objects {
-  return patches.reduce((all, { resource, namespace, name, merge = {}, create, remove }) => {
+  return patches.reduce((all, { resource, namespace, name, merge = {}, create, apply, remove }) => {
     const kind = kindOf(resource)
     if (kind === undefined) return all
     const key = namespace === undefined ? name : `${namespace}/${name}`
@@ -120,6 +120,11 @@ function applied(objects: Objects, patches: readonly KubePatch[]): Objects {
     const object = list.find((one) => objectKey(one) === key)
     if (remove === true) {
       return object === undefined ? all : { ...all, [kind]: list.filter((one) => one !== object) }
+    }
+    if (apply !== undefined) {
+      const next = asApplied(apply, object ?? { metadata: { ...apply.metadata, uid: key } })
+      if (isEqualJson(next, object)) return all
+      return { ...all, [kind]: [...list.filter((one) => one !== object), next] }
     }
     if (object === undefined) {
       const made = create && { ...create, metadata: { uid: key, ...create.metadata } }

@@ -42,9 +42,10 @@ export class WatchedObjects {
   }
 }
 
-function holds({ store }: AnyInformer, present: ReadonlyMap<string, string> = new Map()): boolean {
+function holds({ store, namespace }: AnyInformer, all: ReadonlyMap<string, string> = new Map()): boolean {
+  const present = [...all].filter(([key]) => namespace === undefined || key.startsWith(`${namespace}/`))
   return (
-    present.size === store.size &&
-    [...present].every(([key, version]) => store.get(key)?.metadata.resourceVersion === version)
+    present.length === store.size &&
+    present.every(([key, version]) => store.get(key)?.metadata.resourceVersion === version)
   )
 }

@@ -7,7 +7,7 @@ interface KeptRights {
 /** Kinds of objects that are ours, and that the controller writes. */
 const ownKinds = [
   ...['vpcs', 'subnets', 'ippools', 'ips', 'vips', 'vlans', 'provider-networks'],
-  ...['security-groups', 'switch-lb-rules', 'ovn-eips'],
+  ...['security-groups', 'switch-lb-rules', 'ovn-eips', 'vpc-dnses'],
 ]
 
 /** Rights of the chart that a run of all tests need not use. All others that it does not use are superfluous. */
@@ -25,6 +25,18 @@ export const keptRights: readonly KeptRights[] = [
       `kube-system/kube-ovn-post-delete-hook may get ${kind}.kubeovn.io`,
       `kube-system/kube-ovn-post-delete-hook may patch ${kind}.kubeovn.io`,
     ]),
+  },
+  {
+    why: 'the same of what it makes in its own namespace',
+    rights: ['configmaps', 'deployments.apps'].map(
+      (resource) => `kube-system/ovn may get ${resource} in kube-system`,
+    ),
+  },
+  {
+    why: 'name servers in a Vpc are CoreDNS, which watches what it answers with',
+    rights: ['namespaces', 'pods', 'services', 'endpointslices.discovery.k8s.io'].flatMap((resource) =>
+      ['list', 'watch'].map((verb) => `kube-system/kube-ovn-vpc-dns may ${verb} ${resource}`),
+    ),
   },
   {
     why: 'an event that repeats itself is counted in the one that there is',

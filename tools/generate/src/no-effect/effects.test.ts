@@ -22,6 +22,7 @@ const listOf = {
   Vip: 'vips',
   OvnEip: 'ovnEips',
   SwitchLBRule: 'switchLbRules',
+  VpcDns: 'vpcDnses',
   Vlan: 'vlans',
   ProviderNetwork: 'providerNetworks',
 } as const

@@ -116,6 +116,7 @@ export const fieldSamples: Readonly<Record<string, Readonly<Record<string, reado
     sessionAffinity: ['ClientIP'],
     ports: [[{ port: 90 }]],
   },
+  VpcDns: { vpc: ['sea'], subnet: ['blue'], replicas: [3], corefile: ['mine'] },
 }
 
 const outside = { natOutgoing: false, externalEgressGateway: '172.18.0.99', policyRoutingTableID: 1001 }

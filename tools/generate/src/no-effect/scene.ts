@@ -11,8 +11,9 @@ import type {
   Vip,
   Vlan,
   Vpc,
+  VpcDns,
 } from '@kube-ovn/kube-api'
-import type { Namespace, Node, Pod } from '@kube-ovn/kube-api/core'
+import type { ConfigMap, Namespace, Node, Pod } from '@kube-ovn/kube-api/core'
 import {
   egressFirewall,
   ip,
@@ -28,6 +29,7 @@ import {
   vip,
   vlan,
   vpc,
+  vpcDns,
 } from '@kube-ovn/testing-builders'
 
 /** Objects of which each field and annotation is changed, one at a time, to see whether anything follows. */
@@ -43,6 +45,8 @@ export interface Scene {
   readonly egressFirewalls: readonly EgressFirewall[]
   readonly securityGroups: readonly SecurityGroup[]
   readonly switchLbRules: readonly SwitchLbRule[]
+  readonly vpcDnses: readonly VpcDns[]
+  readonly configMaps: readonly ConfigMap[]
   readonly namespaces: readonly Namespace[]
   readonly nodes: readonly Node[]
   readonly pods: readonly Pod[]
@@ -106,11 +110,20 @@ export const scene: Scene = {
     }),
   ].map(withUid),
   switchLbRules: [switchLbRule({ namespace: 'shop' })].map(withUid),
+  vpcDnses: [vpcDns({ vpc: 'river', subnet: 'wheel' })].map(withUid),
+  configMaps: [
+    configMap('vpc-dns-config', {
+      ...{ 'coredns-vip': '1.1.1.53', 'coredns-image': 'coredns', 'nad-name': 'apiserver' },
+      'k8s-service-host': '10.96.0.1',
+    }),
+    configMap('mine', { Corefile: '' }),
+  ],
   namespaces: [
     namespace({ name: 'shop' }),
     namespace({ name: 'depot', labels: { team: 'depot' } }),
     namespace({ name: 'yard' }),
     namespace({ name: 'mill' }),
+    namespace({ name: 'kube-system' }),
   ].map(withUid),
   nodes: [
     node({ annotations: { 'ovn.kubernetes.io/chassis': 'c1' } }),
@@ -126,6 +139,7 @@ export const scene: Scene = {
   networkAttachments: [
     attachment('camera', { type: 'macvlan', ipam: { type: 'kube-ovn', provider: 'camera.shop' } }),
     attachment('attach', { type: 'kube-ovn', provider: 'attach.shop.ovn' }),
+    attachment('apiserver', { type: 'kube-ovn' }, 'default'),
   ],
 }
 
@@ -134,11 +148,15 @@ function podOf(ns: string, name: string, annotations: Readonly<Record<string, st
   return { ...made, metadata: { ...made.metadata, labels: { app: name } } }
 }
 
-function attachment(name: string, config: object): NetworkAttachmentDefinition {
+function configMap(name: string, data: Readonly<Record<string, string>>): ConfigMap {
+  return withUid({ metadata: { namespace: 'kube-system', name }, data })
+}
+
+function attachment(name: string, config: object, ns = 'shop'): NetworkAttachmentDefinition {
   return withUid({
     apiVersion: 'k8s.cni.cncf.io/v1',
     kind: 'NetworkAttachmentDefinition',
-    metadata: { namespace: 'shop', name },
+    metadata: { namespace: ns, name },
     spec: { config: JSON.stringify(config) },
   })
 }

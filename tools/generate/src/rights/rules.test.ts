@@ -1,7 +1,7 @@
 import { ipResource, vpcResource } from '@kube-ovn/kube-api'
-import { customResourceDefinitions, pods } from '@kube-ovn/kube-api/core'
+import { configMaps, customResourceDefinitions, pods } from '@kube-ovn/kube-api/core'
 import { expect, it } from 'vitest'
-import { renderRules, rulesOf } from './rules.ts'
+import { placedRulesOf, renderRules } from './rules.ts'
 
 const none = { watches: [], tables: [], lookups: [], rights: [] }
 
@@ -16,7 +16,7 @@ it('lists and watches what is watched, reads again what is patched, and says ali
       { resource: ipResource, verbs: ['patch'] },
     ],
   } as const
-  expect(renderRules(rulesOf(declarations, []))).toBe(
+  expect(renderRules(placedRulesOf(declarations, []).cluster)).toBe(
     [
       "  - apiGroups: ['']",
       '    resources: [pods]',
@@ -34,10 +34,22 @@ it('lists and watches what is watched, reads again what is patched, and says ali
 
 it('keeps rights on some objects to these', () => {
   const own = [{ resource: customResourceDefinitions, verbs: ['watch', 'get'], names: ['vpcs.kubeovn.io'] }]
-  expect(rulesOf({ ...none, watches: [{ resource: pods }] }, own)).toContainEqual({
+  expect(placedRulesOf({ ...none, watches: [{ resource: pods }] }, own).cluster).toContainEqual({
     group: 'apiextensions.k8s.io',
     resources: ['customresourcedefinitions'],
     names: ['vpcs.kubeovn.io'],
     verbs: ['get', 'watch'],
   })
+})
+
+it('keeps what is about the own namespace to it', () => {
+  const watches = [{ resource: pods }, { resource: configMaps, namespace: 'own' }] as const
+  const rights = [
+    { resource: configMaps, namespace: 'own', verbs: ['create', 'patch'] },
+    { resource: pods, verbs: ['patch'] },
+  ] as const
+  const { cluster, namespace } = placedRulesOf({ watches, rights }, [])
+  expect(cluster).toEqual([{ group: '', resources: ['pods'], verbs: ['get', 'list', 'patch', 'watch'] }])
+  const all = ['create', 'get', 'list', 'patch', 'watch']
+  expect(namespace).toEqual([{ group: '', resources: ['configmaps'], verbs: all }])
 })

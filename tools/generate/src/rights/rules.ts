@@ -10,11 +10,25 @@ interface Rule {
   readonly verbs: readonly string[]
 }
 
+/** What holds in the whole cluster, and what in the controller's own namespace alone. */
+export function placedRulesOf(
+  { watches, rights }: Pick<Declarations, 'watches' | 'rights'>,
+  own: readonly OwnRight[],
+): { readonly cluster: readonly Rule[]; readonly namespace: readonly Rule[] } {
+  const watched = Map.groupBy(watches, ({ namespace = 'all' }) => namespace)
+  const written = Map.groupBy(rights, ({ namespace = 'all' }) => namespace)
+  const at = (place: 'all' | 'own') => ({
+    watches: watched.get(place) ?? [],
+    rights: written.get(place) ?? [],
+  })
+  return { cluster: rulesOf(at('all'), own), namespace: rulesOf(at('own'), []) }
+}
+
 /**
  * What the declarations amount to: what is watched is listed and watched, and what is patched is read again by itself when
  * the API server has another version of it. One rule for all resources of a group with which the same is done.
  */
-export function rulesOf(
+function rulesOf(
   { watches, rights }: Pick<Declarations, 'watches' | 'rights'>,
   own: readonly OwnRight[],
 ): readonly Rule[] {

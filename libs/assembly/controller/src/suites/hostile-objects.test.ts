@@ -1,6 +1,6 @@
 import { networkAnnotations, nodeAnnotations, podAnnotations, vipAnnotations } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
-import { parseRangeSets } from '@kube-ovn/ip'
+import { parseIpList, parseRangeSets } from '@kube-ovn/ip'
 import { objectKey, type IndexedStore, type KubeObject } from '@kube-ovn/kube'
 import { controllerDefinitions, objectSchema, takesPart } from '@kube-ovn/kube-api'
 import type { Definition, IpPool, JsonSchema, SecurityGroup, Subnet } from '@kube-ovn/kube-api'
@@ -24,7 +24,7 @@ import {
   requestFor,
   typeOf,
 } from '@kube-ovn/features-addresses'
-import { planOf } from '@kube-ovn/features-services'
+import { dnsPlanOf, planOf, readDnsConfig } from '@kube-ovn/features-services'
 import { namespacesOfPool, resolveSubnet, tagOf } from '@kube-ovn/domains-control/topology'
 import {
   allowed,
@@ -50,6 +50,17 @@ interface Sample {
 }
 
 type Reader = (object: KubeObject) => unknown
+
+const dnsConfig = readDnsConfig(
+  { 'coredns-vip': '10.96.0.3', 'nad-name': 'ovn-nad' },
+  { place: 'kube-system/vpc-dns-config', image: 'coredns', apiServer: '10.96.0.1' },
+)
+const dnsSurroundings = {
+  namespace: 'kube-system',
+  provider: 'ovn-nad.default.ovn',
+  defaultSubnet: { name: 'ovn-default', gateways: parseIpList('10.16.0.1') },
+  corefile: { name: 'mine', makes: false },
+}
 
 /** What there is of each custom resource beside the field in question, and what reads it. */
 const resources: Readonly<
@@ -102,6 +113,11 @@ const resources: Readonly<
     kind: 'switchLbRules',
     spec: { vip: '1.1.1.1', namespace: 'shop', selector: ['app:web'], ports: [{ port: 80 }] },
     read: [(object) => planOf(object)],
+  },
+  VpcDns: {
+    kind: 'vpcDnses',
+    spec: { vpc: 'blue', subnet: 'blue' },
+    read: [(object) => dnsPlanOf(object, dnsConfig, dnsSurroundings)],
   },
   OvnEip: {
     kind: 'ovnEips',

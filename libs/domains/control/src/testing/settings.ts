@@ -29,6 +29,7 @@ export function controlSettings(settings: Partial<ControlSettings> = {}): Contro
     nodeLocalDns: [],
     servicePrefixes: ['10.96.0.0/12', 'fd00:10:96::/112'],
     apiServerAddress: undefined,
+    namespace: 'kube-system',
     version: 'v1.17.0',
     flags: {},
     ...settings,

@@ -1,8 +1,9 @@
+import { appliedAnnotation } from '@kube-ovn/annotations'
 import { cronJobs, daemonSets, deployments, jobs } from '@kube-ovn/kube-api/core'
 import type { KubeObject, ObjectChange, Resource } from '@kube-ovn/kube'
 import { nothing } from '@kube-ovn/reconcile'
 import type { Desired, ObjectTrigger } from '@kube-ovn/reconcile'
-import { trimCronJob, trimWorkload, watched } from '@kube-ovn/domains-control'
+import { trimCronJob, trimDeployment, trimWorkload, watched } from '@kube-ovn/domains-control'
 import type { ControlFeature, ControlWorld, Watch } from '@kube-ovn/domains-control'
 
 interface WorkloadSnapshot {
@@ -12,7 +13,8 @@ interface WorkloadSnapshot {
 
 /** Stores keep of annotations those alone that have no effect. */
 const workloads: readonly Watch<KubeObject>[] = [
-  ...[deployments, daemonSets, jobs].map((resource) => ({ resource, trim: trimWorkload })),
+  { resource: deployments, trim: trimDeployment },
+  ...[daemonSets, jobs].map((resource) => ({ resource, trim: trimWorkload })),
   { resource: cronJobs, trim: trimCronJob },
   watched.statefulSets,
 ]
@@ -47,7 +49,9 @@ function desiredWorkload({ resource, object }: WorkloadSnapshot): Desired {
   const isCronJob = resource.kind === cronJobs.kind
   const place = isCronJob ? 'a CronJob or the Jobs that it makes' : `a ${resource.kind}`
   const template = isCronJob ? 'spec.jobTemplate.spec.template' : 'spec.template'
-  const events = Object.entries(annotations).map(([key, value]) => {
+  // What we applied has a mark of ours.
+  const misplaced = Object.entries(annotations).filter(([key]) => key !== appliedAnnotation)
+  const events = misplaced.map(([key, value]) => {
     const message = `${key} ${JSON.stringify(value)} has no effect on ${place}: write it into ${template}.metadata.annotations`
     return { regarding, type: 'Warning', reason: 'AnnotationIgnored', message } as const
   })

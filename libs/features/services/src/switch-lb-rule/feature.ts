@@ -87,7 +87,7 @@ function isThere(object: KubeObject | undefined): boolean {
 }
 
 function rulesIn(namespace: string, world: ControlWorld): readonly string[] {
-  return [...world.switchLbRules.values()]
+  return [...world.switchLbRules.scan()]
     .filter(({ spec = {} }) => namespaceOf(spec) === namespace)
     .map(({ metadata }) => metadata.name)
 }
@@ -102,7 +102,7 @@ function subnetOf({
 
 /** Rules whose addresses are inside of subnets. */
 function insideOf(subnets: readonly string[], world: ControlWorld): readonly string[] {
-  const rules = [...world.switchLbRules.values()]
+  const rules = [...world.switchLbRules.scan()]
   if (rules.length === 0) return []
   const cidrs = [...new Set(subnets)].flatMap((subnet) => {
     const network = world.networks.get(subnet)

@@ -112,6 +112,7 @@ export interface PodTemplate {
     readonly labels?: Readonly<Record<string, string>>
     readonly annotations?: Readonly<Record<string, string>>
   }
+  readonly spec?: { readonly containers?: readonly Pick<Container, 'name' | 'image'>[] }
 }
 
 /** Makes pods of a template: a Deployment, StatefulSet, DaemonSet or Job. */
