@@ -10,21 +10,24 @@ import { runController } from './wiring.ts'
 function followedLogger() {
   const logger = recordingLogger()
   const waiters = new Set<() => void>()
-  function followed(level: 'debug' | 'info' | 'warn' | 'error') {
-    return (message: string, fields?: LogFields) => {
-      logger[level](message, fields)
-      for (const wake of waiters) wake()
+  /** Children wake, too. */
+  function following(inner: Logger): Logger {
+    function followed(level: 'debug' | 'info' | 'warn' | 'error') {
+      return (message: string, fields?: LogFields) => {
+        inner[level](message, fields)
+        for (const wake of waiters) wake()
+      }
+    }
+    return {
+      debug: followed('debug'),
+      info: followed('info'),
+      warn: followed('warn'),
+      error: followed('error'),
+      child: (fields) => following(inner.child(fields)),
     }
   }
-  const following: Logger = {
-    ...logger,
-    debug: followed('debug'),
-    info: followed('info'),
-    warn: followed('warn'),
-    error: followed('error'),
-  }
   return {
-    logger: following,
+    logger: following(logger),
     lines: logger.lines,
     /** Waits for a line that came or comes. */
     line(message: string, isIt: (fields: LogFields) => boolean = () => true): Promise<LogFields> {
