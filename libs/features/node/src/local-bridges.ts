@@ -1,6 +1,7 @@
 import { vendor } from '@kube-ovn/ovn-names'
 import { sourceTable } from '@kube-ovn/tables'
 import { isDeepStrictEqual } from 'node:util'
+import { vlanSourceKey } from './provider-networks/vlan-interfaces.ts'
 import { integrationBridge, type BridgeRow, type LocalOvs } from './local-ovs.ts'
 
 /** A bridge of Open vSwitch, with what features read of it. */
@@ -10,6 +11,8 @@ export interface LocalBridge {
   readonly datapathType: string
   /** The product made it: a bridge of a provider network. */
   readonly isOurs: boolean
+  /** Ports of it stand for VLAN interfaces of the NIC. */
+  readonly hasVlanInterfaces: boolean
   /** Names of its ports; none of the integration bridge, which has one more with every pod. */
   readonly ports: readonly string[]
 }
@@ -66,8 +69,11 @@ function readBridges({ cache }: Bridges): ReadonlyMap<string, LocalBridge> {
   return new Map(
     [...cache.scan('Bridge')].map(({ name, datapath_type: datapathType, external_ids: ids, ports }) => {
       const isShown = name !== integrationBridge
-      const names = isShown ? ports.flatMap((uuid) => cache.get('Port', uuid)?.name ?? []) : []
-      return [name, { name, datapathType, isOurs: ids['vendor'] === vendor, ports: names.sort() }]
+      const rows = isShown ? ports.flatMap((uuid) => cache.get('Port', uuid) ?? []) : []
+      const hasVlanInterfaces = rows.some(({ external_ids: marks }) => vlanSourceKey in marks)
+      const isOurs = ids['vendor'] === vendor
+      const names = rows.map((port) => port.name).sort()
+      return [name, { name, datapathType, isOurs, hasVlanInterfaces, ports: names }]
     }),
   )
 }

@@ -28,7 +28,7 @@ export const localOvsTables = {
     indexes: ['name', 'ports'],
   },
   Port: {
-    columns: ['name', 'interfaces', 'external_ids', 'trunks', 'qos'],
+    columns: ['name', 'interfaces', 'external_ids', 'tag', 'trunks', 'qos'],
     indexes: ['name', 'interfaces', 'qos'],
   },
   Interface: {

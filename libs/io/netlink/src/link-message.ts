@@ -40,7 +40,11 @@ const ifla = {
 const infoKind = 1
 const infoData = 2
 const vethPeer = 1
+/** IFLA_VLAN_ID and -PROTOCOL. */
 const vlanId = 1
+const vlanProtocol = 5
+/** ETH_P_8021Q of linux/if_ether.h. */
+const customerTag = 0x8100
 /** RTEXT_FILTER_SKIP_STATS: leaves out the counters of IPv6, which make a list much longer. */
 const skipStatistics = 1 << 3
 
@@ -145,7 +149,9 @@ export function parseLink(body: Buffer): LinkInfo {
   const flags = body.readUInt32LE(8)
   const found = parseAttributes(body.subarray(headerBytes))
   const info = found.get(ifla.linkInfo)
-  const kind = info === undefined ? undefined : parseAttributes(info).get(infoKind)
+  const infos = info === undefined ? undefined : parseAttributes(info)
+  const kind = infos?.get(infoKind)
+  const tag = kind !== undefined && readText(kind) === 'vlan' ? parseTag(infos?.get(infoData)) : undefined
   const mac = found.get(ifla.address)
   const permanentMac = found.get(ifla.permanentAddress)
   const alias = found.get(ifla.alias)
@@ -171,9 +177,17 @@ export function parseLink(body: Buffer): LinkInfo {
     ...(alias === undefined ? {} : { alias: readText(alias) }),
     ...(master === undefined ? {} : { masterIndex: master.readUInt32LE(0) }),
     ...(link === undefined || link.readUInt32LE(0) === 0 ? {} : { linkIndex: link.readUInt32LE(0) }),
+    ...(tag === undefined ? {} : { vlanId: tag }),
     ...(linkNetnsId === undefined ? {} : { linkNetnsId: linkNetnsId.readInt32LE(0) }),
     ...(statistics === undefined ? {} : { statistics: parseStatistics(statistics) }),
   }
+}
+
+/** Where no protocol is named it is 802.1Q. */
+function parseTag(data: Buffer | undefined): number | undefined {
+  const found = data === undefined ? undefined : parseAttributes(data)
+  const protocol = found?.get(vlanProtocol)?.readUInt16BE(0) ?? customerTag
+  return protocol === customerTag ? found?.get(vlanId)?.readUInt16LE(0) : undefined
 }
 
 function parseAlternativeNames(properties: Buffer): string[] {

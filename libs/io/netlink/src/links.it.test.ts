@@ -165,7 +165,9 @@ describe.skipIf(missing)(`links${missing === undefined ? '' : ` (${missing})`}`,
       if (error instanceof NetlinkError && error.details.errno === 'ENOTSUP') skip('no 802.1Q in this kernel')
       throw error
     }
-    expect(netlink.link('br0.7')).toMatchObject({ kind: 'vlan', linkIndex: parent.index, mtu: 1400 })
+    expect(netlink.link('br0.7')).toMatchObject({
+      ...{ kind: 'vlan', vlanId: 7, linkIndex: parent.index, mtu: 1400 },
+    })
     expect(host.ip('-details', 'link', 'show', 'br0.7')).toMatchObject([
       { linkinfo: { info_data: { id: 7 } } },
     ])

@@ -53,6 +53,8 @@ export interface LinkInfo {
   readonly masterIndex?: number
   /** IFLA_LINK: of a veth its peer, of a VLAN or macvlan its parent. An index in the namespace `linkNetnsId`, if that is given. */
   readonly linkIndex?: number
+  /** Tag of the frames of a VLAN (802.1Q); absent for other links, and for service tags (802.1ad). */
+  readonly vlanId?: number
   /** Id, local to this namespace, of the namespace that `linkIndex` counts in; absent if it is this one. */
   readonly linkNetnsId?: number
   readonly altNames: readonly string[]

@@ -10,6 +10,8 @@ export interface ProviderNetworkKeys {
   readonly mtu: string
   /** Label: the node takes no part. Annotation: an operator wants it so. */
   readonly exclude: string
+  /** Label: VLAN interfaces of that NIC are kept working. */
+  readonly vlanInterfaces: string
   /** Annotation: why it is not connected. */
   readonly problem: string
 }
@@ -23,6 +25,7 @@ export function providerNetworkKeysOf(network: string): ProviderNetworkKeys {
     interface: key('interface'),
     mtu: key('mtu'),
     exclude: key('exclude'),
+    vlanInterfaces: key('vlan_interfaces'),
     problem: key('err_mesg'),
   }
 }

@@ -44,11 +44,6 @@ export const missingFeatures: readonly MissingFeature[] = [
     subnet: ['enableExternalLBAddress'],
   },
   {
-    name: 'a VLAN interface of a NIC that is connected to a physical network',
-    cure: 'it stays with the kernel, which keeps frames with its tag from pods: remove it, or use another NIC',
-    elsewhere: 'ProviderNetwork: `autoCreateVlanSubinterfaces`, `preserveVlanInterfaces`, `vlanInterfaces`',
-  },
-  {
     name: "a network of the nodes' own for tunnels of a subnet",
     cure: "tunnels end where the node's others do: remove it",
     subnet: ['nodeNetwork'],
@@ -195,12 +190,6 @@ export interface Needless {
 }
 
 export const needless: readonly Needless[] = [
-  {
-    why: 'VLAN interfaces stay with the kernel',
-    fields: {
-      ProviderNetwork: ['autoCreateVlanSubinterfaces', 'preserveVlanInterfaces', 'vlanInterfaces'],
-    },
-  },
   {
     why: 'The controller writes it, whatever it was',
     fields: { Subnet: ['protocol', 'default'], IP: ['ipAddress'] },

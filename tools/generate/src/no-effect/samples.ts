@@ -125,6 +125,7 @@ const outside = { natOutgoing: false, externalEgressGateway: '172.18.0.99', poli
 export const fieldCompanions: Readonly<
   Record<string, Readonly<Record<string, Readonly<Record<string, unknown>>>>>
 > = {
+  ProviderNetwork: { autoCreateVlanSubinterfaces: { defaultInterface: 'eth1.100' } },
   Vpc: { extraExternalSubnets: { enableExternal: true } },
   Subnet: {
     gatewayType: { gatewayNode: 'n1' },

@@ -4,6 +4,7 @@ import { externalId, vendor } from '@kube-ovn/ovn-names'
 import type { Owner } from '@kube-ovn/fragments'
 import type { Operation } from 'ovsdb-client'
 import {
+  addPortOperations,
   findAttached,
   findBridge,
   findInterface,
@@ -18,12 +19,15 @@ import {
 } from '../local-ovs.ts'
 import { mappingKeys, mappingOf, withMapping } from './mappings.ts'
 import type { ProviderBridge } from './snapshot.ts'
+import { vlanPortsOf, vlanSourceKey, type KeptVlan, type VlanPort } from './vlan-interfaces.ts'
 
 /** What there is of a network on this node. */
 export interface Connection {
   readonly row: BridgeRow
   /** Port of the NIC. */
   readonly nic: PortRow | undefined
+  /** Ports that stand for VLAN interfaces of the NIC. */
+  readonly vlans: readonly VlanPort[]
   /** Names of ports that somebody else has put there. */
   readonly foreign: readonly string[]
 }
@@ -92,7 +96,10 @@ export class BridgeRows {
     const inner = ports.filter(
       (port) => findInterface(ovs, port.name)?.type === 'internal' && port.name !== row.name,
     )
-    return { row, nic, foreign: [...outer, ...inner].filter((port) => !isOurs(port)).map(({ name }) => name) }
+    return {
+      ...{ row, nic, vlans: vlanPortsOf(ovs, row.name, nic?.name ?? '', inner.filter(isOurs)) },
+      foreign: [...outer, ...inner].filter((port) => !isOurs(port)).map(({ name }) => name),
+    }
   }
 
   /** Makes the bridge of a network as it should be. */
@@ -137,6 +144,22 @@ export class BridgeRows {
     ]
   }
 
+  /** Makes the port that stands for a VLAN interface of the NIC, which has its MAC address and MTU. */
+  vlanPort(bridge: BridgeRow, { name, id, port, mtu, mac }: KeptVlan): readonly Operation[] {
+    return addPortOperations(
+      this.#ovs,
+      bridge,
+      { name: port, type: 'internal', mtu_request: mtu, mac },
+      { tag: id, external_ids: { [externalId.vendor]: vendor, [vlanSourceKey]: name } },
+    )
+  }
+
+  /** Takes such a port away. */
+  vlanRemoval(port: string): readonly Operation[] {
+    const attached = findAttached(this.#ovs, port)
+    return attached === undefined ? [] : removePortOperations(this.#ovs, attached)
+  }
+
   /** Entries of others stay; one that comes at the same time makes this try fail to be seen, and is seen at the next one. */
   mappings(root: OpenVswitchRow, network: string, bridge: string | undefined): readonly Operation[] {
     const ovs = this.#ovs
@@ -156,7 +179,7 @@ export class BridgeRows {
   }
 
   /** Takes the bridge away, or gives it to whoever has put other ports there. */
-  removals(root: OpenVswitchRow, { row, nic, foreign }: Connection): readonly Operation[] {
+  removals(root: OpenVswitchRow, { row, nic, vlans, foreign }: Connection): readonly Operation[] {
     const ovs = this.#ovs
     if (foreign.length === 0)
       return [ovs.operations.mutate('Open_vSwitch', root._uuid, [['bridges', 'delete', [row._uuid]]])]
@@ -164,6 +187,7 @@ export class BridgeRows {
     const attached = nic === undefined ? undefined : findAttached(ovs, nic.name)
     return [
       ...(attached === undefined ? [] : removePortOperations(ovs, attached)),
+      ...vlans.flatMap(({ port }) => this.vlanRemoval(port.name)),
       ...setMapKeys(
         ovs,
         'Bridge',

@@ -13,6 +13,7 @@ import { isDeepStrictEqual } from 'node:util'
 import {
   findAttached,
   findBridge,
+  findInterface,
   integrationBridge,
   openVswitchRow,
   type OpenVswitchRow,
@@ -22,9 +23,11 @@ import { BridgeRows, datapathKey, hasExchangedNames, ownerOf, type Connection } 
 import { ProviderNetworkInvalidError, ProviderNicTakenBackError } from './errors.ts'
 import { putAddresses, putRoutes, readLinkState } from './link-state.ts'
 import { mappingKeys } from './mappings.ts'
-import { confirmed, NicMoves, printOf, type KeptNic, type NicMovesOptions } from './nic-moves.ts'
+import { confirmed, keptVlans, NicMoves, printOf, type KeptNic, type NicMovesOptions } from './nic-moves.ts'
 import type { Obstacles } from './obstacles.ts'
 import type { ProviderBridge } from './snapshot.ts'
+import { networkOfAlias, type WantedVlan } from './vlan-interfaces.ts'
+import { hasVlanPort, VlanPlans, type Change } from './vlan-plans.ts'
 
 export const providerBridges: SinkKind<ProviderBridge> = {
   name: 'provider-bridges',
@@ -48,6 +51,7 @@ export class ProviderBridgeSink implements Sink<ProviderBridge>, Disposable {
   readonly #options: ProviderBridgeSinkOptions
   readonly #rows: BridgeRows
   readonly #moves: NicMoves
+  readonly #vlans: VlanPlans
   /** By network: names and indexes of the links whose changes concern it. */
   readonly #concerned = new Map<
     string,
@@ -58,6 +62,7 @@ export class ProviderBridgeSink implements Sink<ProviderBridge>, Disposable {
     this.#options = options
     this.#rows = new BridgeRows(options.ovs)
     this.#moves = new NicMoves(options, this.#rows)
+    this.#vlans = new VlanPlans(options, this.#rows, this.#moves)
   }
 
   [Symbol.dispose](): void {
@@ -105,7 +110,9 @@ export class ProviderBridgeSink implements Sink<ProviderBridge>, Disposable {
   }
 
   owned(): readonly string[] {
-    return [...new Set([...this.#options.probations.rows.keys(), ...this.#rows.networks()])]
+    const { probations, host } = this.#options
+    const made = host.links().flatMap((link) => networkOfAlias(link) ?? [])
+    return [...new Set([...probations.rows.keys(), ...this.#rows.networks(), ...made])]
   }
 
   watch(listener: (target: string | undefined) => void): Disposable {
@@ -119,8 +126,14 @@ export class ProviderBridgeSink implements Sink<ProviderBridge>, Disposable {
     subscriptions.use(
       onEvent((event) => {
         if (event.kind === 'resync') listener(undefined)
-        else if (event.kind === 'link') tell(({ names }) => names.includes(event.link.name))
-        else if (event.kind === 'address') tell(({ indexes }) => indexes.includes(event.address.index))
+        else if (event.kind === 'link') {
+          const { name, vlanId, linkIndex = 0 } = event.link
+          // A VLAN interface of a NIC may be one to keep.
+          tell(
+            ({ names, indexes }) =>
+              names.includes(name) || (vlanId !== undefined && indexes.includes(linkIndex)),
+          )
+        } else if (event.kind === 'address') tell(({ indexes }) => indexes.includes(event.address.index))
         else if (event.kind === 'route') {
           const { index } = event.route
           if (index !== undefined) tell(({ indexes }) => indexes.includes(index))
@@ -155,9 +168,24 @@ export class ProviderBridgeSink implements Sink<ProviderBridge>, Disposable {
   #remember(network: string, wanted: ProviderBridge | undefined): void {
     const { host, probations } = this.#options
     const kept = probations.get(network)?.kept
-    const names = [wanted?.bridge, wanted?.nic, wanted?.source, kept?.bridge, kept?.nic, kept?.source].filter(
-      (name) => name !== undefined,
-    )
+    const root = openVswitchRow(this.#options.ovs)
+    const ports = root === undefined ? [] : (this.#rows.find(network, root)?.vlans ?? [])
+    const links = [
+      wanted?.bridge,
+      wanted?.nic,
+      wanted?.source,
+      wanted?.makes?.parent,
+      kept?.bridge,
+      kept?.nic,
+      kept?.source,
+    ]
+    const names = [
+      ...links.filter((name) => name !== undefined),
+      ...[...ports, ...(kept?.vlans ?? [])].flatMap(({ name, port }) => [
+        name,
+        typeof port === 'string' ? port : port.name,
+      ]),
+    ]
     const indexes = names.flatMap((name) => host.link(name)?.index ?? [])
     this.#concerned.set(network, { names, indexes })
   }
@@ -174,6 +202,16 @@ export class ProviderBridgeSink implements Sink<ProviderBridge>, Disposable {
     if (source === undefined) return undefined
     const link = host.link(nic) ?? host.link(source)
     if (link === undefined) return undefined
+    if (wanted.makes !== undefined) {
+      const { parent, id } = wanted.makes
+      if (link.vlanId !== id || link.linkIndex !== host.link(parent)?.index)
+        return new ProviderNetworkInvalidError({
+          ...{ field, value: source },
+          cure: `rename the interface of this name, which is not that of tag ${id} on ${parent}, or name another one`,
+        })
+    }
+    const inTheWay = this.#vlanObstacleOf(wanted, link, connection)
+    if (inTheWay !== undefined) return inTheWay
     const holder = findAttached(ovs, link.name)
     if (holder !== undefined && holder.bridge.name !== bridge && link.name !== holder.bridge.name)
       return new ProviderNetworkInvalidError({
@@ -189,25 +227,57 @@ export class ProviderBridgeSink implements Sink<ProviderBridge>, Disposable {
     return undefined
   }
 
-  #planConnection(
+  /** Why a VLAN interface of the NIC can not be kept. */
+  #vlanObstacleOf(
     wanted: ProviderBridge,
+    nic: LinkInfo,
+    connection: Connection | undefined,
+  ): KubeOvnError | undefined {
+    try {
+      const { ovs } = this.#options
+      const taken = this.#vlans
+        .choose(wanted, nic, connection)
+        .find(({ port }) => findInterface(ovs, port) !== undefined && !hasVlanPort(connection, port))
+      if (taken === undefined) return undefined
+      return new ProviderNetworkInvalidError({
+        ...{ field: 'spec.vlanInterfaces', value: taken.name },
+        cure: `remove ${taken.port}, the interface of Open vSwitch that is to stand for it and is not ours`,
+      })
+    } catch (error) {
+      if (error instanceof ProviderNetworkInvalidError) return error
+      throw error
+    }
+  }
+
+  #planConnection(
+    claimed: ProviderBridge,
     owner: Owner,
     connection: Connection | undefined,
     root: OpenVswitchRow,
   ): SinkPlan {
     const { host, ovs } = this.#options
-    const { network, bridge, source, nic } = wanted
+    const { network, bridge, source, nic, makes } = claimed
+    if (makes !== undefined && host.link(nic) === undefined && host.link(source ?? nic) === undefined)
+      return {
+        changes: [`${source ?? nic} made of ${makes.parent}`],
+        isWaiting: true,
+        carryOut: () => this.#moves.make(claimed),
+      }
     const isRenamed =
       source === undefined || source === nic || connection !== undefined || host.link(nic) !== undefined
     if (!isRenamed)
       return {
         changes: [`${source} called ${nic}`],
         isWaiting: true,
-        carryOut: () => this.#moves.rename(wanted, source),
+        carryOut: () => this.#moves.rename(claimed, source),
       }
     const link = source === undefined ? undefined : host.link(nic)
     // The table that it is wanted by has seen it.
     if (source !== undefined && link === undefined) return { ...nothingToDo, isWaiting: true }
+    const vlans =
+      link === undefined || source === undefined ? [] : this.#vlans.choose(claimed, link, connection)
+    const tags = new Set([...claimed.trunks, ...vlans.map(({ id }) => id)])
+    const wanted = { ...claimed, trunks: [...tags].sort((a, b) => a - b) }
     const operations = [
       ...this.#rows.additions(wanted, owner, connection?.row, link),
       ...this.#rows.mappings(root, network, bridge),
@@ -231,12 +301,18 @@ export class ProviderBridgeSink implements Sink<ProviderBridge>, Disposable {
     }
     // Where the data path is in userspace, vswitchd takes the link down to give it its MAC address, which costs it its routes.
     if (!isAttached && ends.mac !== link.mac) return { ...nothingToDo, isWaiting: true }
-    if (!isAttached)
+    const ports = this.#vlans.planPorts(network, vlans, link, connection)
+    if (ports !== undefined) return { ...ports, isWaiting: !isAttached }
+    if (!isAttached) {
+      // vswitchd makes links of ports, and their coming is told.
+      if (vlans.some(({ port }) => host.link(port) === undefined)) return { ...nothingToDo, isWaiting: true }
+      const moves = vlans.map((vlan) => this.#vlans.moveOf(vlan, network, link))
       return {
-        changes: [`${nic} in bridge ${bridge}`],
-        carryOut: () => this.#moves.move(wanted, source, link, ends),
+        changes: [`${nic} in bridge ${bridge}`, ...moves.map(({ kept }) => `${kept.port} for ${kept.name}`)],
+        carryOut: () => this.#moves.move(wanted, source, link, ends, moves),
       }
-    return this.#planUpkeep(wanted, source, link, ends, connection.nic)
+    }
+    return this.#planUpkeep(wanted, source, link, ends, { ...connection, nic: connection.nic }, vlans)
   }
 
   /** A NIC that is connected, as it is. */
@@ -245,11 +321,13 @@ export class ProviderBridgeSink implements Sink<ProviderBridge>, Disposable {
     source: string,
     link: LinkInfo,
     ends: LinkInfo,
-    port: PortRow,
+    connection: Connection & { readonly nic: PortRow },
+    vlans: readonly WantedVlan[],
   ): SinkPlan {
     const { host, ovs, probations } = this.#options
     const { network, nic, bridge } = wanted
-    const changes: (readonly [what: string, write: () => void | Promise<void>])[] = []
+    const port = connection.nic
+    const changes: Change[] = []
     const trunks = wanted.keepsTrunks
       ? [...new Set([...port.trunks, ...wanted.trunks])].sort((a, b) => a - b)
       : wanted.trunks
@@ -285,9 +363,15 @@ export class ProviderBridgeSink implements Sink<ProviderBridge>, Disposable {
         },
       ])
     const state = isBare ? kept.state : readLinkState(host, ends.index)
+    const {
+      taken,
+      next: nextVlans,
+      mustNote,
+    } = this.#vlans.planUpkeep(wanted, link, connection, vlans, changes)
     const next: KeptNic = {
       ...{ source: kept?.source ?? source, nic, bridge, bridgeIndex: ends.index, state },
-      lifelines: kept?.lifelines ?? [],
+      ...{ lifelines: kept?.lifelines ?? [], ...keptVlans(nextVlans) },
+      ...(wanted.makes !== undefined && wanted.vlans.preservesAll ? { leavesNic: true } : {}),
     }
     if (!isDeepStrictEqual(kept, next) && changes.length === 0)
       changes.push([
@@ -295,10 +379,14 @@ export class ProviderBridgeSink implements Sink<ProviderBridge>, Disposable {
         () => probations.set(network, { ...confirmed(wanted), kept: next }),
       ])
     return {
-      changes: changes.map(([what]) => what),
+      changes: [
+        ...changes.map(([what]) => what),
+        ...taken.map(({ kept: { port: to, name } }) => `${to} for ${name}`),
+      ],
       carryOut: async () => {
         for (const [, write] of changes) await write()
-        if (isBare) probations.set(network, { ...confirmed(wanted), kept: next })
+        if (isBare || mustNote) probations.set(network, { ...confirmed(wanted), kept: next })
+        if (taken.length > 0) await this.#moves.takeVlans(wanted, next, taken)
       },
     }
   }
@@ -307,7 +395,14 @@ export class ProviderBridgeSink implements Sink<ProviderBridge>, Disposable {
     const { host, probations } = this.#options
     const connection = this.#rows.find(network, root)
     const known = probations.get(network)
-    if (connection === undefined && known === undefined) return nothingToDo
+    if (connection === undefined && known === undefined) {
+      const made = this.#vlans.made(network, '', [])
+      if (made.length === 0) return nothingToDo
+      return {
+        changes: made.map(({ name }) => `${name} removed`),
+        carryOut: () => this.#moves.removeMade(made),
+      }
+    }
     const bridge = connection?.row.name ?? known?.kept.bridge ?? ''
     const nic = connection?.nic?.name ?? known?.kept.nic ?? ''
     const ends = connection === undefined ? undefined : host.link(bridge)
@@ -322,13 +417,21 @@ export class ProviderBridgeSink implements Sink<ProviderBridge>, Disposable {
     const source =
       known?.kept.source ?? (connection !== undefined && hasExchangedNames(connection.row) ? bridge : nic)
     const isReverted = known?.state === 'reverted' && connection === undefined
+    const link = nic === '' ? undefined : (host.link(nic) ?? host.link(source))
+    const vlans = link === undefined ? [] : this.#vlans.toRestore(network, connection, link)
     return {
       changes: isReverted
         ? [`nothing known of ${network}`]
         : [...(nic === '' ? [] : [`${nic} given back`]), `no bridge ${bridge}`],
       carryOut: async () => {
-        const kept = { source, nic, bridge, bridgeIndex: ends?.index ?? 0, state, lifelines: [] }
-        if (!isReverted) await this.#moves.giveBack(network, kept)
+        const kept = {
+          ...{ source, nic, bridge, bridgeIndex: ends?.index ?? 0, state, lifelines: [] },
+          ...keptVlans(vlans),
+        }
+        const [problem] = isReverted ? [] : await this.#moves.giveBack(network, kept)
+        // It is known of them until they are there.
+        if (problem !== undefined) throw problem
+        this.#moves.removeMade(this.#vlans.made(network, '', []), known?.kept.leavesNic)
         probations.delete(network)
       },
     }

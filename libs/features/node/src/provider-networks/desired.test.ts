@@ -67,14 +67,22 @@ describe('what a node says', () => {
       [`${suffix}/interface`]: null,
       [`${suffix}/mtu`]: null,
       [`${suffix}/exclude`]: null,
+      [`${suffix}/vlan_interfaces`]: null,
     },
     annotations: { [`${suffix}/err_mesg`]: null },
   }
 
   it.each([
     {
-      status: { kind: 'ready', source: 'eth1', mtu: 1500 } as const,
+      status: { kind: 'ready', source: 'eth1', mtu: 1500, keepsVlans: false } as const,
       labels: { [`${suffix}/ready`]: 'true', [`${suffix}/interface`]: 'eth1', [`${suffix}/mtu`]: '1500' },
+    },
+    {
+      status: { kind: 'ready', source: 'eth1', mtu: 1500, keepsVlans: true } as const,
+      labels: {
+        ...{ [`${suffix}/ready`]: 'true', [`${suffix}/interface`]: 'eth1', [`${suffix}/mtu`]: '1500' },
+        [`${suffix}/vlan_interfaces`]: 'true',
+      },
     },
     { status: { kind: 'excluded' } as const, labels: { [`${suffix}/exclude`]: 'true' } },
     {

@@ -1,6 +1,8 @@
 import { providerNetworkKeysOf, readProviderNetworkRequest, type Annotations } from '@kube-ovn/annotations'
 import { longestInterface, type ProviderNetwork } from '@kube-ovn/kube-api'
 import { ProviderNetworkInvalidError } from './errors.ts'
+import type { ProviderBridge, VlanChoice } from './snapshot.ts'
+import { parseVlanName } from './vlan-interfaces.ts'
 
 const bridgePrefix = 'br-'
 
@@ -58,10 +60,27 @@ export function connectionNames(network: ProviderNetwork, node: ConnectedNode): 
     : { source, field, nic: source, bridge: other }
 }
 
+/** What of VLAN interfaces a network asks for by itself. */
+export function vlansOf(
+  { spec }: ProviderNetwork,
+  { source }: Pick<ConnectionNames, 'source'>,
+): Pick<ProviderBridge, 'makes'> & { readonly vlans: Omit<VlanChoice, 'others'> } {
+  return {
+    makes: spec?.autoCreateVlanSubinterfaces === true ? parseVlanName(source) : undefined,
+    vlans: { preservesAll: spec?.preserveVlanInterfaces === true, named: spec?.vlanInterfaces ?? [] },
+  }
+}
+
 /** What a node says of its connection to a network. */
 export type ConnectionStatus =
   | { readonly kind: 'excluded' }
-  | { readonly kind: 'ready'; readonly source: string; readonly mtu: number }
+  | {
+      readonly kind: 'ready'
+      readonly source: string
+      readonly mtu: number
+      /** VLAN interfaces of the NIC are kept working. */
+      readonly keepsVlans: boolean
+    }
   | { readonly kind: 'failed'; readonly problem: string }
   | { readonly kind: 'pending' }
 
@@ -77,6 +96,7 @@ export function marksOf(
       [keys.ready]: isReady ? 'true' : null,
       [keys.interface]: isReady ? status.source : null,
       [keys.mtu]: isReady ? String(status.mtu) : null,
+      [keys.vlanInterfaces]: isReady && status.keepsVlans ? 'true' : null,
       [keys.exclude]: status?.kind === 'excluded' ? 'true' : null,
     },
     annotations: { [keys.problem]: status?.kind === 'failed' ? status.problem : null },

@@ -28,6 +28,7 @@ import {
   connectionNames,
   marksOf,
   nicChoiceOf,
+  vlansOf,
   type ConnectionNames,
   type ConnectionStatus,
 } from './desired.ts'
@@ -125,9 +126,11 @@ const connectionTable = rowTable({
     if (views.participation.get(name)?.takesPart !== true) return undefined
     try {
       const names = connectionNames(network, node.metadata)
+      const { makes, vlans } = vlansOf(network, names)
+      const others = views.participation.scan().filter((other) => other.takesPart && other.network !== name)
       const { source, field, nic, bridge } = names
       const isOperators = node.metadata.labels?.[nodeLabel.datapath] === userspaceDatapath
-      if (!isOperators) requireNic(name, names, node, views)
+      if (!isOperators) requireNic(name, { ...names, makes }, node, views)
       const tags = views.tags.find('network', name).map(({ tag }) => tag)
       return {
         want: {
@@ -136,6 +139,8 @@ const connectionTable = rowTable({
           source: isOperators ? undefined : source,
           trunks: [...new Set([0, ...tags])].sort((a, b) => a - b),
           keepsTrunks: views.goneVlans.get(theNode) === true,
+          vlans: { ...vlans, others: others.map((other) => other.source).sort() },
+          makes,
           hasMacLearningFallback: agent.hasMacLearningFallback,
         },
       }
@@ -156,14 +161,15 @@ interface NicViews {
 /** A NIC is there, and is that of no other network. Who has it keeps it; else the older network has it. */
 function requireNic(
   name: string,
-  { source, field, nic }: ConnectionNames,
+  { source, field, nic, makes }: ConnectionNames & Pick<ProviderBridge, 'makes'>,
   { metadata }: Node,
   views: NicViews,
 ): void {
   const refuse = (cure: string): never => {
     throw new ProviderNetworkInvalidError({ field, value: source, cure })
   }
-  if (views.links.get(nic) === undefined && views.links.get(source) === undefined)
+  const isThere = [nic, source, makes?.parent ?? source].some((link) => views.links.get(link) !== undefined)
+  if (!isThere)
     refuse('name an interface that the node has, one of its own in customInterfaces, or leave the node out')
   const rivals = views.participation.find('source', source).map(({ network }) => network)
   if (rivals.length < 2) return
@@ -225,10 +231,15 @@ const statusTable = rowTable({
     const present = views.bridges.get(bridge)
     if (!isMapped || ends === undefined || present?.isOurs !== true) return { kind: 'pending' }
     if (source === undefined)
-      return { kind: 'ready', source: participation.source, mtu: views.mtus.get(theNode) ?? ends.mtu }
+      return {
+        ...{ kind: 'ready', source: participation.source, keepsVlans: false },
+        mtu: views.mtus.get(theNode) ?? ends.mtu,
+      }
     const link = views.links.get(nic)
     const isIn = present.ports.includes(nic) && known?.state === 'confirmed'
-    return link !== undefined && isIn ? { kind: 'ready', source, mtu: link.mtu } : { kind: 'pending' }
+    return link !== undefined && isIn
+      ? { kind: 'ready', source, mtu: link.mtu, keepsVlans: present.hasVlanInterfaces }
+      : { kind: 'pending' }
   },
 })
 

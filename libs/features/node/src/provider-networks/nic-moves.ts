@@ -6,10 +6,11 @@ import type { Clock } from '@kube-ovn/time'
 import { addPortOperations, findAttached, findBridge, openVswitchRow, type LocalOvs } from '../local-ovs.ts'
 import { waitUntil, withinMs } from '../wait-until.ts'
 import type { BridgeRows } from './bridge-rows.ts'
-import { LifelineLostError } from './errors.ts'
+import { LifelineLostError, ProviderNetworkInvalidError } from './errors.ts'
 import type { Lifelines } from './lifelines.ts'
 import { putAddresses, putRoutes, readLinkState, stripLink, type LinkState } from './link-state.ts'
 import type { ProviderBridge } from './snapshot.ts'
+import { vlanAlias, type KeptVlan } from './vlan-interfaces.ts'
 
 /** What a NIC had before it was connected, and what the bridge has since. */
 export interface KeptNic {
@@ -22,19 +23,47 @@ export interface KeptNic {
   readonly bridgeIndex: number
   /** Addresses and routes, of the NIC before, of the bridge since. */
   readonly state: LinkState
+  /** VLAN interfaces of the NIC; a record of an earlier release has none. */
+  readonly vlans?: readonly KeptVlan[]
+  /** The NIC was made for the network, and stays when that ends. */
+  readonly leavesNic?: boolean
   /** What answered before. */
   readonly lifelines: readonly string[]
 }
 
 export function isKeptNic(value: unknown): value is KeptNic {
-  const { source, nic, bridge, bridgeIndex, state, lifelines } = (value ?? {}) as Partial<KeptNic>
+  const { source, nic, bridge, bridgeIndex, state, lifelines, vlans } = (value ?? {}) as Partial<KeptNic>
   return (
     [source, nic, bridge].every((text) => typeof text === 'string') &&
     typeof bridgeIndex === 'number' &&
+    (vlans === undefined || (Array.isArray(vlans) && vlans.every(isKeptVlan))) &&
     Array.isArray(state?.addresses) &&
     Array.isArray(state.routes) &&
     Array.isArray(lifelines)
   )
+}
+
+function isKeptVlan({ name, port, id, portIndex, state }: Partial<KeptVlan>): boolean {
+  return (
+    [name, port].every((text) => typeof text === 'string') &&
+    [id, portIndex].every((number) => typeof number === 'number') &&
+    Array.isArray(state?.addresses) &&
+    Array.isArray(state.routes)
+  )
+}
+
+/** A VLAN interface that a port is about to stand for. */
+export interface VlanMove {
+  readonly kept: KeptVlan
+  /** Index of the interface of the kernel; `undefined`: there is none any more. */
+  readonly device: number | undefined
+}
+
+type Replacement = Pick<VlanMove, 'device'> & { readonly kept: Pick<KeptVlan, 'portIndex' | 'state'> }
+
+/** What a record says of VLAN interfaces, if there are any. */
+export function keptVlans(vlans: readonly KeptVlan[]): Pick<KeptNic, 'vlans'> {
+  return vlans.length === 0 ? {} : { vlans }
 }
 
 /** What a probation is about: tags come and go without one. */
@@ -52,6 +81,9 @@ export interface NicMovesOptions {
   readonly host: Pick<
     Netlink,
     | 'link'
+    | 'links'
+    | 'createVlan'
+    | 'removeLink'
     | 'changeLink'
     | 'addresses'
     | 'addAddress'
@@ -102,11 +134,43 @@ export class NicMoves implements Disposable {
     const state = readLinkState(host, link.index)
     const kept = { source, nic, bridge, bridgeIndex: 0, state, lifelines: [] }
     probations.set(network, { ...confirmed({ network, nic, bridge, ...rest }), kept })
+    const above = host
+      .links()
+      .filter(({ linkIndex, vlanId, isUp }) => linkIndex === link.index && vlanId !== undefined && isUp)
+      .map(({ index }) => ({ index, state: readLinkState(host, index) }))
     this.#callLink(link, nic, state)
+    // A NIC that was down for it took these with it.
+    for (const one of above) this.fill(one.index, one.state)
+  }
+
+  /** Makes the VLAN interface that is to be the NIC. */
+  make({ network, source = '', makes }: ProviderBridge): void {
+    const { host } = this.#options
+    const parent = makes === undefined ? undefined : host.link(makes.parent)
+    if (makes === undefined || parent === undefined) return
+    host.changeLink(parent.index, { up: true })
+    const { index } = host.createVlan({ name: source, parentIndex: parent.index, vlanId: makes.id, up: true })
+    host.changeLink(index, { alias: vlanAlias(network) })
+  }
+
+  /** Takes away VLAN interfaces that were made for a network, or leaves them to the host. */
+  removeMade(links: readonly LinkInfo[], leaves = false): void {
+    const { host, log } = this.#options
+    for (const { index, name } of links) {
+      if (leaves) host.changeLink(index, { alias: '' })
+      else host.removeLink(index)
+      log.info('VLAN interface is of no use any more', { link: name, leaves })
+    }
   }
 
   /** Connects a NIC on probation. */
-  async move(wanted: ProviderBridge, source: string, link: LinkInfo, ends: LinkInfo): Promise<void> {
+  async move(
+    wanted: ProviderBridge,
+    source: string,
+    link: LinkInfo,
+    ends: LinkInfo,
+    vlans: readonly VlanMove[],
+  ): Promise<void> {
     const { host, ovs, probations, lifelines, clock } = this.#options
     const { network, nic, bridge, trunks } = wanted
     const answering = await lifelines.answering()
@@ -117,7 +181,7 @@ export class NicMoves implements Disposable {
       probations.get(network)?.kept.nic === nic ? probations.get(network)?.kept.source : undefined
     const kept: KeptNic = {
       ...{ source: original ?? source, nic, bridge, bridgeIndex: ends.index, state },
-      lifelines: answering,
+      ...{ lifelines: answering, ...keptVlans(vlans.map((one) => one.kept)) },
     }
     const untilMs = clock.now() + probationMs
     probations.set(network, { fragment: printOf(wanted), state: 'open', untilMs, kept })
@@ -126,6 +190,7 @@ export class NicMoves implements Disposable {
       host.changeLink(ends.index, { up: true })
       // Before they go from the NIC: the node has them all the time.
       putAddresses(host, ends.index, state)
+      for (const { kept: vlan } of vlans) this.fill(vlan.portIndex, { ...vlan.state, routes: [] })
       await ovs.transact([
         ...(findAttached(ovs, nic) === undefined
           ? addPortOperations(
@@ -139,11 +204,80 @@ export class NicMoves implements Disposable {
       putRoutes(host, ends.index, state)
       stripLink(host, link.index, state)
       putRoutes(host, ends.index, state)
+      for (const vlan of vlans) this.#replace(vlan)
     } catch (error) {
       await this.takeBack(network, 'completion', error)
       return
     }
     await this.confirm(network)
+  }
+
+  /** Has ports stand for further VLAN interfaces of a NIC that is connected, on probation: if it fails, all of the NIC is given back. */
+  async takeVlans(wanted: ProviderBridge, kept: KeptNic, vlans: readonly VlanMove[]): Promise<void> {
+    const { probations, lifelines, clock } = this.#options
+    const { network } = wanted
+    const answering = await lifelines.answering()
+    if (this.#stopped.signal.aborted) return
+    probations.set(network, {
+      ...{ fragment: printOf(wanted), state: 'open', untilMs: clock.now() + probationMs },
+      kept: {
+        ...{ ...kept, lifelines: answering },
+        vlans: [...(kept.vlans ?? []), ...vlans.map((one) => one.kept)],
+      },
+    })
+    try {
+      for (const vlan of vlans) this.#replace(vlan)
+    } catch (error) {
+      await this.takeBack(network, 'completion', error)
+      return
+    }
+    await this.confirm(network)
+  }
+
+  /** Gives the port of a VLAN interface what that has, and takes it away: the kernel would keep frames with its tag from the bridge. */
+  #replace({ kept: { portIndex, state }, device }: Replacement): void {
+    const { host } = this.#options
+    this.fill(portIndex, state)
+    if (device === undefined) return
+    host.removeLink(device)
+    putRoutes(host, portIndex, state)
+  }
+
+  /** As {@link #replace}, of an interface that has come back. */
+  replaceAgain(device: number, portIndex: number): void {
+    this.#replace({
+      device,
+      kept: { portIndex, state: readLinkState(this.#options.host, device) },
+    })
+  }
+
+  /** Gives a link addresses and routes. */
+  fill(index: number, state: LinkState): void {
+    const { host } = this.#options
+    host.changeLink(index, { up: true })
+    putAddresses(host, index, state)
+    putRoutes(host, index, state)
+  }
+
+  /** Makes the VLAN interface of a NIC again, with what its port has. */
+  restoreVlan(vlan: KeptVlan, nic: LinkInfo): void {
+    this.fill(this.#deviceOf(vlan, nic), vlan.state)
+  }
+
+  /** Index of the VLAN interface of a NIC, which is made if it is not there. */
+  #deviceOf({ name, id, mtu, mac }: KeptVlan, nic: LinkInfo): number {
+    const { host } = this.#options
+    const present = host.link(name)
+    if (present === undefined)
+      return host.createVlan({
+        ...{ name, parentIndex: nic.index, vlanId: id, mtu: Math.min(mtu, nic.mtu) },
+        ...(mac === undefined ? {} : { mac }),
+      }).index
+    if (present.vlanId === id && present.linkIndex === nic.index) return present.index
+    throw new ProviderNetworkInvalidError({
+      ...{ field: 'spec.vlanInterfaces', value: name },
+      cure: `rename the interface of this name, which is not that of tag ${id} on ${nic.name}, so that it can be made again`,
+    })
   }
 
   /** Waits until what answered before answers again, and takes the NIC back if it does not in time. */
@@ -174,12 +308,20 @@ export class NicMoves implements Disposable {
     const known = probations.get(network)
     if (known === undefined) return
     log.warn('interface is taken back', { network, link: known.kept.source, lost, err })
-    await this.giveBack(network, known.kept)
+    for (const problem of await this.giveBack(network, known.kept))
+      log.warn('VLAN interface was not made again', { network, link: known.kept.source, err: problem })
     probations.set(network, { ...known, state: 'reverted' })
   }
 
-  /** Takes a NIC out of its bridge with what it had, and the bridge away. Each step may have been taken already. */
-  async giveBack(network: string, { source, nic, bridge, state }: KeptNic): Promise<void> {
+  /**
+   * Takes a NIC out of its bridge with what it had, and the bridge away. Each step may have been taken already.
+   *
+   * @returns why VLAN interfaces could not be made again, which keeps nothing else from being given back
+   */
+  async giveBack(
+    network: string,
+    { source, nic, bridge, state, vlans = [] }: KeptNic,
+  ): Promise<readonly Error[]> {
     const { host, ovs } = this.#options
     const link =
       nic === ''
@@ -189,6 +331,8 @@ export class NicMoves implements Disposable {
       host.changeLink(link.index, { up: true })
       putAddresses(host, link.index, state)
     }
+    // The node has their addresses all the time, too.
+    if (link !== undefined) this.#restoreVlans(vlans, link)
     const root = openVswitchRow(ovs)
     const connection = root === undefined ? undefined : this.#rows.find(network, root)
     if (root !== undefined) {
@@ -197,7 +341,7 @@ export class NicMoves implements Disposable {
         ...this.#rows.mappings(root, network, undefined),
       ])
     }
-    if (link === undefined) return
+    if (link === undefined) return []
     const isExchanged = source !== link.name
     if (isExchanged) {
       await this.#released(bridge, link.index)
@@ -209,6 +353,20 @@ export class NicMoves implements Disposable {
       await this.#released(bridge, link.index).catch(() => undefined)
       putRoutes(host, link.index, state)
     }
+    // With links of ports go their routes, in whose place these were.
+    for (const { port } of vlans) await this.#released(port, link.index).catch(() => undefined)
+    return this.#restoreVlans(vlans, link)
+  }
+
+  #restoreVlans(vlans: readonly KeptVlan[], nic: LinkInfo): readonly Error[] {
+    return vlans.flatMap((vlan) => {
+      try {
+        this.restoreVlan(vlan, nic)
+        return []
+      } catch (error) {
+        return [error instanceof Error ? error : new TypeError(String(error))]
+      }
+    })
   }
 
   /** Gives one link what another one has. */

@@ -13,7 +13,7 @@ import { readAllocation, readDelegatedAllocation, type Allocation } from '../pod
 import { desiredAttachment } from '../pod-nic/desired.ts'
 import type { AttachmentRequest } from '../pod-nic/snapshot.ts'
 import { desiredQos } from '../port-qos/desired.ts'
-import { connectionNames } from '../provider-networks/desired.ts'
+import { connectionNames, vlansOf } from '../provider-networks/desired.ts'
 import { ProviderNetworkInvalidError } from '../provider-networks/errors.ts'
 import { natOutgoingPrefixes, reachedPrefixes, readSubnetFacts, routedPrefixes } from '../subnet-facts.ts'
 import { desiredTunnel } from '../tunnels/desired.ts'
@@ -69,7 +69,8 @@ function connection(network: ProviderNetwork, node: Node): unknown {
   const { isExcluded } = readProviderNetworkRequest(network.metadata.name, node.metadata.annotations)
   if (!takesPart(network, { ...node.metadata, isExcluded })) return undefined
   try {
-    return connectionNames(network, node.metadata)
+    const names = connectionNames(network, node.metadata)
+    return { ...names, ...vlansOf(network, names) }
   } catch (error) {
     if (error instanceof ProviderNetworkInvalidError) return error.details
     throw error

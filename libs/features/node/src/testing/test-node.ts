@@ -7,7 +7,7 @@ import type { ProviderNetwork, Subnet, Vlan } from '@kube-ovn/kube-api'
 import type { EndpointSlice, Node, Pod, Service, ServiceCidr } from '@kube-ovn/kube-api/core'
 import { recordingLogger } from '@kube-ovn/log'
 import { openNetfilter, type Netfilter } from '@kube-ovn/netfilter'
-import { inNamespace, openFlows, openNetlink } from '@kube-ovn/netlink'
+import { inNamespace, openFlows, openNetlink, type Netlink } from '@kube-ovn/netlink'
 import { openVswitchSchema, type OpenVswitch } from '@kube-ovn/ovsdb-schema'
 import { systemClock } from '@kube-ovn/process'
 import type { Clock } from '@kube-ovn/time'
@@ -55,6 +55,8 @@ export class TestNode implements AsyncDisposable {
   readonly vlans = new Objects<Vlan>()
   /** Ways that answer. */
   readonly ways = new Set(['tcp:api'])
+  /** Of these, ways that do not answer once a NIC was moved. */
+  readonly lostWays = new Set<string>()
   /** How the node is connected to physical networks, as it was told. */
   readonly connections: string[] = []
   readonly serviceCidrs = new Objects<ServiceCidr>()
@@ -133,11 +135,11 @@ export class TestNode implements AsyncDisposable {
 
   /** They answer at once, or not at all. */
   #lifelines(): Lifelines {
-    const { ways } = this
+    const { ways, lostWays } = this
     return {
       answering: async () => [...ways],
       async answered(names, signal) {
-        if (names.every((name) => ways.has(name))) return
+        if (names.every((name) => ways.has(name) && !lostWays.has(name))) return
         await new Promise((_resolve, reject) => {
           signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
         })
@@ -161,17 +163,19 @@ export class TestNode implements AsyncDisposable {
     })
   }
 
-  /** `clock` is that of the agent's features: what they wait for, they wait for by it. */
+  /**
+   * `clock` is that of the agent's features: what they wait for, they wait for by it. `seenBy` changes what they see of the kernel.
+   */
   startAgent(
     tunnel: Partial<AgentFacts['tunnel']> = {},
     clock: Clock = systemClock,
-    { isMirroredWhole = false, reachesVpcs = false } = {},
+    { isMirroredWhole = false, reachesVpcs = false, seenBy = (host: Netlink): Netlink => host } = {},
   ): TestAgent {
     const registry = new Registry()
     const log = recordingLogger()
     const tunnelMtu = new Observable<number | undefined>(undefined)
     const own = this.#stack.use(new AsyncDisposableStack())
-    const host = own.use(openNetlink({ netns: this.host.path }))
+    const host = seenBy(own.use(openNetlink({ netns: this.host.path })))
     const { networks, vlans, nodes, subnets, serviceCidrs, pods, podNics, netfilter, settings } = this
     const kernel = own.use(
       createNodeKernel({

@@ -1,0 +1,258 @@
+import type { ProviderNetwork } from '@kube-ovn/kube-api'
+import { providerNetworkKeysOf } from '@kube-ovn/annotations'
+import { systemClock } from '@kube-ovn/process'
+import { ManualClock, type Clock } from '@kube-ovn/time'
+import { missingForNamespaces } from '@kube-ovn/testing-net'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { findBridge, findInterface, integrationBridge } from '../local-ovs.ts'
+import { addVlanStandIn, withVlanStandIns } from '../testing/vlan-stand-ins.ts'
+import { TestNode, type TestAgent } from '../testing/test-node.ts'
+
+const missing = missingForNamespaces('nft')
+const mac = '02:00:00:00:99:02'
+
+describe.skipIf(missing)(
+  `VLAN interfaces of a NIC${missing === undefined ? '' : ` (${missing})`}`,
+  { timeout: 60_000 },
+  () => {
+    let node: TestNode
+    let agent: TestAgent
+    let generation: number
+
+    beforeEach(async () => {
+      node = await TestNode.start()
+      generation = 1
+      await node.database.vsctl('add-br', integrationBridge)
+      playVswitchd()
+      ip('link', 'add', 'eth1', 'address', mac, 'type', 'veth', 'peer', 'name', 'far')
+      ip('link', 'set', 'eth1', 'up')
+      ip('link', 'set', 'far', 'up')
+      ip('addr', 'add', '10.99.0.2/24', 'dev', 'eth1')
+    })
+    afterEach(() => node?.[Symbol.asyncDispose]())
+
+    function ip(...args: readonly string[]): string {
+      return node.host.run('ip', ...args)
+    }
+
+    /** Makes the links of internal ports, and takes them away, as vswitchd does. */
+    function playVswitchd(): void {
+      node.ovs.onChange((changes) => {
+        for (const { table, old, new: now } of changes) {
+          if (table === 'Interface' && (now ?? old)?.type === 'internal') {
+            const { name = '', mac: address } = now ?? old ?? {}
+            if (name === integrationBridge || (old !== undefined && now !== undefined)) continue
+            if (now === undefined) ip('link', 'del', name)
+            else addInternal(name, address ?? findBridge(node.ovs, name)?.other_config['hwaddr'])
+          } else if (table === 'Bridge' && now !== undefined) {
+            const { hwaddr } = now.other_config
+            if (hwaddr !== undefined && old !== undefined && old.other_config['hwaddr'] !== hwaddr)
+              ip('link', 'set', now.name, 'address', hwaddr)
+          }
+        }
+      })
+    }
+
+    function addInternal(name: string, address: string | undefined): void {
+      ip('link', 'add', name, ...(address === undefined ? [] : ['address', address]), 'type', 'bridge')
+    }
+
+    function start(clock: Clock = systemClock): void {
+      const seenBy = (host: Parameters<typeof withVlanStandIns>[1]) => withVlanStandIns(node.host, host)
+      agent = node.startAgent({}, clock, { seenBy })
+    }
+
+    /** Stand-ins for VLAN interfaces may not have the address of the NIC. */
+    const vlanMac = '02:00:00:00:99:64'
+
+    function addVlan(name: string, address: string, ownMac = vlanMac): void {
+      addVlanStandIn(node.host, 'eth1', { name, mac: ownMac, up: true })
+      ip('addr', 'add', address, 'dev', name)
+    }
+
+    function put(spec: Partial<NonNullable<ProviderNetwork['spec']>>): void {
+      node.networks.put('quay', {
+        metadata: { name: 'quay', generation: generation++ },
+        spec: { defaultInterface: 'eth1', ...spec },
+      })
+    }
+
+    /** Addresses of a link, and its routes by a gateway; `undefined`: there is no such link. */
+    function has(link: string): readonly string[] | undefined {
+      try {
+        const addresses = ip('-o', '-4', 'addr', 'show', 'dev', link)
+        const routes = ip('-4', 'route', 'show', 'dev', link)
+        return [
+          ...[...addresses.matchAll(/inet (\S+)/g)].map(([, address = '']) => address),
+          ...[...routes.matchAll(/^(\S+) via (\S+)/gm)].map(([, to, by]) => `${to} via ${by}`),
+        ]
+      } catch {
+        return undefined
+      }
+    }
+
+    function ready(): string | undefined {
+      return node.nodes.store.get('n1')?.metadata.labels?.[providerNetworkKeysOf('quay').ready]
+    }
+
+    function label(): string | undefined {
+      return node.nodes.store.get('n1')?.metadata.labels?.[providerNetworkKeysOf('quay').vlanInterfaces]
+    }
+
+    function problem(): string | undefined {
+      return node.nodes.store.get('n1')?.metadata.annotations?.[providerNetworkKeysOf('quay').problem]
+    }
+
+    function port(name: string) {
+      const [row] = node.ovs.cache.find('Port', 'name', name)
+      return row === undefined
+        ? undefined
+        : { tag: row.tag, trunks: row.trunks, source: row.external_ids['provider-vlan-interface'] }
+    }
+
+    async function until(what: () => unknown, wanted: unknown): Promise<void> {
+      await vi.waitFor(() => expect(what()).toEqual(wanted), { timeout: 20_000 })
+    }
+
+    async function settle(): Promise<void> {
+      expect(await agent.settle()).toEqual([])
+    }
+
+    const moved = ['10.100.0.2/24', '10.98.0.0/16 via 10.100.0.1']
+
+    function addRoutedVlan(): void {
+      addVlan('eth1.100', '10.100.0.2/24')
+      ip('route', 'add', '10.98.0.0/16', 'via', '10.100.0.1', 'dev', 'eth1.100')
+    }
+
+    it('are kept by ports with their tag, which a restart leaves alone, and given back in the end', async () => {
+      addRoutedVlan()
+      start()
+      put({ preserveVlanInterfaces: true })
+      await until(() => has('br-quay-vlan100'), moved)
+      await until(ready, 'true')
+      expect(label()).toBe('true')
+      expect(has('eth1.100')).toBeUndefined()
+      expect(has('eth1')).toEqual([])
+      expect(has('br-quay')).toEqual(['10.99.0.2/24'])
+      expect(port('br-quay-vlan100')).toEqual({ tag: 100, trunks: [], source: 'eth1.100' })
+      expect(port('eth1')).toMatchObject({ trunks: [0, 100] })
+      expect(findInterface(node.ovs, 'br-quay-vlan100')).toMatchObject({ mac: vlanMac, mtu_request: 1500 })
+      await settle()
+      await agent.stop()
+      start()
+      await settle()
+      expect(await agent.writes()).toBe(0)
+      put({ preserveVlanInterfaces: true, excludeNodes: ['n1'] })
+      await until(() => has('eth1.100'), moved)
+      await until(() => has('eth1'), ['10.99.0.2/24'])
+      await until(() => has('br-quay-vlan100'), undefined)
+      await until(label, undefined)
+      expect(ip('link', 'show', 'eth1.100')).toContain(vlanMac)
+      await settle()
+    })
+
+    it('come to their port again when the host configures them, and the port gets back what it had', async () => {
+      addRoutedVlan()
+      start()
+      put({ preserveVlanInterfaces: true })
+      await until(ready, 'true')
+      await settle()
+      addVlan('eth1.100', '10.100.0.9/24')
+      await until(() => has('eth1.100'), undefined)
+      const both = ['10.100.0.2/24', '10.100.0.9/24', '10.98.0.0/16 via 10.100.0.1']
+      await until(() => has('br-quay-vlan100'), both)
+      expect(label()).toBe('true')
+      await settle()
+      ip('link', 'del', 'br-quay-vlan100')
+      addInternal('br-quay-vlan100', vlanMac)
+      await until(() => has('br-quay-vlan100'), both)
+      await settle()
+    })
+
+    it('are those that are named, as soon as they are there, for as long as they are named', async () => {
+      addVlan('eth1.200', '10.200.0.2/24', '02:00:00:00:99:c8')
+      start()
+      put({ vlanInterfaces: ['eth1.100'] })
+      await until(ready, 'true')
+      expect(label()).toBeUndefined()
+      addRoutedVlan()
+      await until(() => has('br-quay-vlan100'), moved)
+      await until(label, 'true')
+      expect(has('eth1.200')).toEqual(['10.200.0.2/24'])
+      put({ vlanInterfaces: ['eth1.200'] })
+      await until(() => has('eth1.100'), moved)
+      await until(() => has('br-quay-vlan200'), ['10.200.0.2/24'])
+      await until(() => has('br-quay-vlan100'), undefined)
+      expect(has('br-quay')).toEqual(['10.99.0.2/24'])
+      await until(() => port('eth1'), { tag: undefined, trunks: [0, 200], source: undefined })
+      await settle()
+    })
+
+    it('are given back with all of the NIC when the node does not reach by them what it did', async () => {
+      const clock = new ManualClock()
+      start(clock)
+      put({ vlanInterfaces: ['eth1.100'] })
+      await until(ready, 'true')
+      node.ways.add('tcp:by-the-vlan')
+      node.lostWays.add('tcp:by-the-vlan')
+      addRoutedVlan()
+      await vi.waitFor(
+        () => {
+          clock.advance(11_000)
+          expect(problem()).toContain('taken out of the bridge again')
+        },
+        { timeout: 20_000 },
+      )
+      await until(() => has('eth1.100'), moved)
+      await until(() => has('br-quay-vlan100'), undefined)
+      expect(has('eth1')).toEqual(['10.99.0.2/24'])
+    })
+
+    it('are kept where bridge and NIC have the other’s name, and given back to the NIC of old', async () => {
+      addRoutedVlan()
+      start()
+      put({ preserveVlanInterfaces: true, exchangeLinkName: true })
+      await until(ready, 'true')
+      expect(has('eth1-vlan100')).toEqual(moved)
+      expect(has('eth1')).toEqual(['10.99.0.2/24'])
+      expect(port('br-quay')).toMatchObject({ trunks: [0, 100] })
+      node.networks.put('quay', undefined)
+      await until(() => has('eth1.100'), moved)
+      await until(() => has('br-quay'), undefined)
+      await until(() => has('eth1-vlan100'), undefined)
+      await settle()
+      expect(has('eth1')).toEqual(['10.99.0.2/24'])
+      expect(ip('link', 'show', 'eth1.100')).toContain('eth1.100@eth1')
+    })
+
+    it('are no obstacle to the network alone: who depends on them is told', async () => {
+      addVlan('eth1.100', '10.100.0.2/24')
+      ip('link', 'add', 'br0', 'type', 'bridge')
+      ip('link', 'set', 'eth1.100', 'master', 'br0')
+      start()
+      put({ preserveVlanInterfaces: true })
+      await vi.waitFor(() => expect(problem()).toContain('take it from br0'), { timeout: 20_000 })
+      expect(has('eth1')).toEqual(['10.99.0.2/24'])
+      ip('link', 'set', 'eth1.100', 'nomaster')
+      await until(() => has('br-quay-vlan100'), ['10.100.0.2/24'])
+    })
+
+    it('are made to be the NIC where they are missing, and go with the network, unless they are to be preserved', async () => {
+      start()
+      put({ defaultInterface: 'eth1.100', autoCreateVlanSubinterfaces: true })
+      await until(ready, 'true')
+      expect(ip('-d', 'link', 'show', 'eth1.100')).toContain('alias kube-ovn:quay')
+      put({ defaultInterface: 'eth1.200', autoCreateVlanSubinterfaces: true, preserveVlanInterfaces: true })
+      await until(() => port('eth1.200') !== undefined && ready() === 'true', true)
+      await until(() => has('eth1.100'), undefined)
+      await settle()
+      node.networks.put('quay', undefined)
+      await until(() => port('eth1.200'), undefined)
+      await until(ready, undefined)
+      await settle()
+      expect(has('eth1.200')).toEqual([])
+      expect(has('eth1')).toEqual(['10.99.0.2/24'])
+    })
+  },
+)
