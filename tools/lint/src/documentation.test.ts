@@ -13,6 +13,7 @@ import {
   nodeAnnotations,
   nodeLabel,
   podAnnotations,
+  providerNetworkKeysOf,
   qosAnnotations,
   serviceLabel,
   sliceLabel,
@@ -93,6 +94,7 @@ describe('docs/reference/annotations.md', () => {
 
   const { ingressRate, egressRate, ingressBurst, egressBurst } = qosAnnotations()
   const nodeRates = [ingressRate, egressRate, ingressBurst, egressBurst]
+  const { exclude, interface: nic, problem } = providerNetworkKeysOf('<network>')
 
   const sections = [
     {
@@ -113,7 +115,9 @@ describe('docs/reference/annotations.md', () => {
     { title: 'Namespace', keys: Object.values(namespaceAnnotations).map(({ key }) => key) },
     {
       title: 'Node',
-      keys: [...Object.values(nodeAnnotations), ...nodeRates].map(({ key }) => key),
+      keys: [...Object.values(nodeAnnotations), ...nodeRates]
+        .map(({ key }) => key)
+        .concat(exclude, nic, problem),
     },
     { title: 'Vpc', keys: Object.values(vpcAnnotations).map(({ key }) => key) },
     { title: 'NetworkPolicy', keys: Object.values(networkPolicyAnnotations).map(({ key }) => key) },
