@@ -104,8 +104,8 @@ function wholeNumber(key: string, most: number, unit: string): Annotation<number
 }
 
 function parseWhole(text: string, field: string, most: number, unit: string): number {
-  // "10.0" is a whole number all the same; more digits than these are none that could be meant.
-  const value = /^\s*\d{1,16}(\.0{0,16})?\s*$/.test(text) ? Number(text) : undefined
+  // "10.0" is a whole number all the same; more digits or blanks than these are none that could be meant.
+  const value = /^\s{0,16}\d{1,16}(\.0{0,16})?\s{0,16}$/.test(text) ? Number(text) : undefined
   if (value !== undefined && value <= most) return value
   throw new AnnotationInvalidError({
     field,

@@ -103,6 +103,7 @@ const readersOf: Readonly<Record<string, readonly (readonly [string, Reader])[]>
   ovnEipLabels: [
     ['ovnEipLabels', (text) => annotations.ovnEipLabels({ subnet: text, type: 'nat', v4: text, v6: text })],
   ],
+  bgpPeerLabels: [['bgpPeerLabels', (text) => annotations.bgpPeerLabels(text)]],
   vipLabels: [['vipLabels', (text) => annotations.vipLabels({ subnet: text, borrower: text })]],
   nicKey: [['nicKey', (text) => annotations.nicKey(text, text)]],
   networksOfMarks: [
