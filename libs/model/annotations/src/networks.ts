@@ -29,9 +29,9 @@ export const networkAnnotations = {
   first: annotation('v1.multus-cni.io/default-network', parseSelections, formatSelections),
 } as const
 
-/** `<namespace>/<name>@<interface>`, of which the name is needed. */
+/** `<namespace>/<name>@<interface>`, of which the name is needed. Names of Kubernetes have at most 253 characters. */
 const shortForm =
-  /^(?:(?<namespace>[a-z0-9][-a-z0-9.]*)\/)?(?<name>[a-z0-9][-a-z0-9.]*)(?:@(?<nic>[^/\s@]{1,15}))?$/
+  /^(?:(?<namespace>[a-z0-9][-a-z0-9.]{0,252})\/)?(?<name>[a-z0-9][-a-z0-9.]{0,252})(?:@(?<nic>[^/\s@]{1,15}))?$/
 
 /** How many further networks a Pod may ask for: each of them is a NIC. */
 const mostSelections = 256
