@@ -154,6 +154,16 @@ describe('what can not be', () => {
       { dns: { name: 'a.b' } },
       'field=metadata.name value=a.b); create it anew under a name of at most 51',
     ],
+    [
+      'the name of the Corefile for all',
+      { dns: { name: 'corefile' } },
+      'value=corefile); create it anew under another name: vpc-dns-corefile is a ConfigMap that users write',
+    ],
+    [
+      'that of what goes for all',
+      { dns: { name: 'config' } },
+      'vpc-dns-config is a ConfigMap that users write',
+    ],
     ['a long name', { dns: { name: 'a'.repeat(52) } }, 'create it anew under a name of at most 51'],
     [
       'fewer than none',

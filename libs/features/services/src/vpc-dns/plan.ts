@@ -1,5 +1,6 @@
 import { formatIp, familyOf, type DualStackIp } from '@kube-ovn/ip'
-import type { VpcDns } from '@kube-ovn/kube-api'
+import { usualCorefile, type VpcDns } from '@kube-ovn/kube-api'
+import { vpcDnsConfig } from '@kube-ovn/domains-control'
 import type { DnsConfig } from './config.ts'
 import { VpcDnsInvalidError } from './errors.ts'
 
@@ -53,6 +54,11 @@ export function dnsOfName(name: string): string | undefined {
   return name.startsWith(prefix) ? name.slice(prefix.length) : undefined
 }
 
+/** Whether it is the name of a ConfigMap that users write: none is made under it, and whatever is there was not made. */
+export function isOfUsers(name: string): boolean {
+  return name === usualCorefile || name === vpcDnsConfig
+}
+
 /** How many name servers there are where nobody says so. */
 const usualReplicas = 2
 const mostReplicas = 1000
@@ -83,6 +89,10 @@ const nameForm = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
 
 function nameOf(dns: string): string {
   const name = madeName(dns)
+  if (isOfUsers(name)) {
+    const cure = `create it anew under another name: ${name} is a ConfigMap that users write`
+    throw new VpcDnsInvalidError({ field: 'metadata.name', value: dns, cure })
+  }
   if (name.length <= longestName && nameForm.test(name)) return name
   const most = longestName - prefix.length
   const cure = `create it anew under a name of at most ${most} small letters, digits and dashes: a Service is named after it`

@@ -24,7 +24,7 @@ import {
 } from '@kube-ovn/domains-control'
 import { readConfig, type DnsConfig } from './config.ts'
 import { VpcDnsInvalidError, VpcDnsNotServedError, VpcDnsOffError, VpcDnsTakenError } from './errors.ts'
-import { madeName, planOf, type DnsPlan } from './plan.ts'
+import { isOfUsers, madeName, planOf, type DnsPlan } from './plan.ts'
 
 export const deploymentWatch = { resource: deployments, trim: trimDeployment } satisfies Watch<Workload>
 
@@ -77,8 +77,9 @@ function placesOf(dns: string, world: ControlWorld): readonly Place[] {
   const name = madeName(dns)
   const { namespace } = world.settings
   const key = `${namespace}/${name}`
+  const corefile = { place: { resource: configMaps, namespace, name }, object: world.configMaps.get(key) }
   return [
-    { place: { resource: configMaps, namespace, name }, object: world.configMaps.get(key) },
+    ...(isOfUsers(name) ? [] : [corefile]),
     { place: { resource: deployments, namespace, name }, object: world.store(deploymentWatch).get(key) },
     { place: { resource: switchLbRuleResource, name }, object: world.switchLbRules.get(name) },
   ]
@@ -166,7 +167,7 @@ function providerOf({ network }: DnsConfig, world: ControlWorld): string | undef
   return isOfKubeOvn(definition) ? `${network}.default.ovn` : `${network}.default`
 }
 
-/** @throws VpcDnsInvalidError when there is no Corefile */
+/** @throws VpcDnsInvalidError when there is no Corefile, or none that a user writes */
 function corefileFor(
   { metadata, spec = {} }: VpcDns,
   world: ControlWorld,
@@ -175,6 +176,10 @@ function corefileFor(
   const name = corefile === '' ? usualCorefile : corefile
   const place = `${world.settings.namespace}/${name}`
   const found = world.configMaps.get(place)
+  if (name === madeName(metadata.name) && !isOfUsers(name)) {
+    const cure = `write the name of another ConfigMap: ${name} is one that is made and removed with the VpcDns`
+    throw new VpcDnsInvalidError({ field: 'spec.corefile', value: name, cure })
+  }
   if (found?.data?.['Corefile'] !== undefined) return { name, makes: false }
   if (found === undefined && name === usualCorefile) return { name: madeName(metadata.name), makes: true }
   const cure = `create the ConfigMap ${place} with a Corefile under the key Corefile, or write one that is there`

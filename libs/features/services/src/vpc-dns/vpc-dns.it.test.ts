@@ -345,6 +345,7 @@ describe('what can not be used', () => {
         'field=spec.corefile value=none); create the ConfigMap kube-system/none',
       ],
       [{ corefile: 'vpc-dns-config' }, 'field=spec.corefile value=vpc-dns-config)'],
+      [{ corefile: made.name }, 'value=vpc-dns-dns); write the name of another ConfigMap'],
     ]
     for (const [edit, told] of edits) {
       await cluster.user.edit(vpcDnsResource, 'dns', edit)
@@ -365,6 +366,22 @@ describe('what can not be used', () => {
     await control.settle()
     expect(await statusOf()).toContain('create the ConfigMap kube-system/vpc-dns-config')
     expect(await madeThings()).toHaveLength(4)
+  })
+
+  it('is a name of which the things would be ConfigMaps that users write: none of these is made, nor taken away', async () => {
+    await using control = await start()
+    const usual = { namespace, name: 'vpc-dns-corefile' }
+    await create({ name: 'corefile' })
+    await control.settle()
+    expect(await statusOf('corefile')).toContain('value=corefile); create it anew under another name')
+    expect(await madeThings(usual.name)).toEqual([])
+    // Users may label what is of VpcDnses as they like.
+    const labels = { [vpcDnsLabel]: 'true' }
+    await cluster.client.patch(configMaps, config, merge, { metadata: { labels } })
+    await cluster.client.create(configMaps, { metadata: { ...usual, labels }, data: { Corefile: '. {}' } })
+    await cluster.client.remove(vpcDnsResource, { name: 'corefile' })
+    await control.settle()
+    for (const place of [config, usual]) expect(await cluster.client.get(configMaps, place)).toBeDefined()
   })
 
   it('is switched off for all and on again, and no VpcDns is deleted by that', async () => {
