@@ -177,11 +177,12 @@ export class NicMoves implements Disposable {
     const row = findBridge(ovs, bridge)
     if (row === undefined || this.#stopped.signal.aborted) return
     const state = readLinkState(host, link.index)
+    const current = vlans.map((vlan) => this.#ofNow(vlan))
     const original =
       probations.get(network)?.kept.nic === nic ? probations.get(network)?.kept.source : undefined
     const kept: KeptNic = {
       ...{ source: original ?? source, nic, bridge, bridgeIndex: ends.index, state },
-      ...{ lifelines: answering, ...keptVlans(vlans.map((one) => one.kept)) },
+      ...{ lifelines: answering, ...keptVlans(current.map((one) => one.kept)) },
     }
     const untilMs = clock.now() + probationMs
     probations.set(network, { fragment: printOf(wanted), state: 'open', untilMs, kept })
@@ -190,7 +191,7 @@ export class NicMoves implements Disposable {
       host.changeLink(ends.index, { up: true })
       // Before they go from the NIC: the node has them all the time.
       putAddresses(host, ends.index, state)
-      for (const { kept: vlan } of vlans) this.fill(vlan.portIndex, { ...vlan.state, routes: [] })
+      for (const { kept: vlan } of current) this.fill(vlan.portIndex, { ...vlan.state, routes: [] })
       await ovs.transact([
         ...(findAttached(ovs, nic) === undefined
           ? addPortOperations(
@@ -204,7 +205,7 @@ export class NicMoves implements Disposable {
       putRoutes(host, ends.index, state)
       stripLink(host, link.index, state)
       putRoutes(host, ends.index, state)
-      for (const vlan of vlans) this.#replace(vlan)
+      for (const vlan of current) this.#replace(vlan)
     } catch (error) {
       await this.takeBack(network, 'completion', error)
       return
@@ -218,15 +219,16 @@ export class NicMoves implements Disposable {
     const { network } = wanted
     const answering = await lifelines.answering()
     if (this.#stopped.signal.aborted) return
+    const current = vlans.map((vlan) => this.#ofNow(vlan))
     probations.set(network, {
       ...{ fragment: printOf(wanted), state: 'open', untilMs: clock.now() + probationMs },
       kept: {
         ...{ ...kept, lifelines: answering },
-        vlans: [...(kept.vlans ?? []), ...vlans.map((one) => one.kept)],
+        vlans: [...(kept.vlans ?? []), ...current.map((one) => one.kept)],
       },
     })
     try {
-      for (const vlan of vlans) this.#replace(vlan)
+      for (const vlan of current) this.#replace(vlan)
     } catch (error) {
       await this.takeBack(network, 'completion', error)
       return
@@ -235,12 +237,22 @@ export class NicMoves implements Disposable {
   }
 
   /** Gives the port of a VLAN interface what that has, and takes it away: the kernel would keep frames with its tag from the bridge. */
-  #replace({ kept: { portIndex, state }, device }: Replacement): void {
+  #replace(replacement: Replacement): void {
     const { host } = this.#options
+    const { kept, device } = this.#ofNow(replacement)
+    const { portIndex, state } = kept
     this.fill(portIndex, state)
     if (device === undefined) return
     host.removeLink(device)
     putRoutes(host, portIndex, state)
+  }
+
+  /** With what the interface has by now: whoever configures the host does not wait until it was moved. */
+  #ofNow<M extends Replacement>(move: M): M {
+    const { host } = this.#options
+    const { kept, device } = move
+    if (device === undefined || host.link(device) === undefined) return move
+    return { ...move, kept: { ...kept, state: readLinkState(host, device) } }
   }
 
   /** As {@link #replace}, of an interface that has come back. */

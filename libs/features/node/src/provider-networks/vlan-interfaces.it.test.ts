@@ -209,6 +209,29 @@ describe.skipIf(missing)(
       expect(has('eth1')).toEqual(['10.99.0.2/24'])
     })
 
+    /** Does something the next time that the node is asked what it reaches: the NIC, or VLAN interfaces of it, are about to be moved. */
+    function whileAsked(act: () => void): void {
+      node.onAsked = () => {
+        node.onAsked = () => undefined
+        act()
+      }
+    }
+
+    it('lose nothing that the host gives them while they are about to be moved', async () => {
+      addVlan('eth1.100', '10.100.0.2/24')
+      start()
+      whileAsked(() => ip('route', 'add', '10.98.0.0/16', 'via', '10.100.0.1', 'dev', 'eth1.100'))
+      put({ preserveVlanInterfaces: true })
+      await until(() => has('br-quay-vlan100'), moved)
+      await until(ready, 'true')
+      await settle()
+      whileAsked(() => ip('addr', 'add', '10.200.0.3/24', 'dev', 'eth1.200'))
+      addVlan('eth1.200', '10.200.0.2/24', '02:00:00:00:99:c8')
+      await until(() => has('br-quay-vlan200'), ['10.200.0.2/24', '10.200.0.3/24'])
+      await until(() => has('eth1.200'), undefined)
+      await settle()
+    })
+
     it('are kept where bridge and NIC have the other’s name, and given back to the NIC of old', async () => {
       addRoutedVlan()
       start()

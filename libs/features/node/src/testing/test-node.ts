@@ -57,6 +57,8 @@ export class TestNode implements AsyncDisposable {
   readonly ways = new Set(['tcp:api'])
   /** Of these, ways that do not answer once a NIC was moved. */
   readonly lostWays = new Set<string>()
+  /** Called when the node is asked which ways answer, before a NIC is moved. */
+  onAsked: () => void = () => undefined
   /** How the node is connected to physical networks, as it was told. */
   readonly connections: string[] = []
   readonly serviceCidrs = new Objects<ServiceCidr>()
@@ -137,7 +139,10 @@ export class TestNode implements AsyncDisposable {
   #lifelines(): Lifelines {
     const { ways, lostWays } = this
     return {
-      answering: async () => [...ways],
+      answering: async () => {
+        this.onAsked()
+        return [...ways]
+      },
       async answered(names, signal) {
         if (names.every((name) => ways.has(name) && !lostWays.has(name))) return
         await new Promise((_resolve, reject) => {
