@@ -119,6 +119,11 @@ export function createConnectionReporter(
     const { source: wanted } = nicChoiceOf(network, { name: nodeName, annotations })
     const keys = providerNetworkKeysOf(name)
     const regarding = { resource: providerNetworkResource, name, uid }
+    const problem = status?.kind === 'ready' || status?.kind === 'failed' ? status.problem : undefined
+    if (problem !== undefined && annotations?.[keys.problem] !== problem) {
+      const message = `node=${nodeName} interface=${wanted} error=${problem}`
+      recorder.record({ regarding, type: 'Warning', reason: providerNetworkReason.bridgeFailed, message })
+    }
     if (status?.kind === 'ready') {
       const { source, mtu } = status
       const isTold =
@@ -128,9 +133,6 @@ export function createConnectionReporter(
       if (isTold) return
       const message = `node=${nodeName} interface=${source} mtu=${mtu}`
       recorder.record({ regarding, type: 'Normal', reason: providerNetworkReason.bridgeReady, message })
-    } else if (status?.kind === 'failed' && annotations?.[keys.problem] !== status.problem) {
-      const message = `node=${nodeName} interface=${wanted} error=${status.problem}`
-      recorder.record({ regarding, type: 'Warning', reason: providerNetworkReason.bridgeFailed, message })
     }
   }
 }

@@ -105,8 +105,13 @@ export class ProviderBridgeSink implements Sink<ProviderBridge>, Disposable {
     if (isOther) return { ...this.#planRemoval(network, root), isWaiting: true }
     const obstacle = this.#obstacleOf(wanted, connection)
     this.#options.obstacles.set(network, obstacle)
-    if (obstacle !== undefined) return refusal(holder.owner, obstacle)
-    return this.#planConnection(wanted, holder.owner, connection, root)
+    if (obstacle === undefined) return this.#planConnection(wanted, holder.owner, connection, root)
+    const refused = refusal(holder.owner, obstacle)
+    // What is connected is looked after all the same.
+    const isAttached = connection?.nic !== undefined && connection.nic.name === wanted.nic
+    return isAttached
+      ? { ...refused, ...this.#planConnection(wanted, holder.owner, connection, root, 'known') }
+      : refused
   }
 
   owned(): readonly string[] {
@@ -254,6 +259,7 @@ export class ProviderBridgeSink implements Sink<ProviderBridge>, Disposable {
     owner: Owner,
     connection: Connection | undefined,
     root: OpenVswitchRow,
+    among: 'all' | 'known' = 'all',
   ): SinkPlan {
     const { host, ovs } = this.#options
     const { network, bridge, source, nic, makes } = claimed
@@ -275,7 +281,7 @@ export class ProviderBridgeSink implements Sink<ProviderBridge>, Disposable {
     // The table that it is wanted by has seen it.
     if (source !== undefined && link === undefined) return { ...nothingToDo, isWaiting: true }
     const vlans =
-      link === undefined || source === undefined ? [] : this.#vlans.choose(claimed, link, connection)
+      link === undefined || source === undefined ? [] : this.#vlans.choose(claimed, link, connection, among)
     const tags = new Set([...claimed.trunks, ...vlans.map(({ id }) => id)])
     const wanted = { ...claimed, trunks: [...tags].sort((a, b) => a - b) }
     const operations = [

@@ -80,6 +80,8 @@ export type ConnectionStatus =
       readonly mtu: number
       /** VLAN interfaces of the NIC are kept working. */
       readonly keepsVlans: boolean
+      /** Of what it asks for beside being connected, this can not be. */
+      readonly problem?: string
     }
   | { readonly kind: 'failed'; readonly problem: string }
   | { readonly kind: 'pending' }
@@ -99,6 +101,8 @@ export function marksOf(
       [keys.vlanInterfaces]: isReady && status.keepsVlans ? 'true' : null,
       [keys.exclude]: status?.kind === 'excluded' ? 'true' : null,
     },
-    annotations: { [keys.problem]: status?.kind === 'failed' ? status.problem : null },
+    annotations: {
+      [keys.problem]: status?.kind === 'failed' || isReady ? (status.problem ?? null) : null,
+    },
   }
 }

@@ -221,9 +221,10 @@ const statusTable = rowTable({
       return { kind: 'failed', problem: problemText(answer.problem) }
     if (!('want' in answer)) return undefined
     const obstacle = views.obstacles.get(name)
-    if (obstacle !== undefined) return { kind: 'failed', problem: problemText(obstacle) }
     const { source, nic, bridge } = answer.want
     const known = views.probations.get(name)
+    const isIn = known?.state === 'confirmed' && views.bridges.get(bridge)?.ports.includes(nic) === true
+    if (obstacle !== undefined && !isIn) return { kind: 'failed', problem: problemText(obstacle) }
     if (source !== undefined && known?.state === 'reverted')
       return { kind: 'failed', problem: problemText(takenBack(answer.want)) }
     const isMapped = mappingOf(ids[mappingKeys.bridges], name) === bridge
@@ -236,10 +237,11 @@ const statusTable = rowTable({
         mtu: views.mtus.get(theNode) ?? ends.mtu,
       }
     const link = views.links.get(nic)
-    const isIn = present.ports.includes(nic) && known?.state === 'confirmed'
-    return link !== undefined && isIn
-      ? { kind: 'ready', source, mtu: link.mtu, keepsVlans: present.hasVlanInterfaces }
-      : { kind: 'pending' }
+    if (link === undefined || !isIn) return { kind: 'pending' }
+    return {
+      ...{ kind: 'ready', source, mtu: link.mtu, keepsVlans: present.hasVlanInterfaces },
+      ...(obstacle === undefined ? {} : { problem: problemText(obstacle) }),
+    }
   },
 })
 

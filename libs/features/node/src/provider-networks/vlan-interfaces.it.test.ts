@@ -232,6 +232,32 @@ describe.skipIf(missing)(
       await settle()
     })
 
+    it('keep nobody from looking after a NIC that is connected when one of them can not be kept', async () => {
+      addRoutedVlan()
+      start()
+      put({ preserveVlanInterfaces: true })
+      await until(ready, 'true')
+      await settle()
+      ip('link', 'add', 'br0', 'type', 'bridge')
+      addVlan('eth1.200', '10.200.0.2/24', '02:00:00:00:99:c8')
+      ip('link', 'set', 'eth1.200', 'master', 'br0')
+      await vi.waitFor(() => expect(problem()).toContain('take it from br0'), { timeout: 20_000 })
+      expect(ready()).toBe('true')
+      node.vlans.put('sea', { metadata: { name: 'sea' }, spec: { id: 7, provider: 'quay' } })
+      await until(() => port('eth1')?.trunks, [0, 7, 100])
+      for (const [link, address] of [['br-quay', mac] as const, ['br-quay-vlan100', vlanMac] as const]) {
+        ip('link', 'del', link)
+        addInternal(link, address)
+      }
+      await until(() => has('br-quay'), ['10.99.0.2/24'])
+      await until(() => has('br-quay-vlan100'), moved)
+      expect(has('eth1.200')).toEqual(['10.200.0.2/24'])
+      ip('link', 'set', 'eth1.200', 'nomaster')
+      await until(() => has('br-quay-vlan200'), ['10.200.0.2/24'])
+      await until(problem, undefined)
+      await settle()
+    })
+
     it('are kept where bridge and NIC have the other’s name, and given back to the NIC of old', async () => {
       addRoutedVlan()
       start()

@@ -52,14 +52,23 @@ export class VlanPlans {
     this.#moves = moves
   }
 
-  /** @throws ProviderNetworkInvalidError */
-  choose(wanted: ProviderBridge, nic: LinkInfo, connection: Connection | undefined): readonly WantedVlan[] {
+  /**
+   * Chooses those that are kept, or `known` ones alone: those that ports stand for already.
+   *
+   * @throws ProviderNetworkInvalidError when one that is not known can not be kept
+   */
+  choose(
+    wanted: ProviderBridge,
+    nic: LinkInfo,
+    connection: Connection | undefined,
+    among: 'all' | 'known' = 'all',
+  ): readonly WantedVlan[] {
     const { host, ovs, probations } = this.#options
     const { network, bridge, vlans } = wanted
     const kept = probations.get(network)?.kept.vlans ?? []
     if (!vlans.preservesAll && vlans.named.length === 0) return []
     const links = host.links()
-    const devices = vlanDevicesOf({ links, ovs }, nic, vlans)
+    const devices = among === 'known' ? [] : vlanDevicesOf({ links, ovs }, nic, vlans)
     return chooseVlans(bridge, vlans, devices, [...kept, ...(connection?.vlans ?? [])], links)
   }
 
