@@ -215,16 +215,19 @@ export class NicMoves implements Disposable {
 
   /** Has ports stand for further VLAN interfaces of a NIC that is connected, on probation: if it fails, all of the NIC is given back. */
   async takeVlans(wanted: ProviderBridge, kept: KeptNic, vlans: readonly VlanMove[]): Promise<void> {
-    const { probations, lifelines, clock } = this.#options
+    const { host, probations, lifelines, clock } = this.#options
     const { network } = wanted
     const answering = await lifelines.answering()
     if (this.#stopped.signal.aborted) return
     const current = vlans.map((vlan) => this.#ofNow(vlan))
+    const others = (kept.vlans ?? []).map((vlan) => this.#asItIs(vlan))
     probations.set(network, {
       ...{ fragment: printOf(wanted), state: 'open', untilMs: clock.now() + probationMs },
       kept: {
         ...{ ...kept, lifelines: answering },
-        vlans: [...(kept.vlans ?? []), ...current.map((one) => one.kept)],
+        // It may have been given more with the changes before this one.
+        state: readLinkState(host, kept.bridgeIndex),
+        vlans: [...others, ...current.map((one) => one.kept)],
       },
     })
     try {
@@ -245,6 +248,13 @@ export class NicMoves implements Disposable {
     if (device === undefined) return
     host.removeLink(device)
     putRoutes(host, portIndex, state)
+  }
+
+  /** With what the port has by now; one that is not there has what is known of it. */
+  #asItIs(vlan: KeptVlan): KeptVlan {
+    const { host } = this.#options
+    const isThere = host.link(vlan.port)?.index === vlan.portIndex
+    return isThere ? { ...vlan, state: readLinkState(host, vlan.portIndex) } : vlan
   }
 
   /** With what the interface has by now: whoever configures the host does not wait until it was moved. */

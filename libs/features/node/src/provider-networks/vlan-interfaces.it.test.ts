@@ -209,6 +209,30 @@ describe.skipIf(missing)(
       expect(has('eth1')).toEqual(['10.99.0.2/24'])
     })
 
+    it('are given back with what the host has given the NIC since', async () => {
+      start()
+      put({ preserveVlanInterfaces: true })
+      await until(ready, 'true')
+      await settle()
+      await agent.stop()
+      // As after a reboot: the host has configured all of it before the agent comes.
+      ip('addr', 'add', '10.99.0.9/24', 'dev', 'eth1')
+      addRoutedVlan()
+      node.ways.add('tcp:by-the-vlan')
+      node.lostWays.add('tcp:by-the-vlan')
+      const clock = new ManualClock()
+      start(clock)
+      await vi.waitFor(
+        () => {
+          clock.advance(11_000)
+          expect(problem()).toContain('taken out of the bridge again')
+        },
+        { timeout: 20_000 },
+      )
+      await until(() => has('eth1.100'), moved)
+      await until(() => has('eth1'), ['10.99.0.2/24', '10.99.0.9/24'])
+    })
+
     /** Does something the next time that the node is asked what it reaches: the NIC, or VLAN interfaces of it, are about to be moved. */
     function whileAsked(act: () => void): void {
       node.onAsked = () => {
