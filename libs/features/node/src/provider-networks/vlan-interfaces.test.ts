@@ -11,6 +11,8 @@ it.each([
   ['eth1.4095', undefined],
   ['eth1.x', undefined],
   ['.7', undefined],
+  ['enp3s0f0np.1000', { parent: 'enp3s0f0np', id: 1000 }],
+  ['enp3s0f0np0.1000', undefined],
 ])('%s names %j', (name, parts) => {
   expect(parseVlanName(name)).toEqual(parts)
 })

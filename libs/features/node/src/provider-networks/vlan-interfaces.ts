@@ -37,12 +37,13 @@ export interface VlanPort extends VlanInterface {
   readonly interface: InterfaceRow | undefined
 }
 
-/** Takes the name of a VLAN interface, `eth1.100`, apart; `undefined` when it is no such name. */
+/** Takes the name of a VLAN interface, `eth1.100`, apart; `undefined` when it is no such name, or one that Linux does not take. */
 export function parseVlanName(name: string): { readonly parent: string; readonly id: number } | undefined {
   const match = /^(.+)\.(\d{1,4})$/.exec(name)
   const [, parent = '', digits = ''] = match ?? []
   const id = Number(digits)
-  return match === null || id < 1 || id > highestTag ? undefined : { parent, id }
+  const isName = match !== null && name.length <= longestInterface
+  return isName && id >= 1 && id <= highestTag ? { parent, id } : undefined
 }
 
 /** Names the port of a bridge that stands for a VLAN interface, as upstream does. */
