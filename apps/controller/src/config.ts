@@ -99,7 +99,10 @@ const own = {
   leaderElectLeaseDuration: duration('30s', 'How long the others wait for a leader that is silent.'),
   leaderElectRenewDeadline: duration('20s', 'How long the leader tries to renew before it gives up.'),
   leaderElectRetryPeriod: duration('6s', 'Time between two tries to get or renew the lease.'),
-  unservedLimit: duration('1m', 'A key that is not served for longer makes the process unready.'),
+  unservedLimit: duration(
+    '1m',
+    'A key that is not served, or a start that takes, longer makes the process unready.',
+  ),
   planSocket: text('', 'Unix socket on which plans are told, to its own user alone; empty for none. New.'),
   podName: text('', 'Name of the own pod, identity in the election.', {
     environment: 'POD_NAME',

@@ -1,3 +1,6 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { podAnnotations } from '@kube-ovn/annotations'
 import { leases, nodes, pods } from '@kube-ovn/kube-api/core'
 import type { LogFields } from '@kube-ovn/log'
@@ -150,6 +153,27 @@ it('writes everything again into a Northbound that was made anew, and says so', 
   expect(valueOf(await controller.metrics(), 'kube_ovn_database_connected', 'OVN_Northbound')).toBe(1)
   await expect.poll(() => eventReasons(api)).toContain('NorthboundReplaced')
   expect(await api.missingRights()).toEqual([])
+})
+
+it('is not ready for as long as it may not read what it has to know, and says what that is', async () => {
+  const { proxy } = await api.openFaultyClient('unused', 'kube-system/ovn')
+  const folder = await mkdtemp(join(tmpdir(), 'kube-ovn-controller-'))
+  const own = await readFile(await api.accountKubeconfig('kube-system/ovn'), 'utf8')
+  const kubeconfig = join(folder, 'kubeconfig')
+  await writeFile(kubeconfig, own.replace(api.url, `https://127.0.0.1:${proxy.port}`), { mode: 0o600 })
+  proxy.faults = [{ path: '/(configmaps|vpc-dnses)$', answer: 403 }]
+  {
+    await using controller = await startController(api, [northbound.address], `--kubeconfig=${kubeconfig}`)
+    await controller.line('leadership acquired')
+    await expect.poll(controller.readiness).toEqual({
+      status: 503,
+      text: expect.stringMatching(/^not known after \d+ s: vpc-dnses.kubeovn.io configmaps; see/m),
+    })
+    proxy.faults = []
+    await controller.line('leading')
+    await expect.poll(controller.readiness).toEqual(ready)
+  }
+  await rm(folder, { recursive: true })
 })
 
 it('leads after all when it lost its lease while it started', async () => {

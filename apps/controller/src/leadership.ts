@@ -68,6 +68,7 @@ export async function lead(
       {
         ...{ client, recorder: options.recorder, northbound, settings, lock: lock.name },
         ...{ clock: systemClock, logger: log, metrics: options.metrics },
+        onReading: (unknown) => onWork({ connection, start: { startedMs, unknown } }),
       },
       signal,
     ),
@@ -102,6 +103,13 @@ export async function lead(
 /** What there is of a leader's work. */
 export interface Work {
   readonly connection?: DatabaseConnection
+  /** Until there is a kernel. */
+  readonly start?: {
+    /** Of the monotonic clock. */
+    readonly startedMs: number
+    /** Resources of which it is not known yet what there is. */
+    readonly unknown: () => readonly string[]
+  }
   readonly kernel?: AssembledController['kernel']
   /** Tells what changes would come to. */
   readonly plan?: (request: PlanRequest) => PlanAnswer

@@ -103,10 +103,21 @@ export async function runController(
 }
 
 /** What keeps a leader from its work. */
-function problemsOf({ connection, kernel }: Work, unservedLimitMs: number): readonly string[] {
+function problemsOf({ connection, start, kernel }: Work, unservedLimitMs: number): readonly string[] {
   const unserved =
     kernel === undefined || kernel.isReady(unservedLimitMs)
       ? undefined
       : `a key has not been served for ${Math.round(kernel.oldestUnservedMs / 1000)} s`
-  return [connection?.problem, unserved].filter((problem) => problem !== undefined)
+  return [connection?.problem, startProblem(start, unservedLimitMs), unserved].filter(
+    (problem) => problem !== undefined,
+  )
+}
+
+/** A leader that may not read something never begins, and keeps others from it. */
+function startProblem(start: Work['start'], limitMs: number): string | undefined {
+  const unknown = start?.unknown() ?? []
+  if (start === undefined || unknown.length === 0) return undefined
+  const sinceMs = systemClock.monotonic() - start.startedMs
+  if (sinceMs <= limitMs) return undefined
+  return `not known after ${Math.round(sinceMs / 1000)} s: ${unknown.join(' ')}; see the log, and what the account may list and watch`
 }

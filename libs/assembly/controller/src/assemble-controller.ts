@@ -2,7 +2,7 @@ import { definitionInformers, followDefinitions, watchedDefinitions, Stores } fr
 import type { ControlSettings, AllocatingWorld } from '@kube-ovn/domains-control'
 import { vpcResource, type Vpc } from '@kube-ovn/kube-api'
 import { Informer } from '@kube-ovn/kube'
-import type { EventRecorder, KubeClient } from '@kube-ovn/kube'
+import type { EventRecorder, KubeClient, KubeObject } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { kubeObjects } from '@kube-ovn/reconcile'
@@ -29,6 +29,8 @@ export interface ControllerOptions extends Pick<KernelOptions<AllocatingWorld>, 
   readonly logger: Logger
   /** How gateway nodes are asked whether they are there. Default: by a connection. */
   readonly askNode?: AskNode
+  /** Told at the start how to learn what is not known yet: resources, as `kubectl` names them. */
+  readonly onReading?: (unknown: () => readonly string[]) => void
 }
 
 /** The controller at work. */
@@ -57,6 +59,7 @@ export async function assembleController(
     kernelClock = clock,
     logger,
     askNode,
+    onReading,
     ...ofKernel
   } = options
   const record = (event: KubeEvent): void => recorder.record(event)
@@ -73,6 +76,7 @@ export async function assembleController(
     stack.use(informer)
     informer.start(signal)
   }
+  onReading?.(() => unknownOf(all))
   await Promise.all([northbound.connect(signal), recorder.recall(), ...all.map(({ synced }) => synced)])
 
   const deletion = stack.use(new DefinitionDeletion({ client, clock, log: logger, record }))
@@ -107,4 +111,13 @@ export async function assembleController(
   confirmation.start()
   const parts = stack.move()
   return { kernel, world, informers, deletion, [Symbol.asyncDispose]: () => parts.disposeAsync() }
+}
+
+function unknownOf(
+  informers: readonly Pick<Informer<KubeObject>, 'health' | 'resource'>[],
+): readonly string[] {
+  const names = informers
+    .filter(({ health }) => !health.isSynced)
+    .map(({ resource: { plural, group } }) => (group === '' ? plural : `${plural}.${group}`))
+  return [...new Set(names)]
 }
