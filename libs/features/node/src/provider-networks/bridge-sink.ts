@@ -402,7 +402,7 @@ export class ProviderBridgeSink implements Sink<ProviderBridge>, Disposable {
     const connection = this.#rows.find(network, root)
     const known = probations.get(network)
     if (connection === undefined && known === undefined) {
-      const made = this.#vlans.made(network, '', [])
+      const made = this.#vlans.made(network, [], [])
       if (made.length === 0) return nothingToDo
       return {
         changes: made.map(({ name }) => `${name} removed`),
@@ -437,7 +437,7 @@ export class ProviderBridgeSink implements Sink<ProviderBridge>, Disposable {
         const [problem] = isReverted ? [] : await this.#moves.giveBack(network, kept)
         // It is known of them until they are there.
         if (problem !== undefined) throw problem
-        this.#moves.removeMade(this.#vlans.made(network, '', []), known?.kept.leavesNic)
+        this.#moves.removeMade(this.#vlans.made(network, [], []), known?.kept.leavesNic)
         probations.delete(network)
       },
     }

@@ -327,5 +327,19 @@ describe.skipIf(missing)(
       expect(has('eth1.200')).toEqual([])
       expect(has('eth1')).toEqual(['10.99.0.2/24'])
     })
+
+    it('are made to be the NIC under the name of the bridge, too', async () => {
+      start()
+      put({ defaultInterface: 'eth1.100', autoCreateVlanSubinterfaces: true, exchangeLinkName: true })
+      await until(ready, 'true')
+      await settle()
+      expect(ready()).toBe('true')
+      expect(ip('link', 'show', 'br-quay')).toContain('alias kube-ovn:quay')
+      node.networks.put('quay', undefined)
+      await until(() => has('br-quay'), undefined)
+      await until(() => has('eth1.100'), undefined)
+      await settle()
+      expect(has('eth1')).toEqual(['10.99.0.2/24'])
+    })
   },
 )

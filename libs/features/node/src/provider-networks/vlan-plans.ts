@@ -168,7 +168,8 @@ export class VlanPlans {
         },
       ])
     }
-    const made = this.made(network, source, vlans)
+    // The NIC may be one of them, under either name.
+    const made = this.made(network, [source, nic.name], vlans)
     if (made.length > 0)
       changes.push([`${made.map(({ name }) => name).join(' ')} removed`, () => this.#moves.removeMade(made)])
     return { taken, next, mustNote }
@@ -185,9 +186,9 @@ export class VlanPlans {
   }
 
   /** VLAN interfaces that were made for a network and are of no use to it any more. */
-  made(network: string, source: string, vlans: readonly WantedVlan[]): readonly LinkInfo[] {
+  made(network: string, nics: readonly string[], vlans: readonly WantedVlan[]): readonly LinkInfo[] {
     const isKept = ({ name, index }: LinkInfo): boolean =>
-      name === source || vlans.some(({ device }) => device?.index === index)
+      nics.includes(name) || vlans.some(({ device }) => device?.index === index)
     return this.#options.host
       .links()
       .filter(

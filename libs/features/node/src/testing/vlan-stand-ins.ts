@@ -10,11 +10,14 @@ const vlanName = /\.(\d+)$/
  * A macvlan is made of another link, has addresses and routes, and comes and goes as a VLAN interface does. Only frames tell them apart.
  */
 export function withVlanStandIns(namespace: TestNamespace, host: Netlink): Netlink {
+  /** By index: a link may get another name. */
+  const tags = new Map<number, number>()
   const shown = (link: LinkInfo): LinkInfo => {
-    const tag = vlanName.exec(link.name)?.[1]
-    return link.kind === 'macvlan' && tag !== undefined
-      ? { ...link, kind: 'vlan', vlanId: Number(tag) }
-      : link
+    const named = vlanName.exec(link.name)?.[1]
+    const tag = named === undefined ? tags.get(link.index) : Number(named)
+    if (link.kind !== 'macvlan' || tag === undefined) return link
+    tags.set(link.index, tag)
+    return { ...link, kind: 'vlan', vlanId: tag }
   }
   const replaced: Partial<Netlink> = {
     links: () => host.links().map(shown),
