@@ -36,6 +36,13 @@ export function nicChoiceOf({ metadata, spec }: ProviderNetwork, node: Connected
     : { source: custom.interface, field: 'spec.customInterfaces' }
 }
 
+/** The names of the NIC of a node: before it is connected, and while it is. */
+export function nicNamesOf(network: ProviderNetwork, node: ConnectedNode): readonly string[] {
+  const { metadata, spec } = network
+  const { source } = nicChoiceOf(network, node)
+  return spec?.exchangeLinkName === true ? [source, `${bridgePrefix}${metadata.name}`] : [source]
+}
+
 /**
  * Names bridge and NIC of a network.
  *

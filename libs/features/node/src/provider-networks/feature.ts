@@ -28,6 +28,7 @@ import {
   connectionNames,
   marksOf,
   nicChoiceOf,
+  nicNamesOf,
   vlansOf,
   type ConnectionNames,
   type ConnectionStatus,
@@ -73,6 +74,8 @@ interface Participation {
   readonly network: string
   readonly takesPart: boolean
   readonly source: string
+  /** All names of the NIC. */
+  readonly nics: readonly string[]
 }
 
 /** Networks that are being deleted are as good as gone. */
@@ -91,6 +94,7 @@ const participationTable = rowTable({
       network: name,
       takesPart: takesPart(network, { name: nodeName, labels, isExcluded }),
       source: nicChoiceOf(network, node.metadata).source,
+      nics: nicNamesOf(network, node.metadata),
     }
   },
   indexes: { source: (row: Participation) => (row.takesPart ? [row.source] : []) },
@@ -139,7 +143,7 @@ const connectionTable = rowTable({
           source: isOperators ? undefined : source,
           trunks: [...new Set([0, ...tags])].sort((a, b) => a - b),
           keepsTrunks: views.goneVlans.get(theNode) === true,
-          vlans: { ...vlans, others: others.map((other) => other.source).sort() },
+          vlans: { ...vlans, others: others.flatMap(({ nics }) => nics).sort() },
           makes,
           hasMacLearningFallback: agent.hasMacLearningFallback,
         },

@@ -328,6 +328,21 @@ describe.skipIf(missing)(
       expect(has('eth1')).toEqual(['10.99.0.2/24'])
     })
 
+    it('are none that are NICs of other networks, whatever their names', async () => {
+      start()
+      put({ preserveVlanInterfaces: true })
+      await until(ready, 'true')
+      node.networks.put('pier', {
+        metadata: { name: 'pier', generation: 1 },
+        spec: { defaultInterface: 'eth1.100', autoCreateVlanSubinterfaces: true, exchangeLinkName: true },
+      })
+      await until(() => port('br-pier')?.trunks, [0])
+      await settle()
+      expect(port('br-quay-vlan100')).toBeUndefined()
+      expect(port('eth1')?.trunks).toEqual([0])
+      expect(has('br-pier')).toEqual([])
+    })
+
     it('are made to be the NIC under the name of the bridge, too', async () => {
       start()
       put({ defaultInterface: 'eth1.100', autoCreateVlanSubinterfaces: true, exchangeLinkName: true })
