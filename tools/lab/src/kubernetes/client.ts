@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, request, type Dispatcher } from 'undici'
 import { ApiError } from '../errors.ts'
 import { readKubeconfig } from './kubeconfig.ts'
@@ -52,6 +53,9 @@ export type CollectionChange<T> =
   | { readonly type: 'changed' | 'gone'; readonly object: T }
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** Of a request that the server wants to be asked later: the first one of a kind finds its storage still being made. */
+const mostTries = 20
 
 interface RequestParts {
   readonly body?: unknown
@@ -181,12 +185,14 @@ export class ApiClient implements Disposable {
     return (text.startsWith('{') ? JSON.parse(text) : text) as T
   }
 
-  /** Sends a request and returns what is answered as it comes, if it is no refusal. */
+  /** Sends a request and returns what is answered as it comes, if it is no refusal. A server that asks to be asked later is. */
   async #send(
     method: Method,
     path: string,
-    { body, contentType = 'application/json', signal }: RequestParts,
+    parts: RequestParts,
+    triesLeft = mostTries,
   ): Promise<Dispatcher.ResponseData['body']> {
+    const { body, contentType = 'application/json', signal } = parts
     const response = await request(`${this.#server}${path}`, {
       method,
       dispatcher: this.#agent,
@@ -200,6 +206,11 @@ export class ApiClient implements Disposable {
     })
     if (response.statusCode < 400) return response.body
     const reason = readMessage(await response.body.text())
+    const laterS = Number(response.headers['retry-after'] ?? Number.NaN)
+    if (response.statusCode === 429 && triesLeft > 1 && laterS >= 0) {
+      await delay(laterS * 1000, undefined, { signal })
+      return this.#send(method, path, parts, triesLeft - 1)
+    }
     throw new ApiError('the API server refused a request', {
       method,
       path,

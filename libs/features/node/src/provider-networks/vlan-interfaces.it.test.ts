@@ -254,6 +254,7 @@ describe.skipIf(missing)(
       await until(() => has('br-quay-vlan200'), ['10.200.0.2/24', '10.200.0.3/24'])
       await until(() => has('eth1.200'), undefined)
       await settle()
+      expect(has('br-quay-vlan100')).toEqual(moved)
     })
 
     it('keep nobody from looking after a NIC that is connected when one of them can not be kept', async () => {
