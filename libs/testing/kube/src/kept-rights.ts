@@ -16,6 +16,7 @@ export const keptRights: readonly KeptRights[] = [
     why: 'the controller reads an object again when somebody else changed it at the same moment',
     rights: [
       ...ownKinds.map((kind) => `${kind}.kubeovn.io`),
+      'egressfirewalls.k8s.ovn.org',
       ...['pods', 'namespaces', 'nodes', 'services', 'endpoints'],
     ].map((resource) => `kube-system/ovn may get ${resource}`),
   },
@@ -31,6 +32,15 @@ export const keptRights: readonly KeptRights[] = [
     rights: ['configmaps', 'deployments.apps'].map(
       (resource) => `kube-system/ovn may get ${resource} in kube-system`,
     ),
+  },
+  {
+    why: 'what is applied and is not there yet is created: the server asks for both rights, and notes a patch',
+    rights: [
+      'kube-system/ovn may create switch-lb-rules.kubeovn.io',
+      ...['configmaps', 'deployments.apps'].map(
+        (resource) => `kube-system/ovn may create ${resource} in kube-system`,
+      ),
+    ],
   },
   {
     why: 'name servers in a Vpc are CoreDNS, which watches what it answers with',
