@@ -189,6 +189,17 @@ describe.skipIf(missing)(
       await settle()
     })
 
+    /** Lets the time of probation pass until the NIC is given back. */
+    function untilTakenBack(clock: ManualClock): Promise<void> {
+      return vi.waitFor(
+        () => {
+          clock.advance(11_000)
+          expect(problem()).toContain('taken out of the bridge again')
+        },
+        { timeout: 20_000 },
+      )
+    }
+
     it('are given back with all of the NIC when the node does not reach by them what it did', async () => {
       const clock = new ManualClock()
       start(clock)
@@ -197,13 +208,7 @@ describe.skipIf(missing)(
       node.ways.add('tcp:by-the-vlan')
       node.lostWays.add('tcp:by-the-vlan')
       addRoutedVlan()
-      await vi.waitFor(
-        () => {
-          clock.advance(11_000)
-          expect(problem()).toContain('taken out of the bridge again')
-        },
-        { timeout: 20_000 },
-      )
+      await untilTakenBack(clock)
       await until(() => has('eth1.100'), moved)
       await until(() => has('br-quay-vlan100'), undefined)
       expect(has('eth1')).toEqual(['10.99.0.2/24'])
@@ -222,13 +227,7 @@ describe.skipIf(missing)(
       node.lostWays.add('tcp:by-the-vlan')
       const clock = new ManualClock()
       start(clock)
-      await vi.waitFor(
-        () => {
-          clock.advance(11_000)
-          expect(problem()).toContain('taken out of the bridge again')
-        },
-        { timeout: 20_000 },
-      )
+      await untilTakenBack(clock)
       await until(() => has('eth1.100'), moved)
       await until(() => has('eth1'), ['10.99.0.2/24', '10.99.0.9/24'])
     })
