@@ -230,6 +230,7 @@ describe.skipIf(missing)(
       await untilTakenBack(clock)
       await until(() => has('eth1.100'), moved)
       await until(() => has('eth1'), ['10.99.0.2/24', '10.99.0.9/24'])
+      expect(has('br-quay-vlan100')).toBeUndefined()
     })
 
     /** Does something the next time that the node is asked what it reaches: the NIC, or VLAN interfaces of it, are about to be moved. */

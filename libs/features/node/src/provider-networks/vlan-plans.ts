@@ -7,7 +7,6 @@ import type { ProviderBridge } from './snapshot.ts'
 import {
   chooseVlans,
   networkOfAlias,
-  vlanAlias,
   vlanDevicesOf,
   type KeptVlan,
   type WantedVlan,
@@ -189,10 +188,6 @@ export class VlanPlans {
   made(network: string, nics: readonly string[], vlans: readonly WantedVlan[]): readonly LinkInfo[] {
     const isKept = ({ name, index }: LinkInfo): boolean =>
       nics.includes(name) || vlans.some(({ device }) => device?.index === index)
-    return this.#options.host
-      .links()
-      .filter(
-        (link) => link.alias === vlanAlias(network) && networkOfAlias(link) === network && !isKept(link),
-      )
+    return this.#options.host.links().filter((link) => networkOfAlias(link) === network && !isKept(link))
   }
 }
