@@ -167,6 +167,19 @@ describe('the status', () => {
     })
   })
 
+  it('names the setting that keeps a session from being there, and an identifier that is not unique', () => {
+    const problem = { field: 'neighbor-as', value: '65001', cure: 'write 65002' }
+    const identifierProblem = { field: 'router-id', value: '192.0.2.9', cure: 'give it another' }
+    const messageOf = (peer: WatchedPeerStatus): string | undefined =>
+      statusesOf([peer]).status.conditions?.[0]?.message
+    expect(messageOf(idlePeer({ lastEnd: { ...badAs, problem } }))).toBe(
+      'bad peer AS (neighbor-as is 65001: write 65002)',
+    )
+    expect(messageOf(establishedPeer({ identifierProblem }))).toBe(
+      'routes are told (router-id is 192.0.2.9: give it another)',
+    )
+  })
+
   it('is no news where only numbers are others, and says when they are too small', () => {
     const heard = { ipv4: 10_000, ipv6: 0, isBeyondBound: true }
     const { patches } = statusesOf(

@@ -153,16 +153,27 @@ const reasonsByEnd = {
 } as const satisfies Record<End['by'], string>
 
 function conditionOf(
-  { state, lastEnd }: WatchedPeerStatus,
+  { state, lastEnd, identifierProblem }: WatchedPeerStatus,
   error: string | undefined,
   isStopped: boolean,
 ): ConditionChange {
   const { type, reason } = bgpPeerCondition
   if (state === 'established')
-    return { type, status: 'True', reason: reason.established, message: 'routes are told' }
+    return {
+      ...{ type, status: 'True', reason: reason.established },
+      message: withProblem('routes are told', identifierProblem),
+    }
   const cause = lastEnd === undefined ? reason.connecting : reasonsByEnd[lastEnd.by]
   return {
     ...{ type, status: 'False', reason: isStopped ? reason.stopped : cause },
-    message: error ?? 'there has been no session yet',
+    message: isStopped
+      ? (error ?? '')
+      : withProblem(error ?? 'there has been no session yet', lastEnd?.problem),
   }
+}
+
+function withProblem(message: string, problem: End['problem']): string {
+  return problem === undefined
+    ? message
+    : `${message} (${problem.field} is ${problem.value}: ${problem.cure})`
 }

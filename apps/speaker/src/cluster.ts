@@ -1,4 +1,5 @@
-import { speakerApp, type SpeakerSnapshot } from '@kube-ovn/features-speaker'
+import { speakerApp } from '@kube-ovn/annotations'
+import { desiredPrefixes, type Announced } from '@kube-ovn/features-speaker'
 import {
   Informer,
   nodes,
@@ -14,35 +15,36 @@ import { subnetResource, type Subnet } from '@kube-ovn/kube-api'
 import type { Logger } from '@kube-ovn/log'
 import { systemClock } from '@kube-ovn/process'
 import type { SpeakerConfig } from './config.ts'
+import type { Source } from './source.ts'
 
 export interface ClusterOptions {
   readonly client: KubeClient
   readonly log: Logger
-  /** Whether Services are followed. */
-  readonly withServices: boolean
+  readonly config: Pick<SpeakerConfig, 'nodeName' | 'aggregate' | 'announceClusterIp'>
   readonly changed: () => void
 }
 
-/** Follows what is announced: of each object is kept what decides about that. */
-export class Cluster implements AsyncDisposable {
+/** Follows what is announced by a node: of each object is kept what decides about that. */
+export class Cluster implements Source {
+  readonly #config: ClusterOptions['config']
   readonly #stack = new AsyncDisposableStack()
   readonly #nodes: Informer<Node>
   readonly #pods: Informer<Pod>
   readonly #subnets: Informer<Subnet>
   readonly #services: Informer<Service> | undefined
 
-  constructor({ client, log: logger, withServices, changed }: ClusterOptions) {
+  constructor({ client, log: logger, config, changed }: ClusterOptions) {
+    this.#config = config
     const common = { client, logger, clock: systemClock }
     this.#nodes = this.#stack.use(new Informer({ ...common, resource: nodes, trim: trimNode }))
     this.#pods = this.#stack.use(new Informer({ ...common, resource: pods, trim: trimPod }))
     this.#subnets = this.#stack.use(new Informer({ ...common, resource: subnetResource, trim: trimSubnet }))
-    this.#services = withServices
+    this.#services = config.announceClusterIp
       ? this.#stack.use(new Informer({ ...common, resource: services, trim: trimService }))
       : undefined
     for (const informer of this.#all) this.#stack.use(informer.onChange(changed))
   }
 
-  /** Begins, until the signal is aborted. */
   start(signal: AbortSignal): void {
     for (const informer of this.#all) {
       informer.start(signal)
@@ -50,7 +52,6 @@ export class Cluster implements AsyncDisposable {
     }
   }
 
-  /** Resolves when everything is known. */
   async synced(): Promise<void> {
     await Promise.all(this.#all.map(({ synced }) => synced))
   }
@@ -64,18 +65,15 @@ export class Cluster implements AsyncDisposable {
     return this.#nodes.store.get(name)
   }
 
-  snapshot({
-    nodeName,
-    aggregate: aggregates,
-  }: Pick<SpeakerConfig, 'nodeName' | 'aggregate'>): SpeakerSnapshot {
-    return {
+  announced(): Announced {
+    return desiredPrefixes({
       nodes: this.#nodes.store.values(),
       pods: [...this.#pods.store.values()],
       subnets: this.#subnets.store.values(),
       services: this.#services?.store.values() ?? [],
-      nodeName: nodeName.toLowerCase(),
-      aggregates,
-    }
+      nodeName: this.#config.nodeName.toLowerCase(),
+      aggregates: this.#config.aggregate,
+    })
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -81,10 +81,28 @@ it('takes the password out of a file', () => {
   }
 })
 
-it('refuses what is not there yet and can not be left out', () => {
-  expect(() => speakerOptions(configOf([...required, '--nat-gw-mode']))).toThrow(
-    expect.objectContaining({ details: expect.objectContaining({ field: 'nat-gw-mode' }) }),
-  )
+describe('for a NAT gateway', () => {
+  const flags = ['--cluster-as=65000', '--neighbor-as=65001', '--neighbor-address=192.0.2.9', '--nat-gw-mode']
+  const optionsOf = (environment: Readonly<Record<string, string>>): ReturnType<typeof speakerOptions> => {
+    const parsed = readConfig(command, flags, environment)
+    return speakerOptions(parsed.kind === 'help' ? expect.unreachable() : parsed.config)
+  }
+
+  it('needs no node', () => {
+    expect(optionsOf({ GATEWAY_NAME: 'gw', POD_IPS: '10.16.0.9' })).toMatchObject({ identifier: '10.16.0.9' })
+  })
+
+  it('has an identifier of its own without any IPv4 address', () => {
+    const identifiers = ['gw', 'other'].map((name) => optionsOf({ GATEWAY_NAME: name }).identifier)
+    expect(new Set(identifiers).size).toBe(2)
+    expect(optionsOf({ GATEWAY_NAME: 'gw' }).identifier).toBe(identifiers[0])
+  })
+
+  it('names what is missing', () => {
+    expect(() => optionsOf({ NODE_NAME: 'node-1' })).toThrow(
+      expect.objectContaining({ details: expect.objectContaining({ field: 'GATEWAY_NAME' }) }),
+    )
+  })
 })
 
 describe('neighbours of a file', () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { RouteAttributes } from '@kube-ovn/features-speaker'
 import { familyOfText, type PeerOptions, type SpeakerOptions } from '@kube-ovn/bgp'
-import { tryParseIpv4 } from '@kube-ovn/ip'
+import { tryParseIp, tryParseIpv4, tryParseIpv6 } from '@kube-ovn/ip'
 import { ConfigInvalidError, duration, list, switchedOn, text, wholeNumber } from '@kube-ovn/process'
 import type { Command, ConfigOf } from '@kube-ovn/process'
 import { secureServingSettings } from '@kube-ovn/serving'
@@ -25,7 +25,7 @@ const settings = {
   ),
   routerId: text(
     '',
-    'Own identifier, an IPv4 address; empty for that of the pod, or one made of the name of the node.',
+    'Own identifier, an IPv4 address; empty for that of the pod, or one made of the name of the node or the gateway.',
   ),
   nodeName: text('', 'Own node.', { environment: 'NODE_NAME' }),
   nodeIps: list('', 'Addresses to announce as next hop in the place of those of the pod.'),
@@ -49,7 +49,14 @@ const settings = {
   ebgpMultihop: wholeNumber(1, 'TTL of what is sent to neighbours of another AS; 1 keeps it on the link.'),
   extendedNexthop: switchedOn(false, 'Tell IPv4 routes over IPv6 as well.'),
   announceClusterIp: switchedOn(false, 'Announce addresses of Services that are annotated.'),
-  natGwMode: switchedOn(false, 'Not there yet: the speaker does not start with it.'),
+  natGwMode: switchedOn(
+    false,
+    'Announce addresses of the NAT gateway that GATEWAY_NAME names, in the place of what is on a node.',
+  ),
+  gatewayName: text('', 'NAT gateway that it speaks for.', {
+    environment: 'GATEWAY_NAME',
+    isEnvironmentOnly: true,
+  }),
   enableBfd: switchedOn(false, 'Watch neighbours on the link by BFD, and give them up when it says so.'),
   bfdMinTx: wholeNumber(1000, 'Milliseconds between two packets of BFD, at least.'),
   bfdMinRx: wholeNumber(1000, 'Milliseconds between two packets of BFD of a neighbour, at least.'),
@@ -76,6 +83,7 @@ export const command: Command<typeof settings> = {
   examples: [
     'kube-ovn-speaker --cluster-as=65000 --neighbor-as=65001 --neighbor-address=192.0.2.9',
     'kube-ovn-speaker --cluster-as=65000 --neighbor-as=65001 --neighbor-ipv6-address=2001:db8::9 --extended-nexthop',
+    'GATEWAY_NAME=gw kube-ovn-speaker --nat-gw-mode --cluster-as=65000 --neighbor-as=65001 --neighbor-address=192.0.2.9',
   ],
   settings,
 }
@@ -91,15 +99,19 @@ const internalTtl = 64
  * @throws ConfigInvalidError that names everything that is missing
  */
 export function speakerOptions(config: SpeakerConfig): SpeakerOptions & { readonly peers: readonly Told[] } {
+  checkAddresses(config)
   const { neighbors, named } = neighborsOf(config)
   requireFlags(config, neighbors.length === 0, named)
   const common = commonAttributes(config)
   const peers = neighbors.map((neighbor) => peerOf(config, neighbor, common))
   return {
     ...{ as: config.clusterAs, peers, listenPort: config.neighborPort, identifier: identifierOf(config) },
-    holdTimeS: Math.min(config.holdtime / 1000, 65_535),
+    holdTimeS: holdTimeOf(config),
     gracefulRestart: config.gracefulRestart
-      ? { timeS: config.gracefulRestartTime / 1000, deferralS: config.gracefulRestartDeferralTime / 1000 }
+      ? {
+          timeS: secondsOf(config.gracefulRestartTime),
+          deferralS: secondsOf(config.gracefulRestartDeferralTime),
+        }
       : undefined,
     bfd: config.enableBfd
       ? { minTxMs: config.bfdMinTx, minRxMs: config.bfdMinRx, multiplier: config.bfdDetectionMultiplier }
@@ -107,9 +119,49 @@ export function speakerOptions(config: SpeakerConfig): SpeakerOptions & { readon
   }
 }
 
+/** Messages tell whole seconds. */
+function secondsOf(milliseconds: number): number {
+  return Math.floor(milliseconds / 1000)
+}
+
+/**
+ * Upstream takes a second more than there is room for in a message. What is under a second is no zero, which would mean that nobody waits.
+ *
+ * @throws ConfigInvalidError for a time that no session can have
+ */
+function holdTimeOf({ holdtime }: SpeakerConfig): number {
+  if (holdtime > 0 && holdtime < 1000)
+    throw new ConfigInvalidError({
+      field: '--holdtime',
+      value: `${holdtime}ms`,
+      cure: 'give 3s to 65535s, or 0 for none',
+    })
+  return holdtime === 65_536_000 ? 65_535 : secondsOf(holdtime)
+}
+
 /** A neighbour with what it is told of each route. */
 export interface Told extends PeerOptions {
   readonly attributes: RouteAttributes
+}
+
+/** @throws ConfigInvalidError for an address that is none, or of the other family */
+function checkAddresses(config: SpeakerConfig): void {
+  const check = (
+    field: string,
+    addresses: readonly string[],
+    parse: (text: string) => unknown,
+    kind: string,
+  ): void => {
+    const value = addresses.find((address) => parse(address) === undefined)
+    if (value === undefined) return
+    throw new ConfigInvalidError({ field: `--${field}`, value, cure: `give ${kind}, separated by commas` })
+  }
+  const [v4, v6] = ['IPv4 addresses', 'IPv6 addresses']
+  check('neighbor-address', config.neighborAddress, tryParseIpv4, v4)
+  check('neighbor-ipv6-address', config.neighborIpv6Address, tryParseIpv6, v6)
+  check('allowed-source-addresses', config.allowedSourceAddresses, tryParseIpv4, v4)
+  check('allowed-source-ipv6-addresses', config.allowedSourceIpv6Addresses, tryParseIpv6, v6)
+  check('node-ips', config.nodeIps, tryParseIp, 'addresses')
 }
 
 /** Those of the file go before those of the flags with the same address. */
@@ -177,21 +229,22 @@ function commonAttributes({ communities, localPreference }: SpeakerConfig): Comm
 }
 
 function requireFlags(config: SpeakerConfig, hasNoNeighbor: boolean, ofTheFlags: readonly Neighbor[]): void {
-  if (config.natGwMode)
-    throw new ConfigInvalidError({
-      field: 'nat-gw-mode',
-      value: 'true',
-      cure: 'remove it: there are no NAT gateways whose addresses could be announced',
-    })
   const missing = [
     ...(config.clusterAs === 0 ? ['--cluster-as'] : []),
     ...(config.neighborAs === 0 && (hasNoNeighbor || ofTheFlags.length > 0) ? ['--neighbor-as'] : []),
     ...(hasNoNeighbor ? ['--neighbor-address or --neighbor-ipv6-address'] : []),
-    ...(config.nodeName === '' ? ['--node-name'] : []),
+    ...(config.nodeName === '' && !config.natGwMode ? ['--node-name'] : []),
   ]
-  if (missing.length === 0) return
-  const value = `missing required flags: ${missing.join(', ')}`
-  throw new ConfigInvalidError({ field: 'flags', value, cure: 'give them' })
+  if (missing.length > 0) {
+    const value = `missing required flags: ${missing.join(', ')}`
+    throw new ConfigInvalidError({ field: 'flags', value, cure: 'give them' })
+  }
+  if (config.natGwMode && config.gatewayName === '')
+    throw new ConfigInvalidError({
+      field: 'GATEWAY_NAME',
+      value: '',
+      cure: 'name the NAT gateway in the environment, or remove --nat-gw-mode',
+    })
 }
 
 function passwordOf({ authPassword, authPasswordFile }: SpeakerConfig): string | undefined {
@@ -209,12 +262,16 @@ function readPassword(path: string, field: string): string {
   }
 }
 
-/** Where there is no IPv4 address, the name of the node makes one: the same after each restart, and hardly that of another node. */
-function identifierOf({ routerId, podIps, podIp, nodeName }: SpeakerConfig): string {
+/**
+ * Where there is no IPv4 address, the name of the node or of the gateway makes one: the same after each restart, and hardly that of
+ * another.
+ */
+function identifierOf({ routerId, podIps, podIp, natGwMode, nodeName, gatewayName }: SpeakerConfig): string {
   if (routerId !== '') return routerId
   const own = [...podIps, podIp].find((address) => tryParseIpv4(address) !== undefined)
   if (own !== undefined) return own
   let hash = 0x811c9dc5
-  for (const byte of Buffer.from(nodeName)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0
+  for (const byte of Buffer.from(natGwMode ? gatewayName : nodeName))
+    hash = Math.imul(hash ^ byte, 0x01000193) >>> 0
   return [hash >>> 24 || 1, (hash >>> 16) & 255, (hash >>> 8) & 255, hash & 255].join('.')
 }

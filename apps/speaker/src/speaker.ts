@@ -1,18 +1,17 @@
 import { BgpSpeaker, dialTcp, type Dial, type MessageCounters, type WatchedPeerStatus } from '@kube-ovn/bgp'
-import { desiredPrefixes, desiredRoutes, type Announced } from '@kube-ovn/features-speaker'
-import { bgpPeerLabels } from '@kube-ovn/annotations'
-import { Informer, KubeClient, loadAccess } from '@kube-ovn/kube'
-import { bgpPeerResource } from '@kube-ovn/kube-api'
+import { desiredRoutes, type Announced } from '@kube-ovn/features-speaker'
+import { KubeClient, loadAccess } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
 import { watchNetlink } from '@kube-ovn/netlink'
 import { bindAddresses, serveHealth, systemClock } from '@kube-ovn/process'
 import { openSecureServing } from '@kube-ovn/serving'
 import { speakerMetrics, type Registry, type SpeakerPeer } from '@kube-ovn/telemetry'
-import { BgpPeers } from './bgp-peers.ts'
 import { Cluster } from './cluster.ts'
 import { speakerOptions, type SpeakerConfig } from './config.ts'
-import { warningOnce } from './once-logger.ts'
+import { Gateway } from './gateway.ts'
 import { OwnAddresses } from './own-addresses.ts'
+import { PeerStatuses } from './peer-statuses.ts'
+import type { Source } from './source.ts'
 import { ToldProblems } from './told-problems.ts'
 
 /** Changes that come together are announced together. */
@@ -39,12 +38,10 @@ export async function runSpeaker(
   const speaker = new BgpSpeaker(options, {
     ...{ dial, clock: systemClock, log, random: Math.random },
     sourceFor: (neighbor) => own.sourceFor(neighbor),
-    changed: (neighbor, change) => peers.changed(neighbor, change),
+    changed: (neighbor, change) => statuses?.changed(neighbor, change),
   })
   stack.defer(() => speaker.stop({ keepsRoutes: config.gracefulRestart }))
 
-  const nodeName = config.nodeName.toLowerCase()
-  let nodeBefore: string | undefined
   const problems = new ToldProblems(log)
   let announced: Announced = { prefixes: new Set(), problems: [] }
   /** What neighbours were told last. */
@@ -54,7 +51,7 @@ export async function runSpeaker(
   >()
   const tell = (): void => {
     // Until everything is known, neighbours keep what they know of a speaker before this one.
-    if (!cluster.isSynced) return
+    if (!source.isSynced) return
     for (const { address, extendedNextHop, attributes } of options.peers) {
       const nextHop = own.nextHopFor(address)
       const { prefixes } = announced
@@ -66,37 +63,22 @@ export async function runSpeaker(
   }
   const gathered = stack.use(
     new Gathered(() => {
-      announced = desiredPrefixes(cluster.snapshot(config))
+      announced = source.announced()
       problems.tell(announced.problems)
       tell()
-      if (!cluster.isSynced) return
-      peers.begin()
-      const node = cluster.node(nodeName)?.metadata.uid
-      if (node !== nodeBefore) peers.askAll()
-      nodeBefore = node
+      if (source.isSynced) statuses?.follow()
     }),
   )
 
   const client = stack.use(
     new KubeClient(await loadAccess(config.kubeconfig), { userAgent: 'kube-ovn-speaker', connections: 4 }),
   )
-  const withServices = config.announceClusterIp
-  const cluster = stack.use(new Cluster({ client, log, withServices, changed: () => gathered.ask() }))
-  const objects = stack.use(
-    new Informer({
-      ...{ client, resource: bgpPeerResource, clock: systemClock, mayBeAbsent: true },
-      logger: warningOnce(log),
-      labelSelector: selectorOf(bgpPeerLabels(nodeName)),
-    }),
-  )
-  const peers = stack.use(
-    new BgpPeers({
-      ...{ client, informer: objects, nodeName, clock: systemClock, log, random: Math.random },
-      node: () => cluster.node(nodeName),
-      neighbors: options.peers.map(({ address }) => address),
-      statusOf: (neighbor) => speaker.statusOf(neighbor),
-    }),
-  )
+  const neighbors = options.peers.map(({ address }) => address)
+  const { source, statuses } = openSource({
+    ...{ config, client, log, speaker, neighbors, changed: () => gathered.ask() },
+  })
+  stack.use(source)
+  stack.use(statuses)
   const secure = await openSecureServing({ config, hosts: config.podIps, client, log, clock: systemClock })
   if (secure !== undefined) stack.use(secure)
   const health = stack.use(
@@ -106,7 +88,7 @@ export async function runSpeaker(
       secure,
       ...(config.enableMetrics ? { registry } : {}),
       liveness: () => [],
-      readiness: () => (cluster.isSynced ? [] : ['objects are not known yet']),
+      readiness: () => (source.isSynced ? [] : ['objects are not known yet']),
     }),
   )
   log.info('metrics served', { endpoints: health.endpoints })
@@ -129,22 +111,18 @@ export async function runSpeaker(
       netns === undefined ? {} : { netns },
     ),
   )
-  cluster.start(signal)
-  objects.start(signal)
-  objects.synced.then(
-    () => peers.askAll(),
-    () => undefined,
-  )
+  source.start(signal)
+  statuses?.start(signal)
   await speaker.start()
-  cluster.synced().then(
+  source.synced().then(
     () => gathered.ask(),
     () => undefined,
   )
   await aborted(signal)
-  peers.stop()
+  statuses?.stop()
   await speaker.stop({ keepsRoutes: config.gracefulRestart })
   // Neighbours go on with the routes, and the next speaker with the sessions.
-  if (!config.gracefulRestart) await peers.farewell()
+  if (!config.gracefulRestart) await statuses?.farewell()
 }
 
 /** Does something once for all that has asked for it lately. */
@@ -168,10 +146,26 @@ class Gathered implements Disposable {
   }
 }
 
-function selectorOf(labels: Readonly<Record<string, string>>): string {
-  return Object.entries(labels)
-    .map(([key, value]) => `${key}=${value}`)
-    .join(',')
+interface SourceOptions {
+  readonly config: SpeakerConfig
+  readonly client: KubeClient
+  readonly log: Logger
+  readonly speaker: BgpSpeaker
+  readonly neighbors: readonly string[]
+  readonly changed: () => void
+}
+
+/** What is announced, and where sessions are shown: there is no object for those of a gateway, and it may write none. */
+function openSource({ config, client, log, speaker, neighbors, changed }: SourceOptions): {
+  readonly source: Source
+  readonly statuses?: PeerStatuses
+} {
+  if (config.natGwMode)
+    return { source: new Gateway({ client, log, gatewayName: config.gatewayName, changed }) }
+  const cluster = new Cluster({ client, log, config, changed })
+  const nodeName = config.nodeName.toLowerCase()
+  const statuses = new PeerStatuses({ client, log, cluster, speaker, nodeName, neighbors })
+  return { source: cluster, statuses }
 }
 
 function warnOf({ authPassword }: SpeakerConfig, log: Logger): void {

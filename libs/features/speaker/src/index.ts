@@ -1,5 +1,7 @@
-export { desiredPrefixes, desiredRoutes, speakerApp, type Announced } from './routes/desired.ts'
+export { desiredPrefixes, desiredRoutes } from './routes/desired.ts'
+export { gatewayPrefixes } from './routes/gateway.ts'
 export type {
+  Announced,
   AnnouncedRoute,
   AnnouncementProblem,
   NeighborView,

@@ -8,7 +8,8 @@ import {
 } from '@kube-ovn/testing-net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Gobgp, missingForGobgp, type GobgpNeighbor } from '@kube-ovn/testing-bgp'
-import type { PeerOptions, PeerStatus } from './peer.ts'
+import type { PeerOptions } from './peer-options.ts'
+import type { PeerStatus } from './peer-status.ts'
 import type { Route } from './route.ts'
 import { BgpSpeaker, type SpeakerOptions } from './speaker.ts'
 import { dialTcp } from './tcp.ts'
@@ -94,7 +95,12 @@ describe.skipIf(missing)(`with GoBGP${missing === undefined ? '' : ` (${missing}
     ])
     bgp.announce(theirs.ipv4, routes.slice(1))
     await expect.poll(() => [...router.routes('ipv4').keys()]).toEqual(['10.17.0.0/16'])
-    expect(bgp.statuses[0]).toMatchObject({ wanted: 1, advertised: 1, flaps: 0, agreement: { holdTimeS: 9 } })
+    expect(bgp.statuses[0]).toMatchObject({
+      wanted: 1,
+      advertised: 1,
+      flaps: 0,
+      agreement: { holdTimeS: 60 },
+    })
     const heard = (): unknown => bgp.statuses.map((status) => status.heard)
     router.ask('global', 'rib', 'add', '198.51.100.0/24')
     router.ask('global', 'rib', 'add', '2001:db8:9::/48', '-a', 'ipv6')

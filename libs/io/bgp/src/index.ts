@@ -7,16 +7,9 @@ export type { Dial } from './connection.ts'
 export type { MessageCounters } from './counters.ts'
 export { BgpConfigInvalidError, BgpMessageError, BgpSocketError } from './errors.ts'
 export type { HeardCounts } from './heard-prefixes.ts'
-export type {
-  GracefulRestartOptions,
-  OwnOptions,
-  PeerChange,
-  PeerDependencies,
-  PeerEnd,
-  PeerOptions,
-  PeerState,
-  PeerStatus,
-} from './peer.ts'
+export type { PeerDependencies } from './peer.ts'
+export type { GracefulRestartOptions, OwnOptions, PeerOptions } from './peer-options.ts'
+export type { PeerChange, PeerEnd, PeerState, PeerStatus } from './peer-status.ts'
 export type { Route } from './route.ts'
 export type { Agreement, SessionEnd } from './session.ts'
 export { BgpSpeaker, type SpeakerOptions, type WatchedPeerStatus } from './speaker.ts'

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { recordingLogger } from '@kube-ovn/log'
 import { ManualClock } from '@kube-ovn/time'
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { GracefulRestartOptions, PeerDependencies, PeerOptions } from './peer.ts'
+import type { PeerDependencies } from './peer.ts'
+import type { GracefulRestartOptions, PeerOptions } from './peer-options.ts'
 import { Peer } from './peer.ts'
 import { RemoteRouter } from './remote-router-fixture.ts'
 import type { Route } from './route.ts'
@@ -130,19 +131,29 @@ describe('a session', () => {
   })
 
   it.each([
-    ['another AS', () => (router = new RemoteRouter(65_002)).as, {}, [2, 2], 'bad peer AS'],
-    ['no identifier', () => 0, { identifier: '0.0.0.0' }, [2, 3], 'bad BGP identifier'],
-    ['a hold time of 2 s', () => 0, { holdTimeS: 2 }, [2, 6], 'unacceptable hold time'],
-  ])(
+    [
+      ...['another AS', 'bad peer AS', { field: 'neighbor-as', value: '65001' }, 65_002],
+      ...([{}, [2, 2]] as const),
+    ],
+    [
+      ...['no identifier', 'bad BGP identifier', { field: 'router-id', value: '0.0.0.0' }, 65_001],
+      ...([{ identifier: '0.0.0.0' }, [2, 3]] as const),
+    ],
+    [
+      ...['a hold time of 2 s', 'unacceptable hold time', { field: 'holdtime', value: '2s' }, 65_001],
+      ...([{ holdTimeS: 2 }, [2, 6]] as const),
+    ],
+  ] as const)(
     'is refused to a peer with %s, and tried again',
-    async (_what, change, open, [code, subcode], reason) => {
-      change()
+    async (_what, reason, problem, as, open, [code, subcode]) => {
+      router = new RemoteRouter(as)
       const peer = peerOf()
       peer.start()
       await settle()
       router.open(open)
       expect(router.ofType('notification')).toMatchObject([{ errorCode: code, subcode }])
       expect(peer.status.lastEnd?.reason).toContain(reason)
+      expect(peer.status.lastEnd?.problem).toMatchObject({ ...problem, cure: expect.any(String) })
       clock.advance(1_000)
       await settle()
       expect([dialled, peer.status.state]).toEqual([2, 'open-sent'])
@@ -156,6 +167,24 @@ describe('a session', () => {
     await settle()
     router.open({ identifier: '192.0.2.1' })
     expect(peer.status.lastEnd?.reason).toContain('bad BGP identifier')
+    expect(peer.status.lastEnd?.problem).toMatchObject({ field: 'router-id', value: '192.0.2.1' })
+  })
+
+  it.each([
+    [2, 2, { field: 'cluster-as', value: '65000' }],
+    [2, 3, { field: 'router-id', value: '192.0.2.1' }],
+    [2, 6, { field: 'holdtime', value: '90s' }],
+    [6, 1, { field: 'prefixes', value: '2' }],
+    [6, 2, undefined],
+  ])('names the setting that a peer complains of by %i/%i', async (errorCode, subcode, problem) => {
+    const peer = peerOf()
+    peer.announce(routes)
+    await established(peer)
+    router.say({ type: 'notification', errorCode, subcode, data: Buffer.alloc(0) })
+    const { lastEnd } = peer.status
+    expect(lastEnd).toMatchObject({ by: 'remote', errorCode, subcode })
+    if (problem === undefined) expect(lastEnd?.problem).toBeUndefined()
+    else expect(lastEnd?.problem).toMatchObject({ ...problem, cure: expect.any(String) })
   })
 
   it('has local preference and no way within an AS, and an own way without preference outside', async () => {
@@ -189,7 +218,10 @@ describe('a session', () => {
     expect(peer.status).toMatchObject({
       state: 'idle',
       flaps: 0,
-      lastEnd: { by: 'transport', reason: 'ECONNREFUSED' },
+      lastEnd: {
+        ...{ by: 'transport', reason: 'ECONNREFUSED' },
+        problem: { field: 'neighbor-address', value: '192.0.2.9', cure: expect.any(String) },
+      },
     })
     peer.stop({ keepsRoutes: false })
     expect(clock.pendingTimers).toBe(0)

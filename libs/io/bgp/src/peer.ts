@@ -1,93 +1,20 @@
+import type { Refused } from '@kube-ovn/errors'
 import type { Logger } from '@kube-ovn/log'
 import { backoffDelayMs, type Backoff, type Clock } from '@kube-ovn/time'
 import type { AddressFamily } from './address-family.ts'
 import { Advertisements } from './advertisements.ts'
 import type { Capabilities } from './capabilities.ts'
 import type { Connection, Dial } from './connection.ts'
-import { messageCounters, type MessageCounters } from './counters.ts'
+import { messageCounters } from './counters.ts'
 import type { Message } from './message.ts'
-import { BgpConfigInvalidError, BgpSocketError } from './errors.ts'
-import { HeardPrefixes, type HeardCounts } from './heard-prefixes.ts'
+import { HeardPrefixes } from './heard-prefixes.ts'
 import { ceaseReason, errorCode } from './notification.ts'
+import type { OwnOptions, PeerOptions } from './peer-options.ts'
+import type { PeerChange, PeerEnd, PeerState, PeerStatus } from './peer-status.ts'
 import type { Route, Routes } from './route.ts'
-import { collision, Session, type Agreement, type SessionEnd, type SessionState } from './session.ts'
+import { collision, Session, type Agreement, type SessionEnd } from './session.ts'
+import { problemOfConnection, problemOfNotification, reasonOfConnection } from './session-problem.ts'
 import { endOfRib } from './update-message.ts'
-
-/** States of RFC 4271, section 8.2.2. */
-export type PeerState = 'idle' | 'connect' | 'active' | SessionState
-
-/** Who is talked to, and how. */
-export interface PeerOptions {
-  readonly address: string
-  readonly as: number
-  readonly port: number
-  /** Own end, from which is dialled. */
-  readonly source?: string | undefined
-  /** Waits for the peer to dial. */
-  readonly isPassive: boolean
-  readonly ttl: number
-  readonly password?: string | undefined
-  readonly families: readonly AddressFamily[]
-  /** Whether IPv4 routes may have IPv6 next hops. */
-  readonly extendedNextHop: boolean
-  /** 0, or 3 to 65535; default is that of all. */
-  readonly holdTimeS?: number | undefined
-  /** Whether BFD watches it, where BFD is on; default is so. */
-  readonly isWatched?: boolean | undefined
-}
-
-/** What holds for all peers. */
-export interface OwnOptions {
-  readonly as: number
-  /** IPv4 address. */
-  readonly identifier: string
-  /** 0, or 3 to 65535. */
-  readonly holdTimeS: number
-  /** Absent: routes are gone with the connection. */
-  readonly gracefulRestart?: GracefulRestartOptions | undefined
-  /** Path of the network namespace to speak from; default is the one that this process is in. */
-  readonly netns?: string | undefined
-}
-
-export interface GracefulRestartOptions {
-  /** How long peers are asked to keep routes, 1 to 4095. */
-  readonly timeS: number
-  /** How long after a restart peers are told at the latest that they know all routes. */
-  readonly deferralS: number
-}
-
-export interface PeerEnd extends SessionEnd {
-  /** Milliseconds of wall-clock time. */
-  readonly atMs: number
-}
-
-/** What is different of a peer: its session (state, end), or how many routes there are of either side. */
-export type PeerChange = 'session' | 'routes'
-
-/** How a peer is doing. */
-export interface PeerStatus {
-  readonly address: string
-  readonly as: number
-  readonly state: PeerState
-  /** Since the last change of state, milliseconds of wall-clock time. */
-  readonly sinceMs: number
-  /** How often an established session has ended. */
-  readonly flaps: number
-  /** Of the last session, or try for one; it is kept when another one is established. */
-  readonly lastEnd: PeerEnd | undefined
-  /** Of an established session. */
-  readonly agreement: Agreement | undefined
-  readonly localAddress: string | undefined
-  readonly wanted: number
-  readonly advertised: number
-  /** Routes that this peer can not be told, for its families or its capabilities. */
-  readonly untellable: number
-  /** Prefixes that the peer has told in this session. */
-  readonly heard: HeardCounts
-  readonly queuedBytes: number
-  readonly sent: Readonly<MessageCounters>
-  readonly received: Readonly<MessageCounters>
-}
 
 export interface PeerDependencies {
   readonly dial: Dial
@@ -148,6 +75,14 @@ export class Peer {
     return this.#options
   }
 
+  get address(): string {
+    return this.#options.address
+  }
+
+  get as(): number {
+    return this.#options.as
+  }
+
   get status(): PeerStatus {
     const isEstablished = this.#state === 'established'
     const advertisements = isEstablished ? this.#advertisements : undefined
@@ -164,6 +99,11 @@ export class Peer {
       sent: { ...this.#sent },
       received: { ...this.#received },
     }
+  }
+
+  /** What the peer calls itself; `undefined` without a session. */
+  get identifier(): string | undefined {
+    return this.#state === 'established' ? this.#session?.agreement?.identifier : undefined
   }
 
   /** Own end of the session; `undefined` without one. */
@@ -245,7 +185,11 @@ export class Peer {
       // Somebody else has given it up.
       if (this.#dialling !== abort) return
       this.#dialling = undefined
-      this.#ended({ by: 'transport', errorCode: 0, subcode: 0, reason: reasonOf(error) }, error)
+      const problem = problemOfConnection(error, address)
+      this.#ended(
+        { by: 'transport', errorCode: 0, subcode: 0, reason: reasonOfConnection(error), problem },
+        error,
+      )
     }
   }
 
@@ -272,11 +216,22 @@ export class Peer {
         ended: (end) => {
           if (this.#session !== session) return
           this.#session = undefined
-          this.#ended(end)
+          this.#ended({ ...end, problem: end.problem ?? this.#complaintOf(end) })
         },
       },
     )
     this.#session = session
+  }
+
+  /** What the peer complains of when it ends a session. */
+  #complaintOf({ by, errorCode, subcode }: SessionEnd): Refused | undefined {
+    if (by !== 'remote') return undefined
+    const { as: localAs, identifier } = this.#own
+    return problemOfNotification(errorCode, subcode, {
+      ...{ localAs, remoteAs: this.#options.as, identifier },
+      holdTimeS: this.#options.holdTimeS ?? this.#own.holdTimeS,
+      advertised: this.#advertisements?.count ?? 0,
+    })
   }
 
   get #capabilities(): Capabilities {
@@ -355,7 +310,10 @@ export class Peer {
       return
     }
     const delayMs = Math.round(backoffDelayMs(retry, this.#attempt++, random))
-    const fields = { by: end.by, reason: end.reason, delayMs, ...(cause === undefined ? {} : { err: cause }) }
+    const fields = {
+      ...{ by: end.by, reason: end.reason, ...end.problem, delayMs },
+      ...(cause === undefined ? {} : { err: cause }),
+    }
     this.#log.warn(wasEstablished ? 'BGP session was lost' : 'BGP session did not come about', fields)
     // Who waits for the peer is ready for it at once.
     if (this.#options.isPassive) this.#begin()
@@ -381,16 +339,6 @@ export class Peer {
   #tell(change: PeerChange): void {
     this.#deps.changed?.(this.#options.address, change)
   }
-}
-
-/** Why there is no connection, for a person who sees nothing else. */
-function reasonOf(error: unknown): string {
-  if (error instanceof BgpSocketError) return `${error.message}: ${error.details.errno}`
-  if (error instanceof BgpConfigInvalidError) {
-    const { field, value, cure } = error.details
-    return `${field} is ${value}: ${cure}`
-  }
-  return error instanceof Error ? error.message : String(error)
 }
 
 /** A connection that nobody is waiting for. */

@@ -1,3 +1,4 @@
+import type { Refused } from '@kube-ovn/errors'
 import type { Clock } from '@kube-ovn/time'
 import type { AddressFamily } from './address-family.ts'
 import type { Capabilities } from './capabilities.ts'
@@ -9,6 +10,7 @@ import { encodeMessage, type Message } from './message.ts'
 import { ceaseReason, describeNotification, errorCode, openError } from './notification.ts'
 import type { OpenMessage } from './open-message.ts'
 import { uint16 } from './byte-reader.ts'
+import { disagreementOf } from './session-problem.ts'
 
 /** How a session came to its end. */
 export interface SessionEnd {
@@ -17,6 +19,8 @@ export interface SessionEnd {
   readonly errorCode: number
   readonly subcode: number
   readonly reason: string
+  /** The setting that it is about, as far as anybody can tell. */
+  readonly problem?: Refused | undefined
 }
 
 /** What was agreed on in the OPENs. */
@@ -53,6 +57,12 @@ export interface SessionHandlers {
   message(message: Message): void
   drained(): void
   ended(end: SessionEnd): void
+}
+
+export interface CloseOptions {
+  /** What the NOTIFICATION carries beside its codes. */
+  readonly data?: Buffer
+  readonly problem?: Refused
 }
 
 export type SessionState = 'open-sent' | 'open-confirm' | 'established'
@@ -131,11 +141,11 @@ export class Session {
   }
 
   /** Ends it with a NOTIFICATION. */
-  close(code: number, subcode: number, data: Buffer = Buffer.alloc(0)): void {
+  close(code: number, subcode: number, { data = Buffer.alloc(0), problem }: CloseOptions = {}): void {
     if (this.#isOver) return
     this.send({ type: 'notification', errorCode: code, subcode, data })
     this.#connection.end()
-    this.#end({ by: 'local', errorCode: code, subcode, reason: describeNotification(code, subcode) })
+    this.#end({ by: 'local', errorCode: code, subcode, reason: describeNotification(code, subcode), problem })
   }
 
   /** Ends it without a word, so that a peer which keeps routes over a restart keeps them. */
@@ -158,7 +168,8 @@ export class Session {
       })
     } catch (error) {
       if (!(error instanceof BgpMessageError)) throw error
-      this.close(error.details.errorCode, error.details.subcode, error.data)
+      const { details, data } = error
+      this.close(details.errorCode, details.subcode, { data })
     }
   }
 
@@ -180,13 +191,9 @@ export class Session {
 
   /** @throws BgpMessageError for what can not be agreed on */
   #agree(open: OpenMessage): void {
-    const { localAs, remoteAs, identifier, holdTimeS, capabilities } = this.#options
-    if (open.as !== remoteAs) throw new BgpMessageError(errorCode.open, openError.badPeerAs)
-    const isOwn = localAs === remoteAs && open.identifier === identifier
-    if (open.identifier === '0.0.0.0' || isOwn)
-      throw new BgpMessageError(errorCode.open, openError.badIdentifier)
-    if (open.holdTimeS === 1 || open.holdTimeS === 2)
-      throw new BgpMessageError(errorCode.open, openError.badHoldTime)
+    const { holdTimeS, capabilities } = this.#options
+    const disagreement = disagreementOf(open, this.#options)
+    if (disagreement !== undefined) return this.close(errorCode.open, disagreement.subcode, disagreement)
     const theirs = open.capabilities
     const theirFamilies = theirs.families.length === 0 ? (['ipv4'] as const) : theirs.families
     const families = capabilities.families.filter((family) => theirFamilies.includes(family))

@@ -1,11 +1,15 @@
+import type { Refused } from '@kube-ovn/errors'
 import { formatIp, tryParseIpv4, parseIp } from '@kube-ovn/ip'
 import { familyOfText, type AddressFamily } from './address-family.ts'
 import { BfdMonitor, type BfdCounters } from './bfd/monitor.ts'
 import type { BfdStatus, BfdTimers } from './bfd/session.ts'
 import { BgpConfigInvalidError } from './errors.ts'
 import { sourceAddress } from './source-address.ts'
-import { Peer, type OwnOptions, type PeerDependencies, type PeerOptions, type PeerStatus } from './peer.ts'
+import { Peer, type PeerDependencies } from './peer.ts'
+import type { OwnOptions, PeerOptions } from './peer-options.ts'
+import type { PeerStatus } from './peer-status.ts'
 import type { Route } from './route.ts'
+import { identifierProblem } from './shared-identifier.ts'
 import { listenTcp } from './tcp.ts'
 import { checkPassword } from './tcp-options.ts'
 
@@ -25,6 +29,8 @@ export interface SpeakerDependencies extends PeerDependencies {
 /** How a peer is doing, and what BFD says of it. */
 export interface WatchedPeerStatus extends PeerStatus {
   readonly bfd: BfdStatus | undefined
+  /** What is wrong with the identifier of the peer, while there is a session. */
+  readonly identifierProblem: Refused | undefined
 }
 
 const largestAs = 4_294_967_295
@@ -34,10 +40,12 @@ const longestBfdMs = 4_294_967
 /** Tells peers routes by BGP-4, and learns none: what they tell is read, counted and passed over. */
 export class BgpSpeaker implements AsyncDisposable {
   readonly #options: SpeakerOptions
-  readonly #deps: PeerDependencies
+  readonly #deps: SpeakerDependencies
   readonly #peers: ReadonlyMap<string, Peer>
   readonly #bfd: BfdMonitor | undefined
   readonly #listeners = new AsyncDisposableStack()
+  /** By peer, what has been told of its identifier. */
+  readonly #toldOfIdentifiers = new Map<string, string>()
   #isStopped = false
 
   /** @throws BgpConfigInvalidError, InvalidIpError */
@@ -45,7 +53,14 @@ export class BgpSpeaker implements AsyncDisposable {
     checkOptions(options)
     this.#options = options
     this.#deps = dependencies
-    this.#peers = new Map(options.peers.map((peer) => [peer.address, new Peer(peer, options, dependencies)]))
+    const ofPeers: PeerDependencies = {
+      ...dependencies,
+      changed: (peer, change) => {
+        dependencies.changed?.(peer, change)
+        if (change === 'session') this.#compareIdentifiers()
+      },
+    }
+    this.#peers = new Map(options.peers.map((peer) => [peer.address, new Peer(peer, options, ofPeers)]))
     this.#bfd = options.bfd && this.#watch(options.bfd, dependencies)
   }
 
@@ -64,8 +79,13 @@ export class BgpSpeaker implements AsyncDisposable {
 
   /** How one peer is doing; `undefined` for one that there is not. */
   statusOf(peer: string): WatchedPeerStatus | undefined {
-    const status = this.#peers.get(peer)?.status
-    return status && { ...status, bfd: this.#bfd?.statusOf(peer) }
+    const found = this.#peers.get(peer)
+    if (found === undefined) return undefined
+    return {
+      ...found.status,
+      bfd: this.#bfd?.statusOf(peer),
+      identifierProblem: identifierProblem(found, this.#peers.values(), this.#options.identifier),
+    }
   }
 
   /** What came by BFD; `undefined` without it. */
@@ -95,6 +115,20 @@ export class BgpSpeaker implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop({ keepsRoutes: false })
+  }
+
+  /** Tells of identifiers that several have, when they come and when they go. */
+  #compareIdentifiers(): void {
+    for (const peer of this.#peers.values()) {
+      const problem = identifierProblem(peer, this.#peers.values(), this.#options.identifier)
+      const { address } = peer
+      const text = problem?.cure ?? ''
+      if (text === (this.#toldOfIdentifiers.get(address) ?? '')) continue
+      this.#toldOfIdentifiers.set(address, text)
+      if (problem !== undefined)
+        this.#deps.log.warn('identifier of a BGP peer is not its own', { peer: address, ...problem })
+      this.#deps.changed?.(address, 'session')
+    }
   }
 
   #watch(timers: BfdTimers, { clock, log, random, sourceFor, changed }: SpeakerDependencies): BfdMonitor {

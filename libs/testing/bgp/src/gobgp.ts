@@ -119,8 +119,9 @@ function configurationOf({ as, routerId, neighbors, port = 179 }: GobgpOptions):
         timers: {
           config: {
             'connect-retry': 1,
-            'hold-time': 9,
-            'keepalive-interval': 3,
+            // Longer than a machine with much to do keeps either end from its turn.
+            'hold-time': 60,
+            'keepalive-interval': 20,
             'idle-hold-time-after-reset': 1,
           },
         },

@@ -1,7 +1,8 @@
+import { speakerApp } from '@kube-ovn/annotations'
 import type { Subnet } from '@kube-ovn/kube-api'
 import type { Node, Pod, Service } from '@kube-ovn/kube-api/core'
 import { describe, expect, it } from 'vitest'
-import { desiredPrefixes, desiredRoutes, speakerApp } from './desired.ts'
+import { desiredPrefixes, desiredRoutes } from './desired.ts'
 
 const key = 'ovn.kubernetes.io/bgp'
 
@@ -176,6 +177,13 @@ describe('prefixes', () => {
     ],
   ])('are %s', (_what, given, expected) => {
     expect(announced(given)).toEqual(expected)
+  })
+
+  it('are those of Pods while one of them elsewhere says what nobody can make sense of', () => {
+    const bad = pod('bad', 'node-2', { ovn: ['10.16.0.7', 'red'] }, 'yes')
+    const given = { subnets: [subnet('red', both, 'local')], pods: [here, bad] }
+    const { prefixes } = desiredPrefixes({ ...nothing, nodeName: 'node-1', aggregates: true, ...given })
+    expect([...prefixes].toSorted()).toEqual(['10.16.0.5/32', 'fd00:10:16::5/128'])
   })
 
   it('are those in effect, whatever a Subnet was edited to', () => {

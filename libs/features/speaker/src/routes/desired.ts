@@ -1,19 +1,22 @@
-import { bgpAnnotations, givenProviders, readPodNetwork, type BgpPolicy } from '@kube-ovn/annotations'
+import {
+  bgpAnnotations,
+  givenProviders,
+  readPodNetwork,
+  speakerApp,
+  type BgpPolicy,
+} from '@kube-ovn/annotations'
 import { refusalOf } from '@kube-ovn/errors'
-import { cidrOf, networkText, tryParseCidr, tryParseIp, type Ip } from '@kube-ovn/ip'
+import { networkText, tryParseCidr, tryParseIp, type Ip } from '@kube-ovn/ip'
 import { readInEffect, type Subnet } from '@kube-ovn/kube-api'
 import { isAlive, type KubeObject, type Node, type Pod, type Service } from '@kube-ovn/kube-api/core'
-import type { AnnouncedRoute, AnnouncementProblem, NeighborView, SpeakerSnapshot } from './snapshot.ts'
-
-/** What Pods of speakers have in their label `app`. */
-export const speakerApp = 'kube-ovn-speaker'
-
-/** What is announced, and what nobody can make sense of. */
-export interface Announced {
-  /** Prefixes without host bits, in no order. */
-  readonly prefixes: ReadonlySet<string>
-  readonly problems: readonly AnnouncementProblem[]
-}
+import { hostPrefix, policyOf, tellingOf, type Tell } from './object.ts'
+import type {
+  Announced,
+  AnnouncedRoute,
+  AnnouncementProblem,
+  NeighborView,
+  SpeakerSnapshot,
+} from './snapshot.ts'
 
 /**
  * Says which prefixes the speaker of a node announces. An object that nobody can make sense of announces nothing, and keeps no other from it.
@@ -27,13 +30,7 @@ export function desiredPrefixes(snapshot: SpeakerSnapshot): Announced {
   if (standing === 'gone') return { prefixes, problems }
   const { subnets, pods, services, nodeName } = snapshot
   const known = new Map<string, KnownSubnet>()
-  const tell = (kind: string, object: KubeObject) => (problem: Omit<AnnouncementProblem, 'object'>) => {
-    const { namespace, name } = object.metadata
-    problems.push({
-      object: [kind, namespace, name].filter((part) => part !== undefined).join('/'),
-      ...problem,
-    })
-  }
+  const tell = (kind: string, object: KubeObject): Tell => tellingOf(kind, object, problems)
   const announce = (prefix: string, policy: BgpPolicy | undefined, isHere: boolean): void => {
     if (policy === 'cluster' ? standing === 'serving' : policy === 'local' && isHere) prefixes.add(prefix)
   }
@@ -51,7 +48,7 @@ export function desiredPrefixes(snapshot: SpeakerSnapshot): Announced {
       const subnet = known.get(nic.subnet)
       // Of a Subnet that there is not, nobody knows a way to the address.
       if (subnet === undefined) continue
-      const policy = facts.policy ?? subnet.policy
+      const policy = facts.hasBadPolicy ? undefined : (facts.policy ?? subnet.policy)
       if (policy === 'local' && isHere) for (const prefix of nic.prefixes) subnet.here.add(prefix)
       else subnet.isSpread = true
       for (const prefix of nic.prefixes) announce(prefix, policy, isHere)
@@ -120,18 +117,6 @@ export function desiredRoutes(
     .map((prefix) => ({ prefix, nextHop, ...attributes }))
 }
 
-type Tell = (problem: Omit<AnnouncementProblem, 'object'>) => void
-
-/** `undefined` for none, and for one that is told of. */
-function policyOf(object: KubeObject, tell: Tell): BgpPolicy | undefined {
-  try {
-    return bgpAnnotations.policy.read(object.metadata.annotations)
-  } catch (error) {
-    tell(refusalOf(error))
-    return undefined
-  }
-}
-
 function cidrsInEffect(subnet: Subnet): readonly string[] {
   return (readInEffect(subnet)?.cidrBlock ?? '')
     .split(',')
@@ -143,6 +128,8 @@ function cidrsInEffect(subnet: Subnet): readonly string[] {
 interface PodFacts {
   /** Absent: that of each NIC's Subnet counts. */
   readonly policy: BgpPolicy | undefined
+  /** Nobody can make sense of it: nothing is announced, though the addresses are in use. */
+  readonly hasBadPolicy: boolean
   readonly nics: readonly { readonly subnet: string; readonly prefixes: readonly string[] }[]
   readonly problems: readonly Omit<AnnouncementProblem, 'object'>[]
 }
@@ -160,9 +147,10 @@ function readFacts(pod: Pod): PodFacts {
   const { annotations } = pod.metadata
   const problems: Omit<AnnouncementProblem, 'object'>[] = []
   const tell: Tell = (problem) => problems.push(problem)
-  if (pod.spec.hostNetwork === true || !isAlive(pod)) return { policy: undefined, nics: [], problems }
+  if (pod.spec.hostNetwork === true || !isAlive(pod))
+    return { policy: undefined, hasBadPolicy: false, nics: [], problems }
   const policy = policyOf(pod, tell)
-  if (problems.length > 0) return { policy, nics: [], problems }
+  const hasBadPolicy = problems.length > 0
   const nics = givenProviders(annotations).flatMap((provider) => {
     try {
       const network = readPodNetwork(annotations, provider)
@@ -175,7 +163,7 @@ function readFacts(pod: Pod): PodFacts {
       return []
     }
   })
-  return { policy, nics, problems }
+  return { policy, hasBadPolicy, nics, problems }
 }
 
 /** Addresses of a Service inside of the cluster: any node forwards to its pods. */
@@ -193,8 +181,4 @@ function serviceAddresses(service: Service, tell: Tell): readonly Ip[] {
     return []
   }
   return (clusterIPs ?? [clusterIP]).flatMap((text) => tryParseIp(text) ?? [])
-}
-
-function hostPrefix(address: Ip): string {
-  return networkText(cidrOf(address, typeof address === 'number' ? 32 : 128))
 }

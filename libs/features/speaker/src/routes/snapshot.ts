@@ -24,6 +24,13 @@ export interface AnnouncementProblem {
   readonly cure: string
 }
 
+/** What is announced, and what nobody can make sense of. */
+export interface Announced {
+  /** Prefixes without host bits, in no order. */
+  readonly prefixes: ReadonlySet<string>
+  readonly problems: readonly AnnouncementProblem[]
+}
+
 /** A neighbour as far as routes go by it. */
 export interface NeighborView {
   readonly address: string

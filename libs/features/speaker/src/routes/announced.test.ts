@@ -1,0 +1,167 @@
+import { join } from 'node:path'
+import { speakerApp } from '@kube-ovn/annotations'
+import type { Subnet } from '@kube-ovn/kube-api'
+import type { Node, Pod, Service } from '@kube-ovn/kube-api/core'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { desiredPrefixes } from './desired.ts'
+import type { SpeakerSnapshot } from './snapshot.ts'
+
+const key = 'ovn.kubernetes.io/bgp'
+const policies = [undefined, 'true', 'cluster', 'local', 'everywhere'] as const
+type Policy = (typeof policies)[number]
+
+function annotationsOf(policy: Policy): Readonly<Record<string, string>> {
+  return policy === undefined ? {} : { [key]: policy }
+}
+
+function subnet(name: string, cidrBlock: string, policy: Policy): Subnet {
+  return {
+    metadata: { name, annotations: annotationsOf(policy) },
+    spec: { cidrBlock },
+    status: { inEffect: { cidrBlock } },
+  }
+}
+
+function pod(name: string, nodeName: string, logicalSwitch: string, addresses: string, policy: Policy): Pod {
+  return {
+    metadata: {
+      ...{ name, namespace: 'shop' },
+      annotations: {
+        'ovn.kubernetes.io/allocated': 'true',
+        'ovn.kubernetes.io/ip_address': addresses,
+        'ovn.kubernetes.io/mac_address': '00:00:00:5e:00:01',
+        'ovn.kubernetes.io/logical_switch': logicalSwitch,
+        ...annotationsOf(policy),
+      },
+    },
+    spec: { nodeName, containers: [] },
+  }
+}
+
+const otherSpeaker = {
+  metadata: { name: 'speaker', namespace: 'kube-system', labels: { app: speakerApp } },
+  spec: { nodeName: 'node-2', hostNetwork: true, containers: [] },
+  status: { conditions: [{ type: 'Ready', status: 'True' }] },
+} as Pod
+
+function node(name: string, unschedulable: boolean): Node {
+  return { metadata: { name }, spec: { unschedulable } }
+}
+
+it('is what this table says, for each policy of a Subnet and of its Pod', async () => {
+  const head = ['NODE', 'AGGREGATES', 'SUBNET', 'POD', 'POD IS', 'ANNOUNCED'] as const
+  const rows: (readonly string[])[] = [head]
+  for (const isDrained of [false, true])
+    for (const aggregates of [false, true])
+      for (const ofSubnet of policies)
+        for (const ofPod of policies)
+          for (const where of ['node-1', 'node-2']) {
+            const { prefixes } = desiredPrefixes({
+              ...{ nodeName: 'node-1', aggregates, services: [] },
+              nodes: [node('node-1', isDrained), node('node-2', false)],
+              subnets: [subnet('red', '10.16.0.0/16', ofSubnet)],
+              pods: [pod('web', where, 'red', '10.16.0.5', ofPod), otherSpeaker],
+            })
+            rows.push([
+              ...[
+                isDrained ? 'drained' : 'serving',
+                aggregates ? 'yes' : 'no',
+                ofSubnet ?? '-',
+                ofPod ?? '-',
+              ],
+              ...[where === 'node-1' ? 'here' : 'there', [...prefixes].toSorted().join(' ') || '-'],
+            ])
+          }
+  const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
+  await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(
+    join(import.meta.dirname, '__golden__/announced.txt'),
+  )
+})
+
+const policy = fc.constantFrom(...policies)
+const nodeName = fc.constantFrom('node-1', 'node-2', 'node-3')
+const names = ['red', 'blue'] as const
+
+const world: fc.Arbitrary<SpeakerSnapshot> = fc
+  .record({
+    aggregates: fc.boolean(),
+    subnets: fc.tuple(policy, policy),
+    drained: fc.tuple(fc.boolean(), fc.boolean()),
+    pods: fc.array(fc.record({ node: nodeName, policy, isRed: fc.boolean(), isDual: fc.boolean() }), {
+      maxLength: 8,
+    }),
+    services: fc.array(policy, { maxLength: 3 }),
+  })
+  .map(({ aggregates, subnets, drained, pods, services }) => ({
+    ...{ aggregates, nodeName: 'node-1' },
+    nodes: [node('node-1', drained[0]), node('node-2', drained[1])],
+    subnets: names.map((name, index) =>
+      subnet(name, `10.${16 + index}.0.0/16,fd00:10:${16 + index}::/112`, subnets[index]),
+    ),
+    pods: [
+      otherSpeaker,
+      ...pods.map(({ node, policy, isRed, isDual }, index) => {
+        const second = isRed ? 16 : 17
+        const v4 = `10.${second}.0.${index + 1}`
+        const addresses = isDual ? `${v4},fd00:10:${second}::${index + 1}` : v4
+        return pod(`pod-${index}`, node, isRed ? 'red' : 'blue', addresses, policy)
+      }),
+    ],
+    services: services.map((policy, index): Service => ({
+      metadata: { name: `svc-${index}`, namespace: 'shop', annotations: annotationsOf(policy) },
+      spec: { type: 'ClusterIP', clusterIPs: [`10.96.0.${index + 1}`] },
+    })),
+  }))
+
+function shown(snapshot: SpeakerSnapshot): unknown {
+  const { prefixes, problems } = desiredPrefixes(snapshot)
+  const sorted = problems.toSorted((a, b) => a.object.localeCompare(b.object))
+  return { prefixes: [...prefixes].toSorted(), problems: sorted }
+}
+
+it('depends neither on the order of objects nor on what was computed before', () => {
+  fc.assert(
+    fc.property(world, world, (before, snapshot) => {
+      const { nodes, subnets, pods, services } = snapshot
+      const expected = shown(structuredClone(snapshot))
+      shown(before)
+      expect(shown(snapshot)).toEqual(expected)
+      const reversed = <T>(objects: Iterable<T>): readonly T[] => [...objects].toReversed()
+      expect(
+        shown({
+          ...snapshot,
+          ...{ nodes: reversed(nodes), subnets: reversed(subnets) },
+          ...{ pods: reversed(pods), services: reversed(services) },
+        }),
+      ).toEqual(expected)
+    }),
+  )
+})
+
+it('is told by one speaker at least whatever any could tell, however many nodes are drained', () => {
+  fc.assert(
+    fc.property(world, (snapshot) => {
+      fc.pre(!snapshot.aggregates)
+      // Either node has a speaker that is Ready.
+      const speakers = ['node-1', 'node-2'].map((nodeName) => ({
+        ...otherSpeaker,
+        metadata: { ...otherSpeaker.metadata, name: `speaker-${nodeName}` },
+        spec: { ...otherSpeaker.spec, nodeName },
+      }))
+      const given = { ...snapshot, pods: [...snapshot.pods, ...speakers] }
+      const by = (nodeName: string, nodes: SpeakerSnapshot['nodes']): ReadonlySet<string> =>
+        desiredPrefixes({ ...given, nodeName, nodes }).prefixes
+      const undrained = [node('node-1', false), node('node-2', false)]
+      const all = new Set([...by('node-1', undrained), ...by('node-2', undrained)])
+      const drained = new Set([...by('node-1', given.nodes), ...by('node-2', given.nodes)])
+      expect([...drained].toSorted()).toEqual([...all].toSorted())
+    }),
+  )
+})
