@@ -80,6 +80,7 @@ export {
   subnetAcl,
   subnetAclId,
 } from './kinds/policies.ts'
+export { sampleCollector, sampleOf, samplingApp } from './kinds/samples.ts'
 export {
   balancerGroup,
   balancerHealthCheck,
@@ -124,6 +125,7 @@ export {
   switchRouterPortName,
   uniqueGroupName,
   vipPortName,
+  vpcOfBalancerGroup,
   backendsVariable,
   balancerGroupName,
   serviceBalancerName,

@@ -275,6 +275,7 @@ export function balancerGroupName(vpc: string): string {
   return `${balancerGroupPrefix}${vpc}`
 }
 
-export function isBalancerGroupName(name: string): boolean {
-  return name.startsWith(balancerGroupPrefix)
+/** None of a group that is not ours. */
+export function vpcOfBalancerGroup(name: string): string | undefined {
+  return name.startsWith(balancerGroupPrefix) ? name.slice(balancerGroupPrefix.length) : undefined
 }

@@ -15,7 +15,7 @@ export interface PolicyAcl {
   readonly direction: AclDirection
   readonly tier: number
   readonly priority: number
-  readonly action: 'allow-related' | 'allow-stateless' | 'drop' | 'pass'
+  readonly action: 'allow' | 'allow-related' | 'allow-stateless' | 'drop' | 'reject' | 'pass'
   readonly match: string
   readonly name: string | undefined
   readonly isLogged: boolean

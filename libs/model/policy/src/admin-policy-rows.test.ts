@@ -17,14 +17,23 @@ interface Shown {
 }
 
 /** ACLs and filled sets of IPv4, and the fields without effect. */
-function shown(kind: AdminPolicyKind, spec: object, given: Partial<AdminPolicyScene> = {}, log = ''): Shown {
-  const policy = parseAdminPolicy(kind, {
-    metadata: { name: 'web', annotations: { 'ovn.kubernetes.io/log_acl_actions': log } },
-    spec: { priority: 1, subject: { namespaces: {} }, ...(spec as Spec) },
-  })
+function shown(
+  kind: AdminPolicyKind,
+  spec: object,
+  given: Partial<AdminPolicyScene> = {},
+  { log = '', followsNames = false } = {},
+): Shown {
+  const policy = parseAdminPolicy(
+    kind,
+    {
+      metadata: { name: 'web', annotations: { 'ovn.kubernetes.io/log_acl_actions': log } },
+      spec: { priority: 1, subject: { namespaces: {} }, ...(spec as Spec) },
+    },
+    { followsNames },
+  )
   const { acls, sets } = adminPolicyRows(policy, {
     ...{ kind, name: 'web', group: 'web', families: [4], place: policy.place, stopsOpenConnections: true },
-    nodeAddresses: () => [],
+    addressesOf: () => [],
     numbersOf: (_direction, _rule, protocol) => (protocol === 'tcp' ? [80, 81] : []),
     ...given,
   })
@@ -119,7 +128,7 @@ describe('a rule', () => {
       { egress: [{ name: 'a b', action: 'Deny', to }] },
       {
         families: [4, 6],
-        nodeAddresses: () => ['172.18.0.2', 'fd00:18::2'],
+        addressesOf: () => ['172.18.0.2', 'fd00:18::2'],
       },
     )
     expect(sets).toEqual({
@@ -145,7 +154,7 @@ describe('a rule', () => {
     ['allow-related', 'allow', true],
   ])('is logged where %s is, which %ss: %s', (log, word, isLogged) => {
     const rule = { action: word === 'drop' ? 'Deny' : 'Allow', from: all }
-    expect(shown('anp', ingress(rule), {}, log).acls.every((acl) => acl.endsWith('log'))).toBe(isLogged)
+    expect(shown('anp', ingress(rule), {}, { log }).acls.every((acl) => acl.endsWith('log'))).toBe(isLogged)
   })
 })
 
@@ -172,6 +181,14 @@ describe('what can not be read', () => {
       'anp',
       { action: 'Deny', from: all, ports: [{ portNumber: { port: 0 } }] },
       'ports[0].portNumber',
+      [`29900 ${match()} drop`],
+      {},
+    ],
+    [
+      'a port of a protocol that every object has',
+      'anp',
+      { action: 'Deny', from: all, ports: [{ portNumber: { protocol: 'constructor', port: 80 } }] },
+      'ports[0].portNumber.protocol',
       [`29900 ${match()} drop`],
       {},
     ],
@@ -218,13 +235,61 @@ describe('what can not be read', () => {
     expect(seen).toMatchObject({ acls, problems })
   })
 
+  it('an action that is logged is none by a word that every object has', () => {
+    const annotations = { 'ovn.kubernetes.io/log_acl_actions': 'constructor,drop' }
+    expect(parseAdminPolicy('anp', { metadata: { name: 'web', annotations } }).logged).toEqual(['drop'])
+  })
+
   it('a subject is for no pod, a name for no address', () => {
     expect(parseAdminPolicy('banp', { metadata: { name: 'default' } }).subject).toBeUndefined()
     const spec = { egress: [{ action: 'Deny', to: [{ domainNames: ['example.com.'] }] }] }
     expect(shown('anp', spec)).toMatchObject({
       acls: [],
       sets: {},
-      problems: ['spec.egress[0].to[0].domainNames'],
+      problems: ['spec.egress[0].to[0].domainNames[0]'],
     })
+  })
+})
+
+describe('DNS names', () => {
+  const egress = (action: string, ...names: readonly unknown[]) => ({
+    egress: [{ action, to: [{ domainNames: names }] }],
+  })
+  const known = { addressesOf: () => ['192.0.2.1'] }
+  const acl = (priority: number, action: string) =>
+    `from-lport 1 ${priority} inport == @web && ip && ip4.dst == $web.egress.0..IPv4 ${action}`
+
+  it('stand for the addresses that are known of them, and for none while there are none', () => {
+    const allow = egress('Allow', 'www.example.com', 'WWW.example.com.', '*.example.org.')
+    expect(shown('anp', allow, known, { followsNames: true })).toMatchObject({
+      acls: [acl(29900, 'allow-related')],
+      sets: { 'web.egress.0..IPv4': ['192.0.2.1'] },
+      problems: [],
+    })
+    expect(shown('anp', allow, {}, { followsNames: true })).toMatchObject({
+      acls: [acl(29900, 'allow-related')],
+      sets: {},
+    })
+    const { rules } = parseAdminPolicy(
+      'anp',
+      { metadata: { name: 'web' }, spec: allow as Spec },
+      { followsNames: true },
+    )
+    expect(rules.egress[0]?.peers.names).toEqual(['www.example.com.', '*.example.org.'])
+  })
+
+  it('that are none take nothing from the others', () => {
+    const deny = { tier: 'Baseline', ...egress('Deny', 'a_b.example.com', 'www.example.com', 7, null) }
+    expect(shown('cnp', deny, known, { followsNames: true })).toMatchObject({
+      acls: [acl(29975, 'drop').replace(' 1 ', ' 3 ')],
+      problems: [0, 2, 3].map((at) => `spec.egress[0].to[0].domainNames[${at}]`),
+    })
+  })
+
+  it('are nothing that a BaselineAdminNetworkPolicy has', () => {
+    const seen = shown('banp', egress('Deny', 'www.example.com'), known, { followsNames: true })
+    expect(seen.problems).toEqual(['spec.egress[0].to[0]'])
+    // It fails closed.
+    expect(seen.sets).toEqual({ 'web.egress.0..IPv4': ['0.0.0.0/0'], 'web.egress.0..IPv6': ['::/0'] })
   })
 })

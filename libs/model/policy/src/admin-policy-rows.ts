@@ -26,8 +26,8 @@ export interface AdminPolicyScene {
   readonly place: AdminPlace
   /** As in a NetworkPolicy's. */
   readonly stopsOpenConnections: boolean
-  /** Addresses of the nodes that a rule is about. */
-  nodeAddresses(direction: PolicyDirection, rule: number): readonly string[]
+  /** Addresses of the nodes and DNS names that a rule is about. */
+  addressesOf(direction: PolicyDirection, rule: number): readonly string[]
   /** As in a NetworkPolicy's. */
   numbersOf(direction: PolicyDirection, rule: number, protocol: Transport, name: string): readonly number[]
 }
@@ -81,11 +81,12 @@ function ruleRows(
   const { rule, direction, at, family } = place
   const name = adminPolicyAddressSetName(scene.group, direction, at, rule.name, family)
   const networks = rule.peers.networks.filter((one) => one.family === family)
-  const nodes = scene.nodeAddresses(direction, at).filter((one) => one.includes(':') === (family === 6))
+  const others = scene.addressesOf(direction, at).filter((one) => one.includes(':') === (family === 6))
   const addresses = rule.peers.isAll
     ? [everywhere[family]]
-    : [...new Set([...networks.map((one) => networkText(one)), ...nodes])]
-  const hasAny = rule.peers.pods.length + rule.peers.nodes.length > 0 || addresses.length > 0
+    : [...new Set([...networks.map((one) => networkText(one)), ...others])]
+  const { pods, nodes, names } = rule.peers
+  const hasAny = pods.length + nodes.length + names.length > 0 || addresses.length > 0
   const set = { name, direction, addresses }
   if (!hasAny || !scene.families.includes(family) || !isInEffect(policy, scene, place))
     return { acls: [], set }

@@ -12,8 +12,9 @@ import type {
 import type { LabelSelector } from '@kube-ovn/label-selector'
 import type { Transport } from '@kube-ovn/ovn-match'
 import { aclPriority, aclTier, type AdminPolicyKind, type PolicyDirection } from '@kube-ovn/ovn-names'
+import { readDomainName, type NameService } from './domain-name.ts'
 import { PolicyInvalidError } from './errors.ts'
-import { isPort, transports } from './ports.ts'
+import { isPort, transportOf } from './ports.ts'
 import type { PodSelection, PolicyPort } from './rules.ts'
 import { notingProblems, type Tried } from './tried.ts'
 
@@ -31,6 +32,8 @@ export interface AdminRule {
     readonly pods: readonly PodSelection[]
     readonly nodes: readonly LabelSelector[]
     readonly networks: readonly Cidr[]
+    /** DNS names as resolvers have them. */
+    readonly names: readonly string[]
   }
   /** Absent where it is about all ports and protocols. */
   readonly ports: readonly PolicyPort[] | undefined
@@ -71,19 +74,21 @@ const mostBaselineRules = 100
 /**
  * Reads a policy of an administrator.
  *
- * What can not be read fails closed, as the API asks for: of what is allowed it is nothing, else the rule denies everything.
+ * What can not be read fails closed, as the API asks for: of what is allowed it is nothing, else the rule denies everything. A DNS name that
+ * can not be followed is none of both: what it stands for is not known, neither to allow it nor to deny it.
  *
  * @see https://network-policy-api.sigs.k8s.io/api-overview/
  */
 export function parseAdminPolicy(
   kind: AdminPolicyKind,
   { metadata, spec = {} }: Pick<AdminNetworkPolicy, 'metadata' | 'spec'>,
+  { followsNames }: NameService = { followsNames: false },
 ): ParsedAdminPolicy {
   const problems: KubeOvnError[] = []
   const tried = notingProblems(problems)
   const read = (direction: PolicyDirection): readonly AdminRule[] =>
     listOf(spec[direction]).map((rule, at) =>
-      readRule(rule, `spec.${direction}[${at}]`, { kind, direction, tried }),
+      readRule(rule, `spec.${direction}[${at}]`, { kind, direction, followsNames, tried }),
     )
   const tier = tried(() => tierOf(kind, spec.tier)) ?? aclTier.admin
   const place = tried(() => placeOf(kind, tier, spec.priority))
@@ -93,7 +98,7 @@ export function parseAdminPolicy(
     isPlaced: place !== undefined,
     rules: { ingress: read('ingress'), egress: read('egress') },
     logged: (tried(() => networkPolicyAnnotations.logActions.read(metadata.annotations)) ?? []).flatMap(
-      (word) => loggedActions[word] ?? [],
+      (word) => (Object.hasOwn(loggedActions, word) ? (loggedActions[word] ?? []) : []),
     ),
     problems,
   }
@@ -142,25 +147,32 @@ function podsOf({ namespaces, pods }: AdminPolicySubject): readonly PodSelection
   return [{ pods: pods?.podSelector ?? {}, namespaces: pods?.namespaceSelector ?? {} }]
 }
 
-interface RuleContext {
+interface RuleContext extends NameService {
   readonly kind: AdminPolicyKind
   readonly direction: PolicyDirection
   readonly tried: Tried
 }
 
 function readRule(rule: AdminPolicyRule, field: string, context: RuleContext): AdminRule {
-  const { kind, direction, tried } = context
+  const { kind, direction, followsNames, tried } = context
   const action = tried(() => readAction(kind, rule.action, field)) ?? 'drop'
   const until =
     action === 'allow-related' ? 'until then it allows nothing' : 'until then the rule denies everything'
   const side = direction === 'ingress' ? 'from' : 'to'
   const given = listOf(rule[side])
   const peers = given.map((peer, at) =>
-    tried(() => readPeer(peer, `${field}.${side}[${at}]`, direction, until)),
+    tried(() => readPeer(peer, `${field}.${side}[${at}]`, context, until)),
   )
-  for (const [at, peer] of given.entries())
-    if (direction === 'egress' && isThere(peer?.domainNames))
-      tried(() => refuseNames(peer.domainNames ?? [], `${field}.${side}[${at}].domainNames`))
+  // Names that can not be used take nothing from the others.
+  const names = given.flatMap((peer, at) =>
+    knowsNames(context)
+      ? listOf(peer?.domainNames).flatMap((name, which) => {
+          const place = `${field}.${side}[${at}].domainNames[${which}]`
+          const about = { field: place, until: 'until then the rule is not about it', followsNames }
+          return tried(() => readDomainName(name, about)) ?? []
+        })
+      : [],
+  )
   if (given.length === 0) tried(() => refuse(`${field}.${side}`, '', `write at least one; ${until}`))
   const ports = portsOf(rule, field, until).map((read) => tried(read))
   const known = peers.flatMap((peer) => peer ?? [])
@@ -176,6 +188,7 @@ function readRule(rule: AdminPolicyRule, field: string, context: RuleContext): A
       pods: known.flatMap(({ pods }) => pods),
       nodes: known.flatMap(({ nodes }) => nodes),
       networks: known.flatMap(({ networks }) => networks),
+      names: [...new Set(names)],
     },
     ports: ports.length === 0 || fails.ports ? undefined : ports.flatMap((port) => port ?? []),
   }
@@ -190,38 +203,32 @@ function readAction(kind: AdminPolicyKind, action: string | undefined, field: st
   return refuse(`${field}.action`, action ?? '', `${cure}; until then it denies`)
 }
 
-/** What names stand for is not known: neither to allow it nor to deny it. */
-function refuseNames(names: readonly string[], field: string): never {
-  const cure =
-    'write networks in their place, as names are not followed; until then the rule is about none of them'
-  return refuse(field, String(names), cure)
+/** Whether rules may name DNS names, as far as the API knows. */
+function knowsNames({ kind, direction }: Pick<RuleContext, 'kind' | 'direction'>): boolean {
+  return kind !== 'banp' && direction === 'egress'
 }
 
 function refuse(field: string, value: string, cure: string): never {
   throw new PolicyInvalidError({ field, value, cure })
 }
 
-type Peer = Omit<AdminRule['peers'], 'isAll'>
+type Peer = Omit<AdminRule['peers'], 'isAll' | 'names'>
 
-function readPeer(
-  peer: AdminPolicyPeer | null,
-  field: string,
-  direction: PolicyDirection,
-  until: string,
-): Peer {
+function readPeer(peer: AdminPolicyPeer | null, field: string, context: RuleContext, until: string): Peer {
   const { nodes, networks, domainNames, ...subject } = peer ?? {}
   const none: Peer = { pods: [], nodes: [], networks: [] }
   const fields = Object.keys(peer ?? {})
-  const isEgress = direction === 'egress'
+  const isEgress = context.direction === 'egress'
   if (fields.length === 1) {
     const pods = podsOf(subject)
     if (pods.length === 1) return { ...none, pods }
     if (isEgress && isThere(nodes)) return { ...none, nodes: [nodes] }
     if (isEgress && Array.isArray(networks))
       return { ...none, networks: readNetworks(networks, field, until) }
-    if (isEgress && isThere(domainNames)) return none
+    if (knowsNames(context) && Array.isArray(domainNames)) return none
   }
-  const known = isEgress ? 'namespaces, pods, nodes, networks or domainNames' : 'namespaces or pods'
+  const others = knowsNames(context) ? 'nodes, networks or domainNames' : 'nodes or networks'
+  const known = isEgress ? `namespaces, pods, ${others}` : 'namespaces or pods'
   return refuse(field, fields.join(), `write one of ${known}; ${until}`)
 }
 
@@ -295,7 +302,7 @@ function numbered(
   field: string,
   until: string,
 ): PolicyPort {
-  const transport = transports[protocol]
+  const transport = transportOf(protocol)
   if (transport === undefined)
     return refuse(`${field}.protocol`, protocol, `write TCP, UDP or SCTP; ${until}`)
   if (isPort(from) && isPort(to) && from <= to) return { kind: 'numbers', protocol: transport, from, to }

@@ -12,7 +12,7 @@ import { trafficOf, uniqueAcls, unlogged, type PolicyAcl } from './acl.ts'
 import { mostFirewallRules, type FirewallRule, type ParsedEgressFirewall } from './egress-firewall.ts'
 import { portMatches } from './port-matches.ts'
 
-/** An address set of a rule about nodes. */
+/** An address set of a rule about nodes or a DNS name. */
 interface FirewallSet {
   readonly name: string
   readonly addresses: readonly string[]
@@ -31,20 +31,20 @@ const families = [4, 6] as const
  * They are in a tier that nobody else is in, before those of all policies: what is allowed is passed on to these, and what is denied stays so
  * whatever they allow. Services are judged by where they lead.
  *
- * @param nodeAddresses those of the nodes that a rule is about
+ * @param addressesOf those of the nodes or the DNS name that a rule is about
  * @see ovn-nb(5), ACL, tier
  */
 export function egressFirewallRows(
   { rules }: ParsedEgressFirewall,
   namespace: string,
-  nodeAddresses: (rule: number) => readonly string[],
+  addressesOf: (rule: number) => readonly string[],
 ): EgressFirewallRows {
   const group = firewallGroupName(namespace)
   const sets = rules.flatMap(({ to }, at) =>
-    to.kind === 'nodes'
+    to.kind === 'nodes' || to.kind === 'name'
       ? families.map((family) => ({
           name: firewallAddressSetName(group, at, family),
-          addresses: nodeAddresses(at).filter((one) => one.includes(':') === (family === 6)),
+          addresses: addressesOf(at).filter((one) => one.includes(':') === (family === 6)),
         }))
       : [],
   )
@@ -72,7 +72,7 @@ function ruleAcls(namespace: string, rule: FirewallRule, at: number): readonly P
 function destinations({ to }: FirewallRule, group: string, at: number): readonly Match[] {
   if (to.kind === 'nobody') return []
   if (to.kind === 'prefix') return [eq(field(to.prefix.family), to.prefix)]
-  if (to.kind === 'nodes')
+  if (to.kind === 'nodes' || to.kind === 'name')
     return families.map((family) => eq(field(family), addressSet(firewallAddressSetName(group, at, family))))
   return [anyIp]
 }

@@ -4,8 +4,13 @@ import { egressFirewallRows, parseEgressFirewall } from './index.ts'
 
 /** ACLs of its rules, sets with addresses, and what has no effect. */
 function shown(...egress: readonly unknown[]) {
+  return shownWith({ followsNames: false }, ...egress)
+}
+
+function shownWith(names: { readonly followsNames: boolean }, ...egress: readonly unknown[]) {
   const spec = { egress: egress as readonly EgressFirewallRule[] }
-  const firewall = parseEgressFirewall({ metadata: { name: 'default', namespace: 'back-office' }, spec })
+  const metadata = { name: 'default', namespace: 'back-office' }
+  const firewall = parseEgressFirewall({ metadata, spec }, names)
   const { acls, sets } = egressFirewallRows(firewall, 'back-office', () => ['172.18.0.2', 'fd00:18::2'])
   return {
     acls: acls.map(
@@ -82,6 +87,39 @@ describe('a firewall', () => {
   })
 })
 
+describe('a DNS name', () => {
+  const follows = { followsNames: true }
+
+  it('stands for the addresses that are known of it, in both families', () => {
+    const { acls, sets, problems } = shownWith(follows, { type: 'Allow', to: { dnsName: '*.Example.COM' } })
+    expect(acls.filter((acl) => acl !== followed && !inside.includes(acl))).toEqual(
+      [4, 6].map(
+        (family) =>
+          `from-lport after-lb 0 10000 inport == ${group} && ip${family}.dst == $egress_firewall.back.office.0.IPv${family} pass`,
+      ),
+    )
+    expect([sets, problems]).toEqual([
+      {
+        'egress_firewall.back.office.0.IPv4': ['172.18.0.2'],
+        'egress_firewall.back.office.0.IPv6': ['fd00:18::2'],
+      },
+      [],
+    ])
+  })
+
+  it.each(['localhost', 'a_b.example.com', 'www.*.com', 'bücher.example', '', `${'a.'.repeat(127)}a`, '.'])(
+    'that is none fails closed: %j',
+    (dnsName) => {
+      const [allowed, denied] = ['Allow', 'Deny'].map((type) => shownWith(follows, { type, to: { dnsName } }))
+      expect([allowed?.sets, allowed?.acls]).toEqual([{}, []])
+      expect(denied?.acls).toContain(`from-lport after-lb 0 10000 inport == ${group} && ip drop`)
+      expect(denied?.problems).toEqual([
+        expect.stringContaining(`spec.egress[0].to.dnsName "${dnsName}": write a name like www.example.com`),
+      ])
+    },
+  )
+})
+
 describe('what can not be read', () => {
   const closed = [`from-lport after-lb 0 10000 inport == ${group} && ip drop`]
   const everybody = 'until then the rule denies everything outside of the cluster'
@@ -92,13 +130,13 @@ describe('what can not be read', () => {
       'a name that is allowed',
       { type: 'Allow', to: { dnsName: 'example.com' } },
       [],
-      'spec.egress[0].to.dnsName "example.com": write cidrSelector in its place, as names are not followed; until then it allows nothing',
+      'spec.egress[0].to.dnsName "example.com": start the controller with --enable-dns-name-resolver (features.ENABLE_DNS_NAME_RESOLVER), or write networks; until then it allows nothing',
     ],
     [
       'a name that is denied',
       { type: 'Deny', to: { dnsName: 'example.com' } },
       closed,
-      `spec.egress[0].to.dnsName "example.com": write cidrSelector in its place, as names are not followed; ${everybody}`,
+      `spec.egress[0].to.dnsName "example.com": start the controller with --enable-dns-name-resolver (features.ENABLE_DNS_NAME_RESOLVER), or write networks; ${everybody}`,
     ],
     [
       'two destinations',
@@ -129,6 +167,12 @@ describe('what can not be read', () => {
       { type: 'Allow', to: outside, ports: [{ protocol: 'ICMP', port: 1 }] },
       [],
       'spec.egress[0].ports[0].protocol "ICMP": write TCP, UDP or SCTP; until then it allows nothing',
+    ],
+    [
+      'a protocol that every object has',
+      { type: 'Allow', to: outside, ports: [{ protocol: 'constructor', port: 1 }] },
+      [],
+      'spec.egress[0].ports[0].protocol "constructor": write TCP, UDP or SCTP; until then it allows nothing',
     ],
     ['nothing', null, closed, 'spec.egress[0].type "": write Allow or Deny; until then it denies'],
   ])('fails closed: %s', (_what, rule, acls, problem) => {

@@ -2,8 +2,9 @@ import { refusalOf, type KubeOvnError } from '@kube-ovn/errors'
 import { parseCidr, type Cidr } from '@kube-ovn/ip'
 import { egressFirewallName, type EgressFirewall, type EgressFirewallRule } from '@kube-ovn/kube-api'
 import type { LabelSelector } from '@kube-ovn/label-selector'
+import { readDomainName, type NameService } from './domain-name.ts'
 import { PolicyInvalidError } from './errors.ts'
-import { isPort, transports } from './ports.ts'
+import { isPort, transportOf } from './ports.ts'
 import type { PolicyPort } from './rules.ts'
 import { notingProblems, type Tried } from './tried.ts'
 
@@ -16,6 +17,8 @@ export interface FirewallRule {
   readonly to:
     | { readonly kind: 'prefix'; readonly prefix: Cidr }
     | { readonly kind: 'nodes'; readonly selector: LabelSelector }
+    /** A DNS name as resolvers have it. */
+    | { readonly kind: 'name'; readonly name: string }
     | { readonly kind: 'all' | 'nobody' }
   /** Absent where it is about all traffic. */
   readonly ports: readonly PolicyPort[] | undefined
@@ -39,10 +42,10 @@ export const mostFirewallRules = 8000
  *
  * @see https://ovn-kubernetes.io/features/network-security-controls/egress-firewall/
  */
-export function parseEgressFirewall({
-  metadata,
-  spec,
-}: Pick<EgressFirewall, 'metadata' | 'spec'>): ParsedEgressFirewall {
+export function parseEgressFirewall(
+  { metadata, spec }: Pick<EgressFirewall, 'metadata' | 'spec'>,
+  names: NameService = { followsNames: false },
+): ParsedEgressFirewall {
   if (metadata.name !== egressFirewallName) {
     const cure = `call it ${egressFirewallName}, the only one that counts in a namespace; until then nothing of it is in effect`
     const problem = new PolicyInvalidError({ field: 'metadata.name', value: metadata.name, cure })
@@ -51,7 +54,7 @@ export function parseEgressFirewall({
   const problems: KubeOvnError[] = []
   const tried = notingProblems(problems)
   const given = listOf(spec?.egress)
-  const rules = given.map((rule, at) => readRule(rule, `spec.egress[${at}]`, tried))
+  const rules = given.map((rule, at) => readRule(rule, `spec.egress[${at}]`, { tried, ...names }))
   if (rules.length <= mostFirewallRules) return { rules, problems }
   const cure = `write at most ${mostFirewallRules}; until then those behind them allow nothing, and deny what they say`
   tried(() => refuse('spec.egress', `${rules.length} rules`, cure))
@@ -61,13 +64,21 @@ export function parseEgressFirewall({
   }
 }
 
-function readRule(rule: EgressFirewallRule | null, field: string, tried: Tried): FirewallRule {
+interface RuleContext extends NameService {
+  readonly tried: Tried
+}
+
+function readRule(
+  rule: EgressFirewallRule | null,
+  field: string,
+  { tried, followsNames }: RuleContext,
+): FirewallRule {
   const action = tried(() => readAction(rule?.type, field)) ?? 'drop'
   const until =
     action === 'pass'
       ? 'until then it allows nothing'
       : 'until then the rule denies everything outside of the cluster'
-  const to = tried(() => readDestination(rule?.to, `${field}.to`, until))
+  const to = tried(() => readDestination(rule?.to, { field: `${field}.to`, until, followsNames }))
   const ports = listOf(rule?.ports).map((port, at) =>
     tried(() => readPort(port, `${field}.ports[${at}]`, until)),
   )
@@ -88,9 +99,9 @@ function readAction(type: string | undefined, field: string): FirewallAction {
 
 function readDestination(
   to: EgressFirewallRule['to'] | null | undefined,
-  field: string,
-  until: string,
+  about: NameService & { readonly field: string; readonly until: string },
 ): FirewallRule['to'] {
+  const { field, until } = about
   const { cidrSelector, dnsName, nodeSelector } = to ?? {}
   const given = Object.entries({ cidrSelector, dnsName, nodeSelector }).filter(([, value]) => isThere(value))
   if (given.length !== 1) {
@@ -99,8 +110,7 @@ function readDestination(
   }
   if (isThere(nodeSelector)) return { kind: 'nodes', selector: nodeSelector }
   if (isThere(cidrSelector)) return { kind: 'prefix', prefix: readPrefix(cidrSelector, field, until) }
-  const cure = `write cidrSelector in its place, as names are not followed; ${until}`
-  return refuse(`${field}.dnsName`, dnsName ?? '', cure)
+  return { kind: 'name', name: readDomainName(dnsName, { ...about, field: `${field}.dnsName` }) }
 }
 
 function readPrefix(text: string, field: string, until: string): Cidr {
@@ -117,7 +127,7 @@ function readPort(
   field: string,
   until: string,
 ): PolicyPort {
-  const transport = transports[port?.protocol ?? '']
+  const transport = transportOf(port?.protocol ?? '')
   if (transport === undefined)
     return refuse(`${field}.protocol`, port?.protocol ?? '', `write TCP, UDP or SCTP; ${until}`)
   const number = port?.port

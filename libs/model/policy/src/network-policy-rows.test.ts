@@ -1,39 +1,12 @@
-import type { NetworkPolicy } from '@kube-ovn/kube-api/core'
 import { describe, expect, it } from 'vitest'
-import {
-  networkPolicyRows,
-  parseNetworkPolicy,
-  type NetworkPolicyRows,
-  type NetworkPolicyScene,
-} from './index.ts'
-
-type Spec = NonNullable<NetworkPolicy['spec']>
-
-function policy(spec: Spec, annotations: Readonly<Record<string, string>> = {}): NetworkPolicy {
-  return {
-    apiVersion: 'networking.k8s.io/v1',
-    kind: 'NetworkPolicy',
-    metadata: { name: 'web', namespace: 'shop', annotations },
-    spec: { podSelector: {}, ...spec },
-  }
-}
-
-const scene: NetworkPolicyScene = {
-  ...{ namespace: 'shop', name: 'web', group: 'web.shop', families: [4], isLax: false, passesIcmpv6: true },
-  stopsOpenConnections: true,
-  peerFamilies: () => [4, 6],
-  numbersOf: () => [],
-}
+import { networkPolicyRows, parseNetworkPolicy, type NetworkPolicyScene } from './index.ts'
+import { policy, rulesOf, scene, type Spec } from './network-policy.fixture.ts'
 
 /** Its rules, without what brings connections to them. */
 function shown(spec: Spec, given: Partial<NetworkPolicyScene> = {}): readonly string[] {
   return rulesOf(networkPolicyRows(parseNetworkPolicy(policy(spec)), { ...scene, ...given })).map(
     ({ direction, priority, match, action }) => `${direction} ${priority} ${match} ${action}`,
   )
-}
-
-function rulesOf({ acls }: NetworkPolicyRows): NetworkPolicyRows['acls'] {
-  return acls.filter(({ action }) => action !== 'pass')
 }
 
 const drop = 'to-lport 2000 outport == @web.shop && ip drop'

@@ -1,14 +1,20 @@
-import { networkPolicyAnnotations, primaryProvider } from '@kube-ovn/annotations'
+import {
+  multiNetworkPolicyAnnotations,
+  networkPolicyAnnotations,
+  primaryProvider,
+} from '@kube-ovn/annotations'
 import { refusalOf, type KubeOvnError } from '@kube-ovn/errors'
 import { contains, parseCidr, tryParseCidr, type Cidr } from '@kube-ovn/ip'
 import type { NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort } from '@kube-ovn/kube-api/core'
+import type { MultiNetworkPolicy } from '@kube-ovn/kube-api'
 import type { LabelSelector } from '@kube-ovn/label-selector'
 import type { PolicyDirection } from '@kube-ovn/ovn-names'
 import { exceptionFlows, mostExceptionFlows, mostParts, partsOf } from './address-parts.ts'
 import { PolicyInvalidError } from './errors.ts'
-import { isPort, transports } from './ports.ts'
+import { isPort, transportOf } from './ports.ts'
 import type { AddressBlock, PolicyPort, PolicyRule, PolicyRules } from './rules.ts'
 import { notingProblems, type Tried } from './tried.ts'
+import { readUnchecked, type GivenPolicy, type GivenRule } from './unchecked-policy.ts'
 
 /** What a NetworkPolicy says, read once. */
 export interface ParsedNetworkPolicy {
@@ -35,25 +41,72 @@ export interface ParsedNetworkPolicy {
  *
  * @see networking.k8s.io/v1, NetworkPolicy
  */
-export function parseNetworkPolicy({ metadata, spec = {} }: NetworkPolicy): ParsedNetworkPolicy {
+export function parseNetworkPolicy(object: NetworkPolicy): ParsedNetworkPolicy {
+  return parsePolicy(object.metadata, checkedPolicy(object), [], (tried) => {
+    const scope = tried(() => networkPolicyAnnotations.networks.read(object.metadata.annotations)) ?? []
+    const providers = scope.flatMap((word) => tried(() => providerOf(word)) ?? [])
+    return scope.length === 0 ? undefined : providers
+  })
+}
+
+/**
+ * Reads a MultiNetworkPolicy. One that names no network is about none. Whatever is written, it is read: what is none of a policy is told, and allows nothing.
+ *
+ * @see https://github.com/k8snetworkplumbingwg/multi-networkpolicy
+ */
+export function parseMultiNetworkPolicy(object: MultiNetworkPolicy): ParsedNetworkPolicy {
+  const { networks } = multiNetworkPolicyAnnotations
+  const { annotations, namespace = '' } = object.metadata
   const problems: KubeOvnError[] = []
-  const tried = notingProblems(problems)
+  const given = readUnchecked(object.spec, notingProblems(problems))
+  return parsePolicy(object.metadata, given, problems, (tried) => {
+    const words = tried(() => networks.read(annotations)) ?? []
+    if (words.length === 0)
+      tried(() => {
+        throw new PolicyInvalidError({
+          field: networks.key,
+          value: annotations?.[networks.key] ?? '',
+          cure: 'write names of NetworkAttachmentDefinitions; until then it is about no network',
+        })
+      })
+    return words.flatMap((word) => tried(() => attachmentProvider(word, namespace, networks.key)) ?? [])
+  })
+}
+
+/** What an API server made sure of. */
+function checkedPolicy({ spec = {} }: NetworkPolicy): GivenPolicy {
   const types = spec.policyTypes ?? ['Ingress', ...((spec.egress ?? []).length > 0 ? ['Egress'] : [])]
-  const ingress = (spec.ingress ?? []).map(({ from, ports }) => ({ peers: from, ports }))
-  const egress = (spec.egress ?? []).map(({ to, ports }) => ({ peers: to, ports }))
-  const read = (direction: PolicyDirection, rules: readonly GivenRule[]): readonly PolicyRule[] =>
-    rules.map((rule, place) => readRule(rule, `spec.${direction}[${place}]`, direction, tried))
-  const { annotations } = metadata
-  const { enableLog, logActions, meterRate, enforcement, networks } = networkPolicyAnnotations
-  const actions = tried(() => logActions.read(annotations)) ?? ['drop']
-  const scope = tried(() => networks.read(annotations)) ?? []
-  const providers = scope.flatMap((word) => tried(() => providerOf(word)) ?? [])
   return {
     subject: spec.podSelector ?? {},
-    providers: scope.length === 0 ? undefined : providers,
+    restricted: [
+      ...(types.includes('Ingress') ? (['ingress'] as const) : []),
+      ...(types.includes('Egress') ? (['egress'] as const) : []),
+    ],
     rules: {
-      ...(types.includes('Ingress') ? { ingress: read('ingress', ingress) } : {}),
-      ...(types.includes('Egress') ? { egress: read('egress', egress) } : {}),
+      ingress: (spec.ingress ?? []).map(({ from, ports }) => ({ peers: from, ports })),
+      egress: (spec.egress ?? []).map(({ to, ports }) => ({ peers: to, ports })),
+    },
+  }
+}
+
+/** @param problems those that are known before */
+function parsePolicy(
+  { annotations }: NetworkPolicy['metadata'],
+  { subject, restricted, rules }: GivenPolicy,
+  problems: KubeOvnError[],
+  providersOf: (tried: Tried) => readonly string[] | undefined,
+): ParsedNetworkPolicy {
+  const tried = notingProblems(problems)
+  const read = (direction: PolicyDirection): readonly PolicyRule[] =>
+    rules[direction].map((rule, place) => readRule(rule, `spec.${direction}[${place}]`, direction, tried))
+  const { enableLog, logActions, meterRate, enforcement } = networkPolicyAnnotations
+  const actions = tried(() => logActions.read(annotations)) ?? ['drop']
+  return {
+    subject,
+    providers: providersOf(tried),
+    rules: {
+      ...(restricted.includes('ingress') ? { ingress: read('ingress') } : {}),
+      ...(restricted.includes('egress') ? { egress: read('egress') } : {}),
     },
     enforcement: enforcementOf(enforcement.read(annotations)),
     log: {
@@ -68,18 +121,22 @@ export function parseNetworkPolicy({ metadata, spec = {} }: NetworkPolicy): Pars
 /** A network as the annotation names it: `ovn` for the first one, else by namespace and name of what attaches to it. */
 function providerOf(word: string): string {
   if (word.toLowerCase() === primaryProvider) return primaryProvider
-  const [namespace = '', name = '', ...more] = word.split('/')
-  if (namespace !== '' && name !== '' && more.length === 0) return `${name}.${namespace}.${primaryProvider}`
-  throw new PolicyInvalidError({
-    field: networkPolicyAnnotations.networks.key,
-    value: word,
-    cure: 'write ovn for the first network, or namespace/name of a NetworkAttachmentDefinition; it names no network',
-  })
+  const cure =
+    'write ovn for the first network, or namespace/name of a NetworkAttachmentDefinition; it names no network'
+  return attachmentProvider(word, undefined, networkPolicyAnnotations.networks.key, cure)
 }
 
-interface GivenRule {
-  readonly peers: readonly NetworkPolicyPeer[] | undefined
-  readonly ports: readonly NetworkPolicyPort[] | undefined
+/** The provider of an attachment. @param own the namespace of one that is named without */
+function attachmentProvider(
+  word: string,
+  own: string | undefined,
+  field: string,
+  cure = 'write namespace/name of a NetworkAttachmentDefinition, or name of one in the own namespace; it names no network',
+): string {
+  const parts = word.split('/')
+  const [namespace = '', name = ''] = parts.length === 1 && own !== undefined ? [own, ...parts] : parts
+  if (namespace !== '' && name !== '' && parts.length <= 2) return `${name}.${namespace}.${primaryProvider}`
+  throw new PolicyInvalidError({ field, value: word, cure })
 }
 
 function enforcementOf(text: string | undefined): ParsedNetworkPolicy['enforcement'] {
@@ -94,16 +151,19 @@ function readRule(
   tried: Tried,
 ): PolicyRule {
   const side = direction === 'ingress' ? 'from' : 'to'
-  const blocks = peers.flatMap(({ ipBlock }, place) => {
+  const blocks = peers.flatMap((peer, place) => {
+    const ipBlock = peer?.ipBlock
     if (ipBlock === undefined) return []
     return tried(() => readBlock(ipBlock, `${field}.${side}[${place}].ipBlock`)) ?? []
   })
-  const pods = peers.flatMap(({ ipBlock, podSelector, namespaceSelector }) =>
+  const pods = peers.flatMap(({ ipBlock, podSelector, namespaceSelector } = {}) =>
     ipBlock !== undefined || (podSelector ?? namespaceSelector) === undefined
       ? []
       : [{ pods: podSelector ?? {}, namespaces: namespaceSelector }],
   )
-  const read = ports.flatMap((port, place) => tried(() => readPort(port, `${field}.ports[${place}]`)) ?? [])
+  const read = ports.flatMap((port, place) =>
+    port === undefined ? [] : (tried(() => readPort(port, `${field}.ports[${place}]`)) ?? []),
+  )
   return {
     peers: peers.length === 0 ? undefined : { pods, blocks },
     ports: ports.length === 0 ? undefined : read,
@@ -141,7 +201,7 @@ function refused<T>(field: string, value: string, read: () => T): T {
 }
 
 function readPort({ protocol = 'TCP', port, endPort }: NetworkPolicyPort, field: string): PolicyPort {
-  const transport = transports[protocol]
+  const transport = transportOf(protocol)
   if (transport === undefined) {
     const cure = 'write TCP, UDP or SCTP; until then the port allows nothing'
     throw new PolicyInvalidError({ field: `${field}.protocol`, value: protocol, cure })

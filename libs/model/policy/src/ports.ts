@@ -1,10 +1,14 @@
 import type { Transport } from '@kube-ovn/ovn-match'
 
-/** Protocols as policies of Kubernetes name them. */
-export const transports: Readonly<Record<string, Transport | undefined>> = {
-  TCP: 'tcp',
-  UDP: 'udp',
-  SCTP: 'sctp',
+const transports: ReadonlyMap<unknown, Transport> = new Map([
+  ['TCP', 'tcp'],
+  ['UDP', 'udp'],
+  ['SCTP', 'sctp'],
+])
+
+/** The protocol that policies of Kubernetes name so. Not all definitions make sure that it is one, nor that it is a text. */
+export function transportOf(protocol: string): Transport | undefined {
+  return transports.get(protocol)
 }
 
 export const highestPort = 65_535

@@ -263,7 +263,7 @@ describe('an AdminNetworkPolicy', () => {
         expect.stringContaining('spec.ingress[0].from[0] value=namespaces,pods'),
         expect.stringContaining('spec.ingress[1].from[0] value=planets'),
         expect.stringContaining('spec.egress[0].to[0].networks[0] value=10.0.0.0/33'),
-        expect.stringContaining('spec.egress[1].to[0].domainNames value=example.com.'),
+        expect.stringContaining('spec.egress[1].to[0].domainNames[0] value=example.com.'),
       ]),
     )
   })

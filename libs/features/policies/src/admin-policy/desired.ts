@@ -36,7 +36,9 @@ export const adminResources: Readonly<Record<AdminPolicyKind, Resource>> = {
 export function desiredAdminPolicy(snapshot: AdminPolicySnapshot): Desired {
   const { kind, name, group, rows } = snapshot
   const mark = { key: marks[kind], value: adminPolicyName(kind, name) }
-  const acls = rows.acls.map((acl) => aclRow(adminPolicyAcl, groupAclId(group, acl), group, acl))
+  const acls = rows.acls.map((acl) =>
+    aclRow(adminPolicyAcl, groupAclId(group, acl), acl, { [externalId.parent]: group }),
+  )
   // Of a ClusterNetworkPolicy upstream writes the name of the group there.
   const groupMark = kind === 'cnp' ? adminPolicyGroupName(kind, name) : mark.value
   return {
@@ -61,6 +63,7 @@ export function desiredAdminPolicy(snapshot: AdminPolicySnapshot): Desired {
       ),
     ],
     events: problemEvents(snapshot),
+    ...(snapshot.endsInMs === undefined ? {} : { recheckMs: snapshot.endsInMs }),
   }
 }
 

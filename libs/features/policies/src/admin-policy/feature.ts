@@ -1,11 +1,11 @@
-import type { ControlFeature } from '@kube-ovn/domains-control'
+import { withSampling } from '@kube-ovn/domains-control/policies'
 import { adminPolicyAcl, adminPolicyAddresses, adminPolicyPortGroup } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
 import { adminResources, desiredAdminPolicy } from './desired.ts'
 import { observeAdminPolicy, type AdminPolicySnapshot } from './snapshot.ts'
 
 /** Enforces what administrators say before and after NetworkPolicies. Keys are `anp/name`, `banp/name` and `cnp/name`. */
-export const adminPolicy: ControlFeature<string, AdminPolicySnapshot> = {
+export const adminPolicy = withSampling<string, AdminPolicySnapshot>({
   name: 'admin-policy',
   kinds: [adminPolicyPortGroup, adminPolicyAddresses, adminPolicyAcl],
   memberships: [
@@ -19,4 +19,4 @@ export const adminPolicy: ControlFeature<string, AdminPolicySnapshot> = {
   })),
   observe: observeAdminPolicy,
   desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredAdminPolicy(snapshot)),
-}
+})

@@ -1,13 +1,28 @@
 import type { KubeOvnError } from '@kube-ovn/errors'
 import type { ControlWorld } from '@kube-ovn/domains-control'
-import { portPlace, stopsOpenConnections, type EnforcedAdminPolicy } from '@kube-ovn/domains-control/policies'
-import { adminPolicyRows, PolicyInvalidError, type AdminPolicyRows } from '@kube-ovn/policy'
+import {
+  contestedNames,
+  namesAt,
+  portPlace,
+  resolverLabel,
+  stopsOpenConnections,
+  type EnforcedAdminPolicy,
+} from '@kube-ovn/domains-control/policies'
+import {
+  adminPolicyRows,
+  NameContestedError,
+  NameUnknownError,
+  PolicyInvalidError,
+  type AdminPolicyRows,
+} from '@kube-ovn/policy'
 
 /** What decides about a policy of an administrator. */
 export interface AdminPolicySnapshot extends Pick<EnforcedAdminPolicy, 'kind' | 'name' | 'uid' | 'group'> {
   readonly rows: AdminPolicyRows
   /** Parts without effect. */
   readonly problems: readonly KubeOvnError[]
+  /** When an address of a DNS name ends to count, in milliseconds from now. */
+  readonly endsInMs: number | undefined
 }
 
 /** Reads a policy. */
@@ -16,16 +31,36 @@ export function observeAdminPolicy(key: string, world: ControlWorld): AdminPolic
   if (enforced === undefined) return undefined
   const { kind, name, uid, group, policy, place } = enforced
   const nodes = world.adminNodePeers.get(key) ?? []
+  const names = namesAt(world.now(), world.resolvedNames)
+  const named = policy.rules.egress.map(({ peers, action }) =>
+    peers.names.map((name) => ({ name, addresses: names.of(name, action) })),
+  )
+  const addresses = named.map((ofRule, rule) => [
+    ...(nodes[rule] ?? []),
+    ...ofRule.flatMap((one) => one.addresses),
+  ])
+  const contestedBy = contestedNames(resolverLabel('adminPolicy', name), world)
+  const unknown = policy.rules.egress.flatMap(({ action }, rule): readonly KubeOvnError[] =>
+    (named[rule] ?? []).flatMap(({ name: value, addresses: known }): readonly KubeOvnError[] => {
+      const field = `spec.egress[${rule}].to`
+      const other = contestedBy.get(value)
+      if (other !== undefined) return [new NameContestedError({ field, value, other })]
+      return action === 'drop' && known.length === 0 ? [new NameUnknownError({ field, value })] : []
+    }),
+  )
   const rows = adminPolicyRows(policy, {
     ...{ kind, name, group, place, families: world.adminPolicyFamilies.get(key) ?? [] },
     stopsOpenConnections: stopsOpenConnections(world),
-    nodeAddresses: (direction, rule) => (direction === 'egress' ? (nodes[rule] ?? []) : []),
+    addressesOf: (direction, rule) => (direction === 'egress' ? (addresses[rule] ?? []) : []),
     numbersOf: (direction, rule, protocol, port) => {
       const at = direction === 'ingress' ? undefined : { direction, rule }
       return world.namedPorts.get(portPlace({ kind: 'admin', policy: key }, at, `${protocol}/${port}`)) ?? []
     },
   })
-  return { kind, name, uid, group, rows, problems: [...policy.problems, ...contested(enforced)] }
+  return {
+    ...{ kind, name, uid, group, rows, endsInMs: names.endsInMs() },
+    problems: [...policy.problems, ...contested(enforced), ...unknown],
+  }
 }
 
 function contested({ after, place, policy }: EnforcedAdminPolicy): readonly KubeOvnError[] {

@@ -1,5 +1,6 @@
 import { problemText } from '@kube-ovn/errors'
 import { externalIds, memberOf, ref } from '@kube-ovn/domains-control'
+import { aclRow } from '@kube-ovn/domains-control/policies'
 import { egressFirewallReason, egressFirewallResource } from '@kube-ovn/kube-api'
 import {
   clusterAddressSetName,
@@ -10,22 +11,31 @@ import {
   firewallPortGroup,
   groupAclId,
 } from '@kube-ovn/ovn-names'
-import type { PolicyAcl } from '@kube-ovn/policy'
-import { nothing, type Desired, type KubeEvent, type KubePatch, type OwnedRow } from '@kube-ovn/reconcile'
+import {
+  nothing,
+  type Desired,
+  type KubeEvent,
+  type KubePatch,
+  type Member,
+  type OwnedRow,
+} from '@kube-ovn/reconcile'
 import type { FirewallSnapshot } from './snapshot.ts'
 
 type Firewall = Extract<FirewallSnapshot, { readonly kind: 'firewall' }>
 
 /**
- * Computes the port group of a namespace's EgressFirewall with its ACLs, and the address sets of rules about nodes; or the sets of what is
+ * Computes the port group of a namespace's EgressFirewall with its ACLs, and the address sets of rules about nodes and DNS names; or the sets of what is
  * inside of the cluster. Pods put their ports into the group themselves, in the transaction that makes the port.
  *
  * @see ovn-nb(5), Port_Group, ACL, Address_Set
  */
 export function desiredFirewall(snapshot: FirewallSnapshot): Desired {
   if (snapshot.kind === 'inside') return desiredInside(snapshot.prefixes)
-  const { object, isInEffect } = snapshot
-  const told = { patches: [statusPatch(snapshot)], events: problemEvents(snapshot) }
+  const { object, isInEffect, endsInMs } = snapshot
+  const told = {
+    ...{ patches: [statusPatch(snapshot)], events: problemEvents(snapshot) },
+    ...(endsInMs === undefined ? {} : { recheckMs: endsInMs }),
+  }
   return isInEffect
     ? { ...firewallRows(snapshot, object.metadata.namespace ?? ''), ...told }
     : { ...nothing, ...told }
@@ -33,15 +43,20 @@ export function desiredFirewall(snapshot: FirewallSnapshot): Desired {
 
 function firewallRows({ rows }: Firewall, namespace: string): Desired {
   const group = firewallGroupName(namespace)
-  const acls = rows.acls.map((acl) => aclRow(namespace, group, acl))
+  const acls = rows.acls.map((acl) =>
+    aclRow(firewallAcl, groupAclId(group, acl), acl, { [externalId.egressFirewall]: namespace }),
+  )
   return {
     ...nothing,
     rows: [
       { kind: firewallPortGroup, id: group, columns: { name: group, external_ids: idsOf(namespace) } },
-      ...rows.sets.map(({ name, addresses }) => setRow(name, addresses, namespace)),
+      ...rows.sets.map(({ name }) => setRow(name, namespace)),
       ...acls,
     ],
-    members: acls.map(({ id }) => memberOf(ref(firewallPortGroup, group), 'acls', ref(firewallAcl, id))),
+    members: [
+      ...acls.map(({ id }) => memberOf(ref(firewallPortGroup, group), 'acls', ref(firewallAcl, id))),
+      ...rows.sets.flatMap(({ name, addresses }) => addresses.map((address) => addressIn(name, address))),
+    ],
   }
 }
 
@@ -49,36 +64,19 @@ function idsOf(namespace: string) {
   return externalIds({ [externalId.egressFirewall]: namespace })
 }
 
-function aclRow(namespace: string, group: string, acl: PolicyAcl): OwnedRow {
-  const { isLogged, isAfterBalancing, ...columns } = acl
-  return {
-    kind: firewallAcl,
-    id: groupAclId(group, acl),
-    columns: {
-      ...{ ...columns, log: isLogged, external_ids: idsOf(namespace) },
-      options: { 'apply-after-lb': isAfterBalancing ? 'true' : undefined },
-    },
-  }
+function setRow(name: string, namespace: string): OwnedRow {
+  return { kind: firewallAddresses, id: name, columns: { name, external_ids: idsOf(namespace) } }
 }
 
-function setRow(name: string, addresses: readonly string[], namespace: string): OwnedRow {
-  return {
-    kind: firewallAddresses,
-    id: name,
-    columns: { name, addresses: [...addresses].sort(), external_ids: idsOf(namespace) },
-  }
+function addressIn(set: string, address: string): Member {
+  return { of: ref(firewallAddresses, set), column: 'addresses', value: address }
 }
 
 function desiredInside(prefixes: readonly string[]): Desired {
   return {
     ...nothing,
-    rows: ([4, 6] as const).map((family) =>
-      setRow(
-        clusterAddressSetName(family),
-        prefixes.filter((text) => text.includes(':') === (family === 6)),
-        '',
-      ),
-    ),
+    rows: ([4, 6] as const).map((family) => setRow(clusterAddressSetName(family), '')),
+    members: prefixes.map((prefix) => addressIn(clusterAddressSetName(prefix.includes(':') ? 6 : 4), prefix)),
   }
 }
 

@@ -1,4 +1,4 @@
-import type { ControlFeature } from '@kube-ovn/domains-control'
+import { withSampling } from '@kube-ovn/domains-control/policies'
 import { serviceCidrTable, serviceCidrWatch } from '@kube-ovn/domains-control/topology'
 import { egressFirewallResource } from '@kube-ovn/kube-api'
 import { firewallAcl, firewallAddresses, firewallPortGroup } from '@kube-ovn/ovn-names'
@@ -7,15 +7,18 @@ import { desiredFirewall } from './desired.ts'
 import { insideKey, observeFirewall, type FirewallSnapshot } from './snapshot.ts'
 
 /** Keeps pods of a namespace from what its EgressFirewall denies. Keys are `namespace/name`, and one for what is inside of the cluster. */
-export const egressFirewall: ControlFeature<string, FirewallSnapshot> = {
+export const egressFirewall = withSampling<string, FirewallSnapshot>({
   name: 'egress-firewall',
   kinds: [firewallPortGroup, firewallAddresses, firewallAcl],
   rights: [{ resource: egressFirewallResource, subresource: 'status', verbs: ['patch'] }],
-  memberships: [{ kind: firewallPortGroup.name, column: 'acls' }],
+  memberships: [
+    { kind: firewallPortGroup.name, column: 'acls' },
+    { kind: firewallAddresses.name, column: 'addresses' },
+  ],
   watches: [serviceCidrWatch],
   tables: [serviceCidrTable],
   triggers: [{ on: 'object', resource: egressFirewallResource, keys: ({ key }) => [key] }],
   initialKeys: () => [insideKey],
   observe: observeFirewall,
   desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredFirewall(snapshot)),
-}
+})

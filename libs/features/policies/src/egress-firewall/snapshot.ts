@@ -1,9 +1,15 @@
 import type { KubeOvnError } from '@kube-ovn/errors'
 import type { ControlWorld } from '@kube-ovn/domains-control'
+import { contestedNames, namesAt, resolverLabel } from '@kube-ovn/domains-control/policies'
 import { cidrsOf, servicePrefixes } from '@kube-ovn/domains-control/topology'
 import { networkText, tryParseCidr } from '@kube-ovn/ip'
 import type { EgressFirewall } from '@kube-ovn/kube-api'
-import { egressFirewallRows, type EgressFirewallRows } from '@kube-ovn/policy'
+import {
+  egressFirewallRows,
+  NameContestedError,
+  NameUnknownError,
+  type EgressFirewallRows,
+} from '@kube-ovn/policy'
 
 /** The key of what is inside of the cluster for all firewalls. */
 export const insideKey = 'inside'
@@ -18,6 +24,8 @@ export type FirewallSnapshot =
       readonly rows: EgressFirewallRows
       /** Parts without effect. */
       readonly problems: readonly KubeOvnError[]
+      /** When an address of a DNS name ends to count, in milliseconds from now. */
+      readonly endsInMs: number | undefined
     }
 
 /** Reads an EgressFirewall, by `namespace/name`, or {@link insideKey}. */
@@ -28,8 +36,23 @@ export function observeFirewall(key: string, world: ControlWorld): FirewallSnaps
   if (object === undefined || read === undefined) return undefined
   const { namespace, isInEffect, firewall } = read
   const nodes = world.firewallNodes.get(key) ?? []
-  const rows = egressFirewallRows(firewall, namespace, (rule) => nodes[rule] ?? [])
-  return { kind: 'firewall', object, isInEffect, rows, problems: firewall.problems }
+  const names = namesAt(world.now(), world.resolvedNames)
+  const addresses = firewall.rules.map(({ to, action }, rule) =>
+    to.kind === 'name' ? names.of(to.name, action) : (nodes[rule] ?? []),
+  )
+  const contestedBy = contestedNames(resolverLabel('egressFirewall', namespace), world)
+  const unknown = firewall.rules.flatMap(({ action, to }, rule): readonly KubeOvnError[] => {
+    if (to.kind !== 'name') return []
+    const about = { field: `spec.egress[${rule}].to.dnsName`, value: to.name }
+    const other = contestedBy.get(to.name)
+    if (other !== undefined) return [new NameContestedError({ ...about, other })]
+    return action === 'drop' && addresses[rule]?.length === 0 ? [new NameUnknownError(about)] : []
+  })
+  return {
+    ...{ kind: 'firewall', object, isInEffect, endsInMs: names.endsInMs() },
+    rows: egressFirewallRows(firewall, namespace, (rule) => addresses[rule] ?? []),
+    problems: [...firewall.problems, ...unknown],
+  }
 }
 
 /** What belongs to links: neighbours, routers and DHCP are found there. */
@@ -40,7 +63,7 @@ const links = ['224.0.0.0/24', '255.255.255.255/32', 'fe80::/10', 'ff02::/16']
  */
 function insideOf(world: ControlWorld): FirewallSnapshot | undefined {
   if (!world.readFirewalls.some('inEffect', '')) return undefined
-  const overlays = world.networks
+  const overlays = world.layouts
     .scan()
     .filter(({ vlan, hasSwitch }) => hasSwitch && vlan === '')
     .flatMap((network) => cidrsOf(network).map((cidr) => networkText(cidr)))

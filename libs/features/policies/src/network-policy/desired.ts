@@ -1,7 +1,6 @@
 import { problemText } from '@kube-ovn/errors'
 import { externalIds, memberOf, ref } from '@kube-ovn/domains-control'
-import { aclRow } from '@kube-ovn/domains-control/policies'
-import { networkPolicies } from '@kube-ovn/kube-api/core'
+import { aclRow, networkPolicyResources } from '@kube-ovn/domains-control/policies'
 import {
   externalId,
   networkPolicyAcl,
@@ -46,7 +45,7 @@ export function desiredNetworkPolicy(snapshot: NetworkPolicySnapshot): Desired {
           external_ids: externalIds({ [externalId.networkPolicy]: `${mark}/${direction}` }),
         },
       })),
-      ...acls.map(({ acl, id }) => aclRow(networkPolicyAcl, id, group, acl)),
+      ...acls.map(({ acl, id }) => aclRow(networkPolicyAcl, id, acl, { [externalId.parent]: group })),
       ...rows.meters.flatMap(({ name: meter, rate }) => meterRows(meter, rate)),
     ],
     members: [
@@ -77,8 +76,9 @@ function meterRows(name: string, rate: number): readonly OwnedRow[] {
   ]
 }
 
-function problemEvents({ namespace, name, uid, problems }: NetworkPolicySnapshot): readonly KubeEvent[] {
-  const regarding = { resource: networkPolicies, namespace, name, uid }
+function problemEvents(snapshot: NetworkPolicySnapshot): readonly KubeEvent[] {
+  const { kind, namespace, name, uid, problems } = snapshot
+  const regarding = { resource: networkPolicyResources[kind], namespace, name, uid }
   return problems.map((problem) => ({
     ...{ regarding, type: 'Warning' as const, reason: 'NetworkPolicyInvalid', message: problemText(problem) },
   }))

@@ -1,5 +1,4 @@
-import type { ControlFeature } from '@kube-ovn/domains-control'
-import { networkPolicies } from '@kube-ovn/kube-api/core'
+import { networkPolicyKey, networkPolicyResources, withSampling } from '@kube-ovn/domains-control/policies'
 import {
   networkPolicyAcl,
   networkPolicyAddresses,
@@ -12,8 +11,8 @@ import { desiredNetworkPolicy } from './desired.ts'
 import { networkPolicyFlags } from './flags.ts'
 import { observeNetworkPolicy, type NetworkPolicySnapshot } from './snapshot.ts'
 
-/** Restricts who may talk to pods, as NetworkPolicies say. Keys are `namespace/name`. */
-export const networkPolicy: ControlFeature<string, NetworkPolicySnapshot> = {
+/** Restricts who may talk to pods, as NetworkPolicies and MultiNetworkPolicies say. Keys are those of `networkPolicyKey`. */
+export const networkPolicy = withSampling<string, NetworkPolicySnapshot>({
   name: 'network-policy',
   kinds: [
     networkPolicyPortGroup,
@@ -28,7 +27,11 @@ export const networkPolicy: ControlFeature<string, NetworkPolicySnapshot> = {
     { kind: networkPolicyAddresses.name, column: 'addresses' },
     { kind: networkPolicyMeter.name, column: 'bands' },
   ],
-  triggers: [{ on: 'object', resource: networkPolicies, keys: ({ key }) => [key] }],
+  triggers: (['NetworkPolicy', 'MultiNetworkPolicy'] as const).map((kind) => ({
+    on: 'object' as const,
+    resource: networkPolicyResources[kind],
+    keys: ({ key }: { readonly key: string }) => [networkPolicyKey(kind, key)],
+  })),
   observe: observeNetworkPolicy,
   desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredNetworkPolicy(snapshot)),
-}
+})

@@ -177,25 +177,35 @@ describe('a NetworkPolicy', () => {
     expect(addressesIn(control, allowed4)).toHaveLength(2)
   })
 
-  it('knows named ports of the pods that it is for', async () => {
-    const ports = [{ protocol: 'TCP', port: 'http' }]
-    await cluster.client.create(networkPolicies, policy('web', { ingress: [{ ports }] }))
-    const withPort = (name: string, containerPort: number) => ({
-      ...pod({ name, namespace: 'shop', node: 'n1' }),
-      spec: {
-        nodeName: 'n1',
-        containers: [{ name: 'c', image: 'pause', ports: [{ name: 'http', containerPort }] }],
-      },
-    })
+  const withPort = (name: string, namespace: string, containerPort: number) => ({
+    ...pod({ name, namespace, node: 'n1' }),
+    spec: {
+      nodeName: 'n1',
+      containers: [{ name: 'c', image: 'pause', ports: [{ name: 'http', containerPort }] }],
+    },
+  })
+  const named = [{ protocol: 'TCP', port: 'http' }]
+
+  it.each<[string, Spec, string]>([
+    ['the pods that it is for', { ingress: [{ ports: named }] }, 'shop'],
+    [
+      'any pod of its namespace, where a rule for egress has no peers',
+      { egress: [{ ports: named }] },
+      'shop',
+    ],
+  ])('knows named ports of %s', async (_of, spec, namespace) => {
+    await cluster.client.create(networkPolicies, policy('web', spec))
     await createPods('shop/web')
     await using control = await cluster.startSettled()
     const onPort = (): readonly string[] =>
       aclsOf(control, 'web.shop').filter((acl) => acl.includes('tcp.dst') && acl.includes('ip4'))
     expect(onPort()).toEqual([])
-    await cluster.client.create(pods, withPort('named', 8080))
+    // Whoever is elsewhere must not say what these pods may reach.
+    await cluster.client.create(pods, withPort('stranger', 'db', 25))
+    await cluster.client.create(pods, withPort('named', namespace, 8080))
     await control.settle()
     expect(onPort()).toEqual([expect.stringContaining('tcp.dst == 8080')])
-    await cluster.removePod('named', 'shop')
+    await cluster.removePod('named', namespace)
     await control.settle()
     expect(onPort()).toEqual([])
   })

@@ -1,11 +1,12 @@
 import type { KubeOvnError } from '@kube-ovn/errors'
 import { flagsOf, type ControlWorld } from '@kube-ovn/domains-control'
-import { portPlace, stopsOpenConnections } from '@kube-ovn/domains-control/policies'
+import { portPlace, stopsOpenConnections, type EnforcedPolicy } from '@kube-ovn/domains-control/policies'
 import { networkPolicyRows, type NetworkPolicyRows } from '@kube-ovn/policy'
 import { networkPolicyFlags } from './flags.ts'
 
 /** What decides about a NetworkPolicy. */
 export interface NetworkPolicySnapshot {
+  readonly kind: EnforcedPolicy['kind']
   readonly namespace: string
   readonly name: string
   readonly uid: string
@@ -19,9 +20,8 @@ export interface NetworkPolicySnapshot {
 /** Reads a NetworkPolicy. */
 export function observeNetworkPolicy(key: string, world: ControlWorld): NetworkPolicySnapshot | undefined {
   const enforced = world.enforcedPolicies.get(key)
-  const uid = world.networkPolicies.get(key)?.metadata.uid ?? ''
   if (enforced === undefined) return undefined
-  const { namespace, name, group, policy } = enforced
+  const { kind, namespace, name, uid, group, policy } = enforced
   const families = world.policyFamilies.get(key) ?? []
   const peers = new Set(world.policyPeers.get(key))
   const flags = flagsOf(networkPolicyFlags, world.settings)
@@ -37,5 +37,5 @@ export function observeNetworkPolicy(key: string, world: ControlWorld): NetworkP
       return world.namedPorts.get(portPlace({ kind: 'np', policy: key }, place, `${protocol}/${port}`)) ?? []
     },
   })
-  return { namespace, name, uid, group, rows, problems: policy.problems }
+  return { kind, namespace, name, uid, group, rows, problems: policy.problems }
 }

@@ -40,7 +40,9 @@ export function desiredSecurityGroup(
 ): Desired {
   const { object, group } = snapshot
   const ids = { [externalId.securityGroup]: object.metadata.name }
-  const acls = snapshot.acls.map((acl) => aclRow(securityGroupAcl, groupAclId(group, acl), group, acl))
+  const acls = snapshot.acls.map((acl) =>
+    aclRow(securityGroupAcl, groupAclId(group, acl), acl, { [externalId.parent]: group }),
+  )
   return {
     ...nothing,
     rows: [

@@ -1,5 +1,5 @@
+import { withSampling } from '@kube-ovn/domains-control/policies'
 import { createHash } from 'node:crypto'
-import type { ControlFeature } from '@kube-ovn/domains-control'
 import { securityGroupResource, type SecurityGroupRule } from '@kube-ovn/kube-api'
 import { securityGroupAcl, securityGroupAddresses, securityGroupPortGroup } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
@@ -8,7 +8,7 @@ import { rulesText } from './rules-text.ts'
 import { observeSecurityGroup, type SecurityGroupSnapshot } from './snapshot.ts'
 
 /** Keeps the port group of each SecurityGroup, with what its rules allow. Keys are names. */
-export const securityGroup: ControlFeature<string, SecurityGroupSnapshot> = {
+export const securityGroup = withSampling<string, SecurityGroupSnapshot>({
   name: 'security-group',
   kinds: [securityGroupPortGroup, securityGroupAddresses, securityGroupAcl],
   rights: [{ resource: securityGroupResource, subresource: 'status', verbs: ['patch'] }],
@@ -16,7 +16,7 @@ export const securityGroup: ControlFeature<string, SecurityGroupSnapshot> = {
   triggers: [{ on: 'object', resource: securityGroupResource, keys: ({ key }) => [key] }],
   observe: observeSecurityGroup,
   desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredSecurityGroup(snapshot, hashOf)),
-}
+})
 
 function hashOf(rules: readonly SecurityGroupRule[]): string {
   return createHash('md5').update(rulesText(rules)).digest('hex')

@@ -49,7 +49,9 @@ function desiredGroup(
 ): Pick<Desired, 'rows' | 'members'> {
   const name = securityGroupPortGroupName(securityGroup)
   const ids = { [externalId.type]: 'security_group', [externalId.securityGroup]: securityGroup }
-  const acls = aclsOf(name).map((acl) => aclRow(aclKind, idOf(aclKind, acl), name, acl))
+  const acls = aclsOf(name).map((acl) =>
+    aclRow(aclKind, idOf(aclKind, acl), acl, { [externalId.parent]: name }),
+  )
   return {
     rows: [{ kind, id: securityGroup, columns: { name, external_ids: externalIds(ids) } }, ...acls],
     members: acls.map(({ id }) => memberOf(ref(kind, securityGroup), 'acls', ref(aclKind, id))),

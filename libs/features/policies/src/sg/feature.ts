@@ -1,10 +1,9 @@
 import { baselineAcl, baselinePortGroup, denyAllAcl, denyAllPortGroup } from '@kube-ovn/ovn-names'
-import type { ControlFeature } from '@kube-ovn/domains-control'
-import { openConnectionFlags, stopsOpenConnections } from '@kube-ovn/domains-control/policies'
+import { openConnectionFlags, stopsOpenConnections, withSampling } from '@kube-ovn/domains-control/policies'
 import { desiredDenyAll, type DenyAllSnapshot } from './desired.ts'
 
 /** Keeps the port groups of all ports that have security groups. */
-export const denyAll: ControlFeature<'deny-all', DenyAllSnapshot> = {
+export const denyAll = withSampling<'deny-all', DenyAllSnapshot>({
   name: 'sg',
   kinds: [denyAllPortGroup, denyAllAcl, baselinePortGroup, baselineAcl],
   memberships: [
@@ -20,4 +19,4 @@ export const denyAll: ControlFeature<'deny-all', DenyAllSnapshot> = {
   }),
   desired: (_key, snapshot) =>
     desiredDenyAll(snapshot ?? { hasBaseline: false, stopsOpenConnections: false }),
-}
+})

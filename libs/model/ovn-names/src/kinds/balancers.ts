@@ -1,6 +1,6 @@
 import { externalId } from '../external-ids.ts'
 import { preferLocalOption } from '../balancer-options.ts'
-import { isBalancerGroupName, isServiceBalancerName } from '../names.ts'
+import { isServiceBalancerName, vpcOfBalancerGroup } from '../names.ts'
 import type { RowKind } from '../row-kind.ts'
 import { rowKind } from './declare.ts'
 
@@ -29,7 +29,7 @@ export const balancerGroup: RowKind<'Load_Balancer_Group'> = {
   shared: ['load_balancer'],
   exactMaps: [],
   isUnmarked: true,
-  identify: ({ name }) => (isBalancerGroupName(name) ? name : undefined),
+  identify: ({ name }) => (vpcOfBalancerGroup(name) === undefined ? undefined : name),
 }
 
 /** What is different on one chassis, by the name of the chassis: variables that load balancers refer to. */

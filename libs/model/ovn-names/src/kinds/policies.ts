@@ -225,10 +225,12 @@ export const firewallPortGroup = rowKind({
   identify: (row, ids) => (ids[externalId.egressFirewall] === undefined ? undefined : row.name),
 })
 
-/** Addresses of the nodes that a rule of it is about, and prefixes inside of the cluster, by the name of the set. */
+/** Addresses of the nodes or the DNS name that a rule of it is about, and prefixes inside of the cluster, by the name of the set. */
 export const firewallAddresses = rowKind({
   name: 'as-egress-firewall',
   table: 'Address_Set',
+  shared: ['addresses'],
+  composed: ['addresses'],
   identify: (row, ids) => (ids[externalId.egressFirewall] === undefined ? undefined : row.name),
 })
 

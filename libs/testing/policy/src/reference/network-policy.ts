@@ -60,7 +60,9 @@ function served(
     direction === 'ingress'
       ? namespace === pod.metadata.namespace &&
         selectsPod(objects, pod, policy.spec?.podSelector ?? {}, undefined, namespace)
-      : peers.some((peer) => isSelected(peer, policy, objects, pod)),
+      : peers.length === 0
+        ? namespace === pod.metadata.namespace
+        : peers.some((peer) => isSelected(peer, policy, objects, pod)),
   )
 }
 

@@ -1,0 +1,229 @@
+import {
+  baselineAdminNetworkPolicyResource,
+  clusterNetworkPolicyResource,
+  type AdminNetworkPolicy,
+} from '@kube-ovn/kube-api'
+import { namespaces, networkPolicies, pods, type NetworkPolicy } from '@kube-ovn/kube-api/core'
+import type { Resource } from '@kube-ovn/kube'
+import { namespace, pod } from '@kube-ovn/testing-builders'
+import { ControlCluster, type Controller } from '@kube-ovn/testing-control'
+import { beforeEach, describe, expect, it } from 'vitest'
+
+const cluster = ControlCluster.ofSuite()
+beforeEach(async () => {
+  await cluster.user.createNodes('n1')
+  await cluster.client.create(namespaces, namespace({ name: 'shop', labels: { team: 'shop' } }))
+  await cluster.client.create(namespaces, namespace({ name: 'db', labels: { team: 'db' } }))
+})
+
+const settings = { enableAnp: true }
+const merge = 'application/merge-patch+json'
+
+async function createPod(
+  name: string,
+  ports: readonly { readonly name: string; readonly containerPort: number }[] = [],
+): Promise<void> {
+  const [namespace = '', app = ''] = name.split('/')
+  const made = pod({ name: app, namespace, node: 'n1', labels: { app } })
+  const [container, ...others] = made.spec.containers
+  if (container === undefined) throw new Error('a pod has a container')
+  const containers = [{ ...container, ports }, ...others]
+  // Of those that are to be started anew whenever they end, none is ever completed.
+  const spec = { ...made.spec, containers, restartPolicy: 'Never' }
+  await cluster.client.create(pods, { ...made, spec })
+}
+
+async function addressOf(name: string): Promise<string> {
+  const [namespace = '', app = ''] = name.split('/')
+  const [v4 = ''] = (await cluster.user.addressOf(app, namespace)).split(',')
+  return v4
+}
+
+function labelNamespace(name: string, team: string): Promise<unknown> {
+  return cluster.client.patch(namespaces, { name }, merge, { metadata: { labels: { team } } })
+}
+
+function addressesIn(control: Controller, set: string): readonly string[] | undefined {
+  const row = control.named('Address_Set', set)
+  return row === undefined ? undefined : [...row.addresses].sort()
+}
+
+function matchesOf(control: Controller, group: string): readonly string[] {
+  return control
+    .rows('ACL', 'match', 'external_ids')
+    .filter(({ external_ids: ids }) => ids['parent'] === group)
+    .map(({ match }) => match)
+}
+
+type Spec = NonNullable<NetworkPolicy['spec']>
+
+async function createPolicy(spec: Partial<Spec>): Promise<void> {
+  await cluster.client.create(networkPolicies, {
+    ...{ apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy' },
+    metadata: { name: 'web', namespace: 'shop' },
+    spec: { podSelector: {}, ...spec },
+  })
+}
+
+function editPolicy(spec: object): Promise<unknown> {
+  return cluster.client.patch(networkPolicies, { namespace: 'shop', name: 'web' }, merge, { spec })
+}
+
+describe('a NetworkPolicy', () => {
+  it('is about a pod that is completed no more: its address may be that of another', async () => {
+    await createPolicy({ ingress: [{ from: [{ podSelector: {} }] }] })
+    await createPod('shop/web')
+    await createPod('shop/job')
+    await using control = await cluster.startSettled()
+    const set = 'web.shop.ingress.allow.IPv4.0'
+    const [web, job] = [await addressOf('shop/web'), await addressOf('shop/job')]
+    expect(addressesIn(control, set)).toEqual([web, job].sort())
+    const where = { namespace: 'shop', name: 'job' }
+    const status = { phase: 'Succeeded' }
+    await cluster.client.patch(pods, where, merge, { status }, { subresource: 'status' })
+    await control.settle()
+    expect(addressesIn(control, set)).toEqual([web])
+  })
+
+  it('learns the number of a named port from a pod that comes later', async () => {
+    await createPolicy({ ingress: [{ ports: [{ protocol: 'TCP', port: 'http' }] }] })
+    await createPod('shop/web')
+    await using control = await cluster.startSettled()
+    const withPort = () => matchesOf(control, 'web.shop').filter((match) => match.includes('tcp.dst'))
+    expect(withPort()).toEqual([])
+    await createPod('shop/late', [{ name: 'http', containerPort: 8080 }])
+    await control.settle()
+    expect(withPort().every((match) => match.endsWith('tcp.dst == 8080'))).toBe(true)
+    expect(withPort().length).toBeGreaterThan(0)
+  })
+
+  it('takes a named port of egress from its peers, whatever its own pods call so', async () => {
+    await createPolicy({
+      policyTypes: ['Egress'],
+      egress: [
+        {
+          to: [{ namespaceSelector: { matchLabels: { team: 'db' } } }],
+          ports: [{ protocol: 'TCP', port: 'http' }],
+        },
+      ],
+    })
+    await createPod('shop/web', [{ name: 'http', containerPort: 80 }])
+    await createPod('db/main', [{ name: 'http', containerPort: 5432 }])
+    await using control = await cluster.startSettled()
+    const numbers = matchesOf(control, 'web.shop').flatMap(
+      (match) => /tcp\.dst == (\d+)/.exec(match)?.[1] ?? [],
+    )
+    expect([...new Set(numbers)]).toEqual(['5432'])
+  })
+
+  it('has no set of what it had before: neither of no rule, nor of rules that are gone', async () => {
+    await createPolicy({ policyTypes: ['Ingress'] })
+    await createPod('shop/web')
+    await using control = await cluster.startSettled()
+    const sets = () =>
+      control
+        .rows('Address_Set', 'name')
+        .flatMap(({ name }) => /^web\.shop\.ingress\.allow\.IPv4\.(.*)$/.exec(name)?.[1] ?? [])
+        .sort()
+    expect(sets()).toEqual(['all'])
+    await editPolicy({ ingress: [{}, {}] })
+    await control.settle()
+    expect(sets()).toEqual(['0', '1'])
+    await editPolicy({ ingress: [{}] })
+    await control.settle()
+    expect(sets()).toEqual(['0'])
+  })
+})
+
+const kinds = { banp: baselineAdminNetworkPolicyResource, cnp: clusterNetworkPolicyResource } as const
+
+async function createAdmin(
+  kind: keyof typeof kinds,
+  name: string,
+  spec: NonNullable<AdminNetworkPolicy['spec']>,
+): Promise<void> {
+  const resource: Resource<AdminNetworkPolicy> = kinds[kind]
+  await cluster.client.create(resource, {
+    ...{ apiVersion: `${resource.group}/${resource.version}`, kind: resource.kind, metadata: { name } },
+    spec: { subject: { namespaces: { matchLabels: { team: 'shop' } } }, ...spec },
+  })
+}
+
+const fromDb = [{ namespaces: { matchLabels: { team: 'db' } } }]
+
+describe('a policy of an administrator', () => {
+  it('of the baseline follows peers of ingress: pods that come, and namespaces that get other labels', async () => {
+    await createAdmin('banp', 'default', { ingress: [{ action: 'Deny', from: fromDb }] })
+    await createPod('shop/web')
+    await using control = await cluster.startSettled({ settings })
+    const set = 'default.ingress.0..IPv4'
+    expect(addressesIn(control, set)).toEqual([])
+    await createPod('db/main')
+    await control.settle()
+    expect(addressesIn(control, set)).toEqual([await addressOf('db/main')])
+    await labelNamespace('db', 'other')
+    await control.settle()
+    expect(addressesIn(control, set)).toEqual([])
+    await labelNamespace('db', 'db')
+    await control.settle()
+    expect(addressesIn(control, set)).toEqual([await addressOf('db/main')])
+  })
+
+  it('whose rules have no names follows edits of their peers', async () => {
+    await createAdmin('cnp', 'guard', {
+      ...{ tier: 'Admin', priority: 3 },
+      ingress: [{ action: 'Deny', from: fromDb }],
+    })
+    await createPod('shop/web')
+    await createPod('db/main')
+    await using control = await cluster.startSettled({ settings })
+    const set = 'guard.ingress.0..IPv4'
+    expect(addressesIn(control, set)).toEqual([await addressOf('db/main')])
+    const from = [{ namespaces: { matchLabels: { team: 'shop' } } }]
+    await cluster.client.patch(clusterNetworkPolicyResource, { name: 'guard' }, merge, {
+      spec: { ingress: [{ action: 'Deny', from }] },
+    })
+    await control.settle()
+    expect(addressesIn(control, set)).toEqual([await addressOf('shop/web')])
+  })
+
+  it('follows a subject that selects pods of namespaces by their labels', async () => {
+    const pod = {
+      namespaceSelector: { matchLabels: { team: 'till' } },
+      podSelector: { matchLabels: { app: 'web' } },
+    }
+    await createAdmin('cnp', 'guard', {
+      ...{ tier: 'Admin', priority: 3, subject: { pods: pod } },
+      ingress: [{ action: 'Deny', from: fromDb }],
+    })
+    await createPod('shop/web')
+    await createPod('shop/other')
+    await using control = await cluster.startSettled({ settings })
+    expect(control.portsOf('Port_Group', 'guard')).toEqual([])
+    await labelNamespace('shop', 'till')
+    await control.settle()
+    expect(control.portsOf('Port_Group', 'guard')).toEqual(['web.shop'])
+    await labelNamespace('shop', 'shop')
+    await control.settle()
+    expect(control.portsOf('Port_Group', 'guard')).toEqual([])
+  })
+
+  it('that goes while nobody looks leaves nothing', async () => {
+    const name = 'Ünnamed / rule'
+    await createAdmin('cnp', 'guard', {
+      ...{ tier: 'Admin', priority: 3 },
+      ingress: [{ name, action: 'Deny', from: fromDb }],
+    })
+    await createPod('shop/web')
+    {
+      await using control = await cluster.startSettled({ settings })
+      expect(
+        control.rows('Address_Set', 'name').some(({ name: set }) => set.startsWith('guard.ingress.0.')),
+      ).toBe(true)
+    }
+    await cluster.client.remove(clusterNetworkPolicyResource, { name: 'guard' })
+    await using control = await cluster.startSettled({ settings })
+    const left = [...control.rows('Address_Set', 'name'), ...control.rows('Port_Group', 'name')]
+    expect(left.filter(({ name: one }) => one.startsWith('guard'))).toEqual([])
+  })
+})

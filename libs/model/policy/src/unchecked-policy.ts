@@ -1,0 +1,229 @@
+import type { NetworkPolicyPeer, NetworkPolicyPort } from '@kube-ovn/kube-api/core'
+import type { LabelSelector } from '@kube-ovn/label-selector'
+import type { PolicyDirection } from '@kube-ovn/ovn-names'
+import { PolicyInvalidError } from './errors.ts'
+import type { Tried } from './tried.ts'
+
+/** What is written in a policy. */
+export interface GivenPolicy {
+  readonly subject: LabelSelector
+  /** Directions that are restricted. */
+  readonly restricted: readonly PolicyDirection[]
+  readonly rules: Readonly<Record<PolicyDirection, readonly GivenRule[]>>
+}
+
+/** What is written in a rule. What has not the form of a peer or a port is `undefined`, counts for nothing, and is told already. */
+export interface GivenRule {
+  readonly peers: readonly (NetworkPolicyPeer | undefined)[] | undefined
+  readonly ports: readonly (NetworkPolicyPort | undefined)[] | undefined
+}
+
+/**
+ * Reads the spec of a policy that nobody made sure of: an API server knows no more of it than a definition that others installed.
+ *
+ * What can not be read fails closed. A rule allows nothing by it, a direction is restricted, and a policy of which it is not known which pods it is for is
+ * for all of its namespace and allows nothing: more than others allow these pods it must not.
+ */
+export function readUnchecked(written: unknown, tried: Tried): GivenPolicy {
+  const untilRead = 'until then it is for all pods of its namespace, and allows nothing'
+  const spec = written === undefined ? {} : tried(() => recordOf(written, 'spec', untilRead))
+  if (spec === undefined) return { subject: {}, restricted: directions, rules: { ingress: [], egress: [] } }
+  const { podSelector = {} } = spec
+  const subject = readSelector(podSelector, 'spec.podSelector', { tried, until: untilRead })
+  const [ingress, egress] = [readRules(spec, 'ingress', tried), readRules(spec, 'egress', tried)]
+  return {
+    subject: subject ?? {},
+    restricted: restrictedBy(spec, tried),
+    rules: subject === undefined ? { ingress: [], egress: [] } : { ingress, egress },
+  }
+}
+
+type Written = Readonly<Record<string, unknown>>
+
+const directions = ['ingress', 'egress'] as const
+const typeNames = { ingress: 'Ingress', egress: 'Egress' } as const
+
+/** An API server fills in the types of a NetworkPolicy that has none, in the same way. */
+function restrictedBy({ policyTypes, egress }: Written, tried: Tried): readonly PolicyDirection[] {
+  if (policyTypes === undefined || isEmptyList(policyTypes))
+    return egress === undefined || isEmptyList(egress) ? ['ingress'] : directions
+  const untilList = 'until then both directions are restricted'
+  const types = tried(() => listOf(policyTypes, 'spec.policyTypes', untilList))
+  return types?.map((type, place) => readType(type, `spec.policyTypes[${place}]`, tried)) ?? directions
+}
+
+function readType(type: unknown, field: string, tried: Tried): PolicyDirection {
+  const direction = typeof type === 'string' && type.toLowerCase() === 'egress' ? 'egress' : 'ingress'
+  if (type !== typeNames[direction])
+    tried(() =>
+      refuse(field, type, `write Ingress or Egress; until then it is as if it were ${typeNames[direction]}`),
+    )
+  return direction
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0
+}
+
+const untilAllowed = 'until then it allows nothing'
+
+function readRules(spec: Written, direction: PolicyDirection, tried: Tried): readonly GivenRule[] {
+  const field = `spec.${direction}`
+  const { [direction]: rules = [] } = spec
+  return (tried(() => listOf(rules, field, untilAllowed)) ?? []).map((one, at): GivenRule => {
+    const place = `${field}[${at}]`
+    const rule = tried(() => recordOf(one, place, untilAllowed))
+    if (rule === undefined) return { peers: [undefined], ports: undefined }
+    const side = direction === 'ingress' ? 'from' : 'to'
+    return {
+      peers: readEach(rule[side], `${place}.${side}`, tried, readPeer),
+      ports: readEach(rule['ports'], `${place}.ports`, tried, readPort),
+    }
+  })
+}
+
+/** An absent list is about everybody or everything, one that can not be read about nobody and nothing. */
+function readEach<T>(
+  written: unknown,
+  field: string,
+  tried: Tried,
+  read: (entry: Written, field: string, tried: Tried) => T | undefined,
+): readonly (T | undefined)[] | undefined {
+  if (written === undefined) return undefined
+  const entries = tried(() => listOf(written, field, 'until then the rule allows nothing')) ?? [undefined]
+  return entries.map((entry, at) => {
+    if (entry === undefined) return undefined
+    const place = `${field}[${at}]`
+    const record = tried(() => recordOf(entry, place, untilAllowed))
+    return record === undefined ? undefined : read(record, place, tried)
+  })
+}
+
+function readPeer(
+  { ipBlock, podSelector, namespaceSelector }: Written,
+  field: string,
+  tried: Tried,
+): NetworkPolicyPeer | undefined {
+  const selectors = { podSelector, namespaceSelector }
+  const given = Object.entries(selectors).filter(([, selector]) => selector !== undefined)
+  if ((ipBlock === undefined) === (given.length === 0)) {
+    const names = [...(ipBlock === undefined ? [] : ['ipBlock']), ...given.map(([name]) => name)].join()
+    const cure = `write ipBlock, or podSelector and namespaceSelector or one of them; ${untilAllowed}`
+    return tried(() => refuseText(field, names, cure))
+  }
+  if (ipBlock !== undefined) return tried(() => ({ ipBlock: readBlock(ipBlock, `${field}.ipBlock`) }))
+  const read = given.map(
+    ([name, selector]) =>
+      [name, readSelector(selector, `${field}.${name}`, { tried, until: untilAllowed })] as const,
+  )
+  return read.some(([, selector]) => selector === undefined) ? undefined : Object.fromEntries(read)
+}
+
+function readBlock(written: unknown, field: string): NonNullable<NetworkPolicyPeer['ipBlock']> {
+  const until = 'until then the block allows nothing'
+  const { cidr, except } = recordOf(written, field, until)
+  const prefix = textOf(cidr, `${field}.cidr`, until)
+  if (except === undefined) return { cidr: prefix }
+  const texts = listOf(except, `${field}.except`, until)
+  return { cidr: prefix, except: texts.map((one, at) => textOf(one, `${field}.except[${at}]`, until)) }
+}
+
+function readPort(
+  { protocol, port, endPort }: Written,
+  field: string,
+  tried: Tried,
+): NetworkPolicyPort | undefined {
+  const until = 'until then the port allows nothing'
+  return tried(() => {
+    if (port !== undefined && typeof port !== 'string' && typeof port !== 'number')
+      return refuse(`${field}.port`, port, `write a number or the name of a port; ${until}`)
+    if (endPort !== undefined && typeof endPort !== 'number')
+      return refuse(`${field}.endPort`, endPort, `write a number; ${until}`)
+    if (endPort !== undefined && port === undefined)
+      return refuse(`${field}.endPort`, endPort, `write port beside it; ${until}`)
+    return {
+      ...(protocol === undefined ? {} : { protocol: textOf(protocol, `${field}.protocol`, until) }),
+      ...(port === undefined ? {} : { port }),
+      ...(endPort === undefined ? {} : { endPort }),
+    }
+  })
+}
+
+interface SelectorContext {
+  readonly tried: Tried
+  /** What is so while it can not be read. */
+  readonly until: string
+}
+
+/** A selector; `undefined` where a part of it can not be read, each of which is told. */
+function readSelector(
+  written: unknown,
+  field: string,
+  { tried, until }: SelectorContext,
+): LabelSelector | undefined {
+  const selector = tried(() => recordOf(written, field, until))
+  if (selector === undefined) return undefined
+  const { matchLabels, matchExpressions } = selector
+  const labels =
+    matchLabels === undefined
+      ? {}
+      : tried(() => ({ matchLabels: readLabels(matchLabels, `${field}.matchLabels`, until) }))
+  const place = `${field}.matchExpressions`
+  const entries = matchExpressions === undefined ? [] : tried(() => listOf(matchExpressions, place, until))
+  const requirements = entries?.map((entry, at) =>
+    tried(() => readRequirement(entry, `${place}[${at}]`, until)),
+  )
+  if (labels === undefined || requirements === undefined || requirements.includes(undefined)) return undefined
+  const read = requirements.flatMap((one) => one ?? [])
+  return { ...labels, ...(matchExpressions === undefined ? {} : { matchExpressions: read }) }
+}
+
+function readLabels(written: unknown, field: string, until: string): Readonly<Record<string, string>> {
+  const entries = Object.entries(recordOf(written, field, until))
+  return Object.fromEntries(entries.map(([key, value]) => [key, textOf(value, `${field}.${key}`, until)]))
+}
+
+type Requirement = NonNullable<LabelSelector['matchExpressions']>[number]
+
+function readRequirement(written: unknown, field: string, until: string): Requirement {
+  const { key: label, operator, values } = recordOf(written, field, until)
+  const key = textOf(label, `${field}.key`, until)
+  if (operator === 'Exists' || operator === 'DoesNotExist') return { key, operator }
+  if (operator !== 'In' && operator !== 'NotIn')
+    return refuse(`${field}.operator`, operator, `write In, NotIn, Exists or DoesNotExist; ${until}`)
+  const texts = listOf(values, `${field}.values`, until)
+  if (texts.length === 0) return refuse(`${field}.values`, values, `write at least one; ${until}`)
+  return { key, operator, values: texts.map((one, at) => textOf(one, `${field}.values[${at}]`, until)) }
+}
+
+function recordOf(value: unknown, field: string, until: string): Written {
+  return isRecord(value) ? value : refuse(field, value, `write an object; ${until}`)
+}
+
+function isRecord(value: unknown): value is Written {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function listOf(value: unknown, field: string, until: string): readonly unknown[] {
+  return Array.isArray(value) ? value : refuse(field, value, `write a list; ${until}`)
+}
+
+function textOf(value: unknown, field: string, until: string): string {
+  return typeof value === 'string' ? value : refuse(field, value, `write a text; ${until}`)
+}
+
+function refuse(field: string, value: unknown, cure: string): never {
+  return refuseText(field, toldOf(value), cure)
+}
+
+/** What has parts is not written out: they may be nested deeper than any stack is. */
+function toldOf(value: unknown): string {
+  if (value === undefined) return ''
+  if (typeof value === 'string') return value
+  if (Array.isArray(value)) return 'a list'
+  return isRecord(value) ? 'an object' : JSON.stringify(value)
+}
+
+function refuseText(field: string, value: string, cure: string): never {
+  throw new PolicyInvalidError({ field, value, cure })
+}
