@@ -1,4 +1,5 @@
 import { endpointSlices, nodes, services } from '@kube-ovn/kube-api/core'
+import { serviceL2StatusResource, type ServiceL2Status } from '@kube-ovn/kube-api'
 import { endpointSlice, service } from '@kube-ovn/testing-builders'
 import { ControlCluster, type Controller } from '@kube-ovn/testing-control'
 import { beforeEach, describe, expect, it } from 'vitest'
@@ -122,6 +123,49 @@ describe('what differs from chassis to chassis', () => {
     await control.settle()
     const west = { [variable]: '10.16.0.3:8080' }
     expect(variables(control)).toEqual({ 'c-n1': west, 'c-n2': all, 'c-n3': all })
+  })
+
+  it('is where an address from outside is announced, and moves with that', async () => {
+    const flags = { enableOvnLbPreferLocal: true, metallbNamespace: 'kube-system' }
+    const outside = service({
+      clusterIP: '10.96.100.1',
+      type: 'LoadBalancer',
+      externalTrafficPolicy: 'Local',
+    })
+    await cluster.client.create(services, outside)
+    const ingress = [{ ip: '172.18.0.200' }]
+    const subresource = { subresource: 'status' }
+    await cluster.client.patch(services, ref, type, { status: { loadBalancer: { ingress } } }, subresource)
+    const endpoints = [on('n1', '10.16.0.2'), on('n2', '10.16.0.3')]
+    await cluster.client.create(endpointSlices, endpointSlice({ endpoints }))
+    await using control = await cluster.startSettled({ flags })
+    const announced = variable.replace('10_96_100_1', '172_18_0_200')
+    const [one, two] = [{ [announced]: '10.16.0.2:8080' }, { [announced]: '10.16.0.3:8080' }]
+    expect(variables(control)).toEqual({ 'c-n1': one, 'c-n2': two })
+    const toldIn = (namespace: string): ServiceL2Status => ({
+      ...{ apiVersion: 'metallb.io/v1beta1', kind: 'ServiceL2Status', metadata: { namespace, name: 'l2-1' } },
+    })
+    const announce = async (node: string, namespace = 'kube-system'): Promise<void> => {
+      const status = { node, serviceNamespace: 'default', serviceName: 'web' }
+      const { metadata } = toldIn(namespace)
+      await cluster.client.patch(serviceL2StatusResource, metadata, type, { status }, subresource)
+      await control.settle()
+    }
+    // Who has a namespace of their own speaks for nobody else's Service.
+    await cluster.client.create(serviceL2StatusResource, toldIn('default'))
+    await announce('n1', 'default')
+    expect(variables(control)).toEqual({ 'c-n1': one, 'c-n2': two })
+    await cluster.client.create(serviceL2StatusResource, toldIn('kube-system'))
+    await announce('n1')
+    expect(variables(control)).toEqual({ 'c-n1': one, 'c-n2': {} })
+    await cluster.forgetCosts()
+    await announce('n2')
+    expect(variables(control)).toEqual({ 'c-n1': {}, 'c-n2': two })
+    expect((await cluster.costs()).transactions).toBe(1)
+    await cluster.client.remove(serviceL2StatusResource, toldIn('kube-system').metadata)
+    await control.settle()
+    expect(variables(control)).toEqual({ 'c-n1': one, 'c-n2': two })
+    expect(control.problems()).toEqual([])
   })
 
   it('costs nothing at a restart, and what happened meanwhile is caught up with', async () => {

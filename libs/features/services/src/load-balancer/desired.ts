@@ -1,5 +1,5 @@
 import { balancerGroup, loadBalancer, preferLocalOption } from '@kube-ovn/ovn-names'
-import { vpcResource } from '@kube-ovn/kube-api'
+import { vpcResource, type VpcStatus } from '@kube-ovn/kube-api'
 import { nothing } from '@kube-ovn/reconcile'
 import type { Desired, KubePatch, OwnedRow } from '@kube-ovn/reconcile'
 import { externalIds } from '@kube-ovn/domains-control'
@@ -38,6 +38,16 @@ function desiredBalancer(balancer: Balancer, prefersLocal: boolean): OwnedRow {
       external_ids: externalIds({}),
     },
   }
+}
+
+/** What a Vpc says of load balancers. */
+export function saidOf(status: VpcStatus): readonly (string | undefined)[] {
+  const { tcpLoadBalancer, udpLoadBalancer, sctpLoadBalancer } = status
+  const { tcpSessionLoadBalancer, udpSessionLoadBalancer, sctpSessionLoadBalancer } = status
+  return [
+    ...[tcpLoadBalancer, udpLoadBalancer, sctpLoadBalancer],
+    ...[tcpSessionLoadBalancer, udpSessionLoadBalancer, sctpSessionLoadBalancer],
+  ]
 }
 
 function statusPatch(vpc: string, names: BalancerNames | undefined): KubePatch {

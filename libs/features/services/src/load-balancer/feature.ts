@@ -10,7 +10,8 @@ import {
   serviceWatch,
   sliceWatch,
 } from '@kube-ovn/domains-control/services'
-import { desiredBalancers, type BalancersSnapshot } from './desired.ts'
+import { comesOrGoes, vpcSays } from '@kube-ovn/domains-control/topology'
+import { desiredBalancers, saidOf, type BalancersSnapshot } from './desired.ts'
 import { observeBalancers } from './snapshot.ts'
 
 /** Keeps the load balancers of each VPC. What is in them is the business of each Service. */
@@ -21,10 +22,10 @@ export const loadBalancers: ControlFeature<string, BalancersSnapshot> = {
   watches: [serviceWatch, sliceWatch],
   tables: [ownBalancers, filledBalancers, groupsInUse],
   rights: [{ resource: vpcResource, subresource: 'status', verbs: ['patch'] }],
-  triggers: [{ on: 'object', resource: vpcResource, keys: (change) => [change.key] }],
+  triggers: [{ on: 'object', resource: vpcResource, keys: comesOrGoes }, vpcSays(saidOf)],
   // Subnets keep what belongs to Vpcs that are gone.
-  initialKeys: ({ settings, networks }) =>
-    new Set([settings.clusterRouter, ...networks.scan().flatMap(({ vpc }) => (vpc === '' ? [] : [vpc]))]),
+  initialKeys: ({ settings, attachments }) =>
+    new Set([settings.clusterRouter, ...attachments.scan().flatMap(({ vpc }) => (vpc === '' ? [] : [vpc]))]),
   observe: observeBalancers,
   desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredBalancers(snapshot)),
 }

@@ -6,14 +6,14 @@ import type { BalancersSnapshot } from './desired.ts'
 /** Reads which load balancers a VPC has; nothing once neither its Vpc nor a subnet of it is there. A router of others has none. */
 export function observeBalancers(vpc: string, world: ControlWorld): BalancersSnapshot | undefined {
   const { settings } = world
-  const plan = world.vpcPlans.get(vpc)
+  const router = world.routers.get(vpc)
   const isThere =
-    plan !== undefined || isDefaultVpc(vpc, settings) || world.networks.find('vpc', vpc).length > 0
+    router !== undefined || isDefaultVpc(vpc, settings) || world.attachments.keys('vpc', vpc).length > 0
   if (!isThere) return undefined
   const prefersLocal = flagsOf(balancerFlags, settings).enableOvnLbPreferLocal
   const { name, isThere: hasGroup } = groupOf(vpc, world)
   const group = hasGroup ? name : undefined
-  if (!settings.enableLb || plan?.isExternal === true)
+  if (!settings.enableLb || router?.isExternal === true)
     return { vpc, names: undefined, balancers: [], prefersLocal, group: undefined }
   return { vpc, names: balancerNames(vpc, world), balancers: balancersOf(vpc, world), prefersLocal, group }
 }

@@ -1,7 +1,21 @@
 import { KubeOvnError } from '@kube-ovn/errors'
-import { apiVersion, subnetResource, vpcResource } from '@kube-ovn/kube-api'
+import {
+  apiVersion,
+  ovnEipResource,
+  routerLbRuleResource,
+  subnetResource,
+  switchLbRuleResource,
+  vpcResource,
+} from '@kube-ovn/kube-api'
 import { endpointSlices, services } from '@kube-ovn/kube-api/core'
-import { endpointSlice, service, subnet } from '@kube-ovn/testing-builders'
+import {
+  endpointSlice,
+  ovnEip,
+  routerLbRule,
+  service,
+  subnet,
+  switchLbRule,
+} from '@kube-ovn/testing-builders'
 import { ControlCluster, type Controller } from '@kube-ovn/testing-control'
 import fc from 'fast-check'
 import { beforeEach, expect, it } from 'vitest'
@@ -17,6 +31,13 @@ const addressOf = { a: '10.96.100.1', b: '10.96.100.2', c: '10.96.100.3' } as co
   string
 >
 const vpcs = ['', 'red', 'gone'] as const
+/** Rules, all with one address, of which Services are made. */
+const rules = ['front', 'side'] as const
+type Rule = (typeof rules)[number]
+const ruleKinds = { slr: switchLbRuleResource, rlr: routerLbRuleResource } as const
+type RuleKind = keyof typeof ruleKinds
+/** Of whom there are slices: Services, and what is made of rules. */
+const owners = [...names, 'slr-front', 'slr-side', 'rlr-front', 'rlr-side'] as const
 
 /** What a user, or Kubernetes for him, does next. */
 type Step =
@@ -26,16 +47,22 @@ type Step =
   | { readonly what: 'vpc'; readonly name: Name; readonly vpc: (typeof vpcs)[number] }
   | {
       readonly what: 'slice'
-      readonly name: Name
+      readonly name: (typeof owners)[number]
       readonly hosts: readonly number[]
       readonly protocol: 'TCP' | 'UDP'
     }
   | { readonly what: 'subnet'; readonly enableLb: boolean }
-  | { readonly what: 'remove service' | 'remove slice'; readonly name: Name }
+  | { readonly what: 'remove service'; readonly name: Name }
+  | { readonly what: 'remove slice'; readonly name: (typeof owners)[number] }
+  | { readonly what: 'rule'; readonly kind: RuleKind; readonly rule: Rule; readonly port: number }
+  | { readonly what: 'remove rule'; readonly kind: RuleKind; readonly rule: Rule }
   | { readonly what: 'create vpc' | 'remove vpc' | 'cut' | 'settle' }
 
 const name = fc.constantFrom(...names)
 const protocol = fc.constantFrom('TCP' as const, 'UDP' as const)
+const owner = fc.constantFrom(...owners)
+const kind = fc.constantFrom('slr' as const, 'rlr' as const)
+const rule = fc.constantFrom(...rules)
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 4,
@@ -50,7 +77,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 4,
     arbitrary: fc.record({
       what: fc.constant('slice' as const),
-      name,
+      name: owner,
       hosts: fc.uniqueArray(fc.integer({ min: 2, max: 6 }), { maxLength: 3 }),
       protocol,
     }),
@@ -63,7 +90,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   }),
   fc.record({ what: fc.constant('vpc' as const), name, vpc: fc.constantFrom(...vpcs) }),
   fc.record({ what: fc.constant('subnet' as const), enableLb: fc.boolean() }),
-  fc.record({ what: fc.constantFrom('remove service' as const, 'remove slice' as const), name }),
+  {
+    weight: 2,
+    arbitrary: fc.record({ what: fc.constant('rule' as const), kind, rule, port: fc.constantFrom(80, 81) }),
+  },
+  fc.record({ what: fc.constant('remove service' as const), name }),
+  fc.record({ what: fc.constant('remove slice' as const), name: owner }),
+  fc.record({ what: fc.constant('remove rule' as const), kind, rule }),
   fc.record({
     what: fc.constantFrom('create vpc' as const, 'remove vpc' as const, 'cut' as const, 'settle' as const),
   }),
@@ -107,13 +140,27 @@ async function carryOut(next: Step): Promise<void> {
     }
     case 'slice': {
       const endpoints = next.hosts.map((host) => `10.16.0.${host}`)
-      const ports = [{ name: '', port: 8080, protocol: next.protocol }]
+      // Ports of rules have a name.
+      const ports = ['', 'any'].map((portName) => ({ name: portName, port: 8080, protocol: next.protocol }))
       const made = endpointSlice({ name: `${next.name}-1`, service: next.name, endpoints, ports })
       await attempt(() => client.remove(endpointSlices, { namespace: 'default', name: `${next.name}-1` }))
       return attempt(() => client.create(endpointSlices, made))
     }
     case 'subnet':
       return cluster.user.edit(subnetResource, 'blue', { enableLb: next.enableLb })
+    case 'rule': {
+      const ports = [{ name: 'any', port: next.port, targetPort: 8080 }]
+      const at = { name: next.rule }
+      if (next.kind === 'slr') {
+        const made = switchLbRule({ ...at, vip: '192.0.2.1', ports })
+        if ((await client.get(switchLbRuleResource, at)) === undefined)
+          return attempt(() => client.create(switchLbRuleResource, made))
+      } else if ((await client.get(routerLbRuleResource, at)) === undefined)
+        return attempt(() => client.create(routerLbRuleResource, routerLbRule({ ...at, ports })))
+      return attempt(() => client.patch(ruleKinds[next.kind], at, type, { spec: { ports } }))
+    }
+    case 'remove rule':
+      return attempt(() => client.remove(ruleKinds[next.kind], { name: next.rule }))
     case 'remove service':
       return attempt(() => client.remove(services, ref))
     case 'remove slice':
@@ -139,6 +186,10 @@ function written(control: Controller): unknown {
     groups: control
       .rows('Load_Balancer_Group', 'name', 'load_balancer')
       .map((row) => ({ ...row, load_balancer: row.load_balancer.map(nameOf).sort() })),
+    routers: control.rows('Logical_Router', 'name', 'load_balancer').map((row) => ({
+      name: row.name,
+      balancers: row.load_balancer.map(nameOf).sort(),
+    })),
     switches: control.rows('Logical_Switch', 'name', 'load_balancer', 'load_balancer_group').map((row) => ({
       name: row.name,
       balancers: row.load_balancer.map(nameOf).sort(),
@@ -151,6 +202,11 @@ it.each([{ loadBalancerLayout: 'shared' }, { loadBalancerLayout: 'per-service' }
   'any sequence of changes, cut anywhere, ends in what a fresh start writes: $loadBalancerLayout',
   async (flags) => {
     await cluster.client.create(subnetResource, subnet({ name: 'blue', cidrBlock: '10.17.0.0/24' }))
+    await cluster.client.create(
+      subnetResource,
+      subnet({ name: 'external', cidrBlock: '10.5.204.0/24', gateway: '10.5.204.254' }),
+    )
+    await cluster.client.create(ovnEipResource, ovnEip({ externalSubnet: 'external' }))
     const property = fc.asyncProperty(fc.array(step, { minLength: 6, maxLength: 20 }), async (steps) => {
       let control = await cluster.startController({ flags })
       try {

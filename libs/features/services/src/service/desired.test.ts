@@ -37,26 +37,38 @@ const places: readonly NodePlace[] = [
   { node: 'n3', chassis: 'c3', zone: undefined },
 ]
 
+type Given = Omit<ServiceSnapshot, 'frontends' | 'places' | 'layout' | 'isMoving' | 'announcers'> &
+  Partial<Pick<ServiceSnapshot, 'announcers'>>
+
 /** Of addresses that follow from the Service and its slices. */
 function decide(
-  given: Omit<ServiceSnapshot, 'frontends' | 'places' | 'layout' | 'isMoving'>,
+  { announcers = new Set(), ...given }: Given,
   enableOvnLbPreferLocal = false,
   layout: ServiceSnapshot['layout'] = 'shared',
 ): Desired {
   const frontends = scopedFrontends(given.service, given.slices, { enableOvnLbPreferLocal })
-  return desiredService({ ...given, frontends, places, layout, isMoving: layout === 'per-service' })
+  return desiredService({
+    ...given,
+    announcers,
+    frontends,
+    places,
+    layout,
+    isMoving: layout === 'per-service',
+  })
 }
 
 function entries(
   of: Service,
   slices: readonly EndpointSlice[],
   enableOvnLbPreferLocal = false,
+  announcers: ReadonlySet<string> = new Set(),
 ): readonly string[] {
   return shownMembers(
     decide(
       {
         service: of,
         slices,
+        announcers,
         vpc: 'ovn-cluster',
         names,
         taken: [],
@@ -370,8 +382,23 @@ describe('backends that differ from node to node', () => {
       `chassis-vars/c2 variables: ${name}=${second}`,
       `chassis-vars/c3 variables: ${name}=${first},${second}`,
     ])
+    // Elsewhere there is no entry: whoever asks there comes to the one who announces, by the link.
+    expect(entries(of, slices, true, new Set(['n2']))).toEqual([
+      inside,
+      `lb/t-nodes-v4 vips: 172.18.0.200:80=^${name}`,
+      `chassis-vars/c2 variables: ${name}=${second}`,
+    ])
+    // Two nodes announce addresses of it: both serve theirs.
+    expect(entries(of, slices, true, new Set(['n1', 'n2'])).slice(2)).toEqual([
+      `chassis-vars/c1 variables: ${name}=${first}`,
+      `chassis-vars/c2 variables: ${name}=${second}`,
+    ])
+    expect(entries(of, slices, true, new Set(['gone']))).toEqual(entries(of, slices, true))
     const cluster = { ...of, spec: { ...of.spec, externalTrafficPolicy: 'Cluster' as const } }
-    expect(entries(cluster, slices, true)).toEqual([inside, `lb/t vips: 172.18.0.200:80=${first},${second}`])
+    expect(entries(cluster, slices, true, new Set(['n2']))).toEqual([
+      inside,
+      `lb/t vips: 172.18.0.200:80=${first},${second}`,
+    ])
   })
 })
 

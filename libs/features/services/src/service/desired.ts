@@ -10,6 +10,7 @@ import {
   balancerGroupName,
   chassisVariables,
   loadBalancer,
+  logicalRouter,
   serviceBalancer,
   serviceBalancerName,
   type RowRef,
@@ -17,7 +18,7 @@ import {
 import { nothing } from '@kube-ovn/reconcile'
 import type { Desired, KubeEvent, KubePatch, MapMember } from '@kube-ovn/reconcile'
 import { externalIds, memberOf, ref } from '@kube-ovn/domains-control'
-import { balancerColumns, balancerName, wantedFor } from '@kube-ovn/domains-control/services'
+import { balancerColumns, balancerName, isOnRouter, wantedFor } from '@kube-ovn/domains-control/services'
 import type { BalancerNames, Frontend, Scope, Wanted } from '@kube-ovn/domains-control/services'
 import { checksOf, type Entry } from './checks.ts'
 import type { ServiceSnapshot } from './snapshot.ts'
@@ -36,7 +37,7 @@ export function desiredService(snapshot: ServiceSnapshot): Desired {
   if (problem instanceof AnnotationInvalidError) return { ...nothing, ...told, hold: true }
   if (frontends.length === 0) return nothing
   if (names === undefined) return { ...nothing, ...told }
-  const entries = allEntries(snapshot, names)
+  const entries = [...allEntries(snapshot, names), ...routerEntries(snapshot, names)]
   const own = ownBalancers(entries, snapshot)
   const checks = checksOf(entries, snapshot)
   return {
@@ -59,6 +60,15 @@ function allEntries(snapshot: ServiceSnapshot, names: BalancerNames): readonly E
       ? entriesOf(frontend, snapshot, names)
       : entriesByNode({ ...frontend, scope: frontend.scope }, snapshot, names),
   )
+}
+
+/**
+ * What a router has of the Service: load balancers of it alone, since what all Services of the VPC share would have whoever is outside reach
+ * all of them. Where every Service has its own ones, they are those.
+ */
+function routerEntries(snapshot: ServiceSnapshot, names: BalancerNames): readonly Entry[] {
+  if (!isOnRouter(snapshot.service) || snapshot.layout === 'per-service') return []
+  return allEntries({ ...snapshot, layout: 'per-service' }, names)
 }
 
 /** What the Service has in load balancers that Services share, in that layout. */
@@ -88,6 +98,9 @@ function entriesOf(frontend: Frontend, snapshot: ServiceSnapshot, names: Balance
 /**
  * Entries whose backends are variables, which each chassis has its own values of: where one has none, its clients are not led anywhere by OVN.
  *
+ * An address from outside that wants backends on the node has them where it is announced, if that is known: clients elsewhere reach it as
+ * those outside do, by the link.
+ *
  * @see ovn-nb(5), Load_Balancer, options:template; an address of IPv6 has to be a variable, too
  */
 function entriesByNode(
@@ -95,8 +108,11 @@ function entriesByNode(
   snapshot: ServiceSnapshot,
   names: BalancerNames,
 ): readonly Entry[] {
-  const { service, slices, places } = snapshot
+  const { service, slices, announcers } = snapshot
   const { ip, scope } = frontend
+  const announcing = scope === 'node-first' ? snapshot.places.filter(({ node }) => announcers.has(node)) : []
+  // A node that is not there announces nothing.
+  const places = announcing.length > 0 ? announcing : snapshot.places
   const family = familyOf(ip)
   const { namespace = '', name } = service.metadata
   return (service.spec?.ports ?? []).flatMap((port) => {
@@ -129,21 +145,27 @@ function balancerOf(
   return ref(serviceBalancer, serviceBalancerName(metadata.namespace ?? '', metadata.name, wanted))
 }
 
-/** The load balancers that the Service has for itself, and their place in the group that is on all switches of the VPC. */
+/** The load balancers that the Service has for itself, and their places: the group that is on all switches of the VPC, and its router. */
 function ownBalancers(
   entries: readonly Entry[],
-  { layout, vpc }: ServiceSnapshot,
+  { layout, vpc, service }: ServiceSnapshot,
 ): Pick<Desired, 'rows' | 'members'> {
-  if (layout === 'shared') return { rows: [], members: [] }
-  const wants = new Map(entries.map(({ of, wanted }) => [of.id, wanted]))
-  const group = ref(balancerGroup, balancerGroupName(vpc))
+  const wants = new Map(
+    entries.filter(({ of }) => of.kind === serviceBalancer.name).map(({ of, wanted }) => [of.id, wanted]),
+  )
+  const places = [
+    ...(layout === 'shared' ? [] : [ref(balancerGroup, balancerGroupName(vpc))]),
+    ...(isOnRouter(service) ? [ref(logicalRouter, vpc)] : []),
+  ]
   return {
     rows: [...wants].map(([id, wanted]) => ({
       kind: serviceBalancer,
       id,
       columns: { name: id, ...balancerColumns(wanted), external_ids: externalIds({}) },
     })),
-    members: [...wants.keys()].map((id) => memberOf(group, 'load_balancer', ref(serviceBalancer, id))),
+    members: [...wants.keys()].flatMap((id) =>
+      places.map((place) => memberOf(place, 'load_balancer', ref(serviceBalancer, id))),
+    ),
   }
 }
 

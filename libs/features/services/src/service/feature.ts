@@ -1,17 +1,20 @@
 import { endpointSlices, services } from '@kube-ovn/kube-api/core'
 import type { EndpointSlice } from '@kube-ovn/kube-api/core'
 import type { ObjectChange } from '@kube-ovn/kube'
-import { vipResource } from '@kube-ovn/kube-api'
+import { serviceL2StatusResource, vipResource } from '@kube-ovn/kube-api'
 import {
   balancerGroup,
   balancerHealthCheck,
   chassisVariables,
   loadBalancer,
+  logicalRouter,
   serviceBalancer,
 } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
 import type { ControlFeature } from '@kube-ovn/domains-control'
 import {
+  announcedIn,
+  announcementWatch,
   balancerFlags,
   filledBalancers,
   healthChecks,
@@ -30,7 +33,7 @@ export const service: ControlFeature<string, ServiceSnapshot> = {
   name: 'service',
   kinds: [balancerHealthCheck, serviceBalancer],
   flags: balancerFlags,
-  watches: [serviceWatch, sliceWatch],
+  watches: [serviceWatch, sliceWatch, announcementWatch],
   tables: [serviceVpcs, takenFrontends, healthChecks, nodePlaces, filledBalancers],
   rights: [{ resource: services, verbs: ['patch'] }],
   memberships: [
@@ -38,6 +41,7 @@ export const service: ControlFeature<string, ServiceSnapshot> = {
       ['vips', 'health_check', 'ip_port_mappings'].map((column) => ({ kind, column })),
     ),
     { kind: balancerGroup.name, column: 'load_balancer' },
+    { kind: logicalRouter.name, column: 'load_balancer' },
     { kind: chassisVariables.name, column: 'variables' },
   ],
   triggers: [
@@ -48,6 +52,7 @@ export const service: ControlFeature<string, ServiceSnapshot> = {
       keys: ({ old, new: current }: ObjectChange<EndpointSlice>) =>
         new Set([old, current].flatMap((slice) => (slice === undefined ? [] : servicesOf(slice)))),
     },
+    { on: 'object', resource: serviceL2StatusResource, keys: announcedIn },
     // It has the address from which backends are asked.
     {
       on: 'object',

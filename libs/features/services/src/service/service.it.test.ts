@@ -143,6 +143,16 @@ describe('the load balancers of a VPC', () => {
         table: 'Load_Balancer',
         row: { name: 'theirs', vips: ['map', [['10.0.0.1:1', '10.0.0.2:2']]] },
       },
+      {
+        op: 'insert',
+        table: 'Load_Balancer',
+        row: {
+          ...{ name: 'cluster-tcp-session-loadbalancer', protocol: 'tcp', external_ids },
+          // An older version wrote it so.
+          selection_fields: 'ip_src',
+          options: ['map', [['prefer_local_backend', 'false']]],
+        },
+      },
     ])
     const before = await cluster.northbound.server.transact([
       { op: 'select', table: 'Load_Balancer', where: [['name', '==', tcp]], columns: ['_uuid'] },
@@ -151,6 +161,8 @@ describe('the load balancers of a VPC', () => {
     await using control = await cluster.startSettled()
     expect(vipsOf(control, tcp)).toEqual({ '10.96.100.1:80': '10.16.0.2:8080,10.16.0.3:8080' })
     expect(JSON.stringify(before)).toContain(control.named('Load_Balancer', tcp)?._uuid)
+    const sticky = control.named('Load_Balancer', 'cluster-tcp-session-loadbalancer')
+    expect([...(sticky?.selection_fields ?? [])].sort()).toEqual(['ip_src', 'ipv6_src'])
     expect(control.named('Load_Balancer', 'theirs')?.vips).toEqual({ '10.0.0.1:1': '10.0.0.2:2' })
   })
 })

@@ -4,6 +4,7 @@ import type { DualStackIp } from '@kube-ovn/ip'
 import { flagsOf, type ControlWorld } from '@kube-ovn/domains-control'
 import { addressesOfVip } from '@kube-ovn/domains-control/addresses'
 import {
+  announcersOf,
   balancerFlags,
   balancerNames,
   filledBalancers,
@@ -33,6 +34,8 @@ export interface ServiceSnapshot {
   readonly frontends: readonly Frontend[]
   /** Of all nodes; none where every client gets the same backends. */
   readonly places: readonly NodePlace[]
+  /** The nodes that answer on their links for its addresses from outside; none while nobody says which. */
+  readonly announcers: ReadonlySet<string>
   readonly vpc: string
   /** Load balancers that Services share; absent when the VPC serves none. */
   readonly names: BalancerNames | undefined
@@ -65,6 +68,8 @@ export function observeService(key: string, world: ControlWorld): ServiceSnapsho
     slices,
     frontends,
     places,
+    // Pods of other VPCs do not come to the links of nodes.
+    announcers: vpc === world.settings.clusterRouter ? announcersOf(key, world) : new Set<string>(),
     layout: layoutOf(world),
     isMoving: layoutOf(world) === 'per-service' && world.table(filledBalancers).some('all', ''),
     problem: serviceProblem(service, decided, taken),

@@ -1,25 +1,5 @@
 import { KubeOvnError, type Refused, type RetryClass } from '@kube-ovn/errors'
 
-/** A SwitchLBRule can not be as it is written. What was made of it before stays. */
-export class SwitchLbRuleInvalidError extends KubeOvnError<Refused> {
-  readonly code = 'switch-lb-rule-invalid'
-  readonly retry: RetryClass = 'on-change'
-
-  constructor(details: Refused, options?: ErrorOptions) {
-    super('the SwitchLBRule can not be used', details, options)
-  }
-}
-
-/** A part of a SwitchLBRule has no effect. The rest has. */
-export class SwitchLbRulePartError extends KubeOvnError<Refused> {
-  readonly code = 'switch-lb-rule-part'
-  readonly retry: RetryClass = 'on-change'
-
-  constructor(details: Refused) {
-    super('a part of the SwitchLBRule has no effect', details)
-  }
-}
-
 /** Something else has the address of a SwitchLBRule as its own. */
 export class SwitchLbRuleVipTakenError extends KubeOvnError<
   Refused & {
@@ -51,15 +31,5 @@ export class SwitchLbRuleVipUnansweredError extends KubeOvnError<Refused & { rea
       subnet,
       cure: 'create a Vip of type switch_lb_vip with this address in the Subnet, or choose an address outside of all Subnets of the VPC',
     })
-  }
-}
-
-/** There are no backends of a SwitchLBRule. */
-export class SwitchLbRuleBackendsError extends KubeOvnError<Refused> {
-  readonly code = 'switch-lb-rule-no-backends'
-  readonly retry: RetryClass = 'on-change'
-
-  constructor(details: Refused) {
-    super('nobody is ready behind the address', details)
   }
 }

@@ -10,7 +10,7 @@ function refusal(fields: SwitchLbRuleFields): string {
     planOf(switchLbRule(fields))
   } catch (error) {
     if (!(error instanceof KubeOvnError)) throw error
-    return problemText(error).replace('the SwitchLBRule can not be used ', '')
+    return problemText(error).replace('the rule can not be used ', '')
   }
   throw new Error('it can be used')
 }
@@ -61,7 +61,7 @@ describe('a SwitchLBRule', () => {
     const plan = planOf(switchLbRule(both))
     expect([plan.selector, plan.endpoints]).toEqual([undefined, ['10.16.0.9', 'fd00:10:16::9']])
     expect(plan.ineffective && problemText(plan.ineffective)).toBe(
-      'a part of the SwitchLBRule has no effect (field=spec.selector value=app:web); remove it, or spec.endpoints: as long as both are there, endpoints count',
+      'a part of the rule has no effect (field=spec.selector value=app:web); remove it, or spec.endpoints: as long as both are there, endpoints count',
     )
   })
 

@@ -103,10 +103,11 @@ function planIn(dns: VpcDns, world: ControlWorld): DnsPlan {
   checkVpc(dns, world)
   const { namespace, defaultSubnet, apiServerAddress } = world.settings
   const config = configIn(world)
+  const prefixes = world.prefixes.get(defaultSubnet.name)
   const plan = planOf(dns, config, {
     namespace,
     provider: providerOf(config, world),
-    defaultSubnet: world.networks.get(defaultSubnet.name),
+    defaultSubnet: prefixes && { name: defaultSubnet.name, gateways: prefixes.gateways },
     corefile: corefileFor(dns, world),
   })
   for (const { place, object } of placesOf(dns.metadata.name, world)) {
@@ -146,7 +147,7 @@ function checkVpc({ metadata, spec = {} }: VpcDns, world: ControlWorld): void {
     const cure = 'create the Vpc, or write one that is there'
     throw new VpcDnsInvalidError({ field: 'spec.vpc', value: vpc, cure })
   }
-  if (world.networks.get(subnet)?.vpc === vpc) return
+  if (world.attachments.get(subnet)?.vpc === vpc) return
   const cure = `write a Subnet of the Vpc ${vpc}`
   throw new VpcDnsInvalidError({ field: 'spec.subnet', value: subnet, cure })
 }
