@@ -8,7 +8,9 @@ const own = {
   ovnNbAddr: text('', 'Northbound servers, e.g. tcp:10.0.0.1:6641, separated by commas.', {
     environment: 'OVN_NB_ADDR',
   }),
-  ovnSbAddr: text('', 'Southbound servers. Nothing is read from there yet.', { environment: 'OVN_SB_ADDR' }),
+  ovnSbAddr: text('', 'Southbound servers, e.g. tcp:10.0.0.1:6642, separated by commas.', {
+    environment: 'OVN_SB_ADDR',
+  }),
   ovnDbIps: list('', 'Addresses of the database servers, when no address is given.', {
     environment: 'OVN_DB_IPS',
     isEnvironmentOnly: true,
@@ -81,7 +83,10 @@ const own = {
     false,
     'Enforce AdminNetworkPolicies, BaselineAdminNetworkPolicies and ClusterNetworkPolicies.',
   ),
-  enableDnsNameResolver: switchedOn(false, 'Follow DNS names in policies, not served yet.'),
+  enableDnsNameResolver: switchedOn(
+    false,
+    'Follow DNS names in policies, which takes the plugin dnsnameresolver in CoreDNS.',
+  ),
   enableOvnIpsec: switchedOn(false, 'Encrypt tunnels, not served yet.'),
   certManagerIpsecCert: switchedOn(false, 'Encrypt tunnels, not served yet.'),
   externalGatewayConfigNs: text('kube-system', 'For the external gateway, not served yet.'),
@@ -131,6 +136,18 @@ const own = {
   }),
   nbServicePort: wholeNumber(6641, 'Port of that Service.', {
     environment: 'OVN_NB_SERVICE_PORT',
+    isEnvironmentOnly: true,
+  }),
+  sbPort: wholeNumber(6642, 'Port of the Southbound.', {
+    environment: 'KUBE_OVN_SB_PORT',
+    isEnvironmentOnly: true,
+  }),
+  sbServiceHost: text('', 'Address of Service ovn-sb, when no address is given.', {
+    environment: 'OVN_SB_SERVICE_HOST',
+    isEnvironmentOnly: true,
+  }),
+  sbServicePort: wholeNumber(6642, 'Port of that Service.', {
+    environment: 'OVN_SB_SERVICE_PORT',
     isEnvironmentOnly: true,
   }),
   apiServerHost: text('', 'Address of Service default/kubernetes.', {

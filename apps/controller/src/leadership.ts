@@ -10,19 +10,21 @@ import { AddressAudit, auditSteps } from '@kube-ovn/domains-control/address-audi
 import { vpcResource } from '@kube-ovn/kube-api'
 import type { EventRecorder, KubeClient } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
-import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
+import type { OvnNorthbound, OvnSouthbound } from '@kube-ovn/ovsdb-schema'
 import { systemClock } from '@kube-ovn/process'
 import type { DatabaseConnection } from '@kube-ovn/process'
 import type { KubeEvent } from '@kube-ovn/reconcile'
 import type { AddressAuditMetrics, DatabaseMetrics, KernelMetrics, SubnetReading } from '@kube-ovn/telemetry'
 import type { OvsdbClient } from 'ovsdb-client'
 import { followNorthbound } from './northbound.ts'
+import { followSouthbound } from './southbound.ts'
 import { readSubnets } from './subnets.ts'
 
 export interface LeadershipOptions {
   readonly client: KubeClient
   readonly recorder: EventRecorder
   readonly northbound: OvsdbClient<OvnNorthbound>
+  readonly southbound: OvsdbClient<OvnSouthbound> | undefined
   /** Whether this process is the leader by right, at this very moment. */
   readonly isLeader: () => boolean
   readonly settings: ControlSettings
@@ -34,7 +36,7 @@ export interface LeadershipOptions {
   readonly log: Logger
 }
 
-/** Every transaction asserts this lock of the Northbound. A lock's name has no dashes (RFC 7047, section 3.1, <id>). */
+/** Every transaction asserts this lock of its database. A lock's name has no dashes (RFC 7047, section 3.1, <id>). */
 const lockName = 'kube_ovn_controller'
 
 /**
@@ -47,28 +49,32 @@ export async function lead(
   signal: AbortSignal,
   onWork: (work: Work) => void,
 ): Promise<void> {
-  const { client, northbound, settings, log } = options
+  const { client, northbound, southbound, settings, log } = options
   // The election decides: a leader before, which may be cut off, must not write any more, and neither must a connection of our
   // own that is dead without a word keep us from it.
-  const lock = northbound.lock(lockName, { steal: () => options.isLeader() && !signal.aborted })
+  const steal = () => options.isLeader() && !signal.aborted
+  const lock = northbound.lock(lockName, { steal })
+  southbound?.lock(lockName, { steal })
   await using stack = new AsyncDisposableStack()
   stack.defer(() => onWork({}))
   let onReplaced: (how: string) => void = () => undefined
-  const connection = stack.use(
-    followNorthbound(northbound, {
-      log,
-      metrics: options.databaseMetrics,
-      onReplaced: (how) => onReplaced(how),
-    }),
-  )
-  onWork({ connection })
+  const followed = { log, metrics: options.databaseMetrics }
+  const connections = [
+    stack.use(followNorthbound(northbound, { ...followed, onReplaced: (how) => onReplaced(how) })),
+    ...(southbound === undefined ? [] : [stack.use(followSouthbound(southbound, followed))]),
+  ]
+  if (southbound === undefined)
+    log.warn('chassis of nodes that are gone stay: nobody says where the Southbound is', {
+      cure: 'set OVN_DB_IPS to the addresses of the database servers, or OVN_SB_ADDR to the Southbound',
+    })
+  onWork({ connections })
   const startedMs = systemClock.monotonic()
   const { kernel, world } = stack.use(
     await assembleController(
       {
-        ...{ client, recorder: options.recorder, northbound, settings, lock: lock.name },
+        ...{ client, recorder: options.recorder, northbound, southbound, settings, lock: lock.name },
         ...{ clock: systemClock, logger: log, metrics: options.metrics },
-        onReading: (unknown) => onWork({ connection, start: { startedMs, unknown } }),
+        onReading: (unknown) => onWork({ connections, start: { startedMs, unknown } }),
       },
       signal,
     ),
@@ -86,7 +92,7 @@ export async function lead(
     audit.start()
   }
   onWork({
-    connection,
+    connections,
     kernel,
     subnets: () => readSubnets(world.subnets.values()),
     plan: (request) => answerPlan(kernel, world, request),
@@ -102,7 +108,8 @@ export async function lead(
 
 /** What there is of a leader's work. */
 export interface Work {
-  readonly connection?: DatabaseConnection
+  /** To the databases. */
+  readonly connections?: readonly DatabaseConnection[]
   /** Until there is a kernel. */
   readonly start?: {
     /** Of the monotonic clock. */

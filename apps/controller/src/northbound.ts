@@ -4,7 +4,7 @@ import { ovnNorthboundSchema } from '@kube-ovn/ovsdb-schema'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { OvsdbClient } from 'ovsdb-client'
 import type { ControllerConfig } from './config.ts'
-import { databaseTls } from './endpoints.ts'
+import { databaseOptions } from './database-options.ts'
 
 /** Makes the connection to the leader among the Northbound's servers, with a cache of what the features own and read. */
 export function createNorthbound(
@@ -12,18 +12,13 @@ export function createNorthbound(
   endpoints: readonly string[],
 ): OvsdbClient<OvnNorthbound> {
   return new OvsdbClient<OvnNorthbound>({
-    endpoints,
+    ...databaseOptions(config, endpoints),
     schema: ovnNorthboundSchema,
     tables: northboundTables(),
-    leaderOnly: true,
-    connectTimeoutMs: config.ovsdbConTimeout * 1000,
-    inactivityProbeMs: config.ovsdbInactivityTimeout * 1000,
-    transactTimeoutMs: config.ovnTimeout * 1000,
-    ...(endpoints.some((endpoint) => endpoint.startsWith('ssl:')) ? { tls: databaseTls } : {}),
   })
 }
 
-type FollowOptions = Omit<DatabaseConnectionOptions, 'client' | 'db' | 'clock' | 'replaced'>
+export type FollowOptions = Omit<DatabaseConnectionOptions, 'client' | 'db' | 'clock' | 'replaced'>
 
 /**
  * Tells how the connection fares, and whether the database is another one than before.

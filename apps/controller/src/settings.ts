@@ -39,6 +39,7 @@ export function settingsOf(config: ControllerConfig): ControlSettings {
     enableEipSnat: config.enableEipSnat,
     enableNp: config.enableNp,
     enableAnp: config.enableAnp,
+    enableDnsNameResolver: config.enableDnsNameResolver,
     podNicType: config.podNicType,
     keepVmIp: config.keepVmIp,
     nonPrimaryCni: config.nonPrimaryCniMode,

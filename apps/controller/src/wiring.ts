@@ -17,6 +17,7 @@ import type { ControllerConfig } from './config.ts'
 import { northboundEndpoints } from './endpoints.ts'
 import { aborted, lead, type Work } from './leadership.ts'
 import { createNorthbound } from './northbound.ts'
+import { createSouthbound } from './southbound.ts'
 import { servePlans } from './plan/serve.ts'
 import { settingsOf, upstreamVersion } from './settings.ts'
 
@@ -85,9 +86,10 @@ export async function runController(
     async onElected(leading) {
       try {
         await using northbound = createNorthbound(config, endpoints)
+        await using southbound = createSouthbound(config)
         const measured = { metrics, auditMetrics, auditIntervalMs, databaseMetrics: connectionMetrics }
         const isLeader = () => elector.isLeader
-        const options = { client, recorder, northbound, isLeader, settings, ...measured, log }
+        const options = { client, recorder, northbound, southbound, isLeader, settings, ...measured, log }
         await lead(options, leading, (current) => (work = current))
       } catch (error) {
         // A term may end while its leader still starts.
@@ -103,12 +105,13 @@ export async function runController(
 }
 
 /** What keeps a leader from its work. */
-function problemsOf({ connection, start, kernel }: Work, unservedLimitMs: number): readonly string[] {
+function problemsOf({ connections = [], start, kernel }: Work, unservedLimitMs: number): readonly string[] {
   const unserved =
     kernel === undefined || kernel.isReady(unservedLimitMs)
       ? undefined
       : `a key has not been served for ${Math.round(kernel.oldestUnservedMs / 1000)} s`
-  return [connection?.problem, startProblem(start, unservedLimitMs), unserved].filter(
+  const unconnected = connections.map(({ problem }) => problem)
+  return [...unconnected, startProblem(start, unservedLimitMs), unserved].filter(
     (problem) => problem !== undefined,
   )
 }

@@ -4,7 +4,7 @@ import { vpcResource, type Vpc } from '@kube-ovn/kube-api'
 import { Informer } from '@kube-ovn/kube'
 import type { EventRecorder, KubeClient, KubeObject } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
-import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
+import type { OvnNorthbound, OvnSouthbound } from '@kube-ovn/ovsdb-schema'
 import { kubeObjects } from '@kube-ovn/reconcile'
 import type { AnyInformer, Kernel, KernelOptions, KubeEvent } from '@kube-ovn/reconcile'
 import type { Clock } from '@kube-ovn/time'
@@ -21,6 +21,8 @@ export interface ControllerOptions extends Pick<KernelOptions<AllocatingWorld>, 
   readonly recorder: EventRecorder
   /** It is connected here, and disposed by who made it. */
   readonly northbound: OvsdbClient<OvnNorthbound>
+  /** With {@link southboundTables}. It is connected here as well; nothing but chassis waits for it, and without it these are let alone. */
+  readonly southbound?: OvsdbClient<OvnSouthbound> | undefined
   readonly settings: ControlSettings
   /** What requests to the API server wait by. */
   readonly clock: Clock
@@ -54,6 +56,7 @@ export async function assembleController(
     client,
     recorder,
     northbound,
+    southbound,
     settings,
     clock,
     kernelClock = clock,
@@ -77,21 +80,22 @@ export async function assembleController(
     informer.start(signal)
   }
   onReading?.(() => unknownOf(all))
+  // It is connected for as long as the client lives; that it is not yet is told by who follows its state.
+  southbound?.connect(signal).catch(() => undefined)
   await Promise.all([northbound.connect(signal), recorder.recall(), ...all.map(({ synced }) => synced)])
 
   const deletion = stack.use(new DefinitionDeletion({ client, clock, log: logger, record }))
   const certain = informers.map((informer) => deletion.informer(informer))
   await deletion.settled()
   const vpcs = informers.find(({ resource }) => resource === vpcResource) as Informer<Vpc>
+  const asked = { vpc: settings.clusterRouter, vpcs, record }
   const confirmation = stack.use(
-    new OrphanConfirmation({
-      vpc: settings.clusterRouter,
-      vpcs,
-      record,
-      confirm: (token) => kernel.confirmOrphans(token),
-    }),
+    new OrphanConfirmation({ ...asked, confirm: (token) => kernel.confirmOrphans(token) }),
   )
-  const { kernel, world, signals, gatewayProbe } = assembleKernel({
+  const chassisConfirmation = stack.use(
+    new OrphanConfirmation({ ...asked, confirm: (token) => chassisKeeper?.confirm(token) }),
+  )
+  const { kernel, world, signals, gatewayProbe, chassisKeeper } = assembleKernel({
     ...ofKernel,
     settings,
     stores: new Stores(informers.map(({ resource, store }) => [resource, deletion.view(resource, store)])),
@@ -102,13 +106,20 @@ export async function assembleController(
     logger,
     onOrphansHeld: (held) => confirmation.held(held),
     gateways: { record, ask: askNode },
+    chassis: southbound && {
+      ...{ southbound, lock: ofKernel.lock, record },
+      onHeld: (held) => chassisConfirmation.held(held),
+    },
   })
   stack.use(kernel)
   stack.use(gatewayProbe)
+  stack.use(chassisKeeper)
   stack.use(followDefinitions(definitions, (signal, plural) => signals.raise(signal, plural)))
   kernel.start()
   gatewayProbe?.start()
+  chassisKeeper?.start()
   confirmation.start()
+  chassisConfirmation.start()
   const parts = stack.move()
   return { kernel, world, informers, deletion, [Symbol.asyncDispose]: () => parts.disposeAsync() }
 }

@@ -14,6 +14,7 @@ import { Kernel, Signals } from '@kube-ovn/reconcile'
 import type { Database, KernelOptions, Objects } from '@kube-ovn/reconcile'
 import type { Clock } from '@kube-ovn/time'
 import type { Cache } from 'ovsdb-client'
+import { ChassisKeeper, type ChassisKeeperOptions } from './chassis/keeper.ts'
 import { declarationsOf } from './declarations-of.ts'
 import { controlFeatures } from './features.ts'
 import { GatewayProbe, type GatewayProbeOptions } from './gateway-probe.ts'
@@ -35,6 +36,8 @@ export interface ControlKernelOptions extends Pick<
   readonly features?: readonly ControlFeature[]
   /** Gateway nodes are asked whether they are there. Absent: what the cluster says of them is believed. */
   readonly gateways?: Pick<GatewayProbeOptions, 'ask' | 'record'>
+  /** Absent: chassis in the Southbound are let alone. */
+  readonly chassis?: Pick<ChassisKeeperOptions, 'southbound' | 'lock' | 'record' | 'onHeld'> | undefined
 }
 
 export interface ControlKernel {
@@ -44,6 +47,8 @@ export interface ControlKernel {
   readonly signals: Signals
   /** Not started. */
   readonly gatewayProbe: GatewayProbe | undefined
+  /** Not started. */
+  readonly chassisKeeper: ChassisKeeper | undefined
 }
 
 /** Joins the controller's features, the world that they look at, as it is found to be, and a kernel. */
@@ -57,6 +62,7 @@ export function assembleKernel(options: ControlKernelOptions): ControlKernel {
     logger,
     features = controlFeatures,
     gateways,
+    chassis,
     ...others
   } = options
   const northbound = database.cache
@@ -72,6 +78,11 @@ export function assembleKernel(options: ControlKernelOptions): ControlKernel {
   })
   const gatewayProbe =
     gateways === undefined ? undefined : new GatewayProbe({ ...gateways, derived, world, clock, log: logger })
+  const { metrics } = others
+  const chassisKeeper =
+    chassis === undefined
+      ? undefined
+      : new ChassisKeeper({ ...chassis, derived, world, metrics, clock, log: logger })
   restoreWorld(world, derived, logger)
-  return { kernel, world, signals, gatewayProbe }
+  return { kernel, world, signals, gatewayProbe, chassisKeeper }
 }

@@ -6,6 +6,7 @@ import { subnetStatus } from '@kube-ovn/features-addresses/subnet-status'
 import { ovnEip } from '@kube-ovn/features-addresses/ovn-eip'
 import { subnetVip } from '@kube-ovn/features-addresses/subnet-vip'
 import { vip } from '@kube-ovn/features-addresses/vip'
+import { bgpPeer } from '@kube-ovn/features-network/bgp-peer'
 import { namespace } from '@kube-ovn/features-network/namespace'
 import { northboundOptions } from '@kube-ovn/features-network/nb-options'
 import { node } from '@kube-ovn/features-network/node'
@@ -32,7 +33,9 @@ import { vpcRoutes } from '@kube-ovn/features-network/vpc-route'
 import { ignored } from '@kube-ovn/features-pods/ignored'
 import { podPortFeature } from '@kube-ovn/features-pods/pod-port'
 import { workload } from '@kube-ovn/features-pods/workload'
+import { aclSampling } from '@kube-ovn/features-policies/acl-sampling'
 import { adminPolicy } from '@kube-ovn/features-policies/admin-policy'
+import { dnsNameResolver } from '@kube-ovn/features-policies/dns-name-resolver'
 import { egressFirewall } from '@kube-ovn/features-policies/egress-firewall'
 import { networkPolicy } from '@kube-ovn/features-policies/network-policy'
 import { ownNode } from '@kube-ovn/features-policies/own-node'
@@ -43,6 +46,7 @@ import { healthCheck } from '@kube-ovn/features-services/health-check'
 import { loadBalancers } from '@kube-ovn/features-services/load-balancer'
 import { service } from '@kube-ovn/features-services/service'
 import { subnetBalancers } from '@kube-ovn/features-services/subnet-lb'
+import { routerLbRule } from '@kube-ovn/features-services/router-lb-rule'
 import { switchLbRule } from '@kube-ovn/features-services/switch-lb-rule'
 import { vpcDns } from '@kube-ovn/features-services/vpc-dns'
 
@@ -50,6 +54,7 @@ import { vpcDns } from '@kube-ovn/features-services/vpc-dns'
 export const controlFeatures: readonly ControlFeature[] = [
   northboundOptions,
   denyAll,
+  aclSampling,
   securityGroup,
   vpc,
   vpcRoutes,
@@ -79,6 +84,7 @@ export const controlFeatures: readonly ControlFeature[] = [
   namespace,
   vip,
   ovnEip,
+  dnsNameResolver,
   egressFirewall,
   adminPolicy,
   networkPolicy,
@@ -90,9 +96,11 @@ export const controlFeatures: readonly ControlFeature[] = [
   subnetBalancers,
   variablesOfChassis,
   switchLbRule,
+  routerLbRule,
   vpcDns,
   service,
   healthCheck,
+  bgpPeer,
   workload,
   ignored,
 ]

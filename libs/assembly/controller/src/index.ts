@@ -1,5 +1,6 @@
 export { assembleController, type AssembledController } from './assemble-controller.ts'
 export { assembleKernel } from './assemble-kernel.ts'
+export { southboundTables } from './chassis/southbound-tables.ts'
 export { declarationsOf } from './declarations-of.ts'
 export { controlFeatures } from './features.ts'
 export { ownRights, type OwnRight } from './own-rights.ts'

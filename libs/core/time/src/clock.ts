@@ -16,6 +16,11 @@ export interface Clock {
   setTimer(delayMs: number, callback: () => void): Disposable
 }
 
+/** Waits for `delayMs`, or until `signal` is aborted, whichever is first. */
+export function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
+  return sleep(clock, delayMs, signal).catch(() => undefined)
+}
+
 /**
  * Waits for `delayMs`.
  *

@@ -16,6 +16,8 @@ export interface ControlSettings {
   readonly enableNp: boolean
   /** Whether AdminNetworkPolicies, BaselineAdminNetworkPolicies and ClusterNetworkPolicies are enforced. */
   readonly enableAnp: boolean
+  /** Whether DNS names in policies are followed. */
+  readonly enableDnsNameResolver: boolean
   readonly podNicType: string
   /** Addresses of a virtual machine are the machine's, not those of the pod that happens to run it. */
   readonly keepVmIp: boolean

@@ -8,15 +8,16 @@ import { foreignPorts } from './addresses/foreign-ports.ts'
 import type { ControlSettings } from './settings.ts'
 import {
   configMaps,
+  dnsNameResolvers,
   egressFirewalls,
   machineInstances,
   machineMigrations,
   machines,
   networkAttachments,
-  networkPolicies,
   ovnEips,
   securityGroups,
   providerNetworks,
+  routerLbRules,
   settingsTable,
   statefulSets,
   switchLbRules,
@@ -28,6 +29,7 @@ import {
   addressing,
   attachments,
   keptRouterMacs,
+  prefixes,
   routerMacs,
   subnetProviders,
 } from './topology/attachments.ts'
@@ -40,6 +42,7 @@ import { externalGateways } from './topology/external-connections.ts'
 import { gatewayCandidates, gatewayStates } from './topology/gateway-states.ts'
 import { interconnections } from './topology/interconnections.ts'
 import { interconnects } from './topology/interconnects.ts'
+import { layouts } from './topology/layouts.ts'
 import { isolations } from './topology/isolation.ts'
 import { natRules } from './topology/nat-rules.ts'
 import { adminNodePeers, adminPolicies } from './policies/admin-policies.ts'
@@ -53,8 +56,11 @@ import {
   policyPeers,
 } from './policies/pod-policies.ts'
 import { readFirewalls } from './policies/read-firewalls.ts'
+import { resolvedNames } from './policies/resolved-names.ts'
 import { securityGroupPlaces } from './policies/security-groups.ts'
+import { wantedNames } from './policies/wanted-names.ts'
 import { livingNodes } from './topology/lost-node.ts'
+import { nodeChassis } from './topology/node-chassis.ts'
 import { namespaceBindings, servingSubnets } from './topology/namespace-bindings.ts'
 import type { Stores } from './stores.ts'
 import { pools, poolStates } from './topology/pool-claims.ts'
@@ -63,6 +69,14 @@ import { builtInSubnets } from './topology/subnet-claims.ts'
 import { networks, subnetStates } from './topology/subnet-states.ts'
 import { routeTables } from './topology/route-tables.ts'
 import { vlansInEffect, vlanStates } from './topology/vlan-states.ts'
+import {
+  routerExternals,
+  routerPeerings,
+  routerPolicies,
+  routerRoutes,
+  routers,
+  routerSupervisions,
+} from './topology/vpc-aspects.ts'
 import { vpcPlans } from './topology/vpc-plans.ts'
 import { tenancies } from './topology/vpc-tenancy.ts'
 import { watched } from './watched.ts'
@@ -72,7 +86,9 @@ import type { WatchedStores } from './watched-kinds.ts'
 const tables = {
   subnetStates,
   networks,
+  layouts,
   attachments,
+  prefixes,
   addressing,
   isolations,
   advertisings,
@@ -97,11 +113,18 @@ const tables = {
   vpcs,
   tenancies,
   vpcPlans,
+  routers,
+  routerPolicies,
+  routerRoutes,
+  routerPeerings,
+  routerExternals,
+  routerSupervisions,
   poolStates,
   pools,
   servingSubnets,
   namespaceBindings,
   livingNodes,
+  nodeChassis,
   addressesOfNodes,
   foreignPorts,
   enforcedPolicies,
@@ -115,11 +138,14 @@ const tables = {
   egressFirewalls,
   readFirewalls,
   firewallNodes,
+  dnsNameResolvers,
+  wantedNames,
+  resolvedNames,
   securityGroupPlaces,
-  networkPolicies,
   securityGroups,
   ovnEips,
   switchLbRules,
+  routerLbRules,
   vpcDnses,
   configMaps,
   statefulSets,

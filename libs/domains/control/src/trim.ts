@@ -244,7 +244,11 @@ export function trimNode({ metadata, spec, status }: Node): Node {
       conditions:
         conditions === undefined || conditions.length === 0
           ? undefined
-          : conditions.map(({ type, status: is }) => ({ type, status: is })),
+          : conditions.map(({ type, status: is, lastTransitionTime }) => ({
+              ...{ type, status: is },
+              // Since when nobody knows.
+              ...(is === 'Unknown' && lastTransitionTime && { lastTransitionTime }),
+            })),
     }),
   }
 }

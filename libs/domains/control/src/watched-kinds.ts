@@ -4,13 +4,16 @@ import type {
   AdminNetworkPolicy,
   BaselineAdminNetworkPolicy,
   ClusterNetworkPolicy,
+  DnsNameResolver,
   EgressFirewall,
   Ip,
   IpPool,
   OvnEip,
+  MultiNetworkPolicy,
   NetworkAttachmentDefinition,
   SecurityGroup,
   ProviderNetwork,
+  RouterLbRule,
   Subnet,
   SwitchLbRule,
   Vip,
@@ -37,16 +40,21 @@ export interface WatchedKinds {
   readonly ovnEips: OvnEip
   readonly switchLbRules: SwitchLbRule
   /** None before its definition was installed: Helm leaves definitions as they are when it upgrades. */
+  readonly routerLbRules: RouterLbRule
+  /** The same. */
   readonly vpcDnses: VpcDns
   /** Those of the controller's own namespace. */
   readonly configMaps: ConfigMap
   readonly networkPolicies: NetworkPolicy
+  /** None where its definition is not installed. */
+  readonly multiNetworkPolicies: MultiNetworkPolicy
   /** None where the network policy API is not installed. */
   readonly adminNetworkPolicies: AdminNetworkPolicy
   readonly baselineAdminNetworkPolicies: BaselineAdminNetworkPolicy
   readonly clusterNetworkPolicies: ClusterNetworkPolicy
   /** The same. */
   readonly egressFirewalls: EgressFirewall
+  readonly dnsNameResolvers: DnsNameResolver
   readonly securityGroups: SecurityGroup
   readonly statefulSets: StatefulSet
   /** None where Multus is not installed. */
@@ -89,8 +97,8 @@ export const storeIndex = {
   podsByMachine: 'machine',
   /** Moves of a machine from node to node, by its `namespace/name`. */
   migrationsByMachine: 'machine',
-  /** NetworkPolicies by what their port group would be called. */
-  policiesByGroup: 'group',
+  /** DNSNameResolvers that were made for names in policies, by `label/value`. */
+  resolversByLabel: 'label',
   /** SecurityGroups by what their port group would be called. */
   securityGroupsByGroup: 'group',
   /** Nodes that have an address as their own, by that address. */

@@ -8,22 +8,25 @@ import {
 } from '@kube-ovn/annotations'
 import { formatIp, tryParseIp } from '@kube-ovn/ip'
 import { configMaps, namespaces, networkPolicies, nodes, pods, statefulSets } from '@kube-ovn/kube-api/core'
-import type { NetworkPolicy, Node, Pod } from '@kube-ovn/kube-api/core'
+import type { Node, Pod } from '@kube-ovn/kube-api/core'
 import type { Store } from '@kube-ovn/kube'
 import { keepApplied } from '@kube-ovn/reconcile'
 import {
   adminNetworkPolicyResource,
   baselineAdminNetworkPolicyResource,
   clusterNetworkPolicyResource,
+  dnsNameResolverResource,
   egressFirewallResource,
   instanceOf,
   ipPoolResource,
   ipResource,
+  multiNetworkPolicyResource,
   networkAttachmentResource,
   ovnEipResource,
   securityGroupResource,
   providerNetworkResource,
   subnetResource,
+  routerLbRuleResource,
   switchLbRuleResource,
   virtualMachineInstanceMigrationResource,
   virtualMachineInstanceResource,
@@ -34,6 +37,7 @@ import {
   vpcResource,
 } from '@kube-ovn/kube-api'
 import type {
+  DnsNameResolver,
   Ip,
   IpPool,
   OvnEip,
@@ -43,9 +47,10 @@ import type {
   Vip,
   VpcDns,
 } from '@kube-ovn/kube-api'
-import { networkPolicyGroupName, securityGroupPortGroupName } from '@kube-ovn/ovn-names'
+import { securityGroupPortGroupName } from '@kube-ovn/ovn-names'
 import { subnetOwnerOf } from './addresses/subnet-owner.ts'
 import type { Watch } from './declarations.ts'
+import { labelOfMade } from './policies/resolver-names.ts'
 import { vpcsOfEip } from './topology/eip-owner.ts'
 import { allNodeAddresses } from './topology/node-addresses.ts'
 import {
@@ -123,21 +128,15 @@ export const watched: { readonly [N in Kind]: Watch<WatchedKinds[N]> } = {
     },
   },
   switchLbRules: { resource: switchLbRuleResource, trim: keepApplied },
+  routerLbRules: { resource: routerLbRuleResource, mayBeAbsent: true },
   vpcDnses: {
     resource: vpcDnsResource,
     indexes: { [storeIndex.dnsesByVpc]: ({ spec }: VpcDns) => [spec?.vpc ?? ''] },
     mayBeAbsent: true,
   },
   configMaps: { resource: configMaps, namespace: 'own', trim: trimConfigMap },
-  networkPolicies: {
-    resource: networkPolicies,
-    trim: trimPolicy,
-    indexes: {
-      [storeIndex.policiesByGroup]: ({ metadata: { namespace = '', name } }: NetworkPolicy) => [
-        networkPolicyGroupName(namespace, name),
-      ],
-    },
-  },
+  networkPolicies: { resource: networkPolicies, trim: trimPolicy },
+  multiNetworkPolicies: { resource: multiNetworkPolicyResource, trim: trimPolicy, mayBeAbsent: true },
   adminNetworkPolicies: { resource: adminNetworkPolicyResource, trim: trimPolicy, mayBeAbsent: true },
   baselineAdminNetworkPolicies: {
     resource: baselineAdminNetworkPolicyResource,
@@ -146,6 +145,17 @@ export const watched: { readonly [N in Kind]: Watch<WatchedKinds[N]> } = {
   },
   clusterNetworkPolicies: { resource: clusterNetworkPolicyResource, trim: trimPolicy, mayBeAbsent: true },
   egressFirewalls: { resource: egressFirewallResource, mayBeAbsent: true },
+  dnsNameResolvers: {
+    resource: dnsNameResolverResource,
+    trim: keepApplied,
+    indexes: {
+      [storeIndex.resolversByLabel]: (resolver: DnsNameResolver) => {
+        const label = labelOfMade(resolver)
+        return label === undefined ? [] : [label]
+      },
+    },
+    mayBeAbsent: true,
+  },
   securityGroups: {
     resource: securityGroupResource,
     indexes: {

@@ -6,6 +6,7 @@ import {
   RouteSink,
   SysctlSink,
   type FragmentKernelOptions,
+  type NodeSource,
   type ProbationFiles,
   type SysctlAccess,
 } from '@kube-ovn/fragments'
@@ -15,7 +16,7 @@ import type { EndpointSlice, KubeObject, Node, Pod, Service, ServiceCidr } from 
 import type { Netfilter } from '@kube-ovn/netfilter'
 import type { Flows, Netlink } from '@kube-ovn/netlink'
 import { objectKeyOf } from '@kube-ovn/reconcile/work'
-import type { Source, Table } from '@kube-ovn/tables'
+import type { Table } from '@kube-ovn/tables'
 import { Announcements } from './announcements.ts'
 import { egressRoutes } from './egress-routes/feature.ts'
 import { hostFirewall } from './host-firewall/feature.ts'
@@ -229,10 +230,7 @@ function attachProviderNetworks(
 function attachBridges(kernel: FragmentKernel, ovs: LocalOvs): void {
   const bridges = new LocalBridges(ovs, (name, old, now) => kernel.changed(bridgeTable, name, old, now))
   kernel.use(bridges)
-  kernel.attach(
-    bridgeTable,
-    sourceOf(() => bridges.rows),
-  )
+  kernel.attach(bridgeTable, { ...sourceOf(() => bridges.rows), isKnown: () => hasAnswered(ovs) })
 }
 
 function attachLocalRows(kernel: FragmentKernel, ovs: LocalOvs): void {
@@ -240,11 +238,13 @@ function attachLocalRows(kernel: FragmentKernel, ovs: LocalOvs): void {
     get: (name) => findInterface(ovs, name),
     keys: () => [...ovs.cache.scan('Interface')].map(({ name }) => name),
     keysOf: () => [],
+    isKnown: () => hasAnswered(ovs),
   })
   kernel.attach(openVswitchTable, {
     get: (key) => (key === theNode ? openVswitchRow(ovs) : undefined),
     keys: () => [theNode],
     keysOf: () => [],
+    isKnown: () => hasAnswered(ovs),
   })
   kernel.use(
     watchLocalRows(ovs, {
@@ -252,6 +252,11 @@ function attachLocalRows(kernel: FragmentKernel, ovs: LocalOvs): void {
       onOpenVswitch: (key, old, now) => kernel.changed(openVswitchTable, key, old, now),
     }),
   )
+}
+
+/** The database has a row of the whole, and comes with all others: without it nobody knows what there is. */
+function hasAnswered(ovs: LocalOvs): boolean {
+  return openVswitchRow(ovs) !== undefined
 }
 
 function attachTunnelMtu(kernel: FragmentKernel, mtu: Observable<number | undefined>): void {
@@ -268,7 +273,7 @@ function attachTunnelMtu(kernel: FragmentKernel, mtu: Observable<number | undefi
   )
 }
 
-function sourceOf<R>(rows: () => ReadonlyMap<string, R>): Source<R> {
+function sourceOf<R>(rows: () => ReadonlyMap<string, R>): NodeSource<R> {
   return { get: (key) => rows().get(key), keys: () => rows().keys(), keysOf: () => [] }
 }
 

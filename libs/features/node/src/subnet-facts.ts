@@ -1,5 +1,5 @@
 import { formatIp, networkText, tryParseCidr, tryParseIp, type Cidr } from '@kube-ovn/ip'
-import { readInEffect, type Subnet, type SubnetStatus } from '@kube-ovn/kube-api'
+import { readInEffect, vpcNamed, type Subnet, type SubnetStatus } from '@kube-ovn/kube-api'
 
 /** What a node needs to know about a subnet. */
 export interface SubnetFacts {
@@ -59,7 +59,7 @@ export function readSubnetFacts(subnet: Subnet, clusterRouter: string): SubnetFa
   return {
     name: metadata.name,
     cidrs: texts.map((text) => tryParseCidr(text.trim())).filter((cidr) => cidr !== undefined),
-    isDefaultVpc: (inEffect.vpc ?? '') === '' || inEffect.vpc === clusterRouter,
+    isDefaultVpc: vpcNamed(inEffect.vpc, clusterRouter) === clusterRouter,
     vlan: inEffect.vlan ?? '',
     isOverlay: (inEffect.vlan ?? '') === '' || inEffect.logicalGateway === true,
     isReachedByRouter: inEffect.u2oInterconnection === true && subnet.spec?.enableLb === false,

@@ -15,6 +15,10 @@ export {
   vipLabels,
   bgpPeerLabel,
   bgpPeerLabels,
+  dnsNameResolverLabel,
+  labelValue,
+  speakerApp,
+  iptablesEipLabel,
   vpcDnsLabel,
 } from './marks.ts'
 export { kubevirtAnnotations, kubevirtLabel } from './kubevirt.ts'
@@ -22,7 +26,7 @@ export { kubectlAnnotations } from './kubectl.ts'
 export { namespaceAnnotations } from './namespace.ts'
 export { networkAnnotations } from './networks.ts'
 export type { NetworkSelection } from './networks.ts'
-export { networkPolicyAnnotations } from './network-policy.ts'
+export { multiNetworkPolicyAnnotations, networkPolicyAnnotations } from './network-policy.ts'
 export { nodeAnnotations, externalGatewayLabel, nodeLabel, nodeTaint, readNodeNetwork } from './node.ts'
 export type { NodeNetwork } from './node.ts'
 export {

@@ -10,6 +10,9 @@ export const appliedAnnotation = 'ovn.kubernetes.io/applied'
 /** Label of what is made of a VpcDns: `true`. */
 export const vpcDnsLabel = 'ovn.kubernetes.io/vpc-dns'
 
+/** Labels of DNSNameResolvers: the policy that names are in, whether a ClusterNetworkPolicy or an AdminNetworkPolicy, or a firewall's namespace. */
+export const dnsNameResolverLabel = { adminPolicy: 'anp', egressFirewall: 'egress-firewall' } as const
+
 /** Labels of IP objects by which others select them. */
 export const ipLabel = {
   subnet: 'ovn.kubernetes.io/subnet',
@@ -80,6 +83,12 @@ export function ovnEipLabels(eip: {
   }
 }
 
+/** What Pods of speakers have in their label `app`. */
+export const speakerApp = 'kube-ovn-speaker'
+
+/** Labels of IptablesEIPs by which others select them. */
+export const iptablesEipLabel = { gateway: 'ovn.kubernetes.io/vpc-nat-gw-name' } as const
+
 /** Labels of BgpPeers by which others select them. */
 export const bgpPeerLabel = { node: ipLabel.nodeName } as const
 
@@ -94,6 +103,6 @@ function labelOfV6(address: string): string {
 }
 
 /** A label's value ends with a letter or a digit. */
-function labelValue(name: string): string {
+export function labelValue(name: string): string {
   return name.slice(0, longestLabel).replace(/[^A-Za-z0-9]+$/, '')
 }

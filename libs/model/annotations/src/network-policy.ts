@@ -17,6 +17,12 @@ export const networkPolicyAnnotations = {
   networks: namesAnnotation(`${prefix}/network_policy_for`),
 } as const
 
+/** The annotation of a MultiNetworkPolicy. Users set it. */
+export const multiNetworkPolicyAnnotations = {
+  /** The networks that it is about: `namespace/name`, or `name` of one in its own namespace. */
+  networks: namesAnnotation('k8s.v1.cni.cncf.io/policy-for'),
+} as const
+
 /** The rate of a meter band is a number of 32 bits (ovn-nb(5), Meter_Band). */
 const highestRate = 2 ** 32 - 1
 

@@ -13,6 +13,8 @@ export const serviceAnnotations = {
   logicalSwitch: textAnnotation(`${prefix}/logical_switch`),
   /** Addresses that lead to the backends in place of the Service's own. Controller, of a SwitchLBRule; user, of a headless Service. */
   switchLbVip: addressesAnnotation(`${prefix}/switch_lb_vip`),
+  /** Addresses that lead to the backends from outside of the VPC, too, by way of its router. Controller, of a RouterLBRule. */
+  routerLbVip: addressesAnnotation(`${prefix}/router_lb_vip`),
   /** User: whether backends are asked if they are well. Only `false` says no; those of an address of choice are asked by default. */
   healthCheck: annotation(`${prefix}/service_health_check`, (text) => text !== 'false', String),
 } as const

@@ -41,7 +41,9 @@ const end = z.object({
 })
 
 const status = z.object({
-  state: text('Idle, Connect, Active, OpenSent, OpenConfirm or Established (RFC 4271, section 8.2.2).'),
+  state: text(
+    'Idle, Connect, Active, OpenSent, OpenConfirm or Established (RFC 4271, section 8.2.2); Unknown while nobody knows how the node is.',
+  ),
   since: text('When the session was established, or was lost.'),
   neighborAs: uint32('AS number of the router.'),
   neighborId: text('Identifier that the router has given itself, while there is a session.'),
@@ -56,6 +58,9 @@ const status = z.object({
   ),
   error: text('Why there is no session.'),
   lastEnd: end.optional().meta({ description: 'How the last session, or the last try for one, ended.' }),
+  lastSilence: text(
+    'Since when the node was silent the last time that this was told here, by the clock of who said so; what the speaker has said afterwards counts.',
+  ),
   conditions: list('Established.', conditionSchema),
 })
 
@@ -91,6 +96,10 @@ export const bgpPeerCondition = {
     ended: 'NotificationSent',
     /** The speaker has ended. */
     stopped: 'SpeakerStopped',
+    /** There is no speaker on the node any more; the controller says so. */
+    gone: 'SpeakerGone',
+    /** Nobody knows how the node is, so nobody knows of the session; the controller says so. */
+    silent: 'NodeSilent',
   },
 } as const
 

@@ -33,7 +33,7 @@ export function objectSchema(definition: Definition): JsonSchema {
         ? {}
         : {
             status: {
-              description: `What the ${definition.servedBy ?? 'controller'} found.`,
+              description: `What ${definition.statusBy ?? `the ${definition.servedBy ?? 'controller'}`} found.`,
               ...structuralSchema(definition.status),
             },
           }),

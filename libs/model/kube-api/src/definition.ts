@@ -10,6 +10,8 @@ export interface Definition {
   readonly description: string
   /** The program that acts on objects and writes their status; absent: the controller. */
   readonly servedBy?: 'speaker'
+  /** Who writes its status, where that is not the program that acts on it. */
+  readonly statusBy?: 'CoreDNS'
   readonly spec: z.ZodObject
   readonly status?: z.ZodObject
   readonly hasStatusSubresource: boolean

@@ -12,7 +12,7 @@ const port = z.object({
 const destination = z
   .object({
     cidrSelector: text('A prefix, e.g. 192.0.2.0/24 or 2001:db8::/32.'),
-    dnsName: text('A name. It is not followed.'),
+    dnsName: text('A DNS name. Instead of its first label there may be *, which stands for any one label.'),
     nodeSelector: labelSelector
       .optional()
       .meta({ description: 'The nodes whose addresses are meant; an empty one selects all.' }),

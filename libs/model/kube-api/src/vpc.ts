@@ -132,3 +132,8 @@ export const vpcDefinition: Definition = {
     { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
   ],
 }
+
+/** The VPC that a word means, as in `spec.vpc` of a Subnet: no word means the default one, which has the name of the cluster's router. */
+export function vpcNamed(word: string | undefined, clusterRouter: string): string {
+  return word === undefined || word === '' ? clusterRouter : word
+}

@@ -31,14 +31,6 @@ type ChartDefault = boolean | number | string | undefined
 /** What is not there yet. */
 export const missingFeatures: readonly MissingFeature[] = [
   {
-    name: 'a DNS name in a policy',
-    cure: 'a rule of an administrator is about none of its addresses, and one of a firewall fails closed: write networks in its place',
-    controllerFlags: ['enable-dns-name-resolver'],
-    elsewhere:
-      '`domainNames` of AdminNetworkPolicies and ClusterNetworkPolicies, `dnsName` of EgressFirewalls',
-    chartValues: { 'features.ENABLE_DNS_NAME_RESOLVER': false },
-  },
-  {
     name: 'an address of an external load balancer in an underlay subnet',
     cure: 'remove it',
     subnet: ['enableExternalLBAddress'],
@@ -76,11 +68,6 @@ export const missingFeatures: readonly MissingFeature[] = [
     unless: { vpc_lb: 'off' },
     controllerFlags: ['enable-lb-svc'],
     chartValues: { 'features.enableLoadbalancerService': false },
-  },
-  {
-    name: 'NAT gateways of the speaker',
-    cure: 'remove `--nat-gw-mode`',
-    elsewhere: 'speaker: `--nat-gw-mode`',
   },
   {
     name: 'a NIC that is no veth pair',
@@ -166,11 +153,13 @@ type ResourceKind =
   | 'Vpc'
   | 'IP'
   | 'IPPool'
+  | 'DNSNameResolver'
   | 'EgressFirewall'
   | 'SecurityGroup'
   | 'Vip'
   | 'OvnEip'
   | 'SwitchLBRule'
+  | 'RouterLBRule'
   | 'VpcDns'
   | 'Vlan'
   | 'ProviderNetwork'
@@ -230,8 +219,8 @@ export const needless: readonly Needless[] = [
     controllerFlags: ['ovsdb-con-maxretry'],
   },
   {
-    why: 'Nothing is read from the Southbound, and no pods are made, yet',
-    controllerFlags: ['ovn-sb-addr', 'image', 'frr-image'],
+    why: 'No pods are made of them yet',
+    controllerFlags: ['image', 'frr-image'],
     isUntold: true,
   },
   {
@@ -248,6 +237,11 @@ export const needless: readonly Needless[] = [
       'stderrthreshold',
       'skip_headers',
       'one_output',
+      'skip_log_headers',
+      'add_dir_header',
+      'log_backtrace_at',
+      'alsologtostderrthreshold',
+      'legacy_stderr_threshold_behavior',
     ],
     agentFlags: [
       'log-perm',
@@ -258,6 +252,11 @@ export const needless: readonly Needless[] = [
       'stderrthreshold',
       'skip_headers',
       'one_output',
+      'skip_log_headers',
+      'add_dir_header',
+      'log_backtrace_at',
+      'alsologtostderrthreshold',
+      'legacy_stderr_threshold_behavior',
     ],
   },
   {

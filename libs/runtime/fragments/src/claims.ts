@@ -2,7 +2,7 @@ import type { KubeOvnError } from '@kube-ovn/errors'
 import { ownerMark } from '@kube-ovn/reconcile/work'
 import { InvalidFragmentError } from './errors.ts'
 import type { Answer, Contribution, NodeFeature } from './feature.ts'
-import type { Claim, Owner, SinkKind, Wanted } from './sink.ts'
+import type { Claim, Owner, SinkKind } from './sink.ts'
 
 /** A table of fragments, and where it stands. */
 export interface Place extends Contribution {
@@ -107,20 +107,17 @@ export class Claims {
     }
   }
 
-  /** What is wanted of a target. */
-  of(sink: string, target: string): Wanted<unknown> {
+  /** What is wanted of a target, in the order of the features. */
+  of(sink: string, target: string): readonly Claim<unknown>[] {
     const entries = [...this.#entries.values()]
       .filter(({ place }) => place.sink.name === sink)
       .sort((a, b) => a.place.order - b.place.order || (a.key < b.key ? -1 : 1))
-    return {
-      claims: entries.flatMap(({ claim, targets }) =>
-        claim !== undefined && targets.includes(target) ? [claim] : [],
-      ),
-      isComplete: this.isComplete(sink),
-    }
+    return entries.flatMap(({ claim, targets }) =>
+      claim !== undefined && targets.includes(target) ? [claim] : [],
+    )
   }
 
-  /** Whether it is known of all features what they want of a sink. */
+  /** Whether all features have said what they want of a sink, by what they know. */
   isComplete(sink: string): boolean {
     for (const { place, isKnown } of this.#entries.values()) {
       if (place.sink.name === sink && !isKnown) return false

@@ -16,5 +16,6 @@ export {
   type SinkPlan,
   type Wanted,
 } from './sink.ts'
+export type { NodeSource } from './sources.ts'
 export { sysctls, SysctlSink, type SysctlAccess } from './sysctl-sink.ts'
 export { writeEach } from './write-each.ts'

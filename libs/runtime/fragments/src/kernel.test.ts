@@ -300,6 +300,66 @@ describe('a fragment', () => {
   })
 })
 
+describe('a source that has not told yet what there is', () => {
+  /** Rows of `wishes` that come when they come, behind a table that is derived of them. */
+  function startLate(sinks: readonly BoardSink[]): { readonly kernel: FragmentKernel; arrive(): void } {
+    const late = rowTable({ name: 'late wishes', of: wishes, row: (wish) => wish })
+    const ofLate = (sink: BoardSink): NodeFeature => feature('late', sink.kind, late)
+    const features = sinks.slice(0, 1).map(ofLate)
+    const kernel = stack.use(
+      new FragmentKernel({
+        ...{ lanes: [sinks], clock, log, random: () => 0, metrics: fragmentMetrics(registry) },
+        features: [...features, ...sinks.map((sink) => feature('prompt', sink.kind, others))],
+      }),
+    )
+    let isKnown = false
+    const none: ReadonlyMap<string, Wish> = new Map()
+    const seen = (): ReadonlyMap<string, Wish> => (isKnown ? rows : none)
+    kernel.attach(wishes, {
+      ...{ get: (key) => seen().get(key), keys: () => seen().keys(), keysOf: () => [] },
+      isKnown: () => isKnown,
+    })
+    kernel.attach(others, {
+      ...{ get: (key) => otherRows.get(key), keys: () => otherRows.keys(), keysOf: () => [] },
+    })
+    kernel.start()
+    const arrive = (): void => {
+      isKnown = true
+      for (const [key, row] of rows) kernel.changed(wishes, key, undefined, row)
+    }
+    return { kernel, arrive }
+  }
+
+  it('has nothing taken away that it may want, even where a sink is touched as it comes', async () => {
+    const sink = new BoardSink('boards')
+    sink.actual.set('x', ['late hello']).set('y', ['of an earlier life'])
+    sink.marked = ['x', 'y']
+    const { kernel, arrive } = startLate([sink])
+    await settle(kernel)
+    expect(sink.writes).toEqual([])
+    // What comes is told to sinks before anything is derived of it.
+    arrive()
+    sink.scribble('x', 'late hello')
+    await settle(kernel)
+    expect([...sink.actual]).toEqual([
+      ['x', ['late hello']],
+      ['y', []],
+    ])
+    expect(sink.writes).toEqual(['y'])
+  })
+
+  it('keeps no other sink from taking away, nor anybody from writing', async () => {
+    const [sink, other] = [new BoardSink('boards'), new BoardSink('others')]
+    otherRows.set('b', { board: 'z', text: 'there' })
+    other.actual.set('x', ['of an earlier life'])
+    other.marked = ['x']
+    const { kernel } = startLate([sink, other])
+    await settle(kernel)
+    expect([sink.actual.get('z'), other.actual.get('z')]).toEqual([['prompt there'], ['prompt there']])
+    expect(other.actual.get('x')).toEqual([])
+  })
+})
+
 describe('a fragment for later', () => {
   it('is used when it has been wanted for so long, whatever it was meanwhile', async () => {
     const sink = new BoardSink('boards')

@@ -6,7 +6,6 @@ import {
   Tables,
   watchedTable,
   type AnyTable,
-  type Source,
   type Table,
   type TableFork,
   type ViewOf,
@@ -19,6 +18,7 @@ import type { Answer, NodeFeature } from './feature.ts'
 import { Lane } from './lane.ts'
 import { Refusals } from './refusals.ts'
 import type { Sink } from './sink.ts'
+import { sourcesOfSinks, type NodeSource } from './sources.ts'
 
 export interface FragmentKernelOptions {
   /** Those that stand before others win where they contradict each other. */
@@ -59,7 +59,7 @@ export class FragmentKernel implements AsyncDisposable {
   readonly #options: FragmentKernelOptions
   readonly #places: readonly Place[]
   readonly #tables: Tables
-  readonly #sources = new Map<AnyTable, Source<never>>()
+  readonly #sources = new Map<AnyTable, NodeSource<never>>()
   readonly #watch: Watch
   readonly #claims = new Claims()
   readonly #lanes: readonly Lane[]
@@ -74,8 +74,10 @@ export class FragmentKernel implements AsyncDisposable {
   readonly #delays = new Map<string, Disposable>()
   /** Marks whose while is over. */
   readonly #due = new Set<string>()
-  /** Sinks of which it is known what all features want. */
+  /** Sinks of which it is known what all features want, as of when all rows were derived. */
   readonly #complete = new Set<string>()
+  /** What the fragments of each sink come of. */
+  readonly #sourcesOfSinks: ReadonlyMap<string, ReadonlySet<AnyTable>>
   #waiters: (() => void)[] = []
   #isSettling = false
   #isClosed = false
@@ -84,6 +86,7 @@ export class FragmentKernel implements AsyncDisposable {
     this.#options = options
     const { features, clock, log, metrics } = options
     this.#places = placesOf(features)
+    this.#sourcesOfSinks = sourcesOfSinks(this.#places)
     this.#problems = new ProblemLog(log)
     this.#refusals = new Refusals(this.#problems, metrics, (feature, problem) =>
       options.onRefused?.(feature, problem),
@@ -121,9 +124,9 @@ export class FragmentKernel implements AsyncDisposable {
     return this.#tables.declarations.filter(({ origin }) => origin.kind === 'source')
   }
 
-  attach<R, I extends string>(table: Table<R, I>, source: Source<R>): void {
+  attach<R, I extends string>(table: Table<R, I>, source: NodeSource<R>): void {
     this.#tables.attach(table, source)
-    this.#sources.set(table, source as Source<never>)
+    this.#sources.set(table, source as NodeSource<never>)
   }
 
   /** Takes in that a row of a source was changed. The source has the new one already. */
@@ -291,7 +294,7 @@ export class FragmentKernel implements AsyncDisposable {
   /** Once it is known what all features want of a sink, what was left may go, and what an earlier agent left of ours. */
   #judgeCompleteness(): void {
     for (const [name, sink] of this.#sinks) {
-      if (!this.#claims.isComplete(name)) {
+      if (!this.#isComplete(name, this.#claims)) {
         this.#complete.delete(name)
       } else if (!this.#complete.has(name)) {
         this.#complete.add(name)
@@ -299,6 +302,11 @@ export class FragmentKernel implements AsyncDisposable {
         this.#clearAwayLater(sink)
       }
     }
+  }
+
+  #isComplete(sink: string, claims: Claims): boolean {
+    const sources = [...(this.#sourcesOfSinks.get(sink) ?? [])]
+    return sources.every((one) => this.#sources.get(one)?.isKnown?.() ?? true) && claims.isComplete(sink)
   }
 
   #clearAwayLater(sink: Sink<unknown>): void {
@@ -330,7 +338,8 @@ export class FragmentKernel implements AsyncDisposable {
     const { name } = sink.kind
     const mark = ownerMark(name, target)
     const startedMs = clock.monotonic()
-    const wanted = this.#claims.of(name, target)
+    // Rows may be told of that nothing was derived from yet.
+    const wanted = { claims: this.#claims.of(name, target), isComplete: this.#complete.has(name) }
     const hasChanged = this.#changed.delete(mark)
     try {
       if (target === ownedTargets) {
@@ -395,13 +404,14 @@ export class FragmentKernel implements AsyncDisposable {
   async #plan(claims: Claims): Promise<readonly SinkChanges[]> {
     const found: SinkChanges[] = []
     for (const [name, sink] of this.#sinks) {
+      const isComplete = this.#isComplete(name, claims)
       const targets = new Set([
         ...this.#claims.targetsOf(name),
         ...claims.targetsOf(name),
         ...(await this.#leftOver(sink, claims)),
       ])
       for (const target of targets) {
-        const { changes } = await sink.plan(target, claims.of(name, target))
+        const { changes } = await sink.plan(target, { claims: claims.of(name, target), isComplete })
         if (changes.length > 0) found.push({ sink: name, target, changes })
       }
     }

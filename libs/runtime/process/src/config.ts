@@ -1,5 +1,4 @@
 import { parseGoDuration } from '@kube-ovn/time'
-import { z } from 'zod'
 import { ConfigInvalidError } from './errors.ts'
 import { readFlags } from './flags.ts'
 import type { FlagSyntax } from './flags.ts'
@@ -17,8 +16,11 @@ export interface Setting<T> {
   readonly isEnvironmentOnly?: boolean
   /** Flag name where it is not the kebab-case form of the key. */
   readonly flag?: string
-  readonly schema: z.ZodType<T, string>
+  /** Understands the text, or says what to write in its place. */
+  readonly read: (text: string) => Reading<T>
 }
+
+type Reading<T> = { readonly value: T } | { readonly cure: string }
 
 export type Settings = Readonly<Record<string, Setting<unknown>>>
 
@@ -35,14 +37,14 @@ interface SettingOptions {
 function setting<T>(
   fallback: string,
   help: string,
-  schema: z.ZodType<T, string>,
+  read: Setting<T>['read'],
   options: SettingOptions,
 ): Setting<T> {
-  return { help, fallback, isSwitch: false, schema, ...options }
+  return { help, fallback, isSwitch: false, read, ...options }
 }
 
 export function text(fallback: string, help: string, options: SettingOptions = {}): Setting<string> {
-  return setting(fallback, help, z.string(), options)
+  return setting(fallback, help, (value) => ({ value }), options)
 }
 
 /** Texts separated by commas; blanks around them do not count. */
@@ -51,37 +53,51 @@ export function list(
   help: string,
   options: SettingOptions = {},
 ): Setting<readonly string[]> {
-  const schema = z.string().transform((value) =>
-    value
+  const read = (written: string): Reading<readonly string[]> => ({
+    value: written
       .split(',')
       .map((item) => item.trim())
       .filter((item) => item !== ''),
-  )
-  return setting<readonly string[]>(fallback, help, schema, options)
+  })
+  return setting(fallback, help, read, options)
 }
+
+const switches: ReadonlyMap<string, boolean> = new Map([
+  ...['true', '1', 't'].map((word) => [word, true] as const),
+  ...['false', '0', 'f'].map((word) => [word, false] as const),
+])
 
 export function switchedOn(fallback: boolean, help: string, options: SettingOptions = {}): Setting<boolean> {
-  const schema = z.stringbool({ truthy: ['true', '1', 't'], falsy: ['false', '0', 'f'] })
-  return { ...setting(String(fallback), help, schema, options), isSwitch: true }
+  const read = (written: string): Reading<boolean> => {
+    const value = switches.get(written.toLowerCase())
+    return value === undefined ? { cure: 'write true or false' } : { value }
+  }
+  return { ...setting(String(fallback), help, read, options), isSwitch: true }
 }
 
-export function wholeNumber(fallback: number, help: string, options: SettingOptions = {}): Setting<number> {
-  const schema = z
-    .string()
-    .regex(/^-?\d+$/, 'write a whole number')
-    .transform(Number)
-  return setting(String(fallback), help, schema, options)
+/** `within` are the least and the most that there can be. */
+export function wholeNumber(
+  fallback: number,
+  help: string,
+  options: SettingOptions = {},
+  within?: readonly [least: number, most: number],
+): Setting<number> {
+  const [least, most] = within ?? [-Infinity, Infinity]
+  const cure = within === undefined ? 'write a whole number' : `write a whole number from ${least} to ${most}`
+  const read = (written: string): Reading<number> => {
+    const value = /^-?\d+$/.test(written) ? Number(written) : Number.NaN
+    return value >= least && value <= most ? { value } : { cure }
+  }
+  return setting(String(fallback), help, read, options)
 }
 
 /** Answers milliseconds; written as Go writes durations, e.g. `1m30s`. */
 export function duration(fallback: string, help: string, options: SettingOptions = {}): Setting<number> {
-  const schema = z.string().transform((value, context): number => {
-    const ms = parseGoDuration(value)
-    if (ms !== undefined) return ms
-    context.issues.push({ code: 'custom', message: 'write a duration like 30s or 1m30s', input: value })
-    return z.NEVER
-  })
-  return setting(fallback, help, schema, options)
+  const read = (written: string): Reading<number> => {
+    const value = parseGoDuration(written)
+    return value === undefined ? { cure: 'write a duration like 30s or 1m30s' } : { value }
+  }
+  return setting(fallback, help, read, options)
 }
 
 export function oneOf<const V extends readonly [string, ...string[]]>(
@@ -90,8 +106,11 @@ export function oneOf<const V extends readonly [string, ...string[]]>(
   help: string,
   options: SettingOptions = {},
 ): Setting<V[number]> {
-  const schema = z.string().pipe(z.enum(values)) as z.ZodType<V[number], string>
-  return setting(fallback, help, schema, options)
+  const read = (written: string): Reading<V[number]> => {
+    const value = values.find((one) => one === written)
+    return value === undefined ? { cure: `write ${values.join(' or ')}` } : { value }
+  }
+  return setting(fallback, help, read, options)
 }
 
 /** Flags of klog that every component of upstream takes. */
@@ -108,6 +127,15 @@ const klog = {
   stderrthreshold: text('2', 'Accepted for compatibility, without effect.'),
   skipHeaders: switchedOn(false, 'Accepted for compatibility, without effect.', { flag: 'skip_headers' }),
   oneOutput: switchedOn(false, 'Accepted for compatibility, without effect.', { flag: 'one_output' }),
+  skipLogHeaders: switchedOn(false, 'Accepted for compatibility, without effect.', {
+    flag: 'skip_log_headers',
+  }),
+  addDirHeader: switchedOn(false, 'Accepted for compatibility, without effect.', { flag: 'add_dir_header' }),
+  logBacktraceAt: text('', 'Accepted for compatibility, without effect.', { flag: 'log_backtrace_at' }),
+  alsologtostderrthreshold: text('0', 'Accepted for compatibility, without effect.'),
+  legacyStderrThresholdBehavior: switchedOn(true, 'Accepted for compatibility, without effect.', {
+    flag: 'legacy_stderr_threshold_behavior',
+  }),
 } as const satisfies Settings
 
 export interface Command<S extends Settings> {
@@ -146,7 +174,7 @@ export function readConfig<S extends Settings>(
 
 /** What settings are when nobody says anything. */
 export function defaultsOf<S extends Settings>(settings: S): ConfigOf<S> {
-  const values = Object.entries(settings).map(([key, { schema, fallback }]) => [key, schema.parse(fallback)])
+  const values = Object.entries(settings).map(([key, one]) => [key, parseSetting(key, one, new Map(), {})])
   return Object.fromEntries(values) as ConfigOf<S>
 }
 
@@ -186,11 +214,10 @@ function parseSetting(
   const fromFlag = one.isEnvironmentOnly === true ? undefined : flags.get(name)
   const fromEnvironment = one.environment === undefined ? undefined : environment[one.environment]
   const value = fromFlag ?? (fromEnvironment === '' ? undefined : fromEnvironment) ?? one.fallback
-  const result = one.schema.safeParse(value)
-  if (result.success) return result.data
+  const reading = one.read(value)
+  if ('value' in reading) return reading.value
   const field = fromFlag === undefined && one.environment !== undefined ? one.environment : `--${name}`
-  const cure = result.error.issues[0]?.message ?? 'see --help'
-  throw new ConfigInvalidError({ field, value, cure }, { cause: result.error })
+  throw new ConfigInvalidError({ field, value, cure: reading.cure })
 }
 
 function syntaxOf(settings: Settings): readonly FlagSyntax[] {

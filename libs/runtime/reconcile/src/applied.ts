@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { appliedAnnotation } from '@kube-ovn/annotations'
 import { applyMergePatch, isEqualJson, type KubeObject } from '@kube-ovn/kube'
+import { digestOf } from './digest.ts'
 
 /** By what name the API server knows which fields of an object are ours. */
 export const fieldManager = 'kube-ovn-controller'
@@ -16,7 +16,7 @@ type Fields = Readonly<Record<string, unknown>>
 /** What is sent to apply a configuration: it also says by a digest which one it is. */
 export function toApply(configuration: Configuration): Configuration {
   const { metadata } = configuration
-  const annotations = { ...metadata.annotations, [appliedAnnotation]: digestOf(configuration) }
+  const annotations = { ...metadata.annotations, [appliedAnnotation]: digestOfConfiguration(configuration) }
   return { ...configuration, metadata: { ...metadata, annotations } }
 }
 
@@ -106,12 +106,12 @@ function fieldsOf(sent: Fields): Fields {
   return Object.fromEntries(said.map(([key, value]) => [`f:${key}`, isFields(value) ? fieldsOf(value) : {}]))
 }
 
-function digestOf(configuration: Configuration): string {
+function digestOfConfiguration(configuration: Configuration): string {
   const text = JSON.stringify(configuration, (_key, value: unknown) => {
     if (typeof value === 'bigint') return value.toString()
     return isFields(value) ? Object.fromEntries(Object.entries(value).sort(byKey)) : value
   })
-  return createHash('sha256').update(text).digest('hex').slice(0, 16)
+  return digestOf(text, 16)
 }
 
 function byKey([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {

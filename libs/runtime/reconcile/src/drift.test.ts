@@ -72,6 +72,15 @@ function uuidOf(table: string, name: string): string {
 }
 
 describe('followChanges', () => {
+  it('concerns the key that wants the row when a second one of its id appears under another owner', () => {
+    const marks = { id: 'lb/lb', owner: 'net/blue' }
+    const { drifted } = stranger({
+      ...{ do: 'insert', table: 'Load_Balancer', name: 'copy' },
+      columns: { name: 'copy', external_ids: marks },
+    })
+    expect(drifted).toEqual(['net/blue', 'net/lb'])
+  })
+
   it('concerns the owner of a row whose own columns changed', () => {
     const uuid = uuidOf('Logical_Switch_Port', 'web')
     const { drifted } = stranger({ do: 'update', table: 'Logical_Switch_Port', uuid, columns: { tag: 3 } })

@@ -12,7 +12,10 @@ import { singletonRef } from './want.ts'
 
 /** Keys that a change in the database concerns, apart from the features' own triggers. */
 interface Concerned {
-  /** Owners of rows that changed or vanished, and those whose values were added to or taken from a container. */
+  /**
+   * Owners of rows that changed or vanished, keys whose row appeared under another owner, and those whose values were added to or taken
+   * from a container.
+   */
   readonly drifted: ReadonlySet<OwnerMark>
   /** Keys that refer to a row which has just come into being, or become another one. */
   readonly unblocked: ReadonlySet<OwnerMark>
@@ -39,6 +42,7 @@ export function followChanges(changes: readonly RowChange[], lookup: DriftLookup
       const owner = row === undefined ? undefined : ownerOf(row)
       if (owner !== undefined) drifted.add(owner)
     }
+    for (const owner of holderOfRow(change.new, lookup)) drifted.add(owner)
     followContainer(change, lookup, drifted)
     followSingleton(change, lookup, drifted)
   }
@@ -58,6 +62,14 @@ export function followChanges(changes: readonly RowChange[], lookup: DriftLookup
     for (const owner of lookup.memory.referrersOf(id)) unblocked.add(owner)
   }
   return { drifted, unblocked, hasStrays: strays.length > 0 }
+}
+
+/** The key that wants the row of this id: whoever else the mark names, it has to put that right, or to do away with a second one. */
+function holderOfRow(row: RowBase | undefined, { memory }: DriftLookup): readonly OwnerMark[] {
+  const owner = row === undefined ? undefined : ownerOf(row)
+  const id = row === undefined || owner === undefined ? undefined : idOf(row)
+  const holder = id === undefined ? undefined : memory.holderOf(id)
+  return holder === undefined || holder === owner ? [] : [holder]
 }
 
 /** A change in shared columns only is the affair of those who share: an owner need not look at every port that joins. */

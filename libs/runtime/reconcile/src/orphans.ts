@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { digestOf } from './digest.ts'
 import type { Uuid } from 'ovsdb-client'
 import type { Catalog, Column } from './catalog.ts'
 import { idOf, ownerIndex, ownerOf, parseIdMark, type OwnerMark } from './marks.ts'
@@ -6,8 +6,12 @@ import type { TableRow } from './resolve.ts'
 import { elementsOf, type Rows } from './rows.ts'
 import type { StrayMember, StrayMembers } from './stray-members.ts'
 
-/** More rows than this, and more than a tenth of a kind, are not deleted without asking. */
 const orphanLimit = { rows: 50, share: 0.1 } as const
+
+/** More rows than 50, and more than a tenth of a kind, are not deleted without asking. */
+export function isExcessive(doomed: number, total: number): boolean {
+  return doomed > orphanLimit.rows && doomed > total * orphanLimit.share
+}
 
 /** A deletion that waits for an operator. */
 export interface HeldDeletion {
@@ -147,7 +151,7 @@ export function excessiveDeletions(
     for (const row of rows.scan(table)) if (kindMarkOf(row) === kind) total++
     // Rows that are not yet adopted count to their kind, too.
     const unmarked = some.filter(({ row }) => kindMarkOf(row) !== kind).length
-    if (some.length <= (total + unmarked) * orphanLimit.share) return []
+    if (!isExcessive(some.length, total + unmarked)) return []
     const owners = new Set(some.flatMap(({ row }) => ownerOf(row) ?? []))
     return [{ kind, rows: some.length, of: total + unmarked, owners: [...owners].slice(0, 10) }]
   })
@@ -163,19 +167,21 @@ export function excessiveRemovals(
     const [first] = some
     if (first === undefined || some.length <= orphanLimit.rows) return []
     const total = all.count(first)
-    if (some.length <= total * orphanLimit.share) return []
+    if (!isExcessive(some.length, total)) return []
     return [{ kind: name, rows: some.length, of: total, owners: [] }]
   })
 }
 
-/** Names a deletion by what goes: row ids are never used again, so neither is the name. */
 function tokenOf(doomed: readonly TableRow[], strays: readonly StrayMember[]): string {
-  const names = [
+  return deletionToken([
     ...doomed.map(({ row }) => row._uuid),
     ...strays.map(({ container, column, key = '', value }) => `${container} ${column} ${key}${value}`),
-  ]
-  const hash = createHash('sha256').update([...new Set(names)].sort().join('\n'))
-  return hash.digest('hex').slice(0, 12)
+  ])
+}
+
+/** Names a deletion by what goes: row ids are never used again, so neither is the name. */
+export function deletionToken(names: readonly string[]): string {
+  return digestOf([...new Set(names)].sort().join('\n'), 12)
 }
 
 export function kindMarkOf(row: Parameters<typeof idOf>[0]): string | undefined {

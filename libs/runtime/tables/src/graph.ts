@@ -20,7 +20,10 @@ export class Graph {
     this.tables = [...order]
     this.#places = new Map(this.tables.map((table, place) => [table, place]))
     checkNames(this.tables)
-    this.#drives = this.tables.map((table) => this.#drivenBy(table))
+    const drives: Drive[][] = this.tables.map(() => [])
+    for (const [place, { origin }] of this.tables.entries())
+      for (const [driver, drive] of drivesTo(origin, place)) drives[this.placeOf(driver)]?.push(drive)
+    this.#drives = drives
   }
 
   placeOf(table: AnyTable): number {
@@ -33,27 +36,24 @@ export class Graph {
   drivesOf(place: number): readonly Drive[] {
     return this.#drives[place] ?? []
   }
+}
 
-  #drivenBy(driver: AnyTable): readonly Drive[] {
-    return this.tables.flatMap(({ origin }, place): readonly Drive[] => {
-      switch (origin.kind) {
-        case 'source':
-          return []
-        case 'row':
-          return origin.of === driver ? [{ kind: 'row', place }] : []
-        case 'union':
-          return Object.entries(origin.of).flatMap(([name, table]) =>
-            table === driver ? [{ kind: 'union' as const, place, name }] : [],
-          )
-        case 'group':
-          return origin.of === driver ? [{ kind: 'group', place, by: checkedIndex(driver, origin.by) }] : []
-        case 'selection':
-          return [
-            ...(origin.objects === driver ? [{ kind: 'object' as const, place }] : []),
-            ...(origin.selectors === driver ? [{ kind: 'selector' as const, place }] : []),
-          ]
-      }
-    })
+/** The tables whose changes make another one look again, and at what. */
+function drivesTo(origin: AnyTable['origin'], place: number): readonly (readonly [AnyTable, Drive])[] {
+  switch (origin.kind) {
+    case 'source':
+      return []
+    case 'row':
+      return [[origin.of, { kind: 'row', place }]]
+    case 'union':
+      return Object.entries(origin.of).map(([name, table]) => [table, { kind: 'union', place, name }])
+    case 'group':
+      return [[origin.of, { kind: 'group', place, by: checkedIndex(origin.of, origin.by) }]]
+    case 'selection':
+      return [
+        [origin.objects, { kind: 'object', place }],
+        [origin.selectors, { kind: 'selector', place }],
+      ]
   }
 }
 

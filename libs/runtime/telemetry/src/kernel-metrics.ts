@@ -41,6 +41,9 @@ export function kernelMetrics(registry: Registry) {
     registers,
   })
 
+  /** Kinds of which something is held. None is one of both databases. */
+  const held: Record<'northbound' | 'southbound', Iterable<string>> = { northbound: [], southbound: [] }
+
   return {
     ...queueMetrics(registry),
     transacted(outcome: 'committed' | 'failed', operations: number, tookMs: number): void {
@@ -59,9 +62,10 @@ export function kernelMetrics(registry: Registry) {
     ): void {
       patches.inc({ controller, verb, outcome })
     },
-    orphansHeld(byKind: ReadonlyMap<string, number>): void {
-      heldOrphans.reset()
+    orphansHeld(byKind: ReadonlyMap<string, number>, of: 'northbound' | 'southbound' = 'northbound'): void {
+      for (const kind of held[of]) heldOrphans.remove({ kind })
       for (const [kind, count] of byKind) heldOrphans.set({ kind }, count)
+      held[of] = [...byKind.keys()]
     },
   }
 }

@@ -17,3 +17,17 @@ it('counts every failure, and logs only what changes', () => {
   ])
   expect(sources.states.get('southbound')).toBe(true)
 })
+
+it('tells of what changes, until that is not wanted any more', () => {
+  const sources = new Sources(recordingLogger())
+  let changes = 0
+  const told = sources.onChange(() => changes++)
+  sources.answered('northbound')
+  sources.answered('northbound')
+  sources.failed('northbound', new Error('ENOENT'))
+  sources.failed('northbound', new Error('EACCES'))
+  expect(changes).toBe(2)
+  told[Symbol.dispose]()
+  sources.answered('northbound')
+  expect(changes).toBe(2)
+})

@@ -4,6 +4,7 @@ import type { Logger } from '@kube-ovn/log'
 export class Sources {
   readonly #log: Logger
   readonly #up = new Map<string, boolean>()
+  readonly #listeners = new Set<() => void>()
   #failures = 0
 
   constructor(log: Logger) {
@@ -17,6 +18,12 @@ export class Sources {
 
   get states(): ReadonlyMap<string, boolean> {
     return this.#up
+  }
+
+  /** Calls `listener` when somebody ceases to answer, answers again, or is heard of for the first time, until the answer is disposed. */
+  onChange(listener: () => void): Disposable {
+    this.#listeners.add(listener)
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
   }
 
   /** Asks somebody, and keeps whether there was an answer; `undefined` without one. */
@@ -33,12 +40,18 @@ export class Sources {
 
   answered(source: string): void {
     if (this.#up.get(source) === false) this.#log.info('source answers again', { source })
-    this.#up.set(source, true)
+    this.#set(source, true)
   }
 
   failed(source: string, err: unknown): void {
     this.#failures++
     if (this.#up.get(source) !== false) this.#log.warn('source does not answer', { source, err })
-    this.#up.set(source, false)
+    this.#set(source, false)
+  }
+
+  #set(source: string, isUp: boolean): void {
+    if (this.#up.get(source) === isUp) return
+    this.#up.set(source, isUp)
+    for (const listener of this.#listeners) listener()
   }
 }

@@ -1,5 +1,6 @@
 import {
   apiVersion,
+  type DnsNameResolver,
   type EgressFirewall,
   type Ip,
   type IpPool,
@@ -15,9 +16,11 @@ import {
   type Subnet,
   type SubnetSpec,
   type SubnetStatus,
+  type LbRuleStatus,
+  type RouterLbRule,
+  type RouterLbRuleSpec,
   type SwitchLbRule,
   type SwitchLbRuleSpec,
-  type SwitchLbRuleStatus,
   type Vip,
   type VipSpec,
   type VipStatus,
@@ -138,7 +141,7 @@ export interface SwitchLbRuleFields extends SwitchLbRuleSpec {
   readonly annotations?: Readonly<Record<string, string>>
   readonly uid?: string
   readonly creationTimestamp?: string
-  readonly status?: SwitchLbRuleStatus
+  readonly status?: LbRuleStatus
 }
 
 /** A SwitchLBRule as a user writes it: port 80 of 1.1.1.1 leads to port 8080 of Pods with the label app=web, unless it says otherwise. */
@@ -156,6 +159,32 @@ export function switchLbRule(fields: SwitchLbRuleFields = {}): SwitchLbRule {
     },
     spec: {
       vip: '1.1.1.1',
+      namespace: 'default',
+      ports: [{ name: 'http', port: 80, targetPort: 8080, protocol: 'TCP' }],
+      ...spec,
+      ...(selector === undefined ? {} : { selector }),
+    },
+    ...(status === undefined ? {} : { status }),
+  }
+}
+
+export interface RouterLbRuleFields extends RouterLbRuleSpec {
+  readonly name?: string
+  readonly annotations?: Readonly<Record<string, string>>
+  readonly status?: LbRuleStatus
+}
+
+/** A RouterLBRule as a user writes it: port 80 of OvnEip `eip` leads to port 8080 of Pods of Vpc red with the label app=web, unless it says otherwise. */
+export function routerLbRule(fields: RouterLbRuleFields = {}): RouterLbRule {
+  const { name = 'rule', annotations, status, ...spec } = fields
+  const { endpoints, selector = endpoints === undefined ? ['app:web'] : undefined } = spec
+  return {
+    apiVersion,
+    kind: 'RouterLBRule',
+    metadata: { name, ...(annotations === undefined ? {} : { annotations }) },
+    spec: {
+      ovnEip: 'eip',
+      vpc: 'red',
       namespace: 'default',
       ports: [{ name: 'http', port: 80, targetPort: 8080, protocol: 'TCP' }],
       ...spec,
@@ -232,6 +261,28 @@ export interface EgressFirewallFields {
   readonly namespace?: string
   readonly name?: string
   readonly egress: NonNullable<EgressFirewall['spec']>['egress']
+}
+
+/** A DNSNameResolver: its domain, and the addresses that were answered for that. */
+export function dnsNameResolver({
+  name,
+  domain,
+  ips,
+}: {
+  readonly name: string
+  readonly domain: string
+  readonly ips: readonly string[]
+}): DnsNameResolver {
+  const answered = { ttlSeconds: 30, lastLookupTime: '2029-12-31T23:59:00Z' }
+  return {
+    apiVersion,
+    kind: 'DNSNameResolver',
+    metadata: { name },
+    spec: { name: domain },
+    status: {
+      resolvedNames: [{ dnsName: domain, resolvedAddresses: ips.map((ip) => ({ ip, ...answered })) }],
+    },
+  }
 }
 
 /** An EgressFirewall, which is called `default` unless it is to have no effect. */

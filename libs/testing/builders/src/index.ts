@@ -1,6 +1,7 @@
 export { namespace, node } from './cluster.ts'
 export type { NamespaceFields, NodeFields } from './cluster.ts'
 export {
+  dnsNameResolver,
   egressFirewall,
   ip,
   ipPool,
@@ -8,6 +9,7 @@ export {
   providerNetwork,
   securityGroup,
   subnet,
+  routerLbRule,
   switchLbRule,
   vip,
   vlan,
@@ -21,6 +23,7 @@ export type {
   ProviderNetworkFields,
   SecurityGroupFields,
   SubnetFields,
+  RouterLbRuleFields,
   SwitchLbRuleFields,
   OvnEipFields,
   VipFields,

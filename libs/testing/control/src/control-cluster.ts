@@ -4,7 +4,7 @@ import { recordingLogger, type RecordingLogger } from '@kube-ovn/log'
 import { leaveBundleOnFailure } from '@kube-ovn/testing-bundle'
 import { readObjects } from '@kube-ovn/testing-bundle/objects'
 import { type ApiProxy, type KubeApi, sharedKubeApi } from '@kube-ovn/testing-kube'
-import { type Northbound, startNorthbound } from '@kube-ovn/testing-ovsdb'
+import { type Northbound, type NorthboundOptions, startNorthbound } from '@kube-ovn/testing-ovsdb'
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 import { Controller, type ControllerOptions, type Surroundings } from './controller.ts'
 import { plainValue } from './plain-value.ts'
@@ -37,10 +37,15 @@ interface Parts {
  */
 export class ControlCluster {
   readonly #resources = new AsyncDisposableStack()
+  readonly #options: NorthboundOptions
   readonly #logs: RecordingLogger[] = []
   readonly #controllers = new Set<Controller>()
   #parts: Parts | undefined
   #transactionsBefore = 0
+
+  private constructor(options: NorthboundOptions) {
+    this.#options = options
+  }
 
   /**
    * For the file or `describe` that calls this: it is started before the tests, empty before each, and ended after them.
@@ -48,8 +53,8 @@ export class ControlCluster {
    * Nothing of it is there outside hooks and tests. Hooks that come after this call find it empty. A controller that a test
    * left behind, since it failed, is ended: its client would connect again, to whichever database has the address next.
    */
-  static ofSuite(): ControlCluster {
-    const cluster = new ControlCluster()
+  static ofSuite(options: Pick<NorthboundOptions, 'southbound' | 'northd'> = {}): ControlCluster {
+    const cluster = new ControlCluster(options)
     beforeAll(() => cluster.#start())
     beforeEach(() => cluster.#reset())
     afterEach(() => cluster.#endControllers())
@@ -80,10 +85,11 @@ export class ControlCluster {
   }
 
   async startController(options: ControllerOptions = {}): Promise<Controller> {
-    const { address: northboundAddress } = this.northbound
+    const { address: northboundAddress, southbound } = this.northbound
     const logger = recordingLogger()
     this.#logs.push(logger)
     const surroundings: Surroundings = {
+      southboundAddress: options.southboundAddress ?? southbound?.address,
       ...{ northboundAddress, client: options.client ?? this.#started.controllerClient, logger },
       resourceVersions: (resources) => this.api.resourceVersions(resources),
       missingRights: () => this.api.missingRights(),
@@ -121,7 +127,7 @@ export class ControlCluster {
   }
 
   async #start(): Promise<void> {
-    const [api, northbound] = await Promise.all([sharedKubeApi(), startNorthbound()])
+    const [api, northbound] = await Promise.all([sharedKubeApi(), startNorthbound(this.#options)])
     this.#resources.use(northbound)
     const controllerClient = this.#resources.use(await api.openClient(component, account))
     this.#parts = { api, northbound, user: new User(api.client), controllerClient }

@@ -2,12 +2,22 @@ import { flagDefaults } from './flag-defaults.ts'
 import { EventRecorder } from '@kube-ovn/kube'
 import type { KubeClient } from '@kube-ovn/kube'
 import type { RecordingLogger } from '@kube-ovn/log'
-import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
+import {
+  ovnNorthboundSchema,
+  ovnSouthboundSchema,
+  type OvnNorthbound,
+  type OvnSouthbound,
+} from '@kube-ovn/ovsdb-schema'
 import { systemClock } from '@kube-ovn/process'
 import type { Kernel } from '@kube-ovn/reconcile'
 import { kernelMetrics, Registry } from '@kube-ovn/telemetry'
 import { OvsdbClient } from 'ovsdb-client'
-import { assembleController, northboundTables, type AssembledController } from '@kube-ovn/assembly-controller'
+import {
+  assembleController,
+  northboundTables,
+  southboundTables,
+  type AssembledController,
+} from '@kube-ovn/assembly-controller'
 import type { ControlSettings, AllocatingWorld } from '@kube-ovn/domains-control'
 import { MissingRightError, NotEqualToFullError, UnadoptableError } from './errors.ts'
 import { FastClock } from './fast-clock.ts'
@@ -27,12 +37,16 @@ export interface ControllerOptions {
   readonly client?: KubeClient
   /** How much faster than real time its clock runs. */
   readonly timeFactor?: number
+  /** In the place of the one that is there. */
+  readonly southboundAddress?: string
   /** How it asks gateway nodes whether they are there; of those of a test nobody is, by default. */
   readonly askNode?: (address: string) => Promise<boolean>
 }
 
 export interface Surroundings {
   readonly northboundAddress: string
+  /** Absent: it has none. */
+  readonly southboundAddress: string | undefined
   /** Its writes are the controller's. */
   readonly client: KubeClient
   /** What the API server has. */
@@ -110,6 +124,17 @@ export class Controller implements AsyncDisposable {
         tables: northboundTables(),
       }),
     )
+    const { southboundAddress } = surroundings
+    const southbound =
+      southboundAddress === undefined
+        ? undefined
+        : stack.use(
+            new OvsdbClient<OvnSouthbound>({
+              endpoints: [southboundAddress],
+              schema: ovnSouthboundSchema,
+              tables: southboundTables,
+            }),
+          )
     const clock = new FastClock(options.timeFactor ?? 20)
     const component = 'kube-ovn-controller'
     const recorder = stack.use(
@@ -122,7 +147,7 @@ export class Controller implements AsyncDisposable {
     const { kernel, world, informers, deletion } = stack.use(
       await assembleController(
         {
-          ...{ client, recorder, northbound, logger, clock: systemClock },
+          ...{ client, recorder, northbound, southbound, logger, clock: systemClock },
           settings: controlSettings({ ...options.settings, flags: { ...flagDefaults(), ...options.flags } }),
           kernelClock: clock,
           askNode: options.askNode ?? (() => Promise.resolve(false)),

@@ -28,6 +28,11 @@ export interface ControlEffects {
   readonly objects: Objects
 }
 
+// The same for all.
+const declarations = declarationsOf(controlFeatures)
+const defaultFlags = flagDefaults()
+const features = new Map(controlFeatures.map((feature) => [feature.name, feature]))
+
 /** More rounds than any object takes to come to rest. */
 const mostRounds = 8
 
@@ -38,7 +43,7 @@ export function controlEffects(given: StillObjects, settings: Partial<ControlSet
   const randomBytes = repeatableBytes()
   for (let round = 1; round <= mostRounds; round += 1) {
     const { world, decided } = decideAll(objects, {
-      settings: { ...settings, flags: { ...flagDefaults(), ...settings.flags } },
+      settings: { ...settings, flags: { ...defaultFlags, ...settings.flags } },
       randomBytes,
     })
     const patches = [...decided.values()].flatMap(({ patches }) => patches)
@@ -65,11 +70,9 @@ function decideAll(
   objects: Objects,
   options: StillOptions,
 ): { readonly world: AllocatingWorld; readonly decided: Decisions } {
-  const declarations = declarationsOf(controlFeatures)
   const world = stillWorld(objects as StillObjects, {}, { ...options, declarations })
   const decided = new Map<string, Desired>()
   const waiting = new Set<string>()
-  const features = new Map(controlFeatures.map((feature) => [feature.name, feature]))
   const queue = (feature: Feature<Key, unknown, AllocatingWorld>, keys: Iterable<string>): void => {
     for (const key of keys) waiting.add(`${feature.name}\n${key}`)
   }

@@ -103,6 +103,7 @@ const readersOf: Readonly<Record<string, readonly (readonly [string, Reader])[]>
   ovnEipLabels: [
     ['ovnEipLabels', (text) => annotations.ovnEipLabels({ subnet: text, type: 'nat', v4: text, v6: text })],
   ],
+  labelValue: [['labelValue', (text) => annotations.labelValue(text)]],
   bgpPeerLabels: [['bgpPeerLabels', (text) => annotations.bgpPeerLabels(text)]],
   vipLabels: [['vipLabels', (text) => annotations.vipLabels({ subnet: text, borrower: text })]],
   nicKey: [['nicKey', (text) => annotations.nicKey(text, text)]],
@@ -152,6 +153,12 @@ function everyValue(group: object, text: string): Readonly<Record<string, string
   return Object.fromEntries(codecs.map(({ key }) => [key, key.endsWith('/allocated') ? 'true' : text]))
 }
 
+/** The texts, and the same as JSON. */
+const hostile = Object.entries(hostileTexts).map(([shape, text]) => ({ shape, text, json: asJson(text) }))
+
+/** How much may be kept of a text, bytes. */
+const most = allowed.kept * hostileSize
+
 /** Every way in which the package reads a text. */
 const readers = Object.entries(annotations as Readonly<Record<string, unknown>>).flatMap(([name, value]) => {
   const known = readersOf[name]
@@ -184,9 +191,9 @@ function toldOf(outcome: unknown): object | undefined {
 // For machines that are busy: what is measured is compared with what is measured beside it.
 describe.each(readers)('%s', { timeout: 600_000 }, (_name, read) => {
   it('costs little, whatever is written', () => {
-    const slow = Object.entries(hostileTexts).map(([shape, text]) => ({
+    const slow = hostile.map(({ shape, text, json }) => ({
       shape,
-      times: timesLonger(() => void outcomeOf(read, text), asJson(text)),
+      times: timesLonger(() => void outcomeOf(read, text), json),
     }))
     expect(slow.filter(({ times }) => times > allowed.times)).toEqual([])
   })
@@ -197,11 +204,20 @@ describe.each(readers)('%s', { timeout: 600_000 }, (_name, read) => {
     const accepted = Object.entries(hostileTexts).filter(
       ([, text]) => !refused.includes(text) && outcomeOf(read, text) !== text,
     )
-    const heavy = accepted.map(([shape, text]) => ({ shape, bytes: keptBytes(() => outcomeOf(read, text)) }))
-    expect(heavy.filter(({ bytes }) => bytes > allowed.kept * hostileSize)).toEqual([])
+    // All at once: most keep next to nothing, and a collection of garbage for each takes minutes.
+    const together = keptBytes(
+      () => accepted.map(([, text]) => outcomeOf(read, text)),
+      Number.POSITIVE_INFINITY,
+    )
+    const each = together > most ? accepted : []
+    const heavy = each.map(([shape, text]) => ({
+      shape,
+      bytes: keptBytes(() => outcomeOf(read, text), most),
+    }))
+    expect(heavy.filter(({ bytes }) => bytes > most)).toEqual([])
     // Made anew, so that it shows when what is told keeps all of what is refused.
-    const refusals = keptBytes(() => refused.map((text) => toldOf(outcomeOf(read, `${text} `))))
-    expect(refusals).toBeLessThan(allowed.kept * hostileSize)
+    const refusals = keptBytes(() => refused.map((text) => toldOf(outcomeOf(read, `${text} `))), most)
+    expect(refusals).toBeLessThanOrEqual(most)
   })
 })
 
@@ -223,6 +239,6 @@ it('remembers nothing of keys that were read once', () => {
   round(number++)
   const grown = keptBytes(() => {
     for (let times = 0; times < 10; times++) round(number++)
-  })
-  expect(grown).toBeLessThan(allowed.kept * hostileSize)
+  }, most)
+  expect(grown).toBeLessThanOrEqual(most)
 })

@@ -25,6 +25,9 @@ import {
   typeOf,
 } from '@kube-ovn/features-addresses'
 import { dnsPlanOf, planOf, readDnsConfig } from '@kube-ovn/features-services'
+import { servicePlan } from '@kube-ovn/domains-control/lb-rules'
+import { lbRuleKinds } from '@kube-ovn/domains-control/services'
+import { labelOfMade } from '@kube-ovn/domains-control/policies'
 import { namespacesOfPool, resolveSubnet, tagOf } from '@kube-ovn/domains-control/topology'
 import {
   allowed,
@@ -98,6 +101,11 @@ const resources: Readonly<
       (object) => addressSetOf('bad', (object as IpPool).spec?.ips ?? []),
     ],
   },
+  DNSNameResolver: {
+    kind: 'dnsNameResolvers',
+    spec: { name: 'www.example.com.' },
+    read: [(object) => labelOfMade(object)],
+  },
   EgressFirewall: {
     kind: 'egressFirewalls',
     spec: { egress: [] },
@@ -113,6 +121,11 @@ const resources: Readonly<
     kind: 'switchLbRules',
     spec: { vip: '1.1.1.1', namespace: 'shop', selector: ['app:web'], ports: [{ port: 80 }] },
     read: [(object) => planOf(object)],
+  },
+  RouterLBRule: {
+    kind: 'routerLbRules',
+    spec: { ovnEip: 'eip', vpc: 'blue', namespace: 'shop', selector: ['app:web'], ports: [{ port: 80 }] },
+    read: [(object) => servicePlan(lbRuleKinds.router, object, { vips: [], annotations: {} })],
   },
   VpcDns: {
     kind: 'vpcDnses',
@@ -265,6 +278,9 @@ function isAccepted(read: () => unknown): boolean {
 // For machines that are busy: what is measured is compared with what is measured beside it.
 const patience = { timeout: 600_000 }
 
+/** How much may be kept of an object, bytes. */
+const mostKept = allowed.kept * hostileSize
+
 /** One text wherever users of any kind that is watched may write one. */
 function writtenEverywhere(text: string): KubeObject {
   const annotations = { [podAnnotations().ipPool.key]: text, [vipAnnotations.shared.key]: text }
@@ -303,8 +319,8 @@ describe.each(Object.entries(watched))('%s', patience, (_kind, { trim, indexes =
       .map(([, text]) => writtenEverywhere(text))
       .filter((object) => isAccepted(() => take(object)))
     // All at once: a collection of garbage for each takes minutes.
-    const bytes = keptBytes(() => accepted.map((object) => take(object)))
-    expect(bytes).toBeLessThanOrEqual(allowed.kept * hostileSize * Math.max(1, accepted.length))
+    const most = mostKept * Math.max(1, accepted.length)
+    expect(keptBytes(() => accepted.map((object) => take(object)), most)).toBeLessThanOrEqual(most)
   })
 })
 
@@ -328,12 +344,12 @@ describe.each(controllerDefinitions)('$resource.kind', patience, (definition) =>
 
   it('is kept at little cost, whatever is written', () => {
     const wide = samples.filter(({ field, shape }) => field.startsWith('spec.') && shape in hostileLists)
-    const heavy = wide.flatMap(({ field, shape, object }) =>
+    const readings = wide.flatMap(({ field, shape, object }) =>
       (readers ?? [])
         .filter((read) => isAccepted(() => read(object)))
-        .map((read) => ({ field, shape, bytes: keptBytes(() => read(object)) })),
+        .map((read) => ({ field, shape, make: () => read(object) })),
     )
-    expect(heavy.filter(({ bytes }) => bytes > allowed.kept * hostileSize)).toEqual([])
+    expect(heavyOf(readings).map(({ field, shape }) => ({ field, shape }))).toEqual([])
   })
 })
 
@@ -366,10 +382,23 @@ describe.each(acted)('%s', patience, (kind, samples) => {
     const grown = keptBytes(() => {
       for (let times = 0; times < 10; times++) serveAll()
       return nothing
-    })
-    expect(grown).toBeLessThan(allowed.kept * hostileSize)
+    }, mostKept)
+    expect(grown).toBeLessThanOrEqual(mostKept)
   })
 })
+
+/**
+ * Those of which each keeps more than it may. A collection of garbage for each takes minutes: where several together keep no more than one
+ * may, none of them does.
+ */
+function heavyOf<T extends { readonly make: () => unknown }>(readings: readonly T[]): readonly T[] {
+  if (readings.length === 0) return []
+  if (keptBytes(() => readings.map(({ make }) => make()), mostKept) <= mostKept) return []
+  const half = Math.ceil(readings.length / 2)
+  return readings.length === 1
+    ? readings
+    : [...heavyOf(readings.slice(0, half)), ...heavyOf(readings.slice(half))]
+}
 
 /** The object as another user might have written it: other names, and texts that mean as much, but are not the same. */
 function renewed({ metadata, ...rest }: KubeObject, round: number): KubeObject {

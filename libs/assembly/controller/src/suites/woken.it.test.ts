@@ -1,9 +1,9 @@
 import { podAnnotations } from '@kube-ovn/annotations'
-import { subnetResource } from '@kube-ovn/kube-api'
+import { subnetResource, vpcResource } from '@kube-ovn/kube-api'
 import type { JsonValue, ObjectRef, Resource } from '@kube-ovn/kube'
 import { namespaces, nodes, pods } from '@kube-ovn/kube-api/core'
-import { namespace, pod, subnet } from '@kube-ovn/testing-builders'
-import { expect, it } from 'vitest'
+import { namespace, node, pod, subnet, vpc } from '@kube-ovn/testing-builders'
+import { describe, expect, it } from 'vitest'
 import { ControlCluster } from '@kube-ovn/testing-control'
 import type { Controller } from '@kube-ovn/testing-control'
 
@@ -91,4 +91,89 @@ it('an address that comes free wakes one of the pods that wait in its subnet', a
   const others = [...woken].filter((key) => key.startsWith('pod-port/') && key !== `pod-port/default/${name}`)
   const [taken] = control.portsOf('Logical_Switch', 'small').filter((port) => port.startsWith('small-'))
   expect(others).toEqual([`pod-port/default/${taken?.split('.')[0]}`])
+})
+
+it('a node that comes wakes no subnet that has no pods there, where rows are for pairs with pods', async () => {
+  await cluster.user.createNodes('n1')
+  for (const place of [1, 2, 3])
+    await cluster.client.create(
+      subnetResource,
+      subnet({ name: `blue-${place}`, cidrBlock: `10.20.${place}.0/24` }),
+    )
+  await using control = await cluster.startController({ flags: { gatewayRowsByPods: true } })
+  const pairsOf = (keys: readonly string[]): readonly string[] =>
+    [...new Set(keys)].filter((key) => key.startsWith('subnet-gw/'))
+  const create = () => cluster.client.create(nodes, node({ name: 'n2', addresses: ['172.18.0.12'] }))
+  expect([...new Set(await wokenBy(control, create))]).toEqual([
+    ...['chassis-variables/n2', 'node/n2', 'own-node/n2'],
+    // It has an address in the network of the nodes.
+    ...['subnet-status/join', 'subnet/join'],
+  ])
+  const annotations = { [podAnnotations().logicalSwitch.key]: 'blue-2' }
+  expect(
+    pairsOf(await wokenBy(control, () => cluster.user.createPod({ name: 'a', node: 'n2', annotations }))),
+  ).toEqual(['subnet-gw/blue-2/n2'])
+})
+
+describe('an edit wakes those alone who go by what is edited', () => {
+  const rule = (port: number) => ({
+    direction: 'to-lport',
+    priority: 1001,
+    match: `tcp.dst == ${port}`,
+    action: 'drop',
+  })
+  const policyRoute = (source: string) => ({ priority: 10, match: `ip4.src == ${source}`, action: 'drop' })
+  const staticRoute = (cidr: string) => ({ cidr, nextHopIP: '10.30.0.254' })
+
+  it.each([
+    { name: 'a rule', of: 'blue', spec: { acls: [rule(80)] }, want: ['subnet-acl/blue', 'subnet/blue'] },
+    {
+      name: 'an excluded address',
+      of: 'blue',
+      spec: { excludeIps: ['10.20.0.9'] },
+      want: ['subnet-status/blue', 'subnet/blue'],
+    },
+    {
+      name: 'natOutgoing',
+      of: 'blue',
+      spec: { natOutgoing: true },
+      want: ['subnet/blue'],
+    },
+    { name: 'the MTU', of: 'blue', spec: { mtu: 1300 }, want: ['subnet/blue'] },
+    {
+      name: 'the MTU of the subnet that serves every namespace',
+      of: 'ovn-default',
+      spec: { mtu: 1300 },
+      want: ['subnet/ovn-default'],
+    },
+    { name: 'the MTU of the network of nodes', of: 'join', spec: { mtu: 1300 }, want: ['subnet/join'] },
+    {
+      name: 'a policy route',
+      of: 'red',
+      spec: { policyRoutes: [policyRoute('10.30.0.9')] },
+      want: ['vpc-policy/red', 'vpc/red'],
+    },
+    {
+      name: 'a static route',
+      of: 'red',
+      spec: { staticRoutes: [staticRoute('10.9.0.0/16')] },
+      want: ['vpc-route/red', 'vpc/red'],
+    },
+  ])('$name', async ({ of, spec, want }) => {
+    await cluster.user.createNodes('n1', 'n2')
+    await cluster.client.create(vpcResource, vpc({ name: 'red' }))
+    await cluster.client.create(
+      subnetResource,
+      subnet({ name: 'blue', cidrBlock: '10.20.0.0/24', acls: [rule(81)] }),
+    )
+    await cluster.client.create(
+      subnetResource,
+      subnet({ name: 'red-1', vpc: 'red', cidrBlock: '10.30.0.0/24' }),
+    )
+    for (const name of ['a', 'b'])
+      await cluster.user.createPod({ name, annotations: { [podAnnotations().logicalSwitch.key]: 'blue' } })
+    await using control = await cluster.startController()
+    const resource: Resource = of === 'red' ? vpcResource : subnetResource
+    expect([...new Set(await wokenBy(control, () => cluster.user.edit(resource, of, spec)))]).toEqual(want)
+  })
 })

@@ -1,10 +1,15 @@
-import { externalId, type RowKind } from '@kube-ovn/ovn-names'
+import type { RowKind } from '@kube-ovn/ovn-names'
 import type { PolicyAcl } from '@kube-ovn/policy'
 import type { OwnedRow } from '@kube-ovn/reconcile'
 import { externalIds } from '../rows.ts'
 
-/** The row of an ACL in a port group. */
-export function aclRow(kind: RowKind, id: string, group: string, acl: PolicyAcl): OwnedRow {
+/** The row of an ACL of a policy, with what upstream knows it by. */
+export function aclRow(
+  kind: RowKind,
+  id: string,
+  acl: PolicyAcl,
+  marks: Readonly<Record<string, string>>,
+): OwnedRow {
   const { isLogged, isAfterBalancing, ...columns } = acl
   return {
     kind,
@@ -13,7 +18,7 @@ export function aclRow(kind: RowKind, id: string, group: string, acl: PolicyAcl)
       ...columns,
       log: isLogged,
       options: { 'apply-after-lb': isAfterBalancing ? 'true' : undefined },
-      external_ids: externalIds({ [externalId.parent]: group }),
+      external_ids: externalIds(marks),
     },
   }
 }

@@ -34,7 +34,8 @@ function readPolicies(kind: AdminPolicyKind, of: typeof adminNetworkPolicies) {
     of,
     reads: { settingsTable },
     row: (object, views): ReadAdminPolicy | undefined => {
-      if (!settingsOf(views.settingsTable).enableAnp) return undefined
+      const { enableAnp, enableDnsNameResolver } = settingsOf(views.settingsTable)
+      if (!enableAnp) return undefined
       const { name, uid, creationTimestamp } = object.metadata
       return {
         kind,
@@ -43,7 +44,7 @@ function readPolicies(kind: AdminPolicyKind, of: typeof adminNetworkPolicies) {
           ...(uid === undefined ? {} : { uid }),
           ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
         },
-        policy: parseAdminPolicy(kind, object),
+        policy: parseAdminPolicy(kind, object, { followsNames: enableDnsNameResolver }),
       }
     },
   })

@@ -2,7 +2,7 @@ import type { KubeObject } from '@kube-ovn/kube'
 import { isSecurityGroupPortGroup, nodePortGroupName, subnetNodePortGroupName } from '@kube-ovn/ovn-names'
 import { rowTable, type ViewOf } from '@kube-ovn/tables'
 import { nodes } from '../sources.ts'
-import { networks } from '../topology/subnet-states.ts'
+import { layouts } from '../topology/layouts.ts'
 
 /** Of objects whose groups would have one name, the one that was there first has it. */
 export function oldest(members: ReadonlyMap<string, Pick<KubeObject, 'metadata'>>): string | undefined {
@@ -32,8 +32,8 @@ export const nodeGroups = rowTable({
 /** The beginnings of names of port groups of subnets on nodes. */
 export const subnetGroups = rowTable({
   name: 'subnet-groups',
-  of: networks,
-  row: (_network, _views, subnet) => subnet,
+  of: layouts,
+  row: (_layout, _views, subnet) => subnet,
   indexes: { prefix: (subnet: string) => [subnetNodePortGroupName(subnet, '')] },
 })
 

@@ -7,7 +7,7 @@ import { needsPort } from '../pods/alive.ts'
 import { namespaces, pods, settingsOf, settingsTable } from '../sources.ts'
 import { namespaceBindings, subnetsOfNamespace } from '../topology/namespace-bindings.ts'
 import { familiesOf } from '../topology/network.ts'
-import { networks } from '../topology/subnet-states.ts'
+import { prefixes } from '../topology/attachments.ts'
 import { readFirewalls } from './read-firewalls.ts'
 
 /** A pod with its own labels and those of its namespace, so that one selection looks at both. */
@@ -94,8 +94,8 @@ interface PolicyNic {
 export const policyNics = rowTable({
   name: 'policy-nics',
   of: pods,
-  reads: { settingsTable, readFirewalls, namespaceBindings, networks },
-  row: (pod, { namespaceBindings, networks, ...views }): readonly PolicyNic[] | undefined => {
+  reads: { settingsTable, readFirewalls, namespaceBindings, prefixes },
+  row: (pod, { namespaceBindings, prefixes, ...views }): readonly PolicyNic[] | undefined => {
     if (!hasPolicies(views) || !needsPort(pod)) return undefined
     const settings = settingsOf(views.settingsTable)
     const { annotations, namespace = '' } = pod.metadata
@@ -103,8 +103,8 @@ export const policyNics = rowTable({
     if (placed.some(({ provider }) => provider === primaryProvider)) return placed
     const subnets = subnetsOfNamespace(namespace, { namespaceBindings, settings })
     const families = subnets.flatMap((subnet) => {
-      const network = networks.get(subnet)
-      return network === undefined ? [] : familiesOf(network).map(({ family }) => family)
+      const known = prefixes.get(subnet)
+      return known === undefined ? [] : familiesOf(known).map(({ family }) => family)
     })
     return [
       ...placed,

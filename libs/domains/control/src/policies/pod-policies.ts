@@ -42,7 +42,7 @@ export const podPolicies = rowTable({
   reads: { policySelectors },
   row: (keys, { policySelectors }): PodPolicies => {
     const selectors = keys.flatMap((key) => policySelectors.get(key) ?? [])
-    const peers = selectors.flatMap(({ rule }) => (rule === undefined ? [] : [rule]))
+    const peers = selectors.flatMap(({ rule, isPeer }) => (rule === undefined || !isPeer ? [] : [rule]))
     const byRule = new Map(peers.map((peer) => [ruleToken(peer, peer.direction, peer.rule), peer]))
     return {
       subjectOf: selectors.flatMap(({ share, rule }) => (rule === undefined ? [share] : [])),

@@ -24,10 +24,11 @@ export interface PolicyRuleShare extends PolicyShare {
   readonly setNames: Readonly<Record<Family, string>>
 }
 
-/** What pods are to a policy: those that it is for, or those that a rule is about. */
+/** What pods are to a policy: those that it is for, those that a rule is about, or those that a rule without peers has named ports of. */
 export interface PolicySelector {
   readonly share: PolicyShare
   readonly rule: PolicyRuleShare | undefined
+  readonly isPeer: boolean
   /** Absent for pods of all namespaces. */
   readonly namespace: string | undefined
   readonly selector: LabelSelector
@@ -63,21 +64,39 @@ export function selectorsOf({
 }: SelectingPolicy): readonly (readonly [string, PolicySelector])[] {
   if (subject === undefined) return []
   const own: PolicySelector = {
-    ...{ share, rule: undefined, ...joined(subject, namespace) },
+    ...{ share, rule: undefined, isPeer: false, ...joined(subject, namespace) },
     ports: (rules.ingress ?? []).flatMap(({ ports }) => namedPortsOf(ports)),
   }
   const peers = (['ingress', 'egress'] as const).flatMap((direction) =>
-    (rules[direction] ?? []).flatMap(({ peers: of, ports }, at) => {
-      const setNames = { 4: setName(direction, at, 4), 6: setName(direction, at, 6) }
-      const rule: PolicyRuleShare = { ...share, direction, rule: at, setNames }
-      return (of?.pods ?? []).map((selection, which): readonly [string, PolicySelector] => [
-        `${key}/${direction}/${at}/${which}`,
-        {
-          ...{ share, rule, ...joined(selection, namespace) },
-          ports: direction === 'egress' ? namedPortsOf(ports) : [],
-        },
-      ])
-    }),
+    (rules[direction] ?? []).flatMap(
+      ({ peers: of, ports }, at): readonly (readonly [string, PolicySelector])[] => {
+        const setNames = { 4: setName(direction, at, 4), 6: setName(direction, at, 6) }
+        const rule: PolicyRuleShare = { ...share, direction, rule: at, setNames }
+        const named = direction === 'egress' ? namedPortsOf(ports) : []
+        // Without peers it is about everybody. Which number is meant then only pods of its own namespace say: strangers' must not widen it.
+        if (of === undefined)
+          return named.length === 0
+            ? []
+            : [
+                [
+                  `${key}/${direction}/${at}/any`,
+                  {
+                    ...{
+                      share,
+                      rule,
+                      isPeer: false,
+                      ...joined({ pods: {}, namespaces: undefined }, namespace),
+                    },
+                    ports: named,
+                  },
+                ],
+              ]
+        return of.pods.map((selection, which): readonly [string, PolicySelector] => [
+          `${key}/${direction}/${at}/${which}`,
+          { ...{ share, rule, isPeer: true, ...joined(selection, namespace) }, ports: named },
+        ])
+      },
+    ),
   )
   return [[key, own], ...peers]
 }

@@ -1,7 +1,7 @@
 import { egressFirewallName } from '@kube-ovn/kube-api'
 import { parseEgressFirewall, type ParsedEgressFirewall } from '@kube-ovn/policy'
 import { rowTable } from '@kube-ovn/tables'
-import { egressFirewalls } from '../sources.ts'
+import { egressFirewalls, settingsOf, settingsTable } from '../sources.ts'
 
 /** An EgressFirewall, read. */
 interface ReadFirewall {
@@ -16,9 +16,13 @@ interface ReadFirewall {
 export const readFirewalls = rowTable({
   name: 'read-egress-firewalls',
   of: egressFirewalls,
-  row: (object, _views, key): ReadFirewall => ({
+  reads: { settingsTable },
+  row: (object, views, key): ReadFirewall => ({
     ...{ key, namespace: object.metadata.namespace ?? '' },
-    ...{ isInEffect: object.metadata.name === egressFirewallName, firewall: parseEgressFirewall(object) },
+    isInEffect: object.metadata.name === egressFirewallName,
+    firewall: parseEgressFirewall(object, {
+      followsNames: settingsOf(views.settingsTable).enableDnsNameResolver,
+    }),
   }),
   indexes: {
     key: ({ key }: ReadFirewall) => [key],

@@ -29,6 +29,10 @@ export const balancerFlags = {
     'cluster-udp-session-loadbalancer',
     'Name of that for UDP with session affinity.',
   ),
+  metallbNamespace: text(
+    'metallb-system',
+    'Namespace of MetalLB: its ServiceL2Statuses there say which node announces addresses of Services. New.',
+  ),
   clusterSctpSessionLoadbalancer: text(
     'cluster-sctp-session-loadbalancer',
     'Name of that for SCTP with session affinity.',

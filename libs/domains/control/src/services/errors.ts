@@ -1,3 +1,4 @@
+import { serviceAnnotations, type Annotations } from '@kube-ovn/annotations'
 import { KubeOvnError, type Refused, type RetryClass } from '@kube-ovn/errors'
 import { mostAffinitySeconds } from './affinity.ts'
 
@@ -25,6 +26,21 @@ export class ServiceVpcError extends KubeOvnError<Refused> {
       field,
       value,
       cure: 'create the Vpc, or write another one: until then kube-proxy alone serves it',
+    })
+  }
+}
+
+/** A Service wants to be reached by way of a router, and no RouterLBRule made it. */
+export class ServiceRouterVipError extends KubeOvnError<Refused> {
+  readonly code = 'service-router-vip-stray'
+  readonly retry: RetryClass = 'on-change'
+
+  constructor(annotations: Annotations | undefined) {
+    const { key } = serviceAnnotations.routerLbVip
+    super('The annotation counts on Services of RouterLBRules only', {
+      field: key,
+      value: annotations?.[key] ?? '',
+      cure: 'remove it, and make a RouterLBRule: until then OVN does not serve this Service',
     })
   }
 }
@@ -67,7 +83,7 @@ export class FrontendTakenError extends KubeOvnError<
   readonly retry: RetryClass = 'on-change'
 
   constructor(details: Omit<FrontendTakenError['details'], 'cure'>) {
-    super('Another Service of the VPC has this address and port', {
+    super('Another Service has this address and port', {
       ...details,
       cure: 'choose another address or port, or take it from the other one: until then this one is not served there',
     })

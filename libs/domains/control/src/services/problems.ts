@@ -5,10 +5,12 @@ import { mostAffinitySeconds, writtenAffinity } from './affinity.ts'
 import {
   AffinityTooLongError,
   FrontendTakenError,
+  ServiceRouterVipError,
   ServiceSubnetError,
   ServiceVpcError,
   ServiceVpcHalfError,
 } from './errors.ts'
+import { frontendAnnotation, isOnRouter } from './frontends.ts'
 import type { ServiceVpc } from './service-vpcs.ts'
 import type { TakenFrontend } from './taken-frontends.ts'
 
@@ -18,7 +20,8 @@ export function serviceProblem(
   decided: ServiceVpc,
   taken: readonly TakenFrontend[],
 ): KubeOvnError | undefined {
-  if (!decided.isServed) return new ServiceVpcError(placeOf(decided))
+  if (decided.isStray) return new ServiceRouterVipError(service.metadata.annotations)
+  if (!decided.isServed) return isOnRouter(service) ? undefined : new ServiceVpcError(placeOf(decided))
   return (
     frontendProblem(service, taken) ??
     affinityProblem(service) ??
@@ -34,20 +37,17 @@ function placeOf({ by, vpc }: ServiceVpc): Pick<Refused, 'field' | 'value'> {
   return { field: by === 'logicalRouter' ? logicalRouter.key : annotation.key, value: vpc }
 }
 
-function frontendProblem(
-  { metadata: { annotations } }: Service,
-  [first]: readonly TakenFrontend[],
-): KubeOvnError | undefined {
-  const { switchLbVip } = serviceAnnotations
+function frontendProblem(service: Service, [first]: readonly TakenFrontend[]): KubeOvnError | undefined {
+  const annotation = frontendAnnotation(service)
   try {
-    switchLbVip.read(annotations)
+    annotation?.read(service.metadata.annotations)
   } catch (error) {
     if (error instanceof AnnotationInvalidError) return error
     throw error
   }
-  if (first === undefined) return undefined
+  if (first === undefined || annotation === undefined) return undefined
   const { entry, protocol, holder } = first
-  return new FrontendTakenError({ field: switchLbVip.key, value: `${entry}/${protocol}`, holder })
+  return new FrontendTakenError({ field: annotation.key, value: `${entry}/${protocol}`, holder })
 }
 
 function affinityProblem(service: Service): KubeOvnError | undefined {
@@ -55,8 +55,10 @@ function affinityProblem(service: Service): KubeOvnError | undefined {
   return seconds > mostAffinitySeconds ? new AffinityTooLongError(seconds) : undefined
 }
 
-/** The annotations for a VPC and a Subnet count together only. */
-function halfProblem({ metadata: { annotations } }: Service): KubeOvnError | undefined {
+/** The annotations for a VPC and a Subnet count together only, but for what is made of a RouterLBRule. */
+function halfProblem(service: Service): KubeOvnError | undefined {
+  if (isOnRouter(service)) return undefined
+  const { annotations } = service.metadata
   const { logicalRouter, logicalSwitch } = serviceAnnotations
   const router = logicalRouter.read(annotations) ?? ''
   const subnet = logicalSwitch.read(annotations) ?? ''

@@ -1,13 +1,17 @@
 import { serviceAnnotations } from '@kube-ovn/annotations'
+import type { RouterLbRule } from '@kube-ovn/kube-api'
 import type { EndpointSlice, Service } from '@kube-ovn/kube-api/core'
-import { rowTable } from '@kube-ovn/tables'
+import { rowTable, type ViewOf } from '@kube-ovn/tables'
 import type { ControlSettings } from '../settings.ts'
-import { pods, settingsOf, settingsTable } from '../sources.ts'
-import { networks } from '../topology/subnet-states.ts'
+import { addressesOfEip } from '../addresses/eip-record.ts'
+import { ovnEips, pods, routerLbRules, settingsOf, settingsTable } from '../sources.ts'
+import { layouts } from '../topology/layouts.ts'
 import { isDefaultVpc, vpcClaims } from '../topology/vpc-tenancy.ts'
 import { flagsOf } from '../flags.ts'
 import { usualAffinitySeconds } from './affinity.ts'
 import { balancerFlags } from './balancer-flags.ts'
+import { frontendsOf, isOnRouter } from './frontends.ts'
+import { lbRuleKinds, ruleOf, ruleOfName } from './made-services.ts'
 import { nicsOfEndpoint, type PodsView } from './nic-of-endpoint.ts'
 import { allWanted, scopedFrontends } from './scopes.ts'
 import { serviceObjects, sliceObjects } from './sources.ts'
@@ -16,8 +20,10 @@ import { slicesByService } from './watches.ts'
 /** Of which VPC a Service is. */
 export interface ServiceVpc {
   readonly vpc: string
-  /** It is there and has load balancers. */
+  /** It is there and has load balancers, and whoever wants to be reached by way of its router may. */
   readonly isServed: boolean
+  /** It wants to be reached by way of a router, and no rule has made it. */
+  readonly isStray: boolean
   /** What says so: an annotation of the Service, or the Pods behind it; nothing does of a Service of the default VPC. */
   readonly by: 'logicalRouter' | 'backends' | 'vpc' | undefined
   /** The Subnet that it names with the VPC, if there is no such one in it. */
@@ -26,7 +32,12 @@ export interface ServiceVpc {
   readonly balancers: readonly string[]
 }
 
-const reads = { slices: sliceObjects, pods, vpcClaims, networks, settingsTable }
+const reads = { slices: sliceObjects, pods, vpcClaims, layouts, routerLbRules, ovnEips, settingsTable }
+
+interface RuleViews {
+  readonly routerLbRules: Pick<ViewOf<typeof routerLbRules>, 'get'>
+  readonly ovnEips: Pick<ViewOf<typeof ovnEips>, 'get'>
+}
 
 /**
  * The VPC of each Service: the one that it names together with a Subnet, else that of the Pods behind it, else the one of its annotation
@@ -45,11 +56,15 @@ export const serviceVpcs = rowTable({
       vpc: settings.clusterRouter,
       by: undefined,
     }
-    const isServed = isDefaultVpc(vpc, settings) || views.vpcClaims.get(vpc)?.isExternal === false
+    const isThere = isDefaultVpc(vpc, settings) || views.vpcClaims.get(vpc)?.isExternal === false
+    const maker = isOnRouter(service)
+      ? makerOf(service, { key, router: by === 'logicalRouter' ? vpc : '' }, views)
+      : 'rule'
+    const isServed = isThere && maker === 'rule'
     const subnet = serviceAnnotations.logicalSwitch.read(service.metadata.annotations) ?? ''
-    const isUnknown = by === 'logicalRouter' && views.networks.get(subnet)?.vpc !== vpc
+    const isUnknown = by === 'logicalRouter' && !isOnRouter(service) && views.layouts.get(subnet)?.vpc !== vpc
     return {
-      ...{ vpc, isServed, by, unknownSubnet: isUnknown ? subnet : undefined },
+      ...{ vpc, isServed, isStray: maker === 'nobody', by, unknownSubnet: isUnknown ? subnet : undefined },
       balancers: isServed ? furtherOf(vpc, service, slices, settings) : [],
     }
   },
@@ -70,15 +85,44 @@ function furtherOf(
     .map((wanted) => JSON.stringify({ vpc, ...wanted }))
 }
 
+/**
+ * Who made a Service that wants to be reached by way of a router. A RouterLBRule says in its status which one it made: whoever may write
+ * Services of a namespace is not to have addresses of external subnets by that.
+ */
+function makerOf(
+  service: Service,
+  { key, router }: { readonly key: string; readonly router: string },
+  views: RuleViews,
+): 'rule' | 'unclear' | 'nobody' {
+  const kind = lbRuleKinds.router
+  const name = ruleOfName(kind, service.metadata.name)
+  const rule = name === undefined ? undefined : views.routerLbRules.get(name)
+  if (rule?.status?.service === key && isAsMade(service, router, rule, views)) return 'rule'
+  // It comes, or goes, with the rule.
+  return rule !== undefined || ruleOf(kind, service) !== undefined ? 'unclear' : 'nobody'
+}
+
+/**
+ * Whether a Service is where its rule wants it, under no other addresses. Its namespace's users may edit it, and the rule puts that back,
+ * but not while it can not be as it is written, nor where a finalizer holds what the rule has deleted.
+ */
+function isAsMade(service: Service, router: string, { spec = {} }: RouterLbRule, views: RuleViews): boolean {
+  if (service.metadata.deletionTimestamp !== undefined || router === '' || router !== spec.vpc) return false
+  const eip = views.ovnEips.get(spec.ovnEip ?? '')
+  const { v4, v6 } = (eip && addressesOfEip(eip)?.addresses) ?? {}
+  return frontendsOf(service).every((ip) => ip === v4 || ip === v6)
+}
+
 /** What a Service, or the Pods behind it, say about its VPC: nothing of one in the default VPC behind which no Pods are. */
 export function chooseVpc(
-  { metadata: { namespace = '', annotations } }: Service,
+  service: Service,
   slices: readonly EndpointSlice[],
   views: PodsView,
 ): Pick<ServiceVpc, 'vpc' | 'by'> | undefined {
+  const { namespace = '', annotations } = service.metadata
   const { vpc, logicalRouter, logicalSwitch } = serviceAnnotations
   const router = logicalRouter.read(annotations) ?? ''
-  if (router !== '' && (logicalSwitch.read(annotations) ?? '') !== '')
+  if (router !== '' && (isOnRouter(service) || (logicalSwitch.read(annotations) ?? '') !== ''))
     return { vpc: router, by: 'logicalRouter' }
   const written = vpc.read(annotations) ?? ''
   const found = vpcOfBackends(slices, namespace, written, views)

@@ -2,9 +2,9 @@ import { endpointText, protocolOf, type Protocol } from '@kube-ovn/endpoints'
 import { formatIp } from '@kube-ovn/ip'
 import type { Service, ServicePort } from '@kube-ovn/kube-api/core'
 import { rowTable, type ViewOf } from '@kube-ovn/tables'
-import { switchLbRules } from '../sources.ts'
-import { chosenFrontends } from './frontends.ts'
-import { ruleOf } from './made-services.ts'
+import { routerLbRules, switchLbRules } from '../sources.ts'
+import { chosenFrontends, isOnRouter } from './frontends.ts'
+import { lbRuleKinds, ruleOfName } from './made-services.ts'
 import { serviceObjects } from './sources.ts'
 import { serviceVpcs } from './service-vpcs.ts'
 import { servicesByFrontend } from './watches.ts'
@@ -18,18 +18,20 @@ export interface TakenFrontend {
   readonly holder: string
 }
 
-const reads = { services: serviceObjects, serviceVpcs, switchLbRules }
+const reads = { services: serviceObjects, serviceVpcs, switchLbRules, routerLbRules }
 
 interface Views {
   readonly services: ViewOf<typeof serviceObjects>
   readonly serviceVpcs: ViewOf<typeof serviceVpcs>
   readonly switchLbRules: Pick<ViewOf<typeof switchLbRules>, 'get'>
+  readonly routerLbRules: Pick<ViewOf<typeof routerLbRules>, 'get'>
 }
 
 /**
  * Which of the addresses that users have chosen a Service does not get, port by port: OVN has one list of backends for each.
  *
- * A Service with the address of the cluster has it, else the older one. What was made of a SwitchLBRule is as old as that.
+ * A Service with the address of the cluster has it, then those that lead there from outside, else the older one. What was made of a rule is as
+ * old as that. Outside, an address is that of one router, whatever its ports.
  */
 export const takenFrontends = rowTable({
   name: 'taken-frontends',
@@ -42,7 +44,9 @@ export const takenFrontends = rowTable({
       const address = formatIp(ip)
       const rivals = rivalsOf(service, key, address, views)
       return (service.spec?.ports ?? []).flatMap((port): readonly TakenFrontend[] => {
-        const rival = rivals.find(({ other }) => other.spec?.ports?.some((one) => isSamePort(one, port)))
+        const rival = rivals.find(
+          ({ other, isElsewhere }) => isElsewhere || other.spec?.ports?.some((one) => isSamePort(one, port)),
+        )
         if (rival === undefined) return []
         return [{ entry: endpointText(address, port.port), protocol: protocolOf(port), holder: rival.holder }]
       })
@@ -54,29 +58,47 @@ export const takenFrontends = rowTable({
 interface Rival {
   readonly other: Service
   readonly holder: string
+  /** At the router of another VPC. */
+  readonly isElsewhere: boolean
   readonly rank: string
 }
 
 /** Those that come before a Service where both have an address, the first one first. */
 function rivalsOf(service: Service, key: string, address: string, views: Views): readonly Rival[] {
   const vpc = views.serviceVpcs.get(key)?.vpc
+  const isOutside = isOnRouter(service)
   const own = rankOf(service, key, views)
   return views.services
     .keys(servicesByFrontend, address)
     .flatMap((holder): readonly Rival[] => {
       const other = views.services.get(holder)
-      return other === undefined ? [] : [{ other, holder, rank: rankOf(other, holder, views) }]
+      const decided = views.serviceVpcs.get(holder)
+      if (other === undefined || decided?.isServed !== true) return []
+      const isElsewhere = decided.vpc !== vpc
+      if (isElsewhere && !(isOutside && isOnRouter(other))) return []
+      return [{ other, holder, isElsewhere, rank: rankOf(other, holder, views) }]
     })
-    .filter(({ holder, rank }) => rank < own && views.serviceVpcs.get(holder)?.vpc === vpc)
+    .filter(({ rank }) => rank < own)
     .sort((a, b) => (a.rank < b.rank ? -1 : 1))
 }
 
-/** In the order of these texts. */
-function rankOf(service: Service, key: string, { switchLbRules }: Pick<Views, 'switchLbRules'>): string {
+/**
+ * In the order of these texts. A rule tells in its status what it made: what a Service says of its owners is up to whoever may write it, who
+ * could be as old as any rule by that.
+ */
+export function rankOf(
+  service: Service,
+  key: string,
+  views: Pick<Views, 'switchLbRules' | 'routerLbRules'>,
+): string {
   if (chosenFrontends(service) === undefined) return ''
-  const rule = ruleOf(service)
-  const made = rule === undefined ? undefined : switchLbRules.get(rule)?.metadata.creationTimestamp
-  return `${made ?? service.metadata.creationTimestamp ?? ''} ${key}`
+  const [place, kind, rules] = isOnRouter(service)
+    ? (['1', lbRuleKinds.router, views.routerLbRules] as const)
+    : (['2', lbRuleKinds.switch, views.switchLbRules] as const)
+  const name = ruleOfName(kind, service.metadata.name)
+  const rule = name === undefined ? undefined : rules.get(name)
+  const made = rule?.status?.service === key ? rule.metadata.creationTimestamp : undefined
+  return `${place} ${made ?? service.metadata.creationTimestamp ?? ''} ${key}`
 }
 
 function isSamePort(one: ServicePort, other: ServicePort): boolean {

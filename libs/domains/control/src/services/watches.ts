@@ -4,14 +4,14 @@ import { serviceAnnotations, sliceLabel } from '@kube-ovn/annotations'
 import type { Watch } from '../declarations.ts'
 import { present } from '../trim.ts'
 import { chosenFrontends, frontendTexts } from './frontends.ts'
-import { ruleOfName, rulesOf } from './made-services.ts'
+import { isRuleServiceName, rulesOf } from './made-services.ts'
 
 const readAnnotations: readonly string[] = Object.values(serviceAnnotations).map(({ key }) => key)
 
 /** Services by the addresses under which OVN serves them. */
 export const servicesByFrontend = 'frontend'
 
-/** What was made of a SwitchLBRule. */
+/** What was made of a rule, by the name of the Service that is made of it. */
 export const madeByRule = 'rule'
 
 export const serviceWatch = {
@@ -42,14 +42,14 @@ export function servicesOf({ metadata }: EndpointSlice): readonly string[] {
   return name === '' ? [] : [`${metadata.namespace ?? ''}/${name}`]
 }
 
-/** Keeps of a Service its addresses, its ports and its affinity; all that a SwitchLBRule says of one that is made of it. */
+/** Keeps of a Service its addresses, its ports and its affinity; all that a rule says of one that is made of it. */
 function trimService(service: Service): Service {
   const { metadata, spec } = service
   const annotations = Object.entries(metadata.annotations ?? {}).filter(([key]) =>
     readAnnotations.includes(key),
   )
   const { clusterIP, clusterIPs, sessionAffinity, sessionAffinityConfig } = spec ?? {}
-  const isMade = ruleOfName(metadata.name) !== undefined
+  const isMade = isRuleServiceName(metadata.name)
   const ports = spec?.ports?.map(({ name, protocol, port, targetPort }) =>
     present({ name, protocol, port, targetPort: isMade ? targetPort : undefined }),
   )
@@ -82,9 +82,9 @@ function policiesOf({ spec = {} }: Service): NonNullable<Service['spec']> {
   }
 }
 
-/** Keeps all of those that may be made of a SwitchLBRule, and of others that they are there. */
+/** Keeps all of those that may be made of a rule, and of others that they are there. */
 function trimEndpoints({ metadata, subsets }: Endpoints): Endpoints {
-  if (ruleOfName(metadata.name) === undefined) return { metadata: identityOf(metadata) }
+  if (!isRuleServiceName(metadata.name)) return { metadata: identityOf(metadata) }
   const { labels } = metadata
   return { metadata: { ...madeIdentityOf(metadata), ...present({ labels }) }, ...present({ subsets }) }
 }
@@ -124,8 +124,9 @@ function identityOf({ name, namespace, uid, resourceVersion }: Service['metadata
   return present({ name, namespace, uid, resourceVersion })
 }
 
-/** With whom it was made for, and whether it is on its way out. */
+/** With whom it was made for, and whether it is on its way out, and who holds it then. */
 function madeIdentityOf(metadata: Service['metadata']): Service['metadata'] {
   const { ownerReferences, deletionTimestamp } = metadata
-  return { ...identityOf(metadata), ...present({ ownerReferences, deletionTimestamp }) }
+  const finalizers = deletionTimestamp === undefined ? undefined : metadata.finalizers
+  return { ...identityOf(metadata), ...present({ ownerReferences, deletionTimestamp, finalizers }) }
 }

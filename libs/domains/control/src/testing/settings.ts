@@ -23,6 +23,7 @@ export function controlSettings(settings: Partial<ControlSettings> = {}): Contro
     enableEipSnat: true,
     enableNp: true,
     enableAnp: false,
+    enableDnsNameResolver: false,
     podNicType: 'veth-pair',
     keepVmIp: true,
     nonPrimaryCni: false,

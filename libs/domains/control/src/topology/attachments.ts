@@ -5,22 +5,12 @@ import { rowTable, type ViewOf } from '@kube-ovn/tables'
 import { routerPorts, settingsOf, settingsTable, subnets } from '../sources.ts'
 import { gatewayStates } from './gateway-states.ts'
 import { interconnections } from './interconnections.ts'
+import { layouts, type Layout } from './layouts.ts'
 import type { Network } from './network.ts'
 import { networks } from './subnet-states.ts'
 
 /** Where a subnet that is in effect is plugged in: of a network what does not change with its addresses. */
-export interface Attachment extends Pick<
-  Network,
-  | 'name'
-  | 'vpc'
-  | 'isDefaultVpc'
-  | 'provider'
-  | 'hasSwitch'
-  | 'isJoin'
-  | 'vlan'
-  | 'isRouted'
-  | 'isInterconnected'
-> {
+export interface Attachment extends Omit<Layout, keyof Prefixes | 'cidrBlock' | 'gateway'> {
   /** Traffic of each port leaves the cluster by the node that the port is on. */
   readonly leavesByNode: boolean
   /** Traffic of each port for Services goes by the node that the port is on, for OVN does not balance it. */
@@ -30,23 +20,28 @@ export interface Attachment extends Pick<
 /** The subnets that are in effect, for those whom an edit of addresses does not concern. */
 export const attachments = rowTable({
   name: 'attachments',
-  of: networks,
+  of: layouts,
   reads: { gatewayStates, interconnections, subnets, settingsTable },
   row: (
-    { name, vpc, isDefaultVpc, provider, hasSwitch, isJoin, vlan, isRouted, isInterconnected },
+    { cidrs: _cidrs, gateways: _gateways, cidrBlock: _cidrBlock, gateway: _gateway, ...place },
     views,
+    name,
   ): Attachment => ({
-    ...{ name, vpc, isDefaultVpc, provider, hasSwitch, isJoin, vlan, isRouted, isInterconnected },
+    ...place,
     isServedByNode:
-      isDefaultVpc && views.interconnections.get(name) !== undefined && !isBalanced(name, views),
+      place.isDefaultVpc && views.interconnections.get(name) !== undefined && !isBalanced(name, views),
     leavesByNode:
-      isDefaultVpc &&
-      isRouted &&
-      !isInterconnected &&
-      !isJoin &&
+      place.isDefaultVpc &&
+      place.isRouted &&
+      !place.isInterconnected &&
+      !place.isJoin &&
       (views.gatewayStates.get(name)?.carriers ?? []).length === 0,
   }),
-  indexes: { provider: ({ provider }: Attachment) => [provider] },
+  indexes: {
+    provider: ({ provider }: Attachment) => [provider],
+    vpc: ({ vpc }: Attachment) => [vpc],
+    vlan: ({ vlan }: Attachment) => (vlan === '' ? [] : [vlan]),
+  },
 })
 
 function isBalanced(
@@ -57,14 +52,26 @@ function isBalanced(
   return enableLb && (views.subnets.get(subnet)?.spec?.enableLb ?? enableLb)
 }
 
+/** The prefixes of a subnet, and its gateways: its share of each address family. */
+export type Prefixes = Pick<Layout, 'cidrs' | 'gateways'>
+
+/** The prefixes of subnets that are in effect, for those whom it does not concern which of their addresses are given. */
+export const prefixes = rowTable({
+  name: 'prefixes',
+  of: layouts,
+  row: ({ cidrs, gateways }): Prefixes => ({ cidrs, gateways }),
+})
+
 /** Which addresses a subnet gives. */
-export type Addressing = Pick<Network, 'name' | 'cidrs' | 'gateways' | 'excludeIps'>
+export type Addressing = Pick<Network, 'name' | 'cidrs' | 'cidrBlock' | 'gateways' | 'excludeIps'>
 
 /** The addresses of subnets that are in effect, for those whom nothing else of these concerns. */
 export const addressing = rowTable({
   name: 'addressing',
   of: networks,
-  row: ({ name, cidrs, gateways, excludeIps }): Addressing => ({ name, cidrs, gateways, excludeIps }),
+  row: ({ name, cidrs, cidrBlock, gateways, excludeIps }): Addressing => ({
+    ...{ name, cidrs, cidrBlock, gateways, excludeIps },
+  }),
 })
 
 /** The network whose NICs take their addresses from a Subnet: the one in effect, or else the one specified. */
@@ -85,7 +92,7 @@ export const keptRouterMacs = factTable<string>({ name: 'kept-router-macs' })
  */
 export const routerMacs = rowTable({
   name: 'router-macs',
-  of: networks,
+  of: layouts,
   reads: { keptRouterMacs, routerPorts, interconnections },
   row: ({ name, vpc, isRouted, isInterconnected }, views): string | undefined => {
     if (!isRouted) return undefined

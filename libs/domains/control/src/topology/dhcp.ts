@@ -5,8 +5,8 @@ import { dhcpOptionRows } from '../sources.ts'
 import { unusable } from './aspect.ts'
 import type { DhcpOptions } from './dhcp-options.ts'
 import { dhcps } from './dhcp-wishes.ts'
+import { layouts } from './layouts.ts'
 import { familiesOf } from './network.ts'
-import { networks } from './subnet-states.ts'
 
 interface DhcpRow extends DhcpAnswer {
   readonly uuid: string
@@ -48,7 +48,7 @@ export function dhcpIdOf(holder: string, family: Family): string {
 /** The families in which a subnet answers by DHCP, of those that do: who has a port there needs to know no more. */
 export const dhcpFamilies = rowTable({
   name: 'dhcp-families',
-  of: networks,
+  of: layouts,
   reads: { dhcps, dhcpRows },
   row: (network, views, subnet): readonly Family[] | undefined => {
     const wishes = views.dhcps.get(subnet)

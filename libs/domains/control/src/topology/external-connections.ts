@@ -4,9 +4,9 @@ import { ovnEipType } from '@kube-ovn/kube-api'
 import { routerPortName } from '@kube-ovn/ovn-names'
 import { rowTable, type ViewOf } from '@kube-ovn/tables'
 import { nodes, ovnEips, settingsOf, settingsTable } from '../sources.ts'
-import { cidrsOf, type Network } from './network.ts'
-import { networks } from './subnet-states.ts'
-import type { VpcClaim, VpcPeering, VpcProblem } from './vpc-spec.ts'
+import { layouts, type Layout } from './layouts.ts'
+import { cidrsOf } from './network.ts'
+import type { SharedClaim, VpcPeering, VpcProblem } from './vpc-spec.ts'
 import { isDefaultVpc } from './vpc-tenancy.ts'
 
 /** A connection of a VPC to an external subnet. */
@@ -26,7 +26,7 @@ export const externalGateways = rowTable({
   },
 })
 
-export const externalReads = { networks, settingsTable, externalGateways, ovnEips }
+export const externalReads = { layouts, settingsTable, externalGateways, ovnEips }
 
 type Views = { readonly [N in keyof typeof externalReads]: ViewOf<(typeof externalReads)[N]> }
 
@@ -37,8 +37,8 @@ interface Wanted {
 
 /** What of the connections that a VPC asks for can be made, and what is in the way of the others or of their use. */
 export function externalsOf(
-  claim: VpcClaim,
-  own: readonly Network[],
+  claim: SharedClaim,
+  own: readonly Layout[],
   peerings: readonly VpcPeering[],
   views: Views,
 ): { readonly externals: readonly ExternalConnection[]; readonly problems: readonly VpcProblem[] } {
@@ -57,22 +57,22 @@ export function externalsOf(
   }
 }
 
-function wantedBy({ enableExternal, extraExternals }: VpcClaim, views: Views): readonly Wanted[] {
+function wantedBy({ enableExternal, extraExternals }: SharedClaim, views: Views): readonly Wanted[] {
   if (!enableExternal) return []
   if (extraExternals.length === 0)
     return [{ subnet: settingsOf(views.settingsTable).externalSubnet, field: 'spec.enableExternal' }]
   return extraExternals.map((subnet, place) => ({ subnet, field: `spec.extraExternalSubnets[${place}]` }))
 }
 
-function idleExtras({ extraExternals }: VpcClaim): VpcProblem {
+function idleExtras({ extraExternals }: SharedClaim): VpcProblem {
   const value = extraExternals.join()
   return { field: 'spec.extraExternalSubnets', value, cure: 'set enableExternal, too, or remove it' }
 }
 
 function refusalOf(
-  { name, extraExternals }: VpcClaim,
+  { name, extraExternals }: SharedClaim,
   { subnet, field }: Wanted,
-  own: readonly Network[],
+  own: readonly Layout[],
   peerings: readonly VpcPeering[],
   views: Views,
 ): VpcProblem | undefined {
@@ -84,7 +84,7 @@ function refusalOf(
     return problem(
       'start the controller with --enable-eip-snat, or name subnets in spec.extraExternalSubnets',
     )
-  const network = views.networks.get(subnet)
+  const network = views.layouts.get(subnet)
   if (network === undefined)
     return problem('create a Subnet of this name, or see the conditions of the one there is')
   if (!network.hasSwitch) return problem('name another Subnet: this one has no switch')

@@ -8,8 +8,8 @@ import { nodes, settingsOf, settingsTable, subnets } from '../sources.ts'
 import { unusable } from './aspect.ts'
 import { egressFlags } from './egress-flags.ts'
 import { egresses, type Egress, type ExternalGateway, type GatewayChoice } from './egress.ts'
+import { layouts } from './layouts.ts'
 import { silentGateways } from './silent-gateways.ts'
-import { networks } from './subnet-states.ts'
 
 /** How traffic of a Subnet leaves the cluster, as far as it is decided. */
 export interface GatewayState {
@@ -93,7 +93,7 @@ const routeTableClaims = rowTable({
 })
 
 const reads = {
-  ...{ settingsTable, egresses, networks, gatewayCandidates, gatewaySelectors, selectedGateways },
+  ...{ settingsTable, egresses, layouts, gatewayCandidates, gatewaySelectors, selectedGateways },
   routeTableClaims,
 }
 
@@ -110,9 +110,9 @@ export const gatewayStates = rowTable({
   of: subnets,
   reads,
   row: (subnet, views, name): GatewayState | undefined => {
-    const network = views.networks.get(name)
-    if (network?.isDefaultVpc !== true || network.isJoin || !network.isRouted) return undefined
-    if (network.isInterconnected) return undefined
+    const layout = views.layouts.get(name)
+    if (layout?.isDefaultVpc !== true || layout.isJoin || !layout.isRouted) return undefined
+    if (layout.isInterconnected) return undefined
     const egress = views.egresses.get(name)
     if (egress === undefined) return undefined
     const before = carriersOfBefore(subnet, views)

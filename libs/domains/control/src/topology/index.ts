@@ -1,7 +1,7 @@
 export type { Advertising } from './advertising.ts'
 export { unusable } from './aspect.ts'
 export { accept, acceptances, nothingInEffect, type Acceptance } from './acceptance.ts'
-export { keptRouterMacs, type Attachment } from './attachments.ts'
+export { keptRouterMacs, type Attachment, type Prefixes } from './attachments.ts'
 export { builtInProviderNetwork, builtInSpec, builtInVlan } from './built-in.ts'
 export { dhcpIdOf, type DhcpAnswer } from './dhcp.ts'
 export { answerOf, dhcpIds, presentAnswer, rowIdOf } from './dhcp-answers.ts'
@@ -16,7 +16,7 @@ export {
   type SubnetError,
 } from './errors.ts'
 export { strayExcludes } from './exclude-ips.ts'
-export { isOccupied, occupiedPairs, pairFlags } from './occupied-pairs.ts'
+export { isByPods, isOccupied, occupiedPairs, pairFlags, pairOf } from './occupied-pairs.ts'
 export {
   gatewayCandidates,
   gatewayStates,
@@ -28,7 +28,7 @@ export { joinAddress, leasedAddress } from './join-address.ts'
 export { inEffectOf, isPublished } from './in-effect.ts'
 export type { Interconnection } from './interconnections.ts'
 export type { Interconnect } from './interconnects.ts'
-export { ruleKey, type AclRule, type Isolation } from './isolation.ts'
+export type { Isolation } from './isolation.ts'
 export {
   isEnding,
   namespacesElsewhere,
@@ -36,22 +36,26 @@ export {
   poolsOfNamespace,
   subnetsOfNamespace,
 } from './namespace-bindings.ts'
+export type { Layout } from './layouts.ts'
 export type { NatRule } from './nat-rules.ts'
 export { cidrsOf, familiesOf, isSameNetwork, type Network, type NetworkFamily } from './network.ts'
 export { allNodeAddresses, internalAddresses } from './node-addresses.ts'
+export { nodeChassis, type NodeChassis } from './node-chassis.ts'
 export { hasOtherNetwork } from './node-change.ts'
 export { decidedPools } from './pool-claims.ts'
 export type { Querier } from './queriers.ts'
 export { routeTables } from './route-tables.ts'
 export { serviceCidrTable, serviceCidrWatch, servicePrefixes } from './service-prefixes.ts'
 export { silentGateways } from './silent-gateways.ts'
-export { subnetBegins, subnetSays } from './subnet-begins.ts'
+export { silentNodes, speakers } from './speakers.ts'
+export { subnetBegins, subnetSays, vpcSays } from './subnet-begins.ts'
 export { resolveSubnet, type NormalisedSpec } from './subnet-spec.ts'
 export type { ConnectedNode } from './connected-nodes.ts'
 export { tagOf, type VlanState, type VlanTag } from './vlan-states.ts'
 export { vpcsOfEip } from './eip-owner.ts'
 export type { ExternalConnection } from './external-connections.ts'
 export { comesOrGoes, kept, partOfVpc } from './part-of-vpc.ts'
+export type { Router, Supervision } from './vpc-aspects.ts'
 export { emptyPlan, vpcProblemsText, type VpcPlan } from './vpc-plans.ts'
 export {
   policyKey,

@@ -1,7 +1,7 @@
 import { contains, tryParseIp, tryParseMac, type DualStackIp } from '@kube-ovn/ip'
 import { rowTable } from '@kube-ovn/tables'
 import { subnets } from '../sources.ts'
-import { networks } from './subnet-states.ts'
+import { layouts } from './layouts.ts'
 
 /** The router's port in an underlay Subnet that is connected to it. */
 export interface Interconnection {
@@ -12,7 +12,7 @@ export interface Interconnection {
 /** Connections of underlay Subnets, once the status says their addresses. */
 export const interconnections = rowTable({
   name: 'interconnections',
-  of: networks,
+  of: layouts,
   reads: { subnets },
   row: ({ isInterconnected, vpc, cidrs }, views, name): Interconnection | undefined => {
     if (!isInterconnected) return undefined

@@ -1,6 +1,7 @@
 import { checkLength, parseCidr, type Cidr } from '@kube-ovn/ip'
 import type { SubnetSpec } from '@kube-ovn/kube-api'
 import { checkMatch } from '@kube-ovn/ovn-match'
+import { subnetRuleKey, type SubnetRule } from '@kube-ovn/policy'
 import { rowTable } from '@kube-ovn/tables'
 import { subnets } from '../sources.ts'
 import { aspectOf, unusable } from './aspect.ts'
@@ -13,19 +14,11 @@ export interface Isolation {
   readonly allowSubnets: readonly Cidr[]
   /** Lets ports of the subnet talk to each other whatever `rules` say. */
   readonly allowsInside: boolean
-  readonly rules: readonly AclRule[]
-}
-
-/** A rule that a user wrote, in the words of ovn-nb(5), ACL. */
-export interface AclRule {
-  readonly direction: (typeof directions)[number]
-  readonly priority: number
-  readonly match: string
-  readonly action: string
+  readonly rules: readonly SubnetRule[]
 }
 
 const directions = ['from-lport', 'to-lport'] as const
-const actions = ['allow', 'allow-related', 'allow-stateless', 'drop', 'reject']
+const actions = ['allow', 'allow-related', 'allow-stateless', 'drop', 'reject'] as const
 
 /** ovn-nb(5), ACL, priority. */
 const highestPriority = 32_767
@@ -53,13 +46,13 @@ export function resolveIsolation(subnet: string, spec: SubnetSpec): Isolation {
 
 type WrittenAcl = NonNullable<SubnetSpec['acls']>[number]
 
-function rulesOf(subnet: string, acls: readonly WrittenAcl[]): readonly AclRule[] {
+function rulesOf(subnet: string, acls: readonly WrittenAcl[]): readonly SubnetRule[] {
   inSubnet(subnet, () => checkLength(acls, 'spec.acls', 'name address sets and port groups in their matches'))
-  const rules = new Map<string, AclRule>()
+  const rules = new Map<string, SubnetRule>()
   for (const [index, acl] of acls.entries()) {
     const field = `spec.acls[${index}]`
     const rule = ruleOf(subnet, acl, field)
-    const same = rules.getOrInsert(ruleKey(rule), rule)
+    const same = rules.getOrInsert(subnetRuleKey(rule), rule)
     if (same.action === rule.action) continue
     const cure = `another rule of the same direction, priority and match says ${same.action}: remove one of them`
     throw new SubnetInvalidError({ subnet, field: `${field}.action`, value: rule.action, cure })
@@ -67,24 +60,16 @@ function rulesOf(subnet: string, acls: readonly WrittenAcl[]): readonly AclRule[
   return [...rules.values()]
 }
 
-/** What tells one rule of a subnet from the others. */
-export function ruleKey({
-  direction,
-  priority,
-  match,
-}: Pick<AclRule, 'direction' | 'priority' | 'match'>): string {
-  return `${direction}/${priority}/${match}`
-}
-
-function ruleOf(subnet: string, acl: WrittenAcl, field: string): AclRule {
-  const { direction: written = '', priority = 0, match = '', action = '' } = acl
+function ruleOf(subnet: string, acl: WrittenAcl, field: string): SubnetRule {
+  const { direction: written = '', priority = 0, match = '', action: done = '' } = acl
   const refuse = (part: string, value: string, cure: string): SubnetInvalidError =>
     new SubnetInvalidError({ subnet, field: `${field}.${part}`, value, cure })
   const direction = directions.find((known) => known === written)
   if (direction === undefined) throw refuse('direction', written, `write ${directions.join(' or ')}`)
   if (priority < 0 || priority > highestPriority)
     throw refuse('priority', String(priority), `choose one from 0 to ${highestPriority}`)
-  if (!actions.includes(action)) throw refuse('action', action, `write one of ${actions.join(', ')}`)
+  const action = actions.find((known) => known === done)
+  if (action === undefined) throw refuse('action', done, `write one of ${actions.join(', ')}`)
   inSubnet(subnet, () => checkMatch(match, `${field}.match`))
   return { direction, priority, match, action }
 }

@@ -1,6 +1,6 @@
 import { isOvnProvider, primaryProvider } from '@kube-ovn/annotations'
 import { mostEntries } from '@kube-ovn/ip'
-import type { IpPool, SubnetSpec } from '@kube-ovn/kube-api'
+import { vpcNamed, type IpPool, type SubnetSpec } from '@kube-ovn/kube-api'
 import { groupTable, rowTable, selectionTable, type ViewOf } from '@kube-ovn/tables'
 import { ipPools, namespaces, settingsOf, settingsTable, subnets } from '../sources.ts'
 import type { ControlSettings } from '../settings.ts'
@@ -122,7 +122,8 @@ function isOfTenancy(subnet: string, namespace: string, views: Tenancies): boole
   const { vpc } = views.servingSubnets.get(subnet) ?? {}
   const { clusterRouter } = settingsOf(views.settingsTable)
   return (
-    vpc === undefined || (vpc || clusterRouter) === (views.tenancies.get(namespace)?.vpc ?? clusterRouter)
+    vpc === undefined ||
+    vpcNamed(vpc, clusterRouter) === vpcNamed(views.tenancies.get(namespace)?.vpc, clusterRouter)
   )
 }
 

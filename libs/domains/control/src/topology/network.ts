@@ -43,9 +43,11 @@ export interface NetworkFamily {
 }
 
 /** Gives the families of a network, IPv4 first. */
-export function familiesOf(network: Network): readonly NetworkFamily[] {
+export function familiesOf({
+  cidrs,
+  gateways,
+}: Pick<Network, 'cidrs' | 'gateways'>): readonly NetworkFamily[] {
   const families: NetworkFamily[] = []
-  const { cidrs, gateways } = network
   for (const [cidr, gateway] of [[cidrs.v4, gateways.v4] as const, [cidrs.v6, gateways.v6] as const]) {
     if (cidr === undefined || gateway === undefined) continue
     families.push({

@@ -1,4 +1,5 @@
 import { switchedOn } from '@kube-ovn/process'
+import type { Ip } from '@kube-ovn/kube-api'
 import { rowTable } from '@kube-ovn/tables'
 import { flagsOf } from '../flags.ts'
 import { ips, settingsOf, settingsTable } from '../sources.ts'
@@ -12,17 +13,35 @@ export const pairFlags = {
   ),
 } as const
 
-/** The node and the subnet of each NIC that is on a node, by both; empty while rows are made for all nodes. */
+/** The node and the subnet of each NIC that is on a node; empty while rows are made for all nodes. */
 export const occupiedPairs = rowTable({
   name: 'occupied-pairs',
   of: ips,
   reads: { settingsTable },
-  row: ({ spec: { subnet = '', nodeName = '' } = {} }, views): string | undefined =>
-    subnet !== '' && nodeName !== '' && flagsOf(pairFlags, settingsOf(views.settingsTable)).gatewayRowsByPods
-      ? `${subnet}/${nodeName}`
-      : undefined,
-  indexes: { pair: (pair: string) => [pair] },
+  row: (record, views): Pair | undefined =>
+    flagsOf(pairFlags, settingsOf(views.settingsTable)).gatewayRowsByPods ? pairOf(record) : undefined,
+  indexes: {
+    pair: ({ subnet, node }: Pair) => [`${subnet}/${node}`],
+    subnet: ({ subnet }: Pair) => [subnet],
+    node: ({ node }: Pair) => [node],
+  },
 })
+
+/** A subnet, and a node that has a NIC with an address of it. */
+interface Pair {
+  readonly subnet: string
+  readonly node: string
+}
+
+/** The pair that a record of addresses is about. */
+export function pairOf({ spec: { subnet = '', nodeName: node = '' } = {} }: Ip): Pair | undefined {
+  return subnet !== '' && node !== '' ? { subnet, node } : undefined
+}
+
+/** Whether rows are for pairs with pods alone. */
+export function isByPods({ settings }: Pick<ControlWorld, 'settings'>): boolean {
+  return flagsOf(pairFlags, settings).gatewayRowsByPods
+}
 
 /** Whether there are to be the rows by which a subnet leaves by a node, as far as the two decide. */
 export function isOccupied(
@@ -30,6 +49,5 @@ export function isOccupied(
   node: string,
   world: Pick<ControlWorld, 'settings' | 'table'>,
 ): boolean {
-  const isByPods = flagsOf(pairFlags, world.settings).gatewayRowsByPods
-  return !isByPods || world.table(occupiedPairs).some('pair', `${subnet}/${node}`)
+  return !isByPods(world) || world.table(occupiedPairs).some('pair', `${subnet}/${node}`)
 }

@@ -8,7 +8,7 @@ import {
   tryParseCidr,
   type Cidr,
 } from '@kube-ovn/ip'
-import { conditionType, isConditionTrue } from '@kube-ovn/kube-api'
+import { conditionType, isConditionTrue, vpcNamed } from '@kube-ovn/kube-api'
 import type { Ip, Subnet, SubnetSpec } from '@kube-ovn/kube-api'
 import { podPortName, routerPortName } from '@kube-ovn/ovn-names'
 import { factTable } from '@kube-ovn/reconcile'
@@ -214,7 +214,7 @@ function formerNetwork(
   settings: ControlSettings,
   { routerPorts }: Views,
 ): Network | undefined {
-  const vpc = spec?.vpc || settings.clusterRouter
+  const vpc = vpcNamed(spec?.vpc, settings.clusterRouter)
   const port = routerPortName(vpc, name)
   const networks = routerPorts.find('name', port)[0]?.networks ?? []
   const cidrs = networks.flatMap((text) => tryParseCidr(text) ?? [])

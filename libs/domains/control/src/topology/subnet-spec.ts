@@ -16,7 +16,7 @@ import {
   usableRange,
 } from '@kube-ovn/ip'
 import type { Cidr, DualStackCidr, DualStackIp, Ip } from '@kube-ovn/ip'
-import type { SubnetSpec } from '@kube-ovn/kube-api'
+import { vpcNamed, type SubnetSpec } from '@kube-ovn/kube-api'
 import type { ControlSettings } from '../settings.ts'
 import { resolveAdvertising } from './advertising.ts'
 import { resolveDhcp } from './dhcp-wishes.ts'
@@ -88,7 +88,7 @@ export function resolveSubnet(name: string, spec: SubnetSpec, settings: ControlS
   checkEgress(name, spec, cidrs)
   const isJoin = name === settings.nodeSwitch.name
   const isDefault = name === settings.defaultSubnet.name
-  const vpc = hasSwitch ? spec.vpc || settings.clusterRouter : ''
+  const vpc = hasSwitch ? vpcNamed(spec.vpc, settings.clusterRouter) : ''
   const isDefaultVpc = vpc === settings.clusterRouter
   if ((isJoin || isDefault) && !isDefaultVpc)
     throw check(

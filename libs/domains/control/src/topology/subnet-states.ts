@@ -85,8 +85,4 @@ export const networks = rowTable({
   name: 'networks',
   of: subnetStates,
   row: ({ acceptance }): Network | undefined => acceptance.inEffect,
-  indexes: {
-    vpc: ({ vpc }: Network) => [vpc],
-    vlan: ({ vlan }: Network) => (vlan === '' ? [] : [vlan]),
-  },
 })

@@ -5,10 +5,10 @@ import { matchesLabels, type Labels } from '@kube-ovn/label-selector'
 import { rowTable, type ViewOf } from '@kube-ovn/tables'
 import { nodes, ovnEips, subnets } from '../sources.ts'
 import type { ExternalConnection } from './external-connections.ts'
-import { cidrsOf, type Network } from './network.ts'
+import { layouts, type Layout } from './layouts.ts'
+import { cidrsOf } from './network.ts'
 import { routeTables } from './route-tables.ts'
-import { networks } from './subnet-states.ts'
-import { routeKey, type BfdPortClaim, type VpcClaim, type VpcProblem, type VpcRoute } from './vpc-spec.ts'
+import { routeKey, type BfdPortClaim, type SharedClaim, type VpcProblem, type VpcRoute } from './vpc-spec.ts'
 
 /** By BFD a port of a router asks a neighbour, many times a second, whether it lives. */
 export interface BfdSession {
@@ -66,7 +66,7 @@ const nodeEips = rowTable({
   indexes: { subnet: ({ subnet }: { readonly subnet: string }) => [subnet] },
 })
 
-export const supervisionReads = { networks, routeTables, sharingSubnets, portHosts, nodeEips }
+export const supervisionReads = { layouts, routeTables, sharingSubnets, portHosts, nodeEips }
 
 type Views = { readonly [N in keyof typeof supervisionReads]: ViewOf<(typeof supervisionReads)[N]> }
 
@@ -83,8 +83,8 @@ interface Supervision {
  * OVN speaks BFD by ports that have a chassis of their own, which are those to external subnets.
  */
 export function supervisionOf(
-  claim: VpcClaim,
-  own: readonly Network[],
+  claim: SharedClaim,
+  own: readonly Layout[],
   externals: readonly ExternalConnection[],
   views: Views,
 ): Supervision {
@@ -121,7 +121,7 @@ export function sessionKey({ port, neighbour }: BfdSession): string {
 function sessionWith(
   neighbour: Ip,
   externals: readonly ExternalConnection[],
-  { networks: all }: Views,
+  { layouts: all }: Views,
 ): BfdSession | undefined {
   const external = externals.find(({ subnet }) => {
     const network = all.get(subnet)
@@ -146,14 +146,14 @@ const nobodyToAsk: VpcProblem = {
 
 function gatewaySessions(externals: readonly ExternalConnection[], views: Views): readonly BfdSession[] {
   return externals.flatMap(({ subnet, eip }) => {
-    const { v4 } = views.networks.get(subnet)?.gateways ?? {}
+    const { v4 } = views.layouts.get(subnet)?.gateways ?? {}
     return v4 === undefined ? [] : [{ port: eip, neighbour: v4 }]
   })
 }
 
 /** What comes from a sharing subnet leaves by all nodes that have an address on an external one, and live. */
 function sharedRoutes(
-  own: readonly Network[],
+  own: readonly Layout[],
   externals: readonly ExternalConnection[],
   views: Views,
 ): readonly PlannedRoute[] {

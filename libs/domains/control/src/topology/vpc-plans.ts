@@ -2,7 +2,8 @@ import { cidrText, contains, formatIp, overlaps, type Cidr } from '@kube-ovn/ip'
 import { overlayCidrsAddressSetName, routerPortName } from '@kube-ovn/ovn-names'
 import { rowTable, type ViewOf } from '@kube-ovn/tables'
 import { externalReads, externalsOf, type ExternalConnection } from './external-connections.ts'
-import { cidrsOf, type Network } from './network.ts'
+import type { Layout } from './layouts.ts'
+import { cidrsOf } from './network.ts'
 import {
   supervisionOf,
   supervisionReads,
@@ -10,11 +11,11 @@ import {
   type BfdSession,
   type PlannedRoute,
 } from './supervision.ts'
-import { claimOf, type VpcClaim, type VpcPeering, type VpcProblem } from './vpc-spec.ts'
+import { claimOf, type SharedClaim, type VpcPeering, type VpcProblem } from './vpc-spec.ts'
 import { tenancies, vpcClaims } from './vpc-tenancy.ts'
 
 /** What is made of a Vpc, beside all others. */
-export interface VpcPlan extends Omit<VpcClaim, 'problems' | 'routes' | 'bfdPort'> {
+export interface VpcPlan extends Omit<SharedClaim, 'problems' | 'routes' | 'bfdPort'> {
   /** Those of the specification, and what BFD adds to them. */
   readonly routes: readonly PlannedRoute[]
   readonly sessions: readonly BfdSession[]
@@ -36,7 +37,7 @@ export const vpcPlans = rowTable({
   name: 'vpc-plans',
   of: vpcClaims,
   reads,
-  row: (claim, views): VpcPlan => {
+  row: ({ policies: _policies, ...claim }, views): VpcPlan => {
     const own = routedOf(claim.name, views)
     const refused = claim.peerings.map((peering) => refusalOf(claim, peering, own))
     const peerings = claim.peerings.filter((_peering, place) => refused[place] === undefined)
@@ -64,29 +65,29 @@ export const vpcPlans = rowTable({
   },
   indexes: {
     addressSet: ({ name }: VpcPlan) => [overlayCidrsAddressSetName(name, 4)],
-    eip: ({ externals }: VpcPlan) => externals.map(({ eip }) => eip),
   },
 })
 
 /** The networks that the router of a VPC has a port on. */
-function routedOf(vpc: string, { networks }: Views): readonly Network[] {
-  return networks.find('vpc', vpc).filter(({ isRouted }) => isRouted)
+function routedOf(vpc: string, { layouts }: Views): readonly Layout[] {
+  return layouts.find('vpc', vpc).filter(({ isRouted }) => isRouted)
 }
 
 /** Of a default VPC that has yet to be created. */
 export function emptyPlan(name: string): VpcPlan {
-  return { ...claimOf({ metadata: { name } }), externals: [], routes: [], sessions: [], bfdPort: undefined }
+  const { policies: _policies, ...claim } = claimOf({ metadata: { name } })
+  return { ...claim, externals: [], routes: [], sessions: [], bfdPort: undefined }
 }
 
-function networksOf(externals: readonly ExternalConnection[], { networks }: Views): readonly Network[] {
-  return externals.flatMap(({ subnet }) => networks.get(subnet) ?? [])
+function networksOf(externals: readonly ExternalConnection[], { layouts }: Views): readonly Layout[] {
+  return externals.flatMap(({ subnet }) => layouts.get(subnet) ?? [])
 }
 
 /** Why a connection can not be made: the router would have one prefix, or one name, at two ports. */
 function refusalOf(
-  { name, peerings }: VpcClaim,
+  { name, peerings }: SharedClaim,
   { remote, networks: local, field }: VpcPeering,
-  own: readonly Network[],
+  own: readonly Layout[],
 ): VpcProblem | undefined {
   const value = local.map(cidrText).join(',')
   const at = `${field}.localConnectIP`
@@ -116,9 +117,9 @@ function refusalOf(
 
 /** Why nothing passes a connection that is made, or not everything. */
 function lackOf(
-  { name }: VpcClaim,
+  { name }: SharedClaim,
   { remote, networks: local, field }: VpcPeering,
-  own: readonly Network[],
+  own: readonly Layout[],
   views: Views,
 ): VpcProblem | undefined {
   const other = views.vpcClaims.get(remote)
@@ -144,10 +145,7 @@ function lackOf(
   )
 }
 
-function overlapOf(
-  own: readonly Network[],
-  others: readonly Network[],
-): readonly [string, string] | undefined {
+function overlapOf(own: readonly Layout[], others: readonly Layout[]): readonly [string, string] | undefined {
   for (const network of own)
     for (const other of others)
       if (cidrsOf(network).some((cidr) => cidrsOf(other).some((one) => overlaps(cidr, one))))
@@ -156,7 +154,7 @@ function overlapOf(
 }
 
 /** A router without networks reaches nobody, which is no mistake of a route. */
-function strayHops({ routes, peerings }: VpcClaim, own: readonly Network[]): readonly VpcProblem[] {
+function strayHops({ routes, peerings }: SharedClaim, own: readonly Layout[]): readonly VpcProblem[] {
   if (own.length === 0) return []
   const reached: readonly Cidr[] = [
     ...own.flatMap(cidrsOf),
@@ -171,7 +169,7 @@ function strayHops({ routes, peerings }: VpcClaim, own: readonly Network[]): rea
     }))
 }
 
-function lostNamespaces({ name, namespaces }: VpcClaim, { tenancies }: Views): readonly VpcProblem[] {
+function lostNamespaces({ name, namespaces }: SharedClaim, { tenancies }: Views): readonly VpcProblem[] {
   return namespaces.flatMap((namespace) => {
     const { vpc = name } = tenancies.get(namespace) ?? {}
     if (vpc === name) return []
@@ -180,7 +178,7 @@ function lostNamespaces({ name, namespaces }: VpcClaim, { tenancies }: Views): r
   })
 }
 
-function strayDefault({ defaultSubnet }: VpcClaim, own: readonly Network[]): readonly VpcProblem[] {
+function strayDefault({ defaultSubnet }: SharedClaim, own: readonly Layout[]): readonly VpcProblem[] {
   if (defaultSubnet === '' || own.length === 0 || own.some(({ name }) => name === defaultSubnet)) return []
   return [{ field: 'spec.defaultSubnet', value: defaultSubnet, cure: 'name a subnet of the VPC, or none' }]
 }

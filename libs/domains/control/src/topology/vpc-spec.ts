@@ -88,6 +88,9 @@ export interface VpcClaim {
   readonly problems: readonly VpcProblem[]
 }
 
+/** Of a claim what is looked at beside others: nobody goes by its policies but the router. */
+export type SharedClaim = Omit<VpcClaim, 'policies'>
+
 /** Reads a Vpc part by part: what can not be used is a problem, and the rest is as if that were not there. */
 export function claimOf({ metadata, spec = {} }: Vpc): VpcClaim {
   const { name, creationTimestamp = '', deletionTimestamp, labels } = metadata

@@ -53,7 +53,7 @@ export function observeEip(name: string, world: ControlWorld): EipFacts | undefi
     name,
     object,
     isDeleting: object.metadata.deletionTimestamp !== undefined,
-    holder: world.vpcPlans.keys('eip', name)[0],
+    holder: world.routerExternals.keys('eip', name)[0],
     saysGeneration: world.definitions.keeps(ovnEipResource, 'observedGeneration'),
     now: world.now(),
   }

@@ -1,7 +1,7 @@
 import { contains, formatIp, isIpv4, tryParseIp, type Ip } from '@kube-ovn/ip'
 import { sharedAddresses } from '@kube-ovn/domains-control/addresses'
 import { portsOn, readPortOptions } from '@kube-ovn/domains-control/pods'
-import type { Network } from '@kube-ovn/domains-control/topology'
+import type { Prefixes } from '@kube-ovn/domains-control/topology'
 import { type ControlWorld, storeIndex } from '@kube-ovn/domains-control'
 
 /** The addresses of a subnet that its ports may take in turns. */
@@ -26,19 +26,19 @@ export function observeSubnetVips(
 ): SubnetVipSnapshot | typeof unsettled | undefined {
   const object = world.subnets.get(subnet)
   if (object === undefined) return undefined
-  const network = world.networks.get(subnet)
-  if (network === undefined) return unsettled
+  const prefixes = world.prefixes.get(subnet)
+  if (prefixes === undefined) return unsettled
   const vips = new Map<string, SubnetVip>()
   for (const text of object.spec?.vips ?? []) {
     const ip = tryParseIp(text)
-    if (ip === undefined || !isInside(ip, network)) return unsettled
+    if (ip === undefined || !isInside(ip, prefixes)) return unsettled
     const address = formatIp(ip)
     vips.set(address, { address, parents: parentsOf(ip, subnet, world) })
   }
   return { subnet, vips: [...vips.values()] }
 }
 
-function isInside(ip: Ip, { cidrs }: Network): boolean {
+function isInside(ip: Ip, { cidrs }: Prefixes): boolean {
   const cidr = isIpv4(ip) ? cidrs.v4 : cidrs.v6
   return cidr !== undefined && contains(cidr, ip)
 }

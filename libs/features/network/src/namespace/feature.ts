@@ -30,9 +30,9 @@ export const namespace: ControlFeature<string, NamespaceSnapshot> = {
     const object = world.namespaces.get(name)
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) return undefined
     const subnets = subnetsOfNamespace(name, world).flatMap((subnet) => {
-      const network = world.networks.get(subnet)
+      const addressing = world.addressing.get(subnet)
       const uid = world.subnets.get(subnet)?.metadata.uid ?? ''
-      return network === undefined ? [] : [{ ...network, uid }]
+      return addressing === undefined ? [] : [{ ...addressing, uid }]
     })
     return { name, uid: object.metadata.uid ?? '', subnets, pools: poolsOfNamespace(name, world) }
   },

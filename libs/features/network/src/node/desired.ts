@@ -21,7 +21,7 @@ import { nothing } from '@kube-ovn/reconcile'
 import type { Desired, KubeEvent, KubePatch, OwnedRow } from '@kube-ovn/reconcile'
 import { desiredIpObject, ipObjectRemoval, portAddresses } from '@kube-ovn/domains-control/addresses'
 import { externalIds, memberOf, ref } from '@kube-ovn/domains-control'
-import { leasedAddress, type Network } from '@kube-ovn/domains-control/topology'
+import { leasedAddress, type Layout } from '@kube-ovn/domains-control/topology'
 import type { DoubleAddress, NodeSnapshot } from './snapshot.ts'
 
 /**
@@ -83,7 +83,7 @@ function desiredPortGroup(node: string): OwnedRow {
   }
 }
 
-function desiredPort(node: string, network: Network, lease: Lease): OwnedRow {
+function desiredPort(node: string, network: Layout, lease: Lease): OwnedRow {
   return {
     kind: nodePort,
     id: node,
@@ -141,7 +141,7 @@ function desiredPolicies(node: NodeSnapshot, lease: Lease): readonly OwnedRow[] 
   return [...toNode, ...toDns]
 }
 
-function desiredObjects(node: NodeSnapshot, network: Network, lease: Lease): readonly KubePatch[] {
+function desiredObjects(node: NodeSnapshot, network: Layout, lease: Lease): readonly KubePatch[] {
   const { name } = node
   const port = nodePortName(name)
   const holder = {

@@ -5,7 +5,7 @@ import { ownerOf, type AllocateRequest, type Lease, type Owner } from '@kube-ovn
 import type { Node } from '@kube-ovn/kube-api/core'
 import { ipResource, type Ip } from '@kube-ovn/kube-api'
 import { nodePortName } from '@kube-ovn/ovn-names'
-import type { Network } from '@kube-ovn/domains-control/topology'
+import type { Layout } from '@kube-ovn/domains-control/topology'
 import { allNodeAddresses, internalAddresses } from '@kube-ovn/domains-control/topology'
 import type { Allocation } from '@kube-ovn/domains-control/addresses'
 import type { ControlWorld } from '@kube-ovn/domains-control'
@@ -19,7 +19,7 @@ export interface NodeSnapshot {
   /** Whether records have a place for the generation that they are about. */
   readonly saysGeneration: boolean
   /** The nodes' network and the node's addresses in it. Absent until that network is in effect. */
-  readonly join: { readonly network: Network; readonly lease: Lease } | undefined
+  readonly join: { readonly network: Layout; readonly lease: Lease } | undefined
   readonly internalAddresses: readonly { readonly family: 4 | 6; readonly address: string }[]
   readonly nodeLocalDns: readonly string[]
   /** Addresses of its own that are those of pods, too. */
@@ -39,7 +39,7 @@ export interface DoubleAddress {
 export interface NodeFacts extends Omit<NodeSnapshot, 'join' | 'doubles' | 'problem'> {
   /** Absent when it is gone. */
   readonly node: Node | undefined
-  readonly network: Network | undefined
+  readonly network: Layout | undefined
 }
 
 /** Reads a node. */
@@ -57,7 +57,7 @@ export function observeNode(name: string, world: ControlWorld): NodeFacts | unde
     internalAddresses: internalAddresses(node),
     nodeLocalDns: world.settings.nodeLocalDns,
     node,
-    network: world.networks.get(world.settings.nodeSwitch.name),
+    network: world.layouts.get(world.settings.nodeSwitch.name),
   }
 }
 
@@ -113,7 +113,7 @@ interface JoinAddresses {
  *
  * Asking again completes what the node holds when its network has gained a family.
  */
-function allocate(node: Node, network: Network, allocation: Allocation): JoinAddresses {
+function allocate(node: Node, network: Layout, allocation: Allocation): JoinAddresses {
   const nic = nodePortName(node.metadata.name)
   const held = allocation.world.ipam.lease(nic)
   const before = held === undefined ? recorded(node) : undefined

@@ -1,22 +1,23 @@
 import { describe, expect, it } from 'vitest'
 import { parseCidr } from '@kube-ovn/ip'
+import type { SubnetIsolation } from '@kube-ovn/policy'
 import { shownMembers, shownRows } from '@kube-ovn/domains-control/testing/shown'
 import { desiredAcls } from './desired.ts'
-import type { AclSnapshot } from './snapshot.ts'
 
-const open: AclSnapshot = {
+const open: SubnetIsolation = {
   subnet: 'blue',
   isReachedByNodes: true,
   stopsOpenConnections: true,
   families: [{ family: 4, cidr: '10.17.0.0/16', nodes: '100.64.0.0/16', allowed: [] }],
   isPrivate: false,
-  allowSubnets: [],
   allowsInside: false,
   rules: [],
 }
 
 const parent = { vendor: 'kube-ovn', parent: 'blue' }
-const into = { direction: 'to-lport', tier: 2 }
+/** Nothing is logged, and nothing waits for load balancers. */
+const plain = { log: false, options: {} }
+const into = { ...plain, direction: 'to-lport', tier: 2 }
 const allow = { ...into, action: 'allow-related', external_ids: parent }
 const own = (family: number, cidr: string) => ({
   row: `acl-private/blue/own/${family}`,
@@ -55,12 +56,12 @@ const dropsOne = {
 const passages = (direction: string) =>
   [0, 1].map((tier) => ({
     row: `acl-subnet/blue/tier-${tier}/${direction}/0/ip`,
-    ...{ direction, tier, priority: 0, match: 'ip', action: 'pass', external_ids },
+    ...{ ...plain, direction, tier, priority: 0, match: 'ip', action: 'pass', external_ids },
   }))
 const inside = 'ip4.src == 10.17.0.0/16 && ip4.dst == 10.17.0.0/16'
 
 describe('desiredAcls', () => {
-  it.each<{ name: string; acls: Partial<AclSnapshot>; rows: readonly object[] }>([
+  it.each<{ name: string; acls: Partial<SubnetIsolation>; rows: readonly object[] }>([
     { name: 'of a subnet that lets everything through are none', acls: {}, rows: [] },
     {
       name: 'of a private subnet let itself and the nodes in, each family by a row of its own',
@@ -116,7 +117,13 @@ describe('desiredAcls', () => {
       name: 'have the rules of the user as they are',
       acls: { rules: [dropsOne] },
       rows: [
-        { row: 'acl-subnet/blue/to-lport/1002/ip4.src == 10.17.0.5', ...dropsOne, tier: 2, external_ids },
+        {
+          row: 'acl-subnet/blue/to-lport/1002/ip4.src == 10.17.0.5',
+          ...plain,
+          ...dropsOne,
+          tier: 2,
+          external_ids,
+        },
         ...passages('to-lport'),
       ],
     },
@@ -124,10 +131,16 @@ describe('desiredAcls', () => {
       name: 'let traffic inside pass by the rules, both ways',
       acls: { rules: [dropsOne], allowsInside: true },
       rows: [
-        { row: 'acl-subnet/blue/to-lport/1002/ip4.src == 10.17.0.5', ...dropsOne, tier: 2, external_ids },
+        {
+          row: 'acl-subnet/blue/to-lport/1002/ip4.src == 10.17.0.5',
+          ...plain,
+          ...dropsOne,
+          tier: 2,
+          external_ids,
+        },
         ...['to-lport', 'from-lport'].map((direction) => ({
           row: `acl-subnet/blue/${direction}/1900/${inside}`,
-          ...{ direction, priority: 1900, match: inside, action: 'allow', tier: 2, external_ids },
+          ...{ ...plain, direction, priority: 1900, match: inside, action: 'allow', tier: 2, external_ids },
         })),
         ...passages('to-lport'),
       ],
@@ -147,6 +160,7 @@ describe('desiredAcls', () => {
         {
           row: `acl-subnet/blue/from-lport/1900/${inside}`,
           ...{
+            ...plain,
             direction: 'from-lport',
             priority: 1900,
             match: inside,
@@ -157,7 +171,15 @@ describe('desiredAcls', () => {
         },
         {
           row: `acl-subnet/blue/to-lport/1900/${inside}`,
-          ...{ direction: 'to-lport', priority: 1900, match: inside, action: 'allow', tier: 2, external_ids },
+          ...{
+            ...plain,
+            direction: 'to-lport',
+            priority: 1900,
+            match: inside,
+            action: 'allow',
+            tier: 2,
+            external_ids,
+          },
         },
         ...passages('from-lport'),
       ],

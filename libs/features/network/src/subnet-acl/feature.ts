@@ -1,12 +1,13 @@
+import { withSampling } from '@kube-ovn/domains-control/policies'
 import { logicalSwitch, privateSubnetAcl, subnetAcl } from '@kube-ovn/ovn-names'
+import type { SubnetIsolation } from '@kube-ovn/policy'
 import { nothing } from '@kube-ovn/reconcile'
-import type { ControlFeature } from '@kube-ovn/domains-control'
 import { subnetBegins, unusable } from '@kube-ovn/domains-control/topology'
 import { desiredAcls } from './desired.ts'
-import { observeAcls, type AclSnapshot } from './snapshot.ts'
+import { observeAcls } from './snapshot.ts'
 
 /** Lets into a private subnet what it allows, and keeps the rules that users write on subnets. */
-export const subnetAcls: ControlFeature<string, AclSnapshot | typeof unusable> = {
+export const subnetAcls = withSampling<string, SubnetIsolation | typeof unusable>({
   name: 'subnet-acl',
   kinds: [privateSubnetAcl, subnetAcl],
   memberships: [{ kind: logicalSwitch.name, column: 'acls', keyOf: ({ of }) => of.id }],
@@ -17,4 +18,4 @@ export const subnetAcls: ControlFeature<string, AclSnapshot | typeof unusable> =
     if (snapshot === undefined) return nothing
     return snapshot === unusable ? { ...nothing, hold: true } : desiredAcls(snapshot)
   },
-}
+})

@@ -26,7 +26,7 @@ export const statusField = { 4: 'dhcpV4OptionsUUID', 6: 'dhcpV6OptionsUUID' } as
 /** Reads what a subnet answers; `unusable` while it can not be used, which leaves what it had before. */
 export function observeDhcp(subnet: string, world: ControlWorld): DhcpSnapshot | typeof unusable | undefined {
   const wishes = world.dhcps.get(subnet)
-  const network = world.networks.get(subnet)
+  const network = wishes === undefined ? undefined : world.networks.get(subnet)
   if (wishes === unusable || (wishes !== undefined && network === undefined)) return unusable
   const status = world.subnets.get(subnet)?.status
   const isServed = wishes !== undefined && network?.hasSwitch === true

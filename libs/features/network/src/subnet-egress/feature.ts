@@ -42,14 +42,15 @@ export const subnetEgress: ControlFeature<string, EgressSnapshot | typeof unusab
 
 function observeEgress(subnet: string, world: ControlWorld): EgressSnapshot | typeof unusable | undefined {
   if (world.subnets.get(subnet) === undefined) return undefined
-  const network = world.networks.get(subnet)
-  if (network === undefined) return unusable
+  const attachment = world.attachments.get(subnet)
+  const prefixes = world.prefixes.get(subnet)
+  if (attachment === undefined || prefixes === undefined) return unusable
   const state = world.gatewayStates.get(subnet)
   const carriers = state?.carriers ?? []
   const isHeld = state !== undefined && state.published === undefined
   return {
-    ...{ subnet, vpc: network.vpc },
-    families: familiesOf(network).map(({ family, cidr }) => ({
+    ...{ subnet, vpc: attachment.vpc },
+    families: familiesOf(prefixes).map(({ family, cidr }) => ({
       ...{ family, cidr },
       nextHops: carriers.flatMap((node) => {
         const address = joinAddress(node, family, world)

@@ -1,15 +1,17 @@
 import { subnet, node, vpc } from '@kube-ovn/testing-builders'
 import { stillWorld } from '@kube-ovn/domains-control/testing/still-world'
+import { pairFlags } from '@kube-ovn/domains-control/topology'
 import type { ObjectChange } from '@kube-ovn/kube'
 import type { Node } from '@kube-ovn/kube-api/core'
 import type { Subnet } from '@kube-ovn/kube-api'
+import { defaultsOf } from '@kube-ovn/process'
 import { expect, it } from 'vitest'
 import { subnetGateway } from './feature.ts'
 
 const blue = subnet({ name: 'blue', cidrBlock: '10.1.0.0/24' })
 const red = subnet({ name: 'red1', vpc: 'red', cidrBlock: '10.2.0.0/24' })
 const objects = { subnets: [blue, red], vpcs: [vpc({ name: 'red' })], nodes: [node({ name: 'n1' })] }
-const world = stillWorld(objects, {})
+const world = stillWorld(objects, {}, { settings: { flags: defaultsOf(pairFlags) } })
 
 function keysOf(plural: string, change: Omit<ObjectChange<Subnet | Node>, 'initial'>): readonly string[] {
   return subnetGateway.triggers.flatMap((trigger) =>

@@ -1,47 +1,62 @@
 import { nodes } from '@kube-ovn/kube-api/core'
 import type { ObjectChange } from '@kube-ovn/kube'
 import type { Node } from '@kube-ovn/kube-api/core'
-import { subnetResource } from '@kube-ovn/kube-api'
-import type { Subnet } from '@kube-ovn/kube-api'
+import { ipResource, subnetResource, vpcNamed } from '@kube-ovn/kube-api'
+import type { Ip, Subnet } from '@kube-ovn/kube-api'
 import { logicalRouter, subnetGatewayPolicy, subnetNodePortGroup } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
-import { hasOtherNetwork, isDefaultVpc, occupiedPairs, pairFlags } from '@kube-ovn/domains-control/topology'
+import {
+  hasOtherNetwork,
+  isByPods,
+  isDefaultVpc,
+  occupiedPairs,
+  pairFlags,
+  pairOf,
+} from '@kube-ovn/domains-control/topology'
 import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
 import { desiredGateway } from './desired.ts'
 import type { GatewaySnapshot } from './desired.ts'
-import { gatewayKey, observeGateway, unsettled } from './snapshot.ts'
+import { gatewayKey, observeGateway, unsettled, unused } from './snapshot.ts'
 
 /** Lets traffic of each distributed subnet leave by way of the node of each pod. */
-export const subnetGateway: ControlFeature<string, GatewaySnapshot | typeof unsettled> = {
+export const subnetGateway: ControlFeature<string, GatewaySnapshot | typeof unsettled | typeof unused> = {
   name: 'subnet-gw',
   kinds: [subnetNodePortGroup, subnetGatewayPolicy],
   memberships: [{ kind: logicalRouter.name, column: 'policies' }],
   tables: [occupiedPairs],
+  lookups: [{ table: 'Port_Group', indexes: ['name'] }],
   flags: pairFlags,
   triggers: [
     {
       on: 'object',
       resource: nodes,
       keys: (change: ObjectChange<Node>, world) =>
-        hasOtherNetwork(change)
-          ? [...world.subnets.values()]
-              .filter((subnet) => mayLeaveByNodes(subnet, world))
-              .map(({ metadata }) => gatewayKey(metadata.name, change.key))
-          : [],
+        hasOtherNetwork(change) ? keysOfNode(change.key, world) : [],
+    },
+    {
+      on: 'object',
+      resource: ipResource,
+      // Whoever is looked at once is woken by the last NIC that goes; nobody is looked at before the first one comes.
+      keys: ({ old, new: current }: ObjectChange<Ip>, world) => {
+        const pair = current && isByPods(world) ? pairOf(current) : undefined
+        const before = old && pairOf(old)
+        if (pair === undefined || (pair.subnet === before?.subnet && pair.node === before.node)) return []
+        return mayLeaveByNodes(pair.subnet, world) ? [gatewayKey(pair.subnet, pair.node)] : []
+      },
     },
     {
       on: 'object',
       resource: subnetResource,
       keys: (change: ObjectChange<Subnet>, world) =>
         vpcOf(change.old) !== vpcOf(change.new) &&
-        [change.old, change.new].some((subnet) => subnet !== undefined && mayLeaveByNodes(subnet, world))
+        [change.old, change.new].some((subnet) => subnet !== undefined && isInDefaultVpc(subnet, world))
           ? keysOfSubnet(change.key, world)
           : [],
     },
   ],
   observe: observeGateway,
   desired(_key, snapshot) {
-    if (snapshot === undefined) return nothing
+    if (snapshot === undefined || snapshot === unused) return nothing
     return snapshot === unsettled ? { ...nothing, hold: true } : desiredGateway(snapshot)
   },
 }
@@ -52,13 +67,39 @@ function vpcOf(subnet: Subnet | undefined): string | undefined {
 }
 
 /** Pairs of a node and a subnet of another VPC would be keys without anything to do, a hundred thousand on a large cluster. */
-function mayLeaveByNodes(subnet: Subnet, { networks, settings }: ControlWorld): boolean {
-  const vpc = vpcOf(subnet) ?? ''
-  return (
-    vpc === '' || isDefaultVpc(vpc, settings) || networks.get(subnet.metadata.name)?.isDefaultVpc === true
-  )
+function isInDefaultVpc(subnet: Subnet, { attachments, settings }: ControlWorld): boolean {
+  const vpc = vpcNamed(subnet.spec?.vpc, settings.clusterRouter)
+  return isDefaultVpc(vpc, settings) || attachments.get(subnet.metadata.name)?.isDefaultVpc === true
+}
+
+function mayLeaveByNodes(name: string, world: ControlWorld): boolean {
+  const subnet = world.subnets.get(name)
+  // That of the nodes leaves by none.
+  if (name === world.settings.nodeSwitch.name) return false
+  return subnet !== undefined && isInDefaultVpc(subnet, world)
+}
+
+function keysOfNode(node: string, world: ControlWorld): readonly string[] {
+  const subnets = isByPods(world)
+    ? new Set(
+        world
+          .table(occupiedPairs)
+          .find('node', node)
+          .map(({ subnet }) => subnet),
+      )
+    : [...world.subnets.values()].map(({ metadata }) => metadata.name)
+  return [...subnets]
+    .filter((subnet) => mayLeaveByNodes(subnet, world))
+    .map((subnet) => gatewayKey(subnet, node))
 }
 
 function keysOfSubnet(subnet: string, world: ControlWorld): readonly string[] {
+  if (isByPods(world)) {
+    const nodesWithPods = world
+      .table(occupiedPairs)
+      .find('subnet', subnet)
+      .map(({ node }) => node)
+    return [...new Set(nodesWithPods)].map((node) => gatewayKey(subnet, node))
+  }
   return [...world.nodes.values()].map((node) => gatewayKey(subnet, node.metadata.name))
 }

@@ -111,6 +111,23 @@ describe('traffic of a distributed subnet', () => {
     expect([waysOut(next), groups(next)]).toEqual([[], []])
   })
 
+  it('is left without the rows of nodes without pods when these are asked for no more, however many there are', async () => {
+    const names = Array.from({ length: 60 }, (_, at) => `empty${at}`)
+    await cluster.user.createNodes(...names)
+    const kept: string[] = []
+    {
+      await using every = await startWithBlue(cluster, dualStack)
+      await createInBlue(cluster, every, ['a'])
+      expect(groups(every)).toHaveLength(names.length + 1)
+      kept.push(...waysOut(every).filter((way) => way.includes('$blue.n1_')))
+    }
+    expect(kept).toHaveLength(2)
+    await using control = await cluster.startController({ flags: { gatewayRowsByPods: true } })
+    await control.settle()
+    expect([waysOut(control), groups(control)]).toEqual([kept, ['blue.n1']])
+    expect(control.portsOf('Port_Group', 'blue.n1')).toEqual(['a.default'])
+  })
+
   it('does so, where that is asked for, by rows for no nodes but those that have pods of it', async () => {
     await cluster.client.create(nodes, second)
     await cluster.client.create(subnetResource, subnet({ name: 'blue', cidrBlock: dualStack.cidr }))
@@ -127,6 +144,12 @@ describe('traffic of a distributed subnet', () => {
     await cluster.removePod('a')
     await control.settle()
     expect(groups(control)).toEqual(['blue.n1'])
+    await cluster.forgetCosts()
+    {
+      await using other = await cluster.startController({ flags: { gatewayRowsByPods: true } })
+      await other.settle()
+    }
+    expect((await cluster.costs()).transactions).toBe(0)
     await cluster.removePod('b')
     await control.settle()
     expect([waysOut(control), groups(control)]).toEqual([[], []])

@@ -31,7 +31,8 @@ it.each([
   },
 ])('connects a switch to the physical network $name', ({ cidr, id, row }) => {
   const desired = desiredLocalnet({
-    network: network('yard', cidr, { vlan: 'v10' }),
+    subnet: 'yard',
+    prefixes: network('yard', cidr),
     tag: { name: 'v10', provider: 'pn1', id },
   })
   expect(shownRows(desired)).toEqual([row])

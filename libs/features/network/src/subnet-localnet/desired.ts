@@ -2,11 +2,12 @@ import { externalId, localnetPort, localnetPortName, logicalSwitch } from '@kube
 import { nothing } from '@kube-ovn/reconcile'
 import type { Desired } from '@kube-ovn/reconcile'
 import { externalIds, memberOf, ref } from '@kube-ovn/domains-control'
-import { familiesOf, type Network, type VlanTag } from '@kube-ovn/domains-control/topology'
+import { familiesOf, type Prefixes, type VlanTag } from '@kube-ovn/domains-control/topology'
 
 /** An underlay subnet, and what it is on. */
 export interface LocalnetSnapshot {
-  readonly network: Network
+  readonly subnet: string
+  readonly prefixes: Prefixes
   readonly tag: VlanTag
 }
 
@@ -17,10 +18,9 @@ const networkOf = { 4: externalId.ipv4Network, 6: externalId.ipv6Network } as co
  *
  * @see ovn-nb(5), Logical_Switch_Port, type localnet, tag
  */
-export function desiredLocalnet({ network, tag: { provider, id } }: LocalnetSnapshot): Desired {
-  const subnet = network.name
+export function desiredLocalnet({ subnet, prefixes, tag: { provider, id } }: LocalnetSnapshot): Desired {
   const name = localnetPortName(subnet)
-  const prefixes = familiesOf(network).map(({ family, cidr }) => [networkOf[family], cidr] as const)
+  const ofFamilies = familiesOf(prefixes).map(({ family, cidr }) => [networkOf[family], cidr] as const)
   return {
     ...nothing,
     rows: [
@@ -36,7 +36,7 @@ export function desiredLocalnet({ network, tag: { provider, id } }: LocalnetSnap
           options: { network_name: provider },
           external_ids: externalIds({
             [externalId.logicalSwitch]: subnet,
-            ...Object.fromEntries(prefixes),
+            ...Object.fromEntries(ofFamilies),
           }),
         },
       },

@@ -22,9 +22,11 @@ function observeLocalnet(
   subnet: string,
   world: ControlWorld,
 ): LocalnetSnapshot | typeof unusable | undefined {
-  const network = world.networks.get(subnet)
-  if (network === undefined) return world.subnets.get(subnet) === undefined ? undefined : unusable
-  if (network.vlan === '') return undefined
-  const tag = world.vlansInEffect.get(network.vlan)
-  return tag === undefined ? unusable : { network, tag }
+  const attachment = world.attachments.get(subnet)
+  const prefixes = world.prefixes.get(subnet)
+  if (attachment === undefined || prefixes === undefined)
+    return world.subnets.get(subnet) === undefined ? undefined : unusable
+  if (attachment.vlan === '') return undefined
+  const tag = world.vlansInEffect.get(attachment.vlan)
+  return tag === undefined ? unusable : { subnet, prefixes, tag }
 }

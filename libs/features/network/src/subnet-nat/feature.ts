@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto'
 import { subnetResource, type SubnetStatus } from '@kube-ovn/kube-api'
-import { nothing, type Desired } from '@kube-ovn/reconcile'
+import { digestOf, nothing, type Desired } from '@kube-ovn/reconcile'
 import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
 import { subnetBegins, subnetSays, unusable, type NatRule } from '@kube-ovn/domains-control/topology'
 
@@ -25,10 +24,10 @@ export const subnetNatRules: ControlFeature<string, NatSnapshot> = {
 function observeNatRules(subnet: string, world: ControlWorld): NatSnapshot | undefined {
   const rules = world.natRules.get(subnet)
   if (rules === unusable || world.subnets.get(subnet) === undefined) return undefined
-  const network = world.networks.get(subnet)
-  if (network === undefined) return undefined
+  if (world.attachments.get(subnet) === undefined) return undefined
+  const exceptions = rules !== undefined && world.networks.get(subnet)?.natOutgoing === true ? rules : []
   return {
-    rules: (network.natOutgoing ? (rules ?? []) : []).map(({ match, action }, index) => ({
+    rules: exceptions.map(({ match, action }, index) => ({
       ruleID: ruleId(subnet, index, { match, action }),
       match,
       action,
@@ -38,8 +37,7 @@ function observeNatRules(subnet: string, world: ControlWorld): NatSnapshot | und
 
 /** As upstream makes them, so that nodes of either version can read the status. */
 function ruleId(subnet: string, index: number, rule: NatRule): string {
-  const text = `${subnet}${index}${JSON.stringify(rule)}`
-  return createHash('sha256').update(text).digest('hex').slice(0, 12)
+  return digestOf(`${subnet}${index}${JSON.stringify(rule)}`, 12)
 }
 
 function desiredNatRules(name: string, { rules }: NatSnapshot): Desired {

@@ -27,9 +27,10 @@ function observeAdvertising(
 ): AdvertisingSnapshot | typeof unusable | undefined {
   const advertising = world.advertisings.get(subnet)
   if (advertising === undefined || advertising === unusable) return advertising
-  const network = world.networks.get(subnet)
-  if (network === undefined) return unusable
-  const { vpc, isRouted, cidrs } = network
-  if (!isRouted || cidrs.v6 === undefined) return undefined
-  return { subnet, vpc, prefixLength: cidrs.v6.prefixLength, advertising }
+  const attachment = world.attachments.get(subnet)
+  const prefixes = world.prefixes.get(subnet)
+  if (attachment === undefined || prefixes === undefined) return unusable
+  const { v6 } = prefixes.cidrs
+  if (!attachment.isRouted || v6 === undefined) return undefined
+  return { subnet, vpc: attachment.vpc, prefixLength: v6.prefixLength, advertising }
 }

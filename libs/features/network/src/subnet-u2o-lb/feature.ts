@@ -27,7 +27,9 @@ export const subnetInterconnectionServices: ControlFeature<string, ServiceRoutes
       resource: nodes,
       keys: (change: ObjectChange<Node>, world) =>
         hasOtherNetwork(change)
-          ? [...world.subnets.values()].map(({ metadata }) => `${metadata.name}/${change.key}`)
+          ? [...world.subnets.values()]
+              .filter(isConnected)
+              .map(({ metadata }) => `${metadata.name}/${change.key}`)
           : [],
     },
     {

@@ -61,10 +61,11 @@ function saidOf(status: SubnetStatus): readonly (string | undefined)[] {
 
 function observeInterconnection(subnet: string, world: ControlWorld): InterconnectionFacts | typeof unusable {
   const object = world.subnets.get(subnet)
-  const network = world.networks.get(subnet)
+  const attachment = world.attachments.get(subnet)
+  const network = attachment?.isInterconnected === true ? world.networks.get(subnet) : undefined
   const interconnect = world.interconnects.get(subnet)
   const saysAddress = object !== undefined && saidOf(object.status ?? {}).some((text) => (text ?? '') !== '')
-  if (network?.isInterconnected === true) {
+  if (network !== undefined) {
     if (interconnect === undefined || interconnect === unusable) return unusable
     const { v4 = [], v6 = [] } = world.addressesOfNodes.get('') ?? {}
     return {
@@ -74,7 +75,7 @@ function observeInterconnection(subnet: string, world: ControlWorld): Interconne
       nodes: [...new Set([...v4, ...v6].map(({ ip }) => formatIp(ip)))],
     }
   }
-  if (network === undefined && object !== undefined) return unusable
+  if (attachment === undefined && object !== undefined) return unusable
   return { connected: undefined, saysAddress, isActive: false, nodes: [] }
 }
 
@@ -94,11 +95,11 @@ function holdInterconnection(
 
 /** Whether a Subnet has no address of its own there, or not the one that it asks for. */
 function isWaiting(subnet: string, world: ControlWorld): boolean {
-  const network = world.networks.get(subnet)
+  const attachment = world.attachments.get(subnet)
   const interconnect = world.interconnects.get(subnet)
-  if (network?.isInterconnected !== true || interconnect === undefined || interconnect === unusable)
+  if (attachment?.isInterconnected !== true || interconnect === undefined || interconnect === unusable)
     return false
-  const lease = world.ipam.lease(interconnectionName(network.vpc, subnet))
+  const lease = world.ipam.lease(interconnectionName(attachment.vpc, subnet))
   const { v4, v6 } = interconnect.wish
   const isOther = (v4 !== undefined && lease?.v4 !== v4) || (v6 !== undefined && lease?.v6 !== v6)
   return lease === undefined || isOther

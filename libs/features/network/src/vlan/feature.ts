@@ -57,7 +57,7 @@ function observeVlan(name: string, world: ControlWorld): VlanSnapshot | MissingV
   const writesSpec = provider !== object.spec?.provider || 'id' in written
   return {
     ...{ name, object, state, written },
-    subnets: world.networks.find('vlan', name).map((network) => network.name),
+    subnets: world.attachments.keys('vlan', name),
     observed: observedOf(vlanResource, object, world, writesSpec),
     now: world.now(),
   }

@@ -18,13 +18,10 @@ export const vpcBfd: ControlFeature<string, BfdSnapshot | typeof kept> = {
   triggers: [{ on: 'object', resource: vpcResource, keys: comesOrGoes }],
   initialKeys: ({ settings }) => [settings.clusterRouter],
   observe: (vpc, world) =>
-    partOfVpc(vpc, world, ({ sessions, bfdPort }) => ({
-      vpc,
-      sessions,
-      timers: timersOf(world.settings),
-      port: bfdPort,
-      newMac: world.newMac(),
-    })),
+    partOfVpc(vpc, world, () => {
+      const { sessions, port } = world.routerSupervisions.get(vpc) ?? { sessions: [], port: undefined }
+      return { vpc, sessions, port, timers: timersOf(world.settings), newMac: world.newMac() }
+    }),
   desired(_key, snapshot) {
     if (snapshot === undefined) return nothing
     return snapshot === kept ? { ...nothing, hold: true } : desiredBfd(snapshot)

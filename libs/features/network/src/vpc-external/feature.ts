@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { formatIp } from '@kube-ovn/ip'
 import { ovnEipResource, ovnEipType, vpcResource } from '@kube-ovn/kube-api'
 import {
@@ -8,7 +7,7 @@ import {
   logicalRouter,
   logicalSwitch,
 } from '@kube-ovn/ovn-names'
-import { nothing } from '@kube-ovn/reconcile'
+import { digestOf, nothing } from '@kube-ovn/reconcile'
 import { addressesOfEip, subnetOfEip } from '@kube-ovn/domains-control/addresses'
 import {
   comesOrGoes,
@@ -42,12 +41,16 @@ export const vpcExternals: ControlFeature<string, ExternalsSnapshot | typeof kep
 
 function observeExternals(vpc: string, world: ControlWorld): ExternalsSnapshot | typeof kept | undefined {
   const made = world.ovnEips.find(storeIndex.eipsByVpc, vpc).map(({ metadata }) => metadata.name)
-  const seen = partOfVpc(vpc, world, ({ externals }) => ({
-    vpc,
-    uid: world.vpcs.get(vpc)?.metadata.uid,
-    connections: externals.map((external) => observeConnection(vpc, external, world)),
-    stale: made.filter((name) => externals.every(({ eip }) => eip !== name)),
-  }))
+  const seen = partOfVpc(vpc, world, () => {
+    const externals = world.routerExternals.get(vpc) ?? []
+    return {
+      vpc,
+      // Whose the OvnEips are that are made: there is no more of the Vpc to go by.
+      uid: externals.length === 0 ? undefined : world.vpcs.get(vpc)?.metadata.uid,
+      connections: externals.map((external) => observeConnection(vpc, external, world)),
+      stale: made.filter((name) => externals.every(({ eip }) => eip !== name)),
+    }
+  })
   if (seen !== undefined) return seen
   return made.length === 0 ? undefined : { vpc, uid: undefined, connections: [], stale: made }
 }
@@ -74,7 +77,7 @@ function endOf(
   world: ControlWorld,
 ): ConnectionSnapshot['end'] {
   const recorded = addressesOfEip(eip)
-  const { cidrs } = world.networks.get(subnet) ?? {}
+  const { cidrs } = world.prefixes.get(subnet) ?? {}
   if (recorded?.mac === undefined || cidrs === undefined) return undefined
   const { v4, v6 } = recorded.addresses
   const networks = [[v4, cidrs.v4] as const, [v6, cidrs.v6] as const].flatMap(([ip, cidr]) =>
@@ -85,5 +88,5 @@ function endOf(
 
 /** Spreads what is active of many VPCs over the nodes, as upstream does. */
 function rankOf(vpc: string, chassis: string): string {
-  return createHash('sha256').update(`${vpc}${chassis}`).digest('hex')
+  return digestOf(`${vpc}${chassis}`, 64)
 }

@@ -14,11 +14,10 @@ export const vpcPeerings: ControlFeature<string, PeeringsSnapshot | typeof kept>
   triggers: [{ on: 'object', resource: vpcResource, keys: comesOrGoes }],
   initialKeys: ({ settings }) => [settings.clusterRouter],
   observe: (vpc, world) =>
-    partOfVpc(vpc, world, ({ peerings }) => ({
-      vpc,
-      peerings,
-      newMacs: peerings.map(() => world.newMac()),
-    })),
+    partOfVpc(vpc, world, () => {
+      const peerings = world.routerPeerings.get(vpc) ?? []
+      return { vpc, peerings, newMacs: peerings.map(() => world.newMac()) }
+    }),
   desired(_key, snapshot) {
     if (snapshot === undefined) return nothing
     return snapshot === kept ? { ...nothing, hold: true } : desiredPeerings(snapshot)

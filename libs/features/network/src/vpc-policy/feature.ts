@@ -15,7 +15,8 @@ export const vpcPolicies: ControlFeature<string, PoliciesSnapshot | typeof kept>
   // Policies of before are there although nobody asks for any by now.
   initialKeys: ({ settings }) => [settings.clusterRouter],
   mayOwn: (vpc, { id }) => id.startsWith(`${vpc}/`),
-  observe: (vpc, world) => partOfVpc(vpc, world, ({ policies }) => ({ vpc, policies })),
+  observe: (vpc, world) =>
+    partOfVpc(vpc, world, () => ({ vpc, policies: world.routerPolicies.get(vpc) ?? [] })),
   desired(_key, snapshot) {
     if (snapshot === undefined) return nothing
     return snapshot === kept ? { ...nothing, hold: true } : desiredPolicies(snapshot)

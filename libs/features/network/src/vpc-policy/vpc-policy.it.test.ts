@@ -55,6 +55,30 @@ describe('policies of a VPC', () => {
     expect(control.problems()).toEqual([])
   })
 
+  it('come to many others by one row, which is one value more of the router', async () => {
+    await using control = await cluster.startSettled()
+    const many = Array.from({ length: 300 }, (_, index) => ({
+      ...drop,
+      match: `ip4.dst == 10.9.${index >> 8}.${index & 255}`,
+    }))
+    await cluster.client.create(vpcResource, vpc({ name: 'red', policyRoutes: many }))
+    await control.settle()
+    const before = (await cluster.northbound.server.transactionLog()).length
+    await cluster.user.edit(vpcResource, 'red', { policyRoutes: [...many, reroute] })
+    await control.settle()
+    const [written, ...others] = (await cluster.northbound.server.transactionLog()).slice(before)
+    expect(others).toEqual([])
+    const {
+      Logical_Router: routers = {},
+      Logical_Router_Policy: policies = {},
+      ...rest
+    } = written?.tables ?? {}
+    expect([Object.keys(policies).length, rest]).toEqual([1, {}])
+    // Of a set the file has what differs: the one value.
+    const [uuid = ''] = Object.keys(policies)
+    expect(Object.values(routers)).toEqual([{ policies: ['uuid', uuid] }])
+  })
+
   it('are as they were after a restart, and one that was taken out meanwhile is gone', async () => {
     {
       await using control = await cluster.startController()

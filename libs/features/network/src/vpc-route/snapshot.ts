@@ -4,11 +4,12 @@ import type { RoutedPrefix, RoutesSnapshot } from './desired.ts'
 
 /** Reads what decides about the routes of a VPC. */
 export function observeRoutes(vpc: string, world: ControlWorld): RoutesSnapshot | typeof kept | undefined {
-  return partOfVpc(vpc, world, ({ routes }) => {
+  return partOfVpc(vpc, world, () => {
     const { settings } = world
+    const routes = world.routerRoutes.get(vpc) ?? []
     if (!isDefaultVpc(vpc, settings)) return { vpc, routes, nodeHops: [], prefixes: prefixesOf(vpc, world) }
     // Until the nodes have a network, what there is stays.
-    const join = world.networks.get(settings.nodeSwitch.name)
+    const join = world.prefixes.get(settings.nodeSwitch.name)
     if (join === undefined) return kept
     const { v4, v6 } = join.gateways
     return { vpc, routes, nodeHops: [v4, v6].filter((ip) => ip !== undefined), prefixes: [] }
@@ -16,11 +17,12 @@ export function observeRoutes(vpc: string, world: ControlWorld): RoutesSnapshot 
 }
 
 function prefixesOf(vpc: string, world: ControlWorld): readonly RoutedPrefix[] {
-  return world.networks.find('vpc', vpc).flatMap((network) => {
-    if (!network.isRouted) return []
-    const table = world.routeTables.get(network.name) ?? ''
-    return cidrsOf(network).flatMap((cidr) => {
-      const gateway = cidr.family === 4 ? network.gateways.v4 : network.gateways.v6
+  return world.attachments.find('vpc', vpc).flatMap(({ name, isRouted }) => {
+    const prefixes = world.prefixes.get(name)
+    if (!isRouted || prefixes === undefined) return []
+    const table = world.routeTables.get(name) ?? ''
+    return cidrsOf(prefixes).flatMap((cidr) => {
+      const gateway = cidr.family === 4 ? prefixes.gateways.v4 : prefixes.gateways.v6
       return gateway === undefined ? [] : [{ cidr, gateway, table }]
     })
   })

@@ -16,10 +16,10 @@ export const vpc: ControlFeature<string, VpcSnapshot | ForeignVpc> = {
   ],
   triggers: [{ on: 'object', resource: vpcResource, keys: (change) => [change.key] }],
   // Subnets keep the routers of Vpcs that are gone.
-  initialKeys: ({ settings, networks }) =>
+  initialKeys: ({ settings, attachments }) =>
     new Set([
       settings.clusterRouter,
-      ...networks.scan().flatMap(({ vpc: name }) => (name === '' ? [] : [name])),
+      ...attachments.scan().flatMap(({ vpc: name }) => (name === '' ? [] : [name])),
     ]),
   mayOwn: (name, { kind, id }) => (kind === overlayCidrs.name ? id.startsWith(`${name}/`) : id === name),
   observe: observeVpc,

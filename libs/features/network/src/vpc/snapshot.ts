@@ -11,7 +11,7 @@ export function observeVpc(name: string, world: ControlWorld): VpcSnapshot | For
   const { settings } = world
   const object = world.vpcs.get(name)
   const isDefault = isDefaultVpc(name, settings)
-  const networks = world.networks.find('vpc', name)
+  const networks = world.attachments.find('vpc', name)
   if (object === undefined && !isDefault) {
     // Somebody took the finalizer away. Who runs in its subnets is not to notice.
     return networks.length === 0 ? undefined : { name, object, observed: {}, ignored: [], now: world.now() }
@@ -33,6 +33,7 @@ export function observeVpc(name: string, world: ControlWorld): VpcSnapshot | For
     subnets: networks.map((network) => network.name),
     overlayCidrs: networks
       .filter(({ vlan }) => vlan === '')
+      .flatMap((network) => world.prefixes.get(network.name) ?? [])
       .flatMap(familiesOf)
       .map(({ family, cidr }) => ({ family, cidr })),
     hasOutsiders: networks.some(({ isInterconnected }) => isInterconnected),

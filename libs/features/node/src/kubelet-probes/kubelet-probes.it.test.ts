@@ -174,6 +174,22 @@ describe.skipIf(missing)(
       expect([await agent.writes(), await ask(8080)]).toEqual([0, ['red', 'red']])
     })
 
+    it('go on while the next agent has not heard of the database yet, and when it has', async () => {
+      await attach('red')
+      await agent.stop()
+      const ovs = node.openDatabase()
+      agent = node.startAgent({}, undefined, { reachesVpcs: true, ovs })
+      await settle()
+      expect([await agent.writes(), await traces(), await ask(8080)]).toEqual([0, way, ['red', 'red']])
+      await ovs.connect()
+      await settle()
+      expect([await agent.writes(), await ask(8080)]).toEqual([0, ['red', 'red']])
+      // What went meanwhile is taken away all the same.
+      node.pods.put('shop/red', undefined)
+      await settle()
+      expect(await traces()).toEqual([])
+    })
+
     it('heal, whatever somebody does to their way', { timeout: 600_000 }, async () => {
       await attach('red')
       for (const vandalism of [

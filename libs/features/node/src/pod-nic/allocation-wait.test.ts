@@ -333,8 +333,14 @@ describe('a further network of OVN', () => {
     })
   })
 
-  it('must be the one of a Subnet', async () => {
+  it('may be in a Subnet that the Pod names, whatever the provider of that', async () => {
     putPod(ofNetwork(provider, '10.30.0.5'))
+    subnets.put('blue', { metadata: { name: 'blue' }, spec: {} })
+    expect(await wait(further)).toMatchObject({ subnet: 'blue', addresses: [{ ip: '10.30.0.5' }] })
+  })
+
+  it('must be the one of a Subnet where the Pod names none', async () => {
+    putPod(allocated)
     subnets.put('blue', { metadata: { name: 'blue' }, spec: {} })
     expect(await failure(wait(further))).toMatchObject({
       stage: 'provider',
@@ -377,6 +383,18 @@ describe('awaitDelegatedAllocation', () => {
       stage: 'provider',
       reason: expect.stringContaining('provider camera.depot is not bound to any subnet'),
     })
+  })
+
+  it('takes addresses of a Subnet that the Pod names for a provider of no Subnet', async () => {
+    const depot = podAnnotations('camera.depot')
+    putPod({
+      [depot.allocated.key]: 'true',
+      [depot.ipAddress.key]: '10.16.0.9',
+      [depot.cidr.key]: '10.16.0.0/16',
+      [depot.gateway.key]: '10.16.0.1',
+      [depot.logicalSwitch.key]: 'ovn-default',
+    })
+    expect(await waitForAddresses('camera.depot')).toMatchObject({ addresses: [{ ip: '10.16.0.9' }] })
   })
 
   it('names addresses that can not be read', async () => {

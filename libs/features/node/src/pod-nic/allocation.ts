@@ -62,9 +62,9 @@ export function readAllocation(
   caches: AllocationCaches,
   wasSeen: boolean,
 ): Allocation | Pending {
-  if (request.provider !== primaryProvider) requireSubnet(request, caches.subnets)
   const pod = readPod(request, caches.pods, wasSeen)
   if ('reason' in pod) return pod
+  if (request.provider !== primaryProvider) requireSubnet(request, pod, caches.subnets)
   const provider = nicProvider(request, pod)
   const network = trying(() => readPodNetwork(pod.metadata.annotations, provider))
   if ('reason' in network) return network
@@ -192,9 +192,9 @@ export function readDelegatedAllocation(
   caches: Pick<AllocationCaches, 'pods' | 'subnets'>,
   wasSeen: boolean,
 ): DelegatedAllocation | Pending {
-  requireSubnet(request, caches.subnets)
   const pod = readPod(request, caches.pods, wasSeen)
   if ('reason' in pod) return pod
+  requireSubnet(request, pod, caches.subnets)
   const addresses = trying(() => readAddresses(pod.metadata.annotations, request.provider))
   if ('reason' in addresses) return addresses
   const asked = trying(() => readAskedRoutes(pod, request, request.provider), 'parse-routes')
@@ -203,9 +203,13 @@ export function readDelegatedAllocation(
   return { uid: pod.metadata.uid ?? '', addresses, ownsDefaultRoute, ...divided(routes, addresses) }
 }
 
-/** @throws AttachmentError when no Subnet has the provider */
-function requireSubnet(request: AttachmentRequest, subnets: Store<Subnet>): void {
-  const { provider } = request
+/** @throws AttachmentError when no Subnet has the provider, and the Pod names none for it */
+function requireSubnet(request: AttachmentRequest, { metadata }: Pod, subnets: Store<Subnet>): void {
+  const { provider, ifName } = request
+  const isNamed = [provider, `${provider}.${ifName}`].some(
+    (nic) => (podAnnotations(nic).logicalSwitch.read(metadata.annotations) ?? '') !== '',
+  )
+  if (isNamed) return
   const isServed = [...subnets.values()].some(
     (subnet) => (readInEffect(subnet) ?? subnet.spec)?.provider === provider,
   )

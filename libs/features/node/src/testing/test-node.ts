@@ -104,13 +104,7 @@ export class TestNode implements AsyncDisposable {
     host.run('ip', 'link', 'set', 'eth0', 'up')
     host.run('ip', 'addr', 'add', '192.0.2.10/24', 'dev', 'eth0')
     const database = stack.use(await startOpenVswitch())
-    const ovs = stack.use(
-      new OvsdbClient<OpenVswitch>({
-        endpoints: [database.address],
-        schema: openVswitchSchema,
-        tables: localOvsTables,
-      }),
-    )
+    const ovs = stack.use(clientOf(database))
     await ovs.connect()
     const folder = mkdtempSync(join(tmpdir(), 'kube-ovn-nics-'))
     stack.defer(() => rmSync(folder, { recursive: true }))
@@ -168,13 +162,24 @@ export class TestNode implements AsyncDisposable {
     })
   }
 
+  /** A client of an agent's own, to whom the database has not answered yet. */
+  openDatabase(): OvsdbClient<OpenVswitch> {
+    return this.#stack.use(clientOf(this.database))
+  }
+
   /**
-   * `clock` is that of the agent's features: what they wait for, they wait for by it. `seenBy` changes what they see of the kernel.
+   * `clock` is that of the agent's features: what they wait for, they wait for by it. `seenBy` changes what they see of the kernel; `ovs` is
+   * by whom they see the database.
    */
   startAgent(
     tunnel: Partial<AgentFacts['tunnel']> = {},
     clock: Clock = systemClock,
-    { isMirroredWhole = false, reachesVpcs = false, seenBy = (host: Netlink): Netlink => host } = {},
+    {
+      isMirroredWhole = false,
+      reachesVpcs = false,
+      seenBy = (host: Netlink): Netlink => host,
+      ovs = this.ovs,
+    } = {},
   ): TestAgent {
     const registry = new Registry()
     const log = recordingLogger()
@@ -200,7 +205,7 @@ export class TestNode implements AsyncDisposable {
         probations: new ProbationFiles(this.folder, isKeptNic, log),
         lifelines: this.#lifelines(),
         onConnection: (network, status) => void this.connections.push(`${network} ${status?.kind ?? 'gone'}`),
-        ...{ nodes, subnets, serviceCidrs, pods, podNics, netfilter, host, ovs: this.ovs, tunnelMtu },
+        ...{ nodes, subnets, serviceCidrs, pods, podNics, netfilter, host, ovs, tunnelMtu },
         patchNode: async (patch) => this.#patchNode(patch),
         announce: (_host, { index, mac, ips }) => void this.announced.push([index, mac, ...ips].join(' ')),
         onAnnounceFailed: () => undefined,
@@ -225,6 +230,14 @@ export class TestNode implements AsyncDisposable {
       stop: () => own.disposeAsync(),
     }
   }
+}
+
+function clientOf({ address }: OpenVswitchDatabase): OvsdbClient<OpenVswitch> {
+  return new OvsdbClient<OpenVswitch>({
+    endpoints: [address],
+    schema: openVswitchSchema,
+    tables: localOvsTables,
+  })
 }
 
 /** A database that answers a command once the client has seen what that changed. */

@@ -334,7 +334,7 @@ function placeNic(
 
 /** What addresses there are is no concern of a pod that was told. */
 function toTell({ network, lease }: Placement, world: ControlWorld): Placement {
-  const { cidrBlock = '', gateway = '' } = world.networks.get(network.name) ?? {}
+  const { cidrBlock = '', gateway = '' } = world.layouts.get(network.name) ?? {}
   const tag = world.vlansInEffect.get(network.vlan)
   return { network: { ...network, cidrBlock, gateway, ...(tag === undefined ? {} : { tag }) }, lease }
 }

@@ -1,0 +1,5 @@
+export { desiredRule } from './desired.ts'
+export { LbRuleAddressError, LbRuleInvalidError } from './errors.ts'
+export { checkAddress, copiedAnnotations, refusing, servicePlan, type ServicePlan } from './plan.ts'
+export { observeRule, type RuleSnapshot, type RuleSource } from './snapshot.ts'
+export { ruleNeeds, ruleTriggers } from './triggers.ts'
