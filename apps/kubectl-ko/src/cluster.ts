@@ -47,7 +47,13 @@ wait "$child"`
 
 /** The cluster that a command is about. */
 export class Cluster implements AsyncDisposable {
+  /** What it is asked for ends when the user wants that. */
   readonly client: KubeClient
+  /**
+   * For what is made and has to go again: it does all that it is told, also when the user has had enough. Who makes an object by a
+   * request that is given up does not know whether it is there.
+   */
+  readonly steadyClient: KubeClient
   /** Namespace of the components. */
   readonly namespace: string
   readonly #access: ClusterAccess
@@ -57,7 +63,9 @@ export class Cluster implements AsyncDisposable {
     this.#access = access
     this.#signal = signal
     this.namespace = namespace
-    this.client = new KubeClient(access, { userAgent, connections: 8, timeoutMs: 20_000 })
+    const options = { userAgent, connections: 8, timeoutMs: 20_000, repeats: 5 }
+    this.client = new KubeClient(access, { ...options, signal })
+    this.steadyClient = new KubeClient(access, options)
   }
 
   static async open(choice: ClusterChoice, signal: AbortSignal): Promise<Cluster> {
@@ -134,8 +142,8 @@ export class Cluster implements AsyncDisposable {
     throw commandFailed(where, command, output)
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.client[Symbol.asyncDispose]()
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([this.client, this.steadyClient].map((client) => client[Symbol.asyncDispose]()))
   }
 }
 

@@ -14,13 +14,14 @@ export async function runCaptured(
   {
     directory = '/nonexistent',
     environment = {},
+    signal = new AbortController().signal,
   }: {
     readonly directory?: string
     readonly environment?: Readonly<Record<string, string>>
+    readonly signal?: AbortSignal
   } = {},
 ): Promise<Captured> {
   const [stdout, stderr] = [new Collecting(), new Collecting()]
-  const { signal } = new AbortController()
   const context = { stdin: Readable.from([]), stdout, stderr, directory, environment, signal, exitCode: 0 }
   const exitCode = await runProgram(args, context)
   return { exitCode, stdout: stdout.text, stderr: stderr.text }

@@ -8,6 +8,7 @@ import {
   aclsOf,
   northboundRows,
   rowsOfObject,
+  sampledAcls,
   strangersOf,
   type ExplainedRow,
 } from '../explain/northbound.ts'
@@ -24,6 +25,7 @@ const columns: readonly Column<ExplainedRow>[] = [
   { title: 'name', of: ({ name }) => name },
   { title: 'owner', of: ({ owner }) => owner },
   { title: 'is', of: ({ id }) => id },
+  { title: 'rule', of: ({ rule }) => rule },
   { title: 'content', of: ({ content }) => content, isWide: true },
 ]
 
@@ -53,7 +55,7 @@ export async function explain(context: Context, command: Command, text: string |
 const noCookie = '00000000'
 const ofNobody: ExplainedRow = {
   ...{ table: 'OpenFlow', row: noCookie, name: '', owner: 'ovn-controller' },
-  ...{ id: 'made for all alike', content: '' },
+  ...{ id: 'made for all alike', rule: '', content: '' },
 }
 
 interface Answer {
@@ -73,6 +75,8 @@ async function answerTo(cluster: Cluster, question: Question, text: string): Pro
       ])
       return { rows, unmet }
     }
+    case 'sample':
+      return { rows: await sampledAcls(cluster, northbound, question.cookie), unmet: [] }
     case 'packet': {
       const [rows, packet] = await Promise.all([
         aclsOf(cluster, northbound, question.packet),

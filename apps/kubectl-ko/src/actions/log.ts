@@ -9,7 +9,7 @@ import { onNode, type NodeComponent } from '../components.ts'
 import { openCluster, printOutcome, type Context } from '../context.ts'
 import { describeError } from '../describe-error.ts'
 import { eachOf } from '../diagnose/finding.ts'
-import { UsageError } from '../errors.ts'
+import { ComponentMissingError, UsageError } from '../errors.ts'
 import { readAll } from '../facts.ts'
 
 /** Whose logs are wanted. */
@@ -31,10 +31,13 @@ export async function saveLogs(context: Context, command: Command, component: Lo
   const parts = await partsOf(cluster, component, lines)
   const missing = (await eachOf(parts, (part) => save(part, directory))).filter((one) => one !== undefined)
   for (const line of missing.toSorted()) context.stderr.write(`${line}\n`)
+  // Some tools are not on every node; that nothing could be had is a failure.
+  if (parts.length === missing.length) {
+    const cure = 'see whether Kube-OVN is installed, and --system-namespace is its namespace'
+    throw new ComponentMissingError('component', component, cure)
+  }
   const data = { directory, files: parts.length - missing.length, missing: missing.toSorted() }
   printOutcome(context, command, data, `Collected files have been saved in the directory ${directory}\n`)
-  // Some tools are not on every node; that nothing could be had is a failure.
-  if (parts.length === missing.length) context.exitCode = 1
 }
 
 /** Answers why a part could not be had. */

@@ -13,7 +13,7 @@ import { systemClock } from '@kube-ovn/process'
 import type { Command } from 'commander'
 import type { Cluster } from '../cluster.ts'
 import { openCluster, outputOf, print, printOutcome, type Context } from '../context.ts'
-import { NotReadyError, UsageError } from '../errors.ts'
+import { ComponentMissingError, NotReadyError, UsageError } from '../errors.ts'
 
 /** A Deployment or a DaemonSet, as far as it tells of a rollout. */
 interface Rollout extends KubeObject {
@@ -66,6 +66,10 @@ export async function reload(context: Context, command: Command, chosen: readonl
     tell(`${name}   restarted   ${seconds.toFixed(1)} s\n`)
   }
   printOutcome(context, command, reloaded, '')
+  if (reloaded.every(({ isInstalled }) => !isInstalled)) {
+    const cure = 'see whether Kube-OVN is installed, and --system-namespace is its namespace'
+    throw new ComponentMissingError('component', chosen.map(({ name }) => name).join(','), cure)
+  }
 }
 
 /** Has the pods made anew, as `kubectl rollout restart` does; answers the generation that says so. */

@@ -99,8 +99,24 @@ async function podParts(cluster: Cluster, lines: number): Promise<readonly Part[
       return { path: join('logs', `${name}.${container}.log`), read: () => client.read(path) }
     }),
   )
-  const members = await centralMembers(cluster).catch(() => [])
-  const central = members.flatMap((member) =>
+  const central = await databaseParts(cluster)
+  const onNodes = nodeList.flatMap(({ metadata: { name } }) =>
+    nodeCommands.map(([file, command]): Part => ({
+      path: join('nodes', name, file),
+      read: async () => cluster.tell(await onNode(cluster, name, 'ovs'), command),
+    })),
+  )
+  return [...logs, ...central, ...onNodes]
+}
+
+/** Both databases of each member; that there is none to be asked is told as what is missing. */
+async function databaseParts(cluster: Cluster): Promise<readonly Part[]> {
+  const members = await centralMembers(cluster).catch((error: unknown) => {
+    if (error instanceof KubeOvnError) return error
+    throw error
+  })
+  if (members instanceof KubeOvnError) return [{ path: 'databases', read: () => Promise.reject(members) }]
+  return members.flatMap((member) =>
     Object.values(databases).flatMap(({ kind, control, schema, socket }): readonly Part[] => [
       toolPart(cluster, member, `${kind}-dump.json`, [
         'ovsdb-client',
@@ -114,13 +130,6 @@ async function podParts(cluster: Cluster, lines: number): Promise<readonly Part[
       ]),
     ]),
   )
-  const onNodes = nodeList.flatMap(({ metadata: { name } }) =>
-    nodeCommands.map(([file, command]): Part => ({
-      path: join('nodes', name, file),
-      read: async () => cluster.tell(await onNode(cluster, name, 'ovs'), command),
-    })),
-  )
-  return [...logs, ...central, ...onNodes]
 }
 
 function toolPart(cluster: Cluster, where: PodContainer, file: string, command: readonly string[]): Part {

@@ -13,7 +13,7 @@ export function addExplain(program: Command, context: Context): void {
         )
         .argument(
           '[what]',
-          'identifier of a row, cookie of a flow, line with acl_log of ovn-controller, or KIND/NAME, KIND/NAMESPACE/NAME',
+          'identifier of a row, cookie of a flow, sample/COOKIE, line with acl_log of ovn-controller, or KIND/NAME, KIND/NAMESPACE/NAME',
         ),
     ),
   )
@@ -21,6 +21,7 @@ export function addExplain(program: Command, context: Context): void {
     'kubectl ko explain 0x9d86efbd',
     'kubectl ko explain ee3e61c0-7e58-4f4a-b979-160fc0c1c85d',
     `kubectl ko explain "$(kubectl -n kube-system exec ds/ovs-ovn -- grep -h acl_log /var/log/ovn/ovn-controller.log | tail -1)"`,
+    'kubectl ko explain sample/0x51f3a2c9',
     'kubectl ko explain pod/shop/web-0',
     'kubectl ko explain subnet/shop -o wide',
     'kubectl ko explain',

@@ -3,6 +3,7 @@ import { nodes } from '@kube-ovn/kube'
 import type { Cluster } from '../cluster.ts'
 import { onNode } from '../components.ts'
 import { describeError } from '../describe-error.ts'
+import { ObjectMissingError } from '../errors.ts'
 import { readAll } from '../facts.ts'
 import { readRows } from '../rows.ts'
 import { eachOf, type Finding } from './finding.ts'
@@ -71,12 +72,18 @@ const rules: Readonly<Record<string, Rule>> = {
 
 const configurationDirectory = '/etc/cni/net.d'
 
-/** Looks on every node, or one, for what is known to be in the way. */
+/**
+ * Looks on every node, or one, for what is known to be in the way.
+ *
+ * @throws ObjectMissingError when there is no node: nothing was looked at then
+ */
 export async function checkEnvironment(cluster: Cluster, only?: string): Promise<readonly Finding[]> {
   const names =
     only === undefined
       ? (await readAll(cluster, nodes)).map(({ metadata }) => metadata.name).toSorted()
       : [only]
+  if (names.length === 0)
+    throw new ObjectMissingError('node', '', 'wait until a node is there: kubectl get nodes')
   const found = await eachOf(names, async (where): Promise<readonly Finding[]> => {
     try {
       const agent = await onNode(cluster, where, 'kube-ovn-cni')

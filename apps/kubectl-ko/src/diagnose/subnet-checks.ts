@@ -20,21 +20,21 @@ export async function checkSubnet(
   subnet: string,
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
-  const { client, namespace } = cluster
+  const { client, steadyClient, namespace } = cluster
   if ((await client.get(subnetResource, { name: subnet })) === undefined)
     throw new ObjectMissingError('subnet', subnet, 'write one of: kubectl get subnets')
   const [pinger] = await runningPingers(cluster)
   const name = `${subnet}-conn-check-server`
   const resource = daemonSets as Resource
-  await client.remove(resource, { namespace, name })
+  await steadyClient.remove(resource, { namespace, name })
   signal.throwIfAborted()
   const remove = async (): Promise<void> => {
-    await client.remove(resource, { namespace, name }, { propagation: 'Background' })
+    await steadyClient.remove(resource, { namespace, name }, { propagation: 'Background' })
   }
   const cure = `kubectl -n ${namespace} delete daemonset ${name}`
   return leavingNothing({ remove, what: name, cure }, async () => {
     const image = pinger?.spec.containers[0]?.image ?? ''
-    await client.create(resource, connCheckServer(name, namespace, subnet, image))
+    await steadyClient.create(resource, connCheckServer(name, namespace, subnet, image))
     const servers = await untilReady(cluster, name, signal)
     const addresses = servers.flatMap(({ status }) => (status?.podIPs ?? []).map(({ ip }) => ip))
     const ports = addresses.flatMap((ip) => [`tcp-${ip}-${tcpPort}`, `udp-${ip}-${udpPort}`])

@@ -1,7 +1,9 @@
+import { vpcOfBalancerGroup } from '@kube-ovn/ovn-names'
 import type { Cluster, PodContainer } from '../cluster.ts'
 import { databases } from '../databases.ts'
 import { parseRows, type Row } from '../rows.ts'
 import { mayHaveLogged, type LoggedPacket } from './acl-log.ts'
+import { ruleOf } from './rule-of.ts'
 
 /** A row and whose it is. */
 export interface ExplainedRow {
@@ -12,11 +14,13 @@ export interface ExplainedRow {
   readonly owner: string
   /** KIND/NAME by which its owner knows it. */
   readonly id: string
+  /** Which part of its object it is made of; empty for what is no policy's. */
+  readonly rule: string
   readonly content: string
 }
 
-/** Tables of the Northbound whose rows have marks. */
-const tables = [
+/** Tables of the Northbound whose rows are of objects: all but those in which OVN keeps what it goes by itself. */
+export const objectTables = [
   'Logical_Switch',
   'Logical_Switch_Port',
   'Logical_Router',
@@ -27,7 +31,9 @@ const tables = [
   'Port_Group',
   'Address_Set',
   'Load_Balancer',
+  'Load_Balancer_Group',
   'Load_Balancer_Health_Check',
+  'Chassis_Template_Var',
   'NAT',
   'DHCP_Options',
   'DNS',
@@ -39,6 +45,12 @@ const tables = [
   'HA_Chassis_Group',
   'HA_Chassis',
   'Copp',
+  'Mirror',
+  'Forwarding_Group',
+  'Static_MAC_Binding',
+  'Sample',
+  'Sample_Collector',
+  'Sampling_App',
 ] as const
 
 const nbctl = [
@@ -61,7 +73,7 @@ export async function rowsOfObject(
 
 async function allRows(cluster: Cluster, northbound: PodContainer): Promise<readonly ExplainedRow[]> {
   return rowsByTable(
-    await cluster.tell(northbound, [...nbctl, ...tables.flatMap((table) => ['--', 'list', table])]),
+    await cluster.tell(northbound, [...nbctl, ...objectTables.flatMap((table) => ['--', 'list', table])]),
   )
 }
 
@@ -73,9 +85,25 @@ export async function northboundRows(
 ): Promise<readonly ExplainedRow[]> {
   const output = await cluster.ask(northbound, [
     ...nbctl,
-    ...tables.flatMap((table) => ['--', '--if-exists', 'list', table, id]),
+    ...objectTables.flatMap((table) => ['--', '--if-exists', 'list', table, id]),
   ])
-  return output.exitCode === 0 ? rowsByTable(output.stdout) : []
+  const rows = output.exitCode === 0 ? rowsByTable(output.stdout) : []
+  const owned = rows.map(async (row) => {
+    if (row.table !== 'Sample') return row
+    const [acl] = await aclsSampledAs(cluster, northbound, row.row)
+    return acl === undefined ? row : { ...row, owner: acl.owner }
+  })
+  return Promise.all(owned)
+}
+
+/** The ACL whose packets this row of `Sample` is about. */
+async function aclsSampledAs(
+  cluster: Cluster,
+  northbound: PodContainer,
+  sample: string,
+): Promise<readonly ExplainedRow[]> {
+  const text = await cluster.tell(northbound, [...nbctl, 'find', 'ACL', `sample_new=${sample}`])
+  return parseRows(text).map((row) => explained('ACL', row))
 }
 
 /** Ports, and load balancers, of this name. */
@@ -115,6 +143,17 @@ export async function aclsOf(
     .map((row) => explained('ACL', row))
 }
 
+/** The ACL that has samples taken with this cookie. */
+export async function sampledAcls(
+  cluster: Cluster,
+  northbound: PodContainer,
+  cookie: number,
+): Promise<readonly ExplainedRow[]> {
+  const text = await cluster.tell(northbound, [...nbctl, 'find', 'Sample', `metadata=${cookie}`])
+  const acls = parseRows(text).map((sample) => aclsSampledAs(cluster, northbound, String(sample['_uuid'])))
+  return (await Promise.all(acls)).flat()
+}
+
 /** How many rows there are, and those that no object of ours accounts for. */
 export async function strangersOf(
   cluster: Cluster,
@@ -125,15 +164,22 @@ export async function strangersOf(
 }
 
 /** One line of output for each table. */
-function rowsByTable(text: string, among: readonly string[] = tables): readonly ExplainedRow[] {
+function rowsByTable(text: string, among: readonly string[] = objectTables): readonly ExplainedRow[] {
   const lines = text.split('\n')
-  return among.flatMap((table, index) => parseRows(lines[index] ?? '').map((row) => explained(table, row)))
+  const rows = among.flatMap((table, index) =>
+    parseRows(lines[index] ?? '').map((row) => [table, row] as const),
+  )
+  const samples = new Map(
+    rows.flatMap(([table, row]) =>
+      table === 'ACL' ? [[String(row['sample_new']), ownerOf(table, row)] as const] : [],
+    ),
+  )
+  return rows.map(([table, row]) => explained(table, row, samples))
 }
 
-function explained(table: string, row: Row): ExplainedRow {
+/** `samples` has the owners of ACLs by the identifiers of their rows of `Sample`. */
+function explained(table: string, row: Row, samples: ReadonlyMap<string, string> = new Map()): ExplainedRow {
   const ids = idsOf(row)
-  const own =
-    ids.get('owner') ?? (ids.get('vendor') === 'kube-ovn' ? 'kube-ovn, not adopted yet' : 'nobody of ours')
   const content = ['match', 'action', 'addresses', 'networks', 'ip_prefix', 'nexthop', 'vips', 'ports']
     .flatMap((column) => {
       const value = row[column]
@@ -146,10 +192,22 @@ function explained(table: string, row: Row): ExplainedRow {
     table,
     row: String(row['_uuid']),
     name: typeof row['name'] === 'string' ? row['name'] : '',
-    owner: own,
+    owner: (table === 'Sample' ? samples.get(String(row['_uuid'])) : undefined) ?? ownerOf(table, row),
     id: ids.get('id') ?? '',
+    rule: ruleOf(row, ids),
     content: content.slice(0, 200),
   }
+}
+
+/** FEATURE/KEY of a row, or why there is none. */
+export function ownerOf(table: string, row: Row): string {
+  const ids = idsOf(row)
+  const marked = ids.get('owner')
+  if (marked !== undefined) return marked
+  // Rows of this table have no place for marks.
+  const vpc = table === 'Load_Balancer_Group' ? vpcOfBalancerGroup(String(row['name'])) : undefined
+  if (vpc !== undefined) return `load-balancer/${vpc}`
+  return ids.get('vendor') === 'kube-ovn' ? 'kube-ovn, not adopted yet' : 'nobody of ours'
 }
 
 export function idsOf(row: Row): ReadonlyMap<string, string> {

@@ -6,6 +6,9 @@ it.each([
   ['9d86efbd', { kind: 'row', id: '9d86efbd' }],
   ['EE3E61C0-7e58-4f4a-b979-160fc0c1c85d', { kind: 'row', id: 'ee3e61c0-7e58-4f4a-b979-160fc0c1c85d' }],
   ['pod/shop/web-0', { kind: 'object', of: 'pod', key: 'shop/web-0' }],
+  ['sample/0x51f3a2c9', { kind: 'sample', cookie: 0x51_f3_a2_c9 }],
+  ['sample/1374921417', { kind: 'sample', cookie: 1_374_921_417 }],
+  ['sample/blue', { kind: 'object', of: 'sample', key: 'blue' }],
   ['subnet/blue', { kind: 'object', of: 'subnet', key: 'blue' }],
 ])('reads %s', (text, question) => {
   expect(parseQuestion(text)).toEqual(question)

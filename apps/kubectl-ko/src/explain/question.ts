@@ -7,13 +7,16 @@ export type Question =
   | { readonly kind: 'row'; readonly id: string }
   /** An object of Kubernetes, or any other key of a feature. */
   | { readonly kind: 'object'; readonly of: string; readonly key: string }
+  /** The cookie of a sample of what an ACL decided. */
+  | { readonly kind: 'sample'; readonly cookie: number }
   /** A line of ovn-controller's log. */
   | { readonly kind: 'packet'; readonly packet: LoggedPacket }
 
 const identifier = /^(?:0x)?([0-9a-f]{1,8}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
 
 /**
- * Reads the identifier of a row, the cookie of a flow, a line about an ACL of ovn-controller's log, or KIND/NAME and KIND/NAMESPACE/NAME.
+ * Reads the identifier of a row, the cookie of a flow, that of a sample after `sample/`, a line about an ACL of ovn-controller's log, or
+ * KIND/NAME and KIND/NAMESPACE/NAME.
  *
  * @throws UsageError
  */
@@ -23,6 +26,8 @@ export function parseQuestion(text: string): Question {
   const [, id] = identifier.exec(text.toLowerCase()) ?? []
   // Cookies leave out zeros at their beginning.
   if (id !== undefined) return { kind: 'row', id: id.includes('-') ? id : id.padStart(8, '0') }
+  const [, sampled] = /^sample\/(0x[0-9a-f]{1,8}|\d{1,10})$/.exec(text.toLowerCase()) ?? []
+  if (sampled !== undefined) return { kind: 'sample', cookie: Number(sampled) }
   const [kind, ...key] = text.split('/')
   if (kind === undefined || kind === '' || key.length === 0 || key.length > 2 || key.includes(''))
     throw new UsageError(

@@ -54,6 +54,7 @@ function describe(table: Table, row: Row, made: readonly ExplainedRow[]): Explai
     name: typeof name === 'string' ? name : '',
     owner: made[0]?.owner ?? by,
     id: made.length === 0 ? 'made for all alike' : 'of the row below',
+    rule: made[0]?.rule ?? '',
     content: contentOf(row),
   }
 }

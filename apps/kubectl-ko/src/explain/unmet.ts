@@ -17,6 +17,7 @@ import {
 } from '@kube-ovn/kube-api'
 import type { Cluster } from '../cluster.ts'
 import { describeError } from '../describe-error.ts'
+import { policyUnmet } from './policy-unmet.ts'
 import { warningsOf, whyFacts } from '../why/facts.ts'
 import { stepsOf } from '../why/steps.ts'
 
@@ -71,7 +72,14 @@ export async function unmetOf(cluster: Cluster, kind: string, key: string): Prom
     const where = { ...(namespace !== undefined && { namespace }), name }
     const object = await cluster.client.get(resource, where)
     if (object === undefined) return [{ from: 'the API', what: 'there is no such object' }]
-    const lacks = [...(await stepsMissing(cluster, resource, object)), ...conditionsUnmet(object)]
+    const lacks = [
+      ...(await stepsMissing(cluster, resource, object)),
+      ...conditionsUnmet(object),
+      ...(await policyUnmet(cluster, resource.kind, object)).map(({ field, what }) => ({
+        from: field,
+        what,
+      })),
+    ]
     const warnings = await warningsOf(cluster, { kind: resource.kind, ...where })
     // Events outlive what they tell of: those of a pod that runs are history, and not ours.
     const telling =

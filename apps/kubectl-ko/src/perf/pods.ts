@@ -83,7 +83,7 @@ async function makePods(
   }: PerfOptions & { readonly from: string; readonly to: string; readonly image: string },
   signal: AbortSignal,
 ): Promise<PerfPods> {
-  const { client, namespace } = cluster
+  const { steadyClient: client, namespace } = cluster
   const server = serverProgram(perfPort)
   const made = [
     perfPod('test-server', to, image, server),
@@ -109,7 +109,7 @@ async function makePods(
   }
 }
 
-async function removePods({ client, namespace }: Cluster): Promise<void> {
+async function removePods({ steadyClient: client, namespace }: Cluster): Promise<void> {
   for (const resource of [pods, services] as readonly Resource[]) {
     const { items } = await client.list(resource, { namespace, labelSelector: label })
     for (const { metadata } of items)

@@ -87,6 +87,7 @@ function egressOf(
 
 /** The tree for terminals. */
 export function renderTree(vpcs: readonly VpcNode[]): string {
+  if (vpcs.length === 0) return 'no VPC, and no subnet\n'
   return vpcs
     .map((vpc) => {
       const { name, isDefault, subnets, peerings, routes, policies } = vpc

@@ -8,7 +8,7 @@ import {
   type ApiObject,
   type PodObject,
 } from '@kube-ovn/lab'
-import type { SuiteCluster } from './suite-cluster.ts'
+import type { SuiteCluster } from '../suite-cluster.ts'
 
 /** A private subnet, two VPCs that are peered by one subnet each, and a Service. */
 const examples = ['10-isolation', '11-two-vpcs', '12-services'] as const

@@ -1,0 +1,92 @@
+import { addressesOfPod, untilPodsReady } from '@kube-ovn/lab'
+import { describe, expect, it } from 'vitest'
+import { first, nameOf, portOf, type Ko, type KoSuite } from './suite.ts'
+import { TraceMatrix } from './trace-matrix.ts'
+
+/** What becomes of packets. */
+export function describePackets(given: () => KoSuite): void {
+  const ko: Ko = (...args) => given().ko(...args)
+
+  describe('ovn-trace', () => {
+    it('delivers to pods of other subnets, by each family and protocol', async () => {
+      const target = first(given().stock)
+      for (const address of addressesOfPod(target)) {
+        for (const protocol of [['icmp'], ['tcp', '80'], ['udp', '53']]) {
+          const { exitCode, stdout, stderr } = await ko(
+            'ovn-trace',
+            nameOf(first(given().shop)),
+            address,
+            ...protocol,
+          )
+          expect(exitCode).toBe(0)
+          expect(stdout.trimEnd().split('\n').at(-1)).toContain(`output to "${portOf(target)}"`)
+          expect(stderr.trimEnd().split('\n').at(-1)).toBe(`delivered to ${portOf(target)}`)
+        }
+      }
+    })
+
+    it('names the policy that drops a packet', async () => {
+      const address = first(addressesOfPod(first(given().tills)))
+      const { exitCode, stdout } = await ko(
+        'ovn-trace',
+        nameOf(first(given().shop)),
+        address,
+        'tcp',
+        '8080',
+        '-o',
+        'json',
+      )
+      expect(exitCode).toBe(0)
+      expect(JSON.parse(stdout)).toMatchObject({
+        verdict: { outcome: 'dropped', by: { table: 'ACL', owner: 'network-policy/guarded/till' } },
+      })
+    })
+
+    it('goes on through the flows of the node, from pods and from nodes', async () => {
+      const target = first(given().stock)
+      const address = first(addressesOfPod(target))
+      for (const source of [
+        nameOf(first(given().shop)),
+        `node//${first(given().shop).spec?.nodeName ?? ''}`,
+      ]) {
+        const { exitCode, stdout, stderr } = await ko('trace', source, address, 'tcp', '80')
+        expect(exitCode).toBe(0)
+        expect(stdout).toContain('Start OVS Tracing')
+        expect(stdout).toContain('Datapath actions:')
+        expect(stderr).toContain(`delivered to ${portOf(target)}`)
+      }
+    })
+  })
+
+  it('traces tell what becomes of packets: of pods, Services, policies, private subnets and VPCs', async () => {
+    const [caller] = await untilPodsReady(given().cluster.api, 'guarded', 'app=caller', 2)
+    await using matrix = await TraceMatrix.make(given().cluster, {
+      ...{
+        shop: first(given().shop),
+        stock: first(given().stock),
+        till: first(given().tills),
+        caller: first(caller === undefined ? [] : [caller]),
+      },
+    })
+    const sent = await matrix.tell((pair) => matrix.probe(pair))
+    const traced = await matrix.tell(async ({ from, address, port }) => {
+      const { stdout, stderr } = await ko('ovn-trace', nameOf(from), address, 'tcp', `${port}`, '-o', 'json')
+      if (stdout === '') throw new Error(stderr)
+      const { verdict } = JSON.parse(stdout) as { verdict: { outcome: string; ports: readonly string[] } }
+      // What leaves by a node is not for any of the pods that are asked here.
+      const isForNode = verdict.ports.some((port) => port.startsWith('node-'))
+      return verdict.outcome === 'delivered' && !isForNode ? 'arrives' : 'is lost'
+    })
+    expect(traced).toEqual(sent)
+    // It says nothing where all is allowed, or nothing.
+    for (const outcome of ['arrives', 'is lost'])
+      expect(sent.filter((one) => one.endsWith(outcome)).length).toBeGreaterThan(3)
+  })
+
+  it('tcpdump sees what reaches a pod, and ends by itself', async () => {
+    // The kubelet's probes come all the time.
+    const { exitCode, stdout } = await ko('tcpdump', nameOf(first(given().shop)), '-c', '1', 'tcp')
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/ IP6? /)
+  })
+}
