@@ -1,7 +1,7 @@
 import { Informer, pods, type KubeClient, type Pod } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
 import { systemClock } from '@kube-ovn/process'
-import { backoffDelayMs, sleep, type Backoff } from '@kube-ovn/time'
+import { type Backoff, backoffDelayMs, pause } from '@kube-ovn/time'
 import { desiredLabels } from './desired-labels.ts'
 import { Roles, type RolesOptions } from './roles.ts'
 
@@ -54,7 +54,7 @@ export async function keepLeaderLabels(options: LeaderLabelsOptions, signal: Abo
       if (signal.aborted) break
       const retryMs = backoffDelayMs(retry, failures++, Math.random)
       log.warn('leader labels can not be written', { err, retryMs })
-      await sleep(systemClock, retryMs, signal).catch(() => undefined)
+      await pause(systemClock, retryMs, signal)
       onChange()
     }
   }

@@ -143,7 +143,8 @@ it('shows databases, ovn-northd and what is in them, and forgets what is gone', 
 it('tells a database that hangs from one that answers, in one line, and keeps nobody waiting', async () => {
   await using central = await startNorthbound({ southbound: true })
   await central.nbctl('ls-add', 'blue')
-  await using monitor = start(central.root, '--enable-port-metrics=false')
+  // Nobody waits for the next look.
+  await using monitor = start(central.root, '--enable-port-metrics=false', '--ovs.poll-interval=3600')
   await expect.poll(() => monitor.scrape(), patience).toContain('switch-without-datapath"} 1')
   const northd = 'kube_ovn_ovn_status{hostname="node-1",component="ovn-northd"} 0'
   await expect.poll(() => monitor.scrape(), patience).toContain(northd)
@@ -258,6 +259,13 @@ it('shows what members of a cluster know of each other, and who has left', async
   ])
   expect(await values('cluster_peer_match_index', ofFollower)).toEqual([])
   expect(await ofFollower.scrape()).toContain('component="ovsdb-server-northbound"} 2')
+
+  // Its connections stay open, as those of a machine without power do.
+  await other.server.freeze()
+  await expect.poll(() => values('cluster_outbound_connections_error_total'), patience).toEqual(['1'])
+  expect(await values('cluster_outbound_peer_connected')).toEqual(['1'])
+  await other.server.thaw()
+  await expect.poll(() => values('cluster_outbound_peer_connected'), patience).toEqual(['1', '1'])
 
   await other.server.kill()
   await expect.poll(() => values('cluster_inbound_peer_connected'), patience).toEqual(['1'])

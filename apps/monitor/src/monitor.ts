@@ -5,7 +5,7 @@ import type { Logger } from '@kube-ovn/log'
 import { bindAddresses, serveHealth, systemClock } from '@kube-ovn/process'
 import { openSecureServing } from '@kube-ovn/serving'
 import { FileSizes, monitorMetrics, Sources, type MonitorReading, type Registry } from '@kube-ovn/telemetry'
-import { sleep } from '@kube-ovn/time'
+import { pause } from '@kube-ovn/time'
 import { OvsdbClient, type OvsdbClientOptions, type Tables } from 'ovsdb-client'
 import type { MonitorConfig } from './config.ts'
 import { keepLeaderLabels } from './leader-labels.ts'
@@ -18,10 +18,14 @@ import {
   southboundTables,
 } from './objects.ts'
 
+/** Between two looks at the daemons, however often somebody ceases to answer and answers again. */
+const earliestMs = 1000
+
 /**
  * Serves metrics until the signal is aborted.
  *
- * A scrape shows what is known, and asks nobody: rows are followed, daemons are asked now and then. So nothing that hangs makes it wait.
+ * A scrape shows what is known, and asks nobody: rows are followed, daemons are asked now and then, and
+ * as soon as somebody ceases to answer. So nothing that hangs makes it wait.
  */
 export async function runMonitor(
   config: MonitorConfig,
@@ -101,9 +105,13 @@ export async function runMonitor(
       signal,
     )
   while (!signal.aborted) {
+    const changed = new AbortController()
+    using _told = sources.onChange(() => changed.abort())
     sizes.look().catch((error: unknown) => log.error('sizes of files are not known', { err: error }))
     answers = await askDaemons({ servers, northdPid: config.northdPid, timeoutMs, sources })
-    await sleep(systemClock, Math.max(config.pollInterval, 1) * 1000, signal).catch(() => undefined)
+    await pause(systemClock, earliestMs, signal)
+    const leftMs = Math.max(config.pollInterval * 1000 - earliestMs, 0)
+    await pause(systemClock, leftMs, AbortSignal.any([signal, changed.signal]))
   }
   await labelling
 }

@@ -1,7 +1,7 @@
 import { askDaemon, controlSocketOf } from '@kube-ovn/ovs'
 import { systemClock } from '@kube-ovn/process'
 import type { Sources } from '@kube-ovn/telemetry'
-import { sleep } from '@kube-ovn/time'
+import { pause } from '@kube-ovn/time'
 import type { OvsdbClient } from 'ovsdb-client'
 
 /** Who of a cluster answers for it. */
@@ -47,7 +47,7 @@ export class Roles implements Disposable {
         askDaemon({ path: await controlSocketOf(northdPid), method: 'status', timeoutMs }),
       )
       this.#set('northd', /^Status: active/m.test(status ?? ''))
-      await sleep(systemClock, northdIntervalMs, signal).catch(() => undefined)
+      await pause(systemClock, northdIntervalMs, signal)
     }
   }
 

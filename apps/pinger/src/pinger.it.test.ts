@@ -78,6 +78,17 @@ it('checks once, says what it asked, and ends well when all answer', async () =>
   expect(isGood).toBe(true)
 })
 
+it('ends well when there is nobody to ask', async () => {
+  await api.client.remove(nodes, { name: 'node-1' })
+  const { isGood, printed } = await job()
+  expect(printed.split('\n').map((line) => line.replace(/: .*/, ''))).toEqual([
+    'ok      targets  targets',
+    'ok      apiserver  apiserver',
+    '',
+  ])
+  expect(isGood).toBe(true)
+})
+
 it('does not end well with a port that is closed', async () => {
   const { isGood, printed } = await job('--target-ip-ports=tcp-127.0.0.1-9', '--output=json')
   expect(JSON.parse(printed)).toContainEqual(expect.objectContaining({ check: 'target-ip-ports', ok: false }))

@@ -1,4 +1,4 @@
-import { sleep } from '@kube-ovn/time'
+import { pause } from '@kube-ovn/time'
 import { urlHost } from '@kube-ovn/ip'
 import { KubeClient, loadAccess } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
@@ -12,23 +12,21 @@ import { drawLatencyMatrix, latenciesOf, measuredLatencies } from './latency-mat
 import { checkOf, describeOutcome, isGood, measured, type Outcome } from './outcome.ts'
 import { openVswitchAt, PortBindings } from './port-bindings.ts'
 import { Record } from './record.ts'
-import { runRound, type RoundOptions } from './round.ts'
+import { runRound, type Asked, type RoundOptions } from './round.ts'
 import { familyOf, parsePortTarget, targetsOf, type Targets, type TargetSelection } from './targets.ts'
 import { Vswitch } from './vswitch.ts'
 
 /** How long a server or a job waits for the first lists. */
 const firstListMs = 10_000
 const bindingsGoodForMs = 60_000
-/** Between two packets to different addresses in a job. */
-const jobSpacingMs = 2
 /** Part of the interval over which a server spreads packets. */
 const spreadShare = 0.8
 const matrixTimeoutMs = 5000
 
 interface Pinger extends AsyncDisposable {
   /** Whom it asks at present. */
-  targets(): Targets
-  round(targets: Targets): Promise<readonly Outcome[]>
+  asked(): Asked
+  round(asked: Asked | Promise<Asked>): Promise<readonly Outcome[]>
   settled(): Promise<void>
   /** Of the node; `undefined` where Open vSwitch is to be left unchecked. */
   readonly vswitch: Vswitch | undefined
@@ -77,12 +75,12 @@ export async function runServer(
   if (vswitch !== undefined) vswitchMetrics(registry, () => vswitch.reading)
   await pinger.settled()
   // Those of other nodes were started at the same moment.
-  await pause(Math.random() * intervalMs, signal)
+  await pause(systemClock, Math.random() * intervalMs, signal)
   while (!signal.aborted) {
-    const targets = pinger.targets()
-    const [outcomes] = await Promise.all([pinger.round(targets), vswitch?.look()])
-    record.take(outcomes, targets)
-    await pause(jittered(intervalMs), signal)
+    const asked = pinger.asked()
+    const [outcomes] = await Promise.all([pinger.round(asked), vswitch?.look()])
+    record.take(outcomes, asked.targets)
+    await pause(systemClock, jittered(intervalMs), signal)
   }
 }
 
@@ -96,10 +94,10 @@ export async function runJob(
   const stop = new AbortController()
   await using client = await openClient(config)
   await using pinger = await openPinger(config, client, log, stop.signal, { netns })
-  await pinger.settled()
-  const targets = pinger.targets()
-  const outcomes = await pinger.round(targets)
+  const asked = pinger.settled().then(() => pinger.asked())
+  const outcomes = await pinger.round(asked)
   if (config.output === 'svg') {
+    const { targets } = await asked
     const seen = (await metricsOf(targets, config.port)).flatMap(latenciesOf)
     // Others that serve by TLS do not tell a stranger: then there is what was just measured.
     const own = seen.some(({ from }) => from === config.nodeName)
@@ -133,26 +131,20 @@ async function openPinger(
   const local = isOvn ? stack.use(openVswitchAt(config.databaseRemote, timeoutMs)) : undefined
   const bindings = local && stack.use(new PortBindings({ local, timeoutMs, goodForMs: bindingsGoodForMs }))
   cluster.start(signal)
-  const options: Omit<RoundOptions, 'spreadMs'> = {
+  const options: RoundOptions = {
     client,
     families: selection.families,
     daemons: isOvn
       ? { ovs: [config.databasePid, config.vswitchdPid], ovnController: config.controllerPid }
       : undefined,
-    bindings,
-    netns,
+    ...{ bindings, spreadMs, netns },
     internalDns: config.internalDns,
     externalDns: config.externalDns,
   }
   const owned = stack.move()
   return {
-    targets: () => targetsOf(cluster.view, selection),
-    round: (targets) =>
-      runRound(
-        { ...options, spreadMs: spreadMs ?? targets.pings.length * jobSpacingMs },
-        cluster.view,
-        targets,
-      ),
+    asked: () => ({ view: cluster.view, targets: targetsOf(cluster.view, selection) }),
+    round: (asked) => runRound(options, asked),
     settled: () => cluster.settled(firstListMs),
     vswitch:
       local &&
@@ -225,9 +217,4 @@ function lineOf(outcome: Outcome): string {
 /** A fifth less or more. */
 function jittered(ms: number): number {
   return ms * (0.8 + 0.4 * Math.random())
-}
-
-/** Ends early when the signal is aborted. */
-function pause(delayMs: number, signal: AbortSignal): Promise<void> {
-  return sleep(systemClock, delayMs, signal).catch(() => undefined)
 }

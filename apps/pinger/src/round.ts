@@ -16,10 +16,16 @@ export interface RoundOptions {
   readonly bindings: PortBindings | undefined
   readonly internalDns: string
   readonly externalDns: string
-  /** Over which the packets of a round are spread, so that they come in no burst. */
-  readonly spreadMs: number
+  /** Over which the packets of a round are spread, so that they come in no burst; a moment for each by default. */
+  readonly spreadMs?: number | undefined
   /** Path of the network namespace that pings leave from; default is the own one. */
   readonly netns?: string | undefined
+}
+
+/** Whom a round asks, and what it goes by. */
+export interface Asked {
+  readonly view: ClusterView
+  readonly targets: Targets
 }
 
 const daemonTimeoutMs = 1000
@@ -29,17 +35,24 @@ const portTimeoutMs = 3000
 const echo = { count: 3, intervalMs: 100 }
 /** An address outside may be far. */
 const echoTimeoutMs = { pod: 1000, node: 1000, external: 5000 } as const
+/** Between two packets to different addresses that nothing else spreads. */
+const spacingMs = 2
 /** Ports that are tried at a time: each takes a descriptor. */
 const portsAtATime = 100
 
-/** Does all checks once, at the same time. It never rejects: a check that cannot be done is one that failed. */
+/**
+ * Does all checks once, at the same time. It never rejects: a check that cannot be done is one that failed.
+ *
+ * @param asked which nobody else has to wait for
+ */
 export async function runRound(
   options: RoundOptions,
-  view: ClusterView,
-  targets: Targets,
+  asked: Asked | Promise<Asked>,
 ): Promise<readonly Outcome[]> {
   const { daemons, bindings, internalDns, externalDns } = options
+  const known = Promise.resolve(asked)
   const outcomes = await Promise.all<Outcome | readonly Outcome[]>([
+    known.then(({ view }) => unknownOf(view)),
     ...(daemons === undefined
       ? []
       : [
@@ -54,10 +67,10 @@ export async function runRound(
     externalDns === ''
       ? Promise.resolve([])
       : checkName(options, 'external-dns', 'external_dns', externalDns),
-    pingAll(options, targets.pings),
-    tryAll(targets.ports),
+    known.then(({ targets }) => pingAll(options, targets.pings)),
+    known.then(({ targets }) => tryAll(targets.ports)),
   ])
-  return [unknownOf(view), ...outcomes.flat()]
+  return outcomes.flat()
 }
 
 async function checkDaemons(
@@ -135,10 +148,11 @@ async function pingFamily(
   targets: readonly PingTarget[],
 ): Promise<readonly Outcome[]> {
   if (targets.length === 0) return []
+  const betweenMs = spreadMs === undefined ? spacingMs : spreadMs / targets.length
   try {
     using socket = new EchoSocket({ family, clock: systemClock, netns })
     const asked = targets.map(async (target, index): Promise<Outcome> => {
-      await sleep(systemClock, (index * spreadMs) / targets.length)
+      await sleep(systemClock, index * betweenMs)
       const options = { ...echo, timeoutMs: echoTimeoutMs[target.kind] }
       const { sent, roundTripMs, errno } = await socket.ping(target.address, options)
       return { kind: 'ping', target, sent, roundTripMs, ...(errno !== undefined && { reason: errno }) }

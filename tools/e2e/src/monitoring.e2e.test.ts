@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { parser } from '@prometheus-io/lezer-promql'
 import {
   accelerated,
+  addStrayInterface,
   alertRules,
   beTheWorld,
   controllerLeader,
@@ -9,10 +10,10 @@ import {
   dashboards,
   eventually,
   injectFault,
-  kubectl,
   presets,
   runAt,
   startPrometheus,
+  takeEndpoints,
   worldAddress,
   worldName,
   type Cluster,
@@ -181,8 +182,8 @@ describe('a Prometheus', () => {
 
   it('fires those about tunnels that are cut, daemons that hang, a port that nobody knows, and names that are not found', async () => {
     const [first = '', second = ''] = cluster.nodes.map(({ name }) => name)
-    await using _dns = await withoutDns()
-    await using _stray = await strayInterface(first)
+    await using _dns = await takeEndpoints(cluster, 'kube-dns')
+    await using _stray = await addStrayInterface(cluster, first)
     await expectFiring(
       [
         { kind: 'partition', node: second, from: { network: 'tunnel' } },
@@ -245,35 +246,4 @@ async function nodeOfNoLeader(): Promise<string> {
     (await databaseLeader(cluster, 'southbound')).node,
   ]
   return cluster.nodes.find(({ name }) => !leaders.includes(name))?.name ?? cluster.nodes.at(-1)?.name ?? ''
-}
-
-async function withoutDns(): Promise<AsyncDisposable> {
-  const select = (gone: string | null): Promise<unknown> =>
-    cluster.api.mergePatch('/api/v1/namespaces/kube-system/services/kube-dns', {
-      spec: { selector: { gone } },
-    })
-  await select('true')
-  return { [Symbol.asyncDispose]: async () => void (await select(null)) }
-}
-
-/** An interface of a pod that nobody knows. */
-async function strayInterface(node: string): Promise<AsyncDisposable> {
-  const pods = [
-    'get',
-    'pods',
-    '-n',
-    'kube-system',
-    '-l',
-    'app=ovs',
-    '--field-selector',
-    `spec.nodeName=${node}`,
-    '-o',
-    'name',
-  ]
-  const pod = (await kubectl(cluster, ...pods)).trim()
-  const vsctl = (...args: readonly string[]): Promise<string> =>
-    kubectl(cluster, 'exec', '-n', 'kube-system', pod, '--', 'ovs-vsctl', '--timeout=10', ...args)
-  const set = ['--', 'set', 'Interface', 'stray0', 'type=internal', 'external_ids:iface-id=nobody.nowhere']
-  await vsctl('add-port', 'br-int', 'stray0', ...set)
-  return { [Symbol.asyncDispose]: async () => void (await vsctl('del-port', 'br-int', 'stray0')) }
 }

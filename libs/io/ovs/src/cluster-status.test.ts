@@ -49,10 +49,27 @@ it('reads what a leader tells', () => {
     disconnections: 4,
     servers: [
       { id: '8d7e', address: 'tcp:10.0.0.1:6643', isSelf: true, nextIndex: 14, matchIndex: 18 },
-      { id: '91c4', address: 'ssl:[fd00::2]:6643', isSelf: false, nextIndex: 19, matchIndex: 17 },
+      {
+        id: '91c4',
+        address: 'ssl:[fd00::2]:6643',
+        isSelf: false,
+        nextIndex: 19,
+        matchIndex: 17,
+        lastMessageMs: 12,
+      },
       { id: 'ab12', address: 'tcp:10.0.0.3:6643', isSelf: false, nextIndex: 5, matchIndex: 0 },
     ],
   })
+})
+
+it('takes a peer for lost of which the leader has not heard for as long as an election takes', () => {
+  const connected = (text: string) =>
+    parseClusterStatus(text).connections.filter(({ peer, isConnected }) => peer === '91c4' && isConnected)
+  expect(connected(leader)).toHaveLength(2)
+  const silent = leader.replace('last msg 12 ms', 'last msg 1001 ms')
+  expect(connected(silent)).toEqual([])
+  // Nobody else is told when it was.
+  expect(connected(silent.replace('Leader: self', 'Leader: 91c4'))).toHaveLength(2)
 })
 
 it('takes a follower, which knows no indexes, and one that has not joined yet', () => {
@@ -65,6 +82,7 @@ it('takes a follower, which knows no indexes, and one that has not joined yet', 
     id: '91c4',
     address: 'ssl:[fd00::2]:6643',
     isSelf: false,
+    lastMessageMs: 12,
   })
   expect(parseClusterStatus('Status: joining cluster\nCluster ID: not yet known\n')).toMatchObject({
     status: 'joining cluster',

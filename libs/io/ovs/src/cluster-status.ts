@@ -22,6 +22,10 @@ export interface ClusterStatus {
 
 export interface ClusterConnection {
   readonly isInbound: boolean
+  /**
+   * It was not closed, and who leads has heard of the peer within the time of an election: members probe none of their connections, and to see
+   * that a machine has lost its power takes TCP a quarter of an hour.
+   */
   readonly isConnected: boolean
   /** The first four digits of the peer's identifier: it tells no more. */
   readonly peer: string
@@ -34,44 +38,58 @@ export interface ClusterServer {
   /** A leader alone knows these. */
   readonly nextIndex?: number
   readonly matchIndex?: number
+  /** How long ago it was heard of. */
+  readonly lastMessageMs?: number
 }
 
 /** Reads the answer to `cluster/status`. What is not in it is 0 or empty. */
 export function parseClusterStatus(text: string): ClusterStatus {
   const field = (name: string): string => new RegExp(`^${name}: *(.*)$`, 'm').exec(text)?.[1]?.trim() ?? ''
   const [, start, next] = /^\[(\d+), (\d+)\]$/.exec(field('Log')) ?? []
+  const electionTimerMs = numberOf(field('Election timer'))
+  const isLeader = field('Leader') === 'self'
+  const servers = [...text.matchAll(serverLine)].map(([, id = '', address = '', rest = '']) =>
+    readServer(id, address, rest),
+  )
+  const isSilent = (peer: string): boolean =>
+    isLeader && servers.some(({ id, lastMessageMs = 0 }) => id === peer && lastMessageMs > electionTimerMs)
   return {
     clusterId: wholeId(field('Cluster ID')),
     serverId: wholeId(field('Server ID')),
     status: field('Status'),
     role: field('Role'),
     term: numberOf(field('Term')),
-    isLeader: field('Leader') === 'self',
+    isLeader,
     hasOwnVote: field('Vote') === 'self',
-    electionTimerMs: numberOf(field('Election timer')),
+    electionTimerMs,
     log: { start: numberOf(start), next: numberOf(next) },
     notCommitted: numberOf(field('Entries not yet committed')),
     notApplied: numberOf(field('Entries not yet applied')),
     connections: [...field('Connections').matchAll(/(\()?(<-|->)([0-9a-f]{4})/g)].map(
       ([, failed, direction, peer = '']) => ({
         isInbound: direction === '<-',
-        isConnected: failed === undefined,
+        isConnected: failed === undefined && !isSilent(peer),
         peer,
       }),
     ),
     disconnections: numberOf(field('Disconnections')),
-    servers: [...text.matchAll(serverLine)].map(([, id = '', address = '', rest = '']) => {
-      const [, nextIndex] = /next_index=(\d+)/.exec(rest) ?? []
-      const [, matchIndex] = /match_index=(\d+)/.exec(rest) ?? []
-      return {
-        id,
-        address,
-        isSelf: rest.includes('(self)'),
-        ...(nextIndex !== undefined && { nextIndex: Number(nextIndex) }),
-        ...(matchIndex !== undefined && { matchIndex: Number(matchIndex) }),
-      }
-    }),
+    servers,
   }
+}
+
+/** What is told of a server behind its address. */
+const serverNumbers = {
+  nextIndex: /next_index=(\d+)/,
+  matchIndex: /match_index=(\d+)/,
+  lastMessageMs: /last msg (\d+) ms ago/,
+} as const
+
+function readServer(id: string, address: string, rest: string): ClusterServer {
+  const numbers = Object.entries(serverNumbers).flatMap(([name, pattern]) => {
+    const [, digits] = pattern.exec(rest) ?? []
+    return digits === undefined ? [] : [[name, Number(digits)] as const]
+  })
+  return { id, address, isSelf: rest.includes('(self)'), ...Object.fromEntries(numbers) }
 }
 
 /** `    a1b2 (a1b2 at tcp:10.0.0.1:6643) (self) next_index=2 match_index=13`. A nickname may stand in place of the first. */

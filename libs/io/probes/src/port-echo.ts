@@ -2,6 +2,7 @@ import { createSocket } from 'node:dgram'
 import { createServer, isIPv6 } from 'node:net'
 import { once } from 'node:events'
 import { errorCode } from '@kube-ovn/errors'
+import { question } from './port.ts'
 
 export interface PortEchoOptions {
   readonly address: string
@@ -15,8 +16,11 @@ export interface PortEcho extends AsyncDisposable {
   readonly udpPort: number
 }
 
+/** No question: two who answered each other would never end, and one packet with a forged source would begin it. */
+const answer = Buffer.from('ok')
+
 /**
- * Lets others try ports here: TCP is taken and closed, UDP is answered with what came. Rejects when a port cannot be bound.
+ * Lets others try ports here: TCP is taken and closed, who asks by UDP as a probe does is answered. Rejects when a port cannot be bound.
  *
  * `::` takes both families, where the host has IPv6.
  */
@@ -41,7 +45,9 @@ async function bindPorts({ address, tcpPort, udpPort }: PortEchoOptions): Promis
   stack.defer(() => void server.close())
   const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4')
   stack.defer(() => void socket.close())
-  socket.on('message', (message, from) => socket.send(message, from.port, from.address, () => undefined))
+  socket.on('message', (message, from) => {
+    if (message.equals(question)) socket.send(answer, from.port, from.address, () => undefined)
+  })
   socket.bind(udpPort, address)
   await once(socket, 'listening')
   const bound = server.address()

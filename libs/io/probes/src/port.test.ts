@@ -25,6 +25,25 @@ it('gives up who takes a datagram and does not answer', async () => {
   silent.close()
 })
 
+it('answers no answer, so that two of them never go on by themselves', async () => {
+  const address = '127.0.0.1'
+  await using ports = await answerPorts({ address, tcpPort: 0, udpPort: 0 })
+  const socket = createSocket('udp4')
+  const heard: string[] = []
+  socket.on('message', (message) => heard.push(message.toString()))
+  socket.bind(0, address)
+  await once(socket, 'listening')
+  const send = (text: string): void => socket.send(text, ports.udpPort, address)
+  send('health check')
+  await expect.poll(() => heard).toHaveLength(1)
+  send(heard[0] ?? '')
+  // It comes after the other one, and so does what comes of it.
+  send('health check')
+  await expect.poll(() => heard).toHaveLength(2)
+  socket.close()
+  expect(heard).toEqual(['ok', 'ok'])
+})
+
 it('refuses to listen where somebody does', async () => {
   await using first = await answerPorts({ address: '127.0.0.1', tcpPort: 0, udpPort: 0 })
   const { tcpPort, udpPort } = first

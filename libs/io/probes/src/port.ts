@@ -13,8 +13,8 @@ export interface PortTarget {
 export type PortResult =
   { readonly isOpen: true; readonly tookMs: number } | { readonly isOpen: false; readonly error: string }
 
-/** What a listener of ours is asked by UDP; it answers anything. */
-const question = Buffer.from('health check')
+/** What a listener is asked by UDP. */
+export const question = Buffer.from('health check')
 
 /** Tries a port: TCP by a connection, UDP by a datagram that has to be answered with another one. */
 export async function tryPort(target: PortTarget, timeoutMs: number): Promise<PortResult> {
