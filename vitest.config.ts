@@ -37,11 +37,14 @@ export default defineConfig({
           name: 'e2e',
           include: ['tools/e2e/src/**/*.e2e.test.ts'],
           // No packet of a lab may leave the machine.
-          globalSetup: ['tools/e2e/src/given-cluster.ts', 'tools/e2e/src/watch-uplink.ts'],
+          globalSetup: ['given-cluster', 'watch-uplink', 'lab-owner'].map(
+            (name) => `tools/e2e/src/${name}.ts`,
+          ),
           exclude: ['**/node_modules/**'],
           testTimeout: 900_000,
           hookTimeout: 900_000,
-          fileParallelism: false,
+          // Half of the time a suite waits for what it has done to its cluster. There is one cluster if it is given.
+          maxWorkers: process.env['KUBECONFIG'] ? 1 : 2,
         },
       },
     ],

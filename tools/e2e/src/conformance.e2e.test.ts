@@ -1,20 +1,44 @@
-import { runKubernetesSpecs } from '@kube-ovn/lab'
-import { expect, it } from 'vitest'
+import { runKubernetesSpecs, type SpecOutcome } from '@kube-ovn/lab'
+import { describe, expect, it } from 'vitest'
 import { describeInLab } from './describe-in-lab.ts'
+import { selectionOf, specGroups } from './kubernetes-specs.ts'
 import { useSuiteLab } from './suite-lab.ts'
 
-const describe = describeInLab("brings the images of Kubernetes' own specs to its nodes")
+const describeOnLab = describeInLab("brings the images of Kubernetes' own specs to its nodes")
 const isDeep = process.env['KUBE_OVN_DEEP'] === '1'
+/** Of a group: the policies' specs, which ask each of nine pods about each other, take five to eight minutes. */
+const timeoutMs = 20 * 60_000
 
-describe("Kubernetes' own specs", () => {
-  const lab = isDeep ? useSuiteLab({ id: 'conformance', nodes: 2 }) : undefined
+describeOnLab("Kubernetes' own specs", () => {
+  describe.for([
+    { where: 'beside kube-proxy', proxyMode: 'nftables', id: 'conformance' },
+    { where: 'without kube-proxy', proxyMode: 'none', id: 'conformance-alone' },
+  ] as const)('$where', ({ proxyMode, id }) => {
+    const lab = isDeep ? useSuiteLab({ id, nodes: 2, proxyMode }) : undefined
 
-  it('of proxies pass: the API server reaches pods and Services', async ({ skip }) => {
-    skip(!isDeep, 'they take minutes to build: KUBE_OVN_DEEP=1 runs them')
-    const { cluster } = lab ?? expect.unreachable('the lab is there in deep runs')
-    const specs = await runKubernetesSpecs(cluster, '\\[sig-network\\] Proxy')
-    expect(specs.filter(({ state }) => state !== 'passed')).toEqual([])
-    // All that Kubernetes 1.36 has.
-    expect(specs.map(({ name }) => name)).toHaveLength(5)
+    it.for(specGroups[proxyMode])('$count of $name pass', { timeout: timeoutMs }, async (group, { skip }) => {
+      skip(!isDeep, 'they take minutes to build and to run: KUBE_OVN_DEEP=1 runs them')
+      const { cluster } = lab ?? expect.unreachable('the lab is there in deep runs')
+      const startedMs = performance.now()
+      const specs = await runKubernetesSpecs(cluster, selectionOf(group))
+      console.log(render(group.name, specs, performance.now() - startedMs))
+      for (const { name, reason } of group.leftOut) console.log(`left out: ${name}, since ${reason}`)
+      expect(specs.filter(({ state }) => state !== 'passed')).toEqual([])
+      expect(specs).toHaveLength(group.count)
+    })
   })
 })
+
+function render(title: string, specs: readonly SpecOutcome[], ms: number): string {
+  const passed = specs.filter(({ state }) => state === 'passed')
+  const rows = specs
+    .map(
+      ({ name, state, seconds }) =>
+        `  ${state === 'passed' ? '✓' : `✗ ${state}:`} ${name}  ${seconds.toFixed(1)} s`,
+    )
+    .sort()
+  return [
+    `${title}: ${passed.length} of ${specs.length} passed in ${(ms / 1000).toFixed(0)} s`,
+    ...rows,
+  ].join('\n')
+}

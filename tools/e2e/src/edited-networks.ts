@@ -74,7 +74,7 @@ export class EditedNetworks {
     const made = new EditedNetworks(cluster, new Map(pods.map((pod) => [pod.metadata.name, pod])))
     for (const router of ['right-1', 'right-2'])
       for (const address of Object.values(behind))
-        await runAt(made.#place(router), ['ip', 'address', 'add', address, 'dev', 'lo'])
+        await runAt(made.placeOf(router), ['ip', 'address', 'add', address, 'dev', 'lo'])
     return made
   }
 
@@ -89,11 +89,11 @@ export class EditedNetworks {
     const outside = ofStack(this.#cluster.topology.stack, this.#cluster.outside.addresses)
     const machines = this.#cluster.nodes.map(({ name }) => machineOf(this.#cluster, name))
     const ends = [
-      { who: 'home', from: this.#place('home'), whom: 'gate', to: this.addressesOf('gate') },
-      { who: 'friend', from: this.#place('friend'), whom: 'gate', to: this.addressesOf('gate') },
-      { who: 'node', from: node?.place ?? this.#place('home'), whom: 'gate', to: this.addressesOf('gate') },
-      { who: 'gate', from: this.#place('gate'), whom: 'outside', to: outside },
-      { who: 'left', from: this.#place('left'), whom: 'right-2', to: this.addressesOf('right-2') },
+      { who: 'home', from: this.placeOf('home'), whom: 'gate', to: this.addressesOf('gate') },
+      { who: 'friend', from: this.placeOf('friend'), whom: 'gate', to: this.addressesOf('gate') },
+      { who: 'node', from: node?.place ?? this.placeOf('home'), whom: 'gate', to: this.addressesOf('gate') },
+      { who: 'gate', from: this.placeOf('gate'), whom: 'outside', to: outside },
+      { who: 'left', from: this.placeOf('left'), whom: 'right-2', to: this.addressesOf('right-2') },
     ]
     return ends.flatMap(({ who, from, whom, to }) =>
       to.map((address) => ({ name: `${who} to ${whom} ${address}`, from, address, dataPaths: machines })),
@@ -102,7 +102,7 @@ export class EditedNetworks {
 
   /** From a subnet that no list names. */
   strangerPaths(): readonly WatchedPath[] {
-    const from = this.#place('stranger')
+    const from = this.placeOf('stranger')
     return this.addressesOf('gate').map((address) => ({ name: `stranger to gate ${address}`, from, address }))
   }
 
@@ -118,7 +118,7 @@ export class EditedNetworks {
   async strangerSees(): Promise<readonly string[]> {
     const outcomes = await askHere(
       this.addressesOf('gate').map((target) => ({
-        netns: namespaceOf(this.#place('stranger')),
+        netns: namespaceOf(this.placeOf('stranger')),
         target,
         port: servedPort,
         protocol: 'tcp',
@@ -133,7 +133,7 @@ export class EditedNetworks {
   async leavesBy(pod: string): Promise<readonly string[]> {
     const targets = ofStack(this.#cluster.topology.stack, this.#cluster.outside.addresses)
     const sources = await Promise.all(
-      targets.map((target) => askSourceAddress(this.#place(pod), target, outsidePort)),
+      targets.map((target) => askSourceAddress(this.placeOf(pod), target, outsidePort)),
     )
     return sources.map((source) => {
       if (source === undefined) return 'nobody'
@@ -149,7 +149,7 @@ export class EditedNetworks {
     const pages = await Promise.all(
       Object.values(behind).flatMap((address) =>
         Array.from({ length: times }, async () => {
-          const page = await fetchText(this.#place('left'), address, servedPort)
+          const page = await fetchText(this.placeOf('left'), address, servedPort)
           return `${address} ${page ?? 'nobody'}`
         }),
       ),
@@ -161,7 +161,7 @@ export class EditedNetworks {
     return (this.#pod(pod).status?.podIPs ?? []).map(({ ip }) => ip)
   }
 
-  #place(pod: string): ReturnType<typeof placeOf> {
+  placeOf(pod: string): ReturnType<typeof placeOf> {
     return placeOf(this.#cluster, this.#pod(pod))
   }
 

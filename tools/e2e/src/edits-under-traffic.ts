@@ -11,6 +11,7 @@ import {
 } from '@kube-ovn/lab'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { behind, EditedNetworks, prefixes } from './edited-networks.ts'
+import { RenumberedNode } from './renumbered-node.ts'
 import type { SuiteLab } from './suite-lab.ts'
 
 /** Between two packets of a path. */
@@ -153,6 +154,26 @@ export function testEditsUnderTraffic(lab: SuiteLab): void {
       await networks.editSubnet('home', { gatewayType: 'distributed', gatewayNode: null })
       await untilLeavesBy('gate', second)
       await untilLeavesBy('home', first)
+    })
+    expect(lost).toEqual([])
+  })
+
+  it('follow a node to other addresses, and back', { timeout: limit }, async () => {
+    const [, second] = cluster.nodes
+    if (second === undefined) expect.unreachable('there are two nodes')
+    const central = await ovnCentral(cluster)
+    const led = async (): Promise<string> =>
+      (await findColumn(central, 'Logical_Router_Policy', 'match', 'priority=30000')).join()
+    const before = await led()
+    const lost = await lostDuring(async () => {
+      await using moved = await RenumberedNode.begin(cluster, second)
+      const pods = ['home', 'gate'].flatMap((pod) => networks.addressesOf(pod))
+      await expect.poll(() => moved.answered(pods), patience).toEqual(pods)
+      for (const pod of ['home', 'gate'])
+        expect(await moved.reachedFrom(networks.placeOf(pod))).toBe(moved.addresses.length)
+      for (const address of moved.addresses) expect(await led()).toContain(address)
+      await moved[Symbol.asyncDispose]()
+      await expect.poll(led, patience).toBe(before)
     })
     expect(lost).toEqual([])
   })

@@ -60,6 +60,7 @@ const subnets = '/apis/kubeovn.io/v1/subnets'
 const ips = '/apis/kubeovn.io/v1/ips'
 const vips = '/apis/kubeovn.io/v1/vips'
 const switchLbRules = '/apis/kubeovn.io/v1/switch-lb-rules'
+const vpcDnses = '/apis/kubeovn.io/v1/vpc-dnses'
 const ipPools = '/apis/kubeovn.io/v1/ippools'
 
 /** By the name of the example; the first one has a suite of its own. */
@@ -257,13 +258,11 @@ export const exampleChecks: Readonly<Record<string, ExampleCheck>> = {
     await untilPod(api, 'harbour', 'pilot', 'was served', (pod) => pod?.status?.phase === 'Succeeded')
     for (const name of ['light', 'horn']) {
       const path = `${switchLbRules}?fieldSelector=metadata.name%3D${name}`
-      const isReady = (found: RuleObject | undefined): boolean =>
-        found?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true
       const rule = await waitForObjects<RuleObject, RuleObject>(
         api,
         path,
         `SwitchLBRule ${name} is ready`,
-        ([found]) => (isReady(found) ? found : undefined),
+        ([found]) => (found !== undefined && isReady(found) ? found : undefined),
       )
       expect(rule.status).toMatchObject({ service: `harbour/slr-${name}`, ports: '80/TCP' })
     }
@@ -322,6 +321,14 @@ export const exampleChecks: Readonly<Record<string, ExampleCheck>> = {
     expect(status).toMatchObject({ vlans: ['vlan-100'] })
   },
 
+  async '23-name-servers-of-a-vpc'({ api }) {
+    const path = `${vpcDnses}?fieldSelector=metadata.name%3Dcove`
+    await waitForObjects<RuleObject, true>(api, path, 'VpcDns cove is ready', ([found]) =>
+      found !== undefined && isReady(found) ? true : undefined,
+    )
+    await untilPod(api, 'cove', 'guest', 'was answered', (pod) => pod?.status?.phase === 'Succeeded')
+  },
+
   async '32-services-near-the-client'(cluster) {
     await untilRolledOut(cluster.api, 'daemonsets', 'station', 'kiosk')
     const pods = '/api/v1/namespaces/station/pods?labelSelector=app%3Dkiosk'
@@ -369,6 +376,10 @@ export const exampleChecks: Readonly<Record<string, ExampleCheck>> = {
       found?.status?.status === 'EgressFirewall Rules applied' ? true : undefined,
     )
   },
+}
+
+function isReady({ status }: RuleObject): boolean {
+  return status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') === true
 }
 
 function byName(pods: readonly PodObject[]): readonly PodObject[] {

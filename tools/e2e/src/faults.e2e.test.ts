@@ -28,6 +28,7 @@ import {
   strike,
   takeDownPod,
   takeSnapshot,
+  tunnelEnds,
   untilPodsReady,
 } from '@kube-ovn/lab'
 import type { ApiObject, Blow, Cluster, Fault, PathLoss, PodObject, WatchedPath } from '@kube-ovn/lab'
@@ -346,8 +347,15 @@ describe('nodes come and go', () => {
     if (pod === undefined) return expect.unreachable()
     const others = pods.flatMap(addressesOfPod)
     expect((await pingAll(placeOf(cluster, pod), others)).size).toBe(others.length)
+    const end = node.tunnel.ipv4
+    const withTunnel = async () =>
+      [...(await tunnelEnds(cluster))].filter(([, ends]) => ends.includes(end)).length
+    expect(await withTunnel()).toBe(2)
     await removeNode(cluster, 'node-3')
     expect(await cluster.api.list('/api/v1/nodes')).toHaveLength(2)
+    await eventually('the tunnels to it are gone', async () =>
+      (await withTunnel()) === 0 ? true : undefined,
+    )
   })
 
   it('a node is rebooted, comes back with other addresses, and its pods reach the others', async () => {

@@ -213,12 +213,14 @@ describe('three masters', () => {
     const first = await databaseLeader(cluster, 'northbound')
     const since = await logPosition(first.place)
     await nbctl(first.place, 'ls-add', 'lab-ha')
+    const uuid = await nbctl(first.place, 'get', 'Logical_Switch', 'lab-ha', '_uuid')
     await strike(cluster, { kind: 'kill', target: { component: 'northbound', machine: first.node } })
     const second = await databaseLeader(cluster, 'northbound')
     await nbctl(second.place, 'set', 'Logical_Switch', 'lab-ha', 'external_ids:lab=ha')
     await nbctl(second.place, 'ls-del', 'lab-ha')
-    // Services follow the members that are ready, meanwhile.
-    expect(await countTransactions(second.place, since, 'northbound', 'Logical_Switch')).toBe(3)
+    // Services follow the members that are ready, meanwhile, and switches the pods of the node that was away.
+    const row = { table: 'Logical_Switch', uuid }
+    expect(await countTransactions(second.place, since, 'northbound', row)).toBe(3)
   })
 
   it('hold the checks of the lab that several masters may matter to', async () => {

@@ -112,7 +112,7 @@ async function withServers(
 > {
   const { namespace = '' } = of.metadata
   await using stack = new AsyncDisposableStack()
-  await importImages(cluster, [readProbeImage()])
+  await importImages(cluster, [{ name: readProbeImage() }])
   stack.defer(() => deleteAll(cluster.api, [...deployments, of]))
   await applyAll(cluster.api, [...deployments, of])
   for (const { metadata } of deployments)
@@ -133,6 +133,8 @@ interface Visits {
   readonly few: readonly string[]
   readonly many: readonly string[]
   readonly later: readonly string[]
+  /** From the beginning of a visit to the end of the next, at most, but for those later; ms. */
+  readonly longestPauseMs: number
 }
 
 /**
@@ -153,7 +155,15 @@ export async function stickyVisits(cluster: Cluster, namespace: string, seconds:
   await applyAll(cluster.api, [other])
   const questions = questionsTo(cluster, served.clients, served.addresses)
   const others = questionsTo(cluster, served.clients, await addressesOf(cluster, other))
-  const visit = async (): Promise<readonly string[]> => (await askHere(questions)).map(backendOf)
+  let longestPauseMs = 0
+  let lastMs: number | undefined
+  const visit = async (): Promise<readonly string[]> => {
+    const beganMs = performance.now()
+    const backends = (await askHere(questions)).map(backendOf)
+    longestPauseMs = Math.max(longestPauseMs, performance.now() - (lastMs ?? beganMs))
+    lastMs = beganMs
+    return backends
+  }
   const before = await visit()
   await cluster.api.mergePatch(`/apis/apps/v1/namespaces/${namespace}/deployments/sticky`, {
     spec: { replicas: many },
@@ -170,12 +180,13 @@ export async function stickyVisits(cluster: Cluster, namespace: string, seconds:
     { timeoutMs: 90_000 },
   )
   const during = await visit()
+  const pauseMs = longestPauseMs
   let later = await visit()
   for (let round = 0; round < 5 && isEqual(later, before); round++) {
     await delay((seconds + 1) * 1000)
     later = await visit()
   }
-  return { few: before, many: during, later }
+  return { few: before, many: during, later, longestPauseMs: pauseMs }
 }
 
 function isEqual(some: readonly string[], others: readonly string[]): boolean {

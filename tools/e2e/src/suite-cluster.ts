@@ -1,22 +1,15 @@
 import {
   ApiClient,
-  claimLabName,
   clusterEvidence,
-  createCluster,
   importImages,
-  installChart,
-  installDns,
   objectsEvidence,
   readProbeImage,
-  removeLeftovers,
-  takeSnapshot,
   type ChartValues,
   type Stack,
-  type WantedTopology,
 } from '@kube-ovn/lab'
-import { leaveBundleIfThrows, type leaveBundleOnFailure } from '@kube-ovn/testing-bundle'
+import type { leaveBundleOnFailure } from '@kube-ovn/testing-bundle'
 import { givenKubeconfig, readStack } from './given-cluster.ts'
-import { expectSame } from './suite-lab.ts'
+import { closeReadyLab, openReadyLab, type NamedTopology } from './ready-lab.ts'
 
 /** A cluster with the product, as far as any cluster is alike. */
 export interface SuiteCluster extends AsyncDisposable {
@@ -35,15 +28,12 @@ type Evidence = Parameters<typeof leaveBundleOnFailure>[0]
 export const givenProbeImage: string | undefined = process.env['KUBE_OVN_PROBE_IMAGE'] || undefined
 
 /**
- * The cluster that KUBECONFIG names, which stays, or else a lab with the chart, which goes when this is disposed of: then nothing may be
- * there that was not there before.
+ * The cluster that KUBECONFIG names, which stays, or else a lab with the chart: when this is disposed of nothing may be there that was not
+ * there before, and the lab is free for others.
  *
  * @param values of the chart, for a lab
  */
-export async function openSuiteCluster(
-  lab: WantedTopology & { readonly id: string },
-  values: ChartValues = {},
-): Promise<SuiteCluster> {
+export async function openSuiteCluster(lab: NamedTopology, values: ChartValues = {}): Promise<SuiteCluster> {
   if (givenKubeconfig !== undefined) {
     const api = new ApiClient(givenKubeconfig)
     return {
@@ -58,31 +48,20 @@ export async function openSuiteCluster(
       },
     }
   }
-  await removeLeftovers()
-  await claimLabName(lab.id)
-  const cluster = await createCluster(lab)
-  await using made = new AsyncDisposableStack()
-  made.use(cluster)
-  await installChart(cluster, values)
-  await installDns(cluster)
-  const before = await takeSnapshot(cluster)
+  const preparation = { values }
+  const ready = await openReadyLab(lab, preparation)
+  const { cluster } = ready
   const { api, kubeconfig, topology } = cluster
-  const lifetime = made.move()
   return {
     api,
     kubeconfig,
     stack: topology.stack,
     async bringProbe() {
       const image = readProbeImage()
-      await importImages(cluster, [image])
+      await importImages(cluster, [{ name: image }])
       return image
     },
     evidence: clusterEvidence(cluster),
-    async [Symbol.asyncDispose]() {
-      await using _ = lifetime
-      await leaveBundleIfThrows(`${lab.id} leaks`, clusterEvidence(cluster), () =>
-        expectSame(cluster, before),
-      )
-    },
+    [Symbol.asyncDispose]: () => closeReadyLab(lab, preparation, ready, true),
   }
 }

@@ -1,85 +1,60 @@
-import { leaveBundleIfThrows, leaveBundleOnFailure } from '@kube-ovn/testing-bundle'
-import {
-  claimLabName,
-  clusterEvidence,
-  createCluster,
-  findLeaks,
-  installChart,
-  installDns,
-  removeLeftovers,
-  renderDifferences,
-  takeSnapshot,
-} from '@kube-ovn/lab'
-import type { ChartValues, Cluster, LabNode, Snapshot, Topology, WantedTopology } from '@kube-ovn/lab'
+import { leaveBundleOnFailure } from '@kube-ovn/testing-bundle'
+import { clusterEvidence, findLeaks, renderDifferences } from '@kube-ovn/lab'
+import type { Cluster, LabNode, Snapshot, Topology } from '@kube-ovn/lab'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
+import type { ReadyLab } from './free-labs.ts'
+import { closeReadyLab, openReadyLab, type NamedTopology, type Preparation } from './ready-lab.ts'
 
 /** The lab of the suites in one file. */
 export interface SuiteLab {
   readonly cluster: Cluster
-  /** From here on, what was there before counts as it would look now that a node has other addresses. */
+  /** From here on, what was there before counts as it would look now that a node has other addresses. Nobody else gets the lab. */
   hasMoved(from: LabNode, to: LabNode): void
   /** What is there that was not there when the lab was ready, and the other way round, to be read; nothing if nothing is. */
   findLeaks(timeoutMs?: number): Promise<string>
 }
 
-/** What is there before the suites do anything. */
-interface Preparation {
-  /** Of the chart, beside those of a lab; some need to know its addresses. */
-  readonly values?: ChartValues | ((cluster: Cluster) => ChartValues)
-  readonly beforeChart?: (cluster: Cluster) => Promise<void>
-  readonly afterChart?: (cluster: Cluster) => Promise<void>
-  /** A test looks for leaks, because another one takes the product away in the end. */
-  readonly hasLeakTest?: boolean
-}
-
 /**
- * Gives the suites of a file a lab with the chart and a DNS, which goes after the last of them.
+ * Gives the suites of a file a lab with the chart and a DNS, which goes to the next file that wants such a one, or goes.
  *
  * A test that fails leaves a bundle. When all are done and have cleaned up, in `afterAll` at the latest, what is there must be what was there
  * before the first; to be called before any `afterAll` of the file, since the last one that is declared is the first one that runs.
+ *
+ * @param hasLeakTest a test looks for leaks, because another one takes the product away in the end
  */
 export function useSuiteLab(
-  wanted: WantedTopology & { readonly id: string },
-  { values, beforeChart, afterChart, hasLeakTest = false }: Preparation = {},
+  topology: NamedTopology,
+  { hasLeakTest = false, ...preparation }: Preparation & { readonly hasLeakTest?: boolean } = {},
 ): SuiteLab {
-  let cluster: Cluster | undefined
-  let before: Snapshot | undefined
-  const evidence = () => clusterEvidence(existing(cluster))
+  const wanted = { ...topology, ...chosenProxyMode() }
+  let ready: ReadyLab | undefined
+  let isSame = true
 
   beforeAll(async () => {
-    await removeLeftovers()
-    await claimLabName(wanted.id)
-    const made = await createCluster({ ...wanted, ...chosenProxyMode() })
-    cluster = made
-    await leaveBundleIfThrows(`${wanted.id} set-up`, evidence(), async () => {
-      await beforeChart?.(made)
-      await installChart(made, typeof values === 'function' ? values(made) : values)
-      await installDns(made)
-      await afterChart?.(made)
-      before = await takeSnapshot(made)
-    })
+    ready = await openReadyLab(wanted, preparation)
   })
 
-  beforeEach(() => leaveBundleOnFailure(evidence()))
+  beforeEach(() => leaveBundleOnFailure(clusterEvidence(existing(ready).cluster)))
 
   const lab: SuiteLab = {
     get cluster() {
-      return existing(cluster)
+      return existing(ready).cluster
     },
     hasMoved(from, to) {
-      before = renamed(existing(before), addressPairs(from, to))
+      const { cluster, before } = existing(ready)
+      ready = { cluster, before: renamed(before, addressPairs(from, to)) }
+      isSame = false
     },
     async findLeaks(timeoutMs) {
-      return renderDifferences(await findLeaks(existing(cluster), existing(before), timeoutMs))
+      const { cluster, before } = existing(ready)
+      return renderDifferences(await findLeaks(cluster, before, timeoutMs))
     },
   }
 
   afterAll(async () => {
-    const [made, first] = [cluster, before]
-    if (made === undefined) return
-    await using _ = made
-    if (first !== undefined && !hasLeakTest)
-      await leaveBundleIfThrows(`${wanted.id} leaks`, evidence(), () => expectSame(made, first))
+    if (ready === undefined) return
+    if (hasLeakTest) await ready.cluster[Symbol.asyncDispose]()
+    else await closeReadyLab(wanted, preparation, ready, isSame)
   })
   return lab
 }
@@ -89,12 +64,6 @@ function chosenProxyMode(): Pick<Partial<Topology>, 'proxyMode'> {
   const modes = ['nftables', 'iptables', 'none'] as const
   const proxyMode = modes.find((mode) => mode === process.env['KUBE_OVN_PROXY_MODE'])
   return proxyMode === undefined ? {} : { proxyMode }
-}
-
-/** @throws if a cluster differs from what it was, and goes on to */
-export async function expectSame(cluster: Cluster, before: Snapshot): Promise<void> {
-  const differences = renderDifferences(await findLeaks(cluster, before))
-  if (differences !== '') throw new Error(`the suites leave (+) or lack (-) something:\n${differences}`)
 }
 
 function existing<T>(thing: T | undefined): T {

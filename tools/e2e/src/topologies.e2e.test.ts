@@ -1,5 +1,6 @@
 import {
   createCluster,
+  kubeletProbes,
   networkAttachments,
   physicalNetwork,
   presets,
@@ -19,7 +20,10 @@ const describe = describeInLab('has networks of its own around its nodes')
 let cluster: Cluster
 let seeing: Cluster
 
-const lab = useSuiteLab({ id: 'topologies', ...presets['underlay'], hasNetworkAttachments: true })
+const lab = useSuiteLab(
+  { id: 'topologies', ...presets['underlay'], hasNetworkAttachments: true },
+  { values: { features: { enableTproxy: true } } },
+)
 
 beforeAll(async () => {
   ;({ cluster } = lab)
@@ -44,11 +48,15 @@ describe('what is around the nodes', () => {
   })
 
   it('connects pods to a VLAN, to its gateway and to the overlay, and gives the NICs back', async () => {
-    expect(await run(cluster, underlay)).toEqual({ rows: 13, failed: [] })
+    expect(await run(cluster, underlay)).toEqual({ rows: 15, failed: [] })
   })
 
   it('knows NetworkAttachmentDefinitions, and attaches pods to the networks that they describe', async () => {
     expect(await run(cluster, networkAttachments)).toEqual({ rows: 7, failed: [] })
+  })
+
+  it('has kubelets that probe pods of VPCs, also where two have one address', async () => {
+    expect(await run(cluster, kubeletProbes)).toEqual({ rows: 5, failed: [] })
   })
 
   it('sees another cluster, and is seen by it', async () => {

@@ -1,5 +1,7 @@
 export {
+  completeTopology,
   createCluster,
+  findLab,
   openCluster,
   type Cluster,
   type LabNode,
@@ -15,10 +17,12 @@ export {
   type FoundNode,
 } from './cluster/leftovers.ts'
 export { machineOf, nodeNamed } from './cluster/lookup.ts'
+export { ensureReaper } from './cluster/reaper.ts'
 export { addNode, drainNode, rebootNode, removeNode } from './cluster/node-life.ts'
 export { untilNodesReady } from './cluster/readiness.ts'
 export { ensureLabImage } from './docker/image.ts'
 export {
+  addressesOf,
   defaultTopology,
   ofStack,
   plainNode,
@@ -31,7 +35,7 @@ export {
   worldAddress,
   worldName,
 } from './cluster/topology.ts'
-export { runKubernetesSpecs, type SpecOutcome } from './conformance.ts'
+export { runKubernetesSpecs, type SpecOutcome, type SpecSelection } from './conformance.ts'
 export { presets } from './cluster/topology-file.ts'
 export {
   chartNamespace,
@@ -74,6 +78,7 @@ export {
 export { auditPosition, isWrite, readAudit, type AuditedRequest } from './observe/audit-log.ts'
 export { controllerLeader } from './observe/controller-leader.ts'
 export { databaseLeader } from './observe/database-leader.ts'
+export { tunnelEnds } from './observe/vswitches.ts'
 export { partNorthdFromLeader } from './observe/northd.ts'
 export { countTransactions, logPosition } from './observe/database-log.ts'
 export { findColumn, nbctl, ovnCentral, untilRowChange } from './observe/northbound.ts'
@@ -94,8 +99,9 @@ export type { Outcome, Question } from './probe/question.ts'
 export { pingAll, startPing, type PingLoss, type SteadyPing } from './probe/ping.ts'
 export { measureRate, type Rate } from './probe/rate.ts'
 export { askSourceAddress, fetchText } from './probe/tcp.ts'
+export { kubeletProbes } from './checks/kubelet-probes.ts'
 export { networkAttachments } from './checks/network-attachments.ts'
-export { beTheWorld } from './checks/pinger.ts'
+export { beTheWorld, takeEndpoints } from './checks/pinger-breakages.ts'
 export { physicalNetwork } from './checks/physical-network.ts'
 export { underlay } from './checks/underlay.ts'
 export { seenCluster } from './checks/seen-cluster.ts'
@@ -111,6 +117,7 @@ export {
   type WatchedPath,
 } from './faults/drill.ts'
 export type { Blow, Fault, OtherSide } from './faults/fault.ts'
+export { addStrayInterface } from './faults/vswitch.ts'
 export {
   applyFault,
   injectFault,

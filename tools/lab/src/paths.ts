@@ -25,7 +25,8 @@ export const programs = {
   helm: join(cache, 'helm', `v${versions.helm}`, 'bin', 'helm'),
   coredns: join(cache, 'coredns', `v${versions.coredns}`, 'bin', 'coredns'),
   multus: join(cache, 'multus', `v${versions.multus}`, 'bin'),
-  /** Kubernetes' own suites, and what they run in pods; built for deep runs. */
+  /** Kubernetes' own suites, what runs them, and what they run in pods; built for deep runs. */
+  ginkgo: join(cache, 'conformance', `v${versions.kubernetes}`, 'bin', 'ginkgo'),
   conformance: join(cache, 'conformance', `v${versions.kubernetes}`, 'bin', 'e2e.test'),
   agnhost: join(cache, 'conformance', `v${versions.kubernetes}`, 'bin', 'agnhost'),
   probe: join(repository, 'dist/programs/kube-ovn-probe'),

@@ -1,7 +1,22 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** The files of the integration tests that take minutes, the longest first. */
-const long = ['tools/golden/src/golden.it.test.ts', 'tools/images/src/ovn-central.it.test.ts']
+/**
+ * Suites in labs. Those that share one go one after the other and hand it on, and those that use theirs up are the last of them. The two
+ * with three masters are far apart, so that they are never there at the same time.
+ */
+const suites = [
+  'ha',
+  ...['services', 'subnet-edits', 'matrix', 'fake-nodes', 'first-line', 'faults'],
+  ...['kubectl-ko', 'monitoring', 'tls', 'subnet-gateways', 'policies'],
+  ...['examples', 'ipam-churn', 'bgp', 'topologies', 'machines'],
+]
+
+/** The files that take minutes, in the order in which they begin. */
+const long = [
+  'tools/golden/src/golden.it.test.ts',
+  'tools/images/src/ovn-central.it.test.ts',
+  ...suites.map((name) => `tools/e2e/src/${name}.e2e.test.ts`),
+]
 
 /**
  * Begins with the files that take minutes: at the end, each of them would keep one worker busy while the others have nothing left to do.

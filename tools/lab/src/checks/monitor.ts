@@ -1,3 +1,4 @@
+import { urlHost } from '@kube-ovn/ip'
 import { chartNamespace } from '../chart.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { kubectl } from '../kubernetes/kubectl.ts'
@@ -5,9 +6,12 @@ import { eventually } from '../kubernetes/wait.ts'
 import { addressesOfPod, untilPodsReady, type PodObject } from '../kubernetes/workloads.ts'
 import { samplesOf } from '../observe/metrics.ts'
 import { claimRow, happensRow, type Check, type CheckRow } from './check.ts'
+import { breakageRows } from './monitor-breakages.ts'
 
 const path = '/metrics'
 const port = 10_661
+/** What databases can contradict each other in. */
+const kindsOfOdd = 7
 
 /** Beside each member of the databases runs a monitor, which shows what it sees. */
 export const monitor: Check = {
@@ -22,6 +26,8 @@ export const monitor: Check = {
         pages.map(({ text }) => text),
       ),
       ...pages.flatMap(({ text }, index) => rowsOf(pods[index]?.spec.nodeName ?? '', text)),
+      ...(await breakageRows(cluster, pods, readPage)),
+      ...(await Promise.all(pods.map((pod) => repairedRow(pod)))),
     ]
   },
 }
@@ -33,22 +39,42 @@ async function monitors({ api }: Cluster): Promise<readonly PodObject[]> {
   return untilPodsReady(api, chartNamespace, 'app=kube-ovn-monitor', listed.length)
 }
 
+function readPage(pod: PodObject): Promise<string> {
+  const [address = ''] = addressesOfPod(pod)
+  return fetch(`http://${urlHost(address)}:${port}${path}`).then((response) => response.text())
+}
+
 /** The page once nobody is missed; ovn-northd may still be at work on what checks before this one did. */
 async function settledPage(pod: PodObject): Promise<{ readonly row: CheckRow; readonly text: string }> {
-  const [address = ''] = addressesOfPod(pod)
-  const url = `http://${address.includes(':') ? `[${address}]` : address}:${port}${path}`
   let text = ''
   const row = await happensRow(
     `${pod.spec.nodeName ?? ''}: Northbound, Southbound and chassis agree`,
     'agree',
     () =>
       eventually('nothing contradicts', async () => {
-        text = await (await fetch(url)).text()
+        text = await readPage(pod)
         const odd = samplesOf(text, 'kube_ovn_inconsistent_objects')
-        return odd.length === 7 && odd.every(({ value }) => value === 0) ? true : undefined
+        return odd.length === kindsOfOdd && odd.every(({ value }) => value === 0) ? true : undefined
       }),
   )
   return { row, text }
+}
+
+/** Nobody is missed and everybody answers, as before. */
+async function repairedRow(pod: PodObject): Promise<CheckRow> {
+  const name = `${pod.spec.nodeName ?? ''}: all is well again once all is repaired`
+  return happensRow(name, 'well', () =>
+    eventually(
+      name,
+      async () => {
+        const text = await readPage(pod)
+        const odd = samplesOf(text, 'kube_ovn_inconsistent_objects')
+        const areFine = odd.length === kindsOfOdd && odd.every(({ value }) => value === 0)
+        return areFine && rowsOf('', text).every(({ isOk }) => isOk) ? true : undefined
+      },
+      { timeoutMs: 120_000 },
+    ),
+  )
 }
 
 /** What the monitor counts, and what the databases' own commands do. */

@@ -1,28 +1,19 @@
 import { chartNamespace, upgradeChart, type ChartValues } from '../chart.ts'
 import { ofStack, worldAddress, worldName } from '../cluster/topology.ts'
-import { ProgramError } from '../errors.ts'
 import { injectFault } from '../faults/inject.ts'
-import type { Fault } from '../faults/fault.ts'
-import { kubectl } from '../kubernetes/kubectl.ts'
-import { eventually } from '../kubernetes/wait.ts'
 import { addressesOfPod, untilPodsReady, untilRolledOut, type PodObject } from '../kubernetes/workloads.ts'
-import { runAt } from '../namespaces.ts'
 import { samplesOf, type Sample } from '../observe/metrics.ts'
-import { fetchText } from '../probe/tcp.ts'
-import { claimRow, equalRow, firstOf, happensRow, nodeOf, type Check, type CheckRow } from './check.ts'
-import type { Cluster, LabNode } from '../cluster/cluster.ts'
-
-const port = 8080
-const patience = { timeoutMs: 90_000, pauseMs: 500 }
+import { claimRow, equalRow, firstOf, nodeOf, type Check, type CheckRow } from './check.ts'
+import { beTheWorld, breakagesAround, type Breakage } from './pinger-breakages.ts'
+import { runPingerJob, type PingerJob } from './pinger-job.ts'
+import { doneChecks, failedChecks, readPages, seenRow } from './pinger-pages.ts'
+import type { Cluster } from '../cluster/cluster.ts'
 
 /** Each of them has to be well in a lab in which nothing is broken. */
-const checks = [
-  ...['apiserver', 'external', 'external-dns', 'internal-dns', 'node', 'ovn-controller', 'ovs', 'pod'],
-  ...['port-bindings', 'service', 'targets'],
-]
-
-/** Of the node, as its metrics show it. */
-type Pages = readonly { readonly pod: PodObject; readonly node: LabNode; readonly page: string }[]
+const checks = new Set([
+  ...['apiserver', 'external', 'external-dns', 'internal-dns', 'node', 'node-tcp', 'node-udp'],
+  ...['ovn-controller', 'ovs', 'pod', 'pod-tcp', 'pod-udp', 'port-bindings', 'service', 'targets'],
+])
 
 /** A pinger on each node sees what is well, and what is broken: each fault in its own metric, and in how a job ends. */
 export const pinger: Check = {
@@ -36,80 +27,39 @@ export const pinger: Check = {
       'app=kube-ovn-pinger',
       cluster.nodes.length,
     )
-    return [
+    const own = firstOf(pods, 'pinger')
+    const rows: CheckRow[] = [
       await wellRow(cluster, pods, 'every check is well on every node'),
       ...(await valueRows(cluster, pods)),
       ...(await vswitchRows(cluster, pods)),
-      equalRow('a job ends well', 0, await exitCodeOfJob(cluster)),
-      ...(await outsideRows(cluster, pods)),
-      ...(await bindingRows(cluster, pods)),
-      ...(await faultRows(cluster, pods)),
-      await wellRow(cluster, pods, 'every check is well again once all is repaired'),
+      jobRow('a job ends well', await runPingerJob(cluster, own), []),
+      await toldPortsRow(cluster, own),
     ]
+    for (const breakage of breakagesAround(cluster, own, pods.slice(1)))
+      rows.push(...(await breakageRows(cluster, pods, breakage)))
+    rows.push(...(await tunnelRows(cluster, pods)))
+    rows.push(await wellRow(cluster, pods, 'every check is well again once all is repaired'))
+    return rows
   },
-}
-
-/** Gives the address of the world to the outside host, as long as the result lives. */
-export async function beTheWorld(cluster: Cluster): Promise<AsyncDisposable> {
-  await changeWorld(cluster, 'replace')
-  return { [Symbol.asyncDispose]: () => changeWorld(cluster, 'del') }
-}
-
-async function changeWorld({ outside }: Cluster, verb: 'replace' | 'del'): Promise<void> {
-  await runAt(outside.place, ['ip', '-batch', '-'], {
-    input: `address ${verb} ${worldAddress.ipv4}/32 dev lo\naddress ${verb} ${worldAddress.ipv6}/128 dev lo\n`,
-  })
 }
 
 async function switchOn(cluster: Cluster): Promise<AsyncDisposable> {
   const { ipv4: v4, ipv6: v6 } = worldAddress
   const name = `${worldName}.`
   const targets = { externalAddresses: { v4, v6 }, externalDomain: { v4: name, v6: name } }
-  const values: ChartValues = { pinger: { enabled: true, targets } }
+  const values: ChartValues = { pinger: { enabled: true, enableVerboseConnCheck: true, targets } }
   await upgradeChart(cluster, values)
   await untilRolledOut(cluster.api, 'daemonsets', chartNamespace, 'kube-ovn-pinger')
   return { [Symbol.asyncDispose]: () => upgradeChart(cluster, {}) }
 }
 
-/** What the pingers show, asked from their own nodes: no fault of a lab is between them. */
-function readPages(cluster: Cluster, pods: readonly PodObject[]): Promise<Pages> {
-  return Promise.all(
-    pods.map(async (pod) => {
-      const node = nodeOf(cluster, pod)
-      const [address = ''] = addressesOfPod(pod)
-      return { pod, node, page: (await fetchText(node.place, address, port, '/metrics')) ?? '' }
-    }),
+function wellRow(cluster: Cluster, pods: readonly PodObject[], name: string): Promise<CheckRow> {
+  return seenRow(
+    cluster,
+    pods,
+    name,
+    ({ page }) => isSame(doneChecks(page), checks) && failedChecks(page).size === 0,
   )
-}
-
-function failedChecks(page: string): readonly string[] {
-  return samplesOf(page, 'pinger_check_failed').flatMap(({ labels, value }) =>
-    value === 1 ? [labels['check'] ?? ''] : [],
-  )
-}
-
-async function wellRow(cluster: Cluster, pods: readonly PodObject[], name: string): Promise<CheckRow> {
-  let last = ''
-  const row = await happensRow(name, `${checks.length} checks`, () =>
-    eventually(
-      name,
-      async () => {
-        const pages = await readPages(cluster, pods)
-        last = pages
-          .map(({ node, page }) => `${node.name}: ${failedChecks(page).join(' ') || 'none'}`)
-          .join(', ')
-        const areAll = pages.every(({ page }) => {
-          const done = new Set(
-            samplesOf(page, 'pinger_check_failed').map(({ labels }) => labels['check'] ?? ''),
-          )
-          return done.symmetricDifference(new Set(checks)).size === 0 && failedChecks(page).length === 0
-        })
-        return areAll ? true : undefined
-      },
-      patience,
-    ),
-  )
-  return row.isOk ? row : { ...row, seen: `${row.seen}; failed ${last}` }
 }
 
 /** Series for each target and family, with times that packets really took. */
@@ -169,132 +119,62 @@ function realLatencies(page: string, name: string): readonly Sample[] {
   return samplesOf(page, `${name}_sum`).filter(({ value }) => value > 0)
 }
 
-/** Who is asked outside goes, and so does who tells names. */
-async function outsideRows(cluster: Cluster, pods: readonly PodObject[]): Promise<readonly CheckRow[]> {
-  // Its pods stay: others compare what is there before and after.
-  const dns = (isServed: boolean): Promise<unknown> =>
-    cluster.api.mergePatch('/api/v1/namespaces/kube-system/services/kube-dns', {
-      spec: { selector: { gone: isServed ? null : 'true' } },
-    })
-  await Promise.all([changeWorld(cluster, 'del'), dns(false)])
-  try {
-    return [
-      await failsRow(cluster, pods, 'external', 'target'),
-      await failsRow(cluster, pods, 'internal-dns', 'name server'),
-      await failsRow(cluster, pods, 'external-dns', 'name server'),
-      await seenRow(cluster, pods, 'packets to an external address that is gone are lost', ({ page }) => {
-        const lost = samplesOf(page, 'pinger_external_ping_lost_total')
-        return lost.length > 0 && lost.every(({ value }) => value >= 3)
-      }),
-      await seenRow(cluster, pods, 'names are not found without a name server', ({ page }) =>
-        ['internal', 'external'].every(
-          (what) => samplesOf(page, `pinger_${what}_dns_unhealthy`)[0]?.value === 1,
-        ),
-      ),
-      equalRow('a job that finds something wrong ends badly', 1, await exitCodeOfJob(cluster)),
-    ]
-  } finally {
-    await Promise.all([changeWorld(cluster, 'replace'), dns(true)])
-  }
-}
-
-/** An interface of a pod that nobody knows. */
-async function bindingRows(cluster: Cluster, pods: readonly PodObject[]): Promise<readonly CheckRow[]> {
+/** What pingers and a job say while something is broken. Both ask at the same time: what they find does not change. */
+async function breakageRows(
+  cluster: Cluster,
+  pods: readonly PodObject[],
+  { what, fails, failsElsewhere, failsInJob = fails, ...breakage }: Breakage,
+): Promise<readonly CheckRow[]> {
   const own = firstOf(pods, 'pinger')
-  const { name } = nodeOf(cluster, own)
-  const [ovs] = (
-    await kubectl(
+  await using _broken = await breakage.break()
+  const [job, row] = await Promise.all([
+    runPingerJob(cluster, own),
+    seenRow(
       cluster,
-      ...['get', 'pods', '-n', chartNamespace, '-l', 'app=ovs', '--field-selector', `spec.nodeName=${name}`],
-      ...['-o', 'name'],
-    )
-  ).split('\n')
-  const vsctl = (...args: readonly string[]): Promise<string> =>
-    kubectl(cluster, 'exec', '-n', chartNamespace, ovs ?? '', '--', 'ovs-vsctl', '--timeout=10', ...args)
-  const iface = 'stray0'
-  await vsctl(
-    ...['add-port', 'br-int', iface, '--', 'set', 'Interface', iface, 'type=internal'],
-    'external_ids:iface-id=nobody.nowhere',
-  )
-  try {
-    return [
-      await failsRow(cluster, [own], 'port-bindings', 'binding of an interface'),
-      await seenRow(cluster, pods, 'it is counted on that node alone', ({ pod, page }) => {
-        const [odd] = samplesOf(page, 'pinger_inconsistent_port_binding')
-        return odd?.value === (pod === own ? 1 : 0)
-      }),
-    ]
-  } finally {
-    await vsctl('del-port', 'br-int', iface)
-  }
-}
-
-/** Faults of the node that the lab knows. */
-async function faultRows(cluster: Cluster, pods: readonly PodObject[]): Promise<readonly CheckRow[]> {
-  const own = firstOf(pods, 'pinger')
-  const machine = nodeOf(cluster, own).name
-  const rows: CheckRow[] = []
-  const during = async (fault: Fault, seen: () => Promise<CheckRow>): Promise<void> => {
-    await using _fault = await injectFault(cluster, fault)
-    rows.push(await seen())
-  }
-  await during({ kind: 'pause', target: { machine, component: 'ovn-controller' } }, () =>
-    seenRow(cluster, pods, 'ovn-controller that hangs is down on its node alone', ({ pod, page }) => {
-      const [down] = samplesOf(page, 'pinger_ovn_controller_down')
-      return down?.value === (pod === own ? 1 : 0)
-    }),
-  )
-  if (cluster.nodes.length > 1)
-    await during({ kind: 'partition', node: machine, from: { network: 'tunnel' } }, () =>
-      seenRow(
-        cluster,
-        [own],
-        'packets to pods of other nodes are lost when tunnels are cut',
-        ({ node, page }) => {
-          const lost = samplesOf(page, 'pinger_pod_ping_lost_total')
-          const far = lost.filter(({ labels }) => labels['target_node_name'] !== node.name)
-          return failedChecks(page).includes('pod') && far.every(({ value }) => value >= 3)
-        },
-      ),
-    )
-  return rows
-}
-
-function failsRow(
-  cluster: Cluster,
-  pods: readonly PodObject[],
-  check: string,
-  without: string,
-): Promise<CheckRow> {
-  return seenRow(cluster, pods, `${check} fails without its ${without}`, ({ page }) =>
-    failedChecks(page).includes(check),
-  )
-}
-
-/** A row that holds once all pingers show something. */
-function seenRow(
-  cluster: Cluster,
-  pods: readonly PodObject[],
-  name: string,
-  isSeen: (one: Pages[number]) => boolean,
-): Promise<CheckRow> {
-  return happensRow(name, 'shown', () =>
-    eventually(
-      name,
-      async () => ((await readPages(cluster, pods)).every(isSeen) ? true : undefined),
-      patience,
+      pods,
+      `${what}: ${fails.join(', ')} fail there, ${failsElsewhere.join(', ')} elsewhere, nothing else`,
+      (one) =>
+        isSame(failedChecks(one.page), new Set(one.pod === own ? fails : failsElsewhere)) &&
+        breakage.isShown(one),
     ),
-  )
+  ])
+  return [row, jobRow(`${what}: a job ends badly`, job, failsInJob)]
 }
 
-async function exitCodeOfJob(cluster: Cluster): Promise<number> {
-  const addresses = ofStack(cluster.topology.stack, worldAddress).join()
-  const command = ['node', '/kube-ovn/pinger.mjs', '--mode=job', `--external-address=${addresses}`]
-  try {
-    await kubectl(cluster, 'exec', '-n', chartNamespace, 'ds/kube-ovn-pinger', '--', ...command)
-    return 0
-  } catch (error) {
-    if (error instanceof ProgramError) return Number(error.details.exitCode)
-    throw error
-  }
+function jobRow(name: string, { exitCode, failed }: PingerJob, expected: readonly string[]): CheckRow {
+  const text = (code: number, names: Iterable<string>): string => [code, ...[...names].toSorted()].join(' ')
+  return equalRow(name, text(expected.length === 0 ? 0 : 1, expected), text(exitCode, failed))
+}
+
+/** Ports of which only the job is told: one that answers, and one that does not. */
+async function toldPortsRow(cluster: Cluster, pod: PodObject): Promise<CheckRow> {
+  const [address = ''] = addressesOfPod(pod)
+  const flag = `--target-ip-ports=tcp-${address}-8080,tcp-${address}-9`
+  const job = await runPingerJob(cluster, pod, [flag])
+  const row = jobRow('a job that is told of a port that is closed ends badly', job, ['target-ip-ports'])
+  return row.isOk && !job.good.has('target-ip-ports') ? { ...row, isOk: false, seen: 'no port answers' } : row
+}
+
+/** Nodes are well: what fails is between them. */
+async function tunnelRows(cluster: Cluster, pods: readonly PodObject[]): Promise<readonly CheckRow[]> {
+  if (cluster.nodes.length < 2) return []
+  const own = firstOf(pods, 'pinger')
+  const { name: node } = nodeOf(cluster, own)
+  await using _cut = await injectFault(cluster, { kind: 'partition', node, from: { network: 'tunnel' } })
+  return [
+    await seenRow(
+      cluster,
+      [own],
+      'packets to pods of other nodes are lost when tunnels are cut',
+      ({ page }) => {
+        const lost = samplesOf(page, 'pinger_pod_ping_lost_total')
+        const far = lost.filter(({ labels }) => labels['target_node_name'] !== node)
+        return failedChecks(page).has('pod') && far.every(({ value }) => value >= 3)
+      },
+    ),
+  ]
+}
+
+function isSame(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
+  return one.symmetricDifference(other).size === 0
 }

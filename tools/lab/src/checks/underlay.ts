@@ -1,4 +1,5 @@
 import { applyAll, readExample } from '../kubernetes/manifests.ts'
+import { kubectl } from '../kubernetes/kubectl.ts'
 import { idlePod } from '../kubernetes/idle-pod.ts'
 import { addressesOfPod, takeDownPod, untilPodsReady, type PodObject } from '../kubernetes/workloads.ts'
 import { eventually, waitForObjects } from '../kubernetes/wait.ts'
@@ -41,7 +42,11 @@ export const underlay: Check = {
       ...overlayPods(cluster),
     ]
     await applyAll(cluster.api, objects)
-    const rows = [await connectedRow(cluster), ...(await physicalRows(cluster))]
+    const rows = [
+      await connectedRow(cluster),
+      ...(await physicalRows(cluster)),
+      ...(await leaseRows(cluster)),
+    ]
     rows.push(...(await logicalRows(cluster)), ...(await routerRows(cluster)))
     await Promise.all(objects.map((object) => cluster.api.delete(object)))
     return [...rows, await backRow(cluster)]
@@ -75,6 +80,34 @@ async function physicalRows(cluster: Cluster): Promise<readonly CheckRow[]> {
     countRow('the switch has seen their tag from each node', tagged.filter(Boolean).length, tagged.length),
     equalRow('their packets are as long as those of the NIC', '1500', [...new Set(mtus)].join()),
   ]
+}
+
+/** What udhcpc calls with what it was answered. */
+const leaseScript = '#!/bin/sh\n[ "$1" != bound ] || echo "$ip $router"\n'
+
+/** OVN answers on each node, and the machine that is the gateway is told as such. The client is one of IPv4. */
+async function leaseRows(cluster: Cluster): Promise<readonly CheckRow[]> {
+  const { api, topology } = cluster
+  const [gateway] = ofStack(topology.stack, vlanAddresses(vlan, outsideHost))
+  if (gateway === undefined || topology.stack === 'ipv6') return []
+  await api.mergePatch(subnetPath, { spec: { enableDHCP: true } })
+  const ask = `printf '%b' '${leaseScript}' > /tmp/told && chmod +x /tmp/told && busybox udhcpc -f -n -q -t 3 -T 1 -i eth0 -s /tmp/told`
+  const pods = await cranes(cluster)
+  const leases = pods.map((pod) =>
+    happensRow(
+      `a DHCP client on ${pod.spec.nodeName} gets the address of its pod, in the VLAN`,
+      'leased',
+      () =>
+        eventually('a lease', async () => {
+          const { name, namespace: of = namespace } = pod.metadata
+          const text = await kubectl(cluster, 'exec', '-n', of, name, '--', 'sh', '-c', ask).catch(() => '')
+          return text.split('\n').includes(`${addressesOfPod(pod)[0]} ${gateway}`) ? true : undefined
+        }),
+    ),
+  )
+  const rows = await Promise.all(leases)
+  await api.mergePatch(subnetPath, { spec: { enableDHCP: false } })
+  return rows
 }
 
 /** A subnet of another VLAN whose gateway is the router of the VPC. */

@@ -123,7 +123,8 @@ export async function findLab(id: string): Promise<FoundLab> {
   })
 }
 
-function completeTopology({ nodes, ...others }: WantedTopology): Topology {
+/** What a topology is with what it does not say. */
+export function completeTopology({ nodes, ...others }: WantedTopology): Topology {
   return {
     ...defaultTopology,
     ...(others.sees === undefined ? {} : { podRange: secondPodRange }),

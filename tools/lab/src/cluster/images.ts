@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ensureLabImage, imageArchiveMount, saveImage } from '../docker/image.ts'
-import { ensureContainerdSeed, type SeedImage } from '../docker/containerd-seed.ts'
+import { ensureLabImage, saveImage } from '../docker/image.ts'
+import { ensureContainerdSeed, importCommands, type SeedImage } from '../docker/containerd-seed.ts'
 import { eventually } from '../kubernetes/wait.ts'
 import { runAt } from '../namespaces.ts'
 import { repository } from '../paths.ts'
@@ -80,20 +80,24 @@ interface Importing {
 
 /** Makes the product's images known to a cluster that was made with another pod network. */
 export async function importProductImages(cluster: Importing): Promise<void> {
-  await importImages(cluster, readProductImages())
+  await importImages(
+    cluster,
+    readProductImages().map((name) => ({ name })),
+  )
 }
 
 /** Makes more images known to every node. */
-export async function importImages(cluster: Importing, images: readonly string[]): Promise<void> {
-  const files = await Promise.all(images.map(saveImage))
+export async function importImages(cluster: Importing, images: readonly SeedImage[]): Promise<void> {
+  const commands = await Promise.all(
+    images.map(async (image) => importCommands(image, await saveImage(image.name))),
+  )
   await Promise.all(
     cluster.nodes.map(async ({ place }) => {
       await eventually('containerd answers', async () => {
         const answer = await runAt(place, ['ctr', 'version']).catch(() => undefined)
         return answer
       })
-      for (const file of files)
-        await runAt(place, ['ctr', '-n', 'k8s.io', 'images', 'import', `${imageArchiveMount}/${file}`])
+      for (const command of commands.flat()) await runAt(place, command)
     }),
   )
 }

@@ -17,10 +17,10 @@ export function labelsOf(
   blocks: Blocks,
   machine?: { readonly name: string; readonly spec?: NodeSpec },
 ): Record<string, string> {
-  const { id, isKept, ...made } = topology
+  const { id, isKept, owner = process.pid, ...made } = topology
   return {
     [idLabel]: id,
-    [ownerLabel]: isKept ? 'kept' : String(process.pid),
+    [ownerLabel]: isKept ? 'kept' : String(owner),
     [topologyLabel]: JSON.stringify({ ...made, blocks } satisfies MadeTopology),
     ...(machine?.spec === undefined
       ? {}
@@ -28,7 +28,7 @@ export function labelsOf(
   }
 }
 
-type MadeTopology = Omit<Topology, 'id' | 'isKept'> & { readonly blocks: Blocks }
+type MadeTopology = Omit<Topology, 'id' | 'isKept' | 'owner'> & { readonly blocks: Blocks }
 
 /** A node that is there. */
 export interface FoundNode {
@@ -51,7 +51,7 @@ export interface FoundLab {
   readonly nodes: readonly FoundNode[]
   /** Everything that is a container, nodes as well. */
   readonly machines: readonly FoundMachine[]
-  /** The process that made it is alive, or it is to be kept. */
+  /** The process that it is to end with is alive, or it is to be kept. */
   readonly isOwned: boolean
 }
 
@@ -78,7 +78,7 @@ function describeLab(
   const owner = labels[ownerLabel] ?? ''
   const isKept = owner === 'kept'
   return {
-    topology: { id, ...made, isKept },
+    topology: { id, ...made, isKept, ...(isKept ? {} : { owner: Number(owner) }) },
     blocks,
     nodes: machines
       .flatMap(({ Labels }) => Labels[nodeLabel] ?? [])

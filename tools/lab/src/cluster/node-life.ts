@@ -1,8 +1,7 @@
 import { changeAddresses, killContainer, removeContainer, startAgain } from '../docker/container.ts'
 import { removeContainerdDirectories } from '../docker/containerd-seed.ts'
 import { DockerError } from '../errors.ts'
-import { databaseLeader } from '../observe/database-leader.ts'
-import { runAt } from '../namespaces.ts'
+import { untilChassisGone } from '../observe/chassis.ts'
 import { kubectl } from '../kubernetes/kubectl.ts'
 import { writeNodeConfiguration } from './configuration.ts'
 import { leadControlToPods } from './control-routes.ts'
@@ -58,10 +57,7 @@ export async function drainNode(cluster: Cluster, name: string): Promise<void> {
   )
 }
 
-/**
- * Drains a node, ends its machine and takes it out of the cluster, as an operator would: also its chassis out of the Southbound, which only a
- * clean end of ovn-controller does by itself.
- */
+/** Drains a node, ends its machine and takes it out of the cluster, as an operator would, until its chassis is out of the Southbound. */
 export async function removeNode(cluster: Cluster, name: string): Promise<void> {
   const node = nodeNamed(cluster, name)
   await drainNode(cluster, name)
@@ -73,16 +69,7 @@ export async function removeNode(cluster: Cluster, name: string): Promise<void> 
   )
   const object: ApiObject = { apiVersion: 'v1', kind: 'Node', metadata: { name } }
   await cluster.api.delete(object)
-  if (cluster.topology.podNetwork === 'kube-ovn') await removeChassis(cluster, name)
-}
-
-async function removeChassis(cluster: Cluster, hostname: string): Promise<void> {
-  const { place } = await databaseLeader(cluster, 'southbound')
-  const sbctl = (...args: readonly string[]): Promise<string> =>
-    runAt(place, ['ovn-sbctl', '--timeout=10', ...args])
-  const found = await sbctl('--bare', '--columns=name', 'find', 'Chassis', `hostname=${hostname}`)
-  for (const chassis of found.split('\n').filter((line) => line !== ''))
-    await sbctl('--if-exists', 'chassis-del', chassis)
+  if (cluster.topology.podNetwork === 'kube-ovn') await untilChassisGone(cluster, [name])
 }
 
 /**

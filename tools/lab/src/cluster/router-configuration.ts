@@ -62,6 +62,9 @@ export function renderRouterFiles(
 const routing: readonly string[] = [
   'echo 1 > /proc/sys/net/ipv4/ip_forward',
   'echo 1 > /proc/sys/net/ipv6/conf/all/forwarding',
+  // As routers do: of several ways, each connection has one.
+  'echo 1 > /proc/sys/net/ipv4/fib_multipath_hash_policy',
+  'echo 1 > /proc/sys/net/ipv6/fib_multipath_hash_policy',
 ]
 
 const frrPreparation: readonly string[] = [

@@ -41,6 +41,8 @@ export interface Topology {
   readonly podRange: AddressPair
   /** The lab outlives the process that made it. */
   readonly isKept: boolean
+  /** The process that the lab is to end with. Default: the one that makes it. */
+  readonly owner?: number
 }
 
 /** So many nodes, the first of which host the databases. */

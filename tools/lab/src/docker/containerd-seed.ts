@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { spawn } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { cache } from '../paths.ts'
 import { runProgram } from '../program.ts'
@@ -43,7 +43,9 @@ export function removeContainerdDirectories(lab: string, node = ''): void {
   if (!existsSync(directory)) return
   mkdirSync(trash, { recursive: true })
   renameSync(directory, mkdtempSync(join(trash, `${lab}-`)))
-  spawn('rm', ['-rf', trash], { detached: true, stdio: 'ignore' }).unref()
+  // The directory itself stays: another process may be about to put something into it.
+  const thrown = readdirSync(trash).map((name) => join(trash, name))
+  spawn('rm', ['-rf', ...thrown], { detached: true, stdio: 'ignore' }).unref()
 }
 
 /**
@@ -78,7 +80,7 @@ async function buildSeed(
   path: string,
   base: string | undefined,
   nodeImage: string,
-  { name, aliases = [] }: SeedImage,
+  image: SeedImage,
   archive: string,
 ): Promise<void> {
   mkdirSync(seeds, { recursive: true })
@@ -86,14 +88,11 @@ async function buildSeed(
   rmSync(partial, { recursive: true })
   if (base === undefined) mkdirSync(partial)
   else await linkDirectory(base, partial)
-  const ctr = 'ctr -n k8s.io images'
+  const importing = importCommands(image, archive).map((command) => command.join(' '))
   const script = [
     'containerd --log-level warn & daemon=$!',
     'until ctr version > /dev/null 2>&1; do kill -0 $daemon; sleep 0.05; done',
-    `${ctr} import ${imageArchiveMount}/${archive}`,
-    ...aliases.map(
-      (alias) => `${ctr} tag --force docker.io/${name.includes('/') ? '' : 'library/'}${name} ${alias}`,
-    ),
+    ...importing,
     'kill $daemon; wait $daemon || true',
   ].join('\n')
   await runProgram('docker', [
@@ -109,6 +108,19 @@ async function buildSeed(
     if (!existsSync(path)) throw error
     rmSync(partial, { recursive: true, force: true })
   }
+}
+
+/** What makes the image of an archive known to a running containerd, by all its names. */
+export function importCommands(
+  { name, aliases = [] }: SeedImage,
+  archive: string,
+): readonly (readonly string[])[] {
+  const images = ['ctr', '-n', 'k8s.io', 'images']
+  const imported = `docker.io/${name.includes('/') ? '' : 'library/'}${name}`
+  return [
+    [...images, 'import', `${imageArchiveMount}/${archive}`],
+    ...aliases.map((alias) => [...images, 'tag', '--force', imported, alias]),
+  ]
 }
 
 async function linkDirectory(from: string, to: string): Promise<void> {

@@ -1,11 +1,10 @@
-import { databaseLeader } from '../observe/database-leader.ts'
-import { runAt } from '../namespaces.ts'
+import { untilChassisGone } from '../observe/chassis.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { waitForObjects } from '../kubernetes/wait.ts'
 import { fakeNamespace } from './plan.ts'
 import { fakeNodesPath, endProcess } from './start-fake-nodes.ts'
 
-/** Takes fake pods and nodes away again, and what stands for the nodes in the Southbound; where there are none, nothing. */
+/** Takes fake pods and nodes away again, until nothing stands for the nodes in the Southbound any more; where there are none, nothing. */
 export async function removeFakes(cluster: Cluster): Promise<void> {
   const { api } = cluster
   await api.delete({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: fakeNamespace } })
@@ -20,7 +19,6 @@ export async function removeFakes(cluster: Cluster): Promise<void> {
   endProcess(cluster)
   const nodes = await api.list(fakeNodesPath)
   for (const { metadata } of nodes) await api.delete({ apiVersion: 'v1', kind: 'Node', metadata })
-  const { place } = await databaseLeader(cluster, 'southbound')
-  const deletions = nodes.flatMap(({ metadata }) => ['--', '--if-exists', 'chassis-del', metadata.name])
-  if (deletions.length > 0) await runAt(place, ['ovn-sbctl', '--timeout=30', ...deletions.slice(1)])
+  const names = nodes.map(({ metadata }) => metadata.name)
+  if (names.length > 0) await untilChassisGone(cluster, names)
 }

@@ -1,13 +1,12 @@
-import { chartNamespace } from '../chart.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { ApiObject } from '../kubernetes/client.ts'
 import { eventually } from '../kubernetes/wait.ts'
 import { LabTimeoutError } from '../errors.ts'
-import type { PodObject } from '../kubernetes/workloads.ts'
-import { insidePodContainer, runAt, type Place } from '../namespaces.ts'
+import { runAt, type Place } from '../namespaces.ts'
 import { controllerServiceAddresses } from '../observe/controller-service.ts'
 import { databaseLeader } from '../observe/database-leader.ts'
 import { ovnCentral } from '../observe/northbound.ts'
+import { vswitchPlaces } from '../observe/vswitches.ts'
 import { northboundView, readRows, southboundView, type DatabaseView } from './database-rows.ts'
 import { snapshotNode } from './node-snapshot.ts'
 import { compareSnapshots, type Difference, type Snapshot } from './snapshot.ts'
@@ -87,18 +86,6 @@ async function readDatabase(
 ): Promise<readonly string[]> {
   const server = `unix:/var/run/ovn/${socket}.sock`
   return readRows(await runAt(central, ['ovsdb-client', '--format=json', 'dump', server, database]), view)
-}
-
-/** The containers of Open vSwitch, by node. */
-async function vswitchPlaces(cluster: Cluster): Promise<ReadonlyMap<string, Place>> {
-  const path = `/api/v1/namespaces/${chartNamespace}/pods?labelSelector=app%3Dovs`
-  const pods = await cluster.api.list<PodObject>(path)
-  return new Map(
-    pods.flatMap(({ metadata, spec }) => {
-      const place = insidePodContainer(metadata.uid ?? '', 'ovs-vswitchd')
-      return place === undefined || spec.nodeName === undefined ? [] : [[spec.nodeName, place]]
-    }),
-  )
 }
 
 interface ResourceList {

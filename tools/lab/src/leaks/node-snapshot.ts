@@ -12,11 +12,17 @@ const pause = 'sleep'
 const shim = 'containerd-shim'
 
 /**
- * Rules of who serves Services follow where Kubernetes runs what, be that kube-proxy or the agent in its place, and the engine's its own ports, which is
- * not ours.
+ * Rules of who serves Services follow where Kubernetes runs what, be that kube-proxy or the agent in its place; the engine's its own ports, which is
+ * not ours. The CNI project's portmap makes its chains with the first port of a host, and leaves them.
  */
-const foreignRule =
-  /^table \S+ kube-proxy\b|^table inet kube-ovn-services chain (inside|outside|everywhere)-\w+: |^table ip nat chain DOCKER_\w+: /
+const foreignRules: readonly RegExp[] = [
+  /^table \S+ kube-proxy\b/,
+  /^table inet kube-ovn-services chain (inside|outside|everywhere)-\w+: /,
+  /^table ip nat chain DOCKER_\w+: /,
+  /^table ip6? nat chain CNI-HOSTPORT-(SETMARK|MASQ|DNAT)\b/,
+  /^table ip6? nat chain (PREROUTING|OUTPUT|POSTROUTING)(: .*CNI-HOSTPORT-.*|: type nat hook .*)?$/,
+  /^table ip6? nat$/,
+]
 
 /** Linux takes the ports of clients from here on; a listener there changes its number with each start. */
 const firstEphemeralPort = 32_768
@@ -52,7 +58,10 @@ export async function snapshotNode(
     [`${name} routes`, routes.flatMap(linesOf).filter(isOwnRoute).map(withoutLifetime)],
     [`${name} rules`, rules.flatMap(linesOf)],
     [`${name} network namespaces`, linesOf(namespaces).map(withoutIds)],
-    [`${name} nftables`, splitRuleset(ruleset).filter((thing) => !foreignRule.test(thing))],
+    [
+      `${name} nftables`,
+      splitRuleset(ruleset).filter((thing) => !foreignRules.some((rule) => rule.test(thing))),
+    ],
     [`${name} Open vSwitch ports`, ports.map(withoutIds)],
     ['listening sockets of nodes', listeningSockets(namespaceOf(place))],
     [

@@ -60,16 +60,16 @@ async function isClustered(central: Place, database: OvnDatabase): Promise<boole
  * Counts the transactions that were committed since a position, from the server's own log; of the Northbound, those of clients other than
  * northd.
  *
- * @param table only those that wrote to it
+ * @param row only those that wrote to it
  */
 export async function countTransactions(
   central: Place,
   since: number,
   database: OvnDatabase = 'northbound',
-  table?: string,
+  row?: { readonly table: string; readonly uuid: string },
 ): Promise<number> {
   const all = parseRecords(await readLog(central, since, database))
-  const records = table === undefined ? all : all.filter((record) => table in record)
+  const records = row === undefined ? all : all.filter((record) => row.uuid in (record[row.table] ?? {}))
   return database === 'southbound' ? records.length : records.filter((record) => !isNorthds(record)).length
 }
 
