@@ -9,5 +9,8 @@ export interface Benchmark {
   readonly name: string
   /** What the figure says, one line. */
   readonly summary: string
-  run(): Promise<BenchmarkResult>
+  /** Whether it can be run with less of everything than its figure is about. */
+  readonly isScalable?: true
+  /** @param scale how much of everything there is, 1 for what the figure is about */
+  run(scale: number): Promise<BenchmarkResult>
 }

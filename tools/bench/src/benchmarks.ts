@@ -19,6 +19,7 @@ import { podReady } from './pod-ready.ts'
 import { policyScale } from './policy-scale.ts'
 import { servicesScale } from './services-scale.ts'
 import { tables } from './tables.ts'
+import { vpcScale } from './vpc-scale.ts'
 
 export const benchmarks: readonly Benchmark[] = [
   podCost,
@@ -37,6 +38,7 @@ export const benchmarks: readonly Benchmark[] = [
   pinger,
   servicesScale,
   policyScale,
+  vpcScale,
   bgp,
   featureTest,
   ko,

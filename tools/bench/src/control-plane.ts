@@ -167,7 +167,8 @@ export class ControlPlane implements AsyncDisposable {
   }
 }
 
-function benchNode(index: number): ReturnType<typeof node> {
+/** One that nothing runs on. */
+export function benchNode(index: number): ReturnType<typeof node> {
   return node({
     name: `node-${index}`,
     addresses: [`172.18.${Math.floor(index / 250)}.${(index % 250) + 2}`],

@@ -82,12 +82,13 @@ export class ControllerProcess implements AsyncDisposable {
   }
 
   /**
-   * Resolves when it leads and has nothing left to do: for two seconds it uses next to no processor time.
+   * Resolves when it leads and has nothing left to do: for two seconds it uses next to no processor time. Answers since when that is so, by
+   * `performance.now()`.
    *
    * @throws Error with what it was seen to do, when that takes too long
    */
-  async untilQuiet(): Promise<void> {
-    await this.#untilCalm(async () => {
+  async untilQuiet(): Promise<number> {
+    return await this.#untilCalm(async () => {
       const before = this.cpuSeconds
       await delay(sampleMs)
       const share = ((this.cpuSeconds - before) * 1000) / sampleMs
@@ -114,19 +115,28 @@ export class ControllerProcess implements AsyncDisposable {
     })
   }
 
-  /** Takes samples until four in a row see nothing; a sample tells what it saw. */
-  async #untilCalm(sample: () => Promise<string | undefined>): Promise<void> {
+  /** How many keys were queued since it began. */
+  async queuedKeys(): Promise<number> {
+    const [added] = await this.#metrics('workqueue_adds_total')
+    return added ?? 0
+  }
+
+  /** Takes samples until four in a row see nothing; a sample tells what it saw. Answers when the first of the four began. */
+  async #untilCalm(sample: () => Promise<string | undefined>): Promise<number> {
     const deadlineMs = performance.now() + patienceMs
     await this.#untilLeading()
     let seen: string | undefined
+    let sinceMs = performance.now()
     for (let calm = 0; calm < 4;) {
       if (performance.now() > deadlineMs)
         throw new Error(`the controller is not done after ${patienceMs / 60_000} minutes: ${seen}`)
       this.#requireAlive()
+      if (calm === 0) sinceMs = performance.now()
       const found = await sample()
       seen = found ?? seen
       calm = found === undefined ? calm + 1 : 0
     }
+    return sinceMs
   }
 
   /** Resolves when its log says that it leads. */

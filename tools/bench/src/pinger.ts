@@ -6,6 +6,7 @@ import { docker, ensureTestNetwork, testLabel, testNetwork } from '@kube-ovn/tes
 import { startKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
 import pMap from 'p-map'
 import type { Benchmark, BenchmarkResult } from './benchmark.ts'
+import { containerMemory } from './container-memory.ts'
 import { rounded } from './statistics.ts'
 
 /** Each has a pinger. */
@@ -80,7 +81,7 @@ async function runPinger(kubeconfig: string, flags: readonly string[]): Promise<
   return docker('run', '--rm', ...containerOf(kubeconfig, flags))
 }
 
-async function measureServer(kubeconfig: string): Promise<{ cpuShare: number; mib: number; series: number }> {
+async function measureServer(kubeconfig: string): Promise<Readonly<Record<string, number>>> {
   const flags = [`--interval=${intervalSeconds}`, '--port=8080']
   const id = await docker('run', '--detach', ...containerOf(kubeconfig, flags))
   await using _ = { [Symbol.asyncDispose]: async () => void (await docker('rm', '--force', id)) }
@@ -105,10 +106,12 @@ async function measureServer(kubeconfig: string): Promise<{ cpuShare: number; mi
   const [cpuBefore, startedMs] = [processorSeconds(pid), performance.now()]
   const page = await until(before + rounds * targets * packets)
   const cpuShare = (processorSeconds(pid) - cpuBefore) / ((performance.now() - startedMs) / 1000)
-  const peak = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  const memory = containerMemory(pid)
   return {
     cpuShare: rounded(cpuShare * 100) / 100,
-    mib: rounded(Number(peak) / 1024),
+    mib: rounded(memory.peak),
+    anonymousMib: rounded(memory.anonymous),
+    residentMib: rounded(memory.resident),
     series: page.split('\n').filter((line) => /^[a-z]/.test(line)).length,
   }
 }

@@ -1,11 +1,11 @@
 import { namespaces, pods } from '@kube-ovn/kube'
 import { networkPolicies } from '@kube-ovn/kube-api/core'
-import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
-import { OvsdbClient, type RowChange } from 'ovsdb-client'
+import type { RowChange } from 'ovsdb-client'
 import type { Benchmark, BenchmarkResult } from './benchmark.ts'
 import { ControlPlane, createAll } from './control-plane.ts'
 import type { ControllerProcess } from './controller-process.ts'
 import { emptyNorthbound, northdSeconds, tellNorthd, untilSynced } from './northd.ts'
+import { numbers } from './numbers.ts'
 import {
   benchNamespace,
   benchPod,
@@ -14,6 +14,7 @@ import {
   namespaceName,
   selectedAddresses,
 } from './policy-world.ts'
+import { openReader, type Reader } from './reader.ts'
 import { percentile, rounded } from './statistics.ts'
 import { until } from './until.ts'
 
@@ -52,7 +53,10 @@ type Costs = Readonly<Record<string, number>> & { readonly seconds: number }
 
 /** What a controller costs that meets an empty Northbound, and then lives on. */
 async function costsOf(plane: ControlPlane): Promise<Costs> {
-  await using seen = await reader(plane)
+  await using seen = await openReader(plane, {
+    Address_Set: { columns: ['addresses', 'external_ids'] },
+    Logical_Switch_Port: { columns: ['name'], indexes: ['name'] },
+  })
   const before = { transactions: await plane.northbound.transactions(), northd: northdSeconds(plane) }
   const startedMs = performance.now()
   await using controller = plane.startController()
@@ -125,17 +129,12 @@ const rowsOfPolicies = { columns: ['external_ids', 'name'] }
 
 /** How many rows of anybody else change when policies are edited. */
 async function foreignRows(plane: ControlPlane): Promise<number> {
-  await using client = new OvsdbClient<OvnNorthbound>({
-    endpoints: [plane.northbound.address],
-    schema: ovnNorthboundSchema,
-    tables: {
-      ACL: { columns: [...rowsOfPolicies.columns, 'match'] },
-      Port_Group: { columns: [...rowsOfPolicies.columns, 'ports', 'acls'] },
-      Address_Set: { columns: [...rowsOfPolicies.columns, 'addresses'] },
-      Logical_Switch_Port: { columns: [...rowsOfPolicies.columns, 'addresses'] },
-    },
+  await using client = await openReader(plane, {
+    ACL: { columns: [...rowsOfPolicies.columns, 'match'] },
+    Port_Group: { columns: [...rowsOfPolicies.columns, 'ports', 'acls'] },
+    Address_Set: { columns: [...rowsOfPolicies.columns, 'addresses'] },
+    Logical_Switch_Port: { columns: [...rowsOfPolicies.columns, 'addresses'] },
   })
-  await client.connect()
   let foreign = 0
   for (const index of numbers(0, edits)) {
     const { metadata, spec } = benchPolicy(index, size)
@@ -186,22 +185,6 @@ async function restart(plane: ControlPlane): Promise<number> {
   return (await plane.northbound.transactions()) - before
 }
 
-type Reader = OvsdbClient<OvnNorthbound>
-
-/** Sees ports and address sets by itself. */
-async function reader(plane: ControlPlane): Promise<Reader> {
-  const client = new OvsdbClient<OvnNorthbound>({
-    endpoints: [plane.northbound.address],
-    schema: ovnNorthboundSchema,
-    tables: {
-      Address_Set: { columns: ['addresses', 'external_ids'] },
-      Logical_Switch_Port: { columns: ['name'], indexes: ['name'] },
-    },
-  })
-  await client.connect()
-  return client
-}
-
 /** How many addresses are in the sets of NetworkPolicies. */
 function addressesIn({ cache }: Reader): number {
   return [...cache.scan('Address_Set')].reduce(
@@ -214,8 +197,4 @@ function addressesIn({ cache }: Reader): number {
 async function untilSelected(seen: Reader, count: number, limitMs: number): Promise<void> {
   const what = `${count} addresses are in the sets of policies`
   await until(seen, limitMs, what, () => addressesIn(seen) === count)
-}
-
-function numbers(from: number, to: number): readonly number[] {
-  return Array.from({ length: to - from }, (_, index) => from + index)
 }

@@ -2,13 +2,13 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { subnetResource } from '@kube-ovn/kube-api'
 import { endpointSlices, services, type EndpointSlice, type Service } from '@kube-ovn/kube-api/core'
-import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { endpointSlice, service, subnet } from '@kube-ovn/testing-builders'
-import { OvsdbClient } from 'ovsdb-client'
 import type { Benchmark, BenchmarkResult } from './benchmark.ts'
 import { ControlPlane, createAll } from './control-plane.ts'
 import type { ControllerProcess } from './controller-process.ts'
 import { emptyNorthbound, northdSeconds, tellNorthd, untilSynced } from './northd.ts'
+import { numbers } from './numbers.ts'
+import { openReader, type Reader } from './reader.ts'
 import { rounded } from './statistics.ts'
 import { until } from './until.ts'
 
@@ -184,7 +184,7 @@ async function costsAmong(plane: ControlPlane, count: number, layout: Layout): P
   await using controller = plane.startController(flagsOf(layout))
   await untilServed(plane, count)
   await controller.untilQuiet()
-  await using seen = await reader(plane)
+  await using seen = await openReader(plane, entries)
   await changeEndpoints(plane, seen, changes, 1)
   await controller.untilQuiet()
   await untilSynced(plane)
@@ -223,18 +223,8 @@ function databaseFile({ northbound }: ControlPlane): string {
   return join(northbound.root, 'var/lib/ovn/nb.db')
 }
 
-type Reader = OvsdbClient<OvnNorthbound>
-
-/** Sees entries of load balancers by itself. */
-async function reader(plane: ControlPlane): Promise<Reader> {
-  const client = new OvsdbClient<OvnNorthbound>({
-    endpoints: [plane.northbound.address],
-    schema: ovnNorthboundSchema,
-    tables: { Load_Balancer: { columns: ['vips'] } },
-  })
-  await client.connect()
-  return client
-}
+/** Entries of load balancers. */
+const entries = { Load_Balancer: { columns: ['vips'] } } as const
 
 function entriesIn({ cache }: Reader): number {
   return [...cache.scan('Load_Balancer')].reduce((sum, { vips }) => sum + Object.keys(vips).length, 0)
@@ -242,7 +232,7 @@ function entriesIn({ cache }: Reader): number {
 
 /** Resolves when each Service has its entry; that of the API server may be there, too. */
 async function untilServed(plane: ControlPlane, count: number): Promise<void> {
-  await using seen = await reader(plane)
+  await using seen = await openReader(plane, entries)
   await until(seen, fullStateMs, `${count} Services have entries`, () => entriesIn(seen) >= count)
 }
 
@@ -291,10 +281,6 @@ function sliceOf(index: number, addresses: readonly string[]): EndpointSlice {
     service: `web-${index}`,
     endpoints: [...addresses],
   })
-}
-
-function numbers(from: number, to: number): readonly number[] {
-  return Array.from({ length: to - from }, (_, index) => from + index)
 }
 
 function clusterIpOf(index: number): string {
