@@ -12,7 +12,7 @@ import { untilControllerGone, untilNodesClean } from './workloads.ts'
 
 const { podNamespace: namespace, nodeCleanup, timeoutSeconds, v } = processConfig(command)
 const log = createLogger({ app: 'uninstall', verbosity: v })
-await using client = new KubeClient(await loadAccess(), { userAgent: 'kube-ovn-uninstall' })
+await using client = new KubeClient(await loadAccess(), { userAgent: 'kube-ovn-uninstall', repeats: 5 })
 
 function deadline(): AbortSignal {
   return AbortSignal.timeout(Math.max(0, timeoutSeconds) * 1000)

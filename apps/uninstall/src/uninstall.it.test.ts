@@ -27,11 +27,13 @@ it('takes our finalizers, old and new, off all kinds and leaves those of others'
   await client.create(ipPoolResource, { metadata: { name: 'e', finalizers: [current] }, spec: pool })
 
   expect(await removeFinalizers(hook)).toEqual([
+    { kind: 'DNSNameResolver', count: 0 },
     { kind: 'IP', count: 0 },
     { kind: 'IPPool', count: 1 },
     { kind: 'OvnEip', count: 0 },
     { kind: 'SecurityGroup', count: 0 },
     { kind: 'ProviderNetwork', count: 0 },
+    { kind: 'RouterLBRule', count: 0 },
     { kind: 'Subnet', count: 1 },
     { kind: 'SwitchLBRule', count: 0 },
     { kind: 'Vip', count: 1 },

@@ -99,11 +99,11 @@ const modules = [
   ...forImages,
 ]
 
-/** Kubernetes' own suites and what they run in pods: they take longer to build than most of what is tested with them. */
+/** Kubernetes' own suites, what they run in pods, and what runs several of them at once: they take longer to build than most of what is tested with them. */
 const conformance = {
   name: 'conformance',
   version: versions.kubernetes,
-  packages: ['k8s.io/kubernetes/test/images/agnhost'],
+  packages: ['k8s.io/kubernetes/test/images/agnhost', 'github.com/onsi/ginkgo/v2/ginkgo'],
   tests: ['k8s.io/kubernetes/test/e2e'],
   variables: kubernetesVariables,
 }

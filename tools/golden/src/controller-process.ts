@@ -6,6 +6,9 @@ import { recordedFlags } from '@kube-ovn/testing-golden'
 import type { GoldenCase } from '@kube-ovn/testing-golden'
 import type { Stage } from './stage.ts'
 
+/** Where Node keeps what it has compiled: a controller is started for each case. */
+const compileCache = process.env['NODE_COMPILE_CACHE']
+
 /** Starts the controller as a plain process, as a user would outside a cluster, with the flags of the recording and the rights that the chart gives. */
 export async function startController(
   repository: string,
@@ -28,6 +31,7 @@ export async function startController(
       stdio: ['ignore', log, log],
       env: {
         PATH: process.env['PATH'] ?? '',
+        ...(compileCache === undefined ? {} : { NODE_COMPILE_CACHE: compileCache }),
         POD_NAMESPACE: 'kube-system',
         POD_NAME: 'kube-ovn-controller',
         NODE_NAME: 'n1',

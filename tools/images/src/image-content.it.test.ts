@@ -99,6 +99,15 @@ it('has the script by which the plugin of earlier installations looks at a node'
   expect(told.flatMap((line) => /^\d\)/.exec(line) ?? [])).toEqual(['1)', '2)', '3)', '4)', '5)', '6)'])
 })
 
+it('starts a speaker by the name that NAT gateways of 1.17 have for it', async () => {
+  const told = await lines(
+    'cni',
+    'GATEWAY_NAME= /kube-ovn/kube-ovn-speaker --nat-gw-mode --cluster-as=1 2>&1; echo $?',
+  )
+  expect(told.join('\n')).toContain('missing required flags: --neighbor-as')
+  expect(told.at(-1)).not.toBe('0')
+})
+
 it('has kubectl-ko for nodes, which what lies in the directory where a user is does not change', async () => {
   const script = `
     node /kube-ovn/cni-install.mjs install --cni-bin-dir=/plugins --cni-conf-dir=/net.d --tooling-dir=/tooling --host-cni-bin-dir=/plugins >&2

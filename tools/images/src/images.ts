@@ -59,7 +59,10 @@ export function imageList(): readonly ImageSource[] {
       on: 'node-runtime',
       context: [
         dockerfile('cni'),
-        { from: join(imageSources, 'cni/env-check.sh'), to: 'env-check.sh' },
+        ...['env-check.sh', 'kube-ovn-speaker'].map((script) => ({
+          from: join(imageSources, 'cni', script),
+          to: script,
+        })),
         debianPackages,
         // tools/bootstrap builds those of the CNI project, and links them there.
         ...[plugin.name, 'portmap', 'loopback'].map((name) => ({

@@ -157,7 +157,7 @@ describe('a member without a file', patient, () => {
     const [first, second, third] = await startThree('IPv4')
     await untilOneCluster([first, second, third])
     await docker('exec', second, 'ovn-nbctl', '--no-leader-only', 'ls-add', 'kept')
-    await docker('pause', third)
+    await freeze(third)
     await containers.remove(first)
     await eventually(async () => expect(await status(second)).toMatch(/^Leader: unknown$/m))
 
@@ -172,7 +172,7 @@ describe('a member without a file', patient, () => {
     const addresses = threeAddresses()
     const [first, second, third] = await startThree('IPv4')
     await untilOneCluster([first, second, third])
-    await docker('pause', second, third)
+    await freeze(second, third)
     await containers.remove(first)
     await containers.startCentral('1', addresses[0], addresses)
     await untilSaid(first, 'a majority of')
@@ -222,7 +222,7 @@ describe('standalone databases', patient, () => {
 
 describe('the lock of ovn-northd', patient, () => {
   it.each([
-    ['stands still', (name: string) => docker('pause', name)],
+    ['stands still', (name: string) => freeze(name)],
     ['is cut off', (name: string) => docker('network', 'disconnect', '--force', containers.network, name)],
   ])('is free soon when its member %s and another one leads the Southbound', async (_, fail) => {
     const names = await startThree('IPv4')
@@ -244,6 +244,11 @@ describe('the lock of ovn-northd', patient, () => {
     expect(others).toContain(await eventually(() => whichOf(others, isActive)))
   })
 })
+
+/** A container in which processes come and go can not always be frozen at the first try. */
+async function freeze(...names: readonly string[]): Promise<void> {
+  for (const name of names) await eventually(() => docker('pause', name))
+}
 
 function threeAddresses(family: 'IPv4' | 'IPv6' = 'IPv4'): readonly [string, string, string] {
   return [containers.address(11, family), containers.address(12, family), containers.address(13, family)]

@@ -3,6 +3,7 @@ module kube-ovn/tools/kubernetes
 go 1.26.0
 
 tool (
+	github.com/onsi/ginkgo/v2/ginkgo
 	k8s.io/kubernetes/test/e2e
 	k8s.io/kubernetes/test/images/agnhost
 )

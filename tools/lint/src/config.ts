@@ -39,7 +39,7 @@ export const config: Linter.Config[] = [
   // The suite of a feature runs the whole controller, which has the feature. Unit tests do not: their results are kept for
   // as long as nothing changes that their package depends on, and the graph of projects leaves the harness out of that.
   {
-    files: ['**/*.it.test.ts'],
+    files: ['**/*.it.test.ts', '**/*.it-fixture.ts'],
     rules: boundaryRule(testConstraints, [['tag:plane:control', '@kube-ovn/testing-control']]),
   },
   {

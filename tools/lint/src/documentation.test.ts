@@ -4,11 +4,13 @@ import {
   bgpAnnotations,
   controllerFinalizer,
   deprecatedControllerFinalizer,
+  dnsNameResolverLabel,
   endpointsLabel,
   ipLabel,
   kubevirtAnnotations,
   namespaceAnnotations,
   networkAnnotations,
+  multiNetworkPolicyAnnotations,
   networkPolicyAnnotations,
   nodeAnnotations,
   nodeLabel,
@@ -85,6 +87,24 @@ describe('docs/design', () => {
   })
 })
 
+describe('docs/design/service-flaws.md', () => {
+  const held = read('docs/design/service-flaws.md')
+    .split('\n')
+    .flatMap((line) => {
+      const [, , file, title] = line.split('|').map((cell) => cell.trim())
+      const path = /^`(.+\.test\.ts)`$/.exec(file ?? '')?.[1]
+      return path === undefined || title === undefined ? [] : [{ path, title }]
+    })
+
+  it('names tests that there are', () => {
+    expect(held.length).toBeGreaterThan(0)
+    const missing = held.filter(
+      ({ path, title }) => !read(`libs/features/services/src/${path}`).includes(title),
+    )
+    expect(missing).toEqual([])
+  })
+})
+
 describe('docs/reference/annotations.md', () => {
   const page = read('docs/reference/annotations.md')
 
@@ -121,10 +141,11 @@ describe('docs/reference/annotations.md', () => {
     },
     { title: 'Vpc', keys: Object.values(vpcAnnotations).map(({ key }) => key) },
     { title: 'NetworkPolicy', keys: Object.values(networkPolicyAnnotations).map(({ key }) => key) },
+    { title: 'MultiNetworkPolicy', keys: Object.values(multiNetworkPolicyAnnotations).map(({ key }) => key) },
     {
       title: 'Labels',
-      keys: [endpointsLabel, ipLabel, nodeLabel, serviceLabel, sliceLabel].flatMap((labels) =>
-        Object.values(labels),
+      keys: [dnsNameResolverLabel, endpointsLabel, ipLabel, nodeLabel, serviceLabel, sliceLabel].flatMap(
+        (labels) => Object.values(labels),
       ),
     },
     { title: 'Finalizers', keys: [controllerFinalizer, deprecatedControllerFinalizer] },

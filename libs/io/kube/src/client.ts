@@ -81,11 +81,12 @@ export interface Removal<T extends KubeObject> {
   readonly object: T | undefined
 }
 
-const DEFAULTS = { connections: 32, timeoutMs: 60_000, watchSilenceMs: 180_000 }
+const DEFAULTS = { connections: 32, timeoutMs: 60_000, watchSilenceMs: 180_000, repeats: 0 }
 
 /**
- * Speaks to one API server. Refusals are the typed errors of `errors.ts`; nothing is retried in here, but once a
- * request whose credentials were refused and could be renewed.
+ * Speaks to one API server. Refusals are the typed errors of `errors.ts`. Nothing is retried in here but a request whose credentials
+ * were refused and could be renewed, once, and what the server asks to send later, as often as `repeats` says: whoever has a queue of
+ * its own leaves that at 0.
  */
 export class KubeClient implements AsyncDisposable {
   readonly #transport: Transport

@@ -1,11 +1,12 @@
-import { Pool, type Dispatcher } from 'undici'
+import { setTimeout as wait } from 'node:timers/promises'
+import { buildConnector, Pool, type Dispatcher } from 'undici'
 import {
   authenticationHeaders,
   tlsOptions,
   type Authentication,
   type ClusterAccess,
 } from './cluster-access.ts'
-import { KubeConnectionError } from './errors.ts'
+import { KubeConnectionError, KubeTooManyRequestsError } from './errors.ts'
 import { errorOfStatus, parseStatus } from './status.ts'
 
 export interface TransportOptions {
@@ -16,6 +17,13 @@ export interface TransportOptions {
   readonly timeoutMs: number
   /** A watch that is silent for so long is taken for dead. The server sends a bookmark about every minute. */
   readonly watchSilenceMs: number
+  /**
+   * How often a request is sent again when the server asks for that, after the time that it says. When that is longer than `timeoutMs`, the
+   * request is not sent again: its error says how long.
+   */
+  readonly repeats: number
+  /** Ends every request, those under way and those to come, as the signal of a request ends that one. */
+  readonly signal?: AbortSignal
   /** Told of each request when the head of its answer is there, or when there is none. */
   readonly onAnswer?: (request: AnsweredHead) => void
 }
@@ -53,37 +61,77 @@ export class Transport implements AsyncDisposable {
   readonly #prefix: string
   readonly #origin: string
   #pools: Pools | undefined
-  #isClosed = false
+  readonly #closing = new AbortController()
+  /** Of all connections, also those that are not made yet. */
+  readonly #end: AbortSignal
 
   constructor(access: ClusterAccess, options: TransportOptions) {
     const url = new URL(access.server)
     this.#access = access
     this.#options = options
+    const closing = this.#closing.signal
+    this.#end = options.signal === undefined ? closing : AbortSignal.any([options.signal, closing])
     this.#origin = url.origin
     this.#prefix = url.pathname.replace(/\/+$/, '')
   }
 
   /** Yields the body of a successful answer; throws the typed error of any other. */
-  async send(request: HttpRequest): Promise<string> {
+  async send(asked: HttpRequest): Promise<string> {
+    const request = this.#ending(asked)
     const answer = await this.#dispatch(request, false)
     return await this.#read(request, answer.body)
   }
 
   /** Yields the body of a successful answer as it comes. Leaving the iteration closes the connection. */
-  async stream(request: HttpRequest): Promise<AsyncIterable<Uint8Array>> {
+  async stream(asked: HttpRequest): Promise<AsyncIterable<Uint8Array>> {
+    const request = this.#ending(asked)
     const answer = await this.#dispatch(request, true)
     return this.#pieces(request, answer.body)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isClosed = true
+    this.#closing.abort()
     const pools = this.#pools
     this.#pools = undefined
     await Promise.all([pools?.requests.destroy(), pools?.watches.destroy()])
   }
 
-  /** Sends, and once more with renewed credentials when these were refused: tokens and certificates get replaced. */
+  /** The request, which ends with the client's signal too. */
+  #ending(request: HttpRequest): HttpRequest {
+    const { signal } = this.#options
+    if (signal === undefined) return request
+    return {
+      ...request,
+      signal: request.signal === undefined ? signal : AbortSignal.any([request.signal, signal]),
+    }
+  }
+
+  /** Sends until the server takes the request, which it has not begun with when it asks to come later. */
   async #dispatch(request: HttpRequest, isStream: boolean): Promise<Dispatcher.ResponseData> {
+    for (let left = this.#options.repeats; ; left--) {
+      try {
+        return await this.#sendOnce(request, isStream)
+      } catch (error) {
+        if (!(error instanceof KubeTooManyRequestsError) || left === 0) throw error
+        const { retryAfterMs } = error.details
+        if (retryAfterMs > this.#options.timeoutMs) throw error
+        await this.#patience(request, retryAfterMs)
+      }
+    }
+  }
+
+  /** Ends early with the request, and with the client. */
+  async #patience(request: HttpRequest, ms: number): Promise<void> {
+    const signal = request.signal === undefined ? this.#end : AbortSignal.any([request.signal, this.#end])
+    try {
+      await wait(ms, undefined, { signal })
+    } catch (cause) {
+      throw this.#lost(request, cause)
+    }
+  }
+
+  /** Sends, and once more with renewed credentials when these were refused: tokens and certificates get replaced. */
+  async #sendOnce(request: HttpRequest, isStream: boolean): Promise<Dispatcher.ResponseData> {
     const first = await this.#attempt(request, isStream)
     if (first.statusCode !== 401) return this.#accept(request, first)
     const refused = this.#pools?.authentication
@@ -171,7 +219,7 @@ export class Transport implements AsyncDisposable {
 
   /** A connection is bound to its client certificate, so new ones are opened when that changes. */
   #poolsFor(authentication: Authentication): Pools {
-    if (this.#isClosed) throw new Error('Client was disposed')
+    if (this.#closing.signal.aborted) throw new Error('Client was disposed')
     const known = this.#pools
     if (
       known?.authentication.certificate === authentication.certificate &&
@@ -204,7 +252,29 @@ export class Transport implements AsyncDisposable {
       headersTimeout: this.#options.timeoutMs,
       bodyTimeout,
       keepAliveTimeout: 30_000,
-      connect: { timeout: 10_000, ...tlsOptions(this.#access, authentication) },
+      // A request waits for its connection, whatever its own signal says.
+      connect: connectorUntil(this.#end, {
+        ...{ timeout: 10_000, allowH2: false, maxCachedSessions: 0 },
+        ...tlsOptions(this.#access, authentication),
+      }),
+    })
+  }
+}
+
+/**
+ * Connects, and gives up a connection that is not made yet when `end` comes. A socket listens at its signal for as long as that lives,
+ * not for as long as the socket does: each gets a signal of its own, or none would ever be collected.
+ */
+function connectorUntil(end: AbortSignal, options: buildConnector.BuildOptions): buildConnector.connector {
+  return (asked, callback) => {
+    const dial = new AbortController()
+    const giveUp = (): void => dial.abort(end.reason)
+    end.addEventListener('abort', giveUp)
+    if (end.aborted) giveUp()
+    const connect = buildConnector({ ...options, signal: dial.signal })
+    connect(asked, (...result) => {
+      end.removeEventListener('abort', giveUp)
+      callback(...result)
     })
   }
 }

@@ -69,7 +69,8 @@ start_controller_manager() {
  "contexts": [{"name": "test", "context": {"cluster": "test", "user": "test"}}]}
 END
   mapfile -t flags <controller-manager.flags
-  /opt/kubernetes/kube-controller-manager "${flags[@]}" >>controller-manager.log 2>&1 &
+  # It gives up where the API server is not there within ten seconds, as on a busy machine.
+  until /opt/kubernetes/kube-controller-manager "${flags[@]}" >>controller-manager.log 2>&1; do sleep 1; done &
 }
 
 start_etcd

@@ -1,7 +1,7 @@
 import { KubeForbiddenError, nodes, pods, type Resource } from '@kube-ovn/kube'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { renderChart } from './chart.ts'
-import { chartCrds } from './crds.ts'
+import { chartCrds, foreignCrds } from './crds.ts'
 import { keptRights } from './kept-rights.ts'
 import type { KubeApi } from './kube-api.ts'
 import { describeRight, rightsOf } from './rights.ts'
@@ -11,7 +11,7 @@ const account = 'kube-system/ovn'
 
 let api: KubeApi
 beforeAll(async () => {
-  api = await startKubeApi({ crds: [chartCrds], accounts: {} })
+  api = await startKubeApi({ crds: [chartCrds, foreignCrds], accounts: {} })
 })
 afterAll(() => api[Symbol.asyncDispose]())
 beforeEach(() => api.reset())
@@ -61,10 +61,11 @@ describe('the rights of the chart', () => {
   it('are about resources and verbs that there are, none of them a wildcard', async () => {
     const rights = rightsOf(await renderChart())
     expect(rights.filter((right) => [right.verb, right.group, right.resource].includes('*'))).toEqual([])
-    // What others define, such as Multus, is not here.
-    const groups = (await groupsServed()).filter((group) => rights.some((right) => right.group === group))
+    // What others define is not all here.
+    const known = (await groupsServed()).filter(({ name }) => rights.some(({ group }) => group === name))
+    const groups = known.map(({ name }) => name)
     expect(groups).toContain('kubeovn.io')
-    const served = new Set((await Promise.all(groups.map(verbsOf))).flat())
+    const served = new Set((await Promise.all(known.map(verbsOf))).flat())
     const superfluous = rights.filter(
       ({ group, resource, verb }) => groups.includes(group) && !served.has(`${verb} ${resource} ${group}`),
     )
@@ -85,22 +86,32 @@ const secrets: Resource = {
   namespaced: true,
 }
 
+interface Group {
+  readonly name: string
+  readonly versions: readonly { readonly groupVersion: string }[]
+}
+
 interface GroupList {
-  readonly groups: readonly { readonly name: string }[]
+  readonly groups: readonly Group[]
 }
 
 interface ResourceList {
   readonly resources: readonly { readonly name: string; readonly verbs: readonly string[] }[]
 }
 
-async function groupsServed(): Promise<readonly string[]> {
+async function groupsServed(): Promise<readonly Group[]> {
   const { groups } = JSON.parse(await api.client.read('/apis')) as GroupList
-  return ['', ...groups.map(({ name }) => name)]
+  return [{ name: '', versions: [{ groupVersion: 'v1' }] }, ...groups]
 }
 
 /** What the API server serves of a group, as `VERB RESOURCE GROUP`. */
-async function verbsOf(group: string): Promise<readonly string[]> {
-  const path = group === '' ? '/api/v1' : `/apis/${group}/v1`
-  const { resources } = JSON.parse(await api.client.read(path)) as ResourceList
-  return resources.flatMap(({ name, verbs }) => verbs.map((verb) => `${verb} ${name} ${group}`))
+async function verbsOf({ name: group, versions }: Group): Promise<readonly string[]> {
+  const root = group === '' ? '/api' : '/apis'
+  const lists = await Promise.all(
+    versions.map(async ({ groupVersion }) => {
+      const { resources } = JSON.parse(await api.client.read(`${root}/${groupVersion}`)) as ResourceList
+      return resources
+    }),
+  )
+  return lists.flat().flatMap(({ name, verbs }) => verbs.map((verb) => `${verb} ${name} ${group}`))
 }

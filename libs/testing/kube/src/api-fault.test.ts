@@ -35,10 +35,10 @@ describe('firstFault', () => {
 })
 
 it('answers with a Status that clients understand', () => {
-  expect(JSON.parse(answerText(429))).toMatchObject({
+  expect(JSON.parse(answerText(429, 7))).toMatchObject({
     kind: 'Status',
     code: 429,
     reason: 'TooManyRequests',
-    details: { retryAfterSeconds: 1 },
+    details: { retryAfterSeconds: 7 },
   })
 })

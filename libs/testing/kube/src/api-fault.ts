@@ -13,6 +13,8 @@ export interface ApiFault {
   readonly delayMs?: number
   /** A status, or the end of the connection, in place of the server's answer. */
   readonly answer?: number | 'reset'
+  /** After how long an answer of 429 asks to come again. Absent: 1. */
+  readonly retryAfterSeconds?: number
   /** The request gets through, and its connection ends this long after. */
   readonly resetAfterMs?: number
 }
@@ -43,7 +45,7 @@ const reasons: Readonly<Record<number, string>> = {
 }
 
 /** The `Status` object that a server answers such a status with. */
-export function answerText(status: number): string {
+export function answerText(status: number, retryAfterSeconds: number): string {
   return JSON.stringify({
     kind: 'Status',
     apiVersion: 'v1',
@@ -52,6 +54,6 @@ export function answerText(status: number): string {
     message: 'refused by a proxy that plays a broken server',
     reason: reasons[status] ?? '',
     code: status,
-    ...(status === 429 ? { details: { retryAfterSeconds: 1 } } : {}),
+    ...(status === 429 ? { details: { retryAfterSeconds } } : {}),
   })
 }

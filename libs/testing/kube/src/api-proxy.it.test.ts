@@ -1,7 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import {
+  KubeClient,
+  KubeConnectionError,
+  KubeTooManyRequestsError,
+  configMaps,
+  type ClusterAccess,
+} from '@kube-ovn/kube'
 import { Agent, request } from 'undici'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { ApiProxy } from './api-proxy.ts'
 import type { KubeApi } from './kube-api.ts'
 import { startKubeApi } from './start-kube-api.ts'
@@ -9,6 +16,7 @@ import { startKubeApi } from './start-kube-api.ts'
 let api: KubeApi
 let proxy: ApiProxy
 let agent: Agent
+let access: ClusterAccess
 
 beforeAll(async () => {
   api = await startKubeApi({
@@ -33,6 +41,11 @@ beforeAll(async () => {
     listenHost: '127.0.0.1',
     listenPort: 0,
   })
+  access = {
+    server: `https://127.0.0.1:${proxy.port}`,
+    ...{ ca: await read(ca), tlsServerName: undefined, isVerified: true },
+    authenticate: () => Promise.resolve({ certificate: admin.cert, privateKey: admin.key }),
+  }
   agent = new Agent({ connect: { ca: await read(ca), ...admin } })
 })
 
@@ -86,6 +99,49 @@ it('answers in place of the server, and only what it is told to', async () => {
   expect(proxy.matched).toBe(before + 1)
   proxy.faults = []
   expect((await ask(`${namespaces}/never`)).status).toBe(404)
+})
+
+it('has a client that comes again as often as it was told to when the server asks for that', async () => {
+  const refuse = (times: number): void => {
+    proxy.faults = [{ path: '/configmaps$', answer: 429, times }]
+  }
+  await using once = new KubeClient(access, { userAgent: 'once' })
+  await using patient = new KubeClient(access, { userAgent: 'patient', repeats: 2 })
+  const write = (client: KubeClient, signal?: AbortSignal): Promise<unknown> =>
+    client.create(configMaps, { metadata: { namespace: 'default', name: 'a' } }, { signal })
+  const before = proxy.matched
+  refuse(1)
+  await expect(write(once)).rejects.toThrow(KubeTooManyRequestsError)
+  refuse(2)
+  await write(patient)
+  refuse(3)
+  await expect(write(patient)).rejects.toThrow(KubeTooManyRequestsError)
+  expect(proxy.matched).toBe(before + 1 + 2 + 3)
+  refuse(1)
+  const reason = new Error('interrupted')
+  const stop = new AbortController()
+  const written = write(patient, stop.signal)
+  await vi.waitUntil(() => proxy.matched === before + 7)
+  stop.abort(reason)
+  await expect(written).rejects.toBe(reason)
+})
+
+it('has a client that does not wait for longer than for an answer, nor after it was closed', async () => {
+  await using patient = new KubeClient(access, { userAgent: 'patient', repeats: 2, timeoutMs: 60_000 })
+  const refuse = (retryAfterSeconds: number): void => {
+    proxy.faults = [{ path: '/configmaps$', answer: 429, times: 1, retryAfterSeconds }]
+  }
+  const write = (): Promise<unknown> =>
+    patient.create(configMaps, { metadata: { namespace: 'default', name: 'b' } })
+  const before = proxy.matched
+  refuse(61)
+  await expect(write()).rejects.toThrow(KubeTooManyRequestsError)
+  refuse(59)
+  const written = write()
+  const refused = expect(written).rejects.toThrow(KubeConnectionError)
+  await vi.waitUntil(() => proxy.matched === before + 2)
+  await patient[Symbol.asyncDispose]()
+  await refused
 })
 
 it('ends connections in place of an answer', async () => {

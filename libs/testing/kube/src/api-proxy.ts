@@ -93,7 +93,8 @@ export class ApiProxy implements AsyncDisposable {
     this.#timesMet.set(fault, this.#timesMetOf(fault) + 1)
     this.#after(fault.delayMs ?? 0, response, () => {
       if (fault.answer === 'reset') resetConnection(request)
-      else if (fault.answer !== undefined) answerBy(fault.answer, request, response)
+      else if (fault.answer !== undefined)
+        answerBy(fault.answer, fault.retryAfterSeconds ?? 1, request, response)
       else {
         this.#pass(request, response)
         if (fault.resetAfterMs !== undefined)
@@ -185,14 +186,19 @@ function identityOf(request: IncomingMessage): Record<string, string | string[]>
   return { 'x-remote-user': user, 'x-remote-group': groups === undefined ? [] : [groups].flat() }
 }
 
-function answerBy(status: number, request: IncomingMessage, response: ServerResponse): void {
+function answerBy(
+  status: number,
+  retryAfterSeconds: number,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
   // The body is read to its end, so that the connection can serve the next request.
   request.resume()
   response.writeHead(status, {
     'content-type': 'application/json',
-    ...(status === 429 ? { 'retry-after': '1' } : {}),
+    ...(status === 429 ? { 'retry-after': `${retryAfterSeconds}` } : {}),
   })
-  response.end(answerText(status))
+  response.end(answerText(status, retryAfterSeconds))
 }
 
 function resetConnection(request: IncomingMessage): void {

@@ -7,7 +7,7 @@ interface KeptRights {
 /** Kinds of objects that are ours, and that the controller writes. */
 const ownKinds = [
   ...['vpcs', 'subnets', 'ippools', 'ips', 'vips', 'vlans', 'provider-networks'],
-  ...['security-groups', 'switch-lb-rules', 'ovn-eips', 'vpc-dnses'],
+  ...['security-groups', 'switch-lb-rules', 'router-lb-rules', 'ovn-eips', 'vpc-dnses', 'dnsnameresolvers'],
 ]
 
 /** Rights of the chart that a run of all tests need not use. All others that it does not use are superfluous. */
@@ -16,7 +16,7 @@ export const keptRights: readonly KeptRights[] = [
     why: 'the controller reads an object again when somebody else changed it at the same moment',
     rights: [
       ...ownKinds.map((kind) => `${kind}.kubeovn.io`),
-      'egressfirewalls.k8s.ovn.org',
+      ...['bgppeers.kubeovn.io', 'egressfirewalls.k8s.ovn.org'],
       ...['pods', 'namespaces', 'nodes', 'services', 'endpoints'],
     ].map((resource) => `kube-system/ovn may get ${resource}`),
   },
@@ -37,6 +37,7 @@ export const keptRights: readonly KeptRights[] = [
     why: 'what is applied and is not there yet is created: the server asks for both rights, and notes a patch',
     rights: [
       'kube-system/ovn may create switch-lb-rules.kubeovn.io',
+      'kube-system/ovn may create dnsnameresolvers.kubeovn.io',
       ...['configmaps', 'deployments.apps'].map(
         (resource) => `kube-system/ovn may create ${resource} in kube-system`,
       ),

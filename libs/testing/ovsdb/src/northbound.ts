@@ -31,7 +31,7 @@ export interface Northbound extends AsyncDisposable {
   transactions(): Promise<number>
   /** What a failed test leaves for a reader: file names and texts. */
   evidence(): Promise<Readonly<Record<string, string>>>
-  /** Removes every row, in one transaction. The row of NB_Global stays, with its columns cleared. */
+  /** Removes every row, in one transaction. The row of NB_Global stays, with its columns cleared. Of the Southbound chassis go. */
   reset(): Promise<void>
   /** Ends ovsdb-server in good order; {@link start} brings it back. */
   stop(): Promise<void>
@@ -74,7 +74,10 @@ export async function startNorthbound(options: NorthboundOptions = {}): Promise<
     script: (text) => container.script(text),
     transactions: () => server.transactionCount(),
     evidence: () => evidence(server, southbound),
-    reset: async () => void (await server.transact(clearing)),
+    reset: async () => {
+      await server.transact(clearing)
+      await southbound?.transact(clearingChassis)
+    },
     stop: () => server.stop(),
     kill: () => server.kill(),
     start: () => server.start(),
@@ -144,6 +147,8 @@ const clearing = Object.keys(ovnNorthboundSchema.tables).map((table) =>
     ? { op: 'update', table, where: [], row: clearedColumns() }
     : { op: 'delete', table, where: [] },
 )
+
+const clearingChassis = ['Chassis', 'Chassis_Private'].map((table) => ({ op: 'delete', table, where: [] }))
 
 function clearedColumns(): object {
   const empty = { string: '', boolean: false, integer: 0 } as const

@@ -17,11 +17,13 @@ const listOf = {
   Vpc: 'vpcs',
   IP: 'ips',
   IPPool: 'ipPools',
+  DNSNameResolver: 'dnsNameResolvers',
   EgressFirewall: 'egressFirewalls',
   SecurityGroup: 'securityGroups',
   Vip: 'vips',
   OvnEip: 'ovnEips',
   SwitchLBRule: 'switchLbRules',
+  RouterLBRule: 'routerLbRules',
   VpcDns: 'vpcDnses',
   Vlan: 'vlans',
   ProviderNetwork: 'providerNetworks',
@@ -170,6 +172,7 @@ it('knows of every group of annotations', () => {
     // Nothing reads these but kubectl and its plugin.
     'kubectlAnnotations',
     'kubevirtAnnotations',
+    'multiNetworkPolicyAnnotations',
     'namespaceAnnotations',
     'networkAnnotations',
     // What these decide is proven by suites of features: no scene has NetworkPolicies or Services.

@@ -33,7 +33,7 @@ const completed: ReadonlySet<keyof Scene> = new Set(['ips', 'vips', 'ovnEips'])
 const known = new WeakMap<Scene, Effects>()
 
 function effectsOf(scene: Scene, settings: Partial<ControlSettings>): Effects {
-  const effects = controlEffects(scene, settings)
+  const effects = controlEffects(scene, { enableDnsNameResolver: true, ...settings })
   const { subnets = [], pods = [], nodes = [], providerNetworks = [] } = effects.objects
   const [node] = nodes as readonly Node[]
   if (node === undefined) throw new Error('a scene has a node')

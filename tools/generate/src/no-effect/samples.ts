@@ -48,6 +48,7 @@ export const fieldSamples: Readonly<Record<string, Readonly<Record<string, reado
     defaultInterface: ['eth9'],
     customInterfaces: [[{ interface: 'eth9', nodes: ['n1'] }]],
   },
+  DNSNameResolver: { name: ['www.example.org.'] },
   IP: {
     podName: ['web'],
     namespace: ['depot'],
@@ -110,6 +111,15 @@ export const fieldSamples: Readonly<Record<string, Readonly<Record<string, reado
   },
   SwitchLBRule: {
     vip: ['9.9.9.9'],
+    namespace: ['depot'],
+    selector: [['app:db']],
+    endpoints: [['10.1.0.9']],
+    sessionAffinity: ['ClientIP'],
+    ports: [[{ port: 90 }]],
+  },
+  RouterLBRule: {
+    ovnEip: ['gate-1'],
+    vpc: ['sea'],
     namespace: ['depot'],
     selector: [['app:db']],
     endpoints: [['10.1.0.9']],

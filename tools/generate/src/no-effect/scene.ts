@@ -1,10 +1,12 @@
 import type {
+  DnsNameResolver,
   EgressFirewall,
   Ip,
   IpPool,
   OvnEip,
   NetworkAttachmentDefinition,
   ProviderNetwork,
+  RouterLbRule,
   SecurityGroup,
   Subnet,
   SwitchLbRule,
@@ -15,6 +17,7 @@ import type {
 } from '@kube-ovn/kube-api'
 import type { ConfigMap, Namespace, Node, Pod } from '@kube-ovn/kube-api/core'
 import {
+  dnsNameResolver,
   egressFirewall,
   ip,
   ipPool,
@@ -24,6 +27,7 @@ import {
   pod,
   providerNetwork,
   securityGroup,
+  routerLbRule,
   subnet,
   switchLbRule,
   vip,
@@ -42,9 +46,11 @@ export interface Scene {
   readonly ipPools: readonly IpPool[]
   readonly vips: readonly Vip[]
   readonly ovnEips: readonly OvnEip[]
+  readonly dnsNameResolvers: readonly DnsNameResolver[]
   readonly egressFirewalls: readonly EgressFirewall[]
   readonly securityGroups: readonly SecurityGroup[]
   readonly switchLbRules: readonly SwitchLbRule[]
+  readonly routerLbRules: readonly RouterLbRule[]
   readonly vpcDnses: readonly VpcDns[]
   readonly configMaps: readonly ConfigMap[]
   readonly namespaces: readonly Namespace[]
@@ -73,6 +79,7 @@ export const scene: Scene = {
     vpc({ name: 'river', namespaces: ['mill'] }),
     vpc({ name: 'ovn-cluster' }),
     vpc({ name: 'sea', enableExternal: true, extraExternalSubnets: ['green'] }),
+    vpc({ name: 'coast', enableExternal: true, extraExternalSubnets: ['dock'] }),
   ].map(withUid),
   vlans: [vlan({ name: 'dock', provider: '' })].map(withUid),
   providerNetworks: [providerNetwork({ name: 'provider' }), providerNetwork({ name: 'quay' })].map(withUid),
@@ -94,9 +101,28 @@ export const scene: Scene = {
     vip({ name: 'lent', subnet: 'blue', v4ip: '10.1.0.61', v6ip: 'fd00:1::61' }),
     vip({ name: 'other', subnet: 'blue', namespace: 'shop', selector: ['app:web'] }),
   ].map(withUid),
-  ovnEips: [ovnEip({ name: 'outside', externalSubnet: 'dock', type: 'lsp', v4Ip: '10.6.0.60' })].map(withUid),
+  ovnEips: [
+    ovnEip({ name: 'outside', externalSubnet: 'dock', type: 'lsp', v4Ip: '10.6.0.60' }),
+    ...['10.6.0.61', '10.6.0.62'].map((v4Ip, place) => ({
+      ...ovnEip({ name: `gate-${place}`, externalSubnet: 'dock', type: 'nat', v4Ip }),
+      status: { type: 'nat', ready: true, v4Ip, macAddress: `00:00:5e:00:53:7${place}` },
+    })),
+    {
+      ...ovnEip({ name: 'coast-dock', externalSubnet: 'dock', type: 'lrp', v4Ip: '10.6.0.63' }),
+      status: { type: 'lrp', ready: true, v4Ip: '10.6.0.63', macAddress: '00:00:5e:00:53:73' },
+    },
+  ].map(withUid),
+  dnsNameResolvers: [dnsNameResolver({ name: 'mine', domain: 'www.example.com.', ips: ['192.0.2.1'] })].map(
+    withUid,
+  ),
   egressFirewalls: [
-    egressFirewall({ namespace: 'shop', egress: [{ type: 'Deny', to: { cidrSelector: '10.8.0.0/16' } }] }),
+    egressFirewall({
+      namespace: 'shop',
+      egress: [
+        { type: 'Deny', to: { cidrSelector: '10.8.0.0/16' } },
+        { type: 'Deny', to: { dnsName: 'www.example.com' } },
+      ],
+    }),
   ].map(withUid),
   securityGroups: [
     securityGroup({
@@ -110,6 +136,7 @@ export const scene: Scene = {
     }),
   ].map(withUid),
   switchLbRules: [switchLbRule({ namespace: 'shop' })].map(withUid),
+  routerLbRules: [routerLbRule({ ovnEip: 'gate-0', vpc: 'coast', namespace: 'shop' })].map(withUid),
   vpcDnses: [vpcDns({ vpc: 'river', subnet: 'wheel' })].map(withUid),
   configMaps: [
     configMap('vpc-dns-config', {
@@ -127,7 +154,10 @@ export const scene: Scene = {
   ].map(withUid),
   nodes: [
     node({ annotations: { 'ovn.kubernetes.io/chassis': 'c1' } }),
-    node({ name: 'n2', addresses: ['172.18.0.12'] }),
+    node({
+      ...{ name: 'n2', addresses: ['172.18.0.12'], labels: { 'ovn.kubernetes.io/external-gw': 'true' } },
+      annotations: { 'ovn.kubernetes.io/chassis': 'c2' },
+    }),
   ].map(withUid),
   pods: [
     podOf('shop', 'web', {

@@ -1,0 +1,76 @@
+import { getEventListeners, once } from 'node:events'
+import { createServer as createHttpServer } from 'node:http'
+import { createServer, type AddressInfo, type Server } from 'node:net'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { Transport } from './transport.ts'
+
+let server: Server
+
+/** Accepts connections, and never says a word: none of TLS is ever made. */
+beforeEach(async () => {
+  server = createServer((socket) => socket.on('error', () => undefined))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+})
+afterEach(() => server.close())
+
+function open(signal?: AbortSignal, of: Server = server, scheme = 'https'): Transport {
+  const { port } = of.address() as AddressInfo
+  const access = {
+    ...{ server: `${scheme}://127.0.0.1:${port}`, ca: undefined, tlsServerName: undefined, isVerified: true },
+    authenticate: () => Promise.resolve({}),
+  }
+  const limits = { connections: 1, timeoutMs: 60_000, watchSilenceMs: 60_000, repeats: 0 }
+  return new Transport(access, { userAgent: 'test', ...limits, ...(signal !== undefined && { signal }) })
+}
+
+const request = { method: 'GET', path: '/version' } as const
+/** A connection is given up by itself after 10 s. */
+const soonMs = 9_000
+
+it('ends requests, and connections that are not made yet, with its signal', async () => {
+  const user = new AbortController()
+  await using transport = open(user.signal)
+  const connected = once(server, 'connection')
+  const ended = transport.send(request).catch((error: unknown) => error)
+  const [socket] = await connected
+  const gone = once(socket, 'close')
+  const startedMs = performance.now()
+  const reason = new Error('had enough')
+  user.abort(reason)
+  expect(await ended).toBe(reason)
+  await gone
+  expect(performance.now() - startedMs).toBeLessThan(soonMs)
+  await expect(transport.send(request)).rejects.toBe(reason)
+})
+
+it('leaves no connection behind that is not made yet', async () => {
+  const transport = open()
+  const connected = once(server, 'connection')
+  const ended = transport.send(request).catch((error: unknown) => error)
+  const [socket] = await connected
+  const gone = once(socket, 'close')
+  const startedMs = performance.now()
+  await transport[Symbol.asyncDispose]()
+  expect(await ended).toMatchObject({ message: 'API server did not answer' })
+  await gone
+  expect(performance.now() - startedMs).toBeLessThan(soonMs)
+})
+
+it('remembers no connection that is over', async () => {
+  const answering = createHttpServer((_request, response) => {
+    response.setHeader('connection', 'close').end('{}')
+  })
+  answering.listen(0, '127.0.0.1')
+  await once(answering, 'listening')
+  const combined = vi.spyOn(AbortSignal, 'any')
+  await using transport = open(new AbortController().signal, answering, 'http')
+  const end: unknown = combined.mock.results[0]?.value
+  combined.mockRestore()
+  if (!(end instanceof AbortSignal)) expect.unreachable('the signal of the client is one of two')
+  for (let request = 0; request < 20; request++) {
+    expect(await transport.send({ method: 'GET', path: '/version' })).toBe('{}')
+    expect(getEventListeners(end, 'abort')).toEqual([])
+  }
+  answering.close()
+})
