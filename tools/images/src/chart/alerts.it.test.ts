@@ -79,6 +79,23 @@ it('fires each alert by what it is for, after its time and not before, and none 
   expect(await promtool([...tests, quiet], 'test', 'rules', 'tests.json')).toContain('SUCCESS')
 })
 
+it('does not begin anew when a scrape fails, or two in a row', async () => {
+  const patient = alerts.filter(({ alert, expr }) => alert in firing && expr.includes('last_over_time'))
+  expect(patient.length).toBeGreaterThan(8)
+  const tests = patient.map(({ alert }) => ({
+    name: alert,
+    interval: '30s',
+    input_series: inputOf(
+      (firing[alert] ?? []).map(([series, values]) => [
+        series,
+        `${values.slice(0, values.indexOf('x'))} stale stale `.repeat(20).trimEnd(),
+      ]),
+    ),
+    promql_expr_test: [expectation(`,alertname="${alert}"`, minutes, 1)],
+  }))
+  expect(await promtool(tests, 'test', 'rules', 'tests.json')).toContain('SUCCESS')
+})
+
 it('fires by the metrics of the programs themselves while something is wrong, and no longer', async () => {
   const stretch = minutes + 1
   const tests = await Promise.all(
