@@ -26,6 +26,8 @@ export interface SteadyPing {
   started(): Promise<void>
   /** The number of the last packet of which anything is known. */
   sent(): number
+  /** The number of the last packet that is known to have been answered; 0 before the first. */
+  answered(): number
   stop(): Promise<PingLoss>
 }
 
@@ -53,6 +55,7 @@ export function startPing(from: Place, address: string, intervalMs = 50): Steady
         await Promise.race([ended, once(child.stdout ?? child, 'data')])
     },
     sent: () => lastSequence(output),
+    answered: () => lastSequence(output, /bytes from .*icmp_seq=(\d+)/g),
     async stop() {
       const sent = lastSequence(output)
       const patience = AbortSignal.timeout(patienceMs)
@@ -68,9 +71,9 @@ export function startPing(from: Place, address: string, intervalMs = 50): Steady
   }
 }
 
-/** The number of the last packet that ping has named. */
-function lastSequence(output: string): number {
-  return Math.max(0, ...[...output.matchAll(/icmp_seq=(\d+)/g)].map(([, sequence]) => Number(sequence)))
+/** The number of the last packet that ping has named, in this way where one is given. */
+function lastSequence(output: string, named = /icmp_seq=(\d+)/g): number {
+  return Math.max(0, ...[...output.matchAll(named)].map(([, sequence]) => Number(sequence)))
 }
 
 /** Reads which of the first so many packets were answered, by what ping has printed. */
