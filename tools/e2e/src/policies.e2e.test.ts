@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeInLab } from './describe-in-lab.ts'
 import { exampleChecks } from './example-checks.ts'
 import { adminPolicies } from './policies/admin-policies.ts'
+import { domainNames } from './policies/domain-names.ts'
 import { egressFirewalls } from './policies/egress-firewalls.ts'
 import { networkPolicies } from './policies/network-policies.ts'
 import { securityGroups } from './policies/security-groups.ts'
@@ -23,7 +24,10 @@ async function defineKinds({ api }: Cluster): Promise<void> {
 const lab = useSuiteLab(
   { id: 'policies', nodes: 2, stack: 'dual' },
   {
-    values: { features: { ENABLE_ANP: true }, networkPolicies: { stopOpenConnections: true } },
+    values: {
+      features: { ENABLE_ANP: true, ENABLE_DNS_NAME_RESOLVER: true },
+      networkPolicies: { stopOpenConnections: true },
+    },
     beforeChart: defineKinds,
   },
 )
@@ -42,6 +46,8 @@ afterAll(async () => {
 describe('packets under NetworkPolicies, in both families,', () => networkPolicies(() => cluster))
 
 describe('packets under EgressFirewalls, in both families,', () => egressFirewalls(() => cluster))
+
+describe('packets under policies with names of DNS, in both families,', () => domainNames(() => cluster))
 
 describe('packets under security groups, in both families,', () => securityGroups(() => cluster))
 

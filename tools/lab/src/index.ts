@@ -97,6 +97,7 @@ export { runMatrix, runMatrixOn, type MatrixResult, type MatrixRow } from './mat
 export { askHere } from './probe/ask.ts'
 export type { Outcome, Question } from './probe/question.ts'
 export { pingAll, startPing, type PingLoss, type SteadyPing } from './probe/ping.ts'
+export { resolveAt, type ResolvedAddresses } from './probe/name-lookup.ts'
 export { measureRate, type Rate } from './probe/rate.ts'
 export { askSourceAddress, fetchText } from './probe/tcp.ts'
 export { kubeletProbes } from './checks/kubelet-probes.ts'

@@ -113,11 +113,11 @@ export function egressFirewalls(lab: () => Cluster): void {
   })
 
   it('are denied where a rule can not be read, of which the firewall tells', async () => {
-    const named = { type: 'Allow', to: { dnsName: 'www.example.com' } }
-    await during(lab(), [firewall(named, ...denied)], async () => {
+    const long = { type: 'Allow', to: { cidrSelector: '192.0.2.0/40' } }
+    await during(lab(), [firewall(long, ...denied)], async () => {
       await expectSeen('nobody goes out', [refused(toOutside), left])
       const { status } = await untilTold('EgressFirewall Rules not correctly applied')
-      expect(status?.messages?.join()).toContain('spec.egress[0].to.dnsName')
+      expect(status?.messages?.join()).toContain('spec.egress[0].to.cidrSelector')
     })
   })
 }

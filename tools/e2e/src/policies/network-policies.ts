@@ -326,7 +326,9 @@ export function networkPolicies(lab: () => Cluster): void {
       const kept = pings.map((ping) => ping.sent())
       await untilEdited(central, 'ending.shop', () => applyAll(cluster.api, [open]))
       const answeredOn = () => pings.map((ping, index) => ping.answered() - (kept[index] ?? 0))
-      await eventually('they are answered', () => Promise.resolve(Math.min(...answeredOn()) > 10 || undefined))
+      await eventually('they are answered', () =>
+        Promise.resolve(Math.min(...answeredOn()) > 10 || undefined),
+      )
       const losses = await Promise.all(pings.map((ping) => ping.stop()))
       // All in one piece: once ended none gets through, and once allowed again none is lost.
       for (const { lost } of losses) {
