@@ -2,9 +2,12 @@ import { chartNamespace } from '../chart.ts'
 import { ofStack, worldAddress } from '../cluster/topology.ts'
 import { injectFault } from '../faults/inject.ts'
 import { addOddFlows, addStrayInterface } from '../faults/vswitch.ts'
+import type { ApiObject } from '../kubernetes/client.ts'
+import { eventually } from '../kubernetes/wait.ts'
 import { addressesOfPod, type PodObject } from '../kubernetes/workloads.ts'
 import { runAt, type Place } from '../namespaces.ts'
 import { samplesOf } from '../observe/metrics.ts'
+import { loadBalancerVips, ovnCentral } from '../observe/northbound.ts'
 import { nodeOf, placeOf } from './check.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { PingerPage } from './pinger-pages.ts'
@@ -156,12 +159,24 @@ async function drop(place: Place, ...matches: readonly string[]): Promise<AsyncD
   }
 }
 
-/** Has a Service choose no pod, as long as the result lives. */
-export async function takeEndpoints({ api }: Cluster, service: string): Promise<AsyncDisposable> {
-  const select = (gone: 'true' | null): Promise<unknown> =>
-    api.mergePatch(`/api/v1/namespaces/${chartNamespace}/services/${service}`, {
-      spec: { selector: { gone } },
-    })
-  await select('true')
+/**
+ * Has a Service choose no pod, as long as the result lives. Nobody is sent to a pod by it any more when it is returned: who would tell that to
+ * the Northbound may be cut off next.
+ */
+export async function takeEndpoints(cluster: Cluster, name: string): Promise<AsyncDisposable> {
+  const path = `/api/v1/namespaces/${chartNamespace}/services/${name}`
+  const select = (gone: 'true' | null): Promise<ServiceObject> =>
+    cluster.api.mergePatch<ServiceObject>(path, { spec: { selector: { gone } } })
+  const { spec } = await select('true')
+  const central = await ovnCentral(cluster)
+  await eventually(`the Service ${name} has no backends`, async () => {
+    const vips = await loadBalancerVips(central)
+    const own = vips.filter(([vip]) => spec.clusterIPs.includes(vip.replace(/^\[?(.*?)\]?:\d+$/, '$1')))
+    return own.every(([, backends]) => backends === '') ? true : undefined
+  })
   return { [Symbol.asyncDispose]: async () => void (await select(null)) }
+}
+
+interface ServiceObject extends ApiObject {
+  readonly spec: { readonly clusterIPs: readonly string[] }
 }

@@ -36,6 +36,13 @@ export function readColumn(central: Place, table: string, uuid: string, column: 
   return nbctl(central, '--bare', '--no-headings', `--columns=${column}`, 'list', table, uuid)
 }
 
+/** The addresses with ports that load balancers serve, and the backends of each as text, empty where there are none. */
+export async function loadBalancerVips(central: Place): Promise<readonly (readonly [string, string])[]> {
+  const text = await nbctl(central, '--format=json', '--columns=vips', 'list', 'Load_Balancer')
+  const { data } = JSON.parse(text) as MonitorTable
+  return data.flatMap(([vips]) => (vips as readonly ['map', readonly (readonly [string, string])[]])[1])
+}
+
 /** A change that the Northbound announced. */
 export interface RowChange {
   readonly action: 'initial' | 'insert' | 'delete' | 'old' | 'new'
