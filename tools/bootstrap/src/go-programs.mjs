@@ -108,12 +108,21 @@ const conformance = {
   variables: kubernetesVariables,
 }
 
+/** The network policy API's own suites: the last one of AdminNetworkPolicies, and that of the version of ClusterNetworkPolicies that is served. */
+const policySuites = ['admin-policies', 'cluster-policies'].map((name) => ({
+  ...{ name, version: versions[name], packages: [], variables: {} },
+  tests: ['sigs.k8s.io/network-policy-api/conformance'],
+}))
+
+/** What takes longer to build than most of what is tested with it. */
+const deepModules = [conformance, ...policySuites]
+
 /**
  * Builds the Kubernetes commands, Helm, CoreDNS, Multus, GoBGP and what images are made of into the cache, each module once for each version;
- * for deep runs Kubernetes' own suites, too.
+ * for deep runs Kubernetes' own suites and those of the network policy API, too.
  */
 export async function ensureGoPrograms() {
-  await ensureModules(process.env.KUBE_OVN_DEEP === '1' ? [...modules, conformance] : modules)
+  await ensureModules(process.env.KUBE_OVN_DEEP === '1' ? [...modules, ...deepModules] : modules)
   linkPrograms()
 }
 
@@ -191,7 +200,7 @@ async function build(module, report) {
   let compiled = 0
   const flags = ['-v', '-buildvcs=false', '-trimpath', '-ldflags', ['-s', '-w', ...variables].join(' ')]
   const onLine = () => report(`${++compiled}/${total} packages`)
-  await go.run(['build', ...flags, '-o', `${go.output}/`, ...packages], onLine)
+  if (packages.length > 0) await go.run(['build', ...flags, '-o', `${go.output}/`, ...packages], onLine)
   // Without vet, which takes longer than the compiler for what is not ours.
   for (const path of tests)
     await go.run(

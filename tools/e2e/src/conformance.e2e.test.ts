@@ -1,7 +1,8 @@
-import { runKubernetesSpecs, type SpecOutcome } from '@kube-ovn/lab'
+import { runKubernetesSpecs, runPolicySuite, type SpecOutcome } from '@kube-ovn/lab'
 import { describe, expect, it } from 'vitest'
 import { describeInLab } from './describe-in-lab.ts'
 import { selectionOf, specGroups } from './kubernetes-specs.ts'
+import { definePolicyKinds } from './policies/policy-kinds.ts'
 import { useSuiteLab } from './suite-lab.ts'
 
 const describeOnLab = describeInLab("brings the images of Kubernetes' own specs to its nodes")
@@ -26,6 +27,28 @@ describeOnLab("Kubernetes' own specs", () => {
       expect(specs.filter(({ state }) => state !== 'passed')).toEqual([])
       expect(specs).toHaveLength(group.count)
     })
+  })
+})
+
+describeOnLab("the network policy API's own claims", () => {
+  const lab = isDeep
+    ? useSuiteLab(
+        { id: 'policy-api', nodes: 2, stack: 'dual' },
+        { values: { features: { ENABLE_ANP: true } }, beforeChart: definePolicyKinds },
+      )
+    : undefined
+
+  it.for([
+    ['adminPolicies', 'AdminNetworkPolicies', 0],
+    ['clusterPolicies', 'ClusterNetworkPolicies', 0],
+  ] as const)('about %s hold', { timeout: timeoutMs }, async ([suite, kind, count], { skip }) => {
+    skip(!isDeep, 'they take minutes to build and to run: KUBE_OVN_DEEP=1 runs them')
+    const { cluster } = lab ?? expect.unreachable('the lab is there in deep runs')
+    const startedMs = performance.now()
+    const claims = await runPolicySuite(cluster, suite)
+    console.log(render(kind, claims, performance.now() - startedMs))
+    expect(claims.filter(({ state }) => state !== 'passed')).toEqual([])
+    expect(claims).toHaveLength(count)
   })
 })
 

@@ -1,10 +1,8 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { applyAll, deleteAll, parseManifests, readExample, untilPodsReady, type Cluster } from '@kube-ovn/lab'
-import { foreignCrds } from '@kube-ovn/testing-kube'
+import { applyAll, deleteAll, readExample, untilPodsReady, type Cluster } from '@kube-ovn/lab'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeInLab } from './describe-in-lab.ts'
 import { exampleChecks } from './example-checks.ts'
+import { definePolicyKinds } from './policies/policy-kinds.ts'
 import { adminPolicies } from './policies/admin-policies.ts'
 import { domainNames } from './policies/domain-names.ts'
 import { egressFirewalls } from './policies/egress-firewalls.ts'
@@ -16,10 +14,6 @@ const describe = describeInLab('may define the kinds of the network policy API')
 
 let cluster: Cluster
 
-async function defineKinds({ api }: Cluster): Promise<void> {
-  await applyAll(api, parseManifests(await readFile(join(foreignCrds, 'network-policy-api.yaml'), 'utf8')))
-}
-
 /** One lab for policies of all kinds. */
 const lab = useSuiteLab(
   { id: 'policies', nodes: 2, stack: 'dual' },
@@ -28,7 +22,7 @@ const lab = useSuiteLab(
       features: { ENABLE_ANP: true, ENABLE_DNS_NAME_RESOLVER: true },
       networkPolicies: { stopOpenConnections: true },
     },
-    beforeChart: defineKinds,
+    beforeChart: definePolicyKinds,
   },
 )
 

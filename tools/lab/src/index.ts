@@ -36,6 +36,7 @@ export {
   worldName,
 } from './cluster/topology.ts'
 export { runKubernetesSpecs, type SpecOutcome, type SpecSelection } from './conformance.ts'
+export { runPolicySuite } from './policy-conformance.ts'
 export { presets } from './cluster/topology-file.ts'
 export {
   chartNamespace,

@@ -13,6 +13,8 @@ interface Versions {
   readonly helm: string
   readonly coredns: string
   readonly multus: string
+  readonly 'admin-policies': string
+  readonly 'cluster-policies': string
 }
 
 const versions = JSON.parse(
@@ -29,12 +31,19 @@ export const programs = {
   ginkgo: join(cache, 'conformance', `v${versions.kubernetes}`, 'bin', 'ginkgo'),
   conformance: join(cache, 'conformance', `v${versions.kubernetes}`, 'bin', 'e2e.test'),
   agnhost: join(cache, 'conformance', `v${versions.kubernetes}`, 'bin', 'agnhost'),
+  /** The network policy API's own suites; built for deep runs. */
+  adminPolicies: policySuite('admin-policies'),
+  clusterPolicies: policySuite('cluster-policies'),
   probe: join(repository, 'dist/programs/kube-ovn-probe'),
 } as const
 
 export const corednsVersion = versions.coredns
 
 export const kubernetesVersion = versions.kubernetes
+
+function policySuite(name: 'admin-policies' | 'cluster-policies'): string {
+  return join(cache, name, `v${versions[name]}`, 'bin', 'conformance.test')
+}
 
 /** What belongs to one lab: certificates, configuration, logs, the kubeconfig. */
 export function labDirectory(id: string): string {
