@@ -8,6 +8,7 @@ import { ofStack, outsideHost, vlanAddresses } from '../cluster/topology.ts'
 import { hasSentTagged } from '../cluster/vlan-switch.ts'
 import { runAt } from '../namespaces.ts'
 import { pingAll } from '../probe/ping.ts'
+import { addressOutsideObjects, addressOutsideRows, streetVlan } from './address-outside.ts'
 import { countRow, equalRow, happensRow, placeOf, type Check, type CheckRow } from './check.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { ApiObject } from '../kubernetes/client.ts'
@@ -33,13 +34,14 @@ export const underlay: Check = {
   async run(cluster) {
     const { vlans, podNetwork } = cluster.topology
     const isPlugged = cluster.nodes.every(({ spec }) => spec.physicalNics > 1)
-    const hasVlans = vlans.includes(vlan) && vlans.includes(logicalVlan)
+    const hasVlans = [vlan, logicalVlan, streetVlan].every((wanted) => vlans.includes(wanted))
     if (!isPlugged || !hasVlans || podNetwork !== 'kube-ovn') return []
     const { stack } = cluster.topology
     const objects = [
       ...readExample('20-underlay', stack),
       ...logicalObjects(cluster),
       ...overlayPods(cluster),
+      ...addressOutsideObjects(cluster),
     ]
     await applyAll(cluster.api, objects)
     const rows = [
@@ -47,6 +49,7 @@ export const underlay: Check = {
       ...(await physicalRows(cluster)),
       ...(await leaseRows(cluster)),
     ]
+    rows.push(...(await addressOutsideRows(cluster)))
     rows.push(...(await logicalRows(cluster)), ...(await routerRows(cluster)))
     await Promise.all(objects.map((object) => cluster.api.delete(object)))
     return [...rows, await backRow(cluster)]

@@ -32,7 +32,7 @@ export const presets: Readonly<Record<string, DescribedTopology>> = {
   /** A second, bare NIC of each node on a trunk, and routers of both kinds. */
   underlay: {
     nodes: plainNodes(2).map((node) => ({ ...node, physicalNics: 2 })),
-    vlans: [100, 200],
+    vlans: [100, 200, 300],
     routers: ['frr', 'bird'],
   },
   'multi-cluster': { clusters: 2 },
