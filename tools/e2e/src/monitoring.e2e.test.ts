@@ -212,6 +212,8 @@ describe('a Prometheus', () => {
       [
         ...everywhere('northd'),
         { kind: 'pause', target: { component: 'northbound', machine: first } },
+        // It would have Open vSwitch started again within a minute, and an alert is for what lasts longer.
+        { kind: 'pause', target: { component: 'kubelet', machine: first } },
         { kind: 'pause', target: { component: 'ovsdb-server', machine: first } },
       ],
       [
