@@ -11,6 +11,7 @@ import {
   type Cluster,
 } from '@kube-ovn/lab'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { bfdNextHops } from './bfd-next-hops.ts'
 import { describeInLab } from './describe-in-lab.ts'
 import { useSuiteLab } from './suite-lab.ts'
 
@@ -43,12 +44,12 @@ async function run(on: Cluster, check: Check): Promise<{ readonly rows: number; 
 
 describe('what is around the nodes', () => {
   it('has VLANs that nodes are hosts in, and routers of both kinds that learn from each other', async () => {
-    // Two nodes in two VLANs, two routers.
-    expect(await run(cluster, physicalNetwork)).toEqual({ rows: 6, failed: [] })
+    // Two nodes in three VLANs, two routers.
+    expect(await run(cluster, physicalNetwork)).toEqual({ rows: 8, failed: [] })
   })
 
   it('connects pods to a VLAN, to its gateway and to the overlay, and gives the NICs back', async () => {
-    expect(await run(cluster, underlay)).toEqual({ rows: 15, failed: [] })
+    expect(await run(cluster, underlay)).toEqual({ rows: 22, failed: [] })
   })
 
   it('knows NetworkAttachmentDefinitions, and attaches pods to the networks that they describe', async () => {
@@ -63,3 +64,5 @@ describe('what is around the nodes', () => {
     expect(await run(seeing, seenCluster)).toEqual({ rows: 4, failed: [] })
   })
 })
+
+describe('routes of a VPC by two next hops', () => bfdNextHops(() => cluster))
