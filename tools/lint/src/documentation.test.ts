@@ -23,23 +23,8 @@ import {
   vpcAnnotations,
 } from '@kube-ovn/annotations'
 import { controlFeatures } from '@kube-ovn/assembly-controller'
-import {
-  addressAuditMetrics,
-  agentMetrics,
-  clientMetrics,
-  databaseMetrics,
-  fragmentMetrics,
-  kernelMetrics,
-  leaderMetrics,
-  logMetrics,
-  monitorMetrics,
-  nodeParameterMetrics,
-  speakerMetrics,
-  subnetMetrics,
-  vswitchMetrics,
-  Registry,
-} from '@kube-ovn/telemetry'
 import { describe, expect, it } from 'vitest'
+import { metricsOf } from './registered-metrics.ts'
 import { repository, workspacePackages } from './workspace.ts'
 
 const packages = workspacePackages()
@@ -158,46 +143,18 @@ describe('docs/reference/annotations.md', () => {
 })
 
 describe('docs/reference/metrics.md', () => {
-  it('has a row for each metric of controller, agent, speaker, monitor and Open vSwitch', async () => {
-    const registry = new Registry()
-    addressAuditMetrics(registry)
-    agentMetrics(registry, 'n1')
-    databaseMetrics(registry)
-    kernelMetrics(registry)
-    logMetrics(registry)
-    leaderMetrics(registry, 'test', () => true)
-    speakerMetrics(registry, 'n1', () => ({ peers: [], problems: 0, bfd: undefined }))
-    monitorMetrics(registry, 'n1', () => ({
-      ...{
-        daemons: [],
-        databases: [],
-        logs: [],
-        failedRequests: 0,
-        sources: new Map(),
-        inconsistent: new Map(),
-      },
-      ...{ northbound: undefined, southbound: undefined },
-    }))
-    const node = new Registry()
-    fragmentMetrics(node)
-    clientMetrics(node)
-    nodeParameterMetrics(node, 'n1', () => ({
-      ...{ localPorts: undefined, udpChecksumErrors: undefined, searchDomains: [], tcpMemory: undefined },
-      ...{ tcpTwRecycle: undefined, tcpMtuProbing: undefined, conntrackIsLiberal: undefined },
-      ...{ bridgeCallsIptables: undefined, ipv6Routes: undefined },
-    }))
-    subnetMetrics(registry, () => [])
-    const openVswitch = new Registry()
-    vswitchMetrics(openVswitch, () => ({
-      ...{ hostname: 'n1', daemons: [], logs: [], failedRequests: 0, coverage: new Map() },
-      ...{ databaseBytes: undefined, system: undefined, datapaths: undefined, interfaces: undefined },
-    }))
-    const all = await Promise.all([registry, node, openVswitch].map((one) => one.getMetricsAsJSON()))
-    const names = new Set(all.flat().map(({ name }) => name))
-    const documented = [...read('docs/reference/metrics.md').matchAll(/^\| `(\w+)`/gm)].map(
-      (match) => match[1],
+  it('has a row with the type of each metric that is not in the pages of Node.js or of the pinger’s checks', async () => {
+    const programs = ['controller', 'agent', 'pinger', 'monitor', 'speaker'] as const
+    const shown = (await Promise.all(programs.map(metricsOf))).flatMap((metrics) => [...metrics])
+    const types = new Map(
+      shown
+        .filter(([name]) => !/^(process|nodejs|pinger)_/.test(name))
+        .map(([name, { type }]) => [name, type]),
     )
-    expect(documented.toSorted()).toEqual([...names, 'kube_ovn_event_loop_delay_seconds'].toSorted())
+    const documented = read('docs/reference/metrics.md').matchAll(/^\| `(\w+)` +\| (\w+)/gm)
+    expect([...documented].map(([, name, type]) => `${name} ${type}`).toSorted()).toEqual(
+      Array.from(types, ([name, type]) => `${name} ${type}`).toSorted(),
+    )
   })
 })
 

@@ -1,10 +1,10 @@
 import { parser } from '@prometheus-io/lezer-promql'
-import { processRegistry } from '@kube-ovn/telemetry'
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { metricsOf, type Program, type Registered } from './registered-metrics.ts'
+import type { Program } from './measured-metrics.ts'
+import { metricsOf, type Registered } from './registered-metrics.ts'
 import { repository } from './workspace.ts'
 
 interface Alert {
@@ -32,13 +32,11 @@ const jobs: Readonly<Record<string, Program>> = {
 }
 /** What Prometheus itself adds to every series, and to the buckets of a histogram. */
 const ofEverySeries = ['job', 'instance']
-const ofProcess = new Set(
-  processRegistry()
-    .getMetricsAsArray()
-    .map(({ name }) => name),
+const metrics = new Map(
+  await Promise.all(
+    Object.entries(jobs).map(async ([job, program]) => [job, await metricsOf(program)] as const),
+  ),
 )
-const ofProcessLabels = ['quantile']
-const metrics = new Map(Object.entries(jobs).map(([job, program]) => [job, metricsOf(program)]))
 
 interface Selector {
   readonly name: string
@@ -82,9 +80,8 @@ function readQuery(expr: string): Query {
 }
 
 /** The series that a name in a query stands for, with the labels that it has. */
-function seriesOf({ name, job }: Selector): Registered | undefined {
+function seriesOf({ name, job }: Selector): Pick<Registered, 'type' | 'labels'> | undefined {
   if (name === 'up') return { type: 'gauge', labels: ofEverySeries }
-  if (ofProcess.has(name)) return { type: 'gauge', labels: [...ofEverySeries, ...ofProcessLabels] }
   for (const [own, registered] of metrics) {
     if (job !== undefined && job !== own) continue
     const plain = registered.get(name)

@@ -1,65 +1,34 @@
-import {
-  addressAuditMetrics,
-  agentMetrics,
-  clientMetrics,
-  databaseMetrics,
-  fragmentMetrics,
-  kernelMetrics,
-  leaderMetrics,
-  logMetrics,
-  monitorMetrics,
-  nodeParameterMetrics,
-  pingerMetrics,
-  Registry,
-  speakerMetrics,
-  subnetMetrics,
-  vswitchMetrics,
-} from '@kube-ovn/telemetry'
-import type { upstreamMetrics } from './upstream-metrics.ts'
+import { processRegistry, type Registry } from '@kube-ovn/telemetry'
+import { measured, type Program } from './measured-metrics.ts'
 
-export type Program = keyof typeof upstreamMetrics
-
-function unasked(): never {
-  throw new Error('nobody looks at a value')
-}
-
-/** What each program registers. */
-const registered: Readonly<Record<Program, readonly ((registry: Registry) => unknown)[]>> = {
-  controller: [
-    ...[kernelMetrics, addressAuditMetrics, databaseMetrics, logMetrics, clientMetrics],
-    (registry) => leaderMetrics(registry, 'test', () => true),
-    (registry) => subnetMetrics(registry, unasked),
-  ],
-  agent: [
-    ...[databaseMetrics, fragmentMetrics, logMetrics, clientMetrics],
-    (registry) => agentMetrics(registry, 'n1'),
-    (registry) => nodeParameterMetrics(registry, 'n1', unasked),
-  ],
-  pinger: [
-    logMetrics,
-    (registry) => pingerMetrics(registry, { nodeName: 'n1', nodeIp: '192.0.2.1', podIp: '10.16.0.2' }),
-    (registry) => vswitchMetrics(registry, unasked),
-  ],
-  monitor: [(registry) => monitorMetrics(registry, 'n1', unasked)],
-  speaker: [logMetrics, (registry) => speakerMetrics(registry, 'n1', unasked)],
-}
-
-/** The type and the labels of a metric. */
+/** What a page of a program shows of a metric. */
 export interface Registered {
   readonly type: string
+  readonly help: string
+  /** Of all its series, but for the limits of buckets. */
   readonly labels: readonly string[]
+  /** Limits of a histogram's buckets. */
+  readonly buckets: readonly number[] | undefined
 }
 
-/** The metrics that a program registers for itself, beside those of every process. */
-export function metricsOf(program: Program): ReadonlyMap<string, Registered> {
-  const registry = new Registry()
-  for (const register of registered[program]) register(registry)
+/** The registry that a program serves, with something measured for every metric. */
+export function registryOf(program: Program): Registry {
+  const registry = processRegistry()
+  for (const measure of Object.values(measured[program])) measure(registry)
+  return registry
+}
+
+/** The metrics of a program, by name. */
+export async function metricsOf(program: Program): Promise<ReadonlyMap<string, Registered>> {
+  const families = await registryOf(program).getMetricsAsJSON()
   return new Map(
-    registry.getMetricsAsArray().map((metric) => {
-      const { name, labelNames = [] } = metric as unknown as { name: string; labelNames?: readonly string[] }
+    families.map(({ name, type, help, values }) => {
+      const labels = new Set(values.flatMap((value) => Object.keys(value.labels)))
+      const limits = new Set(values.flatMap(({ labels: { le } }) => (typeof le === 'number' ? [le] : [])))
+      const isHistogram = labels.delete('le')
       return [
         name,
-        { type: metric.constructor.name.toLowerCase().replace('showngauge', 'gauge'), labels: labelNames },
+        { type: String(type), help, labels: [...labels], buckets: isHistogram ? [...limits] : undefined },
       ]
     }),
   )

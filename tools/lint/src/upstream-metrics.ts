@@ -4,6 +4,11 @@ export type UpstreamMetrics = Readonly<
 >
 
 const queue = ['name', 'controller'] as const
+/** What its dashboards show of every process; the others of `process_*` are there as well, `go_*` is Go's own. */
+const ofProcess = {
+  process_resident_memory_bytes: ['gauge'],
+  process_cpu_seconds_total: ['counter'],
+} as const
 const logs = { klog_lines_total: ['gauge', 'level'], klog_bytes_total: ['gauge', 'level'] } as const
 /** What client-go and the client of OVSDB show, in controller and agent. */
 const clients = {
@@ -49,6 +54,7 @@ function prefixed(
 /** What dashboards and alerts of Kube-OVN 1.17 may ask for, by component. */
 export const upstreamMetrics = {
   controller: {
+    ...ofProcess,
     ...clients,
     ...logs,
     leader_election_master_status: ['gauge', 'name'],
@@ -61,6 +67,7 @@ export const upstreamMetrics = {
     subnet_ip_assign_info: ['gauge', 'subnet_name', 'ip', 'pod_name'],
   },
   agent: {
+    ...ofProcess,
     ...clients,
     ...logs,
     cni_op_latency_seconds: ['histogram', 'node_name', 'method', 'status_code'],
@@ -83,6 +90,7 @@ export const upstreamMetrics = {
     ),
   },
   pinger: {
+    ...ofProcess,
     ...logs,
     ...prefixed(
       'pinger_',
@@ -143,6 +151,7 @@ export const upstreamMetrics = {
     ),
   },
   monitor: {
+    ...ofProcess,
     kube_ovn_ovn_status: ['gauge', 'hostname', 'component'],
     kube_ovn_ovn_status_content: ['gauge', 'hostname', 'component', 'status'],
     kube_ovn_failed_req_count: ['gauge', 'hostname'],
@@ -182,6 +191,7 @@ export const upstreamMetrics = {
     ...prefixed('kube_ovn_cluster_', ['peer_next_index', 'peer_match_index'], 'gauge', ...member, 'peer_id'),
   },
   speaker: {
+    ...ofProcess,
     ...logs,
     ...prefixed(
       'kube_ovn_speaker_bgp_peer_',
@@ -208,3 +218,28 @@ export const upstreamMetrics = {
     ),
   },
 } as const satisfies Readonly<Record<string, UpstreamMetrics>>
+
+/** So many limits of buckets, each `factor` times the one before it. */
+function exponential(first: number, factor: number, count: number): readonly number[] {
+  return Array.from({ length: count }, (_, n) => first * factor ** n)
+}
+
+const requestSeconds = exponential(0.001, 2, 10)
+const queueSeconds = exponential(1e-8, 10, 12)
+const answerMs = [2, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50]
+const pingMs = [0.25, 0.5, 1, 2, 5, 10, 30]
+
+/** The limits of the buckets of its histograms, whoever shows them. */
+export const upstreamBuckets: Readonly<Record<string, readonly number[]>> = {
+  ovs_client_request_latency_milliseconds: exponential(1, 2, 10),
+  rest_client_request_latency_seconds: requestSeconds,
+  workqueue_queue_duration_seconds: queueSeconds,
+  workqueue_work_duration_seconds: queueSeconds,
+  cni_op_latency_seconds: requestSeconds,
+  pinger_apiserver_latency_ms: answerMs,
+  pinger_internal_dns_latency_ms: answerMs,
+  pinger_external_dns_latency_ms: answerMs,
+  pinger_pod_ping_latency_ms: pingMs,
+  pinger_node_ping_latency_ms: pingMs,
+  pinger_external_ping_latency_ms: [...pingMs, 50, 100],
+}
