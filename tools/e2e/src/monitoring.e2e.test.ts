@@ -22,6 +22,7 @@ import {
 } from '@kube-ovn/lab'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeInLab } from './describe-in-lab.ts'
+import { faultsOf, isAccepted, programOfJob } from './metric-pages.ts'
 import { useSuiteLab } from './suite-lab.ts'
 
 const describe = describeInLab('scrapes a cluster whose databases are three, and breaks it')
@@ -51,6 +52,7 @@ beforeAll(async () => {
 })
 afterAll(() => prometheus[Symbol.asyncDispose]())
 
+const jobs = ['kube-ovn-cni', 'kube-ovn-controller', 'kube-ovn-monitor', 'kube-ovn-pinger']
 /** A cluster without routers has no speaker. */
 const isOfSpeaker = (name: string): boolean => /speaker|Bgp|RoutesNotAdvertised/.test(name)
 /** The data path of a lab, in userspace, has no masks; and rows are held only where somebody has to decide. */
@@ -120,7 +122,6 @@ function expectQuiet(): Promise<unknown> {
 
 describe('a Prometheus', () => {
   it('scrapes every program by TLS, and nobody else may', async () => {
-    const jobs = ['kube-ovn-cni', 'kube-ovn-controller', 'kube-ovn-monitor', 'kube-ovn-pinger']
     const expected = jobs.flatMap((job) => cluster.nodes.map(() => `${job} up`))
     const seen = async (): Promise<readonly string[]> =>
       (await prometheus.targets())
@@ -136,6 +137,20 @@ describe('a Prometheus', () => {
         expect(await onNode(...curl, `https://${cluster.nodes[0]?.kubernetes.ipv4}:${port}/${path}`)).toBe(
           status,
         )
+  })
+
+  it('is shown pages that are as upstream’s, and that promtool finds no other fault with', async () => {
+    const found = (await prometheus.targets()).map(async (target) => {
+      const page = await prometheus.readPage(target)
+      const { job = '' } = target.labels
+      const program = programOfJob[job]
+      const faults = program === undefined ? ['of nobody'] : faultsOf(program, page)
+      const others = (await prometheus.findFaults(page)).filter((one) => !isAccepted(one))
+      return { job, faults: [...faults, ...others].map((fault) => `${job}: ${fault}`) }
+    })
+    const pages = await Promise.all(found)
+    expect(pages.flatMap(({ faults }) => faults)).toEqual([])
+    expect(new Set(pages.map(({ job }) => job))).toEqual(new Set(jobs))
   })
 
   it('finds series for every panel of every dashboard, and for every alert', async () => {

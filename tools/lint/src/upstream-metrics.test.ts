@@ -1,32 +1,19 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { absentMetrics } from './absent-metrics.ts'
 import { measured, type Program } from './measured-metrics.ts'
 import { ownMetrics } from './own-metrics.ts'
 import { metricsOf } from './registered-metrics.ts'
 import { upstreamBuckets, upstreamMetrics, type UpstreamMetrics } from './upstream-metrics.ts'
 import { repository } from './workspace.ts'
 
-const page = readFileSync(join(repository, 'docs/differences.md'), 'utf8')
-/** By program, what is declared not to be there: the rows of a table with names in their first column. */
-const absent = Map.groupBy(
-  (page.split('\n## Metrics that are not there\n')[1]?.split('\n## ')[0] ?? '')
-    .matchAll(/^\| (\w+) +\| ([^|]+)\|/gm)
-    .flatMap(([, program = '', names = '']) =>
-      names.matchAll(/`(\w+)`/g).map(([, name = '']) => ({ program, name })),
-    ),
-  ({ program }) => program,
-)
 const sources: Readonly<Record<Program, string>> = {
   controller: 'apps/controller/src',
   agent: 'apps/cni/src/agent',
   pinger: 'apps/pinger/src',
   monitor: 'apps/monitor/src',
   speaker: 'apps/speaker/src',
-}
-
-function namesAbsentFrom(program: string): readonly string[] {
-  return (absent.get(program) ?? []).map(({ name }) => name)
 }
 
 /** What a program calls of the library of metrics, by its sources. */
@@ -53,7 +40,7 @@ describe.each(Object.keys(upstreamMetrics) as Program[])('%s', (program) => {
   })
 
   it("has each of upstream's metrics, with its type, labels and buckets, or is declared not to have it", async () => {
-    const missing = namesAbsentFrom(program)
+    const missing = absentMetrics(program)
     const ours = await metricsOf(program)
     const seen = Object.keys(wanted)
       .filter((name) => !missing.includes(name))
@@ -69,9 +56,7 @@ describe.each(Object.keys(upstreamMetrics) as Program[])('%s', (program) => {
 
   it('is declared not to have only what upstream has and it has not', async () => {
     const ours = await metricsOf(program)
-    expect(namesAbsentFrom(program).filter((name) => ours.has(name) || wanted[name] === undefined)).toEqual(
-      [],
-    )
+    expect(absentMetrics(program).filter((name) => ours.has(name) || wanted[name] === undefined)).toEqual([])
   })
 
   it('has beyond that what is listed as ours, and what its run time tells of itself', async () => {

@@ -10,10 +10,10 @@ import type { ApiObject } from '../kubernetes/client.ts'
 import { kubectl } from '../kubernetes/kubectl.ts'
 import { deleteAll } from '../kubernetes/manifests.ts'
 import { eventually } from '../kubernetes/wait.ts'
-import { insideContainer } from '../namespaces.ts'
+import { insideContainer, runAt } from '../namespaces.ts'
 import { fetchText } from '../probe/tcp.ts'
 import { repository } from '../paths.ts'
-import { runProgram } from '../program.ts'
+import { runProgram, tryProgram } from '../program.ts'
 
 const port = 9090
 const account = 'lab-prometheus'
@@ -22,6 +22,8 @@ const readers = 'kube-ovn-metrics-reader'
 const inContainer = '/lab'
 /** Seconds; the dashboards and alerts of the chart are made for 15. */
 const scrapeSeconds = 1
+/** With what promtool ends when it finds fault with what it could read. */
+const faultsFound = 3
 /** How many times faster than on a cluster all is: a minute of a rule is as long as the scrapes that it has there. */
 const speedUp = 15
 
@@ -38,6 +40,7 @@ interface ScrapeTarget {
   readonly labels: Readonly<Record<string, string>>
   readonly health: 'up' | 'down' | 'unknown'
   readonly lastError: string
+  readonly scrapeUrl: string
 }
 
 /** A Prometheus that scrapes a lab and goes by the chart's alerts. */
@@ -47,6 +50,14 @@ export interface Prometheus extends AsyncDisposable {
   /** The answers over the last seconds. */
   queryRange(expression: string, seconds: number): Promise<readonly Series[]>
   targets(): Promise<readonly ScrapeTarget[]>
+  /** The page of a target, as it is scraped. */
+  readPage(target: ScrapeTarget): Promise<string>
+  /**
+   * What promtool finds fault with in a page, a line each.
+   *
+   * @throws if it can not read it
+   */
+  findFaults(page: string): Promise<readonly string[]>
   /** Names of alerts that fire. */
   firing(): Promise<readonly string[]>
 }
@@ -89,10 +100,8 @@ export async function startPrometheus(cluster: Cluster): Promise<Prometheus> {
   const directory = join(cluster.directory, 'prometheus')
   mkdirSync(directory, { recursive: true })
   const write = (name: string, content: string): void => writeFileSync(join(directory, name), content)
-  if (isSecure) {
-    await makeReader(cluster, stack)
-    write('token', await kubectl(cluster, 'create', 'token', account, '-n', chartNamespace, '--duration=24h'))
-  }
+  const token = isSecure ? await makeReader(cluster, stack) : undefined
+  if (token !== undefined) write('token', token)
   write('kubeconfig', readFileSync(cluster.kubeconfig, 'utf8'))
   write('prometheus.yaml', stringify(configuration(cluster, isSecure)))
   write('alerts.yaml', stringify({ groups: alertGroups().map(acceleratedGroup) }))
@@ -125,6 +134,27 @@ export async function startPrometheus(cluster: Cluster): Promise<Prometheus> {
     },
     targets: async () =>
       (await ask<{ activeTargets: readonly ScrapeTarget[] }>('targets?state=active')).activeTargets,
+    readPage: ({ scrapeUrl }) => {
+      const header = token === undefined ? [] : ['--header', `Authorization: Bearer ${token}`]
+      const curl = [
+        'curl',
+        '--silent',
+        '--show-error',
+        '--fail',
+        '--globoff',
+        '--insecure',
+        '--max-time',
+        '10',
+      ]
+      return runAt(insideContainer(cluster.control), [...curl, ...header, scrapeUrl])
+    },
+    findFaults: async (page) => {
+      const exec = ['exec', '--interactive', name, 'promtool', 'check', 'metrics']
+      const { exitCode, stderr } = await tryProgram('docker', exec, { input: page })
+      if (exitCode !== 0 && exitCode !== faultsFound)
+        throw new Error(`promtool can not read the page: ${stderr}`)
+      return stderr.split('\n').filter((line) => line !== '')
+    },
     firing: async () => {
       const { alerts } = await ask<{ alerts: readonly FiringAlert[] }>('alerts')
       return [
@@ -144,8 +174,8 @@ interface FiringAlert {
   readonly labels: { readonly alertname: string }
 }
 
-/** An account that may read metrics, as the documentation of users says. */
-async function makeReader(cluster: Cluster, stack: AsyncDisposableStack): Promise<void> {
+/** Makes an account that may read metrics, as the documentation of users says, and answers its token. */
+async function makeReader(cluster: Cluster, stack: AsyncDisposableStack): Promise<string> {
   const metadata = { name: account, namespace: chartNamespace }
   const reader: ApiObject = { apiVersion: 'v1', kind: 'ServiceAccount', metadata }
   const binding = {
@@ -157,6 +187,8 @@ async function makeReader(cluster: Cluster, stack: AsyncDisposableStack): Promis
   } as ApiObject
   for (const object of [reader, binding]) await cluster.api.apply(object)
   stack.defer(async () => deleteAll(cluster.api, [binding, reader]))
+  const token = ['create', 'token', account, '-n', chartNamespace, '--duration=24h']
+  return (await kubectl(cluster, ...token)).trim()
 }
 
 function configuration(cluster: Cluster, isSecure: boolean): object {
