@@ -1,3 +1,4 @@
+import { errorCode } from '@kube-ovn/errors'
 import type { PingerHealth } from '@kube-ovn/telemetry'
 import type { NamedPort, PingTarget } from './targets.ts'
 
@@ -108,6 +109,8 @@ export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const details = 'details' in error && typeof error.details === 'object' ? error.details : undefined
   const reason =
-    details !== null && details !== undefined && 'reason' in details ? `: ${String(details.reason)}` : ''
-  return `${error.message}${reason}`
+    details !== null && details !== undefined && 'reason' in details
+      ? String(details.reason)
+      : errorCode(error.cause)
+  return reason === undefined ? error.message : `${error.message}: ${reason}`
 }

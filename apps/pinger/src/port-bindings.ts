@@ -5,7 +5,7 @@ import {
   type OpenVswitch,
   type OvnSouthbound,
 } from '@kube-ovn/ovsdb-schema'
-import { OvsdbClient, type TlsFiles } from 'ovsdb-client'
+import { OvsdbClient, type Tables, type TlsFiles } from 'ovsdb-client'
 import { reasonOf, type Outcome } from './outcome.ts'
 
 /** Where the chart mounts the certificate. */
@@ -24,6 +24,23 @@ export function openVswitchAt(endpoint: string, timeoutMs: number): OvsdbClient<
     transactTimeoutMs: timeoutMs,
     inactivityProbeMs: timeoutMs,
   })
+}
+
+/**
+ * Waits for a connection, for a limited time.
+ *
+ * @throws why there is none as far as that is known, e.g. that the socket may not be opened: that time has passed tells nobody what to do
+ */
+export async function connectWithin<T extends Tables>(
+  client: OvsdbClient<T>,
+  timeoutMs: number,
+): Promise<void> {
+  try {
+    await client.connect(AbortSignal.timeout(timeoutMs))
+  } catch (error) {
+    const { state } = client
+    throw ('cause' in state ? state.cause : undefined) ?? error
+  }
 }
 
 export interface PortBindingOptions {
@@ -79,7 +96,7 @@ export class PortBindings implements AsyncDisposable {
   async #readLocal() {
     const { local, timeoutMs } = this.#options
     const { select, selected } = local.operations
-    await local.connect(AbortSignal.timeout(timeoutMs))
+    await connectWithin(local, timeoutMs)
     const [root, ports] = await local.transact([
       select('Open_vSwitch', [], ['external_ids']),
       select('Interface', [], ['external_ids']),
@@ -102,7 +119,7 @@ export class PortBindings implements AsyncDisposable {
     if (!isFresh && this.#last !== undefined && nowMs - this.#last.atMs < this.#options.goodForMs)
       return this.#last.bound
     const client = await this.#southboundAt(remote)
-    await client.connect(AbortSignal.timeout(this.#options.timeoutMs))
+    await connectWithin(client, this.#options.timeoutMs)
     const { select, selected } = client.operations
     const [found] = await client.transact([select('Chassis', [['name', '==', systemId]], ['_uuid'])])
     const [chassis] = found === undefined ? [] : selected('Chassis', found)

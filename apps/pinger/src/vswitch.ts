@@ -15,6 +15,7 @@ import {
   type VswitchSystem,
 } from '@kube-ovn/telemetry'
 import type { OvsdbClient } from 'ovsdb-client'
+import { connectWithin } from './port-bindings.ts'
 
 export interface VswitchOptions {
   /** Until Open vSwitch tells its own name. */
@@ -130,7 +131,7 @@ export class Vswitch {
     readonly interfaces: readonly InterfaceReading[]
   }> {
     const { local, timeoutMs } = this.#options
-    await local.connect(AbortSignal.timeout(timeoutMs))
+    await connectWithin(local, timeoutMs)
     const { select, selected } = local.operations
     const [root, ports] = await local.transact([
       select(
