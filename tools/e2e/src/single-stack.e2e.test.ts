@@ -1,0 +1,20 @@
+import { monitor, pinger } from '@kube-ovn/lab'
+import { expect, it } from 'vitest'
+import { findFailures } from './check-failures.ts'
+import { describeInLab } from './describe-in-lab.ts'
+import { useSuiteLab } from './suite-lab.ts'
+
+const describe = describeInLab('has nodes of one family alone')
+const isDeep = process.env['KUBE_OVN_DEEP'] === '1'
+
+// One after the other: the second lab is made when the first one has gone.
+for (const stack of ['ipv4', 'ipv6'] as const)
+  describe(`a cluster of ${stack} alone`, () => {
+    const lab = isDeep ? useSuiteLab({ id: `only-${stack}`, nodes: 2, stack }) : undefined
+
+    it('is watched by pingers and monitors, which see what is well and what is broken', async ({ skip }) => {
+      skip(!isDeep, 'it takes a lab of its own, and minutes: KUBE_OVN_DEEP=1 runs it')
+      const { cluster } = lab ?? expect.unreachable('the lab is there in deep runs')
+      expect(await findFailures(cluster, [monitor, pinger])).toEqual([])
+    })
+  })
