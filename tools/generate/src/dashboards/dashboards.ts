@@ -150,6 +150,18 @@ export const dashboards: readonly Dashboard[] = [
       graph('Checks that fail', 'short', 'sum by (check) (pinger_check_failed)', '{{check}}'),
       graph('Inconsistent port bindings', 'short', 'pinger_inconsistent_port_binding', '{{nodeName}}'),
       graph(
+        'Flows of data paths',
+        'short',
+        'sum by (hostname) (kube_ovn_dp_flows_total{instance=~"$instance"})',
+        '{{hostname}}',
+      ),
+      graph(
+        'Smallest MTU of an interface',
+        'bytes',
+        'min by (hostname) (kube_ovn_interface_mtu{instance=~"$instance"} > 0)',
+        '{{hostname}}',
+      ),
+      graph(
         'Pods: packets lost',
         'percentunit',
         'sum by (src_node_name, target_node_name) (rate(pinger_pod_ping_lost_total[5m])) / sum by (src_node_name, target_node_name) (rate(pinger_pod_ping_count_total[5m]))',
@@ -323,6 +335,12 @@ export const dashboards: readonly Dashboard[] = [
         'ops',
         'topk(10, sum by (event) (rate(kube_ovn_ovs_coverage_events{instance=~"$instance"}[5m])))',
         '{{event}}',
+      ),
+      graph(
+        'Memory of daemons: cells and rules',
+        'short',
+        'kube_ovn_daemon_memory{job="kube-ovn-pinger",kind=~"cells|rules",instance=~"$instance"}',
+        '{{hostname}} {{component}} {{kind}}',
       ),
       graph(
         'Database and logs: size',
