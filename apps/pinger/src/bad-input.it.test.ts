@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, it } from 'vitest'
-import { startSilentNode } from './bad-input.fixture.ts'
+import { startSilentNode } from './silent-node-fixture.ts'
 import { command } from './config.ts'
 import { runServer } from './pinger.ts'
 

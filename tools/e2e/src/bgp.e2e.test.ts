@@ -29,6 +29,7 @@ import {
   type Router,
 } from './bgp-routers.ts'
 import { describeInLab } from './describe-in-lab.ts'
+import { faultsOf } from './metric-pages.ts'
 import { useSuiteLab } from './suite-lab.ts'
 
 const describe = describeInLab('has routers around its nodes')
@@ -213,6 +214,10 @@ describe('speakers', () => {
     // No Subnet, and nothing that nobody asked for.
     expect([...(await learned(frr, 'ipv4')).keys()].filter((dst) => dst.startsWith('10.46.'))).toHaveLength(2)
     await untilPingsFromRouters(...pods.flatMap((pod) => [addressOf(pod, 'ipv4'), addressOf(pod, 'ipv6')]))
+  })
+
+  it('serve metrics whose names, types and labels are upstream’s', async () => {
+    for (const node of nodes) expect(faultsOf('speaker', await speakerMetrics(node))).toEqual([])
   })
 
   it('have traffic of a local pod enter where it lives', async () => {
