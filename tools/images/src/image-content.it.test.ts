@@ -6,7 +6,13 @@ import { ensureImage } from './container-image.ts'
 /** What is asked of each image: size in bytes at most, and the programs that its scripts, tests and operators call. */
 const images = {
   controller: { bytes: 200e6, programs: ['node', 'bash', 'sleep'] },
-  cni: { bytes: 305e6, programs: ['node', 'nft', 'tcpdump', 'bash', 'cat', 'nsenter', 'tar'] },
+  cni: {
+    bytes: 310e6,
+    programs: [
+      ...['node', 'nft', 'tcpdump', 'bash', 'cat', 'nsenter', 'tar', 'tail', 'dmesg'],
+      ...['ip', 'ovs-vsctl', 'arping', 'ndisc6', '/kube-ovn/kube-ovn-pinger', '/kube-ovn/kube-ovn-speaker'],
+    ],
+  },
   ovn: {
     bytes: 250e6,
     programs: [
@@ -33,6 +39,7 @@ const images = {
         'ip',
         'ethtool',
         'modprobe',
+        'tcpdump',
         'gzip',
         'tail',
         'timeout',
@@ -97,6 +104,43 @@ describe.each(Object.entries(images))('image %s', (name, { bytes, programs }) =>
 it('has the script by which the plugin of earlier installations looks at a node', async () => {
   const told = await lines('cni', 'bash /kube-ovn/env-check.sh')
   expect(told.flatMap((line) => /^\d\)/.exec(line) ?? [])).toEqual(['1)', '2)', '3)', '4)', '5)', '6)'])
+})
+
+it('answers scripts that look after a cluster of databases where one stands alone', async () => {
+  const told = await lines(
+    'ovn',
+    `
+      mkdir -p /run/ovn && cd /tmp
+      ovsdb-tool create alone.db /usr/share/ovn/ovn-nb.ovsschema
+      ovsdb-tool create-cluster one.db /usr/share/ovn/ovn-sb.ovsschema tcp:127.0.0.1:6644
+      for name in alone one; do
+        ovsdb-tool cluster-to-standalone $name.backup $name.db && ovsdb-tool db-is-standalone $name.backup && echo "$name: saved"
+        ovsdb-tool cluster-to-standalone $name.backup $name.db 2>/dev/null || echo "$name: kept"
+        ovsdb-server --detach --no-chdir --pidfile=/tmp/$name.pid --unixctl=/tmp/$name.ctl --log-file=/dev/null \
+          --remote=punix:/tmp/$name.sock $name.db 2>/dev/null
+      done
+      ovn-appctl -t /tmp/alone.ctl cluster/status OVN_Northbound
+      echo $?
+      ovn-appctl -t /tmp/one.ctl cluster/status OVN_Southbound | grep ^Status
+      ovn-appctl -t /tmp/none.ctl cluster/status OVN_Northbound 2>/dev/null
+      echo $?`,
+  )
+  const saved = ['alone', 'one'].flatMap((name) => [`${name}: saved`, `${name}: kept`])
+  const alone = [
+    'Name: OVN_Northbound',
+    'Status: standalone, no member of a cluster',
+    'Role: leader',
+    'Term: 0',
+  ]
+  expect(told).toEqual([
+    ...[...saved, ...alone, 'Leader: self', '0'],
+    ...['Status: cluster member', expect.stringMatching(/^[1-9]\d*$/)],
+  ])
+})
+
+it('has the pinger by the name that scripts of 1.17 have for it, which ends well whatever it finds', async () => {
+  const told = await lines('cni', '/kube-ovn/kube-ovn-pinger --help')
+  expect(told.join('\n')).toContain('--target-ip-ports')
 })
 
 it('starts a speaker by the name that NAT gateways of 1.17 have for it', async () => {

@@ -59,7 +59,7 @@ export function imageList(): readonly ImageSource[] {
       on: 'node-runtime',
       context: [
         dockerfile('cni'),
-        ...['env-check.sh', 'kube-ovn-speaker'].map((script) => ({
+        ...['env-check.sh', 'kube-ovn-pinger', 'kube-ovn-speaker'].map((script) => ({
           from: join(imageSources, 'cni', script),
           to: script,
         })),

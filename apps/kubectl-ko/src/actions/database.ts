@@ -127,7 +127,9 @@ async function statusOf(cluster: Cluster, member: PodContainer, database: Databa
     cluster.ask(member, [...ask, 'cluster/status', schema]),
     cluster.tell(member, [...ask, 'ovsdb-server/get-db-storage-status', schema]),
   ])
-  return { cluster: raft.exitCode === 0 ? raft.stdout : undefined, storage: storage.trim() }
+  // A server that stands alone does not know the command, or says that it does.
+  const isClustered = raft.exitCode === 0 && parseClusterStatus(raft.stdout).clusterId !== ''
+  return { cluster: isClustered ? raft.stdout : undefined, storage: storage.trim() }
 }
 
 async function storageOf(

@@ -1,8 +1,11 @@
+import { join } from 'node:path'
 import type { Refused } from '@kube-ovn/errors'
-import { KubeInvalidError, type Resource } from '@kube-ovn/kube'
+import { KubeInvalidError, KubeNotFoundError, type Resource } from '@kube-ovn/kube'
 import { ipResource, subnetResource, vpcResource } from '@kube-ovn/kube-api'
-import { sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
-import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { customResourceDefinitions } from '@kube-ovn/kube-api/core'
+import { readDefinitions, sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
+import { afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { root } from '../generated-file.ts'
 
 let api: KubeApi
 
@@ -129,4 +132,24 @@ describe('the API server refuses', () => {
       for (const part of [`spec.${field}`, value, cure]) expect(text).toContain(part)
     },
   )
+})
+
+it('takes definitions of kinds that nobody acts on, and serves none of them', async () => {
+  const definitions = await readDefinitions([join(root, 'helm/kube-ovn/files/unserved-definitions.yaml')])
+  onTestFinished(async () => {
+    for (const { metadata } of definitions)
+      await api.client.remove(customResourceDefinitions, { name: metadata.name })
+  })
+  for (const definition of definitions) {
+    const { metadata, spec } = definition
+    await api.client.create(customResourceDefinitions, definition)
+    const present = await api.client.get(customResourceDefinitions, { name: metadata.name })
+    expect(present?.spec.versions).toEqual([expect.objectContaining({ served: false })])
+    const { kind, plural } = spec.names
+    const resource: Resource = {
+      ...{ group: spec.group, version: 'v1', kind, plural },
+      namespaced: spec.scope === 'Namespaced',
+    }
+    await expect(api.client.list(resource)).rejects.toThrow(KubeNotFoundError)
+  }
 })

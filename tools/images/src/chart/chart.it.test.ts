@@ -358,6 +358,38 @@ describe('what reads sockets of the host', () => {
   )
 })
 
+it.each([
+  { name: 'ovn-nb', port: 6641 },
+  { name: 'ovn-sb', port: 6642 },
+  { name: 'ovn-northd', port: 6643 },
+])('has a Service $name, which selects who leads', async ({ name, port }) => {
+  const manifests = await renderChart(masters)
+  const service = manifests.find(({ kind, metadata }) => kind === 'Service' && metadata.name === name)
+  expect(service?.spec).toMatchObject({
+    selector: { app: 'ovn-central', [`${name}-leader`]: 'true' },
+    ports: [{ port, targetPort: port }],
+  })
+  // Before anybody is labelled it leads nowhere: who needs the databases knows all members.
+  for (const client of ['ovs-ovn', 'kube-ovn-controller']) {
+    const [first] = workload(manifests, client).spec?.template?.spec.containers ?? []
+    expect(first && environment(first, 'OVN_DB_IPS')).toBe(masters.masterNodes.join(','))
+  }
+})
+
+it('has the files of the host where scripts look for them', async () => {
+  const manifests = await renderChart({})
+  const mounted = [
+    { name: 'ovs-ovn', own: 'openvswitch', paths: ['/run/netns', '/var/log/ovn', '/var/log/openvswitch'] },
+    { name: 'kube-ovn-cni', own: 'cni-server', paths: ['/run/netns'] },
+    { name: 'kube-ovn-pinger', own: 'pinger', paths: ['/var/log/ovn', '/var/log/openvswitch'] },
+    { name: 'ovn-central', own: 'ovn-central', paths: ['/var/run/ovn', '/etc/ovn'] },
+  ]
+  for (const { name, own, paths } of mounted) {
+    const { volumeMounts = [] } = container(workload(manifests, name), own)
+    expect(volumeMounts.map(({ mountPath }) => mountPath)).toEqual(expect.arrayContaining(paths))
+  }
+})
+
 it('keeps the labels by which tools select pods', async () => {
   const manifests = await renderChart({})
   const apps = workloads.map((name) => workload(manifests, name).spec?.template?.metadata.labels['app'])

@@ -43,6 +43,7 @@ interface Container {
   readonly image: string
   readonly args?: readonly string[]
   readonly env?: readonly { readonly name: string; readonly value?: string }[]
+  readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[]
   readonly securityContext?: { readonly privileged?: boolean; readonly runAsUser?: number }
 }
 
