@@ -5,6 +5,7 @@ import { describeExplain } from './kubectl-ko/explain.ts'
 import { describeFindings } from './kubectl-ko/findings.ts'
 import { describePackets } from './kubectl-ko/packets.ts'
 import { describePlan } from './kubectl-ko/plan.ts'
+import { describeScriptNeeds } from './kubectl-ko/script-needs.ts'
 import { KoSuite } from './kubectl-ko/suite.ts'
 import { describeTools } from './kubectl-ko/tools.ts'
 
@@ -24,6 +25,7 @@ beforeEach(() => leaveBundleOnFailure(suite.cluster.evidence))
 afterAll(() => suite[Symbol.asyncDispose]())
 
 describeTools(given)
+describeScriptNeeds(given)
 describePackets(given)
 describeFindings(given)
 describeExplain(given)

@@ -63,37 +63,6 @@ export function describeTools(given: () => KoSuite): void {
     })
   })
 
-  describe('what other tools go by', () => {
-    interface Selected {
-      readonly metadata: { readonly name: string }
-      readonly spec: { readonly containers: readonly { readonly name: string }[] }
-    }
-
-    async function select(selector: string): Promise<readonly Selected[]> {
-      const path = `/api/v1/namespaces/kube-system/pods?labelSelector=${encodeURIComponent(selector)}`
-      return (await given().cluster.api.call<{ items: readonly Selected[] }>('GET', path)).items
-    }
-
-    it.each(['ovn-nb-leader', 'ovn-sb-leader', 'ovn-northd-leader'])(
-      'one pod has the label %s',
-      async (label) => {
-        const leaders = async (): Promise<readonly string[]> =>
-          (await select(`${label}=true`)).map(({ metadata }) => metadata.name)
-        await expect.poll(leaders, { timeout: 60_000 }).toEqual([expect.stringMatching(/^ovn-central-/)])
-      },
-    )
-
-    it.each([
-      { app: 'ovn-central', container: 'ovn-central' },
-      { app: 'ovs', container: 'openvswitch' },
-      { app: 'kube-ovn-cni', container: 'cni-server' },
-      { app: 'kube-ovn-pinger', container: 'pinger' },
-    ])('the first container of $app is $container', async ({ app, container }) => {
-      const found = await select(`app=${app}`)
-      expect(new Set(found.map(({ spec }) => spec.containers[0]?.name))).toEqual(new Set([container]))
-    })
-  })
-
   it('version tells the controller and Kubernetes', async () => {
     const { exitCode, stdout } = await ko('version', '-o', 'json')
     expect(exitCode).toBe(0)
