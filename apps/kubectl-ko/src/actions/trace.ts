@@ -9,7 +9,8 @@ import { blameFlow } from '../trace/blame.ts'
 import { findInterfaces, findNextHop, findStart } from '../trace/endpoints.ts'
 import { flowOf, microflowOf, type TracedPacket } from '../trace/packet.ts'
 import { parseTraceRequest } from '../trace/request.ts'
-import { readVerdict, verdictText } from '../trace/verdict.ts'
+import { readVerdict, verdictText, type Verdict } from '../trace/verdict.ts'
+import { findWayOut, wayOutText } from '../trace/way-out.ts'
 import { databases } from '../databases.ts'
 import { NotReadyError } from '../errors.ts'
 
@@ -59,7 +60,9 @@ export async function tracePacket(
   ]
   const traced = await cluster.ask(southbound, logical)
   if (traced.exitCode !== 0) throw commandFailed(southbound, logical, traced)
-  const verdict = readVerdict(traced.stdout)
+  const followed = readVerdict(traced.stdout)
+  const wayOut = await findWayOut(cluster, followed, start, request.target)
+  const verdict: Verdict = wayOut === undefined ? followed : { ...followed, outcome: 'leaves' }
   const by =
     verdict.outcome === 'dropped'
       ? await blameFlow(cluster, southbound, northbound, verdict.flows)
@@ -74,7 +77,7 @@ export async function tracePacket(
       node: start.node,
       source: { address: formatIp(start.address), mac: start.mac },
       target: { address: formatIp(request.target), mac },
-      verdict: { ...verdict, ...(by !== undefined && { by }) },
+      verdict: { ...verdict, ...(wayOut !== undefined && { wayOut }), ...(by !== undefined && { by }) },
       commands: [logical, ...(physical === undefined ? [] : [physical.command])],
       ovnTrace: traced.stdout,
       ...(physical !== undefined && { ofprotoTrace: physical.text }),
@@ -89,7 +92,7 @@ export async function tracePacket(
     context.stderr.write(`+ ${physical.command.map(quoted).join(' ')}\n`)
     print(context, physical.text)
   }
-  context.stderr.write(`${verdictText(verdict, by === undefined ? undefined : by.text)}\n`)
+  context.stderr.write(`${wayOut === undefined ? verdictText(verdict, by?.text) : wayOutText(wayOut)}\n`)
 }
 
 async function traceFlows(

@@ -12,9 +12,39 @@ export interface Blame {
   readonly text: string
 }
 
-const aclColumns = ['_uuid', 'name', 'match', 'action', 'priority', 'direction', 'external_ids']
+/** What may drop a packet by somebody's wish: how it is called, and what in a row says that and for which packets. */
+interface Dropping {
+  readonly table: string
+  readonly noun: string
+  readonly columns: readonly string[]
+  readonly told: (row: Row) => { readonly match: string; readonly action: string }
+}
 
-/** Finds the ACL that made the last of the flows that stem from one. */
+const dropping: readonly Dropping[] = [
+  {
+    table: 'ACL',
+    noun: 'an ACL',
+    columns: ['name', 'match', 'action', 'priority', 'direction'],
+    told: (row) => ({ match: String(row['match']), action: String(row['action']) }),
+  },
+  {
+    table: 'Logical_Router_Policy',
+    noun: 'a routing policy',
+    columns: ['match', 'action', 'priority'],
+    told: (row) => ({ match: String(row['match']), action: String(row['action']) }),
+  },
+  {
+    table: 'Logical_Router_Static_Route',
+    noun: 'a route',
+    columns: ['ip_prefix', 'nexthop'],
+    told: (row) => ({ match: String(row['ip_prefix']), action: String(row['nexthop']) }),
+  },
+]
+
+/** The actions of ACLs and policies, and the next hop of routes, that let nothing pass. */
+const drops = new Set(['drop', 'reject', 'discard'])
+
+/** Finds the ACL, routing policy or route that dropped a packet, by the last of the flows that it passed. */
 export async function blameFlow(
   cluster: Cluster,
   southbound: PodContainer,
@@ -29,19 +59,25 @@ export async function blameFlow(
   )
   const hints = found.flatMap((row) => (row === undefined ? [] : (idsOf(row).get('stage-hint') ?? [])))
   for (const hint of hints) {
-    const acl = await readRecord(cluster, northbound, 'nb', 'ACL', aclColumns, hint)
-    if (acl !== undefined) return blameOf(acl)
+    for (const kind of dropping) {
+      const columns = ['_uuid', 'external_ids', ...kind.columns]
+      const row = await readRecord(cluster, northbound, 'nb', kind.table, columns, hint)
+      const blame = row === undefined ? undefined : blameOf(kind, row)
+      if (blame !== undefined) return blame
+    }
   }
   return undefined
 }
 
-function blameOf(acl: Row): Blame {
-  const owner = idsOf(acl).get('owner')
-  const [match, action, row] = [String(acl['match']), String(acl['action']), String(acl['_uuid'])]
-  const whose = owner === undefined ? 'an ACL without owner' : `an ACL of ${owner}`
+/** None of a row that lets packets pass. */
+function blameOf({ table, noun, told }: Dropping, row: Row): Blame | undefined {
+  const { match, action } = told(row)
+  if (!drops.has(action)) return undefined
+  const owner = idsOf(row).get('owner')
+  const whose = owner === undefined ? `${noun} without owner` : `${noun} of ${owner}`
   return {
-    table: 'ACL',
-    row,
+    table,
+    row: String(row['_uuid']),
     match,
     action,
     ...(owner !== undefined && { owner }),

@@ -42,8 +42,31 @@ it('tells where no flow matches', () => {
     next;
  5. lr_in_ip_routing: no match (implicit drop)
 `)
-  expect(verdictText(verdict, undefined)).toBe('dropped in lr_in_ip_routing')
+  expect(verdictText(verdict, undefined)).toBe(
+    'dropped in lr_in_ip_routing: the router has no route to the target',
+  )
+  expect(verdictText(verdict, 'a route of vpc/red')).toBe('dropped in lr_in_ip_routing by a route of vpc/red')
 })
+
+it('tells what goes to the physical network from what reaches a pod', () => {
+  const out = readVerdict(`${start}    /* output to "localnet.shop", type "localnet" */\n`)
+  expect(out).toEqual({ outcome: 'leaves', ports: ['localnet.shop'], flows: [] })
+  expect(verdictText(out, undefined)).toBe('leaves for the physical network by localnet.shop')
+  const both = readVerdict(
+    `${start}    /* output to "localnet.shop", type "localnet" */\n    /* output to "db.shop", type "" */\n`,
+  )
+  expect(both.outcome).toBe('delivered')
+})
+
+it.each(['ct_lb_mark(backends=10.16.0.7:80);', 'ct_lb(backends=10.16.0.7:80);', 'ct_dnat(10.16.0.7);'])(
+  'tells that it has another target by now: %s',
+  (action) => {
+    const verdict = readVerdict(`${toRouter}    ${action}\n    /* output to "node-n1", type "" */\n`)
+    expect(verdict).toMatchObject({ outcome: 'delivered', isTranslated: true })
+    const looked = readVerdict(`${toRouter}    ct_lb_mark;\n    /* output to "node-n1", type "" */\n`)
+    expect(looked).not.toHaveProperty('isTranslated')
+  },
+)
 
 it('tells a packet whose next hop nobody knows from one that arrives', () => {
   const verdict = readVerdict(`${toRouter}

@@ -42,6 +42,36 @@ export function describePackets(given: () => KoSuite): void {
       })
     })
 
+    it('tells the node by which a packet leaves the cluster, and the routing policy that keeps one in', async () => {
+      const pod = first(given().shop)
+      const isV6 = given().cluster.stack === 'ipv6'
+      const [outside, forbidden] = isV6 ? ['2001:db8::1', '2001:db8::2'] : ['198.51.100.1', '198.51.100.2']
+      const out = await ko('ovn-trace', nameOf(pod), outside, 'icmp')
+      const node = pod.spec.nodeName ?? ''
+      expect(out.stderr.trimEnd().split('\n').at(-1)).toBe(`leaves by ${node} with the node's address`)
+
+      const match = `ip${isV6 ? 6 : 4}.dst == ${forbidden}`
+      // Its mark says that it is of somebody else, so that nobody takes it away.
+      const row = [`match="${match}"`, 'priority=32767', 'action=drop', 'external_ids:tried-by=kubectl-ko']
+      const added = await ko(
+        ...['nbctl', '--wait=sb', '--', '--id=@policy', 'create', 'Logical_Router_Policy', ...row],
+        ...['--', 'add', 'Logical_Router', 'ovn-cluster', 'policies', '@policy'],
+      )
+      expect(added).toMatchObject({ exitCode: 0 })
+      try {
+        const kept = await ko('ovn-trace', nameOf(pod), forbidden, 'icmp', '-o', 'json')
+        expect(JSON.parse(kept.stdout)).toMatchObject({
+          verdict: {
+            outcome: 'dropped',
+            stage: 'lr_in_policy',
+            by: { table: 'Logical_Router_Policy', match, action: 'drop' },
+          },
+        })
+      } finally {
+        await ko('nbctl', 'lr-policy-del', 'ovn-cluster', '32767', match)
+      }
+    })
+
     it('goes on through the flows of the node, from pods and from nodes', async () => {
       const target = first(given().stock)
       const address = first(addressesOfPod(target))
