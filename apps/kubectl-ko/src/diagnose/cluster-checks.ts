@@ -1,11 +1,11 @@
 import { KubeOvnError } from '@kube-ovn/errors'
 import { definitions } from '@kube-ovn/kube-api'
-import { services } from '@kube-ovn/kube'
+import { daemonSets, deployments, services, type Resource } from '@kube-ovn/kube'
 import type { Cluster } from '../cluster.ts'
 import { findLeader, type Led } from '../components.ts'
 import { databases } from '../databases.ts'
 import { describeError } from '../describe-error.ts'
-import { readFacts } from '../facts.ts'
+import { readFacts, type Workload } from '../facts.ts'
 import { statusView } from '../view/status-view.ts'
 import type { Finding } from './finding.ts'
 
@@ -16,6 +16,7 @@ export async function checkCluster(cluster: Cluster): Promise<readonly Finding[]
   const checks = await Promise.all([
     checkDefinitions(cluster),
     checkServices(cluster),
+    checkServedBy(cluster),
     checkState(cluster),
     ...(['nb', 'sb', 'northd'] as const).map((led) => checkLeader(cluster, led)),
   ])
@@ -48,6 +49,28 @@ async function checkServices({ client }: Cluster): Promise<readonly Check[]> {
       return { check: 'service', subject: `${namespace}/${name}`, isGood, result }
     }),
   )
+}
+
+/** Who leads to Services and resolves names, where that is a workload of the usual name; a cluster may have another way. */
+async function checkServedBy({ client }: Cluster): Promise<readonly Check[]> {
+  const wanted = [
+    { kind: 'DaemonSet', resource: daemonSets as Resource<Workload>, name: 'kube-proxy' },
+    { kind: 'Deployment', resource: deployments as Resource<Workload>, name: 'coredns' },
+  ]
+  const found = await Promise.all(
+    wanted.map(async ({ kind, resource, name }) => {
+      const workload = await client.get(resource, { namespace: 'kube-system', name })
+      return workload === undefined ? [] : [readinessOf(`${kind} kube-system/${name}`, workload)]
+    }),
+  )
+  return found.flat()
+}
+
+/** Whether all pods of a workload are ready. */
+export function readinessOf(subject: string, { spec, status = {} }: Workload): Check {
+  const wanted = status.desiredNumberScheduled ?? spec?.replicas ?? 1
+  const ready = status.numberReady ?? status.readyReplicas ?? 0
+  return { check: 'workload', subject, isGood: ready >= wanted, result: `${ready} of ${wanted} ready` }
 }
 
 /** Components, nodes, subnets and pods, as `status` tells them. */

@@ -19,6 +19,10 @@ describe('parseTraceRequest', () => {
       { source: web, target: v4, mac: '0a:58:0a:10:00:07', protocol: { kind: 'udp', port: 53 } },
     ],
     [
+      'shop/web 10.16.0.7 a:58:A:10:0:7 icmp',
+      { source: web, target: v4, mac: '0a:58:0a:10:00:07', protocol: { kind: 'icmp' } },
+    ],
+    [
       'node//n1 10.16.0.7 arp',
       { source: { kind: 'node', name: 'n1' }, target: v4, protocol: { kind: 'arp', operation: 'request' } },
     ],

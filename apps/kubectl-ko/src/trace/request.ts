@@ -31,7 +31,7 @@ export function parseTraceRequest(words: readonly string[], namespace = 'default
   if (to === undefined) throw new UsageError('target IP address', '', 'write the address to trace to')
   const target = tryParseIp(to)
   if (target === undefined) throw new UsageError('target IP address', to, 'write an address of IPv4 or IPv6')
-  const mac = rest[0] === undefined ? undefined : tryParseMac(rest[0])
+  const mac = rest[0] === undefined ? undefined : tryParseMac(withWholeBytes(rest[0]))
   const [protocol, detail, surplus] = mac === undefined ? rest : rest.slice(1)
   if (surplus !== undefined) throw new UsageError('argument', surplus, 'leave it out')
   return {
@@ -40,6 +40,11 @@ export function parseTraceRequest(words: readonly string[], namespace = 'default
     mac,
     protocol: parseProtocol(protocol, detail, target),
   }
+}
+
+/** Bytes of a MAC address may be written with one digit, e.g. by `arp -a` of BSD. */
+function withWholeBytes(text: string): string {
+  return /^([0-9a-f]{1,2}:){5}[0-9a-f]{1,2}$/i.test(text) ? text.replaceAll(/\b[0-9a-f]\b/gi, '0$&') : text
 }
 
 /** Reads `NAMESPACE/POD`, `POD` or `node//NAME`. */
