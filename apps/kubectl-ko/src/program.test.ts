@@ -64,3 +64,31 @@ it('says in one sentence that there is no kubeconfig', async () => {
   expect(exitCode).toBe(1)
   expect(stderr).toMatch(/^kubectl-ko: .*\/nonexistent.*give a kubeconfig\n$/)
 })
+
+/** Of Kube-OVN 1.17, but `nb restore`, which takes a file here and a word that one means it. */
+const forms = [
+  ...['nbctl show', 'sbctl show', 'icnbctl show', 'icsbctl --format=json show'],
+  ...['nb', 'sb'].flatMap((name) =>
+    ['status', 'kick a1b2', 'backup', 'dbstatus'].map((rest) => `${name} ${rest}`),
+  ),
+  ...['vsctl n1 show', 'ofctl n1 show br-int', 'dpctl n1 show', 'appctl n1 list-commands'],
+  ...['tcpdump shop/web', 'tcpdump web -c 1 -nn -w - port 80'],
+  ...['trace', 'ovn-trace'].flatMap((name) =>
+    [
+      ...['shop/web 10.16.0.7 icmp', 'web 10.16.0.7 tcp 80', 'shop/web fd00::7 udp 53'],
+      ...['shop/web 10.16.0.7 0a:58:0a:10:00:07 tcp 80', 'shop/web 10.16.0.7 0a:58:0a:10:00:07 arp reply'],
+      ...['shop/web 10.16.0.7 arp', 'shop/web 10.16.0.7 arp request', 'node//n1 10.16.0.7 icmp'],
+      ...['node//n1 10.16.0.7 0a:58:0a:10:00:07 udp 53', 'node//n1 10.16.0.7 arp request'],
+    ].map((rest) => `${name} ${rest}`),
+  ),
+  ...['diagnose', 'diagnose all', 'diagnose node n1', 'diagnose subnet shop'],
+  'diagnose IPPorts tcp-172.18.0.2-53,udp-172.18.0.3-53,tcp-fd00::1-80',
+  ...['env-check', 'reload', 'perf', 'perf docker.io/kubeovn/test:v1.13.0'],
+  ...['kube-ovn', 'ovn', 'ovs', 'linux', 'all'].map((component) => `log ${component}`),
+]
+
+it.each(forms)('takes the form of earlier plugins: %s', async (line) => {
+  const { exitCode, stderr } = await runCaptured(['--kubeconfig', '/nonexistent', ...line.split(' ')])
+  // It got as far as the cluster.
+  expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining('/nonexistent') })
+})
