@@ -13,6 +13,9 @@ const provider = 'inner.default.ovn'
 /** Of the two pods, in their further network. */
 const addresses = ['10.98.0.5', '10.98.0.6']
 
+/** Of a pod that has its first NIC there. */
+const firstAddress = '10.98.0.7'
+
 /** A prefix that one of them is asked to send to the other. */
 const destination = '192.0.2.0/24'
 
@@ -62,7 +65,7 @@ export async function furtherNetworkRows(cluster: Cluster): Promise<readonly Che
   )
   const [first, second] = made
   if (first === undefined || second === undefined) return []
-  const rows = await rowsOf(cluster, first, second)
+  const rows = [...(await rowsOf(cluster, first, second)), await firstNetworkRow(cluster, second)]
   for (const pod of pods) await takeDownPod(api, pod)
   await deleteAll(api, network.toReversed())
   return rows
@@ -92,6 +95,22 @@ async function rowsOf(cluster: Cluster, first: PodObject, second: PodObject): Pr
       }),
     ),
   ]
+}
+
+/** A pod whose first NIC is in the further network, in the place of the cluster's. */
+async function firstNetworkRow(cluster: Cluster, other: PodObject): Promise<CheckRow> {
+  const annotations = {
+    'v1.multus-cni.io/default-network': 'default/inner',
+    [`${provider}.kubernetes.io/ip_address`]: firstAddress,
+  }
+  const pod = idlePod({ name: 'inner-first', namespace: 'default', annotations }, other.spec.nodeName)
+  await applyAll(cluster.api, [pod])
+  const made = firstOf(await untilPodsReady(cluster.api, 'default', 'app=inner-first', 1), 'pod inner-first')
+  const [target = ''] = addresses
+  const answered = await pingAll(placeOf(cluster, made), [target])
+  const seen = [...addressesOfPod(made), ...answered].join(' ')
+  await takeDownPod(cluster.api, pod)
+  return equalRow('a pod has its first NIC in it that asks for that', `${firstAddress} ${target}`, seen)
 }
 
 /** Without who made it. */
