@@ -77,7 +77,7 @@ function objectsOf(cluster: Cluster): readonly ApiObject[] {
       spec: { namespaces: [name], enableExternal: true, extraExternalSubnets: ['sea'], staticRoutes },
     },
     {
-      ...{ apiVersion, kind: 'Subnet', metadata: { name } },
+      ...{ apiVersion, kind: 'Subnet', metadata: { name: `${name}-pods` } },
       spec: { vpc: name, cidrBlock: both(pods), namespaces: [name] },
     },
     ...cluster.nodes.map((node) => idlePod({ name: `${name}-${node.name}`, namespace: name }, node.name)),
