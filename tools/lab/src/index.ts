@@ -117,6 +117,7 @@ export {
   outagesByFault,
   pathsBetween,
   renderLoss,
+  type Flow,
   type PathLoss,
   type WatchedPath,
 } from './faults/drill.ts'

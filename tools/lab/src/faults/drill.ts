@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { setTimeout as delay } from 'node:timers/promises'
 import { machineOf } from '../cluster/lookup.ts'
 import { placeOf } from '../checks/check.ts'
 import type { Cluster } from '../cluster/cluster.ts'
@@ -67,8 +66,14 @@ export interface PathLoss {
 /** Between two packets of a path, where nothing else is asked for. */
 const usualIntervalMs = 50
 
-/** How long packets flow before the work begins and after it has ended. */
+/** The time of the packets that flow before the work begins and after it has ended, if they are sent in time. */
 const marginMs = 500
+
+/** The packets that flow while something is done. */
+export interface Flow {
+  /** Resolves when so many more were sent on every path: on a machine that is busy, a time says nothing of how many those are. */
+  packets(count: number): Promise<void>
+}
 
 /**
  * Does something while packets flow on every path, 20 a second or as many as asked for, and tells which were lost and when.
@@ -77,16 +82,20 @@ const marginMs = 500
  */
 export async function lossDuring(
   paths: readonly WatchedPath[],
-  work: () => Promise<void>,
+  work: (flow: Flow) => Promise<void>,
   intervalMs = usualIntervalMs,
 ): Promise<readonly PathLoss[]> {
   const waited = watchWaiting(paths)
   const pings = paths.map((path) => ({ path, ping: startPing(path.from, path.address, intervalMs) }))
+  const flow: Flow = {
+    packets: async (count) => void (await Promise.all(pings.map(({ ping }) => ping.more(count)))),
+  }
+  const margin = marginMs / intervalMs
   try {
     await Promise.all(pings.map(({ ping }) => ping.started()))
-    await delay(marginMs)
-    await work()
-    await delay(marginMs)
+    await flow.packets(margin)
+    await work(flow)
+    await flow.packets(margin)
     await refuseGone(paths)
   } catch (error) {
     await Promise.all(pings.map(({ ping }) => ping.stop()))

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { namespaceOf, startAt, type Place } from '../namespaces.ts'
 import { askHere } from './ask.ts'
 
@@ -28,11 +29,15 @@ export interface SteadyPing {
   sent(): number
   /** The number of the last packet that is known to have been answered; 0 before the first. */
   answered(): number
+  /** Resolves when it is known of so many more packets whether they were answered, or it has ended. */
+  more(packets: number): Promise<void>
   stop(): Promise<PingLoss>
 }
 
 /** How long the answer to the last packet may take, also on a machine with other things to do; ms. */
 const patienceMs = 10_000
+/** After which a ping that says nothing hangs; ms. */
+const hangingMs = 120_000
 
 /**
  * Pings an address until stopped, 20 times a second where nothing else is asked for.
@@ -49,21 +54,28 @@ export function startPing(from: Place, address: string, intervalMs = 50): Steady
     child.once('error', reject)
     child.once('close', () => resolve())
   })
+  /** Waits for what it says, until something holds, it has ended, or the time is up. */
+  async function until(isMet: () => boolean, timeoutMs: number): Promise<void> {
+    const patience = AbortSignal.timeout(timeoutMs)
+    while (!patience.aborted && child.exitCode === null && !isMet())
+      await Promise.race([
+        ended,
+        once(child.stdout ?? child, 'data', { signal: patience }).catch(() => undefined),
+      ])
+  }
   return {
-    async started() {
-      while (lastSequence(output) === 0 && child.exitCode === null)
-        await Promise.race([ended, once(child.stdout ?? child, 'data')])
-    },
+    started: () => until(() => lastSequence(output) > 0, hangingMs),
     sent: () => lastSequence(output),
     answered: () => lastSequence(output, /bytes from .*icmp_seq=(\d+)/g),
+    async more(packets) {
+      // What it has said by now is read first.
+      await nextTurn()
+      const wanted = lastSequence(output) + packets
+      await until(() => lastSequence(output) >= wanted, hangingMs)
+    },
     async stop() {
       const sent = lastSequence(output)
-      const patience = AbortSignal.timeout(patienceMs)
-      while (!patience.aborted && child.exitCode === null && readPing(output, sent).lost.length > 0)
-        await Promise.race([
-          ended,
-          once(child.stdout ?? child, 'data', { signal: patience }).catch(() => undefined),
-        ])
+      await until(() => readPing(output, sent).lost.length === 0, patienceMs)
       child.kill('SIGINT')
       await ended
       return readPing(output, sent)
