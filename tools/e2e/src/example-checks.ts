@@ -180,11 +180,12 @@ export const exampleChecks: Readonly<Record<string, ExampleCheck>> = {
           (page) => page.trim(),
           () => 'nothing',
         )
-      expect([await fetched(web, 8080), await fetched(web, 9090), await fetched(db, 8080)]).toEqual([
-        'safe',
-        'nothing',
-        'nothing',
-      ])
+      await expect
+        .poll(
+          async () => [await fetched(web, 8080), await fetched(web, 9090), await fetched(db, 8080)],
+          patience,
+        )
+        .toEqual(['safe', 'nothing', 'nothing'])
     }
   },
 
@@ -197,8 +198,7 @@ export const exampleChecks: Readonly<Record<string, ExampleCheck>> = {
     expect(sorted(red)).toEqual(sorted(blue))
     for (const pods of [red, blue]) {
       const [from, to] = pods
-      for (const address of addressesOfPod(to as PodObject))
-        expect((await fetchFrom(cluster, from as PodObject, address)).trim()).toBe(to?.metadata.name)
+      for (const address of addressesOfPod(to as PodObject)) await untilServed(cluster, from, address, to)
     }
     const [redEdge] = await untilPodsReady(api, 'red', 'app=edge', 1)
     const [blueEdge] = await untilPodsReady(api, 'blue', 'app=edge', 1)
@@ -206,8 +206,7 @@ export const exampleChecks: Readonly<Record<string, ExampleCheck>> = {
       [redEdge, blueEdge],
       [blueEdge, redEdge],
     ])
-      for (const address of addressesOfPod(to as PodObject))
-        expect((await fetchFrom(cluster, from as PodObject, address)).trim()).toBe(to?.metadata.name)
+      for (const address of addressesOfPod(to as PodObject)) await untilServed(cluster, from, address, to)
   },
 
   async '12-services'({ api }) {
@@ -251,7 +250,9 @@ export const exampleChecks: Readonly<Record<string, ExampleCheck>> = {
           (page) => page.trim(),
           () => 'nothing',
         )
-      expect([await fetched(customer), await fetched(passerBy)]).toEqual(['till', 'nothing'])
+      await expect
+        .poll(async () => [await fetched(customer), await fetched(passerBy)], patience)
+        .toEqual(['till', 'nothing'])
     }
   },
 
@@ -398,9 +399,13 @@ export const exampleChecks: Readonly<Record<string, ExampleCheck>> = {
         () => 'nothing',
       )
     for (const address of addressesOfPod(safe as PodObject))
-      expect([await fetched(keeper, address), await fetched(stranger, address)]).toEqual(['safe', 'nothing'])
+      await expect
+        .poll(async () => [await fetched(keeper, address), await fetched(stranger, address)], patience)
+        .toEqual(['safe', 'nothing'])
     for (const address of addressesOfPod(keeper as PodObject))
-      expect([await fetched(stranger, address), await fetched(safe, address)]).toEqual(['keeper', 'nothing'])
+      await expect
+        .poll(async () => [await fetched(stranger, address), await fetched(safe, address)], patience)
+        .toEqual(['keeper', 'nothing'])
   },
 
   async '41-egress-firewall'(cluster) {
@@ -408,12 +413,30 @@ export const exampleChecks: Readonly<Record<string, ExampleCheck>> = {
     const [desk] = await untilPodsReady(api, 'office', 'app=desk', 1)
     const [archive] = await untilPodsReady(api, 'office', 'app=archive', 1)
     for (const address of addressesOfPod(archive as PodObject))
-      expect((await fetchFrom(cluster, desk as PodObject, address)).trim()).toBe('archive')
+      await untilServed(cluster, desk, address, archive)
     const path = '/apis/k8s.ovn.org/v1/namespaces/office/egressfirewalls'
     await waitForObjects<FirewallObject, true>(api, path, 'the firewall is in effect', ([found]) =>
       found?.status?.status === 'EgressFirewall Rules applied' ? true : undefined,
     )
   },
+}
+
+/** Pods are Ready by flows of their own node; those of others follow. */
+const patience = { timeout: 180_000, interval: 200 }
+
+/** Waits until one pod is served by another one, which answers with its name. */
+async function untilServed(
+  cluster: SeenCluster,
+  from: PodObject | undefined,
+  address: string,
+  by: PodObject | undefined,
+): Promise<void> {
+  const page = (): Promise<string> =>
+    fetchFrom(cluster, from as PodObject, address).then(
+      (text) => text.trim(),
+      () => 'nothing',
+    )
+  await expect.poll(page, patience).toBe(by?.metadata.name)
 }
 
 function isReady({ status }: RuleObject): boolean {

@@ -79,30 +79,38 @@ function isWithin(address: string, cidrs: readonly string[]): boolean {
 
 it('records every address in an IP', async () => {
   const pods = [...shop, ...stock]
-  const ips = await cluster.api.list<IpObject>('/apis/kubeovn.io/v1/ips')
-  const recorded = pods.map((pod) =>
-    ips
-      .find(({ spec }) => spec.podName === pod.metadata.name && spec.namespace === pod.metadata.namespace)
-      ?.spec.ipAddress.split(','),
-  )
-  expect(recorded).toEqual(pods.map(addressesOfPod))
+  const recorded = async () => {
+    const ips = await cluster.api.list<IpObject>('/apis/kubeovn.io/v1/ips')
+    return pods.map((pod) =>
+      ips
+        .find(({ spec }) => spec.podName === pod.metadata.name && spec.namespace === pod.metadata.namespace)
+        ?.spec.ipAddress.split(','),
+    )
+  }
+  await expect.poll(recorded, { timeout: 60_000 }).toEqual(pods.map(addressesOfPod))
 })
 
 it('lets every pod of one Subnet fetch from every pod, over every family', async () => {
-  const answers = await Promise.all(
-    shop.flatMap((from) =>
-      [...shop, ...stock]
-        .filter((to) => to !== from)
-        .flatMap((to) =>
-          addressesOfPod(to).map(async (address) => [
-            to.metadata.name,
-            await fetchFrom(cluster, from, address),
-          ]),
-        ),
-    ),
+  const pairs = shop.flatMap((from) =>
+    [...shop, ...stock]
+      .filter((to) => to !== from)
+      .flatMap((to) => addressesOfPod(to).map((address) => ({ from, to, address }))),
   )
-  expect(answers.length).toBeGreaterThanOrEqual(15)
-  expect(answers.filter(([name, page]) => page?.trim() !== name)).toEqual([])
+  expect(pairs.length).toBeGreaterThanOrEqual(15)
+  // Pods are Ready by flows of their own node; those of others follow.
+  let left = pairs
+  const unserved = async (): Promise<readonly string[]> => {
+    const answers = await Promise.all(
+      left.map(async (pair) => ({
+        pair,
+        page: await fetchFrom(cluster, pair.from, pair.address).catch((error: unknown) => String(error)),
+      })),
+    )
+    const wrong = answers.filter(({ pair, page }) => page.trim() !== pair.to.metadata.name)
+    left = wrong.map(({ pair }) => pair)
+    return wrong.map(({ pair, page }) => `${pair.from.metadata.name} at ${pair.address}: ${page.trim()}`)
+  }
+  await expect.poll(unserved, { timeout: 180_000, interval: 200 }).toEqual([])
 })
 
 it('resolves a Service and reaches it', async () => {

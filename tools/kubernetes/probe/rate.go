@@ -21,8 +21,8 @@ type rate struct {
 // A stream whose first line is this is counted for so many ms, and its sender told how much came.
 var ratePattern = regexp.MustCompile(`^kube-ovn-probe-rate (\d{1,6})\n$`)
 
-// patience is how long the count may be underway after its time.
-const patience = 3 * time.Second
+// patience is how long a connection, and the count after its time, may be underway on a machine with other things to do.
+const patience = 30 * time.Second
 
 func rateRequest(line []byte) (duration time.Duration, isRate bool) {
 	match := ratePattern.FindSubmatch(line)
