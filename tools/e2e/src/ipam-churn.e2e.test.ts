@@ -4,6 +4,7 @@ import {
   createPlacedPods,
   createPodNamespace,
   deletePlacedPods,
+  endProcess,
   eventually,
   fakePods,
   findColumn,
@@ -140,7 +141,7 @@ async function killController(): Promise<void> {
   const [pod] = await untilPodsReady(cluster.api, chartNamespace, 'app=kube-ovn-controller', 1)
   if (pod === undefined) throw new TypeError('no controller runs')
   kills++
-  for (const pid of podProcesses(pod.metadata.uid ?? '')) process.kill(pid, 'SIGKILL')
+  for (const pid of podProcesses(pod.metadata.uid ?? '')) endProcess(pid)
   await cluster.api.delete({ apiVersion: 'v1', kind: 'Pod', metadata: pod.metadata }, 0)
   await cluster.api.delete({
     apiVersion: 'coordination.k8s.io/v1',
@@ -168,20 +169,25 @@ function untilCounted(pods: number): Promise<Free> {
   )
 }
 
-/** Counts, records and ports are those of so many pods, when things have come to rest. */
+/** Counts, records and ports are those of so many pods, when things have come to rest: a port goes before its record, and both before they are counted, or after. */
 async function expectExact(free: Free, pods: number): Promise<void> {
   expect(await untilCounted(pods)).toEqual({ v4: free.v4 - pods, v6: free.v6 - pods })
-  const names = (await cluster.api.list(`/api/v1/namespaces/${namespace}/pods`)).map(
-    ({ metadata }) => `${metadata.name}.${namespace}`,
-  )
+  const names = (await cluster.api.list(`/api/v1/namespaces/${namespace}/pods`))
+    .map(({ metadata }) => `${metadata.name}.${namespace}`)
+    .toSorted()
   expect(names).toHaveLength(pods)
-  const records = (await cluster.api.list<IpObject>('/apis/kubeovn.io/v1/ips')).filter(
-    ({ spec }) => spec?.subnet === subnet,
-  )
-  expect(records.map(({ metadata }) => metadata.name).sort()).toEqual(names.sort())
+  const records = async (): Promise<readonly string[]> =>
+    (await cluster.api.list<IpObject>('/apis/kubeovn.io/v1/ips'))
+      .filter(({ spec }) => spec?.subnet === subnet)
+      .map(({ metadata }) => metadata.name)
+      .toSorted()
+  await expect.poll(records, patience).toEqual(names)
   const central = await ovnCentral(cluster)
   const find = (column: string): Promise<readonly string[]> =>
     findColumn(central, 'Logical_Switch_Port', column, `external_ids:ls=${subnet}`, 'type=""')
-  expect((await find('name')).toSorted()).toEqual(names)
+  await expect.poll(async () => (await find('name')).toSorted(), patience).toEqual(names)
   expect(new Set((await find('addresses')).flatMap((text) => text.split(' ').slice(1))).size).toBe(pods * 2)
 }
+
+/** Until the controller, which may just have been killed, has done what it was at. */
+const patience = { timeout: 120_000, interval: 500 }
