@@ -41,19 +41,24 @@ function summarize(object: ApiObject & { readonly status?: unknown; readonly mes
 /**
  * Repeats a question that nothing announces the answer of, e.g. a packet that should get through.
  *
+ * @param seen what was seen last, for the error
  * @throws {LabTimeoutError}
  */
 export async function eventually<R>(
   what: string,
   ask: () => Promise<R | undefined>,
-  { timeoutMs = 120_000, pauseMs = 100 }: { timeoutMs?: number; pauseMs?: number } = {},
+  {
+    timeoutMs = 120_000,
+    pauseMs = 100,
+    seen = () => '',
+  }: { timeoutMs?: number; pauseMs?: number; seen?: () => string } = {},
 ): Promise<R> {
   const deadline = performance.now() + timeoutMs
   for (;;) {
     const answer = await ask()
     if (answer !== undefined) return answer
     if (performance.now() > deadline)
-      throw new LabTimeoutError('something did not happen in time', { what, timeoutMs, seen: '' })
+      throw new LabTimeoutError('something did not happen in time', { what, timeoutMs, seen: seen() })
     await delay(pauseMs)
   }
 }

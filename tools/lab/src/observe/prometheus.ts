@@ -20,6 +20,8 @@ const account = 'lab-prometheus'
 /** The chart has it if metrics are not for everybody. */
 const readers = 'kube-ovn-metrics-reader'
 const inContainer = '/lab'
+/** Seconds after which it hangs: it answers questions beside its scrapes, on a machine that is busy. */
+const patience = '120'
 /** Seconds; the dashboards and alerts of the chart are made for 15. */
 const scrapeSeconds = 1
 /** With what promtool ends when it finds fault with what it could read. */
@@ -117,7 +119,13 @@ export async function startPrometheus(cluster: Cluster): Promise<Prometheus> {
   ])
   stack.defer(() => removeContainer(name))
   const ask = async <T>(path: string): Promise<T> => {
-    const text = await fetchText(insideContainer(cluster.control), '127.0.0.1', port, `/api/v1/${path}`)
+    const text = await fetchText(
+      insideContainer(cluster.control),
+      '127.0.0.1',
+      port,
+      `/api/v1/${path}`,
+      patience,
+    )
     const answer = JSON.parse(text ?? '{}') as { status?: string; data?: T; error?: string }
     if (answer.status !== 'success' || answer.data === undefined)
       throw new Error(`Prometheus refuses ${path}: ${answer.error ?? text ?? 'no answer'}`)

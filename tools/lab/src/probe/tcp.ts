@@ -5,15 +5,20 @@ import { tryAt, type Place } from '../namespaces.ts'
 /** How long a server may take; s. */
 const patience = '3'
 
-/** Fetches a page over HTTP and returns its text, or undefined if there was no success within three seconds. */
+/**
+ * Fetches a page over HTTP and returns its text, or undefined if there was no success in time.
+ *
+ * @param seconds that it may take: three, where another answer or none is what is asked for
+ */
 export async function fetchText(
   from: Place,
   address: string,
   port: number,
   path = '/',
+  seconds = patience,
 ): Promise<string | undefined> {
   const url = `http://${bracketed(address)}:${port}${path}`
-  const { exitCode, stdout } = await tryAt(from, ['curl', '-sfg', '--max-time', patience, url])
+  const { exitCode, stdout } = await tryAt(from, ['curl', '-sfg', '--max-time', seconds, url])
   return exitCode === 0 ? stdout.trim() : undefined
 }
 
