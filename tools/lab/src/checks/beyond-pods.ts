@@ -1,7 +1,6 @@
 import { ofStack, type AddressPair } from '../cluster/topology.ts'
 import { physicalInterface } from '../cluster/physical-network.ts'
 import { insideContainer, runAt } from '../namespaces.ts'
-import { pingAll } from '../probe/ping.ts'
 import { askSourceAddress } from '../probe/tcp.ts'
 import { eventually } from '../kubernetes/wait.ts'
 import { addressesOfPod, type PodObject } from '../kubernetes/workloads.ts'
@@ -16,6 +15,7 @@ import {
   type CheckRow,
 } from './check.ts'
 import { sixPods } from './pod-to-pod.ts'
+import { reachedRow } from './reached-row.ts'
 import type { Cluster, LabNode } from '../cluster/cluster.ts'
 import type { ApiObject } from '../kubernetes/client.ts'
 
@@ -40,44 +40,34 @@ export const beyondPods: Check = {
 }
 
 async function gatewayRows(cluster: Cluster, pods: readonly PodObject[]): Promise<CheckRow[]> {
-  const results = await Promise.all(
+  const asking = await Promise.all(
     pods.map(async (pod) => {
       const subnet = await cluster.api.call<SubnetObject>(
         'GET',
         `/apis/kubeovn.io/v1/subnets/${pod.metadata.namespace ?? ''}`,
       )
-      const gateways = subnet.spec.gateway.split(',')
-      return { gateways, answered: await pingAll(placeOf(cluster, pod), gateways) }
+      return { from: placeOf(cluster, pod), targets: subnet.spec.gateway.split(',') }
     }),
   )
-  const all = results.flatMap(({ gateways, answered }) => gateways.map((gateway) => answered.has(gateway)))
-  return [countRow('pod to its gateway', all.filter(Boolean).length, all.length)]
+  return [await reachedRow('pod to its gateway', asking)]
 }
 
 async function nodeRows(cluster: Cluster, pods: readonly PodObject[]): Promise<CheckRow[]> {
   const { stack } = cluster.topology
-  const toPods = await Promise.all(
-    cluster.nodes.map(async ({ place }) => {
-      const addresses = pods.flatMap(addressesOfPod)
-      const answered = await pingAll(place, addresses)
-      return addresses.map((address) => answered.has(address))
-    }),
-  )
-  const toNodes = await Promise.all(
-    pods.map(async (pod) => {
-      const addresses = cluster.nodes.flatMap((node) => ofStack(stack, node.kubernetes))
-      const answered = await pingAll(placeOf(cluster, pod), addresses)
-      return addresses.map((address) => answered.has(address))
-    }),
-  )
+  const addresses = pods.flatMap(addressesOfPod)
+  const ofNodes = cluster.nodes.flatMap((node) => ofStack(stack, node.kubernetes))
   const devices = await Promise.all(
-    cluster.nodes.flatMap((node) =>
-      pods.flatMap(addressesOfPod).map((address) => routeDevice(node, address)),
-    ),
+    cluster.nodes.flatMap((node) => addresses.map((address) => routeDevice(node, address))),
   )
   return [
-    countRow('node to pod', toPods.flat().filter(Boolean).length, toPods.flat().length),
-    countRow('pod to node', toNodes.flat().filter(Boolean).length, toNodes.flat().length),
+    await reachedRow(
+      'node to pod',
+      cluster.nodes.map(({ place }) => ({ from: place, targets: addresses })),
+    ),
+    await reachedRow(
+      'pod to node',
+      pods.map((pod) => ({ from: placeOf(cluster, pod), targets: ofNodes })),
+    ),
     countRow(
       'node to pod leaves by ovn0',
       devices.filter((device) => device === 'ovn0').length,
@@ -225,16 +215,21 @@ function sourceRows(
     targets.map((target) => {
       const expected = wanted.filter((address) => familyOf(address) === familyOf(target))
       return happensRow(`pod ${name}, ${familyOf(target)}`, expected.join(' or '), () =>
-        eventually(
-          `the outside host sees ${expected.join(' or ')}`,
-          async () => {
-            const seen = await askSourceAddress(placeOf(cluster, pod), target, outsidePort)
-            return seen !== undefined && expected.includes(seen) ? seen : undefined
-          },
-          { timeoutMs: 60_000 },
-        ),
+        untilSeenAs(expected, () => askSourceAddress(placeOf(cluster, pod), target, outsidePort)),
       )
     }),
+  )
+}
+
+function untilSeenAs(expected: readonly string[], ask: () => Promise<string | undefined>): Promise<string> {
+  let last: string | undefined
+  return eventually(
+    `the outside host sees ${expected.join(' or ')}`,
+    async () => {
+      last = await ask()
+      return last !== undefined && expected.includes(last) ? last : undefined
+    },
+    { seen: () => last ?? 'no answer' },
   )
 }
 

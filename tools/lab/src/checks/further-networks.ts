@@ -3,8 +3,8 @@ import { idlePod } from '../kubernetes/idle-pod.ts'
 import { applyAll, deleteAll } from '../kubernetes/manifests.ts'
 import { addressesOfPod, takeDownPod, untilPodsReady, type PodObject } from '../kubernetes/workloads.ts'
 import { eventually } from '../kubernetes/wait.ts'
-import { pingAll } from '../probe/ping.ts'
-import { countRow, equalRow, firstOf, happensRow, nodeOf, placeOf, type CheckRow } from './check.ts'
+import { equalRow, firstOf, happensRow, nodeOf, placeOf, type CheckRow } from './check.ts'
+import { reachedRow } from './reached-row.ts'
 import type { ApiObject } from '../kubernetes/client.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 
@@ -74,14 +74,11 @@ export async function furtherNetworkRows(cluster: Cluster): Promise<readonly Che
 async function rowsOf(cluster: Cluster, first: PodObject, second: PodObject): Promise<readonly CheckRow[]> {
   const from = placeOf(cluster, first)
   const targets = [addresses[1] ?? '', ...addressesOfPod(second)]
-  const answered = await pingAll(from, targets)
   const route = await runAt(from, ['ip', 'route', 'show', destination])
   return [
-    countRow(
-      'a pod reaches another one by a further network of OVN and by the first',
-      answered.size,
-      targets.length,
-    ),
+    await reachedRow('a pod reaches another one by a further network of OVN and by the first', [
+      { from, targets },
+    ]),
     equalRow(
       'it has the route that it asks for',
       `${destination} via ${addresses[1]} dev net1`,

@@ -1,8 +1,8 @@
 import { deleteAll } from '../kubernetes/manifests.ts'
 import { isPodReady } from '../kubernetes/workloads.ts'
-import { runMatrix, type MatrixRow } from '../matrix/run-matrix.ts'
+import { runMatrix } from '../matrix/run-matrix.ts'
 import { countRow, happensRow, type Check, type CheckRow } from './check.ts'
-import { sixPods } from './pod-to-pod.ts'
+import { differingPairs, sixPods } from './pod-to-pod.ts'
 import { eventually } from '../kubernetes/wait.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { ApiObject } from '../kubernetes/client.ts'
@@ -77,11 +77,16 @@ export const networkPolicies: Check = {
 
 /** Claims of a matrix hold, as soon as what was written has come to all nodes. */
 function untilRow(cluster: Cluster, name: string, rules: readonly MatrixRuleInput[]): Promise<CheckRow> {
+  let differing: readonly string[] = []
   return happensRow(name, 'all as expected', () =>
-    eventually(name, async () => {
-      const { rows } = await runMatrix(cluster, rules)
-      return rows.every((row: MatrixRow) => row.verdict === 'as expected') ? true : undefined
-    }),
+    eventually(
+      name,
+      async () => {
+        differing = differingPairs((await runMatrix(cluster, rules)).rows)
+        return differing.length === 0 ? true : undefined
+      },
+      { seen: () => differing.join('; ') },
+    ),
   )
 }
 

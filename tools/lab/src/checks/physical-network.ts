@@ -1,11 +1,10 @@
-import { eventually } from '../kubernetes/wait.ts'
 import { hostNumber } from '../cluster/node.ts'
 import { ofStack, outsideHost, vlanAddresses } from '../cluster/topology.ts'
-import { pingAll } from '../probe/ping.ts'
 import { physicalPort } from '../cluster/physical-network.ts'
 import { hasSentTagged } from '../cluster/vlan-switch.ts'
 import { joinVlans } from './vlan-host.ts'
-import { claimRow, countRow, equalRow, type Check, type CheckRow } from './check.ts'
+import { claimRow, type Check, type CheckRow } from './check.ts'
+import { reachedRow } from './reached-row.ts'
 import type { Cluster, LabNode } from '../cluster/cluster.ts'
 import type { Router } from '../cluster/router.ts'
 
@@ -43,12 +42,12 @@ async function vlanRow(
     outsideHost,
     ...nodes.filter((other) => other !== node).map(({ kubernetes }) => hostNumber(kubernetes)),
   ]
-  const addresses = hosts.flatMap((host) => ofStack(cluster.topology.stack, vlanAddresses(vlan, host)))
-  const answered = await pingAll(node.place, addresses)
+  const targets = hosts.flatMap((host) => ofStack(cluster.topology.stack, vlanAddresses(vlan, host)))
   const name = `${node.name} reaches its neighbours in VLAN ${vlan}`
+  const row = await reachedRow(name, [{ from: node.place, targets }])
   const isTagged = await hasSentTagged(cluster.outside.place, physicalPort(node.name, 1), vlan)
   if (!isTagged) return claimRow(name, false, 'frames with its tag', 'no such frame at the switch')
-  return countRow(name, answered.size, addresses.length)
+  return row
 }
 
 async function routerRows(cluster: Cluster): Promise<readonly CheckRow[]> {
@@ -61,17 +60,8 @@ async function routerRows(cluster: Cluster): Promise<readonly CheckRow[]> {
 }
 
 /** Sessions are up within seconds; what is behind a router answers only over what was learned. */
-async function routerRow(cluster: Cluster, from: Router, to: Router): Promise<CheckRow> {
-  const addresses = ofStack(cluster.topology.stack, to.behind)
+function routerRow(cluster: Cluster, from: Router, to: Router): Promise<CheckRow> {
+  const targets = ofStack(cluster.topology.stack, to.behind)
   const name = `${from.name} (${from.daemon}) has learned the network behind ${to.name} (${to.daemon})`
-  let answered = 0
-  await eventually(
-    name,
-    async () => {
-      answered = (await pingAll(from.place, addresses)).size
-      return answered === addresses.length ? true : undefined
-    },
-    { timeoutMs: 180_000 },
-  ).catch(() => undefined)
-  return equalRow(name, `${addresses.length} addresses answer`, `${answered} addresses answer`)
+  return reachedRow(name, [{ from: from.place, targets }])
 }

@@ -1,3 +1,5 @@
+import { LabTimeoutError } from '../errors.ts'
+import { eventually } from '../kubernetes/wait.ts'
 import { untilPodsReady, type PodObject } from '../kubernetes/workloads.ts'
 import { runMatrix, type MatrixRow } from '../matrix/run-matrix.ts'
 import type { Check, CheckRow } from './check.ts'
@@ -14,7 +16,7 @@ export const podToPod: Check = {
   name: 'pod to pod',
   async run(cluster) {
     const pods = await sixPods(cluster)
-    const { rows } = await runMatrix(cluster, [
+    const rows = await settledRows(cluster, [
       { from: party, to: party, by: ['ping', 'tcp', 'udp'] },
       { from: party, to: party, by: ['http'], port: 8080 },
     ])
@@ -29,6 +31,21 @@ export const podToPod: Check = {
   },
 }
 
+/** What a matrix says once all is as expected, as flows of other nodes follow pods that are Ready; or else what it said last. */
+async function settledRows(
+  cluster: Cluster,
+  rules: readonly MatrixRuleInput[],
+): Promise<readonly MatrixRow[]> {
+  let last: readonly MatrixRow[] = []
+  await eventually('all is as expected', async () => {
+    last = (await runMatrix(cluster, rules)).rows
+    return last.every(({ verdict }) => verdict === 'as expected') ? true : undefined
+  }).catch((error: unknown) => {
+    if (!(error instanceof LabTimeoutError)) throw error
+  })
+  return last
+}
+
 /** The pods of example `01-two-subnets`, three in each of two subnets. */
 export async function sixPods(cluster: Cluster): Promise<readonly PodObject[]> {
   const groups = await Promise.all([
@@ -40,12 +57,18 @@ export async function sixPods(cluster: Cluster): Promise<readonly PodObject[]> {
 
 /** How many pairs are as expected, and which are not. */
 export function kindRow(name: string, rows: readonly MatrixRow[]): CheckRow {
-  const differing = rows.filter(({ verdict }) => verdict !== 'as expected')
-  const missing = differing.map(({ from, to, seen }) => `${from} → ${to}: ${seen}`)
+  const missing = differingPairs(rows)
   return {
     name,
     expected: `${rows.length} of ${rows.length}`,
-    seen: [`${rows.length - differing.length} of ${rows.length}`, ...missing].join('; '),
-    isOk: differing.length === 0,
+    seen: [`${rows.length - missing.length} of ${rows.length}`, ...missing].join('; '),
+    isOk: missing.length === 0,
   }
+}
+
+/** Pairs that are not as expected, and what became of them. */
+export function differingPairs(rows: readonly MatrixRow[]): readonly string[] {
+  return rows
+    .filter(({ verdict }) => verdict !== 'as expected')
+    .map(({ from, to, seen }) => `${from} → ${to}: ${seen}`)
 }

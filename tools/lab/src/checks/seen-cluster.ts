@@ -1,7 +1,7 @@
 import { findLab, openCluster } from '../cluster/cluster.ts'
 import { ofStack } from '../cluster/topology.ts'
-import { pingAll } from '../probe/ping.ts'
-import { countRow, type Check, type CheckRow } from './check.ts'
+import { reachedRow } from './reached-row.ts'
+import type { Check, CheckRow } from './check.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 
 /** Clusters that see each other: every node reaches every node of the other one, in the tunnel network and in the physical one. */
@@ -20,13 +20,11 @@ export const seenCluster: Check = {
 
 async function reachRows(from: Cluster, to: Cluster): Promise<readonly CheckRow[]> {
   return Promise.all(
-    (['tunnel', 'physical'] as const).map(async (network) => {
-      const addresses = to.nodes.flatMap((node) => ofStack(to.topology.stack, node[network]))
-      const answered = await Promise.all(from.nodes.map(({ place }) => pingAll(place, addresses)))
-      return countRow(
+    (['tunnel', 'physical'] as const).map((network) => {
+      const targets = to.nodes.flatMap((node) => ofStack(to.topology.stack, node[network]))
+      return reachedRow(
         `nodes of ${from.topology.id} to nodes of ${to.topology.id}, network ${network}`,
-        answered.reduce((sum, { size }) => sum + size, 0),
-        from.nodes.length * addresses.length,
+        from.nodes.map(({ place }) => ({ from: place, targets })),
       )
     }),
   )

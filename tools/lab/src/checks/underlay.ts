@@ -7,9 +7,9 @@ import { physicalPort } from '../cluster/physical-network.ts'
 import { ofStack, outsideHost, vlanAddresses } from '../cluster/topology.ts'
 import { hasSentTagged } from '../cluster/vlan-switch.ts'
 import { runAt } from '../namespaces.ts'
-import { pingAll } from '../probe/ping.ts'
 import { addressOutsideObjects, addressOutsideRows, streetVlan } from './address-outside.ts'
 import { countRow, equalRow, happensRow, placeOf, type Check, type CheckRow } from './check.ts'
+import { reachedRow } from './reached-row.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { ApiObject } from '../kubernetes/client.ts'
 
@@ -72,14 +72,18 @@ async function physicalRows(cluster: Cluster): Promise<readonly CheckRow[]> {
   const { stack } = cluster.topology
   const pods = await cranes(cluster)
   const gateways = ofStack(stack, vlanAddresses(vlan, outsideHost))
-  const tagged = await Promise.all(
-    cluster.nodes.map(({ name }) => hasSentTagged(cluster.outside.place, physicalPort(name, 1), vlan)),
-  )
   const mtus = await Promise.all(pods.map((pod) => mtuOf(cluster, pod)))
-  return [
+  const reached = [
     await pingRow('pods reach their gateway outside', cluster, pods, () => gateways),
     await pingRow('pods reach each other, across nodes', cluster, pods, (pod) => others(pods, pod)),
     await outsideRow(cluster, pods),
+  ]
+  // By what has just come from them: the switch forgets whom it has not heard for a while.
+  const tagged = await Promise.all(
+    cluster.nodes.map(({ name }) => hasSentTagged(cluster.outside.place, physicalPort(name, 1), vlan)),
+  )
+  return [
+    ...reached,
     countRow('the switch has seen their tag from each node', tagged.filter(Boolean).length, tagged.length),
     equalRow('their packets are as long as those of the NIC', '1500', [...new Set(mtus)].join()),
   ]
@@ -181,26 +185,21 @@ function others(pods: readonly PodObject[], own: PodObject): readonly string[] {
   return pods.filter((pod) => pod !== own).flatMap(addressesOfPod)
 }
 
-async function pingRow(
+function pingRow(
   name: string,
   cluster: Cluster,
   from: readonly PodObject[],
   targetsOf: (pod: PodObject) => readonly string[],
 ): Promise<CheckRow> {
-  const total = from.flatMap(targetsOf).length
-  let answered = 0
-  await eventually(name, async () => {
-    const found = await Promise.all(from.map((pod) => pingAll(placeOf(cluster, pod), targetsOf(pod))))
-    answered = found.reduce((sum, { size }) => sum + size, 0)
-    return answered === total ? true : undefined
-  }).catch(() => undefined)
-  return countRow(name, answered, total)
+  return reachedRow(
+    name,
+    from.map((pod) => ({ from: placeOf(cluster, pod), targets: targetsOf(pod) })),
+  )
 }
 
-async function outsideRow(cluster: Cluster, pods: readonly PodObject[]): Promise<CheckRow> {
-  const addresses = pods.flatMap(addressesOfPod)
-  const { size } = await pingAll(cluster.outside.place, addresses)
-  return countRow('their gateway outside reaches them', size, addresses.length)
+function outsideRow(cluster: Cluster, pods: readonly PodObject[]): Promise<CheckRow> {
+  const targets = pods.flatMap(addressesOfPod)
+  return reachedRow('their gateway outside reaches them', [{ from: cluster.outside.place, targets }])
 }
 
 async function mtuOf(cluster: Cluster, pod: PodObject): Promise<string> {

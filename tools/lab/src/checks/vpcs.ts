@@ -3,7 +3,7 @@ import { addressesOfPod, untilPodsReady, type PodObject } from '../kubernetes/wo
 import { eventually, waitForObjects } from '../kubernetes/wait.ts'
 import { pingAll } from '../probe/ping.ts'
 import { fetchText } from '../probe/tcp.ts'
-import { countRow, equalRow, firstOf, happensRow, placeOf, type Check, type CheckRow } from './check.ts'
+import { equalRow, firstOf, happensRow, placeOf, type Check, type CheckRow } from './check.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { ApiObject } from '../kubernetes/client.ts'
 
@@ -59,19 +59,36 @@ async function ownRows(cluster: Cluster, { name, same, edge }: Tenant): Promise<
       .filter((to) => to !== from)
       .flatMap((to) => addressesOfPod(to).map((address) => ({ from, to, address }))),
   )
-  const answers = await Promise.all(
-    pairs.map(
-      async ({ from, to, address }) =>
-        (await fetchText(placeOf(cluster, from), address, port)) === to.metadata.name,
+  return [await servedRow(cluster, `pods of ${name} reach each other, across nodes and subnets`, pairs)]
+}
+
+/** Who asks at an address, and whose name it is answered with. */
+interface Served {
+  readonly from: PodObject
+  readonly to: PodObject
+  readonly address: string
+}
+
+/** Each is answered by whom it asks, as soon as flows of other nodes have followed pods that are Ready. */
+async function servedRow(cluster: Cluster, name: string, pairs: readonly Served[]): Promise<CheckRow> {
+  const total = `${pairs.length} of ${pairs.length}`
+  return happensRow(name, total, () =>
+    Promise.all(
+      pairs.map(({ from, to, address }) => {
+        let last: string | undefined
+        return eventually(
+          `${to.metadata.name} answers ${from.metadata.name} at ${address}`,
+          async () => {
+            last = await fetchText(placeOf(cluster, from), address, port)
+            return last === to.metadata.name ? true : undefined
+          },
+          {
+            seen: () => `${to.metadata.name} at ${address} for ${from.metadata.name}: ${last ?? 'no answer'}`,
+          },
+        )
+      }),
     ),
   )
-  return [
-    countRow(
-      `pods of ${name} reach each other, across nodes and subnets`,
-      answers.filter(Boolean).length,
-      pairs.length,
-    ),
-  ]
 }
 
 /** A subnet of one VPC that has no route in the other one is not answered, whoever asks. */
@@ -86,18 +103,12 @@ async function apartRow(cluster: Cluster, red: Tenant, blue: Tenant): Promise<Ch
 }
 
 async function peerRows(cluster: Cluster, red: Tenant, blue: Tenant): Promise<readonly CheckRow[]> {
-  const reached = async (from: Tenant, to: Tenant) => {
-    const targets = addressesOfPod(to.edge)
-    const pages = await Promise.all(
-      targets.map((address) => fetchText(placeOf(cluster, from.edge), address, port)),
-    )
-    const own = pages.filter((page) => page === to.edge.metadata.name).length
-    return countRow(
+  const reached = (from: Tenant, to: Tenant) =>
+    servedRow(
+      cluster,
       `pods of ${from.name} reach those of ${to.name} that it has a route to`,
-      own,
-      targets.length,
+      addressesOfPod(to.edge).map((address) => ({ from: from.edge, to: to.edge, address })),
     )
-  }
   return [await reached(red, blue), await reached(blue, red)]
 }
 
