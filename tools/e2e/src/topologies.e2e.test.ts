@@ -53,7 +53,7 @@ describe('what is around the nodes', () => {
   })
 
   it('knows NetworkAttachmentDefinitions, and attaches pods to the networks that they describe', async () => {
-    expect(await run(cluster, networkAttachments)).toEqual({ rows: 8, failed: [] })
+    expect(await run(cluster, networkAttachments)).toEqual({ rows: 9, failed: [] })
   })
 
   it('has kubelets that probe pods of VPCs, also where two have one address', async () => {

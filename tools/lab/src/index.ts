@@ -49,7 +49,7 @@ export {
 export { installDns } from './dns.ts'
 export { clusterEvidence, objectsEvidence } from './evidence.ts'
 export { describeError } from './describe-error.ts'
-export { ApiError } from './errors.ts'
+export { ApiError, LabTimeoutError } from './errors.ts'
 export { ApiClient, type ApiObject } from './kubernetes/client.ts'
 export { applyAll, deleteAll, listExamples, parseManifests, readExample } from './kubernetes/manifests.ts'
 export { idlePod } from './kubernetes/idle-pod.ts'
@@ -122,6 +122,7 @@ export {
   type WatchedPath,
 } from './faults/drill.ts'
 export type { Blow, Fault, OtherSide } from './faults/fault.ts'
+export { endProcess } from './faults/processes.ts'
 export { addStrayInterface } from './faults/vswitch.ts'
 export {
   applyFault,
