@@ -81,6 +81,7 @@ export function describeFindings(given: () => KoSuite): void {
           ...[
             'definition',
             'service',
+            'workload',
             'state',
             'leader',
             'storage',
