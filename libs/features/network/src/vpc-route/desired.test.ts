@@ -26,7 +26,10 @@ function prefixes(...lines: readonly string[]): readonly RoutedPrefix[] {
 
 /** Rows as `table policy prefix next-hop`. */
 function shown(snapshot: Partial<RoutesSnapshot>): readonly string[] {
-  const { rows, members } = desiredRoutes({ vpc: 'v1', routes: [], nodeHops: [], prefixes: [], ...snapshot })
+  const { rows, members } = desiredRoutes({
+    ...{ vpc: 'v1', routes: [], nodeHops: [], prefixes: [], externals: [] },
+    ...snapshot,
+  })
   expect(members).toHaveLength(rows.length)
   return rows.map(({ columns }) =>
     ['route_table', 'policy', 'ip_prefix', 'nexthop']
@@ -64,6 +67,16 @@ describe('desiredRoutes', () => {
         'dst-ip 0.0.0.0/0 10.30.0.1',
         'src-ip fd00:30::/112 fd00:30::1',
       ],
+    },
+    {
+      name: 'any destination beside an external subnet of a shorter prefix, in its family alone',
+      given: { prefixes: subnet, externals: [parseCidr('10.9.0.0/24'), parseCidr('fd00:9::/64')] },
+      want: ['src-ip 10.30.0.0/24 10.30.0.1', 'dst-ip ::/0 fd00:30::1'],
+    },
+    {
+      name: 'any destination beside another subnet of a shorter prefix',
+      given: { prefixes: prefixes('10.30.0.0/24 10.30.0.1', '10.31.0.0/16 10.31.0.1') },
+      want: ['dst-ip 0.0.0.0/0 10.30.0.1', 'src-ip 10.31.0.0/16 10.31.0.1'],
     },
     {
       name: 'a source beside a prefix of the same length',
@@ -121,7 +134,9 @@ describe('desiredRoutes', () => {
         staticRoutes: [{ cidr: '10.9.0.0/16', nextHopIP: '10.30.0.2', ecmpMode: 'ecmp_symmetric_reply' }],
       },
     })
-    const [row] = desiredRoutes({ vpc: 'v1', routes: symmetric, nodeHops: [], prefixes: [] }).rows
+    const [row] = desiredRoutes({
+      ...{ vpc: 'v1', routes: symmetric, nodeHops: [], prefixes: [], externals: [] },
+    }).rows
     expect(row).toMatchObject({
       id: 'v1//dst-ip/10.9.0.0/16/10.30.0.2',
       columns: { options: { ecmp_symmetric_reply: 'true' }, external_ids: { vendor: 'kube-ovn' } },

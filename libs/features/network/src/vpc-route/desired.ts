@@ -22,6 +22,8 @@ export interface RoutesSnapshot {
   readonly nodeHops: readonly Ip[]
   /** Of the subnets of any VPC but the default one, by their names. */
   readonly prefixes: readonly RoutedPrefix[]
+  /** Of external subnets that the router is in. */
+  readonly externals: readonly Cidr[]
 }
 
 type Route = Omit<PlannedRoute, 'field' | 'isSupervised'>
@@ -35,8 +37,9 @@ type Route = Omit<PlannedRoute, 'field' | 'isSupervised'>
  *
  * @see ovn-nb(5), Logical_Router_Static_Route
  */
-export function desiredRoutes({ vpc, routes, nodeHops, prefixes }: RoutesSnapshot): Desired {
-  const own = [...nodeRoutes(routes, nodeHops), ...subnetRoutes(routes, prefixes)]
+export function desiredRoutes({ vpc, routes, nodeHops, prefixes, externals }: RoutesSnapshot): Desired {
+  const connected = [...externals, ...prefixes.map(({ cidr }) => cidr)]
+  const own = [...nodeRoutes(routes, nodeHops), ...subnetRoutes(routes, prefixes, connected)]
   const all = new Map([...routes, ...own].map((route) => [`${vpc}/${routeKey(route)}`, route]))
   return {
     ...nothing,
@@ -74,20 +77,26 @@ function nodeRoutes(routes: readonly PlannedRoute[], hops: readonly Ip[]): reado
 
 /**
  * Stock OVN prefers a source of /24 to a destination of /16, where upstream's build has all sources come last. So where a user
- * leads a shorter prefix than the subnet's somewhere, the route that is added has any destination, and comes after all others.
+ * leads a shorter prefix than the subnet's somewhere, or the router itself is in one (an external subnet of /64 beside a subnet of
+ * /112, whose answers would not leave it), the route that is added has any destination, and comes after all others.
  * So it has where the user leads the very source somewhere: the router itself would get its share of that traffic.
  */
-function subnetRoutes(routes: readonly PlannedRoute[], prefixes: readonly RoutedPrefix[]): readonly Route[] {
+function subnetRoutes(
+  routes: readonly PlannedRoute[],
+  prefixes: readonly RoutedPrefix[],
+  connected: readonly Cidr[],
+): readonly Route[] {
   const added = new Map<string, Route>()
   for (const { cidr, gateway, table } of prefixes) {
     const others = routes.filter((route) => route.table === table && route.cidr.family === cidr.family)
     const own = sourceRoute(cidr, gateway, table)
     const last = defaultRoute(gateway, table)
     if (others.some((other) => isSameWay(last, other))) continue
-    const isOvertaking = others.some(
-      (other) =>
-        isSameWay(own, other) || (other.policy === 'dst-ip' && other.cidr.prefixLength < cidr.prefixLength),
-    )
+    const isShorter = (other: Cidr): boolean =>
+      other.family === cidr.family && other.prefixLength < cidr.prefixLength
+    const isOvertaking =
+      connected.some(isShorter) ||
+      others.some((other) => isSameWay(own, other) || (other.policy === 'dst-ip' && isShorter(other.cidr)))
     if (isOvertaking) added.getOrInsert(`${cidr.family} ${table}`, last)
     else added.set(`${networkText(cidr)} ${table}`, own)
   }
