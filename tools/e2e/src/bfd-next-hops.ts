@@ -97,7 +97,7 @@ async function giveTargets({ place }: Router, own: { ipv4: string; ipv6: string 
       input: [
         ...targets.map((target) => `address ${address} ${target}/${target.includes(':') ? 128 : 32} dev lo`),
         `route ${route} ${pods.ipv4} via ${own.ipv4}`,
-        `-6 route ${route} ${pods.ipv6} via ${own.ipv6}`,
+        `route ${route} ${pods.ipv6} via ${own.ipv6}`,
         '',
       ].join('\n'),
     })

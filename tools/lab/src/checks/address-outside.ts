@@ -58,7 +58,7 @@ export async function addressOutsideRows(cluster: Cluster): Promise<readonly Che
     equalRow(
       'nobody outside is led to a pod by its own address',
       'nothing',
-      await ask(cluster, own ?? '', 8080),
+      (await ask(cluster, own ?? '', 8080)) ?? 'nothing',
     ),
   )
   return rows
