@@ -142,7 +142,7 @@ async function silenceOf({ place }: Router): Promise<AsyncDisposable> {
     (hook) => `chain ${hook} { type filter hook ${hook} priority 0; drop; }`,
   )
   const nft = (input: string): Promise<unknown> => runAt(place, ['nft', '-f', '-'], { input: `${input}\n` })
-  await nft(`table ${table} { ${chains.join(' ')} }`)
+  await nft(`table ${table} { ${chains.join('; ')}; }`)
   // A second time there is nothing to do.
   return { [Symbol.asyncDispose]: async () => void (await nft(`table ${table}; delete table ${table}`)) }
 }
