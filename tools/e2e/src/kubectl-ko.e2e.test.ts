@@ -6,6 +6,7 @@ import { describeFindings } from './kubectl-ko/findings.ts'
 import { describePackets } from './kubectl-ko/packets.ts'
 import { describePlan } from './kubectl-ko/plan.ts'
 import { describeScriptNeeds } from './kubectl-ko/script-needs.ts'
+import { describeShownRuns } from './kubectl-ko/shown-runs.ts'
 import { KoSuite } from './kubectl-ko/suite.ts'
 import { describeTools } from './kubectl-ko/tools.ts'
 
@@ -31,3 +32,4 @@ describeFindings(given)
 describeExplain(given)
 describePlan(given)
 describeDeeds(given)
+describeShownRuns(given)

@@ -1,11 +1,12 @@
 /**
- * Writes a page for each command of kubectl-ko, which is what the command's own help says.
+ * Writes a page for each command of kubectl-ko: what the command's own help says, and what it printed in the lab when it was last run there
+ * (`KUBE_OVN_RECORD=1 npm run e2e -- kubectl-ko` writes runs.json).
  *
  *     node tools/generate/src/kubectl-ko/main.ts            write
  *     node tools/generate/src/kubectl-ko/main.ts --check    exit 1 when a page is stale
  */
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { formatted, removeGenerated, root, writeGenerated } from '../generated-file.ts'
 
@@ -21,6 +22,15 @@ interface Page {
   readonly parts: readonly Help[]
 }
 
+/** What a command printed in the lab. */
+interface Run {
+  /** The command that it is on the page of. */
+  readonly page: string
+  readonly command: string
+  readonly exitCode: number
+  readonly output: string
+}
+
 const generator = 'kubectl-ko'
 const directory = 'docs/reference/kubectl-ko'
 
@@ -30,6 +40,8 @@ const program = join(root, 'apps/kubectl-ko/src/help-pages.fixture.ts')
 const pages = JSON.parse(
   execFileSync(process.execPath, [program], { env, encoding: 'utf8', maxBuffer: 1 << 24 }),
 ) as readonly Page[]
+
+const runs = JSON.parse(readFileSync(join(import.meta.dirname, 'runs.json'), 'utf8')) as readonly Run[]
 
 const wanted = new Map<string, string>([
   ['index.md', renderIndex(pages)],
@@ -50,7 +62,8 @@ function renderIndex(all: readonly Page[]): string {
   )
   return `# Commands of kubectl ko
 
-What each is for, with what it prints, is told in [kubectl ko](../../user/kubectl-ko.md). These pages are what \`--help\` says.
+What each is for, with what it prints, is told in [kubectl ko](../../user/kubectl-ko.md). These pages are what \`--help\` says,
+and what the commands printed in the lab.
 
 | Command | Does |
 | --- | --- |
@@ -58,13 +71,28 @@ ${rows.join('\n')}
 `
 }
 
-function renderPage({ parts }: Page): string {
-  return parts
-    .map(
-      ({ name, text }, index) =>
-        `${index === 0 ? '#' : '##'} kubectl ko ${name}\n\n\`\`\`text\n${text.trim()}\n\`\`\`\n`,
+function renderPage({ name: page, parts }: Page): string {
+  const shown = runs.filter((run) => run.page === page)
+  if (shown.length === 0)
+    throw new Error(
+      `no run of ${page} is written down: add one to shown-runs.ts, and run KUBE_OVN_RECORD=1 npm run e2e -- kubectl-ko`,
     )
-    .join('\n')
+  const helps = parts.map(
+    ({ name, text }, index) =>
+      `${index === 0 ? '#' : '##'} kubectl ko ${name}\n\n${block('text', text.trim())}`,
+  )
+  return [...helps, '## What it prints\n', ...shown.map(renderRun)].join('\n')
+}
+
+function renderRun({ command, exitCode, output }: Run): string {
+  return block(
+    'console',
+    [`$ ${command}`, output, ...(exitCode === 0 ? [] : [`[exit code ${exitCode}]`])].join('\n'),
+  )
+}
+
+function block(language: string, text: string): string {
+  return `\`\`\`${language}\n${text}\n\`\`\`\n`
 }
 
 /** Bars part the columns of a table, and angle brackets are taken for HTML. */
