@@ -135,7 +135,13 @@ describe('the API server refuses', () => {
 })
 
 it('takes definitions of kinds that nobody acts on, and serves none of them', async () => {
-  const definitions = await readDefinitions([join(root, 'helm/kube-ovn/files/unserved-definitions.yaml')])
+  const all = await readDefinitions([join(root, 'helm/kube-ovn/files/unserved-definitions.yaml')])
+  // What tests of others serve, as an earlier installation may.
+  const present = new Set(
+    (await api.client.list(customResourceDefinitions)).items.map(({ metadata }) => metadata.name),
+  )
+  const definitions = all.filter(({ metadata }) => !present.has(metadata.name))
+  expect(definitions.length).toBeGreaterThan(5)
   onTestFinished(async () => {
     for (const { metadata } of definitions)
       await api.client.remove(customResourceDefinitions, { name: metadata.name })
@@ -143,8 +149,8 @@ it('takes definitions of kinds that nobody acts on, and serves none of them', as
   for (const definition of definitions) {
     const { metadata, spec } = definition
     await api.client.create(customResourceDefinitions, definition)
-    const present = await api.client.get(customResourceDefinitions, { name: metadata.name })
-    expect(present?.spec.versions).toEqual([expect.objectContaining({ served: false })])
+    const made = await api.client.get(customResourceDefinitions, { name: metadata.name })
+    expect(made?.spec.versions).toEqual([expect.objectContaining({ served: false })])
     const { kind, plural } = spec.names
     const resource: Resource = {
       ...{ group: spec.group, version: 'v1', kind, plural },
