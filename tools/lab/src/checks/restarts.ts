@@ -4,7 +4,7 @@ import { isPodReady, untilRolledOut, type PodObject } from '../kubernetes/worklo
 import { eventually, waitForObjects } from '../kubernetes/wait.ts'
 import { auditPosition, isWrite, readAudit, type AuditedRequest } from '../observe/audit-log.ts'
 import { controllerLeader } from '../observe/controller-leader.ts'
-import { controllerServiceAddresses, isOnlyAbout } from '../observe/controller-service.ts'
+import { movingServiceAddresses, isOnlyAbout } from '../observe/moving-services.ts'
 import { logPosition, parseRecords, readLog } from '../observe/database-log.ts'
 import { ovnCentral } from '../observe/northbound.ts'
 import { startPing } from '../probe/ping.ts'
@@ -35,7 +35,7 @@ async function controllerRows(cluster: Cluster): Promise<CheckRow[]> {
   await untilRolledOut(cluster.api, 'deployments', chartNamespace, 'kube-ovn-controller')
   await controllerLeader(cluster)
   await delay(quietMs)
-  const own = await controllerServiceAddresses(cluster)
+  const own = await movingServiceAddresses(cluster)
   const written = parseRecords(await readLog(central, before))
     .filter((record) => !isOnlyAbout(own, record))
     .map((record) => JSON.stringify(record))

@@ -1,4 +1,4 @@
-import { isVipOf } from '../observe/controller-service.ts'
+import { isVipOf } from '../observe/moving-services.ts'
 
 /** A table as `ovsdb-client --format=json dump` prints it. */
 interface DumpedTable {

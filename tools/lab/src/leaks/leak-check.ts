@@ -3,7 +3,7 @@ import type { ApiObject } from '../kubernetes/client.ts'
 import { eventually } from '../kubernetes/wait.ts'
 import { LabTimeoutError } from '../errors.ts'
 import { runAt, type Place } from '../namespaces.ts'
-import { controllerServiceAddresses } from '../observe/controller-service.ts'
+import { movingServiceAddresses } from '../observe/moving-services.ts'
 import { databaseLeader } from '../observe/database-leader.ts'
 import { ovnCentral } from '../observe/northbound.ts'
 import { vswitchPlaces } from '../observe/vswitches.ts'
@@ -35,7 +35,7 @@ async function readCluster(cluster: Cluster): Promise<Snapshot> {
     ovnCentral(cluster),
     databaseLeader(cluster, 'southbound'),
     vswitchPlaces(cluster),
-    controllerServiceAddresses(cluster),
+    movingServiceAddresses(cluster),
   ])
   const [northbound, southbound, resources, ...nodes] = await Promise.all([
     readDatabase(central, 'ovnnb_db', 'OVN_Northbound', northboundView(moving)),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { usedBetween, type Components } from './components.ts'
-import { isOnlyAbout } from './controller-service.ts'
+import { isOnlyAbout } from './moving-services.ts'
 import { entriesSince, isNorthds, parseRecords } from './database-log.ts'
 import { countForks, countWrites } from './observation.ts'
 import { packetsBetween, parseLinkCounters } from './packets.ts'

@@ -8,16 +8,20 @@ interface ServiceObject extends ApiObject {
   readonly spec: { readonly clusterIPs?: readonly string[] }
 }
 
+/** The controller's own, and those of the leaders of databases. */
+const moving = new Set(['kube-ovn-controller', 'ovn-nb', 'ovn-sb', 'ovn-northd'])
+
 /**
- * The cluster IPs of the controller's own Service, as they stand before a port in `vips` (ovn-nb(5), Load_Balancer).
+ * The cluster IPs of the chart's Services whose endpoints move, as they stand before a port in `vips` (ovn-nb(5), Load_Balancer).
  *
- * Its endpoints are the nodes on which controllers happen to run, so it follows each controller that a suite restarts: a write that is right,
- * and not the restarted controller's doing.
+ * These are the nodes on which controllers happen to run, and members that happen to lead. So they follow each that a suite restarts: a write
+ * that is right, and not the doing of who was restarted.
  */
-export async function controllerServiceAddresses(cluster: Cluster): Promise<readonly string[]> {
-  const path = `/api/v1/namespaces/${chartNamespace}/services?fieldSelector=metadata.name%3Dkube-ovn-controller`
-  const services = await cluster.api.list<ServiceObject>(path)
-  return services.flatMap(({ spec }) => (spec.clusterIPs ?? []).map((address) => urlHost(address)))
+export async function movingServiceAddresses(cluster: Cluster): Promise<readonly string[]> {
+  const services = await cluster.api.list<ServiceObject>(`/api/v1/namespaces/${chartNamespace}/services`)
+  return services
+    .filter(({ metadata: { name } }) => moving.has(name))
+    .flatMap(({ spec }) => (spec.clusterIPs ?? []).map((address) => urlHost(address)))
 }
 
 /** Whether a key of `vips` is one of these addresses with a port. */
