@@ -7,8 +7,9 @@ import { first, nameOf, type KoSuite } from './suite.ts'
 /** Read by the generator of the pages. */
 const file = resolve(import.meta.dirname, '../../../generate/src/kubectl-ko/runs.json')
 
-/** Of what a command prints, as much as shows what it is. */
+/** Of what a command prints, as much as shows what it is: of much, the beginning and how it ends. */
 const [mostLines, mostColumns] = [24, 150] as const
+const lastLines = 8
 
 const subnet = `apiVersion: kubeovn.io/v1
 kind: Subnet
@@ -77,5 +78,6 @@ function shortened(text: string): string {
     .trimEnd()
     .split('\n')
     .map((line) => (line.length > mostColumns ? `${line.slice(0, mostColumns - 1)}…` : line).trimEnd())
-  return [...lines.slice(0, mostLines), ...(lines.length > mostLines ? ['…'] : [])].join('\n')
+  if (lines.length <= mostLines) return lines.join('\n')
+  return [...lines.slice(0, mostLines - lastLines), '…', ...lines.slice(-lastLines)].join('\n')
 }
