@@ -34,3 +34,21 @@ it('tells what was written when not even the first part was begun', () => {
   expect(readTestOutput(text)).toMatchObject([{ state: 'failed', failure: '    x.go:1: no cluster\n' }])
   expect(readTestOutput('')).toEqual([])
 })
+
+const failing = (...commands: readonly string[]): string =>
+  [
+    '=== RUN   TestConformance/Gress',
+    ...commands.flatMap((protocol) => [
+      `    x.go:1: FAILED Command was [/agnhost connect --timeout=3s --protocol=${protocol} 10.16.0.5:80]`,
+      `    x.go:1: it failed: ${protocol === 'sctp' ? 'OTHER: protocol not supported' : 'TIMEOUT'}`,
+      '        \tError Trace:\tx.go:2',
+    ]),
+    '--- FAIL: TestConformance/Gress (9.00s)',
+    '',
+  ].join('\n')
+
+it('takes one that failed by a protocol that the kernel lacks, and by nothing else, for skipped', () => {
+  expect(readTestOutput(failing('sctp', 'sctp'))).toMatchObject([{ state: 'skipped' }])
+  expect(readTestOutput(failing('sctp', 'tcp'))).toMatchObject([{ state: 'failed' }])
+  expect(readTestOutput(failing())).toMatchObject([{ state: 'failed' }])
+})
