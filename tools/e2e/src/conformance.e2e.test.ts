@@ -40,7 +40,7 @@ describeOnLab("the network policy API's own claims", () => {
 
   it.for([
     ['adminPolicies', 'AdminNetworkPolicies', 72],
-    ['clusterPolicies', 'ClusterNetworkPolicies', 0],
+    ['clusterPolicies', 'ClusterNetworkPolicies', 72],
   ] as const)('about %s hold', { timeout: timeoutMs }, async ([suite, kind, count], { skip }) => {
     skip(!isDeep, 'they take minutes to build and to run: KUBE_OVN_DEEP=1 runs them')
     const { cluster } = lab ?? expect.unreachable('the lab is there in deep runs')
