@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { command } from './config.ts'
+import { flagsOf } from './monitored-files.fixture.ts'
 import { runMonitor } from './monitor.ts'
 
 const patience = { timeout: 90_000, interval: 50 }
@@ -28,20 +29,7 @@ interface Started extends AsyncDisposable {
 }
 
 async function start(...flags: readonly string[]): Promise<Started> {
-  const common = [
-    ...['--metrics-port=0', `--ovs.timeout=${timeoutSeconds}`, '--ovs.poll-interval=1'],
-    `--service.ovn.northd.file.pid.path=${run}/ovn-northd.pid`,
-    `--service.ovn.northd.file.log.path=${run}/northd.log`,
-    ...[
-      ['northbound', 'nb'],
-      ['southbound', 'sb'],
-    ].flatMap(([name, id]) => [
-      `--database.${name}.socket.remote=unix:${run}/${id}.sock`,
-      `--database.${name}.socket.control=unix:${run}/${id}.ctl`,
-      `--database.${name}.file.data.path=${run}/${id}.db`,
-      `--database.${name}.file.log.path=${run}/${id}.log`,
-    ]),
-  ]
+  const common = flagsOf({ run, data: run, logs: run }, timeoutSeconds)
   const environment = { NODE_NAME: 'node-1', POD_IPS: '127.0.0.1', ENABLE_BIND_LOCAL_IP: 'true' }
   const parsed = readConfig(command, [...common, ...flags], environment)
   if (parsed.kind === 'help') throw new Error('no configuration')

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, it } from 'vitest'
 import { command } from './config.ts'
+import { flagsOf } from './monitored-files.fixture.ts'
 import { runMonitor } from './monitor.ts'
 
 const patience = { timeout: 90_000, interval: 50 }
@@ -20,21 +21,8 @@ interface Started extends AsyncDisposable {
 
 /** Flags for a node whose files are those below `root`. */
 function flagsFor(root: string): readonly string[] {
-  const [run, data, logs] = [`${root}/run/ovn`, `${root}/var/lib/ovn`, `${root}/var/log/ovn`]
-  return [
-    ...['--metrics-port=0', `--ovs.timeout=${timeoutSeconds}`, '--ovs.poll-interval=1'],
-    `--service.ovn.northd.file.pid.path=${run}/ovn-northd.pid`,
-    `--service.ovn.northd.file.log.path=${logs}/northd.log`,
-    ...[
-      ['northbound', 'nb'],
-      ['southbound', 'sb'],
-    ].flatMap(([name, id]) => [
-      `--database.${name}.socket.remote=unix:${run}/${id}.sock`,
-      `--database.${name}.socket.control=unix:${run}/${id}.ctl`,
-      `--database.${name}.file.data.path=${data}/${id}.db`,
-      `--database.${name}.file.log.path=${logs}/${id}.log`,
-    ]),
-  ]
+  const files = { run: `${root}/run/ovn`, data: `${root}/var/lib/ovn`, logs: `${root}/var/log/ovn` }
+  return flagsOf(files, timeoutSeconds)
 }
 
 function start(root: string, ...flags: readonly string[]): Started {

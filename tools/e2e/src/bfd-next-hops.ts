@@ -1,9 +1,11 @@
 import {
   applyAll,
   deleteAll,
+  dropPackets,
   eventually,
   findColumn,
   idlePod,
+  labelNodes,
   ofStack,
   ovnCentral,
   placeOf,
@@ -135,38 +137,17 @@ protocol bfd { interface "*" { min rx interval 300 ms; min tx interval 300 ms; }
   }
 }
 
-/** A router that takes and sends nothing, as long as the result lives. */
-async function silenceOf({ place }: Router): Promise<AsyncDisposable> {
-  const table = 'inet suite_silence'
-  const chains = ['input', 'output'].map(
-    (hook) => `chain ${hook} { type filter hook ${hook} priority 0; drop; }`,
-  )
-  const nft = (input: string): Promise<unknown> => runAt(place, ['nft', '-f', '-'], { input: `${input}\n` })
-  await nft(`table ${table} { ${chains.join('; ')}; }`)
-  // A second time there is nothing to do.
-  return { [Symbol.asyncDispose]: async () => void (await nft(`table ${table}; delete table ${table}`)) }
-}
-
 /** Next hops of a VPC that speak BFD, of both families. */
 export function bfdNextHops(lab: () => Cluster): void {
   it('leave a next hop that BFD finds dead, and come back to it', async () => {
     const cluster = lab()
     const { frr, bird, own } = surroundings(cluster)
     const objects = objectsOf(cluster)
-    const label = (value: 'true' | null): Promise<unknown> =>
-      Promise.all(
-        cluster.nodes.map((node) =>
-          cluster.api.mergePatch(`/api/v1/nodes/${node.name}`, {
-            metadata: { labels: { [gatewayLabel]: value } },
-          }),
-        ),
-      )
     await using stack = new AsyncDisposableStack()
     stack.use(await giveTargets(frr, own))
     stack.use(await giveTargets(bird, own))
     stack.use(await speakBfd(cluster))
-    stack.defer(async () => void (await label(null)))
-    await label('true')
+    stack.use(await labelNodes(cluster.api, gatewayLabel, 'true'))
     stack.defer(() => deleteAll(cluster.api, objects))
     await applyAll(cluster.api, objects)
     const central = await ovnCentral(cluster)
@@ -192,7 +173,7 @@ export function bfdNextHops(lab: () => Cluster): void {
     await untilAllAnswer()
     const pings = targets.map((target) => startPing(place, target))
     await Promise.all(pings.map((ping) => ping.started()))
-    const silence = await silenceOf(frr)
+    const silence = await dropPackets(frr.place, { input: [''], output: [''] })
     stack.use(silence)
     const sent = pings.map((ping) => ping.sent())
     // While the next hop is still dead.

@@ -3,6 +3,7 @@ import {
   addressesOfPod,
   deleteAll,
   eventually,
+  labelNodes,
   ofStack,
   untilPod,
   untilPodsReady,
@@ -353,39 +354,26 @@ export const exampleChecks: Readonly<Record<string, ExampleCheck>> = {
 
   async '33-address-outside'(cluster) {
     const { api } = cluster
-    const nodes = await api.list<ApiObject>('/api/v1/nodes')
-    const label = (value: 'true' | null): Promise<unknown> =>
-      Promise.all(
-        nodes.map(({ metadata }) =>
-          api.mergePatch(`/api/v1/nodes/${metadata.name}`, {
-            metadata: { labels: { 'ovn.kubernetes.io/external-gw': value } },
-          }),
-        ),
-      )
-    await label('true')
-    try {
-      await untilRolledOut(api, 'daemonsets', 'arcade', 'shop')
-      const path = '/apis/kubeovn.io/v1/router-lb-rules?fieldSelector=metadata.name%3Darcade'
-      const { status } = await waitForObjects<RuleObject, RuleObject>(
-        api,
-        path,
-        'RouterLBRule arcade is ready',
-        ([found]) => (found !== undefined && isReady(found) ? found : undefined),
-      )
-      expect(status).toMatchObject({ service: 'arcade/rlr-arcade', ports: '80/TCP' })
-      const pods = await api.list<PodObject>('/api/v1/namespaces/arcade/pods?labelSelector=app%3Dshop')
-      expect(pods).not.toEqual([])
-      const addresses = ofStack(cluster.stack, { ipv4: '10.129.44.200', ipv6: 'fd00:10:128:300::200' })
-      for (const pod of pods)
-        for (const address of addresses) {
-          const page = await eventually(`a shop answers at ${address}`, () =>
-            fetchFrom(cluster, pod, address, 80).catch(() => undefined),
-          )
-          expect(pods.map(({ metadata }) => metadata.name)).toContain(page.trim())
-        }
-    } finally {
-      await label(null)
-    }
+    await using _gateways = await labelNodes(api, 'ovn.kubernetes.io/external-gw', 'true')
+    await untilRolledOut(api, 'daemonsets', 'arcade', 'shop')
+    const path = '/apis/kubeovn.io/v1/router-lb-rules?fieldSelector=metadata.name%3Darcade'
+    const { status } = await waitForObjects<RuleObject, RuleObject>(
+      api,
+      path,
+      'RouterLBRule arcade is ready',
+      ([found]) => (found !== undefined && isReady(found) ? found : undefined),
+    )
+    expect(status).toMatchObject({ service: 'arcade/rlr-arcade', ports: '80/TCP' })
+    const pods = await api.list<PodObject>('/api/v1/namespaces/arcade/pods?labelSelector=app%3Dshop')
+    expect(pods).not.toEqual([])
+    const addresses = ofStack(cluster.stack, { ipv4: '10.129.44.200', ipv6: 'fd00:10:128:300::200' })
+    for (const pod of pods)
+      for (const address of addresses) {
+        const page = await eventually(`a shop answers at ${address}`, () =>
+          fetchFrom(cluster, pod, address, 80).catch(() => undefined),
+        )
+        expect(pods.map(({ metadata }) => metadata.name)).toContain(page.trim())
+      }
   },
 
   async '40-admin-policies'(cluster) {

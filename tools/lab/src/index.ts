@@ -53,6 +53,7 @@ export { ApiError, LabTimeoutError } from './errors.ts'
 export { ApiClient, type ApiObject } from './kubernetes/client.ts'
 export { applyAll, deleteAll, listExamples, parseManifests, readExample } from './kubernetes/manifests.ts'
 export { idlePod } from './kubernetes/idle-pod.ts'
+export { labelNodes } from './kubernetes/node-labels.ts'
 export { kubectl } from './kubernetes/kubectl.ts'
 export { eventually, waitForObjects } from './kubernetes/wait.ts'
 export {
@@ -122,6 +123,7 @@ export {
   type WatchedPath,
 } from './faults/drill.ts'
 export type { Blow, Fault, OtherSide } from './faults/fault.ts'
+export { dropPackets } from './faults/dropped-packets.ts'
 export { endProcess } from './faults/processes.ts'
 export { addStrayInterface } from './faults/vswitch.ts'
 export {

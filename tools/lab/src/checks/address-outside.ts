@@ -1,5 +1,6 @@
 import { ofStack } from '../cluster/topology.ts'
 import { readExample } from '../kubernetes/manifests.ts'
+import { labelNodes } from '../kubernetes/node-labels.ts'
 import { eventually } from '../kubernetes/wait.ts'
 import { fetchText } from '../probe/tcp.ts'
 import { addressesOfPod, untilPodsReady } from '../kubernetes/workloads.ts'
@@ -12,6 +13,7 @@ import type { Cluster } from '../cluster/cluster.ts'
 export const streetVlan = 300
 const namespace = 'arcade'
 const door = { ipv4: '10.129.44.200', ipv6: 'fd00:10:128:300::200' }
+/** Of nodes that may have the router's port. */
 const gatewayLabel = 'ovn.kubernetes.io/external-gw'
 const rulePath = '/apis/kubeovn.io/v1/router-lb-rules/arcade'
 
@@ -22,7 +24,7 @@ export function addressOutsideObjects({ topology }: Cluster): readonly ApiObject
 
 /** An address of a physical network leads to pods of a VPC, by way of the router's gateway node, from outside and from inside. */
 export async function addressOutsideRows(cluster: Cluster): Promise<readonly CheckRow[]> {
-  await using _gateways = await labelGateways(cluster)
+  await using _gateways = await labelNodes(cluster.api, gatewayLabel, 'true')
   const pods = await untilPodsReady(cluster.api, namespace, 'app=shop', cluster.nodes.length)
   const names = pods.map(({ metadata }) => metadata.name).toSorted()
   const addresses = ofStack(cluster.topology.stack, door)
@@ -62,18 +64,6 @@ export async function addressOutsideRows(cluster: Cluster): Promise<readonly Che
     ),
   )
   return rows
-}
-
-/** Nodes that may have the router's port, as long as the result lives. */
-async function labelGateways({ api, nodes }: Cluster): Promise<AsyncDisposable> {
-  const label = (value: 'true' | null): Promise<unknown> =>
-    Promise.all(
-      nodes.map(({ name }) =>
-        api.mergePatch(`/api/v1/nodes/${name}`, { metadata: { labels: { [gatewayLabel]: value } } }),
-      ),
-    )
-  await label('true')
-  return { [Symbol.asyncDispose]: async () => void (await label(null)) }
 }
 
 interface RuleObject extends ApiObject {

@@ -1,11 +1,12 @@
 import { chartNamespace } from '../chart.ts'
 import { ofStack, worldAddress } from '../cluster/topology.ts'
+import { dropPackets } from '../faults/dropped-packets.ts'
 import { injectFault } from '../faults/inject.ts'
 import { addOddFlows, addStrayInterface } from '../faults/vswitch.ts'
 import type { ApiObject } from '../kubernetes/client.ts'
 import { eventually } from '../kubernetes/wait.ts'
 import { addressesOfPod, type PodObject } from '../kubernetes/workloads.ts'
-import { runAt, type Place } from '../namespaces.ts'
+import { runAt } from '../namespaces.ts'
 import { samplesOf } from '../observe/metrics.ts'
 import { loadBalancerVips, ovnCentral } from '../observe/northbound.ts'
 import { nodeOf, placeOf } from './check.ts'
@@ -76,8 +77,10 @@ export function breakagesAround(
       break: () =>
         together(
           () =>
-            drop(node.place, 'icmp type echo-request', 'icmpv6 type echo-request', `udp dport ${udpPort}`),
-          () => drop(pod, `tcp dport ${tcpPort}`),
+            dropPackets(node.place, {
+              input: ['icmp type echo-request', 'icmpv6 type echo-request', `udp dport ${udpPort}`],
+            }),
+          () => dropPackets(pod, { input: [`tcp dport ${tcpPort}`] }),
           () => takeEndpoints(cluster, 'kube-ovn-pinger'),
           () => injectFault(cluster, { kind: 'pause', target: { machine, component: 'ovsdb-server' } }),
         ),
@@ -95,8 +98,8 @@ export function breakagesAround(
         isOne(one, 'pinger_inconsistent_port_binding', isOwn(one)),
       break: () =>
         together(
-          () => drop(node.place, `tcp dport ${tcpPort}`),
-          () => drop(pod, `udp dport ${udpPort}`),
+          () => dropPackets(node.place, { input: [`tcp dport ${tcpPort}`] }),
+          () => dropPackets(pod, { input: [`udp dport ${udpPort}`] }),
           () => addOddFlows(cluster, machine, [...addresses, ...farAddresses]),
           () => addStrayInterface(cluster, machine),
           () => injectFault(cluster, { kind: 'pause', target: { machine, component: 'ovn-controller' } }),
@@ -144,19 +147,6 @@ async function together(...breaks: readonly (() => Promise<AsyncDisposable>)[]):
   await using stack = new AsyncDisposableStack()
   for (const breakOne of breaks) stack.use(await breakOne())
   return stack.move()
-}
-
-/** Has a network namespace take none of these packets, in nft's words, as long as the result lives. */
-async function drop(place: Place, ...matches: readonly string[]): Promise<AsyncDisposable> {
-  const table = 'inet lab_check_pinger'
-  const rules = matches.map((match) => `${match} drop`).join('; ')
-  await runAt(place, ['nft', '-f', '-'], {
-    input: `table ${table} { chain in { type filter hook input priority 0; ${rules}; }; }\n`,
-  })
-  return {
-    [Symbol.asyncDispose]: async () =>
-      void (await runAt(place, ['nft', 'delete', 'table', ...table.split(' ')])),
-  }
 }
 
 /**

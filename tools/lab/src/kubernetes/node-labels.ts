@@ -1,0 +1,14 @@
+import type { ApiClient } from './client.ts'
+
+/** Gives every node a label, as long as the result lives. */
+export async function labelNodes(api: ApiClient, label: string, value: string): Promise<AsyncDisposable> {
+  const nodes = await api.list('/api/v1/nodes')
+  const change = (to: string | null): Promise<unknown> =>
+    Promise.all(
+      nodes.map(({ metadata: { name } }) =>
+        api.mergePatch(`/api/v1/nodes/${name}`, { metadata: { labels: { [label]: to } } }),
+      ),
+    )
+  await change(value)
+  return { [Symbol.asyncDispose]: async () => void (await change(null)) }
+}
