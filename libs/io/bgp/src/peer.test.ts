@@ -1,10 +1,11 @@
 import fc from 'fast-check'
-import { recordingLogger } from '@kube-ovn/log'
 import { ManualClock } from '@kube-ovn/time'
 import { beforeEach, describe, expect, it } from 'vitest'
+import type { Connection } from './connection.ts'
 import type { PeerDependencies } from './peer.ts'
 import type { GracefulRestartOptions, PeerOptions } from './peer-options.ts'
-import { Peer } from './peer.ts'
+import type { Peer } from './peer.ts'
+import { makePeer, routes, settle } from './peer-fixture.ts'
 import { RemoteRouter } from './remote-router-fixture.ts'
 import type { Route } from './route.ts'
 import { updateOf } from './update-message.ts'
@@ -25,31 +26,18 @@ function peerOf(
   reach = (): boolean => true,
   changed: PeerDependencies['changed'] = () => undefined,
 ): Peer {
-  return new Peer(
-    {
-      ...{ address: '192.0.2.9', as: 65_001, port: 179, isPassive: false, ttl: 1 },
-      ...{ families: ['ipv4', 'ipv6'], extendedNextHop: false, ...options },
-    },
-    { as: 65_000, identifier: '192.0.2.1', holdTimeS: 90, gracefulRestart },
-    {
-      ...{ clock, log: recordingLogger(), random: () => 0, changed },
-      dial: () => {
-        dialled++
-        return reach() ? Promise.resolve(router.connection()) : Promise.reject(new Error('ECONNREFUSED'))
-      },
-    },
-  )
+  return makePeer({ clock, changed, dial }, options, gracefulRestart)
+
+  function dial(): Promise<Connection> {
+    dialled++
+    return reach() ? Promise.resolve(router.connection()) : Promise.reject(new Error('ECONNREFUSED'))
+  }
 }
 
 async function established(peer: Peer): Promise<void> {
   peer.start()
   await settle()
   router.establish()
-}
-
-/** Lets promises go on; nothing here waits for anything else. */
-async function settle(): Promise<void> {
-  for (let turn = 0; turn < 5; turn++) await Promise.resolve()
 }
 
 /** Second by second, as a dial that is under way has its time-out. */
@@ -62,11 +50,6 @@ async function untilDialledAgain(): Promise<void> {
   }
   await settle()
 }
-
-const routes: readonly Route[] = [
-  { prefix: '10.16.0.5/32', nextHop: '192.0.2.1' },
-  { prefix: 'fd00:10:16::5/128', nextHop: '2001:db8::1' },
-]
 
 describe('a session', () => {
   it('comes about, and tells all routes and that these are all', async () => {
@@ -85,14 +68,8 @@ describe('a session', () => {
   })
 
   it('says 23456 in the place of a number of four bytes, and its own in the capability', async () => {
-    const peer = new Peer(
-      {
-        ...{ address: '192.0.2.9', as: 65_001, port: 179, isPassive: false, ttl: 1 },
-        ...{ families: ['ipv4'], extendedNextHop: false },
-      },
-      { as: 4_200_000_000, identifier: '192.0.2.1', holdTimeS: 90 },
-      { clock, log: recordingLogger(), random: () => 0, dial: async () => router.connection() },
-    )
+    const dial = async () => router.connection()
+    const peer = makePeer({ clock, dial }, { families: ['ipv4'] }, undefined, 4_200_000_000)
     await established(peer)
     expect(router.ofType('open')).toMatchObject([{ as: 4_200_000_000 }])
     peer.announce(routes)

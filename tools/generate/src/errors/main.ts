@@ -39,7 +39,7 @@ function projectName(path: string): string {
 function errorsOf(directory: string): ErrorSection['errors'] {
   return globSync(`${directory}/src/**/*.ts`, {
     cwd: root,
-    exclude: ['**/generated/**', '**/src/testing/**', '**/*.test.ts'],
+    exclude: ['**/generated/**', '**/src/testing/**', '**/*.test.ts', '**/*[.-]fixture.ts'],
   })
     .toSorted()
     .flatMap((path) => errorClasses(path, readFileSync(join(root, path), 'utf8')))

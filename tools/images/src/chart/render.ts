@@ -79,3 +79,8 @@ export function container(manifest: Manifest, name: string): Container {
 export function environment({ env = [] }: Container, name: string): string | undefined {
   return env.find((each) => each.name === name)?.value
 }
+
+/** Of objects, in their order. */
+export function names(manifests: readonly Manifest[]): readonly string[] {
+  return manifests.map(({ metadata }) => metadata.name)
+}
