@@ -1,4 +1,4 @@
-import { speakerApp } from '@kube-ovn/annotations'
+import { readSharedVips, speakerApp } from '@kube-ovn/annotations'
 import { desiredPrefixes, type Announced } from '@kube-ovn/features-speaker'
 import {
   Informer,
@@ -11,7 +11,7 @@ import {
   type Pod,
   type Service,
 } from '@kube-ovn/kube'
-import { subnetResource, type Subnet } from '@kube-ovn/kube-api'
+import { subnetResource, vipResource, type Subnet, type Vip } from '@kube-ovn/kube-api'
 import type { Logger } from '@kube-ovn/log'
 import { systemClock } from '@kube-ovn/process'
 import type { SpeakerConfig } from './config.ts'
@@ -31,6 +31,7 @@ export class Cluster implements Source {
   readonly #nodes: Informer<Node>
   readonly #pods: Informer<Pod>
   readonly #subnets: Informer<Subnet>
+  readonly #vips: Informer<Vip>
   readonly #services: Informer<Service> | undefined
 
   constructor({ client, log: logger, config, changed }: ClusterOptions) {
@@ -39,6 +40,7 @@ export class Cluster implements Source {
     this.#nodes = this.#stack.use(new Informer({ ...common, resource: nodes, trim: trimNode }))
     this.#pods = this.#stack.use(new Informer({ ...common, resource: pods, trim: trimPod }))
     this.#subnets = this.#stack.use(new Informer({ ...common, resource: subnetResource, trim: trimSubnet }))
+    this.#vips = this.#stack.use(new Informer({ ...common, resource: vipResource, trim: trimVip }))
     this.#services = config.announceClusterIp
       ? this.#stack.use(new Informer({ ...common, resource: services, trim: trimService }))
       : undefined
@@ -70,6 +72,7 @@ export class Cluster implements Source {
       nodes: this.#nodes.store.values(),
       pods: [...this.#pods.store.values()],
       subnets: this.#subnets.store.values(),
+      vips: this.#vips.store.values(),
       services: this.#services?.store.values() ?? [],
       nodeName: this.#config.nodeName.toLowerCase(),
       aggregates: this.#config.aggregate,
@@ -81,7 +84,8 @@ export class Cluster implements Source {
   }
 
   get #all(): readonly Pick<Informer<KubeObject>, 'start' | 'synced' | 'health' | 'onChange'>[] {
-    return [this.#nodes, this.#pods, this.#subnets, ...(this.#services === undefined ? [] : [this.#services])]
+    const always = [this.#nodes, this.#pods, this.#subnets, this.#vips]
+    return this.#services === undefined ? always : [...always, this.#services]
   }
 }
 
@@ -109,9 +113,15 @@ function withoutAnnotations(object: KubeObject): KubeObject['metadata'] {
 function trimPod(pod: Pod): Pod {
   const { nodeName, hostNetwork, restartPolicy } = pod.spec
   const { phase, reason, conditions } = pod.status ?? {}
-  const isSpeaker = pod.metadata.labels?.['app'] === speakerApp
+  const { labels, annotations } = pod.metadata
+  const isSpeaker = labels?.['app'] === speakerApp
   return {
-    metadata: { ...metadataOf(pod), ...(isSpeaker && { labels: { app: speakerApp } }) },
+    metadata: {
+      ...metadataOf(pod),
+      ...(isSpeaker && { labels: { app: speakerApp } }),
+      // A Vip names those that share it by them.
+      ...(labels && readSharedVips(annotations).length > 0 && { labels }),
+    },
     spec: {
       containers: [],
       ...(nodeName && { nodeName }),
@@ -134,6 +144,25 @@ function trimSubnet(subnet: Subnet): Subnet {
     metadata: metadataOf(subnet),
     ...(spec && { spec }),
     status: { ...(conditions && { conditions }), ...(inEffect && { inEffect }) },
+  }
+}
+
+function trimVip(vip: Vip): Vip {
+  const { labels, deletionTimestamp } = vip.metadata
+  const { subnet, namespace, selector } = vip.spec ?? {}
+  const { v4ip, v6ip, type } = vip.status ?? {}
+  return {
+    metadata: {
+      ...metadataOf(vip),
+      ...(labels && { labels }),
+      ...(deletionTimestamp && { deletionTimestamp }),
+    },
+    spec: {
+      ...(subnet && { subnet }),
+      ...(namespace && { namespace }),
+      ...(selector && { selector }),
+    },
+    status: { ...(v4ip && { v4ip }), ...(v6ip && { v6ip }), ...(type && { type }) },
   }
 }
 

@@ -79,7 +79,7 @@ const settings = {
 
 export const command: Command<typeof settings> = {
   name: 'kube-ovn-speaker',
-  summary: 'Announces addresses of pods, Subnets and Services to routers by BGP.',
+  summary: 'Announces addresses of pods, Subnets, Vips and Services to routers by BGP.',
   examples: [
     'kube-ovn-speaker --cluster-as=65000 --neighbor-as=65001 --neighbor-address=192.0.2.9',
     'kube-ovn-speaker --cluster-as=65000 --neighbor-as=65001 --neighbor-ipv6-address=2001:db8::9 --extended-nexthop',

@@ -3,7 +3,7 @@ import { subnetResource } from '@kube-ovn/kube-api'
 import { recordingLogger, type RecordingLogger } from '@kube-ovn/log'
 import { readConfig } from '@kube-ovn/process'
 import { Registry } from '@kube-ovn/telemetry'
-import { Gobgp } from '@kube-ovn/testing-bgp'
+import { Gobgp, type GobgpNeighbor } from '@kube-ovn/testing-bgp'
 import { pod } from '@kube-ovn/testing-builders'
 import { chartCrds, foreignCrds, startKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
 import { openTestNetwork, type TestNamespace, type TestNetwork } from '@kube-ovn/testing-net'
@@ -134,9 +134,9 @@ export class SpeakerNode {
   }
 
   /** Kills the router, and starts one in its place that knows nothing. */
-  async restartRouter(): Promise<void> {
+  async restartRouter(ofSpeaker: Partial<GobgpNeighbor> = {}): Promise<void> {
     await this.peer[Symbol.asyncDispose]()
-    this.#peer = this.#openRouter()
+    this.#peer = this.#openRouter(ofSpeaker)
   }
 
   async #open(): Promise<void> {
@@ -162,12 +162,13 @@ export class SpeakerNode {
     this.#peer = this.#openRouter()
   }
 
-  #openRouter(): Gobgp {
+  #openRouter(ofSpeaker: Partial<GobgpNeighbor> = {}): Gobgp {
     return new Gobgp(existing(this.#there), {
       ...{ as: 65_001, routerId: router.ipv4 },
       neighbors: [own.ipv4, own.ipv6].map((address) => ({
         ...{ address, as: 65_000, isPassive: true, gracefulRestart: true },
         families: address === own.ipv4 ? (['ipv4'] as const) : (['ipv6', 'ipv4'] as const),
+        ...ofSpeaker,
       })),
     })
   }

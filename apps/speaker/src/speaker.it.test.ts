@@ -434,16 +434,6 @@ describe.skipIf(missing)(`a speaker${missing === undefined ? '' : ` (${missing})
       `kube_ovn_speaker_bgp_peer_up{node="",peer="${router.ipv4}",peer_asn="65001"} 1`,
     )
   })
-
-  it('never tells a password', async () => {
-    const path = `/tmp/speaker-password-${process.pid}`
-    writeFileSync(path, 'topsecret')
-    node.start('--auth-password=topsecret')
-    await expect.poll(() => node.log.lines.length).toBeGreaterThan(1)
-    node.start(`--auth-password-file=${path}`)
-    await expect.poll(() => node.log.lines.length).toBeGreaterThan(0)
-    expect(JSON.stringify(node.log.lines)).not.toContain('topsecret')
-  })
 })
 
 /** One try alone may fall into a moment in which the machine does something else. */

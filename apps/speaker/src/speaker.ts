@@ -1,18 +1,17 @@
 import { BgpSpeaker, dialTcp, type Dial, type MessageCounters, type WatchedPeerStatus } from '@kube-ovn/bgp'
-import { desiredRoutes, type Announced } from '@kube-ovn/features-speaker'
 import { KubeClient, loadAccess } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
 import { watchNetlink } from '@kube-ovn/netlink'
 import { bindAddresses, serveHealth, systemClock } from '@kube-ovn/process'
 import { openSecureServing } from '@kube-ovn/serving'
 import { speakerMetrics, type Registry, type SpeakerPeer } from '@kube-ovn/telemetry'
+import { Announcer } from './announcer.ts'
 import { Cluster } from './cluster.ts'
 import { speakerOptions, type SpeakerConfig } from './config.ts'
 import { Gateway } from './gateway.ts'
 import { OwnAddresses } from './own-addresses.ts'
 import { PeerStatuses } from './peer-statuses.ts'
 import type { Source } from './source.ts'
-import { ToldProblems } from './told-problems.ts'
 
 /** Changes that come together are announced together. */
 const gatherMs = 20
@@ -42,30 +41,13 @@ export async function runSpeaker(
   })
   stack.defer(() => speaker.stop({ keepsRoutes: config.gracefulRestart }))
 
-  const problems = new ToldProblems(log)
-  let announced: Announced = { prefixes: new Set(), problems: [] }
-  /** What neighbours were told last. */
-  const told = new Map<
-    string,
-    { readonly prefixes: Announced['prefixes']; readonly nextHop: string | undefined }
-  >()
-  const tell = (): void => {
-    // Until everything is known, neighbours keep what they know of a speaker before this one.
-    if (!source.isSynced) return
-    for (const { address, extendedNextHop, attributes } of options.peers) {
-      const nextHop = own.nextHopFor(address)
-      const { prefixes } = announced
-      const before = told.get(address)
-      if (before?.prefixes === prefixes && before.nextHop === nextHop) continue
-      told.set(address, { prefixes, nextHop })
-      speaker.announce(address, desiredRoutes(prefixes, { address, extendedNextHop, nextHop, attributes }))
-    }
-  }
+  const announcer = new Announcer({
+    ...{ peers: options.peers, speaker, own, log },
+    announced: () => (source.isSynced ? source.announced() : undefined),
+  })
   const gathered = stack.use(
     new Gathered(() => {
-      announced = source.announced()
-      problems.tell(announced.problems)
-      tell()
+      announcer.decide()
       if (source.isSynced) statuses?.follow()
     }),
   )
@@ -94,13 +76,13 @@ export async function runSpeaker(
   log.info('metrics served', { endpoints: health.endpoints })
   speakerMetrics(registry, config.nodeName, () => ({
     peers: speaker.statuses.map(shown),
-    problems: announced.problems.length,
+    problems: announcer.problems.length,
     bfd: speaker.bfdCounters,
   }))
 
   const moved = stack.use(
     new Gathered(() => {
-      tell()
+      announcer.tell()
       void speaker.follow()
     }),
   )

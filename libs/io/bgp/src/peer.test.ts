@@ -6,7 +6,7 @@ import type { PeerDependencies } from './peer.ts'
 import type { GracefulRestartOptions, PeerOptions } from './peer-options.ts'
 import type { Peer } from './peer.ts'
 import { makePeer, routes, settle } from './peer-fixture.ts'
-import { RemoteRouter } from './remote-router-fixture.ts'
+import { RemoteRouter } from './testing/remote-router.ts'
 import type { Route } from './route.ts'
 import { updateOf } from './update-message.ts'
 
@@ -179,29 +179,6 @@ describe('a session', () => {
     expect(router.ofType('update')[0]?.path).toEqual({
       ...{ origin: 'igp', asPath: [{ kind: 'sequence', numbers: [65_000] }], nextHop: '192.0.2.1', med: 5 },
     })
-  })
-
-  it('is dialled again, later each time, while nobody is there', async () => {
-    const peer = peerOf({}, undefined, () => false)
-    peer.start()
-    await settle()
-    const delays: number[] = []
-    for (let attempt = 0; attempt < 7; attempt++) {
-      delays.push(clock.nextTimerMs ?? 0)
-      clock.advance(delays.at(-1) ?? 0)
-      await settle()
-    }
-    expect(delays).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
-    expect(peer.status).toMatchObject({
-      state: 'idle',
-      flaps: 0,
-      lastEnd: {
-        ...{ by: 'transport', reason: 'ECONNREFUSED' },
-        problem: { field: 'neighbor-address', value: '192.0.2.9', cure: expect.any(String) },
-      },
-    })
-    peer.stop({ keepsRoutes: false })
-    expect(clock.pendingTimers).toBe(0)
   })
 
   it('ends with a word unless the peer is to keep the routes', async () => {

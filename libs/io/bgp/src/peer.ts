@@ -137,6 +137,15 @@ export class Peer {
     this.#session?.close(errorCode.cease, ceaseReason.bfdDown)
   }
 
+  /** Dials at once, however long it was away, because BFD says that the peer can be reached. */
+  reach(): void {
+    this.#attempt = 0
+    if (this.#isStopped || this.#options.isPassive || this.#session !== undefined) return
+    // A dial that is under way may wait for an answer to what was lost.
+    this.#stopDialling()
+    this.#begin()
+  }
+
   /** Says which routes the peer is to know from now on: all of them, whatever was said before. */
   announce(routes: Iterable<Route>): void {
     this.#routes = new Map([...routes].map((route) => [route.prefix, route]))

@@ -1,7 +1,7 @@
 import { recordingLogger } from '@kube-ovn/log'
 import { ManualClock } from '@kube-ovn/time'
 import { describe, expect, it } from 'vitest'
-import { RemoteRouter } from './remote-router-fixture.ts'
+import { RemoteRouter } from './testing/remote-router.ts'
 import { identifierProblem, type IdentifiedPeer } from './shared-identifier.ts'
 import { BgpSpeaker } from './speaker.ts'
 

@@ -141,6 +141,7 @@ export class BgpSpeaker implements AsyncDisposable {
         ...{ clock, log, random, netns },
         sourceFor: sourceFor ?? ((peer) => sourceAddress(peer, netns)),
         lost: (peer) => this.#peers.get(peer)?.lose(),
+        reached: (peer) => this.#peers.get(peer)?.reach(),
         changed: (peer) => changed?.(peer, 'session'),
       },
     )

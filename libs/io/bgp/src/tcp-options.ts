@@ -35,6 +35,13 @@ const unicastHops = 16
 const ipv6Only = 26
 const noDelay = 1
 const md5Signature = 14
+const userTimeout = 18
+/** Since Linux 6.15. */
+const longestRetransmission = 44
+/** The shortest that the kernel takes. */
+const longestRetransmissionMs = 1_000
+/** What TCP takes by itself, as long as retransmissions are far apart. */
+const unansweredMs = 15 * 60_000
 
 /** struct sockaddr_in and sockaddr_in6. */
 const layout = { ipv4: { length: 16, at: 4 }, ipv6: { length: 28, at: 8 } } as const
@@ -84,6 +91,16 @@ export function setTtl(fd: number, family: AddressFamily, ttl: number): void {
 
 export function setNoDelay(fd: number): void {
   setNumber(fd, level.tcp, noDelay, 1)
+}
+
+/**
+ * Has what a peer missed while it was cut off sent again within a second of its return: TCP by itself waits about as long again as that
+ * took, two minutes at most. How long is waited altogether is not to follow from that: the hold time decides when a peer is given up.
+ */
+export function setRetransmission(fd: number): void {
+  setNumber(fd, level.tcp, userTimeout, unansweredMs)
+  // Older kernels know it not, and wait as they always have.
+  setNumber(fd, level.tcp, longestRetransmission, longestRetransmissionMs)
 }
 
 /** For a socket that listens: it takes the port from connections that are on their way out, and leaves the other family alone. */

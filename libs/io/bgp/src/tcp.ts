@@ -13,6 +13,7 @@ import {
   setListening,
   setNoDelay,
   setPassword,
+  setRetransmission,
   setTtl,
   socket,
   socketAddress,
@@ -42,6 +43,8 @@ export async function dialTcp(options: DialOptions, signal: AbortSignal): Promis
       await writable(fd, signal)
       succeed(connectResult(fd), 'connect', address)
     } else succeed(answer, 'connect', address)
+    // Not before: it would make another one of the time that a dial has.
+    setRetransmission(fd)
   } catch (error) {
     closeSync(fd)
     throw error
@@ -70,6 +73,7 @@ export async function listenTcp(
     setListening(fd, family)
     setTtl(fd, family, ttl)
     setNoDelay(fd)
+    setRetransmission(fd)
     for (const [peer, password] of passwords) setPassword(fd, peer, password)
     const own = socketAddress(address, port)
     succeed(bind(fd, own, own.length), 'bind', address)

@@ -1,53 +1,11 @@
 import { join } from 'node:path'
-import { speakerApp } from '@kube-ovn/annotations'
-import type { Subnet } from '@kube-ovn/kube-api'
-import type { Node, Pod, Service } from '@kube-ovn/kube-api/core'
+import type { Vip } from '@kube-ovn/kube-api'
+import type { Service } from '@kube-ovn/kube-api/core'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { desiredPrefixes } from './desired.ts'
+import { annotationsOf, node, otherSpeaker, pod, policies, subnet, tableOf } from './objects-fixture.ts'
 import type { SpeakerSnapshot } from './snapshot.ts'
-
-const key = 'ovn.kubernetes.io/bgp'
-const policies = [undefined, 'true', 'cluster', 'local', 'everywhere'] as const
-type Policy = (typeof policies)[number]
-
-function annotationsOf(policy: Policy): Readonly<Record<string, string>> {
-  return policy === undefined ? {} : { [key]: policy }
-}
-
-function subnet(name: string, cidrBlock: string, policy: Policy): Subnet {
-  return {
-    metadata: { name, annotations: annotationsOf(policy) },
-    spec: { cidrBlock },
-    status: { inEffect: { cidrBlock } },
-  }
-}
-
-function pod(name: string, nodeName: string, logicalSwitch: string, addresses: string, policy: Policy): Pod {
-  return {
-    metadata: {
-      ...{ name, namespace: 'shop' },
-      annotations: {
-        'ovn.kubernetes.io/allocated': 'true',
-        'ovn.kubernetes.io/ip_address': addresses,
-        'ovn.kubernetes.io/mac_address': '00:00:00:5e:00:01',
-        'ovn.kubernetes.io/logical_switch': logicalSwitch,
-        ...annotationsOf(policy),
-      },
-    },
-    spec: { nodeName, containers: [] },
-  }
-}
-
-const otherSpeaker = {
-  metadata: { name: 'speaker', namespace: 'kube-system', labels: { app: speakerApp } },
-  spec: { nodeName: 'node-2', hostNetwork: true, containers: [] },
-  status: { conditions: [{ type: 'Ready', status: 'True' }] },
-} as Pod
-
-function node(name: string, unschedulable: boolean): Node {
-  return { metadata: { name }, spec: { unschedulable } }
-}
 
 it('is what this table says, for each policy of a Subnet and of its Pod', async () => {
   const head = ['NODE', 'AGGREGATES', 'SUBNET', 'POD', 'POD IS', 'ANNOUNCED'] as const
@@ -58,7 +16,7 @@ it('is what this table says, for each policy of a Subnet and of its Pod', async 
         for (const ofPod of policies)
           for (const where of ['node-1', 'node-2']) {
             const { prefixes } = desiredPrefixes({
-              ...{ nodeName: 'node-1', aggregates, services: [] },
+              ...{ nodeName: 'node-1', aggregates, services: [], vips: [] },
               nodes: [node('node-1', isDrained), node('node-2', false)],
               subnets: [subnet('red', '10.16.0.0/16', ofSubnet)],
               pods: [pod('web', where, 'red', '10.16.0.5', ofPod), otherSpeaker],
@@ -73,16 +31,7 @@ it('is what this table says, for each policy of a Subnet and of its Pod', async 
               ...[where === 'node-1' ? 'here' : 'there', [...prefixes].toSorted().join(' ') || '-'],
             ])
           }
-  const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
-  const lines = rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  )
-  await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(
-    join(import.meta.dirname, '__golden__/announced.txt'),
-  )
+  await expect(tableOf(rows)).toMatchFileSnapshot(join(import.meta.dirname, '__golden__/announced.txt'))
 })
 
 const policy = fc.constantFrom(...policies)
@@ -98,8 +47,11 @@ const world: fc.Arbitrary<SpeakerSnapshot> = fc
       maxLength: 8,
     }),
     services: fc.array(policy, { maxLength: 3 }),
+    vips: fc.array(fc.record({ policy, isRed: fc.boolean(), sharers: fc.subarray([0, 1, 2]) }), {
+      maxLength: 3,
+    }),
   })
-  .map(({ aggregates, subnets, drained, pods, services }) => ({
+  .map(({ aggregates, subnets, drained, pods, services, vips }) => ({
     ...{ aggregates, nodeName: 'node-1' },
     nodes: [node('node-1', drained[0]), node('node-2', drained[1])],
     subnets: names.map((name, index) =>
@@ -111,9 +63,17 @@ const world: fc.Arbitrary<SpeakerSnapshot> = fc
         const second = isRed ? 16 : 17
         const v4 = `10.${second}.0.${index + 1}`
         const addresses = isDual ? `${v4},fd00:10:${second}::${index + 1}` : v4
-        return pod(`pod-${index}`, node, isRed ? 'red' : 'blue', addresses, policy)
+        const made = pod(`pod-${index}`, node, isRed ? 'red' : 'blue', addresses, policy)
+        const shared = vips.flatMap(({ sharers }, vip) => (sharers.includes(index) ? [`vip-${vip}`] : []))
+        const annotations = { ...made.metadata.annotations, 'ovn.kubernetes.io/aaps': shared.join(',') }
+        return { ...made, metadata: { ...made.metadata, annotations } }
       }),
     ],
+    vips: vips.map(({ policy, isRed }, index): Vip => ({
+      metadata: { name: `vip-${index}`, annotations: annotationsOf(policy) },
+      spec: { subnet: isRed ? 'red' : 'blue', namespace: 'shop' },
+      status: { v4ip: `10.${isRed ? 16 : 17}.1.${index + 1}` },
+    })),
     services: services.map((policy, index): Service => ({
       metadata: { name: `svc-${index}`, namespace: 'shop', annotations: annotationsOf(policy) },
       spec: { type: 'ClusterIP', clusterIPs: [`10.96.0.${index + 1}`] },
@@ -129,7 +89,7 @@ function shown(snapshot: SpeakerSnapshot): unknown {
 it('depends neither on the order of objects nor on what was computed before', () => {
   fc.assert(
     fc.property(world, world, (before, snapshot) => {
-      const { nodes, subnets, pods, services } = snapshot
+      const { nodes, subnets, pods, services, vips } = snapshot
       const expected = shown(structuredClone(snapshot))
       shown(before)
       expect(shown(snapshot)).toEqual(expected)
@@ -138,7 +98,7 @@ it('depends neither on the order of objects nor on what was computed before', ()
         shown({
           ...snapshot,
           ...{ nodes: reversed(nodes), subnets: reversed(subnets) },
-          ...{ pods: reversed(pods), services: reversed(services) },
+          ...{ pods: reversed(pods), services: reversed(services), vips: reversed(vips) },
         }),
       ).toEqual(expected)
     }),

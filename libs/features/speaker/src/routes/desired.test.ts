@@ -55,7 +55,7 @@ function speakerOn(nodeName: string, ready = 'True'): Pod {
   } as Pod
 }
 
-const nothing = { subnets: [], pods: [], services: [], nodes: [node('node-1')], aggregates: false }
+const nothing = { subnets: [], pods: [], services: [], vips: [], nodes: [node('node-1')], aggregates: false }
 
 interface Given {
   readonly nodes?: readonly Node[]

@@ -2,6 +2,7 @@ import {
   bgpAnnotations,
   givenProviders,
   readPodNetwork,
+  readSharedVips,
   speakerApp,
   type BgpPolicy,
 } from '@kube-ovn/annotations'
@@ -17,6 +18,7 @@ import type {
   NeighborView,
   SpeakerSnapshot,
 } from './snapshot.ts'
+import { AnnouncedVips, type VipHolder } from './vips.ts'
 
 /**
  * Says which prefixes the speaker of a node announces. An object that nobody can make sense of announces nothing, and keeps no other from it.
@@ -28,7 +30,7 @@ export function desiredPrefixes(snapshot: SpeakerSnapshot): Announced {
   const prefixes = new Set<string>()
   const standing = standingOf(snapshot)
   if (standing === 'gone') return { prefixes, problems }
-  const { subnets, pods, services, nodeName } = snapshot
+  const { subnets, pods, services, vips, nodeName } = snapshot
   const known = new Map<string, KnownSubnet>()
   const tell = (kind: string, object: KubeObject): Tell => tellingOf(kind, object, problems)
   const announce = (prefix: string, policy: BgpPolicy | undefined, isHere: boolean): void => {
@@ -40,9 +42,12 @@ export function desiredPrefixes(snapshot: SpeakerSnapshot): Announced {
     if (cidrs.length > 0) known.set(subnet.metadata.name, { policy, cidrs, here: new Set(), isSpread: false })
     if (policy === 'cluster') for (const cidr of cidrs) announce(cidr, policy, false)
   }
+  const announcedVips = new AnnouncedVips()
+  for (const vip of vips) announcedVips.add(vip, known, tell('Vip', vip))
   for (const pod of pods) {
     const facts = factsOf(pod)
     const isHere = pod.spec.nodeName === nodeName
+    announcedVips.place({ pod, ...facts }, isHere)
     for (const problem of facts.problems) tell('Pod', pod)(problem)
     for (const nic of facts.nics) {
       const subnet = known.get(nic.subnet)
@@ -53,6 +58,13 @@ export function desiredPrefixes(snapshot: SpeakerSnapshot): Announced {
       else subnet.isSpread = true
       for (const prefix of nic.prefixes) announce(prefix, policy, isHere)
     }
+  }
+  for (const { subnet, policy, prefixes, isHere, isElsewhere } of announcedVips.all) {
+    for (const prefix of prefixes) announce(prefix, policy, isHere)
+    const of = known.get(subnet)
+    if (of === undefined) continue
+    if (policy === 'local' && isHere) for (const prefix of prefixes) of.here.add(prefix)
+    if (policy !== 'local' || isElsewhere) of.isSpread = true
   }
   if (snapshot.aggregates) for (const subnet of known.values()) aggregate(subnet, prefixes)
   for (const service of services)
@@ -130,7 +142,8 @@ interface PodFacts {
   readonly policy: BgpPolicy | undefined
   /** Nobody can make sense of it: nothing is announced, though the addresses are in use. */
   readonly hasBadPolicy: boolean
-  readonly nics: readonly { readonly subnet: string; readonly prefixes: readonly string[] }[]
+  readonly nics: VipHolder['nics']
+  readonly shares: VipHolder['shares']
   readonly problems: readonly Omit<AnnouncementProblem, 'object'>[]
 }
 
@@ -148,7 +161,7 @@ function readFacts(pod: Pod): PodFacts {
   const problems: Omit<AnnouncementProblem, 'object'>[] = []
   const tell: Tell = (problem) => problems.push(problem)
   if (pod.spec.hostNetwork === true || !isAlive(pod))
-    return { policy: undefined, hasBadPolicy: false, nics: [], problems }
+    return { policy: undefined, hasBadPolicy: false, nics: [], shares: [], problems }
   const policy = policyOf(pod, tell)
   const hasBadPolicy = problems.length > 0
   const nics = givenProviders(annotations).flatMap((provider) => {
@@ -163,7 +176,7 @@ function readFacts(pod: Pod): PodFacts {
       return []
     }
   })
-  return { policy, hasBadPolicy, nics, problems }
+  return { policy, hasBadPolicy, nics, shares: readSharedVips(annotations), problems }
 }
 
 /** Addresses of a Service inside of the cluster: any node forwards to its pods. */

@@ -1,7 +1,7 @@
 import { bgpAnnotations } from '@kube-ovn/annotations'
 import { tryParseIpv4, tryParseIpv6, type Ip } from '@kube-ovn/ip'
 import type { IptablesEip } from '@kube-ovn/kube-api'
-import { hostPrefix, policyOf, tellingOf, type Tell } from './object.ts'
+import { addressIn, hostPrefix, policyOf, tellingOf, type Tell } from './object.ts'
 import type { Announced, AnnouncementProblem } from './snapshot.ts'
 
 /**
@@ -32,17 +32,4 @@ function announcedAddresses(eip: IptablesEip, tell: Tell): readonly Ip[] {
     ...addressIn('spec.v4ip', v4ip, tryParseIpv4, 'write an IPv4 address', tell),
     ...addressIn('spec.v6ip', v6ip, tryParseIpv6, 'write an IPv6 address', tell),
   ]
-}
-
-function addressIn(
-  field: string,
-  text: string | undefined,
-  parse: (text: string) => Ip | undefined,
-  cure: string,
-  tell: Tell,
-): readonly Ip[] {
-  if (text === undefined || text === '') return []
-  const address = parse(text)
-  if (address === undefined) tell({ field, value: text, cure })
-  return address === undefined ? [] : [address]
 }

@@ -27,3 +27,17 @@ export function policyOf(object: KubeObject, tell: Tell): BgpPolicy | undefined 
 export function hostPrefix(address: Ip): string {
   return networkText(cidrOf(address, typeof address === 'number' ? 32 : 128))
 }
+
+/** The address that a field has; none where it is empty, or is none of the kind, which is told of. */
+export function addressIn(
+  field: string,
+  text: string | undefined,
+  parse: (text: string) => Ip | undefined,
+  cure: string,
+  tell: Tell,
+): readonly Ip[] {
+  if (text === undefined || text === '') return []
+  const address = parse(text)
+  if (address === undefined) tell({ field, value: text, cure })
+  return address === undefined ? [] : [address]
+}

@@ -1,4 +1,4 @@
-import type { Subnet } from '@kube-ovn/kube-api'
+import type { Subnet, Vip } from '@kube-ovn/kube-api'
 import type { Node, Pod, Service } from '@kube-ovn/kube-api/core'
 
 /** What a speaker decides by. */
@@ -8,6 +8,7 @@ export interface SpeakerSnapshot {
   readonly pods: Iterable<Pod>
   /** Empty where addresses of Services are not announced. */
   readonly services: Iterable<Service>
+  readonly vips: Iterable<Vip>
   readonly nodes: Iterable<Node>
   /** The node that this speaker is on. */
   readonly nodeName: string

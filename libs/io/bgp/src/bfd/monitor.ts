@@ -26,6 +26,8 @@ export interface BfdDependencies {
   readonly sourceFor: (neighbor: string) => string
   /** A neighbour can not be reached any more. */
   readonly lost: (neighbor: string, reason: string) => void
+  /** A neighbour can be reached, for the first time or again. */
+  readonly reached: (neighbor: string) => void
   /** The state of the session with a neighbour is another one. */
   readonly changed?: (neighbor: string) => void
   readonly netns?: string | undefined
@@ -166,13 +168,16 @@ class Watched implements Disposable {
   }
 
   #begin(): BfdSession {
-    const { clock, random, lost, changed } = this.#deps
+    const { clock, random, lost, reached, changed } = this.#deps
     const session = new BfdSession(
       { ...this.#timers, clock, random, discriminator: 1 + Math.floor(random() * 0xffffffff) },
       {
         send: (packet) => this.#sender?.send(encodeBfdPacket(packet)),
         changed: () => changed?.(this.#address),
-        up: () => this.#log.info('BFD session is up'),
+        up: () => {
+          this.#log.info('BFD session is up')
+          reached(this.#address)
+        },
         lost: (reason) => {
           this.#log.warn('BFD session was lost', { reason })
           lost(this.#address, reason)

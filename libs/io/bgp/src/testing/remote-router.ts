@@ -1,8 +1,8 @@
-import { noCapabilities, type Capabilities } from './capabilities.ts'
-import type { Connection, ConnectionHandlers } from './connection.ts'
-import { MessageStream } from './message-stream.ts'
-import { encodeMessage, type Message, type MessageType } from './message.ts'
-import { endedFamily } from './update-message.ts'
+import { noCapabilities, type Capabilities } from '../capabilities.ts'
+import type { Connection, ConnectionHandlers } from '../connection.ts'
+import { MessageStream } from '../message-stream.ts'
+import { encodeMessage, type Message, type MessageType } from '../message.ts'
+import { endedFamily } from '../update-message.ts'
 
 const context = { hasFourOctetAs: true }
 
