@@ -7,7 +7,8 @@ import {
   type ExecRequest,
 } from '@kube-ovn/kube'
 import { once } from 'node:events'
-import type { Writable } from 'node:stream'
+import { PassThrough, type Writable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { CommandFailedError } from './errors.ts'
 
 /** How the command line says which cluster is meant, and with whose rights. */
@@ -35,15 +36,31 @@ const userAgent = 'kubectl-ko'
 
 /**
  * Runs the command that its arguments are, and ends it when the input ends: nothing else tells a process in a container that
- * the connection is gone.
+ * the connection is gone. Who is held up because nobody reads what it prints does not see that it is to end, and is killed. It
+ * leaves no child behind: whoever is the first process of the container may not wait for those of others.
  */
 const endingWithInput = `
 exec 3<&0
 "$@" </dev/null 3<&- &
 child=$!
-{ cat <&3; kill "$child"; } >/dev/null 2>&1 &
+cat <&3 >/dev/null 2>&1 &
+input=$!
 exec 3<&-
-wait "$child"`
+is_running() { [[ -n $(jobs -r %1 2>/dev/null) ]]; }
+wait -n "$child" "$input"
+{
+  if is_running; then
+    kill "$child"
+    sleep 5 &
+    wait -n "$child" "$!"
+    if is_running; then kill -KILL "$child"; fi
+  fi
+  wait "$child"
+  code=$?
+  kill $(jobs -pr)
+  wait
+} 2>/dev/null
+exit "$code"`
 
 /** The cluster that a command is about. */
 export class Cluster implements AsyncDisposable {
@@ -75,60 +92,48 @@ export class Cluster implements AsyncDisposable {
     return new Cluster(own, choice.systemNamespace, signal)
   }
 
-  /** Runs a command in a container, passes on what it prints, and answers its exit code. */
-  run(
+  /**
+   * Runs a command in a container, passes on what it prints, and answers its exit code. Without an input it does not outlive us.
+   *
+   * @param stdin what the command reads; it ends when it has done that
+   */
+  async run(
     where: PodContainer,
     command: readonly string[],
     to: { readonly stdout: Writable; readonly stderr: Writable },
     stdin?: ExecRequest['stdin'],
   ): Promise<number> {
-    return execInPod(this.#access, {
-      ...where,
-      command,
-      userAgent,
-      signal: this.#signal,
-      ...(stdin !== undefined && { stdin }),
-      onStdout: (chunk) => drained(to.stdout, chunk),
-      onStderr: (chunk) => drained(to.stderr, chunk),
-    })
+    const ended = new AbortController()
+    const words = ['bash', '-c', endingWithInput, 'bash', ...command]
+    try {
+      return await execInPod(this.#access, {
+        ...where,
+        ...(stdin === undefined
+          ? { command: words, stdin: untilAborted(AbortSignal.any([this.#signal, ended.signal])) }
+          : { command, stdin }),
+        userAgent,
+        signal: this.#signal,
+        onStdout: (chunk) => drained(to.stdout, chunk),
+        onStderr: (chunk) => drained(to.stderr, chunk),
+      })
+    } finally {
+      ended.abort()
+    }
   }
 
-  /** Like {@link run}, of a command that goes on until it is told to end: it does not outlive us. */
-  runWithUs(
-    where: PodContainer,
-    command: readonly string[],
-    to: { readonly stdout: Writable; readonly stderr: Writable },
-  ): Promise<number> {
-    return this.run(where, ['bash', '-c', endingWithInput, 'bash', ...command], to, this.#untilAborted())
-  }
-
-  /** An input without content, which ends when we do. */
-  async *#untilAborted(): AsyncGenerator<Uint8Array, void, undefined> {
-    if (!this.#signal.aborted) await once(this.#signal, 'abort')
-    yield* []
-  }
-
-  /** Runs a command in a container and answers what it printed, and how it ended. */
+  /** Like {@link run}, and answers what the command printed, and how it ended. */
   async ask(
     where: PodContainer,
     command: readonly string[],
     stdin?: ExecRequest['stdin'],
   ): Promise<CommandOutput> {
-    const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []]
-    const exitCode = await execInPod(this.#access, {
-      ...where,
-      command,
-      userAgent,
-      signal: this.#signal,
-      ...(stdin !== undefined && { stdin }),
-      onStdout: (chunk) => void stdout.push(Buffer.from(chunk)),
-      onStderr: (chunk) => void stderr.push(Buffer.from(chunk)),
+    const [stdout, stderr] = [new PassThrough(), new PassThrough()]
+    const ended = this.run(where, command, { stdout, stderr }, stdin).finally(() => {
+      stdout.end()
+      stderr.end()
     })
-    return {
-      exitCode,
-      stdout: Buffer.concat(stdout).toString('utf8'),
-      stderr: Buffer.concat(stderr).toString('utf8'),
-    }
+    const [exitCode, printed, said] = await Promise.all([ended, text(stdout), text(stderr)])
+    return { exitCode, stdout: printed, stderr: said }
   }
 
   /**
@@ -159,6 +164,12 @@ export function commandFailed(
     answer: (stderr.trim() || stdout.trim()).slice(0, 500),
     cure: `look at the log of the container: kubectl -n ${namespace} logs ${pod} -c ${container}`,
   })
+}
+
+/** An input without content, which ends when it is told to. */
+async function* untilAborted(signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
+  if (!signal.aborted) await once(signal, 'abort')
+  yield* []
 }
 
 function drained(stream: Writable, chunk: Buffer): Promise<void> {

@@ -2,19 +2,11 @@ import { nodes, pods, type Pod } from '@kube-ovn/kube'
 import { parseClusterStatus } from '@kube-ovn/ovs'
 import type { Cluster, PodContainer } from './cluster.ts'
 import { databases } from './databases.ts'
+import { leaderLabels } from './leader-labels.ts'
 import { ComponentMissingError, LeaderMissingError, ObjectMissingError } from './errors.ts'
 
 /** Of OVN, who has one leader. */
 export type Led = 'nb' | 'sb' | 'northd'
-
-/** Label of a pod by which upstream's leader checker says that it leads. */
-const leaderLabels = {
-  nb: 'ovn-nb-leader',
-  sb: 'ovn-sb-leader',
-  northd: 'ovn-northd-leader',
-  icnb: 'ovn-ic-nb-leader',
-  icsb: 'ovn-ic-sb-leader',
-} as const
 
 function isReady(pod: Pod): boolean {
   const { phase, conditions = [] } = pod.status ?? {}

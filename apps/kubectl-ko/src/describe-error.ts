@@ -28,6 +28,8 @@ export function describeError(error: unknown): string {
     return `${command} in ${pod} ended with ${exitCode}: ${answer}; ${cure}`
   }
   if (error instanceof KubeOvnError) return problemText(error as KubeOvnError)
+  // What the system says of a file of the user's names it, and the cause.
+  if (error instanceof Error && 'syscall' in error) return error.message
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 

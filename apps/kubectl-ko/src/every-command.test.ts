@@ -32,6 +32,27 @@ it('is asked of every command that there is', () => {
   expect([...Object.keys(lines), ...others].toSorted()).toEqual(namesUnder(program).toSorted())
 })
 
+/** They pass on what a tool prints, as it is, or print a program. */
+const asTheyAre = ['nbctl', 'sbctl', 'icnbctl', 'icsbctl', 'vsctl', 'ofctl', 'dpctl', 'appctl', 'tcpdump']
+
+it.each(everyCommand.filter(({ name }) => !asTheyAre.includes(name)))(
+  '$name prints tables, also wide and without titles, JSON and YAML',
+  ({ name }) => {
+    const command = name
+      .split(' ')
+      .reduce<Command | undefined>(
+        (found, word) => found?.commands.find((child) => child.name() === word),
+        program,
+      )
+    const flags = new Map(command?.options.map((option) => [option.long, option]))
+    expect(flags.get('--output')?.short).toBe('-o')
+    expect(flags.get('--output')?.argChoices).toEqual(
+      expect.arrayContaining(['table', 'wide', 'json', 'yaml']),
+    )
+    expect([...flags.keys()]).toContain('--no-headers')
+  },
+)
+
 let directory: string
 
 beforeAll(async () => {

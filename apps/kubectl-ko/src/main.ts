@@ -26,5 +26,8 @@ const exitCode = await runProgram(process.argv.slice(2), {
   signal: ended.signal,
   exitCode: 0,
 })
-process.exitCode =
-  exitCode === interruptedCode && endedBy !== undefined ? 128 + constants.signals[endedBy] : exitCode
+if (exitCode === interruptedCode && endedBy !== undefined) {
+  const code = 128 + constants.signals[endedBy]
+  // Output that nobody takes keeps nobody who is told to end.
+  process.stderr.write('', () => process.exit(code))
+} else process.exitCode = exitCode

@@ -1,7 +1,6 @@
 import { Option, type Command } from 'commander'
 
 export const formats = ['table', 'wide', 'json', 'yaml'] as const
-const outcomeFormats = ['table', 'json', 'yaml'] as const
 
 const clusterOptions = [
   ['--kubeconfig <file>', 'file to find the cluster in'],
@@ -26,13 +25,15 @@ export function withOutputOptions(command: Command, more: readonly string[] = []
     .option('--no-headers', 'no titles above tables')
 }
 
-/** For a command that does something: says what came of it in words, or for programs. */
+/** For a command that does something: says what came of it in words, which have no titles, or for programs. */
 export function withOutcomeOption(command: Command): Command {
-  return command.addOption(
-    new Option('-o, --output <format>', 'how to tell what came of it')
-      .choices(outcomeFormats)
-      .default('table'),
-  )
+  return command
+    .addOption(
+      new Option('-o, --output <format>', 'how to tell what came of it: table and wide in words')
+        .choices(formats)
+        .default('table'),
+    )
+    .option('--no-headers', 'as for other commands; words have no titles')
 }
 
 /** Shows examples below the flags. */

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { stringifyJson } from '@kube-ovn/kube'
 import { openCluster, outputOf, print, type Context } from '../context.ts'
 import { UsageError } from '../errors.ts'
 import { renderData, renderTable, type Column } from '../output.ts'
@@ -21,7 +22,24 @@ const rowColumns: readonly Column<PlannedRow>[] = [
   { title: 'row', of: ({ row }) => row },
   { title: 'columns', of: ({ columns }) => columns.join(',') },
   { title: 'owner', of: ({ owner }) => owner, isWide: true },
+  { title: 'content', of: contentText, isWide: true },
 ]
+
+/** `match="ip4", +addresses=["10.0.0.2"], -addresses=["10.0.0.3"]` */
+function contentText({ values, gets, loses }: PlannedRow): string {
+  const parts = [
+    ['', values],
+    ['-', loses],
+    ['+', gets],
+  ] as const
+  return parts
+    .flatMap(([sign, columns]) =>
+      Object.entries(columns)
+        .filter(([column]) => column !== 'external_ids')
+        .map(([column, value]) => `${sign}${column}=${stringifyJson(value)}`),
+    )
+    .join(', ')
+}
 
 const addressColumns: readonly Column<PlannedAddress>[] = [
   { title: 'would take', of: ({ address }) => address },

@@ -1,7 +1,7 @@
 import { parseClusterStatus } from '@kube-ovn/ovs'
 import type { Command } from 'commander'
-import { createReadStream, createWriteStream } from 'node:fs'
-import { rename, rm, stat } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { open, rename, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { PassThrough } from 'node:stream'
@@ -161,8 +161,9 @@ async function saveTo(
   const part = `${path}.part`
   const content = new PassThrough()
   const stderr = new PassThrough().resume()
+  const file = await open(part, 'w', 0o600)
   try {
-    const written = pipeline(content, createWriteStream(part, { mode: 0o600 }))
+    const written = pipeline(content, file.createWriteStream())
     const ended = cluster.run(leader, command, { stdout: content, stderr }).finally(() => content.end())
     const [exitCode] = await Promise.all([ended, written])
     if (exitCode !== 0) throw commandFailed(leader, command, { exitCode, stdout: '', stderr: '' })

@@ -1,3 +1,4 @@
+import { services } from '@kube-ovn/kube'
 import type { Command } from 'commander'
 import type { Cluster } from '../cluster.ts'
 import { findLeader } from '../components.ts'
@@ -14,6 +15,7 @@ import {
 } from '../explain/northbound.ts'
 import { parseQuestion, type Question } from '../explain/question.ts'
 import { explainSouthbound } from '../explain/southbound.ts'
+import { sharedEntries } from '../explain/service-entries.ts'
 import { unmetOf, type Unmet } from '../explain/unmet.ts'
 import { readAddressFacts } from '../facts.ts'
 import { claimsOf } from '../ipam/claims.ts'
@@ -69,11 +71,14 @@ async function answerTo(cluster: Cluster, question: Question, text: string): Pro
   const northbound = await findLeader(cluster, 'nb')
   switch (question.kind) {
     case 'object': {
-      const [rows, unmet] = await Promise.all([
-        rowsOfObject(cluster, northbound, question.key),
-        unmetOf(cluster, question.of, question.key),
+      const { of, key } = question
+      const isService = 'kind' in of && of.kind === services.kind
+      const [rows, entries, unmet] = await Promise.all([
+        rowsOfObject(cluster, northbound, of, key),
+        isService ? sharedEntries(cluster, northbound, key) : [],
+        unmetOf(cluster, of, key),
       ])
-      return { rows, unmet }
+      return { rows: [...rows, ...entries], unmet }
     }
     case 'sample':
       return { rows: await sampledAcls(cluster, northbound, question.cookie), unmet: [] }

@@ -44,7 +44,7 @@ export async function reload(context: Context, command: Command, chosen: readonl
   const reloaded: { readonly component: string; readonly isInstalled: boolean; seconds?: number }[] = []
   // Each takes a while: in words it is told as soon as it is done.
   const tell = (words: string): void => {
-    if (output === 'table') print(context, words)
+    if (output !== 'json' && output !== 'yaml') print(context, words)
   }
   for (const { name, kind } of chosen) {
     const resource: Resource = kind === 'Deployment' ? deployments : daemonSets

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { openCluster, outputOf, print, type Context } from '../context.ts'
 import { readFacts } from '../facts.ts'
-import { renderData, renderTable, type Column } from '../output.ts'
+import { renderData, renderTable, type Column, type OutputChoice } from '../output.ts'
 import { skewOf, version } from '../version.ts'
 import {
   statusView,
@@ -12,19 +12,14 @@ import {
   type SubnetView,
 } from '../view/status-view.ts'
 import { controllerText } from '../view/controller-text.ts'
+import { ledNames } from '../view/leaders.ts'
 import type { SlowPod } from '../view/slow-pods.ts'
 
 /** Tells the state of the whole. */
 export async function showStatus(context: Context, command: Command): Promise<void> {
   await using cluster = await openCluster(context, command)
   const view = statusView(await readFacts(cluster), Date.now())
-  const { output, headers } = outputOf(command)
-  print(
-    context,
-    output === 'json' || output === 'yaml'
-      ? renderData(view, output)
-      : renderStatus(view, { isWide: output === 'wide', hasHeaders: headers }),
-  )
+  print(context, renderView(view, outputOf(command)))
   const skew = skewOf(
     version,
     view.components
@@ -41,6 +36,25 @@ const componentColumns: readonly Column<ComponentView>[] = [
   { title: 'restarts', of: ({ restarts }) => restarts },
   { title: 'version', of: ({ version }) => version, isWide: true },
 ]
+
+interface LeaderView {
+  readonly of: string
+  readonly leader: string | undefined
+}
+
+const leaderColumns: readonly Column<LeaderView>[] = [
+  { title: 'leader of', of: (view) => view.of },
+  { title: 'is', of: ({ leader }) => leader ?? 'nobody' },
+]
+
+function leaderViews({ leader, leaders }: StatusView): readonly LeaderView[] {
+  return [
+    { of: ledNames.nb, leader: leaders.nb },
+    { of: ledNames.sb, leader: leaders.sb },
+    { of: ledNames.northd, leader: leaders.northd },
+    { of: 'kube-ovn-controller', leader },
+  ]
+}
 
 const nodeColumns: readonly Column<NodeView>[] = [
   { title: 'node', of: ({ name }) => name },
@@ -63,8 +77,9 @@ const subnetColumns: readonly Column<SubnetView>[] = [
 const slowColumns: readonly Column<SlowPod>[] = [
   { title: 'slow pod', of: ({ pod }) => pod },
   { title: 'node', of: ({ node }) => node },
-  { title: 'sandbox took', of: ({ seconds }) => `${seconds}s` },
-  { title: 'ago', of: ({ ago }) => ago },
+  { title: 'network', of: ({ isWaiting, seconds }) => (isWaiting ? 'waits' : `took ${seconds}s`) },
+  { title: 'since', of: ({ isWaiting, ago }) => (isWaiting ? ago : `${ago} ago`) },
+  { title: 'on its node', of: ({ since }) => since, isWide: true },
 ]
 
 const problemColumns: readonly Column<Problem>[] = [
@@ -73,15 +88,22 @@ const problemColumns: readonly Column<Problem>[] = [
   { title: 'what to do', of: ({ cure }) => cure },
 ]
 
+/** As it was asked for. */
+export function renderView(view: StatusView, { output, headers }: OutputChoice): string {
+  return output === 'json' || output === 'yaml'
+    ? renderData(view, output)
+    : renderStatus(view, { isWide: output === 'wide', hasHeaders: headers })
+}
+
 /** For people. */
-export function renderStatus(
+function renderStatus(
   view: StatusView,
   options: { readonly isWide: boolean; readonly hasHeaders: boolean },
 ): string {
-  const { components, nodes, subnets, slowPods, problems, leader } = view
+  const { components, nodes, subnets, slowPods, problems } = view
   return [
     renderTable(components, componentColumns, options),
-    `leader of kube-ovn-controller: ${leader ?? 'none'}\n${controllerText(view)}\n`,
+    `${renderTable(leaderViews(view), leaderColumns, options)}\n${controllerText(view)}\n`,
     renderTable(nodes, nodeColumns, options),
     renderTable(subnets, subnetColumns, options),
     ...(slowPods.length === 0 ? [] : [renderTable(slowPods, slowColumns, options)]),

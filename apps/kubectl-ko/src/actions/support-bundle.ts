@@ -39,7 +39,7 @@ export async function collectBundle(
   const workers = Array.from({ length: atOnce }, async () => {
     for (const { path, read } of queue) {
       try {
-        await save(join(directory, path), redactText(await read()))
+        await save(join(directory, path), await read())
       } catch (error) {
         if (!(error instanceof KubeOvnError)) throw error
         missing.push(`${path}: ${describeError(error)}`)
@@ -61,7 +61,7 @@ export async function collectBundle(
 
 async function save(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  await writeFile(path, text, { mode: 0o600 })
+  await writeFile(path, redactText(text), { mode: 0o600 })
 }
 
 async function objectParts(cluster: Cluster): Promise<readonly Part[]> {

@@ -29,7 +29,7 @@ export async function capture(
   const agent = await onNode(cluster, node, 'kube-ovn-cni')
   const words = [...enter, ...args]
   context.stderr.write(`+ ${words.join(' ')}\n`)
-  context.exitCode = await cluster.runWithUs(agent, words, context)
+  context.exitCode = await cluster.run(agent, words, context)
 }
 
 /** The beginning of the command for a pod, to be run in the agent of its node. */

@@ -10,7 +10,7 @@ import { findInterfaces, findNextHop, findStart } from '../trace/endpoints.ts'
 import { flowOf, microflowOf, type TracedPacket } from '../trace/packet.ts'
 import { parseTraceRequest } from '../trace/request.ts'
 import { readVerdict, verdictText, type Verdict } from '../trace/verdict.ts'
-import { findWayOut, wayOutText } from '../trace/way-out.ts'
+import { findWayOut, findWire, wayOutText, type WayOut } from '../trace/way-out.ts'
 import { databases } from '../databases.ts'
 import { NotReadyError } from '../errors.ts'
 
@@ -61,8 +61,11 @@ export async function tracePacket(
   const traced = await cluster.ask(southbound, logical)
   if (traced.exitCode !== 0) throw commandFailed(southbound, logical, traced)
   const followed = readVerdict(traced.stdout)
-  const wayOut = await findWayOut(cluster, followed, start, request.target)
-  const verdict: Verdict = wayOut === undefined ? followed : { ...followed, outcome: 'leaves' }
+  const wayOut =
+    followed.outcome === 'leaves'
+      ? await findWire(cluster, southbound, followed, start)
+      : await findWayOut(cluster, followed, { start, target: request.target })
+  const verdict = verdictBehind(followed, wayOut)
   const by =
     verdict.outcome === 'dropped'
       ? await blameFlow(cluster, southbound, northbound, verdict.flows)
@@ -93,6 +96,12 @@ export async function tracePacket(
     print(context, physical.text)
   }
   context.stderr.write(`${wayOut === undefined ? verdictText(verdict, by?.text) : wayOutText(wayOut)}\n`)
+}
+
+/** What is sent to a node leaves if that forwards it; what is sent to a port of a router that no node hosts is lost. */
+function verdictBehind(followed: Verdict, wayOut: WayOut | undefined): Verdict {
+  if (wayOut !== undefined) return { ...followed, outcome: 'leaves' }
+  return followed.outcome === 'leaves' ? { ...followed, outcome: 'dropped' } : followed
 }
 
 async function traceFlows(

@@ -1,42 +1,104 @@
-/** Stands where a secret was. */
-const redacted = '(left out)'
+import { redactPlain } from './redact-plain.ts'
+import { isSecretName, redacted } from './secret-names.ts'
 
-const secretName = /pass(word|wd|phrase)?$|secret|token|psk|private.?key|credential|api.?key|^authorization$/i
-/** `password=x`, `"token": "x"`, `Authorization: Bearer x` in the middle of a text. */
-const secretInText =
-  /((?:pass(?:word|wd|phrase)|secret|token|psk|private.?key|credential|api.?key)["']?\s*[=:]\s*["']?|bearer\s+)([^\s"',;}]+)/gi
-const pemBlock = /-----BEGIN ([A-Z ]*PRIVATE KEY)-----[\s\S]*?(?:-----END \1-----|$)/g
-/** Three parts of Base64url, of which the first two are JSON. */
-const webToken = /\beyJ[\w-]+\.eyJ[\w-]+\.[\w-]*/g
+/** Texts in objects in texts, and so on: nobody nests them deeper. */
+const deepest = 8
 
-/** A text without what gives access to something. */
-export function redactText(text: string): string {
-  return text
-    .replaceAll(pemBlock, `-----BEGIN $1----- ${redacted}`)
-    .replaceAll(webToken, redacted)
-    .replaceAll(secretInText, `$1${redacted}`)
+/**
+ * A text without what gives access to something: passwords, tokens and keys, however they are written. What of it is JSON, whole or in a
+ * line, is looked through as the object that it is.
+ */
+export function redactText(text: string, depth = 0): string {
+  if (depth > deepest) return redactPlain(text)
+  const whole = redactJson(text, depth)
+  if (whole !== undefined) return redactPlain(whole)
+  const lines = text.split('\n').map((line) => {
+    const [from, to] = [line.search(/[{[]/), Math.max(line.lastIndexOf('}'), line.lastIndexOf(']')) + 1]
+    const within = from === -1 ? undefined : redactJson(line.slice(from, to), depth)
+    return within === undefined ? line : `${line.slice(0, from)}${within}${line.slice(to)}`
+  })
+  return redactPlain(lines.join('\n'))
 }
 
-/** An object of the API without what gives access to something: values of variables, of fields named so, and what was last applied. */
-export function redactObject(value: unknown): unknown {
-  if (typeof value === 'string') return redactText(value)
-  if (Array.isArray(value)) return value.map(redactObject)
+/** A text of JSON without secrets, which stays as it is laid out where it has none; nothing where it is no JSON. */
+function redactJson(text: string, depth: number): string | undefined {
+  if (!/^\s*[{[]/.test(text)) return undefined
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  const before = JSON.stringify(value)
+  const after = JSON.stringify(redactObject(value, depth + 1))
+  return before === after ? text : after
+}
+
+/**
+ * An object of the API, or rows of a database, without what gives access to something: values of variables, of fields, flags and
+ * columns named so, all that a Secret holds, and what was last applied. Texts in it are looked through too, also those in Base64.
+ */
+export function redactObject(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') return redactString(value, depth)
+  if (Array.isArray(value)) return redactArray(value, depth)
   if (typeof value !== 'object' || value === null) return value
   const named = value as Readonly<Record<string, unknown>>
-  const isVariable = typeof named['name'] === 'string' && typeof named['value'] === 'string'
+  const isVariable = 'value' in named && [named['name'], named['key']].some(isSecretName)
+  const isSecret = isSecretObject(named)
   return Object.fromEntries(
     Object.entries(named)
       .filter(([key]) => key !== 'managedFields' && !key.endsWith('/last-applied-configuration'))
-      .map(([key, content]) => [
-        key,
-        isSecret(key, content) || (isVariable && key === 'value' && secretName.test(String(named['name'])))
-          ? redacted
-          : redactObject(content),
-      ]),
+      .map(([key, content]) => {
+        if (isSecret && (key === 'data' || key === 'stringData')) return [key, withoutContent(content)]
+        const isHeld = isSecretName(key) || (isVariable && key === 'value')
+        return [key, isHeld ? withoutScalars(content, depth) : redactObject(content, depth)]
+      }),
   )
 }
 
-/** References to Secrets are objects, and no secrets themselves. */
-function isSecret(key: string, content: unknown): boolean {
-  return secretName.test(key) && typeof content === 'string' && !/name$/i.test(key)
+/** Lists of the API do not say the kind of what is in them, but Secrets have a type. */
+function isSecretObject({ kind, type, data }: Readonly<Record<string, unknown>>): boolean {
+  if (typeof kind === 'string') return kind === 'Secret'
+  return (
+    typeof data === 'object' &&
+    typeof type === 'string' &&
+    /^(?:Opaque$|kubernetes\.io\/|bootstrap\.kubernetes\.io\/|helm\.sh\/)/.test(type)
+  )
+}
+
+function withoutContent(content: unknown): unknown {
+  if (typeof content !== 'object' || content === null) return redacted
+  return Object.fromEntries(Object.keys(content).map((key) => [key, redacted]))
+}
+
+/** References to Secrets are objects, and whether there is a token is a claim: neither is a secret itself. */
+function withoutScalars(content: unknown, depth: number): unknown {
+  if (content === '') return content
+  if (typeof content === 'string' || typeof content === 'number') return redacted
+  if (Array.isArray(content)) return content.map((item) => withoutScalars(item, depth))
+  return redactObject(content, depth)
+}
+
+/** Command lines have the value of a flag behind it, rows of OVSDB that of a key. */
+function redactArray(items: readonly unknown[], depth: number): readonly unknown[] {
+  return items.map((item, index) => {
+    const before = items[index - 1]
+    const isTold =
+      isSecretName(before) && (before.startsWith('-') || (items.length === 2 && typeof item === 'string'))
+    return isTold ? withoutScalars(item, depth) : redactObject(item, depth)
+  })
+}
+
+function redactString(text: string, depth: number): string {
+  const decoded = textOfBase64(text)
+  if (decoded !== undefined && redactText(decoded, depth + 1) !== decoded) return redacted
+  return redactText(text, depth + 1)
+}
+
+/** What a text in Base64 says; nothing where it is none, or what is in it is no text. */
+function textOfBase64(text: string): string | undefined {
+  const bare = text.replaceAll(/\s/g, '')
+  if (bare.length < 16 || !/^[\w+/-]+={0,2}$/.test(bare)) return undefined
+  const decoded = Buffer.from(bare, 'base64').toString('utf8')
+  return /[^\P{Cc}\s]|\uFFFD/u.test(decoded) ? undefined : decoded
 }

@@ -5,7 +5,7 @@ import { UsageError } from '../errors.ts'
 import { withClusterOptions, withExamples, withOutcomeOption } from '../options.ts'
 
 /** In the order in which they need each other. */
-const components: readonly Reloaded[] = [
+export const components: readonly Reloaded[] = [
   { name: 'ovn-central', kind: 'Deployment' },
   { name: 'ovs-ovn', kind: 'DaemonSet' },
   { name: 'kube-ovn-controller', kind: 'Deployment' },

@@ -1,7 +1,7 @@
-import { northboundTables } from '@kube-ovn/assembly-controller'
-import { balancerGroupName } from '@kube-ovn/ovn-names'
+import { controlFeatures, northboundTables } from '@kube-ovn/assembly-controller'
+import { featuresWithRows, objectTables } from '@kube-ovn/ovn-names'
 import { expect, it } from 'vitest'
-import { objectTables, ownerOf } from './northbound.ts'
+import { askedKind } from './asked-kind.ts'
 
 it('looks into every table that features write', () => {
   // The only row of this one is of the whole.
@@ -11,11 +11,30 @@ it('looks into every table that features write', () => {
   expect(written.length).toBeGreaterThan(15)
 })
 
-it('knows whose a row is by its mark, and by its name where it can have none', () => {
-  const marks = (...pairs: readonly (readonly [string, string])[]) => ({ external_ids: pairs })
-  expect(ownerOf('ACL', marks(['vendor', 'kube-ovn'], ['owner', 'subnet-acl/blue']))).toBe('subnet-acl/blue')
-  expect(ownerOf('ACL', marks(['vendor', 'kube-ovn']))).toBe('kube-ovn, not adopted yet')
-  expect(ownerOf('ACL', marks(['owned-by', 'somebody']))).toBe('nobody of ours')
-  expect(ownerOf('Load_Balancer_Group', { name: balancerGroupName('red') })).toBe('load-balancer/red')
-  expect(ownerOf('Load_Balancer_Group', { name: 'somebody' })).toBe('nobody of ours')
+it('knows of every feature that has rows what its keys are, and of no other', () => {
+  const withRows = controlFeatures.filter(({ kinds }) => kinds.length > 0).map(({ name }) => name)
+  expect(featuresWithRows.toSorted()).toEqual(withRows.toSorted())
+})
+
+it.each([
+  ['pod', { kind: 'Pod' }],
+  ['Pods', { kind: 'Pod' }],
+  ['po', { kind: 'Pod' }],
+  ['svc', { kind: 'Service' }],
+  ['netpol', { kind: 'NetworkPolicy' }],
+  ['egressfirewall', { kind: 'EgressFirewall' }],
+  ['egress-firewall', { kind: 'EgressFirewall' }],
+  ['vpc', { kind: 'Vpc' }],
+  ['sg', { kind: 'SecurityGroup' }],
+  ['security-group', { kind: 'SecurityGroup' }],
+  ['mnp', { kind: 'MultiNetworkPolicy' }],
+  ['virtualmachine', { kind: 'VirtualMachine' }],
+  ['vmi', { kind: 'VirtualMachine' }],
+  ['subnet-acl', { feature: 'subnet-acl' }],
+])('takes %s for %j', (text, asked) => {
+  expect(askedKind(text)).toMatchObject(asked)
+})
+
+it('knows no other kinds', () => {
+  expect(() => askedKind('constructor')).toThrow('command line is wrong')
 })

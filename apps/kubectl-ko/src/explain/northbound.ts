@@ -1,7 +1,8 @@
-import { vpcOfBalancerGroup } from '@kube-ovn/ovn-names'
+import { objectsOfOwner, objectTables, ownerOfRow, ownersOfRows, type SampledRow } from '@kube-ovn/ovn-names'
 import type { Cluster, PodContainer } from '../cluster.ts'
 import { databases } from '../databases.ts'
 import { parseRows, type Row } from '../rows.ts'
+import type { AskedKind } from './asked-kind.ts'
 import { mayHaveLogged, type LoggedPacket } from './acl-log.ts'
 import { ruleOf } from './rule-of.ts'
 
@@ -19,40 +20,6 @@ export interface ExplainedRow {
   readonly content: string
 }
 
-/** Tables of the Northbound whose rows are of objects: all but those in which OVN keeps what it goes by itself. */
-export const objectTables = [
-  'Logical_Switch',
-  'Logical_Switch_Port',
-  'Logical_Router',
-  'Logical_Router_Port',
-  'Logical_Router_Static_Route',
-  'Logical_Router_Policy',
-  'ACL',
-  'Port_Group',
-  'Address_Set',
-  'Load_Balancer',
-  'Load_Balancer_Group',
-  'Load_Balancer_Health_Check',
-  'Chassis_Template_Var',
-  'NAT',
-  'DHCP_Options',
-  'DNS',
-  'QoS',
-  'Meter',
-  'Meter_Band',
-  'BFD',
-  'Gateway_Chassis',
-  'HA_Chassis_Group',
-  'HA_Chassis',
-  'Copp',
-  'Mirror',
-  'Forwarding_Group',
-  'Static_MAC_Binding',
-  'Sample',
-  'Sample_Collector',
-  'Sampling_App',
-] as const
-
 const nbctl = [
   'ovn-nbctl',
   '--no-leader-only',
@@ -61,14 +28,19 @@ const nbctl = [
   '--format=json',
 ]
 
-/** All rows that a feature wrote for this key. */
+/** All rows that are of an object, or that a feature wrote for a key. */
 export async function rowsOfObject(
   cluster: Cluster,
   northbound: PodContainer,
+  asked: AskedKind,
   key: string,
 ): Promise<readonly ExplainedRow[]> {
   const all = await allRows(cluster, northbound)
-  return all.filter(({ owner }) => owner.slice(owner.indexOf('/') + 1) === key)
+  return all.filter(({ owner }) =>
+    'feature' in asked
+      ? owner === `${asked.feature}/${key}`
+      : objectsOfOwner(owner)?.some((object) => object.kind === asked.kind && object.key === key),
+  )
 }
 
 async function allRows(cluster: Cluster, northbound: PodContainer): Promise<readonly ExplainedRow[]> {
@@ -160,7 +132,7 @@ export async function strangersOf(
   northbound: PodContainer,
 ): Promise<{ readonly rows: number; readonly strangers: readonly ExplainedRow[] }> {
   const all = await allRows(cluster, northbound)
-  return { rows: all.length, strangers: all.filter(({ owner }) => !owner.includes('/')) }
+  return { rows: all.length, strangers: all.filter(({ owner }) => objectsOfOwner(owner) === undefined) }
 }
 
 /** One line of output for each table. */
@@ -169,16 +141,12 @@ function rowsByTable(text: string, among: readonly string[] = objectTables): rea
   const rows = among.flatMap((table, index) =>
     parseRows(lines[index] ?? '').map((row) => [table, row] as const),
   )
-  const samples = new Map(
-    rows.flatMap(([table, row]) =>
-      table === 'ACL' ? [[String(row['sample_new']), ownerOf(table, row)] as const] : [],
-    ),
+  return ownersOfRows(rows.map(([table, row]) => ({ ...marksOf(table, row), content: row }))).map(
+    ({ row: { table, content }, owner }) => explained(table, content, owner),
   )
-  return rows.map(([table, row]) => explained(table, row, samples))
 }
 
-/** `samples` has the owners of ACLs by the identifiers of their rows of `Sample`. */
-function explained(table: string, row: Row, samples: ReadonlyMap<string, string> = new Map()): ExplainedRow {
+function explained(table: string, row: Row, owner = ownerOfRow(marksOf(table, row))): ExplainedRow {
   const ids = idsOf(row)
   const content = ['match', 'action', 'addresses', 'networks', 'ip_prefix', 'nexthop', 'vips', 'ports']
     .flatMap((column) => {
@@ -192,22 +160,22 @@ function explained(table: string, row: Row, samples: ReadonlyMap<string, string>
     table,
     row: String(row['_uuid']),
     name: typeof row['name'] === 'string' ? row['name'] : '',
-    owner: (table === 'Sample' ? samples.get(String(row['_uuid'])) : undefined) ?? ownerOf(table, row),
+    owner,
     id: ids.get('id') ?? '',
     rule: ruleOf(row, ids),
     content: content.slice(0, 200),
   }
 }
 
-/** FEATURE/KEY of a row, or why there is none. */
-export function ownerOf(table: string, row: Row): string {
-  const ids = idsOf(row)
-  const marked = ids.get('owner')
-  if (marked !== undefined) return marked
-  // Rows of this table have no place for marks.
-  const vpc = table === 'Load_Balancer_Group' ? vpcOfBalancerGroup(String(row['name'])) : undefined
-  if (vpc !== undefined) return `load-balancer/${vpc}`
-  return ids.get('vendor') === 'kube-ovn' ? 'kube-ovn, not adopted yet' : 'nobody of ours'
+function marksOf(table: string, row: Row): SampledRow {
+  const sample = row['sample_new']
+  return {
+    table,
+    row: String(row['_uuid']),
+    name: String(row['name'] ?? ''),
+    externalIds: idsOf(row),
+    sample: typeof sample === 'string' ? sample : '',
+  }
 }
 
 export function idsOf(row: Row): ReadonlyMap<string, string> {

@@ -1,3 +1,4 @@
+import { allocatedNics, primaryProvider } from '@kube-ovn/annotations'
 import { namespaces, nodes, pods, type KubeObject, type Pod } from '@kube-ovn/kube'
 import { isAlive } from '@kube-ovn/kube-api/core'
 import {
@@ -22,7 +23,8 @@ const names = { followsNames: true }
 
 type Told = (object: KubeObject, world: PolicyWorld) => readonly UnmetPart[]
 
-const kinds: Readonly<Record<string, Told>> = {
+/** By kinds of objects, each of which can be asked for. */
+export const policyKinds: Readonly<Record<string, Told>> = {
   NetworkPolicy: (object, world) =>
     unmetInNetworkPolicy(parseNetworkPolicy(object), namespaceOf(object), world),
   MultiNetworkPolicy: (object, world) =>
@@ -48,7 +50,7 @@ export async function policyUnmet(
   kind: string,
   object: KubeObject,
 ): Promise<readonly UnmetPart[]> {
-  const told = Object.hasOwn(kinds, kind) ? kinds[kind] : undefined
+  const told = Object.hasOwn(policyKinds, kind) ? policyKinds[kind] : undefined
   if (told === undefined) return []
   const [namespaceList, podList, nodeList] = await Promise.all([
     readAll(cluster, namespaces),
@@ -72,6 +74,8 @@ function policyPod({ metadata, spec }: Pod): PolicyPod {
   ]
   return {
     ...{ namespace: metadata.namespace ?? '', labels: metadata.labels ?? {} },
+    // Of the first network also while it waits for its addresses: it is restricted from its first moment on.
+    providers: [primaryProvider, ...allocatedNics(metadata.annotations).map(({ provider }) => provider)],
     ports: servers.flatMap(({ ports = [] }) =>
       ports.flatMap(({ name, protocol = 'TCP' }) =>
         name === undefined ? [] : [{ name, protocol: protocol.toLowerCase() }],

@@ -1,4 +1,5 @@
 import { UsageError } from '../errors.ts'
+import { askedKind, type AskedKind } from './asked-kind.ts'
 import { parseAclLog, type LoggedPacket } from './acl-log.ts'
 
 /** What is to be explained. */
@@ -6,7 +7,7 @@ export type Question =
   /** A row, or a flow, by the whole of its identifier or its beginning. */
   | { readonly kind: 'row'; readonly id: string }
   /** An object of Kubernetes, or any other key of a feature. */
-  | { readonly kind: 'object'; readonly of: string; readonly key: string }
+  | { readonly kind: 'object'; readonly of: AskedKind; readonly key: string }
   /** The cookie of a sample of what an ACL decided. */
   | { readonly kind: 'sample'; readonly cookie: number }
   /** A line of ovn-controller's log. */
@@ -35,5 +36,5 @@ export function parseQuestion(text: string): Question {
       text,
       'write an identifier, a cookie like 0x1a2b3c4d, a whole line with acl_log, or KIND/NAME like pod/shop/web-0',
     )
-  return { kind: 'object', of: kind, key: key.join('/') }
+  return { kind: 'object', of: askedKind(kind), key: key.join('/') }
 }

@@ -2,6 +2,7 @@ import type { Cluster, PodContainer } from '../cluster.ts'
 import { databases } from '../databases.ts'
 import { parseRows, type Row } from '../rows.ts'
 import { idsOf, northboundRows, rowsNamed, type ExplainedRow } from './northbound.ts'
+import { entriesOfFlow } from './service-entries.ts'
 
 /** Of whose rows flows have cookies, and what leads from there to the Northbound. */
 const tables = [
@@ -35,7 +36,9 @@ export async function explainSouthbound(
   const found = await Promise.all(
     rows.map(async ({ table, row }) => {
       const made = await sourcesOf(cluster, northbound, southbound, table, row)
-      return [describe(table, row, made), ...made]
+      const flow = `${String(row['match'])} ${String(row['actions'])}`
+      const entries = table === 'Logical_Flow' ? await entriesOfFlow(cluster, northbound, made, flow) : []
+      return [describe(table, row, [...entries, ...made]), ...made, ...entries]
     }),
   )
   return found.flat()

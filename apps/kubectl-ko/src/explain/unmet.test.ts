@@ -1,5 +1,12 @@
 import { expect, it } from 'vitest'
+import { askedKind } from './asked-kind.ts'
+import { policyKinds } from './policy-unmet.ts'
 import { conditionsUnmet } from './unmet.ts'
+
+it('knows of all kinds of policies where they are', () => {
+  for (const kind of Object.keys(policyKinds))
+    expect(askedKind(kind)).toMatchObject({ kind, resource: { kind } })
+})
 
 it('knows what conditions say against an object', () => {
   const conditions = [

@@ -1,22 +1,7 @@
-import {
-  KubeForbiddenError,
-  namespaces,
-  networkPolicies,
-  nodes,
-  pods,
-  services,
-  type KubeObject,
-  type Pod,
-  type Resource,
-} from '@kube-ovn/kube'
-import {
-  adminNetworkPolicyResource,
-  baselineAdminNetworkPolicyResource,
-  clusterNetworkPolicyResource,
-  definitions,
-} from '@kube-ovn/kube-api'
+import { KubeForbiddenError, pods, type KubeObject, type Pod, type Resource } from '@kube-ovn/kube'
 import type { Cluster } from '../cluster.ts'
 import { describeError } from '../describe-error.ts'
+import type { AskedKind } from './asked-kind.ts'
 import { policyUnmet } from './policy-unmet.ts'
 import { warningsOf, whyFacts } from '../why/facts.ts'
 import { stepsOf } from '../why/steps.ts'
@@ -27,12 +12,6 @@ export interface Unmet {
   readonly from: string
   readonly what: string
 }
-
-const resources: readonly Resource[] = [
-  ...definitions.map(({ resource }) => resource),
-  ...[pods, nodes, namespaces, services, networkPolicies],
-  ...[adminNetworkPolicyResource, baselineAdminNetworkPolicyResource, clusterNetworkPolicyResource],
-] as readonly Resource[]
 
 /** Conditions that are bad when they are true; of others it is bad to be false. */
 const badWhenTrue: ReadonlySet<string> = new Set([
@@ -51,21 +30,18 @@ interface Condition {
   readonly message?: string
 }
 
-/** What an object lacks; nothing of what is no object of Kubernetes. */
-export async function unmetOf(cluster: Cluster, kind: string, key: string): Promise<readonly Unmet[]> {
-  const wanted = kind.toLowerCase().replaceAll('-', '')
-  const resource = resources.find(
-    (one) => one.kind.toLowerCase() === wanted || one.plural.replaceAll('-', '') === wanted,
-  )
-  if (resource === undefined) return []
+/** What an object lacks; nothing of what is no object of the API. */
+export async function unmetOf(cluster: Cluster, asked: AskedKind, key: string): Promise<readonly Unmet[]> {
+  if ('feature' in asked || asked.resource === undefined) return []
+  const { kind, resource } = asked
   const [name = '', namespace] = key.split('/').toReversed()
   if (resource.namespaced !== (namespace !== undefined))
     return [
       {
         from: 'the question',
         what: resource.namespaced
-          ? `write the namespace too: ${kind}/NAMESPACE/${name}`
-          : `it has no namespace: ${kind}/${name}`,
+          ? `write the namespace too: ${kind.toLowerCase()}/NAMESPACE/${name}`
+          : `it has no namespace: ${kind.toLowerCase()}/${name}`,
       },
     ]
   try {

@@ -95,6 +95,8 @@ function drawsAddress(object: ManifestObject): boolean {
   return object.kind === 'Service' && clusterIP === undefined && type !== 'ExternalName'
 }
 
+const noContent = { values: {}, gets: {}, loses: {} }
+
 async function askLeader(cluster: Cluster, leader: PodContainer, request: PlanRequest): Promise<PlanAnswer> {
   const command = ['node', '/kube-ovn/ask-plan.mjs']
   const output = await cluster.ask(leader, command, [Buffer.from(stringifyJson(request))])
@@ -102,5 +104,7 @@ async function askLeader(cluster: Cluster, leader: PodContainer, request: PlanRe
   const answer = parseJson(output.stdout)
   const { problem } = fieldsOf(answer)
   if (typeof problem === 'string') throw new PlanRefusedError('plan', problem)
-  return answer as PlanAnswer
+  const { rows, ...others } = answer as PlanAnswer
+  // A controller of an earlier release does not tell what would be in rows.
+  return { ...others, rows: rows.map((row) => ({ ...noContent, ...row })) }
 }

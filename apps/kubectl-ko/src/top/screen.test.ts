@@ -10,6 +10,7 @@ function view(nodes: number, subnets: number, problems: number): StatusView {
     leader: 'c1',
     controller: undefined,
     slowPods: [],
+    leaders: { nb: 'a', sb: 'b', northd: 'a' },
     components: [{ name: 'ovs-ovn', ready: nodes, wanted: nodes, restarts: 0, version: 'v1' }],
     nodes: numbered(nodes, (index) => ({
       name: `n${index}`,
@@ -45,7 +46,7 @@ it.each([
 it('shows everything where there is room', () => {
   expect(screenOf(view(2, 2, 1), 24).map(({ text, tone }) => `${tone}: ${text}`)).toEqual([
     'plain: ovs-ovn 2/2',
-    'plain: leader c1',
+    'plain: leaders: controller c1; nb, northd a; sb b',
     'bad: 1 problem',
     'bad:   Pod p0: waits; look',
     'title: NODE   READY   PODS   WAITING',
@@ -64,6 +65,28 @@ it('puts what is wrong first, and tells how much it leaves out', () => {
     tone: 'bad',
   })
   expect(lines.filter(({ tone }) => tone === 'quiet')).toHaveLength(3)
+})
+
+it('shows pods that wait, and says that nobody leads', () => {
+  const slow = {
+    ...{ pod: 'shop/web', node: 'n1', isWaiting: true, since: '2026-01-01T12:00:00Z' },
+    ...{ seconds: 12, ago: '12s' },
+  }
+  const waiting = {
+    ...view(2, 2, 0),
+    slowPods: [slow, { ...slow, pod: 'shop/db', isWaiting: false }],
+    leaders: { nb: 'a', sb: undefined, northd: 'a' },
+  }
+  const lines = screenOf(waiting, 24).map(({ text, tone }) => `${tone}: ${text}`)
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'bad: leaders: controller c1; nb, northd a; sb none',
+      'title: SLOW POD   NODE   NETWORK    SINCE',
+      'bad: shop/web   n1     waits      12s',
+      'plain: shop/db    n1     took 12s   12s ago',
+    ]),
+  )
+  expect(screenOf(waiting, 8).length).toBeLessThanOrEqual(8)
 })
 
 it('is quick with many nodes', () => {

@@ -1,5 +1,7 @@
 import { renderTable, type Column } from '../output.ts'
 import { controllerText } from '../view/controller-text.ts'
+import type { Leaders } from '../view/leaders.ts'
+import type { SlowPod } from '../view/slow-pods.ts'
 import type { NodeView, StatusView, SubnetView } from '../view/status-view.ts'
 
 export type Tone = 'title' | 'plain' | 'bad' | 'good' | 'quiet'
@@ -24,15 +26,32 @@ const subnetColumns: readonly Column<SubnetView>[] = [
   { title: 'ready', of: ({ isReady }) => (isReady ? 'yes' : 'no') },
 ]
 
-/** Fills a terminal of so many lines: what is wrong first, then nodes with most waiting pods, then the fullest subnets. */
+const slowColumns: readonly Column<SlowPod>[] = [
+  { title: 'slow pod', of: ({ pod }) => pod },
+  { title: 'node', of: ({ node }) => node },
+  { title: 'network', of: ({ isWaiting, seconds }) => (isWaiting ? 'waits' : `took ${seconds}s`) },
+  { title: 'since', of: ({ isWaiting, ago }) => (isWaiting ? ago : `${ago} ago`) },
+]
+
+/** Who leads, each pod once. */
+function leadersText({ leader, leaders }: StatusView): string {
+  const led = Map.groupBy(Object.entries(leaders) as [keyof Leaders, string | undefined][], ([, pod]) => pod)
+  const ofOvn = [...led].map(([pod, of]) => `${of.map(([name]) => name).join(', ')} ${pod ?? 'none'}`)
+  return `leaders: controller ${leader ?? 'none'}; ${ofOvn.join('; ')}`
+}
+
+/** Fills a terminal of so many lines: what is wrong first, then slow pods, nodes with most waiting pods, and the fullest subnets. */
 export function screenOf(view: StatusView, rows: number): readonly ScreenLine[] {
-  const { components, leader, controller, problems } = view
+  const { components, leader, leaders, controller, problems, slowPods } = view
   const head: ScreenLine[] = [
     {
       text: components.map(({ name, ready, wanted }) => `${name} ${ready}/${wanted}`).join('  '),
       tone: components.every(({ ready, wanted }) => ready >= wanted) ? 'plain' : 'bad',
     },
-    { text: `leader ${leader ?? 'none'}`, tone: leader === undefined ? 'bad' : 'plain' },
+    {
+      text: leadersText(view),
+      tone: [leader, leaders.nb, leaders.sb, leaders.northd].includes(undefined) ? 'bad' : 'plain',
+    },
     ...(controller === undefined ? [] : [{ text: controllerText(view), tone: 'plain' as const }]),
     problems.length === 0
       ? { text: 'no problems', tone: 'good' }
@@ -49,9 +68,11 @@ export function screenOf(view: StatusView, rows: number): readonly ScreenLine[] 
     (a, b) => Number(a.isReady) - Number(b.isReady) || (b.percentUsed ?? 0) - (a.percentUsed ?? 0),
   )
   const free = Math.max(0, rows - head.length)
-  // Problems may have half of what is left, nodes half of the rest.
+  // Problems may have half of what is left, slow pods a third of the rest, and nodes half of what is then left.
   const problemPart = cut(told, Math.floor(free / 2))
-  const rest = free - problemPart.length
+  const slow = slowPods.length === 0 ? [] : tableLines(slowPods, slowColumns, ({ isWaiting }) => !isWaiting)
+  const slowPart = cut(slow, Math.floor((free - problemPart.length) / 3))
+  const rest = free - problemPart.length - slowPart.length
   const nodePart = cut(
     tableLines(nodes, nodeColumns, isWell),
     Math.max(Math.floor(rest / 2), rest - subnets.length - 1),
@@ -59,6 +80,7 @@ export function screenOf(view: StatusView, rows: number): readonly ScreenLine[] 
   return [
     ...head,
     ...problemPart,
+    ...slowPart,
     ...nodePart,
     ...cut(
       tableLines(subnets, subnetColumns, ({ isReady }) => isReady),

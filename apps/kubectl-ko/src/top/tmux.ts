@@ -39,6 +39,11 @@ export class Tmux implements AsyncDisposable {
     await this.#run('send-keys', key)
   }
 
+  /** Types a text, as it is. */
+  async type(text: string): Promise<void> {
+    await this.#run('send-keys', '-l', text)
+  }
+
   /** Whether the program has not ended. */
   async runs(): Promise<boolean> {
     return await this.#run('has-session').then(

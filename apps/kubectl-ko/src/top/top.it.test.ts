@@ -62,6 +62,14 @@ async function createComponents(): Promise<void> {
       await api.client.create(resource, { metadata: ref, spec })
       await api.client.patch(resource, ref, type, { status }, { subresource: 'status' })
     }
+  const ref = { namespace: 'kube-system', name: 'ovn-central-6fd4b8f6c5-x2x7v' }
+  const led = ['nb', 'sb', 'northd'].map((one) => [`ovn-${one}-leader`, 'true'] as const)
+  await api.client.create(pods, {
+    metadata: { ...ref, labels: { app: 'ovn-central', ...Object.fromEntries(led) } },
+    spec: { hostNetwork: true, containers: [{ name: 'c', image: 'i' }] },
+  })
+  const running = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] }
+  await api.client.patch(pods, ref, type, { status: running }, { subresource: 'status' })
   await api.client.create(leases, {
     metadata: { namespace: 'kube-system', name: 'kube-ovn-controller' },
     spec: {

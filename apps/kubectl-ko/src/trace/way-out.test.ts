@@ -70,3 +70,11 @@ it('tells no more than the node of what a node sends', () => {
   const found = wayOutOf({ target: parseIp('198.51.100.1'), node, subnet: undefined })
   expect(found).toEqual({ node: 'n1' })
 })
+
+it('tells the wire of the node that hosts the router of a VPC', () => {
+  const wire = { node: 'n1', wire: 'localnet.sea', source: 'own' }
+  expect(wayOutText(wire)).toBe('leaves for the physical network by localnet.sea of n1 with its own address')
+  expect(wayOutText({ ...wire, source: '172.20.0.201', nextHop: '172.20.0.11' })).toBe(
+    'leaves for the physical network by localnet.sea of n1 with the address 172.20.0.201, to the gateway 172.20.0.11',
+  )
+})

@@ -31,10 +31,26 @@ function component(app: string, workload: string): Pod {
   }
 }
 
+/** A member of the databases that leads these. */
+function central(name: string, ...leads: readonly string[]): Pod {
+  return {
+    metadata: {
+      ...{ name, namespace: 'kube-system' },
+      labels: { app: 'ovn-central', ...Object.fromEntries(leads.map((label) => [label, 'true'])) },
+    },
+    spec: { nodeName: 'n2', hostNetwork: true, containers: [] },
+    status: { phase: 'Running', ...ready },
+  }
+}
+
 const healthy: ClusterFacts = {
   namespace: 'kube-system',
   nodes: [{ metadata: { name: 'n1' }, status: ready }],
-  pods: [component('ovs', 'ovs-ovn'), component('kube-ovn-cni', 'kube-ovn-cni')],
+  pods: [
+    component('ovs', 'ovs-ovn'),
+    component('kube-ovn-cni', 'kube-ovn-cni'),
+    central('ovn-central-0', 'ovn-nb-leader', 'ovn-sb-leader', 'ovn-northd-leader'),
+  ],
   workloads: ['ovn-central', 'kube-ovn-controller', 'ovs-ovn', 'kube-ovn-cni'].map((name) => workload(name)),
   lease: {
     metadata: { name: 'kube-ovn-controller' },
@@ -52,8 +68,10 @@ const healthy: ClusterFacts = {
 }
 
 it('finds nothing wrong with what is well', () => {
-  const { isHealthy, leader, components, nodes, subnets } = statusView(healthy, nowMs)
+  const { isHealthy, leader, leaders, components, nodes, subnets } = statusView(healthy, nowMs)
   expect({ isHealthy, leader }).toEqual({ isHealthy: true, leader: 'c1' })
+  const own = 'ovn-central-0'
+  expect(leaders).toEqual({ nb: own, sb: own, northd: own })
   expect(components.find(({ name }) => name === 'ovs-ovn')).toEqual({
     name: 'ovs-ovn',
     ready: 1,
@@ -87,6 +105,22 @@ it.each<[string, Partial<ClusterFacts>, string]>([
     'a lease that is not renewed',
     { lease: { metadata: { name: 'l' }, spec: { holderIdentity: 'c1', renewTime: '2026-01-01T11:50:00Z' } } },
     'kube-ovn-controller: nobody leads: changes wait',
+  ],
+  [
+    'that nobody leads a database',
+    { pods: [...healthy.pods.slice(0, 2), central('a', 'ovn-nb-leader'), central('b', 'ovn-northd-leader')] },
+    'ovn-central: nobody leads OVN_Southbound',
+  ],
+  [
+    'a leader that is not ready',
+    {
+      pods: [
+        ...healthy.pods.slice(0, 2),
+        central('a', 'ovn-sb-leader', 'ovn-northd-leader'),
+        { ...central('b', 'ovn-nb-leader'), status: { phase: 'Running' } },
+      ],
+    },
+    'ovn-central: nobody leads OVN_Northbound',
   ],
   [
     'a node without Open vSwitch',
@@ -147,6 +181,27 @@ it.each([
   expect(ageText(ms)).toBe(text)
 })
 
+it('names pods that wait for their network, those that wait for longest first, and since when', () => {
+  const at = (seconds: number): string => new Date(nowMs - seconds * 1000).toISOString()
+  const waiting = (name: string, seconds: number, more: object = {}): Pod => ({
+    metadata: { name, namespace: 'shop', creationTimestamp: at(1000), ...more },
+    spec: { nodeName: 'n1', containers: [] },
+    status: {
+      phase: 'Pending',
+      conditions: [{ type: 'PodScheduled', status: 'True', lastTransitionTime: at(seconds) }],
+    },
+  })
+  const unscheduled: Pod = { ...waiting('nowhere', 40), spec: { containers: [] } }
+  const pods = [
+    ...[waiting('new', 2), waiting('late', 12), waiting('later', 300), unscheduled],
+    waiting('goes', 50, { deletionTimestamp: at(1) }),
+  ]
+  expect(statusView({ ...healthy, pods: [...healthy.pods, ...pods] }, nowMs).slowPods).toEqual([
+    { pod: 'shop/later', node: 'n1', isWaiting: true, since: at(300), seconds: 300, ago: '5m' },
+    { pod: 'shop/late', node: 'n1', isWaiting: true, since: at(12), seconds: 12, ago: '12s' },
+  ])
+})
+
 it('names pods that waited for their sandbox, the slowest first, while that is news', () => {
   const started = (name: string, seconds: number, agoMinutes: number): Pod => {
     const readyMs = nowMs - agoMinutes * 60_000
@@ -163,6 +218,7 @@ it('names pods that waited for their sandbox, the slowest first, while that is n
       },
     }
   }
+  const at = (seconds: number): string => new Date(nowMs - seconds * 1000).toISOString()
   const pods = [
     started('quick', 2, 1),
     started('slow', 9, 1),
@@ -170,8 +226,8 @@ it('names pods that waited for their sandbox, the slowest first, while that is n
     started('old', 50, 90),
   ]
   expect(statusView({ ...healthy, pods: [...healthy.pods, ...pods] }, nowMs).slowPods).toEqual([
-    { pod: 'shop/slower', node: 'n1', seconds: 30, ago: '10m' },
-    { pod: 'shop/slow', node: 'n1', seconds: 9, ago: '60s' },
+    { pod: 'shop/slower', node: 'n1', isWaiting: false, since: at(630), seconds: 30, ago: '10m' },
+    { pod: 'shop/slow', node: 'n1', isWaiting: false, since: at(69), seconds: 9, ago: '60s' },
   ])
 })
 

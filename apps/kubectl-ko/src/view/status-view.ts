@@ -3,6 +3,7 @@ import type { Subnet, Vpc } from '@kube-ovn/kube-api'
 import type { ControllerState } from '../controller-state.ts'
 import type { ClusterFacts, Workload } from '../facts.ts'
 import { ageText } from './age-text.ts'
+import { ledNames, leadersOf, type Leaders } from './leaders.ts'
 import { slowPods, type SlowPod } from './slow-pods.ts'
 
 export interface ComponentView {
@@ -43,13 +44,16 @@ export interface Problem {
 /** The state of the whole, for people and programs. */
 export interface StatusView {
   readonly isHealthy: boolean
+  /** Of kube-ovn-controller. */
   readonly leader: string | undefined
+  /** Of OVN. */
+  readonly leaders: Leaders
   /** None where it does not answer, or may not be asked. */
   readonly controller: ControllerState | undefined
   readonly components: readonly ComponentView[]
   readonly nodes: readonly NodeView[]
   readonly subnets: readonly SubnetView[]
-  /** Those that started in the last hour, and had to wait for their network, the slowest first. */
+  /** Those that wait for their network, and those that started in the last hour and had to. */
   readonly slowPods: readonly SlowPod[]
   readonly problems: readonly Problem[]
 }
@@ -78,8 +82,10 @@ export function statusView(facts: ClusterFacts, nowMs: number): StatusView {
     .toSorted(byName)
   const subnets = facts.subnets.map(subnetView).toSorted(byName)
   const leader = leaderOf(facts, nowMs)
+  const leaders = leadersOf(facts.pods, facts.namespace)
   const problems = [
     ...componentProblems(components, facts),
+    ...leaderProblems(leaders, components, facts.namespace),
     ...(leader === undefined ? [noLeader(facts)] : []),
     ...nodes.flatMap((node) => nodeProblems(node, facts.namespace)),
     ...facts.subnets.toSorted(byObjectName).flatMap(subnetProblems),
@@ -91,7 +97,7 @@ export function statusView(facts: ClusterFacts, nowMs: number): StatusView {
   const slow = slowPods(facts.pods, nowMs)
   return {
     isHealthy: problems.length === 0,
-    ...{ leader, controller, components, nodes, subnets, slowPods: slow, problems },
+    ...{ leader, leaders, controller, components, nodes, subnets, slowPods: slow, problems },
   }
 }
 
@@ -228,6 +234,22 @@ function noLeader({ namespace }: ClusterFacts): Problem {
     what: 'nobody leads: changes wait',
     cure: `kubectl -n ${namespace} logs -l app=kube-ovn-controller --tail=50`,
   }
+}
+
+/** Of databases that are not there it is said already. */
+function leaderProblems(
+  leaders: Leaders,
+  components: readonly ComponentView[],
+  namespace: string,
+): readonly Problem[] {
+  if (!components.some(({ name, ready }) => name === 'ovn-central' && ready > 0)) return []
+  return (['nb', 'sb', 'northd'] as const)
+    .filter((led) => leaders[led] === undefined)
+    .map((led) => ({
+      object: 'ovn-central',
+      what: `nobody leads ${ledNames[led]}`,
+      cure: `kubectl ko ${led === 'northd' ? 'nb' : led} dbstatus; kubectl -n ${namespace} get pods -l app=ovn-central --show-labels`,
+    }))
 }
 
 function controllerProblems({ controller, namespace }: ClusterFacts): readonly Problem[] {

@@ -103,6 +103,8 @@ function untilEnd(socket: WebSocket, request: ExecRequest, where: Where): Promis
   }
   let isAlive = true
   const heartbeat = setInterval(() => {
+    // The time that it takes to open has a bound of its own.
+    if (socket.readyState === socket.CONNECTING) return
     if (!isAlive) return socket.terminate()
     isAlive = false
     socket.ping()
