@@ -21,6 +21,16 @@ const settings = {
   mtu: wholeNumber(0, 'MTU of pods, bytes; 0 derives it from the NIC of the tunnels.'),
   enableMirror: switchedOn(false, 'Mirror what all pods of the node send and receive.'),
   mirrorIface: text('mirror0', 'NIC where mirrored packets come out; Open vSwitch makes it.'),
+  aclSampleCollectorSet: wholeNumber(
+    142,
+    'Number of the Flow_Sample_Collector_Set that takes samples of what policies decide. New.',
+    {},
+    [1, 0xff_ff_ff_ff],
+  ),
+  aclSampleTargets: list(
+    '',
+    'Collectors of IPFIX that are told of them, as address:port; empty for none. New.',
+  ),
   bindSocket: text(agentSocket, 'Unix socket that the CNI plugin asks.'),
   ovsSocket: text('/run/openvswitch/db.sock', 'Unix socket of the local Open vSwitch database.'),
   kubeconfig: text('', 'File with the way to the API server; empty inside a cluster.', {

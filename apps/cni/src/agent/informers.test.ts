@@ -9,6 +9,8 @@ const subnet: Subnet = {
   spec: { cidrBlock: '10.1.0.0/16' },
   status: {
     v4usingIPs: 7,
+    u2oInterconnectionMAC: '00:00:5e:00:53:01',
+    externalAddresses: [{ address: '10.1.0.200', protocol: 'tcp', port: 80, nodes: ['n1'] }],
     inEffect: { cidrBlock: '10.1.0.0/16', vpc: 'ovn-cluster', natOutgoing: true },
     natOutgoingPolicyRules: [{ ruleID: '343ff13b29dd', action: 'forward', match: { dstIPs: '192.0.2.1' } }],
     egress: {
@@ -27,6 +29,8 @@ describe('what an agent keeps', () => {
       natRules: [{ id: '343ff13b29dd' }],
       gateways: [{ node: 'n1', isActive: true, addresses: ['192.0.2.30'] }],
       external: { table: 1002 },
+      externalAddresses: [{ port: 80 }],
+      mac: '00:00:5e:00:53:01',
     })
     expect(kept.status).not.toHaveProperty('v4usingIPs')
   })

@@ -155,7 +155,8 @@ function trimStatus<T extends KubeObject & { readonly status?: unknown }>(object
 export function trimSubnet(subnet: Subnet): Subnet {
   const { metadata, spec, status } = dropManagedFields(subnet)
   if (status === undefined) return { metadata, ...(spec === undefined ? {} : { spec }) }
-  const { conditions, inEffect, natOutgoingPolicyRules, egress, u2oInterconnectionIP } = status
+  const { conditions, inEffect, natOutgoingPolicyRules, egress } = status
+  const { externalAddresses, u2oInterconnectionIP, u2oInterconnectionMAC } = status
   return {
     metadata,
     ...(spec === undefined ? {} : { spec }),
@@ -164,7 +165,9 @@ export function trimSubnet(subnet: Subnet): Subnet {
       ...(inEffect === undefined ? {} : { inEffect }),
       ...(natOutgoingPolicyRules === undefined ? {} : { natOutgoingPolicyRules }),
       ...(egress === undefined ? {} : { egress }),
+      ...(externalAddresses === undefined ? {} : { externalAddresses }),
       ...(u2oInterconnectionIP === undefined ? {} : { u2oInterconnectionIP }),
+      ...(u2oInterconnectionMAC === undefined ? {} : { u2oInterconnectionMAC }),
     },
   }
 }

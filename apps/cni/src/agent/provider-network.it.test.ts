@@ -1,4 +1,4 @@
-import { providerNetworkKeysOf } from '@kube-ovn/annotations'
+import { providerNetworkAnnotations, providerNetworkKeysOf } from '@kube-ovn/annotations'
 import { nodes } from '@kube-ovn/kube'
 import { providerNetworkResource, vlanResource } from '@kube-ovn/kube-api'
 import { events } from '@kube-ovn/kube-api/core'
@@ -45,6 +45,9 @@ async function marks(network: string): Promise<Record<string, string | undefined
   }
 }
 
+const insists = providerNetworkAnnotations.takesOnlyNic
+const insisting = { [insists.key]: 'true' }
+
 const none = {
   ready: undefined,
   interface: undefined,
@@ -84,9 +87,10 @@ function writes(): readonly unknown[] {
   return agent.machine.agentLog.filter(({ msg }) => msg === 'node was written')
 }
 
-async function create(name: string, spec: object): Promise<void> {
+async function create(name: string, spec: object, annotations = {}): Promise<void> {
   await agent.api.client.create(providerNetworkResource, {
     ...providerNetwork({ name }),
+    metadata: { name, annotations },
     spec: spec as never,
   })
 }
@@ -173,9 +177,63 @@ it('says what is wrong with an interface, and connects it when that is mended', 
   await until(() => has('phys1'), moved)
 })
 
-it('moves the NIC that leads to the API server, and takes that back when it leads there no more', async () => {
+it('makes no bridge of a name that another link or port has, and makes it once that is free', async () => {
+  await agent.machine.script('ip link add br-lagoon type bridge')
+  await create('lagoon', { defaultInterface: 'phys1' })
+  const problem = async (): Promise<string> => (await marks('lagoon')).problem ?? ''
+  await vi.waitFor(async () => expect(await problem()).toContain('the link of kind bridge br-lagoon'), 60_000)
+  expect(await problem()).toContain('field=metadata.name value=lagoon')
+  expect(await has('phys1')).toEqual(moved)
+  await agent.machine.script(
+    `ovs-vsctl --no-wait add-port br-int br-lagoon -- set Interface br-lagoon type=internal
+     ip link del br-lagoon`,
+  )
+  await vi.waitFor(
+    async () => expect(await problem()).toContain('the port of Open vSwitch br-lagoon'),
+    60_000,
+  )
+  await agent.machine.script('ovs-vsctl del-port br-int br-lagoon')
+  await until(async () => (await marks('lagoon')).ready, 'true')
+  await agent.api.client.remove(providerNetworkResource, { name: 'lagoon' })
+  await until(() => has('phys1'), moved)
+})
+
+it('moves the only NIC of a node as soon as somebody insists on it, or another one leads out, too', async () => {
   const before = await has('eth0')
   await create('shore', { defaultInterface: 'eth0' })
+  await vi.waitFor(async () => expect((await marks('shore')).problem).toContain(insists.key), 60_000)
+  expect((await marks('shore')).problem).toContain('field=spec.defaultInterface value=eth0')
+  expect(await has('eth0')).toEqual(before)
+  await agent.api.client.patch(providerNetworkResource, { name: 'shore' }, 'application/merge-patch+json', {
+    metadata: { annotations: insisting },
+  })
+  await until(async () => (await marks('shore')).ready, 'true')
+  expect(await has('br-shore')).toEqual(before)
+  // Who has it keeps it.
+  await agent.api.client.patch(providerNetworkResource, { name: 'shore' }, 'application/merge-patch+json', {
+    metadata: { annotations: { [insists.key]: null } },
+  })
+  await edit('shore', { preserveVlanInterfaces: true })
+  await agent.machine.stopAgent()
+  await agent.startAgent()
+  expect(await has('br-shore')).toEqual(before)
+  await agent.api.client.remove(providerNetworkResource, { name: 'shore' })
+  await until(() => has('eth0'), before)
+  await create('shore', { defaultInterface: 'eth0' })
+  await vi.waitFor(async () => expect((await marks('shore')).problem).toContain(insists.key), 60_000)
+  await agent.machine.script(
+    `ip route add default via 10.99.0.1 dev phys1 metric 4000
+     ip -6 route add default via fd00:99::1 dev phys1 metric 4000`,
+  )
+  await until(async () => (await marks('shore')).ready, 'true')
+  await agent.api.client.remove(providerNetworkResource, { name: 'shore' })
+  await until(() => has('eth0'), before)
+  await agent.machine.script('ip route del default dev phys1; ip -6 route del default dev phys1')
+})
+
+it('moves the NIC that leads to the API server, and takes that back when it leads there no more', async () => {
+  const before = await has('eth0')
+  await create('shore', { defaultInterface: 'eth0' }, insisting)
   await until(async () => (await marks('shore')).ready, 'true')
   expect(await has('br-shore')).toEqual(before)
   await agent.api.client.remove(providerNetworkResource, { name: 'shore' })
@@ -186,7 +244,7 @@ it('moves the NIC that leads to the API server, and takes that back when it lead
      nft 'add chain inet cut output { type filter hook output priority 0; }'
      nft add rule inet cut output oifname br-shore drop`,
   )
-  await create('shore', { defaultInterface: 'eth0' })
+  await create('shore', { defaultInterface: 'eth0' }, insisting)
   await vi.waitFor(
     async () => expect((await marks('shore')).problem).toContain('taken out of the bridge again'),
     { timeout: 300_000 },

@@ -9,6 +9,8 @@ import { AgentNode } from '../testing/agent-node.ts'
 
 let agent: AgentNode
 const keys = podAnnotations()
+/** As the container has it. */
+const node = '/opt/node/node'
 const gateways = ['10.99.0.1', 'fd00:99::1']
 const router = ['10.99.0.254', 'fd00:99::fe']
 
@@ -44,6 +46,10 @@ beforeAll(async () => {
   await setInEffect({ vlan: 'v100' })
 })
 afterAll(() => agent?.[Symbol.asyncDispose]())
+
+async function patchSubnet(change: object): Promise<void> {
+  await agent.api.client.patch(subnetResource, { name: 'wharf' }, 'application/merge-patch+json', change)
+}
 
 /** Does what the controller does. */
 async function setInEffect(inEffect: object, status: object = {}): Promise<void> {
@@ -109,6 +115,36 @@ it('attaches pods to the VLAN with the MTU of the NIC, and their gateway is outs
   expect(learned).toMatch(/\s100\s+00:00:00:00:99:0b\s/)
 })
 
+it('starts pods where their gateway answers only, as soon as it does', async () => {
+  const away = 'ip -n gateway link set eth0 down'
+  const back = 'ip -n gateway link set eth0 up && ip -n gateway addr replace fd00:99::1/64 dev eth0 nodad'
+  await agent.machine.script(away)
+  await expect(attach('crane-4', 14)).rejects.toThrow(
+    'gateway 10.99.0.1 and fd00:99::1 of Subnet wharf has not answered for 30 s: ' +
+      'connect it to the VLAN of the Subnet, or set spec.disableGatewayCheck of that',
+  )
+  // Nothing is left of it.
+  expect(await agent.machine.script('ip -n crane-4 -br link')).not.toContain('eth0')
+
+  const added = agent.call('ADD', 'crane-4')
+  const ended = vi.fn<() => void>()
+  void added.then(ended)
+  await vi.waitFor(
+    async () => expect(await agent.machine.script('ip -n crane-4 -6 neigh')).toContain('fd00:99::1'),
+    20_000,
+  )
+  expect(ended).not.toHaveBeenCalled()
+  await agent.machine.script(back)
+  await added
+  for (const gateway of gateways) expect(await agent.ping('crane-4', gateway)).toBe(true)
+
+  await agent.machine.script(away)
+  await patchSubnet({ spec: { disableGatewayCheck: true } })
+  await attach('crane-5', 15)
+  await patchSubnet({ spec: { disableGatewayCheck: false } })
+  await agent.machine.script(back)
+})
+
 it('leads pods to the router of the VPC once that is in the underlay, to the overlay and back', async () => {
   await agent.machine.script(
     `ovn-nbctl lrp-add ovn-cluster ovn-cluster-wharf 00:00:00:00:99:fe ${router[0]}/24 ${router[1]}/64
@@ -124,4 +160,70 @@ it('leads pods to the router of the VPC once that is in the underlay, to the ove
   expect(routes).toContain(`default via ${router[1]}`)
   await untilReached('crane-3', ['10.16.0.20', 'fd00:10:16::20', ...gateways])
   await untilReached('deck', ['10.99.0.13', 'fd00:99::13'])
+})
+
+it('leads what comes from the VLAN for an address of an external load balancer to backends on the node', async () => {
+  const { machine } = agent
+  const [v4, v6] = ['10.99.0.200', 'fd00:99::200']
+  // Who announces the address answers with the MAC address of the node; backends differ from node to node.
+  await machine.script(
+    `for to in ${v4} ${v6}; do
+       ip -n gateway neigh replace $to lladdr $(cat /sys/class/net/br-quay/address) dev eth0
+     done
+     ovn-nbctl create Chassis_Template_Var chassis=chassis-1 \
+       variables='{web="10.99.0.13:8080","web.six"="[fd00:99::13]:8080","web.six.vip"="${v6}"}'
+     ovn-nbctl --template lb-add own-v4 ${v4}:80 '^web' tcp ipv4
+     ovn-nbctl --template lb-add own-v6 '^web.six.vip:80' '^web.six' tcp ipv6
+     ovn-nbctl ls-lb-add wharf own-v4 -- ls-lb-add wharf own-v6
+     ip netns exec crane-3 ${node} --eval "
+       require('node:net').createServer((socket) => socket.end(socket.remoteAddress)).listen(8080, '::')
+     " >/dev/null 2>&1 &`,
+  )
+  const seen = (address: string): Promise<string> =>
+    machine.script(
+      `ip netns exec gateway ${node} --eval "
+         const socket = require('node:net').connect({ host: '${address}', port: 80, timeout: 3000 })
+         const tell = (text) => { console.log(String(text).trim()); socket.destroy() }
+         socket.on('data', tell).on('error', ({ code }) => tell(code)).on('timeout', () => tell('silence'))
+       "`,
+    )
+  const flows = (): Promise<string> =>
+    machine.script("ovs-ofctl dump-flows br-quay --no-stats | grep -o 'cookie=0x100.*' | sort")
+  const publish = (nodes: readonly string[]) =>
+    setInEffect(
+      { vlan: 'v100', u2oInterconnection: true },
+      {
+        externalAddresses: [v4, v6].map((address) => ({ address, protocol: 'tcp', port: 80, nodes })),
+        u2oInterconnectionMAC: '00:00:00:00:99:fe',
+      },
+    )
+
+  const led = [
+    `cookie=0x1000, priority=10000,tcp,in_port=1,nw_dst=${v4},tp_dst=80 actions=mod_dl_dst:00:00:00:00:99:fe,output:2`,
+    `cookie=0x1001, priority=10000,tcp6,in_port=1,ipv6_dst=${v6},tp_dst=80 actions=mod_dl_dst:00:00:00:00:99:fe,output:2`,
+  ].join('\n')
+  const untilFlows = (wanted: string) => vi.waitFor(async () => expect(await flows()).toBe(wanted), 20_000)
+
+  expect(await flows()).toBe('')
+  await publish(['node1'])
+  await untilFlows(led)
+  await vi.waitFor(async () => expect(await seen(v4)).toBe(`::ffff:${gateways[0]}`), 20_000)
+  await vi.waitFor(async () => expect(await seen(v6)).toBe(gateways[1]), 20_000)
+
+  // Flows of others stay, ours are put back.
+  await machine.script(
+    `ovs-ofctl add-flow br-quay cookie=0x7,priority=5,udp,tp_dst=4711,actions=drop
+     ovs-ofctl del-flows br-quay cookie=0x1000/-1`,
+  )
+  await untilFlows(led)
+  expect(await seen(v4)).toBe(`::ffff:${gateways[0]}`)
+  // Those of the daemon end with it.
+  await machine.replaceVswitchd()
+  await untilFlows(led)
+  await vi.waitFor(async () => expect(await seen(v6)).toBe(gateways[1]), 20_000)
+
+  // Without a backend here it goes by the node, where nobody serves it.
+  await publish(['node2'])
+  await untilFlows('')
+  expect(await seen(v4)).not.toContain(gateways[0])
 })

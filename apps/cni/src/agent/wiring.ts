@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path'
 import { hostname } from 'node:os'
 import {
   createNodeKernel,
@@ -15,6 +16,7 @@ import { EventRecorder, KubeClient, loadAccess } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
 import { openNetfilter } from '@kube-ovn/netfilter'
 import { openFlows, openNetlink, readSysctl, writeSysctl } from '@kube-ovn/netlink'
+import { BridgeConnection, flowOf } from '@kube-ovn/ovs'
 import { openVswitchSchema, type OpenVswitch } from '@kube-ovn/ovsdb-schema'
 import { announceAddresses } from '@kube-ovn/probes'
 import { bindAddresses, DatabaseConnection, serveHealth, systemClock } from '@kube-ovn/process'
@@ -168,6 +170,7 @@ export async function runAgent(
           podIp: config.podIp,
         },
         mirror: { isOfAll: config.enableMirror, link: config.mirrorIface },
+        samples: { set: config.aclSampleCollectorSet, targets: config.aclSampleTargets },
         hasMacLearningFallback: config.macLearningFallback,
         servesServices: config.replaceKubeProxy,
         reachesVpcs: config.enableTproxy,
@@ -178,6 +181,11 @@ export async function runAgent(
       vlans: informers.vlans,
       pods: informers.pods,
       serviceCidrs,
+      bridges: {
+        flowOf,
+        open: (bridge, listeners) =>
+          BridgeConnection.open(join(dirname(config.ovsSocket), `${bridge}.mgmt`), 10_000, listeners),
+      },
       services: watched?.services,
       slices: watched?.slices,
       flows: stack.use(openFlows()),

@@ -98,3 +98,13 @@ export class ProbeTargetTakenError extends KubeOvnError<
     super('the node reaches somebody else at a probed address', details)
   }
 }
+
+/** Says that a Pod is to forward packets, and its network namespace does not let it. */
+export class ForwardingOffError extends KubeOvnError<Refused> {
+  readonly code = 'forwarding-off'
+  readonly retry = 'on-change'
+
+  constructor(details: Refused) {
+    super('network namespace of the pod forwards nothing', details)
+  }
+}

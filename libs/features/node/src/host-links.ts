@@ -1,5 +1,5 @@
 import type { Logger } from '@kube-ovn/log'
-import type { AddressInfo, LinkInfo, NetlinkEvent, Route, RouteFilter } from '@kube-ovn/netlink'
+import type { AddressInfo, Family, LinkInfo, NetlinkEvent, Route, RouteFilter } from '@kube-ovn/netlink'
 import { sourceTable } from '@kube-ovn/tables'
 import { backoffDelayMs, type Backoff, type Clock } from '@kube-ovn/time'
 import { isDeepStrictEqual } from 'node:util'
@@ -14,6 +14,10 @@ export interface HostLink {
   readonly addresses: readonly string[]
   /** Preferred sources of the link's on-link routes. */
   readonly preferredSources: readonly string[]
+  /** Families of which a default route of the main table leads by it. */
+  readonly defaultRoutes: readonly Family[]
+  /** Of a VLAN interface: index of the link that it is one of. */
+  readonly vlanOf?: number
 }
 
 /** The host's links by name, without the host's ends of pods: there are many, and nobody decides by them. */
@@ -21,9 +25,9 @@ export const linkTable = sourceTable<HostLink>({ name: 'links' })
 
 interface HostLinksOptions {
   readonly host: {
-    links(): readonly Pick<LinkInfo, 'index' | 'name' | 'mtu'>[]
+    links(): readonly Pick<LinkInfo, 'index' | 'name' | 'mtu' | 'linkIndex' | 'vlanId'>[]
     addresses(): readonly Pick<AddressInfo, 'index' | 'cidr'>[]
-    routes(filter: RouteFilter): readonly Pick<Route, 'index' | 'scope' | 'source'>[]
+    routes(filter: RouteFilter): readonly ReadRoute[]
   }
   /** Tells of links, addresses and routes. */
   onEvent(listener: (event: NetlinkEvent) => void): Disposable
@@ -32,6 +36,10 @@ interface HostLinksOptions {
   readonly random: () => number
   onChange(name: string, old: HostLink | undefined, now: HostLink | undefined): void
 }
+
+type ReadRoute = Pick<Route, 'index' | 'scope' | 'source' | 'destination' | 'family' | 'type' | 'nextHops'>
+
+const everywhere: ReadonlySet<string> = new Set(['0.0.0.0/0', '::/0'])
 
 /** RT_SCOPE_LINK and the main table of linux/rtnetlink.h. */
 const scopeLink = 253
@@ -78,7 +86,7 @@ export class HostLinks implements Disposable {
         // A link is told of before its addresses.
         return [...this.#rows.values()].some(({ index }) => index === event.address.index)
       case 'route':
-        return isPreferring(event.route) && event.route.table === mainTable
+        return (isPreferring(event.route) || isDefault(event.route)) && event.route.table === mainTable
       default:
         return event.kind === 'resync'
     }
@@ -117,20 +125,23 @@ export class HostLinks implements Disposable {
 
 function readLinks(host: HostLinksOptions['host']): ReadonlyMap<string, HostLink> {
   const addresses = Map.groupBy(host.addresses(), ({ index }) => index)
-  const routes = Map.groupBy(
-    host.routes({ table: mainTable }).filter(isPreferring),
-    ({ index }) => index ?? 0,
-  )
+  const all = host.routes({ table: mainTable })
+  const routes = Map.groupBy(all.filter(isPreferring), ({ index }) => index ?? 0)
+  const defaults = all.filter(isDefault)
   return new Map(
     host
       .links()
       .filter(({ name }) => !isHostNicName(name))
-      .map(({ index, name, mtu }): [string, HostLink] => [
+      .map(({ index, name, mtu, linkIndex, vlanId }): [string, HostLink] => [
         name,
         {
           ...{ index, name, mtu },
           addresses: (addresses.get(index) ?? []).map(({ cidr }) => cidr),
           preferredSources: (routes.get(index) ?? []).flatMap(({ source }) => source ?? []),
+          defaultRoutes: (['ipv4', 'ipv6'] as const).filter((family) =>
+            defaults.some((route) => route.family === family && leadsBy(route, index)),
+          ),
+          ...(vlanId === undefined || linkIndex === undefined ? {} : { vlanOf: linkIndex }),
         },
       ]),
   )
@@ -138,4 +149,12 @@ function readLinks(host: HostLinksOptions['host']): ReadonlyMap<string, HostLink
 
 function isPreferring({ scope, source }: Pick<Route, 'scope' | 'source'>): boolean {
   return scope === scopeLink && source !== undefined
+}
+
+function isDefault({ destination, type }: Pick<Route, 'destination' | 'type'>): boolean {
+  return type === 'unicast' && everywhere.has(destination)
+}
+
+function leadsBy({ index, nextHops }: Pick<Route, 'index' | 'nextHops'>, link: number): boolean {
+  return index === link || nextHops?.some((hop) => hop.index === link) === true
 }

@@ -4,6 +4,7 @@ export {
   ProbeTargetTakenError,
   type AttachmentStage,
 } from './errors.ts'
+export { applyForwards, type ForwardingNamespace } from './forwarding/apply-forwards.ts'
 export { handlersOf } from './kubelet-probes/probed-ports.ts'
 export { desiredSysctls } from './host-firewall/sysctls.ts'
 export { findInterface, isInstalled, localOvsTables, openVswitchRow, type LocalOvs } from './local-ovs.ts'

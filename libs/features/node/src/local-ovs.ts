@@ -39,6 +39,8 @@ export const localOvsTables = {
     indexes: ['name', 'external_ids:iface-id'],
   },
   Mirror: { columns: ['name', 'output_port', 'select_all', 'select_dst_port', 'select_src_port'] },
+  Flow_Sample_Collector_Set: { columns: ['id', 'bridge', 'ipfix', 'external_ids'] },
+  IPFIX: { columns: ['targets'] },
   QoS: { columns: ['type', 'queues', 'other_config', 'external_ids'] },
   Queue: { columns: ['other_config', 'external_ids'] },
 } as const

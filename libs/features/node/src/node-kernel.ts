@@ -19,6 +19,7 @@ import { objectKeyOf } from '@kube-ovn/reconcile/work'
 import type { Table } from '@kube-ovn/tables'
 import { Announcements } from './announcements.ts'
 import { egressRoutes } from './egress-routes/feature.ts'
+import { externalAddresses } from './external-addresses/feature.ts'
 import { hostFirewall } from './host-firewall/feature.ts'
 import { HostEvents } from './host-events.ts'
 import { HostLinks, linkTable } from './host-links.ts'
@@ -27,6 +28,7 @@ import { interfaceTable, openVswitchTable, watchLocalRows } from './local-interf
 import { findInterface, openVswitchRow, type LocalOvs } from './local-ovs.ts'
 import { kubeletProbes } from './kubelet-probes/feature.ts'
 import { mirroring } from './mirroring/feature.ts'
+import { sampling } from './sampling/feature.ts'
 import { nodeNic } from './node-nic/feature.ts'
 import { NodeLinkSink, type NodeLinkSinkOptions } from './node-nic/link-sink.ts'
 import { portQosFeature } from './port-qos/feature.ts'
@@ -46,7 +48,9 @@ import { Obstacles } from './provider-networks/obstacles.ts'
 import { services } from './services/feature.ts'
 import { HealthCheckSink } from './services/health-check-sink.ts'
 import { StaleFlowSink } from './services/stale-flow-sink.ts'
+import { BridgeFlowSink, type OpenFlowBridges } from './sinks/bridge-flows.ts'
 import { MirrorSink } from './sinks/mirrors.ts'
+import { SampleCollectorSink } from './sinks/sample-collectors.ts'
 import { NodeObjectSink, type NodePatch } from './sinks/node-object.ts'
 import { OffloadSink } from './sinks/offloads.ts'
 import { OvsRowsSink } from './sinks/ovs-rows.ts'
@@ -91,6 +95,7 @@ export interface NodeKernelOptions extends Omit<FragmentKernelOptions, 'features
   /** Has a server listen on the host. */
   listen(server: Server, port: number): void
   readonly ovs: LocalOvs
+  readonly bridges: OpenFlowBridges
   /** The host's own network namespace. */
   readonly host: Netlink
   readonly podNics: PortRemovalSinkOptions['podNics']
@@ -128,6 +133,7 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
     log,
   })
   const healthCheckSink = new HealthCheckSink((server, port) => options.listen(server, port))
+  const bridgeFlowSink = new BridgeFlowSink(options)
   const kernel = new FragmentKernel({
     ...options,
     features: [
@@ -142,7 +148,9 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
       stalePorts,
       portQosFeature,
       mirroring,
+      sampling,
       kubeletProbes,
+      externalAddresses,
     ],
     lanes: [
       [
@@ -159,6 +167,8 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
       [new PortQosSink(ovs)],
       [healthCheckSink],
       [new MirrorSink(ovs)],
+      [new SampleCollectorSink(ovs)],
+      [bridgeFlowSink],
       // It waits for what must answer.
       [bridgeSink],
     ],
@@ -172,6 +182,7 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
   kernel.use(announcements)
   kernel.use(bridgeSink)
   kernel.use(healthCheckSink)
+  kernel.use(bridgeFlowSink)
   attachProviderNetworks(kernel, { ...options, obstacles })
   attachLinks(kernel, options, onEvent)
   attachTunnelMtu(kernel, tunnelMtu)

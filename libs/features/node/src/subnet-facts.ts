@@ -1,4 +1,4 @@
-import { formatIp, networkText, tryParseCidr, tryParseIp, type Cidr } from '@kube-ovn/ip'
+import { formatIp, networkText, tryParseCidr, tryParseIp, tryParseMac, type Cidr } from '@kube-ovn/ip'
 import { readInEffect, vpcNamed, type Subnet, type SubnetStatus } from '@kube-ovn/kube-api'
 
 /** What a node needs to know about a subnet. */
@@ -21,6 +21,18 @@ export interface SubnetFacts {
   /** Gateway nodes; none where each node is that of its own pods. */
   readonly gateways: readonly GatewayFacts[]
   readonly external: ExternalGatewayFacts | undefined
+  /** Addresses of external load balancers in it, and the nodes that lead them to backends of their own. */
+  readonly externalAddresses: readonly ExternalAddressFacts[]
+  /** Of the router's port in an underlay that is connected to it. */
+  readonly mac: string | undefined
+}
+
+/** Where an address of an external load balancer is served by OVN. */
+interface ExternalAddressFacts {
+  readonly address: string
+  readonly protocol: 'tcp' | 'udp'
+  readonly port: number
+  readonly nodes: readonly string[]
 }
 
 /** A node by way of which traffic of a subnet leaves the cluster. */
@@ -66,6 +78,8 @@ export function readSubnetFacts(subnet: Subnet, clusterRouter: string): SubnetFa
     hasNatOutgoing: inEffect.natOutgoing === true && !isOver,
     uid: metadata.uid ?? '',
     natRules: natRulesOf(status?.natOutgoingPolicyRules ?? []),
+    externalAddresses: externalAddressesOf(status?.externalAddresses ?? []),
+    mac: tryParseMac(status?.u2oInterconnectionMAC ?? ''),
     ...egressOf(isOver ? undefined : status?.egress),
   }
 }
@@ -87,6 +101,17 @@ function egressOf(egress: PublishedEgress = {}): Pick<SubnetFacts, 'gateways' | 
         ? undefined
         : { addresses, priority: rulePriority, table: routeTable },
   }
+}
+
+type PublishedAddress = NonNullable<SubnetStatus['externalAddresses']>[number]
+
+/** What is none is somebody else's, and passed over. */
+function externalAddressesOf(published: readonly PublishedAddress[]): readonly ExternalAddressFacts[] {
+  return published.flatMap(({ address = '', protocol, port = 0, nodes = [] }) =>
+    tryParseIp(address) === undefined || (protocol !== 'tcp' && protocol !== 'udp')
+      ? []
+      : [{ address, protocol, port, nodes }],
+  )
 }
 
 type PublishedRule = NonNullable<SubnetStatus['natOutgoingPolicyRules']>[number]

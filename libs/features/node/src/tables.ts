@@ -19,6 +19,8 @@ export interface AgentFacts {
   readonly tunnel: TunnelSettings
   /** `--enable-mirror`, `--mirror-iface`: whether all of the integration bridge is mirrored, and the NIC where mirrored packets come out. */
   readonly mirror: { readonly isOfAll: boolean; readonly link: string }
+  /** `--acl-sample-collector-set`, `--acl-sample-targets`: which set of collectors tells whom of samples; nobody has it made here. */
+  readonly samples: { readonly set: number; readonly targets: readonly string[] }
   /** `--mac-learning-fallback`: bridges of physical networks send to where a MAC address was seen once. */
   readonly hasMacLearningFallback: boolean
   /** `--replace-kube-proxy`: Services are served by the agent, not by kube-proxy. */

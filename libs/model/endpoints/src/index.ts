@@ -1,2 +1,11 @@
 export { backendsOf, backendsOn, endpointText, type Place } from './backends.ts'
+export {
+  chosenFrontends,
+  frontendAnnotation,
+  frontendsOf,
+  frontendTexts,
+  ingressOf,
+  isOnRouter,
+} from './frontends.ts'
+export { servicePrefixesOf } from './service-prefixes.ts'
 export { protocolOf, protocols, type Protocol } from './protocols.ts'

@@ -9,6 +9,10 @@ export const balancerFlags = {
     'shared',
     'Load balancers that all Services of a VPC share (shared), or some for each Service, in a group (per-service). New.',
   ),
+  ovnLbNodePorts: switchedOn(
+    false,
+    'Lead Pods that ask a node port of their own node by OVN, in the layout per-service; there is no effect in the other one. New.',
+  ),
   clusterTcpLoadbalancer: text(
     'cluster-tcp-loadbalancer',
     'Name of the load balancer of the default VPC for TCP.',

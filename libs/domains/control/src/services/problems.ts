@@ -1,4 +1,5 @@
 import { AnnotationInvalidError, serviceAnnotations } from '@kube-ovn/annotations'
+import { frontendAnnotation, isOnRouter } from '@kube-ovn/endpoints'
 import type { KubeOvnError, Refused } from '@kube-ovn/errors'
 import type { Service } from '@kube-ovn/kube-api/core'
 import { mostAffinitySeconds, writtenAffinity } from './affinity.ts'
@@ -10,7 +11,6 @@ import {
   ServiceVpcError,
   ServiceVpcHalfError,
 } from './errors.ts'
-import { frontendAnnotation, isOnRouter } from './frontends.ts'
 import type { ServiceVpc } from './service-vpcs.ts'
 import type { TakenFrontend } from './taken-frontends.ts'
 

@@ -1,10 +1,10 @@
-import { protocolOf, type Protocol } from '@kube-ovn/endpoints'
-import { familyOf, tryParseIp, type Family, type Ip } from '@kube-ovn/ip'
+import { chosenFrontends, frontendsOf, ingressOf, protocolOf, type Protocol } from '@kube-ovn/endpoints'
+import { familyOf, type Family, type Ip } from '@kube-ovn/ip'
 import type { EndpointSlice, Service } from '@kube-ovn/kube-api/core'
 import type { ConfigOf } from '@kube-ovn/process'
 import { affinityOf, usualAffinitySeconds } from './affinity.ts'
 import type { balancerFlags } from './balancer-flags.ts'
-import { chosenFrontends, frontendsOf } from './frontends.ts'
+import { subnetOfExternal, type ExternalPrefixes } from './external-prefixes.ts'
 
 /**
  * Which backends a client gets: all of them alike, those on its own node and no others, those on its own node as long as there are any, or
@@ -16,6 +16,8 @@ export type Scope = 'all' | 'node' | 'node-first' | 'hints'
 export interface Frontend {
   readonly ip: Ip
   readonly scope: Scope
+  /** It lies in a Subnet whose nodes lead there whoever comes from outside: who announces it makes no difference to Pods. */
+  readonly isLed?: true
 }
 
 /** What a load balancer has to have for an entry of a Service. */
@@ -35,6 +37,7 @@ export function scopedFrontends(
   service: Service,
   slices: readonly EndpointSlice[],
   flags: Pick<ConfigOf<typeof balancerFlags>, 'enableOvnLbPreferLocal'>,
+  external: readonly ExternalPrefixes[],
 ): readonly Frontend[] {
   const own = frontendsOf(service)
   if (chosenFrontends(service) !== undefined) return own.map((ip) => ({ ip, scope: 'all' }))
@@ -44,19 +47,16 @@ export function scopedFrontends(
   const outside: Scope = externalTrafficPolicy === 'Local' ? 'node-first' : near
   return [
     ...own.map((ip) => ({ ip, scope: inside })),
-    ...(flags.enableOvnLbPreferLocal ? ingressOf(service).map((ip) => ({ ip, scope: outside })) : []),
+    ...ingressOf(service).flatMap((ip): readonly Frontend[] => {
+      // What a node leads to a backend elsewhere would be answered past it.
+      if (subnetOfExternal(ip, external) !== undefined) return [{ ip, scope: 'node-first', isLed: true }]
+      return flags.enableOvnLbPreferLocal ? [{ ip, scope: outside }] : []
+    }),
   ]
 }
 
-/** Addresses from outside that lead to a Service, but for those that want to be reached by way of who announces them (KEP-1860). */
-function ingressOf({ spec, status }: Service): readonly Ip[] {
-  if (spec?.type !== 'LoadBalancer') return []
-  return (status?.loadBalancer?.ingress ?? []).flatMap(({ ip, ipMode }) =>
-    ipMode === 'Proxy' ? [] : (tryParseIp(ip ?? '') ?? []),
-  )
-}
-
-function hasHints(slices: readonly EndpointSlice[]): boolean {
+/** Whether hints say which backends are near. */
+export function hasHints(slices: readonly EndpointSlice[]): boolean {
   return slices.some(({ endpoints }) => endpoints?.some(({ hints }) => hints !== undefined) === true)
 }
 

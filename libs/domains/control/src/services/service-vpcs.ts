@@ -1,4 +1,5 @@
 import { serviceAnnotations } from '@kube-ovn/annotations'
+import { frontendsOf, isOnRouter } from '@kube-ovn/endpoints'
 import type { RouterLbRule } from '@kube-ovn/kube-api'
 import type { EndpointSlice, Service } from '@kube-ovn/kube-api/core'
 import { rowTable, type ViewOf } from '@kube-ovn/tables'
@@ -10,10 +11,11 @@ import { isDefaultVpc, vpcClaims } from '../topology/vpc-tenancy.ts'
 import { flagsOf } from '../flags.ts'
 import { usualAffinitySeconds } from './affinity.ts'
 import { balancerFlags } from './balancer-flags.ts'
-import { frontendsOf, isOnRouter } from './frontends.ts'
+import { externalFor, externalPrefixes, type ExternalPrefixes } from './external-prefixes.ts'
 import { lbRuleKinds, ruleOf, ruleOfName } from './made-services.ts'
 import { nicsOfEndpoint, type PodsView } from './nic-of-endpoint.ts'
 import { allWanted, scopedFrontends } from './scopes.ts'
+import { nodePortFamilies, protocolsOfNodePorts, wantedForNodePort } from './node-ports.ts'
 import { serviceObjects, sliceObjects } from './sources.ts'
 import { slicesByService } from './watches.ts'
 
@@ -32,7 +34,10 @@ export interface ServiceVpc {
   readonly balancers: readonly string[]
 }
 
-const reads = { slices: sliceObjects, pods, vpcClaims, layouts, routerLbRules, ovnEips, settingsTable }
+const reads = {
+  ...{ slices: sliceObjects, pods, vpcClaims, layouts, routerLbRules, ovnEips, settingsTable },
+  externalPrefixes,
+}
 
 interface RuleViews {
   readonly routerLbRules: Pick<ViewOf<typeof routerLbRules>, 'get'>
@@ -65,7 +70,7 @@ export const serviceVpcs = rowTable({
     const isUnknown = by === 'logicalRouter' && !isOnRouter(service) && views.layouts.get(subnet)?.vpc !== vpc
     return {
       ...{ vpc, isServed, isStray: maker === 'nobody', by, unknownSubnet: isUnknown ? subnet : undefined },
-      balancers: isServed ? furtherOf(vpc, service, slices, settings) : [],
+      balancers: isServed ? furtherOf(vpc, service, slices, settings, externalFor(service, views)) : [],
     }
   },
   indexes: { balancer: ({ balancers }: ServiceVpc) => balancers },
@@ -76,8 +81,15 @@ function furtherOf(
   service: Service,
   slices: readonly EndpointSlice[],
   settings: ControlSettings,
+  external: readonly ExternalPrefixes[],
 ): readonly string[] {
-  return allWanted(service, scopedFrontends(service, slices, flagsOf(balancerFlags, settings)))
+  const ofPorts = nodePortFamilies(service, vpc, settings).flatMap((family) =>
+    protocolsOfNodePorts(service).map((protocol) => wantedForNodePort(service, protocol, family)),
+  )
+  return [
+    ...allWanted(service, scopedFrontends(service, slices, flagsOf(balancerFlags, settings), external)),
+    ...ofPorts,
+  ]
     .filter(
       ({ affinity, nodes }) =>
         nodes !== undefined || (affinity !== undefined && affinity !== usualAffinitySeconds),

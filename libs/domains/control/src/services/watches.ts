@@ -1,12 +1,28 @@
+import { chosenFrontends, frontendTexts } from '@kube-ovn/endpoints'
 import { endpoints, endpointSlices, services } from '@kube-ovn/kube-api/core'
 import type { Endpoint, Endpoints, EndpointSlice, Service } from '@kube-ovn/kube-api/core'
-import { serviceAnnotations, sliceLabel } from '@kube-ovn/annotations'
+import { isAttachedSubnetKey, serviceAnnotations, sliceLabel } from '@kube-ovn/annotations'
 import type { Watch } from '../declarations.ts'
 import { present } from '../trim.ts'
-import { chosenFrontends, frontendTexts } from './frontends.ts'
 import { isRuleServiceName, rulesOf } from './made-services.ts'
 
 const readAnnotations: readonly string[] = Object.values(serviceAnnotations).map(({ key }) => key)
+
+/** Whether a Service asks for an address in an attached network. */
+function isInAttachedNetwork({ metadata, spec }: Service): boolean {
+  return (
+    spec?.type === 'LoadBalancer' && serviceAnnotations.attachmentProvider.key in (metadata.annotations ?? {})
+  )
+}
+
+/** Services in attached networks, by the Vips that they name. */
+export const servicesByVip = 'vip'
+
+/** The Vip that a Service names for its address in an attached network. */
+function vipsOf(service: Service): readonly string[] {
+  const name = serviceAnnotations.attachmentVip.read(service.metadata.annotations) ?? ''
+  return isInAttachedNetwork(service) && name !== '' ? [name] : []
+}
 
 /** Services by the addresses under which OVN serves them. */
 export const servicesByFrontend = 'frontend'
@@ -17,7 +33,7 @@ export const madeByRule = 'rule'
 export const serviceWatch = {
   resource: services,
   trim: trimService,
-  indexes: { [servicesByFrontend]: frontendTexts, [madeByRule]: rulesOf },
+  indexes: { [servicesByFrontend]: frontendTexts, [madeByRule]: rulesOf, [servicesByVip]: vipsOf },
 } satisfies Watch<Service>
 
 /** Endpoints are written where Services of fixed addresses are made. Kubernetes makes slices of them. */
@@ -45,19 +61,20 @@ export function servicesOf({ metadata }: EndpointSlice): readonly string[] {
 /** Keeps of a Service its addresses, its ports and its affinity; all that a rule says of one that is made of it. */
 function trimService(service: Service): Service {
   const { metadata, spec } = service
-  const annotations = Object.entries(metadata.annotations ?? {}).filter(([key]) =>
-    readAnnotations.includes(key),
+  const isAttached = isInAttachedNetwork(service)
+  const annotations = Object.entries(metadata.annotations ?? {}).filter(
+    ([key]) => readAnnotations.includes(key) || (isAttached && isAttachedSubnetKey(key)),
   )
   const { clusterIP, clusterIPs, sessionAffinity, sessionAffinityConfig } = spec ?? {}
   const isMade = isRuleServiceName(metadata.name)
-  const ports = spec?.ports?.map(({ name, protocol, port, targetPort }) =>
-    present({ name, protocol, port, targetPort: isMade ? targetPort : undefined }),
+  const ports = spec?.ports?.map(({ name, protocol, port, targetPort, nodePort }) =>
+    present({ name, protocol, port, targetPort: isMade ? targetPort : undefined, nodePort }),
   )
   const { type, selector, ipFamilies, ipFamilyPolicy } = spec ?? {}
   const ingress = type === 'LoadBalancer' ? service.status?.loadBalancer?.ingress : undefined
   return {
     metadata: {
-      ...(isMade ? madeIdentityOf(metadata) : identityOf(metadata)),
+      ...(isMade || isAttached ? madeIdentityOf(metadata) : identityOf(metadata)),
       ...(chosenFrontends(service) === undefined
         ? {}
         : present({ creationTimestamp: metadata.creationTimestamp })),
@@ -66,10 +83,17 @@ function trimService(service: Service): Service {
     spec: {
       ...present({ clusterIP, clusterIPs, sessionAffinity, sessionAffinityConfig, ports }),
       ...(isMade ? present({ type, selector, ipFamilies, ipFamilyPolicy }) : {}),
+      ...(isAttached ? attachedOf(service) : {}),
       ...policiesOf(service),
     },
     ...(ingress === undefined ? {} : { status: { loadBalancer: { ingress } } }),
   }
+}
+
+/** What decides about an address in an attached network. */
+function attachedOf({ spec = {} }: Service): NonNullable<Service['spec']> {
+  const { loadBalancerIP, loadBalancerClass, loadBalancerSourceRanges } = spec
+  return present({ loadBalancerIP, loadBalancerClass, loadBalancerSourceRanges })
 }
 
 /** Most Services lead to all backends alike, which needs no word. */

@@ -1,3 +1,4 @@
+import { servicePrefixesOf } from '@kube-ovn/endpoints'
 import { contribution, nftables, sysctls, type Answer, type NodeFeature } from '@kube-ovn/fragments'
 import type { Node, ServiceCidr } from '@kube-ovn/kube-api/core'
 import type { Table } from '@kube-ovn/netfilter'
@@ -84,19 +85,10 @@ function snapshotOf(agent: AgentFacts, { own, others, subnets, serviceCidrs }: F
     natOutgoing: natOutgoingPrefixes(subnets),
     natRules: subnetsWithNatRules(subnets),
     fixedSources: fixedSources(subnets, agent.nodeName),
-    services: servicePrefixes(agent, serviceCidrs),
+    services: servicePrefixesOf(serviceCidrs, agent.fallbackServicePrefixes),
     otherNodes: [...new Set(others.flatMap((node) => internalAddresses(node)))].sort(),
     nodeAddresses: [false, true].flatMap(
       (isV6) => addresses.find((address) => address.includes(':') === isV6) ?? [],
     ),
   }
-}
-
-export function servicePrefixes(agent: AgentFacts, objects: readonly ServiceCidr[]): readonly string[] {
-  const prefixes = objects
-    .filter(({ status }) =>
-      (status?.conditions ?? []).some(({ type, status: is }) => type === 'Ready' && is === 'True'),
-    )
-    .flatMap((object) => object.spec?.cidrs ?? [])
-  return [...new Set(prefixes.length > 0 ? prefixes : agent.fallbackServicePrefixes)].sort()
 }

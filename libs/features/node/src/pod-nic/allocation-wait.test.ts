@@ -111,7 +111,44 @@ describe('awaitAllocation', () => {
       ...{ ownsDefaultRoute: true, routes: [], otherRoutes: [] },
       mtu: 0,
       isUnderlay: false,
+      physicalGateways: [],
     })
+  })
+
+  const both = ['10.16.0.1', 'fd00:10:16::1']
+  const activation = { [keys.activationStrategy.key]: 'rarp' }
+  it.each([
+    { what: 'in an underlay', inEffect: { vlan: 'v10' }, asks: both },
+    {
+      what: 'in an underlay with a router',
+      inEffect: { vlan: 'v10', u2oInterconnection: true },
+      asks: both,
+    },
+    { what: 'with a gateway of OVN', inEffect: { vlan: 'v10', logicalGateway: true }, asks: [] },
+    { what: 'in an overlay', inEffect: {}, asks: [] },
+    {
+      what: 'where nobody is to wait',
+      inEffect: { vlan: 'v10' },
+      spec: { disableGatewayCheck: true },
+      asks: [],
+    },
+    {
+      what: 'of a machine that is moving here',
+      inEffect: { vlan: 'v10' },
+      annotations: activation,
+      asks: [],
+    },
+    {
+      what: 'but itself',
+      inEffect: { vlan: 'v10' },
+      annotations: { [keys.gateway.key]: '10.16.0.5,fd00:10:16::1' },
+      asks: ['fd00:10:16::1'],
+    },
+  ])('asks for the gateways of a pod $what', async ({ inEffect, spec, annotations, asks }) => {
+    const status = { inEffect, u2oInterconnectionIP: '10.16.0.254,fd00:10:16::fe' }
+    subnets.put('ovn-default', { metadata: { name: 'ovn-default' }, spec: spec ?? {}, status })
+    putPod({ ...allocated, ...annotations })
+    expect((await wait()).physicalGateways).toEqual(asks)
   })
 
   it('waits in an underlay until the node is connected to its physical network, whose MTU the pod has', async () => {

@@ -1,5 +1,6 @@
 import {
   AnnotationInvalidError,
+  forwarderAnnotations,
   podAnnotations,
   primaryProvider,
   providerNetworkKeysOf,
@@ -36,6 +37,10 @@ export interface Allocation {
   readonly mtu: number
   /** The subnet is on a physical network: its switch is connected to the bridge of that. */
   readonly isUnderlay: boolean
+  /** Those that are no routers of OVN, and have to answer before the pod starts. */
+  readonly physicalGateways: readonly string[]
+  /** The pod forwards packets. */
+  readonly forwards?: true
 }
 
 /** Where the answer comes from. */
@@ -98,7 +103,9 @@ export function readAllocation(
     subnet: name,
     mac: network.mac,
     ...{ addresses: routed, ownsDefaultRoute, mtu, isUnderlay },
+    physicalGateways: isUnderlay ? physicalGateways(pod, provider, subnet, addresses) : [],
     ...divided(asked.routes, routed),
+    ...(forwarderAnnotations.forwarding.read(pod.metadata.annotations) === true ? { forwards: true } : {}),
   }
 }
 
@@ -157,6 +164,20 @@ function physicalMtu(
   if (Number.isSafeInteger(mtu) && mtu > 0) return mtu
   const reason = `this node is not connected to ProviderNetwork ${network} yet; the status of that says why`
   return { stage: 'mtu', reason }
+}
+
+/** A machine that moves to this node is not heard before it runs here. */
+function physicalGateways(
+  { metadata }: Pod,
+  provider: string,
+  subnet: Subnet,
+  addresses: readonly PodAddress[],
+): readonly string[] {
+  const isWaiting = (podAnnotations(provider).activationStrategy.read(metadata.annotations) ?? '') !== ''
+  const isLogical = (readInEffect(subnet) ?? subnet.spec)?.logicalGateway === true
+  if (isLogical || isWaiting || subnet.spec?.disableGatewayCheck === true) return []
+  const own = new Set(addresses.map(({ ip }) => ip))
+  return addresses.flatMap(({ gateway }) => (gateway === undefined || own.has(gateway) ? [] : [gateway]))
 }
 
 /** What leaves the subnet goes to the router of the VPC, which knows the way to the gateway outside, too. */

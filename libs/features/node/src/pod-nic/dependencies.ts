@@ -51,6 +51,6 @@ interface AttachmentTimings {
   readonly agentMs: number
   /** Until the controller had allocated an address and marked the pod as routed. */
   readonly controllerWaitMs: number
-  /** Until ovn-controller had installed the flows, after the interface was configured. */
+  /** Until ovn-controller had installed the flows and physical gateways had answered, after the interface was configured. */
   readonly ovnWaitMs: number
 }

@@ -44,6 +44,7 @@ describe('desiredAttachment', () => {
         { destination: '::/0', gateway: 'fd00:10:16::1' },
       ],
       disablesTxChecksumOffload: true,
+      sysctls: [],
       externalIds: {
         'iface-id': 'web-0.shop',
         vendor: 'kube-ovn',
@@ -69,6 +70,14 @@ describe('desiredAttachment', () => {
 
   it('has no default route on an interface that does not own it', () => {
     expect(desiredAttachment({ ...dual, ownsDefaultRoute: false }).routes).toEqual([])
+  })
+
+  it('lets the namespace of a pod that forwards do so, and packets come by another NIC than answers would take', () => {
+    expect(desiredAttachment({ ...dual, forwards: true }).sysctls).toEqual([
+      { key: 'ipv4/ip_forward', value: '1' },
+      { key: 'ipv6/conf/all/forwarding', value: '1' },
+      { key: 'ipv4/conf/all/rp_filter', value: '2' },
+    ])
   })
 
   it('trusts a gateway outside the prefix to be on the link', () => {

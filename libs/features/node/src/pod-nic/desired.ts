@@ -1,6 +1,7 @@
 import { cidrOf, contains, networkText, parseIp, tryParseCidr, tryParseIp } from '@kube-ovn/ip'
 import type { RouteRequest } from '@kube-ovn/netlink'
 import { podPortName, vendor } from '@kube-ovn/ovn-names'
+import { sysctlsOfForwarder } from '../forwarding/sysctls.ts'
 import type { AttachmentSnapshot, PodAddress } from './snapshot.ts'
 
 /** Keys of `Interface.external_ids` of a pod's port. The first block is upstream's, the second ours. */
@@ -30,6 +31,8 @@ export interface DesiredAttachment {
   /** Without the index of the device, in the order in which they have to be made. */
   readonly routes: readonly RouteRequest[]
   readonly disablesTxChecksumOffload: boolean
+  /** Settings of the namespace, below `net.`, that the pod needs and could not write itself. */
+  readonly sysctls: readonly { readonly key: string; readonly value: string }[]
   readonly externalIds: Readonly<Record<string, string>>
 }
 
@@ -50,6 +53,7 @@ export function desiredAttachment(snapshot: AttachmentSnapshot): DesiredAttachme
     addresses: addresses.map((address) => `${address.ip}/${address.prefixLength}`),
     routes: desiredRoutes(snapshot),
     disablesTxChecksumOffload: snapshot.hasUserspaceDatapath,
+    sysctls: snapshot.forwards === true ? sysctlsOfForwarder : [],
     externalIds: {
       [attachmentId.ifaceId]: podPortName(request.podNamespace, snapshot.holder, snapshot.provider),
       [attachmentId.vendor]: vendor,

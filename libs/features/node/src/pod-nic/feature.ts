@@ -9,6 +9,7 @@ import type { Attachment, PodNicDependencies } from './dependencies.ts'
 import { attachmentId, desiredAttachment, type DesiredAttachment } from './desired.ts'
 import type { PodDevice } from './device.ts'
 import { announcePodEnd, comparePodEnd, configurePodEnd } from './link.ts'
+import { awaitGateways } from './gateway-check.ts'
 import { hostNicName, longestInterfaceName } from './names.ts'
 import { PodPorts } from './ports.ts'
 import type { AttachmentRequest } from './snapshot.ts'
@@ -217,12 +218,7 @@ export class PodNics implements Disposable {
     const controllerWaitMs = clock.monotonic() - waitStartedMs
     const wanted = this.#desired(request, hostName, allocation)
     await this.#replaceLeftOver(keyOf(request), hostName, signal)
-    const ovnWaitMs = await this.#configure(
-      request,
-      wanted,
-      allocation.isUnderlay ? allocation.subnet : undefined,
-      signal,
-    )
+    const ovnWaitMs = await this.#configure(request, wanted, allocation, signal)
     // Not before: until its flows are there, nobody would hear of it.
     this.#announcements.announce(hostName, () => announcePodEnd(this.#deps.kernel, wanted))
     const agentMs = clock.monotonic() - startedMs - controllerWaitMs - ovnWaitMs
@@ -249,17 +245,19 @@ export class PodNics implements Disposable {
       ownsDefaultRoute: allocation.ownsDefaultRoute,
       provider: allocation.provider,
       routes: allocation.routes,
+      ...(allocation.forwards === true ? { forwards: true } : {}),
     })
   }
 
-  /** Makes link and port, and answers how long ovn-controller took after that. */
+  /** Makes link and port, and answers how long ovn-controller and gateways took after that. */
   async #configure(
     request: AttachmentRequest,
     wanted: DesiredAttachment,
-    underlay: string | undefined,
+    { subnet, isUnderlay, physicalGateways: gateways }: Allocation,
     signal: AbortSignal,
   ): Promise<number> {
     const { kernel, clock, log } = this.#deps
+    const pod = keyOf(request)
     let committed: Promise<unknown> = Promise.resolve()
     try {
       this.#device.create(wanted)
@@ -269,8 +267,9 @@ export class PodNics implements Disposable {
       configurePodEnd(kernel, wanted, log)
       await committed
       const configuredMs = clock.monotonic()
-      await this.#ports.awaitInstalled(keyOf(request), wanted, signal)
-      if (underlay !== undefined) await this.#ports.awaitConnected(keyOf(request), underlay, signal)
+      await this.#ports.awaitInstalled(pod, wanted, signal)
+      if (isUnderlay) await this.#ports.awaitConnected(pod, subnet, signal)
+      await awaitGateways(kernel, clock, { ...wanted, pod, subnet, gateways }, signal)
       return clock.monotonic() - configuredMs
     } catch (error) {
       // A port that is still on its way into the database would come after everything was taken back.

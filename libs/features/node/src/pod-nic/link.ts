@@ -30,6 +30,7 @@ export const txQueueLength = 1000
 /** Gives the pod's end its addresses and routes. */
 export function configurePodEnd(kernel: Kernel, wanted: DesiredAttachment, log: Logger): void {
   prepareIpv6(kernel, wanted, log)
+  for (const { key, value } of wanted.sysctls) setIfPossible(kernel, wanted.netns, key, value, log)
   using inside = kernel.open({ netns: wanted.netns })
   const link = inside.link(wanted.ifName)
   if (link === undefined) throw new TypeError(`${wanted.ifName} vanished from ${wanted.netns}`)

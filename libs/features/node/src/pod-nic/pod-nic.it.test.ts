@@ -36,6 +36,8 @@ describe.skipIf(missing)(`an attachment${missing === undefined ? '' : ` (${missi
   let database: OpenVswitchDatabase
   let ovs: OvsdbClient<OpenVswitch>
   let network: TestNetwork
+  /** Path of the namespace that plays the node. */
+  let host: string
   /** Decides what the kernel refuses. */
   let refuse: NonNullable<NetlinkOptions['refuse']>
   let nics: PodNics
@@ -61,7 +63,7 @@ describe.skipIf(missing)(`an attachment${missing === undefined ? '' : ` (${missi
   beforeEach(() => {
     stack = new AsyncDisposableStack()
     network = stack.use(openTestNetwork())
-    const host = network.namespace('host')
+    host = network.namespace('host').path
     refuse = () => undefined
     unannounced = 0
     function open(options: NetlinkOptions) {
@@ -83,11 +85,11 @@ describe.skipIf(missing)(`an attachment${missing === undefined ? '' : ` (${missi
           tunnelMtu: new Observable<number | undefined>(1400),
         },
         kernel: {
-          ...{ host: stack.use(open({ netns: host.path })), open, writeSysctl },
+          ...{ host: stack.use(open({ netns: host })), open, writeSysctl },
           announce: announceAddresses,
         },
-        pods: { store: storeOf<Pod>('shop/web-0', allocatedPod), onChange: neverChanges },
-        subnets: { store: storeOf<Subnet>('ovn-default', defaultSubnet), onChange: neverChanges },
+        pods: { store: storeOf<Pod>({ 'shop/web-0': allocatedPod }), onChange: neverChanges },
+        subnets: { store: storeOf<Subnet>(networks), onChange: neverChanges },
         reporter: {
           ...{ added: ignore, addFailed: ignore, removed: ignore, removeFailed: ignore, waited: ignore },
           announceFailed: () => unannounced++,
@@ -97,10 +99,11 @@ describe.skipIf(missing)(`an attachment${missing === undefined ? '' : ` (${missi
   })
   afterEach(() => stack.disposeAsync())
 
-  /** Plays ovn-controller. */
+  /** Plays ovn-controller, which has the flows of a NIC in place some time after its port. */
   async function add() {
     using _installs = ovs.onChange(() => {
-      const row = ovs.cache.find('Interface', 'name', hostName)[0]
+      const ports = [...ovs.cache.scan('Interface')]
+      const row = ports.find(({ external_ids: ids }) => ids['iface-id'] !== undefined)
       if (row === undefined || row.external_ids['ovn-installed'] === 'true') return
       void ovs.transact([
         ovs.operations.mutate('Interface', row._uuid, [
@@ -146,6 +149,47 @@ describe.skipIf(missing)(`an attachment${missing === undefined ? '' : ` (${missi
     await expect(nics.check(request)).rejects.toThrow(AttachmentDiffersError)
   })
 
+  it.each([
+    { what: 'of a pod', nic: {}, ips: ['10.16.0.5', 'fd00:10:16::5'], mac: '00:00:00:53:6b:b6' },
+    {
+      ...{ what: 'of a further NIC', nic: { ifName: 'net1', provider: 'ext.default.ovn' } },
+      ...{ ips: ['10.20.0.5', 'fd00:10:20::5'], mac: '00:00:00:53:6b:b7' },
+    },
+    {
+      ...{ what: 'of a Vip that was given to a NIC', nic: { ifName: 'net2', provider: 'vip.default.ovn' } },
+      ...{ ips: ['10.21.0.9'], mac: '00:00:00:53:6b:b8' },
+    },
+  ])('tells who knew the addresses $what under another MAC address', async ({ nic, ips, mac }) => {
+    request = { ...request, ...nic }
+    using neighbour = openNetlink({ netns: host })
+    const told = Promise.withResolvers<void>()
+    const left = new Set(ips)
+    using _watch = neighbour.watch(
+      { neighbours: true },
+      ({ kind, ...event }) => {
+        if (kind !== 'neighbour' || !('neighbour' in event) || event.neighbour.mac !== mac) return
+        left.delete(event.neighbour.address)
+        if (left.size === 0) told.resolve()
+      },
+      { ref: true },
+    )
+    let isFirst = true
+    refuse = ({ operation }) => {
+      if (operation !== 'packet send' || !isFirst) return undefined
+      isFirst = false
+      // Who is at the other end of its link hears what the pod sends, as its peers do by OVN.
+      const { index = 0 } = neighbour.links().find(({ name }) => name.endsWith('_h')) ?? {}
+      for (const address of ips)
+        neighbour.replaceNeighbour({ index, address, mac: '02:00:00:00:00:99', state: 'reachable' })
+      return undefined
+    }
+    await add()
+    await told.promise
+    expect([...left]).toEqual([])
+    expect(unannounced).toBe(0)
+    await nics.remove(request)
+  })
+
   it('is made although its addresses can not be announced, which is counted', async () => {
     refuse = ({ operation }) => (operation === 'packet send' ? 'ENOBUFS' : undefined)
     await add()
@@ -179,27 +223,44 @@ describe.skipIf(missing)(`an attachment${missing === undefined ? '' : ` (${missi
   }
 })
 
+/** What the controller wrote of a NIC. */
+function networkOf(provider: string, subnet: string, addresses: string, mac: string) {
+  const own = podAnnotations(provider)
+  return {
+    [own.allocated.key]: 'true',
+    [own.routed.key]: 'true',
+    [own.ipAddress.key]: addresses,
+    [own.macAddress.key]: mac,
+    [own.logicalSwitch.key]: subnet,
+  }
+}
+
 const allocatedPod: Pod = {
   metadata: {
     ...{ namespace: 'shop', name: 'web-0', uid: 'uid-1' },
     annotations: {
-      [keys.allocated.key]: 'true',
-      [keys.routed.key]: 'true',
-      [keys.ipAddress.key]: '10.16.0.5,fd00:10:16::5',
-      [keys.macAddress.key]: '00:00:00:53:6b:b6',
+      ...networkOf('ovn', 'ovn-default', '10.16.0.5,fd00:10:16::5', '00:00:00:53:6b:b6'),
       [keys.cidr.key]: '10.16.0.0/16,fd00:10:16::/112',
       [keys.gateway.key]: '10.16.0.1,fd00:10:16::1',
-      [keys.logicalSwitch.key]: 'ovn-default',
+      ...networkOf('ext.default.ovn', 'ext', '10.20.0.5,fd00:10:20::5', '00:00:00:53:6b:b7'),
+      [podAnnotations('ext.default.ovn').cidr.key]: '10.20.0.0/16,fd00:10:20::/112',
+      ...networkOf('vip.default.ovn', 'vip', '10.21.0.9', '00:00:00:53:6b:b8'),
+      [podAnnotations('vip.default.ovn').cidr.key]: '10.21.0.0/16',
+      'vip.default.ovn.kubernetes.io/vip': 'front',
     },
   },
   spec: { containers: [] },
 }
 
-const defaultSubnet: Subnet = { metadata: { name: 'ovn-default' }, spec: {} }
+const networks: Readonly<Record<string, Subnet>> = {
+  'ovn-default': { metadata: { name: 'ovn-default' }, spec: {} },
+  ext: { metadata: { name: 'ext' }, spec: { provider: 'ext.default.ovn' } },
+  vip: { metadata: { name: 'vip' }, spec: { provider: 'vip.default.ovn' } },
+}
 
-function storeOf<T extends Pod | Subnet>(key: string, object: T): IndexedStore<T> {
+function storeOf<T extends Pod | Subnet>(objects: Readonly<Record<string, T>>): IndexedStore<T> {
   const store = new IndexedStore<T>()
-  store.put(key, object)
+  for (const [key, object] of Object.entries(objects)) store.put(key, object)
   return store
 }
 

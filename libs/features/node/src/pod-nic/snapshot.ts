@@ -48,4 +48,6 @@ export interface AttachmentSnapshot {
   readonly ownsDefaultRoute: boolean
   /** Further ones, that the Pod asks for. */
   readonly routes: readonly RouteText[]
+  /** The pod forwards packets. */
+  readonly forwards?: true
 }

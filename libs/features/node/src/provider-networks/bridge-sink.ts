@@ -198,11 +198,12 @@ export class ProviderBridgeSink implements Sink<ProviderBridge>, Disposable {
   /** Why a NIC can not be connected. */
   #obstacleOf(wanted: ProviderBridge, connection: Connection | undefined): KubeOvnError | undefined {
     const { ovs, host } = this.#options
-    const { source, field, nic, bridge } = wanted
-    if (connection === undefined && findBridge(ovs, bridge) !== undefined)
+    const { network, source, field, nic, bridge } = wanted
+    const namesake = connection === undefined ? this.#namesakeOf(wanted) : undefined
+    if (namesake !== undefined)
       return new ProviderNetworkInvalidError({
-        ...{ field: 'bridge', value: bridge },
-        cure: 'remove the bridge of Open vSwitch that has this name and is not ours',
+        ...{ field: 'metadata.name', value: network },
+        cure: `give it another name, or rename ${namesake} ${bridge}: its bridge would be called so`,
       })
     if (source === undefined) return undefined
     const link = host.link(nic) ?? host.link(source)
@@ -230,6 +231,16 @@ export class ProviderBridgeSink implements Sink<ProviderBridge>, Disposable {
         cure: `name ${master.name}, which has it as one of its ports, or another interface`,
       })
     return undefined
+  }
+
+  /** What has the name of the bridge that is to be made, and is none of ours. */
+  #namesakeOf({ bridge, source }: ProviderBridge): string | undefined {
+    const { ovs, host } = this.#options
+    if (findBridge(ovs, bridge) !== undefined) return 'the bridge of Open vSwitch'
+    if (findInterface(ovs, bridge) !== undefined) return 'the port of Open vSwitch'
+    // A NIC may leave its name to the bridge, and links of bridges that are gone go a little later.
+    const kind = bridge === source ? undefined : host.link(bridge)?.kind
+    return kind === undefined || linksOfBridges.has(kind) ? undefined : `the link of kind ${kind}`
   }
 
   /** Why a VLAN interface of the NIC can not be kept. */
@@ -443,6 +454,9 @@ export class ProviderBridgeSink implements Sink<ProviderBridge>, Disposable {
     }
   }
 }
+
+/** Kinds of links that vswitchd makes of bridges, in the kernel's data path and in its own. */
+const linksOfBridges: ReadonlySet<string> = new Set(['openvswitch', 'tun'])
 
 function refusal(owner: Owner, problem: KubeOvnError): SinkPlan {
   return { ...nothingToDo, refused: new Map([[owner, problem]]) }

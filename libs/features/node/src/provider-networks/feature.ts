@@ -1,6 +1,7 @@
 import {
   networksOfMarks,
   nodeLabel,
+  providerNetworkAnnotations,
   providerNetworkKeysOf,
   readProviderNetworkRequest,
 } from '@kube-ovn/annotations'
@@ -10,6 +11,7 @@ import { takesPart, type ProviderNetwork } from '@kube-ovn/kube-api'
 import type { Node } from '@kube-ovn/kube-api/core'
 import { rowTable, sourceTable, type ViewOf } from '@kube-ovn/tables'
 import { linkTable } from '../host-links.ts'
+import { internalAddresses } from '../kube-objects.ts'
 import { bridgeTable } from '../local-bridges.ts'
 import { openVswitchTable } from '../local-interfaces.ts'
 import { nodeObject, type NodeStatement } from '../sinks/node-object.ts'
@@ -35,6 +37,7 @@ import {
 } from './desired.ts'
 import { ProviderNetworkInvalidError } from './errors.ts'
 import { mappingKeys, mappingOf } from './mappings.ts'
+import { missedWithout } from './only-nic.ts'
 import type { ProviderBridge } from './snapshot.ts'
 
 /** How long a connection may be without its links before that is told: a restart of OVS takes less. */
@@ -54,7 +57,7 @@ export const obstacleTable = sourceTable<KubeOvnError>({ name: 'provider-obstacl
 const waitForNode = { wait: 'the API server has not sent the Node yet' } as const
 
 /** The tag of each Vlan, and the network that it is on. */
-const tagTable = rowTable({
+export const vlanTagTable = rowTable({
   name: 'provider-vlan-tags',
   of: vlanTable,
   row({ spec }): VlanTag {
@@ -110,7 +113,7 @@ const goneVlansTable = rowTable({
 })
 
 /** How this node is to be connected to each network, or why it can not be. */
-const connectionTable = rowTable({
+export const connectionTable = rowTable({
   name: 'provider-connections',
   of: providerNetworkTable,
   reads: {
@@ -118,7 +121,7 @@ const connectionTable = rowTable({
     nodes: nodeTable,
     participation: participationTable,
     networks: providerNetworkTable,
-    tags: tagTable,
+    tags: vlanTagTable,
     goneVlans: goneVlansTable,
     links: linkTable,
     bridges: bridgeTable,
@@ -134,7 +137,10 @@ const connectionTable = rowTable({
       const others = views.participation.scan().filter((other) => other.takesPart && other.network !== name)
       const { source, field, nic, bridge } = names
       const isOperators = node.metadata.labels?.[nodeLabel.datapath] === userspaceDatapath
-      if (!isOperators) requireNic(name, { ...names, makes }, node, views)
+      if (!isOperators) {
+        requireNic(name, { ...names, makes }, node, views)
+        requireOther(network, { ...names, vlans }, node, views)
+      }
       const tags = views.tags.find('network', name).map(({ tag }) => tag)
       return {
         want: {
@@ -184,6 +190,25 @@ function requireNic(
   const holder = ranks[0]?.split(' ').at(-1)
   if (holder !== undefined && holder !== name)
     refuse(`name another interface: ProviderNetwork ${holder} has this one`)
+}
+
+/** A NIC may lead where no other one does if the user says so, or if it is connected already. */
+function requireOther(
+  network: ProviderNetwork,
+  { nic, source, field, vlans }: ConnectionNames & Pick<ReturnType<typeof vlansOf>, 'vlans'>,
+  node: Node,
+  views: NicViews,
+): void {
+  const { takesOnlyNic } = providerNetworkAnnotations
+  if (takesOnlyNic.read(network.metadata.annotations) === true) return
+  if (isConnected(network, node.metadata, views)) return
+  const moved = { nic: views.links.get(nic) ?? views.links.get(source), vlans }
+  const missed = missedWithout(moved, views.links.scan(), internalAddresses(node))
+  if (missed.length === 0) return
+  throw new ProviderNetworkInvalidError({
+    ...{ field, value: source },
+    cure: `name an interface other than the node's only one for ${missed.join(' and ')}, or insist on it: kubectl annotate provider-network ${network.metadata.name} ${takesOnlyNic.key}=true`,
+  })
 }
 
 function rankOf({ metadata: { creationTimestamp = '', name } }: ProviderNetwork): string {

@@ -1,8 +1,8 @@
 import { nodeLabel } from '@kube-ovn/annotations'
+import { servicePrefixesOf } from '@kube-ovn/endpoints'
 import { contribution, nftables, type Answer, type NodeFeature } from '@kube-ovn/fragments'
 import type { Table } from '@kube-ovn/netfilter'
 import { rowTable } from '@kube-ovn/tables'
-import { servicePrefixes } from '../host-firewall/feature.ts'
 import { internalAddresses } from '../kube-objects.ts'
 import { routedPrefixes } from '../subnet-facts.ts'
 import {
@@ -64,7 +64,7 @@ const snapshotTable = rowTable({
         .scan()
         .flat()
         .sort((a, b) => (a.port.id < b.port.id ? -1 : 1)),
-      services: servicePrefixes(agent, serviceCidrs.scan()),
+      services: servicePrefixesOf(serviceCidrs.scan(), agent.fallbackServicePrefixes),
       pods: routedPrefixes(subnets.scan()),
       nodeAddresses: internalAddresses(nodes.get(agent.nodeName)),
     }

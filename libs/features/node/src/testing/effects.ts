@@ -100,10 +100,11 @@ function requestOf(pod: Pod, provider: string, ifName: string): AttachmentReques
 function attachment(found: ReturnType<typeof readAllocation>, pod: Pod): unknown {
   if ('reason' in found) return found
   const { holder, mac, addresses, mtu, ownsDefaultRoute, provider, routes }: Allocation = found
-  return desiredAttachment({
+  const wanted = desiredAttachment({
     ...{ request: requestOf(pod, 'ovn', 'eth0'), holder, hostName: 'a_h', mac, addresses, mtu },
     ...{ hasUserspaceDatapath: false, ownsDefaultRoute, provider, routes },
   })
+  return { ...wanted, gateways: found.physicalGateways }
 }
 
 const tunnelSettings: TunnelSettings = {
@@ -119,4 +120,5 @@ const stillLinks: readonly HostLink[] = [
   { name: 'br-phy', address: '192.168.1.11/24' },
 ].map(({ name, address }, index) => ({
   ...{ index: index + 1, name, mtu: 1500, addresses: [address], preferredSources: [] },
+  defaultRoutes: index === 0 ? ['ipv4'] : [],
 }))

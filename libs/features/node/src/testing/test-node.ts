@@ -8,6 +8,7 @@ import type { EndpointSlice, Node, Pod, Service, ServiceCidr } from '@kube-ovn/k
 import { recordingLogger } from '@kube-ovn/log'
 import { openNetfilter, type Netfilter } from '@kube-ovn/netfilter'
 import { inNamespace, openFlows, openNetlink, type Netlink } from '@kube-ovn/netlink'
+import { BridgeConnection, flowOf } from '@kube-ovn/ovs'
 import { openVswitchSchema, type OpenVswitch } from '@kube-ovn/ovsdb-schema'
 import { systemClock } from '@kube-ovn/process'
 import type { Clock } from '@kube-ovn/time'
@@ -176,6 +177,7 @@ export class TestNode implements AsyncDisposable {
     clock: Clock = systemClock,
     {
       isMirroredWhole = false,
+      sampleTargets = [] as readonly string[],
       reachesVpcs = false,
       seenBy = (host: Netlink): Netlink => host,
       ovs = this.ovs,
@@ -195,6 +197,7 @@ export class TestNode implements AsyncDisposable {
           fallbackServicePrefixes: ['10.96.0.0/12'],
           tunnel: { ...tunnelSettings, ...tunnel },
           mirror: { isOfAll: isMirroredWhole, link: 'mirror0' },
+          samples: { set: 142, targets: sampleTargets },
           hasMacLearningFallback: false,
           servesServices: this.servesServices,
           reachesVpcs,
@@ -206,6 +209,15 @@ export class TestNode implements AsyncDisposable {
         lifelines: this.#lifelines(),
         onConnection: (network, status) => void this.connections.push(`${network} ${status?.kind ?? 'gone'}`),
         ...{ nodes, subnets, serviceCidrs, pods, podNics, netfilter, host, ovs, tunnelMtu },
+        bridges: {
+          flowOf,
+          open: (bridge, listeners) =>
+            BridgeConnection.open(
+              join(this.database.root, `run/openvswitch/${bridge}.mgmt`),
+              10_000,
+              listeners,
+            ),
+        },
         patchNode: async (patch) => this.#patchNode(patch),
         announce: (_host, { index, mac, ips }) => void this.announced.push([index, mac, ...ips].join(' ')),
         onAnnounceFailed: () => undefined,

@@ -1,6 +1,6 @@
 import type { EndpointSlice, Service } from '@kube-ovn/kube-api/core'
 import { endpointSlice, service } from '@kube-ovn/testing-builders'
-import { parseIpv4 } from '@kube-ovn/ip'
+import { parseCidrList, parseIpv4 } from '@kube-ovn/ip'
 import { describe, expect, it } from 'vitest'
 import { shownMembers, shownPatches, shownRows } from '@kube-ovn/domains-control/testing/shown'
 import { desiredService } from './desired.ts'
@@ -37,19 +37,24 @@ const places: readonly NodePlace[] = [
   { node: 'n3', chassis: 'c3', zone: undefined },
 ]
 
-type Given = Omit<ServiceSnapshot, 'frontends' | 'places' | 'layout' | 'isMoving' | 'announcers'> &
-  Partial<Pick<ServiceSnapshot, 'announcers'>>
+type Given = Omit<
+  ServiceSnapshot,
+  'frontends' | 'places' | 'layout' | 'isMoving' | 'announcers' | 'nodePortFamilies'
+> &
+  Partial<Pick<ServiceSnapshot, 'announcers' | 'nodePortFamilies'>>
 
 /** Of addresses that follow from the Service and its slices. */
 function decide(
-  { announcers = new Set(), ...given }: Given,
+  { announcers = new Set(), nodePortFamilies = [], ...given }: Given,
   enableOvnLbPreferLocal = false,
   layout: ServiceSnapshot['layout'] = 'shared',
+  external: Parameters<typeof scopedFrontends>[3] = [],
 ): Desired {
-  const frontends = scopedFrontends(given.service, given.slices, { enableOvnLbPreferLocal })
+  const frontends = scopedFrontends(given.service, given.slices, { enableOvnLbPreferLocal }, external)
   return desiredService({
     ...given,
     announcers,
+    nodePortFamilies,
     frontends,
     places,
     layout,
@@ -62,6 +67,7 @@ function entries(
   slices: readonly EndpointSlice[],
   enableOvnLbPreferLocal = false,
   announcers: ReadonlySet<string> = new Set(),
+  external: Parameters<typeof scopedFrontends>[3] = [],
 ): readonly string[] {
   return shownMembers(
     decide(
@@ -76,6 +82,8 @@ function entries(
         problem: undefined,
       },
       enableOvnLbPreferLocal,
+      'shared',
+      external,
     ),
   )
 }
@@ -399,6 +407,12 @@ describe('backends that differ from node to node', () => {
       inside,
       `lb/t vips: 172.18.0.200:80=${first},${second}`,
     ])
+    // In a Subnet whose nodes lead there who comes from outside, neither the policy nor who announces makes a difference.
+    const cidrs = parseCidrList('172.18.0.0/24')
+    for (const one of [of, cluster])
+      expect(entries(one, slices, false, new Set(['n2']), [{ subnet: 'yard', cidrs }])).toEqual(
+        entries(of, slices, true),
+      )
   })
 })
 

@@ -1,5 +1,5 @@
 import { AnnotationInvalidError, serviceAnnotations } from '@kube-ovn/annotations'
-import { backendsOf, backendsOn, endpointText, protocolOf } from '@kube-ovn/endpoints'
+import { backendsOf, backendsOn, endpointText, isOnRouter, protocolOf } from '@kube-ovn/endpoints'
 import { problemText } from '@kube-ovn/errors'
 import { familyOf, formatIp } from '@kube-ovn/ip'
 import { services } from '@kube-ovn/kube-api/core'
@@ -18,15 +18,16 @@ import {
 import { nothing } from '@kube-ovn/reconcile'
 import type { Desired, KubeEvent, KubePatch, MapMember } from '@kube-ovn/reconcile'
 import { externalIds, memberOf, ref } from '@kube-ovn/domains-control'
-import { balancerColumns, balancerName, isOnRouter, wantedFor } from '@kube-ovn/domains-control/services'
+import { balancerColumns, balancerName, wantedFor } from '@kube-ovn/domains-control/services'
 import type { BalancerNames, Frontend, Scope, Wanted } from '@kube-ovn/domains-control/services'
 import { checksOf, type Entry } from './checks.ts'
+import { nodePortEntries } from './node-ports.ts'
 import type { ServiceSnapshot } from './snapshot.ts'
 
 /**
  * Computes the entries of a Service in the load balancers of its VPC: one for each address and port that has backends.
  *
- * Node ports, and addresses from outside, are not among them: they are those of nodes, which kube-proxy serves.
+ * Addresses from outside are not among them, and node ports only where that is wanted: they are those of nodes, which kube-proxy serves.
  *
  * @see ovn-nb(5), Load_Balancer: vips, health_check, ip_port_mappings
  */
@@ -55,11 +56,12 @@ export function desiredService(snapshot: ServiceSnapshot): Desired {
 }
 
 function allEntries(snapshot: ServiceSnapshot, names: BalancerNames): readonly Entry[] {
-  return snapshot.frontends.flatMap((frontend) =>
+  const own = snapshot.frontends.flatMap((frontend) =>
     frontend.scope === 'all'
       ? entriesOf(frontend, snapshot, names)
       : entriesByNode({ ...frontend, scope: frontend.scope }, snapshot, names),
   )
+  return snapshot.layout === 'per-service' ? [...own, ...nodePortEntries(snapshot)] : own
 }
 
 /**
@@ -109,8 +111,9 @@ function entriesByNode(
   names: BalancerNames,
 ): readonly Entry[] {
   const { service, slices, announcers } = snapshot
-  const { ip, scope } = frontend
-  const announcing = scope === 'node-first' ? snapshot.places.filter(({ node }) => announcers.has(node)) : []
+  const { ip, scope, isLed = false } = frontend
+  const announcing =
+    scope === 'node-first' && !isLed ? snapshot.places.filter(({ node }) => announcers.has(node)) : []
   // A node that is not there announces nothing.
   const places = announcing.length > 0 ? announcing : snapshot.places
   const family = familyOf(ip)

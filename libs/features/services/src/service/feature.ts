@@ -16,6 +16,7 @@ import {
   announcedIn,
   announcementWatch,
   balancerFlags,
+  externalPrefixes,
   filledBalancers,
   healthChecks,
   nodePlaces,
@@ -34,7 +35,7 @@ export const service: ControlFeature<string, ServiceSnapshot> = {
   kinds: [balancerHealthCheck, serviceBalancer],
   flags: balancerFlags,
   watches: [serviceWatch, sliceWatch, announcementWatch],
-  tables: [serviceVpcs, takenFrontends, healthChecks, nodePlaces, filledBalancers],
+  tables: [serviceVpcs, takenFrontends, healthChecks, nodePlaces, filledBalancers, externalPrefixes],
   rights: [{ resource: services, verbs: ['patch'] }],
   memberships: [
     ...[loadBalancer, serviceBalancer].flatMap(({ name: kind }) =>

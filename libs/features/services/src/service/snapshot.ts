@@ -1,16 +1,19 @@
 import type { KubeOvnError } from '@kube-ovn/errors'
 import type { EndpointSlice, Service } from '@kube-ovn/kube-api/core'
-import type { DualStackIp } from '@kube-ovn/ip'
+import type { DualStackIp, Family } from '@kube-ovn/ip'
 import { flagsOf, type ControlWorld } from '@kube-ovn/domains-control'
 import { addressesOfVip } from '@kube-ovn/domains-control/addresses'
 import {
   announcersOf,
   balancerFlags,
   balancerNames,
+  externalFor,
+  externalPrefixes,
   filledBalancers,
   healthChecks,
   layoutOf,
   nodePlaces,
+  nodePortFamilies,
   scopedFrontends,
   serviceProblem,
   serviceVpcs,
@@ -37,6 +40,8 @@ export interface ServiceSnapshot {
   /** The nodes that answer on their links for its addresses from outside; none while nobody says which. */
   readonly announcers: ReadonlySet<string>
   readonly vpc: string
+  /** In which OVN leads Pods that ask its node ports. */
+  readonly nodePortFamilies: readonly Family[]
   /** Load balancers that Services share; absent when the VPC serves none. */
   readonly names: BalancerNames | undefined
   readonly layout: ReturnType<typeof layoutOf>
@@ -58,7 +63,12 @@ export function observeService(key: string, world: ControlWorld): ServiceSnapsho
   const { vpc, isServed } = decided
   const taken = world.table(takenFrontends).get(key) ?? []
   const slices = world.store(sliceWatch).find(slicesByService, key)
-  const frontends = scopedFrontends(service, slices, flagsOf(balancerFlags, world.settings))
+  const frontends = scopedFrontends(
+    service,
+    slices,
+    flagsOf(balancerFlags, world.settings),
+    externalFor(service, { externalPrefixes: world.table(externalPrefixes) }),
+  )
   const isAlike = frontends.every(({ scope }) => scope === 'all')
   const places = isAlike ? [] : world.table(nodePlaces).scan()
   const told = {
@@ -68,6 +78,7 @@ export function observeService(key: string, world: ControlWorld): ServiceSnapsho
     slices,
     frontends,
     places,
+    nodePortFamilies: nodePortFamilies(service, vpc, world.settings),
     // Pods of other VPCs do not come to the links of nodes.
     announcers: vpc === world.settings.clusterRouter ? announcersOf(key, world) : new Set<string>(),
     layout: layoutOf(world),

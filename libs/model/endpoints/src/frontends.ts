@@ -43,3 +43,11 @@ export function chosenFrontends(service: Service): readonly Ip[] | undefined {
 export function frontendTexts(service: Service): readonly string[] {
   return frontendsOf(service).map((ip) => formatIp(ip))
 }
+
+/** Addresses from outside that lead to a Service, but for those that want to be reached by way of who announces them (KEP-1860). */
+export function ingressOf({ spec, status }: Service): readonly Ip[] {
+  if (spec?.type !== 'LoadBalancer') return []
+  return (status?.loadBalancer?.ingress ?? []).flatMap(({ ip, ipMode }) =>
+    ipMode === 'Proxy' ? [] : (tryParseIp(ip ?? '') ?? []),
+  )
+}
