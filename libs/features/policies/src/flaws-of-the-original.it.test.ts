@@ -1,11 +1,14 @@
 import {
   baselineAdminNetworkPolicyResource,
   clusterNetworkPolicyResource,
+  securityGroupResource,
+  subnetResource,
+  vpcResource,
   type AdminNetworkPolicy,
 } from '@kube-ovn/kube-api'
 import { namespaces, networkPolicies, pods, type NetworkPolicy } from '@kube-ovn/kube-api/core'
 import type { Resource } from '@kube-ovn/kube'
-import { namespace, pod } from '@kube-ovn/testing-builders'
+import { namespace, pod, securityGroup, subnet, vpc } from '@kube-ovn/testing-builders'
 import { ControlCluster, type Controller } from '@kube-ovn/testing-control'
 import { beforeEach, describe, expect, it } from 'vitest'
 
@@ -22,9 +25,10 @@ const merge = 'application/merge-patch+json'
 async function createPod(
   name: string,
   ports: readonly { readonly name: string; readonly containerPort: number }[] = [],
+  annotations: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const [namespace = '', app = ''] = name.split('/')
-  const made = pod({ name: app, namespace, node: 'n1', labels: { app } })
+  const made = pod({ name: app, namespace, node: 'n1', labels: { app }, annotations })
   const [container, ...others] = made.spec.containers
   if (container === undefined) throw new Error('a pod has a container')
   const containers = [{ ...container, ports }, ...others]
@@ -114,6 +118,43 @@ describe('a NetworkPolicy', () => {
       (match) => /tcp\.dst == (\d+)/.exec(match)?.[1] ?? [],
     )
     expect([...new Set(numbers)]).toEqual(['5432'])
+  })
+
+  it('is in effect for all others while the networks of one of its pods can not be read', async () => {
+    await createPolicy({ ingress: [{ from: [{ podSelector: {} }] }] })
+    for (const name of ['web', 'odd']) await createPod(`shop/${name}`)
+    await using control = await cluster.startSettled()
+    const asked = { 'k8s.v1.cni.cncf.io/networks': '[{"name":' }
+    await cluster.user.annotate({ name: 'odd', namespace: 'shop' }, asked)
+    await createPod('shop/never', [], asked)
+    await createPod('shop/late')
+    await editPolicy({ ingress: [{ from: [{ podSelector: {} }], ports: [{ port: 80 }] }] })
+    await control.settle()
+    for (const name of ['odd', 'never'])
+      expect(await cluster.user.told(name)).toEqual([expect.stringContaining('k8s.v1.cni.cncf.io/networks')])
+    // What has a port keeps it, and is restricted as before.
+    expect(control.portsOf('Port_Group', 'web.shop')).toEqual(['late.shop', 'odd.shop', 'web.shop'])
+    const addresses = await Promise.all(['web', 'odd', 'late'].map((name) => addressOf(`shop/${name}`)))
+    expect(addressesIn(control, 'web.shop.ingress.allow.IPv4.0')).toEqual(addresses.sort())
+    expect(matchesOf(control, 'web.shop').some((match) => match.endsWith('tcp.dst == 80'))).toBe(true)
+  })
+
+  it('has nothing of a family when the last pod goes that has addresses of it', async () => {
+    await cluster.client.create(subnetResource, subnet({ name: 'plain', cidrBlock: '10.18.0.0/24' }))
+    await createPolicy({ ingress: [{}] })
+    await createPod('shop/both')
+    await createPod('shop/plain', [], { 'ovn.kubernetes.io/logical_switch': 'plain' })
+    await using control = await cluster.startSettled()
+    const ofV6 = () => [
+      ...control.rows('Address_Set', 'name').filter(({ name }) => /^web\.shop\..*IPv6/.test(name)),
+      ...matchesOf(control, 'web.shop').filter((match) => /ip6|icmp6/.test(match)),
+    ]
+    expect(ofV6().length).toBeGreaterThan(0)
+    await cluster.removePod('both', 'shop')
+    await control.settle()
+    expect(ofV6()).toEqual([])
+    expect(control.portsOf('Port_Group', 'web.shop')).toEqual(['plain.shop'])
+    expect(matchesOf(control, 'web.shop').some((match) => match.includes('ip4.src'))).toBe(true)
   })
 
   it('has no set of what it had before: neither of no rule, nor of rules that are gone', async () => {
@@ -208,6 +249,55 @@ describe('a policy of an administrator', () => {
     expect(control.portsOf('Port_Group', 'guard')).toEqual([])
   })
 
+  it('follows peers that are pods of namespaces by their labels', async () => {
+    const from = [
+      {
+        pods: {
+          namespaceSelector: { matchLabels: { team: 'till' } },
+          podSelector: { matchLabels: { app: 'main' } },
+        },
+      },
+    ]
+    await createAdmin('cnp', 'guard', {
+      ...{ tier: 'Admin', priority: 3 },
+      ingress: [{ action: 'Deny', from }],
+    })
+    for (const name of ['shop/web', 'db/main', 'db/other']) await createPod(name)
+    await using control = await cluster.startSettled({ settings })
+    const set = 'guard.ingress.0..IPv4'
+    expect(addressesIn(control, set)).toEqual([])
+    await labelNamespace('db', 'till')
+    await control.settle()
+    expect(addressesIn(control, set)).toEqual([await addressOf('db/main')])
+    await labelNamespace('db', 'db')
+    await control.settle()
+    expect(addressesIn(control, set)).toEqual([])
+  })
+
+  it('takes in all of an edit, of the subject and of peers in both directions', async () => {
+    const shop = { namespaces: { matchLabels: { team: 'shop' } } }
+    const db = { namespaces: { matchLabels: { team: 'db' } } }
+    const specOf = (subject: typeof shop, peer: typeof shop) => ({
+      ...{ tier: 'Admin', priority: 3, subject },
+      ingress: [{ action: 'Deny', from: [peer] }],
+      egress: [{ action: 'Deny', to: [peer] }],
+    })
+    await createAdmin('cnp', 'guard', specOf(shop, db))
+    for (const name of ['shop/web', 'db/main']) await createPod(name)
+    await using control = await cluster.startSettled({ settings })
+    const now = () => [
+      control.portsOf('Port_Group', 'guard'),
+      addressesIn(control, 'guard.ingress.0..IPv4'),
+      addressesIn(control, 'guard.egress.0..IPv4'),
+    ]
+    const [web, main] = [await addressOf('shop/web'), await addressOf('db/main')]
+    expect(now()).toEqual([['web.shop'], [main], [main]])
+    const spec = specOf(db, shop)
+    await cluster.client.patch(clusterNetworkPolicyResource, { name: 'guard' }, merge, { spec })
+    await control.settle()
+    expect(now()).toEqual([['main.db'], [web], [web]])
+  })
+
   it('that goes while nobody looks leaves nothing', async () => {
     const name = 'Ünnamed / rule'
     await createAdmin('cnp', 'guard', {
@@ -225,5 +315,22 @@ describe('a policy of an administrator', () => {
     await using control = await cluster.startSettled({ settings })
     const left = [...control.rows('Address_Set', 'name'), ...control.rows('Port_Group', 'name')]
     expect(left.filter(({ name: one }) => one.startsWith('guard'))).toEqual([])
+  })
+})
+
+describe('a SecurityGroup', () => {
+  it('whose name has that of the default one in it is another one', async () => {
+    await cluster.client.create(vpcResource, vpc({ name: 'tower', namespaces: ['db'] }))
+    const rooms = { name: 'rooms', cidrBlock: '10.18.0.0/24', vpc: 'tower', namespaces: ['db'] }
+    await cluster.client.create(subnetResource, subnet(rooms))
+    const name = 'my-default-securitygroup'
+    await cluster.client.create(securityGroupResource, securityGroup({ name }))
+    await using control = await cluster.startSettled()
+    await createPod('db/main', [], { 'ovn.kubernetes.io/security_groups': name })
+    await control.settle()
+    expect(control.named('Logical_Switch_Port', 'main.db')?.external_ids).toMatchObject({
+      ...{ security_groups: name, [`associated_sg_${name}`]: 'true' },
+      'associated_sg_default-securitygroup': 'false',
+    })
   })
 })

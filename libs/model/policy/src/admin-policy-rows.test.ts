@@ -211,7 +211,7 @@ describe('what can not be read', () => {
     [
       'a protocol',
       'cnp',
-      { action: 'Deny', from: all, protocols: [{ icmp: {} }] },
+      { action: 'Deny', from: all, protocols: [{}] },
       'protocols[0]',
       [`29975 ${match()} drop`],
       {},

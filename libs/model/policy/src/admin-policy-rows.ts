@@ -95,13 +95,13 @@ function ruleRows(
   return { set, acls: ports.map((port) => acl(policy, scene, place, peers, port)) }
 }
 
-/** Whatever has no priority of its own denies at least. */
+/** What has no priority of its own denies at least. */
 function isInEffect(
-  { isPlaced }: ParsedAdminPolicy,
+  { deniesOnly }: ParsedAdminPolicy,
   { place }: AdminPolicyScene,
   { rule, at }: Place,
 ): boolean {
-  return rule.action === 'drop' || (isPlaced && at < place.rules)
+  return rule.action === 'drop' || (!deniesOnly && at < place.rules)
 }
 
 function acl(

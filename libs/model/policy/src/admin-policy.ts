@@ -14,6 +14,7 @@ import type { Transport } from '@kube-ovn/ovn-match'
 import { aclPriority, aclTier, type AdminPolicyKind, type PolicyDirection } from '@kube-ovn/ovn-names'
 import { readDomainName, type NameService } from './domain-name.ts'
 import { PolicyInvalidError } from './errors.ts'
+import { adminPolicyFields, isKnown } from './known-fields.ts'
 import { isPort, transportOf } from './ports.ts'
 import type { PodSelection, PolicyPort } from './rules.ts'
 import { notingProblems, type Tried } from './tried.ts'
@@ -53,8 +54,10 @@ export interface ParsedAdminPolicy {
   /** Which pods it is for; none where it can not be read. */
   readonly subject: PodSelection | undefined
   readonly place: AdminPlace
-  /** It has a priority that there is; else only what it denies is in effect. */
+  /** It has a priority that there is. */
   readonly isPlaced: boolean
+  /** Only what it denies is in effect: it has no priority that there is, or says of all that it says something that is not known. */
+  readonly deniesOnly: boolean
   readonly rules: Readonly<Record<PolicyDirection, readonly AdminRule[]>>
   /** Actions that are logged. */
   readonly logged: readonly AdminAction[]
@@ -90,12 +93,17 @@ export function parseAdminPolicy(
     listOf(spec[direction]).map((rule, at) =>
       readRule(rule, `spec.${direction}[${at}]`, { kind, direction, followsNames, tried }),
     )
+  const isSpecKnown = isKnown(spec, adminPolicyFields.spec, {
+    ...{ field: 'spec', tried },
+    until: 'until then only what it denies is in effect',
+  })
   const tier = tried(() => tierOf(kind, spec.tier)) ?? aclTier.admin
   const place = tried(() => placeOf(kind, tier, spec.priority))
   return {
     subject: tried(() => readSubject(spec.subject)),
     place: place ?? lastPlace(kind, tier),
     isPlaced: place !== undefined,
+    deniesOnly: place === undefined || !isSpecKnown,
     rules: { ingress: read('ingress'), egress: read('egress') },
     logged: (tried(() => networkPolicyAnnotations.logActions.read(metadata.annotations)) ?? []).flatMap(
       (word) => (Object.hasOwn(loggedActions, word) ? (loggedActions[word] ?? []) : []),
@@ -158,6 +166,8 @@ function readRule(rule: AdminPolicyRule, field: string, context: RuleContext): A
   const action = tried(() => readAction(kind, rule.action, field)) ?? 'drop'
   const until =
     action === 'allow-related' ? 'until then it allows nothing' : 'until then the rule denies everything'
+  const name = typeof rule?.name === 'string' ? rule.name : ''
+  if (!isKnown(rule, adminPolicyFields[direction], { field, until, tried })) return unreadRule(name, action)
   const side = direction === 'ingress' ? 'from' : 'to'
   const given = listOf(rule[side])
   const peers = given.map((peer, at) =>
@@ -181,7 +191,7 @@ function readRule(rule: AdminPolicyRule, field: string, context: RuleContext): A
     ports: action !== 'allow-related' && ports.includes(undefined),
   }
   return {
-    name: typeof rule.name === 'string' ? rule.name : '',
+    name,
     action: fails.peers || fails.ports ? 'drop' : action,
     peers: {
       isAll: fails.peers,
@@ -191,6 +201,15 @@ function readRule(rule: AdminPolicyRule, field: string, context: RuleContext): A
       names: [...new Set(names)],
     },
     ports: ports.length === 0 || fails.ports ? undefined : ports.flatMap((port) => port ?? []),
+  }
+}
+
+/** Of what is allowed it is nothing, else everything is denied. */
+function unreadRule(name: string, action: AdminAction): AdminRule {
+  const isAllowing = action === 'allow-related'
+  return {
+    ...{ name, action: isAllowing ? action : 'drop', ports: undefined },
+    peers: { isAll: !isAllowing, pods: [], nodes: [], networks: [], names: [] },
   }
 }
 

@@ -18,7 +18,11 @@ const nobody =
 describe('a direction', () => {
   it.each<[what: string, spec: Spec, want: readonly string[]]>([
     ['ingress without types', {}, [drop, nobody]],
-    ['none that is not named', { policyTypes: [], ingress: [{}] }, []],
+    [
+      'ingress where the list of types is empty',
+      { policyTypes: [], ingress: [{}] },
+      [drop, `to-lport 2001 ${peers} allow-related`],
+    ],
     [
       'ingress alone, whatever rules there are for egress',
       { policyTypes: ['Ingress'], egress: [{}] },

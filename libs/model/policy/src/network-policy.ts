@@ -11,10 +11,11 @@ import type { LabelSelector } from '@kube-ovn/label-selector'
 import type { PolicyDirection } from '@kube-ovn/ovn-names'
 import { exceptionFlows, mostExceptionFlows, mostParts, partsOf } from './address-parts.ts'
 import { PolicyInvalidError } from './errors.ts'
+import { isKnown, networkPolicyFields } from './known-fields.ts'
 import { isPort, transportOf } from './ports.ts'
 import type { AddressBlock, PolicyPort, PolicyRule, PolicyRules } from './rules.ts'
 import { notingProblems, type Tried } from './tried.ts'
-import { readUnchecked, type GivenPolicy, type GivenRule } from './unchecked-policy.ts'
+import { hidden, readUnchecked, type GivenPolicy, type GivenRule } from './unchecked-policy.ts'
 
 /** What a NetworkPolicy says, read once. */
 export interface ParsedNetworkPolicy {
@@ -42,7 +43,9 @@ export interface ParsedNetworkPolicy {
  * @see networking.k8s.io/v1, NetworkPolicy
  */
 export function parseNetworkPolicy(object: NetworkPolicy): ParsedNetworkPolicy {
-  return parsePolicy(object.metadata, checkedPolicy(object), [], (tried) => {
+  const problems: KubeOvnError[] = []
+  const given = checkedPolicy(object, notingProblems(problems))
+  return parsePolicy(object.metadata, given, problems, (tried) => {
     const scope = tried(() => networkPolicyAnnotations.networks.read(object.metadata.annotations)) ?? []
     const providers = scope.flatMap((word) => tried(() => providerOf(word)) ?? [])
     return scope.length === 0 ? undefined : providers
@@ -73,18 +76,44 @@ export function parseMultiNetworkPolicy(object: MultiNetworkPolicy): ParsedNetwo
   })
 }
 
-/** What an API server made sure of. */
-function checkedPolicy({ spec = {} }: NetworkPolicy): GivenPolicy {
-  const types = spec.policyTypes ?? ['Ingress', ...((spec.egress ?? []).length > 0 ? ['Egress'] : [])]
+/** What an API server made sure of, as far as it is of the version that is known here. */
+function checkedPolicy({ spec = {} }: NetworkPolicy, tried: Tried): GivenPolicy {
+  const { podSelector = {}, ...rest } = spec
+  const { policyTypes = [], ingress = [], egress = [] } = rest
+  const types = policyTypes.length > 0 ? policyTypes : ['Ingress', ...(egress.length > 0 ? ['Egress'] : [])]
+  const { podSelector: subjectFields, ...fields } = networkPolicyFields.spec
+  const isSubjectKnown = isKnown(podSelector, subjectFields, {
+    ...{ field: 'spec.podSelector', tried },
+    until: 'until then it is for all pods of its namespace, and allows nothing',
+  })
+  const isAllKnown = isKnown(rest, fields, { field: 'spec', until: 'until then it allows nothing', tried })
+  const given = (
+    direction: PolicyDirection,
+    rules: readonly { readonly peers: GivenRule['peers']; readonly ports: GivenRule['ports'] }[],
+    written: readonly unknown[],
+  ): readonly GivenRule[] =>
+    rules.map((rule, at) => {
+      const about = { field: `spec.${direction}[${at}]`, until: 'until then it allows nothing', tried }
+      const isReadable = isKnown(written[at], networkPolicyFields[direction], about)
+      return isReadable && isSubjectKnown && isAllKnown ? rule : hidden
+    })
   return {
-    subject: spec.podSelector ?? {},
+    subject: isSubjectKnown ? podSelector : {},
     restricted: [
       ...(types.includes('Ingress') ? (['ingress'] as const) : []),
       ...(types.includes('Egress') ? (['egress'] as const) : []),
     ],
     rules: {
-      ingress: (spec.ingress ?? []).map(({ from, ports }) => ({ peers: from, ports })),
-      egress: (spec.egress ?? []).map(({ to, ports }) => ({ peers: to, ports })),
+      ingress: given(
+        'ingress',
+        ingress.map(({ from, ports }) => ({ peers: from, ports })),
+        ingress,
+      ),
+      egress: given(
+        'egress',
+        egress.map(({ to, ports }) => ({ peers: to, ports })),
+        egress,
+      ),
     },
   }
 }

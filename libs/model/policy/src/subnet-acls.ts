@@ -9,7 +9,13 @@ import {
   printMatch,
   type Match,
 } from '@kube-ovn/ovn-match'
-import { aclName, aclPriority, aclTier, nodeAddressSetName } from '@kube-ovn/ovn-names'
+import {
+  aclName,
+  aclPriority,
+  aclTier,
+  nodeAddressSetName,
+  privateSubnetMeterName,
+} from '@kube-ovn/ovn-names'
 import { unlogged, type PolicyAcl } from './acl.ts'
 import { passagesBefore } from './passages.ts'
 
@@ -39,6 +45,8 @@ export interface SubnetIsolation {
   readonly allowsInside: boolean
   readonly rules: readonly SubnetRule[]
   readonly stopsOpenConnections: boolean
+  /** Of what it drops because it is private, how many packets a second are logged; absent for all. */
+  readonly logRate: number | undefined
   readonly families: readonly SubnetShare[]
 }
 
@@ -63,6 +71,7 @@ function privateAcls({
   subnet,
   families,
   isReachedByNodes,
+  logRate,
 }: SubnetIsolation): readonly (readonly [string, PolicyAcl])[] {
   const allow = (about: string, priority: number, match: Match): readonly [string, PolicyAcl] => [
     about,
@@ -71,6 +80,7 @@ function privateAcls({
   const drop: PolicyAcl = {
     ...{ ...plain, direction: 'to-lport', priority: aclPriority.privateDrop, match: printMatch(anyIp) },
     ...{ action: 'drop', name: aclName(subnet), isLogged: true, severity: 'warning' },
+    meter: logRate === undefined ? undefined : privateSubnetMeterName(subnet),
   }
   const lets = families.flatMap(({ family, cidr, nodes, allowed }) => [
     allow(`own/${family}`, aclPriority.privateAllow, inside(cidr)),

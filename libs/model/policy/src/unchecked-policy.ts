@@ -2,6 +2,7 @@ import type { NetworkPolicyPeer, NetworkPolicyPort } from '@kube-ovn/kube-api/co
 import type { LabelSelector } from '@kube-ovn/label-selector'
 import type { PolicyDirection } from '@kube-ovn/ovn-names'
 import { PolicyInvalidError } from './errors.ts'
+import { isKnown, networkPolicyFields } from './known-fields.ts'
 import type { Tried } from './tried.ts'
 
 /** What is written in a policy. */
@@ -18,6 +19,9 @@ export interface GivenRule {
   readonly ports: readonly (NetworkPolicyPort | undefined)[] | undefined
 }
 
+/** A rule of which something can not be read, and that allows nothing. */
+export const hidden: GivenRule = { peers: [undefined], ports: undefined }
+
 /**
  * Reads the spec of a policy that nobody made sure of: an API server knows no more of it than a definition that others installed.
  *
@@ -28,13 +32,17 @@ export function readUnchecked(written: unknown, tried: Tried): GivenPolicy {
   const untilRead = 'until then it is for all pods of its namespace, and allows nothing'
   const spec = written === undefined ? {} : tried(() => recordOf(written, 'spec', untilRead))
   if (spec === undefined) return { subject: {}, restricted: directions, rules: { ingress: [], egress: [] } }
-  const { podSelector = {} } = spec
-  const subject = readSelector(podSelector, 'spec.podSelector', { tried, until: untilRead })
+  const { podSelector = {}, ...rest } = spec
+  const { podSelector: subjectFields, ...fields } = networkPolicyFields.spec
+  const readSubject = readSelector(podSelector, 'spec.podSelector', { tried, until: untilRead })
+  const about = { field: 'spec.podSelector', until: untilRead, tried }
+  const subject = isKnown(podSelector, subjectFields, about) ? readSubject : undefined
   const [ingress, egress] = [readRules(spec, 'ingress', tried), readRules(spec, 'egress', tried)]
+  const isAllKnown = isKnown(rest, fields, { field: 'spec', until: untilAllowed, tried })
   return {
     subject: subject ?? {},
     restricted: restrictedBy(spec, tried),
-    rules: subject === undefined ? { ingress: [], egress: [] } : { ingress, egress },
+    rules: subject === undefined || !isAllKnown ? { ingress: [], egress: [] } : { ingress, egress },
   }
 }
 
@@ -73,7 +81,9 @@ function readRules(spec: Written, direction: PolicyDirection, tried: Tried): rea
   return (tried(() => listOf(rules, field, untilAllowed)) ?? []).map((one, at): GivenRule => {
     const place = `${field}[${at}]`
     const rule = tried(() => recordOf(one, place, untilAllowed))
-    if (rule === undefined) return { peers: [undefined], ports: undefined }
+    if (rule === undefined) return hidden
+    const about = { field: place, until: untilAllowed, tried }
+    if (!isKnown(rule, networkPolicyFields[direction], about)) return hidden
     const side = direction === 'ingress' ? 'from' : 'to'
     return {
       peers: readEach(rule[side], `${place}.${side}`, tried, readPeer),

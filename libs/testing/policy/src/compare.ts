@@ -19,8 +19,17 @@ export function compareWorld(
   packets: number,
 ): { readonly compiled: CompiledWorld; readonly compared: readonly Comparison[] } {
   const compiled = compileWorld(world)
+  return { compiled, compared: compareCompiled(world, compiled, packets) }
+}
+
+/** Judges random packets of a world that is compiled already. */
+export function compareCompiled(
+  world: PolicyWorld,
+  compiled: CompiledWorld,
+  packets: number,
+): readonly Comparison[] {
   const judge = new RowJudge(compiled.rows)
-  const compared = randomPackets(world, compiled.objects, packets).flatMap((packet) =>
+  return randomPackets(world, compiled.objects, packets).flatMap((packet) =>
     (['egress', 'ingress'] as const).flatMap((direction): readonly Comparison[] => {
       const specified = isAllowed(compiled.objects, direction, packet)
       if (specified === undefined) return []
@@ -28,7 +37,6 @@ export function compareWorld(
       return [{ packet, direction, specified, rows: judge.verdict(direction, port, packet) }]
     }),
   )
-  return { compiled, compared }
 }
 
 /** The logical port of a pod. */

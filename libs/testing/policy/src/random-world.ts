@@ -2,6 +2,7 @@ import type { SecurityGroupRule, Subnet } from '@kube-ovn/kube-api'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import type { Family } from '@kube-ovn/ip'
 import { namespace, node, pod, securityGroup, subnet } from '@kube-ovn/testing-builders'
+import { named, namesOf } from './colliding-names.ts'
 import { drawAdminPolicies } from './random-admin-policies.ts'
 import { drawFirewalls } from './random-egress-firewalls.ts'
 import { drawNetworkPolicy } from './random-network-policies.ts'
@@ -22,9 +23,10 @@ export function randomWorld(seed: number): PolicyWorld {
   const families = random.of(...(stacks as [readonly Family[]]))
   const range = (which: 'default' | 'other'): string =>
     families.map((family) => ranges[family][which]).join(',')
-  const names = ['ant', 'bee', 'cat', 'dog'].slice(0, random.between(2, 4))
+  const { namespaces, groups: groupNames } = namesOf(seed)
+  const names = namespaces.slice(0, random.between(2, 4))
   const isOf = random.of('policies', 'policies', 'administrators', 'both', 'both', 'groups', 'subnets')
-  const groups = isOf === 'groups' ? drawGroups(random) : []
+  const groups = isOf === 'groups' ? drawGroups(random, groupNames) : []
   const objects: PolicyObjects = {
     nodes: ['n1', 'n2'].map((name, index) =>
       node({
@@ -68,7 +70,7 @@ export function randomWorld(seed: number): PolicyWorld {
       cidrBlock: families.map((family) => (family === 4 ? '100.64.0.0/16' : 'fd00:100:64::/112')).join(','),
     },
   }
-  return { seed, families, settings, objects }
+  return { seed, families, settings, objects: named(seed, objects) }
 }
 
 function drawPod(
@@ -101,12 +103,12 @@ function drawPod(
 }
 
 /** Every rule of a world has a priority of its own: which of two OVN takes is nobody's to say. */
-function drawGroups(random: Random): PolicyObjects['securityGroups'] {
+function drawGroups(random: Random, all: readonly string[]): PolicyObjects['securityGroups'] {
   let priority = 0
   const drawRule = (): SecurityGroupRule => {
     const family = random.of(4, 6)
     const remote = random.chance(0.4)
-      ? { remoteType: 'securityGroup', remoteSecurityGroup: random.of('ga', 'gb', 'gc') }
+      ? { remoteType: 'securityGroup', remoteSecurityGroup: random.among(all) ?? '' }
       : { remoteType: 'address', remoteAddress: drawPrefix(random, family) }
     const protocol = random.of('all', 'tcp', 'tcp', 'udp', 'icmp')
     const isPorted = protocol === 'tcp' || protocol === 'udp'
@@ -119,7 +121,7 @@ function drawGroups(random: Random): PolicyObjects['securityGroups'] {
       ...(isPorted ? { portRangeMin: random.of(1, 80), portRangeMax: random.of(80, 8080) } : {}),
     }
   }
-  const names = ['ga', 'gb', 'gc'].slice(0, random.between(1, 3))
+  const names = all.slice(0, random.between(1, 3))
   return names.map((name) =>
     securityGroup({
       ...{ name, tier: random.of(0, 0, 1), allowSameGroupTraffic: random.chance(0.5) },

@@ -261,7 +261,7 @@ describe('an AdminNetworkPolicy', () => {
     expect(await cluster.user.told('guard')).toEqual(
       expect.arrayContaining([
         expect.stringContaining('spec.ingress[0].from[0] value=namespaces,pods'),
-        expect.stringContaining('spec.ingress[1].from[0] value=planets'),
+        expect.stringContaining('spec.ingress[1].from[0].planets value=a field that is not known'),
         expect.stringContaining('spec.egress[0].to[0].networks[0] value=10.0.0.0/33'),
         expect.stringContaining('spec.egress[1].to[0].domainNames[0] value=example.com.'),
       ]),
@@ -355,6 +355,71 @@ describe('a ClusterNetworkPolicy', () => {
     await edit('cnp', '1-guard', { tier: 'Baseline' })
     await control.settle()
     expect(acls()).toEqual(ofTier(3))
+  })
+})
+
+describe('conditions of a policy', () => {
+  const broken = { name: 'all', action: 'Deny', to: [{ networks: ['10.0.0.0/33'] }] }
+  const mended = { ...broken, to: [{ networks: ['10.0.0.0/8'] }] }
+  const ofOthers = {
+    ...{ type: 'Ready-In-Zone-a', status: 'True', reason: 'Fine', message: '' },
+    ...{ lastTransitionTime: '2024-05-06T07:08:09Z', observedGeneration: 1 },
+  }
+  const wrong = (kind: keyof typeof kinds, value: string, observedGeneration: number) => ({
+    ...{ type: 'Validated', status: 'False', reason: `${kinds[kind].kind}Invalid`, observedGeneration },
+    message: expect.stringMatching(`field=spec.egress\\[0\\].*value=${value}\\); `) as string,
+    lastTransitionTime: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/) as string,
+  })
+  const conditionsOf = async (kind: keyof typeof kinds) =>
+    (await cluster.client.get<AdminNetworkPolicy>(kinds[kind], { name: 'default' }))?.status?.conditions
+
+  it.each(['anp', 'banp', 'cnp'] as const)(
+    'say of an %s what has no effect, for as long as that is so, beside those of others',
+    async (kind) => {
+      const place = kind === 'banp' ? {} : { priority: 1, ...(kind === 'cnp' ? { tier: 'Admin' } : {}) }
+      await create(kind, 'default', { ...place, egress: [broken] })
+      const status = { conditions: [ofOthers] }
+      const merge = 'application/merge-patch+json'
+      await cluster.client.patch(
+        kinds[kind],
+        { name: 'default' },
+        merge,
+        { status },
+        { subresource: 'status' },
+      )
+      {
+        await using control = await cluster.startSettled({ settings })
+        expect(await conditionsOf(kind)).toEqual([ofOthers, wrong(kind, '10.0.0.0/33', 1)])
+        await edit(kind, 'default', { egress: [{ ...broken, to: [{ networks: ['red'] }] }] })
+        await control.settle()
+        expect(await conditionsOf(kind)).toEqual([ofOthers, wrong(kind, 'red', 2)])
+        expect(await cluster.user.told('default')).toHaveLength(2)
+      }
+      // What is there says it: who starts anew neither writes it nor tells it again.
+      await cluster.forgetCosts()
+      await using control = await cluster.startSettled({ settings })
+      expect(await cluster.costs()).toEqual({ transactions: 0, writes: [] })
+      await edit(kind, 'default', { egress: [mended] })
+      await control.settle()
+      expect(await conditionsOf(kind)).toEqual([ofOthers])
+      await cluster.forgetCosts()
+      await edit(kind, 'default', { egress: [{ ...mended, name: 'other' }] })
+      await control.settle()
+      expect((await cluster.costs()).writes).toEqual([])
+    },
+  )
+
+  it('are none of one without problems, and of one that is switched off', async () => {
+    await create('anp', 'default', { priority: 1, egress: [mended] })
+    {
+      await using control = await cluster.startSettled({ settings })
+      expect(await conditionsOf('anp')).toBeUndefined()
+      await edit('anp', 'default', { egress: [broken] })
+      await control.settle()
+      expect(await conditionsOf('anp')).toEqual([wrong('anp', '10.0.0.0/33', 2)])
+    }
+    await using _ = await cluster.startSettled()
+    expect(await conditionsOf('anp')).toEqual([])
   })
 })
 

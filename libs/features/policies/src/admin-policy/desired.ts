@@ -1,12 +1,5 @@
-import { problemText } from '@kube-ovn/errors'
 import { externalIds, memberOf, ref } from '@kube-ovn/domains-control'
 import { aclRow } from '@kube-ovn/domains-control/policies'
-import type { Resource } from '@kube-ovn/kube'
-import {
-  adminNetworkPolicyResource,
-  baselineAdminNetworkPolicyResource,
-  clusterNetworkPolicyResource,
-} from '@kube-ovn/kube-api'
 import {
   adminPolicyAcl,
   adminPolicyAddresses,
@@ -15,17 +8,10 @@ import {
   adminPolicyPortGroup,
   externalId,
   groupAclId,
-  type AdminPolicyKind,
 } from '@kube-ovn/ovn-names'
-import { nothing, type Desired, type KubeEvent } from '@kube-ovn/reconcile'
+import { nothing, type Desired } from '@kube-ovn/reconcile'
 import type { AdminPolicySnapshot } from './snapshot.ts'
-
-/** The resources, by what stands for them in keys and names. */
-export const adminResources: Readonly<Record<AdminPolicyKind, Resource>> = {
-  anp: adminNetworkPolicyResource,
-  banp: baselineAdminNetworkPolicyResource,
-  cnp: clusterNetworkPolicyResource,
-}
+import { toldOf } from './told.ts'
 
 /**
  * Computes the port group of a policy of an administrator with its ACLs, and the address sets of its rules. Pods put their ports and
@@ -34,7 +20,13 @@ export const adminResources: Readonly<Record<AdminPolicyKind, Resource>> = {
  * @see ovn-nb(5), Port_Group, ACL, Address_Set
  */
 export function desiredAdminPolicy(snapshot: AdminPolicySnapshot): Desired {
-  const { kind, name, group, rows } = snapshot
+  return { ...desiredRows(snapshot), ...toldOf(snapshot) }
+}
+
+function desiredRows({ kind, object, enforced }: AdminPolicySnapshot): Desired {
+  if (enforced === undefined) return nothing
+  const { group, rows, endsInMs } = enforced
+  const { name } = object.metadata
   const mark = { key: marks[kind], value: adminPolicyName(kind, name) }
   const acls = rows.acls.map((acl) =>
     aclRow(adminPolicyAcl, groupAclId(group, acl), acl, { [externalId.parent]: group }),
@@ -62,8 +54,7 @@ export function desiredAdminPolicy(snapshot: AdminPolicySnapshot): Desired {
         addresses.map((value) => ({ of: ref(adminPolicyAddresses, set), column: 'addresses', value })),
       ),
     ],
-    events: problemEvents(snapshot),
-    ...(snapshot.endsInMs === undefined ? {} : { recheckMs: snapshot.endsInMs }),
+    ...(endsInMs === undefined ? {} : { recheckMs: endsInMs }),
   }
 }
 
@@ -72,13 +63,3 @@ const marks = {
   banp: externalId.baselinePolicy,
   cnp: externalId.clusterPolicy,
 } as const
-
-function problemEvents({ kind, name, uid, problems }: AdminPolicySnapshot): readonly KubeEvent[] {
-  const resource = adminResources[kind]
-  return problems.map((problem) => ({
-    regarding: { resource, name, uid },
-    type: 'Warning',
-    reason: `${resource.kind}Invalid`,
-    message: problemText(problem),
-  }))
-}

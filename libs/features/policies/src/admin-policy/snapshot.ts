@@ -8,6 +8,8 @@ import {
   stopsOpenConnections,
   type EnforcedAdminPolicy,
 } from '@kube-ovn/domains-control/policies'
+import type { AdminNetworkPolicy } from '@kube-ovn/kube-api'
+import type { AdminPolicyKind } from '@kube-ovn/ovn-names'
 import {
   adminPolicyRows,
   NameContestedError,
@@ -17,7 +19,16 @@ import {
 } from '@kube-ovn/policy'
 
 /** What decides about a policy of an administrator. */
-export interface AdminPolicySnapshot extends Pick<EnforcedAdminPolicy, 'kind' | 'name' | 'uid' | 'group'> {
+export interface AdminPolicySnapshot {
+  readonly kind: AdminPolicyKind
+  readonly object: AdminNetworkPolicy
+  /** Absent while policies of administrators are switched off. */
+  readonly enforced: Enforced | undefined
+  /** Milliseconds since the epoch, for conditions. */
+  readonly now: number
+}
+
+interface Enforced extends Pick<EnforcedAdminPolicy, 'group'> {
   readonly rows: AdminPolicyRows
   /** Parts without effect. */
   readonly problems: readonly KubeOvnError[]
@@ -26,10 +37,26 @@ export interface AdminPolicySnapshot extends Pick<EnforcedAdminPolicy, 'kind' | 
 }
 
 /** Reads a policy. */
-export function observeAdminPolicy(key: string, world: ControlWorld): AdminPolicySnapshot | undefined {
-  const enforced = world.adminPolicies.get(key)
-  if (enforced === undefined) return undefined
-  const { kind, name, uid, group, policy, place } = enforced
+export function observeAdminPolicy(
+  kind: AdminPolicyKind,
+  name: string,
+  world: ControlWorld,
+): AdminPolicySnapshot | undefined {
+  const object = world[stores[kind]].get(name)
+  if (object === undefined) return undefined
+  const policy = world.adminPolicies.get(`${kind}/${name}`)
+  const enforced = policy === undefined ? undefined : observeEnforced(policy, world)
+  return { kind, object, enforced, now: world.now() }
+}
+
+const stores = {
+  anp: 'adminNetworkPolicies',
+  banp: 'baselineAdminNetworkPolicies',
+  cnp: 'clusterNetworkPolicies',
+} as const
+
+function observeEnforced(enforced: EnforcedAdminPolicy, world: ControlWorld): Enforced {
+  const { key, kind, name, group, policy, place } = enforced
   const nodes = world.adminNodePeers.get(key) ?? []
   const names = namesAt(world.now(), world.resolvedNames)
   const named = policy.rules.egress.map(({ peers, action }) =>
@@ -58,7 +85,7 @@ export function observeAdminPolicy(key: string, world: ControlWorld): AdminPolic
     },
   })
   return {
-    ...{ kind, name, uid, group, rows, endsInMs: names.endsInMs() },
+    ...{ group, rows, endsInMs: names.endsInMs() },
     problems: [...policy.problems, ...contested(enforced), ...unknown],
   }
 }

@@ -86,12 +86,13 @@ const words = {
   broken: 'EgressFirewall Rules not correctly applied',
 } as const
 
-function statusPatch({ object, problems }: Firewall): KubePatch {
+function statusPatch({ object, problems, observed }: Firewall): KubePatch {
   const { name, namespace = '' } = object.metadata
   return {
     ...{ resource: egressFirewallResource, name, namespace, subresource: 'status' },
     merge: {
       status: {
+        ...observed,
         status: problems.length === 0 ? words.inEffect : words.broken,
         messages: problems.length === 0 ? [words.inEffect] : problems.map((problem) => problemText(problem)),
       },

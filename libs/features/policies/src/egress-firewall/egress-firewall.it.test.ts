@@ -77,7 +77,7 @@ describe('an EgressFirewall', () => {
     )
     expect(addressesIn(control, 'egress_firewall_inside.IPv4')).not.toContain('0.0.0.0/0')
     const applied = 'EgressFirewall Rules applied'
-    expect(await statusOf()).toEqual({ status: applied, messages: [applied] })
+    expect(await statusOf()).toEqual({ observedGeneration: 1, status: applied, messages: [applied] })
     await cluster.client.remove(egressFirewallResource, key)
     await control.settle()
     expect(control.named('Port_Group', group)).toBeUndefined()
@@ -161,10 +161,12 @@ describe('an EgressFirewall', () => {
     expect(rulesOf(control)).toEqual(denied.map((rule) => rule.replace('10000', '9999')))
     const broken = 'EgressFirewall Rules not correctly applied'
     expect(await statusOf()).toEqual({
+      observedGeneration: 1,
       status: broken,
       messages: [expect.stringContaining('spec.egress[0].to.dnsName value=www.example.com') as string],
     })
     expect(await statusOf('other')).toEqual({
+      observedGeneration: 1,
       status: broken,
       messages: [expect.stringContaining('metadata.name value=other') as string],
     })
@@ -173,6 +175,6 @@ describe('an EgressFirewall', () => {
     ])
     await edit(deny)
     await control.settle()
-    expect((await statusOf())?.status).toBe('EgressFirewall Rules applied')
+    expect(await statusOf()).toMatchObject({ observedGeneration: 2, status: 'EgressFirewall Rules applied' })
   })
 })

@@ -1,9 +1,9 @@
 import type { KubeOvnError } from '@kube-ovn/errors'
-import type { ControlWorld } from '@kube-ovn/domains-control'
+import { observedOf, type ControlWorld, type Observed } from '@kube-ovn/domains-control'
 import { contestedNames, namesAt, resolverLabel } from '@kube-ovn/domains-control/policies'
 import { cidrsOf, servicePrefixes } from '@kube-ovn/domains-control/topology'
 import { networkText, tryParseCidr } from '@kube-ovn/ip'
-import type { EgressFirewall } from '@kube-ovn/kube-api'
+import { egressFirewallResource, type EgressFirewall } from '@kube-ovn/kube-api'
 import {
   egressFirewallRows,
   NameContestedError,
@@ -24,6 +24,8 @@ export type FirewallSnapshot =
       readonly rows: EgressFirewallRows
       /** Parts without effect. */
       readonly problems: readonly KubeOvnError[]
+      /** Which generation its status is about. */
+      readonly observed: Observed
       /** When an address of a DNS name ends to count, in milliseconds from now. */
       readonly endsInMs: number | undefined
     }
@@ -50,6 +52,7 @@ export function observeFirewall(key: string, world: ControlWorld): FirewallSnaps
   })
   return {
     ...{ kind: 'firewall', object, isInEffect, endsInMs: names.endsInMs() },
+    observed: observedOf(egressFirewallResource, object, world),
     rows: egressFirewallRows(firewall, namespace, (rule) => addresses[rule] ?? []),
     problems: [...firewall.problems, ...unknown],
   }

@@ -1,6 +1,6 @@
 import { problemText } from '@kube-ovn/errors'
 import { externalIds, memberOf, ref } from '@kube-ovn/domains-control'
-import { aclRow, networkPolicyResources } from '@kube-ovn/domains-control/policies'
+import { aclRow, desiredMeter, networkPolicyResources } from '@kube-ovn/domains-control/policies'
 import {
   externalId,
   networkPolicyAcl,
@@ -28,6 +28,7 @@ export function desiredNetworkPolicy(snapshot: NetworkPolicySnapshot): Desired {
     acl,
     id: networkPolicyAclId(group, acl),
   }))
+  const meters = rows.meters.map((meter) => desiredMeter(meterKinds, { ...meter, id: meter.name }))
   const groupRow: OwnedRow = {
     kind: networkPolicyPortGroup,
     id: group,
@@ -46,35 +47,20 @@ export function desiredNetworkPolicy(snapshot: NetworkPolicySnapshot): Desired {
         },
       })),
       ...acls.map(({ acl, id }) => aclRow(networkPolicyAcl, id, acl, { [externalId.parent]: group })),
-      ...rows.meters.flatMap(({ name: meter, rate }) => meterRows(meter, rate)),
+      ...meters.flatMap((meter) => meter.rows),
     ],
     members: [
       ...acls.map(({ id }) => memberOf(own, 'acls', ref(networkPolicyAcl, id))),
       ...rows.sets.flatMap(({ name: set, addresses }) =>
         addresses.map((value) => ({ of: ref(networkPolicyAddresses, set), column: 'addresses', value })),
       ),
-      ...rows.meters.map(({ name: meter }) =>
-        memberOf(ref(networkPolicyMeter, meter), 'bands', ref(networkPolicyMeterBand, meter)),
-      ),
+      ...meters.flatMap(({ members }) => members),
     ],
     events: problemEvents(snapshot),
   }
 }
 
-function meterRows(name: string, rate: number): readonly OwnedRow[] {
-  return [
-    {
-      kind: networkPolicyMeterBand,
-      id: name,
-      columns: { action: 'drop', rate, burst_size: 1, external_ids: externalIds({}) },
-    },
-    {
-      kind: networkPolicyMeter,
-      id: name,
-      columns: { name, unit: 'pktps', external_ids: externalIds({}) },
-    },
-  ]
-}
+const meterKinds = { meter: networkPolicyMeter, band: networkPolicyMeterBand }
 
 function problemEvents(snapshot: NetworkPolicySnapshot): readonly KubeEvent[] {
   const { kind, namespace, name, uid, problems } = snapshot

@@ -283,6 +283,9 @@ describe('a NetworkPolicy', () => {
     expect([aclsOf(control, 'web.shop'), addressesIn(control, allowed4)]).toEqual(want)
     expect(addressesIn(control, 'others')).toEqual(['10.9.9.9'])
     expect(await northbound.nbctl('acl-list', 'others')).toContain('9.9.9.9')
+    // Upstream takes all that is in tier 0 to tier 2, whoever made it.
+    const foreign = control.rows('ACL', 'match', 'tier').find(({ match }) => match === 'ip4.src == 9.9.9.9')
+    expect(foreign?.tier).toBe(0)
   })
 
   it('is about the networks that it names', async () => {

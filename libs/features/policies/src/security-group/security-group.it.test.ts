@@ -135,7 +135,9 @@ describe('a SecurityGroup', () => {
     await cluster.user.annotate({ name: 'a', namespace: 'shop' }, { [key]: null })
     await control.settle()
     expect(control.portsOf('Port_Group', denied)).toEqual([])
-    expect(marksOf(control, 'a.shop')).toEqual({ associated_sg_web: 'false', associated_sg_db: 'false' })
+    expect(marksOf(control, 'a.shop')).toEqual({
+      ...{ security_groups: '', associated_sg_web: 'false', associated_sg_db: 'false' },
+    })
   })
 
   it('is not needed to wait for: a port is denied once one of its groups is there, and no more when the last one goes', async () => {

@@ -105,7 +105,9 @@ it('an ACL of an EgressFirewall leads to its rule', () => {
     },
   })
   const { acls } = egressFirewallRows(parsed, 'shop', () => [])
-  expect(originsOf('egress-firewall/shop', acls, (acl) => `acl-egress-firewall/${acl.match}`)).toEqual([
+  expect(
+    originsOf('egress-firewall/shop/default', acls, (acl) => `acl-egress-firewall/${acl.match}`),
+  ).toEqual([
     'EgressFirewall shop/default spec.egress[0]: allows',
     'EgressFirewall shop/default spec.egress[1]: denies',
     'EgressFirewall shop/default -: leaves what is inside of the cluster alone',
@@ -133,6 +135,7 @@ it('an ACL of a subnet leads to what of its specification it is made of', () => 
       subnet: 'blue',
       isPrivate: true,
       isReachedByNodes: true,
+      logRate: undefined,
       allowsInside: true,
       stopsOpenConnections: true,
     },
@@ -175,7 +178,7 @@ it.each([
   ['network-policy/shop/web', 'meter-np/web.shop_to-lport_meter', '-: how much of it is logged'],
   ['admin-policy/anp/a', 'as-admin/a.ingress.0..IPv4', 'spec.ingress[0]: addresses of IPv4 of its peers'],
   [
-    'egress-firewall/shop',
+    'egress-firewall/shop/default',
     'as-egress-firewall/egress_firewall.shop.3.IPv4',
     'spec.egress[3]: addresses that it is about',
   ],

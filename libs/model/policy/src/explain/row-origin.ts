@@ -45,7 +45,8 @@ const origins: Readonly<Record<string, (key: string, row: PolicyRow) => RowOrigi
     return kind === undefined ? undefined : { kind, key: name, ...adminPolicyPart(row) }
   },
   'egress-firewall': (key, row) =>
-    key === '' ? undefined : { kind: 'EgressFirewall', key: `${key}/default`, ...firewallPart(row) },
+    // What is inside of the cluster is so for all of them.
+    key.includes('/') ? { kind: 'EgressFirewall', key, ...firewallPart(row) } : undefined,
   'security-group': (key, row) => ({ kind: 'SecurityGroup', key, ...securityGroupPart(row) }),
   'subnet-acl': (key, row) => ({ kind: 'Subnet', key, ...subnetPart(key, row) }),
 }
@@ -146,7 +147,10 @@ function securityGroupPart({ id, acl }: PolicyRow): Part {
 }
 
 function subnetPart(subnet: string, { id, acl }: PolicyRow): Part {
-  if (acl === undefined) return { role: 'a part of it' }
+  if (acl === undefined)
+    return id.startsWith('meter')
+      ? { field: 'spec.private', role: 'how much of what it denies is logged' }
+      : { role: 'a part of it' }
   const [, about] = /^acl-private\/(.*)$/.exec(id) ?? []
   if (about === undefined) {
     if (acl.priority === aclPriority.passedOn && acl.action === 'pass') return wholes.openConnections

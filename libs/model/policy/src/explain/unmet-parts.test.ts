@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { parseAdminPolicy } from '../admin-policy.ts'
 import { parseEgressFirewall } from '../egress-firewall.ts'
-import { parseNetworkPolicy } from '../network-policy.ts'
+import { parseMultiNetworkPolicy, parseNetworkPolicy } from '../network-policy.ts'
 import { policy, type Spec } from '../network-policy.fixture.ts'
 import {
   unmetInAdminPolicy,
@@ -17,8 +17,14 @@ const world: PolicyWorld = {
     ['stock', { team: 'stock' }],
   ]),
   pods: [
-    { namespace: 'shop', labels: { app: 'web' }, ports: [{ protocol: 'tcp', name: 'http' }] },
-    { namespace: 'stock', labels: { app: 'db' }, ports: [{ protocol: 'udp', name: 'db' }] },
+    {
+      ...{ namespace: 'shop', labels: { app: 'web' }, providers: ['ovn', 'storage.shop.ovn'] },
+      ports: [{ protocol: 'tcp', name: 'http' }],
+    },
+    {
+      ...{ namespace: 'stock', labels: { app: 'db' }, providers: ['ovn'] },
+      ports: [{ protocol: 'udp', name: 'db' }],
+    },
   ],
   nodes: [{ zone: 'a' }],
 }
@@ -67,6 +73,28 @@ it.each<[what: string, spec: Spec, unmet: readonly string[]]>([
   ],
 ])('tells %s', (_what, spec, unmet) => {
   expect(inPolicy(spec)).toEqual(unmet)
+})
+
+it('tells of a policy about further networks what is nothing there', () => {
+  const inMulti = (networks: string, spec: object) => {
+    const object = policy(spec, { 'k8s.v1.cni.cncf.io/policy-for': networks })
+    return told(unmetInNetworkPolicy(parseMultiNetworkPolicy(object), 'shop', world))
+  }
+  const from = [{ podSelector: {} }, { ...ofStock, ...app('db') }]
+  expect(inMulti('storage', { ingress: [{ from, ports: named('http') }] })).toEqual([
+    'spec.ingress[0].from: {"matchLabels":{"app":"db"}} in namespaces {"matchLabels":{"team":"stock"}} selects no pod',
+  ])
+  expect(inMulti('storage, tape', { ingress: [{}] })).toEqual([
+    'metadata.annotations: no pod has a NIC of the network tape.shop.ovn',
+  ])
+  expect(inMulti('tape', { ingress: [{ ports: named('http') }] })).toEqual([
+    'metadata.annotations: no pod has a NIC of the network tape.shop.ovn',
+    'spec.podSelector: {} selects no pod: it is for nobody',
+    'spec.ingress[0].ports: no pod has a port http of TCP',
+  ])
+  const networks = { 'ovn.kubernetes.io/network_policy_for': 'ovn' }
+  const plain = parseNetworkPolicy(policy({ ingress: [{ from: [ofStock] }] }, networks))
+  expect(unmetInNetworkPolicy(plain, 'shop', world)).toEqual([])
 })
 
 it('tells what can not be read, with its cure', () => {

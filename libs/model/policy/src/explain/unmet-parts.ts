@@ -10,6 +10,8 @@ import type { PodSelection } from '../rules.ts'
 export interface PolicyPod {
   readonly namespace: string
   readonly labels: Labels
+  /** Networks in which it has a NIC, as their providers are called. */
+  readonly providers: readonly string[]
   /** Those that have a name, with protocols as OVN names them. */
   readonly ports: readonly { readonly protocol: string; readonly name: string }[]
 }
@@ -29,15 +31,20 @@ export interface UnmetPart {
   readonly what: string
 }
 
-/** Which parts of a NetworkPolicy do nothing: those that can not be read, selectors without match, named ports that no pod has. */
+/**
+ * Which parts of a NetworkPolicy do nothing: those that can not be read, selectors without match, named ports that no pod has. Of one about certain
+ * networks, a MultiNetworkPolicy for example, pods count that have a NIC there; networks are told in which no pod has any.
+ */
 export function unmetInNetworkPolicy(
-  { subject, rules, problems }: ParsedNetworkPolicy,
+  { subject, providers, rules, problems }: ParsedNetworkPolicy,
   namespace: string,
-  world: PolicyWorld,
+  everything: PolicyWorld,
 ): readonly UnmetPart[] {
   const own = { pods: subject, namespaces: undefined }
+  const world = inNetworks(everything, providers)
   return [
     ...unread(problems),
+    ...networksUnmet(providers ?? [], world),
     ...unmetRules(own, namespace, world, 'spec.podSelector', (direction) =>
       (rules[direction] ?? []).map(({ peers, ports = [] }) => ({
         ...{ pods: peers?.pods, nodes: [] },
@@ -82,6 +89,20 @@ export function unmetInFirewall(
       to.kind === 'nodes' ? nodesUnmet([to.selector], `spec.egress[${at}].to.nodeSelector`, world) : [],
     ),
   ]
+}
+
+function inNetworks(world: PolicyWorld, providers: readonly string[] | undefined): PolicyWorld {
+  if (providers === undefined) return world
+  return { ...world, pods: world.pods.filter((pod) => pod.providers.some((one) => providers.includes(one))) }
+}
+
+function networksUnmet(providers: readonly string[], { pods }: PolicyWorld): readonly UnmetPart[] {
+  return providers
+    .filter((provider) => !pods.some((pod) => pod.providers.includes(provider)))
+    .map((provider) => ({
+      field: 'metadata.annotations',
+      what: `no pod has a NIC of the network ${provider}`,
+    }))
 }
 
 function unread(problems: readonly KubeOvnError[]): readonly UnmetPart[] {

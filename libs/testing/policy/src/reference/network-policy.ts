@@ -1,6 +1,6 @@
 import { contains } from '@kube-ovn/ip'
 import type { NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort, Pod } from '@kube-ovn/kube-api/core'
-import { isOwnNode, isWithin, numbersOf, podOf, prefixOf, selectsPod } from './known.ts'
+import { isMember, isOwnNode, isWithin, numbersOf, podOf, prefixOf, selectsPod } from './known.ts'
 import type { Question, Verdict } from './known.ts'
 
 const enforcement = 'ovn.kubernetes.io/network_policy_enforcement'
@@ -25,10 +25,10 @@ export function networkPolicyVerdict(question: Question): Verdict | undefined {
   return isolating.length === 0 ? undefined : 'deny'
 }
 
-/** Without policyTypes ingress is restricted, and egress where there are rules for it. */
+/** Without any of policyTypes ingress is restricted, and egress where there are rules for it. */
 function restricts({ spec }: NetworkPolicy, direction: Question['direction']): boolean {
-  const { policyTypes, egress = [] } = spec ?? {}
-  if (policyTypes === undefined) return direction === 'ingress' || egress.length > 0
+  const { policyTypes = [], egress = [] } = spec ?? {}
+  if (policyTypes.length === 0) return direction === 'ingress' || egress.length > 0
   return policyTypes.includes(direction === 'ingress' ? 'Ingress' : 'Egress')
 }
 
@@ -61,7 +61,7 @@ function served(
       ? namespace === pod.metadata.namespace &&
         selectsPod(objects, pod, policy.spec?.podSelector ?? {}, undefined, namespace)
       : peers.length === 0
-        ? namespace === pod.metadata.namespace
+        ? isMember(pod) && namespace === pod.metadata.namespace
         : peers.some((peer) => isSelected(peer, policy, objects, pod)),
   )
 }

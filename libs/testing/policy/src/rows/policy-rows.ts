@@ -28,9 +28,9 @@ export interface PolicyRows {
 
 /** Takes the rows that count for policies from what features want. */
 export function policyRows(desired: readonly Desired[]): PolicyRows {
-  const rows = new Map(
-    desired.flatMap((one) => one.rows.map((row) => [`${row.kind.name}/${row.id}`, row] as const)),
-  )
+  const all = desired.flatMap((one) => one.rows.map((row) => [`${row.kind.name}/${row.id}`, row] as const))
+  const rows = new Map(all)
+  if (rows.size < all.length) throw new RowWantedTwiceError(twiceIn(all.map(([id]) => id)))
   const switches = new Map<string, Holder>()
   const groups = new Map<string, Holder>()
   const sets = new Map<string, string[]>()
@@ -59,12 +59,28 @@ export function policyRows(desired: readonly Desired[]): PolicyRows {
     if (column === 'ports') holder?.ports.push(names.get(target) ?? '')
     if (column === 'addresses' && typeof value === 'string') sets.get(container)?.push(value)
   }
+  const named = ['Port_Group', 'Address_Set'].flatMap((table) =>
+    [...rows].flatMap(([id, { kind }]) => (kind.table === table ? [`${table} ${names.get(id) ?? ''}`] : [])),
+  )
+  const twice = twiceIn(named)
+  if (twice.length > 0) throw new RowWantedTwiceError(twice)
   return {
     switches: [...switches.values()],
     groups: [...groups.values()],
     sets: new Map([...sets].map(([id, addresses]) => [names.get(id) ?? '', addresses])),
     ports,
   }
+}
+
+/** Two objects want one row each, and both would be it. */
+class RowWantedTwiceError extends Error {
+  constructor(rows: readonly string[]) {
+    super(`rows are wanted by more than one: ${rows.join(', ')}`)
+  }
+}
+
+function twiceIn(ids: readonly string[]): readonly string[] {
+  return ids.filter((id, at) => ids.indexOf(id) !== at)
 }
 
 function aclOf(columns: Desired['rows'][number]['columns']): AclRow {
