@@ -77,7 +77,6 @@ const own = {
   ),
   enableExternalVpc: switchedOn(false, 'Import routers of others, not served yet.'),
   keepVmIp: switchedOn(true, 'Keep addresses of virtual machines.'),
-  enableLbSvc: switchedOn(false, 'Serve Services of type LoadBalancer by pods, not served yet.'),
   enableMetrics: switchedOn(true, 'Serve /metrics.'),
   enableAnp: switchedOn(
     false,
@@ -96,7 +95,6 @@ const own = {
   nodeLocalDnsIp: list('', 'Addresses of node-local DNS caches.'),
   gcInterval: wholeNumber(360, 'Accepted for compatibility: what is orphaned goes at once.'),
   inspectInterval: wholeNumber(20, 'Seconds between two audits of all addresses; 0 switches them off.'),
-  image: text('', 'Image of pods that the controller creates; it creates none yet.'),
   frrImage: text('', 'Image of pods that the controller creates; it creates none yet.'),
   logPerm: text('640', 'Accepted for compatibility, without effect.'),
   ...secureServingSettings,

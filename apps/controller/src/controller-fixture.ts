@@ -127,3 +127,23 @@ export async function contentsOf(northbound: {
 export async function eventReasons(api: KubeApi): Promise<readonly (string | undefined)[]> {
   return (await api.client.list(events)).items.map(({ reason }) => reason)
 }
+
+/** Counts the time for which this process is kept from running: by how much a timer comes late. */
+export function standstills() {
+  const everyMs = 20
+  let lastMs = performance.now()
+  let lateMs = 0
+  const look = (): void => {
+    const nowMs = performance.now()
+    lateMs += Math.max(0, nowMs - lastMs - everyMs)
+    lastMs = nowMs
+  }
+  const timer = setInterval(look, everyMs)
+  return {
+    totalMs(): number {
+      look()
+      return lateMs
+    },
+    [Symbol.dispose]: () => clearInterval(timer),
+  }
+}

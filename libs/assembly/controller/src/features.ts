@@ -42,10 +42,12 @@ import { ownNode } from '@kube-ovn/features-policies/own-node'
 import { securityGroup } from '@kube-ovn/features-policies/security-group'
 import { denyAll } from '@kube-ovn/features-policies/sg'
 import { variablesOfChassis } from '@kube-ovn/features-services/chassis-variables'
+import { externalAddress } from '@kube-ovn/features-services/external-address'
 import { healthCheck } from '@kube-ovn/features-services/health-check'
 import { loadBalancers } from '@kube-ovn/features-services/load-balancer'
 import { service } from '@kube-ovn/features-services/service'
 import { subnetBalancers } from '@kube-ovn/features-services/subnet-lb'
+import { lbSvc } from '@kube-ovn/features-services/lb-svc'
 import { routerLbRule } from '@kube-ovn/features-services/router-lb-rule'
 import { switchLbRule } from '@kube-ovn/features-services/switch-lb-rule'
 import { vpcDns } from '@kube-ovn/features-services/vpc-dns'
@@ -98,7 +100,9 @@ export const controlFeatures: readonly ControlFeature[] = [
   switchLbRule,
   routerLbRule,
   vpcDns,
+  lbSvc,
   service,
+  externalAddress,
   healthCheck,
   bgpPeer,
   workload,

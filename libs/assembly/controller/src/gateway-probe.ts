@@ -76,7 +76,8 @@ export class GatewayProbe implements Disposable {
       ])
       this.#answers.round(new Map(answers))
       this.#tell(new Set(this.#answers.silent))
-      this.#isAsking = asked.length > 0
+      // There may be some to ask since this round, of which nobody was asked, began.
+      this.#isAsking = asked.length > 0 || this.#nodes().length > 0
     }
   }
 

@@ -14,3 +14,4 @@ export {
   type PlannedWrite,
   type PlanRequest,
 } from './plan-answer.ts'
+export type { PlannedContent } from './planned-content.ts'

@@ -7,6 +7,7 @@ import { catalogOf, type DryRun, type Kernel, type PlannedChange } from '@kube-o
 import { declarationsOf } from './declarations-of.ts'
 import { controlFeatures } from './features.ts'
 import { northboundTables } from './northbound-tables.ts'
+import { contentOf, joined, noContent, type PlannedContent } from './planned-content.ts'
 
 /** An object as a manifest has it, with its kind. */
 export interface ManifestObject extends KubeObject {
@@ -20,7 +21,7 @@ export interface PlanRequest {
   readonly changes: readonly { readonly verb: 'apply' | 'delete'; readonly object: ManifestObject }[]
 }
 
-export interface PlannedRow {
+export interface PlannedRow extends PlannedContent {
   readonly action: 'add' | 'change' | 'adopt' | 'remove'
   readonly table: string
   /** KIND/NAME by which its owner knows it; the name, or the identifier, of a row without marks. */
@@ -113,7 +114,8 @@ function rowsOf({ steps, outcomes }: DryRun, northbound: Rows): readonly Planned
   for (const step of steps) {
     if (step.do === 'insert') {
       const marked = marksOf(step.columns, step.name)
-      rows.set(step.name, { action: 'add', table: step.table, ...marked, columns: Object.keys(step.columns) })
+      const columns = Object.keys(step.columns)
+      rows.set(step.name, { action: 'add', table: step.table, ...marked, columns, ...contentOf(step) })
       continue
     }
     const { table, uuid } = step
@@ -131,13 +133,21 @@ function rowsOf({ steps, outcomes }: DryRun, northbound: Rows): readonly Planned
       table,
       ...marked,
       columns: isGone ? [] : [...new Set([...(before?.columns ?? []), ...columns])],
+      ...(isGone ? noContent : joined(before ?? noContent, contentOf(step))),
     })
   }
   // What goes with the row that it belongs to takes no step of its own.
   const removed = new Set([...rows.values()].filter(({ action }) => action === 'remove').map(nameOfRow))
   const along = outcomes
     .filter(({ outcome }) => outcome === 'deleted')
-    .map(({ table, id, owner }): PlannedRow => ({ action: 'remove', table, row: id, owner, columns: [] }))
+    .map(({ table, id, owner }): PlannedRow => ({
+      action: 'remove',
+      table,
+      row: id,
+      owner,
+      columns: [],
+      ...noContent,
+    }))
     .filter((row) => !removed.has(nameOfRow(row)))
   const known = new Set(rows.keys())
   const gone = [
@@ -166,7 +176,7 @@ function losersOf(
       .map((row) => {
         const { _uuid: uuid } = row
         const marked = marksOf(row, uuid)
-        return { uuid, row: { action: 'change' as const, table, ...marked, columns: [column] } }
+        return { uuid, row: { action: 'change' as const, table, ...marked, columns: [column], ...noContent } }
       })
   })
 }

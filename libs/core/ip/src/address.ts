@@ -240,6 +240,19 @@ function longestZeroRun(of: Uint16Array): { readonly start: number; readonly len
   return { start: best, length }
 }
 
+/** The address in network order: 4 or 16 bytes. */
+export function ipBytes(ip: Ip): Buffer {
+  if (isIpv4(ip)) {
+    const bytes = Buffer.alloc(4)
+    bytes.writeUInt32BE(ip)
+    return bytes
+  }
+  const bytes = Buffer.alloc(16)
+  bytes.writeBigUInt64BE(ip >> 64n, 0)
+  bytes.writeBigUInt64BE(BigInt.asUintN(64, ip), 8)
+  return bytes
+}
+
 /** Moves an address by `delta`, wrapping around at both ends of its family. */
 export function offsetIp<A extends Ip>(ip: A, delta: number | bigint): A
 export function offsetIp(ip: Ip, delta: number | bigint): Ip {

@@ -2,6 +2,7 @@ export {
   compareIps,
   familyOf,
   formatIp,
+  ipBytes,
   isIpv4,
   isIpv6,
   offsetIp,
@@ -38,7 +39,7 @@ export { CidrIndex } from './cidr-index.ts'
 export { formatCidrList, formatIpList, parseCidrList, parseIpList } from './dual-stack.ts'
 export type { DualStack, DualStackCidr, DualStackIp } from './dual-stack.ts'
 export * from './errors.ts'
-export { formatMac, linkLocalOf, localMac, macFromName, parseMac, tryParseMac } from './mac.ts'
+export { formatMac, linkLocalOf, localMac, macBytes, macFromName, parseMac, tryParseMac } from './mac.ts'
 export type { Mac } from './mac.ts'
 export { RangeSet } from './range-set.ts'
 export {

@@ -37,6 +37,11 @@ export function formatMac(bytes: Uint8Array): Mac {
   return canonical(Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join(''))
 }
 
+/** Six bytes, as they are sent. */
+export function macBytes(address: Mac): Buffer {
+  return Buffer.from(address.replaceAll(':', ''), 'hex')
+}
+
 /** Makes a unicast MAC address that is administered locally (IEEE 802) out of six bytes. */
 export function localMac(bytes: Uint8Array): Mac {
   const local = Uint8Array.from(bytes)

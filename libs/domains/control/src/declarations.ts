@@ -31,6 +31,8 @@ export interface Right {
   readonly subresource?: 'status'
   /** In the controller's own namespace alone. */
   readonly namespace?: 'own'
+  /** The chart gives it only where this value of it is on, as the feature is. */
+  readonly onlyWith?: string
   readonly verbs: readonly ('create' | 'patch' | 'delete')[]
 }
 

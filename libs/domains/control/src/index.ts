@@ -16,7 +16,15 @@ export { controlTables, deriveTables } from './tables.ts'
 export { domains } from './domains.ts'
 export { mergeDeclarations, type Declarations, type Right, type Watch } from './declarations.ts'
 export { Stores } from './stores.ts'
-export { clusterDns, isOfVpcDns, trimCronJob, trimDeployment, trimWorkload, vpcDnsConfig } from './trim.ts'
+export {
+  clusterDns,
+  isOfVpcDns,
+  natConfig,
+  trimCronJob,
+  trimDeployment,
+  trimWorkload,
+  vpcDnsConfig,
+} from './trim.ts'
 export { watched } from './watched.ts'
 export { storeIndex, type WatchedKinds, type WatchedStores } from './watched-kinds.ts'
 export type { ControlFeature } from './control-feature.ts'

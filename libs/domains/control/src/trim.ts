@@ -1,6 +1,7 @@
-import { appliedAnnotation, nodeTaint, vpcDnsLabel } from '@kube-ovn/annotations'
+import { appliedAnnotation, deviceAnnotation, nodeTaint, vpcDnsLabel } from '@kube-ovn/annotations'
 import { apiVersion as ourApiVersion, instanceOf, isOfKubeOvn, vpcDnsResource } from '@kube-ovn/kube-api'
 import type {
+  AdminNetworkPolicy,
   NetworkAttachmentDefinition,
   VirtualMachine,
   VirtualMachineInstance,
@@ -17,6 +18,7 @@ import type {
   StatefulSet,
   Workload,
 } from '@kube-ovn/kube-api/core'
+import { forwarderLabelsOf, serviceOfForwarder } from './services/forwarders.ts'
 import { misplacedRequests, misplacedRequestsOfJobs } from './pods/misplaced.ts'
 
 /** Keeps of a pod what decides about its port. */
@@ -44,8 +46,16 @@ export function trimPod(pod: Pod): Pod {
       ...namedPortsOf(pod.spec),
       ...present({ nodeName, hostNetwork, restartPolicy }),
     },
-    status: present({ phase, reason }),
+    status: present({ phase, reason, conditions: readinessOf(pod) }),
   }
+}
+
+/** Of Pods about which somebody waits. */
+function readinessOf(pod: Pod): NonNullable<Pod['status']>['conditions'] {
+  if (serviceOfForwarder(pod) === undefined) return undefined
+  return pod.status?.conditions
+    ?.filter(({ type }) => type === 'Ready')
+    .map(({ type, status: is }) => ({ type, status: is }))
 }
 
 /** Containers, as far as they name ports: policies are about these. */
@@ -71,6 +81,17 @@ export function trimPolicy<S extends object>({
   return {
     metadata: present({ name, namespace, uid, resourceVersion, annotations, creationTimestamp }),
     ...(spec === undefined ? {} : { spec }),
+  }
+}
+
+/** Keeps of a policy of an administrator what it says, and what is said of it. */
+export function trimAdminPolicy(policy: AdminNetworkPolicy): AdminNetworkPolicy {
+  const trimmed = trimPolicy(policy)
+  const conditions = policy.status?.conditions
+  return {
+    ...trimmed,
+    metadata: present({ ...trimmed.metadata, generation: policy.metadata.generation }),
+    ...(conditions === undefined ? {} : { status: { conditions } }),
   }
 }
 
@@ -103,7 +124,10 @@ function identityOf({ metadata }: KubeObject, annotations: Readonly<Record<strin
   }
 }
 
-/** As {@link trimWorkload}, and of one that we apply what says how it was applied. Of the cluster's own name servers: their image. */
+/**
+ * As {@link trimWorkload}, and of one that we apply what says how it was applied. Of the cluster's own name servers: their image; of what is made
+ * for a Service: the labels of its Pods.
+ */
 export function trimDeployment(deployment: Workload): Workload {
   const { metadata, ...rest } = trimWorkload(deployment)
   const { annotations: misplaced, ...identity } = metadata
@@ -113,10 +137,12 @@ export function trimDeployment(deployment: Workload): Workload {
   const containers = isClusterDns(deployment)
     ? deployment.spec?.template?.spec?.containers?.map(({ name, image }) => present({ name, image }))
     : undefined
+  const labels = forwarderLabelsOf(deployment)
   return {
     ...rest,
     metadata: { ...identity, ...made, ...(isEmpty ? {} : { annotations: all }) },
     ...(containers === undefined ? {} : { spec: { template: { spec: { containers } } } }),
+    ...(labels === undefined ? {} : { spec: { template: { metadata: { labels } } } }),
   }
 }
 
@@ -130,15 +156,25 @@ function isClusterDns({ metadata: { namespace, name } }: KubeObject): boolean {
 /** ConfigMap that goes for all VpcDnses. */
 export const vpcDnsConfig = 'vpc-dns-config'
 
-/** Keeps of a ConfigMap what it says of VpcDnses; of others whether there is a Corefile in it, and how it was applied if it was. */
+/** ConfigMap that says on which nodes Pods in attached networks run. */
+export const natConfig = 'ovn-vpc-nat-config'
+
+/** Keeps of a ConfigMap what it says of VpcDnses, or of nodes; of others whether there is a Corefile in it, and how it was applied if it was. */
 export function trimConfigMap(configMap: ConfigMap): ConfigMap {
   const { metadata, data } = configMap
   const { name, namespace, uid, resourceVersion } = metadata
-  const kept = name === vpcDnsConfig ? data : data?.['Corefile'] === undefined ? undefined : { Corefile: '' }
+  const kept = keptOf(name, data)
   return {
     metadata: { ...present({ name, namespace, uid, resourceVersion }), ...madeMetadataOf(configMap) },
     ...(kept === undefined ? {} : { data: kept }),
   }
+}
+
+function keptOf(name: string, data: ConfigMap['data']): ConfigMap['data'] {
+  if (name === vpcDnsConfig) return data
+  const nodeSelector = name === natConfig ? data?.['nodeSelector'] : undefined
+  if (nodeSelector !== undefined) return { nodeSelector }
+  return data?.['Corefile'] === undefined ? undefined : { Corefile: '' }
 }
 
 /** What says of an object that it was made of a VpcDns, and of whose doing each field is. */
@@ -194,13 +230,15 @@ export function trimMachine({ metadata, spec }: VirtualMachine): VirtualMachine 
 }
 
 /**
- * Keeps of a network whether its NICs are ours. Its configuration is of any size, and every pod that asks for the network
+ * Keeps of a network whether its NICs are ours, and what they take of a node. Its configuration is of any size, and every pod that asks for the network
  * has it looked at.
  */
 export function trimAttachment(attachment: NetworkAttachmentDefinition): NetworkAttachmentDefinition {
-  const { name, namespace, uid, resourceVersion } = attachment.metadata
+  const { name, namespace, uid, resourceVersion, annotations } = attachment.metadata
+  const device = annotations?.[deviceAnnotation.key]
+  const kept = device === undefined ? undefined : { [deviceAnnotation.key]: device }
   return {
-    metadata: present({ name, namespace, uid, resourceVersion }),
+    metadata: present({ name, namespace, uid, resourceVersion, annotations: kept }),
     spec: isOfKubeOvn(attachment) ? { config: JSON.stringify({ type: 'kube-ovn' }) } : {},
   }
 }

@@ -89,6 +89,8 @@ export const storeIndex = {
   podsBySharedVip: 'shared-vip',
   /** Pods that have, or want, the addresses of a Vip as their own. */
   podsByBorrowedVip: 'borrowed-vip',
+  /** Pods that forward for a Service in an attached network, by its `namespace/name`. */
+  podsByForwardedService: 'forwarded-service',
   /** Pods that may send from an address beside their own, by that address. */
   podsByPortVip: 'port-vip',
   /** Pods that were given an address, by `namespace/address`. */

@@ -1,9 +1,9 @@
 import {
   ovnEipLabel,
   placedNics,
+  readBorrowedVips,
   readPortVips,
   readSharedVips,
-  vipAnnotations,
   vipLabel,
 } from '@kube-ovn/annotations'
 import { formatIp, tryParseIp } from '@kube-ovn/ip'
@@ -48,12 +48,14 @@ import type {
   VpcDns,
 } from '@kube-ovn/kube-api'
 import { securityGroupPortGroupName } from '@kube-ovn/ovn-names'
+import { serviceOfForwarder } from './services/forwarders.ts'
 import { subnetOwnerOf } from './addresses/subnet-owner.ts'
 import type { Watch } from './declarations.ts'
 import { labelOfMade } from './policies/resolver-names.ts'
 import { vpcsOfEip } from './topology/eip-owner.ts'
 import { allNodeAddresses } from './topology/node-addresses.ts'
 import {
+  trimAdminPolicy,
   trimAttachment,
   trimConfigMap,
   trimInstance,
@@ -80,9 +82,10 @@ export const watched: { readonly [N in Kind]: Watch<WatchedKinds[N]> } = {
           addresses.map((address) => `${namespace}/${address}`),
         ),
       [storeIndex.podsBySharedVip]: (pod: Pod) => readSharedVips(pod.metadata.annotations),
-      [storeIndex.podsByBorrowedVip]: ({ metadata: { annotations } }: Pod) => {
-        const name = vipAnnotations.borrowed.read(annotations)
-        return name === undefined ? [] : [name]
+      [storeIndex.podsByBorrowedVip]: (pod: Pod) => readBorrowedVips(pod.metadata.annotations),
+      [storeIndex.podsByForwardedService]: (pod: Pod) => {
+        const service = serviceOfForwarder(pod)
+        return service === undefined ? [] : [service]
       },
       [storeIndex.podsByPortVip]: ({ metadata: { annotations } }: Pod) =>
         readPortVips(annotations).map((ip) => formatIp(ip)),
@@ -137,13 +140,17 @@ export const watched: { readonly [N in Kind]: Watch<WatchedKinds[N]> } = {
   configMaps: { resource: configMaps, namespace: 'own', trim: trimConfigMap },
   networkPolicies: { resource: networkPolicies, trim: trimPolicy },
   multiNetworkPolicies: { resource: multiNetworkPolicyResource, trim: trimPolicy, mayBeAbsent: true },
-  adminNetworkPolicies: { resource: adminNetworkPolicyResource, trim: trimPolicy, mayBeAbsent: true },
+  adminNetworkPolicies: { resource: adminNetworkPolicyResource, trim: trimAdminPolicy, mayBeAbsent: true },
   baselineAdminNetworkPolicies: {
     resource: baselineAdminNetworkPolicyResource,
-    trim: trimPolicy,
+    trim: trimAdminPolicy,
     mayBeAbsent: true,
   },
-  clusterNetworkPolicies: { resource: clusterNetworkPolicyResource, trim: trimPolicy, mayBeAbsent: true },
+  clusterNetworkPolicies: {
+    resource: clusterNetworkPolicyResource,
+    trim: trimAdminPolicy,
+    mayBeAbsent: true,
+  },
   egressFirewalls: { resource: egressFirewallResource, mayBeAbsent: true },
   dnsNameResolvers: {
     resource: dnsNameResolverResource,

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { missingForNamespaces, openTestNetwork } from '@kube-ovn/testing-net'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -103,6 +104,23 @@ describe.skipIf(missing)(`netfilter${missing === undefined ? '' : ` (${missing})
     expect(await netfilter.hasDrifted(table)).toBe(true)
     expect(await netfilter.applyTable(table)).toBe('applied')
     expect(await netfilter.readTable(table)).toEqual(wanted)
+  })
+
+  it('replaces a table without CAP_SYS_ADMIN, whatever is there', async () => {
+    using network = openTestNetwork()
+    const space = network.namespace('one')
+    const replace = (table: Table): string => {
+      const module = JSON.stringify(join(import.meta.dirname, 'index.ts'))
+      const script = `const { openNetfilter } = await import(${module})
+        await openNetfilter().replaceTable(${JSON.stringify(table)})`
+      const node = [process.execPath, '--input-type=module', '--eval', script]
+      return space.run('setpriv', '--bounding-set=-sys_admin', '--inh-caps=-sys_admin', ...node)
+    }
+    const netfilter = openNetfilter({ netns: space.path })
+    for (const table of [masquerading(['10.16.0.5']), masquerading(['10.16.0.6'])]) {
+      replace(table)
+      expect(await netfilter.hasDrifted(table)).toBe(false)
+    }
   })
 
   it('leaves other tables alone, byte for byte', async () => {

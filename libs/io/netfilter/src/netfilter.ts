@@ -49,6 +49,10 @@ class NftNetfilter implements Netfilter {
     })
   }
 
+  async replaceTable(table: Table): Promise<void> {
+    return this.#inTurn(() => this.#write(table, `replace ${tableText(table)}`, renderReplacement(table)))
+  }
+
   async removeTable(key: TableKey): Promise<void> {
     return this.#inTurn(async () => {
       this.#wanted.delete(tableText(key))

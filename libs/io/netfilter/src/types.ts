@@ -202,6 +202,8 @@ export interface JsonObject {
 export interface Netfilter {
   /** Makes the kernel's table equal to this one, in one transaction; writes nothing if it is, and only what differs where that is known. */
   applyTable(table: Table): Promise<ApplyOutcome>
+  /** Writes a table whatever is there, in one transaction, with one start of nft: for who may not make the empty namespace to compare in. */
+  replaceTable(table: Table): Promise<void>
   /** Removes a table; its not being there is fine. */
   removeTable(key: TableKey): Promise<void>
   /** Lists a table; `undefined` if there is none. */

@@ -1,12 +1,12 @@
 import {
   formatIp,
   formatMac,
-  isIpv4,
+  ipBytes,
+  macBytes,
   parseCidr,
   parseIp,
   parseMac,
   tryParseIpv6,
-  type Ip,
   type Ipv4,
   type Ipv6,
 } from '@kube-ovn/ip'
@@ -32,7 +32,7 @@ export function familyOfBytes(address: Buffer): Family {
 
 /** Turns an address into network order bytes: 4 or 16. An IPv4-mapped IPv6 address stays IPv6, as the kernel lists it. */
 export function encodeAddress(field: string, value: string): Buffer {
-  return toBytes(tryParseIpv6(value) ?? parseIp(value, field))
+  return ipBytes(tryParseIpv6(value) ?? parseIp(value, field))
 }
 
 /** Turns `ADDRESS/LENGTH` into bytes. */
@@ -40,7 +40,7 @@ export function encodePrefix(field: string, value: string): PrefixBytes {
   const cidr = parseCidr(value, field)
   return {
     family: cidr.family === 4 ? 'ipv4' : 'ipv6',
-    address: toBytes(cidr.address),
+    address: ipBytes(cidr.address),
     length: cidr.prefixLength,
   }
 }
@@ -55,21 +55,9 @@ export function decodeAddress(bytes: Buffer): string {
 }
 
 export function encodeMac(field: string, value: string): Buffer {
-  return Buffer.from(parseMac(value, field).replaceAll(':', ''), 'hex')
+  return macBytes(parseMac(value, field))
 }
 
 export function decodeMac(bytes: Buffer): string {
   return formatMac(bytes)
-}
-
-function toBytes(ip: Ip): Buffer {
-  if (isIpv4(ip)) {
-    const bytes = Buffer.alloc(4)
-    bytes.writeUInt32BE(ip)
-    return bytes
-  }
-  const bytes = Buffer.alloc(16)
-  bytes.writeBigUInt64BE(ip >> 64n, 0)
-  bytes.writeBigUInt64BE(BigInt.asUintN(64, ip), 8)
-  return bytes
 }

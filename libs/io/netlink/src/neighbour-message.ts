@@ -16,8 +16,9 @@ export const neighbourType = { created: 28, removed: 29, get: 30 } as const
 
 /** NDA_* of linux/neighbour.h. */
 const nda = { address: 1, linkLayerAddress: 2 } as const
-/** NTF_PROXY. */
+/** NTF_PROXY and NTF_USE. */
 const proxyFlag = 0x08
+const useFlag = 0x01
 const headerBytes = 12
 
 /** NUD_* of linux/neighbour.h. */
@@ -54,6 +55,16 @@ export function encodeNeighbour(request: NeighbourRequest): Buffer {
     neighbourHeader({ family, index, state, flags: isProxy ? proxyFlag : 0 }),
     attribute(nda.address, bytes),
     ...(mac === undefined ? [] : [attribute(nda.linkLayerAddress, encodeMac('mac', mac))]),
+  ])
+}
+
+/** Asks the kernel to use the neighbour, as `ip neighbour add … use` does: it looks for its MAC address. */
+export function encodeNeighbourUse(index: number, address: string): Buffer {
+  const bytes = encodeAddress('address', address)
+  const family = addressFamily[familyOfBytes(bytes)]
+  return Buffer.concat([
+    neighbourHeader({ family, index, state: states.none, flags: useFlag }),
+    attribute(nda.address, bytes),
   ])
 }
 

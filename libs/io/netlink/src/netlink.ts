@@ -25,6 +25,7 @@ import {
   encodeNeighbour,
   encodeNeighbourList,
   encodeNeighbourRemoval,
+  encodeNeighbourUse,
   neighbourType,
   parseNeighbour,
 } from './neighbour-message.ts'
@@ -291,6 +292,16 @@ class KernelNetlink implements api.Netlink {
       body: encodeNeighbour(request),
       operation: 'neighbour replace',
       subject: `${request.address} on ${request.index}`,
+    })
+  }
+
+  resolveNeighbour(index: number, address: string): void {
+    this.#socket.request({
+      type: neighbourType.created,
+      flags: replaceFlags,
+      body: encodeNeighbourUse(index, address),
+      operation: 'neighbour use',
+      subject: `${address} on ${index}`,
     })
   }
 

@@ -250,4 +250,48 @@ describe.skipIf(missing)('neighbours', () => {
     expect(left).not.toContain('10.1.0.9')
     expect(left).not.toContain('fd00::9')
   })
+
+  it('are looked for, and found or not', async () => {
+    using network = openTestNetwork()
+    const [one, two] = [network.namespace('one'), network.namespace('two')]
+    using netlink = openNetlink({ netns: one.path })
+    using there = openNetlink({ netns: two.path })
+    const { index } = netlink.createVeth({
+      name: 'eth0',
+      up: true,
+      peer: { name: 'eth0', netns: two.path, mac: '02:00:00:00:00:02' },
+    })
+    const peer = there.link('eth0')?.index ?? 0
+    there.changeLink(peer, { up: true })
+    for (const [of, at, host] of [
+      [netlink, index, 1],
+      [there, peer, 2],
+    ] as const)
+      for (const cidr of [`10.1.0.${host}/24`, `fd00::${host}/64`]) of.addAddress(at, cidr, { noDad: true })
+
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const wanted = new Map([
+      ['10.1.0.2', 'reachable'],
+      ['fd00::2', 'reachable'],
+      ['10.1.0.3', 'failed'],
+      ['fd00::3', 'failed'],
+    ])
+    using _watch = netlink.watch(
+      { neighbours: true },
+      (event) => {
+        if (event.kind !== 'neighbour') return
+        const { address, state, mac } = event.neighbour
+        if (wanted.get(address) !== state) return
+        if (state === 'reachable') expect(mac).toBe('02:00:00:00:00:02')
+        wanted.delete(address)
+        if (wanted.size === 0) resolve()
+      },
+      { ref: true },
+    )
+    for (const address of wanted.keys()) netlink.resolveNeighbour(index, address)
+    await promise
+    // Asked for again, what is known is left alone.
+    netlink.resolveNeighbour(index, '10.1.0.2')
+    expect(netlink.neighbours(index).find(({ address }) => address === '10.1.0.2')?.state).toBe('reachable')
+  })
 })

@@ -352,6 +352,11 @@ export interface Netlink extends Disposable {
 
   neighbours(index?: number): NeighbourInfo[]
   replaceNeighbour(neighbour: NeighbourRequest): void
+  /**
+   * Has the kernel look for a neighbour, by ARP or NDP, as if there was a packet for it: three questions, a second apart. What becomes of it
+   * is an event: `reachable`, or `failed`. One that is known is left as it is.
+   */
+  resolveNeighbour(index: number, address: string): void
   removeNeighbour(index: number, address: string, options?: { readonly isProxy?: boolean }): void
 
   /** Yields `undefined` if there is no such link. */

@@ -1,5 +1,5 @@
-import type { Ipv4 } from '@kube-ovn/ip'
-import { encodeFrame, etherType, macBytes } from './ethernet.ts'
+import { ipBytes, macBytes, parseMac, type Ipv4 } from '@kube-ovn/ip'
+import { encodeFrame, etherType } from './ethernet.ts'
 
 const broadcast = Buffer.alloc(6, 0xff)
 
@@ -14,9 +14,8 @@ const request = Buffer.from('0001080006040001', 'hex')
  * @see RFC 5227, section 3
  */
 export function encodeArpAnnouncement(mac: string, ip: Ipv4): Buffer {
-  const sender = macBytes(mac)
-  const address = Buffer.alloc(4)
-  address.writeUInt32BE(ip)
+  const sender = macBytes(parseMac(mac))
+  const address = ipBytes(ip)
   const nobody = Buffer.alloc(6)
   const payload = Buffer.concat([request, sender, address, nobody, address])
   return encodeFrame(broadcast, sender, etherType.arp, payload)

@@ -14,7 +14,8 @@ const clock: Clock = {
     return { [Symbol.dispose]: () => clearTimeout(timer) }
   },
 }
-const three = { count: 3, intervalMs: 10, timeoutMs: 10_000 }
+const three = { count: 3, intervalMs: 10, betweenMs: 0 }
+const timeoutMs = 10_000
 const everyGroup = '0 2147483647'
 
 describe.skipIf(missing)(`an echo socket${missing === undefined ? '' : ` (${missing})`}`, () => {
@@ -31,30 +32,53 @@ describe.skipIf(missing)(`an echo socket${missing === undefined ? '' : ` (${miss
     network.connect(...ends)
     writeSysctl(own.path, 'ipv4/ping_group_range', everyGroup)
     using socket = new EchoSocket({ family, clock, netns: own.path })
-    const [answered, lost] = await Promise.all([
-      socket.ping(there, three),
-      socket.ping(gone, { count: 2, intervalMs: 10, timeoutMs: 100 }),
-    ])
+    const outside = family === 'ipv4' ? '192.0.2.1' : '2001:db8::1'
+    const [answered, lost, unsent] = await socket.ping(
+      [
+        { address: there, timeoutMs },
+        { address: gone, timeoutMs: 100 },
+        { address: outside, timeoutMs },
+      ],
+      three,
+    )
     expect(answered).toMatchObject({ sent: 3, errno: undefined })
-    expect(answered.roundTripMs).toHaveLength(3)
-    expect(Math.min(...answered.roundTripMs)).toBeGreaterThan(0)
-    expect(lost).toEqual({ sent: 2, roundTripMs: [], errno: undefined })
-    expect(await socket.ping(family === 'ipv4' ? '192.0.2.1' : '2001:db8::1', three)).toEqual({
-      sent: 3,
-      roundTripMs: [],
-      errno: 'ENETUNREACH',
-    })
+    expect(answered?.roundTripMs).toHaveLength(3)
+    expect(Math.min(...(answered?.roundTripMs ?? []))).toBeGreaterThan(0)
+    expect(lost).toEqual({ sent: 3, roundTripMs: [], errno: undefined })
+    expect(unsent).toEqual({ sent: 3, roundTripMs: [], errno: 'ENETUNREACH' })
   })
 
-  it('asks a thousand addresses by one socket', async () => {
+  it('asks a thousand addresses by one socket, and another time meanwhile', async () => {
     using network = openTestNetwork()
     const own = network.namespace('own')
     own.ip('link', 'set', 'lo', 'up')
     writeSysctl(own.path, 'ipv4/ping_group_range', everyGroup)
     using socket = new EchoSocket({ family: 'ipv4', clock, netns: own.path })
-    const addresses = Array.from({ length: 1000 }, (_, n) => `127.1.${n >> 8}.${n & 0xff}`)
-    const results = await Promise.all(addresses.map((address) => socket.ping(address, three)))
-    expect(results.filter(({ roundTripMs }) => roundTripMs.length === 3)).toHaveLength(1000)
+    const targets = Array.from({ length: 1000 }, (_, n) => ({
+      address: `127.1.${n >> 8}.${n & 0xff}`,
+      timeoutMs,
+    }))
+    const results = await Promise.all([
+      socket.ping(targets, three),
+      socket.ping(targets, { ...three, betweenMs: 0.1 }),
+    ])
+    for (const result of results)
+      expect(result.filter(({ roundTripMs }) => roundTripMs.length === 3)).toHaveLength(1000)
+    expect(await socket.ping([], three)).toEqual([])
+  })
+
+  it('waits between packets as it is told, by the packet and by the address', async () => {
+    using network = openTestNetwork()
+    const own = network.namespace('own')
+    own.ip('link', 'set', 'lo', 'up')
+    writeSysctl(own.path, 'ipv4/ping_group_range', everyGroup)
+    using socket = new EchoSocket({ family: 'ipv4', clock, netns: own.path })
+    const startedMs = performance.now()
+    const options = { count: 2, intervalMs: 150, betweenMs: 100 }
+    const targets = [1, 2, 3].map((n) => ({ address: `127.0.0.${n}`, timeoutMs }))
+    const results = await socket.ping(targets, options)
+    expect(performance.now() - startedMs).toBeGreaterThanOrEqual(350)
+    expect(results.map(({ roundTripMs }) => roundTripMs.length)).toEqual([2, 2, 2])
   })
 
   it('says what to do when the group of the process may not', () => {

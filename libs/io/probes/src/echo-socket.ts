@@ -1,22 +1,15 @@
-import { sleep } from '@kube-ovn/time'
-import {
-  decodeAddress,
-  encodeAddress,
-  errnoName,
-  inNamespace,
-  libcFunction,
-  ReadableDescriptor,
-} from '@kube-ovn/netlink'
+import { encodeAddress, errnoName, inNamespace, libcFunction, ReadableDescriptor } from '@kube-ovn/netlink'
 import type { Clock } from '@kube-ovn/time'
 import { EchoFailedError, EchoSocketDeniedError } from './errors.ts'
-import { encodeEchoRequest, sequenceOfReply, type EchoFamily } from './icmp-echo.ts'
+import { echoRequest, sequenceOfReply, writeSequence, type EchoFamily } from './icmp-echo.ts'
 
 /** Numbers of Linux. */
 const addressFamily = { ipv4: 2, ipv6: 10 } as const
 const protocol = { ipv4: 1, ipv6: 58 } as const
 const datagramCloseOnExecNonBlocking = 2 | 0o2000000 | 0o4000
-/** struct sockaddr_in and sockaddr_in6: where the address begins, and how long they are. */
+/** struct sockaddr_in and sockaddr_in6: where the address begins, how long it is, and how long they are. */
 const addressOffset = { ipv4: 4, ipv6: 8 } as const
+const addressBytes = { ipv4: 4, ipv6: 16 } as const
 const addressLength = { ipv4: 16, ipv6: 28 } as const
 
 const openSocket = libcFunction<[domain: number, type: number, protocol: number]>(
@@ -29,8 +22,11 @@ const receiveFrom = libcFunction<
   [fd: number, bytes: Buffer, length: number, flags: number, from: Buffer, fromLength: Buffer]
 >('intptr_t recvfrom(int fd, void *bytes, size_t length, int flags, void *from, void *fromLength)')
 
-/** The socket holds about 256 answers: while many are sent in one turn of the loop, those that have come are taken in between. */
-const sendsPerRead = 64
+/** Answers are dated when they are read: while several are asked in one turn of the loop, those that have come are taken in between. */
+const sendsPerRead = 4
+
+/** What is due within this time is sent in one turn of the loop, because waking up costs more than a packet. */
+const tickMs = 10
 
 /** Larger than any answer to what we send. */
 const receiveBuffer = Buffer.alloc(256)
@@ -44,13 +40,21 @@ export interface EchoSocketOptions {
   readonly netns?: string | undefined
 }
 
-/** How an address is asked. */
-export interface EchoOptions {
-  readonly count: number
-  /** Between two packets. */
-  readonly intervalMs: number
+/** Whom to ask. */
+export interface EchoTarget {
+  readonly address: string
   /** For each answer, from its own request. */
   readonly timeoutMs: number
+}
+
+/** How addresses are asked. */
+export interface EchoOptions {
+  /** Packets for each address. */
+  readonly count: number
+  /** Between two packets to one address. */
+  readonly intervalMs: number
+  /** Between the first packets to two addresses. */
+  readonly betweenMs: number
 }
 
 export interface EchoResult {
@@ -61,17 +65,37 @@ export interface EchoResult {
   readonly errno: string | undefined
 }
 
+interface Asked {
+  readonly timeoutMs: number
+  readonly roundTripMs: number[]
+  errno: string | undefined
+}
+
 interface Waiting {
-  readonly address: string
+  readonly sweep: Sweep
+  readonly index: number
   readonly sentMs: number
-  answered(roundTripMs: number): void
+  readonly deadlineMs: number
+}
+
+/** All that one call asks. */
+interface Sweep {
+  readonly asked: readonly Asked[]
+  /** Their addresses as the kernel has them, one after the other. */
+  readonly addresses: Buffer
+  /** Packets without an answer so far whose time is not over. */
+  waiting: number
+  /** When the last of them is given up. */
+  lastDeadlineMs: number
+  isSent: boolean
+  readonly done: () => void
 }
 
 /**
  * Asks addresses of one family for echoes, by a datagram socket of ICMP ("ping socket"): no right is needed but that the group
  * of the process is in `net.ipv4.ping_group_range`, and nothing is forked.
  *
- * One socket serves any number of addresses at a time.
+ * One socket and one timer serve any number of addresses: what a packet costs is what a node pays thousands of times a minute.
  *
  * @see icmp(7)
  */
@@ -79,66 +103,90 @@ export class EchoSocket implements Disposable {
   readonly #family: EchoFamily
   readonly #clock: Clock
   readonly #readable: ReadableDescriptor
+  readonly #request: Buffer
+  readonly #to: Buffer
+  /** By sequence number, in the order in which they were sent. */
   readonly #waiting = new Map<number, Waiting>()
   #sequence = 0
-  #sinceRead = 0
 
   /** @throws EchoSocketDeniedError, EchoFailedError */
   constructor({ family, clock, netns }: EchoSocketOptions) {
     this.#family = family
     this.#clock = clock
+    this.#request = echoRequest(family)
+    this.#to = Buffer.alloc(addressLength[family])
+    this.#to.writeUInt16LE(addressFamily[family], 0)
     const descriptor = netns === undefined ? open(family) : inNamespace(netns, () => open(family))
     this.#readable = new ReadableDescriptor(descriptor, () => this.#receive(), false)
   }
 
-  /** Sends some packets to an address and waits for the answers. */
-  async ping(address: string, { count, intervalMs, timeoutMs }: EchoOptions): Promise<EchoResult> {
-    const to = socketAddress(this.#family, address)
-    const name = decodeAddress(encodeAddress('address', address))
-    const roundTripMs: number[] = []
-    let errno: string | undefined
-    await Promise.all(
-      Array.from({ length: count }, async (_, index) => {
-        if (index > 0) await sleep(this.#clock, index * intervalMs)
-        const answer = await this.#ask(to, name, timeoutMs)
-        if (typeof answer === 'number') roundTripMs.push(answer)
-        else errno ??= answer
-      }),
-    )
-    return { sent: count, roundTripMs, errno }
+  /** Sends some packets to each address and waits for the answers. Results are in the order of the addresses. */
+  async ping(
+    targets: readonly EchoTarget[],
+    { count, intervalMs, betweenMs }: EchoOptions,
+  ): Promise<readonly EchoResult[]> {
+    const asked = targets.map(({ timeoutMs }): Asked => ({ timeoutMs, roundTripMs: [], errno: undefined }))
+    const addresses = Buffer.concat(targets.map(({ address }) => encodeAddress('address', address)))
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const sweep: Sweep = {
+      ...{ asked, addresses, waiting: 0, lastDeadlineMs: 0 },
+      ...{ isSent: false, done: resolve },
+    }
+    /** Of the first packets, of the second and so on: whom the next one is for. */
+    const next = Array.from({ length: count }, () => 0)
+    const dueMs = (nth: number): number => (next[nth] ?? 0) * betweenMs + nth * intervalMs
+    const startMs = this.#clock.monotonic()
+    let timer: Disposable | undefined
+    const tick = (): void => {
+      const elapsedMs = this.#clock.monotonic() - startMs
+      let waitMs = Number.POSITIVE_INFINITY
+      for (let nth = 0; nth < count; nth++) {
+        for (; (next[nth] ?? 0) < asked.length; next[nth] = (next[nth] ?? 0) + 1) {
+          if (dueMs(nth) > elapsedMs) {
+            waitMs = Math.min(waitMs, dueMs(nth) - elapsedMs)
+            break
+          }
+          this.#ask(sweep, next[nth] ?? 0)
+        }
+      }
+      this.#receive()
+      this.#giveUp()
+      sweep.isSent = waitMs === Number.POSITIVE_INFINITY
+      if (!sweep.isSent) timer = this.#clock.setTimer(Math.max(waitMs, tickMs), tick)
+      else if (sweep.waiting === 0) resolve()
+      else timer = this.#clock.setTimer(sweep.lastDeadlineMs - this.#clock.monotonic(), resolve)
+    }
+    tick()
+    await promise
+    timer?.[Symbol.dispose]()
+    for (const [sequence, waiting] of this.#waiting)
+      if (waiting.sweep === sweep) this.#waiting.delete(sequence)
+    return asked.map(({ roundTripMs, errno }) => ({ sent: count, roundTripMs, errno }))
   }
 
   [Symbol.dispose](): void {
     this.#readable[Symbol.dispose]()
   }
 
-  /** Answers the round trip, in ms; or why nothing was sent, or `undefined` when no answer came. */
-  #ask(to: Buffer, address: string, timeoutMs: number): Promise<number | string | undefined> {
-    return new Promise((resolve) => {
-      const sequence = this.#nextSequence()
-      const request = encodeEchoRequest(this.#family, sequence)
-      const sentMs = this.#clock.monotonic()
-      const answer = sendTo(this.#readable.descriptor, request, request.length, 0, to, to.length)
-      if (answer < 0) {
-        resolve(errnoName(answer))
-        return
-      }
-      this.#sinceRead = (this.#sinceRead + 1) % sendsPerRead
-      const timer = this.#clock.setTimer(timeoutMs, () => {
-        this.#waiting.delete(sequence)
-        resolve(undefined)
-      })
-      this.#waiting.set(sequence, {
-        address,
-        sentMs,
-        answered: (roundTripMs) => {
-          this.#waiting.delete(sequence)
-          timer[Symbol.dispose]()
-          resolve(roundTripMs)
-        },
-      })
-      if (this.#sinceRead === 0) this.#receive()
-    })
+  #ask(sweep: Sweep, index: number): void {
+    const asked = sweep.asked[index]
+    if (asked === undefined) return
+    const sequence = this.#nextSequence()
+    writeSequence(this.#request, sequence)
+    const [bytes, offset] = [addressBytes[this.#family], addressOffset[this.#family]]
+    sweep.addresses.copy(this.#to, offset, index * bytes, (index + 1) * bytes)
+    const sentMs = this.#clock.monotonic()
+    const { descriptor } = this.#readable
+    const answer = sendTo(descriptor, this.#request, this.#request.length, 0, this.#to, this.#to.length)
+    if (answer < 0) {
+      asked.errno ??= errnoName(answer)
+      return
+    }
+    const deadlineMs = sentMs + asked.timeoutMs
+    this.#waiting.set(sequence, { sweep, index, sentMs, deadlineMs })
+    sweep.waiting++
+    sweep.lastDeadlineMs = Math.max(sweep.lastDeadlineMs, deadlineMs)
+    if (sequence % sendsPerRead === 0) this.#receive()
   }
 
   /** Numbers that wait for an answer are passed over. */
@@ -148,23 +196,43 @@ export class EchoSocket implements Disposable {
     return this.#sequence
   }
 
+  /** Forgets whose time is over, the oldest first: their numbers are wanted again. */
+  #giveUp(): void {
+    const nowMs = this.#clock.monotonic()
+    for (const [sequence, { sweep, deadlineMs }] of this.#waiting) {
+      if (deadlineMs > nowMs) break
+      this.#waiting.delete(sequence)
+      sweep.waiting--
+    }
+  }
+
   /** Reads all that has come: answers are dated when they are read, so none may wait for another turn of the loop. */
   #receive(): void {
+    const { descriptor } = this.#readable
     for (;;) {
       fromLength.writeUInt32LE(fromBuffer.length)
-      const { descriptor } = this.#readable
       const length = receiveFrom(descriptor, receiveBuffer, receiveBuffer.length, 0, fromBuffer, fromLength)
       if (length < 0) {
         if (errnoName(length) === 'EINTR') continue
         return
       }
-      const sequence = sequenceOfReply(this.#family, receiveBuffer.subarray(0, length))
+      const sequence = sequenceOfReply(this.#family, receiveBuffer, length)
       const waiting = sequence === undefined ? undefined : this.#waiting.get(sequence)
-      if (waiting === undefined) continue
-      const offset = addressOffset[this.#family]
-      const from = decodeAddress(fromBuffer.subarray(offset, offset + (this.#family === 'ipv4' ? 4 : 16)))
-      if (from === waiting.address) waiting.answered(this.#clock.monotonic() - waiting.sentMs)
+      if (sequence === undefined || waiting === undefined || !this.#isFrom(waiting)) continue
+      const { sweep, index, sentMs, deadlineMs } = waiting
+      const nowMs = this.#clock.monotonic()
+      this.#waiting.delete(sequence)
+      sweep.waiting--
+      if (nowMs <= deadlineMs) sweep.asked[index]?.roundTripMs.push(nowMs - sentMs)
+      if (sweep.isSent && sweep.waiting === 0) sweep.done()
     }
+  }
+
+  /** Whether what was read last comes from who was asked. */
+  #isFrom({ sweep, index }: Waiting): boolean {
+    const [bytes, offset] = [addressBytes[this.#family], addressOffset[this.#family]]
+    const [from, to] = [index * bytes, (index + 1) * bytes]
+    return fromBuffer.compare(sweep.addresses, from, to, offset, offset + bytes) === 0
   }
 }
 
@@ -176,11 +244,4 @@ function open(family: EchoFamily): number {
     throw new EchoFailedError({ operation: 'socket', family, errno })
   }
   return descriptor
-}
-
-function socketAddress(family: EchoFamily, address: string): Buffer {
-  const bytes = Buffer.alloc(addressLength[family])
-  bytes.writeUInt16LE(addressFamily[family], 0)
-  encodeAddress('address', address).copy(bytes, addressOffset[family])
-  return bytes
 }

@@ -1,12 +1,5 @@
-import { parseMac } from '@kube-ovn/ip'
-
 /** Numbers of the protocols that a frame carries. */
 export const etherType = { arp: 0x0806, ipv6: 0x86dd } as const
-
-/** Six bytes of a MAC address. */
-export function macBytes(mac: string): Buffer {
-  return Buffer.from(parseMac(mac).replaceAll(':', ''), 'hex')
-}
 
 /** A frame without its checksum, which the device appends. */
 export function encodeFrame(

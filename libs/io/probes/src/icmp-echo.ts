@@ -10,21 +10,33 @@ export type EchoFamily = keyof typeof echoType
 const headerBytes = 8
 const payload = Buffer.from('kube-ovn')
 
-/**
- * Makes an echo request for a datagram socket of ICMP: the kernel writes identifier and checksum.
- *
- * @param sequence 16 bits
- */
-export function encodeEchoRequest(family: EchoFamily, sequence: number): Buffer {
+const sequenceAt = 6
+
+/** Makes an echo request for a datagram socket of ICMP: the kernel writes identifier and checksum. Its sequence number is 0. */
+export function echoRequest(family: EchoFamily): Buffer {
   const message = Buffer.alloc(headerBytes + payload.length)
   message.writeUInt8(echoType[family].request, 0)
-  message.writeUInt16BE(sequence, 6)
   payload.copy(message, headerBytes)
   return message
 }
 
-/** Reads the sequence number of an echo reply; `undefined` for what is none, or is no answer to what we send. */
-export function sequenceOfReply(family: EchoFamily, message: Buffer): number | undefined {
-  if (message.length < headerBytes || message.readUInt8(0) !== echoType[family].reply) return undefined
-  return message.subarray(headerBytes).equals(payload) ? message.readUInt16BE(6) : undefined
+/**
+ * Gives a request another number.
+ *
+ * @param sequence 16 bits
+ */
+export function writeSequence(request: Buffer, sequence: number): void {
+  request.writeUInt16BE(sequence, sequenceAt)
+}
+
+/**
+ * Reads the sequence number of an echo reply; `undefined` for what is none, or is no answer to what we send.
+ *
+ * @param length of the message; what is behind it in the buffer is not looked at
+ */
+export function sequenceOfReply(family: EchoFamily, message: Buffer, length: number): number | undefined {
+  if (length < headerBytes || message.readUInt8(0) !== echoType[family].reply) return undefined
+  return message.compare(payload, 0, payload.length, headerBytes, length) === 0
+    ? message.readUInt16BE(sequenceAt)
+    : undefined
 }

@@ -1,7 +1,7 @@
-import { parseIpv6, type Ipv6 } from '@kube-ovn/ip'
-import { encodeFrame, etherType, macBytes } from './ethernet.ts'
+import { ipBytes, macBytes, parseIpv6, parseMac, type Ipv6 } from '@kube-ovn/ip'
+import { encodeFrame, etherType } from './ethernet.ts'
 
-const allNodes = bytesOf(parseIpv6('ff02::1'))
+const allNodes = ipBytes(parseIpv6('ff02::1'))
 const allNodesMac = Buffer.from('333300000001', 'hex')
 
 /** Next header of IPv6: ICMPv6. */
@@ -24,13 +24,13 @@ const targetLinkLayerAddress = Buffer.from([2, 1])
  * @see RFC 4861, sections 4.4 and 7.2.6
  */
 export function encodeNeighbourAnnouncement(mac: string, ip: Ipv6): Buffer {
-  const sender = macBytes(mac)
+  const sender = macBytes(parseMac(mac))
   const source = linkLocal(sender)
   const message = Buffer.concat([
     advertisement,
     Buffer.alloc(2),
     override,
-    bytesOf(ip),
+    ipBytes(ip),
     targetLinkLayerAddress,
     sender,
   ])
@@ -75,11 +75,4 @@ function checksum(bytes: Buffer): number {
   for (let at = 0; at < bytes.length; at += 2) sum += bytes.readUInt16BE(at)
   while (sum > 0xffff) sum = (sum & 0xffff) + (sum >>> 16)
   return ~sum & 0xffff
-}
-
-function bytesOf(ip: Ipv6): Buffer {
-  const bytes = Buffer.alloc(16)
-  bytes.writeBigUInt64BE(ip >> 64n, 0)
-  bytes.writeBigUInt64BE(BigInt.asUintN(64, ip), 8)
-  return bytes
 }

@@ -4,7 +4,7 @@ import { AnnotationInvalidError } from './errors.ts'
 /** Who tells routers of an address: every speaker, or the one of the node where the Pod is. */
 export type BgpPolicy = 'cluster' | 'local'
 
-/** The annotation of Pods, Subnets and Services about BGP. Users set it. */
+/** The annotation of Pods, Subnets, Vips and Services about BGP. Users set it. */
 export const bgpAnnotations = {
   /** `true` is `cluster`; an empty text is none. */
   policy: annotation('ovn.kubernetes.io/bgp', parsePolicy, (policy) => policy ?? ''),

@@ -4,6 +4,13 @@ export { isMirrorKey, nicKey } from './asked.ts'
 export { bgpAnnotations, type BgpPolicy } from './bgp.ts'
 export { AnnotationInvalidError } from './errors.ts'
 export {
+  forwarderAnnotations,
+  forwarderLabel,
+  type ForwardedFamily,
+  type ForwardedPort,
+  type Forwards,
+} from './forwarder.ts'
+export {
   appliedAnnotation,
   controllerFinalizer,
   deprecatedControllerFinalizer,
@@ -19,12 +26,13 @@ export {
   labelValue,
   speakerApp,
   iptablesEipLabel,
+  lbSvcLabel,
   vpcDnsLabel,
 } from './marks.ts'
 export { kubevirtAnnotations, kubevirtLabel } from './kubevirt.ts'
 export { kubectlAnnotations } from './kubectl.ts'
 export { namespaceAnnotations } from './namespace.ts'
-export { networkAnnotations } from './networks.ts'
+export { deviceAnnotation, networkAnnotations } from './networks.ts'
 export type { NetworkSelection } from './networks.ts'
 export { multiNetworkPolicyAnnotations, networkPolicyAnnotations } from './network-policy.ts'
 export { nodeAnnotations, externalGatewayLabel, nodeLabel, nodeTaint, readNodeNetwork } from './node.ts'
@@ -32,6 +40,7 @@ export type { NodeNetwork } from './node.ts'
 export {
   networksOfMarks,
   ofProviderNetworks,
+  providerNetworkAnnotations,
   providerNetworkKeysOf,
   readProviderNetworkRequest,
   type ProviderNetworkKeys,
@@ -56,6 +65,12 @@ export {
 export type { PlacedNic, PodAnnotations, PodNetwork, PodRequest, Provider } from './pod.ts'
 export type { PodRoute } from './pod-routes.ts'
 export { isQosKey, qosAnnotations, readNicQos, type NicQos, type NicRate } from './qos.ts'
-export { endpointsLabel, serviceAnnotations, serviceLabel, sliceLabel } from './service.ts'
-export { readPortVips, readSharedVips, vipAnnotations } from './vip.ts'
+export {
+  endpointsLabel,
+  isAttachedSubnetKey,
+  serviceAnnotations,
+  serviceLabel,
+  sliceLabel,
+} from './service.ts'
+export { readBorrowedVips, readPortVips, readSharedVips, vipAnnotations } from './vip.ts'
 export { isExternalVpc, vpcAnnotations } from './vpc.ts'

@@ -10,6 +10,9 @@ export const appliedAnnotation = 'ovn.kubernetes.io/applied'
 /** Label of what is made of a VpcDns: `true`. */
 export const vpcDnsLabel = 'ovn.kubernetes.io/vpc-dns'
 
+/** Label of the Vip that is made for a Service in an attached network: `true`. */
+export const lbSvcLabel = 'ovn.kubernetes.io/lb-svc'
+
 /** Labels of DNSNameResolvers: the policy that names are in, whether a ClusterNetworkPolicy or an AdminNetworkPolicy, or a firewall's namespace. */
 export const dnsNameResolverLabel = { adminPolicy: 'anp', egressFirewall: 'egress-firewall' } as const
 

@@ -1,5 +1,5 @@
 import { formatIp, parseIp, parseMac, type DualStackIp, type Ip } from '@kube-ovn/ip'
-import { annotation } from './annotation.ts'
+import { annotation, textAnnotation } from './annotation.ts'
 import { AnnotationInvalidError } from './errors.ts'
 import { fewWords } from './words.ts'
 
@@ -28,6 +28,9 @@ export const networkAnnotations = {
   /** The first NIC, in place of the one in the cluster's network. */
   first: annotation('v1.multus-cni.io/default-network', parseSelections, formatSelections),
 } as const
+
+/** Annotation of a NetworkAttachmentDefinition: the device of a node, a resource by its name, that each Pod in the network takes. */
+export const deviceAnnotation = textAnnotation('k8s.v1.cni.cncf.io/resourceName')
 
 /** `<namespace>/<name>@<interface>`, of which the name is needed. Names of Kubernetes have at most 253 characters. */
 const shortForm =

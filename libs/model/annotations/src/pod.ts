@@ -57,6 +57,8 @@ export interface PodAnnotations {
   readonly ipFamily: Annotation<Family>
   /** Set by the user, for all pods of a workload: where their addresses come from. */
   readonly ipPool: Annotation<AddressPool>
+  /** Set by the user: name of the Vip whose addresses and MAC address the NIC has as its own; empty for none. */
+  readonly borrowedVip: Annotation<string>
   /** Set by the user: the port sends from its own addresses only. */
   readonly portSecurity: Annotation<boolean>
   /** Set by the user: further addresses that the port may send from. */
@@ -121,6 +123,7 @@ function annotationsOf(provider: Provider): PodAnnotations {
     podNicType: textAnnotation(`${prefix}/pod_nic_type`),
     ipFamily: annotation(`${prefix}/ip_family`, parseFamily, (family) => `ipv${family}`),
     ipPool: addressPoolAnnotation(`${prefix}/ip_pool`),
+    borrowedVip: textAnnotation(`${prefix}/vip`),
     portSecurity: flagAnnotation(`${prefix}/port_security`),
     portVips: annotation(`${prefix}/port_vips`, parseAddresses, (ips) =>
       ips.map((ip) => formatIp(ip)).join(),

@@ -1,4 +1,4 @@
-import type { Annotations } from './annotation.ts'
+import { flagAnnotation, type Annotations } from './annotation.ts'
 
 /** Keys on a Node, about one provider network. */
 export interface ProviderNetworkKeys {
@@ -15,6 +15,15 @@ export interface ProviderNetworkKeys {
   /** Annotation: why it is not connected. */
   readonly problem: string
 }
+
+/** The annotations of a ProviderNetwork. */
+export const providerNetworkAnnotations = {
+  /**
+   * A NIC may be connected by which alone a node reaches others, or is reached.
+   * User.
+   */
+  takesOnlyNic: flagAnnotation('ovn.kubernetes.io/takes_only_nic'),
+} as const
 
 const suffix = '.provider-network.kubernetes.io/'
 

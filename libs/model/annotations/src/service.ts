@@ -15,9 +15,18 @@ export const serviceAnnotations = {
   switchLbVip: addressesAnnotation(`${prefix}/switch_lb_vip`),
   /** Addresses that lead to the backends from outside of the VPC, too, by way of its router. Controller, of a RouterLBRule. */
   routerLbVip: addressesAnnotation(`${prefix}/router_lb_vip`),
+  /** User, of type LoadBalancer: the attached network, `<name>.<namespace>` of its definition, in which it has an address. */
+  attachmentProvider: textAnnotation(`${prefix}/attachmentprovider`),
+  /** User, beside that: name of the Vip that has the address. */
+  attachmentVip: textAnnotation(`${prefix}/vip`),
   /** User: whether backends are asked if they are well. Only `false` says no; those of an address of choice are asked by default. */
   healthCheck: annotation(`${prefix}/service_health_check`, (text) => text !== 'false', String),
 } as const
+
+/** Whether an annotation of a Service in an attached network names the Subnet there: `<provider>.kubernetes.io/logical_switch`. User. */
+export function isAttachedSubnetKey(key: string): boolean {
+  return key.endsWith('.kubernetes.io/logical_switch')
+}
 
 /** Labels of a Service. */
 export const serviceLabel = {

@@ -1,5 +1,5 @@
 import { tryParseIp, type Ip } from '@kube-ovn/ip'
-import { namesAnnotation, textAnnotation, type Annotations } from './annotation.ts'
+import { namesAnnotation, type Annotations } from './annotation.ts'
 import { AnnotationInvalidError } from './errors.ts'
 import { fewWords, mostWords } from './words.ts'
 
@@ -7,8 +7,6 @@ const prefix = 'ovn.kubernetes.io'
 
 /** Annotations by which users give Vips to a Pod. */
 export const vipAnnotations = {
-  /** Name of the Vip whose addresses and MAC address the Pod has as its own. */
-  borrowed: textAnnotation(`${prefix}/vip`),
   /** Names of the Vips whose addresses the Pod may have beside its own: allowed address pairs. */
   shared: namesAnnotation(`${prefix}/aaps`),
 } as const
@@ -21,6 +19,16 @@ export function readSharedVips(annotations: Annotations | undefined): readonly s
     if (error instanceof AnnotationInvalidError) return []
     throw error
   }
+}
+
+const borrowedSuffix = '.kubernetes.io/vip'
+
+/** Names of the Vips whose addresses NICs of a Pod have as their own. */
+export function readBorrowedVips(annotations: Annotations | undefined): readonly string[] {
+  const names = Object.entries(annotations ?? {})
+    .filter(([key, name]) => key.endsWith(borrowedSuffix) && name !== '')
+    .map(([, name]) => name)
+  return [...new Set(names)].slice(0, mostWords)
 }
 
 const portVipsSuffix = '.kubernetes.io/port_vips'

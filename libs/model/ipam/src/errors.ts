@@ -191,7 +191,7 @@ export class MacConflictError extends KubeOvnError<{
   }
 }
 
-/** Another owner has a NIC of this name. */
+/** Another owner has a NIC of this name. Nobody tells when it has none any more: addresses of other subnets may be all that it had. */
 export class NicConflictError extends KubeOvnError<{
   readonly nic: string
   readonly owner: Owner
@@ -199,7 +199,7 @@ export class NicConflictError extends KubeOvnError<{
   readonly cure: string
 }> {
   readonly code = 'ipam-nic-conflict'
-  readonly retry: RetryClass = 'on-change'
+  readonly retry: RetryClass = 'backoff'
 
   constructor(details: Omit<NicConflictError['details'], 'cure'>) {
     super('AddressConflict: another owner holds the addresses of this NIC', {

@@ -1,3 +1,4 @@
+import type { Condition } from './conditions.ts'
 import type { KubeObject, LabelSelector, Resource } from './core/index.ts'
 
 /*
@@ -61,6 +62,10 @@ interface AdminPolicyObject extends KubeObject {
     readonly subject?: AdminPolicySubject
     readonly ingress?: readonly AdminPolicyRule[]
     readonly egress?: readonly AdminPolicyRule[]
+  }
+  readonly status?: {
+    /** Those of metav1: they have no `lastUpdateTime`. */
+    readonly conditions?: readonly Condition[]
   }
 }
 

@@ -3,6 +3,7 @@ import type { Condition } from './conditions.ts'
 import {
   isConditionTrue,
   setCondition,
+  setMetaCondition,
   withObservedGeneration,
   withStandardConditions,
 } from './conditions.ts'
@@ -71,6 +72,25 @@ describe('setCondition', () => {
     expect(setCondition([ready], change, t1)).toEqual([
       { ...ready, observedGeneration: 4, lastUpdateTime: time1 },
     ])
+  })
+})
+
+describe('setMetaCondition', () => {
+  const { lastUpdateTime: _lastUpdateTime, ...meta } = ready
+
+  it('has no time of the last update, and leaves conditions of others as they are', () => {
+    const theirs = { type: 'Error', status: 'True', lastUpdateTime: time0 } as const
+    const change = { type: 'Ready', status: 'True', reason: 'Done' } as const
+    expect(setMetaCondition([theirs, meta], { ...change, message: '' }, t1)).toEqual([
+      theirs,
+      { ...meta, ...change, message: '', lastTransitionTime: time1 },
+    ])
+  })
+
+  it('returns the very same list when nothing changes', () => {
+    const list = [meta]
+    const same = { type: 'Ready', status: 'False', reason: 'Init', message: 'waiting' } as const
+    expect(setMetaCondition(list, same, t1)).toBe(list)
   })
 })
 

@@ -79,6 +79,24 @@ export function setCondition(
   return conditions.with(index, changed)
 }
 
+/**
+ * As {@link setCondition}, of a kind whose conditions are metav1's: they have no `lastUpdateTime`. The server would drop one, and nobody
+ * would ever find what he wrote.
+ */
+export function setMetaCondition(
+  conditions: readonly Condition[],
+  change: ConditionChange,
+  nowMs: number,
+): readonly Condition[] {
+  const changed = setCondition(conditions, change, nowMs)
+  if (changed === conditions) return conditions
+  return changed.map((condition) => {
+    if (condition.type !== change.type) return condition
+    const { lastUpdateTime: _lastUpdateTime, ...kept } = condition
+    return kept
+  })
+}
+
 /** Adds the conditions of the given types that are absent, as `Unknown`. Same list when none is. */
 export function withStandardConditions(
   conditions: readonly Condition[],

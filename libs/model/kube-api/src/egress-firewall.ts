@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Definition } from './definition.ts'
-import { labelSelector, text } from './fields.ts'
+import { generation, labelSelector, text } from './fields.ts'
 import type { KubeObject, LabelSelector, Resource } from './core/index.ts'
 import type { DeepReadonly } from './deep-readonly.ts'
 
@@ -35,6 +35,7 @@ const spec = z.object({
 })
 
 const status = z.object({
+  observedGeneration: generation,
   status: text('Whether all rules are in effect.'),
   messages: z
     .array(z.string())

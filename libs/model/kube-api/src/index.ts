@@ -65,6 +65,7 @@ export {
   isConditionTrue,
   kubeTime,
   setCondition,
+  setMetaCondition,
   withObservedGeneration,
   withStandardConditions,
   withoutCondition,

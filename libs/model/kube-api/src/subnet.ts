@@ -157,6 +157,16 @@ const egress = z
       'How traffic leaves the cluster where that is not by the node of each Pod alone. Nodes go by it; it stays while spec can not be used.',
   })
 
+const externalAddresses = list(
+  'Addresses of external load balancers in an underlay subnet that OVN serves. Nodes go by it.',
+  z.object({
+    address: text('The address.'),
+    protocol: text('tcp or udp.'),
+    port: uint32('Port of the Service.'),
+    nodes: texts('Nodes with backends: what comes to one of them for the address is led to these.'),
+  }),
+)
+
 const status = z.object({
   observedGeneration: generation,
   inEffect,
@@ -170,6 +180,7 @@ const status = z.object({
   v6usingIPs: bigCount('IPv6 addresses in use.'),
   v6usingIPrange: text('The IPv6 addresses in use as ranges.'),
   egress,
+  externalAddresses,
   activateGateway: text('Node that is the active gateway of a centralized subnet.'),
   dhcpV4OptionsUUID: text('Row of the DHCPv4 options in OVN.'),
   dhcpV6OptionsUUID: text('Row of the DHCPv6 options in OVN.'),

@@ -14,8 +14,6 @@ export interface MissingFeature {
   readonly nodeLabels?: readonly string[]
   readonly controllerFlags?: readonly string[]
   readonly agentFlags?: readonly string[]
-  /** What else asks for it, in Markdown, on objects that nothing here reads: nobody is told of that but by the page. */
-  readonly elsewhere?: string
   /** Texts of annotations that ask for nothing, beside `0` and no text at all. */
   readonly unless?: Readonly<Record<string, string>>
   /** Values of the chart. A boolean that is on asks for it; anything else that differs from what is given here. */
@@ -30,11 +28,6 @@ type ChartDefault = boolean | number | string | undefined
 
 /** What is not there yet. */
 export const missingFeatures: readonly MissingFeature[] = [
-  {
-    name: 'an address of an external load balancer in an underlay subnet',
-    cure: 'remove it',
-    subnet: ['enableExternalLBAddress'],
-  },
   {
     name: "a network of the nodes' own for tunnels of a subnet",
     cure: "tunnels end where the node's others do: remove it",
@@ -61,13 +54,10 @@ export const missingFeatures: readonly MissingFeature[] = [
     },
   },
   {
-    name: 'a load balancer of pods',
-    cure: 'Services of type LoadBalancer have the addresses that others give them: remove it',
+    name: 'a Pod by which a VPC reaches Services of others',
+    cure: 'connect the VPC otherwise, and remove it',
     annotations: { Vpc: ['vpc_lb'] },
-    elsewhere: 'annotations of Services: `attachmentprovider`',
     unless: { vpc_lb: 'off' },
-    controllerFlags: ['enable-lb-svc'],
-    chartValues: { 'features.enableLoadbalancerService': false },
   },
   {
     name: 'a NIC that is no veth pair',
@@ -187,7 +177,6 @@ export const needless: readonly Needless[] = [
     why: 'For others to read; it decides nothing',
     annotations: { Pod: ['vlan_id', 'provider_network', 'logical_router'] },
   },
-  { why: 'Nothing is probed when a Pod is added', fields: { Subnet: ['disableGatewayCheck'] } },
   { why: 'No subnet takes part in an interconnection', fields: { Subnet: ['disableInterConnection'] } },
   {
     why: 'Nothing has ever read it',
@@ -220,7 +209,7 @@ export const needless: readonly Needless[] = [
   },
   {
     why: 'No pods are made of them yet',
-    controllerFlags: ['image', 'frr-image'],
+    controllerFlags: ['frr-image'],
     isUntold: true,
   },
   {

@@ -12,7 +12,6 @@ describe('fields', () => {
     undefined,
     {},
     {
-      enableExternalLBAddress: false,
       nodeNetwork: '',
     },
     { cidrBlock: '10.0.0.0/8', mtu: 1400 },
@@ -63,7 +62,7 @@ describe('flags', () => {
     ['switched off', flag('enable-pprof', 'false', 'true'), 0],
     ['as they are by default', flag('external-gateway-net', 'external', 'external'), 0],
     ['needless', flag('worker-num', '10', '3'), 1],
-    ['given by the chart', flag('image', 'kube-ovn/controller', ''), 0],
+    ['given by the chart', flag('frr-image', 'kube-ovn/frr', ''), 0],
     ['in effect', flag('default-cidr', '10.0.0.0/8', '10.16.0.0/16'), 0],
   ])('that are %s', (_name, given, count) => {
     expect(ignoredFlags('controller', [given])).toHaveLength(count)

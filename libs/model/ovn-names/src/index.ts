@@ -74,6 +74,8 @@ export {
   ownNodeAcl,
   ownNodeAclId,
   privateSubnetAcl,
+  privateSubnetMeter,
+  privateSubnetMeterBand,
   securityGroupAcl,
   securityGroupAddresses,
   securityGroupPortGroup,
@@ -115,6 +117,7 @@ export {
   podPortName,
   policyAddressSetName,
   policyMeterName,
+  privateSubnetMeterName,
   portGroupAddressSetName,
   querierPortName,
   routerPortName,
@@ -127,6 +130,7 @@ export {
   vipPortName,
   vpcOfBalancerGroup,
   backendsVariable,
+  nodeAddressVariable,
   balancerGroupName,
   serviceBalancerName,
   vpcLoadBalancerName,
@@ -135,3 +139,14 @@ export { arpProxyOption, migrationOption, routeTableOption, virtualPortOption } 
 export type { AclDirection, AdminPolicyKind, PolicyDirection } from './names.ts'
 export { aclPriority, aclTier, routerPolicyPriority } from './priorities.ts'
 export type { MarkedTable, NorthboundTable, ParentRow, RowKind, RowRef } from './row-kind.ts'
+export {
+  featuresWithRows,
+  nobody,
+  objectsOfOwner,
+  objectTables,
+  ownerOfRow,
+  ownersOfRows,
+  type MarkedRow,
+  type RowObject,
+  type SampledRow,
+} from './row-owner.ts'

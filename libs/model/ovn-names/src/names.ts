@@ -194,7 +194,10 @@ export function adminPolicyAddressSetName(
   name: string,
   family: 4 | 6,
 ): string {
-  return `${group}.${direction}.${rule}.${name.replaceAll(/[^\w.]/g, '.')}.IPv${family}`
+  const dots = name.replaceAll(/[^\w.]/g, '.')
+  // Else `b.ingress.0.c` of the policy `a` would be `c` of the policy `a.ingress.0.b`.
+  const own = /\.(in|e)gress\.\d+\./.test(`.${dots}`) ? dots.replaceAll('.', '_') : dots
+  return `${group}.${direction}.${rule}.${own}.IPv${family}`
 }
 
 /** Holds the ports of the pods of a namespace that has an EgressFirewall. No policy's name has an underscore. */
@@ -216,6 +219,14 @@ export function clusterAddressSetName(family: 4 | 6): string {
 export function policyMeterName(group: string, direction: AclDirection): string {
   return `${group}_${direction}_meter`
 }
+
+/** Bounds how often what a private subnet drops is logged. */
+export function privateSubnetMeterName(subnet: string): string {
+  return `${subnet}${privateSubnetMeterEnd}`
+}
+
+/** No meter of a policy ends with it. */
+export const privateSubnetMeterEnd = '_private_meter'
 
 /** Seen from the port: `to-lport` is what it receives (ovn-nb(5), ACL). */
 export type AclDirection = 'to-lport' | 'from-lport'
@@ -253,6 +264,11 @@ export function backendsVariable(entry: {
   const { namespace, service, address, port, protocol } = entry
   const words = [namespace, service, address].map((word) => word.replace(/[^a-z0-9]/g, '_'))
   return ['lb', ...words, port, protocol].join('.')
+}
+
+/** The variable of a chassis that has the address of its node, as {@link backendsVariable}. No variable of a Service begins alike. */
+export function nodeAddressVariable(family: 4 | 6): string {
+  return `node.v${family}`
 }
 
 /** A load balancer of one Service: several where its ports have different protocols, or some of its backends differ from node to node. */

@@ -3,7 +3,7 @@ import { errorCode } from '@kube-ovn/errors'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { SecureContextOptions } from 'node:tls'
-import type { Registry } from '@kube-ovn/telemetry'
+import { pageOf, type Registry } from '@kube-ovn/telemetry'
 import { ConfigInvalidError } from './errors.ts'
 
 /** Whether somebody may read something, and if not, which status tells him so. */
@@ -119,20 +119,13 @@ async function answer(
 
 /** In pieces, as fast as they are taken: a page of several megabytes would be in memory three times. */
 async function writeMetrics(response: ServerResponse, registry: Registry): Promise<void> {
-  const families = registry.getMetricsAsArray().map(({ name }) => registry.getSingleMetricAsString(name))
-  const texts = await Promise.all(families)
-  response.writeHead(200, { 'content-type': registry.contentType })
-  for (const text of texts) {
-    for (let at = 0; at < text.length; at += pieceLength) {
-      if (response.destroyed) return
-      if (!response.write(text.slice(at, at + pieceLength))) await drained(response)
-    }
-    response.write('\n\n')
+  response.setHeader('content-type', registry.contentType)
+  for await (const piece of pageOf(registry)) {
+    if (response.destroyed) return
+    if (!response.write(piece)) await drained(response)
   }
   response.end()
 }
-
-const pieceLength = 64 * 1024
 
 /** Or closed, by who asked. */
 function drained(response: ServerResponse): Promise<void> {

@@ -1,6 +1,7 @@
 import type { KernelMetrics } from '@kube-ovn/telemetry'
 import { backoffDelayMs, type Backoff, type Clock } from '@kube-ovn/time'
 import type { EventLog } from './events.ts'
+import type { KubeEvent } from './feature.ts'
 import type { Job } from './jobs.ts'
 import { featureOf, type OwnerMark } from './marks.ts'
 import type { PatchSender } from './patches.ts'
@@ -16,6 +17,8 @@ interface AnswersOptions {
   readonly clock: Clock
   readonly backoff: Backoff
   readonly random: () => number
+  /** What is told of a key that failed. */
+  readonly eventsOf: (owner: OwnerMark, error: unknown) => readonly KubeEvent[]
   /** A gone key has nothing left. */
   readonly onGone: (owner: OwnerMark) => void
   /** Patches came to their end, and the keys with them. */
@@ -58,7 +61,9 @@ export class Answers<W> {
   failed(owner: OwnerMark, error: unknown, startedMs: number): void {
     // What fails because everything ends is no news, and there is nobody left to try again.
     if (this.#isClosed) return
-    const { queue, problems, metrics, clock, random, backoff } = this.#options
+    const { queue, problems, events, eventsOf, metrics, clock, random, backoff } = this.#options
+    const told = eventsOf(owner, error)
+    if (told.length > 0) events.send(owner, { events: told })
     const feature = featureOf(owner)
     const attempt = this.#attempts.get(owner) ?? 0
     this.#attempts.set(owner, attempt + 1)

@@ -11,6 +11,7 @@ import {
 import type { KernelMetrics } from '@kube-ovn/telemetry'
 import type { Clock } from '@kube-ovn/time'
 import type { Database } from './database.ts'
+import { RowNameTakenError } from './errors.ts'
 import { encodeSteps } from './encode.ts'
 import { idsOfNew } from './landed.ts'
 import { parseIdMark } from './marks.ts'
@@ -62,6 +63,7 @@ export function isFaultOfContent(error: unknown): boolean {
 }
 
 const faultsOfContent = [
+  RowNameTakenError,
   ConstraintViolationError,
   ReferentialIntegrityError,
   BadOperationError,

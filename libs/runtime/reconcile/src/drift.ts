@@ -7,6 +7,7 @@ import { idIndex, idMark, idOf, ownerOf, parseIdMark, type IdMark, type OwnerMar
 import type { Memory } from './memory.ts'
 import { elementPlace, entryPlace } from './places.ts'
 import { changedElements, changedEntries, columnOf, type Rows } from './rows.ts'
+import { referredRow } from './unmarked.ts'
 import { haveUnmarked } from './unmarked.ts'
 import { singletonRef } from './want.ts'
 
@@ -152,7 +153,8 @@ function followContainer(change: RowChange, lookup: DriftLookup, drifted: Set<Ow
     }
     const refTable = columns?.get(column)?.refTable
     for (const element of changedElements(change, column)) {
-      const row = refTable === undefined ? undefined : lookup.rows.get(refTable, String(element))
+      const row =
+        refTable === undefined ? undefined : referredRow(lookup.rows, catalog, refTable, String(element))
       const owner = row === undefined ? undefined : ownerOf(row)
       if (owner !== undefined) drifted.add(owner)
       if (mark === undefined) continue

@@ -92,6 +92,22 @@ export class RowClaimedTwiceError extends KubeOvnError<{
   }
 }
 
+/** A row would have what only one row of its table may have, its name mostly, and which another one has. It waits until that is free. */
+export class RowNameTakenError extends KubeOvnError<{
+  table: string
+  value: string
+  owner: string
+  holder: string
+  cure: string
+}> {
+  readonly code = 'reconcile-row-name-taken'
+  readonly retry: RetryClass = 'backoff'
+  constructor(taken: { table: string; value: string; owner: string; holder: string }, options: ErrorOptions) {
+    const cure = 'rename or delete one of the two objects'
+    super('a row would have the name of another one', { ...taken, cure }, options)
+  }
+}
+
 /** Two keys want an entry of a map to be different. Who had it first keeps it; the other one has the rest of what it wants. */
 export class EntryClaimedTwiceError extends KubeOvnError<{
   field: string

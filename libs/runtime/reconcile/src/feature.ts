@@ -1,5 +1,5 @@
 import type { KubeOvnError } from '@kube-ovn/errors'
-import type { JsonValue, KubeObject, ObjectChange, Resource } from '@kube-ovn/kube'
+import type { JsonValue, KubeObject, ObjectChange, ObjectKey, Resource } from '@kube-ovn/kube'
 import type { NorthboundTable, RowKind, RowRef } from '@kube-ovn/ovn-names'
 import type { Atom, RowChange } from 'ovsdb-client'
 import type { Configuration } from './applied.ts'
@@ -28,6 +28,8 @@ export interface Feature<K extends Key = Key, S = unknown, W = unknown, O = S> {
    * holds, so that it is not known what it wants. Absent: every key any row of the feature's kinds.
    */
   mayOwn?(key: K, ref: RowRef): boolean
+  /** Of which object it is told that a row which a key wants is another key's already; the key is its name where nothing else is said. Absent: the log tells it alone. */
+  readonly about?: { readonly resource: Resource; objectOf?(key: K): ObjectKey }
   /** At most one round for a key in this time; what comes earlier waits for the rest of it. */
   readonly paceMs?: number
   /** Reads caches only, synchronously. `undefined` means that the object is gone. */

@@ -264,3 +264,27 @@ it('plans without doing', async () => {
   ])
   expect(process.client.cache.count('Logical_Switch')).toBe(0)
 })
+
+it('tells, once, at whose object a row is not made, as another one has its name, and makes it when that is gone', async () => {
+  const world = emptySettings()
+  world.switches.set('blue', {})
+  const clock = new ManualClock()
+  await using process = await startProcess(northbound, world, { clock })
+  process.objects.put(widgets, 'p1', { metadata: { name: 'p1', uid: 'u1' } })
+  await process.after(() => northbound.nbctl('ls-add', 'other', '--', 'lsp-add', 'other', 'p1'))
+  for (const key of ['p0', 'p1']) world.ports.set(key, { on: 'blue' })
+  await process.change('port', 'p0', 'p1')
+  await process.change('port', 'p1')
+  expect(await northbound.nbctl('lsp-list', 'blue')).toMatch(/^\S+ \(p0\)\s*$/)
+  expect(process.objects.events).toEqual([
+    {
+      regarding: { resource: widgets, name: 'p1', uid: 'u1' },
+      ...{ type: 'Warning', reason: 'NameTaken' },
+      message:
+        'a row would have the name of another one (field=metadata.name table=Logical_Switch_Port value=p1 owner=port/p1 holder=somebody else); rename or delete one of the two objects',
+    },
+  ])
+  await process.after(() => northbound.nbctl('lsp-del', 'p1'))
+  await process.change('port', 'p1')
+  expect(await northbound.nbctl('lsp-list', 'blue')).toMatch(/\(p0\)\n\S+ \(p1\)/)
+})

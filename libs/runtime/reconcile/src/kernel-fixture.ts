@@ -83,6 +83,7 @@ const switchFeature: Feature<string, SwitchSpec, Settings> = {
 const portFeature: Feature<string, PortSpec, Settings> = {
   name: 'port',
   kinds: [lsp],
+  about: { resource: widgets },
   memberships: [
     { kind: 'ls', column: 'ports' },
     { kind: 'pg', column: 'ports' },

@@ -31,6 +31,7 @@ import { queueGauges, queueObserver } from './queue-metrics.ts'
 import { WorkQueue } from './queue.ts'
 import { Rounds } from './rounds.ts'
 import type { Rows } from './rows.ts'
+import { takenNameEvents } from './taken-names.ts'
 import { Triggers } from './triggers.ts'
 import { Unheard } from './unheard.ts'
 import { findableRows } from './unmarked.ts'
@@ -124,6 +125,7 @@ export class Kernel<W> implements AsyncDisposable {
       random,
       problems: new ProblemLog(logger),
       events: new EventLog((event) => objects.record(event)),
+      eventsOf: (owner, error) => takenNameEvents(owner, error, { features: this.#features, objects }),
       onGone: (owner) => void this.#alive.delete(owner),
       onSent: () => this.#proceed(),
     })
@@ -317,7 +319,7 @@ export class Kernel<W> implements AsyncDisposable {
 
   /** Keys gather while the API server is busy; each of its answers, or the lack of any, lets the kernel look again. */
   #isHeldBack(): boolean {
-    const waitMs = this.#sender.busyForMs
+    const waitMs = this.#sender.busyForMs(this.#queue.ready >= this.#batchSize)
     this.#holdBack[Symbol.dispose]()
     if (waitMs === 0) return false
     this.#holdBack = this.#options.clock.setTimer(waitMs, () => this.#schedule())
@@ -332,12 +334,13 @@ export class Kernel<W> implements AsyncDisposable {
   get #hasBatch(): boolean {
     if (this.#queue.ready < this.#batchSize || this.#phase !== 'started') return false
     if (!this.#derived.settle(sliceMs)) return false
-    return this.#sender.busyForMs === 0
+    return this.#sender.busyForMs(true) === 0
   }
 
   async #runRound(): Promise<void> {
     await this.#derived.settled()
     const owners = this.#queue.take(this.#batchSize)
+    this.#sender.startRound()
     if (owners.length === 0) {
       if (this.#canCollect) await this.#garbage.collect()
       return

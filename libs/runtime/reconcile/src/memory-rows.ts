@@ -19,7 +19,7 @@ interface Place {
 
 /**
  * A database in memory that does what RFC 7047 says about the steps of a plan: named UUIDs, weak references,
- * garbage collection of tables that are not root. It is the model against which plans are tested.
+ * garbage collection of tables that are not root, after a look at strong references. It is the model against which plans are tested.
  *
  * Like ovsdb-server it may keep a weak reference to a row that is gone: one of a row that the same transaction changes. The
  * server drops that or keeps it for ever, as the order of its tables will have it; here it is always kept.
@@ -119,6 +119,10 @@ export class MemoryRows implements Rows {
 
   /** Drops rows that nobody holds, and weak references to rows that are gone, until nothing changes. */
   #collect(before: Contents): void {
+    this.#eachReference((element, column) => {
+      const isThere = this.#tables.get(column.refTable ?? '')?.has(String(element)) === true
+      return isThere || column.isWeak || fail(`dangling strong reference ${element}`)
+    })
     for (let isSettled = false; !isSettled;) {
       isSettled = true
       const strong = new Set<Atom>()
@@ -134,7 +138,6 @@ export class MemoryRows implements Rows {
     this.#eachReference((element, column, place) => {
       const refTable = column.refTable ?? ''
       if (this.#tables.get(refTable)?.has(String(element)) === true) return true
-      if (!column.isWeak) fail(`dangling strong reference ${element}`)
       const old = before.get(place.table)?.get(place.row._uuid)
       if (old === undefined || !elementsOf(old, place.name).includes(element)) return false
       return old !== place.row || before.get(refTable)?.has(String(element)) !== true

@@ -176,6 +176,57 @@ describe('PatchSender', () => {
     await expect(sender.send('f/a', 'f', [applied])).rejects.toThrow(KubeNotFoundError)
   })
 
+  describe('when the API server answers slowly', () => {
+    const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+    /** A server that answers as it is told, the oldest request first. */
+    function startSlow(concurrency: number) {
+      const { objects, sender } = start(concurrency)
+      const answers: (() => void)[] = []
+      objects.onWrite = () => new Promise<void>((resolve) => answers.push(resolve))
+      async function answer(count: number): Promise<void> {
+        for (let n = 0; n < count; n++) {
+          await turn()
+          answers.shift()?.()
+        }
+        await turn()
+      }
+      return { objects, sender, answer }
+    }
+    function send(sender: PatchSender, feature: string, name: string): Promise<unknown> {
+      const create = { metadata: { name, namespace: 'shop' } }
+      return sender.send(`${feature}/${name}`, feature, [on(patch({ name, create }), undefined)])
+    }
+
+    it('lets features take turns, so that one subnet does not wait for all pods', async () => {
+      const { objects, sender, answer } = startSlow(1)
+      const sent = ['p1', 'p2', 'p3', 'p4'].map((name) => send(sender, 'pod', name))
+      sent.push(send(sender, 'subnet', 's1'))
+      await answer(5)
+      await Promise.all(sent)
+      const names = objects.writes.map((line) => /shop\/(\w+)/.exec(line)?.[1])
+      expect(names).toEqual(['p1', 'p2', 's1', 'p3', 'p4'])
+    })
+
+    it('asks less than a batch of keys to gather until sixteen answers came, and a batch only when ten thousand wait', async () => {
+      const { sender, answer } = startSlow(32)
+      const names = Array.from({ length: 10_000 }, (_one, n) => `p${n}`)
+      const some = names.slice(0, 9_999).map((name) => send(sender, 'pod', name))
+      expect([sender.busyForMs(false), sender.busyForMs(true)]).toEqual([1_000, 0])
+      some.push(send(sender, 'pod', 'last'))
+      expect(sender.busyForMs(true)).toBe(1_000)
+      await answer(1)
+      expect([sender.busyForMs(false), sender.busyForMs(true)]).toEqual([1_000, 0])
+      await answer(15)
+      expect(sender.busyForMs(false)).toBe(0)
+      sender.startRound()
+      expect(sender.busyForMs(false)).toBe(1_000)
+      await answer(names.length)
+      await Promise.all(some)
+      expect(sender.busyForMs(false)).toBe(0)
+    })
+  })
+
   it('waits for a write to the same object, and sees what became of it', async () => {
     const { objects, sender } = start()
     const [begun, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]

@@ -16,6 +16,7 @@ import type { KernelMetrics } from '@kube-ovn/telemetry'
 import type { Clock } from '@kube-ovn/time'
 import { asApplied, differsFromApplied, toApply, type Configuration } from './applied.ts'
 import { NotAppliedError, TrimmedFieldError, UnwatchedResourceError } from './errors.ts'
+import { FairQueue } from './fair-queue.ts'
 import type { KubePatch } from './feature.ts'
 import { hasOtherLists, ofThisVersion, type BasedPatch } from './list-writes.ts'
 import type { OwnerMark } from './marks.ts'
@@ -129,18 +130,29 @@ interface PatchSenderOptions {
   readonly concurrency: number
 }
 
-/** With so many keys under way, more transactions would only run ahead of the API server. */
+/** With so many keys under way, less than a batch of keys is better off gathering than going by itself. */
 const busyKeys = 4
+
+/** So many answers let it go all the same: then it is a part of a batch, and has waited for half of a concurrency's worth of requests. */
+const enoughAnswers = 16
+
+/** With so many keys that wait for the API server, more transactions would only run ahead of it, and take memory. */
+const mostKeys = 10_000
 
 /** An API server that has answered nothing for so long no longer sets the pace. */
 const stallMs = 1_000
 
-/** Sends patches: those of a key in order, those of different keys side by side, but one at a time to an object. */
+/**
+ * Sends patches: those of a key in order, those of different keys side by side, but one at a time to an object. When there are more than may
+ * be under way, features take turns, so that what there is little of does not wait behind ten thousand pods.
+ */
 export class PatchSender {
   readonly #options: PatchSenderOptions
   readonly #lanes = new PatchLanes()
-  readonly #queue: (() => void)[] = []
+  readonly #queue = new FairQueue<() => void>()
   #running = 0
+  /** Keys that came to their end since the last round. */
+  #answers = 0
   #progressAtMs = 0
 
   constructor(options: PatchSenderOptions) {
@@ -167,7 +179,7 @@ export class PatchSender {
     if (this.plan(owner, patches).length === 0) return 'done'
     const joined = joinPatches(patches)
     using _announced = this.#lanes.announce(joined)
-    await this.#enter()
+    await this.#enter(feature)
     try {
       let outcome: PatchOutcome = 'done'
       for (const patch of joined) {
@@ -266,24 +278,33 @@ export class PatchSender {
   /**
    * For how long, at most, it is worth waiting before more is sent; 0 when there is no reason to wait.
    *
-   * While keys wait for the API server, those that arrive gather, and go into one transaction.
+   * While keys wait for the API server, those that arrive gather, and go into one transaction. A whole batch need not gather, and goes on
+   * until ten thousand keys wait.
    */
-  get busyForMs(): number {
-    if (this.#running < busyKeys) return 0
+  busyForMs(hasBatch: boolean): number {
+    const isFull = this.#running + this.#queue.size >= mostKeys
+    const isGathering = !hasBatch && this.#running >= busyKeys && this.#answers < enoughAnswers
+    if (!isFull && !isGathering) return 0
     return Math.max(0, this.#progressAtMs + stallMs - this.#options.clock.monotonic())
   }
 
-  #enter(): Promise<void> {
+  /** Keys were taken: those that come from now on gather anew. */
+  startRound(): void {
+    this.#answers = 0
+  }
+
+  #enter(feature: string): Promise<void> {
     if (this.#running === 0) this.#progressAtMs = this.#options.clock.monotonic()
     if (this.#running < this.#options.concurrency) {
       this.#running++
       return Promise.resolve()
     }
-    return new Promise((resolve) => this.#queue.push(resolve))
+    return new Promise((resolve) => this.#queue.push(feature, resolve))
   }
 
   #leave(): void {
     this.#progressAtMs = this.#options.clock.monotonic()
+    this.#answers++
     const next = this.#queue.shift()
     if (next === undefined) this.#running--
     else next()

@@ -39,9 +39,11 @@ export const schema: DatabaseSchema = {
         options: map,
         tag: { type: { key: 'integer', min: 0, max: 1 } },
         dhcpv4_options: references('DHCP_Options', 'weak', 1),
+        ha_chassis_group: references('HA_Chassis_Group', 'strong', 1),
         external_ids: map,
       },
     },
+    HA_Chassis_Group: { isRoot: true, columns: { name: text, external_ids: map } },
     DHCP_Options: { isRoot: true, columns: { cidr: text, options: map, external_ids: map } },
     Load_Balancer: {
       isRoot: true,
@@ -90,6 +92,7 @@ export function nameAfter(prefix: string, found: RowBase, column: string): strin
 export const kinds = {
   ls: kind('ls', 'Logical_Switch', ['ports', 'load_balancer']),
   lsp: kind('lsp', 'Logical_Switch_Port'),
+  hacg: kind('hacg', 'HA_Chassis_Group'),
   dhcp: { ...kind('dhcp', 'DHCP_Options', ['options']), composed: ['options'] },
   lb: {
     ...kind('lb', 'Load_Balancer', ['ip_port_mappings'], ['vips']),
@@ -121,7 +124,8 @@ const memberships: readonly Membership[] = [
   { kind: 'lb', column: 'ip_port_mappings' },
 ]
 
-const owned = [kinds.ls, kinds.lsp, kinds.dhcp, kinds.lb, kinds.pg, kinds.group, kinds.set, kinds.mac]
+const { ls, lsp, hacg, dhcp, lb, pg, group, set, mac } = kinds
+const owned = [ls, lsp, hacg, dhcp, lb, pg, group, set, mac]
 export const catalog = catalogOf(schema, [{ name: 'net', kinds: owned }])
 
 /** What the key `name` of the only feature wants. */

@@ -54,6 +54,21 @@ describe('planRows', () => {
     expect(reconcile(rows, [want('blue', [])]).steps.map((step) => step.do)).toEqual(['delete'])
   })
 
+  it('takes what goes with a port out of it, since the server looks at references before it collects the port', () => {
+    const rows = new MemoryRows(schema)
+    const web = port('web', 'blue', { ha_chassis_group: { kind: 'hacg', id: 'web' } })
+    const both = want('web', [...web.desired.rows, row(kinds.hacg, 'web')], web.desired.members)
+    reconcile(rows, [want('blue', [row(kinds.ls, 'blue')]), both])
+    expect(elementsOf(named(rows, 'Logical_Switch_Port', 'web'), 'ha_chassis_group')).toHaveLength(1)
+    const plan = reconcile(rows, [want('web', [])])
+    expect(plan.outcomes.map(({ outcome, id }) => [outcome, id])).toEqual([
+      ['deleted', 'lsp/web'],
+      ['deleted', 'hacg/web'],
+    ])
+    expect([...rows.scan('HA_Chassis_Group'), ...rows.scan('Logical_Switch_Port')]).toEqual([])
+    expect(planOn(rows, [want('web', [])]).steps).toEqual([])
+  })
+
   it('takes a port that goes out of a group which the same transaction changes, where the server may forget it', () => {
     const rows = new MemoryRows(schema)
     const inGroup = (id: string) => ({

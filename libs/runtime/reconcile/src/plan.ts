@@ -1,6 +1,6 @@
 import type { KubeOvnError } from '@kube-ovn/errors'
 import type { RowRef } from '@kube-ovn/ovn-names'
-import type { Uuid } from 'ovsdb-client'
+import type { NewValue, Uuid } from 'ovsdb-client'
 import type { Catalog } from './catalog.ts'
 import type { Lacks } from './contention.ts'
 import { Edits } from './edits.ts'
@@ -11,6 +11,7 @@ import { NewRow } from './new-row.ts'
 import { resolveWants, type ResolveRequest, type Resolution, type TableRow } from './resolve.ts'
 import { diffRow, newColumns } from './row-diff.ts'
 import { sharedContainersOf } from './containers.ts'
+import { elementsOf } from './rows.ts'
 import type { DeleteStep, InsertStep, RowOutcome, Step, UpdateStep } from './steps.ts'
 
 export interface Plan {
@@ -72,6 +73,12 @@ export function planRows(request: ResolveRequest): Plan {
       removed.add(unwanted.row._uuid)
     }
   }
+  steps.push(
+    ...releaseRoots(
+      resolution.ready.flatMap(({ owner }) => resolution.unwantedOf.get(owner) ?? []),
+      draft,
+    ),
+  )
   for (const want of resolution.ready) planMembers(want, draft)
   for (const row of draft.inserts.values()) row.close()
   return planOf(draft, steps)
@@ -83,7 +90,7 @@ export function planRemoval(rows: readonly TableRow[], request: ResolveRequest):
   const resolution: Resolution = { ...resolveWants(request), doomed }
   const draft = draftOf(request, resolution)
   const deletions = rows.flatMap((row) => removeRow(row, nobody, draft))
-  return planOf(draft, deletions)
+  return planOf(draft, [...deletions, ...releaseRoots(rows, draft)])
 }
 
 const nobody: OwnerMark = ''
@@ -144,6 +151,28 @@ function removeRow({ table, row }: TableRow, owner: OwnerMark, draft: Draft): re
   })
   draft.touched.add(owner)
   return isRoot ? [{ do: 'delete', table, uuid: row._uuid }] : []
+}
+
+/**
+ * Takes root rows that go out of the columns of rows that only go because nothing holds them any more.
+ *
+ * The server looks at strong references before it collects what nobody holds (ovsdb/transaction.c, `ovsdb_txn_precheck`): to it, such a row
+ * still refers, and it would refuse the transaction for ever.
+ */
+function releaseRoots(rows: readonly TableRow[], { request, resolution }: Draft): readonly UpdateStep[] {
+  const { catalog } = request
+  return rows.flatMap(({ table, row }) => {
+    if (isRootTable(catalog, table)) return []
+    const columns: Record<string, NewValue> = {}
+    for (const [name, { refTable, isWeak, shape }] of catalog.tables.get(table)?.columns ?? []) {
+      if (refTable === undefined || isWeak || !isRootTable(catalog, refTable)) continue
+      const elements = elementsOf(row, name)
+      const kept = elements.filter((element) => !resolution.doomed.has(String(element)))
+      if (kept.length < elements.length) columns[name] = shape === 'set' ? kept : undefined
+    }
+    if (Object.keys(columns).length === 0) return []
+    return [{ do: 'update', table, uuid: row._uuid, columns }]
+  })
 }
 
 function isRootTable(catalog: Catalog, table: string): boolean {

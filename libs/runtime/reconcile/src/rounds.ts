@@ -13,11 +13,14 @@ import type { OwnerMark } from './marks.ts'
 import type { Memory } from './memory.ts'
 import type { Plan } from './plan.ts'
 import type { Planner } from './planner.ts'
+import type { Rows } from './rows.ts'
+import { namedHolder } from './taken-names.ts'
 import type { Verdicts } from './verdicts.ts'
 
 interface RoundsOptions<W> {
   readonly catalog: Catalog
   readonly memory: Memory
+  readonly rows: Rows
   readonly planner: Planner<W>
   readonly verdicts: Verdicts<W>
   readonly clock: Clock
@@ -187,7 +190,8 @@ export class Rounds<W> {
   /** A fault of the content is some key's: the keys are halved until it is alone, and the others succeed. */
   async #splitUp(jobs: readonly Job<W>[], error: unknown, startedMs: number): Promise<void> {
     if (jobs.length === 1) {
-      for (const job of jobs) this.#options.verdicts.failed(job.owner, error, startedMs, job)
+      const { verdicts, rows } = this.#options
+      for (const job of jobs) verdicts.failed(job.owner, namedHolder(error, job.owner, rows), startedMs, job)
       return
     }
     const owners = jobs.map((job) => job.owner)

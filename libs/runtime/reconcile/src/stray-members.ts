@@ -6,6 +6,7 @@ import { featureOf, idOf, ownerOf, parseIdMark, type IdMark, type OwnerMark } fr
 import type { Memory } from './memory.ts'
 import { placeOf } from './places.ts'
 import { changedElements, changedEntries, elementsOf, isIn, mapOf, type Rows } from './rows.ts'
+import { referredRow } from './unmarked.ts'
 import type { RowOutcome, Step } from './steps.ts'
 import { isUnmarked } from './unmarked.ts'
 import type { Adoptable } from './want.ts'
@@ -205,7 +206,7 @@ export class StrayMembers {
     }
     if (!isIn(value, row, column)) return undefined
     if (refTable === undefined) return { of, column, value }
-    const member = this.#rows.get(refTable, String(value))
+    const member = referredRow(this.#rows, this.#catalog, refTable, String(value))
     const owner = member === undefined ? undefined : ownerOf(member)
     if (member === undefined || owner === undefined || contributors.has(featureOf(owner))) return undefined
     if (this.#catalog.tablesOfFeature.get(featureOf(owner))?.has(refTable) !== true) return undefined

@@ -9,7 +9,7 @@ import { catalog, kinds, planOn, reconcile, row, schema, want } from './plan-fix
 import { planRows } from './plan.ts'
 import { columnOf } from './rows.ts'
 import { StrayMembers } from './stray-members.ts'
-import { findableRows } from './unmarked.ts'
+import { findableRows, referredRow } from './unmarked.ts'
 import type { Want } from './want.ts'
 
 const table = 'Static_MAC_Binding'
@@ -62,6 +62,20 @@ it('finds its way without the index of marks that such a table has not', () => {
   findable.find(table, 'ip', '10.0.0.1')
   findable.find('Logical_Switch', 'external_ids:owner', 'net/x')
   expect(asked).toEqual(['ip', 'external_ids:owner'])
+})
+
+it('asks for no row of a table that no kind is of, which the cache need not have', () => {
+  const asked: string[] = []
+  const all = {
+    get(name: string) {
+      asked.push(name)
+      return undefined
+    },
+    scan: () => [],
+    find: () => [],
+  }
+  for (const name of ['Logical_Switch', 'NAT', table]) referredRow(all, catalog, name, 'x')
+  expect(asked).toEqual(['Logical_Switch', table])
 })
 
 it('wakes the key of such a row when somebody changes or deletes it, and not for what joins it', () => {

@@ -1,4 +1,5 @@
 import type { RowKind } from '@kube-ovn/ovn-names'
+import type { RowBase } from 'ovsdb-client'
 import { isMarkable, type Catalog } from './catalog.ts'
 import { idIndex, ownerIndex } from './marks.ts'
 import type { Rows } from './rows.ts'
@@ -27,3 +28,16 @@ export function haveUnmarked(kinds: readonly RowKind[]): boolean {
 }
 
 const none: readonly never[] = []
+
+/**
+ * The row that a column refers to, if a kind is of its table. Others put into our rows what no kind here is of, such as the NAT of a router:
+ * the cache need not have such a table, and no row in it is ours.
+ */
+export function referredRow(
+  rows: Rows,
+  { kindsOfTable }: Pick<Catalog, 'kindsOfTable'>,
+  table: string,
+  uuid: string,
+): RowBase | undefined {
+  return kindsOfTable.has(table) ? rows.get(table, uuid) : undefined
+}

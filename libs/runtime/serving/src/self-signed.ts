@@ -1,6 +1,6 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import { isIP } from 'node:net'
-import { parseIp } from '@kube-ovn/ip'
+import { ipBytes, parseIp } from '@kube-ovn/ip'
 import { bits, explicit, integer, octets, oid, sequence, setOf, tagged, time, utf8, yes } from './der.ts'
 
 /** A certificate and its key, PEM. */
@@ -68,10 +68,5 @@ function extension(id: string, value: Buffer, isCritical = false): Buffer {
 
 /** A dNSName or an iPAddress. */
 function alternativeName(host: string): Buffer {
-  return isIP(host) === 0 ? tagged(0x82, Buffer.from(host)) : tagged(0x87, addressBytes(host))
-}
-
-function addressBytes(host: string): Buffer {
-  const ip = parseIp(host)
-  return Buffer.from(ip.toString(16).padStart(typeof ip === 'bigint' ? 32 : 8, '0'), 'hex')
+  return isIP(host) === 0 ? tagged(0x82, Buffer.from(host)) : tagged(0x87, ipBytes(parseIp(host)))
 }

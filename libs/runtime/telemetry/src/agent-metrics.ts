@@ -32,7 +32,10 @@ export function agentMetrics(registry: Registry, nodeName: string): AgentMetrics
   })
   const address = wait('cni_wait_address_seconds_total', 'Seconds that ADD waited for an address.')
   const route = wait('cni_wait_route_seconds_total', 'Seconds that ADD waited for the pod to be routed.')
-  const connectivity = wait('cni_wait_connectivity_seconds_total', 'Seconds that ADD waited for flows.')
+  const connectivity = wait(
+    'cni_wait_connectivity_seconds_total',
+    'Seconds that ADD waited for flows, and for a gateway on a physical network.',
+  )
   const parts = new Histogram({
     name: 'kube_ovn_cni_add_seconds',
     help: 'Where the time of a successful ADD went: agent, controller or ovn.',

@@ -17,6 +17,7 @@ export {
   type SouthboundReading,
   type SwitchPortReading,
 } from './monitor-metrics.ts'
+export { pageOf } from './page.ts'
 export { nodeParameterMetrics, type NodeParameters } from './node-parameter-metrics.ts'
 export {
   pingerMetrics,

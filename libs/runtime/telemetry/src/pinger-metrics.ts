@@ -1,4 +1,5 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { Gauge, Histogram, type Registry } from 'prom-client'
+import { PingFamilies } from './ping-families.ts'
 
 /** Buckets of upstream, in ms. */
 const answerMs = [2, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50]
@@ -70,22 +71,8 @@ export function pingerMetrics(registry: Registry, { nodeName, nodeIp, podIp }: P
   const pings = new Map(
     (['pod', 'node', 'external'] as const).map((kind) => {
       const labelNames = [...sourceLabels, ...targetLabels[kind]]
-      const counter = (name: string, help: string) => new Counter({ name, help, labelNames, registers })
-      const buckets = kind === 'external' ? externalPingMs : pingMs
-      return [
-        kind,
-        {
-          latency: histogram(
-            `pinger_${kind}_ping_latency_ms`,
-            'Average round trip of a round.',
-            labelNames,
-            buckets,
-          ),
-          lost: counter(`pinger_${kind}_ping_lost_total`, 'Packets without an answer.'),
-          count: counter(`pinger_${kind}_ping_count_total`, 'Packets sent.'),
-          shown: new Map<string, Record<string, string>>(),
-        },
-      ]
+      const bucketsMs = kind === 'external' ? externalPingMs : pingMs
+      return [kind, new PingFamilies({ registry, name: `pinger_${kind}`, labelNames, bucketsMs })]
     }),
   )
   const inconsistent = gauge(
@@ -112,27 +99,13 @@ export function pingerMetrics(registry: Registry, { nodeName, nodeIp, podIp }: P
       if (isGood && tookMs !== undefined) metric?.latency?.observe({ nodeName }, tookMs)
     },
     pinged({ kind, labels }: PingedTarget, sent: number, roundTripMs: readonly number[]): void {
-      const metric = pings.get(kind)
-      if (metric === undefined) return
-      const all = { ...source, ...labels }
-      metric.shown.set(JSON.stringify(labels), all)
-      metric.lost.inc(all, sent - roundTripMs.length)
-      metric.count.inc(all, sent)
-      // Upstream observes 0 when all is lost, which makes a dead target look fast.
-      if (roundTripMs.length === 0) return
-      metric.latency.observe(all, roundTripMs.reduce((sum, one) => sum + one, 0) / roundTripMs.length)
+      pings.get(kind)?.pinged({ ...source, ...labels }, sent, roundTripMs)
     },
     /** Forgets who is not asked any more. */
     keepPinged(targets: readonly PingedTarget[]): void {
-      for (const [kind, { shown, latency, lost, count }] of pings) {
-        const kept = new Set(
-          targets.filter((one) => one.kind === kind).map(({ labels }) => JSON.stringify(labels)),
-        )
-        for (const [key, labels] of shown) {
-          if (kept.has(key)) continue
-          shown.delete(key)
-          for (const metric of [latency, lost, count]) metric.remove(labels)
-        }
+      for (const [kind, families] of pings) {
+        const kept = targets.filter((one) => one.kind === kind)
+        families.keep(kept.map(({ labels }) => ({ ...source, ...labels })))
       }
     },
     /** `undefined` when it could not be found out. */

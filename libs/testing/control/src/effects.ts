@@ -14,7 +14,7 @@ import {
 } from '@kube-ovn/domains-control/testing/still-world'
 
 type Kind = keyof WatchedKinds
-type Objects = { readonly [N in Kind]?: readonly KubeObject[] }
+export type Objects = { readonly [N in Kind]?: readonly KubeObject[] }
 
 /** Everything that the controller makes of some objects. */
 export interface ControlEffects {
@@ -29,12 +29,12 @@ export interface ControlEffects {
 }
 
 // The same for all.
-const declarations = declarationsOf(controlFeatures)
-const defaultFlags = flagDefaults()
-const features = new Map(controlFeatures.map((feature) => [feature.name, feature]))
+export const declarations = declarationsOf(controlFeatures)
+export const defaultFlags = flagDefaults()
+export const features = new Map(controlFeatures.map((feature) => [feature.name, feature]))
 
 /** More rounds than any object takes to come to rest. */
-const mostRounds = 8
+export const mostRounds = 8
 
 /** Lets every feature decide about the objects, and about what it wrote into them, until nothing is written any more. */
 export function controlEffects(given: StillObjects, settings: Partial<ControlSettings> = {}): ControlEffects {
@@ -55,7 +55,7 @@ export function controlEffects(given: StillObjects, settings: Partial<ControlSet
 }
 
 /** A linear congruential generator, of Numerical Recipes. */
-function repeatableBytes(): (count: number) => Uint8Array {
+export function repeatableBytes(): (count: number) => Uint8Array {
   let state = 1
   return (count) =>
     Uint8Array.from({ length: count }, () => {
@@ -102,7 +102,7 @@ function decideAll(
   return { world, decided }
 }
 
-function objectsOf(objects: Objects, resource: Resource): readonly KubeObject[] {
+export function objectsOf(objects: Objects, resource: Resource): readonly KubeObject[] {
   const name = kindOf(resource)
   return name === undefined ? [] : (objects[name] ?? [])
 }
@@ -114,7 +114,7 @@ function kindOf({ group, plural }: Resource): Kind | undefined {
 }
 
 /** The objects after the patches; the very same when none of them says anything new. */
-function applied(objects: Objects, patches: readonly KubePatch[]): Objects {
+export function applied(objects: Objects, patches: readonly KubePatch[]): Objects {
   return patches.reduce((all, { resource, namespace, name, merge = {}, create, apply, remove }) => {
     const kind = kindOf(resource)
     if (kind === undefined) return all

@@ -54,8 +54,8 @@ export class User {
   }
 
   /** Changes fields of a specification; `null` takes one away. */
-  async edit<T extends KubeObject>(resource: Resource<T>, name: string, spec: object): Promise<void> {
-    await this.#merge(resource, { name }, { spec: { ...spec } })
+  async edit<T extends KubeObject>(resource: Resource<T>, of: string | Named, spec: object): Promise<void> {
+    await this.#merge(resource, typeof of === 'string' ? { name: of } : of, { spec: { ...spec } })
   }
 
   /** What our events about an object of this name say, as `reason: message`; the API server may tell of it, too. */

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { KubeObject } from '@kube-ovn/kube'
-import { parseAllDocuments, stringify } from 'yaml'
+import { parse, parseAllDocuments, stringify } from 'yaml'
 import { helmPath, repository } from './cache-directory.ts'
 
 /** An object as the chart renders it. */
@@ -34,19 +34,22 @@ export interface ChartCluster {
  */
 export async function renderChart(
   values: object = {},
-  { kubeVersion, apiVersions = [], kubeconfig }: ChartCluster = {},
+  cluster: ChartCluster = {},
 ): Promise<readonly ChartObject[]> {
   const stdout = await withValues(values, (file) =>
-    helm(
-      ...['template', 'kube-ovn', chart, '--values', file],
-      ...(kubeVersion === undefined ? [] : ['--kube-version', kubeVersion]),
-      ...(kubeconfig === undefined ? [] : ['--dry-run=server', '--kubeconfig', kubeconfig]),
-      ...apiVersions.flatMap((version) => ['--api-versions', version]),
-    ),
+    helm('template', 'kube-ovn', chart, '--values', file, ...argumentsOf(cluster)),
   )
   return [...parseAllDocuments(stdout)]
     .map((document) => document.toJS() as ChartObject | null)
     .filter((object) => object !== null)
+}
+
+function argumentsOf({ kubeVersion, apiVersions = [], kubeconfig }: ChartCluster): readonly string[] {
+  return [
+    ...(kubeVersion === undefined ? [] : ['--kube-version', kubeVersion]),
+    ...(kubeconfig === undefined ? [] : ['--dry-run=server', '--kubeconfig', kubeconfig]),
+    ...apiVersions.flatMap((version) => ['--api-versions', version]),
+  ]
 }
 
 async function withValues(values: object, run: (file: string) => Promise<string>): Promise<string> {
@@ -69,6 +72,32 @@ export async function renderNotes(values: object, kubeconfigPath: string): Promi
     ),
   )
   return stdout.slice(stdout.indexOf('\nNOTES:\n'))
+}
+
+/**
+ * What Helm would print after it has installed our chart on such a cluster. Helm takes only a real one's word when it installs, and
+ * `helm template` shows no notes: it renders a copy of the chart in which these are an object's.
+ */
+export async function renderNotesOn(cluster: ChartCluster): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'kube-ovn-notes-'))
+  try {
+    const copy = join(directory, 'kube-ovn')
+    await cp(chart, copy, { recursive: true })
+    await rename(join(copy, 'templates/NOTES.txt'), join(copy, 'notes.txt'))
+    await writeFile(
+      join(copy, 'templates/notes.yaml'),
+      'notes: {{ tpl (.Files.Get "notes.txt") . | toJson }}\n',
+    )
+    const stdout = await withValues({}, (file) =>
+      helm(
+        ...['template', 'kube-ovn', copy, '--values', file, '--show-only', 'templates/notes.yaml'],
+        ...argumentsOf(cluster),
+      ),
+    )
+    return (parse(stdout) as { readonly notes: string }).notes
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
 }
 
 /**

@@ -77,7 +77,10 @@ export async function sharedKubeApi(): Promise<KubeApi> {
     await api.reset()
     return api
   }
-  shared = startKubeApi({ crds: [chartCrds, foreignCrds], accounts: {} })
+  shared = startKubeApi({
+    crds: [chartCrds, foreignCrds],
+    accounts: { features: { enableLoadbalancerService: true } },
+  })
   return shared
 }
 

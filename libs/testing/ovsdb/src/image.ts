@@ -3,7 +3,7 @@ import { connectEngine, isNotFound } from './engine.ts'
 
 const dockerfile = `FROM debian:trixie-slim
 RUN apt-get update \\
- && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends openvswitch-switch ovn-central openssl nftables \\
+ && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends openvswitch-switch ovn-central ovn-host openssl nftables \\
  && rm -rf /var/lib/apt/lists/*
 `
 

@@ -47,6 +47,13 @@ const readersOf: Readonly<Record<string, readonly (readonly [string, Reader])[]>
   readNodeNetwork: [
     ['readNodeNetwork', (text) => annotations.readNodeNetwork(everyValue(annotations.nodeAnnotations, text))],
   ],
+  isAttachedSubnetKey: [['isAttachedSubnetKey', annotations.isAttachedSubnetKey]],
+  readBorrowedVips: [
+    [
+      'readBorrowedVips',
+      (text) => annotations.readBorrowedVips({ [podAnnotations().borrowedVip.key]: text }),
+    ],
+  ],
   readPortVips: [
     ['readPortVips', (text) => annotations.readPortVips({ [podAnnotations().portVips.key]: text })],
   ],

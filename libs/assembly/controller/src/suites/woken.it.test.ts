@@ -1,7 +1,7 @@
 import { podAnnotations } from '@kube-ovn/annotations'
 import { subnetResource, vpcResource } from '@kube-ovn/kube-api'
 import type { JsonValue, ObjectRef, Resource } from '@kube-ovn/kube'
-import { namespaces, nodes, pods } from '@kube-ovn/kube-api/core'
+import { namespaces, networkPolicies, nodes, pods } from '@kube-ovn/kube-api/core'
 import { namespace, node, pod, subnet, vpc } from '@kube-ovn/testing-builders'
 import { describe, expect, it } from 'vitest'
 import { ControlCluster } from '@kube-ovn/testing-control'
@@ -68,6 +68,102 @@ it('labels of a namespace that bind it to a subnet wake its pods that wait, and 
   expect(woken).toContain('pod-port/shop/waits')
   expect([...woken].filter((key) => key.includes('other') || key.includes('runs'))).toEqual([])
   expect(control.portsOf('Logical_Switch', 'red')).toContain('waits.shop')
+})
+
+describe('labels and selectors of policies', () => {
+  const selecting = (app: string) => ({
+    podSelector: { matchLabels: { app } },
+    ingress: [{ from: [{ podSelector: { matchLabels: { talks: app } } }] }],
+  })
+  const relabel = (name: string, labels: Readonly<Record<string, string>>) => () =>
+    cluster.client.patch(pods, { namespace: 'shop', name }, 'application/merge-patch+json', {
+      metadata: { labels },
+    })
+
+  /** Two pods under each of two policies, one under none, and a third policy that nobody is under. */
+  async function start(): Promise<Controller> {
+    await cluster.user.createNodes('n1')
+    await cluster.client.create(namespaces, namespace({ name: 'shop' }))
+    for (const app of ['web', 'db', 'nobody'])
+      await cluster.client.create(networkPolicies, {
+        ...{ apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy' },
+        ...{ metadata: { namespace: 'shop', name: app }, spec: selecting(app) },
+      })
+    for (const [name, app] of Object.entries({
+      web1: 'web',
+      web2: 'web',
+      db1: 'db',
+      db2: 'db',
+      free: 'none',
+    }))
+      await cluster.user.createPod({ name, namespace: 'shop', labels: { app } })
+    return cluster.startController()
+  }
+
+  const ownKeys = (keys: readonly string[]): readonly string[] => [...new Set(keys)].sort()
+
+  it('a label of a pod wakes no other pod, and of policies those alone that select somebody now, or nobody any more', async () => {
+    await using control = await start()
+    /** Beside the keys of the pod itself. */
+    const wokenByLabels = async (name: string, labels: Readonly<Record<string, string>>) => {
+      const keys = ownKeys(await wokenBy(control, relabel(name, labels)))
+      expect(keys).toContain(`pod-port/shop/${name}`)
+      return keys.filter((key) => !key.endsWith(`/shop/${name}`))
+    }
+    // No selector is about it, before or after.
+    expect(await wokenByLabels('free', { color: 'red' })).toEqual([])
+    // There are others under these policies already.
+    expect(await wokenByLabels('free', { app: 'web' })).toEqual([])
+    expect(await wokenByLabels('free', { app: 'db' })).toEqual([])
+    expect(await wokenByLabels('free', { app: 'nobody' })).toEqual(['network-policy/shop/nobody'])
+    expect(await wokenByLabels('free', { talks: 'web' })).toEqual(['network-policy/shop/web'])
+    expect(await wokenByLabels('db1', { talks: 'web' })).toEqual([])
+    expect(await wokenByLabels('free', { app: 'none', talks: 'none' })).toEqual([
+      'network-policy/shop/nobody',
+    ])
+  })
+
+  it('a selector that is edited wakes its policy, and the pods that it was for or is for now', async () => {
+    await using control = await start()
+    const select = (policy: string, app: string) => () =>
+      cluster.client.patch(
+        networkPolicies,
+        { namespace: 'shop', name: policy },
+        'application/merge-patch+json',
+        { spec: { podSelector: { matchLabels: { app } } } },
+      )
+    const portsOf = (...names: readonly string[]) => names.map((name) => `pod-port/shop/${name}`)
+    expect(ownKeys(await wokenBy(control, select('nobody', 'db')))).toEqual([
+      'network-policy/shop/nobody',
+      ...portsOf('db1', 'db2'),
+    ])
+    expect(ownKeys(await wokenBy(control, select('nobody', 'web')))).toEqual([
+      'network-policy/shop/nobody',
+      ...portsOf('db1', 'db2', 'web1', 'web2'),
+    ])
+  })
+
+  it('a label of a namespace wakes the pods there that a selector is for by it, and no others', async () => {
+    await using control = await start()
+    await cluster.client.create(namespaces, namespace({ name: 'office' }))
+    await cluster.user.createPod({ name: 'a', namespace: 'office' })
+    await cluster.user.createPod({ name: 'b', namespace: 'office' })
+    const from = [{ namespaceSelector: { matchLabels: { team: 'office' } } }]
+    await cluster.client.patch(
+      networkPolicies,
+      { namespace: 'shop', name: 'web' },
+      'application/merge-patch+json',
+      { spec: { ingress: [{ from }] } },
+    )
+    const label = (labels: Readonly<Record<string, string>>) => () =>
+      cluster.client.patch(namespaces, { name: 'office' }, 'application/merge-patch+json', {
+        metadata: { labels },
+      })
+    expect(ownKeys(await wokenBy(control, label({ color: 'red' })))).toEqual(['namespace/office'])
+    expect(ownKeys(await wokenBy(control, label({ team: 'office' })))).toEqual([
+      ...['namespace/office', 'network-policy/shop/web', 'pod-port/office/a', 'pod-port/office/b'],
+    ])
+  })
 })
 
 it('an address that comes free wakes one of the pods that wait in its subnet', async () => {

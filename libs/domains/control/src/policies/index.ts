@@ -1,3 +1,4 @@
+export { desiredMeter } from './acl-meter.ts'
 export { aclRow } from './acl-row.ts'
 export { aclSamplingFlags, collectorName, withSampling } from './acl-sampling.ts'
 export type { EnforcedAdminPolicy } from './admin-policies.ts'

@@ -1,7 +1,13 @@
-import { IndexedStore, objectKey, type IndexFunction, type KubeObject } from '@kube-ovn/kube'
+import {
+  IndexedStore,
+  objectKey,
+  type IndexFunction,
+  type KubeObject,
+  type ObjectChange,
+} from '@kube-ovn/kube'
 import { silentLogger } from '@kube-ovn/log'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
-import { Signals } from '@kube-ovn/reconcile'
+import { Signals, type DerivedTables } from '@kube-ovn/reconcile'
 import { ManualClock } from '@kube-ovn/time'
 import type { Atom, Cache } from 'ovsdb-client'
 import { createWorld } from '../live-world.ts'
@@ -32,14 +38,40 @@ export interface StillOptions {
 export function stillWorld(
   objects: StillObjects,
   rows: StillRows,
+  options: StillOptions = {},
+): AllocatingWorld {
+  const { world, start } = changingWorld(objects, rows, options)
+  start()
+  return world
+}
+
+/** A world that is about to start, and whose objects can be changed then. */
+export interface ChangingWorld {
+  readonly world: AllocatingWorld
+  readonly derived: DerivedTables
+  readonly signals: Signals
+  start(): void
+  /** Has an object be what it is now, or be gone, and tells what it was. */
+  put<N extends keyof WatchedKinds>(kind: N, key: string, object: WatchedKinds[N] | undefined): ObjectChange
+}
+
+/** As {@link stillWorld}. */
+export function changingWorld(
+  objects: StillObjects,
+  rows: StillRows,
   {
     settings: changed,
     randomBytes = (count) => new Uint8Array(count),
     declarations: { watches, tables } = { watches: [], tables: [] },
   }: StillOptions = {},
-): AllocatingWorld {
+): ChangingWorld {
   const clock = new ManualClock()
-  const known = watchedStores((name, { indexes }) => storeOf(indexes, objects[name]))
+  const made = new Map<keyof WatchedKinds, IndexedStore<KubeObject>>()
+  const known = watchedStores((name, { indexes }) => {
+    const store = storeOf(indexes, objects[name])
+    made.set(name, store as unknown as IndexedStore<KubeObject>)
+    return store
+  })
   const stores = new Stores([
     ...watches.map(({ resource, indexes }) => [resource, storeOf(indexes)] as const),
     ...Object.entries(known).map(
@@ -49,18 +81,29 @@ export function stillWorld(
   const northbound = cacheOf(rows)
   const settings = controlSettings(changed)
   const derived = deriveTables({ settings, stores, tables, northbound, logger: silentLogger, clock })
+  const signals = new Signals()
   const world = createWorld({
     settings,
     definitions: chartDefinitions,
     stores,
     northbound,
     derived,
-    signals: new Signals(),
+    signals,
     clock,
     randomBytes,
   })
-  restoreWorld(world, derived, silentLogger)
-  return world
+  return {
+    ...{ world, derived, signals },
+    start: () => restoreWorld(world, derived, silentLogger),
+    put: (kind, key, object) => {
+      const store = made.get(kind)
+      const change = { key, old: store?.get(key), new: object, initial: false }
+      if (object === undefined) store?.delete(key)
+      else store?.put(key, object)
+      derived.objectChanged(watched[kind].resource, change)
+      return change
+    },
+  }
 }
 
 function storeOf<T extends KubeObject>(

@@ -8,7 +8,7 @@ describe('parseDhcpOptions', () => {
     [4, ' lease_time = 3600 , router=10.0.0.1,', { lease_time: '3600', router: '10.0.0.1' }],
     [4, 'dns_server={8.8.8.8;8.8.4.4},mtu=01400', { dns_server: '{8.8.8.8,8.8.4.4}', mtu: '1400' }],
     [4, 'ntp_server={10.0.0.1,10.0.0.2},T1=5', { ntp_server: '{10.0.0.1,10.0.0.2}', T1: '5' }],
-    [4, 'server_mac=00:00:5E:00:53:01', { server_mac: '00:00:5e:00:53:01' }],
+    [4, 'server_mac=00:00:5E:00:53:01', { server_mac: '00:00:5E:00:53:01' }],
     [4, 'domain_name="two words, a=b"', { domain_name: '"two words, a=b"' }],
     [4, 'domain_search_list="a.com;b.org"', { domain_search_list: '"a.com,b.org"' }],
     [4, 'tftp_server="boot.example.com"', { tftp_server: '"boot.example.com"' }],

@@ -36,7 +36,8 @@ const ipv6List: ValueType = {
 }
 const mac: ValueType = {
   form: 'six bytes like 00:00:5e:00:53:01',
-  read: (value) => tryParseMac(value),
+  // As it is written, like the original.
+  read: (value) => (tryParseMac(value) === undefined ? undefined : value),
 }
 const hostId: ValueType = {
   form: 'an IPv4 address, or a name in quotation marks',

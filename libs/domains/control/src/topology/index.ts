@@ -39,7 +39,7 @@ export {
 export type { Layout } from './layouts.ts'
 export type { NatRule } from './nat-rules.ts'
 export { cidrsOf, familiesOf, isSameNetwork, type Network, type NetworkFamily } from './network.ts'
-export { allNodeAddresses, internalAddresses } from './node-addresses.ts'
+export { allNodeAddresses, hasOtherAddresses, internalAddresses } from './node-addresses.ts'
 export { nodeChassis, type NodeChassis } from './node-chassis.ts'
 export { hasOtherNetwork } from './node-change.ts'
 export { decidedPools } from './pool-claims.ts'

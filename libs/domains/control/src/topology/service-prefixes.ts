@@ -1,3 +1,4 @@
+import { servicePrefixesOf } from '@kube-ovn/endpoints'
 import { serviceCidrs, type ServiceCidr } from '@kube-ovn/kube-api/core'
 import { objectTable } from '@kube-ovn/reconcile'
 import type { ControlWorld } from '../world.ts'
@@ -8,12 +9,5 @@ export const serviceCidrTable = objectTable<ServiceCidr>(serviceCidrWatch)
 
 /** The prefixes of Services' addresses. */
 export function servicePrefixes(world: Pick<ControlWorld, 'table' | 'settings'>): readonly string[] {
-  const said = world
-    .table(serviceCidrTable)
-    .scan()
-    .filter(({ status }) =>
-      (status?.conditions ?? []).some(({ type, status: is }) => type === 'Ready' && is === 'True'),
-    )
-    .flatMap(({ spec }) => spec?.cidrs ?? [])
-  return [...new Set(said.length > 0 ? said : world.settings.servicePrefixes)].sort()
+  return servicePrefixesOf(world.table(serviceCidrTable).scan(), world.settings.servicePrefixes)
 }

@@ -84,6 +84,28 @@ it('says which next hops the router does not reach', () => {
   ])
 })
 
+it('says which next hops of policies the router does not reach, each once, and nothing of a router without networks', () => {
+  const policy = { match: 'ip4.src == 10.31.0.0/24', action: 'reroute' }
+  const policyRoutes = [
+    { ...policy, priority: 1, nextHopIP: '10.31.0.254,169.254.0.2' },
+    { ...policy, priority: 1, nextHopIP: '10.31.0.254,169.254.0.2' },
+    { ...policy, priority: 2, nextHopIP: '10.31.0.254,10.99.0.1' },
+    { ...policy, priority: 3, nextHopIP: '10.99.0.1' },
+    { ...policy, priority: 4, action: 'drop', nextHopIP: '10.98.0.1' },
+  ]
+  const plan = planOf('v1', vpc({ name: 'v1', policyRoutes, ...to('v2', '169.254.0.1/30') }), v2)
+  expect(plan.problems).toEqual([
+    {
+      field: 'spec.policyRoutes[2].nextHopIP',
+      value: '10.99.0.1',
+      cure: expect.stringMatching(
+        /^choose an address in a subnet of the VPC, .*: the router reaches no other$/,
+      ) as string,
+    },
+  ])
+  expect(planOf('v4', vpc({ name: 'v4', policyRoutes }), v2).problems).toEqual([])
+})
+
 it('gives a namespace to the oldest Vpc that lists it, and tells the others', () => {
   const old = vpc({ name: 'v2', namespaces: ['shop'], creationTimestamp: '2026-01-01T00:00:00Z' })
   const young = vpc({ name: 'v1', namespaces: ['shop', 'own'], creationTimestamp: '2026-02-01T00:00:00Z' })

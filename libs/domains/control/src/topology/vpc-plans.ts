@@ -11,7 +11,7 @@ import {
   type BfdSession,
   type PlannedRoute,
 } from './supervision.ts'
-import { claimOf, type SharedClaim, type VpcPeering, type VpcProblem } from './vpc-spec.ts'
+import { claimOf, type PolicyHop, type SharedClaim, type VpcPeering, type VpcProblem } from './vpc-spec.ts'
 import { tenancies, vpcClaims } from './vpc-tenancy.ts'
 
 /** What is made of a Vpc, beside all others. */
@@ -37,7 +37,7 @@ export const vpcPlans = rowTable({
   name: 'vpc-plans',
   of: vpcClaims,
   reads,
-  row: ({ policies: _policies, ...claim }, views): VpcPlan => {
+  row: ({ policies: _policies, policyHops, ...claim }, views): VpcPlan => {
     const own = routedOf(claim.name, views)
     const refused = claim.peerings.map((peering) => refusalOf(claim, peering, own))
     const peerings = claim.peerings.filter((_peering, place) => refused[place] === undefined)
@@ -57,7 +57,7 @@ export const vpcPlans = rowTable({
         ...peerings.flatMap((peering) => lackOf(claim, peering, own, views) ?? []),
         ...outside.problems,
         ...supervision.problems,
-        ...strayHops({ ...claim, peerings }, [...own, ...networksOf(externals, views)]),
+        ...strayHops([...claim.routes, ...policyHops], peerings, [...own, ...networksOf(externals, views)]),
         ...lostNamespaces(claim, views),
         ...strayDefault(claim, own),
       ],
@@ -75,7 +75,7 @@ function routedOf(vpc: string, { layouts }: Views): readonly Layout[] {
 
 /** Of a default VPC that has yet to be created. */
 export function emptyPlan(name: string): VpcPlan {
-  const { policies: _policies, ...claim } = claimOf({ metadata: { name } })
+  const { policies: _policies, policyHops: _hops, ...claim } = claimOf({ metadata: { name } })
   return { ...claim, externals: [], routes: [], sessions: [], bfdPort: undefined }
 }
 
@@ -154,13 +154,17 @@ function overlapOf(own: readonly Layout[], others: readonly Layout[]): readonly 
 }
 
 /** A router without networks reaches nobody, which is no mistake of a route. */
-function strayHops({ routes, peerings }: SharedClaim, own: readonly Layout[]): readonly VpcProblem[] {
+function strayHops(
+  hops: readonly PolicyHop[],
+  peerings: readonly VpcPeering[],
+  own: readonly Layout[],
+): readonly VpcProblem[] {
   if (own.length === 0) return []
   const reached: readonly Cidr[] = [
     ...own.flatMap(cidrsOf),
     ...peerings.flatMap((peering) => peering.networks),
   ]
-  return routes
+  return hops
     .filter(({ nextHop }) => !reached.some((cidr) => contains(cidr, nextHop)))
     .map(({ field, nextHop }) => ({
       field: `${field}.nextHopIP`,

@@ -40,6 +40,17 @@ describe('claimOf', () => {
     expect(policies.map(({ nextHops }) => nextHops)).toEqual([['10.1.0.9', '10.1.0.8'], []])
   })
 
+  it('reads of many policies only the one that an edit changes', () => {
+    const policyRoutes = Array.from({ length: 100 }, (_one, n) => ({ ...policy, priority: n }))
+    const before = claim({ policyRoutes }).policies
+    const after = claim({
+      policyRoutes: policyRoutes.map((one) => (one.priority === 7 ? { ...one, action: 'drop' } : one)),
+    }).policies
+    expect(after.filter((one) => !before.includes(one))).toEqual([
+      { priority: 7, match: policy.match, action: 'drop', nextHops: [] },
+    ])
+  })
+
   it('takes what is written twice once', () => {
     const read = claim({
       staticRoutes: [route, { ...route, policy: 'policyDst' }],

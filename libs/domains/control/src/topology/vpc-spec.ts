@@ -51,6 +51,12 @@ export interface VpcPolicy {
   readonly nextHops: readonly string[]
 }
 
+/** A next hop of policies, and where it stands in the specification first. */
+export interface PolicyHop {
+  readonly nextHop: Ip
+  readonly field: string
+}
+
 /** A connection to the router of another VPC. */
 export interface VpcPeering {
   readonly remote: string
@@ -78,6 +84,8 @@ export interface VpcClaim {
   readonly defaultSubnet: string
   readonly routes: readonly VpcRoute[]
   readonly policies: readonly VpcPolicy[]
+  /** Each next hop of policies once. */
+  readonly policyHops: readonly PolicyHop[]
   readonly peerings: readonly VpcPeering[]
   /** It is to be connected to external subnets: these, or else the default one. */
   readonly enableExternal: boolean
@@ -89,7 +97,7 @@ export interface VpcClaim {
 }
 
 /** Of a claim what is looked at beside others: nobody goes by its policies but the router. */
-export type SharedClaim = Omit<VpcClaim, 'policies'>
+export type SharedClaim = Omit<VpcClaim, 'policies' | 'policyHops'>
 
 /** Reads a Vpc part by part: what can not be used is a problem, and the rest is as if that were not there. */
 export function claimOf({ metadata, spec = {} }: Vpc): VpcClaim {
@@ -117,6 +125,7 @@ export function claimOf({ metadata, spec = {} }: Vpc): VpcClaim {
     defaultSubnet: spec.defaultSubnet ?? '',
     routes: routes.read,
     policies: policies.read,
+    policyHops: hopsOf(policies),
     peerings: peerings.read,
     enableExternal: spec.enableExternal === true,
     extraExternals: [...new Set(spec.extraExternalSubnets)],
@@ -141,8 +150,17 @@ export function policyKey({ priority, match }: Pick<VpcPolicy, 'priority' | 'mat
   return `${priority}/${match}`
 }
 
+function hopsOf({ read, fields }: Read<VpcPolicy>): readonly PolicyHop[] {
+  const hops = new Map<string, string>()
+  for (const [place, { nextHops }] of read.entries())
+    for (const hop of nextHops) if (!hops.has(hop)) hops.set(hop, fields[place] ?? '')
+  return [...hops].map(([hop, field]) => ({ nextHop: parseIp(hop, field), field }))
+}
+
 interface Read<T> {
   readonly read: readonly T[]
+  /** Where each of them stands. */
+  readonly fields: readonly string[]
   readonly problems: readonly VpcProblem[]
 }
 
@@ -167,7 +185,8 @@ function readAll<S, T>(
       problems.push(refusalOf(error))
     }
   }
-  return { read: [...byKey.values()].map(({ one }) => one), problems }
+  const found = [...byKey.values()]
+  return { read: found.map(({ one }) => one), fields: found.map(({ field }) => field), problems }
 }
 
 /** Without the place; addresses of IPv6 are big numbers. */
@@ -222,8 +241,31 @@ const symmetric = 'ecmp_symmetric_reply'
 
 const highestPriority = 32_767
 
+interface PolicyEntry {
+  readonly priority: number
+  readonly match: string
+  readonly action: string
+  readonly nextHopIP: string
+}
+
+/** Policies by their text: of the thousands that a Vpc may have, an edit changes one, and a match takes long to read. */
+const policiesRead = new Map<string, VpcPolicy>()
+const mostRemembered = { policies: 10_000, characters: 1_000 } as const
+
 function readPolicy(entry: Entry<'policyRoutes'>, field: string): VpcPolicy {
   const { priority = 0, match = '', action = '', nextHopIP = '' } = entry
+  const text = `${priority}\n${action}\n${nextHopIP}\n${match}`
+  const known = policiesRead.get(text)
+  if (known !== undefined) return known
+  const policy = readNewPolicy({ priority, match, action, nextHopIP }, field)
+  if (text.length > mostRemembered.characters) return policy
+  const [oldest] = policiesRead.size >= mostRemembered.policies ? policiesRead.keys() : []
+  if (oldest !== undefined) policiesRead.delete(oldest)
+  policiesRead.set(text, policy)
+  return policy
+}
+
+function readNewPolicy({ priority, match, action, nextHopIP }: PolicyEntry, field: string): VpcPolicy {
   if (priority < 0 || priority > highestPriority)
     throw refusing(`${field}.priority`, String(priority), `write 0 to ${highestPriority}`)
   checkMatch(match, `${field}.match`)

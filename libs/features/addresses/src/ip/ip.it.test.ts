@@ -1,4 +1,4 @@
-import { controllerFinalizer, podAnnotations, vipAnnotations } from '@kube-ovn/annotations'
+import { controllerFinalizer, podAnnotations } from '@kube-ovn/annotations'
 import { parseIp } from '@kube-ovn/ip'
 import { ipPoolResource, ipResource, subnetResource, vipResource, type Ip } from '@kube-ovn/kube-api'
 import { events, statefulSets } from '@kube-ovn/kube-api/core'
@@ -217,7 +217,11 @@ describe('a pod that asks for other addresses than are reserved for it', () => {
     ['by ip_address', { [keys.ipAddress.key]: other }, `field=${keys.ipAddress.key} value=${other}`],
     ['by a list in ip_pool', { [keys.ipPool.key]: `${other};` }, `field=${keys.ipPool.key} value=${other};`],
     ['by an IPPool elsewhere', { [keys.ipPool.key]: 'reds' }, `field=${keys.ipPool.key} value=reds`],
-    ['by vip', { [vipAnnotations.borrowed.key]: 'v' }, `field=${vipAnnotations.borrowed.key} value=v`],
+    [
+      'by vip',
+      { [podAnnotations().borrowedVip.key]: 'v' },
+      `field=${podAnnotations().borrowedVip.key} value=v`,
+    ],
     ['by logical_switch', { [keys.logicalSwitch.key]: 'red' }, `field=${keys.logicalSwitch.key} value=red`],
   ]
 

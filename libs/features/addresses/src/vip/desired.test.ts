@@ -19,6 +19,7 @@ function placed(
   return {
     subnet: 'blue',
     provider: 'ovn',
+    isDefaultVpc: true,
     type,
     addresses: parseIpList(addresses),
     mac,
@@ -100,6 +101,16 @@ describe('the ports of a Vip', () => {
       given: snapshot({ ...placed('kube_host_vm_vip', '10.1.0.5'), provider: 'net.default.ovn' }),
       rows: [{ ...answering('web..net.default.ovn', '10.1.0.5'), options: { arp_proxy: undefined } }],
     },
+    ...(['switch_lb_vip', 'kube_host_vm_vip'] as const).map((type) => ({
+      name: `one of type ${type} in a VPC of its own says that it is not in the default security group, as pods do`,
+      given: snapshot({ ...placed(type, '10.1.0.5'), isDefaultVpc: false }),
+      rows: [
+        {
+          ...answering('web.', '10.1.0.5', { 'associated_sg_default-securitygroup': 'false' }),
+          options: { arp_proxy: type === 'switch_lb_vip' ? 'true' : undefined },
+        },
+      ],
+    })),
   ])('$name', ({ given, rows }) => {
     const desired = desiredVip(given)
     expect(shownRows(desired)).toEqual(rows)

@@ -12,8 +12,10 @@ import {
 } from '@kube-ovn/kube-api'
 import {
   arpProxyOption,
+  defaultSecurityGroup,
   externalId,
   logicalSwitch,
+  securityGroupMark,
   vipPort,
   virtualPortOption,
   vipVirtualPort,
@@ -60,7 +62,7 @@ export function desiredVip(vip: VipSnapshot): Desired {
 }
 
 function portRows({ name, object }: VipSnapshot, placement: VipPlacement): readonly OwnedRow[] {
-  const { subnet, provider, type, addresses, mac, parents } = placement
+  const { subnet, provider, isDefaultVpc, type, addresses, mac, parents } = placement
   const namespace = object.spec?.namespace ?? ''
   const names = portNamesOf(object, type, provider)
   const ids = { [externalId.logicalSwitch]: subnet }
@@ -76,6 +78,8 @@ function portRows({ name, object }: VipSnapshot, placement: VipPlacement): reado
         external_ids: externalIds({
           ...ids,
           ...(namespace === '' ? {} : { [externalId.pod]: `${namespace}/${name}` }),
+          // As of every port with addresses there.
+          ...(isDefaultVpc ? {} : { [securityGroupMark(defaultSecurityGroup)]: 'false' }),
         }),
       },
     })

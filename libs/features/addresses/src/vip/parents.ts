@@ -1,4 +1,4 @@
-import { readSharedVips, vipAnnotations } from '@kube-ovn/annotations'
+import { readBorrowedVips, readSharedVips } from '@kube-ovn/annotations'
 import { mostEntries } from '@kube-ovn/ip'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import type { Vip } from '@kube-ovn/kube-api'
@@ -48,6 +48,5 @@ function readTerm(vip: string, text: string): readonly [string, string] {
 /** Names of the Vips that a pod shares or borrows. */
 export function vipsOf(pod: Pod | undefined): readonly string[] {
   const annotations = pod?.metadata.annotations
-  const borrowed = vipAnnotations.borrowed.read(annotations)
-  return [...readSharedVips(annotations), ...(borrowed === undefined ? [] : [borrowed])]
+  return [...readSharedVips(annotations), ...readBorrowedVips(annotations)]
 }

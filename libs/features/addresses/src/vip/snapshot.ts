@@ -39,6 +39,8 @@ export interface VipPlacement {
   readonly subnet: string
   /** Of the subnet; that of further networks is part of a port's name. */
   readonly provider: string
+  /** Whether the subnet is in the default VPC. */
+  readonly isDefaultVpc: boolean
   readonly type: KnownVipType
   readonly addresses: DualStackIp
   readonly mac: string
@@ -136,9 +138,11 @@ function placementOf(
 ): Omit<VipPlacement, 'hasPorts'> {
   const { v4, v6, subnet } = lease
   const isShared = type === vipType.plain && (object.spec?.namespace ?? '') !== ''
+  const network = world.attachments.get(subnet)
   return {
     subnet,
-    provider: world.attachments.get(subnet)?.provider ?? primaryProvider,
+    provider: network?.provider ?? primaryProvider,
+    isDefaultVpc: network?.isDefaultVpc ?? true,
     type,
     addresses: { v4, v6 },
     mac: type === vipType.switchLb ? routerMac(object, subnet, world) : ownMac(object, lease),

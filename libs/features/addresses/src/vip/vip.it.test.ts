@@ -1,4 +1,4 @@
-import { podAnnotations, vipAnnotations } from '@kube-ovn/annotations'
+import { podAnnotations } from '@kube-ovn/annotations'
 import { subnetResource, vipResource, type Vip } from '@kube-ovn/kube-api'
 import { subnet, vip, type VipFields } from '@kube-ovn/testing-builders'
 import { beforeEach, describe, expect, it } from 'vitest'
@@ -175,7 +175,7 @@ it('takes its MAC address in any notation', async () => {
 describe('a Vip that a pod borrows', () => {
   it('is held all the while, and lent to one pod at a time', async () => {
     await using control = await cluster.startSettled()
-    const borrowing = { namespace: 'shop', annotations: { [vipAnnotations.borrowed.key]: 'lent' } }
+    const borrowing = { namespace: 'shop', annotations: { [podAnnotations().borrowedVip.key]: 'lent' } }
     await cluster.user.createPod({ name: 'early', ...borrowing })
     await control.settle()
     expect(await cluster.user.told('early')).toContainEqual(expect.stringContaining('the Vip does not exist'))

@@ -23,6 +23,7 @@ import type { NodeFacts, NodeSnapshot } from './snapshot.ts'
 export const node: ControlFeature<string, NodeSnapshot, NodeFacts> = {
   name: 'node',
   kinds: [nodePort, nodePortGroup, nodePolicy, nodeLocalDnsPolicy],
+  about: { resource: nodes },
   rights: [
     { resource: nodes, verbs: ['patch'] },
     { resource: ipResource, verbs: ['create', 'patch', 'delete'] },

@@ -7,6 +7,7 @@ import { desiredAcls } from './desired.ts'
 const open: SubnetIsolation = {
   subnet: 'blue',
   isReachedByNodes: true,
+  logRate: undefined,
   stopsOpenConnections: true,
   families: [{ family: 4, cidr: '10.17.0.0/16', nodes: '100.64.0.0/16', allowed: [] }],
   isPrivate: false,
@@ -188,6 +189,22 @@ describe('desiredAcls', () => {
     const desired = desiredAcls({ ...open, ...acls })
     expect(shownRows(desired)).toEqual(rows)
     expect(shownMembers(desired)).toEqual(shownRows(desired).map(({ row }) => `ls/blue acls: ${String(row)}`))
+  })
+
+  it('has what it drops because it is private logged no more often than is wanted', () => {
+    const desired = desiredAcls({ ...open, isPrivate: true, logRate: 50 })
+    const meter = 'blue_private_meter'
+    const marks = { external_ids: { vendor: 'kube-ovn' } }
+    expect(shownRows(desired)).toEqual(
+      expect.arrayContaining([
+        { ...drop, meter },
+        { row: 'meter-private/blue/drop', name: meter, unit: 'pktps', ...marks },
+        { row: 'meter-band-private/blue/drop', action: 'drop', rate: 50, burst_size: 1, ...marks },
+      ]),
+    )
+    expect(shownMembers(desired)).toContain('meter-private/blue/drop bands: meter-band-private/blue/drop')
+    // Of what is not private nothing is logged.
+    expect(desiredAcls({ ...open, logRate: 50 })).toEqual(desiredAcls(open))
   })
 
   it('has a name of at most 63 characters, as OVN wants it', () => {

@@ -1,8 +1,17 @@
-import { externalId, logicalSwitch, privateSubnetAcl, subnetAcl, subnetAclId } from '@kube-ovn/ovn-names'
+import {
+  externalId,
+  logicalSwitch,
+  privateSubnetAcl,
+  privateSubnetMeter,
+  privateSubnetMeterBand,
+  privateSubnetMeterName,
+  subnetAcl,
+  subnetAclId,
+} from '@kube-ovn/ovn-names'
 import { subnetAcls, type SubnetIsolation } from '@kube-ovn/policy'
 import { nothing, type Desired } from '@kube-ovn/reconcile'
 import { memberOf, ref } from '@kube-ovn/domains-control'
-import { aclRow } from '@kube-ovn/domains-control/policies'
+import { aclRow, desiredMeter } from '@kube-ovn/domains-control/policies'
 
 /**
  * Computes the ACLs on a subnet's switch.
@@ -12,7 +21,7 @@ import { aclRow } from '@kube-ovn/domains-control/policies'
  * @see ovn-nb(5), ACL
  */
 export function desiredAcls(isolation: SubnetIsolation): Desired {
-  const { subnet } = isolation
+  const { subnet, isPrivate, logRate } = isolation
   const { own, rules } = subnetAcls(isolation)
   const parent = { [externalId.parent]: subnet }
   const rows = [
@@ -21,9 +30,22 @@ export function desiredAcls(isolation: SubnetIsolation): Desired {
       aclRow(subnetAcl, subnetAclId(subnet, acl), acl, { ...parent, [externalId.subnet]: subnet }),
     ),
   ]
+  const meter =
+    isPrivate && logRate !== undefined
+      ? desiredMeter(meterKinds, {
+          id: `${subnet}/drop`,
+          name: privateSubnetMeterName(subnet),
+          rate: logRate,
+        })
+      : nothing
   return {
     ...nothing,
-    rows,
-    members: rows.map(({ kind, id }) => memberOf(ref(logicalSwitch, subnet), 'acls', ref(kind, id))),
+    rows: [...rows, ...meter.rows],
+    members: [
+      ...rows.map(({ kind, id }) => memberOf(ref(logicalSwitch, subnet), 'acls', ref(kind, id))),
+      ...meter.members,
+    ],
   }
 }
+
+const meterKinds = { meter: privateSubnetMeter, band: privateSubnetMeterBand }

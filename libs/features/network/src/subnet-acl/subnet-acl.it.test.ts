@@ -170,6 +170,29 @@ describe('ACLs of a subnet', () => {
     expect(texts(control)).toEqual(['to-lport 7 ip4.src == 9.9.9.9 drop'])
   })
 
+  it('log without limit, or as often as is wanted, and the limit goes with its switch', async () => {
+    await make({ private: true })
+    const meters = (control: Controller) =>
+      control.rows('Meter', 'name', 'unit').filter(({ name }) => name.endsWith('_private_meter'))
+    const bounds = (control: Controller) =>
+      control.rows('ACL', 'log', 'meter').flatMap(({ log, meter }) => (log ? [meter] : []))
+    const flags = { privateSubnetLogRate: 7 }
+    {
+      await using control = await cluster.startSettled({ flags })
+      expect(meters(control)).toEqual([{ name: 'blue_private_meter', unit: 'pktps' }])
+      expect(control.rows('Meter_Band', 'action', 'rate')).toEqual([{ action: 'drop', rate: 7 }])
+      expect(bounds(control)).toEqual(['blue_private_meter'])
+    }
+    await cluster.forgetCosts()
+    {
+      await using control = await cluster.startController({ flags })
+      await control.settle()
+      expect(await cluster.costs()).toEqual(nothing)
+    }
+    await using control = await cluster.startSettled()
+    expect([meters(control), bounds(control)]).toEqual([[], [undefined]])
+  })
+
   it('that somebody edits wake nobody who looks at addresses', async () => {
     await using control = await cluster.startSettled()
     await make({ acls: [dropsOne] })

@@ -22,6 +22,7 @@ import { gatewayKey, observeGateway, unsettled, unused } from './snapshot.ts'
 export const subnetGateway: ControlFeature<string, GatewaySnapshot | typeof unsettled | typeof unused> = {
   name: 'subnet-gw',
   kinds: [subnetNodePortGroup, subnetGatewayPolicy],
+  about: { resource: subnetResource, objectOf: (key) => key.slice(0, key.indexOf('/')) },
   memberships: [{ kind: logicalRouter.name, column: 'policies' }],
   tables: [occupiedPairs],
   lookups: [{ table: 'Port_Group', indexes: ['name'] }],

@@ -1,3 +1,4 @@
+import { subnetResource } from '@kube-ovn/kube-api'
 import { localnetPort, logicalSwitch } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
 import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
@@ -8,6 +9,7 @@ import { desiredLocalnet, type LocalnetSnapshot } from './desired.ts'
 export const subnetLocalnet: ControlFeature<string, LocalnetSnapshot | typeof unusable> = {
   name: 'subnet-localnet',
   kinds: [localnetPort],
+  about: { resource: subnetResource },
   memberships: [{ kind: logicalSwitch.name, column: 'ports' }],
   triggers: [subnetBegins],
   observe: observeLocalnet,

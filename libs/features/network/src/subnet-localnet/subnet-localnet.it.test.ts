@@ -1,7 +1,7 @@
 import { podAnnotations } from '@kube-ovn/annotations'
 import { providerNetworkResource, subnetResource, vlanResource, type SubnetSpec } from '@kube-ovn/kube-api'
 import { pods } from '@kube-ovn/kube-api/core'
-import { providerNetwork, subnet, vlan } from '@kube-ovn/testing-builders'
+import { pod, providerNetwork, subnet, vlan } from '@kube-ovn/testing-builders'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { ControlCluster } from '@kube-ovn/testing-control'
 import type { Controller } from '@kube-ovn/testing-control'
@@ -213,4 +213,40 @@ describe('what is wrong', () => {
     expect(localnet(control)).toEqual(before)
     expect(await messageOf()).toContain('create a Vlan of this name')
   })
+
+  it.each([
+    {
+      what: 'Vlan',
+      take: () => cluster.client.remove(vlanResource, { name: 'v10' }),
+      giveBack: () => cluster.client.create(vlanResource, vlan({ name: 'v10', id: 10 })),
+      cure: 'create a Vlan of this name',
+    },
+    {
+      what: 'ProviderNetwork',
+      take: () => cluster.client.remove(providerNetworkResource, { name: 'quay' }),
+      giveBack: () => cluster.client.create(providerNetworkResource, providerNetwork({ name: 'quay' })),
+      cure: 'create a ProviderNetwork of this name',
+    },
+  ])(
+    'tells of a $what that is deleted in use, and goes on by itself once there is one again',
+    async ({ take, giveBack, cure }) => {
+      await using control = await cluster.startSettled()
+      await make()
+      await cluster.client.create(pods, pod({ name: 'web', node: 'n1', annotations: inYard }))
+      await control.settle()
+      const before = [localnet(control), portsOf(control)]
+      await take()
+      await control.settle()
+      expect([localnet(control), portsOf(control)]).toEqual(before)
+      expect(await messageOf()).toContain(cure)
+      expect(await cluster.user.told('yard')).toEqual([expect.stringContaining(cure)])
+      await giveBack()
+      await control.settle()
+      expect([localnet(control), portsOf(control)]).toEqual(before)
+      expect(await messageOf()).toBeUndefined()
+      expect((await vlanStatus('v10'))?.conditions ?? []).toEqual([])
+      expect((await networkStatus('quay'))?.vlans).toEqual(['v10'])
+      expect(control.problems()).toEqual([])
+    },
+  )
 })

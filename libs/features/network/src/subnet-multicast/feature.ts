@@ -16,6 +16,7 @@ import { desiredMulticast, type MulticastSnapshot } from './desired.ts'
 export const subnetMulticast: ControlFeature<string, MulticastSnapshot | typeof unusable, MulticastFacts> = {
   name: 'subnet-multicast',
   kinds: [querierPort],
+  about: { resource: subnetResource },
   memberships: [{ kind: logicalSwitch.name, column: 'ports' }],
   rights: [
     { resource: ipResource, verbs: ['create', 'patch', 'delete'] },

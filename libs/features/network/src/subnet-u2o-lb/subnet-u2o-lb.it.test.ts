@@ -1,6 +1,6 @@
 import { podAnnotations } from '@kube-ovn/annotations'
 import { providerNetworkResource, subnetResource, vlanResource } from '@kube-ovn/kube-api'
-import { nodes, pods } from '@kube-ovn/kube-api/core'
+import { nodes, pods, serviceCidrs, type ServiceCidr } from '@kube-ovn/kube-api/core'
 import { node, providerNetwork, subnet, vlan } from '@kube-ovn/testing-builders'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { ControlCluster } from '@kube-ovn/testing-control'
@@ -17,6 +17,7 @@ beforeEach(async () => {
   await cluster.user.createPod({ name: 'web', annotations, node: 'n1' })
 })
 
+const mergePatch = 'application/merge-patch+json'
 const quiet = { transactions: 0, writes: [] }
 const group = 'yard.n1'
 
@@ -61,6 +62,37 @@ describe('a connected underlay subnet on which OVN does not balance', () => {
     await cluster.user.edit(subnetResource, 'yard', { u2oInterconnection: false })
     await control.settle()
     expect([membersOf(control), routes(control)]).toEqual([undefined, []])
+  })
+
+  it('is led to a further prefix of Services from when it is ready until its last Service has gone', async () => {
+    const before = [...routesBy('n1', '100.64.0.2', 'fd00:100:64::2')]
+    await using control = await cluster.startSettled()
+    const [ref, spec] = [{ name: 'more' }, { cidrs: ['10.200.0.0/24'] }]
+    // As Kubernetes holds it, as long as Services have addresses in it.
+    const finalizers = ['example.com/has-services']
+    const more: ServiceCidr = {
+      ...{ apiVersion: 'networking.k8s.io/v1', kind: 'ServiceCIDR', metadata: { ...ref, finalizers }, spec },
+    }
+    const tell = async (status: 'True' | 'False'): Promise<void> => {
+      const lastTransitionTime = '2026-01-01T00:00:00Z'
+      const condition = { type: 'Ready', status, reason: 'Told', message: 'as told', lastTransitionTime }
+      const patch = { status: { conditions: [condition] } }
+      await cluster.client.patch(serviceCidrs, ref, mergePatch, patch, { subresource: 'status' })
+      await control.settle()
+    }
+    await cluster.client.create(serviceCidrs, more)
+    await control.settle()
+    expect(routes(control)).toEqual(before)
+    await tell('True')
+    const more4 = '29400 ip4.src == $yard.n1_ip4 && ip4.dst == 10.200.0.0/24 100.64.0.2'
+    expect(routes(control)).toEqual([...before, more4].sort())
+    await cluster.client.remove(serviceCidrs, ref)
+    await tell('False')
+    expect(routes(control)).toEqual([...before, more4].sort())
+    await cluster.client.patch(serviceCidrs, ref, mergePatch, { metadata: { finalizers: null } })
+    await control.settle()
+    expect(routes(control)).toEqual(before)
+    expect(control.problems()).toEqual([])
   })
 
   it('follows nodes, and goes with the subnet', async () => {

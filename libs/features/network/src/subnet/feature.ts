@@ -20,6 +20,7 @@ import type { SubnetSnapshot } from './snapshot.ts'
 export const subnet: ControlFeature<string, SubnetSnapshot> = {
   name: 'subnet',
   kinds: [logicalSwitch, switchRouterPort, subnetRouterPort, subnetPolicy],
+  about: { resource: subnetResource },
   rights: [
     { resource: subnetResource, verbs: ['create', 'patch'] },
     { resource: subnetResource, subresource: 'status', verbs: ['patch'] },

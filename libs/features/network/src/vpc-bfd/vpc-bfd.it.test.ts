@@ -241,4 +241,49 @@ describe('the BFD port of a VPC', () => {
     expect(hosts()).toEqual([])
     expect(control.problems()).toEqual([])
   })
+
+  const port = { enabled: true, ip: '10.255.255.255' }
+
+  it.each([
+    ['is switched off', () => cluster.user.edit(vpcResource, 'red', { bfdPort: { enabled: false } })],
+    ['is no more asked for', () => cluster.user.edit(vpcResource, 'red', { bfdPort: null })],
+    ['has a VPC that goes', () => removeVpc()],
+  ])('goes with its nodes when it %s', async (_name, end) => {
+    await using control = await cluster.startSettled()
+    await make({ bfdPort: port })
+    await control.settle()
+    expect(control.named('Logical_Router_Port', 'bfd@red')).toBeDefined()
+    await end()
+    await control.settle()
+    expect(left(control)).toEqual([])
+    expect(control.problems()).toEqual([])
+  })
+
+  it('is collected when its VPC went while nobody looked', async () => {
+    {
+      await using control = await cluster.startSettled()
+      await make({ bfdPort: port })
+      await control.settle()
+    }
+    await cluster.client.patch(vpcResource, { name: 'red' }, merge, { metadata: { finalizers: null } })
+    await removeVpc()
+    await using control = await cluster.startController()
+    await control.settle()
+    expect(left(control)).toEqual([])
+    expect(control.problems()).toEqual([])
+  })
+
+  async function removeVpc(): Promise<void> {
+    await cluster.client.remove(vpcResource, { name: 'red' })
+    await cluster.client.remove(subnetResource, { name: 'red1' })
+  }
+
+  /** Names of what the database has of the port. */
+  function left(control: Controller): readonly unknown[] {
+    return [
+      ...control.rows('Logical_Router_Port', 'name').filter(({ name }) => name === 'bfd@red'),
+      ...control.rows('HA_Chassis_Group', 'name'),
+      ...control.rows('HA_Chassis', 'chassis_name'),
+    ]
+  }
 })

@@ -23,6 +23,7 @@ import { desiredExternals, type ConnectionSnapshot, type ExternalsSnapshot } fro
 export const vpcExternals: ControlFeature<string, ExternalsSnapshot | typeof kept> = {
   name: 'vpc-external',
   kinds: [externalRouterPort, externalSwitchPort, gatewayChassis],
+  about: { resource: vpcResource },
   memberships: [
     { kind: logicalRouter.name, column: 'ports' },
     { kind: logicalSwitch.name, column: 'ports' },

@@ -45,31 +45,30 @@ it('tells of the fields of a Subnet that have no effect, once for each change, a
   const { client } = cluster
   const plain = {
     cidrBlock: prefixes,
-    enableExternalLBAddress: false,
+    nodeNetwork: '',
     gatewayNodeSelectors: [],
     natOutgoing: true,
   }
   await client.create(subnetResource, subnet({ name: 'plain', ...plain }))
   await client.create(
     subnetResource,
-    subnet({ name: 'blue', cidrBlock: '10.31.0.0/24,fd00:31::/120', enableExternalLBAddress: true }),
+    subnet({ name: 'blue', cidrBlock: '10.31.0.0/24,fd00:31::/120', nodeNetwork: 'cargo' }),
   )
   {
     await using control = await cluster.startController()
     await control.settle()
     expect(await ignoredMessage(subnetResource, 'plain')).toBeUndefined()
     const first =
-      'spec.enableExternalLBAddress true without effect: an address of an external load balancer in an underlay subnet is not there yet; remove it. See "Not there yet" in docs/differences.md'
+      'spec.nodeNetwork "cargo" without effect: a network of the nodes\' own for tunnels of a subnet is not there yet; tunnels end where the node\'s others do: remove it. See "Not there yet" in docs/differences.md'
     expect(await ignoredMessage(subnetResource, 'blue')).toBe(first)
     expect(isReady(await conditionsOf(subnetResource, 'blue'))).toBe(true)
     expect(await told()).toEqual([`Subnet/blue ${first} 1`])
 
-    const patch = { spec: { enableExternalLBAddress: false, nodeNetwork: 'storage' } }
+    const patch = { spec: { nodeNetwork: 'storage' } }
     await client.patch(subnetResource, { name: 'blue' }, 'application/merge-patch+json', patch)
     await control.settle()
     const second = await ignoredMessage(subnetResource, 'blue')
     expect(second).toContain('spec.nodeNetwork "storage" without effect')
-    expect(second).not.toContain('spec.enableExternalLBAddress')
     expect(await told()).toEqual([`Subnet/blue ${first} 1`, `Subnet/blue ${second} 1`])
     await cluster.forgetCosts()
   }
@@ -99,7 +98,7 @@ it('tells of a VPC that is left alone, and of annotations of the default one', a
   await client.create(vpcResource, other)
   await oneLife()
   expect(await ignoredMessage(vpcResource, 'ovn-cluster')).toContain(
-    'annotation ovn.kubernetes.io/vpc_lb "on" without effect: a load balancer of pods is not there yet',
+    'annotation ovn.kubernetes.io/vpc_lb "on" without effect: a Pod by which a VPC reaches Services of others is not there yet',
   )
   expect(await ignoredMessage(vpcResource, 'vpc-1')).toContain('metadata.name "vpc-1"')
   expect(await told()).toHaveLength(2)

@@ -1,7 +1,7 @@
 import { networkAnnotations, podAnnotations } from '@kube-ovn/annotations'
 import { events, pods, statefulSets } from '@kube-ovn/kube-api/core'
-import { ipResource, networkAttachmentResource, subnetResource } from '@kube-ovn/kube-api'
-import { pod, statefulSet, subnet } from '@kube-ovn/testing-builders'
+import { ipResource, networkAttachmentResource, subnetResource, vipResource } from '@kube-ovn/kube-api'
+import { pod, statefulSet, subnet, vip } from '@kube-ovn/testing-builders'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { auditAddresses } from '@kube-ovn/domains-control/address-audit'
 import { ControlCluster } from '@kube-ovn/testing-control'
@@ -48,6 +48,40 @@ async function records(): Promise<readonly string[]> {
 }
 
 describe('a further network', () => {
+  it('gives a NIC the addresses of a Vip that the pod names for it, in a network of OVN and of another CNI', async () => {
+    await using control = await startWithNetworks()
+    const lent = [
+      vip({ name: 'door', subnet: 'att1', v4ip: '10.17.0.200', macAddress: '00:00:5e:00:53:c8' }),
+      vip({ name: 'gate', subnet: 'mvs', v4ip: '172.17.0.200' }),
+    ]
+    for (const one of lent) await cluster.client.create(vipResource, one)
+    await control.settle()
+    const annotations = {
+      [networks]: 'default/net1,default/mv',
+      [net1.borrowedVip.key]: 'door',
+      [mv.borrowedVip.key]: 'gate',
+    }
+    await cluster.client.create(pods, pod({ name: 'm', node: 'n1', annotations }))
+    await control.settle()
+    const told = await cluster.user.annotationsOf({ name: 'm' })
+    expect(told).toMatchObject({
+      [first.ipAddress.key]: '10.16.0.2,fd00:10:16::2',
+      [net1.ipAddress.key]: expect.stringMatching(/^10\.17\.0\.200,/),
+      [net1.macAddress.key]: '00:00:5e:00:53:c8',
+      [mv.ipAddress.key]: '172.17.0.200',
+    })
+    // What another CNI makes has a MAC address of its own.
+    expect(told[mv.macAddress.key] ?? '').toBe('')
+    await cluster.client.create(pods, pod({ name: 'other', node: 'n1', annotations }))
+    await control.settle()
+    expect((await cluster.user.told('other')).join('\n')).toContain(net1.borrowedVip.key)
+    await cluster.removePod('m')
+    await control.settle()
+    expect(await cluster.user.annotationsOf({ name: 'other' })).toMatchObject({
+      [mv.ipAddress.key]: '172.17.0.200',
+    })
+  })
+
   it('gives a pod a second port, with a record and annotations of its own, in the same transaction', async () => {
     await using control = await startWithNetworks()
     const annotations = { [networks]: 'default/net1' }

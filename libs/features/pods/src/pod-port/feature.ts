@@ -41,6 +41,7 @@ import type { PodFacts, PodSnapshot } from './snapshot.ts'
 export const podPortFeature: ControlFeature<string, PodSnapshot, PodFacts> = {
   name: 'pod-port',
   kinds: [podPort, northGatewayPolicy, portDhcp],
+  about: { resource: pods },
   flags: podPortFlags,
   tables: [occupiedPairs],
   rights: [

@@ -1,4 +1,4 @@
-import { podAnnotations, vipAnnotations, type Annotations, type PodAnnotations } from '@kube-ovn/annotations'
+import { podAnnotations, type Annotations, type PodAnnotations } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
 import { formatIpList, parseRangeSets, type DualStackIp, type Ip } from '@kube-ovn/ip'
 import { entryOfMember, type Lease } from '@kube-ovn/ipam'
@@ -64,8 +64,9 @@ export function place(
   }
   const request = readNicRequest(pod, nic)
   // Who lost an address is refused what it was told, from wherever that came, as if it had lost all.
-  const vip =
-    isPrimary(nic) && !hasLostOne ? (vipAnnotations.borrowed.read(pod.metadata.annotations) ?? '') : ''
+  const vip = hasLostOne
+    ? ''
+    : (podAnnotations(nic.provider).borrowedVip.read(pod.metadata.annotations) ?? '')
   const claim =
     vip === ''
       ? claimIn(choicesFor(pod, nic, request, held, world, home), pod, holder, nic, request, held, world)
@@ -109,8 +110,7 @@ export function subnetsThatMayServe(
 ): readonly string[] | undefined {
   try {
     const request = readNicRequest(pod, nic)
-    const isBorrowing =
-      isPrimary(nic) && (vipAnnotations.borrowed.read(pod.metadata.annotations) ?? '') !== ''
+    const isBorrowing = (podAnnotations(nic.provider).borrowedVip.read(pod.metadata.annotations) ?? '') !== ''
     const { subnets, pools = [] } = choicesFor(pod, nic, request, world.ipam.lease(nic.port), world)
     const all = [...subnets, ...pools.map(({ subnet }) => subnet)]
     return isBorrowing || all.length === 0 ? undefined : all
@@ -149,7 +149,9 @@ function claimOnVip(
 ): AddressClaim {
   const owner = ownerOfHolder(holder)
   const lent = borrow(vip, owner, logicalSwitch, world)
-  const choices = [refusalIn(lent.subnet, nic, world) ?? lent]
+  // What another CNI makes has a MAC address of its own.
+  const asked: Ask = nic.has === 'port' ? lent : { ...lent, mac: false }
+  const choices = [refusalIn(lent.subnet, nic, world) ?? asked]
   return { nic: nic.port, owner, uid: holder.uid, choices, tells: 'most' }
 }
 

@@ -1,4 +1,4 @@
-import { networkAnnotations, podAnnotations, vipAnnotations, type Provider } from '@kube-ovn/annotations'
+import { networkAnnotations, podAnnotations, type Provider } from '@kube-ovn/annotations'
 import { type KubeOvnError, lineOf } from '@kube-ovn/errors'
 import { InvalidIpFamilyError } from '@kube-ovn/ipam'
 
@@ -43,7 +43,7 @@ function faultyAnnotation(code: string, values: Details, provider?: Provider): s
     case 'pod-subnet-unavailable':
       return keys.logicalSwitch.key
     case 'vip-not-lent':
-      return vipAnnotations.borrowed.key
+      return podAnnotations(provider).borrowedVip.key
     case 'pod-network-unavailable':
     case 'pod-network-repeated':
       return networkAnnotations.further.key

@@ -1,4 +1,4 @@
-import { networkAnnotations, podAnnotations, vipAnnotations } from '@kube-ovn/annotations'
+import { networkAnnotations, podAnnotations } from '@kube-ovn/annotations'
 import type { KubeOvnError } from '@kube-ovn/errors'
 import { formatIpList, type DualStackIp } from '@kube-ovn/ip'
 import type { Lease } from '@kube-ovn/ipam'
@@ -8,7 +8,6 @@ import { addressesOf, reservationProblem, type Allocation } from '@kube-ovn/doma
 import {
   type Holder,
   holderKey,
-  isPrimary,
   isTarget,
   lacksFamily,
   type PodNic,
@@ -103,8 +102,8 @@ function askedInstead(object: Ip, pod: Pod, nic: PodNic, world: ControlWorld): A
   const { subnet } = object.spec ?? {}
   const keys = podAnnotations(nic.provider)
   const { annotations } = pod.metadata
-  const vip = isPrimary(nic) ? (vipAnnotations.borrowed.read(annotations) ?? '') : ''
-  if (vip !== '') return { field: vipAnnotations.borrowed.key, value: vip }
+  const vip = podAnnotations(nic.provider).borrowedVip.read(annotations) ?? ''
+  if (vip !== '') return { field: podAnnotations(nic.provider).borrowedVip.key, value: vip }
   const { addresses, pool, logicalSwitch } = readNicRequest(pod, nic)
   if (addresses !== undefined && isOther(addresses, addressesOf(object)?.addresses ?? {})) {
     return { field: addressField(pod, nic), value: formatIpList(addresses) }

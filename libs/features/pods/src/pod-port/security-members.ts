@@ -26,7 +26,9 @@ export function securityMarks({
   const { securityGroups: given = [], sharesVip } = options
   const securityGroups = given.filter(isObjectName)
   const left = [...formerGroups, ...(network.isDefaultVpc ? [] : [defaultSecurityGroup])]
-  const none = sharesVip ? '' : undefined
+  // A port that has left all of its groups says so, as the original writes what changes.
+  const hasLeft = formerGroups.some((name) => name !== defaultSecurityGroup)
+  const none = sharesVip || hasLeft ? '' : undefined
   return {
     ...Object.fromEntries(left.map((name) => [securityGroupMark(name), 'false'])),
     ...Object.fromEntries(securityGroups.map((name) => [securityGroupMark(name), 'true'])),

@@ -1,4 +1,4 @@
-import { AnnotationInvalidError, podAnnotations, staleNicKeys, vipAnnotations } from '@kube-ovn/annotations'
+import { AnnotationInvalidError, podAnnotations, staleNicKeys } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
 import type { Lease } from '@kube-ovn/ipam'
 import type { Pod } from '@kube-ovn/kube-api/core'
@@ -367,7 +367,7 @@ function missedBy(
 function asWritten(placement: Placement, { metadata }: Pod, nic: PodNic, world: ControlWorld): Placement {
   const { network, lease } = placement
   const { annotations } = metadata
-  const vip = world.vips.get(vipAnnotations.borrowed.read(annotations) ?? '')
+  const vip = world.vips.get(podAnnotations(nic.provider).borrowedVip.read(annotations) ?? '')
   const mac = writtenMac(lease.mac, [
     annotations?.[nic.own?.macAddress.key ?? ''],
     nic.asked?.mac,

@@ -6,6 +6,7 @@ import {
   denyAllSecurityGroup,
   firewallGroupName,
   isSecurityGroupPortGroup,
+  privateSubnetMeterEnd,
   securityGroupPortGroupName,
 } from '../names.ts'
 import type { ParentRow } from '../row-kind.ts'
@@ -110,6 +111,28 @@ export const privateSubnetAcl = rowKind({
     return allowed === undefined ? perFamily(`${subnet}/own`, row.match) : `${subnet}/allow/${allowed}`
   },
 })
+
+/** Bounds what is logged of what a private subnet drops. By subnet, as the ACL is. */
+export const privateSubnetMeter = rowKind({
+  name: 'meter-private',
+  table: 'Meter',
+  shared: ['bands'],
+  identify: ({ name }) => droppedIn(name),
+})
+
+/** The rate of {@link privateSubnetMeter}, by subnet as well. */
+export const privateSubnetMeterBand = rowKind({
+  name: 'meter-band-private',
+  table: 'Meter_Band',
+  parent: ['Meter', 'bands'],
+  identify: (_row, _ids, parent) => (parent === undefined ? undefined : droppedIn(parent.name)),
+})
+
+function droppedIn(meter: string): string | undefined {
+  return meter.endsWith(privateSubnetMeterEnd)
+    ? `${meter.slice(0, -privateSubnetMeterEnd.length)}/drop`
+    : undefined
+}
 
 /** A rule of a subnet's `spec.acls`. By subnet, direction, priority and match, as upstream tells them. */
 export const subnetAcl = rowKind({

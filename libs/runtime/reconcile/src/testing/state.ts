@@ -29,6 +29,7 @@ const poolNames = ['i', 'j']
 const kinds = {
   ls: { ...plain.ls, exactMaps: ['other_config'] },
   lsp: { ...plain.lsp, exactMaps: ['options'] },
+  hacg: plain.hacg,
   pg: plain.pg,
   lb: plain.lb,
   set: plain.set,
@@ -47,6 +48,8 @@ interface PortState {
   readonly options: Readonly<Record<string, string>>
   readonly groups: readonly string[]
   readonly hasDhcp: boolean
+  /** Whether it has a chassis group of its own. */
+  readonly hasChassis: boolean
 }
 
 interface BalancerState {
@@ -94,6 +97,7 @@ export const state: fc.Arbitrary<State> = fc.record({
         options: smallMap,
         groups: fc.subarray(groupNames),
         hasDhcp: fc.boolean(),
+        hasChassis: fc.boolean(),
       }),
     ),
   ),
@@ -189,15 +193,15 @@ const roles = [
 ] as const
 type Role = (typeof roles)[number]
 
-const kindsOfRole: Readonly<Partial<Record<Role, RowKind>>> = {
-  switch: kinds.ls,
-  port: kinds.lsp,
-  group: kinds.pg,
-  balancer: kinds.lb,
-  set: kinds.set,
-  mac: kinds.mac,
-  pool: kinds.lbg,
-  dhcp: kinds.dhcp,
+const kindsOfRole: Readonly<Partial<Record<Role, readonly RowKind[]>>> = {
+  switch: [kinds.ls],
+  port: [kinds.lsp, kinds.hacg],
+  group: [kinds.pg],
+  balancer: [kinds.lb],
+  set: [kinds.set],
+  mac: [kinds.mac],
+  pool: [kinds.lbg],
+  dhcp: [kinds.dhcp],
 }
 
 /** Which features there are, and what is a key: each thing by itself, or all of a role together. */
@@ -240,10 +244,12 @@ function sharesOf(given: State): readonly Share[] {
   for (const [name, port] of Object.entries(given.ports)) {
     if (port === undefined) continue
     const dhcpv4_options = port.hasDhcp ? { kind: 'dhcp', id: 'd' } : undefined
-    const columns = { addresses: port.addresses, options: port.options, dhcpv4_options }
+    const ha_chassis_group = port.hasChassis ? { kind: 'hacg', id: name } : undefined
+    const columns = { addresses: port.addresses, options: port.options, dhcpv4_options, ha_chassis_group }
+    const chassis = port.hasChassis ? [row(kinds.hacg, name)] : []
     const joined = port.groups.map((group) => member('pg', group, 'ports', ['lsp', name]))
     const home = member('ls', port.on, 'ports', ['lsp', name])
-    share('port', name, [row(kinds.lsp, name, columns)], [home, ...joined])
+    share('port', name, [row(kinds.lsp, name, columns), ...chassis], [home, ...joined])
   }
   for (const [name, isThere] of Object.entries(given.groups)) {
     if (isThere === true) share('group', name, [row(kinds.pg, name)])
