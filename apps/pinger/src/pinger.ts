@@ -8,6 +8,7 @@ import { openSecureServing } from '@kube-ovn/serving'
 import { pingerMetrics, Sources, vswitchMetrics, type Registry } from '@kube-ovn/telemetry'
 import { Cluster } from './cluster.ts'
 import type { PingerConfig } from './config.ts'
+import { jittered } from './jitter.ts'
 import { drawLatencyMatrix, latenciesOf, measuredLatencies } from './latency-matrix.ts'
 import { checkOf, describeOutcome, isGood, measured, type Outcome } from './outcome.ts'
 import { openVswitchAt, PortBindings } from './port-bindings.ts'
@@ -212,9 +213,4 @@ function reported(outcome: Outcome): object {
 function lineOf(outcome: Outcome): string {
   const { subject, result } = describeOutcome(outcome)
   return `${isGood(outcome) ? 'ok    ' : 'FAILED'}  ${checkOf(outcome)}  ${subject}: ${result}`
-}
-
-/** A fifth less or more. */
-function jittered(ms: number): number {
-  return ms * (0.8 + 0.4 * Math.random())
 }

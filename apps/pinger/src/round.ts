@@ -1,4 +1,3 @@
-import { sleep } from '@kube-ovn/time'
 import type { KubeClient } from '@kube-ovn/kube'
 import { askDaemon, controlSocketOf } from '@kube-ovn/ovs'
 import { EchoSocket, lookUp, readResolverConfiguration, tryPort, type EchoFamily } from '@kube-ovn/probes'
@@ -151,13 +150,14 @@ async function pingFamily(
   const betweenMs = spreadMs === undefined ? spacingMs : spreadMs / targets.length
   try {
     using socket = new EchoSocket({ family, clock: systemClock, netns })
-    const asked = targets.map(async (target, index): Promise<Outcome> => {
-      await sleep(systemClock, index * betweenMs)
-      const options = { ...echo, timeoutMs: echoTimeoutMs[target.kind] }
-      const { sent, roundTripMs, errno } = await socket.ping(target.address, options)
-      return { kind: 'ping', target, sent, roundTripMs, ...(errno !== undefined && { reason: errno }) }
+    const asked = targets.map(({ address, kind }) => ({ address, timeoutMs: echoTimeoutMs[kind] }))
+    const results = await socket.ping(asked, { ...echo, betweenMs })
+    return targets.flatMap((target, index): readonly Outcome[] => {
+      const result = results[index]
+      if (result === undefined) return []
+      const { sent, roundTripMs, errno } = result
+      return [{ kind: 'ping', target, sent, roundTripMs, ...(errno !== undefined && { reason: errno }) }]
     })
-    return await Promise.all(asked)
   } catch (error) {
     // Nothing was sent, so nothing was lost.
     return [{ kind: 'health', check: `echo-socket-${family}`, isGood: false, reason: reasonOf(error) }]

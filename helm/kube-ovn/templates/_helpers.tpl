@@ -40,6 +40,14 @@ type: infra
 {{- end -}}
 {{- end -}}
 
+{{/* Whether OVN leads who asks node ports, where that is possible. */}}
+{{- define "kube-ovn.nodePortsByOvn" -}}
+{{- if and .Values.features.ovnLbNodePorts (ne .Values.features.loadBalancerLayout "per-service") -}}
+{{- fail (printf "features.ovnLbNodePorts is not possible with features.loadBalancerLayout %q: write per-service there, or switch it off" .Values.features.loadBalancerLayout) -}}
+{{- end -}}
+{{- .Values.features.ovnLbNodePorts -}}
+{{- end -}}
+
 {{/* The addresses of the nodes that host the databases, separated by commas, in the order of the nodes' names. Never none:
 a Deployment of one member that knows no other would take the quorum of a cluster of several. */}}
 {{- define "kube-ovn.masterAddresses" -}}
