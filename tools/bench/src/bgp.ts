@@ -13,6 +13,7 @@ import { docker, testLabel, testNetwork } from '@kube-ovn/testing-docker'
 import { chartCrds, startKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
 import pMap from 'p-map'
 import type { Benchmark, BenchmarkResult } from './benchmark.ts'
+import { processorSeconds } from './processor-time.ts'
 import { percentile, rounded } from './statistics.ts'
 import { within } from './within.ts'
 
@@ -181,12 +182,7 @@ function startSpeaker(program: string, kubeconfig: string, neighbor: string) {
       return (Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) * 1024) / 1_000_000
     },
     /** Of processors. */
-    seconds(): number {
-      const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8')
-      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-      // Clock ticks are hundredths of a second on all architectures (proc_pid_stat(5), fields 14 and 15).
-      return (Number(fields[11]) + Number(fields[12])) / 100
-    },
+    seconds: () => processorSeconds(child.pid ?? ''),
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL')
       await ended.catch(() => undefined)

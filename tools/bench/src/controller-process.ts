@@ -5,17 +5,11 @@ import { get, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
+import { processorSeconds } from './processor-time.ts'
 
 const repository = join(import.meta.dirname, '../../..')
 const program = join(repository, 'dist/programs/controller.mjs')
 const dockerfile = join(repository, 'tools/images/images/controller/Dockerfile')
-
-/** Ticks per second of the times in /proc/PID/stat; the same on every Linux that Node runs on. */
-const ticksPerSecond = 100
-
-/** Places of the user and system time in /proc/PID/stat, counted after the command's name. */
-const userTicks = 11
-const systemTicks = 12
 
 const sampleMs = 500
 const answerMs = 10_000
@@ -69,9 +63,7 @@ export class ControllerProcess implements AsyncDisposable {
 
   /** Processor time used so far, in seconds. */
   get cpuSeconds(): number {
-    const stat = readFileSync(`/proc/${this.#pid}/stat`, 'utf8')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return (Number(fields[userTicks]) + Number(fields[systemTicks])) / ticksPerSecond
+    return processorSeconds(this.#pid)
   }
 
   /** Resident memory, in MiB: what it is now, and the most that it ever was. */

@@ -13,6 +13,7 @@ import {
 import { startNorthbound } from '@kube-ovn/testing-ovsdb'
 import { named, OvsdbClient } from 'ovsdb-client'
 import type { Benchmark, BenchmarkResult } from './benchmark.ts'
+import { processorSeconds } from './processor-time.ts'
 import { percentile, rounded } from './statistics.ts'
 import { within } from './within.ts'
 
@@ -25,7 +26,7 @@ const ports = switches * portsOfSwitch
 /** Scrapes the released monitor, beside databases with many ports. */
 export const monitor: Benchmark = {
   name: 'monitor',
-  summary: `milliseconds of the slowest of ${scrapes} scrapes with ${ports} ports in Northbound and Southbound, forks, memory`,
+  summary: `milliseconds of the slowest of ${scrapes} scrapes with ${ports} ports in Northbound and Southbound, processor time of one, forks, memory`,
   async run(): Promise<BenchmarkResult> {
     await using central = await startNorthbound({ southbound: true })
     console.log(`writing ${ports} ports`)
@@ -42,16 +43,19 @@ export const monitor: Benchmark = {
     )
     const times: number[] = []
     let bytes = 0
+    const cpuBefore = processorSeconds(subject.pid)
     for (let index = 0; index < scrapes; index++) {
       const startedMs = performance.now()
       bytes = (await subject.scrape()).length
       times.push(performance.now() - startedMs)
     }
+    const cpuSeconds = processorSeconds(subject.pid) - cpuBefore
     const children = accounting.ended().filter(({ parentPid }) => parentPid === subject.pid).length
     return {
       value: rounded(Math.max(...times)),
       unit: 'ms',
       p50: rounded(percentile(times, 0.5)),
+      cpuMs: rounded((cpuSeconds * 1000) / scrapes),
       forks: children + subject.children(),
       mib: rounded(subject.peakMib()),
       pageMib: rounded(bytes / 1024 / 1024),

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { ControlPlane } from './control-plane.ts'
+import { processorSeconds } from './processor-time.ts'
 
 /** Takes everything out of the Northbound. The counter by which ovn-northd tells how far it is goes on: it may not have heard of a smaller one yet when it is asked. */
 export async function emptyNorthbound({ northbound }: ControlPlane): Promise<void> {
@@ -18,17 +19,9 @@ export async function untilSynced({ northbound }: Pick<ControlPlane, 'northbound
   await northbound.nbctl('--timeout=900', '--wait=sb', 'sync')
 }
 
-/** Ticks per second of the times in /proc/PID/stat; the same on every Linux that Node runs on. */
-const ticksPerSecond = 100
-
 /** Processor time of ovn-northd so far: the user's and the system's. */
-export function northdSeconds({ northbound }: ControlPlane): number {
-  const pid = readFileSync(join(northbound.root, 'run/ovn/ovn-northd.pid'), 'utf8').trim()
-  const path = join(northbound.root, 'proc', pid, 'stat')
-  if (!existsSync(path)) throw new Error('ovn-northd does not run any more')
-  const stat = readFileSync(path, 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
+export function northdSeconds({ northbound: { root } }: ControlPlane): number {
+  return processorSeconds(readFileSync(join(root, 'run/ovn/ovn-northd.pid'), 'utf8').trim(), root)
 }
 
 /** As ovn-appctl does it (ovs-appctl(8)). */

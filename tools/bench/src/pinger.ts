@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { nodes, pods, type KubeObject, type Resource } from '@kube-ovn/kube'
 import { productImage, samplesOf } from '@kube-ovn/lab'
@@ -7,6 +6,7 @@ import { startKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
 import pMap from 'p-map'
 import type { Benchmark, BenchmarkResult } from './benchmark.ts'
 import { containerMemory } from './container-memory.ts'
+import { processorSeconds } from './processor-time.ts'
 import { rounded } from './statistics.ts'
 
 /** Each has a pinger. */
@@ -16,7 +16,6 @@ const targets = 2 * nodeCount
 const rounds = 6
 const intervalSeconds = 5
 const packets = 3
-const ticksInSecond = 100
 
 /** Has the released pinger ask nodes and pods, none of them left out, in a container as the chart makes it. */
 export const pinger: Benchmark = {
@@ -74,7 +73,7 @@ function containerOf(kubeconfig: string, flags: readonly string[]): readonly str
 }
 
 /** As the chart has them. */
-const nodeFlags = ['--optimize-for-size', '--max-semi-space-size=1']
+const nodeFlags = ['--optimize-for-size', '--max-semi-space-size=1', '--single-threaded-gc']
 
 async function runPinger(kubeconfig: string, flags: readonly string[]): Promise<string> {
   await ensureTestNetwork()
@@ -114,11 +113,4 @@ async function measureServer(kubeconfig: string): Promise<Readonly<Record<string
     residentMib: rounded(memory.resident),
     series: page.split('\n').filter((line) => /^[a-z]/.test(line)).length,
   }
-}
-
-function processorSeconds(pid: string): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /, '')
-    .split(' ')
-  return (Number(fields[11]) + Number(fields[12])) / ticksInSecond
 }

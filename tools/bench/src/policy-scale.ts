@@ -2,6 +2,7 @@ import { namespaces, pods } from '@kube-ovn/kube'
 import { networkPolicies } from '@kube-ovn/kube-api/core'
 import type { RowChange } from 'ovsdb-client'
 import type { Benchmark, BenchmarkResult } from './benchmark.ts'
+import { countAclFlows } from './chassis.ts'
 import { ControlPlane, createAll } from './control-plane.ts'
 import type { ControllerProcess } from './controller-process.ts'
 import { emptyNorthbound, northdSeconds, tellNorthd, untilSynced } from './northd.ts'
@@ -12,7 +13,9 @@ import {
   benchPolicy,
   markedLabel,
   namespaceName,
+  portsOn,
   selectedAddresses,
+  termsOn,
 } from './policy-world.ts'
 import { openReader, type Reader } from './reader.ts'
 import { percentile, rounded } from './statistics.ts'
@@ -22,6 +25,9 @@ const size = { namespaces: 200, pods: 10_000, policies: 1_000, nodes: 20 } as co
 
 /** Pods that come, each seen in the Northbound before the next one. As many before them are for machine code to be made. */
 const podEvents = 200
+
+/** The node whose OpenFlow rules are counted. */
+const crowded = 0
 
 const edits = 20
 const relabels = 10
@@ -73,6 +79,8 @@ async function costsOf(plane: ControlPlane): Promise<Costs> {
   console.log('all of it', full)
   return {
     ...full,
+    flowsPerTerm:
+      (await countAclFlows(plane, `node-${crowded}`, portsOn(crowded, size))) / termsOn(crowded, size),
     ...(await podCosts(plane, seen, controller)),
     plainCpuMs: await plainPodCpuMs(plane, controller),
     foreignRows: await foreignRows(plane),

@@ -1,5 +1,6 @@
 import type { Namespace, NetworkPolicy, Pod } from '@kube-ovn/kube-api/core'
 import { namespace, pod } from '@kube-ovn/testing-builders'
+import { numbers } from './numbers.ts'
 
 /** How much there is of what policies are about; counts of pods and policies are whole multiples of that of namespaces. */
 interface PolicyWorldSize {
@@ -81,6 +82,34 @@ export function selectedAddresses({ namespaces, pods, policies }: PolicyWorldSiz
   const inNamespace = pods / namespaces
   const ofApp = (inNamespace * namespaces) / policies
   return 2 * policies * (ofApp + namespacesPerTeam * ofApp + inNamespace)
+}
+
+/** Names of the logical switch ports on a node. */
+export function portsOn(index: number, size: PolicyWorldSize): readonly string[] {
+  return podsOn(index, size).map(({ metadata: { name, namespace: of = '' } }) => `${name}.${of}`)
+}
+
+/**
+ * What policies of pods on a node let through: each pair of an address of a peer and of a port of its rule, of both families, once for a policy,
+ * however many of its pods are there; no namespace is marked. Of each there are two, as ovn-northd has of each such ACL: one asks connections that
+ * are new, one those that are not.
+ */
+export function termsOn(index: number, size: PolicyWorldSize): number {
+  const { namespaces, pods, policies } = size
+  const inNamespace = pods / namespaces
+  const ofApp = (inNamespace * namespaces) / policies
+  const perFamily = 2 * ofApp + namespacesPerTeam * ofApp + inNamespace
+  const here = new Set(
+    podsOn(index, size).map(({ metadata: { namespace: of, labels } }) => `${of}/${labels?.['app']}`),
+  )
+  // And the network outside, which is of one family.
+  return 2 * here.size * (2 * perFamily + 1)
+}
+
+function podsOn(index: number, size: PolicyWorldSize): readonly Pod[] {
+  return numbers(0, size.pods)
+    .filter((one) => one % size.nodes === index)
+    .map((one) => benchPod(one, size))
 }
 
 export function namespaceName(index: number): string {

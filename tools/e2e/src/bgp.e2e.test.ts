@@ -5,79 +5,72 @@ import {
   idlePod,
   injectFault,
   pingAll,
-  podProcesses,
   killAt,
-  runAt,
   startPing,
+  startPrometheus,
   takeDownPod,
   untilPodsReady,
   type ApiObject,
   type Cluster,
   type LabNode,
   type PodObject,
+  type Prometheus,
 } from '@kube-ovn/lab'
-import { beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import {
+  annotation,
+  cidrs,
+  namespace,
+  nobodyOf,
+  objects,
+  prepareRouters,
+  reactionMs,
+  routersOf,
+  speakerValues,
+} from './bgp-lab.ts'
+import { startLimited } from './bgp-limited.ts'
+import { speakerMetrics } from './bgp-metrics.ts'
 import {
   askBird,
   askFrr,
+  bfd,
   birdConfiguration,
   configureBird,
   configureFrr,
   frrLines,
-  frrPassword,
   learned,
+  startLearning,
+  type LearningHost,
   type Router,
 } from './bgp-routers.ts'
+import { Speakers } from './bgp-speakers.ts'
+import { countEntering, expectEachWithin, expectWithin, sendFlows, timed, type Seen } from './bgp-traffic.ts'
+import { announcedVips } from './bgp-vips.ts'
 import { describeInLab } from './describe-in-lab.ts'
-import { faultsOf } from './metric-pages.ts'
 import { useSuiteLab } from './suite-lab.ts'
 
 const describe = describeInLab('has routers around its nodes')
-
-const namespace = 'routed'
-const annotation = 'ovn.kubernetes.io/bgp'
-const subnetPath = '/apis/kubeovn.io/v1/subnets'
-const cidrs = { ipv4: '10.46.0.0/24', ipv6: 'fd00:10:46::/120' }
-
-const secret = {
-  apiVersion: 'v1',
-  kind: 'Secret',
-  metadata: { name: 'bgp', namespace: 'kube-system' },
-  stringData: { frr: frrPassword },
-} as ApiObject
 
 interface ServiceObject extends ApiObject {
   readonly spec: { readonly clusterIPs?: readonly string[] }
 }
 
-const objects: readonly ApiObject[] = [
-  { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
-  {
-    apiVersion: 'kubeovn.io/v1',
-    kind: 'Subnet',
-    metadata: { name: namespace, annotations: { [annotation]: 'local' } },
-    spec: { cidrBlock: `${cidrs.ipv4},${cidrs.ipv6}`, namespaces: [namespace] },
-  } as ApiObject,
-]
-
 const lab = useSuiteLab(
   { id: 'bgp', nodes: 2, stack: 'dual', routers: ['frr', 'bird'] },
   {
-    values: (cluster) => ({ bgpSpeaker: speakerValues(cluster) }),
-    async beforeChart(made) {
-      await made.api.create(secret)
-      const { frr, bird } = routersOf(made)
-      await configureFrr(frr, ...frrLines)
-      await configureBird(bird, birdConfiguration(bird))
-      for (const { place } of made.nodes)
-        await runAt(place, ['ip', 'route', 'add', bird.behind.ipv4, 'via', bird.addresses.ipv4])
-    },
+    values: (cluster) => ({ features: { enableSecureServing: true }, bgpSpeaker: speakerValues(cluster) }),
+    beforeChart: prepareRouters,
   },
 )
 
 let cluster: Cluster
+let prometheus: Prometheus
 let frr: Router
 let bird: Router
+/** Hears of pods from the routers. */
+let host: LearningHost
+const atEnd = new AsyncDisposableStack()
+let speakers: Speakers
 let nodes: readonly [LabNode, LabNode]
 /** One on each node. */
 let pods: readonly [PodObject, PodObject]
@@ -86,10 +79,13 @@ const patience = { timeout: 180_000, interval: 100 }
 
 beforeAll(async () => {
   ;({ cluster } = lab)
+  prometheus = await startPrometheus(cluster)
   ;({ frr, bird } = routersOf(cluster))
   const [first, second] = cluster.nodes
   if (first === undefined || second === undefined) expect.unreachable('there are two nodes')
   nodes = [first, second]
+  speakers = new Speakers(cluster, prometheus)
+  host = atEnd.use(await startLearning(cluster))
   await applyAll(cluster.api, [
     ...objects,
     ...nodes.map(({ name }, index) => idlePod({ name: `pod-${index}`, namespace }, name)),
@@ -97,34 +93,10 @@ beforeAll(async () => {
   pods = [await readyPod('pod-0'), await readyPod('pod-1')]
 })
 
-function routersOf({ routers }: Cluster): { readonly frr: Router; readonly bird: Router } {
-  const [frr, bird] = routers
-  if (frr === undefined || bird === undefined) throw new Error('the lab has two routers')
-  return { frr, bird }
-}
-
-function speakerValues(made: Cluster): object {
-  const { frr, bird } = routersOf(made)
-  return {
-    enabled: true,
-    args: [
-      ...['--cluster-as=65000', '--graceful-restart', '--graceful-restart-time=60s', '--announce-cluster-ip'],
-      ...['--enable-bfd', '--bfd-min-tx=300', '--bfd-min-rx=300'],
-    ],
-    passwordSecret: { name: 'bgp', key: '' },
-    neighbors: [
-      {
-        ...{ address: frr.addresses.ipv4, as: 65_001, bfd: false },
-        ...{ passwordFile: '/run/bgp/frr', communities: ['65000:7'] },
-      },
-      { address: frr.addresses.ipv6, as: 65_001 },
-      { address: bird.addresses.ipv6, as: 65_002, extendedNexthop: true, communities: ['65000:1:2'] },
-      { address: bird.behind.ipv4, as: 65_002, ebgpMultihop: 2 },
-      // Nobody is there.
-      { address: made.outside.addresses.ipv4, as: 65_009 },
-    ],
-  }
-}
+afterAll(async () => {
+  await prometheus?.[Symbol.asyncDispose]()
+  await atEnd.disposeAsync()
+})
 
 async function readyPod(name: string): Promise<PodObject> {
   const [pod] = await untilPodsReady(cluster.api, namespace, `app=${name}`, 1)
@@ -153,45 +125,21 @@ function waysBy(...by: readonly LabNode[]): readonly (readonly string[])[] {
 const noWay = [undefined, undefined, undefined, undefined]
 
 function annotate(policy: string | null): Promise<unknown> {
-  return cluster.api.mergePatch(`${subnetPath}/${namespace}`, {
+  return cluster.api.mergePatch(`/apis/kubeovn.io/v1/subnets/${namespace}`, {
     metadata: { annotations: { [annotation]: policy } },
   })
 }
 
-async function untilPingsFromRouters(...to: readonly string[]): Promise<void> {
-  for (const { place, name } of [frr, bird])
+/** Until both routers and the host outside, which has learned from them, reach all of these. */
+async function untilReached(...to: readonly string[]): Promise<void> {
+  for (const { place, name } of [frr, bird, host])
     await eventually(`${name} reaches ${to.join(', ')}`, async () =>
       (await pingAll(place, to)).size === to.length ? true : undefined,
     )
 }
 
-/** The speaker's container on a node. */
-async function speakerProcesses(node: LabNode): Promise<readonly number[]> {
-  const all = await cluster.api.list<PodObject>(
-    '/api/v1/namespaces/kube-system/pods?labelSelector=app%3Dkube-ovn-speaker',
-  )
-  const pod = all.find(({ spec }) => spec.nodeName === node.name)
-  // The oldest is the sandbox.
-  return podProcesses(pod?.metadata.uid ?? '').slice(1)
-}
-
-async function speakerMetrics(node: LabNode): Promise<string> {
-  return runAt(node.place, ['curl', '-sf', '--max-time', '5', 'http://127.0.0.1:10667/metrics'])
-}
-
-async function peerUp(node: LabNode, address: string): Promise<string | undefined> {
-  const metrics = await speakerMetrics(node)
-  return new RegExp(`^kube_ovn_speaker_bgp_peer_up\\{[^}]*peer="${address}"[^}]*\\} (\\d)$`, 'm').exec(
-    metrics,
-  )?.[1]
-}
-
-async function speakerLog(node: LabNode): Promise<string> {
-  const all = await cluster.api.list<PodObject>(
-    '/api/v1/namespaces/kube-system/pods?labelSelector=app%3Dkube-ovn-speaker',
-  )
-  const pod = all.find(({ spec }) => spec.nodeName === node.name)
-  return runAt(node.place, ['sh', '-c', `cat /var/log/pods/kube-system_${pod?.metadata.name}_*/*/*.log`])
+function allAddresses(): readonly string[] {
+  return pods.flatMap((pod) => [addressOf(pod, 'ipv4'), addressOf(pod, 'ipv6')])
 }
 
 describe('speakers', () => {
@@ -213,18 +161,39 @@ describe('speakers', () => {
     )
     // No Subnet, and nothing that nobody asked for.
     expect([...(await learned(frr, 'ipv4')).keys()].filter((dst) => dst.startsWith('10.46.'))).toHaveLength(2)
-    await untilPingsFromRouters(...pods.flatMap((pod) => [addressOf(pod, 'ipv4'), addressOf(pod, 'ipv6')]))
+    await untilReached(...allAddresses())
   })
 
-  it('serve metrics whose names, types and labels are upstream’s', async () => {
-    for (const node of nodes) expect(faultsOf('speaker', await speakerMetrics(node))).toEqual([])
+  speakerMetrics(() => ({ prometheus, speakers, nodes }))
+
+  it('say of each session how it is doing, and of a router that is not there what to look at', async () => {
+    const there = [frr.addresses.ipv4, frr.addresses.ipv6, bird.addresses.ipv6, bird.behind.ipv4]
+    for (const node of nodes) {
+      for (const address of there) {
+        await expect
+          .poll(() => speakers.condition(node, address), patience)
+          .toMatch(/^True SessionEstablished: /)
+        // All that is wanted is told: a pod of each family at most.
+        const wanted = await speakers.metric(node, 'routes_wanted', address)
+        expect(wanted).toBe(address === bird.addresses.ipv6 ? 2 : 1)
+        await expect.poll(() => speakers.metric(node, 'routes_advertised', address), patience).toBe(wanted)
+        await expect
+          .poll(async () => (await speakers.status(node, address))?.prefixes, patience)
+          .toMatchObject({ wanted, advertised: wanted })
+      }
+      const { bfd, prefixes } = (await speakers.status(node, frr.addresses.ipv6)) ?? {}
+      expect([bfd, (prefixes?.received ?? 0) > 0]).toEqual(['Up', true])
+      await expect
+        .poll(() => speakers.condition(node, nobodyOf(cluster)), patience)
+        .toMatch(new RegExp(`^False .*neighbor-address is ${nobodyOf(cluster)}: `))
+    }
   })
 
   it('have traffic of a local pod enter where it lives', async () => {
     const [pod] = pods
     const targets = [addressOf(pod, 'ipv4'), addressOf(pod, 'ipv6')]
-    const counts = await countEntering(targets, async () => {
-      for (const { place } of [frr, bird]) expect((await pingAll(place, targets)).size).toBe(2)
+    const counts = await countEntering(nodes, targets, async () => {
+      for (const { place } of [frr, bird, host]) expect((await pingAll(place, targets)).size).toBe(2)
     })
     expect(counts.map((count) => count > 0)).toEqual([true, false])
   })
@@ -235,11 +204,14 @@ describe('speakers', () => {
       .poll(async () => (await learned(frr, 'ipv4')).get(cidrs.ipv4), patience)
       .toEqual(nodes.map(({ physical }) => physical.ipv4).toSorted())
     for (const pod of pods) await expect.poll(() => waysTo(pod), patience).toEqual(waysBy(...nodes))
-    await untilPingsFromRouters(...pods.flatMap((pod) => [addressOf(pod, 'ipv4'), addressOf(pod, 'ipv6')]))
+    await untilReached(...allAddresses())
     for (const family of ['ipv4', 'ipv6'] as const) {
       const target = addressOf(pods[0], family)
-      const counts = await countEntering([target], () => sendFlows(frr, target))
-      expect(counts.map((count) => count > 0)).toEqual([true, true])
+      await expect.poll(async () => (await learned(host, family)).get(target)?.length, patience).toBe(2)
+      for (const { place } of [frr, host]) {
+        const counts = await countEntering(nodes, [target], () => sendFlows(place, target))
+        expect(counts.map((count) => count > 0)).toEqual([true, true])
+      }
     }
   })
 
@@ -278,22 +250,29 @@ describe('speakers', () => {
         .toEqual(nodes.map(({ physical }) => physical[family]).toSorted())
     }
     await expect
-      .poll(() => speakerLog(nodes[0]), patience)
+      .poll(() => speakers.log(nodes[0]), patience)
       .toMatch(/Service\/routed\/odd.*everywhere.*write true, cluster or local/)
     await deleteAll(cluster.api, [service('web', 'true'), service('odd', '')])
     await expect.poll(async () => (await learned(frr, 'ipv4')).has(clusterIPs[0] ?? ''), patience).toBe(false)
   })
 
+  announcedVips(() => ({ cluster, frr, host, nodes, pod: pods[1] }))
+
   it('keep their routes when they are killed under traffic: no packet is lost', async () => {
     const [, node] = nodes
     const [, pod] = pods
-    const ping = startPing(frr.place, addressOf(pod, 'ipv4'))
-    await ping.started()
-    const before = await speakerProcesses(node)
+    // By FRR, and from the host outside by what both routers have told it.
+    const pings = [
+      startPing(frr.place, addressOf(pod, 'ipv4')),
+      startPing(host.place, addressOf(pod, 'ipv4')),
+      startPing(host.place, addressOf(pod, 'ipv6')),
+    ]
+    for (const ping of pings) await ping.started()
+    const before = await speakers.processes(node)
     for (const pid of before) process.kill(pid, 'SIGKILL')
-    await expect.poll(() => peerUp(node, frr.addresses.ipv4).catch(() => undefined), patience).toBe('1')
-    await expect.poll(() => peerUp(node, bird.addresses.ipv6).catch(() => undefined), patience).toBe('1')
-    expect((await speakerProcesses(node)).some((pid) => before.includes(pid))).toBe(false)
+    await expect.poll(() => speakers.up(node, frr.addresses.ipv4), patience).toBe(1)
+    await expect.poll(() => speakers.up(node, bird.addresses.ipv6), patience).toBe(1)
+    expect((await speakers.processes(node)).some((pid) => before.includes(pid))).toBe(false)
     await expect.poll(() => waysTo(pod), patience).toEqual(waysBy(node))
     // Told again, and not what the router has kept.
     await expect
@@ -305,81 +284,108 @@ describe('speakers', () => {
         return paths.map(({ stale = false }) => stale)
       }, patience)
       .toEqual([false])
-    const { sent, lost } = await ping.stop()
-    console.log(`${sent} packets while a speaker was killed`)
-    expect(lost).toEqual([])
+    const losses = await Promise.all(pings.map((ping) => ping.stop()))
+    console.log(`${losses.map(({ sent }) => sent).join(', ')} packets while a speaker was killed`)
+    expect(losses.map(({ lost }) => lost)).toEqual([[], [], []])
   })
 
   it('withdraw the routes of a pod within a second of its deletion', async () => {
     const extras = [0, 1, 2].map((index) => idlePod({ name: `extra-${index}`, namespace }, nodes[1].name))
     await applyAll(cluster.api, extras)
-    const times: { readonly ms: number; readonly lookMs: number }[] = []
+    const times: Seen[] = []
     for (const extra of extras) {
       const pod = await readyPod(extra.metadata.name)
       await expect.poll(() => waysTo(pod), patience).toEqual(waysBy(nodes[1]))
-      let lookMs = 0
-      const look = async (): Promise<unknown> => {
-        const beganMs = performance.now()
-        const ways = await waysTo(pod)
-        lookMs = Math.max(lookMs, performance.now() - beganMs)
-        return ways
-      }
-      const startedMs = performance.now()
-      await cluster.api.delete(extra, 0)
-      await expect.poll(look, { timeout: 60_000, interval: 20 }).toEqual(noWay)
-      times.push({ ms: performance.now() - startedMs, lookMs })
+      times.push(
+        await timed(
+          () => cluster.api.delete(extra, 0),
+          () => waysTo(pod),
+          noWay,
+        ),
+      )
     }
-    const shown = times.map(({ ms, lookMs }) => `${Math.round(ms)} (looks of ${Math.round(lookMs)})`)
-    console.log(`withdrawn from both routers after ${shown.join(', ')} ms`)
-    // From the request on, and beside ten looks at the routers as they are at that moment. One of three may fall into a pause of the machine.
-    expect(times.map(({ ms, lookMs }) => ms - 10 * lookMs).toSorted((a, b) => a - b)[1]).toBeLessThanOrEqual(
-      1_000,
-    )
+    expectEachWithin(1_000, 'routes of a pod were withdrawn from both routers', times)
   })
 
   it('go on with one router whatever is wrong with the other, say what it is, and come again', async () => {
     const [node] = nodes
-    const others = async (): Promise<readonly (string | undefined)[]> => [
-      await peerUp(node, frr.addresses.ipv6),
-      await peerUp(node, bird.addresses.ipv6),
+    const others = async (): Promise<readonly (number | undefined)[]> => [
+      await speakers.up(node, frr.addresses.ipv6),
+      await speakers.up(node, bird.addresses.ipv6),
     ]
-    const seen = (await speakerLog(node)).length
-    const said = async (): Promise<string> => (await speakerLog(node)).slice(seen)
+    const seen = (await speakers.log(node)).length
+    const said = async (): Promise<string> => (await speakers.log(node)).slice(seen)
     await configureFrr(frr, 'router bgp 65001', 'neighbor ipv4 remote-as 65099')
-    await configureBird(bird, birdConfiguration(bird, 'another'))
+    await configureBird(bird, birdConfiguration(bird, cluster.outside.addresses, 'another'))
     await expect
       .poll(said, patience)
       .toMatch(/OPEN message error: bad peer AS.*"field":"cluster-as","value":"65000"/)
     await expect
       .poll(said, patience)
       .toMatch(new RegExp(`"peer":"${bird.behind.ipv4}".*no answer within 10 s.*both ends have one password`))
-    // BFD ends a session of a machine that stands still for a second; it comes again.
-    await expect.poll(others, patience).toEqual(['1', '1'])
-    await configureFrr(frr, 'router bgp 65001', 'neighbor ipv4 remote-as external')
-    await configureBird(bird, birdConfiguration(bird))
-    await expect.poll(() => peerUp(node, frr.addresses.ipv4), patience).toBe('1')
-    await expect.poll(() => peerUp(node, bird.behind.ipv4), patience).toBe('1')
-    await configureFrr(
-      frr,
-      'router bgp 65001',
-      'address-family ipv4 unicast',
-      'neighbor ipv4 maximum-prefix 1',
-    )
-    await annotate('cluster')
+    const condition = (peer: string) => (): Promise<string> => speakers.condition(node, peer)
     await expect
-      .poll(() => speakerLog(node), patience)
-      .toMatch(/maximum number of prefixes reached.*"field":"prefixes"/)
+      .poll(condition(frr.addresses.ipv4), patience)
+      .toMatch(/^False NotificationReceived: .*bad peer AS \(cluster-as is 65000: /)
+    await expect
+      .poll(condition(bird.behind.ipv4), patience)
+      .toMatch(/^False ConnectionFailed: .*one password/)
     // BFD ends a session of a machine that stands still for a second; it comes again.
-    await expect.poll(others, patience).toEqual(['1', '1'])
+    await expect.poll(others, patience).toEqual([1, 1])
+    await configureFrr(frr, 'router bgp 65001', 'neighbor ipv4 remote-as external')
+    await configureBird(bird, birdConfiguration(bird, cluster.outside.addresses))
+    await expect.poll(() => speakers.up(node, frr.addresses.ipv4), patience).toBe(1)
+    await expect.poll(() => speakers.up(node, bird.behind.ipv4), patience).toBe(1)
+    await expect.poll(others, patience).toEqual([1, 1])
+    expect(await speakers.up(node, nobodyOf(cluster))).toBe(0)
+  })
+
+  it('are told by a router how many prefixes it takes, and go on with the others', async () => {
+    const { ipv4: address } = cluster.outside.addresses
+    await using limited = await startLimited(cluster, 1)
+    for (const node of nodes) await expect.poll(() => speakers.up(node, address), patience).toBe(1)
+    await annotate('cluster')
+    for (const node of nodes) {
+      await expect
+        .poll(() => speakers.log(node), patience)
+        .toMatch(/maximum number of prefixes reached.*"field":"prefixes"/)
+      await expect
+        .poll(() => speakers.condition(node, address), patience)
+        .toMatch(/^False NotificationReceived: .*maximum number of prefixes reached \(prefixes is \d+: /)
+      // BFD ends a session of a machine that stands still for a second; it comes again.
+      for (const other of [frr.addresses.ipv4, frr.addresses.ipv6, bird.addresses.ipv6, bird.behind.ipv4])
+        await expect.poll(() => speakers.up(node, other), patience).toBe(1)
+    }
+    for (const pod of pods) await expect.poll(() => waysTo(pod), patience).toEqual(waysBy(...nodes))
     await annotate('local')
-    await configureFrr(
-      frr,
-      'router bgp 65001',
-      'address-family ipv4 unicast',
-      'no neighbor ipv4 maximum-prefix',
-    )
-    await expect.poll(() => peerUp(node, frr.addresses.ipv4), patience).toBe('1')
-    expect(await peerUp(node, cluster.outside.addresses.ipv4)).toBe('0')
+    for (const node of nodes)
+      await expect.poll(() => speakers.metric(node, 'routes_wanted', address), patience).toBe(1)
+    await limited.enable()
+    for (const node of nodes) await expect.poll(() => speakers.up(node, address), patience).toBe(1)
+    for (const [index, pod] of pods.entries())
+      await expect.poll(() => waysTo(pod), patience).toEqual(waysBy(nodes[index] ?? nodes[0]))
+  })
+
+  it('go on where a router has their own identifier, and say so', async () => {
+    const [node] = nodes
+    const own = node.kubernetes.ipv4
+    const configuration = birdConfiguration(bird, cluster.outside.addresses)
+    const addresses = [bird.addresses.ipv6, bird.behind.ipv4]
+    const seen = (await speakers.log(node)).length
+    await configureBird(bird, configuration.replace(/^router id .*$/m, `router id ${own};`))
+    await expect
+      .poll(async () => (await speakers.log(node)).slice(seen), patience)
+      .toMatch(new RegExp(`"router-id","value":"${own}".*identifier of a BGP peer is not its own`))
+    for (const address of addresses)
+      await expect
+        .poll(() => speakers.condition(node, address), patience)
+        .toMatch(
+          new RegExp(`^True .*router-id is ${own}: this speaker has it as well: give one of the two another`),
+        )
+    await expect.poll(() => waysTo(pods[0]), patience).toEqual(waysBy(node))
+    await configureBird(bird, configuration)
+    for (const address of addresses)
+      await expect.poll(() => speakers.condition(node, address), patience).toMatch(/^True [^(]*$/)
   })
 
   it('tell everything to a router that was killed', async () => {
@@ -392,35 +398,83 @@ describe('speakers', () => {
     await expect
       .poll(async () => (await learned(bird, 'ipv6')).get(address), patience)
       .toEqual([nodes[1].physical.ipv6])
-    await configureBird(bird, birdConfiguration(bird))
+    await configureBird(bird, birdConfiguration(bird, cluster.outside.addresses))
+    killAt(frr.place, 'bgpd')
+    await eventually('FRR is there again', () => askFrr(frr, 'show bgp summary').catch(() => undefined))
+    await configureFrr(frr, ...frrLines)
+    const ofFrr = async (family: 'ipv4' | 'ipv6'): Promise<boolean> => {
+      const of = addressOf(pods[1], family)
+      const prefix = `${of}/${family === 'ipv4' ? 32 : 128}`
+      const { paths = [] } = await askFrr<{ paths?: readonly unknown[] }>(
+        frr,
+        `show bgp ${family} unicast ${prefix}`,
+      )
+      return paths.length > 0
+    }
+    for (const family of ['ipv4', 'ipv6'] as const)
+      await expect.poll(() => ofFrr(family), patience).toBe(true)
     await expect.poll(() => waysTo(pods[1]), patience).toEqual(waysBy(nodes[1]))
+    await untilReached(...allAddresses())
   })
 
-  it('of a node without power are given up by BFD, long before their hold time', async () => {
+  it('of a node without power are given up within what BFD is set to, long before their hold time', async () => {
     const [, node] = nodes
     const [, pod] = pods
-    {
-      const cutMs = performance.now()
-      await using _cut = await injectFault(cluster, {
-        ...{ kind: 'partition', node: node.name, from: { network: 'physical' } },
-      })
-      await expect
-        .poll(async () => (await learned(frr, 'ipv6')).has(addressOf(pod, 'ipv6')), {
-          timeout: 60_000,
-          interval: 50,
-        })
-        .toBe(false)
-      console.log(`given up ${Math.round(performance.now() - cutMs)} ms after the cut, by three times 300 ms`)
-      // The session without BFD waits for its hold time.
-      expect((await learned(frr, 'ipv4')).has(addressOf(pod, 'ipv4'))).toBe(true)
+    const [times, backTimes]: [Seen[], Seen[]] = [[], []]
+    const isKnown = async (): Promise<boolean> => (await learned(frr, 'ipv6')).has(addressOf(pod, 'ipv6'))
+    const watched = [frr.addresses.ipv6, bird.addresses.ipv6]
+    const untilAlive = async (): Promise<void> => {
+      for (const address of watched)
+        await expect.poll(async () => (await speakers.status(node, address))?.bfd, patience).toBe('Up')
     }
-    await expect.poll(() => waysTo(pod), patience).toEqual(waysBy(node))
-    await untilPingsFromRouters(addressOf(pod, 'ipv4'), addressOf(pod, 'ipv6'))
-    expect(await speakerMetrics(node)).toMatch(
-      new RegExp(
-        `kube_ovn_speaker_bfd_peer_failure_transitions\\{[^}]*peer="${frr.addresses.ipv6}"[^}]*\\} [1-9]`,
-      ),
-    )
+    for (let round = 0; round < 3; round++) {
+      await untilAlive()
+      {
+        await using cuts = new AsyncDisposableStack()
+        const cut = async (): Promise<void> => {
+          cuts.use(
+            await injectFault(cluster, { kind: 'partition', node: node.name, from: { network: 'physical' } }),
+          )
+        }
+        times.push(await timed(cut, isKnown, false))
+        // The session without BFD waits for its hold time.
+        expect((await learned(frr, 'ipv4')).has(addressOf(pod, 'ipv4'))).toBe(true)
+        await expect.poll(() => speakers.up(node, frr.addresses.ipv6), patience).toBe(0)
+      }
+      // Whatever was tried meanwhile, and however often it was lost lately.
+      const areBack = (): Promise<readonly unknown[]> =>
+        Promise.all(watched.map((address) => speakers.up(node, address)))
+      backTimes.push(await timed(untilAlive, areBack, [1, 1]))
+      await expect.poll(() => waysTo(pod), patience).toEqual(waysBy(node))
+    }
+    expectWithin(bfd.multiplier * bfd.ms + reactionMs, 'routes were given up', times)
+    console.log(`back ${backTimes.map(({ ms }) => Math.round(ms)).join(', ')} ms after the way was`)
+    await untilReached(addressOf(pod, 'ipv4'), addressOf(pod, 'ipv6'))
+    expect(
+      await speakers.metric(node, 'bfd_peer_failure_transitions', frr.addresses.ipv6),
+    ).toBeGreaterThanOrEqual(times.length)
+  })
+
+  it('withdraw all of a Node within a second of its deletion, and tell it again when it is back', async () => {
+    const [, node] = nodes
+    const times: Seen[] = []
+    const sessions = [frr.addresses.ipv4, frr.addresses.ipv6, bird.addresses.ipv6, bird.behind.ipv4]
+    for (let round = 0; round < 3; round++) {
+      // A router that keeps routes of a speaker that it does not hear hears of no withdrawal either.
+      for (const address of sessions) await expect.poll(() => speakers.up(node, address), patience).toBe(1)
+      const { metadata, ...rest } = await cluster.api.call<ApiObject>('GET', `/api/v1/nodes/${node.name}`)
+      const { name, labels, annotations } = metadata
+      const remove = (): Promise<unknown> => cluster.api.delete({ ...rest, metadata })
+      times.push(await timed(remove, () => waysTo(pods[1]), noWay))
+      // Its kubelet registers it once alone, when it starts.
+      const again = { metadata: { name, ...(labels && { labels }), ...(annotations && { annotations }) } }
+      await cluster.api.create({ ...rest, ...again })
+      await expect.poll(() => waysTo(pods[1]), patience).toEqual(waysBy(node))
+    }
+    expectEachWithin(1_000, 'routes of a Node were withdrawn from both routers', times)
+    for (const address of [frr.addresses.ipv4, bird.addresses.ipv6])
+      await expect.poll(() => speakers.condition(node, address), patience).toMatch(/^True /)
+    await untilReached(...allAddresses())
   })
 
   it('let go of all of it', async () => {
@@ -429,28 +483,3 @@ describe('speakers', () => {
     await expect.poll(() => waysTo(pods[1]), patience).toEqual(noWay)
   })
 })
-
-/** Sends a packet on each of many connections to an address, which nobody answers. */
-async function sendFlows({ place }: Router, to: string): Promise<void> {
-  await runAt(place, ['bash', '-c', `for port in {9000..9031}; do echo > /dev/udp/${to}/$port; done`])
-}
-
-/** How many packets to addresses came from the physical network to each node while something was done. */
-async function countEntering(to: readonly string[], action: () => Promise<void>): Promise<readonly number[]> {
-  const rules = to.map((address) => `${address.includes(':') ? 'ip6' : 'ip'} daddr ${address} counter`)
-  for (const { place } of nodes)
-    await runAt(place, ['nft', '-f', '-'], {
-      input: `table inet suite { chain entering { type filter hook prerouting priority -400; iifname != phys0 return; ${rules.join('; ')}; }; }\n`,
-    })
-  try {
-    await action()
-    return await Promise.all(
-      nodes.map(async ({ place }) => {
-        const text = await runAt(place, ['nft', 'list', 'table', 'inet', 'suite'])
-        return [...text.matchAll(/packets (\d+)/g)].reduce((sum, [, count]) => sum + Number(count), 0)
-      }),
-    )
-  } finally {
-    for (const { place } of nodes) await runAt(place, ['nft', 'delete', 'table', 'inet', 'suite'])
-  }
-}

@@ -13,10 +13,15 @@ import {
   type PodObject,
 } from '@kube-ovn/lab'
 import { expect } from 'vitest'
+import { expectAttachedService } from './attached-service.ts'
 import { fetchFrom, type SeenCluster } from './fetch-from.ts'
+import type { SuiteCluster } from './suite-cluster.ts'
 
 /** Expects that an example, which was just applied, does what it says. */
-type ExampleCheck = (cluster: SeenCluster, objects: readonly ApiObject[]) => Promise<void>
+type ExampleCheck = (
+  cluster: SeenCluster & Pick<SuiteCluster, 'outside'>,
+  objects: readonly ApiObject[],
+) => Promise<void>
 
 interface IpObject extends ApiObject {
   readonly spec: { readonly ipAddress?: string }
@@ -374,6 +379,17 @@ export const exampleChecks: Readonly<Record<string, ExampleCheck>> = {
         )
         expect(pods.map(({ metadata }) => metadata.name)).toContain(page.trim())
       }
+  },
+
+  async '34-address-in-a-network'({ api, stack, outside }) {
+    // Only labs have a physical network, and only there is the example applied.
+    if (outside === undefined) return expect.unreachable('there is no host outside')
+    await expectAttachedService({ api, stack, outside })
+  },
+
+  async '35-doors-of-services'({ api }) {
+    await untilPodsReady(api, 'tower', 'app=desk', 2)
+    await untilPod(api, 'tower', 'visitor', 'went in', (pod) => pod?.status?.phase === 'Succeeded')
   },
 
   async '40-admin-policies'(cluster) {

@@ -26,11 +26,14 @@ let shop: readonly PodObject[]
 let stock: readonly PodObject[]
 
 beforeAll(async () => {
-  cluster = await openSuiteCluster({
-    id: 'examples',
-    ...{ nodes: presets['underlay']?.nodes ?? 2, vlans: [100] },
-    hasNetworkAttachments: true,
-  })
+  cluster = await openSuiteCluster(
+    {
+      id: 'examples',
+      ...{ nodes: presets['underlay']?.nodes ?? 2, vlans: [100] },
+      hasNetworkAttachments: true,
+    },
+    { features: { enableLoadbalancerService: true } },
+  )
   example = readExample('01-two-subnets', cluster.stack)
   await applyAll(cluster.api, example)
   shop = await untilPodsReady(cluster.api, 'shop', 'app=web', 3)
@@ -140,6 +143,7 @@ it.for(Object.entries(exampleChecks))(
     try {
       await applyAll(cluster.api, objects)
       await check(cluster, objects)
+      expect(await cluster.unexplainedRows(), 'rows that are of no object').toEqual([])
     } finally {
       await deleteAll(cluster.api, objects)
     }

@@ -31,6 +31,7 @@ import type { ApiObject, Cluster, Fault, OtherSide, PodObject, WatchedPath } fro
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { failures, findFailures } from './check-failures.ts'
 import { describeInLab } from './describe-in-lab.ts'
+import { kickedMember } from './kubectl-ko/kicked-member.ts'
 import { useSuiteLab } from './suite-lab.ts'
 
 const describe = describeInLab('breaks what is there three times')
@@ -193,6 +194,9 @@ describe('three masters', () => {
     },
     1_800_000,
   )
+
+  // Before nodes are lost, whose ways to one another take a while to come back.
+  kickedMember(() => cluster, { expectNoLoss, backMs: takeOverMs })
 
   it.each<readonly [string, (node: string) => Fault]>([
     ['has lost its power', (node) => ({ kind: 'stop', target: { machine: node } })],

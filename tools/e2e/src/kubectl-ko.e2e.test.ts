@@ -1,6 +1,9 @@
 import { leaveBundleOnFailure } from '@kube-ovn/testing-bundle'
-import { afterAll, beforeAll, beforeEach } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
+import { describeCommands } from './kubectl-ko/commands.ts'
+import { describeDatabases } from './kubectl-ko/databases.ts'
 import { describeDeeds } from './kubectl-ko/deeds.ts'
+import { describeEnds } from './kubectl-ko/ends.ts'
 import { describeExplain } from './kubectl-ko/explain.ts'
 import { describeFindings } from './kubectl-ko/findings.ts'
 import { describePackets } from './kubectl-ko/packets.ts'
@@ -23,13 +26,21 @@ beforeAll(async () => {
 
 beforeEach(() => leaveBundleOnFailure(suite.cluster.evidence))
 
+afterEach(async () => {
+  const rows = await suite.cluster.unexplainedRows()
+  if (rows.length > 0) throw new Error(`rows that are of no object:\n${rows.join('\n')}`)
+})
+
 afterAll(() => suite[Symbol.asyncDispose]())
 
 describeTools(given)
+describeEnds(given)
+describeCommands(given)
 describeScriptNeeds(given)
 describePackets(given)
 describeFindings(given)
 describeExplain(given)
 describePlan(given)
 describeDeeds(given)
+describeDatabases(given)
 describeShownRuns(given)

@@ -1,28 +1,35 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { parser } from '@prometheus-io/lezer-promql'
 import {
-  accelerated,
+  acceleratedMs,
+  addressesOfPod,
   addStrayInterface,
-  alertRules,
+  applyAll,
   beTheWorld,
   controllerLeader,
   databaseLeader,
-  dashboards,
+  deleteAll,
   eventually,
+  forbidFlows,
+  idlePod,
   injectFault,
+  nbctl,
   presets,
   runAt,
   startPrometheus,
   takeEndpoints,
+  untilPodsReady,
   worldAddress,
   worldName,
+  type ApiObject,
   type Cluster,
   type Fault,
   type Prometheus,
 } from '@kube-ovn/lab'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeInLab } from './describe-in-lab.ts'
+import { addStrangersPort, addUnownedRows, editSteadily, startPods } from './monitoring-drills.ts'
 import { faultsOf, isAccepted, programOfJob } from './metric-pages.ts'
+import { expectSeries, expectToFire, isOfSpeaker, patience } from './prometheus-claims.ts'
 import { useSuiteLab } from './suite-lab.ts'
 
 const describe = describeInLab('scrapes a cluster whose databases are three, and breaks it')
@@ -43,6 +50,16 @@ const lab = useSuiteLab(
   { values, beforeChart: async (made) => void (await beTheWorld(made)) },
 )
 
+const fullName = 'full'
+const fullNamespace: ApiObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: fullName } }
+/** Of two addresses, of which the gateway has one. */
+const fullSubnet = {
+  apiVersion: 'kubeovn.io/v1',
+  kind: 'Subnet',
+  metadata: { name: fullName },
+  spec: { cidrBlock: '10.49.0.0/30', namespaces: [fullName] },
+} as ApiObject
+
 let cluster: Cluster
 let prometheus: Prometheus
 
@@ -53,63 +70,16 @@ beforeAll(async () => {
 afterAll(() => prometheus[Symbol.asyncDispose]())
 
 const jobs = ['kube-ovn-cni', 'kube-ovn-controller', 'kube-ovn-monitor', 'kube-ovn-pinger']
-/** A cluster without routers has no speaker. */
-const isOfSpeaker = (name: string): boolean => /speaker|Bgp|RoutesNotAdvertised/.test(name)
-/** The data path of a lab, in userspace, has no masks; and rows are held only where somebody has to decide. */
-const withoutSeriesHere = ['kube_ovn_dp_masks_hit_ratio', 'kube_ovn_orphans_held']
 
-/** Ten minutes of an alert, and as much of a rate, as fast as the lab's Prometheus is. */
-const quietMs = 80_000
+/** An hour of the rules, as fast as the lab's Prometheus is. */
+const quietMs = acceleratedMs(60)
 const isDeep = process.env['KUBE_OVN_DEEP'] === '1'
-const patience = { timeoutMs: 120_000, pauseMs: 1000 }
-
-/** Which of these expressions, by what they are for, have no series. */
-async function withoutSeries(
-  expressions: readonly (readonly [string, string])[],
-): Promise<readonly (readonly [string, string])[]> {
-  const missing: (readonly [string, string])[] = []
-  for (const [what, expression] of expressions)
-    if (
-      !withoutSeriesHere.some((name) => expression.includes(name)) &&
-      (await prometheus.query(expression)).length === 0
-    )
-      missing.push([what, expression])
-  return missing
-}
-
-/** The series that an alert is about, whatever values they have: its expression finds something only when all is not well. */
-function selectorsOf(expression: string): readonly string[] {
-  const found: string[] = []
-  parser.parse(expression).iterate({
-    enter({ name, from, to }) {
-      // What is asked for by the value of a status may never have been.
-      if (name === 'VectorSelector') found.push(expression.slice(from, to).replace(/status_code!="200"/, ''))
-    },
-  })
-  return found
-}
-
-/** Each of them fires at one time or another: what hangs too long is started again, and its alert ends. */
-async function untilFiring(alerts: readonly string[]): Promise<void> {
-  const silent = new Set(alerts)
-  await eventually(
-    `${alerts.join(', ')} fire`,
-    async () => {
-      for (const alert of await prometheus.firing()) silent.delete(alert)
-      return silent.size === 0 ? true : undefined
-    },
-    patience,
-  ).catch((error: unknown) => {
-    expect([...silent], String(error)).toEqual([])
-    throw error
-  })
-}
 
 /** Expects that these alerts fire while faults stand. */
 async function expectFiring(faults: readonly Fault[], alerts: readonly string[]): Promise<void> {
   await using stack = new AsyncDisposableStack()
   for (const fault of faults) stack.use(await injectFault(cluster, fault))
-  await untilFiring(alerts)
+  await expectToFire(prometheus, alerts)
 }
 
 function expectQuiet(): Promise<unknown> {
@@ -138,15 +108,26 @@ describe('a Prometheus', () => {
         })
         .toSorted()
     await expect.poll(seen, { timeout: patience.timeoutMs, interval: 1000 }).toEqual(expected)
-    const curl = ['curl', '--insecure', '--silent', '--output', '/dev/null', '--write-out', '%{http_code}']
-    for (const port of [10_660, 10_661, 10_665])
+    const curl = [
+      'curl',
+      '--globoff',
+      '--insecure',
+      '--silent',
+      '--output',
+      '/dev/null',
+      '--write-out',
+      '%{http_code}',
+    ]
+    const pages = new Map(
+      (await prometheus.targets()).map(({ labels, scrapeUrl }) => [labels['job'] ?? '', scrapeUrl]),
+    )
+    expect([...pages.keys()].toSorted()).toEqual(jobs)
+    for (const page of pages.values())
       for (const [path, status] of [
-        ['metrics', '401'],
-        ['healthz', '200'],
-      ])
-        expect(await onNode(...curl, `https://${cluster.nodes[0]?.kubernetes.ipv4}:${port}/${path}`)).toBe(
-          status,
-        )
+        ['/metrics', '401'],
+        ['/healthz', '200'],
+      ] as const)
+        expect(await onNode(...curl, new URL(path, page).href), page).toBe(status)
   })
 
   it('is shown pages that are as upstream’s, and that promtool finds no other fault with', async () => {
@@ -164,37 +145,10 @@ describe('a Prometheus', () => {
   })
 
   it('finds series for every panel of every dashboard, and for every alert', async () => {
-    const ownDashboards = dashboards.filter(({ name }) => !isOfSpeaker(name))
-    const ownAlerts = alertRules.filter(({ alert }) => !isOfSpeaker(alert))
-    const panels = ownDashboards.flatMap(({ name, panels }) =>
-      panels.flatMap(({ title, targets }) =>
-        targets.map(({ expr }) => [`${name}, ${title}`, accelerated(expr)] as const),
-      ),
-    )
-    const alerts = ownAlerts.flatMap(({ alert, expr }) =>
-      selectorsOf(expr).map((selector) => [alert, selector] as const),
-    )
-    expect(panels.length).toBeGreaterThan(80)
-    expect(new Set(alerts.map(([alert]) => alert)).size).toBe(ownAlerts.length)
-    let missing: readonly (readonly [string, string])[] = [...panels, ...alerts]
-    await eventually(
-      'everything has series',
-      async () => {
-        // A scrape that a busy machine misses takes some away for a moment: each is there at one time or another.
-        missing = await withoutSeries(missing)
-        return missing.length === 0 ? true : undefined
-      },
-      patience,
-    ).catch((error: unknown) => {
-      expect(
-        missing.map(([what, expression]) => `${what}: ${expression}`),
-        String(error),
-      ).toEqual([])
-      throw error
-    })
+    await expectSeries(prometheus, (name) => !isOfSpeaker(name), 80)
   })
 
-  it('fires no alert in quiet for longer than the longest of them takes', async ({ skip }) => {
+  it('fires no alert in quiet for an hour, of the time by which the rules go', async ({ skip }) => {
     skip(!isDeep, 'it waits for what must not come: KUBE_OVN_DEEP=1 runs it')
     const seen = new Set<string>()
     const endMs = performance.now() + quietMs
@@ -212,7 +166,7 @@ describe('a Prometheus', () => {
     const node = await nodeOfNoLeader()
     await expectFiring(
       [{ kind: 'partition', node, from: { network: 'kubernetes' } }],
-      ['KubeOvnAgentDown', 'KubeOvnControllerDown', 'KubeOvnRaftPeerLost'],
+      ['KubeOvnAgentDown', 'KubeOvnControllerDown', 'KubeOvnExporterDown', 'KubeOvnRaftPeerLost'],
     )
   })
 
@@ -266,6 +220,74 @@ describe('a Prometheus', () => {
     await expectFiring(faults, ['KubeOvnDatabaseWithoutLeader', 'KubeOvnDatabaseDisconnected'])
   })
 
+  it('fires those about a controller that hangs, which leaves none that leads for a while', async () => {
+    const machine = (await controllerLeader(cluster)).spec.nodeName ?? ''
+    await expectFiring(
+      [{ kind: 'pause', target: { component: 'controller', machine } }],
+      ['KubeOvnNoLeader', 'KubeOvnControllerDown'],
+    )
+  })
+
+  it('fires the one about rows of nobody, too many to be deleted unasked', async () => {
+    await using _rows = await addUnownedRows(cluster)
+    await expectToFire(prometheus, ['KubeOvnOrphansHeld'])
+  })
+
+  it('fires those about a data path that has no room for flows, and an API server that refuses pingers', async () => {
+    const [first = ''] = cluster.nodes.map(({ name }) => name)
+    await using _flows = await forbidFlows(cluster, first)
+    // It still says who may read metrics.
+    const answer: Fault = { kind: 'api-server', faults: [{ kind: 'read', path: '^/version$', answer: 503 }] }
+    await expectFiring([answer], ['KubeOvnDatapathLosesPackets', 'KubeOvnApiserverUnhealthy'])
+  })
+
+  it('fires those about a Subnet that has no address left, and an address that a stranger has taken', async () => {
+    await using stack = new AsyncDisposableStack()
+    stack.defer(() => deleteAll(cluster.api, [fullNamespace, fullSubnet]))
+    await applyAll(cluster.api, [fullNamespace, fullSubnet])
+    await cluster.api.apply(idlePod({ name: 'last', namespace: fullName }))
+    const [pod] = await untilPodsReady(cluster.api, fullName, 'app=last', 1)
+    stack.use(await addStrangersPort(cluster, fullName, addressesOfPod(pod ?? expect.unreachable())[0] ?? ''))
+    await expectToFire(prometheus, ['KubeOvnSubnetIPExhaustion', 'KubeOvnAddressConflict'])
+  })
+
+  it('fires the one about a database that is slow to commit', async ({ skip }) => {
+    skip(!isDeep, 'it takes a minute: KUBE_OVN_DEEP=1 runs it')
+    const slow = cluster.nodes.map(({ name: machine }): Fault => ({
+      kind: 'slow-disk',
+      target: { component: 'northbound', machine },
+      delayMs: 150,
+    }))
+    await using _edits = await editSteadily(cluster)
+    await expectFiring(slow, ['KubeOvnOvsdbSlowRequest'])
+  })
+
+  it('fires those about objects that ovn-northd has not brought into the Southbound, and pods that wait for it in vain', async ({
+    skip,
+  }) => {
+    skip(!isDeep, 'it takes more than a minute: KUBE_OVN_DEEP=1 runs it')
+    const { place, node } = await databaseLeader(cluster, 'northbound')
+    await using stack = new AsyncDisposableStack()
+    for (const { name: machine } of cluster.nodes)
+      stack.use(await injectFault(cluster, { kind: 'pause', target: { component: 'northd', machine } }))
+    await nbctl(place, 'ls-add', 'not-there')
+    stack.defer(async () => void (await nbctl(place, 'ls-del', 'not-there')))
+    stack.use(await startPods(cluster, node, 16))
+    await expectToFire(prometheus, ['KubeOvnInconsistentObjects', 'KubeOvnAttachmentsFail'])
+  })
+
+  it('fires the one about controllers that are nowhere', async ({ skip }) => {
+    skip(!isDeep, 'it takes more than a minute: KUBE_OVN_DEEP=1 runs it')
+    const replicas = cluster.topology.nodes.filter(({ isMaster }) => isMaster).length
+    await scaleController(0)
+    try {
+      await expectToFire(prometheus, ['KubeOvnControllerAbsent'])
+    } finally {
+      await scaleController(replicas)
+    }
+    await controllerLeader(cluster)
+  })
+
   it('is quiet again once all is repaired', async () => {
     await expectQuiet()
   })
@@ -284,4 +306,9 @@ async function nodeOfNoLeader(): Promise<string> {
     (await databaseLeader(cluster, 'southbound')).node,
   ]
   return cluster.nodes.find(({ name }) => !leaders.includes(name))?.name ?? cluster.nodes.at(-1)?.name ?? ''
+}
+
+async function scaleController(replicas: number): Promise<void> {
+  const path = '/apis/apps/v1/namespaces/kube-system/deployments/kube-ovn-controller'
+  await cluster.api.mergePatch(path, { spec: { replicas } })
 }

@@ -7,7 +7,9 @@ import { adminPolicies } from './policies/admin-policies.ts'
 import { domainNames } from './policies/domain-names.ts'
 import { egressFirewalls } from './policies/egress-firewalls.ts'
 import { networkPolicies } from './policies/network-policies.ts'
+import { samples, sampleTarget } from './policies/samples.ts'
 import { securityGroups } from './policies/security-groups.ts'
+import { worlds } from './policies/worlds.ts'
 import { useSuiteLab } from './suite-lab.ts'
 
 const describe = describeInLab('may define the kinds of the network policy API')
@@ -20,7 +22,12 @@ const lab = useSuiteLab(
   {
     values: {
       features: { ENABLE_ANP: true, ENABLE_DNS_NAME_RESOLVER: true },
-      networkPolicies: { stopOpenConnections: true },
+      networkPolicies: {
+        stopOpenConnections: true,
+        // Pings are judged in both families then.
+        icmpv6: 'neighbours',
+        sampling: { probability: 65_535, collectorSet: 142, targets: [sampleTarget] },
+      },
     },
     beforeChart: definePolicyKinds,
   },
@@ -46,6 +53,10 @@ describe('packets under policies with names of DNS, in both families,', () => do
 describe('packets under security groups, in both families,', () => securityGroups(() => cluster))
 
 describe('packets under policies of administrators, in both families,', () => adminPolicies(() => cluster))
+
+describe('samples of packets, in both families,', () => samples(() => cluster))
+
+describe('packets in random worlds, in both families,', () => worlds(() => cluster))
 
 it('does what the example says', async () => {
   const name = '40-admin-policies'

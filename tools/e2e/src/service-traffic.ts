@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   applyAll,
@@ -6,11 +5,9 @@ import {
   deleteAll,
   eventually,
   importImages,
-  isPodReady,
   namespaceOf,
   placeOf,
   readProbeImage,
-  startAt,
   untilPodsReady,
   untilRolledOut,
   type ApiObject,
@@ -19,19 +16,20 @@ import {
   type PodObject,
   type Question,
 } from '@kube-ovn/lab'
+import { patienceMs, servicePorts, talksWith } from './long-talks.ts'
 
 /** Where servers of the probe listen, by TCP and UDP. */
 const serverPort = 18_080
-const [tcpPort, udpPort] = [80, 53]
+const { tcp: tcpPort, udp: udpPort } = servicePorts
 const ports = [
   { name: 'tcp', port: tcpPort, targetPort: serverPort },
   { name: 'udp', port: udpPort, targetPort: serverPort, protocol: 'UDP' },
 ]
 
-type Spec = ApiObject & { readonly spec: object }
+export type Spec = ApiObject & { readonly spec: object }
 
 /** So many pods of the probe that answer until they are gone, and go once nobody is sent to them any more. */
-function servers(name: string, namespace: string, replicas: number): Spec {
+export function servers(name: string, namespace: string, replicas: number): Spec {
   const labels = { app: 'server', of: name }
   return {
     apiVersion: 'apps/v1',
@@ -44,6 +42,15 @@ function servers(name: string, namespace: string, replicas: number): Spec {
       template: {
         metadata: { labels },
         spec: {
+          // As evenly as they come, so that each node has some of many.
+          topologySpreadConstraints: [
+            {
+              maxSkew: 1,
+              topologyKey: 'kubernetes.io/hostname',
+              whenUnsatisfiable: 'ScheduleAnyway',
+              labelSelector: { matchLabels: labels },
+            },
+          ],
           terminationGracePeriodSeconds: 10,
           containers: [
             {
@@ -60,7 +67,7 @@ function servers(name: string, namespace: string, replicas: number): Spec {
   }
 }
 
-function service(name: string, namespace: string, spec: object): Spec {
+export function service(name: string, namespace: string, spec: object): Spec {
   const metadata = { name, namespace }
   return {
     apiVersion: 'v1',
@@ -78,11 +85,8 @@ async function addressesOf(cluster: Cluster, { metadata }: ApiObject): Promise<r
   return spec.clusterIPs
 }
 
-/** Open vSwitch in userspace may not get a processor for seconds. Who is led to nobody is not answered however long it takes. */
-const patienceMs = 20_000
-
 /** One for each client, address and protocol. */
-function questionsTo(
+export function questionsTo(
   cluster: Cluster,
   clients: readonly PodObject[],
   addresses: readonly string[],
@@ -102,14 +106,17 @@ function questionsTo(
   )
 }
 
-/** Servers behind a Service, and the clients in the namespace. Disposing of it takes them away. */
-async function withServers(
+/** A Service with its servers, and the clients in the namespace. Disposing of it takes them away, but for the clients. */
+export interface ServedClients extends AsyncDisposable {
+  readonly clients: readonly PodObject[]
+  readonly addresses: readonly string[]
+}
+
+export async function withServers(
   cluster: Cluster,
   of: Spec,
   deployments: readonly Spec[],
-): Promise<
-  AsyncDisposable & { readonly clients: readonly PodObject[]; readonly addresses: readonly string[] }
-> {
+): Promise<ServedClients> {
   const { namespace = '' } = of.metadata
   await using stack = new AsyncDisposableStack()
   await importImages(cluster, [{ name: readProbeImage() }])
@@ -207,6 +214,9 @@ interface Served {
   readonly unanswered: number
 }
 
+/** How many of the backends do not stay. */
+const rolling = 15
+
 /** Has clients of both nodes ask a Service of 20 backends, of which five stay, and talk to these, while something happens. */
 export async function servedDuring(
   cluster: Cluster,
@@ -216,11 +226,11 @@ export async function servedDuring(
   const busy = service('busy', namespace, {})
   await using served = await withServers(cluster, busy, [
     servers('steady', namespace, 5),
-    servers('rolling', namespace, 15),
+    servers('rolling', namespace, rolling),
   ])
   const stay = await untilPodsReady(cluster.api, namespace, 'of=steady', 5)
   using talks = new DisposableStack()
-  const held = await talkToThose(cluster, served, stay, talks)
+  const held = await talksWith(cluster, served, { pods: stay, protocol: 'tcp', count: 6 }, talks)
   const questions = questionsTo(cluster, served.clients, served.addresses)
   const outcomes: (readonly [Question, Outcome])[] = []
   const ended = new AbortController()
@@ -231,7 +241,7 @@ export async function servedDuring(
     }
   })()
   try {
-    await happen({ rollOut: () => rollOut(cluster, namespace) })
+    await happen({ rollOut: () => rollOut(cluster, namespace, rolling) })
   } finally {
     ended.abort()
     await asking
@@ -244,86 +254,20 @@ export async function servedDuring(
   return { asked: outcomes.length, failed, unanswered }
 }
 
-/** Replaces the backends that do not stay, one after the other. */
-async function rollOut(cluster: Cluster, namespace: string): Promise<void> {
+/** Gives a Service two backends and replaces both. */
+export async function rollOnce(cluster: Cluster, namespace: string): Promise<void> {
+  const few = service('few', namespace, { selector: { of: 'rolling' } })
+  await using _ = await withServers(cluster, few, [servers('rolling', namespace, 2)])
+  await rollOut(cluster, namespace, 2)
+}
+
+/** Replaces so many backends that do not stay, one after the other. */
+async function rollOut(cluster: Cluster, namespace: string, count: number): Promise<void> {
   const annotations = { 'example.com/version': '2' }
   await cluster.api.mergePatch(`/apis/apps/v1/namespaces/${namespace}/deployments/rolling`, {
     spec: { template: { metadata: { annotations } } },
   })
   await untilRolledOut(cluster.api, 'deployments', namespace, 'rolling')
-  await eventually('the former ones are gone', () => untilOnly(cluster, namespace, 20), {
-    timeoutMs: 60_000,
-  })
-}
-
-async function untilOnly(cluster: Cluster, namespace: string, count: number): Promise<true | undefined> {
-  const pods = await cluster.api.list<PodObject>(
-    `/api/v1/namespaces/${namespace}/pods?labelSelector=app%3Dserver`,
-  )
-  return pods.length === count && pods.every(isPodReady) ? true : undefined
-}
-
-/** A connection on which a line is sent twice a second, and what came of it. */
-interface Talk {
-  at: string | undefined
-  unanswered: number
-  isOver: boolean
-}
-
-/** A fifth part of all connections comes to backends that stay: of so many, at least one does. */
-const attempts = 40
-
-/** Opens connections and keeps those with backends that stay, a few at most. */
-async function talkToThose(
-  cluster: Cluster,
-  { clients, addresses }: { readonly clients: readonly PodObject[]; readonly addresses: readonly string[] },
-  stay: readonly PodObject[],
-  stack: DisposableStack,
-): Promise<readonly Talk[]> {
-  const wanted = new Set(stay.flatMap(({ status }) => status?.podIPs?.map(({ ip }) => ip) ?? []))
-  const held: Talk[] = []
-  for (let number = 0; number < attempts && held.length < 6; number++) {
-    const client = clients[number % clients.length]
-    const address = addresses[(number >> 1) % addresses.length]
-    if (client === undefined || address === undefined) throw new Error('there are clients and addresses')
-    using attempt = new DisposableStack()
-    const talk = await startTalk(cluster, client, address, attempt)
-    if (talk.at === undefined || !wanted.has(talk.at)) continue
-    held.push(talk)
-    stack.use(attempt.move())
-  }
-  if (held.length === 0) throw new Error(`none of ${attempts} connections came to a backend that stays`)
-  return held
-}
-
-const talkScript = `exec 3<>"/dev/tcp/$0/$1" || exit 1
-for number in $(seq 1 100000); do
-  echo "kube-ovn-probe $number" >&3
-  if read -r -t ${patienceMs / 1000} answer <&3; then echo "$answer"; else echo unanswered; fi
-  sleep 0.5
-done`
-
-async function startTalk(
-  cluster: Cluster,
-  client: PodObject,
-  address: string,
-  stack: DisposableStack,
-): Promise<Talk> {
-  const child = startAt(placeOf(cluster, client), ['bash', '-c', talkScript, address, String(tcpPort)])
-  stack.defer(() => void child.kill('SIGTERM'))
-  const talk: Talk = { at: undefined, unanswered: 0, isOver: false }
-  const first = Promise.withResolvers<void>()
-  if (child.stdout === null) throw new Error('its output is read')
-  const lines = createInterface(child.stdout)
-  lines.on('line', (line) => {
-    if (line === 'unanswered') talk.unanswered++
-    else talk.at ??= /"at":"([^"]+)"/.exec(line)?.[1]
-    first.resolve()
-  })
-  lines.on('close', () => {
-    talk.isOver = true
-    first.resolve()
-  })
-  await first.promise
-  return talk
+  // The former ones are gone.
+  await untilPodsReady(cluster.api, namespace, 'of=rolling', count)
 }

@@ -1,4 +1,5 @@
 import {
+  addressesOfPod,
   applyAll,
   askSourceAddress,
   controllerLeader,
@@ -11,6 +12,7 @@ import {
   ofStack,
   pingAll,
   placeOf,
+  runAt,
   standingFaults,
   startPing,
   takeDownPod,
@@ -18,14 +20,16 @@ import {
   waitForObjects,
   type ApiObject,
   type Cluster,
+  type Fault,
   type LabNode,
   type PodObject,
 } from '@kube-ovn/lab'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { describeInLab } from './describe-in-lab.ts'
+import { gatewayTraces } from './gateway-traces.ts'
 import { useSuiteLab } from './suite-lab.ts'
 
-const describe = describeInLab('cuts nodes off')
+const describe = describeInLab('cuts nodes off, and their power')
 
 const namespace = 'leaving'
 const subnetPath = '/apis/kubeovn.io/v1/subnets'
@@ -41,10 +45,6 @@ const objects: readonly ApiObject[] = [
   } as ApiObject,
 ]
 
-interface NodeObject extends ApiObject {
-  readonly status: { readonly conditions: readonly { readonly type: string; readonly status: string }[] }
-}
-
 interface SubnetObject extends ApiObject {
   readonly status?: { readonly egress?: { readonly active?: readonly string[] } }
 }
@@ -59,10 +59,13 @@ const lab = useSuiteLab({ id: 'subnet-gateways', nodes: 3, stack: 'dual' })
 beforeAll(async () => {
   ;({ cluster } = lab)
   const { spec } = await controllerLeader(cluster)
-  const { node: database } = await databaseLeader(cluster, 'northbound')
+  const leaders = await Promise.all(
+    (['northbound', 'southbound'] as const).map((database) => databaseLeader(cluster, database)),
+  )
+  const deciding = (name: string): number => leaders.filter(({ node }) => node === name).length
   const [first, second] = cluster.nodes
     .filter(({ name }) => name !== spec.nodeName)
-    .toSorted((a, b) => Number(a.name === database) - Number(b.name === database))
+    .toSorted((a, b) => deciding(a.name) - deciding(b.name))
   if (first === undefined || second === undefined) expect.unreachable('there are three nodes')
   gateways = [first, second]
   await applyAll(cluster.api, [
@@ -110,18 +113,32 @@ const patience = { timeout: 180_000 }
 /** Between two packets of a ping. */
 const packetMs = 50
 
-/** Cuts a gateway off until traffic leaves by the other one, before the cluster has noticed anything. */
-async function failOver(from: string, to: string): Promise<void> {
+/** Packets that a gateway which answers no more may cost a flow: those of three seconds. */
+const mostLost = 3_000 / packetMs
+
+/** Ways in which a gateway is lost, none of which the cluster notices at once. */
+const losses = {
+  'has lost its power': (node: string): Fault => ({ kind: 'stop', target: { machine: node } }),
+  'is cut off': (node: string): Fault => ({ kind: 'partition', node, from: { network: 'all' } }),
+} as const
+
+const waysOfLoss = Object.keys(losses) as readonly (keyof typeof losses)[]
+
+/** Takes a gateway away until traffic leaves by the other one, which is long before the cluster has noticed anything. */
+async function failOver(from: string, to: string, how: keyof typeof losses): Promise<void> {
   const pings = targets().map((target) => startPing(placeOf(cluster, pod), target))
   await Promise.all(pings.map((ping) => ping.started()))
   await using cut = new AsyncDisposableStack()
-  cut.use(await injectFault(cluster, { kind: 'partition', node: from, from: { network: 'all' } }))
+  cut.use(await injectFault(cluster, losses[how](from)))
   await expect.poll(seenOutside, patience).toEqual([to, to])
-  expect(await isReady(from)).toBe(true)
-  const losses = await Promise.all(pings.map((ping) => ping.stop()))
-  const lostMs = losses.map(({ lost }) => lost.length * packetMs)
-  console.log(`without ${from}: ${lostMs.join(' and ')} ms without answers`)
+  const seen = await Promise.all(pings.map((ping) => ping.stop()))
+  const lost = seen.map((loss) => loss.lost.length)
+  console.log(
+    `${from} ${how}: ${lost.join(' and ')} of ${seen.map(({ sent }) => sent).join(' and ')} packets lost`,
+  )
+  for (const packets of lost) expect(packets).toBeLessThanOrEqual(mostLost)
   await cut.disposeAsync()
+  gateways = [nodeNamed(cluster, gateways[0].name), nodeNamed(cluster, gateways[1].name)]
   await eventually(`${from} is reached again`, async () => {
     const { ipv4, ipv6 } = nodeNamed(cluster, from).kubernetes
     return (await pingAll(placeOf(cluster, pod), [ipv4, ipv6])).size === 2 ? true : undefined
@@ -137,9 +154,43 @@ async function untilActive(...nodes: readonly string[]): Promise<void> {
   )
 }
 
-async function isReady(name: string): Promise<boolean> {
-  const { status } = await cluster.api.call<NodeObject>('GET', `/api/v1/nodes/${name}`)
-  return status.conditions.some(({ type, status: value }) => type === 'Ready' && value === 'True')
+/** Addresses that the outside host has besides, and its way to the pods. */
+async function beyond() {
+  const { place } = cluster.outside
+  const addresses = ['198.51.100.9', '2001:db8:51::9']
+  const prefixes = ['10.45.0.0/24', 'fd00:10:45::/120']
+  const change = (lines: readonly string[]): Promise<string> =>
+    runAt(place, ['ip', '-batch', '-'], { input: `${lines.join('\n')}\n` })
+  const answerBy = (node: LabNode): Promise<string> => {
+    const ways = ofStack('dual', node.physical)
+    return change(prefixes.map((prefix, index) => `route replace ${prefix} via ${ways[index]}`))
+  }
+  await change(addresses.map((address) => `address add ${address} dev lo`))
+  await answerBy(gateways[0])
+  return {
+    ...{ addresses, answerBy },
+    [Symbol.asyncDispose]: async () => {
+      await change([
+        ...addresses.map((address) => `address del ${address} dev lo`),
+        ...prefixes.map((prefix) => `route del ${prefix}`),
+      ])
+    },
+  }
+}
+
+/** The port of the outside host's switch by which packets of the pod for an address come, which is named after the node. */
+async function bringer(target: string): Promise<string | undefined> {
+  const ping = startPing(placeOf(cluster, pod), target)
+  const capture = ['timeout', '60', 'tcpdump', '-n', '-c', '1', '-i', 'any', 'dst', 'host', target]
+  const packet = await runAt(cluster.outside.place, capture)
+  await ping.stop()
+  const [, port] = packet.split(' ')
+  return port
+}
+
+/** As whom the outside host sees the pod at addresses of its own. */
+function sourcesAt(addresses: readonly string[]): Promise<readonly (string | undefined)[]> {
+  return Promise.all(addresses.map((target) => askSourceAddress(placeOf(cluster, pod), target, outsidePort)))
 }
 
 describe('a subnet', () => {
@@ -153,14 +204,17 @@ describe('a subnet', () => {
     await expect.poll(seenOutside, patience).toEqual([home, home])
   })
 
-  it('leaves by the next gateway long before the cluster knows that the active one is gone', async () => {
-    const [first, second] = gateways
-    await edit({ gatewayType: 'centralized', gatewayNode: `${first.name},${second.name}` })
-    await expect.poll(seenOutside, patience).toEqual([first.name, first.name])
-    await failOver(first.name, second.name)
-    await expect.poll(seenOutside, patience).toEqual([second.name, second.name])
-    await edit({ gatewayType: 'distributed', gatewayNode: null })
-  })
+  it.each(waysOfLoss)(
+    'leaves by the next gateway within three seconds when the active one %s',
+    async (how) => {
+      const [first, second] = gateways
+      await edit({ gatewayType: 'centralized', gatewayNode: `${first.name},${second.name}` })
+      await expect.poll(seenOutside, patience).toEqual([first.name, first.name])
+      await failOver(first.name, second.name, how)
+      await expect.poll(seenOutside, patience).toEqual([second.name, second.name])
+      await edit({ gatewayType: 'distributed', gatewayNode: null })
+    },
+  )
 
   it('leaves by those that are left of gateways that share its traffic', async () => {
     const [first, second] = gateways
@@ -170,7 +224,33 @@ describe('a subnet', () => {
     await expect
       .poll(seenOutside, patience)
       .toSatisfy((seen: readonly string[]) => seen.every((name) => [first.name, second.name].includes(name)))
-    await failOver(first.name, second.name)
+    await failOver(first.name, second.name, 'has lost its power')
     await edit({ gatewayType: 'distributed', gatewayNode: null, enableEcmp: null })
   })
+
+  it('leaves by a gateway outside, as itself, by way of the node that is its neighbour', async () => {
+    const { outside } = cluster
+    const [first, second] = gateways
+    const egress = {
+      ...{ natOutgoing: false, gatewayType: 'centralized' },
+      ...{ externalEgressGateway: ofStack('dual', outside.addresses).join() },
+      ...{ policyRoutingPriority: 1003, policyRoutingTableID: 1003 },
+    }
+    await using far = await beyond()
+    for (const node of [first, second]) {
+      await far.answerBy(node)
+      await edit({ ...egress, gatewayNode: node.name })
+      await expect.poll(() => sourcesAt(far.addresses), patience).toEqual(addressesOfPod(pod))
+      for (const target of far.addresses) await expect.poll(() => bringer(target), patience).toBe(node.name)
+    }
+    await edit({
+      ...{ natOutgoing: true, gatewayType: 'distributed', gatewayNode: null, externalEgressGateway: null },
+      ...{ policyRoutingPriority: null, policyRoutingTableID: null },
+    })
+    const home = pod.spec.nodeName
+    await expect.poll(seenOutside, patience).toEqual([home, home])
+  })
 })
+
+describe('a trace tells by which way, and with whose address, traffic leaves', () =>
+  gatewayTraces(() => ({ cluster, pod, gateways, subnet: namespace })))

@@ -1,10 +1,12 @@
 import {
   ApiClient,
   clusterEvidence,
+  findUnexplainedRows,
   importImages,
   objectsEvidence,
   readProbeImage,
   type ChartValues,
+  type Place,
   type Stack,
 } from '@kube-ovn/lab'
 import type { leaveBundleOnFailure } from '@kube-ovn/testing-bundle'
@@ -16,10 +18,14 @@ export interface SuiteCluster extends AsyncDisposable {
   readonly api: ApiClient
   readonly kubeconfig: string
   readonly stack: Stack
+  /** The host outside of a lab; a given cluster has none. */
+  readonly outside?: Place
   /** Makes the image of the probe known to every node, and returns its name; of a given cluster, what KUBE_OVN_PROBE_IMAGE says it can get. */
   bringProbe(): Promise<string>
   /** What a test that fails leaves, for `leaveBundleOnFailure`; of a given cluster, its objects. */
   readonly evidence: Evidence
+  /** Rows of the Northbound that go on to be of no object; of a given cluster they are not asked for. */
+  unexplainedRows(): Promise<readonly string[]>
 }
 
 type Evidence = Parameters<typeof leaveBundleOnFailure>[0]
@@ -42,6 +48,7 @@ export async function openSuiteCluster(lab: NamedTopology, values: ChartValues =
       stack: await readStack(api),
       bringProbe: () => Promise.resolve(givenProbeImage ?? ''),
       evidence: objectsEvidence(api),
+      unexplainedRows: () => Promise.resolve([]),
       [Symbol.asyncDispose]() {
         api[Symbol.dispose]()
         return Promise.resolve()
@@ -56,12 +63,14 @@ export async function openSuiteCluster(lab: NamedTopology, values: ChartValues =
     api,
     kubeconfig,
     stack: topology.stack,
+    outside: cluster.outside.place,
     async bringProbe() {
       const image = readProbeImage()
       await importImages(cluster, [{ name: image }])
       return image
     },
     evidence: clusterEvidence(cluster),
+    unexplainedRows: () => findUnexplainedRows(cluster),
     [Symbol.asyncDispose]: () => closeReadyLab(lab, preparation, ready, true),
   }
 }

@@ -1,7 +1,7 @@
 import { leaveBundleOnFailure } from '@kube-ovn/testing-bundle'
-import { clusterEvidence, findLeaks, renderDifferences } from '@kube-ovn/lab'
+import { clusterEvidence, findLeaks, findUnexplainedRows, renderDifferences } from '@kube-ovn/lab'
 import type { Cluster, LabNode, Snapshot, Topology } from '@kube-ovn/lab'
-import { afterAll, beforeAll, beforeEach } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import type { ReadyLab } from './free-labs.ts'
 import { closeReadyLab, openReadyLab, type NamedTopology, type Preparation } from './ready-lab.ts'
 
@@ -17,7 +17,7 @@ export interface SuiteLab {
 /**
  * Gives the suites of a file a lab with the chart and a DNS, which goes to the next file that wants such a one, or goes.
  *
- * A test that fails leaves a bundle. When all are done and have cleaned up, in `afterAll` at the latest, what is there must be what was there
+ * A test that fails leaves a bundle, and one that leaves a row in the Northbound which is of no object fails. When all are done and have cleaned up, in `afterAll` at the latest, what is there must be what was there
  * before the first; to be called before any `afterAll` of the file, since the last one that is declared is the first one that runs.
  *
  * @param hasLeakTest a test looks for leaks, because another one takes the product away in the end
@@ -35,6 +35,10 @@ export function useSuiteLab(
   })
 
   beforeEach(() => leaveBundleOnFailure(clusterEvidence(existing(ready).cluster)))
+
+  afterEach(async () => {
+    expect(await findUnexplainedRows(existing(ready).cluster), 'rows that are of no object').toEqual([])
+  })
 
   const lab: SuiteLab = {
     get cluster() {
@@ -61,7 +65,7 @@ export function useSuiteLab(
 
 /** KUBE_OVN_PROXY_MODE has all suites run with kube-proxy in another mode, or without one. */
 function chosenProxyMode(): Pick<Partial<Topology>, 'proxyMode'> {
-  const modes = ['nftables', 'iptables', 'none'] as const
+  const modes = ['nftables', 'iptables', 'ipvs', 'none'] as const
   const proxyMode = modes.find((mode) => mode === process.env['KUBE_OVN_PROXY_MODE'])
   return proxyMode === undefined ? {} : { proxyMode }
 }

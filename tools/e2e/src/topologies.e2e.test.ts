@@ -13,6 +13,7 @@ import {
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { bfdNextHops } from './bfd-next-hops.ts'
 import { describeInLab } from './describe-in-lab.ts'
+import { ipv6Clients } from './ipv6-clients.ts'
 import { useSuiteLab } from './suite-lab.ts'
 
 const describe = describeInLab('has networks of its own around its nodes')
@@ -66,3 +67,5 @@ describe('what is around the nodes', () => {
 })
 
 describe('routes of a VPC by two next hops', () => bfdNextHops(() => cluster))
+
+describe('machines in pods', () => ipv6Clients(() => cluster))

@@ -8,9 +8,9 @@ import { stringify } from 'yaml'
 import { BuildInputMissingError } from './errors.ts'
 import { executablesDirectory, productVersion, repository } from './paths.ts'
 import { runProgram } from './program.ts'
-import { command, commandBundle, compile } from './programs.ts'
+import { bunPath, command, commandBundle, compile } from './programs.ts'
 
-interface Platform {
+export interface Platform {
   readonly os: 'linux' | 'darwin' | 'windows'
   readonly arch: 'amd64' | 'arm64'
   /** With bytecode it would be larger than is allowed. */
@@ -18,7 +18,7 @@ interface Platform {
 }
 
 /** What kubectl runs on. */
-const platforms: readonly Platform[] = [
+export const platforms: readonly Platform[] = [
   { os: 'linux', arch: 'amd64' },
   { os: 'linux', arch: 'arm64' },
   { os: 'darwin', arch: 'amd64' },
@@ -26,6 +26,12 @@ const platforms: readonly Platform[] = [
   { os: 'windows', arch: 'amd64', isLarge: true },
   { os: 'windows', arch: 'arm64' },
 ]
+
+/** Whether executables for it run here, and can be made without a registry. */
+export function isOwn({ os, arch }: Platform): boolean {
+  const own = { x64: 'amd64', arm64: 'arm64' }[process.arch as string]
+  return os === (process.platform === 'win32' ? 'windows' : process.platform) && arch === own
+}
 
 interface Archive extends Platform {
   readonly file: string
@@ -38,12 +44,16 @@ interface Archive extends Platform {
  *
  * @param url where the archives will be found
  */
-export async function buildExecutables(url: string): Promise<void> {
+export async function buildExecutables(
+  url: string,
+  wanted: readonly Platform[] = platforms,
+): Promise<readonly Archive[]> {
   await mkdir(executablesDirectory, { recursive: true })
   const archives: Archive[] = []
-  for (const platform of platforms) archives.push(await buildOf(platform))
+  for (const platform of wanted) archives.push(await buildOf(platform))
   const manifest = krewManifest(archives, url)
   await writeFile(join(executablesDirectory, 'ko.yaml'), stringify(manifest))
+  return archives
 }
 
 async function buildOf(platform: Platform): Promise<Archive> {
@@ -70,7 +80,9 @@ async function buildOf(platform: Platform): Promise<Archive> {
 }
 
 /** The executable of bun for a platform, from the package that has it: the bundler has that of this machine alone. */
-async function bunOf({ os, arch }: Platform): Promise<string> {
+async function bunOf(platform: Platform): Promise<string> {
+  if (isOwn(platform)) return bunPath()
+  const { os, arch } = platform
   const require = createRequire(import.meta.url)
   const { version } = JSON.parse(await readFile(require.resolve('bun/package.json'), 'utf8')) as {
     readonly version: string

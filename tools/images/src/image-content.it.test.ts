@@ -7,7 +7,7 @@ import { ensureImage } from './container-image.ts'
 const images = {
   controller: { bytes: 200e6, programs: ['node', 'bash', 'sleep'] },
   cni: {
-    bytes: 310e6,
+    bytes: 300e6,
     programs: [
       ...['node', 'nft', 'tcpdump', 'bash', 'cat', 'nsenter', 'tar', 'tail', 'dmesg'],
       ...['ip', 'ovs-vsctl', 'arping', 'ndisc6', '/kube-ovn/kube-ovn-pinger', '/kube-ovn/kube-ovn-speaker'],

@@ -72,6 +72,7 @@ export function imageList(): readonly ImageSource[] {
         ...nativeKoffi(),
         ...bundle('cni-agent.mjs'),
         ...bundle('cni-install.mjs'),
+        ...bundle('cni-forwarder.mjs'),
         // For nodes where the chart puts it.
         { from: commandBundle, to: 'kube-ovn/kubectl-ko.mjs' },
         ...bundle('pinger.mjs'),

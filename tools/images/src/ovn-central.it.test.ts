@@ -182,6 +182,33 @@ describe('a member without a file', patient, () => {
   })
 })
 
+describe('a member that was taken out of its cluster', patient, () => {
+  it('is not well, says why when it is started anew, keeps its file and joins as somebody new', async () => {
+    const names = await startThree('IPv4')
+    await untilOneCluster(names)
+    const leader = await whichOf(names, (name) => leads(name))
+    const [kicked = ''] = names.filter((name) => name !== leader)
+    const file = '/etc/ovn/ovnnb_db.db'
+    await docker('exec', leader, 'ovn-nbctl', 'ls-add', 'kept')
+    const id = await docker('exec', kicked, 'ovsdb-tool', 'db-sid', file)
+    const control = '/run/ovn/ovnnb_db.ctl'
+    await docker('exec', leader, 'ovn-appctl', '-t', control, 'cluster/kick', 'OVN_Northbound', id)
+    await eventually(async () => expect(await clusterSize(leader)).toBe(2))
+    await eventually(() =>
+      expect(docker('exec', kicked, 'bash', '/kube-ovn/ovn-healthcheck.sh', 'live')).rejects.toThrow(
+        /the nb database: this member has left its cluster/,
+      ),
+    )
+
+    await docker('restart', '--time', '30', kicked)
+    await untilOneCluster(names)
+    expect(await docker('exec', kicked, 'ovsdb-tool', 'db-sid', file)).not.toBe(id)
+    expect(await clusterSize(leader)).toBe(3)
+    expect(await docker('exec', kicked, 'ovn-nbctl', '--no-leader-only', 'ls-list')).toContain('kept')
+    expect(await docker('exec', kicked, 'sh', '-c', `ls ${file}.left-cluster-*`)).not.toBe('')
+  })
+})
+
 describe('standalone databases', patient, () => {
   const restore = [
     'mkdir -p /etc/ovn && cd /etc/ovn',

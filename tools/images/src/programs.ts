@@ -19,6 +19,7 @@ const bundles = {
   'remove-finalizers.mjs': 'apps/uninstall/src/main.ts',
   'cni-agent.mjs': 'apps/cni/src/agent/main.ts',
   'cni-install.mjs': 'apps/cni/src/install/main.ts',
+  'cni-forwarder.mjs': 'apps/cni/src/forwarder/main.ts',
 } as const
 
 export type BundleName = keyof typeof bundles
@@ -154,7 +155,7 @@ export async function compile({ source, outfile, target, hasBytecode = true }: C
   ])
 }
 
-function bunPath(): string {
+export function bunPath(): string {
   return join(createRequire(import.meta.url).resolve('bun/package.json'), '../bin/bun.exe')
 }
 

@@ -48,6 +48,7 @@ export {
 } from './chart.ts'
 export { installDns } from './dns.ts'
 export { clusterEvidence, objectsEvidence } from './evidence.ts'
+export { missingForIpvs } from './machine-check.ts'
 export { describeError } from './describe-error.ts'
 export { ApiError, LabTimeoutError } from './errors.ts'
 export { ApiClient, type ApiObject } from './kubernetes/client.ts'
@@ -80,17 +81,24 @@ export {
 export { auditPosition, isWrite, readAudit, type AuditedRequest } from './observe/audit-log.ts'
 export { controllerLeader } from './observe/controller-leader.ts'
 export { databaseLeader } from './observe/database-leader.ts'
-export { tunnelEnds } from './observe/vswitches.ts'
+export { tunnelEnds, vswitchPlaces } from './observe/vswitches.ts'
 export { partNorthdFromLeader } from './observe/northd.ts'
 export { countTransactions, logPosition } from './observe/database-log.ts'
 export { findColumn, nbctl, ovnCentral, untilRowChange } from './observe/northbound.ts'
 export { renderObservation, startObservation, type Observation } from './observe/observation.ts'
 export { dashboards, type Dashboard, type Panel } from './observe/dashboards.ts'
 export { samplesOf } from './observe/metrics.ts'
-export { accelerated, alertRules, startPrometheus, type Prometheus } from './observe/prometheus.ts'
+export {
+  accelerated,
+  acceleratedMs,
+  alertRules,
+  startPrometheus,
+  type Prometheus,
+} from './observe/prometheus.ts'
 export { ProcessAccounting } from './observe/process-accounting.ts'
 export { findLeaks, takeSnapshot } from './leaks/leak-check.ts'
 export { renderDifferences, type Snapshot } from './leaks/snapshot.ts'
+export { findUnexplainedRows } from './leaks/unexplained-rows.ts'
 export type { MatrixRuleInput } from './matrix/declaration.ts'
 export { renderMatrix } from './matrix/render.ts'
 export { podStage } from './matrix/pod-stage.ts'
@@ -102,6 +110,7 @@ export { pingAll, startPing, type PingLoss, type SteadyPing } from './probe/ping
 export { resolveAt, type ResolvedAddresses } from './probe/name-lookup.ts'
 export { measureRate, type Rate } from './probe/rate.ts'
 export { askSourceAddress, fetchText } from './probe/tcp.ts'
+export { routeBack } from './checks/beyond-pods.ts'
 export { kubeletProbes } from './checks/kubelet-probes.ts'
 export { monitor } from './checks/monitor.ts'
 export { networkAttachments } from './checks/network-attachments.ts'
@@ -109,6 +118,7 @@ export { pinger } from './checks/pinger.ts'
 export { beTheWorld, takeEndpoints } from './checks/pinger-breakages.ts'
 export { physicalNetwork } from './checks/physical-network.ts'
 export { underlay } from './checks/underlay.ts'
+export { services } from './checks/services.ts'
 export { seenCluster } from './checks/seen-cluster.ts'
 export { finalChecks, productChecks, runCheck, runChecks, type CheckGroup } from './checks/all.ts'
 export { nodeOf, placeOf, type Check, type CheckRow } from './checks/check.ts'
@@ -125,7 +135,7 @@ export {
 export type { Blow, Fault, OtherSide } from './faults/fault.ts'
 export { dropPackets } from './faults/dropped-packets.ts'
 export { endProcess } from './faults/processes.ts'
-export { addStrayInterface } from './faults/vswitch.ts'
+export { addStrayInterface, forbidFlows } from './faults/vswitch.ts'
 export {
   applyFault,
   injectFault,

@@ -1,4 +1,6 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import type { Topology } from './cluster/topology.ts'
 import { LabMachineError } from './errors.ts'
 
 /**
@@ -22,6 +24,27 @@ export function checkMachine(): void {
     throw new LabMachineError('this machine can hold no lab', {
       what: `${missing[0]} is missing`,
       cure: missing[1],
+    })
+}
+
+/** What the kernel lacks for kube-proxy in the mode ipvs; nothing if it has it. */
+export function missingForIpvs(): string | undefined {
+  // Loading it shows it, where it is a module.
+  spawnSync('modprobe', ['ip_vs'])
+  return existsSync('/proc/net/ip_vs') ? undefined : 'this kernel has no IPVS'
+}
+
+/**
+ * Makes sure that the kernel has what a lab with such a kube-proxy needs.
+ *
+ * @throws {LabMachineError}
+ */
+export function checkProxyMode(proxyMode: Topology['proxyMode']): void {
+  const what = proxyMode === 'ipvs' ? missingForIpvs() : undefined
+  if (what !== undefined)
+    throw new LabMachineError('this machine can hold no lab with kube-proxy in the mode ipvs', {
+      what,
+      cure: 'load the module ip_vs (modprobe ip_vs), use a kernel with CONFIG_IP_VS, or another proxyMode',
     })
 }
 

@@ -15,6 +15,7 @@ import {
   nodeAnnotations,
   nodeLabel,
   podAnnotations,
+  providerNetworkAnnotations,
   providerNetworkKeysOf,
   qosAnnotations,
   serviceLabel,
@@ -124,6 +125,7 @@ describe('docs/reference/annotations.md', () => {
         .map(({ key }) => key)
         .concat(exclude, nic, problem),
     },
+    { title: 'ProviderNetwork', keys: Object.values(providerNetworkAnnotations).map(({ key }) => key) },
     { title: 'Vpc', keys: Object.values(vpcAnnotations).map(({ key }) => key) },
     { title: 'NetworkPolicy', keys: Object.values(networkPolicyAnnotations).map(({ key }) => key) },
     { title: 'MultiNetworkPolicy', keys: Object.values(multiNetworkPolicyAnnotations).map(({ key }) => key) },

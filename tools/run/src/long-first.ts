@@ -6,8 +6,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  */
 const suites = [
   'ha',
-  ...['services', 'subnet-edits', 'matrix', 'fake-nodes', 'first-line', 'faults'],
-  ...['kubectl-ko', 'monitoring', 'tls', 'subnet-gateways', 'policies'],
+  ...['services', 'subnet-edits', 'matrix', 'fake-nodes', 'first-line', 'faults', 'services-networks'],
+  ...['kubectl-ko', 'monitoring', 'tls', 'subnet-gateways', 'policies', 'ovs-rollout'],
   ...['examples', 'ipam-churn', 'bgp', 'topologies', 'machines'],
 ]
 

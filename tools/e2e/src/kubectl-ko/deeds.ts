@@ -4,7 +4,8 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { program, type Ko, type KoSuite } from './suite.ts'
+import { program } from './run-program.ts'
+import type { Ko, KoSuite } from './suite.ts'
 
 /** What it does to a cluster, and leaves on a disk. */
 export function describeDeeds(given: () => KoSuite): void {

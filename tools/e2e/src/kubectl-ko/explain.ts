@@ -22,6 +22,88 @@ export function describeExplain(given: () => KoSuite): void {
       })
     })
 
+    it('keeps to the kind that it is asked about', async () => {
+      const namesake = {
+        ...{ apiVersion: 'kubeovn.io/v1', kind: 'Vpc', metadata: { name: 'stock' } },
+        spec: { namespaces: [] },
+      }
+      const ownersOf = async (object: string): Promise<readonly string[]> => {
+        const { rows } = JSON.parse((await ko('explain', object, '-o', 'json')).stdout) as Explained
+        return [...new Set(rows.map(({ owner }) => owner))].toSorted()
+      }
+      const subnet = await ownersOf('subnet/stock')
+      expect(subnet).toContain('subnet/stock')
+      expect(subnet.filter((owner) => !owner.startsWith('subnet'))).toEqual([])
+      await applyAll(given().cluster.api, [namesake])
+      try {
+        await expect.poll(() => ownersOf('vpc/stock'), { timeout: 60_000 }).toContain('vpc/stock')
+        expect((await ownersOf('vpc/stock')).filter((owner) => owner.startsWith('subnet'))).toEqual([])
+        expect(await ownersOf('subnet/stock')).toEqual(subnet)
+      } finally {
+        await deleteAll(given().cluster.api, [namesake])
+      }
+    })
+
+    it('knows what a Service has in load balancers of all, and which Service a flow is of', async () => {
+      const { cluster } = given()
+      const dns = await cluster.api.call<{ readonly spec: { readonly clusterIPs: readonly string[] } }>(
+        ...(['GET', '/api/v1/namespaces/kube-system/services/kube-dns'] as const),
+      )
+      const listed = await ko('nbctl', '--format=json', '--columns=_uuid,vips', 'list', 'Load_Balancer')
+      const { data } = JSON.parse(listed.stdout) as {
+        readonly data: readonly (readonly [[string, string], [string, [string, string][]]])[]
+      }
+      const entries = data.flatMap(([[, row], [, vips]]) =>
+        vips
+          .filter(([entry]) =>
+            dns.spec.clusterIPs.some((ip) => entry.startsWith(ip.includes(':') ? `[${ip}]:` : `${ip}:`)),
+          )
+          .map(([entry, backends]) => `${row} vips ${entry}: ${entry} to ${backends}`),
+      )
+      // A port of each protocol at least.
+      expect(entries.length).toBeGreaterThanOrEqual(2 * dns.spec.clusterIPs.length)
+      const asked = await ko('explain', 'service/kube-system/kube-dns', '-o', 'json')
+      const { rows } = JSON.parse(asked.stdout) as {
+        readonly rows: readonly Readonly<Record<'row' | 'owner' | 'id' | 'content', string>>[]
+      }
+      expect(asked.exitCode).toBe(0)
+      expect(rows.map(({ row, id, content }) => `${row} ${id}: ${content}`).toSorted()).toEqual(
+        entries.toSorted(),
+      )
+      expect(new Set(rows.map(({ owner }) => owner))).toEqual(new Set(['service/kube-system/kube-dns']))
+      const shown = await ko('explain', 'svc/kube-system/kube-dns')
+      expect(shown).toMatchObject({ exitCode: 0, stderr: '' })
+      expect(shown.stdout).toMatch(/^Load_Balancer +[0-9a-f]{8} .* service\/kube-system\/kube-dns +vips /m)
+
+      const [address = ''] = dns.spec.clusterIPs
+      const match = `match="ct.new && ip${address.includes(':') ? 6 : 4}.dst == ${address} && udp.dst == 53"`
+      const flow = await ko('sbctl', '--bare', '--columns=_uuid', 'find', 'Logical_Flow', match)
+      const whose = await ko('explain', first(flow.stdout.split('\n')))
+      expect(whose.exitCode).toBe(0)
+      expect(whose.stdout).toMatch(/^Logical_Flow .* service\/kube-system\/kube-dns +of the row below/m)
+      expect(whose.stdout).toMatch(/^Load_Balancer .* service\/kube-system\/kube-dns +vips \S+:53 +-$/m)
+    })
+
+    it('knows the rows of an EgressFirewall, and the rule that each is of', async () => {
+      const firewall = {
+        ...{ apiVersion: 'k8s.ovn.org/v1', kind: 'EgressFirewall' },
+        metadata: { name: 'default', namespace: 'stock' },
+        spec: { egress: [{ type: 'Deny', to: { cidrSelector: '192.0.2.0/24' } }] },
+      }
+      await applyAll(given().cluster.api, [firewall])
+      try {
+        const shown = async (): Promise<string> =>
+          (await ko('explain', 'egressfirewall/stock/default')).stdout
+        await expect
+          .poll(shown, { timeout: 60_000 })
+          .toMatch(/^ACL .* egress-firewall\/stock\/default .*spec\.egress\[0\]: denies$/m)
+        expect((await ko('explain', 'egressfirewall/stock/default')).exitCode).toBe(0)
+        expect((await ko('explain')).exitCode).toBe(0)
+      } finally {
+        await deleteAll(given().cluster.api, [firewall])
+      }
+    })
+
     it('knows flows of every table', async () => {
       const node = first(given().shop).spec?.nodeName ?? ''
       const { stdout } = await ko('ofctl', node, 'dump-flows', 'br-int')
@@ -105,6 +187,10 @@ export function describeExplain(given: () => KoSuite): void {
       const { exitCode, stdout } = await ko('explain', 'subnet/no-such')
       expect(exitCode).toBe(1)
       expect(stdout).toContain('there is no such object')
+      expect(await ko('explain', 'subnets.kubeovn.io/shop')).toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringMatching(/value=subnets\.kubeovn\.io\).*write one of: .*, subnet, /),
+      })
     })
 
     it('knows of every row of the Northbound whose it is', async () => {

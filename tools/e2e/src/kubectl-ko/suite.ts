@@ -6,23 +6,13 @@ import {
   type ApiObject,
   type PodObject,
 } from '@kube-ovn/lab'
-import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { openSuiteCluster, type SuiteCluster } from '../suite-cluster.ts'
+import { koOf, type Ko } from './run-program.ts'
 
-/** As `npm run build` makes it. */
-export const program = resolve(import.meta.dirname, '../../../../dist/programs/kubectl-ko')
-
-interface Ended {
-  readonly exitCode: number
-  readonly stdout: string
-  readonly stderr: string
-}
-
-/** Runs `kubectl ko` as a user does. */
-export type Ko = (...args: readonly string[]) => Promise<Ended>
+export type { Ko } from './run-program.ts'
 
 /** The one cluster of all cases, with pods of three namespaces, and a directory in which the program runs. */
 export class KoSuite implements AsyncDisposable {
@@ -65,15 +55,8 @@ export class KoSuite implements AsyncDisposable {
     return new KoSuite(cluster, directory, pods, made.move())
   }
 
-  ko(...args: readonly string[]): Promise<Ended> {
-    const { promise, resolve: end } = Promise.withResolvers<Ended>()
-    const env = { ...process.env, KUBECONFIG: this.cluster.kubeconfig }
-    const options = { cwd: this.directory, env, maxBuffer: 64 * 1024 * 1024 }
-    execFile(program, args, options, (error, stdout, stderr) => {
-      const code: unknown = error?.code
-      end({ exitCode: error === null ? 0 : typeof code === 'number' ? code : -1, stdout, stderr })
-    })
-    return promise
+  get ko(): Ko {
+    return koOf(this.cluster.kubeconfig, this.directory)
   }
 
   [Symbol.asyncDispose](): Promise<void> {

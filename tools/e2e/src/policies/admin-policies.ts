@@ -1,13 +1,16 @@
 import {
+  addressesOfPod,
   applyAll,
   deleteAll,
   eventually,
   kubectl,
+  ovnCentral,
   untilPodsReady,
   type ApiObject,
   type Cluster,
 } from '@kube-ovn/lab'
 import { expect, it } from 'vitest'
+import { expectNoneLost, startPings, untilEdited } from './packets.ts'
 import { among, blocked, during, entered, expectClaims, left, port, shop, stock } from './claims.ts'
 
 const ofShop = { namespaces: { matchLabels: { 'kubernetes.io/metadata.name': 'shop' } } }
@@ -100,6 +103,32 @@ export function adminPolicies(cluster: () => Cluster): void {
     await during(cluster(), [baseline], () =>
       expectClaims(cluster(), 'stock is kept off', [{ ...entered, ...blocked }, among]),
     )
+  })
+
+  it('that stay allowed pass while a policy is edited, all of them', async () => {
+    const [dbs, [web]] = await Promise.all([
+      untilPodsReady(cluster().api, 'stock', 'app=db', 3),
+      untilPodsReady(cluster().api, 'shop', 'app=web', 3),
+    ])
+    if (web === undefined) return expect.unreachable()
+    const central = await ovnCentral(cluster())
+    const guard = (...ingress: readonly object[]) => anp('guard', { priority: 5, ingress })
+    const fromVillage = [{ namespaces: { matchLabels: { 'kubernetes.io/metadata.name': 'village' } } }]
+    const versions = [
+      guard(rule('Allow', { name: 'stock' })),
+      guard({ action: 'Deny', from: fromVillage }, rule('Allow')),
+      guard({ action: 'Allow', from: [{ namespaces: {} }] }),
+      guard(rule('Allow'), { action: 'Deny', from: [{ namespaces: {} }] }),
+      anp('guard', { priority: 7, ingress: [rule('Allow')], egress: [{ action: 'Pass', to: fromStock }] }),
+    ]
+    // Without the administrator's word nobody of stock would be let in.
+    await during(cluster(), [guard(rule('Allow')), closed], async () => {
+      await expectClaims(cluster(), 'the administrator lets stock in', [entered])
+      const pings = await startPings(cluster(), dbs, addressesOfPod(web))
+      for (const version of versions)
+        await untilEdited(central, 'guard', () => applyAll(cluster().api, [version]))
+      await expectNoneLost(pings, versions.length)
+    })
   })
 
   it('stop at a rule that can not be read, of which the policy tells', async () => {

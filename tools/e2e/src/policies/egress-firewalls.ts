@@ -12,7 +12,7 @@ import {
 } from '@kube-ovn/lab'
 import { expect, it } from 'vitest'
 import { blocked, during, entered, expectClaims, left, shop, stock } from './claims.ts'
-import { untilEdited } from './packets.ts'
+import { expectNoneLost, startPings, untilEdited } from './packets.ts'
 import { firstPort, secondPort } from './people.ts'
 
 interface Firewall extends ApiObject {
@@ -101,6 +101,32 @@ export function egressFirewalls(lab: () => Cluster): void {
           Array.from({ length: lost.length }, (_, index) => sent - lost.length + 1 + index),
         )
       expect(Math.min(...losses.map(({ lost }) => lost.length))).toBeGreaterThan(1)
+    })
+  })
+
+  it('that stay allowed pass while a firewall is edited, all of them', async () => {
+    const pods = await untilPodsReady(lab().api, 'shop', 'app=web', 3)
+    const central = await ovnCentral(lab())
+    const addresses = ofStack('dual', lab().outside.addresses)
+    const allowed = addresses.map((address): Rule => ({
+      ...{ type: 'Allow', to: { cidrSelector: `${address}/${address.includes(':') ? 128 : 32}` } },
+    }))
+    const nodes = { type: 'Allow', to: { nodeSelector: {} } }
+    const elsewhere = { type: 'Deny', to: { cidrSelector: '198.51.100.0/24' } }
+    const versions = [
+      firewall(...allowed, nodes, ...denied),
+      firewall(elsewhere, ...allowed, ...denied),
+      firewall(...denied.map((rule) => ({ ...rule, type: 'Allow' }))),
+      firewall(...allowed.toReversed(), ...denied),
+      firewall(elsewhere),
+      firewall(...allowed, ...denied),
+    ]
+    await during(lab(), [firewall(...allowed, ...denied)], async () => {
+      await expectSeen('what is allowed passes', [toOutside, refused(asked(shop, ['nodes'], firstPort))])
+      const pings = await startPings(lab(), pods, addresses)
+      for (const version of versions)
+        await untilEdited(central, 'egress_firewall.shop', () => applyAll(lab().api, [version]))
+      await expectNoneLost(pings, versions.length)
     })
   })
 

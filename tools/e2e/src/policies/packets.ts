@@ -13,6 +13,7 @@ import {
   type Question,
   type SteadyPing,
 } from '@kube-ovn/lab'
+import { expect } from 'vitest'
 
 /** An address of a pod. */
 export function addressOf(pod: PodObject, family: 4 | 6): string {
@@ -21,15 +22,22 @@ export function addressOf(pod: PodObject, family: 4 | 6): string {
   return found
 }
 
-/** Pings from each of some pods to one of others, by IPv4: of IPv6, pings pass policies. */
+/** Pings from each of some pods to all addresses, those of a pod for example. */
 export async function startPings(
   cluster: Cluster,
   from: readonly PodObject[],
-  to: PodObject,
+  to: readonly string[],
 ): Promise<readonly SteadyPing[]> {
-  const pings = from.map((pod) => startPing(placeOf(cluster, pod), addressOf(to, 4)))
+  const pings = from.flatMap((pod) => to.map((address) => startPing(placeOf(cluster, pod), address)))
   await Promise.all(pings.map((ping) => ping.started()))
   return pings
+}
+
+/** Ends pings that run, each of which is to have been answered every time, at least so often. */
+export async function expectNoneLost(pings: readonly SteadyPing[], packets: number): Promise<void> {
+  const losses = await Promise.all(pings.map((ping) => ping.stop()))
+  expect(losses.map(({ lost }) => lost)).toEqual(pings.map(() => []))
+  expect(Math.min(...losses.map(({ sent }) => sent))).toBeGreaterThan(packets)
 }
 
 /** Returns when all that the Northbound has is in effect on all nodes. */

@@ -1,15 +1,17 @@
 import {
+  addressesOfPod,
   applyAll,
   deleteAll,
   idlePod,
+  ovnCentral,
   untilPodsReady,
   type ApiObject,
   type Cluster,
   type MatrixRuleInput,
 } from '@kube-ovn/lab'
-import { afterAll, beforeAll, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { blocked, expectClaims } from './claims.ts'
-import { addressOf } from './packets.ts'
+import { addressOf, expectNoneLost, startPings, untilEdited } from './packets.ts'
 
 /** Ports at which nothing but the probe listens. */
 const [openPort, closedPort, passedPort] = [18_080, 18_081, 18_090]
@@ -118,6 +120,37 @@ export function securityGroups(lab: () => Cluster): void {
     ])
     await applyAll(lab().api, [sellers()])
     await expectSeen('none is any more', [asked(buyer, allSellers, openPort)])
+  })
+
+  it('that stay allowed pass while a group is edited, all of them', async () => {
+    const [buyers, [seller]] = await Promise.all([
+      untilPodsReady(lab().api, 'fair', 'app=buyer', 1),
+      untilPodsReady(lab().api, 'fair', 'app=seller', 2),
+    ])
+    if (seller === undefined) return expect.unreachable()
+    const central = await ovnCentral(lab())
+    const echoes = [
+      { ipVersion: 'ipv4', protocol: 'icmp' },
+      { ipVersion: 'ipv6', protocol: 'icmp' },
+    ].map((one, index) => ({
+      ...{ ...one, policy: 'allow', priority: 20 + index },
+      ...{ remoteType: 'securityGroup', remoteSecurityGroup: 'buyers' },
+    }))
+    const everybody = both({ protocol: 'all', priority: 30 })
+    const versions = [
+      sellers(...echoes, ...both({ ...at(closedPort), policy: 'drop', priority: 5 })),
+      sellers(...echoes, ...everybody),
+      sellers(...everybody),
+      sellers(...echoes.map((one) => ({ ...one, priority: one.priority + 50 }))),
+      sellers(...echoes),
+    ]
+    await applyAll(lab().api, [sellers(...echoes)])
+    await expectSeen('buyers are served', [asked(buyer, allSellers, openPort)])
+    const pings = await startPings(lab(), buyers, addressesOfPod(seller))
+    for (const version of versions)
+      await untilEdited(central, 'ovn.sg.sellers', () => applyAll(lab().api, [version]))
+    await expectNoneLost(pings, versions.length)
+    await applyAll(lab().api, [sellers()])
   })
 
   it('are let in from a pod as soon as it is in a group', async () => {

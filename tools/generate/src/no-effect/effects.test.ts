@@ -168,6 +168,8 @@ it('knows of every group of annotations', () => {
   const groups = Object.keys(annotations).filter((name) => name.endsWith('Annotations'))
   expect(groups.sort()).toEqual([
     'bgpAnnotations',
+    // Of Pods that the controller makes for Services.
+    'forwarderAnnotations',
     'interfaceAnnotations',
     // Nothing reads these but kubectl and its plugin.
     'kubectlAnnotations',
@@ -179,6 +181,8 @@ it('knows of every group of annotations', () => {
     'networkPolicyAnnotations',
     'nodeAnnotations',
     'podAnnotations',
+    // What a node reaches by other NICs, no scene has.
+    'providerNetworkAnnotations',
     'qosAnnotations',
     'serviceAnnotations',
     'vipAnnotations',

@@ -3,7 +3,7 @@ import type { ControlSettings } from '@kube-ovn/domains-control'
 import { nodeEffects } from '@kube-ovn/features-node/testing/effects'
 import { desiredPrefixes } from '@kube-ovn/features-speaker'
 import type { KubeObject } from '@kube-ovn/kube'
-import type { ProviderNetwork, Subnet } from '@kube-ovn/kube-api'
+import type { ProviderNetwork, Subnet, Vip } from '@kube-ovn/kube-api'
 import type { Node, Pod } from '@kube-ovn/kube-api/core'
 import type { Scene } from './scene.ts'
 
@@ -34,14 +34,15 @@ const known = new WeakMap<Scene, Effects>()
 
 function effectsOf(scene: Scene, settings: Partial<ControlSettings>): Effects {
   const effects = controlEffects(scene, { enableDnsNameResolver: true, ...settings })
-  const { subnets = [], pods = [], nodes = [], providerNetworks = [] } = effects.objects
+  const { subnets = [], pods = [], vips = [], nodes = [], providerNetworks = [] } = effects.objects
   const [node] = nodes as readonly Node[]
   if (node === undefined) throw new Error('a scene has a node')
   const networks = providerNetworks as readonly ProviderNetwork[]
   const seen = { subnets: subnets as readonly Subnet[], pods: pods as readonly Pod[] }
   const announced = desiredPrefixes({
     ...seen,
-    ...{ nodes: [node], services: [], nodeName: node.metadata.name, aggregates: false },
+    ...{ vips: vips as readonly Vip[], nodes: [node], services: [] },
+    ...{ nodeName: node.metadata.name, aggregates: false },
   })
   return { ...effects, onNode: [...nodeEffects({ ...seen, networks, node }), [...announced.prefixes]] }
 }

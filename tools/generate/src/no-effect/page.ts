@@ -24,7 +24,6 @@ function listed(feature: MissingFeature): string {
     part('labels of Nodes', feature.nodeLabels),
     ...flagParts(feature),
     part('chart', Object.keys(chartValues)),
-    feature.elsewhere ?? '',
   ])
 }
 

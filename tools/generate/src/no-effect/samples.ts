@@ -145,6 +145,7 @@ export const fieldCompanions: Readonly<
     externalEgressGateway: { ...outside, externalEgressGateway: '' },
     u2oInterconnectionIP: { u2oInterconnection: true },
     policyRoutingPriority: outside,
+    disableGatewayCheck: { vlan: 'dock', mtu: 1400 },
     policyRoutingTableID: { ...outside, policyRoutingTableID: 1002 },
   },
 }

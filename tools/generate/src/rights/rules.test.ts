@@ -1,7 +1,7 @@
 import { ipResource, vpcResource } from '@kube-ovn/kube-api'
 import { configMaps, customResourceDefinitions, pods } from '@kube-ovn/kube-api/core'
 import { expect, it } from 'vitest'
-import { placedRulesOf, renderRules } from './rules.ts'
+import { placedRulesOf, renderConditional, renderRules } from './rules.ts'
 
 const none = { watches: [], tables: [], lookups: [], rights: [] }
 
@@ -52,4 +52,23 @@ it('keeps what is about the own namespace to it', () => {
   expect(cluster).toEqual([{ group: '', resources: ['pods'], verbs: ['get', 'list', 'patch', 'watch'] }])
   const all = ['create', 'get', 'list', 'patch', 'watch']
   expect(namespace).toEqual([{ group: '', resources: ['configmaps'], verbs: all }])
+})
+
+it('gives what is for a value of the chart with that alone', () => {
+  const rights = [
+    { resource: configMaps, onlyWith: 'features.some', verbs: ['create', 'patch'] },
+    { resource: pods, verbs: ['patch'] },
+  ] as const
+  const { cluster, conditional } = placedRulesOf({ watches: [], rights }, [])
+  expect(cluster).toEqual([{ group: '', resources: ['pods'], verbs: ['get', 'patch'] }])
+  expect(renderConditional(conditional)).toBe(
+    [
+      '  {{- if .Values.features.some }}',
+      "  - apiGroups: ['']",
+      '    resources: [configmaps]',
+      '    verbs: [create, get, patch]',
+      '  {{- end }}',
+      '',
+    ].join('\n'),
+  )
 })

@@ -10,18 +10,31 @@ interface Rule {
   readonly verbs: readonly string[]
 }
 
-/** What holds in the whole cluster, and what in the controller's own namespace alone. */
+/** What holds in the whole cluster, what of that only with a value of the chart, by this, and what in the controller's own namespace alone. */
 export function placedRulesOf(
   { watches, rights }: Pick<Declarations, 'watches' | 'rights'>,
   own: readonly OwnRight[],
-): { readonly cluster: readonly Rule[]; readonly namespace: readonly Rule[] } {
+): {
+  readonly cluster: readonly Rule[]
+  readonly conditional: ReadonlyMap<string, readonly Rule[]>
+  readonly namespace: readonly Rule[]
+} {
   const watched = Map.groupBy(watches, ({ namespace = 'all' }) => namespace)
-  const written = Map.groupBy(rights, ({ namespace = 'all' }) => namespace)
+  const byValue = Map.groupBy(rights, ({ onlyWith = '' }) => onlyWith)
+  const written = Map.groupBy(byValue.get('') ?? [], ({ namespace = 'all' }) => namespace)
+  byValue.delete('')
   const at = (place: 'all' | 'own') => ({
     watches: watched.get(place) ?? [],
     rights: written.get(place) ?? [],
   })
-  return { cluster: rulesOf(at('all'), own), namespace: rulesOf(at('own'), []) }
+  const conditional = [...byValue].map(
+    ([value, some]) => [value, rulesOf({ watches: [], rights: some }, [])] as const,
+  )
+  return {
+    cluster: rulesOf(at('all'), own),
+    conditional: new Map(conditional),
+    namespace: rulesOf(at('own'), []),
+  }
 }
 
 /**
@@ -77,4 +90,11 @@ export function renderRules(rules: readonly Rule[]): string {
     `    verbs: [${verbs.join(', ')}]`,
   ])
   return lines.map((line) => `${line}\n`).join('')
+}
+
+/** Those that the chart gives only with some value of it. */
+export function renderConditional(conditional: ReadonlyMap<string, readonly Rule[]>): string {
+  return [...conditional]
+    .map(([value, rules]) => `  {{- if .Values.${value} }}\n${renderRules(rules)}  {{- end }}\n`)
+    .join('')
 }

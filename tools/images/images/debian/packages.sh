@@ -3,13 +3,18 @@
 # an image gets of all that is installed there and is not yet in /base.
 #
 # Left out are locales, documentation but for the licences, what only serves to install more or to log in, and packages
-# whose names are dropped, with the scripts that they would run. The list of packages stays, for those who look in it for
-# vulnerable ones.
+# whose names are dropped, with the scripts that they would run. What is dropped of every image is asked for by name where it
+# is needed. The list of packages stays, for those who look in it for vulnerable ones.
 set -euo pipefail
 
 drop=(apt 'libapt-pkg*' sqv 'libhogweed*' 'libnettle*' debian-archive-keyring dpkg perl-base debconf
   init-system-helpers ca-certificates login login.defs passwd libpam-modules libpam-modules-bin libpam-runtime
   'libsemanage*' 'libsepol*' openssl-provider-legacy tzdata)
+drop_unless_asked=(
+  # What the Debian of the registry has for those, and the one of mmdebstrap has not.
+  openssl libdb5.3t64 libseccomp2 libbsd0 'libstdc++6'
+  # A list of who has logged in.
+  libsqlite3-0 liblastlog2-2)
 while [[ ${1:-} == --drop ]]; do
   drop+=("$2")
   shift 2
@@ -30,6 +35,12 @@ excluded=(
   /etc/apt '/etc/cron*' /etc/init.d '/etc/rc?.d' /etc/logrotate.d /etc/pam.d /etc/systemd /usr/lib/systemd '/etc/ssl/certs/*'
   /var/backups '/var/cache/*' /var/lib/apt /var/lib/dpkg /var/lib/pam /var/lib/systemd '/var/log/*.log' /var/log/apt
   /var/log/journal
+  # For disks, consoles and logins, for those who build locales and time zones, and for debuggers.
+  '/usr/bin/lsblk' '/usr/bin/lslogins' '/usr/bin/partx' '/usr/sbin/agetty' '/usr/sbin/blkdiscard' '/usr/sbin/blkzone'
+  '/usr/sbin/blockdev' '/usr/sbin/chmem' '/usr/sbin/fsck*' '/usr/sbin/fstrim' '/usr/sbin/losetup' '/usr/sbin/mkfs*'
+  '/usr/sbin/mkswap' '/usr/sbin/sulogin' '/usr/sbin/swapoff' '/usr/sbin/swapon' '/usr/sbin/wipefs' '/usr/sbin/zramctl'
+  '/usr/bin/localedef' '/usr/sbin/zic' '/usr/bin/tic' '/usr/bin/infocmp' /usr/share/gcc /usr/share/gdb
+  '/usr/lib/*/libmvec.so*' '/usr/lib/*/libthread_db.so*' '/usr/lib/*/engines-3'
 )
 mkdir -p /base /out
 cd /
@@ -42,7 +53,10 @@ packages=$(mktemp -d)
 installed() {
   dpkg-query --show --showformat='${db:Status-Status} ${Package}\n' "$@" 2>/dev/null | sed -n 's/^installed //p' | sort -u
 }
-installed "${drop[@]}" >"$packages/dropped" || true
+{
+  installed "${drop[@]}" || true
+  installed "${drop_unless_asked[@]}" | grep --invert-match --line-regexp --fixed-strings "${@/#/--regexp=}" --regexp= || true
+} | sort -u >"$packages/dropped"
 installed | comm -23 - "$packages/dropped" >"$packages/kept"
 for part in dropped kept; do
   xargs dpkg-query --listfiles <"$packages/$part" | sed -n 's|^/.|.&|p' | sort -u >"$packages/$part-files"

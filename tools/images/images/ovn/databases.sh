@@ -42,6 +42,12 @@ is_clustered() {
   [[ -e $(db_file "$1") ]] && ovsdb-tool db-is-clustered "$(db_file "$1")"
 }
 
+# has_left nb|sb: this member has left its cluster, or was taken out of it: the last record of its file says so. It can
+# not come back as who it was.
+has_left() {
+  [[ $(tail -c 100 "$(db_file "$1")") == *'"note":"left"'* ]]
+}
+
 # There once the one before it on the node is gone, see await_turn in start-db.sh. Of this container, not of the node.
 turn_file=/run/ovn-central-turn
 

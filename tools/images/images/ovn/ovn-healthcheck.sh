@@ -33,6 +33,7 @@ for db in nb sb; do
   if ! is_clustered "$db"; then
     continue
   fi
+  ! has_left "$db" || fail "the $db database: this member has left its cluster, and joins as somebody new when it starts"
   status=$(ovn-appctl --timeout=10 -t "$control" cluster/status "${schema[$db]}")
   state=$(sed -n 's/^Status: //p' <<<"$status")
   role=$(sed -n 's/^Role: //p' <<<"$status")

@@ -69,7 +69,7 @@ set_aside() {
 }
 
 # A member whose first start was interrupted has a file that never joined, or no whole one. It is worth waiting for its
-# join for a while; after that it joins as somebody new.
+# join for a while; after that it joins as somebody new. So does at once a member that was taken out of its cluster.
 set_aside_unusable() {
   local file age
   file=$(db_file "$1")
@@ -78,6 +78,10 @@ set_aside_unusable() {
   fi
   if ! is_clustered "$1"; then
     ovsdb-tool db-is-standalone "$file" || set_aside "$1" unreadable
+    return
+  fi
+  if has_left "$1"; then
+    set_aside "$1" left-cluster
     return
   fi
   age=$(($(date +%s) - $(stat -c %Y "$file")))

@@ -1,5 +1,5 @@
 import { apiGroup, controllerDefinitions } from '@kube-ovn/kube-api'
-import { lintChart, renderNotes, sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
+import { lintChart, renderNotes, renderNotesOn, sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
 import type { Resource } from '@kube-ovn/kube'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { container, environment, names, renderChart, workload, type Manifest } from './render.ts'
@@ -252,12 +252,20 @@ describe('rights', () => {
       has: [],
     },
     { where: 'where it is not served', cluster: { apiVersions: ['v1/Node'] }, has: [] },
-  ])('of an agent are held to its node by $has.length policies $where', async ({ cluster, has }) => {
-    const manifests = await renderChart({}, cluster)
-    const kinds = ['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding']
-    expect(names(manifests.filter(({ kind }) => kind === kinds[0]))).toEqual(has)
-    expect(names(manifests.filter(({ kind }) => kind === kinds[1]))).toEqual(has)
-  })
+  ])(
+    'of an agent are held to its node by $has.length policies $where, or the notes say that they are not',
+    async ({ cluster, has }) => {
+      const manifests = await renderChart({}, cluster)
+      const kinds = ['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding']
+      expect(names(manifests.filter(({ kind }) => kind === kinds[0]))).toEqual(has)
+      expect(names(manifests.filter(({ kind }) => kind === kinds[1]))).toEqual(has)
+      const notes = await renderNotesOn(cluster)
+      expect(notes).toContain('rollout status daemonset/kube-ovn-cni')
+      expect(notes.includes('whoever takes the token of one node agent can write every Node')).toBe(
+        has.length === 0,
+      )
+    },
+  )
 
   it('never name everything', async () => {
     for (const { rules = [] } of await renderChart({})) {
@@ -423,6 +431,20 @@ describe('a real API server', () => {
       const applied = await api.client.patch(resource, ref, 'application/apply-patch+yaml', manifest, options)
       expect(applied.metadata.name).toBe(name)
     }
+  })
+})
+
+describe('features.ovnLbNodePorts', () => {
+  it('takes load balancers for each Service, and says so', async () => {
+    const features = { ovnLbNodePorts: true, loadBalancerLayout: 'per-service' }
+    const { args } = container(
+      workload(await renderChart({ features }), 'kube-ovn-controller'),
+      'kube-ovn-controller',
+    )
+    expect(args).toContain('--ovn-lb-node-ports=true')
+    await expect(renderChart({ features: { ovnLbNodePorts: true } })).rejects.toThrow(
+      'write per-service there',
+    )
   })
 })
 

@@ -52,6 +52,8 @@ export const well: readonly (readonly [series: string, values: string])[] = [
   ['kube_ovn_address_findings{rule="lost-address"}', '0x30'],
   ['kube_ovn_orphans_held{kind="acl"}', '0x30'],
   ['cni_op_latency_seconds_count{node_name="n9",method="/api/v1/add",status_code="200"}', '0+30x30'],
+  // A removal that went well answers otherwise.
+  ['cni_op_latency_seconds_count{node_name="n9",method="/api/v1/del",status_code="204"}', '0+30x30'],
   ['pinger_ovs_down{nodeName="n9"}', '0x30'],
   ['pinger_ovn_controller_down{nodeName="n9"}', '0x30'],
   ['pinger_apiserver_unhealthy{nodeName="n9"}', '0x30'],

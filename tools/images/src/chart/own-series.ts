@@ -17,8 +17,8 @@ type Measured = (registry: Registry, isIll: () => boolean) => () => void
 const nothing = (): void => undefined
 
 /**
- * For alerts that no drill of a lab fires: what their program measures, by the very metrics that it serves, whose names, labels and units
- * are not written down a second time here.
+ * For alerts whose drill in a lab takes long, or something that is not there as on a cluster: what their program measures, by the very metrics that
+ * it serves, whose names, labels and units are not written down a second time here.
  */
 export const measured: Readonly<Record<string, Measured>> = {
   KubeOvnNoLeader(registry, isIll) {

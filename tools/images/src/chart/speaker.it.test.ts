@@ -42,6 +42,29 @@ describe('the speaker', () => {
     }
   })
 
+  it.each([false, true])(
+    'has an account for NAT gateways that reads their addresses alone, with speakers on nodes: %s',
+    async (enabled) => {
+      const manifests = await renderChart({ bgpSpeaker: { enabled } })
+      const named = (kind: string): readonly string[] =>
+        names(manifests.filter((object) => object.kind === kind))
+      expect(named('ServiceAccount')).toContain('vpc-nat-gw')
+      const role = manifests.find(
+        ({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === 'system:vpc-nat-gw',
+      )
+      expect(role?.rules).toEqual([
+        { apiGroups: ['kubeovn.io'], resources: ['iptables-eips'], verbs: ['list', 'watch'] },
+      ])
+      const binding = manifests.find(
+        ({ kind, metadata }) => kind === 'ClusterRoleBinding' && metadata.name === 'vpc-nat-gw',
+      )
+      expect(binding).toMatchObject({
+        roleRef: { kind: 'ClusterRole', name: 'system:vpc-nat-gw' },
+        subjects: [{ kind: 'ServiceAccount', name: 'vpc-nat-gw', namespace: 'kube-system' }],
+      })
+    },
+  )
+
   it('gets neighbours that differ as a file, each with a password of its own', async () => {
     const neighbors = [{ address: '192.0.2.9', as: 65_001, passwordFile: '/run/bgp/first' }]
     const passwordSecret = { name: 'bgp', key: '' }

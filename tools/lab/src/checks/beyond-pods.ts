@@ -234,7 +234,7 @@ function untilSeenAs(expected: readonly string[], ask: () => Promise<string | un
 }
 
 /** Without NAT the outside world must know the way to a pod: through its node. */
-async function routeBack(cluster: Cluster, pod: PodObject): Promise<() => Promise<void>> {
+export async function routeBack(cluster: Cluster, pod: PodObject): Promise<() => Promise<void>> {
   const { physical } = nodeOf(cluster, pod)
   const routes = addressesOfPod(pod).map((address) => [
     address,

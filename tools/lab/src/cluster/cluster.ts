@@ -3,6 +3,7 @@ import { inspectContainer, type Container } from '../docker/container.ts'
 import { ApiClient } from '../kubernetes/client.ts'
 import { insideContainer, type Place } from '../namespaces.ts'
 import { LabUsageError } from '../errors.ts'
+import { checkProxyMode } from '../machine-check.ts'
 import { labDirectory } from '../paths.ts'
 import { plannedNodes, writeConfiguration } from './configuration.ts'
 import { attachControl, leadControlToPods } from './control-routes.ts'
@@ -61,6 +62,7 @@ export type WantedTopology = Partial<Omit<Topology, 'nodes'>> & {
  */
 export async function createCluster(wanted: WantedTopology = {}): Promise<Cluster> {
   const topology = completeTopology(wanted)
+  checkProxyMode(topology.proxyMode)
   if (!topology.isKept) ensureReaper()
   try {
     return await bringUp(topology)

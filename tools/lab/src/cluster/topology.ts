@@ -33,8 +33,8 @@ export interface Topology {
   readonly routers: readonly RoutingDaemon[]
   /** Further networks of pods can be described, and Multus attaches them. */
   readonly hasNetworkAttachments: boolean
-  /** What kube-proxy writes its rules with; none: there is no kube-proxy, and the chart serves Services. */
-  readonly proxyMode: 'nftables' | 'iptables' | 'none'
+  /** What kube-proxy writes its rules with; none: there is no kube-proxy, and the chart serves Services. Not every kernel has IPVS. */
+  readonly proxyMode: 'nftables' | 'iptables' | 'ipvs' | 'none'
   /** The id of a lab that this one sees: they have one tunnel network, and their physical networks are joined. */
   readonly sees?: string
   /** What pods get addresses from; labs that see each other have ranges of their own. */

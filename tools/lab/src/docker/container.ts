@@ -174,7 +174,12 @@ export function listContainers(...labels: readonly string[]): Promise<readonly L
   return callEngine('GET', `/containers/json?all=true&${labelFilter(...labels)}`)
 }
 
-/** Kills and removes a container with its volumes; one that is gone already is fine. */
+/** Kills and removes a container with its volumes; one that is gone already is fine, or that somebody else is removing. */
 export async function removeContainer(idOrName: string): Promise<void> {
-  await unlessMissing(callEngine('DELETE', `/containers/${idOrName}?force=true&v=true`))
+  try {
+    await unlessMissing(callEngine('DELETE', `/containers/${idOrName}?force=true&v=true`))
+  } catch (error) {
+    if (!(error instanceof DockerError) || error.details.status !== 409) throw error
+    await unlessMissing(callEngine('POST', `/containers/${idOrName}/wait?condition=removed`))
+  }
 }

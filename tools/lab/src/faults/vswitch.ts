@@ -25,6 +25,17 @@ export async function addStrayInterface(cluster: Cluster, node: string): Promise
   }
 }
 
+/** Has a node's Open vSwitch keep no flow in its data path, as long as the result lives: it has to decide about each packet. */
+export async function forbidFlows(cluster: Cluster, node: string): Promise<AsyncDisposable> {
+  const vsctl = (...args: readonly string[]): Promise<string> =>
+    runInVswitchPod(cluster, node, 'ovs-vsctl', '--timeout=10', ...args)
+  await vsctl('set', 'Open_vSwitch', '.', 'other_config:flow-limit=0')
+  return {
+    [Symbol.asyncDispose]: async () =>
+      void (await vsctl('remove', 'Open_vSwitch', '.', 'other_config', 'flow-limit')),
+  }
+}
+
 /** Has a flow that nobody of OVN wrote drop echo requests to addresses, before all others, as long as the result lives. */
 export async function addOddFlows(
   cluster: Cluster,

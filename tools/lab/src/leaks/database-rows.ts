@@ -15,6 +15,8 @@ interface TableView {
   readonly not?: readonly string[]
   /** Of which members of maps only the keys are looked at, because what they have changes by itself. */
   readonly isKeyAlone?: (column: string, key: string) => boolean
+  /** Of texts, shown as `#`: what is handed out anew when the row is. */
+  readonly handedOut?: RegExp
 }
 
 /** What of a database is looked at, by table. */
@@ -57,25 +59,41 @@ export const southboundView: DatabaseView = {
     Meter: { only: ['name'] },
     Multicast_Group: { only: ['name'] },
     Port_Binding: { only: ['logical_port', 'type'] },
-    Port_Group: { only: ['name'] },
+    // A switch that is made again, as when its database is restored, has another number.
+    Port_Group: { only: ['name'], handedOut: /^\d+(?=_)/ },
     Static_MAC_Binding: { only: ['logical_port', 'ip'] },
   },
 }
 
 const uuidPattern = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 
-/** Renders each row of a dump as one text, with `#` for UUIDs, which are others for the same content. */
-export function readRows(dump: string, { tables, hasOthers }: DatabaseView): readonly string[] {
+function dumpedTables(dump: string): readonly (DumpedTable & { readonly name: string })[] {
   return dump
     .split('\n')
     .filter((line) => line.startsWith('{'))
-    .flatMap((line) => {
-      const { caption, headings, data } = JSON.parse(line) as DumpedTable
-      const name = caption.replace(/ table$/, '')
-      const view = tables[name]
-      if (view === undefined && !hasOthers) return []
-      return data.map((row) => `${name} ${renderRow(headings, row, view ?? {})}`)
+    .map((line) => {
+      const table = JSON.parse(line) as DumpedTable
+      return { ...table, name: table.caption.replace(/ table$/, '') }
     })
+}
+
+/** The rows of a dump, by table, with their columns as RFC 7047 has them. */
+export function readTables(
+  dump: string,
+): readonly { readonly table: string; readonly rows: readonly ReadonlyMap<string, unknown>[] }[] {
+  return dumpedTables(dump).map(({ name, headings, data }) => ({
+    table: name,
+    rows: data.map((row) => new Map(headings.map((heading, index) => [heading, row[index]] as const))),
+  }))
+}
+
+/** Renders each row of a dump as one text, with `#` for UUIDs, which are others for the same content. */
+export function readRows(dump: string, { tables, hasOthers }: DatabaseView): readonly string[] {
+  return dumpedTables(dump).flatMap(({ name, headings, data }) => {
+    const view = tables[name]
+    if (view === undefined && !hasOthers) return []
+    return data.map((row) => `${name} ${renderRow(headings, row, view ?? {})}`)
+  })
 }
 
 function renderRow(headings: readonly string[], row: readonly unknown[], view: TableView): string {
@@ -86,7 +104,8 @@ function renderRow(headings: readonly string[], row: readonly unknown[], view: T
       const [heading = '', key] = column.split(':')
       const value = row[headings.indexOf(heading)]
       const isKeyAlone = (member: string) => view.isKeyAlone?.(heading, member) ?? false
-      return [column, renderValue(key === undefined ? value : valueOfKey(value, key), isKeyAlone)]
+      const shown = renderValue(key === undefined ? value : valueOfKey(value, key), isKeyAlone)
+      return [column, view.handedOut === undefined ? shown : shown.replace(view.handedOut, '#')]
     })
     .filter(([, text]) => text !== '')
     .map(([column, text]) => `${column}=${text}`)

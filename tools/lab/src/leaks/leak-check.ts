@@ -3,7 +3,7 @@ import type { ApiObject } from '../kubernetes/client.ts'
 import { eventually } from '../kubernetes/wait.ts'
 import { LabTimeoutError } from '../errors.ts'
 import { runAt, type Place } from '../namespaces.ts'
-import { movingServiceAddresses } from '../observe/moving-services.ts'
+import { movingServiceAddresses, untilLeadersAreTold } from '../observe/moving-services.ts'
 import { databaseLeader } from '../observe/database-leader.ts'
 import { ovnCentral } from '../observe/northbound.ts'
 import { vswitchPlaces } from '../observe/vswitches.ts'
@@ -15,9 +15,11 @@ import { compareSnapshots, type Difference, type Snapshot } from './snapshot.ts'
  * Writes down what exists in a cluster with the chart: rows of both databases, our resources, and what is on each node.
  *
  * A suite takes one before it begins and asks `findLeaks` when it has cleaned up. It is taken when the cluster has come to rest, that is the
- * next one is the same: a component that has just become ready takes a moment to be a backend of its Service.
+ * next one is the same: a component that has just become ready takes a moment to be a backend of its Service. Who leads the databases may be
+ * told later still, and has its Service then: a suite would be taken to have made its rows.
  */
-export function takeSnapshot(cluster: Cluster): Promise<Snapshot> {
+export async function takeSnapshot(cluster: Cluster): Promise<Snapshot> {
+  await untilLeadersAreTold(cluster)
   let last: Snapshot | undefined
   return eventually(
     'the cluster is at rest',

@@ -136,6 +136,20 @@ describe('readRows', () => {
   })
 })
 
+it('takes the groups of a switch that got another number for the same', () => {
+  const group = (name: string): string =>
+    JSON.stringify({
+      caption: 'Port_Group table',
+      headings: ['_uuid', 'name'],
+      data: [[['uuid', '1'], name]],
+    })
+  const [before, after] = ['3_node.node.1', '4_node.node.1'].map((name) =>
+    readRows(group(name), southboundView),
+  )
+  expect(before).toEqual(['Port_Group name=#_node.node.1'])
+  expect(after).toEqual(before)
+})
+
 it('reads listening sockets, of UDP only those on a port of their own', () => {
   const heading = '  sl  local_address rem_address   st tx_queue rx_queue'
   const tcp = [

@@ -53,6 +53,19 @@ it('draws figures and lines in their units, with names that the panel gives them
   expect(svg).not.toContain('NaN')
 })
 
+it('draws a line that stands still from its first and its last value, and nothing that a picture has no use for', () => {
+  const still = panel('Still', 'timeseries', 'short')
+  const drawn = (...seconds: readonly number[]): string => {
+    const values = seconds.map((second) => [second, second === 1009 ? '1' : '0'] as const)
+    const answers = new Map([[still, [[{ metric: { of: 'a' }, values }]]]])
+    return drawDashboard({ name: 'a', title: 'A dashboard', panels: [still] }, answers)
+  }
+  const svg = drawn(1000, 1001, 1002, 1005, 1008, 1009)
+  expect(svg).toBe(drawn(1000, 1008, 1009))
+  expect(svg).not.toBe(drawn(1000, 1009))
+  expect(svg).not.toMatch(/<style|pointer-events|class=/)
+})
+
 it('makes minutes of rules as much shorter as scrapes are', () => {
   expect(accelerated('rate(kube_ovn_5m_total{a="b"}[5m]) > 10')).toBe(
     'rate(kube_ovn_5m_total{a="b"}[20s]) > 10',

@@ -109,8 +109,12 @@ function drawLines(
       data: pointsOf(values),
     })),
   })
-  // Parts of a drawing are called by numbers, which would be those of other panels.
-  const drawn = chart.renderToSVGString().replaceAll(/\bzr\d+-/g, (id) => `p${index}-${id}`)
+  const drawn = chart
+    .renderToSVGString()
+    // Parts of a drawing are called by numbers, which would be those of other panels.
+    .replaceAll(/\bzr\d+-/g, `p${index}-`)
+    // What it has for a mouse.
+    .replaceAll(/<style[^]*?<\/style>\s*| (?:class|pointer-events)="[^"]*"/g, '')
   chart.dispose()
   const empty =
     series.length === 0
@@ -123,10 +127,10 @@ function drawLines(
   return `<g transform="translate(0,24)">${drawn}</g>${empty}${rest}${legend.join('')}`
 }
 
-/** Values that are none are left out, and so is a line over a time without any. */
+/** Values that are none are left out, and so is a line over a time without any. Of equal ones in a row, the first and the last make the line. */
 function pointsOf(values: NonNullable<Series['values']>): readonly (readonly [number, number | null])[] {
   let lastMs: number | undefined
-  return values.flatMap(([second, value]): (readonly [number, number | null])[] => {
+  const points = values.flatMap(([second, value]): (readonly [number, number | null])[] => {
     const [ms, number] = [second * 1000, Number(value)]
     if (!Number.isFinite(number)) return []
     const gap: readonly [number, null] = [ms - 1, null]
@@ -134,6 +138,9 @@ function pointsOf(values: NonNullable<Series['values']>): readonly (readonly [nu
     lastMs = ms
     return isApart ? [gap, [ms, number]] : [[ms, number]]
   })
+  return points.filter(
+    ([, value], index) => points[index - 1]?.[1] !== value || points[index + 1]?.[1] !== value,
+  )
 }
 
 /** In two columns, from below. */

@@ -2,14 +2,38 @@ import { urlHost } from '@kube-ovn/ip'
 import { chartNamespace } from '../chart.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { ApiObject } from '../kubernetes/client.ts'
+import { waitForObjects } from '../kubernetes/wait.ts'
 import type { DatabaseRecord } from './database-log.ts'
 
 interface ServiceObject extends ApiObject {
   readonly spec: { readonly clusterIPs?: readonly string[] }
 }
 
-/** The controller's own, and those of the leaders of databases. */
-const moving = new Set(['kube-ovn-controller', 'ovn-nb', 'ovn-sb', 'ovn-northd'])
+/** Of who leads: their members have a label that the monitor writes when it knows, which may be after everything is ready. */
+const ofLeaders = ['ovn-nb', 'ovn-sb', 'ovn-northd']
+/** The controller's own, and those of leaders. */
+const moving = new Set(['kube-ovn-controller', ...ofLeaders])
+
+interface EndpointSlice extends ApiObject {
+  readonly endpoints?: readonly unknown[] | null
+}
+
+/** Waits until each Service of a leader has one: from then on they are there, and only move. */
+export async function untilLeadersAreTold(cluster: Cluster): Promise<void> {
+  await waitForObjects<EndpointSlice, true>(
+    cluster.api,
+    `/apis/discovery.k8s.io/v1/namespaces/${chartNamespace}/endpointslices`,
+    'Services of leaders have endpoints',
+    (slices) => (ofLeaders.every((name) => hasEndpoints(slices, name)) ? true : undefined),
+  )
+}
+
+function hasEndpoints(slices: readonly EndpointSlice[], service: string): boolean {
+  return slices.some(
+    ({ metadata: { labels }, endpoints }) =>
+      labels?.['kubernetes.io/service-name'] === service && (endpoints ?? []).length > 0,
+  )
+}
 
 /**
  * The cluster IPs of the chart's Services whose endpoints move, as they stand before a port in `vips` (ovn-nb(5), Load_Balancer).

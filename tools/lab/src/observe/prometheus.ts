@@ -83,6 +83,11 @@ function alertGroups(): readonly AlertGroup[] {
   return parseYaml(text) as readonly AlertGroup[]
 }
 
+/** How long a stretch of a cluster's time takes here. */
+export function acceleratedMs(minutes: number): number {
+  return (minutes * 60_000) / speedUp
+}
+
 /** An expression or a time of a rule, as many times faster as the lab's Prometheus is. */
 export function accelerated(text: string): string {
   return text.replaceAll(/\b(\d+)m\b/g, (_, minutes: string) => `${(Number(minutes) * 60) / speedUp}s`)
