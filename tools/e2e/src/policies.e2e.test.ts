@@ -26,6 +26,7 @@ const lab = useSuiteLab(
         stopOpenConnections: true,
         // Pings are judged in both families then.
         icmpv6: 'neighbours',
+        ownNode: 'ports',
         sampling: { probability: 65_535, collectorSet: 142, targets: [sampleTarget] },
       },
     },

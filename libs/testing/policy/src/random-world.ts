@@ -59,7 +59,11 @@ export function randomWorld(seed: number): PolicyWorld {
     securityGroups: groups,
   }
   const settings = {
-    flags: { npIcmpv6: random.of('all', 'neighbours'), stopOpenConnections: true },
+    flags: {
+      npIcmpv6: random.of('all', 'neighbours'),
+      ownNodeMatch: random.of('addresses', 'ports'),
+      stopOpenConnections: true,
+    },
     enableAnp: true,
     defaultSubnet: {
       ...{ name: 'ovn-default', cidrBlock: range('default'), gateway: '', excludeIps: [] },

@@ -1,10 +1,26 @@
 import { nodeAnnotations } from '@kube-ovn/annotations'
-import { externalIds, memberOf, ref, type ControlFeature, type ControlWorld } from '@kube-ovn/domains-control'
+import {
+  externalIds,
+  flagsOf,
+  memberOf,
+  ref,
+  type ControlFeature,
+  type ControlWorld,
+} from '@kube-ovn/domains-control'
 import { hasOtherNetwork, internalAddresses } from '@kube-ovn/domains-control/topology'
 import { familyOf, formatIp, tryParseIp, type Family } from '@kube-ovn/ip'
 import type { ObjectChange } from '@kube-ovn/kube'
 import { nodes, type Node } from '@kube-ovn/kube-api/core'
-import { and, ipDestination, ipDestinationSet, ipSource, ipSourceSet, printMatch } from '@kube-ovn/ovn-match'
+import {
+  and,
+  inPortGroup,
+  ipDestination,
+  ipDestinationSet,
+  ipSource,
+  ipSourceSet,
+  outPortGroup,
+  printMatch,
+} from '@kube-ovn/ovn-match'
 import {
   aclPriority,
   aclTier,
@@ -16,6 +32,7 @@ import {
   portGroupAddressSetName,
 } from '@kube-ovn/ovn-names'
 import { nothing, type Desired } from '@kube-ovn/reconcile'
+import { ownNodeFlags } from './flags.ts'
 
 /** The addresses of a node from which its kubelet probes pods; none while no policy could keep it off. */
 interface OwnNodeSnapshot {
@@ -24,6 +41,8 @@ interface OwnNodeSnapshot {
   readonly isBesidePolicies: boolean
   /** A policy of an administrator denies everybody. */
   readonly isBeforeAdmins: boolean
+  /** Its pods are told by their ports, else by their addresses. */
+  readonly isByPorts: boolean
   readonly addresses: readonly { readonly family: Family; readonly address: string }[]
 }
 
@@ -31,6 +50,7 @@ interface OwnNodeSnapshot {
 export const ownNode: ControlFeature<string, OwnNodeSnapshot> = {
   name: 'own-node',
   kinds: [ownNodeAcl],
+  flags: ownNodeFlags,
   memberships: [{ kind: nodePortGroup.name, column: 'acls' }],
   triggers: [
     {
@@ -56,6 +76,7 @@ function observeOwnNode(name: string, world: ControlWorld): OwnNodeSnapshot | un
   })
   return {
     ...{ node: name, isBesidePolicies, isBeforeAdmins },
+    isByPorts: flagsOf(ownNodeFlags, world.settings).ownNodeMatch === 'ports',
     addresses: [...own, ...further.filter(({ family }) => !own.some((one) => one.family === family))],
   }
 }
@@ -66,13 +87,16 @@ function observeOwnNode(name: string, world: ControlWorld): OwnNodeSnapshot | un
  * @see ovn-nb(5), ACL
  */
 export function desiredOwnNode(snapshot: OwnNodeSnapshot): Desired {
-  const { node, addresses, isBesidePolicies, isBeforeAdmins } = snapshot
+  const { node, addresses, isBesidePolicies, isBeforeAdmins, isByPorts } = snapshot
   const group = nodePortGroupName(node)
   const acls = addresses.flatMap(({ family, address }) => {
-    const pods = portGroupAddressSetName(group, family)
+    const set = portGroupAddressSetName(group, family)
+    const [to, from] = isByPorts
+      ? [outPortGroup(group), inPortGroup(group)]
+      : [ipDestinationSet(family, set), ipSourceSet(family, set)]
     return [
-      { direction: 'to-lport', match: and(ipSource(address), ipDestinationSet(family, pods)) },
-      { direction: 'from-lport', match: and(ipDestination(address), ipSourceSet(family, pods)) },
+      { direction: 'to-lport', match: and(ipSource(address), to) },
+      { direction: 'from-lport', match: and(ipDestination(address), from) },
     ].map(({ direction, match }) => ({ direction, match: printMatch(match) }))
   })
   const { nodes: priority, adminNodes } = aclPriority

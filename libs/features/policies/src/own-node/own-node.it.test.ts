@@ -83,4 +83,22 @@ describe('a node', () => {
     // What somebody else put there stays.
     expect(await northbound.nbctl('acl-list', 'node.n1')).toContain('9.9.9.9')
   })
+
+  it('is told by the ports of its pods where that is wanted, and goes over to it in one transaction', async () => {
+    await cluster.client.create(networkPolicies, policy)
+    {
+      await using control = await cluster.startSettled()
+      expect(aclsOf(control, 'node.n1')).toEqual(ofFirst)
+    }
+    await using control = await cluster.startController({ flags: { ownNodeMatch: 'ports' } })
+    await cluster.forgetCosts()
+    await control.settle()
+    expect(aclsOf(control, 'node.n1')).toEqual([
+      'from-lport 3000 ip4.dst == 172.18.0.11 && inport == @node.n1 allow-related',
+      'from-lport 3000 ip6.dst == fd00:18::11 && inport == @node.n1 allow-related',
+      'to-lport 3000 ip4.src == 172.18.0.11 && outport == @node.n1 allow-related',
+      'to-lport 3000 ip6.src == fd00:18::11 && outport == @node.n1 allow-related',
+    ])
+    expect((await cluster.costs()).transactions).toBe(1)
+  })
 })
