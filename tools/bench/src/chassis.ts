@@ -6,15 +6,26 @@ const stages = ['ls_in_acl_eval', 'ls_out_acl_eval', 'ls_in_acl_after_lb_eval'] 
 const directory = '/run/openvswitch'
 const socket = `unix:${directory}/db.sock`
 
+/** What northd adds to the priorities of ACLs. */
+const priorityOffset = 1000
+
+/** OpenFlow rules of ACLs, with what stands beside them in their tables. */
+interface AclRules {
+  readonly all: number
+  /** Of ACLs with the priority that was asked for. */
+  readonly ofPriority: number
+}
+
 /**
- * How many OpenFlow rules ovn-controller makes of ACLs on the chassis of a node that has so many ports: all rules of the tables in which it
+ * How many OpenFlow rules ovn-controller makes of ACLs on the chassis of a node that has these ports: rules of the tables in which it
  * evaluates them. The chassis is gone afterwards.
  */
 export async function countAclFlows(
   { northbound }: Pick<ControlPlane, 'northbound'>,
   node: string,
   ports: readonly string[],
-): Promise<number> {
+  priority: number,
+): Promise<AclRules> {
   await northbound.script(startScript(northbound.southbound?.socket ?? '', node, ports))
   try {
     // Ports are bound once ovn-northd has seen the chassis that they ask for; rules follow.
@@ -30,7 +41,9 @@ export async function countAclFlows(
       tables.add(tableOf(flows, new Set(uuids.map(cookieOf))))
     }
     // All of a table: a rule that several ACLs share has no cookie of one.
-    return flows.filter(({ table }) => tables.has(table)).length
+    const ofAcls = flows.filter(({ table }) => tables.has(table))
+    const counted = ofAcls.filter((flow) => flow.priority === priority + priorityOffset)
+    return { all: ofAcls.length, ofPriority: counted.length }
   } finally {
     await northbound.script(endScript)
   }
@@ -79,6 +92,7 @@ function cookieOf(uuid: string): string {
 interface OpenFlowRule {
   readonly cookie: string
   readonly table: string
+  readonly priority: number
 }
 
 /** Where most of these are: of so many rules, some elsewhere have the same half of a uuid. */
@@ -93,5 +107,5 @@ function tableOf(flows: readonly OpenFlowRule[], cookies: ReadonlySet<string>): 
 
 function parseFlow(line: string): OpenFlowRule {
   const [, cookie = '', table = ''] = /cookie=(0x[0-9a-f]+),.* table=(\d+),/.exec(line) ?? []
-  return { cookie, table }
+  return { cookie, table, priority: Number(/ priority=(\d+)/.exec(line)?.[1] ?? Number.NaN) }
 }

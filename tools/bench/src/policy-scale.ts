@@ -1,5 +1,6 @@
 import { namespaces, pods } from '@kube-ovn/kube'
 import { networkPolicies } from '@kube-ovn/kube-api/core'
+import { aclPriority } from '@kube-ovn/ovn-names'
 import type { RowChange } from 'ovsdb-client'
 import type { Benchmark, BenchmarkResult } from './benchmark.ts'
 import { countAclFlows } from './chassis.ts'
@@ -79,14 +80,22 @@ async function costsOf(plane: ControlPlane): Promise<Costs> {
   console.log('all of it', full)
   return {
     ...full,
-    flowsPerTerm:
-      (await countAclFlows(plane, `node-${crowded}`, portsOn(crowded, size))) / termsOn(crowded, size),
+    ...(await flowCosts(plane)),
     ...(await podCosts(plane, seen, controller)),
     plainCpuMs: await plainPodCpuMs(plane, controller),
     foreignRows: await foreignRows(plane),
     relabelMs: await relabelMs(plane, seen),
     peakMib: controller.rssMib.peak,
   }
+}
+
+/** Rules of what policies let through, for each term, and all rules of ACLs that a node has for a pod of its own. */
+async function flowCosts(
+  plane: ControlPlane,
+): Promise<Readonly<Record<'flowsPerTerm' | 'aclFlowsPerPod', number>>> {
+  const ports = portsOn(crowded, size)
+  const { all, ofPriority } = await countAclFlows(plane, `node-${crowded}`, ports, aclPriority.policyAllow)
+  return { flowsPerTerm: ofPriority / termsOn(crowded, size), aclFlowsPerPod: all / ports.length }
 }
 
 interface PodCosts {
