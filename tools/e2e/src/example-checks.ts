@@ -423,12 +423,28 @@ export const exampleChecks: Readonly<Record<string, ExampleCheck>> = {
       found?.status?.status === 'EgressFirewall Rules applied' ? true : undefined,
     )
   },
+
+  async '42-policy-of-a-further-network'(cluster) {
+    const { api } = cluster
+    const [valve] = await untilPodsReady(api, 'plant', 'app=valve', 1)
+    const [controller] = await untilPodsReady(api, 'plant', 'app=controller', 1)
+    const [visitor] = await untilPodsReady(api, 'plant', 'app=visitor', 1)
+    const onWire = attachedTo(valve, 'plant/wire')
+    expect(onWire).toHaveLength(addressesOfPod(valve as PodObject).length)
+    for (const address of onWire) {
+      await untilServed(cluster, controller, address, valve)
+      await untilServed(cluster, visitor, address, undefined)
+    }
+    // Elsewhere the policy is about nobody.
+    for (const address of addressesOfPod(valve as PodObject))
+      await untilServed(cluster, visitor, address, valve)
+  },
 }
 
 /** Pods are Ready by flows of their own node; those of others follow. */
 const patience = { timeout: 180_000, interval: 200 }
 
-/** Waits until one pod is served by another one, which answers with its name. */
+/** Waits until one pod is served by another one, which answers with its name; by nobody, if there is no other. */
 async function untilServed(
   cluster: SeenCluster,
   from: PodObject | undefined,
@@ -440,7 +456,7 @@ async function untilServed(
       (text) => text.trim(),
       () => 'nothing',
     )
-  await expect.poll(page, patience).toBe(by?.metadata.name)
+  await expect.poll(page, patience).toBe(by?.metadata.name ?? 'nothing')
 }
 
 function isReady({ status }: RuleObject): boolean {

@@ -17,6 +17,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { exampleChecks } from './example-checks.ts'
 import { fetchFrom } from './fetch-from.ts'
 import { givenKubeconfig } from './given-cluster.ts'
+import { defineMultiNetworkPolicy } from './policies/policy-kinds.ts'
 import { openSuiteCluster, type SuiteCluster } from './suite-cluster.ts'
 
 /** Runs on any cluster that has the chart: it sees only what a user sees. */
@@ -32,7 +33,7 @@ beforeAll(async () => {
       ...{ nodes: presets['underlay']?.nodes ?? 2, vlans: [100] },
       hasNetworkAttachments: true,
     },
-    { features: { enableLoadbalancerService: true } },
+    { values: { features: { enableLoadbalancerService: true } }, beforeChart: defineMultiNetworkPolicy },
   )
   example = readExample('01-two-subnets', cluster.stack)
   await applyAll(cluster.api, example)
@@ -155,6 +156,10 @@ const foreignKinds = {
   NetworkAttachmentDefinition: {
     path: '/apis/k8s.cni.cncf.io/v1/network-attachment-definitions',
     cure: 'install Multus',
+  },
+  MultiNetworkPolicy: {
+    path: '/apis/k8s.cni.cncf.io/v1beta1/multi-networkpolicies',
+    cure: 'install the definition of MultiNetworkPolicy',
   },
   AdminNetworkPolicy: {
     path: '/apis/policy.networking.k8s.io/v1alpha1/adminnetworkpolicies',

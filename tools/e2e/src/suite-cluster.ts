@@ -5,13 +5,12 @@ import {
   importImages,
   objectsEvidence,
   readProbeImage,
-  type ChartValues,
   type Place,
   type Stack,
 } from '@kube-ovn/lab'
 import type { leaveBundleOnFailure } from '@kube-ovn/testing-bundle'
 import { givenKubeconfig, readStack } from './given-cluster.ts'
-import { closeReadyLab, openReadyLab, type NamedTopology } from './ready-lab.ts'
+import { closeReadyLab, openReadyLab, type NamedTopology, type Preparation } from './ready-lab.ts'
 
 /** A cluster with the product, as far as any cluster is alike. */
 export interface SuiteCluster extends AsyncDisposable {
@@ -37,9 +36,12 @@ export const givenProbeImage: string | undefined = process.env['KUBE_OVN_PROBE_I
  * The cluster that KUBECONFIG names, which stays, or else a lab with the chart: when this is disposed of nothing may be there that was not
  * there before, and the lab is free for others.
  *
- * @param values of the chart, for a lab
+ * @param preparation of a lab
  */
-export async function openSuiteCluster(lab: NamedTopology, values: ChartValues = {}): Promise<SuiteCluster> {
+export async function openSuiteCluster(
+  lab: NamedTopology,
+  preparation: Preparation = {},
+): Promise<SuiteCluster> {
   if (givenKubeconfig !== undefined) {
     const api = new ApiClient(givenKubeconfig)
     return {
@@ -55,7 +57,6 @@ export async function openSuiteCluster(lab: NamedTopology, values: ChartValues =
       },
     }
   }
-  const preparation = { values }
   const ready = await openReadyLab(lab, preparation)
   const { cluster } = ready
   const { api, kubeconfig, topology } = cluster

@@ -39,7 +39,9 @@ export class KoSuite implements AsyncDisposable {
 
   static async make(): Promise<KoSuite> {
     await using made = new AsyncDisposableStack()
-    const cluster = made.use(await openSuiteCluster({ id: 'ko', nodes: 2 }, { pinger: { enabled: true } }))
+    const cluster = made.use(
+      await openSuiteCluster({ id: 'ko', nodes: 2 }, { values: { pinger: { enabled: true } } }),
+    )
     const examples: readonly ApiObject[] = ['01-two-subnets', '13-network-policies'].flatMap((name) =>
       readExample(name, cluster.stack),
     )
