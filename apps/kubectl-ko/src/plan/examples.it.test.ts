@@ -39,10 +39,19 @@ function contentOf({ world: { northbound } }: Controller): ReadonlyMap<string, C
         readonly name?: string
       }
       const { _uuid, _version, ...columns } = { ...row } as Columns
-      return [`${table} ${ids['id'] ?? name}`, columns] as const
+      return [rowName(table, ids['id'] ?? name), columns] as const
     }),
   )
   return new Map(rows)
+}
+
+/** A dry run has drawn another uid for an object than it gets, and the group of a MultiNetworkPolicy is named by it: any stands for any. */
+function rowName(table: string, row: string): string {
+  return withoutUids(`${table} ${row}`)
+}
+
+function withoutUids(text: string): string {
+  return text.replaceAll(/\b[\da-f]{8}([.-])[\da-f]{4}(\1[\da-f]{4}){2}\1[\da-f]{12}\b/g, 'uid')
 }
 
 const tables = Object.keys(northboundTables()) as readonly 'ACL'[]
@@ -77,7 +86,7 @@ function isEmpty(value: unknown): boolean {
 function announced({ rows }: PlanAnswer, after: ReadonlyMap<string, Columns>): readonly string[] {
   return rows
     .map(({ action, table, row, columns }) => {
-      const name = `${table} ${row}`
+      const name = rowName(table, row)
       // What a new row says to be empty is as good as not said.
       const shown =
         action === 'add' ? columns.filter((column) => !isEmpty(after.get(name)?.[column])) : columns
@@ -89,7 +98,7 @@ function announced({ rows }: PlanAnswer, after: ReadonlyMap<string, Columns>): r
 /** Columns of announced rows that then have something else, with both. */
 function otherwise({ rows }: PlanAnswer, after: ReadonlyMap<string, Columns>): readonly string[] {
   return rows.flatMap(({ action, table, row, values, gets, loses }) => {
-    const now = after.get(`${table} ${row}`) ?? {}
+    const now = after.get(rowName(table, row)) ?? {}
     if (action === 'remove') return []
     const present = (column: string): ReadonlySet<string> => new Set(entriesOf(now[column]))
     const wrong = [
@@ -126,7 +135,9 @@ function entriesOf(value: unknown): readonly string[] {
     : typeof value === 'object'
       ? Object.entries(value).map(([key, one]) => `${key}=${String(one)}`)
       : [JSON.stringify(value)]
-  return texts.map((text) => text.replaceAll(/\b(?:[\da-f]{2}:){5}[\da-f]{2}\b|\bfe80::[\da-f:]+/g, 'drawn'))
+  return texts.map((text) =>
+    withoutUids(text).replaceAll(/\b(?:[\da-f]{2}:){5}[\da-f]{2}\b|\bfe80::[\da-f:]+/g, 'drawn'),
+  )
 }
 
 /** What IP objects record, as a plan tells it. */
