@@ -15,6 +15,7 @@ import {
 import { leaveBundleOnFailure } from '@kube-ovn/testing-bundle'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { exampleChecks } from './example-checks.ts'
+import { refuseUnexplainedRows } from './explained-rows.ts'
 import { fetchFrom } from './fetch-from.ts'
 import { givenKubeconfig } from './given-cluster.ts'
 import { defineMultiNetworkPolicy } from './policies/policy-kinds.ts'
@@ -42,6 +43,8 @@ beforeAll(async () => {
 })
 
 beforeEach(() => leaveBundleOnFailure(cluster.evidence))
+
+refuseUnexplainedRows(() => cluster.unexplainedRows())
 
 afterAll(async () => {
   await deleteAll(cluster.api, example)

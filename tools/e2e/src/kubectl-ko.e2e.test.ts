@@ -1,5 +1,6 @@
 import { leaveBundleOnFailure } from '@kube-ovn/testing-bundle'
-import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
+import { afterAll, beforeAll, beforeEach } from 'vitest'
+import { refuseUnexplainedRows } from './explained-rows.ts'
 import { describeCommands } from './kubectl-ko/commands.ts'
 import { describeDatabases } from './kubectl-ko/databases.ts'
 import { describeDeeds } from './kubectl-ko/deeds.ts'
@@ -26,10 +27,7 @@ beforeAll(async () => {
 
 beforeEach(() => leaveBundleOnFailure(suite.cluster.evidence))
 
-afterEach(async () => {
-  const rows = await suite.cluster.unexplainedRows()
-  if (rows.length > 0) throw new Error(`rows that are of no object:\n${rows.join('\n')}`)
-})
+refuseUnexplainedRows(() => suite.cluster.unexplainedRows())
 
 afterAll(() => suite[Symbol.asyncDispose]())
 

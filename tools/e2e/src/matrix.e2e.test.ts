@@ -16,6 +16,7 @@ import {
 } from '@kube-ovn/lab'
 import { leaveBundleOnFailure } from '@kube-ovn/testing-bundle'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { refuseUnexplainedRows } from './explained-rows.ts'
 import { givenKubeconfig } from './given-cluster.ts'
 import { givenProbeImage, openSuiteCluster, type SuiteCluster } from './suite-cluster.ts'
 
@@ -57,6 +58,8 @@ describe.skipIf(isSkipped)(`a matrix between pods of the probe${reason}`, () => 
   })
 
   beforeEach(() => leaveBundleOnFailure(cluster.evidence))
+
+  refuseUnexplainedRows(() => cluster.unexplainedRows())
 
   afterAll(() => lifetime.disposeAsync())
 

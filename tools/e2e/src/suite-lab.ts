@@ -1,7 +1,8 @@
 import { leaveBundleOnFailure } from '@kube-ovn/testing-bundle'
 import { clusterEvidence, findLeaks, findUnexplainedRows, renderDifferences } from '@kube-ovn/lab'
 import type { Cluster, LabNode, Snapshot, Topology } from '@kube-ovn/lab'
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
+import { afterAll, beforeAll, beforeEach } from 'vitest'
+import { refuseUnexplainedRows } from './explained-rows.ts'
 import type { ReadyLab } from './free-labs.ts'
 import { closeReadyLab, openReadyLab, type NamedTopology, type Preparation } from './ready-lab.ts'
 
@@ -17,7 +18,7 @@ export interface SuiteLab {
 /**
  * Gives the suites of a file a lab with the chart and a DNS, which goes to the next file that wants such a one, or goes.
  *
- * A test that fails leaves a bundle, and one that leaves a row in the Northbound which is of no object fails. When all are done and have cleaned up, in `afterAll` at the latest, what is there must be what was there
+ * A test that fails leaves a bundle, and one fails that leaves a row in the Northbound which is of no object. When all are done and have cleaned up, in `afterAll` at the latest, what is there must be what was there
  * before the first; to be called before any `afterAll` of the file, since the last one that is declared is the first one that runs.
  *
  * @param hasLeakTest a test looks for leaks, because another one takes the product away in the end
@@ -36,9 +37,7 @@ export function useSuiteLab(
 
   beforeEach(() => leaveBundleOnFailure(clusterEvidence(existing(ready).cluster)))
 
-  afterEach(async () => {
-    expect(await findUnexplainedRows(existing(ready).cluster), 'rows that are of no object').toEqual([])
-  })
+  refuseUnexplainedRows(() => findUnexplainedRows(existing(ready).cluster))
 
   const lab: SuiteLab = {
     get cluster() {

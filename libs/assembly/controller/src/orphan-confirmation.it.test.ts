@@ -107,6 +107,7 @@ it('deletes ports that nobody has adopted, but for those of a pod or Vip that ca
   await cluster.user.createPod({ name: 'waits', annotations: { [ipAddress.key]: '192.0.2.1' } })
   const waiting = vip({ name: 'machine', subnet: 'absent', namespace: 'default', type: 'kube_host_vm_vip' })
   await cluster.client.create(vipResource, waiting)
+  for (const name of ['waits', 'machine']) cluster.declareForeign('Logical_Switch_Port', `${name}.default`)
   await using control = await cluster.startController()
   await control.settle()
   const names = control.rows('Logical_Switch_Port', 'name').map(({ name }) => name)

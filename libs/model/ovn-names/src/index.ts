@@ -141,7 +141,6 @@ export { aclPriority, aclTier, routerPolicyPriority } from './priorities.ts'
 export type { MarkedTable, NorthboundTable, ParentRow, RowKind, RowRef } from './row-kind.ts'
 export {
   featuresWithRows,
-  nobody,
   objectsOfOwner,
   objectTables,
   ownerOfRow,
@@ -149,4 +148,5 @@ export {
   type MarkedRow,
   type RowObject,
   type SampledRow,
+  unexplainedRows,
 } from './row-owner.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { balancerGroupName } from './names.ts'
-import { objectsOfOwner, ownerOfRow, ownersOfRows, type SampledRow } from './row-owner.ts'
+import { objectsOfOwner, ownerOfRow, ownersOfRows, unexplainedRows, type SampledRow } from './row-owner.ts'
 
 function row(table: string, externalIds: Readonly<Record<string, string>>, more = {}): SampledRow {
   return { table, name: '', row: '', sample: '', externalIds: new Map(Object.entries(externalIds)), ...more }
@@ -25,6 +25,24 @@ describe('whose a row is', () => {
       'nobody of ours',
     ])
   })
+})
+
+it('names the rows that are of no object, each with its marks', () => {
+  const rows = [
+    row('Logical_Switch', { vendor: 'kube-ovn', owner: 'subnet/blue' }, { name: 'blue' }),
+    row('Logical_Switch', {}, { name: 'lost' }),
+    row('Logical_Switch', { vendor: 'kube-ovn' }, { name: 'early' }),
+    row('Logical_Switch', { owner: 'gone-feature/blue', id: 'ls/blue' }, { name: 'late' }),
+    row('ACL', { owner: 'security-group/a' }, { row: '5', sample: '6' }),
+    row('Sample', {}, { row: '6' }),
+    row('Sample', {}, { row: '7' }),
+  ]
+  expect(unexplainedRows(rows).map(({ text }) => text)).toEqual([
+    'Logical_Switch lost {}: nobody of ours',
+    'Logical_Switch early {vendor=kube-ovn}: of kube-ovn, not adopted yet',
+    'Logical_Switch late {owner=gone-feature/blue, id=ls/blue}: of gone-feature/blue',
+    'Sample 7 {}: nobody of ours',
+  ])
 })
 
 describe('an owner', () => {

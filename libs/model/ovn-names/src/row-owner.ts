@@ -112,7 +112,7 @@ export interface MarkedRow {
 }
 
 /** Of a row without a mark of ours. */
-export const nobody = 'nobody of ours'
+const nobody = 'nobody of ours'
 const notAdopted = `${vendor}, not adopted yet`
 
 /** FEATURE/KEY of a row; words that have no slash where it says nothing of the kind. */
@@ -179,4 +179,23 @@ export function ownersOfRows<R extends SampledRow>(
     row,
     owner: (row.table === 'Sample' ? sampledBy.get(row.row) : undefined) ?? ownerOfRow(row),
   }))
+}
+
+/** A row of which nobody can say which object it is of, and what is told in the place of that. */
+interface UnexplainedRow<R extends SampledRow> {
+  readonly row: R
+  readonly owner: string
+  /** Table and name of the row, its marks, and whose it is. */
+  readonly text: string
+}
+
+/** The rows of the whole Northbound that are of no object, and of nothing that is there once. */
+export function unexplainedRows<R extends SampledRow>(rows: readonly R[]): readonly UnexplainedRow<R>[] {
+  return ownersOfRows(rows)
+    .filter(({ owner }) => objectsOfOwner(owner) === undefined)
+    .map(({ row, owner }) => {
+      const marks = [...row.externalIds].map(([key, value]) => `${key}=${value}`).join(', ')
+      const text = `${row.table} ${row.name || row.row} {${marks}}: ${owner === nobody ? owner : `of ${owner}`}`
+      return { row, owner, text }
+    })
 }

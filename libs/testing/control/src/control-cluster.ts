@@ -1,6 +1,7 @@
 import { pods } from '@kube-ovn/kube-api/core'
 import type { KubeClient } from '@kube-ovn/kube'
 import { recordingLogger, type RecordingLogger } from '@kube-ovn/log'
+import type { NorthboundTable } from '@kube-ovn/ovn-names'
 import { leaveBundleOnFailure } from '@kube-ovn/testing-bundle'
 import { readObjects } from '@kube-ovn/testing-bundle/objects'
 import { type ApiProxy, type KubeApi, sharedKubeApi } from '@kube-ovn/testing-kube'
@@ -8,6 +9,7 @@ import { type Northbound, type NorthboundOptions, startNorthbound } from '@kube-
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 import { Controller, type ControllerOptions, type Surroundings } from './controller.ts'
 import { plainValue } from './plain-value.ts'
+import { rowName } from './unexplained.ts'
 import { User } from './user.ts'
 
 const component = 'kube-ovn-controller'
@@ -40,6 +42,7 @@ export class ControlCluster {
   readonly #options: NorthboundOptions
   readonly #logs: RecordingLogger[] = []
   readonly #controllers = new Set<Controller>()
+  readonly #origins = { inserted: new Set<string>(), declared: new Set<string>() }
   #parts: Parts | undefined
   #transactionsBefore = 0
 
@@ -93,10 +96,19 @@ export class ControlCluster {
       ...{ northboundAddress, client: options.client ?? this.#started.controllerClient, logger },
       resourceVersions: (resources) => this.api.resourceVersions(resources),
       missingRights: () => this.api.missingRights(),
+      origins: this.#origins,
     }
     const controller = await Controller.start(surroundings, options)
     this.#controllers.add(controller)
     return controller
+  }
+
+  /**
+   * Says that a row of this name, or identifier, is there on purpose although it has a mark of ours and is of no object, until the test has
+   * ended. What has no mark of ours is of others anyway.
+   */
+  declareForeign(table: NorthboundTable, name: string): void {
+    this.#origins.declared.add(rowName(table, name))
   }
 
   /** Starts a controller, lets it do what there is to do, and counts from then on. */
@@ -142,6 +154,7 @@ export class ControlCluster {
   /** Empties both; the test that follows leaves a bundle if it fails. No controller may be at work. */
   async #reset(): Promise<void> {
     this.#logs.length = 0
+    for (const rows of Object.values(this.#origins)) rows.clear()
     leaveBundleOnFailure({
       kubernetes: () => readObjects((path) => this.client.read(path)),
       northbound: () => this.northbound.evidence(),

@@ -19,14 +19,16 @@ import {
   type AssembledController,
 } from '@kube-ovn/assembly-controller'
 import type { ControlSettings, AllocatingWorld } from '@kube-ovn/domains-control'
-import { MissingRightError, NotEqualToFullError, UnadoptableError } from './errors.ts'
+import { MissingRightError, NotEqualToFullError, UnadoptableError, UnexplainedError } from './errors.ts'
 import { FastClock } from './fast-clock.ts'
+import { InsertingClient } from './inserting-client.ts'
 import { LAG_SEED, laggingClient, laggingDatabase, lagsOf } from './lag.ts'
 import { plainValue } from './plain-value.ts'
 import { problemsOf } from './problems.ts'
 import { tellingRefusals } from './refusals.ts'
 import { controlSettings } from '@kube-ovn/domains-control/testing/settings'
 import { unadoptable } from './unadoptable.ts'
+import { unexplained, type RowOrigins } from './unexplained.ts'
 import { WatchedObjects, type ResourceVersions } from './watched-objects.ts'
 
 export interface ControllerOptions {
@@ -55,6 +57,8 @@ export interface Surroundings {
   readonly logger: RecordingLogger
   /** The rights that the controller lacked so far. */
   readonly missingRights: () => Promise<readonly string[]>
+  /** What controllers have inserted here, to which this one adds. */
+  readonly origins: RowOrigins & { readonly inserted: Set<string> }
 }
 
 type Table = keyof OvnNorthbound
@@ -73,6 +77,7 @@ export class Controller implements AsyncDisposable {
   readonly #recorder: EventRecorder
   readonly #clock: FastClock
   readonly #missingRights: () => Promise<readonly string[]>
+  readonly #origins: RowOrigins
   /** Rejects when the API server refuses what the controller asks for. */
   readonly #refused: Promise<never>
   readonly #stack: AsyncDisposableStack
@@ -88,6 +93,7 @@ export class Controller implements AsyncDisposable {
     readonly recorder: EventRecorder
     readonly clock: FastClock
     readonly missingRights: () => Promise<readonly string[]>
+    readonly origins: RowOrigins
     readonly refused: Promise<never>
     readonly stack: AsyncDisposableStack
   }) {
@@ -100,6 +106,7 @@ export class Controller implements AsyncDisposable {
     this.#recorder = parts.recorder
     this.#clock = parts.clock
     this.#missingRights = parts.missingRights
+    this.#origins = parts.origins
     this.#refused = parts.refused
     this.#stack = parts.stack
     this.#northbound.onChange(() => void this.#changes++)
@@ -107,7 +114,7 @@ export class Controller implements AsyncDisposable {
 
   /** Starts as the process does when it is elected; it has not settled yet when this resolves. */
   static async start(surroundings: Surroundings, options: ControllerOptions = {}): Promise<Controller> {
-    const { resourceVersions, missingRights } = surroundings
+    const { resourceVersions, missingRights, origins } = surroundings
     await using stack = new AsyncDisposableStack()
     const { client, northboundAddress } = await asSeen(surroundings, stack)
     const refusal = Promise.withResolvers<never>()
@@ -118,11 +125,10 @@ export class Controller implements AsyncDisposable {
       refusal.reject(new MissingRightError([answer])),
     )
     const northbound = stack.use(
-      new OvsdbClient<OvnNorthbound>({
-        endpoints: [northboundAddress],
-        schema: ovnNorthboundSchema,
-        tables: northboundTables(),
-      }),
+      new InsertingClient(
+        { endpoints: [northboundAddress], schema: ovnNorthboundSchema, tables: northboundTables() },
+        (row) => void origins.inserted.add(row),
+      ),
     )
     const { southboundAddress } = surroundings
     const southbound =
@@ -169,6 +175,7 @@ export class Controller implements AsyncDisposable {
         recorder,
         clock,
         missingRights,
+        origins,
         refused,
       },
       stack: stack.move(),
@@ -180,6 +187,7 @@ export class Controller implements AsyncDisposable {
    *
    * @throws NotEqualToFullError when a recomputation from scratch would change anything
    * @throws UnadoptableError when upstream's row in the place of one of the controller's would not be taken over
+   * @throws UnexplainedError when `kubectl ko explain` could not say of a row which object it is of
    * @throws MissingRightError when the controller asked for what its ServiceAccount may not do
    */
   async settle(): Promise<void> {
@@ -196,6 +204,8 @@ export class Controller implements AsyncDisposable {
     if (missing.length > 0) throw new MissingRightError(missing)
     if (left.length > 0) throw new NotEqualToFullError(left)
     if (unknown.length > 0) throw new UnadoptableError(unknown)
+    const lost = unexplained(this.#northbound.cache, this.#origins)
+    if (lost.length > 0) throw new UnexplainedError(lost)
   }
 
   /** Rows of a table as the controller sees them, by the given columns, in the order of their text. */

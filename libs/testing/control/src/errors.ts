@@ -20,6 +20,16 @@ export class UnadoptableError extends KubeOvnError<{ readonly rows: readonly str
   }
 }
 
+/** Rows are in the Northbound that are of no object as far as `kubectl ko explain` knows. */
+export class UnexplainedError extends KubeOvnError<{ readonly rows: readonly string[] }> {
+  readonly code = 'testing-unexplained'
+  readonly retry: RetryClass = 'never'
+
+  constructor(rows: readonly string[]) {
+    super(`nobody could say which object rows are of:\n${rows.join('\n')}`, { rows })
+  }
+}
+
 /** The controller asked for something that its ServiceAccount has no right to. */
 export class MissingRightError extends KubeOvnError<{ readonly rights: readonly string[] }> {
   readonly code = 'testing-missing-right'

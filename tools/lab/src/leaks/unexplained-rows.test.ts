@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { unexplainedRows } from './unexplained-rows.ts'
+import { unexplainedIn } from './unexplained-rows.ts'
 
 const uuid = (digit: number): readonly [string, string] => ['uuid', `${digit}`.repeat(8)]
 const ids = (...pairs: readonly (readonly [string, string])[]): readonly [string, unknown] => ['map', pairs]
@@ -36,10 +36,10 @@ it('finds the rows that are of no object', () => {
     // OVN's own.
     dumpOf('Connection', ['_uuid', 'target'], [[uuid(8), 'ptcp:6641']]),
   ].join('\n')
-  expect(unexplainedRows(dump)).toEqual([
-    'Logical_Switch lost: nobody of ours',
-    'Logical_Switch early: of kube-ovn, not adopted yet',
-    'Logical_Switch late: of gone-feature/blue',
-    `Sample ${'7'.repeat(8)}: nobody of ours`,
+  expect(unexplainedIn(dump)).toEqual([
+    'Logical_Switch lost {}: nobody of ours',
+    'Logical_Switch early {vendor=kube-ovn}: of kube-ovn, not adopted yet',
+    'Logical_Switch late {owner=gone-feature/blue}: of gone-feature/blue',
+    `Sample ${'7'.repeat(8)} {}: nobody of ours`,
   ])
 })

@@ -1,4 +1,4 @@
-import { nobody, objectsOfOwner, objectTables, ownersOfRows, type SampledRow } from '@kube-ovn/ovn-names'
+import { objectTables, unexplainedRows, type SampledRow } from '@kube-ovn/ovn-names'
 import { chartNamespace } from '../chart.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { LabTimeoutError } from '../errors.ts'
@@ -26,7 +26,7 @@ export async function findUnexplainedRows(cluster: Cluster, timeoutMs = 60_000):
         const central = await ovnCentral(cluster)
         const server = 'unix:/var/run/ovn/ovnnb_db.sock'
         const dump = await runAt(central, ['ovsdb-client', '--format=json', 'dump', server, 'OVN_Northbound'])
-        last = unexplainedRows(dump)
+        last = unexplainedIn(dump)
         return last.length === 0 ? true : undefined
       },
       { timeoutMs, pauseMs: 500 },
@@ -40,15 +40,11 @@ export async function findUnexplainedRows(cluster: Cluster, timeoutMs = 60_000):
 const looked: ReadonlySet<string> = new Set(objectTables)
 
 /** Of a dump as `ovsdb-client --format=json dump` prints it: rows whose owner is not known, as text. */
-export function unexplainedRows(dump: string): readonly string[] {
+export function unexplainedIn(dump: string): readonly string[] {
   const rows = readTables(dump).flatMap(({ table, rows: found }) =>
     looked.has(table) ? found.map((columns) => markedRow(table, columns)) : [],
   )
-  return ownersOfRows(rows)
-    .filter(({ owner }) => objectsOfOwner(owner) === undefined)
-    .map(
-      ({ row, owner }) => `${row.table} ${row.name || row.row}: ${owner === nobody ? owner : `of ${owner}`}`,
-    )
+  return unexplainedRows(rows).map(({ text }) => text)
 }
 
 function markedRow(table: string, columns: ReadonlyMap<string, unknown>): SampledRow {

@@ -347,6 +347,7 @@ describe('a Northbound that upstream wrote', () => {
   it('keeps what belongs to a VPC of others, for as long as that exists', async () => {
     await populate()
     const vendor = 'external_ids:vendor=kube-ovn'
+    cluster.declareForeign('Logical_Router', 'v1')
     await cluster.northbound.nbctl('lr-add', 'v1', '--', 'set', 'Logical_Router', 'v1', vendor)
     await cluster.client.create(vpcResource, {
       apiVersion: 'kubeovn.io/v1',
