@@ -6,7 +6,7 @@ import { podPortName, routerPortName } from '@kube-ovn/ovn-names'
 import type { Cluster, PodContainer } from '../cluster.ts'
 import { onNode } from '../components.ts'
 import { NotReadyError, ObjectMissingError } from '../errors.ts'
-import { readRows } from '../rows.ts'
+import { readRows, type Row } from '../rows.ts'
 import type { TraceRequest, TraceSource } from './request.ts'
 
 /** Where a traced packet starts. */
@@ -122,7 +122,7 @@ export async function findNextHop(
   if (protocol.kind === 'arp' && protocol.operation === 'request')
     return { mac: parseMac('ff:ff:ff:ff:ff:ff') }
   if (start.isNeighbour) {
-    const found = await macOfNeighbour(cluster, leader, target)
+    const found = await macOfNeighbour(cluster, leader, start.logicalSwitch, target)
     if (found !== undefined) return { mac: found }
   }
   if (protocol.kind === 'arp')
@@ -165,23 +165,35 @@ export async function findNextHop(
   }
 }
 
-async function macOfNeighbour(cluster: Cluster, leader: PodContainer, target: Ip): Promise<Mac | undefined> {
-  const rows = await readRows(cluster, leader, 'nb', 'Logical_Switch_Port', [
-    'addresses',
-    'dynamic_addresses',
+async function macOfNeighbour(
+  cluster: Cluster,
+  leader: PodContainer,
+  logicalSwitch: string,
+  target: Ip,
+): Promise<Mac | undefined> {
+  const columns = ['_uuid', 'addresses', 'dynamic_addresses']
+  const [[neighbourhood], rows] = await Promise.all([
+    readRows(cluster, leader, 'nb', 'Logical_Switch', ['ports'], [`name=${JSON.stringify(logicalSwitch)}`]),
+    readRows(cluster, leader, 'nb', 'Logical_Switch_Port', columns),
   ])
-  const text = formatIp(target)
-  for (const { addresses = [], dynamic_addresses: dynamic = [] } of rows) {
+  return neighbourMac(rows, [neighbourhood?.['ports'] ?? []].flat().map(String), target)
+}
+
+/**
+ * The MAC address of who has an address, by rows of ports.
+ *
+ * @param ports those of the switch: another VPC may have the address as well
+ */
+export function neighbourMac(rows: readonly Row[], ports: readonly string[], target: Ip): Mac | undefined {
+  const own = new Set(ports)
+  for (const { _uuid: uuid, addresses = [], dynamic_addresses: dynamic = [] } of rows) {
+    if (!own.has(String(uuid))) continue
     for (const entry of [addresses, dynamic].flat()) {
       const [mac = '', ...ips] = String(entry).split(' ')
-      if (ips.some((ip) => ip === text || sameAddress(ip, target))) return parseMac(mac)
+      if (ips.some((ip) => tryParseIp(ip) === target)) return parseMac(mac)
     }
   }
   return undefined
-}
-
-function sameAddress(text: string, ip: Ip): boolean {
-  return tryParseIp(text) === ip
 }
 
 /** `$1` is an address; a datagram to it makes the kernel ask for its MAC address. Nothing else is read by the shell. */
