@@ -17,6 +17,7 @@ import {
 } from '@kube-ovn/lab'
 import { expect, it } from 'vitest'
 import { koOf } from './kubectl-ko/run-program.ts'
+import { traceTcp, type TraceVerdict } from './kubectl-ko/trace-verdict.ts'
 
 /** A pod of a subnet that leaves by nodes, and nodes that may be its gateways. */
 export interface LeavingPod {
@@ -25,15 +26,6 @@ export interface LeavingPod {
   readonly gateways: readonly [LabNode, LabNode]
   /** Of its Subnet. */
   readonly subnet: string
-}
-
-interface Traced {
-  readonly verdict: {
-    readonly outcome: string
-    readonly stage?: string
-    readonly wayOut?: { readonly node: string; readonly source?: string }
-    readonly by?: { readonly table: string; readonly owner?: string; readonly match?: string }
-  }
 }
 
 /** Of the outside host, which answers with the address that it sees. */
@@ -45,15 +37,8 @@ const vpcPath = '/apis/kubeovn.io/v1/vpcs/ovn-cluster'
 export function gatewayTraces(given: () => LeavingPod): void {
   const targets = (): readonly string[] => ofStack('dual', given().cluster.outside.addresses)
 
-  async function trace(pod: PodObject, target: string): Promise<Traced['verdict']> {
-    const { namespace = '', name } = pod.metadata
-    const words = ['tcp', `${outsidePort}`, '-o', 'json']
-    const { stdout, stderr } = await koOf(given().cluster.kubeconfig)(
-      ...['ovn-trace', `${namespace}/${name}`, target, ...words],
-    )
-    if (stdout === '') throw new Error(stderr)
-    return (JSON.parse(stdout) as Traced).verdict
-  }
+  const trace = (pod: PodObject, target: string): Promise<TraceVerdict> =>
+    traceTcp(koOf(given().cluster.kubeconfig), pod, target, outsidePort)
 
   /** Whose address the outside host is to see, in each family. */
   async function traced(pod: PodObject): Promise<readonly string[]> {

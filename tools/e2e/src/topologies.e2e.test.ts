@@ -13,8 +13,10 @@ import {
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { bfdNextHops } from './bfd-next-hops.ts'
 import { describeInLab } from './describe-in-lab.ts'
+import { useFerry } from './ferry.ts'
 import { ipv6Clients } from './ipv6-clients.ts'
 import { useSuiteLab } from './suite-lab.ts'
+import { vpcTraces } from './vpc-traces.ts'
 
 const describe = describeInLab('has networks of its own around its nodes')
 
@@ -66,6 +68,10 @@ describe('what is around the nodes', () => {
   })
 })
 
-describe('routes of a VPC by two next hops', () => bfdNextHops(() => cluster))
+describe('packets of VPCs, one of them with two next hops', () => {
+  const ferry = useFerry(() => cluster)
+  vpcTraces(ferry)
+  bfdNextHops(ferry)
+})
 
 describe('machines in pods', () => ipv6Clients(() => cluster))

@@ -2,6 +2,7 @@ import { addressesOfPod, untilPodsReady } from '@kube-ovn/lab'
 import { describe, expect, it } from 'vitest'
 import { first, nameOf, portOf, type Ko, type KoSuite } from './suite.ts'
 import { TraceMatrix } from './trace-matrix.ts'
+import { traceTcp } from './trace-verdict.ts'
 
 /** What becomes of packets. */
 export function describePackets(given: () => KoSuite): void {
@@ -100,12 +101,10 @@ export function describePackets(given: () => KoSuite): void {
     })
     const sent = await matrix.tell((pair) => matrix.probe(pair))
     const traced = await matrix.tell(async ({ from, address, port }) => {
-      const { stdout, stderr } = await ko('ovn-trace', nameOf(from), address, 'tcp', `${port}`, '-o', 'json')
-      if (stdout === '') throw new Error(stderr)
-      const { verdict } = JSON.parse(stdout) as { verdict: { outcome: string; ports: readonly string[] } }
+      const { outcome, ports } = await traceTcp(ko, from, address, port)
       // What leaves by a node is not for any of the pods that are asked here.
-      const isForNode = verdict.ports.some((port) => port.startsWith('node-'))
-      return verdict.outcome === 'delivered' && !isForNode ? 'arrives' : 'is lost'
+      const isForNode = ports.some((name) => name.startsWith('node-'))
+      return outcome === 'delivered' && !isForNode ? 'arrives' : 'is lost'
     })
     expect(traced).toEqual(sent)
     // It says nothing where all is allowed, or nothing.

@@ -8,11 +8,11 @@ import {
   type ApiObject,
   type PodObject,
 } from '@kube-ovn/lab'
+import { fewAtOnce } from '../few-at-once.ts'
 import type { SuiteCluster } from '../suite-cluster.ts'
 
 /** A private subnet, two VPCs that are peered by one subnet each, and a Service. */
 const examples = ['10-isolation', '11-two-vpcs', '12-services'] as const
-const atOnce = 4
 
 const plainService = {
   ...{ apiVersion: 'v1', kind: 'Service', metadata: { name: 'plain', namespace: 'bank' } },
@@ -102,18 +102,11 @@ export class TraceMatrix implements AsyncDisposable {
   }
 
   /** What becomes of each pair, as somebody finds it out. */
-  async tell(find: (pair: Pair) => Promise<'arrives' | 'is lost'>): Promise<readonly string[]> {
-    const told = new Map<Pair, string>()
-    const left = this.pairs.values()
-    const worker = async (): Promise<void> => {
-      for (const pair of left) {
-        const { from, to, address, port } = pair
-        const found = await find(pair)
-        told.set(pair, `${from.metadata.namespace ?? ''} to ${to} ${address} ${port}: ${found}`)
-      }
-    }
-    await Promise.all(Array.from({ length: atOnce }, worker))
-    return this.pairs.map((pair) => told.get(pair) ?? '')
+  tell(find: (pair: Pair) => Promise<'arrives' | 'is lost'>): Promise<readonly string[]> {
+    return fewAtOnce(this.pairs, async (pair) => {
+      const { from, to, address, port } = pair
+      return `${from.metadata.namespace ?? ''} to ${to} ${address} ${port}: ${await find(pair)}`
+    })
   }
 
   /** Opens a connection; one that is refused has arrived as well. */
