@@ -4,7 +4,7 @@ import type { Cluster } from '../cluster.ts'
 import { findLeader } from '../components.ts'
 import { openCluster, outputOf, print, type Context } from '../context.ts'
 import { ObjectMissingError } from '../errors.ts'
-import type { LoggedPacket } from '../explain/acl-log.ts'
+import { packetText, type LoggedPacket } from '../explain/acl-log.ts'
 import {
   aclsOf,
   northboundRows,
@@ -102,16 +102,12 @@ async function answerTo(cluster: Cluster, question: Question, text: string): Pro
   }
 }
 
-/** Who sent what to whom: addresses with those who have them now. */
+/** What was logged, with those who have the addresses now. */
 async function wordsOf(cluster: Cluster, packet: LoggedPacket): Promise<string> {
   const claims = claimsOf(await readAddressFacts(cluster)).filter(({ kind }) => kind !== 'IP')
-  const end = (address: string, port: string): string => {
-    const who = claims.find((claim) => claim.address === address)
-    const where = port === '' ? address : `${address.includes(':') ? `[${address}]` : address}:${port}`
-    return who === undefined ? where : `${where} (${who.kind} ${who.name})`
-  }
-  const { verdict, protocol, source, target, sourcePort, targetPort } = packet
-  return `${verdict}: ${protocol} from ${end(source, sourcePort)} to ${end(target, targetPort)}`
+  return packetText(packet, (address) =>
+    claims.filter((claim) => claim.address === address).map(({ kind, name }) => `${kind} ${name}`),
+  )
 }
 
 async function tellStrangers(context: Context, cluster: Cluster, choice: OutputChoice): Promise<void> {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { mayHaveLogged, parseAclLog } from './acl-log.ts'
+import { mayHaveLogged, packetText, parseAclLog } from './acl-log.ts'
 
 // As OVN wrote them.
 const dropped =
@@ -34,4 +34,15 @@ it('knows which ACLs may have logged it', () => {
   ])
     expect(mayHaveLogged(packet, { ...acl, ...other })).toBe(false)
   expect(mayHaveLogged({ ...packet, verdict: 'allow' }, { ...acl, action: 'allow-related' })).toBe(true)
+})
+
+it('names all who have an address, as several VPCs may have it', () => {
+  const packet = parseAclLog(
+    'name="a", verdict=drop, severity=info, direction=to-lport: tcp6,ipv6_src=fd00::2,ipv6_dst=fd00::3,tp_src=40000,tp_dst=80',
+  )
+  if (packet === undefined) throw new Error('not read')
+  const who: Readonly<Record<string, readonly string[]>> = { 'fd00::2': ['Pod red/web', 'Pod blue/web'] }
+  expect(packetText(packet, (address) => who[address] ?? [])).toBe(
+    'drop: tcp6 from [fd00::2]:40000 (Pod red/web or Pod blue/web) to [fd00::3]:80',
+  )
 })

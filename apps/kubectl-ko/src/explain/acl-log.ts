@@ -64,3 +64,18 @@ export function mayHaveLogged(
     (acl.severity === '' || acl.severity === severity)
   )
 }
+
+/**
+ * Who sent what to whom.
+ *
+ * @param whoHas names those who have an address: several, where VPCs have one prefix, and the log does not tell which one it was
+ */
+export function packetText(packet: LoggedPacket, whoHas: (address: string) => readonly string[]): string {
+  const end = (address: string, port: string): string => {
+    const where = port === '' ? address : `${address.includes(':') ? `[${address}]` : address}:${port}`
+    const who = whoHas(address)
+    return who.length === 0 ? where : `${where} (${who.join(' or ')})`
+  }
+  const { verdict, protocol, source, target, sourcePort, targetPort } = packet
+  return `${verdict}: ${protocol} from ${end(source, sourcePort)} to ${end(target, targetPort)}`
+}
