@@ -9,6 +9,8 @@ import {
   kubectl,
   ovnCentral,
   parseManifests,
+  placeOf,
+  startPing,
   untilPod,
   untilPodsReady,
   type ApiObject,
@@ -18,6 +20,7 @@ import {
 import { foreignCrds } from '@kube-ovn/testing-kube'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeInLab } from './describe-in-lab.ts'
+import { koOf } from './kubectl-ko/run-program.ts'
 import { useSuiteLab } from './suite-lab.ts'
 
 const describe = describeInLab('may define KubeVirt’s kinds without KubeVirt')
@@ -139,7 +142,8 @@ describe('a machine', () => {
         { apiVersion: kubevirt, kind: 'VirtualMachineInstance', metadata: { name: 'vm', namespace } },
         busybox('client', first),
       ] as ApiObject[])
-      await untilPodsReady(cluster.api, namespace, 'app=client', 1)
+      const [client] = await untilPodsReady(cluster.api, namespace, 'app=client', 1)
+      if (client === undefined) return expect.unreachable()
 
       const addresses = addressesOfPod(await launch('launcher-a', first))
       expect(addresses).toHaveLength(2)
@@ -166,6 +170,12 @@ describe('a machine', () => {
       await end('launcher-b')
       await untilOptions('')
       await untilAnswers('launcher-c', addresses)
+      // Its port has the name of the machine, not of the pod.
+      const target = addresses.find((address) => address.includes('.')) ?? ''
+      const ping = startPing(placeOf(cluster, client), target)
+      const seen = await koOf(cluster.kubeconfig)('tcpdump', `${namespace}/launcher-c`, '-c', '1', 'icmp')
+      await ping.stop()
+      expect(seen).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(target) })
       // Nothing is collected that a machine needs.
       const records = await cluster.api.list<ApiObject>('/apis/kubeovn.io/v1/ips')
       expect(records.map(({ metadata }) => metadata.name)).toContain(`vm.${namespace}`)
