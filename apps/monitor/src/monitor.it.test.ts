@@ -242,6 +242,7 @@ it('shows what members of a cluster know of each other, and who has left', async
   const content = await sample('ovn_status_content')
 
   await expect.poll(() => values('cluster_leader_self', ofFollower), patience).toEqual(['0'])
+  expect(await values('cluster_leader_known', ofFollower)).toEqual(['1'])
   expect(await sample('cluster_role', ofFollower)).toEqual([
     expect.stringContaining('server_role="follower"'),
   ])
@@ -260,4 +261,9 @@ it('shows what members of a cluster know of each other, and who has left', async
   expect(Number((await values('cluster_disconnections'))[0])).toBeGreaterThan(0)
   // It does not change from one look to the next.
   expect(await sample('ovn_status_content')).toEqual(content)
+
+  // One of three leads nobody, and knows of nobody who does.
+  expect(await values('cluster_leader_known')).toEqual(['1'])
+  await follower.server.kill()
+  await expect.poll(() => values('cluster_leader_known'), patience).toEqual(['0'])
 })

@@ -163,7 +163,13 @@ const clusteredDatabase: DatabaseReading = {
   ...{ name: 'OVN_Northbound', component: 'ovsdb-server-northbound', isStorageOk: true, fileBytes: 1 },
   cluster: {
     ...{ clusterId: 'c', serverId: 'a', status: 'cluster member', role: 'leader', term: 1 },
-    ...{ isLeader: true, hasOwnVote: true, electionTimerMs: 1000, log: { start: 1, next: 2 } },
+    ...{
+      isLeader: true,
+      knowsLeader: true,
+      hasOwnVote: true,
+      electionTimerMs: 1000,
+      log: { start: 1, next: 2 },
+    },
     ...{ notCommitted: 0, notApplied: 0, disconnections: 0 },
     connections: [
       { isInbound: true, isConnected: true, peer: 'b' },

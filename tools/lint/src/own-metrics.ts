@@ -50,6 +50,7 @@ export const ownMetrics: Readonly<Record<Program | 'every', readonly string[]>> 
     'klog_bytes_total',
     'klog_lines_total',
     'kube_ovn_cluster_disconnections',
+    'kube_ovn_cluster_leader_known',
     'kube_ovn_configuration_sequence',
     'kube_ovn_daemon_memory',
     'kube_ovn_inconsistent_objects',

@@ -35,6 +35,7 @@ it('reads what a leader tells', () => {
     role: 'leader',
     term: 3,
     isLeader: true,
+    knowsLeader: true,
     hasOwnVote: true,
     electionTimerMs: 1000,
     log: { start: 2, next: 19 },
@@ -77,7 +78,7 @@ it('takes a follower, which knows no indexes, and one that has not joined yet', 
     .replace('Role: leader', 'Role: follower')
     .replace('Leader: self', 'Leader: 91c4')
     .replaceAll(/ next_index=\d+ match_index=\d+/g, '')
-  expect(parseClusterStatus(follower)).toMatchObject({ role: 'follower', isLeader: false })
+  expect(parseClusterStatus(follower)).toMatchObject({ role: 'follower', isLeader: false, knowsLeader: true })
   expect(parseClusterStatus(follower).servers[1]).toEqual({
     id: '91c4',
     address: 'ssl:[fd00::2]:6643',
@@ -86,10 +87,20 @@ it('takes a follower, which knows no indexes, and one that has not joined yet', 
   })
   expect(parseClusterStatus('Status: joining cluster\nCluster ID: not yet known\n')).toMatchObject({
     status: 'joining cluster',
+    knowsLeader: false,
     clusterId: 'not yet known',
     term: 0,
     connections: [],
     servers: [],
+  })
+})
+
+it('tells one that has lost the others from one that follows', () => {
+  const alone = leader.replace('Role: leader', 'Role: candidate').replace('Leader: self', 'Leader: unknown')
+  expect(parseClusterStatus(alone)).toMatchObject({
+    role: 'candidate',
+    isLeader: false,
+    knowsLeader: false,
   })
 })
 

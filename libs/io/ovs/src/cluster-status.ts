@@ -8,6 +8,8 @@ export interface ClusterStatus {
   readonly role: string
   readonly term: number
   readonly isLeader: boolean
+  /** Whether it knows who leads: a member that is cut off from the others forgets that within the time of an election. */
+  readonly knowsLeader: boolean
   /** Whether it voted for itself in this term. */
   readonly hasOwnVote: boolean
   readonly electionTimerMs: number
@@ -47,7 +49,8 @@ export function parseClusterStatus(text: string): ClusterStatus {
   const field = (name: string): string => new RegExp(`^${name}: *(.*)$`, 'm').exec(text)?.[1]?.trim() ?? ''
   const [, start, next] = /^\[(\d+), (\d+)\]$/.exec(field('Log')) ?? []
   const electionTimerMs = numberOf(field('Election timer'))
-  const isLeader = field('Leader') === 'self'
+  const leader = field('Leader')
+  const isLeader = leader === 'self'
   const servers = [...text.matchAll(serverLine)].map(([, id = '', address = '', rest = '']) =>
     readServer(id, address, rest),
   )
@@ -60,6 +63,7 @@ export function parseClusterStatus(text: string): ClusterStatus {
     role: field('Role'),
     term: numberOf(field('Term')),
     isLeader,
+    knowsLeader: leader !== '' && leader !== 'unknown',
     hasOwnVote: field('Vote') === 'self',
     electionTimerMs,
     log: { start: numberOf(start), next: numberOf(next) },

@@ -209,6 +209,9 @@ function clusterMetrics(gauge: AddGauge): void {
   one('leader_self', 'Is this server consider itself a leader (1) or not (0).', ({ isLeader }) =>
     Number(isLeader),
   )
+  one('leader_known', 'Whether this server knows who leads (1) or not (0). New.', ({ knowsLeader }) =>
+    Number(knowsLeader),
+  )
   one('vote_self', 'Is this server voted itself as a leader (1) or not (0).', ({ hasOwnVote }) =>
     Number(hasOwnVote),
   )

@@ -9,7 +9,7 @@ export const dashboards: readonly Dashboard[] = [
     job: 'kube-ovn-controller',
     panels: [
       up('kube-ovn-controller'),
-      number('Leaders', 'sum(leader_election_master_status)'),
+      number('Leaders', 'sum(leader_election_master_status{job="kube-ovn-controller"})'),
       number('Connected to the Northbound', 'sum(kube_ovn_database_connected{db="OVN_Northbound"})'),
       number('Findings about addresses', 'sum(kube_ovn_address_findings)'),
       number('Held deletions', 'sum(kube_ovn_orphans_held) or vector(0)'),

@@ -119,11 +119,13 @@ function ofSpeaker(
  * again while it is well.
  *
  * @param names of series; others of the pages are left out
+ * @param job that Prometheus scrapes them by
  */
 export async function servedSeries(
   measure: Measured,
   minutes: number,
   names: (name: string) => boolean,
+  job: string,
 ): Promise<readonly (readonly [series: string, values: string])[]> {
   const registry = new Registry()
   let minute = 0
@@ -132,8 +134,9 @@ export async function servedSeries(
   for (; minute < 2 * minutes; minute++) {
     measureMinute()
     for (const line of (await registry.metrics()).split('\n')) {
-      const [, series = '', name = '', value = ''] = /^((\w+)(?:\{.*\})?) (\S+)$/.exec(line) ?? []
+      const [, name = '', labels = '', value = ''] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? []
       if (!names(name)) continue
+      const series = `${name}{job="${job}"${labels === '' ? '' : `,${labels}`}}`
       const own = values.get(series) ?? Array.from({ length: minute }, () => '_')
       values.set(series, own)
       own.push(value)
