@@ -59,6 +59,15 @@ it('asks nobody outside that it was not told, and nobody at all when it knows no
   expect(targetsOf(nothing, told).pings.map(({ address }) => address)).toEqual(['192.0.2.1', '2001:db8::1'])
 })
 
+it('tries no port that it is told of by a family that the own pod has not', () => {
+  const nothing = { pods: [], nodes: [], services: [] }
+  const ports = ['tcp-192.0.2.1-80', 'udp-2001:db8::1-53'].map(parsePortTarget)
+  const tried = (families: TargetSelection['families']) =>
+    targetsOf(nothing, { ...both, families, ports }).ports.map(({ address }) => address)
+  expect(tried(['ipv4', 'ipv6'])).toEqual(['192.0.2.1', '2001:db8::1'])
+  expect(tried(['ipv4'])).toEqual(['192.0.2.1'])
+})
+
 it('tries both protocols of pods and nodes when it is told to', () => {
   const view = { pods: [pinger(1)], nodes: [node(1)], services: [] }
   const selection = { ...both, families: ['ipv4'] as const, connCheckPorts: { tcp: 8100, udp: 8101 } }

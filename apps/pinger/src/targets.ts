@@ -67,7 +67,7 @@ export function targetsOf(view: ClusterView, selection: TargetSelection): Target
   const services = (view.services ?? []).flatMap(servicePorts).filter(({ address }) => isServed(address))
   return {
     pings: [...pinged, ...external.filter(({ address }) => isServed(address))],
-    ports: [...conn, ...told, ...services],
+    ports: [...conn, ...told.filter(({ address }) => isServed(address)), ...services],
   }
 }
 

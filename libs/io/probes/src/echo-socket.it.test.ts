@@ -33,6 +33,7 @@ describe.skipIf(missing)(`an echo socket${missing === undefined ? '' : ` (${miss
     writeSysctl(own.path, 'ipv4/ping_group_range', everyGroup)
     using socket = new EchoSocket({ family, clock, netns: own.path })
     const outside = family === 'ipv4' ? '192.0.2.1' : '2001:db8::1'
+    const startedMs = performance.now()
     const [answered, lost, unsent] = await socket.ping(
       [
         { address: there, timeoutMs },
@@ -41,6 +42,8 @@ describe.skipIf(missing)(`an echo socket${missing === undefined ? '' : ` (${miss
       ],
       three,
     )
+    // Who has answered is waited for no longer.
+    expect(performance.now() - startedMs).toBeLessThan(timeoutMs)
     expect(answered).toMatchObject({ sent: 3, errno: undefined })
     expect(answered?.roundTripMs).toHaveLength(3)
     expect(Math.min(...(answered?.roundTripMs ?? []))).toBeGreaterThan(0)
@@ -79,6 +82,31 @@ describe.skipIf(missing)(`an echo socket${missing === undefined ? '' : ` (${miss
     const results = await socket.ping(targets, options)
     expect(performance.now() - startedMs).toBeGreaterThanOrEqual(350)
     expect(results.map(({ roundTripMs }) => roundTripMs.length)).toEqual([2, 2, 2])
+  })
+
+  it.each([
+    ['ipv4', '10.0.0.2'],
+    ['ipv6', 'fd00::2'],
+  ] as const)('takes by %s for lost what did not come, not what was read late', async (family, address) => {
+    using network = openTestNetwork()
+    const [own, peer] = [network.namespace('own'), network.namespace('peer')]
+    network.connect(
+      { namespace: own, name: 'eth0', addresses: ['10.0.0.1/24', 'fd00::1/64'] },
+      { namespace: peer, name: 'eth0', addresses: ['10.0.0.2/24', 'fd00::2/64'] },
+    )
+    writeSysctl(own.path, 'ipv4/ping_group_range', everyGroup)
+    using socket = new EchoSocket({ family, clock, netns: own.path })
+    // Both know the other's MAC address.
+    await socket.ping([{ address, timeoutMs }], three)
+    // Answers come one after the other, 70 ms apart, so that none is there yet when all are asked.
+    const slow = ['rate', '8kbit', 'burst', '200', 'limit', '10000']
+    peer.run('tc', 'qdisc', 'add', 'dev', 'eth0', 'root', 'tbf', ...slow)
+    const pinging = socket.ping([{ address, timeoutMs: 1500 }], { count: 8, intervalMs: 0, betweenMs: 0 })
+    // As a process that gets no processor.
+    own.run('sleep', '2')
+    const [result] = await pinging
+    expect(result?.roundTripMs).toHaveLength(8)
+    expect(Math.max(...(result?.roundTripMs ?? []))).toBeLessThan(1500)
   })
 
   it('says what to do when the group of the process may not', () => {

@@ -1,5 +1,6 @@
 import { encodeAddress, errnoName, inNamespace, libcFunction, ReadableDescriptor } from '@kube-ovn/netlink'
 import type { Clock } from '@kube-ovn/time'
+import { arrivalMs, dateArrivals, kernelClockMs } from './arrival.ts'
 import { EchoFailedError, EchoSocketDeniedError } from './errors.ts'
 import { echoRequest, sequenceOfReply, writeSequence, type EchoFamily } from './icmp-echo.ts'
 
@@ -22,8 +23,8 @@ const receiveFrom = libcFunction<
   [fd: number, bytes: Buffer, length: number, flags: number, from: Buffer, fromLength: Buffer]
 >('intptr_t recvfrom(int fd, void *bytes, size_t length, int flags, void *from, void *fromLength)')
 
-/** Answers are dated when they are read: while several are asked in one turn of the loop, those that have come are taken in between. */
-const sendsPerRead = 4
+/** The kernel keeps some hundred answers: while more are asked in one turn of the loop, those that have come are taken in between. */
+const sendsPerRead = 32
 
 /** What is due within this time is sent in one turn of the loop, because waking up costs more than a packet. */
 const tickMs = 10
@@ -75,6 +76,8 @@ interface Waiting {
   readonly sweep: Sweep
   readonly index: number
   readonly sentMs: number
+  /** The same by the kernel's clock. */
+  readonly sentAtMs: number
   readonly deadlineMs: number
 }
 
@@ -85,8 +88,6 @@ interface Sweep {
   readonly addresses: Buffer
   /** Packets without an answer so far whose time is not over. */
   waiting: number
-  /** When the last of them is given up. */
-  lastDeadlineMs: number
   isSent: boolean
   readonly done: () => void
 }
@@ -117,6 +118,7 @@ export class EchoSocket implements Disposable {
     this.#to = Buffer.alloc(addressLength[family])
     this.#to.writeUInt16LE(addressFamily[family], 0)
     const descriptor = netns === undefined ? open(family) : inNamespace(netns, () => open(family))
+    dateArrivals(descriptor)
     this.#readable = new ReadableDescriptor(descriptor, () => this.#receive(), false)
   }
 
@@ -129,7 +131,7 @@ export class EchoSocket implements Disposable {
     const addresses = Buffer.concat(targets.map(({ address }) => encodeAddress('address', address)))
     const { promise, resolve } = Promise.withResolvers<void>()
     const sweep: Sweep = {
-      ...{ asked, addresses, waiting: 0, lastDeadlineMs: 0 },
+      ...{ asked, addresses, waiting: 0 },
       ...{ isSent: false, done: resolve },
     }
     /** Of the first packets, of the second and so on: whom the next one is for. */
@@ -137,6 +139,14 @@ export class EchoSocket implements Disposable {
     const dueMs = (nth: number): number => (next[nth] ?? 0) * betweenMs + nth * intervalMs
     const startMs = this.#clock.monotonic()
     let timer: Disposable | undefined
+    const end = (): void => {
+      // Where the loop was held up, answers that came in time are read now.
+      this.#receive()
+      this.#giveUp(sweep)
+      const leftMs = this.#leftMs(sweep)
+      if (leftMs === undefined) resolve()
+      else timer = this.#clock.setTimer(Math.max(leftMs, tickMs), end)
+    }
     const tick = (): void => {
       const elapsedMs = this.#clock.monotonic() - startMs
       let waitMs = Number.POSITIVE_INFINITY
@@ -149,12 +159,11 @@ export class EchoSocket implements Disposable {
           this.#ask(sweep, next[nth] ?? 0)
         }
       }
-      this.#receive()
-      this.#giveUp()
       sweep.isSent = waitMs === Number.POSITIVE_INFINITY
-      if (!sweep.isSent) timer = this.#clock.setTimer(Math.max(waitMs, tickMs), tick)
-      else if (sweep.waiting === 0) resolve()
-      else timer = this.#clock.setTimer(sweep.lastDeadlineMs - this.#clock.monotonic(), resolve)
+      if (sweep.isSent) return end()
+      this.#receive()
+      this.#giveUp(sweep)
+      timer = this.#clock.setTimer(Math.max(waitMs, tickMs), tick)
     }
     tick()
     await promise
@@ -175,7 +184,7 @@ export class EchoSocket implements Disposable {
     writeSequence(this.#request, sequence)
     const [bytes, offset] = [addressBytes[this.#family], addressOffset[this.#family]]
     sweep.addresses.copy(this.#to, offset, index * bytes, (index + 1) * bytes)
-    const sentMs = this.#clock.monotonic()
+    const [sentMs, sentAtMs] = [this.#clock.monotonic(), kernelClockMs()]
     const { descriptor } = this.#readable
     const answer = sendTo(descriptor, this.#request, this.#request.length, 0, this.#to, this.#to.length)
     if (answer < 0) {
@@ -183,9 +192,8 @@ export class EchoSocket implements Disposable {
       return
     }
     const deadlineMs = sentMs + asked.timeoutMs
-    this.#waiting.set(sequence, { sweep, index, sentMs, deadlineMs })
+    this.#waiting.set(sequence, { sweep, index, sentMs, sentAtMs, deadlineMs })
     sweep.waiting++
-    sweep.lastDeadlineMs = Math.max(sweep.lastDeadlineMs, deadlineMs)
     if (sequence % sendsPerRead === 0) this.#receive()
   }
 
@@ -196,17 +204,24 @@ export class EchoSocket implements Disposable {
     return this.#sequence
   }
 
-  /** Forgets whose time is over, the oldest first: their numbers are wanted again. */
-  #giveUp(): void {
+  /** Forgets whose time is over: their numbers are wanted again. */
+  #giveUp(sweep: Sweep): void {
     const nowMs = this.#clock.monotonic()
-    for (const [sequence, { sweep, deadlineMs }] of this.#waiting) {
-      if (deadlineMs > nowMs) break
+    for (const [sequence, waiting] of this.#waiting) {
+      if (waiting.sweep !== sweep || waiting.deadlineMs > nowMs) continue
       this.#waiting.delete(sequence)
       sweep.waiting--
     }
   }
 
-  /** Reads all that has come: answers are dated when they are read, so none may wait for another turn of the loop. */
+  /** Until the next of those without an answer is given up; `undefined` when there is none. */
+  #leftMs(sweep: Sweep): number | undefined {
+    const deadlines = Iterator.from(this.#waiting.values()).filter((waiting) => waiting.sweep === sweep)
+    const next = deadlines.reduce((least, { deadlineMs }) => Math.min(least, deadlineMs), Infinity)
+    return next === Infinity ? undefined : next - this.#clock.monotonic()
+  }
+
+  /** Reads all that has come. */
   #receive(): void {
     const { descriptor } = this.#readable
     for (;;) {
@@ -220,12 +235,19 @@ export class EchoSocket implements Disposable {
       const waiting = sequence === undefined ? undefined : this.#waiting.get(sequence)
       if (sequence === undefined || waiting === undefined || !this.#isFrom(waiting)) continue
       const { sweep, index, sentMs, deadlineMs } = waiting
-      const nowMs = this.#clock.monotonic()
+      const cameMs = sentMs + this.#roundTripMs(waiting)
       this.#waiting.delete(sequence)
       sweep.waiting--
-      if (nowMs <= deadlineMs) sweep.asked[index]?.roundTripMs.push(nowMs - sentMs)
+      if (cameMs <= deadlineMs) sweep.asked[index]?.roundTripMs.push(cameMs - sentMs)
       if (sweep.isSent && sweep.waiting === 0) sweep.done()
     }
+  }
+
+  /** Until what was read last came, or was read where the kernel's clock has been set meanwhile. */
+  #roundTripMs({ sentMs, sentAtMs }: Waiting): number {
+    const elapsedMs = this.#clock.monotonic() - sentMs
+    const roundTripMs = (arrivalMs(this.#readable.descriptor) ?? Infinity) - sentAtMs
+    return roundTripMs > 0 && roundTripMs < elapsedMs ? roundTripMs : elapsedMs
   }
 
   /** Whether what was read last comes from who was asked. */

@@ -85,7 +85,8 @@ it('fires none in an hour in which all is well, or in which what is ordinary com
   const hour = Array.from({ length: 61 }, (_, minute) => minute)
   const quiet = well.map(([series, values]) => [series, values.replace(/x30$/, 'x70')] as const)
   // What a scenario has series of itself, it has all of.
-  const tests = Object.entries({ 'all is well': [], ...ordinary }).map(([name, own]) => {
+  const scenarios: typeof ordinary = { 'all is well': [], ...ordinary }
+  const tests = Object.entries(scenarios).map(([name, own]) => {
     const names = new Set(own.map(([series]) => nameOf(series)))
     return {
       name,
