@@ -64,7 +64,8 @@ npm run lab -- status                the labs of this machine
 npm run lab -- exec MACHINE COMMAND  run a command on control, outside, router-N or node-N
 npm run lab -- logs MACHINE          where the logs of a machine are, and their last lines
 npm run lab -- matrix [FILE]         who reaches whom, expected against seen; of the example without a file
-npm run lab -- dashboards [SECONDS]  draw what the chart's dashboards show, into docs/public/dashboards
+npm run lab -- dashboards [SECONDS]  draw what the chart's dashboards show while pods come and go and things
+                                     break, into docs/public/dashboards
 npm run lab -- node add|drain|remove|reboot [NODE]
 npm run lab -- fault list|apply FAULT|undo [NUMBER]
 npm run lab -- fault drill [SECONDS] FAULT

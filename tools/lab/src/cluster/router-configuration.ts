@@ -23,6 +23,11 @@ interface RouterPlan {
 /** What upstream's speaker, which is 65000, peers with by default; each router has a number of its own from there. */
 const firstRouterAsn = 65_001
 
+/** The number of the autonomous system of the router with index `index`. */
+export function routerAsn(index: number): number {
+  return firstRouterAsn + index
+}
+
 /** The network behind a router: an address of the router in it, and its prefixes. */
 export function networkBehind(index: number): {
   readonly address: AddressPair
@@ -43,7 +48,7 @@ export function renderRouterFiles(
 ): Readonly<Record<string, string>> {
   const physical = (host: number): AddressPair => addressesOf(blocks, 'physical', host)
   const plan: RouterPlan = {
-    asn: firstRouterAsn + index,
+    asn: routerAsn(index),
     address: physical(routerHost(index)),
     neighbors: subnetsOf(blocks, 'physical'),
     behind: networkBehind(index).prefixes,
