@@ -92,6 +92,7 @@ it('shows databases, ovn-northd and what is in them, and forgets what is gone', 
     'kube_ovn_logical_objects{hostname="node-1",db_name="OVN_Southbound",table="Chassis"} 1',
     'kube_ovn_monitor_source_up{hostname="node-1",source="files"} 1',
     'kube_ovn_inconsistent_objects{hostname="node-1",kind="port-without-binding"} 0',
+    'kube_ovn_inconsistent_seconds{hostname="node-1",kind="port-without-binding"} 0',
   ]
   const lacking = async (): Promise<readonly string[]> => {
     const page = await seen()
@@ -134,6 +135,10 @@ it('tells a database that hangs from one that answers, in one line, and keeps no
   // Nobody waits for the next look.
   await using monitor = start(central.root, '--enable-port-metrics=false', '--ovs.poll-interval=3600')
   await expect.poll(() => monitor.scrape(), patience).toContain('switch-without-datapath"} 1')
+  // It is the same one in each page.
+  await expect
+    .poll(() => monitor.scrape(), patience)
+    .toMatch(/kube_ovn_inconsistent_seconds\{.*kind="switch-without-datapath"\} [1-9]/)
   const northd = 'kube_ovn_ovn_status{hostname="node-1",component="ovn-northd"} 0'
   await expect.poll(() => monitor.scrape(), patience).toContain(northd)
 

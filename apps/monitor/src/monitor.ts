@@ -8,6 +8,7 @@ import { FileSizes, monitorMetrics, Sources, type MonitorReading, type Registry 
 import { pause } from '@kube-ovn/time'
 import { OvsdbClient, type OvsdbClientOptions, type Tables } from 'ovsdb-client'
 import type { MonitorConfig } from './config.ts'
+import { SeenContradictions } from './contradictions.ts'
 import { keepLeaderLabels } from './leader-labels.ts'
 import { askDaemons, type DaemonAnswers, type WatchedServer } from './daemons.ts'
 import {
@@ -55,6 +56,7 @@ export async function runMonitor(
     [...logs, ...files].map(({ file }) => file),
     sources,
   )
+  const contradictions = new SeenContradictions()
   let answers: DaemonAnswers | undefined
 
   monitorMetrics(registry, config.nodeName, (): MonitorReading => {
@@ -74,7 +76,10 @@ export async function runMonitor(
       sources: sources.states,
       northbound: nb && readNorthbound(nb, sb, config.enablePortMetrics),
       southbound: sb && readSouthbound(sb),
-      inconsistent: nb === undefined || sb === undefined ? new Map() : findInconsistencies(nb, sb),
+      inconsistent:
+        nb === undefined || sb === undefined
+          ? new Map()
+          : contradictions.look(findInconsistencies(nb, sb), performance.now()),
     }
   })
   const client = await apiClient(config, stack)

@@ -83,11 +83,14 @@ export function readSouthbound(southbound: Southbound): SouthboundReading {
   return { chassis: chassis.toArray(), rows: countRows(southbound, southboundTables) }
 }
 
-/** Counts what contradicts the other database, by kind. For a moment, until ovn-northd has followed, some always may. */
+/**
+ * Finds what contradicts the other database, by kind: words that are the same as long as the contradiction is. For a moment, until ovn-northd has
+ * followed, some always may.
+ */
 export function findInconsistencies(
   northbound: Northbound,
   southbound: Southbound,
-): ReadonlyMap<string, number> {
+): ReadonlyMap<string, ReadonlySet<string>> {
   const bindings = bindingsByPort(southbound)
   const datapaths = scan(southbound, 'Datapath_Binding').toArray()
   const ownersOfDatapaths = new Set(datapaths.map(ownerOf))
@@ -103,30 +106,51 @@ export function findInconsistencies(
   )
   const names = new Set([...switchPorts, ...routerPorts].map(({ name }) => name))
   const [{ nb_cfg: wanted } = { nb_cfg: 0 }] = southbound.scan('SB_Global')
-  const count = <T>(all: Iterable<T>, isOdd: (one: T) => boolean): number =>
-    Iterator.from(all).reduce((sum, one) => sum + Number(isOdd(one)), 0)
+  const odd = <T>(all: Iterable<T>, isOdd: (one: T) => boolean, nameOf: (one: T) => string): Set<string> =>
+    new Set(Iterator.from(all).filter(isOdd).map(nameOf))
   return new Map([
-    ['switch-without-datapath', count(switches, ({ _uuid }) => !ownersOfDatapaths.has(_uuid))],
-    ['router-without-datapath', count(routers, ({ _uuid }) => !ownersOfDatapaths.has(_uuid))],
-    ['datapath-without-owner', count(datapaths, (datapath) => !owners.has(ownerOf(datapath)))],
-    ['port-without-binding', count(names, (name) => !bindings.has(name))],
+    ['switch-without-datapath', odd(switches, ({ _uuid }) => !ownersOfDatapaths.has(_uuid), uuidOf)],
+    ['router-without-datapath', odd(routers, ({ _uuid }) => !ownersOfDatapaths.has(_uuid), uuidOf)],
+    ['datapath-without-owner', odd(datapaths, (datapath) => !owners.has(ownerOf(datapath)), uuidOf)],
+    [
+      'port-without-binding',
+      odd(
+        names,
+        (name) => !bindings.has(name),
+        (name) => name,
+      ),
+    ],
     [
       'binding-without-port',
       // A chassisredirect port is ovn-northd's own.
-      count(
+      odd(
         bindings.values(),
         ({ type, logical_port: name }) => type !== 'chassisredirect' && !names.has(name),
+        uuidOf,
       ),
     ],
     [
       'up-without-chassis',
-      count(
+      odd(
         switchPorts,
         ({ name, type, up }) => type === '' && up === true && bindings.get(name)?.chassis === undefined,
+        uuidOf,
       ),
     ],
-    ['chassis-behind', count(southbound.scan('Chassis_Private'), ({ nb_cfg: done }) => done < wanted)],
+    [
+      'chassis-behind',
+      odd(
+        southbound.scan('Chassis_Private'),
+        ({ nb_cfg: done }) => done < wanted,
+        // One that goes on is behind anew.
+        ({ _uuid, nb_cfg: done }) => `${_uuid} ${done}`,
+      ),
+    ],
   ])
+}
+
+function uuidOf({ _uuid }: { readonly _uuid: string }): string {
+  return _uuid
 }
 
 function ownerOf({ external_ids: ids }: OvnSouthbound['Datapath_Binding']): string {

@@ -203,7 +203,7 @@ const monitorReading: MonitorReading = {
     chassis: [{ hostname: 'n1', uuid: '4', name: 'c1', ip: '192.0.2.1' }],
     rows: new Map([['Chassis', 1]]),
   },
-  inconsistent: new Map([['port-without-binding', 0]]),
+  inconsistent: new Map([['port-without-binding', { count: 0, seconds: 0 }]]),
 }
 
 const speakerPeer: SpeakerPeer = {

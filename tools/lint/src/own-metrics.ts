@@ -54,6 +54,7 @@ export const ownMetrics: Readonly<Record<Program | 'every', readonly string[]>> 
     'kube_ovn_configuration_sequence',
     'kube_ovn_daemon_memory',
     'kube_ovn_inconsistent_objects',
+    'kube_ovn_inconsistent_seconds',
     'kube_ovn_logical_objects',
     'kube_ovn_monitor_source_up',
   ],

@@ -12,6 +12,7 @@ export {
   monitorMetrics,
   type DaemonReading,
   type DatabaseReading,
+  type Contradictions,
   type MonitorReading,
   type NorthboundReading,
   type SouthboundReading,

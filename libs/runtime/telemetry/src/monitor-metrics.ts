@@ -12,8 +12,14 @@ export interface MonitorReading {
   readonly sources: ReadonlyMap<string, boolean>
   readonly northbound: NorthboundReading | undefined
   readonly southbound: SouthboundReading | undefined
-  /** How many objects contradict what another database has, by kind. */
-  readonly inconsistent: ReadonlyMap<string, number>
+  /** Objects that contradict what another database has, by kind. */
+  readonly inconsistent: ReadonlyMap<string, Contradictions>
+}
+
+export interface Contradictions {
+  readonly count: number
+  /** Since the oldest of them has been seen. */
+  readonly seconds: number
 }
 
 export interface DaemonReading {
@@ -344,7 +350,13 @@ function objectMetrics(gauge: AddGauge): void {
     'inconsistent_objects',
     'Objects that contradict what another database has, by kind. New.',
     ['kind'],
-    ({ inconsistent }) => Array.from(inconsistent, ([kind, count]): Series => [{ kind }, count]),
+    ({ inconsistent }) => Array.from(inconsistent, ([kind, { count }]): Series => [{ kind }, count]),
+  )
+  gauge(
+    'inconsistent_seconds',
+    'How long one and the same object has contradicted what another database has: that of the oldest, by kind. New.',
+    ['kind'],
+    ({ inconsistent }) => Array.from(inconsistent, ([kind, { seconds }]): Series => [{ kind }, seconds]),
   )
   gauge(
     'configuration_sequence',

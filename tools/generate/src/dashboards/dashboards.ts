@@ -218,6 +218,12 @@ export const dashboards: readonly Dashboard[] = [
       graph('Health', 'short', 'kube_ovn_ovn_status', '{{hostname}} {{component}}'),
       graph('Contradictions by kind', 'short', 'max by (kind) (kube_ovn_inconsistent_objects)', '{{kind}}'),
       graph(
+        'Contradictions: age of the oldest',
+        's',
+        'max by (kind) (kube_ovn_inconsistent_seconds)',
+        '{{kind}}',
+      ),
+      graph(
         'Ports of logical switches',
         'short',
         'max by (logical_switch_name) (kube_ovn_logical_switch_ports_num)',

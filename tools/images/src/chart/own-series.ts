@@ -82,12 +82,14 @@ export const measured: Readonly<Record<string, Measured>> = {
     return () => void (lost += isIll() ? 3000 : 0)
   },
   KubeOvnInconsistentObjects(registry, isIll) {
+    let seconds = 0
     monitorMetrics(registry, 'n1', () => ({
       ...{ daemons: [], databases: [], logs: [], failedRequests: 0, sources: new Map() },
       ...{ northbound: undefined, southbound: undefined },
-      inconsistent: new Map([['port-without-binding', isIll() ? 1 : 0]]),
+      inconsistent: new Map([['port-without-binding', { count: 1, seconds }]]),
     }))
-    return nothing
+    // One that waits for half a minute, and then another one, is nothing odd.
+    return () => void (seconds = isIll() ? seconds + 60 : 20)
   },
   KubeOvnBgpSessionDown: (registry, isIll) => ofSpeaker(registry, () => ({ isUp: !isIll(), advertised: 3 })),
   KubeOvnRoutesNotAdvertised: (registry, isIll) =>
