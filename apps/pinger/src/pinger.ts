@@ -20,6 +20,7 @@ import { Vswitch } from './vswitch.ts'
 /** How long a server or a job waits for the first lists. */
 const firstListMs = 10_000
 const bindingsGoodForMs = 60_000
+const bindingsSettleMs = 2000
 /** Part of the interval over which a server spreads packets. */
 const spreadShare = 0.8
 const matrixTimeoutMs = 5000
@@ -130,7 +131,11 @@ async function openPinger(
   const isOvn = config.networkMode === 'kube-ovn'
   const timeoutMs = Math.max(config.ovsTimeout, 1) * 1000
   const local = isOvn ? stack.use(openVswitchAt(config.databaseRemote, timeoutMs)) : undefined
-  const bindings = local && stack.use(new PortBindings({ local, timeoutMs, goodForMs: bindingsGoodForMs }))
+  const bindings =
+    local &&
+    stack.use(
+      new PortBindings({ local, timeoutMs, goodForMs: bindingsGoodForMs, settleMs: bindingsSettleMs }),
+    )
   cluster.start(signal)
   const options: RoundOptions = {
     client,

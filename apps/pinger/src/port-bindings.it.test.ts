@@ -6,7 +6,8 @@ it('names the interfaces that the Southbound does not bind here, and does not gu
   await using central = await startNorthbound({ southbound: true })
   await using local = await startOpenVswitch()
   await using client = openVswitchAt(local.address, 5000)
-  await using bindings = new PortBindings({ local: client, timeoutMs: 5000, goodForMs: 60_000 })
+  const options = { local: client, timeoutMs: 5000, goodForMs: 60_000 }
+  await using bindings = new PortBindings({ ...options, settleMs: 100 })
   expect(await bindings.check()).toEqual({
     kind: 'bindings',
     missing: undefined,
@@ -55,6 +56,13 @@ it('names the interfaces that the Southbound does not bind here, and does not gu
   }
   // Bound, but to another node.
   expect(await bindings.check()).toEqual({ kind: 'bindings', missing: ['b.shop'] })
+
+  // One that ovn-controller is about to bind is waited for.
+  await using patient = new PortBindings({ ...options, settleMs: 60_000 })
+  const checking = patient.check()
+  const mine = (await central.sbctl('--bare', '--columns=_uuid', 'find', 'Chassis', 'name=c1')).trim()
+  await central.sbctl('set', 'Port_Binding', 'b.shop', `chassis=${mine}`)
+  expect(await checking).toEqual({ kind: 'bindings', missing: [] })
 
   await central.southbound?.kill()
   expect(await bindings.check()).toMatchObject({ kind: 'bindings', missing: undefined })

@@ -5,7 +5,7 @@ import {
   type OpenVswitch,
   type OvnSouthbound,
 } from '@kube-ovn/ovsdb-schema'
-import { OvsdbClient, type Tables, type TlsFiles } from 'ovsdb-client'
+import { OvsdbClient, WaitTimedOutError, type Tables, type TlsFiles } from 'ovsdb-client'
 import { reasonOf, type Outcome } from './outcome.ts'
 
 /** Where the chart mounts the certificate. */
@@ -49,6 +49,18 @@ export interface PortBindingOptions {
   readonly timeoutMs: number
   /** How long an answer of the Southbound is good for: a round before that goes by the same one. */
   readonly goodForMs: number
+  /** How long ovn-controller may take to bind an interface: one of a pod that has just come is not odd. */
+  readonly settleMs: number
+}
+
+/** Where more than these are not bound, that is not because pods come. */
+const mostAwaited = 16
+
+/** What the Southbound binds to a chassis. */
+interface BoundPorts {
+  readonly atMs: number
+  readonly chassis: string
+  readonly bound: ReadonlySet<string>
 }
 
 /**
@@ -60,7 +72,7 @@ export interface PortBindingOptions {
 export class PortBindings implements AsyncDisposable {
   readonly #options: PortBindingOptions
   #southbound: { readonly remote: string; readonly client: OvsdbClient<OvnSouthbound> } | undefined
-  #last: { readonly atMs: number; readonly bound: ReadonlySet<string> } | undefined
+  #last: BoundPorts | undefined
 
   constructor(options: PortBindingOptions) {
     this.#options = options
@@ -76,12 +88,13 @@ export class PortBindings implements AsyncDisposable {
           missing: undefined,
           reason: 'Open vSwitch names no system-id or no ovn-remote',
         }
-      let bound = await this.#boundTo(systemId, remote, false)
-      let missing = interfaces.filter((port) => !bound.has(port))
+      const { bound } = await this.#boundTo(systemId, remote, false)
+      let missing: readonly string[] = interfaces.filter((port) => !bound.has(port))
       // One that is newer than the last answer is not odd.
-      if (missing.length > 0) {
-        bound = await this.#boundTo(systemId, remote, true)
-        missing = interfaces.filter((port) => !bound.has(port))
+      if (missing.length > 0) missing = await this.#stillMissing(missing, systemId, remote)
+      if (missing.length > 0 && missing.length <= mostAwaited) {
+        await this.#untilBound(missing)
+        missing = await this.#stillMissing((await this.#readLocal()).interfaces, systemId, remote)
       }
       return { kind: 'bindings', missing }
     } catch (error) {
@@ -113,11 +126,37 @@ export class PortBindings implements AsyncDisposable {
     }
   }
 
+  async #stillMissing(
+    ports: readonly string[],
+    systemId: string,
+    remote: string,
+  ): Promise<readonly string[]> {
+    const { bound } = await this.#boundTo(systemId, remote, true)
+    return ports.filter((port) => !bound.has(port))
+  }
+
+  /** Waits until the Southbound binds ports, for a limited time. */
+  async #untilBound(ports: readonly string[]): Promise<void> {
+    const [client, chassis] = [this.#southbound?.client, this.#last?.chassis]
+    if (client === undefined || chassis === undefined) return
+    const { wait } = client.operations
+    const { settleMs } = this.#options
+    await client
+      .transact(
+        ports.map((port) =>
+          wait('Port_Binding', [['logical_port', '==', port]], '==', [{ chassis }], settleMs),
+        ),
+      )
+      .catch((error: unknown) => {
+        if (!(error instanceof WaitTimedOutError)) throw error
+      })
+  }
+
   /** Names of the logical ports that the Southbound binds to a chassis. */
-  async #boundTo(systemId: string, remote: string, isFresh: boolean): Promise<ReadonlySet<string>> {
+  async #boundTo(systemId: string, remote: string, isFresh: boolean): Promise<BoundPorts> {
     const nowMs = performance.now()
     if (!isFresh && this.#last !== undefined && nowMs - this.#last.atMs < this.#options.goodForMs)
-      return this.#last.bound
+      return this.#last
     const client = await this.#southboundAt(remote)
     await connectWithin(client, this.#options.timeoutMs)
     const { select, selected } = client.operations
@@ -128,8 +167,8 @@ export class PortBindings implements AsyncDisposable {
       select('Port_Binding', [['chassis', '==', chassis._uuid]], ['logical_port']),
     ])
     const rows = answer === undefined ? [] : selected('Port_Binding', answer)
-    this.#last = { atMs: nowMs, bound: new Set(rows.map(({ logical_port: port }) => port)) }
-    return this.#last.bound
+    const bound = new Set(rows.map(({ logical_port: port }) => port))
+    return (this.#last = { atMs: nowMs, chassis: chassis._uuid, bound })
   }
 
   async #southboundAt(remote: string): Promise<OvsdbClient<OvnSouthbound>> {

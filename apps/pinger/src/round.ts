@@ -1,11 +1,12 @@
 import type { KubeClient } from '@kube-ovn/kube'
 import { askDaemon, controlSocketOf } from '@kube-ovn/ovs'
-import { EchoSocket, lookUp, readResolverConfiguration, tryPort, type EchoFamily } from '@kube-ovn/probes'
+import { EchoSocket, lookUp, readResolverConfiguration, type EchoFamily } from '@kube-ovn/probes'
 import { systemClock } from '@kube-ovn/process'
 import type { PingerHealth } from '@kube-ovn/telemetry'
 import { reasonOf, type Outcome } from './outcome.ts'
 import type { PortBindings } from './port-bindings.ts'
-import { familyOf, type ClusterView, type NamedPort, type PingTarget, type Targets } from './targets.ts'
+import { familyOf, type ClusterView, type PingTarget, type Targets } from './targets.ts'
+import { tryPorts } from './try-ports.ts'
 
 export interface RoundOptions {
   readonly client: KubeClient
@@ -30,14 +31,12 @@ export interface Asked {
 const daemonTimeoutMs = 1000
 const apiTimeoutMs = 15_000
 const nameTimeoutMs = 10_000
-const portTimeoutMs = 3000
+const ports = { timeoutMs: 3000, atATime: 100 }
 const echo = { count: 3, intervalMs: 100 }
 /** An address outside may be far. */
 const echoTimeoutMs = { pod: 1000, node: 1000, external: 5000 } as const
 /** Between two packets to different addresses that nothing else spreads. */
 const spacingMs = 2
-/** Ports that are tried at a time: each takes a descriptor. */
-const portsAtATime = 100
 
 /**
  * Does all checks once, at the same time. It never rejects: a check that cannot be done is one that failed.
@@ -67,7 +66,7 @@ export async function runRound(
       ? Promise.resolve([])
       : checkName(options, 'external-dns', 'external_dns', externalDns),
     known.then(({ targets }) => pingAll(options, targets.pings)),
-    known.then(({ targets }) => tryAll(targets.ports)),
+    known.then(({ targets }) => tryPorts(targets.ports, ports)),
   ])
   return outcomes.flat()
 }
@@ -162,18 +161,4 @@ async function pingFamily(
     // Nothing was sent, so nothing was lost.
     return [{ kind: 'health', check: `echo-socket-${family}`, isGood: false, reason: reasonOf(error) }]
   }
-}
-
-async function tryAll(targets: readonly NamedPort[]): Promise<readonly Outcome[]> {
-  const outcomes: Outcome[] = []
-  for (let at = 0; at < targets.length; at += portsAtATime) {
-    const tried = targets.slice(at, at + portsAtATime).map(async (target): Promise<Outcome> => {
-      const result = await tryPort(target, portTimeoutMs)
-      return result.isOpen
-        ? { kind: 'port', target, tookMs: result.tookMs }
-        : { kind: 'port', target, reason: result.error }
-    })
-    outcomes.push(...(await Promise.all(tried)))
-  }
-  return outcomes
 }
