@@ -157,7 +157,7 @@ export const dashboards: readonly Dashboard[] = [
       ),
       graph(
         'Smallest MTU of an interface',
-        'bytes',
+        'short',
         'min by (hostname) (kube_ovn_interface_mtu{instance=~"$instance"} > 0)',
         '{{hostname}}',
       ),

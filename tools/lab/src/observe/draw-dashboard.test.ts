@@ -66,6 +66,20 @@ it('draws a line that stands still from its first and its last value, and nothin
   expect(svg).not.toMatch(/<style|pointer-events|class=/)
 })
 
+it('names the lines that rise, where there is no room for all', () => {
+  const checks = panel('Checks', 'timeseries', 'short')
+  const lines = Array.from({ length: 9 }, (_, index) => ({
+    metric: { check: `check-${index}` },
+    values: [1, 2, 3].map((second) => [second, index === 8 && second === 2 ? '1' : '0'] as const),
+  }))
+  const svg = drawDashboard({ name: 'a', title: 'A', panels: [checks] }, new Map([[checks, [lines]]]))
+  expect([...svg.matchAll(/>(check-\d)</g)].map(([, name]) => name)).toEqual([
+    ...['check-0', 'check-1', 'check-2', 'check-3', 'check-4'],
+    'check-8',
+  ])
+  expect(svg).toContain('>and 3 more<')
+})
+
 it('makes minutes of rules as much shorter as scrapes are', () => {
   expect(accelerated('rate(kube_ovn_5m_total{a="b"}[5m]) > 10')).toBe(
     'rate(kube_ovn_5m_total{a="b"}[20s]) > 10',

@@ -9,6 +9,7 @@ const column = 52
 const row = 30
 const gap = 6
 const headline = 44
+const [titleSize, smallTitleSize] = [12.5, 10.5]
 /** Of a legend; others are counted. */
 const mostNames = 6
 /** Points that belong together. */
@@ -43,6 +44,7 @@ export function drawDashboard({ title, panels }: Dashboard, answers: PanelAnswer
 function drawPanel(panel: Panel, answers: readonly (readonly Series[])[], index: number): string {
   const { x, y, w, h } = panel.gridPos
   const [width, height] = [w * column - gap, h * row - gap]
+  const size = panel.title.length * titleSize * 0.64 <= width ? titleSize : smallTitleSize
   const content =
     panel.type === 'stat'
       ? drawFigure(panel, answers, width, height)
@@ -50,7 +52,7 @@ function drawPanel(panel: Panel, answers: readonly (readonly Series[])[], index:
   return [
     `<g transform="translate(${x * column + gap / 2},${headline + y * row})">`,
     `<rect width="${width}" height="${height}" rx="4" fill="#ffffff" stroke="#cbd5e1"/>`,
-    `<text x="10" y="18" font-size="12.5" font-weight="bold" fill="#334155">${escape(fitting(panel.title, width / 8.2))}</text>`,
+    `<text x="10" y="18" font-size="${size}" font-weight="bold" fill="#334155">${escape(fitting(panel.title, width / (size * 0.64)))}</text>`,
     content,
     '</g>',
   ].join('')
@@ -79,11 +81,11 @@ function drawLines(
   const series = panel.targets.flatMap(({ legendFormat }, target) =>
     (answers[target] ?? []).map((one) => ({ name: nameOf(legendFormat, one), values: one.values ?? [] })),
   )
-  const shown = series.slice(0, mostNames)
-  const legend = shown.map(({ name }, place) =>
-    legendEntry(fitting(name, (width / 2 - 34) / 6.6), place, width, height + 24),
-  )
+  const shown = named(series)
   const rows = Math.ceil(shown.length / 2)
+  const legend = shown.map(({ name, colour }, place) =>
+    legendEntry(fitting(name, (width / 2 - 34) / 6.6), colour, place, width, height + 14 - 16 * (rows - 1)),
+  )
   const more = series.length > shown.length ? ` and ${series.length - shown.length} more` : ''
   const chart = echarts.init(null, null, { renderer: 'svg', ssr: true, width, height })
   chart.setOption({
@@ -92,7 +94,13 @@ function drawLines(
     grid: { left: 62, right: 14, top: 8, bottom: 32 + rows * 16 },
     xAxis: {
       type: 'time',
-      axisLabel: { fontSize: 10, hideOverlap: true, formatter: '{HH}:{mm}:{ss}' },
+      axisLabel: {
+        fontSize: 10,
+        hideOverlap: true,
+        alignMinLabel: 'left',
+        alignMaxLabel: 'right',
+        formatter: '{HH}:{mm}:{ss}',
+      },
       splitLine: { show: false },
     },
     yAxis: {
@@ -127,6 +135,25 @@ function drawLines(
   return `<g transform="translate(0,24)">${drawn}</g>${empty}${rest}${legend.join('')}`
 }
 
+interface Line {
+  readonly name: string
+  readonly values: NonNullable<Series['values']>
+}
+
+/** Those that a legend has room for, in their order: the highest, because most of many stay at nothing. */
+function named(lines: readonly Line[]): readonly { readonly name: string; readonly colour: string }[] {
+  const highest = (values: Line['values']): number =>
+    values.reduce((most, [, value]) => Math.max(most, Number(value) || 0), 0)
+  return lines
+    .map(({ name, values }, index) => ({
+      ...{ name, index, highest: highest(values) },
+      colour: colours[index % colours.length] ?? '',
+    }))
+    .toSorted((one, other) => other.highest - one.highest)
+    .slice(0, mostNames)
+    .toSorted((one, other) => one.index - other.index)
+}
+
 /** Values that are none are left out, and so is a line over a time without any. Of equal ones in a row, the first and the last make the line. */
 function pointsOf(values: NonNullable<Series['values']>): readonly (readonly [number, number | null])[] {
   let lastMs: number | undefined
@@ -143,11 +170,10 @@ function pointsOf(values: NonNullable<Series['values']>): readonly (readonly [nu
   )
 }
 
-/** In two columns, from below. */
-function legendEntry(name: string, place: number, width: number, bottom: number): string {
+/** In two columns, below each other. */
+function legendEntry(name: string, colour: string, place: number, width: number, top: number): string {
   const x = 12 + (place % 2) * (width / 2)
-  const y = bottom - 10 - Math.floor(place / 2) * 16
-  const colour = colours[place % colours.length]
+  const y = top + Math.floor(place / 2) * 16
   return `<rect x="${x}" y="${y - 8}" width="10" height="3" fill="${colour}"/><text x="${x + 15}" y="${y - 2}" font-size="11" fill="#334155">${escape(name)}</text>`
 }
 
