@@ -373,6 +373,12 @@ export const dashboards: readonly Dashboard[] = [
         '{{node}} {{peer}}',
       ),
       graph(
+        'Routes that they are still to be told',
+        'short',
+        'kube_ovn_speaker_routes_wanted - kube_ovn_speaker_routes_advertised',
+        '{{node}} {{peer}}',
+      ),
+      graph(
         'Messages received',
         'ops',
         'sum by (type) (rate(kube_ovn_speaker_bgp_peer_received_messages[5m]))',

@@ -32,7 +32,7 @@ function watchedValues({ topology, routers }: Cluster): ChartValues {
   const neighbors = routers.flatMap(({ addresses }, index) =>
     ofStack(topology.stack, addresses).map((address) => ({ address, as: routerAsn(index) })),
   )
-  // The shortest time after which a session is given up: a picture tells of minutes.
+  // A picture tells of minutes: a session with who is silent ends within them.
   const args = [`--cluster-as=${speakerAs}`, '--announce-cluster-ip', '--holdtime=9s']
   return { pinger, bgpSpeaker: { enabled: true, args, neighbors } }
 }
