@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { command } from './config.ts'
+import { missingForHangingDisk, openHangingDisk } from './hanging-disk.fixture.ts'
 import { flagsOf } from './monitored-files.fixture.ts'
 import { runMonitor } from './monitor.ts'
 
@@ -28,8 +29,8 @@ interface Started extends AsyncDisposable {
   read(): Promise<string>
 }
 
-async function start(...flags: readonly string[]): Promise<Started> {
-  const common = flagsOf({ run, data: run, logs: run }, timeoutSeconds)
+async function start(flags: readonly string[] = [], disk = run): Promise<Started> {
+  const common = flagsOf({ run, data: disk, logs: disk }, timeoutSeconds)
   const environment = { NODE_NAME: 'node-1', POD_IPS: '127.0.0.1', ENABLE_BIND_LOCAL_IP: 'true' }
   const parsed = readConfig(command, [...common, ...flags], environment)
   if (parsed.kind === 'help') throw new Error('no configuration')
@@ -53,7 +54,7 @@ function failuresOf(page: string): number {
 }
 
 /** After many questions: who is asked is told of once, and nothing is shown but that all of it is down. */
-async function expectDown({ log, read }: Started): Promise<void> {
+async function expectDown({ log, read }: Started, hasFiles = true): Promise<void> {
   await expect.poll(async () => failuresOf(await read()), patience).toBeGreaterThan(3 * asked)
   const startedMs = performance.now()
   const page = await read()
@@ -65,7 +66,7 @@ async function expectDown({ log, read }: Started): Promise<void> {
   expect(shown.toSorted()).toEqual([
     'kube_ovn_db_status{db_name="OVN_Northbound"} 0',
     'kube_ovn_db_status{db_name="OVN_Southbound"} 0',
-    'kube_ovn_monitor_source_up{source="files"} 1',
+    `kube_ovn_monitor_source_up{source="files"} ${Number(hasFiles)}`,
     'kube_ovn_monitor_source_up{source="northbound"} 0',
     'kube_ovn_monitor_source_up{source="ovn-northd-control"} 0',
     'kube_ovn_monitor_source_up{source="ovsdb-server-northbound-control"} 0',
@@ -77,6 +78,7 @@ async function expectDown({ log, read }: Started): Promise<void> {
   ])
   const told = log.lines.filter(({ level }) => level !== 'info')
   expect(told.map(({ message, fields }) => `${String(fields['source'])}: ${message}`).toSorted()).toEqual([
+    ...(hasFiles ? [] : ['files: source does not answer']),
     'northbound: source does not answer',
     'ovn-northd-control: source does not answer',
     'ovsdb-server-northbound-control: source does not answer',
@@ -86,7 +88,7 @@ async function expectDown({ log, read }: Started): Promise<void> {
 }
 
 it('lives where there is nobody to ask, and where a name is not found', async () => {
-  await using monitor = await start(`--database.northbound.socket.remote=tcp:${unfindable}:6641`)
+  await using monitor = await start([`--database.northbound.socket.remote=tcp:${unfindable}:6641`])
   await expectDown(monitor)
 })
 
@@ -98,3 +100,14 @@ it('lives where databases and daemons hang', async () => {
   await using monitor = await start()
   await expectDown(monitor)
 })
+
+it.skipIf(missingForHangingDisk)(
+  `lives where the disk of the databases hangs${missingForHangingDisk === undefined ? '' : ` (${missingForHangingDisk})`}`,
+  async () => {
+    const disk = await openHangingDisk()
+    await using monitor = await start([], disk.path)
+    // It goes first: whoever waits for it does no longer then.
+    await using _disk = disk
+    await expectDown(monitor, false)
+  },
+)

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { nodes, pods, type KubeObject, type Resource } from '@kube-ovn/kube'
-import { productImage, samplesOf } from '@kube-ovn/lab'
+import { ProcessAccounting, productImage, samplesOf } from '@kube-ovn/lab'
 import { docker, ensureTestNetwork, testLabel, testNetwork } from '@kube-ovn/testing-docker'
 import { startKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
 import pMap from 'p-map'
@@ -20,7 +20,7 @@ const packets = 3
 /** Has the released pinger ask nodes and pods, none of them left out, in a container as the chart makes it. */
 export const pinger: Benchmark = {
   name: 'pinger',
-  summary: `seconds of a round in which ${targets} nodes and pods are asked, share of a core and memory of a pinger that does so all the time`,
+  summary: `seconds of a round in which ${targets} nodes and pods are asked, share of a core, memory and forks of a pinger that does so all the time`,
   async run(): Promise<BenchmarkResult> {
     await using api = await startKubeApi({ accounts: {} })
     console.log(`making ${targets} targets`)
@@ -81,6 +81,7 @@ async function runPinger(kubeconfig: string, flags: readonly string[]): Promise<
 }
 
 async function measureServer(kubeconfig: string): Promise<Readonly<Record<string, number>>> {
+  using accounting = new ProcessAccounting()
   const flags = [`--interval=${intervalSeconds}`, '--port=8080']
   const id = await docker('run', '--detach', ...containerOf(kubeconfig, flags))
   await using _ = { [Symbol.asyncDispose]: async () => void (await docker('rm', '--force', id)) }
@@ -106,8 +107,10 @@ async function measureServer(kubeconfig: string): Promise<Readonly<Record<string
   const page = await until(before + rounds * targets * packets)
   const cpuShare = (processorSeconds(pid) - cpuBefore) / ((performance.now() - startedMs) / 1000)
   const memory = containerMemory(pid)
+  const forks = accounting.ended().filter(({ parentPid }) => parentPid === Number(pid)).length
   return {
     cpuShare: rounded(cpuShare * 100) / 100,
+    forks,
     mib: rounded(memory.peak),
     anonymousMib: rounded(memory.anonymous),
     residentMib: rounded(memory.resident),

@@ -4,7 +4,10 @@ import type { Sources } from './sources.ts'
 
 const source = 'files'
 
-/** Sizes of files. A disk that hangs keeps nobody waiting: its sizes are unknown then. */
+/**
+ * Sizes of files. A disk that hangs keeps nobody waiting: its sizes are unknown then. One is asked for after the other, because each that hangs holds
+ * one of the four threads by which Node reads any file, also that of a daemon's process id.
+ */
 export class FileSizes {
   readonly #paths: readonly string[]
   readonly #sources: Sources
@@ -35,16 +38,14 @@ export class FileSizes {
   async #read(): Promise<void> {
     const sizes = new Map<string, number>()
     let problem: unknown
-    await Promise.all(
-      this.#paths.map(async (path) => {
-        try {
-          sizes.set(path, (await stat(path)).size)
-        } catch (error) {
-          // One that is not there has no size, which is no failure: a log is made when there is something to say.
-          if (errorCode(error) !== 'ENOENT') problem = error
-        }
-      }),
-    )
+    for (const path of this.#paths) {
+      try {
+        sizes.set(path, (await stat(path)).size)
+      } catch (error) {
+        // One that is not there has no size, which is no failure: a log is made when there is something to say.
+        if (errorCode(error) !== 'ENOENT') problem = error
+      }
+    }
     this.#sizes = sizes
     if (problem === undefined) this.#sources.answered(source)
     else this.#sources.failed(source, problem)
