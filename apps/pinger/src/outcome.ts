@@ -47,7 +47,7 @@ export function isGood(outcome: Outcome): boolean {
     case 'health':
       return outcome.isGood
     case 'ping':
-      return outcome.roundTripMs.length === outcome.sent
+      return outcome.sent > 0 && outcome.roundTripMs.length === outcome.sent
     case 'port':
       return outcome.tookMs !== undefined
     case 'bindings':

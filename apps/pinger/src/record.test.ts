@@ -42,6 +42,14 @@ it('shows upstream’s series, and none of who is gone', async () => {
   expect(after).toContain('pinger_check_failed{nodeName="node-1",check="pod"} 0')
 })
 
+it('takes a target to which nothing could be sent for neither well nor lossy', async () => {
+  const { registry, record } = start()
+  record.take([{ kind: 'ping', target: pod(1), sent: 0, roundTripMs: [], reason: 'EAGAIN' }], asking(pod(1)))
+  const page = await registry.metrics()
+  expect(page).toContain('pinger_check_failed{nodeName="node-1",check="pod"} 1')
+  expect(page).toMatch(/pinger_pod_ping_lost_total\{.*\} 0\n/)
+})
+
 it('tells once that a check fails, and once that it is well again', () => {
   const { log, record } = start()
   const bad: Outcome = { kind: 'health', check: 'internal-dns', isGood: false, reason: 'ETIMEOUT' }

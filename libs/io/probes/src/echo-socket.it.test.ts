@@ -109,6 +109,23 @@ describe.skipIf(missing)(`an echo socket${missing === undefined ? '' : ` (${miss
     expect(Math.max(...(result?.roundTripMs ?? []))).toBeLessThan(1500)
   })
 
+  it('takes for lost what was sent, where hundreds that are gone leave no room for others', async () => {
+    using network = openTestNetwork()
+    const [own, peer] = [network.namespace('own'), network.namespace('peer')]
+    network.connect(
+      { namespace: own, name: 'eth0', addresses: ['10.0.0.1/16'] },
+      { namespace: peer, name: 'eth0', addresses: ['10.0.255.2/16'] },
+    )
+    writeSysctl(own.path, 'ipv4/ping_group_range', everyGroup)
+    using socket = new EchoSocket({ family: 'ipv4', clock, netns: own.path })
+    const gone = Array.from({ length: 500 }, (_, n) => `10.0.${1 + (n >> 8)}.${n & 0xff}`)
+    const targets = [...gone, '10.0.255.2'].map((address) => ({ address, timeoutMs: 500 }))
+    const results = await socket.ping(targets, { ...three, betweenMs: 0 })
+    expect(results.some(({ errno }) => errno === 'EAGAIN')).toBe(true)
+    const there = results.at(-1)
+    expect(there?.roundTripMs).toHaveLength(there?.sent ?? -1)
+  })
+
   it('says what to do when the group of the process may not', () => {
     using network = openTestNetwork()
     const own = network.namespace('own')

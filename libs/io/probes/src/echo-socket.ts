@@ -29,6 +29,9 @@ const sendsPerRead = 32
 /** What is due within this time is sent in one turn of the loop, because waking up costs more than a packet. */
 const tickMs = 10
 
+/** A packet says nothing of whom it is for when it was not sent because others fill the queues. */
+const noRoom: ReadonlySet<string> = new Set(['EAGAIN', 'ENOBUFS'])
+
 /** Larger than any answer to what we send. */
 const receiveBuffer = Buffer.alloc(256)
 const fromBuffer = Buffer.alloc(addressLength.ipv6)
@@ -59,16 +62,19 @@ export interface EchoOptions {
 }
 
 export interface EchoResult {
+  /** Without those that this host had no room for, as where hundreds wait for the MAC addresses of neighbours that are gone. */
   readonly sent: number
   /** Of each answer that came in time, in ms. */
   readonly roundTripMs: readonly number[]
-  /** Why packets could not be sent, e.g. ENETUNREACH; they count as sent, and as lost. */
+  /** Why packets could not be sent, e.g. ENETUNREACH; where there is no way to whom they are for they count as sent, and as lost. */
   readonly errno: string | undefined
 }
 
 interface Asked {
   readonly timeoutMs: number
   readonly roundTripMs: number[]
+  /** Those that this host had no room for. */
+  unsent: number
   errno: string | undefined
 }
 
@@ -127,7 +133,12 @@ export class EchoSocket implements Disposable {
     targets: readonly EchoTarget[],
     { count, intervalMs, betweenMs }: EchoOptions,
   ): Promise<readonly EchoResult[]> {
-    const asked = targets.map(({ timeoutMs }): Asked => ({ timeoutMs, roundTripMs: [], errno: undefined }))
+    const asked = targets.map(({ timeoutMs }): Asked => ({
+      timeoutMs,
+      roundTripMs: [],
+      unsent: 0,
+      errno: undefined,
+    }))
     const addresses = Buffer.concat(targets.map(({ address }) => encodeAddress('address', address)))
     const { promise, resolve } = Promise.withResolvers<void>()
     const sweep: Sweep = {
@@ -170,7 +181,7 @@ export class EchoSocket implements Disposable {
     timer?.[Symbol.dispose]()
     for (const [sequence, waiting] of this.#waiting)
       if (waiting.sweep === sweep) this.#waiting.delete(sequence)
-    return asked.map(({ roundTripMs, errno }) => ({ sent: count, roundTripMs, errno }))
+    return asked.map(({ roundTripMs, unsent, errno }) => ({ sent: count - unsent, roundTripMs, errno }))
   }
 
   [Symbol.dispose](): void {
@@ -188,7 +199,9 @@ export class EchoSocket implements Disposable {
     const { descriptor } = this.#readable
     const answer = sendTo(descriptor, this.#request, this.#request.length, 0, this.#to, this.#to.length)
     if (answer < 0) {
-      asked.errno ??= errnoName(answer)
+      const errno = errnoName(answer)
+      asked.errno ??= errno
+      if (noRoom.has(errno)) asked.unsent++
       return
     }
     const deadlineMs = sentMs + asked.timeoutMs
