@@ -9,12 +9,12 @@ import {
   type PodObject,
   type Question,
 } from '@kube-ovn/lab'
+import pMap from 'p-map'
 import { expect, it } from 'vitest'
 import type { Ferry, FerryVpc } from './ferry.ts'
-import { fewAtOnce } from './few-at-once.ts'
 import { koOf } from './kubectl-ko/run-program.ts'
 import { nameOf, portOf } from './kubectl-ko/suite.ts'
-import { traceTcp, type TraceVerdict } from './kubectl-ko/trace-verdict.ts'
+import { tracesAtOnce, traceTcp, type TraceVerdict } from './kubectl-ko/trace-verdict.ts'
 
 const patience = { timeout: 180_000 }
 /** How long an answer may take that does not come. */
@@ -67,10 +67,11 @@ export function vpcTraces(given: () => Ferry): void {
       expect(wanted.filter((text) => end.test(text)).length).toBeGreaterThan(5)
     const holders = all.map(({ pod }) => pod)
     await expect.poll(() => probe(given(), pairs, holders), patience).toEqual(wanted)
-    const traced = await fewAtOnce(pairs, async (pair) => {
+    const endOf = async (pair: Pair): Promise<string> => {
       const { outcome, ports } = await trace(pair)
       return told(pair, outcome === 'delivered' ? ports : [])
-    })
+    }
+    const traced = await pMap(pairs, endOf, tracesAtOnce)
     expect(traced).toEqual(wanted)
   })
 
@@ -91,7 +92,7 @@ export function vpcTraces(given: () => Ferry): void {
         return told(pair, isOut ? [addressOfFamily(sources, pair.address)] : [])
       })
       await expect.poll(() => seenOutside(given(), pairs), patience).toEqual(wanted)
-      await expect.poll(() => fewAtOnce(pairs, sourceOf), patience).toEqual(wanted)
+      await expect.poll(() => pMap(pairs, sourceOf, tracesAtOnce), patience).toEqual(wanted)
     }
     const [sender] = pods.ferry
     if (sender === undefined) return expect.unreachable()

@@ -8,8 +8,9 @@ import {
   type ApiObject,
   type PodObject,
 } from '@kube-ovn/lab'
-import { fewAtOnce } from '../few-at-once.ts'
+import pMap from 'p-map'
 import type { SuiteCluster } from '../suite-cluster.ts'
+import { tracesAtOnce } from './trace-verdict.ts'
 
 /** A private subnet, two VPCs that are peered by one subnet each, and a Service. */
 const examples = ['10-isolation', '11-two-vpcs', '12-services'] as const
@@ -103,10 +104,11 @@ export class TraceMatrix implements AsyncDisposable {
 
   /** What becomes of each pair, as somebody finds it out. */
   tell(find: (pair: Pair) => Promise<'arrives' | 'is lost'>): Promise<readonly string[]> {
-    return fewAtOnce(this.pairs, async (pair) => {
+    const told = async (pair: Pair): Promise<string> => {
       const { from, to, address, port } = pair
       return `${from.metadata.namespace ?? ''} to ${to} ${address} ${port}: ${await find(pair)}`
-    })
+    }
+    return pMap(this.pairs, told, tracesAtOnce)
   }
 
   /** Opens a connection; one that is refused has arrived as well. */

@@ -10,6 +10,9 @@ export interface TraceVerdict {
   readonly by?: { readonly table: string; readonly owner?: string; readonly match?: string }
 }
 
+/** Each takes a process or more on both sides. */
+export const tracesAtOnce = { concurrency: 4 } as const
+
 /** Follows the first packet of a connection of a pod. */
 export async function traceTcp(
   ko: Ko,
