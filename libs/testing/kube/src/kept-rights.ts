@@ -17,6 +17,9 @@ export const keptRights: readonly KeptRights[] = [
     rights: [
       ...ownKinds.map((kind) => `${kind}.kubeovn.io`),
       ...['bgppeers.kubeovn.io', 'egressfirewalls.k8s.ovn.org'],
+      ...['adminnetworkpolicies', 'baselineadminnetworkpolicies', 'clusternetworkpolicies'].map(
+        (kind) => `${kind}.policy.networking.k8s.io`,
+      ),
       ...['pods', 'namespaces', 'nodes', 'services', 'endpoints'],
     ].map((resource) => `kube-system/ovn may get ${resource}`),
   },
