@@ -12,12 +12,17 @@ export class InsertingClient extends OvsdbClient<OvnNorthbound> {
     this.#onInsert = onInsert
   }
 
-  override async transact(
+  /** Answers the very promise of the client: whoever waits for it is not kept waiting longer than without this. */
+  override transact(
     operations: readonly Operation[],
     options?: { readonly signal?: AbortSignal },
   ): Promise<readonly OperationResult[]> {
-    const results = await super.transact(operations, options)
-    for (const { uuid } of results) if (uuid !== undefined) this.#onInsert(uuid)
-    return results
+    const answer = super.transact(operations, options)
+    const note = (results: readonly OperationResult[]): void => {
+      for (const { uuid } of results) if (uuid !== undefined) this.#onInsert(uuid)
+    }
+    // Who asked is told of a failure.
+    answer.then(note, () => undefined)
+    return answer
   }
 }
