@@ -57,6 +57,11 @@ export class Answers<W> {
     this.#finish(job, 'requeue', startedMs)
   }
 
+  /** Somebody else wrote on top of the key's rows, and it will be looked at again; what depends on them waits. */
+  contested(job: Job<W>, startedMs: number): void {
+    this.#finish(job, 'requeue', startedMs)
+  }
+
   /** The key did not get what it wants: the error's class says what follows. */
   failed(owner: OwnerMark, error: unknown, startedMs: number): void {
     // What fails because everything ends is no news, and there is nobody left to try again.

@@ -176,7 +176,7 @@ export class NotAppliedError extends KubeOvnError<{
   }
 }
 
-/** After a successful commit the database still differs from what is desired. */
+/** After a successful commit the database still differs from what is desired, twice in a row. */
 export class NotSettledError extends KubeOvnError<{ owner: string; differences: readonly string[] }> {
   readonly code = 'reconcile-not-settled'
   readonly retry: RetryClass = 'backoff'

@@ -117,12 +117,28 @@ const groupFeature: Feature<string, true, Settings> = {
 /** A switch, the ports on it and their groups, wanted by a world that a test changes. */
 export const features = [switchFeature, portFeature, groupFeature]
 
+/** A database as a client sees it, to which what is sent is sent in another way. */
+export function databaseOf(
+  client: OvsdbClient<OvnNorthbound>,
+  transact: Database['transact'],
+): Database {
+  return {
+    cache: client.cache,
+    get state() {
+      return client.state
+    },
+    onState: (listener) => client.onState(listener),
+    onChange: (listener) => client.onChange(listener),
+    transact,
+  }
+}
+
 /** One process: a client and a kernel, settled when this resolves. With members of a cluster it talks to their leader. */
 export async function startProcess(
   northbound: { readonly address: string } | { readonly addresses: readonly string[] },
   world: Settings,
   more: Partial<KernelOptions<Settings>> = {},
-  databaseOf: (client: OvsdbClient<OvnNorthbound>) => Database = (client) => client,
+  asDatabase: (client: OvsdbClient<OvnNorthbound>) => Database = (client) => client,
 ) {
   const stack = new AsyncDisposableStack()
   const selection = selectionOf(catalogOf(ovnNorthboundSchema, features))
@@ -143,7 +159,7 @@ export async function startProcess(
     new Kernel<Settings>({
       features,
       world,
-      database: databaseOf(client),
+      database: asDatabase(client),
       schema: ovnNorthboundSchema,
       objects,
       signals,

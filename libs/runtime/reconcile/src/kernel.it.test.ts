@@ -1,8 +1,10 @@
 import { ovnNorthboundSchema } from '@kube-ovn/ovsdb-schema'
 import { startDatabase, startNorthbound, type Northbound } from '@kube-ovn/testing-ovsdb'
-import type { DatabaseSchema } from 'ovsdb-client'
+import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
+import type { DatabaseSchema, OvsdbClient } from 'ovsdb-client'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { emptySettings, startProcess } from './kernel-fixture.ts'
+import type { Database } from './database.ts'
+import { databaseOf, emptySettings, startProcess } from './kernel-fixture.ts'
 import type { HeldDeletion } from './orphans.ts'
 
 let northbound: Northbound
@@ -201,6 +203,38 @@ it('does not answer somebody who always writes back at the speed of the network'
   await paused.promise
   const [last = 0, before = 0] = healedAtMs.toReversed()
   expect(last - before).toBeGreaterThan(900)
+})
+
+it('takes for drift what somebody writes on top of what is under way, and not for its own failure', async () => {
+  const world = emptySettings()
+  world.switches.set('blue', { config: { a: 'ours' } })
+  let others = 0
+  const overwritten = (client: OvsdbClient<OvnNorthbound>): Database =>
+    databaseOf(client, async (operations) => {
+      const results = await client.transact(operations)
+      if (others-- > 0) {
+        const [blue] = client.cache.scan('Logical_Switch')
+        const theirs = { other_config: { a: 'theirs' } }
+        if (blue !== undefined)
+          await client.transact([client.operations.update('Logical_Switch', blue._uuid, theirs)])
+      }
+      return results
+    })
+  await using process = await startProcess(northbound, world, {}, overwritten)
+  const told = (): readonly string[] =>
+    process.logger.lines
+      .filter(({ level }) => level !== 'info' && level !== 'debug')
+      .map(({ message }) => message)
+  others = 1
+  world.switches.set('blue', { config: { a: 'ours', b: 'more' } })
+  await process.change('switch', 'blue')
+  expect(await northbound.nbctl('get', 'Logical_Switch', 'blue', 'other_config:a')).toBe('ours')
+  expect(told()).toEqual([])
+  // Twice in a row it is no chance any more.
+  others = 2
+  world.switches.set('blue', { config: { a: 'ours', b: 'most' } })
+  await process.change('switch', 'blue')
+  expect(told()).toEqual(['key failed'])
 })
 
 it('leaves out what an older database lacks, tells it once, and makes up for it after a conversion', async () => {

@@ -106,8 +106,10 @@ describe('Kernel', () => {
   it('takes away a row that was given to another key while its own one wrote it, and then wanted it no more', async () => {
     const interruptions = {
       transact: [],
-      // The owner of the port group is written into the DHCP options.
-      committed: [{ do: 'stranger' as const, how: 'misown' as const, draw: 1 }],
+      // The owner of the port group is written into the DHCP options, and again when that is put right: then it waits.
+      committed: Array.from({ length: 2 }, () => ({
+        ...{ do: 'stranger' as const, how: 'misown' as const, draw: 1 },
+      })),
       patch: [],
       patched: [],
     }

@@ -3,7 +3,7 @@ import type { Operation, OvsdbClient } from 'ovsdb-client'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { Database } from './database.ts'
-import { emptySettings, startProcess } from './kernel-fixture.ts'
+import { databaseOf, emptySettings, startProcess } from './kernel-fixture.ts'
 
 let northbound: Northbound
 
@@ -29,18 +29,8 @@ class Overlap {
     this.beside.length = 0
   }
 
-  readonly database = (client: OvsdbClient<OvnNorthbound>): Database => {
-    const transact = (operations: readonly Operation[]) => this.#transact(client, operations)
-    return {
-      cache: client.cache,
-      get state() {
-        return client.state
-      },
-      onState: (listener) => client.onState(listener),
-      onChange: (listener) => client.onChange(listener),
-      transact,
-    }
-  }
+  readonly database = (client: OvsdbClient<OvnNorthbound>): Database =>
+    databaseOf(client, (operations) => this.#transact(client, operations))
 
   async #transact(client: OvsdbClient<OvnNorthbound>, operations: readonly Operation[]) {
     this.beside.push(this.#underWay++)

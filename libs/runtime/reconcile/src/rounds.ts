@@ -171,7 +171,7 @@ export class Rounds<W> {
     for (const job of jobs) {
       if (isDone(job.owner, rest)) verdicts.landed(job, startedMs)
       // What it wants is kept, because the others of this plan left rows to it.
-      else verdicts.failed(job.owner, notSettled(job.owner, rest), startedMs, job)
+      else verdicts.contested(job, notSettled(job.owner, rest), startedMs)
     }
   }
 

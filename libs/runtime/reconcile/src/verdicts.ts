@@ -5,6 +5,7 @@ import type { Clock } from '@kube-ovn/time'
 import type { Answers } from './answers.ts'
 import { isFaultOfContent } from './commit.ts'
 import { DriftLimit } from './drift-limit.ts'
+import type { NotSettledError } from './errors.ts'
 import type { Garbage } from './garbage.ts'
 import type { Job } from './jobs.ts'
 import { idMark, type OwnerMark } from './marks.ts'
@@ -28,6 +29,8 @@ export class Verdicts<W> {
   /** Keys of whose rows somebody else changed one; what they have of it may still be what they want. */
   readonly #drifted = new Map<OwnerMark, 'suspected' | 'found'>()
   readonly #driftLimit: DriftLimit
+  /** Keys that lacked something as soon as what they wanted had arrived. */
+  readonly #contested = new Set<OwnerMark>()
   readonly #unserved: UnservedKeys
 
   constructor(options: VerdictsOptions<W>) {
@@ -79,6 +82,7 @@ export class Verdicts<W> {
       garbage.markSettled(owner)
     }
     this.#drifted.delete(owner)
+    this.#contested.delete(owner)
     answers.settled(job, startedMs)
   }
 
@@ -91,6 +95,24 @@ export class Verdicts<W> {
     garbage.markFailing(owner)
     logger.debug('key held until rows appear', { feature: feature.name, key, missing: refs.map(idMark) })
     answers.held(job, startedMs)
+  }
+
+  /**
+   * What was sent arrived, and the key lacks something all the same: somebody else wrote on top of it, so it is looked at again. When that comes
+   * to the same, the database does not keep what it is given.
+   */
+  contested(job: Job<W>, error: NotSettledError, startedMs: number): void {
+    const { owner } = job
+    if (this.#contested.has(owner)) {
+      this.failed(owner, error, startedMs, job)
+      return
+    }
+    this.#contested.add(owner)
+    this.suspected(owner)
+    this.#remember(job, false)
+    this.#options.garbage.markFailing(owner)
+    this.#options.answers.contested(job, startedMs)
+    this.reconsider(owner)
   }
 
   /** It is not known, or not so, that the key's rows are what it wants. */
