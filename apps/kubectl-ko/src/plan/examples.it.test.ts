@@ -22,7 +22,7 @@ const first = '01-two-subnets.yaml'
 /** Their Subnets go when the ports of their pods have gone, which rows tell: a plan does not follow that. */
 const goesInTwoSteps: ReadonlySet<string> = new Set([
   ...['07-reserved-addresses.yaml', '10-isolation.yaml', '15-dhcp.yaml', '17-switch-lb-rule.yaml'],
-  '23-name-servers-of-a-vpc.yaml',
+  ...['23-name-servers-of-a-vpc.yaml', '42-policy-of-a-further-network.yaml'],
 ])
 const cluster = ControlCluster.ofSuite()
 
