@@ -6,6 +6,9 @@ import { insertAfter, insertBefore, type Skeleton } from './skeleton.ts'
 /** The list of all features of the controller. */
 const list = 'libs/assembly/controller/src/features.ts'
 
+/** The list of whose rows they are. */
+const owners = 'libs/model/ovn-names/src/row-owner.ts'
+
 /** What the files import. */
 const needed: NeededPackages = {
   dependencies: {
@@ -45,6 +48,11 @@ export function featureSkeleton(areaName: string, name: Name): Skeleton {
         `import { ${name.camel} } from '${area.project}/${name.kebab}'\n`,
       ),
       insertBefore(list, /^\]$/m, `  ${name.camel},\n`),
+      insertBefore(
+        owners,
+        /^\}\n\n\/\*\* The features whose rows/m,
+        `  ${name.kebab.includes('-') ? `'${name.kebab}'` : name.kebab}: named('Subnet'),\n`,
+      ),
       ...dependencyEdits(area.folder, lacking),
       insertAfter(
         'docs/design/index.md',
