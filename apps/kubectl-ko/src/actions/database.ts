@@ -50,8 +50,10 @@ export async function kickMember(
   const { exitCode, stdout, stderr } = await cluster.ask(leader, words)
   context.exitCode = exitCode
   context.stderr.write(stderr)
-  const data = { database: schema, server, isKicked: exitCode === 0, answer: stdout.trim() }
-  printOutcome(context, command, data, stdout)
+  // Of itself it says nothing: it hands over what it leads, and leaves.
+  const answer = exitCode === 0 && stdout === '' ? `leader ${server} leaves the cluster\n` : stdout
+  const data = { database: schema, server, isKicked: exitCode === 0, answer: answer.trim() }
+  printOutcome(context, command, data, answer)
 }
 
 /** Copies the database to a file. */
