@@ -212,7 +212,10 @@ describe('a subnet', () => {
       await expect.poll(seenOutside, patience).toEqual([first.name, first.name])
       await failOver(first.name, second.name, how)
       await expect.poll(seenOutside, patience).toEqual([second.name, second.name])
-      await edit({ gatewayType: 'distributed', gatewayNode: null })
+      // Until it is known to answer again, it would not be chosen next time.
+      await edit({ enableEcmp: true })
+      await untilActive(first.name, second.name)
+      await edit({ gatewayType: 'distributed', gatewayNode: null, enableEcmp: null })
     },
   )
 
