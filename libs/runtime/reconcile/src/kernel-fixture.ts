@@ -118,10 +118,7 @@ const groupFeature: Feature<string, true, Settings> = {
 export const features = [switchFeature, portFeature, groupFeature]
 
 /** A database as a client sees it, to which what is sent is sent in another way. */
-export function databaseOf(
-  client: OvsdbClient<OvnNorthbound>,
-  transact: Database['transact'],
-): Database {
+export function databaseOf(client: OvsdbClient<OvnNorthbound>, transact: Database['transact']): Database {
   return {
     cache: client.cache,
     get state() {
