@@ -4,7 +4,14 @@ import { KubeClient, loadAccess } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
 import { bindAddresses, serveHealth, systemClock } from '@kube-ovn/process'
 import { openSecureServing } from '@kube-ovn/serving'
-import { FileSizes, monitorMetrics, Sources, type MonitorReading, type Registry } from '@kube-ovn/telemetry'
+import {
+  FileSizes,
+  monitorMetrics,
+  Sources,
+  type MonitorReading,
+  type Registry,
+  type SwitchPortReading,
+} from '@kube-ovn/telemetry'
 import { pause } from '@kube-ovn/time'
 import { OvsdbClient, type OvsdbClientOptions, type Tables } from 'ovsdb-client'
 import type { MonitorConfig } from './config.ts'
@@ -17,6 +24,7 @@ import {
   readNorthbound,
   readSouthbound,
   southboundTables,
+  switchPorts,
 } from './objects.ts'
 
 /** Between two looks at the daemons, however often somebody ceases to answer and answers again. */
@@ -59,7 +67,7 @@ export async function runMonitor(
   const contradictions = new SeenContradictions()
   let answers: DaemonAnswers | undefined
 
-  monitorMetrics(registry, config.nodeName, (): MonitorReading => {
+  const read = (): MonitorReading => {
     const nb = rowsOf(northbound)
     const sb = rowsOf(southbound)
     return {
@@ -74,14 +82,19 @@ export async function runMonitor(
       }),
       failedRequests: sources.failures,
       sources: sources.states,
-      northbound: nb && readNorthbound(nb, sb, config.enablePortMetrics),
+      northbound: nb && readNorthbound(nb, sb),
       southbound: sb && readSouthbound(sb),
       inconsistent:
         nb === undefined || sb === undefined
           ? new Map()
           : contradictions.look(findInconsistencies(nb, sb), performance.now()),
     }
-  })
+  }
+  const ports = (): Iterable<SwitchPortReading> => {
+    const nb = rowsOf(northbound)
+    return nb === undefined ? [] : switchPorts(nb, rowsOf(southbound))
+  }
+  monitorMetrics(registry, config.nodeName, read, config.enablePortMetrics ? ports : undefined)
   const client = await apiClient(config, stack)
   const secure = client && (await secureServing(config, log, client, stack))
   const health = stack.use(

@@ -1,7 +1,14 @@
 import type { OvnNorthbound, OvnSouthbound } from '@kube-ovn/ovsdb-schema'
 import { monitorMetrics, Registry } from '@kube-ovn/telemetry'
 import { expect, it } from 'vitest'
-import { findInconsistencies, readNorthbound, readSouthbound, splitAddresses, type Rows } from './objects.ts'
+import {
+  findInconsistencies,
+  readNorthbound,
+  readSouthbound,
+  splitAddresses,
+  switchPorts,
+  type Rows,
+} from './objects.ts'
 
 type Content<T> = { readonly [N in keyof T]?: readonly object[] }
 
@@ -46,13 +53,15 @@ const southbound: Content<OvnSouthbound> = {
 }
 
 it('joins the two databases', () => {
-  const reading = readNorthbound(rowsOf(northbound), rowsOf(southbound), true)
+  const reading = readNorthbound(rowsOf(northbound), rowsOf(southbound))
   expect(reading.switches).toEqual([
     { uuid: 's1', name: 'blue', externalIds: { vendor: 'kube-ovn' }, ports: ['p1', 'p2'], tunnelKey: 3 },
   ])
-  expect([...(reading.ports ?? [])][0]).toEqual({
+  const [port] = switchPorts(rowsOf(northbound), rowsOf(southbound))
+  expect(port).toEqual({
     uuid: 'p1',
     name: 'web',
+    switchUuid: 's1',
     switchName: 'blue',
     mac: '0a:00',
     ip: '10.16.0.2 fd00::2',
@@ -65,9 +74,10 @@ it('joins the two databases', () => {
 })
 
 it('shows the Northbound while the Southbound is not there', () => {
-  const { switches, ports } = readNorthbound(rowsOf(northbound), undefined, true)
+  const { switches } = readNorthbound(rowsOf(northbound), undefined)
   expect(switches[0]?.tunnelKey).toBeUndefined()
-  expect([...(ports ?? [])].map(({ binding }) => binding)).toEqual([undefined, undefined])
+  const ports = switchPorts(rowsOf(northbound), undefined)
+  expect(Array.from(ports, ({ binding }) => binding)).toEqual([undefined, undefined])
 })
 
 it.each([
@@ -152,12 +162,11 @@ it('has three series for each port, or none, and a stated number of others', asy
   const fast: typeof nb = { ...nb, get: (_table, uuid) => ports.get(uuid) as never }
   const seriesWith = async (hasPorts: boolean): Promise<number> => {
     const registry = new Registry()
-    monitorMetrics(registry, 'node-1', () => ({
+    const read = () => ({
       ...{ daemons: [], databases: [], logs: [], failedRequests: 0, sources: new Map() },
-      northbound: readNorthbound(fast, sb, hasPorts),
-      southbound: readSouthbound(sb),
-      inconsistent: new Map(),
-    }))
+      ...{ northbound: readNorthbound(fast, sb), southbound: readSouthbound(sb), inconsistent: new Map() },
+    })
+    monitorMetrics(registry, 'node-1', read, hasPorts ? () => switchPorts(fast, sb) : undefined)
     return [...(await registry.metrics()).matchAll(/^kube_ovn_/gm)].length
   }
   // Of the switch 3 and its 2 external ids, of 2 addresses of a chassis, of 19 tables, of 3 places, and one of failures.

@@ -44,7 +44,6 @@ type Binding = OvnSouthbound['Port_Binding']
 export function readNorthbound(
   northbound: Northbound,
   southbound: Southbound | undefined,
-  hasPorts: boolean,
 ): NorthboundReading {
   const tunnelKeys = new Map(
     scan(southbound, 'Datapath_Binding').map(({ external_ids: ids, tunnel_key: key }) => [
@@ -61,7 +60,6 @@ export function readNorthbound(
   const [global] = northbound.scan('NB_Global')
   return {
     switches,
-    ports: hasPorts ? new SwitchPorts(northbound, bindingsByPort(southbound)) : undefined,
     rows: countRows(northbound, northboundTables),
     configurations:
       global === undefined
@@ -99,27 +97,14 @@ export function findInconsistencies(
     .filter(({ enabled }) => enabled !== false)
     .toArray()
   const switches = scan(northbound, 'Logical_Switch').toArray()
-  const owners = new Set([...routers, ...switches].map(({ _uuid }) => _uuid))
-  const switchPorts = scan(northbound, 'Logical_Switch_Port').toArray()
-  const routerPorts = routers.flatMap(({ ports }) =>
-    ports.flatMap((id) => northbound.get('Logical_Router_Port', id) ?? []),
-  )
-  const names = new Set([...switchPorts, ...routerPorts].map(({ name }) => name))
+  const owners = new Set([...routers, ...switches].map(uuidOf))
+  const names = portNames(northbound, routers)
   const [{ nb_cfg: wanted } = { nb_cfg: 0 }] = southbound.scan('SB_Global')
-  const odd = <T>(all: Iterable<T>, isOdd: (one: T) => boolean, nameOf: (one: T) => string): Set<string> =>
-    new Set(Iterator.from(all).filter(isOdd).map(nameOf))
   return new Map([
     ['switch-without-datapath', odd(switches, ({ _uuid }) => !ownersOfDatapaths.has(_uuid), uuidOf)],
     ['router-without-datapath', odd(routers, ({ _uuid }) => !ownersOfDatapaths.has(_uuid), uuidOf)],
     ['datapath-without-owner', odd(datapaths, (datapath) => !owners.has(ownerOf(datapath)), uuidOf)],
-    [
-      'port-without-binding',
-      odd(
-        names,
-        (name) => !bindings.has(name),
-        (name) => name,
-      ),
-    ],
+    ['port-without-binding', odd(names, (name) => !bindings.has(name), String)],
     [
       'binding-without-port',
       // A chassisredirect port is ovn-northd's own.
@@ -132,7 +117,7 @@ export function findInconsistencies(
     [
       'up-without-chassis',
       odd(
-        switchPorts,
+        northbound.scan('Logical_Switch_Port'),
         ({ name, type, up }) => type === '' && up === true && bindings.get(name)?.chassis === undefined,
         uuidOf,
       ),
@@ -149,6 +134,28 @@ export function findInconsistencies(
   ])
 }
 
+/** Of each scrape, over all ports: a loop takes a third of the time of iterator helpers. */
+function odd<T>(all: Iterable<T>, isOdd: (one: T) => boolean, nameOf: (one: T) => string): Set<string> {
+  const names = new Set<string>()
+  for (const one of all) if (isOdd(one)) names.add(nameOf(one))
+  return names
+}
+
+function portNames(
+  northbound: Northbound,
+  routers: readonly OvnNorthbound['Logical_Router'][],
+): ReadonlySet<string> {
+  const names = new Set<string>()
+  for (const { name } of northbound.scan('Logical_Switch_Port')) names.add(name)
+  for (const { ports } of routers) {
+    for (const id of ports) {
+      const port = northbound.get('Logical_Router_Port', id)
+      if (port !== undefined) names.add(port.name)
+    }
+  }
+  return names
+}
+
 function uuidOf({ _uuid }: { readonly _uuid: string }): string {
   return _uuid
 }
@@ -158,33 +165,27 @@ function ownerOf({ external_ids: ids }: OvnSouthbound['Datapath_Binding']): stri
 }
 
 function bindingsByPort(southbound: Southbound | undefined): ReadonlyMap<string, Binding> {
-  return new Map(scan(southbound, 'Port_Binding').map((binding) => [binding.logical_port, binding]))
+  const bindings = new Map<string, Binding>()
+  for (const binding of southbound?.scan('Port_Binding') ?? []) bindings.set(binding.logical_port, binding)
+  return bindings
 }
 
 /** The ports of all switches, worked out while they are gone through: there may be tens of thousands. */
-class SwitchPorts implements Iterable<SwitchPortReading> {
-  readonly #northbound: Northbound
-  readonly #bindings: ReadonlyMap<string, Binding>
-
-  constructor(northbound: Northbound, bindings: ReadonlyMap<string, Binding>) {
-    this.#northbound = northbound
-    this.#bindings = bindings
-  }
-
-  *[Symbol.iterator](): Generator<SwitchPortReading> {
-    for (const { name: switchName, ports } of this.#northbound.scan('Logical_Switch')) {
-      for (const uuid of ports) {
-        const port = this.#northbound.get('Logical_Switch_Port', uuid)
-        if (port === undefined) continue
-        const found = this.#bindings.get(port.name)
-        const binding = found && {
-          uuid: found._uuid,
-          chassis: found.chassis ?? '',
-          datapath: found.datapath,
-          tunnelKey: found.tunnel_key,
-        }
-        yield { uuid, name: port.name, switchName, ...splitAddresses(port.addresses), binding }
+export function* switchPorts(
+  northbound: Northbound,
+  southbound: Southbound | undefined,
+): Generator<SwitchPortReading> {
+  const bindings = bindingsByPort(southbound)
+  for (const { _uuid: switchUuid, name: switchName, ports } of northbound.scan('Logical_Switch')) {
+    for (const uuid of ports) {
+      const port = northbound.get('Logical_Switch_Port', uuid)
+      if (port === undefined) continue
+      const found = bindings.get(port.name)
+      const binding = found && {
+        ...{ uuid: found._uuid, chassis: found.chassis ?? '' },
+        ...{ datapath: found.datapath, tunnelKey: found.tunnel_key },
       }
+      yield { uuid, name: port.name, switchUuid, switchName, ...splitAddresses(port.addresses), binding }
     }
   }
 }

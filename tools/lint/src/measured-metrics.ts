@@ -18,6 +18,7 @@ import {
   type QueueMetrics,
   type Registry,
   type SpeakerPeer,
+  type SwitchPortReading,
   type VswitchReading,
 } from '@kube-ovn/telemetry'
 import type { upstreamMetrics } from './upstream-metrics.ts'
@@ -89,7 +90,13 @@ export const measured: Readonly<Record<Program, Readonly<Record<string, (registr
   },
   monitor: {
     logMetrics,
-    monitorMetrics: (registry) => monitorMetrics(registry, 'n1', () => monitorReading),
+    monitorMetrics: (registry) =>
+      monitorMetrics(
+        registry,
+        'n1',
+        () => monitorReading,
+        () => monitoredPorts,
+      ),
   },
   speaker: {
     logMetrics,
@@ -190,12 +197,6 @@ const monitorReading: MonitorReading = {
   sources: new Map([['northbound', true]]),
   northbound: {
     switches: [{ uuid: '1', name: 'blue', externalIds: { vendor: 'kube-ovn' }, ports: ['2'], tunnelKey: 1 }],
-    ports: [
-      {
-        ...{ uuid: '2', name: 'web.shop', switchName: 'blue', mac: '0a:00:00:00:00:01', ip: '10.16.0.2' },
-        binding: { uuid: '3', chassis: '4', datapath: '5', tunnelKey: 1 },
-      },
-    ],
     rows: new Map([['Logical_Switch', 1]]),
     configurations: new Map([['nb', 1]]),
   },
@@ -205,6 +206,14 @@ const monitorReading: MonitorReading = {
   },
   inconsistent: new Map([['port-without-binding', { count: 0, seconds: 0 }]]),
 }
+
+const monitoredPorts: readonly SwitchPortReading[] = [
+  {
+    ...{ uuid: '2', name: 'web.shop', switchUuid: '1', switchName: 'blue' },
+    ...{ mac: '0a:00:00:00:00:01', ip: '10.16.0.2' },
+    binding: { uuid: '3', chassis: '4', datapath: '5', tunnelKey: 1 },
+  },
+]
 
 const speakerPeer: SpeakerPeer = {
   ...{ address: '192.0.2.9', as: 65_001, state: 'established', flaps: 0, queuedBytes: 0 },

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client'
 import type { ClusterStatus } from '@kube-ovn/ovs'
-import { oncePerTurn, ShownGauge, type Series } from './shown-gauge.ts'
+import { oncePerTurn, ShownGauge, WrittenGauge, type Series } from './shown-gauge.ts'
 
 /** What a scrape shows. What could not be found out is `undefined` or not listed: it has no series then. */
 export interface MonitorReading {
@@ -42,8 +42,6 @@ export interface DatabaseReading {
 
 export interface NorthboundReading {
   readonly switches: readonly SwitchReading[]
-  /** May be many: gone through as often as is needed, and not kept. `undefined` when nobody wants them. */
-  readonly ports: Iterable<SwitchPortReading> | undefined
   /** Rows by table. */
   readonly rows: ReadonlyMap<string, number>
   /** How far a configuration has come, by place: nb, sb, hv. */
@@ -72,6 +70,7 @@ interface SwitchReading {
 export interface SwitchPortReading {
   readonly uuid: string
   readonly name: string
+  readonly switchUuid: string
   readonly switchName: string
   readonly mac: string
   readonly ip: string
@@ -91,9 +90,16 @@ type Show = (reading: MonitorReading) => Iterable<Series>
  * Metrics of the monitor: names, labels and help are upstream's, also of those that it declares and never fills. Ours say "New.".
  *
  * @param hostname the node
+ * @param ports of all switches. They may be tens of thousands: asked for as often as they are gone through, and not kept. `undefined` when nobody
+ *   wants them
  * @see https://kubeovn.github.io/docs/stable/en/reference/metrics/
  */
-export function monitorMetrics(registry: Registry, hostname: string, read: () => MonitorReading): void {
+export function monitorMetrics(
+  registry: Registry,
+  hostname: string,
+  read: () => MonitorReading,
+  ports: (() => Iterable<SwitchPortReading>) | undefined,
+): void {
   const reading = oncePerTurn(read)
   function gauge(name: string, help: string, labels: readonly string[], show: Show): void {
     const labelNames = ['hostname', ...labels]
@@ -105,7 +111,7 @@ export function monitorMetrics(registry: Registry, hostname: string, read: () =>
   daemonMetrics(gauge)
   clusterMetrics(gauge)
   objectMetrics(gauge)
-  portMetrics(gauge)
+  if (ports !== undefined) portMetrics(registry, hostname, ports)
 }
 
 type AddGauge = (name: string, help: string, labels: readonly string[], show: Show) => void
@@ -367,20 +373,38 @@ function objectMetrics(gauge: AddGauge): void {
   )
 }
 
-function portMetrics(gauge: AddGauge): void {
+function portMetrics(registry: Registry, hostname: string, ports: () => Iterable<SwitchPortReading>): void {
+  function gauge(
+    name: string,
+    help: string,
+    labels: readonly string[],
+    show: (port: SwitchPortReading) => Series | undefined,
+  ): void {
+    const labelNames = ['hostname', ...labels]
+    const configuration = {
+      name: `kube_ovn_logical_switch_port_${name}`,
+      help,
+      labelNames,
+      registers: [registry],
+    }
+    new WrittenGauge(configuration, function* (): Generator<Series> {
+      for (const port of ports()) {
+        const series = show(port)
+        if (series !== undefined) yield series
+      }
+    })
+  }
   gauge(
-    'logical_switch_port_binding',
+    'binding',
     'Provides the association between a logical switch and a logical switch port. This metric is always up (1).',
     ['uuid', 'port', 'logical_switch_name'],
-    (reading) =>
-      switches(reading, ({ uuid, name, ports }) =>
-        reading.northbound?.ports === undefined
-          ? []
-          : ports.map((port) => [{ uuid, port, logical_switch_name: name }, 1]),
-      ),
+    ({ uuid, switchUuid, switchName }) => [
+      { hostname, uuid: switchUuid, port: uuid, logical_switch_name: switchName },
+      1,
+    ],
   )
   gauge(
-    'logical_switch_port_info',
+    'info',
     'The information about OVN logical switch port. This metric is always up (1).',
     [
       'uuid',
@@ -392,24 +416,21 @@ function portMetrics(gauge: AddGauge): void {
       'mac_address',
       'ip_address',
     ],
-    ({ northbound }) =>
-      Iterator.from(northbound?.ports ?? []).map(({ uuid, name, switchName, mac, ip, binding }): Series => {
-        const { chassis = '', datapath = '', uuid: bindingUuid = '' } = binding ?? {}
-        const bound = { chassis, logical_switch_name: switchName, datapath, port_binding: bindingUuid }
-        return [{ uuid, name, ...bound, mac_address: mac, ip_address: ip }, 1]
-      }),
+    ({ uuid, name, switchName, mac, ip, binding }) => [
+      {
+        ...{ hostname, uuid, name, chassis: binding?.chassis ?? '', logical_switch_name: switchName },
+        ...{ datapath: binding?.datapath ?? '', port_binding: binding?.uuid ?? '' },
+        ...{ mac_address: mac, ip_address: ip },
+      },
+      1,
+    ],
   )
   gauge(
-    'logical_switch_port_tunnel_key',
+    'tunnel_key',
     'The value of the tunnel key associated with the logical switch port.',
     ['uuid', 'logical_switch_name', 'port_name'],
-    ({ northbound }) =>
-      Iterator.from(northbound?.ports ?? []).flatMap(
-        ({ uuid, name, switchName, binding }): readonly Series[] =>
-          binding === undefined
-            ? []
-            : [[{ uuid, logical_switch_name: switchName, port_name: name }, binding.tunnelKey]],
-      ),
+    ({ uuid, name, switchName, binding }) =>
+      binding && [{ hostname, uuid, logical_switch_name: switchName, port_name: name }, binding.tunnelKey],
   )
 }
 

@@ -48,3 +48,17 @@ function writes(family: Metric): family is Metric & WrittenFamily {
 function nameOf(family: Metric): string {
   return (family as unknown as { readonly name: string }).name
 }
+
+/** Labels of a series in the text format. */
+export function labelsText(labels: Readonly<Record<string, string>>): string {
+  let text = ''
+  for (const [name, value] of Object.entries(labels))
+    text += `${text === '' ? '' : ','}${name}="${special.test(value) ? escaped(value) : value}"`
+  return text
+}
+
+const special = /["\\\n]/
+
+function escaped(value: string): string {
+  return value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"')
+}

@@ -1,5 +1,5 @@
 import { Counter, Histogram, type CounterConfiguration, type Registry } from 'prom-client'
-import type { WrittenFamily } from './page.ts'
+import { labelsText, type WrittenFamily } from './page.ts'
 
 type Labels = Readonly<Record<string, string>>
 
@@ -59,7 +59,7 @@ export class PingFamilies {
   }
 
   pinged(labels: Labels, sent: number, roundTripMs: readonly number[]): void {
-    const text = textOf(labels)
+    const text = labelsText(labels)
     const target = this.#targets.get(text) ?? this.#begin(labels, text)
     target.sent += sent
     target.lost += sent - roundTripMs.length
@@ -74,7 +74,7 @@ export class PingFamilies {
 
   /** Forgets who is not asked any more. */
   keep(all: readonly Labels[]): void {
-    const kept = new Set(all.map(textOf))
+    const kept = new Set(all.map(labelsText))
     for (const text of this.#targets.keys()) if (!kept.has(text)) this.#targets.delete(text)
   }
 
@@ -165,18 +165,4 @@ class PingCounter extends Counter implements WrittenFamily {
     }))
     return { ...(await super.get()), values }
   }
-}
-
-/** Labels of a series in the text format. */
-function textOf(labels: Labels): string {
-  let text = ''
-  for (const [name, value] of Object.entries(labels))
-    text += `${text === '' ? '' : ','}${name}="${special.test(value) ? escaped(value) : value}"`
-  return text
-}
-
-const special = /["\\\n]/
-
-function escaped(value: string): string {
-  return value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"')
 }

@@ -1,4 +1,5 @@
 import { Gauge, type GaugeConfiguration } from 'prom-client'
+import { labelsText, type WrittenFamily } from './page.ts'
 
 /** A series of a gauge: its labels and its value. */
 export type Series = readonly [labels: Readonly<Record<string, string>>, value: number]
@@ -30,6 +31,22 @@ export class ShownGauge extends Gauge {
 
   #values(): Iterable<{ readonly labels: Series[0]; readonly value: number }> {
     return Iterator.from(this.#show()).map(([labels, value]) => ({ labels, value }))
+  }
+}
+
+/** One of so many series that it writes their lines itself, from what is there while the page is taken. */
+export class WrittenGauge extends ShownGauge implements WrittenFamily {
+  readonly #name: string
+  readonly #show: () => Iterable<Series>
+
+  constructor(configuration: GaugeConfiguration<string>, show: () => Iterable<Series>) {
+    super(configuration, show)
+    this.#name = configuration.name
+    this.#show = show
+  }
+
+  *lines(): Generator<string> {
+    for (const [labels, value] of this.#show()) yield `${this.#name}{${labelsText(labels)}} ${value}\n`
   }
 }
 

@@ -9,6 +9,7 @@ import {
   speakerMetrics,
   subnetMetrics,
   vswitchMetrics,
+  type MonitorReading,
 } from '@kube-ovn/telemetry'
 
 /** How a program measures something that is wrong, and the same when it is well; answers what it measures in a minute. */
@@ -83,11 +84,12 @@ export const measured: Readonly<Record<string, Measured>> = {
   },
   KubeOvnInconsistentObjects(registry, isIll) {
     let seconds = 0
-    monitorMetrics(registry, 'n1', () => ({
+    const read = (): MonitorReading => ({
       ...{ daemons: [], databases: [], logs: [], failedRequests: 0, sources: new Map() },
       ...{ northbound: undefined, southbound: undefined },
       inconsistent: new Map([['port-without-binding', { count: 1, seconds }]]),
-    }))
+    })
+    monitorMetrics(registry, 'n1', read, undefined)
     // One that waits for half a minute, and then another one, is nothing odd.
     return () => void (seconds = isIll() ? seconds + 60 : 20)
   },
