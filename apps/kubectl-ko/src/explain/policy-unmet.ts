@@ -1,4 +1,4 @@
-import { allocatedNics, primaryProvider } from '@kube-ovn/annotations'
+import { allocatedNics, networkOfNic, primaryProvider } from '@kube-ovn/annotations'
 import { namespaces, nodes, pods, type KubeObject, type Pod } from '@kube-ovn/kube'
 import { isAlive } from '@kube-ovn/kube-api/core'
 import {
@@ -75,7 +75,10 @@ function policyPod({ metadata, spec }: Pod): PolicyPod {
   return {
     ...{ namespace: metadata.namespace ?? '', labels: metadata.labels ?? {} },
     // Of the first network also while it waits for its addresses: it is restricted from its first moment on.
-    providers: [primaryProvider, ...allocatedNics(metadata.annotations).map(({ provider }) => provider)],
+    providers: [
+      primaryProvider,
+      ...allocatedNics(metadata.annotations).map(({ provider }) => networkOfNic(provider)),
+    ],
     ports: servers.flatMap(({ ports = [] }) =>
       ports.flatMap(({ name, protocol = 'TCP' }) =>
         name === undefined ? [] : [{ name, protocol: protocol.toLowerCase() }],

@@ -53,6 +53,7 @@ export {
   interfaceAnnotations,
   podAnnotations,
   isOvnProvider,
+  networkOfNic,
   givenProviders,
   longestProvider,
   placedNics,

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { AnnotationInvalidError } from './errors.ts'
 import {
   interfaceAnnotations,
+  networkOfNic,
   podAnnotations,
   readInterfaceRequest,
   readPodNetwork,
@@ -164,3 +165,14 @@ describe('staleNicKeys', () => {
     expect(staleNicKeys(annotations, new Set(['ovn']))).toEqual([])
   })
 })
+
+it.each([
+  ['ovn', 'ovn'],
+  ['net1.shop.ovn', 'net1.shop.ovn'],
+  ['net1.shop.ovn.eth1', 'net1.shop.ovn'],
+  ['net1.shop.ovn.eth1.100', 'net1.shop.ovn'],
+  ['mv.shop', 'mv.shop'],
+  ['a.b.shop.ovn', 'a.b.shop.ovn'],
+])('knows the network of a NIC: %s is in %s', (provider, network) =>
+  expect(networkOfNic(provider)).toBe(network),
+)

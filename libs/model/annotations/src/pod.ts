@@ -16,16 +16,22 @@ import { routesAnnotation, type PodRoute } from './pod-routes.ts'
 
 /**
  * Names the network of a NIC: `ovn` for the primary one, `<nad>.<namespace>.ovn` for further ones, `<nad>.<namespace>`
- * for a NIC of another CNI that only takes its addresses here.
+ * for a NIC of another CNI that only takes its addresses here. One of several NICs in a network ends with `.<interface>`.
  */
 export type Provider = string
 
 export const primaryProvider: Provider = 'ovn'
 
-/** Whether NICs of the provider are on switches of OVN: of the first network, or of a further one. */
+/** Whether the network is one of switches of OVN: the first one, or a further one. */
 export function isOvnProvider(provider: Provider): boolean {
   const parts = provider.split('.', 4)
   return provider === primaryProvider || (parts.length === 3 && parts[2] === primaryProvider)
+}
+
+/** The network that a NIC is in, as its Subnet and policies name it: of several NICs in one network each has a provider that ends with its interface. */
+export function networkOfNic(provider: Provider): Provider {
+  const [name, namespace, suffix, nic] = provider.split('.', 4)
+  return suffix === primaryProvider && nic !== undefined ? `${name}.${namespace}.${suffix}` : provider
 }
 
 /** The NIC type of a Pod that asks for none. */

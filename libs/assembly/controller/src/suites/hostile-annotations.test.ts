@@ -29,6 +29,7 @@ const readersOf: Readonly<Record<string, readonly (readonly [string, Reader])[]>
     ],
   ],
   isOvnProvider: [['isOvnProvider', annotations.isOvnProvider]],
+  networkOfNic: [['networkOfNic', annotations.networkOfNic]],
   readPodNetwork: [
     ['readPodNetwork', (text) => annotations.readPodNetwork(everyValue(podAnnotations(), text))],
   ],

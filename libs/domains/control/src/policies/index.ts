@@ -11,7 +11,7 @@ export {
   type ResolverLabel,
 } from './resolver-names.ts'
 export { openConnectionFlags, stopsOpenConnections } from './open-connections.ts'
-export { isAboutNic, policyPlaces, type PolicyPlaces } from './pod-policies.ts'
+export { isAboutNic, isRestrictable, policyPlaces, type PolicyPlaces } from './pod-policies.ts'
 export { portPlace } from './policy-selectors.ts'
 export { formerSecurityGroups } from './former-security-groups.ts'
 export { securityGroupsOf, type SecurityGroupsOfPort } from './security-groups.ts'

@@ -1,4 +1,4 @@
-import { isOvnProvider } from '@kube-ovn/annotations'
+import { isOvnProvider, networkOfNic } from '@kube-ovn/annotations'
 import type { Family } from '@kube-ovn/ip'
 import { groupTable, rowTable, selectionTable, unionTable, type ViewOf } from '@kube-ovn/tables'
 import { adminPolicies, adminPolicySelectors } from './admin-policies.ts'
@@ -80,9 +80,14 @@ export function policyPlaces(
   }
 }
 
-/** Whether a policy is about NICs of the provider: about all unless it says which. */
+/** Whether a policy is about NICs of the provider: about all unless it says in which networks. */
 export function isAboutNic({ providers }: Pick<PolicyShare, 'providers'>, provider: string): boolean {
-  return providers === undefined || providers.includes(provider)
+  return providers === undefined || providers.includes(networkOfNic(provider))
+}
+
+/** Whether policies can be for NICs of the provider, and not only about them. */
+export function isRestrictable(provider: string): boolean {
+  return isOvnProvider(networkOfNic(provider))
 }
 
 interface PolicyUse {
@@ -101,7 +106,7 @@ const policyUses = rowTable({
     const nics = policyNics.get(pod) ?? []
     const familiesFor = (share: PolicyShare, isSubject: boolean): readonly Family[] =>
       nics
-        .filter(({ provider }) => isAboutNic(share, provider) && (!isSubject || isOvnProvider(provider)))
+        .filter(({ provider }) => isAboutNic(share, provider) && (!isSubject || isRestrictable(provider)))
         // A pod that waits for its addresses is restricted from its first moment on, and nobody's peer.
         .flatMap(({ families, isPlaced }) => (isSubject || isPlaced ? families : []))
     return {

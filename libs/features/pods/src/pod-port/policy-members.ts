@@ -1,6 +1,5 @@
-import { isOvnProvider } from '@kube-ovn/annotations'
 import { ref, memberOf } from '@kube-ovn/domains-control'
-import { isAboutNic } from '@kube-ovn/domains-control/policies'
+import { isAboutNic, isRestrictable } from '@kube-ovn/domains-control/policies'
 import { familyOf, formatIp } from '@kube-ovn/ip'
 import {
   adminPolicyAddresses,
@@ -27,7 +26,7 @@ export function policyMembers(
 ): readonly Member[] {
   if (policies === undefined) return []
   const addresses = [lease.v4, lease.v6].filter((ip) => ip !== undefined)
-  const groups = nic.has === 'port' && isOvnProvider(nic.provider) ? policies.groups : []
+  const groups = nic.has === 'port' && isRestrictable(nic.provider) ? policies.groups : []
   return [
     ...groups
       .filter((share) => isAboutNic(share, nic.provider))

@@ -40,11 +40,13 @@ function multi(networks: string): MultiNetworkPolicy {
 }
 
 async function createPods(...names: readonly string[]): Promise<void> {
-  const annotations = { 'k8s.v1.cni.cncf.io/networks': 'storage' }
-  for (const name of names) {
-    const labels = { app: name }
-    await cluster.client.create(pods, pod({ name, namespace: 'shop', node: 'n1', labels, annotations }))
-  }
+  for (const name of names) await createPod(name, 'storage')
+}
+
+async function createPod(name: string, networks: string): Promise<void> {
+  const annotations = { 'k8s.v1.cni.cncf.io/networks': networks }
+  const labels = { app: name }
+  await cluster.client.create(pods, pod({ name, namespace: 'shop', node: 'n1', labels, annotations }))
 }
 
 function groupsOf(control: Controller): Readonly<Record<string, readonly string[]>> {
@@ -112,6 +114,26 @@ it('stands beside a NetworkPolicy of its name, whatever comes first, and survive
   await control.settle()
   const { 'web.shop': _, ...rest } = before
   expect(groupsOf(control)).toEqual(rest)
+})
+
+it('restricts each of several NICs that a pod has in the network, as other policies do', async () => {
+  await using control = await cluster.startSettled()
+  await createPod('web', 'storage@net1,storage@net2')
+  await createPod('friend', 'storage@net1,storage@net2')
+  await cluster.client.create(multiNetworkPolicyResource, multi('storage'))
+  const spec = { podSelector: { matchLabels: { app: 'web' } } }
+  await cluster.client.create(networkPolicies, {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    ...{ metadata: ref, spec },
+  })
+  await control.settle()
+  const { 'web.shop': ofPlain, ...others } = groupsOf(control)
+  const both = [`${secondary('web')}.net1`, `${secondary('web')}.net2`]
+  expect([...(ofPlain ?? [])].sort()).toEqual(['web.shop', ...both])
+  expect(Object.values(others).map((ports) => [...ports].sort())).toEqual([both])
+  // Of both NICs of the friend, in both families.
+  expect(addressesFrom(control)).toHaveLength(4)
 })
 
 it('that names no network is about none, and its user is told', async () => {
