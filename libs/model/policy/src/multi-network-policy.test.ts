@@ -47,6 +47,12 @@ describe('a MultiNetworkPolicy', () => {
     ['small letters', { policyTypes: ['ingress'] }, ['ingress'], ['spec.policyTypes[0]=ingress']],
     ['other letters', { policyTypes: ['EGRESS'] }, ['egress'], ['spec.policyTypes[0]=EGRESS']],
     [
+      'a word that may be either',
+      { policyTypes: ['Egres'] },
+      ['ingress', 'egress'],
+      ['spec.policyTypes[0]=Egres'],
+    ],
+    [
       'other words',
       { policyTypes: ['Egress', 'Ingres', null, 7] },
       ['ingress', 'egress'],

@@ -51,22 +51,24 @@ type Written = Readonly<Record<string, unknown>>
 const directions = ['ingress', 'egress'] as const
 const typeNames = { ingress: 'Ingress', egress: 'Egress' } as const
 
+const untilList = 'until then both directions are restricted'
+
 /** An API server fills in the types of a NetworkPolicy that has none, in the same way. */
 function restrictedBy({ policyTypes, egress }: Written, tried: Tried): readonly PolicyDirection[] {
   if (policyTypes === undefined || isEmptyList(policyTypes))
     return egress === undefined || isEmptyList(egress) ? ['ingress'] : directions
-  const untilList = 'until then both directions are restricted'
   const types = tried(() => listOf(policyTypes, 'spec.policyTypes', untilList))
-  return types?.map((type, place) => readType(type, `spec.policyTypes[${place}]`, tried)) ?? directions
+  return types?.flatMap((type, place) => readType(type, `spec.policyTypes[${place}]`, tried)) ?? directions
 }
 
-function readType(type: unknown, field: string, tried: Tried): PolicyDirection {
-  const direction = typeof type === 'string' && type.toLowerCase() === 'egress' ? 'egress' : 'ingress'
-  if (type !== typeNames[direction])
-    tried(() =>
-      refuse(field, type, `write Ingress or Egress; until then it is as if it were ${typeNames[direction]}`),
-    )
-  return direction
+/** A word that is neither of them may be meant for either. */
+function readType(type: unknown, field: string, tried: Tried): readonly PolicyDirection[] {
+  const meant = typeof type === 'string' ? type.toLowerCase() : ''
+  const direction = directions.find((one) => one === meant)
+  const until = direction === undefined ? untilList : `until then it is as if it were ${typeNames[direction]}`
+  if (direction === undefined || type !== typeNames[direction])
+    tried(() => refuse(field, type, `write Ingress or Egress; ${until}`))
+  return direction === undefined ? directions : [direction]
 }
 
 function isEmptyList(value: unknown): boolean {
