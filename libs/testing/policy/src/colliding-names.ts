@@ -62,5 +62,6 @@ export function named(seed: number, objects: PolicyObjects): PolicyObjects {
     adminNetworkPolicies: each(objects.adminNetworkPolicies, ofAdmins, withRules),
     clusterNetworkPolicies: each(objects.clusterNetworkPolicies, ofAdmins, withRules),
     baselineAdminNetworkPolicies: each(objects.baselineAdminNetworkPolicies, ['default'], withRules),
+    multiNetworkPolicies: each(objects.multiNetworkPolicies, ofPolicies),
   }
 }

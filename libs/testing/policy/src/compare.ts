@@ -39,9 +39,11 @@ export function compareCompiled(
   )
 }
 
-/** The logical port of a pod. */
+/** The logical port of a pod's NIC. */
 export function portOf(end: Endpoint): string {
-  return end.kind === 'pod' ? `${end.name}.${end.namespace}` : ''
+  if (end.kind !== 'pod') return ''
+  const { name, namespace, provider } = end
+  return [name, namespace, ...(provider === undefined ? [] : [provider])].join('.')
 }
 
 /** Comparisons in which both do not say the same, to be read. */

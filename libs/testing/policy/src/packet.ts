@@ -2,7 +2,14 @@ import type { Family } from '@kube-ovn/ip'
 
 /** Who sends a packet, or gets it. */
 export type Endpoint =
-  | { readonly kind: 'pod'; readonly namespace: string; readonly name: string; readonly address: string }
+  | {
+      readonly kind: 'pod'
+      readonly namespace: string
+      readonly name: string
+      readonly address: string
+      /** Of the NIC that has the address; absent for that in the first network. */
+      readonly provider?: string
+    }
   | { readonly kind: 'node'; readonly name: string; readonly address: string }
   | { readonly kind: 'outside'; readonly address: string }
 
@@ -22,7 +29,7 @@ export interface Packet {
 export function packetText({ from, to, protocol, port }: Packet): string {
   const text = (end: Endpoint): string =>
     end.kind === 'pod'
-      ? `${end.namespace}/${end.name} (${end.address})`
+      ? `${end.namespace}/${end.name} (${end.provider === undefined ? '' : `${end.provider} `}${end.address})`
       : end.kind === 'node'
         ? `node ${end.name} (${end.address})`
         : end.address

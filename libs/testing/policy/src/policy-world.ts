@@ -4,6 +4,8 @@ import type {
   BaselineAdminNetworkPolicy,
   ClusterNetworkPolicy,
   EgressFirewall,
+  MultiNetworkPolicy,
+  NetworkAttachmentDefinition,
   SecurityGroup,
   Subnet,
 } from '@kube-ovn/kube-api'
@@ -16,7 +18,11 @@ export interface PolicyObjects {
   readonly namespaces: readonly Namespace[]
   readonly pods: readonly Pod[]
   readonly subnets: readonly Subnet[]
+  /** Networks beside the first one. */
+  readonly networkAttachments: readonly NetworkAttachmentDefinition[]
   readonly networkPolicies: readonly NetworkPolicy[]
+  /** No API server has looked into them. */
+  readonly multiNetworkPolicies: readonly MultiNetworkPolicy[]
   readonly adminNetworkPolicies: readonly AdminNetworkPolicy[]
   readonly baselineAdminNetworkPolicies: readonly BaselineAdminNetworkPolicy[]
   readonly clusterNetworkPolicies: readonly ClusterNetworkPolicy[]

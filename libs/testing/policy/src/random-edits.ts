@@ -2,6 +2,9 @@ import type { AdminNetworkPolicy } from '@kube-ovn/kube-api'
 import type { KubeObject, Pod } from '@kube-ovn/kube-api/core'
 import type { PolicyObjects } from './policy-world.ts'
 import { drawNetworkPolicy } from './random-network-policies.ts'
+import { networksEdited } from './random-network-edits.ts'
+import { networksKey } from './random-networks.ts'
+import { changeOne, withoutOne } from './random-parts.ts'
 import { Random } from './random.ts'
 
 /** What may be done to a world. */
@@ -66,19 +69,11 @@ const edits: readonly Edit[] = [
 /** Draws some edits, and gives the objects behind them; the same for one seed. */
 export function edited(seed: number, objects: PolicyObjects): PolicyObjects {
   const random = new Random(seed ^ 0xed17)
-  return random
-    .some(1, 4, () => random.among(edits))
-    .reduce((now, edit) => edit?.(now, random) ?? now, objects)
-}
-
-function changeOne<T>(random: Random, list: readonly T[], change: (one: T) => T): readonly T[] {
-  const at = random.between(0, list.length - 1)
-  return list.map((one, index) => (index === at ? change(one) : one))
-}
-
-function withoutOne<T>(random: Random, list: readonly T[]): readonly T[] {
-  const at = random.between(0, list.length - 1)
-  return list.filter((_one, index) => index !== at)
+  const drawn = random.some(1, 4, () => random.among(edits))
+  return networksEdited(
+    seed,
+    drawn.reduce((now, edit) => edit?.(now, random) ?? now, objects),
+  )
 }
 
 function relabelled(pod: Pod, random: Random): Pod {
@@ -90,11 +85,13 @@ function relabelled(pod: Pod, random: Random): Pod {
 function withCopy(random: Random, pods: readonly Pod[]): readonly Pod[] {
   const pod = random.among(pods)
   if (pod === undefined) return pods
-  const { namespace, labels = {} } = pod.metadata
+  const { namespace, labels = {}, annotations } = pod.metadata
   const name = `late-${pods.length}`
   if (pods.some(({ metadata }) => metadata.name === name)) return pods
   const metadata = { name, labels, uid: `uid-${name}`, ...(namespace === undefined ? {} : { namespace }) }
-  return [...pods, { ...pod, metadata }]
+  const asked = annotations?.[networksKey]
+  const networks = asked === undefined ? {} : { annotations: { [networksKey]: asked } }
+  return [...pods, { ...pod, metadata: { ...metadata, ...networks } }]
 }
 
 function drawPolicy(random: Random, { namespaces, networkPolicies }: PolicyObjects) {

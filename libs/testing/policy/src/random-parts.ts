@@ -1,4 +1,4 @@
-import type { LabelSelector } from '@kube-ovn/kube-api/core'
+import type { KubeObject, LabelSelector } from '@kube-ovn/kube-api/core'
 import type { Family } from '@kube-ovn/ip'
 import type { Random } from './random.ts'
 
@@ -38,4 +38,20 @@ export function drawPrefix(random: Random, family: Family): string {
       '2001:db8::/32',
     ] as const),
   )
+}
+
+export function changeOne<T>(random: Random, list: readonly T[], change: (one: T) => T): readonly T[] {
+  const at = random.between(0, list.length - 1)
+  return list.map((one, index) => (index === at ? change(one) : one))
+}
+
+export function withoutOne<T>(random: Random, list: readonly T[]): readonly T[] {
+  const at = random.between(0, list.length - 1)
+  return list.filter((_one, index) => index !== at)
+}
+
+/** The object with further annotations. */
+export function annotated<T extends KubeObject>(object: T, annotations: Readonly<Record<string, string>>): T {
+  const { metadata } = object
+  return { ...object, metadata: { ...metadata, annotations: { ...metadata.annotations, ...annotations } } }
 }

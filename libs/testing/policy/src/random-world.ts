@@ -6,6 +6,7 @@ import { named, namesOf } from './colliding-names.ts'
 import { drawAdminPolicies } from './random-admin-policies.ts'
 import { drawFirewalls } from './random-egress-firewalls.ts'
 import { drawNetworkPolicy } from './random-network-policies.ts'
+import { withNetworks } from './random-networks.ts'
 import { drawPrefix } from './random-parts.ts'
 import { Random } from './random.ts'
 import type { PolicyObjects, PolicyWorld } from './policy-world.ts'
@@ -54,6 +55,7 @@ export function randomWorld(seed: number): PolicyWorld {
       isOf === 'administrators'
         ? []
         : random.some(isOf === 'policies' ? 1 : 0, 4, (index) => drawNetworkPolicy(random, index, names)),
+    ...{ networkAttachments: [], multiNetworkPolicies: [] },
     ...drawAdminPolicies(random, isOf === 'administrators' || isOf === 'both'),
     egressFirewalls: drawFirewalls(seed, names, families),
     securityGroups: groups,
@@ -74,7 +76,7 @@ export function randomWorld(seed: number): PolicyWorld {
       cidrBlock: families.map((family) => (family === 4 ? '100.64.0.0/16' : 'fd00:100:64::/112')).join(','),
     },
   }
-  return { seed, families, settings, objects: named(seed, objects) }
+  return { seed, families, settings, objects: named(seed, withNetworks(seed, objects, families)) }
 }
 
 function drawPod(

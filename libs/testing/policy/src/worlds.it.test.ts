@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { compareCompiled, differencesOf } from './compare.ts'
 import { compileEdits, type CompiledWorld } from './compiled-world.ts'
+import type { Packet } from './packet.ts'
 import { randomWorld } from './random-world.ts'
 import { drawnSeeds } from './seeds.ts'
 
@@ -8,7 +9,7 @@ it(
   'lets rows say of packets what the specifications say of objects, in 2,000 worlds before and behind edits',
   { timeout: 1_800_000 },
   () => {
-    const counted = { allow: 0, deny: 0, changed: 0 }
+    const counted = { allow: 0, deny: 0, further: { allow: 0, deny: 0 }, changed: 0 }
     for (const seed of drawnSeeds(2000)) {
       const world = randomWorld(seed)
       const { before, after, anew } = compileEdits(world)
@@ -18,15 +19,25 @@ it(
       for (const compiled of [before, after]) {
         const compared = compareCompiled(world, compiled, 40)
         expect(differencesOf(world, compared)).toEqual([])
-        for (const { specified } of compared) counted[specified ? 'allow' : 'deny']++
+        for (const { packet, specified } of compared) {
+          const which = specified ? 'allow' : 'deny'
+          counted[which]++
+          if (isOfFurtherNic(packet)) counted.further[which]++
+        }
       }
     }
     // Worlds in which nothing was decided would agree, too, and edits that change nothing.
     expect(counted.allow).toBeGreaterThan(40_000)
     expect(counted.deny).toBeGreaterThan(40_000)
+    expect(counted.further.allow).toBeGreaterThan(10_000)
+    expect(counted.further.deny).toBeGreaterThan(5_000)
     expect(counted.changed).toBeGreaterThan(1_000)
   },
 )
+
+function isOfFurtherNic({ from, to }: Packet): boolean {
+  return [from, to].some((end) => end.kind === 'pod' && end.provider !== undefined)
+}
 
 /** Rows in an order that says nothing. */
 function rowsOf({ rows: { switches, groups, sets, ports } }: CompiledWorld) {

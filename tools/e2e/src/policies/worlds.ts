@@ -134,6 +134,7 @@ function objectsOf(
   return {
     ...{ nodes: [], subnets: [], securityGroups: [], egressFirewalls: [] },
     ...{ baselineAdminNetworkPolicies: [], clusterNetworkPolicies: [] },
+    ...{ networkAttachments: [], multiNetworkPolicies: [] },
     namespaces: namespaces.map((name, index) => ({
       metadata: { name, labels: namespaceLabels[index] ?? {} },
     })),

@@ -2,6 +2,7 @@ import { contains, parseCidr, parseIp } from '@kube-ovn/ip'
 import type { LabelSelector, Node, Pod } from '@kube-ovn/kube-api/core'
 import type { Endpoint, Packet } from '../packet.ts'
 import type { PolicyObjects } from '../policy-world.ts'
+import type { Nic } from './nics.ts'
 import { selects } from './selector.ts'
 
 export type Direction = 'ingress' | 'egress'
@@ -15,6 +16,8 @@ export interface Question {
   readonly direction: Direction
   /** Whose policies are asked. */
   readonly pod: Pod
+  /** By which the packet goes there. */
+  readonly nic: Nic
   readonly peer: Endpoint
   readonly packet: Packet
 }
@@ -55,6 +58,11 @@ export function selectsPod(
   return namespaces === undefined
     ? namespace === own
     : selects(namespaces, labelsOfNamespace(objects, namespace))
+}
+
+/** Whether there is any of those because of which a node is let in at its own pods. */
+export function hasNetworkPolicies({ networkPolicies, multiNetworkPolicies }: PolicyObjects): boolean {
+  return networkPolicies.length > 0 || multiNetworkPolicies.length > 0
 }
 
 /** Whether it is the node that the pod runs on. */

@@ -1,84 +1,87 @@
 import { contains } from '@kube-ovn/ip'
-import type { NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort, Pod } from '@kube-ovn/kube-api/core'
-import { isMember, isOwnNode, isWithin, numbersOf, podOf, prefixOf, selectsPod } from './known.ts'
-import type { Question, Verdict } from './known.ts'
-
-const enforcement = 'ovn.kubernetes.io/network_policy_enforcement'
+import type { NetworkPolicyPeer, NetworkPolicyPort, Pod } from '@kube-ovn/kube-api/core'
+import {
+  hasNetworkPolicies,
+  isMember,
+  isOwnNode,
+  isWithin,
+  numbersOf,
+  podOf,
+  prefixOf,
+  selectsPod,
+  type Question,
+  type Verdict,
+} from './known.ts'
+import { multiNetworkPolicyTerms } from './multi-network-policy.ts'
+import { nicOf, type Nic } from './nics.ts'
+import { networkPolicyTerms, type PolicyTerms } from './policy-terms.ts'
 
 /**
- * What the NetworkPolicies of a pod say: nothing where none is for it in this direction.
+ * What the NetworkPolicies and MultiNetworkPolicies for a pod's NIC say: nothing where none is for it in this direction.
  *
  * @see https://kubernetes.io/docs/concepts/services-networking/network-policies/
  */
 export function networkPolicyVerdict(question: Question): Verdict | undefined {
-  const { objects, pod, direction, packet } = question
-  if (objects.networkPolicies.length > 0 && isOwnNode(question)) return 'allow'
-  const own = objects.networkPolicies.filter(
-    (policy) =>
-      policy.metadata.namespace === pod.metadata.namespace &&
-      selectsPod(objects, pod, policy.spec?.podSelector ?? {}, undefined, pod.metadata.namespace) &&
-      restricts(policy, direction),
+  const { objects, pod, nic, direction, packet } = question
+  if (hasNetworkPolicies(objects) && isOwnNode(question)) return 'allow'
+  const { networkPolicies, multiNetworkPolicies } = objects
+  const all = [
+    ...networkPolicies.map(networkPolicyTerms),
+    ...multiNetworkPolicies.map(multiNetworkPolicyTerms),
+  ]
+  const own = all.filter(
+    (policy) => isAbout(policy, nic) && isFor(policy, objects, pod) && policy.restricted.includes(direction),
   )
   if (own.some((policy) => allows(policy, question))) return 'allow'
   // Lax ones are about TCP, UDP and SCTP.
-  const isolating = own.filter((policy) => packet.protocol !== 'icmp' || !isLax(policy))
+  const isolating = own.filter(({ isLax }) => packet.protocol !== 'icmp' || !isLax)
   return isolating.length === 0 ? undefined : 'deny'
 }
 
-/** Without any of policyTypes ingress is restricted, and egress where there are rules for it. */
-function restricts({ spec }: NetworkPolicy, direction: Question['direction']): boolean {
-  const { policyTypes = [], egress = [] } = spec ?? {}
-  if (policyTypes.length === 0) return direction === 'ingress' || egress.length > 0
-  return policyTypes.includes(direction === 'ingress' ? 'Ingress' : 'Egress')
+function isAbout({ networks }: PolicyTerms, nic: Nic | undefined): boolean {
+  return networks === undefined || (nic !== undefined && networks.includes(nic.network))
 }
 
-function isLax({ metadata }: NetworkPolicy): boolean {
-  return metadata.annotations?.[enforcement] === 'lax'
+function isFor({ namespace, podSelector }: PolicyTerms, objects: Question['objects'], pod: Pod): boolean {
+  return namespace === pod.metadata.namespace && selectsPod(objects, pod, podSelector, undefined, namespace)
 }
 
-function allows(policy: NetworkPolicy, question: Question): boolean {
-  const { ingress = [], egress = [] } = policy.spec ?? {}
-  const rules =
-    question.direction === 'ingress'
-      ? ingress.map(({ from, ports }) => ({ peers: from ?? [], ports: ports ?? [] }))
-      : egress.map(({ to, ports }) => ({ peers: to ?? [], ports: ports ?? [] }))
-  return rules.some(
-    ({ peers, ports }) =>
-      (peers.length === 0 || peers.some((peer) => isPeer(peer, policy, question))) &&
-      (ports.length === 0 || ports.some((port) => isPort(port, question, served(policy, peers, question)))),
-  )
+function allows(policy: PolicyTerms, question: Question): boolean {
+  return policy.rules[question.direction].some(({ peers, ports }) => {
+    const isFromPeer = peers === undefined || peers.some((peer) => isPeer(peer, policy, question))
+    if (!isFromPeer || ports === undefined) return isFromPeer
+    return ports.some((port) => isPort(port, question, served(policy, peers, question)))
+  })
 }
 
 /** Pods by which named ports go. */
 function served(
-  policy: NetworkPolicy,
-  peers: readonly NetworkPolicyPeer[],
+  policy: PolicyTerms,
+  peers: readonly NetworkPolicyPeer[] | undefined,
   { objects, direction }: Question,
 ): readonly Pod[] {
-  const { namespace } = policy.metadata
-  return objects.pods.filter((pod) =>
-    direction === 'ingress'
-      ? namespace === pod.metadata.namespace &&
-        selectsPod(objects, pod, policy.spec?.podSelector ?? {}, undefined, namespace)
-      : peers.length === 0
-        ? isMember(pod) && namespace === pod.metadata.namespace
-        : peers.some((peer) => isSelected(peer, policy, objects, pod)),
-  )
+  return objects.pods.filter((pod) => {
+    if (direction === 'ingress') return isFor(policy, objects, pod)
+    if (peers === undefined) return isMember(pod) && policy.namespace === pod.metadata.namespace
+    return peers.some((peer) => isSelected(peer, policy, objects, pod))
+  })
 }
 
-function isPeer(given: NetworkPolicyPeer, policy: NetworkPolicy, { objects, peer }: Question): boolean {
+/** A pod is a peer by its NICs in the networks of the policy, a block wherever its addresses are. */
+function isPeer(given: NetworkPolicyPeer, policy: PolicyTerms, { objects, peer }: Question): boolean {
   if (given.ipBlock !== undefined) return isInBlock(given.ipBlock, peer.address)
-  return isSelected(given, policy, objects, podOf(objects, peer))
+  const pod = podOf(objects, peer)
+  return pod !== undefined && isAbout(policy, nicOf(pod, peer)) && isSelected(given, policy, objects, pod)
 }
 
 function isSelected(
   { podSelector, namespaceSelector, ipBlock }: NetworkPolicyPeer,
-  { metadata }: NetworkPolicy,
+  { namespace }: PolicyTerms,
   objects: Question['objects'],
-  pod: Pod | undefined,
+  pod: Pod,
 ): boolean {
   if (ipBlock !== undefined || (podSelector ?? namespaceSelector) === undefined) return false
-  return selectsPod(objects, pod, podSelector ?? {}, namespaceSelector, metadata.namespace)
+  return selectsPod(objects, pod, podSelector ?? {}, namespaceSelector, namespace)
 }
 
 /** A block with something in it that can not be used is about nobody. */

@@ -1,15 +1,27 @@
 import type { SecurityGroup, SecurityGroupRule } from '@kube-ovn/kube-api'
 import type { Pod } from '@kube-ovn/kube-api/core'
-import { isMember, isOwnNode, isWithin, podOf, type Question, type Verdict } from './known.ts'
+import {
+  hasNetworkPolicies,
+  isMember,
+  isOwnNode,
+  isWithin,
+  podOf,
+  type Question,
+  type Verdict,
+} from './known.ts'
+import { annotationOf, nicOf, type Nic } from './nics.ts'
 
 /** Rules with a lower number than this are asked before the node of the pod is let in. */
 const beforeNode = 15_484
 
-/** SecurityGroups that there are of those that a pod names. */
-function securityGroupsOf({ objects }: Pick<Question, 'objects'>, pod: Pod): readonly SecurityGroup[] {
-  const names = (pod.metadata.annotations?.['ovn.kubernetes.io/security_groups'] ?? '')
-    .split(',')
-    .map((name) => name.trim())
+/** SecurityGroups that there are of those that a pod names for a NIC. */
+function securityGroupsOf(
+  { objects }: Pick<Question, 'objects'>,
+  pod: Pod,
+  nic: Nic | undefined,
+): readonly SecurityGroup[] {
+  const text = nic === undefined ? '' : annotationOf(pod, nic, 'security_groups')
+  const names = text.split(',').map((name) => name.trim())
   return objects.securityGroups.filter(({ metadata }) => names.includes(metadata.name))
 }
 
@@ -19,12 +31,12 @@ function securityGroupsOf({ objects }: Pick<Question, 'objects'>, pod: Pod): rea
  * @see docs/user/policies.md
  */
 export function securityGroupVerdict(question: Question): Verdict | undefined {
-  const { pod, objects, direction } = question
-  const groups = securityGroupsOf(question, pod)
+  const { pod, nic, objects, direction } = question
+  const groups = securityGroupsOf(question, pod, nic)
   if (groups.length === 0) return undefined
   const first = groups.filter(({ spec }) => (spec?.tier ?? 0) === 0)
   const then = groups.filter(({ spec }) => spec?.tier === 1)
-  const isProbe = direction === 'ingress' && objects.networkPolicies.length > 0 && isOwnNode(question)
+  const isProbe = direction === 'ingress' && hasNetworkPolicies(objects) && isOwnNode(question)
   if (first.length > 0) {
     const decided = decide(first, question, isProbe)
     if (decided !== 'pass') return decided
@@ -49,7 +61,7 @@ function decide(groups: readonly SecurityGroup[], question: Question, isProbe: b
       group.spec?.allowSameGroupTraffic === true &&
       peer !== undefined &&
       isMember(peer) &&
-      securityGroupsOf(question, peer).includes(group),
+      securityGroupsOf(question, peer, nicOf(peer, question.peer)).includes(group),
   )
   return isAmong ? 'allow' : 'deny'
 }
@@ -60,7 +72,7 @@ function isAbout(rule: SecurityGroupRule, question: Question): boolean {
   if (rule.remoteType === 'address' && !isIn(rule.remoteAddress, peer.address)) return false
   if (rule.remoteType === 'securityGroup') {
     const pod = podOf(objects, peer)
-    const names = pod === undefined || !isMember(pod) ? [] : securityGroupsOf(question, pod)
+    const names = pod === undefined || !isMember(pod) ? [] : securityGroupsOf(question, pod, nicOf(pod, peer))
     if (!names.some(({ metadata }) => metadata.name === rule.remoteSecurityGroup)) return false
   }
   const own = direction === 'ingress' ? packet.to : packet.from

@@ -1,18 +1,19 @@
 import type { Subnet } from '@kube-ovn/kube-api'
-import { isWithin, type Question, type Verdict } from './known.ts'
+import { hasNetworkPolicies, isOwnNode, isWithin, type Question, type Verdict } from './known.ts'
+import { annotationOf } from './nics.ts'
 
 /** Rules of `acls` as the worlds have them: what comes from, or goes to, a prefix. */
 const simpleMatch = /^ip[46]\.(src|dst) == (\S+)$/
 
-/** How a subnet's own rules rank among each other. */
-const rank = { among: 1900, allowed: 1001, closed: 1000 } as const
+/** How a subnet's own rules rank among each other, and that which lets a node in at its own pods, see docs/design/own-node.md. */
+const rank = { ownNode: 3000, among: 1900, allowed: 1001, closed: 1000 } as const
 
 /** Rules above this are asked before NetworkPolicies, the others behind them. */
 const ofPolicies = 2001
 
-/** Of all subnets, that of the pod. */
-function subnetOf({ objects, pod }: Pick<Question, 'objects' | 'pod'>): Subnet | undefined {
-  const name = pod.metadata.annotations?.['ovn.kubernetes.io/logical_switch']
+/** Of all subnets, that of the NIC. */
+function subnetOf({ objects, pod, nic }: Pick<Question, 'objects' | 'pod' | 'nic'>): Subnet | undefined {
+  const name = annotationOf(pod, nic, 'logical_switch')
   return objects.subnets.find(({ metadata }) => metadata.name === name)
 }
 
@@ -35,6 +36,9 @@ export function subnetVerdict(question: Question, when: 'before' | 'behind'): Ve
     ...acls
       .filter((acl) => acl.direction === wanted && isMatch(acl.match ?? '', question))
       .map((acl) => [acl.priority ?? 0, acl.action === 'drop' ? 'deny' : 'allow'] as const),
+    ...(direction === 'ingress' && hasNetworkPolicies(question.objects) && isOwnNode(question)
+      ? [[rank.ownNode, 'allow'] as const]
+      : []),
     ...(spec.allowEWTraffic === true && acls.length > 0 && among ? [[rank.among, 'allow'] as const] : []),
     ...(spec.private === true && direction === 'ingress'
       ? [

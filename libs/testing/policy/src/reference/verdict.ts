@@ -4,6 +4,7 @@ import { adminVerdict } from './admin-policy.ts'
 import { firewallVerdict } from './egress-firewall.ts'
 import { podOf, type Direction, type Question, type Verdict } from './known.ts'
 import { networkPolicyVerdict } from './network-policy.ts'
+import { nicOf } from './nics.ts'
 import { securityGroupVerdict } from './security-group.ts'
 import { subnetVerdict } from './subnet.ts'
 
@@ -16,8 +17,9 @@ import { subnetVerdict } from './subnet.ts'
 export function isAllowed(objects: PolicyObjects, direction: Direction, packet: Packet): boolean | undefined {
   const [own, peer] = direction === 'ingress' ? [packet.to, packet.from] : [packet.from, packet.to]
   const pod = podOf(objects, own)
-  if (pod === undefined) return undefined
-  const question: Question = { objects, direction, pod, peer, packet }
+  const nic = pod === undefined ? undefined : nicOf(pod, own)
+  if (pod === undefined || nic === undefined) return undefined
+  const question: Question = { objects, direction, pod, nic, peer, packet }
   const said = direction === 'ingress' ? ingress : egress
   for (const ask of said) {
     const verdict = ask(question)
