@@ -1,6 +1,5 @@
 import {
   interfaceAnnotations,
-  networkAnnotations,
   podAnnotations,
   primaryProvider,
   type NetworkSelection,
@@ -10,6 +9,7 @@ import { isOfKubeOvn } from '@kube-ovn/kube-api'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import { podPortName } from '@kube-ovn/ovn-names'
 import type { ControlWorld } from '../world.ts'
+import { askedOf, ovnProvider, type Attachment } from './asked-networks.ts'
 import { PodNetworkRepeatedError, PodNetworkUnavailableError } from './errors.ts'
 import type { Holder } from './holder.ts'
 
@@ -38,10 +38,6 @@ export function isPrimary({ provider }: PodNic): boolean {
   return provider === primaryProvider
 }
 
-interface Attachment extends NetworkSelection {
-  readonly namespace: string
-}
-
 /**
  * Lists the NICs of a pod that concern us: the one in the cluster's network, unless it is replaced, and those that it
  * asks Multus for. NICs of other CNIs count when a Subnet gives them addresses; those in one network have the same ones.
@@ -49,14 +45,7 @@ interface Attachment extends NetworkSelection {
  * @throws AnnotationInvalidError, PodNetworkUnavailableError and PodNetworkRepeatedError
  */
 export function nicsOf(pod: Pod, holder: Holder, world: ControlWorld): readonly PodNic[] {
-  const { annotations } = pod.metadata
-  const first = networkAnnotations.first.read(annotations) ?? []
-  const further = networkAnnotations.further.read(annotations) ?? []
-  const attachments = [...first, ...further].map((one): Attachment => ({
-    ...one,
-    namespace: one.namespace ?? pod.metadata.namespace ?? '',
-  }))
-  const hasPrimary = first.length === 0 && !world.settings.nonPrimaryCni
+  const { hasPrimary, attachments } = askedOf(pod, world.settings)
   const attached = attachments.flatMap(
     (attachment) => attachedNic(attachment, attachments, holder, world) ?? [],
   )
@@ -89,7 +78,7 @@ function attachedNic(
     throw new PodNetworkUnavailableError({ network: `${namespace}/${name}`, cure })
   }
   const has = isOfKubeOvn(definition) ? 'port' : 'addresses'
-  const boundTo = has === 'port' ? `${name}.${namespace}.${primaryProvider}` : `${name}.${namespace}`
+  const boundTo = has === 'port' ? ovnProvider(attachment) : `${name}.${namespace}`
   if (has === 'addresses' && !isServed(boundTo, world)) return undefined
   const isOneOfSeveral =
     has === 'port' && all.filter((other) => other.name === name && other.namespace === namespace).length > 1

@@ -1,13 +1,14 @@
-import { allocatedNics, primaryProvider } from '@kube-ovn/annotations'
+import { allocatedNics, networkOfNic, primaryProvider } from '@kube-ovn/annotations'
 import type { Family } from '@kube-ovn/ip'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import type { Labels, LabelSelector } from '@kube-ovn/label-selector'
 import { rowTable, type ViewOf } from '@kube-ovn/tables'
 import { needsPort } from '../pods/alive.ts'
+import { askedNetworks } from '../pods/asked-networks.ts'
 import { namespaces, pods, settingsOf, settingsTable } from '../sources.ts'
 import { namespaceBindings, subnetsOfNamespace } from '../topology/namespace-bindings.ts'
 import { familiesOf } from '../topology/network.ts'
-import { prefixes } from '../topology/attachments.ts'
+import { prefixes, subnetProviders } from '../topology/attachments.ts'
 import { readFirewalls } from './read-firewalls.ts'
 
 /** A pod with its own labels and those of its namespace, so that one selection looks at both. */
@@ -94,25 +95,34 @@ interface PolicyNic {
 export const policyNics = rowTable({
   name: 'policy-nics',
   of: pods,
-  reads: { settingsTable, readFirewalls, namespaceBindings, prefixes },
-  row: (pod, { namespaceBindings, prefixes, ...views }): readonly PolicyNic[] | undefined => {
+  reads: { settingsTable, readFirewalls, namespaceBindings, subnetProviders, prefixes },
+  row: (
+    pod,
+    { namespaceBindings, subnetProviders, prefixes, ...views },
+  ): readonly PolicyNic[] | undefined => {
     if (!hasPolicies(views) || !needsPort(pod)) return undefined
     const settings = settingsOf(views.settingsTable)
     const { annotations, namespace = '' } = pod.metadata
     const placed = allocatedNics(annotations).map((nic): PolicyNic => ({ ...nic, isPlaced: true }))
-    if (placed.some(({ provider }) => provider === primaryProvider)) return placed
-    const subnets = subnetsOfNamespace(namespace, { namespaceBindings, settings })
-    const families = subnets.flatMap((subnet) => {
-      const known = prefixes.get(subnet)
-      return known === undefined ? [] : familiesOf(known).map(({ family }) => family)
-    })
+    const networks = new Set(placed.map(({ provider }) => networkOfNic(provider)))
+    const waiting = askedNetworks(pod, settings).filter((provider) => !networks.has(provider))
     return [
       ...placed,
-      {
-        provider: primaryProvider,
-        families: ([4, 6] as const).filter((family) => families.includes(family)),
-        isPlaced: false,
-      },
+      ...waiting.map((provider): PolicyNic => {
+        const subnets =
+          provider === primaryProvider
+            ? subnetsOfNamespace(namespace, { namespaceBindings, settings })
+            : subnetProviders.keys('provider', provider)
+        const families = subnets.flatMap((subnet) => {
+          const known = prefixes.get(subnet)
+          return known === undefined ? [] : familiesOf(known).map(({ family }) => family)
+        })
+        return {
+          provider,
+          families: ([4, 6] as const).filter((family) => families.includes(family)),
+          isPlaced: false,
+        }
+      }),
     ]
   },
 })

@@ -116,6 +116,17 @@ it('stands beside a NetworkPolicy of its name, whatever comes first, and survive
   expect(groupsOf(control)).toEqual(rest)
 })
 
+it('restricts a pod from the transaction on that makes its NIC', async () => {
+  await cluster.client.create(multiNetworkPolicyResource, multi('storage'))
+  await using control = await cluster.startSettled()
+  await cluster.forgetCosts()
+  await createPods('web')
+  await control.settle()
+  expect((await cluster.costs()).transactions).toBe(1)
+  expect(Object.values(groupsOf(control))).toEqual([[secondary('web')]])
+  expect(control.rows('ACL', 'action').map(({ action }) => action)).toContain('drop')
+})
+
 it('restricts each of several NICs that a pod has in the network, as other policies do', async () => {
   await using control = await cluster.startSettled()
   await createPod('web', 'storage@net1,storage@net2')
