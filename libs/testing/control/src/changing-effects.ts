@@ -78,10 +78,10 @@ export class ChangingEffects {
     return [...this.#decided.values()]
   }
 
-  /** Lets the objects be these. */
-  change(objects: Objects): void {
+  /** Lets the objects be these, and gives what features want on the way, each time before that counts which they write into objects. */
+  change(objects: Objects): readonly (readonly Desired[])[] {
     this.#put(objects)
-    this.#rest()
+    return this.#rest()
   }
 
   #put(objects: Objects): void {
@@ -109,7 +109,8 @@ export class ChangingEffects {
   }
 
   /** Until nobody has anything to decide or to write any more. */
-  #rest(): void {
+  #rest(): readonly (readonly Desired[])[] {
+    const moments: (readonly Desired[])[] = []
     for (let round = 1; round <= mostRounds; round += 1) {
       for (const entry of this.#waiting) {
         // Whoever is waked while it is looked at is looked at again.
@@ -120,11 +121,13 @@ export class ChangingEffects {
         const { world } = this.#parts
         this.#decided.set(entry, this.#watch.read(entry, {}, () => decide(feature, key, world)).desired)
       }
+      const { desired } = this
       const next = applied(
         this.#objects,
-        this.desired.flatMap(({ patches }) => patches),
+        desired.flatMap(({ patches }) => patches),
       )
-      if (next === this.#objects) return
+      if (next === this.#objects) return moments
+      moments.push(desired)
       this.#put(next)
     }
     throw new Error(`objects have not come to rest in ${mostRounds} rounds`)

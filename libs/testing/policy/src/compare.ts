@@ -39,6 +39,16 @@ export function compareCompiled(
   )
 }
 
+/** Packets of {@link compareCompiled} that rows let through at ports that there are already, and nothing allows. */
+export function openingsOf(world: PolicyWorld, compiled: CompiledWorld, packets: number): readonly string[] {
+  const ports = new Set(compiled.rows.switches.flatMap((one) => one.ports))
+  const early = compareCompiled(world, compiled, packets).filter(({ direction, packet, specified }) => {
+    const end = direction === 'egress' ? packet.from : packet.to
+    return !specified && ports.has(portOf(end))
+  })
+  return differencesOf(world, early)
+}
+
 /** The logical port of a pod's NIC. */
 export function portOf(end: Endpoint): string {
   if (end.kind !== 'pod') return ''

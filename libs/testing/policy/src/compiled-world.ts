@@ -18,6 +18,8 @@ export function compileWorld({ objects, settings }: PolicyWorld): CompiledWorld 
 
 /** A world behind some edits. */
 export interface EditedWorld {
+  /** While pods come, and the controller has not written yet what they have, in worlds that have further networks. */
+  readonly meanwhile: readonly CompiledWorld[]
   readonly before: CompiledWorld
   /** As the controller goes on from what it knows. */
   readonly after: CompiledWorld
@@ -27,13 +29,22 @@ export interface EditedWorld {
 
 /** Lets the controller's features decide about a world, and about what somebody makes of it then. */
 export function compileEdits({ seed, objects, settings }: PolicyWorld): EditedWorld {
-  const effects = new ChangingEffects({ ...objects }, settings)
+  // In the others pods are there from the start, which takes less time.
+  const areLate = objects.networkAttachments.length > 0
+  const effects = new ChangingEffects({ ...objects, ...(areLate ? { pods: [] } : {}) }, settings)
+  const moments = areLate ? effects.change({ ...effects.objects, pods: objects.pods }) : []
   const compiled = (): CompiledWorld => ({
     objects: { ...objects, ...effects.objects } as PolicyObjects,
     rows: policyRows(effects.desired),
   })
   const before = compiled()
+  const meanwhile = moments.map((desired) => ({ objects: before.objects, rows: policyRows(desired) }))
   effects.change({ ...effects.objects, ...edited(seed, before.objects) })
   const after = compiled()
-  return { before, after, anew: compileWorld({ seed, families: [], settings, objects: after.objects }) }
+  return {
+    meanwhile,
+    before,
+    after,
+    anew: compileWorld({ seed, families: [], settings, objects: after.objects }),
+  }
 }

@@ -19,7 +19,7 @@ const ranges = [
   { 4: '10.19.0.0/24', 6: 'fd00:10:19::/120' },
 ] as const
 
-/** In a quarter of all worlds there are networks beside the first one, pods with NICs in them, and policies about these. */
+/** In one of seven worlds there are networks beside the first one, pods with NICs in them, and policies about these. */
 export function withNetworks(
   seed: number,
   objects: PolicyObjects,
@@ -27,7 +27,7 @@ export function withNetworks(
 ): PolicyObjects {
   // Of its own, so that the rest of a world is what it was.
   const random = new Random(seed ^ 0x2e7)
-  if (random.chance(0.75)) return objects
+  if (random.chance(0.85)) return objects
   const namespaces = objects.namespaces.map(({ metadata }) => metadata.name)
   const attachments = ranges.slice(0, random.between(1, 2)).map((range, index) => {
     const namespace = namespaces[index] ?? ''
