@@ -104,11 +104,14 @@ export function attached(
         })
         .join(', ')
   const [group] = securityGroups
-  const groups =
-    group === undefined || networks[0] === undefined || isTwice || random.chance(0.6)
-      ? {}
-      : { [`storage.${networks[0].namespace}.ovn.kubernetes.io/security_groups`]: group.metadata.name }
-  return annotated(pod, { ...groups, [networksKey]: text })
+  const [nic] = selections
+  if (group === undefined || nic === undefined || random.chance(0.6))
+    return annotated(pod, { [networksKey]: text })
+  const provider = `${nic.name}.${nic.namespace}.ovn${isTwice ? `.${nic.interface}` : ''}`
+  return annotated(pod, {
+    [`${provider}.kubernetes.io/security_groups`]: group.metadata.name,
+    [networksKey]: text,
+  })
 }
 
 /** The policy with an annotation for networks, some of which name none. */
