@@ -2,23 +2,17 @@ import { mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { podAnnotations } from '@kube-ovn/annotations'
-import { Informer, namespaces, nodes, pods } from '@kube-ovn/kube'
-import type { KubeObject, Pod, Resource } from '@kube-ovn/kube'
+import { namespaces, nodes, pods } from '@kube-ovn/kube'
+import type { KubeObject, Resource } from '@kube-ovn/kube'
 import { networkPolicies } from '@kube-ovn/kube-api/core'
-import { silentLogger } from '@kube-ovn/log'
-import { systemClock } from '@kube-ovn/process'
 import { node, pod } from '@kube-ovn/testing-builders'
 import { chartCrds, startKubeApi, type ApiWrite, type KubeApi } from '@kube-ovn/testing-kube'
 import { startNorthbound, type Northbound, type NorthboundOptions } from '@kube-ovn/testing-ovsdb'
 import pMap from 'p-map'
+import { AllocatedPods } from './allocated-pods.ts'
 import { ControllerProcess, type ControllerPlan } from './controller-process.ts'
-import { within } from './within.ts'
 
 const namespace = 'bench'
-
-/** After which nothing is to be waited for. */
-const standstillMs = 2 * 60_000
 
 /** Requests that the API server is given at once. */
 const requestsAtOnce = 24
@@ -31,32 +25,22 @@ const requestsAtOnce = 24
 export class ControlPlane implements AsyncDisposable {
   readonly api: KubeApi
   readonly northbound: Northbound
-  readonly #pods: Informer<Pod>
-  readonly #allocated = new Set<string>()
+  /** There once somebody waits for pods: whoever does not look at them has no watch of ten thousand. */
+  #allocated: Promise<AllocatedPods> | undefined
   readonly #directory: string
   readonly #resources: AsyncDisposableStack
-  #waiters: (() => void)[] = []
   #created = 0
 
   private constructor(parts: {
     readonly api: KubeApi
     readonly northbound: Northbound
-    readonly pods: Informer<Pod>
     readonly directory: string
     readonly resources: AsyncDisposableStack
   }) {
     this.api = parts.api
     this.northbound = parts.northbound
-    this.#pods = parts.pods
     this.#directory = parts.directory
     this.#resources = parts.resources
-    this.#pods.onChange(({ key, new: seen }) => {
-      if (seen === undefined) this.#allocated.delete(key)
-      else if (podAnnotations().allocated.read(seen.metadata.annotations ?? {}) === true)
-        this.#allocated.add(key)
-      for (const wake of this.#waiters) wake()
-      this.#waiters = []
-    })
   }
 
   /** Starts both, and makes `nodeCount` nodes. */
@@ -81,18 +65,7 @@ export class ControlPlane implements AsyncDisposable {
       nodes,
       Array.from({ length: nodeCount }, (_, index) => benchNode(index)),
     )
-    const informer = resources.use(
-      new Informer({
-        client: api.client,
-        clock: systemClock,
-        logger: silentLogger,
-        resource: pods,
-        trim: withoutSpec,
-      }),
-    )
-    informer.start()
-    await informer.synced
-    return new ControlPlane({ api, northbound, pods: informer, directory, resources: resources.move() })
+    return new ControlPlane({ api, northbound, directory, resources: resources.move() })
   }
 
   /** Starts a controller; whoever does so ends it. */
@@ -148,11 +121,8 @@ export class ControlPlane implements AsyncDisposable {
    * @throws Error when nothing has happened to any pod for two minutes
    */
   async untilAllocated(): Promise<void> {
-    while (this.#allocated.size < this.#created) {
-      const change = new Promise<void>((resolve) => this.#waiters.push(resolve))
-      const seen = () => `another of ${this.#created} pods has its address; ${this.#allocated.size} have`
-      await within(standstillMs, seen, change)
-    }
+    this.#allocated ??= AllocatedPods.follow(this.api).then((pods) => this.#resources.use(pods))
+    await (await this.#allocated).until(this.#created)
   }
 
   /** Requests of the controller that changed something since {@link forgetCosts}, but for its Lease. */
@@ -173,12 +143,6 @@ export function benchNode(index: number): ReturnType<typeof node> {
     name: `node-${index}`,
     addresses: [`172.18.${Math.floor(index / 250)}.${(index % 250) + 2}`],
   })
-}
-
-/** The bench only counts: what it does not look at costs no memory of the machine. */
-function withoutSpec(one: Pod): Pod {
-  const { managedFields: _managed, ...metadata } = one.metadata
-  return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [] } }
 }
 
 /** Creates objects as fast as the API server takes them. */
