@@ -15,7 +15,8 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { askBird, configureBird, configureFrr, type Router } from './bgp-routers.ts'
 
 const families = ['ipv4', 'ipv6'] as const
-const gatewayLabel = 'ovn.kubernetes.io/external-gw'
+/** Of nodes by which routers of VPCs may have their ports outside. */
+export const gatewayLabel = 'ovn.kubernetes.io/external-gw'
 const sea = 'sea'
 
 /** The VPC on the physical network; one that knows nothing of it and has the same addresses; and one that is its peer. */
@@ -52,6 +53,8 @@ export interface Ferry {
   readonly bird: Router
   /** The address of the first VPC's router beside them. */
   readonly own: AddressPair
+  /** The port that has it. */
+  readonly ownPort: string
   readonly targets: readonly string[]
   readonly podCidrs: Readonly<Record<FerryVpc, AddressPair>>
   readonly pods: Readonly<Record<FerryVpc, readonly PodObject[]>>
@@ -79,7 +82,7 @@ async function makeFerry(cluster: Cluster, lifetime: AsyncDisposableStack): Prom
   const ready = (vpc: FerryVpc): Promise<readonly PodObject[]> =>
     untilPodsReady(cluster.api, vpc, '', hosts[vpc].length)
   const pods = { [ferry]: await ready(ferry), [twin]: await ready(twin), [quay]: await ready(quay) }
-  return { cluster, frr, bird, own, targets, podCidrs, pods }
+  return { cluster, frr, bird, own, ownPort: `${ferry}-${sea}`, targets, podCidrs, pods }
 }
 
 /** The two routers of the lab, the address of the VPC's router beside them, and the prefixes of that network. */
@@ -169,7 +172,8 @@ function insideOf({ nodes }: Cluster, vpc: FerryVpc): readonly ApiObject[] {
   ]
 }
 
-async function linkOf({ place, addresses }: Router): Promise<string> {
+/** The link of a router by which the VPC's router is beside it. */
+export async function linkOf({ place, addresses }: Router): Promise<string> {
   const text = await runAt(place, ['ip', '-json', 'address', 'show', 'to', addresses.ipv4])
   const [found] = JSON.parse(text) as readonly { readonly ifname: string }[]
   return found?.ifname ?? expect.unreachable('its address is on a link')

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { startAt, type LabNode } from '@kube-ovn/lab'
+import { startAt, type LabNode, type Place } from '@kube-ovn/lab'
 
 /** A TCP packet that carried something. */
 interface CarryingPacket {
@@ -17,19 +17,16 @@ export interface PacketCapture {
 /** Starts to listen on a node; it does when this has resolved. */
 export async function capturePackets(node: LabNode, ports: readonly number[]): Promise<PacketCapture> {
   const filter = ports.map((port) => `tcp port ${port}`).join(' or ')
-  const child = startAt(node.place, [
-    'tcpdump',
-    '-A',
-    '-n',
-    '-l',
-    '-s',
-    '0',
-    '-B',
-    '65536',
-    '-i',
-    'any',
-    filter,
-  ])
+  const capture = await startCapture(node.place, ['-A', '-s', '0', '-B', '65536', '-i', 'any', filter])
+  return { stop: async () => parsePackets(await capture.stop()) }
+}
+
+/** Starts tcpdump with arguments of its own, without names for numbers; it listens when this has resolved, and tells what it saw when it is stopped. */
+export async function startCapture(
+  place: Place,
+  args: readonly string[],
+): Promise<{ readonly stop: () => Promise<string> }> {
+  const child = startAt(place, ['tcpdump', '-n', '-l', ...args])
   const chunks: string[] = []
   child.stdout?.setEncoding('latin1').on('data', (text: string) => chunks.push(text))
   const listening = Promise.withResolvers<void>()
@@ -45,7 +42,7 @@ export async function capturePackets(node: LabNode, ports: readonly number[]): P
     async stop() {
       child.kill('SIGINT')
       await ended
-      return parsePackets(chunks.join(''))
+      return chunks.join('')
     },
   }
 }

@@ -14,6 +14,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { bfdNextHops } from './bfd-next-hops.ts'
 import { describeInLab } from './describe-in-lab.ts'
 import { useFerry } from './ferry.ts'
+import { gatewayMoves } from './gateway-moves.ts'
 import { ipv6Clients } from './ipv6-clients.ts'
 import { useSuiteLab } from './suite-lab.ts'
 import { vpcTraces } from './vpc-traces.ts'
@@ -73,6 +74,7 @@ describe('packets of VPCs, one of them with two next hops', () => {
   const ferry = useFerry(() => cluster)
   vpcTraces(ferry)
   bfdNextHops(ferry)
+  gatewayMoves(ferry)
 })
 
 describe('machines in pods', () => ipv6Clients(() => cluster))

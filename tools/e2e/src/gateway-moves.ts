@@ -1,0 +1,51 @@
+import { eventually, findColumn, ovnCentral, startPing, type Place } from '@kube-ovn/lab'
+import { expect, it } from 'vitest'
+import { gatewayLabel, linkOf, type Ferry } from './ferry.ts'
+import { startCapture } from './packet-capture.ts'
+
+/** A VPC's router whose port outside is on one of several nodes. */
+export function gatewayMoves(given: () => Ferry): void {
+  it('keep what is outside in touch, in both families, when their gateway moves to another node', async () => {
+    const { cluster, bird, own, ownPort } = given()
+    await using stack = new AsyncDisposableStack()
+    const central = await ovnCentral(cluster)
+    const before = await hostOf(central, ownPort)
+    const nodes = await cluster.api.list('/api/v1/nodes')
+    const host = nodes.find(({ metadata: { annotations } }) => annotations?.[chassisAnnotation] === before)
+    if (host === undefined) return expect.unreachable(`a node has the chassis ${before}`)
+    const pings = [own.ipv4, own.ipv6].map((address) => startPing(bird.place, address))
+    await Promise.all(pings.map((ping) => ping.started()))
+    // Of IPv6, OVN announces nothing.
+    const announcement = `arp src host ${own.ipv4} and arp[14:4] = arp[24:4]`
+    const capture = await startCapture(bird.place, ['-i', await linkOf(bird), announcement])
+    const label = (value: string | null): Promise<unknown> =>
+      cluster.api.mergePatch(`/api/v1/nodes/${host.metadata.name}`, {
+        metadata: { labels: { [gatewayLabel]: value } },
+      })
+    stack.defer(async () => void (await label('true')))
+    await label(null)
+    await eventually('the port is on another node', async () => {
+      const now = await hostOf(central, ownPort)
+      return now !== '' && now !== before ? now : undefined
+    })
+    await Promise.all(pings.map((ping) => ping.more(40)))
+    const losses = await Promise.all(pings.map((ping) => ping.stop()))
+    console.log(
+      `lost while a gateway moved, of 20 a second: ${losses.map(({ lost }) => lost.length).join(', ')}`,
+    )
+    for (const { sent, lost } of losses) {
+      expect(lost.length).toBeLessThan(20)
+      // The last ones were answered by the new one.
+      expect(lost.filter((sequence) => sequence > sent - 20)).toEqual([])
+    }
+    expect(await capture.stop()).toContain(own.ipv4)
+  })
+}
+
+const chassisAnnotation = 'ovn.kubernetes.io/chassis'
+
+/** The chassis that has a port of a router, by what ovn-northd says of it; empty for none. */
+async function hostOf(central: Place, port: string): Promise<string> {
+  const [status = ''] = await findColumn(central, 'Logical_Router_Port', 'status', `name=${port}`)
+  return /hosting-chassis="?([^" ,}]+)/.exec(status)?.[1] ?? ''
+}
