@@ -1,4 +1,4 @@
-import type { RowBase, Uuid } from 'ovsdb-client'
+import type { Atom, RowBase, Uuid } from 'ovsdb-client'
 import type { Draft } from './draft.ts'
 import { NewRow } from './new-row.ts'
 import { sharedContainersOf } from './containers.ts'
@@ -13,14 +13,14 @@ import { tableOf, type Want } from './want.ts'
 export function planMembers(want: Want, draft: Draft): void {
   // It is asked of rows in sets and of what is released, and a key may have very many other values.
   const isAsked = ({ value }: SetMember): boolean => want.released.length > 0 || isRef(value)
-  const kept = new Set<string>()
+  const kept = new Holdings()
   for (const member of want.desired.members) {
     if (isEntry(member)) {
       putEntry(want, member, draft)
       continue
     }
     const held = addValue(want, member, draft)
-    if (held !== undefined && isAsked(member)) kept.add(holdingOf(held.container, member.column, held.value))
+    if (held !== undefined && isAsked(member)) kept.add(held.container, member.column, held.value)
   }
   leaveContainers(want, kept, draft)
   for (const member of want.released) {
@@ -52,9 +52,22 @@ function resolved(value: MapMember['value'], { resolution }: Draft): Element | u
   return isRef(value) ? resolution.resolve(value) : value
 }
 
-/** One text for a value in a column of a row. */
-function holdingOf(container: Uuid, column: string, value: Element): string {
-  return `${container} ${column} ${tokenOf(value)}`
+/** Values in columns of rows. */
+class Holdings {
+  readonly #values = new Map<string, Set<Atom>>()
+
+  add(container: Uuid, column: string, value: Element): void {
+    this.#values.getOrInsertComputed(`${container} ${column}`, () => new Set()).add(atomOf(value))
+  }
+
+  has(container: Uuid, column: string, value: Element): boolean {
+    return this.#values.get(`${container} ${column}`)?.has(atomOf(value)) === true
+  }
+}
+
+/** No column has both names of new rows and texts. */
+function atomOf(value: Element): Atom {
+  return typeof value === 'object' ? tokenOf(value) : value
 }
 
 interface Held {
@@ -104,7 +117,7 @@ function putEntry(want: Want, member: MapMember, draft: Draft): void {
 }
 
 /** Takes the key's own rows out of containers of declared memberships in which it no longer wants them. */
-function leaveContainers(want: Want, kept: ReadonlySet<string>, draft: Draft): void {
+function leaveContainers(want: Want, kept: Holdings, draft: Draft): void {
   const { resolution, request, edits, touched } = draft
   const memberships = new Set(want.memberships.map(({ kind, column }) => `${kind} ${column}`))
   for (const target of resolution.targetsOf.get(want.owner) ?? []) {
@@ -112,7 +125,7 @@ function leaveContainers(want: Want, kept: ReadonlySet<string>, draft: Draft): v
     const uuid = target.existing._uuid
     for (const container of sharedContainersOf(target.row.kind.table, uuid, request)) {
       if (!memberships.has(`${container.kind} ${container.column}`)) continue
-      if (kept.has(holdingOf(container.row._uuid, container.column, uuid))) continue
+      if (kept.has(container.row._uuid, container.column, uuid)) continue
       touched.add(want.owner)
       if (resolution.doomed.has(container.row._uuid)) continue
       edits.delete(container.table, container.row._uuid, container.column, uuid)
@@ -120,14 +133,14 @@ function leaveContainers(want: Want, kept: ReadonlySet<string>, draft: Draft): v
   }
 }
 
-function releaseValue(want: Want, member: SetMember, kept: ReadonlySet<string>, draft: Draft): void {
+function releaseValue(want: Want, member: SetMember, kept: Holdings, draft: Draft): void {
   const { edits, touched } = draft
   const container = containerOf(member, draft)
   const value = resolved(member.value, draft)
   if (container === undefined || container instanceof NewRow) return
   if (value === undefined || typeof value === 'object') return
   const { table, row } = container
-  if (kept.has(holdingOf(row._uuid, member.column, value)) || !isIn(value, row, member.column)) return
+  if (kept.has(row._uuid, member.column, value) || !isIn(value, row, member.column)) return
   edits.delete(table, row._uuid, member.column, value)
   touched.add(want.owner)
 }

@@ -85,8 +85,15 @@ const fewRows = 8
 export function namesOneOf(rows: readonly OwnedRow[]): (ref: RowRef) => boolean {
   if (rows.length <= fewRows)
     return (ref) => rows.some((row) => row.id === ref.id && row.kind.name === ref.kind)
-  const ids = new Set(rows.map((row) => idMark({ kind: row.kind.name, id: row.id })))
-  return (ref) => ids.has(idMark(ref))
+  const ids = idsByKind(rows)
+  return (ref) => ids.get(ref.kind)?.has(ref.id) === true
+}
+
+/** Without a text of both for each row: there may be thousands. */
+function idsByKind(rows: readonly OwnedRow[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const ids = new Map<string, Set<string>>()
+  for (const { kind, id } of rows) ids.getOrInsertComputed(kind.name, () => new Set()).add(id)
+  return ids
 }
 
 function mayLack(column: Column): boolean {
@@ -95,19 +102,19 @@ function mayLack(column: Column): boolean {
 
 /** Finds what breaks the feature's declaration or the schema; a plan leaves such a key alone. */
 export function defectOf(want: Want, catalog: Catalog): KubeOvnError | undefined {
-  const seen = new Set<IdMark>()
+  const seen = new Map<RowKind, Set<string>>()
   for (const row of want.desired.rows) {
-    const id = idMark({ kind: row.kind.name, id: row.id })
-    if (!want.kinds.includes(row.kind)) {
-      return new InvalidDesiredError(want.owner, id, undefined, 'the feature does not declare the kind')
-    }
-    if (seen.has(id)) return new InvalidDesiredError(want.owner, id, undefined, 'the row is named twice')
-    seen.add(id)
+    const defect = (what: string, column?: string): KubeOvnError =>
+      new InvalidDesiredError(want.owner, idMark({ kind: row.kind.name, id: row.id }), column, what)
+    if (!want.kinds.includes(row.kind)) return defect('the feature does not declare the kind')
+    const ofKind = seen.getOrInsertComputed(row.kind, () => new Set())
+    if (ofKind.has(row.id)) return defect('the row is named twice')
+    ofKind.add(row.id)
     const columns = catalog.tables.get(row.kind.table)?.columns
     for (const values of [row.columns, row.onInsert]) {
       for (const name in values) {
         const problem = columnDefect(row.kind, name, columns?.get(name), values[name])
-        if (problem !== undefined) return new InvalidDesiredError(want.owner, id, name, problem)
+        if (problem !== undefined) return defect(problem, name)
       }
     }
   }

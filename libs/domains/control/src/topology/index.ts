@@ -57,13 +57,6 @@ export type { ExternalConnection } from './external-connections.ts'
 export { comesOrGoes, kept, partOfVpc } from './part-of-vpc.ts'
 export type { Router, Supervision } from './vpc-aspects.ts'
 export { emptyPlan, vpcProblemsText, type VpcPlan } from './vpc-plans.ts'
-export {
-  policyKey,
-  routeKey,
-  type VpcPeering,
-  type VpcPolicy,
-  type VpcProblem,
-  type VpcRoute,
-} from './vpc-spec.ts'
+export { routeKey, type VpcPeering, type VpcPolicy, type VpcProblem, type VpcRoute } from './vpc-spec.ts'
 export { sessionKey, type BfdPort, type BfdSession, type PlannedRoute } from './supervision.ts'
 export { isDefaultVpc } from './vpc-tenancy.ts'

@@ -47,7 +47,7 @@ describe('claimOf', () => {
       policyRoutes: policyRoutes.map((one) => (one.priority === 7 ? { ...one, action: 'drop' } : one)),
     }).policies
     expect(after.filter((one) => !before.includes(one))).toEqual([
-      { priority: 7, match: policy.match, action: 'drop', nextHops: [] },
+      { key: `7/${policy.match}`, priority: 7, match: policy.match, action: 'drop', nextHops: [] },
     ])
   })
 

@@ -44,6 +44,8 @@ export interface VpcRoute {
 
 /** A policy of a VPC's router, which overrides routes. */
 export interface VpcPolicy {
+  /** Tells it from others: OVN takes any of those that have priority and match in common. */
+  readonly key: string
   readonly priority: number
   readonly match: string
   readonly action: 'allow' | 'drop' | 'reroute'
@@ -103,11 +105,11 @@ export type SharedClaim = Omit<VpcClaim, 'policies' | 'policyHops'>
 export function claimOf({ metadata, spec = {} }: Vpc): VpcClaim {
   const { name, creationTimestamp = '', deletionTimestamp, labels } = metadata
   const routes = readAll(spec.staticRoutes, 'spec.staticRoutes', readRoute, routeKey)
-  const policies = readAll(spec.policyRoutes, 'spec.policyRoutes', readPolicy, policyKey)
+  const policies = readAll(spec.policyRoutes, 'spec.policyRoutes', readPolicy, ({ key }) => key)
   const peerings = readAll(
     spec.vpcPeerings,
     'spec.vpcPeerings',
-    (peering, field) => readPeering(name, peering, field),
+    (peering, field) => readPeering(name, peering, field()),
     ({ remote }) => remote,
   )
   const bfdPorts = readAll(
@@ -145,48 +147,57 @@ export function routeKey({
   return `${table}/${policy}/${prefix}/${formatIp(nextHop)}`
 }
 
-/** Tells policies apart: OVN takes any of those that have both in common. */
-export function policyKey({ priority, match }: Pick<VpcPolicy, 'priority' | 'match'>): string {
-  return `${priority}/${match}`
-}
-
 function hopsOf({ read, fields }: Read<VpcPolicy>): readonly PolicyHop[] {
-  const hops = new Map<string, string>()
-  for (const [place, { nextHops }] of read.entries())
-    for (const hop of nextHops) if (!hops.has(hop)) hops.set(hop, fields[place] ?? '')
-  return [...hops].map(([hop, field]) => ({ nextHop: parseIp(hop, field), field }))
+  const hops = new Map<string, number>()
+  for (const [index, { nextHops }] of read.entries())
+    for (const hop of nextHops) if (!hops.has(hop)) hops.set(hop, index)
+  return Array.from(hops, ([hop, index]) => {
+    const field = fields(index)
+    return { nextHop: parseIp(hop, field), field }
+  })
 }
 
 interface Read<T> {
   readonly read: readonly T[]
-  /** Where each of them stands. */
-  readonly fields: readonly string[]
+  /** Where each of them stands, by its place among them. */
+  readonly fields: (index: number) => string
   readonly problems: readonly VpcProblem[]
 }
 
+/** A field is named only where somebody has to be told of it: there may be thousands of entries. */
 function readAll<S, T>(
   entries: readonly S[] = [],
   list: string,
-  read: (entry: S, field: string) => T,
+  read: (entry: S, field: () => string) => T,
   keyOf: (one: T) => string,
 ): Read<T> {
   const problems: VpcProblem[] = []
-  const byKey = new Map<string, { readonly one: T; readonly field: string }>()
+  const found: T[] = []
+  const places: number[] = []
+  const byKey = new Map<string, number>()
+  const fieldAt = (place: number | undefined): string => `${list}[${place}]`
   for (const [place, entry] of entries.entries()) {
-    const field = `${list}[${place}]`
+    const field = (): string => fieldAt(place)
     try {
       const one = read(entry, field)
       const key = keyOf(one)
       const known = byKey.get(key)
-      if (known === undefined) byKey.set(key, { one, field })
-      else if (JSON.stringify(known.one, contentOnly) !== JSON.stringify(one, contentOnly))
-        throw refusing(field, key, `remove it, or ${known.field}, which is about the same`)
+      if (known === undefined) {
+        byKey.set(key, found.length)
+        found.push(one)
+        places.push(place)
+      } else if (!isSame(found[known], one))
+        throw refusing(field(), key, `remove it, or ${fieldAt(places[known])}, which is about the same`)
     } catch (error) {
       problems.push(refusalOf(error))
     }
   }
-  const found = [...byKey.values()]
-  return { read: found.map(({ one }) => one), fields: found.map(({ field }) => field), problems }
+  return { read: found, fields: (index) => fieldAt(places[index]), problems }
+}
+
+/** Whether two say the same, wherever they stand. */
+function isSame(one: unknown, other: unknown): boolean {
+  return one === other || JSON.stringify(one, contentOnly) === JSON.stringify(other, contentOnly)
 }
 
 /** Without the place; addresses of IPv6 are big numbers. */
@@ -201,7 +212,7 @@ function refusing(field: string, value: string, cure: string): VpcInvalidError {
 
 type Entry<K extends 'staticRoutes' | 'policyRoutes' | 'vpcPeerings'> = NonNullable<VpcSpec[K]>[number]
 
-function readRoute(entry: Entry<'staticRoutes'>, field: string): VpcRoute {
+function readRoute(entry: Entry<'staticRoutes'>, at: () => string): VpcRoute {
   const {
     policy = '',
     cidr: text = '',
@@ -211,11 +222,12 @@ function readRoute(entry: Entry<'staticRoutes'>, field: string): VpcRoute {
     bfdId = '',
   } = entry
   if (policy !== '' && policy !== 'policyDst' && policy !== 'policySrc')
-    throw refusing(`${field}.policy`, policy, 'write policyDst or policySrc, or leave it empty for policyDst')
+    throw refusing(`${at()}.policy`, policy, 'write policyDst or policySrc, or leave it empty for policyDst')
   const host = tryParseIp(text)
   const cidr = host === undefined ? tryParseCidr(text) : cidrOf(host, familyOf(host) === 4 ? 32 : 128)
   if (cidr === undefined)
-    throw refusing(`${field}.cidr`, text, 'write a prefix like 10.16.0.0/16, or an address')
+    throw refusing(`${at()}.cidr`, text, 'write a prefix like 10.16.0.0/16, or an address')
+  const field = at()
   const nextHop = parseIp(nextHopIP, `${field}.nextHopIP`)
   if (familyOf(nextHop) !== cidr.family)
     throw refusing(
@@ -248,20 +260,29 @@ interface PolicyEntry {
   readonly nextHopIP: string
 }
 
-/** Policies by their text: of the thousands that a Vpc may have, an edit changes one, and a match takes long to read. */
-const policiesRead = new Map<string, VpcPolicy>()
+/** Policies by match and priority: of the thousands that a Vpc may have, an edit changes one, and a match takes long to read. */
+const policiesRead = new Map<string, Map<number, KnownPolicy>>()
+let remembered = 0
 const mostRemembered = { policies: 10_000, characters: 1_000 } as const
 
-function readPolicy(entry: Entry<'policyRoutes'>, field: string): VpcPolicy {
+interface KnownPolicy {
+  readonly action: string
+  readonly nextHopIP: string
+  readonly policy: VpcPolicy
+}
+
+function readPolicy(entry: Entry<'policyRoutes'>, field: () => string): VpcPolicy {
   const { priority = 0, match = '', action = '', nextHopIP = '' } = entry
-  const text = `${priority}\n${action}\n${nextHopIP}\n${match}`
-  const known = policiesRead.get(text)
-  if (known !== undefined) return known
-  const policy = readNewPolicy({ priority, match, action, nextHopIP }, field)
-  if (text.length > mostRemembered.characters) return policy
-  const [oldest] = policiesRead.size >= mostRemembered.policies ? policiesRead.keys() : []
-  if (oldest !== undefined) policiesRead.delete(oldest)
-  policiesRead.set(text, policy)
+  const known = policiesRead.get(match)?.get(priority)
+  if (known?.action === action && known.nextHopIP === nextHopIP) return known.policy
+  const policy = readNewPolicy({ priority, match, action, nextHopIP }, field())
+  if (match.length + nextHopIP.length > mostRemembered.characters) return policy
+  if (remembered >= mostRemembered.policies) {
+    policiesRead.clear()
+    remembered = 0
+  }
+  if (known === undefined) remembered += 1
+  policiesRead.getOrInsertComputed(match, () => new Map()).set(priority, { action, nextHopIP, policy })
   return policy
 }
 
@@ -271,7 +292,8 @@ function readNewPolicy({ priority, match, action, nextHopIP }: PolicyEntry, fiel
   checkMatch(match, `${field}.match`)
   if (action !== 'allow' && action !== 'drop' && action !== 'reroute')
     throw refusing(`${field}.action`, action, 'write allow, drop or reroute')
-  return { priority, match, action, nextHops: action === 'reroute' ? readNextHops(nextHopIP, field) : [] }
+  const nextHops = action === 'reroute' ? readNextHops(nextHopIP, field) : []
+  return { key: `${priority}/${match}`, priority, match, action, nextHops }
 }
 
 /** No router has more ways out, and OVN makes a flow of each. */

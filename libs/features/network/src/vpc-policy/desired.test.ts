@@ -7,16 +7,23 @@ type Policy = PoliciesSnapshot['policies'][number]
 const match = { 4: 'ip4.dst == 10.9.0.0/16', 6: 'ip6.dst == fd00:9::/48' } as const
 const hops = { 4: ['10.1.0.8', '10.1.0.9'], 6: ['fd00:1::8', 'fd00:1::9'] } as const
 
+function policyOf(parts: Omit<Policy, 'key'>): Policy {
+  return { ...parts, key: `${parts.priority}/${parts.match}` }
+}
+
 const table = ([4, 6] as const).flatMap((family): readonly [string, Policy][] => [
-  [`IPv${family} is let through`, { priority: 10, match: match[family], action: 'allow', nextHops: [] }],
-  [`IPv${family} is dropped`, { priority: 11, match: match[family], action: 'drop', nextHops: [] }],
+  [
+    `IPv${family} is let through`,
+    policyOf({ priority: 10, match: match[family], action: 'allow', nextHops: [] }),
+  ],
+  [`IPv${family} is dropped`, policyOf({ priority: 11, match: match[family], action: 'drop', nextHops: [] })],
   [
     `IPv${family} has a way of its own`,
-    { priority: 12, match: match[family], action: 'reroute', nextHops: hops[family].slice(0, 1) },
+    policyOf({ priority: 12, match: match[family], action: 'reroute', nextHops: hops[family].slice(0, 1) }),
   ],
   [
     `IPv${family} has several ways that share it`,
-    { priority: 13, match: match[family], action: 'reroute', nextHops: hops[family] },
+    policyOf({ priority: 13, match: match[family], action: 'reroute', nextHops: hops[family] }),
   ],
 ])
 
@@ -36,7 +43,7 @@ describe('desiredPolicies', () => {
   })
 
   it('tells policies of one priority, and of several VPCs, apart', () => {
-    const policies = table.map(([, policy]) => ({ ...policy, priority: 10 }))
+    const policies = table.map(([, policy]) => policyOf({ ...policy, priority: 10 }))
     const rows = ['red', 'blue'].flatMap((vpc) =>
       shownRows(desiredPolicies({ vpc, policies: policies.filter((_one, place) => place % 4 === 0) })),
     )
