@@ -25,6 +25,8 @@ const requestsAtOnce = 24
 export class ControlPlane implements AsyncDisposable {
   readonly api: KubeApi
   readonly northbound: Northbound
+  /** Of the controller, as the chart has it: a token costs the API server far less than a certificate does. */
+  readonly #kubeconfig: string
   /** There once somebody waits for pods: whoever does not look at them has no watch of ten thousand. */
   #allocated: Promise<AllocatedPods> | undefined
   readonly #directory: string
@@ -33,12 +35,14 @@ export class ControlPlane implements AsyncDisposable {
 
   private constructor(parts: {
     readonly api: KubeApi
+    readonly kubeconfig: string
     readonly northbound: Northbound
     readonly directory: string
     readonly resources: AsyncDisposableStack
   }) {
     this.api = parts.api
     this.northbound = parts.northbound
+    this.#kubeconfig = parts.kubeconfig
     this.#directory = parts.directory
     this.#resources = parts.resources
   }
@@ -50,7 +54,7 @@ export class ControlPlane implements AsyncDisposable {
     resources.defer(() => rm(directory, { recursive: true, force: true }))
     console.log('starting an API server and a Northbound')
     const [api, northbound] = await Promise.all([
-      startKubeApi({ crds: [chartCrds] }),
+      startKubeApi({ crds: [chartCrds], accounts: {} }),
       startNorthbound(options),
     ])
     resources.use(api)
@@ -65,13 +69,14 @@ export class ControlPlane implements AsyncDisposable {
       nodes,
       Array.from({ length: nodeCount }, (_, index) => benchNode(index)),
     )
-    return new ControlPlane({ api, northbound, directory, resources: resources.move() })
+    const kubeconfig = await api.accountKubeconfig('kube-system/ovn')
+    return new ControlPlane({ api, kubeconfig, northbound, directory, resources: resources.move() })
   }
 
   /** Starts a controller; whoever does so ends it. */
   startController(options: Pick<ControllerPlan, 'environment' | 'flags'> = {}): ControllerProcess {
     return ControllerProcess.start({
-      kubeconfig: this.api.kubeconfigPath,
+      kubeconfig: this.#kubeconfig,
       northbound: this.northbound.address,
       logFile: join(this.#directory, 'controller.log'),
       ...options,

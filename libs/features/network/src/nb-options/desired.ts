@@ -18,6 +18,7 @@ export interface OptionsSnapshot extends Pick<ControlSettings, 'nodeLocalDns' | 
  * @see ovn-nb(5), NB_Global
  */
 export function desiredNorthboundOptions({ nodeLocalDns, version, flags }: OptionsSnapshot): Desired {
+  const { northdBackoffIntervalMs: backoffMs } = flags
   return {
     ...nothing,
     members: [
@@ -26,6 +27,8 @@ export function desiredNorthboundOptions({ nodeLocalDns, version, flags }: Optio
       option('use_ct_inv_match', 'false'),
       option('node_local_dns_ip', nodeLocalDns.join(',')),
       option('skip_conntrack_dst_cidrs', flags.skipConntrackDstCidrs),
+      // Theirs may be there already.
+      ...(backoffMs < 0 ? [] : [option('northd-backoff-interval-ms', String(backoffMs))]),
       {
         of: singletonRef('NB_Global'),
         column: 'external_ids',

@@ -27,7 +27,7 @@ it('are there from the first start on, follow the flags, and cost nothing when t
   {
     await using control = await cluster.startController({
       settings: { nodeLocalDns: ['169.254.25.10'] },
-      flags: { lsDnatModDlDst: false, skipConntrackDstCidrs: '10.0.0.0/8' },
+      flags: { lsDnatModDlDst: false, skipConntrackDstCidrs: '10.0.0.0/8', northdBackoffIntervalMs: 300 },
     })
     await control.settle()
     expect(options(control)).toMatchObject({
@@ -35,6 +35,7 @@ it('are there from the first start on, follow the flags, and cost nothing when t
       ls_dnat_mod_dl_dst: 'false',
       node_local_dns_ip: '169.254.25.10',
       skip_conntrack_dst_cidrs: '10.0.0.0/8',
+      'northd-backoff-interval-ms': '300',
     })
   }
   await using control = await cluster.startController()
@@ -42,6 +43,8 @@ it('are there from the first start on, follow the flags, and cost nothing when t
   expect(options(control)).toMatchObject(byDefault)
   expect(options(control)).not.toHaveProperty('node_local_dns_ip')
   expect(options(control)).not.toHaveProperty('skip_conntrack_dst_cidrs')
+  // It may be an operator's by now.
+  expect(options(control)).toHaveProperty('northd-backoff-interval-ms', '300')
 })
 
 it('come back when somebody changes them, beside what others have set', async () => {
