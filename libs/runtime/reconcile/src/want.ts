@@ -85,15 +85,10 @@ const fewRows = 8
 export function namesOneOf(rows: readonly OwnedRow[]): (ref: RowRef) => boolean {
   if (rows.length <= fewRows)
     return (ref) => rows.some((row) => row.id === ref.id && row.kind.name === ref.kind)
-  const ids = idsByKind(rows)
-  return (ref) => ids.get(ref.kind)?.has(ref.id) === true
-}
-
-/** Without a text of both for each row: there may be thousands. */
-function idsByKind(rows: readonly OwnedRow[]): ReadonlyMap<string, ReadonlySet<string>> {
+  // Without a text of both for each row: there may be thousands.
   const ids = new Map<string, Set<string>>()
   for (const { kind, id } of rows) ids.getOrInsertComputed(kind.name, () => new Set()).add(id)
-  return ids
+  return (ref) => ids.get(ref.kind)?.has(ref.id) === true
 }
 
 function mayLack(column: Column): boolean {
@@ -102,19 +97,19 @@ function mayLack(column: Column): boolean {
 
 /** Finds what breaks the feature's declaration or the schema; a plan leaves such a key alone. */
 export function defectOf(want: Want, catalog: Catalog): KubeOvnError | undefined {
+  const defectIn = ({ kind, id }: OwnedRow, what: string, column?: string): KubeOvnError =>
+    new InvalidDesiredError(want.owner, idMark({ kind: kind.name, id }), column, what)
   const seen = new Map<RowKind, Set<string>>()
   for (const row of want.desired.rows) {
-    const defect = (what: string, column?: string): KubeOvnError =>
-      new InvalidDesiredError(want.owner, idMark({ kind: row.kind.name, id: row.id }), column, what)
-    if (!want.kinds.includes(row.kind)) return defect('the feature does not declare the kind')
+    if (!want.kinds.includes(row.kind)) return defectIn(row, 'the feature does not declare the kind')
     const ofKind = seen.getOrInsertComputed(row.kind, () => new Set())
-    if (ofKind.has(row.id)) return defect('the row is named twice')
+    if (ofKind.has(row.id)) return defectIn(row, 'the row is named twice')
     ofKind.add(row.id)
     const columns = catalog.tables.get(row.kind.table)?.columns
     for (const values of [row.columns, row.onInsert]) {
       for (const name in values) {
         const problem = columnDefect(row.kind, name, columns?.get(name), values[name])
-        if (problem !== undefined) return defect(problem, name)
+        if (problem !== undefined) return defectIn(row, problem, name)
       }
     }
   }

@@ -1,6 +1,7 @@
 import type { AdminNetworkPolicy } from '@kube-ovn/kube-api'
 import type { KubeObject, Pod } from '@kube-ovn/kube-api/core'
 import type { PolicyObjects } from './policy-world.ts'
+import { editOf, withEdits, type Edit } from './random-edit.ts'
 import { drawNetworkPolicy } from './random-network-policies.ts'
 import { networksEdited } from './random-network-edits.ts'
 import { networksKey } from './random-networks.ts'
@@ -8,48 +9,33 @@ import { changeOne, withoutOne } from './random-parts.ts'
 import { Random } from './random.ts'
 
 /** What may be done to a world. */
-type Edit = (objects: PolicyObjects, random: Random) => PolicyObjects
-
 const edits: readonly Edit[] = [
-  (objects, random) => ({
-    ...objects,
-    pods: changeOne(random, objects.pods, (pod) => relabelled(pod, random)),
-  }),
-  (objects, random) => ({ ...objects, pods: withoutOne(random, objects.pods) }),
-  (objects, random) => ({
-    ...objects,
-    pods: changeOne(random, objects.pods, (pod) => ({
-      ...pod,
-      status: { ...pod.status, phase: 'Succeeded' },
-    })),
-  }),
-  (objects, random) => ({ ...objects, pods: withCopy(random, objects.pods) }),
-  (objects, random) => ({
-    ...objects,
-    namespaces: changeOne(random, objects.namespaces, ({ metadata, ...rest }) => ({
+  editOf('pods', (random, list) => changeOne(random, list, (pod) => relabelled(pod, random))),
+  editOf('pods', withoutOne),
+  editOf('pods', (random, list) =>
+    changeOne(random, list, (pod) => ({ ...pod, status: { ...pod.status, phase: 'Succeeded' } })),
+  ),
+  editOf('pods', withCopy),
+  editOf('namespaces', (random, list) =>
+    changeOne(random, list, ({ metadata, ...rest }) => ({
       ...rest,
       metadata: { ...metadata, labels: { team: random.of('red', 'blue'), env: random.of('prod', 'test') } },
     })),
-  }),
-  (objects, random) => ({
-    ...objects,
-    nodes: changeOne(random, objects.nodes, ({ metadata, ...rest }) => ({
+  ),
+  editOf('nodes', (random, list) =>
+    changeOne(random, list, ({ metadata, ...rest }) => ({
       ...rest,
       metadata: { ...metadata, labels: { zone: random.of('a', 'b') } },
     })),
-  }),
-  (objects, random) => ({ ...objects, networkPolicies: withoutOne(random, objects.networkPolicies) }),
-  (objects, random) => ({
-    ...objects,
-    networkPolicies: [...objects.networkPolicies, drawPolicy(random, objects)],
-  }),
-  (objects, random) => ({
-    ...objects,
-    networkPolicies: changeOne(random, objects.networkPolicies, ({ metadata }) => {
+  ),
+  editOf('networkPolicies', withoutOne),
+  editOf('networkPolicies', (random, list, objects) => [...list, drawPolicy(random, objects)]),
+  editOf('networkPolicies', (random, list, objects) =>
+    changeOne(random, list, ({ metadata }) => {
       const { spec, ...policy } = drawPolicy(random, objects)
       return { ...policy, metadata, ...(spec === undefined ? {} : { spec }) }
     }),
-  }),
+  ),
   (objects, random) => ({
     ...objects,
     adminNetworkPolicies: changeOne(random, objects.adminNetworkPolicies, (policy) => turned(policy)),
@@ -62,18 +48,13 @@ const edits: readonly Edit[] = [
       turned(policy),
     ),
   }),
-  (objects, random) => ({ ...objects, egressFirewalls: withoutOne(random, objects.egressFirewalls) }),
-  (objects, random) => ({ ...objects, securityGroups: withoutOne(random, objects.securityGroups) }),
+  editOf('egressFirewalls', withoutOne),
+  editOf('securityGroups', withoutOne),
 ]
 
 /** Draws some edits, and gives the objects behind them; the same for one seed. */
 export function edited(seed: number, objects: PolicyObjects): PolicyObjects {
-  const random = new Random(seed ^ 0xed17)
-  const drawn = random.some(1, 4, () => random.among(edits))
-  return networksEdited(
-    seed,
-    drawn.reduce((now, edit) => edit?.(now, random) ?? now, objects),
-  )
+  return networksEdited(seed, withEdits(new Random(seed ^ 0xed17), edits, 4, objects))
 }
 
 function relabelled(pod: Pod, random: Random): Pod {

@@ -1,4 +1,5 @@
 import type { PolicyObjects } from './policy-world.ts'
+import { editOf, withEdits, type Edit } from './random-edit.ts'
 import {
   attached,
   drawMultiNetworkPolicy,
@@ -10,61 +11,38 @@ import {
 import { annotated, changeOne, withoutOne } from './random-parts.ts'
 import { Random } from './random.ts'
 
-type Edit = (objects: PolicyObjects, random: Random) => PolicyObjects
-
 /** What may be done about networks beside the first one. */
 const edits: readonly Edit[] = [
-  (objects, random) => ({
-    ...objects,
-    multiNetworkPolicies: withoutOne(random, objects.multiNetworkPolicies),
-  }),
-  (objects, random) => ({
-    ...objects,
-    multiNetworkPolicies: [...objects.multiNetworkPolicies, drawLate(random, objects)],
-  }),
-  (objects, random) => ({
-    ...objects,
-    multiNetworkPolicies: changeOne(random, objects.multiNetworkPolicies, ({ metadata }) => {
+  editOf('multiNetworkPolicies', withoutOne),
+  editOf('multiNetworkPolicies', (random, list, objects) => [...list, drawLate(random, objects)]),
+  editOf('multiNetworkPolicies', (random, list, objects) =>
+    changeOne(random, list, ({ metadata }) => {
       const { spec, ...policy } = drawLate(random, objects)
       const { annotations = {} } = policy.metadata
       return { ...policy, metadata: { ...metadata, annotations }, ...(spec === undefined ? {} : { spec }) }
     }),
-  }),
-  (objects, random) => ({
-    ...objects,
-    multiNetworkPolicies: changeOne(random, objects.multiNetworkPolicies, (policy) =>
+  ),
+  editOf('multiNetworkPolicies', (random, list) =>
+    changeOne(random, list, (policy) =>
       annotated(policy, { [policyForKey]: random.of('storage', 'else/storage', '') }),
     ),
-  }),
-  (objects, random) => ({
-    ...objects,
-    networkPolicies: changeOne(random, objects.networkPolicies, (policy) => scoped(random, policy, objects)),
-  }),
-  (objects, random) => ({
-    ...objects,
-    networkPolicies: changeOne(random, objects.networkPolicies, (policy) =>
-      annotated(policy, { [networkPolicyForKey]: '' }),
-    ),
-  }),
-  (objects, random) => ({
-    ...objects,
-    pods: changeOne(random, objects.pods, (pod) =>
-      attached(random, pod, objects.networkAttachments, objects),
-    ),
-  }),
-  (objects, random) => ({
-    ...objects,
-    pods: changeOne(random, objects.pods, (pod) => annotated(pod, { [networksKey]: '' })),
-  }),
+  ),
+  editOf('networkPolicies', (random, list, objects) =>
+    changeOne(random, list, (policy) => scoped(random, policy, objects)),
+  ),
+  editOf('networkPolicies', (random, list) =>
+    changeOne(random, list, (policy) => annotated(policy, { [networkPolicyForKey]: '' })),
+  ),
+  editOf('pods', (random, list, objects) =>
+    changeOne(random, list, (pod) => attached(random, pod, objects.networkAttachments, objects)),
+  ),
+  editOf('pods', (random, list) => changeOne(random, list, (pod) => annotated(pod, { [networksKey]: '' }))),
 ]
 
 /** Draws some edits of a world that has further networks, and gives the objects behind them. */
 export function networksEdited(seed: number, objects: PolicyObjects): PolicyObjects {
   if (objects.networkAttachments.length === 0) return objects
-  const random = new Random(seed ^ 0x5ed17)
-  return random
-    .some(1, 3, () => random.among(edits))
-    .reduce((now, edit) => edit?.(now, random) ?? now, objects)
+  return withEdits(new Random(seed ^ 0x5ed17), edits, 3, objects)
 }
 
 function drawLate(random: Random, objects: PolicyObjects) {

@@ -5,7 +5,6 @@ import { Random } from './random.ts'
 import { isMember } from './reference/known.ts'
 import { annotationOf, firstNetwork, nicsOf } from './reference/nics.ts'
 
-const addressKey = 'ovn.kubernetes.io/ip_address'
 const outside = { 4: ['203.0.113.7', '10.200.0.9'], 6: ['2001:db8::7', 'fd00:200::9'] } as const
 
 type World = Pick<PolicyWorld, 'seed' | 'families' | 'settings'>
@@ -32,7 +31,7 @@ function furtherPackets(world: World, objects: PolicyObjects, count: number): re
   const ends = new Map(
     families.map((family) => [
       family,
-      { first: endpointsOf(objects, family), further: furtherEndpoints(objects, family) },
+      { first: endpointsOf(objects, family), further: podEndpoints(objects, family, 'further') },
     ]),
   )
   return Array.from({ length: count }, () => {
@@ -63,33 +62,38 @@ function packetBetween(
   return [{ family, from, to, protocol, port }]
 }
 
-function furtherEndpoints({ pods }: PolicyObjects, family: Family): readonly Endpoint[] {
-  return pods.filter(isMember).flatMap((pod) =>
-    nicsOf(pod)
-      .filter(({ network }) => network !== firstNetwork)
-      .flatMap((nic) =>
-        annotationOf(pod, nic, 'ip_address')
-          .split(',')
-          .filter((address) => address !== '' && address.includes(':') === (family === 6))
-          .map((address): Endpoint => {
-            const { name, namespace = '' } = pod.metadata
-            return { kind: 'pod', namespace, name, address, provider: nic.provider }
-          }),
-      ),
-  )
+/** By NICs in the first network, or in all others. */
+function podEndpoints(
+  { pods }: PolicyObjects,
+  family: Family,
+  networks: 'first' | 'further',
+): readonly Endpoint[] {
+  return pods.filter(isMember).flatMap((pod) => {
+    const { name, namespace = '' } = pod.metadata
+    const nics = nicsOf(pod).filter(({ network }) => (network === firstNetwork) === (networks === 'first'))
+    return nics.flatMap((nic) => {
+      const addresses = annotationOf(pod, nic, 'ip_address').split(',')
+      const end = { kind: 'pod', namespace, name } as const
+      return addresses
+        .filter((address) => address !== '' && isOf(family, address))
+        .map((address): Endpoint => ({
+          ...{ ...end, address },
+          ...(networks === 'first' ? {} : { provider: nic.provider }),
+        }))
+    })
+  })
 }
 
-function endpointsOf({ pods, nodes }: PolicyObjects, family: Family): readonly Endpoint[] {
-  const isOf = (address: string): boolean => address.includes(':') === (family === 6)
+function isOf(family: Family, address: string): boolean {
+  return address.includes(':') === (family === 6)
+}
+
+function endpointsOf(objects: PolicyObjects, family: Family): readonly Endpoint[] {
   return [
-    ...pods.filter(isMember).flatMap(({ metadata }): readonly Endpoint[] => {
-      const { name, namespace = '', annotations } = metadata
-      const addresses = (annotations?.[addressKey] ?? '').split(',').filter((text) => text !== '')
-      return addresses.filter(isOf).map((address) => ({ kind: 'pod', namespace, name, address }))
-    }),
-    ...nodes.flatMap(({ metadata, status }): readonly Endpoint[] =>
+    ...podEndpoints(objects, family, 'first'),
+    ...objects.nodes.flatMap(({ metadata, status }): readonly Endpoint[] =>
       (status?.addresses ?? [])
-        .filter(({ address }) => isOf(address))
+        .filter(({ address }) => isOf(family, address))
         .map(({ address }) => ({ kind: 'node', name: metadata.name, address })),
     ),
     ...outside[family].map((address): Endpoint => ({ kind: 'outside', address })),
