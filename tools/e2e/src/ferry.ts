@@ -1,6 +1,7 @@
 import {
   applyAll,
   deleteAll,
+  gatewayLabel,
   idlePod,
   labelNodes,
   ofStack,
@@ -15,8 +16,6 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { askBird, configureBird, configureFrr, type Router } from './bgp-routers.ts'
 
 const families = ['ipv4', 'ipv6'] as const
-/** Of nodes by which routers of VPCs may have their ports outside. */
-export const gatewayLabel = 'ovn.kubernetes.io/external-gw'
 const sea = 'sea'
 
 /** The VPC on the physical network; one that knows nothing of it and has the same addresses; and one that is its peer. */

@@ -14,6 +14,14 @@ export interface PacketCapture {
   stop(): Promise<readonly CarryingPacket[]>
 }
 
+/** A tcpdump that listens. */
+interface RunningCapture {
+  /** What it has printed so far. */
+  seen(): string
+  /** Ends it, and yields all that it has printed. */
+  stop(): Promise<string>
+}
+
 /** Starts to listen on a node; it does when this has resolved. */
 export async function capturePackets(node: LabNode, ports: readonly number[]): Promise<PacketCapture> {
   const filter = ports.map((port) => `tcp port ${port}`).join(' or ')
@@ -21,11 +29,8 @@ export async function capturePackets(node: LabNode, ports: readonly number[]): P
   return { stop: async () => parsePackets(await capture.stop()) }
 }
 
-/** Starts tcpdump with arguments of its own, without names for numbers; it listens when this has resolved, and tells what it saw when it is stopped. */
-export async function startCapture(
-  place: Place,
-  args: readonly string[],
-): Promise<{ readonly stop: () => Promise<string> }> {
+/** Starts tcpdump with arguments of its own, without names for numbers; it listens when this has resolved. */
+export async function startCapture(place: Place, args: readonly string[]): Promise<RunningCapture> {
   const child = startAt(place, ['tcpdump', '-n', '-l', ...args])
   const chunks: string[] = []
   child.stdout?.setEncoding('latin1').on('data', (text: string) => chunks.push(text))
@@ -38,11 +43,13 @@ export async function startCapture(
   const ended = once(child, 'close')
   void ended.then(() => listening.reject(new Error(`tcpdump ended: ${told}`)))
   await listening.promise
+  const seen = (): string => chunks.join('')
   return {
+    seen,
     async stop() {
       child.kill('SIGINT')
       await ended
-      return chunks.join('')
+      return seen()
     },
   }
 }

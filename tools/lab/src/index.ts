@@ -54,7 +54,7 @@ export { ApiError, LabTimeoutError } from './errors.ts'
 export { ApiClient, type ApiObject } from './kubernetes/client.ts'
 export { applyAll, deleteAll, listExamples, parseManifests, readExample } from './kubernetes/manifests.ts'
 export { idlePod } from './kubernetes/idle-pod.ts'
-export { labelNodes } from './kubernetes/node-labels.ts'
+export { chassisAnnotation, gatewayLabel, labelNodes } from './kubernetes/node-labels.ts'
 export { kubectl } from './kubernetes/kubectl.ts'
 export { eventually, waitForObjects } from './kubernetes/wait.ts'
 export {

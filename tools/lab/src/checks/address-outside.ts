@@ -1,6 +1,6 @@
 import { ofStack } from '../cluster/topology.ts'
 import { readExample } from '../kubernetes/manifests.ts'
-import { labelNodes } from '../kubernetes/node-labels.ts'
+import { gatewayLabel, labelNodes } from '../kubernetes/node-labels.ts'
 import { eventually } from '../kubernetes/wait.ts'
 import { fetchText } from '../probe/tcp.ts'
 import { addressesOfPod, untilPodsReady } from '../kubernetes/workloads.ts'
@@ -13,8 +13,6 @@ import type { Cluster } from '../cluster/cluster.ts'
 export const streetVlan = 300
 const namespace = 'arcade'
 const door = { ipv4: '10.129.44.200', ipv6: 'fd00:10:128:300::200' }
-/** Of nodes that may have the router's port. */
-const gatewayLabel = 'ovn.kubernetes.io/external-gw'
 const rulePath = '/apis/kubeovn.io/v1/router-lb-rules/arcade'
 
 /** Example `33-address-outside`, whose objects are there, and go with the others of the check. */

@@ -2,11 +2,10 @@ import { chartNamespace } from '../chart.ts'
 import { ApiError } from '../errors.ts'
 import { ApiClient, type ApiObject } from '../kubernetes/client.ts'
 import { kubectl } from '../kubernetes/kubectl.ts'
+import { chassisAnnotation } from '../kubernetes/node-labels.ts'
 import { equalRow, firstOf, type Check, type CheckRow } from './check.ts'
 import type { PodObject } from '../kubernetes/workloads.ts'
 import type { Cluster } from '../cluster/cluster.ts'
-
-const chassis = 'ovn.kubernetes.io/chassis'
 
 interface NodeObject extends ApiObject {
   readonly status: { readonly addresses: readonly object[]; readonly conditions: readonly Condition[] }
@@ -66,7 +65,7 @@ async function nodeRows(
   }
   const conditions = [...status.conditions.filter(({ type }) => type !== condition.type), condition]
   const addresses = [...status.addresses, { type: 'ExternalIP', address: '192.0.2.1' }]
-  const annotation = isOwn ? 'ovn.kubernetes.io/ip_address' : chassis
+  const annotation = isOwn ? 'ovn.kubernetes.io/ip_address' : chassisAnnotation
   const writes: readonly (readonly [string, string, object])[] = [
     ['annotations', path, { metadata: { annotations: { [annotation]: 'stolen' } } }],
     // None that some nodes have: writing what is there already would be allowed.

@@ -1,5 +1,11 @@
 import type { ApiClient } from './client.ts'
 
+/** Of nodes on which routers of VPCs may have their ports outside. */
+export const gatewayLabel = 'ovn.kubernetes.io/external-gw'
+
+/** Says which chassis a node is. */
+export const chassisAnnotation = 'ovn.kubernetes.io/chassis'
+
 /** Gives every node a label, as long as the result lives. */
 export async function labelNodes(api: ApiClient, label: string, value: string): Promise<AsyncDisposable> {
   const nodes = await api.list('/api/v1/nodes')
