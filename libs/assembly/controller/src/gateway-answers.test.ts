@@ -35,9 +35,29 @@ it('judges nobody while most do not answer', () => {
   expect(after('+++', ...times(2, '++-'), ...times(9, '---'), ...times(2, '++-'))).toEqual(['n3'])
 })
 
-it('forgets who is not asked any more', () => {
-  expect(after('++', ...times(4, '+-'), '+')).toEqual([])
-  expect(after('++', ...times(4, '+-'), '+', ...times(9, '+-'))).toEqual([])
+it('begins anew with who is not asked for a while, and can fall silent at once', () => {
+  const gone = ['++', ...times(4, '+-'), '+']
+  expect(after(...gone)).toEqual([])
+  expect(after(...gone, ...times(3, '+-'))).toEqual([])
+  expect(after(...gone, ...times(4, '+-'))).toEqual(['n2'])
+})
+
+it('never judges who has been forgotten, until he answers again', () => {
+  const answers = new GatewayAnswers()
+  const ask = (isAnswer: boolean): void =>
+    answers.round(
+      new Map([
+        ['n1', true],
+        ['n2', isAnswer],
+      ]),
+    )
+  ask(true)
+  answers.forget('n2')
+  for (let count = 0; count < 9; count++) ask(false)
+  expect(answers.silent).toEqual([])
+  ask(true)
+  for (let count = 0; count < 4; count++) ask(false)
+  expect(answers.silent).toEqual(['n2'])
 })
 
 it('judges who has answered in a round that is not over', () => {

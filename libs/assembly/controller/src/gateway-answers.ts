@@ -16,7 +16,8 @@ const unknown: Seen = { isSilent: false, missed: 0, answered: 0 }
  * Judges from answers in rounds which nodes are gone.
  *
  * Only who has answered before can fall silent: a firewall may drop the question. A round in which less than half of these answer
- * says nothing of any of them: rather is it the one who asks that is cut off.
+ * says nothing of any of them: rather is it the one who asks that is cut off. Who is not asked for a while is not silent, and may
+ * be as soon as he is asked again.
  */
 export class GatewayAnswers {
   #seen = new Map<string, Seen>()
@@ -30,17 +31,22 @@ export class GatewayAnswers {
     if (!this.#seen.has(node)) this.#seen.set(node, unknown)
   }
 
-  /** Takes who of those that were asked did answer; who was not asked is forgotten. */
+  /** That a node has ever answered says nothing any more. */
+  forget(node: string): void {
+    this.#seen.delete(node)
+  }
+
+  /** Takes who of those that were asked did answer. */
   round(answers: ReadonlyMap<string, boolean>): void {
     const known = [...answers].filter(([node, isAnswer]) => isAnswer || this.#seen.has(node))
     const answering = known.filter(([, isAnswer]) => isAnswer).length
     const isTrusted = answering * 2 >= known.length
-    this.#seen = new Map(
-      known.map(([node, isAnswer]) => {
-        const before = this.#seen.get(node) ?? unknown
-        return [node, isAnswer ? answeredBy(before) : isTrusted ? missedBy(before) : before]
-      }),
-    )
+    const unasked = [...this.#seen.keys()].filter((node) => !answers.has(node))
+    const judged = known.map(([node, isAnswer]): [string, Seen] => {
+      const before = this.#seen.get(node) ?? unknown
+      return [node, isAnswer ? answeredBy(before) : isTrusted ? missedBy(before) : before]
+    })
+    this.#seen = new Map([...unasked.map((node) => [node, unknown] as const), ...judged])
   }
 }
 

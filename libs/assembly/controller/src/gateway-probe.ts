@@ -45,8 +45,13 @@ export class GatewayProbe implements Disposable {
   constructor(options: GatewayProbeOptions) {
     this.#options = options
     this.#ask = options.ask ?? askOnLink
-    for (const table of [gatewayStates, gatewayCandidates])
-      options.derived.follow(table, () => this.#changed())
+    options.derived.follow(gatewayStates, () => this.#changed())
+    options.derived.follow(gatewayCandidates, (changed) => {
+      const { world } = this.#options
+      for (const node of changed)
+        if (world.gatewayCandidates.get(node)?.isHealthy !== true) this.#answers.forget(node)
+      this.#changed()
+    })
   }
 
   /** When derived tables have begun. */
