@@ -102,21 +102,17 @@ export async function untilNodeStarted(cluster: Starting, name: string, since: D
         : undefined,
     120_000,
   )
+  const isLacking = (pod: StartedPod): boolean =>
+    pod.metadata.ownerReferences?.some(({ kind }) => kind === 'DaemonSet') === true &&
+    (!isPodReady(pod) ||
+      pod.status?.containerStatuses?.every(({ state }) => after(state.running?.startedAt)) !== true)
   await waitForObjects<StartedPod, true>(
     cluster.api,
     `/api/v1/pods?fieldSelector=spec.nodeName%3D${name}`,
     `the DaemonSets' pods of ${name} have started`,
-    (pods) =>
-      pods
-        .filter(({ metadata }) => metadata.ownerReferences?.some(({ kind }) => kind === 'DaemonSet'))
-        .every(
-          (pod) =>
-            isPodReady(pod) &&
-            pod.status?.containerStatuses?.every(({ state }) => after(state.running?.startedAt)) === true,
-        )
-        ? true
-        : undefined,
+    (pods) => (pods.some(isLacking) ? undefined : true),
     180_000,
+    isLacking,
   )
 }
 

@@ -6,6 +6,7 @@ import type { ApiClient, ApiObject } from './client.ts'
  * Waits until `until` finds what it looks for in a collection.
  *
  * @param what for the error, e.g. `nodes ready`
+ * @param isLacking objects that keep it from being found, which are all that the error shows then
  * @throws {LabTimeoutError} with what was seen last
  */
 export async function waitForObjects<T extends ApiObject, R>(
@@ -14,6 +15,7 @@ export async function waitForObjects<T extends ApiObject, R>(
   what: string,
   until: (objects: readonly T[]) => R | undefined,
   timeoutMs = 180_000,
+  isLacking: (object: T) => boolean = () => true,
 ): Promise<R> {
   let last: readonly T[] = []
   try {
@@ -27,7 +29,7 @@ export async function waitForObjects<T extends ApiObject, R>(
     )
   } catch (cause) {
     if (!(cause instanceof DOMException)) throw cause
-    const seen = JSON.stringify(last.map(summarize)).slice(0, 4000)
+    const seen = JSON.stringify(last.filter(isLacking).map(summarize)).slice(0, 4000)
     throw new LabTimeoutError('something did not happen in time', { what, timeoutMs, seen }, { cause })
   }
 }
