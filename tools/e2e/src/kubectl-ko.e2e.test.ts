@@ -13,6 +13,7 @@ import { describeScriptNeeds } from './kubectl-ko/script-needs.ts'
 import { describeShownRuns } from './kubectl-ko/shown-runs.ts'
 import { KoSuite } from './kubectl-ko/suite.ts'
 import { describeTools } from './kubectl-ko/tools.ts'
+import { describeWhy } from './kubectl-ko/why.ts'
 
 let suite: KoSuite
 
@@ -37,6 +38,7 @@ describeCommands(given)
 describeScriptNeeds(given)
 describePackets(given)
 describeFindings(given)
+describeWhy(given)
 describeExplain(given)
 describePlan(given)
 describeDeeds(given)
