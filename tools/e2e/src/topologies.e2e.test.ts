@@ -14,6 +14,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { bfdNextHops } from './bfd-next-hops.ts'
 import { describeInLab } from './describe-in-lab.ts'
 import { useFerry } from './ferry.ts'
+import { furtherNics } from './further-nics.ts'
 import { gatewayMoves } from './gateway-moves.ts'
 import { ipv6Clients } from './ipv6-clients.ts'
 import { useSuiteLab } from './suite-lab.ts'
@@ -76,5 +77,7 @@ describe('packets of VPCs, one of them with two next hops', () => {
   bfdNextHops(ferry)
   gatewayMoves(ferry)
 })
+
+describe('further NICs', () => furtherNics(() => cluster))
 
 describe('machines in pods', () => ipv6Clients(() => cluster))

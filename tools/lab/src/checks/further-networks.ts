@@ -1,14 +1,14 @@
 import { runAt } from '../namespaces.ts'
+import { furtherNetwork } from '../kubernetes/further-network.ts'
 import { idlePod } from '../kubernetes/idle-pod.ts'
 import { applyAll, deleteAll } from '../kubernetes/manifests.ts'
 import { addressesOfPod, takeDownPod, untilPodsReady, type PodObject } from '../kubernetes/workloads.ts'
 import { eventually } from '../kubernetes/wait.ts'
 import { equalRow, firstOf, happensRow, nodeOf, placeOf, type CheckRow } from './check.ts'
 import { reachedRow } from './reached-row.ts'
-import type { ApiObject } from '../kubernetes/client.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 
-const provider = 'inner.default.ovn'
+const { provider, objects: network } = furtherNetwork('inner', '10.98.0.0/24')
 
 /** Of the two pods, in their further network. */
 const addresses = ['10.98.0.5', '10.98.0.6']
@@ -18,26 +18,6 @@ const firstAddress = '10.98.0.7'
 
 /** A prefix that one of them is asked to send to the other. */
 const destination = '192.0.2.0/24'
-
-const network: readonly ApiObject[] = [
-  {
-    apiVersion: 'k8s.cni.cncf.io/v1',
-    kind: 'NetworkAttachmentDefinition',
-    metadata: { name: 'inner', namespace: 'default' },
-    spec: {
-      config: JSON.stringify({
-        ...{ cniVersion: '0.3.1', type: 'kube-ovn', provider },
-        server_socket: '/run/openvswitch/kube-ovn-daemon.sock',
-      }),
-    },
-  } as ApiObject,
-  {
-    apiVersion: 'kubeovn.io/v1',
-    kind: 'Subnet',
-    metadata: { name: 'inner' },
-    spec: { cidrBlock: '10.98.0.0/24', provider },
-  } as ApiObject,
-]
 
 /** Pods have NICs in a further network of OVN, with the routes and the speed that they ask for. */
 export async function furtherNetworkRows(cluster: Cluster): Promise<readonly CheckRow[]> {

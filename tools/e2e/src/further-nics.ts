@@ -1,0 +1,56 @@
+import {
+  addressesOfPod,
+  applyAll,
+  deleteAll,
+  furtherNetwork,
+  idlePod,
+  placeOf,
+  startPing,
+  takeDownPod,
+  untilPodsReady,
+  type Cluster,
+} from '@kube-ovn/lab'
+import { expect, it } from 'vitest'
+import { koOf } from './kubectl-ko/run-program.ts'
+
+const network = furtherNetwork('seen', '10.97.0.0/24')
+const address = '10.97.0.5'
+const gateway = '10.97.0.1'
+
+/** NICs that pods have beside the first one, as people look at them. */
+export function furtherNics(given: () => Cluster): void {
+  it('are listened to by the name of their network, and apart from the first', async () => {
+    const cluster = given()
+    const ko = koOf(cluster.kubeconfig)
+    await using stack = new AsyncDisposableStack()
+    await applyAll(cluster.api, network.objects)
+    stack.defer(() => deleteAll(cluster.api, network.objects.toReversed()))
+    const annotations = {
+      'k8s.v1.cni.cncf.io/networks': 'seen',
+      [`${network.provider}.kubernetes.io/ip_address`]: address,
+    }
+    const wanted = idlePod({ name: 'seen', namespace: 'default', annotations })
+    await applyAll(cluster.api, [wanted])
+    stack.defer(() => takeDownPod(cluster.api, wanted))
+    const [pod] = await untilPodsReady(cluster.api, 'default', 'app=seen', 1)
+    if (pod === undefined) return expect.unreachable('one was waited for')
+    const [first = ''] = addressesOfPod(pod)
+    const node = cluster.nodes.find(({ name }) => name !== pod.spec.nodeName) ?? cluster.nodes[0]
+    const targets = [node?.kubernetes.ipv4 ?? '', gateway]
+    for (const target of targets) {
+      const ping = startPing(placeOf(cluster, pod), target)
+      stack.defer(async () => void (await ping.stop()))
+    }
+    const packets = (...words: readonly string[]) =>
+      ko('tcpdump', ...words, 'default/seen', '-c', '3', 'icmp')
+    const own = await packets()
+    expect(own.stdout).toContain(`IP ${first} > `)
+    expect(own.stdout).not.toContain(address)
+    const further = await packets('--provider', network.provider)
+    expect(further.stdout).toContain(`IP ${address} > ${gateway}: ICMP echo request`)
+    expect(further.stdout).not.toContain(first)
+    const unknown = await packets('--provider', 'unknown.default.ovn')
+    expect(unknown.exitCode).toBe(1)
+    expect(unknown.stderr).toContain('default/seen')
+  })
+}

@@ -1,0 +1,36 @@
+import type { ApiObject } from './client.ts'
+
+/** A network of OVN for further NICs of pods, in the namespace `default`. */
+export interface FurtherNetwork {
+  /** As annotations and flags name it. */
+  readonly provider: string
+  /** Its NetworkAttachmentDefinition, and its Subnet. */
+  readonly objects: readonly ApiObject[]
+}
+
+/** Describes one, whose Subnet has its name. */
+export function furtherNetwork(name: string, cidrBlock: string): FurtherNetwork {
+  const namespace = 'default'
+  const provider = `${name}.${namespace}.ovn`
+  const config = {
+    ...{ cniVersion: '0.3.1', type: 'kube-ovn', provider },
+    server_socket: '/run/openvswitch/kube-ovn-daemon.sock',
+  }
+  return {
+    provider,
+    objects: [
+      {
+        apiVersion: 'k8s.cni.cncf.io/v1',
+        kind: 'NetworkAttachmentDefinition',
+        metadata: { name, namespace },
+        spec: { config: JSON.stringify(config) },
+      } as ApiObject,
+      {
+        apiVersion: 'kubeovn.io/v1',
+        kind: 'Subnet',
+        metadata: { name },
+        spec: { cidrBlock, provider },
+      } as ApiObject,
+    ],
+  }
+}
