@@ -35,9 +35,8 @@ export function furtherNics(given: () => Cluster): void {
     const [pod] = await untilPodsReady(cluster.api, 'default', 'app=seen', 1)
     if (pod === undefined) return expect.unreachable('one was waited for')
     const [first = ''] = addressesOfPod(pod)
-    const node = cluster.nodes.find(({ name }) => name !== pod.spec.nodeName) ?? cluster.nodes[0]
-    const targets = [node?.kubernetes.ipv4 ?? '', gateway]
-    for (const target of targets) {
+    const other = cluster.nodes.find(({ name }) => name !== pod.spec.nodeName)
+    for (const target of [other?.kubernetes.ipv4 ?? expect.unreachable('there are two nodes'), gateway]) {
       const ping = startPing(placeOf(cluster, pod), target)
       stack.defer(async () => void (await ping.stop()))
     }

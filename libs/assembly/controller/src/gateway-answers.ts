@@ -20,7 +20,7 @@ const unknown: Seen = { isSilent: false, missed: 0, answered: 0 }
  * be as soon as he is asked again.
  */
 export class GatewayAnswers {
-  #seen = new Map<string, Seen>()
+  readonly #seen = new Map<string, Seen>()
 
   get silent(): readonly string[] {
     return [...this.#seen].filter(([, { isSilent }]) => isSilent).map(([node]) => node)
@@ -38,16 +38,19 @@ export class GatewayAnswers {
 
   /** Takes who of those that were asked did answer. */
   round(answers: ReadonlyMap<string, boolean>): void {
-    const known = [...answers].filter(([node, isAnswer]) => isAnswer || this.#seen.has(node))
-    const answering = known.filter(([, isAnswer]) => isAnswer).length
-    const isTrusted = answering * 2 >= known.length
-    const unasked = [...this.#seen.keys()].filter((node) => !answers.has(node))
-    const judged = known.map(([node, isAnswer]): [string, Seen] => {
-      const before = this.#seen.get(node) ?? unknown
-      return [node, isAnswer ? answeredBy(before) : isTrusted ? missedBy(before) : before]
-    })
-    this.#seen = new Map([...unasked.map((node) => [node, unknown] as const), ...judged])
+    for (const [node, isAnswer] of answers) if (isAnswer) this.answered(node)
+    const asked = [...this.#seen.keys()].filter((node) => answers.has(node))
+    const isTrusted = asked.filter((node) => answers.get(node) === true).length * 2 >= asked.length
+    for (const [node, before] of this.#seen)
+      this.#seen.set(node, judged(before, answers.get(node), isTrusted))
   }
+}
+
+/** @param isAnswer absent of a node that was not asked */
+function judged(before: Seen, isAnswer: boolean | undefined, isTrusted: boolean): Seen {
+  if (isAnswer === undefined) return unknown
+  if (isAnswer) return answeredBy(before)
+  return isTrusted ? missedBy(before) : before
 }
 
 function answeredBy({ isSilent, answered }: Seen): Seen {

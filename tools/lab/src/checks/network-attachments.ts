@@ -1,10 +1,11 @@
 import { ApiError } from '../errors.ts'
 import { runAt } from '../namespaces.ts'
+import { networkAttachment } from '../kubernetes/further-network.ts'
 import { idlePod } from '../kubernetes/idle-pod.ts'
 import { addressesOfPod, takeDownPod, untilPodsReady } from '../kubernetes/workloads.ts'
 import { furtherNetworkRows } from './further-networks.ts'
 import { claimRow, equalRow, nodeOf, placeOf, type Check, type CheckRow } from './check.ts'
-import type { ApiClient, ApiObject } from '../kubernetes/client.ts'
+import type { ApiClient } from '../kubernetes/client.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 
 /** The address that a pod has in its further network. */
@@ -27,7 +28,7 @@ export const networkAttachments: Check = {
   async run(cluster) {
     const { api, topology } = cluster
     if (!topology.hasNetworkAttachments) return []
-    const wanted = attachment(config)
+    const wanted = networkAttachment('attached', config)
     const stored = await api.apply(wanted)
     const rows = [
       equalRow('a NetworkAttachmentDefinition is stored', config, stored.spec.config),
@@ -73,23 +74,14 @@ async function attachedRows(cluster: Cluster): Promise<readonly CheckRow[]> {
   return rows
 }
 
-function attachment<T>(value: T): ApiObject & { readonly spec: { readonly config: T } } {
-  return {
-    apiVersion: 'k8s.cni.cncf.io/v1',
-    kind: 'NetworkAttachmentDefinition',
-    metadata: { name: 'attached', namespace: 'default' },
-    spec: { config: value },
-  }
-}
-
 async function isRefused(api: ApiClient): Promise<boolean> {
-  const wrong = attachment({ type: 'bridge' })
+  const wrong = networkAttachment('wrong', { type: 'bridge' })
   try {
-    await api.create({ ...wrong, metadata: { ...wrong.metadata, name: 'wrong' } })
+    await api.create(wrong)
   } catch (error) {
     if (error instanceof ApiError && error.details.status === 422) return true
     throw error
   }
-  await api.delete({ ...wrong, metadata: { ...wrong.metadata, name: 'wrong' } })
+  await api.delete(wrong)
   return false
 }
