@@ -5,46 +5,56 @@ export interface Dependent {
   readonly key: string
 }
 
+/** More dependents than these are hashed; a set of a few takes many times the memory of a list. */
+const most = 8
+
 /** Something that can be read: a row, the rows or keys under a value of an index, or all rows. */
 export class Input {
-  readonly table: string
-  readonly what: string
-  readonly #home: Map<string, Input>
+  readonly #home: Inputs<Input>
   readonly #key: string
-  /** Most are read by one, so a set is made only for the second. */
-  #dependents: Dependent | Set<Dependent> | undefined
+  /** Most are read by one. */
+  #dependents: Dependent | readonly Dependent[] | Set<Dependent> | undefined
 
-  constructor(home: Map<string, Input>, key: string, table: string, what: string) {
+  constructor(home: Inputs<Input>, key: string) {
     this.#home = home
     this.#key = key
-    this.table = table
-    this.what = what
   }
 
   add(dependent: Dependent): void {
-    if (this.#dependents === undefined) this.#dependents = dependent
-    else if (this.#dependents instanceof Set) this.#dependents.add(dependent)
-    else if (this.#dependents !== dependent) this.#dependents = new Set([this.#dependents, dependent])
+    const known = this.#dependents
+    if (known instanceof Set) known.add(dependent)
+    else if (known === undefined) this.#dependents = dependent
+    else {
+      const few = listOf(known)
+      if (few.includes(dependent)) return
+      // A list that is pushed to has room for many more.
+      this.#dependents = few.length < most ? [...few, dependent] : new Set([...few, dependent])
+    }
   }
 
   /** What nobody reads any more is forgotten. */
   delete(dependent: Dependent): void {
-    if (this.#dependents instanceof Set) this.#dependents.delete(dependent)
-    else if (this.#dependents === dependent) this.#dependents = undefined
-    const isRead =
-      this.#dependents instanceof Set ? this.#dependents.size > 0 : this.#dependents !== undefined
-    if (!isRead) this.#home.delete(this.#key)
+    const known = this.#dependents
+    if (known instanceof Set) known.delete(dependent)
+    else if (known !== undefined) this.#dependents = listOf(known).filter((one) => one !== dependent)
+    for (const _ of this.dependents()) return
+    this.#home.forget(this.#key)
   }
 
-  *dependents(): Iterable<Dependent> {
-    if (this.#dependents instanceof Set) yield* this.#dependents
-    else if (this.#dependents !== undefined) yield this.#dependents
+  dependents(): Iterable<Dependent> {
+    const known = this.#dependents
+    if (known === undefined) return []
+    return known instanceof Set ? known : listOf(known)
   }
 
   /** For people: `subnets[blue]`, `pods by node[n1]`. */
   toString(): string {
-    return `${this.table}${this.what}[${this.#key}]`
+    return `${this.#home.name}[${this.#key}]`
   }
+}
+
+function listOf(dependents: Dependent | readonly Dependent[]): readonly Dependent[] {
+  return 'node' in dependents ? [dependents] : dependents
 }
 
 /** Whether there is any row under a value of an index. */
@@ -53,44 +63,75 @@ export class Presence extends Input {
   isThere = false
 }
 
+/** What is read in one way: of one index, say. Each has one {@link Input}, for as long as it is read. */
+class Inputs<T extends Input> {
+  /** For people. */
+  readonly name: string
+  readonly #kind: new (home: Inputs<Input>, key: string) => T
+  readonly #byKey = new Map<string, T>()
+
+  constructor(name: string, kind: new (home: Inputs<Input>, key: string) => T) {
+    this.name = name
+    this.#kind = kind
+  }
+
+  of(key: string): T {
+    const known = this.#byKey.get(key)
+    if (known !== undefined) return known
+    const input = new this.#kind(this, key)
+    this.#byKey.set(key, input)
+    return input
+  }
+
+  get(key: string): T | undefined {
+    return this.#byKey.get(key)
+  }
+
+  forget(key: string): void {
+    this.#byKey.delete(key)
+  }
+}
+
 /** What is read of one table. */
 export class TableInputs {
   readonly #table: string
-  readonly #rows = new Map<string, Input>()
-  readonly #found = new Map<string, Map<string, Input>>()
-  readonly #members = new Map<string, Map<string, Input>>()
-  readonly #presences = new Map<string, Map<string, Presence>>()
-  readonly #scan = new Map<string, Input>()
+  readonly #rows: Inputs<Input>
+  readonly #found = new Map<string, Inputs<Input>>()
+  readonly #members = new Map<string, Inputs<Input>>()
+  readonly #presences = new Map<string, Inputs<Presence>>()
+  readonly #scan: Inputs<Input>
   /** Places of the nodes of which keys read the row of that key. */
   readonly ownKeyReaders = new Set<number>()
 
   constructor(table: string) {
     this.#table = table
+    this.#rows = new Inputs(table, Input)
+    this.#scan = new Inputs(table, Input)
   }
 
   row(key: string): Input {
-    return this.#intern(this.#rows, key, '', Input)
+    return this.#rows.of(key)
   }
 
   /** The rows under a value of an index. */
   found(index: string, value: string): Input {
-    return this.#intern(mapOf(this.#found, index), value, ` by ${index}`, Input)
+    return this.#by(index, this.#found, Input).of(value)
   }
 
   /** The keys under a value of an index. */
   members(index: string, value: string): Input {
-    return this.#intern(mapOf(this.#members, index), value, ` by ${index}`, Input)
+    return this.#by(index, this.#members, Input).of(value)
   }
 
   /** Whether there are rows under a value of an index: as `isThere` says. */
   presence(index: string, value: string, isThere: boolean): Input {
-    const presence = this.#intern(mapOf(this.#presences, index), value, ` by ${index}`, Presence)
+    const presence = this.#by(index, this.#presences, Presence).of(value)
     presence.isThere = isThere
     return presence
   }
 
   scan(): Input {
-    return this.#intern(this.#scan, '', '', Input)
+    return this.#scan.of('')
   }
 
   /**
@@ -125,17 +166,12 @@ export class TableInputs {
     }
   }
 
-  #intern<T extends Input>(
-    home: Map<string, T>,
-    key: string,
-    what: string,
-    kind: new (...parts: ConstructorParameters<typeof Input>) => T,
-  ): T {
-    const known = home.get(key)
-    if (known !== undefined) return known
-    const input = new kind(home, key, this.#table, what)
-    home.set(key, input)
-    return input
+  #by<T extends Input>(
+    index: string,
+    all: Map<string, Inputs<T>>,
+    kind: new (home: Inputs<Input>, key: string) => T,
+  ): Inputs<T> {
+    return all.getOrInsertComputed(index, () => new Inputs(`${this.#table} by ${index}`, kind))
   }
 }
 
@@ -144,10 +180,6 @@ export interface IndexedChange {
   readonly index: string
   readonly before: readonly string[]
   readonly after: readonly string[]
-}
-
-function mapOf<T extends Input>(maps: Map<string, Map<string, T>>, index: string): Map<string, T> {
-  return maps.getOrInsertComputed(index, () => new Map<string, T>())
 }
 
 function present(input: Input | undefined): readonly Input[] {
