@@ -56,6 +56,8 @@ interface Entry {
   targets: readonly string[]
   /** Whether it is known what is wanted: from the first fragment on that could be used. */
   isKnown: boolean
+  /** What it is about while that is not known, if that is known. */
+  about?: readonly string[] | undefined
   /** Since when it is wanted after a while, milliseconds of a monotonic clock. */
   delayedSinceMs?: number | undefined
 }
@@ -79,10 +81,11 @@ export class Claims {
     const known = this.#entries.get(id)
     if (answer === undefined) {
       this.#entries.delete(id)
-      return { owner, targets: known?.targets ?? [] }
+      return { owner, targets: [...(known?.targets ?? []), ...(known?.about ?? [])] }
     }
     const entry = known ?? { place, key, owner, targets: [], isKnown: false }
     this.#entries.set(id, entry)
+    entry.about = 'about' in answer ? answer.about : undefined
     if ('wait' in answer) return { owner, targets: [] }
     if (!('want' in answer)) return { owner, targets: [], problem: answer.problem }
     let targets: readonly string[]
@@ -117,10 +120,11 @@ export class Claims {
     )
   }
 
-  /** Whether all features have said what they want of a sink, by what they know. */
-  isComplete(sink: string): boolean {
-    for (const { place, isKnown } of this.#entries.values()) {
-      if (place.sink.name === sink && !isKnown) return false
+  /** Whether all features have said what they want of a sink, or of one of its targets, by what they know. */
+  isComplete(sink: string, target?: string): boolean {
+    for (const { place, isKnown, about } of this.#entries.values()) {
+      if (place.sink.name !== sink || isKnown) continue
+      if (about === undefined || (target !== undefined && about.includes(target))) return false
     }
     return true
   }

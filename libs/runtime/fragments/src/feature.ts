@@ -13,8 +13,8 @@ export type Answer<F> =
   | { readonly want: F; readonly problem?: KubeOvnError; readonly afterMs?: number }
   /** What it depends on is not there yet, in words for a log. Whatever was wanted before stays. */
   | { readonly wait: string }
-  /** The user must act. Whatever was wanted before stays. */
-  | { readonly problem: KubeOvnError }
+  /** The user must act. Whatever was wanted before stays, and of the targets that it is about, or of all, nothing is taken away. */
+  | { readonly problem: KubeOvnError; readonly about?: readonly string[] }
 
 /** The fragments that a feature wants of one sink. */
 export interface Contribution {

@@ -25,6 +25,8 @@ function feature(name: string, sink: SinkKind<Lines>, of = wishes): NodeFeature 
       const [, after] = /^after (\d+)/.exec(text) ?? []
       if (after !== undefined) return { want: { board, lines: [text] }, afterMs: Number(after) }
       if (text === 'problem') return { problem: new BadLineError('line is a problem', { line: text }) }
+      if (text === 'own problem')
+        return { problem: new BadLineError('line is a problem', { line: text }), about: [board] }
       return { want: { board, lines: [`${name} ${text}`.replace(`${name} bad`, 'bad')] } }
     },
   })
@@ -356,6 +358,23 @@ describe('what an earlier agent left', () => {
       ['y', ['two there']],
     ])
     expect(await metric('kube_ovn_drift_found_total')).toBe(0)
+  })
+
+  it('stays where it may be wanted, and goes elsewhere, while a feature has told nothing but what it is about', async () => {
+    const sink = new BoardSink('boards')
+    for (const board of ['y', 'old']) sink.actual.set(board, ['two before'])
+    sink.marked = ['y', 'old']
+    rows.clear()
+    otherRows.set('b', { board: 'y', text: 'own problem' })
+    const kernel = start([feature('two', sink.kind, others)], [[sink]])
+    await settle(kernel)
+    expect([...sink.actual]).toEqual([
+      ['y', ['two before']],
+      ['old', []],
+    ])
+    await put(kernel, 'b', undefined, others)
+    await settle(kernel)
+    expect(sink.actual.get('y')).toEqual([])
   })
 
   it('goes as soon as it can be told what it is', async () => {

@@ -339,7 +339,8 @@ export class FragmentKernel implements AsyncDisposable {
     const mark = ownerMark(name, target)
     const startedMs = clock.monotonic()
     // Rows may be told of that nothing was derived from yet.
-    const wanted = { claims: this.#claims.of(name, target), isComplete: this.#complete.has(name) }
+    const isComplete = this.#complete.has(name) && this.#claims.isComplete(name, target)
+    const wanted = { claims: this.#claims.of(name, target), isComplete }
     const hasChanged = this.#changed.delete(mark)
     try {
       if (target === ownedTargets) {
@@ -411,7 +412,10 @@ export class FragmentKernel implements AsyncDisposable {
         ...(await this.#leftOver(sink, claims)),
       ])
       for (const target of targets) {
-        const { changes } = await sink.plan(target, { claims: claims.of(name, target), isComplete })
+        const { changes } = await sink.plan(target, {
+          claims: claims.of(name, target),
+          isComplete: isComplete && claims.isComplete(name, target),
+        })
         if (changes.length > 0) found.push({ sink: name, target, changes })
       }
     }

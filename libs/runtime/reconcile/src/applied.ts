@@ -51,6 +51,14 @@ export function keepApplied<T extends KubeObject>(object: T): T {
   return { ...object, metadata: ours.length === 0 ? metadata : { ...metadata, managedFields: ours } }
 }
 
+/** An object that was applied, with all that says so. */
+export const appliedExample: KubeObject = {
+  metadata: {
+    ...{ namespace: 'default', name: 'applied', annotations: { [appliedAnnotation]: 'digest' } },
+    managedFields: [{ manager: fieldManager, operation: 'Apply', fieldsV1: {} }],
+  },
+}
+
 interface Ours {
   readonly fieldsV1: Fields
 }

@@ -32,6 +32,11 @@ export interface Feature<K extends Key = Key, S = unknown, W = unknown, O = S> {
   readonly about?: { readonly resource: Resource; objectOf?(key: K): ObjectKey }
   /** At most one round for a key in this time; what comes earlier waits for the rest of it. */
   readonly paceMs?: number
+  /**
+   * What its keys write lies at least so far apart, whichever of them writes, but for those of the first list: what comes meanwhile goes together.
+   * For what a reader must have taken in before it can take the next. Absent: there is no such reader.
+   */
+  apartMs?(world: W): number
   /** Reads caches only, synchronously. `undefined` means that the object is gone. */
   observe(key: K, world: W): O | undefined
   /**

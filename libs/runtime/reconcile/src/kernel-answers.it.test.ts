@@ -2,7 +2,7 @@ import { KubeAlreadyExistsError, type KubeObject } from '@kube-ovn/kube'
 import { KubeOvnError, type RetryClass } from '@kube-ovn/errors'
 import { startNorthbound, type Northbound } from '@kube-ovn/testing-ovsdb'
 import { ManualClock } from '@kube-ovn/time'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import type { KubeEvent, KubePatch } from './feature.ts'
 import { emptySettings, features, startProcess, widgets } from './kernel-fixture.ts'
 
@@ -252,6 +252,40 @@ it('serves a paced feature at once and then once a period', async () => {
   await changed
   expect(await northbound.transactions()).toBe(before + 1)
   expect(await northbound.nbctl('get', 'Logical_Switch', 'blue', 'other_config:a')).toBe('"2"')
+})
+
+it('writes what a feature wants that has a reader to wait for at once, and what came soon after it in one transaction', async () => {
+  const clock = new ManualClock()
+  const world = emptySettings()
+  const apart = features.map((feature) =>
+    feature.name === 'switch' ? { ...feature, apartMs: () => 500 } : feature,
+  )
+  await using process = await startProcess(northbound, world, { clock, features: apart })
+  const before = await northbound.transactions()
+  world.switches.set('blue', {})
+  await process.change('switch', 'blue')
+  expect(await northbound.transactions()).toBe(before + 1)
+  // It lacks nothing, so nobody waits for it.
+  clock.advance(500)
+  await process.change('switch', 'blue')
+  for (const name of ['red', 'green']) world.switches.set(name, {})
+  await process.change('switch', 'red', 'green')
+  expect(await northbound.transactions()).toBe(before + 2)
+  world.switches.set('blue', { config: { a: '1' } })
+  const blue = process.change('switch', 'blue')
+  clock.advance(499)
+  world.switches.delete('red')
+  const red = process.change('switch', 'red')
+  world.ports.set('p0', { on: 'green' })
+  process.kernel.enqueue('port', 'p0')
+  await vi.waitUntil(() => process.client.cache.count('Logical_Switch_Port') === 1)
+  expect(await northbound.transactions()).toBe(before + 3)
+  expect(process.client.cache.count('Logical_Switch')).toBe(3)
+  clock.advance(1)
+  await Promise.all([blue, red])
+  expect(await northbound.transactions()).toBe(before + 4)
+  expect(await northbound.nbctl('get', 'Logical_Switch', 'blue', 'other_config:a')).toBe('"1"')
+  expect(process.client.cache.count('Logical_Switch')).toBe(2)
 })
 
 it('plans without doing', async () => {

@@ -44,7 +44,6 @@ function rowKind(name: string, table: NamedTable, shared: string[] = []): RowKin
     name,
     table,
     shared,
-    exactMaps: [],
     identify: (row) => (row.external_ids['vendor'] === 'kube-ovn' && 'name' in row ? row.name : undefined),
   }
 }

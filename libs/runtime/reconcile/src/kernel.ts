@@ -110,6 +110,11 @@ export class Kernel<W> implements AsyncDisposable {
     this.#queue = new WorkQueue({
       clock,
       paceMs: (owner) => this.#features.get(featureOf(owner))?.paceMs ?? 0,
+      laneOf: (owner) => {
+        const feature = this.#features.get(featureOf(owner))
+        const apartMs = feature?.apartMs?.(options.world)
+        return feature === undefined || apartMs === undefined ? undefined : { name: feature.name, apartMs }
+      },
       onReady: () => this.#schedule(),
       observer: queueObserver(metrics),
     })
@@ -158,6 +163,7 @@ export class Kernel<W> implements AsyncDisposable {
       ready: () => this.#derived.settled(),
       observe: (owner, startedMs) => this.#observe(owner, startedMs),
       commit: (plan) => commitPlan(plan, this.#commitOptions),
+      writes: (owner) => this.#queue.wrote(owner),
       hasBatch: () => this.#hasBatch,
       take: () => this.#queue.take(this.#batchSize),
     })

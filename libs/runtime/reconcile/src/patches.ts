@@ -99,6 +99,15 @@ function fieldLeft(patch: KubePatch, object: KubeObject): string | undefined {
   return difference === undefined ? undefined : firstFieldOf(difference)
 }
 
+/** The first field of an object that what is kept of it has not: a patch that names it would differ for ever. */
+export function fieldTrimmedAway(
+  object: KubeObject & Readonly<Record<string, unknown>>,
+  kept: KubeObject,
+): string | undefined {
+  const difference = mergePatch(kept, object as Fragment)
+  return difference === undefined ? undefined : firstFieldOf(difference)
+}
+
 function firstFieldOf(fragment: Fragment): string {
   const [[key, value] = ['', undefined]] = Object.entries(fragment)
   return isFragment(value) && Object.keys(value).length > 0 ? `${key}.${firstFieldOf(value)}` : key

@@ -2,10 +2,11 @@ import { ManualClock } from '@kube-ovn/time'
 import { expect, it } from 'vitest'
 import { WorkQueue } from './queue.ts'
 
-function queueWith(paceMs = 0) {
+function queueWith(paceMs = 0, apartMs = 0) {
   const clock = new ManualClock()
   let calls = 0
-  const queue = new WorkQueue<string>({ clock, paceMs: () => paceMs, onReady: () => void calls++ })
+  const laneOf = (key: string) => (apartMs === 0 ? undefined : { name: key.slice(0, 1), apartMs })
+  const queue = new WorkQueue<string>({ clock, paceMs: () => paceMs, laneOf, onReady: () => void calls++ })
   return { clock, queue, calls: () => calls }
 }
 
@@ -49,6 +50,32 @@ it('serves the first change at once and later ones once a period', () => {
   clock.advance(5000)
   queue.add('a', 'live')
   expect(queue.hasReady).toBe(true)
+})
+
+it('serves live keys of a lane at once, and those that come soon after it wrote together', () => {
+  const { clock, queue } = queueWith(0, 500)
+  queue.add('a1', 'live')
+  expect(queue.take(9)).toEqual(['a1'])
+  queue.done('a1')
+  // Nothing was written.
+  queue.add('a2', 'live')
+  expect(queue.take(9)).toEqual(['a2'])
+  queue.wrote('a2')
+  queue.add('a2', 'live')
+  queue.done('a2')
+  clock.advance(400)
+  for (const key of ['a1', 'a3', 'a1']) queue.add(key, 'live')
+  queue.add('b1', 'live')
+  queue.add('a4', 'initial')
+  expect(queue.take(9)).toEqual(['b1', 'a4'])
+  expect(queue.isIdle).toBe(false)
+  clock.advance(99)
+  expect(queue.hasReady).toBe(false)
+  clock.advance(1)
+  expect(queue.take(9)).toEqual(['a2', 'a1', 'a3'])
+  for (const key of ['a1', 'a2', 'a3', 'a4', 'b1']) queue.done(key)
+  expect(queue.isIdle).toBe(true)
+  expect(clock.pendingTimers).toBe(0)
 })
 
 it('lets a change supersede a retry', () => {

@@ -10,10 +10,17 @@ export interface QueueObserver<K> {
   finished(key: K, workedMs: number): void
 }
 
+interface Lane {
+  readonly name: string
+  readonly apartMs: number
+}
+
 interface QueueOptions<K> {
   readonly clock: Clock
   /** At most one take of a key in this time; 0 for no limit. */
   paceMs(key: K): number
+  /** What keys of one lane write lies at least so far apart, whichever of them writes, but for those of an initial list. Absent: there are no lanes. */
+  laneOf?(key: K): Lane | undefined
   /** Keys became ready. Called from within `add`, so it must not take at once. */
   onReady(): void
   readonly observer?: QueueObserver<K>
@@ -44,6 +51,8 @@ export class WorkQueue<K> implements Disposable {
   readonly #paced = new Map<K, Disposable>()
   readonly #later = new Map<K, Disposable>()
   readonly #takenAtMs = new Map<K, number>()
+  /** When keys of a lane have written last. */
+  readonly #wroteAtMs = new Map<string, number>()
   #isClosed = false
 
   constructor(options: QueueOptions<K>) {
@@ -66,9 +75,7 @@ export class WorkQueue<K> implements Disposable {
     }
     this.#cancel(this.#later, key)
     if (this.#paced.has(key)) return
-    const paceMs = this.#options.paceMs(key)
-    const takenAtMs = paceMs > 0 ? this.#takenAtMs.get(key) : undefined
-    const restMs = takenAtMs === undefined ? 0 : takenAtMs + paceMs - this.#clock.monotonic()
+    const restMs = this.#restMs(key, band)
     if (restMs <= 0) {
       this.#enqueue(key, band)
       return
@@ -78,6 +85,22 @@ export class WorkQueue<K> implements Disposable {
       this.#enqueue(key, band)
     })
     this.#paced.set(key, timer)
+  }
+
+  /** For how long a key must wait yet. */
+  #restMs(key: K, band: Band): number {
+    const paceMs = this.#options.paceMs(key)
+    const lane = band === 'live' ? this.#options.laneOf?.(key) : undefined
+    const takenAtMs = paceMs > 0 ? this.#takenAtMs.get(key) : undefined
+    const wroteAtMs = lane === undefined ? undefined : this.#wroteAtMs.get(lane.name)
+    const endMs = Math.max((takenAtMs ?? -Infinity) + paceMs, (wroteAtMs ?? -Infinity) + (lane?.apartMs ?? 0))
+    return endMs - this.#clock.monotonic()
+  }
+
+  /** A key writes now, and the others of its lane are to wait. */
+  wrote(key: K): void {
+    const lane = this.#options.laneOf?.(key)
+    if (lane !== undefined) this.#wroteAtMs.set(lane.name, this.#clock.monotonic())
   }
 
   /** Queues a key after a time, unless it is queued before. Replaces an earlier delay. */

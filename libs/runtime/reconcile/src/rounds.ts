@@ -30,6 +30,8 @@ interface RoundsOptions<W> {
   /** A key that was taken, and what it wants; nothing when it is at its end already. */
   readonly observe: (owner: OwnerMark, startedMs: number) => readonly Job<W>[]
   readonly commit: (plan: Plan) => Promise<Commit>
+  /** What a key lacks is about to be sent. */
+  readonly writes: (owner: OwnerMark) => void
   /** Whether a whole batch of keys waits, and nothing speaks against sending it now. */
   readonly hasBatch: () => boolean
   readonly take: () => readonly OwnerMark[]
@@ -130,6 +132,7 @@ export class Rounds<W> {
     if (touched.length === 0) return undefined
     for (const job of touched) {
       this.#inFlight.add(job.owner)
+      this.#options.writes(job.owner)
       verdicts.sent(job)
     }
     const commit = this.#options.commit(plan)

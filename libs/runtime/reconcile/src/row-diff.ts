@@ -58,7 +58,7 @@ export function diffRow(
     const column = table.columns.get(name)
     if (column === undefined) continue
     const wanted = resolveValue(column, value, resolve)
-    if (column.shape === 'map' && !target.row.kind.exactMaps.includes(name)) {
+    if (column.shape === 'map' && target.row.kind.exactMaps?.includes(name) !== true) {
       const difference = mapDifference(mapOf(row, name), asAsked(value), asMap(wanted))
       if (difference.remove.length === 0 && Object.keys(difference.put).length === 0) continue
       edits.changeMap(target.row.kind.table, row._uuid, name, difference)
