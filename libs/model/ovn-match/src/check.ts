@@ -1,13 +1,10 @@
 import { InvalidMatchError } from './errors.ts'
 import { fields, type Field } from './fields.ts'
 import { Lexer, MatchSyntax, type NumberToken, type Token } from './lexer.ts'
+import { isRelation, turned, type Relation } from './relation.ts'
 
 /** OVN reads 100, with those that ovn-northd puts around an expression. */
 const deepest = 90
-
-const relations = ['==', '!=', '<', '<=', '>', '>='] as const
-
-type Relation = (typeof relations)[number]
 
 /** Constants that a field is compared with. */
 interface Constants {
@@ -171,10 +168,10 @@ class Checker {
   }
 
   #relation(): Relation | undefined {
-    const { token } = this.#lexer
-    const relation = token.kind === 'symbol' ? relations.find((text) => text === token.text) : undefined
-    if (relation !== undefined) this.#lexer.take()
-    return relation
+    const { kind, text } = this.#lexer.token
+    if (kind !== 'symbol' || !isRelation(text)) return undefined
+    this.#lexer.take()
+    return text
   }
 
   #constants(): Constants {
@@ -237,15 +234,6 @@ const zero: NumberToken = {
   ...{ kind: 'number', text: '0', format: 'decimal', value: 0n },
   width: 0,
   isMasked: false,
-}
-
-const turned: Readonly<Record<Relation, Relation>> = {
-  '==': '==',
-  '!=': '!=',
-  '<': '>',
-  '<=': '>=',
-  '>': '<',
-  '>=': '<=',
 }
 
 function isConstant({ kind }: Token): boolean {

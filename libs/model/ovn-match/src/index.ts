@@ -1,4 +1,5 @@
 export { checkMatch } from './check.ts'
+export { extentOf, meet, type Extent } from './extent.ts'
 export { InvalidMatchError, InvalidMatchNameError, MatchFamilyError } from './errors.ts'
 export {
   addressSet,

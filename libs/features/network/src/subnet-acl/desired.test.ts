@@ -60,6 +60,7 @@ const passages = (direction: string) =>
     ...{ ...plain, direction, tier, priority: 0, match: 'ip', action: 'pass', external_ids },
   }))
 const inside = 'ip4.src == 10.17.0.0/16 && ip4.dst == 10.17.0.0/16'
+const inside6 = 'ip6.src == fd00:10:17::/112 && ip6.dst == fd00:10:17::/112'
 
 describe('desiredAcls', () => {
   it.each<{ name: string; acls: Partial<SubnetIsolation>; rows: readonly object[] }>([
@@ -81,6 +82,56 @@ describe('desiredAcls', () => {
         own(6, 'fd00:10:17::/112'),
         nodes(6, 'fd00:100:64::/112'),
         nodeAddresses(6),
+        ...passages('to-lport'),
+      ],
+    },
+    {
+      name: 'of a private subnet of IPv6 alone let in the same, and what it allows',
+      acls: {
+        isPrivate: true,
+        families: [
+          {
+            ...{ family: 6, cidr: 'fd00:10:17::/112', nodes: 'fd00:100:64::/112' },
+            allowed: [parseCidr('fd00:10:16::/112')],
+          },
+        ],
+      },
+      rows: [
+        drop,
+        own(6, 'fd00:10:17::/112'),
+        nodes(6, 'fd00:100:64::/112'),
+        nodeAddresses(6),
+        {
+          row: 'acl-private/blue/allow/fd00:10:16::/112',
+          priority: 1001,
+          match:
+            '(ip6.src == fd00:10:17::/112 && ip6.dst == fd00:10:16::/112) || (ip6.src == fd00:10:16::/112 && ip6.dst == fd00:10:17::/112)',
+          ...allow,
+        },
+        ...passages('to-lport'),
+      ],
+    },
+    {
+      name: 'let traffic inside pass in both families',
+      acls: {
+        rules: [{ ...dropsOne, match: 'ip6.src == fd00:10:17::5' }],
+        allowsInside: true,
+        families: [
+          { family: 4, cidr: '10.17.0.0/16', nodes: undefined, allowed: [] },
+          { family: 6, cidr: 'fd00:10:17::/112', nodes: undefined, allowed: [] },
+        ],
+      },
+      rows: [
+        {
+          row: 'acl-subnet/blue/to-lport/1002/ip6.src == fd00:10:17::5',
+          ...{ ...plain, ...dropsOne, match: 'ip6.src == fd00:10:17::5', tier: 2, external_ids },
+        },
+        ...[inside, inside6].flatMap((match) =>
+          ['to-lport', 'from-lport'].map((direction) => ({
+            row: `acl-subnet/blue/${direction}/1900/${match}`,
+            ...{ ...plain, direction, priority: 1900, match, action: 'allow', tier: 2, external_ids },
+          })),
+        ),
         ...passages('to-lport'),
       ],
     },

@@ -250,6 +250,28 @@ describe('ACLs that can not be', () => {
     expect(control.problems().filter((line) => !line.includes('subnet is invalid'))).toEqual([])
   })
 
+  it('are in effect and told where OVN takes either of two of one priority', async () => {
+    await using control = await cluster.startSettled()
+    const at = { direction: 'to-lport', priority: 1002 }
+    const drop = { ...at, match: 'ip4.src == 10.0.0.0/8', action: 'drop' }
+    await make({
+      acls: [
+        drop,
+        { ...at, match: 'ip6.src == fd00::/8', action: 'allow' },
+        { ...at, match: 'tcp.dst == 22', action: 'allow-related' },
+      ],
+    })
+    await control.settle()
+    expect(await conditionOf('Ready')).toMatch(/^True/)
+    expect(texts(control)).toHaveLength(3)
+    const told =
+      'AclsContradict: spec.acls[2].priority "1002" (that of spec.acls[0]): choose another one; OVN takes either action for packets that both are about'
+    expect(await cluster.user.told('blue')).toEqual([told])
+    await edit(control, { acls: [drop, { ...at, priority: 1003, match: 'tcp.dst == 22', action: 'allow' }] })
+    expect(texts(control)).toHaveLength(2)
+    expect(await cluster.user.told('blue')).toEqual([told])
+  })
+
   it('leave in effect what was there, over a restart, too', async () => {
     const made = await cluster.startSettled()
     await make({ private: true, acls: [dropsOne] })
