@@ -4,10 +4,16 @@ import { vpcResource } from '@kube-ovn/kube-api'
 import { deployments, pods } from '@kube-ovn/kube-api/core'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import { IndexedStore } from '@kube-ovn/kube'
+import { keepApplied, TrimmedFieldError } from '@kube-ovn/reconcile'
 import { describe, expect, it } from 'vitest'
-import { mergeDeclarations, type Needs, type Watch } from './declarations.ts'
+import { mergeDeclarations, type Needs, type Right, type Watch } from './declarations.ts'
 import { domains } from './domains.ts'
-import { ConflictingDeclarationError, UndeclaredFlagError, UndeclaredWatchError } from './errors.ts'
+import {
+  ConflictingDeclarationError,
+  UndeclaredFlagError,
+  UndeclaredWatchError,
+  UndeclaredWritesError,
+} from './errors.ts'
 import { Stores } from './stores.ts'
 import { livingNodes } from './topology/lost-node.ts'
 
@@ -99,5 +105,47 @@ describe('the stores of what is watched', () => {
     expect(stores.of(watch)).toBe(store)
     expect(stores.find(vpcResource)).toBeUndefined()
     expect(() => stores.of({ resource: vpcResource })).toThrow(UndeclaredWatchError)
+  })
+})
+
+describe('what is written of objects of which the watch keeps a part', () => {
+  const rest = ({ metadata: { name, annotations } }: Pod): Pod =>
+    ({ metadata: annotations === undefined ? { name } : { name, annotations }, spec: {} }) as Pod
+  const patching = (writes?: Right['writes']): Needs => ({
+    watches: [{ resource: pods, trim: rest }],
+    rights: [{ resource: pods, verbs: ['patch'], ...(writes === undefined ? {} : { writes }) }],
+  })
+
+  it.each([
+    { name: 'annotations', object: { annotations: { color: 'red' } }, field: undefined },
+    { name: 'labels', object: { labels: { color: 'red' } }, field: 'metadata.labels.color' },
+    {
+      name: 'one of two',
+      object: { annotations: { color: 'red' }, finalizers: ['ours'] },
+      field: 'metadata.finalizers',
+    },
+  ])('has to be kept: $name', ({ object, field }) => {
+    const merge = () => merged(patching([{ metadata: { name: 'web', ...object } }]))
+    if (field === undefined) {
+      expect(merge).not.toThrow()
+      return
+    }
+    expect(merge).toThrow(TrimmedFieldError)
+    expect(merge).toThrow(
+      expect.objectContaining({
+        details: expect.objectContaining({ owner: 'feature-1', resource: 'pods.', field }),
+      }),
+    )
+  })
+
+  it('has to be said', () => {
+    expect(() => merged(patching())).toThrow(UndeclaredWritesError)
+    expect(() => merged({ rights: [{ resource: pods, verbs: ['patch'] }] })).not.toThrow()
+  })
+
+  it('is how it was applied, of what is applied', () => {
+    expect(() => merged(patching('applied'))).toThrow(TrimmedFieldError)
+    const watches = [{ resource: pods, trim: keepApplied }]
+    expect(() => merged({ ...patching('applied'), watches })).not.toThrow()
   })
 })

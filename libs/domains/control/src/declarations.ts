@@ -1,9 +1,9 @@
 import type { KubeObject, Resource } from '@kube-ovn/kube'
 import type { NorthboundTable } from '@kube-ovn/ovn-names'
-import { resourceKey } from '@kube-ovn/reconcile'
+import { appliedExample, fieldTrimmedAway, resourceKey, TrimmedFieldError } from '@kube-ovn/reconcile'
 import type { Settings } from '@kube-ovn/process'
 import type { AnyTable } from '@kube-ovn/tables'
-import { ConflictingDeclarationError } from './errors.ts'
+import { ConflictingDeclarationError, UndeclaredWritesError } from './errors.ts'
 
 /** By what an object is looked up. */
 interface Index<T extends KubeObject> {
@@ -34,7 +34,14 @@ export interface Right {
   /** The chart gives it only where this value of it is on, as the feature is. */
   readonly onlyWith?: string
   readonly verbs: readonly ('create' | 'patch' | 'delete')[]
+  /**
+   * Examples that have every field that patches name, or that the objects are applied. Needed where the watch trims: what it left out would be
+   * written for ever.
+   */
+  readonly writes?: readonly WrittenExample[] | 'applied'
 }
+
+type WrittenExample = KubeObject & Readonly<Record<string, unknown>>
 
 /** Rows of others that are looked up. */
 interface Lookup {
@@ -68,12 +75,14 @@ export interface Declarations {
  * Merges what the domains and the features need. Tables, flags, and indexes by their names, may be declared again as they are.
  *
  * @throws ConflictingDeclarationError when two want one resource or one flag in different ways
+ * @throws TrimmedFieldError when a field is to be written that the watch of the resource leaves out
+ * @throws UndeclaredWritesError when nobody can tell
  */
 export function mergeDeclarations(all: Iterable<Needs & { readonly name: string }>): Declarations {
   const watches = new Map<string, { readonly by: string; readonly watch: Watch<KubeObject> }>()
   const tables = new Set<AnyTable>()
   const lookups = new Map<NorthboundTable, ReadonlySet<string>>()
-  const rights: Right[] = []
+  const rights: { readonly by: string; readonly right: Right }[] = []
   const flags = new Map<string, { readonly by: string; readonly setting: Settings[string] }>()
   for (const needs of all) {
     for (const watch of needs.watches ?? []) {
@@ -85,18 +94,33 @@ export function mergeDeclarations(all: Iterable<Needs & { readonly name: string 
     for (const table of needs.tables ?? []) tables.add(table)
     for (const { table, indexes } of needs.lookups ?? [])
       lookups.set(table, new Set([...(lookups.get(table) ?? []), ...indexes]))
-    rights.push(...(needs.rights ?? []))
+    for (const right of needs.rights ?? []) rights.push({ by: needs.name, right })
     for (const [key, setting] of Object.entries(needs.flags ?? {})) {
       const known = flags.getOrInsert(key, { by: needs.name, setting })
       if (known.setting !== setting) refuse(key, 'flag', [known.by, needs.name])
     }
   }
+  for (const { by, right } of rights) expectKept(by, right, watches.get(resourceKey(right.resource))?.watch)
   return {
     watches: [...watches.values()].map(({ watch }) => watch),
     tables: [...tables],
     lookups: [...lookups].map(([table, indexes]) => ({ table, indexes: [...indexes] })),
-    rights,
+    rights: rights.map(({ right }) => right),
     flags: Object.fromEntries([...flags].map(([key, { setting }]) => [key, setting])),
+  }
+}
+
+function expectKept(
+  by: string,
+  { resource, verbs, writes }: Right,
+  watch: Watch<KubeObject> | undefined,
+): void {
+  if (!verbs.includes('patch') || watch?.trim === undefined) return
+  if (writes === undefined) throw new UndeclaredWritesError(by, resourceKey(resource))
+  const examples: readonly WrittenExample[] = writes === 'applied' ? [{ ...appliedExample }] : writes
+  for (const object of examples) {
+    const field = fieldTrimmedAway(object, watch.trim(object))
+    if (field !== undefined) throw new TrimmedFieldError(by, resourceKey(resource), field)
   }
 }
 

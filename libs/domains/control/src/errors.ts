@@ -28,6 +28,21 @@ export class UndeclaredWatchError extends KubeOvnError<{ readonly resource: stri
   }
 }
 
+/** A feature patches a resource of which its watch keeps a part, and does not say what. */
+export class UndeclaredWritesError extends KubeOvnError<{
+  readonly by: string
+  readonly resource: string
+  readonly cure: string
+}> {
+  readonly code = 'undeclared-writes'
+  readonly retry = 'never'
+
+  constructor(by: string, resource: string) {
+    const cure = 'give an example of what is written, in the right of the feature'
+    super('nobody says what is written of objects of which a part is kept', { by, resource, cure })
+  }
+}
+
 /** A feature reads a flag that it has not declared. */
 export class UndeclaredFlagError extends KubeOvnError<{ readonly flag: string; readonly cure: string }> {
   readonly code = 'undeclared-flag'

@@ -1,5 +1,5 @@
-import { localMac } from '@kube-ovn/ip'
-import { Ipam } from '@kube-ovn/ipam'
+import { localMac, type Ip } from '@kube-ovn/ip'
+import { Ipam, type IpamView } from '@kube-ovn/ipam'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import type { KubeObject, Store } from '@kube-ovn/kube'
 import { resourceKey } from '@kube-ovn/reconcile'
@@ -32,6 +32,7 @@ export interface WorldParts {
 /** Joins caches, settings and allocations into what the features look at. Nothing is allocated in it yet. */
 export function createWorld(parts: WorldParts): AllocatingWorld {
   const { settings, stores, definitions, northbound, derived, signals, clock, randomBytes } = parts
+  const ipam = new Ipam(randomBytes)
   const world: AllocatingWorld = {
     ...watchedStores((_name, watch) => stores.of(watch)),
     store: (watch) => stores.of(watch),
@@ -40,8 +41,8 @@ export function createWorld(parts: WorldParts): AllocatingWorld {
     settings,
     definitions,
     northbound,
-    ipam: new Ipam(randomBytes),
-    waiters: new Waiters((key) => signals.raise('turn', key)),
+    ipam,
+    waiters: new Waiters((waiter) => signals.raise('turn', waiter), isFreeIn(ipam)),
     newMac: () => localMac(randomBytes(6)),
     now: () => clock.now(),
     raise: (signal, subject) => signals.raise(signal, subject),
@@ -56,18 +57,23 @@ export function forkWorld(world: AllocatingWorld, fork: Fork): AllocatingWorld {
   const stores = storesOf(plainKinds, (name, { resource, indexes }) =>
     fork.store(resource, present[name], indexes),
   )
+  const ipam = world.ipam.fork()
   const forked: AllocatingWorld = {
     ...world,
     ...stores,
     store: forkedStores(world, fork),
     table: (table) => fork.view(table),
     ...tableViews((table) => fork.view(table)),
-    ipam: world.ipam.fork(),
-    waiters: world.waiters.fork((key) => fork.raise('turn', key)),
+    ipam,
+    waiters: world.waiters.fork((waiter) => fork.raise('turn', waiter), isFreeIn(ipam)),
     raise: (signal, subject) => fork.raise(signal, subject),
   }
   followTables((table, follow) => fork.follow(table, follow), forked)
   return forked
+}
+
+function isFreeIn(ipam: IpamView): (subnet: string, address: Ip) => boolean {
+  return (subnet, address) => ipam.holders(subnet, address).length === 0
 }
 
 /** Each is made when it is asked for. */

@@ -43,6 +43,7 @@ import { gatewayCandidates, gatewayStates } from './topology/gateway-states.ts'
 import { interconnections } from './topology/interconnections.ts'
 import { interconnects } from './topology/interconnects.ts'
 import { layouts } from './topology/layouts.ts'
+import { contradictions } from './topology/contradictions.ts'
 import { isolations } from './topology/isolation.ts'
 import { natRules } from './topology/nat-rules.ts'
 import { adminNodePeers, adminPolicies } from './policies/admin-policies.ts'
@@ -91,6 +92,7 @@ const tables = {
   prefixes,
   addressing,
   isolations,
+  contradictions,
   advertisings,
   queriers,
   interconnects,

@@ -93,7 +93,7 @@ export const storeIndex = {
   podsByForwardedService: 'forwarded-service',
   /** Pods that may send from an address beside their own, by that address. */
   podsByPortVip: 'port-vip',
-  /** Pods that were given an address, by `namespace/address`. */
+  /** Pods that were given an address, by `namespace/address`; by `namespace/`, whichever it is. */
   podsByAddress: 'address',
   /** Pods that run a machine, by `namespace/name`. */
   podsByMachine: 'machine',

@@ -77,10 +77,10 @@ export const watched: { readonly [N in Kind]: Watch<WatchedKinds[N]> } = {
     trim: trimPod,
     indexes: {
       [storeIndex.podsByMachine]: machineOf,
-      [storeIndex.podsByAddress]: ({ metadata: { namespace = '', annotations } }: Pod) =>
-        placedNics(annotations).flatMap(({ addresses }) =>
-          addresses.map((address) => `${namespace}/${address}`),
-        ),
+      [storeIndex.podsByAddress]: ({ metadata: { namespace = '', annotations } }: Pod) => {
+        const addresses = placedNics(annotations).flatMap((nic) => nic.addresses)
+        return addresses.length === 0 ? [] : ['', ...addresses].map((address) => `${namespace}/${address}`)
+      },
       [storeIndex.podsBySharedVip]: (pod: Pod) => readSharedVips(pod.metadata.annotations),
       [storeIndex.podsByBorrowedVip]: (pod: Pod) => readBorrowedVips(pod.metadata.annotations),
       [storeIndex.podsByForwardedService]: (pod: Pod) => {

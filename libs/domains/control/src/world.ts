@@ -33,7 +33,7 @@ export interface ControlWorld extends Omit<WatchedStores, keyof TableViews>, Tab
 /** The same for those few who give and take addresses. */
 export interface AllocatingWorld extends ControlWorld {
   readonly ipam: Ipam
-  /** Keys of pods that should have addresses and could not be given them, and where they may get some. */
+  /** Who should have addresses and could not be given them, as owner of them, and where he may get some. */
   readonly waiters: Waiters
   /** Wakes the features that wait for something that is neither an object nor a row. */
   raise(signal: ControlSignal, subject: string): void
@@ -42,7 +42,7 @@ export interface AllocatingWorld extends ControlWorld {
 /**
  * `addresses`: addresses of it became free, or it can give
  * addresses now. `usage`: an address was taken without an IP object being written. The subject is the subnet.
- * `turn`: a pod that waits may find an address now. The subject is its key.
+ * `turn`: somebody who waits may find an address now. The subject is what he is called among those who wait.
  * `ending`: it was decided whether a pod that is being deleted still has its ports. The subject is its `namespace/name`.
  * `definition`: that of a kind of ours changed. The subject is the plural of the kind.
  */

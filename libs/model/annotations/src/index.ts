@@ -14,6 +14,7 @@ export {
   appliedAnnotation,
   controllerFinalizer,
   deprecatedControllerFinalizer,
+  hasControllerFinalizer,
   ipLabel,
   ipLabels,
   ovnEipLabel,
@@ -31,7 +32,7 @@ export {
 } from './marks.ts'
 export { kubevirtAnnotations, kubevirtLabel } from './kubevirt.ts'
 export { kubectlAnnotations } from './kubectl.ts'
-export { namespaceAnnotations } from './namespace.ts'
+export { aclLoggingAnnotation, namespaceAnnotations } from './namespace.ts'
 export { deviceAnnotation, networkAnnotations } from './networks.ts'
 export type { NetworkSelection } from './networks.ts'
 export { multiNetworkPolicyAnnotations, networkPolicyAnnotations } from './network-policy.ts'

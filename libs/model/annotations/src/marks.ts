@@ -4,6 +4,13 @@ export const controllerFinalizer = 'kubeovn.io/kube-ovn-controller'
 /** The name that the finalizer had before; replaced where it is found. */
 export const deprecatedControllerFinalizer = 'kube-ovn-controller'
 
+/** Whether an object is in the care of the controller, or was in that of an older version. */
+export function hasControllerFinalizer(finalizers: readonly string[] = []): boolean {
+  return finalizers.some(
+    (finalizer) => finalizer === controllerFinalizer || finalizer === deprecatedControllerFinalizer,
+  )
+}
+
 /** On an object that we apply: the digest of what was applied last. */
 export const appliedAnnotation = 'ovn.kubernetes.io/applied'
 

@@ -1,5 +1,6 @@
 import { annotation, namesAnnotation } from './annotation.ts'
 import { AnnotationInvalidError } from './errors.ts'
+import { parseObject } from './json-object.ts'
 import { mostWords, words } from './words.ts'
 
 const prefix = 'ovn.kubernetes.io'
@@ -27,6 +28,27 @@ export const namespaceAnnotations = {
   /** Names of the IPPools from which Pods get addresses, if there are any, tried in this order. */
   ipPool: namesAnnotation(`${prefix}/ip_pool`),
 } as const
+
+/** What OVN-Kubernetes calls the log of a Namespace: how severe what is allowed is, and what is denied. */
+export interface AclLogging {
+  readonly allow?: string
+  readonly deny?: string
+}
+
+/** Has what the EgressFirewall of a Namespace does logged. Users set it. */
+export const aclLoggingAnnotation = annotation(
+  'k8s.ovn.org/acl-logging',
+  parseLogging,
+  (logging: AclLogging) => JSON.stringify(logging),
+)
+
+function parseLogging(text: string, field: string): AclLogging {
+  if (text === '') return {}
+  const refused = { field, value: text, cure: 'write JSON like {"deny":"alert","allow":"info"}' }
+  const { allow = '', deny = '' } = parseObject(refused)
+  if (typeof allow !== 'string' || typeof deny !== 'string') throw new AnnotationInvalidError(refused)
+  return { allow, deny }
+}
 
 function splitGroups(text: string, field: string): readonly string[] {
   if (text === '') return []

@@ -2,6 +2,7 @@ import { formatIp, parseIp, type DualStackCidr, type DualStackIp, type Ip, type 
 import { addressesAnnotation, cidrsAnnotation, macAnnotation, usableGateways } from './addresses.ts'
 import { annotation, flagAnnotation, textAnnotation, type Annotations } from './annotation.ts'
 import { AnnotationInvalidError } from './errors.ts'
+import { parseObject } from './json-object.ts'
 import { mostWords } from './words.ts'
 
 const prefix = 'ovn.kubernetes.io'
@@ -82,15 +83,7 @@ function parseNetworks(text: string, field: string): ReadonlyMap<string, Ip> {
     value: text,
     cure: 'write a JSON object of addresses like {"storage":"192.168.100.10"}',
   }
-  let json: unknown
-  try {
-    json = JSON.parse(text)
-  } catch (cause) {
-    throw new AnnotationInvalidError(refused, { cause })
-  }
-  if (typeof json !== 'object' || json === null || Array.isArray(json))
-    throw new AnnotationInvalidError(refused)
-  const entries = Object.entries(json)
+  const entries = Object.entries(parseObject(refused))
   if (entries.length > mostWords) {
     throw new AnnotationInvalidError({ ...refused, cure: `name at most ${mostWords} networks` })
   }

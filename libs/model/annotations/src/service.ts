@@ -19,8 +19,12 @@ export const serviceAnnotations = {
   attachmentProvider: textAnnotation(`${prefix}/attachmentprovider`),
   /** User, beside that: name of the Vip that has the address. */
   attachmentVip: textAnnotation(`${prefix}/vip`),
-  /** User: whether backends are asked if they are well. Only `false` says no; those of an address of choice are asked by default. */
-  healthCheck: annotation(`${prefix}/service_health_check`, (text) => text !== 'false', String),
+  /** User: whether backends are asked if they are well. Those of an address of choice are by default, which holds for any other text, too. */
+  healthCheck: annotation(
+    `${prefix}/service_health_check`,
+    (text) => (text === 'true' || text === 'false' ? text === 'true' : undefined),
+    String,
+  ),
 } as const
 
 /** Whether an annotation of a Service in an attached network names the Subnet there: `<provider>.kubernetes.io/logical_switch`. User. */

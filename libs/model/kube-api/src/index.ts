@@ -103,6 +103,7 @@ export type {
 } from './security-group.ts'
 export {
   longestInterface,
+  providerNetworkInUse,
   providerNetworkReason,
   providerNetworkResource,
   takesPart,

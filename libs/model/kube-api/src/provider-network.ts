@@ -42,7 +42,7 @@ const status = z.object({
   notReadyNodes: texts('Nodes that it is not ready on.'),
   vlans: texts('Vlans that are on it.'),
   conditions: list(
-    'Ready, one for each node that takes part.',
+    'Ready, one for each node that takes part; Error, only as long as a deletion waits.',
     conditionSchema.extend({ node: text('Node that the condition is about.') }),
   ),
 })
@@ -70,6 +70,9 @@ export const providerNetworkReason = {
   bridgeReady: 'InitOVSBridgeSucceeded',
   bridgeFailed: 'InitOVSBridgeFailed',
 } as const
+
+/** Reason of the condition of a network whose deletion waits for who is on it. */
+export const providerNetworkInUse = 'ProviderNetworkInUse'
 
 export const providerNetworkDefinition: Definition = {
   resource: providerNetworkResource,

@@ -237,6 +237,8 @@ export const subnetReason = {
   subnetInUse: 'SubnetInUse',
   /** Of this project: entries of `excludeIps` are outside the subnet. */
   excludeIpsIgnored: 'ExcludeIpsIgnored',
+  /** Of this project: rules of one priority decide otherwise about the same packets. */
+  aclsContradict: 'AclsContradict',
   /** Of this project: namespaces that it names belong to another VPC. */
   namespaceOfOtherVpc: 'NamespaceOfOtherVpc',
   /** Of this project: another subnet has the route table. */

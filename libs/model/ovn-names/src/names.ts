@@ -220,6 +220,11 @@ export function policyMeterName(group: string, direction: AclDirection): string 
   return `${group}_${direction}_meter`
 }
 
+/** Bounds how often what an EgressFirewall does is logged. @param group name of its port group */
+export function firewallMeterName(group: string): string {
+  return `${group}_meter`
+}
+
 /** Bounds how often what a private subnet drops is logged. */
 export function privateSubnetMeterName(subnet: string): string {
   return `${subnet}${privateSubnetMeterEnd}`

@@ -8,7 +8,10 @@ export const virtualPortOption = {
 /** Of a router port: the table of routes for what comes in there (ovn-nb(5), Logical_Router_Port). */
 export const routeTableOption = 'route_table'
 
-/** Upstream's mark of a port that answers ARP for a SwitchLBRule. Stock OVN reads it on router ports only. */
+/**
+ * Of a switch's port to a router: addresses for which the router answers ARP and neighbour solicitations (ovn-nb(5), Logical_Switch_Port).
+ * Upstream marks the port of a Vip by it, with `true`.
+ */
 export const arpProxyOption = 'arp_proxy'
 
 /** Options of a port that is on two chassis while a machine moves (ovn-nb(5), Logical_Switch_Port). */

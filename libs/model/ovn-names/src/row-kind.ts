@@ -31,7 +31,7 @@ export interface RowKind<N extends NorthboundTable = NorthboundTable> {
   readonly name: string
   readonly table: N
   readonly shared: readonly string[]
-  readonly exactMaps: readonly string[]
+  readonly exactMaps?: readonly string[]
   readonly composed?: readonly string[]
   /**
    * Of a table that has no `external_ids`: Load_Balancer_Group, Static_MAC_Binding, Sample. What `identify` knows, by its name or by the

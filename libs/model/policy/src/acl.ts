@@ -10,6 +10,11 @@ import {
 } from '@kube-ovn/ovn-match'
 import type { AclDirection, PolicyDirection } from '@kube-ovn/ovn-names'
 
+/** How severe what is logged is, the most severe first (ovn-nb(5), ACL, severity). */
+export const aclSeverities = ['alert', 'warning', 'notice', 'info', 'debug'] as const
+
+export type AclSeverity = (typeof aclSeverities)[number]
+
 /** An ACL of a policy (ovn-nb(5), ACL). */
 export interface PolicyAcl {
   readonly direction: AclDirection
@@ -19,7 +24,7 @@ export interface PolicyAcl {
   readonly match: string
   readonly name: string | undefined
   readonly isLogged: boolean
-  readonly severity: 'warning' | undefined
+  readonly severity: AclSeverity | undefined
   readonly meter: string | undefined
   /** Whether what goes to a Service is judged by where that sends it, and not by the Service's address. */
   readonly isAfterBalancing: boolean

@@ -7,9 +7,11 @@ import {
   clusterAddressSetName,
   firewallAddressSetName,
   firewallGroupName,
+  firewallMeterName,
 } from '@kube-ovn/ovn-names'
 import { trafficOf, uniqueAcls, unlogged, type PolicyAcl } from './acl.ts'
 import { mostFirewallRules, type FirewallRule, type ParsedEgressFirewall } from './egress-firewall.ts'
+import type { FirewallLog } from './firewall-log.ts'
 import { portMatches } from './port-matches.ts'
 
 /** An address set of a rule about nodes or a DNS name. */
@@ -21,6 +23,8 @@ interface FirewallSet {
 export interface EgressFirewallRows {
   readonly acls: readonly PolicyAcl[]
   readonly sets: readonly FirewallSet[]
+  /** Bounds what is logged; absent where nothing is. */
+  readonly meter: string | undefined
 }
 
 const families = [4, 6] as const
@@ -32,12 +36,14 @@ const families = [4, 6] as const
  * whatever they allow. Services are judged by where they lead.
  *
  * @param addressesOf those of the nodes or the DNS name that a rule is about
+ * @param log of what its rules do
  * @see ovn-nb(5), ACL, tier
  */
 export function egressFirewallRows(
   { rules }: ParsedEgressFirewall,
   namespace: string,
   addressesOf: (rule: number) => readonly string[],
+  log: FirewallLog = {},
 ): EgressFirewallRows {
   const group = firewallGroupName(namespace)
   const sets = rules.flatMap(({ to }, at) =>
@@ -48,22 +54,29 @@ export function egressFirewallRows(
         }))
       : [],
   )
-  const own = rules.flatMap((rule, at) => ruleAcls(namespace, rule, at))
-  return { acls: own.length === 0 ? [] : uniqueAcls([...own, ...insideAcls(group), answered(group)]), sets }
+  const own = rules.flatMap((rule, at) => ruleAcls(namespace, rule, at, log))
+  return {
+    acls: own.length === 0 ? [] : uniqueAcls([...own, ...insideAcls(group), answered(group)]),
+    sets,
+    meter: own.find(({ isLogged }) => isLogged)?.meter,
+  }
 }
 
 function field(family: Family): AddressField {
   return `ip${family}.dst`
 }
 
-function ruleAcls(namespace: string, rule: FirewallRule, at: number): readonly PolicyAcl[] {
+function ruleAcls(namespace: string, rule: FirewallRule, at: number, log: FirewallLog): readonly PolicyAcl[] {
+  const severity = log[rule.action]
+  const isLogged = severity !== undefined
   const group = firewallGroupName(namespace)
   const ports = portMatches(rule, () => [])
   return destinations(rule, group, at).flatMap((destination) =>
     ports.map((port) => ({
       ...trafficOf(group, 'egress', destination, ...(port === undefined ? [] : [port])),
       ...{ tier: aclTier.firewall, priority: aclPriority.firewallRules - Math.min(at, mostFirewallRules) },
-      ...{ action: rule.action, ...unlogged, isAfterBalancing: true },
+      ...{ action: rule.action, isAfterBalancing: true, isLogged, severity },
+      meter: isLogged ? firewallMeterName(group) : undefined,
       name: aclName(`egress-firewall/${namespace}/${at}`),
     })),
   )

@@ -1,6 +1,6 @@
 import type { EgressFirewallRule } from '@kube-ovn/kube-api'
 import { describe, expect, it } from 'vitest'
-import { egressFirewallRows, parseEgressFirewall } from './index.ts'
+import { egressFirewallRows, parseEgressFirewall, readFirewallLog } from './index.ts'
 
 /** ACLs of its rules, sets with addresses, and what has no effect. */
 function shown(...egress: readonly unknown[]) {
@@ -84,6 +84,31 @@ describe('a firewall', () => {
       'egress_firewall.back.office.0.IPv4': ['172.18.0.2'],
       'egress_firewall.back.office.0.IPv6': ['fd00:18::2'],
     })
+  })
+})
+
+describe('its log', () => {
+  const key = 'k8s.ovn.org/acl-logging'
+
+  it.each<[text: string | undefined, log: object, told: readonly string[]]>([
+    [undefined, {}, []],
+    ['', {}, []],
+    ['{}', {}, []],
+    ['{"deny":"alert","allow":"debug","pass":"info"}', { drop: 'alert', pass: 'debug' }, []],
+    ['{"deny":"","allow":"notice"}', { pass: 'notice' }, []],
+    ['{"deny":"Alert","allow":"warning"}', { pass: 'warning' }, [`${key} deny "Alert"`]],
+    ['{"deny":1}', {}, [`${key} "{"deny":1}"`]],
+    ['alert', {}, [`${key} "alert"`]],
+    ['["alert"]', {}, [`${key} "["alert"]"`]],
+  ])('is what the namespace says: %s', (text, log, told) => {
+    const read = readFirewallLog(text === undefined ? undefined : { [key]: text })
+    expect(read.log).toEqual({ pass: undefined, drop: undefined, ...log })
+    expect(
+      read.problems.map(({ details }) => {
+        const { field, value } = details as Readonly<Record<string, string>>
+        return `${field} "${value}"`
+      }),
+    ).toEqual(told)
   })
 })
 

@@ -4,6 +4,7 @@ import { egressFirewallName, type EgressFirewall, type EgressFirewallRule } from
 import type { LabelSelector } from '@kube-ovn/label-selector'
 import { readDomainName, type NameService } from './domain-name.ts'
 import { PolicyInvalidError } from './errors.ts'
+import { egressFirewallFields, isKnown } from './known-fields.ts'
 import { isPort, transportOf } from './ports.ts'
 import type { PolicyPort } from './rules.ts'
 import { notingProblems, type Tried } from './tried.ts'
@@ -54,7 +55,13 @@ export function parseEgressFirewall(
   const problems: KubeOvnError[] = []
   const tried = notingProblems(problems)
   const given = listOf(spec?.egress)
-  const rules = given.map((rule, at) => readRule(rule, `spec.egress[${at}]`, { tried, ...names }))
+  const isSpecKnown = isKnown(spec, egressFirewallFields.spec, {
+    ...{ field: 'spec', tried },
+    until: 'until then it allows nothing, and denies what it says',
+  })
+  const rules = given
+    .map((rule, at) => readRule(rule, `spec.egress[${at}]`, { tried, ...names }))
+    .map((rule) => (isSpecKnown || rule.action === 'drop' ? rule : aboutNobody))
   if (rules.length <= mostFirewallRules) return { rules, problems }
   const cure = `write at most ${mostFirewallRules}; until then those behind them allow nothing, and deny what they say`
   tried(() => refuse('spec.egress', `${rules.length} rules`, cure))
@@ -63,6 +70,8 @@ export function parseEgressFirewall(
     problems,
   }
 }
+
+const aboutNobody: FirewallRule = { action: 'pass', to: { kind: 'nobody' }, ports: undefined }
 
 interface RuleContext extends NameService {
   readonly tried: Tried
@@ -78,12 +87,14 @@ function readRule(
     action === 'pass'
       ? 'until then it allows nothing'
       : 'until then the rule denies everything outside of the cluster'
+  const isRuleKnown = isKnown(rule, egressFirewallFields.rule, { field, until, tried })
   const to = tried(() => readDestination(rule?.to, { field: `${field}.to`, until, followsNames }))
   const ports = listOf(rule?.ports).map((port, at) =>
     tried(() => readPort(port, `${field}.ports[${at}]`, until)),
   )
-  const isWhole = to !== undefined && !ports.includes(undefined)
+  const isWhole = isRuleKnown && to !== undefined && !ports.includes(undefined)
   if (!isWhole && action === 'drop') return { action, to: { kind: 'all' }, ports: undefined }
+  if (!isRuleKnown) return aboutNobody
   return {
     action,
     to: to ?? { kind: 'nobody' },

@@ -4,8 +4,10 @@ import {
   adminPolicyRows,
   networkPolicyRows,
   parseAdminPolicy,
+  parseEgressFirewall,
   parseMultiNetworkPolicy,
   parseNetworkPolicy,
+  parseSecurityGroup,
   type ParsedAdminPolicy,
 } from './index.ts'
 import { policy, rulesOf, scene } from './network-policy.fixture.ts'
@@ -149,5 +151,77 @@ describe.each<[AdminPolicyKind, allow: string]>([
       const read = parsed({ ingress, ...spec })
       expect([toldBy(read), shown(read), read.subject === undefined]).toEqual([[field], ['drop'], false])
     }
+  })
+})
+
+describe('a field of an EgressFirewall that nobody knows', () => {
+  const all = { cidrSelector: '0.0.0.0/0' }
+  const parsed = (spec: object): ReturnType<typeof parseEgressFirewall> =>
+    parseEgressFirewall({ metadata: { name: 'default', namespace: 'shop' }, spec: { egress: [], ...spec } })
+  const shown = ({ rules }: ReturnType<typeof parsed>): readonly string[] =>
+    rules.map(({ action, to, ports }) => `${action} ${to.kind}${ports === undefined ? '' : ' ports'}`)
+  const rules: readonly (readonly [field: string, rule: object])[] = [
+    ['newer', { to: all, ...newer }],
+    ['to.newer', { to: { ...all, ...newer } }],
+    ['to.nodeSelector.newer', { to: { nodeSelector: { ...one, ...newer } } }],
+    ['ports[0].endPort', { to: all, ports: [{ protocol: 'TCP', port: 80, endPort: 90 }] }],
+  ]
+
+  it.each(rules)('has a rule that denies deny everything: %s', (field, rule) => {
+    const read = parsed({ egress: [{ type: 'Deny', ...rule }] })
+    expect([toldBy(read), shown(read)]).toEqual([[`spec.egress[0].${field}`], ['drop all']])
+  })
+
+  it.each(rules)('has a rule that allows allow nothing, and the others what they say: %s', (field, rule) => {
+    const read = parsed({
+      egress: [
+        { type: 'Allow', ...rule },
+        { type: 'Allow', to: all },
+      ],
+    })
+    expect([toldBy(read), shown(read)]).toEqual([[`spec.egress[0].${field}`], ['pass nobody', 'pass prefix']])
+  })
+
+  it('leaves what is denied in effect where it is about all of the firewall', () => {
+    const egress = ['Allow', 'Deny'].map((type) => ({ type, to: all }))
+    const read = parsed({ egress, ...newer })
+    expect([toldBy(read), shown(read)]).toEqual([['spec.newer'], ['pass nobody', 'drop prefix']])
+  })
+})
+
+describe('a field of a SecurityGroup that nobody knows', () => {
+  const any = {
+    ...{ ipVersion: 'ipv4', protocol: 'all', priority: 10 },
+    ...{ remoteType: 'address', remoteAddress: '10.0.0.0/8' },
+  }
+  const shown = ({ rules, sameGroup }: ReturnType<typeof parseSecurityGroup>): readonly string[] => [
+    ...rules.ingress.map(({ action, priority }) => `${action} ${priority}`),
+    ...sameGroup,
+  ]
+
+  it.each<[policy: string, left: readonly string[]]>([
+    ['allow', ['drop 10', 'allow-related 20', 'ingress', 'egress']],
+    // What it may have forbidden is allowed by none behind it.
+    ['drop', ['drop 10', 'egress']],
+    ['pass', ['drop 10', 'egress']],
+  ])('has its rule not be in effect: %s', (policy, left) => {
+    const read = parseSecurityGroup({
+      spec: {
+        allowSameGroupTraffic: true,
+        ingressRules: [
+          { ...any, policy, ...newer },
+          { ...any, policy: 'drop' },
+          { ...any, policy: 'allow', priority: 20 },
+        ],
+      },
+    })
+    expect([toldBy(read), shown(read)]).toEqual([['spec.ingressRules[0].newer'], left])
+  })
+
+  it('leaves what is forbidden in effect where it is about all of the group', () => {
+    const ingressRules = ['allow', 'pass', 'drop'].map((policy, at) => ({ ...any, policy, priority: at + 1 }))
+    const spec = { allowSameGroupTraffic: true, ingressRules, ...newer }
+    const read = parseSecurityGroup({ spec })
+    expect([toldBy(read), shown(read)]).toEqual([['spec.newer'], ['drop 3']])
   })
 })

@@ -57,6 +57,27 @@ export const adminPolicyFields = {
   egress: { ...adminRule, to: adminPeers },
 } satisfies Readonly<Record<string, KnownFields>>
 
+/** @see k8s.ovn.org/v1, EgressFirewall */
+export const egressFirewallFields = {
+  spec: { egress: anything },
+  rule: {
+    type: anything,
+    to: { cidrSelector: anything, dnsName: anything, nodeSelector: selector },
+    ports: { protocol: anything, port: anything },
+  },
+} satisfies Readonly<Record<string, KnownFields>>
+
+/** @see kubeovn.io/v1, SecurityGroup */
+export const securityGroupFields = {
+  spec: { tier: anything, allowSameGroupTraffic: anything, ingressRules: anything, egressRules: anything },
+  rule: {
+    ...{ ipVersion: anything, protocol: anything, priority: anything, policy: anything },
+    ...{ remoteType: anything, remoteAddress: anything, remoteSecurityGroup: anything },
+    ...{ portRangeMin: anything, portRangeMax: anything },
+    ...{ localAddress: anything, sourcePortRangeMin: anything, sourcePortRangeMax: anything },
+  },
+} satisfies Readonly<Record<string, KnownFields>>
+
 /**
  * Whether no field is in an object that nobody knows here, as one is that a newer version of an API has: what is said by it may be the very thing that
  * narrows the rest. Each is told.

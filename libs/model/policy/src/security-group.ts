@@ -1,10 +1,12 @@
-import { KubeOvnError, refusalOf } from '@kube-ovn/errors'
+import { refusalOf, type KubeOvnError } from '@kube-ovn/errors'
 import { cidrOf, familyOf, overlaps, parseCidr, parseIp, type Cidr, type Family, type Ip } from '@kube-ovn/ip'
 import type { SecurityGroup, SecurityGroupRule } from '@kube-ovn/kube-api'
 import type { Transport } from '@kube-ovn/ovn-match'
 import type { PolicyDirection } from '@kube-ovn/ovn-names'
 import { PolicyInvalidError } from './errors.ts'
+import { isKnown, securityGroupFields } from './known-fields.ts'
 import { highestPort, isPort } from './ports.ts'
+import { notingProblems } from './tried.ts'
 
 /** What a rule of a security group does with the traffic that it is about. */
 type SecurityAction = 'allow-related' | 'drop' | 'pass'
@@ -65,10 +67,15 @@ export function parseSecurityGroup({ spec = {} }: Pick<SecurityGroup, 'spec'>): 
     const cure = 'write 0 or 1; until then its members may do nothing'
     problems.push(new PolicyInvalidError({ field: 'spec.tier', value: String(tier), cure }))
   }
+  const isSpecKnown = isKnown(spec, securityGroupFields.spec, {
+    ...{ field: 'spec', tried: notingProblems(problems) },
+    until: 'until then it only drops',
+  })
   const readAll = (direction: PolicyDirection, rules: readonly SecurityGroupRule[]): Readable => {
     const read = readRules(rules, `spec.${direction}Rules`, known ?? 0)
     problems.push(...read.problems)
-    return read
+    if (isSpecKnown) return read
+    return { ...read, rules: read.rules.filter(({ action }) => action === 'drop'), isCut: true }
   }
   const ingress = readAll('ingress', ingressRules)
   const egress = readAll('egress', egressRules)
@@ -92,20 +99,24 @@ interface Readable {
 
 function readRules(given: readonly SecurityGroupRule[], field: string, tier: 0 | 1): Readable {
   const problems: KubeOvnError[] = []
+  const tried = notingProblems(problems)
   const rules: SecurityRule[] = []
   let cut = Number.POSITIVE_INFINITY
   for (const [place, rule] of given.entries()) {
     const at = `${field}[${place}]`
     const { action, problem } = readAction(rule, at, tier)
     if (problem !== undefined) problems.push(problem)
-    try {
+    const isRuleKnown = isKnown(rule, securityGroupFields.rule, {
+      field: at,
+      until: untilReadable(rule),
+      tried,
+    })
+    const read = tried(() => {
       if (action === undefined) throw new PolicyInvalidError(passProblem(at))
-      rules.push({ ...readRule(rule, at), action })
-    } catch (error) {
-      if (!(error instanceof KubeOvnError)) throw error
-      problems.push(error as KubeOvnError)
-      if (action !== 'allow-related') cut = Math.min(cut, isPriority(rule.priority) ? rule.priority : 0)
-    }
+      return { ...readRule(rule, at), action }
+    })
+    if (isRuleKnown && read !== undefined) rules.push(read)
+    else if (action !== 'allow-related') cut = Math.min(cut, isPriority(rule.priority) ? rule.priority : 0)
   }
   const before = rules.filter(({ action, priority }) => action !== 'allow-related' || priority < cut)
   const { kept, refused } = strictest(before)
@@ -137,11 +148,15 @@ function passProblem(field: string): { field: string; value: string; cure: strin
 
 const cutText = 'until then nothing behind it is allowed'
 
+function untilReadable({ policy }: SecurityGroupRule): string {
+  return policy === 'allow' ? 'until then it allows nothing' : cutText
+}
+
 function readRule(rule: SecurityGroupRule, field: string): Omit<SecurityRule, 'action'> {
-  const behind = rule.policy === 'allow' ? 'until then it allows nothing' : cutText
+  const until = untilReadable(rule)
   const refuse = (name: keyof SecurityGroupRule, cure: string): never => {
     const value = rule[name] === undefined ? '' : String(rule[name])
-    throw new PolicyInvalidError({ field: `${field}.${name}`, value, cure: `${cure}; ${behind}` })
+    throw new PolicyInvalidError({ field: `${field}.${name}`, value, cure: `${cure}; ${until}` })
   }
   const { priority, ipVersion } = rule
   if (!isPriority(priority)) return refuse('priority', 'write a number from 1 to 16384')

@@ -27,6 +27,13 @@ export class User {
     }
   }
 
+  /** Gives a node other addresses for those that it has. */
+  async renumberNode(name: string, ...addresses: readonly string[]): Promise<void> {
+    const status = { addresses: addresses.map((address) => ({ type: 'InternalIP', address })) }
+    const merge = 'application/merge-patch+json'
+    await this.#client.patch(nodes, { name }, merge, { status }, { subresource: 'status' })
+  }
+
   /** Makes a pod on the first node, unless it says otherwise. */
   async createPod(fields: PodFields): Promise<void> {
     await this.#client.create(pods, pod({ node: 'n1', ...fields }))

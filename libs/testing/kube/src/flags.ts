@@ -39,6 +39,8 @@ const DISABLED_ADMISSION = [
   ],
   ...['DefaultStorageClass', 'PersistentVolumeClaimResize', 'StorageObjectInUseProtection'],
   ...['PodGroupProtection', 'RuntimeClass'],
+  // Nobody has any, and the server asks itself for them with the first pod of each namespace, which waits up to 100 ms for the answer.
+  ...['LimitRanger', 'ResourceQuota'],
 ]
 
 /** Flags of kube-apiserver: as in the recorded cases, and quick to start. */

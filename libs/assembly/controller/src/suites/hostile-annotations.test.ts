@@ -28,6 +28,7 @@ const readersOf: Readonly<Record<string, readonly (readonly [string, Reader])[]>
       (text) => interfaceAnnotations({ namespace: 'a', name: 'b' }, text).ipAddress.parse('10.16.0.5'),
     ],
   ],
+  hasControllerFinalizer: [['hasControllerFinalizer', (text) => annotations.hasControllerFinalizer([text])]],
   isOvnProvider: [['isOvnProvider', annotations.isOvnProvider]],
   networkOfNic: [['networkOfNic', annotations.networkOfNic]],
   readPodNetwork: [

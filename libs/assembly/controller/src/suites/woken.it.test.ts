@@ -1,8 +1,8 @@
 import { podAnnotations } from '@kube-ovn/annotations'
-import { subnetResource, vpcResource } from '@kube-ovn/kube-api'
+import { ovnEipResource, subnetResource, vipResource, vpcResource } from '@kube-ovn/kube-api'
 import type { JsonValue, ObjectRef, Resource } from '@kube-ovn/kube'
 import { namespaces, networkPolicies, nodes, pods } from '@kube-ovn/kube-api/core'
-import { namespace, node, pod, subnet, vpc } from '@kube-ovn/testing-builders'
+import { namespace, node, ovnEip, pod, subnet, vip, vpc } from '@kube-ovn/testing-builders'
 import { describe, expect, it } from 'vitest'
 import { ControlCluster } from '@kube-ovn/testing-control'
 import type { Controller } from '@kube-ovn/testing-control'
@@ -187,6 +187,65 @@ it('an address that comes free wakes one of the pods that wait in its subnet', a
   const others = [...woken].filter((key) => key.startsWith('pod-port/') && key !== `pod-port/default/${name}`)
   const [taken] = control.portsOf('Logical_Switch', 'small').filter((port) => port.startsWith('small-'))
   expect(others).toEqual([`pod-port/default/${taken?.split('.')[0]}`])
+})
+
+describe('of those who wait for addresses, one alone is woken for each that comes free', () => {
+  /** One of each subnet has its only address. */
+  const places = ['small', 'full']
+  const crowd = places.flatMap((place) => [1, 2, 3, 4].map((count) => ({ place, name: `${place}-${count}` })))
+  const createPlaces = async (): Promise<void> => {
+    for (const [index, name] of places.entries())
+      await cluster.client.create(subnetResource, subnet({ name, cidrBlock: `10.2${index}.0.0/30` }))
+  }
+
+  it.each([
+    {
+      feature: 'vip',
+      resource: vipResource,
+      create: ({ name, place }: (typeof crowd)[number]) =>
+        cluster.client.create(vipResource, vip({ name, subnet: place })),
+      has: async (name: string) =>
+        (await cluster.client.get(vipResource, { name }))?.status?.v4ip !== undefined,
+    },
+    {
+      feature: 'ovn-eip',
+      resource: ovnEipResource,
+      create: ({ name, place }: (typeof crowd)[number]) =>
+        cluster.client.create(ovnEipResource, ovnEip({ name, externalSubnet: place })),
+      has: async (name: string) =>
+        (await cluster.client.get(ovnEipResource, { name }))?.status?.ready === true,
+    },
+  ])('$feature', async ({ feature, resource, create, has }) => {
+    await createPlaces()
+    for (const one of crowd) await create(one)
+    await using control = await cluster.startController()
+    await control.settle()
+    const served = async (): Promise<readonly string[]> => {
+      const names = crowd.filter(({ place }) => place === 'small').map(({ name }) => name)
+      const all = await Promise.all(names.map(async (name) => ((await has(name)) ? [name] : [])))
+      return all.flat()
+    }
+    const [first = ''] = await served()
+    const woken = new Set(await wokenBy(control, () => cluster.client.remove(resource, { name: first })))
+    const others = [...woken].filter((key) => key.startsWith(`${feature}/`) && key !== `${feature}/${first}`)
+    const now = await served()
+    expect(now).toHaveLength(1)
+    expect(others).toEqual(now.map((name) => `${feature}/${name}`))
+  })
+
+  it('node', async () => {
+    const settings = { nodeSwitch: { name: 'join', cidrBlock: '100.64.0.0/30', gateway: '', excludeIps: [] } }
+    await cluster.user.createNodes('n1', 'n2', 'n3', 'n4')
+    await using control = await cluster.startController({ settings })
+    await control.settle()
+    const served = (): readonly string[] =>
+      control.portsOf('Logical_Switch', 'join').filter((port) => port.startsWith('node-'))
+    const [first = ''] = served().map((port) => port.replace('node-', ''))
+    const woken = new Set(await wokenBy(control, () => cluster.client.remove(nodes, { name: first })))
+    const others = [...woken].filter((key) => key.startsWith('node/') && key !== `node/${first}`)
+    expect(others).toEqual(served().map((port) => port.replace('node-', 'node/')))
+    expect(others).toHaveLength(1)
+  })
 })
 
 it('a node that comes wakes no subnet that has no pods there, where rows are for pairs with pods', async () => {

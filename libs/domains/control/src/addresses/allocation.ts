@@ -1,3 +1,4 @@
+import type { KubeOvnError } from '@kube-ovn/errors'
 import { formatIp, type Ip } from '@kube-ovn/ip'
 import type { Lease, Owner } from '@kube-ovn/ipam'
 import type { Allocated } from '@kube-ovn/reconcile'
@@ -6,23 +7,32 @@ import type { AllocatingWorld, ControlWorld } from '../world.ts'
 import { placeOf } from './foreign-ports.ts'
 import { freed } from './free.ts'
 import { placeClaim, type AddressClaim } from './placement.ts'
+import { anywhere } from './waiters.ts'
 
 /**
- * Lets a key take and give back addresses, after it was observed and before it is decided.
+ * Lets a key take and give back addresses, after it was observed and before it is decided. What it could not be given it waits for.
  *
+ * @param waiter the key as it is known where it waits, see `turnsOf`
  * @returns what `run` answers, and how to undo all that it did; that is done when it throws
  */
 export function allocating<S>(
   world: AllocatingWorld,
+  waiter: Owner,
   run: (allocation: Allocation) => S | undefined,
 ): Allocated<S> {
-  const allocation = new Allocation(world)
-  try {
-    return { snapshot: run(allocation), undo: () => allocation.undo() }
-  } catch (error) {
-    allocation.undo()
-    throw error
-  }
+  return world.waiters.look(waiter, () => {
+    const allocation = new Allocation(world)
+    try {
+      const snapshot = run(allocation)
+      const places = allocation.lackedIn()
+      if (places.length === 0) world.waiters.end(waiter)
+      else world.waiters.wait(waiter, places)
+      return { snapshot, undo: () => allocation.undo() }
+    } catch (error) {
+      allocation.undo()
+      throw error
+    }
+  })
 }
 
 /** What one key takes and gives back while it is looked at. Claims are placed one after the other, each over what those before it took. */
@@ -32,6 +42,9 @@ export class Allocation {
   readonly #world: AllocatingWorld
   /** What NICs had that were given something else. */
   readonly #before = new Map<string, Lease | undefined>()
+  /** Claims that could not be placed, and why. */
+  readonly #refused: { readonly claim: AddressClaim; readonly problem: KubeOvnError }[] = []
+  #places: readonly string[] | undefined
 
   constructor(world: AllocatingWorld) {
     this.world = world
@@ -43,13 +56,16 @@ export class Allocation {
     const { ipam, raise } = this.#world
     const before = ipam.lease(claim.nic)
     const placed = placeClaim(claim, viewOf(this.#world))
-    if ('problem' in placed) throw placed.problem
+    if ('problem' in placed) {
+      this.#refused.push({ claim, problem: placed.problem })
+      throw placed.problem
+    }
     const { request, lease } = placed
     // The MAC address is the one that was made up.
     const now = ipam.allocate({ ...request, mac: request.mac ?? lease.mac })
     if (before !== undefined && isSame(before, now)) return now
     if (!this.#before.has(claim.nic)) this.#before.set(claim.nic, before)
-    if (before !== undefined && givesUp(before, now)) freed(before.subnet, this.#world)
+    if (before !== undefined && givesUp(before, now)) freed(before.subnet, before, this.#world)
     if (claim.isUnrecorded === true || (before !== undefined && hasOthers(before, now)))
       raise('usage', now.subnet)
     return now
@@ -60,19 +76,20 @@ export class Allocation {
     const released = this.#world.ipam.release(nic, owner)
     if (released === undefined) return
     if (!this.#before.has(nic)) this.#before.set(nic, released)
-    freed(released.subnet, this.#world)
+    freed(released.subnet, released, this.#world)
   }
 
-  /** A key has to wait for addresses in one of these subnets; in none, when it has all that it needs. */
-  wait(key: string, places: readonly string[]): void {
-    const { waiters } = this.#world
-    if (places.length === 0) waiters.end(key)
-    else waiters.wait(key, places)
+  /**
+   * The key has to wait for addresses in one of these subnets; in none, when it has all that it needs. Who does not say so waits where
+   * claims were refused.
+   */
+  wait(places: readonly string[]): void {
+    this.#places = places
   }
 
-  /** Looks at a key that may have a turn, see {@link Waiters.look}. */
-  look<T>(key: string, look: () => T, taking: () => (subnet: string) => boolean): T {
-    return this.#world.waiters.look(key, look, taking)
+  /** Where addresses that are lacking may be had. */
+  lackedIn(): readonly string[] {
+    return this.#places ?? this.#refused.flatMap(({ claim, problem }) => placesOf(claim, problem))
   }
 
   raise(...told: Parameters<AllocatingWorld['raise']>): void {
@@ -85,11 +102,17 @@ export class Allocation {
     for (const [nic, before] of [...this.#before].reverse()) {
       const now = ipam.lease(nic)
       ipam.putBack(nic, before)
-      for (const subnet of new Set([now?.subnet, before?.subnet]))
-        if (subnet !== undefined) freed(subnet, this.#world)
+      if (now !== undefined) freed(now.subnet, now, this.#world)
+      if (before !== undefined && before.subnet !== now?.subnet) freed(before.subnet, before, this.#world)
     }
     this.#before.clear()
   }
+}
+
+/** A MAC address that is in use comes free without any address that others would leave. */
+function placesOf({ choices }: AddressClaim, { code }: KubeOvnError): readonly string[] {
+  const subnets = [...choices].map((choice) => ('refusal' in choice ? anywhere : choice.subnet))
+  return code === 'ipam-mac-conflict' ? [...subnets, anywhere] : subnets
 }
 
 function viewOf(world: ControlWorld): Parameters<typeof placeClaim>[1] {

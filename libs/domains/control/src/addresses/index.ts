@@ -1,6 +1,7 @@
 export { allocating, Allocation } from './allocation.ts'
+export { answeredVips } from './answered-vips.ts'
 export { borrow } from './borrowed-vip.ts'
-export { countOf, saysOtherwise, type PublishedCounts } from './count.ts'
+export { countedSubnets, countOf, saysOtherwise, type PublishedCounts } from './count.ts'
 export { desiredIpObject, ipObjectRemoval, statusAfter } from './ip-object.ts'
 export type { AddressClaim, Ask, Choice } from './placement.ts'
 export { portAddresses } from './port-addresses.ts'
@@ -16,5 +17,6 @@ export {
   type SubnetAddress,
 } from './subnet-address.ts'
 export { isSubnetOwner, subnetAddressNamespace, subnetOwnerOf } from './subnet-owner.ts'
+export { turnsOf } from './turns.ts'
 export { anywhere } from './waiters.ts'
 export { writtenMac } from './written-mac.ts'

@@ -1,9 +1,8 @@
-import { ipLabel } from '@kube-ovn/annotations'
+import { hasControllerFinalizer, ipLabel } from '@kube-ovn/annotations'
 import { familyOf, tryParseIp, tryParseMac } from '@kube-ovn/ip'
 import type { DualStackIp, Ip as Address, Mac } from '@kube-ovn/ip'
 import type { AllocateRequest } from '@kube-ovn/ipam'
 import type { Ip } from '@kube-ovn/kube-api'
-import { hasOurFinalizer } from '../finalizers.ts'
 
 /** Addresses that somebody wrote down. */
 export interface RecordedAddresses {
@@ -54,5 +53,5 @@ export function isReservation(ip: Ip): boolean {
 
 /** Whether a controller has given the addresses: it holds the IP object by a finalizer since. */
 export function isGranted({ metadata }: Ip): boolean {
-  return hasOurFinalizer(metadata.finalizers)
+  return hasControllerFinalizer(metadata.finalizers)
 }

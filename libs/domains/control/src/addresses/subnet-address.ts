@@ -8,6 +8,7 @@ import { storeIndex } from '../watched-kinds.ts'
 import type { ControlWorld } from '../world.ts'
 import type { Allocation } from './allocation.ts'
 import { desiredIpObject, ipObjectRemoval } from './ip-object.ts'
+import { turnsOf } from './turns.ts'
 import { subnetAddressNamespace, subnetOwnerOf, type SubnetAddressKind } from './subnet-owner.ts'
 
 /** What a Subnet is to have an address of its own for. */
@@ -56,15 +57,8 @@ export function holdSubnetAddress(need: SubnetAddressNeed, allocation: Allocatio
   }
 }
 
-/**
- * Whoever keeps an address of a Subnet's own looks again when its record, or the addresses that are free, have changed.
- *
- * @param isWaiting whether a Subnet wants another address than it has
- */
-export function subnetAddressTriggers(
-  kind: SubnetAddressKind,
-  isWaiting: (subnet: string, world: ControlWorld) => boolean,
-): readonly Trigger<string, ControlWorld>[] {
+/** Whoever keeps an address of a Subnet's own looks again when its record has changed, or when it has a turn. */
+export function subnetAddressTriggers(kind: SubnetAddressKind): readonly Trigger<string, ControlWorld>[] {
   return [
     {
       on: 'object',
@@ -76,11 +70,7 @@ export function subnetAddressTriggers(
         return subnetOwnerOf(record) === ownerOf(kind, subnet) ? [subnet] : []
       },
     },
-    {
-      on: 'signal',
-      signal: 'addresses',
-      keys: (subnet, world) => (isWaiting(subnet, world) ? [subnet] : []),
-    },
+    turnsOf(kind),
   ]
 }
 

@@ -1,3 +1,4 @@
+import { parseIp, type Ip } from '@kube-ovn/ip'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { hostileSize, keptBytes } from '../testing/cost.ts'
@@ -8,21 +9,30 @@ type Family = 'v4' | 'v6'
 interface Wish {
   readonly places: readonly string[]
   readonly families: readonly Family[]
+  /** No address but the one of this number. */
+  readonly fixed?: number | undefined
 }
 
 interface Holding {
   readonly subnet: string
-  readonly families: readonly Family[]
+  readonly addresses: readonly Ip[]
 }
+
+const address = (family: Family, number: number): Ip =>
+  parseIp(family === 'v4' ? `10.0.0.${number}` : `fd00::${number}`)
 
 /** Subnets with few addresses, and who asks for them. Keys that are called are looked at later, as the kernel does. */
 class Room {
   readonly wishes = new Map<string, Wish>()
   readonly held = new Map<string, Holding>()
   readonly queue = new Set<string>()
-  readonly waiters = new Waiters((key) => this.queue.add(key))
+  readonly waiters = new Waiters(
+    (key) => this.queue.add(key),
+    (subnet, one) => this.#freeIn(subnet).has(one),
+  )
   looks: string[] = []
-  readonly #free = new Map<string, number>()
+  readonly #free = new Map<string, Set<Ip>>()
+  readonly #made = new Map<string, number>()
 
   ask(key: string, wish: Wish | undefined): void {
     if (wish === undefined) this.wishes.delete(key)
@@ -30,8 +40,13 @@ class Room {
     this.queue.add(key)
   }
 
-  add(subnet: string, family: Family): void {
-    this.#free.set(`${subnet} ${family}`, this.#freeIn(subnet, family) + 1)
+  /** Gives a subnet one more address of each family. */
+  add(subnet: string): void {
+    const number = (this.#made.get(subnet) ?? 0) + 1
+    this.#made.set(subnet, number)
+    const free = new Set(this.#freeIn(subnet))
+    for (const family of both) free.add(address(family, number))
+    this.#free.set(subnet, free)
   }
 
   /** Looks at so many keys of the queue, or at all. */
@@ -41,21 +56,21 @@ class Room {
       const [key = ''] = this.queue
       this.queue.delete(key)
       this.looks.push(key)
-      const before = this.held.get(key)
-      this.waiters.look(
-        key,
-        () => this.#look(key),
-        () => (subnet) => {
-          const now = this.held.get(key)
-          return now !== before && now?.subnet === subnet && now.families.length === 2
-        },
-      )
+      this.waiters.look(key, () => this.#look(key))
     }
   }
 
-  subnetFor({ places, families }: Wish): string | undefined {
-    const subnets = places.includes(anywhere) ? ['red', 'blue'] : places
-    return subnets.find((subnet) => families.every((family) => this.#freeIn(subnet, family) > 0))
+  /** What is to be had for a wish. */
+  placeFor({ places, families, fixed }: Wish): Holding | undefined {
+    for (const subnet of places.includes(anywhere) ? ['red', 'blue'] : places) {
+      const free = this.#freeIn(subnet)
+      const addresses = families.flatMap((family) => {
+        const numbers = fixed === undefined ? [1, 2, 3, 4, 5, 6, 7, 8, 9] : [fixed]
+        return numbers.map((number) => address(family, number)).find((one) => free.has(one)) ?? []
+      })
+      if (addresses.length === families.length) return { subnet, addresses }
+    }
+    return undefined
   }
 
   #look(key: string): void {
@@ -65,24 +80,23 @@ class Room {
       this.waiters.end(key)
       if (held === undefined) return
       this.held.delete(key)
-      for (const family of held.families) this.add(held.subnet, family)
-      this.waiters.freed(held.subnet)
+      for (const one of held.addresses) this.#freeIn(held.subnet).add(one)
+      this.waiters.freed(held.subnet, held.addresses)
       return
     }
     if (held !== undefined) return
-    const subnet = this.subnetFor(wish)
-    if (subnet === undefined) {
+    const place = this.placeFor(wish)
+    if (place === undefined) {
       this.waiters.wait(key, wish.places)
       return
     }
-    for (const family of wish.families)
-      this.#free.set(`${subnet} ${family}`, this.#freeIn(subnet, family) - 1)
-    this.held.set(key, { subnet, families: wish.families })
+    for (const one of place.addresses) this.#freeIn(place.subnet).delete(one)
+    this.held.set(key, place)
     this.waiters.end(key)
   }
 
-  #freeIn(subnet: string, family: Family): number {
-    return this.#free.get(`${subnet} ${family}`) ?? 0
+  #freeIn(subnet: string): Set<Ip> {
+    return this.#free.get(subnet) ?? new Set()
   }
 }
 
@@ -90,6 +104,7 @@ const both: readonly Family[] = ['v4', 'v6']
 const wish = fc.record({
   places: fc.constantFrom(['red'], ['blue'], ['red', 'blue'], [anywhere]),
   families: fc.constantFrom<readonly Family[]>(both, ['v4'], ['v6']),
+  fixed: fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined }),
 })
 const key = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f')
 const step = fc.oneof(
@@ -104,7 +119,7 @@ const step = fc.oneof(
 
 function crowded(count: number): Room {
   const room = new Room()
-  for (const family of both) room.add('red', family)
+  room.add('red')
   for (let index = 0; index < count; index++) room.ask(`k${index}`, { places: ['red'], families: both })
   room.ask('other', { places: ['blue'], families: both })
   room.work()
@@ -121,16 +136,16 @@ describe('Waiters', () => {
           if (one.do === 'work') room.work(one.limit)
           else if (one.do === 'go') room.ask(one.key, undefined)
           else if (one.do === 'ask') {
-            // What is asked for is not edited: who is there stays as it is.
-            if (!room.wishes.has(one.key) && !room.held.has(one.key)) room.ask(one.key, one.wish)
+            // Who has something keeps it, whatever it is edited to.
+            if (!room.held.has(one.key)) room.ask(one.key, one.wish)
           } else {
-            for (const family of both) room.add(one.subnet, family)
+            room.add(one.subnet)
             room.waiters.opened(one.subnet)
           }
         }
         room.work()
         const waiting = [...room.wishes].filter(([name]) => !room.held.has(name))
-        expect(waiting.filter(([, wanted]) => room.subnetFor(wanted) !== undefined)).toEqual([])
+        expect(waiting.filter(([, wanted]) => room.placeFor(wanted) !== undefined)).toEqual([])
         expect([...room.waiters.keys()].sort()).toEqual(waiting.map(([name]) => name).sort())
       }),
       { numRuns: 3000 },
@@ -159,16 +174,52 @@ describe('Waiters', () => {
     expect([...room.held.keys()]).toEqual(['k2'])
   })
 
+  it.each([
+    { name: 'another subnet', to: { places: ['blue'], families: both } },
+    {
+      name: 'an address that is free, beside the one that came free',
+      to: { places: ['red'], families: both, fixed: 3 },
+    },
+  ])('pass a turn on when who has it asks for something else by then: $name', ({ to }) => {
+    const room = crowded(0)
+    for (const name of ['has', 'fixed', 'next']) {
+      if (name === 'has') room.ask(name, { places: ['red'], families: both })
+      else room.ask(name, { places: ['red'], families: both, fixed: 1 })
+      room.work()
+    }
+    room.ask('has', undefined)
+    room.work(1)
+    expect([...room.queue]).toEqual(['fixed'])
+    for (let count = 0; count < 2; count++) room.add('red')
+    room.ask('fixed', to)
+    room.work()
+    expect(room.held.get('next')?.addresses).toEqual([address('v4', 1), address('v6', 1)])
+  })
+
+  it('call nobody for what somebody else has taken by then', () => {
+    const room = crowded(3)
+    room.ask('k0', undefined)
+    room.work(1)
+    room.queue.clear()
+    room.ask('new', { places: ['red'], families: both })
+    room.work()
+    room.looks = []
+    room.queue.add('k1')
+    room.work()
+    expect([room.looks, [...room.held.keys()]]).toEqual([['k1'], ['new']])
+  })
+
   it('try nobody twice for one address, whoever fails', () => {
     const room = crowded(4)
     const fails = () => {
       throw new Error('broken')
     }
-    room.waiters.freed('red')
+    room.add('red')
+    room.waiters.freed('red', [address('v4', 2), address('v6', 2)])
     for (const name of ['k1', 'k2', 'k3']) {
       expect([...room.queue]).toEqual([name])
       room.queue.clear()
-      expect(() => room.waiters.look(name, fails, () => () => false)).toThrow('broken')
+      expect(() => room.waiters.look(name, fails)).toThrow('broken')
     }
     expect([...room.queue]).toEqual([])
   })
@@ -176,8 +227,11 @@ describe('Waiters', () => {
   it('are left alone by what is tried in a copy', () => {
     const room = crowded(3)
     const called: string[] = []
-    const fork = room.waiters.fork((name) => called.push(name))
-    fork.freed('red')
+    const fork = room.waiters.fork(
+      (name) => called.push(name),
+      () => true,
+    )
+    fork.freed('red', [address('v4', 1)])
     fork.end('k2')
     expect(called).toEqual(['k1'])
     expect([...room.queue]).toEqual([])

@@ -128,7 +128,7 @@ function problemOf<R extends LbRule>(
   if (service === undefined || decided === undefined)
     return source.problemOf(plan, rule, undefined, world) ?? plan.ineffective
   const taken = world.table(takenFrontends).get(key) ?? []
-  const problem = serviceProblem(service, decided, taken)
+  const problem = serviceProblem(service, decided, taken, [])
   // What the Service says of its addresses is about to be written.
   if (problem !== undefined && !(problem instanceof AnnotationInvalidError)) return problem
   return (

@@ -17,16 +17,18 @@ import { endpointsWatch, servicesOf, serviceWatch, sliceWatch } from '../service
 import type { ControlWorld } from '../world.ts'
 import { namespaceOf } from './plan.ts'
 import type { RuleSource } from './snapshot.ts'
+import { writtenOfRule } from './written.ts'
 
 /** What whoever serves rules of a kind needs. */
-export function ruleNeeds({ resource }: LbRuleKind) {
+export function ruleNeeds(kind: LbRuleKind) {
+  const { service, endpoints: made, rule } = writtenOfRule(kind)
   return {
     watches: [serviceWatch, sliceWatch, endpointsWatch],
     tables: [serviceVpcs, takenFrontends],
     rights: [
-      { resource: services, verbs: ['create', 'patch', 'delete'] },
-      { resource: endpoints, verbs: ['create', 'patch', 'delete'] },
-      { resource, subresource: 'status', verbs: ['patch'] },
+      { resource: services, verbs: ['create', 'patch', 'delete'], writes: [service] },
+      { resource: endpoints, verbs: ['create', 'patch', 'delete'], writes: [made] },
+      { resource: kind.resource, subresource: 'status', verbs: ['patch'], writes: [rule] },
     ],
   } as const satisfies Needs
 }

@@ -1,7 +1,7 @@
-import { kindOf, nameOf, type Owner } from '@kube-ovn/ipam'
 import type { Follow } from '@kube-ovn/reconcile'
 import type { AnyTable } from '@kube-ovn/tables'
 import { opened } from '../addresses/free.ts'
+import { waiterOf } from '../addresses/turns.ts'
 import { anywhere } from '../addresses/waiters.ts'
 import { addressing, routerMacs } from '../topology/attachments.ts'
 import { pools } from '../topology/pool-claims.ts'
@@ -46,15 +46,14 @@ function followSubnets(names: ReadonlySet<string>, world: AllocatingWorld): void
     }
     if (!ipam.hasSubnet(name)) added.add(name)
     const { lost } = ipam.setSubnet(subnet)
-    // Pods whose addresses the subnet has no more go on with them, and are told, as are users who reserved some.
-    for (const { owner } of lost) if (isForPod(owner)) world.waiters.wait(nameOf(owner), [anywhere])
+    // Pods whose addresses the subnet has no more go on with them, and are told, as are users who reserved some. Others take new ones.
+    for (const { owner } of lost) {
+      const waiter = waiterOf(owner)
+      if (waiter !== undefined) world.waiters.wait(waiter, [anywhere])
+    }
   }
   if (added.size > 0) restoreLeasesOf(added, world)
   for (const name of names) if (ipam.hasSubnet(name)) opened(name, world)
-}
-
-function isForPod(owner: Owner): boolean {
-  return ['pod', 'statefulset-pod', 'vm', 'reservation'].includes(kindOf(owner))
 }
 
 /** What one pool gives away another one may take. */

@@ -1,4 +1,4 @@
-import { oneOf, switchedOn, text } from '@kube-ovn/process'
+import { duration, oneOf, switchedOn, text } from '@kube-ovn/process'
 
 /** Whether Services share a few load balancers, as upstream has it, or each has its own. */
 export const balancerLayouts = ['shared', 'per-service'] as const
@@ -8,6 +8,10 @@ export const balancerFlags = {
     balancerLayouts,
     'shared',
     'Load balancers that all Services of a VPC share (shared), or some for each Service, in a group (per-service). New.',
+  ),
+  loadBalancerMinSyncPeriod: duration(
+    '500ms',
+    'At least so long lies between two changes of load balancers; what changes meanwhile goes together. Open vSwitch leads new connections astray where it has less time. New.',
   ),
   ovnLbNodePorts: switchedOn(
     false,

@@ -2,6 +2,10 @@ import { serviceAnnotations, type Annotations } from '@kube-ovn/annotations'
 import { KubeOvnError, type Refused, type RetryClass } from '@kube-ovn/errors'
 import { mostAffinitySeconds } from './affinity.ts'
 
+/** What makes backends differ from node to node, for cures. */
+const whatDiffers =
+  'what makes them differ (internalTrafficPolicy, externalTrafficPolicy, trafficDistribution)'
+
 /** A Service wants clients to be remembered for longer than OVN can. */
 export class AffinityTooLongError extends KubeOvnError<Refused> {
   readonly code = 'service-affinity-too-long'
@@ -12,6 +16,47 @@ export class AffinityTooLongError extends KubeOvnError<Refused> {
       field: 'spec.sessionAffinityConfig.clientIP.timeoutSeconds',
       value: String(seconds),
       cure: `write at most ${mostAffinitySeconds}, which is in effect`,
+    })
+  }
+}
+
+/** A Service wants clients to be remembered where backends differ from node to node. */
+export class AffinityByNodeError extends KubeOvnError<Refused> {
+  readonly code = 'service-affinity-by-node'
+  readonly retry: RetryClass = 'on-change'
+
+  constructor(seconds: number) {
+    super('OVN remembers no clients where backends differ from node to node', {
+      field: 'spec.sessionAffinityConfig.clientIP.timeoutSeconds',
+      value: String(seconds),
+      cure: `remove it, or ${whatDiffers}: until then the backend of a client follows from its address`,
+    })
+  }
+}
+
+/** A Service says neither true nor false of whether its backends are asked if they are well. */
+export class CheckInvalidError extends KubeOvnError<Refused> {
+  readonly code = 'service-check-invalid'
+  readonly retry: RetryClass = 'on-change'
+
+  constructor(details: Pick<Refused, 'field' | 'value'>) {
+    super('Whether backends are asked if they are well is said by true and false', {
+      ...details,
+      cure: 'write true or false: until then it is as if nothing were written',
+    })
+  }
+}
+
+/** A Service wants its backends asked if they are well, where they differ from node to node. */
+export class CheckByNodeError extends KubeOvnError<Refused> {
+  readonly code = 'service-check-by-node'
+  readonly retry: RetryClass = 'on-change'
+
+  constructor(field: string) {
+    super('OVN does not ask backends that differ from node to node whether they are well', {
+      field,
+      value: 'true',
+      cure: `remove it, or ${whatDiffers}: until then nobody is asked there`,
     })
   }
 }

@@ -1,4 +1,4 @@
-import { backendsOn, ingressOf, protocolOf } from '@kube-ovn/endpoints'
+import { backendsOn, chosenFrontends, ingressOf, protocolOf } from '@kube-ovn/endpoints'
 import { familyOf, formatIp } from '@kube-ovn/ip'
 import { rowTable } from '@kube-ovn/tables'
 import { externalFor, externalPrefixes, subnetOfExternal } from './external-prefixes.ts'
@@ -33,6 +33,8 @@ export const externalAddresses = rowTable({
     const decided = views.serviceVpcs.get(key)
     const isOfDefault = decided?.vpc === settingsOf(views.settingsTable).clusterRouter
     if (external.length === 0 || decided?.isServed !== true || !isOfDefault) return undefined
+    // It is served there alone.
+    if (chosenFrontends(service) !== undefined) return undefined
     const slices = views.slices.find(slicesByService, key)
     const places = views.nodePlaces.scan()
     const all = ingressOf(service).flatMap((ip) => {

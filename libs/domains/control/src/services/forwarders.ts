@@ -1,7 +1,18 @@
-import { forwarderLabel, labelValue, lbSvcLabel } from '@kube-ovn/annotations'
-import type { KubeObject, Pod, Workload } from '@kube-ovn/kube-api/core'
+import { forwarderLabel, labelValue, lbSvcLabel, serviceAnnotations } from '@kube-ovn/annotations'
+import type { KubeObject, Pod, Service, Workload } from '@kube-ovn/kube-api/core'
 
 const prefix = 'lb-svc-'
+
+/** Whether a Service asks for an address in an attached network, from nobody else. */
+export function isForwarded({ metadata, spec = {} }: Service): boolean {
+  const { type, loadBalancerClass } = spec
+  return (
+    type === 'LoadBalancer' &&
+    loadBalancerClass === undefined &&
+    metadata.deletionTimestamp === undefined &&
+    serviceAnnotations.attachmentProvider.key in (metadata.annotations ?? {})
+  )
+}
 
 /** Name of what makes the Pod of a Service in an attached network. */
 export function forwarderName(service: string): string {

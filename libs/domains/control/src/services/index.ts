@@ -11,6 +11,7 @@ export {
   forwarderLabelsOf,
   forwarderName,
   forwarderVipName,
+  isForwarded,
   isForwarderVip,
   serviceOfForwarder,
   serviceOfMade,

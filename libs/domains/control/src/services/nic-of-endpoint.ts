@@ -7,7 +7,7 @@ import type { pods } from '../sources.ts'
 import { storeIndex } from '../watched-kinds.ts'
 
 export interface PodsView {
-  readonly pods: Pick<ViewOf<typeof pods>, 'get' | 'find'>
+  readonly pods: Pick<ViewOf<typeof pods>, 'get' | 'find' | 'some'>
 }
 
 /** The NIC of a Pod that has an address. */
@@ -23,11 +23,13 @@ export function nicsOfEndpoint(
   namespace: string,
   { pods }: PodsView,
 ): readonly PlacedAddress[] {
+  const named = targetRef?.name
+  // Most endpoints without a Pod are outside: one question in the place of one for each of their addresses.
+  if (named === undefined && !pods.some(storeIndex.podsByAddress, `${namespace}/`)) return []
   const texts = addresses.flatMap((text) => {
     const ip = tryParseIp(text)
     return ip === undefined ? [] : [formatIp(ip)]
   })
-  const named = targetRef?.name
   const found =
     named === undefined
       ? texts.flatMap((text) => pods.find(storeIndex.podsByAddress, `${namespace}/${text}`).filter(needsPort))

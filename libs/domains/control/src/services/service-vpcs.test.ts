@@ -45,8 +45,15 @@ function choice(
 ): string {
   const pods = new IndexedStore<Pod>(watched.pods.indexes)
   for (const one of [red1, blue1, underlay, ended, second]) pods.put(objectKey(one), one)
+  const views = {
+    pods: {
+      get: (key: string) => pods.get(key),
+      find: (index: string, value: string) => pods.find(index, value),
+      some: (index: string, value: string) => pods.find(index, value).length > 0,
+    },
+  }
   const of = service({ annotations, namespace })
-  const chosen = chooseVpc(of, [endpointSlice({ namespace, endpoints })], { pods })
+  const chosen = chooseVpc(of, [endpointSlice({ namespace, endpoints })], views)
   return chosen === undefined ? '' : `${chosen.vpc} by ${chosen.by}`
 }
 

@@ -1,4 +1,5 @@
 import { nodeAnnotations, ovnEipLabel } from '@kube-ovn/annotations'
+import { listText } from '@kube-ovn/errors'
 import { contains, familyOf, formatIp, networkText, tryParseIp, type Ip } from '@kube-ovn/ip'
 import { ovnEipType } from '@kube-ovn/kube-api'
 import { matchesLabels, type Labels } from '@kube-ovn/label-selector'
@@ -97,7 +98,9 @@ export function supervisionOf(
     return route
   })
   if (claim.enableBfd && externals.length === 0) problems.push(nobodyToAsk)
-  const shared = claim.enableBfd ? sharedRoutes(own, externals, views) : []
+  const shares = claim.enableBfd ? sharesOf(own, externals, views) : noShares
+  problems.push(...lackOfWays(shares, externals))
+  const shared = sharedRoutes(shares, views)
   const known = new Set(routes.map(routeKey))
   const added = shared.filter((route) => !known.has(routeKey(route)))
   const sessions = new Map<string, BfdSession>()
@@ -151,19 +154,45 @@ function gatewaySessions(externals: readonly ExternalConnection[], views: Views)
   })
 }
 
-/** What comes from a sharing subnet leaves by all nodes that have an address on an external one, and live. */
-function sharedRoutes(
-  own: readonly Layout[],
-  externals: readonly ExternalConnection[],
-  views: Views,
-): readonly PlannedRoute[] {
+/** Who shares its traffic, and by which ways it can leave. */
+interface Shares {
+  readonly sharing: readonly Layout[]
+  readonly ways: readonly BfdSession[]
+}
+
+const noShares: Shares = { sharing: [], ways: [] }
+
+function sharesOf(own: readonly Layout[], externals: readonly ExternalConnection[], views: Views): Shares {
   const sharing = own.filter(({ name }) => views.sharingSubnets.get(name) === true)
-  if (sharing.length === 0) return []
+  if (sharing.length === 0) return noShares
   const ways = externals.flatMap(({ subnet, eip }) =>
     views.nodeEips
       .find('subnet', subnet)
       .flatMap(({ ips }) => ips.map((neighbour) => ({ port: eip, neighbour }))),
   )
+  return { sharing, ways }
+}
+
+/** Why traffic that is to be shared leaves as all other does. Agents have no port outside yet, so none says that it is ready. */
+function lackOfWays(
+  { sharing, ways }: Shares,
+  externals: readonly ExternalConnection[],
+): readonly VpcProblem[] {
+  if (sharing.length === 0 || externals.length === 0 || ways.length > 0) return []
+  const wanting = listText(
+    sharing.map(({ name }) => name),
+    ', ',
+  )
+  const outside = listText(
+    externals.map(({ subnet }) => subnet),
+    ', ',
+  )
+  const cure = `list the next hops in spec.staticRoutes, with a bfdId, or switch enableEcmp of Subnet ${wanting} off: its traffic is not shared, for no OvnEip of type ${ovnEipType.nodePort} of Subnet ${outside} is ready, and agents have no port there yet`
+  return [{ field: 'spec.enableBfd', value: 'true', cure }]
+}
+
+/** What comes from a sharing subnet leaves by all nodes that have an address on an external one, and live. */
+function sharedRoutes({ sharing, ways }: Shares, views: Views): readonly PlannedRoute[] {
   return sharing.flatMap((network) =>
     cidrsOf(network).flatMap((cidr) =>
       ways

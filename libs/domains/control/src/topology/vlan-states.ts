@@ -1,4 +1,5 @@
-import { rowTable } from '@kube-ovn/tables'
+import { hasControllerFinalizer } from '@kube-ovn/annotations'
+import { rowTable, type ViewOf } from '@kube-ovn/tables'
 import type { Refused } from '@kube-ovn/errors'
 import { highestVlanId, type Vlan } from '@kube-ovn/kube-api'
 import type { ControlSettings } from '../settings.ts'
@@ -78,7 +79,7 @@ export const vlanStates = rowTable({
         String(id),
         `choose a number from 0, which is without a tag, to ${highestVlanId}`,
       )
-    if (views.providerNetworks.get(provider) === undefined)
+    if (!isThere(provider, views.providerNetworks))
       return refused(
         'spec.provider',
         provider,
@@ -95,6 +96,14 @@ export const vlanStates = rowTable({
     return { tag, problem: undefined, isConflict: false }
   },
 })
+
+/** Nodes have let go of one that is being deleted and that we do not hold. */
+function isThere(name: string, networks: ViewOf<typeof providerNetworks>): boolean {
+  const network = networks.get(name)
+  if (network === undefined) return false
+  const { deletionTimestamp, finalizers } = network.metadata
+  return deletionTimestamp === undefined || hasControllerFinalizer(finalizers)
+}
 
 /** The Vlans that subnets can be on. */
 export const vlansInEffect = rowTable({

@@ -1,5 +1,5 @@
 import type { Vpc } from '@kube-ovn/kube-api'
-import { subnet, vpc } from '@kube-ovn/testing-builders'
+import { node, ovnEip, subnet, vpc } from '@kube-ovn/testing-builders'
 import { expect, it } from 'vitest'
 import { stillWorld } from '../testing/still-world.ts'
 import { vpcProblemsText, type VpcPlan } from './vpc-plans.ts'
@@ -117,6 +117,42 @@ it('gives a namespace to the oldest Vpc that lists it, and tells the others', ()
       cure: 'take it out here or of Vpc v2, which is older and has it',
     },
   ])
+})
+
+it.each([
+  { when: 'no address outside is ready', ready: false, enableEcmp: true, told: 1 },
+  { when: 'one is', ready: true, enableEcmp: true, told: 0 },
+  { when: 'no subnet shares its traffic', ready: false, enableEcmp: false, told: 0 },
+])('says what is not shared by BFD when $when: $told', ({ ready, enableEcmp, told }) => {
+  const outside = ovnEip({ name: 'n1', externalSubnet: 'external', type: 'lsp' })
+  const labels = { 'ovn.kubernetes.io/subnet': 'external' }
+  const world = stillWorld(
+    {
+      nodes: [
+        node({
+          annotations: { 'ovn.kubernetes.io/chassis': 'c1' },
+          labels: { 'ovn.kubernetes.io/external-gw': 'true' },
+        }),
+      ],
+      subnets: [
+        subnet({ name: 's1', vpc: 'v1', cidrBlock: '10.31.0.0/24', enableEcmp }),
+        subnet({ name: 'external', cidrBlock: '10.5.204.0/24' }),
+      ],
+      vpcs: [vpc({ name: 'v1', enableExternal: true, enableBfd: true })],
+      ovnEips: [
+        {
+          ...outside,
+          metadata: { ...outside.metadata, labels },
+          status: { type: 'lsp', v4Ip: '10.5.204.9', ready },
+        },
+      ],
+    },
+    {},
+  )
+  const { problems = [], routes } = world.vpcPlans.get('v1') ?? {}
+  expect(routes).toHaveLength(ready && enableEcmp ? 1 : 0)
+  const cure = expect.stringContaining('switch enableEcmp of Subnet s1 off') as string
+  expect(problems).toEqual(told === 0 ? [] : [{ field: 'spec.enableBfd', value: 'true', cure }])
 })
 
 it('says that the default subnet is none of its own', () => {

@@ -1,5 +1,5 @@
-import { ipPoolResource, type IpPool } from '@kube-ovn/kube-api'
-import { ipPool, subnet } from '@kube-ovn/testing-builders'
+import { ipPoolResource, ipResource, type IpPool } from '@kube-ovn/kube-api'
+import { ip, ipPool, subnet } from '@kube-ovn/testing-builders'
 import { expect, it } from 'vitest'
 import { concerned } from '@kube-ovn/domains-control/testing/concerned'
 import { shownPatches } from '@kube-ovn/domains-control/testing/shown'
@@ -36,4 +36,16 @@ it('looks again at counts that somebody else wrote, and not at those that it wro
   expect(after({ ...before, status: { ...written } })).toEqual([])
   expect(after({ ...before, status: { ...written, v4UsingIPs: 1 } })).toEqual(['some'])
   expect(after(ipPool({ name: 'some', subnet: 'blue', ips: [] }))).toEqual(['some'])
+})
+
+it('looks again at the pools of a subnet from which a record goes to another NIC of its name', () => {
+  const pools = [ipPool({ name: 'some', subnet: 'blue', ips: ['10.1.0.2..10.1.0.5'] })]
+  const world = stillWorld(
+    { subnets: [subnet({ name: 'blue', cidrBlock: '10.1.0.0/29' })], ipPools: pools },
+    {},
+  )
+  const before = ip({ name: 'node-x.y', subnet: 'blue' })
+  const after = ip({ name: 'node-x.y', subnet: 'join' })
+  expect(concerned(ipPoolStatus, ipResource, before, after, world)).toEqual(['some'])
+  expect(concerned(ipPoolStatus, ipResource, before, before, world)).toEqual([])
 })

@@ -4,7 +4,12 @@ import type { Ip, IpPool } from '@kube-ovn/kube-api'
 import type { ObjectChange } from '@kube-ovn/kube'
 import { nothing } from '@kube-ovn/reconcile'
 import type { Desired } from '@kube-ovn/reconcile'
-import { countOf, type PublishedCounts, saysOtherwise } from '@kube-ovn/domains-control/addresses'
+import {
+  countedSubnets,
+  countOf,
+  type PublishedCounts,
+  saysOtherwise,
+} from '@kube-ovn/domains-control/addresses'
 import { storeIndex, type ControlFeature, type ControlWorld } from '@kube-ovn/domains-control'
 
 /** How many addresses of an IPPool are in use and which are free. */
@@ -29,7 +34,8 @@ export const ipPoolStatus: ControlFeature<string, StatusSnapshot> = {
     {
       on: 'object',
       resource: ipResource,
-      keys: (change: ObjectChange<Ip>, world) => poolsOf(subnetOf(change), world),
+      keys: (change: ObjectChange<Ip>, world) =>
+        countedSubnets(change).flatMap((subnet) => poolsOf(subnet, world)),
     },
     { on: 'signal', signal: 'addresses', keys: poolsOf },
     { on: 'signal', signal: 'usage', keys: poolsOf },
@@ -59,11 +65,6 @@ function isMiscounted(pool: IpPool | undefined, world: ControlWorld): boolean {
 
 function poolsOf(subnet: string, world: ControlWorld): readonly string[] {
   return world.ipPools.find(storeIndex.poolsBySubnet, subnet).map((pool) => pool.metadata.name)
-}
-
-function subnetOf({ old, new: current }: ObjectChange<Ip>): string {
-  // A record that is only relabelled changes no count.
-  return old !== undefined && current !== undefined ? '' : ((current ?? old)?.spec?.subnet ?? '')
 }
 
 /** Computes the counts of an IPPool; a family that its subnet does not have counts nothing. */

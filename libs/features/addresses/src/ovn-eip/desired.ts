@@ -41,7 +41,7 @@ export function desiredEip(eip: OvnEipSnapshot): Desired {
     ...(problem === undefined ? {} : { problem }),
   }
   // A slip in an edit takes nobody's address away.
-  if (placement === undefined) return { ...nothing, ...told, hold: true }
+  if (placement === undefined) return { ...nothing, ...told, ...(eip.isAnother ? {} : { hold: true }) }
   if (!placement.hasPort) return { ...nothing, ...told }
   const port = portRow(name, placement)
   const members = [memberOf(ref(logicalSwitch, placement.subnet), 'ports', ref(port.kind, port.id))]

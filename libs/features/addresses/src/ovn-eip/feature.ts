@@ -3,7 +3,7 @@ import type { ObjectChange } from '@kube-ovn/kube'
 import { ipResource, ovnEipResource, subnetResource, vipResource, type Subnet } from '@kube-ovn/kube-api'
 import { eipPort, logicalSwitch, nodePortName, podPortName } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
-import { allocating, eipNic } from '@kube-ovn/domains-control/addresses'
+import { allocating, eipNic, eipOwner, turnsOf } from '@kube-ovn/domains-control/addresses'
 import { holderOf } from '@kube-ovn/domains-control/pods'
 import { storeIndex, type ControlFeature, type ControlWorld } from '@kube-ovn/domains-control'
 import { desiredEip } from './desired.ts'
@@ -26,8 +26,7 @@ export const ovnEip: ControlFeature<string, OvnEipSnapshot, EipFacts> = {
     { on: 'object', resource: nodes, keys: ({ key }, world) => existing(nodePortName(key), world) },
     { on: 'object', resource: vipResource, keys: ({ key }, world) => existing(key, world) },
     { on: 'object', resource: ipResource, keys: ({ key }, world) => existing(key, world) },
-    // Addresses may be those that an OvnEip waits for.
-    { on: 'signal', signal: 'addresses', keys: waitingIn },
+    turnsOf('eip'),
     {
       on: 'object',
       resource: subnetResource,
@@ -38,7 +37,8 @@ export const ovnEip: ControlFeature<string, OvnEipSnapshot, EipFacts> = {
     },
   ],
   observe: observeEip,
-  allocate: (name, facts, world) => allocating(world, (allocation) => holdEip(name, facts, allocation)),
+  allocate: (name, facts, world) =>
+    allocating(world, eipOwner(name), (allocation) => holdEip(name, facts, allocation)),
   desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredEip(snapshot)),
 }
 

@@ -3,7 +3,7 @@ import { nodes, pods } from '@kube-ovn/kube-api/core'
 import { node, ovnEip, pod, subnet, type OvnEipFields } from '@kube-ovn/testing-builders'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { auditAddresses } from '@kube-ovn/domains-control/address-audit'
-import { ControlCluster } from '@kube-ovn/testing-control'
+import { ControlCluster, laggingClient } from '@kube-ovn/testing-control'
 
 const cluster = ControlCluster.ofSuite()
 beforeEach(async () => {
@@ -106,6 +106,26 @@ describe('an OvnEip', () => {
     // Its port is there, so that nobody else has its address.
     expect((await read('n1'))?.status).toMatchObject({ v4Ip, macAddress })
     expect(ready(await read('early'))).toContain('eip/n1')
+  })
+
+  it.each([
+    ['at another address', { externalSubnet: 'both', v4Ip: '10.6.0.77' }, '10.6.0.77'],
+    ['of what can not be', { externalSubnet: 'both', v4Ip: '10.99.0.1' }, undefined],
+  ])('has nothing of the one before it when it is made anew at once, %s', async (_, fields, v4Ip) => {
+    const { client } = await cluster.openFaultyClient()
+    // The end of the one is seen with the begin of the other.
+    await using control = await cluster.startSettled({ client: laggingClient(client, () => 150) })
+    await make({ name: 'n1', type: 'lsp' })
+    await control.settle()
+    expect(control.portsOf('Logical_Switch', 'external')).toEqual(['external-ovn-cluster', 'n1'])
+    await remove('n1')
+    await cluster.client.patch(ovnEipResource, { name: 'n1' }, merge, { metadata: { finalizers: [] } })
+    await make({ name: 'n1', type: 'lsp', ...fields })
+    await control.settle()
+    expect((await read('n1'))?.status?.v4Ip).toBe(v4Ip)
+    expect(control.portsOf('Logical_Switch', 'external')).toEqual(['external-ovn-cluster'])
+    expect(await usingRange('external')).toBe('')
+    expect(auditAddresses(control.world)).toEqual([])
   })
 
   it('heals what somebody wrote over its status', async () => {

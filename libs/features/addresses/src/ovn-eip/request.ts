@@ -60,7 +60,7 @@ export function eipRequest(eip: OvnEip): Omit<AllocateRequest, 'subnet'> {
 export function eipChange(
   eip: OvnEip,
   lease: Lease,
-  type: KnownEipType,
+  type: string | undefined,
   settings: ControlSettings,
 ): OvnEipFixedError | undefined {
   const { metadata, spec = {} } = eip

@@ -24,6 +24,8 @@ export interface OvnEipSnapshot {
   readonly placement: EipPlacement | undefined
   /** What is wrong with it; one that has its addresses works on all the same. */
   readonly problem: KubeOvnError | undefined
+  /** What there still is of its name is that of an OvnEip before it. */
+  readonly isAnother: boolean
   /** The Vpc whose router has the addresses. */
   readonly holder: string | undefined
   /** Whether its status has a place for the generation that it is about. */
@@ -43,7 +45,7 @@ export interface EipPlacement {
 }
 
 /** What is known of an OvnEip before it has its addresses. */
-export type EipFacts = Omit<OvnEipSnapshot, 'placement' | 'problem'>
+export type EipFacts = Omit<OvnEipSnapshot, 'placement' | 'problem' | 'isAnother'>
 
 /** Reads an OvnEip. */
 export function observeEip(name: string, world: ControlWorld): EipFacts | undefined {
@@ -71,8 +73,10 @@ export function holdEip(
   }
   const { object, isDeleting } = facts
   const { world } = allocation
+  const isAnother = isOfAnother(object, world.ipam.lease(eipNic(name)), world)
+  if (isAnother) allocation.release(eipNic(name), eipOwner(name))
   if (isDeleting && world.ipam.lease(eipNic(name)) === undefined)
-    return { ...facts, placement: undefined, problem: undefined }
+    return { ...facts, placement: undefined, problem: undefined, isAnother }
   try {
     const type = eipTypeOf(object)
     const lease = hold(object, type, allocation)
@@ -83,11 +87,21 @@ export function holdEip(
       ...facts,
       placement: { subnet, type, addresses: { v4, v6 }, mac: ownMac(object, lease), hasPort },
       problem: nameProblem ?? eipChange(object, lease, type, world.settings),
+      isAnother,
     }
   } catch (error) {
     if (!(error instanceof KubeOvnError)) throw error
-    return { ...facts, placement: undefined, problem: error }
+    return { ...facts, placement: undefined, problem: error, isAnother }
   }
+}
+
+/**
+ * Whether addresses are those of an OvnEip before it, which was deleted while nobody looked: this one was never told any, and
+ * they are not what it asks for.
+ */
+function isOfAnother(object: OvnEip, held: Lease | undefined, { settings }: ControlWorld): boolean {
+  if (held === undefined || addressesOfEip(object) !== undefined) return false
+  return eipChange(object, held, object.spec?.type, settings) !== undefined
 }
 
 function hold(object: OvnEip, type: KnownEipType, allocation: Allocation): Lease {

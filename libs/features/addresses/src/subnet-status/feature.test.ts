@@ -1,6 +1,6 @@
 import type { FamilyStatistics } from '@kube-ovn/ipam'
-import { subnetResource, type Subnet } from '@kube-ovn/kube-api'
-import { subnet } from '@kube-ovn/testing-builders'
+import { ipResource, subnetResource, type Subnet } from '@kube-ovn/kube-api'
+import { ip, subnet } from '@kube-ovn/testing-builders'
 import { expect, it } from 'vitest'
 import { concerned } from '@kube-ovn/domains-control/testing/concerned'
 import { shownPatches } from '@kube-ovn/domains-control/testing/shown'
@@ -59,4 +59,13 @@ it('looks again at counts that somebody else wrote, and not at those that it wro
   for (const wrong of [{ v4usingIPs: 1.5 }, { v6availableIPrange: 'all' }, { v6usingIPs: 1n }])
     expect(after({ ...before, status: { ...written, ...wrong } })).toEqual(['blue'])
   expect(after(before)).toEqual(['blue'])
+})
+
+it('looks again where a record comes and where it goes, also when a node takes over that of a pod of the same name', () => {
+  const world = stillWorld({}, {})
+  const ofPod = ip({ name: 'node-x.y', subnet: 'ovn-default', podName: 'node-x', namespace: 'y' })
+  const ofNode = ip({ name: 'node-x.y', subnet: 'join', nodeName: 'x.y' })
+  expect(concerned(subnetStatus, ipResource, ofPod, ofNode, world)).toEqual(['ovn-default', 'join'])
+  const relabelled = ip({ ...ofNode.spec, name: 'node-x.y', labels: { team: 'red' } })
+  expect(concerned(subnetStatus, ipResource, ofNode, relabelled, world)).toEqual([])
 })

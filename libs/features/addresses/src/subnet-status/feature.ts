@@ -1,10 +1,15 @@
 import type { Statistics } from '@kube-ovn/ipam'
 import { ipResource, subnetResource } from '@kube-ovn/kube-api'
-import type { Ip, Subnet } from '@kube-ovn/kube-api'
+import type { Subnet } from '@kube-ovn/kube-api'
 import type { ObjectChange } from '@kube-ovn/kube'
 import { nothing } from '@kube-ovn/reconcile'
 import type { Desired } from '@kube-ovn/reconcile'
-import { countOf, type PublishedCounts, saysOtherwise } from '@kube-ovn/domains-control/addresses'
+import {
+  countedSubnets,
+  countOf,
+  type PublishedCounts,
+  saysOtherwise,
+} from '@kube-ovn/domains-control/addresses'
 import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
 
 /** How many addresses of a subnet are in use and which are free. */
@@ -20,7 +25,7 @@ export const subnetStatus: ControlFeature<string, StatusSnapshot> = {
   rights: [{ resource: subnetResource, subresource: 'status', verbs: ['patch'] }],
   paceMs: 1000,
   triggers: [
-    { on: 'object', resource: ipResource, keys: (change: ObjectChange<Ip>) => subnetOf(change) },
+    { on: 'object', resource: ipResource, keys: countedSubnets },
     { on: 'signal', signal: 'addresses', keys: (name) => [name] },
     { on: 'signal', signal: 'usage', keys: (name) => [name] },
     {
@@ -41,12 +46,6 @@ export const subnetStatus: ControlFeature<string, StatusSnapshot> = {
 function isMiscounted(subnet: Subnet | undefined, world: ControlWorld): boolean {
   if (subnet === undefined || world.addressing.get(subnet.metadata.name) === undefined) return false
   return saysOtherwise(subnet.status, countsOf(world.ipam.statistics(subnet.metadata.name)))
-}
-
-function subnetOf({ old, new: current }: ObjectChange<Ip>): readonly string[] {
-  const name = (current ?? old)?.spec?.subnet
-  // A record that is only relabelled changes no count.
-  return name === undefined || (old !== undefined && current !== undefined) ? [] : [name]
 }
 
 /** Computes the counts of a subnet; a family that it does not have counts nothing. */

@@ -33,6 +33,7 @@ function snapshot(placement: VipPlacement | undefined, fields: Parameters<typeof
   const object = vip({ name: 'web', subnet: 'blue', ...fields })
   return {
     ...{ name: 'web', object, isDeleting: false, placement, problem: undefined, now },
+    isAnother: false,
     saysGeneration: true,
   }
 }
@@ -71,46 +72,25 @@ describe('the ports of a Vip', () => {
       rows: [virtual('10.1.0.5,fd00:1::5', 'a.shop')],
     },
     {
-      name: 'one of a SwitchLBRule answers ARP',
-      given: snapshot(placed('switch_lb_vip', '10.1.0.5')),
-      rows: [{ ...answering('web.', '10.1.0.5'), options: { arp_proxy: 'true' } }],
-    },
-    {
-      name: 'one of a SwitchLBRule in a namespace has a virtual one beside it',
+      name: 'one of a SwitchLBRule has none: the router answers',
       given: snapshot(placed('switch_lb_vip', '10.1.0.5,fd00:1::5'), { namespace: 'shop' }),
-      rows: [
-        {
-          ...answering('web.shop', '10.1.0.5 fd00:1::5', { pod: 'shop/web' }),
-          options: { arp_proxy: 'true' },
-        },
-        virtual('10.1.0.5,fd00:1::5', undefined),
-      ],
+      rows: [],
     },
     {
       name: "one of a machine on a host's network is like a pod's",
-      given: snapshot(placed('kube_host_vm_vip', '10.1.0.5'), { namespace: 'shop' }),
-      rows: [
-        {
-          ...answering('web.shop', '10.1.0.5', { pod: 'shop/web' }),
-          options: { arp_proxy: undefined },
-        },
-      ],
+      given: snapshot(placed('kube_host_vm_vip', '10.1.0.5,fd00:1::5'), { namespace: 'shop' }),
+      rows: [answering('web.shop', '10.1.0.5 fd00:1::5', { pod: 'shop/web' })],
     },
     {
       name: 'one in a further network is named after that, too',
       given: snapshot({ ...placed('kube_host_vm_vip', '10.1.0.5'), provider: 'net.default.ovn' }),
-      rows: [{ ...answering('web..net.default.ovn', '10.1.0.5'), options: { arp_proxy: undefined } }],
+      rows: [answering('web..net.default.ovn', '10.1.0.5')],
     },
-    ...(['switch_lb_vip', 'kube_host_vm_vip'] as const).map((type) => ({
-      name: `one of type ${type} in a VPC of its own says that it is not in the default security group, as pods do`,
-      given: snapshot({ ...placed(type, '10.1.0.5'), isDefaultVpc: false }),
-      rows: [
-        {
-          ...answering('web.', '10.1.0.5', { 'associated_sg_default-securitygroup': 'false' }),
-          options: { arp_proxy: type === 'switch_lb_vip' ? 'true' : undefined },
-        },
-      ],
-    })),
+    {
+      name: 'one in a VPC of its own says that it is not in the default security group, as pods do',
+      given: snapshot({ ...placed('kube_host_vm_vip', '10.1.0.5'), isDefaultVpc: false }),
+      rows: [answering('web.', '10.1.0.5', { 'associated_sg_default-securitygroup': 'false' })],
+    },
   ])('$name', ({ given, rows }) => {
     const desired = desiredVip(given)
     expect(shownRows(desired)).toEqual(rows)

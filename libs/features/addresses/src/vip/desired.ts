@@ -11,7 +11,6 @@ import {
   type Condition,
 } from '@kube-ovn/kube-api'
 import {
-  arpProxyOption,
   defaultSecurityGroup,
   externalId,
   logicalSwitch,
@@ -37,7 +36,8 @@ import type { VipPlacement, VipSnapshot } from './snapshot.ts'
  * Computes the ports of a Vip, and what the Vip itself is told.
  *
  * One that is only reserved has no port: a Pod may borrow its addresses. One that Pods share has a virtual port, which
- * OVN binds where one of them announces the address. The other types have a port of their own.
+ * OVN binds where one of them announces the address. That of a machine on a host's network has a port of its own. For that of a
+ * SwitchLBRule the router answers: two ports of a switch may not have one MAC address.
  *
  * @see ovn-nb(5), Logical_Switch_Port, type virtual
  */
@@ -53,7 +53,7 @@ export function desiredVip(vip: VipSnapshot): Desired {
     ...(problem === undefined ? {} : { problem }),
   }
   // A slip in an edit takes nobody's address away.
-  if (placement === undefined) return { ...nothing, ...told, hold: true }
+  if (placement === undefined) return { ...nothing, ...told, ...(vip.isAnother ? {} : { hold: true }) }
   const rows = placement.hasPorts ? portRows(vip, placement) : []
   const members = rows.map(({ kind, id }) =>
     memberOf(ref(logicalSwitch, placement.subnet), 'ports', ref(kind, id)),
@@ -74,7 +74,6 @@ function portRows({ name, object }: VipSnapshot, placement: VipPlacement): reado
       columns: {
         name: names.own,
         addresses: [[mac, ...texts(addresses)].join(' ')],
-        options: { [arpProxyOption]: type === vipType.switchLb ? 'true' : undefined },
         external_ids: externalIds({
           ...ids,
           ...(namespace === '' ? {} : { [externalId.pod]: `${namespace}/${name}` }),

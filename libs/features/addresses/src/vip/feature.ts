@@ -4,7 +4,7 @@ import type { ObjectChange } from '@kube-ovn/kube'
 import { ipResource, subnetResource, vipResource, type Ip, type Subnet } from '@kube-ovn/kube-api'
 import { logicalSwitch, nodePortName, podPortName, vipPort, vipVirtualPort } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
-import { allocating, vipNic } from '@kube-ovn/domains-control/addresses'
+import { allocating, turnsOf, vipNic, vipOwner } from '@kube-ovn/domains-control/addresses'
 import { holderOf } from '@kube-ovn/domains-control/pods'
 import { storeIndex, type ControlFeature, type ControlWorld } from '@kube-ovn/domains-control'
 import { desiredVip } from './desired.ts'
@@ -28,16 +28,18 @@ export const vip: ControlFeature<string, VipSnapshot, VipFacts> = {
     {
       on: 'object',
       resource: ipResource,
-      keys: ({ key, old, new: current }: ObjectChange<Ip>, world) =>
-        old !== undefined && current !== undefined
-          ? []
-          : existing([key, (current ?? old)?.spec?.podName ?? ''], world),
+      keys: ({ key, old, new: current }: ObjectChange<Ip>, world) => {
+        const [before, after] = [old?.spec?.podName ?? '', current?.spec?.podName ?? '']
+        const isSame = old !== undefined && current !== undefined && before === after
+        return isSame ? [] : existing([key, before, after], world)
+      },
     },
-    // Addresses may be those that a Vip waits for, or those that a Pod gave back to it.
+    turnsOf('vip'),
+    // Addresses may be those that a Pod gave back to a Vip.
     {
       on: 'signal',
       signal: 'addresses',
-      keys: (subnet, world) => vipsIn(subnet, world).filter((name) => isWaiting(name, world)),
+      keys: (subnet, world) => vipsIn(subnet, world).filter((name) => isLent(name, world)),
     },
     {
       on: 'object',
@@ -46,7 +48,8 @@ export const vip: ControlFeature<string, VipSnapshot, VipFacts> = {
     },
   ],
   observe: observeVip,
-  allocate: (name, facts, world) => allocating(world, (allocation) => holdVip(name, facts, allocation)),
+  allocate: (name, facts, world) =>
+    allocating(world, vipOwner(name), (allocation) => holdVip(name, facts, allocation)),
   desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredVip(snapshot)),
 }
 
@@ -67,9 +70,8 @@ function vipsIn(subnet: string, world: ControlWorld): readonly string[] {
   return world.vips.find(storeIndex.vipsBySubnet, subnet).map((object) => object.metadata.name)
 }
 
-function isWaiting(name: string, world: ControlWorld): boolean {
-  const isLent = (world.vips.get(name)?.metadata.labels?.[vipLabel.borrower] ?? '') !== ''
-  return isLent || world.ipam.lease(vipNic(name)) === undefined
+function isLent(name: string, { vips }: ControlWorld): boolean {
+  return (vips.get(name)?.metadata.labels?.[vipLabel.borrower] ?? '') !== ''
 }
 
 /** What a Vip without a subnet is told depends on whether there is an object of that name. */

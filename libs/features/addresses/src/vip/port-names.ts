@@ -4,9 +4,9 @@ import type { KnownVipType } from './request.ts'
 
 /** The names of the ports that a Vip is to have. */
 export interface VipPortNames {
-  /** The one of a Vip that is of a type which has one. */
+  /** The one of a machine on a host's network. */
   readonly own?: string
-  /** The virtual one, bound where somebody announces the address. */
+  /** The virtual one, bound where somebody announces the address: nobody does that of one which has a port itself. */
   readonly virtual?: string
 }
 
@@ -18,7 +18,7 @@ export function portNamesOf(
 ): VipPortNames {
   const namespace = spec?.namespace ?? ''
   return {
-    ...(type === vipType.plain ? {} : { own: vipPortName(namespace, name, provider) }),
-    ...(namespace === '' || type === vipType.hostVm ? {} : { virtual: name }),
+    ...(type !== vipType.hostVm ? {} : { own: vipPortName(namespace, name, provider) }),
+    ...(namespace === '' || type !== vipType.plain ? {} : { virtual: name }),
   }
 }

@@ -28,6 +28,8 @@ export interface VipSnapshot {
   readonly placement: VipPlacement | undefined
   /** What is wrong with it; one that has its addresses works on all the same. */
   readonly problem: KubeOvnError | undefined
+  /** What there still is of its name is that of a Vip before it. */
+  readonly isAnother: boolean
   /** Whether its status has a place for the generation that it is about. */
   readonly saysGeneration: boolean
   /** Milliseconds since the epoch, for conditions. */
@@ -53,7 +55,7 @@ export interface VipPlacement {
 }
 
 /** What is known of a Vip before it has its addresses. */
-export type VipFacts = Omit<VipSnapshot, 'placement' | 'problem'>
+export type VipFacts = Omit<VipSnapshot, 'placement' | 'problem' | 'isAnother'>
 
 /** Reads a Vip. */
 export function observeVip(name: string, world: ControlWorld): VipFacts | undefined {
@@ -76,7 +78,9 @@ export function holdVip(
   }
   const { object, isDeleting } = facts
   const { world } = allocation
-  if (isDeleting) return { ...facts, placement: undefined, problem: undefined }
+  if (isDeleting) return { ...facts, placement: undefined, problem: undefined, isAnother: false }
+  const isAnother = isOfAnother(object, world.ipam.lease(vipNic(name)))
+  if (isAnother) allocation.release(vipNic(name), vipOwner(name))
   try {
     const type = typeOf(object)
     const labels = labelsOf(object)
@@ -87,11 +91,22 @@ export function holdVip(
       ...facts,
       placement: { ...placement, hasPorts: nameProblem === undefined },
       problem: nameProblem ?? changeOf(object, lease),
+      isAnother,
     }
   } catch (error) {
     if (!(error instanceof KubeOvnError)) throw error
-    return { ...facts, placement: undefined, problem: error }
+    return { ...facts, placement: undefined, problem: error, isAnother }
   }
+}
+
+/**
+ * Whether addresses are those of a Vip before it, which was deleted while nobody looked: this one was never told any, and they
+ * are not what it asks for.
+ */
+function isOfAnother(object: Vip, held: Lease | undefined): boolean {
+  if (held === undefined || addressesOfVip(object) !== undefined) return false
+  const hasOwnMac = object.spec?.type !== vipType.switchLb
+  return hasOwnMac !== (held.mac !== undefined) || changeOf(object, held) !== undefined
 }
 
 function hold(object: Vip, type: KnownVipType, allocation: Allocation): Lease {

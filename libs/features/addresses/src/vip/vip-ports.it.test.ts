@@ -97,7 +97,7 @@ describe('a Vip that pods share', () => {
 })
 
 describe('a Vip with a port', () => {
-  it("answers with the router's address, comes back when somebody deletes it, and leaves strangers alone", async () => {
+  it('comes back when somebody deletes it, and leaves strangers alone; for a SwitchLBRule the router answers', async () => {
     await using control = await cluster.startSettled()
     const { server } = cluster.northbound
     await server.transact([
@@ -113,34 +113,33 @@ describe('a Vip with a port', () => {
     await make({ name: 'hvm', subnet: 'red', type: 'kube_host_vm_vip', v4ip: '10.18.0.89' })
     await control.settle()
     const mac = control.named('Logical_Router_Port', 'ovn-cluster-red')?.mac
-    expect(control.named('Logical_Switch_Port', 'slb.shop')).toMatchObject({
-      addresses: [`${mac} 10.18.0.88`],
-      options: { arp_proxy: 'true' },
-      external_ids: { ls: 'red', pod: 'shop/slb', vendor: 'kube-ovn' },
-    })
-    expect(control.named('Logical_Switch_Port', 'hvm.')?.options).toEqual({})
+    const answered = () => control.named('Logical_Switch_Port', 'red-ovn-cluster')?.options['arp_proxy']
+    expect(answered()).toBe('10.18.0.88')
     expect((await cluster.client.get(vipResource, { name: 'slb' }))?.status).toMatchObject({
       mac,
       type: 'switch_lb_vip',
     })
-    const onRed = ['hvm.', 'red-ovn-cluster', 'slb', 'slb.shop', 'stranger']
+    const onRed = ['hvm.', 'red-ovn-cluster', 'stranger']
     expect(control.portsOf('Logical_Switch', 'red')).toEqual(onRed)
 
-    for (const name of ['slb.shop', 'hvm.']) {
-      await server.transact([
-        {
-          op: 'mutate',
-          table: 'Logical_Switch',
-          where: [],
-          mutations: [['ports', 'delete', ['uuid', control.named('Logical_Switch_Port', name)?._uuid ?? '']]],
-        },
-      ])
-    }
+    await server.transact([
+      {
+        op: 'mutate',
+        table: 'Logical_Switch',
+        where: [],
+        mutations: [['ports', 'delete', ['uuid', control.named('Logical_Switch_Port', 'hvm.')?._uuid ?? '']]],
+      },
+    ])
+    await cluster.northbound.nbctl('remove', 'Logical_Switch_Port', 'red-ovn-cluster', 'options', 'arp_proxy')
     await control.settle()
-    expect(control.portsOf('Logical_Switch', 'red')).toEqual(onRed)
+    expect([control.portsOf('Logical_Switch', 'red'), answered()]).toEqual([onRed, '10.18.0.88'])
+    await make({ name: 'more', subnet: 'red', type: 'switch_lb_vip', v4ip: '10.18.0.80' })
+    await control.settle()
+    expect(answered()).toBe('10.18.0.80 10.18.0.88')
 
-    for (const name of ['slb', 'hvm']) await cluster.client.remove(vipResource, { name })
+    for (const name of ['slb', 'hvm', 'more']) await cluster.client.remove(vipResource, { name })
     await control.settle()
+    expect(answered()).toBeUndefined()
     expect(control.portsOf('Logical_Switch', 'red')).toEqual(['red-ovn-cluster', 'stranger'])
   })
 
@@ -157,10 +156,26 @@ describe('a Vip with a port', () => {
     await make({ name: 'red-vip-10.18.0.90', subnet: 'red', namespace: 'shop', v4ip: '10.18.0.90' })
     await first.settle()
     const ports = first.rows('Logical_Switch_Port', 'name', '_uuid')
+    const mac = first.named('Logical_Router_Port', 'ovn-cluster-red')?.mac
     await first[Symbol.asyncDispose]()
     const mutations = [['external_ids', 'delete', ['set', ['owner', 'id']]]]
+    // The original gives one that answers two ports.
+    const vendor = ['vendor', 'kube-ovn']
+    const beside = { name: 'slb', type: 'virtual', external_ids: ['map', [vendor]] }
+    const answering = {
+      ...{ name: 'slb.shop', addresses: `${mac} 10.18.0.88`, options: ['map', [['arp_proxy', 'true']]] },
+      external_ids: ['map', [vendor, ['ls', 'red'], ['pod', 'shop/slb']]],
+    }
     await cluster.northbound.server.transact([
       { op: 'mutate', table: 'Logical_Switch_Port', where: [], mutations },
+      { op: 'insert', table: 'Logical_Switch_Port', 'uuid-name': 'beside', row: beside },
+      { op: 'insert', table: 'Logical_Switch_Port', 'uuid-name': 'answering', row: answering },
+      {
+        op: 'mutate',
+        table: 'Logical_Switch',
+        where: [['name', '==', 'red']],
+        mutations: ['beside', 'answering'].map((name) => ['ports', 'insert', ['named-uuid', name]]),
+      },
     ])
     await using second = await cluster.startController()
     await second.settle()
@@ -169,8 +184,6 @@ describe('a Vip with a port', () => {
       'hvm.shop',
       'red-ovn-cluster',
       'red-vip-10.18.0.90',
-      'slb',
-      'slb.shop',
     ])
     expect(second.problems()).toEqual([])
   })

@@ -3,7 +3,7 @@ import { subnetResource, vipResource, type Vip } from '@kube-ovn/kube-api'
 import { subnet, vip, type VipFields } from '@kube-ovn/testing-builders'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { auditAddresses } from '@kube-ovn/domains-control/address-audit'
-import { ControlCluster, createShop } from '@kube-ovn/testing-control'
+import { ControlCluster, createShop, laggingClient } from '@kube-ovn/testing-control'
 
 const cluster = ControlCluster.ofSuite()
 beforeEach(() => createShop(cluster))
@@ -83,6 +83,7 @@ describe('a reservation', () => {
     await using first = await cluster.startSettled()
     await make({ name: 'auto', subnet: 'blue' })
     await make({ name: 'slb', subnet: 'blue', type: 'switch_lb_vip' })
+    await make({ name: 'host', subnet: 'blue', namespace: 'shop', type: 'kube_host_vm_vip' })
     await first.settle()
     await first[Symbol.asyncDispose]()
     await cluster.forgetCosts()
@@ -91,18 +92,26 @@ describe('a reservation', () => {
     expect(await cluster.costs()).toEqual(nothing)
 
     await second[Symbol.asyncDispose]()
-    const address = (await read('slb'))?.status?.v4ip
-    await cluster.client.patch(vipResource, { name: 'slb' }, merge, {
-      spec: { v4ip: null, v6ip: null, macAddress: null },
-      status: null,
-    })
+    const address = (await read('host'))?.status?.v4ip
+    for (const name of ['slb', 'host']) {
+      await cluster.client.patch(vipResource, { name }, merge, {
+        spec: { v4ip: null, v6ip: null, macAddress: null },
+        status: null,
+      })
+    }
     await cluster.client.remove(vipResource, { name: 'auto' })
     await make({ name: 'early', subnet: 'blue', v4ip: address ?? '' })
     await using third = await cluster.startController()
     await third.settle()
     // Its port is there, so that nobody else has its address.
-    expect((await read('slb'))?.status?.v4ip).toBe(address)
-    expect(ready(await read('early'))).toContain('vip/slb')
+    expect((await read('host'))?.status?.v4ip).toBe(address)
+    expect(ready(await read('early'))).toContain('vip/host')
+    // Nothing tells what the one without a port had: the router answers for what it has now, and for nothing else.
+    const { v4ip, v6ip } = (await read('slb'))?.status ?? {}
+    expect(v4ip).not.toBe(address)
+    expect(third.named('Logical_Switch_Port', 'blue-ovn-cluster')?.options['arp_proxy']).toBe(
+      `${v4ip} ${v6ip}`,
+    )
     expect(await read('auto')).toBeUndefined()
   })
 
@@ -148,6 +157,33 @@ describe('a reservation', () => {
     await cluster.client.remove(vipResource, { name: 'held' })
     await control.settle()
     expect(await cluster.client.get(subnetResource, { name: 'red' })).toBeUndefined()
+  })
+
+  it.each([
+    [
+      'at another address',
+      { subnet: 'blue', v4ip: '10.17.0.77' },
+      '10.17.0.77',
+      ['again', 'blue-ovn-cluster'],
+    ],
+    ['in another subnet', { subnet: 'blue' }, '10.17.0.2', ['again', 'blue-ovn-cluster']],
+    ['of what can not be', { subnet: 'blue', v4ip: '10.99.0.1' }, undefined, ['blue-ovn-cluster']],
+  ])('has nothing of the one before it when it is made anew at once, %s', async (_, fields, v4ip, ports) => {
+    const { client } = await cluster.openFaultyClient()
+    // The end of the one is seen with the begin of the other.
+    await using control = await cluster.startSettled({ client: laggingClient(client, () => 150) })
+    await make({ name: 'again', subnet: 'red', v4ip: '10.18.0.77', namespace: 'shop' })
+    await control.settle()
+    expect(control.portsOf('Logical_Switch', 'red')).toEqual(['again', 'red-ovn-cluster'])
+    await cluster.client.remove(vipResource, { name: 'again' })
+    await cluster.client.patch(vipResource, { name: 'again' }, merge, { metadata: { finalizers: [] } })
+    await make({ name: 'again', namespace: 'shop', ...fields })
+    await control.settle()
+    expect((await read('again'))?.status?.v4ip).toBe(v4ip)
+    expect(control.portsOf('Logical_Switch', 'red')).toEqual(['red-ovn-cluster'])
+    expect(control.portsOf('Logical_Switch', 'blue')).toEqual(ports)
+    expect(await usingRange('red')).toBe('')
+    expect(auditAddresses(control.world)).toEqual([])
   })
 
   it('heals what somebody wrote over its status', async () => {

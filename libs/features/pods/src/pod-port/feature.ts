@@ -2,6 +2,8 @@ import { podPortFlags } from './flags.ts'
 import { pods } from '@kube-ovn/kube-api/core'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import type { ObjectChange } from '@kube-ovn/kube'
+import { podAnnotations } from '@kube-ovn/annotations'
+import { ownerOf } from '@kube-ovn/ipam'
 import { ipResource, vipResource } from '@kube-ovn/kube-api'
 import type { Ip } from '@kube-ovn/kube-api'
 import {
@@ -29,7 +31,7 @@ import { nothing } from '@kube-ovn/reconcile'
 import type { RowBase, RowChange } from 'ovsdb-client'
 import { storeIndex } from '@kube-ovn/domains-control'
 import type { ControlFeature } from '@kube-ovn/domains-control'
-import { allocating } from '@kube-ovn/domains-control/addresses'
+import { allocating, turnsOf } from '@kube-ovn/domains-control/addresses'
 import { occupiedPairs } from '@kube-ovn/domains-control/topology'
 import { desiredPod } from './desired.ts'
 import { portOfDhcp } from './dhcp.ts'
@@ -45,7 +47,12 @@ export const podPortFeature: ControlFeature<string, PodSnapshot, PodFacts> = {
   flags: podPortFlags,
   tables: [occupiedPairs],
   rights: [
-    { resource: pods, verbs: ['patch'] },
+    {
+      ...{ resource: pods, verbs: ['patch'] },
+      writes: [
+        { metadata: { name: 'web', annotations: { [podAnnotations().allocated.key]: 'true' } }, spec: {} },
+      ],
+    },
     { resource: ipResource, verbs: ['create', 'patch', 'delete'] },
   ],
   memberships: [
@@ -85,7 +92,7 @@ export const podPortFeature: ControlFeature<string, PodSnapshot, PodFacts> = {
     },
     // Who could not be placed takes what became free, and what a subnet offers that is new. All else that a pod waits for, and
     // that decides who keeps addresses without a pod, is read of tables.
-    { on: 'signal', signal: 'turn', keys: (key) => [key] },
+    turnsOf('pod'),
     // Pods that share a Vip, or have its addresses as their own or would like to.
     {
       on: 'object',
@@ -100,7 +107,7 @@ export const podPortFeature: ControlFeature<string, PodSnapshot, PodFacts> = {
   ],
   observe: observePod,
   allocate: (key, facts, world) =>
-    allocating(world, (allocation) => facts && placePod(key, facts, allocation)),
+    allocating(world, ownerOf('pod', key), (allocation) => facts && placePod(key, facts, allocation)),
   desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredPod(snapshot)),
 }
 

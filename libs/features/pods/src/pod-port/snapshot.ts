@@ -1,6 +1,5 @@
 import { AnnotationInvalidError, podAnnotations, staleNicKeys } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
-import type { Lease } from '@kube-ovn/ipam'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import { ipResource, type Ip } from '@kube-ovn/kube-api'
 import {
@@ -26,7 +25,6 @@ import {
   needsPort,
   nicsOf,
   observeReservations,
-  ownersOfKey,
   type PodNic,
   type PortOptions,
   readPortOptions,
@@ -151,35 +149,6 @@ export function observePod(key: string, world: ControlWorld): PodFacts {
 /** Sees that the NICs of a pod have addresses, and that nobody has any in its name beside them. */
 export function placePod(key: string, facts: PodFacts, allocation: Allocation): PodSnapshot | undefined {
   const { world } = allocation
-  return allocation.look(
-    key,
-    () => placeNow(key, facts, allocation),
-    () => {
-      const before = new Map(leasesOf(key, world).map((lease) => [lease.nic, lease]))
-      return (subnet) =>
-        leasesOf(key, world).some((lease) => hasTakenAll(lease, before.get(lease.nic), subnet, world))
-    },
-  )
-}
-
-function leasesOf(key: string, { ipam }: ControlWorld): readonly Lease[] {
-  return ownersOfKey(key).flatMap((owner) => [...ipam.leasesOf(owner)])
-}
-
-/** Whether a lease is new in a subnet, and has an address of each of its families. */
-function hasTakenAll(lease: Lease, before: Lease | undefined, subnet: string, world: ControlWorld): boolean {
-  const isSame = before?.subnet === subnet && before.v4 === lease.v4 && before.v6 === lease.v6
-  const families = world.ipam.families(subnet)
-  return (
-    lease.subnet === subnet &&
-    !isSame &&
-    (!families.includes(4) || lease.v4 !== undefined) &&
-    (!families.includes(6) || lease.v6 !== undefined)
-  )
-}
-
-function placeNow(key: string, facts: PodFacts, allocation: Allocation): PodSnapshot | undefined {
-  const { world } = allocation
   const { isEnding, pods: live, ...known } = facts
   if (isEnding) allocation.raise('ending', key)
   if (live.length === 0) return placeAbsent(key, { ...known, pods: [] }, allocation)
@@ -192,7 +161,7 @@ function placeNow(key: string, facts: PodFacts, allocation: Allocation): PodSnap
     const reserved = reservations.map(({ object }) => object.metadata.name)
     releaseOthers(key, new Set([...ports, ...reserved]), allocation)
   }
-  allocation.wait(key, [...missing, ...missingOf(reservations)])
+  allocation.wait([...missing, ...missingOf(reservations)])
   const objects = live.map(({ object }) => object)
   const chassis = chassisOfMachine(key, objects, world)
   const recheckMs = objects.map((pod) => lostInMs(pod, world)).find((ms) => ms !== undefined)
@@ -211,8 +180,9 @@ function missingIn(
   if (pod === undefined || problem !== undefined) return [anywhere]
   const unplaced = nics.filter(({ placement }) => placement === undefined)
   return unplaced.flatMap(({ nic, problem: refusal }) => {
-    const isReserved = refusal instanceof ReservationUnavailableError
-    return (isReserved ? undefined : subnetsThatMayServe(pod, nic, world)) ?? [anywhere]
+    // A MAC address comes free without any address that others would leave.
+    const isOther = refusal instanceof ReservationUnavailableError || refusal?.code === 'ipam-mac-conflict'
+    return (isOther ? undefined : subnetsThatMayServe(pod, nic, world)) ?? [anywhere]
   })
 }
 
@@ -242,7 +212,7 @@ function placeAbsent(
   const reservations = observeReservations(key, ipObjects, allocation)
   const kept = keptNics(ipObjects, allocation.world)
   const dormant = kept.some(({ lease }) => lease === undefined) ? [anywhere] : []
-  allocation.wait(key, [...missingOf(reservations), ...dormant])
+  allocation.wait([...missingOf(reservations), ...dormant])
   const wanted = [...reservations.map(({ object }) => object.metadata.name), ...kept.map(({ port }) => port)]
   releaseOthers(key, new Set(wanted), allocation)
   if (ipObjects.length === 0) return undefined

@@ -27,7 +27,6 @@ export const balancerGroup: RowKind<'Load_Balancer_Group'> = {
   name: 'lb-group',
   table: 'Load_Balancer_Group',
   shared: ['load_balancer'],
-  exactMaps: [],
   isUnmarked: true,
   identify: ({ name }) => (vpcOfBalancerGroup(name) === undefined ? undefined : name),
 }
@@ -46,7 +45,6 @@ export const balancerHealthCheck: RowKind<'Load_Balancer_Health_Check'> = {
   name: 'lb-check',
   table: 'Load_Balancer_Health_Check',
   shared: [],
-  exactMaps: [],
   parent: ['Load_Balancer', 'health_check'],
   identify: ({ vip, external_ids: ids }, parent) =>
     parent === undefined || ids[externalId.checkedSubnet] === undefined ? undefined : `${parent.name}/${vip}`,

@@ -24,7 +24,7 @@ export function rowKind<N extends MarkedTable>(options: KindOptions<N>): RowKind
     name: options.name,
     table: options.table,
     shared: options.shared ?? [],
-    exactMaps: options.exactMaps ?? [],
+    ...(options.exactMaps === undefined ? {} : { exactMaps: options.exactMaps }),
     composed: options.composed ?? [],
     ...(options.parent === undefined ? {} : { parent: options.parent }),
     identify(row, parent) {

@@ -267,6 +267,28 @@ export const firewallAcl = rowKind({
   },
 })
 
+/** Bounds what is logged of it, by the name of the meter. */
+export const firewallMeter = rowKind({
+  name: 'meter-egress-firewall',
+  table: 'Meter',
+  shared: ['bands'],
+  identify: ({ name }) => (isFirewallMeter(name) ? name : undefined),
+})
+
+/** The rate of {@link firewallMeter}, by the name of the meter. */
+export const firewallMeterBand = rowKind({
+  name: 'meter-band-egress-firewall',
+  table: 'Meter_Band',
+  parent: ['Meter', 'bands'],
+  identify: (_row, _ids, parent) =>
+    parent !== undefined && isFirewallMeter(parent.name) ? parent.name : undefined,
+})
+
+/** Names of policies and subnets have no underscore. */
+function isFirewallMeter(name: string): boolean {
+  return /^egress_firewall\..*_meter$/.test(name)
+}
+
 /** "Between a node and its own pods": by the name of the node's group, direction, whether it is before administrators' policies, and match. */
 export const ownNodeAcl = rowKind({
   name: 'acl-node',

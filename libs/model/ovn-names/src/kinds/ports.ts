@@ -31,7 +31,7 @@ function isBare(row: OvnNorthbound['Logical_Switch_Port'], ids: Marks): boolean 
 }
 
 /**
- * The port of a Vip that is of a type which has one.
+ * The port of a Vip of a machine on a host's network. Upstream has one for a SwitchLBRule as well.
  *
  * That of a machine with a namespace looks like a pod's. Only its Vip knows better.
  */

@@ -27,7 +27,6 @@ export function sampleOf(acl: Pick<RowKind, 'name'>): RowKind<'Sample'> {
     name: `sample-of-${acl.name}`,
     table: 'Sample',
     shared: [],
-    exactMaps: [],
     isUnmarked: true,
     parent: ['ACL', 'sample_new'],
     identify: (_row, parent) =>

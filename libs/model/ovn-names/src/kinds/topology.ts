@@ -68,7 +68,6 @@ export const gatewayChassis: RowKind<'Gateway_Chassis'> = {
   name: 'gwc',
   table: 'Gateway_Chassis',
   shared: [],
-  exactMaps: [],
   identify: ({ name, chassis_name: chassis, external_ids: ids }) =>
     name === `${ids[externalId.routerPort] ?? ''}-${chassis}` ? name : undefined,
 }
