@@ -35,8 +35,11 @@ describe('what an agent keeps', () => {
     expect(kept.status).not.toHaveProperty('v4usingIPs')
   })
 
-  it('of a pod says when it has ended', () => {
+  it('of a pod says when it is about to go, and when it has ended', () => {
     const made = pod({ name: 'web' })
+    const going = { deletionTimestamp: '2026-01-01T00:00:00Z' }
+    expect(trimPod({ ...made, metadata: { ...made.metadata, ...going } }).metadata).toMatchObject(going)
+    expect(trimPod(made).metadata).not.toHaveProperty('deletionTimestamp')
     const running = { ...made, spec: { ...made.spec, restartPolicy: 'Never' as const } }
     expect(trimPod({ ...running, status: { phase: 'Running' } }).status).toBeUndefined()
     expect(trimPod({ ...running, status: { phase: 'Succeeded' } }).status).toEqual({ phase: 'Succeeded' })

@@ -113,10 +113,12 @@ export async function watchServiceCidrs(
 /** What is left of a pod that has given its address back, whatever it came to. */
 const ended = { spec: { containers: [], restartPolicy: 'Never' }, status: { phase: 'Succeeded' } } as const
 
-/** Keeps of a pod what says how to attach it, whether it has ended, and, where asked for, what the kubelet probes of it. */
+/** Keeps of a pod what says how to attach it, whether it is about to go or has ended, and, where asked for, what the kubelet probes of it. */
 export function trimPod(pod: Pod, { keepsProbes = false } = {}): Pod {
   const { name, namespace = '', uid = '', resourceVersion = '', annotations = {} } = pod.metadata
-  const identity = { name, namespace, uid, resourceVersion, annotations }
+  const { deletionTimestamp } = pod.metadata
+  const ending = deletionTimestamp === undefined ? {} : { deletionTimestamp }
+  const identity = { name, namespace, uid, resourceVersion, annotations, ...ending }
   if (!isAlive(pod)) return { metadata: identity, ...ended }
   const { creationTimestamp = '' } = pod.metadata
   const probed = keepsProbes ? probedContainers(pod) : []

@@ -82,6 +82,11 @@ async function reachesGateway(): Promise<boolean> {
   return (await Promise.all(pings)).every(({ exitCode }) => exitCode === 0)
 }
 
+async function eventsOf(network: string) {
+  const { items } = await agent.api.client.list(events, { namespace: 'default' })
+  return items.filter(({ involvedObject }) => involvedObject.name === network)
+}
+
 /** What the agent has written on the node since it was started. */
 function writes(): readonly unknown[] {
   return agent.machine.agentLog.filter(({ msg }) => msg === 'node was written')
@@ -120,8 +125,7 @@ it('moves a NIC into its bridge with all that it has, follows Vlans, and a resta
   expect(await trunks()).toBe('[0]')
   await agent.api.client.create(vlanResource, vlan({ name: 'v10', id: 10, provider: 'quay' }))
   await until(trunks, '[0, 10]')
-  const told = await agent.api.client.list(events, { namespace: 'default' })
-  expect(told.items.filter(({ involvedObject }) => involvedObject.name === 'quay')).toMatchObject([
+  expect(await eventsOf('quay')).toMatchObject([
     { reason: 'InitOVSBridgeSucceeded', message: 'node=node1 interface=phys1 mtu=1450' },
   ])
   await agent.machine.stopAgent()
@@ -138,6 +142,25 @@ it('gives a bridge back what it had when vswitchd has made it anew, and takes wh
   await until(() => has('br-quay'), [moved[0], '10.99.0.9/24', ...moved.slice(1)])
   await agent.machine.script('ip addr del 10.99.0.9/24 dev br-quay')
   expect(await has('br-quay')).toEqual(moved)
+  // The route to the prefix is that of the address that stays.
+  expect(await agent.machine.script('ip route show 10.99.0.0/24')).toMatch(
+    /^10\.99\.0\.0\/24 dev br-quay .*src 10\.99\.0\.2$/,
+  )
+})
+
+it('puts right what another program does to the NIC: sets it down, takes it out of the bridge', async () => {
+  await agent.machine.script('ip link set phys1 down')
+  await vi.waitFor(async () => expect(await reachesGateway()).toBe(true), { timeout: 60_000 })
+  expect(await has('br-quay')).toEqual(moved)
+  await agent.machine.script('ovs-vsctl del-port br-quay phys1')
+  await until(() => agent.machine.script('ovs-vsctl --if-exists get Port phys1 trunks'), '[0, 10]')
+  await vi.waitFor(async () => expect(await reachesGateway()).toBe(true), { timeout: 60_000 })
+  await until(() => has('br-quay'), moved)
+  expect(await has('phys1')).toEqual([])
+  await until(() => marks('quay'), { ...none, ready: 'true', interface: 'phys1', mtu: '1450' })
+  await agent.machine.stopAgent()
+  await agent.startAgent()
+  expect(writes()).toEqual([])
 })
 
 it('gives the NIC back with what the bridge has when the node takes no part any more', async () => {
@@ -167,14 +190,24 @@ it('gives bridge and NIC the other’s name, and their own ones in the end', asy
 it('says what is wrong with an interface, and connects it when that is mended', async () => {
   await create('pier', { defaultInterface: 'phys7' })
   await vi.waitFor(async () => expect((await marks('pier')).problem).toContain('value=phys7'), 60_000)
+  const told = expect.stringMatching(
+    /^node=node1 interface=phys7 error=.*field=spec.defaultInterface value=phys7/,
+  ) as string
+  const warning = { type: 'Warning', reason: 'InitOVSBridgeFailed', message: told }
+  await vi.waitFor(async () => expect(await eventsOf('pier')).toMatchObject([warning]), 20_000)
   await edit('pier', { defaultInterface: 'phys1' })
   await until(() => marks('pier'), { ...none, ready: 'true', interface: 'phys1', mtu: '1450' })
   await create('rival', { defaultInterface: 'phys1' })
   await vi.waitFor(async () => expect((await marks('rival')).problem).toContain('pier has this one'), 60_000)
   expect((await marks('pier')).ready).toBe('true')
+  // What is wrong with another one keeps no NIC.
+  await create('adrift', { defaultInterface: 'phys9' })
+  await vi.waitFor(async () => expect((await marks('adrift')).problem).toContain('value=phys9'), 60_000)
   for (const name of ['pier', 'rival']) await agent.api.client.remove(providerNetworkResource, { name })
   await until(() => marks('rival'), none)
   await until(() => has('phys1'), moved)
+  await agent.api.client.remove(providerNetworkResource, { name: 'adrift' })
+  await until(() => marks('adrift'), none)
 })
 
 it('makes no bridge of a name that another link or port has, and makes it once that is free', async () => {

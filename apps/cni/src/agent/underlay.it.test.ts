@@ -1,5 +1,5 @@
-import { podAnnotations } from '@kube-ovn/annotations'
-import { pods } from '@kube-ovn/kube'
+import { controllerFinalizer, podAnnotations, providerNetworkKeysOf } from '@kube-ovn/annotations'
+import { nodes, pods } from '@kube-ovn/kube'
 import { providerNetworkResource, subnetResource, vlanResource } from '@kube-ovn/kube-api'
 import { pod, providerNetwork, subnet, vlan } from '@kube-ovn/testing-builders'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
@@ -189,19 +189,22 @@ it('leads what comes from the VLAN for an address of an external load balancer t
     )
   const flows = (): Promise<string> =>
     machine.script("ovs-ofctl dump-flows br-quay --no-stats | grep -o 'cookie=0x100.*' | sort")
-  const publish = (nodes: readonly string[]) =>
+  const macs = ['00:00:00:00:99:fe', '00:00:00:00:99:fd'] as const
+  const publish = (nodes: readonly string[], u2oInterconnectionMAC: string = macs[0]) =>
     setInEffect(
       { vlan: 'v100', u2oInterconnection: true },
       {
         externalAddresses: [v4, v6].map((address) => ({ address, protocol: 'tcp', port: 80, nodes })),
-        u2oInterconnectionMAC: '00:00:00:00:99:fe',
+        u2oInterconnectionMAC,
       },
     )
 
-  const led = [
-    `cookie=0x1000, priority=10000,tcp,in_port=1,nw_dst=${v4},tp_dst=80 actions=mod_dl_dst:00:00:00:00:99:fe,output:2`,
-    `cookie=0x1001, priority=10000,tcp6,in_port=1,ipv6_dst=${v6},tp_dst=80 actions=mod_dl_dst:00:00:00:00:99:fe,output:2`,
-  ].join('\n')
+  const ledBy = (mac: string, out: string) =>
+    [
+      `cookie=0x1000, priority=10000,tcp,in_port=1,nw_dst=${v4},tp_dst=80 actions=mod_dl_dst:${mac},output:${out}`,
+      `cookie=0x1001, priority=10000,tcp6,in_port=1,ipv6_dst=${v6},tp_dst=80 actions=mod_dl_dst:${mac},output:${out}`,
+    ].join('\n')
+  const led = ledBy(macs[0], '2')
   const untilFlows = (wanted: string) => vi.waitFor(async () => expect(await flows()).toBe(wanted), 20_000)
 
   expect(await flows()).toBe('')
@@ -209,6 +212,18 @@ it('leads what comes from the VLAN for an address of an external load balancer t
   await untilFlows(led)
   await vi.waitFor(async () => expect(await seen(v4)).toBe(`::ffff:${gateways[0]}`), 20_000)
   await vi.waitFor(async () => expect(await seen(v6)).toBe(gateways[1]), 20_000)
+
+  // The address of the router's port may become another one.
+  await publish(['node1'], macs[1])
+  await untilFlows(ledBy(macs[1], '2'))
+  await publish(['node1'])
+  await untilFlows(led)
+  // What is right is not written again.
+  await machine.stopAgent()
+  await agent.startAgent()
+  await untilLooked('bridge-flows')
+  expect(writtenBy('bridge-flows')).toEqual([])
+  expect(await flows()).toBe(led)
 
   // Flows of others stay, ours are put back.
   await machine.script(
@@ -221,9 +236,182 @@ it('leads what comes from the VLAN for an address of an external load balancer t
   await machine.replaceVswitchd()
   await untilFlows(led)
   await vi.waitFor(async () => expect(await seen(v6)).toBe(gateways[1]), 20_000)
+  // The port to OVN that goes, and comes again, has another number.
+  const before = await machine.script(`ovs-vsctl get Interface ${patch} ofport`)
+  await machine.script(`ovs-vsctl del-port br-quay ${patch}`)
+  await vi.waitFor(async () => {
+    const number = await machine.script(`ovs-vsctl get Interface ${patch} ofport`)
+    expect(number).not.toBe(before)
+    expect(await flows()).toBe(ledBy(macs[0], number))
+  }, 20_000)
+  await vi.waitFor(async () => expect(await seen(v4)).toBe(`::ffff:${gateways[0]}`), 20_000)
 
   // Without a backend here it goes by the node, where nobody serves it.
   await publish(['node2'])
   await untilFlows('')
   expect(await seen(v4)).not.toContain(gateways[0])
+})
+
+const patch = 'patch-localnet.wharf-to-br-int'
+
+/** Waits until the agent has compared what it wants in a place with what is there, since its start. */
+async function untilLooked(sink: string): Promise<void> {
+  const pattern = new RegExp(
+    String.raw`^controller_runtime_reconcile_total\{(?=.*controller="${sink}")(?=.*result="success").*\} [1-9]`,
+    'm',
+  )
+  await vi.waitFor(
+    async () =>
+      expect(
+        await agent.machine.script(
+          `${node} --eval "fetch('http://127.0.0.1:10665/metrics').then((answer) => answer.text()).then(console.log)"`,
+        ),
+      ).toMatch(pattern),
+    20_000,
+  )
+}
+
+/** What the agent has written in a place since its start. */
+function writtenBy(sink: string): readonly unknown[] {
+  return agent.machine.agentLog.filter((line) => line['msg'] === 'node was written' && line['sink'] === sink)
+}
+
+/** Entries of the bridge that do not age, as `port VLAN MAC`, with the name of the port to OVN. */
+async function fixedMacs(): Promise<readonly string[]> {
+  const shown = await agent.machine.script('ovs-appctl fdb/show br-quay')
+  const number = await agent.machine.script(`ovs-vsctl get Interface ${patch} ofport`)
+  return shown
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .flatMap(([port, tag, mac, age]) =>
+      age === 'static' ? [`${port === number ? patch : port} ${tag} ${mac}`] : [],
+    )
+    .toSorted()
+}
+
+async function untilFixed(...wanted: readonly string[]): Promise<void> {
+  await vi.waitFor(async () => expect(await fixedMacs()).toEqual(wanted), 20_000)
+}
+
+it("leads frames for the router's MAC address into OVN, although other nodes send with it", async () => {
+  const { machine } = agent
+  const u2o = { vlan: 'v100', u2oInterconnection: true }
+  const published = { u2oInterconnectionMAC: '00:00:00:00:99:fe', externalAddresses: [] }
+  // To all, of a kind that nobody answers, tagged, and out of the port to the node.
+  const frame = `ffffffffffff0000000099fe8100006488b5${'00'.repeat(46)}`
+  const sendFromAnotherNode = () =>
+    machine.script(
+      `trunk=$(ovs-vsctl get Interface trunk ofport)
+       ovs-ofctl packet-out switch "in_port=LOCAL packet=${frame} actions=output:$trunk"`,
+    )
+  const routersEntry = () => machine.script('ovs-appctl fdb/show br-quay | grep 00:00:00:00:99:fe || true')
+  await machine.script(
+    router.map((to) => `ip -n gateway neigh replace ${to} lladdr 00:00:00:00:99:fe dev eth0`).join('\n'),
+  )
+
+  await setInEffect(u2o, { ...published, u2oInterconnectionMAC: '' })
+  await untilFixed()
+  await vi.waitFor(async () => {
+    await sendFromAnotherNode()
+    expect(await routersEntry()).toMatch(/^\s*1\s+100\s/)
+  }, 20_000)
+  // The bridge sends nothing back to where it came from.
+  expect(await agent.ping('gateway', router[0] ?? '')).toBe(false)
+
+  await setInEffect(u2o, published)
+  await untilFixed(`${patch} 100 00:00:00:00:99:fe`)
+  await machine.script('ovs-appctl fdb/flush br-quay')
+  await sendFromAnotherNode()
+  await untilReached('gateway', router)
+  await untilFixed(`${patch} 100 00:00:00:00:99:fe`)
+  // Who sends is learned as ever.
+  expect(await machine.script('ovs-appctl fdb/show br-quay')).toContain(
+    await machine.script("ip -n gateway -br link show eth0 | awk '{print $3}'"),
+  )
+
+  // What the daemon knows of a port ends with that: ovn-controller makes another one.
+  await machine.script(`ovs-vsctl del-port br-quay ${patch}`)
+  await untilFixed(`${patch} 100 00:00:00:00:99:fe`)
+  await untilReached('gateway', router)
+  // All that it knows ends with itself.
+  await machine.replaceVswitchd()
+  await untilFixed(`${patch} 100 00:00:00:00:99:fe`)
+  await sendFromAnotherNode()
+  await untilReached('gateway', router)
+})
+
+it("takes away what it knows of the router's MAC address, and nothing of others, with the connection", async () => {
+  const { machine } = agent
+  const own = `${patch} 100 00:00:00:00:99:fe`
+  const kept = ['1 100 00:00:00:00:aa:01', 'LOCAL 0 00:00:00:00:aa:03'] as const
+  const all = [...kept, own]
+  // An entry at the port to OVN is of an agent before, whose Subnet has another MAC address by now.
+  await machine.stopAgent()
+  await machine.script(
+    `ovs-appctl fdb/add br-quay phys1 100 00:00:00:00:aa:01
+     ovs-appctl fdb/add br-quay ${patch} 100 00:00:00:00:aa:02
+     ovs-appctl fdb/add br-quay br-quay 0 00:00:00:00:aa:03`,
+  )
+  await agent.startAgent()
+  await untilFixed(...all)
+
+  await machine.stopAgent()
+  await agent.startAgent()
+  await untilLooked('static-macs')
+  expect(writtenBy('static-macs')).toEqual([])
+  await untilFixed(...all)
+
+  await setInEffect({ vlan: 'v100', u2oInterconnection: null }, { u2oInterconnectionMAC: '' })
+  await untilFixed(...kept)
+  await setInEffect(
+    { vlan: 'v100', u2oInterconnection: true },
+    { u2oInterconnectionMAC: '00:00:00:00:99:fe' },
+  )
+  await untilFixed(...all)
+  await agent.api.client.remove(subnetResource, { name: 'wharf' })
+  await untilFixed(...kept)
+})
+
+it('keeps what is deleted while a Subnet is on it: the tag of a Vlan, and the network that the controller holds', async () => {
+  const { api, machine } = agent
+  const { client } = api
+  const trunks = () => machine.script('ovs-vsctl get Port phys1 trunks')
+  const network = { name: 'quay' }
+  const setFinalizers = (finalizers: readonly string[]) =>
+    client.patch(providerNetworkResource, network, 'application/merge-patch+json', {
+      metadata: { finalizers },
+    })
+  await client.create(
+    subnetResource,
+    subnet({ name: 'wharf', vpc: 'ovn-cluster', cidrBlock: '10.99.0.0/24,fd00:99::/64' }),
+  )
+  await setInEffect({ vlan: 'v100' })
+  await setFinalizers([controllerFinalizer])
+  await client.remove(providerNetworkResource, network)
+  await client.remove(vlanResource, { name: 'v100' })
+  // The agent has seen both once it has seen what came after them.
+  await client.create(vlanResource, vlan({ name: 'v101', id: 101, provider: 'quay' }))
+  await client.create(providerNetworkResource, {
+    ...providerNetwork({ name: 'mole' }),
+    spec: { defaultInterface: 'phys7' },
+  })
+  await vi.waitFor(async () => {
+    const { annotations } = (await client.get(nodes, { name: 'node1' }))?.metadata ?? {}
+    expect(annotations?.[providerNetworkKeysOf('mole').problem]).toContain('phys7')
+    expect(await trunks()).toBe('[0, 100, 101]')
+  }, 20_000)
+  await machine.stopAgent()
+  await agent.startAgent()
+  expect(await trunks()).toBe('[0, 100, 101]')
+  await untilReached('crane-1', gateways)
+  await untilReached('gateway', ['10.99.0.11', 'fd00:99::12'])
+
+  await client.remove(subnetResource, { name: 'wharf' })
+  await vi.waitFor(async () => expect(await trunks()).toBe('[0, 101]'), 20_000)
+  await client.remove(providerNetworkResource, { name: 'mole' })
+  await setFinalizers([])
+  await vi.waitFor(
+    async () => expect(await machine.script('ovs-vsctl list-br')).not.toContain('br-quay'),
+    20_000,
+  )
 })

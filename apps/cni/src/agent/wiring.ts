@@ -16,7 +16,7 @@ import { EventRecorder, KubeClient, loadAccess } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
 import { openNetfilter } from '@kube-ovn/netfilter'
 import { openFlows, openNetlink, readSysctl, writeSysctl } from '@kube-ovn/netlink'
-import { BridgeConnection, flowOf } from '@kube-ovn/ovs'
+import { BridgeConnection, flowOf, MacTables } from '@kube-ovn/ovs'
 import { openVswitchSchema, type OpenVswitch } from '@kube-ovn/ovsdb-schema'
 import { announceAddresses } from '@kube-ovn/probes'
 import { bindAddresses, DatabaseConnection, serveHealth, systemClock } from '@kube-ovn/process'
@@ -186,6 +186,10 @@ export async function runAgent(
         open: (bridge, listeners) =>
           BridgeConnection.open(join(dirname(config.ovsSocket), `${bridge}.mgmt`), 10_000, listeners),
       },
+      macTables: new MacTables({
+        pidFile: join(dirname(config.ovsSocket), 'ovs-vswitchd.pid'),
+        timeoutMs: 10_000,
+      }),
       services: watched?.services,
       slices: watched?.slices,
       flows: stack.use(openFlows()),

@@ -1,3 +1,4 @@
+import { localnetPortName } from '@kube-ovn/ovn-names'
 import type { OpenVswitch } from '@kube-ovn/ovsdb-schema'
 import type { NewRow, Operation, OvsdbClient } from 'ovsdb-client'
 
@@ -64,6 +65,17 @@ export function findInterface(ovs: Pick<LocalOvs, 'cache'>, name: string): Inter
 export function openVswitchRow(ovs: Pick<LocalOvs, 'cache'>): OpenVswitchRow | undefined {
   for (const row of ovs.cache.scan('Open_vSwitch')) return row
   return undefined
+}
+
+/** The port of a physical network's bridge that leads to the switch of a subnet, as ovn-controller names it. */
+export function localnetPatchName(subnet: string): string {
+  return `patch-${localnetPortName(subnet)}-to-${integrationBridge}`
+}
+
+/** Whether it could be a port of {@link localnetPatchName}. */
+export function isLocalnetPatch(port: string): boolean {
+  const [before, after] = localnetPatchName('|').split('|', 2)
+  return before !== undefined && after !== undefined && port.startsWith(before) && port.endsWith(after)
 }
 
 /** Finds an interface with the port and the bridge that hold it; `undefined` when any is missing. */

@@ -45,18 +45,21 @@ import {
 import type { ConnectionStatus } from './provider-networks/desired.ts'
 import type { Lifelines } from './provider-networks/lifelines.ts'
 import { Obstacles } from './provider-networks/obstacles.ts'
+import { routerMacs } from './router-macs/feature.ts'
 import { services } from './services/feature.ts'
 import { HealthCheckSink } from './services/health-check-sink.ts'
 import { StaleFlowSink } from './services/stale-flow-sink.ts'
-import { BridgeFlowSink, type OpenFlowBridges } from './sinks/bridge-flows.ts'
+import { BridgeFlowSink } from './sinks/bridge-flows.ts'
 import { MirrorSink } from './sinks/mirrors.ts'
 import { SampleCollectorSink } from './sinks/sample-collectors.ts'
 import { NodeObjectSink, type NodePatch } from './sinks/node-object.ts'
 import { OffloadSink } from './sinks/offloads.ts'
 import { OvsRowsSink } from './sinks/ovs-rows.ts'
+import { PhysicalBridges, type OpenFlowBridges } from './sinks/physical-bridges.ts'
 import { PortQosSink } from './sinks/port-qos.ts'
 import { ProbePathSink } from './sinks/probe-path.ts'
 import { PortRemovalSink, type PortRemovalSinkOptions } from './sinks/port-removals.ts'
+import { StaticMacSink, type StaticMacSinkOptions } from './sinks/static-macs.ts'
 import { stalePorts } from './stale-ports/feature.ts'
 import {
   agentTable,
@@ -96,6 +99,7 @@ export interface NodeKernelOptions extends Omit<FragmentKernelOptions, 'features
   listen(server: Server, port: number): void
   readonly ovs: LocalOvs
   readonly bridges: OpenFlowBridges
+  readonly macTables: StaticMacSinkOptions['macTables']
   /** The host's own network namespace. */
   readonly host: Netlink
   readonly podNics: PortRemovalSinkOptions['podNics']
@@ -133,7 +137,7 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
     log,
   })
   const healthCheckSink = new HealthCheckSink((server, port) => options.listen(server, port))
-  const bridgeFlowSink = new BridgeFlowSink(options)
+  const physicalBridges = new PhysicalBridges(options)
   const kernel = new FragmentKernel({
     ...options,
     features: [
@@ -151,6 +155,7 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
       sampling,
       kubeletProbes,
       externalAddresses,
+      routerMacs,
     ],
     lanes: [
       [
@@ -168,7 +173,10 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
       [healthCheckSink],
       [new MirrorSink(ovs)],
       [new SampleCollectorSink(ovs)],
-      [bridgeFlowSink],
+      [
+        new BridgeFlowSink({ ...options, physicalBridges }),
+        new StaticMacSink({ ...options, physicalBridges }),
+      ],
       // It waits for what must answer.
       [bridgeSink],
     ],
@@ -182,7 +190,7 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
   kernel.use(announcements)
   kernel.use(bridgeSink)
   kernel.use(healthCheckSink)
-  kernel.use(bridgeFlowSink)
+  kernel.use(physicalBridges)
   attachProviderNetworks(kernel, { ...options, obstacles })
   attachLinks(kernel, options, onEvent)
   attachTunnelMtu(kernel, tunnelMtu)

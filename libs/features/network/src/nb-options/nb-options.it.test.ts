@@ -1,4 +1,5 @@
 import { ControlCluster, type Controller } from '@kube-ovn/testing-control'
+import { startNorthbound } from '@kube-ovn/testing-ovsdb'
 import { expect, it } from 'vitest'
 
 const cluster = ControlCluster.ofSuite()
@@ -61,4 +62,36 @@ it('come back when somebody changes them, beside what others have set', async ()
   expect(options(control)).toMatchObject(byDefault)
   // Three of the user's, and one answer to each.
   expect((await cluster.costs()).transactions).toBe(6)
+})
+
+it.each([
+  ['node_local_dns_ip', '"169.254.25.10,fd00:a::a"'],
+  ['skip_conntrack_dst_cidrs', '"10.0.0.0/8,fd00::/8"'],
+])('write %s for a build of OVN of its own: stock OVN tracks all the same', async (name, value) => {
+  await using northbound = await startNorthbound({ northd: true })
+  await northbound.nbctl(
+    ...[
+      '--wait=sb',
+      'ls-add',
+      'sw0',
+      '--',
+      'lsp-add',
+      'sw0',
+      'web',
+      '--',
+      'lb-add',
+      'lb0',
+      '10.96.0.10:53',
+      '10.16.0.2:53',
+      'udp',
+    ],
+    ...['--', 'ls-lb-add', 'sw0', 'lb0', '--', 'acl-add', 'sw0', 'to-lport', '1000', 'ip4', 'allow-related'],
+  )
+  const flows = () => northbound.sbctl('lflow-list', 'sw0')
+  const before = await flows()
+  expect(before).toMatch(/ls_in_pre_lb.*match=\(ip\)/)
+  expect(before).toMatch(/ls_in_pre_acl.*match=\(ip\)/)
+  await northbound.nbctl('--wait=sb', 'set', 'NB_Global', '.', `options:${name}=${value}`)
+  expect(await flows()).toBe(before)
+  expect(before).not.toMatch(/169\.254\.25\.10|10\.0\.0\.0\/8/)
 })

@@ -51,16 +51,7 @@ describe('the addresses of nodes', () => {
       'kube_ovn_nodes_ip6 fd00:18::11,fd00:18::12',
     ])
     await cluster.forgetCosts()
-    const addresses = ['172.18.0.22', 'fd00:18::12'].map((address) => ({ type: 'InternalIP', address }))
-    await cluster.client.patch(
-      nodes,
-      { name: 'n2' },
-      'application/merge-patch+json',
-      { status: { addresses } },
-      {
-        subresource: 'status',
-      },
-    )
+    await cluster.user.renumberNode('n2', '172.18.0.22', 'fd00:18::12')
     await control.settle()
     expect(sets(control)[0]).toBe('kube_ovn_nodes_ip4 172.18.0.11,172.18.0.22')
     expect((await cluster.costs()).transactions).toBe(1)

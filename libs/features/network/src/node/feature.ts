@@ -1,3 +1,5 @@
+import { nodeAnnotations } from '@kube-ovn/annotations'
+import { ownerOf } from '@kube-ovn/ipam'
 import { ipResource } from '@kube-ovn/kube-api'
 import type { Ip } from '@kube-ovn/kube-api'
 import { nodes } from '@kube-ovn/kube-api/core'
@@ -13,10 +15,10 @@ import {
 } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
 import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
-import { allocating } from '@kube-ovn/domains-control/addresses'
-import { hasOtherNetwork } from '@kube-ovn/domains-control/topology'
+import { allocating, turnsOf } from '@kube-ovn/domains-control/addresses'
+import { hasOtherNetwork, internalAddresses } from '@kube-ovn/domains-control/topology'
 import { desiredNode } from './desired.ts'
-import { joinNode, observeNode } from './snapshot.ts'
+import { joinNode, nodesWith, observeNode } from './snapshot.ts'
 import type { NodeFacts, NodeSnapshot } from './snapshot.ts'
 
 /** Connects each node to the pod network. */
@@ -25,7 +27,10 @@ export const node: ControlFeature<string, NodeSnapshot, NodeFacts> = {
   kinds: [nodePort, nodePortGroup, nodePolicy, nodeLocalDnsPolicy],
   about: { resource: nodes },
   rights: [
-    { resource: nodes, verbs: ['patch'] },
+    {
+      ...{ resource: nodes, verbs: ['patch'] },
+      writes: [{ metadata: { name: 'n1', annotations: { [nodeAnnotations.allocated.key]: 'true' } } }],
+    },
     { resource: ipResource, verbs: ['create', 'patch', 'delete'] },
   ],
   memberships: [
@@ -36,10 +41,9 @@ export const node: ControlFeature<string, NodeSnapshot, NodeFacts> = {
     {
       on: 'object',
       resource: nodes,
-      keys: (change: ObjectChange<Node>) => (hasOtherNetwork(change) ? [change.key] : []),
+      keys: (change: ObjectChange<Node>, world) => (hasOtherNetwork(change) ? sharing(change, world) : []),
     },
-    // A node for which there was no address takes one that became free.
-    { on: 'signal', signal: 'addresses', keys: allNodes },
+    turnsOf('node'),
     {
       on: 'object',
       resource: ipResource,
@@ -47,13 +51,16 @@ export const node: ControlFeature<string, NodeSnapshot, NodeFacts> = {
     },
   ],
   observe: observeNode,
-  allocate: (name, facts, world) => allocating(world, (allocation) => joinNode(name, facts, allocation)),
+  allocate: (name, facts, world) =>
+    allocating(world, ownerOf('node', name), (allocation) => joinNode(name, facts, allocation)),
   desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredNode(snapshot)),
 }
 
-function allNodes(subnet: string, world: ControlWorld): readonly string[] {
-  if (subnet !== world.settings.nodeSwitch.name) return []
-  return [...world.nodes.values()].map((object) => object.metadata.name)
+/** A node, and all that have, or had, an address in common with it. */
+function sharing({ key, old, new: current }: ObjectChange<Node>, world: ControlWorld): ReadonlySet<string> {
+  const addresses = [old, current].flatMap((node) => (node === undefined ? [] : internalAddresses(node)))
+  const others = addresses.flatMap(({ address }) => nodesWith(address, world))
+  return new Set([key, ...others.map(({ metadata }) => metadata.name)])
 }
 
 /** The node whose record this is; pods have a namespace. */

@@ -33,14 +33,7 @@ describe('a node', () => {
       '30000 ip4.dst == 172.18.0.12 100.64.0.3',
       '30000 ip6.dst == fd00:18::12 fd00:100:64::3',
     ])
-    const status = { addresses: [{ type: 'InternalIP', address: '172.18.0.99' }] }
-    await cluster.client.patch(
-      nodes,
-      { name: 'n2' },
-      'application/merge-patch+json',
-      { status },
-      { subresource: 'status' },
-    )
+    await cluster.user.renumberNode('n2', '172.18.0.99')
     await cluster.client.patch(nodes, { name: 'n2' }, 'application/merge-patch+json', {
       metadata: {
         annotations: { 'ovn.kubernetes.io/ip_address': 'nonsense', 'ovn.kubernetes.io/allocated': null },
@@ -119,6 +112,54 @@ describe('a node', () => {
       )
     }
   })
+})
+
+it.each([
+  { gone: 'old', stays: 'new' },
+  { gone: 'new', stays: 'old' },
+])('leads to one of two nodes with an address, and to $stays when $gone is gone', async ({ gone, stays }) => {
+  await using control = await cluster.startSettled()
+  const way = () =>
+    control
+      .rows('Logical_Router_Policy', 'match', 'nexthops')
+      .filter(({ match }) => match === 'ip4.dst == 172.18.0.12')
+      .map(({ nexthops }) => nexthops.join())
+  for (const name of ['old', 'new']) {
+    await cluster.client.create(nodes, node({ name, addresses: ['172.18.0.12'] }))
+    await control.settle()
+    expect(way()).toHaveLength(1)
+  }
+  await cluster.client.remove(nodes, { name: gone })
+  await control.settle()
+  expect(way()).toEqual([{ old: '100.64.0.3', new: '100.64.0.4' }[stays]])
+  expect(control.problems()).toEqual([])
+})
+
+it('moves nodes to another prefix of their network, with all that leads to them', async () => {
+  await using control = await cluster.startSettled()
+  await cluster.user.edit(subnetResource, 'join', {
+    cidrBlock: '100.65.0.0/16,fd00:100:65::/112',
+    gateway: '100.65.0.1,fd00:100:65::1',
+  })
+  await control.settle()
+  const { annotations } = (await cluster.client.get(nodes, { name: 'n1' }))?.metadata ?? {}
+  expect(annotations).toMatchObject({
+    'ovn.kubernetes.io/ip_address': '100.65.0.2,fd00:100:65::2',
+    'ovn.kubernetes.io/cidr': '100.65.0.0/16,fd00:100:65::/112',
+    'ovn.kubernetes.io/gateway': '100.65.0.1,fd00:100:65::1',
+  })
+  expect((await cluster.client.get(ipResource, { name: 'node-n1' }))?.spec).toMatchObject({
+    v4IpAddress: '100.65.0.2',
+    v6IpAddress: 'fd00:100:65::2',
+  })
+  expect(control.named('Logical_Switch_Port', 'node-n1')?.addresses[0]).toMatch(
+    / 100\.65\.0\.2 fd00:100:65::2$/,
+  )
+  const hops = control.rows('Logical_Router_Policy', 'nexthops').flatMap(({ nexthops }) => nexthops)
+  expect(new Set(hops)).toEqual(new Set(['100.65.0.2', 'fd00:100:65::2']))
+  const routes = control.rows('Logical_Router_Static_Route', 'nexthop').map(({ nexthop }) => nexthop)
+  expect(new Set(routes)).toEqual(new Set(['100.65.0.1', 'fd00:100:65::1']))
+  expect(control.problems()).toEqual([])
 })
 
 it('gives nodes and pods the second family once the flags have it', async () => {

@@ -1,6 +1,6 @@
 import { nodeAnnotations } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
-import { tryParseIp } from '@kube-ovn/ip'
+import { formatIp, parseIp, tryParseIp } from '@kube-ovn/ip'
 import { ownerOf, type AllocateRequest, type Lease, type Owner } from '@kube-ovn/ipam'
 import type { Node } from '@kube-ovn/kube-api/core'
 import { ipResource, type Ip } from '@kube-ovn/kube-api'
@@ -8,7 +8,7 @@ import { nodePortName } from '@kube-ovn/ovn-names'
 import type { Layout } from '@kube-ovn/domains-control/topology'
 import { allNodeAddresses, internalAddresses } from '@kube-ovn/domains-control/topology'
 import type { Allocation } from '@kube-ovn/domains-control/addresses'
-import type { ControlWorld } from '@kube-ovn/domains-control'
+import { storeIndex, type ControlWorld } from '@kube-ovn/domains-control'
 
 /** What decides about a node. */
 export interface NodeSnapshot {
@@ -54,11 +54,30 @@ export function observeNode(name: string, world: ControlWorld): NodeFacts | unde
     uid: node.metadata.uid ?? '',
     ipObject,
     saysGeneration: world.definitions.keeps(ipResource, 'observedGeneration'),
-    internalAddresses: internalAddresses(node),
+    internalAddresses: internalAddresses(node).filter(({ address }) => holderOf(address, world) === name),
     nodeLocalDns: world.settings.nodeLocalDns,
     node,
     network: world.layouts.get(world.settings.nodeSwitch.name),
   }
+}
+
+/**
+ * The node that an address leads to. A machine that registered under another name has the very address of its former node, which
+ * nobody may have deleted yet: of two the younger one has it.
+ */
+function holderOf(address: string, world: ControlWorld): string | undefined {
+  const [youngest] = nodesWith(address, world)
+    .map(({ metadata: { name, creationTimestamp = '' } }) => ({ name, rank: `${creationTimestamp} ${name}` }))
+    .sort((a, b) => (a.rank < b.rank ? 1 : -1))
+  return youngest?.name
+}
+
+/** The nodes whose own address of its family this is. */
+export function nodesWith(address: string, { nodes }: ControlWorld): readonly Node[] {
+  const text = formatIp(parseIp(address))
+  return nodes
+    .find(storeIndex.nodesByAddress, text)
+    .filter((node) => internalAddresses(node).some((own) => formatIp(parseIp(own.address)) === text))
 }
 
 const absent = { saysGeneration: false, internalAddresses: [], nodeLocalDns: [] }

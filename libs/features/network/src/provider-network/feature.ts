@@ -5,8 +5,8 @@ import { nothing } from '@kube-ovn/reconcile'
 import type { Desired } from '@kube-ovn/reconcile'
 import { observedOf } from '@kube-ovn/domains-control'
 import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
-import { builtInProviderNetwork } from '@kube-ovn/domains-control/topology'
-import { desiredStatus, type NodeState, type ProviderNetworkSnapshot } from './desired.ts'
+import { builtInProviderNetwork, localnets } from '@kube-ovn/domains-control/topology'
+import { desiredNetwork, type NodeState, type ProviderNetworkSnapshot } from './desired.ts'
 
 /** The network of the default subnet, which is not there. */
 interface MissingNetwork {
@@ -14,12 +14,13 @@ interface MissingNetwork {
   readonly spec: ProviderNetworkSpec
 }
 
-/** Says of each provider network on which nodes it is ready, as these tell, and which Vlans are on it. Makes that of the default subnet. */
+/** Says of each provider network on which nodes it is ready, as these tell, and which Vlans are on it, and keeps it while somebody is. Makes that of the default subnet. */
 export const providerNetwork: ControlFeature<string, ProviderNetworkSnapshot | MissingNetwork> = {
   name: 'provider-network',
   kinds: [],
+  tables: [localnets],
   rights: [
-    { resource: providerNetworkResource, verbs: ['create'] },
+    { resource: providerNetworkResource, verbs: ['create', 'patch'] },
     { resource: providerNetworkResource, subresource: 'status', verbs: ['patch'] },
   ],
   // Nodes come and change one by one.
@@ -29,7 +30,7 @@ export const providerNetwork: ControlFeature<string, ProviderNetworkSnapshot | M
   observe: observeProviderNetwork,
   desired(_name, snapshot) {
     if (snapshot === undefined) return nothing
-    return 'object' in snapshot ? desiredStatus(snapshot) : creation(snapshot)
+    return 'object' in snapshot ? desiredNetwork(snapshot) : creation(snapshot)
   },
 }
 
@@ -62,6 +63,11 @@ function observeProviderNetwork(
   return {
     ...{ name, object, nodes },
     vlans: world.vlansInEffect.find('provider', name).map((vlan) => vlan.name),
+    subnets: world
+      .table(localnets)
+      .find('network', name)
+      .map(({ subnet }) => subnet)
+      .toSorted(),
     observed: observedOf(providerNetworkResource, object, world),
     now: world.now(),
   }

@@ -170,6 +170,9 @@ describe('a centralized gateway', () => {
     await make(central)
     await control.settle()
     expect(waysOut(control)).toEqual(by('100.64.0.2 100.64.0.3', 'fd00:100:64::2 fd00:100:64::3'))
+    // What a manifest does not say stays unsaid.
+    const { spec } = (await cluster.client.get(subnetResource, { name: 'blue' })) ?? {}
+    expect(spec).not.toHaveProperty('enableEcmp')
   })
 
   it('is chosen by labels, also by those that come later', async () => {

@@ -1,4 +1,5 @@
 import type { ObjectChange } from '@kube-ovn/kube'
+import { ownerOf } from '@kube-ovn/ipam'
 import { ipResource, subnetResource, type Subnet } from '@kube-ovn/kube-api'
 import { logicalSwitch, querierPort, querierPortName } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
@@ -30,15 +31,11 @@ export const subnetMulticast: ControlFeature<string, MulticastSnapshot | typeof 
       resource: subnetResource,
       keys: ({ key, old, new: current }: ObjectChange<Subnet>) => (isOn(old) === isOn(current) ? [] : [key]),
     },
-    ...subnetAddressTriggers(
-      'querier',
-      (subnet, world) =>
-        isOn(world.subnets.get(subnet)) && world.ipam.lease(querierPortName(subnet)) === undefined,
-    ),
+    ...subnetAddressTriggers('querier'),
   ],
   observe: observeMulticast,
   allocate: (subnet, facts, world) =>
-    allocating(world, (allocation) => holdQuerier(subnet, facts, allocation)),
+    allocating(world, ownerOf('querier', subnet), (allocation) => holdQuerier(subnet, facts, allocation)),
   desired(_key, snapshot) {
     if (snapshot === undefined) return nothing
     return snapshot === unusable ? { ...nothing, hold: true } : desiredMulticast(snapshot)

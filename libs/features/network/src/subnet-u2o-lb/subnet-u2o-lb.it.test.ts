@@ -1,7 +1,12 @@
 import { podAnnotations } from '@kube-ovn/annotations'
-import { providerNetworkResource, subnetResource, vlanResource } from '@kube-ovn/kube-api'
+import {
+  providerNetworkResource,
+  securityGroupResource,
+  subnetResource,
+  vlanResource,
+} from '@kube-ovn/kube-api'
 import { nodes, pods, serviceCidrs, type ServiceCidr } from '@kube-ovn/kube-api/core'
-import { node, providerNetwork, subnet, vlan } from '@kube-ovn/testing-builders'
+import { node, providerNetwork, securityGroup, subnet, vlan } from '@kube-ovn/testing-builders'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { ControlCluster } from '@kube-ovn/testing-control'
 import type { Controller } from '@kube-ovn/testing-control'
@@ -62,6 +67,26 @@ describe('a connected underlay subnet on which OVN does not balance', () => {
     await cluster.user.edit(subnetResource, 'yard', { u2oInterconnection: false })
     await control.settle()
     expect([membersOf(control), routes(control)]).toEqual([undefined, []])
+  })
+
+  it('has its pods in their SecurityGroups, whether they are in a group of their node or in none', async () => {
+    await using control = await cluster.startSettled()
+    await cluster.client.create(securityGroupResource, securityGroup({ name: 'guard' }))
+    const annotations = {
+      [podAnnotations().logicalSwitch.key]: 'yard',
+      'ovn.kubernetes.io/port_security': 'true',
+      'ovn.kubernetes.io/security_groups': 'guard',
+    }
+    await cluster.user.createPod({ name: 'kept', annotations, node: 'n1' })
+    await control.settle()
+    const both = () => [membersOf(control)?.toSorted(), membersOf(control, 'ovn.sg.guard')]
+    expect(both()).toEqual([['kept.default', 'web.default'], ['kept.default']])
+    for (const enableLb of [true, false]) {
+      await cluster.user.edit(subnetResource, 'yard', { enableLb })
+      await control.settle()
+      expect(both()).toEqual([enableLb ? undefined : ['kept.default', 'web.default'], ['kept.default']])
+    }
+    expect(control.problems()).toEqual([])
   })
 
   it('is led to a further prefix of Services from when it is ready until its last Service has gone', async () => {

@@ -1,4 +1,5 @@
 import { formatIp } from '@kube-ovn/ip'
+import { ownerOf } from '@kube-ovn/ipam'
 import { ipResource, subnetResource, type SubnetStatus } from '@kube-ovn/kube-api'
 import {
   interconnectionName,
@@ -36,10 +37,12 @@ export const subnetInterconnection: ControlFeature<
     { resource: ipResource, verbs: ['create', 'patch', 'delete'] },
     { resource: subnetResource, subresource: 'status', verbs: ['patch'] },
   ],
-  triggers: [subnetBegins, subnetSays(saidOf), ...subnetAddressTriggers('router-port', isWaiting)],
+  triggers: [subnetBegins, subnetSays(saidOf), ...subnetAddressTriggers('router-port')],
   observe: observeInterconnection,
   allocate: (subnet, facts, world) =>
-    allocating(world, (allocation) => holdInterconnection(subnet, facts, allocation)),
+    allocating(world, ownerOf('router-port', subnet), (allocation) =>
+      holdInterconnection(subnet, facts, allocation),
+    ),
   desired(_key, snapshot) {
     if (snapshot === undefined) return nothing
     return snapshot === unusable ? { ...nothing, hold: true } : desiredInterconnection(snapshot)
@@ -91,16 +94,4 @@ function holdInterconnection(
   const address = holdSubnetAddress({ kind: 'router-port', subnet, nic, wish }, allocation)
   if (connected === undefined && address.records.length === 0 && !saysAddress) return undefined
   return { subnet, connected, address, saysAddress, isActive, nodes }
-}
-
-/** Whether a Subnet has no address of its own there, or not the one that it asks for. */
-function isWaiting(subnet: string, world: ControlWorld): boolean {
-  const attachment = world.attachments.get(subnet)
-  const interconnect = world.interconnects.get(subnet)
-  if (attachment?.isInterconnected !== true || interconnect === undefined || interconnect === unusable)
-    return false
-  const lease = world.ipam.lease(interconnectionName(attachment.vpc, subnet))
-  const { v4, v6 } = interconnect.wish
-  const isOther = (v4 !== undefined && lease?.v4 !== v4) || (v6 !== undefined && lease?.v6 !== v6)
-  return lease === undefined || isOther
 }

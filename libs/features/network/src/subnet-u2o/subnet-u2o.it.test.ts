@@ -13,7 +13,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { auditAddresses } from '@kube-ovn/domains-control/address-audit'
 import { ControlCluster } from '@kube-ovn/testing-control'
 import type { Controller } from '@kube-ovn/testing-control'
-import { startNorthbound } from '@kube-ovn/testing-ovsdb'
+import { startNorthbound, type Northbound } from '@kube-ovn/testing-ovsdb'
 
 const cluster = ControlCluster.ofSuite()
 beforeEach(async () => {
@@ -212,6 +212,11 @@ describe('an underlay subnet that is connected to its router', () => {
     await control.settle()
     const set = () => control.named('Address_Set', 'yard.u2o_exclude_ip.ip4')?.addresses.toSorted()
     expect(set()).toEqual(['172.18.0.11', '172.18.0.12'])
+    const status = { addresses: [{ type: 'InternalIP', address: '172.18.0.99' }] }
+    const merge = 'application/merge-patch+json'
+    await cluster.client.patch(nodes, { name: 'n2' }, merge, { status }, { subresource: 'status' })
+    await control.settle()
+    expect(set()).toEqual(['172.18.0.11', '172.18.0.99'])
     await cluster.client.remove(nodes, { name: 'n2' })
     await control.settle()
     expect(set()).toEqual(['172.18.0.11'])
@@ -251,22 +256,56 @@ describe('what can not be connected', () => {
   })
 })
 
-it('answers for the address of the router on every node, as stock OVN has no way to leave that to one', async () => {
-  await using northbound = await startNorthbound({ northd: true })
-  await northbound.nbctl(
-    ...['--wait=sb', 'lr-add', 'r', '--', 'ls-add', 'yard'],
-    ...['--', 'lrp-add', 'r', 'r-yard', '00:00:5e:00:53:05', '172.19.0.5/24'],
-    ...['--', 'lsp-add', 'yard', 'yard-r', '--', 'lsp-set-type', 'yard-r', 'router'],
-    ...['--', 'lsp-set-addresses', 'yard-r', 'router'],
-    ...['--', 'lsp-set-options', 'yard-r', 'router-port=r-yard'],
-    ...['--', 'lsp-add', 'yard', 'localnet.yard', '--', 'lsp-set-type', 'localnet.yard', 'localnet'],
-    ...['--', 'lsp-set-addresses', 'localnet.yard', 'unknown'],
-    ...['--', 'lsp-set-options', 'localnet.yard', 'network_name=quay'],
+describe('stock OVN', () => {
+  /** An underlay subnet with a router's port on it. */
+  async function startYard(): Promise<Northbound> {
+    const northbound = await startNorthbound({ northd: true })
+    await northbound.nbctl(
+      ...['--wait=sb', 'lr-add', 'r', '--', 'ls-add', 'yard', '--', 'lsp-add', 'yard', 'web'],
+      ...['--', 'lsp-set-addresses', 'web', '00:00:5e:00:53:09 172.19.0.9 fd00:172:19::9'],
+      ...['--', 'lrp-add', 'r', 'r-yard', '00:00:5e:00:53:05', '172.19.0.5/24', 'fd00:172:19::5/112'],
+      ...['--', 'lsp-add', 'yard', 'yard-r', '--', 'lsp-set-type', 'yard-r', 'router'],
+      ...['--', 'lsp-set-addresses', 'yard-r', 'router'],
+      ...['--', 'lsp-set-options', 'yard-r', 'router-port=r-yard'],
+      ...['--', 'lsp-add', 'yard', 'localnet.yard', '--', 'lsp-set-type', 'localnet.yard', 'localnet'],
+      ...['--', 'lsp-set-addresses', 'localnet.yard', 'unknown'],
+      ...['--', 'lsp-set-options', 'localnet.yard', 'network_name=quay'],
+    )
+    return northbound
+  }
+
+  it.each([
+    { what: 'ARP', asked: 'arp.tpa == 172.19.0.5', answer: 'ARP reply' },
+    { what: 'neighbour discovery', asked: 'nd.target == fd00:172:19::5', answer: 'nd_na_router {' },
+  ])(
+    'answers $what for the address of the router on every node: it can not leave that to one',
+    async ({ asked, answer }) => {
+      await using northbound = await startYard()
+      const flows = (await northbound.sbctl('lflow-list')).split('\n')
+      const answers = flows.filter((flow) => flow.includes('lr_in_ip_input') && flow.includes(asked))
+      expect(answers).toEqual([expect.stringContaining(answer)])
+      expect(answers[0]).not.toContain('is_chassis_resident')
+    },
   )
-  const flows = (await northbound.sbctl('lflow-list')).split('\n')
-  const answers = flows.filter(
-    (flow) => flow.includes('lr_in_ip_input') && flow.includes('arp.tpa == 172.19.0.5'),
-  )
-  expect(answers).toEqual([expect.stringContaining('ARP reply')])
-  expect(answers[0]).not.toContain('is_chassis_resident')
+
+  it("sends what the router hands on to the gateway with the router's MAC address, not the pod's", async () => {
+    await using northbound = await startYard()
+    const hops = [
+      { family: 4, gateway: '172.19.0.1', outside: '198.51.100.1', source: '172.19.0.9' },
+      { family: 6, gateway: 'fd00:172:19::1', outside: '2001:db8::1', source: 'fd00:172:19::9' },
+    ]
+    for (const { family, gateway, outside, source } of hops) {
+      await northbound.nbctl('--wait=sb', 'lr-route-add', 'r', family === 4 ? '0.0.0.0/0' : '::/0', gateway)
+      const flow = [
+        'inport == "web" && eth.src == 00:00:5e:00:53:09 && eth.dst == 00:00:5e:00:53:05 && ip.ttl == 64',
+        `ip${family}.src == ${source} && ip${family}.dst == ${outside} && udp`,
+      ].join(' && ')
+      const traced = await northbound.script(
+        `ovn-trace --db=${northbound.southbound?.socket} --minimal yard '${flow}' 2>&1`,
+      )
+      expect(traced).toMatch(/^output\("localnet\.yard"\);$/m)
+      const sources = [...traced.matchAll(/^eth\.src = ([\w:]+);$/gm)].map(([, mac]) => mac)
+      expect(sources).toEqual(['00:00:5e:00:53:05'])
+    }
+  })
 })

@@ -128,7 +128,7 @@ function problemEvents(
     return isKnown ? [] : [warn(refusalReason(problem), message)]
   }
   const inUse = inUseText(subnet)
-  const { strayExcludes, namespacesElsewhere, gatewayProblem, unknownGateways } = subnet
+  const { strayExcludes, contradictions, namespacesElsewhere, gatewayProblem, unknownGateways } = subnet
   const gatewayText = gatewayProblem && subnetProblemText(gatewayProblem)
   return [
     ...(gatewayText === undefined || has(object, conditionType.error, gatewayText)
@@ -153,6 +153,14 @@ function problemEvents(
             `spec.excludeIps ${JSON.stringify(listText(strayExcludes, ','))}: choose addresses of the subnet, or remove them; they exclude nothing`,
           ),
         ]),
+    ...(contradictions.length === 0
+      ? []
+      : [
+          warn(
+            subnetReason.aclsContradict,
+            `${listText(contradictionTexts(contradictions, object), ', ')}: choose another one; OVN takes either action for packets that both are about`,
+          ),
+        ]),
     ...(namespacesElsewhere.length === 0
       ? []
       : [
@@ -162,6 +170,28 @@ function problemEvents(
           ),
         ]),
   ]
+}
+
+/** As many contradictions are told; an event has not room for more. */
+const mostTold = 8
+
+function contradictionTexts(
+  contradictions: SubnetSnapshot['contradictions'],
+  { spec }: Subnet,
+): readonly string[] {
+  const fieldOf = ({
+    direction,
+    priority,
+    match,
+  }: SubnetSnapshot['contradictions'][number]['rule']): string => {
+    const at = (spec?.acls ?? []).findIndex(
+      (acl) => acl.direction === direction && (acl.priority ?? 0) === priority && (acl.match ?? '') === match,
+    )
+    return `spec.acls[${at}]`
+  }
+  return contradictions
+    .slice(0, mostTold)
+    .map(({ rule, other }) => `${fieldOf(rule)}.priority "${rule.priority}" (that of ${fieldOf(other)})`)
 }
 
 function has(object: Subnet, type: string, message: string): boolean {

@@ -1,5 +1,6 @@
 import { formatIp, type DualStackIp } from '@kube-ovn/ip'
 import {
+  arpProxyOption,
   externalId,
   logicalRouter,
   logicalSwitch,
@@ -58,7 +59,7 @@ interface Rows {
 
 function desiredRows(
   network: Network,
-  { routerMac, routeTable, querier, interconnection }: SubnetSnapshot,
+  { routerMac, routeTable, querier, interconnection, answered }: SubnetSnapshot,
 ): Rows {
   const { name, hasSwitch } = network
   if (!hasSwitch) return { rows: [], members: [] }
@@ -69,6 +70,7 @@ function desiredRows(
           mac: routerMac,
           addresses: interconnection?.addresses ?? network.gateways,
           routeTable,
+          answered,
         })
   return {
     rows: [
@@ -97,10 +99,11 @@ interface RouterEnd {
   readonly mac: string
   readonly addresses: DualStackIp
   readonly routeTable: string | undefined
+  readonly answered: readonly string[]
 }
 
 /** The ports between a switch and the router of its VPC, and what leads from other subnets to it. */
-function desiredConnection(network: Network, { mac, addresses, routeTable }: RouterEnd): Rows {
+function desiredConnection(network: Network, { mac, addresses, routeTable, answered }: RouterEnd): Rows {
   const { name, vpc } = network
   const routerPort = routerPortName(vpc, name)
   const switchPort = switchRouterPortName(name, vpc)
@@ -120,7 +123,10 @@ function desiredConnection(network: Network, { mac, addresses, routeTable }: Rou
           name: switchPort,
           type: 'router',
           addresses: ['router'],
-          options: { 'router-port': routerPort },
+          options: {
+            'router-port': routerPort,
+            [arpProxyOption]: answered.length === 0 ? undefined : answered.join(' '),
+          },
           external_ids: externalIds({ [externalId.logicalSwitch]: name }),
         },
       },

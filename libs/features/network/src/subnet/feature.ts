@@ -8,6 +8,7 @@ import {
   subnetRouterPort,
   switchRouterPort,
 } from '@kube-ovn/ovn-names'
+import { answeredVips } from '@kube-ovn/domains-control/addresses'
 import { acceptances, keptRouterMacs } from '@kube-ovn/domains-control/topology'
 import { fact, nothing } from '@kube-ovn/reconcile'
 import type { Fact } from '@kube-ovn/reconcile'
@@ -21,6 +22,7 @@ export const subnet: ControlFeature<string, SubnetSnapshot> = {
   name: 'subnet',
   kinds: [logicalSwitch, switchRouterPort, subnetRouterPort, subnetPolicy],
   about: { resource: subnetResource },
+  tables: [answeredVips],
   rights: [
     { resource: subnetResource, verbs: ['create', 'patch'] },
     { resource: subnetResource, subresource: 'status', verbs: ['patch'] },

@@ -8,6 +8,7 @@ import {
 } from '@kube-ovn/domains-control/topology'
 import type {
   Acceptance,
+  Contradiction,
   GatewayProblem,
   Interconnection,
   Network,
@@ -17,7 +18,7 @@ import type {
 } from '@kube-ovn/domains-control/topology'
 import { type Observed, observedOf, storeIndex } from '@kube-ovn/domains-control'
 import type { ControlWorld } from '@kube-ovn/domains-control'
-import { isSubnetOwner, subnetOwnerOf } from '@kube-ovn/domains-control/addresses'
+import { answeredVips, isSubnetOwner, subnetOwnerOf } from '@kube-ovn/domains-control/addresses'
 import { subnetResource, type Subnet, type SubnetSpec } from '@kube-ovn/kube-api'
 import { hasContent } from '@kube-ovn/reconcile'
 import { findHeldGateway } from './held-gateway.ts'
@@ -40,6 +41,8 @@ export interface SubnetSnapshot extends Acceptance {
   readonly holders: readonly string[]
   /** Entries of `excludeIps` without effect. */
   readonly strayExcludes: readonly string[]
+  /** Rules of its own of which OVN takes either of two. */
+  readonly contradictions: readonly Contradiction[]
   /** Namespaces that it names and that belong to another VPC. */
   readonly namespacesElsewhere: readonly string[]
   /** Why its traffic does not leave the cluster as it was asked for. */
@@ -52,6 +55,8 @@ export interface SubnetSnapshot extends Acceptance {
   readonly querier: Querier | undefined
   /** Absent while the router has no port on it. */
   readonly routerMac: string | undefined
+  /** Addresses for which the router answers beside its own, sorted. */
+  readonly answered: readonly string[]
   /** Addresses of the router's port beside the gateway; absent where there is no such port. */
   readonly interconnection: Interconnection | undefined
   /** Which generation its status is about. */
@@ -90,12 +95,18 @@ export function observeSubnet(name: string, world: ControlWorld): SubnetSnapshot
     isDeleting,
     holders: isDeleting ? holdersOf(name, world) : [],
     strayExcludes: network === undefined ? [] : strayExcludes(network),
+    contradictions: network?.hasSwitch === true ? (world.contradictions.get(name) ?? []) : [],
     namespacesElsewhere: namespacesElsewhere(name, world),
     gatewayProblem: world.gatewayStates.get(name)?.problem,
     unknownGateways: world.gatewayStates.get(name)?.strangers ?? [],
     routeTable: world.routeTables.get(name),
     querier: world.queriers.get(name),
     routerMac: acceptance.inEffect === undefined ? undefined : routerMac(acceptance.inEffect, world),
+    answered: world
+      .table(answeredVips)
+      .find('subnet', name)
+      .flatMap(({ addresses }) => addresses)
+      .toSorted(),
     interconnection: world.interconnections.get(name),
     observed: observedOf(subnetResource, object, world, !hasContent(object?.spec ?? {}, normalised ?? {})),
     canSayInEffect,

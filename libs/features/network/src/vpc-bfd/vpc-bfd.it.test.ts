@@ -2,6 +2,7 @@ import { ovnEipResource, subnetResource, vpcResource, type VpcSpec } from '@kube
 import { nodes } from '@kube-ovn/kube-api/core'
 import { ovnEip, subnet, vpc } from '@kube-ovn/testing-builders'
 import { ControlCluster, type Controller } from '@kube-ovn/testing-control'
+import { startNorthbound } from '@kube-ovn/testing-ovsdb'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 const cluster = ControlCluster.ofSuite()
@@ -169,6 +170,37 @@ describe('BFD of a VPC', () => {
     expect(control.problems()).toEqual([])
   })
 
+  it('says that nothing is shared while no address outside is ready, until one is', async () => {
+    await using control = await cluster.startSettled()
+    const problem = async () =>
+      (await status())?.conditions?.find(({ type }) => type === 'Validated')?.message
+    await make({ enableExternal: true, enableBfd: true })
+    await control.settle()
+    expect(await problem()).toBeUndefined()
+    await cluster.user.edit(subnetResource, 'red1', { enableEcmp: true })
+    const eip = ovnEip({ name: 'n1', externalSubnet: 'external', type: 'lsp' })
+    await cluster.client.create(ovnEipResource, eip)
+    await control.settle()
+    expect(await problem()).toMatch(
+      /^spec.enableBfd "true": .* bfdId, or switch enableEcmp of Subnet red1 off: .* no OvnEip of type lsp of Subnet external is ready/,
+    )
+    expect(await cluster.user.told('red')).toEqual([expect.stringMatching(/^VpcInvalid: spec.enableBfd/)])
+    expect(routes(control)).toEqual(['src-ip 10.30.0.0/24 10.30.0.1', 'src-ip fd00:30::/120 fd00:30::1'])
+    await cluster.client.patch(
+      ovnEipResource,
+      { name: 'n1' },
+      merge,
+      { status: { ready: true } },
+      {
+        subresource: 'status',
+      },
+    )
+    await control.settle()
+    expect(await problem()).toBeUndefined()
+    expect(sessions(control)).toHaveLength(3)
+    expect(control.problems()).toEqual([])
+  })
+
   it('says what it can not supervise, and routes all the same', async () => {
     await using control = await cluster.startSettled()
     await make({
@@ -242,6 +274,32 @@ describe('the BFD port of a VPC', () => {
     expect(control.problems()).toEqual([])
   })
 
+  it('is on the same nodes, in the same order, in whichever order they came', async () => {
+    const hosts = (control: Controller) =>
+      control
+        .rows('HA_Chassis', 'chassis_name', 'priority')
+        .map(({ chassis_name: chassis, priority }) => `${chassis} ${priority}`)
+        .sort()
+    const wanted = ['chassis-n1 100', 'chassis-n2 99']
+    await cluster.client.remove(nodes, { name: 'n1' })
+    {
+      await using control = await cluster.startSettled()
+      await make({ bfdPort: port })
+      await control.settle()
+      expect(hosts(control)).toEqual(['chassis-n2 100'])
+      await cluster.user.createNodes('n1')
+      await label('n1', {})
+      await control.settle()
+      expect(hosts(control)).toEqual(wanted)
+      expect((await status())?.bfdPort?.nodes).toEqual(['n1', 'n2'])
+      await cluster.forgetCosts()
+    }
+    await using control = await cluster.startController()
+    await control.settle()
+    expect(hosts(control)).toEqual(wanted)
+    expect(await cluster.costs()).toEqual({ transactions: 0, writes: [] })
+  })
+
   const port = { enabled: true, ip: '10.255.255.255' }
 
   it.each([
@@ -286,4 +344,36 @@ describe('the BFD port of a VPC', () => {
       ...control.rows('HA_Chassis', 'chassis_name'),
     ]
   }
+})
+
+it('makes a port that stock OVN sends nothing by: it has no peer, and the option changes nothing', async () => {
+  await using northbound = await startNorthbound({ northd: true })
+  await northbound.nbctl(
+    ...[
+      '--wait=sb',
+      'lr-add',
+      'red',
+      '--',
+      'lrp-add',
+      'red',
+      'bfd@red',
+      '00:00:5e:00:53:05',
+      '10.255.255.255/32',
+    ],
+    ...['--', '--id=@b', 'create', 'BFD', 'logical_port="bfd@red"', 'dst_ip=10.30.0.9'],
+  )
+  const flows = () => northbound.sbctl('lflow-list', 'red')
+  const [before, port] = [
+    await flows(),
+    await northbound.sbctl(
+      '--bare',
+      '--columns=type,options',
+      'find',
+      'Port_Binding',
+      'logical_port="bfd@red"',
+    ),
+  ]
+  expect(port).not.toContain('peer')
+  await northbound.nbctl('--wait=sb', 'set', 'Logical_Router_Port', 'bfd@red', 'options:bfd-only=true')
+  expect(await flows()).toBe(before)
 })

@@ -127,6 +127,38 @@ describe('a VPC that is connected to the external subnet', () => {
     expect(hosts(control)).toEqual(['red-external-chassis-n1 100'])
   })
 
+  it('is none that is the default one, which says so for as long', async () => {
+    await gateway('n1')
+    await using control = await cluster.startSettled()
+    const told = async () =>
+      (await cluster.client.get(vpcResource, { name: 'ovn-cluster' }))?.status?.conditions?.find(
+        ({ type, status: is }) => type === 'Validated' && is === 'False',
+      )?.message
+    const before = control.portsOf('Logical_Switch', 'external')
+    const wishes = [
+      [{ enableExternal: true }, 'spec.enableExternal'],
+      [{ extraExternalSubnets: ['external'] }, 'spec.extraExternalSubnets[0]'],
+    ] as const
+    for (const [wish, field] of wishes) {
+      await cluster.user.edit(vpcResource, 'ovn-cluster', wish)
+      await control.settle()
+      expect(await told()).toBe(
+        `${field} "external": take it out: the default VPC has no connections yet; make a Vpc for what is to have one`,
+      )
+      expect([await eips(), hosts(control), control.portsOf('Logical_Switch', 'external')]).toEqual([
+        [],
+        [],
+        before,
+      ])
+    }
+    const about = await cluster.user.told('ovn-cluster')
+    expect(about.filter((text) => text.includes('the default VPC has no connections yet'))).toHaveLength(2)
+    await cluster.user.edit(vpcResource, 'ovn-cluster', { enableExternal: null, extraExternalSubnets: null })
+    await control.settle()
+    expect(await told()).toBeUndefined()
+    expect(control.problems()).toEqual([])
+  })
+
   it('goes in any order, and its addresses stay as long as it needs them', async () => {
     await gateway('n1')
     await using control = await cluster.startSettled()

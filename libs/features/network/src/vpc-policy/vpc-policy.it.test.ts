@@ -116,6 +116,34 @@ describe('policies of a VPC', () => {
     expect(control.problems()).toEqual([])
   })
 
+  it('stay beside those of a NAT gateway, which an edit of the Vpc does not take', async () => {
+    const { northbound } = cluster
+    await using control = await cluster.startSettled()
+    await cluster.client.create(vpcResource, vpc({ name: 'red', policyRoutes: [drop] }))
+    await control.settle()
+    await northbound.nbctl(
+      ...[
+        '--id=@p',
+        'create',
+        'Logical_Router_Policy',
+        'priority=29200',
+        'action=reroute',
+        'nexthops=10.0.1.20',
+      ],
+      ...['match="ip4.src == 10.0.1.0/24"', 'external_ids={vendor=kube-ovn,vpc-nat-gateway=ngw,af="4"}'],
+      ...['--', 'add', 'Logical_Router', 'red', 'policies', '@p'],
+    )
+    for (const policyRoutes of [[drop, reroute], [reroute], []]) {
+      await cluster.user.edit(vpcResource, 'red', { policyRoutes })
+      await expect.poll(() => policiesOf(control, 'red')).toHaveLength(policyRoutes.length)
+      expect(await northbound.nbctl('lr-policy-list', 'red')).toContain('10.0.1.20')
+    }
+    // Nobody here could say what it is of.
+    await northbound.nbctl('lr-policy-del', 'red', '29200')
+    await control.settle()
+    expect(control.problems()).toEqual([])
+  })
+
   it('of upstream are taken over, and those that no Vpc asks for are collected', async () => {
     const { northbound } = cluster
     {

@@ -1,7 +1,6 @@
 import { contribution, type Answer, type NodeFeature } from '@kube-ovn/fragments'
-import { localnetPortName } from '@kube-ovn/ovn-names'
 import { rowTable } from '@kube-ovn/tables'
-import { integrationBridge } from '../local-ovs.ts'
+import { localnetPatchName } from '../local-ovs.ts'
 import { connectionTable, vlanTagTable } from '../provider-networks/feature.ts'
 import { bridgeFlows, type BridgeLeads } from '../sinks/bridge-flows.ts'
 import { agentTable, subnetFactsTable, theNode } from '../tables.ts'
@@ -20,9 +19,7 @@ const leadsTable = rowTable({
     // Whose node is not connected is told of that.
     if (!('want' in connection)) return undefined
     const { bridge, nic: from } = connection.want
-    // As ovn-controller names it.
-    const to = `patch-${localnetPortName(name)}-to-${integrationBridge}`
-    return { want: { bridge, from, to, mac, leads } }
+    return { want: { bridge, from, to: localnetPatchName(name), mac, leads } }
   },
 })
 

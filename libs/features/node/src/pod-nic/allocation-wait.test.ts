@@ -50,9 +50,13 @@ beforeEach(() => {
   waits = []
 })
 
-function putPod(annotations: Readonly<Record<string, string>>, uid = 'uid-1'): void {
+function putPod(
+  annotations: Readonly<Record<string, string>>,
+  uid = 'uid-1',
+  ending: { readonly deletionTimestamp?: string } = {},
+): void {
   pods.put('shop/web-0', {
-    metadata: { namespace: 'shop', name: 'web-0', uid, annotations },
+    metadata: { namespace: 'shop', name: 'web-0', uid, annotations, ...ending },
     spec: { containers: [] },
   })
 }
@@ -263,6 +267,20 @@ describe('awaitAllocation', () => {
       stage,
       reason: expect.stringContaining(reason),
     })
+  })
+
+  it('ends when the Pod is about to go, but for one that has all it needs', async () => {
+    const ending = { deletionTimestamp: '2026-01-01T00:00:00Z' }
+    putPod({})
+    const waiting = wait()
+    putPod({}, 'uid-1', ending)
+    expect(await failure(waiting)).toMatchObject({
+      stage: 'wait-address',
+      reason: expect.stringMatching(/^the Pod is being deleted; until then: .*has not allocated an address/),
+    })
+    expect([pods.listeners, clock.pendingTimers]).toEqual([0, 0])
+    putPod(allocated, 'uid-1', ending)
+    expect((await wait()).subnet).toBe('ovn-default')
   })
 
   it('ends when the runtime gives up', async () => {

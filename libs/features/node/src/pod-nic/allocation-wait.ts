@@ -1,6 +1,7 @@
 import { AttachmentError } from '../errors.ts'
 import { waitUntil, withinMs } from '../wait-until.ts'
 import {
+  podOf,
   readAllocation,
   readDelegatedAllocation,
   type Allocation,
@@ -28,7 +29,7 @@ type DecisionCaches = Pick<AllocationCaches, 'pods' | 'subnets'>
 /**
  * Waits until the controller has decided everything about a pod's interface.
  *
- * @throws AttachmentError naming what was missing at the end, or saying that the pod is gone
+ * @throws AttachmentError naming what was missing at the end, or saying that the pod is gone, or about to go
  */
 export function awaitAllocation(
   request: AttachmentRequest,
@@ -86,15 +87,20 @@ async function awaitDecision<T extends object>(
 
   function read(): T | undefined {
     const found = decide({ pods: pods.store, subnets: subnets.store }, wasSeen)
-    return isPending(found) ? pend(found) : found
+    if (!isPending(found)) return found
+    // The kubelet ends a sandbox no sooner than this one has an answer.
+    if (podOf(request, pods.store)?.metadata.deletionTimestamp !== undefined)
+      throw attachmentError({ ...found, reason: `the Pod is being deleted; until then: ${found.reason}` })
+    return pend(found)
   }
 
-  function timeoutError(): AttachmentError {
-    return new AttachmentError({ pod: `${request.podNamespace}/${request.podName}`, ...pending })
+  function attachmentError(cause: Pending): AttachmentError {
+    return new AttachmentError({ pod: `${request.podNamespace}/${request.podName}`, ...cause })
   }
 
   try {
-    return await withinMs(clock, controllerTimeoutMs, signal, timeoutError, (bounded) =>
+    const late = (): AttachmentError => attachmentError(pending)
+    return await withinMs(clock, controllerTimeoutMs, signal, late, (bounded) =>
       waitUntil(
         read,
         (recheck) => [pods.onChange(recheck), subnets.onChange(recheck), ...watchMore(recheck)],

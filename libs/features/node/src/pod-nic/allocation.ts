@@ -246,10 +246,17 @@ function keyOf({ podNamespace, podName }: AttachmentRequest): string {
   return `${podNamespace}/${podName}`
 }
 
+/** The very Pod that is to have the interface, as far as it was seen. */
+export function podOf(request: AttachmentRequest, pods: Store<Pod>): Pod | undefined {
+  const pod = pods.get(keyOf(request))
+  const isIt = pod !== undefined && (request.podUid === '' || podIdentities(pod).includes(request.podUid))
+  return isIt ? pod : undefined
+}
+
 function readPod(request: AttachmentRequest, pods: Store<Pod>, wasSeen: boolean): Pod | Pending {
   const key = keyOf(request)
-  const pod = pods.get(key)
-  if (pod !== undefined && (request.podUid === '' || podIdentities(pod).includes(request.podUid))) return pod
+  const pod = podOf(request, pods)
+  if (pod !== undefined) return pod
   if (wasSeen)
     throw new AttachmentError({ pod: key, stage: 'get-pod', reason: 'the Pod was deleted meanwhile' })
   return { stage: 'get-pod', reason: `the API server has not sent Pod ${key} to this node yet` }

@@ -1,4 +1,5 @@
 import {
+  hasControllerFinalizer,
   networksOfMarks,
   nodeLabel,
   providerNetworkAnnotations,
@@ -81,7 +82,6 @@ interface Participation {
   readonly nics: readonly string[]
 }
 
-/** Networks that are being deleted are as good as gone. */
 const participationTable = rowTable({
   name: 'provider-participation',
   of: providerNetworkTable,
@@ -89,7 +89,7 @@ const participationTable = rowTable({
   row(network, { agent, nodes }): Participation | undefined {
     const nodeName = agent.get(theNode)?.nodeName ?? ''
     const node = nodes.get(nodeName)
-    if (node === undefined || network.metadata.deletionTimestamp !== undefined) return undefined
+    if (node === undefined || isOver(network)) return undefined
     const { name } = network.metadata
     const { labels, annotations } = node.metadata
     const { isExcluded } = readProviderNetworkRequest(name, annotations)
@@ -102,6 +102,11 @@ const participationTable = rowTable({
   },
   indexes: { source: (row: Participation) => (row.takesPart ? [row.source] : []) },
 })
+
+/** One that is being deleted is as good as gone, unless the controller holds it, for somebody is on it. */
+function isOver({ metadata: { deletionTimestamp, finalizers } }: ProviderNetwork): boolean {
+  return deletionTimestamp !== undefined && !hasControllerFinalizer(finalizers)
+}
 
 /** Whether subnets are on Vlans that are gone: nobody knows any more which tags these had. */
 const goneVlansTable = rowTable({
@@ -155,7 +160,7 @@ export const connectionTable = rowTable({
         },
       }
     } catch (error) {
-      if (error instanceof ProviderNetworkInvalidError) return { problem: error }
+      if (error instanceof ProviderNetworkInvalidError) return { problem: error, about: [name] }
       throw error
     }
   },
@@ -298,7 +303,7 @@ const goneMarksTable = rowTable({
     const { labels, annotations } = node.metadata
     const gone = networksOfMarks({ ...labels, ...annotations }).filter((name) => {
       const network = networks.get(name)
-      return network === undefined || network.metadata.deletionTimestamp !== undefined
+      return network === undefined || isOver(network)
     })
     if (gone.length === 0) return undefined
     const marks = gone.map((name) => marksOf(name, undefined))

@@ -16,8 +16,11 @@ type KeptAddress = Pick<AddressInfo, 'cidr' | 'scope'> & {
 /** IFA_F_NOPREFIXROUTE of linux/if_addr.h. */
 const flagNoPrefixRoute = 0x200
 
+/** RTPROT_KERNEL of linux/rtnetlink.h. */
+const kernelProtocol = 2
+
 /** RTPROT_KERNEL, -BOOT, -STATIC, -RA and -DHCP of linux/rtnetlink.h: what the host's own configuration makes. Routing daemons make theirs anew. */
-const protocols: readonly number[] = [2, 3, 4, 9, 16]
+const protocols: readonly number[] = [kernelProtocol, 3, 4, 9, 16]
 
 /** RT_TABLE_MAIN and -LOCAL of linux/rtnetlink.h. */
 const mainTable = 254
@@ -84,20 +87,39 @@ export function putAddresses(host: Reads & Writes, index: number, { addresses }:
 export function putRoutes(host: Reads & Writes, index: number, { routes }: LinkState): void {
   const present = host.routes({ index })
   for (const route of routes) {
-    if (present.some((one) => isSameWay(one, route))) continue
+    if (present.some((one) => isSameWay(one, route) || isOfSamePrefix(one, route))) continue
     host.replaceRoute(withIndex(route, undefined, index))
   }
 }
 
 function isSameWay(present: Route, route: RouteRequest): boolean {
   return (
-    present.destination === route.destination &&
-    present.table === (route.table ?? mainTable) &&
-    present.metric === route.metric &&
+    isSamePlace(present, route) &&
     present.gateway === route.gateway &&
     present.source === route.source &&
     present.nextHops?.length === route.nextHops?.length
   )
+}
+
+/** The kernel has one route of these, whoever makes another one replaces it. */
+function isSamePlace(present: Route, route: RouteRequest): boolean {
+  return (
+    present.destination === route.destination &&
+    present.table === (route.table ?? mainTable) &&
+    present.metric === route.metric
+  )
+}
+
+/**
+ * Whether both are the kernel's routes to a prefix that several addresses have. That of the first address serves all: one from another
+ * address would go with that one.
+ */
+function isOfSamePrefix(present: Route, route: RouteRequest): boolean {
+  return isSamePlace(present, route) && isPrefixRoute(present) && isPrefixRoute(route)
+}
+
+function isPrefixRoute({ protocol, gateway, nextHops }: RouteRequest): boolean {
+  return protocol === kernelProtocol && gateway === undefined && nextHops === undefined
 }
 
 /** Takes addresses and routes off a link that has been given to another one. */

@@ -7,9 +7,9 @@ import {
   type Wanted,
 } from '@kube-ovn/fragments'
 import { familyOf, tryParseIp, tryParseMac } from '@kube-ovn/ip'
-import { externalId, vendor } from '@kube-ovn/ovn-names'
-import type { BridgeConnection, Flow, FlowChange, flowOf } from '@kube-ovn/ovs'
-import { findInterface, integrationBridge, type LocalOvs } from '../local-ovs.ts'
+import type { Flow, FlowChange } from '@kube-ovn/ovs'
+import { findInterface, type LocalOvs } from '../local-ovs.ts'
+import type { OpenFlowBridges, PhysicalBridges } from './physical-bridges.ts'
 
 /** What comes in by one port of a bridge for an address and port, and goes out by another one, to somebody else's MAC address. */
 interface Lead {
@@ -48,31 +48,18 @@ const cookies = { 4: 0x1000n, 6: 0x1001n } as const
 const ours = { cookie: cookies[4], mask: 0xffff_ffff_ffff_fffen }
 const priority = 10_000
 
-/** The bridges of the node, as OpenFlow knows them. */
-export interface OpenFlowBridges {
-  readonly flowOf: typeof flowOf
-  /** @throws DaemonUnreachableError */
-  open(
-    bridge: string,
-    listeners: Parameters<typeof BridgeConnection.open>[2],
-  ): Promise<Pick<BridgeConnection, 'flows' | 'write' | typeof Symbol.dispose>>
-}
-
-type Connection = Awaited<ReturnType<OpenFlowBridges['open']>>
-
 interface BridgeFlowSinkOptions {
   readonly ovs: LocalOvs
-  readonly bridges: OpenFlowBridges
+  readonly bridges: Pick<OpenFlowBridges, 'flowOf'>
+  readonly physicalBridges: PhysicalBridges
 }
 
 /** Writes flows of bridges to physical networks, beside those by which they forward; those of others stay. */
-export class BridgeFlowSink implements Sink<BridgeLeads>, Disposable {
+export class BridgeFlowSink implements Sink<BridgeLeads> {
   readonly kind = bridgeFlows
   readonly #options: BridgeFlowSinkOptions
-  readonly #connections = new Map<string, Connection>()
   /** Names of ports that flows are about. */
   readonly #ports = new Map<string, ReadonlySet<string>>()
-  #listener: (target: string | undefined) => void = () => undefined
 
   constructor(options: BridgeFlowSinkOptions) {
     this.#options = options
@@ -86,7 +73,7 @@ export class BridgeFlowSink implements Sink<BridgeLeads>, Disposable {
     const isWaiting = flows.includes(undefined)
     const wanted = new Map(flows.flatMap((some) => some ?? []).map((flow) => [keyOf(flow), flow]))
     // Without its daemon a bridge has no flows.
-    const connection = await this.#connection(bridge, all.length > 0)
+    const connection = await this.#options.physicalBridges.connection(bridge, all.length > 0)
     if (connection === undefined) return nothingToDo
     const present = await connection.flows(ours)
     const isThere = (flow: Flow): boolean => present.some((one) => isEqual(one, flow))
@@ -105,27 +92,11 @@ export class BridgeFlowSink implements Sink<BridgeLeads>, Disposable {
   }
 
   owned(): readonly string[] {
-    return [...this.#options.ovs.cache.scan('Bridge')]
-      .filter(
-        ({ name, external_ids: ids }) => name !== integrationBridge && ids[externalId.vendor] === vendor,
-      )
-      .map(({ name }) => name)
+    return this.#options.physicalBridges.owned()
   }
 
   watch(listener: (target: string | undefined) => void): Disposable {
-    this.#listener = listener
-    return this.#options.ovs.onChange((changes) => {
-      for (const { table, old, new: now } of changes) {
-        if (table === 'Bridge') listener((now ?? old)?.name)
-        if (table !== 'Interface' || old?.ofport === now?.ofport) continue
-        const name = (now ?? old)?.name ?? ''
-        for (const [bridge, ports] of this.#ports) if (ports.has(name)) listener(bridge)
-      }
-    })
-  }
-
-  [Symbol.dispose](): void {
-    for (const connection of this.#connections.values()) connection[Symbol.dispose]()
+    return this.#options.physicalBridges.watch(this.#ports, listener)
   }
 
   /** Nothing while the ports have no numbers. */
@@ -139,25 +110,6 @@ export class BridgeFlowSink implements Sink<BridgeLeads>, Disposable {
       const about = { cookie: cookies[familyOf(address)], priority, inPort, outPort, protocol, address, port }
       return [this.#options.bridges.flowOf({ ...about, mac: target })]
     })
-  }
-
-  async #connection(bridge: string, isNeeded: boolean): Promise<Connection | undefined> {
-    const open = this.#connections.get(bridge)
-    if (open !== undefined) return open
-    try {
-      const connection = await this.#options.bridges.open(bridge, {
-        onRemoved: () => this.#listener(bridge),
-        onClosed: () => {
-          this.#connections.delete(bridge)
-          this.#listener(bridge)
-        },
-      })
-      this.#connections.set(bridge, connection)
-      return connection
-    } catch (error) {
-      if (isNeeded) throw error
-      return undefined
-    }
   }
 }
 

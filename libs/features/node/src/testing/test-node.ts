@@ -8,7 +8,7 @@ import type { EndpointSlice, Node, Pod, Service, ServiceCidr } from '@kube-ovn/k
 import { recordingLogger } from '@kube-ovn/log'
 import { openNetfilter, type Netfilter } from '@kube-ovn/netfilter'
 import { inNamespace, openFlows, openNetlink, type Netlink } from '@kube-ovn/netlink'
-import { BridgeConnection, flowOf } from '@kube-ovn/ovs'
+import { BridgeConnection, flowOf, MacTables } from '@kube-ovn/ovs'
 import { openVswitchSchema, type OpenVswitch } from '@kube-ovn/ovsdb-schema'
 import { systemClock } from '@kube-ovn/process'
 import type { Clock } from '@kube-ovn/time'
@@ -218,6 +218,10 @@ export class TestNode implements AsyncDisposable {
               listeners,
             ),
         },
+        macTables: new MacTables({
+          pidFile: join(this.database.root, 'run/openvswitch/ovs-vswitchd.pid'),
+          timeoutMs: 10_000,
+        }),
         patchNode: async (patch) => this.#patchNode(patch),
         announce: (_host, { index, mac, ips }) => void this.announced.push([index, mac, ...ips].join(' ')),
         onAnnounceFailed: () => undefined,
