@@ -434,6 +434,15 @@ describe('a real API server', () => {
   })
 })
 
+it('tells the controller where MetalLB is, which is its own namespace unless that is said', async () => {
+  const flagOf = async (values: object) => {
+    const controller = workload(await renderChart(values), 'kube-ovn-controller')
+    return container(controller, 'kube-ovn-controller').args?.find((arg) => arg.includes('metallb'))
+  }
+  expect(await flagOf({})).toBe('--metallb-namespace=metallb-system')
+  expect(await flagOf({ features: { metallbNamespace: 'balancers' } })).toBe('--metallb-namespace=balancers')
+})
+
 describe('features.ovnLbNodePorts', () => {
   it('takes load balancers for each Service, and says so', async () => {
     const features = { ovnLbNodePorts: true, loadBalancerLayout: 'per-service' }

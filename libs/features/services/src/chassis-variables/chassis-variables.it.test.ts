@@ -165,6 +165,10 @@ describe('what differs from chassis to chassis', () => {
     await cluster.client.remove(serviceL2StatusResource, toldIn('kube-system').metadata)
     await control.settle()
     expect(variables(control)).toEqual({ 'c-n1': one, 'c-n2': two })
+    expect(control.named('Load_Balancer', balancer)?.vips).toEqual({ '172.18.0.200:80': `^${announced}` })
+    await cluster.client.remove(services, ref)
+    await control.settle()
+    expect([variables(control), control.named('Load_Balancer', balancer)]).toEqual([{}, undefined])
     expect(control.problems()).toEqual([])
   })
 

@@ -1,3 +1,4 @@
+import { serviceAnnotations } from '@kube-ovn/annotations'
 import { providerNetworkResource, subnetResource, vlanResource, type SubnetSpec } from '@kube-ovn/kube-api'
 import { endpointSlices, nodes, services } from '@kube-ovn/kube-api/core'
 import { endpointSlice, providerNetwork, service, subnet, vlan } from '@kube-ovn/testing-builders'
@@ -124,6 +125,31 @@ it('is served by OVN on each node, by backends there first, and nodes with some 
   await control.settle()
   expect([await published(), backends(control)]).toEqual([undefined, {}])
   expect(control.problems()).toEqual([])
+})
+
+it('is not served for a Service that is to be reached at addresses of choice', async () => {
+  await using control = await cluster.startSettled()
+  await createYard()
+  await createWeb()
+  const annotations = { [serviceAnnotations.switchLbVip.key]: '1.1.1.1' }
+  const web = { namespace: 'default', name: 'web' }
+  await cluster.client.patch(services, web, type, { metadata: { annotations } })
+  await control.settle()
+  expect([await published(), backends(control)]).toEqual([undefined, {}])
+  expect(Object.keys(control.named('Load_Balancer', 'cluster-tcp-loadbalancer')?.vips ?? {})).toContain(
+    '1.1.1.1:80',
+  )
+})
+
+it('costs nothing at an edit of its Service where it lies in a Subnet in which OVN does not serve it', async () => {
+  await using control = await cluster.startSettled()
+  await createWeb('10.16.0.200')
+  await control.settle()
+  await cluster.forgetCosts()
+  const web = { namespace: 'default', name: 'web' }
+  await cluster.client.patch(services, web, type, { metadata: { labels: { tier: 'front' } } })
+  await control.settle()
+  expect(await cluster.costs()).toEqual({ transactions: 0, writes: [] })
 })
 
 it('costs nothing at a restart, comes and goes with what its Subnet says, and is put back', async () => {

@@ -109,6 +109,13 @@ describe('backends that are asked whether they are well', () => {
     await control.settle()
     expect([checked(control), await source()]).toEqual([[], undefined])
     const ref = { namespace: 'default', name: 'plain' }
+    const { key } = serviceAnnotations.healthCheck
+    await cluster.client.patch(services, ref, mergePatch, { metadata: { annotations: { [key]: 'no' } } })
+    await control.settle()
+    expect([checked(control), await source()]).toEqual([[], undefined])
+    expect(await cluster.user.told('plain')).toEqual([
+      expect.stringContaining(`field=${key} value=no); write true or false`),
+    ])
     await cluster.client.patch(services, ref, mergePatch, { metadata: { annotations } })
     await control.settle()
     expect(checked(control)).toEqual(['10.96.100.9:80'])
@@ -116,7 +123,9 @@ describe('backends that are asked whether they are well', () => {
     await cluster.client.patch(services, ref, mergePatch, { spec: { internalTrafficPolicy: 'Local' } })
     await control.settle()
     expect([checked(control), mappingsOf(control)]).toEqual([[], {}])
-    expect(control.problems()).toEqual([])
+    expect((await cluster.user.told('plain')).slice(1)).toEqual([
+      expect.stringContaining(`field=${key} value=true); remove it, or what makes them differ`),
+    ])
   })
 
   it('are asked from the Vip that a user made, which stays', async () => {
@@ -182,6 +191,26 @@ describe('backends that are asked whether they are well', () => {
     await control.settle()
     const [row] = control.rows('Load_Balancer_Health_Check', '_uuid', 'external_ids')
     expect([row?._uuid, row?.external_ids['vendor']]).toEqual([before, 'kube-ovn'])
+
+    const asked = () =>
+      control
+        .rows('Load_Balancer_Health_Check', 'options', 'external_ids')
+        .map(({ options, external_ids }) => ({ options, external_ids }))
+    const right = asked()
+    // Of another Subnet, which its backends have left since, and as another version asked.
+    await cluster.northbound.server.transact([
+      {
+        op: 'update',
+        table: 'Load_Balancer_Health_Check',
+        where: [],
+        row: {
+          external_ids: ['map', [['switch_lb_subnet', 'left']]],
+          options: ['map', [['interval', '1']]],
+        },
+      },
+    ])
+    await control.settle()
+    expect(asked()).toEqual(right)
   })
 
   it('cost one entry of ip_port_mappings for one more, in one transaction', async () => {

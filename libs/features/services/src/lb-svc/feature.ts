@@ -1,3 +1,4 @@
+import { forwarderAnnotations, serviceAnnotations } from '@kube-ovn/annotations'
 import { vipResource, type Vip } from '@kube-ovn/kube-api'
 import { deployments, pods, services, type Pod } from '@kube-ovn/kube-api/core'
 import type { ObjectChange } from '@kube-ovn/kube'
@@ -24,9 +25,23 @@ export const lbSvc: ControlFeature<string, LbSvcSnapshot> = {
   watches: [serviceWatch, deploymentWatch],
   rights: [
     // Who may make Pods anywhere may do much: nobody who does not want this gives it.
-    { resource: deployments, onlyWith, verbs: ['create', 'patch', 'delete'] },
-    { resource: services, subresource: 'status', onlyWith, verbs: ['patch'] },
-    { resource: pods, verbs: ['patch'] },
+    { resource: deployments, onlyWith, verbs: ['create', 'patch', 'delete'], writes: 'applied' },
+    {
+      ...{ resource: services, subresource: 'status', onlyWith, verbs: ['patch'] },
+      writes: [
+        {
+          metadata: { name: 'web', annotations: { [serviceAnnotations.attachmentProvider.key]: 'net.shop' } },
+          spec: { type: 'LoadBalancer' },
+          status: { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] } },
+        },
+      ],
+    },
+    {
+      ...{ resource: pods, verbs: ['patch'] },
+      writes: [
+        { metadata: { name: 'web', annotations: { [forwarderAnnotations.forwards.key]: '{}' } }, spec: {} },
+      ],
+    },
     { resource: vipResource, verbs: ['create', 'patch', 'delete'] },
   ],
   triggers: [

@@ -185,6 +185,15 @@ describe('a Service in an attached network', () => {
     })
   })
 
+  it('is reached by its Pod by way of the Subnet that it names', async () => {
+    await using control = await start()
+    await serve(control, { annotations: { [serviceAnnotations.logicalSwitch.key]: 'ovn-default' } })
+    const { annotations } = (await deploymentOf())?.spec?.template?.metadata ?? {}
+    expect(annotations?.[podAnnotations().logicalSwitch.key]).toBe('ovn-default')
+    expect(await published()).toEqual(['172.28.0.2'])
+    expect([await cluster.user.told('web'), control.problems()]).toEqual([[], []])
+  })
+
   it('keeps its address while its Pod is made anew, and changes its ports without another Pod', async () => {
     await using control = await start()
     await serve(control)
@@ -261,6 +270,12 @@ describe('a Service in an attached network', () => {
     await create({ loadBalancerClass: 'example.com/other' })
     await control.settle()
     expect([await deploymentOf(), await vipOf()]).toEqual([undefined, undefined])
+    await cluster.forgetCosts()
+    const status = { loadBalancer: { ingress: [{ ip: '192.0.2.9' }] } }
+    await cluster.client.patch(services, web, merge, { status }, { subresource: 'status' })
+    await edit({ spec: { loadBalancerSourceRanges: ['192.0.2.0/24'] } })
+    await control.settle()
+    expect(await cluster.costs()).toEqual(nothing)
     await control[Symbol.asyncDispose]()
     await cluster.client.remove(services, web)
     await using off = await cluster.startSettled({ flags: { ...flags, enableLbSvc: false } })
@@ -363,7 +378,8 @@ describe('what can not be used', () => {
     await serve(control)
     await cluster.client.create(vipResource, vip({ name: 'inside', subnet: 'ovn-default' }))
     const annotate = (annotations: object) => ({ metadata: { annotations } })
-    const { attachmentProvider, attachmentVip } = serviceAnnotations
+    const { attachmentProvider, attachmentVip, logicalSwitch } = serviceAnnotations
+    const cure = 'write a Subnet for Pods that is there, or remove it'
     const edits: readonly (readonly [object, string])[] = [
       [annotate({ [attachmentProvider.key]: 'street' }), `field=${attachmentProvider.key} value=street)`],
       [
@@ -387,12 +403,19 @@ describe('what can not be used', () => {
         annotate({ [attachmentVip.key]: 'inside' }),
         'write a Vip of a Subnet with the provider street.default',
       ],
+      [
+        annotate({ [attachmentVip.key]: null, [logicalSwitch.key]: 'nowhere' }),
+        `field=${logicalSwitch.key} value=nowhere); ${cure}`,
+      ],
+      [annotate({ [logicalSwitch.key]: 'join' }), `value=join); ${cure}`],
+      [annotate({ [logicalSwitch.key]: 'street' }), `value=street); ${cure}`],
     ]
+    const template = (await deploymentOf())?.spec?.template
     for (const [change, told] of edits) {
       await edit(change)
       await control.settle()
       expect((await cluster.user.told('web')).join('\n')).toContain(told)
-      expect([await deploymentOf(), await published()]).toEqual([expect.anything(), ['172.28.0.2']])
+      expect([(await deploymentOf())?.spec?.template, await published()]).toEqual([template, ['172.28.0.2']])
     }
     expect(await cluster.user.told('web')).toHaveLength(edits.length)
     await create({ name: 'shop', clusterIP: '10.96.100.2' })

@@ -3,15 +3,7 @@ import { KubeOvnError, problemText } from '@kube-ovn/errors'
 import { parseCidrList, parseIpList } from '@kube-ovn/ip'
 import { service, type ServiceFields } from '@kube-ovn/testing-builders'
 import { describe, expect, it } from 'vitest'
-import {
-  chooseSubnet,
-  forwardsOf,
-  isWished,
-  nodeSelectorOf,
-  suits,
-  wishOf,
-  type ServingSubnet,
-} from './plan.ts'
+import { chooseSubnet, forwardsOf, nodeSelectorOf, suits, wishOf, type ServingSubnet } from './plan.ts'
 import { deploymentOf } from './workload.ts'
 
 const attached = { [serviceAnnotations.attachmentProvider.key]: 'street.default' }
@@ -74,20 +66,6 @@ describe('wishOf', () => {
   it('takes the provider of a network of OVN for its network', () => {
     const annotations = { [serviceAnnotations.attachmentProvider.key]: 'street.default.ovn' }
     expect(wishOf(asking({ annotations })).network).toEqual({ namespace: 'default', name: 'street' })
-  })
-})
-
-describe('isWished', () => {
-  it.each<readonly [string, ServiceFields, boolean]>([
-    ['of type LoadBalancer, in a network', {}, true],
-    ['of another type', { type: 'ClusterIP' }, false],
-    ['for somebody else', { loadBalancerClass: 'example.com/other' }, false],
-  ])('%s', (_name, fields, is) => {
-    expect(isWished(asking(fields))).toBe(is)
-  })
-
-  it('in no network', () => {
-    expect(isWished(service({ type: 'LoadBalancer' }))).toBe(false)
   })
 })
 

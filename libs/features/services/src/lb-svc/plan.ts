@@ -34,17 +34,6 @@ export interface Wish {
   readonly vip: string | undefined
 }
 
-/** Whether a Service asks for an address in an attached network, from nobody else. */
-export function isWished({ metadata, spec = {} }: Service): boolean {
-  const { type, loadBalancerClass } = spec
-  return (
-    type === 'LoadBalancer' &&
-    loadBalancerClass === undefined &&
-    metadata.deletionTimestamp === undefined &&
-    serviceAnnotations.attachmentProvider.key in (metadata.annotations ?? {})
-  )
-}
-
 /** Reads the network that a Service names: `<name>.<namespace>`, and what the original ignores after that. @throws LbSvcInvalidError */
 function networkOf({ metadata: { annotations } }: Service): NetworkName {
   const { key } = serviceAnnotations.attachmentProvider

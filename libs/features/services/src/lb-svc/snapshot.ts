@@ -17,6 +17,7 @@ import {
   forwarderLabelsOf,
   forwarderName,
   forwarderVipName,
+  isForwarded,
   isForwarderVip,
   serviceWatch,
 } from '@kube-ovn/domains-control/services'
@@ -26,7 +27,6 @@ import { lbSvcFlags } from './flags.ts'
 import {
   chooseSubnet,
   forwardsOf,
-  isWished,
   nodeSelectorOf,
   suits,
   wishOf,
@@ -91,7 +91,7 @@ export function observeLbSvc(key: string, world: ControlWorld): LbSvcSnapshot | 
   // Without the switch there are no rights either: what was made stays.
   if (!enableLbSvc) return undefined
   const service = world.store(serviceWatch).get(key)
-  const isWanted = world.settings.enableLb && service !== undefined && isWished(service)
+  const isWanted = world.settings.enableLb && service !== undefined && isForwarded(service)
   const [namespace = '', name = ''] = key.split('/')
   const made = placesOf(namespace, name, world).filter(({ isOurs }) => isOurs === true)
   if (!isWanted && made.length === 0) return undefined
@@ -141,6 +141,7 @@ function planIn(
   }
   const wish = wishOf(service)
   const { provider, device } = networkIn(wish, world)
+  checkPodSubnet(wish, world)
   for (const { place, isOurs } of placesOf(namespace, name, world)) {
     if (isOurs !== false || (wish.vip !== undefined && place.resource === vipResource)) continue
     const cure = `create the Service anew under another name, or delete the ${place.resource.kind} ${place.name}, which is another one`
@@ -189,6 +190,19 @@ function networkIn(
     provider: isOfKubeOvn(definition) ? `${provider}.ovn` : provider,
     device: deviceAnnotation.read(definition.metadata.annotations) ?? '',
   }
+}
+
+/**
+ * A Pod that could have no first NIC is not to take the place of one that works.
+ *
+ * @throws LbSvcInvalidError
+ */
+function checkPodSubnet({ podSubnet: value }: Wish, world: ControlWorld): void {
+  if (value === undefined) return
+  const place = world.attachments.get(value)
+  if (place?.hasSwitch === true && !place.isJoin) return
+  const cure = 'write a Subnet for Pods that is there, or remove it'
+  throw new LbSvcInvalidError({ field: serviceAnnotations.logicalSwitch.key, value, cure })
 }
 
 /** The Subnets that are in effect for a network. */

@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest'
+import { balancerNames } from '@kube-ovn/domains-control/services'
+import { controlSettings } from '@kube-ovn/domains-control/testing/settings'
 import { shownPatches, shownRows } from '@kube-ovn/domains-control/testing/shown'
 import { desiredBalancers } from './desired.ts'
 
@@ -77,6 +79,35 @@ it('is a row for each protocol and affinity, and their names in the status of th
         sctpSessionLoadBalancer: 's-session',
       },
     },
+  ])
+})
+
+it('has the names of a VPC of its own, and one for SCTP as for TCP', () => {
+  const names = balancerNames('blue', { settings: controlSettings() })
+  const balancers = ([undefined, 10_800] as const).flatMap((affinity) =>
+    (['tcp', 'udp', 'sctp'] as const).map((protocol) => ({
+      ...{ protocol, affinity, nodes: undefined },
+      name: (affinity === undefined ? names.plain : names.session)[protocol],
+    })),
+  )
+  const desired = desiredBalancers({ vpc: 'blue', names, balancers, prefersLocal: false, group: undefined })
+  const plain = { selection_fields: [], options: { prefer_local_backend: 'false' }, external_ids }
+  const session = {
+    selection_fields: ['ip_src', 'ipv6_src'],
+    options: { affinity_timeout: '10800', prefer_local_backend: 'false' },
+    external_ids,
+  }
+  const row = (name: string, protocol: string) => ({ row: `lb/${name}`, name, protocol })
+  expect(shownRows(desired)).toEqual([
+    { ...row('vpc-blue-tcp-load', 'tcp'), ...plain },
+    {
+      ...{ ...row('vpc-blue-udp-load', 'udp'), ...plain },
+      options: { prefer_local_backend: 'false', ct_flush: 'true' },
+    },
+    { ...row('vpc-blue-sctp-load', 'sctp'), ...plain },
+    { ...row('vpc-blue-tcp-sess-load', 'tcp'), ...session },
+    { ...row('vpc-blue-udp-sess-load', 'udp'), ...session },
+    { ...row('vpc-blue-sctp-sess-load', 'sctp'), ...session },
   ])
 })
 

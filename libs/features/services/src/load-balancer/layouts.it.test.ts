@@ -1,7 +1,21 @@
-import { apiVersion, subnetResource, vpcResource } from '@kube-ovn/kube-api'
+import {
+  apiVersion,
+  providerNetworkResource,
+  subnetResource,
+  vlanResource,
+  vpcResource,
+} from '@kube-ovn/kube-api'
 import { endpointSlices, nodes, services } from '@kube-ovn/kube-api/core'
 import { ovnNorthboundSchema, type OvnNorthbound } from '@kube-ovn/ovsdb-schema'
-import { endpointSlice, service, subnet, type ServiceFields } from '@kube-ovn/testing-builders'
+import {
+  endpointSlice,
+  providerNetwork,
+  service,
+  subnet,
+  vlan,
+  vpc,
+  type ServiceFields,
+} from '@kube-ovn/testing-builders'
 import { ControlCluster, type Controller } from '@kube-ovn/testing-control'
 import { OvsdbClient, type Cache } from 'ovsdb-client'
 import { beforeEach, describe, expect, it } from 'vitest'
@@ -173,6 +187,37 @@ describe('load balancers of each Service for itself', () => {
     expect(control.named('Load_Balancer_Group', group)?.load_balancer.length).toBeGreaterThan(4)
   })
 
+  it('are on the switches of the VPC whose Pods may ask, and on no others', async () => {
+    const { client, user } = cluster
+    await createAll()
+    await client.create(vpcResource, vpc({ name: 'bare' }))
+    await client.create(subnetResource, subnet({ name: 'plain', cidrBlock: '10.31.0.0/24', enableLb: false }))
+    await client.create(providerNetworkResource, providerNetwork({ name: 'quay' }))
+    await client.create(vlanResource, vlan({ name: 'v10', id: 10 }))
+    await client.create(
+      subnetResource,
+      subnet({ name: 'yard', cidrBlock: '172.20.0.0/24', vlan: 'v10', enableLb: false }),
+    )
+    await createOne({
+      ...{ name: 'nobodys', clusterIP: '10.96.100.9' },
+      annotations: { 'ovn.kubernetes.io/vpc': 'bare' },
+    })
+    await using control = await cluster.startController(perService)
+    await control.settle()
+    const [ofDefault, ofRed] = [[group], ['kube-ovn/services/red']]
+    const attached = { join: [], 'ovn-default': ofDefault, red1: ofRed, plain: [], yard: [] }
+    expect(places(control)).toEqual(attached)
+    expect(control.named('Load_Balancer_Group', 'kube-ovn/services/bare')?.load_balancer).toHaveLength(1)
+    expect(attachedRouters(control)).toEqual([])
+    for (const name of ['red1', 'plain'])
+      await user.edit(subnetResource, name, { enableLb: name === 'plain' })
+    await client.create(subnetResource, subnet({ name: 'bare1', vpc: 'bare', cidrBlock: '10.32.0.0/24' }))
+    await control.settle()
+    const bare1 = ['kube-ovn/services/bare']
+    expect(places(control)).toEqual({ ...attached, red1: [], plain: ofDefault, bare1 })
+    expect(control.problems()).toEqual([])
+  })
+
   it('take over from those that Services share, and give back to them, with nothing lost in between', async () => {
     await createAll()
     {
@@ -228,6 +273,21 @@ describe('load balancers of each Service for itself', () => {
     expect(watch.lost).toEqual([])
   })
 })
+
+/** The groups on each switch. */
+function places(control: Controller): Readonly<Record<string, readonly string[]>> {
+  const nameOf = (uuid: string) => control.world.northbound.get('Load_Balancer_Group', uuid)?.name ?? uuid
+  const rows = control.rows('Logical_Switch', 'name', 'load_balancer_group')
+  return Object.fromEntries(rows.map((row) => [row.name, row.load_balancer_group.map(nameOf)]))
+}
+
+/** The routers at which somebody is balanced. */
+function attachedRouters(control: Controller): readonly string[] {
+  return control
+    .rows('Logical_Router', 'name', 'load_balancer', 'load_balancer_group')
+    .filter((row) => row.load_balancer.length + row.load_balancer_group.length > 0)
+    .map(({ name }) => name)
+}
 
 /** Load balancers by their names, with what is in them, and the switches that have them. */
 async function contents(): Promise<string> {

@@ -1,21 +1,20 @@
 import { externalGatewayLabel, serviceAnnotations } from '@kube-ovn/annotations'
 import type { KubeOvnError } from '@kube-ovn/errors'
-import { familyOf, formatIp, parseCidr, type Ip } from '@kube-ovn/ip'
+import { familyOf, parseCidr, type Ip } from '@kube-ovn/ip'
 import { ovnEipType, type OvnEip, type RouterLbRule } from '@kube-ovn/kube-api'
 import { routerPortName } from '@kube-ovn/ovn-names'
 import type { ControlWorld } from '@kube-ovn/domains-control'
 import { addressesOfEip, subnetOfEip } from '@kube-ovn/domains-control/addresses'
 import {
-  copiedAnnotations,
   LbRuleAddressError,
   LbRuleInvalidError,
-  servicePlan,
   type RuleSource,
   type ServicePlan,
 } from '@kube-ovn/domains-control/lb-rules'
 import { lbRuleKinds } from '@kube-ovn/domains-control/services'
 import { isDefaultVpc, servicePrefixes } from '@kube-ovn/domains-control/topology'
 import { RouterLbRuleUnconnectedError } from './errors.ts'
+import { routerPlan } from './plan.ts'
 
 export const source: RuleSource<RouterLbRule> = {
   kind: lbRuleKinds.router,
@@ -39,16 +38,7 @@ function planOf(rule: RouterLbRule, world: ControlWorld): ServicePlan {
   checkVpc(vpc, world)
   const all = [addresses.v4, addresses.v6].filter((ip) => ip !== undefined)
   const vips = endpoints.length > 0 ? all : servedBySelectors(all, ovnEip, world)
-  const { routerLbVip, logicalRouter, logicalSwitch, healthCheck } = serviceAnnotations
-  return servicePlan(lbRuleKinds.router, rule, {
-    vips,
-    annotations: {
-      [routerLbVip.key]: vips.map((ip) => formatIp(ip)).join(','),
-      [logicalRouter.key]: vpc,
-      [logicalSwitch.key]: undefined,
-      ...copiedAnnotations(rule, [healthCheck]),
-    },
-  })
+  return routerPlan(rule, vips)
 }
 
 /** @throws LbRuleAddressError where there is no address that the router of the VPC could answer for */

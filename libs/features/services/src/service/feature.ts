@@ -1,3 +1,4 @@
+import { serviceAnnotations } from '@kube-ovn/annotations'
 import { endpointSlices, services } from '@kube-ovn/kube-api/core'
 import type { EndpointSlice } from '@kube-ovn/kube-api/core'
 import type { ObjectChange } from '@kube-ovn/kube'
@@ -11,7 +12,7 @@ import {
   serviceBalancer,
 } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
-import type { ControlFeature } from '@kube-ovn/domains-control'
+import { flagsOf, type ControlFeature } from '@kube-ovn/domains-control'
 import {
   announcedIn,
   announcementWatch,
@@ -34,9 +35,15 @@ export const service: ControlFeature<string, ServiceSnapshot> = {
   name: 'service',
   kinds: [balancerHealthCheck, serviceBalancer],
   flags: balancerFlags,
+  apartMs: ({ settings }) => flagsOf(balancerFlags, settings).loadBalancerMinSyncPeriod,
   watches: [serviceWatch, sliceWatch, announcementWatch],
   tables: [serviceVpcs, takenFrontends, healthChecks, nodePlaces, filledBalancers, externalPrefixes],
-  rights: [{ resource: services, verbs: ['patch'] }],
+  rights: [
+    {
+      ...{ resource: services, verbs: ['patch'] },
+      writes: [{ metadata: { name: 'web', annotations: { [serviceAnnotations.vpc.key]: 'red' } } }],
+    },
+  ],
   memberships: [
     ...[loadBalancer, serviceBalancer].flatMap(({ name: kind }) =>
       ['vips', 'health_check', 'ip_port_mappings'].map((column) => ({ kind, column })),

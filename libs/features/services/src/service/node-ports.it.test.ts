@@ -99,8 +99,7 @@ describe('node ports that OVN serves', () => {
     expect(await cluster.costs()).toEqual({ transactions: 1, writes: [] })
     expect(vipsOf(control, v4)).toEqual({ '^node.v4:30080': '10.16.0.2:8080' })
 
-    const status = { addresses: [{ type: 'InternalIP', address: '172.18.0.99' }] }
-    await cluster.client.patch(nodes, { name: 'n2' }, mergePatch, { status }, { subresource: 'status' })
+    await cluster.user.renumberNode('n2', '172.18.0.99')
     await control.settle()
     expect(variables(control)['c-2']).toEqual({ 'node.v4': '172.18.0.99' })
 

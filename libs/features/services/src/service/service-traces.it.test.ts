@@ -1,5 +1,14 @@
+import { podAnnotations } from '@kube-ovn/annotations'
+import { providerNetworkResource, subnetResource, vlanResource } from '@kube-ovn/kube-api'
 import { endpointSlices, services } from '@kube-ovn/kube-api/core'
-import { endpointSlice, service, type ServiceFields } from '@kube-ovn/testing-builders'
+import {
+  endpointSlice,
+  providerNetwork,
+  service,
+  subnet,
+  vlan,
+  type ServiceFields,
+} from '@kube-ovn/testing-builders'
 import { ControlCluster, type Controller } from '@kube-ovn/testing-control'
 import { beforeEach, describe, expect, it } from 'vitest'
 
@@ -13,9 +22,18 @@ const frontends = ['10.96.100.1', 'fd00:10:96::1001'] as const
 
 beforeEach(() => cluster.user.createNodes('n1'))
 
-/** A client and a backend on the switch of the default subnet; the backend is all that there is behind the Service. */
-async function serve(control: Controller, fields: ServiceFields = {}): Promise<void> {
-  for (const name of ['client', 'backend']) await cluster.user.createPod({ name, node: 'n1' })
+type Role = 'client' | 'backend'
+
+/** A client and a backend, on the switch of the default subnet or where it says; the backend is all that there is behind the Service. */
+async function serve(
+  control: Controller,
+  fields: ServiceFields = {},
+  subnets: Readonly<Partial<Record<Role, string>>> = {},
+): Promise<void> {
+  for (const name of ['client', 'backend'] as const) {
+    const annotations = { [podAnnotations().logicalSwitch.key]: subnets[name] ?? 'ovn-default' }
+    await cluster.user.createPod({ name, node: 'n1', annotations })
+  }
   await control.settle()
   await cluster.client.create(
     services,
@@ -39,22 +57,26 @@ async function serve(control: Controller, fields: ServiceFields = {}): Promise<v
 }
 
 /** What OVN does with the first packet that the client sends to an address. */
-async function trace(control: Controller, address: string, to: string): Promise<string> {
+async function trace(
+  control: Controller,
+  address: string,
+  to: string,
+  { on = 'ovn-default', gateway = control.named('Logical_Router_Port', `ovn-cluster-${on}`)?.mac } = {},
+): Promise<string> {
   const family = address.includes(':') ? 6 : 4
   const own = (await cluster.user.addressOf('client')).split(',')[family === 4 ? 0 : 1]
   const port = control.named('Logical_Switch_Port', 'client.default')
   const [mac = ''] = port?.addresses[0]?.split(' ') ?? []
-  const router = control.named('Logical_Router_Port', 'ovn-cluster-ovn-default')?.mac
   const [protocol, number] = to.split(' ')
   const flow = [
-    `inport == "client.default" && eth.src == ${mac} && eth.dst == ${router} && ip.ttl == 64`,
+    `inport == "client.default" && eth.src == ${mac} && eth.dst == ${gateway} && ip.ttl == 64`,
     `ip${family}.src == ${own} && ip${family}.dst == ${address}`,
     `${protocol}.src == 40000 && ${protocol}.dst == ${number}`,
   ].join(' && ')
   const { southbound } = cluster.northbound
   const states = '--ct=new '.repeat(6)
   return cluster.northbound.script(
-    `ovn-trace --db=${southbound?.socket} ${states} --summary ovn-default '${flow}' 2>&1`,
+    `ovn-trace --db=${southbound?.socket} ${states} --summary ${on} '${flow}' 2>&1`,
   )
 }
 
@@ -115,4 +137,25 @@ describe('the first packet of a connection, as ovn-northd has it led', () => {
     }
     expect(seen[1]).toEqual(seen[0])
   })
+
+  it.each(['yard', 'ovn-default'])(
+    'goes to the physical gateway from an underlay without a router, under the address of a backend in %s',
+    async (backend) => {
+      await using control = await cluster.startSettled()
+      await cluster.client.create(providerNetworkResource, providerNetwork({ name: 'quay' }))
+      await cluster.client.create(vlanResource, vlan({ name: 'v10', id: 10 }))
+      const cidrBlock = '172.19.0.0/24,fd00:172:19::/112'
+      await cluster.client.create(subnetResource, subnet({ name: 'yard', cidrBlock, vlan: 'v10' }))
+      await control.settle()
+      await serve(control, {}, { client: 'yard', backend })
+      const backends = (await cluster.user.addressOf('backend')).split(',')
+      for (const [index, address] of frontends.entries()) {
+        const led = await trace(control, address, 'tcp 80', { on: 'yard', gateway: '00:00:5e:00:53:01' })
+        expect(led).toContain(`backends=${index === 0 ? backends[0] : `[${backends[1]}]`}:8080`)
+        expect(led).toMatch(/output to "localnet\.yard"/)
+        expect(led).not.toMatch(reachesBackend)
+        expect(led).not.toContain('dp="ovn-cluster"')
+      }
+    },
+  )
 })

@@ -83,7 +83,7 @@ export function observeService(key: string, world: ControlWorld): ServiceSnapsho
     announcers: vpc === world.settings.clusterRouter ? announcersOf(key, world) : new Set<string>(),
     layout: layoutOf(world),
     isMoving: layoutOf(world) === 'per-service' && world.table(filledBalancers).some('all', ''),
-    problem: serviceProblem(service, decided, taken),
+    problem: serviceProblem(service, decided, taken, frontends),
   }
   return isServed
     ? {

@@ -1,5 +1,7 @@
 import { problemText, KubeOvnError } from '@kube-ovn/errors'
 import { formatIp } from '@kube-ovn/ip'
+import { lbRuleKinds } from '@kube-ovn/domains-control/services'
+import { madeOfRule } from '@kube-ovn/domains-control/testing/made-of-rule'
 import { switchLbRule, type SwitchLbRuleFields } from '@kube-ovn/testing-builders'
 import { describe, expect, it } from 'vitest'
 import { planOf } from './plan.ts'
@@ -40,6 +42,37 @@ describe('a SwitchLBRule', () => {
       },
       ineffective: undefined,
     })
+  })
+
+  it('of a VpcDns is a Service for its name servers, by each protocol', () => {
+    const annotations = {
+      'ovn.kubernetes.io/logical_router': 'blue',
+      'ovn.kubernetes.io/logical_switch': 'blue-a',
+    }
+    const ports = [
+      { name: 'dns', port: 53, protocol: 'UDP' },
+      { name: 'dns-tcp', port: 53, protocol: 'TCP' },
+      { name: 'metrics', port: 9153, protocol: 'TCP' },
+    ]
+    const rule = switchLbRule({
+      ...{ name: 'vpc-dns-d1', vip: '10.96.0.3', namespace: 'kube-system', annotations, ports },
+      selector: ['k8s-app:vpc-dns-d1'],
+    })
+    expect(madeOfRule(lbRuleKinds.switch, rule, planOf(rule)).patches).toMatchObject([
+      { merge: { status: { service: 'kube-system/slr-vpc-dns-d1', ports: '53/UDP,53/TCP,9153/TCP' } } },
+      {
+        create: {
+          metadata: {
+            ...{ namespace: 'kube-system', name: 'slr-vpc-dns-d1' },
+            annotations: { 'ovn.kubernetes.io/switch_lb_vip': '10.96.0.3', ...annotations },
+          },
+          spec: {
+            ...{ clusterIP: 'None', selector: { 'k8s-app': 'vpc-dns-d1' } },
+            ports: ports.map((port) => ({ ...port, targetPort: port.port })),
+          },
+        },
+      },
+    ])
   })
 
   it.each([

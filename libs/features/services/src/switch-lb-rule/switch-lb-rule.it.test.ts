@@ -306,11 +306,14 @@ describe('two that want one address and port', () => {
       '10.96.100.1:90': '10.16.0.2:8080',
     })
     expect(await statusOf()).toBe('default/slr-rule 90/TCP True Served')
+    await cluster.client.remove(switchLbRuleResource, { name: 'rule' })
+    await control.settle()
+    expect(vipsOf(control)).toEqual({ '10.96.100.1:80': '10.16.0.5:8080' })
   })
 })
 
 describe('an address inside of a subnet', () => {
-  it('is found there by a Vip that answers, and must be the own one of nobody', async () => {
+  it('is found there by a Vip for which the router answers, and must be the own one of nobody', async () => {
     await using control = await cluster.startSettled()
     await create({ vip: '10.16.0.77' })
     await fill()
@@ -322,6 +325,10 @@ describe('an address inside of a subnet', () => {
     await cluster.client.create(vipResource, vip({ ...answering, namespace: 'default' }))
     await control.settle()
     expect(await statusOf()).toBe('default/slr-rule 80/TCP True Served')
+    const ports = control.portsOf('Logical_Switch', 'ovn-default')
+    expect(ports.filter((name) => name.startsWith('answers'))).toEqual([])
+    const toRouter = control.named('Logical_Switch_Port', 'ovn-default-ovn-cluster')
+    expect(toRouter?.options['arp_proxy']).toBe('10.16.0.77 fd00:10:16::2')
     await cluster.client.remove(vipResource, { name: 'answers' })
     await cluster.client.create(
       vipResource,

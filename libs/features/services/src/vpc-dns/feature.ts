@@ -13,9 +13,9 @@ export const vpcDns: ControlFeature<string, DnsSnapshot> = {
   kinds: [],
   watches: [deploymentWatch],
   rights: [
-    { resource: deployments, namespace: 'own', verbs: ['create', 'patch', 'delete'] },
-    { resource: configMaps, namespace: 'own', verbs: ['create', 'patch', 'delete'] },
-    { resource: switchLbRuleResource, verbs: ['create', 'patch', 'delete'] },
+    { resource: deployments, namespace: 'own', verbs: ['create', 'patch', 'delete'], writes: 'applied' },
+    { resource: configMaps, namespace: 'own', verbs: ['create', 'patch', 'delete'], writes: 'applied' },
+    { resource: switchLbRuleResource, verbs: ['create', 'patch', 'delete'], writes: 'applied' },
     { resource: vpcDnsResource, subresource: 'status', verbs: ['patch'] },
   ],
   triggers: [
