@@ -157,6 +157,57 @@ describe('a NetworkPolicy', () => {
     expect(matchesOf(control, 'web.shop').some((match) => match.includes('ip4.src'))).toBe(true)
   })
 
+  it('is edited in one transaction, in which ICMPv6 is let in as before', async () => {
+    const all = { from: [{ podSelector: {} }] }
+    await createPolicy({ policyTypes: ['Ingress'], ingress: [all] })
+    await createPod('shop/web')
+    await using control = await cluster.startSettled()
+    const icmpv6 = () =>
+      control
+        .rows('ACL', '_uuid', 'match')
+        .flatMap(({ _uuid, match }) => (match === 'icmp6' ? [_uuid] : []))
+        .sort()
+    const before = icmpv6()
+    expect(before).toHaveLength(2)
+    await cluster.forgetCosts()
+    await editPolicy({
+      podSelector: { matchLabels: { app: 'web' } },
+      policyTypes: ['Ingress', 'Egress'],
+      ingress: [{ from: [{ namespaceSelector: {} }], ports: [{ port: 80 }] }, all],
+      egress: [{ to: [{ ipBlock: { cidr: '10.0.0.0/8' } }, { podSelector: {} }] }],
+    })
+    await control.settle()
+    expect((await cluster.costs()).transactions).toBe(1)
+    expect(icmpv6()).toEqual(before)
+    expect(matchesOf(control, 'web.shop').some((match) => match.includes('10.0.0.0/8'))).toBe(true)
+    expect(addressesIn(control, 'web.shop.ingress.allow.IPv4.1')).toEqual([await addressOf('shop/web')])
+  })
+
+  it('has each row once, whatever subnets its pods are in by turns', async () => {
+    await cluster.client.create(subnetResource, subnet({ name: 'plain', cidrBlock: '10.18.0.0/24' }))
+    await createPolicy({ policyTypes: ['Ingress', 'Egress'], ingress: [{}], egress: [{}] })
+    const place = { 'ovn.kubernetes.io/logical_switch': 'plain' }
+    await createPod('shop/a')
+    await createPod('shop/b', [], place)
+    await createPod('shop/c')
+    await using control = await cluster.startSettled()
+    const acls = () =>
+      control
+        .rows('ACL', 'direction', 'match', 'external_ids')
+        .filter(({ external_ids: ids }) => ids['parent'] === 'web.shop')
+        .map(({ direction, match }) => `${direction} ${match}`)
+        .sort()
+    const before = acls()
+    expect([...new Set(before)]).toEqual(before)
+    for (const family of ['ip4.src', 'ip4.dst', 'ip6.src', 'ip6.dst'])
+      expect(before.filter((acl) => acl.includes(`${family} ==`))).toHaveLength(1)
+    await cluster.forgetCosts()
+    await createPod('shop/d', [], place)
+    await control.settle()
+    // Nothing but its port.
+    expect([(await cluster.costs()).transactions, acls()]).toEqual([1, before])
+  })
+
   it('has no set of what it had before: neither of no rule, nor of rules that are gone', async () => {
     await createPolicy({ policyTypes: ['Ingress'] })
     await createPod('shop/web')

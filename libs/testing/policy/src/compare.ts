@@ -29,9 +29,11 @@ export function compareCompiled(
   packets: number,
 ): readonly Comparison[] {
   const judge = new RowJudge(compiled.rows)
+  const { flags, enableDnsNameResolver: followsNames = false } = world.settings
+  const ways = { isLax: flags?.['npEnforcement'] === 'lax', followsNames }
   return randomPackets(world, compiled.objects, packets).flatMap((packet) =>
     (['egress', 'ingress'] as const).flatMap((direction): readonly Comparison[] => {
-      const specified = isAllowed(compiled.objects, direction, packet)
+      const specified = isAllowed(compiled.objects, direction, packet, ways)
       if (specified === undefined) return []
       const port = portOf(direction === 'egress' ? packet.from : packet.to)
       return [{ packet, direction, specified, rows: judge.verdict(direction, port, packet) }]

@@ -15,6 +15,9 @@ export type Endpoint =
 
 export type Protocol = 'tcp' | 'udp' | 'sctp' | 'icmp'
 
+/** Where a connection comes from, by convention of the worlds. */
+export const sourcePort = 40_000
+
 /** The first packet of a connection; one end at least is a pod. */
 export interface Packet {
   readonly family: Family

@@ -3,6 +3,7 @@ import type {
   AdminNetworkPolicy,
   BaselineAdminNetworkPolicy,
   ClusterNetworkPolicy,
+  DnsNameResolver,
   EgressFirewall,
   MultiNetworkPolicy,
   NetworkAttachmentDefinition,
@@ -11,6 +12,9 @@ import type {
 } from '@kube-ovn/kube-api'
 import type { Namespace, NetworkPolicy, Node, Pod } from '@kube-ovn/kube-api/core'
 import type { Family } from '@kube-ovn/ip'
+
+/** When everything in a world happens. */
+export const worldTime = Date.UTC(2026, 0, 1)
 
 /** Everything that policies of any API are in. */
 export interface PolicyObjects {
@@ -28,6 +32,8 @@ export interface PolicyObjects {
   readonly clusterNetworkPolicies: readonly ClusterNetworkPolicy[]
   readonly egressFirewalls: readonly EgressFirewall[]
   readonly securityGroups: readonly SecurityGroup[]
+  /** What name servers answered. */
+  readonly dnsNameResolvers: readonly DnsNameResolver[]
 }
 
 /** A world as it is drawn. */

@@ -3,9 +3,11 @@ import type { KubeObject, Pod } from '@kube-ovn/kube-api/core'
 import type { PolicyObjects } from './policy-world.ts'
 import { editOf, withEdits, type Edit } from './random-edit.ts'
 import { drawNetworkPolicy } from './random-network-policies.ts'
+import { namesEdited } from './random-names.ts'
 import { networksEdited } from './random-network-edits.ts'
 import { networksKey } from './random-networks.ts'
 import { changeOne, withoutOne } from './random-parts.ts'
+import { seldomEdited } from './random-seldom-edits.ts'
 import { Random } from './random.ts'
 
 /** What may be done to a world. */
@@ -54,7 +56,8 @@ const edits: readonly Edit[] = [
 
 /** Draws some edits, and gives the objects behind them; the same for one seed. */
 export function edited(seed: number, objects: PolicyObjects): PolicyObjects {
-  return networksEdited(seed, withEdits(new Random(seed ^ 0xed17), edits, 4, objects))
+  const first = withEdits(new Random(seed ^ 0xed17), edits, 4, objects)
+  return namesEdited(seed, seldomEdited(seed, networksEdited(seed, first)))
 }
 
 function relabelled(pod: Pod, random: Random): Pod {

@@ -6,8 +6,10 @@ import { named, namesOf } from './colliding-names.ts'
 import { drawAdminPolicies } from './random-admin-policies.ts'
 import { drawFirewalls } from './random-egress-firewalls.ts'
 import { drawNetworkPolicy } from './random-network-policies.ts'
+import { followsNames, withNames } from './random-names.ts'
 import { withNetworks } from './random-networks.ts'
 import { drawPrefix } from './random-parts.ts'
+import { withSeldomRules } from './random-security-groups.ts'
 import { Random } from './random.ts'
 import type { PolicyObjects, PolicyWorld } from './policy-world.ts'
 
@@ -27,7 +29,7 @@ export function randomWorld(seed: number): PolicyWorld {
   const { namespaces, groups: groupNames } = namesOf(seed)
   const names = namespaces.slice(0, random.between(2, 4))
   const isOf = random.of('policies', 'policies', 'administrators', 'both', 'both', 'groups', 'subnets')
-  const groups = isOf === 'groups' ? drawGroups(random, groupNames) : []
+  const groups = isOf === 'groups' ? withSeldomRules(seed, drawGroups(random, groupNames)) : []
   const objects: PolicyObjects = {
     nodes: ['n1', 'n2'].map((name, index) =>
       node({
@@ -59,14 +61,17 @@ export function randomWorld(seed: number): PolicyWorld {
     ...drawAdminPolicies(random, isOf === 'administrators' || isOf === 'both'),
     egressFirewalls: drawFirewalls(seed, names, families),
     securityGroups: groups,
+    dnsNameResolvers: [],
   }
   const settings = {
     flags: {
       npIcmpv6: random.of('all', 'neighbours'),
       ownNodeMatch: random.of('addresses', 'ports'),
       stopOpenConnections: true,
+      npEnforcement: new Random(seed ^ 0x1a7).of('standard', 'standard', 'lax'),
     },
     enableAnp: true,
+    enableDnsNameResolver: followsNames(seed),
     defaultSubnet: {
       ...{ name: 'ovn-default', cidrBlock: range('default'), gateway: '', excludeIps: [] },
       disableGatewayCheck: true,
@@ -76,7 +81,8 @@ export function randomWorld(seed: number): PolicyWorld {
       cidrBlock: families.map((family) => (family === 4 ? '100.64.0.0/16' : 'fd00:100:64::/112')).join(','),
     },
   }
-  return { seed, families, settings, objects: named(seed, withNetworks(seed, objects, families)) }
+  const drawn = withNames(seed, withNetworks(seed, objects, families))
+  return { seed, families, settings, objects: named(seed, drawn) }
 }
 
 function drawPod(

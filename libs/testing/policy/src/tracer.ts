@@ -1,8 +1,8 @@
 import { startNorthbound, type Northbound } from '@kube-ovn/testing-ovsdb'
 import { portOf } from './compare.ts'
 import type { CompiledWorld } from './compiled-world.ts'
-import type { Endpoint, Packet } from './packet.ts'
-import { sourcePort } from './rows/judge.ts'
+import { sourcePort, type Endpoint, type Packet } from './packet.ts'
+
 import { northboundOperations, outsidePort, tracedSwitch } from './rows/northbound-operations.ts'
 
 /** What is no port of the world is behind the port `outside` of each switch. */

@@ -10,6 +10,7 @@ import {
   type Cluster,
 } from '@kube-ovn/lab'
 import { expect, it } from 'vitest'
+import { expectNoneBegin } from './knocks.ts'
 import { expectNoneLost, startPings, untilEdited } from './packets.ts'
 import { among, blocked, during, entered, expectClaims, left, port, shop, stock } from './claims.ts'
 
@@ -128,6 +129,20 @@ export function adminPolicies(cluster: () => Cluster): void {
       for (const version of versions)
         await untilEdited(central, 'guard', () => applyAll(cluster().api, [version]))
       await expectNoneLost(pings, versions.length)
+    })
+  })
+
+  it('of connections that it denies begin none within a second', async () => {
+    const [dbs, [web]] = await Promise.all([
+      untilPodsReady(cluster().api, 'stock', 'app=db', 3),
+      untilPodsReady(cluster().api, 'shop', 'app=web', 3),
+    ])
+    if (web === undefined) return expect.unreachable()
+    await expectNoneBegin(cluster(), {
+      open: anp('guard', { priority: 5, ingress: [rule('Allow')] }),
+      closed: anp('guard', { priority: 5, ingress: [rule('Deny')] }),
+      ...{ group: 'guard', from: dbs, addresses: addressesOfPod(web) },
+      claims: [{ ...entered, ...blocked }, among],
     })
   })
 

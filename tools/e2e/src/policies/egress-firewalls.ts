@@ -12,6 +12,7 @@ import {
 } from '@kube-ovn/lab'
 import { expect, it } from 'vitest'
 import { blocked, during, entered, expectClaims, left, shop, stock } from './claims.ts'
+import { expectNoneBegin } from './knocks.ts'
 import { expectNoneLost, startPings, untilEdited } from './packets.ts'
 import { firstPort, secondPort } from './people.ts'
 
@@ -30,6 +31,8 @@ function firewall(...egress: readonly Rule[]): ApiObject {
   } as ApiObject
 }
 
+const kubeletPort = 10_250
+const applied = 'EgressFirewall Rules applied'
 const denied = ['0.0.0.0/0', '::/0'].map((cidrSelector): Rule => ({ type: 'Deny', to: { cidrSelector } }))
 const asked = (from: MatrixRuleInput['from'], to: MatrixRuleInput['to'], port: number): MatrixRuleInput => ({
   ...{ from, to, by: ['tcp'], port },
@@ -59,7 +62,7 @@ export function egressFirewalls(lab: () => Cluster): void {
         { from: shop, to: [{ namespace: 'kube-system', service: 'kube-dns' }], by: ['dns'] },
         asked(['nodes'], shop, firstPort),
       ])
-      await untilTold('EgressFirewall Rules applied')
+      await untilTold(applied)
     })
     await expectSeen('without it they pass again', [toOutside])
   })
@@ -93,6 +96,7 @@ export function egressFirewalls(lab: () => Cluster): void {
     const pings = pods.map((pod) => startPing(placeOf(lab(), pod), lab().outside.addresses.ipv4))
     await Promise.all(pings.map((ping) => ping.started()))
     await during(lab(), [firewall()], async () => {
+      await untilTold(applied)
       await untilEdited(central, 'egress_firewall.shop', () => applyAll(lab().api, [firewall(...denied)]))
       await expectSeen('nobody goes out', [refused(toOutside)])
       const losses = await Promise.all(pings.map((ping) => ping.stop()))
@@ -101,6 +105,21 @@ export function egressFirewalls(lab: () => Cluster): void {
           Array.from({ length: lost.length }, (_, index) => sent - lost.length + 1 + index),
         )
       expect(Math.min(...losses.map(({ lost }) => lost.length))).toBeGreaterThan(1)
+    })
+  })
+
+  it('of connections that it denies begin none within a second', async () => {
+    const pods = await untilPodsReady(lab().api, 'shop', 'app=web', 3)
+    const nodes = { to: { nodeSelector: {} } }
+    const [node] = lab().nodes
+    if (node === undefined) return expect.unreachable()
+    await expectNoneBegin(lab(), {
+      open: firewall({ type: 'Allow', ...nodes }, ...denied),
+      closed: firewall({ type: 'Deny', ...nodes }, ...denied),
+      ...{ group: 'egress_firewall.shop', from: pods, addresses: ofStack('dual', node.kubernetes) },
+      // Somebody is there, for any who ask.
+      port: kubeletPort,
+      claims: [refused(asked(shop, ['nodes'], firstPort)), left],
     })
   })
 

@@ -1,4 +1,4 @@
-import { eventually, placeOf, startAt, type ApiObject, type Cluster, type PodObject } from '@kube-ovn/lab'
+import type { ApiObject } from '@kube-ovn/lab'
 import { port } from './claims.ts'
 
 /** Addresses of the newcomer, which are known before it is there. */
@@ -34,29 +34,4 @@ export function newcomer(pairs: readonly (readonly [forbidden: string, allowed: 
       ],
     },
   } as ApiObject
-}
-
-/** Returns when each of those who knock was let in, from now on. */
-export async function untilAllOpen(opened: readonly { readonly times: number }[]): Promise<void> {
-  const before = opened.map(({ times }) => times)
-  await eventually('all are let in', () =>
-    Promise.resolve(opened.every(({ times }, index) => times > (before[index] ?? 0)) || undefined),
-  )
-}
-
-/** Tries to connect from a pod again and again, and counts how often it could. */
-export function knockAt(
-  cluster: Cluster,
-  from: PodObject,
-  address: string,
-  stack: DisposableStack,
-): { readonly times: number } {
-  const script =
-    'while :; do timeout 0.3 bash -c ": < /dev/tcp/$0/$1" 2> /dev/null && echo open; sleep 0.05; done'
-  const quoted = script.replace('$0', address).replace('$1', String(port))
-  const child = startAt(placeOf(cluster, from), ['bash', '-c', quoted])
-  stack.defer(() => void child.kill('SIGTERM'))
-  const seen = { times: 0 }
-  child.stdout?.on('data', (chunk: Buffer) => (seen.times += chunk.toString().split('open').length - 1))
-  return seen
 }

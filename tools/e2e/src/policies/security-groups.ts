@@ -10,7 +10,8 @@ import {
   type MatrixRuleInput,
 } from '@kube-ovn/lab'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { blocked, expectClaims } from './claims.ts'
+import { among, blocked, entered, expectClaims } from './claims.ts'
+import { expectNoneBegin } from './knocks.ts'
 import { addressOf, expectNoneLost, startPings, untilEdited } from './packets.ts'
 
 /** Ports at which nothing but the probe listens. */
@@ -167,6 +168,39 @@ export function securityGroups(lab: () => Cluster): void {
       refused(asked(passerBy, allSellers, openPort)),
       asked(allSellers, passerBy, openPort),
     ])
+  })
+
+  it('of connections that it drops begin none within a second', async () => {
+    const [dbs, webs] = await Promise.all([
+      untilPodsReady(lab().api, 'stock', 'app=db', 3),
+      untilPodsReady(lab().api, 'shop', 'app=web', 3),
+    ])
+    const [web] = webs
+    if (web === undefined) return expect.unreachable()
+    const inStock = { ipv4: '10.18.0.0/16', ipv6: 'fd00:10:18::/112' } as const
+    const doors = (policy: string) => {
+      const fromStock = both({ policy, priority: 5 }).map((one, index) => ({
+        ...{ ...one, remoteAddress: inStock[versions[index] ?? 'ipv4'] },
+      }))
+      return group('doors', { ingressRules: [...fromStock, ...both({})], egressRules })
+    }
+    const name = (of: string | null) =>
+      Promise.all(
+        webs.map(({ metadata }) =>
+          lab().api.mergePatch(`/api/v1/namespaces/shop/pods/${metadata.name}`, {
+            metadata: { annotations: { 'ovn.kubernetes.io/security_groups': of } },
+          }),
+        ),
+      )
+    await name('doors')
+    try {
+      await expectNoneBegin(lab(), {
+        ...{ open: doors('allow'), closed: doors('drop'), group: 'ovn.sg.doors' },
+        ...{ from: dbs, addresses: addressesOfPod(web), claims: [refused(entered), among] },
+      })
+    } finally {
+      await name(null)
+    }
   })
 
   it('are let in everywhere once there is no group', async () => {

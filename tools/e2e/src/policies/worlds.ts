@@ -134,7 +134,7 @@ function objectsOf(
   return {
     ...{ nodes: [], subnets: [], securityGroups: [], egressFirewalls: [] },
     ...{ baselineAdminNetworkPolicies: [], clusterNetworkPolicies: [] },
-    ...{ networkAttachments: [], multiNetworkPolicies: [] },
+    ...{ networkAttachments: [], multiNetworkPolicies: [], dnsNameResolvers: [] },
     namespaces: namespaces.map((name, index) => ({
       metadata: { name, labels: namespaceLabels[index] ?? {} },
     })),

@@ -24,12 +24,14 @@ export const policyTiers: readonly PolicyTier[] = [
     { first: aclPriority.firewallRules, rules: 'EgressFirewall passes on, or denies' },
   ]),
   tierOf(aclTier.admin, 'next', [
+    { first: aclPriority.adminNodes, rules: 'a node to its own Pods' },
     { first: adminPolicies, less: '100 p', rules: 'AdminNetworkPolicy' },
     { first: adminPolicies, less: '25 p', rules: 'ClusterNetworkPolicy, tier Admin' },
   ]),
   tierOf(aclTier.policy, 'then', [
     { first: securityGroupRules, less: 'p', rules: 'SecurityGroup, tier 0' },
     { first: aclPriority.nodes, rules: 'a node and its own Pods' },
+    { first: aclPriority.nodes, rules: 'join network to a private Subnet' },
     { first: aclPriority.securityGroupBase, rules: 'ARP, DHCP … of security groups' },
     { first: aclPriority.sameSecurityGroup, rules: 'members of a security group' },
     { first: aclPriority.denyAll, rules: 'other traffic of security groups' },
@@ -42,8 +44,11 @@ export const policyTiers: readonly PolicyTier[] = [
   tierOf(aclTier.baseline, 'at last', [
     { first: adminPolicies, less: '25 p', rules: 'ClusterNetworkPolicy, tier Baseline' },
     { first: securityGroupRules, less: 'p', rules: 'SecurityGroup, tier 1' },
+    { first: aclPriority.securityGroupBase, rules: 'ARP, DHCP … of security groups' },
+    { first: aclPriority.sameSecurityGroup, rules: 'members of a security group' },
     { first: aclPriority.denyAll, rules: 'other traffic of security groups' },
     { first: baselinePolicy, rules: 'BaselineAdminNetworkPolicy' },
+    { first: aclPriority.followed, rules: 'Pods with an EgressFirewall: answers' },
   ]),
 ]
 

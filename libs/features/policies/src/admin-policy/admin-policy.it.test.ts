@@ -6,7 +6,7 @@ import {
 } from '@kube-ovn/kube-api'
 import { namespaces, networkPolicies, nodes, pods } from '@kube-ovn/kube-api/core'
 import type { Resource } from '@kube-ovn/kube'
-import { namespace, pod } from '@kube-ovn/testing-builders'
+import { namespace, node, pod } from '@kube-ovn/testing-builders'
 import { ControlCluster, type Controller } from '@kube-ovn/testing-control'
 import { beforeEach, describe, expect, it } from 'vitest'
 
@@ -127,8 +127,10 @@ describe('an AdminNetworkPolicy', () => {
     expect(addressesIn(control, set4)).toHaveLength(2)
     const kept = control.rows('ACL', '_uuid').map(({ _uuid }) => _uuid)
     const to = [{ networks: ['203.0.113.7/24', '2001:db8::/32'] }]
+    await cluster.forgetCosts()
     await edit('anp', 'guard', { egress: [{ action: 'Deny', to }] })
     await control.settle()
+    expect((await cluster.costs()).transactions).toBe(1)
     const after = control.rows('ACL', '_uuid').map(({ _uuid }) => _uuid)
     expect(after).toEqual(expect.arrayContaining(kept))
     expect(after).toHaveLength(kept.length + 2)
@@ -161,18 +163,28 @@ describe('an AdminNetworkPolicy', () => {
     await create('anp', 'guard', { priority: 0, egress: [{ action: 'Deny', to }] })
     await createPods('shop/web')
     await using control = await cluster.startSettled({ settings })
-    const set = 'guard.egress.0..IPv4'
-    expect(addressesIn(control, set)).toEqual([])
+    const known = () => [4, 6].map((family) => addressesIn(control, `guard.egress.0..IPv${family}`))
+    expect(known()).toEqual([[], []])
     const zone = (value: string | null): Promise<unknown> =>
       cluster.client.patch(nodes, { name: 'n1' }, 'application/merge-patch+json', {
         metadata: { labels: { zone: value } },
       })
     await zone('a')
     await control.settle()
-    expect(addressesIn(control, set)).toHaveLength(1)
+    expect(known()).toEqual([['172.18.0.11'], ['fd00:18::11']])
+    await cluster.user.renumberNode('n1', '172.18.0.21', 'fd00:18::21')
+    await control.settle()
+    expect(known()).toEqual([['172.18.0.21'], ['fd00:18::21']])
+    const late = { name: 'n3', addresses: ['172.18.0.13'], labels: { zone: 'a' } }
+    await cluster.client.create(nodes, node(late))
+    await control.settle()
+    expect(known()).toEqual([['172.18.0.13', '172.18.0.21'], ['fd00:18::21']])
+    await cluster.client.remove(nodes, { name: 'n3' })
+    await control.settle()
+    expect(known()).toEqual([['172.18.0.21'], ['fd00:18::21']])
     await zone(null)
     await control.settle()
-    expect(addressesIn(control, set)).toEqual([])
+    expect(known()).toEqual([[], []])
   })
 
   it('knows ports by number, range and name', async () => {
@@ -286,8 +298,18 @@ describe('policies of one priority', () => {
       expect.stringContaining('value=that of anp/a-older'),
     ])
     expect(await cluster.user.told('c-other')).toEqual([])
+    const conditionsOf = async (name: string) =>
+      (await cluster.client.get(adminNetworkPolicyResource, { name }))?.status?.conditions ?? []
+    expect(await conditionsOf('a-older')).toEqual([])
+    expect(await conditionsOf('b-younger')).toEqual([
+      expect.objectContaining({
+        ...{ type: 'Validated', status: 'False' },
+        message: expect.stringContaining('value=that of anp/a-older') as string,
+      }),
+    ])
     await edit('anp', 'b-younger', { priority: 4 })
     await control.settle()
+    expect(await conditionsOf('b-younger')).toEqual([])
     expect(ranksOf(control, 'b.younger')).toEqual(['29600 drop', '29599 allow-related'])
     expect(ranksOf(control, 'c.other')).toEqual(['29698 drop', '29697 allow-related'])
   })

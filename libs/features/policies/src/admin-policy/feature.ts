@@ -16,6 +16,7 @@ export const adminPolicy = withSampling<string, AdminPolicySnapshot>({
   kinds: [adminPolicyPortGroup, adminPolicyAddresses, adminPolicyAcl],
   rights: Object.values(adminResources).map((resource) => ({
     ...{ resource, subresource: 'status', verbs: ['patch'] },
+    writes: [{ metadata: { name: 'web' }, status: { conditions: [{ type: 'Ready', status: 'False' }] } }],
   })),
   memberships: [
     { kind: adminPolicyPortGroup.name, column: 'acls' },

@@ -19,7 +19,7 @@ import { observeResolvers, type ResolverSnapshot } from './snapshot.ts'
 export const dnsNameResolver: ControlFeature<ResolverLabel, ResolverSnapshot> = {
   name: 'dns-name-resolver',
   kinds: [],
-  rights: [{ resource: dnsNameResolverResource, verbs: ['create', 'patch', 'delete'] }],
+  rights: [{ resource: dnsNameResolverResource, verbs: ['create', 'patch', 'delete'], writes: 'applied' }],
   triggers: [
     {
       on: 'object',

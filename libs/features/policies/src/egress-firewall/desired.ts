@@ -1,6 +1,6 @@
 import { problemText } from '@kube-ovn/errors'
 import { externalIds, memberOf, ref } from '@kube-ovn/domains-control'
-import { aclRow } from '@kube-ovn/domains-control/policies'
+import { aclRow, desiredMeter } from '@kube-ovn/domains-control/policies'
 import { egressFirewallReason, egressFirewallResource } from '@kube-ovn/kube-api'
 import {
   clusterAddressSetName,
@@ -8,9 +8,12 @@ import {
   firewallAcl,
   firewallAddresses,
   firewallGroupName,
+  firewallMeter,
+  firewallMeterBand,
   firewallPortGroup,
   groupAclId,
 } from '@kube-ovn/ovn-names'
+import { firewallLogRate } from '@kube-ovn/policy'
 import {
   nothing,
   type Desired,
@@ -46,18 +49,28 @@ function firewallRows({ rows }: Firewall, namespace: string): Desired {
   const acls = rows.acls.map((acl) =>
     aclRow(firewallAcl, groupAclId(group, acl), acl, { [externalId.egressFirewall]: namespace }),
   )
+  const meter = rows.meter === undefined ? nothing : meterOf(rows.meter)
   return {
     ...nothing,
     rows: [
+      ...meter.rows,
       { kind: firewallPortGroup, id: group, columns: { name: group, external_ids: idsOf(namespace) } },
       ...rows.sets.map(({ name }) => setRow(name, namespace)),
       ...acls,
     ],
     members: [
+      ...meter.members,
       ...acls.map(({ id }) => memberOf(ref(firewallPortGroup, group), 'acls', ref(firewallAcl, id))),
       ...rows.sets.flatMap(({ name, addresses }) => addresses.map((address) => addressIn(name, address))),
     ],
   }
+}
+
+function meterOf(name: string): Desired {
+  return desiredMeter(
+    { meter: firewallMeter, band: firewallMeterBand },
+    { id: name, name, rate: firewallLogRate },
+  )
 }
 
 function idsOf(namespace: string) {
@@ -100,10 +113,10 @@ function statusPatch({ object, problems, observed }: Firewall): KubePatch {
   }
 }
 
-function problemEvents({ object, problems }: Firewall): readonly KubeEvent[] {
+function problemEvents({ object, problems, logProblems }: Firewall): readonly KubeEvent[] {
   const { name, namespace = '', uid = '' } = object.metadata
   const regarding = { resource: egressFirewallResource, namespace, name, uid }
-  return problems.map((problem) => ({
+  return [...problems, ...logProblems].map((problem) => ({
     ...{ regarding, type: 'Warning' as const, reason: egressFirewallReason.invalid },
     message: problemText(problem),
   }))

@@ -1,6 +1,6 @@
 import { egressFirewallResource, type EgressFirewallRule } from '@kube-ovn/kube-api'
 import { namespaces, nodes, pods } from '@kube-ovn/kube-api/core'
-import { egressFirewall, namespace, pod } from '@kube-ovn/testing-builders'
+import { egressFirewall, namespace, node, pod } from '@kube-ovn/testing-builders'
 import { ControlCluster, type Controller } from '@kube-ovn/testing-control'
 import { beforeEach, describe, expect, it } from 'vitest'
 
@@ -115,22 +115,32 @@ describe('an EgressFirewall', () => {
     expect(control.portsOf('Port_Group', group)).toEqual(['web.shop'])
   })
 
-  it('knows nodes by their labels, and follows them', async () => {
+  it('knows nodes by their labels, and follows their addresses', async () => {
     await create({ type: 'Allow', to: { nodeSelector: { matchLabels: { door: 'open' } } } }, deny)
     await createPods('shop/web')
     await using control = await cluster.startSettled()
-    const set = `${group}.0.IPv4`
-    expect(addressesIn(control, set)).toEqual([])
+    const known = () => [4, 6].map((family) => addressesIn(control, `${group}.0.IPv${family}`))
+    expect(known()).toEqual([[], []])
     const label = (name: string, door: string | null) =>
       cluster.client.patch(nodes, { name }, 'application/merge-patch+json', {
         metadata: { labels: { door } },
       })
     await label('n2', 'open')
     await control.settle()
-    expect(addressesIn(control, set)).toHaveLength(1)
+    expect(known()).toEqual([['172.18.0.12'], ['fd00:18::12']])
+    await cluster.user.renumberNode('n2', '172.18.0.22', 'fd00:18::22')
+    await control.settle()
+    expect(known()).toEqual([['172.18.0.22'], ['fd00:18::22']])
+    const late = { name: 'n3', addresses: ['172.18.0.13'], labels: { door: 'open' } }
+    await cluster.client.create(nodes, node(late))
+    await control.settle()
+    expect(known()).toEqual([['172.18.0.13', '172.18.0.22'], ['fd00:18::22']])
+    await cluster.client.remove(nodes, { name: 'n3' })
+    await control.settle()
+    expect(known()).toEqual([['172.18.0.22'], ['fd00:18::22']])
     await label('n2', null)
     await control.settle()
-    expect(addressesIn(control, set)).toEqual([])
+    expect(known()).toEqual([[], []])
   })
 
   it('is put back when somebody changes it, and leaves what others made alone', async () => {
@@ -148,6 +158,48 @@ describe('an EgressFirewall', () => {
     expect([rulesOf(control), control.portsOf('Port_Group', group)]).toEqual([denied, ['web.shop']])
     expect(addressesIn(control, 'egress_firewall_inside.IPv4')).toEqual(inside)
     expect(await northbound.nbctl('acl-list', 'others')).toContain('9.9.9.9')
+  })
+
+  it('is logged as its namespace says, by a meter that goes with it', async () => {
+    await create(allow, deny)
+    await createPods('shop/web')
+    const say = (text: string | null): Promise<unknown> =>
+      cluster.client.patch(namespaces, { name: 'shop' }, 'application/merge-patch+json', {
+        metadata: { annotations: { 'k8s.ovn.org/acl-logging': text } },
+      })
+    const logged = (control: Controller): readonly string[] =>
+      control
+        .rows('ACL', 'action', 'log', 'severity', 'meter', 'external_ids')
+        .filter(({ log, external_ids: ids }) => log && ids['egress_firewall'] === 'shop')
+        .map(({ action, severity, meter }) => `${action} ${severity} ${meter}`)
+        .sort()
+    const meters = (control: Controller) => control.rows('Meter', 'name', 'unit')
+    const meter = `${group}_meter`
+    const both = [`drop alert ${meter}`, `pass info ${meter}`]
+    {
+      await using control = await cluster.startSettled()
+      expect([logged(control), meters(control)]).toEqual([[], []])
+      await say('{"deny":"alert","allow":"info"}')
+      await control.settle()
+      expect((await cluster.costs()).transactions).toBe(1)
+      expect([logged(control), meters(control)]).toEqual([both, [{ name: meter, unit: 'pktps' }]])
+      expect(control.rows('Meter_Band', 'action', 'rate')).toEqual([{ action: 'drop', rate: 20 }])
+    }
+    await cluster.forgetCosts()
+    await using control = await cluster.startSettled()
+    expect(await cluster.costs()).toEqual({ transactions: 0, writes: [] })
+    expect(logged(control)).toEqual(both)
+    await say('{"deny":"loud","allow":"debug"}')
+    await control.settle()
+    expect(logged(control)).toEqual([`pass debug ${meter}`])
+    // Its rules are in effect all the same.
+    expect(await statusOf()).toMatchObject({ status: 'EgressFirewall Rules applied' })
+    expect(await cluster.user.told('default')).toEqual([
+      expect.stringContaining('k8s.ovn.org/acl-logging deny value=loud'),
+    ])
+    await say('{}')
+    await control.settle()
+    expect([logged(control), meters(control)]).toEqual([[], []])
   })
 
   it('fails closed where it can not be read, and tells so', async () => {

@@ -1,7 +1,16 @@
 import { withSampling } from '@kube-ovn/domains-control/policies'
 import { serviceCidrTable, serviceCidrWatch } from '@kube-ovn/domains-control/topology'
-import { egressFirewallResource } from '@kube-ovn/kube-api'
-import { firewallAcl, firewallAddresses, firewallPortGroup } from '@kube-ovn/ovn-names'
+import { aclLoggingAnnotation } from '@kube-ovn/annotations'
+import { egressFirewallName, egressFirewallResource } from '@kube-ovn/kube-api'
+import { namespaces, type Namespace } from '@kube-ovn/kube-api/core'
+import {
+  firewallAcl,
+  firewallAddresses,
+  firewallMeter,
+  firewallMeterBand,
+  firewallPortGroup,
+} from '@kube-ovn/ovn-names'
+import type { ObjectChange } from '@kube-ovn/kube'
 import { nothing } from '@kube-ovn/reconcile'
 import { desiredFirewall } from './desired.ts'
 import { insideKey, observeFirewall, type FirewallSnapshot } from './snapshot.ts'
@@ -9,16 +18,30 @@ import { insideKey, observeFirewall, type FirewallSnapshot } from './snapshot.ts
 /** Keeps pods of a namespace from what its EgressFirewall denies. Keys are `namespace/name`, and one for what is inside of the cluster. */
 export const egressFirewall = withSampling<string, FirewallSnapshot>({
   name: 'egress-firewall',
-  kinds: [firewallPortGroup, firewallAddresses, firewallAcl],
+  kinds: [firewallPortGroup, firewallAddresses, firewallAcl, firewallMeter, firewallMeterBand],
   rights: [{ resource: egressFirewallResource, subresource: 'status', verbs: ['patch'] }],
   memberships: [
     { kind: firewallPortGroup.name, column: 'acls' },
+    { kind: firewallMeter.name, column: 'bands' },
     { kind: firewallAddresses.name, column: 'addresses' },
   ],
   watches: [serviceCidrWatch],
   tables: [serviceCidrTable],
-  triggers: [{ on: 'object', resource: egressFirewallResource, keys: ({ key }) => [key] }],
+  triggers: [
+    { on: 'object', resource: egressFirewallResource, keys: ({ key }) => [key] },
+    {
+      on: 'object',
+      resource: namespaces,
+      keys: (change: ObjectChange<Namespace>) =>
+        hasOtherLog(change) ? [`${change.key}/${egressFirewallName}`] : [],
+    },
+  ],
   initialKeys: () => [insideKey],
   observe: observeFirewall,
   desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredFirewall(snapshot)),
 })
+
+function hasOtherLog({ old, new: current }: ObjectChange<Namespace>): boolean {
+  const { key } = aclLoggingAnnotation
+  return old?.metadata.annotations?.[key] !== current?.metadata.annotations?.[key]
+}

@@ -8,6 +8,7 @@ import {
   egressFirewallRows,
   NameContestedError,
   NameUnknownError,
+  readFirewallLog,
   type EgressFirewallRows,
 } from '@kube-ovn/policy'
 
@@ -24,6 +25,8 @@ export type FirewallSnapshot =
       readonly rows: EgressFirewallRows
       /** Parts without effect. */
       readonly problems: readonly KubeOvnError[]
+      /** What its Namespace says of its log and can not be. */
+      readonly logProblems: readonly KubeOvnError[]
       /** Which generation its status is about. */
       readonly observed: Observed
       /** When an address of a DNS name ends to count, in milliseconds from now. */
@@ -50,10 +53,12 @@ export function observeFirewall(key: string, world: ControlWorld): FirewallSnaps
     if (other !== undefined) return [new NameContestedError({ ...about, other })]
     return action === 'drop' && addresses[rule]?.length === 0 ? [new NameUnknownError(about)] : []
   })
+  const { log, problems } = readFirewallLog(world.namespaces.get(namespace)?.metadata.annotations)
   return {
     ...{ kind: 'firewall', object, isInEffect, endsInMs: names.endsInMs() },
     observed: observedOf(egressFirewallResource, object, world),
-    rows: egressFirewallRows(firewall, namespace, (rule) => addresses[rule] ?? []),
+    rows: egressFirewallRows(firewall, namespace, (rule) => addresses[rule] ?? [], log),
+    logProblems: problems,
     problems: [...firewall.problems, ...unknown],
   }
 }

@@ -1,6 +1,6 @@
-import { podAnnotations } from '@kube-ovn/annotations'
+import { networkAttachmentResource, subnetResource } from '@kube-ovn/kube-api'
 import { namespaces, networkPolicies, pods, type NetworkPolicy } from '@kube-ovn/kube-api/core'
-import { namespace, pod } from '@kube-ovn/testing-builders'
+import { namespace, pod, subnet } from '@kube-ovn/testing-builders'
 import { ControlCluster, type Controller } from '@kube-ovn/testing-control'
 import { beforeEach, describe, expect, it } from 'vitest'
 
@@ -115,6 +115,7 @@ describe('a NetworkPolicy', () => {
       { spec: { ingress } },
     )
     await control.settle()
+    expect((await cluster.costs()).transactions).toBe(1)
     const after = control.rows('ACL', '_uuid', 'match').map(({ _uuid }) => _uuid)
     expect(after).toEqual(expect.arrayContaining(kept))
     expect(after).toHaveLength(kept.length + 2)
@@ -268,6 +269,39 @@ describe('a NetworkPolicy', () => {
     expect(control.portsOf('Port_Group', 'node.n1')).toEqual(['web.n1', 'web.shop'])
   })
 
+  it('restricts all of IP, or TCP, UDP and SCTP alone, as it says itself, or else the flag', async () => {
+    const annotation = 'ovn.kubernetes.io/network_policy_enforcement'
+    const none = { policyTypes: ['Ingress'] }
+    await cluster.client.create(networkPolicies, policy('web', none))
+    await cluster.client.create(networkPolicies, policy('strict', none, { [annotation]: 'standard' }))
+    await createPods('shop/web')
+    await using control = await cluster.startSettled({ flags: { npEnforcement: 'lax' } })
+    const restricted = (name: string): readonly string[] =>
+      aclsOf(control, `${name}.shop`).filter((acl) => !acl.includes('.except.'))
+    const lax = (name: string): readonly string[] => [
+      `to-lport 2000 outport == @${name}.shop && (tcp || udp || sctp) drop`,
+      `to-lport 2001 outport == @${name}.shop && udp.src == 547 && udp.dst == 546 && ip6 allow-related`,
+      `to-lport 2001 outport == @${name}.shop && udp.src == 67 && udp.dst == 68 && ip4 allow-related`,
+    ]
+    const standard = (name: string): readonly string[] => [
+      'from-lport 2001 icmp6 allow-stateless',
+      `to-lport 2000 outport == @${name}.shop && ip drop`,
+      'to-lport 2001 icmp6 allow-stateless',
+    ]
+    expect([restricted('web'), restricted('strict')]).toEqual([lax('web'), standard('strict')])
+    const say = (name: string, enforcement: string | null): Promise<unknown> =>
+      cluster.client.patch(networkPolicies, { namespace: 'shop', name }, 'application/merge-patch+json', {
+        metadata: { annotations: { [annotation]: enforcement } },
+      })
+    await say('web', 'standard')
+    await say('strict', null)
+    await control.settle()
+    expect([restricted('web'), restricted('strict')]).toEqual([standard('web'), lax('strict')])
+    await say('web', 'lax')
+    await control.settle()
+    expect(restricted('web')).toEqual(lax('web'))
+  })
+
   it('is put back when somebody changes it, and leaves what others made alone', async () => {
     await cluster.client.create(networkPolicies, policy('web', fromFriends))
     await createPods('shop/web', 'shop/friend')
@@ -288,17 +322,59 @@ describe('a NetworkPolicy', () => {
     expect(foreign?.tier).toBe(0)
   })
 
-  it('is about the networks that it names', async () => {
-    const keys = podAnnotations('storage.shop.ovn')
-    await cluster.client.create(
-      networkPolicies,
-      policy('web', fromFriends, { 'ovn.kubernetes.io/network_policy_for': 'shop/storage' }),
-    )
-    await createPods('shop/web')
-    await using control = await cluster.startSettled()
-    expect(keys.allocated.key).toBe('storage.shop.ovn.kubernetes.io/allocated')
-    // Its pods have no NIC there.
-    expect([control.portsOf('Port_Group', 'web.shop'), aclsOf(control, 'web.shop')]).toEqual([[], []])
+  describe('that names its networks', () => {
+    const provider = 'storage.shop.ovn'
+    const named = (networks: string) => ({ 'ovn.kubernetes.io/network_policy_for': networks })
+    const addressOn = async (of: string, name: string): Promise<readonly string[]> => {
+      const found = await cluster.client.get(pods, { namespace: 'shop', name })
+      const text = found?.metadata.annotations?.[`${of}.kubernetes.io/ip_address`] ?? ''
+      return text.split(',')
+    }
+    beforeEach(async () => {
+      await cluster.client.create(networkAttachmentResource, {
+        ...{ apiVersion: 'k8s.cni.cncf.io/v1', kind: 'NetworkAttachmentDefinition' },
+        metadata: { namespace: 'shop', name: 'storage' },
+        spec: { config: JSON.stringify({ cniVersion: '0.3.0', type: 'kube-ovn', provider }) },
+      })
+      const storage = { name: 'storage', cidrBlock: '10.17.0.0/16,fd00:10:17::/112', provider }
+      await cluster.client.create(subnetResource, subnet(storage))
+      const annotations = { 'k8s.v1.cni.cncf.io/networks': 'storage' }
+      for (const name of ['web', 'friend']) {
+        const made = { name, namespace: 'shop', node: 'n1', labels: { app: name }, annotations }
+        await cluster.client.create(pods, pod(made))
+      }
+      // Has no NIC there.
+      await createPods('shop/plain')
+    })
+
+    it('is for NICs there alone, and its peers are addresses there', async () => {
+      await cluster.client.create(networkPolicies, policy('web', fromFriends, named('shop/storage')))
+      await using control = await cluster.startSettled()
+      const seen = () => [
+        control.portsOf('Port_Group', 'web.shop'),
+        [...(addressesIn(control, allowed4) ?? []), ...(addressesIn(control, allowed6) ?? [])],
+      ]
+      const further = [`friend.shop.${provider}`, `web.shop.${provider}`]
+      expect(seen()).toEqual([further, await addressOn(provider, 'friend')])
+      expect(aclsOf(control, 'web.shop')).toContain('to-lport 2000 outport == @web.shop && ip drop')
+      const name = (networks: string): Promise<unknown> =>
+        cluster.client.patch(
+          networkPolicies,
+          { namespace: 'shop', name: 'web' },
+          'application/merge-patch+json',
+          { metadata: { annotations: named(networks) } },
+        )
+      await name('ovn')
+      await control.settle()
+      const first = ['friend.shop', 'plain.shop', 'web.shop']
+      expect(seen()).toEqual([first, await addressOn('ovn', 'friend')])
+      await name('ovn, shop/storage')
+      await control.settle()
+      expect(seen()[0]).toEqual([...first, ...further].sort())
+      await name('shop/other')
+      await control.settle()
+      expect([control.portsOf('Port_Group', 'web.shop'), aclsOf(control, 'web.shop')]).toEqual([[], []])
+    })
   })
 })
 

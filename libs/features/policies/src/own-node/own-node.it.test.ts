@@ -52,11 +52,7 @@ describe('a node', () => {
     await cluster.client.create(nodes, node({ name: 'n2', addresses: ['172.18.0.12', 'fd00:18::12'] }))
     await control.settle()
     expect(aclsOf(control, 'node.n2')).toEqual(acls('node.n2', '172.18.0.12', 'fd00:18::12'))
-    const addresses = ['172.18.0.22', 'fd00:18::22'].map((address) => ({ type: 'InternalIP', address }))
-    const change = { status: { addresses } }
-    await cluster.client.patch(nodes, { name: 'n2' }, 'application/merge-patch+json', change, {
-      subresource: 'status',
-    })
+    await cluster.user.renumberNode('n2', '172.18.0.22', 'fd00:18::22')
     await control.settle()
     expect(aclsOf(control, 'node.n2')).toEqual(acls('node.n2', '172.18.0.22', 'fd00:18::22'))
     await cluster.client.remove(nodes, { name: 'n2' })

@@ -9,6 +9,7 @@ import type {
 import type { Pod } from '@kube-ovn/kube-api/core'
 import { isOwnNode, isWithin, nodeOf, numbersOf, podOf, prefixOf, selectsPod } from './known.ts'
 import type { Question, Verdict } from './known.ts'
+import { isNamed } from './names.ts'
 import { selects } from './selector.ts'
 
 type Kind = 'anp' | 'banp' | 'cnp'
@@ -101,7 +102,7 @@ function actionOf(
   }
   const action = known[rule.action ?? ''] ?? 'deny'
   const given = (question.direction === 'ingress' ? rule.from : rule.to) ?? []
-  const peers = given.map((peer) => isPeer(peer, question))
+  const peers = given.map((peer) => isPeer(kind, peer, question, action))
   const ports = [
     ...(rule.ports ?? []).map((port) => isPort(port, question, served)),
     ...(rule.protocols ?? []).map((protocol) => isProtocol(protocol, question, served)),
@@ -116,10 +117,14 @@ function actionOf(
 }
 
 /** `undefined` where it can not be read. */
-function isPeer(peer: AdminPolicyPeer, { objects, direction, peer: end }: Question): boolean | undefined {
+function isPeer(kind: Kind, peer: AdminPolicyPeer, question: Question, action: Action): boolean | undefined {
+  const { objects, direction, peer: end } = question
   const fields = Object.keys(peer)
   if (fields.length !== 1) return undefined
-  const { nodes, networks } = peer
+  const { nodes, networks, domainNames } = peer
+  // What a name that is not followed stands for is not known, neither to allow it nor to deny it.
+  if (direction === 'egress' && domainNames !== undefined && kind !== 'banp')
+    return question.followsNames && domainNames.some((name) => isNamed(name, question, action === 'deny'))
   if (direction === 'egress' && nodes !== undefined)
     return selects(nodes, nodeOf(objects, end)?.metadata.labels) && end.kind === 'node'
   if (direction === 'egress' && networks !== undefined) {

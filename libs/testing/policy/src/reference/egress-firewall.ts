@@ -1,5 +1,6 @@
 import type { EgressFirewallRule } from '@kube-ovn/kube-api'
 import { isWithin, nodeOf, prefixOf, type Question } from './known.ts'
+import { isNamed } from './names.ts'
 import { selects } from './selector.ts'
 
 /**
@@ -16,7 +17,7 @@ export function firewallVerdict(question: Question): 'deny' | undefined {
   )
   for (const rule of firewall?.spec?.egress ?? []) {
     const isAllowing = rule.type === 'Allow'
-    const [to, ports] = [isDestination(rule.to, question), isPort(rule.ports, question)]
+    const [to, ports] = [isDestination(rule.to, question, !isAllowing), isPort(rule.ports, question)]
     // What can not be read allows nothing, and denies everything.
     const isAbout = to === undefined || ports === undefined ? !isAllowing : to && ports
     if (isAbout) return isAllowing ? undefined : 'deny'
@@ -25,9 +26,15 @@ export function firewallVerdict(question: Question): 'deny' | undefined {
 }
 
 /** `undefined` where it can not be read. */
-function isDestination(to: EgressFirewallRule['to'], { objects, peer }: Question): boolean | undefined {
-  const { cidrSelector, nodeSelector } = to
+function isDestination(
+  to: EgressFirewallRule['to'],
+  question: Question,
+  isDenying: boolean,
+): boolean | undefined {
+  const { objects, peer } = question
+  const { cidrSelector, nodeSelector, dnsName } = to
   if (Object.keys(to).length !== 1) return undefined
+  if (dnsName !== undefined) return question.followsNames ? isNamed(dnsName, question, isDenying) : undefined
   if (nodeSelector !== undefined)
     return peer.kind === 'node' && selects(nodeSelector, nodeOf(objects, peer)?.metadata.labels)
   if (cidrSelector === undefined || prefixOf(cidrSelector) === undefined) return undefined

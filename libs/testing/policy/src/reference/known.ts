@@ -20,6 +20,10 @@ export interface Question {
   readonly nic: Nic
   readonly peer: Endpoint
   readonly packet: Packet
+  /** Policies that do not say it themselves are about TCP, UDP and SCTP alone. */
+  readonly isLax: boolean
+  /** Somebody finds out what DNS names stand for. */
+  readonly followsNames: boolean
 }
 
 export function podOf(objects: PolicyObjects, end: Endpoint): Pod | undefined {

@@ -34,7 +34,7 @@ export function networkPolicyVerdict(question: Question): Verdict | undefined {
   )
   if (own.some((policy) => allows(policy, question))) return 'allow'
   // Lax ones are about TCP, UDP and SCTP.
-  const isolating = own.filter(({ isLax }) => packet.protocol !== 'icmp' || !isLax)
+  const isolating = own.filter(({ isLax = question.isLax }) => packet.protocol !== 'icmp' || !isLax)
   return isolating.length === 0 ? undefined : 'deny'
 }
 

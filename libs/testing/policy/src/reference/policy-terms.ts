@@ -15,8 +15,8 @@ export interface PolicyTerms {
   readonly networks: readonly string[] | undefined
   readonly podSelector: LabelSelector
   readonly restricted: readonly Direction[]
-  /** It is about TCP, UDP and SCTP alone. */
-  readonly isLax: boolean
+  /** It is about TCP, UDP and SCTP alone; `undefined` where it does not say so. */
+  readonly isLax: boolean | undefined
   readonly rules: Readonly<Record<Direction, readonly PolicyRuleTerms[]>>
 }
 
@@ -53,8 +53,9 @@ function networksOf({ metadata }: NetworkPolicy): readonly string[] | undefined 
   })
 }
 
-export function isLax({ metadata }: KubeObject): boolean {
-  return metadata.annotations?.['ovn.kubernetes.io/network_policy_enforcement'] === 'lax'
+export function isLax({ metadata }: KubeObject): boolean | undefined {
+  const text = metadata.annotations?.['ovn.kubernetes.io/network_policy_enforcement']
+  return text === undefined ? undefined : text === 'lax'
 }
 
 export function unlessEmpty<T>(list: readonly T[] | undefined): readonly T[] | undefined {

@@ -1,5 +1,6 @@
 import type { SecurityGroup, SecurityGroupRule } from '@kube-ovn/kube-api'
 import type { Pod } from '@kube-ovn/kube-api/core'
+import { sourcePort } from '../packet.ts'
 import {
   hasNetworkPolicies,
   isMember,
@@ -77,10 +78,12 @@ function isAbout(rule: SecurityGroupRule, question: Question): boolean {
   }
   const own = direction === 'ingress' ? packet.to : packet.from
   if (rule.localAddress !== undefined && !isIn(rule.localAddress, own.address)) return false
+  const { sourcePortRangeMin: first = 1, sourcePortRangeMax: last = 65_535 } = rule
   if (rule.protocol === 'icmp') return packet.protocol === 'icmp'
-  if (rule.protocol === 'tcp' || rule.protocol === 'udp')
+  if (rule.protocol === 'tcp' || rule.protocol === 'udp' || rule.protocol === 'sctp')
     return (
       packet.protocol === rule.protocol &&
+      (rule.localAddress === undefined || (first <= sourcePort && sourcePort <= last)) &&
       (rule.portRangeMin ?? 0) <= packet.port &&
       packet.port <= (rule.portRangeMax ?? 0)
     )

@@ -14,12 +14,17 @@ import { subnetVerdict } from './subnet.ts'
  * Administrators come first, then the SecurityGroups of the pod, or without any its NetworkPolicies and its subnet, then the baseline. What
  * nobody speaks of passes.
  */
-export function isAllowed(objects: PolicyObjects, direction: Direction, packet: Packet): boolean | undefined {
+export function isAllowed(
+  objects: PolicyObjects,
+  direction: Direction,
+  packet: Packet,
+  { isLax = false, followsNames = false }: Partial<Pick<Question, 'isLax' | 'followsNames'>> = {},
+): boolean | undefined {
   const [own, peer] = direction === 'ingress' ? [packet.to, packet.from] : [packet.from, packet.to]
   const pod = podOf(objects, own)
   const nic = pod === undefined ? undefined : nicOf(pod, own)
   if (pod === undefined || nic === undefined) return undefined
-  const question: Question = { objects, direction, pod, nic, peer, packet }
+  const question: Question = { objects, direction, pod, nic, peer, packet, isLax, followsNames }
   const said = direction === 'ingress' ? ingress : egress
   for (const ask of said) {
     const verdict = ask(question)

@@ -1,9 +1,6 @@
-import type { Packet } from '../packet.ts'
+import { sourcePort, type Packet } from '../packet.ts'
 import { meetsMatch, type MatchedPacket, type MatchNames } from './match.ts'
 import type { AclRow, PolicyRows } from './policy-rows.ts'
-
-/** Where a connection comes from, by convention of the worlds. */
-export const sourcePort = 40_000
 
 /** A packet may pass, or not; `random` where ACLs of one priority contradict each other, and OVN takes any of them. */
 export type RowVerdict = 'allow' | 'deny' | 'random'
