@@ -1,5 +1,5 @@
 import { speakerApp } from '@kube-ovn/annotations'
-import { nodes, pods } from '@kube-ovn/kube'
+import { nodes, pods, services } from '@kube-ovn/kube'
 import { subnetResource, vipResource } from '@kube-ovn/kube-api'
 import { missingForGobgp } from '@kube-ovn/testing-bgp'
 import fc from 'fast-check'
@@ -7,17 +7,20 @@ import { describe, expect, it } from 'vitest'
 import {
   addressesOf,
   burstsOf,
-  cidrs,
+  cidrsOf,
   emptyModel,
   happenIn,
   otherHop,
+  serviceAddressesOf,
   subnetNames,
   vipAddresses,
   wantedOf,
   type AnnouncedEvent,
   type Model,
   type Policy,
+  type SubnetName,
 } from './announced-fixture.ts'
+import { flagsOf, settings, type Settings } from './announced-settings-fixture.ts'
 import { bgp, own, router, SpeakerNode } from './speaker-fixture.ts'
 
 const missing = missingForGobgp()
@@ -27,8 +30,9 @@ const [runs, bursts] = process.env['KUBE_OVN_DEEP'] === '1' ? ([20, 12] as const
 describe.skipIf(missing)(`what is announced${missing === undefined ? '' : ` (${missing})`}`, () => {
   const node = SpeakerNode.ofSuite()
 
-  async function begin(): Promise<Model> {
-    for (const name of subnetNames) await node.createSubnet(name, `${cidrs[name].ipv4},${cidrs[name].ipv6}`)
+  async function begin(settings: Settings): Promise<Model> {
+    const model = emptyModel(settings)
+    for (const name of subnetNames) await node.createSubnet(name, blockOf(model, name))
     // Another speaker is there for what any can announce.
     await node.api.client.create(nodes, { metadata: { name: 'node-2' } })
     const ref = { namespace: 'kube-system', name: 'speaker-2' }
@@ -39,9 +43,21 @@ describe.skipIf(missing)(`what is announced${missing === undefined ? '' : ` (${m
     const conditions = [{ type: 'Ready', status: 'True' }]
     await node.api.client.patch(pods, ref, merge, { status: { conditions } }, { subresource: 'status' })
     node.here.run('ip', 'address', 'add', `${otherHop}/24`, 'dev', 'eth0')
-    node.start('--graceful-restart')
+    start(settings)
     await untilSession()
-    return emptyModel()
+    return model
+  }
+
+  function start(settings: Settings): void {
+    node.start('--graceful-restart', ...flagsOf(settings))
+  }
+
+  /** Next hops and communities by prefix that the router knows. */
+  function told(): Readonly<Record<string, Heard>> {
+    const routes = [...node.peer.routes('ipv4').values(), ...node.peer.routes('ipv6').values()]
+    return Object.fromEntries(
+      routes.map(({ prefix, nextHop, communities }) => [prefix, { nextHop, communities }]),
+    )
   }
 
   /** Sessions of IPv4 that there have been since the speaker was started. */
@@ -69,7 +85,7 @@ describe.skipIf(missing)(`what is announced${missing === undefined ? '' : ` (${m
       case 'pod': {
         const name = `pod-${event.index}`
         if (before.pod) return node.removePod(name)
-        const addresses = addressesOf(event.index, event.subnet).join(',')
+        const addresses = addressesOf(event.index, { ...event, hasMoved: false }).join(',')
         await node.createPod(name, event.node, addresses, event.policy, event.subnet)
         if (event.shares) await share(name)
         return
@@ -78,6 +94,45 @@ describe.skipIf(missing)(`what is announced${missing === undefined ? '' : ` (${m
         if (!before.pod) return
         const ref = { namespace: 'default', name: `pod-${event.index}` }
         await client.patch(pods, ref, merge, annotated(event.policy))
+        return
+      }
+      case 'pod address': {
+        const pod = model.pods.get(event.index)
+        if (pod === undefined) return
+        const addresses = addressesOf(event.index, pod).join(',')
+        const metadata = { annotations: { 'ovn.kubernetes.io/ip_address': addresses } }
+        const ref = { namespace: 'default', name: `pod-${event.index}` }
+        await client.patch(pods, ref, merge, { metadata })
+        return
+      }
+      case 'subnet edit': {
+        const status = { inEffect: { cidrBlock: blockOf(model, event.subnet) } }
+        await client.patch(
+          ...([
+            subnetResource,
+            { name: event.subnet },
+            merge,
+            { status },
+            { subresource: 'status' },
+          ] as const),
+        )
+        return
+      }
+      case 'service': {
+        const ref = { namespace: 'default', name: `service-${event.index}` }
+        if (!model.services.has(event.index)) {
+          await client.remove(services, ref)
+          return
+        }
+        const annotations = event.policy === undefined ? {} : { [bgp]: event.policy }
+        const [clusterIP, ipv6] = serviceAddressesOf(event.index)
+        await client.create(services, {
+          metadata: { ...ref, annotations },
+          spec: {
+            ...{ clusterIP, clusterIPs: [clusterIP, ipv6], ipFamilyPolicy: 'RequireDualStack' },
+            ports: [{ port: 80 }],
+          },
+        })
         return
       }
       case 'subnet policy':
@@ -112,7 +167,8 @@ describe.skipIf(missing)(`what is announced${missing === undefined ? '' : ` (${m
       case 'speaker':
         leadFrom(model, own.ipv4)
         await node.stop()
-        node.start('--graceful-restart')
+        model.settings = event.settings
+        start(event.settings)
         return untilSession()
       case 'router': {
         leadFrom(model, own.ipv4)
@@ -129,21 +185,43 @@ describe.skipIf(missing)(`what is announced${missing === undefined ? '' : ` (${m
   }
 
   // A world is made for each test. Shorter sequences, and many more of them, are tried with a router in memory.
-  const sequences = fc.sample(burstsOf(5, { minLength: bursts, maxLength: bursts }), runs)
+  const sequences = fc.sample(fc.tuple(settings, burstsOf(5, { minLength: bursts, maxLength: bursts })), runs)
   it.each([...sequences.entries()])(
-    'is what is desired after any sequence of events, %i',
-    async (_, sequence) => {
-      const model = await begin()
+    'is what is desired after any sequence of events, with any settings, %i',
+    async (run, [settings, sequence]) => {
+      // Few are tried: half of them have what is rare otherwise.
+      const first = { ...settings, aggregates: run % 2 === 0 }
+      const model = await begin(first)
       for (const [index, burst] of sequence.entries()) {
         for (const one of burst) await happen(model, one)
-        const message = `after ${JSON.stringify(sequence.slice(0, index + 1))}`
-        await expect.poll(() => node.told(), { timeout: 60_000, message }).toEqual(wantedOf(model))
+        const message = `after ${JSON.stringify([first, ...sequence.slice(0, index + 1)])}`
+        await expect.poll(told, { timeout: 60_000, message }).toEqual(heardOf(model))
       }
       // Nothing of it is what the router has kept of a speaker before this one.
       await expect.poll(() => node.staleRoutes(), { timeout: 60_000 }).toEqual([])
     },
   )
 })
+
+/** What GoBGP shows of it. */
+interface Heard {
+  readonly nextHop: string
+  readonly communities: readonly number[]
+}
+
+function heardOf(model: Model): Readonly<Record<string, Heard>> {
+  const communities = model.settings.communities
+    .map((text) => text.split(':').map(Number))
+    .flatMap(([high = 0, low = 0, ...more]) => (more.length > 0 ? [] : [high * 65_536 + low]))
+  return Object.fromEntries(
+    Object.entries(wantedOf(model)).map(([prefix, nextHop]) => [prefix, { nextHop, communities }]),
+  )
+}
+
+function blockOf(model: Model, name: SubnetName): string {
+  const { ipv4, ipv6 } = cidrsOf(model, name)
+  return `${ipv4},${ipv6}`
+}
 
 function annotated(policy: Policy): object {
   return { metadata: { annotations: { [bgp]: policy ?? null } } }

@@ -1,20 +1,26 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { BgpSpeaker } from '@kube-ovn/bgp'
 import { RemoteRouter } from '@kube-ovn/bgp/testing/remote-router'
 import { speakerApp } from '@kube-ovn/annotations'
 import { desiredPrefixes, type Announced } from '@kube-ovn/features-speaker'
-import type { Node, Pod } from '@kube-ovn/kube'
+import { contains, parseCidr } from '@kube-ovn/ip'
+import type { Node, Pod, Service } from '@kube-ovn/kube'
 import type { Subnet, Vip } from '@kube-ovn/kube-api'
 import { recordingLogger } from '@kube-ovn/log'
+import { readConfig } from '@kube-ovn/process'
 import { ManualClock } from '@kube-ovn/time'
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import {
   addressesOf,
   burstsOf,
-  cidrs,
+  cidrsOf,
   emptyModel,
   happenIn,
   otherHop,
+  serviceAddressesOf,
   subnetNames,
   vipAddresses,
   wantedOf,
@@ -22,17 +28,46 @@ import {
   type Model,
   type Policy,
 } from './announced-fixture.ts'
+import {
+  allFlagsOf,
+  asOf,
+  entriesOf,
+  heardOf,
+  settings,
+  type Heard,
+  type Settings,
+} from './announced-settings-fixture.ts'
 import { Announcer } from './announcer.ts'
+import { command, speakerOptions, type SpeakerConfig } from './config.ts'
 import { bgp, own, router } from './speaker-fixture.ts'
 
 const isDeep = process.env['KUBE_OVN_DEEP'] === '1'
+const families = ['ipv4', 'ipv6'] as const
+type Family = (typeof families)[number]
+let directory: string
+
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'speaker-announced-'))
+})
+
+afterAll(() => rmSync(directory, { recursive: true }))
+
+/** What the speaker makes of what a user has written. */
+function configOf(settings: Settings): SpeakerConfig {
+  const path = join(directory, 'neighbors.json')
+  writeFileSync(path, JSON.stringify(entriesOf(settings)))
+  const environment = { NODE_NAME: 'node-1', POD_IPS: own.ipv4 }
+  const parsed = readConfig(command, allFlagsOf(settings, path), environment)
+  return parsed.kind === 'help' ? expect.unreachable('nobody has asked for help') : parsed.config
+}
 
 function annotationsOf(policy: Policy): Readonly<Record<string, string>> {
   return policy === undefined ? {} : { [bgp]: policy }
 }
 
 /** What the API server would have of it. */
-function announcedOf({ subnets, pods, vip, hasNode, isDrained }: Model): Announced {
+function announcedOf(model: Model, config: SpeakerConfig): Announced {
+  const { subnets, pods, services, vip, hasNode, isDrained } = model
   const nodes: Node[] = [{ metadata: { name: 'node-2' } }]
   if (hasNode) nodes.push({ metadata: { name: 'node-1' }, spec: { unschedulable: isDrained } })
   const otherSpeaker = {
@@ -46,51 +81,81 @@ function announcedOf({ subnets, pods, vip, hasNode, isDrained }: Model): Announc
     status: { v4ip: vipAddresses.ipv4, v6ip: vipAddresses.ipv6 },
   }
   return desiredPrefixes({
-    ...{ nodeName: 'node-1', aggregates: false, services: [], nodes, vips: vip === undefined ? [] : [front] },
+    ...{
+      nodeName: config.nodeName,
+      aggregates: config.aggregate,
+      nodes,
+      vips: vip === undefined ? [] : [front],
+    },
     subnets: subnetNames.map((name): Subnet => {
-      const cidrBlock = `${cidrs[name].ipv4},${cidrs[name].ipv6}`
+      const { ipv4, ipv6 } = cidrsOf(model, name)
+      const cidrBlock = `${ipv4},${ipv6}`
       return {
         metadata: { name, annotations: annotationsOf(subnets[name]) },
         status: { inEffect: { cidrBlock } },
       }
     }),
+    services: (config.announceClusterIp ? [...services] : []).map(([index, policy]): Service => ({
+      metadata: { name: `service-${index}`, namespace: 'default', annotations: annotationsOf(policy) },
+      spec: { type: 'ClusterIP', clusterIPs: [...serviceAddressesOf(index)] },
+    })),
     pods: [
       otherSpeaker,
-      ...[...pods].map(([index, { node, subnet, shares, policy }]): Pod => ({
+      ...[...pods].map(([index, pod]): Pod => ({
         metadata: {
           ...{ name: `pod-${index}`, namespace: 'default' },
           annotations: {
             'ovn.kubernetes.io/allocated': 'true',
-            'ovn.kubernetes.io/ip_address': addressesOf(index, subnet).join(','),
+            'ovn.kubernetes.io/ip_address': addressesOf(index, pod).join(','),
             'ovn.kubernetes.io/mac_address': '00:00:00:5e:00:01',
-            'ovn.kubernetes.io/logical_switch': subnet,
-            ...(shares && { 'ovn.kubernetes.io/aaps': 'front' }),
-            ...annotationsOf(policy),
+            'ovn.kubernetes.io/logical_switch': pod.subnet,
+            ...(pod.shares && { 'ovn.kubernetes.io/aaps': 'front' }),
+            ...annotationsOf(pod.policy),
           },
         },
-        spec: { nodeName: node, containers: [] },
+        spec: { nodeName: pod.node, containers: [] },
       })),
     ],
   })
 }
 
 /** A speaker whose router is in memory: two sessions with one, each of its own family. */
-class World {
-  readonly clock = new ManualClock()
-  readonly model = emptyModel()
-  readonly routers = new Map(
-    Object.values<string>(router).map((address) => [
-      address,
-      new RemoteRouter(65_001, { families: [address.includes(':') ? 'ipv6' : 'ipv4'] }),
-    ]),
-  )
-  #dialled: string[] = []
-  #speaker = this.#makeSpeaker()
-  #announcer = this.#makeAnnouncer()
+class Running {
+  readonly routers: Readonly<Record<Family, RemoteRouter>>
+  readonly announcer: Announcer
+  readonly #speaker: BgpSpeaker
+  readonly #clock: ManualClock
+  #dialled: RemoteRouter[] = []
+
+  constructor(model: Model, clock: ManualClock) {
+    this.#clock = clock
+    const { settings } = model
+    this.routers = {
+      ipv4: new RemoteRouter(asOf(settings, 'ipv4'), { families: ['ipv4'] }),
+      ipv6: new RemoteRouter(asOf(settings, 'ipv6'), { extendedNextHop: true }),
+    }
+    const config = configOf(settings)
+    const options = speakerOptions(config)
+    this.#speaker = new BgpSpeaker(options, {
+      ...{ clock, log: recordingLogger(), random: () => 0, changed: () => undefined },
+      dial: ({ address }) => {
+        const remote = this.routers[address === router.ipv6 ? 'ipv6' : 'ipv4']
+        this.#dialled.push(remote)
+        return Promise.resolve(remote.connection())
+      },
+    })
+    this.announcer = new Announcer({
+      ...{ peers: options.peers, speaker: this.#speaker, log: recordingLogger() },
+      own: {
+        hopTo: (address) => ({ nextHop: address === router.ipv6 ? own.ipv6 : model.hop, problem: undefined }),
+      },
+      announced: () => announcedOf(model, config),
+    })
+  }
 
   async start(): Promise<void> {
     await this.#speaker.start()
-    this.#announcer.decide()
+    this.announcer.decide()
     await this.untilSessions()
   }
 
@@ -98,36 +163,14 @@ class World {
     await this.#speaker.stop({ keepsRoutes: false })
   }
 
-  /** What is known at the other ends. */
-  get told(): Readonly<Record<string, string>> {
-    return Object.fromEntries([...this.routers.values()].flatMap(({ table }) => [...table]))
-  }
-
-  async happen(event: AnnouncedEvent): Promise<void> {
-    if (happenIn(this.model, event)) return this.#announcer.decide()
-    if (event.kind === 'hop') {
-      this.model.hop = this.model.hop === own.ipv4 ? otherHop : own.ipv4
-      return this.#announcer.tell()
-    }
-    if (event.kind === 'router') for (const remote of this.routers.values()) remote.cut()
-    else {
-      await this.stop()
-      this.#speaker = this.#makeSpeaker()
-      this.#announcer = this.#makeAnnouncer()
-      await this.#speaker.start()
-      this.#announcer.decide()
-    }
-    await this.untilSessions()
-  }
-
   /** Second by second: who is dialled does its part. */
   async untilSessions(): Promise<void> {
     for (let second = 0; second < 300; second++) {
       await settled()
-      for (const address of this.#dialled.splice(0)) this.routers.get(address)?.establish()
+      for (const remote of this.#dialled.splice(0)) remote.establish()
       await settled()
       if (this.#speaker.statuses.every(({ state }) => state === 'established')) return
-      this.clock.advance(1_000)
+      this.#clock.advance(1_000)
     }
     expect.unreachable('sessions come about')
   }
@@ -135,31 +178,92 @@ class World {
   get isComplete(): boolean {
     return this.#speaker.statuses.every(({ wanted, advertised }) => wanted === advertised)
   }
+}
 
-  #makeSpeaker(): BgpSpeaker {
-    const peers = [...this.routers.keys()].map((address) => ({
-      ...{ address, as: 65_001, port: 179, isPassive: false, ttl: 1, extendedNextHop: false },
-      families: [address.includes(':') ? ('ipv6' as const) : ('ipv4' as const)],
-    }))
-    return new BgpSpeaker(
-      { as: 65_000, identifier: own.ipv4, holdTimeS: 90, gracefulRestart: undefined, listenPort: 179, peers },
-      {
-        ...{ clock: this.clock, log: recordingLogger(), random: () => 0, changed: () => undefined },
-        dial: ({ address }) => {
-          this.#dialled.push(address)
-          const remote = this.routers.get(address) ?? expect.unreachable('it is one of two')
-          return Promise.resolve(remote.connection())
-        },
-      },
+class World {
+  readonly #clock = new ManualClock()
+  readonly model: Model
+  /** Hosts that had no way for a moment, though they had one before and after. */
+  readonly wayless: string[] = []
+  running: Running
+
+  constructor(settings: Settings) {
+    this.model = emptyModel(settings)
+    this.running = new Running(this.model, this.#clock)
+  }
+
+  /** What the router knows by the session of a family. */
+  told(family: Family): Readonly<Record<string, Heard>> {
+    const { table, paths } = this.running.routers[family]
+    return Object.fromEntries(
+      [...table].map(([prefix, nextHop]) => [prefix, { nextHop, ...saidOf(prefix, paths) }]),
     )
   }
 
-  #makeAnnouncer(): Announcer {
-    return new Announcer({
-      peers: [...this.routers.keys()].map((address) => ({ address, extendedNextHop: false, attributes: {} })),
-      own: { nextHopFor: (address) => (address.includes(':') ? own.ipv6 : this.model.hop) },
-      ...{ speaker: this.#speaker, log: recordingLogger(), announced: () => announcedOf(this.model) },
-    })
+  async happen(event: AnnouncedEvent): Promise<void> {
+    if (happenIn(this.model, event)) {
+      const tables = families.map((family) => new RouterTable(this.running.routers[family]))
+      this.running.announcer.decide()
+      this.wayless.push(...tables.flatMap((table) => table.wayless()))
+      return
+    }
+    if (event.kind === 'hop') {
+      this.model.hop = this.model.hop === own.ipv4 ? otherHop : own.ipv4
+      return this.running.announcer.tell()
+    }
+    if (event.kind === 'router') {
+      for (const remote of Object.values(this.running.routers)) remote.cut()
+      await this.running.untilSessions()
+    } else if (event.kind === 'speaker') {
+      await this.running.stop()
+      this.model.settings = event.settings
+      this.running = new Running(this.model, this.#clock)
+      await this.running.start()
+    }
+  }
+}
+
+/** What a router knows, message by message from now on. */
+class RouterTable {
+  readonly #router: RemoteRouter
+  readonly #before: ReadonlySet<string>
+  readonly #messagesBefore: number
+
+  constructor(router: RemoteRouter) {
+    this.#router = router
+    this.#before = new Set(router.table.keys())
+    this.#messagesBefore = router.messages.length
+  }
+
+  /** Hosts that have a way now, and had one at first, but had none between two messages, be it their own or one of a network. */
+  wayless(): readonly string[] {
+    const after = new Set(this.#router.table.keys())
+    const hosts = [...this.#before, ...after].filter((prefix) => /\/(32|128)$/.test(prefix))
+    const kept = hosts.filter((host) => isLedTo(host, this.#before) && isLedTo(host, after))
+    const table = new Set(this.#before)
+    const found = new Set<string>()
+    for (const message of this.#router.messages.slice(this.#messagesBefore)) {
+      if (message.type !== 'update') continue
+      const { withdrawn, unreachable, announced, reachable } = message
+      for (const prefix of [...withdrawn, ...(unreachable?.prefixes ?? [])]) table.delete(prefix)
+      for (const prefix of [...announced, ...(reachable?.prefixes ?? [])]) table.add(prefix)
+      for (const host of kept) if (!isLedTo(host, table)) found.add(host)
+    }
+    return [...found]
+  }
+}
+
+function isLedTo(host: string, table: ReadonlySet<string>): boolean {
+  const { network } = parseCidr(host)
+  return table.has(host) || [...table].some((prefix) => contains(parseCidr(prefix), network))
+}
+
+function saidOf(prefix: string, paths: RemoteRouter['paths']): Omit<Heard, 'nextHop'> {
+  const path = paths.get(prefix)
+  return {
+    asPath: path?.asPath.flatMap(({ numbers }) => numbers) ?? [],
+    ...{ communities: path?.communities ?? [], largeCommunities: path?.largeCommunities ?? [] },
+    ...{ localPreference: path?.localPreference, med: path?.med },
   }
 }
 
@@ -168,17 +272,21 @@ async function settled(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await Promise.resolve()
 }
 
-it('is what is desired after any sequence of events', async () => {
+it('is what is desired after any sequence of events, with any settings', async () => {
+  const bursts = burstsOf(4, { minLength: 1, maxLength: 12 })
   await fc.assert(
-    fc.asyncProperty(burstsOf(4, { minLength: 1, maxLength: 12 }), async (bursts) => {
-      const world = new World()
-      await world.start()
+    fc.asyncProperty(settings, bursts, async (settings, bursts) => {
+      const world = new World(settings)
+      await world.running.start()
       for (const burst of bursts) {
         for (const event of burst) await world.happen(event)
-        expect(world.told).toEqual(wantedOf(world.model))
-        expect(world.isComplete).toBe(true)
+        const wanted = wantedOf(world.model)
+        for (const family of families)
+          expect(world.told(family)).toEqual(heardOf(wanted, world.model.settings, family))
+        expect(world.running.isComplete).toBe(true)
+        expect(world.wayless).toEqual([])
       }
-      await world.stop()
+      await world.running.stop()
     }),
     { numRuns: isDeep ? 5_000 : 300 },
   )

@@ -153,7 +153,7 @@ const reasonsByEnd = {
 } as const satisfies Record<End['by'], string>
 
 function conditionOf(
-  { state, lastEnd, identifierProblem }: WatchedPeerStatus,
+  { state, lastEnd, problem, identifierProblem }: WatchedPeerStatus,
   error: string | undefined,
   isStopped: boolean,
 ): ConditionChange {
@@ -161,7 +161,10 @@ function conditionOf(
   if (state === 'established')
     return {
       ...{ type, status: 'True', reason: reason.established },
-      message: withProblem('routes are told', identifierProblem),
+      message:
+        problem === undefined
+          ? withProblem('routes are told', identifierProblem)
+          : withProblem('no routes are told', problem),
     }
   const cause = lastEnd === undefined ? reason.connecting : reasonsByEnd[lastEnd.by]
   return {

@@ -153,6 +153,44 @@ describe('neighbours of a file', () => {
     expect(speakerOptions(configOf(['--cluster-as=65000', `--neighbors-file=${path}`])).peers).toHaveLength(1)
   })
 
+  it('that are wrong are refused by their fields, and cost others nothing', () => {
+    const long = join(directory, 'long')
+    writeFileSync(long, 'x'.repeat(81))
+    const { peers, refusals } = optionsOf([
+      { address: '2001:DB8::7' },
+      { address: '192.0.2.10', passwordFile: '/nowhere' },
+      { address: '2001:db8:0::7', as: 65_002 },
+      { address: '192.0.2.11', passwordFile: long },
+      { address: '192.0.2.12', as: 65_003, holdtimeSeconds: 2 },
+      { address: 'router' },
+      // The flags name it as well, and know less of it.
+      { address: '192.0.2.9', port: 0 },
+      7,
+    ])
+    expect(peers.map(({ address, as, refused }) => [address, as, refused?.field])).toEqual([
+      ['2001:db8::7', 65_001, undefined],
+      ['192.0.2.12', 65_003, 'neighbors-file[4].holdtimeSeconds'],
+      ['192.0.2.9', 65_001, 'neighbors-file[6].port'],
+      ['192.0.2.10', 65_001, 'neighbors-file[1].passwordFile'],
+      ['192.0.2.11', 65_001, 'neighbors-file[3].passwordFile'],
+    ])
+    expect(peers.find(({ address }) => address === '192.0.2.11')?.refused).toMatchObject({
+      value: '81 bytes',
+    })
+    expect(refusals.map(({ field, value }) => [field, value])).toEqual([
+      ['neighbors-file[2].address', '2001:db8::7'],
+      ['neighbors-file[5].address', expect.any(String)],
+      ['neighbors-file[7]', expect.any(String)],
+    ])
+  })
+
+  it('need the AS of each, of the flags where it is of all', () => {
+    const path = join(directory, 'neighbors.json')
+    writeFileSync(path, JSON.stringify([{ address: '192.0.2.9', as: 65_001 }, { address: '192.0.2.10' }]))
+    const { peers } = speakerOptions(configOf(['--cluster-as=65000', `--neighbors-file=${path}`]))
+    expect(peers.map(({ refused }) => refused?.field)).toEqual([undefined, 'neighbors-file[1].as'])
+  })
+
   it.each<[unknown, string]>([
     ['no JSON', 'neighbors-file'],
     [{ address: '192.0.2.9' }, 'neighbors-file'],
@@ -160,9 +198,10 @@ describe('neighbours of a file', () => {
     [[{ address: '192.0.2.9', communities: ['65000:70000'] }], 'neighbors-file[0].communities[0]'],
     [[{ address: '192.0.2.9', holdtimeSeconds: 2 }], 'neighbors-file[0].holdtimeSeconds'],
     [[{ address: '192.0.2.9', asn: 65_001 }], 'neighbors-file[0]'],
-    [[{ address: '192.0.2.9', passwordFile: '/nowhere' }], 'neighbors-file'],
-  ])('that are garbage are refused by their field: %j', (neighbors, field) => {
-    expect(() => optionsOf(neighbors)).toThrow(
+    [[{ address: '192.0.2.9', passwordFile: '/nowhere' }], 'neighbors-file[0].passwordFile'],
+  ])('of which the only one is garbage are refused by its field: %j', (neighbors, field) => {
+    const alone = ['--neighbor-address=', '--neighbor-ipv6-address=']
+    expect(() => optionsOf(neighbors, ...alone)).toThrow(
       expect.objectContaining({ details: expect.objectContaining({ field }) }),
     )
   })

@@ -1,11 +1,25 @@
 import { readFileSync } from 'node:fs'
 import type { RouteAttributes } from '@kube-ovn/features-speaker'
-import { familyOfText, type PeerOptions, type SpeakerOptions } from '@kube-ovn/bgp'
+import {
+  BgpConfigInvalidError,
+  checkPassword,
+  familyOfText,
+  type PeerOptions,
+  type SpeakerOptions,
+} from '@kube-ovn/bgp'
+import type { Refused } from '@kube-ovn/errors'
 import { tryParseIp, tryParseIpv4, tryParseIpv6 } from '@kube-ovn/ip'
 import { ConfigInvalidError, duration, list, switchedOn, text, wholeNumber } from '@kube-ovn/process'
 import type { Command, ConfigOf } from '@kube-ovn/process'
 import { secureServingSettings } from '@kube-ovn/serving'
-import { attributesOf, isCommunity, readNeighbors, type Neighbor } from './neighbors.ts'
+import {
+  attributesOf,
+  canonical,
+  isCommunity,
+  readNeighbors,
+  type Neighbor,
+  type RefusedNeighbor,
+} from './neighbors.ts'
 
 const withoutEffect = 'Accepted for compatibility, without effect.'
 
@@ -93,19 +107,34 @@ export type SpeakerConfig = ConfigOf<typeof settings>
 /** TTL within an AS, where neighbours may be anywhere. */
 const internalTtl = 64
 
+export interface SpeakerPlan extends SpeakerOptions {
+  readonly peers: readonly Told[]
+  /** What is wrong with entries of the file that no neighbour can be shown for. */
+  readonly refusals: readonly Refused[]
+}
+
 /**
- * Makes options of flags.
+ * Makes options of flags. A neighbour of the file that is wrong costs no other: it is refused.
  *
- * @throws ConfigInvalidError that names everything that is missing
+ * @throws ConfigInvalidError that names everything that is missing, or what is wrong with the only neighbour
  */
-export function speakerOptions(config: SpeakerConfig): SpeakerOptions & { readonly peers: readonly Told[] } {
+export function speakerOptions(config: SpeakerConfig): SpeakerPlan {
   checkAddresses(config)
-  const { neighbors, named } = neighborsOf(config)
-  requireFlags(config, neighbors.length === 0, named)
+  const { neighbors, refused } = neighborsOf(config)
+  requireFlags(config, neighbors, refused)
   const common = commonAttributes(config)
-  const peers = neighbors.map((neighbor) => peerOf(config, neighbor, common))
+  const found = neighbors.map((neighbor) => peerOrRefusal(config, neighbor, common))
+  const peers = found.filter((peer): peer is Told => !('problem' in peer))
+  const refusals = [...refused, ...found.filter((peer): peer is RefusedNeighbor => 'problem' in peer)]
+  const [first] = refusals
+  if (peers.length === 0 && first !== undefined) throw new ConfigInvalidError(first.problem)
+  const shown = refusals.flatMap(({ address, as = config.neighborAs, problem }) =>
+    address === undefined ? [] : [refusedPeer(address, as, problem)],
+  )
   return {
-    ...{ as: config.clusterAs, peers, listenPort: config.neighborPort, identifier: identifierOf(config) },
+    ...{ as: config.clusterAs, listenPort: config.neighborPort, identifier: identifierOf(config) },
+    peers: [...peers, ...shown],
+    refusals: refusals.flatMap(({ address, problem }) => (address === undefined ? [problem] : [])),
     holdTimeS: holdTimeOf(config),
     gracefulRestart: config.gracefulRestart
       ? {
@@ -164,35 +193,65 @@ function checkAddresses(config: SpeakerConfig): void {
   check('node-ips', config.nodeIps, tryParseIp, 'addresses')
 }
 
-/** Those of the file go before those of the flags with the same address. */
-function neighborsOf(config: SpeakerConfig): {
-  readonly neighbors: readonly Neighbor[]
-  readonly named: readonly Neighbor[]
-} {
-  const inFile = readNeighbors(config.neighborsFile)
+/** Those of the file go before those of the flags with the same address, even where they are wrong. */
+function neighborsOf(config: SpeakerConfig): ReturnType<typeof readNeighbors> {
+  const { neighbors: inFile, refused } = readNeighbors(config.neighborsFile)
+  const known = new Set([...inFile, ...refused].map(({ address }) => address))
   const named = [...config.neighborAddress, ...config.neighborIpv6Address]
-    .filter((address) => !inFile.some((neighbor) => neighbor.address === address))
-    .map((address): Neighbor => ({ address }))
-  const neighbors = [...named, ...inFile]
-  return { neighbors, named: neighbors.filter(({ as }) => as === undefined) }
+    .map((address): Neighbor => ({ address: canonical(address) }))
+    .filter(({ address }) => !known.has(address))
+  return { neighbors: [...named, ...inFile], refused }
 }
 
-function peerOf(config: SpeakerConfig, neighbor: Neighbor, common: CommonAttributes): Told {
+function peerOrRefusal(
+  config: SpeakerConfig,
+  neighbor: Neighbor,
+  common: CommonAttributes,
+): Told | RefusedNeighbor {
+  const { address, as, entry } = neighbor
+  if (entry === undefined) return peerOf(config, neighbor, common, passwordOf(config))
+  const refuse = (field: string, value: string, cure: string): RefusedNeighbor => ({
+    ...{ address, as, problem: { field: `${entry}.${field}`, value, cure } },
+  })
+  if ((as ?? config.neighborAs) === 0) return refuse('as', '', 'give its AS, or --neighbor-as for all')
+  const { passwordFile } = neighbor
+  if (passwordFile === undefined) return peerOf(config, neighbor, common, passwordOf(config))
+  try {
+    const password = readPassword(passwordFile, `${entry}.passwordFile`)
+    checkPassword(password)
+    return peerOf(config, neighbor, common, password)
+  } catch (error) {
+    if (error instanceof ConfigInvalidError) return { address, as, problem: error.details }
+    if (!(error instanceof BgpConfigInvalidError)) throw error
+    return refuse('passwordFile', error.details.value, error.details.cure)
+  }
+}
+
+/** A neighbour that is shown, and not spoken with. */
+function refusedPeer(address: string, as: number, refused: Refused): Told {
+  return {
+    ...{ address, as, refused, extendedNextHop: false, families: [familyOfText(address)], port: 179 },
+    ...{ isPassive: false, isWatched: false, ttl: 1, attributes: {} },
+  }
+}
+
+function peerOf(
+  config: SpeakerConfig,
+  neighbor: Neighbor,
+  common: CommonAttributes,
+  password: string | undefined,
+): Told {
   const { address } = neighbor
   const as = neighbor.as ?? config.neighborAs
   const family = familyOfText(address)
   const extendedNextHop = (neighbor.extendedNexthop ?? config.extendedNexthop) && family === 'ipv6'
   const farAway = neighbor.ebgpMultihop ?? config.ebgpMultihop
   return {
-    ...{ address, as, extendedNextHop },
+    ...{ address, as, extendedNextHop, password },
     families: extendedNextHop ? (['ipv6', 'ipv4'] as const) : [family],
     port: neighbor.port ?? config.neighborPort,
     isPassive: neighbor.passive ?? config.passivemode,
     ttl: as === config.clusterAs ? internalTtl : farAway,
-    password:
-      neighbor.passwordFile === undefined
-        ? passwordOf(config)
-        : readPassword(neighbor.passwordFile, 'neighbors-file'),
     holdTimeS: neighbor.holdtimeSeconds,
     // BFD of one hop only: packets that have come further are dropped.
     isWatched: neighbor.bfd ?? farAway === 1,
@@ -228,10 +287,16 @@ function commonAttributes({ communities, localPreference }: SpeakerConfig): Comm
   return { communities, localPreference: preference }
 }
 
-function requireFlags(config: SpeakerConfig, hasNoNeighbor: boolean, ofTheFlags: readonly Neighbor[]): void {
+function requireFlags(
+  config: SpeakerConfig,
+  neighbors: readonly Neighbor[],
+  refused: readonly RefusedNeighbor[],
+): void {
+  const hasNoNeighbor = neighbors.length === 0 && refused.length === 0
+  const hasOneOfFlags = neighbors.some(({ entry }) => entry === undefined)
   const missing = [
     ...(config.clusterAs === 0 ? ['--cluster-as'] : []),
-    ...(config.neighborAs === 0 && (hasNoNeighbor || ofTheFlags.length > 0) ? ['--neighbor-as'] : []),
+    ...(config.neighborAs === 0 && (hasNoNeighbor || hasOneOfFlags) ? ['--neighbor-as'] : []),
     ...(hasNoNeighbor ? ['--neighbor-address or --neighbor-ipv6-address'] : []),
     ...(config.nodeName === '' && !config.natGwMode ? ['--node-name'] : []),
   ]

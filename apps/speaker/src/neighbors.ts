@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { RouteAttributes } from '@kube-ovn/features-speaker'
-import { tryParseIp } from '@kube-ovn/ip'
+import type { Refused } from '@kube-ovn/errors'
+import { formatIp, parseIp, tryParseIp } from '@kube-ovn/ip'
 import { ConfigInvalidError } from '@kube-ovn/process'
 import { z } from 'zod'
 
@@ -32,26 +33,80 @@ const neighbor = z.strictObject({
   localPreference: part(largestAs).optional(),
   med: part(largestAs).optional(),
 })
-const neighbors = z.array(neighbor)
+/** Whose entry it is, as far as that can be read. */
+const rough = z
+  .object({
+    address: neighbor.shape.address.optional().catch(undefined),
+    as: neighbor.shape.as.catch(undefined),
+  })
+  .catch({ address: undefined, as: undefined })
 
-export type Neighbor = z.infer<typeof neighbor>
+export interface Neighbor extends z.infer<typeof neighbor> {
+  /** What names its entry of the file in a message; absent for one of the flags. */
+  readonly entry?: string
+}
+
+/** An entry that nobody can go by. */
+export interface RefusedNeighbor {
+  /** Absent where it has none, or that of another entry. */
+  readonly address: string | undefined
+  readonly as: number | undefined
+  readonly problem: Refused
+}
+
+export interface Neighbors {
+  readonly neighbors: readonly Neighbor[]
+  readonly refused: readonly RefusedNeighbor[]
+}
+
+const cure = 'write it as docs/user/bgp.md says'
 
 /**
- * Reads the file with neighbours; without a name there are none.
+ * Reads the file with neighbours; without a name there are none. Of an entry that is wrong, others know nothing.
  *
- * @throws ConfigInvalidError that names the field
+ * @throws ConfigInvalidError for what is no list
  */
-export function readNeighbors(path: string): readonly Neighbor[] {
-  if (path === '') return []
-  const found = neighbors.safeParse(parse(path))
-  if (found.success) return found.data
-  const [issue] = found.error.issues
+export function readNeighbors(path: string): Neighbors {
+  if (path === '') return { neighbors: [], refused: [] }
+  const entries = parse(path)
+  if (!Array.isArray(entries))
+    throw new ConfigInvalidError({ field: 'neighbors-file', value: 'no list of neighbours', cure })
+  const good = new Map<string, Neighbor>()
+  const refused: RefusedNeighbor[] = []
+  for (const [index, given] of entries.entries()) {
+    const entry = `neighbors-file[${index}]`
+    const read = neighbor.safeParse(given)
+    if (!read.success) {
+      refused.push(refusalOf(given, entry, read.error.issues))
+      continue
+    }
+    const address = canonical(read.data.address)
+    if (!good.has(address)) good.set(address, { ...read.data, address, entry })
+    else {
+      const problem = { field: `${entry}.address`, value: address, cure: 'name each neighbour once' }
+      refused.push({ address: undefined, as: read.data.as, problem })
+    }
+  }
+  // What is right elsewhere in the file is shown, rather than that there is another entry.
+  const shown = refused.map((one) =>
+    one.address !== undefined && good.has(one.address) ? { ...one, address: undefined } : one,
+  )
+  return { neighbors: [...good.values()], refused: shown }
+}
+
+/** Of several ways to write an address the one that everybody compares by. */
+export function canonical(address: string): string {
+  return formatIp(parseIp(address))
+}
+
+function refusalOf(given: unknown, entry: string, [issue]: readonly z.core.$ZodIssue[]): RefusedNeighbor {
   const where = (issue?.path ?? []).map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
-  throw new ConfigInvalidError({
-    field: `neighbors-file${where.join('')}`,
-    value: issue?.message ?? '',
-    cure: 'write it as docs/user/bgp.md says',
-  })
+  const { address, as } = rough.parse(given)
+  return {
+    address: address === undefined ? undefined : canonical(address),
+    as,
+    problem: { field: `${entry}${where.join('')}`, value: issue?.message ?? '', cure },
+  }
 }
 
 /** What a neighbour is told of each route. */

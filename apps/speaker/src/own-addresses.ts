@@ -1,4 +1,5 @@
 import { BgpConfigInvalidError, familyOfText, sourceAddress } from '@kube-ovn/bgp'
+import type { Refused } from '@kube-ovn/errors'
 import type { SpeakerConfig } from './config.ts'
 
 type OwnAddressConfig = Pick<
@@ -34,17 +35,25 @@ export class OwnAddresses {
     })
   }
 
-  /** The next hop for routes; `undefined` where there is no way to the neighbour, or none that is allowed. */
-  nextHopFor(neighbor: string): string | undefined {
+  /** The next hop for routes. Where there is no way to the neighbour, nothing is said of it: whoever dials says why. */
+  hopTo(neighbor: string): Hop | undefined {
     try {
       const source = this.sourceFor(neighbor)
       const { nodeIps, podIps, podIp } = this.#config
       const isOwn = source === podIp || podIps.includes(source)
       const family = familyOfText(source)
-      return (isOwn ? nodeIps.find((address) => familyOfText(address) === family) : undefined) ?? source
-    } catch {
-      // Whoever dials says why.
-      return undefined
+      const nextHop =
+        (isOwn ? nodeIps.find((address) => familyOfText(address) === family) : undefined) ?? source
+      return { nextHop, problem: undefined }
+    } catch (error) {
+      return error instanceof BgpConfigInvalidError
+        ? { nextHop: undefined, problem: error.details }
+        : undefined
     }
   }
 }
+
+/** A next hop, or why there is a way to the neighbour and yet none. */
+export type Hop =
+  | { readonly nextHop: string; readonly problem: undefined }
+  | { readonly nextHop: undefined; readonly problem: Refused }

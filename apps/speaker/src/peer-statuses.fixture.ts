@@ -12,7 +12,7 @@ export function idlePeer(more: Partial<WatchedPeerStatus> = {}): WatchedPeerStat
     ...{ agreement: undefined, localAddress: undefined, wanted: 0, advertised: 0, untellable: 0 },
     heard: { ipv4: 0, ipv6: 0, isBeyondBound: false },
     ...{ queuedBytes: 0, sent: noMessages, received: noMessages, bfd: undefined },
-    identifierProblem: undefined,
+    ...{ problem: undefined, identifierProblem: undefined },
     ...more,
   }
 }

@@ -60,6 +60,10 @@ export class SpeakerNode {
     return existing(this.#here)
   }
 
+  get there(): TestNamespace {
+    return existing(this.#there)
+  }
+
   get peer(): Gobgp {
     return existing(this.#peer)
   }
@@ -133,10 +137,13 @@ export class SpeakerNode {
     return routes.filter(({ isStale }) => isStale).map(({ prefix }) => prefix)
   }
 
-  /** Kills the router, and starts one in its place that knows nothing. */
-  async restartRouter(ofSpeaker: Partial<GobgpNeighbor> = {}): Promise<void> {
+  /** Kills the router, and starts one in its place that knows nothing. @param addresses from which the speaker may speak */
+  async restartRouter(
+    ofSpeaker: Partial<GobgpNeighbor> = {},
+    addresses: readonly string[] = [own.ipv4, own.ipv6],
+  ): Promise<void> {
     await this.peer[Symbol.asyncDispose]()
-    this.#peer = this.#openRouter(ofSpeaker)
+    this.#peer = this.#openRouter(ofSpeaker, addresses)
   }
 
   async #open(): Promise<void> {
@@ -162,12 +169,15 @@ export class SpeakerNode {
     this.#peer = this.#openRouter()
   }
 
-  #openRouter(ofSpeaker: Partial<GobgpNeighbor> = {}): Gobgp {
-    return new Gobgp(existing(this.#there), {
+  #openRouter(
+    ofSpeaker: Partial<GobgpNeighbor> = {},
+    addresses: readonly string[] = [own.ipv4, own.ipv6],
+  ): Gobgp {
+    return new Gobgp(this.there, {
       ...{ as: 65_001, routerId: router.ipv4 },
-      neighbors: [own.ipv4, own.ipv6].map((address) => ({
+      neighbors: addresses.map((address) => ({
         ...{ address, as: 65_000, isPassive: true, gracefulRestart: true },
-        families: address === own.ipv4 ? (['ipv4'] as const) : (['ipv6', 'ipv4'] as const),
+        families: address.includes(':') ? (['ipv6', 'ipv4'] as const) : (['ipv4'] as const),
         ...ofSpeaker,
       })),
     })
@@ -185,7 +195,7 @@ export class SpeakerNode {
       ...[`--kubeconfig=${this.kubeconfig}`, '--cluster-as=65000', '--neighbor-as=65001', '--pprof-port=0'],
       ...[`--neighbor-address=${router.ipv4}`, `--neighbor-ipv6-address=${router.ipv6}`],
     ]
-    const parsed = readConfig(command, [...common, ...flags], { ...environment, POD_IPS: own.ipv4 })
+    const parsed = readConfig(command, [...common, ...flags], { POD_IPS: own.ipv4, ...environment })
     if (parsed.kind === 'help') throw new Error('no configuration')
     return parsed.config
   }

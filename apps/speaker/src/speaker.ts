@@ -31,6 +31,7 @@ export async function runSpeaker(
 ): Promise<void> {
   const options = { ...speakerOptions(config), netns }
   warnOf(config, log)
+  for (const problem of options.refusals) log.warn('a neighbour is passed over', { ...problem })
   await using stack = new AsyncDisposableStack()
   const own = new OwnAddresses(config, netns)
   const dial: Dial = (to, signal) => dialTcp({ ...to, source: own.sourceFor(to.address) }, signal)

@@ -14,6 +14,8 @@ export const namespace = 'routed'
 export const annotation = 'ovn.kubernetes.io/bgp'
 /** What a router may take beyond, until its kernel is without the route; and a lab until the node is cut off. */
 export const reactionMs = 1_000
+/** What routers and speakers may take for what is not measured. */
+export const patience = { timeout: 180_000, interval: 100 }
 export const cidrs = { ipv4: '10.46.0.0/24', ipv6: 'fd00:10:46::/120' }
 
 const secret = {

@@ -3,14 +3,13 @@ import { expect, it } from 'vitest'
 import type { Speakers } from './bgp-speakers.ts'
 import { faultsOf, isAccepted } from './metric-pages.ts'
 import { expectSeries, expectToFire, isOfSpeaker } from './prometheus-claims.ts'
+import { patience } from './bgp-lab.ts'
 
 interface Watched {
   readonly prometheus: Prometheus
   readonly speakers: Speakers
   readonly nodes: readonly LabNode[]
 }
-
-const patience = { timeout: 180_000, interval: 100 }
 
 /** What operators see of speakers one of whose neighbors is not there. */
 export function speakerMetrics(watched: () => Watched): void {

@@ -60,8 +60,8 @@ export async function timed<T>(
 }
 
 /**
- * Expects effects within some time, from the request on, and beside ten looks as they were at that moment. One of three may fall into a
- * pause of the machine.
+ * Expects effects within some time, from the request on, and beside the look that shows them. One of three may fall into a pause of the
+ * machine.
  */
 export function expectWithin(mostMs: number, what: string, times: readonly Seen[]): void {
   const sorted = told(mostMs, what, times)
@@ -77,5 +77,5 @@ export function expectEachWithin(mostMs: number, what: string, times: readonly S
 function told(mostMs: number, what: string, times: readonly Seen[]): readonly number[] {
   const shown = times.map(({ ms, lookMs }) => `${Math.round(ms)} (looks of ${Math.round(lookMs)})`)
   console.log(`${what} after ${shown.join(', ')} ms, of ${mostMs} at most`)
-  return times.map(({ ms, lookMs }) => ms - 10 * lookMs).toSorted((a, b) => a - b)
+  return times.map(({ ms, lookMs }) => ms - lookMs).toSorted((a, b) => a - b)
 }

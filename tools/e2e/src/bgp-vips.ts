@@ -15,7 +15,7 @@ import {
   type PodObject,
 } from '@kube-ovn/lab'
 import { expect, it } from 'vitest'
-import { annotation, cidrs, namespace } from './bgp-lab.ts'
+import { annotation, cidrs, namespace, patience } from './bgp-lab.ts'
 import { learned, type LearningHost, type Router } from './bgp-routers.ts'
 import { countEntering } from './bgp-traffic.ts'
 
@@ -29,7 +29,6 @@ interface Routed {
   readonly pod: PodObject
 }
 
-const patience = { timeout: 180_000, interval: 100 }
 /** A Subnet whose traffic leaves by the first node. */
 const fronted = { name: 'fronted', cidr: '10.47.0.0/24', gateway: '10.47.0.1', vip: '10.47.0.200' }
 

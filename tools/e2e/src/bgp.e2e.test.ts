@@ -27,6 +27,7 @@ import {
   reactionMs,
   routersOf,
   speakerValues,
+  patience,
 } from './bgp-lab.ts'
 import { startLimited } from './bgp-limited.ts'
 import { speakerMetrics } from './bgp-metrics.ts'
@@ -45,6 +46,8 @@ import {
 } from './bgp-routers.ts'
 import { Speakers } from './bgp-speakers.ts'
 import { countEntering, expectEachWithin, expectWithin, sendFlows, timed, type Seen } from './bgp-traffic.ts'
+import { announcedServices } from './bgp-services.ts'
+import { exchangedSpeakers } from './bgp-exchange.ts'
 import { announcedVips } from './bgp-vips.ts'
 import { describeInLab } from './describe-in-lab.ts'
 import { useSuiteLab } from './suite-lab.ts'
@@ -74,8 +77,6 @@ let speakers: Speakers
 let nodes: readonly [LabNode, LabNode]
 /** One on each node. */
 let pods: readonly [PodObject, PodObject]
-
-const patience = { timeout: 180_000, interval: 100 }
 
 beforeAll(async () => {
   ;({ cluster } = lab)
@@ -257,6 +258,10 @@ describe('speakers', () => {
   })
 
   announcedVips(() => ({ cluster, frr, host, nodes, pod: pods[1] }))
+
+  announcedServices(() => ({ cluster, frr, host }))
+
+  exchangedSpeakers(() => ({ cluster, frr, host, nodes, pods, speakers }))
 
   it('keep their routes when they are killed under traffic: no packet is lost', async () => {
     const [, node] = nodes

@@ -1,4 +1,4 @@
-export { desiredPrefixes, desiredRoutes } from './routes/desired.ts'
+export { desiredPrefixes, desiredRoutes, prefixesOf, prefixesOfNobody } from './routes/desired.ts'
 export { gatewayPrefixes } from './routes/gateway.ts'
 export type {
   Announced,

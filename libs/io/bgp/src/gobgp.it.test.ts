@@ -198,6 +198,19 @@ describe.skipIf(missing)(`with GoBGP${missing === undefined ? '' : ` (${missing}
       .toMatchObject([{ prefix: '10.17.0.0/16', isStale: false }])
   })
 
+  it('leaves its routes to the peer for the time that it asks for, and no longer', async () => {
+    await using router = gobgp({ gracefulRestart: true, address: own.ipv4 })
+    const bgp = speaker({ address: theirs.ipv4 }, { gracefulRestart: { timeS: 2, deferralS: 60 } })
+    bgp.announce(theirs.ipv4, routes)
+    await bgp.start()
+    await expect.poll(() => router.routes('ipv4').size).toBe(2)
+    await bgp.stop({ keepsRoutes: true })
+    const stoppedMs = performance.now()
+    await expect.poll(() => router.routes('ipv4').get('10.17.0.0/16')?.isStale).toBe(true)
+    await expect.poll(() => router.routes('ipv4').size, { timeout: 10_000 }).toBe(0)
+    expect(performance.now() - stoppedMs).toBeGreaterThanOrEqual(2_000)
+  })
+
   it('tells 10,000 routes, and one more', async () => {
     await using router = gobgp({ address: own.ipv4 })
     await using bgp = speaker({ address: theirs.ipv4 })

@@ -90,4 +90,23 @@ describe('a session', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, false])
     expect(peer.status).toMatchObject({ state: 'established', lastEnd: undefined })
   })
+
+  it('is made anew at once when its own address is gone, and the peer is told that it is over', async () => {
+    const peer = peerOf(() => true)
+    peer.start()
+    await settle()
+    router.establish()
+    const before = router
+    router = new RemoteRouter(65_001)
+    peer.move()
+    expect(before.ofType('notification')).toMatchObject([{ errorCode: 6, subcode: 6 }])
+    await settle()
+    router.establish()
+    expect(peer.status).toMatchObject({
+      ...{ state: 'established', flaps: 1 },
+      lastEnd: { by: 'local', problem: { field: 'local-address', cure: expect.any(String) } },
+    })
+    peer.stop({ keepsRoutes: false })
+    expect(clock.pendingTimers).toBe(0)
+  })
 })

@@ -1,3 +1,4 @@
+import type { Refused } from '@kube-ovn/errors'
 import type { AddressFamily } from './address-family.ts'
 
 /** Who is talked to, and how. */
@@ -18,6 +19,8 @@ export interface PeerOptions {
   readonly holdTimeS?: number | undefined
   /** Whether BFD watches it, where BFD is on; default is so. */
   readonly isWatched?: boolean | undefined
+  /** Why it is not spoken with: its status says so, and nothing else of it is looked at. */
+  readonly refused?: Refused | undefined
 }
 
 /** What holds for all peers. */

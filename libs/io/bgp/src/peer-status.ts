@@ -1,3 +1,4 @@
+import type { Refused } from '@kube-ovn/errors'
 import type { MessageCounters } from './counters.ts'
 import type { HeardCounts } from './heard-prefixes.ts'
 import type { Agreement, SessionEnd, SessionState } from './session.ts'
@@ -27,7 +28,10 @@ export interface PeerStatus {
   /** Of an established session. */
   readonly agreement: Agreement | undefined
   readonly localAddress: string | undefined
+  /** Routes that it is to know, whether or not there is a next hop for them. */
   readonly wanted: number
+  /** Why there are none to be told, though some are wanted. */
+  readonly problem: Refused | undefined
   readonly advertised: number
   /** Routes that this peer can not be told, for its families or its capabilities. */
   readonly untellable: number

@@ -181,6 +181,16 @@ describe('a session', () => {
     })
   })
 
+  it('asks for a hold time of its own, and has a preference of its own within an AS', async () => {
+    router = new RemoteRouter(65_000)
+    const peer = peerOf({ as: 65_000, holdTimeS: 9 })
+    peer.announce([{ prefix: '10.0.0.0/8', nextHop: '192.0.2.1', localPreference: 7 }])
+    await established(peer)
+    expect(router.ofType('open')).toMatchObject([{ holdTimeS: 9 }])
+    expect(peer.status.agreement?.holdTimeS).toBe(9)
+    expect(router.ofType('update')[0]?.path?.localPreference).toBe(7)
+  })
+
   it('ends with a word unless the peer is to keep the routes', async () => {
     const graceful = { timeS: 90, deferralS: 360 }
     const capability = { isRestarting: false, timeS: 120, families: new Map() }
@@ -285,10 +295,19 @@ describe('what a peer knows', () => {
     const prefix = fc.constantFrom(
       ...Array.from({ length: 6 }, (_, n) => (n < 3 ? `10.0.0.${n}/32` : `fd00::${n}/128`)),
     )
+    const said = fc.record(
+      {
+        communities: fc.constantFrom(['65000:7'], ['65000:7', '65000:8']),
+        largeCommunities: fc.constant(['65000:1:2']),
+        med: fc.constantFrom(0, 7),
+      },
+      { requiredKeys: [] },
+    )
     const wanted = fc.uniqueArray(
-      fc.record({ prefix, hop: fc.constantFrom(1, 2) }).map(({ prefix, hop }) => ({
+      fc.record({ prefix, hop: fc.constantFrom(1, 2), said }).map(({ prefix, hop, said }): Route => ({
         prefix,
         nextHop: prefix.includes(':') ? `2001:db8::${hop}` : `192.0.2.${hop}`,
+        ...said,
       })),
       { selector: ({ prefix }) => prefix },
     )
@@ -312,12 +331,18 @@ describe('what a peer knows', () => {
             router.establish()
           } else if (step === 'refresh') {
             router.table = new Map()
+            router.paths = new Map()
             for (const family of ['ipv4', 'ipv6'] as const) router.say({ type: 'route-refresh', family })
           } else if (step === 'busy') router.queuedBytes = 2_000_000
           else peer.announce((last = step))
         }
         router.drain()
         expect(router.table).toEqual(new Map(last.map(({ prefix, nextHop }) => [prefix, nextHop])))
+        for (const { prefix, communities, largeCommunities, med } of last) {
+          const path = router.paths.get(prefix)
+          const said = { communities: path?.communities, largeCommunities: path?.largeCommunities }
+          expect({ ...said, med: path?.med }).toEqual({ communities, largeCommunities, med })
+        }
         expect(peer.status).toMatchObject({ state: 'established', advertised: last.length, untellable: 0 })
         peer.stop({ keepsRoutes: false })
         await settle()

@@ -6,12 +6,13 @@ import { Advertisements } from './advertisements.ts'
 import type { Capabilities } from './capabilities.ts'
 import type { Connection, Dial } from './connection.ts'
 import { messageCounters } from './counters.ts'
+import { BgpConfigInvalidError } from './errors.ts'
 import type { Message } from './message.ts'
 import { HeardPrefixes } from './heard-prefixes.ts'
 import { ceaseReason, errorCode } from './notification.ts'
 import type { OwnOptions, PeerOptions } from './peer-options.ts'
 import type { PeerChange, PeerEnd, PeerState, PeerStatus } from './peer-status.ts'
-import type { Route, Routes } from './route.ts'
+import type { Route, Routes, Wish } from './route.ts'
 import { collision, Session, type Agreement, type SessionEnd } from './session.ts'
 import { problemOfConnection, problemOfNotification, reasonOfConnection } from './session-problem.ts'
 import { endOfRib } from './update-message.ts'
@@ -56,6 +57,8 @@ export class Peer {
   /** Whether this process has had a session with the peer: until then it may have been started anew. */
   #wasEstablished = false
   #routes: Routes = new Map()
+  #wanted = 0
+  #problem: Refused | undefined
   /** Whether the routes are all there are; until then the peer is not told that it knows all. */
   #areComplete = false
   #advertisements: Advertisements | undefined
@@ -91,7 +94,7 @@ export class Peer {
       ...{ state: this.#state, sinceMs: this.#sinceMs, flaps: this.#flaps, lastEnd: this.#lastEnd },
       agreement: isEstablished ? this.#session?.agreement : undefined,
       localAddress: this.#session?.localAddress,
-      wanted: this.#routes.size,
+      ...{ wanted: this.#wanted, problem: this.#problem },
       advertised: advertisements?.count ?? 0,
       untellable: advertisements?.untellable(this.#routes).length ?? 0,
       heard: this.#heard.counts,
@@ -113,6 +116,8 @@ export class Peer {
 
   start(): void {
     if (!this.#isStopped) return
+    const { refused } = this.#options
+    if (refused !== undefined) return this.fail(new BgpConfigInvalidError(refused), refused)
     this.#isStopped = false
     this.#begin()
   }
@@ -132,12 +137,34 @@ export class Peer {
     else session.close(errorCode.cease, ceaseReason.shutdown)
   }
 
+  /** Says why there is no session, where none is tried for; once for each reason. */
+  fail(error: Error, problem: Refused): void {
+    const reason = reasonOfConnection(error)
+    if (this.#lastEnd?.reason === reason) return
+    this.#lastEnd = {
+      ...{ by: 'transport', errorCode: 0, subcode: 0, reason, problem },
+      atMs: this.#deps.clock.now(),
+    }
+    this.#log.warn('BGP session does not come about', { reason, ...problem })
+    this.#tell('session')
+  }
+
   /** Ends the session because BFD says that the peer can not be reached (RFC 9384); it is dialled again. */
   lose(): void {
     this.#session?.close(errorCode.cease, ceaseReason.bfdDown)
   }
 
-  /** Dials at once, however long it was away, because BFD says that the peer can be reached. */
+  /** Ends the session because nothing arrives at its own address any more, and dials at once. */
+  move(): void {
+    const value = this.#session?.localAddress ?? ''
+    const cure = 'have the router take the address from which routes lead to it now, or give this one back'
+    this.#session?.close(errorCode.cease, ceaseReason.otherConfiguration, {
+      problem: { field: 'local-address', value, cure },
+    })
+    this.reach()
+  }
+
+  /** Dials at once, however long it was away, because the peer can be reached now. */
   reach(): void {
     this.#attempt = 0
     if (this.#isStopped || this.#options.isPassive || this.#session !== undefined) return
@@ -147,11 +174,14 @@ export class Peer {
   }
 
   /** Says which routes the peer is to know from now on: all of them, whatever was said before. */
-  announce(routes: Iterable<Route>): void {
+  announce(routes: Iterable<Route>, { wanted, problem }: Wish = {}): void {
+    const isAsBefore = problem?.cure === this.#problem?.cure
     this.#routes = new Map([...routes].map((route) => [route.prefix, route]))
+    this.#wanted = wanted ?? this.#routes.size
+    this.#problem = problem
     this.#areComplete = true
     this.#flush()
-    this.#tell('routes')
+    this.#tell(isAsBefore ? 'routes' : 'session')
   }
 
   /** Takes a connection that the peer has made. */

@@ -1,3 +1,5 @@
+import type { Refused } from '@kube-ovn/errors'
+
 /** A prefix that a peer is told, and what it is told of it. */
 export interface Route {
   /** Without host bits, e.g. `10.16.0.5/32`. */
@@ -13,3 +15,11 @@ export interface Route {
 
 /** Routes by prefix. */
 export type Routes = ReadonlyMap<string, Route>
+
+/** What is said with the routes of a peer, where there is more to it than these. */
+export interface Wish {
+  /** How many it is to know, whether or not there is a next hop; default is as many as are given. */
+  readonly wanted?: number
+  /** Why there are none, though some are wanted. */
+  readonly problem?: Refused | undefined
+}

@@ -84,6 +84,15 @@ export function problemOfConnection(error: unknown, address: string): Refused {
   return { field: 'neighbor-address', value: address, cure }
 }
 
+/** Says what it is about that nobody can dial. */
+export function problemOfListening({ details: { errno } }: BgpSocketError, port: number): Refused {
+  const cure =
+    errno === 'EADDRINUSE'
+      ? 'end the other program that has the port of the node, or have neighbours be dialled'
+      : 'see whether the speaker may have that port: it needs NET_BIND_SERVICE'
+  return { field: 'neighbor-port', value: String(port), cure }
+}
+
 /** Why there is no connection, for a person who sees nothing else. */
 export function reasonOfConnection(error: unknown): string {
   if (error instanceof BgpSocketError) return `${error.message}: ${error.details.errno}`

@@ -1,5 +1,5 @@
 import { closeSync } from 'node:fs'
-import { decodeAddress, inNamespace, libcFunction } from '@kube-ovn/netlink'
+import { decodeAddress, inNamespace, libcFunction, openNetlink } from '@kube-ovn/netlink'
 import { familyOfText } from './address-family.ts'
 import {
   connect,
@@ -37,4 +37,16 @@ export function sourceAddress(address: string, netns?: string): string {
   } finally {
     closeSync(fd)
   }
+}
+
+/**
+ * Says whether packets to an address can arrive here: a link that is up has it.
+ *
+ * @param netns path of the network namespace; default is the own one
+ * @throws NetlinkError
+ */
+export function isOwnAddress(address: string, netns?: string): boolean {
+  using netlink = openNetlink(netns === undefined ? {} : { netns })
+  const found = netlink.addresses().filter(({ cidr }) => cidr.split('/')[0] === address)
+  return found.some(({ index }) => netlink.link(index)?.isUp === true)
 }

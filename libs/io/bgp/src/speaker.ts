@@ -3,12 +3,13 @@ import { formatIp, tryParseIpv4, parseIp } from '@kube-ovn/ip'
 import { familyOfText, type AddressFamily } from './address-family.ts'
 import { BfdMonitor, type BfdCounters } from './bfd/monitor.ts'
 import type { BfdStatus, BfdTimers } from './bfd/session.ts'
-import { BgpConfigInvalidError } from './errors.ts'
-import { sourceAddress } from './source-address.ts'
+import { BgpConfigInvalidError, BgpSocketError } from './errors.ts'
+import { isOwnAddress, sourceAddress } from './source-address.ts'
 import { Peer, type PeerDependencies } from './peer.ts'
 import type { OwnOptions, PeerOptions } from './peer-options.ts'
 import type { PeerStatus } from './peer-status.ts'
-import type { Route } from './route.ts'
+import type { Route, Wish } from './route.ts'
+import { problemOfListening } from './session-problem.ts'
 import { identifierProblem } from './shared-identifier.ts'
 import { listenTcp } from './tcp.ts'
 import { checkPassword } from './tcp-options.ts'
@@ -36,6 +37,7 @@ export interface WatchedPeerStatus extends PeerStatus {
 const largestAs = 4_294_967_295
 /** Packets tell microseconds in four bytes. */
 const longestBfdMs = 4_294_967
+const listenAgainMs = 2000
 
 /** Tells peers routes by BGP-4, and learns none: what they tell is read, counted and passed over. */
 export class BgpSpeaker implements AsyncDisposable {
@@ -46,6 +48,11 @@ export class BgpSpeaker implements AsyncDisposable {
   readonly #listeners = new AsyncDisposableStack()
   /** By peer, what has been told of its identifier. */
   readonly #toldOfIdentifiers = new Map<string, string>()
+  /** By peer, the own address from which the kernel's routes led to it last. */
+  readonly #sources = new Map<string, string>()
+  /** Families whose peers can dial. */
+  readonly #listening = new Set<AddressFamily>()
+  #retry: Disposable | undefined
   #isStopped = false
 
   /** @throws BgpConfigInvalidError, InvalidIpError */
@@ -64,12 +71,13 @@ export class BgpSpeaker implements AsyncDisposable {
     this.#bfd = options.bfd && this.#watch(options.bfd, dependencies)
   }
 
-  /** Begins to dial, and to listen for those who dial. @throws BgpSocketError when it can not listen */
+  /** Begins to dial, and to listen for those who dial. What the kernel refuses is logged, and tried again. */
   async start(): Promise<void> {
-    const passive = this.#options.peers.filter(({ isPassive }) => isPassive)
-    for (const [family, peers] of Map.groupBy(passive, ({ address }) => familyOfText(address)))
-      await this.#listen(family, peers)
-    for (const peer of this.#peers.values()) peer.start()
+    for (const peer of this.#peers.values()) {
+      this.#findSource(peer)
+      peer.start()
+    }
+    await this.#listenForAll()
     await this.#bfd?.start()
   }
 
@@ -95,18 +103,20 @@ export class BgpSpeaker implements AsyncDisposable {
 
   /** Says that own addresses or routes may be others now. */
   async follow(): Promise<void> {
+    for (const peer of this.#peers.values()) this.#move(peer)
     await this.#bfd?.follow()
   }
 
   /** Says which routes a peer is to know from now on. One that there is not is passed over. */
-  announce(peer: string, routes: Iterable<Route>): void {
-    this.#peers.get(peer)?.announce(routes)
+  announce(peer: string, routes: Iterable<Route>, wish?: Wish): void {
+    this.#peers.get(peer)?.announce(routes, wish)
   }
 
   /** Ends all sessions; see `Peer.stop`. */
   async stop(options: { readonly keepsRoutes: boolean }): Promise<void> {
     if (this.#isStopped) return
     this.#isStopped = true
+    this.#retry?.[Symbol.dispose]()
     // First, or else its end would look like that of the way to the peers.
     this.#bfd?.[Symbol.dispose]()
     for (const peer of this.#peers.values()) peer.stop(options)
@@ -131,7 +141,46 @@ export class BgpSpeaker implements AsyncDisposable {
     }
   }
 
-  #watch(timers: BfdTimers, { clock, log, random, sourceFor, changed }: SpeakerDependencies): BfdMonitor {
+  /**
+   * Has a session whose own address is gone made anew from the one that there is, and a peer dialled to which there is a way again.
+   *
+   * Where there is no way at all, a session is left alone: it goes on when the way is back, and the hold time says when that is too late.
+   */
+  #move(peer: Peer): void {
+    const { address, localAddress } = peer
+    const before = this.#sources.get(address)
+    const { source, hasWay } = this.#findSource(peer)
+    if (hasWay && localAddress !== undefined && localAddress !== source && !this.#isOwn(localAddress))
+      peer.move()
+    else if (source !== undefined && source !== before) peer.reach()
+  }
+
+  #findSource({ address }: Peer): { readonly source: string | undefined; readonly hasWay: boolean } {
+    try {
+      const source = this.#sourceFor(address)
+      this.#sources.set(address, source)
+      return { source, hasWay: true }
+    } catch (error) {
+      this.#sources.delete(address)
+      // A way from an address that is not allowed is one: what arrived at another arrives no more.
+      return { source: undefined, hasWay: error instanceof BgpConfigInvalidError }
+    }
+  }
+
+  #isOwn(address: string): boolean {
+    try {
+      return isOwnAddress(address, this.#options.netns)
+    } catch (error) {
+      this.#deps.log.warn('own addresses were not read', { err: error })
+      return true
+    }
+  }
+
+  #sourceFor(peer: string): string {
+    return this.#deps.sourceFor?.(peer) ?? sourceAddress(peer, this.#options.netns)
+  }
+
+  #watch(timers: BfdTimers, { clock, log, random, changed }: SpeakerDependencies): BfdMonitor {
     const { netns } = this.#options
     const watched = this.#options.peers.filter(({ isWatched }) => isWatched !== false)
     return new BfdMonitor(
@@ -139,12 +188,32 @@ export class BgpSpeaker implements AsyncDisposable {
       timers,
       {
         ...{ clock, log, random, netns },
-        sourceFor: sourceFor ?? ((peer) => sourceAddress(peer, netns)),
+        sourceFor: (peer) => this.#sourceFor(peer),
         lost: (peer) => this.#peers.get(peer)?.lose(),
         reached: (peer) => this.#peers.get(peer)?.reach(),
         changed: (peer) => changed?.(peer, 'session'),
       },
     )
+  }
+
+  /** Another program may have the port, and end. */
+  async #listenForAll(): Promise<void> {
+    const passive = this.#options.peers.filter(({ isPassive }) => isPassive)
+    for (const [family, peers] of Map.groupBy(passive, ({ address }) => familyOfText(address))) {
+      if (this.#isStopped || this.#listening.has(family)) continue
+      try {
+        await this.#listen(family, peers)
+        this.#listening.add(family)
+      } catch (error) {
+        if (!(error instanceof BgpSocketError)) throw error
+        const problem = problemOfListening(error, this.#options.listenPort)
+        for (const { address } of peers) this.#peers.get(address)?.fail(error, problem)
+        this.#retry ??= this.#deps.clock.setTimer(listenAgainMs, () => {
+          this.#retry = undefined
+          void this.#listenForAll()
+        })
+      }
+    }
   }
 
   async #listen(family: AddressFamily, peers: readonly PeerOptions[]): Promise<void> {
@@ -164,7 +233,8 @@ export class BgpSpeaker implements AsyncDisposable {
         connection.destroy()
       },
     )
-    this.#listeners.use(listener)
+    if (this.#isStopped) await listener[Symbol.asyncDispose]()
+    else this.#listeners.use(listener)
   }
 }
 
@@ -187,7 +257,8 @@ function checkOptions({ as, identifier, holdTimeS, gracefulRestart, bfd, peers }
     checkNumber('bfd-detection-multiplier', bfd.multiplier, 1, 255)
   }
   const seen = new Set<string>()
-  for (const { address, as, ttl, port, password, holdTimeS: own } of peers) {
+  for (const { address, as, ttl, port, password, refused, holdTimeS: own } of peers) {
+    if (refused !== undefined) continue
     // One address may be written in several ways.
     const canonical = formatIp(parseIp(address, 'neighbor-address'))
     checkNumber('neighbor-as', as, 1, largestAs)

@@ -31,6 +31,7 @@ const reuseAddress = 2
 const socketError = 4
 const socketFilter = 26
 const ipTtl = 2
+const transparent = 19
 const unicastHops = 16
 const ipv6Only = 26
 const noDelay = 1
@@ -101,6 +102,14 @@ export function setRetransmission(fd: number): void {
   setNumber(fd, level.tcp, userTimeout, unansweredMs)
   // Older kernels know it not, and wait as they always have.
   setNumber(fd, level.tcp, longestRetransmission, longestRetransmissionMs)
+}
+
+/**
+ * Has what is still to be sent leave when the own address is gone, so that a peer hears that its session is over: of IPv6 it does so anyway.
+ * It needs CAP_NET_RAW. Without that such a peer waits for its hold time, or for BFD.
+ */
+export function setLeavable(fd: number, family: AddressFamily): void {
+  if (family === 'ipv4') setNumber(fd, level.ip, transparent, 1)
 }
 
 /** For a socket that listens: it takes the port from connections that are on their way out, and leaves the other family alone. */

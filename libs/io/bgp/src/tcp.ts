@@ -10,6 +10,7 @@ import {
   connectResult,
   domain,
   isUnderWay,
+  setLeavable,
   setListening,
   setNoDelay,
   setPassword,
@@ -45,6 +46,8 @@ export async function dialTcp(options: DialOptions, signal: AbortSignal): Promis
     } else succeed(answer, 'connect', address)
     // Not before: it would make another one of the time that a dial has.
     setRetransmission(fd)
+    // Nor this: what no link has is no address to dial from.
+    setLeavable(fd, family)
   } catch (error) {
     closeSync(fd)
     throw error
@@ -71,6 +74,7 @@ export async function listenTcp(
   const fd = openSocket(family, address, netns)
   try {
     setListening(fd, family)
+    setLeavable(fd, family)
     setTtl(fd, family, ttl)
     setNoDelay(fd)
     setRetransmission(fd)

@@ -2,7 +2,7 @@ import { speakerApp } from '@kube-ovn/annotations'
 import type { Subnet } from '@kube-ovn/kube-api'
 import type { Node, Pod, Service } from '@kube-ovn/kube-api/core'
 import { describe, expect, it } from 'vitest'
-import { desiredPrefixes, desiredRoutes } from './desired.ts'
+import { desiredPrefixes, desiredRoutes, prefixesOf, prefixesOfNobody } from './desired.ts'
 
 const key = 'ovn.kubernetes.io/bgp'
 
@@ -224,18 +224,37 @@ describe('prefixes', () => {
 
 describe('routes', () => {
   const prefixes = ['10.16.0.5/32', 'fd00:10:16::5/128']
-  const routes = (nextHop: string | undefined, extendedNextHop = false): readonly string[] =>
-    desiredRoutes(prefixes, { address: '192.0.2.9', nextHop, extendedNextHop }).map(
+  const routes = (address: string, nextHop: string | undefined, extendedNextHop = false): readonly string[] =>
+    desiredRoutes(prefixes, { address, nextHop, extendedNextHop }).map(
       ({ prefix, nextHop }) => `${prefix} via ${nextHop}`,
     )
 
   it('are of the family of the session, and with extended next hops IPv4 ones over IPv6', () => {
-    expect(routes('192.0.2.1')).toEqual(['10.16.0.5/32 via 192.0.2.1'])
-    expect(routes('2001:db8::1')).toEqual(['fd00:10:16::5/128 via 2001:db8::1'])
-    expect(routes('2001:db8::1', true)).toHaveLength(2)
-    expect(routes('192.0.2.1', true)).toHaveLength(1)
-    expect(routes(undefined, true)).toEqual([])
+    expect(routes('192.0.2.9', '192.0.2.1')).toEqual(['10.16.0.5/32 via 192.0.2.1'])
+    expect(routes('2001:db8::9', '2001:db8::1')).toEqual(['fd00:10:16::5/128 via 2001:db8::1'])
+    expect(routes('2001:db8::9', '2001:db8::1', true)).toHaveLength(2)
+    expect(routes('192.0.2.9', '192.0.2.1', true)).toHaveLength(1)
+    expect(routes('2001:db8::9', undefined, true)).toEqual([])
   })
+
+  it('are wanted before there is a next hop', () => {
+    expect(prefixesOf(prefixes, { address: '192.0.2.9', extendedNextHop: false })).toEqual(['10.16.0.5/32'])
+    expect(prefixesOf(prefixes, { address: '2001:db8::9', extendedNextHop: true })).toEqual(prefixes)
+  })
+
+  it.each([
+    ['a neighbour of each family', ['192.0.2.9', '2001:db8::9'], false, {}],
+    ['one of IPv4 alone', ['192.0.2.9', '192.0.2.8'], false, { ipv6: 1 }],
+    ['one of IPv6 alone', ['2001:db8::9'], false, { ipv4: 1 }],
+    ['one of IPv6 that takes IPv4 as well', ['2001:db8::9'], true, {}],
+    ['none', [], false, { ipv4: 1, ipv6: 1 }],
+  ] as const)(
+    'of a family are counted that nobody is told, with %s',
+    (_what, addresses, isExtended, counts) => {
+      const neighbors = addresses.map((address) => ({ address, extendedNextHop: isExtended }))
+      expect(Object.fromEntries(prefixesOfNobody(prefixes, neighbors))).toEqual(counts)
+    },
+  )
 
   it('carry what is different for the neighbour', () => {
     const attributes = { communities: ['65000:7'], localPreference: 200 }

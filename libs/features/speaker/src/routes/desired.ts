@@ -115,18 +115,37 @@ function isReady({ status }: Pod): boolean {
 }
 
 /**
- * Says which routes a neighbour is told: those of the family that is spoken with it, and IPv4 ones over IPv6 where it takes them so.
+ * Says which prefixes a neighbour is to know: those of the family that is spoken with it, and IPv4 ones over IPv6 where it takes them so.
  * An IPv6 route can have no IPv4 next hop.
  */
-export function desiredRoutes(
+export function prefixesOf(
   prefixes: Iterable<string>,
-  { nextHop, extendedNextHop, attributes }: NeighborView,
-): readonly AnnouncedRoute[] {
+  { address, extendedNextHop }: Pick<NeighborView, 'address' | 'extendedNextHop'>,
+): readonly string[] {
+  const isIpv6 = isOfIpv6(address)
+  return [...prefixes].filter((prefix) => isOfIpv6(prefix) === isIpv6 || (isIpv6 && extendedNextHop))
+}
+
+/** Counts, by family, the prefixes that no neighbour is to know. */
+export function prefixesOfNobody(
+  prefixes: Iterable<string>,
+  neighbors: readonly Pick<NeighborView, 'address' | 'extendedNextHop'>[],
+): ReadonlyMap<'ipv4' | 'ipv6', number> {
+  const hasIpv6 = neighbors.some(({ address }) => isOfIpv6(address))
+  const hasIpv4 = neighbors.some(({ address, extendedNextHop }) => extendedNextHop || !isOfIpv6(address))
+  const counts = new Map<'ipv4' | 'ipv6', number>()
+  for (const prefix of prefixes) {
+    const family = isOfIpv6(prefix) ? 'ipv6' : 'ipv4'
+    if (family === 'ipv6' ? !hasIpv6 : !hasIpv4) counts.set(family, (counts.get(family) ?? 0) + 1)
+  }
+  return counts
+}
+
+/** Says which routes a neighbour is told: none as long as there is no next hop. */
+export function desiredRoutes(prefixes: Iterable<string>, neighbor: NeighborView): readonly AnnouncedRoute[] {
+  const { nextHop, attributes } = neighbor
   if (nextHop === undefined) return []
-  const isIpv6 = nextHop.includes(':')
-  return [...prefixes]
-    .filter((prefix) => prefix.includes(':') === isIpv6 || (isIpv6 && extendedNextHop))
-    .map((prefix) => ({ prefix, nextHop, ...attributes }))
+  return prefixesOf(prefixes, neighbor).map((prefix) => ({ prefix, nextHop, ...attributes }))
 }
 
 function cidrsInEffect(subnet: Subnet): readonly string[] {

@@ -2,6 +2,7 @@ import { noCapabilities, type Capabilities } from '../capabilities.ts'
 import type { Connection, ConnectionHandlers } from '../connection.ts'
 import { MessageStream } from '../message-stream.ts'
 import { encodeMessage, type Message, type MessageType } from '../message.ts'
+import type { PathAttributes } from '../path-attributes.ts'
 import { endedFamily } from '../update-message.ts'
 
 const context = { hasFourOctetAs: true }
@@ -14,6 +15,8 @@ export class RemoteRouter {
   messages: Message[] = []
   /** Next hop by prefix. */
   table = new Map<string, string>()
+  /** What was said of it, by prefix. */
+  paths = new Map<string, PathAttributes>()
   /** Bytes that the own end of the connection says are queued. */
   queuedBytes = 0
   #handlers: ConnectionHandlers | undefined
@@ -32,6 +35,7 @@ export class RemoteRouter {
   connection(): Connection {
     this.messages = []
     this.table = new Map()
+    this.paths = new Map()
     this.#stream = new MessageStream()
     this.isOpen = true
     const own = { closed: false }
@@ -110,8 +114,13 @@ export class RemoteRouter {
     this.messages.push(message)
     if (message.type !== 'update') return
     const { withdrawn, announced, path, reachable, unreachable } = message
-    for (const prefix of [...withdrawn, ...(unreachable?.prefixes ?? [])]) this.table.delete(prefix)
+    for (const prefix of [...withdrawn, ...(unreachable?.prefixes ?? [])]) {
+      this.table.delete(prefix)
+      this.paths.delete(prefix)
+    }
     for (const prefix of announced) this.table.set(prefix, path?.nextHop ?? '')
     for (const prefix of reachable?.prefixes ?? []) this.table.set(prefix, reachable?.nextHop ?? '')
+    if (path === undefined) return
+    for (const prefix of [...announced, ...(reachable?.prefixes ?? [])]) this.paths.set(prefix, path)
   }
 }
