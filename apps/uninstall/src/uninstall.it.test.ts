@@ -1,5 +1,12 @@
 import { namespaces, pods, type KubeClient, type KubeObject, type Resource } from '@kube-ovn/kube'
-import { ipPoolResource, ipResource, subnetResource, vipResource, vpcResource } from '@kube-ovn/kube-api'
+import {
+  ipPoolResource,
+  ipResource,
+  providerNetworkResource,
+  subnetResource,
+  vipResource,
+  vpcResource,
+} from '@kube-ovn/kube-api'
 import { recordingLogger, silentLogger } from '@kube-ovn/log'
 import { sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
 import { afterEach, beforeAll, expect, it } from 'vitest'
@@ -48,15 +55,18 @@ it('takes our finalizers, old and new, off all kinds and leaves those of others'
   expect((await client.get(ipPoolResource, { name: 'e' }))?.metadata.finalizers).toBeUndefined()
 })
 
-it('lets go an object that is being deleted', async () => {
-  const { client } = api
-  await client.create(subnetResource, {
-    metadata: { name: 'a', finalizers: ['kubeovn.io/kube-ovn-controller'] },
-  })
-  await client.remove(subnetResource, { name: 'a' })
-  await removeFinalizers(hook)
-  expect(await client.get(subnetResource, { name: 'a' })).toBeUndefined()
-})
+it.each<Resource>([subnetResource, providerNetworkResource])(
+  'lets go a $kind that is being deleted',
+  async (resource) => {
+    const { client } = api
+    await client.create(resource, {
+      metadata: { name: 'a', finalizers: ['kubeovn.io/kube-ovn-controller'] },
+    })
+    await client.remove(resource, { name: 'a' })
+    await removeFinalizers(hook)
+    expect(await client.get(resource, { name: 'a' })).toBeUndefined()
+  },
+)
 
 it('waits for the last pod of the controller', async () => {
   const { client } = api

@@ -87,7 +87,6 @@ export class EditedNetworks {
   paths(): readonly WatchedPath[] {
     const [node] = this.#cluster.nodes
     const outside = ofStack(this.#cluster.topology.stack, this.#cluster.outside.addresses)
-    const machines = this.#cluster.nodes.map(({ name }) => machineOf(this.#cluster, name))
     const ends = [
       { who: 'home', from: this.placeOf('home'), whom: 'gate', to: this.addressesOf('gate') },
       { who: 'friend', from: this.placeOf('friend'), whom: 'gate', to: this.addressesOf('gate') },
@@ -96,14 +95,22 @@ export class EditedNetworks {
       { who: 'left', from: this.placeOf('left'), whom: 'right-2', to: this.addressesOf('right-2') },
     ]
     return ends.flatMap(({ who, from, whom, to }) =>
-      to.map((address) => ({ name: `${who} to ${whom} ${address}`, from, address, dataPaths: machines })),
+      to.map((address) => ({
+        name: `${who} to ${whom} ${address}`,
+        from,
+        address,
+        dataPaths: this.#machines,
+      })),
     )
   }
 
   /** From a subnet that no list names. */
   strangerPaths(): readonly WatchedPath[] {
     const from = this.placeOf('stranger')
-    return this.addressesOf('gate').map((address) => ({ name: `stranger to gate ${address}`, from, address }))
+    return this.addressesOf('gate').map((address) => ({
+      ...{ name: `stranger to gate ${address}`, from, address },
+      dataPaths: this.#machines,
+    }))
   }
 
   editSubnet(name: Name, spec: object): Promise<unknown> {
@@ -163,6 +170,10 @@ export class EditedNetworks {
 
   placeOf(pod: string): ReturnType<typeof placeOf> {
     return placeOf(this.#cluster, this.#pod(pod))
+  }
+
+  get #machines(): NonNullable<WatchedPath['dataPaths']> {
+    return this.#cluster.nodes.map(({ name }) => machineOf(this.#cluster, name))
   }
 
   #pod(name: string): PodObject {

@@ -17,6 +17,9 @@ import type { SuiteLab } from './suite-lab.ts'
 /** Between two packets of a path. */
 const intervalMs = 20
 
+/** Lost by itself: a machine that is busy loses one now and then, and an edit that costs one does so at each of its steps. */
+const mostLonePackets = 2
+
 /** For as long as nodes may take to follow what they are told last. */
 const followMs = 1_000
 
@@ -42,9 +45,10 @@ export function testEditsUnderTraffic(lab: SuiteLab): void {
   async function lostDuring(
     work: () => Promise<void>,
     forbidden: readonly WatchedPath[] = [],
+    paths: readonly WatchedPath[] = networks.paths(),
   ): Promise<readonly string[]> {
     const names = forbidden.map(({ name }) => name)
-    const others = networks.paths().filter(({ name }) => !names.includes(name))
+    const others = paths.filter(({ name }) => !names.includes(name))
     const losses = await lossDuring(
       [...others, ...forbidden],
       async () => {
@@ -57,8 +61,13 @@ export function testEditsUnderTraffic(lab: SuiteLab): void {
     return (
       losses
         .filter(({ name }) => !names.includes(name))
-        // A machine that is busy loses a packet; rows that are deleted and made anew lose some that follow one another.
-        .filter((loss) => loss.sent < 40 || outagesByFault(loss).some(({ packets }) => packets > 1))
+        // Rows that are deleted and made anew lose packets that follow one another.
+        .filter((loss) => {
+          const outages = outagesByFault(loss)
+          return (
+            loss.sent < 40 || outages.length > mostLonePackets || outages.some(({ packets }) => packets > 1)
+          )
+        })
         .map((loss) => renderLoss(loss))
     )
   }
@@ -120,22 +129,28 @@ export function testEditsUnderTraffic(lab: SuiteLab): void {
   })
 
   it('give packets the source of their node, or leave it', { timeout: limit }, async () => {
+    // What stays in the cluster keeps its source, whatever the edits of its Subnet.
+    const paths = [...networks.paths(), ...networks.strangerPaths()]
     const [, second = ''] = cluster.nodes.map(({ name }) => name)
     const outside = ofStack('dual', cluster.outside.addresses)
-    const lost = await lostDuring(async () => {
-      await untilLeavesBy('stranger', second)
-      // The outside host knows no way back to pods.
-      await networks.editSubnet('stranger', { natOutgoing: false })
-      await untilLeavesBy('stranger', 'nobody')
-      await networks.editSubnet('stranger', { natOutgoing: true })
-      await untilLeavesBy('stranger', second)
-      await networks.editSubnet('stranger', {
-        natOutgoingPolicyRules: outside.map((dstIPs) => ({ action: 'forward', match: { dstIPs } })),
-      })
-      await untilLeavesBy('stranger', 'nobody')
-      await networks.editSubnet('stranger', { natOutgoingPolicyRules: null })
-      await untilLeavesBy('stranger', second)
-    })
+    const lost = await lostDuring(
+      async () => {
+        await untilLeavesBy('stranger', second)
+        // The outside host knows no way back to pods.
+        await networks.editSubnet('stranger', { natOutgoing: false })
+        await untilLeavesBy('stranger', 'nobody')
+        await networks.editSubnet('stranger', { natOutgoing: true })
+        await untilLeavesBy('stranger', second)
+        await networks.editSubnet('stranger', {
+          natOutgoingPolicyRules: outside.map((dstIPs) => ({ action: 'forward', match: { dstIPs } })),
+        })
+        await untilLeavesBy('stranger', 'nobody')
+        await networks.editSubnet('stranger', { natOutgoingPolicyRules: null })
+        await untilLeavesBy('stranger', second)
+      },
+      [],
+      paths,
+    )
     expect(lost).toEqual([])
   })
 

@@ -264,7 +264,7 @@ export const exampleChecks: Readonly<Record<string, ExampleCheck>> = {
 
   async '17-switch-lb-rule'({ api }) {
     await untilPod(api, 'harbour', 'pilot', 'was served', (pod) => pod?.status?.phase === 'Succeeded')
-    for (const name of ['light', 'horn']) {
+    for (const name of ['light', 'horn', 'bell']) {
       const path = `${switchLbRules}?fieldSelector=metadata.name%3D${name}`
       const rule = await waitForObjects<RuleObject, RuleObject>(
         api,

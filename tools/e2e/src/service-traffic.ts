@@ -217,6 +217,9 @@ interface Served {
 /** How many of the backends do not stay. */
 const rolling = 15
 
+/** So many connections at a time: those that begin in the milliseconds of a change are to be among them. */
+const atOnce = 10
+
 /** Has clients of both nodes ask a Service of 20 backends, of which five stay, and talk to these, while something happens. */
 export async function servedDuring(
   cluster: Cluster,
@@ -231,7 +234,9 @@ export async function servedDuring(
   const stay = await untilPodsReady(cluster.api, namespace, 'of=steady', 5)
   using talks = new DisposableStack()
   const held = await talksWith(cluster, served, { pods: stay, protocol: 'tcp', count: 6 }, talks)
-  const questions = questionsTo(cluster, served.clients, served.addresses)
+  const each = questionsTo(cluster, served.clients, served.addresses)
+  const byTcp = each.filter(({ protocol }) => protocol === 'tcp')
+  const questions = [...each, ...Array.from({ length: atOnce - 1 }, () => byTcp).flat()]
   const outcomes: (readonly [Question, Outcome])[] = []
   const ended = new AbortController()
   const asking = (async () => {

@@ -17,7 +17,9 @@ import { useFerry } from './ferry.ts'
 import { furtherNics } from './further-nics.ts'
 import { gatewayMoves } from './gateway-moves.ts'
 import { ipv6Clients } from './ipv6-clients.ts'
+import { multicastGroups } from './multicast-groups.ts'
 import { useSuiteLab } from './suite-lab.ts'
+import { underlayNodes } from './underlay-nodes.ts'
 import { vpcTraces } from './vpc-traces.ts'
 
 const describe = describeInLab('has networks of its own around its nodes')
@@ -81,3 +83,7 @@ describe('packets of VPCs, one of them with two next hops', () => {
 describe('further NICs', () => furtherNics(() => cluster))
 
 describe('machines in pods', () => ipv6Clients(() => cluster))
+
+describe('what is sent to a group', () => multicastGroups(() => cluster))
+
+describe('nodes of a physical network', () => underlayNodes(() => cluster))

@@ -25,6 +25,7 @@ export {
   addressesOf,
   defaultTopology,
   ofStack,
+  outsideHost,
   plainNode,
   plainNodes,
   type AddressPair,
@@ -32,6 +33,7 @@ export {
   type PodNetwork,
   type Stack,
   type Topology,
+  vlanAddresses,
   worldAddress,
   worldName,
 } from './cluster/topology.ts'

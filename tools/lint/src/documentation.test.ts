@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import {
+  aclLoggingAnnotation,
   bgpAnnotations,
   controllerFinalizer,
   deprecatedControllerFinalizer,
@@ -73,6 +74,21 @@ describe('docs/design', () => {
   })
 })
 
+describe('docs', () => {
+  it('names files of tests that there are', () => {
+    const [sources, pages] = ['{apps,libs,tools}/**/src/**/*.test.ts', 'docs/**/*.md'].map((pattern) =>
+      globSync(pattern, { cwd: repository, exclude: ['**/node_modules'] }),
+    ) as [string[], string[]]
+    const there = new Set(sources.map((path) => basename(path)))
+    const missing = pages.flatMap((page) =>
+      [...read(page).matchAll(/`([\w./-]+\.test\.ts)`/g)]
+        .filter(([, path = '']) => !there.has(basename(path)))
+        .map(([, path]) => `${page}: ${path}`),
+    )
+    expect(missing).toEqual([])
+  })
+})
+
 describe('docs/design/service-flaws.md', () => {
   const held = read('docs/design/service-flaws.md')
     .split('\n')
@@ -118,7 +134,10 @@ describe('docs/reference/annotations.md', () => {
         ({ key }) => key,
       ),
     },
-    { title: 'Namespace', keys: Object.values(namespaceAnnotations).map(({ key }) => key) },
+    {
+      title: 'Namespace',
+      keys: [...Object.values(namespaceAnnotations), aclLoggingAnnotation].map(({ key }) => key),
+    },
     {
       title: 'Node',
       keys: [...Object.values(nodeAnnotations), ...nodeRates]

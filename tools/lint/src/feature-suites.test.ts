@@ -7,7 +7,7 @@ import { repository } from './workspace.ts'
 /** What a suite does when it has the case. */
 const cases = {
   create: /\.create\w*\(/,
-  change: /\.(?:patch|edit|annotate|label)\w*\(/,
+  change: /\.(?:patch|edit|annotate|label|renumber)\w*\(/,
   delete: /\.remove\w*\(/,
   restart: /\bstart(?:Controller|Settled|WithBlue)\([^]*\bstart(?:Controller|Settled)\(/,
   counts: /\.costs\(\)/,

@@ -75,7 +75,6 @@ export const ${camel}Addresses: RowKind<'Address_Set'> = {
   name: '${kebab}',
   table: 'Address_Set',
   shared: [],
-  exactMaps: [],
   // What an earlier controller wrote is recognised without its marks, too.
   identify: ({ name, external_ids: ids }) =>
     ids[externalId.vendor] === vendor && name.startsWith(namePrefix) ? name.slice(namePrefix.length) : undefined,

@@ -50,7 +50,9 @@ export function vlanSwitch(vlans: readonly number[]): PhysicalSwitch {
     },
     async plugIn(outside, port) {
       await runAt(outside, ['ip', 'link', 'set', port, 'up'])
-      await vsctl(outside, ['--if-exists', 'del-port', port, '--', 'add-port', switchName, port])
+      // One transaction would leave it with the sockets of the NIC that had the name before.
+      await vsctl(outside, ['--if-exists', 'del-port', port])
+      await vsctl(outside, ['add-port', switchName, port])
     },
     async setForwarding(outside, port, isForwarding) {
       for (const flag of ['receive', 'forward'])
