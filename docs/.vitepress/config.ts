@@ -49,6 +49,7 @@ export default defineConfig({
           { text: 'The kernel of a node', link: '/design/node-kernel' },
           { text: 'Services without kube-proxy', link: '/design/node-services' },
           { text: 'Probes of kubelets', link: '/design/node-kubelet-probes' },
+          { text: 'Routers in underlays', link: '/design/node-router-macs' },
           { text: 'Design of each feature', link: '/design/' },
         ],
       },
