@@ -47,6 +47,7 @@ export function speakerValues(made: Cluster): object {
     enabled: true,
     args: [
       ...['--cluster-as=65000', '--graceful-restart', '--graceful-restart-time=60s', '--announce-cluster-ip'],
+      '--aggregate',
       ...['--enable-bfd', `--bfd-min-tx=${bfd.ms}`, `--bfd-min-rx=${bfd.ms}`],
       `--bfd-detection-multiplier=${bfd.multiplier}`,
     ],

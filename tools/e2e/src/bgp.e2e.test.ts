@@ -3,7 +3,6 @@ import {
   deleteAll,
   eventually,
   idlePod,
-  injectFault,
   pingAll,
   killAt,
   startPing,
@@ -24,7 +23,6 @@ import {
   nobodyOf,
   objects,
   prepareRouters,
-  reactionMs,
   routersOf,
   speakerValues,
   patience,
@@ -34,7 +32,6 @@ import { speakerMetrics } from './bgp-metrics.ts'
 import {
   askBird,
   askFrr,
-  bfd,
   birdConfiguration,
   configureBird,
   configureFrr,
@@ -45,9 +42,11 @@ import {
   type Router,
 } from './bgp-routers.ts'
 import { Speakers } from './bgp-speakers.ts'
-import { countEntering, expectEachWithin, expectWithin, sendFlows, timed, type Seen } from './bgp-traffic.ts'
+import { countEntering, expectEachWithin, sendFlows, timed, type Seen } from './bgp-traffic.ts'
+import { aggregatedSubnets } from './bgp-aggregates.ts'
 import { announcedServices } from './bgp-services.ts'
 import { exchangedSpeakers } from './bgp-exchange.ts'
+import { lostNodes } from './bgp-lost-nodes.ts'
 import { announcedVips } from './bgp-vips.ts'
 import { describeInLab } from './describe-in-lab.ts'
 import { useSuiteLab } from './suite-lab.ts'
@@ -261,6 +260,8 @@ describe('speakers', () => {
 
   announcedServices(() => ({ cluster, frr, host }))
 
+  aggregatedSubnets(() => ({ cluster, frr, host, nodes }))
+
   exchangedSpeakers(() => ({ cluster, frr, host, nodes, pods, speakers }))
 
   it('keep their routes when they are killed under traffic: no packet is lost', async () => {
@@ -422,42 +423,11 @@ describe('speakers', () => {
     await untilReached(...allAddresses())
   })
 
-  it('of a node without power are given up within what BFD is set to, long before their hold time', async () => {
-    const [, node] = nodes
-    const [, pod] = pods
-    const [times, backTimes]: [Seen[], Seen[]] = [[], []]
-    const isKnown = async (): Promise<boolean> => (await learned(frr, 'ipv6')).has(addressOf(pod, 'ipv6'))
-    const watched = [frr.addresses.ipv6, bird.addresses.ipv6]
-    const untilAlive = async (): Promise<void> => {
-      for (const address of watched)
-        await expect.poll(async () => (await speakers.status(node, address))?.bfd, patience).toBe('Up')
+  lostNodes(() => {
+    const untilTold = async (pod: PodObject, by: LabNode): Promise<void> => {
+      await expect.poll(() => waysTo(pod), patience).toEqual(waysBy(by))
     }
-    for (let round = 0; round < 3; round++) {
-      await untilAlive()
-      {
-        await using cuts = new AsyncDisposableStack()
-        const cut = async (): Promise<void> => {
-          cuts.use(
-            await injectFault(cluster, { kind: 'partition', node: node.name, from: { network: 'physical' } }),
-          )
-        }
-        times.push(await timed(cut, isKnown, false))
-        // The session without BFD waits for its hold time.
-        expect((await learned(frr, 'ipv4')).has(addressOf(pod, 'ipv4'))).toBe(true)
-        await expect.poll(() => speakers.up(node, frr.addresses.ipv6), patience).toBe(0)
-      }
-      // Whatever was tried meanwhile, and however often it was lost lately.
-      const areBack = (): Promise<readonly unknown[]> =>
-        Promise.all(watched.map((address) => speakers.up(node, address)))
-      backTimes.push(await timed(untilAlive, areBack, [1, 1]))
-      await expect.poll(() => waysTo(pod), patience).toEqual(waysBy(node))
-    }
-    expectWithin(bfd.multiplier * bfd.ms + reactionMs, 'routes were given up', times)
-    console.log(`back ${backTimes.map(({ ms }) => Math.round(ms)).join(', ')} ms after the way was`)
-    await untilReached(addressOf(pod, 'ipv4'), addressOf(pod, 'ipv6'))
-    expect(
-      await speakers.metric(node, 'bfd_peer_failure_transitions', frr.addresses.ipv6),
-    ).toBeGreaterThanOrEqual(times.length)
+    return { cluster, frr, bird, node: nodes[1], pod: pods[1], speakers, untilTold, untilReached }
   })
 
   it('withdraw all of a Node within a second of its deletion, and tell it again when it is back', async () => {
