@@ -6,21 +6,13 @@ import {
   takeDownPod,
   untilPodsReady,
   type ApiObject,
-  type Cluster,
   type LabNode,
   type PodObject,
 } from '@kube-ovn/lab'
 import { expect, it } from 'vitest'
 import { annotation, patience } from './bgp-lab.ts'
-import { learned, type LearningHost, type Router } from './bgp-routers.ts'
-
-interface Routed {
-  readonly cluster: Cluster
-  readonly frr: Router
-  /** Goes by what routers tell it. */
-  readonly host: LearningHost
-  readonly nodes: readonly [LabNode, LabNode]
-}
+import { learned } from './bgp-routers.ts'
+import type { Routed } from './bgp-routed.ts'
 
 const name = 'together'
 const cidrs = { ipv4: '10.48.0.0/24', ipv6: 'fd00:10:48::/120' }

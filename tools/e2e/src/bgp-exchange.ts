@@ -1,26 +1,7 @@
-import {
-  chartNamespace,
-  startPing,
-  untilRolledOut,
-  type Cluster,
-  type LabNode,
-  type PodObject,
-} from '@kube-ovn/lab'
+import { chartNamespace, startPing, untilRolledOut } from '@kube-ovn/lab'
 import { expect, it } from 'vitest'
-import type { LearningHost, Router } from './bgp-routers.ts'
-import type { Speakers } from './bgp-speakers.ts'
+import type { Routed } from './bgp-routed.ts'
 import { patience } from './bgp-lab.ts'
-
-interface Routed {
-  readonly cluster: Cluster
-  readonly frr: Router
-  /** Goes by what routers tell it. */
-  readonly host: LearningHost
-  readonly nodes: readonly [LabNode, LabNode]
-  /** One on each node. */
-  readonly pods: readonly [PodObject, PodObject]
-  readonly speakers: Speakers
-}
 
 /** That those outside lose nothing while speakers are exchanged, as an upgrade does. */
 export function exchangedSpeakers(given: () => Routed): void {

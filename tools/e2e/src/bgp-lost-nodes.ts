@@ -1,49 +1,38 @@
-import { injectFault, type Cluster, type LabNode, type PodObject } from '@kube-ovn/lab'
+import { injectFault, type Cluster, type LabNode } from '@kube-ovn/lab'
 import { expect, it } from 'vitest'
 import { patience, reactionMs } from './bgp-lab.ts'
-import { bfd, learned, type Router } from './bgp-routers.ts'
-import type { Speakers } from './bgp-speakers.ts'
+import { bfd, learned } from './bgp-routers.ts'
+import type { Routed } from './bgp-routed.ts'
 import { expectWithin, timed, type Seen } from './bgp-traffic.ts'
-
-interface Routed {
-  readonly cluster: Cluster
-  readonly frr: Router
-  readonly bird: Router
-  readonly node: LabNode
-  /** On that node. Its Subnet is local. */
-  readonly pod: PodObject
-  readonly speakers: Speakers
-  /** Until both routers reach a pod by one node alone. */
-  untilTold(pod: PodObject, by: LabNode): Promise<void>
-  untilReached(...to: readonly string[]): Promise<void>
-}
 
 const isDeep = process.env['KUBE_OVN_DEEP'] === '1'
 
 /** That routers give up what a node has told them when it is gone without a word, and have it again when it is back. */
 export function lostNodes(given: () => Routed): void {
   const isTold = async (family: 'ipv4' | 'ipv6'): Promise<boolean> => {
-    const { frr, pod } = given()
+    const { frr, pods } = given()
     const table = await learned(frr, family)
-    return (pod.status?.podIPs ?? []).some(({ ip }) => table.has(ip))
+    return (pods[1].status?.podIPs ?? []).some(({ ip }) => table.has(ip))
   }
   /** The sessions that BFD watches. */
   const watched = (): readonly string[] => [given().frr.addresses.ipv6, given().bird.addresses.ipv6]
   const untilAlive = async (): Promise<void> => {
-    const { speakers, node } = given()
+    const { speakers, nodes } = given()
     for (const address of watched())
-      await expect.poll(async () => (await speakers.status(node, address))?.bfd, patience).toBe('Up')
+      await expect.poll(async () => (await speakers.status(nodes[1], address))?.bfd, patience).toBe('Up')
   }
   const areBack = (): Promise<readonly unknown[]> =>
-    Promise.all(watched().map((address) => given().speakers.up(given().node, address)))
+    Promise.all(watched().map((address) => given().speakers.up(given().nodes[1], address)))
   const untilAllAsBefore = async (): Promise<void> => {
-    const { pod, node, untilTold, untilReached } = given()
-    await untilTold(pod, node)
+    const { pods, nodes, untilTold, untilReached } = given()
+    const [, pod] = pods
+    await untilTold(pod, nodes[1])
     await untilReached(...(pod.status?.podIPs ?? []).map(({ ip }) => ip))
   }
 
   it('of a node that is cut off are given up within what BFD is set to, long before their hold time', async () => {
-    const { cluster, frr, node, speakers } = given()
+    const { cluster, frr, nodes, pods, speakers, untilTold } = given()
+    const [, node] = nodes
     const [times, backTimes]: [Seen[], Seen[]] = [[], []]
     for (let round = 0; round < 3; round++) {
       await untilAlive()
@@ -62,7 +51,7 @@ export function lostNodes(given: () => Routed): void {
       }
       // Whatever was tried meanwhile, and however often it was lost lately.
       backTimes.push(await timed(untilAlive, areBack, [1, 1]))
-      await given().untilTold(given().pod, node)
+      await untilTold(pods[1], node)
     }
     expectWithin(bfd.multiplier * bfd.ms + reactionMs, 'routes were given up', times)
     console.log(`back ${backTimes.map(({ ms }) => Math.round(ms)).join(', ')} ms after the way was`)
@@ -76,7 +65,8 @@ export function lostNodes(given: () => Routed): void {
     skip,
   }) => {
     skip(!isDeep, 'it takes a minute: KUBE_OVN_DEEP=1 runs it')
-    const { cluster, node } = given()
+    const { cluster, nodes } = given()
+    const [, node] = nodes
     await untilAlive()
     {
       await using losses = new AsyncDisposableStack()

@@ -7,20 +7,13 @@ import {
   readProbeImage,
   untilRolledOut,
   type ApiObject,
-  type Cluster,
 } from '@kube-ovn/lab'
 import { expect, it } from 'vitest'
 import { annotation, namespace, patience } from './bgp-lab.ts'
-import { learned, type LearningHost, type Router } from './bgp-routers.ts'
+import { learned } from './bgp-routers.ts'
+import type { Routed } from './bgp-routed.ts'
 import { servicePorts } from './long-talks.ts'
 import { servers, service } from './service-traffic.ts'
-
-interface Routed {
-  readonly cluster: Cluster
-  readonly frr: Router
-  /** Goes by what routers tell it. */
-  readonly host: LearningHost
-}
 
 const name = 'listening'
 

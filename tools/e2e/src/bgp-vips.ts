@@ -11,23 +11,13 @@ import {
   untilPodsReady,
   type ApiObject,
   type Cluster,
-  type LabNode,
   type PodObject,
 } from '@kube-ovn/lab'
 import { expect, it } from 'vitest'
 import { annotation, cidrs, namespace, patience } from './bgp-lab.ts'
-import { learned, type LearningHost, type Router } from './bgp-routers.ts'
+import { learned } from './bgp-routers.ts'
+import type { Routed } from './bgp-routed.ts'
 import { countEntering } from './bgp-traffic.ts'
-
-interface Routed {
-  readonly cluster: Cluster
-  readonly frr: Router
-  /** Goes by what routers tell it. */
-  readonly host: LearningHost
-  readonly nodes: readonly [LabNode, LabNode]
-  /** On the second. */
-  readonly pod: PodObject
-}
 
 /** A Subnet whose traffic leaves by the first node. */
 const fronted = { name: 'fronted', cidr: '10.47.0.0/24', gateway: '10.47.0.1', vip: '10.47.0.200' }
@@ -38,11 +28,11 @@ export function announcedVips(given: () => Routed): void {
     (await learned(given().frr, 'ipv4')).get(address)
 
   it('announce a Vip from where pods share it, or from all nodes', async () => {
-    const { cluster, nodes, pod } = given()
+    const { cluster, nodes, pods } = given()
     const address = cidrs.ipv4.replace(/0\/24$/, '200')
     await cluster.api.create(vip(namespace, address, 'local'))
     const share = (vips: string | null): Promise<unknown> =>
-      cluster.api.mergePatch(`/api/v1/namespaces/${namespace}/pods/${pod.metadata.name}`, {
+      cluster.api.mergePatch(`/api/v1/namespaces/${namespace}/pods/${pods[1].metadata.name}`, {
         metadata: { annotations: { 'ovn.kubernetes.io/aaps': vips } },
       })
     await share('front')

@@ -41,6 +41,7 @@ import {
   type LearningHost,
   type Router,
 } from './bgp-routers.ts'
+import type { Routed } from './bgp-routed.ts'
 import { Speakers } from './bgp-speakers.ts'
 import { countEntering, expectEachWithin, sendFlows, timed, type Seen } from './bgp-traffic.ts'
 import { aggregatedSubnets } from './bgp-aggregates.ts'
@@ -136,6 +137,13 @@ async function untilReached(...to: readonly string[]): Promise<void> {
     await eventually(`${name} reaches ${to.join(', ')}`, async () =>
       (await pingAll(place, to)).size === to.length ? true : undefined,
     )
+}
+
+function routed(): Routed {
+  const untilTold = async (pod: PodObject, by: LabNode): Promise<void> => {
+    await expect.poll(() => waysTo(pod), patience).toEqual(waysBy(by))
+  }
+  return { cluster, frr, bird, host, nodes, pods, speakers, untilTold, untilReached }
 }
 
 function allAddresses(): readonly string[] {
@@ -256,13 +264,13 @@ describe('speakers', () => {
     await expect.poll(async () => (await learned(frr, 'ipv4')).has(clusterIPs[0] ?? ''), patience).toBe(false)
   })
 
-  announcedVips(() => ({ cluster, frr, host, nodes, pod: pods[1] }))
+  announcedVips(routed)
 
-  announcedServices(() => ({ cluster, frr, host }))
+  announcedServices(routed)
 
-  aggregatedSubnets(() => ({ cluster, frr, host, nodes }))
+  aggregatedSubnets(routed)
 
-  exchangedSpeakers(() => ({ cluster, frr, host, nodes, pods, speakers }))
+  exchangedSpeakers(routed)
 
   it('keep their routes when they are killed under traffic: no packet is lost', async () => {
     const [, node] = nodes
@@ -423,12 +431,7 @@ describe('speakers', () => {
     await untilReached(...allAddresses())
   })
 
-  lostNodes(() => {
-    const untilTold = async (pod: PodObject, by: LabNode): Promise<void> => {
-      await expect.poll(() => waysTo(pod), patience).toEqual(waysBy(by))
-    }
-    return { cluster, frr, bird, node: nodes[1], pod: pods[1], speakers, untilTold, untilReached }
-  })
+  lostNodes(routed)
 
   it('withdraw all of a Node within a second of its deletion, and tell it again when it is back', async () => {
     const [, node] = nodes
