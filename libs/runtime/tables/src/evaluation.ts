@@ -4,7 +4,7 @@ import type { Drive, Graph } from './graph.ts'
 import type { IndexedChange, Input } from './inputs.ts'
 import { groupOf, link, TableNode, unlink, WatchNode } from './node.ts'
 import { Readings, type UntypedViews } from './readings.ts'
-import { ForkedRows, StoredRows, type Rows, type UntypedIndexes } from './rows.ts'
+import { ForkedRows, StoredRows, type Rows } from './rows.ts'
 import { SelectionRows } from './selection-rows.ts'
 import type { AnyTable, GroupOrigin, Reads, RowOrigin, SelectionOrigin, UnionOrigin, View } from './table.ts'
 import { hasAny, plainView, sorted } from './views.ts'
@@ -101,6 +101,8 @@ export class Evaluation {
     const endMs = this.#options.monotonic() + budgetMs
     let untilLook = rowsBetweenLooks
     for (const node of this.#nodes) {
+      // Of a hundred tables a change is about a few.
+      if (!node.isWaiting) continue
       for (const derive of this.#waitingIn(node)) {
         derive()
         if (--untilLook > 0) continue
@@ -298,12 +300,7 @@ export class Evaluation {
   #publish(place: number, key: string, old: unknown, row: unknown): void {
     const node = this.node(place)
     for (const drive of this.#graph.drivesOf(place)) this.#drive(drive, node, key, [old, row])
-    const indexes = Object.entries(node.indexes).map(([index, valuesOf]): IndexedChange => ({
-      index,
-      before: old === undefined ? [] : valuesOf(old),
-      after: row === undefined ? [] : valuesOf(row),
-    }))
-    if (row !== undefined) this.#tellIndexDefects(node, key, row)
+    const indexes = this.#indexedChanges(node, key, old, row)
     const isThere = (index: string, value: string): boolean => hasAny(node.rows.keysOf(index, value))
     for (const one of [node, ...this.#basesOf(node)]) {
       for (const reader of one.inputs.ownKeyReaders) this.#wakeOwn(reader, key, node)
@@ -329,10 +326,13 @@ export class Evaluation {
     return base === undefined ? [] : [base]
   }
 
-  /** A row on which an index function fails can not be found by it. */
-  #tellIndexDefects(node: TableNode, key: string, row: unknown): void {
-    const indexes: UntypedIndexes = node.table.indexes
-    for (const valuesOf of Object.values(indexes)) this.#guarded(node, key, () => valuesOf(row))
+  /** A row on which an index function fails can not be found by it, and that is told of the row that is new. */
+  #indexedChanges(node: TableNode, key: string, old: unknown, row: unknown): readonly IndexedChange[] {
+    return node.indexFunctions.map(([index, valuesOf]) => ({
+      index,
+      before: old === undefined ? [] : (node.indexes[index]?.(old) ?? []),
+      after: row === undefined ? [] : (this.#guarded(node, key, () => valuesOf(row)) ?? []),
+    }))
   }
 
   #drive(drive: Drive, driver: TableNode, key: string, states: readonly unknown[]): void {

@@ -2,7 +2,7 @@ import { SelectionIndex } from '@kube-ovn/label-selector'
 import { TableInputs, type Dependent, type Input } from './inputs.ts'
 import { ForkedRows, guardedIndexes, StoredRows, type Rows, type UntypedIndexes } from './rows.ts'
 import { SelectionRows } from './selection-rows.ts'
-import type { AnyTable } from './table.ts'
+import type { AnyTable, IndexFunction } from './table.ts'
 import type { Cause, Causes, WatchDeclaration } from './watch.ts'
 
 /** What was read for a key, and which rows came of it. */
@@ -25,6 +25,8 @@ export class TableNode {
   readonly givers = new Map<string, string | undefined>()
   /** What fails on a row has no values for it. */
   readonly indexes: UntypedIndexes
+  /** As they were declared: they may fail. */
+  readonly indexFunctions: readonly (readonly [name: string, valuesOf: IndexFunction<unknown>])[]
   rows: Rows
 
   constructor(table: AnyTable, place: number, base?: TableNode) {
@@ -32,7 +34,13 @@ export class TableNode {
     this.place = place
     this.inputs = new TableInputs(table.name)
     this.indexes = guardedIndexes(table.indexes)
+    this.indexFunctions = Object.entries<IndexFunction<unknown>>(table.indexes)
     this.rows = rowsFor(table, this.indexes, base?.rows)
+  }
+
+  /** Whether anything is to be looked at. */
+  get isWaiting(): boolean {
+    return this.waiting.size > 0 || this.waitingSelectors.size > 0
   }
 }
 

@@ -440,6 +440,20 @@ describe('Tables', () => {
     expect(fork.view(chosen).keys('selector', 'v')).toEqual(['bad', 'good'])
   })
 
+  it('ask an index of a row that changes for what was and for what is, once each', () => {
+    const asked: string[] = []
+    const at = ({ app }: Policy): readonly string[] => {
+      asked.push(app)
+      return [app]
+    }
+    const indexed = sourceTable({ name: 'indexed', indexes: { at } })
+    const tables = new Tables({ tables: [indexed], onDefect: () => undefined })
+    tables.attach(indexed, new StoredRows({}) as never)
+    tables.start()
+    tables.changed(indexed, 'p', { app: 'before' }, { app: 'after' })
+    expect(asked).toEqual(['before', 'after'])
+  })
+
   it('refuse two tables of one name, and an index that is not declared', () => {
     const twin = sourceTable<Pod>({ name: 'pods' })
     expect(() => new Tables({ tables: [pods, twin], onDefect: () => undefined })).toThrow(
