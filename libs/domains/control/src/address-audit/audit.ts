@@ -84,8 +84,10 @@ function judgePod(pod: Pod, ports: ReadonlySet<string>, world: ControlWorld): re
   if (!needsPort(pod) || isLost(pod, world)) return []
   const { namespace = '', name } = pod.metadata
   const port = podPortName(namespace, name)
+  // Nearly all have it, and reading what a pod was told costs much more than looking.
+  if (ports.has(port)) return []
   const subnet = toldSubnet(pod)
-  if (subnet === undefined || ports.has(port)) return []
+  if (subnet === undefined) return []
   const owners = [ownerOf('pod', `${namespace}/${name}`)]
   return [findingOf({ rule: 'portless', subnet, name: port, source: 'Pod', value: '', owners })]
 }
