@@ -111,8 +111,8 @@ interface Modified {
 /** Applies a `modify` of update2 to a row. */
 export function modifyRow(layout: TableLayout, old: Row, difference: WireRow): Modified {
   let row: (RowBase & Record<string, Value>) | undefined
-  const elements = new Map<string, readonly Atom[]>()
-  const entries = new Map<string, readonly string[]>()
+  let elements: Map<string, readonly Atom[]> | undefined
+  let entries: Map<string, readonly string[]> | undefined
   for (const column of Object.keys(difference)) {
     const type = layout.columns.get(column)
     if (type === undefined)
@@ -122,12 +122,16 @@ export function modifyRow(layout: TableLayout, old: Row, difference: WireRow): M
     if (value === old[column]) continue
     row ??= { ...old }
     row[column] = value
-    if (isSet(change)) elements.set(column, change)
+    if (isSet(change)) (elements ??= new Map()).set(column, change)
     // Of a map that has one entry at all times the server sends the new one, and not what differs.
-    else if (type.shape === 'map' && !type.isSingular) entries.set(column, Object.keys(change as object))
+    else if (type.shape === 'map' && !type.isSingular)
+      (entries ??= new Map()).set(column, Object.keys(change as object))
   }
-  return { row: row ?? old, elements, entries }
+  return { row: row ?? old, elements: elements ?? none, entries: entries ?? none }
 }
+
+/** Most rows that change do so in one column. */
+const none: ReadonlyMap<string, never> = new Map<string, never>()
 
 /** Gives `old` when `fresh` says the same, else `fresh` with the unchanged columns shared with `old`. */
 export function shareUnchanged(layout: TableLayout, old: Row, fresh: Row): Row {

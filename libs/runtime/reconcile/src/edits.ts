@@ -2,13 +2,14 @@ import type { Atom, Mutation, Uuid } from 'ovsdb-client'
 import type { MutateStep } from './steps.ts'
 import { tokenOf, type Element, type MapDifference } from './values.ts'
 
+/** Most columns of a plan have one value more, and nothing else: what is not there is not made. */
 interface ColumnEdit {
-  readonly insert: Map<string, Element>
-  readonly delete: Map<string, Atom>
-  readonly put: Record<string, Element>
-  readonly remove: Set<string>
+  insert?: Map<string, Element>
+  delete?: Map<string, Atom>
+  put?: Record<string, Element>
+  remove?: Set<string>
   /** Entries to remove if they still are what they were. */
-  readonly take: Record<string, Atom>
+  take?: Record<string, Atom>
 }
 
 /**
@@ -20,26 +21,35 @@ export class Edits {
   readonly #rows = new Map<Uuid, { readonly table: string; readonly columns: Map<string, ColumnEdit> }>()
 
   insert(table: string, uuid: Uuid, column: string, element: Element): void {
-    this.#edit(table, uuid, column).insert.set(tokenOf(element), element)
+    const edit = this.#edit(table, uuid, column)
+    edit.insert ??= new Map()
+    edit.insert.set(tokenOf(element), element)
   }
 
   delete(table: string, uuid: Uuid, column: string, atom: Atom): void {
-    this.#edit(table, uuid, column).delete.set(tokenOf(atom), atom)
+    const edit = this.#edit(table, uuid, column)
+    edit.delete ??= new Map()
+    edit.delete.set(tokenOf(atom), atom)
   }
 
   changeMap(table: string, uuid: Uuid, column: string, difference: MapDifference): void {
     const edit = this.#edit(table, uuid, column)
-    Object.assign(edit.put, difference.put)
+    edit.put = Object.assign(edit.put ?? {}, difference.put)
+    edit.remove ??= new Set()
     for (const key of difference.remove) edit.remove.add(key)
   }
 
   putEntry(table: string, uuid: Uuid, column: string, key: string, element: Element): void {
-    this.#edit(table, uuid, column).put[key] = element
+    const edit = this.#edit(table, uuid, column)
+    edit.put ??= {}
+    edit.put[key] = element
   }
 
   /** Removes an entry, unless somebody has changed it meanwhile. */
   takeEntry(table: string, uuid: Uuid, column: string, key: string, atom: Atom): void {
-    this.#edit(table, uuid, column).take[key] = atom
+    const edit = this.#edit(table, uuid, column)
+    edit.take ??= {}
+    edit.take[key] = atom
   }
 
   /** Whether anything is to be changed in a row. */
@@ -56,24 +66,24 @@ export class Edits {
 
   #edit(table: string, uuid: Uuid, column: string): ColumnEdit {
     const { columns } = this.#rows.getOrInsertComputed(uuid, () => ({ table, columns: new Map() }))
-    return columns.getOrInsertComputed(column, () => ({
-      insert: new Map(),
-      delete: new Map(),
-      put: {},
-      remove: new Set(),
-      take: {},
-    }))
+    return columns.getOrInsertComputed(column, () => ({}))
   }
 }
 
 function mutationsOf(column: string, edit: ColumnEdit): readonly Mutation[] {
   const mutations: Mutation[] = []
   // What one key lets go and another still wants stays.
-  const removed = [...edit.delete].filter(([token]) => !edit.insert.has(token)).map(([, atom]) => atom)
+  const removed = [...(edit.delete ?? [])].flatMap(([token, atom]) =>
+    edit.insert?.has(token) === true ? [] : [atom],
+  )
   if (removed.length > 0) mutations.push([column, 'delete', removed])
-  if (edit.insert.size > 0) mutations.push([column, 'insert', [...edit.insert.values()]])
-  if (edit.remove.size > 0) mutations.push([column, 'delete', [...edit.remove]])
-  if (Object.keys(edit.take).length > 0) mutations.push([column, 'delete', edit.take])
-  if (Object.keys(edit.put).length > 0) mutations.push([column, 'insert', edit.put])
+  if (edit.insert !== undefined) mutations.push([column, 'insert', [...edit.insert.values()]])
+  if (edit.remove !== undefined && edit.remove.size > 0) mutations.push([column, 'delete', [...edit.remove]])
+  if (hasKeys(edit.take)) mutations.push([column, 'delete', edit.take])
+  if (hasKeys(edit.put)) mutations.push([column, 'insert', edit.put])
   return mutations
+}
+
+function hasKeys<T extends object>(record: T | undefined): record is T {
+  return record !== undefined && Object.keys(record).length > 0
 }

@@ -1,4 +1,11 @@
-import { operationsFor, type DatabaseSchema, type NewValue, type Operation, type Tables } from 'ovsdb-client'
+import {
+  operationsFor,
+  type DatabaseSchema,
+  type NewValue,
+  type Operation,
+  type Operations,
+  type Tables,
+} from 'ovsdb-client'
 import type { Step } from './steps.ts'
 
 /** Turns the steps of a plan into the operations of one transaction, headed by an assertion that the lock is ours. */
@@ -7,7 +14,7 @@ export function encodeSteps(
   steps: readonly Step[],
   lock: string | undefined,
 ): readonly Operation[] {
-  const build = operationsFor<Loose>(schema)
+  const build = builders.getOrInsertComputed(schema, () => operationsFor<Loose>(schema))
   const operations = steps.map((step) => {
     switch (step.do) {
       case 'insert':
@@ -22,6 +29,9 @@ export function encodeSteps(
   })
   return lock === undefined ? operations : [build.assertLock(lock), ...operations]
 }
+
+/** One for each schema, of which a process has one or two. */
+const builders = new WeakMap<DatabaseSchema, Operations<Loose>>()
 
 /** Any table with any column: the builders check both against the schema. */
 interface Loose extends Tables {
