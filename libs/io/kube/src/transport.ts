@@ -60,6 +60,8 @@ export class Transport implements AsyncDisposable {
   readonly #options: TransportOptions
   readonly #prefix: string
   readonly #origin: string
+  /** Of the server, as metrics tell it. */
+  readonly #host: string
   #pools: Pools | undefined
   readonly #closing = new AbortController()
   /** Of all connections, also those that are not made yet. */
@@ -72,6 +74,7 @@ export class Transport implements AsyncDisposable {
     const closing = this.#closing.signal
     this.#end = options.signal === undefined ? closing : AbortSignal.any([options.signal, closing])
     this.#origin = url.origin
+    this.#host = url.host
     this.#prefix = url.pathname.replace(/\/+$/, '')
   }
 
@@ -161,7 +164,7 @@ export class Transport implements AsyncDisposable {
     const told = (status: number | undefined): void => {
       const { method, path } = request
       const ms = performance.now() - startedMs
-      this.#options.onAnswer?.({ method, path, host: new URL(this.#origin).host, status, ms })
+      this.#options.onAnswer?.({ method, path, host: this.#host, status, ms })
     }
     try {
       const pools = this.#poolsFor(authentication)
