@@ -27,6 +27,8 @@ export class Evaluation {
   readonly #base: Evaluation | undefined
   readonly #nodes: readonly TableNode[]
   readonly #watches: WatchNode[] = []
+  /** Those that follow rows of tables, whatever keys read; most follow none. */
+  readonly #followers = new Map<AnyTable, WatchNode[]>()
   readonly #watchPlaces = new WeakMap<Watch, number>()
   readonly #readings = new Readings((table) => this.#nodeOf(table))
   #isStarted = false
@@ -39,7 +41,7 @@ export class Evaluation {
     this.#nodes = options.graph.tables.map((table, place) => new TableNode(table, place, base?.node(place)))
     if (base === undefined) return
     this.#isStarted = true
-    for (const watch of base.#watches) this.#watches.push(new WatchNode(watch.declaration, watch.place))
+    for (const watch of base.#watches) this.#add(new WatchNode(watch.declaration, watch.place))
   }
 
   /** A copy that starts from what is here, which must not change meanwhile. */
@@ -122,10 +124,18 @@ export class Evaluation {
   watch(declaration: WatchDeclaration): Watch {
     if (this.#isStarted) throw new TableDeclarationError('all', 'who watches does so from the start')
     const node = new WatchNode(declaration, this.#nodes.length + this.#watches.length)
-    this.#watches.push(node)
+    this.#add(node)
     const watch = this.#handleOf(node)
     this.#watchPlaces.set(watch, node.place)
     return watch
+  }
+
+  #add(watch: WatchNode): void {
+    this.#watches.push(watch)
+    for (const { table } of watch.declaration.of) {
+      const followers = this.#followers.getOrInsertComputed(table, () => [])
+      if (!followers.includes(watch)) followers.push(watch)
+    }
   }
 
   /** What a watch of the base is here. */
@@ -307,7 +317,7 @@ export class Evaluation {
       const inputs = one.inputs.changedBy(key, indexes, isThere, one === node)
       for (const input of inputs) this.#wake(input)
     }
-    for (const watch of this.#watches) {
+    for (const watch of this.#followers.get(node.table) ?? []) {
       for (const { table, keys } of watch.declaration.of) {
         if (table !== node.table) continue
         for (const one of [old, row]) {

@@ -149,6 +149,7 @@ export class TableInputs {
     yield* present(this.#rows.get(key))
     yield* present(this.#scan.get(''))
     for (const { index, before, after } of indexes) {
+      if (before.length + after.length === 0) continue
       const found = this.#found.get(index)
       const members = this.#members.get(index)
       const presences = this.#presences.get(index)
