@@ -115,9 +115,10 @@ const policyUses = rowTable({
       ),
       peers: peerOf
         .filter(({ kind }) => kind === 'np')
-        .flatMap((peer) =>
-          familiesFor(peer, false).map((family) => `${ruleToken(peer, peer.direction, peer.rule)}/${family}`),
-        ),
+        .flatMap((peer) => {
+          const token = ruleToken(peer, peer.direction, peer.rule)
+          return familiesFor(peer, false).map((family) => `${token}/${family}`)
+        }),
     }
   },
   indexes: { subject: ({ subjects }: PolicyUse) => subjects, peer: ({ peers }: PolicyUse) => peers },

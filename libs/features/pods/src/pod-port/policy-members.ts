@@ -25,7 +25,10 @@ export function policyMembers(
   { nic, placement: { lease } }: PlacedNic,
 ): readonly Member[] {
   if (policies === undefined) return []
-  const addresses = [lease.v4, lease.v6].filter((ip) => ip !== undefined)
+  // Once for all sets, of which there are often dozens.
+  const addresses = [lease.v4, lease.v6].flatMap((ip) =>
+    ip === undefined ? [] : [{ family: familyOf(ip), value: formatIp(ip) }],
+  )
   const groups = nic.has === 'port' && isRestrictable(nic.provider) ? policies.groups : []
   return [
     ...groups
@@ -35,11 +38,11 @@ export function policyMembers(
       .filter((peer) => isAboutNic(peer, nic.provider))
       .flatMap(({ kind, setNames, families }) =>
         addresses
-          .filter((ip) => families.includes(familyOf(ip)))
-          .map((ip) => ({
-            of: ref(kindsOf[kind].set, setNames[familyOf(ip)]),
+          .filter(({ family }) => families.includes(family))
+          .map(({ family, value }) => ({
+            of: ref(kindsOf[kind].set, setNames[family]),
             column: 'addresses',
-            value: formatIp(ip),
+            value,
           })),
       ),
   ]
