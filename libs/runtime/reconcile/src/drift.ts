@@ -82,7 +82,10 @@ function concernsOwner(
   if (old === undefined || fresh === undefined) return true
   const kind = parseIdMark(id ?? '')?.kind
   const shared = (kind === undefined ? undefined : catalog.kinds.get(kind))?.shared ?? []
-  return changedColumns(table, old, fresh, catalog).some((column) => !shared.includes(column))
+  for (const column of catalog.tables.get(table)?.columns.keys() ?? [])
+    // The cache shares the columns that stay the same between the two states of a row.
+    if (columnOf(old, column) !== columnOf(fresh, column) && !shared.includes(column)) return true
+  return false
 }
 
 function hasUnmarkedKind(table: string, { kindsOfTable }: Catalog): boolean {
@@ -100,12 +103,6 @@ function holdersOf(
       .filter((id) => concernsOwner(change, catalog, id))
       .flatMap((id) => memory.holderOf(id) ?? []),
   )
-}
-
-/** The cache shares the columns that stay the same between the two states of a row. */
-function changedColumns(table: string, old: RowBase, fresh: RowBase, catalog: Catalog): readonly string[] {
-  const columns = [...(catalog.tables.get(table)?.columns.keys() ?? [])]
-  return columns.filter((column) => columnOf(old, column) !== columnOf(fresh, column))
 }
 
 /** Ids under which the changed rows were known before. */
