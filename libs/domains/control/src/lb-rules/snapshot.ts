@@ -9,7 +9,8 @@ import { ruleOf, ruleServiceName, type LbRuleKind } from '../services/made-servi
 import { serviceProblem } from '../services/problems.ts'
 import { serviceVpcs, type ServiceVpc } from '../services/service-vpcs.ts'
 import { takenFrontends } from '../services/taken-frontends.ts'
-import { endpointsWatch, madeByRule, serviceWatch, slicesByService, sliceWatch } from '../services/watches.ts'
+import { slicesOf, sliceWatch } from '../services/slices.ts'
+import { endpointsWatch, madeByRule, serviceWatch } from '../services/watches.ts'
 import type { ControlWorld } from '../world.ts'
 import { LbRuleAddressError, LbRuleBackendsError, LbRuleHeldError, LbRuleInvalidError } from './errors.ts'
 import type { ServicePlan } from './plan.ts'
@@ -144,7 +145,7 @@ function backendsProblem(
   key: string,
   world: ControlWorld,
 ): KubeOvnError | undefined {
-  const slices = world.store(sliceWatch).find(slicesByService, key)
+  const slices = slicesOf(key, world.store(sliceWatch))
   const hasNone = (ip: ServicePlan['vips'][number], port: ServicePort) =>
     backendsOf(slices, port, familyOf(ip)).length === 0
   for (const ip of plan.vips) {

@@ -1,19 +1,13 @@
 import type { KubeObject, ObjectChange } from '@kube-ovn/kube'
 import type { LbRule } from '@kube-ovn/kube-api'
-import {
-  endpoints,
-  endpointSlices,
-  namespaces,
-  services,
-  type EndpointSlice,
-  type Namespace,
-} from '@kube-ovn/kube-api/core'
+import { endpoints, endpointSlices, namespaces, services, type Namespace } from '@kube-ovn/kube-api/core'
 import type { Trigger } from '@kube-ovn/reconcile'
 import type { Needs } from '../declarations.ts'
 import { ruleOf, ruleOfName, type LbRuleKind } from '../services/made-services.ts'
 import { serviceVpcs } from '../services/service-vpcs.ts'
 import { takenFrontends } from '../services/taken-frontends.ts'
-import { endpointsWatch, servicesOf, serviceWatch, sliceWatch } from '../services/watches.ts'
+import { servicesOf, sliceWatch, type KeptSlice } from '../services/slices.ts'
+import { endpointsWatch, serviceWatch } from '../services/watches.ts'
 import type { ControlWorld } from '../world.ts'
 import { namespaceOf } from './plan.ts'
 import type { RuleSource } from './snapshot.ts'
@@ -45,7 +39,7 @@ export function ruleTriggers<R extends LbRule>(
     {
       on: 'object',
       resource: endpointSlices,
-      keys: ({ old, new: current }: ObjectChange<EndpointSlice>) =>
+      keys: ({ old, new: current }: ObjectChange<KeptSlice>) =>
         new Set(
           [old, current].flatMap((slice) =>
             slice === undefined ? [] : servicesOf(slice).flatMap((key) => ruleOfKey(kind, key)),

@@ -6,7 +6,7 @@ import { nodePlaces } from './node-places.ts'
 import { serviceVpcs } from './service-vpcs.ts'
 import { settingsOf, settingsTable } from '../sources.ts'
 import { serviceObjects, sliceObjects } from './sources.ts'
-import { slicesByService } from './watches.ts'
+import { slicesOf } from './slices.ts'
 
 /** An address and port of an external load balancer that nodes lead to backends of their own. */
 export interface ExternalAddress {
@@ -35,7 +35,7 @@ export const externalAddresses = rowTable({
     if (external.length === 0 || decided?.isServed !== true || !isOfDefault) return undefined
     // It is served there alone.
     if (chosenFrontends(service) !== undefined) return undefined
-    const slices = views.slices.find(slicesByService, key)
+    const slices = slicesOf(key, views.slices)
     const places = views.nodePlaces.scan()
     const all = ingressOf(service).flatMap((ip) => {
       const subnet = subnetOfExternal(ip, external)

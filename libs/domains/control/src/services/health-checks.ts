@@ -9,7 +9,7 @@ import type { ControlSettings } from '../settings.ts'
 import { nicsOfEndpoint, type PodsView } from './nic-of-endpoint.ts'
 import { serviceVpcs } from './service-vpcs.ts'
 import { serviceObjects, sliceObjects } from './sources.ts'
-import { slicesByService } from './watches.ts'
+import { slicesOf } from './slices.ts'
 
 /** A backend that can be asked whether it is well, from an address of its own subnet. */
 export interface CheckedBackend {
@@ -40,7 +40,7 @@ export const healthChecks = rowTable({
   reads,
   row: (service, views, key): HealthCheck | undefined => {
     if (!isChecked(service) || views.serviceVpcs.get(key)?.isServed !== true) return undefined
-    const slices = views.slices.find(slicesByService, key)
+    const slices = slicesOf(key, views.slices)
     const backends = backendsOf(service, slices, settingsOf(views.settingsTable), views)
     const [first] = backends
     if (first === undefined) return undefined

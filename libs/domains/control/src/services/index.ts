@@ -26,12 +26,5 @@ export { nodePortFamilies, servesNodePorts, wantedForNodePort } from './node-por
 export { hasHints, scopedFrontends, wantedFor, type Frontend, type Scope, type Wanted } from './scopes.ts'
 export { serviceVpcs, type ServiceVpc } from './service-vpcs.ts'
 export { takenFrontends, type TakenFrontend } from './taken-frontends.ts'
-export {
-  endpointsWatch,
-  madeByRule,
-  servicesByVip,
-  servicesOf,
-  serviceWatch,
-  slicesByService,
-  sliceWatch,
-} from './watches.ts'
+export { servicesOf, slicesOf, sliceWatch, type KeptSlice } from './slices.ts'
+export { endpointsWatch, madeByRule, servicesByVip, serviceWatch } from './watches.ts'

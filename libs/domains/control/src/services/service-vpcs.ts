@@ -17,7 +17,7 @@ import { nicsOfEndpoint, type PodsView } from './nic-of-endpoint.ts'
 import { allWanted, scopedFrontends } from './scopes.ts'
 import { nodePortFamilies, protocolsOfNodePorts, wantedForNodePort } from './node-ports.ts'
 import { serviceObjects, sliceObjects } from './sources.ts'
-import { slicesByService } from './watches.ts'
+import { slicesOf } from './slices.ts'
 
 /** Of which VPC a Service is. */
 export interface ServiceVpc {
@@ -56,7 +56,7 @@ export const serviceVpcs = rowTable({
   reads,
   row: (service, views, key): ServiceVpc => {
     const settings = settingsOf(views.settingsTable)
-    const slices = views.slices.find(slicesByService, key)
+    const slices = slicesOf(key, views.slices)
     const { vpc, by } = chooseVpc(service, slices, views) ?? {
       vpc: settings.clusterRouter,
       by: undefined,

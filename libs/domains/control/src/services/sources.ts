@@ -1,5 +1,6 @@
 import { objectTable } from '@kube-ovn/reconcile'
-import { serviceWatch, sliceWatch } from './watches.ts'
+import { sliceWatch } from './slices.ts'
+import { serviceWatch } from './watches.ts'
 
 export const serviceObjects = objectTable(serviceWatch)
 export const sliceObjects = objectTable(sliceWatch)

@@ -1,7 +1,7 @@
 import { chosenFrontends, frontendTexts } from '@kube-ovn/endpoints'
-import { endpoints, endpointSlices, services } from '@kube-ovn/kube-api/core'
-import type { Endpoint, Endpoints, EndpointSlice, Service } from '@kube-ovn/kube-api/core'
-import { isAttachedSubnetKey, serviceAnnotations, sliceLabel } from '@kube-ovn/annotations'
+import { endpoints, services } from '@kube-ovn/kube-api/core'
+import type { Endpoints, Service } from '@kube-ovn/kube-api/core'
+import { isAttachedSubnetKey, serviceAnnotations } from '@kube-ovn/annotations'
 import type { Watch } from '../declarations.ts'
 import { present } from '../trim.ts'
 import { isRuleServiceName, rulesOf } from './made-services.ts'
@@ -42,21 +42,6 @@ export const endpointsWatch = {
   trim: trimEndpoints,
   indexes: { [madeByRule]: rulesOf },
 } satisfies Watch<Endpoints>
-
-/** Slices of a Service, by its `namespace/name`. */
-export const slicesByService = 'service'
-
-export const sliceWatch = {
-  resource: endpointSlices,
-  trim: trimSlice,
-  indexes: { [slicesByService]: servicesOf },
-} satisfies Watch<EndpointSlice>
-
-/** The `namespace/name` of the Service that the slice is of; none if it does not say. */
-export function servicesOf({ metadata }: EndpointSlice): readonly string[] {
-  const name = metadata.labels?.[sliceLabel.service] ?? ''
-  return name === '' ? [] : [`${metadata.namespace ?? ''}/${name}`]
-}
 
 /** Keeps of a Service its addresses, its ports and its affinity; all that a rule says of one that is made of it. */
 function trimService(service: Service): Service {
@@ -113,38 +98,12 @@ function trimEndpoints({ metadata, subsets }: Endpoints): Endpoints {
   return { metadata: { ...madeIdentityOf(metadata), ...present({ labels }) }, ...present({ subsets }) }
 }
 
-/** Keeps of a slice which addresses may take traffic on which ports. */
-function trimSlice({ metadata, addressType, endpoints, ports }: EndpointSlice): EndpointSlice {
-  const name = metadata.labels?.[sliceLabel.service]
-  const { namespace } = metadata
-  return {
-    metadata: {
-      ...identityOf(metadata),
-      ...(name === undefined ? {} : { labels: { [sliceLabel.service]: name } }),
-    },
-    addressType,
-    endpoints: endpoints?.map((endpoint) => trimEndpoint(endpoint, namespace)) ?? [],
-    ports: ports?.map((port) => present({ name: port.name, port: port.port, protocol: port.protocol })) ?? [],
-  }
-}
-
-/** Most endpoints are ready, which needs no word, and are pods of the slice's own namespace, which needs none either. */
-function trimEndpoint(
-  { addresses, conditions: { ready, serving, terminating } = {}, targetRef, nodeName, hints }: Endpoint,
-  namespace: string | undefined,
-): Endpoint {
-  const { kind, name, namespace: of } = targetRef ?? {}
-  return {
-    addresses,
-    ...present({ nodeName, hints }),
-    ...(ready === false ? { conditions: present({ ready, serving, terminating }) } : {}),
-    ...(kind === 'Pod'
-      ? { targetRef: present({ kind, name, namespace: of === namespace ? undefined : of }) }
-      : {}),
-  }
-}
-
-function identityOf({ name, namespace, uid, resourceVersion }: Service['metadata']): Service['metadata'] {
+export function identityOf({
+  name,
+  namespace,
+  uid,
+  resourceVersion,
+}: Service['metadata']): Service['metadata'] {
   return present({ name, namespace, uid, resourceVersion })
 }
 

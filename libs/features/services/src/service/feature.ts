@@ -1,6 +1,5 @@
 import { serviceAnnotations } from '@kube-ovn/annotations'
 import { endpointSlices, services } from '@kube-ovn/kube-api/core'
-import type { EndpointSlice } from '@kube-ovn/kube-api/core'
 import type { ObjectChange } from '@kube-ovn/kube'
 import { serviceL2StatusResource, vipResource } from '@kube-ovn/kube-api'
 import {
@@ -26,6 +25,7 @@ import {
   serviceWatch,
   sliceWatch,
   takenFrontends,
+  type KeptSlice,
 } from '@kube-ovn/domains-control/services'
 import { desiredService } from './desired.ts'
 import { observeService, type ServiceSnapshot } from './snapshot.ts'
@@ -57,7 +57,7 @@ export const service: ControlFeature<string, ServiceSnapshot> = {
     {
       on: 'object',
       resource: endpointSlices,
-      keys: ({ old, new: current }: ObjectChange<EndpointSlice>) =>
+      keys: ({ old, new: current }: ObjectChange<KeptSlice>) =>
         new Set([old, current].flatMap((slice) => (slice === undefined ? [] : servicesOf(slice)))),
     },
     { on: 'object', resource: serviceL2StatusResource, keys: announcedIn },

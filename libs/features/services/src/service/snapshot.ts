@@ -18,7 +18,7 @@ import {
   serviceProblem,
   serviceVpcs,
   serviceWatch,
-  slicesByService,
+  slicesOf,
   sliceWatch,
   takenFrontends,
 } from '@kube-ovn/domains-control/services'
@@ -62,7 +62,7 @@ export function observeService(key: string, world: ControlWorld): ServiceSnapsho
   if (service === undefined || decided === undefined || !world.settings.enableLb) return undefined
   const { vpc, isServed } = decided
   const taken = world.table(takenFrontends).get(key) ?? []
-  const slices = world.store(sliceWatch).find(slicesByService, key)
+  const slices = slicesOf(key, world.store(sliceWatch))
   const frontends = scopedFrontends(
     service,
     slices,
