@@ -68,6 +68,29 @@ it('remembers an entry as it was until the change of it is committed', () => {
   expect(memory.released('f/a', nothing)).toEqual([entry('3')])
 })
 
+it('knows every key that wants an entry, until the last one wants it no more', () => {
+  const memory = new Memory()
+  const entry = { of: blue, column: 'other_config', key: 'k', value: '1' }
+  const claims = () => [...memory.claimsOn(placeOf(entry))]
+  const want = (owner: string, isWanted: boolean) =>
+    memory.remember(owner, { rows: [], members: isWanted ? [balancer, entry] : [balancer] }, [], true)
+  for (const owner of ['f/a', 'f/b', 'f/c']) want(owner, true)
+  expect(claims()).toEqual([
+    ['f/a', '1'],
+    ['f/b', '1'],
+    ['f/c', '1'],
+  ])
+  want('f/a', false)
+  want('f/c', false)
+  expect(claims()).toEqual([['f/b', '1']])
+  want('f/a', true)
+  want('f/b', false)
+  expect(claims()).toEqual([['f/a', '1']])
+  want('f/b', false)
+  want('f/a', false)
+  expect(claims()).toEqual([])
+})
+
 it('frees who waits for an entry when its holder changes it or lets it go, and only as long as they wait', () => {
   const memory = new Memory()
   const entry = (value: string) => ({ of: blue, column: 'other_config', key: 'k', value })

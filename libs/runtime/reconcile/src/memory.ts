@@ -15,6 +15,14 @@ interface Known {
   readonly claims: readonly MapMember[]
 }
 
+/** What a key wants an entry to be. */
+interface Claim {
+  readonly owner: OwnerMark
+  readonly value: MapMember['value']
+}
+
+type Claims = Map<OwnerMark, MapMember['value']>
+
 /** What follows from what a key wants now, and did not want before. */
 interface Remembered {
   /** Rows that nobody wants any more. */
@@ -56,8 +64,8 @@ export class Memory {
   readonly #holders = new Map<IdMark, OwnerMark>()
   readonly #referrers = new MultiMap<IdMark, OwnerMark>()
   readonly #contributors = new MultiMap<Place, OwnerMark>()
-  /** For each entry, what keys want it to be: the same, or it would not have been planned. */
-  readonly #claims = new Map<Place, Map<OwnerMark, MapMember['value']>>()
+  /** For each entry, what keys want it to be: the same, or it would not have been planned. Most are wanted by one. */
+  readonly #claims = new Map<Place, Claim | Claims>()
   /** Keys that wait for an entry which another key has. */
   readonly #waiting = new MultiMap<Place, OwnerMark>()
   readonly #awaited = new Map<OwnerMark, readonly Place[]>()
@@ -89,7 +97,9 @@ export class Memory {
 
   /** What keys want an entry to be. */
   claimsOn(place: Place): ReadonlyMap<OwnerMark, MapMember['value']> {
-    return this.#claims.get(place) ?? noClaims
+    const claims = this.#claims.get(place)
+    if (claims === undefined) return noClaims
+    return claims instanceof Map ? claims : new Map([[claims.owner, claims.value]])
   }
 
   /** Keeps in mind, until the key wants something else, that it waits for entries which others have. */
@@ -135,7 +145,7 @@ export class Memory {
     // A key that wants what it wanted before, as most do that are looked at again, leaves everything as it is.
     if (this.#isKept(last, next)) return unchanged
     this.#drop(owner, last)
-    this.#keep(owner, next)
+    this.#keep(owner, compact(next))
     return {
       abandoned: last.ids.filter((id) => !this.#holders.has(id)),
       freed: last.claims.flatMap((entry) => this.#freedBy(owner, entry)),
@@ -197,10 +207,12 @@ export class Memory {
     for (const id of known.references) this.#referrers.add(id, owner)
     for (const place of known.places) this.#contributors.add(place, owner)
     for (const entry of known.claims) {
+      const { value } = entry
       const place = placeOf(entry)
       const claims = this.#claims.get(place)
-      if (claims === undefined) this.#claims.set(place, new Map([[owner, entry.value]]))
-      else claims.set(owner, entry.value)
+      if (claims instanceof Map) claims.set(owner, value)
+      else if (claims === undefined || claims.owner === owner) this.#claims.set(place, { owner, value })
+      else this.#claims.set(place, new Map([[claims.owner, claims.value]]).set(owner, value))
     }
     const isEmpty = known.ids.length + known.references.length + known.members.length === 0
     if (isEmpty) this.#known.delete(owner)
@@ -214,13 +226,31 @@ export class Memory {
     for (const entry of known.claims) {
       const place = placeOf(entry)
       const claims = this.#claims.get(place)
-      claims?.delete(owner)
-      if (claims?.size === 0) this.#claims.delete(place)
+      if (claims instanceof Map) claims.delete(owner)
+      const isLast = claims instanceof Map ? claims.size === 0 : claims?.owner === owner
+      if (isLast) this.#claims.delete(place)
     }
   }
 }
 
 const none: readonly never[] = []
+
+/** There are as many of them as there are keys, and most have lists that are empty. */
+function compact({ ids, references, members, places, claims }: Known): Known {
+  const kept = fit(members)
+  return {
+    ids: fit(ids),
+    references: fit(references),
+    members: kept,
+    places: fit(places),
+    claims: claims.length === kept.length && kept.every(isEntry) ? kept : fit(claims),
+  }
+}
+
+/** A list that came of `flatMap` or `filter` has room for many more. */
+function fit<T>(list: readonly T[]): readonly T[] {
+  return list.length === 0 ? none : [...list]
+}
 const unchanged: Remembered = { abandoned: none, freed: none }
 const noClaims: ReadonlyMap<OwnerMark, MapMember['value']> = new Map()
 

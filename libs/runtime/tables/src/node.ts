@@ -67,7 +67,7 @@ export class WatchNode {
 export function groupOf(node: TableNode | WatchNode, key: string): Group {
   const known = node.groups.get(key)
   if (known !== undefined) return known
-  const group: Group = { node: node.place, key, inputs: [] }
+  const group: Group = { node: node.place, key, inputs: none }
   node.groups.set(key, group)
   return group
 }
@@ -76,8 +76,11 @@ export function groupOf(node: TableNode | WatchNode, key: string): Group {
 export function link(group: Group, inputs: ReadonlySet<Input>): void {
   for (const input of group.inputs) if (!inputs.has(input)) input.delete(group)
   for (const input of inputs) input.add(group)
-  group.inputs = [...inputs]
+  group.inputs = inputs.size === 0 ? none : [...inputs]
 }
+
+/** Many groups have read their own rows alone. */
+const none: readonly Input[] = []
 
 /** A group that is no more has read nothing. */
 export function unlink(node: TableNode | WatchNode, key: string): void {
