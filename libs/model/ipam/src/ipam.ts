@@ -115,14 +115,16 @@ export class Ipam {
   }
 
   /**
-   * Keeps the MAC address of the subnet's router port from being handed out.
+   * Keeps the MAC address of the subnet's router port from being handed out. Answers the one that was kept for it before.
    *
    * @throws NoSubnetError and InvalidMacError
    */
-  setGatewayMac(subnet: string, mac: string): void {
+  setGatewayMac(subnet: string, mac: string): Mac | undefined {
     const table = this.#existing(subnet)
     const parsed = parseMac(mac)
-    if (!table.macs.hasGateway(parsed)) this.#writable(table).setGatewayMac(parsed)
+    const former = table.macs.gateway
+    if (former !== parsed) this.#writable(table).setGatewayMac(parsed)
+    return former
   }
 
   /**
@@ -266,6 +268,11 @@ export class Ipam {
   /** The owners of a MAC address in a subnet, more than one if it is shared. */
   macHolders(subnet: string, mac: Mac): readonly Owner[] {
     return this.#ownersOf(this.#subnets.get(subnet)?.macs.holders(bitsOfMac(mac), this.#rows))
+  }
+
+  /** Whether neither the router port of a subnet nor any NIC has a MAC address there; in a subnet that is not known nobody can have it. */
+  isMacFree(subnet: string, mac: string): boolean {
+    return this.#subnets.get(subnet)?.macs.isFree(bitsOfMac(parseMac(mac)), this.#rows) ?? false
   }
 
   /** What an address is in a subnet; outside of one that is not known. */

@@ -33,8 +33,13 @@ export class MacTable {
     return new MacTable(this.#subnet, this.#index, bitsOfMac(gateway))
   }
 
-  hasGateway(gateway: Mac): boolean {
-    return this.#gateway === bitsOfMac(gateway)
+  get gateway(): Mac | undefined {
+    return this.#gateway === undefined ? undefined : macText(this.#gateway)
+  }
+
+  /** Whether neither the router port has it nor any NIC. */
+  isFree(mac: MacBits, rows: LeaseRows): boolean {
+    return mac !== this.#gateway && !this.#has(mac, rows)
   }
 
   /**
@@ -45,8 +50,7 @@ export class MacTable {
   check(text: string, owner: Owner, shares: boolean, held: MacBits | undefined, rows: LeaseRows): MacBits {
     const mac = bitsOfMac(parseMac(text))
     if (shares || mac === held) return mac
-    const isFree = mac !== this.#gateway && !this.#has(mac, rows)
-    if (isFree) return mac
+    if (this.isFree(mac, rows)) return mac
     const owners = this.holders(mac, rows).map((number) => rows.owner(number))
     if (mac === this.#gateway || owners.some((holder) => !isSameOwner(holder, owner))) {
       throw this.#conflict(mac, distinct(owners))
@@ -57,7 +61,7 @@ export class MacTable {
   /** Makes up an address that nobody in the subnet has. Changes nothing. */
   choose(source: MacSource, rows: LeaseRows): MacBits {
     let mac = source.next()
-    for (let draw = 1; mac === this.#gateway || this.#has(mac, rows); draw++) {
+    for (let draw = 1; !this.isFree(mac, rows); draw++) {
       if (draw === maxDraws) throw this.#conflict(mac, [])
       mac = source.next()
     }

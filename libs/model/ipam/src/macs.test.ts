@@ -43,6 +43,32 @@ describe('Ipam.allocate, MAC addresses', () => {
     expect(ipam.lease('a')?.mac).toBe('00:00:5e:00:53:02')
   })
 
+  it.each<[name: string, change: (ipam: Ipam) => void, free: readonly string[]]>([
+    ['of a NIC, and one of the router port', () => undefined, ['00:00:5e:00:53:04']],
+    ['of a NIC that is released', (ipam) => free(ipam, 'a'), ['00:00:5e:00:53:01', '00:00:5e:00:53:04']],
+    [
+      'of a NIC that has another one by now',
+      (ipam) => ask(ipam, 'a', { mac: '00:00:5e:00:53:04' }),
+      ['00:00:5e:00:53:01'],
+    ],
+    ['of two NICs, of which one is released', (ipam) => free(ipam, 'b'), ['00:00:5e:00:53:04']],
+    [
+      'of a router port that has another one by now',
+      (ipam) => expect(ipam.setGatewayMac('s', '00:00:5e:00:53:04')).toBe('00:00:5e:00:53:03'),
+      ['00:00:5e:00:53:03'],
+    ],
+    ['of a subnet that is gone', (ipam) => ipam.removeSubnet('s'), []],
+  ])('tells which address is free beside one %s', (_, change, expected) => {
+    const ipam = ipamWith('10.0.0.0/28', '10.0.0.1')
+    expect(ipam.setGatewayMac('s', '00:00:5e:00:53:03')).toBeUndefined()
+    ask(ipam, 'a', { mac: '00:00:5e:00:53:01' })
+    ask(ipam, 'b', { mac: '00:00:5e:00:53:02' })
+    ask(ipam, 'c', { mac: '00:00:5e:00:53:02', shareOnConflict: true })
+    change(ipam)
+    const all = [1, 2, 3, 4].map((last) => `00:00:5e:00:53:0${last}`)
+    expect(all.filter((mac) => ipam.isMacFree('s', mac))).toEqual(expected)
+  })
+
   it('keeps the address of its own NIC although the router port has it by now', () => {
     const ipam = ipamWith('10.0.0.0/28', '10.0.0.1')
     ask(ipam, 'a', { mac: '00:00:5e:00:53:01' })
