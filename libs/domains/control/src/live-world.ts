@@ -72,8 +72,9 @@ export function forkWorld(world: AllocatingWorld, fork: Fork): AllocatingWorld {
   return forked
 }
 
-function isFreeIn(ipam: IpamView): (subnet: string, address: Ip) => boolean {
-  return (subnet, address) => ipam.holders(subnet, address).length === 0
+function isFreeIn(ipam: IpamView): (subnet: string, one: Ip | string) => boolean {
+  return (subnet, one) =>
+    typeof one === 'string' ? ipam.isMacFree(subnet, one) : ipam.holders(subnet, one).length === 0
 }
 
 /** Each is made when it is asked for. */

@@ -1,8 +1,8 @@
-import { podAnnotations } from '@kube-ovn/annotations'
-import { ovnEipResource, subnetResource, vipResource, vpcResource } from '@kube-ovn/kube-api'
+import { networkAnnotations, podAnnotations } from '@kube-ovn/annotations'
+import { ipPoolResource, ovnEipResource, subnetResource, vipResource, vpcResource } from '@kube-ovn/kube-api'
 import type { JsonValue, ObjectRef, Resource } from '@kube-ovn/kube'
 import { namespaces, networkPolicies, nodes, pods } from '@kube-ovn/kube-api/core'
-import { namespace, node, ovnEip, pod, subnet, vip, vpc } from '@kube-ovn/testing-builders'
+import { ipPool, namespace, node, ovnEip, pod, subnet, vip, vpc } from '@kube-ovn/testing-builders'
 import { describe, expect, it } from 'vitest'
 import { ControlCluster } from '@kube-ovn/testing-control'
 import type { Controller } from '@kube-ovn/testing-control'
@@ -187,6 +187,89 @@ it('an address that comes free wakes one of the pods that wait in its subnet', a
   const others = [...woken].filter((key) => key.startsWith('pod-port/') && key !== `pod-port/default/${name}`)
   const [taken] = control.portsOf('Logical_Switch', 'small').filter((port) => port.startsWith('small-'))
   expect(others).toEqual([`pod-port/default/${taken?.split('.')[0]}`])
+})
+
+describe('pods that no address can help', () => {
+  const keys = podAnnotations()
+  const mac = '00:00:5e:00:53:01'
+  const waiting: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+    'an address that is none': { [keys.ipAddress.key]: '10.20.0.300' },
+    'a MAC address that is none': { [keys.macAddress.key]: 'none' },
+    'networks that can not be read': { [networkAnnotations.further.key]: '[{' },
+    'an address that is not of the subnet': {
+      [keys.logicalSwitch.key]: 'small',
+      [keys.ipAddress.key]: '10.99.0.9',
+    },
+    'a subnet that is not there': { [keys.logicalSwitch.key]: 'later' },
+    'an IPPool that is not there': { [keys.ipPool.key]: 'later' },
+    'a MAC address that is in use': { [keys.logicalSwitch.key]: 'wide', [keys.macAddress.key]: mac },
+  }
+  const count = 3
+  const nameOf = (index: number, copy: number) => `waits-${index}-${copy}`
+
+  /** Some of each, a pod in the only address of `small`, one in `wide`, and one there that has the MAC address. */
+  const start = async (): Promise<Controller> => {
+    await cluster.user.createNodes('n1')
+    await cluster.client.create(subnetResource, subnet({ name: 'small', cidrBlock: '10.20.0.0/30' }))
+    await cluster.client.create(subnetResource, subnet({ name: 'wide', cidrBlock: '10.21.0.0/24' }))
+    const create = (name: string, annotations: Readonly<Record<string, string>>) =>
+      cluster.client.create(pods, pod({ name, node: 'n1', annotations }))
+    for (const place of ['small', 'wide']) await create(place, { [keys.logicalSwitch.key]: place })
+    await create('mac', { [keys.logicalSwitch.key]: 'wide', [keys.macAddress.key]: mac })
+    const control = await cluster.startController()
+    await control.settle()
+    for (const [index, annotations] of Object.values(waiting).entries())
+      for (let copy = 0; copy < count; copy++) await create(nameOf(index, copy), annotations)
+    await control.settle()
+    return control
+  }
+
+  const waitingOf = (keysWoken: readonly string[]): readonly string[] =>
+    [...new Set(keysWoken)].filter((key) => key.startsWith('pod-port/default/waits-'))
+
+  it('are not looked at when an address comes free', async () => {
+    await using control = await start()
+    for (const gone of ['small', 'wide']) {
+      const woken = await wokenBy(control, () => cluster.removePod(gone))
+      expect(woken).toContain(`pod-port/default/${gone}`)
+      expect(waitingOf(woken)).toEqual([])
+    }
+  })
+
+  it('are served when what they name comes', async () => {
+    await using control = await start()
+    const indexOf = (what: string) => Object.keys(waiting).indexOf(what)
+    const served = (what: string): Promise<readonly string[]> =>
+      cluster.user.addressesOf(...Array.from({ length: count }, (_, copy) => nameOf(indexOf(what), copy)))
+    await cluster.client.create(subnetResource, subnet({ name: 'later', cidrBlock: '10.22.0.0/24' }))
+    await control.settle()
+    expect(new Set(await served('a subnet that is not there'))).toEqual(
+      new Set(['10.22.0.2', '10.22.0.3', '10.22.0.4']),
+    )
+    await cluster.client.create(
+      ipPoolResource,
+      ipPool({ name: 'later', subnet: 'wide', ips: ['10.21.0.50..10.21.0.59'] }),
+    )
+    await control.settle()
+    expect(new Set(await served('an IPPool that is not there'))).toEqual(
+      new Set(['10.21.0.50', '10.21.0.51', '10.21.0.52']),
+    )
+  })
+
+  it('and wait for a MAC address are looked at one for each time that it comes free', async () => {
+    await using control = await start()
+    const what = Object.keys(waiting).indexOf('a MAC address that is in use')
+    let holder = 'mac'
+    for (let times = 0; times < count; times++) {
+      const woken = await wokenBy(control, () => cluster.removePod(holder))
+      const next = waitingOf(woken).filter((key) => key !== `pod-port/default/${holder}`)
+      expect(next).toHaveLength(1)
+      holder = next[0]?.replace('pod-port/default/', '') ?? ''
+      expect(holder).toMatch(new RegExp(`^waits-${what}-`))
+      expect((await cluster.user.annotationsOf({ name: holder }))[keys.macAddress.key]).toBe(mac)
+      expect(await cluster.user.addressOf(holder)).toMatch(/^10\.21\.0\./)
+    }
+  })
 })
 
 describe('of those who wait for addresses, one alone is woken for each that comes free', () => {

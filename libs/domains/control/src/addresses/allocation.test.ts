@@ -1,9 +1,9 @@
 import { parseCidrList, parseIpList, parseMac } from '@kube-ovn/ip'
-import { Ipam, type Lease } from '@kube-ovn/ipam'
+import { Ipam, NoSubnetError, type Lease } from '@kube-ovn/ipam'
 import { describe, expect, it } from 'vitest'
 import { stillWorld } from '../testing/still-world.ts'
 import type { AllocatingWorld } from '../world.ts'
-import { allocating } from './allocation.ts'
+import { allocating, type Allocation } from './allocation.ts'
 import type { AddressClaim } from './placement.ts'
 import { Waiters } from './waiters.ts'
 
@@ -23,7 +23,8 @@ function scene(): { world: AllocatingWorld; woken: string[]; leases: () => reado
   ipam.allocate({ subnet: 's', nic: 'old', owner: 'pod/shop/old' })
   const waiters = new Waiters(
     (waiter) => woken.push(waiter),
-    (subnet, ip) => ipam.holders(subnet, ip).length === 0,
+    (subnet, one) =>
+      typeof one === 'string' ? ipam.isMacFree(subnet, one) : ipam.holders(subnet, one).length === 0,
   )
   const world: AllocatingWorld = { ...stillWorld({}, {}), ipam, waiters, raise: () => undefined }
   return { world, woken, leases: () => [...ipam.leases('s')].sort((a, b) => a.nic.localeCompare(b.nic)) }
@@ -100,16 +101,82 @@ describe('who can not be given what is asked for', () => {
     expect([...world.waiters.keys()]).toEqual([])
   })
 
-  it('waits for a MAC address that comes free, whoever takes the addresses', () => {
-    const { world, woken } = scene()
+  describe('a MAC address', () => {
     const mac = parseMac('00:00:5e:00:53:09')
     const inUse: AddressClaim = { ...claim('has'), choices: [{ subnet: 's', mac }] }
-    ask(world, { ...inUse, owner: 'pod/shop/has' })
-    ask(world, { ...inUse, nic: 'wants', owner: 'vip/wants' })
-    allocating(world, 'pod/shop/has', (allocation) => {
-      allocation.release('has', 'pod/shop/has')
-      allocation.take({ ...claim('other'), choices: [{ subnet: 's', static: parseIpList('10.1.0.3') }] })
+    const wants: AddressClaim = { ...inUse, nic: 'wants', owner: 'vip/wants' }
+    /** Somebody wants the MAC address that another one has. */
+    const start = () => {
+      const { world, woken } = scene()
+      ask(world, { ...inUse, owner: 'pod/shop/has' })
+      ask(world, wants)
+      return { world, woken }
+    }
+    const other: AddressClaim = {
+      ...claim('has'),
+      choices: [{ subnet: 's', mac: parseMac('00:00:5e:00:53:0a') }],
+    }
+
+    it.each<[name: string, act: (allocation: Allocation) => void, woken: readonly string[]]>([
+      [
+        'is released, whoever takes the addresses',
+        (allocation) => {
+          allocation.release('has', 'pod/shop/has')
+          allocation.take({ ...claim('has'), choices: [{ subnet: 's', static: parseIpList('10.1.0.3') }] })
+        },
+        ['vip/wants'],
+      ],
+      ['is changed, and the addresses stay', (allocation) => void allocation.take(other), ['vip/wants']],
+      ['stays', (allocation) => void allocation.take(inUse), []],
+      [
+        'stays, and an address comes free',
+        (allocation) =>
+          void allocation.take({
+            ...inUse,
+            choices: [{ subnet: 's', mac, family: 4, static: parseIpList('10.1.0.4') }],
+          }),
+        [],
+      ],
+    ])('that is waited for %s', (_, act, expected) => {
+      const { world, woken } = start()
+      allocating(world, 'pod/shop/has', act)
+      expect(woken).toEqual(expected)
     })
-    expect(woken).toContain('vip/wants')
+
+    it('is no more waited for once it is there', () => {
+      const { world } = start()
+      allocating(world, 'pod/shop/has', (allocation) => void allocation.take(other))
+      ask(world, wants)
+      expect([...world.waiters.keys()]).toEqual([])
+    })
+
+    it('comes free when nothing comes of what took it', () => {
+      const { world, woken } = scene()
+      const { undo } = allocating(world, 'pod/shop/has', (allocation) => void allocation.take(inUse))
+      ask(world, wants)
+      undo()
+      expect(woken).toEqual(['vip/wants'])
+    })
   })
+
+  it.each<[name: string, choices: AddressClaim['choices'], woken: readonly string[]]>([
+    ['an address that is held', [{ subnet: 's', static: parseIpList('10.1.0.2') }], ['vip/late']],
+    ['an address of no subnet', [{ subnet: 's', static: parseIpList('10.9.0.2') }], []],
+    ['the address of the gateway', [{ subnet: 's', static: parseIpList('10.1.0.1') }], []],
+    ['a family that the subnet has not', [{ subnet: 's', family: 6 }], []],
+    ['a subnet that is not there', [{ subnet: 'gone' }], []],
+    ['what can not be asked for', [{ refusal: new NoSubnetError({ subnet: 'gone' }) }], []],
+  ])(
+    'is not woken by an address that does not help, but by a subnet that opens: %s',
+    (_, choices, expected) => {
+      const { world, woken } = scene()
+      fill(world)
+      ask(world, { ...claim('late'), owner: 'vip/late', choices })
+      allocating(world, 'pod/shop/old', (allocation) => allocation.release('old', 'pod/shop/old'))
+      expect(woken.splice(0)).toEqual(expected)
+      if (expected.length > 0) return
+      world.waiters.opened('s')
+      expect(woken).toEqual(['vip/late'])
+    },
+  )
 })

@@ -6,8 +6,8 @@ import { storeIndex } from '../watched-kinds.ts'
 import type { AllocatingWorld, ControlWorld } from '../world.ts'
 import { placeOf } from './foreign-ports.ts'
 import { freed } from './free.ts'
-import { placeClaim, type AddressClaim } from './placement.ts'
-import { anywhere } from './waiters.ts'
+import { placeClaim, type AddressClaim, type Unplaced } from './placement.ts'
+import { anyOpening } from './waiters.ts'
 
 /**
  * Lets a key take and give back addresses, after it was observed and before it is decided. What it could not be given it waits for.
@@ -43,7 +43,7 @@ export class Allocation {
   /** What NICs had that were given something else. */
   readonly #before = new Map<string, Lease | undefined>()
   /** Claims that could not be placed, and why. */
-  readonly #refused: { readonly claim: AddressClaim; readonly problem: KubeOvnError }[] = []
+  readonly #refused: Unplaced[] = []
   #places: readonly string[] | undefined
 
   constructor(world: AllocatingWorld) {
@@ -57,7 +57,7 @@ export class Allocation {
     const before = ipam.lease(claim.nic)
     const placed = placeClaim(claim, viewOf(this.#world))
     if ('problem' in placed) {
-      this.#refused.push({ claim, problem: placed.problem })
+      this.#refused.push(placed)
       throw placed.problem
     }
     const { request, lease } = placed
@@ -80,16 +80,21 @@ export class Allocation {
   }
 
   /**
-   * The key has to wait for addresses in one of these subnets; in none, when it has all that it needs. Who does not say so waits where
-   * claims were refused.
+   * The key has to wait at these places; at none, when it has all that it needs. Who does not say so waits where claims were refused.
    */
   wait(places: readonly string[]): void {
     this.#places = places
   }
 
-  /** Where addresses that are lacking may be had. */
+  /** Where to wait for what a problem says that there is not. No address helps, if it is not one of a claim that was refused. */
+  placesOf(problem: KubeOvnError | undefined): readonly string[] {
+    const refused = this.#refused.find((one) => one.problem === problem)
+    return refused === undefined ? [anyOpening] : [...refused.places]
+  }
+
+  /** Where to wait for what is lacking. */
   lackedIn(): readonly string[] {
-    return this.#places ?? this.#refused.flatMap(({ claim, problem }) => placesOf(claim, problem))
+    return this.#places ?? this.#refused.flatMap(({ places }) => [...places])
   }
 
   raise(...told: Parameters<AllocatingWorld['raise']>): void {
@@ -107,12 +112,6 @@ export class Allocation {
     }
     this.#before.clear()
   }
-}
-
-/** A MAC address that is in use comes free without any address that others would leave. */
-function placesOf({ choices }: AddressClaim, { code }: KubeOvnError): readonly string[] {
-  const subnets = [...choices].map((choice) => ('refusal' in choice ? anywhere : choice.subnet))
-  return code === 'ipam-mac-conflict' ? [...subnets, anywhere] : subnets
 }
 
 function viewOf(world: ControlWorld): Parameters<typeof placeClaim>[1] {
@@ -142,7 +141,7 @@ function hasOthers(before: Lease, now: Lease): boolean {
 /** Whether there is something of the former lease for others. */
 function givesUp(before: Lease, now: Lease): boolean {
   if (before.subnet !== now.subnet) return true
-  return (
-    (before.v4 !== undefined && before.v4 !== now.v4) || (before.v6 !== undefined && before.v6 !== now.v6)
+  return (['v4', 'v6', 'mac'] as const).some(
+    (field) => before[field] !== undefined && before[field] !== now[field],
   )
 }

@@ -18,5 +18,5 @@ export {
 } from './subnet-address.ts'
 export { isSubnetOwner, subnetAddressNamespace, subnetOwnerOf } from './subnet-owner.ts'
 export { turnsOf } from './turns.ts'
-export { anywhere } from './waiters.ts'
+export { anyOpening } from './waiters.ts'
 export { writtenMac } from './written-mac.ts'

@@ -2,6 +2,7 @@ import { AddressList, formatIp, formatIpList, parseCidrList, parseIp, parseIpLis
 import { Ipam, type Owner } from '@kube-ovn/ipam'
 import { expect, it } from 'vitest'
 import { placeClaim, type AddressClaim, type Ask, type Choice } from './placement.ts'
+import { anyOpening } from './waiters.ts'
 import { PodSubnetUnavailableError } from '../pods/port-errors.ts'
 
 type Held = readonly [nic: string, ask: Ask, owner?: Owner]
@@ -196,6 +197,57 @@ const cases: Readonly<Record<string, Case>> = {
     placed: 'ipam-address-conflict',
   },
 }
+
+const mac = '02:00:00:00:00:01'
+const hasMac: Held = ['a', { ...dual, mac }]
+
+it.each<[name: string, asked: Pick<Case, 'choices' | 'held' | 'claim'>, places: readonly string[]]>([
+  [
+    'an address of either subnet',
+    {
+      choices: [small, { ...dual, static: at('10.0.0.9') }],
+      held: [...full, ['d', { ...dual, static: at('10.0.0.9') }]],
+    },
+    ['small', 'dual'],
+  ],
+  ['an address, or another subnet', { choices: [small, unavailable], held: full }, ['small', anyOpening]],
+  [
+    'a MAC address where there are addresses',
+    { choices: [{ ...dual, mac }], held: [hasMac] },
+    [`dual/${mac}`, anyOpening],
+  ],
+  [
+    'an address of the one, or a MAC address in the other',
+    {
+      choices: [small, { ...dual, mac }],
+      held: [...['b', 'c', 'd'].map((nic): Held => [nic, small]), hasMac],
+      claim: { tells: 'last' },
+    },
+    ['small', `dual/${mac}`, anyOpening],
+  ],
+  [
+    'a MAC address, or an address of a pool that has no room',
+    {
+      choices: [
+        { ...small, pool: 'tiny' },
+        { ...dual, pool: 'web', mac },
+      ],
+      held: [['t', { ...small, pool: 'tiny' }], hasMac],
+      claim: { prefersRoom: true },
+    },
+    ['small', `dual/${mac}`, anyOpening],
+  ],
+  [
+    'some address of a list, whatever is told of the last',
+    { choices: [{ ...small, entries: listOf('10.1.0.2', '10.9.0.9') }], held: [['a', small]] },
+    ['small'],
+  ],
+  ['a subnet that has the address', { choices: [{ ...small, static: at('10.9.0.9') }] }, [anyOpening]],
+])('who is given nothing waits for %s', (_, { choices, held = [], claim }, places) => {
+  const whole: AddressClaim = { nic: 'me', owner: 'pod/shop/me', choices, tells: 'most', ...claim }
+  const found = placeClaim(whole, { ipam: ipamOf(held), isSeen: () => false })
+  expect('places' in found && [...found.places]).toEqual(places)
+})
 
 it.each(Object.entries(cases))('a NIC is given %s', (_, { choices, held = [], claim, seen = [], placed }) => {
   const ipam = ipamOf(held)

@@ -1,6 +1,17 @@
 import { KubeOvnError } from '@kube-ovn/errors'
 import type { AddressList, Ip } from '@kube-ovn/ip'
-import { chooseFromList, type AllocateRequest, type IpamView, type Owner, type Planned } from '@kube-ovn/ipam'
+import {
+  AddressConflictError,
+  chooseFromList,
+  MacConflictError,
+  NicConflictError,
+  NoAvailableAddressError,
+  type AllocateRequest,
+  type IpamView,
+  type Owner,
+  type Planned,
+} from '@kube-ovn/ipam'
+import { anyOpening, placeOfMac } from './waiters.ts'
 
 /** What a NIC is to have addresses for, and where it may get them. */
 export interface AddressClaim {
@@ -45,7 +56,13 @@ export interface PlacementView {
 }
 
 /** What to ask IPAM for, and its answer, or why there is nothing to be had. */
-export type Placed = Planned | { readonly problem: KubeOvnError }
+export type Placed = Planned | Unplaced
+
+export interface Unplaced {
+  readonly problem: KubeOvnError
+  /** Where to wait: each choice lacks something that comes free, or opens, at one of them. */
+  readonly places: ReadonlySet<string>
+}
 
 /**
  * Finds what a NIC is to have. Nothing is taken, and asking again gives the same but for a MAC address that is made up.
@@ -54,9 +71,13 @@ export type Placed = Planned | { readonly problem: KubeOvnError }
  */
 export function placeClaim(claim: AddressClaim, view: PlacementView): Placed {
   let problem: KubeOvnError | undefined
-  for (const choice of inOrder(claim, view)) {
+  const { asked, passedOver } = inOrder(claim, view)
+  const places = new Set<string>(passedOver)
+  for (const choice of asked) {
     const placed = 'refusal' in choice ? { problem: choice.refusal } : ask(choice, claim, view)
     if (!('problem' in placed)) return placed
+    places.add(placeOf(choice, placed.problem))
+    if (placed.problem instanceof MacConflictError) places.add(anyOpening)
     const isPlace = 'refusal' in choice && choice.isPlace === true
     const isTold =
       problem === undefined ||
@@ -65,23 +86,46 @@ export function placeClaim(claim: AddressClaim, view: PlacementView): Placed {
     if (isTold) problem = placed.problem
   }
   if (problem === undefined) throw new RangeError(`a claim needs a choice: ${claim.nic}`)
-  return { problem }
+  return { problem, places }
 }
 
-function inOrder({ choices, prefersRoom }: AddressClaim, { ipam }: PlacementView): Iterable<Choice> {
-  if (prefersRoom !== true) return choices
+/** Where something may come free that a choice lacks. What no address can help waits for a subnet that opens. */
+function placeOf(choice: Choice, problem: KubeOvnError): string {
+  // A MAC address comes free without any address that others would leave, and addresses there are: they are looked for first.
+  if (problem instanceof MacConflictError) return placeOfMac(problem.details)
+  if ('refusal' in choice) return anyOpening
+  // Of a list of addresses, what is told is about one.
+  return choice.entries !== undefined || mayComeFree(problem) ? choice.subnet : anyOpening
+}
+
+function mayComeFree(problem: KubeOvnError): boolean {
+  return (
+    problem instanceof NoAvailableAddressError ||
+    problem instanceof NicConflictError ||
+    (problem instanceof AddressConflictError && problem.details.conflict !== 'gateway')
+  )
+}
+
+/** The choices to ask for, and the subnets of those that are not asked as they have no room. */
+function inOrder(
+  { choices, prefersRoom }: AddressClaim,
+  { ipam }: PlacementView,
+): { readonly asked: Iterable<Choice>; readonly passedOver: readonly string[] } {
+  if (prefersRoom !== true) return { asked: choices, passedOver: [] }
   const all = [...choices]
   const roomy = all.filter(
     (choice) => 'refusal' in choice || ipam.hasRoom(choice.subnet, choice.pool, choice.family),
   )
-  return roomy.length > 0 ? roomy : all.slice(0, 1)
+  const asked = roomy.length > 0 ? roomy : all.slice(0, 1)
+  const others = all.filter((choice) => !asked.includes(choice))
+  return { asked, passedOver: others.flatMap((choice) => ('refusal' in choice ? [] : [choice.subnet])) }
 }
 
 function ask(
   { entries, drawsUnseen, ...asked }: Ask,
   { nic, owner, uid }: AddressClaim,
   view: PlacementView,
-): Placed {
+): Planned | Pick<Unplaced, 'problem'> {
   const request = { ...asked, nic, owner, uid }
   try {
     if (entries !== undefined) return chooseFromList(view.ipam, request, entries)

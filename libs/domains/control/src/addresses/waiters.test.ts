@@ -1,8 +1,8 @@
-import { parseIp, type Ip } from '@kube-ovn/ip'
+import { isIpv4, parseIp, type Ip } from '@kube-ovn/ip'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { hostileSize, keptBytes } from '../testing/cost.ts'
-import { anywhere, Waiters } from './waiters.ts'
+import { anyOpening, placeOfMac, Waiters, type Given } from './waiters.ts'
 
 type Family = 'v4' | 'v6'
 
@@ -11,15 +11,21 @@ interface Wish {
   readonly families: readonly Family[]
   /** No address but the one of this number. */
   readonly fixed?: number | undefined
+  readonly mac?: string | undefined
 }
 
 interface Holding {
   readonly subnet: string
   readonly addresses: readonly Ip[]
+  readonly mac: string | undefined
 }
 
 const address = (family: Family, number: number): Ip =>
   parseIp(family === 'v4' ? `10.0.0.${number}` : `fd00::${number}`)
+
+const given = (addresses: readonly Ip[], mac?: string): Given => ({
+  ...{ v4: addresses.find((one) => isIpv4(one)), v6: addresses.find((one) => !isIpv4(one)), mac },
+})
 
 /** Subnets with few addresses, and who asks for them. Keys that are called are looked at later, as the kernel does. */
 class Room {
@@ -28,9 +34,10 @@ class Room {
   readonly queue = new Set<string>()
   readonly waiters = new Waiters(
     (key) => this.queue.add(key),
-    (subnet, one) => this.#freeIn(subnet).has(one),
+    (subnet, one) => (typeof one === 'string' ? !this.#hasMac(subnet, one) : this.#freeIn(subnet).has(one)),
   )
   looks: string[] = []
+  /** Of the subnets that are open. */
   readonly #free = new Map<string, Set<Ip>>()
   readonly #made = new Map<string, number>()
 
@@ -60,17 +67,34 @@ class Room {
     }
   }
 
-  /** What is to be had for a wish. */
-  placeFor({ places, families, fixed }: Wish): Holding | undefined {
-    for (const subnet of places.includes(anywhere) ? ['red', 'blue'] : places) {
+  /** Whether a key has all that it wishes. */
+  isServed(key: string): boolean {
+    const [wish, held] = [this.wishes.get(key), this.held.get(key)]
+    return wish === undefined || (held !== undefined && (wish.mac ?? held.mac) === held.mac)
+  }
+
+  /** Whether what a key lacks is to be had. */
+  couldServe(key: string): boolean {
+    const [wish, held] = [this.wishes.get(key), this.held.get(key)]
+    if (wish === undefined) return false
+    return held === undefined ? 'subnet' in this.#find(wish) : !this.#hasMac(held.subnet, wish.mac ?? '')
+  }
+
+  /** What is to be had for a wish, or where to wait. */
+  #find({ places, families, fixed, mac }: Wish): Holding | { readonly lacks: readonly string[] } {
+    const lacks: string[] = []
+    for (const subnet of places) {
       const free = this.#freeIn(subnet)
       const addresses = families.flatMap((family) => {
         const numbers = fixed === undefined ? [1, 2, 3, 4, 5, 6, 7, 8, 9] : [fixed]
         return numbers.map((number) => address(family, number)).find((one) => free.has(one)) ?? []
       })
-      if (addresses.length === families.length) return { subnet, addresses }
+      if (!this.#free.has(subnet)) lacks.push(anyOpening)
+      else if (addresses.length < families.length) lacks.push(subnet)
+      else if (mac !== undefined && this.#hasMac(subnet, mac)) lacks.push(placeOfMac({ subnet, mac }))
+      else return { subnet, addresses, mac }
     }
-    return undefined
+    return { lacks }
   }
 
   #look(key: string): void {
@@ -81,18 +105,37 @@ class Room {
       if (held === undefined) return
       this.held.delete(key)
       for (const one of held.addresses) this.#freeIn(held.subnet).add(one)
-      this.waiters.freed(held.subnet, held.addresses)
+      this.waiters.freed(held.subnet, given(held.addresses, held.mac))
       return
     }
-    if (held !== undefined) return
-    const place = this.placeFor(wish)
-    if (place === undefined) {
-      this.waiters.wait(key, wish.places)
+    if (held !== undefined) {
+      this.#changeMac(key, held, wish.mac ?? held.mac)
       return
     }
-    for (const one of place.addresses) this.#freeIn(place.subnet).delete(one)
-    this.held.set(key, place)
+    const found = this.#find(wish)
+    if ('lacks' in found) {
+      this.waiters.wait(key, found.lacks)
+      return
+    }
+    for (const one of found.addresses) this.#freeIn(found.subnet).delete(one)
+    this.held.set(key, found)
     this.waiters.end(key)
+  }
+
+  /** Who has addresses keeps them while it waits for another MAC address. */
+  #changeMac(key: string, held: Holding, mac: string | undefined): void {
+    const { subnet } = held
+    if (mac !== undefined && mac !== held.mac && this.#hasMac(subnet, mac)) {
+      this.waiters.wait(key, [placeOfMac({ subnet, mac })])
+      return
+    }
+    this.waiters.end(key)
+    this.held.set(key, { ...held, mac })
+    if (held.mac !== mac) this.waiters.freed(subnet, given([], held.mac))
+  }
+
+  #hasMac(subnet: string, mac: string): boolean {
+    return [...this.held.values()].some((one) => one.subnet === subnet && one.mac === mac)
   }
 
   #freeIn(subnet: string): Set<Ip> {
@@ -101,14 +144,17 @@ class Room {
 }
 
 const both: readonly Family[] = ['v4', 'v6']
+const mac = fc.constantFrom(undefined, '02:00:00:00:00:01', '02:00:00:00:00:02')
 const wish = fc.record({
-  places: fc.constantFrom(['red'], ['blue'], ['red', 'blue'], [anywhere]),
+  places: fc.constantFrom(['red'], ['blue'], ['red', 'blue']),
   families: fc.constantFrom<readonly Family[]>(both, ['v4'], ['v6']),
   fixed: fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined }),
+  mac,
 })
 const key = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f')
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constant('ask' as const), key, wish }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('change' as const), key, mac }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('go' as const), key }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('work' as const), limit: fc.nat(3) }) },
   {
@@ -136,17 +182,20 @@ describe('Waiters', () => {
           if (one.do === 'work') room.work(one.limit)
           else if (one.do === 'go') room.ask(one.key, undefined)
           else if (one.do === 'ask') {
-            // Who has something keeps it, whatever it is edited to.
+            // Who has addresses keeps them, whatever it is edited to.
             if (!room.held.has(one.key)) room.ask(one.key, one.wish)
+          } else if (one.do === 'change') {
+            const asked = room.wishes.get(one.key)
+            if (asked !== undefined) room.ask(one.key, { ...asked, mac: one.mac })
           } else {
             room.add(one.subnet)
             room.waiters.opened(one.subnet)
           }
         }
         room.work()
-        const waiting = [...room.wishes].filter(([name]) => !room.held.has(name))
-        expect(waiting.filter(([, wanted]) => room.placeFor(wanted) !== undefined)).toEqual([])
-        expect([...room.waiters.keys()].sort()).toEqual(waiting.map(([name]) => name).sort())
+        const waiting = [...room.wishes.keys()].filter((name) => !room.isServed(name))
+        expect(waiting.filter((name) => room.couldServe(name))).toEqual([])
+        expect([...room.waiters.keys()].sort()).toEqual(waiting.sort())
       }),
       { numRuns: 3000 },
     )
@@ -162,6 +211,48 @@ describe('Waiters', () => {
       room.work()
       expect(room.looks.splice(0)).toEqual([gone, next])
     }
+  })
+
+  it('have one looked at for a MAC address that comes free, and nobody who waits for another one', () => {
+    const room = new Room()
+    for (let count = 0; count < 9; count++) room.add('red')
+    const [first, second] = ['02:00:00:00:00:01', '02:00:00:00:00:02']
+    for (const [name, mac] of [
+      ...([
+        ['a', first],
+        ['b', second],
+      ] as const),
+      ...([
+        ['a1', first],
+        ['b1', second],
+        ['a2', first],
+        ['b2', second],
+      ] as const),
+    ])
+      room.ask(name, { places: ['red'], families: both, mac })
+    room.work()
+    room.looks = []
+    room.ask('a', undefined)
+    room.work()
+    expect(room.looks.splice(0)).toEqual(['a', 'a1'])
+    // The MAC address alone comes free.
+    room.ask('b', { places: ['red'], families: both, mac: '02:00:00:00:00:03' })
+    room.work()
+    expect(room.looks).toEqual(['b', 'b1'])
+  })
+
+  it('have nobody looked at for what comes free whom no address can help, and all when a subnet opens', () => {
+    const room = crowded(2)
+    for (const name of ['lost1', 'lost2']) room.ask(name, { places: ['blue'], families: both })
+    room.work()
+    room.looks = []
+    room.ask('k0', undefined)
+    room.work()
+    expect(room.looks.splice(0)).toEqual(['k0', 'k1'])
+    room.add('blue')
+    room.waiters.opened('blue')
+    room.work()
+    expect(room.looks).toEqual(['other', 'lost1', 'lost2'])
   })
 
   it('pass a turn on when who has it goes', () => {
@@ -215,7 +306,7 @@ describe('Waiters', () => {
       throw new Error('broken')
     }
     room.add('red')
-    room.waiters.freed('red', [address('v4', 2), address('v6', 2)])
+    room.waiters.freed('red', given([address('v4', 2), address('v6', 2)]))
     for (const name of ['k1', 'k2', 'k3']) {
       expect([...room.queue]).toEqual([name])
       room.queue.clear()
@@ -231,7 +322,7 @@ describe('Waiters', () => {
       (name) => called.push(name),
       () => true,
     )
-    fork.freed('red', [address('v4', 1)])
+    fork.freed('red', given([address('v4', 1)]))
     fork.end('k2')
     expect(called).toEqual(['k1'])
     expect([...room.queue]).toEqual([])

@@ -1,46 +1,57 @@
 import { MultiMap } from '@kube-ovn/collections'
 import type { Ip } from '@kube-ovn/ip'
+import type { Lease } from '@kube-ovn/ipam'
 
-/** Where somebody waits who can not tell which subnet may help him. */
-export const anywhere = ''
+/** Where somebody waits whom no address can help: what he asks for is in no subnet that there is. */
+export const anyOpening = ''
+
+/** Where somebody waits who asks for a MAC address. */
+export function placeOfMac({ subnet, mac }: { readonly subnet: string; readonly mac: string }): string {
+  return `${subnet}/${mac}`
+}
+
+/** What somebody had in a subnet and has no more. */
+export type Given = Partial<Pick<Lease, 'v4' | 'v6' | 'mac'>>
 
 interface Waiter {
-  /** Names of subnets, or {@link anywhere}. */
+  /** Names of subnets, for addresses there; {@link placeOfMac}; {@link anyOpening}. */
   readonly places: ReadonlySet<string>
   /** What was free when it was tried last: the number of the last event by then. */
   readonly triedAt: number
 }
 
-/** What somebody gave up in a subnet. */
+/** What somebody gave up in a subnet, as far as it concerns a place. */
 interface Turn {
   /** The number of that event. */
   readonly event: number
-  readonly addresses: readonly Ip[]
+  readonly subnet: string
+  readonly given: readonly (Ip | string)[]
 }
 
 /**
- * Who waits for addresses, by subnet.
+ * Who waits for addresses, by subnet, and for MAC addresses.
  *
  * When an address becomes free one of those who wait in its subnet has a turn. As long as it is free afterwards it is the turn of the
  * next, until somebody has taken it or all were tried. So nobody waits for what is free, and for each address one key is looked at.
+ * MAC addresses likewise, but that who waits for one is concerned by no other.
  */
 export class Waiters {
   readonly #call: (key: string) => void
-  readonly #isFree: (subnet: string, address: Ip) => boolean
+  readonly #isFree: (subnet: string, one: Ip | string) => boolean
   readonly #waiters = new Map<string, Waiter>()
   /** By place, those who have no turn there. Who was tried longest ago stands first, so after who was tried all were. */
   readonly #idle = new MultiMap<string, string>()
-  /** Turns of keys, by names of subnets: they pass on what they leave. */
+  /** Turns of keys, by place: they pass on what they leave. */
   readonly #turns = new Map<string, Map<string, Turn>>()
   #events = 0
 
-  /** `call` has a key looked at soon. */
-  constructor(call: (key: string) => void, isFree: (subnet: string, address: Ip) => boolean) {
+  /** `call` has a key looked at soon; `isFree` is about an address, or a MAC address, which is text. */
+  constructor(call: (key: string) => void, isFree: (subnet: string, one: Ip | string) => boolean) {
     this.#call = call
     this.#isFree = isFree
   }
 
-  /** A key could not be given what it needs, and may be by one of these subnets. */
+  /** A key could not be given what it needs, and may be when something comes free, or opens, at one of these places. */
   wait(key: string, places: Iterable<string>): void {
     const waiter = { places: new Set(places), triedAt: this.#events }
     this.end(key)
@@ -54,16 +65,18 @@ export class Waiters {
     this.#waiters.delete(key)
   }
 
-  /** Somebody gave up addresses that he had in a subnet. */
-  freed(subnet: string, addresses: readonly Ip[]): void {
-    this.#giveTurn(subnet, { event: ++this.#events, addresses })
-    for (const key of this.#idle.get(anywhere)) this.#call(key)
+  /** Somebody gave up what he had in a subnet. */
+  freed(subnet: string, { v4, v6, mac }: Given): void {
+    const event = ++this.#events
+    const addresses = [v4, v6].filter((address) => address !== undefined)
+    this.#giveTurn(subnet, { event, subnet, given: addresses })
+    if (mac !== undefined) this.#giveTurn(placeOfMac({ subnet, mac }), { event, subnet, given: [mac] })
   }
 
   /** A subnet has come into effect, or gives other addresses than before: any number may be free. */
   opened(subnet: string): void {
     this.#events++
-    for (const place of [subnet, anywhere]) for (const key of this.#idle.get(place)) this.#call(key)
+    for (const place of [subnet, anyOpening]) for (const key of this.#idle.get(place)) this.#call(key)
   }
 
   keys(): Iterable<string> {
@@ -81,7 +94,7 @@ export class Waiters {
       const waiter = this.#waiters.get(key)
       // It failed before it could say for what it waits now.
       if (waiter !== undefined) this.wait(key, waiter.places)
-      for (const [subnet, turn] of turns) this.#giveTurn(subnet, turn)
+      for (const [place, turn] of turns) this.#giveTurn(place, turn)
     }
   }
 
@@ -95,14 +108,14 @@ export class Waiters {
     return fork
   }
 
-  #giveTurn(subnet: string, { event, addresses }: Turn): void {
-    const [key] = this.#idle.get(subnet)
+  #giveTurn(place: string, { event, subnet, given }: Turn): void {
+    const [key] = this.#idle.get(place)
     if (key === undefined || (this.#waiters.get(key)?.triedAt ?? event) >= event) return
-    const left = addresses.filter((address) => this.#isFree(subnet, address))
+    const left = given.filter((one) => this.#isFree(subnet, one))
     if (left.length === 0) return
-    this.#idle.delete(subnet, key)
+    this.#idle.delete(place, key)
     const turns = this.#turns.get(key) ?? new Map<string, Turn>()
-    this.#turns.set(key, turns.set(subnet, { event, addresses: left }))
+    this.#turns.set(key, turns.set(place, { event, subnet, given: left }))
     this.#call(key)
   }
 

@@ -2,7 +2,6 @@ import type { Follow } from '@kube-ovn/reconcile'
 import type { AnyTable } from '@kube-ovn/tables'
 import { opened } from '../addresses/free.ts'
 import { waiterOf } from '../addresses/turns.ts'
-import { anywhere } from '../addresses/waiters.ts'
 import { addressing, routerMacs } from '../topology/attachments.ts'
 import { pools } from '../topology/pool-claims.ts'
 import type { AllocatingWorld } from '../world.ts'
@@ -49,7 +48,7 @@ function followSubnets(names: ReadonlySet<string>, world: AllocatingWorld): void
     // Pods whose addresses the subnet has no more go on with them, and are told, as are users who reserved some. Others take new ones.
     for (const { owner } of lost) {
       const waiter = waiterOf(owner)
-      if (waiter !== undefined) world.waiters.wait(waiter, [anywhere])
+      if (waiter !== undefined) world.waiters.wait(waiter, [name])
     }
   }
   if (added.size > 0) restoreLeasesOf(added, world)
@@ -84,6 +83,8 @@ function followRouterMacs(subnets: ReadonlySet<string>, world: AllocatingWorld):
   const { routerMacs, ipam } = world
   for (const subnet of subnets) {
     const mac = routerMacs.get(subnet)
-    if (mac !== undefined && !isLeased(subnet, world)) ipam.setGatewayMac(subnet, mac)
+    if (mac === undefined || isLeased(subnet, world)) continue
+    const former = ipam.setGatewayMac(subnet, mac)
+    if (former !== undefined) world.waiters.freed(subnet, { mac: former })
   }
 }

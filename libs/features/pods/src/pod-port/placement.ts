@@ -99,27 +99,6 @@ function claimIn(
   return { ...base, choices, prefersRoom: true, tells: 'last' }
 }
 
-/**
- * The subnets that may give a NIC the addresses that it could not be given; `undefined` when it is not for want of addresses
- * there alone.
- */
-export function subnetsThatMayServe(
-  pod: Pod,
-  nic: PodNic,
-  world: ControlWorld,
-): readonly string[] | undefined {
-  try {
-    const request = readNicRequest(pod, nic)
-    const isBorrowing = (podAnnotations(nic.provider).borrowedVip.read(pod.metadata.annotations) ?? '') !== ''
-    const { subnets, pools = [] } = choicesFor(pod, nic, request, world.ipam.lease(nic.port), world)
-    const all = [...subnets, ...pools.map(({ subnet }) => subnet)]
-    return isBorrowing || all.length === 0 ? undefined : all
-  } catch (error) {
-    if (error instanceof KubeOvnError) return undefined
-    throw error
-  }
-}
-
 interface Choices {
   readonly subnets: readonly string[]
   /** Only these parts of them, if any are given. */

@@ -4,7 +4,7 @@ import type { Pod } from '@kube-ovn/kube-api/core'
 import { ipResource, type Ip } from '@kube-ovn/kube-api'
 import {
   type Allocation,
-  anywhere,
+  anyOpening,
   ReservationInvalidError,
   sharedAddresses,
   unsharableVips,
@@ -41,7 +41,7 @@ import {
 import { isOccupied } from '@kube-ovn/domains-control/topology'
 import { chassisOfMachine, type ChassisRequest } from './chassis.ts'
 import { observeDhcp, type PortDhcp } from './dhcp.ts'
-import { isTold, place, subnetsThatMayServe, type Placement } from './placement.ts'
+import { isTold, place, type Placement } from './placement.ts'
 import { releaseOthers } from './release.ts'
 import { findGivenUp, hasLostReserved, takeReserved } from './reserved-nic.ts'
 
@@ -156,12 +156,12 @@ export function placePod(key: string, facts: PodFacts, allocation: Allocation): 
   const ports = new Set(pods.flatMap(({ nics }) => nics.map(({ nic }) => nic.port)))
   const others = known.ipObjects.filter(({ metadata }) => !ports.has(metadata.name))
   const reservations = observeReservations(key, others, allocation)
-  const missing = pods.flatMap((needs, place) => missingIn(live[place]?.object, needs, world))
+  const missing = pods.flatMap((needs) => missingIn(needs, allocation))
   if (missing.length === 0) {
     const reserved = reservations.map(({ object }) => object.metadata.name)
     releaseOthers(key, new Set([...ports, ...reserved]), allocation)
   }
-  allocation.wait([...missing, ...missingOf(reservations)])
+  allocation.wait([...missing, ...missingOf(reservations, allocation)])
   const objects = live.map(({ object }) => object)
   const chassis = chassisOfMachine(key, objects, world)
   const recheckMs = objects.map((pod) => lostInMs(pod, world)).find((ms) => ms !== undefined)
@@ -171,23 +171,17 @@ export function placePod(key: string, facts: PodFacts, allocation: Allocation): 
   }
 }
 
-/** Where a pod may find the addresses that it lacks; nowhere when it has all. */
-function missingIn(
-  pod: Pod | undefined,
-  { problem, nics }: PodNeeds,
-  world: ControlWorld,
-): readonly string[] {
-  if (pod === undefined || problem !== undefined) return [anywhere]
-  const unplaced = nics.filter(({ placement }) => placement === undefined)
-  return unplaced.flatMap(({ nic, problem: refusal }) => {
-    // A MAC address comes free without any address that others would leave.
-    const isOther = refusal instanceof ReservationUnavailableError || refusal?.code === 'ipam-mac-conflict'
-    return (isOther ? undefined : subnetsThatMayServe(pod, nic, world)) ?? [anywhere]
+/** Where a pod waits for what it lacks; nowhere when it has all. */
+function missingIn({ problem, nics }: PodNeeds, allocation: Allocation): readonly string[] {
+  if (problem !== undefined) return [anyOpening]
+  return nics.flatMap(({ placement, problem: refusal }) => {
+    if (placement !== undefined) return []
+    return allocation.placesOf(refusal instanceof ReservationUnavailableError ? refusal.problem : refusal)
   })
 }
 
-function missingOf(reservations: readonly Reservation[]): readonly string[] {
-  return reservations.some(({ problem }) => problem !== undefined) ? [anywhere] : []
+function missingOf(reservations: readonly Reservation[], allocation: Allocation): readonly string[] {
+  return reservations.flatMap(({ problem }) => (problem === undefined ? [] : allocation.placesOf(problem)))
 }
 
 /** Pods of the key that need ports. */
@@ -211,8 +205,8 @@ function placeAbsent(
   const { ipObjects } = absent
   const reservations = observeReservations(key, ipObjects, allocation)
   const kept = keptNics(ipObjects, allocation.world)
-  const dormant = kept.some(({ lease }) => lease === undefined) ? [anywhere] : []
-  allocation.wait([...missingOf(reservations), ...dormant])
+  const dormant = kept.some(({ lease }) => lease === undefined) ? [anyOpening] : []
+  allocation.wait([...missingOf(reservations, allocation), ...dormant])
   const wanted = [...reservations.map(({ object }) => object.metadata.name), ...kept.map(({ port }) => port)]
   releaseOthers(key, new Set(wanted), allocation)
   if (ipObjects.length === 0) return undefined
