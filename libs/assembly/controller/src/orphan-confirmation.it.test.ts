@@ -1,8 +1,8 @@
 import { podAnnotations, vpcAnnotations } from '@kube-ovn/annotations'
-import { vipResource, vpcResource } from '@kube-ovn/kube-api'
+import { subnetResource, vipResource, vpcResource } from '@kube-ovn/kube-api'
 import { events } from '@kube-ovn/kube-api/core'
-import { vip } from '@kube-ovn/testing-builders'
-import { expect, it } from 'vitest'
+import { subnet, vip } from '@kube-ovn/testing-builders'
+import { describe, expect, it } from 'vitest'
 import { ControlCluster } from '@kube-ovn/testing-control'
 import type { Controller } from '@kube-ovn/testing-control'
 
@@ -113,4 +113,32 @@ it('deletes ports that nobody has adopted, but for those of a pod or Vip that ca
   const names = control.rows('Logical_Switch_Port', 'name').map(({ name }) => name)
   expect(names).toEqual(expect.arrayContaining(['waits.default', 'machine.default']))
   expect(names).not.toContain('gone.default')
+})
+
+describe('what nobody has adopted goes, but for what is called after an object that can not be served', () => {
+  const invalid = subnet({ name: 'invalid', cidrBlock: '127.0.0.0/24' })
+  type Table = 'Logical_Switch' | 'Address_Set'
+  const leave = (table: Table, name: string, marks: readonly string[]) =>
+    cluster.northbound.nbctl('create', table, `name=${name}`, 'external_ids:vendor=kube-ovn', ...marks)
+
+  it.each<[table: Table, nameOf: (object: string) => string, marksOf: (object: string) => readonly string[]]>(
+    [
+      ['Logical_Switch', (object) => object, () => []],
+      [
+        'Address_Set',
+        (object) => `${object}.u2o_exclude_ip.ip4`,
+        (object) => [`external_ids:subnet=${object}`, 'external_ids:isU2ORoutePolicy=true'],
+      ],
+    ],
+  )('%s', async (table, nameOf, marksOf) => {
+    await cluster.client.create(subnetResource, invalid)
+    await oneLife()
+    for (const object of ['gone', 'invalid']) await leave(table, nameOf(object), marksOf(object))
+    cluster.declareForeign(table, nameOf('invalid'))
+    await using control = await cluster.startController()
+    await control.settle()
+    const names = control.rows(table, 'name').map(({ name }) => name)
+    expect(names).toContain(nameOf('invalid'))
+    expect(names).not.toContain(nameOf('gone'))
+  })
 })

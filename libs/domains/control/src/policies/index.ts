@@ -16,4 +16,9 @@ export { portPlace } from './policy-selectors.ts'
 export { formerSecurityGroups } from './former-security-groups.ts'
 export { securityGroupsOf, type SecurityGroupsOfPort } from './security-groups.ts'
 export { namesAt } from './resolved-names.ts'
-export { networkPolicyKey, networkPolicyResources, type EnforcedPolicy } from './network-policies.ts'
+export {
+  networkPolicyKey,
+  networkPolicyResources,
+  objectOfNetworkPolicy,
+  type EnforcedPolicy,
+} from './network-policies.ts'

@@ -23,7 +23,14 @@ interface ReadPolicy {
 
 /** Tells policies of both kinds apart, of which two may have one name. @param key `namespace/name`; no namespace has a colon */
 export function networkPolicyKey(kind: NetworkPolicyKind, key: string): string {
-  return kind === 'NetworkPolicy' ? key : `multi:${key}`
+  return kind === 'NetworkPolicy' ? key : `${multiPrefix}${key}`
+}
+
+const multiPrefix = 'multi:'
+
+/** The object of such a key, as `namespace/name`. */
+export function objectOfNetworkPolicy(key: string): string {
+  return key.startsWith(multiPrefix) ? key.slice(multiPrefix.length) : key
 }
 
 export const networkPolicyResources: Readonly<Record<NetworkPolicyKind, Resource>> = {

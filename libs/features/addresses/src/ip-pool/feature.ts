@@ -3,7 +3,7 @@ import { ipPoolAddresses } from '@kube-ovn/ovn-names'
 import { decidedPools } from '@kube-ovn/domains-control/topology'
 import { fact, nothing } from '@kube-ovn/reconcile'
 import type { Fact } from '@kube-ovn/reconcile'
-import { storeIndex, type ControlFeature, type ControlWorld } from '@kube-ovn/domains-control'
+import { isNamedAfter, storeIndex, type ControlFeature, type ControlWorld } from '@kube-ovn/domains-control'
 import { desiredIpPool } from './desired.ts'
 import { observeIpPool } from './snapshot.ts'
 import type { IpPoolSnapshot } from './snapshot.ts'
@@ -12,6 +12,7 @@ import type { IpPoolSnapshot } from './snapshot.ts'
 export const ipPool: ControlFeature<string, IpPoolSnapshot> = {
   name: 'ip-pool',
   kinds: [ipPoolAddresses],
+  mayOwn: (pool, { id }) => isNamedAfter(pool, id),
   rights: [
     { resource: ipPoolResource, verbs: ['patch'] },
     { resource: ipPoolResource, subresource: 'status', verbs: ['patch'] },

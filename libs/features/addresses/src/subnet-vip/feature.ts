@@ -3,7 +3,7 @@ import { pods, type Pod } from '@kube-ovn/kube-api/core'
 import type { ObjectChange } from '@kube-ovn/kube'
 import { subnetResource, vipResource } from '@kube-ovn/kube-api'
 import type { Subnet, Vip } from '@kube-ovn/kube-api'
-import { logicalSwitch, subnetVipPort } from '@kube-ovn/ovn-names'
+import { logicalSwitch, subnetVipPort, subnetVipPortName } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
 import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
 import { desiredSubnetVips } from './desired.ts'
@@ -14,6 +14,7 @@ import type { SubnetVipSnapshot } from './snapshot.ts'
 export const subnetVip: ControlFeature<string, SubnetVipSnapshot | typeof unsettled> = {
   name: 'subnet-vip',
   kinds: [subnetVipPort],
+  mayOwn: (subnet, { id }) => id.startsWith(subnetVipPortName(subnet, '')),
   memberships: [{ kind: logicalSwitch.name, column: 'ports' }],
   triggers: [
     {

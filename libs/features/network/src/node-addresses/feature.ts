@@ -1,4 +1,4 @@
-import { externalIds, type ControlFeature, type ControlWorld } from '@kube-ovn/domains-control'
+import { externalIds, isNamedAfter, type ControlFeature, type ControlWorld } from '@kube-ovn/domains-control'
 import { formatIp } from '@kube-ovn/ip'
 import { nodeAddressSet, nodeAddressSetName } from '@kube-ovn/ovn-names'
 import { nothing, type Desired } from '@kube-ovn/reconcile'
@@ -13,6 +13,7 @@ type FamilyKey = (typeof families)[number]
 export const nodeAddresses: ControlFeature<FamilyKey, readonly string[]> = {
   name: 'node-addresses',
   kinds: [nodeAddressSet],
+  mayOwn: (family, { id }) => isNamedAfter(family, id),
   triggers: [],
   initialKeys: () => families,
   observe: observeNodeAddresses,

@@ -14,7 +14,7 @@ import {
   nodePortGroup,
 } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
-import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
+import { isNamedAfter, type ControlFeature, type ControlWorld } from '@kube-ovn/domains-control'
 import { allocating, turnsOf } from '@kube-ovn/domains-control/addresses'
 import { hasOtherNetwork, internalAddresses } from '@kube-ovn/domains-control/topology'
 import { desiredNode } from './desired.ts'
@@ -25,6 +25,7 @@ import type { NodeFacts, NodeSnapshot } from './snapshot.ts'
 export const node: ControlFeature<string, NodeSnapshot, NodeFacts> = {
   name: 'node',
   kinds: [nodePort, nodePortGroup, nodePolicy, nodeLocalDnsPolicy],
+  mayOwn: (node, { id }) => isNamedAfter(node, id),
   about: { resource: nodes },
   rights: [
     {

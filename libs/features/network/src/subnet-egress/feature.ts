@@ -4,7 +4,7 @@ import { nodes } from '@kube-ovn/kube-api/core'
 import type { Node } from '@kube-ovn/kube-api/core'
 import { centralGatewayPolicy, logicalRouter } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
-import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
+import { isNamedAfter, type ControlFeature, type ControlWorld } from '@kube-ovn/domains-control'
 import {
   egressFlags,
   familiesOf,
@@ -20,6 +20,7 @@ import { desiredEgress, type EgressSnapshot } from './desired.ts'
 export const subnetEgress: ControlFeature<string, EgressSnapshot | typeof unusable> = {
   name: 'subnet-egress',
   kinds: [centralGatewayPolicy],
+  mayOwn: (subnet, { id }) => isNamedAfter(subnet, id),
   memberships: [{ kind: logicalRouter.name, column: 'policies' }],
   rights: [{ resource: subnetResource, subresource: 'status', verbs: ['patch'] }],
   flags: egressFlags,

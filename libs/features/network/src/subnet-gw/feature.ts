@@ -13,7 +13,7 @@ import {
   pairFlags,
   pairOf,
 } from '@kube-ovn/domains-control/topology'
-import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
+import { isNamedAfter, type ControlFeature, type ControlWorld } from '@kube-ovn/domains-control'
 import { desiredGateway } from './desired.ts'
 import type { GatewaySnapshot } from './desired.ts'
 import { gatewayKey, observeGateway, unsettled, unused } from './snapshot.ts'
@@ -22,6 +22,7 @@ import { gatewayKey, observeGateway, unsettled, unused } from './snapshot.ts'
 export const subnetGateway: ControlFeature<string, GatewaySnapshot | typeof unsettled | typeof unused> = {
   name: 'subnet-gw',
   kinds: [subnetNodePortGroup, subnetGatewayPolicy],
+  mayOwn: (pair, { id }) => isNamedAfter(pair, id),
   about: { resource: subnetResource, objectOf: (key) => key.slice(0, key.indexOf('/')) },
   memberships: [{ kind: logicalRouter.name, column: 'policies' }],
   tables: [occupiedPairs],

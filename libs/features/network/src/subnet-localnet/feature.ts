@@ -1,7 +1,7 @@
 import { subnetResource } from '@kube-ovn/kube-api'
 import { localnetPort, logicalSwitch } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
-import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
+import { isNamedAfter, type ControlFeature, type ControlWorld } from '@kube-ovn/domains-control'
 import { subnetBegins, unusable } from '@kube-ovn/domains-control/topology'
 import { desiredLocalnet, type LocalnetSnapshot } from './desired.ts'
 
@@ -9,6 +9,7 @@ import { desiredLocalnet, type LocalnetSnapshot } from './desired.ts'
 export const subnetLocalnet: ControlFeature<string, LocalnetSnapshot | typeof unusable> = {
   name: 'subnet-localnet',
   kinds: [localnetPort],
+  mayOwn: (subnet, { id }) => isNamedAfter(subnet, id),
   about: { resource: subnetResource },
   memberships: [{ kind: logicalSwitch.name, column: 'ports' }],
   triggers: [subnetBegins],

@@ -3,7 +3,7 @@ import { ownerOf } from '@kube-ovn/ipam'
 import { ipResource, subnetResource, type Subnet } from '@kube-ovn/kube-api'
 import { logicalSwitch, querierPort, querierPortName } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
-import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
+import { isNamedAfter, type ControlFeature, type ControlWorld } from '@kube-ovn/domains-control'
 import {
   allocating,
   holdSubnetAddress,
@@ -17,6 +17,7 @@ import { desiredMulticast, type MulticastSnapshot } from './desired.ts'
 export const subnetMulticast: ControlFeature<string, MulticastSnapshot | typeof unusable, MulticastFacts> = {
   name: 'subnet-multicast',
   kinds: [querierPort],
+  mayOwn: (subnet, { id }) => isNamedAfter(subnet, id),
   about: { resource: subnetResource },
   memberships: [{ kind: logicalSwitch.name, column: 'ports' }],
   rights: [

@@ -2,9 +2,14 @@ import { tryParseCidr } from '@kube-ovn/ip'
 import type { ObjectChange } from '@kube-ovn/kube'
 import { subnetResource, type Subnet } from '@kube-ovn/kube-api'
 import { nodes, type Node } from '@kube-ovn/kube-api/core'
-import { interconnectionPortGroup, interconnectionServicePolicy, logicalRouter } from '@kube-ovn/ovn-names'
+import {
+  interconnectionPortGroup,
+  interconnectionServicePolicy,
+  logicalRouter,
+  subnetNodePortGroupName,
+} from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
-import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
+import { isNamedAfter, type ControlFeature, type ControlWorld } from '@kube-ovn/domains-control'
 import {
   hasOtherNetwork,
   joinAddress,
@@ -18,6 +23,11 @@ import { desiredServiceRoutes, type ServiceRoutesSnapshot } from './desired.ts'
 export const subnetInterconnectionServices: ControlFeature<string, ServiceRoutesSnapshot> = {
   name: 'subnet-u2o-lb',
   kinds: [interconnectionPortGroup, interconnectionServicePolicy],
+  mayOwn(pair, { kind, id }) {
+    if (kind !== interconnectionPortGroup.name) return isNamedAfter(pair, id)
+    const [subnet = '', node = ''] = pair.split('/')
+    return id === subnetNodePortGroupName(subnet, node)
+  },
   memberships: [{ kind: logicalRouter.name, column: 'policies' }],
   watches: [serviceCidrWatch],
   tables: [serviceCidrTable],

@@ -8,7 +8,7 @@ import {
   logicalRouter,
 } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
-import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
+import { isNamedAfter, type ControlFeature, type ControlWorld } from '@kube-ovn/domains-control'
 import {
   allocating,
   holdSubnetAddress,
@@ -32,6 +32,7 @@ export const subnetInterconnection: ControlFeature<
 > = {
   name: 'subnet-u2o',
   kinds: [interconnectionPolicy, interconnectionNodes],
+  mayOwn: (subnet, { id }) => isNamedAfter(subnet, id),
   memberships: [{ kind: logicalRouter.name, column: 'policies' }],
   rights: [
     { resource: ipResource, verbs: ['create', 'patch', 'delete'] },

@@ -12,7 +12,7 @@ import { answeredVips } from '@kube-ovn/domains-control/addresses'
 import { acceptances, keptRouterMacs } from '@kube-ovn/domains-control/topology'
 import { fact, nothing } from '@kube-ovn/reconcile'
 import type { Fact } from '@kube-ovn/reconcile'
-import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
+import { isNamedAfter, type ControlFeature, type ControlWorld } from '@kube-ovn/domains-control'
 import { desiredSubnet } from './desired.ts'
 import { observeSubnet } from './snapshot.ts'
 import type { SubnetSnapshot } from './snapshot.ts'
@@ -21,6 +21,10 @@ import type { SubnetSnapshot } from './snapshot.ts'
 export const subnet: ControlFeature<string, SubnetSnapshot> = {
   name: 'subnet',
   kinds: [logicalSwitch, switchRouterPort, subnetRouterPort, subnetPolicy],
+  mayOwn(subnet, { kind, id }) {
+    if (kind === switchRouterPort.name) return id.startsWith(`${subnet}-`)
+    return kind === subnetRouterPort.name ? id.endsWith(`-${subnet}`) : isNamedAfter(subnet, id)
+  },
   about: { resource: subnetResource },
   tables: [answeredVips],
   rights: [

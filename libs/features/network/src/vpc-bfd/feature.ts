@@ -1,8 +1,15 @@
 import { vpcResource } from '@kube-ovn/kube-api'
-import { bfdChassis, bfdChassisGroup, bfdRouterPort, bfdSession, logicalRouter } from '@kube-ovn/ovn-names'
+import {
+  bfdChassis,
+  bfdChassisGroup,
+  bfdPortName,
+  bfdRouterPort,
+  bfdSession,
+  logicalRouter,
+} from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
 import { comesOrGoes, kept, partOfVpc } from '@kube-ovn/domains-control/topology'
-import { flagsOf, type ControlFeature, type ControlSettings } from '@kube-ovn/domains-control'
+import { flagsOf, isNamedAfter, type ControlFeature, type ControlSettings } from '@kube-ovn/domains-control'
 import { desiredBfd, type BfdSnapshot } from './desired.ts'
 import { bfdFlags } from './flags.ts'
 
@@ -10,6 +17,9 @@ import { bfdFlags } from './flags.ts'
 export const vpcBfd: ControlFeature<string, BfdSnapshot | typeof kept> = {
   name: 'vpc-bfd',
   kinds: [bfdSession, bfdRouterPort, bfdChassisGroup, bfdChassis],
+  // Sessions are named after ports of the router.
+  mayOwn: (vpc, { kind, id }) =>
+    kind === bfdSession.name ? id.startsWith(`${vpc}-`) : isNamedAfter(bfdPortName(vpc), id),
   flags: bfdFlags,
   memberships: [
     { kind: logicalRouter.name, column: 'ports' },

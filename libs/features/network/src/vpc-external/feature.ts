@@ -23,6 +23,8 @@ import { desiredExternals, type ConnectionSnapshot, type ExternalsSnapshot } fro
 export const vpcExternals: ControlFeature<string, ExternalsSnapshot | typeof kept> = {
   name: 'vpc-external',
   kinds: [externalRouterPort, externalSwitchPort, gatewayChassis],
+  mayOwn: (vpc, { kind, id }) =>
+    kind === externalSwitchPort.name ? id.endsWith(`-${vpc}`) : id.startsWith(`${vpc}-`),
   about: { resource: vpcResource },
   memberships: [
     { kind: logicalRouter.name, column: 'ports' },

@@ -10,6 +10,7 @@ import type { PeeringsSnapshot } from './desired.ts'
 export const vpcPeerings: ControlFeature<string, PeeringsSnapshot | typeof kept> = {
   name: 'vpc-peering',
   kinds: [peerRouterPort],
+  mayOwn: (vpc, { id }) => id.startsWith(`${vpc}-`),
   about: { resource: vpcResource },
   memberships: [{ kind: logicalRouter.name, column: 'ports' }],
   triggers: [{ on: 'object', resource: vpcResource, keys: comesOrGoes }],

@@ -17,6 +17,7 @@ interface SamplingSnapshot {
 export const aclSampling: ControlFeature<'collector' | 'app', SamplingSnapshot> = {
   name: 'acl-sampling',
   kinds: [sampleCollector, samplingApp],
+  mayOwn: (key, { kind }) => (key === 'collector') === (kind === sampleCollector.name),
   triggers: [],
   // ACLs can not do without the collector: whatever becomes of the other row, they have it.
   initialKeys: () => ['collector', 'app'],

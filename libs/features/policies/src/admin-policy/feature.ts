@@ -1,9 +1,11 @@
+import { isNamedAfterGroup } from '@kube-ovn/domains-control'
 import { withSampling } from '@kube-ovn/domains-control/policies'
 import {
   adminPolicyAcl,
   adminPolicyAddresses,
   adminPolicyPortGroup,
   type AdminPolicyKind,
+  adminPolicyGroupName,
 } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
 import { desiredAdminPolicy } from './desired.ts'
@@ -14,6 +16,10 @@ import { adminResources } from './told.ts'
 export const adminPolicy = withSampling<string, AdminPolicySnapshot>({
   name: 'admin-policy',
   kinds: [adminPolicyPortGroup, adminPolicyAddresses, adminPolicyAcl],
+  mayOwn(key, { id }) {
+    const [kind, name] = partsOf(key)
+    return isNamedAfterGroup(adminPolicyGroupName(kind, name), id)
+  },
   rights: Object.values(adminResources).map((resource) => ({
     ...{ resource, subresource: 'status', verbs: ['patch'] },
     writes: [{ metadata: { name: 'web' }, status: { conditions: [{ type: 'Ready', status: 'False' }] } }],
@@ -27,9 +33,11 @@ export const adminPolicy = withSampling<string, AdminPolicySnapshot>({
     resource,
     keys: ({ key }) => [`${kind}/${key}`],
   })),
-  observe: (key, world) => {
-    const [kind = '', name = ''] = key.split('/')
-    return observeAdminPolicy(kind as AdminPolicyKind, name, world)
-  },
+  observe: (key, world) => observeAdminPolicy(...partsOf(key), world),
   desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredAdminPolicy(snapshot)),
 })
+
+function partsOf(key: string): [kind: AdminPolicyKind, name: string] {
+  const [kind = '', name = ''] = key.split('/')
+  return [kind as AdminPolicyKind, name]
+}

@@ -1,3 +1,4 @@
+import { isNamedAfterGroup } from '@kube-ovn/domains-control'
 import { withSampling } from '@kube-ovn/domains-control/policies'
 import { serviceCidrTable, serviceCidrWatch } from '@kube-ovn/domains-control/topology'
 import { aclLoggingAnnotation } from '@kube-ovn/annotations'
@@ -9,6 +10,8 @@ import {
   firewallMeter,
   firewallMeterBand,
   firewallPortGroup,
+  clusterAddressSetName,
+  firewallGroupName,
 } from '@kube-ovn/ovn-names'
 import type { ObjectChange } from '@kube-ovn/kube'
 import { nothing } from '@kube-ovn/reconcile'
@@ -19,6 +22,11 @@ import { insideKey, observeFirewall, type FirewallSnapshot } from './snapshot.ts
 export const egressFirewall = withSampling<string, FirewallSnapshot>({
   name: 'egress-firewall',
   kinds: [firewallPortGroup, firewallAddresses, firewallAcl, firewallMeter, firewallMeterBand],
+  mayOwn(key, { id }) {
+    if (key === insideKey) return ([4, 6] as const).some((family) => id === clusterAddressSetName(family))
+    const [namespace = ''] = key.split('/')
+    return isNamedAfterGroup(firewallGroupName(namespace), id)
+  },
   rights: [{ resource: egressFirewallResource, subresource: 'status', verbs: ['patch'] }],
   memberships: [
     { kind: firewallPortGroup.name, column: 'acls' },

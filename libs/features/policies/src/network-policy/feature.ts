@@ -1,10 +1,17 @@
-import { networkPolicyKey, networkPolicyResources, withSampling } from '@kube-ovn/domains-control/policies'
+import { isNamedAfterGroup } from '@kube-ovn/domains-control'
+import {
+  networkPolicyKey,
+  networkPolicyResources,
+  objectOfNetworkPolicy,
+  withSampling,
+} from '@kube-ovn/domains-control/policies'
 import {
   networkPolicyAcl,
   networkPolicyAddresses,
   networkPolicyMeter,
   networkPolicyMeterBand,
   networkPolicyPortGroup,
+  networkPolicyGroupName,
 } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
 import { desiredNetworkPolicy } from './desired.ts'
@@ -21,6 +28,10 @@ export const networkPolicy = withSampling<string, NetworkPolicySnapshot>({
     networkPolicyMeter,
     networkPolicyMeterBand,
   ],
+  mayOwn(key, { id }) {
+    const [namespace = '', name = ''] = objectOfNetworkPolicy(key).split('/')
+    return isNamedAfterGroup(networkPolicyGroupName(namespace, name), id)
+  },
   flags: networkPolicyFlags,
   memberships: [
     { kind: networkPolicyPortGroup.name, column: 'acls' },

@@ -2,6 +2,7 @@ import { nodeAnnotations } from '@kube-ovn/annotations'
 import {
   externalIds,
   flagsOf,
+  isNamedAfter,
   memberOf,
   ref,
   type ControlFeature,
@@ -50,6 +51,7 @@ interface OwnNodeSnapshot {
 export const ownNode: ControlFeature<string, OwnNodeSnapshot> = {
   name: 'own-node',
   kinds: [ownNodeAcl],
+  mayOwn: (node, { id }) => isNamedAfter(nodePortGroupName(node), id),
   flags: ownNodeFlags,
   memberships: [{ kind: nodePortGroup.name, column: 'acls' }],
   triggers: [

@@ -1,7 +1,13 @@
+import { isNamedAfterGroup } from '@kube-ovn/domains-control'
 import { withSampling } from '@kube-ovn/domains-control/policies'
 import { createHash } from 'node:crypto'
 import { securityGroupResource, type SecurityGroupRule } from '@kube-ovn/kube-api'
-import { securityGroupAcl, securityGroupAddresses, securityGroupPortGroup } from '@kube-ovn/ovn-names'
+import {
+  securityGroupAcl,
+  securityGroupAddresses,
+  securityGroupPortGroup,
+  securityGroupPortGroupName,
+} from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
 import { desiredSecurityGroup } from './desired.ts'
 import { rulesText } from './rules-text.ts'
@@ -11,6 +17,7 @@ import { observeSecurityGroup, type SecurityGroupSnapshot } from './snapshot.ts'
 export const securityGroup = withSampling<string, SecurityGroupSnapshot>({
   name: 'security-group',
   kinds: [securityGroupPortGroup, securityGroupAddresses, securityGroupAcl],
+  mayOwn: (name, { id }) => isNamedAfterGroup(securityGroupPortGroupName(name), id),
   rights: [{ resource: securityGroupResource, subresource: 'status', verbs: ['patch'] }],
   memberships: [{ kind: securityGroupPortGroup.name, column: 'acls' }],
   triggers: [{ on: 'object', resource: securityGroupResource, keys: ({ key }) => [key] }],

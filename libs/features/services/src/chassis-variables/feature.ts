@@ -18,6 +18,7 @@ import { desiredVariables, type VariablesSnapshot } from './desired.ts'
 /** Keeps, for each node that has told its chassis, a place for what is different there, as long as anything is. */
 export const variablesOfChassis: ControlFeature<string, VariablesSnapshot> = {
   name: 'chassis-variables',
+  // Without `mayOwn`: rows are called after chassis, and that says nothing of nodes.
   kinds: [chassisVariables],
   flags: balancerFlags,
   memberships: [{ kind: chassisVariables.name, column: 'variables' }],

@@ -1,5 +1,5 @@
 import { vpcResource } from '@kube-ovn/kube-api'
-import { balancerGroup, loadBalancer } from '@kube-ovn/ovn-names'
+import { balancerGroup, balancerGroupName, loadBalancer } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
 import type { ControlFeature } from '@kube-ovn/domains-control'
 import {
@@ -18,6 +18,8 @@ import { observeBalancers } from './snapshot.ts'
 export const loadBalancers: ControlFeature<string, BalancersSnapshot> = {
   name: 'load-balancer',
   kinds: [loadBalancer, balancerGroup],
+  // Flags say how load balancers of the default VPC are called.
+  mayOwn: (vpc, { kind, id }) => kind !== balancerGroup.name || id === balancerGroupName(vpc),
   flags: balancerFlags,
   watches: [serviceWatch, sliceWatch],
   tables: [ownBalancers, filledBalancers, groupsInUse],

@@ -11,7 +11,7 @@ import {
   serviceBalancer,
 } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
-import { flagsOf, type ControlFeature } from '@kube-ovn/domains-control'
+import { flagsOf, isNamedAfter, type ControlFeature } from '@kube-ovn/domains-control'
 import {
   announcedIn,
   announcementWatch,
@@ -34,6 +34,8 @@ import { observeService, type ServiceSnapshot } from './snapshot.ts'
 export const service: ControlFeature<string, ServiceSnapshot> = {
   name: 'service',
   kinds: [balancerHealthCheck, serviceBalancer],
+  // A check is named after its load balancer, which may be one that all Services of a VPC have.
+  mayOwn: (key, { kind, id }) => kind !== serviceBalancer.name || isNamedAfter(key, id),
   flags: balancerFlags,
   apartMs: ({ settings }) => flagsOf(balancerFlags, settings).loadBalancerMinSyncPeriod,
   watches: [serviceWatch, sliceWatch, announcementWatch],
