@@ -24,8 +24,9 @@ export interface Feature<K extends Key = Key, S = unknown, W = unknown, O = S> {
   /** Keys that exist although nothing triggers them, e.g. a singleton. Queued once at start. */
   initialKeys?(world: W): Iterable<K>
   /**
-   * Whether a key could want a row of this name at all. A row that nobody has adopted is not collected while a key that could want it fails or
-   * holds, so that it is not known what it wants. Absent: every key any row of the feature's kinds.
+   * Whether a key could want a row of this name at all: by both names alone, which say nothing of the world. A row that nobody has adopted is not
+   * collected while a key that could want it fails or holds, so that it is not known what it wants. A key that wants another row is at fault.
+   * Absent: every key any row of the feature's kinds.
    */
   mayOwn?(key: K, ref: RowRef): boolean
   /** Of which object it is told that a row which a key wants is another key's already; the key is its name where nothing else is said. Absent: the log tells it alone. */

@@ -79,7 +79,7 @@ export function decide<S, W, O>(
 
 /** What a job wants; with what earlier ones wanted, also what it lets go. */
 export function wantOf<W>(
-  { owner, feature, desired }: Job<W>,
+  { owner, feature, key, desired }: Job<W>,
   earlier?: { readonly memory: Memory; readonly batch: Batch },
 ): Want {
   const { kinds, memberships = [] } = feature
@@ -87,7 +87,10 @@ export function wantOf<W>(
     ...(earlier?.memory.released(owner, desired, earlier.batch) ?? []),
     ...withdrawnBy(owner, desired, earlier?.memory),
   ]
-  const want = { owner, kinds, memberships, desired, released }
+  const want: Want = {
+    ...{ owner, kinds, memberships, desired, released },
+    ...(feature.mayOwn === undefined ? {} : { mayOwn: (ref) => feature.mayOwn?.(key, ref) ?? true }),
+  }
   return earlier === undefined || !haveUnmarked(kinds)
     ? want
     : { ...want, unmarked: earlier.memory.idsOf(owner) }

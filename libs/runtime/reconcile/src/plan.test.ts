@@ -1,3 +1,4 @@
+import type { RowRef } from '@kube-ovn/ovn-names'
 import type { RowBase } from 'ovsdb-client'
 import { describe, expect, it } from 'vitest'
 import { Adoption } from './adoption.ts'
@@ -310,8 +311,14 @@ describe('planRows', () => {
       want('k', [], [{ of: { kind: 'group', id: 'g' }, column: 'ports', value: 'x' }]),
       'ports',
     ],
+    [
+      'a row that the feature says its key can not want',
+      { ...want('k', [row(kinds.ls, 'k'), row(kinds.ls, 'other')]), mayOwn: ({ id }: RowRef) => id === 'k' },
+      undefined,
+    ],
   ])('refuses %s and plans the rest', (_name, bad, column) => {
     const plan = planOn(new MemoryRows(schema), [bad, want('good', [row(kinds.ls, 'good')])])
+    expect(plan.problems.get('net/k')?.code).toBe('reconcile-invalid-desired')
     expect(plan.problems.get('net/k')?.details).toMatchObject({ owner: 'net/k', column })
     expect([...plan.touched]).toEqual(['net/good'])
   })

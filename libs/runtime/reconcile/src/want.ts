@@ -15,6 +15,8 @@ export interface Want {
   readonly kinds: readonly RowKind[]
   readonly memberships: readonly Membership[]
   readonly desired: Pick<Desired, 'rows' | 'members'>
+  /** Whether the key could want a row of this name, as its feature says; absent: any. */
+  readonly mayOwn?: (ref: RowRef) => boolean
   /** Values and entries that the key contributed before, and that no key contributes any more. */
   readonly released: readonly Member[]
   /** Rows without marks that the key wanted before: nothing else tells that they are its own. */
@@ -105,6 +107,8 @@ export function defectOf(want: Want, catalog: Catalog): KubeOvnError | undefined
     const ofKind = seen.getOrInsertComputed(row.kind, () => new Set())
     if (ofKind.has(row.id)) return defectIn(row, 'the row is named twice')
     ofKind.add(row.id)
+    if (want.mayOwn?.({ kind: row.kind.name, id: row.id }) === false)
+      return defectIn(row, 'the feature says that the key can not want the row')
     const columns = catalog.tables.get(row.kind.table)?.columns
     for (const values of [row.columns, row.onInsert]) {
       for (const name in values) {

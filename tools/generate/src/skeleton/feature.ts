@@ -137,7 +137,7 @@ it('lists the prefixes of a Subnet', () => {
 function feature({ kebab, camel, pascal }: Name): string {
   return `import { subnetResource } from '@kube-ovn/kube-api'
 import { nothing } from '@kube-ovn/reconcile'
-import type { ControlFeature } from '@kube-ovn/domains-control'
+import { isNamedAfter, type ControlFeature } from '@kube-ovn/domains-control'
 import { desired${pascal}, type ${pascal}Snapshot } from './desired.ts'
 import { ${camel}Addresses } from './kind.ts'
 
@@ -145,6 +145,7 @@ import { ${camel}Addresses } from './kind.ts'
 export const ${camel}: ControlFeature<string, ${pascal}Snapshot> = {
   name: '${kebab}',
   kinds: [${camel}Addresses],
+  mayOwn: (subnet, { id }) => isNamedAfter(subnet, id),
   triggers: [{ on: 'object', resource: subnetResource, keys: (change) => [change.key] }],
   observe(subnet, world) {
     const object = world.subnets.get(subnet)
