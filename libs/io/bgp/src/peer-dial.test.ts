@@ -35,7 +35,7 @@ describe('a session', () => {
       clock.advance(delays.at(-1) ?? 0)
       await settle()
     }
-    expect(delays).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
+    expect(delays).toEqual([1_000, 2_000, 4_000, 8_000, 10_000, 10_000, 10_000])
     expect(peer.status).toMatchObject({
       state: 'idle',
       flaps: 0,
@@ -57,7 +57,7 @@ describe('a session', () => {
       clock.advance(clock.nextTimerMs ?? 0)
     }
     await settle()
-    expect(clock.nextTimerMs).toBe(30_000)
+    expect(clock.nextTimerMs).toBe(10_000)
     isThere = true
     peer.reach()
     await settle()

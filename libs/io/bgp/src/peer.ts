@@ -27,7 +27,8 @@ export interface PeerDependencies {
   readonly changed?: (peer: string, change: PeerChange) => void
 }
 
-const retry: Backoff = { initialMs: 1_000, maxMs: 30_000, factor: 2, jitter: 0.25 }
+/** A router that is back has a session within ten seconds: one that is away costs a dial in that time. */
+const retry: Backoff = { initialMs: 1_000, maxMs: 10_000, factor: 2, jitter: 0.25 }
 /** A dial that nobody answers is given up. */
 const dialTimeoutMs = 10_000
 /** A session that has lasted so long has been a good one: the next try comes soon. */
