@@ -126,6 +126,34 @@ describe.skipIf(missing)(`with GoBGP${missing === undefined ? '' : ` (${missing}
     await expect.poll(() => router.routes('ipv6').size).toBe(1)
   })
 
+  it.each([
+    { name: 'of another AS', as: 65_001, localPreferences: [undefined, undefined] },
+    { name: 'of the own AS', as: 65_000, localPreferences: [200, 100] },
+  ])('tells a router $name what is set for its routes', async ({ as, localPreferences }) => {
+    await using router = gobgp({}, { as })
+    await using bgp = speaker({ as })
+    const set = {
+      ...{ communities: ['65000:7', '65000:65535'], largeCommunities: ['65000:1:4294967295'] },
+      ...{ localPreference: 200, med: 4_294_967_295 },
+    }
+    bgp.announce(theirs.ipv4, [
+      { prefix: '10.16.0.5/32', nextHop: own.ipv4, ...set },
+      { prefix: '10.17.0.0/16', nextHop: own.ipv4 },
+    ])
+    bgp.announce(theirs.ipv6, [{ prefix: 'fd00:10:16::5/128', nextHop: own.ipv6, ...set, med: 0 }])
+    await bgp.start()
+    await expect.poll(() => [router.routes('ipv4').size, router.routes('ipv6').size]).toEqual([2, 1])
+    const communities = [65_000 * 65_536 + 7, 65_000 * 65_536 + 65_535]
+    const arrived = { communities, largeCommunities: ['65000:1:4294967295'] }
+    const [localPreference, byDefault] = localPreferences
+    const { ipv4, ipv6 } = { ipv4: router.routes('ipv4'), ipv6: router.routes('ipv6') }
+    expect(ipv4.get('10.16.0.5/32')).toMatchObject({ ...arrived, localPreference, med: 4_294_967_295 })
+    expect(ipv4.get('10.17.0.0/16')).toMatchObject({
+      ...{ communities: [], largeCommunities: [], localPreference: byDefault, med: undefined },
+    })
+    expect(ipv6.get('fd00:10:16::5/128')).toMatchObject({ ...arrived, localPreference, med: 0 })
+  })
+
   it('has AS numbers of four bytes, and sessions within an AS', async () => {
     for (const [as, peerAs, path] of [
       [4_200_000_000, 4_200_000_001, [4_200_000_000]],

@@ -42,6 +42,10 @@ export interface GobgpRoute {
   readonly isStale: boolean
   readonly asPath: readonly number[]
   readonly communities: readonly number[]
+  /** As `65000:1:2`. */
+  readonly largeCommunities: readonly string[]
+  readonly localPreference: number | undefined
+  readonly med: number | undefined
 }
 
 /** A GoBGP in a namespace: a router that somebody else wrote. */
@@ -71,13 +75,14 @@ export class Gobgp implements AsyncDisposable {
       const { attrs, stale = false } = path
       const nextHop = attrs.find(({ nexthop }) => nexthop !== undefined)?.nexthop ?? ''
       const asPath = attrs.find(({ as_paths: paths }) => paths !== undefined)?.as_paths ?? []
-      const communities = attrs.find(({ communities }) => communities !== undefined)?.communities ?? []
-      return [
-        [
-          prefix,
-          { prefix, nextHop, isStale: stale, asPath: asPath.flatMap(({ asns }) => asns ?? []), communities },
-        ],
-      ]
+      const route = {
+        ...{ prefix, nextHop, isStale: stale, asPath: asPath.flatMap(({ asns }) => asns ?? []) },
+        communities: attrs.find(({ communities }) => communities !== undefined)?.communities ?? [],
+        largeCommunities: largeCommunitiesOf(attrs.find(({ type }) => type === attribute.large)?.value),
+        localPreference: numberOf(attrs.find(({ type }) => type === attribute.localPreference)?.value),
+        med: attrs.find(({ type }) => type === attribute.med)?.metric,
+      }
+      return [[prefix, route]]
     })
     return new Map(routes)
   }
@@ -102,7 +107,21 @@ interface Path {
     readonly nexthop?: string
     readonly as_paths?: readonly { readonly asns?: readonly number[] }[]
     readonly communities?: readonly number[]
+    readonly type?: number
+    readonly metric?: number
+    readonly value?: unknown
   }[]
+}
+
+/** Types of attributes whose values are named alike. */
+const attribute = { med: 4, localPreference: 5, large: 32 } as const
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined
+}
+
+function largeCommunitiesOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map((one: object) => Object.values(one).join(':')) : []
 }
 
 function configurationOf({ as, routerId, neighbors, port = 179 }: GobgpOptions): object {
