@@ -72,7 +72,8 @@ function real(ipam: Ipam, step: Step): unknown {
     case 'remove-pool':
       return ipam.removePool('s', step.pool)
     case 'gateway-mac':
-      return ipam.setGatewayMac('s', step.mac)
+      ipam.setGatewayMac('s', step.mac)
+      return undefined
     case 'allocate': {
       const { request, macText } = step
       const v4 = request.static.find((ip) => typeof ip === 'number')
