@@ -1,5 +1,5 @@
 import { limitedAs } from './bgp-limited.ts'
-import { runAt, type ApiObject, type Cluster } from '@kube-ovn/lab'
+import { nodeNamed, runAt, type ApiObject, type Cluster } from '@kube-ovn/lab'
 import {
   bfd,
   birdConfiguration,
@@ -71,12 +71,18 @@ export function nobodyOf({ outside }: Cluster): string {
   return outside.addresses.ipv4.replace(/\d+$/, '200')
 }
 
-/** Gives the routers the settings of the suite, and the nodes a way to the address behind the second. */
+/** Gives the routers the settings of the suite, and the nodes their ways. */
 export async function prepareRouters(made: Cluster): Promise<void> {
   await made.api.create(secret)
   const { frr, bird } = routersOf(made)
   await configureFrr(frr, ...frrLines)
   await configureBird(bird, birdConfiguration(bird, made.outside.addresses))
-  for (const { place } of made.nodes)
-    await runAt(place, ['ip', 'route', 'add', bird.behind.ipv4, 'via', bird.addresses.ipv4])
+  for (const { name } of made.nodes) await leadBehind(made, name)
+}
+
+/** Gives a node a way to the address behind the second router, until the node is started again. */
+export async function leadBehind(made: Cluster, node: string): Promise<void> {
+  const { bird } = routersOf(made)
+  const { place } = nodeNamed(made, node)
+  await runAt(place, ['ip', 'route', 'add', bird.behind.ipv4, 'via', bird.addresses.ipv4])
 }

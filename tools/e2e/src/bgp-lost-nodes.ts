@@ -1,6 +1,6 @@
 import { injectFault, type Cluster, type LabNode } from '@kube-ovn/lab'
 import { expect, it } from 'vitest'
-import { patience, reactionMs } from './bgp-lab.ts'
+import { leadBehind, patience, reactionMs } from './bgp-lab.ts'
 import { bfd, learned } from './bgp-routers.ts'
 import type { Routed } from './bgp-routed.ts'
 import { expectWithin, timed, type Seen } from './bgp-traffic.ts'
@@ -78,6 +78,7 @@ export function lostNodes(given: () => Routed): void {
       expect(await isTold('ipv4')).toBe(true)
     }
     await expect.poll(areBack, patience).toEqual([1, 1])
+    await leadBehind(cluster, node.name)
     await untilAllAsBefore()
   })
 }
