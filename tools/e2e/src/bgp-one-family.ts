@@ -7,6 +7,7 @@ import {
   pingAll,
   takeDownPod,
   untilPodsReady,
+  upgradeChart,
   type ApiObject,
   type ChartValues,
   type Cluster,
@@ -21,7 +22,7 @@ interface PeerObject extends ApiObject {
 }
 
 /** Speakers with a session of each family to one router: routers outside have both, whatever the cluster has. */
-export function oneFamilyValues(cluster: Cluster): ChartValues {
+function speakerValues(cluster: Cluster): ChartValues {
   const { ipv4, ipv6 } = routerOf(cluster).addresses
   const neighbors = [ipv4, ipv6].map((address) => ({ address, as: 65_001 }))
   return { bgpSpeaker: { enabled: true, args: ['--cluster-as=65000'], neighbors } }
@@ -41,6 +42,7 @@ export function announcedOneFamily(clusterOf: (skip: TestContext['skip']) => Clu
         metadata: { name: namespace, annotations: { [annotation]: policy } },
         spec: { cidrBlock: ofStack(stack, cidrs).join(), namespaces: [namespace] },
       }) as ApiObject
+    await upgradeChart(cluster, speakerValues(cluster))
     const objects = [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }, subnet('local')]
     const names = cluster.nodes.map((_node, index) => `pod-${index}`)
     await applyAll(cluster.api, [
@@ -69,6 +71,11 @@ export function announcedOneFamily(clusterOf: (skip: TestContext['skip']) => Clu
     for (const pod of pods) await takeDownPod(cluster.api, pod)
     await deleteAll(cluster.api, objects)
     await expect.poll(ways, patience).toEqual([...hops, ''].map(() => undefined))
+    await upgradeChart(cluster, {})
+    const speakers = '/api/v1/namespaces/kube-system/pods?labelSelector=app%3Dkube-ovn-speaker'
+    await expect.poll(() => cluster.api.list(speakers), patience).toEqual([])
+    // Of sessions that nobody has any more.
+    await deleteAll(cluster.api, await peersOf(cluster))
   })
 }
 
@@ -77,7 +84,11 @@ function routerOf({ routers: [router] }: Cluster): Router {
 }
 
 /** Whether there is a session, of all. */
-async function conditions({ api }: Cluster): Promise<readonly unknown[]> {
+async function conditions(cluster: Cluster): Promise<readonly unknown[]> {
+  return (await peersOf(cluster)).map(({ status }) => status?.conditions?.[0]?.status)
+}
+
+async function peersOf({ api }: Cluster): Promise<readonly PeerObject[]> {
   const peers = await api.list<PeerObject>('/apis/kubeovn.io/v1/bgppeers')
-  return peers.map(({ status }) => status?.conditions?.[0]?.status)
+  return peers.map((peer) => ({ ...peer, apiVersion: 'kubeovn.io/v1', kind: 'BgpPeer' }))
 }

@@ -1,6 +1,6 @@
 import { monitor, pinger, type Cluster } from '@kube-ovn/lab'
 import { expect, it, type TestContext } from 'vitest'
-import { announcedOneFamily, oneFamilyValues } from './bgp-one-family.ts'
+import { announcedOneFamily } from './bgp-one-family.ts'
 import { findFailures } from './check-failures.ts'
 import { describeInLab } from './describe-in-lab.ts'
 import { useSuiteLab } from './suite-lab.ts'
@@ -12,16 +12,15 @@ const isDeep = process.env['KUBE_OVN_DEEP'] === '1'
 for (const stack of ['ipv4', 'ipv6'] as const)
   describe(`a cluster of ${stack} alone`, () => {
     const topology = { id: `only-${stack}`, nodes: 2, stack, routers: ['frr'] } as const
-    const lab = isDeep ? useSuiteLab(topology, { values: oneFamilyValues }) : undefined
+    const lab = isDeep ? useSuiteLab(topology) : undefined
     const clusterOf = (skip: TestContext['skip']): Cluster => {
       skip(!isDeep, 'it takes a lab of its own, and minutes: KUBE_OVN_DEEP=1 runs it')
       return lab?.cluster ?? expect.unreachable('the lab is there in deep runs')
     }
 
-    // First: those of pingers leave the chart with the lab's own values.
-    announcedOneFamily(clusterOf)
-
     it('is watched by pingers and monitors, which see what is well and what is broken', async ({ skip }) => {
       expect(await findFailures(clusterOf(skip), [monitor, pinger])).toEqual([])
     })
+
+    announcedOneFamily(clusterOf)
   })
