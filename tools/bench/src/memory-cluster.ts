@@ -25,6 +25,7 @@ type Listener = Parameters<Objects['onChange']>[0]
  */
 export class MemoryCluster implements AsyncDisposable {
   readonly kernel: Kernel<AllocatingWorld>
+  readonly start: () => Promise<void>
   readonly #stores: ReadonlyMap<string, AnyStore>
   readonly #listeners = new Set<Listener>()
 
@@ -39,7 +40,7 @@ export class MemoryCluster implements AsyncDisposable {
     this.#stores = new Map(made.map((store, index) => [keyOf(resources[index] as Resource), store]))
     const stores = new Stores(made.map((store, index) => [resources[index] as Resource, store]))
     const settings = controlSettings({ flags: defaultsOf(flags) })
-    const { kernel } = assembleKernel({
+    const { kernel, start } = assembleKernel({
       ...{ features, stores, database, settings, definitions: chartDefinitions },
       objects: this.#objects(resources),
       clock: systemClock,
@@ -47,6 +48,7 @@ export class MemoryCluster implements AsyncDisposable {
       metrics: kernelMetrics(new Registry()),
     })
     this.kernel = kernel
+    this.start = start
   }
 
   /** Takes in the next state of an object, as from a watch. */

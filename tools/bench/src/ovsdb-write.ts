@@ -120,7 +120,7 @@ async function commitPods(
   onMeasured: () => void,
 ): Promise<number> {
   await using cluster = new MemoryCluster(database, features)
-  cluster.kernel.start()
+  await cluster.start()
   cluster.put(namespaces, namespace())
   for (let index = 0; index < nodeCount; index++) {
     cluster.put(nodes, node({ name: `node-${index}`, addresses: [`172.18.0.${index + 2}`] }))

@@ -95,7 +95,7 @@ export async function assembleController(
   const chassisConfirmation = stack.use(
     new OrphanConfirmation({ ...asked, confirm: (token) => chassisKeeper?.confirm(token) }),
   )
-  const { kernel, world, signals, gatewayProbe, chassisKeeper } = assembleKernel({
+  const { kernel, world, signals, gatewayProbe, chassisKeeper, start } = assembleKernel({
     ...ofKernel,
     settings,
     stores: new Stores(informers.map(({ resource, store }) => [resource, deletion.view(resource, store)])),
@@ -115,7 +115,7 @@ export async function assembleController(
   stack.use(gatewayProbe)
   stack.use(chassisKeeper)
   stack.use(followDefinitions(definitions, (signal, plural) => signals.raise(signal, plural)))
-  kernel.start()
+  await start(signal)
   gatewayProbe?.start()
   chassisKeeper?.start()
   confirmation.start()

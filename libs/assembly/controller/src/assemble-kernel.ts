@@ -41,7 +41,7 @@ export interface ControlKernelOptions extends Pick<
 }
 
 export interface ControlKernel {
-  /** Not started. */
+  /** Not started: {@link ControlKernel.start} does that. */
   readonly kernel: Kernel<AllocatingWorld>
   readonly world: AllocatingWorld
   readonly signals: Signals
@@ -49,9 +49,11 @@ export interface ControlKernel {
   readonly gatewayProbe: GatewayProbe | undefined
   /** Not started. */
   readonly chassisKeeper: ChassisKeeper | undefined
+  /** Finds out what there is while the process goes on with other things, and sets the kernel to work, unless the signal was aborted meanwhile. */
+  start(signal?: AbortSignal): Promise<void>
 }
 
-/** Joins the controller's features, the world that they look at, as it is found to be, and a kernel. */
+/** Joins the controller's features, the world that they look at, and a kernel. */
 export function assembleKernel(options: ControlKernelOptions): ControlKernel {
   const {
     settings,
@@ -83,6 +85,14 @@ export function assembleKernel(options: ControlKernelOptions): ControlKernel {
     chassis === undefined
       ? undefined
       : new ChassisKeeper({ ...chassis, derived, world, metrics, clock, log: logger })
-  restoreWorld(world, derived, logger)
-  return { kernel, world, signals, gatewayProbe, chassisKeeper }
+  async function start(signal?: AbortSignal): Promise<void> {
+    // Until the kernel follows them itself.
+    using _rows = database.onChange((changes) => derived.rowsChanged(changes))
+    using _objects = others.objects.onChange((resource, change) => derived.objectChanged(resource, change))
+    await derived.prepare()
+    signal?.throwIfAborted()
+    restoreWorld(world, derived, logger)
+    kernel.start()
+  }
+  return { kernel, world, signals, gatewayProbe, chassisKeeper, start }
 }

@@ -63,6 +63,7 @@ function widget(name: string, color: string, noise = ''): KubeObject {
 }
 
 class Fixture {
+  readonly derived: DerivedTables
   readonly server = new SimulatedServer()
   readonly objects = new MemoryObjects([widgets])
   readonly logger = recordingLogger()
@@ -72,13 +73,15 @@ class Fixture {
   constructor() {
     const clock = new ManualClock()
     const client = this.server.open({ onTransact: () => 'fine', onCommitted: () => 'fine' })
-    const derived = new DerivedTables({
+    let looks = 0
+    const derived = (this.derived = new DerivedTables({
       tables: [colors, switchNames],
       store: (resource) => this.objects.store(resource),
       rows: client.cache,
       logger: this.logger,
-      monotonic: () => clock.monotonic(),
-    })
+      // Each look at the clock takes a millisecond, so that much to do takes several slices.
+      monotonic: () => looks++,
+    }))
     this.kernel = new Kernel<World>({
       features: [crowdFeature(this.observed)],
       world: { views: derived },
@@ -140,6 +143,26 @@ describe('A kernel with derived tables', () => {
     fixture.put('c', undefined)
     expect(await fixture.observedNow()).toEqual(['a', 'a', 'c'])
     expect(fixture.crowdOf('a')).toBe('1')
+  })
+
+  it('begins with what was prepared before, and with what has changed meanwhile', async () => {
+    await using fixture = new Fixture()
+    const { derived, objects } = fixture
+    for (let count = 0; count < 1000; count++) fixture.put(`w${count}`, widget(`w${count}`, 'green'))
+    fixture.put('a', widget('a', 'red'))
+    {
+      using _told = objects.onChange((resource, change) => derived.objectChanged(resource, change))
+      const prepared = derived.prepare()
+      fixture.put('b', widget('b', 'red'))
+      fixture.put('w7', undefined)
+      await prepared
+      fixture.put('c', widget('c', 'red'))
+    }
+    expect(fixture.observed).toEqual([])
+    fixture.kernel.start()
+    await fixture.observedNow()
+    expect(fixture.crowdOf('a')).toBe('3')
+    expect(fixture.crowdOf('w1')).toBe('999')
   })
 
   it('follows rows of the database', async () => {

@@ -113,13 +113,26 @@ export class DerivedTables {
     this.#followed.set(table, this.#tables.watch({ of: [watchedTable(table)], onConcerned }))
   }
 
-  /** Derives everything for the first time. */
+  /**
+   * Derives what there is in slices, each in a turn of the event loop of its own, so that {@link start} has little left to do. What
+   * changes meanwhile must be told here, from before the call.
+   */
+  async prepare(): Promise<void> {
+    this.#begin()
+    await this.settled()
+  }
+
+  /** Has everything derived for the first time, or what {@link prepare} has left. */
   start(): void {
+    this.#begin()
+    this.#tables.settle()
+    this.#isComplete = true
+  }
+
+  #begin(): void {
     if (this.#isStarted) return
     this.#isStarted = true
     this.#tables.start()
-    this.#tables.settle()
-    this.#isComplete = true
   }
 
   /** Puts a row into a table of facts; `undefined` takes it out. */

@@ -31,6 +31,8 @@ export class Evaluation {
   readonly #followers = new Map<AnyTable, WatchNode[]>()
   readonly #watchPlaces = new WeakMap<Watch, number>()
   readonly #readings = new Readings((table) => this.#nodeOf(table))
+  /** Rows that were there at the start, and have not been taken in. */
+  #found: Iterator<() => void> | undefined
   #isStarted = false
   #isSettled = true
 
@@ -64,11 +66,17 @@ export class Evaluation {
     this.node(place).rows = rows
   }
 
+  /** What is there is taken in by {@link settle}, and what changes from now on by {@link changed}. */
   start(): void {
     this.#isStarted = true
+    this.#found = this.#rowsOfSources()
+    this.#unsettle()
+  }
+
+  *#rowsOfSources(): Generator<() => void, undefined> {
     for (const { table, place, rows } of this.#nodes) {
       if (table.origin.kind !== 'source') continue
-      for (const key of rows.keys()) this.changed(place, key, undefined, rows.get(key))
+      for (const key of rows.keys()) yield () => this.#publish(place, key, undefined, rows.get(key))
     }
   }
 
@@ -102,15 +110,11 @@ export class Evaluation {
     if (!this.#isStarted) return false
     const endMs = this.#options.monotonic() + budgetMs
     let untilLook = rowsBetweenLooks
-    for (const node of this.#nodes) {
-      // Of a hundred tables a change is about a few.
-      if (!node.isWaiting) continue
-      for (const derive of this.#waitingIn(node)) {
-        derive()
-        if (--untilLook > 0) continue
-        if (this.#options.monotonic() > endMs) return false
-        untilLook = rowsBetweenLooks
-      }
+    for (const step of this.#steps()) {
+      step()
+      if (--untilLook > 0) continue
+      if (this.#options.monotonic() > endMs) return false
+      untilLook = rowsBetweenLooks
     }
     this.#isSettled = true
     // In a fork nobody is told: whoever made it asks.
@@ -119,6 +123,16 @@ export class Evaluation {
       if (watch.causes.size > 0) watch.declaration.onConcerned(watch.takeCauses())
     }
     return this.#isSettled
+  }
+
+  *#steps(): Iterable<() => void> {
+    // Not by a loop over it, which would end it with the first slice.
+    for (let next = this.#found?.next(); next?.done === false; next = this.#found?.next()) yield next.value
+    this.#found = undefined
+    for (const node of this.#nodes) {
+      // Of a hundred tables a change is about a few.
+      if (node.isWaiting) yield* this.#waitingIn(node)
+    }
   }
 
   watch(declaration: WatchDeclaration): Watch {

@@ -124,7 +124,12 @@ class Fixture {
   readonly #stores = new Map<AnyTable, StoredRows>()
 
   constructor() {
-    this.tables = new Tables({ tables: all, onDefect: (table, key) => this.defects.push(`${table} ${key}`) })
+    let nowMs = 0
+    this.tables = new Tables({
+      tables: all,
+      onDefect: (table, key) => this.defects.push(`${table} ${key}`),
+      monotonic: () => nowMs++,
+    })
     for (const table of [pods, subnets, policies] as readonly Table<never>[]) {
       const store = new StoredRows(table.indexes)
       this.#stores.set(table, store)
@@ -218,6 +223,33 @@ describe('Tables', () => {
         expect(world.defects).toEqual([])
       }),
       { numRuns: 500 },
+    )
+  })
+
+  it('take in what there is at the start a slice at a time, whatever changes meanwhile', () => {
+    const fillings = Array.from({ length: 40 }, (_, index) => `k${index}`)
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        const world = new Fixture()
+        const fresh = new Fixture()
+        for (const one of [world, fresh]) {
+          for (const name of fillings) {
+            one.put(pods, name, { name, node: 'n1', subnet: name, labels: { app: 'a' } })
+            one.put(subnets, name, { vpc: 'red', size: 1 })
+          }
+        }
+        world.tables.start()
+        expect(world.tables.settle(0)).toBe(false)
+        for (const one of steps) {
+          if (one === 'settle') world.tables.settle(0)
+          else for (const two of [world, fresh]) two.put(one.table, one.key, one.row as never)
+        }
+        world.tables.settle()
+        fresh.tables.start()
+        fresh.tables.settle()
+        expect(contents(world.tables)).toEqual(contents(fresh.tables))
+        expect(world.defects).toEqual([])
+      }),
     )
   })
 

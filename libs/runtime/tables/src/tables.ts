@@ -56,7 +56,7 @@ export class Tables {
     this.#evaluation.changed(this.#graph.placeOf(table), key, old, row)
   }
 
-  /** Begins to derive. All sources must be complete. */
+  /** Begins to derive: rows of sources are taken in by {@link settle}. All sources must be complete; they may change from then on. */
   start(): void {
     this.#evaluation.start()
   }
