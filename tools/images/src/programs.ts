@@ -24,6 +24,8 @@ const bundles = {
 
 export type BundleName = keyof typeof bundles
 
+export const bundleNames = Object.keys(bundles) as readonly BundleName[]
+
 /** The CNI plugin, a single executable because nodes have no Node. */
 export const plugin = { name: 'kube-ovn', entry: 'apps/cni/src/plugin/main.ts' } as const
 
@@ -80,7 +82,7 @@ const forPlugin = { ...common, entryPoints: [{ in: plugin.entry, out: plugin.nam
 
 /** Builds all bundles into `dist/programs`, unless nothing that they are made of has changed. */
 export async function buildBundles(): Promise<void> {
-  await bundle('bundles', forNode, Object.keys(bundles))
+  await bundle('bundles', forNode, bundleNames)
 }
 
 /** Compiles the CNI plugin into `dist/programs`, unless nothing that it is made of has changed. */
