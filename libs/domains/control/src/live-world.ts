@@ -1,5 +1,5 @@
-import { localMac, type Ip } from '@kube-ovn/ip'
-import { Ipam, type IpamView } from '@kube-ovn/ipam'
+import { localMac } from '@kube-ovn/ip'
+import { Ipam } from '@kube-ovn/ipam'
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import type { KubeObject, Store } from '@kube-ovn/kube'
 import { resourceKey } from '@kube-ovn/reconcile'
@@ -7,6 +7,7 @@ import type { DerivedTables, Fork, Signals } from '@kube-ovn/reconcile'
 import type { Clock } from '@kube-ovn/time'
 import type { Cache } from 'ovsdb-client'
 import { followTables } from './restore/follow-tables.ts'
+import { helpedIn } from './addresses/helped.ts'
 import { Waiters } from './addresses/waiters.ts'
 import type { Watch } from './declarations.ts'
 import type { Definitions } from './definitions.ts'
@@ -42,7 +43,7 @@ export function createWorld(parts: WorldParts): AllocatingWorld {
     definitions,
     northbound,
     ipam,
-    waiters: new Waiters((waiter) => signals.raise('turn', waiter), isFreeIn(ipam)),
+    waiters: new Waiters((waiter) => signals.raise('turn', waiter), helpedIn(ipam)),
     newMac: () => localMac(randomBytes(6)),
     now: () => clock.now(),
     raise: (signal, subject) => signals.raise(signal, subject),
@@ -65,16 +66,11 @@ export function forkWorld(world: AllocatingWorld, fork: Fork): AllocatingWorld {
     table: (table) => fork.view(table),
     ...tableViews((table) => fork.view(table)),
     ipam,
-    waiters: world.waiters.fork((waiter) => fork.raise('turn', waiter), isFreeIn(ipam)),
+    waiters: world.waiters.fork((waiter) => fork.raise('turn', waiter), helpedIn(ipam)),
     raise: (signal, subject) => fork.raise(signal, subject),
   }
   followTables((table, follow) => fork.follow(table, follow), forked)
   return forked
-}
-
-function isFreeIn(ipam: IpamView): (subnet: string, one: Ip | string) => boolean {
-  return (subnet, one) =>
-    typeof one === 'string' ? ipam.isMacFree(subnet, one) : ipam.holders(subnet, one).length === 0
 }
 
 /** Each is made when it is asked for. */

@@ -28,6 +28,7 @@ import { addressesOfNodes } from './topology/addresses-of-nodes.ts'
 import {
   addressing,
   attachments,
+  gatewayMacs,
   keptRouterMacs,
   prefixes,
   routerMacs,
@@ -106,6 +107,7 @@ const tables = {
   subnetProviders,
   keptRouterMacs,
   routerMacs,
+  gatewayMacs,
   routeTables,
   vlansInEffect,
   vlanStates,

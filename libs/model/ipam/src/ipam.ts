@@ -115,13 +115,14 @@ export class Ipam {
   }
 
   /**
-   * Keeps the MAC address of the subnet's router port from being handed out. Answers the one that was kept for it before.
+   * Keeps the MAC address of the subnet's router port from being handed out; without one, none is kept. Answers the one that was kept
+   * for it before.
    *
    * @throws NoSubnetError and InvalidMacError
    */
-  setGatewayMac(subnet: string, mac: string): Mac | undefined {
+  setGatewayMac(subnet: string, mac: string | undefined): Mac | undefined {
     const table = this.#existing(subnet)
-    const parsed = parseMac(mac)
+    const parsed = mac === undefined ? undefined : parseMac(mac)
     const former = table.macs.gateway
     if (former !== parsed) this.#writable(table).setGatewayMac(parsed)
     return former
@@ -270,9 +271,9 @@ export class Ipam {
     return this.#ownersOf(this.#subnets.get(subnet)?.macs.holders(bitsOfMac(mac), this.#rows))
   }
 
-  /** Whether neither the router port of a subnet nor any NIC has a MAC address there; in a subnet that is not known nobody can have it. */
-  isMacFree(subnet: string, mac: string): boolean {
-    return this.#subnets.get(subnet)?.macs.isFree(bitsOfMac(parseMac(mac)), this.#rows) ?? false
+  /** The MAC address of the subnet's router port, which no NIC is given. */
+  gatewayMac(subnet: string): Mac | undefined {
+    return this.#subnets.get(subnet)?.macs.gateway
   }
 
   /** What an address is in a subnet; outside of one that is not known. */

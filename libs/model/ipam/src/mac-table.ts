@@ -29,8 +29,8 @@ export class MacTable {
   }
 
   /** The same leases beside another router port. */
-  withGateway(gateway: Mac): MacTable {
-    return new MacTable(this.#subnet, this.#index, bitsOfMac(gateway))
+  withGateway(gateway: Mac | undefined): MacTable {
+    return new MacTable(this.#subnet, this.#index, gateway && bitsOfMac(gateway))
   }
 
   get gateway(): Mac | undefined {

@@ -1,4 +1,4 @@
-import { parseIpList } from '@kube-ovn/ip'
+import { parseIpList, parseMac, type Mac } from '@kube-ovn/ip'
 import { describe, expect, it } from 'vitest'
 import { InvalidIpFamilyError, Ipam, MacConflictError } from './index.ts'
 import { ask, free, ipamWith, setSubnet } from './testing/asking.ts'
@@ -57,16 +57,25 @@ describe('Ipam.allocate, MAC addresses', () => {
       (ipam) => expect(ipam.setGatewayMac('s', '00:00:5e:00:53:04')).toBe('00:00:5e:00:53:03'),
       ['00:00:5e:00:53:03'],
     ],
-    ['of a subnet that is gone', (ipam) => ipam.removeSubnet('s'), []],
-  ])('tells which address is free beside one %s', (_, change, expected) => {
+    [
+      'of a router port that is gone',
+      (ipam) => expect(ipam.setGatewayMac('s', undefined)).toBe('00:00:5e:00:53:03'),
+      ['00:00:5e:00:53:03', '00:00:5e:00:53:04'],
+    ],
+  ])('tells who has an address beside one %s', (_, change, expected) => {
     const ipam = ipamWith('10.0.0.0/28', '10.0.0.1')
     expect(ipam.setGatewayMac('s', '00:00:5e:00:53:03')).toBeUndefined()
     ask(ipam, 'a', { mac: '00:00:5e:00:53:01' })
     ask(ipam, 'b', { mac: '00:00:5e:00:53:02' })
     ask(ipam, 'c', { mac: '00:00:5e:00:53:02', shareOnConflict: true })
     change(ipam)
-    const all = [1, 2, 3, 4].map((last) => `00:00:5e:00:53:0${last}`)
-    expect(all.filter((mac) => ipam.isMacFree('s', mac))).toEqual(expected)
+    const all = [1, 2, 3, 4].map((last) => parseMac(`00:00:5e:00:53:0${last}`))
+    const isFree = (mac: Mac) => mac !== ipam.gatewayMac('s') && ipam.macHolders('s', mac).length === 0
+    expect(all.filter(isFree)).toEqual(expected)
+    // What is free is given.
+    for (const mac of all)
+      if (isFree(mac)) expect(ipam.plan({ subnet: 's', nic: 'd', owner: 'pod/ns/d', mac }).mac).toBe(mac)
+      else expect(() => ask(ipam, 'd', { mac })).toThrow(MacConflictError)
   })
 
   it('keeps the address of its own NIC although the router port has it by now', () => {

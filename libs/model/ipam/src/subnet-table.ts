@@ -123,7 +123,7 @@ export class SubnetTable {
     return v4 && (family === 4 || this.#v6 === undefined || this.#v6.hasRoom(pool))
   }
 
-  setGatewayMac(mac: Mac): void {
+  setGatewayMac(mac: Mac | undefined): void {
     this.#macs = this.#macs.withGateway(mac)
   }
 

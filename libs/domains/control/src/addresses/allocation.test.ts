@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { stillWorld } from '../testing/still-world.ts'
 import type { AllocatingWorld } from '../world.ts'
 import { allocating, type Allocation } from './allocation.ts'
+import { freed } from './free.ts'
+import { helpedIn } from './helped.ts'
 import type { AddressClaim } from './placement.ts'
 import { Waiters } from './waiters.ts'
 
@@ -21,11 +23,7 @@ function scene(): { world: AllocatingWorld; woken: string[]; leases: () => reado
   const [cidrs, gateways] = [parseCidrList('10.1.0.0/29'), parseIpList('10.1.0.1')]
   ipam.setSubnet({ name: 's', cidrs, gateways, excludeIps: ['10.1.0.5..10.1.0.6'] })
   ipam.allocate({ subnet: 's', nic: 'old', owner: 'pod/shop/old' })
-  const waiters = new Waiters(
-    (waiter) => woken.push(waiter),
-    (subnet, one) =>
-      typeof one === 'string' ? ipam.isMacFree(subnet, one) : ipam.holders(subnet, one).length === 0,
-  )
+  const waiters = new Waiters((waiter) => woken.push(waiter), helpedIn(ipam))
   const world: AllocatingWorld = { ...stillWorld({}, {}), ipam, waiters, raise: () => undefined }
   return { world, woken, leases: () => [...ipam.leases('s')].sort((a, b) => a.nic.localeCompare(b.nic)) }
 }
@@ -148,6 +146,52 @@ describe('who can not be given what is asked for', () => {
       allocating(world, 'pod/shop/has', (allocation) => void allocation.take(other))
       ask(world, wants)
       expect([...world.waiters.keys()]).toEqual([])
+    })
+
+    describe('that two share, of whom one has a further NIC that asks for it', () => {
+      const shared = { subnet: 's', mac, shareOnConflict: true }
+      const mine: AddressClaim = { ...wants, nic: 'mine', choices: [{ ...shared, family: 4 }] }
+      const start = () => {
+        const { world, woken } = scene()
+        world.ipam.release('old', 'pod/shop/old')
+        ask(world, { ...inUse, owner: 'pod/shop/has' })
+        ask(world, mine)
+        const first: AddressClaim = { ...inUse, nic: 'first', owner: 'vip/first' }
+        for (const claim of [first, wants]) expect(ask(world, claim).snapshot).toBeUndefined()
+        return { world, woken, first }
+      }
+
+      it('is the turn of that one once nobody else has it, and of the next when it is given up as well', () => {
+        const { world, woken, first } = start()
+        allocating(world, 'pod/shop/has', (allocation) => allocation.release('has', 'pod/shop/has'))
+        expect(woken.splice(0)).toEqual(['vip/wants'])
+        expect(ask(world, wants).snapshot?.mac).toBe(mac)
+        allocating(world, 'vip/wants', (allocation) => allocation.release('wants', 'vip/wants'))
+        expect(woken.splice(0)).toEqual([])
+        allocating(world, 'vip/wants', (allocation) => allocation.release('mine', 'vip/wants'))
+        expect(woken).toEqual(['vip/first'])
+        expect(ask(world, first).snapshot?.mac).toBe(mac)
+      })
+
+      it('is no turn of its own NIC as long as the other has it, nor of one that waits no more', () => {
+        const { world, woken } = start()
+        allocating(world, 'vip/wants', (allocation) => allocation.release('mine', 'vip/wants'))
+        expect(woken).toEqual([])
+        world.waiters.end('vip/wants')
+        allocating(world, 'pod/shop/has', (allocation) => allocation.release('has', 'pod/shop/has'))
+        expect(woken).toEqual(['vip/first'])
+      })
+
+      it('was that of the router port', () => {
+        const { world, woken } = start()
+        world.ipam.setGatewayMac('s', mac)
+        allocating(world, 'pod/shop/has', (allocation) => allocation.release('has', 'pod/shop/has'))
+        expect(woken).toEqual([])
+        world.ipam.setGatewayMac('s', undefined)
+        freed('s', { mac }, world)
+        expect(woken).toEqual(['vip/wants'])
+        expect(ask(world, wants).snapshot?.mac).toBe(mac)
+      })
     })
 
     it('comes free when nothing comes of what took it', () => {

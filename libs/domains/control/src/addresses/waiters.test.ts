@@ -1,4 +1,5 @@
 import { isIpv4, parseIp, type Ip } from '@kube-ovn/ip'
+import type { Owner } from '@kube-ovn/ipam'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { hostileSize, keptBytes } from '../testing/cost.ts'
@@ -12,12 +13,18 @@ interface Wish {
   /** No address but the one of this number. */
   readonly fixed?: number | undefined
   readonly mac?: string | undefined
+  /** Takes its MAC address whoever has it. */
+  readonly shares?: boolean
+  /** What a further NIC asks for, which needs no address. */
+  readonly second?: string | undefined
 }
 
 interface Holding {
   readonly subnet: string
   readonly addresses: readonly Ip[]
   readonly mac: string | undefined
+  /** Of the further NIC. */
+  readonly second?: string | undefined
 }
 
 const address = (family: Family, number: number): Ip =>
@@ -34,7 +41,12 @@ class Room {
   readonly queue = new Set<string>()
   readonly waiters = new Waiters(
     (key) => this.queue.add(key),
-    (subnet, one) => (typeof one === 'string' ? !this.#hasMac(subnet, one) : this.#freeIn(subnet).has(one)),
+    (subnet, one) => {
+      if (typeof one !== 'string') return this.#freeIn(subnet).has(one) ? 'anybody' : 'nobody'
+      const [first, ...others] = this.#macHolders(subnet, one)
+      if (first === undefined) return 'anybody'
+      return others.length === 0 ? (first as Owner) : 'nobody'
+    },
   )
   looks: string[] = []
   /** Of the subnets that are open. */
@@ -70,18 +82,25 @@ class Room {
   /** Whether a key has all that it wishes. */
   isServed(key: string): boolean {
     const [wish, held] = [this.wishes.get(key), this.held.get(key)]
-    return wish === undefined || (held !== undefined && (wish.mac ?? held.mac) === held.mac)
+    if (wish === undefined) return true
+    return held !== undefined && (wish.mac ?? held.mac) === held.mac && wish.second === held.second
   }
 
   /** Whether what a key lacks is to be had. */
   couldServe(key: string): boolean {
     const [wish, held] = [this.wishes.get(key), this.held.get(key)]
     if (wish === undefined) return false
-    return held === undefined ? 'subnet' in this.#find(wish) : !this.#hasMac(held.subnet, wish.mac ?? '')
+    if (held === undefined) return 'subnet' in this.#find(key, wish)
+    const { mac = held.mac, second } = wish
+    return (
+      (mac !== held.mac && this.#mayHave(key, held.subnet, mac, wish)) ||
+      (second !== held.second && this.#mayHave(key, held.subnet, second))
+    )
   }
 
   /** What is to be had for a wish, or where to wait. */
-  #find({ places, families, fixed, mac }: Wish): Holding | { readonly lacks: readonly string[] } {
+  #find(key: string, wish: Wish): Holding | { readonly lacks: readonly string[] } {
+    const { places, families, fixed, mac } = wish
     const lacks: string[] = []
     for (const subnet of places) {
       const free = this.#freeIn(subnet)
@@ -91,7 +110,8 @@ class Room {
       })
       if (!this.#free.has(subnet)) lacks.push(anyOpening)
       else if (addresses.length < families.length) lacks.push(subnet)
-      else if (mac !== undefined && this.#hasMac(subnet, mac)) lacks.push(placeOfMac({ subnet, mac }))
+      else if (mac !== undefined && !this.#mayHave(key, subnet, mac, wish))
+        lacks.push(placeOfMac({ subnet, mac }))
       else return { subnet, addresses, mac }
     }
     return { lacks }
@@ -106,36 +126,52 @@ class Room {
       this.held.delete(key)
       for (const one of held.addresses) this.#freeIn(held.subnet).add(one)
       this.waiters.freed(held.subnet, given(held.addresses, held.mac))
+      this.waiters.freed(held.subnet, given([], held.second))
       return
     }
-    if (held !== undefined) {
-      this.#changeMac(key, held, wish.mac ?? held.mac)
-      return
+    if (held === undefined) {
+      const found = this.#find(key, wish)
+      if ('lacks' in found) {
+        this.waiters.wait(key, found.lacks)
+        return
+      }
+      for (const one of found.addresses) this.#freeIn(found.subnet).delete(one)
+      this.held.set(key, found)
     }
-    const found = this.#find(wish)
-    if ('lacks' in found) {
-      this.waiters.wait(key, found.lacks)
-      return
-    }
-    for (const one of found.addresses) this.#freeIn(found.subnet).delete(one)
-    this.held.set(key, found)
-    this.waiters.end(key)
+    const lacks = (['mac', 'second'] as const).flatMap((which) => this.#changeMac(key, wish, which))
+    if (lacks.length > 0) this.waiters.wait(key, lacks)
+    else this.waiters.end(key)
   }
 
-  /** Who has addresses keeps them while it waits for another MAC address. */
-  #changeMac(key: string, held: Holding, mac: string | undefined): void {
+  /** Who has addresses keeps them while it waits for another MAC address. Answers where it has to wait. */
+  #changeMac(key: string, wish: Wish, which: 'mac' | 'second'): readonly string[] {
+    const held = this.held.get(key)
+    const mac = wish[which] ?? held?.[which]
+    if (held === undefined || mac === undefined || mac === held[which]) return []
     const { subnet } = held
-    if (mac !== undefined && mac !== held.mac && this.#hasMac(subnet, mac)) {
-      this.waiters.wait(key, [placeOfMac({ subnet, mac })])
-      return
-    }
-    this.waiters.end(key)
-    this.held.set(key, { ...held, mac })
-    if (held.mac !== mac) this.waiters.freed(subnet, given([], held.mac))
+    if (!this.#mayHave(key, subnet, mac, which === 'mac' ? wish : {})) return [placeOfMac({ subnet, mac })]
+    this.held.set(key, { ...held, [which]: mac })
+    this.waiters.freed(subnet, given([], held[which]))
+    return []
   }
 
-  #hasMac(subnet: string, mac: string): boolean {
-    return [...this.held.values()].some((one) => one.subnet === subnet && one.mac === mac)
+  /** What it has itself stands in nobody's way but that of others. */
+  #mayHave(
+    key: string,
+    subnet: string,
+    mac: string | undefined,
+    { shares }: Pick<Wish, 'shares'> = {},
+  ): boolean {
+    return (
+      mac === undefined || shares === true || this.#macHolders(subnet, mac).every((holder) => holder === key)
+    )
+  }
+
+  #macHolders(subnet: string, mac: string): readonly string[] {
+    const holders = [...this.held].filter(
+      ([, one]) => one.subnet === subnet && [one.mac, one.second].includes(mac),
+    )
+    return holders.map(([key]) => key)
   }
 
   #freeIn(subnet: string): Set<Ip> {
@@ -150,6 +186,8 @@ const wish = fc.record({
   families: fc.constantFrom<readonly Family[]>(both, ['v4'], ['v6']),
   fixed: fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined }),
   mac,
+  shares: fc.constantFrom(false, false, true),
+  second: fc.constantFrom(undefined, undefined, '02:00:00:00:00:01'),
 })
 const key = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f')
 const step = fc.oneof(
@@ -320,7 +358,7 @@ describe('Waiters', () => {
     const called: string[] = []
     const fork = room.waiters.fork(
       (name) => called.push(name),
-      () => true,
+      () => 'anybody',
     )
     fork.freed('red', given([address('v4', 1)]))
     fork.end('k2')

@@ -1,6 +1,6 @@
 import { MultiMap } from '@kube-ovn/collections'
 import type { Ip } from '@kube-ovn/ip'
-import type { Lease } from '@kube-ovn/ipam'
+import type { Lease, Owner } from '@kube-ovn/ipam'
 
 /** Where somebody waits whom no address can help: what he asks for is in no subnet that there is. */
 export const anyOpening = ''
@@ -12,6 +12,12 @@ export function placeOfMac({ subnet, mac }: { readonly subnet: string; readonly 
 
 /** What somebody had in a subnet and has no more. */
 export type Given = Partial<Pick<Lease, 'v4' | 'v6' | 'mac'>>
+
+/**
+ * Whom an address, or a MAC address, can help: anybody, if nobody has it; whoever has it alone, as a waiter, for another NIC of his;
+ * or nobody.
+ */
+export type Helped = 'anybody' | 'nobody' | Owner
 
 interface Waiter {
   /** Names of subnets, for addresses there; {@link placeOfMac}; {@link anyOpening}. */
@@ -33,11 +39,12 @@ interface Turn {
  *
  * When an address becomes free one of those who wait in its subnet has a turn. As long as it is free afterwards it is the turn of the
  * next, until somebody has taken it or all were tried. So nobody waits for what is free, and for each address one key is looked at.
- * MAC addresses likewise, but that who waits for one is concerned by no other.
+ * MAC addresses likewise, but that who waits for one is concerned by no other. What one who waits has himself, and nobody else any
+ * more, is the turn of him alone.
  */
 export class Waiters {
   readonly #call: (key: string) => void
-  readonly #isFree: (subnet: string, one: Ip | string) => boolean
+  readonly #helped: (subnet: string, one: Ip | string) => Helped
   readonly #waiters = new Map<string, Waiter>()
   /** By place, those who have no turn there. Who was tried longest ago stands first, so after who was tried all were. */
   readonly #idle = new MultiMap<string, string>()
@@ -45,10 +52,10 @@ export class Waiters {
   readonly #turns = new Map<string, Map<string, Turn>>()
   #events = 0
 
-  /** `call` has a key looked at soon; `isFree` is about an address, or a MAC address, which is text. */
-  constructor(call: (key: string) => void, isFree: (subnet: string, one: Ip | string) => boolean) {
+  /** `call` has a key looked at soon; `helped` is about an address, or a MAC address, which is text. */
+  constructor(call: (key: string) => void, helped: (subnet: string, one: Ip | string) => Helped) {
     this.#call = call
-    this.#isFree = isFree
+    this.#helped = helped
   }
 
   /** A key could not be given what it needs, and may be when something comes free, or opens, at one of these places. */
@@ -109,14 +116,23 @@ export class Waiters {
   }
 
   #giveTurn(place: string, { event, subnet, given }: Turn): void {
-    const [key] = this.#idle.get(place)
-    if (key === undefined || (this.#waiters.get(key)?.triedAt ?? event) >= event) return
-    const left = given.filter((one) => this.#isFree(subnet, one))
-    if (left.length === 0) return
+    const [first] = this.#idle.get(place)
+    if (first === undefined || !this.#isToTry(first, event)) return
+    const helped = new Map(given.map((one) => [one, this.#helped(subnet, one)]))
+    const key = [...helped.values()]
+      .map((whom) => (whom === 'anybody' ? first : whom))
+      .find((whom) => this.#idle.has(place, whom) && this.#isToTry(whom, event))
+    if (key === undefined) return
     this.#idle.delete(place, key)
+    const left = given.filter((one) => helped.get(one) !== 'nobody')
     const turns = this.#turns.get(key) ?? new Map<string, Turn>()
     this.#turns.set(key, turns.set(place, { event, subnet, given: left }))
     this.#call(key)
+  }
+
+  /** Whether a key was not tried since something was given up. */
+  #isToTry(key: string, event: number): boolean {
+    return (this.#waiters.get(key)?.triedAt ?? event) < event
   }
 
   #hasTurn(key: string, place: string): boolean {

@@ -2,7 +2,7 @@ import type { Follow } from '@kube-ovn/reconcile'
 import type { AnyTable } from '@kube-ovn/tables'
 import { opened } from '../addresses/free.ts'
 import { waiterOf } from '../addresses/turns.ts'
-import { addressing, routerMacs } from '../topology/attachments.ts'
+import { addressing, gatewayMacs } from '../topology/attachments.ts'
 import { pools } from '../topology/pool-claims.ts'
 import type { AllocatingWorld } from '../world.ts'
 import { restoreLeasesOf } from './leases.ts'
@@ -17,16 +17,15 @@ export function followTables(
 ): void {
   follow(addressing, (subnets) => followSubnets(subnets, world))
   follow(pools, (names) => followPools(names, world))
-  follow(routerMacs, (subnets) => followRouterMacs(subnets, world))
+  follow(gatewayMacs, (subnets) => followGatewayMacs(subnets, world))
 }
 
 /** Gives the allocator, which is empty, all that there is at the start. */
 export function takeTables(world: AllocatingWorld): void {
-  const { addressing, pools, routerMacs, ipam, ipPools } = world
+  const { addressing, pools, gatewayMacs, ipam, ipPools } = world
   for (const subnet of addressing.scan()) {
     ipam.setSubnet(subnet)
-    const mac = routerMacs.get(subnet.name)
-    if (mac !== undefined && !isLeased(subnet.name, world)) ipam.setGatewayMac(subnet.name, mac)
+    ipam.setGatewayMac(subnet.name, gatewayMacs.get(subnet.name))
   }
   for (const { metadata } of ipPools.values()) {
     const pool = pools.get(metadata.name)
@@ -74,17 +73,13 @@ function followPools(names: ReadonlySet<string>, world: AllocatingWorld): void {
   for (const subnet of touched) opened(subnet, world)
 }
 
-/** Whether the port of the router has its MAC address as pods have theirs. */
-function isLeased(subnet: string, { attachments }: Pick<AllocatingWorld, 'attachments'>): boolean {
-  return attachments.get(subnet)?.isInterconnected === true
-}
-
-function followRouterMacs(subnets: ReadonlySet<string>, world: AllocatingWorld): void {
-  const { routerMacs, ipam } = world
+/** Who waits for the MAC address that a port had which has another one by now, or is none of the subnet any more, has a turn. */
+function followGatewayMacs(subnets: ReadonlySet<string>, world: AllocatingWorld): void {
+  const { gatewayMacs, ipam } = world
   for (const subnet of subnets) {
-    const mac = routerMacs.get(subnet)
-    if (mac === undefined || isLeased(subnet, world)) continue
+    if (!ipam.hasSubnet(subnet)) continue
+    const mac = gatewayMacs.get(subnet)
     const former = ipam.setGatewayMac(subnet, mac)
-    if (former !== undefined) world.waiters.freed(subnet, { mac: former })
+    if (former !== undefined && former !== mac) world.waiters.freed(subnet, { mac: former })
   }
 }

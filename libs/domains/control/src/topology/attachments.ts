@@ -102,3 +102,12 @@ export const routerMacs = rowTable({
     return views.keptRouterMacs.get(name) ?? tryParseMac(port?.mac ?? '')
   },
 })
+
+/** MAC addresses of router ports that are not leased, and that no NIC is given. */
+export const gatewayMacs = rowTable({
+  name: 'gateway-macs',
+  of: layouts,
+  reads: { routerMacs },
+  row: ({ isInterconnected }, views, name): string | undefined =>
+    isInterconnected ? undefined : views.routerMacs.get(name),
+})

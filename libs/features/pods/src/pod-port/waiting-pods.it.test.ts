@@ -1,7 +1,7 @@
 import { podAnnotations } from '@kube-ovn/annotations'
-import { subnetResource } from '@kube-ovn/kube-api'
+import { providerNetworkResource, subnetResource, vlanResource } from '@kube-ovn/kube-api'
 import { namespaces, pods } from '@kube-ovn/kube-api/core'
-import { namespace, pod, subnet } from '@kube-ovn/testing-builders'
+import { namespace, pod, providerNetwork, subnet, vlan } from '@kube-ovn/testing-builders'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { ControlCluster } from '@kube-ovn/testing-control'
 
@@ -35,6 +35,32 @@ describe('pods that wait start by themselves', () => {
     await cluster.removePod('one')
     await control.settle()
     expect(await cluster.user.addressOf('two')).toBe('10.18.0.2')
+  })
+
+  it.each([
+    ['goes', {}],
+    ['is leased', { u2oInterconnection: true }],
+  ])('when the router port whose MAC address they ask for %s', async (_, spec) => {
+    await using control = await cluster.startSettled()
+    await cluster.client.create(providerNetworkResource, providerNetwork({ name: 'quay' }))
+    await cluster.client.create(vlanResource, vlan({ name: 'v10', id: 10 }))
+    const fields = { name: 'small', cidrBlock: '10.18.0.0/29', vlan: 'v10', logicalGateway: true }
+    await cluster.client.create(subnetResource, subnet(fields))
+    await control.settle()
+    const mac = control.named('Logical_Router_Port', 'ovn-cluster-small')?.mac ?? ''
+    const annotations = { ...inSmall, [keys.macAddress.key]: mac }
+    await cluster.user.createPod({ name: 'late', annotations })
+    await control.settle()
+    expect(await cluster.user.addressOf('late')).toBe('')
+    expect(await cluster.user.told('late')).toContainEqual(
+      expect.stringContaining('the MAC address is in use'),
+    )
+    await cluster.user.edit(subnetResource, 'small', { logicalGateway: false, ...spec })
+    await control.settle()
+    expect(await cluster.user.annotationsOf({ name: 'late' })).toMatchObject({
+      [keys.ipAddress.key]: expect.stringMatching(/^10\.18\.0\./),
+      [keys.macAddress.key]: mac,
+    })
   })
 
   it('when their namespace is bound to a subnet with room', async () => {

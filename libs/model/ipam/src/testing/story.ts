@@ -8,7 +8,7 @@ export type Step =
   | { readonly do: 'remove-subnet' }
   | { readonly do: 'set-pool'; readonly pool: string; readonly members: ReadonlySet<Ip> }
   | { readonly do: 'remove-pool'; readonly pool: string }
-  | { readonly do: 'gateway-mac'; readonly mac: string }
+  | { readonly do: 'gateway-mac'; readonly mac: string | undefined }
   | {
       readonly do: 'allocate'
       readonly request: naive.NaiveRequest
@@ -76,7 +76,7 @@ export function stepOf(dice: Dice): Step {
     return { do: 'set-pool', pool: pick(dice, pools), members }
   }
   if (kind < 44) return { do: 'remove-pool', pool: pick(dice, pools) }
-  if (kind < 45) return { do: 'gateway-mac', mac: pick(dice, macs) }
+  if (kind < 45) return { do: 'gateway-mac', mac: pick(dice, [...macs, undefined]) }
   if (kind < 46) return { do: 'fork' }
   if (kind < 47) return { do: 'remove-subnet' }
   return allocation(dice)

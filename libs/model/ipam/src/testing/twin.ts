@@ -104,7 +104,7 @@ function simple(state: naive.NaiveState, step: Step, answer: unknown): unknown {
     case 'remove-pool':
       return naive.removePool(state, 's', step.pool)
     case 'gateway-mac':
-      naive.existing(state, 's').gatewayMac = parseMac(step.mac)
+      naive.existing(state, 's').gatewayMac = step.mac && parseMac(step.mac)
       return undefined
     case 'allocate':
       return naive.allocate(state, step.request, madeUpMac(answer))
