@@ -3,22 +3,18 @@ import {
   findColumn,
   lossDuring,
   ofStack,
-  outagesByFault,
   ovnCentral,
-  renderLoss,
   type Cluster,
   type WatchedPath,
 } from '@kube-ovn/lab'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { behind, EditedNetworks, prefixes } from './edited-networks.ts'
+import { lostByEdits } from './lost-by-edits.ts'
 import { RenumberedNode } from './renumbered-node.ts'
 import type { SuiteLab } from './suite-lab.ts'
 
 /** Between two packets of a path. */
 const intervalMs = 20
-
-/** Lost by itself: a machine that is busy loses one now and then, and an edit that costs one does so at each of its steps. */
-const mostLonePackets = 2
 
 /** For as long as nodes may take to follow what they are told last. */
 const followMs = 1_000
@@ -58,18 +54,7 @@ export function testEditsUnderTraffic(lab: SuiteLab): void {
       intervalMs,
     )
     expect(losses.filter(({ name, lost }) => names.includes(name) && lost > 0)).toHaveLength(names.length)
-    return (
-      losses
-        .filter(({ name }) => !names.includes(name))
-        // Rows that are deleted and made anew lose packets that follow one another.
-        .filter((loss) => {
-          const outages = outagesByFault(loss)
-          return (
-            loss.sent < 40 || outages.length > mostLonePackets || outages.some(({ packets }) => packets > 1)
-          )
-        })
-        .map((loss) => renderLoss(loss))
-    )
+    return lostByEdits(losses.filter(({ name }) => !names.includes(name)))
   }
 
   async function untilStrangerSees(outcome: string): Promise<void> {

@@ -3,6 +3,7 @@ import {
   eventually,
   findColumn,
   gatewayLabel,
+  labelNode,
   ovnCentral,
   startPing,
   type Place,
@@ -28,9 +29,7 @@ export function gatewayMoves(given: () => Ferry): void {
     const capture = await startCapture(bird.place, ['-i', await linkOf(bird), announcement])
     stack.defer(async () => void (await capture.stop()))
     const label = (value: string | null): Promise<unknown> =>
-      cluster.api.mergePatch(`/api/v1/nodes/${host.metadata.name}`, {
-        metadata: { labels: { [gatewayLabel]: value } },
-      })
+      labelNode(cluster.api, host.metadata.name, gatewayLabel, value)
     stack.defer(async () => void (await label('true')))
     await label(null)
     await eventually('the port is on another node', async () => {

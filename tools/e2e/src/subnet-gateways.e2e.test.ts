@@ -8,6 +8,9 @@ import {
   eventually,
   idlePod,
   injectFault,
+  labelNode,
+  lossDuring,
+  machineOf,
   nodeNamed,
   ofStack,
   pingAll,
@@ -27,6 +30,7 @@ import {
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { describeInLab } from './describe-in-lab.ts'
 import { gatewayTraces } from './gateway-traces.ts'
+import { lostByEdits } from './lost-by-edits.ts'
 import { useSuiteLab } from './suite-lab.ts'
 
 const describe = describeInLab('cuts nodes off, and their power')
@@ -46,7 +50,12 @@ const objects: readonly ApiObject[] = [
 ]
 
 interface SubnetObject extends ApiObject {
-  readonly status?: { readonly egress?: { readonly active?: readonly string[] } }
+  readonly status?: {
+    readonly egress?: {
+      readonly gateways?: readonly { readonly node: string }[]
+      readonly active?: readonly string[]
+    }
+  }
 }
 
 let cluster: Cluster
@@ -122,7 +131,40 @@ const losses = {
   'is cut off': (node: string): Fault => ({ kind: 'partition', node, from: { network: 'all' } }),
 } as const
 
-const waysOfLoss = Object.keys(losses) as readonly (keyof typeof losses)[]
+/** Of nodes that are to be gateways of the subnet. */
+const label = 'leaving'
+
+const byLabel = {
+  ...{ gatewayType: 'centralized', gatewayNode: null },
+  gatewayNodeSelectors: [{ matchLabels: { [label]: 'true' } }],
+}
+const distributed = {
+  ...{ gatewayType: 'distributed', enableEcmp: null },
+  ...{ gatewayNode: null, gatewayNodeSelectors: null },
+}
+
+/** Makes two nodes gateways, of which the first one is active. */
+async function choose(by: 'name' | 'label', first: string, second: string): Promise<void> {
+  if (by === 'name') await edit({ gatewayType: 'centralized', gatewayNode: `${first},${second}` })
+  else {
+    await give(first, 'true')
+    await edit(byLabel)
+  }
+  await expect.poll(seenOutside, patience).toEqual([first, first])
+  if (by === 'label') await give(second, 'true')
+  await untilEgress('both can have the traffic', ({ gateways: all = [] }) => all.length === 2)
+}
+
+async function give(node: string, value: 'true' | null): Promise<void> {
+  await labelNode(cluster.api, node, label, value)
+}
+
+/** Has a test take the label from all who have it, when it is over. */
+function labels(): AsyncDisposable {
+  return {
+    [Symbol.asyncDispose]: async () => void (await Promise.all(gateways.map(({ name }) => give(name, null)))),
+  }
+}
 
 /** Takes a gateway away until traffic leaves by the other one, which is long before the cluster has noticed anything. */
 async function failOver(from: string, to: string, how: keyof typeof losses): Promise<void> {
@@ -145,12 +187,21 @@ async function failOver(from: string, to: string, how: keyof typeof losses): Pro
   })
 }
 
-async function untilActive(...nodes: readonly string[]): Promise<void> {
+type Egress = NonNullable<NonNullable<SubnetObject['status']>['egress']>
+
+/** Until what the status says of gateways is as wanted. */
+async function untilEgress(what: string, isWanted: (egress: Egress) => boolean): Promise<void> {
   await waitForObjects<SubnetObject, true>(
     cluster.api,
     `${subnetPath}?fieldSelector=metadata.name%3D${namespace}`,
-    `${nodes.join(' and ')} share the traffic`,
-    ([subnet]) => (nodes.every((node) => subnet?.status?.egress?.active?.includes(node)) ? true : undefined),
+    what,
+    ([subnet]) => (isWanted(subnet?.status?.egress ?? {}) ? true : undefined),
+  )
+}
+
+async function untilActive(...nodes: readonly string[]): Promise<void> {
+  await untilEgress(`${nodes.join(' and ')} share the traffic`, ({ active = [] }) =>
+    nodes.every((node) => active.includes(node)),
   )
 }
 
@@ -200,22 +251,55 @@ describe('a subnet', () => {
     await expect.poll(seenOutside, patience).toEqual([home, home])
     await edit({ gatewayType: 'centralized', gatewayNode: first.name })
     await expect.poll(seenOutside, patience).toEqual([first.name, first.name])
-    await edit({ gatewayType: 'distributed', gatewayNode: null })
+    await edit(distributed)
     await expect.poll(seenOutside, patience).toEqual([home, home])
   })
 
-  it.each(waysOfLoss)(
-    'leaves by the next gateway within three seconds when the active one %s',
-    async (how) => {
+  it('leaves by the node that has the label of its gateways, and loses nothing when that moves', async () => {
+    const [{ name: first }, { name: second }] = gateways
+    const home = pod.spec.nodeName ?? ''
+    const untilLeavesBy = async (node: string): Promise<void> => {
+      await expect.poll(seenOutside, patience).toEqual([node, node])
+    }
+    await using _ = labels()
+    await give(first, 'true')
+    await edit(byLabel)
+    await untilLeavesBy(first)
+    const paths = targets().map((address) => ({
+      ...{ name: `pod to outside ${address}`, from: placeOf(cluster, pod), address },
+      dataPaths: cluster.nodes.map(({ name }) => machineOf(cluster, name)),
+    }))
+    const lost = await lossDuring(paths, async (flow) => {
+      await give(second, 'true')
+      await give(first, null)
+      await untilLeavesBy(second)
+      // Nobody has it for a while.
+      await give(second, null)
+      await untilLeavesBy(home)
+      await give(first, 'true')
+      await untilLeavesBy(first)
+      await flow.packets(20)
+    })
+    expect(lostByEdits(lost)).toEqual([])
+    await edit(distributed)
+    await untilLeavesBy(home)
+  })
+
+  it.each([
+    { by: 'name', how: 'has lost its power' },
+    { by: 'label', how: 'is cut off' },
+  ] as const)(
+    'leaves by the next gateway, chosen by its $by, within three seconds when the active one $how',
+    async ({ by, how }) => {
       const [first, second] = gateways
-      await edit({ gatewayType: 'centralized', gatewayNode: `${first.name},${second.name}` })
-      await expect.poll(seenOutside, patience).toEqual([first.name, first.name])
+      await using _ = labels()
+      await choose(by, first.name, second.name)
       await failOver(first.name, second.name, how)
       await expect.poll(seenOutside, patience).toEqual([second.name, second.name])
       // Until it is known to answer again, it would not be chosen next time.
       await edit({ enableEcmp: true })
       await untilActive(first.name, second.name)
-      await edit({ gatewayType: 'distributed', gatewayNode: null, enableEcmp: null })
+      await edit(distributed)
     },
   )
 
@@ -228,7 +312,7 @@ describe('a subnet', () => {
       .poll(seenOutside, patience)
       .toSatisfy((seen: readonly string[]) => seen.every((name) => [first.name, second.name].includes(name)))
     await failOver(first.name, second.name, 'has lost its power')
-    await edit({ gatewayType: 'distributed', gatewayNode: null, enableEcmp: null })
+    await edit(distributed)
   })
 
   it('leaves by a gateway outside, as itself, by way of the node that is its neighbour', async () => {
@@ -247,7 +331,7 @@ describe('a subnet', () => {
       for (const target of far.addresses) await expect.poll(() => bringer(target), patience).toBe(node.name)
     }
     await edit({
-      ...{ natOutgoing: true, gatewayType: 'distributed', gatewayNode: null, externalEgressGateway: null },
+      ...{ ...distributed, natOutgoing: true, externalEgressGateway: null },
       ...{ policyRoutingPriority: null, policyRoutingTableID: null },
     })
     const home = pod.spec.nodeName

@@ -10,11 +10,17 @@ export const chassisAnnotation = 'ovn.kubernetes.io/chassis'
 export async function labelNodes(api: ApiClient, label: string, value: string): Promise<AsyncDisposable> {
   const nodes = await api.list('/api/v1/nodes')
   const change = (to: string | null): Promise<unknown> =>
-    Promise.all(
-      nodes.map(({ metadata: { name } }) =>
-        api.mergePatch(`/api/v1/nodes/${name}`, { metadata: { labels: { [label]: to } } }),
-      ),
-    )
+    Promise.all(nodes.map(({ metadata: { name } }) => labelNode(api, name, label, to)))
   await change(value)
   return { [Symbol.asyncDispose]: async () => void (await change(null)) }
+}
+
+/** Gives a node a label, or takes it away. */
+export function labelNode(
+  api: ApiClient,
+  name: string,
+  label: string,
+  value: string | null,
+): Promise<unknown> {
+  return api.mergePatch(`/api/v1/nodes/${name}`, { metadata: { labels: { [label]: value } } })
 }
