@@ -13,7 +13,8 @@ import { aclPriority, aclTier, securityGroupAddressSetName, type PolicyDirection
 import { dhcpTerms, sides, trafficOf, uniqueAcls, unlogged, type PolicyAcl } from './acl.ts'
 import { PolicyInvalidError } from './errors.ts'
 import { passageAcls } from './passages.ts'
-import type { ParsedSecurityGroup, SecurityRule } from './security-group.ts'
+import type { ParsedSecurityGroup } from './security-group.ts'
+import type { SecurityRule } from './security-rule.ts'
 
 /** What is known of the world that a SecurityGroup is in. */
 export interface SecurityGroupScene {

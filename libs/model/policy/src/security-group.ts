@@ -1,35 +1,14 @@
 import { refusalOf, type KubeOvnError } from '@kube-ovn/errors'
-import { cidrOf, familyOf, overlaps, parseCidr, parseIp, type Cidr, type Family, type Ip } from '@kube-ovn/ip'
+import { familyOf, parseCidr, parseIp, type Cidr, type Family, type Ip } from '@kube-ovn/ip'
 import type { SecurityGroup, SecurityGroupRule } from '@kube-ovn/kube-api'
 import type { Transport } from '@kube-ovn/ovn-match'
 import type { PolicyDirection } from '@kube-ovn/ovn-names'
 import { PolicyInvalidError } from './errors.ts'
 import { isKnown, securityGroupFields } from './known-fields.ts'
-import { highestPort, isPort } from './ports.ts'
+import { isPort } from './ports.ts'
+import type { PortRange, SecurityAction, SecurityRule } from './security-rule.ts'
+import { strictest } from './strictest-rules.ts'
 import { notingProblems } from './tried.ts'
-
-/** What a rule of a security group does with the traffic that it is about. */
-type SecurityAction = 'allow-related' | 'drop' | 'pass'
-
-/** First and last number that count. */
-type PortRange = readonly [from: number, to: number]
-
-/** A rule of a security group, read. */
-export interface SecurityRule {
-  /** Where it stands, e.g. `spec.ingressRules[0]`. */
-  readonly field: string
-  readonly priority: number
-  readonly action: SecurityAction
-  readonly family: Family
-  readonly remote:
-    | { readonly kind: 'address'; readonly address: Ip | Cidr }
-    | { readonly kind: 'group'; readonly group: string }
-  /** Addresses of the port itself; absent for all. */
-  readonly local: Ip | Cidr | undefined
-  readonly traffic:
-    | { readonly protocol: 'all' | 'icmp' }
-    | { readonly protocol: Transport; readonly to: PortRange; readonly from: PortRange | undefined }
-}
 
 /** What a SecurityGroup says, read once. */
 export interface ParsedSecurityGroup {
@@ -224,62 +203,4 @@ function readAddress(text: string, refuse: (cure: string) => never): Ip | Cidr {
 
 function familyOfAddress(address: Ip | Cidr): Family {
   return typeof address === 'object' ? address.family : familyOf(address)
-}
-
-const strictness: readonly SecurityAction[] = ['drop', 'pass', 'allow-related']
-
-/** Of rules that contradict each other, those that let less through. */
-function strictest(rules: readonly SecurityRule[]): {
-  readonly kept: readonly SecurityRule[]
-  readonly refused: readonly KubeOvnError[]
-} {
-  const byPlace = Map.groupBy(rules, ({ priority, action }) => `${priority} ${action}`)
-  const refused: KubeOvnError[] = []
-  const kept = rules.filter((rule) => {
-    const stricter = strictness
-      .slice(0, strictness.indexOf(rule.action))
-      .flatMap((action) => byPlace.get(`${rule.priority} ${action}`) ?? [])
-      .find((other) => mayMeet(rule, other))
-    if (stricter === undefined) return true
-    const cure = `give it another one than ${stricter.field}, which is about the same traffic; until then it has no effect`
-    const value = String(rule.priority)
-    refused.push(new PolicyInvalidError({ field: `${rule.field}.priority`, value, cure }))
-    return false
-  })
-  return { kept, refused }
-}
-
-/** Whether two rules may be about the same packet. */
-function mayMeet(one: SecurityRule, other: SecurityRule): boolean {
-  return (
-    one.family === other.family &&
-    mayMeetRemote(one.remote, other.remote) &&
-    haveCommon(one.local, other.local) &&
-    mayMeetTraffic(one.traffic, other.traffic)
-  )
-}
-
-function mayMeetRemote(one: SecurityRule['remote'], other: SecurityRule['remote']): boolean {
-  // Who is in a group changes.
-  return one.kind === 'group' || other.kind === 'group' || haveCommon(one.address, other.address)
-}
-
-function mayMeetTraffic(one: SecurityRule['traffic'], other: SecurityRule['traffic']): boolean {
-  if (one.protocol === 'all' || other.protocol === 'all') return true
-  if (one.protocol !== other.protocol) return false
-  if (!('to' in one) || !('to' in other)) return true
-  const everyPort: PortRange = [1, highestPort]
-  return intersect(one.to, other.to) && intersect(one.from ?? everyPort, other.from ?? everyPort)
-}
-
-function intersect([from, to]: PortRange, [otherFrom, otherTo]: PortRange): boolean {
-  return from <= otherTo && otherFrom <= to
-}
-
-function haveCommon(one: Ip | Cidr | undefined, other: Ip | Cidr | undefined): boolean {
-  return one === undefined || other === undefined || overlaps(prefixOf(one), prefixOf(other))
-}
-
-function prefixOf(address: Ip | Cidr): Cidr {
-  return typeof address === 'object' ? address : cidrOf(address, familyOf(address) === 4 ? 32 : 128)
 }

@@ -161,6 +161,22 @@ const codecShapes = [
 const codecTexts = Object.entries(hostileTexts).filter(([shape]) => codecShapes.includes(shape))
 const someTexts = Object.entries(hostileTexts).filter(([shape]) => textShapes.includes(shape))
 
+/** Rules of a SecurityGroup that are all of one priority, as many as fit. @param port first and last one, by the place of a rule */
+function rulesOfOnePriority(port: (index: number) => number): readonly object[] {
+  return Array.from({ length: hostileSize / 160 }, (_, index) => ({
+    ...{ ipVersion: 'ipv6', priority: 1, policy: index % 2 === 0 ? 'deny' : 'allow', protocol: 'tcp' },
+    ...{ remoteType: 'address', remoteAddress: '::/0', portRangeMin: port(index), portRangeMax: port(index) },
+  }))
+}
+
+/** Lists of what is about the same thing, by kind. */
+const hostileItems: Readonly<Record<string, readonly (readonly [string, string, unknown])[]>> = {
+  SecurityGroup: [
+    ['ingressRules', 'rules that might contradict each other', rulesOfOnePriority((index) => 1 + index)],
+    ['egressRules', 'rules that contradict each other', rulesOfOnePriority(() => 1)],
+  ],
+}
+
 /** Everything bad that may stand in a field, by what it is. */
 function valuesOf(schema: JsonSchema): readonly (readonly [string, unknown])[] {
   const { type, items, properties = {}, additionalProperties } = schema
@@ -193,7 +209,10 @@ function samplesOf(definition: Definition): readonly Sample[] {
       return { field: `status.${field}`, shape, object: object({ status: { [field]: value } }) }
     }),
   )
-  return [...inSpec, ...inStatus]
+  const items = (hostileItems[definition.resource.kind] ?? []).map(([field, shape, value]) => {
+    return { field: `spec.${field}`, shape, object: object({ spec: { ...spec, [field]: value } }) }
+  })
+  return [...inSpec, ...items, ...inStatus]
 }
 
 function annotated(
