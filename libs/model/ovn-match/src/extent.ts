@@ -1,7 +1,7 @@
 import { lastAddress, tryParseCidr } from '@kube-ovn/ip'
-import { fields } from './fields.ts'
-import { Lexer, type NumberToken, type Token } from './lexer.ts'
-import { isRelation, turned, type Relation } from './relation.ts'
+import type { NumberToken, Token } from './lexer.ts'
+import { parseMatch, type Bits, type Expression } from './parse.ts'
+import type { Relation } from './relation.ts'
 
 /** First and last value of a field. */
 type Range = readonly [first: bigint, last: bigint]
@@ -23,7 +23,7 @@ const mostRanges = 32
  * connections, adds none.
  */
 export function extentOf(text: string): Extent {
-  return new Reader(new Lexer(text)).expression()
+  return extentOfExpression(parseMatch(text))
 }
 
 /** Whether there is a packet that both are about, provided that sets and groups have members. */
@@ -108,85 +108,32 @@ function havingField(name: string): Extent {
   return ofHeader.test(name) ? (predicates.get(name.slice(0, name.indexOf('.'))) ?? nothing) : nothing
 }
 
-class Reader {
-  readonly #lexer: Lexer
-
-  constructor(lexer: Lexer) {
-    this.#lexer = lexer
-  }
-
-  expression(): Extent {
-    let extent = this.#term()
-    while (this.#lexer.accept('&&')) extent = and(extent, this.#term())
-    while (this.#lexer.accept('||')) extent = bounded([...extent, ...this.#term()])
-    return extent
-  }
-
-  #term(): Extent {
-    if (this.#lexer.accept('!')) {
-      this.#term()
+function extentOfExpression(expression: Expression): Extent {
+  switch (expression.kind) {
+    case 'truth':
+      return expression.isTrue ? everything : nothing
+    case 'field':
+      return expression.field.isPart ? nothing : (predicates.get(expression.field.name) ?? nothing)
+    case 'comparison':
+      return compared(expression.field, expression.relation, expression.constants)
+    case 'and':
+      return expression.operands.map(extentOfExpression).reduce(and, everything)
+    case 'or':
+      return expression.operands
+        .map(extentOfExpression)
+        .reduce((one, other) => bounded([...one, ...other]), nothing)
+    case 'not':
+    case 'residence':
       return nothing
-    }
-    if (this.#lexer.accept('(')) {
-      const inner = this.expression()
-      this.#lexer.accept(')')
-      return inner
-    }
-    if (this.#lexer.token.kind === 'name') return this.#lexer.isCall() ? this.#call() : this.#field()
-    return this.#constantsFirst()
-  }
-
-  #call(): Extent {
-    while (!this.#lexer.accept(')')) this.#lexer.take()
-    return nothing
-  }
-
-  #field(): Extent {
-    const name = this.#name()
-    const relation = this.#relation()
-    return relation === undefined
-      ? (predicates.get(name) ?? nothing)
-      : compared(name, relation, this.#constants())
-  }
-
-  #constantsFirst(): Extent {
-    const constants = this.#constants()
-    const relation = this.#relation()
-    if (relation === undefined) return constants[0]?.text === '1' ? everything : nothing
-    const name = this.#name()
-    const first = compared(name, turned[relation], constants)
-    const second = this.#relation()
-    return second === undefined ? first : and(first, compared(name, second, this.#constants()))
-  }
-
-  /** Of a field; one of which some bits are meant has another name. */
-  #name(): string {
-    const { text } = this.#lexer.take()
-    if (!this.#lexer.accept('[')) return text
-    while (!this.#lexer.accept(']')) this.#lexer.take()
-    return `${text}[]`
-  }
-
-  #relation(): Relation | undefined {
-    const { kind, text } = this.#lexer.token
-    if (kind !== 'symbol' || !isRelation(text)) return undefined
-    this.#lexer.take()
-    return text
-  }
-
-  #constants(): readonly Token[] {
-    if (!this.#lexer.accept('{')) return [this.#lexer.take()]
-    const all: Token[] = []
-    while (!this.#lexer.accept('}')) if (!this.#lexer.accept(',')) all.push(this.#lexer.take())
-    return all
   }
 }
 
-function compared(name: string, relation: Relation, constants: readonly Token[]): Extent {
+function compared({ name, width, isPart }: Bits, relation: Relation, constants: readonly Token[]): Extent {
+  if (isPart) return nothing
   const numbers = constants.filter((token) => token.kind === 'number')
   const values =
     numbers.length === constants.length
-      ? rangesOf(relation, numbers, 2n ** BigInt(fields.get(name)?.width ?? 0) - 1n)
+      ? rangesOf(relation, numbers, 2n ** BigInt(width) - 1n)
       : `${relation} ${constants.map(({ text }) => text).join(' ')}`
   return values.length === 0 ? nothing : and(havingField(name), bounded([new Map([[name, values]])]))
 }
