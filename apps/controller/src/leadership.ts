@@ -11,7 +11,7 @@ import { vpcResource } from '@kube-ovn/kube-api'
 import type { EventRecorder, KubeClient } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
 import type { OvnNorthbound, OvnSouthbound } from '@kube-ovn/ovsdb-schema'
-import { systemClock } from '@kube-ovn/process'
+import { giveHeapBack, systemClock } from '@kube-ovn/process'
 import type { DatabaseConnection } from '@kube-ovn/process'
 import type { KubeEvent } from '@kube-ovn/reconcile'
 import type { AddressAuditMetrics, DatabaseMetrics, KernelMetrics, SubnetReading } from '@kube-ovn/telemetry'
@@ -103,6 +103,8 @@ export async function lead(
     if (uid !== undefined) options.recorder.record(replacedEvent(settings.clusterRouter, uid, how))
   }
   log.info('leading', { ms: Math.round(systemClock.monotonic() - startedMs) })
+  await Promise.race([kernel.quiet(), aborted(signal)])
+  if (!signal.aborted) endStart(log)
   await aborted(signal)
 }
 
@@ -136,4 +138,17 @@ function replacedEvent(vpc: string, uid: string, how: string): KubeEvent {
 export function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve()
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+}
+
+/** When all that there was at the start is done, what that took is needed no more. */
+function endStart(log: Logger): void {
+  const startedMs = systemClock.monotonic()
+  const given = giveHeapBack()
+  if (given === undefined) return
+  const mib = (bytes: number): number => Math.round(bytes / 1024 / 1024)
+  log.info('memory of the start given back', {
+    beforeMib: mib(given.before),
+    afterMib: mib(given.after),
+    ms: Math.round(systemClock.monotonic() - startedMs),
+  })
 }

@@ -215,6 +215,6 @@ function flags({ kubeconfig, northbound, flags: others = [] }: ControllerPlan): 
 
 /** The variables that its image sets, so that what is measured runs as what is released. */
 function imageEnvironment(): Readonly<Record<string, string>> {
-  const variables = readFileSync(dockerfile, 'utf8').matchAll(/^ENV (\w+)=(\S+)$/gm)
-  return Object.fromEntries(variables.map(([, name = '', value = '']) => [name, value]))
+  const variables = readFileSync(dockerfile, 'utf8').matchAll(/^ENV (\w+)=(?:"(.*)"|(\S+))$/gm)
+  return Object.fromEntries(variables.map(([, name = '', quoted, plain = '']) => [name, quoted ?? plain]))
 }

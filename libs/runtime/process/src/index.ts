@@ -12,6 +12,7 @@ export {
 export type { Command, ConfigOf, FlagInUse, ParsedConfig, Setting, Settings } from './config.ts'
 export { DatabaseConnection, type DatabaseConnectionOptions } from './database-connection.ts'
 export { ConfigInvalidError } from './errors.ts'
+export { giveHeapBack, type GivenBack } from './heap.ts'
 export { bindAddresses, serveHealth } from './http-server.ts'
 export type { HealthServerOptions, Review, SecureListener } from './http-server.ts'
 export { runUntilSignal } from './lifecycle.ts'
