@@ -20,6 +20,7 @@ import { ipv6Clients } from './ipv6-clients.ts'
 import { multicastGroups } from './multicast-groups.ts'
 import { useSuiteLab } from './suite-lab.ts'
 import { underlayNodes } from './underlay-nodes.ts'
+import { vpcNics } from './vpc-nics.ts'
 import { vpcTraces } from './vpc-traces.ts'
 
 const describe = describeInLab('has networks of its own around its nodes')
@@ -76,6 +77,7 @@ describe('what is around the nodes', () => {
 describe('packets of VPCs, one of them with two next hops', () => {
   const ferry = useFerry(() => cluster)
   vpcTraces(ferry)
+  vpcNics(ferry)
   bfdNextHops(ferry)
   gatewayMoves(ferry)
 })

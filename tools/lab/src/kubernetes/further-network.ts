@@ -10,8 +10,8 @@ export interface FurtherNetwork {
   readonly objects: readonly ApiObject[]
 }
 
-/** Describes one, whose Subnet has its name. */
-export function furtherNetwork(name: string, cidrBlock: string): FurtherNetwork {
+/** Describes one, whose Subnet has its name, and what else its specification says. */
+export function furtherNetwork(name: string, cidrBlock: string, more: object = {}): FurtherNetwork {
   const provider = `${name}.${namespace}.ovn`
   const config = {
     ...{ cniVersion: '0.3.1', type: 'kube-ovn', provider },
@@ -21,7 +21,7 @@ export function furtherNetwork(name: string, cidrBlock: string): FurtherNetwork 
     apiVersion: 'kubeovn.io/v1',
     kind: 'Subnet',
     metadata: { name },
-    spec: { cidrBlock, provider },
+    spec: { cidrBlock, provider, ...more },
   }
   return { provider, objects: [networkAttachment(name, JSON.stringify(config)), subnet] }
 }
