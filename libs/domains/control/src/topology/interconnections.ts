@@ -30,4 +30,10 @@ export const interconnections = rowTable({
     }
     return addresses.v4 === undefined && addresses.v6 === undefined ? undefined : { addresses, mac }
   },
+  indexes: {
+    family: ({ addresses: { v4, v6 } }) => [
+      ...(v4 === undefined ? [] : ['4']),
+      ...(v6 === undefined ? [] : ['6']),
+    ],
+  },
 })

@@ -1,3 +1,4 @@
+import { familyOf, type Ip } from '@kube-ovn/ip'
 import { rowTable } from '@kube-ovn/tables'
 import type { ExternalConnection } from './external-connections.ts'
 import type { BfdPort, BfdSession, PlannedRoute } from './supervision.ts'
@@ -24,6 +25,14 @@ export const routerPolicies = rowTable({
   name: 'router-policies',
   of: vpcClaims,
   row: ({ policies }): readonly VpcPolicy[] | undefined => some(policies),
+})
+
+/** IPv6 next hops of policies that users give routers, each once. */
+export const routerPolicyHops = rowTable({
+  name: 'router-policy-hops',
+  of: vpcClaims,
+  row: ({ policyHops }): readonly Ip[] | undefined =>
+    some(policyHops.map(({ nextHop }) => nextHop).filter((hop) => familyOf(hop) === 6)),
 })
 
 /** Routes that users give routers, and what BFD adds to them. */

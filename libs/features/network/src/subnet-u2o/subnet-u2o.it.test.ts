@@ -66,6 +66,14 @@ function perFamily(policy: (family: 4 | 6, cidr: string, gateway: string) => rea
   ].sort()
 }
 
+/** Next hops that have a route for no other reason than that OVN asks for them rightly. */
+function hopsAskedFor(control: Controller): readonly string[] {
+  return control
+    .rows('Logical_Router_Static_Route', 'route_table', 'nexthop')
+    .filter(({ route_table }) => route_table === 'policy-next-hops')
+    .map(({ nexthop }) => nexthop)
+}
+
 const plainPolicies = perFamily((family, cidr, gateway) => [
   `29400 ip${family}.dst == ${cidr} allow`,
   `31000 ip${family}.dst == $yard.u2o_exclude_ip.ip${family} && ip${family}.src == ${cidr} reroute ${gateway}`,
@@ -79,6 +87,7 @@ describe('an underlay subnet that is connected to its router', () => {
     await control.settle()
     expect(port(control)?.networks.toSorted()).toEqual(['172.19.0.5/24', 'fd00:172:19::5/112'])
     expect(policies(control)).toEqual(plainPolicies)
+    expect(hopsAskedFor(control)).toEqual(['fd00:172:19::1'])
     expect(control.named('Address_Set', 'yard.u2o_exclude_ip.ip4')?.addresses).toHaveLength(1)
     expect(control.named('Logical_Router', 'ovn-cluster')?.options).not.toHaveProperty([
       'always_learn_from_arp_request',
@@ -115,6 +124,7 @@ describe('an underlay subnet that is connected to its router', () => {
 
     await edit(control, { u2oInterconnection: false })
     expect([port(control), policies(control), await records()]).toEqual([undefined, [], []])
+    expect(hopsAskedFor(control)).toEqual([])
     expect((await read())?.spec).toMatchObject({ u2oInterconnectionIP: '' })
     expect((await read())?.status).toMatchObject({ u2oInterconnectionIP: '', v4usingIPs: 1 })
     expect(control.named('Address_Set', 'yard.u2o_exclude_ip.ip4')).toBeUndefined()
@@ -287,6 +297,21 @@ describe('stock OVN', () => {
       expect(answers[0]).not.toContain('is_chassis_resident')
     },
   )
+
+  it('asks for an IPv6 gateway at its own group once a route names it, and not where a policy alone does', async () => {
+    await using northbound = await startYard()
+    const gateway = 'fd00:172:19::1'
+    const asking = async (): Promise<readonly string[]> =>
+      (await northbound.sbctl('lflow-list', 'r'))
+        .split('\n')
+        .filter((flow) => flow.includes('lr_in_arp_request') && flow.includes(`xxreg0 == ${gateway}`))
+    const exit = ['29000', 'ip6.src == fd00:172:19::/112', 'reroute', gateway]
+    await northbound.nbctl('--wait=sb', 'lr-policy-add', 'r', ...exit)
+    expect(await asking()).toEqual([])
+    const table = '--route-table=policy-next-hops'
+    await northbound.nbctl('--wait=sb', table, 'lr-route-add', 'r', `${gateway}/128`, gateway)
+    expect(await asking()).toEqual([expect.stringContaining('ip6.dst = ff02::1:ff00:1;')])
+  })
 
   it("sends what the router hands on to the gateway with the router's MAC address, not the pod's", async () => {
     await using northbound = await startYard()

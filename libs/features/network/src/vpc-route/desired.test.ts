@@ -27,7 +27,7 @@ function prefixes(...lines: readonly string[]): readonly RoutedPrefix[] {
 /** Rows as `table policy prefix next-hop`. */
 function shown(snapshot: Partial<RoutesSnapshot>): readonly string[] {
   const { rows, members } = desiredRoutes({
-    ...{ vpc: 'v1', routes: [], nodeHops: [], prefixes: [], externals: [] },
+    ...{ vpc: 'v1', routes: [], policyHops: [], nodeHops: [], prefixes: [], externals: [] },
     ...snapshot,
   })
   expect(members).toHaveLength(rows.length)
@@ -125,6 +125,20 @@ describe('desiredRoutes', () => {
       given: { nodeHops: nodes, routes: routes('0.0.0.0/0 10.16.0.254') },
       want: ['dst-ip 0.0.0.0/0 10.16.0.254', 'dst-ip ::/0 fd00:64::1'],
     },
+    {
+      name: 'what has stock OVN ask for a next hop that policies alone name, in a table of no subnet',
+      given: {
+        prefixes: subnet,
+        routes: routes('fd00:9::/64 fd00:30::8'),
+        policyHops: ['fd00:30::8', 'fd00:30::9', 'fd00:30::1'].map((hop) => parseIp(hop)),
+      },
+      want: [
+        'dst-ip fd00:9::/64 fd00:30::8',
+        'src-ip 10.30.0.0/24 10.30.0.1',
+        'dst-ip ::/0 fd00:30::1',
+        'policy-next-hops dst-ip fd00:30::9/128 fd00:30::9',
+      ],
+    },
   ])('has $name', ({ given, want }) => expect(shown(given)).toEqual(want))
 
   it('lets replies take the way back where the user says so', () => {
@@ -135,7 +149,7 @@ describe('desiredRoutes', () => {
       },
     })
     const [row] = desiredRoutes({
-      ...{ vpc: 'v1', routes: symmetric, nodeHops: [], prefixes: [], externals: [] },
+      ...{ vpc: 'v1', routes: symmetric, policyHops: [], nodeHops: [], prefixes: [], externals: [] },
     }).rows
     expect(row).toMatchObject({
       id: 'v1//dst-ip/10.9.0.0/16/10.30.0.2',

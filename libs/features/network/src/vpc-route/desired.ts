@@ -18,6 +18,8 @@ export interface RoutesSnapshot {
   readonly vpc: string
   /** What the user wrote, and what BFD adds to it. */
   readonly routes: readonly PlannedRoute[]
+  /** IPv6 next hops of the router's policies, but for nodes. */
+  readonly policyHops: readonly Ip[]
   /** Next hops towards the nodes: of the default VPC alone. */
   readonly nodeHops: readonly Ip[]
   /** Of the subnets of any VPC but the default one, by their names. */
@@ -25,6 +27,9 @@ export interface RoutesSnapshot {
   /** Of external subnets that the router is in. */
   readonly externals: readonly Cidr[]
 }
+
+/** Nothing is routed by this table. */
+const policyHopTable = 'policy-next-hops'
 
 type Route = Omit<PlannedRoute, 'field' | 'isSupervised'>
 
@@ -37,10 +42,14 @@ type Route = Omit<PlannedRoute, 'field' | 'isSupervised'>
  *
  * @see ovn-nb(5), Logical_Router_Static_Route
  */
-export function desiredRoutes({ vpc, routes, nodeHops, prefixes, externals }: RoutesSnapshot): Desired {
+export function desiredRoutes(snapshot: RoutesSnapshot): Desired {
+  const { vpc, routes, policyHops, nodeHops, prefixes, externals } = snapshot
   const connected = [...externals, ...prefixes.map(({ cidr }) => cidr)]
   const own = [...nodeRoutes(routes, nodeHops), ...subnetRoutes(routes, prefixes, connected)]
-  const all = new Map([...routes, ...own].map((route) => [`${vpc}/${routeKey(route)}`, route]))
+  const used: readonly Route[] = [...routes, ...own]
+  const all = new Map(
+    [...used, ...hopRoutes(used, policyHops)].map((route) => [`${vpc}/${routeKey(route)}`, route]),
+  )
   return {
     ...nothing,
     rows: [...all].map(([id, route]) => desiredRoute(id, route)),
@@ -101,6 +110,21 @@ function subnetRoutes(
     else added.set(`${networkText(cidr)} ${table}`, own)
   }
   return [...added.values()]
+}
+
+/**
+ * Stock OVN asks for an IPv6 next hop at the hop's own group only where a route names it. For one that policies alone name it
+ * asks the group of the packet's destination, in which the next hop is not, so nothing would ever be sent there.
+ */
+function hopRoutes(routes: readonly Route[], hops: readonly Ip[]): readonly Route[] {
+  const named = new Set(routes.map(({ nextHop }) => nextHop))
+  return hops
+    .filter((hop) => !named.has(hop))
+    .map((nextHop) => {
+      const prefix = `${formatIp(nextHop)}/128`
+      const way = { policy: 'dst-ip', cidr: parseCidr(prefix), prefix, table: policyHopTable } as const
+      return { ...way, nextHop, isSymmetric: false }
+    })
 }
 
 function defaultRoute(nextHop: Ip, table: string): Route {

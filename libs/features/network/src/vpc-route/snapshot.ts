@@ -1,4 +1,4 @@
-import type { Cidr } from '@kube-ovn/ip'
+import type { Cidr, Ip } from '@kube-ovn/ip'
 import { cidrsOf, isDefaultVpc, kept, partOfVpc } from '@kube-ovn/domains-control/topology'
 import type { ControlWorld } from '@kube-ovn/domains-control'
 import type { RoutedPrefix, RoutesSnapshot } from './desired.ts'
@@ -8,16 +8,18 @@ export function observeRoutes(vpc: string, world: ControlWorld): RoutesSnapshot 
   return partOfVpc(vpc, world, () => {
     const { settings } = world
     const routes = world.routerRoutes.get(vpc) ?? []
+    const policyHops = policyHopsOf(vpc, world)
     if (!isDefaultVpc(vpc, settings))
       return {
-        ...{ vpc, routes, nodeHops: [] },
+        ...{ vpc, routes, policyHops, nodeHops: [] },
         ...{ prefixes: prefixesOf(vpc, world), externals: externalsOf(vpc, world) },
       }
     // Until the nodes have a network, what there is stays.
     const join = world.prefixes.get(settings.nodeSwitch.name)
     if (join === undefined) return kept
     const { v4, v6 } = join.gateways
-    return { vpc, routes, nodeHops: [v4, v6].filter((ip) => ip !== undefined), prefixes: [], externals: [] }
+    const nodeHops = [v4, v6].filter((ip) => ip !== undefined)
+    return { vpc, routes, policyHops, nodeHops, prefixes: [], externals: [] }
   })
 }
 
@@ -31,6 +33,15 @@ function prefixesOf(vpc: string, world: ControlWorld): readonly RoutedPrefix[] {
       return gateway === undefined ? [] : [{ cidr, gateway, table }]
     })
   })
+}
+
+/** What the user's policies lead to, and what those of connected underlay subnets do: the gateway of the physical network. */
+function policyHopsOf(vpc: string, world: ControlWorld): readonly Ip[] {
+  const gateways = world.interconnections.keys('family', '6').flatMap((subnet) => {
+    const gateway = world.prefixes.get(subnet)?.gateways.v6
+    return gateway === undefined || world.attachments.get(subnet)?.vpc !== vpc ? [] : [gateway]
+  })
+  return [...(world.routerPolicyHops.get(vpc) ?? []), ...gateways]
 }
 
 function externalsOf(vpc: string, world: ControlWorld): readonly Cidr[] {
