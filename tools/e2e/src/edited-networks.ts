@@ -3,10 +3,12 @@ import {
   askHere,
   askSourceAddress,
   deleteAll,
+  eventually,
   fetchText,
   machineOf,
   namespaceOf,
   ofStack,
+  pingAll,
   placeOf,
   runAt,
   takeDownPod,
@@ -32,12 +34,13 @@ export const prefixes = {
   stranger: { v4: '10.47.2.0/24', v6: 'fd00:10:47:2::/120' },
   left: { v4: '10.47.3.0/24', v6: 'fd00:10:47:3::/120' },
   right: { v4: '10.47.4.0/24', v6: 'fd00:10:47:4::/120' },
+  centre: { v4: '10.47.5.0/24', v6: 'fd00:10:47:5::/120' },
 } as const
 
 type Name = keyof typeof prefixes
 
 /** Those of a VPC of their own. */
-const apart: readonly Name[] = ['left', 'right']
+const apart: readonly Name[] = ['left', 'right', 'centre']
 
 /** On which of two nodes each pod is, and in whose Subnet. */
 const residents: Readonly<Record<string, { readonly subnet: Name; readonly node: 0 | 1 }>> = {
@@ -46,6 +49,7 @@ const residents: Readonly<Record<string, { readonly subnet: Name; readonly node:
   friend: { subnet: 'friend', node: 0 },
   stranger: { subnet: 'stranger', node: 1 },
   left: { subnet: 'left', node: 0 },
+  centre: { subnet: 'centre', node: 1 },
   'right-1': { subnet: 'right', node: 0 },
   'right-2': { subnet: 'right', node: 1 },
 }
@@ -75,6 +79,12 @@ export class EditedNetworks {
     for (const router of ['right-1', 'right-2'])
       for (const address of Object.values(behind))
         await runAt(made.placeOf(router), ['ip', 'address', 'add', address, 'dev', 'lo'])
+    // Flows of nodes follow pods that are Ready.
+    await Promise.all(
+      [...made.paths(), ...made.strangerPaths()].map(({ name, from, address }) =>
+        eventually(name, async () => ((await pingAll(from, [address])).size > 0 ? true : undefined)),
+      ),
+    )
     return made
   }
 
@@ -121,11 +131,11 @@ export class EditedNetworks {
     return this.#cluster.api.mergePatch(`${vpcs}/${vpc}`, edit)
   }
 
-  /** What becomes of a connection from the stranger to the gate: `reached`, or why it is not; a family each. */
-  async strangerSees(): Promise<readonly string[]> {
+  /** What becomes of a connection from a pod to the gate: `reached`, or why it is not; a family each. */
+  async gateAnswers(pod: string): Promise<readonly string[]> {
     const outcomes = await askHere(
       this.addressesOf('gate').map((target) => ({
-        netns: namespaceOf(this.placeOf('stranger')),
+        netns: namespaceOf(this.placeOf(pod)),
         target,
         port: servedPort,
         protocol: 'tcp',
@@ -151,12 +161,12 @@ export class EditedNetworks {
     })
   }
 
-  /** Who answered at the address that no Subnet has, in either family, when asked so many times; `nobody` among them where one got no answer. */
-  async behindAnswers(times: number): Promise<readonly string[]> {
+  /** Who answered a pod at the address that no Subnet has, in either family, when asked so many times; `nobody` among them where one got no answer. */
+  async behindAnswers(pod: string, times: number): Promise<readonly string[]> {
     const pages = await Promise.all(
       Object.values(behind).flatMap((address) =>
         Array.from({ length: times }, async () => {
-          const page = await fetchText(this.placeOf('left'), address, servedPort)
+          const page = await fetchText(this.placeOf(pod), address, servedPort)
           return `${address} ${page ?? 'nobody'}`
         }),
       ),

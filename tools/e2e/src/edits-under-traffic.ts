@@ -1,12 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import {
-  findColumn,
-  lossDuring,
-  ofStack,
-  ovnCentral,
-  type Cluster,
-  type WatchedPath,
-} from '@kube-ovn/lab'
+import { findColumn, lossDuring, ofStack, ovnCentral, type Cluster, type WatchedPath } from '@kube-ovn/lab'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { behind, EditedNetworks, prefixes } from './edited-networks.ts'
 import { lostByEdits } from './lost-by-edits.ts'
@@ -57,8 +50,12 @@ export function testEditsUnderTraffic(lab: SuiteLab): void {
     return lostByEdits(losses.filter(({ name }) => !names.includes(name)))
   }
 
+  async function untilSees(pod: string, outcome: string): Promise<void> {
+    await expect.poll(() => networks.gateAnswers(pod), patience).toEqual([outcome, outcome])
+  }
+
   async function untilStrangerSees(outcome: string): Promise<void> {
-    await expect.poll(() => networks.strangerSees(), patience).toEqual([outcome, outcome])
+    await untilSees('stranger', outcome)
   }
 
   async function untilLeavesBy(pod: string, node: string): Promise<void> {
@@ -66,8 +63,15 @@ export function testEditsUnderTraffic(lab: SuiteLab): void {
   }
 
   async function untilBehindAnswers(...names: readonly string[]): Promise<void> {
+    await untilAnswered('left', ...names)
+  }
+
+  /** Until all of some are who answers a pod at the address that no Subnet has, and nobody else. */
+  async function untilAnswered(pod: string, ...names: readonly string[]): Promise<void> {
     const wanted = Object.values(behind).flatMap((address) => names.map((name) => `${address} ${name}`))
-    await expect.poll(() => networks.behindAnswers(names.length * 8), patience).toEqual(wanted.toSorted())
+    await expect
+      .poll(() => networks.behindAnswers(pod, names.length * 8), patience)
+      .toEqual(wanted.toSorted())
   }
 
   it('keep others out of a private subnet, but for those that it lists', { timeout: limit }, async () => {
@@ -201,13 +205,21 @@ export function testEditsUnderTraffic(lab: SuiteLab): void {
     expect(lost).toEqual([])
   })
 
+  /** Routes of both families over a hop. */
+  const routesOver = (hop: string, cidrs: { v4: string; v6: string }, more: object = {}): readonly object[] =>
+    networks
+      .addressesOf(hop)
+      .map((nextHopIP) => ({ cidr: nextHopIP.includes(':') ? cidrs.v6 : cidrs.v4, nextHopIP, ...more }))
+
+  /** Until each of two pods, of a subnet each, is answered by whom it should be. */
+  async function untilTaken(left: string, centre: string): Promise<void> {
+    await Promise.all([untilAnswered('left', left), untilAnswered('centre', centre)])
+  }
+
+  const toBehind = { v4: `${behind.v4}/32`, v6: `${behind.v6}/128` }
+
   it('send what is for elsewhere over one hop, over two, or nowhere', { timeout: limit }, async () => {
-    const routes = (hop: string): readonly object[] =>
-      networks.addressesOf(hop).map((nextHopIP) => ({
-        policy: 'policyDst',
-        cidr: nextHopIP.includes(':') ? `${behind.v6}/128` : `${behind.v4}/32`,
-        nextHopIP,
-      }))
+    const routes = (hop: string): readonly object[] => routesOver(hop, toBehind, { policy: 'policyDst' })
     const policies = (priority: number, action: string, hop?: string): readonly object[] =>
       Object.values(behind).map((address) => {
         const isV6 = address.includes(':')
@@ -233,6 +245,49 @@ export function testEditsUnderTraffic(lab: SuiteLab): void {
       await untilBehindAnswers('right-1', 'right-2')
       await networks.editVpc({ spec: { staticRoutes: null } })
       await untilBehindAnswers('nobody')
+    })
+    expect(lost).toEqual([])
+  })
+
+  it('send it by where it comes from', { timeout: limit }, async () => {
+    const all = { v4: '0.0.0.0/0', v6: '::/0' }
+    const policyRoutes = networks.addressesOf('right-2').map((nextHopIP) => {
+      const match = nextHopIP.includes(':')
+        ? `ip6.src == ${prefixes.left.v6} && ip6.dst == ${behind.v6}`
+        : `ip4.src == ${prefixes.left.v4} && ip4.dst == ${behind.v4}`
+      return { priority: 32_000, match, action: 'reroute', nextHopIP }
+    })
+    const lost = await lostDuring(async () => {
+      const byAll = routesOver('right-1', all)
+      await networks.editVpc({ spec: { staticRoutes: byAll } })
+      await untilTaken('right-1', 'right-1')
+      const bySource = [...byAll, ...routesOver('right-2', prefixes.left, { policy: 'policySrc' })]
+      await networks.editVpc({ spec: { staticRoutes: bySource } })
+      await untilTaken('right-2', 'right-1')
+      // Of a source and a destination the longer prefix counts.
+      await networks.editVpc({ spec: { staticRoutes: [...bySource, ...routesOver('right-1', toBehind)] } })
+      await untilTaken('right-1', 'right-1')
+      await networks.editVpc({ spec: { policyRoutes } })
+      await untilTaken('right-2', 'right-1')
+      await networks.editVpc({ spec: { staticRoutes: null, policyRoutes: null } })
+    })
+    expect(lost).toEqual([])
+  })
+
+  it('send it by the route table of the subnet that it comes from', { timeout: limit }, async () => {
+    const main = routesOver('right-1', toBehind)
+    const aside = routesOver('right-2', toBehind, { routeTable: 'aside' })
+    const lost = await lostDuring(async () => {
+      await networks.editVpc({ spec: { staticRoutes: [...main, ...aside] } })
+      await untilTaken('right-1', 'right-1')
+      await networks.editSubnet('left', { routeTable: 'aside' })
+      await untilTaken('right-2', 'right-1')
+      await networks.editVpc({ spec: { staticRoutes: aside } })
+      await untilTaken('right-2', 'nobody')
+      await networks.editVpc({ spec: { staticRoutes: [...main, ...aside] } })
+      await networks.editSubnet('left', { routeTable: null })
+      await untilTaken('right-1', 'right-1')
+      await networks.editVpc({ spec: { staticRoutes: null } })
     })
     expect(lost).toEqual([])
   })
