@@ -214,13 +214,13 @@ interface Served {
   readonly unanswered: number
 }
 
-/** How many of the backends do not stay. */
-const rolling = 15
+/** Backends that are replaced, and those beside them that stay, with whom long connections are. */
+const [rolling, steady] = [20, 5]
 
 /** So many connections at a time: those that begin in the milliseconds of a change are to be among them. */
 const atOnce = 10
 
-/** Has clients of both nodes ask a Service of 20 backends, of which five stay, and talk to these, while something happens. */
+/** Has clients of both nodes ask a Service, and talk to those of its backends that stay, while something happens. */
 export async function servedDuring(
   cluster: Cluster,
   namespace: string,
@@ -228,10 +228,10 @@ export async function servedDuring(
 ): Promise<Served> {
   const busy = service('busy', namespace, {})
   await using served = await withServers(cluster, busy, [
-    servers('steady', namespace, 5),
+    servers('steady', namespace, steady),
     servers('rolling', namespace, rolling),
   ])
-  const stay = await untilPodsReady(cluster.api, namespace, 'of=steady', 5)
+  const stay = await untilPodsReady(cluster.api, namespace, 'of=steady', steady)
   using talks = new DisposableStack()
   const held = await talksWith(cluster, served, { pods: stay, protocol: 'tcp', count: 6 }, talks)
   const each = questionsTo(cluster, served.clients, served.addresses)
