@@ -3,16 +3,20 @@ import {
   deleteAll,
   eventually,
   idlePod,
+  labelNodes,
   nbctl,
   ofStack,
   ovnCentral,
   renderMatrix,
+  runAt,
   runMatrix,
   untilPod,
   untilPodsReady,
   upgradeChart,
+  zoneLabel,
   type ApiObject,
   type Cluster,
+  type LabNode,
   type MatrixRow,
   type MatrixRuleInput,
   type PodObject,
@@ -33,6 +37,8 @@ type Party = MatrixRuleInput['from'][number]
 
 /** Of the ranges for documentation, so that nobody else has them. */
 const announced = { externalIp: ['192.0.2.80', '2001:db8::80'], ingress: ['192.0.2.81', '2001:db8::81'] }
+/** What a balancer outside would have given to Services. */
+const ingress = { balanced: announced.ingress, front: ['192.0.2.82', '2001:db8::82'] }
 
 const ports = [
   { name: 'tcp', port: tcpPort, targetPort: httpTarget },
@@ -88,6 +94,7 @@ const services: readonly ApiObject[] = [
   service('own-node', { selector, internalTrafficPolicy: 'Local' }),
   service('first-node', { selector: onFirst, internalTrafficPolicy: 'Local' }),
   service('near', { selector, trafficDistribution: 'PreferSameNode' }),
+  service('zoned', { selector, trafficDistribution: 'PreferSameZone' }),
   service('itself', { selector: { app: 'alone' } }),
   service('shy', { selector: { app: 'shy' }, publishNotReadyAddresses: true }),
   service('nobody', { selector: { app: 'nobody' } }),
@@ -95,6 +102,7 @@ const services: readonly ApiObject[] = [
   service('first-door', { selector: onFirst, type: 'NodePort', externalTrafficPolicy: 'Local' }),
   service('announced', { selector, externalIPs: announced.externalIp }),
   service('balanced', { selector, type: 'LoadBalancer' }),
+  service('front', { selector, type: 'LoadBalancer', externalTrafficPolicy: 'Local' }),
   service('names', { selector, clusterIP: 'None' }),
   service('of-a-node', {}),
   service('of-outside', {}),
@@ -140,9 +148,12 @@ const isDeep = process.env['KUBE_OVN_DEEP'] === '1'
 const proxyMode = isDeep ? 'iptables' : 'nftables'
 const lab = useSuiteLab({ id: 'services', nodes: 2, stack: 'dual', proxyMode })
 const applied: ApiObject[] = []
+let zones: AsyncDisposable
 
 beforeAll(async () => {
   ;({ cluster } = lab)
+  // Slices say of backends in which zone they are from when these are ready.
+  zones = await labelNodes(cluster.api, zoneLabel, (node) => `zone-of-${node}`)
   const byHand = [
     ...slices(
       'of-a-node',
@@ -152,10 +163,10 @@ beforeAll(async () => {
   ]
   applied.push(home, ...pods, neverReady(), ...services, ...byHand)
   await applyAll(cluster.api, applied)
-  const ingress = announced.ingress.map((ip) => ({ ip }))
-  await cluster.api.mergePatch(`/api/v1/namespaces/${namespace}/services/balanced/status`, {
-    status: { loadBalancer: { ingress } },
-  })
+  for (const [name, addresses] of Object.entries(ingress))
+    await cluster.api.mergePatch(`/api/v1/namespaces/${namespace}/services/${name}/status`, {
+      status: { loadBalancer: { ingress: addresses.map((ip) => ({ ip })) } },
+    })
   const [echoes] = await Promise.all([
     untilPodsReady(cluster.api, namespace, 'app=echo', 3),
     untilPodsReady(cluster.api, namespace, 'app=client', 2),
@@ -165,7 +176,10 @@ beforeAll(async () => {
   backends = new Map(echoes.map((one) => [one.metadata.name, one]))
 })
 
-afterAll(() => deleteAll(cluster.api, applied))
+afterAll(async () => {
+  await deleteAll(cluster.api, applied)
+  await zones[Symbol.asyncDispose]()
+})
 
 const clients: Party = { namespace, pods: 'app=client' }
 const echoes: Party = { namespace, pods: 'app=echo' }
@@ -233,6 +247,18 @@ function nodeOfBackend(at: string): string | undefined {
 
 const isEcho = (at: string): boolean => nodeOfBackend(at) !== undefined
 
+/** Has the world lead addresses to a node, as whoever announces them would, until this is disposed of. */
+async function routed(addresses: readonly string[], { physical }: LabNode): Promise<AsyncDisposable> {
+  const change = (verb: 'add' | 'del'): Promise<string> =>
+    runAt(cluster.outside.place, ['ip', '-batch', '-'], {
+      input: addresses
+        .map((ip) => `route ${verb} ${ip} via ${ip.includes(':') ? physical.ipv6 : physical.ipv4}\n`)
+        .join(''),
+    })
+  await change('add')
+  return { [Symbol.asyncDispose]: async () => void (await change('del')) }
+}
+
 /** Names of clients end with the number of their node. */
 function isOnNodeOf(at: string, { from }: MatrixRow): boolean {
   return nodeOfBackend(at) === `node-${from.at(-1)}`
@@ -271,8 +297,10 @@ describe('a Service', () => {
       { from: ['nodes'], to: 'own-node', isWanted: isOnNodeOf },
       { from: [clients], to: 'near', expect: { source: 'own' }, isWanted: isOnNodeOf },
       { from: ['nodes'], to: 'near', isWanted: isOnNodeOf },
+      { from: [clients], to: 'zoned', expect: { source: 'own' }, isWanted: isOnNodeOf },
+      { from: ['nodes'], to: 'zoned', isWanted: isOnNodeOf },
     ])
-    expect(tally(rows)).toEqual(all(2 * 8, rows))
+    expect(tally(rows)).toEqual(all(2 * 12, rows))
   })
 
   it('leads nowhere where there is nobody', async () => {
@@ -295,12 +323,20 @@ describe('a Service', () => {
 
   it('has a door at each node, and at announced addresses', async () => {
     const doors = cluster.nodes.flatMap(({ kubernetes }) => ofStack('dual', kubernetes))
+    const [node] = cluster.nodes
+    if (node === undefined) expect.unreachable('there are nodes')
+    await using _ = await routed([...announced.externalIp, ...announced.ingress], node)
     const rows = await seen([
       { from: [clients, 'nodes'], to: 'door', addresses: doors, nodePorts: true, isWanted: isEcho },
-      { from: [clients, 'nodes'], to: 'announced', addresses: announced.externalIp, isWanted: isEcho },
-      { from: [clients, 'nodes'], to: 'balanced', addresses: announced.ingress, isWanted: isEcho },
+      {
+        from: [clients, 'nodes', 'outside'],
+        to: 'announced',
+        addresses: announced.externalIp,
+        isWanted: isEcho,
+      },
+      { from: [clients, 'nodes', 'outside'], to: 'balanced', addresses: announced.ingress, isWanted: isEcho },
     ])
-    expect(tally(rows)).toEqual(all(4 * (4 + 2 + 2), rows))
+    expect(tally(rows)).toEqual(all(4 * 4 + 5 * (2 + 2), rows))
   })
 
   it('shows its backends who comes from outside, at the doors of their nodes only', async () => {
@@ -362,15 +398,24 @@ describe('under traffic', () => {
 
   it('all Services move to load balancers of their own, where they are the same, and back', async () => {
     const central = await ovnCentral(cluster)
+    const own = { expect: { source: 'own' } } as const
     const sharedEntries = () => nbctl(central, 'get', 'Load_Balancer', 'cluster-tcp-loadbalancer', 'vips')
     const { failed, unanswered } = await servedDuring(cluster, namespace, async () => {
-      await upgradeChart(cluster, { features: { loadBalancerLayout: 'per-service', ovnLbNodePorts: true } })
+      const all = {
+        loadBalancerLayout: 'per-service',
+        ovnLbNodePorts: true,
+        ENABLE_OVN_LB_PREFER_LOCAL: true,
+      }
+      await upgradeChart(cluster, { features: all })
       await expect.poll(sharedEntries, { timeout: 180_000 }).toBe('{}')
       await seen([
         { from: [clients], to: 'all', expect: { source: 'own' }, isWanted: isEcho },
         { from: [clients], to: 'own-node', expect: { source: 'own' }, isWanted: isOnNodeOf },
         { from: [{ namespace, pods: 'app=alone' }], to: 'itself' },
         ...doorsOfNodes(),
+        // Whom OVN leads is seen as himself.
+        { from: [clients], to: 'balanced', addresses: ingress.balanced, ...own, isWanted: isEcho },
+        { from: [clients], to: 'front', addresses: ingress.front, ...own, isWanted: isOnNodeOf },
       ])
       await upgradeChart(cluster, {})
       await expect.poll(sharedEntries, { timeout: 180_000 }).not.toBe('{}')

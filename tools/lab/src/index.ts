@@ -57,7 +57,13 @@ export { ApiClient, type ApiObject } from './kubernetes/client.ts'
 export { applyAll, deleteAll, listExamples, parseManifests, readExample } from './kubernetes/manifests.ts'
 export { furtherNetwork } from './kubernetes/further-network.ts'
 export { idlePod } from './kubernetes/idle-pod.ts'
-export { chassisAnnotation, gatewayLabel, labelNode, labelNodes } from './kubernetes/node-labels.ts'
+export {
+  chassisAnnotation,
+  gatewayLabel,
+  labelNode,
+  labelNodes,
+  zoneLabel,
+} from './kubernetes/node-labels.ts'
 export { kubectl } from './kubernetes/kubectl.ts'
 export { eventually, waitForObjects } from './kubernetes/wait.ts'
 export {

@@ -1,6 +1,7 @@
 import { chmodSync, copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
+import { zoneLabel } from '../kubernetes/node-labels.ts'
 import { writeCertificates, writeNodeCertificate } from './certificates.ts'
 import { auditPolicy, configurationDirectory, renderControlScript } from './control-plane.ts'
 import { renderControlSource } from './control-routes.ts'
@@ -159,7 +160,7 @@ function writeNodeFiles(
 function labelsOfNode({ isMaster, zone, labels }: NodeSpec): Record<string, string> {
   return {
     ...(isMaster ? { 'kube-ovn/role': 'master' } : {}),
-    ...(zone === undefined ? {} : { 'topology.kubernetes.io/zone': zone }),
+    ...(zone === undefined ? {} : { [zoneLabel]: zone }),
     ...labels,
   }
 }

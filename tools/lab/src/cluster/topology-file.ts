@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { parse } from 'yaml'
 import { TopologyError } from '../errors.ts'
+import { zoneLabel } from '../kubernetes/node-labels.ts'
 import {
   maxVlanId,
   plainNode,
@@ -195,7 +196,7 @@ const prefixPart = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/
 
 /** Prefixes and labels of Kubernetes' own that kubelet may give its node (--node-labels). */
 const ownPrefix = /(^|\.)(kubelet|node)\.kubernetes\.io$/
-const ownLabels = ['topology.kubernetes.io/region', 'topology.kubernetes.io/zone']
+const ownLabels = ['topology.kubernetes.io/region', zoneLabel]
 
 /** As Kubernetes allows it for a label that kubelet is told of: with a wrong one it would not start. */
 function labelKey(field: string, key: string): string {
