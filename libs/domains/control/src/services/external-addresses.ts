@@ -1,8 +1,9 @@
-import { backendsOn, chosenFrontends, ingressOf, protocolOf } from '@kube-ovn/endpoints'
+import { backendsOn, chosenFrontends, protocolOf } from '@kube-ovn/endpoints'
 import { familyOf, formatIp } from '@kube-ovn/ip'
 import { rowTable } from '@kube-ovn/tables'
 import { externalFor, externalPrefixes, subnetOfExternal } from './external-prefixes.ts'
 import { nodePlaces } from './node-places.ts'
+import { servedIngress } from './scopes.ts'
 import { serviceVpcs } from './service-vpcs.ts'
 import { settingsOf, settingsTable } from '../sources.ts'
 import { serviceObjects, sliceObjects } from './sources.ts'
@@ -37,7 +38,7 @@ export const externalAddresses = rowTable({
     if (chosenFrontends(service) !== undefined) return undefined
     const slices = slicesOf(key, views.slices)
     const places = views.nodePlaces.scan()
-    const all = ingressOf(service).flatMap((ip) => {
+    const all = servedIngress(service).flatMap((ip) => {
       const subnet = subnetOfExternal(ip, external)
       if (subnet === undefined) return []
       return (service.spec?.ports ?? []).flatMap((port): readonly ExternalAddress[] => {

@@ -4,6 +4,7 @@ import type { EndpointSlice, Service } from '@kube-ovn/kube-api/core'
 import type { ConfigOf } from '@kube-ovn/process'
 import { affinityOf, usualAffinitySeconds } from './affinity.ts'
 import type { balancerFlags } from './balancer-flags.ts'
+import { isForwarded } from './forwarders.ts'
 import { subnetOfExternal, type ExternalPrefixes } from './external-prefixes.ts'
 
 /**
@@ -47,12 +48,20 @@ export function scopedFrontends(
   const outside: Scope = externalTrafficPolicy === 'Local' ? 'node-first' : near
   return [
     ...own.map((ip) => ({ ip, scope: inside })),
-    ...ingressOf(service).flatMap((ip): readonly Frontend[] => {
+    ...servedIngress(service).flatMap((ip): readonly Frontend[] => {
       // What a node leads to a backend elsewhere would be answered past it.
       if (subnetOfExternal(ip, external) !== undefined) return [{ ip, scope: 'node-first', isLed: true }]
       return flags.enableOvnLbPreferLocal ? [{ ip, scope: outside }] : []
     }),
   ]
+}
+
+/**
+ * Addresses from outside that OVN may serve. One in an attached network is that of a Pod: in an underlay, the switch of that Pod would send what
+ * comes for it from the network to a backend, past the Pod, which alone knows the way back.
+ */
+export function servedIngress(service: Service): readonly Ip[] {
+  return isForwarded(service) ? [] : ingressOf(service)
 }
 
 /** Whether hints say which backends are near. */

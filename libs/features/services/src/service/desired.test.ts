@@ -1,3 +1,4 @@
+import { serviceAnnotations } from '@kube-ovn/annotations'
 import type { EndpointSlice, Service } from '@kube-ovn/kube-api/core'
 import { endpointSlice, service } from '@kube-ovn/testing-builders'
 import { parseCidrList, parseIpv4 } from '@kube-ovn/ip'
@@ -382,6 +383,9 @@ describe('backends that differ from node to node', () => {
     const of = { ...outside, status: { loadBalancer: { ingress } } }
     const inside = `lb/t vips: 10.96.0.9:80=${first},${second}`
     expect(entries(of, slices)).toEqual([inside])
+    const annotations = { [serviceAnnotations.attachmentProvider.key]: 'street.shop' }
+    const attached = { ...of, metadata: { ...of.metadata, annotations } }
+    expect(entries(attached, slices, true), 'a Pod has them').toEqual([inside])
     const name = 'lb.default.web.172_18_0_200.80.tcp'
     expect(entries(of, slices, true)).toEqual([
       inside,
