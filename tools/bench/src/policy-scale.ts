@@ -1,9 +1,9 @@
 import { namespaces, pods } from '@kube-ovn/kube'
 import { networkPolicies } from '@kube-ovn/kube-api/core'
 import { aclPriority } from '@kube-ovn/ovn-names'
+import { countAclFlows } from '@kube-ovn/testing-ovsdb'
 import type { RowChange } from 'ovsdb-client'
 import type { Benchmark, BenchmarkResult } from './benchmark.ts'
-import { countAclFlows } from './chassis.ts'
 import { ControlPlane, createAll } from './control-plane.ts'
 import type { ControllerProcess } from './controller-process.ts'
 import { emptyNorthbound, northdSeconds, tellNorthd, untilSynced } from './northd.ts'
@@ -94,8 +94,9 @@ async function flowCosts(
   plane: ControlPlane,
 ): Promise<Readonly<Record<'flowsPerTerm' | 'aclFlowsPerPod', number>>> {
   const ports = portsOn(crowded, size)
-  const { all, ofPriority } = await countAclFlows(plane, `node-${crowded}`, ports, aclPriority.policyAllow)
-  return { flowsPerTerm: ofPriority / termsOn(crowded, size), aclFlowsPerPod: all / ports.length }
+  const rules = await countAclFlows(plane.northbound, `node-${crowded}`, ports)
+  const ofPolicies = rules.ofPriority(aclPriority.policyAllow)
+  return { flowsPerTerm: ofPolicies / termsOn(crowded, size), aclFlowsPerPod: rules.all / ports.length }
 }
 
 interface PodCosts {

@@ -27,6 +27,7 @@ const columns: readonly Column<ExplainedRow>[] = [
   { title: 'name', of: ({ name }) => name },
   { title: 'owner', of: ({ owner }) => owner },
   { title: 'is', of: ({ id }) => id },
+  { title: 'flows', of: ({ flows }) => (flows === undefined ? '' : String(flows)) },
   { title: 'rule', of: ({ rule }) => rule },
   { title: 'content', of: ({ content }) => content, isWide: true },
 ]
@@ -47,10 +48,21 @@ export async function explain(context: Context, command: Command, text: string |
   const isData = choice.output === 'json' || choice.output === 'yaml'
   if (packet !== undefined && !isData) print(context, `${packet}\n\n`)
   const empty = `no row of the Northbound is of ${question.kind === 'packet' ? `an ACL ${question.packet.name || 'without a name'}` : (text ?? '')}`
-  print(context, render({ data: answer, rows, columns, empty }, choice))
+  const shown = columns.filter(
+    ({ title }) => title !== 'flows' || rows.some(({ flows }) => flows !== undefined),
+  )
+  print(context, render({ data: answer, rows, columns: shown, empty }, choice))
+  if (question.kind === 'object' && !isData) print(context, flowsText(rows))
   if (unmet.length > 0 && !isData)
     print(context, `\n${renderTable(unmet, unmetColumns, { hasHeaders: choice.headers })}`)
   if (rows.length === 0 || unmet.length > 0) context.exitCode = 1
+}
+
+/** What the ACLs of an object come to, where it has any. */
+function flowsText(rows: readonly ExplainedRow[]): string {
+  const all = rows.flatMap(({ flows }) => (flows === undefined ? [] : [flows]))
+  const sum = all.reduce((total, flows) => total + flows, 0)
+  return all.length === 0 ? '' : `\nAt most ${sum} OpenFlow rules on a node that has one of its ports.\n`
 }
 
 /** Of flows that ovn-controller makes for all alike. */

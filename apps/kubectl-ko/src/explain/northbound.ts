@@ -4,6 +4,7 @@ import { databases } from '../databases.ts'
 import { parseRows, type Row } from '../rows.ts'
 import type { AskedKind } from './asked-kind.ts'
 import { mayHaveLogged, type LoggedPacket } from './acl-log.ts'
+import { flowsOfRow, setSizes } from './row-flows.ts'
 import { ruleOf } from './rule-of.ts'
 
 /** A row and whose it is. */
@@ -17,6 +18,8 @@ export interface ExplainedRow {
   readonly id: string
   /** Which part of its object it is made of; empty for what is no policy's. */
   readonly rule: string
+  /** Of an ACL, how many OpenFlow rules it is at most on a node that has one of its ports; absent where that is not known. */
+  readonly flows?: number
   readonly content: string
 }
 
@@ -141,8 +144,12 @@ function rowsByTable(text: string, among: readonly string[] = objectTables): rea
   const rows = among.flatMap((table, index) =>
     parseRows(lines[index] ?? '').map((row) => [table, row] as const),
   )
+  const sizes = setSizes(rows)
   return ownersOfRows(rows.map(([table, row]) => ({ ...marksOf(table, row), content: row }))).map(
-    ({ row: { table, content }, owner }) => explained(table, content, owner),
+    ({ row: { table, content }, owner }) => {
+      const flows = flowsOfRow(table, content, sizes)
+      return { ...explained(table, content, owner), ...(flows !== undefined && { flows }) }
+    },
   )
 }
 

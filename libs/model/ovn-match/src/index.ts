@@ -1,5 +1,6 @@
 export { checkMatch } from './check.ts'
 export { extentOf, meet, type Extent } from './extent.ts'
+export { flowsOf, masksOfRange } from './flows.ts'
 export { InvalidMatchError, InvalidMatchNameError, MatchFamilyError } from './errors.ts'
 export {
   addressSet,
@@ -21,6 +22,7 @@ export {
   predicate,
   printMatch,
   transportPort,
+  transportPortIn,
   transportPorts,
 } from './match.ts'
 export type {

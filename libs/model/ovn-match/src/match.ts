@@ -130,6 +130,11 @@ export function transportPort(field: TransportField, port: number): Match {
   return { kind: 'comparison', field, operator: '==', value: String(port) }
 }
 
+/** The packet is of the protocol, and of one of these ports. */
+export function transportPortIn(field: TransportField, ports: readonly [number, ...number[]]): Match {
+  return { kind: 'comparison', field, operator: '==', value: `{${ports.join(', ')}}` }
+}
+
 /** The packet is of the protocol, and of one of these ports, the last one included. */
 export function transportPorts(field: TransportField, from: number, to: number): Match {
   return { kind: 'range', field, from, to }

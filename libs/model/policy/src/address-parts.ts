@@ -16,6 +16,17 @@ export function exceptionFlows({ prefix, except }: AddressBlock): number {
   return except.reduce((product, one) => product * Math.max(1, one.prefixLength - prefix.prefixLength), 1)
 }
 
+/** How many rules a block costs at most, in the form in which it is written. */
+export function blockFlows(block: AddressBlock): number {
+  const multiplied = exceptionFlows(block)
+  return multiplied <= mostExceptionFlows ? multiplied : Math.min(mostParts, mostPartsOf(block))
+}
+
+/** As many prefixes are left of a block as its exceptions have bits, at most. */
+export function mostPartsOf({ prefix, except }: AddressBlock): number {
+  return except.reduce((sum, one) => sum + one.prefixLength - prefix.prefixLength, 0)
+}
+
 /** What is left of a block: prefixes that have nothing in common; nothing where there are more than {@link mostParts}. */
 export function partsOf({ prefix, except }: AddressBlock): readonly Cidr[] | undefined {
   const parts: Cidr[] = []

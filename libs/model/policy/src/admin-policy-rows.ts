@@ -11,6 +11,7 @@ import {
 } from '@kube-ovn/ovn-names'
 import { everywhere, sides, trafficOf, uniqueAcls, type PolicyAcl } from './acl.ts'
 import type { AdminPlace, AdminRule, ParsedAdminPolicy } from './admin-policy.ts'
+import { selectedPeers } from './flow-budget.ts'
 import { passageAcls } from './passages.ts'
 import { portMatches } from './port-matches.ts'
 
@@ -90,7 +91,12 @@ function ruleRows(
   const set = { name, direction, addresses }
   if (!hasAny || !scene.families.includes(family) || !isInEffect(policy, scene, place))
     return { acls: [], set }
-  const ports = portMatches(rule, (protocol, port) => scene.numbersOf(direction, at, protocol, port))
+  const selections = pods.length + nodes.length + names.length > 0 ? selectedPeers : 0
+  const ports = portMatches(
+    rule,
+    (protocol, port) => scene.numbersOf(direction, at, protocol, port),
+    rule.peers.isAll ? 1 : networks.length + selections,
+  )
   const peers = eq(`ip${family}.${sides[direction].peer}`, addressSet(name))
   return { set, acls: ports.map((port) => acl(policy, scene, place, peers, port)) }
 }

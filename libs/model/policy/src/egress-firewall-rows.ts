@@ -11,6 +11,7 @@ import {
 } from '@kube-ovn/ovn-names'
 import { trafficOf, uniqueAcls, unlogged, type PolicyAcl } from './acl.ts'
 import { mostFirewallRules, type FirewallRule, type ParsedEgressFirewall } from './egress-firewall.ts'
+import { selectedPeers } from './flow-budget.ts'
 import type { FirewallLog } from './firewall-log.ts'
 import { portMatches } from './port-matches.ts'
 
@@ -70,7 +71,8 @@ function ruleAcls(namespace: string, rule: FirewallRule, at: number, log: Firewa
   const severity = log[rule.action]
   const isLogged = severity !== undefined
   const group = firewallGroupName(namespace)
-  const ports = portMatches(rule, () => [])
+  const peers = rule.to.kind === 'nodes' || rule.to.kind === 'name' ? selectedPeers : 1
+  const ports = portMatches(rule, () => [], peers)
   return destinations(rule, group, at).flatMap((destination) =>
     ports.map((port) => ({
       ...trafficOf(group, 'egress', destination, ...(port === undefined ? [] : [port])),

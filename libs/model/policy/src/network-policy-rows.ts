@@ -25,7 +25,8 @@ import {
   type PolicyDirection,
 } from '@kube-ovn/ovn-names'
 import { dhcpTerms, everywhere, sides, trafficOf, uniqueAcls, unlogged, type PolicyAcl } from './acl.ts'
-import { exceptionFlows, mostExceptionFlows, partsOf } from './address-parts.ts'
+import { blockFlows, exceptionFlows, mostExceptionFlows, partsOf } from './address-parts.ts'
+import { selectedPeers } from './flow-budget.ts'
 import type { ParsedNetworkPolicy } from './network-policy.ts'
 import { passageAcls } from './passages.ts'
 import { portMatches } from './port-matches.ts'
@@ -173,16 +174,19 @@ function ruleRows(
   rule: PolicyRule,
   place: number,
 ): readonly Part[] {
-  const ports = portMatches(rule, (protocol, name) => scene.numbersOf(direction, place, protocol, name))
+  const portsFor = (count: number): readonly (Match | undefined)[] =>
+    portMatches(rule, (protocol, name) => scene.numbersOf(direction, place, protocol, name), count)
   const peers = scene.peerFamilies(direction, place)
   return scene.families.flatMap((family) => {
     const at = { direction, family, rule: place }
     const hasPeers = rule.peers === undefined || (rule.peers.pods.length > 0 && peers.includes(family))
     const all = rule.peers === undefined ? [everywhere[family]] : []
     const blocks = blocksOf(rule, family)
+    const selected = rule.peers === undefined ? 1 : selectedPeers
+    const inBlocks = blocks.reduce((sum, block) => sum + blockFlows(block), 0)
     return [
-      selectorRows(policy, scene, at, all, hasPeers ? ports : []),
-      ...(blocks.length === 0 ? [] : [blockRows(policy, scene, at, blocks, ports)]),
+      selectorRows(policy, scene, at, all, hasPeers ? portsFor(selected) : []),
+      ...(blocks.length === 0 ? [] : [blockRows(policy, scene, at, blocks, portsFor(inBlocks))]),
     ]
   })
 }

@@ -9,8 +9,9 @@ import type { NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort } from '@kube-
 import type { MultiNetworkPolicy } from '@kube-ovn/kube-api'
 import type { LabelSelector } from '@kube-ovn/label-selector'
 import type { PolicyDirection } from '@kube-ovn/ovn-names'
-import { exceptionFlows, mostExceptionFlows, mostParts, partsOf } from './address-parts.ts'
+import { exceptionFlows, mostExceptionFlows, mostParts, mostPartsOf, partsOf } from './address-parts.ts'
 import { PolicyInvalidError } from './errors.ts'
+import { flowsOfRule, mostPolicyFlows } from './flow-budget.ts'
 import { isKnown, networkPolicyFields } from './known-fields.ts'
 import { isPort, transportOf } from './ports.ts'
 import type { AddressBlock, PolicyPort, PolicyRule, PolicyRules } from './rules.ts'
@@ -126,8 +127,19 @@ function parsePolicy(
   providersOf: (tried: Tried) => readonly string[] | undefined,
 ): ParsedNetworkPolicy {
   const tried = notingProblems(problems)
-  const read = (direction: PolicyDirection): readonly PolicyRule[] =>
-    rules[direction].map((rule, place) => readRule(rule, `spec.${direction}[${place}]`, direction, tried))
+  const read = (direction: PolicyDirection): readonly PolicyRule[] => {
+    let left = mostPolicyFlows
+    return rules[direction].map((rule, place) => {
+      const field = `spec.${direction}[${place}]`
+      const parsed = readRule(rule, field, direction, tried)
+      const flows = flowsOfRule(parsed)
+      if (flows <= left) {
+        left -= flows
+        return parsed
+      }
+      return tried(() => tooMany(field, flows)) ?? { ...parsed, peers: { pods: [], blocks: [] } }
+    })
+  }
   const { enableLog, logActions, meterRate, enforcement } = networkPolicyAnnotations
   const actions = tried(() => logActions.read(annotations)) ?? ['drop']
   return {
@@ -173,6 +185,12 @@ function enforcementOf(text: string | undefined): ParsedNetworkPolicy['enforceme
   return text === 'lax' ? 'lax' : 'standard'
 }
 
+/** Nobody is a peer of a rule that a node would have no room for. */
+function tooMany(field: string, flows: number): never {
+  const cure = `write fewer peers or ports, or ranges of these: all rules of a direction may come to ${mostPolicyFlows} on a node; until then it allows nothing`
+  throw new PolicyInvalidError({ field, value: `${flows} OpenFlow rules`, cure })
+}
+
 function readRule(
   { peers = [], ports = [] }: GivenRule,
   field: string,
@@ -212,7 +230,8 @@ function readBlock(
     throw new PolicyInvalidError({ field: `${field}.except[${place}]`, value: text, cure })
   })
   const block = { prefix, except: excepted }
-  if (exceptionFlows(block) <= mostExceptionFlows || partsOf(block) !== undefined) return block
+  const hasRoom = exceptionFlows(block) <= mostExceptionFlows || mostPartsOf(block) <= mostParts
+  if (hasRoom || partsOf(block) !== undefined) return block
   const cure = `write fewer exceptions, so that at most ${mostParts} prefixes are left; until then the block allows nothing`
   throw new PolicyInvalidError({ field: `${field}.except`, value: `${except.length} exceptions`, cure })
 }

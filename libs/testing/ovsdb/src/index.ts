@@ -1,3 +1,4 @@
+export { countAclFlows } from './acl-flows.ts'
 export { startDatabase, type AnyDatabase } from './any-database.ts'
 export { createAuthority, type AuthorityFiles } from './authority.ts'
 export type { Certificates } from './certificates.ts'

@@ -6,6 +6,7 @@ import { named, namesOf } from './colliding-names.ts'
 import { drawAdminPolicies } from './random-admin-policies.ts'
 import { drawFirewalls } from './random-egress-firewalls.ts'
 import { drawNetworkPolicy } from './random-network-policies.ts'
+import { withManyPorts } from './random-many-ports.ts'
 import { followsNames, withNames } from './random-names.ts'
 import { withNetworks } from './random-networks.ts'
 import { drawPrefix } from './random-parts.ts'
@@ -81,7 +82,7 @@ export function randomWorld(seed: number): PolicyWorld {
       cidrBlock: families.map((family) => (family === 4 ? '100.64.0.0/16' : 'fd00:100:64::/112')).join(','),
     },
   }
-  const drawn = withNames(seed, withNetworks(seed, objects, families))
+  const drawn = withNames(seed, withNetworks(seed, withManyPorts(seed, objects), families))
   return { seed, families, settings, objects: named(seed, drawn) }
 }
 

@@ -96,7 +96,8 @@ export function describeExplain(given: () => KoSuite): void {
           (await ko('explain', 'egressfirewall/stock/default')).stdout
         await expect
           .poll(shown, { timeout: 60_000 })
-          .toMatch(/^ACL .* egress-firewall\/stock\/default .*spec\.egress\[0\]: denies$/m)
+          .toMatch(/^ACL .* egress-firewall\/stock\/default .* \d+ +spec\.egress\[0\]: denies$/m)
+        expect(await shown()).toMatch(/^At most \d+ OpenFlow rules on a node that has one of its ports\.$/m)
         expect((await ko('explain', 'egressfirewall/stock/default')).exitCode).toBe(0)
         expect((await ko('explain')).exitCode).toBe(0)
       } finally {

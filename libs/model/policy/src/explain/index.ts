@@ -1,3 +1,4 @@
+export { flowsOfAcl } from './flows.ts'
 export { originOfRow, type PolicyRow, type RowOrigin } from './row-origin.ts'
 export {
   unmetInAdminPolicy,

@@ -1,4 +1,4 @@
-import type { ControlPlane } from './control-plane.ts'
+import type { Northbound } from './northbound.ts'
 
 /** Stages whose flows are made of ACLs. */
 const stages = ['ls_in_acl_eval', 'ls_out_acl_eval', 'ls_in_acl_after_lb_eval'] as const
@@ -12,8 +12,8 @@ const priorityOffset = 1000
 /** OpenFlow rules of ACLs, with what stands beside them in their tables. */
 interface AclRules {
   readonly all: number
-  /** Of ACLs with the priority that was asked for. */
-  readonly ofPriority: number
+  /** Of ACLs with a priority. */
+  ofPriority(priority: number): number
 }
 
 /**
@@ -21,10 +21,9 @@ interface AclRules {
  * evaluates them. The chassis is gone afterwards.
  */
 export async function countAclFlows(
-  { northbound }: Pick<ControlPlane, 'northbound'>,
+  northbound: Northbound,
   node: string,
   ports: readonly string[],
-  priority: number,
 ): Promise<AclRules> {
   await northbound.script(startScript(northbound.southbound?.socket ?? '', node, ports))
   try {
@@ -42,8 +41,10 @@ export async function countAclFlows(
     }
     // All of a table: a rule that several ACLs share has no cookie of one.
     const ofAcls = flows.filter(({ table }) => tables.has(table))
-    const counted = ofAcls.filter((flow) => flow.priority === priority + priorityOffset)
-    return { all: ofAcls.length, ofPriority: counted.length }
+    return {
+      all: ofAcls.length,
+      ofPriority: (priority) => ofAcls.filter((flow) => flow.priority === priority + priorityOffset).length,
+    }
   } finally {
     await northbound.script(endScript)
   }
@@ -73,11 +74,7 @@ ovs-appctl -t ${directory}/ovs-vswitchd.ctl exit
 ovs-appctl -t ${directory}/ovsdb-server.ctl exit
 `
 
-async function uuidsOf(
-  northbound: ControlPlane['northbound'],
-  table: string,
-  condition: string,
-): Promise<readonly string[]> {
+async function uuidsOf(northbound: Northbound, table: string, condition: string): Promise<readonly string[]> {
   const found = await northbound.sbctl(
     ...['--timeout=300', '--bare', '--columns=_uuid', 'find', table, condition],
   )
