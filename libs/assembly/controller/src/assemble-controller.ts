@@ -1,5 +1,5 @@
 import { definitionInformers, followDefinitions, watchedDefinitions, Stores } from '@kube-ovn/domains-control'
-import type { ControlSettings, AllocatingWorld } from '@kube-ovn/domains-control'
+import type { ControlFeature, ControlSettings, AllocatingWorld } from '@kube-ovn/domains-control'
 import { vpcResource, type Vpc } from '@kube-ovn/kube-api'
 import { Informer } from '@kube-ovn/kube'
 import type { EventRecorder, KubeClient, KubeObject } from '@kube-ovn/kube'
@@ -29,6 +29,8 @@ export interface ControllerOptions extends Pick<KernelOptions<AllocatingWorld>, 
   /** What the kernel and its features go by. `clock` when absent. */
   readonly kernelClock?: Clock
   readonly logger: Logger
+  /** All of the controller's when absent. */
+  readonly features?: readonly ControlFeature[]
   /** How gateway nodes are asked whether they are there. Default: by a connection. */
   readonly askNode?: AskNode
   /** Told at the start how to learn what is not known yet: resources, as `kubectl` names them. */
@@ -61,6 +63,7 @@ export async function assembleController(
     clock,
     kernelClock = clock,
     logger,
+    features = controlFeatures,
     askNode,
     onReading,
     ...ofKernel
@@ -68,7 +71,7 @@ export async function assembleController(
   const record = (event: KubeEvent): void => recorder.record(event)
   await using stack = new AsyncDisposableStack()
   const watching = { client, clock, logger }
-  const { watches } = declarationsOf(controlFeatures)
+  const { watches } = declarationsOf(features)
   const informers = watches.map(({ namespace, ...watch }) => {
     const place = namespace === undefined ? {} : { namespace: settings.namespace }
     return new Informer({ ...watching, ...watch, ...place })
@@ -97,6 +100,7 @@ export async function assembleController(
   )
   const { kernel, world, signals, gatewayProbe, chassisKeeper, start } = assembleKernel({
     ...ofKernel,
+    features,
     settings,
     stores: new Stores(informers.map(({ resource, store }) => [resource, deletion.view(resource, store)])),
     definitions: watchedDefinitions(definitions),

@@ -47,6 +47,8 @@ type WrittenExample = KubeObject & Readonly<Record<string, unknown>>
 interface Lookup {
   readonly table: NorthboundTable
   readonly indexes: readonly string[]
+  /** What was decided by them stands, whatever becomes of them. Absent: a trigger tells of what changes, or they are of the key itself. */
+  readonly isKept?: true
 }
 
 /** What somebody needs of the app that he is part of. */

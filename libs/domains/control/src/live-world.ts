@@ -15,7 +15,7 @@ import type { ControlSettings } from './settings.ts'
 import { plainKinds, tableViews } from './tables.ts'
 import type { Stores } from './stores.ts'
 import { storesOf, watchedStores } from './watched.ts'
-import type { AllocatingWorld } from './world.ts'
+import type { AllocatingWorld, ControlWorld } from './world.ts'
 import type { WatchedStores } from './watched-kinds.ts'
 
 export interface WorldParts {
@@ -54,15 +54,9 @@ export function createWorld(parts: WorldParts): AllocatingWorld {
 
 /** A copy in which observing leaves no traces, for plans that are not carried out. */
 export function forkWorld(world: AllocatingWorld, fork: Fork): AllocatingWorld {
-  const present: Pick<WatchedStores, (typeof plainKinds)[number]> = world
-  const stores = storesOf(plainKinds, (name, { resource, indexes }) =>
-    fork.store(resource, present[name], indexes),
-  )
   const ipam = world.ipam.fork()
   const forked: AllocatingWorld = {
-    ...world,
-    ...stores,
-    store: forkedStores(world, fork),
+    ...withStores(world, ({ resource, indexes }, store) => fork.store(resource, store, indexes)),
     table: (table) => fork.view(table),
     ...tableViews((table) => fork.view(table)),
     ipam,
@@ -73,13 +67,26 @@ export function forkWorld(world: AllocatingWorld, fork: Fork): AllocatingWorld {
   return forked
 }
 
+/** The store to read from in the place of that of a watch. */
+type Replace = <T extends KubeObject>(watch: Watch<T>, store: Store<T>) => Store<T>
+
+/** The same world, but that the objects that are no tables are read from other stores. */
+export function withStores<W extends ControlWorld>(world: W, replace: Replace): W {
+  const present: Pick<WatchedStores, (typeof plainKinds)[number]> = world
+  return {
+    ...world,
+    ...storesOf(plainKinds, (name, watch) => replace(watch, present[name])),
+    store: replacedStores(world, replace),
+  }
+}
+
 /** Each is made when it is asked for. */
-function forkedStores(world: AllocatingWorld, fork: Fork): AllocatingWorld['store'] {
-  const forked = new Map<string, Store<KubeObject>>()
+function replacedStores(world: ControlWorld, replace: Replace): ControlWorld['store'] {
+  const replaced = new Map<string, Store<KubeObject>>()
   return <T extends KubeObject>(watch: Watch<T>): Store<T> => {
     const key = resourceKey(watch.resource)
-    const store = forked.get(key) ?? fork.store(watch.resource, world.store(watch), watch.indexes)
-    forked.set(key, store)
+    const store = replaced.get(key) ?? replace(watch, world.store(watch))
+    replaced.set(key, store)
     return store as Store<T>
   }
 }

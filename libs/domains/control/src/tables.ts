@@ -24,7 +24,7 @@ import {
   vpcDnses,
   vpcs,
 } from './sources.ts'
-import { addressesOfNodes } from './topology/addresses-of-nodes.ts'
+import { addressesOfNodes, nodeAddresses } from './topology/addresses-of-nodes.ts'
 import {
   addressing,
   attachments,
@@ -61,6 +61,7 @@ import { readFirewalls } from './policies/read-firewalls.ts'
 import { resolvedNames } from './policies/resolved-names.ts'
 import { securityGroupPlaces } from './policies/security-groups.ts'
 import { wantedNames } from './policies/wanted-names.ts'
+import { ipPoolLives, subnetLives } from './topology/lives.ts'
 import { livingNodes } from './topology/lost-node.ts'
 import { nodeChassis } from './topology/node-chassis.ts'
 import { namespaceBindings, servingSubnets } from './topology/namespace-bindings.ts'
@@ -129,8 +130,11 @@ const tables = {
   pools,
   servingSubnets,
   namespaceBindings,
+  subnetLives,
+  ipPoolLives,
   livingNodes,
   nodeChassis,
+  nodeAddresses,
   addressesOfNodes,
   foreignPorts,
   enforcedPolicies,

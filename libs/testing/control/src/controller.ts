@@ -14,15 +14,23 @@ import { kernelMetrics, Registry } from '@kube-ovn/telemetry'
 import { OvsdbClient } from 'ovsdb-client'
 import {
   assembleController,
+  controlFeatures,
   northboundTables,
   southboundTables,
   type AssembledController,
 } from '@kube-ovn/assembly-controller'
-import type { ControlSettings, AllocatingWorld } from '@kube-ovn/domains-control'
-import { MissingRightError, NotEqualToFullError, UnadoptableError, UnexplainedError } from './errors.ts'
+import type { ControlFeature, ControlSettings, AllocatingWorld } from '@kube-ovn/domains-control'
+import {
+  MissingRightError,
+  NotEqualToFullError,
+  UnadoptableError,
+  UndeclaredError,
+  UnexplainedError,
+} from './errors.ts'
 import { FastClock } from './fast-clock.ts'
 import { InsertingClient } from './inserting-client.ts'
 import { LAG_SEED, laggingClient, laggingDatabase, lagsOf } from './lag.ts'
+import { notedFeatures } from './noted-features.ts'
 import { plainValue } from './plain-value.ts'
 import { problemsOf } from './problems.ts'
 import { tellingRefusals } from './refusals.ts'
@@ -41,6 +49,8 @@ export interface ControllerOptions {
   readonly timeFactor?: number
   /** In the place of the one that is there. */
   readonly southboundAddress?: string
+  /** All of the controller's when absent. */
+  readonly features?: readonly ControlFeature[]
   /** How it asks gateway nodes whether they are there; of those of a test nobody is, by default. */
   readonly askNode?: (address: string) => Promise<boolean>
 }
@@ -78,6 +88,7 @@ export class Controller implements AsyncDisposable {
   readonly #clock: FastClock
   readonly #missingRights: () => Promise<readonly string[]>
   readonly #origins: RowOrigins
+  readonly #undeclared: ReadonlySet<string>
   /** Rejects when the API server refuses what the controller asks for. */
   readonly #refused: Promise<never>
   readonly #stack: AsyncDisposableStack
@@ -94,6 +105,7 @@ export class Controller implements AsyncDisposable {
     readonly clock: FastClock
     readonly missingRights: () => Promise<readonly string[]>
     readonly origins: RowOrigins
+    readonly undeclared: ReadonlySet<string>
     readonly refused: Promise<never>
     readonly stack: AsyncDisposableStack
   }) {
@@ -107,6 +119,7 @@ export class Controller implements AsyncDisposable {
     this.#clock = parts.clock
     this.#missingRights = parts.missingRights
     this.#origins = parts.origins
+    this.#undeclared = parts.undeclared
     this.#refused = parts.refused
     this.#stack = parts.stack
     this.#northbound.onChange(() => void this.#changes++)
@@ -141,6 +154,7 @@ export class Controller implements AsyncDisposable {
               tables: southboundTables,
             }),
           )
+    const undeclared = new Set<string>()
     const clock = new FastClock(options.timeFactor ?? 20)
     const component = 'kube-ovn-controller'
     const recorder = stack.use(
@@ -156,6 +170,7 @@ export class Controller implements AsyncDisposable {
           ...{ client, recorder, northbound, southbound, logger, clock: systemClock },
           settings: controlSettings({ ...options.settings, flags: { ...flagDefaults(), ...options.flags } }),
           kernelClock: clock,
+          features: notedFeatures(options.features ?? controlFeatures, (what) => void undeclared.add(what)),
           askNode: options.askNode ?? (() => Promise.resolve(false)),
           metrics: kernelMetrics(new Registry()),
         },
@@ -176,6 +191,7 @@ export class Controller implements AsyncDisposable {
         clock,
         missingRights,
         origins,
+        undeclared,
         refused,
       },
       stack: stack.move(),
@@ -188,6 +204,7 @@ export class Controller implements AsyncDisposable {
    * @throws NotEqualToFullError when a recomputation from scratch would change anything
    * @throws UnadoptableError when upstream's row in the place of one of the controller's would not be taken over
    * @throws UnexplainedError when `kubectl ko explain` could not say of a row which object it is of
+   * @throws UndeclaredError when a feature has read what nothing would wake it for, or written what it gives no example of
    * @throws MissingRightError when the controller asked for what its ServiceAccount may not do
    */
   async settle(): Promise<void> {
@@ -206,6 +223,7 @@ export class Controller implements AsyncDisposable {
     if (unknown.length > 0) throw new UnadoptableError(unknown)
     const lost = unexplained(this.#northbound.cache, this.#origins)
     if (lost.length > 0) throw new UnexplainedError(lost)
+    if (this.#undeclared.size > 0) throw new UndeclaredError([...this.#undeclared])
   }
 
   /** Rows of a table as the controller sees them, by the given columns, in the order of their text. */

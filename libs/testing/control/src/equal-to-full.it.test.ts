@@ -1,8 +1,11 @@
+import { controlFeatures } from '@kube-ovn/assembly-controller'
+import type { ControlFeature } from '@kube-ovn/domains-control'
 import { nodes, pods } from '@kube-ovn/kube-api/core'
+import { nothing } from '@kube-ovn/reconcile'
 import { node, pod } from '@kube-ovn/testing-builders'
 import { expect, it } from 'vitest'
 import { ControlCluster } from './control-cluster.ts'
-import { NotEqualToFullError, UnadoptableError } from './errors.ts'
+import { NotEqualToFullError, UnadoptableError, UndeclaredError } from './errors.ts'
 
 const cluster = ControlCluster.ofSuite()
 
@@ -31,4 +34,17 @@ it('fails the test of a feature whose rows would not be adopted', async () => {
   )
   await expect(control.settle()).rejects.toThrow(UnadoptableError)
   await expect(control.settle()).rejects.toThrow('another/web: lsp/web seems to be lsp-eip/web')
+})
+
+it('fails the test of a feature that reads what it does not declare', async () => {
+  const curious: ControlFeature = {
+    ...{ name: 'curious', kinds: [] },
+    triggers: [{ on: 'object', resource: nodes, keys: ({ key }) => [key] }],
+    observe: (_key, world) => world.pods.size,
+    desired: () => nothing,
+  }
+  await cluster.client.create(nodes, node({ name: 'n1', addresses: ['172.18.0.11', 'fd00:18::11'] }))
+  await using control = await cluster.startController({ features: [...controlFeatures, curious] })
+  await expect(control.settle()).rejects.toThrow(UndeclaredError)
+  await expect(control.settle()).rejects.toThrow(/^curious reads pods\.$/m)
 })

@@ -39,3 +39,13 @@ export class MissingRightError extends KubeOvnError<{ readonly rights: readonly 
     super(`the chart gives no right to what the controller does:\n${rights.join('\n')}`, { rights })
   }
 }
+
+/** Features read what nothing tells them of when it changes, or write what they give no example of. */
+export class UndeclaredError extends KubeOvnError<{ readonly what: readonly string[] }> {
+  readonly code = 'testing-undeclared'
+  readonly retry: RetryClass = 'never'
+
+  constructor(what: readonly string[]) {
+    super(`features do what they do not declare:\n${what.join('\n')}`, { what })
+  }
+}

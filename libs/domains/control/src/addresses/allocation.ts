@@ -2,7 +2,6 @@ import type { KubeOvnError } from '@kube-ovn/errors'
 import { formatIp, type Ip } from '@kube-ovn/ip'
 import type { Lease, Owner } from '@kube-ovn/ipam'
 import type { Allocated } from '@kube-ovn/reconcile'
-import { storeIndex } from '../watched-kinds.ts'
 import type { AllocatingWorld, ControlWorld } from '../world.ts'
 import { placeOf } from './foreign-ports.ts'
 import { freed } from './free.ts'
@@ -122,10 +121,10 @@ function viewOf(world: ControlWorld): Parameters<typeof placeClaim>[1] {
  * Whether a node has the address as its own, as the subnet may have been there before the node, or a port that somebody else put on
  * the switch.
  */
-function isSeen(subnet: string, ip: Ip, { attachments, nodes, foreignPorts }: ControlWorld): boolean {
+function isSeen(subnet: string, ip: Ip, { attachments, nodeAddresses, foreignPorts }: ControlWorld): boolean {
   if (attachments.get(subnet)?.hasSwitch === false) return false
   return (
-    nodes.find(storeIndex.nodesByAddress, formatIp(ip)).length > 0 ||
+    nodeAddresses.some('address', formatIp(ip)) ||
     foreignPorts.keys('address', placeOf(subnet, ip)).length > 0
   )
 }

@@ -60,6 +60,20 @@ describe.each(stacks)('In a subnet of $stack, a port that somebody else put ther
   })
 })
 
+it.each(stacks)(
+  'In a subnet of $stack, a node leaves its address to who waits for the last one once it has another',
+  async (stack) => {
+    await using control = await startWithBlue(cluster, tiny(stack))
+    await cluster.user.renumberNode('n1', ...addresses(stack, 2))
+    await control.settle()
+    await createInBlue(cluster, control, ['waits'])
+    expect(await cluster.user.addressOf('waits')).toBe('')
+    await cluster.user.renumberNode('n1', '172.18.0.11', 'fd00:18::11')
+    await control.settle()
+    expect(await cluster.user.addressOf('waits')).toBe(address(stack, 2))
+  },
+)
+
 it('an address of such a port is given to whoever asks for that one', async () => {
   await using control = await startWithBlue(cluster, dualStack)
   await plug('vm', dualStack, 9)

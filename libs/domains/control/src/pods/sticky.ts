@@ -52,7 +52,7 @@ export function keptNics(records: readonly Ip[], world: ControlWorld): readonly 
 function isDormant(record: Ip, world: ControlWorld): boolean {
   const { subnet = '' } = record.spec ?? {}
   return (
-    world.subnets.get(subnet) !== undefined &&
+    world.subnetLives.get(subnet) !== undefined &&
     world.attachments.get(subnet) === undefined &&
     isAwaited(record, world)
   )

@@ -45,8 +45,8 @@ export function withSampling<K extends Key, S>(feature: ControlFeature<K, S>): C
     flags: { ...feature.flags, ...aclSamplingFlags },
     lookups: [
       ...(feature.lookups ?? []),
-      { table: 'Sample', indexes: ['metadata'] },
-      { table: 'ACL', indexes: ['sample_new'] },
+      { table: 'Sample', indexes: ['metadata'], isKept: true },
+      { table: 'ACL', indexes: ['sample_new'], isKept: true },
     ],
     observe(key, world) {
       const snapshot = feature.observe(key, world)

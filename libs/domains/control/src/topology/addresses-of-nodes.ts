@@ -1,3 +1,4 @@
+import { formatIp, tryParseIp } from '@kube-ovn/ip'
 import { groupTable, rowTable } from '@kube-ovn/tables'
 import { nodes } from '../sources.ts'
 import { allNodeAddresses, sortNodeAddresses, type NodeAddress } from './node-addresses.ts'
@@ -7,7 +8,15 @@ export const nodeAddresses = rowTable({
   name: 'node-addresses',
   of: nodes,
   row: (node): readonly NodeAddress[] => allNodeAddresses([node]),
-  indexes: { all: () => [''] },
+  indexes: {
+    all: () => [''],
+    /** In canonical text. */
+    address: (addresses: readonly NodeAddress[]) =>
+      addresses.flatMap(({ address }) => {
+        const ip = tryParseIp(address)
+        return ip === undefined ? [] : [formatIp(ip)]
+      }),
+  },
 })
 
 /** The addresses of all nodes, in one row. */

@@ -4,7 +4,7 @@ import { vpcNamed, type IpPool, type SubnetSpec } from '@kube-ovn/kube-api'
 import { groupTable, rowTable, selectionTable, type ViewOf } from '@kube-ovn/tables'
 import { ipPools, namespaces, settingsOf, settingsTable, subnets } from '../sources.ts'
 import type { ControlSettings } from '../settings.ts'
-import type { WatchedStores } from '../watched-kinds.ts'
+import type { subnetLives } from './lives.ts'
 import { tenancies } from './vpc-tenancy.ts'
 
 /** How a subnet that is not being deleted is bound to namespaces. */
@@ -177,11 +177,10 @@ export function poolsOfNamespace(namespace: string, { namespaceBindings }: Bindi
   return namespaceBindings.get(namespace)?.pools ?? []
 }
 
-interface Serving extends Pick<WatchedStores, 'subnets'> {
-  readonly servingSubnets: ViewOf<typeof servingSubnets>
-}
-
 /** A subnet that is being deleted waits for its last pod, so it takes no new one. */
-export function isEnding(subnet: string, { subnets, servingSubnets }: Serving): boolean {
-  return servingSubnets.get(subnet) === undefined && subnets.get(subnet) !== undefined
+export function isEnding(
+  subnet: string,
+  { subnetLives: lives }: { readonly subnetLives: ViewOf<typeof subnetLives> },
+): boolean {
+  return lives.get(subnet)?.isEnding === true
 }

@@ -31,7 +31,7 @@ export const namespace: ControlFeature<string, NamespaceSnapshot> = {
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) return undefined
     const subnets = subnetsOfNamespace(name, world).flatMap((subnet) => {
       const addressing = world.addressing.get(subnet)
-      const uid = world.subnets.get(subnet)?.metadata.uid ?? ''
+      const uid = world.subnetLives.get(subnet)?.uid ?? ''
       return addressing === undefined ? [] : [{ ...addressing, uid }]
     })
     return { name, uid: object.metadata.uid ?? '', subnets, pools: poolsOfNamespace(name, world) }

@@ -26,7 +26,8 @@ export const subnetGateway: ControlFeature<string, GatewaySnapshot | typeof unse
   about: { resource: subnetResource, objectOf: (key) => key.slice(0, key.indexOf('/')) },
   memberships: [{ kind: logicalRouter.name, column: 'policies' }],
   tables: [occupiedPairs],
-  lookups: [{ table: 'Port_Group', indexes: ['name'] }],
+  // A group of this name that is another pair's decides nothing: who may not have it is told when it is free.
+  lookups: [{ table: 'Port_Group', indexes: ['name'], isKept: true }],
   flags: pairFlags,
   triggers: [
     {

@@ -240,7 +240,7 @@ function subnetOfPool(pool: string, world: ControlWorld): string {
 }
 
 function unservedPoolCure(pool: string, world: ControlWorld): string {
-  return world.ipPools.get(pool) === undefined
+  return world.ipPoolLives.get(pool) === undefined
     ? 'create the IPPool, or name one that exists'
     : 'correct the specification of the IPPool, see its conditions'
 }
@@ -335,7 +335,7 @@ function poolRefusal(pool: string, subnet: string, world: ControlWorld): PodPool
         : `name an IPPool of subnet ${subnet}: this one has addresses of ${other}`
     return new PodPoolUnavailableError({ pool, cure })
   }
-  if (world.ipPools.get(pool)?.metadata.deletionTimestamp === undefined) return undefined
+  if (world.ipPoolLives.get(pool)?.isEnding !== true) return undefined
   const cure = 'name another IPPool, or create it anew: this one is being deleted'
   return new PodPoolUnavailableError({ pool, cure })
 }
@@ -353,7 +353,7 @@ function unavailableCure(subnet: string, world: ControlWorld): string {
   if (isEnding(subnet, world)) return 'name another subnet, or create it anew: this one is being deleted'
   if (world.attachments.get(subnet)?.hasSwitch === false)
     return 'choose another subnet: this one has addresses for NICs of other CNIs only'
-  return world.subnets.get(subnet) === undefined
+  return world.subnetLives.get(subnet) === undefined
     ? 'create the subnet, or name one that exists'
     : 'correct the specification of the subnet, see its conditions'
 }

@@ -22,7 +22,7 @@ export const aclSampling: ControlFeature<'collector' | 'app', SamplingSnapshot> 
   // ACLs can not do without the collector: whatever becomes of the other row, they have it.
   initialKeys: () => ['collector', 'app'],
   flags: aclSamplingFlags,
-  lookups: [{ table: 'Sample_Collector', indexes: ['id', 'name'] }],
+  lookups: [{ table: 'Sample_Collector', indexes: ['id', 'name'], isKept: true }],
   observe: (_key, { settings, northbound }) => {
     const { aclSampleProbability, aclSampleCollectorSet } = flagsOf(aclSamplingFlags, settings)
     const [own] = northbound.find('Sample_Collector', 'name', collectorName)
