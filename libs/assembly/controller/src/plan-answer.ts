@@ -219,7 +219,7 @@ function told(run: DryRun, northbound: Rows): Omit<PlanAnswer, 'version' | 'igno
       owner,
     })),
     refusals: [...refusals, ...failures].filter(isNew),
-    waits: [...run.held, ...run.awaited].map(([owner, refs]) => ({
+    waits: [...run.waiting, ...run.awaited].map(([owner, refs]) => ({
       owner,
       rows: refs.map(({ kind, id }) => `${kind}/${id}`),
     })),

@@ -23,9 +23,9 @@ export function mergeEntries<F, V extends string | null>(
   for (const { owner, fragment } of claims) {
     for (const [key, value] of Object.entries(entriesOf(fragment))) {
       const holder = holders.get(key) ?? owner
-      const held = entries.has(key) ? entries.get(key) : value
-      if (held !== value) {
-        const cure = `want ${held ?? 'none'}, as ${holder} does`
+      const known = entries.has(key) ? entries.get(key) : value
+      if (known !== value) {
+        const cure = `want ${known ?? 'none'}, as ${holder} does`
         const details = { field: `${field}:${key}`, value: value ?? 'none', holder, cure }
         refused.set(owner, new FragmentConflictError(details))
         continue

@@ -38,7 +38,7 @@ it('writes one object a line, with the time as text', () => {
 
 it('includes debug lines from verbosity 4 on', () => {
   const write = (log: ReturnType<typeof createLogger>): void => {
-    log.debug('key held until rows appear')
+    log.debug('key waits for rows')
     log.warn('key failed')
   }
   expect(logged(3, write)).toMatchObject([{ level: 'warn' }])

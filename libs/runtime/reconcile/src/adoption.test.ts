@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { Adoption } from './adoption.ts'
 import { catalogOf } from './catalog.ts'
-import { MemoryRows } from './memory-rows.ts'
+import { LocalRows } from './local-rows.ts'
 import { kinds, schema } from './plan-fixture.ts'
 
 const ids = { vendor: 'kube-ovn' }
@@ -15,7 +15,7 @@ const catalog = catalogOf(schema, [{ name: 'net', kinds: [kinds.ls, onSwitch] }]
 const isWanted = () => false
 
 it('finds rows of the vendor by their content, the lowest of several', () => {
-  const rows = new MemoryRows(schema)
+  const rows = new LocalRows(schema)
   const [first] = [1, 2].map(() => rows.insert('Logical_Switch', { name: 'blue', external_ids: ids }))
   rows.insert('Logical_Switch', { name: 'foreign' })
   rows.insert('Logical_Switch', {
@@ -29,7 +29,7 @@ it('finds rows of the vendor by their content, the lowest of several', () => {
 })
 
 it('follows changes: a row that is adopted, changed or removed is not adoptable any more', () => {
-  const rows = new MemoryRows(schema)
+  const rows = new LocalRows(schema)
   const uuid = rows.insert('Logical_Switch', { name: 'blue', external_ids: ids })
   const adoption = new Adoption(catalog, rows)
   adoption.rebuild()
@@ -50,7 +50,7 @@ it('follows changes: a row that is adopted, changed or removed is not adoptable 
 })
 
 it('remembers what a row was from which somebody takes every mark', () => {
-  const rows = new MemoryRows(schema)
+  const rows = new LocalRows(schema)
   const marks = { ...ids, owner: 'net/blue', id: 'ls/blue' }
   const uuid = rows.insert('Logical_Switch', { name: 'blue', external_ids: marks })
   const adoption = new Adoption(catalog, rows)
@@ -69,7 +69,7 @@ it('remembers what a row was from which somebody takes every mark', () => {
 })
 
 it('recognises a row once its parent refers to it', () => {
-  const rows = new MemoryRows(schema)
+  const rows = new LocalRows(schema)
   const adoption = new Adoption(catalog, rows)
   const names = rows.apply([
     { do: 'insert', table: 'Logical_Switch_Port', name: 'p', columns: { name: 'p', external_ids: ids } },
@@ -82,7 +82,7 @@ it('recognises a row once its parent refers to it', () => {
 })
 
 it('looks at the children of a parent that are new to it, and at all when it is another one', () => {
-  const rows = new MemoryRows(schema)
+  const rows = new LocalRows(schema)
   const looked: string[] = []
   const watched = {
     get: (table: string, uuid: string) => (looked.push(uuid), rows.get(table, uuid)),
@@ -122,7 +122,7 @@ it('looks at the children of a parent that are new to it, and at all when it is 
 })
 
 it('does not believe in an owner whose feature cannot own the row', () => {
-  const rows = new MemoryRows(schema)
+  const rows = new LocalRows(schema)
   const features = [
     { name: 'net', kinds: [kinds.ls] },
     { name: 'other', kinds: [kinds.lb] },
@@ -137,7 +137,7 @@ it('does not believe in an owner whose feature cannot own the row', () => {
 })
 
 it('finds a row under all that it may be, and then as the first of that which is wanted', () => {
-  const rows = new MemoryRows(schema)
+  const rows = new LocalRows(schema)
   const uuid = rows.insert('Port_Group', { name: 'g', external_ids: ids })
   const lookalike = { ...kinds.group, identify: () => undefined, resembles: () => 'g' }
   const adoption = new Adoption(catalogOf(schema, [{ name: 'net', kinds: [lookalike, kinds.pg] }]), rows)

@@ -52,7 +52,7 @@ export class Answers<W> {
   }
 
   /** The key waits for rows of others; its patches wait with it. */
-  held(job: Job<W>, startedMs: number): void {
+  waits(job: Job<W>, startedMs: number): void {
     this.#options.events.send(job.owner, job.desired)
     this.#finish(job, 'requeue', startedMs)
   }

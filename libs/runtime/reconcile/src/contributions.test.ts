@@ -5,7 +5,7 @@ import type { Operation } from 'ovsdb-client'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { nothing, type Feature } from './feature.ts'
 import { Kernel } from './kernel.ts'
-import { MemoryObjects } from './memory-objects.ts'
+import { LocalObjects } from './local-objects.ts'
 import { kinds, row, schema } from './plan-fixture.ts'
 import { mapOf } from './rows.ts'
 import { Signals } from './signals.ts'
@@ -89,7 +89,7 @@ function start() {
       },
     },
     schema,
-    objects: new MemoryObjects([]),
+    objects: new LocalObjects([]),
     signals,
     clock: new ManualClock(),
     logger,

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { DerivedTables } from './derived-tables.ts'
 import { nothing, type Feature } from './feature.ts'
 import { Kernel } from './kernel.ts'
-import { MemoryObjects } from './memory-objects.ts'
+import { LocalObjects } from './local-objects.ts'
 import { schema } from './plan-fixture.ts'
 import { databaseTable, objectTable } from './source-tables.ts'
 import { SimulatedServer } from './testing/simulated-server.ts'
@@ -65,7 +65,7 @@ function widget(name: string, color: string, noise = ''): KubeObject {
 class Fixture {
   readonly derived: DerivedTables
   readonly server = new SimulatedServer()
-  readonly objects = new MemoryObjects([widgets])
+  readonly objects = new LocalObjects([widgets])
   readonly logger = recordingLogger()
   readonly observed: string[] = []
   readonly kernel: Kernel<World>

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { Adoption } from './adoption.ts'
 import { followChanges } from './drift.ts'
 import { Memory } from './memory.ts'
-import { MemoryRows } from './memory-rows.ts'
+import { LocalRows } from './local-rows.ts'
 import { catalog, kinds, port, reconcile, row, schema, want } from './plan-fixture.ts'
 import type { Step } from './steps.ts'
 import { singletonRef, referencesOf, type Want } from './want.ts'
@@ -17,12 +17,12 @@ const wants: readonly Want[] = [
   port('web', 'blue'),
 ]
 
-let rows: MemoryRows
+let rows: LocalRows
 let memory: Memory
 let adoption: Adoption
 
 beforeEach(() => {
-  rows = new MemoryRows(schema)
+  rows = new LocalRows(schema)
   memory = new Memory()
   rows.insert('NB_Global', {})
   reconcile(rows, wants)

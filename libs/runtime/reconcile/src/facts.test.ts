@@ -8,7 +8,7 @@ import { DerivedTables } from './derived-tables.ts'
 import { fact } from './facts.ts'
 import { nothing, type Feature } from './feature.ts'
 import { Kernel } from './kernel.ts'
-import { MemoryObjects } from './memory-objects.ts'
+import { LocalObjects } from './local-objects.ts'
 import { schema } from './plan-fixture.ts'
 import { databaseTable, factTable, objectTable } from './source-tables.ts'
 import { SimulatedServer } from './testing/simulated-server.ts'
@@ -73,7 +73,7 @@ const fixtureLabels = new Map<string, string>()
 
 class Fixture {
   readonly server = new SimulatedServer()
-  readonly objects = new MemoryObjects([widgets])
+  readonly objects = new LocalObjects([widgets])
   readonly observed: string[] = []
   readonly plan: World['plan'] = new Map()
   /** Of each world that was made for a plan. */

@@ -127,7 +127,7 @@ export interface OwnedRow {
 /**
  * A single value in a set, or a single entry in a map, of a row that somebody else may own.
  *
- * A row of a non-root table needs one: the reference that keeps it alive. A key is held back until every
+ * A row of a non-root table needs one: the reference that keeps it alive. A key waits until every
  * container that it names exists.
  */
 export type Member = SetMember | MapMember

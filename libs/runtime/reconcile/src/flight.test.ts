@@ -16,7 +16,7 @@ const plain: Plan = {
   steps: [],
   outcomes: [],
   touched: new Set(),
-  ...{ held: new Map(), awaited: new Map(), problems: new Map(), lacks: new Map() },
+  ...{ waiting: new Map(), awaited: new Map(), problems: new Map(), lacks: new Map() },
 }
 
 function job(owner: string, members: readonly Member[]): Job<unknown> {

@@ -45,7 +45,7 @@ function entriesOf<W>(jobs: readonly Job<W>[]): readonly Place[] {
 }
 
 function isPlain<W>(plan: Plan, jobs: readonly Job<W>[], catalog: Catalog, memory: Memory): boolean {
-  if (plan.held.size + plan.awaited.size + plan.problems.size + plan.lacks.size > 0) return false
+  if (plan.waiting.size + plan.awaited.size + plan.problems.size + plan.lacks.size > 0) return false
   if (jobs.some(({ owner, desired }) => desired.hold === true || memory.letsGo(owner, desired))) return false
   return areAdditions(plan.steps, catalog)
 }

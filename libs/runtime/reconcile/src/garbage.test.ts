@@ -5,7 +5,7 @@ import { Adoption } from './adoption.ts'
 import { catalogOf } from './catalog.ts'
 import { Garbage } from './garbage.ts'
 import { Memory } from './memory.ts'
-import { MemoryRows } from './memory-rows.ts'
+import { LocalRows } from './local-rows.ts'
 import { kinds, schema } from './plan-fixture.ts'
 import { columnOf } from './rows.ts'
 import { StrayMembers } from './stray-members.ts'
@@ -13,7 +13,7 @@ import { StrayMembers } from './stray-members.ts'
 it('tries longer and longer apart to remove what nobody wants, and from the beginning after a success', async () => {
   const features = [{ name: 'net', kinds: [kinds.ls] }]
   const catalog = catalogOf(schema, features)
-  const rows = new MemoryRows(schema)
+  const rows = new LocalRows(schema)
   rows.insert('Logical_Switch', { name: 'blue', external_ids: { vendor: 'kube-ovn' } })
   const adoption = new Adoption(catalog, rows)
   adoption.rebuild()
@@ -36,7 +36,7 @@ it('tries longer and longer apart to remove what nobody wants, and from the begi
 it('collects what a key wants no more as soon as that key has said so, whatever others of its feature do', async () => {
   const features = [{ name: 'net', kinds: [kinds.ls] }]
   const catalog = catalogOf(schema, features)
-  const rows = new MemoryRows(schema)
+  const rows = new LocalRows(schema)
   for (const name of ['blue', 'red'])
     rows.insert('Logical_Switch', { name, external_ids: { vendor: 'kube-ovn' } })
   const adoption = new Adoption(catalog, rows)

@@ -10,7 +10,7 @@ import type { Database } from './database.ts'
 import { nothing, type Desired, type Feature } from './feature.ts'
 import type { KernelOptions } from './kernel-options.ts'
 import { Kernel } from './kernel.ts'
-import { MemoryObjects } from './memory-objects.ts'
+import { LocalObjects } from './local-objects.ts'
 import { Signals } from './signals.ts'
 
 interface SwitchSpec {
@@ -150,7 +150,7 @@ export async function startProcess(
   await client.connect()
   const logger = recordingLogger()
   const signals = new Signals()
-  const objects = new MemoryObjects([widgets])
+  const objects = new LocalObjects([widgets])
   const kernel = stack.use(
     new Kernel<Settings>({
       features,

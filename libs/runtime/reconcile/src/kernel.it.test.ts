@@ -37,7 +37,7 @@ it('creates, changes and deletes, each in one transaction, and costs nothing whe
   await process.change('port', ...world.ports.keys())
   expect(await northbound.transactions()).toBe(before)
   await process.change('switch', 'blue')
-  // The ports were held until the switch appeared.
+  // The ports waited until the switch appeared.
   expect(await northbound.transactions()).toBe(before + 2)
   expect(process.client.cache.count('Logical_Switch_Port')).toBe(20)
   await process.change('port', ...world.ports.keys())

@@ -72,7 +72,7 @@ export class Kernel<W> implements AsyncDisposable {
   #phase: 'new' | 'started' | 'closed' = 'new'
   #isScheduled = false
   #isSettling = false
-  #holdBack: Disposable = { [Symbol.dispose]: () => undefined }
+  #gathering: Disposable = { [Symbol.dispose]: () => undefined }
   #round: Promise<void> | undefined
 
   /** Throws when the features contradict each other or the schema. */
@@ -267,7 +267,7 @@ export class Kernel<W> implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#phase = 'closed'
     this.#derived.onChange = () => undefined
-    this.#holdBack[Symbol.dispose]()
+    this.#gathering[Symbol.dispose]()
     this.#sweepTimer?.[Symbol.dispose]()
     this.#subscriptions.dispose()
     this.#queue[Symbol.dispose]()
@@ -297,7 +297,7 @@ export class Kernel<W> implements AsyncDisposable {
     if (this.#isScheduled || this.#round !== undefined || this.#phase !== 'started' || !this.#isConnected)
       return
     if (!this.#queue.hasReady && !this.#canCollect) return
-    if (this.#isHeldBack()) return
+    if (this.#isGathering()) return
     this.#isScheduled = true
     setImmediate(() => {
       this.#isScheduled = false
@@ -324,11 +324,11 @@ export class Kernel<W> implements AsyncDisposable {
   }
 
   /** Keys gather while the API server is busy; each of its answers, or the lack of any, lets the kernel look again. */
-  #isHeldBack(): boolean {
+  #isGathering(): boolean {
     const waitMs = this.#sender.busyForMs(this.#queue.ready >= this.#batchSize)
-    this.#holdBack[Symbol.dispose]()
+    this.#gathering[Symbol.dispose]()
     if (waitMs === 0) return false
-    this.#holdBack = this.#options.clock.setTimer(waitMs, () => this.#schedule())
+    this.#gathering = this.#options.clock.setTimer(waitMs, () => this.#schedule())
     return true
   }
 

@@ -19,8 +19,8 @@ export function planMembers(want: Want, draft: Draft): void {
       putEntry(want, member, draft)
       continue
     }
-    const held = addValue(want, member, draft)
-    if (held !== undefined && isAsked(member)) kept.add(held.container, member.column, held.value)
+    const there = addValue(want, member, draft)
+    if (there !== undefined && isAsked(member)) kept.add(there.container, member.column, there.value)
   }
   leaveContainers(want, kept, draft)
   for (const member of want.released) {
@@ -70,13 +70,13 @@ function atomOf(value: Element): Atom {
   return typeof value === 'object' ? tokenOf(value) : value
 }
 
-interface Held {
+interface Contributed {
   readonly container: Uuid
   readonly value: Element
 }
 
 /** Answers the value and where it is, unless the container is inserted: that cannot hold an old value. */
-function addValue(want: Want, member: SetMember, draft: Draft): Held | undefined {
+function addValue(want: Want, member: SetMember, draft: Draft): Contributed | undefined {
   const { edits, touched } = draft
   const container = containerOf(member, draft)
   const value = resolved(member.value, draft)

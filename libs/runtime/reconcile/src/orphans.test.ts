@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { MemoryRows } from './memory-rows.ts'
+import { LocalRows } from './local-rows.ts'
 import { excessiveDeletions, holdBack, kindMarkOf, ownersIn, rowsOwnedBy } from './orphans.ts'
 import { catalog, kinds, reconcile, row, schema, want } from './plan-fixture.ts'
 
-function switches(count: number): MemoryRows {
-  const rows = new MemoryRows(schema)
+function switches(count: number): LocalRows {
+  const rows = new LocalRows(schema)
   reconcile(
     rows,
     Array.from({ length: count }, (_, n) => want(`s${n}`, [row(kinds.ls, `s${n}`)])),
@@ -12,7 +12,7 @@ function switches(count: number): MemoryRows {
   return rows
 }
 
-function doomed(rows: MemoryRows, count: number) {
+function doomed(rows: LocalRows, count: number) {
   const all = [...ownersIn(rows, catalog)]
     .slice(0, count)
     .flatMap((owner) => rowsOwnedBy(owner, rows, catalog))
@@ -35,7 +35,7 @@ it.each([
 describe('holdBack', () => {
   /** `count` switches of as many owners, with a port in the first of them, and groups. */
   function world(count: number) {
-    const rows = new MemoryRows(schema)
+    const rows = new LocalRows(schema)
     const port = { of: { kind: 'ls', id: 's0' }, column: 'ports', value: { kind: 'lsp', id: 'p' } }
     const inGroup = { of: { kind: 'pg', id: 'g1' }, column: 'ports', value: { kind: 'lsp', id: 'p' } }
     reconcile(rows, [

@@ -71,7 +71,7 @@ it('waits when rows are changed or removed, or depend on others that are under w
   await using process = await startProcess(northbound, world, { batchSize }, overlap.database)
   for (const name of names(40)) world.ports.set(name, { on: 'blue' })
   world.switches.set('blue', {})
-  // The switch is in the first batch, and the ports of the others are held back until it is there.
+  // The switch is in the first batch, and the ports of the others wait until it is there.
   await process.change('switch', 'blue')
   await process.change('port', ...names(40))
   overlap.beside.length = 0

@@ -4,7 +4,7 @@ import { ManualClock } from '@kube-ovn/time'
 import { describe, expect, it } from 'vitest'
 import { TrimmedFieldError } from './errors.ts'
 import type { KubePatch } from './feature.ts'
-import { MemoryObjects } from './memory-objects.ts'
+import { LocalObjects } from './local-objects.ts'
 import { joinPatches, PatchSender, planWrite } from './patches.ts'
 
 const pods = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true }
@@ -86,7 +86,7 @@ describe('joinPatches', () => {
 
 describe('PatchSender', () => {
   function start(concurrency = 4) {
-    const objects = new MemoryObjects([pods])
+    const objects = new LocalObjects([pods])
     objects.put(pods, 'shop/web', pod)
     const metrics = kernelMetrics(new Registry())
     return { objects, sender: new PatchSender({ objects, metrics, clock: new ManualClock(), concurrency }) }

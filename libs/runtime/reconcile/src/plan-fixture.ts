@@ -4,7 +4,7 @@ import { Adoption } from './adoption.ts'
 import { catalogOf } from './catalog.ts'
 import type { Membership, OwnedRow } from './feature.ts'
 import { ownerMark } from './marks.ts'
-import type { MemoryRows } from './memory-rows.ts'
+import type { LocalRows } from './local-rows.ts'
 import { planRows, type Plan } from './plan.ts'
 import { columnOf, mapOf } from './rows.ts'
 import type { Want } from './want.ts'
@@ -161,14 +161,14 @@ export function port(id: string, on: string, columns: OwnedRow['columns'] = {}):
   return want(id, [row(kinds.lsp, id, columns)], [member])
 }
 
-export function planOn(rows: MemoryRows, wants: readonly Want[]): Plan {
+export function planOn(rows: LocalRows, wants: readonly Want[]): Plan {
   const adoptable = new Adoption(catalog, rows)
   adoptable.rebuild()
   return planRows({ wants, rows, catalog, adoptable })
 }
 
 /** Plans and applies. */
-export function reconcile(rows: MemoryRows, wants: readonly Want[]): Plan {
+export function reconcile(rows: LocalRows, wants: readonly Want[]): Plan {
   const plan = planOn(rows, wants)
   rows.apply(plan.steps)
   return plan

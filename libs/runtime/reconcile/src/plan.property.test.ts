@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { Adoption } from './adoption.ts'
-import { MemoryRows } from './memory-rows.ts'
+import { LocalRows } from './local-rows.ts'
 import { planRemoval } from './plan.ts'
 import { catalog, kinds, planOn, port, reconcile, row, schema, want } from './plan-fixture.ts'
 import { columnOf, elementsOf, mapOf } from './rows.ts'
@@ -43,7 +43,7 @@ const state: fc.Arbitrary<State> = fc.record({
   ),
 })
 
-/** A port is held while its switch is missing, and keeps what it had; a state to be reached has none of those. */
+/** A port waits while its switch is missing, and keeps what it had; a state to be reached has none of those. */
 function possible({ switches, ports }: State): State {
   const kept = Object.entries(ports).map(([name, one]) => [
     name,
@@ -71,12 +71,12 @@ function wantsOf({ switches, ports }: State): readonly Want[] {
 }
 
 /** Reconciles until nothing is planned: a port may need its switch to go first. */
-function settle(rows: MemoryRows, wants: readonly Want[]): void {
+function settle(rows: LocalRows, wants: readonly Want[]): void {
   for (let rounds = 0; reconcile(rows, wants).steps.length > 0; rounds++) expect(rounds).toBeLessThan(4)
 }
 
 /** Removes rows that lost their marks and that nobody adopted. */
-function sweep(rows: MemoryRows): void {
+function sweep(rows: LocalRows): void {
   const adoptable = new Adoption(catalog, rows)
   adoptable.rebuild()
   rows.apply(planRemoval(adoptable.leftOver(), { wants: [], rows, catalog, adoptable }).steps)
@@ -88,7 +88,7 @@ const vandalism = fc.array(fc.tuple(fc.nat(), fc.constantFrom('clear', 'delete',
 })
 
 function vandalise(
-  rows: MemoryRows,
+  rows: LocalRows,
   acts: readonly (readonly [number, string])[],
   foreign: ReadonlySet<string>,
 ): void {
@@ -112,7 +112,7 @@ function vandalise(
 }
 
 /** Rows of a stranger, some of which look like ours. */
-function addForeign(rows: MemoryRows): ReadonlySet<string> {
+function addForeign(rows: LocalRows): ReadonlySet<string> {
   rows.apply([
     {
       do: 'insert',
@@ -127,13 +127,13 @@ function addForeign(rows: MemoryRows): ReadonlySet<string> {
   return new Set(Object.values(rows.dump()).flatMap((table) => Object.keys(table)))
 }
 
-function only(rows: MemoryRows, uuids: ReadonlySet<string>): unknown {
+function only(rows: LocalRows, uuids: ReadonlySet<string>): unknown {
   return Object.values(rows.dump()).flatMap((table) =>
     Object.values(table).filter(({ _uuid }) => uuids.has(_uuid)),
   )
 }
 
-function expectState(rows: MemoryRows, { switches, ports }: State): void {
+function expectState(rows: LocalRows, { switches, ports }: State): void {
   for (const name of switchNames) {
     const config = switches[name]
     const found = rows.find('Logical_Switch', 'external_ids:id', `ls/${name}`)
@@ -164,7 +164,7 @@ function expectState(rows: MemoryRows, { switches, ports }: State): void {
 it('reaches any state from any other, whatever strangers did, and then plans nothing', () => {
   fc.assert(
     fc.property(state, vandalism, state.map(possible), (before, acts, after) => {
-      const rows = new MemoryRows(schema)
+      const rows = new LocalRows(schema)
       const foreign = addForeign(rows)
       const untouched = only(rows, foreign)
       settle(rows, wantsOf(before))
@@ -182,7 +182,7 @@ it('reaches any state from any other, whatever strangers did, and then plans not
 it('does not care about the order of keys', () => {
   fc.assert(
     fc.property(state, state, fc.array(fc.nat(), { minLength: 9, maxLength: 9 }), (before, after, draws) => {
-      const [one, other] = [new MemoryRows(schema), new MemoryRows(schema)]
+      const [one, other] = [new LocalRows(schema), new LocalRows(schema)]
       const shuffled = (wants: readonly Want[]) =>
         wants.map((each, n) => ({ each, draw: draws[n % draws.length] ?? 0 })).sort((a, b) => a.draw - b.draw)
       settle(one, wantsOf(before))

@@ -2,13 +2,13 @@ import type { RowRef } from '@kube-ovn/ovn-names'
 import type { RowBase } from 'ovsdb-client'
 import { describe, expect, it } from 'vitest'
 import { Adoption } from './adoption.ts'
-import { MemoryRows } from './memory-rows.ts'
+import { LocalRows } from './local-rows.ts'
 import { planRows } from './plan.ts'
 import { catalog, kinds, planOn, port, reconcile, row, schema, want } from './plan-fixture.ts'
 import { columnOf, elementsOf, mapOf } from './rows.ts'
 import { singletonRef } from './want.ts'
 
-function named(rows: MemoryRows, table: string, name: string): RowBase {
+function named(rows: LocalRows, table: string, name: string): RowBase {
   const found = rows.find(table, 'name', name)[0]
   if (found === undefined) throw new Error(`no ${table} ${name}`)
   return found
@@ -16,7 +16,7 @@ function named(rows: MemoryRows, table: string, name: string): RowBase {
 
 describe('planRows', () => {
   it('inserts a switch and its port in one plan, marked', () => {
-    const rows = new MemoryRows(schema)
+    const rows = new LocalRows(schema)
     const plan = reconcile(rows, [
       port('web', 'blue', { addresses: ['dynamic'] }),
       want('blue', [row(kinds.ls, 'blue')]),
@@ -28,7 +28,7 @@ describe('planRows', () => {
   })
 
   it('adds the ports of many keys to a switch in one operation', () => {
-    const rows = new MemoryRows(schema)
+    const rows = new LocalRows(schema)
     reconcile(rows, [want('blue', [row(kinds.ls, 'blue')])])
     const plan = reconcile(rows, [port('a', 'blue'), port('b', 'blue'), port('c', 'blue')])
     expect(plan.steps.filter((step) => step.do === 'mutate')).toHaveLength(1)
@@ -36,7 +36,7 @@ describe('planRows', () => {
   })
 
   it('moves a port between switches and keeps its row', () => {
-    const rows = new MemoryRows(schema)
+    const rows = new LocalRows(schema)
     const switches = want('both', [row(kinds.ls, 'blue'), row(kinds.ls, 'red')])
     reconcile(rows, [switches, port('web', 'blue')])
     const before = named(rows, 'Logical_Switch_Port', 'web')._uuid
@@ -46,7 +46,7 @@ describe('planRows', () => {
   })
 
   it('removes a port by its reference, and a switch by itself', () => {
-    const rows = new MemoryRows(schema)
+    const rows = new LocalRows(schema)
     reconcile(rows, [want('blue', [row(kinds.ls, 'blue')]), port('web', 'blue')])
     const plan = reconcile(rows, [want('web', [])])
     expect(plan.steps.map((step) => step.do)).toEqual(['mutate'])
@@ -56,7 +56,7 @@ describe('planRows', () => {
   })
 
   it('takes what goes with a port out of it, since the server looks at references before it collects the port', () => {
-    const rows = new MemoryRows(schema)
+    const rows = new LocalRows(schema)
     const web = port('web', 'blue', { ha_chassis_group: { kind: 'hacg', id: 'web' } })
     const both = want('web', [...web.desired.rows, row(kinds.hacg, 'web')], web.desired.members)
     reconcile(rows, [want('blue', [row(kinds.ls, 'blue')]), both])
@@ -71,7 +71,7 @@ describe('planRows', () => {
   })
 
   it('takes a port that goes out of a group which the same transaction changes, where the server may forget it', () => {
-    const rows = new MemoryRows(schema)
+    const rows = new LocalRows(schema)
     const inGroup = (id: string) => ({
       of: { kind: 'pg', id: 'web' },
       column: 'ports',
@@ -88,7 +88,7 @@ describe('planRows', () => {
   })
 
   it('leaves it to the server to take a port that goes out of a group that nothing else changes', () => {
-    const rows = new MemoryRows(schema)
+    const rows = new LocalRows(schema)
     const inGroup = { of: { kind: 'pg', id: 'web' }, column: 'ports', value: { kind: 'lsp', id: 'a' } }
     const grouped = want('a', [row(kinds.lsp, 'a')], [...port('a', 'blue').desired.members, inGroup])
     reconcile(rows, [want('blue', [row(kinds.ls, 'blue')]), want('web', [row(kinds.pg, 'web')]), grouped])
@@ -97,7 +97,7 @@ describe('planRows', () => {
   })
 
   it('leaves entries of others in a shared map, and removes what is asked for as undefined', () => {
-    const rows = new MemoryRows(schema)
+    const rows = new LocalRows(schema)
     reconcile(rows, [
       want('blue', [row(kinds.ls, 'blue', { other_config: { subnet: '10.0.0.0/24', mcast: 'x' } })]),
     ])
@@ -114,7 +114,7 @@ describe('planRows', () => {
   })
 
   it('replaces an exact map as a whole', () => {
-    const rows = new MemoryRows(schema)
+    const rows = new LocalRows(schema)
     const lb = (vips: Record<string, string>) => want('lb', [row(kinds.lb, 'lb', { vips })])
     reconcile(rows, [lb({ a: '1', b: '2' })])
     reconcile(rows, [lb({ b: '3' })])
@@ -122,7 +122,7 @@ describe('planRows', () => {
   })
 
   it('changes a large set by its difference', () => {
-    const rows = new MemoryRows(schema)
+    const rows = new LocalRows(schema)
     const addresses = Array.from({ length: 40 }, (_, n) => `10.0.0.${n}`)
     reconcile(rows, [want('blue', [row(kinds.ls, 'blue')]), port('web', 'blue', { addresses })])
     const plan = reconcile(rows, [port('web', 'blue', { addresses: [...addresses.slice(1), '10.0.0.99'] })])
@@ -143,7 +143,7 @@ describe('planRows', () => {
   })
 
   it('keeps what was generated for a new row', () => {
-    const rows = new MemoryRows(schema)
+    const rows = new LocalRows(schema)
     const ls = (mac: string) =>
       want('blue', [{ ...row(kinds.ls, 'blue'), onInsert: { other_config: { mac } } }])
     reconcile(rows, [ls('first')])
@@ -151,19 +151,19 @@ describe('planRows', () => {
     expect(mapOf(named(rows, 'Logical_Switch', 'blue'), 'other_config')).toEqual({ mac: 'first' })
   })
 
-  it('holds a key whose container is missing, and not its neighbours', () => {
-    const rows = new MemoryRows(schema)
+  it('has a key wait whose container is missing, and not its neighbours', () => {
+    const rows = new LocalRows(schema)
     const plan = reconcile(rows, [
       port('web', 'nowhere'),
       want('blue', [row(kinds.ls, 'blue')]),
       port('db', 'blue'),
     ])
-    expect(plan.held).toEqual(new Map([['net/web', [{ kind: 'ls', id: 'nowhere' }]]]))
+    expect(plan.waiting).toEqual(new Map([['net/web', [{ kind: 'ls', id: 'nowhere' }]]]))
     expect([...rows.scan('Logical_Switch_Port')]).toHaveLength(1)
   })
 
-  it('holds a key that refers to a row of a held key', () => {
-    const rows = new MemoryRows(schema)
+  it('has a key wait that refers to a row of one that waits', () => {
+    const rows = new LocalRows(schema)
     const group = want('group', [row(kinds.group, 'g')], [])
     const lb = want(
       'lb',
@@ -172,12 +172,12 @@ describe('planRows', () => {
     )
     const dependent = want('p', [row(kinds.lsp, 'p', { dhcpv4_options: { kind: 'lb', id: 'lb' } })])
     const plan = reconcile(rows, [group, lb, dependent])
-    expect([...plan.held.keys()]).toEqual(['net/lb', 'net/p'])
+    expect([...plan.waiting.keys()]).toEqual(['net/lb', 'net/p'])
     expect(plan.touched).toEqual(new Set(['net/group']))
   })
 
   it('leaves out a weak reference in a set until its row exists', () => {
-    const rows = new MemoryRows(schema)
+    const rows = new LocalRows(schema)
     const group = want('g', [row(kinds.group, 'g', { ports: ['a', 'b'].map((id) => ({ kind: 'lsp', id })) })])
     const plan = reconcile(rows, [want('blue', [row(kinds.ls, 'blue')]), port('a', 'blue'), group])
     expect(plan.awaited).toEqual(new Map([['net/g', [{ kind: 'lsp', id: 'b' }]]]))
@@ -188,15 +188,15 @@ describe('planRows', () => {
   })
 
   it('does not refer to a row that the same plan removes', () => {
-    const rows = new MemoryRows(schema)
+    const rows = new LocalRows(schema)
     reconcile(rows, [want('blue', [row(kinds.ls, 'blue')])])
     const plan = reconcile(rows, [want('blue', []), port('web', 'blue')])
-    expect([...plan.held.keys()]).toEqual(['net/web'])
+    expect([...plan.waiting.keys()]).toEqual(['net/web'])
     expect([...rows.scan('Logical_Switch')]).toEqual([])
   })
 
   it('adopts the row that upstream wrote', () => {
-    const rows = new MemoryRows(schema)
+    const rows = new LocalRows(schema)
     const uuid = rows.insert('Logical_Switch', {
       name: 'blue',
       external_ids: { vendor: 'kube-ovn', old: 'yes' },
@@ -223,7 +223,7 @@ describe('planRows', () => {
 
   describe('of upstream that looks like one of another kind', () => {
     function upstream() {
-      const rows = new MemoryRows(schema)
+      const rows = new LocalRows(schema)
       return { rows, uuid: rows.insert('Port_Group', { name: 'g', external_ids: { vendor: 'kube-ovn' } }) }
     }
     const lookalike = want('a', [row(kinds.group, 'g')])
@@ -250,8 +250,8 @@ describe('planRows', () => {
     it('is not referred to as what it seems to be while it becomes the other', () => {
       const { rows } = upstream()
       const member = want('p', [], [inGroup])
-      expect([...planOn(rows, [member]).held]).toEqual([])
-      expect([...planOn(rows, [member, lookalike]).held]).toEqual([['net/p', [{ kind: 'pg', id: 'g' }]]])
+      expect([...planOn(rows, [member]).waiting]).toEqual([])
+      expect([...planOn(rows, [member, lookalike]).waiting]).toEqual([['net/p', [{ kind: 'pg', id: 'g' }]]])
     })
 
     it('is recognised by its content when its id was changed', () => {
@@ -264,7 +264,7 @@ describe('planRows', () => {
   })
 
   it('recognises a row of its own whose id was changed', () => {
-    const rows = new MemoryRows(schema)
+    const rows = new LocalRows(schema)
     reconcile(rows, [want('blue', [row(kinds.ls, 'blue')])])
     const { _uuid: uuid } = named(rows, 'Logical_Switch', 'blue')
     const columns = { external_ids: { vendor: 'kube-ovn', owner: 'net/blue', id: 'ls/other' } }
@@ -275,7 +275,7 @@ describe('planRows', () => {
   })
 
   it('keeps one of two rows with the same id', () => {
-    const rows = new MemoryRows(schema)
+    const rows = new LocalRows(schema)
     const ids = { vendor: 'kube-ovn', owner: 'net/blue', id: 'ls/blue' }
     const first = rows.insert('Logical_Switch', { name: 'blue', external_ids: ids })
     rows.insert('Logical_Switch', { name: 'blue', external_ids: ids })
@@ -284,7 +284,7 @@ describe('planRows', () => {
   })
 
   it('hands a row from one key to another', () => {
-    const rows = new MemoryRows(schema)
+    const rows = new LocalRows(schema)
     reconcile(rows, [want('old', [row(kinds.ls, 'blue')])])
     const { _uuid: uuid } = named(rows, 'Logical_Switch', 'blue')
     reconcile(rows, [want('old', []), want('new', [row(kinds.ls, 'blue')])])
@@ -293,7 +293,7 @@ describe('planRows', () => {
   })
 
   it('gives a row that two keys want to one of them', () => {
-    const rows = new MemoryRows(schema)
+    const rows = new LocalRows(schema)
     const plan = reconcile(rows, [want('b', [row(kinds.ls, 'x')]), want('a', [row(kinds.ls, 'x')])])
     expect([...plan.problems].map(([owner, { code }]) => [owner, code])).toEqual([
       ['net/b', 'reconcile-row-claimed-twice'],
@@ -317,17 +317,17 @@ describe('planRows', () => {
       undefined,
     ],
   ])('refuses %s and plans the rest', (_name, bad, column) => {
-    const plan = planOn(new MemoryRows(schema), [bad, want('good', [row(kinds.ls, 'good')])])
+    const plan = planOn(new LocalRows(schema), [bad, want('good', [row(kinds.ls, 'good')])])
     expect(plan.problems.get('net/k')?.code).toBe('reconcile-invalid-desired')
     expect(plan.problems.get('net/k')?.details).toMatchObject({ owner: 'net/k', column })
     expect([...plan.touched]).toEqual(['net/good'])
   })
 
   it('changes single entries of the only row of a table', () => {
-    const rows = new MemoryRows(schema)
+    const rows = new LocalRows(schema)
     const entry = (value: string | undefined) =>
       want('g', [], [{ of: singletonRef('NB_Global'), column: 'options', key: 'mac_prefix', value }])
-    expect([...planOn(rows, [entry('0a')]).held.keys()]).toEqual(['net/g'])
+    expect([...planOn(rows, [entry('0a')]).waiting.keys()]).toEqual(['net/g'])
     const uuid = rows.insert('NB_Global', { options: { other: '1', mac_prefix: '00' } })
     reconcile(rows, [entry('0a')])
     expect(columnOf(rows.get('NB_Global', uuid) ?? { _uuid: '' }, 'options')).toEqual({
@@ -340,7 +340,7 @@ describe('planRows', () => {
   })
 
   it('releases a value that it contributed before', () => {
-    const rows = new MemoryRows(schema)
+    const rows = new LocalRows(schema)
     const lb = want('lb', [row(kinds.lb, 'lb')])
     const member = {
       of: { kind: 'ls', id: 'blue' },
@@ -356,7 +356,7 @@ describe('planRows', () => {
 })
 
 it('releases an entry that is what it was contributed as, and in a composed map whatever it is', () => {
-  const rows = new MemoryRows(schema)
+  const rows = new LocalRows(schema)
   const uuid = rows.insert('NB_Global', {})
   reconcile(rows, [want('lb', [row(kinds.lb, 'lb')])])
   const entries = (value: string) => [
@@ -376,7 +376,7 @@ it('releases an entry that is what it was contributed as, and in a composed map 
 })
 
 it('leaves a row alone that carries its mark by mistake and is held by another key', () => {
-  const rows = new MemoryRows(schema)
+  const rows = new LocalRows(schema)
   reconcile(rows, [want('blue', [row(kinds.ls, 'blue')])])
   const [blue] = rows.find('Logical_Switch', 'name', 'blue')
   const external_ids = { vendor: 'kube-ovn', owner: 'net/thief', id: 'ls/blue' }
@@ -388,7 +388,7 @@ it('leaves a row alone that carries its mark by mistake and is held by another k
 })
 
 it('sends one entry when one of 10,000 in a map has changed', () => {
-  const rows = new MemoryRows(schema)
+  const rows = new LocalRows(schema)
   const vips = Object.fromEntries(
     Array.from({ length: 10_000 }, (_, n) => [`10.96.0.1:${n}`, '10.16.0.1:80']),
   )

@@ -21,7 +21,7 @@ export interface Plan {
   /** The keys that have what they want only once the steps are carried out. */
   readonly touched: ReadonlySet<OwnerMark>
   /** Keys for which nothing was planned because rows that they refer to are missing. */
-  readonly held: ReadonlyMap<OwnerMark, readonly RowRef[]>
+  readonly waiting: ReadonlyMap<OwnerMark, readonly RowRef[]>
   /** References that were left out because their rows are missing; the rest of the key is planned. */
   readonly awaited: ReadonlyMap<OwnerMark, readonly RowRef[]>
   /** Keys for which nothing was planned because their desired state is wrong. */
@@ -103,9 +103,9 @@ function draftOf(request: ResolveRequest, resolution: Resolution): Draft {
 function planOf(draft: Draft, steps: readonly Step[]): Plan {
   dropReferences(draft, steps)
   const { request, resolution, outcomes, touched, edits } = draft
-  const { held, awaited, problems } = resolution
+  const { waiting, awaited, problems } = resolution
   const lacks = request.lacks ?? new Map()
-  return { steps: [...steps, ...edits.steps()], outcomes, touched, held, awaited, problems, lacks }
+  return { steps: [...steps, ...edits.steps()], outcomes, touched, waiting, awaited, problems, lacks }
 }
 
 /**

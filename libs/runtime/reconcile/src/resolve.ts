@@ -45,7 +45,7 @@ export interface Resolution {
   readonly unwantedOf: ReadonlyMap<OwnerMark, readonly TableRow[]>
   /** Rows that go away with this plan. */
   readonly doomed: ReadonlySet<Uuid>
-  readonly held: ReadonlyMap<OwnerMark, readonly RowRef[]>
+  readonly waiting: ReadonlyMap<OwnerMark, readonly RowRef[]>
   readonly awaited: ReadonlyMap<OwnerMark, readonly RowRef[]>
   readonly problems: ReadonlyMap<OwnerMark, KubeOvnError>
   readonly resolve: Resolve
@@ -65,8 +65,8 @@ export interface ResolveRequest {
 /**
  * Finds the existing row of every wanted one, and sets aside the keys that cannot be planned.
  *
- * A key is held when a row that it refers to neither exists nor comes into being with this plan; holding one may
- * make others held. References that may be missing are left out and awaited.
+ * A key waits when a row that it refers to neither exists nor comes into being with this plan; one that waits may
+ * make others wait. References that may be missing are left out and awaited.
  */
 export function resolveWants(request: ResolveRequest): Resolution {
   const { catalog } = request
@@ -86,13 +86,13 @@ export function resolveWants(request: ResolveRequest): Resolution {
     unwantedOf.set(want.owner, [...unwanted, ...unwantedUnmarked(want, claims)])
   }
 
-  const held = new Map<OwnerMark, readonly RowRef[]>()
+  const waiting = new Map<OwnerMark, readonly RowRef[]>()
   let doomed: ReadonlySet<Uuid> = new Set()
   function resolve(ref: RowRef): Element | undefined {
     const id = idMark(ref)
     const target = targets.get(id)
     if (target?.existing !== undefined) return target.existing._uuid
-    if (target !== undefined) return held.has(target.owner) ? undefined : { named: target.name }
+    if (target !== undefined) return waiting.has(target.owner) ? undefined : { named: target.name }
     const uuid = existing(ref, id)
     return uuid === undefined || doomed.has(uuid) ? undefined : uuid
   }
@@ -115,20 +115,20 @@ export function resolveWants(request: ResolveRequest): Resolution {
   let ready = wants.filter((want) => !problems.has(want.owner))
   for (;;) {
     doomed = new Set(ready.flatMap((want) => (unwantedOf.get(want.owner) ?? []).map(({ row }) => row._uuid)))
-    const before = held.size
+    const before = waiting.size
     for (const want of ready) {
       const lacking = missing(want, false)
-      if (lacking.length > 0) held.set(want.owner, lacking)
+      if (lacking.length > 0) waiting.set(want.owner, lacking)
     }
-    if (held.size === before) break
-    ready = ready.filter((want) => !held.has(want.owner))
+    if (waiting.size === before) break
+    ready = ready.filter((want) => !waiting.has(want.owner))
   }
   const awaited = new Map<OwnerMark, readonly RowRef[]>()
   for (const want of ready) {
     const lacking = missing(want, true)
     if (lacking.length > 0) awaited.set(want.owner, lacking)
   }
-  return { ready, targetsOf, unwantedOf, doomed, held, awaited, problems, resolve }
+  return { ready, targetsOf, unwantedOf, doomed, waiting, awaited, problems, resolve }
 }
 
 /** Who wants what. */

@@ -68,7 +68,7 @@ export class Rounds<W> {
     }
   }
 
-  /** Brings keys that were taken to their end: each is settled, held or failed when this resolves, but for patches. */
+  /** Brings keys that were taken to their end: each is settled, waits or has failed when this resolves, but for patches. */
   async #reconcile(owners: readonly OwnerMark[]): Promise<void> {
     const flight = await this.#launch(owners)
     if (flight !== undefined) await this.#land(flight)
@@ -123,9 +123,9 @@ export class Rounds<W> {
         continue
       }
       const problem = plan.problems.get(job.owner)
-      const missing = plan.held.get(job.owner)
+      const missing = plan.waiting.get(job.owner)
       if (problem !== undefined) verdicts.failed(job.owner, problem, startedMs)
-      else if (missing !== undefined) verdicts.held(job, missing, startedMs)
+      else if (missing !== undefined) verdicts.waits(job, missing, startedMs)
       else if (plan.touched.has(job.owner)) touched.push(job)
       else verdicts.settled(job, startedMs)
     }
@@ -155,9 +155,9 @@ export class Rounds<W> {
     } catch (error) {
       this.#end(flight)
       // Rows that others wait for may be some that this would have deleted.
-      const waiting = new Set([...plan.held.keys(), ...plan.awaited.keys()])
-      for (const { owner } of jobs) waiting.delete(owner)
-      for (const owner of waiting) verdicts.reconsider(owner)
+      const affected = new Set([...plan.waiting.keys(), ...plan.awaited.keys()])
+      for (const { owner } of jobs) affected.delete(owner)
+      for (const owner of affected) verdicts.reconsider(owner)
       if (isFaultOfContent(error)) await this.#splitUp(jobs, error, startedMs)
       else for (const job of jobs) verdicts.lost(job, error, startedMs)
       return
@@ -205,13 +205,13 @@ export class Rounds<W> {
 }
 
 /** What a second plan has to say. */
-type Remainder = Pick<Plan, 'touched' | 'held' | 'outcomes'>
+type Remainder = Pick<Plan, 'touched' | 'waiting' | 'outcomes'>
 
 /** Its answer for keys that have all they want. */
-const nothingLeft: Remainder = { touched: new Set(), held: new Map(), outcomes: [] }
+const nothingLeft: Remainder = { touched: new Set(), waiting: new Map(), outcomes: [] }
 
-function isDone(owner: OwnerMark, { touched, held }: Remainder): boolean {
-  return !touched.has(owner) && !held.has(owner)
+function isDone(owner: OwnerMark, { touched, waiting }: Remainder): boolean {
+  return !touched.has(owner) && !waiting.has(owner)
 }
 
 function notSettled(owner: OwnerMark, { outcomes }: Remainder): NotSettledError {

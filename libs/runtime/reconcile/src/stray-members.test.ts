@@ -4,7 +4,7 @@ import { catalogOf } from './catalog.ts'
 import type { Membership, SetMember } from './feature.ts'
 import { markColumn } from './marks.ts'
 import { Memory } from './memory.ts'
-import { MemoryRows } from './memory-rows.ts'
+import { LocalRows } from './local-rows.ts'
 import { excessiveRemovals } from './orphans.ts'
 import { kinds, reconcile, row, schema, want } from './plan-fixture.ts'
 import { mapOf } from './rows.ts'
@@ -22,12 +22,12 @@ const attached: SetMember = {
   value: { kind: 'lb', id: 'web' },
 }
 
-let rows: MemoryRows
+let rows: LocalRows
 let memory: Memory
 let strays: StrayMembers
 
 beforeEach(() => {
-  rows = new MemoryRows(schema)
+  rows = new LocalRows(schema)
   memory = new Memory()
   const web = { ...want('web', [row(kinds.lb, 'web')]), owner: 'lb/web' }
   reconcile(rows, [want('blue', [row(kinds.ls, 'blue')]), web, want('user', [], [attached])])

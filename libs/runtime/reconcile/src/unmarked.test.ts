@@ -4,7 +4,7 @@ import { Adoption } from './adoption.ts'
 import { catalogOf, selectionOf } from './catalog.ts'
 import { followChanges } from './drift.ts'
 import { Memory } from './memory.ts'
-import { MemoryRows } from './memory-rows.ts'
+import { LocalRows } from './local-rows.ts'
 import { catalog, kinds, planOn, reconcile, row, schema, want } from './plan-fixture.ts'
 import { planRows } from './plan.ts'
 import { columnOf } from './rows.ts'
@@ -15,9 +15,9 @@ import type { Want } from './want.ts'
 const table = 'Static_MAC_Binding'
 const binding = (mac: string) => row(kinds.mac, 'x', { logical_port: 'ours-x', ip: '10.0.0.1', mac })
 
-let rows: MemoryRows
+let rows: LocalRows
 beforeEach(() => {
-  rows = new MemoryRows(schema)
+  rows = new LocalRows(schema)
   rows.insert(table, { logical_port: 'theirs', mac: '9' })
 })
 

@@ -87,14 +87,14 @@ export class Verdicts<W> {
   }
 
   /** The key waits for rows that are not there. */
-  held(job: Job<W>, refs: readonly RowRef[], startedMs: number): void {
+  waits(job: Job<W>, refs: readonly RowRef[], startedMs: number): void {
     const { garbage, answers, logger } = this.#options
     const { owner, feature, key } = job
     this.#unserved.delete(owner)
     this.#remember(job, false)
     garbage.markFailing(owner)
-    logger.debug('key held until rows appear', { feature: feature.name, key, missing: refs.map(idMark) })
-    answers.held(job, startedMs)
+    logger.debug('key waits for rows', { feature: feature.name, key, missing: refs.map(idMark) })
+    answers.waits(job, startedMs)
   }
 
   /**

@@ -236,10 +236,10 @@ function poolsFor(
 function subnetOfPool(pool: string, world: ControlWorld): string {
   const subnet = world.pools.get(pool)?.subnet
   if (subnet !== undefined) return subnet
-  throw new PodPoolUnavailableError({ pool, cure: unservedPoolCure(pool, world) })
+  throw new PodPoolUnavailableError({ pool, cure: poolCure(pool, world) })
 }
 
-function unservedPoolCure(pool: string, world: ControlWorld): string {
+function poolCure(pool: string, world: ControlWorld): string {
   return world.ipPoolLives.get(pool) === undefined
     ? 'create the IPPool, or name one that exists'
     : 'correct the specification of the IPPool, see its conditions'
@@ -331,7 +331,7 @@ function poolRefusal(pool: string, subnet: string, world: ControlWorld): PodPool
   if (other !== subnet) {
     const cure =
       other === undefined
-        ? unservedPoolCure(pool, world)
+        ? poolCure(pool, world)
         : `name an IPPool of subnet ${subnet}: this one has addresses of ${other}`
     return new PodPoolUnavailableError({ pool, cure })
   }

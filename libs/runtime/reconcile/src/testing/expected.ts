@@ -2,7 +2,7 @@ import type { RowBase } from 'ovsdb-client'
 import { Adoption } from '../adoption.ts'
 import { catalogOf } from '../catalog.ts'
 import { idOf, ownerMark, ownerOf } from '../marks.ts'
-import { MemoryRows } from '../memory-rows.ts'
+import { LocalRows } from '../local-rows.ts'
 import { planRows } from '../plan.ts'
 import { nameAfter, schema } from '../plan-fixture.ts'
 import { mapOf, type Rows } from '../rows.ts'
@@ -65,7 +65,7 @@ function sortedKeys(value: unknown): unknown {
 
 /** What the database holds when every key has what it wants, and nothing ever went wrong. */
 export function expectedRows(state: State, layout: Layout): readonly string[] {
-  const database = new MemoryRows(schema)
+  const database = new LocalRows(schema)
   database.insert('NB_Global', {})
   const features = featuresOf(layout)
   const catalog = catalogOf(schema, features)

@@ -1,13 +1,13 @@
 import type { KubeObject } from '@kube-ovn/kube'
-import type { MemoryObjects } from '../memory-objects.ts'
+import type { LocalObjects } from '../local-objects.ts'
 import { ourFinalizer, widgets } from './state.ts'
 
 /** Finalizers that somebody else puts on widgets: each must stay for as long as its widget does. */
 export class ForeignFinalizers {
-  readonly #objects: MemoryObjects
+  readonly #objects: LocalObjects
   readonly #put = new Map<string, Set<string>>()
 
-  constructor(objects: MemoryObjects) {
+  constructor(objects: LocalObjects) {
     this.#objects = objects
     objects.onChange((_resource, change) => {
       if (change.new === undefined) this.#put.delete(change.key)
@@ -45,7 +45,7 @@ export class ForeignFinalizers {
 }
 
 /** Names of widgets, and what we have written on them. */
-export function shownWidgets(objects: MemoryObjects): readonly string[] {
+export function shownWidgets(objects: LocalObjects): readonly string[] {
   return [...(objects.store(widgets)?.values() ?? [])].map(showWidget).sort()
 }
 

@@ -2,7 +2,7 @@ import { recordingLogger } from '@kube-ovn/log'
 import { kernelMetrics, Registry } from '@kube-ovn/telemetry'
 import { ManualClock } from '@kube-ovn/time'
 import { Kernel } from '../kernel.ts'
-import { MemoryObjects } from '../memory-objects.ts'
+import { LocalObjects } from '../local-objects.ts'
 import { schema } from '../plan-fixture.ts'
 import { Signals } from '../signals.ts'
 import { ForeignFinalizers } from './foreign-finalizers.ts'
@@ -24,7 +24,7 @@ const turnLimit = 5000
 /** Plays a script: a server and an API server that last, and processes that come and go. */
 export class Player implements AsyncDisposable {
   readonly server = new SimulatedServer()
-  readonly objects = new MemoryObjects([widgets])
+  readonly objects = new LocalObjects([widgets])
   readonly finalizers = new ForeignFinalizers(this.objects)
   readonly clock = new ManualClock()
   readonly logger = recordingLogger()

@@ -8,7 +8,7 @@ import { catalogOf, selectionOf } from '../catalog.ts'
 import type { Database } from '../database.ts'
 import { encodeSteps } from '../encode.ts'
 import { Kernel } from '../kernel.ts'
-import { MemoryObjects } from '../memory-objects.ts'
+import { LocalObjects } from '../local-objects.ts'
 import { Signals } from '../signals.ts'
 import type { Step } from '../steps.ts'
 import { shuffled } from './player.ts'
@@ -23,7 +23,7 @@ const backoff = { initialMs: 5, maxMs: 20, factor: 2, jitter: 0 } as const
 
 /** Plays a script on a real server, behind a proxy that cuts. */
 export class RealPlayer implements AsyncDisposable {
-  readonly objects = new MemoryObjects([widgets])
+  readonly objects = new LocalObjects([widgets])
   readonly finalizers = new ForeignFinalizers(this.objects)
   readonly clock = new ManualClock()
   readonly logger = recordingLogger()

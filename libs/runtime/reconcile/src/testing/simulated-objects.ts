@@ -9,7 +9,7 @@ import {
 } from '@kube-ovn/kube'
 import type { Configuration } from '../applied.ts'
 import type { KubeEvent } from '../feature.ts'
-import type { MemoryObjects } from '../memory-objects.ts'
+import type { LocalObjects } from '../local-objects.ts'
 import { objectKeyOf, resourceKey, type ObjectName, type Objects } from '../objects.ts'
 import { turn, type Fate } from './simulated-server.ts'
 
@@ -26,7 +26,7 @@ type Listener = Parameters<Objects['onChange']>[0]
  */
 export class SimulatedObjects implements Objects, Disposable {
   readonly resources: readonly Resource[]
-  readonly #server: MemoryObjects
+  readonly #server: LocalObjects
   readonly #options: SimulatedObjectsOptions
   readonly #stores: ReadonlyMap<string, Map<string, KubeObject>>
   readonly #listeners = new Set<Listener>()
@@ -35,7 +35,7 @@ export class SimulatedObjects implements Objects, Disposable {
   #missed: [Resource, ObjectChange][] | undefined
   #isClosed = false
 
-  constructor(server: MemoryObjects, options: SimulatedObjectsOptions) {
+  constructor(server: LocalObjects, options: SimulatedObjectsOptions) {
     this.#server = server
     this.#options = options
     this.resources = server.resources

@@ -11,7 +11,7 @@ import {
   type RowChange,
 } from 'ovsdb-client'
 import type { Database, DatabaseState } from '../database.ts'
-import { MemoryRows } from '../memory-rows.ts'
+import { LocalRows } from '../local-rows.ts'
 import { schema } from '../plan-fixture.ts'
 import type { Step } from '../steps.ts'
 import { stepsOf } from './wire-steps.ts'
@@ -28,7 +28,7 @@ interface SimulatedClientOptions {
 
 /** A database server in memory. What is under way when its clients are cut off is carried out, or not, as they say. */
 export class SimulatedServer {
-  readonly rows = new MemoryRows(schema)
+  readonly rows = new LocalRows(schema)
   /** Transactions that had an effect or could have had one. */
   transactions = 0
   readonly #clients = new Set<SimulatedClient>()
@@ -66,7 +66,7 @@ function details(error: string, table?: string) {
 
 /** A connection with a cache: what the kernel sees of the server. */
 export class SimulatedClient implements Database, Disposable {
-  readonly cache = new MemoryRows(schema)
+  readonly cache = new LocalRows(schema)
   state: DatabaseState = { phase: 'connected' }
   readonly #server: SimulatedServer
   readonly #options: SimulatedClientOptions
@@ -167,7 +167,7 @@ export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-function differences(before: MemoryRows, after: MemoryRows): readonly RowChange[] {
+function differences(before: LocalRows, after: LocalRows): readonly RowChange[] {
   return Object.keys(schema.tables).flatMap((table) => {
     const olds = new Map([...before.scan(table)].map((row) => [row._uuid, row]))
     const news = new Map([...after.scan(table)].map((row) => [row._uuid, row]))

@@ -122,7 +122,7 @@ export const state: fc.Arbitrary<State> = fc.record({
   option: fc.constantFrom('1', '2', undefined),
 })
 
-/** The same without what cannot be: a key is held, and keeps what it had, while a row that it refers to is missing. */
+/** The same without what cannot be: a key waits, and keeps what it had, while a row that it refers to is missing. */
 export function possible(given: State): State {
   const { switches, groups, sets, balancers, hasDhcp } = given
   const existing = (names: readonly string[]) => names.filter((name) => switches[name] !== undefined)

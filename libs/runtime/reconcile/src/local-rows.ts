@@ -24,7 +24,7 @@ interface Place {
  * Like ovsdb-server it may keep a weak reference to a row that is gone: one of a row that the same transaction changes. The
  * server drops that or keeps it for ever, as the order of its tables will have it; here it is always kept.
  */
-export class MemoryRows implements Rows {
+export class LocalRows implements Rows {
   readonly #catalog: Catalog
   readonly #tables = new Map<string, Map<Uuid, Row>>()
   #next = 1

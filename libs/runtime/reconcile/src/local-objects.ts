@@ -15,7 +15,7 @@ import { objectKeyOf, resourceKey, type ObjectName, type Objects } from './objec
 type Listener = Parameters<Objects['onChange']>[0]
 
 /** Objects in memory, with the writes that they received: the API server of tests that are about something else. */
-export class MemoryObjects implements Objects {
+export class LocalObjects implements Objects {
   readonly resources: readonly Resource[]
   readonly writes: string[] = []
   readonly events: KubeEvent[] = []
