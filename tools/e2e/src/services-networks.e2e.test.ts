@@ -7,6 +7,7 @@ import {
   eventually,
   idlePod,
   importImages,
+  LabTimeoutError,
   namespaceOf,
   placeOf,
   presets,
@@ -24,8 +25,9 @@ import {
   type PodObject,
   type Question,
 } from '@kube-ovn/lab'
-import { beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeInLab } from './describe-in-lab.ts'
+import { startCapture } from './packet-capture.ts'
 import { useSuiteLab } from './suite-lab.ts'
 
 const describe = describeInLab('has VLANs around its nodes')
@@ -49,13 +51,14 @@ function service(
   selector: object,
   {
     annotations = {},
+    labels = {},
     spec = { ipFamilyPolicy: 'PreferDualStack' },
-  }: { annotations?: object; spec?: object } = {},
+  }: { annotations?: object; labels?: object; spec?: object } = {},
 ): ApiObject {
   return {
     apiVersion: 'v1',
     kind: 'Service',
-    metadata: { namespace, name, annotations },
+    metadata: { namespace, name, annotations, labels },
     spec: { selector, ports, ...spec },
   } as ApiObject
 }
@@ -82,20 +85,29 @@ async function applied(objects: readonly ApiObject[]): Promise<AsyncDisposable> 
 }
 
 type Ends = Pick<MatrixRuleInput, 'from' | 'expect'> & {
-  readonly to: { readonly namespace: string; readonly service: string }
+  readonly to: { readonly namespace: string } & ({ readonly service: string } | { readonly pods: string })
 }
 
-/** Asks by TCP and UDP, in both families, until all is as expected; how many pairs there were. */
-async function asExpected(ends: readonly Ends[]): Promise<number> {
-  const rules = ends.flatMap(({ from, to, expect: wanted = 'reach' }): readonly MatrixRuleInput[] => [
-    { from, to: [{ ...to, port: tcpPort }], by: ['tcp'], expect: wanted },
-    { from, to: [{ ...to, port: udpPort }], by: ['udp'], expect: wanted },
+/** By TCP and UDP, in both families. */
+function rulesOf(ends: readonly Ends[]): readonly MatrixRuleInput[] {
+  // Of a Service the port is one that it has, of pods any.
+  const at = (to: Ends['to'], port: number): Pick<MatrixRuleInput, 'to' | 'port'> =>
+    'service' in to ? { to: [{ ...to, port }] } : { to: [to], port }
+  return ends.flatMap(({ from, to, expect: wanted = 'reach' }) => [
+    { from, ...at(to, tcpPort), by: ['tcp'], expect: wanted },
+    { from, ...at(to, udpPort), by: ['udp'], expect: wanted },
   ])
+}
+
+/** Asks until all is as expected; how many pairs there were. */
+async function asExpected(ends: readonly Ends[]): Promise<number> {
+  const rules = rulesOf(ends)
   let rows: readonly MatrixRow[] = []
   await eventually('all is as expected', async () => {
     ;({ rows } = await runMatrix(cluster, rules))
     return rows.every(({ verdict }) => verdict === 'as expected') ? true : undefined
-  }).catch(() => {
+  }).catch((error: unknown) => {
+    if (!(error instanceof LabTimeoutError)) throw error
     const wrong = rows.filter(({ verdict }) => verdict !== 'as expected')
     expect.unreachable(renderMatrix({ rows: wrong, ms: 0 }))
   })
@@ -154,29 +166,96 @@ describe('a Service whose backends are in another network than the default one',
     await untilPrefix('False')
     expect(await asExpected([late])).toBe(2 * 2)
   })
+})
 
-  it('serves pods of an underlay that is connected, and has backends there', async () => {
-    const deck = 'deck'
-    await using _ = await applied([
-      ...readExample('20-underlay', 'dual'),
-      namespaceObject(deck),
-      ...onEachNode(deck, 'mate'),
-      service(deck, 'mates', { app: 'mate' }),
-      service('wharf', 'cranes', { app: 'crane' }),
-    ])
+describe('a Service of an overlay, and an underlay that is connected', () => {
+  const deck = 'deck'
+  const [cranes, mates] = [
+    { namespace: 'wharf', pods: 'app=crane' },
+    { namespace: deck, pods: 'app=mate' },
+  ]
+  const ofMates = { from: [cranes], to: { namespace: deck, service: 'mates' } }
+  /** Nothing but OVN leads to its backends. */
+  const byOvn = { from: [cranes], to: { namespace: deck, service: 'mates-by-ovn' } }
+  const own = { source: 'own' } as const
+  const lifetime = new AsyncDisposableStack()
+
+  beforeAll(async () => {
+    lifetime.use(
+      await applied([
+        ...readExample('20-underlay', 'dual'),
+        namespaceObject(deck),
+        ...onEachNode(deck, 'mate'),
+        service(deck, 'mates', { app: 'mate' }),
+        service(deck, 'mates-by-ovn', { app: 'mate' }, { labels: { [keptFromProxy]: 'none' } }),
+        service('wharf', 'cranes', { app: 'crane' }),
+      ]),
+    )
     await connectUnderlay()
     await untilPodsReady(cluster.api, deck, 'app=mate', 2)
-    const [cranes, mates] = [
-      { namespace: 'wharf', pods: 'app=crane' },
-      { namespace: deck, pods: 'app=mate' },
-    ]
+  })
+
+  afterAll(() => lifetime.disposeAsync())
+
+  it('serves its pods, and has backends there', async () => {
     const pairs = await asExpected([
-      { from: [cranes], to: { namespace: deck, service: 'mates' }, expect: { source: 'own' } },
-      { from: [mates], to: { namespace: 'wharf', service: 'cranes' }, expect: { source: 'own' } },
+      { ...ofMates, expect: own },
+      { ...byOvn, expect: own },
+      { from: [mates], to: { namespace: 'wharf', service: 'cranes' }, expect: own },
     ])
+    expect(pairs).toBe(3 * 2 * 4)
+  })
+
+  it('is reached by way of the node of each pod where OVN does not balance', async () => {
+    await editUnderlay({ enableLb: false })
+    const pairs = await asExpected([ofMates, { ...byOvn, expect: 'no-reach' }])
     expect(pairs).toBe(2 * 2 * 4)
   })
+
+  it('is looked for in the physical network where only what is for overlays comes to the router', async () => {
+    await editUnderlay({ enableLb: false, u2oFeatures: { overlayOnlyRouting: true } })
+    const addresses = await clusterAddresses(deck, 'mates')
+    const toThem = addresses.map((address) => `dst host ${address}`).join(' or ')
+    const capture = await startCapture(cluster.outside.place, ['-i', 'any', toThem])
+    await using stack = new AsyncDisposableStack()
+    stack.defer(async () => void (await capture.stop()))
+    const pairs = await asExpected([
+      { ...ofMates, expect: 'no-reach' },
+      // Pods that are not behind it are found as before.
+      { from: [cranes], to: mates, expect: own },
+      { from: [mates], to: cranes, expect: own },
+    ])
+    expect(pairs).toBe(2 * 4 + 2 * 4 * 4)
+    const arrived = async (): Promise<readonly string[]> => {
+      await runMatrix(cluster, rulesOf([ofMates]))
+      return addresses.filter((address) => capture.seen().includes(`> ${address}.`))
+    }
+    await expect.poll(arrived, { timeout: 60_000 }).toEqual(addresses)
+
+    // Where OVN balances, packets are for a backend before they are routed.
+    await editUnderlay({ enableLb: true })
+    const balanced = await asExpected([
+      { ...ofMates, expect: own },
+      { ...byOvn, expect: own },
+    ])
+    expect(balanced).toBe(2 * 2 * 4)
+  })
 })
+
+/** The label of a Service that kube-proxy leaves to somebody else. */
+const keptFromProxy = 'service.kubernetes.io/service-proxy-name'
+
+function editUnderlay(spec: object): Promise<unknown> {
+  return cluster.api.mergePatch('/apis/kubeovn.io/v1/subnets/wharf', { spec })
+}
+
+async function clusterAddresses(namespace: string, name: string): Promise<readonly string[]> {
+  const path = `/api/v1/namespaces/${namespace}/services/${name}`
+  const { spec } = await cluster.api.call<
+    ApiObject & { readonly spec: { readonly clusterIPs: readonly string[] } }
+  >('GET', path)
+  return spec.clusterIPs
+}
 
 /** Until Kubernetes says of the ServiceCIDR whether new Services get addresses in it. */
 async function untilPrefix(isReady: 'True' | 'False'): Promise<void> {
@@ -198,7 +277,7 @@ async function untilPrefix(isReady: 'True' | 'False'): Promise<void> {
 async function connectUnderlay(): Promise<void> {
   const { api } = cluster
   const before = await untilPodsReady(api, 'wharf', 'app=crane', 2)
-  await api.mergePatch('/apis/kubeovn.io/v1/subnets/wharf', { spec: { u2oInterconnection: true } })
+  await editUnderlay({ u2oInterconnection: true })
   await waitForObjects<ApiObject & { readonly status?: { readonly u2oInterconnectionIP?: string } }, true>(
     api,
     '/apis/kubeovn.io/v1/subnets?fieldSelector=metadata.name%3Dwharf',
@@ -265,13 +344,10 @@ describe('a backend that does not answer any more, whatever Kubernetes says of i
 
   /** So many by each family that each of two backends gets some, but in one of thousands of cases. */
   async function questionsOf(client: PodObject): Promise<readonly Question[]> {
-    const path = `/api/v1/namespaces/${namespace}/services/checked`
-    const { spec } = await cluster.api.call<
-      ApiObject & { readonly spec: { readonly clusterIPs: readonly string[] } }
-    >('GET', path)
     const question = { port: tcpPort, protocol: 'tcp', isOurs: true, timeoutMs: 3_000 } as const
     const netns = namespaceOf(placeOf(cluster, client))
-    return spec.clusterIPs.flatMap((address) =>
+    const addresses = await clusterAddresses(namespace, 'checked')
+    return addresses.flatMap((address) =>
       Array.from({ length: 16 }, () => ({ netns, target: address, ...question })),
     )
   }
