@@ -1,4 +1,4 @@
-import { monitor, pinger, type Cluster } from '@kube-ovn/lab'
+import { monitor, pinger, vpcs, type Cluster } from '@kube-ovn/lab'
 import { expect, it, type TestContext } from 'vitest'
 import { announcedOneFamily } from './bgp-one-family.ts'
 import { findFailures } from './check-failures.ts'
@@ -20,6 +20,12 @@ for (const stack of ['ipv4', 'ipv6'] as const)
 
     it('is watched by pingers and monitors, which see what is well and what is broken', async ({ skip }) => {
       expect(await findFailures(clusterOf(skip), [monitor, pinger])).toEqual([])
+    })
+
+    it('has VPCs with the same addresses that stay apart, but for what their routes lead to each other', async ({
+      skip,
+    }) => {
+      expect(await findFailures(clusterOf(skip), [vpcs])).toEqual([])
     })
 
     announcedOneFamily(clusterOf)

@@ -129,6 +129,7 @@ export { physicalNetwork } from './checks/physical-network.ts'
 export { underlay } from './checks/underlay.ts'
 export { services } from './checks/services.ts'
 export { seenCluster } from './checks/seen-cluster.ts'
+export { vpcs } from './checks/vpcs.ts'
 export { finalChecks, productChecks, runCheck, runChecks, type CheckGroup } from './checks/all.ts'
 export { nodeOf, placeOf, type Check, type CheckRow } from './checks/check.ts'
 export {

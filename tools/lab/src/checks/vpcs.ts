@@ -1,4 +1,4 @@
-import { applyAll, readExample } from '../kubernetes/manifests.ts'
+import { applyAll, readExample, withinStack } from '../kubernetes/manifests.ts'
 import { addressesOfPod, untilPodsReady, type PodObject } from '../kubernetes/workloads.ts'
 import { eventually, waitForObjects } from '../kubernetes/wait.ts'
 import { pingAll } from '../probe/ping.ts'
@@ -150,7 +150,7 @@ async function routeRows(cluster: Cluster, red: Tenant, blue: Tenant): Promise<r
     { cidr: '10.41.0.0/16', nextHopIP: '169.254.41.1' },
     { cidr: 'fd00:10:41::/64', nextHopIP: 'fd00:169:41::1' },
   ]
-  await edit(cluster, 'blue-vpc', { staticRoutes: shorter })
+  await edit(cluster, 'blue-vpc', { staticRoutes: withinStack(shorter, cluster.topology.stack) })
   const back = await reachRow(
     cluster,
     'and all do with one, also by a short prefix',
