@@ -182,6 +182,38 @@ export function testEditsUnderTraffic(lab: SuiteLab): void {
     expect(lost).toEqual([])
   })
 
+  it('let pods of a subnet reach each other in spite of its ACLs', { timeout: limit }, async () => {
+    // The router's port is one of those that rules are about: what leaves the subnet has another destination.
+    const drops = (priority: number, who: 'home' | 'stranger'): readonly object[] =>
+      (['v4', 'v6'] as const).map((family) => {
+        const ip = family === 'v4' ? 'ip4' : 'ip6'
+        const match = `${ip}.src == ${prefixes[who][family]} && ${ip}.dst == ${prefixes.home[family]}`
+        return { action: 'drop', direction: 'to-lport', priority, match }
+      })
+    const acls = [...drops(1100, 'home'), ...drops(1100, 'stranger')]
+    const untilSee = async (home: string, stranger: string): Promise<void> => {
+      await untilSees('home', home)
+      await untilSees('stranger', stranger)
+    }
+    const inside = networks.paths().filter(({ name }) => name.startsWith('home to gate'))
+    const allowed = await lostDuring(async () => {
+      await networks.editSubnet('home', { acls, allowEWTraffic: true })
+      await untilSee('reached', 'no answer')
+    }, networks.strangerPaths())
+    const lost = await lostDuring(async () => {
+      await networks.editSubnet('home', { allowEWTraffic: false })
+      await untilSee('no answer', 'no answer')
+      await networks.editSubnet('home', { allowEWTraffic: true })
+      await untilSee('reached', 'no answer')
+      // What is let through inside has a priority, too.
+      await networks.editSubnet('home', { acls: [...acls, ...drops(2000, 'home')] })
+      await untilSee('no answer', 'no answer')
+      await networks.editSubnet('home', { acls: null, allowEWTraffic: null })
+      await untilSee('reached', 'reached')
+    }, [...networks.strangerPaths(), ...inside])
+    expect([...allowed, ...lost]).toEqual([])
+  })
+
   it('tell ports what they may ask for', { timeout: limit }, async () => {
     const central = await ovnCentral(cluster)
     const cidr = `cidr="${prefixes.home.v4}"`
