@@ -38,7 +38,7 @@ const addressesOf = {
   c: ['10.96.100.3', 'fd00:10:96::3'],
 } as const satisfies Record<Name, readonly [v4: string, v6: string]>
 /** From outside: of both families, and one in the underlay Subnet. */
-const outside = ['172.18.0.200', 'fd00:18::200', '172.19.0.200'] as const
+export const outside = ['172.18.0.200', 'fd00:18::200', '172.19.0.200'] as const
 /** Of Services; those of both can have the second one taken away, and given again. */
 const stacks = ['IPv4', 'IPv6', 'both'] as const
 type Stack = (typeof stacks)[number]
@@ -50,7 +50,7 @@ const ruleKinds = { slr: switchLbRuleResource, rlr: routerLbRuleResource } as co
 type RuleKind = keyof typeof ruleKinds
 /** Of whom there are slices: Services, and what is made of rules. */
 const owners = [...names, 'slr-front', 'slr-side', 'rlr-front', 'rlr-side'] as const
-type Owner = (typeof owners)[number]
+export type Owner = (typeof owners)[number]
 /** Endpoints of one family are in one slice or in two. */
 const parts = [1, 2] as const
 
@@ -69,14 +69,14 @@ const backends = {
   string,
   { node: NodeName; subnet: string | undefined; addresses: readonly string[] }
 >
-type Backend = keyof typeof backends
+export type Backend = keyof typeof backends
 /** Ready, ending while it still serves, or neither. */
 const conditionsOf = {
   ready: { ready: true },
   ending: { ready: false, serving: true, terminating: true },
   down: { ready: false, serving: false },
 } as const
-interface End {
+export interface End {
   readonly of: Backend
   readonly is: keyof typeof conditionsOf
 }
@@ -92,7 +92,7 @@ type SubnetName = keyof typeof subnets
 const sources = ['ovn-default', 'rose'] as const
 
 /** The underlay Subnet, which is there all the time. */
-const yard = 'yard'
+export const yard = 'yard'
 /** Of MetalLB, as the controller is told. */
 export const announcersNamespace = 'default'
 
@@ -127,6 +127,8 @@ export type Step =
       readonly ips: readonly (typeof outside)[number][]
       readonly ipMode: 'VIP' | 'Proxy'
     }
+  /** Its addresses from outside are in an attached network. */
+  | { readonly what: 'attach'; readonly name: Name; readonly isAttached: boolean }
   | { readonly what: 'announce'; readonly name: Name; readonly node: NodeName | null }
   | {
       readonly what: 'vpc'
@@ -221,6 +223,7 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
     }),
     2,
   ),
+  fc.record({ what: is('attach'), name, isAttached: fc.boolean() }),
   fc.record({ what: is('announce'), name, node: fc.constantFrom(...nodeNames, null) }),
   fc.record({ what: is('vpc'), name, vpc: fc.constantFrom(...vpcs), by: is('vpc', 'logicalRouter') }),
   fc.record({ what: is('node'), node, isTold: fc.boolean(), zone: fc.constantFrom('east', 'west', null) }),
@@ -343,6 +346,12 @@ export async function carryOut(next: Step, cluster: ControlCluster): Promise<voi
     case 'ingress': {
       const ingress = next.ips.map((ip) => ({ ip, ipMode: next.ipMode }))
       return tellStatus(services, inDefault(next.name), { loadBalancer: { ingress } })
+    }
+    case 'attach': {
+      const annotations = {
+        [serviceAnnotations.attachmentProvider.key]: next.isAttached ? 'a.default' : null,
+      }
+      return edit(next.name, { metadata: { annotations } })
     }
     case 'announce': {
       const ref = { namespace: announcersNamespace, name: `l2-${next.name}` }

@@ -1,7 +1,9 @@
 import { ControlCluster, type Controller } from '@kube-ovn/testing-control'
 import fc from 'fast-check'
 import { beforeEach, expect, it } from 'vitest'
-import { announcersNamespace, carryOut, setScene, step } from './any-sequence.it-fixture.ts'
+import { announcersNamespace, carryOut, setScene, step, yard } from './any-sequence.it-fixture.ts'
+import { misled } from './naive-rules.it-fixture.ts'
+import { tour } from './tour.it-fixture.ts'
 
 const isDeep = process.env['KUBE_OVN_DEEP'] === '1'
 const cluster = ControlCluster.ofSuite()
@@ -47,9 +49,10 @@ function written(control: Controller): unknown {
 }
 
 it.each(['shared', 'per-service'])(
-  'any sequence of changes, cut anywhere, ends in what a fresh start writes: %s',
+  'any sequence of changes, cut anywhere, ends in what a fresh start writes, and leads who asks to who should answer: %s',
   { timeout: isDeep ? 3_600_000 : 240_000 },
   async (loadBalancerLayout) => {
+    const told = { yard, announcersNamespace, layout: loadBalancerLayout }
     const flags = {
       ...{ loadBalancerLayout, metallbNamespace: announcersNamespace },
       ...{ enableOvnLbPreferLocal: true, ovnLbNodePorts: true },
@@ -58,8 +61,10 @@ it.each(['shared', 'per-service'])(
       let control = await cluster.startController({ flags })
       try {
         for (const next of steps) {
-          if (next.what === 'settle') await control.settle()
-          else if (next.what === 'cut') {
+          if (next.what === 'settle') {
+            await control.settle()
+            expect(await misled(cluster, control, told)).toEqual([])
+          } else if (next.what === 'cut') {
             // In the middle of whatever it does.
             await control[Symbol.asyncDispose]()
             control = await cluster.startController({ flags })
@@ -67,6 +72,7 @@ it.each(['shared', 'per-service'])(
         }
         await control.settle()
         const lived = written(control)
+        expect(await misled(cluster, control, told)).toEqual([])
         await control[Symbol.asyncDispose]()
         await cluster.northbound.reset()
         control = await cluster.startController({ flags })
@@ -78,7 +84,8 @@ it.each(['shared', 'per-service'])(
     })
     // The same every time, unless somebody looks for what is not known yet.
     await fc.assert(property, {
-      ...(isDeep ? { numRuns: 200 } : { numRuns: 2, seed: 16 }),
+      ...(isDeep ? { numRuns: 200 } : { numRuns: 3, seed: 16 }),
+      examples: [[[...tour]]],
       endOnFailure: true,
     })
   },
