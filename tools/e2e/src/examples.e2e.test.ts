@@ -34,7 +34,10 @@ beforeAll(async () => {
       ...{ nodes: presets['underlay']?.nodes ?? 2, vlans: [100] },
       hasNetworkAttachments: true,
     },
-    { values: { features: { enableLoadbalancerService: true } }, beforeChart: defineMultiNetworkPolicy },
+    {
+      values: { features: { enableLoadbalancerService: true, ENABLE_OVN_LB_PREFER_LOCAL: true } },
+      beforeChart: defineMultiNetworkPolicy,
+    },
   )
   example = readExample('01-two-subnets', cluster.stack)
   await applyAll(cluster.api, example)

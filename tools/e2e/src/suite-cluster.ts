@@ -5,7 +5,7 @@ import {
   importImages,
   objectsEvidence,
   readProbeImage,
-  type Place,
+  type Cluster,
   type Stack,
 } from '@kube-ovn/lab'
 import type { leaveBundleOnFailure } from '@kube-ovn/testing-bundle'
@@ -17,8 +17,8 @@ export interface SuiteCluster extends AsyncDisposable {
   readonly api: ApiClient
   readonly kubeconfig: string
   readonly stack: Stack
-  /** The host outside of a lab; a given cluster has none. */
-  readonly outside?: Place
+  /** A lab, with what it alone has; a given cluster is none. */
+  readonly lab?: Cluster
   /** Makes the image of the probe known to every node, and returns its name; of a given cluster, what KUBE_OVN_PROBE_IMAGE says it can get. */
   bringProbe(): Promise<string>
   /** What a test that fails leaves, for `leaveBundleOnFailure`; of a given cluster, its objects. */
@@ -64,7 +64,7 @@ export async function openSuiteCluster(
     api,
     kubeconfig,
     stack: topology.stack,
-    outside: cluster.outside.place,
+    lab: cluster,
     async bringProbe() {
       const image = readProbeImage()
       await importImages(cluster, [{ name: image }])

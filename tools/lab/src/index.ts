@@ -20,6 +20,7 @@ export { machineOf, nodeNamed } from './cluster/lookup.ts'
 export { ensureReaper } from './cluster/reaper.ts'
 export { addNode, drainNode, rebootNode, removeNode } from './cluster/node-life.ts'
 export { untilNodesReady } from './cluster/readiness.ts'
+export { vlanPort } from './cluster/names.ts'
 export { ensureLabImage } from './docker/image.ts'
 export {
   addressesOf,
@@ -132,6 +133,7 @@ export { seenCluster } from './checks/seen-cluster.ts'
 export { vpcs } from './checks/vpcs.ts'
 export { finalChecks, productChecks, runCheck, runChecks, type CheckGroup } from './checks/all.ts'
 export { nodeOf, placeOf, type Check, type CheckRow } from './checks/check.ts'
+export { joinVlanBy, type VlanHost } from './checks/vlan-host.ts'
 export {
   describeLoss,
   lossDuring,
