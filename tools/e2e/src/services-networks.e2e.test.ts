@@ -28,10 +28,15 @@ import {
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeInLab } from './describe-in-lab.ts'
 import { startCapture } from './packet-capture.ts'
+import { policiesOfFurtherNetworks } from './policies/further-networks.ts'
+import { definePolicyKinds } from './policies/policy-kinds.ts'
 import { useSuiteLab } from './suite-lab.ts'
 
 const describe = describeInLab('has VLANs around its nodes')
-const lab = useSuiteLab({ id: 'service-networks', ...presets['underlay'] })
+const lab = useSuiteLab(
+  { id: 'service-networks', ...presets['underlay'] },
+  { values: { features: { ENABLE_ANP: true } }, beforeChart: definePolicyKinds },
+)
 
 let cluster: Cluster
 
@@ -287,6 +292,8 @@ async function connectUnderlay(): Promise<void> {
   for (const pod of before) await takeDownPod(api, { ...pod, apiVersion: 'v1', kind: 'Pod' })
   await untilPodsReady(api, 'wharf', 'app=crane', 2)
 }
+
+describe('packets under policies', () => policiesOfFurtherNetworks(() => cluster))
 
 describe('a backend that does not answer any more, whatever Kubernetes says of it', () => {
   const namespace = 'clinic'
