@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -9,7 +10,7 @@ import {
   rmSync,
   symlinkSync,
 } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { cache, repository, versions } from './paths.mjs'
 import { step } from './progress.mjs'
 import { findProgram, runCommand, withLock } from './run-command.mjs'
@@ -114,12 +115,21 @@ const policySuites = ['admin-policies', 'cluster-policies'].map((name) => ({
   tests: ['sigs.k8s.io/network-policy-api/conformance'],
 }))
 
+/** What announces addresses of Services on the links of nodes, with the manifest by which it is installed. */
+const metallb = {
+  name: 'metallb',
+  version: versions.metallb,
+  packages: ['controller', 'speaker'].map((command) => `go.universe.tf/metallb/${command}`),
+  files: { of: 'go.universe.tf/metallb', paths: ['config/manifests/metallb-native.yaml'] },
+  variables: {},
+}
+
 /** What takes longer to build than most of what is tested with it. */
-const deepModules = [conformance, ...policySuites]
+const deepModules = [conformance, ...policySuites, metallb]
 
 /**
  * Builds the Kubernetes commands, Helm, CoreDNS, Multus, GoBGP and what images are made of into the cache, each module once for each version;
- * for deep runs Kubernetes' own suites and those of the network policy API, too.
+ * for deep runs Kubernetes' own suites, those of the network policy API, and MetalLB, too.
  */
 export async function ensureGoPrograms() {
   await ensureModules(process.env.KUBE_OVN_DEEP === '1' ? [...modules, ...deepModules] : modules)
@@ -178,8 +188,8 @@ function isBuilt(module) {
   return filesOf(module).every((name) => existsSync(join(directoryOf(module), name)))
 }
 
-function filesOf({ packages, tests = [] }) {
-  return [...packages.map((path) => basename(path)), ...tests.map(testProgram)]
+function filesOf({ packages, tests = [], files }) {
+  return [...[...packages, ...(files?.paths ?? [])].map((path) => basename(path)), ...tests.map(testProgram)]
 }
 
 /** As `go test -c` names it. */
@@ -207,6 +217,11 @@ async function build(module, report) {
       ['test', '-c', '-vet=off', ...flags, '-o', `${go.output}/${testProgram(path)}`, path],
       onLine,
     )
+  if (module.files !== undefined) {
+    const { of, paths } = module.files
+    const directory = go.pathOf((await go.run(['list', '-m', '-f', '{{.Dir}}', of])).trim())
+    for (const path of paths) copyFileSync(join(directory, path), join(output, basename(path)))
+  }
   const target = directoryOf(module)
   mkdirSync(dirname(target), { recursive: true })
   rmSync(target, { recursive: true, force: true })
@@ -218,8 +233,13 @@ async function goCommand(source, output) {
   const program = await hostGo()
   const env = { CGO_ENABLED: '0', GOFLAGS: '-mod=readonly', GOWORK: 'off' }
   if (program !== undefined)
-    return { output, run: (args, onLine) => runCommand(program, args, { cwd: source, env, onLine }) }
+    return {
+      output,
+      pathOf: (path) => path,
+      run: (args, onLine) => runCommand(program, args, { cwd: source, env, onLine }),
+    }
   await ensureGoImage()
+  const goHome = join(cache, 'go')
   const proxies = [
     'HTTP_PROXY',
     'HTTPS_PROXY',
@@ -232,13 +252,14 @@ async function goCommand(source, output) {
   const passed = proxies.filter((name) => process.env[name] !== undefined)
   const options = [
     ...['run', '--rm', '--network', 'host', '-w', '/source'],
-    ...['-v', `${source}:/source:ro`, '-v', `${output}:/output`, '-v', `${join(cache, 'go')}:/root`],
+    ...['-v', `${source}:/source:ro`, '-v', `${output}:/output`, '-v', `${goHome}:/root`],
     ...['-v', '/etc/ssl/certs:/etc/ssl/certs:ro', '-e', 'SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt'],
     ...['-e', `GOTOOLCHAIN=go${versions.go}`, ...passed.flatMap((name) => ['-e', name])],
     ...Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`]),
   ]
   return {
     output: '/output',
+    pathOf: (path) => join(goHome, relative('/root', path)),
     run: (args, onLine) => runCommand('docker', [...options, goImage, 'go', ...args], { onLine }),
   }
 }

@@ -27,6 +27,7 @@ import {
 } from '@kube-ovn/lab'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeInLab } from './describe-in-lab.ts'
+import { metallbServices } from './metallb-services.ts'
 import { startCapture } from './packet-capture.ts'
 import { policiesOfFurtherNetworks } from './policies/further-networks.ts'
 import { definePolicyKinds } from './policies/policy-kinds.ts'
@@ -370,3 +371,6 @@ describe('a backend that does not answer any more, whatever Kubernetes says of i
     return some.join() === others.join()
   }
 })
+
+describe('Services with addresses in an underlay that MetalLB announces', () =>
+  metallbServices(() => cluster))

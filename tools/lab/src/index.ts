@@ -50,6 +50,7 @@ export {
   type ChartValues,
 } from './chart.ts'
 export { installDns } from './dns.ts'
+export { installMetallb, metallbNamespace } from './metallb.ts'
 export { clusterEvidence, objectsEvidence } from './evidence.ts'
 export { missingForIpvs } from './machine-check.ts'
 export { describeError } from './describe-error.ts'

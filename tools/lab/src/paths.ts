@@ -15,6 +15,7 @@ interface Versions {
   readonly multus: string
   readonly 'admin-policies': string
   readonly 'cluster-policies': string
+  readonly metallb: string
 }
 
 const versions = JSON.parse(
@@ -34,10 +35,18 @@ export const programs = {
   /** The network policy API's own suites; built for deep runs. */
   adminPolicies: policySuite('admin-policies'),
   clusterPolicies: policySuite('cluster-policies'),
+  /** Built for deep runs. */
+  metallb: {
+    controller: join(cache, 'metallb', `v${versions.metallb}`, 'bin', 'controller'),
+    speaker: join(cache, 'metallb', `v${versions.metallb}`, 'bin', 'speaker'),
+    manifest: join(cache, 'metallb', `v${versions.metallb}`, 'bin', 'metallb-native.yaml'),
+  },
   probe: join(repository, 'dist/programs/kube-ovn-probe'),
 } as const
 
 export const corednsVersion = versions.coredns
+
+export const metallbVersion = versions.metallb
 
 export const kubernetesVersion = versions.kubernetes
 

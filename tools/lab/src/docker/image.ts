@@ -12,19 +12,22 @@ import {
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { runProgram } from '../program.ts'
-import { cache, corednsVersion, kubernetesVersion, programs } from '../paths.ts'
+import { cache, corednsVersion, kubernetesVersion, metallbVersion, programs } from '../paths.ts'
 import { callEngine, unlessMissing } from './engine.ts'
 import { markUsed, removeLeastRecent } from './recent.ts'
 
-export type LabImage = 'node' | 'outside' | 'probe' | 'pause' | 'coredns' | 'agnhost' | 'prometheus'
+export type LabImage =
+  'node' | 'outside' | 'probe' | 'pause' | 'coredns' | 'agnhost' | 'prometheus' | 'metallb'
 
 const contexts = join(import.meta.dirname, '../../images')
 
 /** Files that an image takes from elsewhere, and what they change with. */
-const additions: Partial<Record<LabImage, { readonly file: string; readonly version: string }>> = {
-  agnhost: { file: programs.agnhost, version: kubernetesVersion },
-  coredns: { file: programs.coredns, version: corednsVersion },
-}
+const additions: Partial<Record<LabImage, { readonly files: readonly string[]; readonly version: string }>> =
+  {
+    agnhost: { files: [programs.agnhost], version: kubernetesVersion },
+    coredns: { files: [programs.coredns], version: corednsVersion },
+    metallb: { files: [programs.metallb.controller, programs.metallb.speaker], version: metallbVersion },
+  }
 
 /** The name of an image of the lab; its tag changes with what it is made from. */
 function labImageName(image: LabImage): string {
@@ -44,8 +47,7 @@ export async function ensureLabImage(image: LabImage): Promise<string> {
   const context = mkdtempSync(join(tmpdir(), 'kube-ovn-image-'))
   try {
     cpSync(join(contexts, image), context, { recursive: true })
-    const addition = additions[image]
-    if (addition !== undefined) cpSync(addition.file, join(context, basename(addition.file)))
+    for (const file of additions[image]?.files ?? []) cpSync(file, join(context, basename(file)))
     // Packages come from Debian's mirrors, which only the host's network reaches.
     await runProgram('docker', ['build', '--quiet', '--network', 'host', '--tag', name, context])
   } finally {
