@@ -101,12 +101,13 @@ function actionOf(
     ...(kind === 'banp' ? {} : { Pass: 'pass' }),
   }
   const action = known[rule.action ?? ''] ?? 'deny'
-  const given = (question.direction === 'ingress' ? rule.from : rule.to) ?? []
-  const peers = given.map((peer) => isPeer(kind, peer, question, action))
   const ports = [
     ...(rule.ports ?? []).map((port) => isPort(port, question, served)),
     ...(rule.protocols ?? []).map((protocol) => isProtocol(protocol, question, served)),
   ]
+  const given = (question.direction === 'ingress' ? rule.from : rule.to) ?? []
+  const isDenying = action === 'deny' || (action === 'pass' && ports.includes(undefined))
+  const peers = given.map((peer) => isPeer(kind, peer, question, isDenying))
   const cut = { peers: peers.length === 0 || peers.includes(undefined), ports: ports.includes(undefined) }
   const isAbout = {
     peers: peers.includes(true) || (cut.peers && action !== 'allow'),
@@ -117,14 +118,19 @@ function actionOf(
 }
 
 /** `undefined` where it can not be read. */
-function isPeer(kind: Kind, peer: AdminPolicyPeer, question: Question, action: Action): boolean | undefined {
+function isPeer(
+  kind: Kind,
+  peer: AdminPolicyPeer,
+  question: Question,
+  isDenying: boolean,
+): boolean | undefined {
   const { objects, direction, peer: end } = question
   const fields = Object.keys(peer)
   if (fields.length !== 1) return undefined
   const { nodes, networks, domainNames } = peer
   // What a name that is not followed stands for is not known, neither to allow it nor to deny it.
   if (direction === 'egress' && domainNames !== undefined && kind !== 'banp')
-    return question.followsNames && domainNames.some((name) => isNamed(name, question, action === 'deny'))
+    return question.followsNames && domainNames.some((name) => isNamed(name, question, isDenying))
   if (direction === 'egress' && nodes !== undefined)
     return selects(nodes, nodeOf(objects, end)?.metadata.labels) && end.kind === 'node'
   if (direction === 'egress' && networks !== undefined) {
