@@ -155,6 +155,7 @@ async function addressesTaken(): Promise<readonly string[]> {
 interface ServiceSpec {
   readonly clusterIP?: string
   readonly clusterIPs?: readonly string[]
+  readonly healthCheckNodePort?: number
   readonly ports?: readonly { readonly port: number; readonly nodePort?: number }[]
 }
 
@@ -167,7 +168,7 @@ function withoutStandIn(
   const { name } = object.metadata
   const written = manifest.find(({ kind, metadata }) => kind === 'Service' && metadata.name === name) as
     { readonly spec?: ServiceSpec } | undefined
-  const { clusterIP, clusterIPs, ports, ...spec } = object.spec
+  const { clusterIP, clusterIPs, ports, healthCheckNodePort: _, ...spec } = object.spec
   return {
     spec: {
       ...spec,
