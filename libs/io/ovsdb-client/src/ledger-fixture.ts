@@ -1,6 +1,5 @@
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
-import { CommandFailedError } from '@kube-ovn/testing-docker'
-import type { ClusterMember, NorthboundCluster } from '@kube-ovn/testing-ovsdb'
+import type { NorthboundCluster } from '@kube-ovn/testing-ovsdb'
 import type { OvsdbClient } from './client.ts'
 import { TransactionOutcomeUnknownError } from './errors.ts'
 
@@ -100,31 +99,14 @@ export async function discrepancies(
   const found = log.filter((comment, n) => comment.startsWith('entry ') && log.indexOf(comment) < n)
   for (const member of cluster.members) {
     // It may have to catch up.
-    await ask(member, 'wait-until', 'NB_Global', '.', `nb_cfg>=${wanted.size}`)
-    const count = await ask(member, 'get', 'NB_Global', '.', 'nb_cfg')
+    await member.ask('wait-until', 'NB_Global', '.', `nb_cfg>=${wanted.size}`)
+    const count = await member.ask('get', 'NB_Global', '.', 'nb_cfg')
     if (Number(count) !== wanted.size) found.push(`${member.ip} counts ${count}, not ${wanted.size}`)
-    const names = (await ask(member, '--bare', '--columns=name', 'list', 'Logical_Switch')).split(/\n+/)
+    const names = (await member.ask('--bare', '--columns=name', 'list', 'Logical_Switch')).split(/\n+/)
     const has = new Set(names)
     found.push(...names.filter((name) => !wanted.has(name)).map((name) => `${member.ip} has ${name}`))
     found.push(...[...wanted].filter((name) => !has.has(name)).map((name) => `${member.ip} lacks ${name}`))
     if (names.length !== has.size) found.push(`${member.ip} has ${names.length} rows of ${has.size} entries`)
   }
   return found
-}
-
-/** How often a member may lose its leader between two answers. */
-const patience = 5
-
-/** Asks a member something. One that loses its leader meanwhile, as when the members elect another, hangs up. */
-async function ask(member: ClusterMember, ...args: readonly string[]): Promise<string> {
-  for (let tries = 1; ; tries++) {
-    await member.server.connected()
-    try {
-      return await member.nbctl(...args)
-    } catch (error) {
-      const hasHungUp =
-        error instanceof CommandFailedError && error.details.output.includes('connection failed')
-      if (!hasHungUp || tries === patience) throw error
-    }
-  }
 }

@@ -244,10 +244,7 @@ async function workThrough(
   world.switches.set('last', { config: { n: 'last' } })
   await process.change('switch', 'last')
   await settled(process)
-  for (const member of cluster.members) {
-    await member.server.connected()
-    await member.nbctl('wait-until', 'Logical_Switch', 'last')
-  }
+  for (const member of cluster.members) await member.ask('wait-until', 'Logical_Switch', 'last')
   const log = await cluster.transactionLog()
   const rows = await Promise.all(cluster.members.map(found))
   await using _successor = await startProcess(cluster, world)

@@ -1,3 +1,4 @@
+import { CommandFailedError } from '@kube-ovn/testing-docker'
 import { awaitRows } from './await-rows.ts'
 import type { Container } from './container.ts'
 import { DatabaseServer } from './database-server.ts'
@@ -5,6 +6,9 @@ import { northboundServer } from './northbound.ts'
 import { raftPort } from './peer-network.ts'
 
 const { database } = northboundServer
+
+/** How often a member may end its connections between two answers. */
+const patience = 5
 
 /** One server of a cluster, in a container of its own. */
 export class ClusterMember {
@@ -55,6 +59,23 @@ export class ClusterMember {
   async nbctl(...args: readonly string[]): Promise<string> {
     const options = ['--timeout=30', '--no-leader-only', `--db=${this.server.socket}`]
     return (await this.#container.run(['ovn-nbctl', ...options, ...args])).replace(/\n$/, '')
+  }
+
+  /**
+   * {@link nbctl}, once it is in a majority. A member whose leader changes meanwhile, or that lets go of entries which it alone had, ends its
+   * connections: then it is asked again.
+   */
+  async ask(...args: readonly string[]): Promise<string> {
+    for (let tries = 1; ; tries++) {
+      await this.server.connected()
+      try {
+        return await this.nbctl(...args)
+      } catch (error) {
+        const hasHungUp =
+          error instanceof CommandFailedError && error.details.output.includes('connection failed')
+        if (!hasHungUp || tries === patience) throw error
+      }
+    }
   }
 
   /** Arms a fault that ovsdb-server has for its own tests, e.g. `crash-after-sending-append-request`. */

@@ -41,8 +41,7 @@ describe.each(networks)('$name', ({ observed }) => {
     const heir = await cluster.leader(cluster.except(old))
     await heir.nbctl('ls-add', 'meanwhile')
     await cluster.heal()
-    await old.server.connected()
-    await old.nbctl('wait-until', 'Logical_Switch', 'meanwhile')
+    await old.ask('wait-until', 'Logical_Switch', 'meanwhile')
     expect(await cluster.leader()).toBe(heir)
   })
 
