@@ -1,4 +1,4 @@
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
 import {
   addressesOfPod,
   deleteAll,
@@ -16,6 +16,7 @@ import {
 import { expect } from 'vitest'
 import { expectAnnouncedService } from './announced-service.ts'
 import { expectAttachedService } from './attached-service.ts'
+import { attachedTo, byName, isWithin, reservedIn, told } from './example-readings.ts'
 import { fetchFrom, type SeenCluster } from './fetch-from.ts'
 import type { SuiteCluster } from './suite-cluster.ts'
 import { untilConnected } from './underlay.ts'
@@ -494,40 +495,4 @@ async function untilServed(
 
 function isReady({ status }: RuleObject): boolean {
   return status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') === true
-}
-
-function byName(pods: readonly PodObject[]): readonly PodObject[] {
-  return pods.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
-}
-
-/** What the controller wrote on a pod about one of its NICs. */
-function told(pod: PodObject | undefined, key: string, provider = 'ovn'): string | undefined {
-  return pod?.metadata.annotations?.[`${provider}.kubernetes.io/${key}`]
-}
-
-/** The addresses that Multus says a pod has in a network. */
-function attachedTo(pod: PodObject | undefined, network: string): readonly string[] {
-  const text = pod?.metadata.annotations?.['k8s.v1.cni.cncf.io/network-status'] ?? '[]'
-  const networks = JSON.parse(text) as readonly { readonly name: string; readonly ips?: readonly string[] }[]
-  return networks.find(({ name }) => name === network)?.ips ?? []
-}
-
-/** The addresses that the example keeps for its pod. */
-function reservedIn(objects: readonly ApiObject[]): readonly string[] {
-  const spec = objects.find(({ kind }) => kind === 'IP') as
-    { readonly spec: { readonly v4IpAddress?: string; readonly v6IpAddress?: string } } | undefined
-  return [spec?.spec.v4IpAddress, spec?.spec.v6IpAddress].filter((ip) => ip !== undefined)
-}
-
-/** Whether an address is one of those that an IPPool lists. */
-function isWithin(address: string, entries: readonly string[]): boolean {
-  const list = new BlockList()
-  for (const entry of entries) {
-    const [first = '', last = first] = entry.split('..')
-    const [prefix = '', length] = first.split('/')
-    const family = isIP(prefix) === 6 ? 'ipv6' : 'ipv4'
-    if (length === undefined) list.addRange(first, last, family)
-    else list.addSubnet(prefix, Number(length), family)
-  }
-  return list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 }

@@ -10,6 +10,7 @@ import {
   type MatrixRuleInput,
 } from '@kube-ovn/lab'
 import { describe, it } from 'vitest'
+import { both } from './group-rules.ts'
 import { blocked, expectClaims } from './claims.ts'
 
 /** Ports at which nothing but the probe listens. */
@@ -41,23 +42,6 @@ const networks: readonly (readonly [what: string, namespace: string, objects: ()
       ],
     ],
   ]
-
-const versions = ['ipv4', 'ipv6'] as const
-const everywhere = { ipv4: '0.0.0.0/0', ipv6: '::/0' } as const
-
-/** A rule of a SecurityGroup, for both families. */
-function both(rule: object): readonly object[] {
-  return versions.map((ipVersion) => ({
-    ...{
-      ipVersion,
-      priority: 10,
-      policy: 'allow',
-      remoteType: 'address',
-      remoteAddress: everywhere[ipVersion],
-    },
-    ...rule,
-  }))
-}
 
 const ofGuests = { remoteType: 'securityGroup', remoteAddress: '', remoteSecurityGroup: 'guests' }
 const atOpenPort = { protocol: 'tcp', portRangeMin: openPort, portRangeMax: openPort }

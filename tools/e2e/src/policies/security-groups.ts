@@ -10,6 +10,7 @@ import {
   type MatrixRuleInput,
 } from '@kube-ovn/lab'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { both, versions } from './group-rules.ts'
 import { among, blocked, entered, expectClaims } from './claims.ts'
 import { expectNoneBegin } from './knocks.ts'
 import { addressOf, expectNoneLost, startPings, untilEdited } from './packets.ts'
@@ -19,23 +20,6 @@ const [openPort, closedPort, passedPort] = [18_080, 18_081, 18_090]
 
 function group(name: string, spec: object): ApiObject {
   return { apiVersion: 'kubeovn.io/v1', kind: 'SecurityGroup', metadata: { name }, spec } as ApiObject
-}
-
-const versions = ['ipv4', 'ipv6'] as const
-const everywhere = { ipv4: '0.0.0.0/0', ipv6: '::/0' } as const
-
-/** A rule for both families. */
-function both(rule: object): readonly object[] {
-  return versions.map((ipVersion) => ({
-    ...{
-      ipVersion,
-      priority: 10,
-      policy: 'allow',
-      remoteType: 'address',
-      remoteAddress: everywhere[ipVersion],
-    },
-    ...rule,
-  }))
 }
 
 const at = (port: number) => ({ protocol: 'tcp', portRangeMin: port, portRangeMax: port })
